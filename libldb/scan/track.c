@@ -55,6 +55,8 @@ static bool func_event(struct ldb_rec r[3], const struct scan_state *st, uint32_
 {
 	const struct ldb_stack_frame *k = &st->stack->frame[i];
 	bool from_start = k->flags & LDB_FUNC_F_FROM_START;
+	/* It ended after it began, and a mark can put that after the last known state. */
+	uint64_t alive = k->start_min > st->last_ok ? k->start_min : st->last_ok;
 
 	if (hi - k->start_min < session_page.a.func_threshold && !from_start)
 		return false;
@@ -63,7 +65,7 @@ static bool func_event(struct ldb_rec r[3], const struct scan_state *st, uint32_
 	r[0].type = LDB_EV_FUNC;
 	r[0].flags = k->flags;
 	r[0].arg = k->pc;
-	r[0].arg2 = uncertainty(hi, st->last_ok);
+	r[0].arg2 = uncertainty(hi, alive);
 	r[1].tsc = k->start_max;
 	r[1].tid = from_start ? 0xffffffff : uncertainty(k->start_max, k->start_min);
 	r[1].type = LDB_EV_CONT + 1;

@@ -545,6 +545,34 @@ static void two_blocks(void)
 	ok(!st.failed && !st.b[1].bad, "but when it is gone");
 }
 
+/*
+ * A mark says of a function that it began after that, while another block cannot be read, so that
+ * the state is not known: the end comes after the mark, too.
+ */
+static void ends_after_mark(void)
+{
+	uint64_t mark_lo;
+
+	begin(2, true);
+	atomic_store(&nr_blocks, 2);
+	blocks[1].gen = gen_word(40);
+	look_now();
+	enter(1, at(2));
+	at(2)->gen ^= 1;
+	enter(0, at(3));
+	settle = true;
+	look_now();
+	mark_lo = looked_at;
+	settle = false;
+	enter(0, at(4));
+	look_now();
+	ok(st.failed && stack.frame[st.depth - 1].start_min == mark_lo && st.last_ok < mark_lo,
+	   "it began after a mark, and the state is not known");
+	leave(0);
+	look_now();
+	ok(nr_written == 1 && record(0)->end_max - record(0)->end_unc == mark_lo, "so it ended after it");
+}
+
 static void flushed(void)
 {
 	begin(3, true);
@@ -599,6 +627,7 @@ int main(void)
 	settles();
 	foreign();
 	two_blocks();
+	ends_after_mark();
 	flushed();
 	killed_meanwhile();
 	return done();
