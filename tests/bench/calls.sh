@@ -32,7 +32,7 @@ records_per_call()	# kind count
 	jq -r --arg calls "$calls" '"\(.calls) \(.observed_calls) \($calls)"' made.json | awk '{
 		printf "%-52s %9.2f  ", "records per call", $1 / $3
 		if ($1 / $3 < 0.01) printf "(the plugin gives it none: the rows tell what a skipped function costs)\n"
-		else printf "(the others cost nothing; seen by the scanner: %.2g %% of the calls)\n", 100 * $2 / $3 }'
+		else printf "(the others cost nothing; observed by the scanner: %.2g %% of the calls)\n", 100 * $2 / $3 }'
 }
 
 calls_storm()	# kind count
@@ -41,18 +41,18 @@ calls_storm()	# kind count
 	heading "calls, $1: $(mean "calls-$1.txt" base %.2f) ns per call without ldb"
 	added "calls-$1.txt" base2 base "ns: the same again (noise)"
 	if [ "$1" = qsort ]; then
-		added "calls-$1.txt" quiet base "ns added per call, nobody looking"
+		added "calls-$1.txt" quiet base "ns added per call, not recorded"
 		added "calls-$1.txt" record base "ns added per call, recorded"
 	else
-		added "calls-$1.txt" quiet base "ns added per call, nobody looking" "$calls_bound_quiet"
+		added "calls-$1.txt" quiet base "ns added per call, not recorded" "$calls_bound_quiet"
 		added "calls-$1.txt" record base "ns added per call, recorded at the default budget" "$calls_bound_record"
 	fi
-	row "calls-$1.txt" quiet base "nobody looking / plain"
+	row "calls-$1.txt" quiet base "not recorded / plain"
 	row "calls-$1.txt" record base "recorded / plain"
 	if [ "$1" = leaf ]; then
-		row "calls-$1.txt" record quiet "recorded / nobody looking"
+		row "calls-$1.txt" record quiet "recorded / not recorded"
 	else
-		row "calls-$1.txt" record quiet "recorded / nobody looking" 1.10
+		row "calls-$1.txt" record quiet "recorded / not recorded" 1.10
 	fi
 	records_per_call "$1" "$2"
 }

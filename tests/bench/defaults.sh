@@ -92,17 +92,17 @@ planted_rate_find()
 planted_rows()
 {
 	f=planted.txt
-	heading "A server at 60 % of two CPUs ($planted_rate requests/s), nobody pinned, defaults: $(mean "$f" plain.cpu %.1f) us of CPU a request"
+	heading "A server at 60 % of two CPUs ($planted_rate requests/s), nothing pinned, defaults: $(mean "$f" plain.cpu %.1f) us of CPU a request"
 	row "$f" record.behind "" "  waits for a CPU: behind ldb's threads, % of all" 0.5 %.3f
 	row "$f" record.delay "" "  ... all of them, ms" "" %.1f
 	row "$f" record.first_ten "" "  Recorder among the first ten causes" 0 %.0f
 	row "$f" record.causes "" "  ... of so many causes" "" %.0f
 	row "$f" record.lost "" "  events lost" 0 %.0f
-	row "$f" record.seen "" "  invocations seen, %" "" %.1f
+	row "$f" record.seen "" "  invocations observed, %" "" %.1f
 	for m in cpu p50 p99; do
 		case $m in cpu) bound=1.05 ;; p50) bound=1.06 ;; p99) bound=1.15 ;; esac
 		row "$f" "plain2.$m" "plain.$m" "  $m: the same again (noise)"
-		row "$f" "quiet.$m" "plain.$m" "  $m: nobody looking / plain"
+		row "$f" "quiet.$m" "plain.$m" "  $m: not recorded / plain"
 		row "$f" "record.$m" "plain.$m" "  $m: recorded / plain" "$bound"
 	done
 	heading "Where the CPU time of a request goes, us more than the configuration before"
@@ -113,7 +113,7 @@ planted_rows()
 	added "$f" locks.cpu tags.cpu "  locks"
 	added "$f" scan.cpu locks.cpu "  polling and walks, and what they give to record"
 	added "$f" record.cpu scan.cpu "  kernel events"
-	heading "What ldb takes for itself, us of CPU a request, while nobody else wants it"
+	heading "What ldb takes for itself, us of CPU a request, while no other program needs it"
 	row "$f" record.inside "" "  its threads in the program: scanner, which polls, and control" "" %.2f
 	row "$f" record.looking "" "  ... of that, reading what had changed, and walks" "" %.2f
 	row "$f" record.recorder "" "  ldb-record, from its start to its end" "" %.2f
@@ -164,7 +164,7 @@ defaults_server()
 	servers_make
 	server_rounds "$rounds" defaults_load plain record plain2
 	for percent in 20 60; do
-		heading "$server at $percent % of its peak, nobody pinned, defaults: $((server_peak * percent / 100)) requests/s"
+		heading "$server at $percent % of its peak, nothing pinned, defaults: $((server_peak * percent / 100)) requests/s"
 		for m in cpu:1.05 latency.p50:1.06 latency.p99:1.15 sent.p50 sent.p99; do
 			case $m in *:*) bound=${m#*:} ;; *) bound= ;; esac
 			m=${m%:*}
@@ -186,7 +186,7 @@ bench_defaults()
 	planted_rows
 	interleave figure1-defaults.txt "$rounds" figure1_defaults_run plain record plain2
 	f=figure1-defaults.txt
-	heading "Figure 1, nobody pinned, defaults: p99.99 $(mean "$f" plain.p9999 %.0f) ns"
+	heading "Figure 1, nothing pinned, defaults: p99.99 $(mean "$f" plain.p9999 %.0f) ns"
 	for m in p9999 wall; do
 		row "$f" "plain2.$m" "plain.$m" "  $m: the same again (noise)"
 		row "$f" "record.$m" "plain.$m" "  $m: recorded / plain" 1.05

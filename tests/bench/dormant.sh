@@ -30,7 +30,7 @@ bench_dormant()
 	$cc -O2 -g "$inc" "$programs/dormant-calls.c" -o dormant-plain -pthread &&
 	$cc -O2 -g "$inc" "$plugin" "$programs/dormant-calls.c" -o dormant-ldb -pthread || exit 1
 	interleave dormant.txt "$rounds" dormant_run base base2 dormant
-	heading "calls of a program that carries ldb and that nobody records / with a library that does nothing"
+	heading "calls of a program with ldb that is not recorded / with a library that does nothing"
 	for call in $dormant_calls; do
 		note "$call: $(mean dormant.txt "$call-base" %.0f) ns"
 		row dormant.txt "$call-base2" "$call-base" "  the same again"

@@ -41,7 +41,7 @@ figure1_row()	# config base title percentile [bound]
 figure1_ldb_rows()	# percentile [bound]
 {
 	figure1_row base2 base "the same again (noise)" "$1"
-	figure1_row quiet base "instrumented, nobody looking / plain" "$1" "${2:-}"
+	figure1_row quiet base "instrumented, not recorded / plain" "$1" "${2:-}"
 	figure1_row alone base "recorded, no kernel events / plain" "$1" "${2:-}"
 	figure1_row record base "recorded, kernel events as by default / plain" "$1" "${2:-}"
 }

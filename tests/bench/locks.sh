@@ -64,7 +64,7 @@ lock_rows()	# file kinds label bounded bound: the one kind that has a bound, or 
 		case $4 in all | "$kind") bound=$5 ;; esac
 		note "$("$3" "$kind"): $(mean "$1" "$kind-base" %.1f) ns without ldb"
 		added "$1" "$kind-base2" "$kind-base" "  the same again"
-		added "$1" "$kind-dormant" "$kind-base" "  runtime loaded, nobody looking"
+		added "$1" "$kind-dormant" "$kind-base" "  runtime loaded, not recorded"
 		added "$1" "$kind-record" "$kind-base" "  recorded" "$bound"
 		added "$1" "$kind-hold" "$kind-base" "  recorded with --mutex=hold"
 	done

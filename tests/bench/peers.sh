@@ -11,7 +11,7 @@ peers_storm()	# kind count
 	clang_ns=
 	[ -s clang.why ] || clang_ns=", $(mean "peers-$1.txt" clang %.2f) ns (clang)"
 	heading "peers, $1: ns added per call to $(mean "peers-$1.txt" base %.2f) ns (gcc)$clang_ns"
-	added "peers-$1.txt" quiet base "ldb, nobody looking"
+	added "peers-$1.txt" quiet base "ldb, not recorded"
 	added "peers-$1.txt" record base "ldb, recorded"
 	for peer in $peers; do
 		added "peers-$1.txt" "$peer" "$(peer_base "$peer")" "$(peer_title "$peer")"

@@ -57,26 +57,26 @@ bench_scan()
 {
 	scan_rounds scan.txt --budget 100% --func-threshold 20us -- ./storm-ldb stack20 1.5 "$cpu"
 	heading "scanner at --budget 100%: 20 frames, rebuilt every us (paper: 119 ns, 6 %)"
-	row scan.txt granularity "" "ns between two valid looks" 60 %.0f
-	row scan.txt invalid "" "invalid, % of looks" 5 %.1f
-	row scan.txt moving "" "moving, not walked, % of looks" "" %.1f
-	row scan.txt walked "" "walked the stack, % of looks" "" %.1f
+	row scan.txt granularity "" "ns between two valid polls" 60 %.0f
+	row scan.txt invalid "" "invalid, % of polls" 5 %.1f
+	row scan.txt moving "" "moving, not walked, % of polls" "" %.1f
+	row scan.txt walked "" "walked the stack, % of polls" "" %.1f
 	row scan.txt frames "" "records read per walk" "" %.1f
-	row scan.txt look "" "ns per look" "" %.0f
+	row scan.txt look "" "ns per poll" "" %.0f
 	row scan.txt rate "" "valid walks per second" "" %.0f
 	row scan.txt away "" "scanner off its CPU, % of the time" "" %.1f
 
 	scan_rounds scan-all.txt --budget 100% -- ./storm-ldb stack20 1 "$cpu"
 	heading "the same, every invocation written"
-	row scan-all.txt granularity "" "ns between two valid looks" "" %.0f
-	row scan-all.txt seen "" "seen, % of the invocations made" "" %.1f
+	row scan-all.txt granularity "" "ns between two valid polls" "" %.0f
+	row scan-all.txt seen "" "observed, % of the invocations" "" %.1f
 	row scan-all.txt away "" "scanner off its CPU, % of the time" "" %.1f
 
 	scan_rounds scan-default.txt -- ./storm-ldb stack20 1 "$cpu"
 	heading "the same at the default budget"
-	row scan-default.txt granularity "" "ns between two valid looks" "" %.0f
-	row scan-default.txt resolution "" "resolution of what is seen, ns (median)" "" %.0f
-	row scan-default.txt from "" "95 % are seen from ns on" "" %.0f
+	row scan-default.txt granularity "" "ns between two valid polls" "" %.0f
+	row scan-default.txt resolution "" "resolution of what is observed, ns (median)" "" %.0f
+	row scan-default.txt from "" "95 % are observed from ns on" "" %.0f
 	row scan-default.txt spent "" "charged to the thread, % of its time" 5 %.1f
 
 	storm deep 300000 scan-deep.txt "$rounds" quiet record full
@@ -89,6 +89,6 @@ bench_scan()
 	heading "1,000 threads of which two run, no module"
 	row scan-idle.txt round "" "ns per round over those that run" "" %.0f
 	row scan-idle.txt pages "" "pages touched per round" "" %.1f
-	row scan-idle.txt resolution "" "resolution of what is seen, ns (median)" "" %.0f
+	row scan-idle.txt resolution "" "resolution of what is observed, ns (median)" "" %.0f
 	row scan-idle.txt away "" "scanner off its CPU, % of the time" "" %.1f
 }

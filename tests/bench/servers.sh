@@ -261,7 +261,7 @@ ratio_rows()	# load metric bound
 	f=$(metric "$1" "$2")
 	[ "$1" -ne 20 ] || row "$f" plain2 plain "$2: the same again (noise)"
 	[ "$1" -ne 20 ] || row "$f" idle plain "$2: client's CPU idle / plain"
-	row "$f" quiet plain "$2: nobody looking / plain"
+	row "$f" quiet plain "$2: not recorded / plain"
 	row "$f" record plain "$2: recording / plain" "$3"
 	row "$f" hold plain "$2: recording, --mutex=hold / plain"
 	row "$f" kernel plain "$2: recording, kernel events / plain"
@@ -291,7 +291,7 @@ server_table()
 		row "$(metric 20 mb)" hold "" "trace with --mutex=hold, MB per second" "" %.2f
 		row "$(metric 20 lost)" record "" "events lost" 0 %.0f
 		row "$(metric 20 lost)" hold "" "events lost, --mutex=hold" 0 %.0f
-		row "$(metric 20 seen)" record "" "invocations seen, %" "" %.2f
+		row "$(metric 20 seen)" record "" "invocations observed, %" "" %.2f
 		row "$server-report.txt" report "" "ldb-report, seconds per second of trace" 0.1 %.3f
 	done
 }

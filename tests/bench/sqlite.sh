@@ -86,14 +86,14 @@ sqlite_table()
 	ldb-report -i sqlite-record.data --summary --json >sqlite.json || exit 1
 	heading "sqlite speedtest1 --memdb --size $sqlite_size: $(mean sqlite.txt base %.2f) s of CPU without ldb"
 	row sqlite.txt base2 base "the same again (noise)"
-	row sqlite.txt quiet base "instrumented, nobody looking / plain" 1.03
+	row sqlite.txt quiet base "instrumented, not recorded / plain" 1.03
 	row sqlite.txt alone base "recorded, no kernel events / plain" 1.08
 	row sqlite.txt record base "recorded, kernel events: $(jq -r .kernel_events sqlite.json) / plain" 1.08
 	row sqlite.txt hold base "recorded with --mutex=hold / plain"
 	row sqlite.txt record.process base.process "recorded, with the scanner's CPU time / plain"
 	row sqlite.txt record.tree base.tree "recorded, and with ldb-record's / plain"
 	jq -r '"\(.calls) \(.observed_calls) \(.lost.total)"' sqlite.json |
-		awk '{ printf "  %.1f M invocations with a record, %.2g %% of them seen; %d events lost\n", $1 / 1e6, 100 * $2 / $1, $3 }'
+		awk '{ printf "  %.1f M invocations with a record, %.2g %% of them observed; %d events lost\n", $1 / 1e6, 100 * $2 / $1, $3 }'
 }
 
 bench_sqlite()
@@ -112,7 +112,7 @@ bench_sqlite()
 	# shellcheck disable=SC2086	# a list
 	interleave sqlite-peers.txt "$((rounds < 7 ? rounds : 7))" sqlite_peer_run base clang quiet record $sqlite_peers
 	heading "sqlite speedtest1 --size $sqlite_peer_size, CPU time / plain build of the same compiler"
-	row sqlite-peers.txt quiet base "ldb, nobody looking"
+	row sqlite-peers.txt quiet base "ldb, not recorded"
 	row sqlite-peers.txt record base "ldb, recorded"
 	for peer in $sqlite_peers; do
 		row sqlite-peers.txt "$peer" "$(peer_base "$peer")" "$(peer_title "$peer")"
