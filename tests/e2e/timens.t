@@ -16,9 +16,10 @@ __attribute__((noinline)) void nap(void)
 	usleep(10000);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	for (int i = 0; i < 60; i++)
+	(void)argv;
+	for (int i = 0; i < (argc > 1 ? 3000 : 60); i++)
 		nap();
 }
 EOC
@@ -54,9 +55,10 @@ for clock in auto monotonic; do
 	whole "its trace has the right times" out.data
 done
 mv linked "nap$$"
-$away "./nap$$" &
+$away "./nap$$" long &
 wait_for 5 "pidof nap$$"
-check "attached to from outside" "ldb-record --clock=monotonic -o at.data -p $(pidof "nap$$")"
+check "attached to from outside" "ldb-record --clock=monotonic -o at.data -p $(pidof "nap$$") -d 0.5"
+pkill -x "nap$$"
 wait
 whole "its trace has the right times" at.data
 finish
