@@ -86,10 +86,14 @@ is_debug()	# kernel
 	[ "$1" = kasan ] || [ "$1" = kcsan ]
 }
 
-# These tests check the analysis, the scanner and the recorder's messages, which are the same
-# in each kernel; other tests check what the module reports.  Of each pair that is alike one
-# runs in this kernel, one in the other.
-one_kernel="6.1:idle.t 6.1:why-cpu.t 6.1:why-memory.t 6.12:nobody.t 6.12:planted.t 6.12:why-locks.t 6.12:rights.t"
+# The analysis, the scanner and the recorder's messages are the same in each kernel, and so is
+# most of what else these tests check: of each pair that is alike one runs in this kernel, one in
+# the other.  What the module itself reports is tested in both: e2e.t, truth.t and programs/.
+one_kernel=$(xargs <<EOF
+6.1:calls.t 6.1:ftrace-off.t 6.1:idle.t 6.1:storms.t 6.1:why-cpu.t 6.1:why-memory.t
+6.12:both.t 6.12:cycles.t 6.12:hits.t 6.12:nobody.t 6.12:planted.t 6.12:rights.t 6.12:why-locks.t
+EOF
+)
 case $here in *' '*) ;; *) one_kernel= ;; esac
 
 default_tests()	# kernel
