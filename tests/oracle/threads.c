@@ -44,6 +44,7 @@ static const char *const state_names[] = {
 struct task {
 	enum state state;
 	bool early_waking;	/* woken while it ran, or before it slept */
+	bool may_run;		/* woken, and nothing was known before: so it may have run, as well */
 	bool has_cpu, exiting;
 	uint32_t cpu;		/* where it is, or will come */
 	int64_t out;		/* left a CPU last */
@@ -127,13 +128,14 @@ static void leaves(struct threads *t, uint32_t tid, uint32_t cpu, unsigned state
 		return;
 	}
 	check_double(t, task, tid);
-	if (task->state != RUNS && task->state != UNKNOWN)
+	if (task->state != RUNS && task->state != UNKNOWN && !task->may_run)
 		bad(t, "leaves and was not there", "tid", tid, state_names[task->state]);
 	else if (task->state == RUNS && task->cpu != cpu)
 		bad(t, "leaves another CPU", "came to CPU", task->cpu, "");
 	task->cpu = cpu;
 	task->has_cpu = true;
 	task->out = s->tick;
+	task->may_run = false;
 	switch (state) {
 	case LDB_STATE_RUNNING:
 		task->state = RUNNABLE;
@@ -182,6 +184,7 @@ static void comes(struct threads *t, uint32_t tid, uint32_t cpu)
 	}
 	/* A preempted thread may still be woken from the sleep that it had announced. */
 	task->early_waking &= task->state == RUNNABLE;
+	task->may_run = false;
 	task->state = RUNS;
 	task->cpu = cpu;
 	task->has_cpu = true;
@@ -286,6 +289,7 @@ static void on_waking(struct threads *t)
 		break;
 	case UNKNOWN:
 		task->state = WOKEN;
+		task->may_run = true;
 	}
 }
 
@@ -302,8 +306,10 @@ static void on_wakeup(struct threads *t)
 			bad_wakeup(t, "first wake-up", "tid", s->tid, "is new");
 		task->state = RUNNABLE;
 		break;
-	case WOKEN:
 	case UNKNOWN:
+		task->may_run = true;
+		/* fall through */
+	case WOKEN:
 		task->state = RUNNABLE;
 		break;
 	case RUNS:
