@@ -172,6 +172,16 @@ void perf_ring_unmap(struct perf_ring *r);
  */
 unsigned perf_ring_read(struct perf_ring *r, perf_record_fn *fn, void *arg, uint64_t *bad);
 
+/* The same for several rings, of which some may have no memory yet; returns the fullest. */
+unsigned perf_rings_read(struct perf_ring *rings, unsigned nr, perf_record_fn *fn, void *arg,
+			 uint64_t *bad);
+
+/*
+ * A stamp is taken a little before its record can be read; if the host takes a virtual CPU away
+ * in between, long before.  So long records wait for earlier ones.
+ */
+#define PERF_WINDOW_NS	20000000
+
 /* perf-tids.c: pid namespaces. */
 
 struct perf_tids {

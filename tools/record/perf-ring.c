@@ -69,3 +69,16 @@ unsigned perf_ring_read(struct perf_ring *r, perf_record_fn *fn, void *arg, uint
 	order_perf_tail(r->page, head);
 	return filled > r->size ? 1000 : filled * 1000 / r->size;
 }
+
+unsigned perf_rings_read(struct perf_ring *rings, unsigned nr, perf_record_fn *fn, void *arg,
+			 uint64_t *bad)
+{
+	unsigned fullest = 0;
+
+	for (unsigned i = 0; i < nr; i++) {
+		unsigned filled = rings[i].page ? perf_ring_read(&rings[i], fn, arg, bad) : 0;
+
+		fullest = filled > fullest ? filled : fullest;
+	}
+	return fullest;
+}

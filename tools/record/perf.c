@@ -16,12 +16,6 @@
 #include "record/perf-private.h"
 #include "record/proc.h"
 
-/*
- * A stamp is taken a little before its record can be read; if the host takes a virtual CPU away
- * in between, long before.
- */
-#define WINDOW_NS	20000000
-
 #define IRQ_NS		1000	/* of the program's time, begin and end */
 
 /* This is for try_cpus(): so many sleeps on each CPU, and how long for all of them. */
@@ -103,15 +97,8 @@ static void report_unread(struct perf *p)
 
 static unsigned read_rings(struct perf *p)
 {
-	unsigned fullest = 0;
-
 	fd_names_forget(p->fd_names);
-	for (unsigned i = 0; i < p->fds.nr_rings; i++) {
-		unsigned filled = perf_ring_read(&p->fds.rings[i], queue_record, p, &p->nr_unread);
-
-		fullest = filled > fullest ? filled : fullest;
-	}
-	return fullest;
+	return perf_rings_read(p->fds.rings, p->fds.nr_rings, queue_record, p, &p->nr_unread);
 }
 
 static void watch_events(void *perf, void *events, size_t nr)
@@ -260,7 +247,7 @@ static unsigned poll(struct kernel_source *s)
 	uint64_t limit = kernel_clock_sample(p->source.clock, false);
 	unsigned fullest = read_rings(p);
 
-	backlog_release(&p->events, limit - WINDOW_NS);
+	backlog_release(&p->events, limit - PERF_WINDOW_NS);
 	help_deaf_cpus(p);
 	report_unread(p);
 	return fullest;

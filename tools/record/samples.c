@@ -18,7 +18,6 @@
 
 #define RING_MIN	(512UL << 10)	/* of each CPU: samples of all tasks, a second of them */
 #define RING_SAMPLE	1024		/* half of one with its stack: half a second */
-#define WINDOW_NS	20000000	/* as in perf.c */
 #define RETURNS_MAX	65536		/* words on stacks of which it is known whether they follow a call */
 
 struct samples {
@@ -176,26 +175,17 @@ static void deliver(void *samples, void *rows, size_t nr)
 	s->nr += nr;
 }
 
-static unsigned read_rings(struct samples *s)
+static void read_rings(struct samples *s)
 {
-	unsigned fullest = 0;
-
-	for (unsigned i = 0; i < s->fds.nr_rings; i++) {
-		unsigned filled = s->fds.rings[i].page ?
-				  perf_ring_read(&s->fds.rings[i], take_record, s, &s->nr_bad) : 0;
-
-		fullest = filled > fullest ? filled : fullest;
-	}
-	return fullest;
+	perf_rings_read(s->fds.rings, s->fds.nr_rings, take_record, s, &s->nr_bad);
 }
 
-unsigned samples_poll(struct samples *s)
+void samples_poll(struct samples *s)
 {
 	uint64_t limit = kernel_clock_sample(s->clock, false);
-	unsigned fullest = read_rings(s);
 
-	backlog_release(&s->rows, limit - WINDOW_NS);
-	return fullest;
+	read_rings(s);
+	backlog_release(&s->rows, limit - PERF_WINDOW_NS);
 }
 
 static void name_function(void *samples, uint32_t number, const char *name)

@@ -39,8 +39,8 @@ const char *samples_clock(const struct samples *s);
 /* Are there none while threads are in the kernel? */
 bool samples_are_user_only(const struct samples *s);
 
-/* Delivers rows.  Returns how full the fullest ring was, in 1/1000. */
-unsigned samples_poll(struct samples *s);
+/* Delivers rows. */
+void samples_poll(struct samples *s);
 
 /* Ends them; delivers what is left, and the names of the kernel's functions. */
 void samples_finish(struct samples *s);
