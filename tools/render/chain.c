@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,26 +7,8 @@
 #include "facts/lockset.h"
 #include "render/chain.h"
 #include "render/columns.h"
+#include "render/sentence.h"
 #include "render/text.h"
-
-struct sentence {
-	char *buf;
-	size_t used, size;
-	bool is_long;
-};
-
-__attribute__((format(printf, 2, 3)))
-static void say(struct sentence *s, const char *format, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, format);
-	n = vsnprintf(s->buf + s->used, s->size - s->used, format, ap);
-	va_end(ap);
-	if (n > 0)
-		s->used = s->used + n < s->size ? s->used + n : s->size - 1;
-}
 
 size_t chain_say_lock(unsigned kind, const char *label, char *buf, size_t size)
 {

@@ -1,36 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Writes causes as sentences: the first cause with its chain, then what else matters. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/units.h"
 #include "facts/lockset.h"
 #include "render/chain.h"
+#include "render/sentence.h"
 #include "render/text.h"
 #include "render/why.h"
 
 #define OTHERS_SAID	2	/* further causes in a sentence */
-
-struct sentence {
-	char *buf;
-	size_t used;
-};
-
-__attribute__((format(printf, 2, 3)))
-static void say(struct sentence *s, const char *format, ...)
-{
-	va_list ap;
-	int n;
-
-	if (s->used + 1 >= WHY_SENTENCE_MAX)
-		return;
-	va_start(ap, format);
-	n = vsnprintf(s->buf + s->used, WHY_SENTENCE_MAX - s->used, format, ap);
-	va_end(ap);
-	s->used += n > 0 ? n : 0;
-}
 
 const char *why_cause_name(const struct why_cause *c)
 {
@@ -102,8 +83,7 @@ static void say_cause(struct sentence *s, const struct why_cause *c, int64_t ns)
 
 static void say_chain(struct sentence *s, const struct chain *chain)
 {
-	if (s->used + 1 < WHY_SENTENCE_MAX)
-		s->used += chain_say(chain, false, s->buf + s->used, WHY_SENTENCE_MAX - s->used);
+	s->used += chain_say(chain, false, s->buf + s->used, s->size - s->used);
 }
 
 /* The resolution is mentioned where it matters. */
@@ -122,7 +102,7 @@ static void say_amount(struct sentence *s, const struct why *w, const struct why
 char *why_target_sentence(const struct why *w, const struct why_target *t, char *buf)
 {
 	const struct why_class *class = &w->classes[t->request->class];
-	struct sentence s = { buf, 0 };
+	struct sentence s = { .buf = buf, .size = WHY_SENTENCE_MAX };
 	char latency[UNITS_ROOM], usual[UNITS_ROOM];
 
 	*buf = '\0';
@@ -149,7 +129,7 @@ char *why_target_sentence(const struct why *w, const struct why_target *t, char 
 
 char *why_cause_sentence(const struct why *w, const struct why_cause *c, char *buf)
 {
-	struct sentence s = { buf, 0 };
+	struct sentence s = { .buf = buf, .size = WHY_SENTENCE_MAX };
 
 	*buf = '\0';
 	say(&s, "%zu of %zu slow requests: ", c->nr_requests, w->nr_targets);
