@@ -6,6 +6,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "record/calls.h"
+#include "record/kallsyms.h"
 #include "record/kernel-calls.h"
 
 /*
@@ -62,35 +63,40 @@ static void bound(struct kernel_calls *k, uint64_t symbol)
 		k->calls[i - 1].to = symbol;
 }
 
-static bool next_symbol(FILE *f, uint64_t *at, char name[128])
+/* Adds the calls; the addresses of all symbols go to *all.  Returns false if there is no memory. */
+static bool read_symbols(struct kernel_calls *k, FILE *f, uint64_t **all, size_t *nr_all)
 {
-	char line[512], type;
+	struct kallsyms_line symbol;
+	size_t room = 0;
 
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "%lx %c %127s", at, &type, name) == 3)
-			return true;
-	return false;
+	while (kallsyms_next(f, &symbol)) {
+		int64_t nr = symbol.addr ? number_of(symbol.name) : KERNEL_CALL_NONE;
+
+		if (nr >= 0 && !add(k, symbol.addr, nr))
+			return false;
+		if (!array_room(all, &room, *nr_all, sizeof(**all)))
+			return false;
+		(*all)[(*nr_all)++] = symbol.addr;
+	}
+	return true;
 }
 
+/* The kernel writes the file anew for each reader, in a tenth of a second: it is read once. */
 bool kernel_calls_read(struct kernel_calls *k, FILE *symbols)
 {
-	char name[128];
-	uint64_t at;
+	uint64_t *all = NULL;
+	size_t nr_all = 0;
 
 	*k = (struct kernel_calls){ 0 };
-	while (next_symbol(symbols, &at, name)) {
-		int64_t nr = at ? number_of(name) : KERNEL_CALL_NONE;
-
-		if (nr >= 0 && !add(k, at, nr))
-			break;
+	if (read_symbols(k, symbols, &all, &nr_all) && k->nr) {
+		sort_by(k->calls, k->nr, by_address);
+		for (size_t i = 0; i < nr_all; i++)
+			bound(k, all[i]);
+	} else {
+		kernel_calls_free(k);
 	}
-	if (!k->nr)
-		return false;
-	sort_by(k->calls, k->nr, by_address);
-	rewind(symbols);
-	while (next_symbol(symbols, &at, name))
-		bound(k, at);
-	return true;
+	free(all);
+	return k->nr;
 }
 
 void kernel_calls_free(struct kernel_calls *k)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,17 +7,17 @@
 #include "base/hash.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "record/kallsyms.h"
 #include "record/ksyms.h"
 #include "trace/writer.h"
 
 #define FIRST		(LDB_SAMPLE_KERNEL + 1)
 #define PLACES_MAX	65536
-#define NAME_SIZE	128
 
 struct place {
 	uint64_t addr, from;	/* from: where the nearest function before it begins; 0: none yet */
 	uint32_t number;
-	char name[NAME_SIZE];
+	char name[sizeof(((struct kallsyms_line *)0)->name)];
 };
 
 struct ksyms {
@@ -71,13 +70,11 @@ static void add_function(struct ksyms *k, uint64_t from, const char *name)
 
 static void read_functions(struct ksyms *k, FILE *f)
 {
-	char line[512], name[NAME_SIZE], type;
-	uint64_t from;
+	struct kallsyms_line symbol;
 
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "%" SCNx64 " %c %127s", &from, &type, name) == 3 &&
-		    (tolower(type) == 't' || tolower(type) == 'w'))
-			add_function(k, from, name);
+	while (kallsyms_next(f, &symbol))
+		if (tolower(symbol.type) == 't' || tolower(symbol.type) == 'w')
+			add_function(k, symbol.addr, symbol.name);
 }
 
 static void pass_on(struct ksyms *k)
