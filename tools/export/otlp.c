@@ -120,13 +120,6 @@ static uint64_t unix_ns(const struct otlp *o, int64_t ns)
 	return (uint64_t)reader_header(o->m->reader)->realtime_ns + (uint64_t)ns;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
-}
-
 static void put_resource(struct otlp *o)
 {
 	struct reader *r = o->m->reader;
@@ -141,7 +134,7 @@ static void put_resource(struct otlp *o)
 	}
 	json_object_begin(&o->j, "resource");
 	json_array_begin(&o->j, "attributes");
-	attr_text(&o->j, "service.name", base_name(exe ? exe : name));
+	attr_text(&o->j, "service.name", basename(exe ? exe : name));
 	attr_text(&o->j, "host.name", reader_meta(r, "host"));
 	if (o->m->pid)
 		attr_i64(&o->j, "process.pid", o->m->pid);

@@ -8,6 +8,7 @@
  * boot time: the viewer shows the time of day with the snapshot of clocks.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "export/perfetto-private.h"
 #include "facts/rows.h"
@@ -49,7 +50,7 @@ static void put_process(struct perfetto *x)
 {
 	const char *exe = reader_meta(x->m->reader, "exe");
 	const char *cmdline = reader_meta(x->m->reader, "cmdline");
-	const char *name = exe && strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe;
+	const char *name = exe ? basename(exe) : NULL;
 	size_t descriptor, process;
 
 	packet_u64(&x->p, PB_SEQUENCE, x->sequence);

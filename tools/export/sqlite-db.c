@@ -36,9 +36,7 @@ static const struct outfile *opening;
 
 static int open_created(const char *path, int flags, int mode)
 {
-	const char *slash = strrchr(path, '/');
-
-	if (opening && !strcmp(slash ? slash + 1 : path, opening->temporary))
+	if (opening && !strcmp(basename(path), opening->temporary))
 		return fcntl(opening->fd, F_DUPFD_CLOEXEC, 3);
 	return open(path, flags, mode);
 }

@@ -157,11 +157,9 @@ static bool gains_rights(const char *path)
 static bool is_switcher(const char *path)
 {
 	static const char *const names[] = { "sudo", "su", "doas", "pkexec", "runuser", NULL };
-	const char *base = strrchr(path, '/');
 
-	base = base ? base + 1 : path;
 	for (int i = 0; names[i]; i++)
-		if (!strcmp(base, names[i]))
+		if (!strcmp(basename(path), names[i]))
 			return true;
 	return false;
 }

@@ -9,13 +9,6 @@
 #define PARTS_SAID	4
 #define PART_MIN	0.05	/* of a sentence; the first part is always said */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* A function's name with the parentheses, or nothing. */
 static void say_place(const struct sample_place *p, char *buf, size_t size)
 {
@@ -25,7 +18,7 @@ static void say_place(const struct sample_place *p, char *buf, size_t size)
 	case PLACE_LINE:
 		if (*p->file)
 			snprintf(buf, size, "%s%s%s%s:%u", p->function, call, *p->function ? " at " : "",
-				 base_name(p->file), p->line);
+				 basename(p->file), p->line);
 		else
 			snprintf(buf, size, "%s%s", *p->function ? p->function : "its own code", call);
 		break;

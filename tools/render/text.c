@@ -140,14 +140,12 @@ const char *text_share(uint64_t part, uint64_t whole, char *buf)
 
 const char *text_place(const char *file, unsigned line, char *buf)
 {
-	const char *base = strrchr(file, '/');
 	char clean[TEXT_ROOM];
 
 	if (!*file)
 		*buf = '\0';
 	else
-		snprintf(buf, TEXT_ROOM, "%.480s:%u", text_clean(base ? base + 1 : file, clean),
-			 line);
+		snprintf(buf, TEXT_ROOM, "%.480s:%u", text_clean(basename(file), clean), line);
 	return buf;
 }
 

@@ -182,16 +182,9 @@ static int try_beside(const struct wanted *w)
 	return fd;
 }
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void set_own_names(struct wanted *w)
 {
-	const char *base = base_of(w->d->path);
+	const char *base = basename(w->d->path);
 
 	if (!*base)
 		return;
@@ -222,8 +215,8 @@ int debugfile_link(const struct debugfile *d, const char *file, const char *link
 	int fd;
 
 	/* A link must be a mere name: a path in it is not followed. */
-	if (link && *base_of(link))
-		w.names[0] = base_of(link);
+	if (link && *basename(link))
+		w.names[0] = basename(link);
 	if (!*w.build_id && !w.names[0])
 		return -1;
 	if (*w.build_id)
@@ -243,7 +236,7 @@ int debugfile_alt(const struct debugfile *d, const char *file, const char *link,
 	to_hex(id, id_size, hex, sizeof(hex));
 	if (!*hex)
 		return -1;
-	w.names[0] = base_of(link);
+	w.names[0] = basename(link);
 	/* dwz -m writes a path, absolute or relative to the folder of the file with the link. */
 	if (*link == '/') {
 		fd = try_path(&w, d->search->sysroot, link, "", "");

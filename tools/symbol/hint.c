@@ -76,7 +76,7 @@ static void put_package(const struct hint *h, const char *sysroot, char *buf, si
 bool hint_is_of_use(const char *path)
 {
 	static const char *const starters[] = { "libc.so", "libc-", "libpthread", "libstdc++.so" };
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = basename(path);
 
 	for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++)
 		if (!strncmp(name, starters[i], strlen(starters[i])))

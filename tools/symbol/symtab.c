@@ -240,11 +240,6 @@ static const struct module *find_module(struct symtab *st, uint64_t addr, int64_
 	return best;
 }
 
-static const char *base_name(const char *path)
-{
-	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-}
-
 struct elffile *symtab_elf(struct symtab *st, struct file *file)
 {
 	if (!file->elf)
@@ -363,7 +358,7 @@ static void resolve(struct symtab *st, struct entry *e)
 	*s = nothing;
 	if (m) {
 		s->path = symtab_intern(st, m->file->path);
-		s->module = symtab_intern(st, base_name(m->file->path));
+		s->module = symtab_intern(st, basename(m->file->path));
 	}
 	if (m && !symtab_archived(st, e)) {
 		if (e->question == LDB_ASK_DATA)

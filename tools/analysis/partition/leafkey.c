@@ -19,13 +19,6 @@ static uint32_t intern_key_text(struct leafkeys *keys, const char *text, size_t 
 	return number < 0 ? LEAFKEY_NONE : number;
 }
 
-static const char *base_name(const char *file)
-{
-	const char *slash = strrchr(file, '/');
-
-	return slash ? slash + 1 : file;
-}
-
 /* "walk.constprop.0" and "walk() [clone .isra.0]" are walk. */
 static size_t function_length(const char *name)
 {
@@ -82,7 +75,7 @@ static uint32_t add_path(struct leafkeys *keys, const struct partition *p, uint3
 	if (from->func) {
 		name = from->func->function;
 		len = from->func->known ? function_length(name) : strlen(name);
-		file = base_name(from->func->func_file);
+		file = basename(from->func->func_file);
 	} else if (from->is_queue) {
 		file = QUEUE_FILE;
 		if (from->queue_symbol && from->queue_symbol->known) {

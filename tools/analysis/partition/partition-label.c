@@ -26,12 +26,12 @@ static void set_variable(char *label, const struct symbol *symbol)
 static void set_lock(char *label, const struct segment *s)
 {
 	const struct symbol *site = s->site;
-	const char *file = site ? strrchr(site->file, '/') : NULL, *noun = lock_kind_noun(s->lock_kind);
+	const char *noun = lock_kind_noun(s->lock_kind);
 
 	if (s->lock_symbol && s->lock_symbol->known)
 		set_variable(label, s->lock_symbol);
 	else if (site && *site->file)
-		snprintf(label, PARTITION_LABEL_MAX, "%s at %s:%u", noun, file ? file + 1 : site->file, site->line);
+		snprintf(label, PARTITION_LABEL_MAX, "%s at %s:%u", noun, basename(site->file), site->line);
 	else if (site)
 		snprintf(label, PARTITION_LABEL_MAX, "%s in %s", noun, site->function);
 	else if (s->lock)

@@ -93,14 +93,13 @@ const char *chain_certainty(const struct chain_link *l)
 
 void chain_set_function(struct model *m, struct chain_link *link, const struct symbol *func)
 {
-	const char *base = strrchr(func->func_file, '/');
 	char text[256];
 
 	link->label = func->function;
 	link->func = func;
 	if (!*func->func_file)
 		return;
-	snprintf(text, sizeof(text), "%s:%u", base ? base + 1 : func->func_file, func->func_line);
+	snprintf(text, sizeof(text), "%s:%u", basename(func->func_file), func->func_line);
 	link->file = model_keep_string(m, text);
 }
 
