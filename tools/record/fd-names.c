@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "base/intern.h"
 #include "record/calls.h"
 #include "record/fd-names.h"
 #include "record/proc.h"
+#include "record/session.h"
 
 #define FDS		1024	/* remembered: a power of two */
 #define SOCKETS		4096	/* the same */
@@ -112,34 +112,25 @@ static void read_table(struct fd_names *f, const char *name,
 		fclose(table);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 static const char *socket_name(struct fd_names *f, uint64_t inode)
 {
 	const struct socket_name *s = &f->sockets[inode & (SOCKETS - 1)];
 
-	if (s->inode != inode && now_ns() - f->read_ns > TABLES_NS) {
+	if (s->inode != inode && clock_mono_ns() - f->read_ns > TABLES_NS) {
 		static const char *const inet[] = { "net/tcp", "net/tcp6", "net/udp", "net/udp6" };
 
 		read_table(f, "net/unix", on_unix);
 		for (unsigned i = 0; i < sizeof(inet) / sizeof(*inet); i++)
 			read_table(f, inet[i], on_inet);
-		f->read_ns = now_ns();
+		f->read_ns = clock_mono_ns();
 	}
 	return s->inode == inode ? s->text : "a socket";
 }
 
 /* "/var/lib/svc.dat (deleted)", "pipe:[1]", "socket:[2]", "anon_inode:[eventfd]" */
-static const char *name_of(struct fd_names *f, const char *link)
+static const char *name_of(struct fd_names *f, char *link)
 {
-	const char *slash = strrchr(link, '/');
-	char name[64], *end;
+	char name[64];
 	uint64_t inode;
 
 	if (!strncmp(link, "pipe:", 5))
@@ -149,10 +140,7 @@ static const char *name_of(struct fd_names *f, const char *link)
 	if (sscanf(link, "anon_inode:%*1[[]%63[^]]", name) == 1 ||
 	    sscanf(link, "anon_inode:%63s", name) == 1)
 		return keep(f, name);
-	snprintf(name, sizeof(name), "%.63s", slash ? slash + 1 : link);
-	end = strstr(name, " (deleted)");
-	if (end && !end[10])
-		*end = '\0';
+	snprintf(name, sizeof(name), "%.63s", proc_file_name(link));
 	return keep(f, name);
 }
 

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "base/array.h"
 #include "base/intern.h"
 #include "base/search.h"
 #include "record/map-names.h"
 #include "record/proc.h"
+#include "record/session.h"
 
 #define MAPS_MAX	65536
 #define NEW_NS		20000000	/* between two readings for addresses that are not known */
@@ -53,17 +53,14 @@ void map_names_free(struct map_names *m)
 static void add(struct map_names *m, char *line)
 {
 	struct mapping map = { .name = "" };
-	char *path, *end;
+	char *path;
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64, &map.from, &map.to) != 2)
 		return;
 	path = strchr(line, '/');
 	if (path) {
 		path[strcspn(path, "\n")] = '\0';
-		end = strstr(path, " (deleted)");
-		if (end && !end[10])
-			*end = '\0';
-		map.name = intern_text(&m->names, strrchr(path, '/') + 1);
+		map.name = intern_text(&m->names, proc_file_name(path));
 	}
 	if (!map.name)
 		map.name = "";
@@ -91,18 +88,10 @@ static const struct mapping *find(const struct map_names *m, uint64_t address)
 	return i < m->nr && m->maps[i].from <= address ? &m->maps[i] : NULL;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 const char *map_names_get(struct map_names *m, uint64_t address)
 {
 	const struct mapping *map = find(m, address);
-	uint64_t now = now_ns();
+	uint64_t now = clock_mono_ns();
 
 	if (now - m->read_ns > (map ? OLD_NS : NEW_NS)) {
 		read_maps(m);

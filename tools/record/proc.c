@@ -49,6 +49,15 @@ bool proc_link(pid_t pid, const char *name, char *path, size_t size)
 	return true;
 }
 
+const char *proc_file_name(char *path)
+{
+	char *end = strstr(path, " (deleted)");
+
+	if (end && !end[10])
+		*end = '\0';
+	return basename(path);
+}
+
 bool proc_stat(pid_t pid, const char *name, struct stat *st)
 {
 	char path[PATH_ROOM];

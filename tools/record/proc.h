@@ -23,6 +23,9 @@ bool proc_line(pid_t pid, pid_t tid, const char *name, char *line, size_t size);
 /* Reads a link.  Returns false if it is not known. */
 bool proc_link(pid_t pid, const char *name, char *path, size_t size);
 
+/* Returns the file's name in a path that /proc shows, and cuts " (deleted)" off its end. */
+const char *proc_file_name(char *path);
+
 /* Finds the owner of a file, and which file or namespace it is ("ns/net"); name "": the process. */
 bool proc_stat(pid_t pid, const char *name, struct stat *st);
 bool proc_is_same(const struct stat *a, const struct stat *b);
