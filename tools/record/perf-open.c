@@ -29,15 +29,12 @@ struct opening {
 	struct perf_fds *s;
 	const struct perf_options *o;
 	const struct perf_formats *formats;
-	int clock;
+	struct perf_asked asked;
 	int *cpus;
 	unsigned nr_cpus;
-	size_t ring_size;
 	int error;		/* errno of the call that failed */
 	bool (*open_of)(struct opening *op, pid_t tid);	/* open_threads(): what, of each */
 	enum perf_scope scope;	/* open_tracepoints_of(): which */
-	bool user_only;		/* open_faults_of(), open_samples_of(): those in the kernel are not permitted */
-	const struct perf_sampling *sampling;
 	pid_t *tids;		/* threads opened one by one, so far */
 	size_t nr_tids, room_tids;
 };
@@ -65,103 +62,6 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 	return perf_event_open(attr, pid, cpu);
 }
 
-static void attr_init(struct perf_event_attr *attr, const struct opening *op)
-{
-	memset(attr, 0, sizeof(*attr));
-	attr->size = sizeof(*attr);
-	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-	attr->sample_id_all = 1;
-	attr->read_format = PERF_FORMAT_LOST;
-	attr->use_clockid = 1;
-	attr->clockid = op->clock;
-	attr->watermark = 1;
-	attr->wakeup_watermark = op->ring_size / 4;
-	attr->disabled = 1;
-}
-
-static void attr_tracepoint(struct perf_event_attr *attr, const struct opening *op, int id)
-{
-	attr_init(attr, op);
-	attr->type = PERF_TYPE_TRACEPOINT;
-	attr->config = id;
-	attr->sample_period = 1;
-	/* Page faults are in the same rings: see perf-decode.c. */
-	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_RAW;
-}
-
-/* Follows one thread and those it creates; it counts at once, so that no event is missed. */
-static void attr_thread(struct perf_event_attr *attr)
-{
-	attr->inherit = 1;
-	attr->inherit_thread = 1;
-	attr->disabled = 0;
-}
-
-/* This is an event that never happens, for the side-band records of the kernel. */
-static void attr_switches(struct perf_event_attr *attr, const struct opening *op)
-{
-	attr_init(attr, op);
-	attr->type = PERF_TYPE_SOFTWARE;
-	attr->config = PERF_COUNT_SW_DUMMY;
-	attr->exclude_kernel = 1;
-	attr->exclude_hv = 1;
-	attr->context_switch = 1;
-	attr->comm = 1;
-	attr->comm_exec = 1;
-	attr->task = 1;
-	if (op->s->mode == PERF_SWITCHES_OWN)
-		attr_thread(attr);
-}
-
-static void attr_faults(struct perf_event_attr *attr, const struct opening *op, bool major)
-{
-	attr_init(attr, op);
-	attr->type = PERF_TYPE_SOFTWARE;
-	attr->config = major ? PERF_COUNT_SW_PAGE_FAULTS_MAJ : PERF_COUNT_SW_PAGE_FAULTS_MIN;
-	attr->sample_period = 1;
-	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_RAW |
-			     (major ? PERF_SAMPLE_PERIOD : 0);
-	attr->exclude_kernel = op->user_only;
-	attr->exclude_hv = 1;
-	attr_thread(attr);
-}
-
-/* Samples each switch of a thread, from which it is known what it was in. */
-static void attr_calls(struct perf_event_attr *attr, const struct opening *op)
-{
-	attr_init(attr, op);
-	attr->type = PERF_TYPE_SOFTWARE;
-	attr->config = PERF_COUNT_SW_CONTEXT_SWITCHES;
-	attr->sample_period = 1;
-	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN |
-			     PERF_SAMPLE_REGS_USER;
-	attr->sample_regs_user = CPU_CALL_REGS;
-	attr->exclude_callchain_user = 1;
-	attr->exclude_hv = 1;
-	attr_thread(attr);
-}
-
-/* A clock of a CPU's time, or of a thread's: each of its rounds is a sample. */
-static void attr_samples(struct perf_event_attr *attr, const struct opening *op)
-{
-	const struct perf_sampling *how = op->sampling;
-
-	attr_init(attr, op);
-	attr->type = how->is_cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
-	attr->config = how->is_cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK;
-	attr->sample_period = (how->is_cycles ? how->cycles_hz : 1000000000) / how->hz;
-	attr->sample_type |= PERF_SAMPLE_IP;
-	if (CPU_PERF_PC) {
-		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-		attr->sample_regs_user = CPU_PERF_PC;
-		attr->sample_stack_user = PERF_SAMPLE_STACK;
-	}
-	attr->exclude_kernel = op->user_only;
-	attr->exclude_hv = attr->exclude_idle = 1;
-	if (how->is_of_threads)
-		attr_thread(attr);
-}
-
 static bool keep_fd(struct perf_fds *s, int fd)
 {
 	if (!array_room(&s->fds, &s->room_fds, s->nr_fds, sizeof(*s->fds))) {
@@ -181,9 +81,9 @@ static bool into_ring(struct opening *op, unsigned ring, int fd)
 
 	if (r->page)
 		return !ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, op->s->fds[ring]);
-	while ((error = perf_ring_map(r, fd, op->cpus[ring], op->ring_size)) &&
-	       (error == -EPERM || error == -ENOMEM) && op->ring_size > RING_MIN)
-		op->ring_size /= 2;	/* what a user may lock in memory is limited */
+	while ((error = perf_ring_map(r, fd, op->cpus[ring], op->asked.ring_size)) &&
+	       (error == -EPERM || error == -ENOMEM) && op->asked.ring_size > RING_MIN)
+		op->asked.ring_size /= 2;	/* what a user may lock in memory is limited */
 	errno = -error;
 	return !error;
 }
@@ -217,9 +117,9 @@ static bool open_tracepoints(struct opening *op, enum perf_scope scope, pid_t ti
 
 		if (!id || perf_tracepoints[tp].scope != scope)
 			continue;
-		attr_tracepoint(&attr, op, id);
+		perf_attr_tracepoint(&attr, &op->asked, id);
 		if (tid >= 0)
-			attr_thread(&attr);
+			perf_attr_thread(&attr);
 		if (!open_on_all(op, &attr, tid))
 			return false;
 	}
@@ -235,7 +135,7 @@ static bool open_switches_of(struct opening *op, pid_t tid)
 {
 	struct perf_event_attr attr;
 
-	attr_switches(&attr, op);
+	perf_attr_switches(&attr, &op->asked);
 	return open_on_all(op, &attr, tid);
 }
 
@@ -244,7 +144,7 @@ static bool open_faults_of(struct opening *op, pid_t tid)
 	struct perf_event_attr attr;
 
 	for (int major = 0; major < 2; major++) {
-		attr_faults(&attr, op, major);
+		perf_attr_faults(&attr, &op->asked, major);
 		if (!open_on_all(op, &attr, tid))
 			return false;
 	}
@@ -255,7 +155,7 @@ static bool open_calls_of(struct opening *op, pid_t tid)
 {
 	struct perf_event_attr attr;
 
-	attr_calls(&attr, op);
+	perf_attr_calls(&attr, &op->asked);
 	return open_on_all(op, &attr, tid);
 }
 
@@ -263,7 +163,7 @@ static bool open_samples_of(struct opening *op, pid_t tid)
 {
 	struct perf_event_attr attr;
 
-	attr_samples(&attr, op);
+	perf_attr_samples(&attr, &op->asked);
 	return open_on_all(op, &attr, tid);
 }
 
@@ -407,7 +307,7 @@ static bool prepare(struct opening *op)
 		return false;
 	}
 	s->nr_rings = op->nr_cpus;
-	op->ring_size = ring_size(op->o->ring_bytes, op->nr_cpus);
+	op->asked.ring_size = ring_size(op->o->ring_bytes, op->nr_cpus);
 	raise_fd_limit();
 	return true;
 }
@@ -464,7 +364,7 @@ static void add_faults(struct opening *op, char *why, size_t why_size)
 	}
 	has_faults = add_threads(op, open_faults_of);
 	if (!has_faults && (op->error == EACCES || op->error == EPERM)) {
-		op->user_only = true;
+		op->asked.user_only = true;
 		has_faults = add_threads(op, open_faults_of);
 	}
 	if (has_faults)
@@ -518,7 +418,8 @@ static void add_irqs(struct opening *op, char *why, size_t why_size)
 bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_options *o,
 		   struct perf_formats *formats, int clock, char *why, size_t why_size)
 {
-	struct opening op = { .s = s, .o = o, .formats = formats, .clock = clock };
+	struct opening op = { .s = s, .o = o, .formats = formats,
+			      .asked = { .mode = mode, .clock = clock } };
 	bool good;
 
 	memset(s, 0, sizeof(*s));
@@ -553,7 +454,7 @@ static bool open_samples_as(struct opening *op, const struct perf_sampling *how)
 {
 	bool good;
 
-	op->user_only = how->is_user_only;
+	op->asked.user_only = how->is_user_only;
 	good = how->is_of_threads ? add_threads(op, open_samples_of) : open_samples_of(op, -1);
 	if (!good) {
 		unmap_rings(op->s);
@@ -583,7 +484,8 @@ static bool open_best_samples(struct opening *op, struct perf_sampling *how, boo
 bool perf_fds_open_samples(struct perf_fds *s, const struct perf_options *o, struct perf_sampling *how,
 			   bool may_slow, int clock, char *why, size_t why_size)
 {
-	struct opening op = { .s = s, .o = o, .clock = clock, .sampling = how };
+	struct opening op = { .s = s, .o = o,
+			      .asked = { .mode = PERF_SWITCHES_OWN, .clock = clock, .sampling = how } };
 	bool good;
 
 	memset(s, 0, sizeof(*s));
@@ -606,13 +508,13 @@ bool perf_fds_open_samples(struct perf_fds *s, const struct perf_options *o, str
 
 bool perf_fds_add_switches(struct perf_fds *s, unsigned ring, int clock)
 {
-	struct opening op = { .s = s, .clock = clock, .ring_size = s->rings[ring].size };
+	struct opening op = { .s = s, .asked = { s->mode, clock, s->rings[ring].size } };
 	struct perf_event_attr attr;
 	int cpus[ring + 1];
 
 	cpus[ring] = s->rings[ring].cpu;
 	op.cpus = cpus;
-	attr_switches(&attr, &op);
+	perf_attr_switches(&attr, &op.asked);
 	attr.comm = attr.comm_exec = attr.task = 0;
 	attr.disabled = 0;
 	return open_on(&op, &attr, -1, ring);

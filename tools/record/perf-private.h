@@ -5,8 +5,9 @@
  *
  *	ring -> decode -> backlog.c -> watch -> rows
  *
- * Only perf.c, perf-open.c, perf-tracefs.c, perf-ring.c (mmap), perf-tids.c
- * (/proc) and kernel-clock.c ask the system; the rest are functions of their input.
+ * perf-attr.c describes the events that perf-open.c opens.  Only perf.c, perf-open.c,
+ * perf-tracefs.c, perf-ring.c (mmap), perf-tids.c (/proc) and kernel-clock.c ask the system; the
+ * rest are functions of their input.
  */
 #ifndef RECORD_PERF_PRIVATE_H
 #define RECORD_PERF_PRIVATE_H
@@ -303,6 +304,9 @@ void perf_fds_disable(struct perf_fds *s, unsigned from, unsigned end);
 uint64_t perf_fds_lost(const struct perf_fds *s);
 void perf_fds_close(struct perf_fds *s);
 
+/* Adds PERF_RECORD_SWITCH_CPU_WIDE of one ring's CPU, besides tracepoints. */
+bool perf_fds_add_switches(struct perf_fds *s, unsigned ring, int clock);
+
 /* Samples of the program's threads, of which samples.c makes rows. */
 #define PERF_SAMPLE_STACK	2048	/* bytes of the stack in each */
 
@@ -318,7 +322,26 @@ struct perf_sampling {
 bool perf_fds_open_samples(struct perf_fds *s, const struct perf_options *o, struct perf_sampling *how,
 			   bool may_slow, int clock, char *why, size_t why_size);
 
-/* Adds PERF_RECORD_SWITCH_CPU_WIDE of one ring's CPU, besides tracepoints. */
-bool perf_fds_add_switches(struct perf_fds *s, unsigned ring, int clock);
+/* perf-attr.c: what is asked of the kernel. */
+
+struct perf_asked {
+	enum perf_mode mode;
+	int clock;
+	size_t ring_size;	/* in bytes: a quarter of them wakes the recorder */
+	bool user_only;		/* faults and samples in the kernel are not permitted */
+	const struct perf_sampling *sampling;
+};
+
+void perf_attr_tracepoint(struct perf_event_attr *attr, const struct perf_asked *asked, int id);
+/* An event that never happens, for the records of switches, names and forks that come with it. */
+void perf_attr_switches(struct perf_event_attr *attr, const struct perf_asked *asked);
+void perf_attr_faults(struct perf_event_attr *attr, const struct perf_asked *asked, bool major);
+/* Samples each switch of a thread: the stack says in which system call it is. */
+void perf_attr_calls(struct perf_event_attr *attr, const struct perf_asked *asked);
+/* A clock of a CPU's time, or of a thread's, takes a sample each time it has gone round. */
+void perf_attr_samples(struct perf_event_attr *attr, const struct perf_asked *asked);
+
+/* Follows one thread and those it creates; it counts at once, so that no event is missed. */
+void perf_attr_thread(struct perf_event_attr *attr);
 
 #endif
