@@ -178,7 +178,7 @@ static void watch_events(void *last, void *events, size_t nr)
 		if ((int64_t)e[i].time < *(int64_t *)last)
 			broken("events that are not in order of time");
 		*(int64_t *)last = e[i].time;
-		perf_watch_event(t.watch, &e[i], e[i].time);
+		perf_rows_event(t.watch, &e[i], e[i].time);
 	}
 }
 
@@ -408,7 +408,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (in.left)
 		act(&in);
 	read_rings(INT64_MAX);
-	perf_watch_finish(t.watch);
+	perf_rows_finish(t.watch);
 	perf_watch_free(t.watch);
 	backlog_exit(&t.order);
 	sandbox_leave();

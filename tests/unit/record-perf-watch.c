@@ -160,7 +160,7 @@ static struct perf_event event(unsigned kind, int cpu, int by)
 static void feed(const struct perf_event *e)
 {
 	perf_watch_learn(w, e);
-	perf_watch_event(w, e, ++now);
+	perf_rows_event(w, e, ++now);
 }
 
 static void named(char *name, int tid)
@@ -362,7 +362,7 @@ static void test_names(void)
 	sw(0, 201, 100, S);
 	sw(0, 100, 205, S);
 	*text = '\0';
-	perf_watch_finish(w);
+	perf_rows_finish(w);
 	check("8:task 205 of 0 n205\n", "at the end without the thread group");
 }
 

@@ -3,7 +3,7 @@
  * Declares what the files tools/record/perf*.c share, grouped by defining file, in the order in
  * which an event passes them:
  *
- *	ring -> decode -> backlog.c -> watch -> rows
+ *	ring -> decode -> backlog.c -> watch, rows
  *
  * perf-attr.c describes the events that perf-open.c opens.  Only perf.c, perf-open.c,
  * perf-tracefs.c, perf-ring.c (mmap), perf-tids.c (/proc) and kernel-clock.c ask the system; the
@@ -239,7 +239,7 @@ bool perf_calls_leave(struct task *t, const struct perf_event *e, int64_t tick, 
 /* It is on a CPU again. */
 void perf_calls_back(struct task *t);
 
-/* perf-watch.c: which events concern the watched thread group. */
+/* perf-watch.c: which threads and CPUs concern the watched thread group. */
 
 struct perf_watch;
 
@@ -256,20 +256,22 @@ void perf_watch_member(struct perf_watch *w, pid_t tid, const char *name);
 /* Call it as soon as an event is read: it learns which thread is running. */
 void perf_watch_learn(struct perf_watch *w, const struct perf_event *e);
 
-/* Events must come in order of time. */
-void perf_watch_event(struct perf_watch *w, const struct perf_event *e, int64_t tick);
-
 /* Copies which task runs where, and which CPUs deliver, from another one with as many CPUs. */
 void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from);
-
-/* Call it when no more events come: emits the names that are left. */
-void perf_watch_finish(struct perf_watch *w);
 
 /* Did threads come to this CPU and leave it without events?  See perf.c. */
 bool perf_watch_is_deaf(struct perf_watch *w, unsigned cpu);
 
 /* Was there an event of a switch from its idle task? */
 bool perf_watch_heard_idle(struct perf_watch *w, unsigned cpu);
+
+/* perf-rows.c: rows of these events. */
+
+/* Events must come in order of time. */
+void perf_rows_event(struct perf_watch *w, const struct perf_event *e, int64_t tick);
+
+/* Call it when no more events come: emits the names that are left. */
+void perf_rows_finish(struct perf_watch *w);
 
 /*
  * perf-tracefs.c: the files.  calls: of the tracepoints of system calls too.  If it returns false,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Stores what perf-watch.c knows of the threads of the machine. */
+/* Stores what perf-watch.h knows of the threads of the machine. */
 #ifndef RECORD_PERF_TASK_H
 #define RECORD_PERF_TASK_H
 

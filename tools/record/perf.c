@@ -107,7 +107,7 @@ static void watch_events(void *perf, void *events, size_t nr)
 	struct perf *p = perf;
 
 	for (size_t i = 0; i < nr; i++)
-		perf_watch_event(p->watch, &e[i], kernel_clock_tick(p->source.clock, e[i].time));
+		perf_rows_event(p->watch, &e[i], kernel_clock_tick(p->source.clock, e[i].time));
 }
 
 /*
@@ -265,7 +265,7 @@ static void finish(struct kernel_source *s)
 	kernel_clock_sample(p->source.clock, true);
 	backlog_release(&p->events, end);
 	help_deaf_cpus(p);
-	perf_watch_finish(p->watch);
+	perf_rows_finish(p->watch);
 	/* The kernel reports losses with the next event: the last ones never. */
 	lost = perf_fds_lost(&p->fds);
 	if (lost > p->nr_lost)

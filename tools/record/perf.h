@@ -2,7 +2,7 @@
 /*
  * Records kernel events without the module: perf_event_open(), decoded with libtraceevent.  The
  * rows are those that the module's events become; which events concern the watched thread group
- * is decided in perf-watch.c, by the rules in linux/ldb.h.
+ * is decided in perf-rows.c, by the rules in linux/ldb.h.
  *
  * What the kernel permits decides how much can be recorded, best first:
  *

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is known of CPUs and threads while events pass: perf-watch.c learns it, perf-rows.c makes
+ * rows with it.
+ */
+#ifndef RECORD_PERF_WATCH_H
+#define RECORD_PERF_WATCH_H
+
+#include "record/perf-private.h"
+#include "record/perf-task.h"
+
+struct cpu {
+	int32_t current;	/* key of who runs there */
+	bool is_known;
+	bool is_deaf;		/* another task than was known ran there */
+	bool heard_idle;
+	unsigned nr_waiting;	/* watched threads */
+	struct perf_nest irqs;
+};
+
+struct perf_watch {
+	const struct perf_tids *tids;
+	const struct perf_sink *sink;
+	enum perf_mode mode;
+	struct task_table tasks;
+	struct cpu *cpus;
+	unsigned nr_cpus, nr_members;
+	uint64_t call_min_ns;
+};
+
+static inline bool task_is_watched(const struct task *t)
+{
+	return t && t->watched;
+}
+
+/* Returns NULL if there is no such CPU. */
+struct cpu *watch_cpu(struct perf_watch *w, uint64_t cpu);
+
+/* Returns NULL for the idle thread, and when there is no memory. */
+struct task *watch_task(struct perf_watch *w, int32_t key);
+
+/* Returns the number to write; 0: hidden. */
+uint32_t watch_shown_tid(struct perf_watch *w, struct task *t);
+
+/* The thread waits for this CPU (-1: for none). */
+void watch_wait_for(struct perf_watch *w, struct task *t, int cpu);
+
+void watch_set(struct perf_watch *w, struct task *t, bool watched);
+void watch_set_identity(struct perf_watch *w, struct task *t, int32_t tgid, int32_t tid);
+
+/* In order of time, what an event says about its thread is final. */
+void watch_identify(struct perf_watch *w, const struct perf_event *e);
+
+/* The thread is gone, or its number belongs to another one now. */
+void watch_forget(struct perf_watch *w, int32_t key);
+
+/* Forgets all threads of other programs: the exit of many was lost. */
+void watch_forget_foreign(struct perf_watch *w);
+
+#endif
