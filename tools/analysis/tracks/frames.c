@@ -20,7 +20,7 @@
 /* So many frames are examined that may have begun before a time, against their estimate. */
 #define LATE_MAX 64
 #define AFTER_MAX 4	/* so many that surely came later are the end of those that may have not */
-#define NEAR_MAX 16	/* callers that are examined to find a parent */
+#define NEAR_MAX 16	/* callers examined to find a parent; frames that frames_seen() bounds before a moment */
 
 int frames_add(struct frames *fs, const struct ldb_row_func *row)
 {
