@@ -123,7 +123,10 @@ static int add_wait(struct blame *k, size_t nr, int64_t start, int64_t end, unsi
 	return k->is_followed[nr] ? 0 : follow_wait(k, nr, from, to, level);
 }
 
-/* Follows the waits of tid while it blocked the request in [start, end]. */
+/*
+ * Follows the waits of tid while it worked for the request, or blocked it, in [start, end].  The
+ * request's own waits (level 1) count even if another thread's chain has led to them before.
+ */
 static int follow_waits(struct blame *k, uint32_t tid, int64_t start, int64_t end, unsigned level)
 {
 	int ret = 0;
@@ -133,7 +136,7 @@ static int follow_waits(struct blame *k, uint32_t tid, int64_t start, int64_t en
 
 		if (w->tid != tid || w->start >= end)
 			break;
-		if (!k->is_followed[k->waits.at[i]])
+		if (level == 1 || !k->is_followed[k->waits.at[i]])
 			ret = add_wait(k, k->waits.at[i], start, end, level);
 	}
 	return ret;
@@ -271,20 +274,6 @@ static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, u
 	return ret;
 }
 
-static int blame_waits(struct blame *k, const struct thread_interval *own)
-{
-	int ret = 0;
-
-	for (size_t i = index_first(&k->waits, own->tid, own->start); i < k->waits.nr && !ret; i++) {
-		const struct segment *w = index_at(&k->waits, i);
-
-		if (w->tid != own->tid || w->start >= own->end)
-			break;
-		ret = add_wait(k, k->waits.at[i], own->start, own->end, 1);
-	}
-	return ret;
-}
-
 /* Times of work on the request are shown as its own, even if the thread also blocked it. */
 static int cut_own(struct timeline_build *b)
 {
@@ -326,9 +315,11 @@ int blame_own(struct timeline_build *b)
 	if (!ret)
 		ret = index_make(&k.holds, all, b->nr_all, segment_is_hold, index_by_lock);
 	for (size_t i = 0; i < b->own.nr && !ret; i++) {
-		ret = blame_waits(&k, &b->own.at[i]);
+		const struct thread_interval *own = &b->own.at[i];
+
+		ret = follow_waits(&k, own->tid, own->start, own->end, 1);
 		if (!ret)
-			ret = follow_offs(&k, b->own.at[i].tid, b->own.at[i].start, b->own.at[i].end, true, 1);
+			ret = follow_offs(&k, own->tid, own->start, own->end, true, 1);
 	}
 	free(k.waits.at);
 	free(k.offs.at);
