@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/write.h"
 #include "names/names.h"
 #include "cli/error.h"
 #include "cli/opts.h"
@@ -294,10 +295,7 @@ static int copy_trace(const char *input, int to)
 	ssize_t n = 0;
 
 	while (!rc && (n = read(from, part, sizeof(part))) > 0)
-		for (ssize_t done = 0, w; done < n && !rc; done += w) {
-			w = write(to, part + done, n - done);
-			rc = w < 0 ? -errno : 0;
-		}
+		rc = write_all(to, part, n, NULL);
 	rc = rc ? rc : n < 0 ? -errno : 0;
 	if (from >= 0)
 		close(from);

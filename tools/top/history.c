@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <ldb/trace-format.h>
 #include "base/array.h"
+#include "base/write.h"
 #include "top/top.h"
 
 #define EXTRA_NS	5000000000LL	/* retained of all events beyond the window */
@@ -303,21 +304,6 @@ static bool belongs(const struct snapshot *s, const struct block *b, bool is_wid
 	       b->kind == LDB_BLK_THREAD;
 }
 
-static int write_all(int fd, const char *data, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, data, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		data += n;
-		size -= n;
-	}
-	return 0;
-}
-
 int snapshot_file(const struct snapshot *s, bool is_wide)
 {
 	int fd = memfd_create("ldb-top", MFD_CLOEXEC), rc = 0;
@@ -326,7 +312,7 @@ int snapshot_file(const struct snapshot *s, bool is_wide)
 		return -errno;
 	for (size_t i = 0; i < s->nr && !rc; i++)
 		if (belongs(s, s->blocks[i], is_wide))
-			rc = write_all(fd, s->blocks[i]->data, s->blocks[i]->size);
+			rc = write_all(fd, s->blocks[i]->data, s->blocks[i]->size, NULL);
 	if (!rc)
 		return fd;
 	close(fd);

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <termios.h>
 #include <unistd.h>
+#include "base/write.h"
 #include "cli/error.h"
 #include "top/top.h"
 
@@ -42,16 +43,7 @@ bool screen_is_possible(void)
 
 static void put(const char *text, size_t size)
 {
-	while (size) {
-		ssize_t n = write(screen.fd, text, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		text += n;
-		size -= n;
-	}
+	write_all(screen.fd, text, size, NULL);
 }
 
 /* Async-signal-safe. */

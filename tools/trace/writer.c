@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <zstd.h>
 #include "base/array.h"
+#include "base/write.h"
 #include "cli/outfile.h"
 #include "trace/columns.h"
 #include "trace/crc32c.h"
@@ -52,7 +53,8 @@ int file_reserve(struct writer *w, size_t size)
 
 int file_append(struct writer *w, const void *data, size_t size)
 {
-	size_t done = 0;
+	size_t done;
+	int ret;
 
 	if (w->block) {
 		int rc = w->block(w->block_arg, data, size);
@@ -66,27 +68,19 @@ int file_append(struct writer *w, const void *data, size_t size)
 		w->cut = false;
 		w->reserved_end = 0;
 	}
-	while (done < size) {
-		ssize_t n = write(w->fd, (const char *)data + done, size - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			int error = n ? errno : EIO;
-
-			w->cut = w->regular && done;
-			if (w->cut && !ftruncate(w->fd, w->offset)) {
-				w->cut = false;
-				w->reserved_end = 0;	/* the reserved space was cut off, too */
-			}
-			if (w->regular)
-				lseek(w->fd, w->offset, SEEK_SET);
-			return -error;
-		}
-		done += n;
+	ret = write_all(w->fd, data, size, &done);
+	if (!ret) {
+		w->offset += size;
+		return 0;
 	}
-	w->offset += size;
-	return 0;
+	w->cut = w->regular && done;
+	if (w->cut && !ftruncate(w->fd, w->offset)) {
+		w->cut = false;
+		w->reserved_end = 0;	/* the reserved space was cut off, too */
+	}
+	if (w->regular)
+		lseek(w->fd, w->offset, SEEK_SET);
+	return ret;
 }
 
 /* Blocks */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writes all of a buffer, in as many calls as that takes. */
+#ifndef BASE_WRITE_H
+#define BASE_WRITE_H
+
+#include <stddef.h>
+
+/*
+ * Returns 0 or -errno; *done, if done is not NULL, is how many bytes were written, also when it
+ * failed.
+ */
+int write_all(int fd, const void *data, size_t size, size_t *done);
+
+#endif
