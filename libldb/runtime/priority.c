@@ -13,7 +13,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include "runtime.h"
@@ -47,15 +46,12 @@ static bool may_be_nicer(void)
 static bool has_no_filter(void *any, const char *tid, long dir)
 {
 	static const char key[] = "\nSeccomp:\t";
-	char path[64] = "/proc/self/task/", part[512];
+	long fd = raw_task_open(raw_number(tid), "status"), n;
+	char part[512];
 	size_t found = 0;
 	bool has = false;
-	long fd, n;
 
 	(void)dir;
-	raw_strcpy(path + strlen(path), tid, 24);
-	raw_strcpy(path + strlen(path), "/status", 8);
-	fd = sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0) {
 		*(bool *)any = fd != -ENOENT;	/* it has ended */
 		return fd == -ENOENT;

@@ -14,6 +14,7 @@
 
 #define RAW_STACK_SIZE	(128 * 1024)
 #define RAW_TLS_SIZE	(16 * 1024)	/* on either side of the thread pointer */
+#define TASK_PATH	64	/* /proc/self/task/4194304/schedstat */
 #define LOCK_WAIT_NS	1000000
 #define UNCOUNTED_TRIES	1000
 #define UNCOUNTED_NS	10000
@@ -197,6 +198,36 @@ long raw_each_entry(const char *path, raw_entry_fn *fn, void *arg)
 	return n < 0 ? n : 0;
 }
 
+static void task_path(char path[TASK_PATH], uint32_t tid, const char *name)
+{
+	char *end;
+
+	raw_strcpy(path, "/proc/self/task/", TASK_PATH);
+	end = raw_decimal(path + strlen(path), tid);
+	*end++ = '/';
+	raw_strcpy(end, name, path + TASK_PATH - end);
+}
+
+long raw_task_open(uint32_t tid, const char *name)
+{
+	char path[TASK_PATH];
+
+	task_path(path, tid, name);
+	return sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+}
+
+long raw_task_read(uint32_t tid, const char *name, char *buf, size_t size)
+{
+	long fd = raw_task_open(tid, name), n;
+
+	if (fd < 0)
+		return fd;
+	n = sys(SYS_read, fd, buf, size - 1);
+	sys(SYS_close, fd);
+	buf[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
 static bool close_one(void *any, const char *name, long fd)
 {
 	long number = raw_number(name);
@@ -209,11 +240,11 @@ static bool close_one(void *any, const char *name, long fd)
 /* This is used where close_range() is missing (before 5.9) or refused by a container's filter. */
 static bool close_each(void)
 {
-	char path[48] = "/proc/self/task/";
+	char path[TASK_PATH];
 	bool any;
 
-	raw_strcpy(raw_decimal(path + strlen(path), sys(SYS_gettid)), "/fd", 4);
-	do {	/* again from the begin: what is closed meanwhile moves the rest */
+	task_path(path, sys(SYS_gettid), "fd");
+	do {	/* again from the start: closing one moves the entries behind it */
 		any = false;
 		if (raw_each_entry(path, close_one, &any))
 			return false;

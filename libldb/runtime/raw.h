@@ -35,6 +35,14 @@ typedef bool raw_entry_fn(void *arg, const char *name, long fd);
 long raw_each_entry(const char *path, raw_entry_fn *fn, void *arg);
 
 /*
+ * Opens the file /proc/self/task/TID/NAME of a thread, in the file table of the caller.  Returns
+ * its descriptor or -errno.
+ */
+long raw_task_open(uint32_t tid, const char *name);
+/* Reads the first size - 1 bytes of it and terminates them.  Returns how many, or -errno. */
+long raw_task_read(uint32_t tid, const char *name, char *buf, size_t size);
+
+/*
  * Maps without locking the pages in memory, which mlockall(MCL_FUTURE) would
  * have done to all of it; at base, replacing what is there, or anywhere.
  * Returns the address, or -errno.

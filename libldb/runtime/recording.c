@@ -5,7 +5,6 @@
  * pages of threads that come and go, and for exit())
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <sys/mman.h>
 #include "runtime.h"
 
@@ -17,17 +16,11 @@ void recording_count_unwatched(void)
 /* The control thread reads another thread's name: the descriptor is its own. */
 static void read_name(struct thread *t)
 {
-	char path[48] = "/proc/self/task/";
-	long fd, n;
+	char line[sizeof(t->name) + 1];
+	long n = raw_task_read(t->tid, "comm", line, sizeof(line));
 
-	raw_strcpy(raw_decimal(path + strlen(path), t->tid), "/comm", 8);
-	fd = sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return;
-	n = sys(SYS_read, fd, t->name, sizeof(t->name));
-	sys(SYS_close, fd);
 	if (n > 0)
-		t->name[n - 1] = 0;	/* the newline */
+		raw_strcpy(t->name, line, n);	/* without the newline */
 }
 
 void recording_assign_page(struct thread *t, bool existing)

@@ -7,7 +7,7 @@
  * it has run, how long it has waited for a CPU, and how often it came to one, and lets every user
  * read that of processes of his own.  The counters are read when a thread has not changed for
  * some time, now and then after that, and when it changes again.  What happened between two
- * readings is found when the trace is read (tools/facts/schedstat.c).
+ * readings is found when the trace is read (tools/facts/counters.c).
  *
  * The CPU clock of a thread is exact, also while it runs, and two values of it tell whether it
  * does.  The other counters are in a file, which stays open in the scanners' file table, where
@@ -21,7 +21,6 @@
 #define FILES_MAX	256		/* stay open; those of more threads are opened each time */
 #define OUTSIDE		8		/* a thread that works on no request is left alone for so much longer */
 #define STEPS		8		/* readings while the time without a change doubles, or nearly */
-#define PATH_SIZE	64
 #define STATUS_SIZE	4096		/* twice what it has */
 
 static struct {
@@ -65,28 +64,6 @@ void schedstat_thread_new(struct scan_state *st)
 	st->count_at = session.schedstat_after ? st->changed + session.schedstat_after : UINT64_MAX;
 }
 
-static long open_file(uint32_t tid, const char *name)
-{
-	char path[PATH_SIZE] = "/proc/self/task/";
-	char *end = raw_decimal(path + strlen(path), tid);
-
-	raw_strcpy(end, name, path + sizeof(path) - end);
-	return sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-}
-
-/* Reads the begin of a file; returns its length, or < 0. */
-static long read_once(uint32_t tid, const char *name, char *buf, size_t size)
-{
-	long fd = open_file(tid, name), n;
-
-	if (fd < 0)
-		return fd;
-	n = sys(SYS_read, fd, buf, size - 1);
-	sys(SYS_close, fd);
-	buf[n > 0 ? n : 0] = '\0';
-	return n;
-}
-
 static long read_kept(uint32_t slot, uint32_t tid, char *buf, size_t size)
 {
 	long n;
@@ -94,7 +71,7 @@ static long read_kept(uint32_t slot, uint32_t tid, char *buf, size_t size)
 	if (files[slot].tid != tid) {
 		if (files[slot].tid)
 			sys(SYS_close, files[slot].fd);
-		n = open_file(tid, "/schedstat");
+		n = raw_task_open(tid, "schedstat");
 		files[slot].tid = n < 0 ? 0 : tid;
 		files[slot].fd = n;
 		if (n < 0)
@@ -124,7 +101,7 @@ static bool read_counters(const struct scan_state *st, uint64_t v[3])
 	uint32_t tid = st->t->tid, slot = st->t->slot;
 	char buf[96];
 	long n = slot < FILES_MAX ? read_kept(slot, tid, buf, sizeof(buf)) :
-				    read_once(tid, "/schedstat", buf, sizeof(buf));
+				    raw_task_read(tid, "schedstat", buf, sizeof(buf));
 
 	return n > 0 && parse(buf, v);
 }
@@ -178,7 +155,7 @@ static bool read_status(struct scan_state *st, uint32_t *nr_sleeps)
 	const char *state, *sleeps;
 
 	st->state = LDB_STATE_UNKNOWN;
-	if (read_once(st->t->tid, "/status", buf, sizeof(buf)) <= 0)
+	if (raw_task_read(st->t->tid, "status", buf, sizeof(buf)) <= 0)
 		return false;
 	state = value_of(buf, "State:");
 	sleeps = value_of(buf, "voluntary_ctxt_switches:");
