@@ -14,15 +14,13 @@
 #include <ldb/ldb.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+#include "hog.h"
 
 #define NAMED	__attribute__((noinline, noclone)) static
 
@@ -32,7 +30,6 @@ struct counters {
 
 static long ms;
 static int own_file;
-static sem_t *go_hog;
 static unsigned spun;
 
 static long long now(clockid_t clock)
@@ -72,16 +69,13 @@ NAMED void asleep(void)
 /* The hog is the better one on this CPU, and comes at once. */
 NAMED void waiting(void)
 {
-	sem_post(go_hog);
+	hog_post();
 	spin(CLOCK_THREAD_CPUTIME_ID, 100000);
 }
 
 static void hog(void)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (;;)
-		if (!sem_wait(go_hog))
-			spin(CLOCK_THREAD_CPUTIME_ID, ms * 1000000);
+	spin(CLOCK_THREAD_CPUTIME_ID, ms * 1000000);
 }
 
 static struct counters read_counters(void)
@@ -141,15 +135,9 @@ int main(int argc, char **argv)
 	own_file = open("/proc/thread-self/schedstat", O_RDONLY);
 	if (own_file < 0)
 		die("/proc/thread-self/schedstat");
-	go_hog = mmap(NULL, sizeof(*go_hog), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (go_hog == MAP_FAILED)
-		die("mmap");
-	sem_init(go_hog, 1, 0);
-	child = fork();
+	child = hog_start(NULL, hog);
 	if (child < 0)
-		die("fork");
-	if (!child)
-		hog();
+		die("the hog");
 	if (setpriority(PRIO_PROCESS, 0, 19))
 		die("setpriority");
 	for (long id = 1; id <= nr; id++) {

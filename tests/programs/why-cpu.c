@@ -11,22 +11,19 @@
  * With "clean" the hog works between two requests, and the test must lift the quota.
  */
 #include "why-load.h"
+#include "hog.h"
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #define THROTTLED_US	2000	/* so long off the CPU: not by chance */
 #define THROTTLED_HITS	12	/* requests: at most so many times as asked for */
 #define MORE_REQUESTS	6
 
-static sem_t *go_hog;
-
 NAMED void lookup(bool is_disturbed)
 {
 	burn(20);
 	if (is_disturbed)
-		sem_post(go_hog);
+		hog_post();
 	burn(20);
 }
 
@@ -61,34 +58,21 @@ NAMED void crunch(void)
 	burn(PLANT_US);
 }
 
-static void hog(void)
+static void begin_hog(void)
 {
 	prctl(PR_SET_NAME, "hog");
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ 20 }))
 		die("sched_setscheduler");
-	for (;;)
-		if (!sem_wait(go_hog))
-			crunch();
 }
 
 static void run_hog(void)
 {
-	pid_t child;
-
-	go_hog = mmap(NULL, sizeof(*go_hog), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (go_hog == MAP_FAILED)
-		die("mmap");
-	sem_init(go_hog, 1, 0);
-	child = fork();
-	if (child < 0)
-		die("fork");
-	if (!child)
-		hog();
+	if (hog_start(begin_hog, crunch) < 0)
+		die("the hog");
 	pause_us(10000);
 	for (long id = 1; id <= nr_requests; id++) {
 		if (is_due(id) && !planted)
-			sem_post(go_hog);
+			hog_post();
 		request(id, planted && is_due(id));
 		if (is_due(id) && planted)
 			hit(id);
