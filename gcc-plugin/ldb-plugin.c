@@ -132,7 +132,7 @@ int plugin_init(struct plugin_name_args *plugin, struct plugin_gcc_version *gcc)
 	 */
 	if (!plugin_default_version_check(gcc, &gcc_version)) {
 		error("ldb.so: built for GCC %s (%s), loaded into GCC %s (%s): "
-		      "build it anew with %<make plugin CC=gcc-%d%> in its sources",
+		      "build it again with %<make plugin CC=gcc-%d%> in its sources",
 		      gcc_version.basever, gcc_version.datestamp,
 		      gcc->basever, gcc->datestamp, atoi(gcc->basever));
 		return 0;

@@ -112,7 +112,7 @@ int plugin_init(struct plugin_name_args *args, struct plugin_gcc_version *gcc)
 	plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	init = plugin ? (init_fn *)dlsym(plugin, "plugin_init") : NULL;
 	if (!init)
-		return fail("ldb.so: %s: build it anew with 'make plugin CC=gcc-%d' in the sources of ldb",
+		return fail("ldb.so: %s: build it again with 'make plugin CC=gcc-%d' in the sources of ldb",
 			    dlerror(), major);
 	return init(args, gcc);
 }

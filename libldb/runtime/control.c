@@ -9,7 +9,7 @@
  *
  * It runs with the rights of the thread that started it, and must not outlive them:
  * control_leave() ends it and the scanners before the program changes its credentials,
- * control_return() starts it anew after that, and the session continues.
+ * control_return() starts it again after that, and the session continues.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -422,7 +422,7 @@ static void serve(bool resumes)
 			session_populate();
 		}
 		/*
-		 * This thread's priority is not lowered earlier: the program waits for the begin;
+		 * This thread's priority is not lowered earlier: the program waits for the start;
 		 * at the end no thread raises it; and the thread that raised it has loaded a
 		 * module.
 		 */
@@ -637,7 +637,7 @@ void control_fork_child(void)
 /* Leaving, and coming back */
 
 /*
- * There is one change at a time.  A signal handler that makes a change in the midst of a change
+ * There is one change at a time.  A signal handler that makes a change in the middle of a change
  * by the same thread just does it: no thread of ldb's exists then.
  */
 static bool own_leave(void)

@@ -19,8 +19,8 @@ DORMANT_PAGE _Atomic uint32_t nr_live;
  */
 #define CHUNK		64
 DORMANT_PAGE static struct thread first_thread;
-static struct thread first_few[LIVE_FEW];	/* but for the first */
-static struct thread *chunks[THREADS_MAX / CHUNK];	/* but for the first few */
+static struct thread first_few[LIVE_FEW];	/* except for the first */
+static struct thread *chunks[THREADS_MAX / CHUNK];	/* except for the first few */
 DORMANT_PAGE static uint32_t nr_threads;	/* entries ever used */
 DORMANT_PAGE static struct thread *free_threads;
 static TLS_IE struct thread *self;

@@ -9,7 +9,7 @@
  * caches.  So the scanner's own time is charged twice: the thread is not polled until the charge
  * is no more than the budget's share of the time.  A quiet thread saves up for a short burst.
  *
- * A thread that had not changed at the last poll and has now may be in the midst of a burst of
+ * A thread that had not changed at the last poll and has now may be in the middle of a burst of
  * calls.  Each further poll takes the line that it is writing, which prolongs the burst, and no
  * walk succeeds during it.  So the scanner pauses first after such a change.  The length of the
  * pause is adapted to each thread:  if walks fail after it, the next longer one is taken, and

@@ -16,7 +16,7 @@
  * and these functions read, with plain loads:
  *
  *	what has changed	top, gen	safe_load_top(), safe_load_gen_after()
- *	the begin of a walk	gen, top	safe_load_gen(), safe_load_top_after()
+ *	the start of a walk	gen, top	safe_load_gen(), safe_load_top_after()
  *	its records		each after the address that leads to it
  *	its end			top, gen	safe_load_is_still()
  *

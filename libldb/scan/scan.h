@@ -81,7 +81,7 @@ struct scan_state {
 	bool fresh;		/* not polled yet */
 	bool failed;		/* a poll failed since last_ok */
 	bool settling;		/* found moving; next_poll is when to read its stack */
-	bool in_step;		/* ... and that was observed from the begin */
+	bool in_step;		/* ... and that was observed from the start */
 	bool switches;		/* was observed on a registered stack */
 	uint8_t tries;		/* polls that found it moving and unknown */
 	uint32_t settle;	/* for how long a change is left alone, in steps */

@@ -131,7 +131,7 @@ static unsigned state_of(char letter)
 	}
 }
 
-/* Returns what follows a name at the begin of a line, and one blank; NULL: there is none. */
+/* Returns what follows a name at the start of a line, and one blank; NULL: there is none. */
 static const char *value_of(const char *text, const char *name)
 {
 	size_t n = strlen(name);

@@ -69,7 +69,7 @@ static uint32_t rwlock_kind(const volatile void *lock, uint32_t tid)
 /*
  * This is called before the unlock; afterwards the lock's memory may not be read.  h is NULL
  * when the lock was taken before the recording, or by another thread: then nothing is known of
- * the begin.
+ * the start.
  */
 void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 		   const volatile void *lock, uint32_t kind, uintptr_t site,

@@ -187,7 +187,7 @@ static inline void held_unpush_fast(struct held_list CPU_THREAD_SPACE *l)
 	l->nr_held--;
 }
 
-/* Removes the newest entry, if it is this lock's and has no begin. */
+/* Removes the newest entry, if it is this lock's and was not stamped. */
 static inline bool held_pop_quick(struct held_list CPU_THREAD_SPACE *l, const volatile void *lock)
 {
 	uint32_t n = l->nr_held - 1;

@@ -3,7 +3,7 @@
  * This automaton checks locks: request, wait, own, release.
  *
  * A thread says three times that it has an exclusive lock: at the end of a wait that did not
- * fail, from begin to end of a hold whose begin was stamped, and at the end of another hold.
+ * fail, from start to end of a hold whose start was stamped, and at the end of another hold.
  * None of that may lie in another thread's hold; readers may overlap.  Within a thread, waits do
  * not cross each other, no wait is for an exclusive lock that the thread has, and the
  * generations at their begins do not decrease.  The holder that a wait names existed then.
@@ -13,10 +13,10 @@
  * - A wait that failed may be for a lock that the thread has: with a timeout, for instance.
  * - A hold is longer than its row says: its end is stamped before the lock is released, and its
  *   begin when it was taken.  But the CPU may read its time stamp counter while the lock's
- *   instruction still waits for a cache line of another CPU: so a begin, and the end of a wait,
+ *   instruction still waits for a cache line of another CPU: so a start, and the end of a wait,
  *   may be early by the time that takes (80 ns were measured, and half a microsecond is
  *   allowed: stamp_err).  CLOCK_MONOTONIC is read in order.
- * - The holder is read before the begin is stamped: a thread that loses its CPU in between may
+ * - The holder is read before the start is stamped: a thread that loses its CPU in between may
  *   name a holder that has ended meanwhile.  And a thread may end without releasing a lock: so a
  *   dead holder is wrong only if another thread was observed to have the lock since.
  * - The holder may be of another process, if the lock is shared with it: no row says so.
@@ -208,7 +208,7 @@ static int by_end(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* A thread that got the lock in the midst of this hold did not wait for its end. */
+/* A thread that got the lock in the middle of this hold did not wait for its end. */
 static void check_got(struct locks *k, const struct lock_state *s, const struct ldb_row_lock *l,
 		      int64_t since)
 {
@@ -221,7 +221,7 @@ static void check_got(struct locks *k, const struct lock_state *s, const struct 
 	}
 }
 
-/* A thread certainly owns the lock from when its begin cannot be early any more. */
+/* A thread certainly owns the lock from when its start cannot be early any more. */
 static void owns(struct locks *k, struct lock_state *s, const struct ldb_row_lock *l)
 {
 	int64_t since = l->begin + k->o->stamp_err;
@@ -341,7 +341,7 @@ static void check_by_thread(struct locks *k)
 		keep_since(t.waits, &t.nr_waits, l->begin);
 		keep_since(t.holds, &t.nr_holds, l->begin);
 		/*
-		 * If the begin of a hold was not stamped it is not known, but gen is from the
+		 * If the start of a hold was not stamped it is not known, but gen is from the
 		 * begin.
 		 */
 		if (is_wait(l) || is_stamped(l)) {

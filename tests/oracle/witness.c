@@ -35,7 +35,7 @@ static void add(struct oracle *o, const struct ldb_row_lock *l)
 {
 	const struct life *life = oracle_life(o, l->tid, l->begin);
 
-	/* If the begin of a hold was not stamped, it is not known. */
+	/* If the start of a hold was not stamped, it is not known. */
 	if (!life || !l->gen || (l->op == LDB_LOCK_OP_HOLD && !(l->flags & LDB_LOCK_F_BEGIN_EXACT)))
 		return;
 	if (o->nr_witnesses % 4096 == 0) {

@@ -191,7 +191,7 @@ sed "s/$(echo "$version" | sed 's/\./\\./g')/99.9.9/" "$BUILD/plugin/ldb-gcc-$ma
 if [ "${#version}" -eq 6 ]; then
 	check_one_line "another point release: one line" \
 		"$CC -fplugin=./other/ldb.so -c other.c -o x.o" 1 \
-		"ldb.so: built for GCC 99.9.9 .* loaded into GCC $version .*build it anew with .make plugin CC=gcc-$major"
+		"ldb.so: built for GCC 99.9.9 .* loaded into GCC $version .*build it again with .make plugin CC=gcc-$major"
 else
 	skip "another point release: one line" "GCC's version $version is not six characters"
 fi
@@ -201,7 +201,7 @@ touch alone/ldb-gcc-98.so alone/ldb-gcc-99.so alone/ldb-gcc-100.so
 check_one_line "for others alone: one line, and which" "$CC -fplugin=./alone/ldb.so -c other.c -o x.o" 1 \
 	"this is GCC $version, there are plugins for GCC 98, GCC 99 and GCC 100: build"
 touch "alone/ldb-gcc-$major.so"
-check_one_line "a plugin that is none" "$CC -fplugin=./alone/ldb.so -c other.c -o x.o" 1 "ldb.so: .*build it anew with"
+check_one_line "a plugin that is none" "$CC -fplugin=./alone/ldb.so -c other.c -o x.o" 1 "ldb.so: .*build it again with"
 rm "alone/ldb-gcc-$major.so"
 check "with -flto at link, too" "$CC -fPIC -flto -c other.c -o lto.o && $CC -shared -flto -fplugin=./alone/ldb.so lto.o -o x.so" 1 \
 	"lto1: error: ldb.so: this is GCC $version"

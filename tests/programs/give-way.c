@@ -3,7 +3,7 @@
  * This program examines the threads that it did not create, and makes them yield.
  *
  *	give-way look		a line for each other thread: "NAME POLICY"
- *	give-way change NR	gives its group anew NR times, with pauses; "longest MS"
+ *	give-way change NR	sets its group to what it is, NR times, with pauses; "longest MS"
  *	give-way threads NR	makes and joins so many, one after the other; "longest MS"
  *	give-way wait SECONDS
  *	give-way cpus		as look: "NAME CPUS"
@@ -133,7 +133,7 @@ static int each_of_ldb(void (*fn)(const char *name, const char *tid))
 
 static void look(void (*fn)(const char *name, const char *tid))
 {
-	usleep(300000);		/* they have their names and are lowered a moment after the begin */
+	usleep(300000);		/* they have their names and are lowered a moment after the start */
 	each_of_ldb(fn);
 }
 

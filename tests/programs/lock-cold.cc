@@ -7,7 +7,7 @@
  *
  * In each round other data are read and other code is run, so that what a lock needs is no
  * longer in the nearest caches; then LOCKS different mutexes are taken and released, one after
- * the other, as by a request of a server.  Prints "KIND NS", the mean of the rounds but for the
+ * the other, as by a request of a server.  Prints "KIND NS", the mean of the rounds except for the
  * slowest quarter, for a lock and an unlock:
  *
  *	first-near, all-near	64 KiB of data and 64 of code in between: more than a first-level

@@ -5,7 +5,7 @@
  *
  *	three-ways REQUESTS MS [CPU]
  *
- * Prints "ID CLASS CPU_US WAIT_US SLEEP_US" for each: what the kernel counted between its begin
+ * Prints "ID CLASS CPU_US WAIT_US SLEEP_US" for each: what the kernel counted between its start
  * and its end, as the thread itself has read it.
  */
 #ifndef _GNU_SOURCE

@@ -158,7 +158,7 @@ static void bursts(void)
 	is_int(st.next_poll, scanner.stamp + 5040, "later, if that is due");
 }
 
-/* A change was observed from its begin, after a poll at now - 1. */
+/* A change was observed from its start, after a poll at now - 1. */
 static bool seen_change(void)
 {
 	st.looked = now - 1;

@@ -3,7 +3,7 @@
  * This thread is simulated in memory, for scan-stack.c: its calls and returns are written as
  * compiled code would write them, and what the scanner's files ask of the rest of the runtime is
  * recorded.  The clock advances by ten ticks with each stamp, and calls a function of the test,
- * which may change the thread's memory in the midst of a poll.
+ * which may change the thread's memory in the middle of a poll.
  */
 #ifndef RUNTIME_SCAN_STACK_H
 #define RUNTIME_SCAN_STACK_H

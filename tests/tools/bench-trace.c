@@ -153,7 +153,7 @@ static void wait_for_lock(struct worker *k)
 	if (holder == k)
 		return;
 	writer_add_lock(w, &row);
-	/* The begin of the hold was not stamped. */
+	/* The start of the hold was not stamped. */
 	row.op = LDB_LOCK_OP_HOLD;
 	row.tid = holder->tid;
 	row.owner = 0;

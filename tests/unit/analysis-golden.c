@@ -5,7 +5,7 @@
  * is compared with that in analysis-golden.h.
  *
  * Other tests check what is right; this one checks what changes.  After an intended change,
- * compare the documents before and after, and write the hashes anew:
+ * compare the documents before and after, and write the hashes again:
  *
  *	LDB_GOLDEN=before build/tests/unit/analysis-golden	(into a folder that exists)
  *	... the change ...

@@ -179,7 +179,7 @@ static inline void program_call(struct program *p, uint32_t tid, unsigned parent
 	p->now[tid] += 2;
 }
 
-/* The thread takes a lock a fixed time after the begin, and then does something else. */
+/* The thread takes a lock a fixed time after the start, and then does something else. */
 static inline void program_turn(struct program *p, uint32_t tid, uint64_t id)
 {
 	unsigned outer = ++p->gen[tid], inner = ++p->gen[tid];

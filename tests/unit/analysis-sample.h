@@ -121,7 +121,7 @@ TAP_FN void made_lock_row(struct made *t, const struct made_lock *l)
 	made_lock(t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_MUTEX | LDB_LOCK_F_BEGIN_EXACT, \
 		  __VA_ARGS__)
 
-/* Makes a hold that was not stamped at its begin. */
+/* Makes a hold that was not stamped at its start. */
 #define made_bounded_hold(t, ...)	made_bounded_hold_row(t, (struct made_lock){ __VA_ARGS__ })
 
 TAP_FN void made_bounded_hold_row(struct made *t, struct made_lock l)

@@ -99,7 +99,7 @@ static void make(struct made *t)
 		  .lock = LOCK, .owner = 2, .begin = 80000, .end = 82000);
 	made_hold(t, .tid = 2, .lock = LOCK, .begin = 79000, .end = 81000);
 	made_wait(t, .tid = 4, .lock = LOCK, .owner = 2, .begin = 90000, .end = 99000);
-	/* Readers do not wait for readers, but for the writer. */
+	/* Readers wait for the writer, and not for readers. */
 	made_lock(t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_RD | LDB_LOCK_F_BEGIN_EXACT,
 		  .tid = 2, .lock = OTHER, .begin = 200000, .end = 210000);
 	made_lock(t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_RWLOCK_RD, .tid = 1, .lock = OTHER,

@@ -66,7 +66,7 @@ static void check(const char *path, const char *order)
 	is_int(row.creator, 77, "its creator is known");
 }
 
-/* The thread's page belongs to another thread when the thread's begin and end are read. */
+/* The thread's page belongs to another thread when the thread's start and end are read. */
 static void reused(const char *path)
 {
 	struct ldb_page *p;

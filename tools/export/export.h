@@ -6,7 +6,7 @@
  *	int export_FORMAT(struct model *m, const struct export_options *o, FILE *out,
  *			  char *err, size_t err_size)
  *
- * Formats of more than one file, or of a file that is not written from begin to end,
+ * Formats of more than one file, or of a file that is not written from start to end,
  * take const char *path in the place of out: new, or to be replaced.
  *
  * Returns 0; else -errno, or -1 with one line, without the tool's name, in err.  A

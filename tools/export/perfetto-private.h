@@ -109,7 +109,7 @@ int perfetto_end_thread(struct perfetto *x);
 
 /* Ends segments that have ended by then (ns of the output). */
 void perfetto_until(struct perfetto *x, int64_t at);
-/* Puts the event, a begin, and remembers its end. */
+/* Writes the event that begins a slice, and remembers its end. */
 int perfetto_begin(struct perfetto *x, uint64_t track, int64_t start, int64_t end);
 
 /* perfetto-class.c: requests, in lanes of their class; and how many wait */

@@ -35,7 +35,7 @@ struct stacks_node {
 	const char *thread, *class;	/* a root's */
 	bool is_cause;
 	struct stacks_cause cause;
-	uint64_t nr_calls;		/* that ended here and were observed from begin to end */
+	uint64_t nr_calls;		/* that ended here and were observed from start to end */
 	uint64_t nr_open;		/* observed in part */
 	int64_t self_ns;
 	size_t nr;			/* from 0, in order of their making: parents first */

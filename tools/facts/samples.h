@@ -38,7 +38,7 @@ struct sample_place {
 	unsigned line;
 };
 
-/* A struct of zeros but for m is an empty one.  Each place is there once. */
+/* A struct of zeros except for m is an empty one.  Each place is there once. */
 struct places {
 	struct model *m;
 	struct sample_place *at;

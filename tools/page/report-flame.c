@@ -183,7 +183,7 @@ int flame_finish(struct flame *f)
 	return attribution_finish(&f->attribution);
 }
 
-/* Writes the names of the remaining nodes, numbered anew. */
+/* Writes the names of the remaining nodes, with new numbers. */
 static int write_names(struct flame *f, struct page *p, const char *prefix, uint32_t *numbers)
 {
 	uint32_t nr = 0;

@@ -22,7 +22,7 @@ struct backlog {
 	struct backlog_key {
 		int64_t tick;
 		uint64_t row;
-	} *keys, *merged;	/* in order of tick but for what was added lately; a spare */
+	} *keys, *merged;	/* in order of tick except for what was added lately; a spare */
 	size_t nr, room, max;
 };
 

@@ -35,7 +35,7 @@ void giveway_turn(struct giveway *g, int sock, bool is_low);
 /* Something has come. */
 void giveway_hurry(struct giveway *g);
 
-/* Call it in the midst of work: a task that waits for this CPU runs first.  g may be NULL. */
+/* Call it in the middle of work: a task that waits for this CPU runs first.  g may be NULL. */
 void giveway_rest(const struct giveway *g);
 
 /* Call it so that the runtime's threads in the program, which have yielded, can answer. */

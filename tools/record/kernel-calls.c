@@ -81,7 +81,7 @@ static bool read_symbols(struct kernel_calls *k, FILE *f, uint64_t **all, size_t
 	return true;
 }
 
-/* The kernel writes the file anew for each reader, in a tenth of a second: it is read once. */
+/* The kernel writes the file again for each reader, in a tenth of a second: it is read once. */
 bool kernel_calls_read(struct kernel_calls *k, FILE *symbols)
 {
 	uint64_t *all = NULL;

@@ -57,7 +57,7 @@ uint32_t ksyms_number(struct ksyms *k, uint64_t addr)
 
 COMPARE(place_compare, struct place, UP(addr))
 
-/* The function is the nearest one for the first place behind its begin; pass_on() does the rest. */
+/* The function is the nearest one for the first place behind its start; pass_on() does the rest. */
 static void add_function(struct ksyms *k, uint64_t from, const char *name)
 {
 	size_t i = search(k->nr, n, k->places[n].addr < from);

@@ -280,7 +280,7 @@ static void lock_event(struct pack *p, unsigned ring, const struct ldb_rec *recs
 	*row = (struct ldb_row_lock){
 		.op = l->type == LDB_EV_LOCK_WAIT ? LDB_LOCK_OP_WAIT : LDB_LOCK_OP_HOLD,
 		.flags = l->flags, .tid = l->tid, .lock = l->lock, .owner = l->owner,
-		/* A begin that was not stamped is 0: then there is no interval. */
+		/* A start that was not stamped is 0: then there is no interval. */
 		.begin = l->begin ? pack_tick(p, l->begin) : end, .end = end,
 		.gen = l->gen, .site = (uint64_t)l->site_hi << 32 | l->site_lo,
 		.nr_later = l->nr_later,

@@ -74,7 +74,7 @@ void pack_release(struct pack *p, uint64_t now);
 /* Is this the last FUNC of some ring? */
 bool pack_is_last_func(const struct pack *p, uint32_t tid, uint64_t gen);
 
-/* All rows leave, but for invocations that are still running. */
+/* All rows leave, except for invocations that are still running. */
 void pack_finish(struct pack *p);
 
 /* An invocation that the scanner saw, from elsewhere than its rings. */

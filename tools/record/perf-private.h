@@ -222,8 +222,8 @@ void perf_nest_enter(struct perf_nest *n, const struct perf_event *e, int64_t ti
 const struct perf_inside *perf_nest_leave(struct perf_nest *n, const struct perf_event *e);
 
 /*
- * perf-calls.c: the system calls of a thread.  If it returns true there is a row, but for its tid;
- * its texts are those of the event.
+ * perf-calls.c: the system calls of a thread.  If one of these returns true, *row is complete
+ * but for its tid; its texts are those of the event.
  */
 
 struct task;

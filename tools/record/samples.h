@@ -3,7 +3,7 @@
  * Records where threads are, so that time in uninstrumented code, and the parts of a function,
  * can be named: at each round of a clock perf_event_open() says where the task was that ran.  That
  * clock is the CPU's count of cycles; where there is none, as in most virtual machines, it is the
- * kernel's cpu-clock.  It is one of each CPU: one of each thread would be programmed anew at each
+ * kernel's cpu-clock.  It is one of each CPU: one of each thread would be programmed again at each
  * switch, which costs a program that switches often many times what its samples do.
  *
  * A sample in a library also has the place where the program called it: the first word on the

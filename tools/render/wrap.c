@@ -218,7 +218,7 @@ const char *wrap_name(const char *name, unsigned width, char *buf)
 	columns = columns_of(buf);
 	if (columns <= width || width < 2)
 		return buf;
-	/* If a name has no scopes its begin is retained. */
+	/* If a name has no scopes its start is retained. */
 	if (last_part(buf) == buf) {
 		for (unsigned n = 0; *s && (n < width - 1 || !is_first(*s)); s++)
 			n += is_first(*s);

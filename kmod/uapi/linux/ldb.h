@@ -195,7 +195,7 @@ struct ldb_func_rec {
 
 /*
  * LDB_EV_LOCK_WAIT and LDB_EV_LOCK_HOLD.  The interval is [begin, end].
- * A hold whose begin was not stamped (no LDB_LOCK_F_BEGIN_EXACT) has begin 0;
+ * A hold whose start was not stamped (no LDB_LOCK_F_BEGIN_EXACT) has begin 0;
  * gen then bounds it: the lock was taken after the frame of that generation was
  * entered and before the next one was.
  */
@@ -457,7 +457,7 @@ enum ldb_irq_kind {
 	LDB_IRQ_LOCAL_TIMER	= 3,	/* number: the CPU's vector */
 	/*
 	 * The hypervisor ran something else; the kernel notices it in the local timer's
-	 * interrupt.  The record's begin is that of this interrupt, and number says for how many
+	 * interrupt.  The record's start is that of this interrupt, and number says for how many
 	 * ns before it.
 	 */
 	LDB_IRQ_STOLEN		= 4,
@@ -667,7 +667,7 @@ struct ldb_info {
  * Each open file can hold one session:
  *
  *	fd = open("/dev/ldb", O_RDWR | O_CLOEXEC)
- *	ioctl(fd, LDB_IOC_CREATE, &create)	makes the memory, zeroed but for the
+ *	ioctl(fd, LDB_IOC_CREATE, &create)	makes the memory, zeroed except for the
  *						info page, and chooses the clock
  *	mmap(create.total_size, fd, 0)		the area described at the head
  *

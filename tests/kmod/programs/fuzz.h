@@ -110,7 +110,7 @@ void fuzz_cover_thread(void);		/* by each of its threads */
 void fuzz_cover_begin(void);		/* of a call */
 void fuzz_cover_end(unsigned int op, long result);
 bool fuzz_cover_brought(void);		/* something new, by the program since the reset */
-void fuzz_cover_base(void);		/* the module was loaded anew */
+void fuzz_cover_base(void);		/* the module was loaded again */
 unsigned int fuzz_cover_total(void);	/* places in the module that can be reached, or 0 */
 void fuzz_cover_list(void);
 

@@ -24,7 +24,7 @@
  * two recordings the error of a context is its own and that of all of the latency.
  *
  * Nor does a resample show what is alike in all of a recording and different in the next: where
- * between two polls the scanner places the begin and the end of a function, and what ran while
+ * between two polls the scanner places the start and the end of a function, and what ran while
  * it was off its CPU.  These errors have bounds, but no distribution that is known: the
  * difference is anywhere between two ends, and only these ends have a standard error (Imbens and
  * Manski, "Confidence intervals for partially identified parameters", Econometrica, 2004).  So

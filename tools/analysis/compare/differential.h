@@ -15,8 +15,8 @@
  * tree, Huang et al., EuroSys '17, in one pass).
  *
  * Intervals (95 %) are by a bootstrap over blocks of requests of the whole run, not of the
- * slice, because its limits vary, too.  Slices of each resample are not chosen anew but by their
- * influence function, a sum over blocks; see differential-resample.c.  Two slices of one run are
+ * slice, because its limits vary, too.  The slices of a resample are not chosen again; their limits
+ * come from an influence function, a sum over blocks (see differential-resample.c).  Two slices of one run are
  * resampled together.
  *
  * Leaves are aggregated into parts by what they are: a function, a lock, a task,

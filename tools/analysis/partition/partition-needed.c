@@ -18,7 +18,7 @@ static void add(struct partition_build *b, uint32_t tid, int64_t start, int64_t 
 }
 
 /*
- * Adds the previous and the next works, too: the begin of a function is known better if the end
+ * Adds the previous and the next works, too: the start of a function is known better if the end
  * of the previous one is known.
  */
 static void add_work(struct partition_build *b, size_t i)

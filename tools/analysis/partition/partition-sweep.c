@@ -11,7 +11,7 @@
 #include "facts/ticks.h"
 #include "partition-private.h"
 
-#define NEAR_MAX	64	/* requests, before and after a function's begin */
+#define NEAR_MAX	64	/* requests, before and after a function's start */
 
 /* In the current piece shares are collected by leaf, then added to the request */
 
@@ -170,7 +170,7 @@ static bool is_near(const struct owned *o, int64_t ns, int64_t resolution)
 	return o->end_ns > ns - resolution && o->start_ns < ns + resolution;
 }
 
-/* The errors of the segment's begin and end are a resolution of the requests near them. */
+/* The errors of the segment's start and end are a resolution of the requests near them. */
 static void widen_resolution(struct partition_build *b, const struct owned *o,
 			     const struct segment *s)
 {
@@ -201,7 +201,7 @@ static void add_resolution(struct partition_build *b, const struct segment *s)
 		widen_resolution(b, &b->owned[i], s);
 }
 
-/* The errors of a function's begin and end move time between it and the one that it is in. */
+/* The errors of a function's start and end move time between it and the one that it is in. */
 static void add_errors(struct partition_build *b, const struct segment *s, uint32_t leaf,
 		       const struct attribution_item *in)
 {

@@ -4,7 +4,7 @@
  * that ldb-why says is an aggregate of it.
  *
  * A request instance is cut into pieces that do not overlap and leave nothing out: going
- * backward from its end, the thread whose span ended last gets the time back to the begin of
+ * backward from its end, the thread whose span ended last gets the time back to the start of
  * that span, then the span that handed over to it, and so on; queues get the time in them, and
  * the remaining time is UNKNOWN.  A thread that has several requests open (a batch) works on the
  * one that it ends next; the others are BEHIND it.

@@ -124,7 +124,7 @@ static int add_delay(struct builder *b, struct entry_build *e, const struct sche
 
 	ticks_add(off->is_preempted ? &e->e.preempted_ns : &e->e.runnable_ns,
 		  between(b, off->woken, off->in));
-	/* Distributions are of waits that were observed from begin to end. */
+	/* Distributions are of waits that were observed from start to end. */
 	if (off->has_out && off->has_in && off->has_woken) {
 		ret = dist_add(&e->delays, ns);
 		if (!ret && !off->is_preempted)
@@ -149,7 +149,7 @@ static int on_off(void *arg, const struct sched_off *off)
 		e->e.involuntary += off->is_preempted;
 	}
 	e->e.has_lost += off->has_lost;
-	/* Without its begin and wake-up it is not known what the thread waited for. */
+	/* Without its start and wake-up it is not known what the thread waited for. */
 	if (off->woken > off->out && (off->has_out || off->has_woken)) {
 		ticks_add(&e->e.blocked_ns, asleep);
 		if (off->state == LDB_STATE_DISK)

@@ -5,7 +5,7 @@
  *
  * A lock that passes from thread to thread while the request waits (a convoy)
  * has several holds in one wait: all of them are shown.  When the holder named
- * by the wait has no recorded hold, its hold is inferred: from the begin of the
+ * by the wait has no recorded hold, its hold is inferred: from the start of the
  * wait to the next recorded hold, or to the end of the wait.
  *
  * Conditions, semaphores, barriers and the ends of threads have no holder: the thread that ended

@@ -203,7 +203,7 @@ static int add_lock(void *arg, const struct lock_event *e)
 			 sizeof(*e));
 }
 
-/* The begins of holds are bounded by the same rows that become functions. */
+/* The starts of holds are bounded by the same rows that become functions. */
 static int read_funcs_and_locks(struct tracks *k)
 {
 	struct lock_events_options options = {

@@ -138,7 +138,7 @@ static int do_window(struct tracks *k)
 	int64_t ahead;
 	int ret = tracks_read_frames(k);
 
-	/* Events behind the border still bound the begins of frames in the margin. */
+	/* Events behind the border still bound the starts of frames in the margin. */
 	ahead = k->is_last ? INT64_MAX : k->funcs.head.minor;
 	if (!ret)
 		ret = tracks_read_locks(k, ahead);

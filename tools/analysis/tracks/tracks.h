@@ -5,7 +5,7 @@
  *
  * Segments are those of timeline.h, with the same estimates and names, but not clipped to a
  * request: FUNCTIONs to those that called them, so that they nest.  A thread's segments come by
- * start; of those that start together the outer one comes first.  A writer of begin and end
+ * start; of those that start together the outer one comes first.  A writer of start and end
  * events only needs a stack: it ends the segments that have ended by the start of the next.
  * Each segment is emitted once.
  *

@@ -3,7 +3,7 @@
  * Finds when a thread was inside a function whose time is to be changed: pieces of its time with
  * a factor each.
  *
- * A change of a function's time holds from the begin of its outermost invocation to
+ * A change of a function's time holds from the start of its outermost invocation to
  * the end of that; one of its own time only while it is the innermost function.
  */
 #include <errno.h>

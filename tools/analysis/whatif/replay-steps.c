@@ -2,7 +2,7 @@
 /*
  * Makes steps of items, thread by thread.
  *
- * A cursor goes through the begins and ends of a thread's items.  Between the position where the
+ * A cursor goes through the starts and ends of a thread's items.  Between the position where the
  * last item left it and the next item the thread runs; an item that takes time moves the cursor
  * to its end.
  *
@@ -373,7 +373,7 @@ static void on_post(struct maker *k, const struct item *i)
 }
 
 static const struct kind {
-	/* Ranks order what happens at the same time; an item without an end ends at its begin. */
+	/* Ranks order what happens at the same time; an item without an end ends at its start. */
 	uint8_t rank, end_rank;
 	void (*on_begin)(struct maker *k, const struct item *i);
 	void (*on_end)(struct maker *k, const struct item *i);

@@ -24,7 +24,7 @@ struct member {
 	u8 has_switched;	/* an event said that it left a CPU, or was born */
 	u8 sleeps;		/* left to sleep, and nobody has woken it */
 	u8 is_woken;		/* there was a waking event, which may come before it has left */
-	u64 called_at;		/* the begin of the system call it is in; 0: none, or not known */
+	u64 called_at;		/* the start of the system call it is in; 0: none, or not known */
 	u32 nr_short_calls;	/* that were only counted */
 	u32 pad;
 	u64 fault_pc, fault_addr; /* of its last page fault */
@@ -168,7 +168,7 @@ static noinline who_t other_task(struct task_struct *p, u64 now)
 
 /*
  * m belongs to p, or is NULL.  bit is among the flags if p is watched, which is read once in a
- * program: the recording may end in the midst of it.
+ * program: the recording may end in the middle of it.
  */
 static __always_inline who_t name_of(struct task_struct *p, bool watched, const struct member *m,
 				     u32 bit, u64 now)

@@ -13,7 +13,7 @@
 
 #define REGS_PC(regs)	((regs)->ip)
 
-/* At the end of a system call the registers still are what they were at its begin, but for ax. */
+/* At the end of a system call the registers are as they were at its start, except for ax. */
 #define REGS_CALL(regs)		((regs)->orig_ax)
 #define REGS_RESULT(regs)	((regs)->ax)
 #define REGS_ARG0(regs)		((regs)->di)
