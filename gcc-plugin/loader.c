@@ -3,7 +3,7 @@
  * This is ldb.so, which finds the plugin for the GCC that has loaded it.
  *
  * A plugin works in the GCC it was compiled for, and in no other.  This file has no symbol of
- * GCC's and so goes into any; beside it are ldb-gcc-12.so, ldb-gcc-13.so, ..., of which it loads
+ * GCC's, so every version can load it.  Its folder has ldb-gcc-12.so, ldb-gcc-13.so, ..., of which it loads
  * the one that fits and passes control to it.  One ldb.so serves all compilers of a machine.
  */
 #define _GNU_SOURCE

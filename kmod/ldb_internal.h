@@ -99,7 +99,7 @@ struct ldb_session {
 	const struct cred *cred;	/* the creator's */
 	struct ldb_info	info;		/* private copy of the info page */
 
-	struct ldb_thread **slots;	/* who has which page; ldb_threads_lock */
+	struct ldb_thread **slots;	/* the thread of each page; under ldb_threads_lock */
 	u32		nr_registered;
 	struct list_head threads;	/* ldb_threads_lock */
 	bool		over;		/* takes no more threads; ldb_threads_lock */

@@ -32,7 +32,7 @@
 struct thread;
 
 /*
- * Any order will do, because the value depends on no other: hints (who waits, who holds),
+ * Any order will do, because the value depends on no other: hints (which thread waits or holds),
  * pointers to functions that are searched again if the store is not visible yet, counters.
  */
 #define order_any_load(p)		atomic_load_explicit(p, memory_order_relaxed)

@@ -89,7 +89,7 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 		     void (*fn)(void *), void *arg, bool own_files);
 /*
  * Waits until it has ended, and the kernel has decremented the count of threads; returns false
- * if it has not, after so many waits of at most wait_ns each (0: no limit, of either).  Raises
+ * if it has not, after `tries` waits of at most wait_ns each (0: no limit, of either).  Raises
  * all of ldb's threads, because the one that ends may wait for the others.
  */
 bool raw_thread_join(struct raw_thread *t, unsigned tries, uint64_t wait_ns);

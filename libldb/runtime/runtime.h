@@ -146,7 +146,7 @@ extern struct session session;
 void session_init(const void *vdso_image);
 /* Leaves fd open for as long as the session lasts if it is the module's device. */
 int session_map(int fd, const struct ldb_msg_attach *msg, const char **why);
-void session_populate(void);	/* maps what will soon be written to; now and then */
+void session_populate(void);	/* call it from time to time: maps what will soon be written to */
 void session_unmap(void);	/* scratch memory in its place */
 void session_fork_child(void);
 struct ldb_info *session_info(void);

@@ -34,7 +34,7 @@
 #define SETTLE_STEPS	6		/* 0 .. 500 ns */
 #define TRUST_FIRST	4		/* after a new pause; a failed walk costs two, a valid one earns one */
 #define TRUST_MAX	8
-#define TRIES_MAX	4		/* so many polls may find it changing, then it is walked while it changes */
+#define TRIES_MAX	4		/* polls that find it changing, before it is walked nevertheless */
 #define TRUST_LONG	256		/* valid walks with full trust, then a shorter pause is tried */
 
 static uint64_t cost_look, cost_frame, burst, gap_min, away_min;

@@ -94,7 +94,7 @@ struct scan_state {
 	uint64_t changed;	/* when it was last found changed */
 	uint64_t ran;		/* ... and the poll before, after which it has run; 0: there was none */
 	bool is_counted;	/* its counters were read since */
-	uint8_t state;		/* enum ldb_sched_state, when it had left a CPU so often: */
+	uint8_t state;		/* enum ldb_sched_state, as read when it had left a CPU this many times: */
 	uint32_t known_left;
 	struct scan_block b[LDB_BLOCKS_MAX];
 };
@@ -117,7 +117,7 @@ struct scanner {
 	struct scan_state *stint[STINT_MAX];	/* those it polls until the next stint */
 	unsigned nr_stint, stint_rounds;
 	uint32_t next_active;		/* where the next stint begins */
-	uint32_t next_live;		/* where the sweep goes on */
+	uint32_t next_live;		/* where the sweep continues */
 	uint32_t nr_known;		/* live threads when new ones were last searched for */
 	struct thread *active[SESSION_THREADS_MAX];
 	uint32_t nr_active;
@@ -163,7 +163,7 @@ bool pace_is_gap(uint64_t ticks);
 bool pace_settle(struct scan_state *st, uint64_t lo, bool known, bool still);
 /* A walk was valid or not. */
 void pace_walked(struct scan_state *st, bool valid);
-/* A poll found a change: the loads took so long, of so many records among others. */
+/* A poll found a change: its loads, among them those of nr records, took this long. */
 void pace_pay(struct scanner *s, struct scan_state *st, uint64_t took, uint32_t frames);
 
 /* schedstat.c */

@@ -6,7 +6,7 @@
  * A thread that does not change may compute, wait for a CPU or sleep.  The kernel counts how long
  * it has run, how long it has waited for a CPU, and how often it came to one, and lets every user
  * read that of processes of his own.  The counters are read when a thread has not changed for
- * some time, now and then after that, and when it changes again.  What happened between two
+ * some time, at intervals after that, and when it changes again.  What happened between two
  * readings is found when the trace is read (tools/facts/counters.c).
  *
  * The CPU clock of a thread is exact, also while it runs, and two values of it tell whether it
@@ -19,7 +19,7 @@
 #include "scan.h"
 
 #define FILES_MAX	256		/* stay open; those of more threads are opened each time */
-#define OUTSIDE		8		/* a thread that works on no request is left alone for so much longer */
+#define OUTSIDE		8		/* a thread that works on no request may be quiet this many times as long */
 #define STEPS		8		/* readings while the time without a change doubles, or nearly */
 #define STATUS_SIZE	4096		/* twice what it has */
 

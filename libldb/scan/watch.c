@@ -23,11 +23,11 @@
 #define STINT_ROUNDS	32		/* polls of each thread of a stint, when all active ones fit into it */
 #define SWEEP		8		/* idle threads polled between two stints */
 #define SWEEP_ASLEEP	1		/* ... when the module tells which threads run */
-#define IDLE_NS		1000000		/* not changed for so long: idle */
+#define IDLE_NS		1000000		/* a thread that has not changed for this long is idle */
 #define LONG_ROUND_NS	5000
-#define BEHIND_SKIP	4		/* then, threads outside of requests are polled only every so many rounds */
+#define BEHIND_SKIP	4		/* then, threads outside of requests are polled in one of this many rounds */
 #define BALANCE_NS	10000000
-#define BUSY_NS		50000000	/* changed so short a time ago: counts */
+#define BUSY_NS		50000000	/* a thread that changed less long ago counts as one that changes */
 
 struct scanner *scanners;
 struct scan_state *states;

@@ -4,7 +4,7 @@
  * portable forms, which are slower; nothing outside of arch/ asks which CPU it is
  * (tests/lint/arch.t).
  *
- *	CPU_TOP_BITS_BYTES, cpu_top_bits(p)  the top bits of so many bytes at p, as a mask
+ *	CPU_TOP_BITS_BYTES, cpu_top_bits(p)  the top bits of CPU_TOP_BITS_BYTES bytes at p, as a mask
  *	cpu_has_fast_pext(), cpu_pext()	the bits of x that are in mask, put together; where it
  *				has it, in functions with the attribute CPU_PEXT_TARGET
  *	cpu_has_crc32c(), cpu_crc32c()	CRC32C, not inverted

@@ -212,7 +212,7 @@ int dist_merge(struct dist *d, const struct dist *from)
 COMPARE_NUMBERS(compare, uint64_t)
 
 #define DIGIT_BITS	11
-#define FEW		256	/* so few values are sorted faster by qsort() */
+#define FEW		256	/* fewer values are sorted faster by qsort() */
 
 /* Sorts by one digit after the other, as many as the greatest value has. */
 static bool sort_by_digits(struct dist *d)

@@ -20,7 +20,7 @@
 
 #define DIST_EXACT_MAX	65536		/* values retained in one distribution, ... */
 #define DIST_POOL_MAX	(16U << 20)	/* ... and in all of a pool; */
-#define DIST_EXACT_MIN	4096		/* so many in any case: buckets would take more */
+#define DIST_EXACT_MIN	4096		/* this many in any case: buckets would take more */
 
 #define DIST_OCTAVES	58
 

@@ -12,7 +12,7 @@
 
 #define DIGIT_BITS	11
 #define NR_DIGITS	(1U << DIGIT_BITS)
-#define FEW		48	/* so few are sorted faster by comparisons */
+#define FEW		48	/* fewer are sorted faster by comparisons */
 
 struct entry {
 	uint64_t key;

@@ -105,7 +105,7 @@ struct column {
 	/* This is the column in the table for people; NULL: it has none. */
 	const char *head;
 	unsigned char width;	/* 0: what a time or a number needs */
-	unsigned char from;	/* only if there are so many columns of the screen */
+	unsigned char from;	/* only if the screen has at least this many columns */
 	unsigned char sort;	/* place among the keys of --sort, from 1; 0: is none */
 };
 

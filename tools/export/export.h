@@ -36,7 +36,7 @@ struct export_options {
 	size_t nr_lives;
 	struct export_window *windows;	/* their times; export_find_windows() */
 	size_t nr_windows;
-	uint64_t max_functions;		/* keep the longest so many; 0: all */
+	uint64_t max_functions;		/* retain this many, the longest; 0: all */
 	int64_t min_ns;			/* shorter functions are left out */
 	bool with_causes;		/* formats of stacks: what a function waited for is in its stack */
 	bool all_requests;		/* otlp: not only the slow ones */

@@ -150,7 +150,7 @@ void handover_close(struct handover *h)
 }
 
 /*
- * Reads those of s's thread that begin by then; older ones belong to segments that were left
+ * Reads those of s's thread that begin no later; older ones belong to segments that were left
  * out.
  */
 static int read_until(struct handover *h, uint64_t major, int64_t tick)

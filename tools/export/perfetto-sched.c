@@ -39,7 +39,7 @@ struct task {
 
 struct cpu_change {
 	enum change change;
-	struct task task;	/* WAKING: who is woken */
+	struct task task;	/* WAKING: the task that is woken */
 	int32_t waker;
 	unsigned state;		/* END */
 	uint32_t cpu;		/* WAKING: where it is to run */

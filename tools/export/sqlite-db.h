@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes an SQLite database once, in one transaction, beside the final file: no process sees a
+ * Writes an SQLite database once, in one transaction, into a temporary file: no process sees a
  * part of it, and a failure leaves the previous file.
  */
 #ifndef EXPORT_SQLITE_DB_H

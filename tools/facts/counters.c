@@ -11,7 +11,7 @@
 #include "rows.h"
 #include "ticks.h"
 
-#define VAGUE_NS	1000000		/* by so much a time may always be off its place */
+#define VAGUE_NS	1000000		/* a time may always be off its place by this much */
 #define TOGETHER_NS	50000		/* slept for less than this before a wait: it was preempted */
 #define COUNTERS_MAX	(1U << 24)	/* rows */
 

@@ -3,8 +3,8 @@
  * Finds when threads were off the CPU from the kernel's counters of them, where there are no
  * kernel events.
  *
- * Between two readings a thread has run for so long, has waited for a CPU for so long, and came
- * to one so often; it slept for the rest.  If it left its CPU and came back once, these are the
+ * The counters say how long a thread ran between two readings, how long it waited for a CPU, and
+ * how many times it came to one; it slept for the rest.  If it left its CPU and came back once, these are the
  * very times: it left when it had run for what its clock shows, a wait comes last, and it ran
  * after that.  If it did so more often between two readings, the lengths are right, and taken as
  * one; where they lie is known to within the readings.  What could be anywhere in a long time is

@@ -16,7 +16,7 @@ struct lock_events_options {
 	const char *thread;	/* that waits or holds: tid or glob; NULL: all */
 	struct futexes *futexes; /* of [from, to], to be taken over; NULL: they are read */
 	bool no_funcs;		/* FUNC rows are not read: begins of holds are less exact */
-	int64_t after;		/* ticks: what ends so long after to is not read; 0: no limit */
+	int64_t after;		/* ticks: what ends more than this after to is not read; 0: no limit */
 };
 
 /* These may be NULL.  Non-zero stops. */

@@ -467,7 +467,7 @@ static void bound_by_frames(struct lockset *s)
 
 COMPARE(event_compare, struct lock_event, UP(lock) UP(end) UP(begin))
 
-#define WAITS_MAX	256	/* so many are examined for one hold: convoys are rarely longer */
+#define WAITS_MAX	256	/* examined for one hold: convoys are rarely longer */
 
 /* A wait that named the holder began after the hold did: that bounds the hold's start. */
 static int64_t first_wait_on(const struct lock_event *e, const struct lock_event *end, int64_t lo)

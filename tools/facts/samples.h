@@ -23,7 +23,7 @@ int samples_each(struct model *m, const struct reader_filter *filter,
 		 int (*call)(void *arg, const struct sample *s), void *arg);
 
 enum place_kind {
-	PLACE_LINE,		/* a line of a function with records, or of one that it calls beside it */
+	PLACE_LINE,		/* a line of a function with records, or of a function without that it calls */
 	PLACE_LIBRARY,		/* a function of another file, or that file */
 	PLACE_KERNEL,
 	PLACE_UNKNOWN,

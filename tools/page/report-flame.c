@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Sums time by stack, bin and request.  attribution.h attributes a thread's time; waits are
- * below their functions.  Queues, where a request is on no thread, are beside the functions.
+ * below their functions.  Queues, where a request is on no thread, are next to the functions.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -53,7 +53,7 @@ static int build_requests(struct model *m, const struct report_options *o, struc
 	return requests_build(m, &options, q);
 }
 
-/* Segments are processed as they come */
+/* Segments are processed in the order in which they arrive */
 
 static int on_thread(void *arg, const struct thread *t)
 {

@@ -29,7 +29,7 @@
 #define REPORT_VALUES_MAX	(1U << 20) /* filled buckets of all rows of a table */
 #define REPORT_LIVES_MAX	(4U << 20) /* requests whose invocations are known as theirs */
 #define REPORT_NODES_MAX	32768	/* frames of the flame graph; the thinnest are aggregated */
-#define REPORT_NODES_MIN	2048	/* so many stay if it costs narrow bins */
+#define REPORT_NODES_MIN	2048	/* this many stay, even if bins must be wider for that */
 #define REPORT_NAMES_MAX	65536	/* of them */
 #define REPORT_LOCKS		2000
 #define REPORT_THREADS		4000	/* of the kernel's events */

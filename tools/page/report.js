@@ -305,7 +305,7 @@
 			card("Who woke them, and how long they had slept", wakers.node))), () => {});
 	}
 
-	/* Shows rows of the other recording beside those of this one. */
+	/* Shows rows of the other recording next to those of this one. */
 	function comparison() {
 		const o = data.other;
 

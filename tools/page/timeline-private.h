@@ -27,7 +27,7 @@ enum request_column { REQUEST_SEQ, REQUEST_START, REQUEST_LENGTH, REQUEST_CLASS,
 enum page_flags { PAGE_FLAGS(FLAG) };
 #undef FLAG
 
-/* These are names of threads, as they are numbered. */
+/* The names of threads, by their numbers in the page. */
 struct page_thread {
 	uint32_t tid;
 	int64_t start, end;	/* ns */

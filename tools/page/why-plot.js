@@ -166,7 +166,7 @@ const plot = (() => {
 		return f;
 	}
 
-	/* Returns 1, 2, 5 times powers of ten, or some of these: at most so many. */
+	/* Returns 1, 2, 5 times powers of ten, or some of these: at most `most` of them. */
 	function ticks(lo, hi, most) {
 		const first = Math.floor(Math.log10(lo)), last = Math.ceil(Math.log10(hi));
 		let list = [];

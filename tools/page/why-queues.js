@@ -21,7 +21,7 @@ const makeQueues = (() => {
 			return `${q.class || "requests"} behind ${q.behind || "others"}`;
 		}
 
-		/* Up to so many requests ahead, each number has a separate place. */
+		/* Up to this many requests ahead, each number has a place of its own. */
 		function depths(ctx, w, top, bottom) {
 			const most = Math.max(...queues.map((q) => q.depth.max)), many = Math.max(...queues.flatMap((q) => q.more.map((m) => m.requests)));
 			const f = most <= 24 ? (v) => bottom - (bottom - top) * v / (most + 0.5) :

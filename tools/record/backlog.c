@@ -7,7 +7,7 @@
 #include "record/backlog.h"
 
 #define OUT_BYTES	16384	/* rows that leave at a time */
-#define NEAR		8	/* a row out of place by so many is moved at once */
+#define NEAR		8	/* a row that is at most this many places out of order is moved at once */
 
 /* If it cannot grow it is unchanged, and all three can be used as before. */
 static int grow(struct backlog *w)

@@ -30,7 +30,7 @@ struct backlog {
 #define BACKLOG_MAX	(1U << 18)	/* enough for rows of which some may be out of order */
 #endif
 
-/* max: so many at most, then all leave, in order or not.  Returns 0 or -ENOMEM. */
+/* When there are max, all leave, in order or not.  Returns 0 or -ENOMEM. */
 int backlog_init(struct backlog *w, size_t row_bytes, size_t max, backlog_out_fn *out, void *arg);
 void backlog_exit(struct backlog *w);
 

@@ -18,7 +18,7 @@
 #include "record/cpulist.h"
 #include "record/proc.h"
 
-#define STARVED_MS	100	/* if the recorder did not run for so long: at normal priority, once */
+#define STARVED_MS	100	/* if the recorder did not run for this long, it runs once at normal priority */
 #define ANSWER_NS	5000000	/* until it is raised again */
 #define ANSWER_TRIES	40
 #define SLICE_NS	100000	/* the shortest there is */

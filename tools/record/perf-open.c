@@ -463,7 +463,7 @@ static bool open_samples_as(struct opening *op, const struct perf_sampling *how)
 	return good;
 }
 
-/* Best first.  A CPU's clock goes on when threads switch; a thread's makes each switch slower. */
+/* Best first.  A CPU's clock continues when threads switch; a thread's makes each switch slower. */
 static bool open_best_samples(struct opening *op, struct perf_sampling *how, bool may_slow)
 {
 	static const struct { bool is_of_threads, is_user_only, is_cycles; } ways[] = {

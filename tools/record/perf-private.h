@@ -179,7 +179,7 @@ unsigned perf_rings_read(struct perf_ring *rings, unsigned nr, perf_record_fn *f
 
 /*
  * A stamp is taken a little before its record can be read; if the host takes a virtual CPU away
- * in between, long before.  So long records wait for earlier ones.
+ * in between, long before.  Records wait for earlier ones for this long.
  */
 #define PERF_WINDOW_NS	20000000
 

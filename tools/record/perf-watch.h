@@ -10,7 +10,7 @@
 #include "record/perf-task.h"
 
 struct cpu {
-	int32_t current;	/* key of who runs there */
+	int32_t current;	/* key of the task that runs there */
 	bool is_known;
 	bool is_deaf;		/* another task than was known ran there */
 	bool heard_idle;

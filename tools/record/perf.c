@@ -18,7 +18,7 @@
 
 #define IRQ_NS		1000	/* of the program's time, begin and end */
 
-/* This is for try_cpus(): so many sleeps on each CPU, and how long for all of them. */
+/* For try_cpus(): the number of sleeps on each CPU, the time for all CPUs, and each sleep. */
 #define TRIES		20
 #define TRY_NS		50000000
 #define SLEEP_NS	100000

@@ -37,7 +37,7 @@ struct record_status {
 	uint64_t made, seen;		/* invocations, of all threads */
 	uint64_t nr_threads;		/* that live */
 	uint64_t nr_events, nr_lost;
-	const char *end;		/* META "end"; NULL: it goes on */
+	const char *end;		/* META "end"; NULL: the recording continues */
 };
 
 /*

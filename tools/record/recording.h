@@ -21,7 +21,7 @@ enum phase {
 	PHASE_READY,		/* attached; modules are coming in */
 	PHASE_RUNNING,
 	PHASE_AWAY,		/* the runtime left for a moment: it will connect again */
-	PHASE_RESUME,		/* it has; the session goes on as soon as it says so */
+	PHASE_RESUME,		/* it has; the session continues as soon as it says so */
 	PHASE_DETACH,		/* waiting for the runtime to stop writing */
 	PHASE_CLOSED,		/* no recording, or no more */
 };

@@ -8,7 +8,7 @@
  *
  * A sample in a library also has the place where the program called it: the first word on the
  * stack that is an address in code with records, behind a call.  It may be one that was left there by
- * an earlier call; who reads it compares it with the function that was running.
+ * an earlier call; a reader compares it with the function that was running.
  */
 #ifndef RECORD_SAMPLES_H
 #define RECORD_SAMPLES_H

@@ -75,7 +75,7 @@ static unsigned word_columns(const char *s, size_t *bytes)
 struct line {
 	FILE *out;
 	unsigned column, width;
-	unsigned more, indent;	/* indent: of this line, and more if it goes on */
+	unsigned more, indent;	/* indent: of this line; more: of its continuations */
 };
 
 /* The line is indented like the one it continues. */

@@ -24,7 +24,7 @@ struct wrap {
  * colours; blanks may become ends of lines.
  */
 const struct render *wrap_begin(struct wrap *w, const struct render *r);
-/* The continuation of a line is indented by so many columns more. */
+/* The continuation of a line is indented by this many more columns. */
 void wrap_end(struct wrap *w, unsigned indent);
 
 /*

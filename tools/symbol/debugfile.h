@@ -2,7 +2,7 @@
 /*
  * Finds the symbols and lines of a file that are in a separate file.
  *
- * The search goes beside the file and in its .debug folder, then below each folder for debug
+ * The search goes to the file's folder and its .debug folder, then below each folder for debug
  * files: by build-id, below the path of the file, and by name alone.  A file is used only if it
  * has the required build-id, or, where there is none, if the checksum of the link matches.
  */

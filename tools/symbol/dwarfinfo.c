@@ -105,7 +105,7 @@ static bool is_harmless(const char *folder, const char *name)
 }
 
 /*
- * libdw opens .dwo files itself, by names in the file: beside the file, in the folder in which
+ * libdw opens .dwo files itself, by names in the file: next to the file, in the folder in which
  * it was compiled, or in the current one.
  */
 static bool may_open_split(Dwarf_Die *skeleton, const char *folder)

@@ -14,7 +14,7 @@
 #include "trace/columns.h"
 
 #define VARINT_MAX	10
-#define SPILL		8	/* a store may reach so many bytes beyond what it adds */
+#define SPILL		8	/* a store may reach this many bytes beyond what it adds */
 
 static inline uint64_t zigzag(uint64_t v)
 {

@@ -121,7 +121,7 @@ struct column_state {		/* how far a column was decoded */
 };
 
 #ifndef TILES_ROWS		/* fewer: tests/fuzz */
-#define TILES_ROWS	4096	/* some columns of so many rows stay in the CPU's caches */
+#define TILES_ROWS	4096	/* some columns of this many rows stay in the CPU's caches */
 #endif
 
 /* This has some columns of a block, a few rows at a time. */

@@ -337,7 +337,7 @@ struct ldb_frame_rec {
 };
 
 #define LDB_FRAME_F_KNOWN	0x0001
-#define LDB_FRAME_F_DONE	0x0002	/* no frame: all blocks were read, and the thread goes on */
+#define LDB_FRAME_F_DONE	0x0002	/* no frame: all blocks were read, and the thread continues */
 #define LDB_FRAME_F_ALL		0x0004	/* no frame: all frames of all blocks follow, not only new ones */
 
 /* LDB_EV_FUTEX_WAIT: the thread is about to wait, if the word still has the expected value. */

@@ -227,7 +227,7 @@ struct ldb_row_lock {
 
 /*
  * REQ: op V, tid D, tick D, id D, queue D, site D, gen D, nr_later V.  op: LDB_EV_REQ_* - 0x300.
- * ARRIVED: it had been in queue for so many ticks before tick; its START is next.
+ * ARRIVED: it had been in queue for `site` ticks before tick; its START is next.
  */
 #define LDB_REQ_OP_START	1
 #define LDB_REQ_OP_BLOCK	2
@@ -392,7 +392,7 @@ struct ldb_row_syscall {
 
 /*
  * SCHEDSTAT: flags V, tid D, tick D, unc V, ran: as (ran - tick) V zigzag, run_ns D, wait_ns D,
- * nr_runs D, nr_sleeps V.  The kernel's counters of a thread, read now and then where there are no kernel
+ * nr_runs D, nr_sleeps V.  The kernel's counters of a thread, read at intervals where there are no kernel
  * events; nearly in order of time.
  */
 struct ldb_row_schedstat {
@@ -401,15 +401,15 @@ struct ldb_row_schedstat {
 	int64_t	 tick;		/* they were read in [tick - unc, tick] */
 	uint64_t unc;
 	int64_t	 ran;		/* the thread ran after this tick; INT64_MIN: not known */
-	uint64_t run_ns;	/* it was on a CPU for so long, */
-	uint64_t wait_ns;	/* waited for one, up to the last time that it came to one, */
-	uint32_t nr_runs;	/* and came to one so often, modulo 2^32 */
-	uint32_t nr_sleeps;	/* it has left one to sleep so often; with LDB_SCHEDSTAT_F_SLEEPS */
+	uint64_t run_ns;	/* how long it was on a CPU, */
+	uint64_t wait_ns;	/* how long it waited for one, up to the last time that it came to one, */
+	uint32_t nr_runs;	/* and how many times it came to one, modulo 2^32 */
+	uint32_t nr_sleeps;	/* how many times it has left one to sleep; with LDB_SCHEDSTAT_F_SLEEPS */
 };
 
 /*
- * SAMPLE: kernel V, tid D, tick D, pc D, ret D.  Where a thread was when a clock of its CPU had
- * gone round; nearly in order of time.
+ * SAMPLE: kernel V, tid D, tick D, pc D, ret D.  Where a thread was when the sampling clock of its CPU
+ * interrupted it; nearly in order of time.
  */
 struct ldb_row_sample {
 	uint32_t kernel;	/* 0: in its own code; LDB_SAMPLE_KERNEL, or id of KSYM: in the kernel */

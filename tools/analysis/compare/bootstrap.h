@@ -24,7 +24,7 @@
 #define BOOTSTRAP_SLICES	20
 #define BOOTSTRAP_SEED		0x1db0b007ULL
 #define BOOTSTRAP_CONFIDENCE	0.95
-#define BOOTSTRAP_Z		1.959964 /* so many standard errors to each side of a normal value */
+#define BOOTSTRAP_Z		1.959964 /* standard errors on each side of a normal value, for 95 % */
 
 struct random {
 	uint64_t state;

@@ -64,7 +64,7 @@ static size_t column_of(const struct resample *r, uint32_t part)
 	return part < r->nr_columns - 1 ? part : r->nr_columns - 1;
 }
 
-/* m at a limit is a mean over so many requests on either side. */
+/* m at a limit is a mean over this many requests on either side. */
 static size_t width_at(size_t rank, size_t nr)
 {
 	size_t width = sqrt(nr);

@@ -328,7 +328,7 @@ static int compare_parts(const void *pa, const void *pb)
 		return of_a > of_b ? -1 : 1;
 	if (a->share != b->share)
 		return a->share > b->share ? -1 : 1;
-	/* Ties are broken by their means as they were measured. */
+	/* Ties are broken by the measured means. */
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 

@@ -46,7 +46,7 @@ struct gate_result {
 	int64_t change_lo_ns, change_hi_ns; /* 95 % */
 	bool is_over;			/* the limit, as measured */
 	bool is_certain;		/* the interval of the change is above 0 */
-	bool is_coarse;			/* a percentile of so few requests is their greatest */
+	bool is_coarse;			/* there are so few requests that the percentile is their greatest */
 	bool holds;			/* the build fails */
 };
 

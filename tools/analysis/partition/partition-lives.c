@@ -12,7 +12,7 @@
 #include "facts/ticks.h"
 #include "partition-private.h"
 
-#define LOOK_BACK	64	/* so many spans are searched for the queue from which a span came */
+#define LOOK_BACK	64	/* spans that are searched for the queue from which a span came */
 
 /* Spans are in a heap by start: of those not used yet, the one that began last is first. */
 struct walk {

@@ -33,7 +33,7 @@ struct stats {
 	size_t nr;
 	uint64_t count, open;		/* of all entries */
 	int64_t resolution_ns;		/* median */
-	int64_t seen_from_ns;		/* about: 95 % of invocations so long are observed */
+	int64_t seen_from_ns;		/* about: of invocations of this length 95 % are observed */
 };
 
 /* 0 or -ENOMEM. */

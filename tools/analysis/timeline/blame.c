@@ -15,7 +15,7 @@
  * waker.
  *
  * So do sleeps that are no waits of the shim, and a thread that ran while another one waited long
- * for its CPU.  Edges say who was behind which delay, for chain.c.
+ * for its CPU.  Edges say which thread caused which delay, for chain.c.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -108,7 +108,7 @@ static int64_t length(const struct segment *s)
 	return s->end_ns - s->start_ns;
 }
 
-/* Who was behind a delay */
+/* Which thread caused a delay */
 
 /* Returns the edge of the delay that lasted longest; NULL: nobody is known. */
 static const struct edge *longest_edge(const struct timeline_build *b, const struct segment *delay)

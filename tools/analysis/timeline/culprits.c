@@ -120,7 +120,7 @@ static bool is_same_delay(const struct segment *a, const struct segment *b)
 	return party_is(&pa, &pb);
 }
 
-/* Returns how long a delay lasted in that time; of a wait, it was asleep for so long at most. */
+/* Returns how long a delay lasted in that time; a wait cannot have been longer than the sleep in it. */
 static int64_t delay_ns(const struct segment *s, const struct segment *in)
 {
 	int64_t ns = segment_overlap_ns(s, in);

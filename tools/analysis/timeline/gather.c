@@ -17,11 +17,11 @@
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-#define OFFS_MAX	(1U << 17)	/* so many of the longest are retained */
+#define OFFS_MAX	(1U << 17)	/* the longest are retained */
 #define MIGRATIONS_MAX	(1U << 16)
 #define BEFORE_NS	20000000	/* a holder may have been preempted before the request */
 #define BEFORE_MAX_NS	10000000000
-#define MARGIN_NS	1000000		/* by so much tracks_widen() mostly moves a border at most */
+#define MARGIN_NS	1000000		/* tracks_widen() rarely moves a border by more than this */
 #define AFTER_NS	10000000	/* an unlock is stamped after the waiter may have continued */
 
 static int64_t ticks_of(const struct timeline_build *b, int64_t ns)

@@ -17,9 +17,9 @@
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
-/* So many frames are examined that may have begun before a time, against their estimate. */
+/* How many frames are examined that may have begun before a time, unlike their estimate. */
 #define LATE_MAX 64
-#define AFTER_MAX 4	/* so many that surely came later are the end of those that may have not */
+#define AFTER_MAX 4	/* the search ends at this many frames that surely began later */
 #define NEAR_MAX 16	/* callers examined to find a parent; frames that frames_seen() bounds before a moment */
 
 int frames_add(struct frames *fs, const struct ldb_row_func *row)
@@ -237,7 +237,7 @@ void frames_lasted_to(struct frames *fs, const struct frame *found, int64_t tick
 	}
 }
 
-/* What began after a time has not ended by then, and the other way round. */
+/* A frame that began after a time cannot have ended before it, and the other way round. */
 static void began_after(struct frame *f, int64_t tick)
 {
 	if (f->is_truncated || f->is_emitted || f->start_max < tick || f->end_max < tick)
@@ -269,7 +269,7 @@ static void bound_newer(struct frame *f, const struct moment *m)
 		began_after(f, m->to);
 }
 
-/* Returns how many frames up to the end of the block had begun by then; first: none of others. */
+/* Returns how many frames up to the end of the block had begun at the moment; the block starts at first. */
 static size_t begun_by(const struct frames *fs, const struct moment *m, struct frame *want,
 		       size_t first)
 {

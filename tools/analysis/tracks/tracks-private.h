@@ -118,10 +118,10 @@ int frames_add(struct frames *fs, const struct ldb_row_func *row);
 int frames_sort(struct frames *fs);
 void frames_tighten(struct frames *fs, const struct lockset *locks);
 void frames_nest(struct frames *fs);
-/* These tighten: the frame and its callers had begun by then; had not ended before then. */
+/* These narrow bounds: the frame and its callers had begun at that time; had not ended before it. */
 void frames_began_by(struct frames *fs, const struct frame *found, int64_t tick);
 void frames_lasted_to(struct frames *fs, const struct frame *found, int64_t tick);
-/* Tightens what had begun by then, what had ended, and what came later. */
+/* Narrows the bounds of frames that had begun at the moment, that had ended, or that came later. */
 void frames_seen(struct frames *fs, const struct moment *m);
 /*
  * Returns the innermost frame that had begun at one time and lasted to the other, while the
@@ -139,7 +139,7 @@ bool tracks_wants(const struct tracks *k, uint32_t tid, int64_t start, int64_t e
 
 /* tracks-events.c: page faults, interrupts and samples */
 int tracks_read_events(struct tracks *k);
-/* Emits those that begin by then. */
+/* Emits those that begin no later. */
 int tracks_emit_events_until(struct tracks *k, int64_t tick);
 
 /* tracks-calls.c: system calls */

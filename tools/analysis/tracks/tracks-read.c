@@ -141,7 +141,7 @@ static int add_funcs(void *arg, const struct reader_rows *rows)
 	return ret;
 }
 
-#define WIDER_MAX	4	/* so many times; each matters less */
+#define WIDER_MAX	4	/* repetitions; each one changes less */
 
 struct wide {
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);

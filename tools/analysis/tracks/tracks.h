@@ -27,7 +27,7 @@
 struct tracks_options {
 	int64_t from, to;	/* ticks: what overlaps */
 	const char *thread;	/* tid or glob of the name; NULL: all */
-	uint64_t max_functions;	/* only so many of the longest; 0: all */
+	uint64_t max_functions;	/* how many, the longest; 0: all */
 	int64_t min_ns;		/* shorter invocations are left out */
 	size_t memory;		/* bytes, about; 0: 192 MiB */
 	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */
@@ -40,11 +40,11 @@ struct tracks_options {
 	void *wants_arg;
 	bool no_requests;	/* the caller knows them: no REQUEST, QUEUE or request() */
 	bool with_irqs, with_faults;	/* among the segments */
-	bool with_calls;	/* system calls as segments; what a thread slept in is always said */
+	bool with_calls;	/* system calls as segments; those in which a thread slept are always named */
 	bool no_functions;
 	/*
-	 * Ticks; for a short range in a long trace.  Times off the CPU are known if they began at
-	 * most so long before it, holds if they end at most so long after it; 0: all are known.
+	 * In ticks, for a short range of a long trace.  Times off the CPU are known if they began at
+	 * most this long before it, holds if they end at most this long after it; 0: all are known.
 	 */
 	int64_t before, after;
 };
@@ -53,7 +53,7 @@ struct tracks_options {
 /* A task made a sleeping thread runnable. */
 struct tracks_wakeup {
 	int64_t tick;
-	uint32_t tid;		/* who was woken */
+	uint32_t tid;		/* of the woken thread */
 	const struct thread *thread; /* the same; NULL: not in the trace */
 	struct party waker;	/* identified; PARTY_NONE: not known */
 	uint32_t cpu;		/* where it was to run; CPU_UNKNOWN */

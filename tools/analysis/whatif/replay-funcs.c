@@ -118,7 +118,7 @@ static void set_changes(struct replay_funcs *f, int64_t at)
 			p->factor *= r->w->changes[i].factor;
 }
 
-/* Closes the invocations that end by then. */
+/* Closes the invocations that have ended at that time. */
 static void pop(struct replay_funcs *f, int64_t start)
 {
 	while (f->nr_levels && f->levels[f->nr_levels - 1].end <= start)

@@ -91,11 +91,11 @@ struct replay_actor {		/* a thread, or what comes from outside */
 	uint32_t pool;		/* takes from nothing else, and others do, too; else NONE */
 };
 
-struct replay_pool {		/* a queue and who takes from it */
+struct replay_pool {		/* a queue and the threads that take from it */
 	uint64_t queue;
 	uint32_t taker;		/* the first; NONE: none */
 	unsigned nr_takers;
-	bool is_shared;		/* whoever is free takes the next one */
+	bool is_shared;		/* any thread that is free takes the next one */
 	int64_t idle_ns, busy_ns; /* delays: taker was there first, or item was */
 };
 

@@ -51,9 +51,9 @@ struct sim {
 	size_t *first_lock;	/* by lock: of its shards */
 	struct sim_pool *pools;
 	uint32_t *next_item;	/* by part: in the list of its pool */
-	uint32_t *takers;	/* by part: who waits for it; PUT: it is there */
+	uint32_t *takers;	/* by part: the actor that waits for it; PUT: it is there */
 	uint32_t *events;	/* by event: the same */
-	struct list *exits;	/* by actor: who waits for its end */
+	struct list *exits;	/* by actor: the actors that wait for its end */
 	struct list cpu_waiters;
 	unsigned nr_free_cpus;
 	int64_t now;

@@ -3,7 +3,7 @@
  * Predicts what would happen if durations changed: the recording is replayed with changed
  * durations.
  *
- * Each thread becomes a sequence of steps: compute for so long, take and release locks, sleep,
+ * Each thread becomes a sequence of steps: compute for some time, take and release locks, sleep,
  * put requests into queues and take them out.  A simulation runs these sequences; it computes
  * the waits for locks and queues, and does not copy them.  Arrivals, durations and delays of
  * wake-ups are fixed as recorded.
@@ -36,7 +36,7 @@
 #define WHATIF_ERROR_MAX	0.05
 #define WHATIF_CHANGES_MAX	16
 #define WHATIF_ITEMS_MAX	(8U << 20)	/* events that can be replayed: some 1.5 GB */
-#define WHATIF_CLASS_MIN	100		/* the self-check needs so many of a class */
+#define WHATIF_CLASS_MIN	100		/* the self-check needs this many of a class */
 
 enum whatif_kind {
 	WHATIF_FUNCTION,
@@ -88,7 +88,7 @@ struct whatif_options {
 	size_t nr_changes;
 	int64_t from, to;	/* ticks: requests that start in it are counted */
 	const char *class;	/* glob; NULL: all */
-	size_t nr_requests;	/* list so many of those that change most */
+	size_t nr_requests;	/* how many to list, of those that change most */
 	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */
 	void *progress_arg;
 };

@@ -91,7 +91,7 @@ static __int128 since(const struct marks *k, int64_t ns)
 	return (__int128)ns * lo - k->sums[lo];
 }
 
-/* Returns how long they have lasted by then, together. */
+/* Returns how long they have lasted until then, together. */
 static int64_t lived(const struct build *b, int64_t ns)
 {
 	return since(&b->starts, ns) - since(&b->ends, ns);

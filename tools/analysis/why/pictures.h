@@ -29,7 +29,7 @@ struct balloon {
 	size_t number;		/* of its request in order of arrival, from 0 */
 };
 
-/* This has the latencies of so many requests, one after the other in order of arrival. */
+/* The latencies of nr requests that arrived one after the other. */
 struct balloon_bin {
 	size_t first, nr;	/* numbers */
 	int64_t min_ns, median_ns, max_ns;
@@ -79,7 +79,7 @@ void boxes_free(struct boxes *b);
  * the class whose latency is from reference_lo_ns to reference_hi_ns.
  */
 struct queue_extra {
-	int64_t extra;		/* > 0: so many more than the median of the reference */
+	int64_t extra;		/* how many more than the median of the reference, if > 0 */
 	size_t nr;		/* targets */
 };
 

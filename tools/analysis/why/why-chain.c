@@ -27,7 +27,7 @@ struct wanted {				/* a request whose instance is needed */
 	int64_t start;
 	struct why_target *target;	/* whom it helps to explain */
 	const struct request *ahead;	/* NULL: itself; else the one it was behind, */
-	int64_t ahead_ns;		/* for so long */
+	int64_t ahead_ns;		/* how long */
 	struct life life;
 	bool is_found;
 };

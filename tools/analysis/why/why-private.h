@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "why.h"
 
-#define RARE_PART	10	/* rare: observed in fewer than one of so many */
+#define RARE_PART	10	/* rare: observed in fewer than one in 10 */
 #define REFERENCE_MAX	4000	/* requests of a class from which medians are computed, evenly spread */
 /* A page fault is assumed to explain no more; one of many may take longer (a slow machine). */
 #define FAULT_NS_MAX	10000

@@ -67,7 +67,7 @@ struct why_options {
 	const char *class;		/* glob: explain only those; NULL: all */
 	bool has_id;
 	uint64_t id;
-	size_t nr_slowest;		/* else: so many slowest; 0: the percentiles */
+	size_t nr_slowest;		/* else this many, the slowest; 0: the percentiles */
 	double explain;			/* 0.8 */
 	bool is_strict;			/* NSight's own rule: children's deviations, not amounts */
 	size_t nr_chains;		/* 500 */
