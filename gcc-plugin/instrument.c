@@ -199,9 +199,9 @@ static void report_done(struct function *fn, const char *what, const char *detai
 static const int far_insns = 25;
 
 /*
- * The fastest kind for a storm of small functions is not the smallest for a big program.  In a
- * function without calls nothing occupies prev's register; in one with calls a register costs as
- * much as memory.
+ * The kind that is fastest for many calls of small functions is not the smallest for a big program.
+ * In a function without calls a register is free for prev; in one with calls, a register costs as
+ * much as memory does.
  */
 static enum record_kind choose_kind(struct function *fn, const struct placement *p)
 {

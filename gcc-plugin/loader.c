@@ -2,9 +2,10 @@
 /*
  * This is ldb.so, which finds the plugin for the GCC that has loaded it.
  *
- * A plugin works in the GCC it was compiled for, and in no other.  This file has no symbol of
- * GCC's, so every version can load it.  Its folder has ldb-gcc-12.so, ldb-gcc-13.so, ..., of which it loads
- * the one that fits and passes control to it.  One ldb.so serves all compilers of a machine.
+ * A plugin works only in the version of GCC that it was compiled for.  This file uses no symbol of
+ * GCC, so every version can load it.  From its own folder it loads ldb-gcc-12.so, ldb-gcc-13.so or
+ * the like, whichever fits, and passes control to it.  So one ldb.so serves all compilers of a
+ * machine.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -117,7 +118,7 @@ int plugin_init(struct plugin_name_args *args, struct plugin_gcc_version *gcc)
 	return init(args, gcc);
 }
 
-/* Clang loads any file that is named to it, finds nothing of its own in this one, and is silent. */
+/* Clang loads any file that it is asked to, and says nothing if it is not a plugin for Clang. */
 __attribute__((constructor)) static void refuse_clang(void)
 {
 	char exe[PATH_MAX];

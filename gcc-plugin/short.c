@@ -82,8 +82,8 @@ static bool is_math(enum built_in_function code)
 }
 
 /*
- * Does it read strings or memory of any length?  That is no reason for a record, but no proof
- * either: the caller has a record, and the time counts there.
+ * Does it read strings or memory of any length?  Such a call is no reason for a record, but it does
+ * not prove that the function is short: the caller has a record, and its time includes the call.
  */
 static bool is_string_read(gimple *stmt)
 {

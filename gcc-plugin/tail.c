@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which tail calls stay jumps.
+ * Decides which tail calls stay jumps.
  *
- * A function that jumps to its last callee has no frame while that one runs, and so no
+ * A function that jumps to its last callee has no frame while the callee runs, and so no
  * record.  If the callee has a record of its own, only a caller is missing in the chain.
- * If it has none, its time is attributed to a function that called neither:
+ * If it has none, its time is attributed to a function that called neither of them:
  *
  *	void do_sync(int fd)		the chain in fdatasync()
  *	{
@@ -17,11 +17,11 @@
  *		...
  *	}
  *
- * Invariant: the stack of a program that calls in circles by jumps alone does not grow.
+ * Invariant: if functions of a program jump to each other in a circle, the stack does not grow.
  * C does not promise that, but GCC does it at -O2, and interpreters and generated code rely
- * on it.  So a callee that may come back by jumps is jumped to: a function of this module,
- * one reached through a pointer, and, by default, one of another file of the program, which
- * looks like one of a library.  A function that the system declares lies in a
+ * on it.  So calls of functions that may jump back stay jumps: those of this module, those that
+ * are reached through a pointer, and, by default, those of other files of the program, which
+ * look like functions of a library.  A function that the system declares is in a
  * library that knows nothing of this program, and does not jump back.
  */
 #include "instrument.h"
@@ -73,7 +73,7 @@ static bool must_return(gcall *call)
 	return may_be_elsewhere(callee) && (jumps == TAIL_MODULE || is_declared_by_system(callee));
 }
 
-/* always: what the user wants to see always must not end before its callees do. */
+/* always: a function that must have a record must not lose it before its callees have ended. */
 void tail_make_calls(struct function *fn, bool always)
 {
 	gimple_stmt_iterator gsi;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records system calls of watched threads: those in which one sleeps, where it leaves its CPU, and
- * with LDB_GROUP_CALL_ALL also those that last long enough, in the tracepoints of all calls.
- * These make the calls of every program slower; the former costs others nothing.
+ * Records system calls of watched threads.  A call in which a thread sleeps is recorded when the
+ * thread leaves its CPU, which costs other programs nothing.  With LDB_GROUP_CALL_ALL, calls that
+ * last long enough are recorded as well, by the tracepoints of all calls, and these make the calls
+ * of every program slower.
  *
- * What a descriptor is is read while the call is in progress, with no lock and no reference, as
- * the scheduler allows neither. Preemption is off: so files, inodes and names stay what they are
- * until RCU frees them. What is behind a socket does not, so it is copied with care, and thrown
- * away unless the descriptor still is that file afterwards, which it was all along then.
+ * The module finds out what a descriptor is while the call is in progress.  It takes no lock and no
+ * reference, because the scheduler allows neither.  Preemption is off, so files, inodes and names
+ * are not freed meanwhile: RCU waits for that.  The data behind a socket has no such protection.  It
+ * is copied with care and used only if the descriptor is still the same file afterwards: then it
+ * was that file all the time.
  */
 #include <linux/compat.h>
 #include <linux/fdtable.h>
@@ -37,7 +39,7 @@ struct descriptor {
 #define READ_CAREFULLY(to, from) \
 	(!copy_from_kernel_nofault(&(to), &(from), sizeof(to)))
 
-/* Nothing behind the end is disclosed. */
+/* The bytes after the end of the name are zeroed: nothing is disclosed. */
 static void copy_text(struct descriptor *d, const void *from)
 {
 	size_t n;
@@ -48,7 +50,7 @@ static void copy_text(struct descriptor *d, const void *from)
 	memset(d->name.text + n, 0, NAME_BYTES - n);
 }
 
-/* A server's own end has its path, and a client's peer. */
+/* A server's end of the connection has its own path; a client's peer has one. */
 static void name_unix(struct descriptor *d, struct sock *sk)
 {
 	struct unix_sock *u = (struct unix_sock *)sk;
@@ -111,7 +113,7 @@ static void name_file(struct descriptor *d, struct file *file)
 	}
 	d->kind = LDB_FD_FILE;
 	copy_text(d, READ_ONCE(dentry->d_name.name));
-	/* That of pipe() has none. */
+	/* A pipe that pipe() made has no name. */
 	if (S_ISFIFO(inode->i_mode) && !d->name.text[0])
 		d->kind = LDB_FD_PIPE;
 	else if (inode->i_sb->s_magic == ANON_INODE_FS_MAGIC)
@@ -130,7 +132,7 @@ static void name_descriptor(struct descriptor *d, u64 fd)
 		*d = (struct descriptor){};
 }
 
-/* A thread of the kernel has no calls, also if it is one of the program's group. */
+/* A kernel thread makes no calls, even if it belongs to the program's group. */
 static bool is_in_call(long nr)
 {
 	return nr >= 0 && !in_compat_syscall() && !(current->flags & LDB_PF_NO_USER);
@@ -166,7 +168,7 @@ static noinline void emit_call(struct ldb_thread *t, u64 begin, u64 end, u32 fla
 		ldb_ring_quarter(sc);
 }
 
-/* Its registers are those of the instruction that faulted last. */
+/* The registers of the thread are those of the instruction that faulted last. */
 static bool is_in_fault(const struct ldb_thread *t)
 {
 	return t->s->events & LDB_GROUP_FAULT && t->fault_pc &&

@@ -69,7 +69,7 @@ static inline void ldb_vm_flags_mod(struct vm_area_struct *vma, unsigned long se
 #define LDB_EXIT_HAS_GROUP_DEAD	0
 #endif
 
-/* The tracepoints of page faults were only on x86 for long; other architectures may have none. */
+/* For a long time only x86 had tracepoints of page faults; other architectures may have none. */
 #if __has_include("trace/events/exceptions.h")
 #define LDB_HAVE_PAGE_FAULTS	1
 #define LDB_PAGE_FAULT_EVENTS	<trace/events/exceptions.h>
@@ -101,7 +101,7 @@ static inline bool ldb_cpu_is_isolated(int cpu)
 #define LDB_PF_NO_USER		(PF_KTHREAD | PF_IO_WORKER)
 #endif
 
-/* This is so until finish_task(): also while its switch out is still under way. */
+/* It counts as on its CPU until finish_task(), also while its switch out is still under way. */
 static inline bool ldb_on_cpu(const struct task_struct *p)
 {
 #ifdef CONFIG_SMP

@@ -37,13 +37,13 @@ void ldb_irq_forget(void)
 		WRITE_ONCE(per_cpu_ptr(&nest, cpu)->depth, 0);
 }
 
-/* An interrupt during this push() pushes and pops its own entry meanwhile, above this one. */
+/* An interrupt that comes during this push() pushes and pops its own entry above this one. */
 static noinline void push(struct ldb_thread *t, u32 kind, u32 nr)
 {
 	struct nest *stack = this_cpu_ptr(&nest);
 	u32 depth = READ_ONCE(stack->depth);
 
-	/* This is never reached unless exits were missed: the entries are then out of date. */
+	/* The stack is only full if exits were missed: then its entries are out of date. */
 	if (depth >= NEST_MAX)
 		depth = 0;
 	WRITE_ONCE(stack->depth, depth + 1);

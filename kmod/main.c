@@ -132,7 +132,7 @@ static long ldb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return recorder_ioctl(ldb_order_session(&f->s), cmd, user);
 	case LDB_IOC_REG:
 	case LDB_IOC_UNREG:
-		/* This is not under the lock, because user memory can make it wait for ever. */
+		/* This is done without the lock, because an access to user memory may never return. */
 		rc = get_reg(cmd, &reg, user);
 		if (rc)
 			return rc;
@@ -155,7 +155,7 @@ static int ldb_mmap(struct file *file, struct vm_area_struct *vma)
 	struct ldb_file *f = file->private_data;
 	struct ldb_session *s;
 
-	/* This is without f->lock, which is taken before the mm's. */
+	/* This is done without f->lock, which is taken before the lock of the mm. */
 	s = ldb_order_session(&f->s);
 	return s ? ldb_memory_mmap(s, vma) : -ENXIO;
 }

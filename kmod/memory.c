@@ -57,8 +57,8 @@ static u64 lay_out(struct ldb_info *i, const struct ldb_create *c)
 }
 
 /*
- * The OOM killer ends the largest program, and this memory is counted for none: a failure is
- * better than calling it.  The creation of a session fails at once, a page fault tries harder.
+ * The OOM killer would end the largest program, but this memory belongs to none: so failing is
+ * better than invoking it.  The creation of a session fails at once; a page fault tries harder.
  */
 #define GFP_CREATE	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 #define GFP_FAULT	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)

@@ -13,7 +13,7 @@
  *	NEW	was never on a CPU
  *	RUNNING	was on a CPU since before it was watched
  *	ASLEEP	was asleep since before it was watched: a value that counting does
- *		not come to, so that it never stands for two absences from the CPU
+ *		not reach, so that no two times off the CPU have the same value
  *
  * tests/unit/kmod-seq.c tries all orders of these steps.
  */

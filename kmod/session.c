@@ -221,7 +221,7 @@ static int bind_pid(struct ldb_session *s, pid_t nr)
 	return rc;
 }
 
-/* Every program pays for the tracepoints of all calls. */
+/* The tracepoints of all calls slow down every program. */
 static u32 permitted(u32 events)
 {
 	return perfmon_capable() ? events : events & ~LDB_GROUP_CALL_ALL;
@@ -275,7 +275,7 @@ int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg)
 	if (rc)
 		return rc;
 	s = new_session(&c);
-	/* This tells the caller how much must be allowed. */
+	/* total_size tells the caller how much memory it must be allowed to lock. */
 	if (PTR_ERR_OR_ZERO(s) == -ENOMEM && put_user(c.total_size, &arg->total_size))
 		return -EFAULT;
 	if (IS_ERR(s))
@@ -354,7 +354,7 @@ int ldb_session_join(struct ldb_session *s)
 	return rc;
 }
 
-/* Is without a lock: it may be called at any time, and as often as one likes. */
+/* Takes no lock, because the creator may call it at any time and as often as it likes. */
 int ldb_session_calls(struct ldb_session *s, const struct ldb_calls __user *arg)
 {
 	struct ldb_calls *c;

@@ -123,8 +123,8 @@ void ldb_thread_remove(struct ldb_thread *t)
 }
 
 /*
- * The session is over.  A probe may be about to stamp one of them off or on a CPU: no other
- * thread gets its page.
+ * The session is over.  A probe may be about to stamp that one of these threads comes to a CPU or
+ * leaves it: no other thread gets its page.
  */
 void ldb_threads_remove_all(struct ldb_session *s)
 {
@@ -230,7 +230,7 @@ void ldb_thread_settle(struct ldb_thread *t)
  * Gives a thread its page while it may be switched on another CPU.  That probe writes seq,
  * executes a full barrier, and reads page; here page is written, and after a barrier seq is
  * read.  So either the probe finds the page and stamps it, or its write is read here.  If seq
- * has moved on, nothing is said about the thread: k_seq stays 0 until its next switch.
+ * has changed since, the thread's page says nothing yet: k_seq stays 0 until its next switch.
  */
 static void publish(struct ldb_thread *t, struct ldb_page *page)
 {
@@ -319,7 +319,7 @@ static int register_task(struct ldb_session *s, struct task_struct *p, struct ld
 
 	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
 	t = ldb_thread_find(p);
-	/* After PF_EXITING comes the probe that removes the page, and the same lock. */
+	/* The probe that removes the page runs after PF_EXITING is set, and takes the same lock. */
 	if (!t || t->s != s || READ_ONCE(p->flags) & PF_EXITING)
 		rc = -ESRCH;
 	else

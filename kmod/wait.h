@@ -66,7 +66,7 @@ static __always_inline bool ldb_waited_for(void)
 	return this_cpu_read(ldb_cpu.waiting) | this_cpu_read(ldb_cpu.arrived.counter);
 }
 
-/* Others than this session may be waiting; this one has recorded the switch itself. */
+/* Threads of other sessions may be waiting; this session has recorded the switch itself. */
 static __always_inline bool ldb_others_wait(const struct ldb_session_cpu *sc)
 {
 	return unlikely(this_cpu_read(ldb_cpu.waiting) != sc->waiting) ||

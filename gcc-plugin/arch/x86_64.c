@@ -15,7 +15,7 @@
  */
 #include "arch/arch.h"
 
-/* This is one instruction in both dialects. */
+/* Writes one instruction, for both dialects of the assembler. */
 #define INSN(att, intel)	"{" att "|" intel "}"
 #define NEXT			"\n\t"
 #define QWORD			"QWORD PTR "

@@ -44,10 +44,10 @@ static bool may_read(const struct scan_state *st, uintptr_t addr, struct region 
 }
 
 /*
- * Each record is found through the one before it, and each is in a line that the program has
- * written: one transfer after the other.  The new ones mostly are where the former ones were, so
- * all of those are prefetched at once.  A line that has not changed is in a near cache and costs
- * nothing.
+ * Each record is found through the one before it, and each is in a cache line that the program has
+ * written, so a walk waits for one transfer after the other.  New records are mostly where earlier
+ * ones were, so those lines are all prefetched at once.  A line that has not changed is still in a
+ * near cache and costs nothing.
  */
 static void pull(const struct scan_state *st, uintptr_t top)
 {
@@ -74,15 +74,15 @@ static bool is_still_there(const struct scan_state *st, const struct ldb_stack_f
 }
 
 /*
- * A program that switches stacks does not switch the chain.  The prev of a record that was
- * linked first on its stack is the function that ran before: its caller, if that switched to
- * another stack and has not returned; or one that has long ended, or was left by another switch,
- * or belongs to another thread.
+ * A program that switches stacks does not switch the chain.  The first record that was linked on a
+ * stack has as its prev the function that ran before.  That may be its caller, if this switched to
+ * the stack and has not returned.  Or it is a function that ended long ago, that was left by another
+ * switch, or that belongs to another thread.
  *
- * So the chain is followed from a registered stack to the thread's own one, if the record
- * there is known to be live, and never to another registered stack.  Where it is not
- * followed, the nearest that is certain is taken for the caller: the innermost known
- * invocation on the thread's own stack that is older and still there.
+ * So the chain is followed from a registered stack to the thread's own stack only if the record
+ * there is known to be live, and never to another registered stack.  Where it is not followed, the
+ * caller is taken to be the innermost known invocation on the thread's own stack that is older and
+ * still there: this much is certain.
  */
 static void join(struct walk *w, const struct scan_state *st, unsigned block, uint64_t below)
 {

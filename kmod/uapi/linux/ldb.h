@@ -439,8 +439,8 @@ struct ldb_schedstat_rec {
 	__u32	commit1;
 };
 
-#define LDB_SCHEDSTAT_F_ON_CPU	0x0010	/* it was running: its clock went on meanwhile */
-/* it was not polled between ran and this reading, and before ran it has gone on all the time */
+#define LDB_SCHEDSTAT_F_ON_CPU	0x0010	/* it was running: its clock advanced during the reading */
+/* it was not polled between ran and this reading, and up to ran it had changed at each poll */
 #define LDB_SCHEDSTAT_F_UNSEEN	0x0020
 #define LDB_SCHEDSTAT_F_SLEEPS	0x0040	/* nr_sleeps was read, just after the rest */
 
@@ -752,7 +752,7 @@ struct ldb_reg {
 	__u64	tls;		/* address of the thread's struct ldb_thread; 0: none */
 };
 
-/* What is recorded of system calls.  Until it is said: number and first argument. */
+/* What is recorded of system calls; without this ioctl the number and the first argument. */
 #define LDB_CALLS_MAX		1024	/* a power of two */
 #define LDB_CALL_HAS_FD		0x8	/* its first argument is a descriptor */
 struct ldb_calls {
