@@ -142,8 +142,8 @@ static void emit_accessor_note(FILE *f)
 }
 
 /*
- * Does GCC write no code in this run?  Then it makes an -flto object, or plans the link of some, and
- * another run will write the code and the block.
+ * Does GCC write no code in this run?  Then it makes an -flto object, or plans the link of some,
+ * and another run will write the code and the block.
  */
 static bool code_comes_later(void)
 {

@@ -7,8 +7,8 @@
  *
  * The module finds out what a descriptor is while the call is in progress.  It takes no lock and no
  * reference, because the scheduler allows neither.  Preemption is off, so files, inodes and names
- * are not freed meanwhile: RCU waits for that.  The data behind a socket has no such protection.  It
- * is copied with care and used only if the descriptor is still the same file afterwards: then it
+ * are not freed meanwhile: RCU waits for that.  The data behind a socket has no such protection.
+ * It is copied with care and used only if the descriptor is still the same file afterwards: then it
  * was that file all the time.
  */
 #include <linux/compat.h>

@@ -76,8 +76,8 @@ static bool is_still_there(const struct scan_state *st, const struct ldb_stack_f
 /*
  * A program that switches stacks does not switch the chain.  The first record that was linked on a
  * stack has as its prev the function that ran before.  That may be its caller, if this switched to
- * the stack and has not returned.  Or it is a function that ended long ago, that was left by another
- * switch, or that belongs to another thread.
+ * the stack and has not returned.  Or it is a function that ended long ago, that was left by
+ * another switch, or that belongs to another thread.
  *
  * So the chain is followed from a registered stack to the thread's own stack only if the record
  * there is known to be live, and never to another registered stack.  Where it is not followed, the

@@ -14,9 +14,9 @@
  * If the thread changed its stack during a walk, the walk is repeated.  A record that both walks
  * found in the same place with the same contents was there during the time between them, because an
  * invocation that has ended does not come back with its generation.  So the older part of a busy
- * stack is known even if no walk succeeds.  A frame that neither walk found has ended.  A frame that
- * only one of them found has not certainly ended: if a function returns while its record is read,
- * the record may look like the outermost one.
+ * stack is known even if no walk succeeds.  A frame that neither walk found has ended.  A frame
+ * that only one of them found has not certainly ended: if a function returns while its record is
+ * read, the record may look like the outermost one.
  *
  * A poll that finds a change and does not read the stack (pace_settle) is useful, too: an
  * invocation with a later generation began after it, one with an earlier generation before, and
@@ -79,8 +79,8 @@ static bool others_are_still(const struct scan_state *st, unsigned block)
 }
 
 /*
- * Walks twice, because the thread is changing its stack, and takes what both walks agree on.  Returns
- * false if that is nothing.
+ * Walks twice, because the thread is changing its stack, and takes what both walks agree on.
+ * Returns false if that is nothing.
  */
 static bool walk_again(struct scanner *s, struct scan_state *st, unsigned b, uint64_t *end)
 {

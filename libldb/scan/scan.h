@@ -157,11 +157,11 @@ void pace_stamp(struct scanner *s, uint64_t now);
 void pace_gap(struct scanner *s, uint32_t tid, uint64_t begin, uint64_t end);
 bool pace_is_gap(uint64_t ticks);
 /*
- * The thread was found changed at lo.  known: its state was known until now; still: it is as at
- * the last poll.  Returns whether not to read its stack for now.
+ * The thread was found changed at lo.  known: until now its state was known.  still: it is the
+ * same as at the last poll.  Returns true if the stack should not be read now.
  */
 bool pace_settle(struct scan_state *st, uint64_t lo, bool known, bool still);
-/* A walk was valid or not. */
+/* Learns from a walk whether the pause before it was long enough. */
 void pace_walked(struct scan_state *st, bool valid);
 /* A poll found a change: its loads, among them those of nr records, took this long. */
 void pace_pay(struct scanner *s, struct scan_state *st, uint64_t took, uint32_t frames);
@@ -200,7 +200,7 @@ void watch_release(struct scanner *s);
 /* Replaces what is known of a block by what was walked, see struct walk. */
 void track_apply(struct scanner *s, struct scan_state *st, unsigned block,
 		 int known, const struct scan_frame *f, uint32_t nr, uint64_t hi);
-/* Every known invocation has ended by hi; the thread itself writes it. */
+/* The thread itself calls this at its exit: it ends every known invocation, at the latest at hi. */
 void track_flush(struct scan_state *st, uint64_t hi);
 
 static inline bool scan_on_own_stack(const struct scan_state *st, uintptr_t addr)

@@ -28,7 +28,7 @@ static void give_way(struct scanner *s)
 	if (session.scanner_cpu >= 0)
 		return;
 	if (unlikely(order_any_load(&s->thread.is_raised))) {
-		watch_release(s);	/* who raised it has waited for that */
+		watch_release(s);	/* the thread that raised it may wait for this */
 		priority_give_way(&s->thread);
 	} else if (!s->sharing) {	/* else it has just slept */
 		priority_rest(&s->thread);

@@ -399,7 +399,7 @@ static ALWAYS_INLINE bool cond_begin(struct wait_cond *c, const void *cond, cons
 /* This function waits for something that has no holder. */
 struct object_call {
 	uint32_t kind;				/* enum ldb_lock_kind */
-	uint32_t (*owner)(uintptr_t object);	/* by whom, if that is known before; or NULL */
+	uint32_t (*owner)(uintptr_t object);	/* which thread will end the wait, where that is known; or NULL */
 };
 
 static ALWAYS_INLINE bool object_begin(const struct object_call *f, struct wait *w,

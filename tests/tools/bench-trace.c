@@ -3,12 +3,11 @@
  * Writes a large trace, as a busy server would:
  *	bench-trace FILE EVENTS [SEED [CALLS]]
  *
- * Eight workers serve requests that one acceptor puts into a queue.  A request is
- * a tree of calls some 85 invocations large (CALLS, 80, and the last one's callees), now and then with a wait for a lock
- * that another worker holds; kernel events say when workers slept.  One request in
- * a thousand is slow.  Calls are observed by samples some 2 us apart, so their
- * bounds repeat from row to row as those of the scanner do.  The same arguments
- * give the same bytes.
+ * Eight workers serve requests that one acceptor puts into a queue.  A request is a tree of calls
+ * some 85 invocations large (CALLS, 80, and the last one's callees), now and then with a wait for a
+ * lock that another worker holds; kernel events say when workers slept.  One request in a thousand
+ * is slow.  Calls are observed by samples some 2 us apart, so their bounds repeat from row to row
+ * as those of the scanner do.  The same arguments give the same bytes.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -5,8 +5,8 @@
  * (tests/lint/arch.t).
  *
  *	CPU_TOP_BITS_BYTES, cpu_top_bits(p)  the top bits of CPU_TOP_BITS_BYTES bytes at p, as a mask
- *	cpu_has_fast_pext(), cpu_pext()	the bits of x that are in mask, put together; where it
- *				has it, in functions with the attribute CPU_PEXT_TARGET
+ *	cpu_has_fast_pext(), cpu_pext()	the bits of x that mask selects, packed together; the
+ *				second only where the first is true, in functions with CPU_PEXT_TARGET
  *	cpu_has_crc32c(), cpu_crc32c()	CRC32C, not inverted
  *	cpu_stamp()		a clock as cheap as a load, neither earlier than the instructions
  *				before it nor later than those after it

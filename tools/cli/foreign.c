@@ -58,8 +58,8 @@ static int check_handle(int held)
 }
 
 /*
- * Opens the file itself, closes held.  O_NONBLOCK: open() does not wait for a lease of another
- * process.
+ * Opens the file for reading and closes held.  O_NONBLOCK: open() does not wait for a lease of
+ * another process.
  */
 static int reopen(int held)
 {

@@ -36,11 +36,11 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE, FUNC
 
 struct pprof {
 	struct model *m;
-	bool with_causes;	/* are also frames, not only labels */
+	bool with_causes;	/* waits are frames, too, and not only labels */
 	FILE *out;
 	z_stream z;
 	struct packet message, part; /* being made */
-	struct intern strings;	/* but "", which is the first one */
+	struct intern strings;	/* without "", which is the first one */
 	struct table functions;	/* name, path, line */
 	struct table locations;	/* function, line */
 	struct table mappings;	/* path */

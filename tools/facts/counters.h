@@ -4,11 +4,11 @@
  * kernel events.
  *
  * The counters say how long a thread ran between two readings, how long it waited for a CPU, and
- * how many times it came to one; it slept for the rest.  If it left its CPU and came back once, these are the
- * very times: it left when it had run for what its clock shows, a wait comes last, and it ran
- * after that.  If it did so more often between two readings, the lengths are right, and taken as
- * one; where they lie is known to within the readings.  What could be anywhere in a long time is
- * not placed, but counted.  Which task ran meanwhile, and what ended a sleep, is not known.
+ * how many times it came to one; it slept for the rest.  If it left its CPU and came back once,
+ * these are the very times: it left when it had run for what its clock shows, a wait comes last,
+ * and it ran after that.  If it did so more often between two readings, the lengths are right, and
+ * taken as one; where they lie is known to within the readings.  What could be anywhere in a long
+ * time is not placed, but counted.  Which task ran meanwhile, and what ended a sleep, is not known.
  */
 #ifndef FACTS_COUNTERS_H
 #define FACTS_COUNTERS_H

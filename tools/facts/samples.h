@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples of threads are made here.  What a thread was in is named: in code with records by the line,
- * in other code by the function that was called, or, if that is not known, by the function that
- * the symbols of its file have there, and in the kernel by its function.
+ * Samples of threads are made here.  What a thread was in is named: in code with records by the
+ * line, in other code by the function that was called, or, if that is not known, by the function
+ * that the symbols of its file have there, and in the kernel by its function.
  */
 #ifndef FACTS_SAMPLES_H
 #define FACTS_SAMPLES_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* System calls of threads are made here. */
+/* Makes facts of the rows of system calls. */
 #ifndef FACTS_SYSCALLS_H
 #define FACTS_SYSCALLS_H
 
 #include "model.h"
 
-/* This does what faults_each() of interruptions.h does. */
+/* Calls call() for each of them, as faults_each() of interruptions.h does for faults. */
 int syscalls_each(struct model *m, const struct reader_filter *filter,
 		  int (*call)(void *arg, const struct syscall *c), void *arg);
 

@@ -13,7 +13,7 @@ struct kallsyms_line {
 	char name[128];
 };
 
-/* Returns false at the end.  Lines that are none are left out. */
+/* Returns false at the end.  Lines that are not of this form are left out. */
 bool kallsyms_next(FILE *f, struct kallsyms_line *symbol);
 
 #endif

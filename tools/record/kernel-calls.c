@@ -10,8 +10,9 @@
 #include "record/kernel-calls.h"
 
 /*
- * A call's function may end with a jump into another one, which then is on the stack in its place.
- * That has a name like the call's, too; where both are there the outer one counts.
+ * The function of a system call may end with a jump to another one, which then replaces it on the
+ * stack. The other one's name also contains that of the call; if both are on the stack the outer
+ * one counts.
  */
 static const char *const prefixes[] = {
 	CPU_CALL_PREFIX, "__do_sys_", "__se_sys_", "ksys_", "__sys_", "do_sys_", "kernel_", "do_",
@@ -54,7 +55,7 @@ static bool add(struct kernel_calls *k, uint64_t at, uint32_t nr)
 
 COMPARE(by_address, struct kernel_call, UP(from))
 
-/* The next symbol of any kind is a call's end.  Symbols are not quite in order. */
+/* A call's function ends where the next symbol of any kind is.  Symbols are not quite in order. */
 static void bound(struct kernel_calls *k, uint64_t symbol)
 {
 	size_t i = search(k->nr, j, k->calls[j].from < symbol);
@@ -105,7 +106,7 @@ void kernel_calls_free(struct kernel_calls *k)
 	*k = (struct kernel_calls){ 0 };
 }
 
-/* A thread may be in a fault in a call, or in a call that calls another one's function. */
+/* The stack may have a fault inside of a call, or a call that uses the function of another call. */
 int64_t kernel_calls_find(const struct kernel_calls *k, const uint64_t *chain, size_t nr)
 {
 	while (nr--) {

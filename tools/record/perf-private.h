@@ -57,8 +57,8 @@ struct perf_event {
 	uint64_t addr, pc;
 	char name_a[16], name_b[16];	/* maybe without a NUL */
 	/*
-	 * Of IN_CALL: what its descriptor is, or NULL.  Of this and CALL_ENTER, value is its number, addr and pc
-	 * arguments as in ldb_row_syscall, flags as in bpf_config.calls.
+	 * Of IN_CALL: what its descriptor is, or NULL.  Of this and CALL_ENTER, value is its
+	 * number, addr and pc arguments as in ldb_row_syscall, flags as in bpf_config.calls.
 	 */
 	const char *file;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Knows which thread runs on each CPU, and which threads are those of the watched group.  A thread is watched if its thread group
- * is.  That is learned from the events: each says which thread was running, so nothing is missed
- * for long even if events were lost.
+ * Knows which thread runs on each CPU, and which threads are those of the watched group.  A thread
+ * is watched if its thread group is.  That is learned from the events: each says which thread was
+ * running, so nothing is missed for long even if events were lost.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #include "record/perf-private.h"
 #include "record/proc.h"
 
-#define IRQ_NS		1000	/* of the program's time, begin and end */
+#define IRQ_NS		1000	/* what one interrupt costs the program: events at its start and its end */
 
 /* For try_cpus(): the number of sleeps on each CPU, the time for all CPUs, and each sleep. */
 #define TRIES		20
@@ -74,7 +74,7 @@ static void queue_record(void *perf, unsigned cpu, const struct perf_event_heade
 	if (!perf_decode(&p->decoder, cpu, record, &e))
 		return;
 	perf_watch_learn(p->watch, &e);
-	/* Later its descriptor may be another one's. */
+	/* Later the descriptor may belong to another file. */
 	if (e.kind == PERF_EVENT_IN_CALL && e.flags & LDB_CALL_HAS_FD)
 		e.file = fd_names_get(p->fd_names, e.addr);
 	if (e.kind == PERF_EVENT_LOST)

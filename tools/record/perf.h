@@ -14,8 +14,9 @@
  *	PERF_SWITCHES_OWN	no privilege: SWITCH where the other thread is
  *				hidden, FORK, EXEC, EXIT, TASK
  *
- * All of them record page faults and the system calls in which a thread sleeps, those in the kernel only where the kernel permits it;
- * PERF_TRACEPOINTS also records interrupts of the program's threads.
+ * All of them record page faults and the system calls in which a thread sleeps, those in the kernel
+ * only where the kernel permits it; PERF_TRACEPOINTS also records interrupts of the program's
+ * threads.
  *
  * In the last two a thread that left is RUNNING (it was runnable) or SLEEPING (whatever it waits
  * for), and EXEC's other is not known.
@@ -52,8 +53,8 @@ struct perf_options {
 };
 
 /*
- * Takes rows of the kinds SCHED, TASK, LOST (LDB_LOST_KERNEL; ring: CPU), FAULT, IRQ and SYSCALL, by
- * their number LDB_BLK_*.  They and their names are only valid during the call.
+ * Takes rows of the kinds SCHED, TASK, LOST (LDB_LOST_KERNEL; ring: CPU), FAULT, IRQ and SYSCALL,
+ * by their number LDB_BLK_*.  They and their names are only valid during the call.
  */
 struct perf_sink {
 	void (*row)(void *arg, unsigned kind, const void *row);

@@ -6,9 +6,9 @@
  * kernel's cpu-clock.  It is one of each CPU: one of each thread would be programmed again at each
  * switch, which costs a program that switches often many times what its samples do.
  *
- * A sample in a library also has the place where the program called it: the first word on the
- * stack that is an address in code with records, behind a call.  It may be one that was left there by
- * an earlier call; a reader compares it with the function that was running.
+ * A sample in a library also has the place where the program called it: the first word on the stack
+ * that is an address in code with records, behind a call.  It may be one that was left there by an
+ * earlier call; a reader compares it with the function that was running.
  */
 #ifndef RECORD_SAMPLES_H
 #define RECORD_SAMPLES_H

@@ -230,7 +230,7 @@ static struct open_options other_options(const struct open_options *open, const 
 	return o;
 }
 
-/* Says which of the two it was: the message does not. */
+/* Names the damaged recording: the reader's message does not say which of the two it is. */
 static void say_damage(const struct opened *o)
 {
 	if (!reader_check(o->reader) && reader_is_damaged(o->reader))

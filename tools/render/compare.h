@@ -24,13 +24,13 @@ struct compare_options {
 void compare_parse_slices(const char *text, struct compare_options *o);
 
 /*
- * Shows the recording after less the one before.  Returns the exit status: CLI_SLOWER if a
+ * Shows the difference: after minus before.  Returns the exit status: CLI_SLOWER if a
  * condition holds, after a message that says which.
  */
 int compare_files(const struct open_options *open, const char *before, const char *after,
 		  const struct compare_options *o);
 
-/* Shows the target less the reference.  Returns false after a message. */
+/* Shows the difference: target minus reference.  Returns false after a message. */
 bool compare_slices(const struct opened *opened, const struct partition *p,
 		    const struct compare_options *o);
 

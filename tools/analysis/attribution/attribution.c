@@ -70,7 +70,7 @@ static int end_items(struct attribution *a)
 	return ret || !a->nr_works ? ret : end_works(a);
 }
 
-/* Adds a cover; if there are more than the stack holds, the first is dropped. */
+/* Adds a cover; if the stack is full, its first one is dropped. */
 static int add_cover(struct attribution *a, const struct attribution_item *item)
 {
 	int ret = 0;

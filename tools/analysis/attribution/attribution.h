@@ -3,12 +3,12 @@
  * Finds what a thread was in at each time: the partition, stacks, flame graphs and profiles are
  * sums of this one result.
  *
- * A thread's interrupts and segments, from timeline.h and tracks.h, are processed in order of
- * time.  At each time the thread is in one item: of those that have begun and not ended the one
- * of the highest rank (states.def), an interrupt, else a wait for a CPU, else a sleep, else a
- * wait for a lock, else the innermost function.  Of equal rank it is the one that began last.  A
- * state that covers functions belongs to the function in which it began, also when the estimated
- * end of that function comes first; a wait for a lock says which one that is.
+ * A thread's interrupts and segments, from timeline.h and tracks.h, are processed in order of time.
+ * At each time the thread is in one item.  Of those that have begun and not ended, it is the one of
+ * the highest rank (states.def), an interrupt, else a wait for a CPU, else a sleep, else a wait for
+ * a lock, else the innermost function.  Of equal rank it is the one that began last.  A state that
+ * covers functions belongs to the function in which it began, also when the estimated end of that
+ * function comes first; a wait for a lock says which one that is.
  *
  * Times are ticks.  One struct may be used by one thread at a time.
  */

@@ -14,7 +14,7 @@ enum leaf_kind {
 
 /* These are NSight's four classes of anomalies; that of functions is divided into three. */
 enum anomaly {
-	ANOMALY_CONTEXT,	/* a context that most requests did not meet */
+	ANOMALY_CONTEXT,	/* something from outside that most requests did not have */
 	ANOMALY_GAP,		/* off the CPU, or waiting */
 	ANOMALY_SLOWER,		/* a function's time per call */
 	ANOMALY_MORE,		/* a function's number of calls */

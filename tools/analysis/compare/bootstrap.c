@@ -141,7 +141,7 @@ static uint64_t count_below(const struct resampler *s, const uint32_t *times, si
 /* Returns the least rank that is at least part of nr, from 1. */
 static uint64_t rank_of(double part, uint64_t nr)
 {
-	/* 0.99 * 100 is a little more than 99. */
+	/* In floating point, 0.99 * 100 is a little more than 99. */
 	double rank = ceil(part * nr - 1e-9 * nr);
 
 	return rank < 1 ? 1 : rank > nr ? nr : rank;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares what the files of differential.h share: differential.c -> differential-resample.c. */
+/* Declares what differential.c and differential-resample.c share; the first calls the second. */
 #ifndef COMPARE_DIFFERENTIAL_PRIVATE_H
 #define COMPARE_DIFFERENTIAL_PRIVATE_H
 

@@ -9,11 +9,11 @@
  *
  *	(c if q_lo < l <= q_hi  + m(q_hi) * (hi - [l <= q_hi]) - m(q_lo) * (lo - [l <= q_lo])) / a
  *
- * less the mean itself.  The last two say that a request more below a limit moves the
- * limit.  So of every block of requests one number per part is enough, however many
- * requests there are, and a resample is a sum over blocks.
+ * minus the mean itself.  The last two terms are there because one more request below a limit moves
+ * the limit.  So of every block of requests one number per part is enough, however many requests
+ * there are, and a resample is a sum over blocks.
  *
- * Intervals of parts hold all at once: of some twenty intervals that each hold with 95 %, one
+ * The intervals of all parts hold together.  Of some twenty intervals that each hold with 95 %, one
  * would be wrong in most comparisons.  So the width of each, in standard errors, is the greatest
  * deviation of any part, which is not exceeded in 95 % of the resamples (Romano and Wolf, "Exact
  * and approximate stepdown methods for multiple hypothesis testing", 2005).
@@ -23,13 +23,13 @@
  * differ as a whole by the load on the machine, so their error represents it: in a comparison of
  * two recordings the error of a context is its own and that of all of the latency.
  *
- * Nor does a resample show what is alike in all of a recording and different in the next: where
- * between two polls the scanner places the start and the end of a function, and what ran while
- * it was off its CPU.  These errors have bounds, but no distribution that is known: the
+ * Nor does a resample show what is the same throughout a recording and different in the next one:
+ * where between two polls the scanner places the start and the end of a function, and what ran
+ * while it was off its CPU.  These errors have bounds, but no distribution that is known: the
  * difference is anywhere between two ends, and only these ends have a standard error (Imbens and
  * Manski, "Confidence intervals for partially identified parameters", Econometrica, 2004).  So
- * between two recordings the interval of a function is wider by the resolution of both, which
- * more requests do not make finer, and by the time that was unobserved in only one of them.
+ * between two recordings the interval of a function is wider by the resolution of both, which more
+ * requests do not make finer, and by the time that was unobserved in only one of them.
  */
 #include <errno.h>
 #include <math.h>
@@ -55,7 +55,7 @@ struct resample {
 	 * sorting
 	 */
 	double *values;
-	double *errors;			/* of these, but the last */
+	double *errors;			/* of all of these except the last */
 	double *row;			/* of one resample */
 };
 
@@ -249,7 +249,7 @@ static void widen_contexts(struct resample *r)
 			values_of(r, c)[n] += all[(n + nr / 2) % nr];
 }
 
-/* A resample of nr blocks varies less than they do, by one of them. */
+/* Corrects for a sample of nr blocks: its variance is too small by one part in nr. */
 static double standard_error(const double *values, size_t nr, double nr_blocks)
 {
 	double sum = 0;

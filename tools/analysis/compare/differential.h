@@ -4,20 +4,20 @@
  * usual ones of a run, or the same slice of two runs.
  *
  * For a leaf, c(r) is the time that the request r spent in it.  Its gap is the mean of c over
- * the target less that over the reference; as the leaves of a request sum to its latency, gaps
+ * the target minus the mean over the reference; as the leaves of a request sum to its latency, gaps
  * sum to the difference of the mean latencies.  Means are stored as whole nanoseconds:  the sums
  * are integers, and the remainder of their division goes to the leaves with the greatest
  * remainders, so that the means of all leaves sum to the mean latency, rounded, and the gaps to
- * the gap.  Each is less than 1 ns off, a gap less than 2.
+ * the gap.  So a mean is wrong by less than 1 ns, and a gap by less than 2.
  *
  * share is Cov(c, latency) / Var(latency) over all requests of the target's class and run: how
  * much of the variance between them is due to that leaf.  Shares sum to 1 (VProfiler's variance
  * tree, Huang et al., EuroSys '17, in one pass).
  *
- * Intervals (95 %) are by a bootstrap over blocks of requests of the whole run, not of the
- * slice, because its limits vary, too.  The slices of a resample are not chosen again; their limits
- * come from an influence function, a sum over blocks (see differential-resample.c).  Two slices of one run are
- * resampled together.
+ * Intervals (95 %) are by a bootstrap over blocks of requests of the whole run, not of the slice,
+ * because its limits vary, too.  The slices of a resample are not chosen again; their limits come
+ * from an influence function, a sum over blocks (see differential-resample.c).  Two slices of one
+ * run are resampled together.
  *
  * Leaves are aggregated into parts by what they are: a function, a lock, a task,
  * wherever it was called from.
@@ -46,7 +46,7 @@ struct differential_options {
 };
 
 struct differential_interval {
-	bool is_known;			/* not with less than two requests that tell */
+	bool is_known;			/* false with less than two requests that contribute */
 	int64_t lo_ns, hi_ns;
 };
 

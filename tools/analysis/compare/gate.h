@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This is a condition on two runs, for a build that must fail when requests became slower:
+ * A condition on two runs, for a build that must fail if requests have become slower:
  *
  *	[CLASS:]METRIC+N%	p99+5%: 5 % more than before
  *	[CLASS:]METRIC+TIME	GET:p50+100us

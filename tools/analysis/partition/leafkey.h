@@ -5,9 +5,9 @@
  *
  * A function is its name, without what the compiler appends to clones, and the base name
  * of the file that defines it; not its module, because the program may have been renamed.
- * A queue is its variable; those known by address alone are all one.  A lock is its
- * label; one that has no name but a place ("lock at app.c:120") is that of the function
- * there, because lines move.  Leaves of one partition that are the same by this are one.
+ * A queue is its variable; all queues that are known by address only are one.  A lock is its
+ * label; one that has a place instead of a name ("lock at app.c:120") is the lock of the function
+ * there, because lines move.  Leaves of one partition that are the same by these rules are one.
  *
  *	struct leafkeys keys = { 0 };
  *

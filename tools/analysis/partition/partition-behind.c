@@ -23,7 +23,7 @@
 
 /* Open works are in a heap: the one that ends next is first */
 
-/* Of works that end together the one that began last is first: the others were worked on before. */
+/* If works end together, the one that began last comes first: the thread had worked on the others before. */
 static bool is_sooner(void *none, const struct work *const *a, const struct work *const *b)
 {
 	return (*a)->end != (*b)->end ? (*a)->end < (*b)->end : (*a)->start > (*b)->start;
@@ -160,7 +160,7 @@ static uint32_t count_ended(const struct partition_build *b, int64_t start, int6
 {
 	size_t first = first_owned(b, start), last = first_owned(b, end);
 
-	/* A work that ends exactly then counts, one that is only interrupted does not. */
+	/* A work that ends at this very time counts; one that is only interrupted does not. */
 	if (last < b->nr_owned && b->owned[last].end == end)
 		last++;
 	return ended_before(b, last) - ended_before(b, first);

@@ -11,8 +11,8 @@
 #include "facts/lockset.h"
 #include "partition-private.h"
 
-#define EPHEMERAL_PORT_MIN	32768	/* net.ipv4.ip_local_port_range: its usual begin */
-#define NUMBER_DIGITS		3	/* of a number that does not belong to the name */
+#define EPHEMERAL_PORT_MIN	32768	/* the usual start of net.ipv4.ip_local_port_range */
+#define NUMBER_DIGITS		3	/* a number of at least this many digits is not part of the name */
 
 /* "item_locks+0x80" becomes item_locks. */
 static void set_variable(char *label, const struct symbol *symbol)
@@ -69,7 +69,7 @@ static void set_waiting(char *label, const struct segment *s)
 		set_party(label, &k->preempted_by);
 }
 
-/* A peer with a port of those that the kernel hands out is a client, one of many. */
+/* A peer whose port is one that the kernel hands out is a client, one of many. */
 static bool is_client(const char *socket)
 {
 	const char *port = strrchr(socket, ':');
@@ -77,7 +77,7 @@ static bool is_client(const char *socket)
 	return port && atoi(port + 1) >= EPHEMERAL_PORT_MIN;
 }
 
-/* Files that are numbered are one: 000123.log becomes *.log. */
+/* Numbered files count as one file: 000123.log becomes *.log. */
 static void add_file(char *label, const char *file)
 {
 	size_t len = strlen(label), digits;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cuts request instances into pieces that do not overlap and leave nothing out: it goes back
+ * Cuts request instances into pieces that do not overlap and leave nothing out.  It goes back
  * from the end, along the span that ended last, to the one that handed over to it.
  */
 #include <errno.h>
@@ -76,7 +76,7 @@ static void add_queued(struct walk *w, const struct life_part *part, int64_t sta
 		b->ret = -ENOMEM;
 }
 
-/* If part is NULL there is no span in that time. */
+/* part: NULL if there is no span at that time. */
 static void add_piece(struct walk *w, const struct life_part *part, int64_t start, int64_t end)
 {
 	struct work *work;
@@ -231,7 +231,7 @@ static int on_life(void *arg, struct life *life)
 	return add_life(b, life, is_selected && life->is_complete);
 }
 
-/* The selected request has better data already. */
+/* The selected request has been added before, with better data. */
 static int on_other(void *arg, struct life *life)
 {
 	struct partition_build *b = arg;

@@ -15,7 +15,7 @@
 #define NO_LEAF		UINT32_MAX
 #define PATH_DEPTH_MAX	64	/* deeper functions count for the one at this depth */
 
-/* This says that a request was open on a thread. */
+/* A time in which a request was open on a thread. */
 struct work {
 	int64_t start, end;		/* ticks */
 	int64_t piece_start, piece_end;	/* the part that is the request's piece; may be empty */
@@ -27,7 +27,7 @@ struct work {
 /* This is a piece in which the request was in a queue. */
 struct queued {
 	int64_t start, end;		/* ticks */
-	uint32_t server;		/* who took it out; 0: not known */
+	uint32_t server;		/* the thread that took it out; 0: not known */
 	uint32_t request;
 	uint32_t path;
 };
@@ -74,7 +74,7 @@ struct partition_build {
 	struct queued *queued;		/* in the end by server, start */
 	size_t nr_queued, room_queued;
 	size_t room_requests, room_shares, room_classes;
-	struct intervals needed;	/* times of threads; events outside of these are not */
+	struct intervals needed;	/* times of threads; events outside of them are not needed */
 	size_t last_needed[NEEDED_LAST]; /* the index found last, by tid */
 	uint64_t *tids;			/* bits: threads that were processed */
 	size_t nr_tid_words;
@@ -88,7 +88,7 @@ struct partition_build {
 	size_t *class_at;
 	struct idle *idle;
 	size_t nr_idle, room_idle;
-	bool is_nap;			/* of the time that is swept now */
+	bool is_nap;			/* the time that is being swept is one */
 	bool has_queued;
 	size_t spot;			/* the first of owned that has not ended */
 	struct attribution attribution;
@@ -128,7 +128,7 @@ void partition_add_queued(struct partition_build *b, const struct queued *first,
 /* partition-sweep.c */
 void partition_sweep(struct partition_build *b);
 
-/* partition-names.c: each thing once; NO_LEAF, UINT32_MAX: out of memory */
+/* partition-names.c: stores each thing once; NO_LEAF or UINT32_MAX: out of memory */
 int partition_names_open(struct partition *p);
 void partition_names_close(struct partition *p);
 const char *partition_intern(struct partition *p, const char *text);

@@ -73,7 +73,7 @@ static void add_idle(struct partition_build *b, int64_t start, int64_t end, uint
 		b->ret = -ENOMEM;
 }
 
-/* A sample is taken in an interrupt, which may be known: it says what that interrupted. */
+/* A sample is taken in an interrupt, which may be in the trace: the sample shows what was interrupted. */
 static uint32_t sampled_leaf(struct partition_build *b, uint32_t leaf)
 {
 	const struct leaf *l = &b->p->leaves[leaf];
@@ -394,7 +394,7 @@ static int on_thread(void *arg, const struct thread *t)
 /* Processes a thread of which the trace has only requests. */
 static void sweep_other_thread(struct partition_build *b, uint32_t tid)
 {
-	/* Tid 0, an unknown thread, was processed before all others. */
+	/* Tid 0 stands for an unknown thread, and was processed before all others. */
 	if (b->ret || !tid || !mark_processed(b, tid))
 		return;
 	start_thread(b, tid);

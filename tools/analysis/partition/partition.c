@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Builds the whole partition; see partition.h.  Shares are collected as they come, by thread,
+ * Builds the whole partition; see partition.h.  Shares are collected thread by thread,
  * with the number of their request; in the end they are sorted by request.
  */
 #include <errno.h>
@@ -135,7 +135,7 @@ static void merge_shares(struct partition *p)
 	p->nr_shares = nr;
 }
 
-/* Drops their time between threads, which is found early; nothing else of them is needed. */
+/* Drops their time between threads, which was added early; nothing else was added for them. */
 static void drop_left_out(struct partition *p)
 {
 	size_t nr = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The partition is exhaustive: every nanosecond of every request is in exactly one leaf.  All
+ * Every nanosecond of every request is in exactly one leaf of the partition.  Everything
  * that ldb-why says is an aggregate of it.
  *
  * A request instance is cut into pieces that do not overlap and leave nothing out: going
@@ -27,7 +27,7 @@
 #include "facts/samples.h"
 #include "facts/sched.h"
 
-/* This label of UNKNOWN means: in an observation gap, of all threads or of that one. */
+/* With this label, UNKNOWN is time in an observation gap, of all threads or of that one. */
 #define PARTITION_UNOBSERVED	"unobserved"
 #define PARTITION_BETWEEN	"between threads"
 
@@ -79,7 +79,7 @@ struct request {
 	uint64_t first;			/* index into partition.shares */
 	int64_t resolution_ns;		/* of the times of functions: the coarsest of its frames,
 					   at most the latency */
-	int64_t off_resolution_ns;	/* the same of times off the CPU, where they are counted (counters.h) */
+	int64_t off_resolution_ns;	/* the same for times off the CPU, where they come from counters (counters.h) */
 	int64_t noise_ns;		/* the first of frames that began in it, not limited */
 	bool is_left_out;		/* by options.select(): it has no shares */
 };
@@ -148,7 +148,7 @@ struct partition_options {
 int partition_build(struct model *m, const struct partition_options *o, struct partition *p);
 void partition_free(struct partition *p);
 
-/* Are they one function of a path, though they are two addresses in it?  Two NULLs are. */
+/* Are they the same function of a path, though two addresses in it?  Two NULLs are, too. */
 bool path_same_function(const struct symbol *a, const struct symbol *b);
 
 /* Returns the name of a path's node: the function's, "queue NAME" or "".  It is interned. */

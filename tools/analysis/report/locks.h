@@ -44,7 +44,7 @@ struct lock_entry {
 	struct lock_times waits, holds;
 	struct lock_site *sites;	/* most total time first */
 	size_t nr_sites;
-	struct lock_owner *owners;	/* who made others wait longest first */
+	struct lock_owner *owners;	/* first those that made others wait longest */
 	size_t nr_owners;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Collects latencies of requests, by class, and the slowest request instances or those of one
- * id.
+ * Collects latencies of requests, by class, and either the slowest request instances or those of
+ * one id.
  */
 #ifndef REPORT_REQUESTS_H
 #define REPORT_REQUESTS_H

@@ -16,7 +16,7 @@ struct entry_build {
 	struct sched_entry e;
 	struct dist delays, wakeups;
 	bool is_selected;
-	bool is_over;		/* the tid stands for another thread now */
+	bool is_over;		/* the tid belongs to another thread now */
 };
 
 struct builder {
@@ -172,7 +172,7 @@ static int on_run(void *arg, const struct sched_run *run)
 
 	if (!e)
 		return -ENOMEM;
-	/* The thread may not have existed since the rows began. */
+	/* The thread may be younger than the first rows. */
 	if (!run->has_start && e->e.thread && e->e.thread->start > start)
 		start = e->e.thread->start;
 	if (e->is_selected)

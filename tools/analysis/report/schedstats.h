@@ -32,7 +32,7 @@ struct sched_entry {
 	struct hits hits;		/* page faults, interrupts */
 	struct dist_times delays;	/* waits for a CPU: after a wake-up, and preempted */
 	struct dist_times wakeups;	/* from the wake-up to the CPU */
-	bool is_ldb;			/* ldb's own: not in all, nobody is blamed for its waits */
+	bool is_ldb;			/* ldb's own thread: not in all, and its waits blame no task */
 	uint64_t has_lost;		/* times off the CPU during which events were lost */
 };
 

@@ -23,11 +23,11 @@ struct stats_builder {
 	struct model *m;
 	const struct stats_options *options;
 	double ns_per_tick;
-	bool has_epochs;		/* what an address means changes */
+	bool has_epochs;		/* the meaning of an address changes during the recording */
 	struct dist_pool pool;
 	pthread_mutex_t lock;		/* of the keys, and of the symtab */
 	struct keyed keys;
-	_Atomic size_t limit;		/* of the pool, when all keys were settled last */
+	_Atomic size_t limit;		/* the pool's limit when all keys were last adapted to it */
 };
 
 /* stats.c */

@@ -2,7 +2,7 @@
 /*
  * Adds FUNC rows to the keys' distributions, by several threads.
  *
- * A thread takes some thousand rows at a time, sorts them by key and adds those of a key
+ * A thread takes some thousand rows at a time, sorts them by key, and adds the rows of a key
  * together: one lock, and one distribution in the caches, for many values.  The result does not
  * depend on which thread took which rows (dist.h).
  */
@@ -14,15 +14,15 @@
 #include "facts/ticks.h"
 #include "stats-private.h"
 
-/* This is the place of a row, as a key: the symtab is used only once for each. */
+/* The key of a row's place, so that the symtab is used only once for each place. */
 struct path {
 	uint64_t pc, ret;
 	uint32_t epoch;
-	uint32_t group;		/* number of the key, or: */
+	uint32_t group;		/* number of the key, or GROUP_NONE */
 };
 #define GROUP_NONE	UINT32_MAX		/* filtered out */
 
-#define ROWS_MAX	(4 * READER_FUNCS_MAX)	/* at hand */
+#define ROWS_MAX	(4 * READER_FUNCS_MAX)	/* in a batch */
 
 /* These are the rows of one key in the current batch. */
 struct group {

@@ -8,14 +8,13 @@
  * by the wait has no recorded hold, its hold is inferred: from the start of the
  * wait to the next recorded hold, or to the end of the wait.
  *
- * Conditions, semaphores, barriers and the ends of threads have no holder: the thread that ended
- * the wait takes its part, and its hold is inferred.  Kernel events say who woke the thread from
- * the last sleep in such a wait; without them, the shim's events say who signalled last.  A
- * thread that does not sleep in its wait, or is woken by an interrupt (a timeout), has no
- * waker.
+ * Conditions, semaphores, barriers and joins have no holder.  There the thread that ended the wait
+ * counts as the holder, with an inferred hold.  Kernel events say which thread woke it from the
+ * last sleep in such a wait; without them, the shim's events say which thread signalled last.  A
+ * thread that does not sleep in its wait, or is woken by an interrupt (a timeout), has no waker.
  *
- * So do sleeps that are no waits of the shim, and a thread that ran while another one waited long
- * for its CPU.  Edges say which thread caused which delay, for chain.c.
+ * The same holds for sleeps that are no waits of the shim, and for a thread that ran while another
+ * one waited long for its CPU.  Edges say which thread caused which delay, for chain.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +39,7 @@ static bool is_wait(const struct segment *s)
 	return s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_FUTEX_WAIT;
 }
 
-/* These are no part of a wait. */
+/* Is it a time off the CPU that is not part of a wait for a lock? */
 static bool is_off(const struct segment *s)
 {
 	return segment_is_off(s) && s->kind != SEGMENT_FUTEX_WAIT;
@@ -60,7 +59,7 @@ uint32_t blame_waker(const struct model *m, const struct segment *s)
 {
 	uint32_t waker;
 
-	/* Nobody blocks a thread that waits for a disk. */
+	/* No thread blocks one that waits for a disk. */
 	if (s->kind == SEGMENT_BLOCKED)
 		return s->sched->state == LDB_STATE_DISK ? 0 : woken_by(m, s);
 	if (!is_wait(s))
@@ -94,7 +93,7 @@ uint32_t blame_owner(const struct model *m, const struct segment *wait)
 static int follow_wait(struct blame *k, size_t wait, int64_t start, int64_t end, unsigned level);
 static int follow_delays(struct blame *k, uint32_t tid, int64_t start, int64_t end, unsigned level);
 
-/* Blames a thread for a delay, and follows its own delays then. */
+/* Blames a thread for a delay, and follows its own delays during that time. */
 static int add_edge(struct blame *k, const struct edge *e, unsigned level)
 {
 	struct timeline_build *b = k->b;
@@ -142,7 +141,7 @@ static int follow_waits(struct blame *k, uint32_t tid, int64_t start, int64_t en
 	return ret;
 }
 
-/* Until the end of a sleep its thread was blocked by the waker. */
+/* Until a sleep ends, the sleeping thread is blocked by its waker. */
 static int follow_off(struct blame *k, const struct segment *s, int64_t start, int64_t end, unsigned level)
 {
 	struct edge e = { .tid = s->tid, .start = start, .end = end, .source = EDGE_WAKER };
@@ -156,7 +155,7 @@ static int follow_off(struct blame *k, const struct segment *s, int64_t start, i
 	return e.by ? add_edge(k, &e, level) : 0;
 }
 
-/* Follows times off the CPU in [start, end] that are a substantial part of it, or all. */
+/* Follows times off the CPU in [start, end]: those that are a substantial part of it, or all of them. */
 static int follow_offs(struct blame *k, uint32_t tid, int64_t start, int64_t end, bool all, unsigned level)
 {
 	int64_t least = all ? 0 : (end - start) / LONG_PART;
@@ -183,7 +182,7 @@ static int follow_delays(struct blame *k, uint32_t tid, int64_t start, int64_t e
 	return ret ? ret : follow_offs(k, tid, start, end, false, level);
 }
 
-/* If hold is NULL it is known from the wait alone. */
+/* hold: NULL if the hold is known from the wait alone. */
 static int add_holder(struct blame *k, const struct segment *hold, const struct segment *wait,
 		      uint32_t tid, int64_t start, int64_t end, unsigned level)
 {
@@ -212,8 +211,8 @@ static int add_holder(struct blame *k, const struct segment *hold, const struct 
 }
 
 /*
- * Returns when the thread was woken from a wait, at the latest at end: what it then waited for a CPU
- * was no matter of its waker.
+ * Returns when the thread was woken from a wait, at the latest at end: if it then waited for a CPU,
+ * its waker did not cause that.
  */
 static int64_t woken_at(const struct blame *k, const struct segment *wait, int64_t start, int64_t end)
 {
@@ -260,7 +259,7 @@ static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, u
 			break;
 		if (!is_blocking(hold, wait, start, end))
 			continue;
-		/* This was the owner when the wait began, as far as known. */
+		/* The owner when the wait began, as far as it is known. */
 		if (hold->tid == wait->owner &&
 		    hold->start_ns - hold->duration_resolution_ns <= wait->start_ns)
 			has_owner = true;

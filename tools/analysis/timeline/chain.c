@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Follows the delays of a request from thread to thread; see chain.h.  blame.c has found who was
- * behind each delay.
+ * Follows the delays of a request from thread to thread; see chain.h.  blame.c has found which
+ * thread caused each delay.
  *
- * A thread that ended a wait is followed to what delayed it most in that time, if that was a
- * tenth of it; and further, if it was half.  No thread is in a chain twice, so each ends.
+ * For a thread that ended a wait, the longest of its own delays in that time is mentioned if it was
+ * a tenth of the time, and followed further if it was half.  No thread is in a chain twice, so each
+ * chain ends.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-#define UNCERTAIN_PART	4	/* a resolution of this part of a time makes it likely only */
+#define UNCERTAIN_PART	4	/* a time whose resolution is more than this part of it is only likely */
 
 struct walk {
 	const struct timeline_build *b;
@@ -68,10 +69,10 @@ const struct chain_link *chain_root(const struct chain *chain)
 	const struct chain_link *first = chain->links, *last = first + chain->nr - 1;
 	int64_t most = first->ns;
 
-	/* Of a queue, it is that; what its thread did is in words. */
+	/* The root of a delay in a queue is the queue; what its thread did is only said in words. */
 	if (chain->nr > 1 && first[1].kind == LINK_TAKEN_BY)
 		return first;
-	/* The last thread's time: its function may have taken a part of that alone. */
+	/* The last thread's time, of which its function may have taken only a part. */
 	for (const struct chain_link *l = first + 1; l < last; l++)
 		if (l->kind == LINK_HELD_BY || l->kind == LINK_WOKEN_BY)
 			most = l->kind == LINK_HELD_BY ? l->ns : l[-1].ns;
@@ -110,7 +111,7 @@ static int64_t length(const struct segment *s)
 
 /* Which thread caused a delay */
 
-/* Returns the edge of the delay that lasted longest; NULL: nobody is known. */
+/* Returns the edge of the delay that lasted longest; NULL: no thread is known. */
 static const struct edge *longest_edge(const struct timeline_build *b, const struct segment *delay)
 {
 	size_t n = search(b->nr_edges, i, b->edges[i].tid < delay->tid);
@@ -148,7 +149,7 @@ static const char *interrupt_words(const struct segment_sched *k, bool *is_likel
 	return party_kinds[k->waker.kind].words;
 }
 
-/* Adds who ended a sleep, where that is no thread of the program. */
+/* Adds what ended a sleep, if that was no thread of the program. */
 static void add_other_task(struct walk *w, const struct segment *delay, int64_t ns)
 {
 	const struct segment_sched *k = delay->sched;
@@ -192,7 +193,7 @@ static struct chain_link *add_delay(struct walk *w, const struct segment *s, int
 	return link;
 }
 
-/* Adds who held the lock, and what that was executing. */
+/* Adds the thread that held the lock, and what it was executing. */
 static void add_holder(struct walk *w, struct chain_link *link, const struct edge *e,
 		       const struct segment *in, const struct segment *func)
 {
@@ -211,7 +212,7 @@ static void add_holder(struct walk *w, struct chain_link *link, const struct edg
 	link_func->resolution_ns = func->resolution_ns;
 }
 
-/* Adds who ended the delay, or ran meanwhile, and what that was executing. */
+/* Adds the thread that ended the delay, or ran meanwhile, and what it was executing. */
 static void add_blocker(struct walk *w, const struct segment *delay, const struct edge *e,
 			const struct segment *in)
 {
@@ -278,7 +279,7 @@ static void follow(struct walk *w, const struct segment *delay, int64_t ns, cons
 			return;
 		ns = delay_ns;
 		place = delay->site ? delay->site->function : w->chain.links[w->chain.nr - 1].label;
-		/* What was a smaller part of the time is mentioned, but is not the reason. */
+		/* A smaller part of the time is mentioned, but is not the reason. */
 		if (2 * delay_ns < length(&in)) {
 			add_delay(w, delay, ns, place);
 			return;
@@ -286,7 +287,7 @@ static void follow(struct walk *w, const struct segment *delay, int64_t ns, cons
 	}
 }
 
-/* Adds who took the request out of the queue, and what delayed that thread until then. */
+/* Adds the thread that took the request out of the queue, and what delayed it until then. */
 static void follow_queue(struct walk *w, const struct timeline_cause *c)
 {
 	const struct timeline_build *b = w->b;

@@ -11,10 +11,10 @@
 
 /* Says how a link of a chain is known. */
 enum edge_source {
-	EDGE_SHIM,		/* the shim recorded the hold, or who signalled last */
+	EDGE_SHIM,		/* the shim recorded the hold, or the thread that signalled last */
 	EDGE_OWNER,		/* the wait named the holder, its hold was not recorded */
-	EDGE_FUTEX,		/* who woke the futex */
-	EDGE_WAKER,		/* whom the scheduler saw wake it */
+	EDGE_FUTEX,		/* the thread that woke the futex */
+	EDGE_WAKER,		/* the task that woke it, by the scheduler's events */
 	EDGE_OCCUPANT,		/* which task ran */
 	EDGE_TAG,		/* the program's request tags */
 	EDGE_SCANNER,		/* the stack at that time */
@@ -68,7 +68,7 @@ const char *link_kind_name(unsigned kind);
 struct chain_link *chain_add(struct chain *chain, unsigned kind, const char *label, int64_t ns,
 			     enum edge_source source);
 
-/* Returns the link that should be changed: that of a chain's end which took most of its time. */
+/* Returns the link that should be changed: of those at the chain's end, the one that took most of its time. */
 const struct chain_link *chain_root(const struct chain *chain);
 
 /* Returns "exact", "likely", or "possible": of a link that is read from the code. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the blockers behind causes: of waits the holder of the lock, what it was
- * executing and why it was off the CPU; of times off the CPU the task that was
+ * Finds the blockers behind causes: for waits the holder of the lock, what it was
+ * executing and why it was off the CPU; for times off the CPU the task that was
  * running instead.
  */
 #include "facts/ticks.h"
@@ -44,8 +44,8 @@ static const struct segment *longest_hold(const struct timeline *t, const struct
 }
 
 /*
- * Did a function last for more than half of a time, or may it have?  One that was read once, by a
- * tick of the kernel, is known to some milliseconds.
+ * Did a function last for more than half of a time, or may it have?  If it was read only once, by a
+ * tick of the kernel, its length is known to some milliseconds.
  */
 static bool took_most(const struct segment *func, const struct segment *in)
 {

@@ -50,7 +50,7 @@ struct link {
 	uint32_t tid, other;
 	uint64_t lock;		/* 0: asleep */
 	bool is_hold;
-	bool is_open;		/* it is not known since when it is off the CPU */
+	bool is_open;		/* it is not known when it left the CPU */
 };
 
 struct links {
@@ -106,7 +106,7 @@ static size_t unique_tids(uint32_t *tids, size_t nr)
 
 COMPARE(link_compare, struct link, UP(lock) DOWN(is_hold))
 
-/* Goes one step further: the links are sorted by lock, each lock's holds first. */
+/* Adds the threads that are one link away.  Links are sorted by lock, with each lock's holds first. */
 static size_t add_linked(const struct timeline_build *b, const struct links *l, uint32_t *tids)
 {
 	size_t nr = b->nr_tids;
@@ -208,7 +208,7 @@ int gather_threads(struct timeline_build *b)
 	return ret;
 }
 
-/* The following gathers the events on them */
+/* Events on these threads */
 
 COMPARE_NUMBERS(length_compare, int64_t)
 

@@ -38,14 +38,14 @@ struct timeline_cause {
 	struct split split;		/* FUNCTION, UNKNOWN: what was in it, by samples */
 	/* The rest is NULL, or 0, where it is not known. */
 	const struct segment *wait;	/* LOCK, FUTEX, of a queue: the longest one */
-	const struct segment *hold;	/* LOCK, FUTEX: who held longest during it */
+	const struct segment *hold;	/* LOCK, FUTEX: the longest hold during it */
 	const struct segment *hold_func; /* and what it was executing */
 	const struct segment *hold_off;	/* its longest time off the CPU meanwhile */
 	int64_t hold_off_ns;		/* sum of all for the same reason */
 	const struct segment *off;	/* RUNNABLE, PREEMPTED, THROTTLED, SLEEP, IO: the longest one */
 	struct party culprit;		/* RUNNABLE, PREEMPTED: the task that ran longest */
 	int64_t culprit_ns;
-	struct chain *chain;		/* of wait or off, on from thread to thread */
+	struct chain *chain;		/* from wait or off, from thread to thread */
 };
 
 struct timeline_migration {
@@ -83,7 +83,7 @@ struct timeline {
 int timeline_build(struct model *m, const struct life *life, struct timeline *t);
 void timeline_free(struct timeline *t);
 
-/* The length that the longest nr segments have at least. */
+/* Returns the length of the shortest among the longest nr segments. */
 int64_t timeline_longest(const struct timeline *t, size_t nr);
 
 /* Frees the segments and retains the sums: causes do not point to segments any more. */

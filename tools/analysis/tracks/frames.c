@@ -61,8 +61,8 @@ static int frame_compare(const void *pa, const void *pb)
 }
 
 /*
- * Returns how many frames come before want (bound 0), or are it or one of its parts, too (bound
- * 1).
+ * Returns how many frames come before want (bound 0), or before the end of want and its parts
+ * (bound 1).
  */
 static size_t frames_below(const struct frames *fs, const struct frame *want, int bound)
 {
@@ -292,7 +292,7 @@ void frames_seen(struct frames *fs, const struct moment *m)
 		frames_lasted_to(fs, &fs->at[first - 1], m->to);
 	}
 	near = begun_by(fs, m, &want, first);
-	/* The last that had begun, and its callers: what those called earlier has ended before. */
+	/* These are the last frame that had begun, and its callers: other functions that they called have ended. */
 	for (size_t nr = near; nr > first; nr = fs->at[nr - 1].parent)
 		bound_newer(&fs->at[nr - 1], m);
 	for (size_t i = near; i > first && near - i < NEAR_MAX; i--)
@@ -430,7 +430,7 @@ const struct frame *frames_by_time(const struct frames *fs, uint32_t tid, int64_
 	return best;
 }
 
-/* Of the times at which it may have begun, or ended, takes that in which its thread ran most. */
+/* Chooses, among the times at which the frame may have begun or ended, the one in which its thread ran most. */
 static bool began(const struct frame *f, int64_t from, int64_t to)
 {
 	return from - f->start_min >= f->start_max - to;

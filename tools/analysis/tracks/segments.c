@@ -298,7 +298,7 @@ struct segment *segment_of_off(struct tracks *k, const struct tracks_off *at, bo
 	return s;
 }
 
-/* What it has executed meanwhile is seldom known: the innermost function around all of it is shown. */
+/* What it has executed meanwhile is seldom known: the innermost function that lasted for all of it is shown. */
 struct segment *segment_of_call(struct tracks *k, const struct syscall *c)
 {
 	struct segment *s = add(k, SEGMENT_SYSCALL, c->tid, c->start, c->end);

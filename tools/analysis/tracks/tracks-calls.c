@@ -14,7 +14,7 @@
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
-#define APART_NS	1000	/* a thread does not sleep twice in it */
+#define APART_NS	1000	/* a thread does not sleep twice in this time */
 
 static int add_call(void *arg, const struct syscall *c)
 {
@@ -39,7 +39,7 @@ static bool has_call_before(const struct tracks *k, int64_t tick)
 	return spill_is_at(&k->calls, k->major) && k->calls.head.minor < tick;
 }
 
-/* Those that become segments wait for the functions around them. */
+/* Calls that become segments wait for the functions around them. */
 static int read_call(struct tracks *k)
 {
 	struct syscall c;
@@ -55,7 +55,7 @@ int tracks_read_calls(struct tracks *k, int64_t before)
 {
 	int ret = 0;
 
-	/* What is behind the next time off the CPU may belong to it. */
+	/* A row that comes after the next time off the CPU may belong to it. */
 	if (spill_is_at(&k->offs, k->major) && k->offs.head.minor < before)
 		before = k->offs.head.minor;
 	while (!ret && has_call_before(k, before) &&

@@ -112,7 +112,7 @@ static int add_wait(struct tracks *k, const struct lock_event *e)
 	size_t i = 0;
 	int ret = s ? 0 : -ENOMEM;
 
-	/* All are read, also those behind the border: the segment is emitted now. */
+	/* All of its parts are read, also those behind the border: the segment is emitted now. */
 	while (!ret && has_off_before(k, e->end))
 		ret = read_off(k);
 	while (!ret && i < k->nr_off_at && k->off_at[i].off.in <= e->begin)
@@ -166,7 +166,7 @@ static int add_offs(struct tracks *k)
 
 		if (!k->is_last && off->out >= k->border)
 			break;
-		/* Without begin and wake-up its kind is not known. */
+		/* Without its start and its wake-up the kind is not known. */
 		if (off->out < off->woken && !at->is_sleep_shown &&
 		    (off->has_out || off->has_woken) && !segment_of_off(k, at, true))
 			return -ENOMEM;

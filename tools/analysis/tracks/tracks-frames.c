@@ -4,7 +4,7 @@
  *
  * A window has the next invocations by start, some more, of which only the
  * times matter, and earlier ones that have not ended: their callers.  The times
- * of those that were emitted are fixed.  So two siblings meet in the middle as in
+ * of invocations that were emitted are fixed.  So two siblings meet in the middle as in
  * a timeline, except where the next one began windows later; there the end of the
  * first does not change.
  */
@@ -78,7 +78,7 @@ void tracks_retain_frames(struct tracks *k)
 
 /* Nesting, for certain */
 
-/* Was f, which overlaps top, called from within top, directly or not? */
+/* f overlaps top.  Was it called by top, directly or not? */
 static bool is_inside(const struct segment *top, const struct frame *f)
 {
 	/* Blocks count separately.  A frame that outlives top, and is not deeper, came after it. */
@@ -159,7 +159,7 @@ static bool is_due(const struct tracks *k, const struct frame *f)
 
 ORDER_KEY(frame_start, struct frame, start)
 
-/* Frames of several blocks come by time, else in the order of their entries. */
+/* Frames of several blocks are ordered by time, those of one block by their entries. */
 int tracks_add_functions(struct tracks *k)
 {
 	static const order_key key = frame_start;

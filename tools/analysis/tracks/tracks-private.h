@@ -9,7 +9,7 @@
 #include "tracks.h"
 
 #define TRACKS_WINDOW	32768	/* functions in a window, about */
-#define TRACKS_EVENTS	8192	/* other things of a kind; a segment of them is larger than a frame */
+#define TRACKS_EVENTS	8192	/* segments of each other kind: one is larger than a frame */
 
 /* This is one invocation.  Times are ticks. */
 struct frame {
@@ -77,7 +77,7 @@ struct tracks {
 	/* This is the current thread, from window to window. */
 	uint64_t major;
 	struct syscall call, call_sleep; /* the last that were read; tid 0: none */
-	int64_t calls_apart;		/* ticks: so far from its switch a sleep's row may be */
+	int64_t calls_apart;		/* ticks: the row of a sleep may be this far from its switch */
 	struct syscall *call_at; /* to become segments, in order */
 	size_t nr_call_at, room_call_at;
 	uint32_t tid;
@@ -103,8 +103,8 @@ struct tracks {
 };
 
 /*
- * A thread reported the frames of one of its blocks: from one time to the other none was
- * entered, and none returned.
+ * A thread reported the frames of one of its blocks: between the two times no frame was
+ * entered, and none was left.
  */
 struct moment {
 	uint32_t tid;
@@ -144,7 +144,7 @@ int tracks_emit_events_until(struct tracks *k, int64_t tick);
 
 /* tracks-calls.c: system calls */
 int tracks_sort_calls(struct tracks *k);
-/* Finds the one that the thread slept in; offs come in order of time. */
+/* Finds the call in which the thread slept.  Times off the CPU must come in order. */
 int tracks_call_of(struct tracks *k, const struct sched_off *off, struct segment_call *call);
 int tracks_read_calls(struct tracks *k, int64_t before);
 /* Makes segments of them. */

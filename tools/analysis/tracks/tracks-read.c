@@ -132,7 +132,7 @@ static int add_funcs(void *arg, const struct reader_rows *rows)
 			k->result->nr_left_out++;
 			continue;
 		}
-		/* The margin is that in which its ends may be. */
+		/* The margin is the time in which its start or end may be. */
 		if (!is_wanted(k, row->tid, e.start_min, e.end_max))
 			continue;
 		ret = spill_add(&k->funcs, model_thread_order(k->m, row->tid, row->start_max),
@@ -369,7 +369,7 @@ static int add_moments(void *arg, const struct reader_rows *rows)
 	return ret;
 }
 
-/* They bound functions, also of threads and times that nothing else is wanted of. */
+/* They bound functions, also in threads and times from which nothing else is needed. */
 static int read_moments(struct tracks *k)
 {
 	struct reader_filter filter = ROWS_WITHIN(k->o->from, k->o->to);

@@ -67,8 +67,8 @@ static int emit_window(struct tracks *k)
 }
 
 /*
- * The innermost frame had begun when its thread was switched out, and lasted until it ran again.  If
- * the recorder knew that, this changes nothing.
+ * The innermost frame had begun when its thread was switched out, and lasted until it ran again.
+ * If the recorder knew that, this changes nothing.
  */
 static void tighten_by_offs(struct tracks *k)
 {
@@ -200,7 +200,7 @@ static int do_thread(struct tracks *k, uint64_t major, const struct thread *thre
 	return ret ? ret : tracks_emit_events_until(k, INT64_MAX);
 }
 
-/* Finds the least major of all that is left; returns false if nothing is left. */
+/* Finds the smallest key of all that is left; returns false if nothing is left. */
 static bool next_major(const struct tracks *k, uint64_t *major)
 {
 	bool found = false;

@@ -4,13 +4,13 @@
  * not one request.
  *
  * Segments are those of timeline.h, with the same estimates and names, but not clipped to a
- * request: FUNCTIONs to those that called them, so that they nest.  A thread's segments come by
+ * request.  FUNCTIONs are clipped to their callers, so that they nest.  A thread's segments come by
  * start; of those that start together the outer one comes first.  A writer of start and end
  * events only needs a stack: it ends the segments that have ended by the start of the next.
  * Each segment is emitted once.
  *
  * duration_ns and duration_resolution_ns of a segment are what ldb-report counts
- * for it; they were not clipped, and their sums are the report's.
+ * for it; they were not clipped, and their sums are those of the report.
  *
  * Blockers are not set: there is no blocks_req, no level.
  *
@@ -43,8 +43,9 @@ struct tracks_options {
 	bool with_calls;	/* system calls as segments; those in which a thread slept are always named */
 	bool no_functions;
 	/*
-	 * In ticks, for a short range of a long trace.  Times off the CPU are known if they began at
-	 * most this long before it, holds if they end at most this long after it; 0: all are known.
+	 * In ticks, for a short range of a long trace.  Times off the CPU are known if they began
+	 * at most this long before it, holds if they end at most this long after it; 0: all are
+	 * known.
 	 */
 	int64_t before, after;
 };

@@ -4,7 +4,7 @@
  * a factor each.
  *
  * A change of a function's time holds from the start of its outermost invocation to
- * the end of that; one of its own time only while it is the innermost function.
+ * the end of that; a change of its self time holds only while it is the innermost function.
  */
 #include <errno.h>
 #include <fnmatch.h>

@@ -2,9 +2,9 @@
 /*
  * Simulates locks.  With WHATIF_FIFO a release hands the lock over to the first waiter, which
  * has it from then on and continues after its delay.  With WHATIF_BARGING the lock is free from
- * the release on; the first waiter tries after its delay and waits again if another thread came
- * before.  WHATIF_RECORDED is the same, but those waiters are first that got it first in the
- * recording.  Readers that wait one behind the other get it together.
+ * the release on; the first waiter tries after its delay, and waits again if another thread came
+ * before.  WHATIF_RECORDED is the same, but waiters come in the order in which they got it in the
+ * recording.  Readers that wait directly one after the other get it together.
  */
 #include "base/search.h"
 #include "replay-sim.h"
@@ -53,7 +53,7 @@ static const struct replay_pass *pass_of(const struct replay *r, int64_t serial)
 	return lo < r->nr_passes && r->passes[lo].serial == serial ? &r->passes[lo] : NULL;
 }
 
-/* A waiter will try again, as soon as it did in the recording. */
+/* A waiter will try again, with the delay that it had in the recording. */
 static void set_try(struct sim *s, uint32_t runner)
 {
 	const struct step *st = sim_step_of(s, runner);
@@ -88,7 +88,7 @@ static void wake_first(struct sim *s, const struct sim_lock *l)
 	}
 }
 
-/* Lets the waiters continue that can. */
+/* Lets those waiters continue that can. */
 static void serve(struct sim *s, struct sim_lock *l)
 {
 	if (s->run->policy != WHATIF_FIFO) {

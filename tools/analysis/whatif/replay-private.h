@@ -17,7 +17,7 @@
 enum item_kind {
 	ITEM_PART,		/* works on a request; object: its index in parts */
 	ITEM_PUT,		/* puts one into a queue; object: index of the queue part */
-	ITEM_POST,		/* wakes somebody; object: number of the event */
+	ITEM_POST,		/* wakes another thread; object: number of the event */
 	ITEM_HOLD,		/* object: lock */
 	ITEM_WAIT,		/* for a lock; mid: when its last holder let go, or blind */
 	ITEM_FAILED,		/* waited for a lock and did not get it */
@@ -38,7 +38,7 @@ struct item {
 	int64_t start, end, mid;
 	uint32_t actor, object;
 	uint8_t kind, flags;	/* enum item_kind, ITEM_F_* */
-	uint8_t nr_passes;	/* WAIT: how often others took the lock meanwhile that did not wait */
+	uint8_t nr_passes;	/* WAIT: how often threads that had not waited took the lock meanwhile */
 	uint32_t pass_ns;	/* how long at most after a release */
 };
 
@@ -72,7 +72,7 @@ struct replay_part {		/* of a request instance */
 	int64_t start, end;
 	uint64_t queue;
 	uint32_t life;
-	uint32_t actor;		/* who worked, or put; NONE: came from outside */
+	uint32_t actor;		/* the one that worked or put; NONE: it came from outside */
 	uint32_t item;		/* on a thread: the queue part it took, or NONE */
 	uint32_t pool;		/* queue part: index of its pool, or NONE */
 	bool is_queue, is_first;
@@ -88,7 +88,7 @@ struct replay_life {
 struct replay_actor {		/* a thread, or what comes from outside */
 	uint32_t tid;
 	size_t first_step, nr_steps;
-	uint32_t pool;		/* takes from nothing else, and others do, too; else NONE */
+	uint32_t pool;		/* if it takes from this alone, and so do others; else NONE */
 };
 
 struct replay_pool {		/* a queue and the threads that take from it */
@@ -109,13 +109,13 @@ struct replay_lock {
 	uint32_t changes;	/* bits: those about it */
 };
 
-struct replay_pass {		/* a wait during which others took the lock that came later */
+struct replay_pass {		/* a wait during which threads that came later took the lock */
 	int64_t serial;		/* of the acquisition */
 	int64_t delay;		/* from a release: until then it was not awake */
 	unsigned nr;
 };
 
-struct replay_piece {		/* from here on a thread's time is scaled so */
+struct replay_piece {		/* from here on a thread's time is scaled by this */
 	int64_t start;
 	uint32_t actor;
 	double factor;
@@ -179,7 +179,7 @@ struct item *replay_add_item(struct replay *r, enum item_kind kind, uint32_t act
 void replay_read_lives(struct replay *r);
 /* Makes a new actor, for something that is no thread. */
 uint32_t replay_new_actor(struct replay *r, uint32_t tid);
-/* Returns the actor that is no thread of the model's; NONE. */
+/* Returns the actor that is no thread of the model, or NONE. */
 uint32_t replay_find_stranger(const struct replay *r, uint32_t tid);
 
 /* replay-funcs.c: when which factor applies to a thread */

@@ -4,7 +4,7 @@
  *
  * A thread that takes from a queue is a server of it.  If several threads take only from one
  * queue, they are alike: in the replay the next request goes to whichever is free.  A thread
- * that takes from several queues takes what it took.
+ * that takes from several queues takes the same requests as in the recording.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -48,7 +48,7 @@ static bool is_wanted(const struct replay *r, const struct life *life)
 	       (!r->o->class || !fnmatch(r->o->class, life->class, 0));
 }
 
-/* The program did not put it there at that time: it was tagged when it was taken out. */
+/* Its start is not when the program put it there: it was tagged when it was taken out. */
 static bool is_from_outside(const struct life *life, size_t nr)
 {
 	const struct life_part *p = &life->parts[nr];
@@ -58,8 +58,8 @@ static bool is_from_outside(const struct life *life, size_t nr)
 }
 
 /*
- * Returns the part in a queue from which this one on a thread was taken: it ended then.  NONE:
- * there is none.
+ * Returns the part in a queue from which this part on a thread was taken, and which ended then.
+ * NONE: there is none.
  */
 static uint32_t queue_of(const struct replay *r, const struct life *life, size_t nr)
 {
@@ -147,7 +147,7 @@ static void set_pools(struct replay *r, struct hash *pools, bool *is_mixed)
 	}
 }
 
-/* Pools whose takers are not alike are split: each thread takes what it took. */
+/* A pool whose takers are not alike is split: each thread takes the same requests as in the recording. */
 static void set_shared(struct replay *r, const bool *is_mixed)
 {
 	for (size_t i = 0; i < r->nr_pools; i++)

@@ -109,7 +109,7 @@ static void put(struct sim *s, uint32_t item)
 	p->items.last = item;
 }
 
-/* The runner is at a TAKE, or at the end of its work: it gets an item and a turn, or waits. */
+/* The runner is at a TAKE, or at the end of its work: it gets an item and its next turn, or waits. */
 static void take_from_pool(struct sim *s, uint32_t runner, uint32_t pool)
 {
 	struct sim_pool *p = &s->pools[pool];
@@ -276,7 +276,7 @@ static void do_turn(struct sim *s)
 		;
 }
 
-/* Begin and end */
+/* Start and end */
 
 static int alloc(struct sim *s)
 {

@@ -16,11 +16,11 @@ struct runner {			/* a thread */
 	uint8_t wait;
 	bool is_woken;		/* BARGING: will try again */
 	uint8_t nr_tries;	/* that failed */
-	bool has_slept;		/* in its last wait; else the wait was none */
+	bool has_slept;		/* in its last wait; else it did not have to wait */
 	bool has_lock;		/* the one it waited for was handed over */
 	bool has_new_cpu;
 	bool has_exited;
-	uint32_t pool;		/* whose work it does; NONE: its own steps only */
+	uint32_t pool;		/* the pool whose items it takes; NONE: it has only its own steps */
 };
 
 /* No turn is later than this.  No step is longer than half of what is left. */
