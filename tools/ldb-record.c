@@ -24,7 +24,7 @@ static struct record_options options = {
 	.max_bytes = 2ULL << 30,
 };
 
-/* Names are not stored if the user wants to stop: the recording is whole without them. */
+/* Names are not stored if the user wants to stop: without them the recording is still valid. */
 static bool goes_on(void *arg)
 {
 	sigset_t pending;
@@ -79,7 +79,7 @@ static int wait_for(pid_t child, bool *interrupted)
 
 /*
  * Debug information comes from the program and is not trusted; reading it may crash.  So a child
- * does it; if it fails, the trace has no names and is whole.
+ * does it; if that fails, the trace has no names but is valid.
  */
 static uint64_t store_names(const char *path, pid_t pid)
 {

@@ -15,7 +15,7 @@
 #include "render/render.h"
 
 #define TOP_TEXT	40
-#define STORIES_PAGE	10	/* slowest requests of which a page says the causes */
+#define STORIES_PAGE	10	/* slowest requests whose causes a page shows */
 
 static struct {
 	struct open_options open;

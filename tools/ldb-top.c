@@ -134,7 +134,7 @@ static void on_period(void *arg, const struct record_status *status)
 	top.pid = status->pid;
 	if (status->end)
 		snprintf(top.end, sizeof(top.end), "%s", status->end);
-	/* Here recording has begun: an error before this point is printed as a plain line. */
+	/* From here on it records.  An error before this point is printed as a plain line. */
 	if (!top.ui && !top.has_failed) {
 		if (!options.symbols.sysroot)
 			options.symbols.sysroot = target_root(status->pid, root, sizeof(root));

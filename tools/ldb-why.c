@@ -285,7 +285,7 @@ static bool show(const struct opened *o, const struct partition *p, const struct
 	return found;
 }
 
-/* wo: only requests that it selects; NULL: all. */
+/* wo: NULL for all requests, or the options that select some. */
 static void build_for(const struct opened *o, struct partition *p, struct why_options *wo)
 {
 	struct partition_options po = {

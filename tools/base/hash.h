@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds things of an array by their keys: the table has their numbers, the caller has the
+ * Finds things in an array by their keys.  The table has their numbers; the caller has the
  * things and how to compare them.
  *
  *	hash_each(&t, hash, n)
@@ -50,7 +50,7 @@ int hash_reserve(struct hash *t);
 void hash_put(struct hash *t, uint64_t hash, uint32_t n);
 int hash_add(struct hash *t, uint64_t hash, uint32_t n);
 
-/* Number n, put by that hash, is not found any more. */
+/* Number n, which was added with that hash, is not found any more. */
 void hash_remove(struct hash *t, uint64_t hash, uint32_t n);
 
 /* Forgets all numbers; the room stays. */

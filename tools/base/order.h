@@ -24,8 +24,8 @@ static inline int64_t order_unsigned(uint64_t number)
 }
 
 /*
- * Returns which of nr things of size bytes at base comes first, second, ...: by keys[0], those
- * with the same by keys[1], and so on.  NULL: out of memory.
+ * Returns the order of nr things of size bytes at base: which is first, second, ... by keys[0],
+ * those with the same by keys[1], and so on.  NULL: out of memory.
  */
 uint32_t *order_of(const void *base, size_t nr, size_t size, const order_key *keys, size_t nr_keys);
 

@@ -20,10 +20,10 @@ typedef int sort_compare(const void *a, const void *b);
 #define sort_by(array, nr, compare)	sort_things(array, nr, sizeof(*(array)), compare)
 void sort_things(void *things, size_t nr, size_t size, sort_compare *compare);
 
-/* The nth greatest of them, from 0; they are sorted for it. */
+/* Returns the nth greatest of them, from 0, and sorts them. */
 int64_t sort_nth(int64_t *values, size_t nr, size_t n);
 
-/* The same of the value for each i below nr; INT64_MIN: out of memory. */
+/* Returns the nth greatest of the values for each i below nr; INT64_MIN: out of memory. */
 #define nth_greatest(nr, n, i, value) __extension__ ({			\
 	size_t nth_nr = (nr);						\
 	int64_t *nth_values = calloc(nth_nr, sizeof(*nth_values)), nth = INT64_MIN; \

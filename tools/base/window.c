@@ -61,7 +61,7 @@ static void sort_keys(struct window_key *keys, size_t nr, struct window_key *spa
 		memcpy(keys, in, nr * sizeof(*keys));
 }
 
-/* Sorts the new keys by themselves, and merges them with the earlier ones, which are sorted. */
+/* Sorts the new keys, and merges them with the earlier ones, which are sorted already. */
 static void sort(struct window *w)
 {
 	struct window_key *spare = w->keys + WINDOW_ROWS;
@@ -86,7 +86,7 @@ static int play_rows(struct window *w, size_t nr)
 	sort(w);
 	for (size_t i = 0; i < nr && !rc; i++)
 		rc = w->play(w->arg, w->rows + w->keys[i].slot * w->row_bytes);
-	/* The slots of rows that were played are free: they come behind the keys. */
+	/* The slots of rows that were passed on are free, and are stored behind the keys. */
 	memcpy(played, w->keys, nr * sizeof(*played));
 	memmove(w->keys, w->keys + nr, (w->nr - nr) * sizeof(*w->keys));
 	memcpy(w->keys + w->nr - nr, played, nr * sizeof(*played));

@@ -18,8 +18,8 @@ static void print_option(const struct cli_option *o)
 }
 
 /*
- * An argument that is one of a list of words is given once; files, and the arguments of a
- * command, are several.
+ * An argument from a list of words is given once; files, and the arguments of a
+ * command, may be several.
  */
 static void print_arguments(const struct cli_tool *tool)
 {

@@ -9,8 +9,8 @@
 #include "cli/opts.h"
 
 /*
- * Prints a line for each option to stdout, columns parted by tabs, "-" for what is absent:
- * "*" if it repeats, letter, name, argument, words that this is one of, help.  A line
+ * Prints a line for each option to stdout, with columns separated by tabs, and "-" for what is
+ * absent: "*" if it repeats, letter, name, argument, words that this is one of, help.  A line
  * without letter and name is about the tool's own arguments.
  */
 void completion_print(const struct cli_tool *tool);

@@ -13,7 +13,7 @@ enum cli_exit {
 	CLI_OK		= 0,
 	CLI_FAILURE	= 1,
 	CLI_USAGE	= 2,
-	CLI_DAMAGED	= 3,	/* the trace is damaged, what is left was shown */
+	CLI_DAMAGED	= 3,	/* the trace is damaged; what could be read was shown */
 	CLI_SLOWER	= 4,	/* ldb-why --fail-if: the condition holds */
 };
 

@@ -161,7 +161,7 @@ static int open_handle_below(int root, const char *path)
 	}
 	if (fd >= 0)
 		return fd;
-	/* Filters that do not know it answer EPERM. */
+	/* Seccomp filters that do not know openat2() return EPERM. */
 	return errno == ENOSYS || errno == EPERM ? walk_path(root, path) : -errno;
 }
 

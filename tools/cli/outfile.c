@@ -20,7 +20,7 @@
 
 #define MODE		0600
 #define MODE_FOLDER	0700
-#define TRIES_MAX	16	/* if somebody creates a file there again and again */
+#define TRIES_MAX	16	/* if another user creates a file there again and again */
 
 struct place {
 	int dir;
@@ -127,7 +127,7 @@ static int open_handle(const struct place *p, int flags, struct stat *st)
 	return -EIO;
 }
 
-/* Opens what held refers to, not what may be there by now.  Closes held. */
+/* Opens the file that held refers to, which may have been replaced at its path.  Closes held. */
 static int reopen_handle(int held)
 {
 	char link[64];

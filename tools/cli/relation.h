@@ -24,7 +24,7 @@
 #include <stdio.h>
 #include "cli/json.h"
 
-#define COLUMN_ROOM	4096	/* of the text that a column makes */
+#define COLUMN_ROOM	4096	/* bytes of the text that a column makes */
 
 enum value_type {
 	VALUE_NONE,		/* no member of JSON, an empty cell of CSV */
@@ -92,8 +92,8 @@ struct column {
 	enum column_type type;
 	unsigned form;
 	size_t offset;
-	bool is_via;		/* at offset is a pointer; NULL makes an empty text, or 0 */
-	size_t inner;		/* and in what it points to the value is here */
+	bool is_via;		/* there is a pointer at offset; NULL makes an empty text, or 0 */
+	size_t inner;		/* offset of the value in what it points to */
 	bool (*when)(const struct row *row); /* is the column there?  NULL: always */
 	struct value (*get)(const struct row *row, char *buf); /* buf: COLUMN_ROOM bytes */
 	const char *(*word)(const struct row *row, size_t n); /* NULL after the last */
@@ -166,7 +166,7 @@ struct column {
 		return __VA_ARGS__;						\
 	}
 
-/* Makes a function for .when: is there such a thing in e? */
+/* Makes a function for .when: does e have this? */
 #define WHEN(name, ...)								\
 	static bool name(const struct row *row)					\
 	{									\

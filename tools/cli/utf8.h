@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns the bytes of the character at s, which is not the end; 0 if it is none. */
+/* Returns the length of the character at s, which is not the end; 0: it is not a character. */
 unsigned utf8_length(const char *s);
 
 bool utf8_is_valid(const char *s);

@@ -106,7 +106,7 @@ static void add_fault(struct attrs *a, const struct fault *f)
 	add(a, "from_disk", ATTR_BOOL, f && f->has_major, f && f->is_major);
 }
 
-/* c NULL: only their places. */
+/* c: NULL to reserve only their places. */
 static void add_call(struct attrs *a, const struct segment_call *c)
 {
 	char *text = a->texts[a->nr_texts++];

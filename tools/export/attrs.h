@@ -13,7 +13,7 @@ enum attr_type {
 	ATTR_ONCE,		/* a text that will hardly occur again */
 	ATTR_THREAD,		/* number: its tid; text: with its name */
 	ATTR_PLACE,		/* text: the file; number: the line */
-	ATTR_REQUEST,		/* of a function, formats may say it otherwise */
+	ATTR_REQUEST,		/* the request of a function, which some formats show in another way */
 };
 
 struct attr {

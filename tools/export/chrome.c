@@ -2,7 +2,7 @@
 /*
  * Writes chrome://tracing's JSON, which is the last resort: its readers load it as a whole, and
  * fail somewhere above a hundred megabytes.  So a larger export is refused, not cut: a part of
- * the threads would be taken for all of them.
+ * the threads would look like all of them.
  *
  * Functions are complete events on their thread, where they nest.  Other segments are on
  * separate rows behind the thread's, in lanes where they overlap; those rows have tids beyond

@@ -4,7 +4,7 @@
  * event where a segment begins and one where it ends, and a stream of requests.
  *
  * Each stream is a file of one packet.  Its events must be in order of time, which those of a
- * thread are when their ends wait for their turn (ends.h).  The file "metadata" describes the
+ * thread are if ends wait for their turn (ends.h).  The file "metadata" describes the
  * bytes; it is written last, in the language of the format's specification.
  */
 #include <dirent.h>
@@ -22,7 +22,7 @@
 #include "export/ends.h"
 #include "export/export.h"
 
-#define BASE_NS		3600000000000	/* nothing is before the clock's zero */
+#define BASE_NS		3600000000000	/* nothing may be before time 0 of the clock */
 #define MAGIC		0xc1fc1fc1
 
 /* Events of requests, behind those of the kinds of segments. */
@@ -42,10 +42,10 @@ struct ctf {
 	const struct export_options *o;
 	int dir;
 	int error;			/* the first one, -errno */
-	struct head head;		/* of the stream at hand */
+	struct head head;		/* of the current stream */
 	FILE *out;			/* NULL: there is none yet */
 	uint32_t tid;
-	const char *thread;		/* NULL: it is that of the requests */
+	const char *thread;		/* NULL: it is the stream of requests */
 	struct export_ends ends;	/* track: the class */
 };
 
@@ -137,7 +137,7 @@ static int begin_stream(struct ctf *c, uint32_t tid, const char *thread)
 		return ret;
 	snprintf(name, sizeof(name), thread ? "thread-%u" : "requests", tid);
 	c->out = open_file(c, name);
-	/* The kernel gave the number to more than one. */
+	/* The kernel gave this number to more than one thread. */
 	for (unsigned i = 0; !c->out && errno == EEXIST && thread; i++) {
 		snprintf(name, sizeof(name), "thread-%u-%u", tid, i);
 		c->out = open_file(c, name);
@@ -413,7 +413,7 @@ static void make_uuid(struct ctf *c)
 
 	c->head.uuid[0] = h->t0;
 	c->head.uuid[1] = h->realtime_ns;
-	u[6] = (u[6] & 0x0f) | 0x80;	/* version 8: of its maker's own */
+	u[6] = (u[6] & 0x0f) | 0x80;	/* version 8: a format of the writer's own */
 	u[8] = (u[8] & 0x3f) | 0x80;
 }
 

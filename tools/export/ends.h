@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stores what has begun and not ended: ends are in the order of time, and of equal ones the last
- * begun is first.
+ * Stores what has begun and not ended: ends are in the order of time, and of those at the same time
+ * the last begun is first.
  */
 #ifndef EXPORT_ENDS_H
 #define EXPORT_ENDS_H
@@ -13,7 +13,7 @@
 struct export_end {
 	int64_t at;		/* ns */
 	uint64_t nr;		/* ends_push() sets it */
-	uint64_t track;		/* the user's own, as all that follows */
+	uint64_t track;		/* for the user of this module, as all that follows */
 	uint64_t flow;
 	bool is_instant;	/* nothing ends, something happens */
 	bool is_last;		/* of its flow */

@@ -9,8 +9,8 @@
  * Formats of more than one file, or of a file that is not written from start to end,
  * take const char *path in the place of out: new, or to be replaced.
  *
- * Returns 0; else -errno, or -1 with one line, without the tool's name, in err.  A
- * failing out need not be noticed before the end: the caller checks.
+ * Returns 0; or -errno; or -1, with one line in err, without the tool's name.  A
+ * function need not notice before its end that writing to out fails: the caller checks.
  *
  * [from, to] in ticks is selected; with has_lives those requests are, and [from, to] encloses
  * them.
@@ -59,7 +59,7 @@ struct export_result {
 	uint64_t nr_left_out;		/* functions shorter than min_ns */
 	int64_t min_ns;			/* 0: none was left out */
 	uint64_t nr_not_kept;		/* sleeps on futexes */
-	uint64_t nr_merged;		/* calls whose time is their callers': too many stacks */
+	uint64_t nr_merged;		/* calls whose time was added to their callers: too many stacks */
 	uint64_t nr_broken;		/* switches without their counterpart */
 };
 
@@ -119,7 +119,7 @@ int export_lane(struct export_lanes *l, int64_t start, int64_t end, bool *is_new
 struct export_format {
 	const char *name;
 	const char *what;		/* for the list */
-	bool is_binary;			/* nothing for a terminal */
+	bool is_binary;			/* it must not be written to a terminal */
 	/* One of them: */
 	int (*to_stream)(struct model *m, const struct export_options *o, FILE *out, char *err,
 			 size_t err_size);

@@ -11,7 +11,7 @@
 #include "cli/utf8.h"
 #include "export/walk.h"
 
-/* Replaces what would end a name or a line, or is no text, by '?'. */
+/* Replaces characters that would end a name or a line, and bytes that are no text, by '?'. */
 static void put_name(FILE *out, const char *name)
 {
 	while (*name) {

@@ -22,7 +22,7 @@ struct matcher {
 	struct model *m;
 	const struct export_options *o;
 	int64_t late;
-	uint64_t lock;			/* whose events come */
+	uint64_t lock;			/* the lock whose events are being read */
 	struct lock_event hold, hold_before; /* the last ones, of different threads */
 	struct lock_event pending[PENDING_MAX];
 	size_t nr_pending;
@@ -150,8 +150,8 @@ void handover_close(struct handover *h)
 }
 
 /*
- * Reads those of s's thread that begin no later; older ones belong to segments that were left
- * out.
+ * Reads the handovers of s's thread that begin no later than s; older ones belong to segments that
+ * were left out.
  */
 static int read_until(struct handover *h, uint64_t major, int64_t tick)
 {

@@ -14,15 +14,15 @@
 
 struct handover_end {
 	uint64_t nr;		/* the same at both ends; from 1 on */
-	bool is_wait;		/* of who got it; else of who gave it */
+	bool is_wait;		/* of the thread that got it; else of the one that released it */
 	uint64_t lock;
 	int64_t begin, end;	/* ticks: of the wait, or the hold */
-	int64_t at;		/* when it was got, or given: never later than that */
+	int64_t at;		/* when it was got, or at the latest when it was released */
 };
 
 struct handover {
 	struct spill spill;
-	struct handover_end *at; /* those of the thread at hand that may come */
+	struct handover_end *at; /* those of the current thread that may still come */
 	size_t nr, room;
 	uint64_t nr_flows;
 };

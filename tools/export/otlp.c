@@ -41,7 +41,7 @@ struct otlp {
 	const struct life *life;
 	const struct timeline *t;
 	struct hits hits;	/* while its threads worked on it */
-	bool has_causes;	/* else t has only what is known of the request instance */
+	bool has_causes;	/* else t has only what the request instance shows */
 	struct link_ids ids;
 	uint64_t root;
 };

@@ -3,9 +3,9 @@
  * Writes which tasks ran on the CPUs, as the kernel's own events sched_switch and sched_waking:
  * the viewer makes tracks of CPUs and states of threads from these.
  *
- * The recording knows only what concerns the program.  Where it does not know which
- * task ran on a CPU, one named "[not recorded]" is shown there: that it was idle, or that the
- * last one known still ran, would be wrong.
+ * The recording knows only what concerns the program.  Where it does not know which task ran on a
+ * CPU, it shows one named "[not recorded]": to show that the CPU was idle, or that the last known
+ * task still ran, would be wrong.
  */
 #include <errno.h>
 
@@ -74,7 +74,7 @@ int perfetto_on_run(void *arg, const struct tracks_run *r)
 		return 0;
 	ret = add(x, r->cpu, r->start, &c);
 	c.change = CPU_END;
-	/* A task of which no more is known need not have gone to sleep. */
+	/* If no more is known of a task, it may not have gone to sleep. */
 	c.state = r->has_end ? r->state : LDB_STATE_RUNNING;
 	return ret ? ret : add(x, r->cpu, r->end, &c);
 }
@@ -119,7 +119,7 @@ struct bundle {
 	size_t begin, nr;
 	uint32_t cpu;
 	struct task has;
-	bool has_left;		/* has ended, at: the next task is not known yet */
+	bool has_left;		/* a task has left the CPU, and the next one is not known yet */
 	int64_t at;
 	unsigned state;
 };

@@ -127,7 +127,7 @@ static int on_handover(void *arg, const struct handover_end *e)
 	struct perfetto *x = l->x;
 	int64_t at = perfetto_ns(x, ticks_time_ns(x->m->reader, e->at));
 
-	/* The arrow has a direction only if its ends are apart. */
+	/* The arrow has a direction only if its ends are at different times. */
 	if (!e->is_wait)
 		at--;
 	else

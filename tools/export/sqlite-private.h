@@ -30,7 +30,7 @@ struct sqlite_export {
 	const struct export_options *o;
 	struct sqlite_db db;
 	sqlite3_stmt *inserts[NR_TABLES], *find_request;
-	/* Definitions need five words to be distinguished, sites eight: two tables each. */
+	/* Definitions are distinguished by five words and sites by eight: two tables each. */
 	struct table function_names, functions, site_names, site_functions, sites;
 	struct table locks, strangers;
 	struct links *links;
@@ -71,7 +71,7 @@ int64_t sqlite_thread_of(struct sqlite_export *e, const struct thread *t);
 int64_t sqlite_function(struct sqlite_export *e, const struct symbol *f);
 int64_t sqlite_site(struct sqlite_export *e, const struct symbol *s);
 int64_t sqlite_lock(struct sqlite_export *e, const struct segment *s);
-/* Returns the row of the request instance of that id that overlaps, among those that were put. */
+/* Returns the row of the request instance with that id that overlaps, among those written so far. */
 uint64_t sqlite_request(struct sqlite_export *e, uint64_t req, int64_t start_ns, int64_t end_ns);
 
 /* sqlite-recording.c; returns 0 or -errno, as the functions below */

@@ -40,7 +40,7 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 		"id* parent>span thread> function> site> request> depth start_ns end_ns self_ns"
 		" duration_ns resolution_ns open" },
 	/*
-	 * This is how much of the request's time on threads was in the function itself, while
+	 * How much of the request's time on threads was self time of the function, while
 	 * they worked on no other.
 	 */
 	[TABLE_REQUEST_TIME] = { "request_time",
@@ -56,7 +56,7 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 		"id* kind$ state$ thread> span> request> start_ns end_ns duration_ns"
 		" resolution_ns cpu from_cpu to_cpu by$ by_pid by_ns waker$ waker_pid throttled"
 		" syscall$ descriptor$" },
-	/* kind: hard, soft, timer.  short_ones: others since the last, too short for a row. */
+	/* kind: hard, soft, timer.  short_ones: others since the last row, too short for one of their own. */
 	[TABLE_INTERRUPT] = { "interrupt",
 		"id* kind$ name$ number cpu thread> span> request> start_ns end_ns duration_ns"
 		" short_ones" },

@@ -30,7 +30,7 @@ static int flush_times(struct sqlite_export *e)
 
 static int add_time(struct sqlite_export *e, uint64_t function, int64_t ns)
 {
-	/* The function is mostly one of the last. */
+	/* The function is mostly one of those at the end. */
 	for (size_t i = e->nr_times; i-- > 0;) {
 		if (e->times[i].function != function)
 			continue;

@@ -74,6 +74,6 @@ int export_sqlite(struct model *m, const struct export_options *o, const char *p
 	sqlite3_finalize(e.find_request);
 	closed = sqlite_db_close(&e.db, !ret);
 	free_export(&e);
-	/* The database has put the reason into err. */
+	/* The functions of the database have written the reason into err. */
 	return ret == -EIO || (!ret && closed) ? -1 : ret;
 }

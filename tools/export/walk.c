@@ -54,7 +54,7 @@ static int compare(const void *pa, const void *pb)
 	return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* This is shown of a request: the segments of its timeline, and interrupts cut by them. */
+/* What is shown of a request: the segments of its timeline, and interrupts cut to these. */
 struct shown {
 	struct model *m;
 	const struct life *life;

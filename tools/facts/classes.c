@@ -26,7 +26,7 @@ struct classes {
 	struct naming *rows;
 	size_t nr, room;
 	struct intern names;
-	size_t last;		/* row found last: ids are asked for nearly in order */
+	size_t last;		/* the row that was found last: ids are looked up nearly in order */
 };
 
 static int add_row(void *arg, const void *at)

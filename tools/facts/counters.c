@@ -12,7 +12,7 @@
 #include "ticks.h"
 
 #define VAGUE_NS	1000000		/* a time may always be off its place by this much */
-#define TOGETHER_NS	50000		/* slept for less than this before a wait: it was preempted */
+#define TOGETHER_NS	50000		/* a thread that slept for less than this before a wait was preempted */
 #define COUNTERS_MAX	(1U << 24)	/* rows */
 
 /* One row, in ticks. */
@@ -47,7 +47,7 @@ struct now {
 	int64_t out, resolution;
 	int64_t wait;			/* the counter when it left */
 	int64_t waits;			/* it was read waiting for a CPU, from here on; INT64_MAX: never */
-	unsigned state;			/* in which it was read asleep; else not known */
+	unsigned state;			/* its state, if it was read asleep; else not known */
 	bool is_wait;			/* it has not slept at all */
 	bool is_merged;			/* these are several sleeps and waits */
 	const struct reading *status;	/* the last one with the number of sleeps; NULL: none */
@@ -82,8 +82,9 @@ static bool is_on(const struct reading *r)
 }
 
 /*
- * The counter of waits lacks what the hypervisor took: so the thread has also waited since it was
- * read waiting.  If it was not read asleep, and waited for most of the time, it waited for all.
+ * The counter of waits lacks the time that the hypervisor took: so the thread has also waited since
+ * it was read waiting.  If it was not read asleep, and waited for most of the time, it waited for
+ * all.
  */
 static int64_t woken_at(const struct counters *c, const struct now *n, int64_t in, int64_t waited)
 {
@@ -96,7 +97,7 @@ static int64_t woken_at(const struct counters *c, const struct now *n, int64_t i
 	return asleep <= max(c->together, n->resolution) || asleep < in - woken ? n->out : woken;
 }
 
-/* Several sleeps and waits may be taken as one. */
+/* Several sleeps and waits may count as one. */
 static int add_off(struct counters *c, const struct now *n, uint32_t tid, int64_t in, int64_t waited,
 		   bool has_in)
 {
@@ -124,7 +125,7 @@ static void read_off(struct now *n, const struct reading *b)
 	}
 }
 
-/* Was none of the times that it left the CPU since the number of sleeps was last read a sleep? */
+/* Has it not slept at any time when it left the CPU since the number of sleeps was last read? */
 static bool has_not_slept(const struct now *n, const struct reading *b)
 {
 	return n->status && b->flags & LDB_SCHEDSTAT_F_SLEEPS && b->nr_sleeps == n->status->nr_sleeps;
@@ -141,7 +142,7 @@ static void leave(struct now *n, const struct reading *b, int64_t out, int64_t r
 	read_off(n, b);
 }
 
-/* It was off the CPU between a and b, though on it at both: somewhere in [lo, b]. */
+/* It was on the CPU at a and at b, but off it for some time in [lo, b]. */
 static int between(struct counters *c, const struct now *now, const struct reading *a,
 		   const struct reading *b, int64_t lo, int64_t off)
 {
@@ -207,7 +208,7 @@ static int after_off(struct counters *c, struct now *n, const struct reading *a,
 		}
 		return add_off(c, &was, a->tid, max(in, a->tick), b->wait - was.wait, true);
 	}
-	/* It ran in between, and what it ran before it left is known. */
+	/* It ran in between, and it is known for how long before it left. */
 	out = lo + (b->tick - lo) / 2;
 	in = max(out - run, a->tick);
 	was.resolution = max(was.resolution, (b->tick - lo) / 2);
@@ -216,7 +217,7 @@ static int after_off(struct counters *c, struct now *n, const struct reading *a,
 	return ret;
 }
 
-/* A tid that is used again has counters that begin again. */
+/* If a tid is used again, its counters begin at 0 again. */
 static bool is_same(const struct reading *a, const struct reading *b)
 {
 	return a && a->tid == b->tid && b->run >= a->run && b->wait >= a->wait &&

@@ -4,11 +4,12 @@
  * kernel events.
  *
  * The counters say how long a thread ran between two readings, how long it waited for a CPU, and
- * how many times it came to one; it slept for the rest.  If it left its CPU and came back once,
- * these are the very times: it left when it had run for what its clock shows, a wait comes last,
- * and it ran after that.  If it did so more often between two readings, the lengths are right, and
- * taken as one; where they lie is known to within the readings.  What could be anywhere in a long
- * time is not placed, but counted.  Which task ran meanwhile, and what ended a sleep, is not known.
+ * how many times it came to one; it slept for the rest.  If it left its CPU and came back once, the
+ * times are exact: it left when it had run as long as its clock shows, a wait comes last, and it
+ * ran after that.  If it left more often between two readings, the lengths are right but count as
+ * one, and it is only known that they lie between the readings.  Time that could be anywhere in a
+ * long interval is not placed, but counted.  It is not known which task ran meanwhile, and what
+ * ended a sleep.
  */
 #ifndef FACTS_COUNTERS_H
 #define FACTS_COUNTERS_H
@@ -23,7 +24,7 @@ void counters_close(struct counters *c);
 int counters_each(const struct counters *c, int64_t from, int64_t to, const struct sched_sink *sink,
 		  struct sched_result *result);
 
-/* Returns how long threads were off the CPU without it being known when. */
+/* Returns how long threads were off the CPU at times that are not known. */
 int64_t counters_unplaced_ns(const struct counters *c);
 
 #endif

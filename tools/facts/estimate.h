@@ -47,7 +47,7 @@ static inline struct estimate estimate_func(const struct ldb_row_func *f)
 	return e;
 }
 
-/* Of a row of LOCK or REQ with nr_later: the generation of the innermost frame; 0: there was none. */
+/* For a row of LOCK or REQ with nr_later: the generation of the innermost frame; 0: there was none. */
 static inline uint64_t innermost_of(uint64_t gen, uint64_t nr_later)
 {
 	return gen - ((nr_later - 1) << 16);

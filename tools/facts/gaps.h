@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads observation gaps of threads: the scanner did not run, or did not sample one of them.
- * What they did then is not known, which differs from uninstrumented code.
+ * What they did in a gap is not known, unlike time in uninstrumented code.
  */
 #ifndef FACTS_GAPS_H
 #define FACTS_GAPS_H

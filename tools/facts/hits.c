@@ -11,7 +11,7 @@
 
 #define RECENT	8	/* interrupts do not nest deeper */
 
-/* This is a part, and the last interrupts in it: a later row may be of an interrupt around them. */
+/* A part, and the last interrupts in it: a later row may be of an interrupt in which these were nested. */
 struct counting {
 	struct hits_part part;
 	struct { int64_t start, end; } recent[RECENT];

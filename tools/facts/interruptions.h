@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads page faults and interrupts of threads, and time that a hypervisor took: each is made
- * here.
+ * Makes facts of the rows of page faults and interrupts, and of the time that a hypervisor
+ * took.
  */
 #ifndef FACTS_INTERRUPTIONS_H
 #define FACTS_INTERRUPTIONS_H

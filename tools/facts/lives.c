@@ -41,7 +41,7 @@ struct lives {
 	uint64_t *wanted;		/* bits, by hash of the id; NULL: all are */
 	size_t nr_wanted_bits;
 	struct reader_filter filter;
-	bool is_part;			/* ends of what is not open: it began at filter.t_min */
+	bool is_part;			/* an end without a start: it began at filter.t_min */
 };
 
 static inline struct open_life *find_open(struct lives *l, uint64_t id)
@@ -218,7 +218,7 @@ static bool was_taken_early(struct open_life *o, uint32_t tid, uint64_t queue, i
 	for (size_t i = 0; i < o->life.nr_parts; i++) {
 		struct life_part *p = &o->life.parts[i];
 
-		/* to_tid of a thread's span: the hand-off that began it is accounted for. */
+		/* to_tid of a thread's span means that the hand-off that began the span was found. */
 		if (!p->is_queue && p->tid != tid && p->queue == queue && !p->to_tid &&
 		    p->start >= since) {
 			p->to_tid = p->tid;

@@ -11,12 +11,12 @@
  *			everything ends
  *	END_ALL(tid)	END of every request tid works on
  *
- * An instance is over when there was an END and no span is left open.  When the id comes
- * again after that, it is a new instance.  START on a thread that works on the request
- * already changes nothing.  A consumer may START before the producer's BLOCK: that queue
- * span is empty and not pending.  ARRIVED comes from the thread whose START is next: it is
- * not known who put the request there, so the span has its tid.  It changes nothing if that
- * thread works on it already, or if it is known to be in q.
+ * An instance is over when there was an END and no span is left open.  When the id comes again
+ * after that, it is a new instance.  START on a thread that works on the request already changes
+ * nothing.  A consumer may START before the producer's BLOCK: that queue span is empty and not
+ * pending.  ARRIVED comes from the thread whose START is next: it is not known which thread put the
+ * request there, so the span has this one's tid.  It changes nothing if that thread works on it
+ * already, or if it is known to be in q.
  */
 #ifndef FACTS_LIVES_H
 #define FACTS_LIVES_H
@@ -47,15 +47,15 @@ int lives_some(struct model *m, const uint64_t *ids, size_t nr,
 	       int (*life)(void *arg, struct life *life), void *arg, struct lives_result *result);
 
 /*
- * Does the same from the events in [from, to] (ticks) alone: an instance that ends there and
- * began earlier begins at from.  That only shows which requests threads worked on then.
+ * Does the same from the events in [from, to] (ticks) alone: an instance that ends there and began
+ * earlier begins at from.  The result only shows which requests threads worked on in that time.
  */
 int lives_within(struct model *m, int64_t from, int64_t to, int (*life)(void *arg, struct life *life),
 		 void *arg, struct lives_result *result);
 
 /*
- * Finds the last instance of the id that began by tick, as the table of requests has it; sets *row to NULL
- * if there is none.  Returns 0 or -errno.
+ * Finds the last instance of the id that began by tick, as the table of requests has it; sets *row
+ * to NULL if there is none.  Returns 0 or -errno.
  */
 int lives_last(struct model *m, uint64_t id, int64_t tick, const struct ldb_row_reqtab **row);
 

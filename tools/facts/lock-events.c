@@ -27,7 +27,7 @@ struct builder {
 	struct keyed objects;		/* of selected events */
 	struct futexes futexes;
 	int64_t futex_resolution;	/* ticks */
-	bool wants_funcs, has_emitted;	/* sink->funcs gets its rows now, has got them */
+	bool wants_funcs, has_emitted;	/* sink->funcs gets its rows in this pass; it has got them */
 };
 
 unsigned lock_kind_group(unsigned kind)
@@ -76,7 +76,7 @@ static int on_sleep(void *arg, const struct futex_wait *w)
 	return emit_sleep(k->b, k->wait, w);
 }
 
-/* With futexes the end of a condition's wait is known better. */
+/* Sleeps on futexes show more exactly when the wait for a condition ended. */
 static int add_event(struct builder *b, struct lock_event *e)
 {
 	struct waking waking = { b, e };

@@ -14,8 +14,8 @@
 struct lock_events_options {
 	int64_t from, to;	/* ticks: events that overlap */
 	const char *thread;	/* that waits or holds: tid or glob; NULL: all */
-	struct futexes *futexes; /* of [from, to], to be taken over; NULL: they are read */
-	bool no_funcs;		/* FUNC rows are not read: begins of holds are less exact */
+	struct futexes *futexes; /* of [from, to]; they belong to this module then; NULL: it reads them */
+	bool no_funcs;		/* FUNC rows are not read: the starts of holds are less exact */
 	int64_t after;		/* ticks: what ends more than this after to is not read; 0: no limit */
 };
 

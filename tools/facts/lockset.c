@@ -52,7 +52,7 @@ struct lockset_near {
 	bool is_used;
 	bool is_only;		/* the only thread of its tid: at any time */
 	size_t from, to;	/* the queries of its group */
-	size_t last;		/* the query found last */
+	size_t last;		/* the query that was found last */
 };
 
 void lockset_init(struct lockset *s, struct model *m)
@@ -196,7 +196,7 @@ static int prepare_queries(struct lockset *s)
 			};
 	}
 	sort_by(s->queries, nr, query_compare);
-	/* One more query at the end of each group gets the rows behind its last one. */
+	/* At the end of each group is one more query, for the rows behind the last real one. */
 	for (size_t i = 0; i < nr; i++) {
 		if (i + 1 < nr && same_group(&s->queries[i], &s->queries[i + 1]))
 			continue;
@@ -396,7 +396,7 @@ void lockset_feed(struct lockset *s, const struct ldb_row_func *row)
 		feed_places(s, row);
 }
 
-/* Bounds the hold by the frames: lo is put into begin, hi into end. */
+/* Bounds the hold by the frames: stores lo in begin and hi in end. */
 struct bound {
 	int64_t lo, hi;
 };

@@ -9,7 +9,7 @@
  *    resolution half its width.
  *  - where in the user's source it happened, when the call is in a function
  *    of a system header (std::mutex::lock at -O0): the call site of the
- *    innermost frame around it that does not.
+ *    innermost frame around it that is not in one.
  *
  * Use: add LOCK rows, prepare, feed FUNC rows, resolve.
  */
@@ -27,7 +27,7 @@ struct lock_event {
 	uint32_t op;		/* LDB_LOCK_OP_* */
 	uint32_t flags;		/* enum ldb_lock_kind | LDB_LOCK_F_* */
 	uint32_t tid, owner;
-	uint32_t waker;		/* WAIT for what has no holder: who ended it; 0: not known */
+	uint32_t waker;		/* WAIT without a holder: the thread that ended it; 0: not known */
 	uint64_t lock, gen, site;
 	int64_t begin, end;	/* ticks */
 	uint64_t resolution;	/* ticks; of the duration */
@@ -47,7 +47,7 @@ struct lockset {
 	struct hash awaited;		/* the first of climbs for each frame */
 };
 
-/* Can there be a holder?  Conditions, semaphores, barriers and joins end by another's call. */
+/* Can there be a holder?  Waits for conditions, semaphores, barriers and joins end by another thread's call. */
 static inline bool lock_kind_is_held(unsigned kind)
 {
 	return kind != LDB_LOCK_COND && kind != LDB_LOCK_SEM && kind != LDB_LOCK_BARRIER &&

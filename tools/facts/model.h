@@ -85,7 +85,7 @@ struct model {
 	bool is_kernel_only;		/* no functions, locks, requests were recorded */
 	bool has_sched;			/* there are SCHED or SCHEDSTAT rows */
 	struct counters *counters;	/* the latter, in place of kernel events; else NULL */
-	int64_t unplaced_ns;		/* by these, threads were off the CPU, it is not known when */
+	int64_t unplaced_ns;		/* how long, by these, threads were off the CPU at times that are not known */
 	bool has_faults, has_irqs;	/* page faults, interrupts were recorded: no row means none */
 	bool has_calls;			/* system calls in which threads slept were recorded */
 	const char *samples;		/* clock and rate: "cpu-clock 199"; "": none were taken */
@@ -100,7 +100,7 @@ struct model {
 
 /* This is a span of a request instance: on a thread, or in a queue. */
 struct life_part {
-	uint32_t tid;		/* in a queue: of who put it there; if unknown, to_tid */
+	uint32_t tid;		/* in a queue: of the thread that put it there; if unknown, to_tid */
 	uint32_t to_tid;	/* in a queue: of the thread that took it out; 0: none;
 				   on a thread: not 0 if the queue it came from is known */
 	bool is_queue, is_open;	/* is_open: its end is not in the trace */
@@ -159,7 +159,7 @@ struct syscall {
 struct segment_sched {
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
 	struct party preempted_by;	/* PREEMPTED */
-	struct party waker;		/* who ended the sleep */
+	struct party waker;		/* the task that ended the sleep */
 	uint32_t cpu;			/* where it slept, or waited to run */
 	uint32_t from_cpu, to_cpu;	/* where it ran before and after */
 	bool has_futex, is_futex_woken;	/* is_futex_woken: the waker called FUTEX_WAKE on it */
@@ -220,8 +220,8 @@ struct segment {
 	const struct symbol *lock_symbol; /* NULL: no address */
 	unsigned lock_kind;		/* enum ldb_lock_kind */
 	uint32_t owner;			/* LOCK_WAIT: tid of the holder when it began, 0: unknown */
-	uint32_t waker;			/* LOCK_WAIT: who ended it, by the shim; 0: not known */
-	uint32_t to_tid;		/* QUEUE: who took it out; REQUEST: itself, if from one */
+	uint32_t waker;			/* LOCK_WAIT: the thread that ended it, by the shim; 0: not known */
+	uint32_t to_tid;		/* QUEUE: the thread that took it out; REQUEST: its own, if from a queue */
 	bool is_truncated;		/* it was running when the recording began or ended */
 	bool is_clipped;		/* the whole is longer than the bar */
 	bool is_inferred;		/* LOCK_HOLD: known from the wait alone */

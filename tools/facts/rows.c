@@ -42,7 +42,7 @@ int rows_exist(struct reader *r, unsigned kind)
 	return rows_each(r, kind, NULL, stop, NULL);
 }
 
-/* Each row costs as little as can be: there are millions, and they only become ordered here. */
+/* This must be fast: there are millions of rows, and they are only put in order here. */
 static int add_reqs(void *window, const struct reader_rows *rows)
 {
 	int ret = 0;

@@ -160,7 +160,7 @@ void split_interval(uint64_t nr, uint64_t all, double *low, double *high)
 
 COMPARE_NUMBERS(number_compare, uint32_t)
 
-/* Keeps the biggest; of equal ones that which was found first. */
+/* Retains the biggest; of equal ones, the one that was found first. */
 static void add_part(struct split *split, const struct split_part *new)
 {
 	size_t at = split->nr_parts;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples of threads are made here.  What a thread was in is named: in code with records by the
- * line, in other code by the function that was called, or, if that is not known, by the function
- * that the symbols of its file have there, and in the kernel by its function.
+ * Makes facts of the samples of threads, and names the place of each.  In code with records this is
+ * the line; in other code it is the function that was called or, if that is not known, the function
+ * that the symbols of the file have there; in the kernel it is the kernel's function.
  */
 #ifndef FACTS_SAMPLES_H
 #define FACTS_SAMPLES_H
@@ -14,11 +14,11 @@ struct sample {
 	uint32_t tid;
 	const struct thread *thread;	/* NULL: not in the trace */
 	uint64_t pc;			/* where its own code was; 0: not known */
-	uint64_t ret;			/* of the call that it was in, to code with records; 0: in none */
+	uint64_t ret;			/* of the call that it was in: return address in code with records; 0: none */
 	uint32_t kernel;		/* as in the row: 0: in its own code */
 };
 
-/* This does what faults_each() of interruptions.h does. */
+/* Calls call() for each of them, as faults_each() of interruptions.h does for faults. */
 int samples_each(struct model *m, const struct reader_filter *filter,
 		 int (*call)(void *arg, const struct sample *s), void *arg);
 

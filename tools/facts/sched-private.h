@@ -86,7 +86,7 @@ void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own
 /* Ends all runs, as the rows end. */
 void cpu_end_all(struct sched *s, int64_t tick);
 
-/* t waits for this CPU, and for no other any more. */
+/* From now on t waits for this CPU, and for no other. */
 void cpu_enter(struct sched *s, struct sched_thread *t, uint32_t cpu, int64_t tick);
 void cpu_leave(struct sched *s, struct sched_thread *t, int64_t tick);
 

@@ -49,12 +49,12 @@ struct sched_off {
 	int64_t out, woken, in;		/* ticks; out <= woken <= in; preempted: woken == out */
 	bool has_out;			/* false: before the rows began */
 	bool has_woken;			/* false: the wake-up is missing; woken == in */
-	bool has_in;			/* false: it is missing; in is how far is known */
+	bool has_in;			/* false: it is missing; in is the time up to which anything is known */
 	bool is_preempted;
 	bool is_new;			/* a new thread that had not run yet */
 	bool has_lost;			/* kernel events were lost about then */
-	bool is_counted;		/* made of counters: what follows is not known but state */
-	int64_t resolution;		/* ticks: counted times may be so far off, the lengths are right */
+	bool is_counted;		/* made of counters: of what follows only state is known */
+	int64_t resolution;		/* ticks: the times may be off by this much, but the lengths are right */
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
 	uint32_t cpu_out, cpu_wait, cpu_in; /* UINT32_MAX: not known */
 	uint64_t gen, pc;		/* of the innermost frame; 0: not known */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Times from a trace may be any number.  Here they are limited to a range of
- * 36 years to both sides of the recording, in which sums and differences of a
+ * 36 years before and after the recording, in which sums and differences of a
  * few of them cannot overflow.
  */
 #ifndef FACTS_TICKS_H
@@ -30,7 +30,7 @@ static inline int64_t ticks_time_ns(const struct reader *r, int64_t tick)
 	return ticks_sane(reader_ns(r, tick));
 }
 
-/* This is the last conversion: most times are converted twice, as an end and as the next begin. */
+/* The last conversion is remembered: most times are converted twice, as an end and as the next start. */
 struct ticks_last {
 	int64_t tick, ns;
 	bool is_known;

@@ -16,7 +16,7 @@ struct asking {
 	struct recent {
 		uint64_t addr;
 		unsigned epoch, ask;	/* + 1; 0: free */
-	} recent[RECENT_MAX];		/* addresses that repeat are not asked for again */
+	} recent[RECENT_MAX];		/* addresses that repeat are not looked up again */
 };
 
 typedef const struct symbol *lookup_fn(struct symtab *st, uint64_t addr, int64_t tick);
@@ -72,7 +72,7 @@ static void ask_row(struct asking *a, const struct reader_rows *rows, size_t i)
 		break;
 	case LDB_BLK_REQ:
 		ask(a, LDB_ASK_DATA, q->queue, q->tick);
-		/* In ARRIVED it is a time. */
+		/* In ARRIVED, site is a time. */
 		if (q->op != LDB_REQ_OP_ARRIVED)
 			ask(a, LDB_ASK_CALL, q->site, q->tick);
 		break;

@@ -21,7 +21,7 @@ struct names_done {
 
 /*
  * Returns 0; -EEXIST: it has them already; -EINTR: interrupted; else err has the reason.  The
- * file is whole in any case, except while it is written (at the end, for milliseconds).
+ * file stays valid in any case, except while it is written (at the end, for milliseconds).
  */
 int names_store(const char *path, const struct names_options *o, struct names_done *done,
 		char *err, size_t err_size);

@@ -236,8 +236,8 @@ void cells_sort(struct cells *c)
 }
 
 /*
- * Writes least and greatest values of rows, in a separate table; for a single value they are the
- * sum.
+ * Writes the least and the greatest value of each row, in a separate table; if there is a single
+ * value, both are the sum.
  */
 static int write_extremes(const struct cells *k, struct page *p, const char *id)
 {

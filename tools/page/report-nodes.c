@@ -16,7 +16,7 @@ int flame_name(struct flame *f, const char *text, uint32_t *number)
 {
 	int64_t n;
 
-	/* There may be any number of locks on a heap. */
+	/* A program may have any number of locks on its heap. */
 	n = intern_string(&f->names, f->names.nr < REPORT_NAMES_MAX ? text : "(others)");
 	if (n < 0)
 		return -ENOMEM;
@@ -97,7 +97,7 @@ static void compact(struct flame *f, const int64_t *total, int64_t limit, uint32
 		keys[i] = nr++;
 	}
 	f->nr_nodes = nr;
-	/* There is room, as they are not more than before. */
+	/* There is room, because there are no more than before. */
 	hash_clear(&f->by_path);
 	for (size_t i = 0; i < nr; i++)
 		hash_put(&f->by_path, node_hash(&f->nodes[i]), i);

@@ -24,9 +24,9 @@ struct bins {
 };
 
 void bins_init(struct bins *b, const struct model *m, int64_t from, int64_t to);
-/* A choice must reach at least to this bin not to end before the tick; REPORT_BINS: none. */
+/* To reach the tick, a choice must include this bin or a later one; REPORT_BINS: none does. */
 unsigned bins_first(const struct bins *b, int64_t tick);
-/* A choice must begin before this bin not to begin after the tick; 0: none. */
+/* To include the tick, a choice must begin before this bin; 0: none does. */
 unsigned bins_last(const struct bins *b, int64_t tick);
 /* Returns the bin that contains the time. */
 unsigned bins_at(const struct bins *b, int64_t ns);
@@ -210,7 +210,7 @@ struct report {
 	struct report_requests lives;
 	struct report_calls calls;
 	struct flame flame;
-	uint32_t thread;		/* number in the model, of the segments that come */
+	uint32_t thread;		/* number in the model, of the thread whose segments follow */
 };
 
 #endif

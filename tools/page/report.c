@@ -38,7 +38,7 @@ static int build_stats(struct model *m, const struct report_options *o, struct s
 		return -ENOMEM;
 	for (size_t i = 0; i < stats->nr; i++)
 		(*rows)[i] = &stats->entries[i];
-	/* Rows are in ldb-report's order: those that are equal in one column stay in it. */
+	/* Rows are in the order of ldb-report, and rows with equal values in a column stay in that order. */
 	functions_sort(*rows, stats->nr, functions_sort_key(0));
 	return 0;
 }

@@ -8,7 +8,7 @@
  *
  * Behind a column's name '+' says that its values are near the previous ones, '-' that it is not
  * written.  With a limit at most max rows stay: those whose weight, the value of one of the
- * columns, is greatest.  Lack of memory may be found at the end: a result that is not 0 is
+ * columns, is greatest.  That there was no memory may be reported later: a result that is not 0 is
  * -ENOMEM, and stays so.
  */
 #ifndef PAGE_STORE_H

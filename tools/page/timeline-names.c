@@ -16,7 +16,7 @@ int64_t names_string(struct timeline_data *d, const char *s)
 	return intern_string(&d->strings, s ? s : "");
 }
 
-/* A symbol is one address of a function: the same name and place come with many. */
+/* A symbol is one address of a function: many symbols have the same name and place. */
 static int64_t by_symbol(struct intern *symbols, int64_t **numbers, const struct symbol *s,
 			 bool *is_new)
 {
@@ -111,7 +111,7 @@ int64_t names_thread(struct timeline_data *d, uint32_t tid, const struct thread 
 		d->threads_more = more;
 	}
 	more = &d->threads_more[number];
-	/* The last name: threads name themselves after their start. */
+	/* The last name counts: threads name themselves after their start. */
 	task = thread ? NULL : tasks_find(d->m->tasks, tid, INT64_MAX);
 	more->name = names_string(d, thread ? model_thread_name(thread) : task ? task->name : "");
 	more->made = more->seen = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files of the timeline's page share this: its data, before they are written. */
+/* The data of the timeline's page before it is written, which the page's files share. */
 #ifndef PAGE_TIMELINE_PRIVATE_H
 #define PAGE_TIMELINE_PRIVATE_H
 
@@ -52,7 +52,7 @@ struct timeline_data {
 	int64_t open_end[DEPTH_MAX + 1]; /* ns: of the invocations around the next one */
 	unsigned nr_open, depth_max;	/* depth_max: the greatest that occurs */
 	uint64_t nr_too_deep;
-	int64_t thread;			/* whose segments come */
+	int64_t thread;			/* the thread whose segments follow */
 	int64_t nr_requests_seen;
 };
 

@@ -12,7 +12,7 @@
 
 struct timeline_page_options {
 	int64_t from, to;		/* ticks: what overlaps */
-	const struct requests *requests; /* of its instances the causes are shown, .. */
+	const struct requests *requests; /* the causes of these instances are shown, .. */
 	const struct life *first;	/* .. and of this one, when the page opens; NULL: 1st */
 	uint64_t max_functions;		/* 0: TIMELINE_PAGE_FUNCTIONS */
 };

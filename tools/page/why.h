@@ -13,13 +13,13 @@
 
 #define WHY_PAGE_TARGETS	20000	/* one by one: the slowest; boxes and blame are of all */
 #define WHY_PAGE_CHAINS		500	/* targets whose chains can be read */
-#define WHY_PAGE_LIVES		24	/* targets of which all that happened is shown */
+#define WHY_PAGE_LIVES		24	/* targets whose segments are shown */
 #define WHY_PAGE_SEGMENTS	1500	/* of each of those, the longest */
 #define WHY_PAGE_BINS		1600
 
 struct why_page_options {
 	const char *title;
-	const struct why_options *why;	/* that it was built with */
+	const struct why_options *why;	/* the options that it was built with */
 	const char *against_title;	/* where why->against is from; NULL: nowhere */
 };
 

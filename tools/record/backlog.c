@@ -9,7 +9,7 @@
 #define OUT_BYTES	16384	/* rows that leave at a time */
 #define NEAR		8	/* a row that is at most this many places out of order is moved at once */
 
-/* If it cannot grow it is unchanged, and all three can be used as before. */
+/* If one of the three arrays cannot grow, all can be used as before. */
 static int grow(struct backlog *w)
 {
 	size_t rows = w->room, keys = w->room, merged = w->room;
@@ -48,7 +48,7 @@ void *backlog_add(struct backlog *w, int64_t tick)
 	return w->rows + w->nr++ * w->row_bytes;
 }
 
-/* Corrects what is out of place by a few; returns where the next run begins. */
+/* Moves rows that are a few places out of order; returns where the next run begins. */
 static size_t run_end(struct backlog_key *k, size_t from, size_t nr)
 {
 	size_t i;

@@ -22,7 +22,7 @@ struct backlog {
 	struct backlog_key {
 		int64_t tick;
 		uint64_t row;
-	} *keys, *merged;	/* in order of tick except for what was added lately; a spare */
+	} *keys, *merged;	/* in order of tick, except those added lately; a spare array */
 	size_t nr, room, max;
 };
 
@@ -34,7 +34,7 @@ struct backlog {
 int backlog_init(struct backlog *w, size_t row_bytes, size_t max, backlog_out_fn *out, void *arg);
 void backlog_exit(struct backlog *w);
 
-/* Returns where to put the row, which must be done at once. */
+/* Returns where to store the row; the caller must do so at once. */
 void *backlog_add(struct backlog *w, int64_t tick);
 
 /* Releases rows of this tick or older. */

@@ -12,7 +12,7 @@ static const char *const names[] = {
 #include "record/calls.inc"
 };
 
-/* These are worth more than their name. */
+/* Of these calls more than the name is recorded. */
 static const struct {
 	const char *name;
 	uint8_t how;		/* the other argument, LDB_CALL_HAS_FD */
@@ -77,7 +77,7 @@ void calls_descriptor(const struct ldb_syscall_rec *r, char *text, size_t size)
 	char name[25] = "";
 	size_t len;
 
-	/* Its parts are not in one piece. */
+	/* The parts of the address are not next to each other in the record. */
 	memcpy(name, &r->name0, 8);
 	memcpy(name + 8, &r->name1, 8);
 	memcpy(name + 16, &r->name2, 4);

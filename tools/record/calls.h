@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* System calls have numbers, names, and arguments of which some are recorded. */
+/* Knows numbers and names of system calls, and which of their arguments are recorded. */
 #ifndef RECORD_CALLS_H
 #define RECORD_CALLS_H
 
@@ -19,11 +19,11 @@ int64_t calls_number(const char *name);
 
 /*
  * Writes what the descriptor of an LDB_EV_SYSCALL_FD is: "svc.dat", "a pipe", "eventfd",
- * "socket 10.0.0.1:80"; 24 bytes of a name are there at most.
+ * "socket 10.0.0.1:80"; the record has at most 24 bytes of a name.
  */
 void calls_descriptor(const struct ldb_syscall_rec *r, char *text, size_t size);
 
-/* Writes "socket 10.0.0.1:80" or "socket [::1]:80"; the numbers are of the network's order. */
+/* Writes "socket 10.0.0.1:80" or "socket [::1]:80"; the numbers are in network byte order. */
 void calls_address(int family, const void *address, uint16_t port, char *text, size_t size);
 
 #endif

@@ -133,7 +133,7 @@ static void bound_by_newer(struct nested *v, size_t nr)
 			v[i - 2].s->start_max = min(v[i - 2].s->start_max, v[i - 1].s->start_max);
 }
 
-/* Its callees have returned; now it has, when another began. */
+/* Its callees have returned; it had returned as well when another one began. */
 static void take_off(struct nested *v, size_t i, int64_t tick, int64_t *all_ended)
 {
 	struct seen *s = v[i].s;
@@ -186,7 +186,7 @@ void chain_nest_begin(struct chain_nest *n)
 	n->nr = 0;
 }
 
-/* Without memory its bounds stay as they are. */
+/* If there is no memory the bounds of the thread's invocations stay as they are. */
 void chain_nest_add(struct chain_nest *n, struct seen *s)
 {
 	array_push(n->all, n->nr, n->room, { .s = s });

@@ -8,7 +8,7 @@
 #include "record/chain.h"
 
 #define THREADS_MAX	65536
-#define ENDED_MAX	(1U << 18)	/* not written yet */
+#define ENDED_MAX	(1U << 18)	/* that are not written yet */
 #define ALONE_MAX	(1U << 18)	/* remembered */
 #define READINGS_MAX	(1U << 16)	/* of a thread, remembered */
 #define BLOCK(gen)	((uint16_t)(gen))
@@ -19,9 +19,9 @@ struct chain_nest {
 	struct nested {
 		struct seen *s;
 		uint64_t caller;	/* the nearest in its block; 0: none, or not known */
-		size_t above;		/* its number, or NO_NESTED */
+		size_t above;		/* number of the caller, or NO_NESTED */
 		uint64_t last_callee;	/* the last that it has called; 0: none */
-		bool is_known;		/* the caller is */
+		bool is_known;		/* it is known whether it has a caller */
 	} *all;
 	size_t nr, room;
 	size_t *stack;		/* numbers of those that have not returned */
@@ -45,7 +45,7 @@ struct seen {
 	bool by_scanner;	/* its row has come */
 	uint64_t gen, parent, pc, ret, addr;
 	int64_t start_min, start_max, end_min, end_max;	/* of those, min may be NOT_KNOWN */
-	int64_t ends_by;	/* what began after its end has been observed */
+	int64_t ends_by;	/* its end is not later: something that began after it was observed then */
 };
 
 /* The thread left at tick, and came back. */
@@ -58,11 +58,11 @@ struct chain {			/* of a thread */
 	int64_t born;		/* it made no call before; NOT_KNOWN: it may have */
 	const volatile struct ldb_page *page;	/* NULL: none was found yet */
 	uint64_t stack_lo, stack_hi;
-	bool is_left_alone;	/* the program gave it other stacks: it is the scanner's */
+	bool is_left_alone;	/* the program gave it other stacks: only the scanner follows it */
 	bool is_broken;		/* frames are missing, until a reading has all of them */
 	bool is_all;		/* the reading that is on its way has all */
-	bool is_away;		/* it was read when it left */
-	bool has_ended;		/* what is read of it later is not of its functions */
+	bool is_away;		/* it is off its CPU, and was read when it left */
+	bool has_ended;		/* later readings do not show its functions */
 	struct reading *readings; /* the last ones */
 	size_t nr_readings, room_readings;
 	struct seen *stack;	/* the outermost first */
@@ -71,7 +71,7 @@ struct chain {			/* of a thread */
 	size_t nr_fresh, room_fresh;
 	int64_t last;		/* tick of its last step */
 	int64_t polled;		/* the scanner knew its state then; NOT_KNOWN */
-	int64_t nr_alone;	/* counted rows that were written, less those the scanner has counted */
+	int64_t nr_alone;	/* counted rows that were written, minus those that the scanner has counted */
 };
 
 struct chains {
@@ -85,14 +85,14 @@ struct chains {
 	struct chain *chains;
 	size_t nr_chains, room_chains;
 	struct hash by_tid;
-	/* Rows of the scanner, as they came; the first are done. */
+	/* Rows of the scanner, in the order of their arrival; the first ones are processed. */
 	struct ldb_row_func *rows;
 	size_t nr_rows, room_rows, nr_done;
-	/* Invocations that have ended and are not written yet, in any order; those the kernel has read. */
+	/* Invocations that the kernel has read, that have ended, and that are not written yet, in any order. */
 	struct seen *ended;
 	size_t nr_ended, room_ended;
 	struct hash by_gen;
-	struct seen *bounded;	/* the same, with bounds that agree */
+	struct seen *bounded;	/* copies of these, with bounds that agree */
 	size_t room_bounded;
 	int64_t released;	/* when some were written last */
 	struct chain_nest nest;
@@ -114,28 +114,28 @@ struct seen *chain_find(const struct chain *t, uint64_t gen);
 /* Since when the thread has been running, at most; NOT_KNOWN: it was never read before. */
 int64_t chain_running_since(const struct chain *t);
 
-/* It has other stacks than its own, and is not followed any more. */
+/* The thread uses other stacks than its own, so its chain is not followed any more. */
 void chain_leave_alone(struct chains *c, struct chain *t);
 
 /* chain-rows.c: the invocation has ended; it waits for the scanner. */
 void chain_rows_end(struct chains *c, const struct seen *s);
 
-/* It will not come from the scanner any more, but has run until the recording ended. */
+/* The scanner will not deliver this invocation any more, but it has run until the recording ended. */
 void chain_rows_open(struct chains *c, const struct seen *s);
 
-/* Of a thread, what the scanner has observed is written, and what only the kernel has is forgotten. */
+/* Writes the invocations of a thread that the scanner has observed, and drops those that only the kernel has read. */
 void chain_rows_give_back(struct chains *c, uint32_t tid);
 
-/* The thread has ended; so have its invocations, which readings after that did not find. */
+/* The thread has ended, and so have those of its invocations that no later reading found. */
 void chain_rows_cut(struct chains *c, uint32_t tid, int64_t tick);
 
 /* Takes the scanner's rows up to the tick, and writes what has waited long enough. */
 void chain_rows_release(struct chains *c, int64_t tick);
 
-/* What is still running gets its bounds from what has ended: it may have ended, too. */
+/* Invocations that are still running get bounds from those that have ended, because they may have ended, too. */
 void chain_rows_bound_running(struct chains *c);
 
-/* Writes all. */
+/* Writes all that are left. */
 void chain_rows_finish(struct chains *c);
 
 /* chain-nest.c: makes bounds agree. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes rows of invocations: of the scanner's rows with what the kernel knows of them, and of what
- * the kernel alone has observed; see chain.h.  They are written when they have waited long
- * enough for what else bounds them (chain-nest.c), in order of their ends.
+ * Makes rows of invocations: from the scanner's rows, with what the kernel knows of them, and from
+ * what only the kernel has observed; see chain.h.  They are written when they have waited long
+ * enough for other rows that bound them (chain-nest.c), in order of their ends.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static int64_t lower(int64_t max, uint64_t unc)
 	return unc == LDB_UNC_UNKNOWN ? NOT_KNOWN : max - (int64_t)unc;
 }
 
-/* A thread's counter has none from before the recording, but those that ran until its end. */
+/* A thread's counter counts no invocation from before the recording, but those that ran until its end. */
 static bool is_counted(uint32_t flags)
 {
 	return !(flags & LDB_FUNC_F_FROM_START) || flags & LDB_FUNC_F_OPEN;
@@ -69,7 +69,7 @@ static void remember_alone(struct chains *c, const struct seen *s)
 static void write_row(struct chains *c, const struct seen *s)
 {
 	struct chain *t = chain_of(c, s->tid);
-	/* It did not end before it began. */
+	/* An invocation cannot end before it begins. */
 	int64_t end_min = s->end_min == NOT_KNOWN ? NOT_KNOWN : max(s->end_min, s->start_min);
 	struct ldb_row_func row = {
 		.flags = s->flags, .tid = s->tid, .pc = s->pc, .ret = s->ret, .gen = s->gen,
@@ -140,7 +140,7 @@ void chain_rows_bound_running(struct chains *c)
 	make_agree(c);
 }
 
-/* Has the scanner known the thread's state since it ended, and is its row here, if it has one? */
+/* Has the scanner known the thread's state since the invocation ended, and has its row come, if there is one? */
 static bool is_ripe(const struct chains *c, const struct seen *s, int64_t tick, int64_t before)
 {
 	const struct chain *t = chain_of(c, s->tid);
@@ -148,7 +148,7 @@ static bool is_ripe(const struct chains *c, const struct seen *s, int64_t tick, 
 	return s->end_max < before || (t && s->end_max < t->polled && t->polled <= tick);
 }
 
-/* Of those that end at one time the newer ones, which are the callees, end first. */
+/* Of invocations that end at the same time, the newer ones, which are the callees, end first. */
 COMPARE(by_end, struct seen, UP(end_max) DOWN(gen))
 
 static void write_ended(struct chains *c, int64_t tick, int64_t before)
@@ -182,7 +182,7 @@ static void add_ended(struct chains *c, const struct seen *s)
 
 /* Joining */
 
-/* If the two contradict, the first stays. */
+/* If the two bounds contradict each other, the first one stays. */
 static void narrow(int64_t *min, int64_t *max, int64_t other_min, int64_t other_max)
 {
 	int64_t new_min = max(*min, other_min), new_max = min(*max, other_max);
@@ -224,17 +224,17 @@ static void close_row(struct seen *s, int64_t end_min, int64_t end_max)
 	s->end_max = end_max;
 }
 
-/* What the scanner knows, with what the kernel does; end_max INT64_MAX: it has not ended. */
+/* Joins what the scanner knows and what the kernel knows; end_max INT64_MAX: it has not ended. */
 static struct seen join(const struct ldb_row_func *row, const struct seen *k)
 {
 	struct seen s = seen_of(row);
 
 	s.by_kernel = true;
-	/* The scanner takes for older than the recording what it finds at its first poll. */
+	/* An invocation that the scanner finds at its first poll counts there as older than the recording. */
 	if (k->start_min != NOT_KNOWN)
 		s.flags &= ~LDB_FUNC_F_FROM_START;
 	narrow(&s.start_min, &s.start_max, k->start_min, k->start_max);
-	/* All blocks were read at one time, the scanner's one after the other. */
+	/* The kernel reads all blocks at one time, the scanner one after the other. */
 	if (k->is_placed) {
 		s.depth = k->depth;
 		s.parent = k->parent;
@@ -267,7 +267,7 @@ static void join_running(struct chains *c, const struct chain *t, const struct l
 		s->end_max = s->ends_by = still.end_max;
 }
 
-/* It is in no reading, and was there at start_max: so it is between the two around that. */
+/* It is in no reading, but was running at start_max: so it was between the two readings around that time. */
 static void add_scanned(struct chains *c, const struct chain *t, const struct ldb_row_func *row)
 {
 	struct seen s = seen_of(row);
@@ -378,7 +378,7 @@ static void note_polls(struct chains *c)
 void chain_rows_release(struct chains *c, int64_t tick)
 {
 	take_rows(c, tick);
-	/* At the end rows of what is still running come, and bound the others, too. */
+	/* At the end the rows of invocations that are still running come, and these bound others, too. */
 	if (tick == INT64_MAX || tick - c->released < c->wait / BATCHES)
 		return;
 	write_ended(c, tick, tick - c->wait);

@@ -70,7 +70,7 @@ static void place_all(struct chain *t)
 		place(t, i);
 }
 
-/* error: of the tick */
+/* error: by how much the tick may be off */
 static void end(struct chains *c, struct chain *t, size_t i, int64_t tick, int64_t error)
 {
 	struct seen s;
@@ -120,7 +120,7 @@ static void break_chain(struct chain *t)
 	t->nr_readings = 0;
 }
 
-/* Of one block: what is newer than its innermost known frame, and not fresh, has ended. */
+/* In one block, a frame that is newer than the innermost known one, and not fresh, has ended. */
 static void take_block(struct chains *c, struct chain *t, const struct step *known)
 {
 	for (size_t i = t->nr; i; i--) {
@@ -166,7 +166,7 @@ static void find_page(struct chains *c, struct chain *t)
 	}
 }
 
-/* False: what is read of it does not count. */
+/* False: the reading does not count. */
 static bool is_followed(struct chains *c, struct chain *t, const struct step *s)
 {
 	if (t->is_left_alone)
@@ -219,7 +219,7 @@ static void take_step(struct chains *c, const struct step *s)
 		return;
 	if (s->kind <= CHAIN_OUT && !is_followed(c, t, s))
 		return;
-	/* Of a reading that was not finished. */
+	/* These frames are of a reading that was not finished. */
 	if (t->last != s->tick) {
 		t->nr_fresh = 0;
 		t->is_all = false;
@@ -262,7 +262,7 @@ static void take_step(struct chains *c, const struct step *s)
 		break;
 	case CHAIN_EXIT:
 		end_all(c, t, s->tick);
-		/* Its stamp is older than its record. */
+		/* The stamp of a record is older than the record. */
 		if (t->nr_readings && t->readings[t->nr_readings - 1].tick > s->tick)
 			chain_rows_cut(c, t->tid, s->tick);
 		t->has_ended = true;

@@ -36,7 +36,7 @@ struct chains *chains_alloc(uint64_t t0, int64_t wait, int64_t least, const stru
 			    void *arg);
 void chains_free(struct chains *c);
 
-/* The kernel is going to read chains.  Before this, rows of the scanner are not taken. */
+/* The kernel is going to read chains.  Before this call, rows of the scanner are not taken over. */
 void chains_expect(struct chains *c);
 
 /* The program was not running before this tick. */
@@ -48,12 +48,12 @@ void chains_frame(struct chains *c, int64_t tick, const struct ldb_rec *recs);
 enum chain_step {
 	CHAIN_ALL, CHAIN_FRAME, CHAIN_KNOWN, CHAIN_DONE,	/* chains_frame() */
 	CHAIN_OUT,	/* it has left its CPU; its frames before this are a reading, all of it */
-	CHAIN_UNREAD,	/* it has left and was not read, or has come, nobody knows when */
+	CHAIN_UNREAD,	/* it has left and was not read, or has come at a time that is not known */
 	CHAIN_IN,	/* it has come */
-	CHAIN_BORN,	/* it is made */
+	CHAIN_BORN,	/* it was created */
 	CHAIN_BEGIN,	/* its first function is going to be called */
-	CHAIN_EXIT,	/* its functions have ended, by its own word */
-	CHAIN_GONE,	/* it is no more, or begins another program: what was running is open */
+	CHAIN_EXIT,	/* it reported itself that its functions have ended */
+	CHAIN_GONE,	/* it is gone, or executes another program: invocations that were running have no end */
 };
 
 /* What has happened to a thread: CHAIN_OUT and those after it. */
@@ -62,13 +62,13 @@ void chains_thread(struct chains *c, int64_t tick, uint32_t tid, enum chain_step
 /* A row of the scanner.  True: it is taken, and comes out later. */
 bool chains_func(struct chains *c, const struct ldb_row_func *row);
 
-/* All of this tick or older is there. */
+/* All events of this tick or older have arrived. */
 void chains_release(struct chains *c, int64_t tick);
 
 /* The recording has ended: what is still running is open, and ends where it was read last. */
 void chains_finish(struct chains *c);
 
-/* Was any expected? */
+/* Were readings expected? */
 bool chains_are_read(const struct chains *c);
 
 /*

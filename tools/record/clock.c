@@ -107,7 +107,7 @@ bool clock_offset(pid_t pid, int64_t *ns)
 	/* Once main() has left, its thread's files say nothing; those of other threads do. */
 	if (pid && !proc_stat(pid, "ns/time", &its))
 		pid = proc_living_thread(pid) ?: pid;
-	/* Without permission to read it, its own is most likely that of its children. */
+	/* If it may not be read, the process's own namespace is most probably that of its children, too. */
 	if (!proc_stat(pid, "ns/time", &its) ||
 	    !proc_stat(pid, "ns/time_for_children", &children) || proc_is_same(&its, &children))
 		return read_offset(pid, ns);

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include "record/record.h"
 
-/* For an unknown type all is 0. */
+/* For an unknown type all members are 0. */
 static const struct message {
 	size_t size;
 	size_t text_end;	/* of a message with a string: where that ends */

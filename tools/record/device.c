@@ -32,7 +32,7 @@ static void explain_open(int error, char *why, size_t size)
 	}
 }
 
-/* size is that of the session that could not be made. */
+/* size: of the session that could not be made. */
 static void explain_memory(uint64_t bytes, char *why, size_t size)
 {
 	struct rlimit limit;
@@ -110,7 +110,7 @@ static int create(int fd, const struct device_options *o, struct ldb_create *c)
 	}
 }
 
-/* If the module does not take it, calls have their numbers alone. */
+/* If the module does not know this ioctl, calls are recorded with their numbers only. */
 static void describe_calls(int fd, const struct device_options *o)
 {
 	struct ldb_calls c = { .min_ns = o->call_min_ns };

@@ -113,7 +113,7 @@ static inline unsigned event_slots(unsigned type)
 	return pack_type(type)->nr_slots;
 }
 
-/* Returns which slot of its event a continuation is; 0: it is none. */
+/* Returns which slot of its event a continuation is; 0: it is not a continuation. */
 static unsigned cont_number(unsigned type)
 {
 	return type > LDB_EV_CONT && type < LDB_EV_CONT + EVENT_SLOTS_MAX ? type - LDB_EV_CONT : 0;
@@ -142,7 +142,7 @@ static void pending_add(struct ring *r, uint64_t idx, int64_t now_ns)
 
 /*
  * Reads the event that starts at idx, whose first record is in recs[0].  Returns its slots, 0:
- * not all are written yet, -1: it is none.
+ * not all are written yet; -1: no event starts there.
  */
 static int event_read(const struct ring *r, uint64_t idx, uint64_t head, struct ldb_rec *recs)
 {

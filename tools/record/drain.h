@@ -37,6 +37,6 @@ void drain_finish(struct drain *d, int64_t now_ns);
 struct drain_lost drain_take_lost(struct drain *d, unsigned ring);
 unsigned drain_nr_rings(const struct drain *d);
 
-uint64_t drain_events(const struct drain *d);	/* handed out */
+uint64_t drain_events(const struct drain *d);	/* events that were passed on */
 
 #endif

@@ -6,9 +6,9 @@
  * last item left it and the next item the thread runs; an item that takes time moves the cursor
  * to its end.
  *
- * A thread waits for work between two requests that it takes from queues: this becomes one TAKE,
- * whose delay begins when both thread and request were there.  The sleeps, and the locks of the
- * queue, are in that delay.
+ * When a thread waits for work between two requests that it takes from queues, this becomes one
+ * TAKE, whose delay begins when both thread and request were there.  The sleeps, and the locks of
+ * the queue, are in that delay.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,9 +23,9 @@
 #define SERIALS		1024
 #define SERIAL_TIME_MAX	((int64_t)1 << 52)	/* 52 days */
 #define WAY_MAX		4096	/* steps */
-#define SOLID_NS	50000	/* a hold as long as this is work, and no way to a queue */
+#define SOLID_NS	50000	/* a hold as long as this is work, and not a part of the way to a queue */
 #define GAPS_MIN	4
-#define SHORT_PART	20	/* less than this part of the long ones is no pause */
+#define SHORT_PART	20	/* anything shorter than this part of the long pauses is not a pause */
 
 struct edge {
 	int64_t time;
@@ -59,7 +59,7 @@ struct maker {
 	unsigned nr_held;
 	unsigned nr_serials;
 	size_t piece, end_pieces; /* of the thread's time; the one at the cursor */
-	bool is_idle;		/* waits for work since */
+	bool is_idle;		/* it has been waiting for work since then */
 	int64_t idle_since;
 	size_t idle_step;
 };
@@ -121,7 +121,7 @@ static void run_to(struct maker *k, int64_t to)
 
 /* Locks */
 
-/* Numbers of acquisitions ascend as in the recording, and no two of a thread are the same. */
+/* Acquisitions are numbered in the order of the recording, and no two of a thread have the same number. */
 static int64_t serial_of(struct maker *k, const struct item *i)
 {
 	int64_t at = i->kind == ITEM_WAIT ? i->end : i->start;
@@ -164,7 +164,7 @@ static void wait_for_lock(struct maker *k, const struct item *i)
 		add_step(k, STEP_DELAY, NONE, i->end - i->start);
 	acquire(k, i, is_blind ? 0 : i->end - i->mid, is_blind ? 0 : STEP_F_WAITED);
 	k->interval = is_blind ? SIZE_MAX : r->nr_steps - 1;
-	/* Others took the lock while the thread waited: it did not wake up fast enough. */
+	/* Other threads took the lock while this one waited: it did not wake up fast enough. */
 	if (i->nr_passes && !is_blind && !r->ret)
 		*replay_add(r, r, passes) = (struct replay_pass){ r->steps[r->nr_steps - 1].scaled,
 								  i->pass_ns, i->nr_passes };
@@ -174,7 +174,7 @@ static void wait_for_lock(struct maker *k, const struct item *i)
 	}
 }
 
-/* These take time by themselves */
+/* Items that take a time of their own */
 
 static void sleep_step(struct maker *k, const struct item *i)
 {
@@ -251,7 +251,7 @@ static void on_cpu(struct maker *k, const struct item *i)
 		add_step(k, STEP_CPU, NONE, ns)->flags = i->kind == ITEM_PREEMPTED ? STEP_F_PREEMPTED : 0;
 }
 
-/* The following takes from a queue */
+/* Taking from a queue */
 
 static bool has_serial(const struct step *steps, size_t nr, enum step_kind kind, int64_t serial)
 {
@@ -393,7 +393,7 @@ static const struct kind {
 	[ITEM_SLEEP] = { 6, 0, on_wait, NULL },
 };
 
-#define RANK_LAST	7	/* an end is not before its own begin */
+#define RANK_LAST	7	/* an end does not come before its own start */
 
 /* Edges */
 
@@ -448,11 +448,10 @@ static void add_sums(struct sums *s, double x, double y)
 }
 
 /*
- * A thread that pauses until a time begins again at that time, however long it worked
- * before; one that pauses for a time begins later if it worked for longer.  Nothing in
- * a recording says which it is, but the work before the pauses does: with a clock,
- * more work makes the pause as much shorter, so the slope of pauses over work is -1;
- * else it is 0.
+ * A thread that pauses until a time begins again at that time, however long it worked before; one
+ * that pauses for a time begins later if it worked for longer.  Nothing in a recording says which
+ * it is, but the work before the pauses does: with a clock, each increase of the work makes the
+ * pause equally shorter, so the slope of pauses over work is -1; else it is 0.
  */
 static bool is_clocked(const struct pause *gaps, size_t nr, int64_t *min_ns)
 {

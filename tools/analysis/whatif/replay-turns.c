@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts turns of runners by time, and has lists of runners that have none. */
+/* Sorts runners by their next turn, and has lists of runners that have no turn. */
 #include "base/heap.h"
 #include "replay-sim.h"
 

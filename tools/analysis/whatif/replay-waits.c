@@ -3,8 +3,8 @@
  * Examines waits for locks: which hold begins with them, which thread released the lock before
  * they ended, and how long it took from there to the end of the wait.
  *
- * Others that came later may have taken the lock before the waiter: after a release it took
- * longer to wake up than they took to come.  A replay that gives it the lock right after that
+ * Threads that came later may have taken the lock before the waiter, because after a release it
+ * took longer to wake up than they took to come.  A replay that gives it the lock right after that
  * release would differ from the recording.
  */
 #include <errno.h>
@@ -42,7 +42,7 @@ static void pair(struct replay *r, size_t nr)
 struct turn {			/* the lock changes hands */
 	uint32_t lock, actor;
 	int64_t tick;
-	bool is_taken;		/* by somebody who did not wait; else it is given back */
+	bool is_taken;		/* by a thread that did not wait; else it is released */
 };
 
 /* Of a release and an acquisition at the same time, the release is first. */

@@ -94,8 +94,8 @@ static void set_points(int64_t *values, size_t nr, int64_t *points)
 }
 
 /*
- * class may be NULL: all.  latency may be NULL: as measured.  Returns how many, or -1: one did
- * not end.
+ * class may be NULL: all.  latency may be NULL: as measured.  Returns how many there are, or -1 if
+ * one did not end.
  */
 static ssize_t collect(const struct replay *r, const char *class, const int64_t *latency,
 		       int64_t *values)
@@ -401,7 +401,7 @@ static int make_steps(struct replay *r)
 	memset(r->takes, 0xff, r->nr_parts * sizeof(*r->takes));
 	replay_join_waits(r);
 	replay_make_steps(r);
-	/* The steps hold all that is needed of them. */
+	/* The steps contain all that is needed of the items. */
 	free(r->items);
 	r->items = NULL;
 	r->nr_items = 0;

@@ -11,17 +11,17 @@
  * Before it predicts, the replay must reproduce, with nothing changed, the measured latencies:
  * 50th and 99th percentile within WHATIF_ERROR_MAX.
  *
- *	GLOB*F			time inside functions of that name times F: their own and
+ *	GLOB*F			time inside functions of that name, times F: their self time and
  *				that of what they call, sleeps and I/O included; waits for
  *				locks and queues in them are computed by the simulation
- *	self:GLOB*F		their own time alone
+ *	self:GLOB*F		their self time alone
  *	lock:NAME*F		time with the lock held
  *	lock:NAME=sharded(N)	N locks instead of one, each acquisition takes one of them
  *	no-preempt		no thread is preempted
  *	cpus+N			a thread that waits for a CPU may take one of N new ones
  *
- * Which of several waiters gets a lock depends on its implementation and on chance, so all is
- * replayed with several policies, and the predictions of those that pass the check are a range:
+ * Which of several waiters gets a lock depends on its implementation and on chance, so everything
+ * is replayed with several policies, and the predictions of those that pass the check are a range:
  *
  *	FIFO		a lock is handed over in the order of arrival
  *	BARGING		it is free until the first waiter is awake, and a thread that comes
@@ -55,7 +55,7 @@ struct whatif_change {
 	unsigned n;		/* shards, CPUs */
 	uint64_t nr;		/* invocations, holds, times without a CPU that it is about */
 	int64_t ns;		/* their time, as recorded */
-	int64_t resolution_ns;	/* of it: as far as begins and ends are not known */
+	int64_t resolution_ns;	/* of ns: how well starts and ends are known */
 };
 
 /* Returns 0, -ENOMEM, or -EINVAL and one line in err.  text must exist as long as the change. */
@@ -114,7 +114,7 @@ struct whatif {
 	int64_t lock_threshold_ns;
 	uint64_t nr_waits, nr_blind_waits; /* for locks; of them: no holder was observed */
 	int64_t wait_ns, blind_ns;	/* their time; unchanged by the replay */
-	uint64_t nr_fixed;		/* waits for others that end when they ended: waker not known */
+	uint64_t nr_fixed;		/* waits that end when they ended in the recording: the waker is not known */
 	int64_t fixed_ns;
 };
 

@@ -34,7 +34,7 @@ extern const char categories_csv[], categories_csv_end[];
 enum { FIELD_PATTERN, FIELD_KIND, FIELD_CATEGORY, FIELD_SIDE, FIELD_ADVICE, NR_FIELDS };
 
 /*
- * The first are kinds that comprise several states, or none yet; then come those of
+ * The first ones are kinds that comprise several states, or none so far; then come those of
  * leaf_kinds[].name.
  */
 static const char *const kinds[] = {

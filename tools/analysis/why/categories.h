@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Says what kind of thing a cause is, and what helps against it, by globs on names.
+ * Classifies causes by globs on their names, and says what helps against each category.
  *
  * A file of categories is CSV, `pattern,kind,category,side,advice`, '#' begins a line
  * that is a comment; the first pattern that matches wins.  The user's file is read before
  * the shipped one (categories.csv), which is in the program.
  *
- * kind is a state (states.def); lock, context (another running task), which comprise several;
- * cond, sem, barrier, join, which are waits that another thread ends; or * for all of them.  side says to what it belongs: app, library, kernel, neighbour (another
- * program), or nothing.
+ * kind is a state (states.def); lock, context (another running task), which comprise several; cond,
+ * sem, barrier, join, which are waits that another thread ends; or * for all of them.  side says
+ * what a cause belongs to: app, library, kernel, neighbour (another program), or nothing.
  */
 #ifndef WHY_CATEGORIES_H
 #define WHY_CATEGORIES_H
@@ -35,7 +35,7 @@ void categories_close(struct categories *c);
  */
 const struct category *categories_find(struct categories *c, const char *kind, const char *name);
 
-/* Returns the kind of a leaf: its name, and of a wait for what nobody holds "cond", "sem", ... */
+/* Returns the kind of a leaf: its name, or for waits without a holder "cond", "sem", ... */
 const char *categories_kind(enum leaf_kind kind, unsigned lock_kind);
 
 /* The shipped file. */

@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "pictures.h"
 
-#define PATH_MAX_DEPTH	512	/* of longer stacks the innermost frames */
+#define PATH_MAX_DEPTH	512	/* only this many innermost frames of a stack are used */
 
 struct build {
 	const struct why *w;
@@ -71,8 +71,8 @@ static uint32_t add_chain(struct build *b, uint32_t frame, const struct chain *c
 		const struct chain_link *l = &chain->links[i];
 
 		/*
-		 * The object of the wait is there already; which request was ahead differs each
-		 * time; a function that may be called took no known time.
+		 * The object of the wait has a frame already; the request that was ahead differs
+		 * each time; a function that may be called took no known time.
 		 */
 		if ((i || l->kind != first) && l->kind != LINK_REQUEST && l->source != EDGE_CODE)
 			frame = find_child(b, frame, l->kind, link_name(l));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds which tasks ran on the CPUs during the targets; see pictures.h.  The targets overlap, so
+ * Finds the tasks that ran on the CPUs during the targets; see pictures.h.  The targets overlap, so
  * a run counts once for each of them: for a run from a to b that is C(b) - C(a), where C(t) is
  * how long all targets together have lasted by t.
  *
@@ -42,7 +42,7 @@ struct build {
 	struct model *m;
 	struct last *lasts;		/* by CPU */
 	struct marks starts, ends;
-	int64_t first, last;		/* of all of them: no run beyond counts */
+	int64_t first, last;		/* of all targets: runs outside do not count */
 	struct cpus *c;
 	size_t room;
 };

@@ -39,11 +39,11 @@ struct build {
 	struct key *keys;
 	size_t nr_keys, room_keys;
 	size_t nr_classes;
-	struct wait *request;		/* by key, of the request at hand */
+	struct wait *request;		/* by key, of the current request */
 	struct side targets, reference;
 };
 
-/* Returns the queue that the path is in, else where it is. */
+/* Returns the queue that the path is in, or else the function. */
 static const char *place_of(const struct partition *p, uint32_t path)
 {
 	for (uint32_t at = path; at; at = p->paths[at].parent)

@@ -4,7 +4,7 @@
  * (for the CPUs) of the kernel's events.  The pictures are NSight's (Haecki et al., NSDI '22,
  * sections 3, 5.3 and 7), except the blame flame graph.
  *
- * Strings belong to the struct why and the model: both must exist as long.
+ * Strings belong to the struct why and the model, which must exist as long as these structs.
  */
 #ifndef WHY_PICTURES_H
 #define WHY_PICTURES_H

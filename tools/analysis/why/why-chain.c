@@ -25,7 +25,7 @@
 struct wanted {				/* a request whose instance is needed */
 	uint64_t id;
 	int64_t start;
-	struct why_target *target;	/* whom it helps to explain */
+	struct why_target *target;	/* the target that it helps to explain */
 	const struct request *ahead;	/* NULL: itself; else the one it was behind, */
 	int64_t ahead_ns;		/* how long */
 	struct life life;
@@ -37,7 +37,7 @@ struct chains {
 	struct wanted *wanted;		/* by id, start */
 	size_t nr_wanted;
 	struct categories *categories;	/* NULL: none */
-	const struct symbol *io_of;	/* the function asked for last, and the I/O that it calls */
+	const struct symbol *io_of;	/* the function that was looked up last, and the I/O that it calls */
 	char io[128];
 	int ret;
 };
@@ -101,7 +101,7 @@ static void on_call(void *arg, const char *raw)
 
 /*
  * Writing to a file happens on the CPU, in an uninstrumented library: the recording does not
- * distinguish it from computing.  The code of the function at the end of the chain does.
+ * distinguish it from computing.  But the code of the function at the end of the chain shows it.
  */
 static void add_calls(struct chains *k, struct chain *chain)
 {
@@ -137,7 +137,8 @@ static int by_end(const void *pa, const void *pb)
 
 /*
  * Returns the request of this class that the server worked on longest meanwhile, and how long: a
- * request that it ends was worked on since it ended the one before.  (Most have no shares.)
+ * server worked on a request since it had ended the request before.  (Most requests have no
+ * shares.)
  */
 static const struct request *longest_ahead(const struct partition *p, const struct request *r,
 					   const char *class, int64_t *longest)
@@ -268,7 +269,7 @@ static void set_root(struct why *w, struct why_target *t)
 		t->root = LEAF_FUNCTION;
 }
 
-/* The others lead no further than the partition does, and a timeline takes milliseconds. */
+/* For other kinds a timeline shows no more than the partition does, and it takes milliseconds. */
 static bool needs_timeline(const struct chains *k, const struct why_target *t)
 {
 	switch (k->w->causes[t->amounts[0].cause].kind) {

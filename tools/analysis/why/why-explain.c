@@ -3,7 +3,7 @@
  * Finds the causes of one request's deviation (NSight, section 4.2, "anomaly disambiguation").
  *
  * A parent is compared with the amounts already explained below it, not with its
- * children's own deviations as NSight does: losses do not add up from level to level,
+ * children's own deviations as in NSight.  So losses do not add up from level to level,
  * and at least options.explain of each deviation above the noise is explained.
  */
 #include <errno.h>
@@ -68,7 +68,7 @@ static bool is_rare(const struct explanation *e, uint32_t n)
 	return (nr > nr_path ? nr : nr_path) * RARE_PART < e->ref->nr;
 }
 
-/* dev = more calls at the usual time + the usual calls at more time: the bigger part names it. */
+/* A deviation is more calls at the usual time plus the usual calls at more time: the bigger part names it. */
 static enum anomaly function_anomaly(const struct explanation *e, uint32_t n)
 {
 	const struct node *node = &e->w->private->tree.nodes[n];
@@ -95,7 +95,7 @@ static enum anomaly anomaly_of(const struct explanation *e, uint32_t n)
 	return anomaly == ANOMALY_CONTEXT && is_usual(e, n) ? ANOMALY_GAP : anomaly;
 }
 
-/* There is one cause for each kind and name, whatever the path to it */
+/* Causes: one for each kind and name, on all paths */
 
 struct cause_key {
 	enum leaf_kind kind;
@@ -258,7 +258,7 @@ static int64_t explain(struct explanation *e, uint32_t n)
 	}
 	if ((double)(e->o->is_strict ? children : below) > e->o->explain * (double)d)
 		return below;
-	/* The root is no cause, but the rest that it leaves has none. */
+	/* The root is no cause: what is left of its deviation remains unexplained. */
 	if (below < d)
 		add_amount(e, n, d - below);
 	return below < d ? d : below;

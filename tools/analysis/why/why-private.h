@@ -9,14 +9,14 @@
 
 #define RARE_PART	10	/* rare: observed in fewer than one in 10 */
 #define REFERENCE_MAX	4000	/* requests of a class from which medians are computed, evenly spread */
-/* A page fault is assumed to explain no more; one of many may take longer (a slow machine). */
+/* A page fault is assumed to take at most this long; on a slow machine one of many may take longer. */
 #define FAULT_NS_MAX	10000
 #define FAULT_NS_MANY	200000
 #define FAULTS_MANY	16
 
 /*
- * This is what the reference says of a node: first for paths with all below them, then for
- * leaves.
+ * The usual amounts of a node, by the reference: first for paths with all that is below them, then
+ * for leaves.
  */
 struct node_reference {
 	int64_t median_ns, mad_ns;

@@ -122,7 +122,7 @@ static void set_medians(struct node_reference *node, struct value *v, size_t nr_
 	size_t middle = nr / 2, zeros = nr - nr_values;
 
 	node->median_ns = median_ns(v, nr_values, nr);
-	/* The deviations are of those that have it, and one value for all that do not. */
+	/* There is a deviation for each request that has the node, and one for all that do not. */
 	for (size_t i = 0; i < nr_values; i++) {
 		int64_t d = v[i].ns - node->median_ns;
 

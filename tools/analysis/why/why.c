@@ -265,7 +265,7 @@ static int explain_all(struct why *w, const struct why_options *o)
 	return ret;
 }
 
-/* These are sums over the targets */
+/* Sums over the targets */
 
 COMPARE_NUMBERS(compare_ns, int64_t)
 
@@ -337,7 +337,7 @@ static int sum_causes(struct why *w)
 	return 0;
 }
 
-/* Lists the places of those in a leaf, in the requests that are explained. */
+/* Lists the places of the samples in a leaf, for the requests that are explained. */
 static size_t samples_of(const struct partition *p, const bool *is_target, uint32_t leaf, uint32_t *places)
 {
 	size_t nr = 0;

@@ -4,7 +4,7 @@
  * (NSight, NSDI '22, sections 4.2 and 5.2).
  *
  * The reference is the requests of the same class between two percentiles (40 to 60).  A node of
- * the tree of paths and leaves deviates by its time in the request less its median in the
+ * the tree of paths and leaves deviates by its time in the request minus its median in the
  * reference.  A parent is a cause itself only for the rest that its children's causes do not
  * explain, if they explain less than options.explain of it: no time is explained twice.
  *
@@ -27,7 +27,7 @@ struct why_cause {
 	const char *category, *advice; /* categories.h; "" */
 	bool has_faults;	/* the time came with page faults, more than usual */
 	size_t nr_requests;	/* targets with it */
-	size_t nr_first;	/* whose first cause it is */
+	size_t nr_first;	/* targets of which it is the first cause */
 	int64_t median_ns;	/* deviation, of those with it */
 	int64_t total_ns;
 	int64_t reference_ns;	/* median in the reference */
@@ -45,7 +45,7 @@ struct why_target {
 	const struct request *request;
 	const struct why_amount *amounts; /* biggest first */
 	size_t nr_amounts;
-	int64_t deviation_ns;	/* latency less the class's reference median */
+	int64_t deviation_ns;	/* latency minus the class's reference median */
 	double coverage;	/* explained / deviation; may exceed 1 */
 	int64_t unknown_ns, unwatched_ns; /* the second: of unknown, in observation gaps */
 	const struct chain *chain; /* of its first cause; NULL: not followed */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This file is for a CPU of which nothing is known; arch/cpu.h describes it, and alone includes
- * it.
+ * This file is for CPUs of which nothing is known; arch/cpu.h describes it, and only that file
+ * includes it.
  */
 #ifndef ARCH_GENERIC_CPU_H
 #define ARCH_GENERIC_CPU_H

@@ -124,7 +124,7 @@ void inject_regs_redo(struct inject_regs *r)
 	r->user.rip -= CALL_SIZE;
 }
 
-/* Sets what the thread would have continued with without the visit. */
+/* Sets the registers with which the thread would have continued if it had not been stopped. */
 static void restart_call(struct user_regs_struct *u)
 {
 	if (!in_call(u))
@@ -133,7 +133,7 @@ static void restart_call(struct user_regs_struct *u)
 	case ERESTARTSYS:
 	case ERESTARTNOINTR:
 	case ERESTARTNOHAND:
-	case ERESTART_RESTARTBLOCK:	/* with its whole timeout: what is left is forgotten */
+	case ERESTART_RESTARTBLOCK:	/* with its whole timeout: the kernel does not know any more what was left */
 		u->rax = u->orig_rax;
 		u->rip -= CALL_SIZE;
 		break;
@@ -229,7 +229,7 @@ bool inject_regs_skip(pid_t tid)
 int inject_call_rank(long number)
 {
 	switch (number) {
-	/* The kernel restarts these, with what is left of a timeout. */
+	/* The kernel restarts these calls, with what is left of the timeout. */
 	case SYS_futex:
 	case SYS_poll:
 	case SYS_ppoll:
@@ -244,8 +244,8 @@ int inject_call_rank(long number)
 	case SYS_waitid:
 		return 0;
 	/*
-	 * These are mostly restarted, or they end with EINTR and nothing done: then they are
-	 * restarted here.
+	 * The kernel restarts most of these calls.  Others end with EINTR before they have done
+	 * anything, and are then restarted here.
 	 */
 	case SYS_read:
 	case SYS_readv:

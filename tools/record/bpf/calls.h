@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * System calls of watched threads.  What a thread sleeps in is found where it leaves its CPU: that
- * costs nothing elsewhere.  Those that do not sleep, and how long each took, need the tracepoints
- * of all system calls, which slow down those of every program a little: they are attached only if
- * that was asked for.
+ * Records system calls of watched threads.  A call in which a thread sleeps is found when the
+ * thread leaves its CPU: that costs nothing elsewhere.  Other calls, and the lengths of all, need
+ * the tracepoints of all system calls, which slow down the calls of every program a little: they
+ * are attached only if the user asks for them.
  *
  * Names of descriptors are read in the kernel, while the call is in progress: later, another
  * file may have the number.
@@ -33,7 +33,7 @@ static __always_inline void name_unix(struct call *c, struct sock *sk)
 	c->kind = LDB_FD_UNIX;
 	if (!bpf_core_field_exists(struct unix_address, name))
 		return;
-	/* A server's own end has its path, and a client's peer. */
+	/* A server's end of the connection has its own path; a client's peer has one. */
 	bpf_core_read(&addr, sizeof(addr), &((struct unix_sock *)sk)->addr);
 	bpf_core_read(&peer, sizeof(peer), &((struct unix_sock *)sk)->peer);
 	if (!addr && peer)
@@ -74,7 +74,7 @@ static __always_inline void name_file(struct call *c, struct file *file)
 	}
 	bpf_probe_read_kernel_str(c->name.text, 25, BPF_CORE_READ(file, f_path.dentry, d_name.name));
 	c->kind = LDB_FD_FILE;
-	/* That of pipe() has none. */
+	/* A pipe that pipe() made has no name. */
 	if (type == MODE_FIFO && !c->name.text[0])
 		c->kind = LDB_FD_PIPE;
 	else if (BPF_CORE_READ(file, f_inode, i_sb, s_magic) == MAGIC_ANON_INODES)
@@ -111,7 +111,7 @@ static __always_inline u64 argument(struct pt_regs *regs, u32 which)
 	return value;
 }
 
-/* Reads what is to be known of the call that the task is in; false: it is in none. */
+/* Reads what is recorded of the call that the task is in; false: it is in none. */
 static __always_inline bool read_call(struct call *c, struct task_struct *p)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(p);
@@ -161,7 +161,7 @@ static noinline void emit_call(struct task_struct *p, struct member *m, u64 begi
 	write_call(&c, member_tid(p, m));
 }
 
-/* Is it in a page fault?  Its registers are those of the instruction that faulted last then. */
+/* Is it in a page fault?  Then its registers are those of the instruction that faulted last. */
 static noinline void emit_fault_sleep(struct task_struct *p, struct member *m, u64 now)
 {
 	struct call c = { .begin = now, .end = now, .nr = LDB_SYSCALL_NR_FAULT,

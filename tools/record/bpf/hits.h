@@ -83,7 +83,7 @@ static __always_inline struct nest *this_nest(void)
 	return bpf_map_lookup_elem(&nests, &zero);
 }
 
-/* An interrupt during this one pushes and pops its own entry meanwhile, above this one. */
+/* An interrupt that comes during this one pushes and pops its own entry above this one. */
 static __always_inline void enter(u32 kind, u32 nr)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
@@ -97,7 +97,7 @@ static __always_inline void enter(u32 kind, u32 nr)
 	if (!n)
 		return;
 	depth = n->depth;
-	/* This is not reached unless exits were missed: the content is out of date. */
+	/* The stack is only full if exits were missed: then its entries are out of date. */
 	if (depth >= NEST_MAX)
 		depth = 0;
 	*(volatile u32 *)&n->depth = depth + 1;

@@ -5,7 +5,7 @@
 
 #include "chain.h"
 
-/* Does p belong to the target?  Its number is the recorder's, which reads the iterator. */
+/* Does p belong to the target?  The target's number is in the namespace of the recorder, which reads the iterator. */
 static __always_inline bool is_target(struct task_struct *p)
 {
 	u32 level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
@@ -32,7 +32,7 @@ static __always_inline void add_member(struct task_struct *p)
 {
 	struct member *m = member_of(p);
 
-	/* Then it will come to a CPU, with an event or without. */
+	/* It will come to a CPU, with an event or without. */
 	if (m && !p->on_cpu)
 		m->has_switched = 1;
 	emit_task_name(p, m, now_ns());
@@ -109,7 +109,7 @@ int ldb_process_exec(u64 *ctx)
 	now = now_ns();
 	if (state.ns_level)
 		before = was->pid == old ? was->tid : 0;
-	/* The blocks are of the program that it was. */
+	/* The blocks belong to the program that it was before. */
 	state.nr_blocks = 0;
 	if (old != (u32)p->pid && was->pid == old)
 		forget_member(was);
