@@ -23,7 +23,9 @@
 #define GEN_ONE		0x10000	/* LDB_GEN_ONE */
 #define READ_SHARE	20	/* a reading may take one part in so many of a thread's time */
 #define ALL_AFTER_NS	1000000000	/* all frames are emitted again then: records may have been lost */
-#define FRAMES_MAX	48	/* entered between two readings; with more the reading does not count */
+/* Of frames that were entered since the last reading; with more the reading does not count. */
+#define FRAMES_ONCE	48	/* the kernel checks each turn of a loop */
+#define TIMES_MAX	10
 
 struct frame {
 	u64 prev, gen, pc, ret;
@@ -140,27 +142,39 @@ int chain_emit(u32 flags, u32 block)
 	return 0;
 }
 
-/* Emits what is new in a chain, from its innermost frame.  0: it does not end well. */
+enum walk { WALK_BAD, WALK_DONE, WALK_GOES_ON };
+
+/* Emits some of what is new in a chain, from where the reading is. */
 int chain_walk(u64 emitted, u32 block)
 {
 	struct reading *r = this_reading();
 
 	if (!r)
-		return 0;
-	for (u32 i = 0; i < FRAMES_MAX; i++) {
+		return WALK_BAD;
+	for (u32 i = 0; i < FRAMES_ONCE; i++) {
 		struct frame caller = {};
 		bool is_known = r->frame.gen <= emitted;
 
 		if (!is_known && r->frame.prev &&
 		    !read_frame(&caller, r->frame.prev, r->frame.gen - GEN_ONE))
-			return 0;
+			return WALK_BAD;
 		chain_emit(is_known ? LDB_FRAME_F_KNOWN : 0, block);
 		if (is_known)
-			return 1;
+			return WALK_DONE;
 		r->addr = r->frame.prev;
 		r->frame = caller;
 	}
-	return 0;
+	return WALK_GOES_ON;
+}
+
+/* Emits what is new in a chain, from its innermost frame.  False: it does not end well. */
+static __always_inline bool walk_all(u64 emitted, u32 block)
+{
+	int done = WALK_GOES_ON;
+
+	for (u32 i = 0; i < TIMES_MAX && done == WALK_GOES_ON; i++)
+		done = chain_walk(emitted, block);
+	return done == WALK_DONE;
 }
 
 /* 0: it cannot be read. */
@@ -190,7 +204,7 @@ int chain_block(u32 b)
 	c = chain_of(r->pid);
 	if (!c)
 		return 0;
-	if ((r->is_all || top != c->seen[b].top) && !chain_walk(r->is_all ? 0 : c->seen[b].gen, b))
+	if ((r->is_all || top != c->seen[b].top) && !walk_all(r->is_all ? 0 : c->seen[b].gen, b))
 		return 0;
 	/* Nothing was called yet, or the counter may be one ahead. */
 	c->seen[b].gen = block.gen < GEN_ONE ? 0 : top == block.gen ? top : block.gen - GEN_ONE;
