@@ -115,7 +115,7 @@ static const char *samples;
 /* The words are in the order of the values. */
 static const char *const kernels[] = { "auto", "module", "bpf", "perf", "schedstat", "none", NULL };
 static const char *const calls[] = { "off", "sleep", "all", NULL };
-static const char *const off_on[] = { "off", "on", NULL };
+static const char *const frames[] = { "off", "on", "auto", NULL };
 static const char *const clocks[] = { "auto", "monotonic", NULL };
 
 static const struct cli_option table[] = {
@@ -153,8 +153,8 @@ static const struct cli_option table[] = {
 	  .choices = kernels,
 	  .help = "kernel events (switches, wake-ups, futexes) from: module (ldb.ko), bpf, perf; schedstat (none, but counters that need no right); none; or auto, the first of these that works" },
 	{ .name = "kernel-frames", .type = CLI_CHOICE, .value = &options.kernel_frames, .arg = "WHEN",
-	  .choices = off_on,
-	  .help = "read the functions of a thread at each switch and in between, too, with --kernel=bpf: off (the default) or on" },
+	  .choices = frames,
+	  .help = "read the functions of a thread at each switch and in between, too, with --kernel=bpf: off (the default), on, or auto: in between only while no CPU is free for the scanner" },
 	{ .name = "kernel-only", .type = CLI_FLAG, .value = &options.kernel_only,
 	  .help = "kernel events alone, of any program: it need not be compiled with the plugin" },
 	{ .name = "syscalls", .type = CLI_CHOICE, .value = &options.calls, .arg = "WHICH", .choices = calls,

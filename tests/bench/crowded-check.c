@@ -4,7 +4,7 @@
  * "NAME VALUE": crowded-check TRACE LOG CLAIM.
  *
  *	waits, placed	those of 50 us or more; % of them in the right function with all its callers
- *	long, seen	invocations of 500 us or more without a switch; % of them that have a row
+ *	long, observed	invocations of 500 us or more without a switch; % of them that have a row
  *	from		us: of the invocations that are longer, however much, 95 % have a row
  *	claim, at_claim	us from which the report says that 95 % are observed, given; % of those up to
  *			twice as long that have a row
@@ -306,7 +306,7 @@ static void judge_long(void)
 			outside += f->is_there && (f->start_min > (int64_t)(c->begin - t0) ||
 						   f->end_max < (int64_t)(c->end - t0));
 		}
-	percent("long", "seen", seen, nr);
+	percent("long", "observed", seen, nr);
 	printf("outside %lu\n", (unsigned long)outside);
 }
 

@@ -25,10 +25,10 @@ crowded_run()	# config
 	# shellcheck disable=SC2086	# a command
 	case $1 in
 	plain | plain2) $crowded_on ./crowded-plain 2 "$crowded_stages" "$crowded_steps" ;;
-	off | on) $crowded_on ldb-record -q -o crowded.data --kernel=bpf --kernel-frames="$1" -- \
+	*) $crowded_on ldb-record -q -o crowded.data --kernel=bpf --kernel-frames="$1" -- \
 			./crowded-ldb 2 "$crowded_stages" "$crowded_steps" crowded.log 2>record.log ;;
 	esac >crowded.out || return
-	case $1 in off | on) crowded_values "$1" || return ;; esac
+	case $1 in off | auto | on) crowded_values "$1" || return ;; esac
 	sed "s/^/$1 /; s/ /./" crowded.out
 }
 
@@ -36,10 +36,10 @@ crowded_rows()	# file title
 {
 	f=$1
 	heading "$2: $(mean "$f" plain.cpu %.0f) us of CPU, $(mean "$f" on.waits %.0f) waits, $(mean "$f" on.long %.0f) long invocations"
-	for c in off on; do
-		[ "$c" = on ] && placed=99 seen=95 || placed='' seen=''
+	for c in off auto on; do
+		[ "$c" != off ] && placed=99 observed=95 || placed='' observed=''
 		paired "$f" "$c.placed" "  waits of 50 us: in the right function, %; readings $c" -v least="$placed" -v fmt=%.2f
-		paired "$f" "$c.seen" "  500 us without a switch: observed, %; $c" -v least="$seen" -v fmt=%.2f
+		paired "$f" "$c.observed" "  500 us without a switch: observed, %; $c" -v least="$observed" -v fmt=%.2f
 		row "$f" "$c.calls" "" "  all invocations: observed, %; $c" "" %.2f
 		row "$f" "$c.resolution" "" "  resolution, us; $c" "" %.1f
 		row "$f" "$c.from" "" "  95 % are observed from here on, us; $c" "" %.0f
@@ -48,9 +48,11 @@ crowded_rows()	# file title
 		row "$f" "$c.outside" "" "  invocations outside of their bounds; $c" 0 %.0f
 		row "$f" "$c.lost" "" "  events lost; $c" 0 %.0f
 	done
+	row "$f" auto.resolution off.resolution "  resolution: auto / off" 0.5
 	row "$f" on.resolution off.resolution "  resolution: on / off" 0.5
 	row "$f" plain2.cpu plain.cpu "  CPU time: the same again (noise)"
 	row "$f" off.cpu plain.cpu "  CPU time: recorded, off / plain"
+	row "$f" auto.cpu off.cpu "  CPU time: auto / off" 1.05
 	row "$f" on.cpu off.cpu "  CPU time: on / off" 1.05
 	row "$f" on.polls "" "  cost of polls, % of the time; on" "" %.2f
 }
@@ -69,7 +71,7 @@ crowded_server_run()	# config
 {
 	case $1 in
 	plain | plain2) ./planted-plain "$planted_rate" "$defaults_seconds" "$planted_steps" ;;
-	off | on) defaults_record --kernel-frames="$1" -- ./planted-ldb "$planted_rate" "$defaults_seconds" "$planted_steps" ;;
+	*) defaults_record --kernel-frames="$1" -- ./planted-ldb "$planted_rate" "$defaults_seconds" "$planted_steps" ;;
 	esac >planted.out || return
 	sed "s/^/$1 /; s/ /./" planted.out
 }
@@ -82,14 +84,16 @@ crowded_server_rows()
 		[ "$m" = p99 ] && bound=1.05 || bound=
 		row "$f" "plain2.$m" "plain.$m" "  $m: the same again (noise)"
 		row "$f" "off.$m" "plain.$m" "  $m: recorded, readings off / plain"
-		row "$f" "on.$m" "plain.$m" "  $m: recorded, readings on / plain" "$bound"
+		row "$f" "auto.$m" "plain.$m" "  $m: recorded, readings auto / plain" "$bound"
+		row "$f" "on.$m" "plain.$m" "  $m: recorded, readings on / plain"
+		row "$f" "auto.$m" "off.$m" "  $m: auto / off"
 		row "$f" "on.$m" "off.$m" "  $m: on / off"
 	done
 }
 
 bench_crowded()
 {
-	rm -f plain.why plain2.why off.why on.why
+	rm -f plain.why plain2.why off.why auto.why on.why
 	crowded_make || return 1
 	crowded_steps=$(./crowded-plain 0 0 0) || return 1
 	if ! ldb-record -q --kernel=bpf -o crowded.data -- ./crowded-ldb 2 10 "$crowded_steps" >crowded.out 2>record.log; then
@@ -99,10 +103,10 @@ bench_crowded()
 	for crowded_cpus in 2 1; do
 		crowded_on=
 		[ "$crowded_cpus" -eq 2 ] || crowded_on="taskset -c $cpu"
-		interleave "crowded-$crowded_cpus.txt" "$rounds" crowded_run plain off on plain2
+		interleave "crowded-$crowded_cpus.txt" "$rounds" crowded_run plain off auto on plain2
 		crowded_rows "crowded-$crowded_cpus.txt" "Two busy threads, CPUs: $crowded_cpus"
 	done
 	planted_rate_find || return 1
-	interleave crowded-server.txt "$rounds" crowded_server_run plain off on plain2
+	interleave crowded-server.txt "$rounds" crowded_server_run plain off auto on plain2
 	crowded_server_rows
 }

@@ -32,4 +32,15 @@ for case in pipe-slow:pipe_wait socket-slow:socket_wait eventfd-slow:event_wait 
 	ok "$plant: the sleeps are in $function()" is_placed "$plant.why" "^$function"
 	jq -c '[.causes[:6][] | [.cause, .label, .total_ns]]' "$plant.why" | sed 's/^/# /'
 done
+
+# The same where samples are only for a scanner without a CPU; what a sample costs was measured.
+check "auto: recorded" "ldb-record -q --kernel=bpf --kernel-frames=auto -o auto.data -- ./why-wakers pipe-slow plant 1000" 0
+ok "auto: explained" eval "ldb-why -i auto.data --json >auto.why"
+ok "auto: the sleeps are in pipe_wait()" is_placed auto.why "^pipe_wait"
+meta()	# key
+{
+	ldb-report -i auto.data --json-summary | jq -r --arg k "$1" '.recording.meta[] | select(.key == $k) | .value'
+}
+ok "auto: no more samples than needed" test "$(meta kernel_frames_ns)" -ge 400000
+ok "auto: each has a price" test "$(meta kernel_frames_price_ns)" -ge 1000
 finish

@@ -22,6 +22,8 @@
 #define TRACEPOINT	"btf_trace_"
 #define LINKS_MAX	32
 #define IRQ_NS		150	/* of the program's time, begin and end */
+#define ENOUGH_NS	400000	/* of invocations of half a millisecond nearly all are in a sample then */
+#define READ_PART	2	/* readings at switches may take one part in so many of the budget */
 
 _Static_assert(BPF_CPUS_MAX == CPULIST_MAX, "is_deaf");
 
@@ -47,8 +49,12 @@ struct ebpf {
 	struct bpf_state *state;	/* as the programs see it, once they are loaded */
 	const volatile struct bpf_cpu *cpus;	/* the same */
 	unsigned nr_cpus;
-	struct sampler *sampler;	/* NULL: no blocks are read */
-	uint64_t sample_ns;
+	struct sampler *sampler;	/* NULL: chains are not read */
+	bool is_reading;		/* blocks are known */
+	bool is_sampling, has_samples;
+	struct readings {
+		uint64_t switch_ns, sample_ns, nr_samples;
+	} readings;			/* of all CPUs, when the budget was held last */
 };
 
 /* Some kernels lack a tracepoint for these programs. */
@@ -230,7 +236,8 @@ static int set_up(struct ebpf *e, const struct ebpf_options *o, unsigned order, 
 		/* A probe's first argument is its own. */
 		.has_prev_state = btf_vlen(probe) >= 5,
 		.preempt_count_offset = preempt_count_offset(btf),
-		.has_frames = o->has_frames, .has_calls = o->has_calls, .call_min_ns = o->call_min_ns,
+		.has_frames = o->has_frames, .read_share = READ_PART * 1000000ULL / (o->budget_ppm ?: 1),
+		.has_calls = o->has_calls, .call_min_ns = o->call_min_ns,
 	};
 	calls_describe(config->calls);
 	choose_groups(e, btf, o->has_calls);
@@ -344,7 +351,7 @@ static unsigned poll(struct kernel_source *s)
 	int64_t now_ns = clock_mono_ns();
 
 	kernel_clock_sample(s->clock, false);
-	for (unsigned cpu = 0; e->sampler && cpu < e->nr_cpus; cpu++)
+	for (unsigned cpu = 0; e->is_sampling && cpu < e->nr_cpus; cpu++)
 		sampler_follow(e->sampler, cpu, e->cpus[cpu].current, e->cpus[cpu].switched_at, now_ns);
 	return 0;
 }
@@ -385,10 +392,33 @@ static void detach_all(struct ebpf *e)
 		bpf_link__destroy(e->links[--e->nr_links].link);
 }
 
-static void stop_samples(struct ebpf *e)
+static void choose_samples(struct ebpf *e, bool wanted)
 {
-	sampler_free(e->sampler);
-	e->sampler = NULL;
+	if (e->is_sampling && !wanted)
+		sampler_stop(e->sampler);
+	e->is_sampling = wanted && e->sampler;
+}
+
+static void hold_budget(struct kernel_source *s, const struct kernel_costs *costs)
+{
+	struct ebpf *e = (struct ebpf *)s;
+	struct readings now = { 0 }, before = e->readings;
+	uint64_t nr;
+
+	for (unsigned cpu = 0; cpu < e->nr_cpus; cpu++) {
+		now.switch_ns += e->cpus[cpu].switch_ns;
+		now.sample_ns += e->cpus[cpu].sample_ns;
+		now.nr_samples += e->cpus[cpu].nr_samples;
+	}
+	e->readings = now;
+	nr = now.nr_samples - before.nr_samples;
+	if (!e->sampler)
+		return;
+	choose_samples(e, e->is_reading && (e->has_samples || costs->is_scanner_away));
+	s->sample_ns = sampler_hold(e->sampler, costs->cpu_ns,
+				    costs->polls_ns + now.switch_ns - before.switch_ns,
+				    nr ? IRQ_NS + (now.sample_ns - before.sample_ns) / nr : 0);
+	s->interrupt_ns = sampler_interrupt_ns(e->sampler);
 }
 
 /* Events in the rings stay there to be read. */
@@ -397,7 +427,7 @@ static void finish(struct kernel_source *s)
 	struct ebpf *e = (struct ebpf *)s;
 
 	watch(e, -1);
-	stop_samples(e);
+	choose_samples(e, false);
 	detach_all(e);
 	kernel_clock_sample(s->clock, true);
 	s->nr_lost = e->state->nr_unwritten + count_missed(e);
@@ -413,17 +443,16 @@ static void set_blocks(struct kernel_source *s, const int64_t *offsets, unsigned
 	for (unsigned i = 0; i < nr; i++)
 		e->state->block_offset[i] = offsets[i];
 	order_blocks(&e->state->nr_blocks, nr);
-	if (!nr)
-		stop_samples(e);
-	else if (!e->sampler)
-		e->sampler = sampler_alloc(e->sample_ns, e->nr_cpus);
+	e->is_reading = nr;
+	/* If they are not needed, that will be found. */
+	choose_samples(e, nr);
 }
 
 static void close_ebpf(struct kernel_source *s)
 {
 	struct ebpf *e = (struct ebpf *)s;
 
-	stop_samples(e);
+	sampler_free(e->sampler);
 	detach_all(e);
 	if (e->state)
 		munmap(e->state, sizeof(*e->state));
@@ -436,7 +465,7 @@ static void close_ebpf(struct kernel_source *s)
 
 static const struct kernel_source_ops ops = {
 	.poll = poll, .finish = finish, .leave_out_irqs = leave_out_irqs,
-	.set_blocks = set_blocks, .close = close_ebpf,
+	.hold_budget = hold_budget, .set_blocks = set_blocks, .close = close_ebpf,
 	.irq_ns = IRQ_NS,
 };
 
@@ -453,8 +482,11 @@ struct kernel_source *ebpf_open(struct session *s, const struct ebpf_options *o,
 		order = RING_ORDER_MAX;
 	e->source.ops = &ops;
 	e->nr_cpus = s->info.nr_cpus;
-	e->sample_ns = o->sample_ns;
+	e->has_samples = o->has_samples;
 	libbpf_set_print(o->verbose ? print_warnings : print_nothing);
+	/* Measured now, while this thread has its usual priority. */
+	if (o->has_frames)
+		e->sampler = sampler_alloc(o->budget_ppm, o->has_samples ? 0 : ENOUGH_NS, e->nr_cpus);
 	e->source.clock = kernel_clock_alloc(o->clock_id, CLOCK_MONOTONIC, o->t0, o->offset_ns);
 	e->object = bpf_object__open_mem(ebpf_object, ebpf_object_end - ebpf_object, NULL);
 	if (!e->source.clock || !e->object)

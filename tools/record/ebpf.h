@@ -18,8 +18,9 @@ struct ebpf_options {
 	uint64_t t0;		/* any clock value near the events' */
 	int64_t offset_ns;	/* clock_offset() of the program */
 	uint64_t ring_bytes;	/* of all CPUs together, at most */
-	bool has_frames;	/* the chains of frames are read, at switches and */
-	uint64_t sample_ns;	/* once in so long */
+	bool has_frames;	/* the chains of frames are read, at switches and in between: */
+	bool has_samples;	/* also while the scanner runs */
+	uint32_t budget_ppm;	/* what that and the scanner's polls may cost the program's threads */
 	bool has_calls;		/* system calls in which a thread sleeps, */
 	bool has_all_calls;	/* and all that take so long: */
 	uint64_t call_min_ns;

@@ -12,6 +12,12 @@
 #include "record/cpulist.h"
 #include "record/kernel-clock.h"
 
+struct kernel_costs {
+	uint64_t cpu_ns;	/* the program's CPU time */
+	uint64_t polls_ns;	/* what the scanner's polls have cost of it */
+	bool is_scanner_away;	/* it did not run all the time */
+};
+
 struct kernel_source {
 	const struct kernel_source_ops {
 		/*
@@ -28,11 +34,18 @@ struct kernel_source {
 		 * NULL: none are.
 		 */
 		void (*set_blocks)(struct kernel_source *s, const int64_t *offsets, unsigned nr);
+		/*
+		 * What the program and the scanner did since the last call: readings of frames have
+		 * what is left of the budget.  NULL: none are read.
+		 */
+		void (*hold_budget)(struct kernel_source *s, const struct kernel_costs *costs);
 		void (*close)(struct kernel_source *s);
 		uint64_t irq_ns;	/* what one costs the program: Documentation/overhead.md */
 	} *ops;
 	struct kernel_clock *clock;	/* of its stamps */
 	uint32_t events;		/* LDB_GROUP_* that are recorded */
+	/* How often running threads are read, when it was decided last, and what an interrupt costs. */
+	uint64_t sample_ns, interrupt_ns;
 	uint64_t nr_lost;		/* after finish(): events for which there is no LOST row */
 	/*
 	 * This has CPULIST_MAX entries, by CPU; it is final after finish().  1: the kernel did

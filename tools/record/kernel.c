@@ -18,9 +18,6 @@
 #include "record/proc.h"
 #include "record/recording.h"
 
-#define SAMPLE_COST_NS	10000
-#define SAMPLE_MIN_NS	400000
-
 static const char *const names[] = { "auto", "module", "bpf", "perf", "schedstat", "none" };
 
 const char *kernel_name(const struct recording *r)
@@ -127,23 +124,14 @@ static void store_row(void *arg, unsigned kind, const void *row)
 	pack_row(r->pack, kind, row);
 }
 
-/*
- * Half of the budget is for samples; the scanner has its own.  The timer's interrupt takes 6 us in a
- * virtual machine, where the host programs the timer, and less elsewhere; the reading takes one.
- */
-static uint64_t sample_ns(uint32_t budget_ppm)
-{
-	uint64_t ns = SAMPLE_COST_NS * 2 * 1000000ULL / (budget_ppm ? budget_ppm : 1);
-
-	return ns < SAMPLE_MIN_NS ? SAMPLE_MIN_NS : ns;
-}
-
 static struct kernel_source *open_ebpf(struct recording *r, char *why, size_t size)
 {
 	struct ebpf_options o = {
 		.pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0, .offset_ns = r->offset_ns,
-		.ring_bytes = r->o->ring_bytes, .has_frames = r->o->kernel_frames,
-		.sample_ns = sample_ns(r->o->budget_ppm),
+		.ring_bytes = r->o->ring_bytes,
+		.has_frames = r->o->kernel_frames && !r->o->kernel_only,
+		.has_samples = r->o->kernel_frames == FRAMES_ON,
+		.budget_ppm = r->o->budget_ppm,
 		.has_calls = r->o->calls != CALLS_OFF,
 		.has_all_calls = r->o->calls == CALLS_ALL, .call_min_ns = r->o->call_threshold_ns,
 		.verbose = r->o->verbose,
@@ -244,6 +232,7 @@ static void begin(struct recording *r)
 	clock_gettime(CLOCK_REALTIME, &real);
 	r->t0 = clock_now(r->clock_id);
 	r->realtime_ns = real.tv_sec * 1000000000LL + real.tv_nsec;
+	r->costs.held_ns = clock_mono_ns();
 }
 
 bool kernel_open(struct recording *r, uint64_t *hz)
@@ -326,11 +315,18 @@ static void write_deaf(struct recording *r)
 	write_why(r, text);
 }
 
+static void meta_number(struct recording *r, const char *key, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	writer_add_meta(r->writer, key, text);
+}
+
 void kernel_finish(struct recording *r)
 {
 	struct ldb_row_lost lost = { .what = LDB_LOST_KERNEL };
 	struct kernel_source *s = r->source;
-	char text[32];
 
 	if (!s)
 		return;
@@ -340,12 +336,15 @@ void kernel_finish(struct recording *r)
 	if (lost.count)
 		store_row(r, LDB_BLK_LOST, &lost);
 	write_deaf(r);
-	snprintf(text, sizeof(text), "%" PRIu64, kernel_clock_err_ns(s->clock));
-	writer_add_meta(r->writer, "kernel_err_ns", text);
+	meta_number(r, "kernel_err_ns", kernel_clock_err_ns(s->clock));
+	if (!s->sample_ns)
+		return;
+	meta_number(r, "kernel_frames_ns", s->sample_ns);
+	meta_number(r, "kernel_frames_price_ns", s->interrupt_ns);
 }
 
 /*
- * --kernel-budget limits what interrupts may cost.
+ * --kernel-budget limits what recording interrupts may cost, --budget what readings of frames may.
  *
  * Two events for each interrupt of the program are expensive where there are many: a program
  * that sends messages to another one on this machine handles each of them in a soft interrupt of
@@ -355,6 +354,7 @@ void kernel_finish(struct recording *r)
 
 #define LOOK_NS		100000000	/* between two checks */
 #define CPU_MIN_NS	100000000	/* of the program, before that is judged */
+#define AWAY_PART	8		/* without a CPU for one part in so many the scanner misses much */
 
 /* Returns the CPU time of all its threads, also of those that have ended; 0: it has ended. */
 static uint64_t cpu_time(pid_t pid)
@@ -372,7 +372,7 @@ static void leave_out(struct recording *r, double percent)
 	double since = recording_tick(r, clock_now(r->clock_id)) / (double)r->session.info.tsc_hz;
 	char text[200];
 
-	r->irqs.are_left_out = true;
+	r->costs.are_irqs_left_out = true;
 	snprintf(text, sizeof(text),
 		 "%s are left out from %.1f s on, they cost %.1f %% of the program's CPU time (--kernel-budget %g%%)",
 		 r->source->ops->leave_out_irqs(r->source), since, percent,
@@ -381,23 +381,63 @@ static void leave_out(struct recording *r, double percent)
 	write_why(r, text);
 }
 
+static void hold_irqs(struct recording *r, uint64_t cpu_ns)
+{
+	uint64_t nr = pack_nr_irqs(r->pack);
+	double percent = 100.0 * (nr - r->costs.nr_irqs) * r->source->ops->irq_ns / cpu_ns;
+
+	r->costs.nr_irqs = nr;
+	if (!r->costs.are_irqs_left_out && r->source->events & LDB_GROUP_IRQ &&
+	    percent * 10000 > r->o->kernel_budget_ppm)
+		leave_out(r, percent);
+}
+
+static int64_t ticks_ns(const struct recording *r, int64_t ticks)
+{
+	return (__int128)ticks * 1000000000 / (int64_t)r->session.info.tsc_hz;
+}
+
+/* What the scanners' polls have cost the program's threads, and how long the scanners ran. */
+static void count_scanners(const struct recording *r, uint64_t *polls, uint64_t *ran)
+{
+	*polls = *ran = 0;
+
+	for (unsigned i = 0; i < r->session.info.nr_scanners; i++) {
+		const volatile struct ldb_scan_stats *s = &session_info(&r->session)->scan[i];
+
+		*polls += s->cost_tsc;
+		*ran += s->busy_tsc - s->gap_tsc;
+	}
+}
+
+static void hold_readings(struct recording *r, uint64_t cpu_ns, uint64_t wall_ns)
+{
+	uint64_t polls, ran;
+	struct kernel_costs costs = { .cpu_ns = cpu_ns };
+
+	count_scanners(r, &polls, &ran);
+	costs.polls_ns = ticks_ns(r, polls - r->costs.polls);
+	wall_ns *= r->session.info.nr_scanners;
+	/* A gap is counted when it ends, so for a short time it seems to have run backwards. */
+	costs.is_scanner_away = ticks_ns(r, ran - r->costs.ran) < (int64_t)(wall_ns - wall_ns / AWAY_PART);
+	r->costs.polls = polls;
+	r->costs.ran = ran;
+	if (r->source->ops->hold_budget)
+		r->source->ops->hold_budget(r->source, &costs);
+}
+
 void kernel_hold_budget(struct recording *r, int64_t now_ns)
 {
-	uint64_t cpu, nr;
-	double percent;
+	uint64_t cpu;
 
-	if (now_ns < r->irqs.next_ns)
+	if (!r->source || now_ns < r->costs.next_ns)
 		return;
-	r->irqs.next_ns = now_ns + LOOK_NS;
-	if (r->irqs.are_left_out || !r->source || !(r->source->events & LDB_GROUP_IRQ))
-		return;
+	r->costs.next_ns = now_ns + LOOK_NS;
 	cpu = cpu_time(r->pid);
-	nr = pack_nr_irqs(r->pack);
-	if (cpu < r->irqs.cpu_ns + CPU_MIN_NS)
+	if (cpu < r->costs.cpu_ns + CPU_MIN_NS)
 		return;
-	percent = 100.0 * (nr - r->irqs.nr) * r->source->ops->irq_ns / (cpu - r->irqs.cpu_ns);
-	if (percent * 10000 > r->o->kernel_budget_ppm)
-		leave_out(r, percent);
-	r->irqs.cpu_ns = cpu;
-	r->irqs.nr = nr;
+	hold_readings(r, cpu - r->costs.cpu_ns, now_ns - r->costs.held_ns);
+	hold_irqs(r, cpu - r->costs.cpu_ns);
+	r->costs.cpu_ns = cpu;
+	r->costs.held_ns = now_ns;
 }

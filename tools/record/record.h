@@ -12,6 +12,9 @@
 #include <sys/types.h>
 #include <ldb/control.h>
 
+/* The kernel reads chains of frames at switches, and in between, or only while the scanner has no CPU. */
+enum frames_choice { FRAMES_OFF, FRAMES_ON, FRAMES_AUTO };
+
 /* --syscalls says which are recorded. */
 enum call_choice {
 	CALLS_OFF,
@@ -74,7 +77,7 @@ struct record_options {
 	int kernel;		/* enum kernel_choice */
 	int calls;		/* enum call_choice */
 	uint64_t call_threshold_ns;	/* CALLS_ALL: shorter ones are counted */
-	int kernel_frames;	/* KERNEL_BPF: chains are read at switches and ticks (chain.h) */
+	int kernel_frames;	/* enum frames_choice; KERNEL_BPF alone can (chain.h) */
 	uint64_t samples_hz;	/* of each CPU's time; 0: none are taken */
 	bool may_slow_samples;	/* without privileges, too; it makes switches slower */
 	bool kernel_only;	/* no functions, locks and requests: the runtime is left out */

@@ -61,10 +61,12 @@ struct recording {
 	struct kernel_source *source;	/* KERNEL_BPF, KERNEL_PERF; else NULL */
 	unsigned nr_deaf;		/* CPUs of it that kernel_why names */
 	struct {
-		uint64_t cpu_ns, nr;	/* of the program, and its interrupts, when last judged */
-		int64_t next_ns;
-		bool are_left_out;
-	} irqs;			/* kernel_hold_budget() */
+		/* Of the program, of its interrupts and of polling its threads, when last judged. */
+		uint64_t cpu_ns, nr_irqs;
+		uint64_t polls, ran;	/* of the scanners, ticks */
+		int64_t next_ns, held_ns;
+		bool are_irqs_left_out;
+	} costs;		/* kernel_hold_budget() */
 
 	/* These exist from output_open() to output_close(), else they are NULL. */
 	struct session session;

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Interrupts CPUs on which the program runs; see sampler.h. */
 #include <stdlib.h>
+#include <time.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <linux/perf_event.h>
+#include "base/minmax.h"
+#include "base/sort.h"
 #include "record/sampler.h"
 
-#define IDLE_NS	200000000	/* a CPU is left alone if the program has not been there for so long */
+#define IDLE_NS		200000000	/* a CPU is left alone if the program has not been there for so long */
+#define PERIOD_MIN_NS	100000
+#define PERIOD_MAX_NS	1000000000
+#define LEAST_PART	4		/* of the budget, one in so many is for samples, whatever others need */
+#define READING_NS	1500		/* until it was measured, with the other programs' part */
 
 struct sampler {
+	uint32_t budget_ppm;
+	uint64_t least_ns;
+	uint64_t interrupt_ns;	/* the price of one */
 	uint64_t period_ns;
 	unsigned nr_cpus;
 	struct sampled {
@@ -20,47 +30,154 @@ struct sampler {
 	} cpus[];
 };
 
-struct sampler *sampler_alloc(uint64_t period_ns, unsigned nr_cpus)
+/* Nobody reads its samples: the interrupt is what it is for. */
+static int open_clock(int tid, int cpu, uint64_t period_ns)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .size = sizeof(attr),
+		.sample_period = period_ns,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/*
+ * The price: a loop takes more CPU time while it is interrupted.  Rounds with interrupts and without
+ * alternate, because the speed of a CPU changes with what its neighbour does; the median of the
+ * differences counts.  A program loses more than the loop, whose code and data stay in the caches.
+ */
+#define ROUNDS		15
+#define ROUND_NS	300000
+#define ROUND_PERIOD_NS	20000
+#define PRICE_NS	10000	/* if it cannot be measured */
+#define PRICE_MIN_NS	1000
+#define CACHES_PART	2
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static uint64_t loop_ns(uint64_t steps)
+{
+	uint64_t begin = cpu_ns();
+
+	for (; steps; steps--)
+		__asm__ volatile("" : "+r"(steps));
+	return cpu_ns() - begin;
+}
+
+/* What each interrupt of a loop has cost it; negative: the loop without was slower. */
+static int64_t measure_once(int fd, uint64_t steps)
+{
+	int64_t free_ns = loop_ns(steps), ns;
+
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	ns = loop_ns(steps);
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	return (ns - free_ns) * ROUND_PERIOD_NS / ns;
+}
+
+COMPARE_NUMBERS(by_value, int64_t)
+
+static uint64_t measure_interrupt(void)
+{
+	uint64_t steps = 100000, ns;
+	int64_t prices[ROUNDS];
+	int fd = open_clock(0, -1, ROUND_PERIOD_NS);
+
+	if (fd < 0)
+		return PRICE_NS;
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	steps = steps * ROUND_NS / (loop_ns(steps) + 1);
+	for (int i = 0; i < ROUNDS; i++)
+		prices[i] = measure_once(fd, steps);
+	close(fd);
+	sort_by(prices, ROUNDS, by_value);
+	if (prices[ROUNDS / 2] < PRICE_MIN_NS)
+		return PRICE_MIN_NS;
+	ns = prices[ROUNDS / 2];
+	return ns + ns / CACHES_PART;
+}
+
+/* Rate */
+
+uint64_t sampler_period_ns(uint32_t budget_ppm, uint64_t others_ppm, uint64_t price_ns)
+{
+	uint64_t left = budget_ppm > others_ppm ? budget_ppm - others_ppm : 0, ns;
+
+	if (left < budget_ppm / LEAST_PART + 1)
+		left = budget_ppm / LEAST_PART + 1;
+	ns = price_ns * 1000000 / left;
+	return ns < PERIOD_MIN_NS ? PERIOD_MIN_NS : ns > PERIOD_MAX_NS ? PERIOD_MAX_NS : ns;
+}
+
+uint64_t sampler_hold(struct sampler *s, uint64_t cpu_ns, uint64_t others_ns, uint64_t reading_ns)
+{
+	uint64_t others_ppm = others_ns < cpu_ns ? others_ns * 1000000 / cpu_ns : 1000000;
+	uint64_t price_ns = s->interrupt_ns + (reading_ns ?: READING_NS);
+	uint64_t ns = max(s->least_ns, sampler_period_ns(s->budget_ppm, others_ppm, price_ns));
+
+	if (ns < s->period_ns + s->period_ns / 8 && ns > s->period_ns - s->period_ns / 8)
+		return s->period_ns;
+	s->period_ns = ns;
+	for (unsigned i = 0; i < s->nr_cpus; i++)
+		if (s->cpus[i].fd >= 0)
+			ioctl(s->cpus[i].fd, PERF_EVENT_IOC_PERIOD, &ns);
+	return ns;
+}
+
+uint64_t sampler_interrupt_ns(const struct sampler *s)
+{
+	return s->interrupt_ns;
+}
+
+/* What the scanner will need is not known yet: half of the budget. */
+struct sampler *sampler_alloc(uint32_t budget_ppm, uint64_t least_ns, unsigned nr_cpus)
 {
 	struct sampler *s = calloc(1, sizeof(*s) + nr_cpus * sizeof(s->cpus[0]));
 
 	if (!s)
 		return NULL;
-	s->period_ns = period_ns;
+	s->budget_ppm = budget_ppm;
+	s->least_ns = least_ns;
+	s->interrupt_ns = measure_interrupt();
+	s->period_ns = max(least_ns, sampler_period_ns(budget_ppm, budget_ppm / 2, s->interrupt_ns + READING_NS));
 	s->nr_cpus = nr_cpus;
 	for (unsigned i = 0; i < nr_cpus; i++)
 		s->cpus[i].fd = -1;
 	return s;
 }
 
-void sampler_free(struct sampler *s)
+void sampler_stop(struct sampler *s)
 {
-	for (unsigned i = 0; s && i < s->nr_cpus; i++)
+	for (unsigned i = 0; i < s->nr_cpus; i++) {
 		if (s->cpus[i].fd >= 0)
 			close(s->cpus[i].fd);
-	free(s);
+		s->cpus[i] = (struct sampled){ .fd = -1 };
+	}
 }
 
-/* Nobody reads its samples: the interrupt is what it is for. */
-static int open_clock(unsigned cpu, uint64_t period_ns)
+void sampler_free(struct sampler *s)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .size = sizeof(attr),
-		.sample_period = period_ns,
-	};
-	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -2 : fd;
+	if (s)
+		sampler_stop(s);
+	free(s);
 }
 
 static void turn_on(struct sampler *s, unsigned cpu)
 {
 	struct sampled *c = &s->cpus[cpu];
 
-	if (c->fd == -1)
-		c->fd = open_clock(cpu, s->period_ns);
-	else if (c->fd >= 0)
+	if (c->fd == -1) {
+		c->fd = open_clock(-1, cpu, s->period_ns);
+		c->fd = c->fd < 0 ? -2 : c->fd;
+	} else if (c->fd >= 0) {
 		ioctl(c->fd, PERF_EVENT_IOC_ENABLE, 0);
+	}
 	c->is_on = c->fd >= 0;
 }
 

@@ -5,8 +5,8 @@
  * that waits, with its callers, also while the scanner has no CPU.
  *
  * A frame entered before the last reading was emitted then, so each reading ends at the first of
- * those.  A thread that switches all the time is not read at each switch: that may take a
- * twentieth of its time.
+ * those.  A thread that switches all the time is not read at each switch: readings have a part of
+ * its time, a little of which it can save.
  *
  * Records may be lost on their way, so all frames are emitted again now and then.
  *
@@ -21,7 +21,7 @@
 
 #define CANARY		0x4c44	/* LDB_CANARY */
 #define GEN_ONE		0x10000	/* LDB_GEN_ONE */
-#define READ_SHARE	20	/* a reading may take one part in so many of a thread's time */
+#define SAVED_NS	1000000	/* of a thread's time, so much at most that readings did not use */
 #define ALL_AFTER_NS	1000000000	/* all frames are emitted again then: records may have been lost */
 /* Of frames that were entered since the last reading; with more the reading does not count. */
 #define FRAMES_ONCE	48	/* the kernel checks each turn of a loop */
@@ -38,8 +38,8 @@ struct block {
 /* Two threads may have one: each then emits all of its frames again, which does no harm. */
 struct chain {
 	u32 pid, pad;
-	u64 next;		/* it may be read again when it leaves, */
-	u64 next_sample;	/* or in between: a sample must not be why a wait is not read */
+	/* Up to when readings are paid for: those when it leaves, and apart from them samples. */
+	u64 paid, samples_paid;
 	u64 next_all;		/* all of it is to be emitted again */
 	struct {
 		u64 gen;	/* all frames up to this one have been emitted */
@@ -103,7 +103,7 @@ static __always_inline struct chain *chain_of(u32 pid)
 		return c;
 	for (u32 b = 0; b < BPF_BLOCKS_MAX; b++)
 		c->seen[b].gen = c->seen[b].top = 0;
-	c->next = c->next_sample = c->next_all = 0;
+	c->paid = c->samples_paid = c->next_all = 0;
 	c->pid = pid;
 	return c;
 }
@@ -221,19 +221,35 @@ static __always_inline void emit_mark(struct reading *r, u32 flags)
 	chain_emit(flags, 0);
 }
 
+/* Samples have their own account: they must not be why a wait is not read. */
+static __always_inline void pay(struct chain *c, u64 begin, bool leaves)
+{
+	struct bpf_cpu *cpu = cpu_of(bpf_get_smp_processor_id());
+	u64 took = now_ns() - begin, *paid = leaves ? &c->paid : &c->samples_paid;
+
+	if (leaves) {
+		cpu->switch_ns += took;
+	} else {
+		cpu->sample_ns += took;
+		cpu->nr_samples++;
+	}
+	if (*paid + SAVED_NS < begin)
+		*paid = begin - SAVED_NS;
+	*paid += took * config.read_share;
+}
+
 /* p is current.  NULL: there is nothing to read, or it cannot be read, or not yet. */
 static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid, u64 now, bool leaves)
 {
-	struct reading *r;
+	u32 nr = nr_blocks();
+	struct reading *r = this_reading();
 	struct chain *c;
-	u32 nr;
+	bool is_read = true;
 
-	nr = nr_blocks();
-	r = this_reading();
 	if (!nr || !r)
 		return NULL;
 	c = chain_of(p->pid);
-	if (!c || now < (leaves ? c->next : c->next_sample))
+	if (!c || now < (leaves ? c->paid : c->samples_paid))
 		return NULL;
 	r->now = now;
 	r->tid = tid;
@@ -245,15 +261,10 @@ static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid
 		c->next_all = now + ALL_AFTER_NS;
 		emit_mark(r, LDB_FRAME_F_ALL);
 	}
-	for (u32 b = 0; b < BPF_BLOCKS_MAX && b < nr; b++)
-		if (!chain_block(b))
-			return NULL;
-	now += (now_ns() - now) * READ_SHARE;
-	if (leaves)
-		c->next = now;
-	else
-		c->next_sample = now;
-	return r;
+	for (u32 b = 0; b < BPF_BLOCKS_MAX && b < nr && is_read; b++)
+		is_read = chain_block(b);
+	pay(c, now, leaves);
+	return is_read ? r : NULL;
 }
 
 /* prev is current, and leaves its CPU.  False: that must be emitted without its frames. */

@@ -25,7 +25,7 @@ struct bpf_config {
 	__u32 has_prev_state;	/* sched_switch tells it: from 5.18 on */
 	__u32 has_frames;	/* chains are read, see chain.h */
 	__u32 has_calls;	/* system calls in which a thread sleeps are recorded */
-	__u32 pad;
+	__u32 read_share;	/* readings at switches may take one part in so many of a thread's time */
 	__u64 call_min_ns;	/* shorter system calls are only counted, unless it slept in them */
 	__u8 calls[LDB_CALLS_MAX];	/* by number: see ldb_calls.how */
 };
@@ -39,7 +39,8 @@ struct bpf_cpu {
 	__u32 has_switched;	/* between a watched thread and another */
 	__u64 switched_at;	/* the last of those */
 	__u64 clock_behind;	/* then: our clock - the run queue's */
-	__u64 pad[3];
+	/* How long chains were read: of threads that left, and of those that were interrupted. */
+	__u64 switch_ns, sample_ns, nr_samples;
 };
 
 /* Both read and write these while the programs run. */
