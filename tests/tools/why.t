@@ -9,7 +9,7 @@ report-trace figure1 ldb.data && report-trace plain plain.data && report-trace h
 check "the sentence" "ldb-why" 0 '^req 4711 12\.8ms \(usual 500ns\): 12\.5ms waiting for lock db_lock, held by snapshot\(\) of thread snapshotter 2 for 12\.5ms$'
 check "the reference is said" "ldb-why" 0 '^1 of 2 requests, 12\.8ms to 12\.8ms, against the usual 500ns \(1 requests\)$'
 check "the cause" "ldb-why" 0 '^ +1 +1 +12\.5ms +12\.5ms  Locking +lock: db_lock$'
-check "what helps" "ldb-why" 0 '^Locking: '
+check "what helps, and whom it concerns" "ldb-why" 0 '^Locking: .* \(in the slowest thread snapshotter held it, which was in snapshot\(\)\)$'
 check "coverage" "ldb-why --class=" 0 '^explained: median 99\.6 %, at least 99\.6 %'
 check "losses" "ldb-why" 0 '3 records overwritten'
 check "one request: where all of its time went" "ldb-why --slowest 1" 0 '^  12\.5ms  98\.0 % +1  lock_wait db_lock in request_handler$'

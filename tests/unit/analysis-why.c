@@ -2,6 +2,7 @@
 /* Tests what ldb-why says of a function: that it was slower, or that others do not call it. */
 #include "analysis/why/categories.h"
 #include "analysis/why/why.h"
+#include "render/why.h"
 #include "analysis-sample.h"
 
 #define NR	20	/* requests, 10000 apart */
@@ -49,6 +50,21 @@ static const struct why_cause *first_of(const struct why *w, uint64_t id)
 			return &w->causes[w->targets[i].amounts[0].cause];
 	bail_out("a request without a cause");
 	return NULL;
+}
+
+/* What helps names who ended the wait, where it is known, and what that was in. */
+static void is_advised(const struct why *w, const char *who)
+{
+	struct why_cause c = w->causes[w->targets[0].amounts[0].cause];
+	char text[WHY_SENTENCE_MAX], want[WHY_SENTENCE_MAX];
+
+	c.advice = "wake it";
+	snprintf(want, sizeof(want), "wake it (in the slowest %s)", who);
+	is_str(why_cause_advice(&c, text), want, "what helps");
+	c.chain = NULL;
+	is_str(why_cause_advice(&c, text), "wake it", "without a chain");
+	c.advice = "";
+	is_str(why_cause_advice(&c, text), "", "nothing is known");
 }
 
 /* One of a few requests sleeps, until thread 2 wakes it, or a timer. */
@@ -103,6 +119,8 @@ static void test_waker(unsigned flags, bool is_seen)
 	if (!flags && is_seen)
 		ok(chain && chain->nr == 2 && !strcmp(chain->links[1].label, "rare") &&
 		   chain->links[1].ns == 47000, "which did something until then");
+	is_advised(&w, flags ? "an interrupt woke it" :
+		   is_seen ? "thread helper woke it, which was in rare()" : "thread helper woke it");
 	why_free(&w);
 	wo.id = 1;
 	if (why_build(&p, &wo, &w))

@@ -45,6 +45,7 @@ static const struct why *why_of(const struct row *row)
 #define ROW struct why_cause
 GET(get_text, text, picture_cause(why_of(row), e, buf))
 GET(get_sentence, text, why_cause_sentence(why_of(row), e, buf))
+GET(get_advice, text, why_cause_advice(e, buf))
 GET(get_path, text, path_text(why_of(row)->p, e->path, buf, COLUMN_ROOM))
 GET(get_group, text, boxes_group(e))
 FROM(cause_chain, (struct rows){ .at = e->chain, .nr = 1 })
@@ -56,7 +57,7 @@ static const struct column cause_columns[] = {
 	MADE("text", get_text), MADE("sentence", get_sentence), SELF(NULL, why_cause_columns),
 	SAME(call, .when = if_call),
 	MADE("path", get_path), MADE("group", get_group), MADE("inside", get_inside, .when = if_inside),
-	SAME(category), SAME(advice), SAME(has_faults), COLUMN("requests", nr_requests),
+	SAME(category), MADE("advice", get_advice), SAME(has_faults), COLUMN("requests", nr_requests),
 	COLUMN("first", nr_first), SAME(median_ns), SAME(total_ns), SAME(reference_ns),
 	PART_AT(NULL, cause_chain, chain_columns), { 0 }
 };

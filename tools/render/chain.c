@@ -138,6 +138,29 @@ size_t chain_say(const struct chain *chain, bool is_long, char *buf, size_t size
 	return s.used;
 }
 
+size_t chain_say_ender(const struct chain *chain, char *buf, size_t size)
+{
+	struct sentence s = { .buf = buf, .size = size };
+	const struct chain_link *l = chain && chain->nr > 1 ? &chain->links[1] : NULL;
+
+	if (size)
+		*buf = '\0';
+	if (!l || !size || (l->kind != LINK_WOKEN_BY && l->kind != LINK_HELD_BY))
+		return 0;
+	/* Numbers differ from request to request; names mostly do not. */
+	if (*l->thread)
+		say(&s, "thread %s", l->thread);
+	else
+		say_thread(&s, l);
+	say(&s, " %s%s", l->kind == LINK_HELD_BY ? "held it" : ended(l->lock_kind),
+	    l->is_likely ? " (likely)" : "");
+	if (l->func) {
+		say(&s, ", which was in ");
+		say_function(&s, l);
+	}
+	return s.used;
+}
+
 /* In JSON */
 
 #define ROW struct chain_link

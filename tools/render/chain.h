@@ -16,6 +16,12 @@ size_t chain_say_lock(unsigned kind, const char *label, char *buf, size_t size);
  */
 size_t chain_say(const struct chain *chain, bool is_long, char *buf, size_t size);
 
+/*
+ * Writes who ended the wait that the chain begins with, or held the lock: "thread producer
+ * signalled it, which was in produce()"; "": not known.  Returns the length.
+ */
+size_t chain_say_ender(const struct chain *chain, char *buf, size_t size);
+
 /* The columns of struct chain in JSON: "chain", an array; at NULL there is nothing in it. */
 extern const struct column chain_columns[];
 

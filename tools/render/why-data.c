@@ -53,6 +53,7 @@ GET(get_lock_kind, text, lock_kind_name(e->lock_kind))
 WHEN(if_call, *e->call)
 WHEN(if_lock, e->kind == LEAF_LOCK)
 GET(get_sentence, text, why_cause_sentence(why_of(row), e, buf))
+GET(get_advice, text, why_cause_advice(e, buf))
 
 static const char *cause_path(const struct row *row, size_t n)
 {
@@ -70,7 +71,7 @@ static const struct column cause_columns[] = {
 	SELF(NULL, why_cause_columns),
 	MADE("lock_kind", get_lock_kind, .form = COLUMN_ONLY_JSON, .when = if_lock),
 	SAME(call, .form = COLUMN_ONLY_JSON, .when = if_call),
-	WORDS("path", cause_path), SAME(category), SAME(advice),
+	WORDS("path", cause_path), SAME(category), MADE("advice", get_advice),
 	COLUMN("requests", nr_requests), COLUMN("first", nr_first), SAME(median_ns), SAME(total_ns),
 	SAME(reference_ns), SAME(has_faults), PART_AT("samples", split, samples_columns),
 	PART_AT(NULL, cause_chain, chain_columns),

@@ -140,3 +140,15 @@ char *why_cause_sentence(const struct why *w, const struct why_cause *c, char *b
 	}
 	return buf;
 }
+
+char *why_cause_advice(const struct why_cause *c, char *buf)
+{
+	struct sentence s = { .buf = buf, .size = WHY_SENTENCE_MAX };
+	char who[TEXT_ROOM];
+
+	*buf = '\0';
+	say(&s, "%s", c->advice);
+	if (*c->advice && chain_say_ender(c->chain, who, sizeof(who)))
+		say(&s, " (in the slowest %s)", who);
+	return buf;
+}

@@ -185,7 +185,7 @@ static void put_samples(const struct render *r, const struct why *w, size_t nr)
 
 static void put_advice(const struct render *r, const struct why *w, size_t nr)
 {
-	char line[WHY_SENTENCE_MAX];
+	char line[WHY_SENTENCE_MAX + TEXT_ROOM + 4], advice[WHY_SENTENCE_MAX];
 	const char *last = "";
 
 	for (size_t i = 0, said = 0; i < nr && said < ADVICE_SAID; i++) {
@@ -195,7 +195,7 @@ static void put_advice(const struct render *r, const struct why *w, size_t nr)
 			continue;
 		if (!said++)
 			fputc('\n', r->out);
-		snprintf(line, sizeof(line), "%s: %s", c->category, c->advice);
+		snprintf(line, sizeof(line), "%.*s: %s", TEXT_ROOM, c->category, why_cause_advice(c, advice));
 		text_sentence(r, line);
 		last = c->category;
 	}

@@ -28,6 +28,9 @@ extern const struct column why_cause_columns[], why_classes_columns[];
 char *why_target_sentence(const struct why *w, const struct why_target *t, char *buf);
 char *why_cause_sentence(const struct why *w, const struct why_cause *c, char *buf);
 
+/* Writes what helps, and whom it concerns, likewise; "" where nothing is known. */
+char *why_cause_advice(const struct why_cause *c, char *buf);
+
 /* Returns "a lock", "head-of-line blocking": a cause's kind for people. */
 const char *why_kind_text(const struct why_cause *c);
 
