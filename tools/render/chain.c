@@ -85,7 +85,7 @@ static void say_delay(struct sentence *s, const struct chain_link *l, const char
 		say(s, " (%s)", l->call);
 }
 
-static void say_link(struct sentence *s, const struct chain_link *l)
+static void say_link(struct sentence *s, const struct chain *chain, const struct chain_link *l)
 {
 	char d[UNITS_ROOM];
 
@@ -108,7 +108,8 @@ static void say_link(struct sentence *s, const struct chain_link *l)
 		say_waker(s, l, d);
 		break;
 	case LINK_TAKEN_BY:
-		say(s, ", taken out by ");
+		/* Else the thread that was to take it out did that, or had it done to it. */
+		say(s, chain->links[0].kind == LEAF_QUEUE ? ", taken out by " : ", while it was in the queue of ");
 		say_thread(s, l);
 		break;
 	case LEAF_FUNCTION:
@@ -134,7 +135,7 @@ size_t chain_say(const struct chain *chain, bool is_long, char *buf, size_t size
 	if (size)
 		*buf = '\0';
 	for (size_t i = 1; chain && size && i < chain->nr; i++)
-		say_link(&s, &chain->links[i]);
+		say_link(&s, chain, &chain->links[i]);
 	return s.used;
 }
 

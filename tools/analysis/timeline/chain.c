@@ -296,7 +296,12 @@ static void follow_queue(struct walk *w, const struct timeline_cause *c)
 	struct chain_link *link;
 	int64_t ns;
 
-	chain_add(&w->chain, c->kind, model_keep_string(b->m, c->label), c->ns, EDGE_TAG);
+	link = chain_add(&w->chain, c->kind, model_keep_string(b->m, c->label), c->ns, EDGE_TAG);
+	if (c->func && c->kind == LEAF_FUNCTION) {
+		chain_set_function(b->m, link, c->func);
+		link->source = EDGE_SCANNER;
+		link->resolution_ns = c->resolution_ns;
+	}
 	if (!c->wait->to_tid || c->kind == LEAF_BEHIND)
 		return;
 	in.tid = c->wait->to_tid;

@@ -223,6 +223,8 @@ static bool is_cause(struct chains *k, const struct timeline_cause *t, const str
 		return false;
 	if (c->kind == LEAF_QUEUE)
 		return true;
+	if (c->kind == LEAF_FUNCTION)
+		return t->func && !strcmp(t->func->function, c->label);
 	if (c->kind == LEAF_IO || c->kind == LEAF_SLEEP)
 		return chain_text(k, t->label) == c->call;
 	return c->kind == LEAF_THROTTLED || chain_text(k, t->label) == c->label;
@@ -272,8 +274,11 @@ static void set_root(struct why *w, struct why_target *t)
 /* For other kinds a timeline shows no more than the partition does, and it takes milliseconds. */
 static bool needs_timeline(const struct chains *k, const struct why_target *t)
 {
-	switch (k->w->causes[t->amounts[0].cause].kind) {
+	const struct why_cause *c = &k->w->causes[t->amounts[0].cause];
+
+	switch (c->kind) {
 	case LEAF_FUNCTION:
+		return is_in_queue(k->w->p, c->path);
 	case LEAF_IRQ:
 	case LEAF_UNKNOWN:
 		return false;
