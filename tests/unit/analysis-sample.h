@@ -178,6 +178,7 @@ struct made_switch {
 	int64_t tick;
 	uint32_t cpu, prev, next;
 	unsigned state, gen;
+	uint32_t stolen;	/* ns */
 };
 
 #define made_switch(t, ...)	made_switch_row(t, &(struct made_switch){ __VA_ARGS__ })
@@ -187,7 +188,7 @@ TAP_FN void made_switch_row(struct made *t, const struct made_switch *s)
 	made_sched(t, &(struct ldb_row_sched){
 		.op = made_watched(s->prev, s->next) ? LDB_SCHED_OP_SWITCH : LDB_SCHED_OP_OCCUPANT,
 		.flags = s->state, .cpu = s->cpu, .tick = s->tick, .tid = s->prev, .other = s->next,
-		.gen = GEN(s->gen),
+		.gen = GEN(s->gen), .value = s->stolen,
 	});
 }
 

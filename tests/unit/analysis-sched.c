@@ -168,6 +168,50 @@ static void test_blocked(void)
 	made_close(&t);
 }
 
+/* A thread sleeps until 2000, and comes at 3000 to a CPU that was stolen for so long. */
+static void play_stolen(uint32_t stolen)
+{
+	made_begin(&t, "stolen.data");
+	made_switch(&t, .tick = 900, .state = R, .next = 1);
+	made_switch(&t, .tick = 1000, .prev = 1, .state = S);
+	made_waking(&t, .tick = 2000, .cpu = 1, .waker = 2, .woken = 1);
+	made_wakeup(&t, .tick = 2000, .woken = 1);
+	made_switch(&t, .tick = 2300, .state = R, .next = HOG);
+	made_switch(&t, .tick = 2500, .prev = HOG, .state = S);
+	made_switch(&t, .tick = 3000, .state = R, .next = 1, .stolen = stolen);
+	play();
+}
+
+static bool had_all(const struct sched_off *o, int64_t idle, int64_t stolen)
+{
+	bool is_right = had(o, PARTY_IDLE, 0) == idle && had(o, PARTY_STOLEN, 0) == stolen &&
+			had(o, PARTY_TASK, HOG) == 200;
+
+	for (unsigned i = 1; i < o->nr_spans; i++)
+		is_right &= o->spans[i].start == o->spans[i - 1].end;
+	if (!is_right)
+		diag("idle %ld, stolen %ld, hog %ld", (long)had(o, PARTY_IDLE, 0),
+		     (long)had(o, PARTY_STOLEN, 0), (long)had(o, PARTY_TASK, HOG));
+	return is_right;
+}
+
+static void test_stolen(void)
+{
+	play_stolen(0);
+	ok(had_all(off(1, 1), 800, 0), "nothing was stolen");
+	made_close(&t);
+	play_stolen(100);
+	ok(had_all(off(1, 1), 700, 100) && off(1, 1)->spans[off(1, 1)->nr_spans - 1].start == 2900,
+	   "stolen at last");
+	made_close(&t);
+	play_stolen(600);
+	ok(had_all(off(1, 1), 200, 600), "more than the last idle time, which was all stolen");
+	made_close(&t);
+	play_stolen(5000);
+	ok(had_all(off(1, 1), 0, 800), "a task's time is not stolen from who waits");
+	made_close(&t);
+}
+
 /* The task that ran on a CPU when no thread waited for it need not still run there. */
 static void test_stale(void)
 {
@@ -472,6 +516,7 @@ int main(void)
 {
 	test_preempted();
 	test_blocked();
+	test_stolen();
 	test_stale();
 	test_losses();
 	test_futex();

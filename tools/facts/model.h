@@ -49,6 +49,7 @@ enum party_kind {
 	PARTY_IDLE,		/* nobody */
 	PARTY_HIDDEN,		/* some task; the recorder may not know which */
 	PARTY_HARDIRQ, PARTY_SOFTIRQ,
+	PARTY_STOLEN,		/* the hypervisor ran something else */
 };
 
 struct party {

@@ -27,6 +27,8 @@ const struct party_words party_kinds[] = {
 			    "interrupts" },
 	[PARTY_SOFTIRQ] = { "softirq", "softirq", "a soft interrupt", "(soft interrupt)",
 			    "[softirq]", "soft interrupts" },
+	[PARTY_STOLEN] = { "stolen", "the hypervisor", "the hypervisor (stolen time)", "(stolen)",
+			   "[stolen]", "stolen" },
 };
 
 struct party party_of(uint32_t tid, unsigned flags)
@@ -40,6 +42,12 @@ struct party party_of(uint32_t tid, unsigned flags)
 bool party_is(const struct party *a, const struct party *b)
 {
 	return a->kind == b->kind && a->tid == b->tid;
+}
+
+static int64_t ticks_of(const struct model *m, int64_t ns)
+{
+	return ticks_sane(ticks_sane(reader_tick(m->reader, ns)) -
+			  ticks_sane(reader_tick(m->reader, 0)));
 }
 
 /* Emitting */
@@ -251,6 +259,32 @@ static void set_waker(struct sched_thread *t)
 	t->has_waking = false;
 }
 
+/*
+ * The CPU was not idle for so long: the hypervisor had it, at last, as it would have run the thread
+ * otherwise.
+ */
+static void set_stolen(struct sched *s, struct sched_thread *t, uint32_t ns)
+{
+	int64_t left = ticks_of(s->m, ns);
+
+	for (unsigned i = t->off.nr_spans; i-- && left > 0;) {
+		struct sched_span *span = &t->spans[i], *next = span + 1;
+		int64_t ticks = min(left, span->end - span->start);
+
+		if (span->kind != PARTY_IDLE)
+			continue;
+		left -= ticks;
+		if (ticks == span->end - span->start) {
+			span->kind = PARTY_STOLEN;
+		} else if (t->off.nr_spans < SCHED_SPANS_MAX) {
+			memmove(next + 1, next, (t->off.nr_spans++ - i - 1) * sizeof(*next));
+			*next = (struct sched_span){ .kind = PARTY_STOLEN, .start = span->end - ticks,
+						     .end = span->end };
+			span->end -= ticks;
+		}
+	}
+}
+
 static int thread_in(struct sched *s, struct sched_thread *t, const struct ldb_row_sched *row)
 {
 	struct sched_off *off = &t->off;
@@ -275,6 +309,9 @@ static int thread_in(struct sched *s, struct sched_thread *t, const struct ldb_r
 			}
 		}
 		off->cpu_in = row->cpu;
+		cpu_leave(s, t, row->tick);
+		if (row->value && row->op == LDB_SCHED_OP_SWITCH)
+			set_stolen(s, t, row->value);
 		ret = end_off(s, t, row->tick, true);
 	}
 	t->has_early = false;
@@ -464,12 +501,6 @@ static int end_all(struct sched *s, int64_t to)
 	if (!ret)
 		cpu_end_all(s, last);
 	return ret ? ret : s->ret;
-}
-
-static int64_t ticks_of(const struct model *m, int64_t ns)
-{
-	return ticks_sane(ticks_sane(reader_tick(m->reader, ns)) -
-			  ticks_sane(reader_tick(m->reader, 0)));
 }
 
 int sched_each(struct model *m, int64_t from, int64_t to, const struct sched_sink *sink,

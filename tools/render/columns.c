@@ -32,7 +32,8 @@ struct value value_cpu(uint32_t cpu)
 }
 
 #define ROW struct party
-GET(get_name, text, e->kind == PARTY_IDLE ? "idle" : e->name ? e->name : "")
+GET(get_name, text, e->kind == PARTY_IDLE ? "idle" : e->kind == PARTY_STOLEN ? "hypervisor" :
+		     e->name ? e->name : "")
 GET(get_irq, text, e->kind == PARTY_HARDIRQ ? "hard" : "soft")
 GET(get_true, bool, true)
 WHEN(if_irq, e->kind == PARTY_HARDIRQ || e->kind == PARTY_SOFTIRQ)

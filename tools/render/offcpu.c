@@ -51,7 +51,7 @@ const char *offcpu_label(const struct segment *s, char *buf)
 	if (s->kind == SEGMENT_BLOCKED)
 		return sched_state_name(s->sched->state);
 	if (!p || p->kind != PARTY_TASK || !p->name || !*p->name)
-		return p && p->kind == PARTY_IDLE ? "idle" : "";
+		return !p ? "" : p->kind == PARTY_IDLE ? "idle" : p->kind == PARTY_STOLEN ? "stolen" : "";
 	return text_clean(p->name, buf);
 }
 

@@ -94,7 +94,10 @@ enum ldb_event {
 	 * stamped on that CPU.  tids are as the program sees them; 0: not visible to it, or
 	 * hidden (see LDB_SCHED_F_*).
 	 */
-	/* tid: left the CPU, arg2: came; one of the two is observed */
+	/*
+	 * tid: left the CPU, arg2: came; one of the two is observed.  arg: ns that the hypervisor
+	 * took from this CPU while the one that came waited for it; 0: none, or not known
+	 */
 	LDB_EV_SWITCH		= 0x401,
 	/* 2 slots, see struct ldb_switch_rec; tid is observed and has a page */
 	LDB_EV_SWITCH_OUT	= 0x402,

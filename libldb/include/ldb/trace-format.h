@@ -304,7 +304,8 @@ struct ldb_row_scan {
  * flags as there.  tids as the program sees them; 0: idle, interrupt, or hidden.
  *
  *	op		tid		other		further
- *	SWITCH		left the CPU	came		SWITCH_OUT: gen, pc, addr of the record
+ *	SWITCH		left the CPU	came		SWITCH_OUT: gen, pc, addr of the record;
+ *							else value: ns stolen, see LDB_EV_SWITCH
  *	OCCUPANT	left the CPU	came		neither is observed
  *	WAKING		waker		woken
  *	WAKEUP		woken		running task	value: the CPU it waits for

@@ -59,6 +59,7 @@ struct rq {
 	struct task_struct *curr;
 	u64 clock;		/* as of the last switch or tick */
 	u64 prev_steal_time;	/* ns that the hypervisor took, as of the last tick */
+	u64 prev_steal_time_rq;	/* the same, as of clock */
 };
 
 struct sched_info {

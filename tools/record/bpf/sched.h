@@ -36,13 +36,26 @@ static __always_inline u32 flags_of(bool preempt, struct task_struct *prev, u64 
 	return state_of(config.has_prev_state ? of_event : now);
 }
 
-static __always_inline void leaves(struct member *m, u32 flags, u32 cpu)
+static __always_inline void leaves(struct member *m, u32 flags, u32 cpu, struct rq *rq)
 {
 	m->has_switched = 1;
 	m->sleeps = LDB_SCHED_STATE(flags) != LDB_STATE_RUNNING;
 	m->cpu = cpu + 1;
 	if (LDB_SCHED_STATE(flags) == LDB_STATE_RUNNING)
-		wait_begin(m, cpu);
+		wait_begin(m, cpu, rq);
+}
+
+/*
+ * Returns how many ns the hypervisor took from this CPU while m waited for it: the clock of a run
+ * queue, which knows, goes on at each wake-up and switch.
+ */
+static __always_inline u64 stolen_while_waiting(const struct member *m, u32 cpu, struct rq *rq)
+{
+	u64 now = stolen_from(rq), before = m->waits == cpu + 1 ? m->stolen_before : 0;
+
+	if (!before || now <= before)
+		return 0;
+	return now - before < 0xffffffff ? now - before : 0xffffffff;
 }
 
 static __always_inline bool is_sleep(u32 flags)
@@ -61,7 +74,7 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 	struct bpf_cpu *cpu = cpu_of(nr);
 	struct rq *rq = task_rq(prev);
 	who_t from, to;
-	u64 now;
+	u64 now, stolen = 0;
 
 	if (out)
 		is_on(prev, nr);
@@ -69,9 +82,11 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 	came = in ? member_of(next) : NULL;
 	now = now_ns();
 	if (left)
-		leaves(left, flags, nr);
-	if (came)
+		leaves(left, flags, nr, rq);
+	if (came) {
 		check_woken(came, nr);
+		stolen = stolen_while_waiting(came, nr, rq);
+	}
 	cpu->current = in ? next->pid : 0;
 	cpu->has_switched = 1;
 	cpu->switched_at = now;
@@ -83,8 +98,8 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 	if (!config.has_frames || !out ||
 	    !emit_with_frames(prev, WHO_TID(from), now, flags | WHO_FLAGS(from) | WHO_FLAGS(to),
 			      WHO_TID(to)))
-		emit_on(nr, now, WHO_TID(from), LDB_EV_SWITCH, flags | WHO_FLAGS(from) | WHO_FLAGS(to), 0,
-			WHO_TID(to));
+		emit_on(nr, now, WHO_TID(from), LDB_EV_SWITCH, flags | WHO_FLAGS(from) | WHO_FLAGS(to),
+			stolen, WHO_TID(to));
 	if (out && is_sleep(flags))
 		sleeps_in_call(prev, left, now);
 	if (left && LDB_SCHED_STATE(flags) == LDB_STATE_DEAD)
@@ -179,7 +194,7 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 		is_on(curr, cpu);
 	now = now_ns();
 	if (!p->on_cpu)
-		wait_begin(m, cpu);
+		wait_begin(m, cpu, rq);
 	if (m) {
 		/* The waking was in a task whose events do not come; this event is in another task. */
 		if (m->sleeps && !m->is_woken)

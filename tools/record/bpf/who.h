@@ -28,6 +28,7 @@ struct member {
 	u32 nr_short_calls;	/* that were only counted */
 	u32 pad;
 	u64 fault_pc, fault_addr; /* of its last page fault */
+	u64 stolen_before;	/* ns of that CPU, + 1, when it began to wait; 0: not known */
 } members[MEMBERS_MAX];
 
 #define MEMBER_BUSY	0xffffffffU
@@ -105,7 +106,7 @@ static noinline struct member *new_member(struct task_struct *p)
 	m->tid = shown_tid(p);
 	m->waits = m->cpu = m->nr_short = 0;
 	m->has_switched = m->sleeps = m->is_woken = 0;
-	m->called_at = m->nr_short_calls = m->fault_pc = 0;
+	m->called_at = m->nr_short_calls = m->fault_pc = m->stolen_before = 0;
 	*(volatile u32 *)&m->pid = p->pid;
 	return m;
 }
@@ -205,13 +206,21 @@ static __always_inline void wait_end(struct member *m)
 	m->waits = 0;
 }
 
-static __always_inline void wait_begin(struct member *m, u32 cpu)
+/* Returns how much the hypervisor has taken from a CPU, in ns + 1, as of now; 0: not known. */
+static __always_inline u64 stolen_from(struct rq *rq)
+{
+	return rq && bpf_core_field_exists(rq->prev_steal_time_rq) ? rq->prev_steal_time_rq + 1 : 0;
+}
+
+/* rq: that CPU's, whose clock is of now; NULL: not known. */
+static __always_inline void wait_begin(struct member *m, u32 cpu, struct rq *rq)
 {
 	if (!m)
 		return;
 	wait_end(m);
 	m->waits = cpu + 1;
 	m->has_arrived = 0;
+	m->stolen_before = stolen_from(rq);
 	cpu_of(cpu)->nr_waiting++;
 }
 
@@ -221,6 +230,7 @@ static __always_inline void wait_move(struct member *m, u32 to)
 	wait_end(m);
 	m->waits = to + 1;
 	m->has_arrived = 1;
+	m->stolen_before = 0;
 	__sync_fetch_and_add(&cpu_of(to)->nr_arrived, 1);
 }
 
