@@ -5,6 +5,8 @@
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/wakers.sh"
 need_build
+record_options="--kernel bpf --kernel-frames=on"
 build_wakers
 judge_wakers io flush
+judge_sums
 finish

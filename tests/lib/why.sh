@@ -25,7 +25,7 @@
 # said to have it, by chance; it must then be one that every request meets.
 #
 # record_options has further options of ldb-record; record_under is a command that starts
-# ldb-record.
+# ldb-record; record_kinds=plant leaves the clean one out.
 
 : "${record_options:=--kernel none}"
 [ "$program_cpu" = "$scanner_cpu" ] || record_apart="--scanner-cpu $scanner_cpu"
@@ -77,7 +77,7 @@ record_cause()	# name program cause [requests [file]]
 	cause_program=$2
 	cause_mode=$3
 	shift 3
-	for cause_kind in plant clean; do
+	for cause_kind in ${record_kinds:-plant clean}; do
 		cause_file=$cause_name-$cause_kind
 		before_recording "$cause_kind"
 		check "$cause_file: recorded" "record_one $cause_file.data $cause_file.facts \

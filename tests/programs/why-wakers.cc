@@ -14,6 +14,8 @@
  *	eventfd		read() from an eventfd
  *	epoll		epoll_wait() for an eventfd
  *	poll		poll() for a pipe
+ *	signalfd	read() from a signalfd, for pthread_kill()
+ *	uring		io_uring_enter(), for a read from a pipe
  *
  *	slow		it executes produce()
  *	io		it writes to the disk in flush(), which produce() calls
@@ -22,12 +24,15 @@
  * With "clean" it does the same after it has answered.
  */
 #include "why-load.h"
+#include "uring.h"
 #include <fcntl.h>
 #include <future>
 #include <latch>
 #include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 
 enum variant { SLOW, IO, PREEMPTED };
@@ -249,6 +254,37 @@ static void epoll_wait_event(void)
 	event_wait();
 }
 
+static int signals;
+static pthread_t requester;
+static struct uring ring;
+
+static void signal_wait(void)
+{
+	struct signalfd_siginfo info;
+
+	if (read(signals, &info, sizeof(info)) != sizeof(info))
+		die("read");
+}
+
+static void signal_answer(void)
+{
+	if (pthread_kill(requester, SIGRTMIN))
+		die("pthread_kill");
+}
+
+static void uring_wait(void)
+{
+	struct io_uring_sqe sqe = {};
+	char c;
+
+	sqe.opcode = IORING_OP_READ;
+	sqe.fd = ends[0];
+	sqe.addr = (uintptr_t)&c;
+	sqe.len = 1;
+	if (uring_do(&ring, &sqe) != 1)
+		die("io_uring");
+}
+
 static void nothing(void)
 {
 }
@@ -265,6 +301,8 @@ static const struct primitive primitives[] = {
 	{ "eventfd", nothing, event_wait, event_answer },
 	{ "epoll", nothing, epoll_wait_event, event_answer },
 	{ "poll", nothing, poll_wait, pipe_answer },
+	{ "signalfd", nothing, signal_wait, signal_answer },
+	{ "uring", nothing, uring_wait, pipe_answer },
 };
 
 static const struct primitive *primitive = primitives;
@@ -402,6 +440,21 @@ static void open_ends(void)
 		die("an event");
 }
 
+/* Only the thread that serves requests gets the signal, or has the ring. */
+static void open_own(void)
+{
+	sigset_t set;
+
+	requester = pthread_self();
+	sigemptyset(&set);
+	sigaddset(&set, SIGRTMIN);
+	signals = signalfd(-1, &set, 0);
+	if (signals < 0 || pthread_sigmask(SIG_BLOCK, &set, NULL))
+		die("signalfd");
+	if (!strcmp(primitive->name, "uring") && uring_open(&ring))
+		die("io_uring");
+}
+
 /* Splits PRIMITIVE-VARIANT. */
 static const char *choose(const char *cause)
 {
@@ -430,5 +483,6 @@ int main(int argc, char **argv)
 	sem_init(&answered_sem, 0, 0);
 	pthread_barrier_init(&both, NULL, 2);
 	open_ends();
+	open_own();
 	return why_main(argc, argv, causes);
 }

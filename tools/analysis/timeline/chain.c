@@ -143,7 +143,8 @@ static const char *interrupt_words(const struct segment_sched *k, bool *is_likel
 	*is_likely = true;
 	if (strstr(file, "socket") && k->waker.kind == PARTY_SOFTIRQ)
 		return "the network";
-	if (may_time_out && k->waker.kind == PARTY_HARDIRQ)
+	/* Signals come from interrupts for hardly anything else. */
+	if ((may_time_out || strstr(file, "signalfd")) && k->waker.kind == PARTY_HARDIRQ)
 		return "a timer";
 	*is_likely = false;
 	return party_kinds[k->waker.kind].words;
