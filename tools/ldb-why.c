@@ -213,8 +213,8 @@ static void check_usage(void)
 }
 
 /*
- * Returns false if another class or time, or the damaged part, could have requests: see
- * build_for().
+ * Are there no requests at all?  Not if only a class or a time was read, or if a part is damaged:
+ * see build_for().
  */
 static bool is_untagged(const struct opened *o, const struct partition *p)
 {

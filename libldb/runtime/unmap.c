@@ -44,7 +44,7 @@ static __attribute__((noinline, cold)) void forget_stacks(uintptr_t lo, uintptr_
 /* What is gone when a recorder comes (raw thread, as the parts below) */
 
 struct maps {
-	uint64_t from, to, run;		/* of this mapping; where what can be read without a hole begins */
+	uint64_t from, to, run;		/* run: start of the readable memory that ends with this mapping */
 	bool readable, grows;
 };
 

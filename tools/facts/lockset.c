@@ -484,8 +484,8 @@ static int64_t first_wait_on(const struct lock_event *e, const struct lock_event
 }
 
 /*
- * Other readers may hold it, too: only a writer's release, and the thread's own, must come
- * before.  (A reader that holds a lock twice releases it with the last unlock.)
+ * Other readers may hold the lock, too: only the last release by a writer, or by the thread itself,
+ * must come before the hold.  (A reader that holds a lock twice releases it with the last unlock.)
  */
 static int64_t last_release_of_reader(const struct lockset *s, size_t i, int64_t lo)
 {

@@ -76,10 +76,10 @@ struct sched {
 struct sched_thread *sched_thread(struct sched *s, uint32_t tid, bool is_own);
 void sched_free(struct sched *s);
 
-/* left is switched out: it was the running task until now. */
+/* left: the task that is switched out, which was the running task until now. */
 void cpu_switch(struct sched *s, uint32_t cpu, const struct party *left, int64_t tick);
 
-/* has is the running task now; is_own: its switch out will be a row; came: it began just now. */
+/* has: the running task from now on.  is_own: its switch out will have a row.  came: it came just now. */
 void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own, int64_t tick,
 	     bool came);
 

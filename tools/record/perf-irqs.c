@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Handles interrupts: two tracepoints become one row, at its end.  Interrupts nest: each CPU has
- * a stack of those that it is in.  Events may be lost, so an exit searches its entry, and
+ * a stack of those that it is in.  Events may be lost, so an exit searches for its entry, and
  * entries above it are dropped.
  */
 #include <string.h>

@@ -33,8 +33,8 @@ struct opening {
 	int *cpus;
 	unsigned nr_cpus;
 	int error;		/* errno of the call that failed */
-	bool (*open_of)(struct opening *op, pid_t tid);	/* open_threads(): what, of each */
-	enum perf_scope scope;	/* open_tracepoints_of(): which */
+	bool (*open_of)(struct opening *op, pid_t tid);	/* open_threads(): opens the events of one thread */
+	enum perf_scope scope;	/* open_tracepoints_of(): those of which scope */
 	pid_t *tids;		/* threads opened one by one, so far */
 	size_t nr_tids, room_tids;
 };
@@ -167,7 +167,7 @@ static bool open_samples_of(struct opening *op, pid_t tid)
 	return open_on_all(op, &attr, tid);
 }
 
-/* The first one that fails ends it. */
+/* Returns true to end the search: if one thread cannot be opened, the others are not tried. */
 static bool open_thread(void *opening, pid_t pid, pid_t tid)
 {
 	struct opening *op = opening;

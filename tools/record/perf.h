@@ -21,8 +21,8 @@
  * In the last two a thread that left is RUNNING (it was runnable) or SLEEPING (whatever it waits
  * for), and EXEC's other is not known.
  *
- * Tids are as the program sees them.  A thread that it does not see, or of which
- * that is not known, is 0 with LDB_SCHED_F_HIDDEN.
+ * Tids are as the program sees them.  If it does not see a thread, or if that is not known, the
+ * tid is 0, with LDB_SCHED_F_HIDDEN.
  */
 #ifndef RECORD_PERF_H
 #define RECORD_PERF_H
@@ -67,8 +67,8 @@ struct perf_sink {
  * others nothing.  has_all_calls works only with PERF_TRACEPOINTS, and it makes each system call of
  * every process on the machine slower (Documentation/overhead.md).
  *
- * A poll empties the rings and delivers the rows before which no other can come any more, in
- * order of time; those of the last 20 ms are held back.
+ * A poll empties the rings and delivers the rows in order of time, as soon as no earlier one can
+ * come: those of the last 20 ms have to wait.
  */
 struct kernel_source *perf_open(const struct perf_options *o, const struct perf_sink *sink,
 				char *why, size_t why_size);

@@ -26,7 +26,7 @@ int signals_open(void)
 	sigemptyset(&set);
 	for (size_t i = 0; i < NR(caught); i++)
 		sigaddset(&set, caught[i]);
-	/* A blocked signal is not ignored any more: nohup must still work. */
+	/* The kernel queues blocked signals even if they are ignored.  SIGHUP stays ignored under nohup. */
 	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler == SIG_IGN)
 		sigdelset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, &old_mask);

@@ -119,7 +119,7 @@ static void read_segments(Elf *elf, struct elf_facts *f)
 	}
 }
 
-/* Takes fd. */
+/* Closes fd. */
 static void read_elf(int fd, struct elf_facts *f)
 {
 	GElf_Ehdr header;

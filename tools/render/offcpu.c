@@ -30,7 +30,7 @@ const struct party *offcpu_party(const struct segment *s)
 	return is_known(&k->waker) ? &k->waker : NULL;
 }
 
-/* Returns the task that ran longest meanwhile, or that is the cause otherwise. */
+/* Returns the task that ran longest meanwhile; if that is not known, the one that is the cause. */
 static const struct party *has_most(const struct segment *s)
 {
 	const struct segment_sched *k = s->sched;

@@ -108,7 +108,7 @@ struct whatif {
 	bool is_good[NR_WHATIF_POLICIES];
 	size_t nr_steps, nr_threads, nr_locks, nr_queues;
 	/* This is what the recording lacked. */
-	bool has_functions;		/* changes are about functions: known as the scanner saw them */
+	bool has_functions;		/* some changes are about functions, whose times the scanner has estimated */
 	bool has_sched, has_holds;	/* --mutex=hold: all above the threshold */
 	const char *mutex;		/* its level; "" */
 	int64_t lock_threshold_ns;
@@ -120,7 +120,7 @@ struct whatif {
 
 /*
  * Returns 0, -ENOMEM, another -errno of a temporary file, or -EINVAL and one line in err: the
- * recording cannot be replayed, or a name is in none of it.
+ * recording cannot be replayed, or has nothing of that name.
  */
 int whatif_build(struct model *m, const struct whatif_options *o, struct whatif *w, char *err,
 		 size_t err_size);
