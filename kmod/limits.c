@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Limits what one user may take of the machine: sessions at a time, how fast one follows the
- * other, and memory that is never swapped.
+ * Limits what one user may take of the machine: how many sessions exist at a time, how fast they
+ * follow each other, and how much memory is never swapped.
  *
  * An account is a user.  A user namespace can map any number of users, so all its users share
  * one account: that of the owner of the outermost such namespace; or, if that is root, the

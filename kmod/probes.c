@@ -31,7 +31,7 @@ struct probe {
 	const char	*name;
 	void		*fn;
 	u32		group;		/* one of LDB_GROUP_*, or ALWAYS */
-	bool		optional;	/* its group is good for something without it */
+	bool		optional;	/* its group is useful even without this probe */
 	struct tracepoint *tp;
 	bool		armed;
 };
@@ -161,7 +161,7 @@ static int arm(void)
 			return rc;
 		p->armed = true;
 	}
-	/* The rest works without it. */
+	/* If this fails, the other groups of events still work. */
 	if (!armed_futex && atomic_read(nr_of(LDB_GROUP_FUTEX)))
 		armed_futex = !ldb_futex_arm();
 	return 0;

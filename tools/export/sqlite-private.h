@@ -53,8 +53,8 @@ struct sqlite_export {
 extern const struct sqlite_table sqlite_tables[NR_TABLES];
 
 /*
- * Inserts a row, of V() of each value in the order of the table's columns; those left out are
- * NULL.
+ * Inserts a row.  The arguments are V() of each value, in the order of the table's columns; values
+ * that are left out are NULL.
  */
 #define sqlite_put(e, table, ...)						\
 	sqlite_db_put(&(e)->db, (e)->inserts[table], (const struct value[]){ __VA_ARGS__ }, \

@@ -7,8 +7,9 @@
  * ldb-timeline draws it, inside the caller; duration_ns is what ldb-report counts, never
  * shortened to fit.  Addresses are texts.  Unknown values are NULL.
  *
- * A column is a number, but with $ a text, with > the id of a row (of the table of its own name,
- * or of the one behind it), with ? either; * is the key.
+ * A column is a number.  With $ behind its name it is a text, with > the id of a row (of the table
+ * with the column's name, or with the name behind the >), with ? a number or a text.  A * marks the
+ * key.
  */
 #include "export/sqlite-private.h"
 

@@ -172,7 +172,7 @@ struct segment_sched {
 	struct segment_call call;	/* SYSCALL; BLOCKED: what it was in */
 	struct segment_occupant *occupants; /* RUNNABLE, PREEMPTED: tasks that ran, longest first */
 	size_t nr_occupants;
-	struct sched_span *spans;	/* that the sums are of: segment_cut() */
+	struct sched_span *spans;	/* from which the sums were made: see segment_cut() */
 	size_t nr_spans;
 };
 

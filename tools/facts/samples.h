@@ -60,7 +60,7 @@ struct split {
 	struct split_part {
 		struct sample_place place;
 		uint64_t nr;
-		double share, low, high;	/* of 1; the interval has it with 95 % */
+		double share, low, high;	/* 0..1; the interval contains the share with 95 % */
 	} parts[SPLIT_MAX];			/* the biggest first; the rest is left out */
 };
 

@@ -111,7 +111,7 @@ struct chain *chain_of(const struct chains *c, uint32_t tid);
 /* The frame with that generation in the last reading; NULL: it is not there. */
 struct seen *chain_find(const struct chain *t, uint64_t gen);
 
-/* Since when the thread has been running, at most; NOT_KNOWN: it was never read before. */
+/* Returns a time since which the thread may have been running, and not longer; NOT_KNOWN: it was never read before. */
 int64_t chain_running_since(const struct chain *t);
 
 /* The thread uses other stacks than its own, so its chain is not followed any more. */

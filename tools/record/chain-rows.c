@@ -107,8 +107,8 @@ static void number_ended(struct chains *c)
 }
 
 /*
- * Those not ended yet bound the others, too.  The result is a copy: what the scanner has observed
- * is written as it is if it turns out that the thread's invocations do not nest.
+ * Invocations that have not ended yet bound the others, too.  The result is a copy: if it turns out
+ * that the thread's invocations do not nest, the scanner's rows are written as they are.
  */
 static bool make_agree(struct chains *c)
 {

@@ -35,7 +35,7 @@ static struct chain *get_chain(struct chains *c, uint32_t tid)
 
 struct seen *chain_find(const struct chain *t, uint64_t gen)
 {
-	/* Of one block the inner ones are newer. */
+	/* Among frames of one block, inner ones are newer. */
 	for (size_t i = t->nr; i; i--) {
 		struct seen *s = &t->stack[i - 1];
 

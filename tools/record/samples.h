@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Records where threads are, so that time in uninstrumented code, and the parts of a function,
- * can be named: at each round of a clock perf_event_open() says where the task was that ran.  That
- * clock is the CPU's count of cycles; where there is none, as in most virtual machines, it is the
- * kernel's cpu-clock.  It is one of each CPU: one of each thread would be programmed again at each
- * switch, which costs a program that switches often many times what its samples do.
+ * can be named: at regular times perf_event_open() says where the running task was.  The clock is
+ * the CPU's count of cycles; where there is none, as in most virtual machines, it is the kernel's
+ * cpu-clock.  There is one clock for each CPU.  The kernel would program a clock of each thread
+ * again at each switch; for a program that switches often, that costs many times as much as its
+ * samples do.
  *
  * A sample in a library also has the place where the program called it: the first word on the stack
  * that is an address in code with records, behind a call.  It may be one that was left there by an

@@ -10,7 +10,7 @@
  *				   queue (NULL: none).  Several threads may work
  *				   on one request, a thread on several.
  *	ldb_req_arrived(id, queue, age_ns)  the request has been waiting in queue
- *				   (NULL: none that has an address) for so long,
+ *				   (NULL: none that has an address) for age_ns,
  *				   and this thread is about to start it.
  *	ldb_req_block(id, queue)   this thread puts the request into queue and
  *				   is done with it for now.
@@ -24,8 +24,8 @@
  *
  *	ldb_lock_wait(lock)	   this thread found the lock taken and waits for it.
  *	ldb_lock_acquired(lock)	   it has the lock now; just after it was taken.
- *	ldb_lock_released(lock)	   it is about to release the lock.  For a lock that
- *				   it waits for: it gives up.
+ *	ldb_lock_released(lock)	   it is about to release the lock; or it gives up
+ *				   waiting for it.
  *
  * All are thread-safe, async-signal-safe, never fail, and leave errno alone.
  * Ids are the program's own; they may repeat.
