@@ -80,6 +80,9 @@ static inline void ldb_vm_flags_mod(struct vm_area_struct *vma, unsigned long se
 #define LDB_HAVE_PAGE_FAULTS	0
 #endif
 
+/* The tracepoints of block devices are there if there are any. */
+#define LDB_HAVE_DISKS	IS_ENABLED(CONFIG_BLOCK)
+
 /* cpu_is_isolated() exists from 6.3 on, and knows of cpusets too from 6.8 on. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 static inline bool ldb_cpu_is_isolated(int cpu)

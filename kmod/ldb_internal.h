@@ -41,6 +41,7 @@
 
 #define LDB_THREAD_BITS		12	/* buckets of the table of threads */
 #define LDB_SEEN_BITS		9	/* names of others that were written lately */
+#define LDB_FLIGHT_BITS		11	/* what block devices work on at a time */
 #define LDB_SEEN_IRQ_BITS	6	/* and of interrupts, on a CPU */
 
 /* The compiler plugin defines these (ldb/abi.h). */
@@ -65,6 +66,14 @@ struct ldb_session_cpu {
 	int		waiting;	/* watched threads that wait here; the run queue's lock */
 	atomic_t	arrived;	/* and those that came here while they waited */
 	u64		seen_irqs[1 << LDB_SEEN_IRQ_BITS];
+};
+
+/* A block device works on it: see disk.c. */
+struct ldb_flight {
+	void	*bio;			/* NULL: free */
+	u64	begin;
+	u32	tid, flags, bytes;
+	char	name[16];
 };
 
 struct ldb_account;
@@ -118,6 +127,7 @@ struct ldb_session {
 	bool		leaving;
 
 	struct rcu_work	free;
+	struct ldb_flight flights[1 << LDB_FLIGHT_BITS];
 	u64		seen[1 << LDB_SEEN_BITS]; /* races are harmless */
 };
 

@@ -18,6 +18,9 @@
 #include <trace/events/syscalls.h>
 #include <trace/events/task.h>
 #include "probes.h"
+#if LDB_HAVE_DISKS
+#include <trace/events/block.h>
+#endif
 #if LDB_HAVE_PAGE_FAULTS
 #include LDB_PAGE_FAULT_EVENTS
 #endif
@@ -55,6 +58,11 @@ static struct probe probes[] = {
 #endif
 	PROBE(sys_enter, LDB_GROUP_CALL_ALL, ldb_probe_sys_enter),
 	PROBE(sys_exit, LDB_GROUP_CALL_ALL, ldb_probe_sys_exit),
+#if LDB_HAVE_DISKS
+	PROBE(block_bio_queue, LDB_GROUP_DISK, ldb_probe_bio_queue),
+	PROBE(block_bio_complete, LDB_GROUP_DISK, ldb_probe_bio_complete),
+	PROBE(block_rq_complete, LDB_GROUP_DISK, ldb_probe_rq_complete),
+#endif
 	PROBE(irq_handler_entry, LDB_GROUP_IRQ, ldb_probe_irq_entry),
 	PROBE(irq_handler_exit, LDB_GROUP_IRQ, ldb_probe_irq_exit),
 	PROBE(softirq_entry, LDB_GROUP_IRQ, ldb_probe_softirq_entry),
@@ -71,7 +79,7 @@ static struct probe probes[] = {
  */
 struct workqueue_struct *ldb_wq;
 
-#define NR_GROUPS	7
+#define NR_GROUPS	8
 DEFINE_MUTEX(ldb_arm_mutex);		/* armed of each probe, and armed_futex */
 static atomic_t nr_sessions, nr_group[NR_GROUPS];
 static u32 available = LDB_GROUP_ALL;
@@ -95,6 +103,11 @@ static void __maybe_unused check_types(void)
 	check_trace_callback_type_irq_handler_exit(ldb_probe_irq_exit);
 	check_trace_callback_type_softirq_entry(ldb_probe_softirq_entry);
 	check_trace_callback_type_softirq_exit(ldb_probe_softirq_exit);
+#if LDB_HAVE_DISKS
+	check_trace_callback_type_block_bio_queue(ldb_probe_bio_queue);
+	check_trace_callback_type_block_bio_complete(ldb_probe_bio_complete);
+	check_trace_callback_type_block_rq_complete(ldb_probe_rq_complete);
+#endif
 #if LDB_HAVE_PAGE_FAULTS
 	check_trace_callback_type_page_fault_user(ldb_probe_fault_user);
 	check_trace_callback_type_page_fault_kernel(ldb_probe_fault_kernel);
@@ -261,7 +274,8 @@ static bool can_miss(const struct probe *p)
 {
 	if (p->optional)
 		return true;
-	if (!(p->group & (LDB_GROUP_FAULT | LDB_GROUP_IRQ | LDB_GROUP_CALL_ALL)))
+	if (!(p->group & (LDB_GROUP_FAULT | LDB_GROUP_IRQ | LDB_GROUP_CALL_ALL |
+			  LDB_GROUP_DISK)))
 		return false;
 	available &= ~p->group;
 	return true;
@@ -275,6 +289,8 @@ int ldb_probes_init(void)
 	for_each_kernel_tracepoint(find, NULL);
 	if (!LDB_HAVE_PAGE_FAULTS)
 		available &= ~LDB_GROUP_FAULT;
+	if (!LDB_HAVE_DISKS)
+		available &= ~LDB_GROUP_DISK;
 	for (i = 0; i < ARRAY_SIZE(probes); i++) {
 		if (probes[i].tp || can_miss(&probes[i]))
 			continue;

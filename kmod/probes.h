@@ -5,15 +5,18 @@
  * All rely on not being preempted, because of RCU and the CPU's ring.  A tracepoint need not
  * guarantee that (newer kernels use SRCU).  Those of switches, wake-ups and migrations run with
  * interrupts off or, by a task that wakes itself, preemption; those of interrupts and page
- * faults inside of one, before interrupts are allowed again.  The others, of process.c, switch
- * preemption off themselves.
+ * faults inside of one, before interrupts are allowed again.  The others, of process.c,
+ * call.c and disk.c, switch preemption off themselves.
  */
 #ifndef LDB_PROBES_H
 #define LDB_PROBES_H
 
+#include <linux/blk_types.h>
 #include "ldb_internal.h"
 
 struct linux_binprm;
+struct request;
+struct request_queue;
 struct irqaction;
 struct pt_regs;
 
@@ -42,6 +45,12 @@ void ldb_probe_fault_kernel(void *unused, unsigned long addr, struct pt_regs *re
 /* call.c */
 void ldb_probe_sys_enter(void *unused, struct pt_regs *regs, long nr);
 void ldb_probe_sys_exit(void *unused, struct pt_regs *regs, long result);
+
+/* disk.c */
+void ldb_probe_bio_queue(void *unused, struct bio *bio);
+void ldb_probe_rq_complete(void *unused, struct request *rq, blk_status_t error,
+			   unsigned int nr_bytes);
+void ldb_probe_bio_complete(void *unused, struct request_queue *q, struct bio *bio);
 
 /* irq.c */
 void ldb_probe_irq_entry(void *unused, int irq, struct irqaction *action);

@@ -313,7 +313,7 @@ static const struct {
 	{ LDB_EV_FORK, 1 }, { LDB_EV_EXEC, 1 }, { LDB_EV_EXIT, 1 }, { LDB_EV_TASK, 2 },
 	{ LDB_EV_FAULT, 2 }, { LDB_EV_IRQ, 1 }, { LDB_EV_IRQ_NAME, 2 }, { LDB_EV_LOST, 1 },
 	{ LDB_EV_CONT + 1, 1 }, { LDB_EV_CONT + 2, 1 }, { 0, 1 }, { LDB_EV_SYSCALL, 2 },
-	{ LDB_EV_SYSCALL_FD, 3 }, { 0x435, 2 }, { 0xffff, 3 },
+	{ LDB_EV_SYSCALL_FD, 3 }, { LDB_EV_DISK, 2 }, { 0x436, 2 }, { 0xffff, 3 },
 };
 
 static void do_event(struct input *in)

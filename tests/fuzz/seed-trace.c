@@ -116,6 +116,12 @@ static void narrow(unsigned kind, union sample_row *r, int64_t tick)
 			.wait_ns = tick / 4, .nr_runs = tick / 100,
 		};
 		break;
+	case LDB_BLK_DISK:
+		r->disk = (struct ldb_row_disk){
+			.flags = 1 + (x & 1), .tid = 1 + (x >> 8) % 3, .start = tick,
+			.end = tick + (x >> 32) % 300, .bytes = 4096, .device = "vda",
+		};
+		break;
 	case LDB_BLK_SYSCALL:
 		r->syscall = (struct ldb_row_syscall){
 			.flags = (x & 1) * LDB_SYSCALL_F_SLEEP, .tid = 1 + (x >> 8) % 3, .start = tick,

@@ -80,7 +80,7 @@ static void read_tables(struct reader *r, const struct reader_filter *f)
 	uint64_t sum = 0;
 	size_t nr;
 
-	for (unsigned kind = 0; kind <= LDB_BLK_KSYM + 1; kind++)
+	for (unsigned kind = 0; kind <= LDB_BLK_DISK + 1; kind++)
 		if (schema_find(kind) && kind != LDB_BLK_INDEX)
 			reader_each(r, kind, f, touch_batch, &sum);
 	read_funcs(r, f, true);

@@ -147,6 +147,13 @@ static void print_row(const struct reader_rows *rows, size_t i)
 		       s->ran, s->run_ns, s->wait_ns, s->nr_runs, s->nr_sleeps);
 		break;
 	}
+	case LDB_BLK_DISK: {
+		const struct ldb_row_disk *d = &rows->disk[i];
+
+		printf("disk device=%s flags=%x tid=%u start=%" PRId64 " end=%" PRId64 " bytes=%" PRIu64 "\n",
+		       d->device, d->flags, d->tid, d->start, d->end, d->bytes);
+		break;
+	}
 	case LDB_BLK_SAMPLE: {
 		const struct ldb_row_sample *s = &rows->sample[i];
 
@@ -180,6 +187,7 @@ int main(int argc, char **argv)
 		{ "sched", LDB_BLK_SCHED }, { "task", LDB_BLK_TASK },
 		{ "fault", LDB_BLK_FAULT }, { "irq", LDB_BLK_IRQ }, { "syscall", LDB_BLK_SYSCALL },
 		{ "schedstat", LDB_BLK_SCHEDSTAT }, { "sample", LDB_BLK_SAMPLE }, { "ksym", LDB_BLK_KSYM },
+		{ "disk", LDB_BLK_DISK },
 		{ "file", LDB_BLK_FILE },
 		{ "symbol", LDB_BLK_SYMBOL }, { "call", LDB_BLK_CALL },
 	};

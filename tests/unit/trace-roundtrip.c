@@ -41,6 +41,7 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 	CASE(SYMBOL, symbol);
 	CASE(SAMPLE, sample);
 	CASE(KSYM, ksym);
+	CASE(DISK, disk);
 	CASE(CALL, call);
 	default:
 		return false;
@@ -68,6 +69,8 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 	} else if (kind == LDB_BLK_SYSCALL) {
 		STRING(syscall, name);
 		STRING(syscall, file);
+	} else if (kind == LDB_BLK_DISK) {
+		STRING(disk, device);
 	} else if (kind == LDB_BLK_KSYM) {
 		STRING(ksym, name);
 	} else if (kind == LDB_BLK_FILE) {
@@ -163,6 +166,7 @@ static size_t row_size(unsigned kind)
 	case LDB_BLK_SCHEDSTAT: return sizeof(struct ldb_row_schedstat);
 	case LDB_BLK_SAMPLE: return sizeof(struct ldb_row_sample);
 	case LDB_BLK_KSYM: return sizeof(struct ldb_row_ksym);
+	case LDB_BLK_DISK: return sizeof(struct ldb_row_disk);
 	case LDB_BLK_FILE: return sizeof(struct ldb_row_file);
 	case LDB_BLK_SYMBOL: return sizeof(struct ldb_row_symbol);
 	case LDB_BLK_CALL: return sizeof(struct ldb_row_call);

@@ -75,6 +75,7 @@ union sample_row {
 	struct ldb_row_schedstat schedstat;
 	struct ldb_row_sample sample;
 	struct ldb_row_ksym ksym;
+	struct ldb_row_disk disk;
 	struct ldb_row_file file;
 	struct ldb_row_symbol symbol;
 	struct ldb_row_call call;
@@ -221,6 +222,12 @@ TAP_FN void sample_row(unsigned kind, union sample_row *r, struct sample_strings
 			.id = sample_value(), .name = sample_string(s->a, 24),
 		};
 		break;
+	case LDB_BLK_DISK:
+		r->disk = (struct ldb_row_disk){
+			.flags = sample_value(), .tid = sample_value(), .start = sample_value(),
+			.end = sample_value(), .bytes = sample_value(), .device = sample_string(s->a, 24),
+		};
+		break;
 	case LDB_BLK_FILE:
 		r->file = (struct ldb_row_file){
 			.id = sample_value(), .flags = sample_value(),
@@ -285,6 +292,8 @@ TAP_FN int sample_write(struct writer *w, unsigned kind, const union sample_row 
 		return writer_add_sample(w, &r->sample);
 	case LDB_BLK_KSYM:
 		return writer_add_ksym(w, &r->ksym);
+	case LDB_BLK_DISK:
+		return writer_add_disk(w, &r->disk);
 	case LDB_BLK_FILE:
 		return writer_add_file(w, &r->file);
 	case LDB_BLK_SYMBOL:
@@ -300,7 +309,8 @@ static const unsigned sample_kinds[] = {
 	LDB_BLK_META, LDB_BLK_CLOCK, LDB_BLK_MODULE, LDB_BLK_THREAD, LDB_BLK_FUNC, LDB_BLK_LOCK,
 	LDB_BLK_REQ, LDB_BLK_REQNAME, LDB_BLK_GAP, LDB_BLK_LOST, LDB_BLK_SCAN,
 	LDB_BLK_SCHED, LDB_BLK_TASK, LDB_BLK_FAULT, LDB_BLK_IRQ, LDB_BLK_SYSCALL,
-	LDB_BLK_SCHEDSTAT, LDB_BLK_SAMPLE, LDB_BLK_KSYM, LDB_BLK_FILE, LDB_BLK_SYMBOL, LDB_BLK_CALL,
+	LDB_BLK_SCHEDSTAT, LDB_BLK_SAMPLE, LDB_BLK_KSYM, LDB_BLK_DISK, LDB_BLK_FILE,
+	LDB_BLK_SYMBOL, LDB_BLK_CALL,
 };
 #define SAMPLE_KINDS	(sizeof(sample_kinds) / sizeof(sample_kinds[0]))
 

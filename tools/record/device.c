@@ -97,7 +97,7 @@ static int try_create(int fd, const struct device_options *o, const struct room 
 /* A module that is older than some groups refuses all of them. */
 static int create(int fd, const struct device_options *o, struct ldb_create *c)
 {
-	static const uint32_t known[] = { LDB_GROUP_ALL, LDB_GROUP_SECOND, LDB_GROUP_FIRST };
+	static const uint32_t known[] = { LDB_GROUP_ALL, LDB_GROUP_THIRD, LDB_GROUP_SECOND, LDB_GROUP_FIRST };
 	unsigned i = 0, k = 0;
 	int rc;
 

@@ -182,3 +182,19 @@ void pack_kernel_syscall(struct pack *p, unsigned ring, const struct ldb_rec *re
 		.file = file_of(p, &r),
 	};
 }
+
+void pack_kernel_disk(struct pack *p, unsigned ring, const struct ldb_rec *recs)
+{
+	int64_t start = pack_tick(p, recs[0].arg), end = pack_tick(p, recs[0].tsc);
+	struct ldb_row_disk *row = pack_keep_back(p, LDB_BLK_DISK, end);
+	struct ldb_disk_rec r;
+	char name[17] = "";
+
+	memcpy(&r, recs, sizeof(r));
+	memcpy(name, &r.name0, 8);
+	memcpy(name + 8, &r.name1, 8);
+	*row = (struct ldb_row_disk){
+		.flags = r.flags, .tid = r.tid, .start = start < end ? start : end, .end = end,
+		.bytes = r.bytes, .device = pack_keep_text(p, name),
+	};
+}

@@ -15,7 +15,7 @@
 #include "record/pack.h"
 
 #define FUNCS_AT_ONCE	128
-#define NR_KINDS	(LDB_BLK_SAMPLE + 1)	/* a kind above does not wait for others */
+#define NR_KINDS	(LDB_BLK_DISK + 1)	/* a kind above does not wait for others */
 
 struct pack {
 	const struct session *s;
@@ -67,6 +67,7 @@ void pack_kernel_fault(struct pack *p, unsigned ring, const struct ldb_rec *recs
 void pack_kernel_irq(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_kernel_irq_name(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_kernel_syscall(struct pack *p, unsigned ring, const struct ldb_rec *recs);
+void pack_kernel_disk(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 
 /* Returns a copy that stays; "": there is no room. */
 const char *pack_keep_text(struct pack *p, const char *text);

@@ -25,6 +25,7 @@ static const struct kept_kind {
 	[LDB_BLK_SYSCALL] = { sizeof(struct ldb_row_syscall), offsetof(struct ldb_row_syscall, end) },
 	[LDB_BLK_SCHEDSTAT] = { sizeof(struct ldb_row_schedstat),
 				offsetof(struct ldb_row_schedstat, tick) },
+	[LDB_BLK_DISK] = { sizeof(struct ldb_row_disk), offsetof(struct ldb_row_disk, end) },
 	[LDB_BLK_SAMPLE] = { sizeof(struct ldb_row_sample), offsetof(struct ldb_row_sample, tick) },
 };
 
@@ -413,6 +414,7 @@ const struct pack_type pack_types[PACK_GROUPS][PACK_TYPES] = {
 	TYPE(LDB_EV_IRQ_NAME) = { 2, pack_kernel_irq_name },
 	TYPE(LDB_EV_SYSCALL) = { 2, pack_kernel_syscall, .has_begin = true },
 	TYPE(LDB_EV_SYSCALL_FD) = { 3, pack_kernel_syscall, .has_begin = true },
+	TYPE(LDB_EV_DISK) = { 2, pack_kernel_disk, .has_begin = true },
 	TYPE(LDB_EV_LOST) = { 1, lost_event },
 };
 
@@ -430,6 +432,7 @@ void pack_row(struct pack *p, unsigned kind, const void *row)
 {
 	const struct ldb_row_irq *irq = row;
 	struct ldb_row_syscall call;
+	struct ldb_row_disk disk;
 	const struct kept_kind *k;
 
 	if (kind >= NR_KINDS || !kept_kinds[kind].row_bytes) {
@@ -447,6 +450,10 @@ void pack_row(struct pack *p, unsigned kind, const void *row)
 		call.name = pack_keep_text(p, call.name);
 		call.file = pack_keep_text(p, call.file);
 		row = &call;
+	} else if (kind == LDB_BLK_DISK) {
+		disk = *(const struct ldb_row_disk *)row;
+		disk.device = pack_keep_text(p, disk.device);
+		row = &disk;
 	}
 	memcpy(pack_keep_back(p, kind, *(const int64_t *)((const char *)row + k->time)), row,
 	       k->row_bytes);

@@ -124,6 +124,7 @@ enum ldb_event {
 	/* 2 slots, see struct ldb_syscall_rec; with a name of the descriptor 3 */
 	LDB_EV_SYSCALL		= 0x433,
 	LDB_EV_SYSCALL_FD	= 0x434,
+	LDB_EV_DISK		= 0x435, /* 2 slots, see struct ldb_disk_rec */
 	/* 0xExx: continuation slots */
 	LDB_EV_CONT		= 0xe00,
 	/* 0xFxx: the trace itself */
@@ -534,6 +535,40 @@ enum ldb_fd_kind {
 	LDB_FD_INET6	= 7,	/* peer: address in name0 and name1, port in name2 */
 };
 
+/*
+ * LDB_EV_DISK: a block device has done what a thread asked for: a watched one, or one of the kernel,
+ * which writes for others.  Threads of the kernel only appear with CAP_PERFMON.
+ */
+struct ldb_disk_rec {
+	/* slot 0 */
+	__u64	end;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* enum ldb_disk_op, LDB_DISK_F_* */
+	__u64	begin;		/* it was given to the device's queue */
+	__u32	bytes;
+	__u32	commit0;
+	/* slot 1 */
+	__u64	name0;		/* of the device: bytes as in memory, cut or filled with NUL */
+	__u32	pad1;
+	__u16	cont1;
+	__u16	pad2;
+	__u64	name1;
+	__u32	pad3;
+	__u32	commit1;
+};
+
+#define LDB_DISK_OP(flags)	((flags) & 0xf)
+enum ldb_disk_op {
+	LDB_DISK_READ	= 1,
+	LDB_DISK_WRITE	= 2,
+	LDB_DISK_FLUSH	= 3,	/* of its cache */
+	LDB_DISK_OTHER	= 4,
+};
+
+#define LDB_DISK_F_OWN		0x0010	/* tid is a watched thread */
+#define LDB_DISK_F_FAILED	0x0020
+
 struct ldb_ring_hdr {
 	__u64	head;		/* writers: next index to reserve */
 	__u64	pad0[7];
@@ -727,7 +762,9 @@ struct ldb_info {
 #define LDB_GROUP_CALL		0x20	/* SYSCALL, SYSCALL_FD of threads that sleep in one */
 /* of all others, too, that last long enough; needs CAP_PERFMON, else it is not delivered */
 #define LDB_GROUP_CALL_ALL	0x40
-#define LDB_GROUP_ALL		0x7f
+#define LDB_GROUP_DISK		0x80	/* DISK */
+#define LDB_GROUP_ALL		0xff
+#define LDB_GROUP_THIRD		0x7f
 #define LDB_GROUP_SECOND	0x1f	/* those that later ones knew */
 #define LDB_GROUP_FIRST		0x7	/* those that the first modules of this ABI knew */
 

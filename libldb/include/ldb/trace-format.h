@@ -61,7 +61,7 @@ struct ldb_block_header {
 	uint32_t bytes;		/* payload in the file */
 	uint32_t crc;		/* CRC32C of this header with crc 0, then of the payload */
 	int64_t	 t_min, t_max;	/* ticks; of the rows' times */
-	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP, TASK, FAULT, IRQ, SYSCALL, SCHEDSTAT, SAMPLE: tids; SCHED: tid and other; REQ, REQNAME, REQTAB: requests; */
+	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP, TASK, FAULT, IRQ, SYSCALL, SCHEDSTAT, SAMPLE, DISK: tids; SCHED: tid and other; REQ, REQNAME, REQTAB: requests; */
 				/* a row that concerns all (GAP of tid 0, END_ALL): 0, ~0; else 0 */
 	uint64_t max_dur;	/* ticks; FUNC, LOCK, GAP, REQTAB: longest row; else 0 */
 };
@@ -91,6 +91,7 @@ enum ldb_block_kind {
 	LDB_BLK_SCHEDSTAT = 37,
 	LDB_BLK_SAMPLE	= 38,
 	LDB_BLK_KSYM	= 39,
+	LDB_BLK_DISK	= 40,
 };
 
 /*
@@ -427,6 +428,18 @@ struct ldb_row_ksym {
 	const char *name;
 };
 
+/*
+ * DISK: flags V, tid D, start D, end: as (end - start) V, bytes V, device S.  A block device worked
+ * for a thread of the program, or of the kernel; nearly in order of end.
+ */
+struct ldb_row_disk {
+	uint32_t flags;		/* enum ldb_disk_op and LDB_DISK_F_* of linux/ldb.h */
+	uint32_t tid;		/* who asked for it */
+	int64_t	 start, end;	/* ticks: it was given to the device's queue, and was done */
+	uint64_t bytes;
+	const char *device;	/* "nvme0n1"; "": not known */
+};
+
 /* INDEX: kind V, rows V, offset D, bytes V, t_min D, t_max D, id_min V, id_max V, max_dur V */
 struct ldb_row_index {
 	uint32_t kind, rows;
@@ -452,7 +465,7 @@ struct ldb_file_footer {
  * locks and requests were recorded), "budget", "mutex",
  * "kernel_faults" and "kernel_irqs" (1: page faults, interrupts were recorded),
  * "kernel_syscalls" (sleep: those in which a thread slept, F_SLEEP; all: also others that took
- * at least "kernel_syscalls_ns"),
+ * at least "kernel_syscalls_ns"), "kernel_disk" (1: DISK rows were recorded),
  * "samples" (clock and rate of SAMPLE rows: "cpu-clock 199", "cycles 199"; missing: there are
  * none), "samples_user" (1: none while threads were in the kernel), "samples_lost" (how many),
  * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or
