@@ -72,6 +72,9 @@ static const struct perf_field layout[PERF_TP_NR][PERF_FIELDS] = {
 	[PERF_TP_IRQ_EXIT] = { { 8, 4 } },
 	[PERF_TP_SOFTIRQ_ENTRY] = { { 8, 4 } },
 	[PERF_TP_SOFTIRQ_EXIT] = { { 8, 4 } },
+	[PERF_TP_DISK_INSERT] = { { 8, 4 }, { 16, 8 }, { 28, 4 }, { 34, 10 } },
+	[PERF_TP_DISK_ISSUE] = { { 8, 4 }, { 16, 8 }, { 28, 4 }, { 34, 10 } },
+	[PERF_TP_DISK_END] = { { 8, 4 }, { 16, 8 }, { 28, 4 } },
 	[PERF_TP_TIMER_ENTRY] = { { 8, 4 } },
 	[PERF_TP_TIMER_EXIT] = { { 8, 4 } },
 };
@@ -129,6 +132,13 @@ static void check_call(const struct ldb_row_syscall *row)
 	t.nr_rows += strlen(row->name) + strlen(row->file);
 }
 
+static void check_disk(const struct ldb_row_disk *row)
+{
+	if (!row->tid || row->start > row->end)
+		broken("a disk's work for %u, %lld ticks", row->tid, (long long)(row->end - row->start));
+	t.nr_rows += strlen(row->device);
+}
+
 static void on_row(void *arg, unsigned kind, const void *row)
 {
 	t.nr_rows++;
@@ -150,6 +160,9 @@ static void on_row(void *arg, unsigned kind, const void *row)
 		break;
 	case LDB_BLK_SYSCALL:
 		check_call(row);
+		break;
+	case LDB_BLK_DISK:
+		check_disk(row);
 		break;
 	default:
 		broken("a row of kind %u", kind);

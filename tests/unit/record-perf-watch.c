@@ -88,6 +88,12 @@ static void say_call(const struct ldb_row_syscall *r)
 	say("\n");
 }
 
+static void say_disk(const struct ldb_row_disk *r)
+{
+	say("%d-%d:disk %s %u of %u%s%s\n", (int)r->start, (int)r->end, r->device, (unsigned)r->bytes, r->tid,
+	    r->flags & LDB_DISK_F_OWN ? " own" : "", r->flags & LDB_DISK_F_FAILED ? " failed" : "");
+}
+
 /* wanted has a bit for each kind. */
 static void on_row(void *wanted, unsigned kind, const void *row)
 {
@@ -111,6 +117,9 @@ static void on_row(void *wanted, unsigned kind, const void *row)
 		break;
 	case LDB_BLK_SYSCALL:
 		say_call(row);
+		break;
+	case LDB_BLK_DISK:
+		say_disk(row);
 		break;
 	default:
 		say("a row of kind %u\n", kind);
@@ -579,6 +588,47 @@ static void test_hits(void)
 	is_str(text, "20-21:irq 101 cpu0 2/19\n", "however deep");
 }
 
+static void disk(unsigned kind, int by, uint64_t sector, unsigned flags, int failed)
+{
+	struct perf_event e = event(kind, 0, by);
+
+	e.a = failed;
+	e.b = 254 << 20;
+	e.addr = sector;
+	e.value = 4096;
+	e.flags = LDB_DISK_WRITE | flags;
+	e.file = kind == PERF_EVENT_DISK_END ? NULL : "vda";
+	feed(&e);
+}
+
+static void test_disks(void)
+{
+	begin(&hits, PERF_TRACEPOINTS);
+	disk(PERF_EVENT_DISK_INSERT, 101, 8, 0, 0);
+	disk(PERF_EVENT_DISK_ISSUE, 300, 8, PERF_BY_KERNEL, 0);
+	disk(PERF_EVENT_DISK_ISSUE, 100, 16, 0, 0);
+	disk(PERF_EVENT_DISK_END, 200, 8, 0, 0);
+	disk(PERF_EVENT_DISK_END, 0, 16, 0, -5);
+	check("1-4:disk vda 4096 of 101 own\n3-5:disk vda 4096 of 100 own failed\n",
+	      "a disk works for who inserts it, or issues it");
+	disk(PERF_EVENT_DISK_ISSUE, 300, 8, PERF_BY_KERNEL, 0);
+	disk(PERF_EVENT_DISK_ISSUE, 200, 16, 0, 0);
+	disk(PERF_EVENT_DISK_END, 0, 16, 0, 0);
+	disk(PERF_EVENT_DISK_END, 0, 8, 0, 0);
+	disk(PERF_EVENT_DISK_END, 0, 8, 0, 0);
+	check("6-9:disk vda 4096 of 300\n", "for threads of the kernel, and not for other programs");
+	disk(PERF_EVENT_DISK_INSERT, 101, 8, 0, 0);
+	disk(PERF_EVENT_DISK_INSERT, 100, 8, 0, 0);
+	disk(PERF_EVENT_DISK_END, 0, 8, 0, 0);
+	check("12-13:disk vda 4096 of 100 own\n", "an end that was lost");
+	for (int i = 0; i < 2 * PERF_FLIGHTS_MAX; i++)
+		disk(PERF_EVENT_DISK_ISSUE, 101, 1000 + 8 * i, 0, 0);
+	disk(PERF_EVENT_DISK_ISSUE, 101, 5, 0, 0);
+	disk(PERF_EVENT_DISK_END, 0, 5, 0, 0);
+	ok(strstr(text, ":disk vda 4096 of 101 own\n"), "there is room for the last one");
+	*text = '\0';
+}
+
 int main(void)
 {
 	test_clock(LDB_CLOCK_MONO);
@@ -595,6 +645,7 @@ int main(void)
 	test_deaf();
 	test_calls();
 	test_hits();
+	test_disks();
 	perf_watch_free(w);
 	return done();
 }

@@ -67,6 +67,8 @@ static const struct group {
 	{ LDB_GROUP_IRQ, { "irq_handler_entry", "irq_handler_exit", "softirq_entry", "softirq_exit",
 			   "local_timer_entry", "local_timer_exit" },
 	  "this kernel has no tracepoints for interrupts" },
+	{ LDB_GROUP_DISK, { "block_bio_queue", "block_bio_complete", "block_rq_complete" },
+	  "this kernel has no tracepoints for block devices" },
 };
 
 static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
@@ -176,12 +178,15 @@ static void choose_groups(struct ebpf *e, const struct btf *btf, bool has_calls)
 	e->source.events = LDB_GROUP_SCHED | LDB_GROUP_PROCESS | (has_calls ? LDB_GROUP_CALL : 0);
 	for (unsigned i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
 		const struct group *g = &groups[i];
+		/* It belongs to the sleeps in calls. */
+		bool is_wanted = g->bit != LDB_GROUP_DISK || has_calls;
 
-		if (has_all(btf, g)) {
+		if (is_wanted && has_all(btf, g)) {
 			e->source.events |= g->bit;
 			continue;
 		}
-		explain_group(e, g);
+		if (is_wanted)
+			explain_group(e, g);
 		leave_out(e, g);
 	}
 }

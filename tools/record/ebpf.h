@@ -21,8 +21,8 @@ struct ebpf_options {
 	bool has_frames;	/* the chains of frames are read, at switches and in between: */
 	bool has_samples;	/* also while the scanner runs */
 	uint32_t budget_ppm;	/* what that and the scanner's polls may cost the program's threads */
-	bool has_calls;		/* system calls in which a thread sleeps, */
-	bool has_all_calls;	/* and all that take so long: */
+	bool has_calls;		/* system calls in which a thread sleeps, and block devices */
+	bool has_all_calls;	/* all system calls that take so long: */
 	uint64_t call_min_ns;
 	bool verbose;		/* what the kernel has against the programs, to stderr */
 };

@@ -56,6 +56,8 @@ static void explain_groups(struct recording *r, uint32_t wanted)
 		add_why(r, "module", "it is of an older release: no system calls");
 	else if (missing & LDB_GROUP_CALL_ALL)
 		add_why(r, "module", "system calls that do not sleep need CAP_PERFMON (run it as root)");
+	if (missing & LDB_GROUP_DISK)
+		add_why(r, "module", "it is of an older release, or this kernel has no tracepoints: no block devices");
 	if (missing & LDB_GROUP_FUTEX)
 		add_why(r, "module", "ftrace delivers no futex calls: sysctl kernel.ftrace_enabled=1");
 }
@@ -74,7 +76,7 @@ static void explain_threads(struct recording *r)
 static uint32_t wanted_groups(const struct recording *r)
 {
 	switch (r->o->calls) {
-	case CALLS_OFF: return LDB_GROUP_ALL & ~(LDB_GROUP_CALL | LDB_GROUP_CALL_ALL);
+	case CALLS_OFF: return LDB_GROUP_ALL & ~(LDB_GROUP_CALL | LDB_GROUP_CALL_ALL | LDB_GROUP_DISK);
 	case CALLS_SLEEP: return LDB_GROUP_ALL & ~LDB_GROUP_CALL_ALL;
 	default: return LDB_GROUP_ALL;
 	}
@@ -292,6 +294,8 @@ void kernel_metas(struct recording *r)
 		writer_add_meta(r->writer, "kernel_faults", "1");
 	if (r->session.events & LDB_GROUP_IRQ)
 		writer_add_meta(r->writer, "kernel_irqs", "1");
+	if (r->session.events & LDB_GROUP_DISK)
+		writer_add_meta(r->writer, "kernel_disk", "1");
 	write_calls(r);
 }
 

@@ -97,6 +97,26 @@ static void decode_irq_name(struct perf_event *e, const struct perf_field *field
 	e->names = 3;
 }
 
+/* The kernel's letters for it: "R", "WS", "FWFS", "FF". */
+static void decode_disk_op(struct perf_event *e, const struct perf_field *field, const char *raw, size_t size)
+{
+	const char *text = raw + field->offset;
+	bool flush = false;
+
+	e->flags = LDB_DISK_OTHER;
+	if (field->offset > size || field->size > size - field->offset)
+		return;
+	for (unsigned i = 0; i < field->size && text[i]; i++) {
+		if (text[i] == 'R' || text[i] == 'W') {
+			e->flags = text[i] == 'R' ? LDB_DISK_READ : LDB_DISK_WRITE;
+			return;
+		}
+		flush |= text[i] == 'F';
+	}
+	if (flush)
+		e->flags = LDB_DISK_FLUSH;
+}
+
 static void set_call(const struct perf_decoder *d, struct perf_event *e, int64_t nr)
 {
 	e->value = nr;
@@ -155,6 +175,9 @@ static void decode_field(const struct perf_decoder *d, enum perf_into into,
 	case INTO_IRQ_NAME:
 		decode_irq_name(e, field, raw, size);
 		break;
+	case INTO_DISK_OP:
+		decode_disk_op(e, field, raw, size);
+		break;
 	}
 }
 
@@ -176,6 +199,9 @@ static bool decode_fields(const struct perf_decoder *d, enum perf_tp tp, const c
 	for (int i = 0; i < PERF_FIELDS && t->fields[i].name; i++)
 		if (f->fields[i].size)
 			decode_field(d, t->fields[i].into, &f->fields[i], raw, size, e);
+	/* What is for no sector has this number at its end, and 0 before. */
+	if (e->kind == PERF_EVENT_DISK_END && e->addr == UINT64_MAX)
+		e->addr = 0;
 	return true;
 }
 

@@ -59,6 +59,17 @@ const struct perf_tracepoint perf_tracepoints[PERF_TP_NR] = {
 	[PERF_TP_TIMER_EXIT] = IRQ("irq_vectors/local_timer_exit", PERF_EVENT_IRQ_LEAVE,
 		LDB_IRQ_LOCAL_TIMER, { "vector", INTO_VALUE }),
 #undef IRQ
+#define DISK(path, kind, ...)								\
+	{ path, kind, .scope = PERF_OF_DISKS, .may_be_missing = true, .fields = { __VA_ARGS__ } }
+	[PERF_TP_DISK_INSERT] = DISK("block/block_rq_insert", PERF_EVENT_DISK_INSERT,
+		{ "dev", INTO_B }, { "sector", INTO_ADDR }, { "bytes", INTO_VALUE },
+		{ "rwbs", INTO_DISK_OP }),
+	[PERF_TP_DISK_ISSUE] = DISK("block/block_rq_issue", PERF_EVENT_DISK_ISSUE,
+		{ "dev", INTO_B }, { "sector", INTO_ADDR }, { "bytes", INTO_VALUE },
+		{ "rwbs", INTO_DISK_OP }),
+	[PERF_TP_DISK_END] = DISK("block/block_rq_complete", PERF_EVENT_DISK_END,
+		{ "dev", INTO_B }, { "sector", INTO_ADDR }, { "error", INTO_A }),
+#undef DISK
 };
 
 static bool copy_field(struct perf_field *out, const struct tep_format_field *field)

@@ -397,6 +397,28 @@ static void add_calls(struct opening *op, char *why, size_t why_size)
 		add_why(why, why_size, "no system calls but those that a thread sleeps in: they need the tracepoints raw_syscalls");
 }
 
+/* Who waits for a device is not who gives it work, so they are of all threads. */
+static void add_disks(struct opening *op, char *why, size_t why_size)
+{
+	struct perf_fds *s = op->s;
+	unsigned before = s->nr_fds;
+
+	if (!op->o->has_calls)
+		return;
+	for (int tp = PERF_TP_DISK_INSERT; tp <= PERF_TP_DISK_END; tp++) {
+		if (op->formats->tp[tp].id)
+			continue;
+		add_why(why, why_size, "no block devices: this kernel has no tracepoints of them that ldb knows");
+		return;
+	}
+	if (open_tracepoints(op, PERF_OF_DISKS, -1)) {
+		s->events |= LDB_GROUP_DISK;
+	} else {
+		drop_fds(s, before);
+		add_why_none(op, "block devices", why, why_size);
+	}
+}
+
 static void add_irqs(struct opening *op, char *why, size_t why_size)
 {
 	struct perf_fds *s = op->s;
@@ -431,8 +453,10 @@ bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_op
 		*why = '\0';
 		add_calls(&op, why, why_size);
 		add_faults(&op, why, why_size);
-		if (mode == PERF_TRACEPOINTS)
+		if (mode == PERF_TRACEPOINTS) {
 			add_irqs(&op, why, why_size);
+			add_disks(&op, why, why_size);
+		}
 		for (unsigned i = 0; i < s->nr_fds; i++)
 			ioctl(s->fds[i], PERF_EVENT_IOC_ENABLE, 0);
 	} else {

@@ -14,6 +14,7 @@
 
 #include <linux/ldb.h>
 #include <linux/perf_event.h>
+#include "base/hash.h"
 #include "record/kernel-calls.h"
 #include "record/perf.h"
 
@@ -42,7 +43,12 @@ enum perf_event_kind {
 	PERF_EVENT_FAULT,		/* by; addr, pc; flags: of the row */
 	PERF_EVENT_IRQ_ENTER,		/* by: whom; flags: enum ldb_irq_kind, value: number, */
 	PERF_EVENT_IRQ_LEAVE,		/* name_a and name_b: its name, if names is not 0 */
+	PERF_EVENT_DISK_INSERT,		/* by; b: device, addr: sector, value: bytes, flags: enum ldb_disk_op, */
+	PERF_EVENT_DISK_ISSUE,		/* and PERF_BY_KERNEL; file: the device's name */
+	PERF_EVENT_DISK_END,		/* b, addr; a: it failed */
 };
+
+#define PERF_BY_KERNEL	0x8000	/* of DISK_*: a thread of the kernel */
 
 struct perf_event {
 	uint64_t time;		/* ns of the clock asked for */
@@ -84,6 +90,9 @@ enum perf_tp {
 	PERF_TP_SOFTIRQ_EXIT,
 	PERF_TP_TIMER_ENTRY,	/* x86 */
 	PERF_TP_TIMER_EXIT,
+	PERF_TP_DISK_INSERT,
+	PERF_TP_DISK_ISSUE,
+	PERF_TP_DISK_END,
 	PERF_TP_NR,
 };
 #define PERF_FIELDS		6
@@ -97,7 +106,7 @@ struct perf_tracepoint {
 	enum perf_event_kind kind;
 	uint32_t flags, value;	/* of the event, where no field says it */
 	/* Is it of all threads or only of the program's, and was it requested? */
-	enum perf_scope { PERF_OF_ALL, PERF_OF_CALLS, PERF_OF_IRQS } scope;
+	enum perf_scope { PERF_OF_ALL, PERF_OF_CALLS, PERF_OF_IRQS, PERF_OF_DISKS } scope;
 	bool may_be_missing;
 	struct {
 		const char *name;	/* a leading '?': may be missing */
@@ -105,7 +114,7 @@ struct perf_tracepoint {
 			INTO_A, INTO_B, INTO_VALUE, INTO_ADDR,
 			INTO_STATE, INTO_CLONE,	/* flags, value */
 			INTO_CALL, INTO_ARGS,	/* value and flags, then addr and pc */
-			INTO_NAME_A, INTO_NAME_B, INTO_IRQ_NAME,
+			INTO_NAME_A, INTO_NAME_B, INTO_IRQ_NAME, INTO_DISK_OP,
 		} into;
 	} fields[PERF_FIELDS];
 };
@@ -221,6 +230,30 @@ void perf_nest_enter(struct perf_nest *n, const struct perf_event *e, int64_t ti
 /* Returns NULL if its entry was not recorded.  Else it is valid until the next one enters. */
 const struct perf_inside *perf_nest_leave(struct perf_nest *n, const struct perf_event *e);
 
+/* perf-disks.c: what block devices work on. */
+
+#define PERF_FLIGHTS_MAX	4096
+
+struct perf_disks {
+	struct perf_flight {
+		bool is_used;
+		int32_t dev;
+		uint32_t tid, flags, bytes;
+		uint64_t sector;
+		int64_t start;
+		const char *device;
+	} at[PERF_FLIGHTS_MAX];
+	unsigned next;
+	struct hash by_place;		/* of those that are used */
+};
+
+void perf_disks_free(struct perf_disks *d);
+/* tid: who asks for it, 0: somebody of whom there are no rows. */
+void perf_disks_begin(struct perf_disks *d, const struct perf_event *e, uint32_t tid, int64_t tick);
+/* Returns false if there is no row. */
+bool perf_disks_end(struct perf_disks *d, const struct perf_event *e, int64_t tick,
+		    struct ldb_row_disk *row);
+
 /*
  * perf-calls.c: the system calls of a thread.  If one of these returns true, *row is complete
  * but for its tid; its texts are those of the event.
@@ -287,7 +320,7 @@ struct perf_fds {
 	size_t nr_fds, room_fds;
 	struct perf_ring *rings;
 	unsigned nr_rings;
-	uint32_t events;		/* of LDB_GROUP_FAULT, _IRQ, _CALL and _CALL_ALL */
+	uint32_t events;		/* of LDB_GROUP_FAULT, _IRQ, _CALL, _CALL_ALL and _DISK */
 	unsigned irqs_from, irqs_end;	/* in fds */
 };
 

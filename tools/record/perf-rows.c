@@ -12,6 +12,7 @@
  *	EXEC, EXIT	the thread is watched
  *	SYSCALL		the thread is watched
  *	FAULT, IRQ	the thread is watched
+ *	DISK		the thread that asks for it is watched, or one of the kernel
  *	TASK		of each tid that a row names
  */
 #include <string.h>
@@ -318,6 +319,39 @@ static void on_irq_leave(struct perf_watch *w, const struct perf_event *e,
 	w->sink->row(w->sink->arg, LDB_BLK_IRQ, &irq);
 }
 
+/* Returns the number of who asks for it, and writes its name; 0: no rows are wanted of it. */
+static uint32_t who_asks(struct perf_watch *w, const struct perf_event *e, int64_t tick)
+{
+	struct task *t = watch_task(w, e->by);
+	uint32_t tid = task_is_watched(t) || (t && e->flags & PERF_BY_KERNEL) ? watch_shown_tid(w, t) : 0;
+
+	if (!tid)
+		return 0;
+	if (!t->is_named)
+		t->named_tick = tick;
+	t->is_named = true;
+	emit_task(w, t, tick);
+	return tid;
+}
+
+static void on_disk_begin(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
+{
+	uint32_t tid = who_asks(w, e, row->tick);
+	struct perf_event of_row = *e;
+
+	of_row.flags = (e->flags & ~PERF_BY_KERNEL) |
+		       (task_is_watched(task_find(&w->tasks, e->by)) ? LDB_DISK_F_OWN : 0);
+	perf_disks_begin(&w->disks, &of_row, tid, row->tick);
+}
+
+static void on_disk_end(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
+{
+	struct ldb_row_disk disk;
+
+	if (perf_disks_end(&w->disks, e, row->tick, &disk))
+		w->sink->row(w->sink->arg, LDB_BLK_DISK, &disk);
+}
+
 static void on_name(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
 	struct task *t = task_find(&w->tasks, e->a);
@@ -369,6 +403,8 @@ static handler_fn *const handlers[] = {
 	[PERF_EVENT_CALL_LEAVE] = on_call,
 	[PERF_EVENT_LOST] = on_lost, [PERF_EVENT_FAULT] = on_fault,
 	[PERF_EVENT_IRQ_ENTER] = on_irq_enter, [PERF_EVENT_IRQ_LEAVE] = on_irq_leave,
+	[PERF_EVENT_DISK_INSERT] = on_disk_begin, [PERF_EVENT_DISK_ISSUE] = on_disk_begin,
+	[PERF_EVENT_DISK_END] = on_disk_end,
 };
 
 void perf_rows_event(struct perf_watch *w, const struct perf_event *e, int64_t tick)

@@ -36,6 +36,7 @@ void perf_watch_free(struct perf_watch *w)
 	if (!w)
 		return;
 	task_table_free(&w->tasks);
+	perf_disks_free(&w->disks);
 	free(w->cpus);
 	free(w);
 }

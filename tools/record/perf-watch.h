@@ -26,6 +26,7 @@ struct perf_watch {
 	struct cpu *cpus;
 	unsigned nr_cpus, nr_members;
 	uint64_t call_min_ns;
+	struct perf_disks disks;
 };
 
 static inline bool task_is_watched(const struct task *t)

@@ -12,6 +12,7 @@
 #include <time.h>
 #include "record/backlog.h"
 #include "record/calls.h"
+#include "record/disk-names.h"
 #include "record/fd-names.h"
 #include "record/perf-private.h"
 #include "record/proc.h"
@@ -36,6 +37,7 @@ struct perf {
 	struct kernel_calls calls;
 	uint8_t how[LDB_CALLS_MAX];
 	struct fd_names *fd_names;
+	struct disk_names disk_names;
 	uint64_t nr_lost;		/* reported by the kernel */
 	uint64_t nr_lost_before;	/* of them before the recording began */
 	uint64_t nr_unread;		/* lost here: nonsense */
@@ -77,6 +79,11 @@ static void queue_record(void *perf, unsigned cpu, const struct perf_event_heade
 	/* Later the descriptor may belong to another file. */
 	if (e.kind == PERF_EVENT_IN_CALL && e.flags & LDB_CALL_HAS_FD)
 		e.file = fd_names_get(p->fd_names, e.addr);
+	if (e.kind == PERF_EVENT_DISK_INSERT || e.kind == PERF_EVENT_DISK_ISSUE) {
+		e.file = disk_names_get(&p->disk_names, e.b);
+		if (e.by_tgid != p->tids.tgid && disk_names_is_kernel(&p->disk_names, e.by_tid))
+			e.flags |= PERF_BY_KERNEL;
+	}
 	if (e.kind == PERF_EVENT_LOST)
 		p->nr_lost += e.value;
 	*(struct perf_event *)backlog_add(&p->events, e.time) = e;

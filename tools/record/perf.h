@@ -53,8 +53,8 @@ struct perf_options {
 };
 
 /*
- * Takes rows of the kinds SCHED, TASK, LOST (LDB_LOST_KERNEL; ring: CPU), FAULT, IRQ and SYSCALL,
- * by their number LDB_BLK_*.  They and their names are only valid during the call.
+ * Takes rows of the kinds SCHED, TASK, LOST (LDB_LOST_KERNEL; ring: CPU), FAULT, IRQ, SYSCALL
+ * and DISK, by their number LDB_BLK_*.  They and their names are only valid during the call.
  */
 struct perf_sink {
 	void (*row)(void *arg, unsigned kind, const void *row);

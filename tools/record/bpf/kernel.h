@@ -181,6 +181,32 @@ struct unix_sock {
 	struct sock *peer;
 };
 
+/* What is given to a block device. */
+
+struct gendisk {
+	char disk_name[32];
+};
+
+struct block_device {
+	struct gendisk *bd_disk;
+};
+
+struct bvec_iter {
+	unsigned int bi_size;
+};
+
+struct bio {
+	struct bio *bi_next;
+	struct block_device *bi_bdev;
+	unsigned int bi_opf;
+	unsigned char bi_status;
+	struct bvec_iter bi_iter;
+};
+
+struct request {
+	struct bio *bio;
+};
+
 #pragma clang attribute pop
 
 /* This is the context of the iterator over tasks. */
@@ -203,8 +229,15 @@ extern void *bpf_rdonly_cast(const void *obj, u32 type) __ksym __weak;
 #define TASK_DEADS		0x000000b0U	/* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
 /* Of task_struct.flags: a thread of the kernel, or one of io_uring in the program. */
 #define TASK_NO_USER		0x00200010U
+#define TASK_KERNEL		0x00200000U	/* the same: of the kernel */
 #define TASK_PARKED		0x00000040U
 #define TASK_NOLOAD		0x00000400U
+
+/* Of bio.bi_opf. */
+#define BIO_OP_MASK		0xffU
+#define BIO_READ		0
+#define BIO_WRITE		1
+#define BIO_FLUSH		2
 
 /* What the program sees of them does not change. */
 #define MODE_TYPE		0170000

@@ -2,7 +2,7 @@
 /*
  * Records kernel events without the module: these are programs that the kernel checks, compiles
  * and runs at its tracepoints.  They do what the module's probes do (kmod/switch.c, wake.c,
- * process.c, irq.c, fault.c), by the rules in linux/ldb.h: events that do not concern the
+ * process.c, irq.c, fault.c, call.c, disk.c), by the rules in linux/ldb.h: events that do not concern the
  * program are dropped at once, and the others become the same records.
  *
  * Unlike the module it does not record futexes, and the pages of threads (k_seq).  Unlike the
@@ -11,5 +11,6 @@
 #include "sched.h"
 #include "process.h"
 #include "hits.h"
+#include "disk.h"
 
 static const char terms[] __attribute__((used)) SEC("license") = "GPL";
