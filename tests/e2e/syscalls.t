@@ -7,6 +7,8 @@
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH
 calls_program=./syscalls calls_file='svc\.dat' calls_map='svc\.dat\.map'
+# A file system on one device; others have several, or none.
+calls_device=$(lsblk -no KNAME "$(df --output=source . | tail -1)" 2>/dev/null)
 
 ok "the program builds" cc_ldb -O2 -g "$PROGRAMS/syscalls.c" -o syscalls -pthread
 for source in bpf perf; do
@@ -17,6 +19,7 @@ for source in bpf perf; do
 		continue
 	fi
 	judge_sleeps
+	judge_disks
 	record "$source-all" --syscalls=all
 	if trace-cat "$source-all.data" meta | grep -q '^meta kernel_syscalls=all'; then
 		judge_all

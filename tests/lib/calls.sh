@@ -115,6 +115,39 @@ judge_lengths()
 	done
 }
 
+# Of each sleep of the class in I/O: the device, the sleep's length, how long the device worked.
+disks_of()	# class
+{
+	ldb-timeline -q -i "$source-sleep.data" --class "$1" --slowest=$ROUNDS --json |
+		jq -r '.[].segments[] | select(.kind == "blocked" and .state == "disk") |
+			[.device // "-", .end_ns - .start_ns, .device_ns // 0] | @tsv'
+}
+
+# calls_device: where the file is; empty: not known
+judge_disks()
+{
+	check "$source: disks: the trace has them" "trace-cat $source-sleep.data meta" 0 '^meta kernel_disk=1$'
+	check "$source: disks: none fails" "trace-cat $source-sleep.data disk | grep -cE 'flags=[23][0-9a-f] '" 1 '^0$'
+	for class in fdatasync fault; do
+		disks_of $class >disks
+		diag "$source: disks: $class: $(awk '{ sleep += $2; disk += $3 } END { printf "%d sleeps, %.2f ms, of this %.2f ms in a device", NR, sleep / 1e6, disk / 1e6 }' disks)"
+		# Where files are in memory only there is no sleep in I/O.
+		if [ "$(grep -c . disks)" -lt $((ROUNDS / 2)) ]; then
+			skip "$source: disks: $class" "few sleeps in I/O"
+			continue
+		fi
+		ok "$source: disks: $class: no more than the sleep" awk '$3 > $2 { exit 1 }' disks
+		# perf does not know who asked for a flush of the device's cache.
+		[ "$source $class" = "perf fdatasync" ] || ok "$source: disks: $class: most of it" awk '{ sleep += $2; disk += $3 } END { exit !(2 * disk > sleep) }' disks
+		[ -z "$calls_device" ] || ok "$source: disks: $class: which" \
+			awk -v device="$calls_device" '$1 == device { nr++ } END { exit !(2 * nr > NR) }' disks
+	done
+	check "$source: disks: ldb-why says it" \
+		"ldb-why -i $source-sleep.data --class fdatasync --slowest=$ROUNDS --json | jq -r '.requests[].sentence'" 0 \
+		"\\(fdatasync of $calls_file\\), of this [0-9.]*[mu]s in ${calls_device:-[a-z]}"
+	ok "$source: disks: off: none" test "$(trace-cat "$source-off.data" disk | grep -c .)" -eq 0
+}
+
 judge_all()
 {
 	check "$source: all: the trace says so" "trace-cat $source-all.data meta" 0 '^meta kernel_syscalls_ns=10000$'

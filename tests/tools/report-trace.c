@@ -271,6 +271,79 @@ static void calls(void)
 	}
 }
 
+#define DISK(...)	writer_add_disk(t.w, &(struct ldb_row_disk){ __VA_ARGS__ })
+#define KERNEL		LDB_DISK_WRITE
+#define OWN		(LDB_DISK_WRITE | LDB_DISK_F_OWN)
+
+static void sleep_in_sync(int64_t at, int64_t length, uint32_t waker)
+{
+	made_call(&t, .tid = 1, .start = at, .name = "fdatasync", .file = "svc.dat");
+	made_switch(&t, .tick = at, .prev = 1, .state = LDB_STATE_DISK);
+	made_waking(&t, .tick = at + length, .waker = waker, .flags = waker ? 0 : LDB_SCHED_F_SOFTIRQ, .woken = 1);
+	made_wakeup(&t, .tick = at + length, .woken = 1);
+	made_switch(&t, .tick = at + length, .next = 1);
+}
+
+/*
+ * The last request is in fdatasync() for 6 ms, twice: 2 ms of the first sleep the disk works for it, of
+ * the second 1.5 ms for the thread of the kernel that wakes it; it works for others, too.
+ */
+static void disk(void)
+{
+	const int64_t us = 1000, last = 30 * 200 * us;
+
+	writer_add_meta(t.w, "kernel_events", "bpf");
+	writer_add_meta(t.w, "kernel_syscalls", "sleep");
+	writer_add_meta(t.w, "kernel_disk", "1");
+	made_thread(&t, 1, "main", 0, 100000 * us);
+	made_thread(&t, 2, "other", 0, 100000 * us);
+	made_task(&t, 1, 1, "main");
+	made_task(&t, 2, 1, "other");
+	made_task(&t, 800, 800, "jbd2/nvme0n1");
+	made_switch(&t, .tick = 100, .next = 1);
+	func(lookup, NULL, .tid = 1, .gen = 1, .start = 200, .end = 90000 * us);
+	for (int i = 1; i <= 30; i++) {
+		int64_t at = i * 200 * us, length = i == 30 ? 6300 * us : 50 * us;
+
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = at, .id = i);
+		func(request_handler, lookup, .tid = 1, .gen = 1 + i, .parent = 1, .depth = 1,
+		     .start = at + us, .end = at + length + 90 * us);
+		sleep_in_sync(at + 10 * us, i == 30 ? 3000 * us : 50 * us, 0);
+		if (i == 30)
+			sleep_in_sync(at + 3300 * us, 3000 * us, 800);
+		made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = at + length + 100 * us, .id = i);
+	}
+	/* They overlap; one began before the sleep. */
+	DISK(.tid = 1, .flags = OWN, .start = last, .end = last + 1010 * us, .bytes = 4096, .device = "nvme0n1");
+	DISK(.tid = 1, .flags = OWN, .start = last + 510 * us, .end = last + 2010 * us, .bytes = 8192, .device = "nvme0n1");
+	DISK(.tid = 1, .flags = OWN, .start = last + 2010 * us, .end = last + 2110 * us, .bytes = 512, .device = "sda");
+	DISK(.tid = 2, .flags = OWN, .start = last, .end = last + 3000 * us, .bytes = 512, .device = "nvme0n1");
+	DISK(.tid = 800, .flags = KERNEL, .start = last, .end = last + 3000 * us, .bytes = 512, .device = "nvme0n1");
+	DISK(.tid = 800, .flags = KERNEL, .start = last + 3400 * us, .end = last + 4900 * us, .bytes = 512, .device = "nvme0n1");
+}
+
+/* One request waits three times for the same lock: for thread 2, which waits for 3, for 3, and for 2. */
+static void waits(void)
+{
+	static const char *const names[] = { "main", "second", "third" };
+	const int64_t us = 1000;
+
+	for (uint32_t tid = 1; tid <= 3; tid++)
+		made_thread(&t, tid, names[tid - 1], 0, 1000 * us);
+	func(request_handler, NULL, .tid = 1, .gen = 1, .start = 10 * us, .end = 900 * us);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 20 * us, .id = 1);
+	for (int i = 0; i < 3; i++) {
+		int64_t at = (100 + 200 * i) * us;
+		uint32_t holder = i == 1 ? 3 : 2;
+
+		made_wait(&t, .tid = 1, .lock = LOCK, .owner = holder, .begin = at, .end = at + (100 + i) * us, .gen = 1);
+		made_hold(&t, .tid = holder, .lock = LOCK, .begin = at - us, .end = at + (100 + i) * us - 100);
+	}
+	made_wait(&t, .tid = 2, .lock = LOCK + 8, .owner = 3, .begin = 110 * us, .end = 190 * us);
+	made_hold(&t, .tid = 3, .lock = LOCK + 8, .begin = 105 * us, .end = 189 * us);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 800 * us, .id = 1);
+}
+
 static void outlast(void)
 {
 	made_thread(&t, 1, "main", 0, 100000);
@@ -415,6 +488,10 @@ int main(int argc, char **argv)
 		chain();
 	else if (!strcmp(kind, "calls"))
 		calls();
+	else if (!strcmp(kind, "disk"))
+		disk();
+	else if (!strcmp(kind, "waits"))
+		waits();
 	else if (!strcmp(kind, "outlast"))
 		outlast();
 	else if (!strcmp(kind, "plain"))

@@ -101,6 +101,16 @@ check_jq "in JSON" c.json '(.segments | any(.kind == "syscall" and .name == "rea
 	.descriptor == "a pipe" and .result == 512 and .arg0 == "0x3" and .end_ns - .start_ns == 5002000)) and
 	(.segments | any(.kind == "blocked" and .syscall == "read" and .descriptor == "a pipe" and (has("result") | not)))'
 check_jq "and as a cause" c.json '.causes[0] | .kind == "sleep" and .label == "read of a pipe" and .total_ns == 5000000'
+report-trace disk disk.data
+check "a sleep says how much of it the disk worked" "ldb-timeline -i disk.data --req=30" 0 \
+	'  3\.00ms .* blocked \(disk\) in fdatasync\(svc\.dat\), of this 2\.00 ms in nvme0n1, woken by '
+check "for the one that woke it, too" "ldb-timeline -i disk.data --req=30" 0 ', of this 1\.50 ms in nvme0n1, woken by jbd2/nvme0n1'
+check "and the sentence" "ldb-timeline -i disk.data --req=30" 0 'in fdatasync\(svc\.dat\), of this 3\.50 ms in nvme0n1'
+ldb-timeline -q -i disk.data --req=30 --json >d.json
+check_jq "in JSON: of each sleep" d.json '[.segments[] | select(.kind == "blocked") | [.device, .device_ns, .device_bytes, .device_requests]] ==
+	[["nvme0n1", 2000000, 12288, 2], ["nvme0n1", 1500000, 512, 1]]'
+check_jq "and of all" d.json '.causes[0] | .kind == "io" and .total_ns == 6000000 and .device_requests == 3 and .device == "nvme0n1" and .device_ns == 3500000'
+check_jq "no sleep without a disk has one" c.json '.segments | all(has("device") | not)'
 check "--help has examples" "ldb-timeline --help" 0 '^examples:'
 
 finish

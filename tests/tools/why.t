@@ -65,4 +65,10 @@ printf 'db_*,lock,Mine,app,do something\n' >mine.csv
 check "one's own category counts first" "ldb-why --categories=mine.csv" 0 ' Mine +lock: db_lock$'
 head -c $(($(wc -c <ldb.data) - 300)) ldb.data >cut.data
 check "a trace that was cut: what is left, and status 3" "ldb-why -q -i cut.data" 3
+report-trace disk disk.data
+check "what the disk did" "ldb-why -i disk.data --slowest 1" 0 \
+	'in I/O in request_handler \(fdatasync of svc\.dat\), of this 3\.50ms in nvme0n1'
+ldb-why -i disk.data --slowest 1 --json >d.json
+check_jq "in JSON" d.json '.requests[0].chain[0] | .device == "nvme0n1" and .device_ns == 3500000 and .device_ns <= .ns'
+
 finish

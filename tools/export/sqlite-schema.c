@@ -67,6 +67,9 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	[TABLE_SYSCALL] = { "syscall",
 		"id* name$ descriptor$ arg0$ result thread> span> request> start_ns end_ns duration_ns"
 		" short_ones" },
+	/* op: read, write, flush, other; thread: of the program, else tid is one of the kernel. */
+	[TABLE_DISK] = { "disk",
+		"id* device$ op$ thread> tid start_ns end_ns duration_ns bytes failed" },
 	[TABLE_MIGRATION] = { "migration", "thread> at_ns from_cpu to_cpu" },
 	[TABLE_WAKEUP] = { "wakeup", "thread> at_ns cpu waker$ waker_tid waker_pid" },
 	[TABLE_RUN] = { "run", "cpu name$ tid pid start_ns end_ns" },
@@ -94,6 +97,8 @@ const char *const sqlite_indexes =
 	"CREATE INDEX interrupt_by_request ON interrupt (request);"
 	"CREATE INDEX page_fault_by_request ON page_fault (request);"
 	"CREATE INDEX syscall_by_request ON syscall (request);"
+	"CREATE INDEX disk_by_thread ON disk (thread, start_ns);"
+	"CREATE INDEX disk_by_tid ON disk (tid, start_ns);"
 	"CREATE INDEX cause_by_request ON cause (request, nth);"
 	"ANALYZE;";
 
@@ -152,6 +157,21 @@ const char *const sqlite_views =
 	"  max(e.duration_ns) AS max_ns"
 	" FROM lock_event e JOIN lock l ON l.id = e.lock JOIN thread o ON o.id = e.owner"
 	" WHERE e.op <> 'hold' GROUP BY e.lock, e.owner;"
+	/*
+	 * This says how much of a sleep in I/O a device worked for that thread, or for the thread of
+	 * the kernel that woke it.  What was done at a time counts once.
+	 */
+	"CREATE VIEW off_cpu_disk AS"
+	" WITH hit AS (SELECT o.id AS off_cpu, d.device, d.bytes, max(d.start_ns, o.start_ns) AS s,"
+	"   min(d.end_ns, o.end_ns) AS e"
+	"  FROM off_cpu o JOIN disk d ON d.start_ns < o.end_ns AND d.end_ns > o.start_ns"
+	"   AND (d.thread = o.thread OR (d.thread IS NULL AND d.tid = o.waker_pid))"
+	"  WHERE o.kind = 'blocked' AND o.state = 'disk'),"
+	"  run AS (SELECT *, max(e) OVER (PARTITION BY off_cpu, device ORDER BY s, e"
+	"   ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until FROM hit)"
+	" SELECT off_cpu, device, count(*) AS count, sum(bytes) AS bytes,"
+	"  sum(max(0, e - max(s, coalesce(until, s)))) AS device_ns"
+	" FROM run GROUP BY off_cpu, device;"
 	/*
 	 * This lists each wait with each hold by another thread meanwhile, and the function of
 	 * the hold.

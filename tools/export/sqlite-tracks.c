@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "facts/disks.h"
 #include "facts/lockset.h"
+#include "facts/rows.h"
 #include "facts/sched.h"
 #include "facts/ticks.h"
 #include "export/sqlite-private.h"
@@ -242,6 +244,25 @@ static int on_run(void *arg, const struct tracks_run *r)
 	return sqlite_put(e, TABLE_RUN, V(r->cpu), V(party_name(&r->who)), ID(r->who.tid),
 			  ID(r->who.pid), V(ticks_time_ns(e->m->reader, r->start)),
 			  V(ticks_time_ns(e->m->reader, r->end)));
+}
+
+static int put_disk(void *arg, const struct disk_work *w)
+{
+	struct sqlite_export *e = arg;
+	int64_t start_ns = ticks_time_ns(e->m->reader, w->start), end_ns = ticks_time_ns(e->m->reader, w->end);
+
+	if (!export_wants_time(e->o, w->start, w->end))
+		return 0;
+	return sqlite_put(e, TABLE_DISK, NEW_ID, V(w->device), V(disk_op_name(w->op)),
+			  ID(w->is_own ? sqlite_thread(e, w->tid, w->start) : 0), V(w->tid), V(start_ns),
+			  V(end_ns), V(end_ns - start_ns), V(w->bytes), V(w->has_failed));
+}
+
+int sqlite_put_disks(struct sqlite_export *e)
+{
+	struct reader_filter filter = ROWS_WITHIN(e->o->from, e->o->to);
+
+	return disks_each(e->m, &filter, put_disk, e);
 }
 
 int sqlite_put_tracks(struct sqlite_export *e, struct tracks_result *result)

@@ -41,6 +41,8 @@ static int put_all(struct sqlite_export *e)
 	if (!ret)
 		ret = sqlite_put_tracks(e, &result);
 	if (!ret)
+		ret = sqlite_put_disks(e);
+	if (!ret)
 		ret = sqlite_put_causes(e);
 	if (!ret)
 		ret = sqlite_put_summary(e, &result);

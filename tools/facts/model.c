@@ -191,6 +191,9 @@ static int add_kernel(struct model *m)
 	m->kernel_events = meta(m, "kernel_events");
 	m->kernel_why = meta(m, "kernel_why");
 	m->has_calls = *meta(m, "kernel_syscalls");
+	m->has_call_lengths = !strcmp(meta(m, "kernel_syscalls"), "all");
+	m->call_min_ns = max(model_number(m, "kernel_syscalls_ns", 0), (int64_t)0);
+	m->has_disks = !strcmp(meta(m, "kernel_disk"), "1");
 	m->samples = meta(m, "samples");
 	m->has_user_samples = !strcmp(meta(m, "samples_user"), "1");
 	m->nr_lost_samples = max(model_number(m, "samples_lost", 0), (int64_t)0);

@@ -89,6 +89,9 @@ struct model {
 	int64_t unplaced_ns;		/* how long, by these, threads were off the CPU at times that are not known */
 	bool has_faults, has_irqs;	/* page faults, interrupts were recorded: no row means none */
 	bool has_calls;			/* system calls in which threads slept were recorded */
+	bool has_call_lengths;		/* and all others that took call_min_ns or longer */
+	int64_t call_min_ns;
+	bool has_disks;			/* what block devices did was recorded */
 	const char *samples;		/* clock and rate: "cpu-clock 199"; "": none were taken */
 	bool has_user_samples;		/* none in the kernel */
 	uint64_t nr_lost_samples;
@@ -156,6 +159,14 @@ struct syscall {
 	struct segment_call call;
 };
 
+/* A block device worked while a thread slept, for what that waited for: see disks.h. */
+struct segment_disk {
+	const char *device;		/* NULL: none, or not known */
+	int64_t ns;			/* how much of the sleep */
+	uint64_t bytes;
+	uint32_t nr;			/* things that it was asked for */
+};
+
 /* This is what the kernel events say of a segment. */
 struct segment_sched {
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
@@ -170,6 +181,7 @@ struct segment_sched {
 	bool is_throttled;		/* PREEMPTED while the CPU was idle */
 	int64_t asleep_ns;		/* LOCK_WAIT: how much of it */
 	struct segment_call call;	/* SYSCALL; BLOCKED: what it was in */
+	struct segment_disk disk;	/* BLOCKED, of a timeline: of this sleep */
 	struct segment_occupant *occupants; /* RUNNABLE, PREEMPTED: tasks that ran, longest first */
 	size_t nr_occupants;
 	struct sched_span *spans;	/* from which the sums were made: see segment_cut() */

@@ -67,6 +67,20 @@ static void say_waker(struct sentence *s, const struct chain_link *l, const char
 	say(s, " for %s", d);
 }
 
+/* What is explained may be less than the sleeps took. */
+static void say_disk(struct sentence *s, const struct chain_link *l)
+{
+	char d[UNITS_ROOM];
+
+	if (!l->disk.device || !l->disk.ns)
+		return;
+	if (s->is_long)
+		units_duration(min(l->disk.ns, l->ns), d);
+	else
+		text_ns(min(l->disk.ns, l->ns), d);
+	say(s, ", of this %s in %s", d, l->disk.device);
+}
+
 static void say_delay(struct sentence *s, const struct chain_link *l, const char *d)
 {
 	char text[TEXT_ROOM];
@@ -83,6 +97,7 @@ static void say_delay(struct sentence *s, const struct chain_link *l, const char
 		say(s, "%s", leaf_kind_say(l->kind, *l->label ? l->label : "somebody", text, sizeof(text)));
 	if (*l->call)
 		say(s, " (%s)", l->call);
+	say_disk(s, l);
 }
 
 static void say_link(struct sentence *s, const struct chain *chain, const struct chain_link *l)
@@ -134,6 +149,8 @@ size_t chain_say(const struct chain *chain, bool is_long, char *buf, size_t size
 
 	if (size)
 		*buf = '\0';
+	if (chain && size && chain->nr)
+		say_disk(&s, &chain->links[0]);
 	for (size_t i = 1; chain && size && i < chain->nr; i++)
 		say_link(&s, chain, &chain->links[i]);
 	return s.used;
@@ -169,9 +186,14 @@ GET(get_kind, text, link_kind_name(e->kind))
 GET(get_source, text, edge_source_name(e->source))
 GET(get_certainty, text, chain_certainty(e))
 WHEN(if_call, *e->call)
+WHEN(if_disk, e->disk.device)
+GET(get_device, text, e->disk.device)
+GET(get_device_ns, i64, e->disk.ns)
 
 static const struct column link_columns[] = {
-	MADE("kind", get_kind), SAME(label), SAME(call, .when = if_call), SAME(file), SAME(tid),
+	MADE("kind", get_kind), SAME(label), SAME(call, .when = if_call),
+	MADE("device", get_device, .when = if_disk), MADE("device_ns", get_device_ns, .when = if_disk),
+	SAME(file), SAME(tid),
 	SAME(thread), SAME(ns), SAME(resolution_ns), MADE("source", get_source),
 	MADE("certainty", get_certainty), SAME(confidence), { 0 }
 };

@@ -104,7 +104,18 @@ static void call_text(const struct segment_sched *k, char *buf)
 
 	*buf = '\0';
 	if (k->call.name)
-		snprintf(buf, TEXT_ROOM, " in %.200s", segment_call(&k->call, call));
+		snprintf(buf, TEXT_ROOM, " in %.150s", segment_call(&k->call, call));
+}
+
+/* ", of this 3.90 ms in nvme0n1", or nothing. */
+static void disk_text(const struct segment_sched *k, char *buf)
+{
+	char ns[UNITS_ROOM], device[TEXT_ROOM];
+
+	*buf = '\0';
+	if (k->disk.device)
+		snprintf(buf, TEXT_ROOM, ", of this %s in %.32s", units_duration(k->disk.ns, ns),
+			 text_clean(k->disk.device, device));
 }
 
 static void preempted_text(const struct model *m, const struct segment_sched *k, char *buf)
@@ -138,6 +149,7 @@ void offcpu_text(const struct model *m, const struct segment *s, char *buf)
 {
 	const struct segment_sched *k = s->sched;
 	char waker[TEXT_ROOM], cpu[TEXT_ROOM], name[TEXT_ROOM], text[TEXT_ROOM], call[TEXT_ROOM];
+	char disk[TEXT_ROOM];
 
 	*buf = '\0';
 	if (!k && s->kind != SEGMENT_FUTEX_WAIT)
@@ -152,11 +164,12 @@ void offcpu_text(const struct model *m, const struct segment *s, char *buf)
 		break;
 	case SEGMENT_BLOCKED:
 		call_text(k, call);
+		disk_text(k, disk);
 		if (k->state == SCHED_STATE_UNKNOWN)
 			snprintf(text, sizeof(text), "off the CPU, not known why%.200s", waker);
 		else
-			snprintf(text, sizeof(text), "blocked (%s)%.200s%.200s",
-				 sched_state_name(k->state), call, waker);
+			snprintf(text, sizeof(text), "blocked (%s)%.150s%.80s%.150s",
+				 sched_state_name(k->state), call, disk, waker);
 		break;
 	default:
 		text_lock(s->lock_kind, s->lock, s->lock_symbol, name);
@@ -199,9 +212,9 @@ void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *b
 			return;
 		break;
 	default:
-		/* Else the chain says who woke it. */
+		/* Else the chain says who woke it, or the device did. */
 		*waker = *site = '\0';
-		if (!c->chain || c->chain->nr < 2)
+		if ((!c->chain || c->chain->nr < 2) && !c->disk.device)
 			offcpu_waker(m, k, waker);
 		if (c->off->site)
 			text_function(c->off->site, site);

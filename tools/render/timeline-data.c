@@ -75,6 +75,15 @@ static const struct column call_columns[] = {
 };
 #undef ROW
 
+/* Block devices */
+
+#define ROW struct segment_disk
+static const struct column disk_columns[] = {
+	SAME(device), COLUMN("device_ns", ns), COLUMN("device_bytes", bytes), COLUMN("device_requests", nr),
+	{ 0 }
+};
+#undef ROW
+
 /* Segments */
 
 #define ROW struct segment
@@ -107,6 +116,7 @@ GET(get_csv_cpu, cpu, e->sched ? e->sched->cpu : CPU_UNKNOWN)
 GET(get_csv_from, cpu, e->sched ? e->sched->from_cpu : CPU_UNKNOWN)
 GET(get_csv_to, cpu, e->sched ? e->sched->to_cpu : CPU_UNKNOWN)
 FROM(sched, rows_one(e->kind == SEGMENT_SYSCALL ? NULL : e->sched))
+FROM(disk, rows_one(e->sched && e->sched->disk.device ? &e->sched->disk : NULL))
 FROM(call, rows_one(e->sched && e->sched->call.name ? &e->sched->call : NULL))
 WHEN(if_func, e->func)
 WHEN(if_hold, e->kind == SEGMENT_LOCK_HOLD)
@@ -138,7 +148,7 @@ static const struct column json_columns[] = {
 	MADE("lock_kind", get_lock_kind, .when = if_lock), SAME(level, .when = if_level),
 	SAME(owner, .when = if_wait), COLUMN("failed", has_failed, .when = if_wait),
 	COLUMN("inferred", is_inferred, .when = if_hold), PART_AT(NULL, sched, sched_columns),
-	PART_AT(NULL, call, call_columns),
+	PART_AT(NULL, call, call_columns), PART_AT(NULL, disk, disk_columns),
 	HEX("queue", lock, .when = if_queue), SAME(to_tid, .when = if_queue),
 	MADE("blocks_req", get_req, .when = if_blocks),
 	MADE("truncated", get_segment_true, .when = if_truncated),
@@ -172,6 +182,7 @@ GET(get_off_state, text, sched_state_name(e->off->sched->state))
 FROM(hold_off_by, rows_one(e->hold_off ? offcpu_party(e->hold_off) : NULL))
 FROM(cause_chain, (struct rows){ .at = e->chain, .nr = 1 })
 FROM(split, samples_rows(&e->split))
+FROM(cause_disk, rows_one(e->disk.device ? &e->disk : NULL))
 FROM(culprit, party_rows(&e->culprit))
 WHEN(if_estimated, e->kind == LEAF_FUNCTION || e->off)
 WHEN(if_in_queue, e->in_queue)
@@ -203,7 +214,7 @@ static const struct column cause_columns[] = {
 	COLUMN("holder_off_cpu_ns", hold_off_ns, .when = if_hold_off),
 	PART_AT("holder_off_cpu_by", hold_off_by, party_columns),
 	PART_AT(NULL, cause_chain, chain_columns, .when = if_chain),
-	PART_AT("samples", split, samples_columns),
+	PART_AT(NULL, cause_disk, disk_columns), PART_AT("samples", split, samples_columns),
 	SELF(NULL, off_columns, .when = if_off), { 0 }
 };
 #undef ROW

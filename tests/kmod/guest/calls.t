@@ -6,12 +6,13 @@ ROUNDS=5
 . "$TOP/tests/lib/calls.sh"
 
 load
-source=module calls_program=syscalls calls_file=${GUEST_DISK##*/} calls_map=${GUEST_DISK##*/}
+source=module calls_program=syscalls calls_file=${GUEST_DISK##*/} calls_map=${GUEST_DISK##*/} calls_device=${GUEST_DISK##*/}
 ok "there is a disk" test -b "$GUEST_DISK"
 ln -s "$GUEST_DISK" svc.dat
 ln -s "$GUEST_DISK" svc.dat.map
 record module-sleep
 judge_sleeps
+judge_disks
 record module-all --syscalls=all
 judge_all
 # Recording each call takes an emulated machine minutes.

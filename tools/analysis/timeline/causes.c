@@ -140,6 +140,23 @@ static bool is_longer(const struct segment *s, const struct segment *than)
 	return !than || s->end_ns - s->start_ns > than->end_ns - than->start_ns;
 }
 
+/* Of several devices, that of the longest sleep counts. */
+static void add_disk(struct timeline_cause *c, const struct segment *s)
+{
+	const struct segment_disk *d = s->sched ? &s->sched->disk : NULL;
+
+	if (c->kind != LEAF_IO || !d || !d->device)
+		return;
+	if (c->disk.device != d->device) {
+		if (d->ns > c->disk.ns)
+			c->disk = *d;
+		return;
+	}
+	ticks_add(&c->disk.ns, d->ns);
+	c->disk.bytes += d->bytes;
+	c->disk.nr += d->nr;
+}
+
 static void add_evidence(struct timeline_cause *c, const struct segment *s)
 {
 	struct party culprit;
@@ -151,6 +168,7 @@ static void add_evidence(struct timeline_cause *c, const struct segment *s)
 	}
 	culprit = culprit_of(s, &ns);
 	ticks_add(&c->culprit_ns, ns);
+	add_disk(c, s);
 	if (is_longer(s, c->off)) {
 		c->off = s;
 		c->culprit = culprit;

@@ -191,6 +191,8 @@ static struct chain_link *add_delay(struct walk *w, const struct segment *s, int
 	link->resolution_ns = kind == LEAF_LOCK || kind == LEAF_FUTEX ? 0 : s->resolution_ns;
 	link->lock_kind = kind == LEAF_LOCK ? s->lock_kind : 0;
 	link->call = has_call ? text : "";
+	if (kind == LEAF_IO && s->sched)
+		link->disk = s->sched->disk;
 	return link;
 }
 
@@ -328,6 +330,8 @@ int chain_build(const struct timeline_build *b, struct timeline_cause *c)
 		follow_queue(&w, c);
 	else
 		follow(&w, delay, c->ns, c->func ? c->func->function : "");
+	if (!c->in_queue && c->kind == LEAF_IO)
+		w.chain.links[0].disk = c->disk;
 	c->chain = malloc(sizeof(*c->chain));
 	if (!c->chain)
 		return -ENOMEM;

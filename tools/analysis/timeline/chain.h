@@ -8,6 +8,7 @@
 #define TIMELINE_CHAIN_H
 
 #include "analysis/attribution/states.h"
+#include "facts/model.h"
 
 /* Says how a link of a chain is known. */
 enum edge_source {
@@ -40,6 +41,7 @@ struct chain_link {
 	unsigned lock_kind;	/* LOCK, and what ended it: enum ldb_lock_kind; else 0 */
 	const char *label;	/* lock, function, task */
 	const char *call;	/* IO, SLEEP: the system call, "read of a pipe"; "" */
+	struct segment_disk disk; /* IO: which device worked in how much of it; NULL: not known */
 	const char *file;	/* of a function: "app.c:120"; "" */
 	const struct symbol *func; /* which; NULL: none */
 	uint32_t tid;		/* 0: none */

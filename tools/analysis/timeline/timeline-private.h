@@ -92,6 +92,9 @@ uint32_t blame_owner(const struct model *m, const struct segment *wait);
 /* Returns which thread of the program ran while that one waited for a CPU, for long; 0: none. */
 uint32_t blame_occupant(const struct timeline_build *b, const struct segment *s);
 
+/* disk.c: sets what block devices did in the sleeps among the timeline's segments; 0 or -ENOMEM */
+int disk_find(struct timeline_build *b);
+
 /* chain.c: follows a cause with a wait or a time off the CPU.  Returns 0 or -ENOMEM. */
 int chain_build(const struct timeline_build *b, struct timeline_cause *c);
 

@@ -274,6 +274,8 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 	if (!ret)
 		ret = finish(&b);
 	if (!ret)
+		ret = disk_find(&b);
+	if (!ret)
 		ret = causes_build(&b);
 	reader_cache_end(m->reader);
 	free_build(&b);

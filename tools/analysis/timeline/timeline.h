@@ -42,6 +42,7 @@ struct timeline_cause {
 	const struct segment *hold_func; /* and what it was executing */
 	const struct segment *hold_off;	/* its longest time off the CPU meanwhile */
 	int64_t hold_off_ns;		/* sum of all for the same reason */
+	struct segment_disk disk;	/* IO: of all its sleeps in that device */
 	const struct segment *off;	/* RUNNABLE, PREEMPTED, THROTTLED, SLEEP, IO: the longest one */
 	struct party culprit;		/* RUNNABLE, PREEMPTED: the task that ran longest */
 	int64_t culprit_ns;

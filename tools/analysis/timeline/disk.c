@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Finds what block devices did in sleeps: only in those of which the kernel says that they wait for
+ * something like a disk.  Others may last while the thread's own writes are on their way, and wait
+ * for something else.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/attribution/states.h"
+#include "facts/disks.h"
+#include "timeline-private.h"
+
+static bool may_wait_for_disk(const struct segment *s)
+{
+	return s->kind == SEGMENT_BLOCKED && s->sched && leaf_kind_of(s) == LEAF_IO;
+}
+
+/* A thread of the program that woke it is followed by itself. */
+static uint32_t waker_of(const struct timeline_build *b, const struct segment *s)
+{
+	const struct party *w = &s->sched->waker;
+
+	return w->kind == PARTY_TASK && !model_thread(b->m, w->tid, s->end) ? w->tid : 0;
+}
+
+int disk_find(struct timeline_build *b)
+{
+	struct timeline *t = b->t;
+	struct disk_sleep *sleeps;
+	size_t nr = 0;
+	int ret;
+
+	if (!b->m->has_disks)
+		return 0;
+	sleeps = calloc(t->nr_segments + 1, sizeof(*sleeps));
+	if (!sleeps)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->nr_segments; i++) {
+		struct segment *s = &t->segments[i];
+
+		if (may_wait_for_disk(s))
+			sleeps[nr++] = (struct disk_sleep){ s->tid, waker_of(b, s), s->start, s->end,
+							    &s->sched->disk };
+	}
+	ret = disks_join(b->m, sleeps, nr);
+	free(sleeps);
+	return ret;
+}
