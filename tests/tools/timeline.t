@@ -101,6 +101,10 @@ check_jq "in JSON" c.json '(.segments | any(.kind == "syscall" and .name == "rea
 	.descriptor == "a pipe" and .result == 512 and .arg0 == "0x3" and .end_ns - .start_ns == 5002000)) and
 	(.segments | any(.kind == "blocked" and .syscall == "read" and .descriptor == "a pipe" and (has("result") | not)))'
 check_jq "and as a cause" c.json '.causes[0] | .kind == "sleep" and .label == "read of a pipe" and .total_ns == 5000000'
+# Of the call's 22 us the thread slept 20; the rest is time of the function that made it.
+check_jq "how much of a function was in system calls" c.json '[.causes[] | select(.kind == "function" and .name == "request_handler") |
+	[.syscall_ns, .syscalls]] == [[2000, 1]]'
+check "in words" "ldb-timeline -i calls.data --req=7" 0 'of self time in request_handler\(\)[^;]*, 2\.00 us of it in 1 system call;'
 report-trace disk disk.data
 check "a sleep says how much of it the disk worked" "ldb-timeline -i disk.data --req=30" 0 \
 	'  3\.00ms .* blocked \(disk\) in fdatasync\(svc\.dat\), of this 2\.00 ms in nvme0n1, woken by '

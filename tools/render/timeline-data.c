@@ -185,6 +185,7 @@ FROM(split, samples_rows(&e->split))
 FROM(cause_disk, rows_one(e->disk.device ? &e->disk : NULL))
 FROM(culprit, party_rows(&e->culprit))
 WHEN(if_estimated, e->kind == LEAF_FUNCTION || e->off)
+WHEN(if_syscalls, e->has_syscalls)
 WHEN(if_in_queue, e->in_queue)
 WHEN(if_cause_wait, e->wait)
 WHEN(if_cause_hold, e->hold)
@@ -204,6 +205,7 @@ static const struct column cause_columns[] = {
 	COLUMN("total_ns", ns), COLUMN("count", nr),
 	COLUMN("unobserved_ns", unwatched_ns, .when = if_unknown),
 	SAME(resolution_ns, .when = if_estimated),
+	SAME(syscall_ns, .when = if_syscalls), COLUMN("syscalls", nr_syscalls, .when = if_syscalls),
 	MADE("queue", get_cause_queue, .when = if_in_queue),
 	MADE("file", get_cause_file, .when = if_cause_wait),
 	MADE("line", get_cause_line, .when = if_cause_wait),

@@ -99,6 +99,16 @@ static void put_rest(const struct render *r, const struct timeline_cause *c, con
 			units_duration(c->unwatched_ns, away));
 }
 
+/* Shorter calls, and faults, have no length. */
+static void put_syscalls(const struct render *r, const struct model *m, const struct timeline_cause *c)
+{
+	char ns[UNITS_ROOM];
+
+	if (c->has_syscalls && c->nr_syscalls)
+		fprintf(r->out, ", %s%s of it in %" PRIu64 " system call%s", m->call_min_ns ? "at least " : "",
+			units_duration(c->syscall_ns, ns), c->nr_syscalls, c->nr_syscalls == 1 ? "" : "s");
+}
+
 void text_cause(const struct render *r, const struct model *m, const struct timeline_cause *c)
 {
 	char name[TEXT_ROOM], place[TEXT_ROOM], ns[UNITS_ROOM];
@@ -144,11 +154,13 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 			fprintf(r->out, " (+-%s)", units_duration(c->resolution_ns, ns));
 		fprintf(r->out, " of self time in %s%s%s", short_name(r, c->func, name),
 			*place ? " " : "", place);
+		put_syscalls(r, m, c);
 		break;
 	default:
-		if (c->kind == LEAF_UNKNOWN)
+		if (c->kind == LEAF_UNKNOWN) {
 			put_rest(r, c, ns);
-		else
+			put_syscalls(r, m, c);
+		} else
 			put_bare(r, c, ns);
 	}
 }

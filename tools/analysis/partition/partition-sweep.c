@@ -101,6 +101,8 @@ static void spend_on(struct partition_build *b, int64_t start, int64_t end, uint
 	struct spent *s = spent_on(b, leaf);
 
 	s->ns += partition_ns(b, end) - partition_ns(b, start);
+	if (b->o->spent && !b->ret)
+		b->ret = b->o->spent(b->o->arg, b->tid, start, end, leaf);
 	while (b->next_fault < b->nr_faults && b->faults[b->next_fault] < start)
 		b->next_fault++;
 	for (; b->next_fault < b->nr_faults && b->faults[b->next_fault] < end; b->next_fault++)

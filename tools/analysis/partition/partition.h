@@ -131,6 +131,8 @@ struct partition_options {
 	int (*begins)(void *arg, const struct segment *s, uint32_t leaf);
 	/* This gets the pieces, on threads, of requests that are not left out; ticks. */
 	int (*piece)(void *arg, uint32_t tid, int64_t start, int64_t end);
+	/* This gets what a leaf gets of them, in order of time, thread by thread. */
+	int (*spent)(void *arg, uint32_t tid, int64_t start, int64_t end, uint32_t leaf);
 	/*
 	 * This gets all segments and migrations of the selected threads, so that a caller that
 	 * also shows the request need not read them again.  wants requires only.

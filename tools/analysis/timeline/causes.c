@@ -22,6 +22,12 @@ struct item {
 	int64_t start, end;
 };
 
+/* The thread computed for a cause. */
+struct computed {
+	uint32_t cause, tid;
+	int64_t start, end;
+};
+
 struct causes {
 	struct timeline_build *b;
 	struct partition p;
@@ -32,6 +38,8 @@ struct causes {
 	size_t room_leaves;
 	struct item *items;
 	size_t nr_items, room_items;
+	struct computed *computed;	/* in order of time, thread by thread */
+	size_t nr_computed, room_computed;
 	struct index own;		/* own waits and times off the CPU */
 };
 
@@ -126,6 +134,61 @@ static int on_piece(void *arg, uint32_t tid, int64_t start, int64_t end)
 	struct timeline_build *b = arg;
 
 	return intervals_add(&b->t->pieces, tid, start, end);
+}
+
+static int on_spent(void *arg, uint32_t tid, int64_t start, int64_t end, uint32_t leaf)
+{
+	struct timeline_build *b = arg;
+	struct causes *k = b->causes;
+	enum leaf_kind kind = k->p.leaves[leaf].kind;
+	struct timeline_cause *c;
+
+	if (kind != LEAF_FUNCTION && kind != LEAF_UNKNOWN)
+		return 0;
+	c = cause_of(k, leaf);
+	return !c ? -ENOMEM : array_push(k->computed, k->nr_computed, k->room_computed,
+					 { c - k->at, tid, start, end });
+}
+
+/*
+ * A system call goes on while its thread is asleep, runnable, or interrupted, but that is no time of
+ * a function: so what both have is time on the CPU in that call.
+ */
+static void add_syscalls(struct causes *k, const struct intervals *calls)
+{
+	size_t last = SIZE_MAX;
+
+	for (size_t i = 0; i < k->nr; i++)
+		k->at[i].has_syscalls = k->at[i].kind == LEAF_FUNCTION || k->at[i].kind == LEAF_UNKNOWN;
+	for (size_t i = 0; i < k->nr_computed; i++) {
+		const struct computed *p = &k->computed[i];
+		struct timeline_cause *c = &k->at[p->cause];
+
+		for (size_t n = intervals_first(calls, p->tid, p->start);
+		     n < calls->nr && calls->at[n].tid == p->tid && calls->at[n].start < p->end; n++) {
+			ticks_add(&c->syscall_ns, ticks_ns(k->b->m->reader, min(p->end, calls->at[n].end) -
+							   max(p->start, calls->at[n].start)));
+			c->nr_syscalls += n != last;
+			last = n;
+		}
+	}
+}
+
+static int find_syscalls(struct causes *k)
+{
+	const struct timeline_build *b = k->b;
+	struct intervals calls = { .at = NULL };
+	int ret = 0;
+
+	for (size_t i = 0; i < b->nr_all && !ret; i++)
+		if (b->all[i].kind == SEGMENT_SYSCALL)
+			ret = intervals_add(&calls, b->all[i].tid, b->all[i].start, b->all[i].end);
+	if (!ret)
+		ret = intervals_sort(&calls);
+	if (!ret)
+		add_syscalls(k, &calls);
+	intervals_free(&calls);
+	return ret;
 }
 
 /* The following is what the timeline shows of a cause */
@@ -285,6 +348,7 @@ int causes_read(struct timeline_build *b)
 		.only = b->life, .from = b->from, .to = b->to, .before = b->before, .after = b->after,
 		.begins = on_begin, .piece = on_piece, .segment = gather_segment,
 		.migration = gather_migration, .wants = gather_wants, .arg = b,
+		.spent = b->m->has_call_lengths ? on_spent : NULL,
 	};
 
 	b->causes = k;
@@ -304,6 +368,8 @@ int causes_build(struct timeline_build *b)
 		ret = add_shares(k);
 	if (!ret && k->p.nr_samples)
 		ret = split_causes(k);
+	if (!ret && b->m->has_call_lengths)
+		ret = find_syscalls(k);
 	return ret ? ret : finish(k);
 }
 
@@ -318,6 +384,7 @@ void causes_free(struct timeline_build *b)
 	free(k->at);
 	free(k->of_leaf);
 	free(k->items);
+	free(k->computed);
 	free(k->own.at);
 	free(k);
 }

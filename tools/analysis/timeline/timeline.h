@@ -36,6 +36,10 @@ struct timeline_cause {
 	int64_t unwatched_ns;		/* UNKNOWN: how much of it is an observation gap */
 	uint64_t nr;			/* waits, invocations, interrupts; requests that it was behind */
 	struct split split;		/* FUNCTION, UNKNOWN: what was in it, by samples */
+	/* The same: how much of it was in how many system calls that have a length, off no CPU. */
+	int64_t syscall_ns;
+	uint64_t nr_syscalls;
+	bool has_syscalls;		/* it is known */
 	/* The rest is NULL, or 0, where it is not known. */
 	const struct segment *wait;	/* LOCK, FUTEX, of a queue: the longest one */
 	const struct segment *hold;	/* LOCK, FUTEX: the longest hold during it */
