@@ -292,8 +292,29 @@ async function hits(t) {
 	await t.close(page, "interrupts and page faults");
 }
 
+/* Each wait of the request has its arcs, and so has the wait of the thread that it waited for. */
+async function arcs(t) {
+	const page = await ready(await t.open("known-waits.html"));
+	const drawn = await page.evaluate(() => tl.arcs.ofFocus().filter((a) => a.color === "mark")
+		.map((a) => [a.from.row.lane.thread, a.to.row.lane.thread, a.from.row.type, a.to.row.type,
+			     Math.round(a.from.t / 1000)]));
+	const of = (waiter, holder, at) => [waiter, holder, "wait", "hold", at];
+	const number = await page.evaluate(() => Object.fromEntries(tl.threads.map((l) => [l.tid, l.index])));
+
+	t.equal("an arc for each wait of the chain", drawn.sort((a, b) => a[4] - b[4]), [of(number[1], number[2], 100),
+		of(number[2], number[3], 110), of(number[1], number[3], 300), of(number[1], number[2], 500)]);
+	t.equal("and one back", await page.evaluate(() => tl.arcs.ofFocus().filter((a) => a.color === "c-hold").length), 4);
+	t.equal("none is left out", await page.evaluate(() => tl.focus.story.edges_left_out), 0);
+	t.equal("those that are too narrow have one", await page.evaluate(() => {
+		tl.state.t1 = tl.state.t0 + 1e9;
+		return tl.arcs.ofFocus().length;
+	}), 4);
+	await t.close(page, "arcs");
+}
+
 run(async (t) => {
 	await figure1(t);
 	await kernelEvents(t);
 	await hits(t);
+	await arcs(t);
 });

@@ -36,4 +36,5 @@ done | jq -s . >known-sched.json
 ldb-timeline -q -i known-sched.data -o known-sched.html &&
 	ldb-timeline -q -i known-sched.data --req=3 -o known-req3.html || exit 1
 report-trace chain known-chain.data && ldb-timeline -q -i known-chain.data -o known-chain.html || exit 1
+report-trace waits known-waits.data && ldb-timeline -q -i known-waits.data -o known-waits.html || exit 1
 browser_test timeline.js

@@ -143,27 +143,27 @@ tl.arcs = (() => {
 	}
 
 	/*
-	 * Returns the chain of the request that is shown: [thread, start, end] of waits and
-	 * holds.
+	 * Returns all chains of the request that is shown: from each thread that did not go on to the
+	 * one that was behind it, also where that one waited itself, and back when it went on.  One
+	 * that is too narrow for two arcs has one.
 	 */
 	function ofFocus() {
-		const list = [];
-		const add = (wait, hold) => {
-			if (!wait || !hold || wait[0] === hold[0])
-				return;
-			const both = Math.max(wait[1], hold[1]);
-
-			list.push({ from: at(wait[0], wait[1], "wait"), to: at(hold[0], both, "hold"),
-				    color: "mark" });
-			list.push({ from: at(hold[0], hold[2], "hold"), to: at(wait[0], wait[2], "wait"),
-				    color: "c-hold" });
-		};
+		const list = [], story = tl.focus && tl.focus.story, N = 5;
+		const wide = WIDE * (tl.state.t1 - tl.state.t0) / tl.draw.width;
 
 		if (!tl.focus)
 			return list;
-		for (const c of tl.focus.story ? tl.focus.story.causes : []) {
-			for (const k of c.links)
-				add(k.wait, k.hold);
+		for (let i = 0; story && i < story.edges.length; i += N) {
+			const [thread, by, start, end, flags] = story.edges.slice(i, i + N);
+			const from = flags & tl.F.EDGE_WAIT ? "wait" : "off";
+			const to = flags & tl.F.EDGE_HELD ? "hold" : "function";
+			const depth = flags & tl.F.EDGE_HELD ? undefined : 0;
+
+			if (thread < 0 || by < 0 || thread === by)
+				continue;
+			list.push({ from: at(thread, start, from), to: at(by, start, to, depth), color: "mark" });
+			if (end - start > wide)
+				list.push({ from: at(by, end, to, depth), to: at(thread, end, from), color: "c-hold" });
 		}
 		for (const part of tl.focus.parts)
 			list.push(...handoffArc(part));

@@ -14,6 +14,7 @@
 #include "render/text.h"
 
 #define HEAD_WIDTH	100
+#define EDGES_MAX	300	/* of a request: the longest */
 #define MARKED_MAX	600	/* segments of a request that are marked: the longest */
 
 /* Returns what write() prints, as a string to be freed; NULL: out of memory. */
@@ -169,31 +170,21 @@ static void put_bar(struct timeline_data *d, struct json *j, const char *key,
 	json_array_end(j);
 }
 
-static void put_link(struct timeline_data *d, struct json *j, const char *key,
-		     const struct chain_link *l)
+/* Who waited for whom, in all of the request's chains: waiter, other, start, end, flags. */
+static void put_edges(struct timeline_data *d, struct json *j, const struct timeline *t)
 {
-	int64_t tick = ticks_sane(reader_tick(d->m->reader, l->start_ns));
+	json_array_begin(j, "edges");
+	for (size_t i = 0; i < t->nr_edges && i < EDGES_MAX; i++) {
+		const struct timeline_edge *e = &t->edges[i];
 
-	put_bar(d, j, key, &(struct segment){
-		.tid = l->tid, .thread = model_thread(d->m, l->tid, tick),
-		.start_ns = l->start_ns, .end_ns = l->end_ns });
-}
-
-/* Writes each delay, and the thread that was behind it. */
-static void put_links(struct timeline_data *d, struct json *j, const struct chain *chain)
-{
-	json_array_begin(j, "links");
-	for (size_t i = 1; chain && i < chain->nr; i++) {
-		const struct chain_link *from = &chain->links[i - 1], *to = &chain->links[i];
-
-		if (from->tid == to->tid || !from->end_ns || !to->end_ns)
-			continue;
-		json_object_begin(j, NULL);
-		put_link(d, j, "wait", from);
-		put_link(d, j, "hold", to);
-		json_object_end(j);
+		json_i64(j, NULL, names_thread(d, e->tid, model_thread(d->m, e->tid, e->start)));
+		json_i64(j, NULL, names_thread(d, e->by, model_thread(d->m, e->by, e->start)));
+		json_i64(j, NULL, ticks_time_ns(d->m->reader, e->start));
+		json_i64(j, NULL, ticks_time_ns(d->m->reader, e->end));
+		json_u64(j, NULL, (e->is_wait ? PAGE_F_EDGE_WAIT : 0) | (e->is_held ? PAGE_F_EDGE_HELD : 0));
 	}
 	json_array_end(j);
+	json_u64(j, "edges_left_out", t->nr_edges > EDGES_MAX ? t->nr_edges - EDGES_MAX : 0);
 }
 
 static void put_cause(struct timeline_data *d, struct json *j, const struct timeline_cause *c)
@@ -213,7 +204,6 @@ static void put_cause(struct timeline_data *d, struct json *j, const struct time
 	put_bar(d, j, "wait", c->wait);
 	put_bar(d, j, "hold", c->hold);
 	put_bar(d, j, "off", c->off);
-	put_links(d, j, c->chain);
 	json_object_end(j);
 }
 
@@ -281,6 +271,7 @@ static int put_causes(struct timeline_data *d, struct json *j, const struct life
 	for (size_t i = 0; i < t.nr_causes; i++)
 		put_cause(d, j, &t.causes[i]);
 	json_array_end(j);
+	put_edges(d, j, &t);
 	ret = put_chain(d, j, &t);
 	json_object_end(j);
 	timeline_free(&t);

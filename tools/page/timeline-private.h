@@ -21,6 +21,7 @@ enum request_column { REQUEST_SEQ, REQUEST_START, REQUEST_LENGTH, REQUEST_CLASS,
 	X(THROTTLED, 64) X(MAJOR, 128)						\
 	X(COMPLETE, 1) X(LOST_HANDOFF, 2)	/* of requests */		\
 	X(QUEUE, 1) X(OPEN, 2)			/* of their parts */		\
+	X(EDGE_WAIT, 1) X(EDGE_HELD, 2)		/* of who waited for whom */	\
 	X(NO_START, 1) X(NO_END, 2)		/* of runs */
 
 #define FLAG(name, value) PAGE_F_##name = value,

@@ -403,7 +403,8 @@ function showStory() {
 	box.replaceChildren(ldb.el("p", { id: "sentence" }, ldb.el("b", {}, text.slice(0, at + 1)), text.slice(at + 1)),
 		ldb.el("div", { id: "causes" }, f.story ? f.story.causes.slice(0, 6).map((c) => causeButton(c, latency)) :
 			ldb.el("span", { class: "dim" }, `Its causes are not on this page: ldb-timeline --req=${id} -o page.html`),
-			f.story && f.story.causes.length > 6 ? ldb.el("span", { class: "dim" }, `and ${f.story.causes.length - 6} smaller`) : ""),
+			f.story && f.story.causes.length > 6 ? ldb.el("span", { class: "dim" }, `and ${f.story.causes.length - 6} smaller`) : "",
+			f.story && f.story.edges_left_out ? ldb.el("span", { class: "dim" }, `${f.story.edges_left_out} shorter arcs are left out`) : ""),
 		ldb.el("button", { id: "leave", class: "quiet", title: "show all alike (Esc)", "aria-label": "stop showing this request",
 			onclick: () => tl.lookAt(-1) }, "\u00d7"));
 }

@@ -206,7 +206,7 @@ static int add_holder(struct blame *k, const struct segment *hold, const struct 
 		.tid = wait->tid, .by = tid, .start = start, .end = end, .hold = hold,
 		.source = hold ? (wait->kind == SEGMENT_FUTEX_WAIT ? EDGE_FUTEX : EDGE_SHIM) :
 			  wait->owner ? EDGE_OWNER : is_woken ? EDGE_WAKER : EDGE_SHIM,
-		.is_likely = !hold && !wait->owner && !is_woken,
+		.is_likely = !hold && !wait->owner && !is_woken, .is_wait = true,
 	}, level);
 }
 

@@ -14,6 +14,7 @@ struct edge {
 	int64_t start, end;		/* ticks */
 	const struct segment *hold;	/* of all[]; NULL: it is known from the delay alone */
 	enum edge_source source;
+	bool is_wait;			/* tid waited for a lock or the like */
 	bool is_likely;			/* the shim says who signalled last: it need not be that */
 };
 

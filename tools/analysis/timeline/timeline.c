@@ -222,6 +222,37 @@ static void add_sums(struct timeline *t)
 COMPARE(segment_compare, struct segment,
 	UP(start_ns) UP(blocks_req) UP(tid) UP(depth) DOWN(end_ns))
 
+static int edge_compare(const void *pa, const void *pb)
+{
+	const struct timeline_edge *a = pa, *b = pb;
+	int64_t length_a = a->end - a->start, length_b = b->end - b->start;
+
+	if (length_a != length_b)
+		return length_a > length_b ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->tid != b->tid ? (a->tid < b->tid ? -1 : 1) : a->by < b->by ? -1 : a->by > b->by;
+}
+
+static int add_edges(struct timeline_build *b)
+{
+	struct timeline *t = b->t;
+
+	t->edges = calloc(b->nr_edges + 1, sizeof(*t->edges));
+	if (!t->edges)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->nr_edges; i++) {
+		const struct edge *e = &b->edges[i];
+
+		t->edges[t->nr_edges++] = (struct timeline_edge){
+			.tid = e->tid, .by = e->by, .start = e->start, .end = e->end,
+			.is_wait = e->is_wait, .is_held = e->source != EDGE_WAKER && e->source != EDGE_OCCUPANT,
+		};
+	}
+	sort_by(t->edges, t->nr_edges, edge_compare);
+	return 0;
+}
+
 static int finish(struct timeline_build *b)
 {
 	struct timeline *t = b->t;
@@ -230,7 +261,7 @@ static int finish(struct timeline_build *b)
 		t->left_out_ns = ticks_ns(b->m->reader, b->min_function);
 	qsort(t->segments, t->nr_segments, sizeof(*t->segments), segment_compare);
 	add_sums(t);
-	return add_migrations(b);
+	return add_edges(b) ? -ENOMEM : add_migrations(b);
 }
 
 static void free_build(struct timeline_build *b)
@@ -311,6 +342,7 @@ void timeline_free(struct timeline *t)
 	intervals_free(&t->pieces);
 	free(t->causes);
 	free(t->migrations);
+	free(t->edges);
 	*t = (struct timeline){ 0 };
 }
 

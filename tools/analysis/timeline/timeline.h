@@ -60,6 +60,14 @@ struct timeline_migration {
 	bool blocks_req;		/* of a thread that blocked the request */
 };
 
+/* In [start, end) ticks a thread did not go on because of another one, for which the request waited. */
+struct timeline_edge {
+	uint32_t tid, by;
+	int64_t start, end;
+	bool is_wait;			/* for a lock or the like; else it was asleep, or runnable */
+	bool is_held;			/* by a thread whose hold is a segment; else by what that did */
+};
+
 struct timeline {
 	uint64_t req;
 	const char *class;
@@ -81,6 +89,8 @@ struct timeline {
 	size_t nr_migrations;
 	struct timeline_cause *causes;	/* biggest first */
 	size_t nr_causes;
+	struct timeline_edge *edges;	/* longest first: all delays, of all levels */
+	size_t nr_edges;
 	int64_t left_out_ns;		/* invocations shorter than this were left out; 0: none */
 };
 
