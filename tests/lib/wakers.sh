@@ -14,7 +14,7 @@
 . "$TOP/tests/lib/chains.sh"
 : "${wakers_program:=./why-wakers}" "${wakers_requests:=1400}" "${wakers_file:=}" "${wakers_seen_by:=kernel}"
 wakers="cond:lock_wait:answer_ready sem:lock_wait:answered_sem barrier:lock_wait:both join:lock_wait:join
-	future:sleep:futex latch:sleep:futex pipe:sleep:pipe socket:sleep:socket eventfd:sleep:eventfd
+	future:sleep|futex_wait:futex|future latch:sleep|futex_wait:futex|latch pipe:sleep:pipe socket:sleep:socket eventfd:sleep:eventfd
 	epoll:sleep:epoll poll:sleep:poll signalfd:sleep:signalfd uring:sleep:io_uring"
 chains_own="producer|hog|why-wakers"
 
@@ -41,7 +41,7 @@ reason_of()	# variant: the filter of what the chain must end in
 judge_waker()	# variant function way kind what
 {
 	waker_name=$3-$1
-	waker_is=".chain[0].kind == \"$4\" and (.chain[0] | .label + \" \" + (.call // \"\") | test(\"$5\")) and
+	waker_is="(.chain[0].kind | test(\"^($4)\$\")) and (.chain[0] | .label + \" \" + (.call // \"\") | test(\"$5\")) and
 		(.chain[1] // {} | .kind == \"woken_by\" and .thread == \"producer\") and $(reason_of "$1" "$2")"
 	record_cause "$waker_name" "$wakers_program" "$waker_name" "$wakers_requests" "$wakers_file"
 	if [ "$wakers_seen_by" = kernel ]; then

@@ -25,7 +25,8 @@
 # said to have it, by chance; it must then be one that every request meets.
 #
 # record_options has further options of ldb-record; record_under is a command that starts
-# ldb-record; record_kinds=plant leaves the clean one out.
+# ldb-record; record_kinds=plant leaves the clean one out; why_options are
+# ldb-why's.
 
 : "${record_options:=--kernel none}"
 [ "$program_cpu" = "$scanner_cpu" ] || record_apart="--scanner-cpu $scanner_cpu"
@@ -83,7 +84,7 @@ record_cause()	# name program cause [requests [file]]
 		check "$cause_file: recorded" "record_one $cause_file.data $cause_file.facts \
 			$cause_program $cause_mode $cause_kind $*" 0
 		[ -z "$out" ] || printf '%s\n' "$out" | grep '^# '
-		ok "$cause_file: explained" eval "ldb-why -i $cause_file.data --json >$cause_file.why"
+		ok "$cause_file: explained" eval "ldb-why -i $cause_file.data ${why_options:-} --json >$cause_file.why"
 	done
 }
 

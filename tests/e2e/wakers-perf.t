@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tests requests that wait for a thread which is late, with the kernel's events by perf: the
+# functions are those that the scanner observed.
+# Timed: the requests that are judged must be slow for what was planted.
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/wakers.sh"
+need_build
+record_options="--kernel perf"
+record_kinds=plant
+wakers_seen_by=scanner
+# The CPU of a request that waits is free.
+record_apart=
+# It does not say of what a call is.
+wakers=$(echo "$wakers" | sed 's/sleep:pipe/sleep:read/; s/sleep:socket/sleep:recv/; s/sleep:eventfd/sleep:read/; s/sleep:signalfd/sleep:read/')
+build_wakers
+judge_wakers slow produce cond join future pipe uring
+judge_wakers io flush cond join epoll
+judge_wakers preempted produce cond latch socket
+judge_sums
+finish

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tests requests that wait for a thread which is late, with the kernel's events by BPF, while it
+# does not read the chain of functions: these are those that the scanner observed.
+# Timed: the requests that are judged must be slow for what was planted.
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/wakers.sh"
+need_build
+record_options="--kernel bpf"
+record_kinds=plant
+wakers_seen_by=scanner
+# The CPU of a request that waits is free.
+record_apart=
+build_wakers
+judge_wakers slow produce sem barrier latch eventfd signalfd
+judge_wakers io flush barrier future poll
+judge_wakers preempted produce sem join pipe
+judge_sums
+finish
