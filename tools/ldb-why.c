@@ -33,7 +33,7 @@ static struct {
 	bool is_compare, is_uncategorised;
 	uint32_t explain;
 	bool is_strict, has_shares;
-	bool pictures[NR_PICTURES], is_folded;
+	bool pictures[NR_PICTURES], is_folded, is_sums;
 } opt = { .explain = 800000, .chains = CHAINS_MAX };
 
 static const struct cli_option options[] = {
@@ -83,9 +83,12 @@ static const struct cli_option options[] = {
 	{ .name = "cpus", .type = CLI_FLAG, .value = &opt.pictures[PICTURE_CPUS],
 	  .help = "kernel events: which tasks ran on the CPUs during these requests" },
 	{ .name = "blame", .type = CLI_FLAG, .value = &opt.pictures[PICTURE_BLAME],
-	  .help = "where the time comes from: paths, locks, their holders, what held those up" },
+	  .help = "whom the time was lost to, summed up; and where it comes from: paths, locks, their "
+	  "holders, what held those up" },
 	{ .name = "folded", .type = CLI_FLAG, .value = &opt.is_folded,
 	  .help = "--blame as folded stacks, for flame graph programs" },
+	{ .name = "sums", .type = CLI_FLAG, .value = &opt.is_sums,
+	  .help = "--blame without the tree: whom the time was lost to" },
 	{ .name = "what-if", .type = CLI_LIST, .value = &opt.what_if, .arg = "EXPR",
 	  .help = "replay with changed durations: 'parse*0.5', 'lock:NAME*0.5', "
 	  "'lock:NAME=sharded(8)', no-preempt, cpus+2 (repeats)" },
@@ -110,6 +113,7 @@ static const struct cli_tool tool = {
 		    "ldb-why --req=4711                this one\n"
 		    "ldb-why --class=GET --slice=50    what is usual for the usual ones\n"
 		    "ldb-why -o why.html               all of this as a page, with pictures\n"
+		    "ldb-why --blame --sums            which threads and functions cost how much\n"
 		    "ldb-why --blame --folded | flamegraph.pl >blame.svg\n"
 		    "ldb-why --compare-slices=p99,p50  in what the slow ones differ, summed up\n"
 		    "ldb-why --compare old.data new.data --fail-if=p99+5%\n"
@@ -125,7 +129,7 @@ static struct why_options why_options(struct categories *categories)
 		.class = opt.class, .has_id = opt.has_req, .id = opt.req,
 		.nr_slowest = opt.has_slowest ? opt.slowest : 0,
 		.explain = opt.explain / 1e6, .is_strict = opt.is_strict, .nr_chains = opt.chains,
-		.categories = categories,
+		.categories = categories, .has_all_chains = opt.pictures[PICTURE_BLAME],
 	};
 
 	if (opt.has_slice) {
@@ -161,6 +165,8 @@ static void check_pictures(void)
 			  "all of them");
 	if (opt.is_folded && (!opt.pictures[PICTURE_BLAME] || open_is_data(&opt.open)))
 		cli_usage("--folded goes with --blame, without --json and --csv");
+	if (opt.is_sums && (!opt.pictures[PICTURE_BLAME] || opt.is_folded))
+		cli_usage("--sums goes with --blame, without --folded");
 	if (nr && is_page())
 		cli_usage("-o FILE.html has all pictures: leave out the option for one");
 }
@@ -250,7 +256,8 @@ static bool show_picture(const struct opened *o, const struct why *why,
 		.title = cmdline && *cmdline ? cmdline : "a recording", .why = wo,
 	};
 	int ret = is_page() ? why_page(why, &page, o->render.out) :
-		  picture_show(&o->render, picture(), opt.is_folded, why);
+		  picture_show(&o->render, picture(), opt.is_folded ? PICTURE_FOLDED : opt.is_sums ? PICTURE_SUMS : 0,
+			       why);
 
 	if (ret == -ENOMEM)
 		open_fail_memory();

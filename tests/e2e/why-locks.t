@@ -24,6 +24,18 @@ check_seen chain-plant "chain: and how each is known" chains.json \
 	'length > 0 and all(.[].chain[]; .source != "" and .confidence > 0 and .confidence <= 1)'
 check_seen chain-plant "chain: the sentence has it" chains.json "$most most(.sentence | test(\"log_lock.*compact\"))"
 
+# Summed up, the time is lost to whom both locks lead to, and not to the one between.
+for name in io chain; do
+	ldb-why -q -i $name-plant.data --blame --json >$name.blame
+	check "$name: blame: the sums are all of the time" "jq -e '([.sums[].total_ns] | add) == .blame[0].all_ns and .blame[0].all_ns > 0' $name.blame" 0
+done
+check_seen chain-plant "chain: blame: most was lost to the last holder" chain.blame \
+	'(.sums[0] | .label == "compact" and .thread == "compactor" and .file != "") and .sums[0].total_ns > 0.7 * .blame[0].all_ns'
+check_seen chain-plant "chain: blame: and not to the one between" chain.blame \
+	'([.sums[] | select(.thread == "committer") | .total_ns] | add // 0) < 0.2 * .blame[0].all_ns'
+check_seen io-plant "io: blame: the holder" io.blame '.sums[0].label == "flush" and .sums[0].total_ns > 0.7 * .blame[0].all_ns'
+check "no wait of the lock itself is blamed" "jq -e '.sums | all(.label != \"db_lock\" and .label != \"log_lock\")' chain.blame" 0
+
 # The judge must be able to reject.
 judge_not "another lock is not named" io-plant cause=lock_wait label=log_lock
 judge_not "another function neither" io-plant cause=lock_wait label=db_lock root_label=compact

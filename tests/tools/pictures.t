@@ -74,6 +74,13 @@ check "blame: all of the deviation, and what causes explain beyond it" \
 check "blame: frames are what is in them" \
 	"jq -e '.blame as \$b | [range(1; \$b | length)] | group_by(\$b[.].parent) | all(.[0] as \$first | \$b[\$b[\$first].parent] as \$p |
 		\$p.all_ns == \$p.own_ns + ([.[] | \$b[.].all_ns] | add))' blame.json" 0
+check "sums: all of the deviation" "jq -e '([.sums[].total_ns] | add) == .blame[0].all_ns' blame.json" 0
+check "sums: most first, and no more than there is" "jq -e '([.sums[].total_ns] | . == (sort | reverse)) and
+	(.sums | all(.own_ns <= .total_ns and .own_ns >= 0 and .requests <= .count and (.tid == 0 or .threads == 1)))' blame.json" 0
+$why --blame --sums --csv >sums.csv
+ok "sums: the same as CSV" test "$(awk -F, 'NR > 1 { s += $(NF - 1) } END { printf "%d", s }' sums.csv)" = "$(jq '[.sums[].total_ns] | add' blame.json)"
+check "sums: JSON alone" "$why --blame --sums --json | jq -ce '[.sums == \$b[0].sums, has(\"blame\")]' --slurpfile b blame.json" 0 '^\[true,false\]$'
+check "sums: alone" "ldb-why --sums" 2 '^ldb-why: --sums goes with --blame'
 $why --blame --folded >folded.out
 ok "folded: a line is a stack and a number" sh -c "test -s folded.out && ! grep -vE '^[^ ;][^;]*(;[^;]+)* [0-9]+\$' folded.out"
 ok "folded: all of it" test "$(awk '{ s += $NF } END { printf "%d", s }' folded.out)" = "$(jq '.blame[0].all_ns' blame.json)"

@@ -71,4 +71,13 @@ check "what the disk did" "ldb-why -i disk.data --slowest 1" 0 \
 ldb-why -i disk.data --slowest 1 --json >d.json
 check_jq "in JSON" d.json '.requests[0].chain[0] | .device == "nvme0n1" and .device_ns == 3500000 and .device_ns <= .ns'
 
+check "blame: the holder, not the lock" "ldb-why --blame --sums" 0 \
+	'^ *12\.5ms +98\.0 % +1  snapshot\(\) report-trace\.c:[0-9]+ of thread snapshotter 2, which held a lock$'
+check "blame: a request's own" "ldb-why --blame --sums" 0 '^ *200us +1\.6 % +1  request_handler\(\)$'
+report-trace chain chain.data
+ldb-why -i chain.data --slowest 9 --blame --json >b.json
+ldb-why -i chain.data --slowest 9 --json >w.json
+check_jq "blame: what all of them lost" b.json '([.sums[].total_ns] | add) == .blame[0].all_ns and (.sums | length) > 1'
+report-trace calls calls.data
+check "blame: a sleep that an interrupt ends" "ldb-why -i calls.data --slowest 1 --blame --sums" 0 'request_handler\(\).*, asleep \(read of a pipe\)$'
 finish

@@ -309,6 +309,16 @@ static int64_t frame_ns(const struct blametree *b, const char *path)
 	return ns;
 }
 
+static int64_t sum_of(const struct blametree *b, unsigned kind, const char *label)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < b->nr_sums; i++)
+		if (b->sums[i].kind == kind && !strcmp(b->sums[i].label, label))
+			ns += b->sums[i].total_ns;
+	return ns;
+}
+
 static void test_blame(void)
 {
 	static const char lock[] = "class:GET;function:main;function:serve;function:look_up;lock_wait:db_lock;"
@@ -344,6 +354,16 @@ static void test_blame(void)
 	ok(frame_ns(&b, "class:GET;function:main;function:serve;function:parse;preempted:hog") > 0,
 	   "who had the CPU");
 	ok(!frame_ns(&b, "class:GET;unexplained:"), "nothing is left");
+	all = 0;
+	for (size_t i = 0; i < b.nr_sums; i++)
+		all += b.sums[i].total_ns;
+	is_int(all, b.at[0].all_ns, "sums: all of it");
+	expected = 0;
+	for (size_t i = 0; i < NR; i++)
+		if (why_sample_ns(i, CAUSE_LOCK, &nr) > why_sample_ns(i, CAUSE_PREEMPTED, &nr))
+			expected += why_sample_ns(i, CAUSE_LOCK, &nr);
+	is_int(sum_of(&b, LEAF_IO, "fsync"), expected, "sums: whatever waited for the lock is its holder's I/O");
+	is_int(sum_of(&b, LINK_UNEXPLAINED, ""), 0, "sums: nothing is left");
 	blametree_free(&b);
 
 	s.w.targets[0].deviation_ns += 77;
@@ -351,6 +371,7 @@ static void test_blame(void)
 		bail_out("blametree_build");
 	is_int(frame_ns(&b, "class:GET;unexplained:") + frame_ns(&b, "class:PUT;unexplained:"), 77,
 	       "what no cause explains is shown");
+	is_int(sum_of(&b, LINK_UNEXPLAINED, ""), 77, "sums: also there");
 	s.w.targets[0].deviation_ns -= 77;
 	blametree_free(&b);
 }

@@ -121,7 +121,7 @@ TAP_FN void why_sample_target(struct why_sample *s, size_t i)
 	qsort(amounts, t->nr_amounts, sizeof(*amounts), why_sample_compare);
 	t->deviation_ns = t->request->latency_ns - WHY_REFERENCE_NS;
 	if (amounts[0].cause == CAUSE_LOCK)
-		t->chain = &s->chain;
+		amounts[0].chain = t->chain = &s->chain;
 	t->root = t->chain ? LEAF_IO : LEAF_FUNCTION;
 	t->root_label = t->chain ? "fsync" : "parse";
 	s->w.nr_targets++;
@@ -143,6 +143,13 @@ TAP_FN void why_sample_chain(struct why_sample *s)
 
 	memcpy(s->chain.links, links, sizeof(links));
 	s->chain.nr = sizeof(links) / sizeof(links[0]);
+	for (size_t i = 0; i < s->chain.nr; i++) {
+		struct chain_link *l = &s->chain.links[i];
+
+		l->call = l->call ? l->call : "";
+		l->file = l->file ? l->file : "";
+		l->thread = l->thread ? l->thread : "";
+	}
 }
 
 TAP_FN void why_sample_leaves(struct why_sample *s)
@@ -183,7 +190,7 @@ TAP_FN void why_sample_causes(struct why_sample *s)
 			.leaf = s->leaves[c], .label = labels[c], .advice = "",
 			.category = c == CAUSE_LOCK || c == CAUSE_IO ? "Storage" : "",
 			.reference_ns = c == CAUSE_SLOWER ? 100000 : 0,
-			.chain = c == CAUSE_LOCK ? &s->chain : NULL,
+			.call = "", .chain = c == CAUSE_LOCK ? &s->chain : NULL,
 		};
 		for (size_t i = 0; i < w->nr_targets; i++)
 			for (size_t k = 0; k < w->targets[i].nr_amounts; k++)

@@ -199,9 +199,24 @@ static const struct column frame_columns[] = {
 };
 #undef ROW
 
+#define ROW struct blamed
+GET(get_blamed_kind, text, link_kind_name(e->kind))
+
+static const struct column blamed_columns[] = {
+	MADE("kind", get_blamed_kind), SAME(label), SAME(call), SAME(file), SAME(thread), SAME(tid),
+	COLUMN("threads", nr_threads), COLUMN("requests", nr_requests), COLUMN("count", nr), SAME(total_ns),
+	SAME(own_ns), { 0 }
+};
+#undef ROW
+
 #define ROW struct blametree
 static const struct column blame_columns[] = {
-	NESTED("blame", at, nr, frame_columns, .form = COLUMN_SPREAD), { 0 }
+	NESTED("blame", at, nr, frame_columns, .form = COLUMN_SPREAD),
+	NESTED("sums", sums, nr_sums, blamed_columns, .form = COLUMN_ONLY_JSON), { 0 }
+};
+
+static const struct column sums_columns[] = {
+	NESTED("sums", sums, nr_sums, blamed_columns, .form = COLUMN_SPREAD), { 0 }
 };
 #undef ROW
 
@@ -228,6 +243,10 @@ static const struct column cpus_report[] = {
 
 static const struct column blame_report[] = {
 	PART_AT(NULL, picture, blame_columns, .form = COLUMN_SPREAD), { 0 }
+};
+
+const struct column picture_sums[] = {
+	PART_AT(NULL, picture, sums_columns, .form = COLUMN_SPREAD), { 0 }
 };
 #undef ROW
 

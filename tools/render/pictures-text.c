@@ -14,6 +14,7 @@
 #define EXTRAS_SHOWN	8	/* rows; more values are put together */
 #define CONTEXTS_SHOWN	8
 #define BLAME_SHOWN	60	/* frames, or more that are equal */
+#define SUMS_SHOWN	12
 #define BLAME_PARTS	200	/* frames of less than such a part of all are left out */
 #define INDENT		2
 
@@ -205,6 +206,48 @@ static int64_t least_shown(const struct blametree *b)
 	return nth > least ? nth : least;
 }
 
+/* The rest is summed up, so that the shares are whole. */
+static void put_sums(const struct render *r, const struct blametree *b, size_t nr_shown)
+{
+	char ns[UNITS_ROOM], share[UNITS_ROOM], text[TEXT_ROOM], name[TEXT_ROOM];
+	int64_t rest = 0;
+
+	text_styled(r, TEXT_BOLD, "%8s %8s %8s  %s\n", "lost", "share", "requests", "to");
+	for (size_t i = 0; i < b->nr_sums; i++) {
+		const struct blamed *s = &b->sums[i];
+
+		if (i >= nr_shown) {
+			rest += s->total_ns;
+			continue;
+		}
+		fprintf(r->out, "%8s %8s %8zu  %s\n", text_ns(s->total_ns, ns),
+			text_share(s->total_ns, b->at[0].all_ns, share), s->nr_requests,
+			wrap_name(picture_blamed(s, text), r->width - 28, name));
+	}
+	if (rest)
+		fprintf(r->out, "%8s %8s %8s  %zu others: --sums has all\n", text_ns(rest, ns),
+			text_share(rest, b->at[0].all_ns, share), "", b->nr_sums - nr_shown);
+}
+
+static void put_sums_head(const struct render *r, const struct why *w)
+{
+	struct wrap wrap;
+	const struct render *in = wrap_begin(&wrap, r);
+
+	text_styled(in, TEXT_BOLD, "Whom %zu target%s lost the time to\n", w->nr_targets,
+		    w->nr_targets == 1 ? "" : "s");
+	fputs("What was at the end of each chain, of all that waited for it, also through others.\n", in->out);
+	wrap_end(&wrap, INDENT);
+}
+
+void text_blamed(const struct render *r, const void *picture)
+{
+	const struct render_picture *p = picture;
+
+	put_sums_head(r, p->why);
+	put_sums(r, p->of, SIZE_MAX);
+}
+
 void text_blame(const struct render *r, const void *picture)
 {
 	const struct render_picture *p = picture;
@@ -212,9 +255,13 @@ void text_blame(const struct render *r, const void *picture)
 	const struct why *w = p->why;
 	int64_t least = least_shown(b);
 	size_t hidden = 0;
+	const struct render *in;
 	struct wrap wrap;
-	const struct render *in = wrap_begin(&wrap, r);
 
+	put_sums_head(r, w);
+	put_sums(r, b, SUMS_SHOWN);
+	fputc('\n', r->out);
+	in = wrap_begin(&wrap, r);
 	text_styled(in, TEXT_BOLD, "Where the deviation of %zu target%s comes from\n", w->nr_targets,
 		    w->nr_targets == 1 ? "" : "s");
 	fputs("Class, path, what it waited for, who held that, why; --folded is for flame graphs.\n",

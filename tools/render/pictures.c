@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Chooses what pictures.h offers, and makes names that all forms share. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "cli/utf8.h"
@@ -74,6 +75,66 @@ const char *picture_frame(const struct blametree_frame *f, char *buf)
 	return buf;
 }
 
+/* What it did, behind what it is called. */
+static const char *blamed_words(const struct blamed *b, char *buf)
+{
+	char call[TEXT_ROOM];
+
+	*buf = '\0';
+	switch (b->kind) {
+	case LINK_HELD_BY:
+		return ", which held a lock";
+	case LINK_WOKEN_BY:
+		return ", which woke them when it was done";
+	case LEAF_IO: case LEAF_SLEEP:
+		snprintf(buf, TEXT_ROOM, ", %s%s%.150s%s", b->kind == LEAF_IO ? "in I/O" : "asleep",
+			 *b->call ? " (" : "", text_clean(b->call, call), *b->call ? ")" : "");
+		return buf;
+	case LINK_PAGE_FAULTS:
+		return ", with page faults";
+	default:
+		return "";
+	}
+}
+
+static void blamed_thread(const struct blamed *b, const char *of, char *buf)
+{
+	char thread[TEXT_ROOM];
+
+	*buf = '\0';
+	if (!*b->thread && !b->nr_threads)
+		return;
+	text_clean(b->thread, thread);
+	if (b->tid)
+		snprintf(buf, TEXT_ROOM, "%s thread %.100s%s%" PRIu32, of, thread, *thread ? " " : "", b->tid);
+	else
+		snprintf(buf, TEXT_ROOM, "%s %zu threads%s%.100s", of, b->nr_threads, *thread ? " " : "", thread);
+}
+
+const char *picture_blamed(const struct blamed *b, char *buf)
+{
+	char name[TEXT_ROOM], thread[TEXT_ROOM], words[TEXT_ROOM];
+	bool is_function = b->kind == LEAF_FUNCTION || b->kind == LINK_PAGE_FAULTS || b->kind == LEAF_IO ||
+			   b->kind == LEAF_SLEEP || *b->file;
+
+	if (b->kind == LINK_NOT_FOLLOWED)
+		return "not known: the wait could not be followed";
+	if (b->kind == LINK_UNEXPLAINED)
+		return "not explained by any cause";
+	blamed_thread(b, is_function || b->kind >= NR_LEAF_KINDS ? " of" : ", in", thread);
+	if (is_function)
+		snprintf(buf, TEXT_ROOM, "%.200s%s%s%.60s%.120s%.200s", text_clean(b->label, name),
+			 *b->label ? "()" : "a place that is not known", *b->file ? " " : "", b->file, thread,
+			 blamed_words(b, words));
+	else if (b->kind < NR_LEAF_KINDS)
+		snprintf(buf, TEXT_ROOM, "%.300s%.120s",
+			 leaf_kind_say(b->kind, text_clean(b->label, name), words, sizeof(words)), thread);
+	else
+		snprintf(buf, TEXT_ROOM, "%.200s%.120s%.200s", text_clean(b->label, name),
+			 strcmp(b->label, b->thread) ? thread : "", blamed_words(b, words));
+	return buf;
+}
+
 union built {
 	struct balloons balloons;
 	struct boxes boxes;
@@ -122,7 +183,8 @@ static void free_built(enum picture which, union built *b)
 	}
 }
 
-int picture_show(const struct render *r, enum picture which, bool is_folded, const struct why *w)
+int picture_show(const struct render *r, enum picture which, enum picture_form form,
+		 const struct why *w)
 {
 	static const struct {
 		enum document document;
@@ -134,15 +196,17 @@ int picture_show(const struct render *r, enum picture which, bool is_folded, con
 		[PICTURE_CPUS] = { DOCUMENT_WHY_CPUS, text_cpus },
 		[PICTURE_BLAME] = { DOCUMENT_WHY_BLAME, text_blame },
 	};
+	bool is_sums = form == PICTURE_SUMS;
 	const struct printer printer = {
-		forms[which].document, picture_columns[which], forms[which].text, 0
+		forms[which].document, is_sums ? picture_sums : picture_columns[which],
+		is_sums ? text_blamed : forms[which].text, 0
 	};
 	union built b;
 	int ret = build(r, which, w, &b);
 
 	if (ret)
 		return ret;
-	if (is_folded)
+	if (form == PICTURE_FOLDED)
 		folded_blame(r, &b.blame);
 	else
 		render_show(r, &printer, &(struct render_picture){ w->p->m, w, &b });

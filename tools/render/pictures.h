@@ -24,11 +24,16 @@ struct render_picture {
 	const void *of;		/* the struct of the picture */
 };
 
-/*
- * Prints one whole document; is_folded: of BLAME, stacks for flame graph programs.  Returns 0 or
- * -errno of what it reads.
- */
-int picture_show(const struct render *r, enum picture which, bool is_folded, const struct why *w);
+/* Other forms of BLAME: stacks for flame graph programs, or only the sums. */
+enum picture_form {
+	PICTURE_WHOLE,
+	PICTURE_FOLDED,
+	PICTURE_SUMS,
+};
+
+/* Prints one whole document.  Returns 0 or -errno of what it reads. */
+int picture_show(const struct render *r, enum picture which, enum picture_form form,
+		 const struct why *w);
 
 /* pictures-text.c, pictures-plots.c: of a struct render_picture */
 void text_balloons(const struct render *r, const void *picture);
@@ -36,12 +41,14 @@ void text_boxes(const struct render *r, const void *picture);
 void text_queues(const struct render *r, const void *picture);
 void text_cpus(const struct render *r, const void *picture);
 void text_blame(const struct render *r, const void *picture);
+void text_blamed(const struct render *r, const void *picture);
 
 /* Returns the columns of a plot of text_balloons(): of its bins. */
 size_t text_balloons_columns(const struct render *r);
 
 /* pictures-data.c: columns of a struct render_picture, which may be a part of a document */
 extern const struct column *const picture_columns[NR_PICTURES];
+extern const struct column picture_sums[];
 void picture_put_json(struct json *j, enum picture which, const struct why *w, const void *of);
 void folded_blame(const struct render *r, const struct blametree *b);
 
@@ -50,6 +57,9 @@ const char *picture_cause(const struct why *w, const struct why_cause *c, char *
 
 /* Returns "worker", "idle", "another program (hidden)". */
 const char *picture_context(const struct cpu_context *c);
+
+/* Returns "snapshot() app.c:20 of thread snapshotter 2, held a lock"; buf has TEXT_ROOM bytes. */
+const char *picture_blamed(const struct blamed *b, char *buf);
 
 /* Returns "parse", "[lock_wait db_lock]": as in folded stacks; buf has TEXT_ROOM bytes. */
 const char *picture_frame(const struct blametree_frame *f, char *buf);

@@ -44,6 +44,7 @@ const char *link_kind_name(unsigned kind)
 		[LINK_TAKEN_BY] = "taken_by",
 		[LINK_CALLS] = "calls", [LINK_REQUEST] = "request", [LINK_PAGE_FAULTS] = "page_faults",
 		[LINK_ALL] = "all", [LINK_CLASS] = "class", [LINK_UNEXPLAINED] = "unexplained",
+		[LINK_NOT_FOLLOWED] = "not_followed",
 	};
 
 	return kind < NR_LEAF_KINDS ? leaf_kinds[kind].name : names[kind];

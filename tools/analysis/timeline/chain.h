@@ -32,6 +32,7 @@ enum link_kind {
 	LINK_REQUEST,		/* one that was ahead */
 	LINK_PAGE_FAULTS,
 	LINK_ALL, LINK_CLASS, LINK_UNEXPLAINED, /* of blame trees */
+	LINK_NOT_FOLLOWED,	/* of sums: a wait of which nobody is known */
 	NR_LINK_KINDS
 };
 

@@ -100,8 +100,8 @@ static void add_amount(struct build *b, const struct why_target *t, size_t k)
 
 	if (c->leaf != UINT32_MAX && c->kind != LEAF_FUNCTION)
 		frame = find_child(b, frame, c->kind, b->w->p->leaves[c->leaf].label);
-	if (!k && t->chain)
-		frame = add_chain(b, frame, t->chain, c->kind);
+	if (t->amounts[k].chain)
+		frame = add_chain(b, frame, t->amounts[k].chain, c->kind);
 	add_time(b, frame, t->amounts[k].ns);
 }
 
@@ -212,6 +212,8 @@ int blametree_build(const struct why *w, struct blametree *b)
 		sum(b);
 		build.ret = order(b);
 	}
+	if (!build.ret)
+		build.ret = blamed_build(w, &b->sums, &b->nr_sums);
 	hash_free(&build.frames);
 	if (build.ret)
 		blametree_free(b);
@@ -221,5 +223,6 @@ int blametree_build(const struct why *w, struct blametree *b)
 void blametree_free(struct blametree *b)
 {
 	free(b->at);
+	free(b->sums);
 	*b = (struct blametree){ 0 };
 }

@@ -146,12 +146,34 @@ struct blametree_frame {
 	size_t nr;		/* amounts in it */
 };
 
+/*
+ * pictures-blamed.c: the same time by what was at the end of each chain, however the requests came to
+ * wait for it: all sums are exact, and together they are all of the tree.  Waits that could not be
+ * followed to somebody are one row (LINK_NOT_FOLLOWED), what no cause explains is another.
+ */
+struct blamed {
+	unsigned kind;		/* leaf_kind or link_kind */
+	const char *label, *call, *file, *thread; /* of the link; "" */
+	uint32_t tid;		/* if it is always the same; 0 */
+	size_t nr_threads;	/* of that name */
+	size_t nr_requests;	/* that lost time to it */
+	size_t nr;		/* amounts */
+	int64_t total_ns;	/* what they lost */
+	int64_t own_ns;		/* how much of it the last link accounts for; the rest: those before it */
+	size_t last_target;
+};
+
 struct blametree {
 	struct blametree_frame *at;	/* as one reads the tree: a frame, then its children, most first */
 	size_t nr;
 	size_t nr_dropped;	/* over BLAMETREE_FRAMES_MAX */
+	struct blamed *sums;	/* most first */
+	size_t nr_sums;
 };
 
+int blamed_build(const struct why *w, struct blamed **rows, size_t *nr);
+
+/* With the sums. */
 int blametree_build(const struct why *w, struct blametree *b);
 void blametree_free(struct blametree *b);
 

@@ -36,6 +36,7 @@ struct chains {
 	struct why *w;
 	struct wanted *wanted;		/* by id, start */
 	size_t nr_wanted;
+	bool has_all;			/* amounts are followed */
 	struct categories *categories;	/* NULL: none */
 	const struct symbol *io_of;	/* the function that was looked up last, and the I/O that it calls */
 	char io[128];
@@ -230,19 +231,56 @@ static bool is_cause(struct chains *k, const struct timeline_cause *t, const str
 	return c->kind == LEAF_THROTTLED || chain_text(k, t->label) == c->label;
 }
 
+static const struct timeline_cause *find_cause(struct chains *k, const struct timeline *timeline,
+					       const struct why_cause *c)
+{
+	for (size_t i = 0; i < timeline->nr_causes; i++)
+		if (is_cause(k, &timeline->causes[i], c))
+			return &timeline->causes[i];
+	return NULL;
+}
+
+static void set_chain(struct chains *k, const struct why_target *t, size_t n, const struct chain *chain)
+{
+	struct why_private *p = k->w->private;
+
+	p->amounts[t->amounts - p->amounts + n].chain = chain;
+}
+
+/* Follows the other amounts, too. */
+static int chain_others(struct chains *k, const struct why_target *t, const struct timeline *timeline)
+{
+	struct why_private *p = k->w->private;
+
+	for (size_t n = 1; n < t->nr_amounts; n++) {
+		const struct why_cause *c = &k->w->causes[t->amounts[n].cause];
+		const struct timeline_cause *found = find_cause(k, timeline, c);
+		struct chain *chain;
+
+		if (!found || !found->chain || c->kind == LEAF_BEHIND)
+			continue;
+		chain = malloc(sizeof(*chain));
+		if (!chain || array_push(p->more_chains, p->nr_more_chains, p->room_more_chains, chain)) {
+			free(chain);
+			return -ENOMEM;
+		}
+		*chain = *found->chain;
+		chain->links[0].ns = t->amounts[n].ns;
+		set_chain(k, t, n, chain);
+	}
+	return 0;
+}
+
 static void chain_target(struct chains *k, const struct wanted *at, const struct timeline *timeline,
 			 struct chain *chain)
 {
 	struct why_target *t = at->target;
 	const struct why_cause *c = &k->w->causes[t->amounts[0].cause];
 	int64_t ns = t->amounts[0].ns;
-	const struct timeline_cause *found = NULL;
+	const struct timeline_cause *found = find_cause(k, timeline, c);
 	const struct symbol *func = k->w->p->paths[c->path].func;
 	struct chain_link *link;
 
-	for (size_t i = 0; i < timeline->nr_causes && !found; i++)
-		if (is_cause(k, &timeline->causes[i], c))
-			found = &timeline->causes[i];
 	if (c->kind == LEAF_BEHIND) {
 		chain_behind(k, chain, at, timeline);
 	} else if (found && found->chain) {
@@ -274,17 +312,16 @@ static void set_root(struct why *w, struct why_target *t)
 /* For other kinds a timeline shows no more than the partition does, and it takes milliseconds. */
 static bool needs_timeline(const struct chains *k, const struct why_target *t)
 {
-	const struct why_cause *c = &k->w->causes[t->amounts[0].cause];
+	size_t nr = k->has_all ? t->nr_amounts : 1;
 
-	switch (c->kind) {
-	case LEAF_FUNCTION:
-		return is_in_queue(k->w->p, c->path);
-	case LEAF_IRQ:
-	case LEAF_UNKNOWN:
-		return false;
-	default:
-		return true;
+	for (size_t n = 0; n < nr; n++) {
+		const struct why_cause *c = &k->w->causes[t->amounts[n].cause];
+		enum leaf_kind kind = c->kind;
+
+		if (kind == LEAF_FUNCTION ? is_in_queue(k->w->p, c->path) : kind != LEAF_IRQ && kind != LEAF_UNKNOWN)
+			return true;
 	}
+	return false;
 }
 
 static int follow(struct chains *k, struct wanted *at, struct chain *chain)
@@ -300,13 +337,16 @@ static int follow(struct chains *k, struct wanted *at, struct chain *chain)
 	if (ret)
 		return ret;
 	chain_target(k, at, &timeline, chain);
+	if (k->has_all && !at->ahead)
+		ret = chain_others(k, at->target, &timeline);
 	if (is_needed)
 		timeline_free(&timeline);
 	if (chain->nr) {
 		at->target->chain = chain;
+		set_chain(k, at->target, 0, chain);
 		k->w->nr_chains++;
 	}
-	return k->ret;
+	return ret ? ret : k->ret;
 }
 
 /* Timelines of requests that are near each other need the same blocks of the trace. */
@@ -345,7 +385,7 @@ static int find_lives(struct chains *k)
 
 int chains_build(struct why *w, const struct why_options *o)
 {
-	struct chains k = { .w = w, .categories = o->categories };
+	struct chains k = { .w = w, .categories = o->categories, .has_all = o->has_all_chains };
 	size_t nr = o->nr_chains < w->nr_targets ? o->nr_chains : w->nr_targets;
 	int ret = -ENOMEM;
 

@@ -65,7 +65,9 @@ struct why_private {
 	struct hash by_key;		/* of causes */
 	int64_t (*by_anomaly)[NR_ANOMALIES]; /* by cause: deviation that it explains */
 	size_t room_by_anomaly;
-	struct chain *chains;
+	struct chain *chains;		/* of first amounts */
+	struct chain **more_chains;	/* of others */
+	size_t nr_more_chains, room_more_chains;
 };
 
 /* why-explain.c: finds the causes of one target; returns 0 or -ENOMEM */

@@ -490,6 +490,9 @@ void why_free(struct why *w)
 	free(k->amounts);
 	hash_free(&k->by_key);
 	free(k->by_anomaly);
+	for (size_t i = 0; i < k->nr_more_chains; i++)
+		free(k->more_chains[i]);
+	free(k->more_chains);
 	free(k->chains);
 	free(k);
 	free(w->targets);

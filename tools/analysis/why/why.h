@@ -39,6 +39,7 @@ struct why_amount {
 	uint32_t cause;
 	uint32_t nr_more;	/* invocations or requests above the median */
 	int64_t ns;		/* of the request's deviation; > 0 */
+	const struct chain *chain; /* a wait that was followed; NULL */
 };
 
 struct why_target {
@@ -71,6 +72,7 @@ struct why_options {
 	double explain;			/* 0.8 */
 	bool is_strict;			/* NSight's own rule: children's deviations, not amounts */
 	size_t nr_chains;		/* 500 */
+	bool has_all_chains;		/* all amounts of a request are followed, not only the first */
 	struct categories *categories; /* NULL: none */
 };
 
