@@ -38,7 +38,7 @@ crowded_rows()	# file title
 	heading "$2: $(mean "$f" plain.cpu %.0f) us of CPU, $(mean "$f" on.waits %.0f) waits, $(mean "$f" on.long %.0f) long invocations"
 	for c in off auto on; do
 		[ "$c" != off ] && placed=99 observed=95 || placed='' observed=''
-		paired "$f" "$c.placed" "  waits of 50 us: in the right function, %; readings $c" -v least="$placed" -v fmt=%.2f
+		paired "$f" "$c.placed" "  waits in the right function, %; readings $c" -v least="$placed" -v fmt=%.2f
 		paired "$f" "$c.observed" "  500 us without a switch: observed, %; $c" -v least="$observed" -v fmt=%.2f
 		row "$f" "$c.calls" "" "  all invocations: observed, %; $c" "" %.2f
 		row "$f" "$c.resolution" "" "  resolution, us; $c" "" %.1f
