@@ -90,7 +90,7 @@ is_debug()	# kernel
 # most of what else these tests check: of each pair that is alike one runs in this kernel, one in
 # the other.  What the module itself reports is tested in both: e2e.t, truth.t and programs/.
 one_kernel=$(xargs <<EOF
-6.1:calls.t 6.1:ftrace-off.t 6.1:idle.t 6.1:storms.t 6.1:why-cpu.t 6.1:why-memory.t
+6.1:calls.t 6.1:frames.t 6.1:ftrace-off.t 6.1:idle.t 6.1:storms.t 6.1:why-cpu.t 6.1:why-memory.t
 6.12:both.t 6.12:cycles.t 6.12:hits.t 6.12:nobody.t 6.12:planted.t 6.12:rights.t 6.12:why-locks.t
 EOF
 )

@@ -44,11 +44,14 @@ static int open_clock(int tid, int cpu, uint64_t period_ns)
 /*
  * The price: a loop takes more CPU time while it is interrupted.  Rounds with interrupts and without
  * alternate, because the speed of a CPU changes with what its neighbour does; a quarter of the
- * differences are greater than what counts.  A program loses more than the loop, whose code and data stay in the caches.
+ * differences are greater than what counts.  A program loses more than the loop, whose code and data
+ * stay in the caches.  Where the kernel's clock of a thread goes in ticks nothing can be measured.
  */
 #define ROUNDS		15
 #define ROUND_NS	300000
 #define ROUND_PERIOD_NS	20000
+#define STEPS_FIRST	100000ULL
+#define STEPS_MAX	(STEPS_FIRST * 50)
 #define PRICE_NS	10000	/* if it cannot be measured */
 #define PRICE_MIN_NS	1000
 #define CACHES_PART	2
@@ -70,33 +73,51 @@ static uint64_t loop_ns(uint64_t steps)
 	return cpu_ns() - begin;
 }
 
-/* What each interrupt of a loop has cost it; negative: the loop without was slower. */
-static int64_t measure_once(int fd, uint64_t steps)
+/*
+ * Stores what each interrupt of a loop has cost it; negative: the loop without was slower.  Returns
+ * false if the clock stood still.
+ */
+static bool measure_once(int fd, uint64_t steps, int64_t *price)
 {
 	int64_t free_ns = loop_ns(steps), ns;
 
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	ns = loop_ns(steps);
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-	return (ns - free_ns) * ROUND_PERIOD_NS / ns;
+	if (ns <= 0 || free_ns <= 0)
+		return false;
+	*price = (ns - free_ns) * ROUND_PERIOD_NS / ns;
+	return true;
 }
 
 COMPARE_NUMBERS(by_value, int64_t)
 
+/* Returns false if it cannot be measured. */
+static bool measure_rounds(int fd, int64_t prices[ROUNDS])
+{
+	uint64_t ns = loop_ns(STEPS_FIRST), steps = min(STEPS_FIRST * ROUND_NS / (ns + 1), STEPS_MAX);
+
+	for (int i = 0; i < ROUNDS; i++)
+		if (!measure_once(fd, steps, &prices[i]))
+			return false;
+	sort_by(prices, ROUNDS, by_value);
+	return true;
+}
+
 static uint64_t measure_interrupt(void)
 {
-	uint64_t steps = 100000, ns;
-	int64_t prices[ROUNDS];
 	int fd = open_clock(0, -1, ROUND_PERIOD_NS);
+	int64_t prices[ROUNDS];
+	uint64_t ns;
+	bool ok;
 
 	if (fd < 0)
 		return PRICE_NS;
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-	steps = steps * ROUND_NS / (loop_ns(steps) + 1);
-	for (int i = 0; i < ROUNDS; i++)
-		prices[i] = measure_once(fd, steps);
+	ok = measure_rounds(fd, prices);
 	close(fd);
-	sort_by(prices, ROUNDS, by_value);
+	if (!ok)
+		return PRICE_NS;
 	if (prices[ROUNDS * 3 / 4] < PRICE_MIN_NS)
 		return PRICE_MIN_NS;
 	ns = prices[ROUNDS * 3 / 4];
