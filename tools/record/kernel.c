@@ -138,8 +138,16 @@ static struct kernel_source *open_ebpf(struct recording *r, char *why, size_t si
 		.has_all_calls = r->o->calls == CALLS_ALL, .call_min_ns = r->o->call_threshold_ns,
 		.verbose = r->o->verbose,
 	};
+	struct kernel_source *s = ebpf_open(&r->session, &o, why, size);
 
-	return ebpf_open(&r->session, &o, why, size);
+	/* The kernel checks programs, and an older one may refuse the loops that read chains. */
+	if (!s && r->o->kernel_frames == FRAMES_AUTO && o.has_frames) {
+		o.has_frames = false;
+		s = ebpf_open(&r->session, &o, why, size);
+		if (s && !s->why_not_better[0])
+			snprintf(s->why_not_better, sizeof(s->why_not_better), "no readings of functions here");
+	}
+	return s;
 }
 
 static struct kernel_source *open_perf(struct recording *r, char *why, size_t size)
