@@ -90,6 +90,7 @@ struct partition_build {
 	size_t nr_idle, room_idle;
 	bool is_nap;			/* the time that is being swept is one */
 	bool has_queued;
+	bool has_unknown;		/* the requests that no known thread took out have their shares */
 	size_t spot;			/* the first of owned that has not ended */
 	struct attribution attribution;
 	int64_t *faults;		/* ticks */

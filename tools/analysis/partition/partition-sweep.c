@@ -325,7 +325,10 @@ static void end_thread(struct partition_build *b)
 		nr++;
 	if (!b->ret)
 		partition_add_behind(b);
-	partition_add_queued(b, b->queued + first, nr - first);
+	/* Tid 0 stands for an unknown thread, which is the first; a trace may have a thread 0, too. */
+	if (b->tid || !b->has_unknown)
+		partition_add_queued(b, b->queued + first, nr - first);
+	b->has_unknown = true;
 	b->nr_owned = 0;
 	b->nr_idle = 0;
 	b->spot = 0;
