@@ -122,6 +122,11 @@ static const struct cli_tool tool = {
 	.argument = "FILE",
 };
 
+static bool is_page(void)
+{
+	return page_is_wanted(opt.open.output) && !open_is_data(&opt.open) && !opt.is_folded;
+}
+
 static struct why_options why_options(struct categories *categories)
 {
 	struct why_options o = {
@@ -129,7 +134,7 @@ static struct why_options why_options(struct categories *categories)
 		.class = opt.class, .has_id = opt.has_req, .id = opt.req,
 		.nr_slowest = opt.has_slowest ? opt.slowest : 0,
 		.explain = opt.explain / 1e6, .is_strict = opt.is_strict, .nr_chains = opt.chains,
-		.categories = categories, .has_all_chains = opt.pictures[PICTURE_BLAME],
+		.categories = categories, .has_all_chains = opt.pictures[PICTURE_BLAME] || is_page(),
 	};
 
 	if (opt.has_slice) {
@@ -147,11 +152,6 @@ static enum picture picture(void)
 	while (which < NR_PICTURES && !opt.pictures[which])
 		which++;
 	return which;
-}
-
-static bool is_page(void)
-{
-	return page_is_wanted(opt.open.output) && !open_is_data(&opt.open) && !opt.is_folded;
 }
 
 static void check_pictures(void)
