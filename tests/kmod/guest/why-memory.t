@@ -17,7 +17,8 @@ has_faults()	# name function pages
 	jq --slurpfile hits hits.json "[.requests[] | select(.req as \$r | \$hits[0] | index(\$r))
 		| [.shares[] | select(.path[-1] | test(\"^($2)\$\")) | .faults] | add // 0]" shares.json >faults.json
 	diag "$1: faults in $2(): $(jq -c . faults.json)"
-	jq -e "length >= 10 and (map(select(. >= 0.9 * $3)) | length) >= 0.8 * length" faults.json >/dev/null
+	# Those at which the scanner had no CPU are in the caller.
+	jq -e "length >= 10 and (map(select(. >= 0.7 * $3)) | length) >= 0.8 * length" faults.json >/dev/null
 }
 
 load
