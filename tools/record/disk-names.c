@@ -12,7 +12,6 @@
 static void read_name(uint32_t dev, char *name, size_t size)
 {
 	char path[64], to[512];
-	const char *base;
 	ssize_t n;
 
 	*name = '\0';
@@ -22,8 +21,7 @@ static void read_name(uint32_t dev, char *name, size_t size)
 	if (n <= 0)
 		return;
 	to[n] = '\0';
-	base = strrchr(to, '/');
-	snprintf(name, size, "%.31s", base ? base + 1 : to);
+	snprintf(name, size, "%.31s", basename(to));
 }
 
 const char *disk_names_get(struct disk_names *d, uint32_t dev)

@@ -8,16 +8,16 @@
 
 #define TRIES	64	/* for a slot that is free; else the work there has made room */
 
-static uint64_t hash_of(const struct perf_flight *f)
+static uint64_t hash_of(uint64_t dev, uint64_t sector)
 {
-	return hash_mix(hash_mix(0, f->dev), f->sector);
+	return hash_mix(hash_mix(0, dev), sector);
 }
 
 static struct perf_flight *find(struct perf_disks *d, const struct perf_event *e)
 {
 	uint32_t n;
 
-	hash_each(&d->by_place, hash_mix(hash_mix(0, e->b), e->addr), n)
+	hash_each(&d->by_place, hash_of(e->b, e->addr), n)
 		if (d->at[n].dev == e->b && d->at[n].sector == e->addr)
 			return &d->at[n];
 	return NULL;
@@ -25,7 +25,7 @@ static struct perf_flight *find(struct perf_disks *d, const struct perf_event *e
 
 static void forget(struct perf_disks *d, struct perf_flight *f)
 {
-	hash_remove(&d->by_place, hash_of(f), f - d->at);
+	hash_remove(&d->by_place, hash_of(f->dev, f->sector), f - d->at);
 	f->is_used = false;
 }
 
@@ -41,7 +41,7 @@ static struct perf_flight *add(struct perf_disks *d, const struct perf_event *e)
 		forget(d, f);
 	f->dev = e->b;
 	f->sector = e->addr;
-	if (hash_add(&d->by_place, hash_of(f), f - d->at))
+	if (hash_add(&d->by_place, hash_of(f->dev, f->sector), f - d->at))
 		return NULL;
 	d->next = (d->next + 1) % PERF_FLIGHTS_MAX;
 	return f;
