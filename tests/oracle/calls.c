@@ -24,7 +24,9 @@
  * - Callers in another block (a library with a block of its own) are in another stack.
  * - A row that was lost is missing: oracle_excused().
  * - A signal may come after an invocation is numbered and before its record is linked: what the
- *   handler calls has a higher number, and the same caller, and has ended when it begins.
+ *   handler calls has a higher number, and the same caller, and has ended when it begins.  If more
+ *   signals follow, the scanner may poll several times in between: then the record may be linked
+ *   late, but what was called must be a handler.
  * - A generation that the thread had when it stamped a lock may still have been in its CPU's store
  *   buffer when the scanner polled: bounds are those of what another CPU can observe.  That holds
  *   for either clock (11 ns were measured; half a microsecond is allowed: store_err).
@@ -40,6 +42,7 @@ struct ended {				/* one invocation, or neighbours of one caller */
 	uint64_t gen_first, gen_last, parent;
 	int64_t start_max;		/* the least of them */
 	int64_t end_min;		/* the greatest */
+	uint64_t ret;			/* of the last of them */
 	uint32_t depth;
 };
 
@@ -148,6 +151,7 @@ static void push(struct stack *s, const struct ldb_row_func *f, int64_t end_min)
 	/* The two are neighbours: no invocation can come any more that contains one of them alone. */
 	if (top && top->parent == f->parent_gen && top->depth == f->depth) {
 		top->gen_last = f->gen;
+		top->ret = f->ret;
 		if (f->start_max < top->start_max)
 			top->start_max = f->start_max;
 		if (end_min > top->end_min)
@@ -162,7 +166,7 @@ static void push(struct stack *s, const struct ldb_row_func *f, int64_t end_min)
 	}
 	s->ended[s->nr++] = (struct ended){
 		.gen_first = f->gen, .gen_last = f->gen, .parent = f->parent_gen, .depth = f->depth,
-		.start_max = f->start_max, .end_min = end_min,
+		.start_max = f->start_max, .end_min = end_min, .ret = f->ret,
 	};
 }
 
@@ -188,10 +192,12 @@ static bool wants_parent(const struct calls *c, const struct stack *s, const str
 }
 
 /* Was it called by a signal handler that came between f's number and its link?  See above. */
-static bool came_between(const struct ended *e, const struct ldb_row_func *f, int64_t start_min)
+static bool came_between(struct oracle *o, const struct ended *e, const struct ldb_row_func *f,
+			 int64_t start_min)
 {
 	return e->parent && e->parent == f->parent_gen && e->depth == f->depth &&
-	       e->end_min <= f->start_max && (start_min == TICK_UNKNOWN || e->start_max >= start_min);
+	       e->end_min <= f->start_max &&
+	       (start_min == TICK_UNKNOWN || e->start_max >= start_min || oracle_is_handler(o, e->ret));
 }
 
 static void contain(struct calls *c, struct stack *s, const struct ldb_row_func *f)
@@ -202,7 +208,7 @@ static void contain(struct calls *c, struct stack *s, const struct ldb_row_func 
 		const struct ended *e = &s->ended[--s->nr];
 
 		c->nr_pairs++;
-		if (came_between(e, f, start_min))
+		if (came_between(c->o, e, f, start_min))
 			continue;
 		if (start_min != TICK_UNKNOWN && e->start_max < start_min)
 			bad(c, "starts before its caller", f, "callee", e->gen_last);

@@ -191,6 +191,7 @@ static void write_rows(struct writer *w, const struct sample *s)
 	write_all(w, s, irq);
 	write_all(w, s, gap);
 	write_all(w, s, lost);
+	write_all(w, s, module);
 }
 
 const char *sample_file(void)

@@ -3,6 +3,8 @@
  * The oracle must accept a recording that is possible, and reject each of these changes of it,
  * for the right reason.  It must accept what a loss explains, and no more than that.
  */
+#include <dlfcn.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 #include "mutants.h"
@@ -249,6 +251,29 @@ CHANGE(perf_error, s->meta[META_KERNEL].value = "perf"; sample_add(s, meta, { "k
        s->req[R_TAKEN].tick = 12950;)
 CHANGE(perf_error_more, perf_error(s); s->req[R_TAKEN].tick = 12930;)
 CHANGE(signal_between, gens_swapped(s); s->func[F_INNER2].start_unc = 2500;)
+/* Where this process's own handlers return to. */
+static uint64_t handler_ret;
+
+static void note_return(int sig)
+{
+	handler_ret = (uintptr_t)__builtin_return_address(0);
+}
+
+/* The two are too far apart for one signal. */
+static void handler_between(struct sample *s)
+{
+	Dl_info at;
+
+	signal(SIGUSR1, note_return);
+	raise(SIGUSR1);
+	if (!dladdr((void *)(uintptr_t)handler_ret, &at))
+		bail_out("no module");
+	gens_swapped(s);
+	s->func[F_INNER].ret = handler_ret;
+	sample_add(s, module, { .start = (uintptr_t)at.dli_fbase, .end = handler_ret + 4096, .end_tick = INT64_MAX,
+				.bias = (uintptr_t)at.dli_fbase, .build_id = "", .path = at.dli_fname });
+}
+CHANGE(other_between, handler_between(s); s->func[F_INNER].ret += 16;)
 CHANGE(out_of_place, struct ldb_row_func f = s->func[F_LEAF]; s->func[F_LEAF] = s->func[F_OUTER];
        s->func[F_OUTER] = f;)
 CHANGE(nothing, s->is_cut = false;)
@@ -263,6 +288,8 @@ static void test_permitted(void)
 		{ true, "the recording can have been", nothing },
 		{ true, "rows may be out of place", out_of_place },
 		{ true, "a signal between a number and its link", signal_between },
+		{ true, "more signals between them", handler_between },
+		{ false, "which are no other calls", other_between },
 		{ true, "attached: a request that is heard of by its end", attached },
 		{ false, "but not twice", attached_twice },
 		{ true, "a caller that may have been lost", lost_parent },

@@ -34,8 +34,9 @@ struct sample {
 	struct ldb_row_irq irq[ROWS_MAX];
 	struct ldb_row_gap gap[ROWS_MAX];
 	struct ldb_row_lost lost[ROWS_MAX];
+	struct ldb_row_module module[ROWS_MAX];
 	size_t nr_meta, nr_clock, nr_thread, nr_func, nr_lock, nr_req, nr_sched, nr_fault, nr_irq, nr_gap,
-	       nr_lost;
+	       nr_lost, nr_module;
 	size_t flush_req;	/* the rows before it are written first; 0: all at once */
 	bool is_cut;
 	uint32_t clock_id;

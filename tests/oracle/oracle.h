@@ -70,6 +70,7 @@ struct oracle {
 
 	uint64_t nr_violations, of[ORACLE_NR];
 	const char *last_rule;		/* of the last violation */
+	uint64_t sigreturn;		/* sigreturn.c: the last that was found, or 0 */
 };
 
 struct oracle_options {
@@ -112,6 +113,9 @@ bool oracle_alive(struct oracle *o, enum automaton a, const char *what, uint32_t
 void witness_read(struct oracle *o);
 bool witness_find(const struct oracle *o, const struct life *l, uint64_t gen, int64_t *before,
 		  int64_t *after);
+
+/* Does a function that returns there return from a signal?  False: it does not, or that is not known. */
+bool oracle_is_handler(struct oracle *o, uint64_t ret);
 
 void oracle_out_of_memory(void) __attribute__((noreturn));
 
