@@ -108,8 +108,14 @@ static bool came_between(const struct nested *old, const struct nested *new)
 
 static void end_by(struct seen *s, int64_t tick)
 {
-	if (is_open(s))
-		return;
+	if (is_open(s)) {
+		if (tick == INT64_MAX)
+			return;
+		/* The scanner was away when it ended, and observed it last then. */
+		s->flags &= ~LDB_FUNC_F_OPEN;
+		s->end_min = s->end_max;
+		s->end_max = INT64_MAX;
+	}
 	s->end_max = min(s->end_max, tick);
 	s->ends_by = min(s->ends_by, tick);
 }

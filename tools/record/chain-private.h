@@ -43,6 +43,7 @@ struct seen {
 	bool is_placed;		/* depth and parent are known */
 	bool by_kernel;
 	bool by_scanner;	/* its row has come */
+	bool is_left;		/* its row says that it is running, and is not written yet */
 	uint64_t gen, parent, pc, ret, addr;
 	int64_t start_min, start_max, end_min, end_max;	/* of those, min may be NOT_KNOWN */
 	int64_t ends_by;	/* its end is not later: something that began after it was observed then */
@@ -88,6 +89,9 @@ struct chains {
 	/* Rows of the scanner, in the order of their arrival; the first ones are processed. */
 	struct ldb_row_func *rows;
 	size_t nr_rows, room_rows, nr_done;
+	/* Those that say that an invocation is running; they wait for the last reading. */
+	struct ldb_row_func *open;
+	size_t nr_open, room_open;
 	/* Invocations that the kernel has read, that have ended, and that are not written yet, in any order. */
 	struct seen *ended;
 	size_t nr_ended, room_ended;
@@ -124,7 +128,7 @@ void chain_rows_end(struct chains *c, const struct seen *s);
 void chain_rows_open(struct chains *c, const struct seen *s);
 
 /* Writes the invocations of a thread that the scanner has observed, and drops those that only the kernel has read. */
-void chain_rows_give_back(struct chains *c, uint32_t tid);
+void chain_rows_give_back(struct chains *c, const struct chain *t);
 
 /* The thread has ended, and so have those of its invocations that no later reading found. */
 void chain_rows_cut(struct chains *c, uint32_t tid, int64_t tick);

@@ -197,7 +197,7 @@ void chain_rows_end(struct chains *c, const struct seen *s)
 {
 	struct seen *known;
 
-	if (!s->by_scanner) {
+	if (!s->by_scanner || s->is_left) {
 		add_ended(c, s);
 		return;
 	}
@@ -259,12 +259,18 @@ static void join_running(struct chains *c, const struct chain *t, const struct l
 	still.end_min = chain_running_since(t);
 	still.end_max = INT64_MAX;
 	still = join(row, &still);
-	add_ended(c, &still);
 	s->by_scanner = true;
 	s->start_min = still.start_min;
 	s->start_max = still.start_max;
-	if (!(still.flags & LDB_FUNC_F_OPEN))
-		s->end_max = s->ends_by = still.end_max;
+	s->flags &= still.flags | LDB_FUNC_F_OPEN;
+	/* For both it was running until the end: it is written with those that only the kernel knows. */
+	s->is_left = still.flags & LDB_FUNC_F_OPEN;
+	if (s->is_left) {
+		s->end_min = still.end_max;
+		return;
+	}
+	s->end_max = s->ends_by = still.end_max;
+	add_ended(c, &still);
 }
 
 /* It is in no reading, but was running at start_max: so it was between the two readings around that time. */
@@ -293,7 +299,7 @@ static void take_row(struct chains *c, const struct ldb_row_func *row)
 
 	if (t && row->flags & LDB_FUNC_F_RESUMED && !t->is_left_alone)
 		chain_leave_alone(c, t);
-	if (!t || t->is_left_alone || (!t->nr_readings && !t->nr)) {
+	if (!t || t->is_left_alone || (!t->nr_readings && !t->nr) || row->start_max < t->born) {
 		c->ops->out(c->arg, row);
 		return;
 	}
@@ -318,10 +324,36 @@ bool chains_func(struct chains *c, const struct ldb_row_func *row)
 	return true;
 }
 
+/*
+ * For the scanner these have not ended.  Readings that came after it polled the thread last can say
+ * more, so they wait for the thread's last one.
+ */
+static void take_open_rows(struct chains *c, bool is_end)
+{
+	size_t nr_left = 0;
+
+	for (size_t i = 0; i < c->nr_open; i++) {
+		const struct chain *t = chain_of(c, c->open[i].tid);
+
+		if (is_end || !t || t->has_ended)
+			take_row(c, &c->open[i]);
+		else
+			c->open[nr_left++] = c->open[i];
+	}
+	c->nr_open = nr_left;
+}
+
 static void take_rows(struct chains *c, int64_t tick)
 {
-	while (c->nr_done < c->nr_rows && c->rows[c->nr_done].end_max <= tick)
-		take_row(c, &c->rows[c->nr_done++]);
+	for (; c->nr_done < c->nr_rows && c->rows[c->nr_done].end_max <= tick; c->nr_done++) {
+		const struct ldb_row_func *row = &c->rows[c->nr_done];
+
+		if (row->flags & LDB_FUNC_F_OPEN && array_room(&c->open, &c->room_open, c->nr_open, sizeof(*row)))
+			c->open[c->nr_open++] = *row;
+		else
+			take_row(c, row);
+	}
+	take_open_rows(c, tick == INT64_MAX);
 	if (c->nr_done < c->nr_rows / 2)
 		return;
 	c->nr_rows -= c->nr_done;
@@ -331,19 +363,28 @@ static void take_rows(struct chains *c, int64_t tick)
 
 void chain_rows_open(struct chains *c, const struct seen *s)
 {
-	if (!s->by_scanner)
+	if (!s->by_scanner || s->is_left)
 		add_ended(c, s);
 }
 
-void chain_rows_give_back(struct chains *c, uint32_t tid)
+void chain_rows_give_back(struct chains *c, const struct chain *t)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < c->nr_ended; i++)
-		if (c->ended[i].tid != tid)
+		if (c->ended[i].tid != t->tid)
 			c->ended[nr++] = c->ended[i];
 		else if (c->ended[i].by_scanner)
 			write_row(c, &c->ended[i]);
+	for (size_t i = 0; i < t->nr; i++) {
+		struct seen *s = &t->stack[i];
+
+		if (!s->is_left)
+			continue;
+		s->flags |= LDB_FUNC_F_OPEN;
+		s->end_max = s->end_min;
+		write_row(c, s);
+	}
 	c->nr_ended = nr;
 	number_ended(c);
 }

@@ -77,7 +77,7 @@ static void end(struct chains *c, struct chain *t, size_t i, int64_t tick, int64
 
 	place(t, i);
 	s = t->stack[i];
-	s.end_min = max(chain_running_since(t), s.start_min);
+	s.end_min = max(max(chain_running_since(t), s.start_min), s.end_min);
 	s.end_max = max(min(tick + error, s.ends_by), s.end_min);
 	chain_rows_end(c, &s);
 	memmove(&t->stack[i], &t->stack[i + 1], (--t->nr - i) * sizeof(s));
@@ -151,7 +151,7 @@ static void end_all(struct chains *c, struct chain *t, int64_t tick)
  */
 void chain_leave_alone(struct chains *c, struct chain *t)
 {
-	chain_rows_give_back(c, t->tid);
+	chain_rows_give_back(c, t);
 	t->is_left_alone = true;
 	t->nr = t->nr_fresh = t->nr_readings = 0;
 	t->is_away = false;
@@ -325,9 +325,9 @@ static void write_open(struct chains *c, struct chain *t)
 
 		if (s->ends_by == INT64_MAX) {
 			s->flags |= LDB_FUNC_F_OPEN;
-			s->end_min = s->end_max = max(last, s->start_max);
+			s->end_min = s->end_max = max(max(last, s->start_max), s->end_min);
 		} else {
-			s->end_min = max(chain_running_since(t), s->start_min);
+			s->end_min = max(max(chain_running_since(t), s->start_min), s->end_min);
 			s->end_max = max(s->ends_by, s->end_min);
 		}
 		chain_rows_open(c, s);
@@ -407,5 +407,6 @@ void chains_free(struct chains *c)
 	free(c->bounded);
 	free(c->alone);
 	free(c->rows);
+	free(c->open);
 	free(c);
 }
