@@ -122,6 +122,30 @@ static void narrow(unsigned kind, union sample_row *r, int64_t tick)
 			.end = tick + (x >> 32) % 300, .bytes = 4096, .device = "vda",
 		};
 		break;
+	case LDB_BLK_FLOW_API:
+		r->flow_api = (struct ldb_row_flow_api){
+			.id = 1 + x % 4, .flags = (x >> 8) % 32, .caller = 0x1000, .target = 0x2000,
+			.name = x & 1 ? "read" : "deflate",
+		};
+		break;
+	case LDB_BLK_FLOW:
+		r->flow = (struct ldb_row_flow){
+			.tid = 1 + x % 3, .api = 1 + (x >> 8) % 4, .tick = tick, .calls = tick / 10,
+			.timed = tick / 20, .sum = tick / 2, .shared = tick / 4, .min = 1, .max = 200,
+		};
+		break;
+	case LDB_BLK_FLOW_HIST:
+		r->flow_hist = (struct ldb_row_flow_hist){
+			.tid = 1 + x % 3, .api = 1 + (x >> 8) % 4, .tick = tick,
+			.bucket = (x >> 16) % LDB_FLOW_BUCKETS, .count = 1 + (x >> 32) % 9,
+		};
+		break;
+	case LDB_BLK_FLOW_CALL:
+		r->flow_call = (struct ldb_row_flow_call){
+			.flags = x & 3, .tid = 1 + (x >> 8) % 3, .start = tick,
+			.end = tick + (x >> 32) % 300, .api = 1 + (x >> 16) % 4,
+		};
+		break;
 	case LDB_BLK_SYSCALL:
 		r->syscall = (struct ldb_row_syscall){
 			.flags = (x & 1) * LDB_SYSCALL_F_SLEEP, .tid = 1 + (x >> 8) % 3, .start = tick,

@@ -147,6 +147,36 @@ static void print_row(const struct reader_rows *rows, size_t i)
 		       s->ran, s->run_ns, s->wait_ns, s->nr_runs, s->nr_sleeps);
 		break;
 	}
+	case LDB_BLK_FLOW_API: {
+		const struct ldb_row_flow_api *f = &rows->flow_api[i];
+
+		printf("flow_api id=%u flags=%x tick=%" PRId64 " caller=%" PRIx64 " target=%" PRIx64
+		       " name=%s\n", f->id, f->flags, f->tick, f->caller, f->target, f->name);
+		break;
+	}
+	case LDB_BLK_FLOW: {
+		const struct ldb_row_flow *f = &rows->flow[i];
+
+		printf("flow tid=%u api=%u tick=%" PRId64 " calls=%" PRIu64 " timed=%" PRIu64
+		       " sum=%" PRIu64 " shared=%" PRIu64 " min=%" PRIu64 " max=%" PRIu64 " back=%" PRIu64 "\n",
+		       f->tid, f->api, f->tick, f->calls, f->timed, f->sum, f->shared, f->min, f->max, f->back);
+		break;
+	}
+	case LDB_BLK_FLOW_HIST: {
+		const struct ldb_row_flow_hist *f = &rows->flow_hist[i];
+
+		printf("flow_hist tid=%u api=%u tick=%" PRId64 " bucket=%" PRIu64 " count=%" PRIu64 "\n", f->tid,
+		       f->api, f->tick, f->bucket, f->count);
+		break;
+	}
+	case LDB_BLK_FLOW_CALL: {
+		const struct ldb_row_flow_call *f = &rows->flow_call[i];
+
+		printf("flow_call flags=%x tid=%u start=%" PRId64 " end=%" PRId64 " api=%u gen=%" PRIx64
+		       " site=%" PRIx64 " nr_later=%u\n", f->flags, f->tid, f->start, f->end, f->api,
+		       f->gen, f->site, f->nr_later);
+		break;
+	}
 	case LDB_BLK_DISK: {
 		const struct ldb_row_disk *d = &rows->disk[i];
 
@@ -187,7 +217,8 @@ int main(int argc, char **argv)
 		{ "sched", LDB_BLK_SCHED }, { "task", LDB_BLK_TASK },
 		{ "fault", LDB_BLK_FAULT }, { "irq", LDB_BLK_IRQ }, { "syscall", LDB_BLK_SYSCALL },
 		{ "schedstat", LDB_BLK_SCHEDSTAT }, { "sample", LDB_BLK_SAMPLE }, { "ksym", LDB_BLK_KSYM },
-		{ "disk", LDB_BLK_DISK },
+		{ "disk", LDB_BLK_DISK }, { "flow_api", LDB_BLK_FLOW_API }, { "flow", LDB_BLK_FLOW },
+		{ "flow_hist", LDB_BLK_FLOW_HIST }, { "flow_call", LDB_BLK_FLOW_CALL },
 		{ "file", LDB_BLK_FILE },
 		{ "symbol", LDB_BLK_SYMBOL }, { "call", LDB_BLK_CALL },
 	};

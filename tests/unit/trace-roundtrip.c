@@ -43,6 +43,10 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 	CASE(KSYM, ksym);
 	CASE(DISK, disk);
 	CASE(CALL, call);
+	CASE(FLOW_API, flow_api);
+	CASE(FLOW, flow);
+	CASE(FLOW_HIST, flow_hist);
+	CASE(FLOW_CALL, flow_call);
 	default:
 		return false;
 	}
@@ -71,6 +75,8 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 		STRING(syscall, file);
 	} else if (kind == LDB_BLK_DISK) {
 		STRING(disk, device);
+	} else if (kind == LDB_BLK_FLOW_API) {
+		STRING(flow_api, name);
 	} else if (kind == LDB_BLK_KSYM) {
 		STRING(ksym, name);
 	} else if (kind == LDB_BLK_FILE) {
@@ -170,6 +176,10 @@ static size_t row_size(unsigned kind)
 	case LDB_BLK_FILE: return sizeof(struct ldb_row_file);
 	case LDB_BLK_SYMBOL: return sizeof(struct ldb_row_symbol);
 	case LDB_BLK_CALL: return sizeof(struct ldb_row_call);
+	case LDB_BLK_FLOW_API: return sizeof(struct ldb_row_flow_api);
+	case LDB_BLK_FLOW: return sizeof(struct ldb_row_flow);
+	case LDB_BLK_FLOW_HIST: return sizeof(struct ldb_row_flow_hist);
+	case LDB_BLK_FLOW_CALL: return sizeof(struct ldb_row_flow_call);
 	default: return sizeof(struct ldb_row_scan);
 	}
 }
@@ -654,9 +664,27 @@ static void test_old(void)
 	ok(!stat(old, &st), "the file before is kept as .old");
 }
 
+/* Buckets of FLOW_HIST: each length is in one, they are in order, and four divide a power of two. */
+static void test_flow_buckets(void)
+{
+	bool found = true, starts = true;
+
+	for (unsigned b = 0; b < LDB_FLOW_BUCKETS; b++) {
+		uint64_t from = flow_bucket_start(b);
+		uint64_t to = b + 1 < LDB_FLOW_BUCKETS ? flow_bucket_start(b + 1) - 1 : UINT64_MAX;
+
+		starts &= to >= from && (from < 4 || (to - from + 1) * 4 <= from);
+		found &= flow_bucket(from) == b && flow_bucket(to) == b;
+	}
+	ok(starts, "buckets of calls' lengths are at most a quarter of their start wide");
+	ok(found, "each length is in the bucket between whose bounds it is");
+	ok(flow_bucket(1000) == 35 && flow_bucket_start(35) == 896, "1000 ticks are in 896..1023");
+}
+
 int main(void)
 {
 	test_crc();
+	test_flow_buckets();
 	for (size_t k = 0; k < SAMPLE_KINDS; k++) {
 		bool strings = sample_kinds[k] == LDB_BLK_META || sample_kinds[k] == LDB_BLK_MODULE ||
 			       sample_kinds[k] == LDB_BLK_FILE || sample_kinds[k] == LDB_BLK_SYMBOL ||

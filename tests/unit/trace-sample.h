@@ -79,6 +79,10 @@ union sample_row {
 	struct ldb_row_file file;
 	struct ldb_row_symbol symbol;
 	struct ldb_row_call call;
+	struct ldb_row_flow_api flow_api;
+	struct ldb_row_flow flow;
+	struct ldb_row_flow_hist flow_hist;
+	struct ldb_row_flow_call flow_call;
 };
 
 /* tick: REQ rows are sorted by the writer, so they are made sorted here. */
@@ -222,6 +226,34 @@ TAP_FN void sample_row(unsigned kind, union sample_row *r, struct sample_strings
 			.id = sample_value(), .name = sample_string(s->a, 24),
 		};
 		break;
+	case LDB_BLK_FLOW_API:
+		r->flow_api = (struct ldb_row_flow_api){
+			.id = sample_value(), .flags = sample_value(), .tick = sample_value(),
+			.caller = sample_value(), .target = sample_value(),
+			.name = sample_string(s->a, 24),
+		};
+		break;
+	case LDB_BLK_FLOW:
+		r->flow = (struct ldb_row_flow){
+			.tid = sample_value(), .api = sample_value(), .tick = sample_value(),
+			.calls = sample_value(), .timed = sample_value(), .sum = sample_value(),
+			.shared = sample_value(), .min = sample_value(), .max = sample_value(),
+			.back = sample_value(),
+		};
+		break;
+	case LDB_BLK_FLOW_HIST:
+		r->flow_hist = (struct ldb_row_flow_hist){
+			.tid = sample_value(), .api = sample_value(), .tick = sample_value(),
+			.bucket = sample_value(), .count = sample_value(),
+		};
+		break;
+	case LDB_BLK_FLOW_CALL:
+		r->flow_call = (struct ldb_row_flow_call){
+			.flags = sample_value(), .tid = sample_value(), .start = sample_value(),
+			.end = sample_value(), .api = sample_value(), .gen = sample_value(),
+			.site = sample_value(), .nr_later = sample_value(),
+		};
+		break;
 	case LDB_BLK_DISK:
 		r->disk = (struct ldb_row_disk){
 			.flags = sample_value(), .tid = sample_value(), .start = sample_value(),
@@ -292,6 +324,14 @@ TAP_FN int sample_write(struct writer *w, unsigned kind, const union sample_row 
 		return writer_add_sample(w, &r->sample);
 	case LDB_BLK_KSYM:
 		return writer_add_ksym(w, &r->ksym);
+	case LDB_BLK_FLOW_API:
+		return writer_add_flow_api(w, &r->flow_api);
+	case LDB_BLK_FLOW:
+		return writer_add_flow(w, &r->flow);
+	case LDB_BLK_FLOW_HIST:
+		return writer_add_flow_hist(w, &r->flow_hist);
+	case LDB_BLK_FLOW_CALL:
+		return writer_add_flow_call(w, &r->flow_call);
 	case LDB_BLK_DISK:
 		return writer_add_disk(w, &r->disk);
 	case LDB_BLK_FILE:
@@ -310,7 +350,8 @@ static const unsigned sample_kinds[] = {
 	LDB_BLK_REQ, LDB_BLK_REQNAME, LDB_BLK_GAP, LDB_BLK_LOST, LDB_BLK_SCAN,
 	LDB_BLK_SCHED, LDB_BLK_TASK, LDB_BLK_FAULT, LDB_BLK_IRQ, LDB_BLK_SYSCALL,
 	LDB_BLK_SCHEDSTAT, LDB_BLK_SAMPLE, LDB_BLK_KSYM, LDB_BLK_DISK, LDB_BLK_FILE,
-	LDB_BLK_SYMBOL, LDB_BLK_CALL,
+	LDB_BLK_SYMBOL, LDB_BLK_CALL, LDB_BLK_FLOW_API, LDB_BLK_FLOW, LDB_BLK_FLOW_HIST,
+	LDB_BLK_FLOW_CALL,
 };
 #define SAMPLE_KINDS	(sizeof(sample_kinds) / sizeof(sample_kinds[0]))
 

@@ -61,7 +61,7 @@ struct ldb_block_header {
 	uint32_t bytes;		/* payload in the file */
 	uint32_t crc;		/* CRC32C of this header with crc 0, then of the payload */
 	int64_t	 t_min, t_max;	/* ticks; of the rows' times */
-	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP, TASK, FAULT, IRQ, SYSCALL, SCHEDSTAT, SAMPLE, DISK: tids; SCHED: tid and other; REQ, REQNAME, REQTAB: requests; */
+	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP, TASK, FAULT, IRQ, SYSCALL, SCHEDSTAT, SAMPLE, DISK, FLOW, FLOW_HIST, FLOW_CALL: tids; SCHED: tid and other; REQ, REQNAME, REQTAB: requests; */
 				/* a row that concerns all (GAP of tid 0, END_ALL): 0, ~0; else 0 */
 	uint64_t max_dur;	/* ticks; FUNC, LOCK, GAP, REQTAB: longest row; else 0 */
 };
@@ -83,6 +83,10 @@ enum ldb_block_kind {
 	LDB_BLK_FILE	= 14,
 	LDB_BLK_SYMBOL	= 15,
 	LDB_BLK_CALL	= 16,
+	LDB_BLK_FLOW_API = 17,
+	LDB_BLK_FLOW	= 18,
+	LDB_BLK_FLOW_HIST = 19,
+	LDB_BLK_FLOW_CALL = 20,
 	LDB_BLK_SCHED	= 32,
 	LDB_BLK_TASK	= 33,
 	LDB_BLK_FAULT	= 34,
@@ -163,6 +167,95 @@ struct ldb_row_symbol {
 struct ldb_row_call {
 	uint32_t file;
 	const char *caller, *callee;	/* the linker's names */
+};
+
+/*
+ * These rows say how often and how long threads called functions of other modules (components),
+ * through the slots of dynamic linking: from which module, and which function.
+ *
+ * FLOW_API: id V, flags V, tick D, caller V, target V, name S.  One for each pair of a calling
+ * module and a function, written before the rows that have its id.
+ */
+#define LDB_FLOW_F_PLT		0x01	/* called through a slot of .rela.plt, */
+#define LDB_FLOW_F_GOT		0x02	/* one of .rela.dyn (-fno-plt), */
+#define LDB_FLOW_F_DLSYM	0x04	/* an address that dlsym() returned */
+#define LDB_FLOW_F_NOTIME	0x08	/* only counted: it may return twice, or never */
+#define LDB_FLOW_F_JUMP		0x10	/* some calls were jumps at the end of the calling function */
+struct ldb_row_flow_api {
+	uint32_t id;		/* from 1 on */
+	uint32_t flags;
+	int64_t	 tick;		/* of its first call */
+	uint64_t caller;	/* an address in the calling module */
+	uint64_t target;	/* the function; of one that the shim wraps, the one behind the shim */
+	const char *name;	/* the symbol, without version */
+};
+
+/*
+ * FLOW: tid D, api D, tick D, calls V, timed V, sum V, shared V, min V, max V,
+ * back V.  Sums of one thread since the beginning of the recording, read at tick, which is between
+ * start and end of its THREAD row; the last row of a (thread, api) counts.  calls is exact.  Only
+ * some calls of a function that is called very often are timed, all alike, so that calls * sum /
+ * timed is an estimate of the time in all.  A timed call that is under way at tick counts with
+ * its time until then.
+ */
+struct ldb_row_flow {
+	uint32_t tid, api;
+	int64_t	 tick;
+	uint64_t calls, timed;
+	uint64_t sum;		/* ticks; of timed calls, with what they called in turn */
+	uint64_t shared;	/* the same, each divided by the number of threads active at its end */
+	uint64_t min, max;	/* of timed calls; 0 if there are none */
+	/*
+	 * Ticks of the calls that callbacks made: those from modules other than target's while a
+	 * timed call of this row was the innermost one.  Each is multiplied by the number of calls
+	 * for which it was timed.
+	 */
+	uint64_t back;
+};
+
+/*
+ * FLOW_HIST: tid D, api D, tick D, bucket V, count V.  How many of the timed calls of the FLOW row
+ * with the same tick fell into a bucket of lengths; buckets without calls have no row.
+ */
+struct ldb_row_flow_hist {
+	uint32_t tid, api;
+	int64_t	 tick;
+	uint64_t bucket;	/* flow_bucket() */
+	uint64_t count;
+};
+#define LDB_FLOW_BUCKETS	252
+
+/* Each power of two has four buckets: 0, 1, 2, 3, 4, 5, 6, 7, 8-9, 10-11, 12-13, 14-15, 16-19 ... */
+static inline uint32_t flow_bucket(uint64_t ticks)
+{
+	uint32_t log;
+
+	if (ticks < 4)
+		return (uint32_t)ticks;
+	log = 63 - (uint32_t)__builtin_clzll(ticks);
+	return 4 * (log - 1) + (uint32_t)(ticks >> (log - 2) & 3);
+}
+
+/* The shortest length in a bucket. */
+static inline uint64_t flow_bucket_start(uint32_t bucket)
+{
+	return bucket < 8 ? bucket : (uint64_t)(4 + (bucket & 3)) << (bucket / 4 - 1);
+}
+
+/*
+ * FLOW_CALL: flags V, tid D, start D, end: as (end - start) V, api D, gen D, site D, nr_later V.
+ * One timed call that took at least META flows_threshold_ns; nearly in order of end.  Calls nest.
+ */
+#define LDB_FLOW_CALL_F_OPEN	0x01	/* it had not returned when its thread or the recording ended */
+#define LDB_FLOW_CALL_F_LEFT	0x02	/* it was left otherwise: longjmp(), an exception */
+struct ldb_row_flow_call {
+	uint32_t flags;
+	uint32_t tid;
+	int64_t	 start, end;	/* ticks */
+	uint32_t api;
+	uint32_t nr_later;	/* as in LOCK; 0: not known */
+	uint64_t gen;		/* of the innermost function with records that called it; 0: not known */
+	uint64_t site;		/* the return address; 0: not known */
 };
 
 /*
@@ -468,6 +561,11 @@ struct ldb_file_footer {
  * at least "kernel_syscalls_ns"), "kernel_disk" (1: DISK rows were recorded),
  * "samples" (clock and rate of SAMPLE rows: "cpu-clock 199", "cycles 199"; missing: there are
  * none), "samples_user" (1: none while threads were in the kernel), "samples_lost" (how many),
+ * "flows_threshold_ns" (flows were recorded; calls that took so long have FLOW_CALL rows),
+ * "flows_no_slot" (calls that were counted and not timed, because no place was left to remember
+ * their return addresses), "flows_address_taken", "flows_unresolved", "flows_limit" (functions not
+ * followed: their address may be used otherwise than to call them; they were not found; no
+ * place was left for more), "flows_lost_threads" (threads whose sums were lost),
  * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or
  * "pid"), "warning" (repeats), "end": exit:N, signal:N, ended (how is not known),
  * exec, detached, timeout (-d), size (--max-size), disk.
