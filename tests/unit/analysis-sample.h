@@ -280,6 +280,36 @@ TAP_FN void made_call_row(struct made *t, struct ldb_row_syscall row)
 	writer_add_syscall(t->w, &row);
 }
 
+/*
+ * Components are modules of a page each, from MADE_COMPONENT(0), the program, on; flows are
+ * recorded with this threshold.
+ */
+#define MADE_COMPONENT(n)	(0x100000000ULL + (uint64_t)(n) * 0x10000)
+
+TAP_FN void made_flows(struct made *t, int64_t threshold_ns, unsigned nr_components)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%lld", (long long)threshold_ns);
+	writer_add_meta(t->w, "flows_threshold_ns", text);
+	writer_add_meta(t->w, "exe", "/usr/bin/app");
+	for (unsigned i = 0; i < nr_components; i++) {
+		snprintf(text, sizeof(text), i ? "/usr/lib/lib%u.so.%u" : "/usr/bin/app", i, i);
+		writer_add_module(t->w, &(struct ldb_row_module){
+			.end_tick = INT64_MAX, .start = MADE_COMPONENT(i), .end = MADE_COMPONENT(i + 1),
+			.bias = MADE_COMPONENT(i), .build_id = "", .path = text,
+		});
+	}
+}
+
+#define made_flow_api(t, ...)	\
+	writer_add_flow_api((t)->w, &(struct ldb_row_flow_api){ __VA_ARGS__ })
+#define made_flow(t, ...)	writer_add_flow((t)->w, &(struct ldb_row_flow){ __VA_ARGS__ })
+#define made_flow_hist(t, ...)	\
+	writer_add_flow_hist((t)->w, &(struct ldb_row_flow_hist){ __VA_ARGS__ })
+#define made_flow_call(t, ...)	\
+	writer_add_flow_call((t)->w, &(struct ldb_row_flow_call){ __VA_ARGS__ })
+
 /* Closes the file and opens it for reading. */
 TAP_FN void made_open(struct made *t)
 {

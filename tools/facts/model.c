@@ -99,7 +99,7 @@ static int add_thread(void *arg, const void *at)
 		.scans = row->scans, .invalid = row->invalid, .foreign = row->foreign,
 		.too_deep = row->too_deep, .disorder = row->disorder,
 		.gap_ns = ticks_ns(m->reader, row->gap),
-		.cost_ns = ticks_ns(m->reader, row->cost),
+		.cost_ns = ticks_ns(m->reader, row->cost), .start_routine = row->start_routine,
 		.name = model_keep_string(m, row->name),
 	});
 }

@@ -27,6 +27,7 @@ struct thread {
 	uint64_t scans, invalid, foreign, too_deep, disorder;
 	int64_t gap_ns;		/* observation gaps while the scanner ran */
 	int64_t cost_ns;	/* what sampling has cost the thread, estimated */
+	uint64_t start_routine;	/* address; 0: not known, or the first thread */
 	const char *name;
 };
 

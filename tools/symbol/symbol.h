@@ -45,6 +45,9 @@ struct symbol {
 struct symtab *symtab_open(const struct symtab_options *options);
 void symtab_close(struct symtab *st);
 
+/* Are C++ names made readable? */
+bool symtab_is_demangling(const struct symtab *st);
+
 /*
  * Forgets all modules and every symbol that was returned; files stay open.  It is for
  * a program that is sampled again and again.

@@ -91,6 +91,11 @@ void symtab_forget(struct symtab *st)
 	st->is_sorted = false;
 }
 
+bool symtab_is_demangling(const struct symtab *st)
+{
+	return !st->no_demangle;
+}
+
 void symtab_close(struct symtab *st)
 {
 	if (!st)

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sort.h"
+#include "flowdiff.h"
+
+#define WAIT	"wait"
+
+/* The name without a version: "libz.so.1.3" and "libz.so.1.2.13" are the same library. */
+static size_t length_of_name(const char *name)
+{
+	const char *so = strstr(name, ".so");
+
+	return so ? (size_t)(so + 3 - name) : strlen(name);
+}
+
+static bool is_same_component(const struct flow_component *a, bool a_first,
+			      const struct flow_component *b, bool b_first)
+{
+	size_t len = length_of_name(a->name);
+
+	if (a_first || b_first)
+		return a_first && b_first;
+	return len == length_of_name(b->name) && !strncmp(a->name, b->name, len);
+}
+
+static bool is_program(const struct flowstats *s, const struct flow_component *c)
+{
+	return c == s->flows->components;
+}
+
+static bool is_same_entry(const struct flowstats *as, const struct flow_entry *a,
+			  const struct flowstats *bs, const struct flow_entry *b)
+{
+	return !strcmp(a->api->symbol.raw, b->api->symbol.raw) &&
+	       is_same_component(a->caller, is_program(as, a->caller), b->caller, is_program(bs, b->caller)) &&
+	       is_same_component(a->callee, is_program(as, a->callee), b->callee, is_program(bs, b->callee));
+}
+
+static bool is_same_part(const struct flowstats *as, const struct flow_part *a,
+			 const struct flowstats *bs, const struct flow_part *b)
+{
+	if (!a->component || !b->component)
+		return !a->component && !b->component;
+	return is_same_component(a->component, is_program(as, a->component),
+				 b->component, is_program(bs, b->component));
+}
+
+static void finish(struct flow_change *c, int64_t err_before, int64_t err_after)
+{
+	c->delta_ns = c->after_ns - c->before_ns;
+	c->err_ns = hypot(err_before, err_after) + 0.5;
+	c->is_beyond_error = llabs(c->delta_ns) > c->err_ns;
+}
+
+/* One of them may be NULL. */
+static struct flow_change change_of(const struct flow_entry *a, const struct flow_entry *b)
+{
+	const struct flow_entry *e = b ? b : a;
+	struct flow_change c = {
+		.caller = e->caller->name, .callee = e->callee->name, .function = e->api->symbol.function,
+		.calls_before = a ? a->times.calls : 0, .calls_after = b ? b->times.calls : 0,
+		.before_ns = a ? a->times.ns : 0, .after_ns = b ? b->times.ns : 0,
+	};
+
+	finish(&c, a ? a->times.err_ns : 0, b ? b->times.err_ns : 0);
+	return c;
+}
+
+static struct flow_change change_of_part(const struct flow_part *a, const struct flow_part *b)
+{
+	const struct flow_part *p = b ? b : a;
+	struct flow_change c = {
+		.caller = "", .function = "", .callee = p->component ? p->component->name : WAIT,
+		.calls_before = a ? a->calls : 0, .calls_after = b ? b->calls : 0,
+		.before_ns = a ? a->self_ns : 0, .after_ns = b ? b->self_ns : 0,
+	};
+
+	finish(&c, a ? a->err_ns : 0, b ? b->err_ns : 0);
+	return c;
+}
+
+static int change_compare(const void *pa, const void *pb)
+{
+	const struct flow_change *a = pa, *b = pb;
+	int64_t da = llabs(a->delta_ns), db = llabs(b->delta_ns);
+	int order = da != db ? (da > db ? -1 : 1) : strcmp(a->function, b->function);
+
+	if (!order)
+		order = strcmp(a->callee, b->callee);
+	return order ? order : strcmp(a->caller, b->caller);
+}
+
+static int compare_entries(const struct flowstats *before, const struct flowstats *after, struct flowdiff *d)
+{
+	bool *is_found = calloc(after->nr_entries + 1, sizeof(*is_found));
+	size_t j;
+
+	d->entries = calloc(before->nr_entries + after->nr_entries + 1, sizeof(*d->entries));
+	if (!is_found || !d->entries) {
+		free(is_found);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < before->nr_entries; i++) {
+		for (j = 0; j < after->nr_entries; j++)
+			if (!is_found[j] && is_same_entry(before, &before->entries[i], after, &after->entries[j]))
+				break;
+		d->entries[d->nr_entries++] = change_of(&before->entries[i],
+							j < after->nr_entries ? &after->entries[j] : NULL);
+		is_found[j] = true;
+	}
+	for (j = 0; j < after->nr_entries; j++)
+		if (!is_found[j])
+			d->entries[d->nr_entries++] = change_of(NULL, &after->entries[j]);
+	free(is_found);
+	sort_by(d->entries, d->nr_entries, change_compare);
+	return 0;
+}
+
+static int compare_parts(const struct flowstats *before, const struct flowstats *after, struct flowdiff *d)
+{
+	bool *is_found = calloc(after->nr_parts + 1, sizeof(*is_found));
+	size_t j;
+
+	d->parts = calloc(before->nr_parts + after->nr_parts + 1, sizeof(*d->parts));
+	if (!is_found || !d->parts) {
+		free(is_found);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < before->nr_parts; i++) {
+		for (j = 0; j < after->nr_parts; j++)
+			if (!is_found[j] && is_same_part(before, &before->parts[i], after, &after->parts[j]))
+				break;
+		d->parts[d->nr_parts++] = change_of_part(&before->parts[i],
+							 j < after->nr_parts ? &after->parts[j] : NULL);
+		is_found[j] = true;
+	}
+	for (j = 0; j < after->nr_parts; j++)
+		if (!is_found[j])
+			d->parts[d->nr_parts++] = change_of_part(NULL, &after->parts[j]);
+	free(is_found);
+	sort_by(d->parts, d->nr_parts, change_compare);
+	return 0;
+}
+
+int flowdiff_build(const struct flowstats *before, const struct flowstats *after, struct flowdiff *d)
+{
+	*d = (struct flowdiff){
+		.life_before_ns = before->life_ns, .life_after_ns = after->life_ns,
+		.wait_before_ns = before->wait_ns, .wait_after_ns = after->wait_ns,
+	};
+	if (compare_entries(before, after, d) || compare_parts(before, after, d)) {
+		flowdiff_free(d);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void flowdiff_free(struct flowdiff *d)
+{
+	free(d->entries);
+	free(d->parts);
+	*d = (struct flowdiff){ .nr_entries = 0 };
+}

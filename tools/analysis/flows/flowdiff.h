@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Compares where two recordings spent their time.  Entries of both are the same one if function,
+ * calling component and called component have the same names; of a library its version does not
+ * count, and the program is the program, whatever its file is called.
+ */
+#ifndef FLOWS_FLOWDIFF_H
+#define FLOWS_FLOWDIFF_H
+
+#include "flowstats.h"
+
+struct flow_change {
+	const char *caller, *callee, *function;	/* of a component: caller and function are "" */
+	uint64_t calls_before, calls_after;
+	int64_t before_ns, after_ns;	/* of a component: self time */
+	int64_t delta_ns, err_ns;	/* after - before; its error with 95 % */
+	bool is_beyond_error;		/* delta_ns is */
+};
+
+struct flowdiff {
+	struct flow_change *entries, *parts;	/* greatest difference first */
+	size_t nr_entries, nr_parts;
+	int64_t life_before_ns, life_after_ns, wait_before_ns, wait_after_ns;
+};
+
+/* Returns 0 or -ENOMEM. */
+int flowdiff_build(const struct flowstats *before, const struct flowstats *after, struct flowdiff *d);
+void flowdiff_free(struct flowdiff *d);
+
+#endif

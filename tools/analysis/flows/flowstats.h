@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where a program's threads spent their time: in which component, in which of its functions,
+ * called by which component, working or waiting.
+ *
+ * The self time of a component is the time of all calls into it without that of the calls out of
+ * it; what a thread does outside of all calls is that of the component where it began.  Calls
+ * of functions that wait are in no component but in the wait.  So the self times and the wait are,
+ * to the nanosecond, the time that all threads existed.
+ *
+ * Self times are differences of estimates: one that is small may be negative by its error.
+ */
+#ifndef FLOWS_FLOWSTATS_H
+#define FLOWS_FLOWSTATS_H
+
+#include "facts/flows.h"
+
+/* Calls, and how long they took, with what they called in turn. */
+struct flow_times {
+	uint64_t calls;
+	uint64_t timed;		/* how many of them were timed */
+	uint64_t unknown;	/* how many are in no time: functions that may not return */
+	int64_t ns;		/* of all of them, estimated from those that were timed */
+	int64_t err_ns;		/* with 95 % it is off by no more; 0: exact */
+	int64_t shared_ns;	/* the same, where n threads were active each has 1/n of the time */
+	int64_t min_ns, max_ns;	/* of timed calls */
+	int64_t p50_ns, p99_ns;	/* within an eighth; 0: not known */
+};
+
+/* One function, called by one component. */
+struct flow_entry {
+	const struct flow_api *api;
+	const struct flow_component *caller, *callee;
+	struct flow_times times;
+	double *lengths;	/* while they are added up */
+	double variance;
+};
+
+/* From one component to another; waits are cells of their own. */
+struct flow_cell {
+	uint32_t from, to;	/* components */
+	bool is_wait;
+	uint64_t calls;
+	int64_t ns, err_ns;
+	double variance;
+};
+
+struct flow_part {
+	const struct flow_component *component;	/* NULL: the wait */
+	uint64_t calls;		/* into it, from others */
+	int64_t in_ns, out_ns;	/* in calls into it; in calls out of it */
+	int64_t begun_ns;	/* of threads that began there */
+	int64_t self_ns, err_ns;
+	int64_t self_shared_ns;
+	double share;		/* self_ns of all */
+	double variance;
+};
+
+struct flow_thread {
+	const struct thread *thread;
+	uint32_t component;	/* where it began */
+	const char *pool;	/* its name */
+	const struct thread *first_alike; /* the first thread of its pool */
+	uint64_t calls;
+	int64_t life_ns, wait_ns, effective_ns;	/* effective: not waiting */
+	int64_t err_ns;
+	int64_t shared_ns;	/* of life_ns */
+	const struct flow_api *longest;	/* what it called longest; NULL: nothing */
+	int64_t longest_ns;
+	double variance;
+};
+
+/* Threads that run the same function, and are named alike. */
+struct flow_pool {
+	const char *name;	/* "worker*" */
+	const struct symbol *routine; /* NULL: the first thread, or not known */
+	uint64_t routine_address;
+	uint32_t nr_threads;
+	uint64_t calls;
+	int64_t life_ns, wait_ns, effective_ns;
+	int64_t min_ns, mean_ns, max_ns; /* effective, of its threads */
+	double busy;		/* effective_ns of life_ns */
+	double imbalance;	/* max_ns / mean_ns; 1: balanced; 0: nothing to compare */
+};
+
+struct flowstats_options {
+	const char *thread;	/* tid or glob of the name; NULL: all */
+	const char *component;	/* glob: entries from or to it; NULL: all */
+};
+
+struct flowstats {
+	struct flows *flows;
+	struct flow_entry *entries;	/* longest first */
+	size_t nr_entries, room_entries;
+	struct flow_cell *cells;	/* longest first */
+	size_t nr_cells, room_cells;
+	struct flow_part *parts;	/* most self time first, components without calls left out */
+	size_t nr_parts;
+	struct flow_thread *threads;	/* longest effective time first */
+	size_t nr_threads;
+	struct flow_pool *pools;	/* likewise */
+	size_t nr_pools;
+	int64_t life_ns, shared_ns;	/* of all threads together: 100 % */
+	int64_t wait_ns;
+	uint64_t calls, timed, unknown;
+};
+
+/* Returns 0 or -ENOMEM. */
+int flowstats_build(struct flows *f, const struct flowstats_options *o, struct flowstats *s);
+void flowstats_free(struct flowstats *s);
+
+#endif

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Threads, and pools of threads: how long they existed, waited, and did not wait. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/minmax.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "facts/ticks.h"
+#include "flowstats-private.h"
+
+static int64_t begin_ns(const struct model *m, const struct thread *t)
+{
+	return max(ticks_time_ns(m->reader, t->start), (int64_t)0);
+}
+
+static int64_t end_ns(const struct model *m, const struct thread *t)
+{
+	return max(min(ticks_time_ns(m->reader, t->end), m->duration_ns), begin_ns(m, t));
+}
+
+/* A thread begins in the file of the function that it starts with. */
+static uint32_t component_of(const struct flows *f, const struct thread *t)
+{
+	uint32_t c = t->start_routine ? flows_component_at(f, t->start_routine, t->start) : 0;
+
+	return c == FLOW_NO_COMPONENT ? 0 : c;
+}
+
+struct edge {
+	int64_t ns;
+	int change;
+	size_t thread;
+};
+
+COMPARE(edge_compare, struct edge, UP(ns) UP(change) UP(thread))
+
+/*
+ * Divides the time among the threads that exist at each time.  All of the program's threads are
+ * counted, as the recorder does, those that match are given their parts.
+ */
+static int share_lives(struct flowstats *s)
+{
+	const struct model *m = s->flows->m;
+	struct edge *edges = calloc(2 * m->nr_threads + 1, sizeof(*edges));
+	double *passed = calloc(m->nr_threads + 1, sizeof(*passed)), all = 0;
+	size_t nr = 0;
+	int64_t active = 0, last = 0;
+
+	if (!edges || !passed) {
+		free(edges);
+		free(passed);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < m->nr_threads; i++) {
+		edges[nr++] = (struct edge){ begin_ns(m, &m->threads[i]), 1, i };
+		edges[nr++] = (struct edge){ end_ns(m, &m->threads[i]), -1, i };
+	}
+	sort_by(edges, nr, edge_compare);
+	for (size_t i = 0; i < nr; i++) {
+		struct flow_thread *t = flow_thread_find(s, &m->threads[edges[i].thread]);
+
+		all += active > 0 ? (double)(edges[i].ns - last) / active : 0;
+		last = edges[i].ns;
+		active += edges[i].change;
+		if (edges[i].change > 0)
+			passed[edges[i].thread] = all;
+		else if (t)
+			t->shared_ns = all - passed[edges[i].thread] + 0.5;
+	}
+	free(edges);
+	free(passed);
+	return 0;
+}
+
+int flow_threads_begin(struct flowstats *s, const struct flowstats_options *o)
+{
+	const struct model *m = s->flows->m;
+
+	s->threads = calloc(m->nr_threads + 1, sizeof(*s->threads));
+	if (!s->threads)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->nr_threads; i++)
+		if (model_thread_matches(o->thread, m->threads[i].tid, &m->threads[i]))
+			s->threads[s->nr_threads++].thread = &m->threads[i];
+	if (share_lives(s))
+		return -ENOMEM;
+	for (size_t i = 0; i < s->nr_threads; i++) {
+		struct flow_thread *t = &s->threads[i];
+		struct flow_part *p;
+
+		t->component = component_of(s->flows, t->thread);
+		t->life_ns = end_ns(m, t->thread) - begin_ns(m, t->thread);
+		p = &s->parts[t->component];
+		ticks_add(&p->begun_ns, t->life_ns);
+		ticks_add(&p->self_ns, t->life_ns);
+		ticks_add(&p->self_shared_ns, t->shared_ns);
+		ticks_add(&s->life_ns, t->life_ns);
+		ticks_add(&s->shared_ns, t->shared_ns);
+	}
+	return 0;
+}
+
+struct flow_thread *flow_thread_find(struct flowstats *s, const struct thread *thread)
+{
+	size_t i = search_by(s->threads, s->nr_threads, t, t->thread < thread);
+
+	return i < s->nr_threads && s->threads[i].thread == thread ? &s->threads[i] : NULL;
+}
+
+void flow_thread_add(struct flowstats *s, struct flow_thread *t, const struct flow_api *api,
+		     const struct flow_sum *sum, const struct estimate *x)
+{
+	t->calls += sum->calls;
+	if (api->is_wait) {
+		ticks_add(&t->wait_ns, x->ns);
+		t->variance += x->variance;
+	}
+	if (!t->longest || x->ns > t->longest_ns) {
+		t->longest = api;
+		t->longest_ns = x->ns;
+	}
+}
+
+/* "worker-12" and "worker-3" are alike. */
+static size_t length_of_stem(const char *name)
+{
+	size_t len = strlen(name), stem = len;
+
+	while (stem && isdigit((unsigned char)name[stem - 1]))
+		stem--;
+	while (stem && stem < len && strchr("-_ #:/.", name[stem - 1]))
+		stem--;
+	return stem ? stem : len;
+}
+
+static bool is_alike(const struct thread *a, const struct thread *b)
+{
+	size_t len = length_of_stem(a->name);
+
+	return a->start_routine == b->start_routine && len == length_of_stem(b->name) &&
+	       !strncmp(a->name, b->name, len);
+}
+
+static const char *pool_name(struct model *m, const struct thread *t, bool is_one)
+{
+	char text[128];
+
+	if (is_one || !t->name[length_of_stem(t->name)])
+		return t->name;
+	snprintf(text, sizeof(text), "%.*s*", (int)min(length_of_stem(t->name), sizeof(text) - 2), t->name);
+	return model_keep_string(m, text);
+}
+
+static void add_to_pool(struct flow_pool *p, const struct flow_thread *t)
+{
+	p->min_ns = p->nr_threads ? min(p->min_ns, t->effective_ns) : t->effective_ns;
+	p->max_ns = max(p->max_ns, t->effective_ns);
+	p->nr_threads++;
+	p->calls += t->calls;
+	ticks_add(&p->life_ns, t->life_ns);
+	ticks_add(&p->wait_ns, t->wait_ns);
+	ticks_add(&p->effective_ns, t->effective_ns);
+}
+
+static void finish_pool(struct flowstats *s, struct flow_pool *p, const struct thread *first)
+{
+	struct model *m = s->flows->m;
+
+	p->name = pool_name(m, first, p->nr_threads == 1);
+	if (first->start_routine)
+		p->routine = symtab_lookup_aside(m->symtab, first->start_routine, first->start);
+	p->mean_ns = p->effective_ns / p->nr_threads;
+	p->busy = p->life_ns ? (double)p->effective_ns / p->life_ns : 0;
+	p->imbalance = p->nr_threads > 1 && p->mean_ns > 0 ? (double)p->max_ns / p->mean_ns : 0;
+}
+
+COMPARE(thread_compare, struct flow_thread, DOWN(effective_ns) UP(thread))
+COMPARE(pool_compare, struct flow_pool, DOWN(effective_ns) DOWN(nr_threads) UP(routine_address))
+
+static int make_pools(struct flowstats *s)
+{
+	const struct thread **first = calloc(s->nr_threads + 1, sizeof(*first));
+	size_t n;
+
+	s->pools = calloc(s->nr_threads + 1, sizeof(*s->pools));
+	if (!first || !s->pools) {
+		free(first);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < s->nr_threads; i++) {
+		const struct thread *t = s->threads[i].thread;
+
+		for (n = 0; n < s->nr_pools && !is_alike(first[n], t);)
+			n++;
+		if (n == s->nr_pools) {
+			first[s->nr_pools++] = t;
+			s->pools[n].routine_address = t->start_routine;
+		}
+		add_to_pool(&s->pools[n], &s->threads[i]);
+		s->threads[i].first_alike = first[n];
+	}
+	for (n = 0; n < s->nr_pools; n++)
+		finish_pool(s, &s->pools[n], first[n]);
+	for (size_t i = 0; i < s->nr_threads; i++)
+		for (n = 0; n < s->nr_pools; n++)
+			if (first[n] == s->threads[i].first_alike)
+				s->threads[i].pool = s->pools[n].name;
+	free(first);
+	sort_by(s->pools, s->nr_pools, pool_compare);
+	return 0;
+}
+
+int flow_threads_finish(struct flowstats *s)
+{
+	for (size_t i = 0; i < s->nr_threads; i++) {
+		struct flow_thread *t = &s->threads[i];
+
+		t->effective_ns = t->life_ns - t->wait_ns;
+		t->err_ns = flow_error(t->variance);
+	}
+	if (make_pools(s))
+		return -ENOMEM;
+	sort_by(s->threads, s->nr_threads, thread_compare);
+	return 0;
+}
