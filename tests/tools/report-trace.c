@@ -15,6 +15,8 @@
  *			a thread that is woken by a working one, page faults, interrupts, lost
  *			events, a scanner
  *	calls		sleeps in system calls, whose lengths are known
+ *	flows [NS]	requests that compress, encrypt and query, by calls of libraries; workers
+ *			that wait; NS: how much longer each call of deflate() takes
  *	outlast		a wait that ends after the estimated end of its function
  *	hostile		names that try to steer the terminal
  *	markup		names that contain markup
@@ -468,6 +470,103 @@ static void big(long rows)
 		     .end = i * 100 + 50 + i % 1000);
 }
 
+/* Calls between components: the sums are those of the calls, which are recorded one by one. */
+enum { DEFLATE = 1, ENCRYPT, STEP, PREAD, COND_WAIT, LOCK_API, STRCMP, EXIT, NR_FLOW_APIS };
+
+static struct ldb_row_flow flow_sums[4][NR_FLOW_APIS];
+
+static void flow_call(uint32_t tid, uint32_t api, int64_t start, int64_t ns, unsigned gen)
+{
+	struct ldb_row_flow *s = &flow_sums[tid][api];
+
+	made_flow_call(&t, .tid = tid, .api = api, .start = start, .end = start + ns, .gen = GEN(gen),
+		       .site = (uintptr_t)request_handler + 2);
+	s->calls++;
+	s->timed++;
+	s->sum += ns;
+	s->shared += ns / 2;
+	s->min = s->calls == 1 || ns < (int64_t)s->min ? (uint64_t)ns : s->min;
+	s->max = ns > (int64_t)s->max ? (uint64_t)ns : s->max;
+}
+
+static void flow_apis(void)
+{
+	static const struct {
+		unsigned caller, target, flags;
+		const char *name;
+	} apis[NR_FLOW_APIS] = {
+		[DEFLATE] = { 0, 1, LDB_FLOW_F_PLT, "deflate" },
+		[ENCRYPT] = { 0, 2, LDB_FLOW_F_GOT, "EVP_EncryptUpdate" },
+		[STEP] = { 0, 3, LDB_FLOW_F_PLT, "sqlite3_step" },
+		[PREAD] = { 3, 4, LDB_FLOW_F_PLT, "pread64" },
+		[COND_WAIT] = { 0, 4, LDB_FLOW_F_PLT, "pthread_cond_wait" },
+		[LOCK_API] = { 3, 4, LDB_FLOW_F_PLT, "pthread_mutex_lock" },
+		[STRCMP] = { 0, 5, LDB_FLOW_F_PLT, "_ZNKSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE7compareERKS4_" },
+		[EXIT] = { 0, 4, LDB_FLOW_F_PLT | LDB_FLOW_F_NOTIME, "exit" },
+	};
+	static const char *const libraries[] = {
+		"/usr/lib/libz.so.1.3.1", "/usr/lib/libcrypto.so.3", "/usr/lib/libsqlite3.so.0.8.6",
+		"/usr/lib/libc.so.6", "/usr/lib/libstdc++.so.6",
+	};
+
+	writer_add_meta(t.w, "exe", made_self.path);
+	writer_add_meta(t.w, "flows_threshold_ns", "20000");
+	writer_add_meta(t.w, "flows_no_slot", "3");
+	writer_add_meta(t.w, "flows_address_taken", "2");
+	for (unsigned i = 1; i <= 5; i++)
+		writer_add_module(t.w, &(struct ldb_row_module){
+			.end_tick = INT64_MAX, .start = MADE_COMPONENT(i), .end = MADE_COMPONENT(i + 1),
+			.bias = MADE_COMPONENT(i), .build_id = "", .path = libraries[i - 1],
+		});
+	for (unsigned i = 1; i < NR_FLOW_APIS; i++)
+		made_flow_api(&t, .id = i, .flags = apis[i].flags, .name = apis[i].name,
+			      .caller = apis[i].caller ? MADE_COMPONENT(apis[i].caller) : made_self.start,
+			      .target = MADE_COMPONENT(apis[i].target) + 64 * i);
+}
+
+/* A request: 3.5 ms, of this 1 ms in deflate(), 0.5 ms in EVP_EncryptUpdate(), 1.5 ms in sqlite3_step(). */
+static void flow_request(uint64_t id, int64_t at, int64_t longer)
+{
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = at, .id = id);
+	func(request_handler, lookup, .tid = 1, .gen = 10 + id, .start = at + 10000, .end = at + 3490000 + longer);
+	flow_call(1, DEFLATE, at + 100000, 1000000 + longer, 10 + id);
+	at += longer;
+	flow_call(1, ENCRYPT, at + 1200000, 500000, 10 + id);
+	flow_call(1, PREAD, at + 2000000, 200000, 10 + id);
+	flow_call(1, STEP, at + 1800000, 1500000, 10 + id);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = at + 3500000, .id = id);
+}
+
+static void flows(int64_t longer)
+{
+	made_thread(&t, 1, "main", 0, 100000000);
+	made_thread(&t, 2, "worker-1", 10000000, 90000000);
+	made_thread(&t, 3, "worker-2", 10000000, 90000000);
+	flow_apis();
+	for (unsigned i = 0; i < 20; i++)
+		flow_request(100 + i, i * 4500000, (i == 19 ? 3000000 : 0) + longer);
+	/* The workers: one waits half of its time, the other most of it. */
+	flow_call(2, COND_WAIT, 20000000, 40000000, 0);
+	flow_call(3, COND_WAIT, 15000000, 70000000, 0);
+	/* Of a hot function every 10th call is timed. */
+	flow_sums[2][STRCMP] = (struct ldb_row_flow){
+		.calls = 100000, .timed = 10000, .sum = 1000000, .shared = 500000, .min = 40, .max = 220,
+	};
+	made_flow_hist(&t, .tid = 2, .api = STRCMP, .tick = 90000000, .bucket = flow_bucket(80), .count = 5000);
+	made_flow_hist(&t, .tid = 2, .api = STRCMP, .tick = 90000000, .bucket = flow_bucket(120), .count = 5000);
+	flow_sums[1][EXIT].calls = 1;
+	for (uint32_t tid = 1; tid <= 3; tid++)
+		for (uint32_t api = 1; api < NR_FLOW_APIS; api++) {
+			struct ldb_row_flow *row = &flow_sums[tid][api];
+
+			row->tid = tid;
+			row->api = api;
+			row->tick = tid == 1 ? 100000000 : 90000000;
+			if (row->calls)
+				writer_add_flow(t.w, row);
+		}
+}
+
 int main(int argc, char **argv)
 {
 	const char *kind = argc > 2 ? argv[1] : "";
@@ -490,6 +589,8 @@ int main(int argc, char **argv)
 		calls();
 	else if (!strcmp(kind, "disk"))
 		disk();
+	else if (!strcmp(kind, "flows"))
+		flows(argc > 3 ? atol(argv[3]) : 0);
 	else if (!strcmp(kind, "waits"))
 		waits();
 	else if (!strcmp(kind, "outlast"))

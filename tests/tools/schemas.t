@@ -23,12 +23,12 @@ export LDB_JSON
 mkdir json
 
 # Makes every kind of document, of every trace.
-for trace in figure1 empty plain sched kernelonly nokernel twice outlast hostile markup chain calls disk; do
+for trace in figure1 empty plain sched kernelonly nokernel twice outlast hostile markup chain calls disk flows; do
 	report-trace $trace $trace.data || exit 1
 	for how in report "report --by=function" "report --mutex" "report --requests" "report --sched" "report --samples" "report --summary" \
 		   "timeline --slowest=20" "why" "why --shares --slowest=20" \
 		   "why --slice=50" "why --balloons" "why --boxes" "why --queues" "why --cpus" "why --blame" \
-		   "why --compare-slices=p90,p50" "why --what-if=snapshot*0.5" "why --what-if=no-preempt"; do
+		   "why --compare-slices=p90,p50" "why --what-if=snapshot*0.5" "why --what-if=no-preempt" "flows"; do
 		# shellcheck disable=SC2086	# a tool with its options
 		ldb-$how -q -i $trace.data --json >out 2>err
 	done
@@ -40,6 +40,8 @@ for req in sched:1 sched:2 sched:3 sched:4 chain:1 chain:2 figure1:4711 calls:10
 	ldb-timeline -q -i ${req%:*}.data --req ${req#*:} --json >out 2>err
 done
 ldb-why --compare -q nokernel.data figure1.data --json --fail-if p50+5% --fail-if 'max>1ns' >out 2>err
+report-trace flows slower.data 100000
+ldb-flows -q -i slower.data --diff flows.data --json >out 2>err
 nr_kept=$(find json -type f | wc -l)
 diag "$nr_kept documents"
 ok "there is something of each" test "$nr_kept" -gt 200
