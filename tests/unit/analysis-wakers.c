@@ -229,8 +229,27 @@ static void test_occupant(void)
 	end();
 }
 
+/* A futex that names no owner is followed to who woke it. */
+static void test_futex(void)
+{
+	const struct timeline_cause *c;
+
+	begin_threads("futex.data");
+	made_func(&t, .tid = 2, .pc = (char *)prepare + 1, .gen = 0x10000, .start = 4000, .end = 89000,
+		  .unc = 10);
+	made_futex_wait(&t, .tick = 5900, .tid = 1, .addr = OBJECT);
+	made_switch(&t, .tick = 6000, .prev = 1, .state = S);
+	made_futex_wake(&t, .tick = 89900, .cpu = 1, .tid = 2, .addr = OBJECT);
+	wake(2, 0);
+	c = build_for(LEAF_FUTEX);
+	is_chain(c->chain, "futex_wait 1, woken_by 2", "who woke a futex of no lock");
+	ok(c->chain && c->chain->nr == 2 && !strcmp(c->chain->links[1].label, "prepare"), "and was in prepare()");
+	end();
+}
+
 int main(void)
 {
+	test_futex();
 	test_sleeps();
 	test_cycle();
 	test_occupant();

@@ -30,7 +30,7 @@ static void set_lock(char *label, const struct segment *s)
 
 	if (s->lock_symbol && s->lock_symbol->known)
 		set_variable(label, s->lock_symbol);
-	else if (site && *site->file)
+	else if (site && *site->file && !site->in_system)
 		snprintf(label, PARTITION_LABEL_MAX, "%s at %s:%u", noun, basename(site->file), site->line);
 	else if (site)
 		snprintf(label, PARTITION_LABEL_MAX, "%s in %s", noun, site->function);

@@ -85,7 +85,9 @@ uint32_t blame_owner(const struct model *m, const struct segment *wait)
 {
 	if (wait->owner)
 		return wait->owner;
-	return lock_kind_is_held(wait->lock_kind) ? wait->waker : blame_waker(m, wait);
+	/* A futex that names no owner may be anything: who woke it also unlocked it, if it is a lock. */
+	return wait->kind == SEGMENT_LOCK_WAIT && lock_kind_is_held(wait->lock_kind) ? wait->waker :
+									       blame_waker(m, wait);
 }
 
 /* From waits to holds, and so on: these follow the chain */
