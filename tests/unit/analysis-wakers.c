@@ -16,6 +16,8 @@ enum { START = LDB_REQ_OP_START, END = LDB_REQ_OP_END };
 
 __attribute__((noinline)) void prepare(void)	{ __asm__ volatile("nop; nop" ::: "memory"); }
 
+__attribute__((noinline)) void serve(void)	{ __asm__ volatile("nop; nop; nop" ::: "memory"); }
+
 static struct made t;
 static struct requests r;
 static struct timeline tl;
@@ -247,9 +249,70 @@ static void test_futex(void)
 	end();
 }
 
+/* The scanner knows only which function called; prepare() was innermost when 2 left its CPU. */
+static void begin_late(const char *name, unsigned samples, const void *pc)
+{
+	begin_threads(name);
+	writer_add_meta(t.w, "samples", "cpu-clock 199");
+	made_func(&t, .tid = 2, .pc = (char *)serve + 1, .gen = 0x10000, .start = 4000, .end = 89500, .unc = 10);
+	made_switch(&t, .tick = 6000, .prev = 1, .state = S);
+	for (unsigned i = 0; i < samples; i++)
+		writer_add_sample(t.w, &(struct ldb_row_sample){
+			.tid = 2, .tick = 20000 + 20000 * i, .pc = (uintptr_t)pc,
+		});
+}
+
+static const struct chain_link *waker_of(const struct timeline_cause *c)
+{
+	return c->chain && c->chain->nr > 1 && c->chain->links[1].kind == LINK_WOKEN_BY ? &c->chain->links[1] : NULL;
+}
+
+static void test_off(void)
+{
+	const struct chain_link *link;
+
+	begin_late("off.data", 0, NULL);
+	made_sched(&t, &(struct ldb_row_sched){
+		.op = LDB_SCHED_OP_SWITCH, .flags = S, .cpu = 1, .tick = 20000, .tid = 2,
+		.gen = 0x30000, .pc = (uintptr_t)((char *)prepare + 1),
+	});
+	made_waking(&t, .tick = 70000, .cpu = 1, .waker = 0, .flags = LDB_SCHED_F_HARDIRQ, .woken = 2);
+	made_wakeup(&t, .tick = 70000, .cpu = 1, .woken = 2);
+	made_switch(&t, .tick = 70100, .cpu = 1, .state = R, .next = 2);
+	wake(2, 0);
+	link = waker_of(build_for(LEAF_SLEEP));
+	ok(link && !strcmp(link->label, "prepare") && link->ns == 50100,
+	   "where it left its CPU for most of the time, not what called that");
+	end();
+}
+
+static void test_sampled(void)
+{
+	const struct chain_link *link;
+
+	begin_late("sampled.data", 4, (char *)prepare + 1);
+	wake(2, 0);
+	link = waker_of(build_for(LEAF_SLEEP));
+	ok(link && !strcmp(link->label, "prepare") && link->ns == 84000, "where samples are");
+	ok(link && link->resolution_ns > 10000 && link->resolution_ns < link->ns, "how sure that is depends on how many");
+	end();
+	begin_late("sampled.data", 1, (char *)prepare + 1);
+	wake(2, 0);
+	link = waker_of(build_for(LEAF_SLEEP));
+	ok(link && !strcmp(link->label, "serve"), "one is not enough");
+	end();
+	begin_late("sampled.data", 4, (void *)getpid);
+	wake(2, 0);
+	link = waker_of(build_for(LEAF_SLEEP));
+	ok(link && !strcmp(link->label, "serve"), "code without lines does not count");
+	end();
+}
+
 int main(void)
 {
 	test_futex();
+	test_off();
+	test_sampled();
 	test_sleeps();
 	test_cycle();
 	test_occupant();

@@ -281,8 +281,9 @@ static int add_event(struct partition_build *b, const struct segment *s)
 static int on_sample(void *arg, const struct sample *s)
 {
 	struct partition_build *b = arg;
+	int ret = b->o->sample ? b->o->sample(b->o->arg, s) : 0;
 
-	return b->nr_owned ? array_push(b->samples, b->nr_samples, b->room_samples, *s) : 0;
+	return ret ? ret : b->nr_owned ? array_push(b->samples, b->nr_samples, b->room_samples, *s) : 0;
 }
 
 static int on_segment(void *arg, const struct segment *s)

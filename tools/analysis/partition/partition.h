@@ -134,10 +134,11 @@ struct partition_options {
 	/* This gets what a leaf gets of them, in order of time, thread by thread. */
 	int (*spent)(void *arg, uint32_t tid, int64_t start, int64_t end, uint32_t leaf);
 	/*
-	 * This gets all segments and migrations of the selected threads, so that a caller that
-	 * also shows the request need not read them again.  wants requires only.
+	 * This gets all segments, migrations and samples of the selected threads, so that a caller
+	 * that also shows the request need not read them again.  wants requires only.
 	 */
 	int (*segment)(void *arg, const struct segment *s);
+	int (*sample)(void *arg, const struct sample *s);
 	int (*migration)(void *arg, const struct sched_migration *m);
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
 	void *arg;		/* of all the functions */

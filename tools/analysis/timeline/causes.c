@@ -347,7 +347,7 @@ int causes_read(struct timeline_build *b)
 	struct partition_options o = {
 		.only = b->life, .from = b->from, .to = b->to, .before = b->before, .after = b->after,
 		.begins = on_begin, .piece = on_piece, .segment = gather_segment,
-		.migration = gather_migration, .wants = gather_wants, .arg = b,
+		.sample = gather_sample, .migration = gather_migration, .wants = gather_wants, .arg = b,
 		.spent = b->m->has_call_lengths ? on_spent : NULL,
 	};
 

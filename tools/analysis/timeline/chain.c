@@ -216,6 +216,28 @@ static void add_holder(struct walk *w, struct chain_link *link, const struct edg
 	link_func->resolution_ns = func->resolution_ns;
 }
 
+/* Names what a thread was executing, by what was observed of it (or NULL), or by more than that. */
+static void set_executed(struct walk *w, struct chain_link *link, const struct segment *in,
+			 const struct segment *func)
+{
+	struct executed x;
+
+	if (executed_find(w->b, in, &x) &&
+	    (!func || (strcmp(func->func->function, x.func->function) &&
+		       (func->func->func_in_system || !x.func->func_in_system)))) {
+		chain_set_function(w->b->m, link, x.func);
+		link->ns = x.ns;
+		link->resolution_ns = x.resolution_ns;
+	} else if (func) {
+		chain_set_function(w->b->m, link, func->func);
+		link->ns = segment_overlap_ns(func, in);
+		link->resolution_ns = func->resolution_ns;
+	} else {
+		return;
+	}
+	link->confidence = length(in) > link->ns ? (double)link->ns / (double)length(in) : 1;
+}
+
 /* Adds the thread that ended the delay, or ran meanwhile, and what it was executing. */
 static void add_blocker(struct walk *w, const struct segment *delay, const struct edge *e,
 			const struct segment *in)
@@ -237,14 +259,10 @@ static void add_blocker(struct walk *w, const struct segment *delay, const struc
 	link->end_ns = in->end_ns;
 	link->lock_kind = delay->kind == SEGMENT_LOCK_WAIT ? delay->lock_kind : 0;
 	link->is_likely = e->is_likely;
-	if (is_held) {
+	if (is_held)
 		add_holder(w, link, e, in, func);
-	} else if (func) {
-		chain_set_function(w->b->m, link, func->func);
-		link->ns = segment_overlap_ns(func, in);
-		link->resolution_ns = func->resolution_ns;
-		link->confidence = length(in) > link->ns ? (double)link->ns / (double)length(in) : 1;
-	}
+	else
+		set_executed(w, link, in, func);
 }
 
 static bool is_in(const struct walk *w, uint32_t tid)
@@ -273,6 +291,8 @@ static void follow(struct walk *w, const struct segment *delay, int64_t ns, cons
 			return;
 		in.tid = e->by;
 		in.thread = model_thread(b->m, e->by, e->start);
+		in.start = e->start;
+		in.end = e->end;
 		in.start_ns = ticks_time_ns(b->m->reader, e->start);
 		in.end_ns = ticks_time_ns(b->m->reader, e->end);
 		add_blocker(w, delay, e, &in);

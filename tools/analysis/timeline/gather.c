@@ -19,6 +19,7 @@
 
 #define OFFS_MAX	(1U << 17)	/* the longest are retained */
 #define MIGRATIONS_MAX	(1U << 16)
+#define SAMPLES_MAX	(1U << 16)
 #define BEFORE_NS	20000000	/* a holder may have been preempted before the request */
 #define BEFORE_MAX_NS	10000000000
 #define MARGIN_NS	1000000		/* tracks_widen() rarely moves a border by more than this */
@@ -268,6 +269,15 @@ int gather_segment(void *build, const struct segment *s)
 	b->nr_offs += is_off;
 	b->all[b->nr_all] = *s;
 	return segment_copy_sched(&b->all[b->nr_all++]);
+}
+
+int gather_sample(void *build, const struct sample *s)
+{
+	struct timeline_build *b = build;
+
+	if (!s->pc || s->tick < b->life->start || s->tick > b->life->end || b->nr_samples == SAMPLES_MAX)
+		return 0;
+	return array_push(b->samples, b->nr_samples, b->room_samples, *s);
 }
 
 int gather_migration(void *build, const struct sched_migration *m)

@@ -34,6 +34,8 @@ struct timeline_build {
 	int64_t min_function, min_off;	/* ticks: shorter ones are left out */
 	struct sched_migration *migrations;
 	size_t nr_migrations, room_migrations;
+	struct sample *samples;		/* in code of the program; thread by thread, by tick */
+	size_t nr_samples, room_samples;
 	struct intervals own;	/* threads at work on the request; by tid, start; disjoint */
 	struct causes *causes;
 	struct intervals blamed;	/* threads that it was blocked by; likewise */
@@ -75,9 +77,10 @@ int gather_cache(struct timeline_build *b);
 int gather_threads(struct timeline_build *b);
 /* Widens from and to for the estimates at the ends of the request. */
 int gather_range(struct timeline_build *b);
-/* These are for partition.h, with a struct timeline_build: they add to all[] and migrations[]. */
+/* These are for partition.h, with a struct timeline_build: they add to all[], samples[] and migrations[]. */
 bool gather_wants(void *build, uint32_t tid, int64_t start, int64_t end);
 int gather_segment(void *build, const struct segment *s);
+int gather_sample(void *build, const struct sample *s);
 int gather_migration(void *build, const struct sched_migration *m);
 
 /* blame.c: makes segments of waits and holds, and finds the threads that block the request */
@@ -93,6 +96,15 @@ uint32_t blame_owner(const struct model *m, const struct segment *wait);
 /* Returns which thread of the program ran while that one waited for a CPU, for long; 0: none. */
 uint32_t blame_occupant(const struct timeline_build *b, const struct segment *s);
 
+/* executed.c */
+struct executed {
+	const struct symbol *func;
+	int64_t ns, resolution_ns;
+};
+
+/* In which function was the thread of in for more than half of it?  False: it is not known. */
+bool executed_find(const struct timeline_build *b, const struct segment *in, struct executed *x);
+
 /* disk.c: sets what block devices did in the sleeps among the timeline's segments; 0 or -ENOMEM */
 int disk_find(struct timeline_build *b);
 
@@ -105,6 +117,8 @@ bool segment_is_hold(const struct segment *s);
 struct party culprit_of(const struct segment *s, int64_t *ns);
 /* Returns what explains a time best of what the thread of in was executing then; NULL: not known. */
 const struct segment *culprits_function(const struct timeline *t, const struct segment *in);
+/* Returns the function in which it was off the CPU for more than half of that, *ns; NULL: none. */
+const struct symbol *culprits_off_function(const struct timeline *t, const struct segment *in, int64_t *ns);
 /*
  * Returns the longest of those times off the CPU, and waits for locks, that together took most of
  * a time on its thread; *ns: how much of it.

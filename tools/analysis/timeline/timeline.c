@@ -272,6 +272,7 @@ static void free_build(struct timeline_build *b)
 	free(b->all);
 	free(b->tids);
 	free(b->migrations);
+	free(b->samples);
 	free(b->edges);
 	intervals_free(&b->own);
 	intervals_free(&b->blamed);
