@@ -85,6 +85,7 @@ struct thread {
 	struct thread *next_free;
 
 	struct held_list *list;		/* valid while the thread is registered */
+	struct flow_self *flow;		/* the same */
 
 	/* scanner, only touched by the scanner that owns the thread */
 	struct scan_state *scan __attribute__((aligned(64)));
@@ -220,6 +221,20 @@ void own_released(const volatile void *lock, const void *site);
 /* request/request.c: fills an object's table of functions, if it knows that version. */
 void request_fill(uint64_t version, void *table);
 void request_thread_exit(struct thread *t);
+
+/* flows/: sums of calls between modules.  table.c */
+
+/* The recorder has sent the memory: raw thread.  Returns 0 or -errno. */
+int flow_map(int fd, uint64_t threshold_ns);
+/* The recording has begun: program threads only, as it asks the loader. */
+void flow_begin(void);
+/* It ends; no session_on() any more, but the rings are still mapped.  Raw thread. */
+void flow_end(void);
+void flow_unmap(void);
+void flow_thread_enter(struct thread *t);	/* under registry_lock */
+void flow_thread_exit(struct thread *t);
+void flow_at_exit(void);
+void flow_fork_child(void);
 
 /* shim/unwind.c: pops records below sp from every block of this thread. */
 void unwind_pop_below(uintptr_t sp);

@@ -246,6 +246,37 @@ static inline void order_session_set(_Atomic uint32_t *on, uint32_t to)
 }
 
 /*
+ * Sums of calls (ldb/flows.h): the memory is mapped, and the tables are filled, before a stub can
+ * load the address; x86, as order_session_on().  A region is empty, or its sums are complete,
+ * before its state says so; an API's row is written before it is ready.  Partner:
+ * order_flow_thread_state(), order_flow_is_ready()
+ */
+static inline uint64_t order_flow_base(const uint64_t *base)
+{
+	return __atomic_load_n(base, __ATOMIC_RELAXED);
+}
+
+static inline void order_flow_base_set(uint64_t *base, uint64_t to)
+{
+	__atomic_store_n(base, to, __ATOMIC_SEQ_CST);
+}
+
+static inline uint32_t order_flow_thread(const uint32_t *state)
+{
+	return __atomic_load_n(state, __ATOMIC_ACQUIRE);
+}
+
+static inline void order_flow_thread_set(uint32_t *state, uint32_t to)
+{
+	__atomic_store_n(state, to, __ATOMIC_RELEASE);
+}
+
+static inline void order_flow_ready(uint32_t *ready)
+{
+	__atomic_store_n(ready, 1, __ATOMIC_RELEASE);
+}
+
+/*
  * Rings (linux/ldb.h): one atomic addition determines where a record goes.  Any order will do,
  * because the reader does not trust head: it trusts a slot's commit word, which is computed from
  * the contents of the slot.  Partner: order_ring_head()

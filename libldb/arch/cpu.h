@@ -17,6 +17,10 @@
  *	cpu_stack_pointer()
  *	cpu_copy(), cpu_fill()	memcpy() and memset() without libc
  *
+ *	cpu_add_64(), cpu_add_32()  adds to memory, in one step for this thread's signal handlers
+ *	cpu_has_shadow_stack()	return addresses are checked: flows/ stays out
+ *	cpu_each_reference()	calls through, and other uses of, words of a table (arch/CPU/flows.h)
+ *
  *	cpu_thread_pointer()
  *	CPU_THREAD_SPACE	what a pointer of CPU_THREAD_AT() is qualified with
  *	CPU_THREAD_AT(type, offset)  pointer to what lies at an offset from the thread pointer

@@ -53,6 +53,7 @@ static uint32_t sent_blocks;
 static union {
 	struct ldb_msg m;
 	struct ldb_msg_attach attach;
+	struct ldb_msg_flows flows;
 	struct ldb_msg_module module;
 	char bytes[sizeof(struct ldb_msg_module)];
 } buf;
@@ -270,8 +271,10 @@ static void detach(void)
 	order_session_set(&session_page.a.on, 0);
 	scan_stop();
 	recording_end();
+	flow_end();
 	/* by now a thread that was writing a record has finished, or writes into scratch memory */
 	raw_sleep_ns(1000000);
+	flow_unmap();
 }
 
 /*
@@ -370,6 +373,13 @@ static bool on_message(long n, int fd, bool resumes, bool *attached)
 	bool begins = !*attached && fd >= 0;
 	int ret;
 
+	if (begins && !resumes && buf.m.type == LDB_MSG_FLOWS && n >= (long)sizeof(struct ldb_msg_flows)) {
+		ret = flow_map(fd, buf.flows.threshold_ns);
+		if (ret)
+			send_text(LDB_MSG_TEXT, "calls between libraries are not followed: no memory", ret);
+		sys(SYS_close, fd);
+		return true;
+	}
 	if (begins && !resumes && buf.m.type == LDB_MSG_ATTACH &&
 	    n >= (long)sizeof(struct ldb_msg_attach))
 		ret = attach(&fd);

@@ -53,6 +53,7 @@ static void thread_register(struct thread *t)
 		recording_assign_page(t, false);
 	}
 	thread_add(t);
+	flow_thread_enter(t);
 	raw_unlock(&registry_lock);
 	thread_set_self(t);
 	if (exit_key_ok)
@@ -73,6 +74,7 @@ static void thread_unregister(struct thread *t)
 	uint32_t epoch;
 	int slot;
 
+	flow_thread_exit(t);
 	shim_thread_exit(t);
 	request_thread_exit(t);
 	thread_set_self(NULL);

@@ -60,6 +60,7 @@ static void env_restore(char **env)
 	}
 	env_remove(env, LDB_ENV_PRELOADED);
 	env_remove(env, LDB_ENV_RECORD);
+	env_remove(env, LDB_ENV_FLOWS);
 }
 
 static const char *env_value(char **env, const char *name)
@@ -74,6 +75,7 @@ static void call_recorder(void)
 {
 	module_on_first = NULL;
 	control_launched(recorder);
+	flow_begin();
 }
 
 __attribute__((constructor)) static void ldb_init(void)
@@ -99,7 +101,7 @@ __attribute__((constructor)) static void ldb_init(void)
 		module_on_first = call_recorder;
 	}
 	/* else a program that this one executes, or loads, may be instrumented */
-	if (name && module_nr_instrumented()) {
+	if (name && (module_nr_instrumented() || env_find(env, LDB_ENV_FLOWS))) {
 		env_restore(env);
 		call_recorder();
 	}

@@ -87,7 +87,7 @@ static void table_read(const struct link_map *l, struct table *t)
 }
 
 static enum found table_find(const struct link_map *l, const struct table *t, const char *name,
-			     uint32_t hash, void **fn)
+			     uint32_t hash, void **fn, unsigned *type)
 {
 	uint32_t nr_buckets = t->hash[0], first = t->hash[1], nr_words = t->hash[2];
 	const uint64_t *bloom = (const uint64_t *)(t->hash + 4);
@@ -105,7 +105,8 @@ static enum found table_find(const struct link_map *l, const struct table *t, co
 
 		if (!((chain[i - first] ^ hash) & ~1U) && !hidden && s->st_shndx != SHN_UNDEF &&
 		    same(t->str + s->st_name, name)) {
-			if (ELF64_ST_TYPE(s->st_info) != STT_FUNC)
+			*type = ELF64_ST_TYPE(s->st_info);
+			if (*type != STT_FUNC)
 				return FOUND_ASK;
 			*fn = (void *)(l->l_addr + s->st_value);
 			return FOUND;
@@ -153,11 +154,12 @@ void *symbol_next(const char *name, const char *version)
 	uint32_t hash = gnu_hash(name);
 	enum found found = FOUND_ASK;
 	struct table t;
+	unsigned type;
 	void *fn;
 
 	for (l = l ? l->l_next : NULL; l; l = l->l_next) {
 		table_read(l, &t);
-		found = t.hash && t.sym && t.str ? table_find(l, &t, name, hash, &fn) : FOUND_ASK;
+		found = t.hash && t.sym && t.str ? table_find(l, &t, name, hash, &fn, &type) : FOUND_ASK;
 		if (found != FOUND_NOT || is_libc(l->l_name))
 			break;
 	}
@@ -168,6 +170,7 @@ void *symbol_of_libc(const char *name)
 {
 	const struct link_map *l = ours();
 	struct table t;
+	unsigned type;
 	void *fn;
 
 	while (l && !is_libc(l->l_name))
@@ -176,9 +179,23 @@ void *symbol_of_libc(const char *name)
 		return NULL;
 	table_read(l, &t);
 	if (!t.hash || !t.sym || !t.str ||
-	    table_find(l, &t, name, gnu_hash(name), &fn) != FOUND)
+	    table_find(l, &t, name, gnu_hash(name), &fn, &type) != FOUND)
 		return NULL;
 	return fn;
+}
+
+bool symbol_is_function(const void *dynamic, uint64_t bias, const char *name, const void *fn)
+{
+	const struct link_map l = { .l_addr = bias, .l_ld = (ElfW(Dyn) *)dynamic };
+	unsigned type = STT_NOTYPE;
+	struct table t;
+	void *found = NULL;
+
+	table_read(&l, &t);
+	if (!t.hash || !t.sym || !t.str)
+		return false;
+	table_find(&l, &t, name, gnu_hash(name), &found, &type);
+	return (type == STT_FUNC && found == fn) || type == STT_GNU_IFUNC;
 }
 
 /* The program headers show by how much the image is displaced from its own addresses. */
@@ -188,6 +205,7 @@ void *symbol_vdso(const void *image, const char *name)
 	const ElfW(Phdr) *ph = (const ElfW(Phdr) *)((const char *)image + (e ? e->e_phoff : 0));
 	struct link_map l = { 0 };
 	struct table t;
+	unsigned type;
 	void *fn;
 
 	for (int i = 0; e && i < e->e_phnum; i++)
@@ -200,7 +218,7 @@ void *symbol_vdso(const void *image, const char *name)
 		return NULL;
 	table_read(&l, &t);
 	if (!t.hash || !t.sym || !t.str ||
-	    table_find(&l, &t, name, gnu_hash(name), &fn) != FOUND)
+	    table_find(&l, &t, name, gnu_hash(name), &fn, &type) != FOUND)
 		return NULL;
 	return fn;
 }

@@ -22,6 +22,12 @@ bool symbol_lockless(void);
 void *symbol_of_libc(const char *name);
 
 /*
+ * Is fn the function of this name of a module, and not data between code?  dynamic is the
+ * module's table.
+ */
+bool symbol_is_function(const void *dynamic, uint64_t bias, const char *name, const void *fn);
+
+/*
  * Returns what *slot holds, which is searched the first time; NULL: there is none, and it is
  * searched again.
  */

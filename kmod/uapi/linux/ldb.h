@@ -77,6 +77,8 @@ enum ldb_event {
 	/* tid 0: all threads of the scanner; tsc: end, arg: begin */
 	LDB_EV_GAP		= 0x111,
 	LDB_EV_SCHEDSTAT	= 0x112, /* 2 slots, see struct ldb_schedstat_rec */
+	/* a call of another module that took long; 2 slots, see struct ldb_flow_rec */
+	LDB_EV_FLOW_CALL	= 0x113,
 	/* 0x2xx: locks and other waits, from the shim; see struct ldb_lock_rec */
 	LDB_EV_LOCK_WAIT	= 0x201, /* 2 slots; tsc: end of the wait */
 	LDB_EV_LOCK_HOLD	= 0x202, /* 2 slots; tsc: the unlock */
@@ -227,6 +229,28 @@ struct ldb_lock_rec {
 	__u16	site_hi;	/* site: bits 32-47 */
 	__u64	gen;		/* as in ldb_func_rec: last frame entered at begin; 0 unknown */
 	__u32	site_lo;	/* site: bits 0-31 */
+	__u32	commit1;
+};
+
+#define LDB_FLOW_OPEN		0x0001	/* flags: it had not returned when the recording ended */
+
+/* LDB_EV_FLOW_CALL: a call of a function in another module. */
+struct ldb_flow_rec {
+	/* slot 0 */
+	__u64	end;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;
+	__u64	start;
+	__u32	api;		/* number in the dictionary of ldb/flows.h */
+	__u32	commit0;
+	/* slot 1 */
+	__u64	site;		/* the return address */
+	__u32	nr_later;	/* as in ldb_lock_rec, with gen, at the end; 0 unknown */
+	__u16	cont1;
+	__u16	pad1;
+	__u64	gen;
+	__u32	pad2;
 	__u32	commit1;
 };
 
@@ -846,6 +870,7 @@ _Static_assert(sizeof(struct ldb_rec) == 32, "one slot");
 _Static_assert(sizeof(struct ldb_func_rec) == 96, "three slots");
 _Static_assert(sizeof(struct ldb_lock_rec) == 64, "two slots");
 _Static_assert(sizeof(struct ldb_req_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_flow_rec) == 64, "two slots");
 _Static_assert(sizeof(struct ldb_switch_rec) == 64, "two slots");
 _Static_assert(sizeof(struct ldb_futex_rec) == 64, "two slots");
 _Static_assert(sizeof(struct ldb_task_rec) == 64, "two slots");

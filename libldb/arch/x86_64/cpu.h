@@ -3,6 +3,7 @@
 #ifndef LDB_ARCH_X86_64_CPU_H
 #define LDB_ARCH_X86_64_CPU_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -101,6 +102,26 @@ static inline uintptr_t cpu_pthread_of(uintptr_t tp)
 static inline void cpu_thread_block_init(void *tp)
 {
 	*(void **)tp = tp;
+}
+
+/* Does the CPU check return addresses?  The instruction does nothing where it does not. */
+static inline bool cpu_has_shadow_stack(void)
+{
+	uint64_t at = 0;
+
+	__asm__ volatile("rdssp{q} %0" : "+r"(at));
+	return at;
+}
+
+/* One instruction each, so whole for a handler of a signal. */
+static inline void cpu_add_64(uint64_t *to, uint64_t n)
+{
+	__asm__("add{q} {%1, %0|%0, %1}" : "+m"(*to) : "er"(n) : "cc");
+}
+
+static inline void cpu_add_32(uint32_t *to, uint32_t n)
+{
+	__asm__("add{l} {%1, %0|%0, %1}" : "+m"(*to) : "ir"(n) : "cc");
 }
 
 static inline void cpu_copy(void *to, const void *from, size_t size)

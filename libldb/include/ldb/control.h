@@ -21,6 +21,7 @@
  *   want to attach without ptrace, and the recorder connects.
  *
  *	runtime  -> HELLO			who I am
+ *	recorder -> FLOWS + fd of the sums	--flows: calls between modules are followed
  *	recorder -> ATTACH + fd of the session	map it, start scanning
  *	runtime  -> ATTACHED | ERROR
  *	runtime  -> MODULE ..., BLOCKS		one for each mapped ELF file, then
@@ -52,6 +53,7 @@
 #define LDB_CONTROL_NAME	"ldb-control-%llu-%d"	/* inode of its pid namespace, pid in it */
 #define LDB_ENV			"LDB"			/* =listen */
 #define LDB_ENV_RECORD		"LDB_RECORD"		/* abstract name, without the NUL */
+#define LDB_ENV_FLOWS		"LDB_FLOWS"		/* any program is recorded, also without records */
 #define LDB_ENV_PRELOADED	"LDB_PRELOADED"		/* what ldb-record put before LD_PRELOAD's old value */
 #define LDB_PATH_MAX		1024
 #define LDB_BUILD_ID_MAX	32
@@ -70,6 +72,7 @@ enum ldb_msg_type {
 	LDB_MSG_LEAVING		= 11,
 	LDB_MSG_RESUME		= 12,
 	LDB_MSG_BLOCKS		= 13,
+	LDB_MSG_FLOWS		= 14,
 };
 
 struct ldb_msg {
@@ -109,6 +112,11 @@ struct ldb_msg_attach {		/* carries the session's fd */
 	 */
 	uint64_t schedstat_ns;
 	char name[64];		/* where to come back to, abstract */
+};
+
+struct ldb_msg_flows {		/* carries the fd of the sums: ldb/flows.h */
+	struct ldb_msg m;
+	uint64_t threshold_ns;	/* calls that take so long are events */
 };
 
 struct ldb_msg_attached {

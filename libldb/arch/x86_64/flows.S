@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * This is the code between a call and the function that it calls: flows/flows.h explains it.
+ *
+ * A slot of a module's linkage table holds the address of an entry stub.  Only r11 and the flags
+ * are free there: arguments are in registers and on the stack, rax has the number of vector
+ * registers, r10 a nested function's frame.  No vector or x87 instruction is used.
+ *
+ * A call that is timed leaves its return address in a struct flow_slot, and the function returns
+ * to the slot's own stub, at the same place of the stack.  Calls and returns stay paired, so the
+ * CPU predicts them.  The unwinder finds the return address by the stub's CFI: the stub's lea
+ * says where its slot is.
+ *
+ * The frame of such a stub has no size.  Unwinders tell frames apart by their CFA, so it has one
+ * of its own: 7 bytes above the stack pointer.  If the function is left by a jump to another
+ * function of this kind, there are two stubs at one place of the stack: the second has 6, ...
+ */
+#include "flows/layout.h"
+
+	.hidden	flow_page, flow_entries, flow_slots, flow_self
+	.hidden	flow_first_c, flow_refill_c, flow_return_c
+
+	.text
+
+/*
+ * The stubs of entries.
+ */
+	.balign	64
+	.globl	flow_entry_stubs
+	.hidden	flow_entry_stubs
+	.type	flow_entry_stubs, @function
+flow_entry_stubs:
+	.cfi_startproc
+	.set	i, 0
+	.rept	FLOW_ENTRIES
+	endbr64
+	movl	$i, %r11d
+	.byte	0xe9			/* jmp flow_common, always in 5 bytes */
+	.long	flow_common - . - 4
+	.byte	0x90
+	.set	i, i + 1
+	.endr
+	.cfi_endproc
+	.size	flow_entry_stubs, . - flow_entry_stubs
+
+	.balign	64
+	.type	flow_common, @function
+flow_common:
+	.cfi_startproc
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rax, 0
+	pushq	%rdx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rdx, 0
+	movq	flow_page(%rip), %rax		/* where the tables are; 0: there are none */
+	shlq	$FLOW_E_SHIFT, %r11
+	leaq	flow_entries(%rip), %rdx
+	addq	%rdx, %r11
+	testq	%rax, %rax
+	jz	1f
+	movq	flow_self@gottpoff(%rip), %rdx
+	addq	%fs:FLOW_SELF_OFF(%rdx), %rax
+	movl	FLOW_E_CELL(%r11), %edx
+	testl	%edx, %edx
+	jz	flow_first
+2:	shll	$4, %edx
+	incq	LDB_FLOW_CELLS_OFF(%rax, %rdx, 4)
+	decl	FLOW_T_LEFT(%rax, %rdx)
+	js	flow_timed
+1:	.cfi_remember_state
+	popq	%rdx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore rdx
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore rax
+	jmp	*FLOW_E_TARGET(%r11)
+
+	.balign	16
+flow_timed:
+	.cfi_restore_state
+	testb	$FLOW_E_NEVER, FLOW_E_FLAGS(%r11)
+	jnz	3f
+	pushq	%rcx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rcx, 0
+	pushq	%rdi
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rdi, 0
+	addq	%rax, %rdx			/* the state */
+4:	movq	flow_self@gottpoff(%rip), %rdi
+	/* a handler of a signal here takes this slot too, but returns it before it returns */
+	movq	%fs:FLOW_SELF_FREE(%rdi), %rcx
+	testq	%rcx, %rcx
+	jz	flow_refill
+	movq	FLOW_S_NEXT(%rcx), %rax
+	movq	%rax, %fs:FLOW_SELF_FREE(%rdi)
+	movl	FLOW_T_WEIGHT(%rdx), %eax
+	movl	%eax, FLOW_S_WEIGHT(%rcx)
+	movl	FLOW_T_STRIDE(%rdx), %eax
+	movl	%eax, FLOW_T_LEFT(%rdx)
+	incl	%eax
+	movl	%eax, FLOW_T_WEIGHT(%rdx)
+	movq	%r11, FLOW_S_ENTRY(%rcx)
+	movq	%fs:FLOW_SELF_TOP(%rdi), %rax
+	movq	%rax, FLOW_S_UP(%rcx)
+	movq	32(%rsp), %rax
+	movq	%rax, FLOW_S_RET(%rcx)
+	leaq	flow_slot_stubs(%rip), %rdx
+	subq	%rdx, %rax
+	movb	$7, FLOW_S_CFA(%rcx)
+	cmpq	$FLOW_STUB * FLOW_SLOTS, %rax
+	jb	flow_jumped
+5:	leaq	40(%rsp), %rax
+	movq	%rax, FLOW_S_SP(%rcx)
+	movq	%rcx, %fs:FLOW_SELF_TOP(%rdi)
+	pushq	FLOW_S_STUB(%rcx)
+	.cfi_adjust_cfa_offset 8
+	movq	FLOW_E_TARGET(%r11), %r11
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	movq	%rax, FLOW_S_START(%rcx)
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	.cfi_remember_state
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore rdi
+	popq	%rcx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore rcx
+	popq	%rdx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore rdx
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore rax
+	leaq	8(%rsp), %rsp
+	.cfi_adjust_cfa_offset -8
+	jmp	*-48(%rsp)			/* the kernel leaves 128 bytes there alone */
+
+3:	/* never timed */
+	.cfi_restore_state
+	.cfi_adjust_cfa_offset -16
+	.cfi_restore rdi
+	.cfi_restore rcx
+	movl	$0x7fffffff, FLOW_T_LEFT(%rax, %rdx)
+	jmp	1b
+
+flow_jumped:
+	/* the caller was called in this way, and jumps: one less than its number */
+	.cfi_adjust_cfa_offset 16
+	.cfi_rel_offset rcx, 8
+	.cfi_rel_offset rdi, 0
+	shrq	$4, %rax
+	shlq	$FLOW_S_SHIFT, %rax
+	leaq	flow_slots(%rip), %rdx
+	movb	FLOW_S_CFA(%rdx, %rax), %al
+	subb	$1, %al
+	jz	6f
+	movb	%al, FLOW_S_CFA(%rcx)
+	jmp	5b
+6:	/* too many: it is not timed.  The slot is returned. */
+	movq	%fs:FLOW_SELF_FREE(%rdi), %rax
+	movq	%rax, FLOW_S_NEXT(%rcx)
+	movq	%rcx, %fs:FLOW_SELF_FREE(%rdi)
+7:	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore rdi
+	popq	%rcx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore rcx
+	jmp	1b
+	.cfi_endproc
+	.size	flow_common, . - flow_common
+
+/* Saves what a function may have been given.  The stack pointer was 8 mod 16. */
+	.macro	SAVE_ALL
+	pushq	%rbp
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rbp, 0
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register rbp
+	pushq	%rax
+	pushq	%rcx
+	pushq	%rdx
+	pushq	%rsi
+	pushq	%rdi
+	pushq	%r8
+	pushq	%r9
+	pushq	%r10
+	pushq	%r11
+	subq	$128, %rsp
+	andq	$-16, %rsp
+	movups	%xmm0, (%rsp)
+	movups	%xmm1, 16(%rsp)
+	movups	%xmm2, 32(%rsp)
+	movups	%xmm3, 48(%rsp)
+	movups	%xmm4, 64(%rsp)
+	movups	%xmm5, 80(%rsp)
+	movups	%xmm6, 96(%rsp)
+	movups	%xmm7, 112(%rsp)
+	.endm
+
+	.macro	RESTORE_ALL
+	movups	(%rsp), %xmm0
+	movups	16(%rsp), %xmm1
+	movups	32(%rsp), %xmm2
+	movups	48(%rsp), %xmm3
+	movups	64(%rsp), %xmm4
+	movups	80(%rsp), %xmm5
+	movups	96(%rsp), %xmm6
+	movups	112(%rsp), %xmm7
+	leaq	-72(%rbp), %rsp
+	popq	%r11
+	popq	%r10
+	popq	%r9
+	popq	%r8
+	popq	%rdi
+	popq	%rsi
+	popq	%rdx
+	popq	%rcx
+	popq	%rax
+	popq	%rbp
+	.cfi_def_cfa_register rsp
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore rbp
+	.endm
+
+/* The API gets its cell.  rax: the region, r11: the entry; rax and rdx are on the stack. */
+	.type	flow_first, @function
+flow_first:
+	.cfi_startproc
+	.cfi_def_cfa_offset 24
+	.cfi_rel_offset rax, 8
+	.cfi_rel_offset rdx, 0
+	SAVE_ALL
+	movq	%r11, %rdi
+	call	flow_first_c
+	RESTORE_ALL
+	movl	FLOW_E_CELL(%r11), %edx
+	testl	%edx, %edx
+	jnz	2b
+	jmp	1b				/* there are too many */
+	.cfi_endproc
+	.size	flow_first, . - flow_first
+
+/* There is no free slot.  r11: the entry, rdx: the state; four registers are on the stack. */
+	.type	flow_refill, @function
+flow_refill:
+	.cfi_startproc
+	.cfi_def_cfa_offset 40
+	.cfi_rel_offset rax, 24
+	.cfi_rel_offset rdx, 16
+	.cfi_rel_offset rcx, 8
+	.cfi_rel_offset rdi, 0
+	leaq	40(%rsp), %rax
+	SAVE_ALL
+	movq	%rax, %rdi
+	movq	%rdx, %rsi
+	call	flow_refill_c
+	movq	%rax, -8(%rbp)
+	RESTORE_ALL
+	testl	%eax, %eax
+	jnz	4b
+	jmp	7b
+	.cfi_endproc
+	.size	flow_refill, . - flow_refill
+
+/*
+ * The stubs of slots: each calls the function, and gets the result.  DW_OP_breg16 is the address
+ * of this frame's code: & ~15 it is that of the stub, whose lea ends at 10 and has its distance
+ * at 6.
+ */
+#define SLOT_OF_PC	0x80, 0x00, 0x09, 0xf0, 0x1a, 0x12, 0x23, 0x06, 0x94, 0x04, 0x22, 0x23, 0x0a
+
+	.balign	64
+	.globl	flow_slot_stubs
+	.hidden	flow_slot_stubs
+	.type	flow_slot_stubs, @function
+flow_slot_stubs:
+	.cfi_startproc simple
+	/* CFA: rsp + the byte at slot + FLOW_S_CFA */
+	.cfi_escape 0x0f, 20, SLOT_OF_PC, 0x23, FLOW_S_CFA, 0x94, 0x01, 0x77, 0x00, 0x22
+	/* return address: at slot + FLOW_S_RET, which is 0 */
+	.cfi_escape 0x10, 16, 13, SLOT_OF_PC
+	/* the caller's stack pointer is ours */
+	.cfi_escape 0x16, 7, 2, 0x77, 0x00
+	.set	i, 0
+	.rept	FLOW_SLOTS
+	call	*%r11
+	leaq	flow_slots + (i << FLOW_S_SHIFT)(%rip), %r11
+	.byte	0xe9			/* jmp flow_return */
+	.long	flow_return - . - 4
+	.byte	0x90
+	.set	i, i + 1
+	.endr
+	.cfi_endproc
+	.size	flow_slot_stubs, . - flow_slot_stubs
+
+	.balign	64
+	.type	flow_return, @function
+flow_return:
+	.cfi_startproc simple
+	/* r11 is the slot: the same three rules */
+	.cfi_escape 0x0f, 7, 0x7b, FLOW_S_CFA, 0x94, 0x01, 0x77, 0x00, 0x22
+	.cfi_escape 0x10, 16, 2, 0x7b, FLOW_S_RET
+	.cfi_escape 0x16, 7, 2, 0x77, 0x00
+	pushq	FLOW_S_RET(%r11)
+	.cfi_def_cfa rsp, 8
+	.cfi_offset rip, -8
+	.cfi_restore rsp
+	pushq	%rax
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rax, 0
+	pushq	%rdx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rdx, 0
+	pushq	%rcx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rcx, 0
+	rdtsc
+	shlq	$32, %rdx
+	orq	%rdx, %rax
+	movq	%r11, %rdi
+	movq	%rax, %rsi
+	call	flow_return_c
+	popq	%rcx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore rcx
+	popq	%rdx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore rdx
+	popq	%rax
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore rax
+	ret
+	.cfi_endproc
+	.size	flow_return, . - flow_return
+
+/* A result may be in xmm0 and xmm1; the C code there uses no other kind of vector register. */
+	.globl	flow_event
+	.hidden	flow_event, flow_event_c
+	.type	flow_event, @function
+flow_event:
+	.cfi_startproc
+	subq	$40, %rsp
+	.cfi_adjust_cfa_offset 40
+	movups	%xmm0, (%rsp)
+	movups	%xmm1, 16(%rsp)
+	xorl	%edx, %edx
+	call	flow_event_c
+	movups	(%rsp), %xmm0
+	movups	16(%rsp), %xmm1
+	addq	$40, %rsp
+	.cfi_adjust_cfa_offset -40
+	ret
+	.cfi_endproc
+	.size	flow_event, . - flow_event
+
+	.section .note.GNU-stack,"",@progbits

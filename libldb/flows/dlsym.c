@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * This is what the program calls for dlsym(), after its stub, by a jump: the return address is
+ * the program's.
+ *
+ * The loader reads its return address for RTLD_NEXT and RTLD_DEFAULT: these go on by another jump.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include "flows.h"
+#include "runtime/runtime.h"
+#include "shim/symbol.h"
+
+static __attribute__((noinline)) void *follow(void *handle, const char *name, uintptr_t site)
+{
+	void *fn;
+	uint32_t from, to;
+	struct flow_entry *e;
+	int saved = errno;
+
+	flow_patch_later();
+	errno = saved;
+	fn = dlsym(handle, name);
+	from = fn ? flow_module_of(site) : 0;
+	to = from ? flow_module_of((uintptr_t)fn) : 0;
+	if (!to || to == from || flow_special_of(name) != FLOW_USUAL || !flow_is_function(to, fn, name))
+		return fn;
+	e = flow_entry_find(from, to, (uintptr_t)fn, name, FLOW_E_DLSYM);
+	return e ? (void *)(uintptr_t)flow_stub_of(e) : fn;
+}
+
+void *flow_dlsym(void *handle, const char *name)
+{
+	if (handle == RTLD_NEXT || handle == RTLD_DEFAULT || !order_flow_base(&flow_page.base))
+		return dlsym(handle, name);
+	return follow(handle, name, (uintptr_t)__builtin_return_address(0));
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Writes a call that was long as an event of its own. */
+#include "flows.h"
+#include "runtime/runtime.h"
+
+/* is_open: another thread's, which still runs at the end of the recording. */
+void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open)
+{
+	const struct thread *t = is_open ? NULL : thread_self();
+	struct ldb_rec rec[2] = { { 0 } };
+	struct ldb_flow_rec *r = (struct ldb_flow_rec *)rec;
+	uint32_t nr_later = 0;
+
+	r->end = now;
+	r->tid = s->owner < LDB_FLOW_THREADS ? flow_tids[s->owner] : 0;
+	r->type = LDB_EV_FLOW_CALL;
+	r->flags = is_open ? LDB_FLOW_OPEN : 0;
+	r->start = s->start;
+	r->api = s->entry->cell;
+	r->site = s->ret;
+	r->cont1 = LDB_EV_CONT + 1;
+	/* what was entered in between has returned */
+	if (t)
+		r->gen = thread_innermost(t, &nr_later);
+	r->nr_later = nr_later;
+	ring_write(rec, 2);
+}

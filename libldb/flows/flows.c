@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Begins and ends: flows.h explains how calls are followed. */
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include "arch/cpu.h"
+#include "flows.h"
+#include "runtime/runtime.h"
+
+/* What the two readings of the clock measure of a function that does nothing. */
+static uint64_t measure_cost(void)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < 64; i++) {
+		uint64_t begin = cpu_tsc(), end = cpu_tsc();
+
+		if (end - begin < least)
+			least = end - begin;
+	}
+	return least;
+}
+
+void flow_begin(void)
+{
+	if (!flow_is_mapped() || !session_on() || session_page.a.clock_id == LDB_CLOCK_MONO ||
+	    cpu_has_shadow_stack())
+		return;
+	sys(SYS_madvise, &flow_page, sizeof(flow_page), MADV_WIPEONFORK);
+	flow_page.threshold = flow_threshold();
+	flow_page.cost = measure_cost();
+	flow_info()->nr_apis = 1;
+	flow_info()->names_used = 1;
+	flow_thread_all();
+	flow_entry_dlsym = flow_dlsym;
+	flow_patch_started();
+	flow_info()->nr_followed = flow_nr_entries();
+	order_flow_base_set(&flow_page.base, (uintptr_t)flow_memory + LDB_FLOW_REGIONS_OFF);
+	flow_info()->magic = LDB_FLOW_MAGIC;
+}
+
+/* Raw thread.  The tables of modules that may be unloaded stay: their stubs jump to the functions. */
+void flow_end(void)
+{
+	if (!order_flow_base(&flow_page.base))
+		return;
+	flow_slots_close(session_clock());
+	order_flow_base_set(&flow_page.base, 0);
+	flow_unpatch();
+}
+
+/* At exit(): what still runs would never be added. */
+void flow_at_exit(void)
+{
+	if (order_flow_base(&flow_page.base))
+		flow_slots_close(session_clock());
+}
+
+void flow_fork_child(void)
+{
+	if (!flow_is_mapped())
+		return;
+	order_flow_base_set(&flow_page.base, 0);
+	flow_slots_fork_child();
+	flow_entry_fork_child();
+	flow_thread_fork_child();
+	flow_unmap();
+}

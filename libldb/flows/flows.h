@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Follows the calls from one module to another (ldb-record --flows): how often, how long, by whom.
+ *
+ * A module calls another through slots of its linkage tables, which hold addresses.  At the
+ * beginning of a recording each of these slots (patch.c) gets the address of an entry stub
+ * (arch/CPU/flows.S), which belongs to one struct flow_entry: the function, called by that
+ * module.  The stub counts the call in the thread's cell for that entry, and jumps to the
+ * function.
+ *
+ * If the call is timed, the function returns to another stub, that of a struct flow_slot, which
+ * has the true return address.  Stubs of both kinds are static code with unwind tables, so
+ * exceptions, cancellation, backtrace() and debuggers pass through them.  There is no other stack
+ * of return addresses that could be wrong after a longjmp() or a switch of stacks.  A slot that
+ * was left in this way is found when the thread needs one (slots.c).
+ *
+ * Which calls are timed: all, until more than a million per second were made to an entry by a
+ * thread; then 1 of up to 64, at random distances, each of which stands for those in between.
+ *
+ * All is async-signal-safe.  The program is not changed but for its linkage tables.
+ */
+#ifndef FLOWS_FLOWS_H
+#define FLOWS_FLOWS_H
+
+#include <stddef.h>
+#include "flows/layout.h"
+#include "internal.h"
+
+#pragma GCC visibility push(hidden)
+
+#define FLOW_E_PLT		2
+#define FLOW_E_GOT		4
+#define FLOW_E_DLSYM		8
+#define FLOW_E_OURS		16	/* it is libldb's, which hides the function of another */
+
+struct flow_entry {
+	uint64_t target;
+	uint32_t cell;			/* index in the dictionary; 0: not called yet */
+	uint32_t flags;			/* FLOW_E_* */
+	const char *name;
+	uint32_t from, to;		/* numbers of modules: who calls, who is called */
+};
+
+struct flow_slot {
+	uint64_t ret;			/* where the caller continues */
+	uint64_t sp;			/* with this stack pointer; 0: the slot is free */
+	uint64_t start;			/* clock; 0: the call is in the sums already */
+	struct flow_slot *next;		/* free one of the thread */
+	uint64_t stub;
+	struct flow_slot *up;		/* the timed call in which this one was made, or had been made */
+	struct flow_entry *entry;
+	uint32_t weight;
+	uint8_t cfa;			/* what flows.S adds to sp to name the frame */
+	uint8_t is_adrift;		/* free, but in no list: it was returned by another thread */
+	uint16_t owner;			/* number of the region of the thread that took it; 0: gone */
+};
+
+struct flow_self {
+	uint64_t off;			/* of the thread's region; 0: it has none */
+	struct flow_slot *free;
+	struct flow_slot *top;		/* the innermost timed call; it may have been left behind */
+	uint16_t owner;			/* number of the region */
+	uint16_t nr_all;		/* slots that it took, and the first of them */
+	uint32_t all;
+	uint32_t rest;			/* refills to go until slots are searched again */
+};
+
+#define CHECK(type, member, value)	_Static_assert(offsetof(type, member) == (value), #value)
+CHECK(struct flow_entry, target, FLOW_E_TARGET);
+CHECK(struct flow_entry, cell, FLOW_E_CELL);
+CHECK(struct flow_entry, flags, FLOW_E_FLAGS);
+CHECK(struct flow_slot, ret, FLOW_S_RET);
+CHECK(struct flow_slot, sp, FLOW_S_SP);
+CHECK(struct flow_slot, start, FLOW_S_START);
+CHECK(struct flow_slot, next, FLOW_S_NEXT);
+CHECK(struct flow_slot, stub, FLOW_S_STUB);
+CHECK(struct flow_slot, up, FLOW_S_UP);
+CHECK(struct flow_slot, entry, FLOW_S_ENTRY);
+CHECK(struct flow_slot, weight, FLOW_S_WEIGHT);
+CHECK(struct flow_slot, cfa, FLOW_S_CFA);
+CHECK(struct ldb_flow_state, left, FLOW_T_LEFT);
+CHECK(struct ldb_flow_state, weight, FLOW_T_WEIGHT);
+CHECK(struct ldb_flow_state, stride, FLOW_T_STRIDE);
+CHECK(struct flow_self, off, FLOW_SELF_OFF);
+CHECK(struct flow_self, free, FLOW_SELF_FREE);
+CHECK(struct flow_self, top, FLOW_SELF_TOP);
+_Static_assert(sizeof(struct flow_entry) == 1 << FLOW_E_SHIFT, "flows.S");
+_Static_assert(sizeof(struct flow_slot) == 1 << FLOW_S_SHIFT, "flows.S");
+#undef CHECK
+
+/*
+ * fork() wipes this page, as session_page: a child has no tables before its first instruction.
+ * The first word is the one that the stubs read.
+ */
+union flow_page {
+	struct {
+		uint64_t base;		/* region 0; 0: nothing is counted */
+		uint64_t share;		/* 2^32 / number of threads */
+		uint64_t threshold;	/* ticks: a call this long is an event */
+		uint64_t cost;		/* ticks that a function without code would take */
+	};
+	char page[4096];
+};
+extern union flow_page flow_page;
+
+extern struct flow_entry flow_entries[FLOW_ENTRIES];
+extern struct flow_slot flow_slots[FLOW_SLOTS];
+extern TLS_IE struct flow_self flow_self;
+
+/* arch/CPU/flows.S */
+extern const char flow_entry_stubs[], flow_slot_stubs[];
+
+static inline uint64_t flow_stub_of(const struct flow_entry *e)
+{
+	return (uintptr_t)flow_entry_stubs + (e - flow_entries) * FLOW_STUB;
+}
+
+/* memory.c */
+
+extern char *flow_memory;		/* NULL: there never was any */
+extern uint32_t flow_tids[LDB_FLOW_THREADS];	/* of the threads with the regions */
+
+static inline struct ldb_flow_info *flow_info(void)
+{
+	return (struct ldb_flow_info *)flow_memory;
+}
+
+bool flow_is_mapped(void);		/* the recorder sees it */
+uint64_t flow_threshold(void);		/* ticks */
+void flow_lose(enum ldb_flow_lost what, uint64_t nr);
+
+/* thread.c */
+void flow_thread_all(void);		/* those that are there when a recording begins */
+void flow_thread_fork_child(void);
+
+/* dictionary.c: called by flows.S. */
+void flow_first_c(struct flow_entry *e);
+
+/* slots.c */
+
+/* sp is that of a caller.  Returns whether the calling thread has free slots now. */
+int flow_refill_c(uint64_t sp, struct ldb_flow_state *state);
+void flow_slots_return(void);		/* the calling thread exits */
+/* A slot comes back to another thread than the one that took it. */
+void flow_slot_adrift(struct flow_slot *s);
+/* Adds what is still being called to the sums, as if it had ended now. */
+void flow_slots_close(uint64_t now);
+/* Forgets all: no thread but the calling one exists. */
+void flow_slots_fork_child(void);
+
+/* call.c */
+
+void flow_return_c(struct flow_slot *s, uint64_t now);
+/* Writes an event; keeps vector registers (arch/CPU/flows.S) and calls the next. */
+void flow_event(const struct flow_slot *s, uint64_t now);
+void flow_account(struct flow_slot *s, uint64_t now);
+
+/* event.c */
+void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open);
+
+/* patch.c: program threads only. */
+void flow_patch_started(void);		/* the modules with which the program started */
+void flow_patch_later(void);		/* those that were loaded since */
+void flow_unpatch(void);		/* raw thread */
+uint64_t flow_module_start(uint32_t number);	/* 0: there is no such module */
+uint32_t flow_module_of(uint64_t addr);		/* the one with this code; 0: none */
+bool flow_is_function(uint32_t module, const void *fn, const char *name);
+
+/* entry.c */
+
+/* The entry for a function as a module calls it; NULL: it is not followed.  Counts why. */
+struct flow_entry *flow_entry_find(uint32_t from, uint32_t to, uint64_t target, const char *name,
+				   uint32_t flags);
+/* What a function of libldb that hides another stands for, or the function itself. */
+uint64_t flow_entry_real(uint64_t target, const char *name, uint32_t flags);
+typedef void *flow_dlsym_fn(void *handle, const char *name);
+extern flow_dlsym_fn *flow_entry_dlsym;	/* instead of dlsym() */
+uint64_t flow_nr_entries(void);
+void flow_entry_fork_child(void);
+
+/* dlsym.c */
+void *flow_dlsym(void *handle, const char *name);
+
+/* special.c */
+enum flow_special {
+	FLOW_USUAL,
+	FLOW_NEVER_TIMED,
+	FLOW_NEVER_TOUCHED,
+	FLOW_DLSYM,
+};
+enum flow_special flow_special_of(const char *name);
+
+#pragma GCC visibility pop
+#endif /* FLOWS_FLOWS_H */

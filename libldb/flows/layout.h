@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* These numbers are known to C and to arch/CPU/flows.S; flows.h asserts that the structs fit. */
+#ifndef FLOWS_LAYOUT_H
+#define FLOWS_LAYOUT_H
+
+#include <ldb/flows.h>
+
+#define FLOW_ENTRIES		32768		/* 16 bytes of code and 32 of data each */
+#define FLOW_SLOTS		16384		/* 16 bytes of code and 64 of data each */
+#define FLOW_STUB		16
+
+/* struct flow_entry */
+#define FLOW_E_TARGET		0
+#define FLOW_E_CELL		8
+#define FLOW_E_FLAGS		12
+#define FLOW_E_SHIFT		5
+#define FLOW_E_NEVER		1		/* flags: is counted and never timed */
+
+/* struct flow_slot */
+#define FLOW_S_RET		0
+#define FLOW_S_SP		8
+#define FLOW_S_START		16
+#define FLOW_S_NEXT		24
+#define FLOW_S_STUB		32
+#define FLOW_S_UP		40
+#define FLOW_S_ENTRY		48
+#define FLOW_S_WEIGHT		56
+#define FLOW_S_CFA		60
+#define FLOW_S_SHIFT		6
+
+/* struct ldb_flow_state */
+#define FLOW_T_LEFT		0
+#define FLOW_T_WEIGHT		4
+#define FLOW_T_STRIDE		8
+
+/* struct flow_self */
+#define FLOW_SELF_OFF		0
+#define FLOW_SELF_FREE		8
+#define FLOW_SELF_TOP		16
+
+#endif

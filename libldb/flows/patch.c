@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Puts entry stubs into the linkage tables of modules.
+ *
+ * A slot of DT_JMPREL is used for calls alone.  If it is not bound yet, the function is searched
+ * as the loader would, which may find none: then the slot is left alone, like one that leads to
+ * the module itself.  A slot of DT_RELA (-fno-plt) may also be read by code that compares the
+ * address or gives it away, so it is changed only if all of the module's code that refers to it
+ * calls it.  Slots in ldb's own module and in the loader are never changed.
+ *
+ * The list of modules, and all tables, are changed at the start and under the loader's lock, so
+ * that no module is patched before it is relocated, or goes meanwhile.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include "arch/flows.h"
+#include "flows.h"
+#include "runtime/runtime.h"
+#include "shim/symbol.h"
+
+#define MODULES		1024
+#define CODE_MAX	4		/* executable segments of a module */
+#define PATCHED		65536
+#define PAGE(a)		((a) & ~4095ULL)
+
+extern const ElfW(Dyn) our_dynamic[] __asm__("_DYNAMIC") HIDDEN;
+
+struct flow_module {
+	uint64_t start, end, bias;
+	const ElfW(Dyn) *dynamic;
+	struct { uint64_t lo, hi; } code[CODE_MAX], relro;
+	bool is_started;	/* it was there when the program started, and stays */
+	bool is_left_alone, is_seen, is_gone;
+};
+static struct flow_module modules[MODULES];
+static uint32_t nr_modules_known;
+static uint64_t adds_seen, subs_seen;
+
+/* What to undo in the modules that stay. */
+static struct { uint64_t *slot, old; } patched[PATCHED];
+static uint32_t nr_patched;
+
+uint64_t flow_module_start(uint32_t number)
+{
+	return number && number <= nr_modules_known ? modules[number - 1].start : 0;
+}
+
+/* Returns the module whose code has the address; NULL: none. */
+static struct flow_module *module_of_code(uint64_t addr)
+{
+	for (uint32_t i = 0; i < nr_modules_known; i++) {
+		struct flow_module *m = &modules[i];
+
+		if (addr < m->start || addr >= m->end || m->is_gone)
+			continue;
+		for (int k = 0; k < CODE_MAX; k++)
+			if (addr >= m->code[k].lo && addr < m->code[k].hi)
+				return m;
+	}
+	return NULL;
+}
+
+uint32_t flow_module_of(uint64_t addr)
+{
+	struct flow_module *m = module_of_code(addr);
+
+	return m ? m - modules + 1 : 0;
+}
+
+bool flow_is_function(uint32_t number, const void *fn, const char *name)
+{
+	const struct flow_module *m = &modules[number - 1];
+
+	return !m->is_left_alone && symbol_is_function(m->dynamic, m->bias, name, fn);
+}
+
+/* Modules */
+
+static void module_read(struct flow_module *m, const struct dl_phdr_info *info)
+{
+	unsigned nr_code = 0;
+
+	m->bias = info->dlpi_addr;
+	m->start = UINT64_MAX;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		uint64_t lo = m->bias + ph->p_vaddr, hi = lo + ph->p_memsz;
+
+		if (ph->p_type == PT_DYNAMIC)
+			m->dynamic = (const ElfW(Dyn) *)lo;
+		if (ph->p_type == PT_GNU_RELRO) {
+			m->relro.lo = PAGE(lo);
+			m->relro.hi = PAGE(hi);
+		}
+		if (ph->p_type != PT_LOAD)
+			continue;
+		if (PAGE(lo) < m->start)
+			m->start = PAGE(lo);
+		if (hi > m->end)
+			m->end = hi;
+		if (ph->p_flags & PF_X && nr_code < CODE_MAX) {
+			m->code[nr_code].lo = lo;
+			m->code[nr_code++].hi = lo + ph->p_filesz;
+		}
+	}
+	m->is_left_alone = !m->dynamic || m->dynamic == our_dynamic || m->bias == getauxval(AT_BASE) ||
+			   m->start == getauxval(AT_SYSINFO_EHDR);
+}
+
+static bool is_same_module(const struct flow_module *a, const struct flow_module *b)
+{
+	return a->start == b->start && a->end == b->end && a->dynamic == b->dynamic;
+}
+
+static int module_one(struct dl_phdr_info *info, size_t size, void *is_started)
+{
+	struct flow_module m = { .is_seen = true, .is_started = is_started };
+
+	(void)size;
+	adds_seen = info->dlpi_adds;
+	subs_seen = info->dlpi_subs;
+	module_read(&m, info);
+	for (uint32_t i = 0; i < nr_modules_known; i++)
+		if (!modules[i].is_gone && is_same_module(&modules[i], &m)) {
+			modules[i].is_seen = true;
+			return 0;
+		}
+	if (nr_modules_known < MODULES)
+		modules[nr_modules_known++] = m;
+	return 0;
+}
+
+/* Returns how many there were before: those that follow are new. */
+static uint32_t modules_find(bool are_started)
+{
+	uint32_t before = nr_modules_known;
+
+	for (uint32_t i = 0; i < before; i++)
+		modules[i].is_seen = false;
+	dl_iterate_phdr(module_one, are_started ? modules : NULL);
+	for (uint32_t i = 0; i < before; i++)
+		if (!modules[i].is_seen)
+			modules[i].is_gone = true;
+	return before;
+}
+
+/* What a module refers to */
+
+struct linkage {
+	struct flow_module *m;
+	const ElfW(Sym) *sym;
+	const char *str;
+	const ElfW(Half) *versym;
+	const ElfW(Verneed) *verneed;
+	const ElfW(Rela) *plt, *rela;
+	uint64_t plt_size, rela_size;
+	bool is_open;		/* the pages that the loader write-protected are writable */
+};
+
+/* The loader has added the bias to some of these, and not to others. */
+static const void *address(const struct flow_module *m, ElfW(Addr) value)
+{
+	return (const void *)(value < m->bias ? value + m->bias : value);
+}
+
+static bool linkage_read(struct flow_module *m, struct linkage *l)
+{
+	uint64_t plt_kind = DT_RELA;
+
+	*l = (struct linkage){ .m = m };
+	for (const ElfW(Dyn) *d = m->dynamic; d->d_tag != DT_NULL; d++) {
+		const void *at = address(m, d->d_un.d_ptr);
+
+		switch (d->d_tag) {
+		case DT_SYMTAB:		l->sym = at; break;
+		case DT_STRTAB:		l->str = at; break;
+		case DT_VERSYM:		l->versym = at; break;
+		case DT_VERNEED:	l->verneed = at; break;
+		case DT_JMPREL:		l->plt = at; break;
+		case DT_RELA:		l->rela = at; break;
+		case DT_PLTRELSZ:	l->plt_size = d->d_un.d_val; break;
+		case DT_RELASZ:		l->rela_size = d->d_un.d_val; break;
+		case DT_PLTREL:		plt_kind = d->d_un.d_val; break;
+		}
+	}
+	if (!l->plt || plt_kind != DT_RELA)
+		l->plt_size = 0;
+	if (!l->rela)
+		l->rela_size = 0;
+	return l->sym && l->str && (l->plt_size || l->rela_size);
+}
+
+/* Returns the name of the version that the module needs of a symbol; NULL: any. */
+static const char *version_of(const struct linkage *l, uint32_t symbol)
+{
+	const ElfW(Verneed) *need = l->verneed;
+	unsigned index = l->versym ? l->versym[symbol] & 0x7fff : 0;
+
+	if (index < 2 || !need)
+		return NULL;
+	for (;;) {
+		const ElfW(Vernaux) *aux = (const void *)((const char *)need + need->vn_aux);
+
+		for (unsigned i = 0; i < need->vn_cnt; i++) {
+			if (aux->vna_other == index)
+				return l->str + aux->vna_name;
+			aux = (const void *)((const char *)aux + aux->vna_next);
+		}
+		if (!need->vn_next)
+			return NULL;
+		need = (const void *)((const char *)need + need->vn_next);
+	}
+}
+
+static uint64_t search(const struct linkage *l, uint32_t symbol, const char *name)
+{
+	const char *version = version_of(l, symbol);
+	void *fn = version ? dlvsym(RTLD_DEFAULT, name, version) : dlsym(RTLD_DEFAULT, name);
+
+	if (!fn)
+		dlerror();	/* ours; the program must not see it */
+	return (uint64_t)(uintptr_t)fn;
+}
+
+/* Slots */
+
+static bool slot_open(struct linkage *l, uint64_t *slot)
+{
+	uint64_t at = (uintptr_t)slot, lo = l->m->relro.lo, hi = l->m->relro.hi;
+
+	if (l->is_open || at < lo || at >= hi)
+		return true;
+	l->is_open = !sys(SYS_mprotect, lo, hi - lo, PROT_READ | PROT_WRITE);
+	return l->is_open;
+}
+
+static void slots_close(struct linkage *l)
+{
+	if (l->is_open)
+		sys(SYS_mprotect, l->m->relro.lo, l->m->relro.hi - l->m->relro.lo, PROT_READ);
+	l->is_open = false;
+}
+
+static void slot_write(struct linkage *l, uint64_t *slot, struct flow_entry *e)
+{
+	uint64_t old = *slot;
+
+	if (!slot_open(l, slot)) {
+		flow_lose(LDB_FLOW_LOST_LOCKED, 1);
+		return;
+	}
+	if (l->m->is_started && nr_patched < PATCHED) {
+		patched[nr_patched].slot = slot;
+		patched[nr_patched++].old = old;
+	}
+	order_any_store_word(slot, flow_stub_of(e));
+}
+
+/* Puts the stub for a function into a slot, unless the function must be left alone. */
+static void slot_patch(struct linkage *l, uint64_t *slot, uint64_t target, const char *name,
+		       uint32_t flags)
+{
+	struct flow_module *to = module_of_code(target);
+	struct flow_entry *e;
+	uint32_t real;
+
+	if (!to || to == l->m || to->bias == getauxval(AT_BASE))
+		return;
+	if (to->dynamic == our_dynamic)
+		flags |= FLOW_E_OURS;
+	real = flow_module_of(flow_entry_real(target, name, flags));
+	e = flow_entry_find(l->m - modules + 1, real, target, name, flags);
+	if (e)
+		slot_write(l, slot, e);
+}
+
+static void patch_plt(struct linkage *l)
+{
+	for (uint64_t i = 0; i < l->plt_size / sizeof(ElfW(Rela)); i++) {
+		const ElfW(Rela) *r = &l->plt[i];
+		uint32_t symbol = ELF64_R_SYM(r->r_info);
+		const char *name = l->str + l->sym[symbol].st_name;
+		uint64_t *slot = (uint64_t *)(l->m->bias + r->r_offset), target;
+
+		if (ELF64_R_TYPE(r->r_info) != CPU_RELOC_PLT || flow_special_of(name) == FLOW_NEVER_TOUCHED)
+			continue;
+		target = order_any_load_word(slot);
+		if (module_of_code(target) == l->m)	/* not bound, or its own */
+			target = l->m->is_started ? search(l, symbol, name) : 0;
+		if (target)
+			slot_patch(l, slot, target, name, FLOW_E_PLT);
+		else
+			flow_lose(LDB_FLOW_LOST_UNBOUND, 1);
+	}
+}
+
+/* Slots that code may read, too */
+
+#define WORDS_MAX	65536
+
+static struct words {
+	uint64_t lo, hi;	/* all slots of the module are in here */
+	uint8_t use[WORDS_MAX];	/* CALLED, READ */
+} words;
+#define CALLED	1
+#define READ	2
+
+static void note_reference(void *arg, uint64_t word, bool is_call)
+{
+	(void)arg;
+	if (word % 8 == words.lo % 8)
+		words.use[(word - words.lo) / 8] |= is_call ? CALLED : READ;
+}
+
+/* Returns a function of another module whose address is in the slot; 0: there is none. */
+static uint64_t got_target(const struct linkage *l, const ElfW(Rela) *r)
+{
+	const ElfW(Sym) *s = &l->sym[ELF64_R_SYM(r->r_info)];
+	unsigned type = ELF64_ST_TYPE(s->st_info);
+	uint64_t target;
+	struct flow_module *to;
+
+	if (ELF64_R_TYPE(r->r_info) != CPU_RELOC_GOT || (type != STT_FUNC && type != STT_NOTYPE && type != STT_GNU_IFUNC))
+		return 0;
+	if (flow_special_of(l->str + s->st_name) == FLOW_NEVER_TOUCHED)
+		return 0;
+	target = *(uint64_t *)(l->m->bias + r->r_offset);
+	to = target ? module_of_code(target) : NULL;
+	return to && to != l->m ? target : 0;
+}
+
+static void patch_got(struct linkage *l)
+{
+	uint64_t nr = l->rela_size / sizeof(ElfW(Rela));
+
+	words.lo = UINT64_MAX;
+	words.hi = 0;
+	for (uint64_t i = 0; i < nr; i++) {
+		uint64_t slot = l->m->bias + l->rela[i].r_offset;
+
+		if (!got_target(l, &l->rela[i]))
+			continue;
+		if (slot < words.lo)
+			words.lo = slot;
+		if (slot + 8 > words.hi)
+			words.hi = slot + 8;
+	}
+	if (words.lo >= words.hi || (words.hi - words.lo) / 8 > WORDS_MAX)
+		return;
+	memset(words.use, 0, (words.hi - words.lo) / 8);
+	for (int k = 0; k < CODE_MAX; k++)
+		cpu_each_reference((const uint8_t *)l->m->code[k].lo, l->m->code[k].hi - l->m->code[k].lo,
+				   words.lo, words.hi, note_reference, NULL);
+	for (uint64_t i = 0; i < nr; i++) {
+		uint64_t target = got_target(l, &l->rela[i]), slot = l->m->bias + l->rela[i].r_offset;
+		uint32_t symbol = ELF64_R_SYM(l->rela[i].r_info);
+		uint8_t use;
+
+		if (!target)
+			continue;
+		use = words.use[(slot - words.lo) / 8];
+		if (use == CALLED)
+			slot_patch(l, (uint64_t *)slot, target, l->str + l->sym[symbol].st_name, FLOW_E_GOT);
+		else if (use & CALLED)
+			flow_lose(LDB_FLOW_LOST_TAKEN, 1);
+	}
+}
+
+static void module_patch(struct flow_module *m)
+{
+	struct linkage l;
+
+	if (m->is_left_alone || !linkage_read(m, &l))
+		return;
+	patch_plt(&l);
+	patch_got(&l);
+	slots_close(&l);
+}
+
+void flow_patch_started(void)
+{
+	modules_find(true);
+	for (uint32_t i = 0; i < nr_modules_known; i++)
+		module_patch(&modules[i]);
+}
+
+void flow_unpatch(void)
+{
+	for (uint32_t i = 0; i < nr_patched; i++) {
+		uint64_t *slot = patched[i].slot, page = PAGE((uintptr_t)slot);
+		struct flow_module *m = NULL;
+		bool is_closed;
+
+		for (uint32_t k = 0; k < nr_modules_known && !m; k++)
+			if ((uintptr_t)slot >= modules[k].relro.lo && (uintptr_t)slot < modules[k].relro.hi)
+				m = &modules[k];
+		is_closed = m;
+		if (is_closed && sys(SYS_mprotect, page, 4096, PROT_READ | PROT_WRITE))
+			continue;
+		order_any_store_word(slot, patched[i].old);
+		if (is_closed)
+			sys(SYS_mprotect, page, 4096, PROT_READ);
+	}
+	nr_patched = 0;
+}
+
+/* Modules that are loaded later */
+
+static int count_one(struct dl_phdr_info *info, size_t size, void *is_new)
+{
+	(void)size;
+	*(bool *)is_new = info->dlpi_adds != adds_seen || info->dlpi_subs != subs_seen;
+	return 1;
+}
+
+static void nothing(void)
+{
+}
+
+/*
+ * The loader calls this while dlsym() searches __ldb_flows_locked, and has its lock: so no other
+ * thread is loading anything, and all modules in its list are relocated.
+ */
+static void (*patch_new(void))(void)
+{
+	uint32_t before = modules_find(false);
+
+	for (uint32_t i = before; i < nr_modules_known; i++)
+		module_patch(&modules[i]);
+	return nothing;
+}
+
+EXPORT void __ldb_flows_locked(void) __attribute__((ifunc("patch_new")));
+
+void flow_patch_later(void)
+{
+	bool is_new = false;
+
+	dl_iterate_phdr(count_one, &is_new);
+	if (is_new)
+		dlsym(RTLD_DEFAULT, "__ldb_flows_locked");
+}

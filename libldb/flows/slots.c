@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Lends slots for return addresses to threads.
+ *
+ * A thread takes some when it has none, and keeps them until it exits.  A call that never
+ * returned, because an exception or a longjmp() went past it, leaves its slot behind; such slots
+ * are found when the thread has none again: their stack pointers are below that of a call that is
+ * being made now.  On stacks of the program's own this is not known, and they are lost until the
+ * thread exits.
+ *
+ * A thread's slots are in its own list, but for those in which a coroutine returned on another
+ * thread: these are adrift until their owner needs one (call.c).
+ */
+#include "flows.h"
+#include "runtime/runtime.h"
+
+#define TAKE	8
+#define SKIP	64	/* calls not timed after one that got no slot */
+
+HIDDEN struct flow_slot flow_slots[FLOW_SLOTS] __attribute__((aligned(64)));
+
+/* Slots that threads gave back: number + 1 of the first, and a count of changes above it. */
+static _Atomic uint64_t returned;
+static _Atomic uint32_t nr_taken;	/* of those that no thread has had yet */
+
+/* The slots that a thread took: after each the next, as a number + 1. */
+static uint16_t next_of[FLOW_SLOTS + 1];
+
+static struct flow_slot *slot_at(uint32_t number)
+{
+	return number ? &flow_slots[number - 1] : NULL;
+}
+
+static uint32_t number_of(const struct flow_slot *s)
+{
+	return s - flow_slots + 1;
+}
+
+static struct flow_slot *take_returned(void)
+{
+	uint64_t head = atomic_load(&returned);
+	struct flow_slot *s;
+
+	do {
+		s = slot_at((uint32_t)head);
+		if (!s)
+			return NULL;
+		/* it may be another's by now: then the head has changed */
+	} while (!atomic_compare_exchange_weak(&returned, &head,
+					       ((head >> 32) + 1) << 32 | (uint32_t)s->start));
+	return s;
+}
+
+static void give_back(struct flow_slot *s)
+{
+	uint64_t head = atomic_load(&returned);
+
+	s->sp = 0;
+	s->owner = 0;
+	do
+		s->start = (uint32_t)head;
+	while (!atomic_compare_exchange_weak(&returned, &head,
+					     ((head >> 32) + 1) << 32 | number_of(s)));
+}
+
+static struct flow_slot *take(void)
+{
+	struct flow_slot *s = take_returned();
+	uint32_t n;
+
+	if (s)
+		return s;
+	n = atomic_load(&nr_taken);
+	do {
+		if (n == FLOW_SLOTS)
+			return NULL;
+	} while (!atomic_compare_exchange_weak(&nr_taken, &n, n + 1));
+	s = &flow_slots[n];
+	s->stub = (uintptr_t)flow_slot_stubs + (uint64_t)n * FLOW_STUB;
+	return s;
+}
+
+static void put_into_list(struct flow_slot *s)
+{
+	s->next = flow_self.free;
+	order_signal();
+	flow_self.free = s;
+}
+
+/*
+ * A function that was called at the same stack pointer, and jumped to the one that is called now,
+ * has not been left: the return address says so.
+ */
+static bool is_jumped_from(const struct flow_slot *s, uint64_t sp)
+{
+	uint64_t ret = ((const uint64_t *)sp)[-1];
+
+	for (int i = 0; i < 8; i++) {
+		uint64_t off = ret - (uintptr_t)flow_slot_stubs;
+
+		if (off >= FLOW_SLOTS * FLOW_STUB)
+			return false;
+		if (&flow_slots[off / FLOW_STUB] == s)
+			return true;
+		ret = flow_slots[off / FLOW_STUB].ret;
+	}
+	return false;
+}
+
+/* Finds slots that were left behind on the thread's own stack, and those adrift. */
+static bool find_left(const struct thread *t, uint64_t sp)
+{
+	bool is_own_stack = sp > t->stack_lo && sp <= t->stack_hi, found = false;
+
+	for (struct flow_slot *s = slot_at(flow_self.all); s; s = slot_at(next_of[number_of(s)])) {
+		bool is_left = is_own_stack && s->sp && s->sp > t->stack_lo &&
+			       (s->sp < sp || (s->sp == sp && !is_jumped_from(s, sp)));
+
+		if (!is_left && !s->is_adrift)
+			continue;
+		s->sp = 0;
+		s->is_adrift = false;
+		put_into_list(s);
+		found = true;
+	}
+	return found;
+}
+
+int flow_refill_c(uint64_t sp, struct ldb_flow_state *state)
+{
+	const struct thread *t = thread_self();
+	struct flow_slot *s;
+	unsigned nr;
+
+	if (!t || !flow_self.off)
+		goto none;
+	if (flow_self.rest)
+		flow_self.rest--;
+	else if (find_left(t, sp))
+		return true;
+	nr = TAKE + flow_self.nr_all / 8;
+	for (unsigned i = 0; i < nr && (s = take()); i++) {
+		s->owner = flow_self.owner;
+		next_of[number_of(s)] = flow_self.all;
+		flow_self.all = number_of(s);
+		flow_self.nr_all++;
+		put_into_list(s);
+	}
+	if (flow_self.free)
+		return true;
+	flow_self.rest = flow_self.nr_all / SKIP;
+none:
+	state->left = SKIP - 1;
+	state->weight += SKIP;
+	flow_lose(LDB_FLOW_LOST_SLOT, SKIP);
+	return false;
+}
+
+void flow_slots_return(void)
+{
+	const struct thread *t = thread_self();
+	struct flow_slot *s = slot_at(flow_self.all), *next;
+
+	flow_self.off = 0;
+	order_signal();
+	flow_self.free = NULL;
+	flow_self.all = 0;
+	flow_self.nr_all = 0;
+	flow_self.owner = UINT16_MAX;
+	flow_self.top = NULL;
+	for (; s; s = next) {
+		next = slot_at(next_of[number_of(s)]);
+		/* a coroutine of this thread may continue on another */
+		if (s->sp && !(s->sp > t->stack_lo && s->sp <= t->stack_hi))
+			s->owner = 0;
+		else
+			give_back(s);
+	}
+}
+
+void flow_slots_close(uint64_t now)
+{
+	uint32_t nr = atomic_load(&nr_taken);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct flow_slot *s = &flow_slots[i];
+
+		if (!s->sp || !s->owner || s->owner >= LDB_FLOW_THREADS || !s->start)
+			continue;
+		flow_account(s, now);
+		if (now > s->start && now - s->start >= flow_page.threshold)
+			flow_event_c(s, now, true);
+		s->start = 0;
+	}
+}
+
+void flow_slots_fork_child(void)
+{
+	flow_self = (struct flow_self){ .owner = UINT16_MAX };
+}
