@@ -21,6 +21,7 @@ static struct record_options options = {
 	.output = "ldb.data",
 	RECORD_DEFAULTS,
 	.samples_hz = 199,
+	.flows_threshold_ns = 20000,
 	.max_bytes = 2ULL << 30,
 };
 
@@ -161,6 +162,10 @@ static const struct cli_option table[] = {
 	  .help = "system calls: off, sleep (those in which a thread sleeps, the default), all" },
 	{ .name = "syscall-threshold", .type = CLI_DURATION, .value = &options.call_threshold_ns,
 	  .arg = "DUR", .help = "with --syscalls=all, only count those shorter than DUR (10us)" },
+	{ .name = "flows", .type = CLI_FLAG, .value = &options.flows,
+	  .help = "count and time the calls between libraries, of any program: it need not be compiled with the plugin" },
+	{ .name = "flows-threshold", .type = CLI_DURATION, .value = &options.flows_threshold_ns,
+	  .arg = "DUR", .help = "with --flows, calls that took so long are events of their own (20us)" },
 	{ .name = "samples", .type = CLI_STRING, .value = &samples, .arg = "HZ",
 	  .help = "note where the program's threads are, so often in a second of each CPU (199, with CAP_PERFMON), or off" },
 	{ .name = "clock", .type = CLI_CHOICE, .value = &clock_kind, .arg = "CLOCK", .choices = clocks,
@@ -217,6 +222,11 @@ int main(int argc, char **argv)
 		options.scanner_cpu = scanner_cpu;
 	if (options.kernel_only && options.kernel >= KERNEL_SCHEDSTAT)
 		cli_usage("--kernel-only and --kernel %s leave nothing to record", kernels[options.kernel]);
+	if (options.flows && pid_given)
+		cli_usage("--flows: start the program with ldb-record, its tables are changed before main()");
+	if (options.flows && (options.kernel_only || clock_kind == 1))
+		cli_usage("--flows needs the runtime and the time stamp counter: leave out --%s",
+			  options.kernel_only ? "kernel-only" : "clock=monotonic");
 	if (samples)
 		set_samples(samples);
 	options.pid = pid;

@@ -77,7 +77,7 @@ bool launch_find_runtime(const char *given, char *path, size_t size)
 }
 
 /* LDB_PRELOADED is exactly what was put in front, so that it can be removed. */
-static int set_environment(const char *name, const struct target *t, const char *runtime)
+static int set_environment(const char *name, const struct target *t, const char *runtime, bool flows)
 {
 	const char *old = getenv("LD_PRELOAD");
 	char *front = NULL, *all = NULL;
@@ -88,7 +88,7 @@ static int set_environment(const char *name, const struct target *t, const char 
 	    asprintf(&all, "%s%s", front, old ? old : "") < 0)
 		goto out;
 	rc = setenv("LD_PRELOAD", all, 1) || setenv(LDB_ENV_PRELOADED, front, 1) ||
-	     setenv(LDB_ENV_RECORD, name, 1);
+	     setenv(LDB_ENV_RECORD, name, 1) || (flows && setenv(LDB_ENV_FLOWS, "1", 1));
 out:
 	free(front);
 	free(all);
@@ -113,7 +113,7 @@ static void leave_terminal(void)
 
 __attribute__((noreturn))
 static void child(const struct target *t, char **argv, const char *name, const char *runtime,
-		  int go_fd, int error_fd)
+		  bool flows, int go_fd, int error_fd)
 {
 	int error = ENOMEM;
 	char go;
@@ -124,7 +124,7 @@ static void child(const struct target *t, char **argv, const char *name, const c
 		_exit(127);
 	if (hides_output)
 		leave_terminal();
-	if (!runtime || !set_environment(name, t, runtime)) {
+	if (!runtime || !set_environment(name, t, runtime, flows)) {
 		/*
 		 * This is a path.  A file without magic number and #! is run by the shell, as
 		 * shells do.
@@ -138,7 +138,7 @@ static void child(const struct target *t, char **argv, const char *name, const c
 }
 
 bool launch_start(struct launch *l, const struct target *t, char **argv, const char *runtime,
-		  const char *name)
+		  const char *name, bool flows)
 {
 	int go[2], error[2];
 
@@ -149,7 +149,7 @@ bool launch_start(struct launch *l, const struct target *t, char **argv, const c
 	l->pid = fork();
 	if (!l->pid) {
 		close(go[1]);
-		child(t, argv, name, runtime, go[0], error[1]);
+		child(t, argv, name, runtime, flows, go[0], error[1]);
 	}
 	close(go[0]);
 	close(error[1]);

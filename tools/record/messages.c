@@ -13,6 +13,13 @@
 
 #define SCHEDSTAT_NS	500000	/* a reading takes some microseconds of the scanner's time */
 
+static bool send_flows(struct recording *r)
+{
+	union control_message m = { .flows = { .threshold_ns = r->o->flows_threshold_ns } };
+
+	return !control_send(r->sock, &m, LDB_MSG_FLOWS, flow_sums_fd(r->flows));
+}
+
 static void send_session(struct recording *r)
 {
 	const struct record_options *o = r->o;
@@ -27,6 +34,10 @@ static void send_session(struct recording *r)
 	memcpy(m.attach.name, r->name, sizeof(m.attach.name));
 	if (!output_open(r)) {
 		recording_give_up(r);
+		return;
+	}
+	if (r->flows && !send_flows(r)) {
+		recording_hung_up(r);
 		return;
 	}
 	if (r->kernel == KERNEL_SCHEDSTAT)
@@ -94,7 +105,7 @@ static void on_hello(struct recording *r, const union control_message *m)
 		recording_give_up(r);
 		return;
 	}
-	if (!h->nr_instrumented) {
+	if (!h->nr_instrumented && !r->o->flows) {
 		cli_error("process %d has no ldb records: compile it with gcc -fplugin=ldb.so",
 			  r->pid);
 		recording_give_up(r);

@@ -93,6 +93,24 @@ static inline void order_stack_copied(void)
 	atomic_thread_fence(memory_order_acquire);
 }
 
+/* The region's sums come before.  Partner: order_flow_thread_set() */
+static inline uint32_t order_flow_thread_state(const volatile uint32_t *state)
+{
+	return __atomic_load_n(state, __ATOMIC_ACQUIRE);
+}
+
+/* The region is empty before it is used again.  Partner: order_flow_thread() */
+static inline void order_flow_thread_free(volatile uint32_t *state)
+{
+	__atomic_store_n(state, 0, __ATOMIC_RELEASE);
+}
+
+/* The function's row comes before.  Partner: order_flow_ready() */
+static inline bool order_flow_is_ready(const volatile uint32_t *ready)
+{
+	return __atomic_load_n(ready, __ATOMIC_ACQUIRE);
+}
+
 /*
  * This is perf's ring, as its header file says: the records before the head were written before
  * it.

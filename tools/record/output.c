@@ -238,8 +238,25 @@ static void finish_samples(struct recording *r)
 	meta_number(r, "samples_lost", r->nr_samples_lost);
 }
 
+static void open_flows(struct recording *r)
+{
+	if (!r->o->flows)
+		return;
+	if (r->clock_id != LDB_CLOCK_TSC) {
+		output_warning(r, "calls between libraries are not followed: that needs a reliable time stamp counter");
+		return;
+	}
+	r->flows = flow_sums_open(r->writer, r->t0);
+	if (r->flows)
+		meta_number(r, "flows_threshold_ns", r->o->flows_threshold_ns);
+	else
+		output_warning(r, "calls between libraries are not followed: there is no memory for the sums");
+}
+
 static void release(struct recording *r)
 {
+	flow_sums_close(r->flows);
+	r->flows = NULL;
 	samples_close(r->samples);
 	r->samples = NULL;
 	modules_free(r->modules);
@@ -299,6 +316,7 @@ bool output_open(struct recording *r)
 	}
 	write_metas(r);
 	open_samples(r);
+	open_flows(r);
 	write_clock(r);
 	writer_flush(r->writer);
 	r->begin_ns = clock_mono_ns();
@@ -320,6 +338,8 @@ unsigned output_drain(struct recording *r)
 	kernel_fill = kernel_poll(r);
 	if (r->samples)
 		samples_poll(r->samples);
+	if (r->flows)
+		flow_sums_poll(r->flows);
 	fill = drain_pass(r->drain, clock_mono_ns());
 	pack_release(r->pack, begin);
 	r->released_tick = recording_tick(r, begin - r->slack);
@@ -457,6 +477,8 @@ void output_close(struct recording *r)
 	kernel_finish(r);
 	finish_samples(r);
 	drain_finish(r->drain, clock_mono_ns());
+	if (r->flows)
+		flow_sums_finish(r->flows, recording_tick(r, clock_now(r->clock_id)));
 	pack_finish(r->pack);
 	r->end_ns = clock_mono_ns();
 	write_losses(r);

@@ -17,6 +17,7 @@
 static const struct kept_kind {
 	size_t row_bytes, time;
 } kept_kinds[NR_KINDS] = {
+	[LDB_BLK_FLOW_CALL] = { sizeof(struct ldb_row_flow_call), offsetof(struct ldb_row_flow_call, end) },
 	[LDB_BLK_LOCK] = { sizeof(struct ldb_row_lock), offsetof(struct ldb_row_lock, end) },
 	[LDB_BLK_REQ] = { sizeof(struct ldb_row_req), offsetof(struct ldb_row_req, tick) },
 	[LDB_BLK_SCHED] = { sizeof(struct ldb_row_sched), offsetof(struct ldb_row_sched, tick) },
@@ -288,6 +289,18 @@ static void lock_event(struct pack *p, unsigned ring, const struct ldb_rec *recs
 	};
 }
 
+static void flow_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
+{
+	const struct ldb_flow_rec *f = (const void *)recs;
+	int64_t end = pack_tick(p, f->end);
+	struct ldb_row_flow_call *row = pack_keep_back(p, LDB_BLK_FLOW_CALL, end);
+
+	*row = (struct ldb_row_flow_call){
+		.flags = f->flags, .tid = f->tid, .start = pack_tick(p, f->start), .end = end,
+		.api = f->api, .gen = f->gen, .site = f->site, .nr_later = f->nr_later,
+	};
+}
+
 static void req_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	const struct ldb_req_rec *r = (const void *)recs;
@@ -387,6 +400,7 @@ const struct pack_type pack_types[PACK_GROUPS][PACK_TYPES] = {
 	TYPE(LDB_EV_FUNC) = { 3, func_event },
 	TYPE(LDB_EV_GAP) = { 1, gap_event },
 	TYPE(LDB_EV_SCHEDSTAT) = { 2, schedstat_event },
+	TYPE(LDB_EV_FLOW_CALL) = { 2, flow_event },
 	TYPE(LDB_EV_LOCK_WAIT) = { 2, lock_event },
 	TYPE(LDB_EV_LOCK_HOLD) = { 2, lock_event },
 	TYPE(LDB_EV_REQ_START) = { 2, req_event },

@@ -220,7 +220,7 @@ static void loop(struct recording *r)
 static bool start_kernel_only(struct recording *r)
 {
 	if (r->o->argv) {
-		if (!launch_start(&r->launch, &r->target, r->o->argv, NULL, NULL))
+		if (!launch_start(&r->launch, &r->target, r->o->argv, NULL, NULL, false))
 			return false;
 		r->pid = r->launch.pid;
 	} else {
@@ -257,7 +257,7 @@ static bool start(struct recording *r)
 	if (r->o->argv) {
 		recording_enter(r, PHASE_PROGRAM);
 		return launch_find_runtime(r->o->libldb, runtime, sizeof(runtime)) &&
-		       launch_start(&r->launch, &r->target, r->o->argv, runtime, r->name) &&
+		       launch_start(&r->launch, &r->target, r->o->argv, runtime, r->name, r->o->flows) &&
 		       launch_go(&r->launch, r->o->argv[0]);
 	}
 	r->sock = attach_connect(r->pid, r->listen_fd, r->name);

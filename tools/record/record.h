@@ -80,6 +80,8 @@ struct record_options {
 	int kernel_frames;	/* enum frames_choice; KERNEL_BPF alone can (chain.h) */
 	uint64_t samples_hz;	/* of each CPU's time; 0: none are taken */
 	bool may_slow_samples;	/* without privileges, too; it makes switches slower */
+	bool flows;		/* calls between modules are followed, in any program */
+	uint64_t flows_threshold_ns;
 	bool kernel_only;	/* no functions, locks and requests: the runtime is left out */
 	bool quiet, verbose;
 	/*
@@ -143,11 +145,12 @@ struct launch {
 bool launch_find_runtime(const char *given, char *path, size_t size);
 
 /*
- * Makes the process, which waits for launch_go().  runtime NULL: none, else it connects to name.
+ * Makes the process, which waits for launch_go().  runtime NULL: none, else it connects to name;
+ * flows: also if the program has no records.
  * If it returns false, it printed why.
  */
 bool launch_start(struct launch *l, const struct target *t, char **argv, const char *runtime,
-		  const char *name);
+		  const char *name, bool flows);
 
 /* Starts the program.  If it returns false, it printed why not. */
 bool launch_go(struct launch *l, const char *program);
@@ -195,6 +198,7 @@ union control_message {
 	struct ldb_msg m;
 	struct ldb_msg_hello hello;
 	struct ldb_msg_attach attach;
+	struct ldb_msg_flows flows;
 	struct ldb_msg_attached attached;
 	struct ldb_msg_text text;
 	struct ldb_msg_leaving leaving;

@@ -4,6 +4,7 @@
 #define RECORD_RECORDING_H
 
 #include "record/drain.h"
+#include "record/flow-sums.h"
 #include "record/giveway.h"
 #include "record/kernel-source.h"
 #include "record/modules.h"
@@ -76,6 +77,7 @@ struct recording {
 	struct pack *pack;
 	struct threads *threads;
 	struct modules *modules;
+	struct flow_sums *flows;		/* NULL: calls between modules are not followed */
 	struct samples *samples;	/* NULL: none are taken */
 	char samples_why[128];		/* why none are, though they were asked for; "" */
 	uint64_t unwatched_reported;

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads the sums of calls between modules (ldb/flows.h) and writes them as rows.
+ *
+ * The program writes there meanwhile, may be killed at any time, and may be hostile: each value is
+ * read once, and offsets are checked.  A thread's region is read when it has exited, and emptied,
+ * so that its memory is returned; the others at the end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <ldb/flows.h>
+#include "record/flow-sums.h"
+#include "record/order.h"
+
+#define NAME_MAX_BYTES	4096
+_Static_assert(LDB_FLOW_API_PLT == LDB_FLOW_F_PLT && LDB_FLOW_API_GOT == LDB_FLOW_F_GOT &&
+	       LDB_FLOW_API_DLSYM == LDB_FLOW_F_DLSYM && LDB_FLOW_API_NOTIME == LDB_FLOW_F_NOTIME &&
+	       LDB_FLOW_OPEN == LDB_FLOW_CALL_F_OPEN, "the row's flags are those of the program");
+
+#define PART_BUCKETS	(LDB_FLOW_PART / sizeof(uint32_t))
+
+struct flow_sums {
+	struct writer *w;
+	uint64_t t0;
+	int fd;
+	char *base;
+	uint32_t nr_apis;		/* read so far, 0 included */
+	uint32_t nr_waiting;		/* of them, some of which are not ready: see poll_apis() */
+	bool is_written[LDB_FLOW_CELLS];
+	/* the row that is being made */
+	uint64_t counts[LDB_FLOW_BUCKETS];
+};
+
+int flow_sums_fd(const struct flow_sums *f)
+{
+	return f->fd;
+}
+
+struct flow_sums *flow_sums_open(struct writer *w, uint64_t t0)
+{
+	struct flow_sums *f = calloc(1, sizeof(*f));
+	int rc;
+
+	if (!f)
+		return NULL;
+	f->w = w;
+	f->t0 = t0;
+	f->fd = memfd_create("ldb-flows", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (f->fd < 0)
+		goto err_free;
+	if (ftruncate(f->fd, LDB_FLOW_SIZE) ||
+	    fcntl(f->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		goto err_close;
+	f->base = mmap(NULL, LDB_FLOW_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, f->fd, 0);
+	if (f->base != MAP_FAILED)
+		return f;
+err_close:
+	rc = errno;
+	close(f->fd);
+	errno = rc;
+err_free:
+	free(f);
+	return NULL;
+}
+
+void flow_sums_close(struct flow_sums *f)
+{
+	if (!f)
+		return;
+	munmap(f->base, LDB_FLOW_SIZE);
+	close(f->fd);
+	free(f);
+}
+
+static const volatile struct ldb_flow_info *info(const struct flow_sums *f)
+{
+	return (const void *)f->base;
+}
+
+/* Functions */
+
+static void copy_name(const struct flow_sums *f, uint32_t at, char *name)
+{
+	const volatile char *names = f->base + LDB_FLOW_NAMES_OFF;
+	size_t n = 0;
+
+	for (; at < LDB_FLOW_NAMES && n < NAME_MAX_BYTES - 1 && names[at]; at++)
+		name[n++] = names[at];
+	name[n] = '\0';
+}
+
+/* Returns whether there is nothing left to do for this one. */
+static bool write_api(struct flow_sums *f, uint32_t id)
+{
+	const volatile struct ldb_flow_api *api = (const struct ldb_flow_api *)(f->base + LDB_FLOW_APIS_OFF) + id;
+	char name[NAME_MAX_BYTES];
+	struct ldb_row_flow_api row = { .id = id, .name = name };
+
+	if (f->is_written[id])
+		return true;
+	if (!order_flow_is_ready(&api->ready))
+		return false;
+	row.flags = api->flags;
+	row.tick = api->tsc - f->t0;
+	row.caller = api->caller;
+	row.target = api->target;
+	copy_name(f, api->name, name);
+	writer_add(f->w, LDB_BLK_FLOW_API, &row, 1);
+	f->is_written[id] = true;
+	return true;
+}
+
+/* A number may be given and never used, or be ready a little later than the one after it. */
+static void poll_apis(struct flow_sums *f)
+{
+	uint64_t nr = info(f)->nr_apis;
+
+	if (nr > LDB_FLOW_CELLS - 1)
+		nr = LDB_FLOW_CELLS - 1;
+	if (nr == f->nr_apis && !f->nr_waiting)
+		return;
+	f->nr_apis = nr;
+	f->nr_waiting = 0;
+	for (uint32_t id = 1; id < nr; id++)
+		f->nr_waiting += !write_api(f, id);
+}
+
+/* Sums */
+
+static char *region_of(const struct flow_sums *f, uint32_t number)
+{
+	return f->base + LDB_FLOW_REGIONS_OFF + (uint64_t)number * LDB_FLOW_REGION;
+}
+
+static uint64_t scale(uint64_t value, uint64_t by, uint64_t of)
+{
+	return of ? (unsigned __int128)value * by / of : 0;
+}
+
+/* The program's buckets begin later, and count each call with its weight. */
+static void write_histogram(struct flow_sums *f, const struct ldb_row_flow *sum,
+			    const struct ldb_flow_cell *c, const char *region)
+{
+	uint64_t all = 0;
+
+	memset(f->counts, 0, sizeof(f->counts));
+	for (uint32_t b = 0; b < LDB_FLOW_MEM_BUCKETS; b++) {
+		unsigned part = c->part[b / PART_BUCKETS];
+		const volatile uint32_t *counts = (const void *)(region + LDB_FLOW_PARTS_OFF + part * LDB_FLOW_PART);
+		uint32_t n = part && part < LDB_FLOW_PARTS ? counts[b % PART_BUCKETS] : 0;
+
+		f->counts[flow_bucket((4ULL + b % 4) << (b / 4 + 4))] += n;
+		all += n;
+	}
+	for (uint32_t b = 0; b < LDB_FLOW_BUCKETS; b++) {
+		struct ldb_row_flow_hist row = {
+			.tid = sum->tid, .api = sum->api, .tick = sum->tick, .bucket = b,
+			.count = all > sum->timed ? scale(f->counts[b], sum->timed, all) : f->counts[b],
+		};
+
+		if (!f->counts[b])
+			continue;
+		if (!row.count)
+			row.count = 1;
+		writer_add(f->w, LDB_BLK_FLOW_HIST, &row, 1);
+	}
+}
+
+static void write_cell(struct flow_sums *f, uint32_t tid, int64_t tick, uint32_t id, const char *region)
+{
+	const volatile struct ldb_flow_cell *from = (const struct ldb_flow_cell *)(region + LDB_FLOW_CELLS_OFF) + id;
+	struct ldb_row_flow row = { .tid = tid, .api = id, .tick = tick };
+	struct ldb_flow_cell c;
+
+	if (!from->calls)
+		return;
+	c = *from;
+	row.calls = c.calls;
+	/* read at another moment than the calls */
+	row.timed = c.timed < c.calls ? c.timed : c.calls;
+	/* The sums are of all calls, and the row's are of those that were timed. */
+	row.sum = scale(c.sum, row.timed, c.calls);
+	row.shared = scale(c.shared, row.timed, c.calls);
+	row.min = c.min;
+	row.max = c.max;
+	row.back = c.back;
+	writer_add(f->w, LDB_BLK_FLOW, &row, 1);
+	write_histogram(f, &row, &c, region);
+}
+
+static void write_region(struct flow_sums *f, uint32_t number, uint32_t tid, int64_t tick)
+{
+	for (uint32_t id = 1; id < f->nr_apis; id++)
+		if (f->is_written[id])
+			write_cell(f, tid, tick, id, region_of(f, number));
+}
+
+static volatile struct ldb_flow_thread *thread_at(const struct flow_sums *f, uint32_t number)
+{
+	return (struct ldb_flow_thread *)(f->base + LDB_FLOW_THREADS_OFF) + number;
+}
+
+/* The region becomes zeros, and takes no memory any more. */
+static bool empty_region(const struct flow_sums *f, uint32_t number)
+{
+	return !fallocate(f->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			  region_of(f, number) - f->base, LDB_FLOW_REGION);
+}
+
+void flow_sums_poll(struct flow_sums *f)
+{
+	poll_apis(f);
+	for (uint32_t n = 1; n < LDB_FLOW_THREADS; n++) {
+		volatile struct ldb_flow_thread *t = thread_at(f, n);
+
+		if (order_flow_thread_state(&t->state) != LDB_FLOW_DONE)
+			continue;
+		write_region(f, n, t->tid, t->end - f->t0);
+		/* else it is not used again */
+		if (empty_region(f, n))
+			order_flow_thread_free(&t->state);
+	}
+}
+
+static void meta_lost(struct flow_sums *f, const char *key, unsigned what)
+{
+	uint64_t n = info(f)->lost[what];
+	char text[32];
+
+	if (!n)
+		return;
+	snprintf(text, sizeof(text), "%" PRIu64, n);
+	writer_add_meta(f->w, key, text);
+}
+
+void flow_sums_finish(struct flow_sums *f, int64_t tick)
+{
+	flow_sums_poll(f);
+	for (uint32_t n = 1; n < LDB_FLOW_THREADS; n++)
+		if (order_flow_thread_state(&thread_at(f, n)->state) == LDB_FLOW_LIVE)
+			write_region(f, n, thread_at(f, n)->tid, tick);
+	meta_lost(f, "flows_no_slot", LDB_FLOW_LOST_SLOT);
+	meta_lost(f, "flows_address_taken", LDB_FLOW_LOST_TAKEN);
+	meta_lost(f, "flows_unresolved", LDB_FLOW_LOST_UNBOUND);
+	meta_lost(f, "flows_limit", LDB_FLOW_LOST_LIMIT);
+	meta_lost(f, "flows_lost_threads", LDB_FLOW_LOST_THREAD);
+	if (info(f)->magic != LDB_FLOW_MAGIC)
+		writer_add_meta(f->w, "warning", "calls between libraries were not followed");
+}
