@@ -73,6 +73,7 @@ make_tree()
 	cp "$TOP/tests/json/thin.jq" "$tree/ldb/tests/json/" || return 1
 	mkdir -p "$tree/ldb/build/tests/kmod"
 	for file in "$BUILD"/bin/ldb-* "$BUILD"/lib/libldbtrace.so.0 "$BUILD"/tests/tools/helpers/trace-cat \
+		    "$BUILD"/tests/tools/helpers/partition-sums \
 		    "$BUILD"/tests/oracle/helpers/oracle \
 		    "$BUILD"/tests/kmod/guest/* "$BUILD"/tests/kmod/programs/*; do
 		if [ -d "$file" ] || [ ! -x "$file" ]; then continue; fi
@@ -90,8 +91,10 @@ is_debug()	# kernel
 # most of what else these tests check: of each pair that is alike one runs in this kernel, one in
 # the other.  What the module itself reports is tested in both: e2e.t, truth.t and programs/.
 one_kernel=$(xargs <<EOF
-6.1:calls.t 6.1:frames.t 6.1:ftrace-off.t 6.1:idle.t 6.1:storms.t 6.1:why-cpu.t 6.1:why-memory.t
-6.12:both.t 6.12:cycles.t 6.12:hits.t 6.12:nobody.t 6.12:planted.t 6.12:rights.t 6.12:why-locks.t
+6.1:calls.t 6.1:frames.t 6.1:ftrace-off.t 6.1:idle.t 6.1:storms.t 6.1:wakers-io.t 6.1:why-cpu.t
+6.1:why-memory.t
+6.12:both.t 6.12:cycles.t 6.12:hits.t 6.12:nobody.t 6.12:planted.t 6.12:rights.t 6.12:wakers-preempted.t
+6.12:wakers-slow.t 6.12:why-locks.t
 EOF
 )
 case $here in *' '*) ;; *) one_kernel= ;; esac

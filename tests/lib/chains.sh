@@ -7,15 +7,16 @@
 #	judge_no_chain NAME FILTER	one result.  No request of NAME-clean.why passes.
 #
 # What other programs did to a request is no fault of the analysis: a request that does not pass is
-# not judged if such a program ran for a quarter of the time while a thread of the chain waited for
-# its CPU, or if the request itself waited for a CPU for half of the time.  chains_own is an
-# expression that matches the names of the threads that are no such program.
+# not judged if such a program ran for a part of the time (chains_part=4: a quarter) while a thread of
+# the chain waited for its CPU, or if the request itself waited for a CPU for half of the time.
+# chains_own is an expression that matches the names of the threads that are no such program.
 
 # shellcheck source=tests/lib/why.sh
 . "$TOP/tests/lib/why.sh"
+: "${chains_part:=4}"
 chains_own=none
 chains_jq='def is_foreign: .kind == "preempted" or .kind == "runnable";
-	def is_others: .latency_ns as $ns | any(.chain[]; is_foreign and .ns * 4 > $ns and
+	def is_others: .latency_ns as $ns | any(.chain[]; is_foreign and .ns * '"$chains_part"' > $ns and
 		(.label | test("^(" + $own + ")$") | not)) or (.chain[0] // {} | is_foreign and .ns * 2 > $ns);
 	def has($kind; $thread; $name): any(.chain[]; .kind == $kind and
 		(.thread | test("^(" + $thread + ")$")) and (.label | test("^(" + $name + ")$")));'

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# This file is sourced by e2e/wakers-*.t and kmod/guest/wakers.t: requests wait for another thread
+# This file is sourced by e2e/wakers-*.t and kmod/guest/wakers-*.t: requests wait for another thread
 # in each of thirteen ways (programs/why-wakers.cc), and that thread is late for one reason.
 #
 #	build_wakers	the program, for record_options; skips the script if they cannot be had
 #	judge_wakers VARIANT FUNCTION [WAY...]	two results for each way, of $wakers.  Planted: the
 #				chain leads to thread producer in FUNCTION, and from there to the
 #				reason.  Clean: no request leads there.
+#	judge_all_wakers VARIANT FUNCTION	the same of all ways in one recording, where a recording
+#				takes long.  Planted: one result for all ways, and one for each of which
+#				half must be right.
 #
 # With wakers_seen_by=scanner only that knows the functions: how many is printed.
 # wakers_file is what is written to; record_kinds=plant leaves the clean ones out.
@@ -69,4 +72,44 @@ judge_wakers()	# variant function [way...]
 		rest=${way#*:}
 		judge_waker "$wakers_variant" "$wakers_function" "${way%%:*}" "${rest%:*}" "${rest#*:}"
 	done
+}
+
+# Prints "WAY JUDGED RIGHT" for each, and sentences of what is not.
+count_ways()	# variant function name
+{
+	sed -n 's/^hit //p' "$3.facts" | jq -s . >hits.json
+	for way in $wakers; do
+		rest=${way#*:}
+		printf '{"way":"%s","kind":"^(%s)$","what":"%s"}\n' "${way%%:*}" "${rest%:*}" "${rest#*:}"
+	done | jq -s 'map({ key: .way, value: . }) | from_entries' >ways.json
+	jq -r --arg own "$chains_own" --slurpfile hits hits.json --slurpfile ways ways.json "$chains_jq"'
+		def is_right: $ways[0][.class] as $w | (.chain[0].kind // "" | test($w.kind)) and
+			(.chain[0] | .label + " " + (.call // "") | test($w.what)) and (.chain[1] // {} |
+			.kind == "woken_by" and .thread == "producer" and .label == "'"$2"'") and '"$(reason_of "$1" "$2")"';
+		[.requests[] | select(.req as $r | $hits[0] | index($r))] | group_by(.class)[] |
+			"\(.[0].class) \(map(select(is_right or (is_others | not))) | length) \(map(select(is_right)) | length)",
+			(.[] | select(is_right | not) | "#   " + .sentence[:300])' "$3.why"
+}
+
+judge_all_wakers()	# variant function
+{
+	all_name=all-$1
+	record_kinds=plant record_cause "$all_name" "$wakers_program" "$all_name" "$wakers_requests" "$wakers_file"
+	record_kinds=clean record_cause "$all_name" "$wakers_program" "$all_name" \
+		"${wakers_clean_requests:-$wakers_requests}" "$wakers_file"
+	count_ways "$1" "$2" "$all_name-plant" >ways.out
+	grep '^#' ways.out
+	grep -v '^#' ways.out >ways
+	for way in $wakers; do
+		way=${way%%:*}
+		diag "$(awk -v way="$way" '$1 == way { print way ": right are " $3 " of " $2 }' ways)"
+		ok "$way-$1: the waker, what it was in, and why it was late" \
+			awk -v way="$way" '$1 == way { is_right = 2 * $3 >= $2 } END { exit !is_right }' ways
+	done
+	diag "$all_name: right are $(awk '{ of += $2; right += $3 } END { print right + 0 " of " of + 0 }' ways)," \
+		"hit $(grep -c '^hit ' "$all_name-plant.facts")"
+	ok "$all_name: 95 % of all" \
+		awk '{ of += $2; right += $3 } END { exit of < 26 || 100 * right < 95 * of }' ways
+	judge_no_chain "$all_name" \
+		".first.root_label == \"$2\" or has(\"woken_by\"; \"producer\"; \"$2\") and .latency_ns > 1e6"
 }
