@@ -30,7 +30,8 @@ static bool is_right(const struct partition *p, const struct request *req)
 	for (uint32_t i = 0; i < req->nr_shares; i++) {
 		const struct leaf *leaf = &p->leaves[s[i].leaf];
 
-		bool may_be_empty = s[i].nr && (leaf->kind == LEAF_FUNCTION || leaf->kind == LEAF_LOCK);
+		bool may_be_empty = s[i].nr && (leaf->kind == LEAF_FUNCTION || leaf->kind == LEAF_LIBCALL ||
+						   leaf->kind == LEAF_LOCK);
 
 		if (s[i].ns < 0 || (!s[i].ns && !may_be_empty)) {
 			printf("request %" PRIu64 ": %s has %" PRId64 " ns\n", req->id,

@@ -513,15 +513,31 @@ static int64_t some(int64_t max)
 	return sample_random() % max;
 }
 
+/* Functions that libraries call back are deeper than the one that called the library. */
+static void library_call(struct made *t, uint32_t tid, unsigned last, unsigned own, int64_t start, int64_t end)
+{
+	made_flow_call(t, .tid = tid, .api = 1 + own % 2, .start = start, .end = end, .gen = GEN(last),
+		       .nr_later = last - own + 1);
+}
+
 static int64_t invoke(struct made *t, uint32_t tid, unsigned *gen, unsigned parent, unsigned depth,
 		      int64_t now)
 {
-	unsigned own = ++*gen;
-	int64_t start = now;
+	unsigned own = ++*gen, before;
+	int64_t start = now, outer_call, inner_call;
 
 	now += 10 + some(300);
-	while (depth < 6 && some(5) < 2)
-		now = invoke(t, tid, gen, own, depth + 1, now) + some(200);
+	while (depth < 6 && some(5) < 2) {
+		before = *gen;
+		outer_call = now;
+		now = invoke(t, tid, gen, own, depth + 1, now + 3) + some(200);
+		if (!some(3))
+			library_call(t, tid, before, own, outer_call, now - 2);
+	}
+	outer_call = now;
+	now += some(50);
+	inner_call = now;
+	now += some(50);
 	if (!some(4)) {
 		made_wait(t, .tid = tid, .lock = LOCK, .owner = tid % 3 + 1, .begin = now,
 			  .end = now + 500, .gen = own);
@@ -543,6 +559,12 @@ static int64_t invoke(struct made *t, uint32_t tid, unsigned *gen, unsigned pare
 			 .start = now, .end = now + 40);
 		now += 60;
 	}
+	if (some(2))
+		library_call(t, tid, *gen, own, inner_call, now + 7);
+	now += 9;
+	if (some(2))
+		library_call(t, tid, *gen, own, outer_call, now);
+	now += some(20);
 	made_func(t, .tid = tid, .pc = (char *)(depth % 2 ? inner : outer) + 1,
 		  .ret = (char *)outer + 2, .gen = own, .parent = parent, .depth = depth,
 		  .start = start, .end = now);
@@ -552,6 +574,9 @@ static int64_t invoke(struct made *t, uint32_t tid, unsigned *gen, unsigned pare
 static void make_random(struct made *t, const char *name)
 {
 	made_begin(t, name);
+	made_flows(t, 10, 2);
+	made_flow_api(t, .id = 1, .caller = MADE_COMPONENT(0), .target = MADE_COMPONENT(1), .name = "deflate");
+	made_flow_api(t, .id = 2, .caller = MADE_COMPONENT(0), .target = MADE_COMPONENT(1), .name = "inflate");
 	writer_add_meta(t->w, "kernel_events", "module");
 	writer_add_meta(t->w, "kernel_irqs", "1");
 	made_task(t, 900, 900, "hog");
@@ -602,6 +627,7 @@ static int compare_life(void *arg, struct life *life)
 	same = timeline_ns(&t, LEAF_LOCK, NULL) == spent(p, id, LEAF_LOCK, NULL, NULL);
 	same &= timeline_ns(&t, LEAF_RUNNABLE, NULL) == spent(p, id, LEAF_RUNNABLE, NULL, NULL);
 	same &= timeline_ns(&t, LEAF_SLEEP, NULL) == spent(p, id, LEAF_SLEEP, NULL, NULL);
+	same &= timeline_ns(&t, LEAF_LIBCALL, NULL) == spent(p, id, LEAF_LIBCALL, NULL, NULL);
 	same &= timeline_ns(&t, LEAF_IO, NULL) == spent(p, id, LEAF_IO, NULL, NULL);
 	same &= timeline_ns(&t, LEAF_FUNCTION, "outer") ==
 		spent(p, id, LEAF_FUNCTION, "outer", NULL);
@@ -623,7 +649,7 @@ static int compare_life(void *arg, struct life *life)
 static unsigned compare_painted(const struct made *t, const struct partition *p)
 {
 	static const enum leaf_kind kinds[] = {
-		LEAF_LOCK, LEAF_RUNNABLE, LEAF_SLEEP, LEAF_IO, LEAF_IRQ, LEAF_STOLEN,
+		LEAF_LOCK, LEAF_RUNNABLE, LEAF_SLEEP, LEAF_IO, LEAF_IRQ, LEAF_STOLEN, LEAF_LIBCALL,
 	};
 	unsigned nr_wrong = 0;
 	struct paint painted;

@@ -9,7 +9,7 @@
 #include "tap.h"
 
 static const struct symbol symbols[] = {
-	{ .function = "main" }, { .function = "f" }, { .function = "g" },
+	{ .function = "main" }, { .function = "f" }, { .function = "g" }, { .function = "deflate" },
 };
 static char text[4000];
 
@@ -132,6 +132,23 @@ static void check_places(void)
 	       "each that began ends once");
 }
 
+/* A library call is among functions, which it may call back; what covers it is in the function that made it. */
+static void check_library_calls(void)
+{
+	static const struct attribution_irq none[0], one[] = { { LEAF_IRQ, 35, 40, "a" } };
+	static const struct segment all[] = {
+		FUNC(0, 0, 100), OVER(LIBCALL, 10, 90, .func = &symbols[3]), OVER(LIBCALL, 20, 50, .func = &symbols[3]),
+		OVER(BLOCKED, 25, 30), FUNC(1, 60, 80), OVER(LOCK_WAIT, 65, 70, .gen = 2),
+	}, late[] = { FUNC(0, 0, 50), OVER(LIBCALL, 40, 60, .func = &symbols[3]), FUNC(1, 55, 58) };
+
+	CHECK("a library call, another one in it, and a function that it calls back",
+	      "main:0-10 library_call/main:10-20 library_call/main:20-25 sleep/main:25-30 library_call/main:30-35 "
+	      "irq/main:35-40 library_call/main:40-50 library_call/main:50-60 f:60-65 lock_wait/f:65-70 f:70-80 "
+	      "library_call/main:80-90 main:90-100 ", one, all);
+	CHECK("one that outlasts its function is in it",
+	      "main:0-40 library_call/main:40-55 f:55-58 library_call/main:58-60 ", none, late);
+}
+
 static void check_works(void)
 {
 	static const struct attribution_irq none[0], late[] = { { LEAF_IRQ, 95, 120, "a" } };
@@ -178,6 +195,7 @@ int main(void)
 	check_kinds();
 	check_ranks();
 	check_places();
+	check_library_calls();
 	check_works();
 	return done();
 }

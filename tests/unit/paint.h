@@ -15,6 +15,7 @@
 #define PAINT_TIDS	8
 #define PAINT_DEPTHS	8
 #define PAINT_NONE	0xff
+#define PAINT_ROWS	50000
 
 /* Holds a tick's state, and for FUNCTION the number of the function: paint_number(). */
 struct paint_tick {
@@ -28,6 +29,9 @@ struct paint {
 	unsigned nr_pcs, depth;
 	int64_t out[PAINT_TIDS], woken[PAINT_TIDS];
 	uint32_t state[PAINT_TIDS];
+	struct ldb_row_func *funcs;
+	struct ldb_row_flow_call *calls;
+	size_t nr_funcs, nr_calls;
 };
 
 static unsigned paint_number(struct paint *p, uint64_t pc)
@@ -59,6 +63,52 @@ static int paint_funcs(void *arg, const struct reader_rows *rows)
 			paint(p, f->tid, f->start_max, f->end_max, LEAF_FUNCTION, paint_number(p, f->pc));
 	}
 	return 0;
+}
+
+/* Library calls are of the functions of the present depth that made them, the outer ones first. */
+static int paint_collect(void *arg, const struct reader_rows *rows)
+{
+	struct paint *p = arg;
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		size_t n = rows->kind == LDB_BLK_FUNC ? p->nr_funcs++ : p->nr_calls++;
+
+		if (rows->kind == LDB_BLK_FUNC && n < PAINT_ROWS)
+			p->funcs[n] = rows->func[i];
+		else if (n < PAINT_ROWS)
+			p->calls[n] = rows->flow_call[i];
+	}
+	return p->nr_funcs > PAINT_ROWS || p->nr_calls > PAINT_ROWS;
+}
+
+static int paint_call_compare(const void *pa, const void *pb)
+{
+	const struct ldb_row_flow_call *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->end > b->end ? -1 : a->end < b->end;
+}
+
+static int paint_func_compare(const void *pa, const void *pb)
+{
+	const struct ldb_row_func *a = pa, *b = pb;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->gen < b->gen ? -1 : a->gen > b->gen;
+}
+
+static void paint_calls(struct paint *p)
+{
+	for (size_t i = 0; i < p->nr_calls; i++) {
+		const struct ldb_row_flow_call *c = &p->calls[i];
+		struct ldb_row_func want = { .tid = c->tid, .gen = c->gen - ((uint64_t)(c->nr_later - 1) << 16) };
+		const struct ldb_row_func *f = bsearch(&want, p->funcs, p->nr_funcs, sizeof(want), paint_func_compare);
+
+		if (f && f->depth == p->depth)
+			paint(p, c->tid, c->start, c->end, LEAF_LIBCALL, 0);
+	}
 }
 
 static int paint_waits(void *arg, const struct reader_rows *rows)
@@ -121,8 +171,17 @@ static bool paint_all(struct paint *p, struct reader *r, int64_t nr)
 		memset(p->at[tid], PAINT_NONE, nr * sizeof(*p->at[tid]));
 		p->out[tid] = p->woken[tid] = -1;
 	}
-	for (p->depth = 0; p->depth < PAINT_DEPTHS; p->depth++)
+	p->funcs = calloc(PAINT_ROWS, sizeof(*p->funcs));
+	p->calls = calloc(PAINT_ROWS, sizeof(*p->calls));
+	if (!p->funcs || !p->calls || reader_each(r, LDB_BLK_FUNC, NULL, paint_collect, p) ||
+	    reader_each(r, LDB_BLK_FLOW_CALL, NULL, paint_collect, p))
+		return false;
+	qsort(p->funcs, p->nr_funcs, sizeof(*p->funcs), paint_func_compare);
+	qsort(p->calls, p->nr_calls, sizeof(*p->calls), paint_call_compare);
+	for (p->depth = 0; p->depth < PAINT_DEPTHS; p->depth++) {
 		reader_each(r, LDB_BLK_FUNC, NULL, paint_funcs, p);
+		paint_calls(p);
+	}
 	reader_each(r, LDB_BLK_LOCK, NULL, paint_waits, p);
 	reader_each(r, LDB_BLK_SCHED, NULL, paint_sched, p);
 	reader_each(r, LDB_BLK_IRQ, NULL, paint_irqs, p);
@@ -133,6 +192,8 @@ static void paint_free(struct paint *p)
 {
 	for (unsigned tid = 0; tid < PAINT_TIDS; tid++)
 		free(p->at[tid]);
+	free(p->funcs);
+	free(p->calls);
 }
 
 /* Counts ticks of [start, end) in the state; for FUNCTION, in the function at pc. */

@@ -132,9 +132,9 @@ static void add_place(struct attrs *a, const struct segment *s)
 {
 	struct place place = segment_place(s);
 
-	if (s->kind != SEGMENT_FUNCTION)
+	if (s->kind != SEGMENT_FUNCTION && s->kind != SEGMENT_LIBCALL)
 		add_text(a, "function", ATTR_NAME, s->site ? s->site->function : NULL, 0);
-	add_text(a, s->kind == SEGMENT_FUNCTION ? "called_at" : "at", ATTR_PLACE,
+	add_text(a, s->kind == SEGMENT_FUNCTION || s->kind == SEGMENT_LIBCALL ? "called_at" : "at", ATTR_PLACE,
 		 *place.file ? place.file : NULL, place.line);
 }
 
@@ -159,6 +159,9 @@ void attrs_of_segment(struct attrs *a, const struct model *m, const struct segme
 		break;
 	case SEGMENT_FAULT:
 		add_fault(a, s->fault);
+		break;
+	case SEGMENT_LIBCALL:
+		add_text(a, "library", ATTR_NAME, s->func ? s->func->module : NULL, 0);
 		break;
 	case SEGMENT_SYSCALL:
 		add_call(a, s->sched ? &s->sched->call : NULL);

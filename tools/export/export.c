@@ -130,6 +130,7 @@ const char *export_name(const struct model *m, const struct segment *s, char *bu
 
 	switch (s->kind) {
 	case SEGMENT_FUNCTION:
+	case SEGMENT_LIBCALL:
 		return s->func->function;
 	case SEGMENT_REQUEST:
 		return export_class_name(m, s->req, s->end);

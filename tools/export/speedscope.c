@@ -174,7 +174,7 @@ static int begin(void *arg, const struct attribution_begin *what, struct attribu
 	}
 	if (!p->has_profile)
 		begin_profile(p, to_ns(p, item->start));
-	f->in = frame_get(what->in ? what->in->node : NULL);
+	f->in = frame_get(what->around ? what->around->node : NULL);
 	f->depth = f->in ? f->in->depth + 1 : 1;
 	item->node = frame_get(f);
 	return ferror(p->j.f) ? -EIO : 0;
@@ -195,7 +195,7 @@ static int end(void *arg, struct attribution_item *item)
 	struct speedscope *p = arg;
 	struct frame *f = item->node;
 
-	if (item->kind == LEAF_FUNCTION && item->start == item->end && !f->was_open) {
+	if ((item->kind == LEAF_FUNCTION || item->kind == LEAF_LIBCALL) && item->start == item->end && !f->was_open) {
 		switch_to(p, f, to_ns(p, item->end));
 		switch_to(p, f->in, to_ns(p, item->end));
 	}
@@ -236,7 +236,7 @@ static int on_segment(void *arg, const struct segment *s)
 {
 	struct speedscope *p = arg;
 
-	if (s->kind != SEGMENT_FUNCTION && !(p->o->with_causes && leaf_kinds[leaf_kind_of(s)].rank))
+	if (s->kind != SEGMENT_FUNCTION && s->kind != SEGMENT_LIBCALL && !(p->o->with_causes && leaf_kinds[leaf_kind_of(s)].rank))
 		return 0;
 	export_count(p->o, s);
 	return attribution_segment(&p->attribution, s);

@@ -175,7 +175,7 @@ static int end(void *arg, struct attribution_item *item)
 	struct stacks *s = arg;
 	struct stacks_node *node;
 
-	if (item->kind != LEAF_FUNCTION)
+	if (item->kind != LEAF_FUNCTION && item->kind != LEAF_LIBCALL)
 		return 0;
 	node = node_of(s, item);
 	if (!node)
@@ -201,7 +201,7 @@ static const char *class_of(struct stacks *s, uint64_t req, int64_t tick)
 
 bool stacks_wants(const struct stacks *s, const struct segment *g)
 {
-	if (g->kind == SEGMENT_FUNCTION)
+	if (g->kind == SEGMENT_FUNCTION || g->kind == SEGMENT_LIBCALL)
 		return true;
 	if (g->kind == SEGMENT_REQUEST)
 		return s->options.with_classes && g->has_req;
@@ -218,10 +218,10 @@ static int begin(void *arg, const struct attribution_begin *what, struct attribu
 		item->text = class_of(s, g->req, g->start);
 		return item->text ? 0 : -ENOMEM;
 	}
-	like.parent = what->in ? node_of(s, &s->attribution.functions[item->place - 1]) : get_root(s);
+	like.parent = what->around ? node_of(s, &s->attribution.functions[item->place - 1]) : get_root(s);
 	if (!like.parent)
 		return -ENOMEM;
-	if (item->kind == LEAF_FUNCTION) {
+	if (item->kind == LEAF_FUNCTION || item->kind == LEAF_LIBCALL) {
 		like.is_cause = false;
 		like.func = g->func;
 		like.site = s->options.with_sites ? g->site : NULL;

@@ -249,7 +249,7 @@ struct flows *flows_open(struct model *m)
 	if (!f)
 		return NULL;
 	f->m = m;
-	f->has_flows = reader_meta(m->reader, "flows_threshold_ns");
+	f->has_flows = m->has_flows;
 	component_of_path(f, exe ? exe : "", &ret);
 	if (!ret && f->has_flows)
 		ret = rows_each(m->reader, LDB_BLK_MODULE, NULL, add_module, f);
@@ -272,6 +272,13 @@ struct flows *flows_open(struct model *m)
 err_free:
 	flows_close(f);
 	return NULL;
+}
+
+struct flows *flows_of(struct model *m)
+{
+	if (!m->flows)
+		m->flows = flows_open(m);
+	return m->flows;
 }
 
 void flows_close(struct flows *f)

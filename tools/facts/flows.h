@@ -74,6 +74,9 @@ struct flows {
 
 /* Reads the sums.  Returns NULL if there is no memory. */
 struct flows *flows_open(struct model *m);
+
+/* Does so once for a model, which closes them. */
+struct flows *flows_of(struct model *m);
 void flows_close(struct flows *f);
 
 /* NULL: there is none. */

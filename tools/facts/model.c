@@ -12,6 +12,7 @@
 #include "base/sort.h"
 #include "classes.h"
 #include "counters.h"
+#include "flows.h"
 #include "model.h"
 #include "rows.h"
 #include "tasks.h"
@@ -193,6 +194,7 @@ static int add_kernel(struct model *m)
 	m->has_calls = *meta(m, "kernel_syscalls");
 	m->has_call_lengths = !strcmp(meta(m, "kernel_syscalls"), "all");
 	m->call_min_ns = max(model_number(m, "kernel_syscalls_ns", 0), (int64_t)0);
+	m->has_flows = reader_meta(m->reader, "flows_threshold_ns");
 	m->has_disks = !strcmp(meta(m, "kernel_disk"), "1");
 	m->samples = meta(m, "samples");
 	m->has_user_samples = !strcmp(meta(m, "samples_user"), "1");
@@ -257,6 +259,7 @@ void model_close(struct model *m)
 	if (!m)
 		return;
 	classes_close(m->classes);
+	flows_close(m->flows);
 	counters_close(m->counters);
 	tasks_close(m->tasks);
 	intervals_free(&m->gaps);

@@ -93,6 +93,8 @@ struct model {
 	bool has_call_lengths;		/* and all others that took call_min_ns or longer */
 	int64_t call_min_ns;
 	bool has_disks;			/* what block devices did was recorded */
+	bool has_flows;			/* calls between components were recorded */
+	struct flows *flows;		/* NULL: not read yet; see flows_of() */
 	const char *samples;		/* clock and rate: "cpu-clock 199"; "": none were taken */
 	bool has_user_samples;		/* none in the kernel */
 	uint64_t nr_lost_samples;
@@ -228,7 +230,7 @@ struct segment {
 	int64_t duration_ns;		/* of the whole, as ldb-report counts it */
 	int64_t duration_resolution_ns;
 	unsigned depth;			/* nesting on its thread */
-	const struct symbol *func;	/* FUNCTION */
+	const struct symbol *func;	/* FUNCTION; LIBCALL: the library's */
 	const struct symbol *site;	/* where it was called, locked, queued; NULL: not known */
 	uint64_t lock;			/* address: LOCK_*; QUEUE: the queue */
 	const struct symbol *lock_symbol; /* NULL: no address */
@@ -247,6 +249,7 @@ struct segment {
 	int64_t row_start, row_end;	/* FUNCTION: ticks that --from and --to are compared with */
 	uint64_t req;			/* the request its thread worked on meanwhile, */
 	bool has_req;			/* if it was exactly one */
+	bool was_left;			/* LIBCALL: by a jump or an exception */
 	struct segment_sched *sched;	/* off the CPU; SYSCALL; LOCK_WAIT: if known; else NULL */
 	union {
 		const struct irq *irq;		/* IRQ */

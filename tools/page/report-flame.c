@@ -82,7 +82,7 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 {
 	struct flame *f = arg;
 	size_t nr_requests = f->attribution.nr_works;
-	bool is_cover = item && item->kind != LEAF_FUNCTION;
+	bool is_cover = item && item->kind != LEAF_FUNCTION && item->kind != LEAF_LIBCALL;
 	bool is_inside = item && (!is_cover || item->place);
 	uint32_t node = item ? item->path : 0;
 	int64_t from;
@@ -109,7 +109,7 @@ static uint32_t node_around(const struct flame *f, const struct attribution_item
 
 static int find_node(struct flame *f, struct attribution_item *item)
 {
-	return get_child(f, node_around(f, item), item->func->function, LEAF_FUNCTION, &item->path);
+	return get_child(f, node_around(f, item), item->func->function, item->kind, &item->path);
 }
 
 static int begin(void *arg, const struct attribution_begin *what, struct attribution_item *item)
@@ -122,7 +122,7 @@ static int begin(void *arg, const struct attribution_begin *what, struct attribu
 		item->node = (void *)find_request(f, what->segment);
 		return 0;
 	}
-	if (item->kind == LEAF_FUNCTION)
+	if (item->kind == LEAF_FUNCTION || item->kind == LEAF_LIBCALL)
 		return find_node(f, item);
 	cause = stacks_cause_of(what);
 	item->path = node_around(f, item);

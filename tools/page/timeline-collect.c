@@ -112,7 +112,7 @@ static int on_segment(void *arg, const struct segment *s)
 {
 	if (s->kind == SEGMENT_REQUEST || s->kind == SEGMENT_QUEUE)
 		return 0;
-	return s->kind == SEGMENT_FUNCTION ? add_function(arg, s) : add_other(arg, s);
+	return s->kind == SEGMENT_FUNCTION || s->kind == SEGMENT_LIBCALL ? add_function(arg, s) : add_other(arg, s);
 }
 
 static int on_migration(void *arg, const struct sched_migration *g)

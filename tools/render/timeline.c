@@ -471,6 +471,7 @@ static void put_picture(const struct render *r, const struct render_timeline *rt
 		draw_functions(r, &c, l);
 		draw_kind(r, &c, l, SEGMENT_LOCK_WAIT, "  waits for", 'w', TEXT_WARN);
 		draw_kind(r, &c, l, SEGMENT_LOCK_HOLD, "  holds", '#', TEXT_BAD);
+		draw_kind(r, &c, l, SEGMENT_LIBCALL, "  libraries", '+', TEXT_PLAIN);
 		draw_kind(r, &c, l, SEGMENT_SYSCALL, "  calls", 'c', TEXT_PLAIN);
 		has_off |= draw_off(r, &c, l);
 	}
@@ -524,6 +525,10 @@ static void segment_text(const struct model *m, const struct segment *s, unsigne
 		break;
 	case SEGMENT_SYSCALL:
 		segment_call(&s->sched->call, buf);
+		break;
+	case SEGMENT_LIBCALL:
+		wrap_name(text_function(s->func, name), WRAP_NAME_MIN + width / 2, other);
+		snprintf(buf, TEXT_ROOM, "%.300s of %.100s%s", other, text_clean(s->func->module, name), part);
 		break;
 	case SEGMENT_QUEUE:
 		snprintf(buf, TEXT_ROOM, "in queue %.300s",

@@ -83,10 +83,18 @@ static int add_cover(struct attribution *a, const struct attribution_item *item)
 	return ret;
 }
 
+const struct attribution_item *attribution_function(const struct attribution *a, size_t nr)
+{
+	while (nr && a->functions[nr - 1].kind != LEAF_FUNCTION)
+		nr--;
+	return nr ? &a->functions[nr - 1] : NULL;
+}
+
 static int call_begin(struct attribution *a, struct attribution_begin *what,
 		      struct attribution_item *item)
 {
-	what->in = item->place ? &a->functions[item->place - 1] : NULL;
+	what->around = item->place ? &a->functions[item->place - 1] : NULL;
+	what->in = attribution_function(a, item->place);
 	return a->begin ? a->begin(a->arg, what, item) : 0;
 }
 
@@ -152,7 +160,7 @@ static size_t place_of(const struct attribution *a, const struct segment *s)
 	size_t depth = a->depth;
 
 	while (depth > 1 && s->kind == SEGMENT_LOCK_WAIT && s->gen &&
-	       a->functions[depth - 1].gen > s->gen)
+	       a->functions[depth - 1].kind == LEAF_FUNCTION && a->functions[depth - 1].gen > s->gen)
 		depth--;
 	return depth;
 }
@@ -205,7 +213,7 @@ int attribution_segment(struct attribution *a, const struct segment *s)
 		ret = call_begin(a, &what, &item);
 	if (ret)
 		return ret;
-	if (s->kind == SEGMENT_FUNCTION)
+	if (s->kind == SEGMENT_FUNCTION || s->kind == SEGMENT_LIBCALL)
 		return add_function(a, &item);
 	return s->kind == SEGMENT_REQUEST ? add_work(a, &item) : add_cover(a, &item);
 }

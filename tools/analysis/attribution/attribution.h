@@ -6,7 +6,7 @@
  * A thread's interrupts and segments, from timeline.h and tracks.h, are processed in order of time.
  * At each time the thread is in one item.  Of those that have begun and not ended, it is the one of
  * the highest rank (states.def), an interrupt, else a wait for a CPU, else a sleep, else a wait for
- * a lock, else the innermost function.  Of equal rank it is the one that began last.  A state that
+ * a lock, else the innermost function or call of a library's function.  Of equal rank it is the one that began last.  A state that
  * covers functions belongs to the function in which it began, also when the estimated end of that
  * function comes first; a wait for a lock says which one that is.
  *
@@ -22,8 +22,8 @@ struct attribution_item {
 	enum leaf_kind kind;
 	int64_t start, end;
 	uint64_t gen;			/* FUNCTION */
-	const struct symbol *func;	/* FUNCTION */
-	size_t place;			/* functions around it when it began */
+	const struct symbol *func;	/* FUNCTION, LIBCALL */
+	size_t place;			/* functions and library calls around it when it began */
 	/* This is for the user of this module; 0 when the item begins. */
 	void *node;
 	const char *text;
@@ -44,6 +44,7 @@ struct attribution_begin {
 	const struct segment *segment;
 	const struct attribution_irq *irq;
 	const struct attribution_item *in; /* the function it is in; NULL: none that is known */
+	const struct attribution_item *around; /* that, or a library call in it */
 };
 
 #define ATTRIBUTION_COVERS_MAX	16	/* at a time */
@@ -62,7 +63,7 @@ struct attribution {
 	void *arg;
 	/* Users may read these. */
 	int64_t cursor;			/* time up to here is processed */
-	struct attribution_item *functions, *works;	/* outermost, oldest first */
+	struct attribution_item *functions, *works;	/* outermost, oldest first; library calls are among functions */
 	size_t depth, nr_works;
 	/* Private. */
 	size_t room_functions, room_works;
@@ -71,6 +72,9 @@ struct attribution {
 	struct attribution_irq *irqs;
 	size_t nr_irqs, room_irqs, next_irq;
 };
+
+/* The innermost function, not library call, of the first ones; NULL: none. */
+const struct attribution_item *attribution_function(const struct attribution *a, size_t nr);
 
 /* Begins a thread: nothing is open. */
 void attribution_start(struct attribution *a);

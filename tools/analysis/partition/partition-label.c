@@ -104,6 +104,16 @@ static void set_call(char *label, const struct segment_call *call)
 		add_file(label, call->file);
 }
 
+/* "deflate() of libz.so.1": what follows the first number of its version is no part of the name. */
+static void set_library_call(char *label, const struct symbol *func)
+{
+	const char *so = strstr(func->module, ".so.");
+	size_t len = so ? strcspn(so + 4, ".") + (so + 4 - func->module) : strlen(func->module);
+
+	snprintf(label, PARTITION_LABEL_MAX, "%.130s() of %.*s", func->function, (int)min(len, (size_t)50),
+		 func->module);
+}
+
 enum leaf_kind partition_label(const struct segment *s, char *label)
 {
 	enum leaf_kind kind = leaf_kind_of(s);
@@ -113,6 +123,8 @@ enum leaf_kind partition_label(const struct segment *s, char *label)
 		set_lock(label, s);
 	else if (kind == LEAF_RUNNABLE || kind == LEAF_PREEMPTED)
 		set_waiting(label, s);
+	else if (s->kind == SEGMENT_LIBCALL)
+		set_library_call(label, s->func);
 	else if (s->kind == SEGMENT_BLOCKED && s->sched)
 		set_call(label, &s->sched->call);
 	return kind;

@@ -55,7 +55,7 @@ struct leaf {
 struct share {
 	uint32_t leaf;
 	uint32_t nr;			/* invocations or waits that began in it; BEHIND: requests */
-	int64_t ns;			/* > 0; FUNCTION, LOCK (all of it was waiting for a CPU): also 0,
+	int64_t ns;			/* > 0; FUNCTION, LIBCALL, LOCK (all of it was waiting for a CPU): also 0,
 					   if nr is not 0 */
 	uint32_t nr_faults;		/* page faults in it, where they were recorded */
 	uint32_t pad;

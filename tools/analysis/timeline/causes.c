@@ -123,7 +123,7 @@ static int on_begin(void *arg, const struct segment *s, uint32_t leaf)
 		return -ENOMEM;
 	if (s->resolution_ns > c->resolution_ns)
 		c->resolution_ns = s->resolution_ns;
-	if (s->kind == SEGMENT_FUNCTION)
+	if (s->kind == SEGMENT_FUNCTION || s->kind == SEGMENT_LIBCALL)
 		return 0;
 	return array_push(k->items, k->nr_items, k->room_items,
 			  { c - k->at, s->tid, s->kind, s->start, s->end });

@@ -213,10 +213,10 @@ int gather_threads(struct timeline_build *b)
 
 COMPARE_NUMBERS(length_compare, int64_t)
 
-/* Times off the CPU and system calls have a limit, and functions another one. */
+/* Times off the CPU, system calls and library calls have a limit, and functions another one. */
 static bool is_limited(const struct segment *s)
 {
-	return segment_is_off(s) || s->kind == SEGMENT_SYSCALL;
+	return segment_is_off(s) || s->kind == SEGMENT_SYSCALL || s->kind == SEGMENT_LIBCALL;
 }
 
 /* The shorter half of the functions, or of the others that are limited, is left out. */

@@ -127,7 +127,7 @@ static unsigned level_of(const struct index *holds, const struct segment *of)
 }
 
 /*
- * Adds functions, system calls, and times off the CPU that are no waits.  holds says that the thread blocked
+ * Adds functions, system and library calls, and times off the CPU that are no waits.  holds says that the thread blocked
  * the request.
  */
 static int cut(struct timeline_build *b, const struct segment *s, const struct intervals *list,
@@ -162,7 +162,7 @@ static int cut_all(struct timeline_build *b)
 	for (size_t i = 0; i < b->nr_all && !ret; i++) {
 		const struct segment *s = &b->all[i];
 
-		if (s->kind != SEGMENT_FUNCTION && s->kind != SEGMENT_SYSCALL &&
+		if (s->kind != SEGMENT_FUNCTION && s->kind != SEGMENT_SYSCALL && s->kind != SEGMENT_LIBCALL &&
 		    (!segment_is_off(s) || s->kind == SEGMENT_FUTEX_WAIT))
 			continue;
 		ret = cut(b, s, &b->own, NULL);

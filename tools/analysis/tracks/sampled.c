@@ -55,9 +55,11 @@ static int64_t entry_of(struct building *b, const struct symbol *func)
 static bool is_in_function(const struct attribution *a, const struct attribution_item *item,
 			   const struct symbol **func)
 {
-	*func = !item ? NULL : item->kind == LEAF_FUNCTION ? item->func :
-		item->place && item->place <= a->depth ? a->functions[item->place - 1].func : NULL;
-	return !item || item->kind == LEAF_FUNCTION || item->kind == LEAF_IRQ;
+	const struct attribution_item *in = item && item->kind != LEAF_FUNCTION && item->place <= a->depth ?
+					    attribution_function(a, item->place) : NULL;
+
+	*func = item && item->kind == LEAF_FUNCTION ? item->func : in ? in->func : NULL;
+	return !item || item->kind == LEAF_FUNCTION || item->kind == LEAF_LIBCALL || item->kind == LEAF_IRQ;
 }
 
 static int take(struct building *b, const struct sample *sample, const struct symbol *func)

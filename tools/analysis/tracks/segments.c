@@ -320,6 +320,24 @@ struct segment *segment_of_call(struct tracks *k, const struct syscall *c)
 	return s;
 }
 
+struct segment *segment_of_flow(struct tracks *k, const struct flow_call *c)
+{
+	const struct frame *f = c->gen ? frames_at(&k->frames, c->tid, c->gen, c->start) :
+			  frames_by_time(&k->frames, c->tid, c->start);
+	struct segment *s = add(k, SEGMENT_LIBCALL, c->tid, c->start, c->end);
+
+	if (!s)
+		return NULL;
+	s->depth = f ? f->depth + 1 : 0;
+	s->func = &c->api->symbol;
+	s->site = c->site ? symtab_lookup_call(k->m->symtab, c->site, c->start) : NULL;
+	s->gen = c->gen;
+	s->is_truncated = c->is_open;
+	s->was_left = c->was_left;
+	s->duration_ns = ticks_ns(k->m->reader, c->end - c->start);
+	return s;
+}
+
 /*
  * Is it a sleep inside the wait for a lock, and not for another lock?  A sleep for the disk is
  * always a separate reason.

@@ -303,5 +303,7 @@ int tracks_add_others(struct tracks *k)
 
 	if (!ret)
 		ret = add_offs(k);
-	return ret ? ret : tracks_add_calls(k);
+	if (!ret)
+		ret = tracks_add_calls(k);
+	return ret ? ret : tracks_add_flows(k);
 }

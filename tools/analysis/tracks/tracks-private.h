@@ -4,6 +4,7 @@
 #define TRACKS_TRACKS_PRIVATE_H
 
 #include "base/spill.h"
+#include "facts/flows.h"
 #include "facts/futexes.h"
 #include "facts/lockset.h"
 #include "tracks.h"
@@ -37,7 +38,7 @@ struct frames {
 	bool has_resumed;	/* some have several parts */
 };
 
-#define NR_TRACKS_SOURCES	11
+#define NR_TRACKS_SOURCES	12
 
 /* This is a time off the CPU of the current window. */
 struct tracks_off {
@@ -65,7 +66,7 @@ struct tracks {
 	union {
 		struct {
 			/* by thread and time */
-			struct spill funcs, locks, offs, parts, queues, faults, irqs, samples, calls;
+			struct spill funcs, locks, offs, parts, queues, faults, irqs, samples, calls, flows;
 			struct spill lives;	/* of no thread, as are those after it */
 			struct spill moments;	/* of requests: they bound frames */
 		};
@@ -80,6 +81,8 @@ struct tracks {
 	int64_t calls_apart;		/* ticks: the row of a sleep may be this far from its switch */
 	struct syscall *call_at; /* to become segments, in order */
 	size_t nr_call_at, room_call_at;
+	struct flow_call *flow_at;	/* library calls that were read and are no segments yet, in order */
+	size_t nr_flow_at, room_flow_at;
 	uint32_t tid;
 	int64_t first_start;		/* no function that was read for this window began before */
 	struct moment *moment_at;	/* the last that were read, in order */
@@ -150,6 +153,13 @@ int tracks_read_calls(struct tracks *k, int64_t before);
 /* Makes segments of them. */
 int tracks_add_calls(struct tracks *k);
 
+/* tracks-flows.c: calls of libraries' functions */
+int tracks_sort_flows(struct tracks *k);
+int tracks_read_flows(struct tracks *k, int64_t before);
+/* They bound the functions that made them. */
+void tracks_tighten_by_flows(struct tracks *k);
+int tracks_add_flows(struct tracks *k);
+
 /* tracks-frames.c */
 int tracks_read_frames(struct tracks *k);
 int tracks_add_functions(struct tracks *k);
@@ -182,6 +192,7 @@ struct segment *segment_of_lock(struct tracks *k, const struct lock_event *e);
 /* asleep: for the time until the wake-up, else for the time after it. */
 struct segment *segment_of_off(struct tracks *k, const struct tracks_off *at, bool asleep);
 struct segment *segment_of_call(struct tracks *k, const struct syscall *c);
+struct segment *segment_of_flow(struct tracks *k, const struct flow_call *c);
 void segment_of_frame(struct tracks *k, struct segment *s, const struct frame *f, int64_t start,
 		      int64_t end);
 /* Is the sleep a part of the wait?  Then it is recorded in the wait. */

@@ -380,7 +380,7 @@ static int read_moments(struct tracks *k)
 int tracks_read(struct tracks *k)
 {
 	/* These are sixteenths of the memory, in the order of sources. */
-	static const uint8_t shares[NR_TRACKS_SOURCES] = { 6, 2, 1, 1, 1, 1, 1, 1, 1, 1 };
+	static const uint8_t shares[NR_TRACKS_SOURCES] = { 5, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 	size_t memory = k->o->memory ? k->o->memory : MEMORY;
 	struct lives_result result;
 	int ret;
@@ -400,6 +400,8 @@ int tracks_read(struct tracks *k)
 		ret = tracks_read_events(k);
 	if (!ret && k->m->has_calls)
 		ret = tracks_sort_calls(k);
+	if (!ret && k->m->has_flows)
+		ret = tracks_sort_flows(k);
 	if (!ret && !k->o->no_requests) {
 		report_progress(k, "requests", 0.5, 0.5, 0, 0);
 		ret = lives_each(k->m, on_life, k, &result);

@@ -124,7 +124,7 @@ static int tighten_by_requests(struct tracks *k, int64_t before)
 static void report_progress(const struct tracks *k)
 {
 	uint64_t all = k->funcs.nr + k->locks.nr + k->offs.nr +
-		       k->parts.nr + k->queues.nr, done = 0;
+		       k->parts.nr + k->queues.nr + k->flows.nr, done = 0;
 
 	for (int i = 0; i < NR_SEGMENT_KINDS; i++)
 		done += k->result->nr[i];
@@ -146,6 +146,8 @@ static int do_window(struct tracks *k)
 		ret = tracks_read_offs(k, ahead);
 	if (!ret)
 		ret = tracks_read_calls(k, ahead);
+	if (!ret)
+		ret = tracks_read_flows(k, ahead);
 	/* All that may lower the border must come before what is emitted because of it. */
 	if (!ret)
 		ret = tracks_add_requests(k);
@@ -155,6 +157,7 @@ static int do_window(struct tracks *k)
 		return ret;
 	frames_tighten(&k->frames, &k->set);
 	tighten_by_offs(k);
+	tracks_tighten_by_flows(k);
 	ret = tighten_by_requests(k, ahead);
 	if (ret)
 		return ret;
@@ -177,7 +180,7 @@ static void start_thread(struct tracks *k, uint64_t major, uint32_t tid)
 	k->frames.nr = 0;
 	k->set.nr = 0;
 	tracks_free_offs(k, k->nr_off_at);
-	k->nr_call_at = k->nr_moment_at = 0;
+	k->nr_call_at = k->nr_flow_at = k->nr_moment_at = 0;
 	k->nr_open = 0;
 	k->last_start = INT64_MIN;
 	k->nr_part_at = 0;
@@ -268,6 +271,7 @@ static void free_all(struct tracks *k)
 	free(k->open);
 	free(k->off_at);
 	free(k->call_at);
+	free(k->flow_at);
 	free(k->part_at);
 	free(k->moment_at);
 	lockset_free(&k->set);

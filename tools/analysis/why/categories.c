@@ -339,13 +339,16 @@ const char *categories_shipped(size_t *size)
 
 /* Looking up */
 
-/* Removes the number that distinguishes it from others of its kind. */
+/* Removes the number that distinguishes it from others of its kind; of a library's function, the library. */
 static void shorten(const char *name, char *buf)
 {
 	char *end;
 
 	snprintf(buf, NAME_ROOM, "%s", name);
 	end = strstr(buf, " (pid ");
+	if (end)
+		*end = '\0';
+	end = strstr(buf, "() of ");
 	if (end)
 		*end = '\0';
 	end = strrchr(buf, ' ');
@@ -355,6 +358,8 @@ static void shorten(const char *name, char *buf)
 
 static const struct category *match(const struct categories *c, unsigned kind, const char *name)
 {
+	unsigned function = index_of(kinds, leaf_kinds[LEAF_FUNCTION].name);
+	bool is_library = kind == (unsigned)index_of(kinds, leaf_kinds[LEAF_LIBCALL].name);
 	char full[NAME_ROOM], cut[NAME_ROOM];
 
 	snprintf(full, sizeof(full), "%s", name);
@@ -362,7 +367,7 @@ static const struct category *match(const struct categories *c, unsigned kind, c
 	for (size_t i = 0; i < c->nr_rules; i++) {
 		const struct rule *rule = &c->rules[i];
 
-		if (rule->kind && rule->kind != kind)
+		if (rule->kind && rule->kind != kind && !(is_library && rule->kind == function))
 			continue;
 		if (!fnmatch(rule->pattern, full, 0) || !fnmatch(rule->pattern, cut, 0))
 			return &rule->category;

@@ -30,7 +30,8 @@ void categories_close(struct categories *c);
 
 /*
  * Returns NULL if none matches.  kind may be one of leaf_kinds[].name, too: lock_wait and
- * futex_wait are locks, runnable and preempted contexts.  A name with a number behind it
+ * futex_wait are locks, runnable and preempted contexts; what is said of a function holds for a
+ * library call of it ("deflate() of libz.so.1"), too.  A name with a number behind it
  * ("worker 4711", "hog (pid 99)") is matched without it as well.
  */
 const struct category *categories_find(struct categories *c, const char *kind, const char *name);
