@@ -54,6 +54,43 @@ check "CSV of two" "ldb-flows -i slower.data --diff ldb.data --csv" 0 '^deflate,
 check "a trace and itself" "ldb-flows --diff ldb.data --json | jq -c '[.functions[].delta_ns] | unique'" 0 '^\[0\]$'
 check "-o" "ldb-flows -o out.txt; grep -c libz out.txt" 0 '^2$'
 
+# Calls that took long are leaves of requests.
+check "a cause of a slow request" "ldb-why --slowest 1" 0 '^req 119 6\.50ms \(usual 3\.50ms\): 3\.00ms in deflate\(\) of libz\.so\.1$'
+check "it has the category of the function" "ldb-why --slowest 1" 0 '^ +1 +1 +3\.00ms +3\.00ms  Compression +library call: deflate\(\) of libz\.so\.1$'
+check "all time of the request" "ldb-why --slowest 1" 0 '^  1\.30ms  20\.0 % +1  library_call sqlite3_step\(\) of libsqlite3\.so\.0 in request_handler$'
+check "sums are exact" "partition-sums ldb.data" 0 '^20 requests, 120 shares$'
+check "and those of timelines" "partition-sums ldb.data timelines" 0 ' 0 not the same$'
+check "the timeline's story" "ldb-timeline --slowest 1" 0 '^req 119: 6\.50 ms \(p50 3\.50 ms\): 4\.00 ms in deflate\(\) of libz\.so\.1; 1\.30 ms in sqlite3_step\(\)'
+check "its picture" "ldb-timeline --slowest 1" 0 '^  libraries .*deflate\+'
+check "its list" "ldb-timeline --slowest 1" 0 '^   5\.00ms    200us           main 1              pread64\(\) of libc\.so\.6'
+ldb-timeline --slowest 1 --json >t.json
+check_jq "JSON: causes" t.json '[.[0].causes[] | select(.kind == "library_call") | [.label, .total_ns]] ==
+	[["deflate() of libz.so.1", 4000000], ["sqlite3_step() of libsqlite3.so.0", 1300000],
+	 ["EVP_EncryptUpdate() of libcrypto.so.3", 500000], ["pread64() of libc.so.6", 200000]]'
+check_jq "JSON: segments" t.json '[.[0].segments[] | select(.kind == "library_call") | .name] ==
+	["deflate", "EVP_EncryptUpdate", "sqlite3_step", "pread64"]'
+ldb-export -q -o f.folded folded
+check "folded: a frame below the function" "cat f.folded" 0 '^main;request_handler;sqlite3_step;pread64 4000000$'
+ldb-export -q -o f.db sqlite
+check "SQLite: calls" "sqlite3 f.db 'SELECT f.name, f.module, r.req, c.self_ns, c.duration_ns, s.id IS NOT NULL FROM library_call c
+	JOIN function f ON f.id = c.function JOIN request r ON r.id = c.request JOIN span s ON s.id = c.span WHERE r.req = 119 AND c.duration_ns = 1500000'" \
+	0 '^sqlite3_step\|libsqlite3\.so\.0\.8\.6\|119\|1300000\|1500000\|1$'
+check "SQLite: sums" "sqlite3 f.db 'SELECT f.calls, f.total_ns, f.wait FROM flow f JOIN component c ON c.id = f.callee
+	JOIN component p ON p.id = f.caller WHERE c.name LIKE \"libz%\" AND p.name = \"report-trace\"'" 0 '^20\|23000000\|0$'
+check "SQLite: time of functions and libraries" "sqlite3 f.db 'SELECT function, self_ns FROM request_function WHERE req = 119'" 0 '^deflate\|4000000$'
+ldb-export -q -o f.chrome chrome
+check "Chrome: slices" "jq -r '.traceEvents[] | select(.name == \"deflate\") | .args.library' f.chrome" 0 '^libz\.so\.1\.3\.1$'
+ldb-export -q -o f.pftrace perfetto
+check "Perfetto: slices" "grep -c EVP_EncryptUpdate f.pftrace" 0 '^[1-9]'
+if command -v babeltrace2 >/dev/null; then
+	ldb-export -q -o f.ctf ctf
+	check "CTF: events" "babeltrace2 f.ctf | grep -c 'library_call.*deflate'" 0 '^[1-9]'
+else
+	skip "CTF: events" "no babeltrace2"
+fi
+ldb-export -q -o f.speedscope speedscope
+check "speedscope: frames" "jq -r '.shared.frames[].name' f.speedscope" 0 '^sqlite3_step$'
+
 check_one_line "no flows" "ldb-flows -i none.data" 1 'none\.data has no calls between components: record with ldb-record --flows'
 check_one_line "none in the other" "ldb-flows --diff none.data" 1 'none\.data has no calls between components'
 check_one_line "no trace" "ldb-flows -i nothing.data" 1 'nothing\.data'

@@ -16,7 +16,7 @@ enum sqlite_table_nr {
 	TABLE_META, TABLE_RECORDING, TABLE_LOSS, TABLE_GAP, TABLE_MODULE, TABLE_THREAD,
 	TABLE_FUNCTION, TABLE_SITE, TABLE_LOCK, TABLE_REQUEST, TABLE_PART, TABLE_SPAN,
 	TABLE_REQUEST_TIME, TABLE_LOCK_EVENT, TABLE_OFF_CPU, TABLE_INTERRUPT, TABLE_FAULT, TABLE_SYSCALL,
-	TABLE_DISK,
+	TABLE_DISK, TABLE_LIBRARY_CALL, TABLE_COMPONENT, TABLE_FLOW,
 	TABLE_MIGRATION, TABLE_WAKEUP, TABLE_RUN, TABLE_CAUSE, NR_TABLES
 };
 
@@ -82,6 +82,9 @@ int sqlite_put_summary(struct sqlite_export *e, const struct tracks_result *resu
 /* sqlite-requests.c */
 int sqlite_put_requests(struct sqlite_export *e);
 int sqlite_put_causes(struct sqlite_export *e);
+
+/* sqlite-flows.c: sums of calls between components */
+int sqlite_put_flows(struct sqlite_export *e);
 
 /* sqlite-tracks.c */
 /* What block devices did; when requests were selected, only in their time. */

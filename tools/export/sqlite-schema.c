@@ -70,6 +70,14 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	/* op: read, write, flush, other; thread: of the program, else tid is one of the kernel. */
 	[TABLE_DISK] = { "disk",
 		"id* device$ op$ thread> tid start_ns end_ns duration_ns bytes failed" },
+	/* A call of a library's function that took long; span: the function around it. */
+	[TABLE_LIBRARY_CALL] = { "library_call",
+		"id* function> thread> span> site> request> start_ns end_ns self_ns duration_ns open" },
+	[TABLE_COMPONENT] = { "component", "id* name$ path$" },
+	/* What a thread did with a function of another component; all of the recording. */
+	[TABLE_FLOW] = { "flow",
+		"id* function$ symbol$ caller>component callee>component wait thread> calls timed total_ns"
+		" error_ns shared_ns min_ns max_ns back_ns" },
 	[TABLE_MIGRATION] = { "migration", "thread> at_ns from_cpu to_cpu" },
 	[TABLE_WAKEUP] = { "wakeup", "thread> at_ns cpu waker$ waker_tid waker_pid" },
 	[TABLE_RUN] = { "run", "cpu name$ tid pid start_ns end_ns" },
@@ -99,6 +107,9 @@ const char *const sqlite_indexes =
 	"CREATE INDEX syscall_by_request ON syscall (request);"
 	"CREATE INDEX disk_by_thread ON disk (thread, start_ns);"
 	"CREATE INDEX disk_by_tid ON disk (tid, start_ns);"
+	"CREATE INDEX library_call_by_request ON library_call (request);"
+	"CREATE INDEX library_call_by_function ON library_call (function, duration_ns);"
+	"CREATE INDEX flow_by_callee ON flow (callee, function);"
 	"CREATE INDEX cause_by_request ON cause (request, nth);"
 	"ANALYZE;";
 

@@ -46,7 +46,7 @@ static int add_time(struct sqlite_export *e, uint64_t function, int64_t ns)
 }
 
 /*
- * Only functions are attributed: their waits are in other tables.  For a function nr is the id
+ * Only functions and library calls are attributed: their waits are in other tables.  For a function nr is the id
  * of its row, ns the self time; for a request nr is the id of its row.
  */
 static int spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
@@ -88,24 +88,35 @@ static int put_span(struct sqlite_export *e, const struct attribution_item *item
 			  V(s->duration_resolution_ns), V(s->is_truncated));
 }
 
+static int put_library_call(struct sqlite_export *e, const struct attribution_item *item)
+{
+	const struct segment *s = &e->spans[item->place];
+
+	return sqlite_put(e, TABLE_LIBRARY_CALL, NEW_ID, V(sqlite_function(e, s->func)), V(e->thread),
+			  ID(item->nr), ID(sqlite_site(e, s->site)), ID(request_of(e, s)), V(s->start_ns),
+			  V(s->end_ns), V(item->ns), V(s->duration_ns), V(s->is_truncated));
+}
+
 static int begin(void *arg, const struct attribution_begin *what, struct attribution_item *item)
 {
 	struct sqlite_export *e = arg;
 
-	if (item->kind != LEAF_FUNCTION) {
+	if (item->kind != LEAF_FUNCTION && item->kind != LEAF_LIBCALL) {
 		item->nr = request_of(e, what->segment);
 		return 0;
 	}
 	if (!array_room(&e->spans, &e->room_spans, item->place, sizeof(*e->spans)))
 		return -ENOMEM;
 	e->spans[item->place] = *what->segment;
-	item->nr = ++e->nr_spans;
+	/* A library call has the row of the function around it. */
+	item->nr = item->kind == LEAF_FUNCTION ? ++e->nr_spans : what->around ? what->around->nr : 0;
 	return 0;
 }
 
 static int end(void *arg, struct attribution_item *item)
 {
-	return item->kind == LEAF_FUNCTION ? put_span(arg, item) : 0;
+	return item->kind == LEAF_FUNCTION ? put_span(arg, item) :
+	       item->kind == LEAF_LIBCALL ? put_library_call(arg, item) : 0;
 }
 
 /* Returns the id of the span in which s began; 0: none. */
@@ -203,7 +214,7 @@ static int on_segment(void *arg, const struct segment *s)
 		return 0;
 	export_count(e->o, s);
 	switch (s->kind) {
-	case SEGMENT_FUNCTION: case SEGMENT_REQUEST:
+	case SEGMENT_FUNCTION: case SEGMENT_REQUEST: case SEGMENT_LIBCALL:
 		return attribution_segment(&e->attribution, s);
 	case SEGMENT_LOCK_WAIT: case SEGMENT_LOCK_HOLD: case SEGMENT_FUTEX_WAIT:
 		return put_lock_event(e, s);

@@ -43,6 +43,8 @@ static int put_all(struct sqlite_export *e)
 	if (!ret)
 		ret = sqlite_put_disks(e);
 	if (!ret)
+		ret = sqlite_put_flows(e);
+	if (!ret)
 		ret = sqlite_put_causes(e);
 	if (!ret)
 		ret = sqlite_put_summary(e, &result);

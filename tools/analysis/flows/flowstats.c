@@ -44,12 +44,12 @@ static double variance_of(const struct flows *f, const struct flow_sum *sum)
 	       (1 - (double)sum->timed / sum->calls);
 }
 
-struct estimate flow_estimate(const struct flows *f, const struct flow_sum *sum)
+struct flow_estimate flow_estimate(const struct flows *f, const struct flow_sum *sum)
 {
 	double factor = sum->timed ? (double)sum->calls / sum->timed : 0;
 	double per_tick = reader_ticks_to_ns(f->m->reader, 1);
 
-	return (struct estimate){
+	return (struct flow_estimate){
 		.factor = factor, .ns = ticks_ns_at(per_tick, sum->sum * factor),
 		.shared_ns = ticks_ns_at(per_tick, sum->shared * factor),
 		.back_ns = ticks_ns_at(per_tick, sum->back * factor),
@@ -68,7 +68,7 @@ int64_t flow_error(double variance)
 /* Entries */
 
 static int add_to_entry(struct flowstats *s, struct flow_entry *e, const struct flow_sum *sum,
-			const struct estimate *x)
+			const struct flow_estimate *x)
 {
 	const struct flows *f = s->flows;
 	const struct flow_length *l = f->lengths + sum->first_length;
@@ -148,7 +148,7 @@ static void select_entries(struct flowstats *s, const struct flowstats_options *
 /* Cells */
 
 static int add_to_cell(struct flowstats *s, const struct flow_api *api, const struct flow_sum *sum,
-		       const struct estimate *x)
+		       const struct flow_estimate *x)
 {
 	struct flow_cell *c = NULL;
 
@@ -173,7 +173,7 @@ COMPARE(cell_compare, struct flow_cell, DOWN(ns) DOWN(calls) UP(from) UP(to) UP(
 /* Parts */
 
 static void add_to_parts(struct flowstats *s, const struct flow_api *api, const struct flow_sum *sum,
-			 const struct estimate *x)
+			 const struct flow_estimate *x)
 {
 	struct flow_part *from = &s->parts[api->caller];
 	struct flow_part *to = &s->parts[api->is_wait ? s->flows->nr_components : api->callee];
@@ -215,7 +215,7 @@ static int add_sum(struct flowstats *s, const struct flow_sum *sum, struct flow_
 {
 	const struct flow_api *api = &s->flows->apis[sum->api];
 	struct flow_entry *e = &s->entries[sum->api];
-	struct estimate x = flow_estimate(s->flows, sum);
+	struct flow_estimate x = flow_estimate(s->flows, sum);
 
 	s->calls += sum->calls;
 	s->timed += sum->timed;

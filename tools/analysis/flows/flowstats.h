@@ -83,6 +83,18 @@ struct flow_pool {
 	double imbalance;	/* max_ns / mean_ns; 1: balanced; 0: nothing to compare */
 };
 
+/* What a thread's sum says of all of its calls. */
+struct flow_estimate {
+	double factor;		/* calls for each that was timed */
+	int64_t ns, shared_ns, back_ns;
+	double variance;	/* of ns */
+	uint64_t unknown;	/* calls without any time */
+};
+
+struct flow_estimate flow_estimate(const struct flows *f, const struct flow_sum *sum);
+/* By how much a time is off, with 95 %. */
+int64_t flow_error(double variance);
+
 struct flowstats_options {
 	const char *thread;	/* tid or glob of the name; NULL: all */
 	const char *component;	/* glob: entries from or to it; NULL: all */

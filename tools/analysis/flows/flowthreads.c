@@ -112,7 +112,7 @@ struct flow_thread *flow_thread_find(struct flowstats *s, const struct thread *t
 }
 
 void flow_thread_add(struct flowstats *s, struct flow_thread *t, const struct flow_api *api,
-		     const struct flow_sum *sum, const struct estimate *x)
+		     const struct flow_sum *sum, const struct flow_estimate *x)
 {
 	t->calls += sum->calls;
 	if (api->is_wait) {
