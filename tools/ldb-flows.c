@@ -8,6 +8,8 @@
 #include "analysis/flows/flowdiff.h"
 #include "cli/error.h"
 #include "cli/opts.h"
+#include "page/flows.h"
+#include "page/page.h"
 #include "render/flows.h"
 #include "render/open.h"
 
@@ -49,7 +51,8 @@ static const struct cli_option options[] = {
 
 static const struct cli_tool tool = {
 	.name = "ldb-flows",
-	.synopsis = "[-i FILE] [OPTION]...\n[-i FILE] --diff FILE [OPTION]...",
+	.synopsis = "[-i FILE] [OPTION]...\n[-i FILE] --diff FILE [OPTION]...\n"
+		    "[-i FILE] -o FILE.html [--thread TID|NAME] [--component GLOB]",
 	.summary = "Shows in which libraries a program spent its time, and in which of their functions, "
 		   "called by whom, working or waiting (ldb-record --flows).",
 	.options = options,
@@ -59,6 +62,7 @@ static const struct cli_tool tool = {
 		    "ldb-flows --by=pool                are threads that are alike equally busy?\n"
 		    "ldb-flows --by=function --component='libz*'\n"
 		    "ldb-flows -i new.data --diff old.data\n"
+		    "ldb-flows -o flows.html            all of this as a page for a browser\n"
 		    "ldb-flows --json | jq '.components[] | {component, share}'",
 };
 
@@ -91,6 +95,13 @@ static size_t top(void)
 	return open_is_data(&opt.open) ? SIZE_MAX : opt.by || opt.diff ? TOP_VIEW : TOP_TEXT;
 }
 
+static void show_page(struct model *m, const struct flowstats *s, FILE *out)
+{
+	const char *cmdline = reader_meta(m->reader, "cmdline");
+
+	flows_page(m, s, cmdline && *cmdline ? cmdline : "a recording", out);
+}
+
 static bool show(struct model *m, const struct render *r)
 {
 	struct flows *f = open_flows(m, open_input(&opt.open));
@@ -101,7 +112,10 @@ static bool show(struct model *m, const struct render *r)
 		return false;
 	build(f, &stats);
 	shown.stats = &stats;
-	render_show(r, flows_printer(opt.by, r->form), &shown);
+	if (page_is_wanted(opt.open.output))
+		show_page(m, &stats, r->out);
+	else
+		render_show(r, flows_printer(opt.by, r->form), &shown);
 	flowstats_free(&stats);
 	flows_close(f);
 	return true;
@@ -148,6 +162,8 @@ int main(int argc, char **argv)
 		cli_usage("unexpected argument '%s' (the trace is given with -i)", argv[first]);
 	if (opt.diff && opt.by)
 		cli_usage("--diff shows components and functions: it does not go with --by");
+	if (page_is_wanted(opt.open.output) && (opt.by || opt.has_top || opt.diff || open_is_data(&opt.open)))
+		cli_usage("a page has all tables: -o FILE.html goes with none of --by, --top, --diff, --json and --csv");
 	open_trace(&o, &opt.open);
 	found = opt.diff ? show_diff(o.model, &o.render) : show(o.model, &o.render);
 	return open_finish(&o, found, true);

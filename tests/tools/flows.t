@@ -91,6 +91,19 @@ fi
 ldb-export -q -o f.speedscope speedscope
 check "speedscope: frames" "jq -r '.shared.frames[].name' f.speedscope" 0 '^sqlite3_step$'
 
+# The page.
+report-trace markup markup.data
+ldb-flows -q -o out.html
+check "a page" "head -c 15 out.html" 0 '^<!DOCTYPE html>'
+check "its end" "tail -n 1 out.html" 0 '^</html>'
+check "nothing that a network gives" "grep -cE '(src|href)=\"?(https?:)?//' out.html" 1 '^0$'
+sed -n 's|.*<script type="application/json" id="flows">\(.*\)</script>.*|\1|p' out.html | jq -S 'del(.title, .version_of_ldb, .duration_ns)' >a
+jq -S 'del(.format, .version)' f.json >b
+ok "it has what --json has" cmp a b
+for option in --by=pool --top=3 --json --csv "--diff ldb.data"; do
+	check_one_line "${option% *} does not go with it" "ldb-flows $option -o no.html" 2 'a page has all tables'
+done
+
 check_one_line "no flows" "ldb-flows -i none.data" 1 'none\.data has no calls between components: record with ldb-record --flows'
 check_one_line "none in the other" "ldb-flows --diff none.data" 1 'none\.data has no calls between components'
 check_one_line "no trace" "ldb-flows -i nothing.data" 1 'nothing\.data'

@@ -24,7 +24,7 @@ struct flow_times {
 	int64_t err_ns;		/* with 95 % it is off by no more; 0: exact */
 	int64_t shared_ns;	/* the same, where n threads were active each has 1/n of the time */
 	int64_t min_ns, max_ns;	/* of timed calls */
-	int64_t p50_ns, p99_ns;	/* within an eighth; 0: not known */
+	int64_t p50_ns, p99_ns;	/* within an eighth, if not very short; 0: not known */
 };
 
 /* One function, called by one component. */

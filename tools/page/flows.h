@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes a page of calls between components: their self times, from whom to whom time went
+ * (as bands and as a matrix), functions, pools and threads.
+ */
+#ifndef PAGE_FLOWS_H
+#define PAGE_FLOWS_H
+
+#include <stdio.h>
+#include "analysis/flows/flowstats.h"
+
+/* title: of the trace, so hostile.  Errors of out are found when it is closed. */
+void flows_page(const struct model *m, const struct flowstats *s, const char *title, FILE *out);
+
+#endif
