@@ -235,6 +235,8 @@ void flow_thread_enter(struct thread *t);	/* under registry_lock */
 void flow_thread_exit(struct thread *t);
 void flow_at_exit(void);
 void flow_fork_child(void);
+/* Where a call returns whose return address is that of a stub, or any other. */
+uintptr_t flow_site(uintptr_t ret);
 
 /* shim/unwind.c: pops records below sp from every block of this thread. */
 void unwind_pop_below(uintptr_t sp);

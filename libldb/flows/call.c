@@ -113,6 +113,34 @@ void flow_account(struct flow_slot *s, uint64_t now)
 	charge_back(region, s, weighted);
 }
 
+uintptr_t flow_site(uintptr_t ret)
+{
+	uintptr_t off = ret - (uintptr_t)flow_slot_stubs;
+
+	for (int i = 0; unlikely(off < FLOW_SLOTS * FLOW_STUB) && i < 8; i++) {
+		ret = flow_slots[off / FLOW_STUB].ret;
+		off = ret - (uintptr_t)flow_slot_stubs;
+	}
+	return ret;
+}
+
+/* A wrapper of a lock has stored where it was called: the newest entry may have the stub. */
+static void correct_site(const struct flow_slot *s)
+{
+	const struct thread *t = thread_self();
+	struct held_lock *h;
+	uint32_t n;
+
+	if (!t || !t->list)
+		return;
+	n = t->list->nr_held;
+	if (!n || n > HELD_MAX)
+		return;
+	h = &t->list->held[n - 1];
+	if ((h->site_kind << 16 >> 16) - s->stub < FLOW_STUB)
+		h->site_kind = (h->site_kind >> 48 << 48) | flow_site(s->ret);
+}
+
 /* Its owner finds it; if that has exited it is lost. */
 void flow_slot_adrift(struct flow_slot *s)
 {
@@ -128,6 +156,8 @@ void flow_return_c(struct flow_slot *s, uint64_t now)
 		flow_account(s, now);
 		adapt((struct ldb_flow_state *)region + s->entry->cell, cell_of(region, s->entry)->timed,
 		      s->start, weight_of(s));
+		if (s->entry->flags & FLOW_E_OURS)
+			correct_site(s);
 		if (unlikely(now - s->start >= flow_page.threshold && now > s->start))
 			flow_event(s, now);
 	}

@@ -35,6 +35,8 @@
 #define CLEANUP(fn)	__attribute__((cleanup(fn)))
 /* This is where the program called the wrapper, also in an inline function. */
 #define SITE		((uintptr_t)__builtin_return_address(0))
+/* If the call was timed it returns to a stub; on the fast path flows/call.c corrects that later. */
+#define SLOW_SITE	flow_site(SITE)
 
 /*
  * For a thread that never called a wrapper, or has exited, the epoch is one that is never
@@ -134,13 +136,13 @@ static ALWAYS_INLINE int acquire_slow(const struct acquire *f, const struct acqu
 	else
 		rc = f->try(a.lock);
 	if (rc == 0 || rc == EOWNERDEAD)
-		held_acquired(t, a.lock, f->kind, SITE);
+		held_acquired(t, a.lock, f->kind, SLOW_SITE);
 	if (rc != f->busy) {
 		hook_leave(t);
 	} else {
 		CLEANUP(wait_lock_cancelled) struct wait w;
 
-		wait_lock_begin(&w, t, a.lock, f->kind, SITE);
+		wait_lock_begin(&w, t, a.lock, f->kind, SLOW_SITE);
 		hook_leave(t);
 		rc = f->real(a);
 		wait_lock_end(&w, rc);
@@ -197,7 +199,7 @@ static ALWAYS_INLINE int try_slow(const struct lock_call *f, void *lock)
 		return f->real(lock);
 	rc = f->real(lock);
 	if (rc == 0 || rc == EOWNERDEAD)
-		held_acquired(t, lock, f->kind, SITE);
+		held_acquired(t, lock, f->kind, SLOW_SITE);
 	hook_leave(t);
 	return rc;
 }
@@ -224,7 +226,7 @@ static ALWAYS_INLINE int release_slow(const struct lock_call *f, void *lock)
 
 	if (!t)
 		return f->real(lock);
-	if (!release_start(&r, t, lock, f->kind, SITE))
+	if (!release_start(&r, t, lock, f->kind, SLOW_SITE))
 		return f->real(lock);
 	rc = f->real(lock);
 	if (rc == 0)
@@ -378,7 +380,7 @@ static ALWAYS_INLINE bool cond_begin(struct wait_cond *c, const void *cond, cons
 	c->w.t = NULL;
 	if (unlikely(!t))
 		return false;
-	wait_cond_begin(c, t, cond, mutex, SITE);
+	wait_cond_begin(c, t, cond, mutex, SLOW_SITE);
 	hook_leave(t);
 	return true;
 }
@@ -410,7 +412,7 @@ static ALWAYS_INLINE bool object_begin(const struct object_call *f, struct wait 
 	w->t = NULL;
 	if (unlikely(!t))
 		return false;
-	wait_begin(w, t, object, f->kind, f->owner ? f->owner(object) : 0, SITE);
+	wait_begin(w, t, object, f->kind, f->owner ? f->owner(object) : 0, SLOW_SITE);
 	hook_leave(t);
 	return true;
 }
@@ -464,7 +466,7 @@ static ALWAYS_INLINE int sem_end(struct wait *w, int rc)
 	{								\
 		CLEANUP(wait_cancelled) struct wait w;			\
 									\
-		wait_begin(&w, thread_self(), (uintptr_t)sem, LDB_LOCK_SEM, 0, SITE); \
+		wait_begin(&w, thread_self(), (uintptr_t)sem, LDB_LOCK_SEM, 0, SLOW_SITE); \
 		return sem_end(&w, next(name) args);			\
 	}								\
 	WRAPPER(name, params, args)					\

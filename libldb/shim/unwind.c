@@ -122,12 +122,13 @@ void unwind_pop_below(uintptr_t sp)
 	}
 /*
  * A language's personality routine calls this when a frame will handle the exception.  The frame
- * address that it has is that of the callee's frame, which is the handler's stack pointer.
+ * address that it has is that of the callee's frame, which is the handler's stack pointer; of a
+ * function that was called through a stub (flows/) it is up to 7 bytes off.
  */
 #define UNWIND(name, params, args)					\
 	EXPORT void name params						\
 	{								\
-		unwind_pop_below(_Unwind_GetCFA(context));		\
+		unwind_pop_below(_Unwind_GetCFA(context) & ~7UL);		\
 		next(name) args;					\
 	}
 #include "list.h"

@@ -121,6 +121,12 @@ void scan_quiesce(void)
 	harness_nr_quiesce++;
 }
 
+/* No stub calls a wrapper here. */
+uintptr_t flow_site(uintptr_t ret)
+{
+	return ret;
+}
+
 uint64_t session_clock(void)
 {
 	uint64_t set = atomic_load(&harness_clock);
