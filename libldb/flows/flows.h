@@ -22,6 +22,7 @@
 #ifndef FLOWS_FLOWS_H
 #define FLOWS_FLOWS_H
 
+#include <link.h>
 #include <stddef.h>
 #include "flows/layout.h"
 #include "internal.h"
@@ -180,6 +181,23 @@ void flow_entry_fork_child(void);
 
 /* dlsym.c */
 void *flow_dlsym(void *handle, const char *name);
+
+/* search.c */
+
+struct flow_scope {		/* of a module: what it defines */
+	uint64_t bias;
+	const ElfW(Sym) *sym;
+	const char *str;
+	const ElfW(Half) *versym;
+	const ElfW(Verdef) *verdef;
+	const uint32_t *hash;
+};
+
+/* Returns false if it cannot be searched. */
+bool flow_scope_read(struct flow_scope *s, const void *dynamic, uint64_t bias);
+/* The function that the first of these modules defines; version NULL: any.  0: there is none. */
+uint64_t flow_scope_search(const struct flow_scope *scopes, uint32_t nr, const char *name,
+			   const char *version);
 
 /* special.c */
 enum flow_special {

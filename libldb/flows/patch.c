@@ -3,7 +3,7 @@
  * Puts entry stubs into the linkage tables of modules.
  *
  * A slot of DT_JMPREL is used for calls alone.  If it is not bound yet, the function is searched
- * as the loader would, which may find none: then the slot is left alone, like one that leads to
+ * as the loader would (search.c), which may find none: then the slot is left alone, like one that leads to
  * the module itself.  A slot of DT_RELA (-fno-plt) may also be read by code that compares the
  * address or gives it away, so it is changed only if all of the module's code that refers to it
  * calls it.  Slots in ldb's own module and in the loader are never changed.
@@ -215,14 +215,23 @@ static const char *version_of(const struct linkage *l, uint32_t symbol)
 	}
 }
 
-static uint64_t search(const struct linkage *l, uint32_t symbol, const char *name)
-{
-	const char *version = version_of(l, symbol);
-	void *fn = version ? dlvsym(RTLD_DEFAULT, name, version) : dlsym(RTLD_DEFAULT, name);
+/* Where the loader searches, but for modules that were loaded later. */
+static struct flow_scope scopes[MODULES];
+static uint32_t nr_scopes;	/* 0: one of them has no table that can be searched */
 
-	if (!fn)
-		dlerror();	/* ours; the program must not see it */
-	return (uint64_t)(uintptr_t)fn;
+static void scopes_read(void)
+{
+	nr_scopes = 0;
+	for (uint32_t i = 0; i < nr_modules_known; i++) {
+		const struct flow_module *m = &modules[i];
+
+		if (!m->dynamic || m->start == getauxval(AT_SYSINFO_EHDR))
+			continue;
+		if (!flow_scope_read(&scopes[nr_scopes++], m->dynamic, m->bias)) {
+			nr_scopes = 0;
+			return;
+		}
+	}
 }
 
 /* Slots */
@@ -289,7 +298,8 @@ static void patch_plt(struct linkage *l)
 			continue;
 		target = order_any_load_word(slot);
 		if (module_of_code(target) == l->m)	/* not bound, or its own */
-			target = l->m->is_started ? search(l, symbol, name) : 0;
+			target = l->m->is_started ? flow_scope_search(scopes, nr_scopes, name,
+								      version_of(l, symbol)) : 0;
 		if (target)
 			slot_patch(l, slot, target, name, FLOW_E_PLT);
 		else
@@ -383,6 +393,7 @@ static void module_patch(struct flow_module *m)
 void flow_patch_started(void)
 {
 	modules_find(true);
+	scopes_read();
 	for (uint32_t i = 0; i < nr_modules_known; i++)
 		module_patch(&modules[i]);
 }
@@ -428,6 +439,7 @@ static void (*patch_new(void))(void)
 {
 	uint32_t before = modules_find(false);
 
+	module_refresh();
 	for (uint32_t i = before; i < nr_modules_known; i++)
 		module_patch(&modules[i]);
 	return nothing;

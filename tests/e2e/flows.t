@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Checks that calls between libraries are counted exactly, by caller, through each kind of
+# linkage table and dlsym(), and timed as the program itself times them; and that the program does
+# what it does without.
+. "$(dirname "$0")/../lib/engine.sh"
+need_build
+PATH=$BUILD/tests/tools/helpers:$PATH
+
+build()	# eager, lazy or noplt
+{
+	case $1 in
+	eager) link=-Wl,-z,now ;;
+	lazy) link=-Wl,-z,lazy ;;
+	noplt) link="-fno-plt -Wl,-z,now" ;;
+	esac
+	# shellcheck disable=SC2086	# options
+	for part in 1:one 3:three 0:flows; do
+		case $part in
+		0:*) set -- -o flows -L. -lone -ltwo "-Wl,-rpath,$PWD" ;;
+		*) set -- -fPIC -shared -o "lib${part#*:}.so" ;;
+		esac
+		$CXX -O2 -fno-builtin $link "-DPART=${part%:*}" "$PROGRAMS/flows.cc" "$@" -lm -pthread || exit 1
+		[ "$part" != 1:one ] ||
+			$CXX -O2 -fno-builtin -fno-plt -fPIC -shared -DPART=2 "$PROGRAMS/flows.cc" -o libtwo.so -lm -pthread ||
+			exit 1
+	done
+}
+
+# Prints "count caller function" of each.
+functions()	# file.json
+{
+	jq -r '.functions[] | "\(.calls) \(.caller) \(.function | sub("\\(.*"; ""))"' "$1" | sort
+}
+
+counts()	# name file program...: the program prints what it has called
+{
+	name=$1 file=$2
+	shift 2
+	rm -f "$file"
+	ok "$name: recorded" eval "ldb-record --flows -q -o $file -- $* >wanted 2>times"
+	ok "$name: ldb-flows" eval "ldb-flows -q -i $file --json >$file.json"
+	functions "$file.json" >counted
+	sort wanted >sorted
+	comm -23 sorted counted >"$WORK/list"
+	ok_empty "$name: each count is exact, by caller"
+	check_jq "$name: nothing was lost" "$file.json" '.lost | .no_slot + .limit + .threads + .bad_rows == 0'
+}
+
+for how in eager lazy noplt; do
+	build $how
+	counts $how $how.data ./flows 1000 3
+	# The program has measured the calls of spin() itself.
+	read -r spun_ns _ <times
+	check_jq "$how: times are those of the program, within 5 %" $how.data.json \
+		"[.functions[] | select(.symbol == \"spin\") | .total_ns / $spun_ns] |
+		 length == 1 and .[0] > 0.95 and .[0] < 1.05"
+done
+counts "many threads" threads.data ./flows 300 40
+check_jq "an API that is called more than a million times a second is not always timed" threads.data.json \
+	'.functions[] | select(.symbol == "spin") | .timed == .calls'
+
+# The kinds of tables, and what is only counted.
+flags_of()	# file name
+{
+	trace-cat "$1" | sed -n "s/^flow_api .* flags=\([0-9]*\) .* name=$2\$/\1/p" | sort -u | tr '\n' ' '
+}
+build eager
+ldb-record --flows -q -o k.data -- ./flows 10 1 >/dev/null 2>&1
+check "by dlsym()" "flags_of k.data three_add" 0 '^4 $'
+check "by .rela.dyn, in library two, and .rela.plt" "flags_of k.data qsort" 0 '^1 2 $'
+check "dlopen() is counted alone" "flags_of k.data dlopen" 0 '^9 $'
+
+# The program is not changed.
+ldb-record --flows -q -o s.data -- ./flows 100 2 >with 2>/dev/null
+./flows 100 2 >without 2>/dev/null
+ok "the same output" cmp with without
+check "the same exit status" "ldb-record --flows -q -o e.data -- sh -c 'exit 7'" 7
+check "and signal" "ldb-record --flows -q -o e.data -- sh -c 'kill -9 \$\$'" 137
+check_not "its environment has nothing of ldb's" "ldb-record --flows -q -o e.data -- env" 0 "LDB_(RECORD|FLOWS|PRELOADED)"
+
+# A program that is killed has sums.
+cat >killed.c <<'END'
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+	for (int i = 0; i < 1234; i++)
+		getppid();
+	kill(getpid(), SIGKILL);
+	pause();
+}
+END
+$CC -O2 killed.c -o killed || exit 1
+ok "killed" eval "ldb-record --flows -q -o d.data -- ./killed; test \$? = 137"
+check "its sums are there" "ldb-flows -q -i d.data --json | jq -r '.functions[] | select(.symbol == \"getppid\").calls'" 0 '^1234$'
+
+# Usage
+check_one_line "not of a running program" "ldb-record --flows -p $$" 2 'start the program with ldb-record'
+check_one_line "not without the runtime" "ldb-record --flows --kernel-only -- true" 2 'leave out --kernel-only'
+check_one_line "not with another clock" "ldb-record --flows --clock=monotonic -- true" 2 'leave out --clock=monotonic'
+finish
