@@ -135,6 +135,9 @@ static void sort_apis(struct flows *f)
 		else
 			f->nr_bad++;
 	f->nr_apis = nr;
+	f->first = nr ? TICKS_MAX : INT64_MIN;
+	for (size_t i = 0; i < nr; i++)
+		f->first = min(f->first, f->apis[i].tick);
 	for (size_t i = 0; i < nr; i++) {
 		struct flow_api *a = &f->apis[i];
 

@@ -54,6 +54,7 @@ struct flow_mapped {
 struct flows {
 	struct model *m;
 	bool has_flows;		/* they were recorded */
+	int64_t first;		/* ticks: when the first call was followed; INT64_MIN: none was */
 	int64_t threshold_ns;	/* calls that took so long are known one by one */
 	struct flow_component *components;	/* [0] is the program */
 	size_t nr_components, room_components;

@@ -4,7 +4,8 @@
  * called by which component, working or waiting.
  *
  * The self time of a component is the time of all calls into it without that of the calls out of
- * it; what a thread does outside of all calls is that of the component where it began.  Calls
+ * it; what a thread does outside of all calls is that of the component where it began.  Time
+ * begins with the first call that was followed.  Calls
  * of functions that wait are in no component but in the wait.  So the self times and the wait are,
  * to the nanosecond, the time that all threads existed.
  *

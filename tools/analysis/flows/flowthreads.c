@@ -12,14 +12,15 @@
 #include "facts/ticks.h"
 #include "flowstats-private.h"
 
-static int64_t begin_ns(const struct model *m, const struct thread *t)
+/* Before the first call was followed, a program that is recorded from its start waits for the recorder. */
+static int64_t begin_ns(const struct flows *f, const struct thread *t)
 {
-	return max(ticks_time_ns(m->reader, t->start), (int64_t)0);
+	return max(ticks_time_ns(f->m->reader, max(t->start, f->first)), (int64_t)0);
 }
 
-static int64_t end_ns(const struct model *m, const struct thread *t)
+static int64_t end_ns(const struct flows *f, const struct thread *t)
 {
-	return max(min(ticks_time_ns(m->reader, t->end), m->duration_ns), begin_ns(m, t));
+	return max(min(ticks_time_ns(f->m->reader, t->end), f->m->duration_ns), begin_ns(f, t));
 }
 
 /* A thread begins in the file of the function that it starts with. */
@@ -56,8 +57,8 @@ static int share_lives(struct flowstats *s)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < m->nr_threads; i++) {
-		edges[nr++] = (struct edge){ begin_ns(m, &m->threads[i]), 1, i };
-		edges[nr++] = (struct edge){ end_ns(m, &m->threads[i]), -1, i };
+		edges[nr++] = (struct edge){ begin_ns(s->flows, &m->threads[i]), 1, i };
+		edges[nr++] = (struct edge){ end_ns(s->flows, &m->threads[i]), -1, i };
 	}
 	sort_by(edges, nr, edge_compare);
 	for (size_t i = 0; i < nr; i++) {
@@ -93,7 +94,7 @@ int flow_threads_begin(struct flowstats *s, const struct flowstats_options *o)
 		struct flow_part *p;
 
 		t->component = component_of(s->flows, t->thread);
-		t->life_ns = end_ns(m, t->thread) - begin_ns(m, t->thread);
+		t->life_ns = end_ns(s->flows, t->thread) - begin_ns(s->flows, t->thread);
 		p = &s->parts[t->component];
 		ticks_add(&p->begun_ns, t->life_ns);
 		ticks_add(&p->self_ns, t->life_ns);
