@@ -261,6 +261,12 @@ static inline void order_flow_base_set(uint64_t *base, uint64_t to)
 	__atomic_store_n(base, to, __ATOMIC_SEQ_CST);
 }
 
+/* Of a thread and its signal handlers, only one gets the slot. */
+static inline bool order_slot_claim(uint64_t *sp)
+{
+	return __atomic_exchange_n(sp, 0, __ATOMIC_RELAXED);
+}
+
 static inline uint32_t order_flow_thread(const uint32_t *state)
 {
 	return __atomic_load_n(state, __ATOMIC_ACQUIRE);

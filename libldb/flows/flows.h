@@ -142,6 +142,11 @@ void flow_first_c(struct flow_entry *e);
 /* sp is that of a caller.  Returns whether the calling thread has free slots now. */
 int flow_refill_c(uint64_t sp, struct ldb_flow_state *state);
 void flow_slots_return(void);		/* the calling thread exits */
+/*
+ * The thread calls with stack pointer sp: calls below that were left.  Returns the innermost that
+ * was not.
+ */
+struct flow_slot *flow_left_c(uint64_t sp);
 /* A slot comes back to another thread than the one that took it. */
 void flow_slot_adrift(struct flow_slot *s);
 /* Adds what is still being called to the sums, as if it had ended now. */

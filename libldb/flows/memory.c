@@ -13,6 +13,7 @@
 #include "runtime/runtime.h"
 
 HIDDEN union flow_page flow_page __attribute__((aligned(4096)));
+HIDDEN struct flow_slot flow_slots[FLOW_SLOTS] __attribute__((aligned(64)));
 HIDDEN TLS_IE struct flow_self flow_self;
 HIDDEN uint32_t flow_tids[LDB_FLOW_THREADS];
 

@@ -4,9 +4,12 @@
  *
  * A thread takes some when it has none, and keeps them until it exits.  A call that never
  * returned, because an exception or a longjmp() went past it, leaves its slot behind; such slots
- * are found when the thread has none again: their stack pointers are below that of a call that is
- * being made now.  On stacks of the program's own this is not known, and they are lost until the
- * thread exits.
+ * are found by the next call that is made from the same place or further out: their stack pointers
+ * are not above its.  On stacks of the program's own this is not known, and they are lost until
+ * the thread exits.
+ *
+ * A handler of a signal may be left in the middle of all this.  Then a slot may be lost, or be in
+ * the list twice; one that is in use is never taken, because its sp is not 0.
  *
  * A thread's slots are in its own list, but for those in which a coroutine returned on another
  * thread: these are adrift until their owner needs one (call.c).
@@ -16,8 +19,6 @@
 
 #define TAKE	8
 #define SKIP	64	/* calls not timed after one that got no slot */
-
-HIDDEN struct flow_slot flow_slots[FLOW_SLOTS] __attribute__((aligned(64)));
 
 /* Slots that threads gave back: number + 1 of the first, and a count of changes above it. */
 static _Atomic uint64_t returned;
@@ -107,20 +108,60 @@ static bool is_jumped_from(const struct flow_slot *s, uint64_t sp)
 	return false;
 }
 
+static bool is_on_own_stack(const struct thread *t, uint64_t sp)
+{
+	return sp > t->stack_lo && sp <= t->stack_hi;
+}
+
+/* sp is that of a call that is being made on the thread's own stack. */
+static bool is_left(const struct thread *t, const struct flow_slot *s, uint64_t sp)
+{
+	uint64_t its = s->sp;
+
+	return its && is_on_own_stack(t, its) && (its < sp || (its == sp && !is_jumped_from(s, sp)));
+}
+
+/* A handler of a signal may do the same meanwhile. */
+static void reclaim(struct flow_slot *s)
+{
+	if (order_slot_claim(&s->sp))
+		put_into_list(s);
+}
+
+struct flow_slot *flow_left_c(uint64_t sp)
+{
+	const struct thread *t = thread_self();
+	struct flow_slot *s = flow_self.top;
+
+	if (!t || !is_on_own_stack(t, sp))
+		return s;
+	while (s && s->owner == flow_self.owner && is_left(t, s, sp)) {
+		struct flow_slot *up = s->up;
+
+		reclaim(s);
+		s = up;
+	}
+	/* one that is free says nothing of what is around it */
+	if (s && !s->sp)
+		s = NULL;
+	flow_self.top = s;
+	return s;
+}
+
 /* Finds slots that were left behind on the thread's own stack, and those adrift. */
 static bool find_left(const struct thread *t, uint64_t sp)
 {
-	bool is_own_stack = sp > t->stack_lo && sp <= t->stack_hi, found = false;
+	bool is_own = is_on_own_stack(t, sp), found = false;
 
 	for (struct flow_slot *s = slot_at(flow_self.all); s; s = slot_at(next_of[number_of(s)])) {
-		bool is_left = is_own_stack && s->sp && s->sp > t->stack_lo &&
-			       (s->sp < sp || (s->sp == sp && !is_jumped_from(s, sp)));
-
-		if (!is_left && !s->is_adrift)
+		if (s->is_adrift) {
+			s->is_adrift = false;
+			put_into_list(s);
+		} else if (is_own && is_left(t, s, sp)) {
+			reclaim(s);
+		} else {
 			continue;
-		s->sp = 0;
-		s->is_adrift = false;
-		put_into_list(s);
+		}
 		found = true;
 	}
 	return found;
@@ -132,6 +173,9 @@ int flow_refill_c(uint64_t sp, struct ldb_flow_state *state)
 	struct flow_slot *s;
 	unsigned nr;
 
+	/* of a list that was changed in a handler which was left, the rest is searched */
+	if (flow_self.free && flow_self.free->sp)
+		flow_self.free = NULL;
 	if (!t || !flow_self.off)
 		goto none;
 	if (flow_self.rest)

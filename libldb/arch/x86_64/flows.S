@@ -18,7 +18,7 @@
 #include "flows/layout.h"
 
 	.hidden	flow_page, flow_entries, flow_slots, flow_self
-	.hidden	flow_first_c, flow_refill_c, flow_return_c
+	.hidden	flow_first_c, flow_refill_c, flow_left_c, flow_return_c
 
 	.text
 
@@ -94,6 +94,8 @@ flow_timed:
 	movq	%fs:FLOW_SELF_FREE(%rdi), %rcx
 	testq	%rcx, %rcx
 	jz	flow_refill
+	cmpq	$0, FLOW_S_SP(%rcx)
+	jne	flow_refill			/* in use: the list is wrong */
 	movq	FLOW_S_NEXT(%rcx), %rax
 	movq	%rax, %fs:FLOW_SELF_FREE(%rdi)
 	movl	FLOW_T_WEIGHT(%rdx), %eax
@@ -103,8 +105,6 @@ flow_timed:
 	incl	%eax
 	movl	%eax, FLOW_T_WEIGHT(%rdx)
 	movq	%r11, FLOW_S_ENTRY(%rcx)
-	movq	%fs:FLOW_SELF_TOP(%rdi), %rax
-	movq	%rax, FLOW_S_UP(%rcx)
 	movq	32(%rsp), %rax
 	movq	%rax, FLOW_S_RET(%rcx)
 	leaq	flow_slot_stubs(%rip), %rdx
@@ -112,8 +112,14 @@ flow_timed:
 	movb	$7, FLOW_S_CFA(%rcx)
 	cmpq	$FLOW_STUB * FLOW_SLOTS, %rax
 	jb	flow_jumped
-5:	leaq	40(%rsp), %rax
-	movq	%rax, FLOW_S_SP(%rcx)
+	movq	%fs:FLOW_SELF_TOP(%rdi), %rax
+	leaq	40(%rsp), %rdx
+	testq	%rax, %rax
+	jz	5f
+	cmpq	%rdx, FLOW_S_SP(%rax)
+	jbe	flow_left			/* that call was left without a return */
+5:	movq	%rax, FLOW_S_UP(%rcx)
+	movq	%rdx, FLOW_S_SP(%rcx)
 	movq	%rcx, %fs:FLOW_SELF_TOP(%rdi)
 	pushq	FLOW_S_STUB(%rcx)
 	.cfi_adjust_cfa_offset 8
@@ -161,6 +167,8 @@ flow_jumped:
 	subb	$1, %al
 	jz	6f
 	movb	%al, FLOW_S_CFA(%rcx)
+	movq	%fs:FLOW_SELF_TOP(%rdi), %rax
+	leaq	40(%rsp), %rdx
 	jmp	5b
 6:	/* too many: it is not timed.  The slot is returned. */
 	movq	%fs:FLOW_SELF_FREE(%rdi), %rax
@@ -268,6 +276,24 @@ flow_refill:
 	jmp	7b
 	.cfi_endproc
 	.size	flow_refill, . - flow_refill
+
+/* rdx: the caller's stack pointer, rcx: the slot; four registers are on the stack. */
+	.type	flow_left, @function
+flow_left:
+	.cfi_startproc
+	.cfi_def_cfa_offset 40
+	.cfi_rel_offset rax, 24
+	.cfi_rel_offset rdx, 16
+	.cfi_rel_offset rcx, 8
+	.cfi_rel_offset rdi, 0
+	SAVE_ALL
+	movq	%rdx, %rdi
+	call	flow_left_c
+	movq	%rax, -8(%rbp)
+	RESTORE_ALL
+	jmp	5b
+	.cfi_endproc
+	.size	flow_left, . - flow_left
 
 /*
  * The stubs of slots: each calls the function, and gets the result.  DW_OP_breg16 is the address

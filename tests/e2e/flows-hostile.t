@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Checks that a fault of the stubs between libraries would not be the program's: signals at each of
+# their instructions, a thousand threads, recursion deeper than there is room for, small stacks,
+# exceptions, longjmp(), cancellation, fork(), vfork() and coroutines in the middle of calls.
+. "$(dirname "$0")/../lib/engine.sh"
+need_build
+
+build()	# option of the linker
+{
+	$CXX -O2 -fno-builtin -Wno-psabi -fPIC -shared "$1" -DLIBRARY "$PROGRAMS/flows-hostile.cc" -o libhostile.so &&
+		$CXX -O2 -fno-builtin -Wno-psabi "$1" "$PROGRAMS/flows-hostile.cc" -o hostile -L. -lhostile \
+			"-Wl,-rpath,$PWD" -pthread
+}
+
+record()	# what
+{
+	timeout 60 ldb-record --flows -q -o h.data -- ./hostile "$1"
+}
+
+lost()	# name: how many calls were not timed for lack of room
+{
+	ldb-flows -q -i h.data --json | jq -r .lost.no_slot
+}
+
+build -Wl,-z,lazy || exit 1
+check "alone" ./hostile 0 '^alarms: right$'
+check_not "alone, all is right" ./hostile 0 ': [^r]'
+check "signals at each instruction, unwinding and calling" "record steps" 0 '^stepped through the runtime$'
+check "the same: right" "record steps" 0 '^steps: right$'
+for what in values threads small-stack exceptions longjumps cancellation forking coroutines alarms; do
+	check "$what" "record $what" 0 "^$what: right$"
+	[ $what = alarms ] || check "$what: no call lacked room" lost 0 '^0$'
+done
+check "recursion, deeper than there is room" "record recursion" 0 '^recursion: right$'
+check "this is counted" lost 0 '^[1-9]'
+check "all are counted nevertheless" \
+	"ldb-flows -q -i h.data --json | jq '.functions[] | select(.symbol == \"call_back\").calls'" 0 '^30100$'
+
+build "-Wl,-z,now" || exit 1
+check "bound at once: signals at each instruction" "record steps" 0 '^steps: right$'
+check "bound at once: exceptions" "record exceptions" 0 '^exceptions: right$'
+finish
