@@ -14,7 +14,7 @@
 #define SHOWN_MAX	20	/* of each automaton */
 #define GUESSES		2	/* see oracle_excused() */
 
-static const char *const names[ORACLE_NR] = { "trace", "threads", "locks", "requests", "calls" };
+static const char *const names[ORACLE_NR] = { "trace", "threads", "locks", "requests", "calls", "flows" };
 
 void oracle_out_of_memory(void)
 {

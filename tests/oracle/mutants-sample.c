@@ -144,12 +144,31 @@ static void good_kernel(struct sample *s)
 	});
 }
 
+/* The first thread calls deflate(), which calls memcpy(), and setjmp(), which is not timed. */
+static void good_flows(struct sample *s)
+{
+	sample_add(s, flow_api, { .id = 1, .tick = 150, .caller = 0x1000, .target = 0x8000, .name = "deflate" });
+	sample_add(s, flow_api, { .id = 2, .tick = 160, .caller = 0x8000, .target = 0x9000, .name = "memcpy" });
+	sample_add(s, flow_api, {
+		.id = 3, .flags = LDB_FLOW_F_NOTIME, .tick = 170, .caller = 0x1000, .target = 0x9100, .name = "setjmp",
+	});
+	sample_add(s, flow, { .tid = FIRST, .api = 1, .tick = 50000, .calls = 1, .timed = 1, .sum = 400, .min = 400, .max = 400 });
+	sample_add(s, flow, { .tid = FIRST, .api = 1, .tick = 100000, .calls = 2, .timed = 2, .sum = 900, .min = 400, .max = 500 });
+	sample_add(s, flow, { .tid = FIRST, .api = 2, .tick = 100000, .calls = 9, .timed = 3, .sum = 330, .min = 10, .max = 200 });
+	sample_add(s, flow, { .tid = FIRST, .api = 3, .tick = 100000, .calls = 4 });
+	sample_add(s, flow_hist, { .tid = FIRST, .api = 1, .tick = 100000, .bucket = 31, .count = 2 });
+	sample_add(s, flow_call, { .tid = FIRST, .api = 2, .start = 1300, .end = 1500, .gen = GEN(2), .nr_later = 1 });
+	sample_add(s, flow_call, { .tid = FIRST, .api = 1, .start = 1200, .end = 1700, .gen = GEN(2), .nr_later = 1 });
+	sample_add(s, flow_call, { .tid = FIRST, .api = 1, .start = 60000, .end = 60400, .gen = GEN(5), .nr_later = 5 });
+}
+
 void sample_good(struct sample *s)
 {
 	static const struct ldb_row_meta metas[] = {
 		[META_ATTACHED] = { "attached", "launch" }, [META_CPUS] = { "nr_cpus", "2" },
 		[META_SCANNERS] = { "nr_scanners", "1" }, [META_KERNEL] = { "kernel_events", "module" },
 		[META_THRESHOLD] = { "lock_threshold_ns", "100" }, [META_END] = { "end", "exit:0" },
+		[META_FLOWS] = { "flows_threshold_ns", "100" },
 	};
 
 	memset(s, 0, sizeof(*s));
@@ -163,6 +182,7 @@ void sample_good(struct sample *s)
 	good_locks(s);
 	good_requests(s);
 	good_kernel(s);
+	good_flows(s);
 }
 
 /* Writing and judging */
@@ -192,6 +212,10 @@ static void write_rows(struct writer *w, const struct sample *s)
 	write_all(w, s, gap);
 	write_all(w, s, lost);
 	write_all(w, s, module);
+	write_all(w, s, flow_api);
+	write_all(w, s, flow);
+	write_all(w, s, flow_hist);
+	write_all(w, s, flow_call);
 }
 
 const char *sample_file(void)

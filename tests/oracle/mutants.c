@@ -41,6 +41,24 @@ CHANGE(call_too_early, s->lock[L_HOLD].gen = GEN(4);)
 CHANGE(call_too_late, s->func[F_SECOND].start_max = 7200;)
 CHANGE(gap_backwards, s->gap[0].end = 49000;)
 
+/* Calls between components */
+CHANGE(flow_unknown, s->flow[2].api = 9;)
+CHANGE(flow_nobody, s->flow[2].tid = 99;)
+CHANGE(flow_api_twice, s->flow_api[1].id = 1;)
+CHANGE(flow_timed_more, s->flow[2].timed = 10;)
+CHANGE(flow_timed_never, s->flow[3].timed = 4;)
+CHANGE(flow_sum_small, s->flow[1].sum = 450;)
+CHANGE(flow_sum_big, s->flow[1].sum = 1100;)
+CHANGE(flow_shrinks, s->flow[0].calls = s->flow[0].timed = 3; s->flow[0].sum = 1200;)
+CHANGE(flow_length, s->flow_hist[0].bucket = LDB_FLOW_BUCKETS;)
+CHANGE(flow_late, s->flow_call[2].end = 100100;)
+CHANGE(flow_short, s->flow_call[0].end = 1350;)
+CHANGE(flow_many, sample_drop(s, flow, 1);)
+CHANGE(flow_overlaps, s->flow_call[0].end = 1800;)
+CHANGE(flow_before_birth, s->flow_call[2].tid = SECOND; s->flow_call[2].start = 500; s->flow_call[2].end = 900;)
+CHANGE(flow_left, flow_short(s); s->flow_call[0].flags = LDB_FLOW_CALL_F_LEFT;)
+CHANGE(flow_switched, flow_overlaps(s); s->flow_api[2].name = "swapcontext";)
+
 /* Locks */
 CHANGE(holds_overlap, s->lock[L_AFTER].begin = 6400; s->lock[L_WAIT].begin = 6200; s->lock[L_WAIT].end = 6400;)
 CHANGE(wait_ends_early, s->lock[L_HOLD].begin = 5000; s->lock[L_WAIT].begin = 5100; s->lock[L_WAIT].end = 6000;)
@@ -154,6 +172,13 @@ static const struct {
 	M("held by a reader", reader_and_writer), M("held by two", writer_and_reader),
 	M("two waits cross", waits_cross), M("waits for what it has", waits_for_own),
 	M("failed, and was ended by somebody", timeout_woken),
+	M("flow of an unknown function", flow_unknown), M("flow of no thread", flow_nobody),
+	M("function twice", flow_api_twice), M("timed more than called", flow_timed_more),
+	M("timed what is not timed", flow_timed_never), M("sum out of its bounds", flow_sum_small),
+	M("sum out of its bounds", flow_sum_big), M("sum shrinks", flow_shrinks), M("no such length", flow_length),
+	M("call outside of the recording", flow_late), M("call below the threshold", flow_short),
+	M("more long calls than calls", flow_many), M("calls overlap", flow_overlaps),
+	M("call outside of its thread", flow_before_birth),
 	M("waits for itself", waits_for_itself), M("holder not born", holder_unborn),
 	M("holder was dead", holder_dead), M("joined before it ended", joined_early),
 	M("ends before it begins", lock_backwards), M("ends before it begins", unstamped_lasts),
@@ -307,6 +332,8 @@ static void test_permitted(void)
 		{ true, "woken before it slept", early_waking },
 		{ true, "preempted between being woken and waking up", preempted_waking },
 		{ false, "and not woken up without it", woken_awake },
+		{ true, "a library call that was left may be short", flow_left },
+		{ true, "library calls of a thread that switches stacks may overlap", flow_switched },
 		{ true, "times within their error", perf_error },
 		{ false, "and not beyond it", perf_error_more },
 	};

@@ -15,7 +15,7 @@
 #define GEN(n)		((uint64_t)(n) << 16)
 
 enum { FIRST = 10, SECOND = 11 };			/* threads */
-enum { META_ATTACHED, META_CPUS, META_SCANNERS, META_KERNEL, META_THRESHOLD, META_END };
+enum { META_ATTACHED, META_CPUS, META_SCANNERS, META_KERNEL, META_THRESHOLD, META_END, META_FLOWS };
 enum { F_LEAF, F_INNER, F_INNER2, F_OUTER, F_SECOND, F_MAIN };	/* by their ends */
 enum { L_HOLD, L_WAIT, L_AFTER, L_POINT, L_READ, L_READ2, L_WRITE, L_COND, L_JOIN };
 enum { R_START, R_BLOCK, R_ARRIVED, R_ARRIVED_START, R_END_ALL, R_TAKEN, R_END };
@@ -35,8 +35,12 @@ struct sample {
 	struct ldb_row_gap gap[ROWS_MAX];
 	struct ldb_row_lost lost[ROWS_MAX];
 	struct ldb_row_module module[ROWS_MAX];
+	struct ldb_row_flow_api flow_api[ROWS_MAX];
+	struct ldb_row_flow flow[ROWS_MAX];
+	struct ldb_row_flow_hist flow_hist[ROWS_MAX];
+	struct ldb_row_flow_call flow_call[ROWS_MAX];
 	size_t nr_meta, nr_clock, nr_thread, nr_func, nr_lock, nr_req, nr_sched, nr_fault, nr_irq, nr_gap,
-	       nr_lost, nr_module;
+	       nr_lost, nr_module, nr_flow_api, nr_flow, nr_flow_hist, nr_flow_call;
 	size_t flush_req;	/* the rows before it are written first; 0: all at once */
 	bool is_cut;
 	uint32_t clock_id;

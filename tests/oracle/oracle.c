@@ -40,6 +40,7 @@ int64_t oracle_first(const char *path, const struct oracle_options *options, cha
 	check_locks(&o);
 	check_requests(&o);
 	check_threads(&o);
+	check_flows(&o);
 	if (o.nr_excused && o.out)
 		fprintf(o.out, "trace: %" PRIu64 " things missing are put down to records that were lost\n",
 			o.nr_excused);

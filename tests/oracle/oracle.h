@@ -2,7 +2,7 @@
 /*
  * The oracle says whether what a trace contains can have happened.
  *
- * Four automata read the rows, each for itself, through the common reader and with none of the
+ * Five automata read the rows, each for itself, through the common reader and with none of the
  * analysis code, so that a mistake in the analysis is not repeated here:
  *
  *	calls.c		nesting of invocations, their bounds, their generations
@@ -10,6 +10,7 @@
  *	requests.c	start, block, end; the request table
  *	threads.c	born, runs, sleeps, dies: the kernel's events, and which thread may have
  *			written a record at that time
+ *	flows.c		calls between components: sums, and long calls
  *
  * What the format permits is no violation: events from before the recording or after it may be
  * missing, records may be lost, and clocks may differ by a stated amount.  Each such exception
@@ -32,7 +33,7 @@
 #include "trace/reader.h"
 
 enum automaton { ORACLE_TRACE, ORACLE_THREADS, ORACLE_LOCKS, ORACLE_REQUESTS, ORACLE_CALLS,
-		 ORACLE_NR };
+		 ORACLE_FLOWS, ORACLE_NR };
 
 #define TICK_UNKNOWN	INT64_MIN	/* a lower bound that is not known */
 
@@ -124,5 +125,6 @@ void check_calls(struct oracle *o);
 void check_locks(struct oracle *o);
 void check_requests(struct oracle *o);
 void check_threads(struct oracle *o);
+void check_flows(struct oracle *o);
 
 #endif
