@@ -30,6 +30,7 @@ static struct program {
 	uint64_t counter[2];
 	/* The kernel's part */
 	uint64_t emitted[2];
+	int64_t last_stamp;
 	/* The scanner's */
 	unsigned known[DEPTH], nr_known;
 	int64_t found[NR_CALLS], looked_before[NR_CALLS], last_look;
@@ -47,9 +48,10 @@ static int64_t some(int64_t max)
 	return (state >> 33) % max;
 }
 
+/* Some calls are shorter than what stamps may be off. */
 static void pass_time(void)
 {
-	p.now += 2000 + some(20000);
+	p.now += some(8) ? 2000 + some(20000) : 1 + some(100);
 }
 
 /* The program */
@@ -73,9 +75,13 @@ static void leave(void)
 
 /* The kernel, as record/bpf/chain.h does it */
 
+/* They are off, but in order. */
 static int64_t stamp(void)
 {
-	return p.now + some(2 * ERROR) - ERROR;
+	int64_t tick = p.now + some(2 * ERROR) - ERROR;
+
+	p.last_stamp = tick > p.last_stamp ? tick : p.last_stamp + 1;
+	return p.last_stamp;
 }
 
 static void frame(int64_t tick, uint64_t gen, unsigned depth, uint16_t flags)

@@ -145,6 +145,7 @@ static void take_off(struct nested *v, size_t i, int64_t tick, int64_t *all_ende
 	struct seen *s = v[i].s;
 
 	end_by(s, tick);
+	s->start_max = min(s->start_max, s->end_max);
 	s->end_min = min(s->end_min, s->end_max);
 	if (v[i].above != NO_NESTED)
 		v[v[i].above].s->end_min = max(v[v[i].above].s->end_min, s->end_min);
@@ -158,6 +159,12 @@ static void bound_by_older(struct seen *s, int64_t all_ended)
 	s->end_min = s->end_min == NOT_KNOWN ? NOT_KNOWN : max(s->end_min, s->start_min);
 }
 
+/* Of two that end by the same time, the newer one ends first: it would seem to be within the older one. */
+static int64_t began_by(const struct seen *s)
+{
+	return is_open(s) ? s->start_max : min(s->start_max, s->end_max - 1);
+}
+
 static void bound_by_others(struct chain_nest *n, struct nested *v, size_t nr)
 {
 	int64_t all_ended = NOT_KNOWN;
@@ -167,7 +174,7 @@ static void bound_by_others(struct chain_nest *n, struct nested *v, size_t nr)
 		while (depth && !contains(&v[n->stack[depth - 1]], &v[i])) {
 			if (came_between(&v[n->stack[depth - 1]], &v[i]))
 				goto next;
-			take_off(v, n->stack[--depth], v[i].s->start_max, &all_ended);
+			take_off(v, n->stack[--depth], began_by(v[i].s), &all_ended);
 		}
 		bound_by_older(v[i].s, all_ended);
 		n->stack[depth++] = i;

@@ -273,17 +273,21 @@ static void join_running(struct chains *c, const struct chain *t, const struct l
 	add_ended(c, &still);
 }
 
-/* It is in no reading, but was running at start_max: so it was between the two readings around that time. */
+/*
+ * It is in no reading, but was running at start_max: so it was between the two readings around that
+ * time.  Stamps are off, so one that is near may be the one before or the one after.
+ */
 static void add_scanned(struct chains *c, const struct chain *t, const struct ldb_row_func *row)
 {
 	struct seen s = seen_of(row);
-	size_t n = search(t->nr_readings, i, t->readings[i].tick <= row->start_max);
+	size_t before = search(t->nr_readings, i, t->readings[i].tick <= row->start_max - LDB_KERNEL_SLACK);
+	size_t after = search(t->nr_readings, i, t->readings[i].tick <= row->start_max + LDB_KERNEL_SLACK);
 	int64_t gone;
 
-	if (n && !(row->flags & LDB_FUNC_F_FROM_START))
-		narrow(&s.start_min, &s.start_max, t->readings[n - 1].came - LDB_KERNEL_SLACK, INT64_MAX);
-	if (n < t->nr_readings) {
-		gone = t->readings[n].tick + LDB_KERNEL_SLACK;
+	if (before && !(row->flags & LDB_FUNC_F_FROM_START))
+		narrow(&s.start_min, &s.start_max, t->readings[before - 1].came - LDB_KERNEL_SLACK, INT64_MAX);
+	if (after < t->nr_readings) {
+		gone = t->readings[after].tick + LDB_KERNEL_SLACK;
 		if (row->flags & LDB_FUNC_F_OPEN)
 			close_row(&s, row->end_max < gone ? row->end_max : row->start_max, gone);
 		else
