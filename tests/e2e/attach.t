@@ -72,9 +72,13 @@ status=$?
 ok "SIGINT ends the recording with status 0" test "$status" -eq 0
 check "and the trace is whole" "ldb-report -i int.data" 0 'handle'
 
-# The program ends while it is recorded.
+# The program ends while it is recorded, which begins when the kernel has checked its programs.
 ldb-record -p "$pid" -o end.data >end.log 2>&1 &
 rec=$!
+for _ in $(seq 100); do
+	! grep -qsx ldb-scan "/proc/$pid/task/"*/comm || break
+	sleep 0.1
+done
 sleep 0.5
 kill -TERM "$pid"
 wait "$pid"
