@@ -15,7 +15,7 @@
 struct kernel_costs {
 	uint64_t cpu_ns;	/* the program's CPU time */
 	uint64_t polls_ns;	/* what the scanner's polls have cost of it */
-	bool is_scanner_away;	/* it did not run all the time */
+	bool is_scanner_away;	/* it had hardly any CPU */
 };
 
 struct kernel_source {

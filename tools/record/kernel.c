@@ -366,7 +366,11 @@ void kernel_finish(struct recording *r)
 
 #define LOOK_NS		100000000	/* between two checks */
 #define CPU_MIN_NS	100000000	/* of the program, before that is judged */
-#define AWAY_PART	8		/* without a CPU for one part in so many the scanner misses much */
+/*
+ * With less than one part in so many the scanner misses much.  With more it polls soon after whatever
+ * had the CPUs, and samples would cost a server that is not busy more than they tell.
+ */
+#define AWAY_PART	4
 
 /* Returns the CPU time of all its threads, also of those that have ended; 0: it has ended. */
 static uint64_t cpu_time(pid_t pid)
@@ -431,7 +435,7 @@ static void hold_readings(struct recording *r, uint64_t cpu_ns, uint64_t wall_ns
 	costs.polls_ns = ticks_ns(r, polls - r->costs.polls);
 	wall_ns *= r->session.info.nr_scanners;
 	/* A gap is counted when it ends, so for a short time it seems to have run backwards. */
-	costs.is_scanner_away = ticks_ns(r, ran - r->costs.ran) < (int64_t)(wall_ns - wall_ns / AWAY_PART);
+	costs.is_scanner_away = ticks_ns(r, ran - r->costs.ran) < (int64_t)(wall_ns / AWAY_PART);
 	r->costs.polls = polls;
 	r->costs.ran = ran;
 	if (r->source->ops->hold_budget)
