@@ -124,10 +124,10 @@ static __always_inline bool read_frame(struct frame *f, u64 addr, u64 at_most)
 }
 
 /*
- * Functions that are not static are checked once, by themselves: else the kernel goes through each
- * turn of each loop for each way that leads there.
+ * Functions that are neither static nor inlined are checked once, by themselves: else the kernel goes
+ * through each turn of each loop for each way that leads there.
  */
-int chain_emit(u32 flags, u32 block)
+noinline int chain_emit(u32 flags, u32 block)
 {
 	const struct reading *r = this_reading();
 	char *ring = this_ring();
@@ -145,7 +145,7 @@ int chain_emit(u32 flags, u32 block)
 enum walk { WALK_BAD, WALK_DONE, WALK_GOES_ON };
 
 /* Emits some of what is new in a chain, from where the reading is. */
-int chain_walk(u64 emitted, u32 block)
+noinline int chain_walk(u64 emitted, u32 block)
 {
 	struct reading *r = this_reading();
 
@@ -178,7 +178,7 @@ static __always_inline bool walk_all(u64 emitted, u32 block)
 }
 
 /* 0: it cannot be read. */
-int chain_block(u32 b)
+noinline int chain_block(u32 b)
 {
 	struct reading *r = this_reading();
 	struct frame none = {};

@@ -24,11 +24,12 @@ static __always_inline u32 state_of(unsigned int state)
 /*
  * Returns how prev left: LDB_STATE_RUNNING if it stays on the run queue.  The state of the event
  * alone does not say that: a task that has a signal pending does not sleep, whatever it says.
+ *
+ * This function is not static so that the kernel does not know its result, with each of which it would
+ * check all that follows again.
  */
-static __always_inline u32 flags_of(bool preempt, struct task_struct *prev, u64 of_event)
+noinline int flags_of(u32 preempt, u32 now, u64 of_event)
 {
-	unsigned int now = prev->__state;
-
 	if (preempt)
 		return LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT;
 	if (!now)
@@ -132,7 +133,7 @@ int ldb_sched_switch(u64 *ctx)
 
 	if (!out && !in && !is_waited_for(bpf_get_smp_processor_id()))
 		return 0;
-	flags = flags_of(ctx[0], prev, config.has_prev_state ? ctx[3] : 0);
+	flags = flags_of(ctx[0] & 1, prev->__state, config.has_prev_state ? ctx[3] : 0);
 	if (out || in)
 		switched(prev, next, out, in, flags);
 	else
