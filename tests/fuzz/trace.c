@@ -10,6 +10,7 @@
 #include "analysis/partition/partition.h"
 #include "analysis/whatif/replay.h"
 #include "analysis/tracks/tracks.h"
+#include "render/flows.h"
 #include "render/pictures.h"
 #include "render/render.h"
 #include "render/why.h"
@@ -229,6 +230,32 @@ static void show_why(struct model *m, const struct render *r, bool json)
 	partition_free(&p);
 }
 
+static void show_flows(struct model *m, const struct render *r, bool json)
+{
+	struct flowstats_options o = { 0 };
+	struct render_flows shown = { .model = m, .top = SIZE_MAX };
+	struct flows *f = flows_open(m);
+	struct flowdiff d;
+	struct flowstats s;
+
+	if (!f || flowstats_build(f, &o, &s)) {
+		flows_close(f);
+		return;
+	}
+	shown.stats = &s;
+	for (shown.view = json ? FLOWS_POOLS : FLOWS_ALL; shown.view < NR_FLOW_VIEWS; shown.view++)
+		render_as(r, json ? RENDER_JSON : RENDER_TEXT, flows_printer(shown.view, json ? RENDER_JSON : RENDER_TEXT),
+			  &shown);
+	if (!flowdiff_build(&s, &s, &d)) {
+		for (size_t i = 0; i < d.nr_entries; i++)
+			if (d.entries[i].delta_ns)
+				broken("a recording differs from itself");
+		flowdiff_free(&d);
+	}
+	flowstats_free(&s);
+	flows_close(f);
+}
+
 static int walk_segment(void *arg, const struct segment *s)
 {
 	if (s->end < s->start)
@@ -264,9 +291,12 @@ static void show(struct reader *reader, unsigned look)
 	bool json = look & LOOK_JSON;
 
 	m = symtab ? model_open(reader, symtab, err, sizeof(err)) : NULL;
+	if (m)
+		m->has_flows = true;	/* whatever META says */
 	switch (m ? look & LOOK : LOOK_TABLES) {
 	case LOOK_FUNCTIONS:
 		show_functions(m, &r, json);
+		show_flows(m, &r, json);
 		break;
 	case LOOK_LOCKS:
 		show_locks(m, &r, json);

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include "analysis-sample.h"
 #include "export/export.h"
+#include "facts/ticks.h"
+#include "render/flows.h"
 #include "render/pictures.h"
 #include "render/render.h"
 #include "render/why.h"
@@ -219,6 +221,46 @@ static void export_all(struct model *m)
 	nr_exported += result.nr[SEGMENT_FUNCTION];
 }
 
+static unsigned long nr_flows, nr_unequal;
+
+/* Times beyond 36 years are cut, and then nothing adds up. */
+static bool is_small(const struct flowstats *s)
+{
+	int64_t all = 0;
+
+	for (size_t i = 0; i < s->nr_cells; i++)
+		if (s->cells[i].ns > TICKS_MAX / 64)
+			return false;
+		else
+			all = ticks_sane(all + s->cells[i].ns);
+	return all < TICKS_MAX / 64;
+}
+
+/* Self times are differences of random sums, but together they are the time of all threads. */
+static void show_flows(struct model *m, const struct render *r)
+{
+	struct flows *f = flows_open(m);
+	struct render_flows shown = { .model = m, .top = SIZE_MAX };
+	struct flowstats_options o = { 0 };
+	struct flowstats s;
+	uint64_t sum = 0;
+
+	if (!f || flowstats_build(f, &o, &s))
+		bail_out("no memory");
+	for (size_t i = 0; i < s.nr_parts; i++)
+		sum += (uint64_t)s.parts[i].self_ns;
+	nr_flows += s.nr_entries;
+	nr_unequal += sum != (uint64_t)s.life_ns && s.life_ns < TICKS_MAX / 64 && is_small(&s);
+	shown.stats = &s;
+	for (shown.view = FLOWS_ALL; shown.view < NR_FLOW_VIEWS; shown.view++) {
+		render_as(r, RENDER_TEXT, flows_printer(shown.view, RENDER_TEXT), &shown);
+		render_as(r, RENDER_CSV, flows_printer(shown.view, RENDER_CSV), &shown);
+	}
+	render_as(r, RENDER_JSON, flows_printer(FLOWS_ALL, RENDER_JSON), &shown);
+	flowstats_free(&s);
+	flows_close(f);
+}
+
 static void show(const char *path, bool with_exports)
 {
 	struct render r = { .out = null, .width = 60 + sample_random() % 200, .is_verbose = true };
@@ -234,6 +276,7 @@ static void show(const char *path, bool with_exports)
 	show_requests(t.model, &r, false);
 	show_requests(t.model, &r, true);
 	show_why(t.model, &r);
+	show_flows(t.model, &r);
 	if (with_exports)
 		export_all(t.model);
 	made_close(&t);
@@ -294,6 +337,26 @@ static void narrow(unsigned kind, union sample_row *r)
 	case LDB_BLK_SCHED:
 		narrow_sched(&r->sched, x);
 		break;
+	case LDB_BLK_FLOW_API:
+		r->flow_api.id = x % 6;
+		break;
+	case LDB_BLK_FLOW:
+		r->flow.tid = x % 4;
+		r->flow.api = (x >> 8) % 6;
+		r->flow.timed = (x >> 16) % 100;
+		r->flow.calls = r->flow.timed + (x >> 24) % 100;
+		break;
+	case LDB_BLK_FLOW_HIST:
+		r->flow_hist.tid = x % 4;
+		r->flow_hist.api = (x >> 8) % 6;
+		r->flow_hist.bucket = (x >> 16) % (LDB_FLOW_BUCKETS + 2);
+		break;
+	case LDB_BLK_FLOW_CALL:
+		r->flow_call.tid = x % 4;
+		r->flow_call.api = (x >> 8) % 6;
+		r->flow_call.gen = (x >> 16) % 64 << 16;
+		r->flow_call.nr_later = (x >> 24) % 3;
+		break;
 	case LDB_BLK_FAULT:
 		r->fault.tid = x % 4;
 		break;
@@ -313,6 +376,7 @@ static void make(const char *path, size_t nr, bool is_narrow)
 
 	if (!w)
 		bail_out(err);
+	writer_add_meta(w, "flows_threshold_ns", "10");
 	for (size_t i = 0; i < nr; i++) {
 		for (size_t k = 0; k < SAMPLE_KINDS; k++) {
 			sample_row(sample_kinds[k], &r, &s, i * 100);
@@ -370,6 +434,7 @@ int main(void)
 	is_int(nr_disorder, 0, "in order and nested, even so");
 	ok(nr_parted > 200, "%lu requests are partitioned", (unsigned long)nr_parted);
 	is_int(nr_missing, 0, "and their shares are their latency");
+	ok(nr_flows > 50 && !nr_unequal, "%lu functions of libraries are summed", nr_flows);
 	is_int(nr_failed, 0, "no export fails without saying why");
 	fclose(null);
 	sample_cleanup();

@@ -11,6 +11,8 @@
 #include "symbol/demangle.h"
 #include "ticks.h"
 
+#define MAPPED_NEAR	64	/* modules that were mapped at one place, one after the other */
+
 /* These wait; what they wait for is not work of the library that they are in. */
 static const char *const wait_names[] = {
 	"_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE", "_ZNSt6thread4joinEv",
@@ -40,11 +42,13 @@ bool flow_is_wait(const char *name)
 static uint32_t component_of_path(struct flows *f, const char *path, int *ret)
 {
 	const char *name = strrchr(path, '/');
+	uint64_t hash = hash_text(path);
+	uint32_t n;
 
-	for (size_t i = 0; i < f->nr_components; i++)
-		if (!strcmp(f->components[i].path, path))
-			return i;
-	*ret = array_push(f->components, f->nr_components, f->room_components, {
+	hash_each(&f->by_path, hash, n)
+		if (!strcmp(f->components[n].path, path))
+			return n;
+	*ret = hash_add(&f->by_path, hash, f->nr_components) ? -ENOMEM : array_push(f->components, f->nr_components, f->room_components, {
 		.name = model_keep_string(f->m, name && name[1] ? name + 1 : path),
 		.path = model_keep_string(f->m, path),
 	});
@@ -68,12 +72,13 @@ static int add_module(void *arg, const void *at)
 
 uint32_t flows_component_at(const struct flows *f, uint64_t addr, int64_t tick)
 {
+	size_t above = search_by(f->mapped, f->nr_mapped, m, m->start <= addr);
 	uint32_t other = FLOW_NO_COMPONENT;
 
-	for (size_t i = 0; i < f->nr_mapped; i++) {
+	for (size_t i = above; i-- > 0 && above - i <= MAPPED_NEAR;) {
 		const struct flow_mapped *m = &f->mapped[i];
 
-		if (addr < m->start || addr >= m->end)
+		if (addr >= m->end)
 			continue;
 		other = m->component;
 		if (tick >= m->from && tick < m->to)
@@ -81,6 +86,8 @@ uint32_t flows_component_at(const struct flows *f, uint64_t addr, int64_t tick)
 	}
 	return other;
 }
+
+COMPARE(mapped_compare, struct flow_mapped, UP(start) UP(from))
 
 /* The component of addresses that are in no module has an empty path. */
 static uint32_t component_or_unknown(struct flows *f, uint64_t addr, int64_t tick, int *ret)
@@ -257,6 +264,8 @@ struct flows *flows_open(struct model *m)
 	if (!ret && f->has_flows)
 		ret = rows_each(m->reader, LDB_BLK_MODULE, NULL, add_module, f);
 	if (!ret)
+		sort_by(f->mapped, f->nr_mapped, mapped_compare);
+	if (!ret)
 		ret = rows_each(m->reader, LDB_BLK_FLOW_API, NULL, add_api, f);
 	if (ret)
 		goto err_free;
@@ -290,6 +299,7 @@ void flows_close(struct flows *f)
 		return;
 	free(f->components);
 	free(f->mapped);
+	hash_free(&f->by_path);
 	free(f->apis);
 	free(f->sums);
 	free(f->lengths);

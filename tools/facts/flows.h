@@ -9,6 +9,7 @@
 #ifndef FACTS_FLOWS_H
 #define FACTS_FLOWS_H
 
+#include "base/hash.h"
 #include "model.h"
 
 struct flow_component {
@@ -58,7 +59,8 @@ struct flows {
 	int64_t threshold_ns;	/* calls that took so long are known one by one */
 	struct flow_component *components;	/* [0] is the program */
 	size_t nr_components, room_components;
-	struct flow_mapped *mapped;
+	struct hash by_path;	/* components */
+	struct flow_mapped *mapped; /* by start */
 	size_t nr_mapped, room_mapped;
 	struct flow_api *apis;	/* by id */
 	size_t nr_apis, room_apis;

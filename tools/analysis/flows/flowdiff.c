@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/sort.h"
 #include "flowdiff.h"
 
@@ -94,30 +95,56 @@ static int change_compare(const void *pa, const void *pb)
 	return order ? order : strcmp(a->caller, b->caller);
 }
 
+static int compare_symbols(const void *pa, const void *pb)
+{
+	const struct flow_entry *const *a = pa, *const *b = pb;
+	int order = strcmp((*a)->api->symbol.raw, (*b)->api->symbol.raw);
+
+	return order ? order : *a < *b ? -1 : *a > *b;
+}
+
+/* Takes the entry that is the same, if there is one that was not taken; those of by_name are by name. */
+static const struct flow_entry *take(const struct flowstats *before, const struct flow_entry *e,
+				     const struct flowstats *after, const struct flow_entry **by_name, bool *is_taken)
+{
+	const char *raw = e->api->symbol.raw;
+	size_t i = search(after->nr_entries, n, strcmp(by_name[n]->api->symbol.raw, raw) < 0);
+
+	for (; i < after->nr_entries && !strcmp(by_name[i]->api->symbol.raw, raw); i++) {
+		if (is_taken[i] || !is_same_entry(before, e, after, by_name[i]))
+			continue;
+		is_taken[i] = true;
+		return by_name[i];
+	}
+	return NULL;
+}
+
 static int compare_entries(const struct flowstats *before, const struct flowstats *after, struct flowdiff *d)
 {
-	bool *is_found = calloc(after->nr_entries + 1, sizeof(*is_found));
-	size_t j;
+	const struct flow_entry **by_name = calloc(after->nr_entries + 1, sizeof(*by_name));
+	bool *is_taken = calloc(after->nr_entries + 1, sizeof(*is_taken));
+	int ret = -ENOMEM;
 
 	d->entries = calloc(before->nr_entries + after->nr_entries + 1, sizeof(*d->entries));
-	if (!is_found || !d->entries) {
-		free(is_found);
-		return -ENOMEM;
-	}
+	if (!by_name || !is_taken || !d->entries)
+		goto out;
+	for (size_t i = 0; i < after->nr_entries; i++)
+		by_name[i] = &after->entries[i];
+	sort_by(by_name, after->nr_entries, compare_symbols);
 	for (size_t i = 0; i < before->nr_entries; i++) {
-		for (j = 0; j < after->nr_entries; j++)
-			if (!is_found[j] && is_same_entry(before, &before->entries[i], after, &after->entries[j]))
-				break;
-		d->entries[d->nr_entries++] = change_of(&before->entries[i],
-							j < after->nr_entries ? &after->entries[j] : NULL);
-		is_found[j] = true;
+		const struct flow_entry *e = &before->entries[i];
+
+		d->entries[d->nr_entries++] = change_of(e, take(before, e, after, by_name, is_taken));
 	}
-	for (j = 0; j < after->nr_entries; j++)
-		if (!is_found[j])
-			d->entries[d->nr_entries++] = change_of(NULL, &after->entries[j]);
-	free(is_found);
+	for (size_t i = 0; i < after->nr_entries; i++)
+		if (!is_taken[i])
+			d->entries[d->nr_entries++] = change_of(NULL, by_name[i]);
 	sort_by(d->entries, d->nr_entries, change_compare);
-	return 0;
+	ret = 0;
+out:
+	free(by_name);
+	free(is_taken);
+	return ret;
 }
 
 static int compare_parts(const struct flowstats *before, const struct flowstats *after, struct flowdiff *d)

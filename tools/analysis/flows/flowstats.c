@@ -147,28 +147,53 @@ static void select_entries(struct flowstats *s, const struct flowstats_options *
 
 /* Cells */
 
-static int add_to_cell(struct flowstats *s, const struct flow_api *api, const struct flow_sum *sum,
-		       const struct flow_estimate *x)
+static int compare_edges(const void *pa, const void *pb)
 {
-	struct flow_cell *c = NULL;
+	const struct flow_api *a = (*(const struct flow_entry *const *)pa)->api;
+	const struct flow_api *b = (*(const struct flow_entry *const *)pb)->api;
 
-	for (size_t i = 0; i < s->nr_cells && !c; i++)
-		if (s->cells[i].from == api->caller && s->cells[i].to == api->callee &&
-		    s->cells[i].is_wait == api->is_wait)
-			c = &s->cells[i];
-	if (!c) {
-		if (array_push(s->cells, s->nr_cells, s->room_cells,
-			       { .from = api->caller, .to = api->callee, .is_wait = api->is_wait }))
-			return -ENOMEM;
-		c = &s->cells[s->nr_cells - 1];
-	}
-	c->calls += sum->calls;
-	ticks_add(&c->ns, x->ns);
-	c->variance += x->variance;
-	return 0;
+	if (a->caller != b->caller)
+		return a->caller < b->caller ? -1 : 1;
+	if (a->callee != b->callee)
+		return a->callee < b->callee ? -1 : 1;
+	return a->is_wait - b->is_wait;
 }
 
 COMPARE(cell_compare, struct flow_cell, DOWN(ns) DOWN(calls) UP(from) UP(to) UP(is_wait))
+
+/* From all entries, also those that are left out later. */
+static int make_cells(struct flowstats *s)
+{
+	const struct flow_entry **order = calloc(s->nr_entries + 1, sizeof(*order));
+	struct flow_cell *c = NULL;
+
+	s->cells = calloc(s->nr_entries + 1, sizeof(*s->cells));
+	if (!order || !s->cells) {
+		free(order);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < s->nr_entries; i++)
+		order[i] = &s->entries[i];
+	sort_by(order, s->nr_entries, compare_edges);
+	for (size_t i = 0; i < s->nr_entries; i++) {
+		const struct flow_entry *e = order[i];
+
+		if (!e->times.calls)
+			continue;
+		if (!c || c->from != e->api->caller || c->to != e->api->callee || c->is_wait != e->api->is_wait) {
+			c = &s->cells[s->nr_cells++];
+			*c = (struct flow_cell){ .from = e->api->caller, .to = e->api->callee, .is_wait = e->api->is_wait };
+		}
+		c->calls += e->times.calls;
+		ticks_add(&c->ns, e->times.ns);
+		c->variance += e->variance;
+	}
+	free(order);
+	for (size_t i = 0; i < s->nr_cells; i++)
+		s->cells[i].err_ns = flow_error(s->cells[i].variance);
+	sort_by(s->cells, s->nr_cells, cell_compare);
+	return 0;
+}
 
 /* Parts */
 
@@ -222,7 +247,7 @@ static int add_sum(struct flowstats *s, const struct flow_sum *sum, struct flow_
 	s->unknown += x.unknown;
 	add_to_parts(s, api, sum, &x);
 	flow_thread_add(s, t, api, sum, &x);
-	return add_to_cell(s, api, sum, &x) ? -ENOMEM : add_to_entry(s, e, sum, &x);
+	return add_to_entry(s, e, sum, &x);
 }
 
 static int add_entries(struct flowstats *s)
@@ -262,11 +287,8 @@ static int add_sums(struct flowstats *s)
 int flowstats_build(struct flows *f, const struct flowstats_options *o, struct flowstats *s)
 {
 	*s = (struct flowstats){ .flows = f };
-	if (add_entries(s) || flow_threads_begin(s, o) || add_sums(s))
+	if (add_entries(s) || flow_threads_begin(s, o) || add_sums(s) || make_cells(s))
 		goto err_free;
-	for (size_t i = 0; i < s->nr_cells; i++)
-		s->cells[i].err_ns = flow_error(s->cells[i].variance);
-	sort_by(s->cells, s->nr_cells, cell_compare);
 	select_entries(s, o);
 	finish_parts(s);
 	if (flow_threads_finish(s))

@@ -61,7 +61,6 @@ struct flow_thread {
 	const struct thread *thread;
 	uint32_t component;	/* where it began */
 	const char *pool;	/* its name */
-	const struct thread *first_alike; /* the first thread of its pool */
 	uint64_t calls;
 	int64_t life_ns, wait_ns, effective_ns;	/* effective: not waiting */
 	int64_t err_ns;
@@ -104,9 +103,9 @@ struct flowstats_options {
 struct flowstats {
 	struct flows *flows;
 	struct flow_entry *entries;	/* longest first */
-	size_t nr_entries, room_entries;
+	size_t nr_entries;
 	struct flow_cell *cells;	/* longest first */
-	size_t nr_cells, room_cells;
+	size_t nr_cells;
 	struct flow_part *parts;	/* most self time first, components without calls left out */
 	size_t nr_parts;
 	struct flow_thread *threads;	/* longest effective time first */

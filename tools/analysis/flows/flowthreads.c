@@ -138,6 +138,21 @@ static size_t length_of_stem(const char *name)
 	return stem ? stem : len;
 }
 
+/* Threads that are alike are neighbours; the first of them is the oldest. */
+static int compare_alike(const void *pa, const void *pb)
+{
+	const struct thread *a = (*(struct flow_thread *const *)pa)->thread;
+	const struct thread *b = (*(struct flow_thread *const *)pb)->thread;
+	size_t len = length_of_stem(a->name), other = length_of_stem(b->name);
+	int order = strncmp(a->name, b->name, min(len, other));
+
+	if (a->start_routine != b->start_routine)
+		return a->start_routine < b->start_routine ? -1 : 1;
+	if (order || len != other)
+		return order ? order : len < other ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
 static bool is_alike(const struct thread *a, const struct thread *b)
 {
 	size_t len = length_of_stem(a->name);
@@ -184,33 +199,31 @@ COMPARE(pool_compare, struct flow_pool, DOWN(effective_ns) DOWN(nr_threads) UP(r
 
 static int make_pools(struct flowstats *s)
 {
-	const struct thread **first = calloc(s->nr_threads + 1, sizeof(*first));
-	size_t n;
+	struct flow_thread **order = calloc(s->nr_threads + 1, sizeof(*order));
+	struct flow_pool *p = NULL;
 
 	s->pools = calloc(s->nr_threads + 1, sizeof(*s->pools));
-	if (!first || !s->pools) {
-		free(first);
+	if (!order || !s->pools) {
+		free(order);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < s->nr_threads; i++) {
-		const struct thread *t = s->threads[i].thread;
-
-		for (n = 0; n < s->nr_pools && !is_alike(first[n], t);)
-			n++;
-		if (n == s->nr_pools) {
-			first[s->nr_pools++] = t;
-			s->pools[n].routine_address = t->start_routine;
-		}
-		add_to_pool(&s->pools[n], &s->threads[i]);
-		s->threads[i].first_alike = first[n];
-	}
-	for (n = 0; n < s->nr_pools; n++)
-		finish_pool(s, &s->pools[n], first[n]);
 	for (size_t i = 0; i < s->nr_threads; i++)
-		for (n = 0; n < s->nr_pools; n++)
-			if (first[n] == s->threads[i].first_alike)
-				s->threads[i].pool = s->pools[n].name;
-	free(first);
+		order[i] = &s->threads[i];
+	sort_by(order, s->nr_threads, compare_alike);
+	for (size_t i = 0, first = 0; i < s->nr_threads; i++) {
+		if (!p || !is_alike(order[first]->thread, order[i]->thread)) {
+			p = &s->pools[s->nr_pools++];
+			p->routine_address = order[i]->thread->start_routine;
+			first = i;
+		}
+		add_to_pool(p, order[i]);
+		if (i + 1 < s->nr_threads && is_alike(order[first]->thread, order[i + 1]->thread))
+			continue;
+		finish_pool(s, p, order[first]->thread);
+		for (size_t k = first; k <= i; k++)
+			order[k]->pool = p->name;
+	}
+	free(order);
 	sort_by(s->pools, s->nr_pools, pool_compare);
 	return 0;
 }
