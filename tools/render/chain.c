@@ -204,7 +204,7 @@ static struct rows links(const struct row *row)
 {
 	const struct chain *chain = row->at;
 
-	return rows_of(chain->links, chain ? chain->nr : 0);
+	return chain ? rows_of(chain->links, chain->nr) : (struct rows){ .nr = 0 };
 }
 
 const struct column chain_columns[] = { NESTED_AT("chain", links, link_columns), { 0 } };
