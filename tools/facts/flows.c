@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ldb/control.h>
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
@@ -50,7 +51,7 @@ static uint32_t component_of_path(struct flows *f, const char *path, int *ret)
 			return n;
 	*ret = hash_add(&f->by_path, hash, f->nr_components) ? -ENOMEM : array_push(f->components, f->nr_components, f->room_components, {
 		.name = model_keep_string(f->m, name && name[1] ? name + 1 : path),
-		.path = model_keep_string(f->m, path),
+		.path = model_keep_string(f->m, path), .has_records = !f->nr_components,
 	});
 	return f->nr_components - 1;
 }
@@ -67,6 +68,8 @@ static int add_module(void *arg, const void *at)
 	if (row->start >= row->end)
 		return 0;
 	m.component = component_of_path(f, row->path, &ret);
+	if (!ret)
+		f->components[m.component].has_records |= row->flags & LDB_MODULE_F_INSTRUMENTED;
 	return ret ? ret : array_push(f->mapped, f->nr_mapped, f->room_mapped, m);
 }
 
@@ -306,6 +309,11 @@ void flows_close(struct flows *f)
 	free(f);
 }
 
+bool flow_has_place(const struct flows *f, const struct flow_api *api)
+{
+	return f->components[api->caller].has_records;
+}
+
 struct sink {
 	const struct flows *f;
 	int (*call)(void *arg, const struct flow_call *c);
@@ -323,7 +331,8 @@ static int on_call(void *arg, const void *at)
 		return 0;
 	return sink->call(sink->arg, &(struct flow_call){
 		.tid = row->tid, .thread = model_thread(sink->f->m, row->tid, start), .start = start,
-		.end = end > start ? end : start, .api = api, .gen = row->gen, .site = row->site,
+		.end = end > start ? end : start, .api = api, .gen = row->gen,
+		.site = flow_has_place(sink->f, api) ? row->site : 0,
 		.nr_later = row->nr_later, .is_open = row->flags & LDB_FLOW_CALL_F_OPEN,
 		.was_left = row->flags & LDB_FLOW_CALL_F_LEFT,
 	});

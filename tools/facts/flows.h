@@ -15,6 +15,7 @@
 struct flow_component {
 	const char *name;	/* "libz.so.1.3.1" */
 	const char *path;
+	bool has_records;	/* or it is the program: places in it may have lines */
 };
 
 #define FLOW_NO_COMPONENT	UINT32_MAX
@@ -91,13 +92,16 @@ uint32_t flows_component_at(const struct flows *f, uint64_t addr, int64_t tick);
 /* Does a call of this function wait for another thread, for time, or for input? */
 bool flow_is_wait(const char *name);
 
+/* May it be known where in its file the caller calls it? */
+bool flow_has_place(const struct flows *f, const struct flow_api *api);
+
 /* A call that took long. */
 struct flow_call {
 	uint32_t tid;
 	const struct thread *thread;	/* NULL: not in the trace */
 	int64_t start, end;		/* ticks */
 	const struct flow_api *api;
-	uint64_t gen, site;		/* as in LDB_BLK_FLOW_CALL */
+	uint64_t gen, site;		/* as in LDB_BLK_FLOW_CALL; site 0: also where no place is known */
 	uint32_t nr_later;
 	bool is_open, was_left;
 };

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "facts/flows.h"
 #include "facts/model.h"
 #include "facts/rows.h"
 #include "trace/writer.h"
@@ -13,6 +14,7 @@
 struct asking {
 	const struct names_options *o;
 	struct symtab *st;
+	const struct flows *flows;	/* NULL: none were recorded */
 	struct recent {
 		uint64_t addr;
 		unsigned epoch, ask;	/* + 1; 0: free */
@@ -87,6 +89,20 @@ static void ask_row(struct asking *a, const struct reader_rows *rows, size_t i)
 		ask(a, LDB_ASK_CALLEE, s->ret, s->tick);
 		break;
 	}
+}
+
+static int ask_flow_call(void *asking, const struct flow_call *c)
+{
+	ask(asking, LDB_ASK_CALL, c->site, c->start);
+	return goes_on(asking) ? 0 : -EINTR;
+}
+
+/* Where the program made long calls, and with which functions its threads begin. */
+static int ask_flows(struct asking *a, const struct model *m)
+{
+	for (size_t i = 0; i < m->nr_threads; i++)
+		ask(a, LDB_ASK_FUNC, m->threads[i].start_routine, m->threads[i].start);
+	return flow_calls_each(a->flows, NULL, ask_flow_call, a);
 }
 
 static int ask_rows(void *asking, const struct reader_rows *rows)
@@ -172,6 +188,9 @@ int names_store(const char *path, const struct names_options *o, struct names_do
 		rc = -EEXIST;
 	if (!rc)
 		rc = ask_all(&a, r);
+	a.flows = !rc && m->has_flows ? flows_of(m) : NULL;
+	if (a.flows)
+		rc = ask_flows(&a, m);
 	if (!rc)
 		rc = write_all(path, st, done, err, err_size);
 	model_close(m);
