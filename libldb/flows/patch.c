@@ -286,6 +286,45 @@ static void slot_patch(struct linkage *l, uint64_t *slot, uint64_t target, const
 		slot_write(l, slot, e);
 }
 
+static const char *soname_of(const struct flow_module *m)
+{
+	const char *str = NULL;
+	uint64_t name = 0;
+
+	for (const ElfW(Dyn) *d = m->dynamic; d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_STRTAB)
+			str = address(m, d->d_un.d_ptr);
+		if (d->d_tag == DT_SONAME)
+			name = d->d_un.d_val;
+	}
+	return str && name ? str + name : "";
+}
+
+static bool is_needed(const struct linkage *l, const struct flow_module *to)
+{
+	const char *name = soname_of(to);
+
+	for (const ElfW(Dyn) *d = l->m->dynamic; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_NEEDED && raw_str_equal(l->str + d->d_un.d_val, name))
+			return true;
+	return false;
+}
+
+/*
+ * Where the loader would bind a call.  A module that was loaded later may have a scope of its own,
+ * which comes before the global one or after it (RTLD_DEEPBIND): only a function of a library that
+ * it names itself is sure to be the same.
+ */
+static uint64_t search(const struct linkage *l, uint32_t symbol, const char *name)
+{
+	uint64_t target = flow_scope_search(scopes, nr_scopes, name, version_of(l, symbol));
+	const struct flow_module *to = target ? module_of_code(target) : NULL;
+
+	if (!to || (!l->m->is_started && !is_needed(l, to)))
+		return 0;
+	return target;
+}
+
 static void patch_plt(struct linkage *l)
 {
 	for (uint64_t i = 0; i < l->plt_size / sizeof(ElfW(Rela)); i++) {
@@ -297,9 +336,11 @@ static void patch_plt(struct linkage *l)
 		if (ELF64_R_TYPE(r->r_info) != CPU_RELOC_PLT || flow_special_of(name) == FLOW_NEVER_TOUCHED)
 			continue;
 		target = order_any_load_word(slot);
-		if (module_of_code(target) == l->m)	/* not bound, or its own */
-			target = l->m->is_started ? flow_scope_search(scopes, nr_scopes, name,
-								      version_of(l, symbol)) : 0;
+		if (module_of_code(target) == l->m) {	/* not bound, or its own */
+			if (target == l->m->bias + l->sym[symbol].st_value && l->sym[symbol].st_shndx)
+				continue;
+			target = search(l, symbol, name);
+		}
 		if (target)
 			slot_patch(l, slot, target, name, FLOW_E_PLT);
 		else

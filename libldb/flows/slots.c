@@ -176,8 +176,11 @@ int flow_refill_c(uint64_t sp, struct ldb_flow_state *state)
 	/* of a list that was changed in a handler which was left, the rest is searched */
 	if (flow_self.free && flow_self.free->sp)
 		flow_self.free = NULL;
-	if (!t || !flow_self.off)
-		goto none;
+	/* a thread that is not known yet, or any more */
+	if (!t || !flow_self.off) {
+		state->left = INT32_MAX;
+		return false;
+	}
 	if (flow_self.rest)
 		flow_self.rest--;
 	else if (find_left(t, sp))
@@ -193,7 +196,6 @@ int flow_refill_c(uint64_t sp, struct ldb_flow_state *state)
 	if (flow_self.free)
 		return true;
 	flow_self.rest = flow_self.nr_all / SKIP;
-none:
 	state->left = SKIP - 1;
 	state->weight += SKIP;
 	flow_lose(LDB_FLOW_LOST_SLOT, SKIP);

@@ -10,6 +10,7 @@
 
 #define IDLE_RELAX	4		/* pauses of up to 70 ns each: less than a gap */
 #define SPINS_PER_SLEEP	200
+#define REST_NS		10000000ULL
 #define EXIT_SLEEP_NS	50000
 
 static void scan_pin(int32_t cpu)
@@ -59,6 +60,19 @@ static void kick_control(void)
 	sys(SYS_write, control_kick, &one, sizeof(one));
 }
 
+/*
+ * No module has records (ldb-record --flows), and no counters are to be read: there is nothing to
+ * poll until one is loaded.  Returns whether that is so.
+ */
+static bool rest_without_blocks(struct scanner *s)
+{
+	if (likely(order_list_count(&nr_blocks) || session.schedstat_after))
+		return false;
+	s->stamp = scan_stamp();
+	raw_futex_wait(&s->stop, 0, REST_NS);
+	return true;
+}
+
 static void scan_main(void *arg)
 {
 	struct scanner *s = arg;
@@ -69,8 +83,11 @@ static void scan_main(void *arg)
 	share_begin(s);
 	watch_begin(s);
 	while (!order_any_load(&s->stop)) {
-		uint64_t begin = s->stamp;
+		uint64_t begin;
 
+		if (rest_without_blocks(s))
+			continue;
+		begin = s->stamp;
 		give_way(s);
 		scan_stint(s);
 		s->stats->busy_tsc += s->stamp - begin;

@@ -229,9 +229,8 @@ void flow_sums_poll(struct flow_sums *f)
 	}
 }
 
-static void meta_lost(struct flow_sums *f, const char *key, unsigned what)
+static void meta_number(struct flow_sums *f, const char *key, uint64_t n)
 {
-	uint64_t n = info(f)->lost[what];
 	char text[32];
 
 	if (!n)
@@ -240,17 +239,29 @@ static void meta_lost(struct flow_sums *f, const char *key, unsigned what)
 	writer_add_meta(f->w, key, text);
 }
 
+/* Of threads before the runtime knew them, and at the end of their exit. */
+static uint64_t unknown_calls(const struct flow_sums *f)
+{
+	const volatile struct ldb_flow_cell *c = (const struct ldb_flow_cell *)(region_of(f, 0) + LDB_FLOW_CELLS_OFF);
+	uint64_t sum = 0;
+
+	for (uint32_t id = 1; id < f->nr_apis; id++)
+		sum += c[id].calls;
+	return sum;
+}
+
 void flow_sums_finish(struct flow_sums *f, int64_t tick)
 {
 	flow_sums_poll(f);
 	for (uint32_t n = 1; n < LDB_FLOW_THREADS; n++)
 		if (order_flow_thread_state(&thread_at(f, n)->state) == LDB_FLOW_LIVE)
 			write_region(f, n, thread_at(f, n)->tid, tick);
-	meta_lost(f, "flows_no_slot", LDB_FLOW_LOST_SLOT);
-	meta_lost(f, "flows_address_taken", LDB_FLOW_LOST_TAKEN);
-	meta_lost(f, "flows_unresolved", LDB_FLOW_LOST_UNBOUND);
-	meta_lost(f, "flows_limit", LDB_FLOW_LOST_LIMIT);
-	meta_lost(f, "flows_lost_threads", LDB_FLOW_LOST_THREAD);
+	meta_number(f, "flows_no_slot", info(f)->lost[LDB_FLOW_LOST_SLOT]);
+	meta_number(f, "flows_address_taken", info(f)->lost[LDB_FLOW_LOST_TAKEN]);
+	meta_number(f, "flows_unresolved", info(f)->lost[LDB_FLOW_LOST_UNBOUND]);
+	meta_number(f, "flows_limit", info(f)->lost[LDB_FLOW_LOST_LIMIT]);
+	meta_number(f, "flows_lost_threads", info(f)->lost[LDB_FLOW_LOST_THREAD]);
+	meta_number(f, "flows_unknown_calls", unknown_calls(f));
 	if (info(f)->magic != LDB_FLOW_MAGIC)
 		writer_add_meta(f->w, "warning", "calls between libraries were not followed");
 }

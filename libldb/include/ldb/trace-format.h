@@ -566,6 +566,8 @@ struct ldb_file_footer {
  * their return addresses), "flows_address_taken", "flows_unresolved", "flows_limit" (functions not
  * followed: their address may be used otherwise than to call them; they were not found; no
  * place was left for more), "flows_lost_threads" (threads whose sums were lost),
+ * "flows_unknown_calls" (not in the rows: of threads before the runtime knew them, or at the end of
+ * their exit),
  * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or
  * "pid"), "warning" (repeats), "end": exit:N, signal:N, ended (how is not known),
  * exec, detached, timeout (-d), size (--max-size), disk.
