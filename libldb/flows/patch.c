@@ -13,6 +13,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -24,6 +25,8 @@
 #define MODULES		1024
 #define CODE_MAX	4		/* executable segments of a module */
 #define PATCHED		65536
+#define BUFFER		65536		/* of code */
+#define OVERLAP		16
 #define PAGE(a)		((a) & ~4095ULL)
 
 extern const ElfW(Dyn) our_dynamic[] __asm__("_DYNAMIC") HIDDEN;
@@ -31,7 +34,8 @@ extern const ElfW(Dyn) our_dynamic[] __asm__("_DYNAMIC") HIDDEN;
 struct flow_module {
 	uint64_t start, end, bias;
 	const ElfW(Dyn) *dynamic;
-	struct { uint64_t lo, hi; } code[CODE_MAX], relro;
+	struct { uint64_t lo, hi, offset; } code[CODE_MAX], relro;
+	const char *name;	/* of the file; only valid when the module is patched */
 	bool is_started;	/* it was there when the program started, and stays */
 	bool is_left_alone, is_seen, is_gone;
 };
@@ -84,6 +88,7 @@ static void module_read(struct flow_module *m, const struct dl_phdr_info *info)
 	unsigned nr_code = 0;
 
 	m->bias = info->dlpi_addr;
+	m->name = info->dlpi_name;
 	m->start = UINT64_MAX;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
@@ -103,6 +108,7 @@ static void module_read(struct flow_module *m, const struct dl_phdr_info *info)
 			m->end = hi;
 		if (ph->p_flags & PF_X && nr_code < CODE_MAX) {
 			m->code[nr_code].lo = lo;
+			m->code[nr_code].offset = ph->p_offset;
 			m->code[nr_code++].hi = lo + ph->p_filesz;
 		}
 	}
@@ -366,6 +372,61 @@ static void note_reference(void *arg, uint64_t word, bool is_call)
 		words.use[(word - words.lo) / 8] |= is_call ? CALLED : READ;
 }
 
+static void search_part(const uint8_t *code, uint64_t at, uint64_t size)
+{
+	cpu_each_reference(code, at, size, words.lo, words.hi, note_reference, NULL);
+}
+
+/*
+ * Opens the module's file, if it begins with the same bytes as the module.  Code is read from
+ * there, because a page of it that is read in place counts as the program's memory from then on.
+ */
+static int open_file(const struct flow_module *m)
+{
+	char begin[512];
+	int fd = sys(SYS_openat, AT_FDCWD, m->name && *m->name ? m->name : "/proc/self/exe",
+		     O_RDONLY | O_CLOEXEC, 0);
+
+	if (fd >= 0 && (sys(SYS_pread64, fd, begin, sizeof(begin), 0) != sizeof(begin) ||
+			memcmp(begin, (const void *)m->start, sizeof(begin)))) {
+		sys(SYS_close, fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Returns false if it could not be read. */
+static bool search_file(int fd, const struct flow_module *m, int segment)
+{
+	static uint8_t buffer[BUFFER];
+	uint64_t at = m->code[segment].lo, end = m->code[segment].hi, offset = m->code[segment].offset;
+
+	while (at < end) {
+		uint64_t size = end - at < BUFFER ? end - at : BUFFER;
+
+		if (sys(SYS_pread64, fd, buffer, size, offset) != (long)size)
+			return false;
+		search_part(buffer, at, size);
+		if (size == end - at)
+			break;
+		/* an instruction may be on both sides */
+		at += size - OVERLAP;
+		offset += size - OVERLAP;
+	}
+	return true;
+}
+
+static void search_code(const struct flow_module *m)
+{
+	int fd = open_file(m);
+
+	for (int k = 0; k < CODE_MAX; k++)
+		if (m->code[k].hi > m->code[k].lo && (fd < 0 || !search_file(fd, m, k)))
+			search_part((const uint8_t *)m->code[k].lo, m->code[k].lo, m->code[k].hi - m->code[k].lo);
+	if (fd >= 0)
+		sys(SYS_close, fd);
+}
+
 /* Returns a function of another module whose address is in the slot; 0: there is none. */
 static uint64_t got_target(const struct linkage *l, const ElfW(Rela) *r)
 {
@@ -402,9 +463,7 @@ static void patch_got(struct linkage *l)
 	if (words.lo >= words.hi || (words.hi - words.lo) / 8 > WORDS_MAX)
 		return;
 	memset(words.use, 0, (words.hi - words.lo) / 8);
-	for (int k = 0; k < CODE_MAX; k++)
-		cpu_each_reference((const uint8_t *)l->m->code[k].lo, l->m->code[k].hi - l->m->code[k].lo,
-				   words.lo, words.hi, note_reference, NULL);
+	search_code(l->m);
 	for (uint64_t i = 0; i < nr; i++) {
 		uint64_t target = got_target(l, &l->rela[i]), slot = l->m->bias + l->rela[i].r_offset;
 		uint32_t symbol = ELF64_R_SYM(l->rela[i].r_info);

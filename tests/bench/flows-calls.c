@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Calls a function of libc that does nearly nothing, as a program in one loop or now and then:
+ *
+ *	flows-calls KIND CALLS CPU	prints "KIND NS", of one call
+ *
+ * hot makes one call after the other and divides the CPU time; spaced waits for about 10 us before
+ * each, so that each is timed, and prints the median.
+ */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <x86intrin.h>
+
+#define SPACED_MAX	1000000
+#define PAUSE_TICKS	25000
+
+static uint32_t took[SPACED_MAX];
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
+}
+
+static uint64_t stamp(void)
+{
+	uint64_t now;
+
+	_mm_lfence();
+	now = __rdtsc();
+	_mm_lfence();
+	return now;
+}
+
+static double spaced(unsigned long calls, unsigned *seed)
+{
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), begin = __rdtsc(), ns, ticks;
+
+	for (unsigned long i = 0; i < calls; i++) {
+		uint64_t from = stamp(), to;
+
+		while (__rdtsc() - from < PAUSE_TICKS)
+			;
+		from = stamp();
+		rand_r(seed);
+		to = stamp();
+		took[i] = to - from;
+	}
+	ticks = __rdtsc() - begin;
+	ns = clock_ns(CLOCK_MONOTONIC) - begin_ns;
+	qsort(took, calls, sizeof(took[0]), compare);
+	return (double)took[calls / 2] * ns / ticks;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long calls = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000000;
+	unsigned seed = 1;
+	uint64_t begin;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(argc > 3 ? atoi(argv[3]) : 0, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	if (argc > 1 && !strcmp(argv[1], "spaced")) {
+		printf("spaced %.2f\n", spaced(calls < SPACED_MAX ? calls : SPACED_MAX, &seed));
+		return 0;
+	}
+	begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	for (unsigned long i = 0; i < calls; i++)
+		rand_r(&seed);
+	printf("hot %.2f\n", (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / calls);
+	return 0;
+}

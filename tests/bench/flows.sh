@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# This section of make bench is sourced by run.sh, which says how rows are made.
+# shellcheck shell=sh
+
+# Measures what following calls between libraries (ldb-record --flows) costs: one call, and
+# programs as Debian ships them.  CPU times of the whole process, from its start to its end, and its
+# memory; the recorder is not counted.
+
+flows_record()	# command...
+{
+	ldb-record -q --flows --kernel none --samples off -o flows.data -- "$@" 2>flows.log
+}
+
+flows_usage()	# round name config command...
+{
+	usage_round=$1 usage_name=$2 usage_config=$3
+	shift 3
+	rm -f usage.txt
+	case $usage_config in
+	flows) set -- ldb-record -q --flows --kernel none --samples off -o flows.data -- "$@" ;;
+	esac
+	FLOWS_USAGE=$OUT/usage.txt LD_PRELOAD=$OUT/flows-usage.so "$@" >/dev/null 2>flows.log
+	awk -v r="$usage_round" -v name="$usage_name" -v c="$usage_config" '$1 == name {
+		print r, name "-" c, $2 >>"flows-cpu.txt"; print r, name "-" c, $3 >>"flows-memory.txt"; exit }' usage.txt
+}
+
+# Each line is a program and its arguments.
+flows_programs()
+{
+	cat <<-END
+		sqlite3 :memory: create table t(a,b); with recursive c(x) as (select 1 union all select x+1 from c where x<200000) insert into t select x, hex(x) from c; create index i on t(b); select sum(a), max(b) from t;
+		xz -3 -k -c flows-input
+		zstd -q -c -5 flows-input
+		perl -MDigest::MD5=md5_hex -e my %h; \$h{md5_hex(\$_)} = sprintf("%.3f", sqrt(\$_)) for 1..200000; print scalar keys %h
+		git -C $TOP log -p -300
+		cc1 -quiet -O2 -fpreprocessed flows.i -o flows.s
+		python3 $OUT/flows-work.py
+		redis-server --port 17777 --save
+		convert-im6.q16 rose: -resize 900x900 -blur 0x5 -rotate 30 ppm:-
+	END
+}
+
+# A server with its benchmark: CPU time of the server for a number of requests.
+flows_redis()	# round config
+{
+	(
+		sleep 1
+		redis-benchmark -p 17777 -q -n 30000 -t set,get,lpush,zadd >/dev/null 2>&1
+		redis-cli -p 17777 shutdown nosave >/dev/null 2>&1
+	) &
+	flows_usage "$1" redis-server "$2" redis-server --port 17777 --save ''
+	wait
+}
+
+flows_program_round()	# round
+{
+	flows_programs | while read -r program arguments; do
+		[ "$program" = cc1 ] || command -v "$program" >/dev/null || continue
+		for config in ${flows_order:-none flows none2}; do
+			case $program in
+			sqlite3) flows_usage "$1" "$program" "$config" sqlite3 :memory: "${arguments#:memory: }" ;;
+			redis-server) flows_redis "$1" "$config" ;;
+			python3) flows_usage "$1" python3 "$config" /usr/bin/python3 $arguments ;;
+			cc1) flows_usage "$1" cc1 "$config" "$($cc -print-prog-name=cc1)" $arguments ;;
+			perl) flows_usage "$1" perl "$config" perl -MDigest::MD5=md5_hex -e "${arguments#*-e }" ;;
+			# shellcheck disable=SC2086	# a list
+			*) flows_usage "$1" "$program" "$config" "$program" $arguments ;;
+			esac
+		done
+	done
+}
+
+flows_call_round()	# round
+{
+	for config in ${flows_order:-none flows none2}; do
+		for kind in "hot 30000000" "spaced 20000"; do
+			run=
+			[ "$config" != flows ] || run=flows_record
+			# shellcheck disable=SC2086	# two words
+			$run ./flows-calls $kind "$cpu" |
+				awk -v r="$1" -v c="$config" '{ print r, $1 "-" c, $2 }' >>flows-call.txt
+		done
+	done
+}
+
+# The geometric mean over programs of their ratios, in each round.
+flows_mean()	# file name bound
+{
+	awk '{ n = split($2, w, "-"); v[$1, w[1], w[n]] = $3; p[w[1]]; r[$1] }
+		END { for (i in r) { s = k = 0
+			for (j in p) if ((i, j, "flows") in v && (i, j, "none") in v && v[i, j, "none"] > 0) {
+				s += log(v[i, j, "flows"] / v[i, j, "none"]); k++ }
+			if (k) { print i, "mean", exp(s / k); print i, "one", 1 } } }' "$1" >mean.txt
+	row mean.txt mean one "$2" "$3"
+}
+
+bench_flows()
+{
+	rm -f flows-call.txt flows-cpu.txt flows-memory.txt
+	# One of libc's functions, by way of the linkage table
+	$cc -O2 -fno-builtin "$TOP/tests/bench/flows-calls.c" -o flows-calls || exit 1
+	$cc -O2 -fPIC -shared "$TOP/tests/bench/flows-usage.c" -o flows-usage.so || exit 1
+	[ -s flows-input ] || head -c 20000000 "$BUILD/lib/libldbtools.a" >flows-input
+	$cc -E -I"$TOP/tools" -I"$TOP/libldb/include" -I"$TOP/kmod/uapi" -D_GNU_SOURCE "$TOP/tools/record/pack.c" -o flows.i || exit 1
+	echo 'import json, hashlib, re, zlib
+d = [str(i * i) for i in range(200000)]
+s = json.dumps(d)
+print(hashlib.sha256(s.encode()).hexdigest(), zlib.crc32(s.encode()), len(re.findall("1+", s)))' >flows-work.py
+	flows_order="none flows none2"
+	round=1
+	while [ "$round" -le "$rounds" ]; do
+		flows_call_round "$round"
+		flows_program_round "$round"
+		flows_order="${flows_order#* } ${flows_order%% *}"
+		round=$((round + 1))
+	done
+	heading "calls between libraries: one call of rand_r(), ns: $(mean flows-call.txt hot-none %.1f) without"
+	added flows-call.txt hot-none2 hot-none "the same again (noise)"
+	added flows-call.txt hot-flows hot-none "one call after the other, some are timed" 8
+	added flows-call.txt spaced-flows spaced-none "each is timed: two readings of the clock and" 35
+	heading "programs with calls between libraries followed: CPU time"
+	for program in $(flows_programs | cut -d ' ' -f 1); do
+		row flows-cpu.txt "$program-flows" "$program-none" "$program"
+	done
+	flows_mean flows-cpu.txt "geometric mean" 1.10
+	heading "programs with calls between libraries followed: memory"
+	for program in $(flows_programs | cut -d ' ' -f 1); do
+		row flows-memory.txt "$program-flows" "$program-none" "$program"
+	done
+	flows_mean flows-memory.txt "geometric mean" 1.10
+}
