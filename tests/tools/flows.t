@@ -71,6 +71,17 @@ check_jq "JSON: segments" t.json '[.[0].segments[] | select(.kind == "library_ca
 	["deflate", "EVP_EncryptUpdate", "sqlite3_step", "pread64"]'
 ldb-export -q -o f.folded folded
 check "folded: a frame below the function" "cat f.folded" 0 '^main;request_handler;sqlite3_step;pread64 4000000$'
+ldb-why -q --slowest=20 --shares --json |
+	jq -r '[.requests[].shares[] | select(.cause == "library_call")] | group_by(.label)[] | "\(.[0].label | split("(")[0]) \([.[].ns] | add)"' |
+	sort >why.sums
+grep 'request_handler;' f.folded | sed 's/.*;//' | sort >folded.sums
+ok "the same times as in ldb-why" cmp why.sums folded.sums
+ldb-export -q -o f.pb.gz pprof
+if command -v go >/dev/null; then
+	check "pprof" "go tool pprof -raw f.pb.gz 2>/dev/null | grep -c sqlite3_step" 0 '^[1-9]'
+else
+	check "pprof" "gzip -dc f.pb.gz | grep -c sqlite3_step" 0 '^[1-9]'
+fi
 ldb-export -q -o f.db sqlite
 check "SQLite: calls" "sqlite3 f.db 'SELECT f.name, f.module, r.req, c.self_ns, c.duration_ns, s.id IS NOT NULL FROM library_call c
 	JOIN function f ON f.id = c.function JOIN request r ON r.id = c.request JOIN span s ON s.id = c.span WHERE r.req = 119 AND c.duration_ns = 1500000'" \

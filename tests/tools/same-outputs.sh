@@ -62,6 +62,7 @@ for trace; do
 		both ldb-report $form --sched
 		both ldb-timeline $form
 		both ldb-timeline $form --slowest 5
+		both ldb-flows $form
 		both ldb-why $form
 		both ldb-why $form --slowest 3
 		both ldb-why $form --slice 50
