@@ -9,7 +9,8 @@
  * of functions that wait are in no component but in the wait.  So the self times and the wait are,
  * to the nanosecond, the time that all threads existed.
  *
- * Self times are differences of estimates: one that is small may be negative by its error.
+ * Self times are differences of estimates: one that is small may be negative by its error.  A component
+ * that is called by addresses that were passed on, as a plugin, has less than it should.
  */
 #ifndef FLOWS_FLOWSTATS_H
 #define FLOWS_FLOWSTATS_H
