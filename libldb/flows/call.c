@@ -94,9 +94,9 @@ static void charge_back(char *region, const struct flow_slot *s, uint64_t weight
 	cpu_add_64(&cell_of(region, up->entry)->back, weighted);
 }
 
-void flow_account(struct flow_slot *s, uint64_t now)
+static inline __attribute__((always_inline)) void account(char *region, const struct flow_slot *s,
+							  uint64_t now)
 {
-	char *region = region_of(s);
 	struct ldb_flow_cell *c = cell_of(region, s->entry);
 	uint64_t took = now - s->start, ticks, weighted;
 
@@ -111,6 +111,11 @@ void flow_account(struct flow_slot *s, uint64_t now)
 		c->max = ticks;
 	add_to_histogram(region, c, ticks, weight_of(s));
 	charge_back(region, s, weighted);
+}
+
+void flow_account(struct flow_slot *s, uint64_t now)
+{
+	account(region_of(s), s, now);
 }
 
 uintptr_t flow_site(uintptr_t ret)
@@ -153,7 +158,7 @@ void flow_return_c(struct flow_slot *s, uint64_t now)
 	if (likely(flow_page.base && s->start)) {
 		char *region = region_of(s);
 
-		flow_account(s, now);
+		account(region, s, now);
 		adapt((struct ldb_flow_state *)region + s->entry->cell, cell_of(region, s->entry)->timed,
 		      s->start, weight_of(s));
 		if (s->entry->flags & FLOW_E_OURS)

@@ -11,8 +11,11 @@ void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open)
 	struct ldb_flow_rec *r = (struct ldb_flow_rec *)rec;
 	uint32_t nr_later = 0;
 
+	/* a coroutine made the call on a thread that has exited since */
+	if (!s->owner || s->owner >= LDB_FLOW_THREADS)
+		return;
 	r->end = now;
-	r->tid = s->owner < LDB_FLOW_THREADS ? flow_tids[s->owner] : 0;
+	r->tid = flow_tids[s->owner];
 	r->type = LDB_EV_FLOW_CALL;
 	r->flags = is_open ? LDB_FLOW_OPEN : 0;
 	r->start = s->start;

@@ -13,10 +13,12 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include "arch/flows.h"
 #include "flows.h"
 #include "runtime/runtime.h"
@@ -242,13 +244,27 @@ static void scopes_read(void)
 
 /* Slots */
 
+/* The program may have protected its tables itself.  The kernel writes what is there already. */
+static bool is_writable(uint64_t *slot)
+{
+	static uint64_t page_known;
+	uint64_t word = order_any_load_word(slot), page = PAGE((uintptr_t)slot);
+	struct iovec from = { &word, sizeof(word) }, to = { slot, sizeof(*slot) };
+
+	if (page != page_known && sys(SYS_process_vm_writev, sys(SYS_getpid), &from, 1, &to, 1, 0) == -EFAULT)
+		return false;
+	page_known = page;
+	return true;
+}
+
 static bool slot_open(struct linkage *l, uint64_t *slot)
 {
 	uint64_t at = (uintptr_t)slot, lo = l->m->relro.lo, hi = l->m->relro.hi;
 
-	if (l->is_open || at < lo || at >= hi)
-		return true;
-	l->is_open = !sys(SYS_mprotect, lo, hi - lo, PROT_READ | PROT_WRITE);
+	if (at < lo || at >= hi)
+		return is_writable(slot);
+	if (!l->is_open)
+		l->is_open = !sys(SYS_mprotect, lo, hi - lo, PROT_READ | PROT_WRITE);
 	return l->is_open;
 }
 
