@@ -7,16 +7,15 @@
 #	judge_no_chain NAME FILTER	one result.  No request of NAME-clean.why passes.
 #
 # What other programs did to a request is no fault of the analysis: a request that does not pass is
-# not judged if such a program ran for a part of the time (chains_part=4: a quarter) while a thread of
-# the chain waited for its CPU, or if the request itself waited for a CPU for half of the time.
-# chains_own is an expression that matches the names of the threads that are no such program.
+# not judged if such a program ran for half of the time while a thread of the chain waited for its CPU,
+# or if the request itself waited for a CPU for half of it.  chains_own is an expression that matches
+# the names of the threads that are no such program.
 
 # shellcheck source=tests/lib/why.sh
 . "$TOP/tests/lib/why.sh"
-: "${chains_part:=4}"
 chains_own=none
 chains_jq='def is_foreign: .kind == "preempted" or .kind == "runnable";
-	def is_others: .latency_ns as $ns | any(.chain[]; is_foreign and .ns * '"$chains_part"' > $ns and
+	def is_others: .latency_ns as $ns | any(.chain[]; is_foreign and .ns * 2 > $ns and
 		(.label | test("^(" + $own + ")$") | not)) or (.chain[0] // {} | is_foreign and .ns * 2 > $ns);
 	def has($kind; $thread; $name): any(.chain[]; .kind == $kind and
 		(.thread | test("^(" + $thread + ")$")) and (.label | test("^(" + $name + ")$")));'
@@ -55,8 +54,14 @@ show_chain()	# name text filter
 	count_chains "$1" "$3"
 }
 
+list_chains()	# name filter
+{
+	jq -r --arg own "$chains_own" "$chains_jq"'.requests[] | select('"$2"') | "#   " + .sentence[:300]' \
+		"$1-clean.why" >named.out && [ ! -s named.out ]
+}
+
 judge_no_chain()	# name filter
 {
-	ok "$1: clean, and not named" test "$(jq --arg own "$chains_own" "$chains_jq"'[.requests[] |
-		select('"$2"')] | length' "$1-clean.why")" -eq 0
+	ok "$1: clean, and not named" list_chains "$1" "$2"
+	head -n 3 named.out
 }

@@ -7,7 +7,6 @@ record_options="--kernel module --budget=100%"
 # Without this the recorder would preempt the program now and then.
 record_under="taskset -c 1"
 why_tries=1
-chains_part=2
 wakers_program=why-wakers
 # Six of each way are due, and two of the clean ones.
 export WHY_DUE_EVERY=5
