@@ -121,6 +121,22 @@ void request_thread_exit(struct thread *t)
 {
 }
 
+void flow_thread_enter(struct thread *t)
+{
+}
+
+void flow_thread_exit(struct thread *t)
+{
+}
+
+void flow_at_exit(void)
+{
+}
+
+void flow_end(void)
+{
+}
+
 void door_entry(void);
 void door_entry(void)
 {
