@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tests ldb-flows -o FILE.html in a browser: its tables, matrix and bands must show what ldb-flows --json
+# says.
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/browser.sh"
+need_browser
+PATH=$BUILD/tests/tools/helpers:$PATH
+report-trace flows known.data || exit 1
+ldb-flows -q -i known.data -o known.html || exit 1
+browser_test flows.js known.html known.data
