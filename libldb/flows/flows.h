@@ -105,7 +105,7 @@ union flow_page {
 extern union flow_page flow_page;
 
 extern struct flow_entry flow_entries[FLOW_ENTRIES];
-extern struct flow_slot flow_slots[FLOW_SLOTS];
+extern struct flow_slot flow_slots[FLOW_SLOTS + 1];
 extern TLS_IE struct flow_self flow_self;
 
 /* arch/CPU/flows.S */

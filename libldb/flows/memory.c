@@ -13,7 +13,8 @@
 #include "runtime/runtime.h"
 
 HIDDEN union flow_page flow_page __attribute__((aligned(4096)));
-HIDDEN struct flow_slot flow_slots[FLOW_SLOTS] __attribute__((aligned(64)));
+/* One more: a word is read where each has its last bytes. */
+HIDDEN struct flow_slot flow_slots[FLOW_SLOTS + 1] __attribute__((aligned(64)));
 HIDDEN TLS_IE struct flow_self flow_self;
 HIDDEN uint32_t flow_tids[LDB_FLOW_THREADS];
 

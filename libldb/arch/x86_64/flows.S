@@ -298,9 +298,10 @@ flow_left:
 /*
  * The stubs of slots: each calls the function, and gets the result.  DW_OP_breg16 is the address
  * of this frame's code: & ~15 it is that of the stub, whose lea ends at 10 and has its distance
- * at 6.
+ * at 6.  There are no operations but those that valgrind knows, too: it gives up at others.
  */
-#define SLOT_OF_PC	0x80, 0x00, 0x09, 0xf0, 0x1a, 0x12, 0x23, 0x06, 0x94, 0x04, 0x22, 0x23, 0x0a
+#define SLOT_OF_PC	0x80, 0x00, 0x09, 0xf0, 0x1a, 0x23, 0x0a, \
+			0x80, 0x00, 0x09, 0xf0, 0x1a, 0x23, 0x06, 0x06, 0x0d, 0xff, 0xff, 0xff, 0x7f, 0x1a, 0x22
 
 	.balign	64
 	.globl	flow_slot_stubs
@@ -308,10 +309,10 @@ flow_left:
 	.type	flow_slot_stubs, @function
 flow_slot_stubs:
 	.cfi_startproc simple
-	/* CFA: rsp + the byte at slot + FLOW_S_CFA */
-	.cfi_escape 0x0f, 20, SLOT_OF_PC, 0x23, FLOW_S_CFA, 0x94, 0x01, 0x77, 0x00, 0x22
+	/* CFA: rsp + the low bits at slot + FLOW_S_CFA, which is 1 to 7 */
+	.cfi_escape 0x0f, 30, SLOT_OF_PC, 0x23, FLOW_S_CFA, 0x06, 0x37, 0x1a, 0x77, 0x00, 0x22
 	/* return address: at slot + FLOW_S_RET, which is 0 */
-	.cfi_escape 0x10, 16, 13, SLOT_OF_PC
+	.cfi_escape 0x10, 16, 22, SLOT_OF_PC
 	/* the caller's stack pointer is ours */
 	.cfi_escape 0x16, 7, 2, 0x77, 0x00
 	.set	i, 0
@@ -331,7 +332,7 @@ flow_slot_stubs:
 flow_return:
 	.cfi_startproc simple
 	/* r11 is the slot: the same three rules */
-	.cfi_escape 0x0f, 7, 0x7b, FLOW_S_CFA, 0x94, 0x01, 0x77, 0x00, 0x22
+	.cfi_escape 0x0f, 8, 0x7b, FLOW_S_CFA, 0x06, 0x37, 0x1a, 0x77, 0x00, 0x22
 	.cfi_escape 0x10, 16, 2, 0x7b, FLOW_S_RET
 	.cfi_escape 0x16, 7, 2, 0x77, 0x00
 	pushq	FLOW_S_RET(%r11)
