@@ -105,36 +105,6 @@ void shim_not_alone(void)
 {
 }
 
-/* Calls between modules are not followed: a program's tables are not in this machine. */
-int flow_map(int fd, uint64_t threshold_ns)
-{
-	(void)fd;
-	(void)threshold_ns;
-	return -ENOMEM;
-}
-
-void flow_end(void)
-{
-}
-
-void flow_unmap(void)
-{
-}
-
-void flow_at_exit(void)
-{
-}
-
-void flow_thread_enter(struct thread *t)
-{
-	(void)t;
-}
-
-void flow_thread_exit(struct thread *t)
-{
-	(void)t;
-}
-
 void shim_begin(void)
 {
 }
@@ -151,6 +121,7 @@ void request_thread_exit(struct thread *t)
 {
 }
 
+/* No tables are changed: this machine has none of a program. */
 void flow_thread_enter(struct thread *t)
 {
 }
