@@ -12,7 +12,7 @@
 #define BUCKETS		(2 * FLOW_ENTRIES)
 #define NAMES_CHUNK	65536
 
-HIDDEN struct flow_entry flow_entries[FLOW_ENTRIES] __attribute__((aligned(64)));
+HIDDEN struct flow_entry *flow_entries;
 
 HIDDEN flow_dlsym_fn *flow_entry_dlsym;
 
@@ -28,7 +28,7 @@ static uint32_t hash_of(uint32_t from, uint64_t target, const char *name)
 
 	for (; *name; name++)
 		h = h * 33 + (unsigned char)*name;
-	return (h * 0x9e3779b97f4a7c15ULL) >> 48;
+	return (h * 0x9e3779b97f4a7c15ULL >> 32) % BUCKETS;
 }
 
 /* The table of strings that has the name may be unmapped with its module. */
@@ -110,6 +110,13 @@ struct flow_entry *flow_entry_find(uint32_t from, uint32_t to, uint64_t target, 
 out:
 	raw_unlock(&lock);
 	return e;
+}
+
+bool flow_entry_prepare(void)
+{
+	if (!flow_entries)
+		flow_entries = raw_map(FLOW_ENTRIES * sizeof(*flow_entries));
+	return flow_entries;
 }
 
 uint64_t flow_nr_entries(void)

@@ -23,7 +23,7 @@ static uint64_t measure_cost(void)
 void flow_begin(void)
 {
 	if (!flow_is_mapped() || !session_on() || session_page.a.clock_id == LDB_CLOCK_MONO ||
-	    cpu_has_shadow_stack())
+	    cpu_has_shadow_stack() || !flow_entry_prepare() || !flow_patch_prepare())
 		return;
 	sys(SYS_madvise, &flow_page, sizeof(flow_page), MADV_WIPEONFORK);
 	flow_page.threshold = flow_threshold();

@@ -104,7 +104,7 @@ union flow_page {
 };
 extern union flow_page flow_page;
 
-extern struct flow_entry flow_entries[FLOW_ENTRIES];
+extern struct flow_entry *flow_entries;
 extern struct flow_slot flow_slots[FLOW_SLOTS + 1];
 extern TLS_IE struct flow_self flow_self;
 
@@ -165,6 +165,7 @@ void flow_account(struct flow_slot *s, uint64_t now);
 void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open);
 
 /* patch.c: program threads only. */
+bool flow_patch_prepare(void);		/* false: there is no memory */
 void flow_patch_started(void);		/* the modules with which the program started */
 void flow_patch_later(void);		/* those that were loaded since */
 void flow_unpatch(void);		/* raw thread */
@@ -182,6 +183,7 @@ uint64_t flow_entry_real(uint64_t target, const char *name, uint32_t flags);
 typedef void *flow_dlsym_fn(void *handle, const char *name);
 extern flow_dlsym_fn *flow_entry_dlsym;	/* instead of dlsym() */
 uint64_t flow_nr_entries(void);
+bool flow_entry_prepare(void);		/* false: there is no memory */
 void flow_entry_fork_child(void);
 
 /* dlsym.c */

@@ -5,8 +5,12 @@
 
 #include <ldb/flows.h>
 
-#define FLOW_ENTRIES		32768		/* 16 bytes of code and 32 of data each */
-#define FLOW_SLOTS		16384		/* 16 bytes of code and 64 of data each */
+/*
+ * The library as a whole is smaller than 2 MB: the kernel would align a larger one, so that its
+ * memory is a mapping of its own in each program.
+ */
+#define FLOW_ENTRIES		16384		/* 16 bytes of code and 32 of data each */
+#define FLOW_SLOTS		4096		/* 16 bytes of code and 64 of data each */
 #define FLOW_STUB		16
 
 /* struct flow_entry */

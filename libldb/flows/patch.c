@@ -24,9 +24,9 @@
 #include "runtime/runtime.h"
 #include "shim/symbol.h"
 
-#define MODULES		1024
+#define MODULES		512
 #define CODE_MAX	4		/* executable segments of a module */
-#define PATCHED		65536
+#define PATCHED		32768
 #define BUFFER		65536		/* of code */
 #define OVERLAP		16
 #define PAGE(a)		((a) & ~4095ULL)
@@ -46,7 +46,7 @@ static uint32_t nr_modules_known;
 static uint64_t adds_seen, subs_seen;
 
 /* What to undo in the modules that stay. */
-static struct { uint64_t *slot, old; } patched[PATCHED];
+static struct { uint64_t *slot, old; } *patched;
 static uint32_t nr_patched;
 
 uint64_t flow_module_start(uint32_t number)
@@ -504,6 +504,13 @@ static void module_patch(struct flow_module *m)
 	patch_plt(&l);
 	patch_got(&l);
 	slots_close(&l);
+}
+
+bool flow_patch_prepare(void)
+{
+	if (!patched)
+		patched = raw_map(PATCHED * sizeof(*patched));
+	return patched;
 }
 
 void flow_patch_started(void)

@@ -14,6 +14,11 @@ static struct ldb_flow_thread *thread_at(uint32_t region)
 /* Under registry_lock. */
 static void assign_region(struct thread *t)
 {
+	/* it began before the recording, and was not the one that began it */
+	if (!t->flow) {
+		flow_lose(LDB_FLOW_LOST_THREAD, 1);
+		return;
+	}
 	for (uint32_t i = 0; i < LDB_FLOW_THREADS; i++) {
 		uint32_t n = (hint + i) % LDB_FLOW_THREADS;
 
@@ -67,9 +72,12 @@ void flow_thread_exit(struct thread *t)
 
 void flow_thread_all(void)
 {
+	struct thread *t = thread_self();
 	uint32_t n;
 
 	raw_lock(&registry_lock);
+	if (t)
+		t->flow = &flow_self;
 	n = order_live_count(&nr_live);
 	for (uint32_t i = 0; i < n; i++)
 		assign_region(order_live_get(&live[i]));

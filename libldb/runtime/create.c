@@ -53,7 +53,9 @@ static void thread_register(struct thread *t)
 		recording_assign_page(t, false);
 	}
 	thread_add(t);
-	flow_thread_enter(t);
+	t->flow = NULL;
+	if (session_was_on())
+		flow_thread_enter(t);
 	raw_unlock(&registry_lock);
 	thread_set_self(t);
 	if (exit_key_ok)

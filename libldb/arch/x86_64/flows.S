@@ -55,7 +55,7 @@ flow_common:
 	.cfi_rel_offset rdx, 0
 	movq	flow_page(%rip), %rax		/* where the tables are; 0: there are none */
 	shlq	$FLOW_E_SHIFT, %r11
-	leaq	flow_entries(%rip), %rdx
+	movq	flow_entries(%rip), %rdx
 	addq	%rdx, %r11
 	testq	%rax, %rax
 	jz	1f
