@@ -109,7 +109,8 @@ __attribute__((destructor)) static void recording_at_exit(void)
 {
 	uint32_t unlocked = 0, n;
 
-	flow_at_exit();
+	if (session_was_on())
+		flow_at_exit();
 	/* exit() may be called from a signal handler: so it never waits here */
 	if (!session_was_on() || !atomic_compare_exchange_strong(&registry_lock.word, &unlocked, 1))
 		return;

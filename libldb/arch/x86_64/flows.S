@@ -20,7 +20,8 @@
 	.hidden	flow_page, flow_entries, flow_slots, flow_self
 	.hidden	flow_first_c, flow_refill_c, flow_left_c, flow_return_c
 
-	.text
+	/* before all other code, which is a few pages without these */
+	.section .text.unlikely.flows,"ax",@progbits
 
 /*
  * The stubs of entries.
