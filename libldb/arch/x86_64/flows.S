@@ -20,8 +20,8 @@
 	.hidden	flow_page, flow_entries, flow_slots, flow_self
 	.hidden	flow_first_c, flow_refill_c, flow_left_c, flow_return_c
 
-	/* before all other code, which is a few pages without these */
-	.section .text.unlikely.flows,"ax",@progbits
+	/* behind all other code: it and .plt are on a few pages together, which each program touches */
+	.section ldb_flow_stubs,"ax",@progbits
 
 /*
  * The stubs of entries.
