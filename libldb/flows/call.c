@@ -13,7 +13,7 @@
 
 #define FAST_TICKS	2500	/* between two calls, on average: a million calls per second */
 #define SLOW_TICKS	10000
-#define STRIDE_LOG_MAX	6
+#define STRIDE_LOG_MAX	4
 #define ALL_TIMED	1024	/* calls of a thread, before some are not */
 #define PART_BUCKETS	(LDB_FLOW_PART / sizeof(uint32_t))
 
@@ -68,7 +68,8 @@ static void adapt(struct ldb_flow_state *t, uint64_t timed, uint64_t start, uint
 		if (log < STRIDE_LOG_MAX && timed >= ALL_TIMED)
 			log++;
 	} else if (log && ticks > (uint64_t)weight * SLOW_TICKS) {
-		log--;
+		/* much slower than it was: another use of the function, each of whose calls may matter */
+		log = ticks > (uint64_t)weight * SLOW_TICKS * 8 ? 0 : log - 1;
 	}
 	t->last = (now & ~15U) | log;
 	if (log) {

@@ -15,7 +15,7 @@
  * was left in this way is found when the thread needs one (slots.c).
  *
  * Which calls are timed: all, until more than a million per second were made to an entry by a
- * thread; then 1 of up to 64, at random distances, each of which stands for those in between.
+ * thread; then 1 of up to 32, at random distances, each of which stands for those in between.
  *
  * All is async-signal-safe.  The program is not changed but for its linkage tables.
  */
