@@ -42,7 +42,7 @@ struct ended {				/* one invocation, or neighbours of one caller */
 	uint64_t gen_first, gen_last, parent;
 	int64_t start_max;		/* the least of them */
 	int64_t end_min;		/* the greatest */
-	uint64_t ret;			/* of the last of them */
+	uint64_t ret;			/* of all of them; 0: they differ */
 	uint32_t depth;
 };
 
@@ -151,7 +151,8 @@ static void push(struct stack *s, const struct ldb_row_func *f, int64_t end_min)
 	/* The two are neighbours: no invocation can come any more that contains one of them alone. */
 	if (top && top->parent == f->parent_gen && top->depth == f->depth) {
 		top->gen_last = f->gen;
-		top->ret = f->ret;
+		if (top->ret != f->ret)
+			top->ret = 0;
 		if (f->start_max < top->start_max)
 			top->start_max = f->start_max;
 		if (end_min > top->end_min)
