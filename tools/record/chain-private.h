@@ -47,6 +47,10 @@ struct seen {
 	uint64_t gen, parent, pc, ret, addr;
 	int64_t start_min, start_max, end_min, end_max;	/* of those, min may be NOT_KNOWN */
 	int64_t ends_by;	/* its end is not later: something that began after it was observed then */
+	struct bounds {
+		int64_t start_min, start_max, end_min, end_max;
+		uint32_t flags;
+	} scanned;		/* by_scanner: what its row says */
 };
 
 /* The thread left at tick, and came back. */

@@ -106,10 +106,7 @@ static void number_ended(struct chains *c)
 			hash_put(&c->by_gen, hash_of(c->ended[i].tid, c->ended[i].gen), i);
 }
 
-/*
- * Invocations that have not ended yet bound the others, too.  The result is a copy: if it turns out
- * that the thread's invocations do not nest, the scanner's rows are written as they are.
- */
+/* Invocations that have not ended yet bound the others, too. */
 static bool make_agree(struct chains *c)
 {
 	struct chain_nest *n = &c->nest;
@@ -161,7 +158,8 @@ static void write_ended(struct chains *c, int64_t tick, int64_t before)
 		if (is_ripe(c, &c->bounded[i], tick, before))
 			c->bounded[nr_ripe++] = c->bounded[i];
 		else
-			c->ended[nr_left++] = c->ended[i].by_scanner ? c->ended[i] : c->bounded[i];
+			/* with what those that are written now say of it */
+			c->ended[nr_left++] = c->bounded[i];
 	sort_by(c->bounded, nr_ripe, by_end);
 	for (size_t i = 0; i < nr_ripe; i++)
 		write_row(c, &c->bounded[i]);
@@ -208,11 +206,16 @@ void chain_rows_end(struct chains *c, const struct seen *s)
 
 static struct seen seen_of(const struct ldb_row_func *row)
 {
+	struct bounds b = {
+		lower(row->start_max, row->start_unc), row->start_max, lower(row->end_max, row->end_unc), row->end_max,
+		row->flags,
+	};
+
 	return (struct seen){
 		.tid = row->tid, .flags = row->flags, .depth = row->depth, .is_placed = true, .by_scanner = true,
 		.gen = row->gen, .parent = row->parent_gen, .pc = row->pc, .ret = row->ret,
-		.start_min = lower(row->start_max, row->start_unc), .start_max = row->start_max,
-		.end_min = lower(row->end_max, row->end_unc), .end_max = row->end_max, .ends_by = INT64_MAX,
+		.start_min = b.start_min, .start_max = b.start_max, .end_min = b.end_min, .end_max = b.end_max,
+		.ends_by = INT64_MAX, .scanned = b,
 	};
 }
 
@@ -371,6 +374,16 @@ void chain_rows_open(struct chains *c, const struct seen *s)
 		add_ended(c, s);
 }
 
+static void write_scanned(struct chains *c, struct seen *s)
+{
+	s->flags = s->scanned.flags;
+	s->start_min = s->scanned.start_min;
+	s->start_max = s->scanned.start_max;
+	s->end_min = s->scanned.end_min;
+	s->end_max = s->scanned.end_max;
+	write_row(c, s);
+}
+
 void chain_rows_give_back(struct chains *c, const struct chain *t)
 {
 	size_t nr = 0;
@@ -379,7 +392,7 @@ void chain_rows_give_back(struct chains *c, const struct chain *t)
 		if (c->ended[i].tid != t->tid)
 			c->ended[nr++] = c->ended[i];
 		else if (c->ended[i].by_scanner)
-			write_row(c, &c->ended[i]);
+			write_scanned(c, &c->ended[i]);
 	for (size_t i = 0; i < t->nr; i++) {
 		struct seen *s = &t->stack[i];
 
