@@ -49,6 +49,9 @@ struct ebpf {
 	struct bpf_state *state;	/* as the programs see it, once they are loaded */
 	const volatile struct bpf_cpu *cpus;	/* the same */
 	unsigned nr_cpus;
+	const char *rings;
+	uint64_t ring_stride, ring_slots;
+	uint64_t *was_head;		/* by CPU */
 	struct sampler *sampler;	/* NULL: chains are not read */
 	bool is_reading;		/* blocks are known */
 	bool is_sampling, has_samples;
@@ -326,7 +329,11 @@ static int map_rings(struct ebpf *e, struct session *s, unsigned order)
 	if (rings == MAP_FAILED)
 		return -errno;
 	session_add_kernel_rings(s, rings, stride, order);
-	return 0;
+	e->rings = rings;
+	e->ring_stride = stride;
+	e->ring_slots = 1ULL << order;
+	e->was_head = calloc(e->nr_cpus, sizeof(*e->was_head));
+	return e->was_head ? 0 : -ENOMEM;
 }
 
 static void explain(int error, char *why, size_t size)
@@ -350,11 +357,23 @@ static void explain(int error, char *why, size_t size)
 	}
 }
 
+/* To be called before the rings are read: what was in them the last time has been read since. */
+static void make_room(struct ebpf *e)
+{
+	for (unsigned cpu = 0; cpu < e->nr_cpus && cpu < BPF_CPUS_MAX; cpu++) {
+		const struct ldb_ring_hdr *ring = (const void *)(e->rings + cpu * e->ring_stride);
+
+		*(volatile uint64_t *)&e->state->read_until[cpu] = e->was_head[cpu] + e->ring_slots / 2;
+		e->was_head[cpu] = order_ring_head(ring);
+	}
+}
+
 static unsigned poll(struct kernel_source *s)
 {
 	struct ebpf *e = (struct ebpf *)s;
 	int64_t now_ns = clock_mono_ns();
 
+	make_room(e);
 	kernel_clock_sample(s->clock, false);
 	for (unsigned cpu = 0; e->is_sampling && cpu < e->nr_cpus; cpu++)
 		sampler_follow(e->sampler, cpu, e->cpus[cpu].current, e->cpus[cpu].switched_at, now_ns);
@@ -447,6 +466,7 @@ static void set_blocks(struct kernel_source *s, const int64_t *offsets, unsigned
 		nr = 0;
 	for (unsigned i = 0; i < nr; i++)
 		e->state->block_offset[i] = offsets[i];
+	make_room(e);
 	order_blocks(&e->state->nr_blocks, nr);
 	e->is_reading = nr;
 	/* If they are not needed, that will be found. */
@@ -458,6 +478,7 @@ static void close_ebpf(struct kernel_source *s)
 	struct ebpf *e = (struct ebpf *)s;
 
 	sampler_free(e->sampler);
+	free(e->was_head);
 	detach_all(e);
 	if (e->state)
 		munmap(e->state, sizeof(*e->state));

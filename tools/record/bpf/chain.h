@@ -238,6 +238,16 @@ static __always_inline void pay(struct chain *c, u64 begin, bool leaves)
 	*paid += took * config.read_share;
 }
 
+static __always_inline bool has_room(bool leaves)
+{
+	u64 until = *(volatile u64 *)&state.read_until[bpf_get_smp_processor_id() & (BPF_CPUS_MAX - 1)];
+	char *ring = this_ring();
+
+	if (leaves)
+		until += (config.ring_mask + 1) / 4;
+	return ring && *(volatile u64 *)ring < until;
+}
+
 /* p is current.  NULL: there is nothing to read, or it cannot be read, or not yet. */
 static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid, u64 now, bool leaves)
 {
@@ -249,7 +259,7 @@ static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid
 	if (!nr || !r)
 		return NULL;
 	c = chain_of(p->pid);
-	if (!c || now < (leaves ? c->paid : c->samples_paid))
+	if (!c || now < (leaves ? c->paid : c->samples_paid) || !has_room(leaves))
 		return NULL;
 	r->now = now;
 	r->tid = tid;

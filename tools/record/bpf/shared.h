@@ -57,6 +57,12 @@ struct bpf_state {
 	__s64 block_offset[BPF_BLOCKS_MAX]; /* of a thread's blocks, from its thread pointer */
 	/* 1: no event said that a thread came there, see came_unseen() */
 	__u8 is_deaf[BPF_CPUS_MAX];
+	/*
+	 * By the recorder: while a ring's head is below, chains may be read; those of threads that
+	 * leave also in the quarter of a ring beyond.  So if the recorder gets no CPU, readings are
+	 * missing, and not events.
+	 */
+	__u64 read_until[BPF_CPUS_MAX];
 };
 
 #endif
