@@ -49,8 +49,7 @@ struct ebpf {
 	struct bpf_state *state;	/* as the programs see it, once they are loaded */
 	const volatile struct bpf_cpu *cpus;	/* the same */
 	unsigned nr_cpus;
-	const char *rings;
-	uint64_t ring_stride, ring_slots;
+	const struct session *session;	/* which has their rings after its own */
 	uint64_t *was_head;		/* by CPU */
 	struct sampler *sampler;	/* NULL: chains are not read */
 	bool is_reading;		/* blocks are known */
@@ -329,9 +328,7 @@ static int map_rings(struct ebpf *e, struct session *s, unsigned order)
 	if (rings == MAP_FAILED)
 		return -errno;
 	session_add_kernel_rings(s, rings, stride, order);
-	e->rings = rings;
-	e->ring_stride = stride;
-	e->ring_slots = 1ULL << order;
+	e->session = s;
 	e->was_head = calloc(e->nr_cpus, sizeof(*e->was_head));
 	return e->was_head ? 0 : -ENOMEM;
 }
@@ -361,10 +358,11 @@ static void explain(int error, char *why, size_t size)
 static void make_room(struct ebpf *e)
 {
 	for (unsigned cpu = 0; cpu < e->nr_cpus && cpu < BPF_CPUS_MAX; cpu++) {
-		const struct ldb_ring_hdr *ring = (const void *)(e->rings + cpu * e->ring_stride);
+		unsigned ring = e->session->info.nr_rings + cpu;
 
-		*(volatile uint64_t *)&e->state->read_until[cpu] = e->was_head[cpu] + e->ring_slots / 2;
-		e->was_head[cpu] = order_ring_head(ring);
+		*(volatile uint64_t *)&e->state->read_until[cpu] =
+			e->was_head[cpu] + (1ULL << session_ring_order(e->session, ring)) / 2;
+		e->was_head[cpu] = order_ring_head(session_ring(e->session, ring));
 	}
 }
 
