@@ -70,6 +70,12 @@ static void place_all(struct chain *t)
 		place(t, i);
 }
 
+/* The last time at which it is known to have been running. */
+static int64_t ends_after(const struct chain *t, const struct seen *s)
+{
+	return max(max(chain_running_since(t), s->start_min), s->end_min);
+}
+
 /* error: by how much the tick may be off */
 static void end(struct chains *c, struct chain *t, size_t i, int64_t tick, int64_t error)
 {
@@ -77,7 +83,7 @@ static void end(struct chains *c, struct chain *t, size_t i, int64_t tick, int64
 
 	place(t, i);
 	s = t->stack[i];
-	s.end_min = max(max(chain_running_since(t), s.start_min), s.end_min);
+	s.end_min = ends_after(t, &s);
 	s.end_max = max(min(tick + error, s.ends_by), s.end_min);
 	chain_rows_end(c, &s);
 	memmove(&t->stack[i], &t->stack[i + 1], (--t->nr - i) * sizeof(s));
@@ -327,7 +333,7 @@ static void write_open(struct chains *c, struct chain *t)
 			s->flags |= LDB_FUNC_F_OPEN;
 			s->end_min = s->end_max = max(max(last, s->start_max), s->end_min);
 		} else {
-			s->end_min = max(max(chain_running_since(t), s->start_min), s->end_min);
+			s->end_min = ends_after(t, s);
 			s->end_max = max(s->ends_by, s->end_min);
 		}
 		chain_rows_open(c, s);
