@@ -8,19 +8,11 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #include <ldb/ldb.h>
 #include "internal.h"
 #include "request.h"
 
 _Static_assert(LDB_CLASS_MAX == 23, "24 bytes of payload, with the NUL");
-
-/* A thread without an entry (raw clone, or about to exit) still has a tid. */
-static uint32_t tid_of(const struct thread *t)
-{
-	return t ? t->tid : (uint32_t)syscall(SYS_gettid);
-}
 
 /* If there are several requests, the end of one counts as leaving them all. */
 static void keep_in_request(struct thread *t, uint16_t type)
@@ -52,7 +44,7 @@ static void request_write(struct ldb_req_rec *req)
 		keep_in_request(t, req->type);
 	}
 	r.req.tsc = session_clock();
-	r.req.tid = tid_of(t);
+	r.req.tid = request_tid(t);
 	r.req.cont1 = LDB_EV_CONT + 1;
 	ring_write(r.slot, 2);
 	errno = saved;
@@ -160,6 +152,13 @@ static void fill_3(struct ldb_api_3 *api)
 	FILL(lock_released, own_released);
 }
 
+static void fill_4(struct ldb_api_4 *api)
+{
+	FILL(req_note, note_text);
+	FILL(req_note_u64, note_number);
+	FILL(event, note_event);
+}
+
 static void fill_1(struct ldb_api *api)
 {
 	FILL(req_start, request_start);
@@ -180,6 +179,8 @@ void request_fill(uint64_t version, void *table)
 		fill_2(table);
 	else if (version == 3)
 		fill_3(table);
+	else if (version == 4)
+		fill_4(table);
 }
 
 /* THREAD_EXIT ends what the thread was working on; there is nothing to free. */

@@ -3,7 +3,24 @@
 #ifndef REQUEST_REQUEST_H
 #define REQUEST_REQUEST_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "internal.h"
+
 #pragma GCC visibility push(hidden)
+
+/* A thread without an entry (raw clone, or about to exit) still has a tid. */
+static inline uint32_t request_tid(const struct thread *t)
+{
+	return t ? t->tid : (uint32_t)syscall(SYS_gettid);
+}
+
+/* note.c implements ldb_req_note() and its partners of <ldb/ldb.h>. */
+void note_text(uint64_t id, const char *key, const char *value);
+void note_number(uint64_t id, const char *key, uint64_t value);
+void note_event(const char *name, int64_t value);
 
 /* stack.c implements ldb_stack_register() of <ldb/ldb.h> and its partner. */
 int stack_register(void *lo, void *hi);

@@ -99,7 +99,7 @@ static void note_ours(uint32_t type, const struct ldb_note_desc *d, struct modul
 		 * written to
 		 */
 		if (!m && target != (char *)&__ldb_api && target != (char *)&__ldb_api_2 &&
-		    target != (char *)&__ldb_api_3)
+		    target != (char *)&__ldb_api_3 && target != (char *)&__ldb_api_4)
 			request_fill(d->version, target);
 		break;
 	case LDB_NOTE_COMPILED:

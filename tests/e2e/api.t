@@ -57,4 +57,16 @@ cc_ldb old-mixed.o new-other.o -o mixed || exit 1
 check "both headers with the first runtime" "LD_PRELOAD=./runtime-1.so ./mixed" 0 \
 	'^runtime 1: 1 tables, 40 starts, 40 ends$'
 
+# Without the runtime a call is a load, a test and a branch, whatever it says, and however many
+# arguments it has: the tags' own cost.
+$CC -O2 -Wall "-I$TOP/libldb/include" "$PROGRAMS/api-steps.c" -o steps || exit 1
+check "a child that is stepped runs as usual" "./steps" 0 '^ldb_event [0-9.]*$'
+printf '%s\n' "$out" >steps.txt
+ok "each call is three instructions" eval \
+	'test "$(awk "NF == 2 && \$2 >= 1 && \$2 < 4 { n++ } END { print n + 0, NR }" steps.txt)" = "6 6"'
+ok "as many as a tag's" eval 'test "$(awk "{ print \$2 }" steps.txt | sort -u | wc -l)" = 1'
+check "with the runtime, not recorded, the program prints the same names" \
+	"LD_PRELOAD=$RUNTIME ./steps | awk '{ print \$1 }' | tr '\n' ' '" 0 \
+	'^ldb_req_start ldb_req_end ldb_req_class ldb_req_note ldb_req_note_u64 ldb_event $'
+
 finish

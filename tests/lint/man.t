@@ -49,7 +49,7 @@ for tool in ldb-record ldb-report ldb-timeline ldb-why ldb-top ldb-export ldb-fl
 done
 
 # Each public function is named by a page of section 3, and its pages name no other.
-sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([a-z_]*\).*/\1/p' Documentation/*.3 | sort -u >"$WORK/documented"
+sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([a-z0-9_]*\).*/\1/p' Documentation/*.3 | sort -u >"$WORK/documented"
 grep -hoE '^([a-z_][^(]*[ *])?ldb_[a-z0-9_]+\(' libldb/include/ldb/*.h | sed 's/.*[ *]//; s/($//' | sort -u >"$WORK/public"
 comm -23 "$WORK/public" "$WORK/documented" >"$WORK/list"
 ok_empty "each public function has a man page"

@@ -30,6 +30,9 @@ static void every_call(void)
 	ldb_lock_wait(&errno);
 	ldb_lock_acquired(&errno);
 	ldb_lock_released(&errno);
+	ldb_req_note(6, "tenant", "acme");
+	ldb_req_note_u64(7, "bytes", 4096);
+	ldb_event("miss", 1);
 }
 
 static void without(void)
@@ -43,6 +46,7 @@ static void without(void)
 	request_fill(1, &__ldb_api);
 	request_fill(2, &__ldb_api_2);
 	request_fill(3, &__ldb_api_3);
+	request_fill(4, &__ldb_api_4);
 	every_call();
 	is_int(harness_nr(), 0, "nor when nobody records");
 }
@@ -197,6 +201,80 @@ static void links(void)
 	harness_stop();
 }
 
+/* Gathers the payload as the reader does. */
+static const char *payload(unsigned nr_slots)
+{
+	static char bytes[LDB_PAYLOAD(3) + 1];
+	const struct ldb_rec *slots = (const void *)last();
+	char *to = bytes + 4;
+
+	memset(bytes, 0, sizeof(bytes));
+	memcpy(bytes, &slots[0].arg2, 4);
+	for (unsigned k = 1; k < nr_slots; k++, to += 24) {
+		ok(slots[k].type == LDB_EV_CONT + k, "slot %u says what it is", k);
+		memcpy(to, &slots[k].tsc, 8);
+		memcpy(to + 8, &slots[k].tid, 4);
+		memcpy(to + 12, &slots[k].arg, 8);
+		memcpy(to + 20, &slots[k].arg2, 4);
+	}
+	return bytes;
+}
+
+static void notes(void)
+{
+	const char *bytes;
+	uint64_t number;
+
+	harness_start(LDB_MUTEX_OFF, 0);
+	errno = 4242;
+	ldb_req_note(~0ULL, "tenant", "acme");
+	ok(last()->type == LDB_EV_REQ_NOTE && last()->id == ~0ULL, "note");
+	is_int(last()->tid, syscall(SYS_gettid), "its thread");
+	bytes = payload(3);
+	is_str(bytes, "tenant", "its key");
+	is_str(bytes + LDB_NOTE_KEY_MAX, "acme", "its value");
+	ldb_req_note(1, "a-key-of-16-byte", "123e4567-e89b-12d3-a456-426614174000");
+	bytes = payload(3);
+	ok(!memcmp(bytes, "a-key-of-16-byte", 16), "the longest key");
+	is_str(bytes + 16, "123e4567-e89b-12d3-a456-426614174000", "the longest value");
+	ldb_req_note(1, "a-key-of-16-bytes!", "123e4567-e89b-12d3-a456-426614174000, and more");
+	bytes = payload(3);
+	is_str(bytes, "a-key-of-16-byte123e4567-e89b-12d3-a456-426614174000", "longer ones are cut");
+	ldb_req_note(1, NULL, NULL);
+	bytes = payload(3);
+	ok(!bytes[0] && !bytes[16], "none");
+	ldb_req_note_u64(2, "bytes", 0x123456789abcdef0);
+	ok(last()->type == LDB_EV_REQ_NUMBER && last()->id == 2, "a number");
+	bytes = payload(2);
+	is_str(bytes, "bytes", "its key");
+	memcpy(&number, bytes + 16, 8);
+	ok(number == 0x123456789abcdef0, "its value");
+	is_int(harness_nr(), 5, "one record each");
+	is_int(errno, 4242, "errno is left alone");
+	harness_stop();
+}
+
+static void events(void)
+{
+	const struct ldb_rec *slot;
+	uint64_t begin;
+
+	harness_start(LDB_MUTEX_OFF, 0);
+	begin = cpu_tsc();
+	errno = 4242;
+	ldb_event("cache miss", -7);
+	slot = (const void *)last();
+	ok(slot->type == LDB_EV_MARK && (int64_t)slot->arg == -7, "event");
+	ok(slot->tsc >= begin && slot->tsc <= cpu_tsc(), "its time");
+	is_str(payload(2), "cache miss", "its name");
+	ldb_event("abcdefghijklmnopqrstuvwxyz0123456789", INT64_MIN);
+	is_str(payload(2), "abcdefghijklmnopqrstuvwxyz01", "a long name is cut");
+	ldb_event(NULL, 0);
+	is_str(payload(2), "", "none");
+	is_int(errno, 4242, "errno is left alone");
+	harness_stop();
+}
+
 static void *unknown_thread(void *p)
 {
 	harness_unregistered = true;
@@ -229,6 +307,8 @@ int main(void)
 	arrivals();
 	classes();
 	links();
+	notes();
+	events();
 	unknown();
 	return done();
 }

@@ -138,9 +138,9 @@ void ring_write(struct ldb_rec *slots, unsigned nr)
 {
 	unsigned n = atomic_fetch_add(&nr_records, 1);
 
-	if (n >= RECORDS_MAX || nr != 2)
+	if (n >= RECORDS_MAX || nr < 2 || nr > 3)
 		abort();
-	memcpy(&records[n], slots, sizeof(records[n]));
+	memcpy(&records[n], slots, nr * sizeof(*slots));
 	if (harness_on_write)
 		harness_on_write();
 }

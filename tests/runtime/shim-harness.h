@@ -29,7 +29,7 @@ void harness_stop(void);
 void harness_reattach(void);
 
 union harness_rec {
-	struct ldb_rec slot[2];
+	struct ldb_rec slot[3];
 	struct ldb_lock_rec lock;
 	struct ldb_req_rec req;
 };

@@ -92,6 +92,13 @@ enum ldb_event {
 	/* arg: id; has waited since before tsc, its START is next */
 	LDB_EV_REQ_ARRIVED	= 0x307,
 	/*
+	 * arg: id; payload: a key, then a text (3 slots), or a number of 8 bytes (2 slots).  See
+	 * LDB_PAYLOAD().
+	 */
+	LDB_EV_REQ_NOTE		= 0x308,
+	LDB_EV_REQ_NUMBER	= 0x309,
+	LDB_EV_MARK		= 0x30a, /* 2 slots; arg: a number; payload: 28 bytes of name */
+	/*
 	 * 0x4xx: kernel events, only written by the module.  Ring n holds those of CPU n, each
 	 * stamped on that CPU.  tids are as the program sees them; 0: not visible to it, or
 	 * hidden (see LDB_SCHED_F_*).
@@ -284,6 +291,14 @@ struct ldb_req_rec {
 	__u32	nr_later;	/* START, BLOCK, END, END_ALL: as in ldb_lock_rec */
 	__u32	commit1;
 };
+
+/*
+ * Of REQ_NOTE, REQ_NUMBER and MARK: bytes as in memory, texts cut or filled with NUL.  They are
+ * in arg2 of the first slot, then in tsc, tid, arg and arg2 of each other one.
+ */
+#define LDB_PAYLOAD(nr_slots)	(4 + 24 * ((nr_slots) - 1))
+#define LDB_NOTE_KEY_BYTES	16
+#define LDB_NOTE_TEXT_BYTES	36
 
 /*
  * Flags of the events of LDB_GROUP_SCHED.  Bits 0-3, of a switch: the state in which

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * These functions tag requests, and report locks of the program's own.
+ * These functions tag requests, note what they are about, mark events, and report locks
+ * of the program's own.
  *
  * Tell ldb which request a thread is working on, and ldb-timeline shows what
  * that request waited for (LDB paper, section 4.2).  Nothing has to be linked:
@@ -20,6 +21,13 @@
  *				   most LDB_CLASS_MAX bytes are retained.
  *	ldb_req_link(id, trace, span)  W3C trace context: 16 and 8 bytes.
  *
+ * What is particular to a request, and what happens meanwhile:
+ *
+ *	ldb_req_note(id, key, value)	"tenant", "acme": of the request, while it is open.
+ *	ldb_req_note_u64(id, key, n)	"bytes", 65536.  ldb-why looks for notes that slow
+ *					requests share.
+ *	ldb_event(name, value)		at this moment, on this thread: "cache miss", 3.
+ *
  * ldb knows the locks of pthread and C11; the program has to report a lock that it made itself:
  *
  *	ldb_lock_wait(lock)	   this thread found the lock taken and waits for it.
@@ -36,8 +44,13 @@
 #include <stdint.h>
 #include "arch.h"
 
-#define LDB_API_VERSION	3		/* 2: ldb_req_arrived(); 3: ldb_lock_*() */
+/* 2: ldb_req_arrived(); 3: ldb_lock_*(); 4: ldb_req_note*(), ldb_event() */
+#define LDB_API_VERSION	4
 #define LDB_CLASS_MAX	23
+/* Bytes that are retained; what is longer is cut. */
+#define LDB_NOTE_KEY_MAX	16
+#define LDB_NOTE_VALUE_MAX	36		/* a UUID's text */
+#define LDB_EVENT_NAME_MAX	28
 #define LDB_AGE_MAX_NS	86400000000000ULL /* a day; more is a mistake and ignored */
 
 #ifdef __cplusplus
@@ -71,13 +84,21 @@ struct ldb_api_3 {
 	void (*lock_released)(const volatile void *lock, const void *site);
 };
 
+struct ldb_api_4 {
+	void (*req_note)(uint64_t id, const char *key, const char *value);
+	void (*req_note_u64)(uint64_t id, const char *key, uint64_t value);
+	void (*event)(const char *name, int64_t value);
+};
+
 __attribute__((weak, visibility("hidden"), used)) struct ldb_api __ldb_api;
 __attribute__((weak, visibility("hidden"), used)) struct ldb_api_2 __ldb_api_2;
 __attribute__((weak, visibility("hidden"), used)) struct ldb_api_3 __ldb_api_3;
+__attribute__((weak, visibility("hidden"), used)) struct ldb_api_4 __ldb_api_4;
 
 LDB_API_NOTE(__ldb_api, 1);
 LDB_API_NOTE(__ldb_api_2, 2);
 LDB_API_NOTE(__ldb_api_3, 3);
+LDB_API_NOTE(__ldb_api_4, 4);
 
 #define LDB_API_CALL_OF(table, fn, ...)					\
 	do {								\
@@ -128,6 +149,25 @@ static inline __attribute__((always_inline, unused)) void
 ldb_req_link(uint64_t id, const void *trace16, const void *span8)
 {
 	LDB_API_CALL(req_link, id, trace16, span8);
+}
+
+/* The last value of a key counts. */
+static inline __attribute__((always_inline, unused)) void
+ldb_req_note(uint64_t id, const char *key, const char *value)
+{
+	LDB_API_CALL_OF(__ldb_api_4, req_note, id, key, value);
+}
+
+static inline __attribute__((always_inline, unused)) void
+ldb_req_note_u64(uint64_t id, const char *key, uint64_t value)
+{
+	LDB_API_CALL_OF(__ldb_api_4, req_note_u64, id, key, value);
+}
+
+static inline __attribute__((always_inline, unused)) void
+ldb_event(const char *name, int64_t value)
+{
+	LDB_API_CALL_OF(__ldb_api_4, event, name, value);
 }
 
 /*

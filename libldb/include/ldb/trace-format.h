@@ -61,7 +61,7 @@ struct ldb_block_header {
 	uint32_t bytes;		/* payload in the file */
 	uint32_t crc;		/* CRC32C of this header with crc 0, then of the payload */
 	int64_t	 t_min, t_max;	/* ticks; of the rows' times */
-	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP, TASK, FAULT, IRQ, SYSCALL, SCHEDSTAT, SAMPLE, DISK, FLOW, FLOW_HIST, FLOW_CALL: tids; SCHED: tid and other; REQ, REQNAME, REQTAB: requests; */
+	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP, TASK, FAULT, IRQ, SYSCALL, SCHEDSTAT, SAMPLE, DISK, EVENT, FLOW, FLOW_HIST, FLOW_CALL: tids; SCHED: tid and other; REQ, REQNAME, NOTE, REQTAB: requests; */
 				/* a row that concerns all (GAP of tid 0, END_ALL): 0, ~0; else 0 */
 	uint64_t max_dur;	/* ticks; FUNC, LOCK, GAP, REQTAB: longest row; else 0 */
 };
@@ -87,6 +87,8 @@ enum ldb_block_kind {
 	LDB_BLK_FLOW	= 18,
 	LDB_BLK_FLOW_HIST = 19,
 	LDB_BLK_FLOW_CALL = 20,
+	LDB_BLK_NOTE	= 21,
+	LDB_BLK_EVENT	= 22,
 	LDB_BLK_SCHED	= 32,
 	LDB_BLK_TASK	= 33,
 	LDB_BLK_FAULT	= 34,
@@ -345,6 +347,28 @@ struct ldb_row_reqname {
 	uint64_t id;
 	uint64_t trace_hi, trace_lo, span;
 	const char *name;	/* "" if this row is a link */
+};
+
+/*
+ * NOTE: flags V, tid D, tick D, id D, number V, key S, text S.  What the program noted of a
+ * request; of a key that occurs several times in one the last counts.
+ */
+#define LDB_NOTE_F_NUMBER	1	/* it is a number; else a text */
+struct ldb_row_note {
+	uint32_t flags, tid;
+	int64_t	 tick;
+	uint64_t id;
+	uint64_t number;	/* text: 0 */
+	const char *key;
+	const char *text;	/* number: "" */
+};
+
+/* EVENT: tid D, tick D, value D, name S.  The program said that something happens, here and now. */
+struct ldb_row_event {
+	uint32_t tid;
+	int64_t	 tick;
+	int64_t	 value;
+	const char *name;
 };
 
 /* GAP: tid V (0: all), begin D, dur V.  Nothing was observed in [begin, begin+dur). */
