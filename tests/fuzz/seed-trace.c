@@ -116,6 +116,18 @@ static void narrow(unsigned kind, union sample_row *r, int64_t tick)
 			.wait_ns = tick / 4, .nr_runs = tick / 100,
 		};
 		break;
+	case LDB_BLK_NOTE:
+		r->note = (struct ldb_row_note){
+			.flags = x & 1, .tid = 1 + (x >> 8) % 3, .tick = tick, .id = (x >> 16) % 8,
+			.number = x & 1 ? x >> 32 : 0, .key = x & 2 ? "tenant" : "bytes",
+			.text = x & 1 ? "" : x & 4 ? "acme" : "other",
+		};
+		break;
+	case LDB_BLK_EVENT:
+		r->event = (struct ldb_row_event){
+			.tid = 1 + (x >> 8) % 3, .tick = tick, .value = (int64_t)x >> 40, .name = "miss",
+		};
+		break;
 	case LDB_BLK_DISK:
 		r->disk = (struct ldb_row_disk){
 			.flags = 1 + (x & 1), .tid = 1 + (x >> 8) % 3, .start = tick,

@@ -72,6 +72,37 @@ static void mode_funcs(uint64_t nr)
 }
 
 /* Writes every kind of event once, a thread with counters, a stack with open functions. */
+/* A text that fills its place, a number, and an event; of each the bytes are where they belong. */
+static void notes(uint64_t now)
+{
+	struct ldb_rec recs[3] = {
+		{ .tsc = now + 30, .tid = 5, .type = LDB_EV_REQ_NOTE, .arg = 77 },
+		{ .type = LDB_EV_CONT + 1 }, { .type = LDB_EV_CONT + 2 },
+	};
+
+	memcpy(&recs[0].arg2, "tena", 4);
+	memcpy(&recs[1].tsc, "nt-with-", 8);
+	memcpy(&recs[1].tid, "16by", 4);
+	memcpy(&recs[1].arg, "123e4567", 8);
+	memcpy(&recs[1].arg2, "-e89", 4);
+	memcpy(&recs[2].tsc, "b-12d3-a", 8);
+	memcpy(&recs[2].tid, "456-", 4);
+	memcpy(&recs[2].arg, "42661417", 8);
+	memcpy(&recs[2].arg2, "4000", 4);
+	ring_put(0, recs, 3, 3);
+	recs[0] = (struct ldb_rec){ .tsc = now + 31, .tid = 5, .type = LDB_EV_REQ_NUMBER, .arg = 77 };
+	recs[1] = (struct ldb_rec){ .tsc = 65537, .type = LDB_EV_CONT + 1 };
+	memcpy(&recs[0].arg2, "byte", 4);
+	memcpy(&recs[1].tsc, "s\0\0\0\0\0\0", 8);
+	recs[1].arg = 65537;
+	ring_put(0, recs, 2, 2);
+	recs[0] = (struct ldb_rec){ .tsc = now + 32, .tid = 5, .type = LDB_EV_MARK, .arg = -7 };
+	recs[1] = (struct ldb_rec){ .type = LDB_EV_CONT + 1 };
+	memcpy(&recs[0].arg2, "cach", 4);
+	memcpy(&recs[1].tsc, "e miss\0", 8);
+	ring_put(0, recs, 2, 2);
+}
+
 static void mode_kinds(uint64_t nr)
 {
 	struct ldb_page *p;
@@ -137,6 +168,7 @@ static void mode_kinds(uint64_t nr)
 				    .cont1 = LDB_EV_CONT + 1 };
 	memcpy(recs, &req, sizeof(req));
 	ring_put(0, recs, 2, 2);
+	notes(now);
 	r = (struct ldb_rec){ .tsc = now + 500, .type = LDB_EV_GAP, .arg = now + 400 };
 	ring_put(info.nr_cpus, &r, 1, 1);
 	p = page_of(4);

@@ -34,6 +34,9 @@ for line in \
 	'^func tid=5 flags=1 pc=401000 .* gen=320000 parent=0 depth=0 ' \
 	'^func tid=5 flags=1 pc=401010 .* gen=330000 parent=320000 depth=1 ' \
 	'^lock op=1 flags=1 tid=5 lock=abc0 owner=6 .* gen=30000 site=7f1200345678$' \
+	'^note id=77 tid=5 tick=[0-9]* flags=0 key=tenant-with-16by number=0 text=123e4567-e89b-12d3-a456-426614174000$' \
+	'^note id=77 tid=5 tick=[0-9]* flags=1 key=bytes number=65537 text=$' \
+	'^event tid=5 tick=[0-9]* value=-7 name=cache miss$' \
 	'^reqname id=77 .* name=GET /index.html HTTP/1$' \
 	'^reqname id=77 trace=112233445566778899aabbccddeeff00 span=1122334455667788 name=$' \
 	'^gap tid=0 ' '^lost what=5 ring=0 count=12$' '^scan scanner=0 looks=4711 ' \

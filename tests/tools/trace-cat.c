@@ -71,6 +71,20 @@ static void print_row(const struct reader_rows *rows, size_t i)
 		       " name=%s\n", n->id, n->trace_hi, n->trace_lo, n->span, n->name);
 		break;
 	}
+	case LDB_BLK_NOTE: {
+		const struct ldb_row_note *n = &rows->note[i];
+
+		printf("note id=%" PRIu64 " tid=%u tick=%" PRId64 " flags=%u key=%s number=%" PRIu64
+		       " text=%s\n", n->id, n->tid, n->tick, n->flags, n->key, n->number, n->text);
+		break;
+	}
+	case LDB_BLK_EVENT: {
+		const struct ldb_row_event *e = &rows->event[i];
+
+		printf("event tid=%u tick=%" PRId64 " value=%" PRId64 " name=%s\n", e->tid, e->tick,
+		       e->value, e->name);
+		break;
+	}
 	case LDB_BLK_GAP:
 		printf("gap tid=%u begin=%" PRId64 " end=%" PRId64 "\n", rows->gap[i].tid,
 		       rows->gap[i].begin, rows->gap[i].end);
@@ -212,7 +226,8 @@ int main(int argc, char **argv)
 	} kinds[] = {
 		{ "meta", LDB_BLK_META }, { "clock", LDB_BLK_CLOCK }, { "module", LDB_BLK_MODULE },
 		{ "thread", LDB_BLK_THREAD }, { "func", LDB_BLK_FUNC }, { "lock", LDB_BLK_LOCK },
-		{ "req", LDB_BLK_REQ }, { "reqname", LDB_BLK_REQNAME }, { "gap", LDB_BLK_GAP },
+		{ "req", LDB_BLK_REQ }, { "reqname", LDB_BLK_REQNAME }, { "note", LDB_BLK_NOTE }, { "event", LDB_BLK_EVENT },
+		{ "gap", LDB_BLK_GAP },
 		{ "lost", LDB_BLK_LOST }, { "reqtab", LDB_BLK_REQTAB }, { "scan", LDB_BLK_SCAN },
 		{ "sched", LDB_BLK_SCHED }, { "task", LDB_BLK_TASK },
 		{ "fault", LDB_BLK_FAULT }, { "irq", LDB_BLK_IRQ }, { "syscall", LDB_BLK_SYSCALL },

@@ -28,6 +28,8 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 	CASE(LOCK, lock);
 	CASE(REQ, req);
 	CASE(REQNAME, reqname);
+	CASE(NOTE, note);
+	CASE(EVENT, event);
 	CASE(GAP, gap);
 	CASE(LOST, lost);
 	CASE(SCAN, scan);
@@ -66,6 +68,11 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 		STRING(thread, name);
 	} else if (kind == LDB_BLK_REQNAME) {
 		STRING(reqname, name);
+	} else if (kind == LDB_BLK_NOTE) {
+		STRING(note, key);
+		STRING(note, text);
+	} else if (kind == LDB_BLK_EVENT) {
+		STRING(event, name);
 	} else if (kind == LDB_BLK_TASK) {
 		STRING(task, name);
 	} else if (kind == LDB_BLK_IRQ) {
@@ -136,6 +143,9 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 	if (kind == LDB_BLK_TASK)
 		return a->task.tid == b.task.tid && a->task.pid == b.task.pid &&
 		       a->task.flags == b.task.flags && a->task.tick == b.task.tick;
+	if (kind == LDB_BLK_EVENT)
+		return a->event.tid == b.event.tid && a->event.tick == b.event.tick &&
+		       a->event.value == b.event.value;
 	if (kind == LDB_BLK_SYMBOL)
 		return a->symbol.file == b.symbol.file && a->symbol.ask == b.symbol.ask &&
 		       a->symbol.flags == b.symbol.flags && a->symbol.addr == b.symbol.addr &&
@@ -162,6 +172,8 @@ static size_t row_size(unsigned kind)
 	case LDB_BLK_LOCK: return sizeof(struct ldb_row_lock);
 	case LDB_BLK_REQ: return sizeof(struct ldb_row_req);
 	case LDB_BLK_REQNAME: return sizeof(struct ldb_row_reqname);
+	case LDB_BLK_NOTE: return sizeof(struct ldb_row_note);
+	case LDB_BLK_EVENT: return sizeof(struct ldb_row_event);
 	case LDB_BLK_GAP: return sizeof(struct ldb_row_gap);
 	case LDB_BLK_LOST: return sizeof(struct ldb_row_lost);
 	case LDB_BLK_SCHED: return sizeof(struct ldb_row_sched);

@@ -160,7 +160,7 @@ static bool is_wanted(struct history *h, const struct block *b)
 		return h->nr_metas++ < METAS_MAX;
 	if (b->kind == LDB_BLK_CLOCK && !h->has_clock)
 		return h->has_clock = true;
-	if (b->kind == LDB_BLK_REQ || b->kind == LDB_BLK_REQNAME)
+	if (b->kind == LDB_BLK_REQ || b->kind == LDB_BLK_REQNAME || b->kind == LDB_BLK_NOTE)
 		return b->period > h->old_req_period;
 	return b->period > h->old_period;
 }
