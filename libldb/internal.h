@@ -65,7 +65,7 @@ struct held_list {
 	uint32_t in_hook;
 	uint32_t tid;			/* of the thread, if it takes usual mutexes itself; or 0 */
 	uint32_t nr_held;		/* of more than HELD_MAX, the newest */
-	uint32_t held_epoch;		/* session_active.epoch the entries belong to; 0: forget them */
+	uint32_t held_epoch;		/* session_active.lock_epoch the entries belong to; 0: forget them */
 	struct held_lock held[HELD_MAX];
 } __attribute__((aligned(64)));
 
@@ -135,6 +135,7 @@ bool stack_foreign(uintptr_t addr, uintptr_t *lo, uintptr_t *hi);
  */
 #define SESSION_ON	1
 #define SESSION_LOCKS	2		/* and locks are to be recorded */
+#define SESSION_TAGS	4		/* and requests */
 #define SESSION_NO_EPOCH UINT32_MAX
 
 struct session_active {
@@ -143,8 +144,10 @@ struct session_active {
 	uint64_t lock_threshold;	/* ticks */
 	uint64_t func_threshold;	/* ticks */
 	uint32_t epoch;			/* counts attaches; 0 never */
+	uint32_t lock_epoch;		/* the same, and how often the recording of locks was resumed */
+	uint32_t is_in_requests_only;	/* invocations outside requests are only counted */
 	uint32_t clock_id;		/* enum ldb_clock */
-	/* epoch at the mutex_level, SESSION_NO_EPOCH at the others: two tests in one */
+	/* lock_epoch at the mutex_level, SESSION_NO_EPOCH at the others: two tests in one */
 	uint32_t level_epoch[LDB_MUTEX_HOLD + 1];
 };
 union session_page {
@@ -158,19 +161,45 @@ static inline bool session_on(void)
 	return unlikely(order_session_on(&session_page.a.on));
 }
 
-/* A recording begins at the mutex_level that is set. */
-static inline void session_publish(struct session_active *a)
+/* Locks are recorded at the mutex_level that is set, and requests, from here on. */
+static inline void session_write(struct session_active *a)
+{
+	a->lock_epoch++;
+	for (uint32_t level = 0; level <= LDB_MUTEX_HOLD; level++)
+		a->level_epoch[level] = level == a->mutex_level ? a->lock_epoch : SESSION_NO_EPOCH;
+	order_session_set(&a->on, SESSION_ON | SESSION_TAGS |
+				  (a->mutex_level != LDB_MUTEX_OFF ? SESSION_LOCKS : 0));
+}
+
+/* The recording goes on, but threads write nothing about locks and requests. */
+static inline void session_write_nothing(struct session_active *a)
+{
+	a->mutex_level = LDB_MUTEX_OFF;
+	for (uint32_t level = 0; level <= LDB_MUTEX_HOLD; level++)
+		a->level_epoch[level] = SESSION_NO_EPOCH;
+	order_session_set(&a->on, SESSION_ON);
+}
+
+/* A recording begins. */
+static inline void session_publish(struct session_active *a, bool is_paused)
 {
 	a->epoch++;
-	for (uint32_t level = 0; level <= LDB_MUTEX_HOLD; level++)
-		a->level_epoch[level] = level == a->mutex_level ? a->epoch : SESSION_NO_EPOCH;
-	order_session_set(&a->on, SESSION_ON | (a->mutex_level != LDB_MUTEX_OFF ? SESSION_LOCKS : 0));
+	if (is_paused)
+		session_write_nothing(a);
+	else
+		session_write(a);
 }
 
 /* The wrappers of the shim need one load and one test. */
 static inline bool session_wants_locks(void)
 {
 	return unlikely(order_session_on(&session_page.a.on) & SESSION_LOCKS);
+}
+
+/* ... and so do those that write other events of the program's. */
+static inline bool session_wants_tags(void)
+{
+	return unlikely(order_session_on(&session_page.a.on) & SESSION_TAGS);
 }
 
 static inline uint32_t session_mutex_level(void)

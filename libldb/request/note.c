@@ -68,7 +68,7 @@ void note_text(uint64_t id, const char *key, const char *value)
 {
 	union payload p = { .bytes = "" };
 
-	if (!session_on())
+	if (!session_wants_tags())
 		return;
 	copy_text(p.note.key, key, sizeof(p.note.key));
 	copy_text(p.note.value.text, value, sizeof(p.note.value.text));
@@ -79,7 +79,7 @@ void note_number(uint64_t id, const char *key, uint64_t value)
 {
 	union payload p = { .bytes = "" };
 
-	if (!session_on())
+	if (!session_wants_tags())
 		return;
 	copy_text(p.note.key, key, sizeof(p.note.key));
 	p.note.value.number = value;
@@ -90,7 +90,7 @@ void note_event(const char *name, int64_t value)
 {
 	union payload p = { .bytes = "" };
 
-	if (!session_on())
+	if (!session_wants_tags())
 		return;
 	copy_text(p.name, name, sizeof(p.name));
 	note_write(LDB_EV_MARK, (uint64_t)value, &p, 2);

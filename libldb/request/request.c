@@ -52,7 +52,7 @@ static void request_write(struct ldb_req_rec *req)
 
 static void request_start(uint64_t id, void *queue, const void *site)
 {
-	if (session_on())
+	if (session_wants_tags())
 		request_write(&(struct ldb_req_rec){
 			.type = LDB_EV_REQ_START, .id = id,
 			.queue = (uintptr_t)queue, .payload2 = (uintptr_t)site,
@@ -61,7 +61,7 @@ static void request_start(uint64_t id, void *queue, const void *site)
 
 static void request_arrived(uint64_t id, void *queue, uint64_t age_ns)
 {
-	if (session_on() && age_ns <= LDB_AGE_MAX_NS)
+	if (session_wants_tags() && age_ns <= LDB_AGE_MAX_NS)
 		request_write(&(struct ldb_req_rec){
 			.type = LDB_EV_REQ_ARRIVED, .id = id,
 			.queue = (uintptr_t)queue, .payload2 = age_ns,
@@ -70,7 +70,7 @@ static void request_arrived(uint64_t id, void *queue, uint64_t age_ns)
 
 static void request_block(uint64_t id, void *queue, const void *site)
 {
-	if (session_on())
+	if (session_wants_tags())
 		request_write(&(struct ldb_req_rec){
 			.type = LDB_EV_REQ_BLOCK, .id = id,
 			.queue = (uintptr_t)queue, .payload2 = (uintptr_t)site,
@@ -79,7 +79,7 @@ static void request_block(uint64_t id, void *queue, const void *site)
 
 static void request_end(uint64_t id, const void *site)
 {
-	if (session_on())
+	if (session_wants_tags())
 		request_write(&(struct ldb_req_rec){
 			.type = LDB_EV_REQ_END, .id = id,
 			.payload2 = (uintptr_t)site,
@@ -88,7 +88,7 @@ static void request_end(uint64_t id, const void *site)
 
 static void request_end_all(const void *site)
 {
-	if (session_on())
+	if (session_wants_tags())
 		request_write(&(struct ldb_req_rec){
 			.type = LDB_EV_REQ_END_ALL, .payload2 = (uintptr_t)site,
 		});
@@ -99,7 +99,7 @@ static void request_class(uint64_t id, const char *name)
 	struct ldb_req_rec req = { .type = LDB_EV_REQ_CLASS, .id = id };
 	char bytes[LDB_CLASS_MAX + 1] = "";
 
-	if (!session_on())
+	if (!session_wants_tags())
 		return;
 	for (unsigned n = 0; name && name[n] && n < LDB_CLASS_MAX; n++)
 		bytes[n] = name[n];
@@ -125,7 +125,7 @@ static void request_link(uint64_t id, const void *trace, const void *span)
 {
 	uint64_t s;
 
-	if (!session_on())
+	if (!session_wants_tags())
 		return;
 	s = big_endian(span);
 	request_write(&(struct ldb_req_rec){

@@ -54,6 +54,7 @@ static union {
 	struct ldb_msg m;
 	struct ldb_msg_attach attach;
 	struct ldb_msg_flows flows;
+	struct ldb_msg_tune tune;
 	struct ldb_msg_module module;
 	char bytes[sizeof(struct ldb_msg_module)];
 } buf;
@@ -242,15 +243,13 @@ static int attach(int *fd)
 	if (session.device >= 0)
 		*fd = -1;
 	raw_strcpy(recorder, a->name, sizeof(recorder));
-	session_page.a.mutex_level = a->mutex_level;
-	session_page.a.lock_threshold = session_ticks(a->lock_threshold_ns);
-	session_page.a.func_threshold = session_ticks(a->func_threshold_ns);
+	tune_begin(a);
 	sent_modules = sent_lost = sent_blocks = 0;
 	memset(sent_unload, 0, sizeof(sent_unload));
 	unmap_find_gone();
 	has_counters = schedstat_init();
 	recording_begin();
-	ret = scan_start();
+	ret = scan_start(tune_is_paused());
 	if (ret) {
 		recording_end();
 		session_unmap();
@@ -290,7 +289,7 @@ static int resume(int *fd)
 		session.device = *fd;
 		*fd = -1;
 	}
-	if (scan_resume())
+	if (!tune_is_paused() && scan_resume())
 		return -1;
 	send_ready(has_counters);
 	return 0;
@@ -394,6 +393,11 @@ static bool on_message(long n, int fd, bool resumes, bool *attached)
 		if (!ret)
 			become_ready();
 		return !ret;
+	}
+	if (buf.m.type == LDB_MSG_TUNE && *attached && n >= (long)sizeof(struct ldb_msg_tune)) {
+		ret = tune(&buf.tune.tune);
+		if (ret)
+			send_text(LDB_MSG_TEXT, "the recording stays paused: the scanner thread cannot be started", ret);
 	}
 	if (buf.m.type == LDB_MSG_DETACH && *attached) {
 		detach();

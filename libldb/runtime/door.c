@@ -10,7 +10,7 @@
 #include <errno.h>
 #include "runtime.h"
 
-_Static_assert(LDB_CONTROL_VERSION == 4, "door.S says so too");
+_Static_assert(LDB_CONTROL_VERSION == 5, "door.S says so too");
 
 #define DOOR_STACK	(32 * 1024)	/* a signal frame has up to 12 KB of registers */
 

@@ -166,6 +166,14 @@ void recording_release_page(struct thread *t);
 /* Counts a thread that has no page, or no entry. */
 void recording_count_unwatched(void);
 
+/* tune.c */
+
+/* What the recorder has sent with the session; it may begin paused. */
+void tune_begin(const struct ldb_msg_attach *a);
+/* Changes that; returns 0, or -errno: it stays paused. */
+int tune(const struct ldb_tune *t);
+bool tune_is_paused(void);
+
 /* control.c */
 
 /*
@@ -228,7 +236,8 @@ bool schedstat_init(void);
 /* scan/scanner.c */
 /* Allocates memory for all of it, before recording_begin(); returns 0 or -errno. */
 int scan_prepare(void);
-int scan_start(void);
+/* is_paused: not yet, but scan_resume() will start them. */
+int scan_start(bool is_paused);
 void scan_stop(void);
 /*
  * Continues after scan_stop() in the same session; the interval in between is an observation

@@ -137,11 +137,16 @@ static int start_all(bool resumes)
 	return 0;
 }
 
-int scan_start(void)
+int scan_start(bool is_paused)
 {
 	pace_init();
 	share_init();
-	return start_all(false);
+	if (!is_paused)
+		return start_all(false);
+	/* Until they run it is an observation gap. */
+	for (unsigned i = 0; i < session.nr_scanners; i++)
+		scanners[i].stamp = session.attach_tsc;
+	return 0;
 }
 
 int scan_resume(void)

@@ -95,6 +95,11 @@ static void end_invocation(struct scanner *s, struct scan_state *st, uint32_t i,
 	struct ldb_rec r[3];
 
 	order_ending_gen(p, f->gen);
+	if (unlikely(session_page.a.is_in_requests_only) && !f->in_request &&
+	    !order_any_load(&st->t->in_request)) {
+		p->outside_requests++;
+		return;
+	}
 	if (!func_event(r, st, i, hi)) {
 		p->below_threshold++;
 		return;
@@ -233,6 +238,7 @@ static void push(struct scan_state *st, const struct scan_frame *f, uint32_t i, 
 	k->start_min = st->last_ok;
 	k->start_max = hi;
 	k->last_seen = hi;
+	k->in_request = order_any_load(&st->t->in_request);
 	k->flags = st->fresh && st->existing ? LDB_FUNC_F_FROM_START : 0;
 	if (was_left(st, f))
 		k->flags = LDB_FUNC_F_FROM_START | LDB_FUNC_F_RESUMED;

@@ -80,7 +80,7 @@ void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 			   glibc_mutex_owner((const void *)lock) == t->tid);
 
 	r->t = t;
-	r->epoch = session_page.a.epoch;
+	r->epoch = session_page.a.lock_epoch;
 	if (h) {
 		r->h = *h;
 		held_remove(t, h);
@@ -122,7 +122,7 @@ void release_end(struct release *r)
 {
 	uint32_t flags = held_kind(&r->h);
 
-	if (!session_on() || session_page.a.epoch != r->epoch)
+	if (!session_wants_locks() || session_page.a.lock_epoch != r->epoch)
 		return;
 	hook_enter(r->t);
 	held_write_wait(r->t, &r->h);

@@ -81,7 +81,7 @@ static inline struct thread *shim_enter(void)
 	if (unlikely(!t || t->list->in_hook || session_mutex_level() == LDB_MUTEX_OFF))
 		return NULL;
 	hook_enter(t);
-	if (unlikely(t->list->held_epoch != session_page.a.epoch || t->list->nr_held > HELD_MAX))
+	if (unlikely(t->list->held_epoch != session_page.a.lock_epoch || t->list->nr_held > HELD_MAX))
 		held_forget(t->list, t->tid);
 	return t;
 }

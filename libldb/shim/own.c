@@ -175,7 +175,7 @@ static __attribute__((noinline)) void slow_released(const volatile void *lock, u
 /* May the newest entry be removed without reading the others? */
 static inline bool own_is_plain(const struct held_list CPU_THREAD_SPACE *l, const volatile void *lock)
 {
-	return likely(!l->in_hook && l->held_epoch == session_page.a.epoch) && !own_is_wanted(lock);
+	return likely(!l->in_hook && l->held_epoch == session_page.a.lock_epoch) && !own_is_wanted(lock);
 }
 
 static __attribute__((noinline)) void stamped_released(const volatile void *lock, uintptr_t site)

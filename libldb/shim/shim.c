@@ -62,7 +62,7 @@ __attribute__((noinline, cold)) void held_forget(struct held_list *l, uint32_t t
 	for (uint32_t n = 0; n < HELD_MAX; n++)
 		l->held[n] = (struct held_lock){ 0 };
 	l->nr_held = 0;
-	l->held_epoch = session_page.a.epoch;
+	l->held_epoch = session_page.a.lock_epoch;
 }
 
 /*
@@ -240,7 +240,7 @@ static ALWAYS_INLINE enum way release_any(const struct lock_call *f, void *lock)
 
 	if (f->kind == LDB_LOCK_MUTEX && unlikely(glibc_mutex_nested(lock)))
 		return REAL;
-	if (unlikely(l->in_hook || l->held_epoch != session_page.a.epoch || waiters_seen(lock)))
+	if (unlikely(l->in_hook || l->held_epoch != session_page.a.lock_epoch || waiters_seen(lock)))
 		return SLOW;
 	if (unlikely(!held_pop_fast(l, lock) && l->nr_held))
 		return SLOW;
@@ -256,7 +256,7 @@ static ALWAYS_INLINE enum way release_usual(const struct lock_call *f, void *loc
 	if (unlikely(!l->tid && !l->nr_held && glibc_mutex_alone(lock)))
 		return REAL;
 	if (unlikely(!glibc_mutex_unwanted(lock) || !l->tid || l->in_hook ||
-		     l->held_epoch != session_page.a.epoch || !held_pop_quick(l, lock)))
+		     l->held_epoch != session_page.a.lock_epoch || !held_pop_quick(l, lock)))
 		return NEXT_PART;
 	return likely(glibc_mutex_release(lock)) ? DONE : REAL;
 }
@@ -522,7 +522,7 @@ void shim_thread_exit(struct thread *t)
 {
 	struct held_list *l = t->list;
 
-	if (session_on() && l->held_epoch == session_page.a.epoch)
+	if (session_wants_locks() && l->held_epoch == session_page.a.lock_epoch)
 		for (uint32_t n = 0; n < l->nr_held; n++)
 			held_write_wait(t, &l->held[n]);
 	l->nr_held = 0;
@@ -555,6 +555,8 @@ void shim_flush(struct thread *t)
 	const struct held_list *l = t->list;
 	uint32_t nr = order_held_count(&l->nr_held);
 
+	if (l->held_epoch != session_page.a.lock_epoch)
+		return;
 	for (uint32_t n = 0; n < nr && n < HELD_MAX; n++) {
 		const volatile struct held_lock *p = &l->held[n];
 		struct held_lock h = *p;

@@ -43,7 +43,7 @@ void wait_begin(struct wait *w, struct thread *t, uintptr_t object, uint32_t kin
 	w->kind = kind;
 	w->owner = owner;
 	w->site = site;
-	w->epoch = session_page.a.epoch;
+	w->epoch = session_page.a.lock_epoch;
 	w->gen = thread_innermost(t, &w->nr_later);
 	/* The last thread that comes to a barrier wakes the others. */
 	if (has_waker(kind))
@@ -58,7 +58,7 @@ static struct thread *wait_over(struct wait *w)
 	struct thread *t = w->t;
 
 	w->t = NULL;
-	if (!session_on() || session_page.a.epoch != w->epoch)
+	if (!session_wants_locks() || session_page.a.lock_epoch != w->epoch)
 		return NULL;
 	hook_enter(t);
 	return t;

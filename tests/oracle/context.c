@@ -185,7 +185,7 @@ static void read_clock(struct oracle *o)
 static void read_losses(struct oracle *o)
 {
 	struct cursor *c = reader_cursor(o->r, LDB_BLK_LOST, NULL);
-	uint64_t of[LDB_LOST_KERNEL + 1] = { 0 };
+	uint64_t of[LDB_LOST_KERNEL + 1] = { 0 }, left = 0;
 	struct reader_rows in;
 	const char *text;
 
@@ -193,6 +193,13 @@ static void read_losses(struct oracle *o)
 		for (size_t i = 0; i < in.nr; i++) {
 			const struct ldb_row_lost *row = &in.lost[i];
 
+			/* Of what happened in a pause nothing is known. */
+			if (row->what == LDB_LEFT_PAUSE)
+				left = UINT32_MAX;
+			else if (row->what > LDB_LEFT_PAUSE && row->what <= LDB_LEFT_REQUESTS)
+				left += row->count;
+			if (row->what >= LDB_LEFT_PAUSE && row->what <= LDB_LEFT_REQUESTS)
+				continue;
 			if (!row->what || row->what > LDB_LOST_KERNEL || !row->count) {
 				oracle_violation(o, ORACLE_TRACE, "loss of nothing", "what %u, count %" PRIu64,
 						 row->what, row->count);
@@ -212,7 +219,8 @@ static void read_losses(struct oracle *o)
 	o->nr_unwatched += of[LDB_LOST_UNWATCHED];
 	text = reader_meta(o->r, "end");
 	o->disk_full = of[LDB_LOST_DISK] || (text && !strcmp(text, "disk"));
-	o->lost_left = o->nr_lost > UINT64_MAX / GUESSES ? UINT64_MAX : o->nr_lost * GUESSES;
+	left += o->nr_lost;
+	o->lost_left = left > UINT64_MAX / GUESSES ? UINT64_MAX : left * GUESSES;
 	if (o->nr_lost && o->out)
 		fprintf(o->out, "trace: %" PRIu64 " records lost: overrun %" PRIu64 ", unfinished %" PRIu64
 			", torn %" PRIu64 ", disk %" PRIu64 ", kernel %" PRIu64 "\n", o->nr_lost, of[1],

@@ -17,6 +17,7 @@
  * - A thread that is about to exit, or was never registered, may tag requests: the API works
  *   in threads that ldb does not know.  But no thread does so before it was born.
  * - What was lost is missing: oracle_excused().
+ * - At a pause (LDB_REQ_OP_CUT) all that is open is over, without an end.
  * - Recordings of more requests than the table may have, and those that were cut, have no
  *   table; those that filled the disk have as much of it as there was room for.
  */
@@ -255,6 +256,23 @@ static void on_arrived(struct requests *q, struct worker *w, const struct ldb_ro
 	w->arrived = row->id;
 }
 
+static void on_cut(struct requests *q)
+{
+	const struct request *r;
+	struct worker *w;
+	uint64_t key;
+	size_t i = 0;
+
+	while ((r = map_next(&q->open, &i, &key)))
+		sum_add(&q->sum, key, r->start, 0, r->nr_segments, false);
+	map_exit(&q->open);
+	i = 0;
+	while ((w = map_next(&q->workers, &i, &key))) {
+		w->nr = 0;
+		w->awaits_start = false;
+	}
+}
+
 /* The API works in threads that ldb does not know; but no thread uses it before its birth. */
 static void check_teller(struct requests *q, const struct ldb_row_req *row)
 {
@@ -268,8 +286,13 @@ static void check_teller(struct requests *q, const struct ldb_row_req *row)
 
 static void check_event(struct requests *q, const struct ldb_row_req *row)
 {
-	struct worker *w = map_get(&q->workers, row->tid);
+	struct worker *w;
 
+	if (row->op == LDB_REQ_OP_CUT) {
+		on_cut(q);
+		return;
+	}
+	w = map_get(&q->workers, row->tid);
 	if (row->op > LDB_REQ_OP_ARRIVED || !row->op) {
 		bad(q, "row", row, "unknown op");
 		return;

@@ -151,7 +151,7 @@ void harness_start(enum ldb_mutex_level level, uint64_t threshold)
 	session_page.a.mutex_level = level;
 	session_page.a.lock_threshold = threshold;
 	shim_begin();
-	session_publish(&session_page.a);
+	session_publish(&session_page.a, false);
 }
 
 void harness_stop(void)
@@ -163,7 +163,7 @@ void harness_reattach(void)
 {
 	harness_stop();
 	shim_begin();
-	session_publish(&session_page.a);
+	session_publish(&session_page.a, false);
 }
 
 unsigned harness_nr(void)

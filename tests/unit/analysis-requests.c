@@ -4,7 +4,7 @@
 #include "analysis-sample.h"
 
 enum { START = LDB_REQ_OP_START, BLOCK = LDB_REQ_OP_BLOCK, END = LDB_REQ_OP_END,
-       END_ALL = LDB_REQ_OP_END_ALL, ARRIVED = LDB_REQ_OP_ARRIVED };
+       END_ALL = LDB_REQ_OP_END_ALL, CUT = LDB_REQ_OP_CUT, ARRIVED = LDB_REQ_OP_ARRIVED };
 
 static struct made t;
 static struct requests r;
@@ -52,6 +52,30 @@ static void test_simple(void)
 	ok(life(0)->start == 100 && life(0)->end == 250 && life(0)->is_complete, "from START to END");
 	is_int(life(0)->nr_parts, 1, "one part");
 	is_int(r.all.p50_ns, 150, "its latency");
+	end();
+}
+
+/* The recording is paused twice while requests are open; their ids are used again. */
+static void test_cut(void)
+{
+	begin();
+	req(START, .tid = 1, .tick = 100, .id = 7);
+	req(CUT, .tick = 200);
+	req(END, .tid = 1, .tick = 210, .id = 7);
+	req(START, .tid = 1, .tick = 300, .id = 7);
+	req(END, .tid = 1, .tick = 350, .id = 7);
+	req(START, .tid = 1, .tick = 400, .id = 7);
+	req(CUT, .tick = 500);
+	req(START, .tid = 2, .tick = 600, .id = 8);
+	req(END_ALL, .tid = 1, .tick = 650, .id = 0);
+	req(START, .tid = 1, .tick = 700, .id = 7);
+	req(END, .tid = 1, .tick = 710, .id = 7);
+	lives_of(7);
+	is_int(r.nr_lives, 4, "four lives");
+	ok(!life(0)->is_complete && life(0)->end == 200, "the first is cut at the pause");
+	ok(life(1)->is_complete && life(1)->start == 300 && life(1)->end == 350, "the next is its own");
+	ok(!life(2)->is_complete && life(2)->start == 400 && life(2)->end == 500, "one more is cut");
+	ok(life(3)->is_complete && life(3)->start == 700, "the end of all did not end the one that was cut");
 	end();
 }
 
@@ -330,6 +354,7 @@ static void test_storm(void)
 int main(void)
 {
 	test_simple();
+	test_cut();
 	test_hops();
 	test_arrived();
 	test_arrived_known();

@@ -408,10 +408,52 @@ static bool is_wanted(const struct lives *l, const struct ldb_row_req *row)
 {
 	size_t bit;
 
-	if (!l->wanted || row->op == LDB_REQ_OP_END_ALL)
+	if (!l->wanted || row->op == LDB_REQ_OP_END_ALL || row->op == LDB_REQ_OP_CUT)
 		return true;
 	bit = wanted_bit(l, row->id);
 	return l->wanted[bit / 64] >> bit % 64 & 1;
+}
+
+/* Ends an instance that is open when nothing more is known of it. */
+static int end_unfinished(struct lives *l, struct open_life *o, int64_t last)
+{
+	struct life *life = &o->life;
+
+	for (size_t i = 0; i < life->nr_parts; i++) {
+		struct life_part *p = &life->parts[i];
+
+		if (!p->is_open)
+			continue;
+		life->has_lost_handoff |= p->is_queue;
+		p->end = max(last, p->start);
+		life->end = max(life->end, p->end);
+	}
+	/* The request ended, and only a span in a queue is left, from which no thread took it. */
+	if (life->has_lost_handoff && is_left(o))
+		return end_lost_in_queue(l, o);
+	return end_life(l, o);
+}
+
+static int end_all_lives(struct lives *l, int64_t last)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < l->open.nr && !ret; i++) {
+		struct open_life *o = l->open.at[i];
+
+		if (o->is_open)
+			ret = end_unfinished(l, o, last);
+	}
+	return ret;
+}
+
+/* What ends after this and began before it is a stray end, also if only a part of the trace is read. */
+static int on_cut(struct lives *l, const struct ldb_row_req *row)
+{
+	for (size_t i = 0; i < l->workers.nr; i++)
+		((struct worker *)l->workers.at[i])->nr = 0;
+	l->is_part = false;
+	return end_all_lives(l, row->tick);
 }
 
 static int on_row(void *arg, const void *ordered)
@@ -434,43 +476,11 @@ static int on_row(void *arg, const void *ordered)
 		return on_end(l, row, row->id);
 	case LDB_REQ_OP_END_ALL:
 		return on_end_all(l, row);
+	case LDB_REQ_OP_CUT:
+		return on_cut(l, row);
 	default:
 		return 0;	/* an operation of a later version */
 	}
-}
-
-/* Ends an instance that is open at the end of the trace. */
-static int end_unfinished(struct lives *l, struct open_life *o, int64_t last)
-{
-	struct life *life = &o->life;
-
-	for (size_t i = 0; i < life->nr_parts; i++) {
-		struct life_part *p = &life->parts[i];
-
-		if (!p->is_open)
-			continue;
-		life->has_lost_handoff |= p->is_queue;
-		p->end = max(last, p->start);
-		life->end = max(life->end, p->end);
-	}
-	/* The request ended, and only a span in a queue is left, from which no thread took it. */
-	if (life->has_lost_handoff && is_left(o))
-		return end_lost_in_queue(l, o);
-	return end_life(l, o);
-}
-
-static int end_all_lives(struct lives *l)
-{
-	int64_t last = ticks_sane(reader_end_tick(l->m->reader));
-	int ret = 0;
-
-	for (size_t i = 0; i < l->open.nr && !ret; i++) {
-		struct open_life *o = l->open.at[i];
-
-		if (o->is_open)
-			ret = end_unfinished(l, o, last);
-	}
-	return ret;
 }
 
 static void free_all(struct lives *l)
@@ -493,7 +503,7 @@ static int read_lives(struct lives *l)
 	if (!ret)
 		ret = rows_by_time(m->reader, LDB_BLK_REQ, &l->filter, on_row, l);
 	if (!ret)
-		ret = end_all_lives(l);
+		ret = end_all_lives(l, ticks_sane(reader_end_tick(m->reader)));
 	free_all(l);
 	return ret;
 }

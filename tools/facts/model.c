@@ -144,11 +144,36 @@ static bool loses_events(const struct model *m, const struct ldb_row_lost *row)
 		row->ring < model_number(m, "nr_cpus", UINT32_MAX));
 }
 
+/* Nothing is known of switches in a pause, so both its ends count as losses of kernel events. */
+static int add_pause(struct model *m, const struct ldb_row_lost *row)
+{
+	int64_t ticks = ticks_sane(row->count < INT64_MAX ? (int64_t)row->count : INT64_MAX);
+	int64_t begin = ticks_sane(ticks_sane(row->tick) - ticks);
+
+	m->nr_pauses++;
+	m->pauses_ns = ticks_sane(m->pauses_ns + ticks_ns(m->reader, (double)ticks));
+	return array_push(m->losses, m->nr_losses, m->room_losses, begin) ||
+	       array_push(m->losses, m->nr_losses, m->room_losses, ticks_sane(row->tick)) ? -ENOMEM : 0;
+}
+
+static int add_left(struct model *m, const struct ldb_row_lost *row)
+{
+	uint32_t kind = row->what - LDB_LEFT_PAUSE;
+
+	if (!kind)
+		return add_pause(m, row);
+	m->left[kind < MODEL_NR_LEFT ? kind : 0] += row->count;
+	m->nr_left += row->count;
+	return 0;
+}
+
 static int add_lost(void *arg, const void *at)
 {
 	const struct ldb_row_lost *row = at;
 	struct model *m = arg;
 
+	if (row->what >= LDB_LEFT_PAUSE)
+		return add_left(m, row);
 	m->lost[row->what < MODEL_NR_LOST ? row->what : 0] += row->count;
 	m->nr_lost += row->count;
 	if (!loses_events(m, row))

@@ -60,6 +60,7 @@ struct party {
 };
 
 #define MODEL_NR_LOST	8	/* kinds of losses; index: LDB_LOST_* */
+#define MODEL_NR_LEFT	8	/* kinds of what was left out; index: LDB_LEFT_* - LDB_LEFT_PAUSE */
 
 /* This is the recording as a whole, with what a report must say about its quality. */
 struct model {
@@ -75,6 +76,10 @@ struct model {
 	uint64_t nr_unwatched;		/* threads that were never sampled */
 	uint64_t lost[MODEL_NR_LOST];	/* records; [0]: of kinds not known here */
 	uint64_t nr_lost;		/* of all kinds */
+	uint64_t left[MODEL_NR_LEFT];	/* left out as the user wanted */
+	uint64_t nr_left;		/* of all kinds, without pauses */
+	uint64_t nr_pauses;
+	int64_t pauses_ns;		/* how long recording was paused */
 	uint64_t nr_gaps, nr_thread_gaps; /* of all threads (the scanner did not run); of one */
 	int64_t gap_ns, thread_gap_ns;
 	struct intervals gaps;		/* their times, merged */

@@ -27,8 +27,7 @@ static void send_session(struct recording *r)
 		.version = LDB_CONTROL_VERSION, .mutex_level = o->mutex_level,
 		.budget_ppm = o->budget_ppm, .scan_interval_ns = o->scan_interval_ns,
 		.nr_scanners = o->nr_scanners, .scanner_cpu = o->scanner_cpu,
-		.lock_threshold_ns = o->lock_threshold_ns,
-		.func_threshold_ns = o->func_threshold_ns,
+		.tune = r->tune,
 	} };
 
 	memcpy(m.attach.name, r->name, sizeof(m.attach.name));
@@ -139,6 +138,8 @@ static void on_ready(struct recording *r, const union control_message *m)
 	threads_poll(r->threads);
 	writer_flush(r->writer);
 	summary_root(r);
+	if (r->phase == PHASE_RESUME)
+		recording_tune(r);	/* this may have changed while it was away */
 	recording_enter(r, PHASE_RUNNING);
 }
 

@@ -318,6 +318,7 @@ bool output_open(struct recording *r)
 	open_samples(r);
 	open_flows(r);
 	write_clock(r);
+	recording_begin_paused(r);
 	writer_flush(r->writer);
 	r->begin_ns = clock_mono_ns();
 	r->next_second_ns = r->begin_ns + (r->o->live ? (int64_t)r->o->live->period_ns : 1000000000);
@@ -357,6 +358,20 @@ static void write_lost(struct recording *r, unsigned ring, uint64_t count, unsig
 		return;
 	writer_add_lost(r->writer, &row);
 	r->nr_lost += count;
+}
+
+/* all: the invocations that were only counted, of all threads so far. */
+static void write_outside(struct recording *r, uint64_t all)
+{
+	struct ldb_row_lost row = {
+		.tick = recording_tick(r, clock_now(r->clock_id)), .what = LDB_LEFT_OUTSIDE,
+	};
+
+	if (all <= r->outside_reported)
+		return;
+	row.count = all - r->outside_reported;
+	r->outside_reported = all;
+	writer_add_lost(r->writer, &row);
 }
 
 static void write_losses(struct recording *r)
@@ -421,6 +436,7 @@ void output_second(struct recording *r)
 {
 	threads_poll(r->threads);
 	write_losses(r);
+	write_outside(r, threads_now(r->threads).outside_requests);
 	write_clock(r);
 	writer_flush(r->writer);
 	r->bytes = writer_bytes(r->writer);
@@ -475,6 +491,7 @@ void output_close(struct recording *r)
 	int rc;
 
 	kernel_finish(r);
+	recording_end_paused(r);
 	finish_samples(r);
 	drain_finish(r->drain, clock_mono_ns());
 	if (r->flows)
@@ -484,6 +501,7 @@ void output_close(struct recording *r)
 	write_losses(r);
 	write_clock(r);
 	threads_finish(r->threads, recording_tick(r, clock_now(r->clock_id)), &r->threads_total);
+	write_outside(r, r->threads_total.outside_requests);
 	if (unwatched) {
 		snprintf(text, sizeof(text), "%" PRIu64 " thread%s unobserved", unwatched,
 			 unwatched == 1 ? " was" : "s were");

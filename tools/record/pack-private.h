@@ -45,6 +45,7 @@ struct pack {
 	void *rest_arg;
 	pack_mapping_fn *on_mapping;
 	void *mapping_arg;
+	int64_t pause_from, pause_to;	/* of the last pause; none: both are INT64_MAX */
 	unsigned nr_since;		/* events, since that was called */
 };
 

@@ -117,6 +117,7 @@ struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 		return NULL;
 	p->s = s;
 	p->w = w;
+	p->pause_from = p->pause_to = INT64_MAX;
 	p->call_texts.max = CALL_TEXTS_MAX;
 	p->t0 = t0;
 	p->slack = slack_ticks;
@@ -479,11 +480,59 @@ const struct pack_type pack_types[PACK_GROUPS][PACK_TYPES] = {
 	TYPE(LDB_EV_LOST) = { 1, lost_event },
 };
 
+/* Pauses */
+
+static void cut_requests(struct pack *p, int64_t tick)
+{
+	struct ldb_row_req *row = pack_keep_back(p, LDB_BLK_REQ, tick);
+
+	*row = (struct ldb_row_req){ .op = LDB_REQ_OP_CUT, .tick = tick };
+}
+
+void pack_pause(struct pack *p, int64_t tick)
+{
+	p->pause_from = tick;
+	p->pause_to = INT64_MAX;
+	cut_requests(p, tick);
+}
+
+void pack_resume(struct pack *p, int64_t tick)
+{
+	p->pause_to = tick;
+	cut_requests(p, tick);
+}
+
+static bool is_paused_at(const struct pack *p, int64_t tick)
+{
+	return tick >= p->pause_from && tick < p->pause_to;
+}
+
+/* Who a task is must be known also after the pause. */
+static bool is_of_tasks(unsigned type)
+{
+	return (type >= LDB_EV_FORK && type <= LDB_EV_TASK) || type == LDB_EV_IRQ_NAME;
+}
+
+static bool is_dropped(const struct pack *p, const struct ldb_rec *r)
+{
+	return r->type >> 8 == LDB_EV_SWITCH >> 8 && !is_of_tasks(r->type) &&
+	       is_paused_at(p, pack_tick(p, r->tsc));
+}
+
+static bool is_row_dropped(const struct pack *p, unsigned kind, const void *row)
+{
+	const struct kept_kind *k = &kept_kinds[kind];
+
+	if (kind == LDB_BLK_SCHED && is_of_tasks(((const struct ldb_row_sched *)row)->op + 0x400))
+		return false;
+	return is_paused_at(p, *(const int64_t *)((const char *)row + k->time));
+}
+
 void pack_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	const struct pack_type *type = pack_type(recs[0].type);
 
-	if (!type->nr_slots)
+	if (!type->nr_slots || is_dropped(p, recs))
 		return;
 	rest_sometimes(p);
 	type->take(p, ring, recs);
@@ -500,6 +549,8 @@ void pack_row(struct pack *p, unsigned kind, const void *row)
 		writer_add(p->w, kind, row, 1);
 		return;
 	}
+	if (is_row_dropped(p, kind, row))
+		return;
 	k = &kept_kinds[kind];
 	rest_sometimes(p);
 	p->nr_rows++;

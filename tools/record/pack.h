@@ -64,6 +64,13 @@ void pack_event(struct pack *p, unsigned ring, const struct ldb_rec *recs);
  */
 void pack_row(struct pack *p, unsigned kind, const void *row);
 
+/*
+ * From tick on, until pack_resume(), what the kernel reports is dropped; and at both times the
+ * requests are cut that are open.
+ */
+void pack_pause(struct pack *p, int64_t tick);
+void pack_resume(struct pack *p, int64_t tick);
+
 uint64_t pack_nr_rows(const struct pack *p);	/* of these, without TASK and LOST */
 uint64_t pack_nr_open(const struct pack *p);	/* invocations that had not ended */
 uint64_t pack_nr_irqs(const struct pack *p);	/* interrupts, also those too short for a row */

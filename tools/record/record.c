@@ -301,6 +301,10 @@ int record_run(const struct record_options *o)
 		return CLI_FAILURE;
 	if (!o->live && !output_check(o->output))
 		return CLI_FAILURE;
+	r.tune = (struct ldb_tune){
+		.flags = (o->paused ? LDB_TUNE_PAUSED : 0) | (o->only_requests ? LDB_TUNE_IN_REQUESTS : 0),
+		.lock_threshold_ns = o->lock_threshold_ns, .func_threshold_ns = o->func_threshold_ns,
+	};
 	r.clock_id = o->monotonic ? LDB_CLOCK_MONO : clock_choose();
 	clock_offset(0, &r.offset_ns);
 	clock_sample(r.clock_id, &r.first_clock);

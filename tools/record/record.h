@@ -82,6 +82,8 @@ struct record_options {
 	bool may_slow_samples;	/* without privileges, too; it makes switches slower */
 	bool flows;		/* calls between modules are followed, in any program */
 	uint64_t flows_threshold_ns;
+	bool paused;		/* nothing is recorded before somebody resumes it */
+	bool only_requests;	/* invocations outside requests are only counted */
 	bool kernel_only;	/* no functions, locks and requests: the runtime is left out */
 	bool quiet, verbose;
 	/*
@@ -199,6 +201,7 @@ union control_message {
 	struct ldb_msg_hello hello;
 	struct ldb_msg_attach attach;
 	struct ldb_msg_flows flows;
+	struct ldb_msg_tune tune;
 	struct ldb_msg_attached attached;
 	struct ldb_msg_text text;
 	struct ldb_msg_leaving leaving;

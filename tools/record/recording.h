@@ -44,6 +44,9 @@ struct recording {
 	unsigned drain_ms;
 	struct giveway *giveway;	/* while it runs; NULL: it does not */
 	bool has_tried_giveway;
+	struct ldb_tune tune;	/* what the runtime is to record */
+	bool is_paused;
+	int64_t pause_tick;	/* since when */
 	bool recorded;		/* the program got as far as HELLO */
 	bool failed;		/* exit status 1; was explained */
 	bool is_stopping, is_left; /* live: the user wants to stop, and wants it now */
@@ -80,7 +83,7 @@ struct recording {
 	struct flow_sums *flows;		/* NULL: calls between modules are not followed */
 	struct samples *samples;	/* NULL: none are taken */
 	char samples_why[128];		/* why none are, though they were asked for; "" */
-	uint64_t unwatched_reported;
+	uint64_t unwatched_reported, outside_reported;
 	uint64_t disk_lost;
 
 	/* for the summary */
@@ -126,6 +129,22 @@ void recording_close(struct recording *r);
 
 /* No recording takes place; the reason was printed. */
 void recording_give_up(struct recording *r);
+
+/* pause.c */
+
+/*
+ * Pauses the recording, or resumes it: nothing of the program's and the kernel's events is written
+ * meanwhile, and the runtime's scanner sleeps.  Requests that are open are cut.  What the trace says
+ * of threads and modules remains complete.
+ */
+void recording_pause(struct recording *r, bool pause);
+
+/* The recording begins paused, or ends while it is. */
+void recording_begin_paused(struct recording *r);
+void recording_end_paused(struct recording *r);
+
+/* Sends r->tune to the runtime.  Returns 0 or -errno; if there is none now, it gets it later. */
+int recording_tune(struct recording *r);
 
 /* messages.c */
 

@@ -26,6 +26,7 @@ struct known {
 	bool is_final;		/* its last row was written */
 	uint64_t last_gen;	/* threads_write(): of its innermost frame then */
 	struct ldb_row_thread row;
+	uint64_t outside_requests;
 	char name[16];
 };
 
@@ -108,6 +109,7 @@ static void read_page(const struct threads *t, const volatile struct ldb_page *p
 	row->start_routine = p->start_routine;
 	row->below_threshold = p->below_threshold;
 	row->cost = p->cost_tsc;
+	k->outside_requests = p->outside_requests;
 	copy_name(k->name, p->name);
 	row->name = k->name;
 	b = pack_birth_of(t->pack, k->tid);
@@ -186,6 +188,7 @@ static void finish(struct threads *t, struct known *k, int64_t end, bool exited)
 	t->total.made += k->row.made;
 	t->total.seen += k->row.seen;
 	t->total.below_threshold += k->row.below_threshold;
+	t->total.outside_requests += k->outside_requests;
 }
 
 static bool is_same(const struct threads *t, const struct known *k,
@@ -251,6 +254,7 @@ struct threads_total threads_now(const struct threads *t)
 		all.made += k->row.made;
 		all.seen += k->row.seen;
 		all.below_threshold += k->row.below_threshold;
+		all.outside_requests += k->outside_requests;
 	}
 	return all;
 }

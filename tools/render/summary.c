@@ -34,6 +34,20 @@ const struct column lost_columns[] = {
 	       .form = COLUMN_ONLY_TABLE),
 	{ 0 }
 };
+
+/* What the user wanted to be left out. */
+static const struct column left_columns[] = {
+	COLUMN("functions", left[LDB_LEFT_FUNCS - LDB_LEFT_PAUSE],
+	       .head = "observed calls of functions that are not recorded"),
+	COLUMN("short", left[LDB_LEFT_SHORT - LDB_LEFT_PAUSE],
+	       .head = "observed calls that were too short for their function"),
+	COLUMN("outside_requests", left[LDB_LEFT_OUTSIDE - LDB_LEFT_PAUSE],
+	       .head = "observed calls outside requests"),
+	COLUMN("locks", left[LDB_LEFT_LOCKS - LDB_LEFT_PAUSE], .head = "short waits and holds of locks"),
+	COLUMN("requests", left[LDB_LEFT_REQUESTS - LDB_LEFT_PAUSE],
+	       .head = "requests of classes that are not recorded"),
+	COLUMN("pauses", nr_pauses), COLUMN("paused_ns", pauses_ns), { 0 }
+};
 #undef ROW
 
 #define ROW struct thread
@@ -105,7 +119,7 @@ static const struct column made_more_columns[] = {
 };
 
 static const struct column model_columns[] = {
-	SELF("lost", lost_columns), COLUMN("observation_gaps", nr_gaps),
+	SELF("lost", lost_columns), SELF("left_out", left_columns), COLUMN("observation_gaps", nr_gaps),
 	COLUMN("observation_gap_ns", gap_ns), COLUMN("thread_observation_gaps", nr_thread_gaps),
 	COLUMN("thread_observation_gap_ns", thread_gap_ns),
 	COLUMN("unobserved_threads", nr_unwatched), COLUMN("bad_modules", nr_bad_modules),
@@ -181,6 +195,27 @@ static void head_lost(const struct render *r, const struct model *m)
 	if (m->paused_ns)
 		fprintf(r->out, "The scanner had no core to itself and slept for %s: few short calls are observed then.\n",
 			units_duration(m->paused_ns, a));
+}
+
+static void head_left(const struct render *r, const struct model *m)
+{
+	const struct row row = { .at = m };
+	char a[UNITS_ROOM], b[UNITS_ROOM];
+	const char *between = "Left out, as you wanted: ";
+
+	if (m->nr_pauses)
+		fprintf(r->out, "Recording was paused for %s in %s pause%s: requests that were open then are cut.\n",
+			units_duration(m->pauses_ns, a), units_count(m->nr_pauses, b), m->nr_pauses == 1 ? "" : "s");
+	for (const struct column *c = left_columns; c->type; c++) {
+		uint64_t nr = column_value(c, &row, NULL).u64;
+
+		if (!c->head || !nr)
+			continue;
+		fprintf(r->out, "%s%s %s", between, units_count(nr, a), c->head);
+		between = ", ";
+	}
+	if (m->nr_left)
+		fputs(".\n", r->out);
 }
 
 /* Prints what sampling has cost, of the time the threads existed. */
@@ -274,6 +309,7 @@ void text_head(const struct render *r, const struct model *m, const struct stats
 	if (!m->is_kernel_only)
 		head_seen(r, m, stats);
 	head_lost(r, m);
+	head_left(r, m);
 	if (!m->is_kernel_only)
 		head_budget(r, m);
 	text_kernel(m, text);

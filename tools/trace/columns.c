@@ -96,6 +96,12 @@ static inline void set_all_ids(struct extent *e)
 	e->id_max = UINT64_MAX;
 }
 
+static inline __attribute__((always_inline)) void adjust_req(const struct ldb_row_req *r, struct extent *e)
+{
+	if (r->op == LDB_REQ_OP_END_ALL || r->op == LDB_REQ_OP_CUT)
+		set_all_ids(e);
+}
+
 /* Corrects what the members named in schemas.def do not express. */
 static inline __attribute__((always_inline)) void adjust(unsigned kind, const void *row,
 							 struct extent *e)
@@ -104,8 +110,8 @@ static inline __attribute__((always_inline)) void adjust(unsigned kind, const vo
 		adjust_func(row, e);
 	else if (kind == LDB_BLK_SCHED)
 		adjust_sched(row, e);
-	else if (kind == LDB_BLK_REQ && ((const struct ldb_row_req *)row)->op == LDB_REQ_OP_END_ALL)
-		set_all_ids(e);
+	else if (kind == LDB_BLK_REQ)
+		adjust_req(row, e);
 	else if (kind == LDB_BLK_GAP && !((const struct ldb_row_gap *)row)->tid)
 		set_all_ids(e);
 }

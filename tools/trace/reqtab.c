@@ -32,6 +32,7 @@ struct work {			/* the requests a thread works on */
 struct reqtab {
 	struct ldb_row_reqtab *rows;
 	size_t nr, room, max;
+	size_t first;		/* rows before it are final */
 	struct hash open;	/* of rows, by id */
 	struct work *work;
 	size_t nr_work, room_work;
@@ -221,6 +222,19 @@ static void end_all(struct reqtab *t, const struct ldb_row_req *r)
 	hash_free(&w->hash);
 }
 
+/* What is open stays incomplete. */
+static void cut(struct reqtab *t, int64_t tick)
+{
+	for (; t->first < t->nr; t->first++)
+		if (!t->rows[t->first].complete && tick > t->rows[t->first].start)
+			t->rows[t->first].end = tick;
+	hash_free(&t->open);
+	for (size_t i = 0; i < t->nr_work; i++) {
+		t->work[i].nr = 0;
+		hash_free(&t->work[i].hash);
+	}
+}
+
 /* Returns when it arrived; if that is invalid, when the row was written. */
 static int64_t arrival(const struct ldb_row_req *r)
 {
@@ -262,6 +276,9 @@ int reqtab_add(struct reqtab *t, const struct ldb_row_req *r)
 	case LDB_REQ_OP_END_ALL:
 		end_all(t, r);
 		return 0;
+	case LDB_REQ_OP_CUT:
+		cut(t, r->tick);
+		return 0;
 	default:
 		return 0;
 	}
@@ -295,7 +312,7 @@ COMPARE(by_id_start, struct ldb_row_reqtab, UP(id) UP(start))
 
 const struct ldb_row_reqtab *reqtab_finish(struct reqtab *t, int64_t last, size_t *nr)
 {
-	for (size_t i = 0; i < t->nr; i++)
+	for (size_t i = t->first; i < t->nr; i++)
 		if (!t->rows[i].complete && last > t->rows[i].start)
 			t->rows[i].end = last;
 	/* Ids often count up, and a sort of millions would delay the end. */

@@ -654,7 +654,9 @@ struct ldb_page {
 	 * is right as soon as its own is in a ring.
 	 */
 	__u64	ending_gen, ending_seen;
-	__u64	pad2[2];
+	/* observed invocations that were not written because the thread was in no request */
+	__u64	outside_requests;
+	__u64	pad2;
 	/*
 	 * Kernel module.  k_seq counts: odd while the thread is on a CPU, even
 	 * while it is not, 0 while that is not known.  Two equal even values mean
@@ -688,7 +690,7 @@ struct ldb_stack_frame {
 	__u64	start_min, start_max;
 	__u64	last_seen;	/* end_min: it was alive at this time */
 	__u32	flags;		/* LDB_FUNC_F_FROM_START, LDB_FUNC_F_RESUMED */
-	__u32	pad;
+	__u32	in_request;	/* its thread worked on a request when it was first observed */
 };
 
 struct ldb_stack {

@@ -27,6 +27,7 @@
  *	runtime  -> MODULE ..., BLOCKS		one for each mapped ELF file, then
  *	runtime  -> READY			(launch: main() starts after it)
  *	runtime  -> MODULE, UNLOADED, BLOCKS, TEXT	any time later (dlopen, dlclose)
+ *	recorder -> TUNE			any time later: record less, or more, or pause
  *	recorder -> DETACH			stop writing
  *	runtime  -> DETACHED			nothing is written any more
  *	either end closes: the other one cleans up and continues.
@@ -49,7 +50,7 @@
 
 #include <stdint.h>
 
-#define LDB_CONTROL_VERSION	4
+#define LDB_CONTROL_VERSION	5
 #define LDB_CONTROL_NAME	"ldb-control-%llu-%d"	/* inode of its pid namespace, pid in it */
 #define LDB_ENV			"LDB"			/* =listen */
 #define LDB_ENV_RECORD		"LDB_RECORD"		/* abstract name, without the NUL */
@@ -73,6 +74,7 @@ enum ldb_msg_type {
 	LDB_MSG_RESUME		= 12,
 	LDB_MSG_BLOCKS		= 13,
 	LDB_MSG_FLOWS		= 14,
+	LDB_MSG_TUNE		= 16,
 };
 
 struct ldb_msg {
@@ -96,6 +98,22 @@ enum ldb_mutex_level {
 	LDB_MUTEX_HOLD = 2,	/* every hold longer than the threshold is stamped too */
 };
 
+#define LDB_TUNE_PAUSED		1	/* nothing is recorded for now, except that threads begin and end */
+#define LDB_TUNE_IN_REQUESTS	2	/* invocations are only counted while their thread is in no request */
+
+/* This can change while the recording goes on. */
+struct ldb_tune {
+	uint32_t flags;		/* LDB_TUNE_* */
+	uint32_t pad;
+	uint64_t lock_threshold_ns; /* waits and holds shorter than this are not written */
+	uint64_t func_threshold_ns; /* invocations surely shorter than this are only counted */
+};
+
+struct ldb_msg_tune {
+	struct ldb_msg m;
+	struct ldb_tune tune;
+};
+
 struct ldb_msg_attach {		/* carries the session's fd */
 	struct ldb_msg m;
 	uint32_t version;
@@ -104,8 +122,7 @@ struct ldb_msg_attach {		/* carries the session's fd */
 	uint32_t scan_interval_ns; /* least time between two polls of a thread; 0: none */
 	uint32_t nr_scanners;
 	int32_t scanner_cpu;	/* -1: do not pin */
-	uint64_t lock_threshold_ns; /* waits and holds shorter than this are not written */
-	uint64_t func_threshold_ns; /* invocations surely shorter than this are only counted */
+	struct ldb_tune tune;
 	/*
 	 * There are no kernel events: the kernel's counters of threads are read that have not
 	 * changed for so long (LDB_EV_SCHEDSTAT); 0: never.

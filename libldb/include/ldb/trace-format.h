@@ -330,6 +330,7 @@ struct ldb_row_lock {
 #define LDB_REQ_OP_END		3
 #define LDB_REQ_OP_END_ALL	4
 #define LDB_REQ_OP_ARRIVED	7
+#define LDB_REQ_OP_CUT		64	/* what is open now, of all ids and threads, is not followed further */
 struct ldb_row_req {
 	uint32_t op;
 	uint32_t tid;
@@ -384,6 +385,13 @@ struct ldb_row_gap {
 #define LDB_LOST_DISK		4	/* could not be written to the file */
 #define LDB_LOST_UNWATCHED	5	/* events of threads without a page */
 #define LDB_LOST_KERNEL		6	/* kernel events the kernel could not deliver (perf, bpf) */
+/* From here on: not lost, but left out because the user wanted that; ring is 0. */
+#define LDB_LEFT_PAUSE		16	/* a pause ended now; count: how long it was, ticks */
+#define LDB_LEFT_FUNCS		17	/* invocations of functions that are not recorded */
+#define LDB_LEFT_SHORT		18	/* invocations that were too short for their function */
+#define LDB_LEFT_OUTSIDE	19	/* invocations while their thread was in no request */
+#define LDB_LEFT_LOCKS		20	/* waits and holds that were too short */
+#define LDB_LEFT_REQUESTS	21	/* requests of classes that are not recorded */
 struct ldb_row_lost {
 	int64_t	 tick;
 	uint32_t ring;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Changes what is recorded while the recording goes on, and pauses it.  (raw thread)
+ *
+ * While it is paused no scanner runs, and the program's threads write nothing about locks and
+ * requests; but threads that begin and end get their pages, so that none is missing afterwards.
+ * For the scanner the pause is an observation gap.  What threads knew of locks before it is
+ * forgotten: see session_active.lock_epoch.
+ */
+#include "scan/scan.h"
+
+static uint32_t level;		/* while locks are recorded */
+static bool is_paused;
+
+bool tune_is_paused(void)
+{
+	return is_paused;
+}
+
+static void set(const struct ldb_tune *t)
+{
+	session_page.a.lock_threshold = session_ticks(t->lock_threshold_ns);
+	session_page.a.func_threshold = session_ticks(t->func_threshold_ns);
+	session_page.a.is_in_requests_only = t->flags & LDB_TUNE_IN_REQUESTS;
+}
+
+void tune_begin(const struct ldb_msg_attach *a)
+{
+	level = session_page.a.mutex_level = a->mutex_level;
+	is_paused = a->tune.flags & LDB_TUNE_PAUSED;
+	set(&a->tune);
+}
+
+/* Waits that have ended, and would be written when their lock is released, are written now. */
+static void flush_locks(void)
+{
+	uint32_t n;
+
+	raw_lock(&registry_lock);
+	n = order_live_count(&nr_live);
+	for (uint32_t i = 0; i < n; i++)
+		shim_flush(order_live_get(&live[i]));
+	raw_unlock(&registry_lock);
+}
+
+static void pause_now(void)
+{
+	is_paused = true;
+	session_write_nothing(&session_page.a);
+	scan_stop();
+	flush_locks();
+	session_page.a.lock_epoch++;	/* once is enough */
+}
+
+/* Whether a thread is in a request is only known from its next tag on. */
+static void forget_requests(void)
+{
+	uint32_t n;
+
+	raw_lock(&registry_lock);
+	n = order_live_count(&nr_live);
+	for (uint32_t i = 0; i < n; i++)
+		order_any_store(&order_live_get(&live[i])->in_request, 0);
+	raw_unlock(&registry_lock);
+}
+
+static int resume_now(void)
+{
+	int ret;
+
+	schedstat_init();
+	ret = scan_resume();
+	if (ret)
+		return ret;
+	is_paused = false;
+	forget_requests();
+	shim_begin();
+	session_page.a.mutex_level = level;
+	session_write(&session_page.a);
+	return 0;
+}
+
+int tune(const struct ldb_tune *t)
+{
+	bool pauses = t->flags & LDB_TUNE_PAUSED;
+
+	set(t);
+	if (pauses == is_paused)
+		return 0;
+	if (!pauses)
+		return resume_now();
+	pause_now();
+	return 0;
+}

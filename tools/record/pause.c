@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Pauses a recording: the runtime writes nothing, and what the kernel reports of that time is
+ * dropped.
+ *
+ * A request that is open at a pause may end in it, and its id may be used again: so requests are
+ * cut at both ends of a pause (LDB_REQ_OP_CUT).
+ */
+#include "record/recording.h"
+
+int recording_tune(struct recording *r)
+{
+	union control_message m = { .tune = { .tune = r->tune } };
+
+	if (r->sock < 0 || r->phase < PHASE_ATTACH || r->phase > PHASE_RUNNING)
+		return 0;
+	return control_send(r->sock, &m, LDB_MSG_TUNE, -1);
+}
+
+static int64_t now(const struct recording *r)
+{
+	return recording_tick(r, clock_now(r->clock_id));
+}
+
+static void begin(struct recording *r, int64_t tick)
+{
+	r->is_paused = true;
+	r->pause_tick = tick;
+	r->tune.flags |= LDB_TUNE_PAUSED;
+	pack_pause(r->pack, tick);
+}
+
+/* is_observed: the scanner writes the observation gap. */
+static void end(struct recording *r, int64_t tick, bool is_observed)
+{
+	struct ldb_row_gap gap = { .begin = r->pause_tick, .end = tick };
+	struct ldb_row_lost lost = {
+		.tick = tick, .what = LDB_LEFT_PAUSE, .count = tick - r->pause_tick,
+	};
+
+	r->is_paused = false;
+	r->tune.flags &= ~LDB_TUNE_PAUSED;
+	pack_resume(r->pack, tick);
+	writer_add_lost(r->writer, &lost);
+	if (!is_observed)
+		writer_add_gap(r->writer, &gap);
+}
+
+void recording_pause(struct recording *r, bool pause)
+{
+	if (!recording_is_open(r) || r->is_paused == pause || r->phase == PHASE_DETACH)
+		return;
+	if (pause)
+		begin(r, now(r));
+	else
+		end(r, now(r), !recording_is_kernel_only(r));
+	recording_tune(r);
+}
+
+void recording_begin_paused(struct recording *r)
+{
+	r->is_paused = false;
+	if (r->o->paused)
+		begin(r, 0);
+}
+
+void recording_end_paused(struct recording *r)
+{
+	if (r->is_paused)
+		end(r, now(r), false);
+}
