@@ -14,12 +14,26 @@
 #define FAST_TICKS	2500	/* between two calls, on average: a million calls per second */
 #define SLOW_TICKS	10000
 #define STRIDE_LOG_MAX	4
+#define LAST_OURS	8	/* in ldb_flow_state.last: it is a function of libldb's */
 #define ALL_TIMED	1024	/* calls of a thread, before some are not */
 #define PART_BUCKETS	(LDB_FLOW_PART / sizeof(uint32_t))
 
-static char *region_of(const struct flow_slot *s)
+/* Ticks of a call that is accounted for without much ado: those of the buckets of part 0. */
+#define FLOW_SHORT	4096
+
+/* For each 16 of them, the bucket, from -FLOW_SHORT on. */
+#define SHORT_WORDS	(FLOW_SHORT / 16)
+static uint8_t short_bucket[2 * SHORT_WORDS] __attribute__((aligned(64)));
+
+/* In units of 256 ticks, times 16: a state has the logarithm of its stride in the lower bits. */
+static uint32_t tick_word(uint64_t ticks)
 {
-	return (char *)flow_page.base + (uint64_t)s->owner * LDB_FLOW_REGION;
+	return ticks / 16 & ~15U;
+}
+
+static char *region_of(const struct flow_slot *s, uint64_t base)
+{
+	return (char *)base + (uint64_t)s->owner * LDB_FLOW_REGION;
 }
 
 static struct ldb_flow_cell *cell_of(char *region, const struct flow_entry *e)
@@ -27,9 +41,20 @@ static struct ldb_flow_cell *cell_of(char *region, const struct flow_entry *e)
 	return (struct ldb_flow_cell *)(region + LDB_FLOW_CELLS_OFF) + e->cell;
 }
 
+static struct ldb_flow_state *state_of(char *region, const struct flow_entry *e)
+{
+	return (struct ldb_flow_state *)region + e->cell;
+}
+
 static uint32_t weight_of(const struct flow_slot *s)
 {
-	return s->weight ? s->weight : 1;
+	return s->skipped + 1;
+}
+
+/* With its number within the part. */
+static inline uint32_t *bucket_at(char *region, uint32_t part, unsigned number)
+{
+	return (uint32_t *)(region + LDB_FLOW_PARTS_OFF + (uint64_t)part * LDB_FLOW_PART) + number;
 }
 
 /* The first word of part 0 counts the parts in use. */
@@ -41,82 +66,70 @@ static __attribute__((noinline, cold)) uint32_t *bucket_new(char *region, struct
 	if (part >= LDB_FLOW_PARTS)
 		return NULL;
 	c->part[bucket / PART_BUCKETS] = part;
-	return (uint32_t *)(region + LDB_FLOW_PARTS_OFF + (uint64_t)part * LDB_FLOW_PART) + bucket % PART_BUCKETS;
+	return bucket_at(region, part, bucket % PART_BUCKETS);
 }
 
 static void add_to_histogram(char *region, struct ldb_flow_cell *c, uint64_t ticks, uint32_t weight)
 {
 	unsigned bucket = flow_mem_bucket(ticks);
-	unsigned part = c->part[bucket / PART_BUCKETS];
-	uint32_t *at;
+	uint32_t part = c->part[bucket / PART_BUCKETS], *at;
 
-	if (likely(part && part < LDB_FLOW_PARTS))
-		at = (uint32_t *)(region + LDB_FLOW_PARTS_OFF + (uint64_t)part * LDB_FLOW_PART) + bucket % PART_BUCKETS;
+	if (part - 1 < LDB_FLOW_PARTS - 1)
+		at = bucket_at(region, part, bucket % PART_BUCKETS);
 	else
 		at = bucket_new(region, c, bucket);
 	if (at)
 		cpu_add_32(at, weight);
 }
 
-/* How many of the next calls are not timed: on average 1.5 * 2^log, never in step with a pattern. */
-static void adapt(struct ldb_flow_state *t, uint64_t timed, uint64_t start, uint32_t weight)
-{
-	uint32_t now = start / 16, log = t->last & 15;
-	uint64_t ticks = (uint64_t)((now & ~15U) - (t->last & ~15U)) * 16;
-
-	if (ticks < (uint64_t)weight * FAST_TICKS) {
-		if (log < STRIDE_LOG_MAX && timed >= ALL_TIMED)
-			log++;
-	} else if (log && ticks > (uint64_t)weight * SLOW_TICKS) {
-		/* much slower than it was: another use of the function, each of whose calls may matter */
-		log = ticks > (uint64_t)weight * SLOW_TICKS * 8 ? 0 : log - 1;
-	}
-	t->last = (now & ~15U) | log;
-	if (log) {
-		uint32_t random = (uint32_t)start * 2654435761U >> (32 - log);
-
-		t->stride = (1U << log) - 1 + random;
-	} else {
-		t->stride = 0;
-	}
-}
-
 /*
  * A function called its caller's module back, which made this call: the caller's own time is not
  * less for it.
  */
-static void charge_back(char *region, const struct flow_slot *s, uint64_t weighted)
+static inline void charge_back(char *region, const struct flow_slot *s, uint64_t weighted)
 {
 	const struct flow_slot *up = s->up;
 
-	/* what was left behind lies below, or was taken again for a later call */
-	if (!up || up->sp < s->sp || up->owner != s->owner || up->entry->to == s->entry->from)
+	if (likely(up->entry->to == s->entry->from))
 		return;
-	cpu_add_64(&cell_of(region, up->entry)->back, weighted);
+	/* what was left behind lies below, or was taken again for a later call */
+	if (up->sp >= s->sp && up->owner == s->owner)
+		cpu_add_64(&cell_of(region, up->entry)->back, weighted);
 }
 
-static inline __attribute__((always_inline)) void account(char *region, const struct flow_slot *s,
-							  uint64_t now)
+/* Of a call of the thread with this region. */
+static void account(char *region, const struct flow_slot *s, uint64_t now)
 {
 	struct ldb_flow_cell *c = cell_of(region, s->entry);
 	uint64_t took = now - s->start, ticks, weighted;
 
 	ticks = now > s->start && took > flow_page.cost ? took - flow_page.cost : 0;
 	weighted = ticks * weight_of(s);
+	if (ticks < c->min || !c->timed)
+		c->min = ticks > UINT32_MAX ? UINT32_MAX : ticks;
+	if (ticks > c->max)
+		c->max = ticks;
 	cpu_add_64(&c->timed, 1);
 	cpu_add_64(&c->sum, weighted);
 	cpu_add_64(&c->shared, (unsigned __int128)weighted * flow_page.share >> 32);
-	if (ticks < c->min || !c->min)
-		c->min = ticks > UINT32_MAX ? UINT32_MAX : ticks ? ticks : 1;
-	if (ticks > c->max)
-		c->max = ticks;
 	add_to_histogram(region, c, ticks, weight_of(s));
-	charge_back(region, s, weighted);
+	if (unlikely(s->up))
+		charge_back(region, s, weighted);
+}
+
+void flow_call_prepare(void)
+{
+	for (unsigned i = 0; i < SHORT_WORDS; i++)
+		short_bucket[SHORT_WORDS + i] = flow_mem_bucket(i * 16);
+	flow_page.usual = flow_page.threshold < FLOW_SHORT ? flow_page.threshold : FLOW_SHORT;
+	/* where the clock is that slow its price does not matter */
+	if (flow_page.cost >= FLOW_SHORT)
+		flow_page.usual = 0;
 }
 
 void flow_account(struct flow_slot *s, uint64_t now)
 {
-	account(region_of(s), s, now);
+	account(region_of(s, flow_page.base), s, now);
 }
 
 uintptr_t flow_site(uintptr_t ret)
@@ -147,6 +160,35 @@ static void correct_site(const struct flow_slot *s)
 		h->site_kind = (h->site_kind >> 48 << 48) | flow_site(s->ret);
 }
 
+/* Of the next calls, on average 1.5 * 2^log are not timed, never in step with a pattern. */
+static uint32_t stride_of(uint32_t log, uint64_t start)
+{
+	uint32_t random = (uint32_t)start * 2654435761U;
+
+	return log ? (1U << log) - 1 + (random >> (32 - log)) : 0;
+}
+
+/* How many calls are timed depends on their rate. */
+static void adapt(char *region, const struct flow_slot *s)
+{
+	struct ldb_flow_state *t = state_of(region, s->entry);
+	uint32_t now = tick_word(s->start), log = t->last & 7, is_ours = s->entry->flags & FLOW_E_OURS;
+	uint64_t ticks = (uint64_t)(now - (t->last & ~15U)) * 16, weight = weight_of(s);
+
+	if (ticks < weight * FAST_TICKS) {
+		if (log < STRIDE_LOG_MAX && cell_of(region, s->entry)->timed >= ALL_TIMED)
+			log++;
+	} else if (log && ticks > weight * SLOW_TICKS) {
+		/* much slower than it was: another use of the function, each of whose calls may matter */
+		log = ticks > weight * SLOW_TICKS * 8 ? 0 : log - 1;
+	}
+	/* so that each call comes here */
+	t->last = now | log | (is_ours ? LAST_OURS : 0);
+	t->stride = stride_of(log, s->start);
+	if (is_ours)
+		correct_site(s);
+}
+
 /* Its owner finds it; if that has exited it is lost. */
 void flow_slot_adrift(struct flow_slot *s)
 {
@@ -154,27 +196,112 @@ void flow_slot_adrift(struct flow_slot *s)
 		s->is_adrift = true;
 }
 
-void flow_return_c(struct flow_slot *s, uint64_t now)
+static inline void slot_free(struct flow_slot *s)
 {
-	if (likely(flow_page.base && s->start)) {
-		char *region = region_of(s);
-
-		account(region, s, now);
-		adapt((struct ldb_flow_state *)region + s->entry->cell, cell_of(region, s->entry)->timed,
-		      s->start, weight_of(s));
-		if (s->entry->flags & FLOW_E_OURS)
-			correct_site(s);
-		if (unlikely(now - s->start >= flow_page.threshold && now > s->start))
-			flow_event(s, now);
-	}
 	flow_self.top = s->up;
 	/* from here on it must not be taken for one that was left behind */
 	s->sp = 0;
-	if (unlikely(s->owner != flow_self.owner)) {
-		flow_slot_adrift(s);
-		return;
-	}
 	s->next = flow_self.free;
 	order_signal();
 	flow_self.free = s;
+}
+
+static void account_with_care(struct flow_slot *s, uint64_t now)
+{
+	uint64_t base = order_flow_base(&flow_page.base);
+	char *region;
+
+	if (!base || !s->start)
+		return;
+	region = region_of(s, base);
+	account(region, s, now);
+	adapt(region, s);
+	if (now > s->start && now - s->start >= flow_page.threshold)
+		flow_event(s, now);
+}
+
+/* Computes x now: the compiler does not mix it with what depends on the clock. */
+#define EARLY(x)	__asm__("" : "+r"(x))
+
+/*
+ * Three functions with the same arguments, so that the first jumps to the others: x is not used, y
+ * is the clock again, and a and b are what was called has returned.
+ */
+#define RETURN(name)									\
+	struct flow_result name(struct flow_slot *s, uint64_t now, __attribute__((unused)) uint64_t x,	\
+				__attribute__((unused)) uint64_t y, uint64_t a, uint64_t b)
+
+/* All that is not so most of the time: each condition is checked again. */
+static __attribute__((noinline)) RETURN(return_unusual)
+{
+	account_with_care(s, now);
+	s->cfa = FLOW_CFA;
+	if (s->owner == flow_self.owner) {
+		slot_free(s);
+	} else {
+		flow_self.top = s->up;
+		s->sp = 0;
+		flow_slot_adrift(s);
+	}
+	return (struct flow_result){ a, b };
+}
+
+/* It is in the sums, but its rate may have changed, or it has more to say. */
+static __attribute__((noinline)) RETURN(return_adapt)
+{
+	uint64_t base = order_flow_base(&flow_page.base);
+
+	(void)now;
+	if (likely(base))
+		adapt(region_of(s, base), s);
+	slot_free(s);
+	return (struct flow_result){ a, b };
+}
+
+/*
+ * As most calls are: short, each is timed, and the rate stays.  This calls nothing, and jumps to
+ * what is unusual with what the function has returned, so that no register must be saved.
+ *
+ * While the CPU waits for the clock, it does what does not depend on it.  So little does, and no
+ * jump but those to what is rare: one that is not predicted costs more than all this.
+ */
+RETURN(flow_return_c)
+{
+	uint64_t base = order_flow_base(&flow_page.base);
+	struct ldb_flow_state *state;
+	uint32_t since = s->start + flow_page.cost - FLOW_SHORT, part, word, *buckets;
+	struct ldb_flow_cell *c;
+	int32_t ticks;
+	char *region;
+
+	/* it is also long if its start is 0, or later */
+	if (unlikely(!base || now - s->start >= flow_page.usual || s->tag != flow_self.tag || s->skipped))
+		return return_unusual(s, now, x, y, a, b);
+	region = (char *)base + flow_self.off;
+	c = cell_of(region, s->entry);
+	part = c->part[0];
+	if (unlikely(part - 1 >= LDB_FLOW_PARTS - 1))
+		return return_unusual(s, now, x, y, a, b);
+	buckets = bucket_at(region, part, 0);
+	EARLY(since);
+	EARLY(buckets);
+	cpu_add_32(buckets + short_bucket[((uint32_t)y - since) / 16], 1);
+	ticks = (uint32_t)y - since - FLOW_SHORT;
+	ticks = ticks < 0 ? 0 : ticks;
+	cpu_add_64(&c->timed, 1);
+	cpu_add_64(&c->sum, ticks);
+	cpu_add_64(&c->shared, (uint64_t)ticks * flow_page.share >> 32);
+	if (unlikely((uint32_t)ticks < c->min))
+		c->min = ticks;
+	if (unlikely((uint32_t)ticks > c->max))
+		c->max = ticks;
+	if (unlikely(s->up))
+		charge_back(region, s, ticks);
+	state = state_of(region, s->entry);
+	word = tick_word(s->start);
+	if (unlikely(state->last & 15 || word - state->last < FAST_TICKS / 16))
+		return return_adapt(s, now, x, y, a, b);
+	state->last = word;
+	slot_free(s);
+	return (struct flow_result){ a, b };
 }

@@ -31,6 +31,7 @@ void flow_begin(void)
 	flow_info()->nr_apis = 1;
 	flow_info()->names_used = 1;
 	flow_thread_all();
+	flow_call_prepare();
 	flow_entry_dlsym = flow_dlsym;
 	flow_patch_started();
 	flow_info()->nr_followed = flow_nr_entries();

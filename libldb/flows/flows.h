@@ -50,17 +50,29 @@ struct flow_slot {
 	uint64_t stub;
 	struct flow_slot *up;		/* the timed call in which this one was made, or had been made */
 	struct flow_entry *entry;
-	uint32_t weight;
-	uint8_t cfa;			/* what flows.S adds to sp to name the frame */
-	uint8_t is_adrift;		/* free, but in no list: it was returned by another thread */
-	uint16_t owner;			/* number of the region of the thread that took it; 0: gone */
+	uint32_t skipped;		/* calls before it that were not timed */
+	union {
+		struct {
+			uint8_t cfa;	/* what flows.S adds to sp to name the frame */
+			uint8_t is_adrift;	/* free, but in no list: it was returned by another thread */
+			uint16_t owner;	/* number of the region of the thread that took it; 0: gone */
+		};
+		uint32_t tag;		/* all three: flow_self.tag, of most */
+	};
 };
 
 struct flow_self {
 	uint64_t off;			/* of the thread's region; 0: it has none */
 	struct flow_slot *free;
 	struct flow_slot *top;		/* the innermost timed call; it may have been left behind */
-	uint16_t owner;			/* number of the region */
+	union {
+		struct {
+			uint8_t cfa;	/* FLOW_CFA */
+			uint8_t is_adrift;	/* false */
+			uint16_t owner;	/* number of the region */
+		};
+		uint32_t tag;
+	};
 	uint16_t nr_all;		/* slots that it took, and the first of them */
 	uint32_t all;
 	uint32_t rest;			/* refills to go until slots are searched again */
@@ -77,10 +89,10 @@ CHECK(struct flow_slot, next, FLOW_S_NEXT);
 CHECK(struct flow_slot, stub, FLOW_S_STUB);
 CHECK(struct flow_slot, up, FLOW_S_UP);
 CHECK(struct flow_slot, entry, FLOW_S_ENTRY);
-CHECK(struct flow_slot, weight, FLOW_S_WEIGHT);
+CHECK(struct flow_slot, skipped, FLOW_S_SKIPPED);
 CHECK(struct flow_slot, cfa, FLOW_S_CFA);
 CHECK(struct ldb_flow_state, left, FLOW_T_LEFT);
-CHECK(struct ldb_flow_state, weight, FLOW_T_WEIGHT);
+CHECK(struct ldb_flow_state, skipped, FLOW_T_SKIPPED);
 CHECK(struct ldb_flow_state, stride, FLOW_T_STRIDE);
 CHECK(struct flow_self, off, FLOW_SELF_OFF);
 CHECK(struct flow_self, free, FLOW_SELF_FREE);
@@ -99,6 +111,7 @@ union flow_page {
 		uint64_t share;		/* 2^32 / number of threads */
 		uint64_t threshold;	/* ticks: a call this long is an event */
 		uint64_t cost;		/* ticks that a function without code would take */
+		uint64_t usual;		/* ticks: a shorter call is no event, and in the first buckets */
 	};
 	char page[4096];
 };
@@ -156,7 +169,14 @@ void flow_slots_fork_child(void);
 
 /* call.c */
 
-void flow_return_c(struct flow_slot *s, uint64_t now);
+/* What a function returns. */
+struct flow_result {
+	uint64_t a, b;
+};
+/* Adds a call that ended now to the sums, frees its slot, and returns a and b. */
+struct flow_result flow_return_c(struct flow_slot *s, uint64_t now, uint64_t unused, uint64_t now_too,
+				 uint64_t a, uint64_t b);
+void flow_call_prepare(void);		/* the threshold and the clock's cost are known */
 /* Writes an event; keeps vector registers (arch/CPU/flows.S) and calls the next. */
 void flow_event(const struct flow_slot *s, uint64_t now);
 void flow_account(struct flow_slot *s, uint64_t now);

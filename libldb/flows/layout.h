@@ -28,13 +28,14 @@
 #define FLOW_S_STUB		32
 #define FLOW_S_UP		40
 #define FLOW_S_ENTRY		48
-#define FLOW_S_WEIGHT		56
+#define FLOW_S_SKIPPED		56
 #define FLOW_S_CFA		60
 #define FLOW_S_SHIFT		6
+#define FLOW_CFA		7		/* of a slot that is free, and of most others */
 
 /* struct ldb_flow_state */
 #define FLOW_T_LEFT		0
-#define FLOW_T_WEIGHT		4
+#define FLOW_T_SKIPPED		4
 #define FLOW_T_STRIDE		8
 
 /* struct flow_self */

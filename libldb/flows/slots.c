@@ -57,6 +57,7 @@ static void give_back(struct flow_slot *s)
 	uint64_t head = atomic_load(&returned);
 
 	s->sp = 0;
+	s->cfa = FLOW_CFA;
 	s->owner = 0;
 	do
 		s->start = (uint32_t)head;
@@ -77,6 +78,7 @@ static struct flow_slot *take(void)
 			return NULL;
 	} while (!atomic_compare_exchange_weak(&nr_taken, &n, n + 1));
 	s = &flow_slots[n];
+	s->cfa = FLOW_CFA;
 	s->stub = (uintptr_t)flow_slot_stubs + (uint64_t)n * FLOW_STUB;
 	return s;
 }
@@ -124,8 +126,10 @@ static bool is_left(const struct thread *t, const struct flow_slot *s, uint64_t 
 /* A handler of a signal may do the same meanwhile. */
 static void reclaim(struct flow_slot *s)
 {
-	if (order_slot_claim(&s->sp))
+	if (order_slot_claim(&s->sp)) {
+		s->cfa = FLOW_CFA;
 		put_into_list(s);
+	}
 }
 
 struct flow_slot *flow_left_c(uint64_t sp)
@@ -197,7 +201,7 @@ int flow_refill_c(uint64_t sp, struct ldb_flow_state *state)
 		return true;
 	flow_self.rest = flow_self.nr_all / SKIP;
 	state->left = SKIP - 1;
-	state->weight += SKIP;
+	state->skipped += SKIP;
 	flow_lose(LDB_FLOW_LOST_SLOT, SKIP);
 	return false;
 }

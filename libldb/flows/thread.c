@@ -30,6 +30,7 @@ static void assign_region(struct thread *t)
 		thread_at(n)->tid = t->tid;
 		thread_at(n)->end = 0;
 		order_flow_thread_set(&thread_at(n)->state, LDB_FLOW_LIVE);
+		t->flow->cfa = FLOW_CFA;
 		t->flow->owner = n;
 		t->flow->off = (uint64_t)n * LDB_FLOW_REGION;
 		return;

@@ -56,8 +56,7 @@ flow_common:
 	.cfi_rel_offset rdx, 0
 	movq	flow_page(%rip), %rax		/* where the tables are; 0: there are none */
 	shlq	$FLOW_E_SHIFT, %r11
-	movq	flow_entries(%rip), %rdx
-	addq	%rdx, %r11
+	addq	flow_entries(%rip), %r11
 	testq	%rax, %rax
 	jz	1f
 	movq	flow_self@gottpoff(%rip), %rdx
@@ -99,18 +98,16 @@ flow_timed:
 	jne	flow_refill			/* in use: the list is wrong */
 	movq	FLOW_S_NEXT(%rcx), %rax
 	movq	%rax, %fs:FLOW_SELF_FREE(%rdi)
-	movl	FLOW_T_WEIGHT(%rdx), %eax
-	movl	%eax, FLOW_S_WEIGHT(%rcx)
+	movl	FLOW_T_SKIPPED(%rdx), %eax
+	movl	%eax, FLOW_S_SKIPPED(%rcx)
 	movl	FLOW_T_STRIDE(%rdx), %eax
 	movl	%eax, FLOW_T_LEFT(%rdx)
-	incl	%eax
-	movl	%eax, FLOW_T_WEIGHT(%rdx)
+	movl	%eax, FLOW_T_SKIPPED(%rdx)
 	movq	%r11, FLOW_S_ENTRY(%rcx)
 	movq	32(%rsp), %rax
 	movq	%rax, FLOW_S_RET(%rcx)
 	leaq	flow_slot_stubs(%rip), %rdx
 	subq	%rdx, %rax
-	movb	$7, FLOW_S_CFA(%rcx)
 	cmpq	$FLOW_STUB * FLOW_SLOTS, %rax
 	jb	flow_jumped
 	movq	%fs:FLOW_SELF_TOP(%rdi), %rax
@@ -340,31 +337,15 @@ flow_return:
 	.cfi_def_cfa rsp, 8
 	.cfi_offset rip, -8
 	.cfi_restore rsp
-	pushq	%rax
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset rax, 0
-	pushq	%rdx
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset rdx, 0
-	pushq	%rcx
-	.cfi_adjust_cfa_offset 8
-	.cfi_rel_offset rcx, 0
+	movq	%rax, %r8
+	movq	%rdx, %r9
 	rdtsc
-	shlq	$32, %rdx
-	orq	%rdx, %rax
+	movl	%eax, %ecx
 	movq	%r11, %rdi
-	movq	%rax, %rsi
-	call	flow_return_c
-	popq	%rcx
-	.cfi_adjust_cfa_offset -8
-	.cfi_restore rcx
-	popq	%rdx
-	.cfi_adjust_cfa_offset -8
-	.cfi_restore rdx
-	popq	%rax
-	.cfi_adjust_cfa_offset -8
-	.cfi_restore rax
-	ret
+	movq	%rdx, %rsi
+	shlq	$32, %rsi
+	orq	%rax, %rsi
+	jmp	flow_return_c			/* which returns to the caller, with r8 and r9 */
 	.cfi_endproc
 	.size	flow_return, . - flow_return
 

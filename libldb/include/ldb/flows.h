@@ -85,7 +85,7 @@ struct ldb_flow_api {
 
 struct ldb_flow_state {
 	int32_t left;			/* calls until the next that is timed; then < 0 */
-	uint32_t weight;		/* of the next that is timed: how many calls it stands for */
+	uint32_t skipped;		/* calls before the next that is timed, for which it stands too */
 	uint32_t stride;		/* after that one, how many are not timed */
 	uint32_t last;			/* ticks / 16 of the last that was timed & ~15, log2 of the stride */
 };
@@ -98,7 +98,7 @@ struct ldb_flow_cell {
 	uint64_t calls, timed, sum, shared;
 	uint64_t back;			/* as in struct ldb_row_flow */
 	uint64_t max;
-	uint32_t min;			/* 0: none was timed; at most UINT32_MAX */
+	uint32_t min;			/* at most UINT32_MAX */
 	uint16_t part[6];
 };
 
