@@ -13,6 +13,7 @@
 #include "cli/error.h"
 #include "cli/opts.h"
 #include "cli/progress.h"
+#include "record/filter.h"
 #include "record/record.h"
 
 #define SAMPLES_HZ_MAX	10000
@@ -164,6 +165,10 @@ static const struct cli_option table[] = {
 	  .arg = "DUR", .help = "with --syscalls=all, only count those shorter than DUR (10us)" },
 	{ .name = "only-requests", .type = CLI_FLAG, .value = &options.only_requests,
 	  .help = "only count calls while their thread works on no request" },
+	{ .name = "functions", .type = CLI_STRING, .value = &options.functions, .arg = "WORDS",
+	  .help = "record only some functions: \"+GLOB -GLOB file:GLOB module:GLOB\", see ldb-ctl(1)" },
+	{ .name = "classes", .type = CLI_STRING, .value = &options.classes, .arg = "WORDS",
+	  .help = "record only requests of some classes: \"+GLOB -GLOB\"" },
 	{ .name = "paused", .type = CLI_FLAG, .value = &options.paused,
 	  .help = "begin with a pause, until ldb-ctl or the program resumes" },
 	{ .name = "flows", .type = CLI_FLAG, .value = &options.flows,
@@ -195,6 +200,32 @@ static void set_samples(const char *text)
 	if (strcmp(text, "off") && (errno || *end || *text == '-' || !options.samples_hz ||
 				    options.samples_hz > SAMPLES_HZ_MAX))
 		cli_usage("--samples: give a number from 1 to %d, or off", SAMPLES_HZ_MAX);
+}
+
+/* Runs in a process of its own. */
+static void look_functions_up(const struct record_lookup *l)
+{
+	struct symtab_options o = { .sysroot = l->root };
+	struct symtab *st = symtab_open(&o);
+
+	for (size_t i = 0; st && i < l->nr_modules; i++)
+		symtab_add_module(st, &l->modules[i]);
+	for (size_t i = 0; st && i < l->nr_pcs; i++) {
+		const struct symbol *s = symtab_lookup(st, l->pcs[i], l->tick);
+
+		l->name(l->arg, l->pcs[i], s->function, s->func_file, s->path);
+	}
+	symtab_close(st);
+}
+
+static void check_words(const char *option, const char *words, const char *(*set)(struct filter *f, const char *words))
+{
+	struct filter *f = words ? filter_alloc(1) : NULL;
+	const char *why = f ? set(f, words) : NULL;
+
+	if (why)
+		cli_usage("--%s: %s", option, why);
+	filter_free(f);
 }
 
 static const struct cli_tool tool = {
@@ -233,6 +264,9 @@ int main(int argc, char **argv)
 			  options.kernel_only ? "kernel-only" : "clock=monotonic");
 	if (samples)
 		set_samples(samples);
+	check_words("functions", options.functions, filter_set_functions);
+	check_words("classes", options.classes, filter_set_classes);
+	options.lookup = look_functions_up;
 	options.pid = pid;
 	options.monotonic = clock_kind == 1;
 	options.argv = i < argc ? argv + i : NULL;

@@ -185,7 +185,7 @@ static void read_clock(struct oracle *o)
 static void read_losses(struct oracle *o)
 {
 	struct cursor *c = reader_cursor(o->r, LDB_BLK_LOST, NULL);
-	uint64_t of[LDB_LOST_KERNEL + 1] = { 0 }, left = 0;
+	uint64_t of[LDB_LOST_KERNEL + 1] = { 0 }, left = 0, left_funcs = 0;
 	struct reader_rows in;
 	const char *text;
 
@@ -198,6 +198,8 @@ static void read_losses(struct oracle *o)
 				left = UINT32_MAX;
 			else if (row->what > LDB_LEFT_PAUSE && row->what <= LDB_LEFT_REQUESTS)
 				left += row->count;
+			if (row->what == LDB_LEFT_FUNCS || row->what == LDB_LEFT_SHORT)
+				left_funcs += row->count;
 			if (row->what >= LDB_LEFT_PAUSE && row->what <= LDB_LEFT_REQUESTS)
 				continue;
 			if (!row->what || row->what > LDB_LOST_KERNEL || !row->count) {
@@ -220,6 +222,7 @@ static void read_losses(struct oracle *o)
 	text = reader_meta(o->r, "end");
 	o->disk_full = of[LDB_LOST_DISK] || (text && !strcmp(text, "disk"));
 	left += o->nr_lost;
+	o->nr_left_out = left_funcs;
 	o->lost_left = left > UINT64_MAX / GUESSES ? UINT64_MAX : left * GUESSES;
 	if (o->nr_lost && o->out)
 		fprintf(o->out, "trace: %" PRIu64 " records lost: overrun %" PRIu64 ", unfinished %" PRIu64

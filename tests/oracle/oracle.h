@@ -62,6 +62,7 @@ struct oracle {
 	bool kernel_module;		/* kernel events are from ldb.ko */
 	uint64_t nr_unwatched;		/* threads that have no row */
 	uint64_t nr_lost, lost_left;	/* see oracle_excused() */
+	uint64_t nr_left_out;		/* invocations, as the user wanted */
 	uint64_t nr_excused;
 
 	struct life *lives;		/* by tid and start */

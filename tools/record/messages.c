@@ -35,6 +35,7 @@ static void send_session(struct recording *r)
 		recording_give_up(r);
 		return;
 	}
+	command_open(r);
 	if (r->flows && !send_flows(r)) {
 		recording_hung_up(r);
 		return;

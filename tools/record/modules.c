@@ -45,6 +45,12 @@ struct modules *modules_alloc(struct writer *w, uint64_t t0, int pid)
 	return m;
 }
 
+void modules_each(const struct modules *m, void (*fn)(void *arg, const struct ldb_row_module *row), void *arg)
+{
+	for (size_t i = 0; i < m->nr; i++)
+		fn(arg, &m->all[i]->row);
+}
+
 bool modules_have_records(const struct modules *m, uint64_t addr)
 {
 	for (size_t i = 0; i < m->nr; i++) {

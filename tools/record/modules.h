@@ -18,6 +18,9 @@ void modules_unloaded(struct modules *m, const struct ldb_msg_unloaded *msg);
 /* Writes the rows of what is mapped now once more. */
 void modules_write(struct modules *m);
 
+/* Calls fn for each. */
+void modules_each(const struct modules *m, void (*fn)(void *arg, const struct ldb_row_module *row), void *arg);
+
 /* Is the address in a module whose functions have records? */
 bool modules_have_records(const struct modules *m, uint64_t addr);
 

@@ -262,6 +262,9 @@ static void release(struct recording *r)
 	modules_free(r->modules);
 	threads_free(r->threads);
 	pack_free(r->pack);
+	naming_end(&r->naming);
+	filter_free(r->filter);
+	r->filter = NULL;
 	map_names_free(r->map_names);
 	drain_free(r->drain);
 	kernel_close(r);
@@ -286,6 +289,23 @@ static const char *mapping_name(void *recording, uint64_t address)
 	return map_names_get(r->map_names, address);
 }
 
+/* What is chosen from the beginning is checked by main(). */
+static void open_filter(struct recording *r)
+{
+	const struct record_options *o = r->o;
+
+	r->filter = filter_alloc(r->session.info.tsc_hz / 1e9);
+	if (!r->filter)
+		return;
+	r->lock_threshold_ns = r->tune.lock_threshold_ns;
+	r->naming = (struct naming){ .lookup = o->lookup, .program = r->pid };
+	pack_set_filter(r->pack, r->filter);
+	if (o->functions && !filter_set_functions(r->filter, o->functions))
+		writer_add_meta(r->writer, "functions", o->functions);
+	if (o->classes && !filter_set_classes(r->filter, o->classes))
+		writer_add_meta(r->writer, "classes", o->classes);
+}
+
 bool output_open(struct recording *r)
 {
 	uint64_t hz;
@@ -306,9 +326,10 @@ bool output_open(struct recording *r)
 		if (r->launch.pid)
 			chains_set_first(pack_chains(r->pack), 0);
 		r->threads = threads_alloc(&r->session, r->writer, r->pack, r->t0);
+		open_filter(r);
 		r->drain = drain_alloc(&r->session, r->pack, r->source ? r->source->clock : NULL);
 	}
-	if (!r->modules || !r->threads || !r->drain) {
+	if (!r->modules || !r->threads || !r->drain || !r->filter) {
 		cli_error("out of memory");
 		writer_close(r->writer);
 		r->writer = NULL;
@@ -342,6 +363,7 @@ unsigned output_drain(struct recording *r)
 	if (r->flows)
 		flow_sums_poll(r->flows);
 	fill = drain_pass(r->drain, clock_mono_ns());
+	naming_poll(&r->naming, r->filter, r->modules, recording_tick(r, begin), clock_mono_ns());
 	pack_release(r->pack, begin);
 	r->released_tick = recording_tick(r, begin - r->slack);
 	return fill > kernel_fill ? fill : kernel_fill;
@@ -370,8 +392,22 @@ static void write_outside(struct recording *r, uint64_t all)
 	if (all <= r->outside_reported)
 		return;
 	row.count = all - r->outside_reported;
-	r->outside_reported = all;
+	r->outside_reported = r->left_total[LDB_LEFT_OUTSIDE - LDB_LEFT_PAUSE] = all;
 	writer_add_lost(r->writer, &row);
+}
+
+static void write_left(struct recording *r)
+{
+	struct ldb_row_lost row = { .tick = recording_tick(r, clock_now(r->clock_id)) };
+
+	for (unsigned i = 1; i < FILTER_NR_LEFT; i++) {
+		row.what = LDB_LEFT_PAUSE + i;
+		row.count = r->filter->left[i];
+		r->left_total[i] += row.count;
+		r->filter->left[i] = 0;
+		if (row.count)
+			writer_add_lost(r->writer, &row);
+	}
 }
 
 static void write_losses(struct recording *r)
@@ -389,6 +425,7 @@ static void write_losses(struct recording *r)
 		write_lost(r, 0, unwatched - r->unwatched_reported, LDB_LOST_UNWATCHED);
 		r->unwatched_reported = unwatched;
 	}
+	write_left(r);
 	r->nr_events = recording_events(r);
 	r->disk_lost = writer_lost_rows(r->writer);
 	r->bytes = writer_bytes(r->writer);

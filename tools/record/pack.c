@@ -58,6 +58,8 @@ static void write_rows(void *kept, void *rows, size_t nr)
 
 	if (kind == LDB_BLK_IRQ)
 		name_irqs(p, rows, nr);
+	if (kind == LDB_BLK_REQ && p->filter && p->filter->has_classes)
+		nr = filter_requests(p->filter, rows, nr);
 	writer_add(p->w, kind, rows, nr);
 	rest(p);
 }
@@ -85,6 +87,8 @@ static void store_func(void *pack, const struct ldb_row_func *row)
 {
 	struct pack *p = pack;
 
+	if (p->filter && p->filter->has_funcs && !filter_wants_func(p->filter, row))
+		return;
 	p->nr_open += !!(row->flags & LDB_FUNC_F_OPEN);
 	p->funcs[p->nr_funcs++] = *row;
 	if (p->nr_funcs == FUNCS_AT_ONCE)
@@ -187,6 +191,11 @@ void pack_finish_open(struct pack *p)
 	write_funcs(p);
 }
 
+void pack_set_filter(struct pack *p, struct filter *f)
+{
+	p->filter = f;
+}
+
 struct chains *pack_chains(struct pack *p)
 {
 	return p->chains;
@@ -278,9 +287,7 @@ static void lock_event(struct pack *p, unsigned ring, const struct ldb_rec *recs
 {
 	const struct ldb_lock_rec *l = (const void *)recs;
 	int64_t end = pack_tick(p, l->end);
-	struct ldb_row_lock *row = pack_keep_back(p, LDB_BLK_LOCK, end);
-
-	*row = (struct ldb_row_lock){
+	struct ldb_row_lock row = {
 		.op = l->type == LDB_EV_LOCK_WAIT ? LDB_LOCK_OP_WAIT : LDB_LOCK_OP_HOLD,
 		.flags = l->flags, .tid = l->tid, .lock = l->lock, .owner = l->owner,
 		/* A start that was not stamped is 0: then there is no interval. */
@@ -288,6 +295,9 @@ static void lock_event(struct pack *p, unsigned ring, const struct ldb_rec *recs
 		.gen = l->gen, .site = (uint64_t)l->site_hi << 32 | l->site_lo,
 		.nr_later = l->nr_later,
 	};
+
+	if (!p->filter || filter_wants_lock(p->filter, &row))
+		*(struct ldb_row_lock *)pack_keep_back(p, LDB_BLK_LOCK, end) = row;
 }
 
 static void flow_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
@@ -343,7 +353,8 @@ static void class_event(struct pack *p, unsigned ring, const struct ldb_rec *rec
 	row.tick = pack_tick(p, r.tsc);
 	row.id = r.id;
 	row.name = name;
-	writer_add_reqname(p->w, &row);
+	if (!p->filter || !p->filter->has_classes || filter_wants_class(p->filter, r.id, name))
+		writer_add_reqname(p->w, &row);
 }
 
 static void link_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <linux/ldb.h>
 #include "record/chain.h"
+#include "record/filter.h"
 #include "record/session.h"
 #include "trace/writer.h"
 
@@ -20,6 +21,9 @@ struct pack;
 struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 			uint64_t slack_ticks, uint64_t func_threshold_ticks);
 void pack_free(struct pack *p);
+
+/* Rows of the program's that it does not want are left out. */
+void pack_set_filter(struct pack *p, struct filter *f);
 
 /* This is called every few microseconds of work, so that other tasks may run in between. */
 typedef void pack_rest_fn(void *arg);

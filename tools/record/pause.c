@@ -25,6 +25,7 @@ static int64_t now(const struct recording *r)
 static void begin(struct recording *r, int64_t tick)
 {
 	r->is_paused = true;
+	r->nr_pauses++;
 	r->pause_tick = tick;
 	r->tune.flags |= LDB_TUNE_PAUSED;
 	pack_pause(r->pack, tick);

@@ -42,6 +42,7 @@ void recording_close(struct recording *r)
 	giveway_hurry(r->giveway);
 	if (was_open)
 		output_close(r);
+	command_close(r);
 	recording_hang_up(r);
 	if (r->pidfd >= 0)
 		close(r->pidfd);

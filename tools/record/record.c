@@ -170,12 +170,13 @@ static void tick(struct recording *r)
 /* Yields before a wait, if nothing waits for the recorder and rings are far from full. */
 static void give_way(struct recording *r)
 {
-	const int fds[] = { r->signal_fd, r->listen_fd, r->o->live ? r->o->live->stop_fd : -1 };
+	const int fds[] = { r->signal_fd, r->listen_fd, r->o->live ? r->o->live->stop_fd : -1,
+			    r->command.listen_fd };
 	bool is_low = r->phase == PHASE_RUNNING && r->drain_ms;
 
 	if (is_low && !r->giveway && !r->has_tried_giveway && r->o->scanner_cpu < 0) {
 		r->has_tried_giveway = true;
-		r->giveway = giveway_begin(fds, 3);
+		r->giveway = giveway_begin(fds, 4);
 	}
 	giveway_turn(r->giveway, r->sock, is_low);
 }
@@ -190,7 +191,7 @@ static int poll_timeout(const struct recording *r)
 static void loop(struct recording *r)
 {
 	while (!r->is_left && (r->phase != PHASE_CLOSED || (r->launch.pid && !r->launch.ended))) {
-		struct pollfd p[4] = {
+		struct pollfd p[5] = {
 			{ .fd = r->signal_fd, .events = POLLIN },
 			{ .fd = r->sock, .events = POLLIN },
 			{ .fd = r->phase == PHASE_PROGRAM ||
@@ -198,11 +199,12 @@ static void loop(struct recording *r)
 			  .events = POLLIN },
 			{ .fd = r->o->live && !r->is_stopping ? r->o->live->stop_fd : -1,
 			  .events = POLLIN },
+			{ .fd = r->command.listen_fd, .events = POLLIN },
 		};
 		int signal;
 
 		give_way(r);
-		if (poll(p, 4, poll_timeout(r)) > 0)
+		if (poll(p, 5, poll_timeout(r)) > 0)
 			giveway_hurry(r->giveway);
 		while ((signal = signals_next(r->signal_fd)))
 			on_signal(r, signal);
@@ -212,6 +214,7 @@ static void loop(struct recording *r)
 			messages_receive(r);
 		if (p[3].revents)
 			stop_live(r);
+		command_serve(r);
 		tick(r);
 	}
 }
@@ -232,6 +235,7 @@ static bool start_kernel_only(struct recording *r)
 	if (!output_open(r))
 		return false;
 	r->recorded = true;
+	command_open(r);
 	recording_enter(r, PHASE_RUNNING);
 	if (!r->o->argv || launch_go(&r->launch, r->o->argv[0])) {
 		output_program(r);
@@ -308,6 +312,7 @@ int record_run(const struct record_options *o)
 	r.clock_id = o->monotonic ? LDB_CLOCK_MONO : clock_choose();
 	clock_offset(0, &r.offset_ns);
 	clock_sample(r.clock_id, &r.first_clock);
+	r.command.listen_fd = -1;
 	r.signal_fd = signals_open();
 	if (r.signal_fd < 0) {
 		cli_error("cannot open a signal descriptor: %s", strerror(errno));

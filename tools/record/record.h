@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <ldb/control.h>
+#include <ldb/trace-format.h>
 
 /* The kernel reads chains of frames at switches, and in between, or only while the scanner has no CPU. */
 enum frames_choice { FRAMES_OFF, FRAMES_ON, FRAMES_AUTO };
@@ -58,6 +59,21 @@ struct record_live {
 	int stop_fd;		/* readable: the recording is to end */
 };
 
+/*
+ * Finds functions by their addresses, in a process of its own: debug information comes from the
+ * program and is not trusted.
+ */
+struct record_lookup {
+	const char *root;		/* where the program's files are; NULL: here */
+	const struct ldb_row_module *modules;
+	size_t nr_modules;
+	int64_t tick;
+	const uint64_t *pcs;
+	size_t nr_pcs;
+	void (*name)(void *arg, uint64_t pc, const char *function, const char *file, const char *module);
+	void *arg;
+};
+
 struct record_options {
 	const struct record_live *live;	/* instead of output, or NULL */
 	const char *output;
@@ -82,9 +98,11 @@ struct record_options {
 	bool may_slow_samples;	/* without privileges, too; it makes switches slower */
 	bool flows;		/* calls between modules are followed, in any program */
 	uint64_t flows_threshold_ns;
+	const char *functions, *classes;	/* words as in filter.h; NULL: all */
 	bool paused;		/* nothing is recorded before somebody resumes it */
 	bool only_requests;	/* invocations outside requests are only counted */
 	bool kernel_only;	/* no functions, locks and requests: the runtime is left out */
+	void (*lookup)(const struct record_lookup *l);	/* NULL: functions cannot be chosen */
 	bool quiet, verbose;
 	/*
 	 * This is called when the trace is closed: writes names into it, or NULL.  pid is that

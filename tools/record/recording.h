@@ -3,11 +3,14 @@
 #ifndef RECORD_RECORDING_H
 #define RECORD_RECORDING_H
 
+#include "record/command.h"
 #include "record/drain.h"
+#include "record/filter.h"
 #include "record/flow-sums.h"
 #include "record/giveway.h"
 #include "record/kernel-source.h"
 #include "record/modules.h"
+#include "record/naming.h"
 #include "record/pack.h"
 #include "record/record.h"
 #include "record/samples.h"
@@ -47,6 +50,10 @@ struct recording {
 	struct ldb_tune tune;	/* what the runtime is to record */
 	bool is_paused;
 	int64_t pause_tick;	/* since when */
+	uint64_t nr_pauses;
+	uint64_t left_total[FILTER_NR_LEFT];
+	uint64_t lock_threshold_ns;	/* what the filter leaves out, too */
+	struct command command;
 	bool recorded;		/* the program got as far as HELLO */
 	bool failed;		/* exit status 1; was explained */
 	bool is_stopping, is_left; /* live: the user wants to stop, and wants it now */
@@ -80,6 +87,8 @@ struct recording {
 	struct pack *pack;
 	struct threads *threads;
 	struct modules *modules;
+	struct filter *filter;
+	struct naming naming;		/* of its functions */
 	struct flow_sums *flows;		/* NULL: calls between modules are not followed */
 	struct samples *samples;	/* NULL: none are taken */
 	char samples_why[128];		/* why none are, though they were asked for; "" */

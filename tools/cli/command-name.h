@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where the recorder of a process listens for commands: ldb-record and ldb-ctl must agree. */
+#ifndef CLI_COMMAND_NAME_H
+#define CLI_COMMAND_NAME_H
+
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/un.h>
+
+/* Fills in the abstract address; pid is as this process sees it.  Returns its length. */
+socklen_t command_name(pid_t pid, struct sockaddr_un *sa);
+
+#endif

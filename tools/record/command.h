@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Takes commands for a running recording from ldb-ctl, or anybody who may: one line each, one line
+ * in answer, which begins with "ok" or with "error: ".
+ *
+ * The socket's abstract name is LDB_COMMAND_NAME.  The other end must be of the recorder's user, or
+ * root.
+ */
+#ifndef RECORD_COMMAND_H
+#define RECORD_COMMAND_H
+
+#include <sys/types.h>
+
+struct recording;
+
+#define COMMAND_CLIENTS	8
+
+struct command {
+	int listen_fd;		/* -1: none */
+	struct command_client {
+		int fd;		/* -1: free */
+		size_t nr;
+		char line[4096];
+	} clients[COMMAND_CLIENTS];
+};
+
+/* The recording of a process begins; a name that is taken is a note to the user, no failure. */
+void command_open(struct recording *r);
+void command_close(struct recording *r);
+
+/* Answers what has come by now. */
+void command_serve(struct recording *r);
+
+/* Executes one line, which it changes; the answer has no newline. */
+void command_execute(struct recording *r, char *line, char *answer, size_t size);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Decides which invocations, waits and requests are written.  What is left out is counted.
+ *
+ * Functions are chosen by name, file or module, of which the recorder knows none: each new address
+ * is looked up by a separate process, because debug information is not trusted.  Until the answer
+ * comes, some tenths of a second later, the function is recorded.
+ */
+#ifndef RECORD_FILTER_H
+#define RECORD_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ldb/trace-format.h>
+
+#define FILTER_NR_LEFT	(LDB_LEFT_REQUESTS - LDB_LEFT_PAUSE + 1)
+
+struct filter_list;
+
+struct filter {
+	bool has_funcs, has_classes;	/* something is chosen */
+	uint64_t lock_min;		/* ticks; shorter waits and stamped holds are left out */
+	uint64_t left[FILTER_NR_LEFT];	/* by LDB_LEFT_* - LDB_LEFT_PAUSE; since it was taken last */
+	double ticks_per_ns;
+	struct filter_list *functions, *shortest, *classes;
+	struct filter_funcs *funcs;	/* addresses */
+	struct filter_ids *ids;		/* requests */
+};
+
+/* Returns NULL if there is no memory. */
+struct filter *filter_alloc(double ticks_per_ns);
+void filter_free(struct filter *f);
+
+/*
+ * Sets the list: words separated by blanks, each with + or - (none is +) before a glob; for functions the
+ * glob may begin with file: or module:.  The last one that matches counts; what none matches is
+ * chosen if the first word has -.  "all" chooses everything.  Returns NULL, or what is wrong.
+ */
+const char *filter_set_functions(struct filter *f, const char *words);
+const char *filter_set_classes(struct filter *f, const char *words);
+
+/* Invocations of functions that match are left out if they are surely shorter; 0: none. */
+const char *filter_set_shortest(struct filter *f, const char *glob, uint64_t ns);
+
+/* Writes the lists as they were given; "": none. */
+void filter_print_functions(const struct filter *f, char *text, size_t size);
+void filter_print_classes(const struct filter *f, char *text, size_t size);
+
+/* Is the row to be written?  If not, it is counted. */
+bool filter_wants_func(struct filter *f, const struct ldb_row_func *row);
+bool filter_wants_lock(struct filter *f, const struct ldb_row_lock *row);
+
+/* The request has this class.  Returns whether it is to be written. */
+bool filter_wants_class(struct filter *f, uint64_t id, const char *name);
+/* Removes the rows that are not to be written; returns how many are left. */
+size_t filter_requests(struct filter *f, struct ldb_row_req *rows, size_t nr);
+
+/* Addresses whose names are not known yet: returns how many, and the array. */
+size_t filter_unknown(struct filter *f, const uint64_t **pcs);
+/* They are asked for now: the next are others. */
+void filter_asked(struct filter *f);
+/* One of them is this function. */
+void filter_name(struct filter *f, uint64_t pc, const char *function, const char *file, const char *module);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names the functions of a filter; see filter.h. */
+#ifndef RECORD_NAMING_H
+#define RECORD_NAMING_H
+
+#include <sys/types.h>
+#include "record/filter.h"
+#include "record/modules.h"
+#include "record/record.h"
+
+struct naming {
+	void (*lookup)(const struct record_lookup *l);
+	pid_t program;
+	pid_t child;		/* 0: none is at work */
+	int fd;			/* of what it writes */
+	char *text;
+	size_t nr, room;
+	int64_t next_ns;	/* not before */
+};
+
+/* Call it now and then: asks for new names, and passes those on that have come. */
+void naming_poll(struct naming *n, struct filter *f, const struct modules *m, int64_t tick, int64_t now_ns);
+void naming_end(struct naming *n);
+
+#endif
