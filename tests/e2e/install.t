@@ -9,10 +9,10 @@ need_build
 stage=$WORK/stage
 check "make install DESTDIR=" "$MAKE -C '$TOP' install DESTDIR='$stage' PREFIX=/opt/ldb" 0
 root=$stage/opt/ldb
-for f in bin/ldb-record bin/ldb-report bin/ldb-timeline bin/ldb-why bin/ldb-flows bin/ldb-top bin/ldb-gcc bin/ldb-g++ \
+for f in bin/ldb-record bin/ldb-report bin/ldb-timeline bin/ldb-why bin/ldb-flows bin/ldb-ctl bin/ldb-top bin/ldb-gcc bin/ldb-g++ \
 	 lib/libldbtrace.so.0 lib/libldbtrace.so lib/pkgconfig/ldbtrace.pc \
 	 include/ldb/ldb.h include/ldb/arch.h include/ldb/abi.h \
-	 share/man/man1/ldb-record.1 share/man/man1/ldb-report.1 share/man/man1/ldb-timeline.1 share/man/man1/ldb-why.1 share/man/man1/ldb-flows.1 \
+	 share/man/man1/ldb-record.1 share/man/man1/ldb-report.1 share/man/man1/ldb-timeline.1 share/man/man1/ldb-why.1 share/man/man1/ldb-flows.1 share/man/man1/ldb-ctl.1 \
 	 share/man/man1/ldb-top.1 \
 	 share/bash-completion/completions/ldb-record share/zsh/site-functions/_ldb-record \
 	 share/man/man5/ldb.data.v2.5 share/man/man7/ldb-intro.7 \

@@ -21,7 +21,7 @@ completed_options()	# tool
 	bash -u tests/tools/offered.bash "$BUILD/completions/bash/$1" "$1" - 2>&1 | sort -u
 }
 
-for tool in ldb-record ldb-report ldb-timeline ldb-why ldb-top ldb-export ldb-flows; do
+for tool in ldb-record ldb-report ldb-timeline ldb-why ldb-top ldb-export ldb-flows ldb-ctl; do
 	page=Documentation/$tool.1
 	if ! [ -f "$page" ]; then
 		fail "$tool has a man page"

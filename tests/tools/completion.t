@@ -38,7 +38,7 @@ diff_got()	# file
 }
 sed "s/|.*//; s/>/$tab/g" cases >typed
 
-tools="ldb-record ldb-report ldb-timeline ldb-why ldb-top ldb-export ldb-flows"
+tools="ldb-record ldb-report ldb-timeline ldb-why ldb-top ldb-export ldb-flows ldb-ctl"
 for tool in $tools; do
 	# This replaces the programs and prints only their arguments.
 	echo "$tool() { printf '<%s>' \"\$@\"; echo; } >>got"
