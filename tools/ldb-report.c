@@ -15,6 +15,7 @@
 #include "cli/opts.h"
 #include "cli/outfile.h"
 #include "cli/units.h"
+#include "export/calls.h"
 #include "page/page.h"
 #include "page/report.h"
 #include "render/open.h"
@@ -27,7 +28,7 @@
 
 static struct {
 	struct open_options open;
-	bool mutex, requests, sched, samples, summary, json_summary;
+	bool mutex, requests, sched, samples, summary, json_summary, tree, graph;
 	int by, sort;
 	uint64_t top;
 	bool has_top, has_sort;
@@ -46,6 +47,10 @@ static const struct cli_option options[] = {
 	  .help = "kernel events: when threads were off the CPU, and who had it instead" },
 	{ .name = "samples", .type = CLI_FLAG, .value = &opt.samples,
 	  .help = "what was inside of functions, by samples: lines, libraries, the kernel" },
+	{ .name = "tree", .type = CLI_FLAG, .value = &opt.tree,
+	  .help = "which functions call which, as a tree: total and self times, observed calls" },
+	{ .name = "graph", .type = CLI_FLAG, .value = &opt.graph,
+	  .help = "the same as a graph for Graphviz (DOT)" },
 	{ .name = "summary", .type = CLI_FLAG, .value = &opt.summary,
 	  .help = "the recording itself: threads, what was observed, what was lost" },
 	{ .name = "json-summary", .type = CLI_FLAG, .value = &opt.json_summary,
@@ -78,7 +83,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_tool tool = {
 	.name = "ldb-report",
-	.synopsis = "[-i FILE] [OPTION]...\n[-i FILE] --mutex|--requests|--sched|--samples|--summary [OPTION]...\n"
+	.synopsis = "[-i FILE] [OPTION]...\n[-i FILE] --mutex|--requests|--sched|--samples|--tree|--graph|--summary [OPTION]...\n"
 		    "[-i FILE] -o FILE.html [--from TIME] [--to TIME] [--thread TID|NAME] [--diff FILE]",
 	.summary = "Shows how long functions took, by function and call site: percentiles of the "
 		   "observed calls.",
@@ -87,6 +92,7 @@ static const struct cli_tool tool = {
 		    "ldb-report --sort=total --top=10  where the time went\n"
 		    "ldb-report --mutex                who waits for whom\n"
 		    "ldb-report --sched                who took the CPU from whom\n"
+		    "ldb-report --graph | dot -Tsvg -o calls.svg\n"
 		    "ldb-report --requests             how slow are requests, and which are slowest\n"
 		    "ldb-report -o report.html         all of this as a page for a browser\n"
 		    "ldb-report --function='db_*' --json | jq '.functions[0]'",
@@ -258,6 +264,29 @@ static bool report_samples(struct model *m, const struct render *r)
 	return true;
 }
 
+/* All of the trees is for people: so it says first what was observed. */
+static void report_calls(struct model *m, const struct render *r)
+{
+	struct export_result result = { 0 };
+	struct export_options o = {
+		.from = open_from(&opt.open, m), .to = open_to(&opt.open, m), .thread = opt.thread, .result = &result,
+	};
+	struct calls_options c = {
+		.function = opt.function, .top = opt.has_top ? opt.top : 0, .width = r->width,
+	};
+	int ret;
+
+	if (opt.tree)
+		text_head(r, m, NULL);
+	ret = opt.tree ? calls_tree(m, &o, &c, r->out) : calls_graph(m, &o, &c, r->out);
+	if (ret == -ENOMEM)
+		open_fail_memory();
+	if (ret) {
+		cli_error("cannot sort the trace in temporary files: %s", strerror(-ret));
+		exit(CLI_FAILURE);
+	}
+}
+
 static void report_summary(struct model *m, const struct render *r)
 {
 	struct stats_options options = STATS_OPTIONS_ALL;
@@ -399,9 +428,9 @@ static void report_html(struct model *m, const struct render *r, struct opened *
 /* A page holds all reports at once. */
 static void check_page(void)
 {
-	if (opt.mutex + opt.requests + opt.sched + opt.samples + opt.summary + open_is_data(&opt.open))
+	if (opt.mutex + opt.requests + opt.sched + opt.samples + opt.summary + opt.tree + opt.graph + open_is_data(&opt.open))
 		cli_usage("a page holds every report: -o FILE.html goes with none of --mutex, --requests, "
-			  "--sched, --samples, --summary, --json and --csv");
+			  "--sched, --samples, --tree, --graph, --summary, --json and --csv");
 	if (opt.by || opt.has_sort || opt.has_top || opt.function || opt.class)
 		cli_usage("a page is sorted and filtered in the browser: -o FILE.html does not go with "
 			  "--by, --sort, --top, --function and --class");
@@ -417,8 +446,10 @@ int main(int argc, char **argv)
 		cli_usage("unexpected argument '%s' (the trace is given with -i)", argv[first]);
 	opt.summary |= opt.json_summary;
 	opt.open.is_json |= opt.json_summary;
-	if (opt.mutex + opt.requests + opt.sched + opt.samples + opt.summary > 1)
-		cli_usage("--mutex, --requests, --sched, --samples and --summary are one report each: give one");
+	if (opt.mutex + opt.requests + opt.sched + opt.samples + opt.summary + opt.tree + opt.graph > 1)
+		cli_usage("--mutex, --requests, --sched, --samples, --tree, --graph and --summary are one report each: give one");
+	if ((opt.tree || opt.graph) && (open_is_data(&opt.open) || opt.has_sort || opt.by))
+		cli_usage("--tree and --graph have no --json, --csv, --sort and --by: ldb-export folded has the stacks as data");
 	if (opt.summary && opt.open.is_csv)
 		cli_usage("--summary has no CSV: use --json");
 	if (is_page)
@@ -442,6 +473,8 @@ int main(int argc, char **argv)
 		found = report_samples(o.model, &o.render);
 	else if (opt.summary)
 		report_summary(o.model, &o.render);
+	else if (opt.tree || opt.graph)
+		report_calls(o.model, &o.render);
 	else
 		report_functions(o.model, &o.render);
 	if (opt.diff)

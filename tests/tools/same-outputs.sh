@@ -75,6 +75,8 @@ for trace; do
 		both ldb-why $form --what-if no-preempt --what-if 'main*0.5'
 	done
 	both ldb-report -v --summary
+	both ldb-report --tree
+	both ldb-report --graph
 	both ldb-report --json-summary
 	both ldb-timeline -v
 	both ldb-why --shares --json --slowest 20
