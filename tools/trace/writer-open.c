@@ -93,6 +93,25 @@ err_message:
 	return NULL;
 }
 
+struct writer *writer_open_fd(int fd, const struct ldb_file_header *header, char *err, size_t err_size)
+{
+	struct writer *w = writer_alloc();
+	int rc = -ENOMEM;
+
+	if (w) {
+		w->reqtab = reqtab_alloc(WRITER_REQUESTS_MAX);
+		w->fd = fd;
+		w->regular = true;
+		rc = write_header(w, header);
+		if (!rc)
+			return w;
+		writer_free(w);
+	}
+	close(fd);
+	snprintf(err, err_size, "%s", strerror(-rc));
+	return NULL;
+}
+
 /* Is it the file that was read?  Others may have put another one into a shared folder meanwhile. */
 static bool is_same(int a, int b)
 {

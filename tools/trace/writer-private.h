@@ -27,6 +27,8 @@ struct writer {
 	int fd;			/* -1: the blocks go to block() */
 	writer_block_fn *block;
 	void *block_arg;
+	writer_rows_fn *on_rows;	/* or NULL */
+	void *rows_arg;
 	bool regular;		/* can be truncated */
 	bool cut;		/* there are bytes behind offset, to be cut off */
 	uint64_t offset;

@@ -146,12 +146,12 @@ static ssize_t block_build(struct writer *w, unsigned kind)
 	return sizeof(h) + n;
 }
 
-/* Adds a row for the block in w->out. */
-static void index_add(struct writer *w, uint64_t offset, size_t bytes)
+/* Adds a row for a block. */
+static void index_add(struct writer *w, const void *block, uint64_t offset, size_t bytes)
 {
 	struct ldb_block_header h;
 
-	memcpy(&h, w->out, sizeof(h));
+	memcpy(&h, block, sizeof(h));
 	w->index[w->nr_index++] = (struct ldb_row_index){
 		.kind = h.kind, .rows = h.rows, .offset = offset, .bytes = bytes,
 		.t_min = h.t_min, .t_max = h.t_max, .id_min = h.id_min, .id_max = h.id_max,
@@ -184,7 +184,7 @@ static int block_write(struct writer *w, unsigned kind)
 	if (!rc)
 		rc = file_append(w, w->out, size);
 	if (!rc && !w->block)
-		index_add(w, offset, size);
+		index_add(w, w->out, offset, size);
 	return rc;
 }
 
@@ -267,6 +267,8 @@ int writer_add(struct writer *w, unsigned kind, const void *rows, size_t nr)
 	const char *row = rows;
 	int rc = 0;
 
+	if (w->on_rows && w->on_rows(w->rows_arg, kind, rows, nr))
+		return 0;
 	while (nr) {
 		size_t room = LDB_BLOCK_ROWS - batch_nr(&w->batch[kind]);
 		size_t n = nr < ENCODER_TILE ? nr : ENCODER_TILE;
@@ -279,6 +281,37 @@ int writer_add(struct writer *w, unsigned kind, const void *rows, size_t nr)
 		nr -= n;
 	}
 	return rc;
+}
+
+void writer_on_rows(struct writer *w, writer_rows_fn *fn, void *arg)
+{
+	w->on_rows = fn;
+	w->rows_arg = arg;
+}
+
+int writer_add_block(struct writer *w, const void *block, size_t size)
+{
+	uint64_t offset = w->offset;
+	struct ldb_block_header h;
+	int rc = index_reserve(w);
+
+	if (!rc)
+		rc = file_reserve(w, size);
+	if (!rc)
+		rc = file_append(w, block, size);
+	memcpy(&h, block, sizeof(h));
+	if (rc) {
+		w->lost_rows += h.rows;
+		return rc;
+	}
+	if (!w->block)
+		index_add(w, block, offset, size);
+	/* A table of some requests would be wrong. */
+	if (h.kind == LDB_BLK_REQ) {
+		reqtab_free(w->reqtab);
+		w->reqtab = NULL;
+	}
+	return 0;
 }
 
 static void add_lost_row(struct writer *w)

@@ -16,6 +16,7 @@
 #ifndef TRACE_WRITER_H
 #define TRACE_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <ldb/trace-format.h>
@@ -44,6 +45,19 @@ struct writer *writer_reopen(const char *path, char *err, size_t err_size);
 typedef int writer_block_fn(void *arg, const void *data, size_t size);
 struct writer *writer_open_blocks(const struct ldb_file_header *header, writer_block_fn *block,
 				  void *arg, char *err, size_t err_size);
+
+/* Does what writer_open() does with an empty file that is open; the writer closes it. */
+struct writer *writer_open_fd(int fd, const struct ldb_file_header *header, char *err, size_t err_size);
+
+/*
+ * From here on fn() gets all rows as they are added; if it returns true it has taken them, and they
+ * do not go into a block.
+ */
+typedef bool writer_rows_fn(void *arg, unsigned kind, const void *rows, size_t nr);
+void writer_on_rows(struct writer *w, writer_rows_fn *fn, void *arg);
+
+/* Appends a whole block that another writer has passed to block(), and that was not changed. */
+int writer_add_block(struct writer *w, const void *block, size_t size);
 
 /*
  * Adds rows of any kind, LDB_BLK_*; they and their strings are copied.  Adding many at once is
