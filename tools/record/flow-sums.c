@@ -250,9 +250,8 @@ static uint64_t unknown_calls(const struct flow_sums *f)
 	return sum;
 }
 
-void flow_sums_finish(struct flow_sums *f, int64_t tick)
+void flow_sums_write(struct flow_sums *f, int64_t tick)
 {
-	flow_sums_poll(f);
 	for (uint32_t n = 1; n < LDB_FLOW_THREADS; n++)
 		if (order_flow_thread_state(&thread_at(f, n)->state) == LDB_FLOW_LIVE)
 			write_region(f, n, thread_at(f, n)->tid, tick);
@@ -264,4 +263,10 @@ void flow_sums_finish(struct flow_sums *f, int64_t tick)
 	meta_number(f, "flows_unknown_calls", unknown_calls(f));
 	if (info(f)->magic != LDB_FLOW_MAGIC)
 		writer_add_meta(f->w, "warning", "calls between libraries were not followed");
+}
+
+void flow_sums_finish(struct flow_sums *f, int64_t tick)
+{
+	flow_sums_poll(f);
+	flow_sums_write(f, tick);
 }

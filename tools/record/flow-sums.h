@@ -21,7 +21,10 @@ int flow_sums_fd(const struct flow_sums *f);
  */
 void flow_sums_poll(struct flow_sums *f);
 
-/* Writes the sums of all threads, as of now, and what was lost. */
+/* Writes the sums of threads that exist, as of now, and what was lost. */
+void flow_sums_write(struct flow_sums *f, int64_t tick);
+
+/* Does both, at the end. */
 void flow_sums_finish(struct flow_sums *f, int64_t tick);
 
 #endif

@@ -40,6 +40,20 @@ void ksyms_free(struct ksyms *k)
 	free(k);
 }
 
+struct ksyms *ksyms_copy(const struct ksyms *k)
+{
+	struct ksyms *copy = ksyms_alloc();
+
+	if (!copy || !k->nr)
+		return copy;
+	copy->places = malloc(k->nr * sizeof(*k->places));
+	if (copy->places) {
+		memcpy(copy->places, k->places, k->nr * sizeof(*k->places));
+		copy->nr = copy->room = k->nr;
+	}
+	return copy;
+}
+
 uint32_t ksyms_number(struct ksyms *k, uint64_t addr)
 {
 	uint64_t hash = hash_mix(0, addr);

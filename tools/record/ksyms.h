@@ -13,6 +13,9 @@ struct ksyms;
 struct ksyms *ksyms_alloc(void);
 void ksyms_free(struct ksyms *k);
 
+/* Returns a copy for ksyms_name(), which another thread may use, or NULL. */
+struct ksyms *ksyms_copy(const struct ksyms *k);
+
 /* Returns the number of an address, from 2 on; LDB_SAMPLE_KERNEL: there are too many. */
 uint32_t ksyms_number(struct ksyms *k, uint64_t addr);
 

@@ -208,6 +208,11 @@ void samples_finish(struct samples *s)
 	ksyms_name(s->ksyms, name_function, s);
 }
 
+struct ksyms *samples_kernel_places(const struct samples *s)
+{
+	return ksyms_copy(s->ksyms);
+}
+
 const char *samples_clock(const struct samples *s)
 {
 	return s->how.is_cycles ? "cycles" : "cpu-clock";

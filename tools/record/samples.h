@@ -16,6 +16,7 @@
 
 #include "record/modules.h"
 
+struct ksyms;
 struct samples;
 
 struct samples_options {
@@ -45,6 +46,9 @@ void samples_poll(struct samples *s);
 
 /* Ends them; delivers what is left, and the names of the kernel's functions. */
 void samples_finish(struct samples *s);
+
+/* Returns a copy of the places in the kernel, whose names any thread may look up; NULL: no memory. */
+struct ksyms *samples_kernel_places(const struct samples *s);
 
 uint64_t samples_nr(const struct samples *s);
 uint64_t samples_lost(const struct samples *s);	/* after samples_finish() */

@@ -324,17 +324,18 @@ static bool has_ended(const struct ending *e, uint64_t gen)
 	return e->gen && is_of_block && gen >= e->gen + !e->is_written;
 }
 
-/* Writes the calls that are still open; with is_last they count as written. */
-static void write_open(struct threads *t, unsigned slot, const volatile struct ldb_stack *stack,
-		       int64_t end, bool is_last)
+/* Writes the calls that are still open, and returns how many; with is_last they count as written. */
+static unsigned write_open(struct threads *t, unsigned slot, const volatile struct ldb_stack *stack,
+			   int64_t end, bool is_last)
 {
 	const volatile struct ldb_page *p = session_page(t->s, slot);
 	uint32_t depth = order_stack_depth(stack);
 	uint64_t look = p->last_look_tsc, parent = 0;
 	struct ending ending = { 0 };
+	unsigned n = 0;
 
 	if (depth > LDB_STACK_MAX)
-		return;
+		return 0;
 	if (is_last)
 		ending = ending_of(t, slot);
 	for (uint32_t i = 0; i < depth; i++) {
@@ -343,7 +344,7 @@ static void write_open(struct threads *t, unsigned slot, const volatile struct l
 
 		memcpy(&f, (const void *)&stack->frame[i], sizeof(f));
 		if (!frame_is_sane(&f, t, end))
-			return;	/* what lies above is not to be trusted either */
+			return n;	/* what lies above is not to be trusted either */
 		if (has_ended(&ending, f.gen)) {
 			parent = f.gen;
 			continue;
@@ -367,29 +368,67 @@ static void write_open(struct threads *t, unsigned slot, const volatile struct l
 			writer_add_func(t->w, &row);
 		t->known[slot].row.seen += is_last;
 		parent = f.gen;
+		n++;
 	}
+	return n;
+}
+
+/* 0: there is none. */
+static uint64_t innermost_gen(const volatile struct ldb_stack *stack)
+{
+	uint32_t depth = order_stack_depth(stack);
+
+	return depth && depth <= LDB_STACK_MAX ? stack->frame[depth - 1].gen : 0;
 }
 
 /*
  * Writes functions that have been running since the last time, while the scanner continues to
  * write: if the innermost frame is the same as then, no frame below it has changed.
  */
-static void write_running(struct threads *t, unsigned slot, int64_t end)
+static unsigned write_running(struct threads *t, unsigned slot, int64_t end)
 {
 	const volatile struct ldb_stack *stack = session_stack(t->s, slot);
-	uint32_t depth = order_stack_depth(stack);
-	uint64_t gen = depth && depth <= LDB_STACK_MAX ? stack->frame[depth - 1].gen : 0;
+	uint64_t gen = innermost_gen(stack);
 	bool was_there = gen && gen == t->known[slot].last_gen;
+	uint32_t depth = order_stack_depth(stack);
 
 	t->known[slot].last_gen = gen;
-	if (!was_there)
-		return;
+	if (!was_there || !depth || depth > LDB_STACK_MAX)
+		return 0;
 	memcpy(t->copy.frame, (const void *)stack->frame, depth * sizeof(t->copy.frame[0]));
 	t->copy.depth = depth;
 	order_stack_copied();
 	/* A frame that ended just now is not written. */
-	if (stack->depth == depth && stack->frame[depth - 1].gen == gen)
-		write_open(t, slot, &t->copy, end, false);
+	if (stack->depth != depth || stack->frame[depth - 1].gen != gen)
+		return 0;
+	return write_open(t, slot, &t->copy, end, false);
+}
+
+void threads_note(struct threads *t)
+{
+	for (unsigned slot = 0, nr = nr_slots(t); slot < nr; slot++)
+		if (t->known[slot].tid && !t->known[slot].is_final)
+			t->known[slot].last_gen = innermost_gen(session_stack(t->s, slot));
+}
+
+size_t threads_copy(const struct threads *t, struct ldb_row_thread *rows, size_t max)
+{
+	size_t n = 0;
+
+	for (unsigned slot = 0, nr = nr_slots(t); slot < nr && n < max; slot++)
+		if (t->known[slot].tid && !t->known[slot].is_final)
+			rows[n++] = t->known[slot].row;
+	return n;
+}
+
+/* Functions that are written while they run count as observed in this row alone. */
+static void write_now(struct threads *t, unsigned slot, int64_t end)
+{
+	unsigned nr_open = write_running(t, slot, end);
+
+	t->known[slot].row.seen += nr_open;
+	write_row(t, &t->known[slot]);
+	t->known[slot].row.seen -= nr_open;
 }
 
 void threads_write(struct threads *t, int64_t end)
@@ -398,8 +437,7 @@ void threads_write(struct threads *t, int64_t end)
 	for (unsigned slot = 0, nr = nr_slots(t); slot < nr; slot++) {
 		if (!t->known[slot].tid || t->known[slot].is_final)
 			continue;
-		write_row(t, &t->known[slot]);
-		write_running(t, slot, end);
+		write_now(t, slot, end);
 	}
 }
 

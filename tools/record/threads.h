@@ -29,6 +29,12 @@ struct threads_total threads_now(const struct threads *t);
  */
 void threads_write(struct threads *t, int64_t end);
 
+/* Only notes what runs, so that the next threads_write() knows what has been running since. */
+void threads_note(struct threads *t);
+
+/* Copies the rows of all threads that exist, as of the last poll; returns how many.  They have no names. */
+size_t threads_copy(const struct threads *t, struct ldb_row_thread *rows, size_t max);
+
 /* Call it when nothing is written any more: writes the rest, and what still ran at tick end. */
 void threads_finish(struct threads *t, int64_t end, struct threads_total *total);
 
