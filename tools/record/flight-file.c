@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Makes the files of dumps; see flight-file.h.
+ *
+ * The temporary name is that of outfile.h.  It is locked as long as the recorder, or who looks up
+ * names for it, is alive: one without a lock was left by a recorder that was killed.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "record/flight-file.h"
+
+#define TMP_DIGITS	16	/* of outfile.c */
+
+int flight_file_open(struct flight_file *f, const char *name, const struct ldb_file_header *header, char *err,
+		     size_t err_size)
+{
+	int rc = outfile_begin(&f->out, name), fd;
+
+	if (rc) {
+		snprintf(err, err_size, "cannot create %s.*: %s", name, outfile_why(rc));
+		return rc;
+	}
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	flock(f->out.fd, LOCK_EX | LOCK_NB);
+	fd = fcntl(f->out.fd, F_DUPFD_CLOEXEC, 0);
+	f->writer = fd < 0 ? NULL : writer_open_fd(fd, header, err, err_size);
+	if (f->writer)
+		return 0;
+	outfile_drop(&f->out);
+	return -EIO;
+}
+
+int flight_file_close(struct flight_file *f)
+{
+	int rc = writer_close(f->writer);
+
+	f->writer = NULL;
+	if (rc)
+		outfile_drop(&f->out);
+	return rc;
+}
+
+/* A file system may be unable to rename without replacing; a link does not replace either. */
+static int rename_new(int dir, const char *from, const char *to)
+{
+	if (!renameat2(dir, from, dir, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (linkat(dir, from, dir, to, 0))
+		return -errno;
+	unlinkat(dir, from, 0);
+	return 0;
+}
+
+int64_t flight_file_finish(struct flight_file *f, flight_names_fn *store, pid_t pid, char *path, size_t path_size)
+{
+	struct flight_files files = { 0 };
+	char name[NAME_MAX + 24], from[NAME_MAX + 64];
+	struct stat st;
+	int rc;
+
+	snprintf(from, sizeof(from), "/proc/self/fd/%d/%s", f->out.dir, f->out.temporary);
+	if (store)
+		store(from, f->name, pid);
+	flight_file_count(f->name, &files);
+	rc = fstat(f->out.fd, &st) ? -errno : -EEXIST;
+	for (uint64_t n = files.last + 1; rc == -EEXIST; n++) {
+		snprintf(name, sizeof(name), "%s.%" PRIu64, f->out.name, n);
+		snprintf(path, path_size, "%s.%" PRIu64, f->name, n);
+		rc = rename_new(f->out.dir, f->out.temporary, name);
+	}
+	if (rc)
+		unlinkat(f->out.dir, f->out.temporary, 0);
+	close(f->out.fd);
+	close(f->out.dir);
+	return rc ? rc : (int64_t)st.st_size;
+}
+
+/* Is it NAME.16 digits.tmp? */
+static bool is_temporary(const char *rest)
+{
+	return strlen(rest) == TMP_DIGITS + 4 && strspn(rest, "0123456789abcdef") == TMP_DIGITS &&
+	       !strcmp(rest + TMP_DIGITS, ".tmp");
+}
+
+static void remove_left(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB))
+		unlinkat(dir, name, 0);
+	close(fd);
+}
+
+static void count_one(int dir, const char *name, const char *rest, struct flight_files *files)
+{
+	struct stat st;
+	uint64_t n;
+
+	if (is_temporary(rest)) {
+		remove_left(dir, name);
+		return;
+	}
+	if (!isdigit((unsigned char)*rest) || *rest == '0' || rest[strspn(rest, "0123456789")] || strlen(rest) > 18 ||
+	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+		return;
+	n = strtoull(rest, NULL, 10);
+	files->last = n > files->last ? n : files->last;
+	files->nr++;
+	files->bytes += st.st_size;
+}
+
+int flight_file_count(const char *name, struct flight_files *files)
+{
+	const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+	char folder[PATH_MAX];
+	size_t len = strlen(last);
+	struct dirent *e;
+	DIR *d;
+
+	*files = (struct flight_files){ 0 };
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash + 1 - name) : 1, slash ? name : ".");
+	d = opendir(folder);
+	if (!d)
+		return -errno;
+	while ((e = readdir(d)))
+		if (!strncmp(e->d_name, last, len) && e->d_name[len] == '.')
+			count_one(dirfd(d), e->d_name, e->d_name + len + 1, files);
+	closedir(d);
+	return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Makes the files of dumps: NAME.1, NAME.2, and so on, each a trace.  While one is written it has
+ * another name, so that whatever happens there are only whole ones.  ldb-top uses this, too.
+ */
+#ifndef RECORD_FLIGHT_FILE_H
+#define RECORD_FLIGHT_FILE_H
+
+#include <limits.h>
+#include <sys/types.h>
+#include "cli/outfile.h"
+#include "trace/writer.h"
+
+struct flight_file {
+	struct outfile out;
+	struct writer *writer;
+	char name[PATH_MAX];	/* NAME */
+};
+
+/* Looks up names for the trace at path, which the user knows as name; see record.h. */
+typedef uint64_t flight_names_fn(const char *path, const char *name, pid_t pid);
+
+/* Returns 0, or -errno with one line in err. */
+int flight_file_open(struct flight_file *f, const char *name, const struct ldb_file_header *header, char *err,
+		     size_t err_size);
+
+/* The trace is complete but for its names.  Returns 0 or -errno: then there is no file any more. */
+int flight_file_close(struct flight_file *f);
+
+/*
+ * Looks up names (store may be NULL), and gives the file its own name, which is stored in path.
+ * Returns its size, or -errno: then it is removed.
+ */
+int64_t flight_file_finish(struct flight_file *f, flight_names_fn *store, pid_t pid, char *path, size_t path_size);
+
+struct flight_files {		/* the dumps that are there */
+	uint64_t nr, bytes, last;	/* last: the greatest number */
+};
+
+/* Counts them, and removes those that others did not finish.  Returns 0 or -errno. */
+int flight_file_count(const char *name, struct flight_files *files);
+
+#endif
