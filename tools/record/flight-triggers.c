@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Conditions for a dump; see flight-triggers.h. */
+#include <ctype.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/units.h"
+#include "record/flight-stalls.h"
+#include "record/flight-triggers.h"
+
+#define WINDOW_S	10	/* over which a percentile is computed, in parts of a second */
+#define TEXT_MAX	256
+
+enum what { WHAT_REQUEST, WHAT_LOCK, WHAT_PERCENTILE, WHAT_STALL, WHAT_SIGNAL, WHAT_CRASH, WHAT_END };
+
+struct trigger {
+	const char *text;
+	enum what what;
+	char class[TEXT_MAX];	/* REQUEST, PERCENTILE: "": of any */
+	double share;		/* PERCENTILE: of requests that may be longer: 0.01 */
+	uint64_t limit_ns;
+	double limit;		/* ticks */
+	int signal;
+	struct { uint64_t nr, nr_over; } parts[WINDOW_S];	/* PERCENTILE; the first is the current one */
+	bool is_over;		/* it was, a second ago: only crossing the limit counts */
+};
+
+struct flight_triggers {
+	struct trigger *all;
+	size_t nr;
+	double ns_per_tick;
+	flight_triggers_fn *fn;
+	void *arg;
+	struct flight_stalls *stalls;	/* NULL: nobody asks */
+};
+
+/* Parsing */
+
+static const char *const words[] = {
+	[WHAT_REQUEST] = "request", [WHAT_LOCK] = "lock", [WHAT_STALL] = "stall", [WHAT_CRASH] = "crash",
+	[WHAT_END] = "end",
+};
+
+static const struct { const char *name; int number; } signals[] = { { "USR1", SIGUSR1 }, { "USR2", SIGUSR2 } };
+
+static const char *parse_signal(struct trigger *t, const char *name)
+{
+	t->what = WHAT_SIGNAL;
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (!strcmp(name, signals[i].name))
+			t->signal = signals[i].number;
+	return t->signal ? NULL : "the signal is USR1 or USR2";
+}
+
+/* "99.9", and perhaps ":CLASS"; the limit is cut off already. */
+static const char *parse_percentile(struct trigger *t, const char *text)
+{
+	char *end;
+	double p = strtod(text, &end);
+
+	t->what = WHAT_PERCENTILE;
+	if (p < 1 || p > 99.999)
+		return "a percentile is from p1 to p99.999";
+	t->share = (100 - p) / 100;
+	if (*end == ':')
+		snprintf(t->class, sizeof(t->class), "%s", end + 1);
+	else if (*end)
+		return "what follows the percentile is >DURATION, or :CLASS>DURATION";
+	return NULL;
+}
+
+static bool parse_word(struct trigger *t, const char *word)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (words[i] && !strcmp(word, words[i])) {
+			t->what = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static const char *parse_what(struct trigger *t, const char *what)
+{
+	if (!strncmp(what, "class:", 6) && what[6]) {
+		t->what = WHAT_REQUEST;
+		snprintf(t->class, sizeof(t->class), "%s", what + 6);
+		return NULL;
+	}
+	if (*what == 'p' && isdigit((unsigned char)what[1]))
+		return parse_percentile(t, what + 1);
+	return parse_word(t, what) ? NULL :
+	       "give request>50ms, class:NAME>5ms, p99:NAME>2ms, lock>10ms, stall>100ms, signal:USR1, crash or end";
+}
+
+static bool has_limit(const struct trigger *t)
+{
+	return t->what != WHAT_SIGNAL && t->what != WHAT_CRASH && t->what != WHAT_END;
+}
+
+/* The name of a class may have a '>' of its own. */
+static const char *parse(struct trigger *t, const char *text)
+{
+	const char *limit = strrchr(text, '>'), *wrong;
+	char what[TEXT_MAX];
+
+	*t = (struct trigger){ .text = text };
+	if (strlen(text) >= sizeof(what))
+		return "it is too long";
+	if (!strncmp(text, "signal:", 7))
+		return parse_signal(t, text + 7);
+	snprintf(what, sizeof(what), "%.*s", limit ? (int)(limit - text) : TEXT_MAX - 1, text);
+	wrong = parse_what(t, what);
+	if (wrong)
+		return wrong;
+	if (has_limit(t) != !!limit)
+		return limit ? "it has no limit" : "it needs a limit: >5ms";
+	if (limit && units_parse_duration(limit + 1, 0, &t->limit_ns))
+		return "its limit is no duration: give 5ms, 200us, 1s";
+	return NULL;
+}
+
+const char *flight_triggers_check(const char *text)
+{
+	struct trigger t;
+
+	return parse(&t, text);
+}
+
+bool flight_triggers_has_signal(const char *const *texts, size_t nr, int signal)
+{
+	struct trigger t;
+
+	for (size_t i = 0; i < nr; i++)
+		if (!parse(&t, texts[i]) && t.what == WHAT_SIGNAL && t.signal == signal)
+			return true;
+	return false;
+}
+
+static void on_stall(void *arg, uint32_t tid, int64_t from, int64_t to);
+
+struct flight_triggers *flight_triggers_alloc(const char *const *texts, size_t nr, flight_triggers_fn *fn, void *arg)
+{
+	struct flight_triggers *t = calloc(1, sizeof(*t));
+	bool has_stalls = false;
+
+	if (!t)
+		return NULL;
+	t->fn = fn;
+	t->arg = arg;
+	t->all = calloc(nr + 1, sizeof(*t->all));
+	for (size_t i = 0; t->all && i < nr; i++) {
+		if (parse(&t->all[t->nr], texts[i]))
+			continue;
+		has_stalls |= t->all[t->nr].what == WHAT_STALL;
+		t->nr++;
+	}
+	if (has_stalls)
+		t->stalls = flight_stalls_alloc(on_stall, t);
+	if (t->all && (!has_stalls || t->stalls))
+		return t;
+	flight_triggers_free(t);
+	return NULL;
+}
+
+void flight_triggers_free(struct flight_triggers *t)
+{
+	if (!t)
+		return;
+	flight_stalls_free(t->stalls);
+	free(t->all);
+	free(t);
+}
+
+void flight_triggers_clock(struct flight_triggers *t, double ns_per_tick)
+{
+	t->ns_per_tick = ns_per_tick;
+	for (size_t i = 0; i < t->nr; i++)
+		t->all[i].limit = t->all[i].limit_ns / ns_per_tick;
+}
+
+/* Events */
+
+static const char *duration(const struct flight_triggers *t, double ticks, char *text)
+{
+	return units_duration(ticks * t->ns_per_tick, text);
+}
+
+static void request_met(struct flight_triggers *t, const struct trigger *x, const struct flight_request *r)
+{
+	char why[TEXT_MAX * 2], text[UNITS_ROOM];
+
+	snprintf(why, sizeof(why), "request %llu%s%s%s took %s (%s)", (unsigned long long)r->id,
+		 *r->name ? " (" : "", r->name, *r->name ? ")" : "",
+		 duration(t, (double)r->end - r->start, text), x->text);
+	t->fn(t->arg, why);
+}
+
+void flight_triggers_request(struct flight_triggers *t, const struct flight_request *r)
+{
+	double ticks = (double)r->end - r->start;
+
+	for (size_t i = 0; i < t->nr; i++) {
+		struct trigger *x = &t->all[i];
+
+		if (*x->class && strcmp(x->class, r->name))
+			continue;
+		if (x->what == WHAT_PERCENTILE) {
+			x->parts[0].nr++;
+			x->parts[0].nr_over += ticks > x->limit;
+		} else if (x->what == WHAT_REQUEST && ticks > x->limit) {
+			request_met(t, x, r);
+		}
+	}
+}
+
+static void lock_met(struct flight_triggers *t, const struct trigger *x, const struct ldb_row_lock *row)
+{
+	char why[TEXT_MAX * 2], text[UNITS_ROOM];
+
+	snprintf(why, sizeof(why), "thread %u waited %s for the lock at %#llx (%s)", row->tid,
+		 duration(t, (double)row->end - row->begin, text), (unsigned long long)row->lock, x->text);
+	t->fn(t->arg, why);
+}
+
+void flight_triggers_locks(struct flight_triggers *t, const struct ldb_row_lock *rows, size_t nr)
+{
+	for (size_t i = 0; i < t->nr; i++) {
+		const struct trigger *x = &t->all[i];
+
+		for (size_t k = 0; x->what == WHAT_LOCK && k < nr; k++)
+			if (rows[k].op == LDB_LOCK_OP_WAIT && (double)rows[k].end - rows[k].begin > x->limit)
+				lock_met(t, x, &rows[k]);
+	}
+}
+
+static void on_stall(void *arg, uint32_t tid, int64_t from, int64_t to)
+{
+	struct flight_triggers *t = arg;
+	char why[TEXT_MAX * 2], text[UNITS_ROOM];
+
+	for (size_t i = 0; i < t->nr; i++) {
+		if (t->all[i].what != WHAT_STALL || (double)to - from <= t->all[i].limit)
+			continue;
+		snprintf(why, sizeof(why), "the event loop of thread %u did not wait for %s (%s)", tid,
+			 duration(t, (double)to - from, text), t->all[i].text);
+		t->fn(t->arg, why);
+	}
+}
+
+void flight_triggers_starts(struct flight_triggers *t, const struct ldb_row_req *rows, size_t nr)
+{
+	if (t->stalls)
+		flight_stalls_starts(t->stalls, rows, nr);
+}
+
+void flight_triggers_calls(struct flight_triggers *t, const struct ldb_row_syscall *rows, size_t nr)
+{
+	if (t->stalls)
+		flight_stalls_calls(t->stalls, rows, nr);
+}
+
+void flight_triggers_pass(struct flight_triggers *t)
+{
+	if (t->stalls)
+		flight_stalls_pass(t->stalls);
+}
+
+void flight_triggers_signal(struct flight_triggers *t, int signal)
+{
+	char why[TEXT_MAX];
+
+	for (size_t i = 0; i < t->nr; i++) {
+		if (t->all[i].what != WHAT_SIGNAL || t->all[i].signal != signal)
+			continue;
+		snprintf(why, sizeof(why), "the recorder got a signal (%s)", t->all[i].text);
+		t->fn(t->arg, why);
+	}
+}
+
+void flight_triggers_end(struct flight_triggers *t, const char *end)
+{
+	bool has_crashed = !strncmp(end, "signal:", 7);
+	char why[TEXT_MAX];
+
+	for (size_t i = 0; i < t->nr; i++) {
+		if (t->all[i].what != WHAT_END && (t->all[i].what != WHAT_CRASH || !has_crashed))
+			continue;
+		snprintf(why, sizeof(why), "the recording has ended: %s (%s)", end, t->all[i].text);
+		t->fn(t->arg, why);
+	}
+}
+
+/* The p-th percentile is over the limit if more than 1-p of the requests are. */
+static void percentile_second(struct flight_triggers *t, struct trigger *x)
+{
+	char why[TEXT_MAX * 2], text[UNITS_ROOM];
+	uint64_t nr = 0, nr_over = 0;
+	bool is_over;
+
+	for (int i = 0; i < WINDOW_S; i++) {
+		nr += x->parts[i].nr;
+		nr_over += x->parts[i].nr_over;
+	}
+	/* A few requests have no such percentile. */
+	is_over = nr * x->share >= 1 && nr_over > nr * x->share;
+	if (is_over && !x->is_over) {
+		snprintf(why, sizeof(why), "%llu of the last %llu requests%s%s took more than %s (%s)",
+			 (unsigned long long)nr_over, (unsigned long long)nr, *x->class ? " of " : "", x->class,
+			 duration(t, x->limit, text), x->text);
+		t->fn(t->arg, why);
+	}
+	x->is_over = is_over;
+	memmove(&x->parts[1], &x->parts[0], sizeof(x->parts) - sizeof(x->parts[0]));
+	x->parts[0].nr = x->parts[0].nr_over = 0;
+}
+
+void flight_triggers_second(struct flight_triggers *t)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		if (t->all[i].what == WHAT_PERCENTILE)
+			percentile_second(t, &t->all[i]);
+}

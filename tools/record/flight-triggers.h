@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Knows for which conditions a flight recorder stores what it has (--trigger), and finds out
+ * whether one is met.
+ */
+#ifndef RECORD_FLIGHT_TRIGGERS_H
+#define RECORD_FLIGHT_TRIGGERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "record/flight-requests.h"
+
+struct flight_triggers;
+
+/* why is one line that says what has happened, and which condition that meets. */
+typedef void flight_triggers_fn(void *arg, const char *why);
+
+/* Checks the syntax of a condition.  Returns NULL, or what is wrong with it. */
+const char *flight_triggers_check(const char *text);
+
+/* The texts stay the caller's, and are valid ones.  Returns NULL if there is no memory. */
+struct flight_triggers *flight_triggers_alloc(const char *const *texts, size_t nr, flight_triggers_fn *fn, void *arg);
+void flight_triggers_free(struct flight_triggers *t);
+
+/* Call it before any rows: how long a tick is. */
+void flight_triggers_clock(struct flight_triggers *t, double ns_per_tick);
+
+/* These have happened. */
+void flight_triggers_request(struct flight_triggers *t, const struct flight_request *r);
+void flight_triggers_locks(struct flight_triggers *t, const struct ldb_row_lock *rows, size_t nr);
+void flight_triggers_starts(struct flight_triggers *t, const struct ldb_row_req *rows, size_t nr);
+void flight_triggers_calls(struct flight_triggers *t, const struct ldb_row_syscall *rows, size_t nr);
+void flight_triggers_signal(struct flight_triggers *t, int signal);
+/* The recording has ended, for the reason of META "end". */
+void flight_triggers_end(struct flight_triggers *t, const char *end);
+
+/* A pass over the rings is over: all rows up to some time were delivered. */
+void flight_triggers_pass(struct flight_triggers *t);
+/* A second has passed. */
+void flight_triggers_second(struct flight_triggers *t);
+
+/* Does one of the texts name this signal? */
+bool flight_triggers_has_signal(const char *const *texts, size_t nr, int signal);
+
+#endif
