@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -14,6 +15,7 @@
 #include "cli/opts.h"
 #include "cli/progress.h"
 #include "record/filter.h"
+#include "record/flight-triggers.h"
 #include "record/record.h"
 
 #define SAMPLES_HZ_MAX	10000
@@ -24,6 +26,7 @@ static struct record_options options = {
 	.samples_hz = 199,
 	.flows_threshold_ns = 20000,
 	.max_bytes = 2ULL << 30,
+	.flight = { .bytes = 256 << 20, .after_ns = 1000000000, .max_dumps = 10, .max_per_minute = 2 },
 };
 
 /* Names are not stored if the user wants to stop: without them the recording is still valid. */
@@ -41,7 +44,7 @@ static void warn_interrupted(const char *path)
 }
 
 /* Runs in a separate process; returns 0, or 1 after one line. */
-static int look_up(const char *path, pid_t pid)
+static int look_up(const char *path, const char *name, pid_t pid)
 {
 	char err[512] = "", root[64];
 	struct names_options o = { .goes_on = goes_on };
@@ -51,9 +54,9 @@ static int look_up(const char *path, pid_t pid)
 	o.symbols.sysroot = target_root(pid, root, sizeof(root));
 	rc = names_store(path, &o, &done, err, sizeof(err));
 	if (rc == -EINTR)
-		warn_interrupted(path);
+		warn_interrupted(name);
 	else if (rc && rc != -EEXIST)
-		cli_warn("%s has no names of its own: %s", path, *err ? err : "out of memory");
+		cli_warn("%s has no names of its own: %s", name, *err ? err : "out of memory");
 	return rc && rc != -EEXIST;
 }
 
@@ -83,7 +86,7 @@ static int wait_for(pid_t child, bool *interrupted)
  * Debug information comes from the program and is not trusted; reading it may crash.  So a child
  * does it; if that fails, the trace has no names but is valid.
  */
-static uint64_t store_names(const char *path, pid_t pid)
+static uint64_t store_names(const char *path, const char *name, pid_t pid)
 {
 	struct stat before, after;
 	bool interrupted = false;
@@ -92,26 +95,31 @@ static uint64_t store_names(const char *path, pid_t pid)
 
 	if (stat(path, &before) || !S_ISREG(before.st_mode))
 		return 0;
-	progress_line("looking up names for %s", path);
+	if (!options.flight.ns)
+		progress_line("looking up names for %s", name);
 	child = fork();
 	if (!child) {
-		status = look_up(path, pid);
+		/* Names for a dump are of no use when the recorder is gone, which gives it its own name. */
+		if (options.flight.ns)
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+		status = look_up(path, name, pid);
 		fflush(NULL);
 		_exit(status);
 	}
 	status = child > 0 ? wait_for(child, &interrupted) : W_EXITCODE(0, SIGKILL);
 	if (WIFSIGNALED(status) && interrupted)
-		warn_interrupted(path);
+		warn_interrupted(name);
 	else if (WIFSIGNALED(status))
-		cli_warn("%s has no names of its own: who looked them up was ended by signal %d", path,
+		cli_warn("%s has no names of its own: who looked them up was ended by signal %d", name,
 			 WTERMSIG(status));
 	return stat(path, &after) || after.st_size < before.st_size ? 0 : after.st_size - before.st_size;
 }
 
 static uint64_t pid, scanner_cpu;
-static bool pid_given, scanner_cpu_given;
+static bool pid_given, scanner_cpu_given, after_given, size_given, dumps_given, rate_given;
 static int clock_kind;
 static bool no_symbols;
+static struct cli_list triggers;
 static const char *samples;
 
 /* The words are in the order of the values. */
@@ -151,6 +159,23 @@ static const struct cli_option table[] = {
 	  .help = "buffer for events of all CPUs together (64M); each scanner has 32M besides" },
 	{ .name = "max-size", .type = CLI_SIZE, .value = &options.max_bytes, .arg = "SIZE",
 	  .min = 1 << 20, .help = "stop recording when the trace has this size (2G)" },
+	{ .name = "flight", .type = CLI_DURATION, .value = &options.flight.ns, .arg = "SEC", .min = 1000000000,
+	  .max = 86400000000000, .unit_ns = 1000000000,
+	  .help = "retain only the last SEC seconds, and write them to FILE.1, FILE.2, ... when a --trigger is met" },
+	{ .name = "trigger", .type = CLI_LIST, .value = &triggers, .arg = "WHEN",
+	  .help = "with --flight, make a dump when: request>50ms, class:NAME>5ms, p99:NAME>2ms, lock>10ms, stall>100ms, signal:USR1, crash, end (repeats)" },
+	{ .name = "after", .type = CLI_DURATION, .value = &options.flight.after_ns, .arg = "SEC",
+	  .max = 3600000000000, .unit_ns = 1000000000, .given = &after_given,
+	  .help = "a dump reaches SEC seconds beyond its trigger (1)" },
+	{ .name = "flight-size", .type = CLI_SIZE, .value = &options.flight.bytes, .arg = "SIZE", .min = 1 << 20,
+	  .max = 1ULL << 40, .given = &size_given,
+	  .help = "retain at most SIZE of events (256M); then the time is shorter" },
+	{ .name = "flight-file", .type = CLI_STRING, .value = &options.flight.file, .arg = "FILE",
+	  .help = "retain them in FILE, of --flight-size, and not in memory" },
+	{ .name = "max-dumps", .type = CLI_NUMBER, .value = &options.flight.max_dumps, .arg = "N", .min = 1,
+	  .given = &dumps_given, .help = "make no dump when there are N already (10); --max-size limits their size together" },
+	{ .name = "max-dumps-per-minute", .type = CLI_NUMBER, .value = &options.flight.max_per_minute, .arg = "N",
+	  .min = 1, .max = 10000, .given = &rate_given, .help = "make at most N dumps a minute (2)" },
 	{ .name = "kernel", .type = CLI_CHOICE, .value = &options.kernel, .arg = "SOURCE",
 	  .choices = kernels,
 	  .help = "kernel events (switches, wake-ups, futexes) from: module (ldb.ko), bpf, perf; schedstat (none, but counters that need no right); none; or auto, the first of these that works" },
@@ -228,6 +253,22 @@ static void check_words(const char *option, const char *words, const char *(*set
 	filter_free(f);
 }
 
+static void check_flight(void)
+{
+	const char *wrong;
+
+	if (!options.flight.ns && (triggers.nr || after_given || size_given || dumps_given || rate_given ||
+				   options.flight.file))
+		cli_usage("--trigger, --after, --flight-* and --max-dumps* need --flight");
+	for (size_t i = 0; i < triggers.nr; i++) {
+		wrong = flight_triggers_check(triggers.items[i]);
+		if (wrong)
+			cli_usage("--trigger %s: %s", triggers.items[i], wrong);
+	}
+	options.flight.triggers = triggers.items;
+	options.flight.nr_triggers = triggers.nr;
+}
+
 static const struct cli_tool tool = {
 	.name = "ldb-record",
 	.synopsis = "[options] [--] CMD [ARG...]\n"
@@ -239,7 +280,8 @@ static const struct cli_tool tool = {
 		    "ldb-record -o slow.data -d 10 -- ./app  the first ten seconds\n"
 		    "ldb-record -p $(pidof server) -d 10    ten seconds of a running process\n"
 		    "ldb-record --mutex=hold --budget 20% -- ./app\n"
-		    "ldb-record --kernel-only -p $(pidof nginx) -d 5   any program's scheduling",
+		    "ldb-record --kernel-only -p $(pidof nginx) -d 5   any program's scheduling\n"
+		    "ldb-record --flight 60s --trigger 'request>50ms' -p $(pidof server)   a minute around each",
 	.takes_command = true,
 };
 
@@ -267,6 +309,7 @@ int main(int argc, char **argv)
 	check_words("functions", options.functions, filter_set_functions);
 	check_words("classes", options.classes, filter_set_classes);
 	options.lookup = look_functions_up;
+	check_flight();
 	options.pid = pid;
 	options.monotonic = clock_kind == 1;
 	options.argv = i < argc ? argv + i : NULL;

@@ -1,14 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Records like the flight recorder of an aircraft: only the last seconds are retained, and are
- * stored as a trace when something has happened.
+ * stored as a trace, a dump, when something has happened.
+ *
+ * Blocks of events are in a ring of a fixed size.  Rows that describe them (modules, threads,
+ * names, requests that are open) are retained outside of it, and are in each dump, so that each is an
+ * ordinary trace.  Threads write the dumps; the recorder never waits for them.
  */
 #ifndef RECORD_FLIGHT_H
 #define RECORD_FLIGHT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct recording;
+struct ldb_file_header;
+struct flight;
+
+struct flight_options {
+	uint64_t ns;			/* how long events are retained; 0: no flight recorder */
+	uint64_t bytes;			/* at most so many */
+	const char *file;		/* where they are; NULL: in memory */
+	const char *const *triggers;	/* conditions for a dump, checked ones */
+	size_t nr_triggers;
+	uint64_t after_ns;		/* a dump reaches so far beyond its trigger */
+	uint64_t max_dumps, max_per_minute;
+};
+
+enum flight_limit { FLIGHT_RATE, FLIGHT_NUMBER, FLIGHT_SIZE, FLIGHT_DISK, FLIGHT_NR_LIMITS };
+
+struct flight_total {
+	uint64_t nr_triggers, nr_joined;	/* joined: they are in the dump of an earlier one */
+	uint64_t nr_dumps, nr_failed;
+	uint64_t suppressed[FLIGHT_NR_LIMITS];
+};
 
 /*
  * Something has happened: the seconds before it and those that follow become a trace.  why is
@@ -17,5 +43,23 @@ struct recording;
  * else has triggered and that has this, too.
  */
 bool flight_trigger(struct recording *r, const char *why);
+
+/* The rest is for the recorder. */
+
+/* Makes the writer of the recording, whose blocks it retains.  If it returns false, it printed why. */
+bool flight_open(struct recording *r, const struct ldb_file_header *header);
+void flight_close(struct recording *r);
+
+/* A pass over the rings is over. */
+void flight_poll(struct recording *r);
+/* The writer was just flushed; call it once a second. */
+void flight_second(struct recording *r);
+void flight_signal(struct recording *r, int signal);
+
+/* The recording has ended and all its rows were written: the last dumps are made. */
+void flight_finish(struct recording *r);
+
+/* Writes one line about what was suppressed; "": nothing was. */
+const char *flight_suppressed(const struct flight_total *total, char *text, size_t size);
 
 #endif

@@ -34,7 +34,7 @@ static void folder_of(const char *path, char *folder, size_t size)
 	snprintf(folder, size, "%s", dirname(copy));
 }
 
-static bool disk_is_full(const char *path)
+bool output_disk_is_full(const char *path)
 {
 	char folder[PATH_MAX];
 	struct statvfs v;
@@ -67,7 +67,7 @@ bool output_check(const char *path)
 		cli_error("cannot write %s: %s: give another place with -o", path, strerror(errno));
 		return false;
 	}
-	if (disk_is_full(path)) {
+	if (output_disk_is_full(path)) {
 		cli_error("less than %d %% of the disk of %s is free: give another place with -o",
 			  DISK_FREE_PCT, path);
 		return false;
@@ -175,6 +175,8 @@ static bool open_writer(struct recording *r, uint64_t clock_hz)
 
 	h.t0 = r->t0;
 	h.realtime_ns = r->realtime_ns;
+	if (r->o->flight.ns)
+		return flight_open(r, &h);
 	if (r->o->live)
 		r->writer = writer_open_blocks(&h, r->o->live->block, r->o->live->arg, err,
 					       sizeof(err));
@@ -255,6 +257,7 @@ static void open_flows(struct recording *r)
 
 static void release(struct recording *r)
 {
+	flight_close(r);
 	flow_sums_close(r->flows);
 	r->flows = NULL;
 	samples_close(r->samples);
@@ -431,20 +434,27 @@ static void write_losses(struct recording *r)
 	r->bytes = writer_bytes(r->writer);
 }
 
-static void write_scans(struct recording *r)
+void output_copy_scans(const struct recording *r, struct ldb_row_scan *rows)
 {
 	for (unsigned i = 0; i < r->session.info.nr_scanners; i++) {
 		const volatile struct ldb_scan_stats *s = &session_info(&r->session)->scan[i];
-		struct ldb_row_scan row = {
+
+		rows[i] = (struct ldb_row_scan){
 			.scanner = i, .rounds = s->rounds, .looks = s->looks, .changes = s->changes,
 			.scans = s->scans, .invalid = s->invalid, .frames = s->frames,
 			.gaps = s->gaps, .gap = s->gap_tsc, .busy = s->busy_tsc,
 			.paused = s->paused_tsc, .moving = s->moving, .cost = s->cost_tsc,
 			.pages = s->pages, .handed = s->handed,
 		};
-
-		writer_add_scan(r->writer, &row);
 	}
+}
+
+static void write_scans(struct recording *r)
+{
+	struct ldb_row_scan rows[LDB_MAX_SCANNERS];
+
+	output_copy_scans(r, rows);
+	writer_add_scans(r->writer, rows, r->session.info.nr_scanners);
 }
 
 static void report_live(struct recording *r, const struct threads_total *now, const char *end)
@@ -469,13 +479,33 @@ static void write_anew(struct recording *r)
 	writer_flush(r->writer);
 }
 
-void output_second(struct recording *r)
+void output_describe(struct recording *r, bool is_last)
+{
+	int64_t now = recording_tick(r, clock_now(r->clock_id));
+
+	if (!is_last)
+		threads_write(r->threads, now);
+	modules_write(r->modules);
+	write_scans(r);
+	/* At the end they were written already. */
+	if (r->flows && !is_last)
+		flow_sums_write(r->flows, now);
+	write_clock(r);
+}
+
+void output_flush(struct recording *r)
 {
 	threads_poll(r->threads);
 	write_losses(r);
 	write_outside(r, threads_now(r->threads).outside_requests);
 	write_clock(r);
 	writer_flush(r->writer);
+}
+
+void output_second(struct recording *r)
+{
+	output_flush(r);
+	flight_second(r);
 	r->bytes = writer_bytes(r->writer);
 	r->disk_lost = writer_lost_rows(r->writer);
 }
@@ -495,7 +525,7 @@ const char *output_must_stop(struct recording *r, const char **end)
 	static char text[PATH_MAX + 128];
 	char size[UNITS_ROOM];
 
-	if (r->o->live)
+	if (r->o->live || r->o->flight.ns)
 		return NULL;	/* what found no room in memory is counted */
 
 	if (writer_lost_rows(r->writer)) {
@@ -510,7 +540,7 @@ const char *output_must_stop(struct recording *r, const char **end)
 			 r->o->output, units_bytes(r->o->max_bytes, size));
 		return text;
 	}
-	if (disk_is_full(r->o->output)) {
+	if (output_disk_is_full(r->o->output)) {
 		*end = "disk";
 		snprintf(text, sizeof(text), "less than %d %% of the disk of %s is free: recording stopped",
 			 DISK_FREE_PCT, r->o->output);
@@ -544,7 +574,7 @@ void output_close(struct recording *r)
 			 unwatched == 1 ? " was" : "s were");
 		output_warning(r, text);
 	}
-	if (!r->o->live)
+	if (!r->o->live && !r->flight)
 		write_scans(r);
 	writer_add_meta(r->writer, "end", r->end);
 	writer_flush(r->writer);
@@ -554,9 +584,10 @@ void output_close(struct recording *r)
 		r->released_tick = recording_tick(r, clock_now(r->clock_id));
 		report_live(r, &r->threads_total, r->end);
 	}
+	flight_finish(r);
 	rc = writer_close(r->writer);
 	r->writer = NULL;
-	if (rc && !r->failed && !r->o->live) {
+	if (rc && !r->failed && !r->o->live && !r->flight) {
 		cli_error("cannot write %s: %s", r->o->output, strerror(-rc));
 		r->failed = true;
 	}

@@ -47,9 +47,9 @@ void recording_close(struct recording *r)
 	if (r->pidfd >= 0)
 		close(r->pidfd);
 	r->pidfd = -1;
-	if (was_open && r->o->store_names && !r->disk_lost) {
+	if (was_open && r->o->store_names && !r->disk_lost && !r->o->flight.ns) {
 		giveway_turn(r->giveway, -1, true);
-		r->bytes += r->o->store_names(r->o->output, r->pid);
+		r->bytes += r->o->store_names(r->o->output, r->o->output, r->pid);
 		giveway_hurry(r->giveway);
 	}
 	progress_clear();

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "cli/error.h"
 #include "cli/progress.h"
+#include "record/flight-triggers.h"
 #include "record/recording.h"
 
 #define ANSWER_NS	10000000000LL	/* the runtime must answer within */
@@ -58,6 +59,10 @@ static void on_signal(struct recording *r, int signal)
 	switch (signal) {
 	case SIGCHLD:
 		launch_reap(&r->launch);
+		break;
+	case SIGUSR1:
+	case SIGUSR2:
+		flight_signal(r, signal);
 		break;
 	case SIGTERM:
 		if (is_running)
@@ -144,6 +149,7 @@ static void tick(struct recording *r)
 
 	if (recording_is_open(r)) {
 		drain(r);
+		flight_poll(r);
 		check_limits(r, now);
 	}
 	if (recording_is_open(r))
@@ -313,6 +319,9 @@ int record_run(const struct record_options *o)
 	clock_offset(0, &r.offset_ns);
 	clock_sample(r.clock_id, &r.first_clock);
 	r.command.listen_fd = -1;
+	for (int i = SIGUSR1; i <= SIGUSR2; i += SIGUSR2 - SIGUSR1)
+		if (o->flight.ns && flight_triggers_has_signal(o->flight.triggers, o->flight.nr_triggers, i))
+			signals_add(i);
 	r.signal_fd = signals_open();
 	if (r.signal_fd < 0) {
 		cli_error("cannot open a signal descriptor: %s", strerror(errno));

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 #include <ldb/control.h>
 #include <ldb/trace-format.h>
+#include "record/flight.h"
 
 /* The kernel reads chains of frames at switches, and in between, or only while the scanner has no CPU. */
 enum frames_choice { FRAMES_OFF, FRAMES_ON, FRAMES_AUTO };
@@ -101,14 +102,16 @@ struct record_options {
 	const char *functions, *classes;	/* words as in filter.h; NULL: all */
 	bool paused;		/* nothing is recorded before somebody resumes it */
 	bool only_requests;	/* invocations outside requests are only counted */
+	struct flight_options flight;
 	bool kernel_only;	/* no functions, locks and requests: the runtime is left out */
 	void (*lookup)(const struct record_lookup *l);	/* NULL: functions cannot be chosen */
 	bool quiet, verbose;
 	/*
 	 * This is called when the trace is closed: writes names into it, or NULL.  pid is that
-	 * of the program, which may be gone.  Returns how many bytes it has added.
+	 * of the program, which may be gone; name is what the user calls the trace.  Returns how
+	 * many bytes it has added.
 	 */
-	uint64_t (*store_names)(const char *path, pid_t pid);
+	uint64_t (*store_names)(const char *path, const char *name, pid_t pid);
 };
 
 /* Every tool that records begins with these options. */
@@ -206,6 +209,8 @@ int listen_open(pid_t pid, char *name, size_t size);
 
 /* signals.c: signals from the user. */
 
+/* One more signal is read from the descriptor; call it before signals_open(). */
+void signals_add(int signal);
 /* Returns a signalfd; the signals are blocked until signals_child(), in a child, undoes it. */
 int signals_open(void);
 void signals_child(void);

@@ -6,6 +6,7 @@
 #include "record/command.h"
 #include "record/drain.h"
 #include "record/filter.h"
+#include "record/flight.h"
 #include "record/flow-sums.h"
 #include "record/giveway.h"
 #include "record/kernel-source.h"
@@ -91,6 +92,7 @@ struct recording {
 	struct naming naming;		/* of its functions */
 	struct flow_sums *flows;		/* NULL: calls between modules are not followed */
 	struct samples *samples;	/* NULL: none are taken */
+	struct flight *flight;		/* NULL: all goes into the file */
 	char samples_why[128];		/* why none are, though they were asked for; "" */
 	uint64_t unwatched_reported, outside_reported;
 	uint64_t disk_lost;
@@ -99,6 +101,7 @@ struct recording {
 	uint64_t nr_events, nr_lost, bytes, nr_samples, nr_samples_lost;
 	const char *samples_clock;	/* NULL: none were taken */
 	struct threads_total threads_total;
+	struct flight_total flight_total;
 };
 
 static inline int64_t recording_tick(const struct recording *r, uint64_t tsc)
@@ -191,6 +194,8 @@ const char *kernel_name(const struct recording *r);
 /* Checks, before anything is started, for a folder that cannot be written or a full disk. */
 bool output_check(const char *path);
 
+bool output_disk_is_full(const char *path);
+
 bool output_open(struct recording *r);
 
 /* The program runs, and everything it is linked with is mapped: writes what it is. */
@@ -199,8 +204,20 @@ void output_program(struct recording *r);
 /* Makes one pass over the rings; returns how full they were, in 1/1000. */
 unsigned output_drain(struct recording *r);
 
+/* Writes all that is known now. */
+void output_flush(struct recording *r);
+
 /* Writes what is in memory to the disk; called once a second. */
 void output_second(struct recording *r);
+
+/*
+ * Writes all rows that describe others, as of now.  is_last: what the end of the recording has
+ * written is not repeated.
+ */
+void output_describe(struct recording *r, bool is_last);
+
+/* The counters of the scanners, one row for each of them. */
+void output_copy_scans(const struct recording *r, struct ldb_row_scan *rows);
 
 /* Replaces output_second() for struct record_live: delivers all rows and repeats older ones. */
 void output_live(struct recording *r);

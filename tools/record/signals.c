@@ -14,8 +14,16 @@ static const int caught[] = { SIGINT, SIGTERM, SIGQUIT, SIGCHLD, SIGHUP };
 static const int ignored[] = { SIGPIPE, SIGXFSZ };
 #define NR(a)	(sizeof(a) / sizeof((a)[0]))
 
+static int added[2];
+static unsigned nr_added;
 static sigset_t old_mask;
 static struct sigaction old_ignored[NR(ignored)], old_child;
+
+void signals_add(int signal)
+{
+	if (nr_added < NR(added))
+		added[nr_added++] = signal;
+}
 
 int signals_open(void)
 {
@@ -26,6 +34,8 @@ int signals_open(void)
 	sigemptyset(&set);
 	for (size_t i = 0; i < NR(caught); i++)
 		sigaddset(&set, caught[i]);
+	for (size_t i = 0; i < nr_added; i++)
+		sigaddset(&set, added[i]);
 	/* The kernel queues blocked signals even if they are ignored.  SIGHUP stays ignored under nohup. */
 	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler == SIG_IGN)
 		sigdelset(&set, SIGHUP);

@@ -73,6 +73,25 @@ void summary_root(const struct recording *r)
 			 r->o->argv[0]);
 }
 
+/* A flight recorder has no file of its own, but dumps. */
+static void print_flight(const struct recording *r)
+{
+	const struct flight_total *t = &r->flight_total;
+	char events[UNITS_ROOM], text[256];
+
+	cli_note("ldb-record: flight: %.1f s, %s events, %" PRIu64 " lost, %" PRIu64 " dump%s",
+		 (r->end_ns - r->begin_ns) / 1e9, units_count(r->nr_events, events), lost(r), t->nr_dumps,
+		 t->nr_dumps == 1 ? "" : "s");
+	cli_note("  %" PRIu64 " trigger%s: %" PRIu64 " in the dump of an earlier one%s%s%s", t->nr_triggers,
+		 t->nr_triggers == 1 ? "" : "s", t->nr_joined,
+		 *flight_suppressed(t, text, sizeof(text)) ? ", suppressed " : "", text,
+		 t->nr_failed ? "; dumps failed" : "");
+	if (!r->o->kernel_only)
+		print_threads(&r->threads_total);
+	print_kernel(r);
+	print_samples(r);
+}
+
 void summary_print(const struct recording *r)
 {
 	const char *file = r->o->output;
@@ -81,6 +100,10 @@ void summary_print(const struct recording *r)
 
 	if (r->o->quiet)
 		return;
+	if (r->o->flight.ns) {
+		print_flight(r);
+		return;
+	}
 	cli_note("ldb-record: %s: %.1f s, %s events, %" PRIu64 " lost, %s", file,
 		 (r->end_ns - r->begin_ns) / 1e9, units_count(r->nr_events, events), lost(r),
 		 units_bytes(stat(file, &st) ? r->bytes : (uint64_t)st.st_size, bytes));

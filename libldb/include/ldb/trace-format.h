@@ -601,8 +601,10 @@ struct ldb_file_footer {
  * "flows_unknown_calls" (not in the rows: of threads before the runtime knew them, or at the end of
  * their exit),
  * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or
- * "pid"), "warning" (repeats), "end": exit:N, signal:N, ended (how is not known),
- * exec, detached, timeout (-d), size (--max-size), disk.
+ * "pid"), "flight" (of a dump of a flight recorder: seconds before and after its "trigger", which
+ * repeats), "flight_from" (the tick from which on it is complete), "flight_cut" (requests that began
+ * earlier), "flight_suppressed" (triggers that made no dump), "warning" (repeats), "end": exit:N, signal:N, ended (how is not known),
+ * exec, detached, timeout (-d), size (--max-size), disk, dump.
  */
 
 _Static_assert(sizeof(struct ldb_file_header) == 56, "on disk");
