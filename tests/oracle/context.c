@@ -145,6 +145,9 @@ static void read_metas(struct oracle *o)
 		o->kernel_err = ticks(o, meta_number(o, "kernel_err_ns")) + 1;
 	o->knows_err = o->kernel_module || reader_meta(o->r, "kernel_err_ns");
 	o->nr_unwatched = count_unwatched(o);
+	/* As in a recording of a process that ran already, all may have begun before. */
+	o->is_dump = reader_meta(o->r, "flight");
+	o->attached |= o->is_dump;
 	text = reader_meta(o->r, "end");
 	if (!o->is_cut && !text)
 		oracle_violation(o, ORACLE_TRACE, "no end", "closed, but why the recording ended is not said");

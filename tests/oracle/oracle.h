@@ -57,6 +57,7 @@ struct oracle {
 	int64_t lock_threshold;		/* ticks */
 	unsigned nr_cpus, nr_scanners;
 	bool is_cut;			/* the recorder was killed: there is no end */
+	bool is_dump;			/* of a flight recorder: what is older was dropped */
 	bool disk_full;			/* what can be made again was not written */
 	bool attached;			/* the program ran before the recorder came */
 	bool kernel_module;		/* kernel events are from ldb.ko */

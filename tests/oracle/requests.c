@@ -109,7 +109,7 @@ static void check_table(struct requests *q)
 	}
 	cursor_close(c);
 	oracle_counts(q->o, ORACLE_REQUESTS, "%" PRIu64 " in the table", sum.nr);
-	if (!sum.nr && (q->o->is_cut || q->sum.nr >= TABLE_MAX))
+	if (!sum.nr && (q->o->is_cut || q->o->is_dump || q->sum.nr >= TABLE_MAX))
 		return;
 	if (q->o->disk_full && sum.nr < q->sum.nr)
 		return;

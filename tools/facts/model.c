@@ -261,6 +261,7 @@ struct model *model_open(struct reader *reader, struct symtab *symtab, char *err
 	m->symtab = symtab;
 	m->strings.max = STRINGS_MAX;
 	m->duration_ns = ticks_time_ns(reader, reader_end_tick(reader));
+	m->from_ns = ticks_time_ns(reader, model_number(m, "flight_from", 0));
 	if (rows_each(reader, LDB_BLK_MODULE, NULL, add_module, m) ||
 	    rows_each(reader, LDB_BLK_FILE, NULL, add_file, symtab) ||
 	    rows_each(reader, LDB_BLK_SYMBOL, NULL, add_symbol, symtab) ||

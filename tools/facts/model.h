@@ -83,7 +83,8 @@ struct model {
 	uint64_t nr_gaps, nr_thread_gaps; /* of all threads (the scanner did not run); of one */
 	int64_t gap_ns, thread_gap_ns;
 	struct intervals gaps;		/* their times, merged */
-	int64_t duration_ns;
+	int64_t from_ns;		/* a dump of a flight recorder is complete from here on; else 0 */
+	int64_t duration_ns;		/* from the beginning of the recording to its end */
 	uint64_t nr_bad_modules;	/* MODULE rows that make no sense */
 	const char *kernel_events;	/* "module", "bpf", "perf", "schedstat", "none"; "": an older trace */
 	const char *kernel_why;		/* why no better source was used; "" */

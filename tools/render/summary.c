@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "cli/units.h"
 #include "facts/ticks.h"
 #include "render/columns.h"
@@ -83,6 +84,7 @@ static const struct column meta_columns[] = { SAME(key), SAME(value), { 0 } };
 #undef ROW
 
 #define ROW struct model
+GET(get_duration, i64, e->duration_ns - e->from_ns)
 GET(get_realtime, i64, reader_header(e->reader)->realtime_ns)
 GET(get_damaged, bool, reader_is_damaged(e->reader))
 GET(get_damage, text, reader_damage_text(e->reader, buf, TEXT_ROOM))
@@ -104,7 +106,7 @@ static struct rows metas(const struct row *row)
 }
 
 static const struct column recording_columns[] = {
-	SAME(duration_ns), MADE("realtime_ns", get_realtime), MADE("damaged", get_damaged),
+	MADE("duration_ns", get_duration), MADE("realtime_ns", get_realtime), MADE("damaged", get_damaged),
 	MADE("damage", get_damage), NESTED_AT("meta", metas, meta_columns), { 0 }
 };
 
@@ -229,7 +231,7 @@ static void head_budget(const struct render *r, const struct model *m)
 	for (size_t i = 0; i < m->nr_threads; i++) {
 		const struct thread *t = &m->threads[i];
 		double lived = ticks_time_ns(m->reader, t->end) -
-			       (t->start > 0 ? ticks_time_ns(m->reader, t->start) : 0);
+			       max(t->start > 0 ? ticks_time_ns(m->reader, t->start) : 0, m->from_ns);
 
 		if (t->is_unwatched || lived <= 0)
 			continue;
@@ -294,6 +296,31 @@ static void head_warnings(const struct render *r, const struct model *m)
 			fprintf(r->out, "Warning: %s.\n", text_clean(metas[i].value, text));
 }
 
+/* A dump of a flight recorder says why it was made, and from when to when it reaches. */
+static void head_flight(const struct render *r, const struct model *m)
+{
+	const char *flight = reader_meta(m->reader, "flight"), *left = reader_meta(m->reader, "flight_suppressed");
+	int64_t nr_cut = model_number(m, "flight_cut", 0);
+	char a[UNITS_ROOM], b[UNITS_ROOM], text[TEXT_ROOM];
+	const struct ldb_row_meta *metas;
+	double before, after;
+	size_t nr;
+
+	if (!flight || sscanf(flight, "%lf %lf", &before, &after) != 2)
+		return;
+	metas = reader_metas(m->reader, &nr);
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(metas[i].key, "trigger"))
+			fprintf(r->out, "Trigger: %s.\n", text_clean(metas[i].value, text));
+	fprintf(r->out, "This dump reaches from %s before it to %s after it (the first, if there are more).\n",
+		units_duration(before * 1e9, a), units_duration(after * 1e9, b));
+	if (nr_cut > 0)
+		fprintf(r->out, "%" PRId64 " request%s began earlier: what %s did until then is cut off.\n", nr_cut,
+			nr_cut == 1 ? "" : "s", nr_cut == 1 ? "it" : "they");
+	if (left)
+		fprintf(r->out, "Triggers since the dump before that made none: %s.\n", text_clean(left, text));
+}
+
 void text_head(const struct render *r, const struct model *m, const struct stats *stats)
 {
 	const char *cmdline = reader_meta(m->reader, "cmdline"), *end = reader_meta(m->reader, "end");
@@ -303,9 +330,10 @@ void text_head(const struct render *r, const struct model *m, const struct stats
 	text_cell(r, cmdline && *cmdline ? cmdline : "a program", r->width > 60 ? r->width - 40 : 20,
 		  false);
 	text_style(r, TEXT_PLAIN);
-	fprintf(r->out, ": %s recorded, ended: ", units_duration(m->duration_ns, a));
+	fprintf(r->out, ": %s recorded, ended: ", units_duration(m->duration_ns - m->from_ns, a));
 	text_cell(r, end && *end ? end : "not known", 20, false);
 	fputc('\n', r->out);
+	head_flight(r, m);
 	if (!m->is_kernel_only)
 		head_seen(r, m, stats);
 	head_lost(r, m);
