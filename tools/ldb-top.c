@@ -21,7 +21,7 @@ static struct record_options record = {
 	.quiet = true,
 };
 
-static struct top_options options = { .interval_ns = 2000000000, .nr_rows = 10 };
+static struct top_options options = { .interval_ns = 2000000000, .nr_rows = 10, .dump = "ldb.data" };
 static uint64_t pid, scanner_cpu, memory = 256 << 20;
 static bool pid_given, scanner_cpu_given, window_given, is_batch;
 static const char *output;
@@ -58,6 +58,8 @@ static const struct cli_option table[] = {
 	  .help = "JSON: one object in a line each time, times in ns" },
 	{ .letter = 'o', .name = "output", .type = CLI_STRING, .value = &output, .arg = "FILE",
 	  .help = "write tables or JSON there, not to stdout" },
+	{ .name = "dump", .type = CLI_STRING, .value = &options.dump, .arg = "FILE", .given = &options.dumps_last,
+	  .help = "write what was shown last into FILE.1, a trace; key d does so at any time (ldb.data.1)" },
 	{ .name = "memory", .type = CLI_SIZE, .value = &memory, .arg = "SIZE", .min = 1 << 20,
 	  .help = "keep at most SIZE of what was recorded (256M); then the window is shorter" },
 	{ .name = "budget", .type = CLI_PERCENT, .value = &record.budget_ppm, .arg = "PCT", .min = 1,

@@ -193,6 +193,15 @@ ok "killed target: the screen is left" test "$(grep -o "1049[hl]" gone.out | tai
 ok "and a line says why" grep -q "ldb-top: process $pid has ended" gone.out
 options=--batch
 start
+# What is shown becomes a trace.
+options="--dump seen.data"
+on_screen dump.out '' d q
+options=
+ok "d: a dump, and one at the end" sh -c 'ls seen.data.1 seen.data.2 >/dev/null'
+check "which is a trace with names" "ldb-report -i seen.data.1" 0 'handle\(\)'
+check "and says what it is" "ldb-report -i seen.data.1" 0 '^Trigger: what ldb-top showed'
+check "--batch --dump: of the last interval" "ldb-top -p $pid -d 0.4 -n 1 --batch --dump batch.data && ldb-why -i batch.data.1" 0 'batch.data.1 is written'
+
 check "--batch on a terminal: no full screen" "script -qec 'ldb-top -p $pid -d 0.4 -n 1 --batch' /dev/null | grep -c 1049" 1 '^0$'
 end_server "after the screen"
 

@@ -158,6 +158,7 @@ static void put_help(const struct render *r)
 	      "  s, right or left  sort the functions by another column\n"
 	      "  up, down, pages   scroll the functions\n"
 	      "  p or space        hold the picture, the recording goes on\n"
+	      "  d                 write what is shown into a trace\n"
 	      "  h                 this text, on and off\n"
 	      "\n"
 	      "Percentiles are of the calls that were observed to end in the time shown;\n"
@@ -166,10 +167,10 @@ static void put_help(const struct render *r)
 
 static void put_status(const struct render *r, const struct draw_state *d)
 {
-	char text[128];
+	char text[sizeof(d->note) + 128];
 
-	snprintf(text, sizeof(text), "sorted by %s   q quit  s sort  p pause  h help",
-		 functions_sort_key(d->sort));
+	snprintf(text, sizeof(text), "sorted by %s   q quit  s sort  p pause  d dump  h help%s%s",
+		 functions_sort_key(d->sort), *d->note ? "   " : "", d->note);
 	text_style(r, TEXT_DIM);
 	text_cell(r, text, r->width, false);
 	text_style(r, TEXT_PLAIN);

@@ -189,7 +189,7 @@ static const struct key {
 	{ false, 0, 's', KEY_SORT }, { false, 0, '>', KEY_SORT },
 	{ false, 0, 'S', KEY_SORT_BACK }, { false, 0, '<', KEY_SORT_BACK },
 	{ false, 0, 'p', KEY_PAUSE }, { false, 0, ' ', KEY_PAUSE },
-	{ false, 0, 'h', KEY_HELP }, { false, 0, '?', KEY_HELP },
+	{ false, 0, 'd', KEY_DUMP }, { false, 0, 'h', KEY_HELP }, { false, 0, '?', KEY_HELP },
 	{ false, 0, 'k', KEY_UP }, { false, 0, 'j', KEY_DOWN },
 	{ true, 0, 'A', KEY_UP }, { true, 0, 'B', KEY_DOWN },
 	{ true, 0, 'C', KEY_SORT }, { true, 0, 'D', KEY_SORT_BACK }, { true, 0, 'H', KEY_HOME },

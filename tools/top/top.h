@@ -23,6 +23,8 @@ struct top_options {
 	int by;				/* enum stats_by */
 	bool is_json, is_screen;
 	FILE *out;			/* where tables and JSON go */
+	const char *dump;		/* the name of dumps */
+	bool dumps_last;		/* one is made of what was shown last */
 	struct symtab_options symbols;
 };
 
@@ -97,12 +99,21 @@ int view_build(struct view *v, struct snapshot *s, struct symtab *symtab,
 void view_sort(struct view *v, size_t sort);
 void view_free(struct view *v);
 
+/* dump.c: what is shown becomes a trace. */
+
+/*
+ * Writes NAME.1, or the next number, and stores that in path.  Returns its size, or -errno or
+ * OUTFILE_OTHERS.
+ */
+int64_t dump_write(const struct snapshot *s, const char *name, char *path, size_t path_size);
+
 /* draw.c: text and JSON. */
 
 struct draw_state {
 	size_t sort, skip;	/* functions not shown at the top */
 	size_t lines;		/* of the screen; 0: no limit */
 	bool is_paused, is_help;
+	char note[512];		/* what became of a dump; "" */
 };
 
 /* Draws into r->out.  If v->model is NULL nothing was observed yet. */
@@ -113,7 +124,7 @@ void draw_json(const struct render *r, const struct top_options *o, const struct
 /* screen.c: the terminal. */
 
 enum screen_key {
-	KEY_NONE, KEY_QUIT, KEY_SORT, KEY_SORT_BACK, KEY_PAUSE, KEY_HELP, KEY_UP, KEY_DOWN,
+	KEY_NONE, KEY_QUIT, KEY_SORT, KEY_SORT_BACK, KEY_PAUSE, KEY_DUMP, KEY_HELP, KEY_UP, KEY_DOWN,
 	KEY_PAGE_UP, KEY_PAGE_DOWN, KEY_HOME,
 };
 

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "cli/error.h"
+#include "cli/outfile.h"
 #include "top/top.h"
 
 #define NICE		10
@@ -161,6 +163,33 @@ static void sort(struct ui *ui, size_t by)
 	view_sort(&ui->view, ui->draw.sort);
 }
 
+/* Returns false if it could not be written. */
+static bool dump(struct ui *ui)
+{
+	char path[PATH_MAX];
+	int64_t rc;
+
+	if (!ui->view.snapshot)
+		return true;
+	rc = dump_write(ui->view.snapshot, ui->o->dump, path, sizeof(path));
+	if (rc < 0)
+		snprintf(ui->draw.note, sizeof(ui->draw.note), "cannot write %.300s.*: %s", ui->o->dump, outfile_why(rc));
+	else
+		snprintf(ui->draw.note, sizeof(ui->draw.note), "%.400s is written", path);
+	return rc >= 0;
+}
+
+/* Without a screen nobody presses a key. */
+static void dump_last(struct ui *ui)
+{
+	if (!dump(ui)) {
+		cli_error("%s", ui->draw.note);
+		ui->has_failed = true;
+	} else if (*ui->draw.note) {
+		cli_note("ldb-top: %s", ui->draw.note);
+	}
+}
+
 static void on_key(struct ui *ui, enum screen_key key)
 {
 	static const int rows[] = {
@@ -179,6 +208,9 @@ static void on_key(struct ui *ui, enum screen_key key)
 		break;
 	case KEY_PAUSE:
 		ui->draw.is_paused = !ui->draw.is_paused;
+		break;
+	case KEY_DUMP:
+		dump(ui);
 		break;
 	case KEY_HELP:
 		ui->draw.is_help = !ui->draw.is_help;
@@ -364,6 +396,8 @@ bool ui_finish(struct ui *ui)
 	pthread_join(ui->thread, NULL);
 	if (ui->o->is_screen)
 		screen_close();
+	if (ui->o->dumps_last)
+		dump_last(ui);
 	if (!ui->o->is_json)
 		say_hints(ui);
 	is_good = !ui->has_failed;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes what ldb-top shows into a trace, as a flight recorder writes its dumps. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <ldb/trace-format.h>
+#include "names/names.h"
+#include "record/flight-file.h"
+#include "top/top.h"
+
+static uint64_t store_names(const char *path, const char *name, pid_t pid)
+{
+	struct names_options o = { 0 };
+	struct names_done done = { 0 };
+	char err[256], root[64];
+
+	/* Without names the dump can be read as long as the program's files are there. */
+	o.symbols.sysroot = target_root(pid, root, sizeof(root));
+	names_store(path, &o, &done, err, sizeof(err));
+	return done.bytes;
+}
+
+static void write_metas(struct writer *w, const struct snapshot_info *i)
+{
+	char text[64];
+
+	writer_add_meta(w, "trigger", "what ldb-top showed");
+	snprintf(text, sizeof(text), "%.6f 0", i->window_ns / 1e9);
+	writer_add_meta(w, "flight", text);
+	snprintf(text, sizeof(text), "%lld", (long long)i->from);
+	writer_add_meta(w, "flight_from", text);
+	writer_add_meta(w, "warning", "calls and observed calls of threads are those of all the time that ldb-top ran");
+	if (!i->status.end)
+		writer_add_meta(w, "end", "dump");
+}
+
+/* The trace in memory was made by the writer: it is a header and whole blocks. */
+static int copy_blocks(struct writer *w, const char *from, size_t size)
+{
+	struct ldb_block_header h;
+	int rc = 0;
+
+	for (size_t at = sizeof(struct ldb_file_header); at < size && !rc; at += sizeof(h) + h.bytes) {
+		memcpy(&h, from + at, sizeof(h));
+		rc = writer_add_block(w, from + at, sizeof(h) + h.bytes);
+	}
+	return rc;
+}
+
+static int64_t write_file(const struct snapshot *s, const char *name, const char *from, size_t size, char *path,
+			  size_t path_size)
+{
+	struct flight_file f;
+	char err[PATH_MAX];
+	int rc;
+
+	rc = flight_file_open(&f, name, (const struct ldb_file_header *)from, err, sizeof(err));
+	if (rc)
+		return rc;
+	write_metas(f.writer, snapshot_info(s));
+	rc = copy_blocks(f.writer, from, size);
+	if (rc) {
+		writer_close(f.writer);
+		outfile_drop(&f.out);
+		return rc;
+	}
+	rc = flight_file_close(&f);
+	return rc ? rc : flight_file_finish(&f, store_names, snapshot_info(s)->status.pid, path, path_size);
+}
+
+int64_t dump_write(const struct snapshot *s, const char *name, char *path, size_t path_size)
+{
+	int fd = snapshot_file(s, true);
+	struct stat st;
+	int64_t rc;
+	char *at;
+
+	if (fd < 0)
+		return fd;
+	at = fstat(fd, &st) ? MAP_FAILED : mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	rc = at == MAP_FAILED ? -errno : write_file(s, name, at, st.st_size, path, path_size);
+	if (at != MAP_FAILED)
+		munmap(at, st.st_size);
+	close(fd);
+	return rc;
+}
