@@ -27,8 +27,9 @@
 # time, because their second try is alone.  Those with the line then run one after the other,
 # with nothing beside them.
 #
-# Output: one line per test file, failures in full, and last
-# "N passed, N failed" (", N skipped").  Logs stay in build/tests/log/.
+# Output: one line per test file, with the seconds that it took and those of CPU that it used (its
+# daemons' are not counted); failures in full; and last "N passed, N failed" (", N skipped").
+# Logs stay in build/tests/log/.
 # Exit status 1 when anything failed, a plan was not met, or nothing ran.
 
 TOP=$(cd "$(dirname "$0")/.." && pwd)
@@ -86,6 +87,15 @@ count()
 	}' "$1"
 }
 
+# Sets $cpu: tenths of a second that what this shell has waited for has used.
+cpu_used()	# scratch
+{
+	# In a substitution it would be the subshell's.
+	times >"$1"
+	cpu=$(awk 'NR == 2 { gsub(/[ms]/, " "); printf "%d", 10 * (60 * ($1 + $3) + $2 + $4) }' "$1")
+	rm "$1"
+}
+
 # With $timed set, a failure is only shown.
 run_one()	# name limit cmd...
 {
@@ -93,10 +103,15 @@ run_one()	# name limit cmd...
 	secs=$2
 	shift 2
 	log=$LOG/$(printf %s "$name" | tr / -).log
+	cpu_used "$log.times"
+	cpu_before=$cpu
 	start=$(date +%s)
 	timeout -k 10 "$secs" "$@" >"$log" 2>&1 </dev/null
 	rc=$?
 	took=$(($(date +%s) - start))
+	cpu_used "$log.times"
+	cpu=$((cpu - cpu_before))
+	took="${took}s, CPU $((cpu / 10)).$((cpu % 10))s"
 	set -- $(count "$log" "$rc")
 	verdict=FAIL
 	if [ "$2" -gt 0 ] && [ -n "${timed:-}" ]; then
@@ -107,7 +122,7 @@ run_one()	# name limit cmd...
 		skipped=$((skipped + $3))
 	fi
 	if [ "$2" -gt 0 ]; then
-		echo "$verdict $name: $1 passed, $2 failed, $3 skipped (${took}s, exit status $rc)"
+		echo "$verdict $name: $1 passed, $2 failed, $3 skipped ($took, exit status $rc)"
 		[ "$rc" -ne 124 ] && [ "$rc" -ne 137 ] || echo "  ended after $secs s"
 		# Prints each failure with the comment lines after it; if there is none, the
 		# end of the log.
@@ -120,7 +135,7 @@ run_one()	# name limit cmd...
 		verdict=ok
 		skips=
 		[ "$3" -eq 0 ] || skips=", $3 skipped"
-		echo "ok   $name: $1 passed$skips (${took}s)"
+		echo "ok   $name: $1 passed$skips ($took)"
 		sed -n 's/^\(ok\|1\.\.0\).*# *[Ss][Kk][Ii][Pp] */  skipped: /p' "$log" | sort | uniq -c | sed 's/^ *1 / /'
 	fi
 }
