@@ -5,7 +5,8 @@
 #	make plugin CC=gcc-13	the plugin for one more compiler
 #	make demo		records the program of the paper's Figure 1 and explains it
 #	make deps		installs what tests need (sh tests/scripts/deps.sh PURPOSE: what others do)
-#	make check		all tests; the last line is "N passed, N failed"
+#	make check		the tests for each change; the last line is "N passed, N failed"
+#	make check-all		all of them: also what takes long, and is seldom the first to fail
 #	make check-quick	those that see most: five minutes
 #	make mutate		changes one thing at a time and checks whether they notice it:
 #				N=200 SEED=, ONLY="scan shim", TIME=600 for a slice
@@ -75,9 +76,9 @@ demo:
 ready: $(filter deps,$(MAKECMDGOALS))
 	@sh tests/scripts/deps.sh --check check
 
-check check-quick: ready
+check check-quick check-all: ready
 	+@$(MAKE) --no-print-directory all
-	+@MAKE="$(MAKE)" sh tests/run.sh $(if $(filter check-quick,$@),--quick)
+	+@MAKE="$(MAKE)" sh tests/run.sh $(patsubst check-%,--%,$(filter-out check,$@))
 
 mutate: all
 	@sh tests/mutate/run.sh $(if $(N),-n $(N)) $(if $(SEED),-s $(SEED)) $(if $(TIME),-t $(TIME)) \
@@ -199,4 +200,4 @@ dkms:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all plugin $(PARTS) hint ready deps demo check check-quick mutate check-kmod-debug check-distro check-suites corpus fuzz bench style install uninstall modules modules_install dkms deb clean
+.PHONY: all plugin $(PARTS) hint ready deps demo check check-quick check-all mutate check-kmod-debug check-distro check-suites corpus fuzz bench style install uninstall modules modules_install dkms deb clean

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Runs the tests and counts their TAP results.
 #
-#	tests/run.sh [--quick] [PART | FILE]...
+#	tests/run.sh [--quick | --all] [PART | FILE]...
 #
 # Parts: lint unit runtime tools oracle fuzz plugin browser e2e kmod (default: all).  --quick
 # runs the tests that find most faults in five minutes (tests/mutate); drivers get the argument
-# "quick".  A part is whatever of these exists:
+# "quick".  --all (make check-all) also runs what is too long for each change: scripts with a line
+# "# Slow: WHY", and what is asked for in others by LDB_TEST_ALL, which is 1 then.  By its name
+# a slow script always runs.  A part is whatever of these exists:
 #	tests/PART/Makefile	built first (target "all")
 #	build/tests/PART/*	executables, C and C++ programs
 #	tests/PART/run.sh	a driver of its own
@@ -187,6 +189,8 @@ add_file()	# path
 		;;
 	# This script runs long, two jobs at a time: shorter tests run beside its end.
 	*/plugin/run.sh) echo "$1" >>"$lists/first" ;;
+	# Guests boot there, one after the other.
+	*/kmod/*.t) echo "$1" >>"$lists/first" ;;
 	*/browser/run.sh) echo "$1" >>"$lists/timed" ;;
 	*)	if [ "${1%.t}" != "$1" ] && grep -q '^# Timed: ' "$1"; then
 			echo "$1" >>"$lists/timed"
@@ -219,7 +223,8 @@ add_part()
 	for file in "$TOP/tests/$1"/*.t; do
 		# Exports read what the reports do, and take a third of the time.
 		case $quick/$file in 1/*/tools/export-*.t | 1/*/tools/width.t) continue ;; esac
-		[ ! -f "$file" ] || add_file "$file"
+		[ -f "$file" ] || continue
+		[ -z "${LDB_TEST_ALL:-}" ] && grep -q '^# Slow: ' "$file" || add_file "$file"
 	done
 }
 
@@ -275,10 +280,12 @@ quick=
 for arg; do
 	case $arg in
 	--quick) quick=1 ;;
+	--all) LDB_TEST_ALL=1 ;;
 	-*) echo "run.sh: unknown option $arg: see the head of $0" >&2; exit 2 ;;
 	*) parts="$parts $arg" ;;
 	esac
 done
+[ -z "${LDB_TEST_ALL:-}" ] || export LDB_TEST_ALL
 all=
 if [ -z "$parts" ]; then
 	all=1
