@@ -14,7 +14,7 @@ decided()	# compiler file option...
 	$compiler "$@" $flags 2>&1
 }
 
-for level in O0 O2 Os; do
+for level in O2 ${LDB_TEST_ALL:+O0 Os}; do
 	: >without
 	: >with
 	for file in "$TOP/tools/trace/"*.c "$TOP/tests/programs/"[fqn]*.cc; do

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Runs the plugin's tests: tests/plugin/run.sh [quick | most | full]
 #
-# full is the whole matrix of levels and flags.  most (the default) leaves out what sanitizers and
-# special flags do at -O1 and -Os, which is close to -O2; quick is a small part.
-# LDB_MATRIX_RECORD=1 runs each program of the matrix under ldb-record as well.  Each job is a
-# script of this folder with arguments, a TAP producer by itself; two run at a time and their
-# results are numbered through here.
+# full is the whole matrix of levels and flags, with the default in make check-all (LDB_TEST_ALL=1).
+# most is the default elsewhere: all levels without flags, and with flags -O2, and -O0 where the
+# code without optimization is another.  quick is a small part.  LDB_MATRIX_RECORD=1 runs each
+# program of the matrix under ldb-record as well.  Each job is a script of this folder with
+# arguments, a TAP producer by itself; two run at a time and their results are numbered through
+# here.
 #
 # The compilers are $CC and each gcc-N for which there is a plugin beside its own.
 
@@ -15,6 +16,7 @@ TOP=$(cd "$here/../.." && pwd)
 BUILD=${BUILD:-$TOP/build}
 export TOP BUILD
 mode=${1:-most}
+[ $# -gt 0 ] || [ -z "${LDB_TEST_ALL:-}" ] || mode=full
 
 case $mode in
 quick)	levels="O0 O2" rows="plain flto shared address masm-intel" extra= ;;
@@ -50,8 +52,8 @@ for compiler in $compilers; do
 	for row in $rows; do
 		for level in $levels; do
 			case $mode-$level-$row in
-			most-O1-plain | most-Os-plain | most-O1-flto | most-Os-flto) ;;
-			most-O1-* | most-Os-*) continue ;;
+			most-*-plain | most-O2-* | most-O0-shared | most-O0-address | most-O3-flto) ;;
+			most-*) continue ;;
 			esac
 			echo "$compiler matrix.sh $level $row"
 		done
@@ -59,7 +61,7 @@ for compiler in $compilers; do
 	for row in $extra; do
 		echo "$compiler matrix.sh O2 $row"
 	done
-	[ "$mode" = quick ] || echo "$compiler debug-info-apps.sh"
+	[ "$mode" != full ] || echo "$compiler debug-info-apps.sh"
 	for script in self.sh select.sh short.sh tail.sh debug-info.sh asm.sh link.sh install.sh; do
 		echo "$compiler $script"
 	done
@@ -74,6 +76,7 @@ xargs -P "${LDB_TEST_JOBS:-2}" -I '{}' sh -c '
 	fi
 	cd "$1" && sh "./$4" $5 $6 >"$log.out" 2>&1
 	echo $? >"$log.status"
+	times >"$log.times"
 ' <<EOF
 $(sed "s|^|$here $results |" "$results/jobs")
 EOF
@@ -84,6 +87,7 @@ while read -r job; do
 	"$CC "*) cat "$log.out" ;;
 	*)	sed "s/^\(\(not \)\{0,1\}ok [0-9]* - \)/\1${job%% *}: /" "$log.out" ;;
 	esac
+	echo "# $job: CPU $(sed -n '2s/ / + /p' "$log.times")"
 	# A script without its plan, or with a plan that is not met, ended too early.
 	plan=$(sed -n 's/^1\.\.//p' "$log.out")
 	count=$(grep -c -E '^(not )?ok ' "$log.out")
