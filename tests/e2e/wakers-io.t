@@ -7,6 +7,7 @@
 need_build
 record_options="--kernel bpf --kernel-frames=on"
 build_wakers
+wakers_in_check sem join future socket epoll signalfd
 judge_wakers io flush
 judge_sums
 finish

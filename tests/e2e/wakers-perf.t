@@ -13,6 +13,7 @@ record_apart=
 # It does not say of what a call is.
 wakers=$(echo "$wakers" | sed 's/sleep:pipe/sleep:read/; s/sleep:socket/sleep:recv/; s/sleep:eventfd/sleep:read/; s/sleep:signalfd/sleep:read/')
 build_wakers
+wakers_in_check cond future epoll socket
 judge_wakers slow produce cond join future pipe uring
 judge_wakers io flush cond join epoll
 judge_wakers preempted produce cond latch socket

@@ -7,6 +7,7 @@
 need_build
 record_options="--kernel bpf --kernel-frames=on"
 build_wakers
+wakers_in_check cond barrier future pipe signalfd uring
 judge_wakers preempted produce
 judge_sums
 finish

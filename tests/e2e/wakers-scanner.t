@@ -11,6 +11,7 @@ wakers_seen_by=scanner
 # The CPU of a request that waits is free.
 record_apart=
 build_wakers
+wakers_in_check sem barrier pipe poll
 judge_wakers slow produce sem barrier latch eventfd signalfd
 judge_wakers io flush barrier future poll
 judge_wakers preempted produce sem join pipe

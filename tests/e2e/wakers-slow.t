@@ -7,6 +7,7 @@
 need_build
 record_options="--kernel bpf --kernel-frames=on"
 build_wakers
+wakers_in_check cond latch pipe eventfd poll uring
 judge_wakers slow produce
 judge_sums
 finish

@@ -6,6 +6,8 @@
 #	judge_wakers VARIANT FUNCTION [WAY...]	two results for each way, of $wakers.  Planted: the
 #				chain leads to thread producer in FUNCTION, and from there to the
 #				reason.  Clean: no request leads there.
+#	wakers_in_check WAY...	outside of make check-all there are only these: each way is in one
+#				of the scripts with this source at least, and each reason with half of them
 #	judge_all_wakers VARIANT FUNCTION	the same of all ways in one recording, where a recording
 #				takes long.  Planted: one result for all ways, and one for each of which
 #				half must be right.
@@ -30,6 +32,18 @@ build_wakers()
 		skip_all "$(cat t.err)"
 	fi
 	rm t.data
+}
+
+wakers_in_check()	# way...
+{
+	[ -z "${LDB_TEST_ALL:-}" ] || return 0
+	wakers_kept=
+	for way in $wakers; do
+		case " $* " in
+		*" ${way%%:*} "*) wakers_kept="$wakers_kept $way" ;;
+		esac
+	done
+	wakers=$wakers_kept
 }
 
 reason_of()	# variant: the filter of what the chain must end in
