@@ -14,7 +14,7 @@ for cpu in $(seq "$(nproc)"); do
 	sh -c 'while :; do :; done' &
 	busy="${busy:-} $!"
 done
-trap 'kill $busy 2>/dev/null' EXIT
+at_end 'kill $busy 2>/dev/null'
 
 # Of the time asleep of all requests that are slow, nine tenths are in that function.
 is_placed()	# why.json function
@@ -24,17 +24,25 @@ is_placed()	# why.json function
 		([$s[].total_ns] | add // 0) as $all | $all > 0 and $in >= 0.9 * $all' "$1" >/dev/null
 }
 
-for case in pipe-slow:pipe_wait socket-slow:socket_wait eventfd-slow:event_wait epoll-slow:epoll_wait_event; do
+cases="pipe-slow:pipe_wait socket-slow:socket_wait eventfd-slow:event_wait epoll-slow:epoll_wait_event"
+for case in $cases; do
+	plant=${case%:*}
+	check "$plant: recorded" "ldb-record -q --kernel=bpf --kernel-frames=on -o $plant.data -- ./why-wakers $plant plant 1000" 0
+done
+# Here samples are only for a scanner without a CPU; what a sample costs was measured.
+check "auto: recorded" "ldb-record -q --kernel=bpf --kernel-frames=auto -o auto.data -- ./why-wakers pipe-slow plant 1000" 0
+# shellcheck disable=SC2086	# words
+kill $busy
+busy=
+
+for case in $cases; do
 	plant=${case%:*}
 	function=${case#*:}
-	check "$plant: recorded" "ldb-record -q --kernel=bpf --kernel-frames=on -o $plant.data -- ./why-wakers $plant plant 1000" 0
 	ok "$plant: explained" eval "ldb-why -i $plant.data --json >$plant.why"
 	ok "$plant: the sleeps are in $function()" is_placed "$plant.why" "^$function"
 	jq -c '[.causes[:6][] | [.cause, .label, .total_ns]]' "$plant.why" | sed 's/^/# /'
 done
 
-# The same where samples are only for a scanner without a CPU; what a sample costs was measured.
-check "auto: recorded" "ldb-record -q --kernel=bpf --kernel-frames=auto -o auto.data -- ./why-wakers pipe-slow plant 1000" 0
 ok "auto: explained" eval "ldb-why -i auto.data --json >auto.why"
 ok "auto: the sleeps are in pipe_wait()" is_placed auto.why "^pipe_wait"
 meta()	# key
