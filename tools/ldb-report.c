@@ -33,6 +33,7 @@ static struct {
 	uint64_t top;
 	bool has_top, has_sort;
 	const char *thread, *function, *class, *diff, *archive;
+	struct cli_list note;
 } opt;
 
 static const char *const by_names[] = { "callsite", "function", "module", NULL };
@@ -70,6 +71,8 @@ static const struct cli_option options[] = {
 	  .help = "only functions of this name" },
 	{ .name = "class", .type = CLI_STRING, .value = &opt.class, .arg = "GLOB",
 	  .help = "--requests: only of this class" },
+	{ .name = "note", .type = CLI_LIST, .value = &opt.note, .arg = "KEY=GLOB",
+	  .help = "--requests: only requests of which this was noted; also KEY>N, KEY<=64K (repeats)" },
 	{ .name = "diff", .type = CLI_STRING, .value = &opt.diff, .arg = "FILE",
 	  .help = "-o FILE.html: compare with this trace" },
 	{ .name = "archive", .type = CLI_STRING, .value = &opt.archive, .arg = "FILE",
@@ -177,6 +180,7 @@ static void report_requests(struct model *m, const struct render *r)
 	struct timeline *timelines;
 	struct requests requests;
 
+	open_notes(&opt.note, &options);
 	options.class = opt.class;
 	options.nr_slowest = opt.has_top ? opt.top : TOP_REQUESTS;
 	options.from = open_from(&opt.open, m);
@@ -192,7 +196,7 @@ static void report_requests(struct model *m, const struct render *r)
 	else
 		open_say_empty(r, "no request%s: tag them with ldb_req_start(id, queue) and "
 			       "ldb_req_end(id) of <ldb/ldb.h>",
-			       opt.class || open_has_range(&opt.open) ? " matches" : " was tagged");
+			       opt.class || opt.note.nr || open_has_range(&opt.open) ? " matches" : " was tagged");
 	timelines_free(timelines, requests.nr_lives);
 	requests_free(&requests);
 }

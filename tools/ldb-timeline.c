@@ -22,6 +22,7 @@ static struct {
 	uint64_t req, slowest, nth, top;
 	bool has_req, has_slowest, has_nth, verify;
 	const char *class;
+	struct cli_list note;
 } opt = { .top = TOP_TEXT, .slowest = 1 };
 
 static const struct cli_option options[] = {
@@ -37,6 +38,8 @@ static const struct cli_option options[] = {
 	  .given = &opt.has_slowest, .min = 1, .max = 100000 },
 	{ .name = "class", .type = CLI_STRING, .value = &opt.class, .arg = "GLOB",
 	  .help = "only requests of this class" },
+	{ .name = "note", .type = CLI_LIST, .value = &opt.note, .arg = "KEY=GLOB",
+	  .help = "only requests of which this was noted; also KEY>N, KEY<=64K (repeats)" },
 	OPEN_RANGE(opt.open, "only requests that start at"),
 	{ .name = "top", .type = CLI_NUMBER, .value = &opt.top, .arg = "N",
 	  .help = "list the N longest segments (text; default: 40)" },
@@ -58,6 +61,7 @@ static const struct cli_tool tool = {
 	.options = options,
 	.examples = "ldb-timeline                      the slowest request\n"
 		    "ldb-timeline --slowest=5          the five slowest\n"
+		    "ldb-timeline --note tenant=acme   the slowest of that tenant: ldb_req_note(3)\n"
 		    "ldb-timeline --req=4711           this one\n"
 		    "ldb-timeline -o slow.html         a page: everything, opened at the slowest\n"
 		    "ldb-timeline --req=4711 --json | jq '.segments[] | select(.blocks_req)'",
@@ -103,7 +107,7 @@ static bool find_life(const struct requests *requests, const struct life **life)
 
 	if (!requests->nr_lives) {
 		cli_error("no request %" PRIu64 " %s: ldb-report --requests lists the slowest", opt.req,
-			  opt.class || open_has_range(&opt.open) ? "in this selection" :
+			  opt.class || opt.note.nr || open_has_range(&opt.open) ? "in this selection" :
 			  "in this recording");
 		return false;
 	}
@@ -146,14 +150,14 @@ static bool show_one(struct model *m, const struct render *r, const struct reque
 
 static void say_none(const struct render *r, const struct requests *requests)
 {
-	bool is_selected = opt.class || open_has_range(&opt.open);
+	bool is_selected = opt.class || opt.note.nr || open_has_range(&opt.open);
 
 	if (requests->all.incomplete)
 		open_say_empty(r, "no request%s ended in this recording: --req=N shows one that did "
 			       "not", is_selected ? " of this selection" : "");
 	else if (is_selected && requests->result.nr_events)
-		open_say_empty(r, "no request matches%s%s%s: ldb-report --requests lists the classes",
-			       opt.class ? " --class" : "", opt.open.has_from ? " --from" : "",
+		open_say_empty(r, "no request matches%s%s%s%s: ldb-report --requests lists the classes",
+			       opt.class ? " --class" : "", opt.note.nr ? " --note" : "", opt.open.has_from ? " --from" : "",
 			       opt.open.has_to ? " --to" : "");
 	else
 		open_say_empty(r, "no request was tagged: use ldb_req_start(id, queue) and "
@@ -235,6 +239,7 @@ int main(int argc, char **argv)
 	if (opt.verify && !opt.has_req)
 		cli_usage("--verify goes with --req: without, the whole trace is checked anyway");
 	open_trace(&o, &opt.open);
+	open_notes(&opt.note, &wanted);
 	wanted.class = opt.class;
 	wanted.has_id = opt.has_req;
 	wanted.id = opt.req;

@@ -17,6 +17,7 @@
  *	calls		sleeps in system calls, whose lengths are known
  *	flows [NS]	requests that compress, encrypt and query, by calls of libraries; workers
  *			that wait; NS: how much longer each call of deflate() takes
+ *	noted		requests with notes: those of tenant 7 above 64K are slow, and mark why
  *	outlast		a wait that ends after the estimated end of its function
  *	hostile		names that try to steer the terminal
  *	markup		names that contain markup
@@ -346,6 +347,75 @@ static void waits(void)
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 800 * us, .id = 1);
 }
 
+static uint64_t draw(void)
+{
+	static uint64_t state = 88172645463325252ULL;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state * 0x2545f4914f6cdd1dULL >> 32;
+}
+
+static void note(uint64_t id, int64_t tick, const char *key, const char *text, uint64_t number)
+{
+	writer_add_note(t.w, &(struct ldb_row_note){
+		.flags = text ? 0 : LDB_NOTE_F_NUMBER, .tid = 1, .tick = tick, .id = id, .key = key,
+		.text = text ? text : "", .number = number,
+	});
+}
+
+static void mark(uint32_t tid, int64_t tick, const char *name, int64_t value)
+{
+	writer_add_event(t.w, &(struct ldb_row_event){
+		.tid = tid, .tick = tick, .name = name, .value = value,
+	});
+}
+
+/* All that a request is, but for its length, is drawn; the length follows from the rule alone. */
+static void noted_request(uint64_t id, int64_t at)
+{
+	uint64_t bytes = 1ULL << (8 + draw() % 12);
+	uint32_t tid = 1 + draw() % 2;
+	unsigned tenant = draw() % 10;
+	bool is_slow = tenant == 7 && bytes > 65536;
+	int64_t end = at + (is_slow ? 5000000 : 100000) + draw() % 10000;
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", tenant);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = tid, .tick = at, .id = id);
+	made_class(&t, at, id, draw() % 2 ? "GET" : "PUT");
+	note(id, at + 10, "tenant", "not the last", 0);
+	note(id, at + 30, "bytes", NULL, bytes);
+	note(id, at + 20, "tenant", text, 0);
+	note(id, at + 40, "shard", draw() % 2 ? "left" : "right", 0);
+	func(request_handler, lookup, .tid = tid, .gen = 10 + id, .start = at + 100, .end = end - 100);
+	if (is_slow)
+		mark(tid, at + 1000000, "compaction", (int64_t)bytes);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = tid, .tick = end, .id = id);
+}
+
+static void noted(void)
+{
+	const int64_t last = 2000 * 6000000LL;
+
+	made_thread(&t, 1, "one", 0, last + 20000000);
+	made_thread(&t, 2, "two", 0, last + 20000000);
+	for (uint64_t id = 1; id <= 2000; id++)
+		noted_request(id, (int64_t)id * 5999000);
+	/* The last one waits for a thread that marks an event, too. */
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = last, .id = 4711);
+	note(4711, last + 1, "bytes", NULL, UINT64_MAX);
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = last + 1000, .end = last + 9000000);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = last + 500, .end = last + 8999000);
+	mark(2, last + 5000000, "merge", 3);
+	mark(1, last + 9500000, "retry", -1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = last + 10000000, .id = 4711);
+	/* Of a request that is not open there is nothing to note. */
+	note(4711, last + 15000000, "late", "1", 0);
+	mark(1, last + 15000000, "of no request", 0);
+}
+
 static void outlast(void)
 {
 	made_thread(&t, 1, "main", 0, 100000);
@@ -593,6 +663,8 @@ int main(int argc, char **argv)
 		flows(argc > 3 ? atol(argv[3]) : 0);
 	else if (!strcmp(kind, "waits"))
 		waits();
+	else if (!strcmp(kind, "noted"))
+		noted();
 	else if (!strcmp(kind, "outlast"))
 		outlast();
 	else if (!strcmp(kind, "plain"))

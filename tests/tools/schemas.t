@@ -23,7 +23,7 @@ export LDB_JSON
 mkdir json
 
 # Makes every kind of document, of every trace.
-for trace in figure1 empty plain sched kernelonly nokernel twice outlast hostile markup chain calls disk flows; do
+for trace in figure1 empty plain sched kernelonly nokernel twice outlast hostile markup chain calls disk flows noted; do
 	report-trace $trace $trace.data || exit 1
 	for how in report "report --by=function" "report --mutex" "report --requests" "report --sched" "report --samples" "report --summary" \
 		   "timeline --slowest=20" "why" "why --shares --slowest=20" \
@@ -36,7 +36,7 @@ for trace in figure1 empty plain sched kernelonly nokernel twice outlast hostile
 		ldb-export -q -i $trace.data --json -o $trace.$format $format >out 2>err
 	done
 done
-for req in sched:1 sched:2 sched:3 sched:4 chain:1 chain:2 figure1:4711 calls:100 disk:30; do
+for req in sched:1 sched:2 sched:3 sched:4 chain:1 chain:2 figure1:4711 calls:100 disk:30 noted:4711; do
 	ldb-timeline -q -i ${req%:*}.data --req ${req#*:} --json >out 2>err
 done
 ldb-why --compare -q nokernel.data figure1.data --json --fail-if p50+5% --fail-if 'max>1ns' >out 2>err

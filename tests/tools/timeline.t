@@ -115,6 +115,28 @@ check_jq "in JSON: of each sleep" d.json '[.segments[] | select(.kind == "blocke
 	[["nvme0n1", 2000000, 12288, 2], ["nvme0n1", 1500000, 512, 1]]'
 check_jq "and of all" d.json '.causes[0] | .kind == "io" and .total_ns == 6000000 and .device_requests == 3 and .device == "nvme0n1" and .device_ns == 3500000'
 check_jq "no sleep without a disk has one" c.json '.segments | all(has("device") | not)'
+report-trace noted noted.data
+check "what was noted of a request" "ldb-timeline -i noted.data --note tenant=7 --note 'bytes>64K'" 0 '^noted: tenant=7, bytes=[0-9]+, shard='
+check "and what it marked" "ldb-timeline -i noted.data --note tenant=7" 0 '^events: compaction [0-9]+ at 1\.00 ms \(.*\)$'
+check "in the picture, too" "ldb-timeline -i noted.data --note tenant=7" 0 '^  events +\^$'
+check_not "a note that was replaced is not shown" "ldb-timeline -i noted.data --slowest 50" 0 'not the last'
+check_not "nor one of a request that is over" "ldb-timeline -i noted.data --req 4711" 0 'late|of no request'
+ldb-timeline -q -i noted.data --req 4711 --json >n.json
+check_jq "events of the request and of what blocked it" n.json '[.events[] | [.name, .value, .at_ns - 12000000000, has("blocks_req")]] ==
+	[["merge", 3, 5000000, true], ["retry", -1, 9500000, false]]'
+ok "the greatest number is as it was noted" grep -q '"number": *18446744073709551615' n.json
+selected()	# condition: how many requests of those that have ended match
+{
+	ldb-report -q -i noted.data --requests --json --note "$1" | jq '.requests[0].count // 0'
+}
+all=$(ldb-report -q -i noted.data --requests --json | jq '.requests[0].count')
+ok "a number is above, at or below another" test "$(($(selected 'bytes>64K') + $(selected 'bytes=64K') + $(selected 'bytes<64K')))" = "$all"
+ok "with the number itself" test "$(selected 'bytes<=64K')" = "$(($(selected 'bytes=65536') + $(selected 'bytes<65536')))"
+ok "a text matches a glob" test "$(($(selected 'shard=l*') + $(selected 'shard=?ight')))" = "$((all - 1))"
+ok "no text is above a number" test "$(selected 'tenant>0')" = 0
+check "no such note" "ldb-timeline -i noted.data --note tenant=99" 0 '^no request matches --note'
+check_one_line "no condition" "ldb-timeline -i noted.data --note tenant" 2 'KEY=GLOB'
+check_one_line "no number above which to be" "ldb-timeline -i noted.data --note 'bytes>many'" 2 'KEY>NUMBER'
 check "--help has examples" "ldb-timeline --help" 0 '^examples:'
 
 finish

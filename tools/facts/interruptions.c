@@ -7,6 +7,7 @@ struct sink {
 	struct model *m;
 	int (*fault)(void *arg, const struct fault *f);
 	int (*irq)(void *arg, const struct irq *i);
+	int (*mark)(void *arg, const struct marked *k);
 	void *arg;
 };
 
@@ -39,6 +40,18 @@ static int on_irq_row(void *arg, const void *at)
 	});
 }
 
+static int on_event_row(void *arg, const void *at)
+{
+	const struct ldb_row_event *row = at;
+	const struct sink *sink = arg;
+	int64_t tick = ticks_sane(row->tick);
+
+	return sink->mark(sink->arg, &(struct marked){
+		.tick = tick, .tid = row->tid, .thread = model_thread(sink->m, row->tid, tick),
+		.name = model_keep_string(sink->m, row->name), .value = row->value,
+	});
+}
+
 int faults_each(struct model *m, const struct reader_filter *filter,
 		int (*fault)(void *arg, const struct fault *f), void *arg)
 {
@@ -53,4 +66,12 @@ int irqs_each(struct model *m, const struct reader_filter *filter,
 	struct sink sink = { .m = m, .irq = irq, .arg = arg };
 
 	return rows_each(m->reader, LDB_BLK_IRQ, filter, on_irq_row, &sink);
+}
+
+int marks_each(struct model *m, const struct reader_filter *filter,
+	       int (*mark)(void *arg, const struct marked *k), void *arg)
+{
+	struct sink sink = { .m = m, .mark = mark, .arg = arg };
+
+	return rows_each(m->reader, LDB_BLK_EVENT, filter, on_event_row, &sink);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes facts of the rows of page faults and interrupts, and of the time that a hypervisor
- * took.
+ * Makes facts of the rows of page faults and interrupts, of the time that a hypervisor took, and of
+ * the events that the program marked.
  */
 #ifndef FACTS_INTERRUPTIONS_H
 #define FACTS_INTERRUPTIONS_H
@@ -16,5 +16,7 @@ int faults_each(struct model *m, const struct reader_filter *filter,
 		int (*fault)(void *arg, const struct fault *f), void *arg);
 int irqs_each(struct model *m, const struct reader_filter *filter,
 	      int (*irq)(void *arg, const struct irq *i), void *arg);
+int marks_each(struct model *m, const struct reader_filter *filter,
+	       int (*mark)(void *arg, const struct marked *k), void *arg);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/search.h"
 #include "classes.h"
 #include "lives.h"
+#include "notes.h"
 #include "rows.h"
 #include "ticks.h"
 
@@ -500,6 +501,8 @@ static int read_lives(struct lives *l)
 	struct model *m = l->m;
 	int ret = classes_read(m);
 
+	if (!ret)
+		ret = notes_read(m);
 	if (!ret)
 		ret = rows_by_time(m->reader, LDB_BLK_REQ, &l->filter, on_row, l);
 	if (!ret)

@@ -11,6 +11,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "classes.h"
+#include "notes.h"
 #include "counters.h"
 #include "flows.h"
 #include "model.h"
@@ -285,6 +286,7 @@ void model_close(struct model *m)
 	if (!m)
 		return;
 	classes_close(m->classes);
+	notes_close(m->notes);
 	flows_close(m->flows);
 	counters_close(m->counters);
 	tasks_close(m->tasks);

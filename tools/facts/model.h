@@ -109,6 +109,7 @@ struct model {
 	size_t nr_losses, room_losses;
 	struct intern strings;		/* names */
 	struct classes *classes;	/* of requests; NULL: not read yet */
+	struct notes *notes;		/* of requests; the same */
 };
 
 /* This is a span of a request instance: on a thread, or in a queue. */
@@ -209,6 +210,15 @@ struct fault {
 	bool has_major;		/* it is known whether it had */
 };
 
+/* The program said that something happens. */
+struct marked {
+	int64_t tick;
+	uint32_t tid;
+	const struct thread *thread; /* NULL: not in the trace */
+	const char *name;	/* the model's */
+	int64_t value;
+};
+
 /*
  * An interrupt on a thread's CPU while the thread was the running task.  They may nest, a
  * hard one in a soft one: the outer one comes first, unless they begin in one tick.
@@ -260,6 +270,7 @@ struct segment {
 	union {
 		const struct irq *irq;		/* IRQ */
 		const struct fault *fault;	/* FAULT */
+		const struct marked *mark;	/* EVENT */
 	};
 };
 

@@ -57,6 +57,15 @@ struct rows party_rows(const struct party *p)
 	return rows_one(p && p->kind != PARTY_NONE ? p : NULL);
 }
 
+#define ROW struct note
+WHEN(if_text, e->text)
+WHEN(if_number, !e->text)
+
+const struct column note_columns[] = {
+	SAME(key), COLUMN("value", text, .when = if_text), SAME(number, .when = if_number), { 0 }
+};
+#undef ROW
+
 #define ROW struct hits
 WHEN(if_faults, row_model(row)->has_faults)
 WHEN(if_irqs, row_model(row)->has_irqs)

@@ -11,6 +11,7 @@ extern const struct column party_columns[];	/* of struct party */
 extern const struct column hits_columns[];	/* of page faults and interrupts */
 extern const struct column made_columns[];	/* of struct model: observed calls */
 extern const struct column lost_columns[];	/* of struct model: and of the table, in words */
+extern const struct column note_columns[];	/* of struct note */
 extern const struct column kernel_columns[];	/* of struct model */
 extern const struct column model_summary_columns[]; /* of struct model: what --summary has of it */
 

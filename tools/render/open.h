@@ -92,4 +92,8 @@ void open_say_empty(const struct render *r, const char *format, ...);
 
 __attribute__((noreturn)) void open_fail_memory(void);
 
+/* Parses the conditions of --note, of which there are at most OPEN_NOTES_MAX; or ends the tool. */
+#define OPEN_NOTES_MAX	16
+void open_notes(const struct cli_list *list, struct requests_options *o);
+
 #endif

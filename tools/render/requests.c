@@ -40,6 +40,8 @@ static const struct timeline_cause *top(const struct timeline *t)
 GET(get_top, text, top(e) ? top(e)->func->function : "")
 GET(get_top_ns, i64, top(e) ? top(e)->ns : 0)
 GET(get_start, text, units_duration(e->start_ns, buf))
+FROM(notes, (struct rows){ .at = e->notes, .nr = e->nr_notes, .are_pointers = true })
+GET(get_notes, text, notes_text(e->notes, e->nr_notes, buf, COLUMN_ROOM))
 GET(get_most, text, top(e) ? text_ns(top(e)->ns, buf) : "-")
 
 static const struct column request_columns[] = {
@@ -51,6 +53,8 @@ static const struct column request_columns[] = {
 	SAME(lock_wait_ns, .head = "locks"), SAME(queue_ns, .head = "queues"),
 	MADE(NULL, get_most, .head = "most in", .width = 8, .form = COLUMN_ONLY_TABLE),
 	MADE("top_function", get_top), MADE("top_function_ns", get_top_ns),
+	MADE("notes", get_notes, .form = COLUMN_ONLY_CSV),
+	NESTED_AT("notes", notes, note_columns, .form = COLUMN_ONLY_JSON | COLUMN_IF_ANY),
 	NESTED("threads", tids, nr_tids, thread_columns), { 0 }
 };
 #undef ROW

@@ -52,6 +52,8 @@ const char *segment_name(const struct segment *s, char *buf)
 		return s->func->function;
 	if (s->kind == SEGMENT_IRQ && *s->irq->name)
 		return s->irq->name;
+	if (s->kind == SEGMENT_EVENT)
+		return s->mark->name;
 	if (s->kind == SEGMENT_SYSCALL)
 		return s->sched->call.name;
 	if (s->lock_symbol && s->lock_symbol->known)

@@ -2,6 +2,7 @@
 /* Prints timelines as JSON and CSV: where the time went, and all segments. */
 #include "cli/document.h"
 #include "facts/sched.h"
+#include "facts/ticks.h"
 #include "render/chain.h"
 #include "render/columns.h"
 #include "render/offcpu.h"
@@ -234,6 +235,32 @@ static const struct column migration_columns[] = {
 };
 #undef ROW
 
+#define ROW struct marked
+static const struct timeline *marked(const struct row *row)
+{
+	return ((const struct render_timeline *)row->in->at)->timeline;
+}
+
+/* Is the thread one of the request's own?  Else it blocked the request. */
+static bool is_own(const struct timeline *t, uint32_t tid)
+{
+	for (size_t i = 0; i < t->nr_tids; i++)
+		if (t->tids[i] == tid)
+			return true;
+	return false;
+}
+
+GET(get_marked, text, model_thread_name(e->thread))
+GET(get_mark_ns, i64, ticks_time_ns(row_model(row)->reader, e->tick))
+GET(get_mark_req, u64, marked(row)->req)
+WHEN(if_mark_blocks, !is_own(marked(row), e->tid))
+
+static const struct column mark_columns[] = {
+	SAME(tid), MADE("thread", get_marked), MADE("at_ns", get_mark_ns), SAME(name), SAME(value),
+	MADE("blocks_req", get_mark_req, .when = if_mark_blocks), { 0 }
+};
+#undef ROW
+
 #define ROW struct timeline
 static const struct column off_cpu_columns[] = {
 	SAME(runnable_ns), SAME(preempted_ns), SAME(blocked_ns), SAME(futex_wait_ns),
@@ -247,6 +274,8 @@ static const struct column causes_columns[] = {
 
 #define ROW struct render_timeline
 FROM(timeline, rows_one(e->timeline))
+FROM(notes, (struct rows){ .at = e->timeline->notes, .nr = e->timeline->nr_notes, .are_pointers = true })
+FROM(marks, rows_of(e->timeline->marks, e->timeline->nr_marks))
 FROM(segments, rows_of(e->timeline->segments, e->timeline->nr_segments))
 WHEN(if_p50, e->p50_ns >= 0)
 WHEN(if_sched, e->model->has_sched)
@@ -261,6 +290,8 @@ static const struct column timeline_columns[] = {
 	VIA("left_out_below_ns", timeline, left_out_ns), PART_AT(NULL, model_rows, made_columns),
 	PART_AT("lost", model_rows, lost_columns), PART_AT(NULL, model_rows, kernel_columns),
 	PART_AT(NULL, timeline, off_cpu_columns, .when = if_sched), PART(NULL, hits, hits_columns),
+	NESTED_AT("notes", notes, note_columns, .form = COLUMN_IF_ANY),
+	NESTED_AT("events", marks, mark_columns, .form = COLUMN_IF_ANY),
 	PART_AT(NULL, timeline, causes_columns), NESTED_AT("segments", segments, segment_columns),
 	{ 0 }
 };

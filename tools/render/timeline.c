@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/units.h"
+#include "facts/ticks.h"
 #include "render/chain.h"
 #include "render/offcpu.h"
 #include "render/samples.h"
@@ -25,6 +26,7 @@
 #define ROWS_MAX	12	/* of functions in a lane */
 #define CAUSES_SHOWN	3
 #define MIGRATIONS_SHOWN 4
+#define MARKS_SHOWN	8
 #define OFF_SHARE_MIN	100	/* times off the CPU that are a smaller part are not listed */
 
 /* Causes */
@@ -231,6 +233,40 @@ static void put_migrations(const struct render *r, const struct render_timeline 
 		fputc('\n', r->out);
 }
 
+/* Prints what the program noted of the request. */
+static void put_notes(const struct render *r, const struct timeline *t)
+{
+	char text[NOTES_ROOM], clean[TEXT_ROOM];
+	const char *rest = notes_text(t->notes, t->nr_notes, text, sizeof(text));
+
+	if (!t->nr_notes)
+		return;
+	fputs("noted: ", r->out);
+	for (; *rest; rest += strlen(clean))
+		fputs(text_clean(rest, clean), r->out);
+	fputc('\n', r->out);
+}
+
+static void put_marks(const struct render *r, const struct render_timeline *rt)
+{
+	const struct timeline *t = rt->timeline;
+	size_t nr = r->is_verbose || t->nr_marks <= MARKS_SHOWN ? t->nr_marks : MARKS_SHOWN;
+	char name[TEXT_ROOM], thread[TEXT_ROOM], ns[UNITS_ROOM];
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct marked *m = &t->marks[i];
+
+		fprintf(r->out, "%s%s %" PRId64 " at %s (%s)", i ? "; " : "events: ",
+			text_clean(m->name, name), m->value,
+			units_duration(ticks_time_ns(rt->model->reader, m->tick) - t->start_ns, ns),
+			text_thread(m->tid, m->thread, thread));
+	}
+	if (nr < t->nr_marks)
+		fprintf(r->out, "; and %zu more (-v)", t->nr_marks - nr);
+	if (nr)
+		fputc('\n', r->out);
+}
+
 static void put_facts(const struct render *r, const struct render_timeline *rt)
 {
 	const struct timeline *t = rt->timeline;
@@ -259,6 +295,8 @@ static void put_facts(const struct render *r, const struct render_timeline *rt)
 	fputc('\n', r->out);
 	offcpu_hits(r, &rt->hits);
 	put_migrations(r, rt);
+	put_notes(r, t);
+	put_marks(r, rt);
 	fputc('\n', r->out);
 }
 
@@ -427,6 +465,21 @@ static void draw_kind(const struct render *r, struct canvas *c, const struct lan
 	canvas_row(r, c, head, style);
 }
 
+/* Draws what the program marked. */
+static void draw_marks(const struct render *r, struct canvas *c, const struct render_timeline *rt,
+		       const struct lane *l)
+{
+	for (size_t i = 0; i < c->t->nr_marks; i++) {
+		const struct marked *m = &c->t->marks[i];
+		int64_t ns = ticks_time_ns(rt->model->reader, m->tick);
+		struct segment s = { .start_ns = ns, .end_ns = ns };
+
+		if (m->tid == l->tid)
+			canvas_bar(c, &s, '^', "");
+	}
+	canvas_row(r, c, "  events", TEXT_BOLD);
+}
+
 /* Returns true if the thread was off the CPU at all. */
 static bool draw_off(const struct render *r, struct canvas *c, const struct lane *l)
 {
@@ -473,6 +526,7 @@ static void put_picture(const struct render *r, const struct render_timeline *rt
 		draw_kind(r, &c, l, SEGMENT_LOCK_HOLD, "  holds", '#', TEXT_BAD);
 		draw_kind(r, &c, l, SEGMENT_LIBCALL, "  libraries", '+', TEXT_PLAIN);
 		draw_kind(r, &c, l, SEGMENT_SYSCALL, "  calls", 'c', TEXT_PLAIN);
+		draw_marks(r, &c, rt, l);
 		has_off |= draw_off(r, &c, l);
 	}
 	if (has_off)

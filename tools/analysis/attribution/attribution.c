@@ -205,7 +205,7 @@ int attribution_segment(struct attribution *a, const struct segment *s)
 	if (s->kind == SEGMENT_IRQ)
 		return add_irq(a, s);
 	if (s->kind == SEGMENT_LOCK_HOLD || s->kind == SEGMENT_QUEUE || s->kind == SEGMENT_FAULT ||
-	    s->kind == SEGMENT_SYSCALL)
+	    s->kind == SEGMENT_EVENT || s->kind == SEGMENT_SYSCALL)
 		return 0;
 	ret = attribution_to(a, s->start);
 	item.place = place_of(a, s);

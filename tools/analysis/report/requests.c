@@ -120,6 +120,9 @@ static int add_life(void *arg, struct life *life)
 		return 0;
 	if (o->class && fnmatch(o->class, life->class, 0))
 		return 0;
+	for (size_t i = 0; i < o->nr_notes; i++)
+		if (!note_filter_matches(&o->notes[i], b->m, life->id, life->start, life->end))
+			return 0;
 	c = get_class(b, life->class);
 	if (!c)
 		return -ENOMEM;

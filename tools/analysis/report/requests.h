@@ -9,6 +9,7 @@
 #include "base/dist.h"
 #include "facts/lives.h"
 #include "facts/model.h"
+#include "facts/notes.h"
 
 #define REQUESTS_MATCHES_MAX	(1U << 20)
 
@@ -19,8 +20,10 @@ struct requests_options {
 	bool has_id;
 	uint64_t id;		/* has_id: retain the request instances of this id instead */
 	int64_t ended_from;	/* ticks: complete ones that end then or later */
+	const struct note_filter *notes; /* all of which must match */
+	size_t nr_notes;
 };
-#define REQUESTS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, false, 0, INT64_MIN }
+#define REQUESTS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, false, 0, INT64_MIN, NULL, 0 }
 
 struct request_class {
 	const char *name;	/* "": requests without a class */

@@ -33,7 +33,7 @@ struct timeline_build {
 	size_t nr_functions, nr_offs;	/* of them */
 	int64_t min_function, min_off;	/* ticks: shorter ones are left out */
 	struct sched_migration *migrations;
-	size_t nr_migrations, room_migrations;
+	size_t nr_migrations, room_marks, room_migrations;
 	struct sample *samples;		/* in code of the program; thread by thread, by tick */
 	size_t nr_samples, room_samples;
 	struct intervals own;	/* threads at work on the request; by tid, start; disjoint */

@@ -10,8 +10,12 @@
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "facts/interruptions.h"
+#include "facts/rows.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
+
+#define MARKS_MAX	(1U << 16)
 
 /* Segments */
 
@@ -205,6 +209,28 @@ static int add_migrations(struct timeline_build *b)
 	return 0;
 }
 
+static int add_mark(void *arg, const struct marked *mark)
+{
+	struct timeline_build *b = arg;
+	struct timeline *t = b->t;
+
+	if (t->nr_marks == MARKS_MAX || (!is_in(&b->own, mark->tid, mark->tick) &&
+					 !is_in(&b->blamed, mark->tid, mark->tick)))
+		return 0;
+	return array_push(t->marks, t->nr_marks, b->room_marks, *mark);
+}
+
+COMPARE(mark_compare, struct marked, UP(tick) UP(tid))
+
+static int add_marks(struct timeline_build *b)
+{
+	struct reader_filter filter = ROWS_WITHIN(b->life->start, b->life->end);
+	int ret = marks_each(b->m, &filter, add_mark, b);
+
+	sort_by(b->t->marks, b->t->nr_marks, mark_compare);
+	return ret;
+}
+
 static void add_sums(struct timeline *t)
 {
 	for (size_t i = 0; i < t->nr_segments; i++) {
@@ -261,7 +287,9 @@ static int finish(struct timeline_build *b)
 		t->left_out_ns = ticks_ns(b->m->reader, b->min_function);
 	qsort(t->segments, t->nr_segments, sizeof(*t->segments), segment_compare);
 	add_sums(t);
-	return add_edges(b) ? -ENOMEM : add_migrations(b);
+	if (add_edges(b) || add_marks(b))
+		return -ENOMEM;
+	return add_migrations(b);
 }
 
 static void free_build(struct timeline_build *b)
@@ -290,6 +318,7 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 		.is_complete = life->is_complete, .has_lost_handoff = life->has_lost_handoff,
 	};
 	t->latency_ns = t->end_ns - t->start_ns;
+	t->nr_notes = notes_of(m, life->id, life->start, life->end, t->notes);
 	ret = add_parts(&b);
 	if (!ret)
 		ret = gather_cache(&b);
@@ -343,6 +372,7 @@ void timeline_free(struct timeline *t)
 	intervals_free(&t->pieces);
 	free(t->causes);
 	free(t->migrations);
+	free(t->marks);
 	free(t->edges);
 	*t = (struct timeline){ 0 };
 }

@@ -16,6 +16,7 @@
 #include "facts/hits.h"
 #include "facts/intervals.h"
 #include "facts/model.h"
+#include "facts/notes.h"
 #include "facts/samples.h"
 
 #define TIMELINE_FRAMES_MAX	(1U << 20)	/* longest invocations retained */
@@ -87,6 +88,10 @@ struct timeline {
 	int64_t runnable_ns, preempted_ns, blocked_ns, futex_wait_ns;
 	struct timeline_migration *migrations; /* by time */
 	size_t nr_migrations;
+	struct marked *marks;		/* of these threads and those that blocked it, by time */
+	size_t nr_marks;
+	const struct note *notes[NOTES_KEYS_MAX];
+	size_t nr_notes;
 	struct timeline_cause *causes;	/* biggest first */
 	size_t nr_causes;
 	struct timeline_edge *edges;	/* longest first: all delays, of all levels */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Emits page faults, interrupts and samples among the segments of their threads. */
+/* Emits page faults, interrupts, events of the program and samples among the segments of their threads. */
 #include "facts/interruptions.h"
 #include "facts/rows.h"
 #include "facts/ticks.h"
@@ -27,6 +27,13 @@ static int add_irq(void *arg, const struct irq *i)
 	return add_event(k, &k->irqs, i->tid, i->thread, i->start, i, sizeof(*i));
 }
 
+static int add_mark(void *arg, const struct marked *mark)
+{
+	struct tracks *k = arg;
+
+	return add_event(k, &k->marks, mark->tid, mark->thread, mark->tick, mark, sizeof(*mark));
+}
+
 static int add_sample(void *arg, const struct sample *s)
 {
 	struct tracks *k = arg;
@@ -45,6 +52,8 @@ int tracks_read_events(struct tracks *k)
 		ret = faults_each(k->m, &filter, add_fault, k);
 	if (!ret && k->o->with_irqs)
 		ret = irqs_each(k->m, &filter, add_irq, k);
+	if (!ret && k->o->with_marks)
+		ret = marks_each(k->m, &filter, add_mark, k);
 	if (!ret && k->sink->sample && *k->m->samples)
 		ret = samples_each(k->m, &filter, add_sample, k);
 	return ret;
@@ -82,6 +91,14 @@ static int emit_irq(struct tracks *k)
 	return emit_first(k, &k->irqs, &s, i->end);
 }
 
+static int emit_mark(struct tracks *k)
+{
+	const struct marked *mark = k->marks.head.data;
+	struct segment s = { .kind = SEGMENT_EVENT, .thread = mark->thread, .mark = mark };
+
+	return emit_first(k, &k->marks, &s, mark->tick);
+}
+
 static int emit_samples_until(struct tracks *k, int64_t tick)
 {
 	int ret = 0;
@@ -96,18 +113,25 @@ static int emit_samples_until(struct tracks *k, int64_t tick)
 
 int tracks_emit_events_until(struct tracks *k, int64_t tick)
 {
+	const struct {
+		struct spill *from;
+		int (*emit)(struct tracks *k);
+	} sources[] = { { &k->faults, emit_fault }, { &k->irqs, emit_irq }, { &k->marks, emit_mark } };
 	int ret = emit_samples_until(k, tick);
 
 	while (!ret) {
-		bool has_fault = spill_is_at(&k->faults, k->major) && k->faults.head.minor <= tick;
-		bool has_irq = spill_is_at(&k->irqs, k->major) && k->irqs.head.minor <= tick;
+		int first = -1;
 
-		if (has_fault && (!has_irq || k->faults.head.minor <= k->irqs.head.minor))
-			ret = emit_fault(k);
-		else if (has_irq)
-			ret = emit_irq(k);
-		else
+		for (int i = 0; i < 3; i++) {
+			const struct spill *s = sources[i].from;
+
+			if (spill_is_at(s, k->major) && s->head.minor <= tick &&
+			    (first < 0 || s->head.minor < sources[first].from->head.minor))
+				first = i;
+		}
+		if (first < 0)
 			break;
+		ret = sources[first].emit(k);
 	}
 	return ret;
 }

@@ -38,7 +38,7 @@ struct frames {
 	bool has_resumed;	/* some have several parts */
 };
 
-#define NR_TRACKS_SOURCES	12
+#define NR_TRACKS_SOURCES	13
 
 /* This is a time off the CPU of the current window. */
 struct tracks_off {
@@ -66,7 +66,8 @@ struct tracks {
 	union {
 		struct {
 			/* by thread and time */
-			struct spill funcs, locks, offs, parts, queues, faults, irqs, samples, calls, flows;
+			struct spill funcs, locks, offs, parts, queues, faults, irqs, marks, samples, calls,
+				     flows;
 			struct spill lives;	/* of no thread, as are those after it */
 			struct spill moments;	/* of requests: they bound frames */
 		};

@@ -380,7 +380,7 @@ static int read_moments(struct tracks *k)
 int tracks_read(struct tracks *k)
 {
 	/* These are sixteenths of the memory, in the order of sources. */
-	static const uint8_t shares[NR_TRACKS_SOURCES] = { 5, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+	static const uint8_t shares[NR_TRACKS_SOURCES] = { 5, 2, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1 };
 	size_t memory = k->o->memory ? k->o->memory : MEMORY;
 	struct lives_result result;
 	int ret;

@@ -40,6 +40,7 @@ struct tracks_options {
 	void *wants_arg;
 	bool no_requests;	/* the caller knows them: no REQUEST, QUEUE or request() */
 	bool with_irqs, with_faults;	/* among the segments */
+	bool with_marks;	/* EVENTs of the program */
 	bool with_calls;	/* system calls as segments; those in which a thread slept are always named */
 	bool no_functions;
 	/*
