@@ -160,6 +160,9 @@ void attrs_of_segment(struct attrs *a, const struct model *m, const struct segme
 	case SEGMENT_FAULT:
 		add_fault(a, s->fault);
 		break;
+	case SEGMENT_EVENT:
+		add(a, "value", ATTR_I64, s->mark, s->mark ? (uint64_t)s->mark->value : 0);
+		break;
 	case SEGMENT_LIBCALL:
 		add_text(a, "library", ATTR_NAME, s->func ? s->func->module : NULL, 0);
 		break;
@@ -192,6 +195,23 @@ static int64_t queue_ns(const struct model *m, const struct life *life, bool *ha
 	return ns;
 }
 
+/* What the program noted: a text by its key, a number too. */
+static void add_notes(struct attrs *a, const struct model *m, const struct life *life)
+{
+	const struct note *found[NOTES_KEYS_MAX];
+	size_t nr = notes_of(m, life->id, life->start, life->end, found);
+
+	for (size_t i = 0; i < nr && a->nr < ATTRS_MAX; i++) {
+		char *name = a->notes[i];
+
+		snprintf(name, sizeof(a->notes[i]), "note.%s", found[i]->key);
+		if (found[i]->text)
+			add_text(a, name, ATTR_NAME, found[i]->text, 0);
+		else
+			add(a, name, ATTR_U64, true, found[i]->number);
+	}
+}
+
 void attrs_of_life(struct attrs *a, const struct model *m, const struct life *life)
 {
 	bool has_queue;
@@ -205,4 +225,5 @@ void attrs_of_life(struct attrs *a, const struct model *m, const struct life *li
 	add(a, "queue_ns", ATTR_I64, has_queue, in_queue_ns);
 	add_flag(a, "open", !life->is_complete);
 	add_flag(a, "lost_handoff", life->has_lost_handoff);
+	add_notes(a, m, life);
 }

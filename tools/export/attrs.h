@@ -4,6 +4,7 @@
 #define EXPORT_ATTRS_H
 
 #include "facts/model.h"
+#include "facts/notes.h"
 #include "render/text.h"
 
 enum attr_type {
@@ -32,6 +33,7 @@ struct attrs {
 	size_t nr;
 	char texts[ATTRS_TEXTS][TEXT_ROOM];
 	size_t nr_texts;
+	char notes[NOTES_KEYS_MAX][32];	/* names of what the program noted */
 };
 
 /*

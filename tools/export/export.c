@@ -36,6 +36,7 @@ struct tracks_options export_tracks(const struct export_options *o, bool with_ir
 		.from = o->from, .to = o->to, .thread = o->thread,
 		.max_functions = o->max_functions, .min_ns = o->min_ns,
 		.with_irqs = with_irqs, .with_faults = with_faults, .with_calls = with_faults,
+		.with_marks = with_faults,
 		.progress = o->progress, .progress_arg = o->progress_arg,
 	};
 }
@@ -143,6 +144,8 @@ const char *export_name(const struct model *m, const struct segment *s, char *bu
 		return buf;
 	case SEGMENT_IRQ:
 		return *s->irq->name ? s->irq->name : "interrupt";
+	case SEGMENT_EVENT:
+		return s->mark->name;
 	case SEGMENT_SYSCALL:
 		return s->sched->call.name;
 	case SEGMENT_FAULT:

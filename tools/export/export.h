@@ -65,7 +65,7 @@ struct export_result {
 
 /* Returns the options of tracks.h, with from, to, thread and the limits of o. */
 struct tracks_options export_tracks(const struct export_options *o, bool with_irqs,
-				    bool with_faults);	/* and with system calls */
+				    bool with_faults);	/* and with system calls, events */
 
 /* Copies the counts of what was left out. */
 void export_take(const struct export_options *o, const struct tracks_result *tracks);

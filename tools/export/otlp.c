@@ -279,6 +279,22 @@ static void put_sums(struct otlp *o)
 		attr_i64(j, "ldb.left_out_below_ns", t->left_out_ns);
 }
 
+static void put_notes(struct otlp *o)
+{
+	const struct note *found[NOTES_KEYS_MAX];
+	size_t nr = notes_of(o->m, o->life->id, o->life->start, o->life->end, found);
+	char name[32], value[NOTE_ROOM];
+
+	/* A number above 2^63 is a text, as numbers of OTLP have a sign. */
+	for (size_t i = 0; i < nr; i++) {
+		snprintf(name, sizeof(name), "ldb.note.%s", found[i]->key);
+		if (found[i]->text || found[i]->number > INT64_MAX)
+			attr_text(&o->j, name, note_value(found[i], value));
+		else
+			attr_i64(&o->j, name, (int64_t)found[i]->number);
+	}
+}
+
 static void put_request_attributes(struct otlp *o)
 {
 	const struct timeline *t = o->t;
@@ -294,6 +310,7 @@ static void put_request_attributes(struct otlp *o)
 	if (t->has_lost_handoff)
 		attr_bool(j, "ldb.request.lost_handoff", true);
 	attr_i64(j, "ldb.latency_ns", t->latency_ns);
+	put_notes(o);
 	if (o->has_causes)
 		put_sums(o);
 	json_array_end(j);

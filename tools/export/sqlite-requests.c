@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "analysis/report/requests.h"
+#include "facts/notes.h"
 #include "facts/ticks.h"
 #include "analysis/timeline/timeline.h"
 #include "export/sqlite-private.h"
@@ -33,6 +34,18 @@ static int put_part(struct sqlite_export *e, const struct life *life, uint64_t i
 			  V(start_ns), V(end_ns), V(end_ns - start_ns), V(p->is_open));
 }
 
+static int put_notes(struct sqlite_export *e, const struct life *life, uint64_t id)
+{
+	const struct note *found[NOTES_KEYS_MAX];
+	size_t nr = notes_of(e->m, life->id, life->start, life->end, found);
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = sqlite_put(e, TABLE_NOTE, NEW_ID, V(id), V(found[i]->key), V(found[i]->text),
+				 value_if(!found[i]->text, V(found[i]->number)));
+	return ret;
+}
+
 static int put_life(struct sqlite_export *e, const struct life *life)
 {
 	char trace[40], span[24];
@@ -51,6 +64,8 @@ static int put_life(struct sqlite_export *e, const struct life *life)
 			 V(ids.trace_hi || ids.trace_lo ? trace : NULL), V(ids.span ? span : NULL));
 	for (size_t i = 0; i < life->nr_parts && !ret; i++)
 		ret = put_part(e, life, id, i);
+	if (!ret)
+		ret = put_notes(e, life, id);
 	e->o->result->nr_requests++;
 	return ret;
 }

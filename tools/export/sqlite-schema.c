@@ -67,6 +67,10 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	[TABLE_SYSCALL] = { "syscall",
 		"id* name$ descriptor$ arg0$ result thread> span> request> start_ns end_ns duration_ns"
 		" short_ones" },
+	/* What the program said: ldb_event(3). */
+	[TABLE_EVENT] = { "event", "id* name$ value thread> span> request> at_ns" },
+	/* ldb_req_note(3), the last value of each key; text: NULL if it is a number. */
+	[TABLE_NOTE] = { "note", "id* request> key$ text$ number?" },
 	/* op: read, write, flush, other; thread: of the program, else tid is one of the kernel. */
 	[TABLE_DISK] = { "disk",
 		"id* device$ op$ thread> tid start_ns end_ns duration_ns bytes failed" },
@@ -104,6 +108,9 @@ const char *const sqlite_indexes =
 	"CREATE INDEX off_cpu_by_thread ON off_cpu (thread, start_ns);"
 	"CREATE INDEX interrupt_by_request ON interrupt (request);"
 	"CREATE INDEX page_fault_by_request ON page_fault (request);"
+	"CREATE INDEX event_by_request ON event (request);"
+	"CREATE INDEX note_by_request ON note (request);"
+	"CREATE INDEX note_by_key ON note (key, text, number);"
 	"CREATE INDEX syscall_by_request ON syscall (request);"
 	"CREATE INDEX disk_by_thread ON disk (thread, start_ns);"
 	"CREATE INDEX disk_by_tid ON disk (tid, start_ns);"

@@ -195,6 +195,12 @@ static int put_syscall(struct sqlite_export *e, const struct segment *s)
 			  V(s->duration_ns), V(c->nr_short));
 }
 
+static int put_mark(struct sqlite_export *e, const struct segment *s)
+{
+	return sqlite_put(e, TABLE_EVENT, NEW_ID, V(s->mark->name), V(s->mark->value), V(e->thread),
+			  ID(span_of(e, s)), ID(request_of(e, s)), V(s->start_ns));
+}
+
 static int on_thread(void *arg, const struct thread *t)
 {
 	struct sqlite_export *e = arg;
@@ -224,6 +230,8 @@ static int on_segment(void *arg, const struct segment *s)
 		return put_interrupt(e, s);
 	case SEGMENT_FAULT:
 		return put_fault(e, s);
+	case SEGMENT_EVENT:
+		return put_mark(e, s);
 	case SEGMENT_SYSCALL:
 		return put_syscall(e, s);
 	default:	/* QUEUE: a part of the request */
