@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/notes.h"
 #include "facts/rows.h"
 #include "facts/ticks.h"
 #include "page/timeline-private.h"
@@ -90,7 +91,7 @@ static int add_other(struct timeline_data *d, const struct segment *s)
 		.to_cpu = CPU_UNKNOWN };
 	const struct segment_sched *k = s->sched ? s->sched : &none;
 	bool has_name = s->lock || s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_LOCK_HOLD ||
-			s->kind == SEGMENT_IRQ || k->call.name;
+			s->kind == SEGMENT_IRQ || s->kind == SEGMENT_EVENT || k->call.name;
 	int64_t lock = has_name ? names_lock(d, s) : 0;
 	int64_t site = names_site(d, s->site), owner = thread_at(d, s->owner, s->start);
 	int64_t waker = names_party(d, &k->waker), by = names_party(d, &k->preempted_by);
@@ -182,13 +183,25 @@ static void drop_parts(struct timeline_data *d)
 	d->parts.nr = kept;
 }
 
+/* Returns the number of the text of a request's notes; texts of many may not fill the page. */
+static int64_t noted_of(struct timeline_data *d, const struct life *life)
+{
+	const struct note *found[NOTES_KEYS_MAX];
+	size_t nr = notes_of(d->m, life->id, life->start, life->end, found);
+	char text[NOTES_ROOM];
+
+	if (nr && d->nr_noted++ >= TIMELINE_PAGE_NOTES)
+		return names_string(d, "(of too many requests: not in this page)");
+	return names_string(d, notes_text(found, nr, text, sizeof(text)));
+}
+
 static int on_request(void *arg, const struct life *life)
 {
 	struct timeline_data *d = arg;
 	int64_t start = ns_of(d, life->start), length = ns_of(d, life->end) - start;
-	int64_t class = names_string(d, life->class);
+	int64_t class = names_string(d, life->class), notes = noted_of(d, life);
 
-	if (class < 0)
+	if (class < 0 || notes < 0)
 		return -ENOMEM;
 	if (d->requests.nr >= 2 * d->requests.max) {
 		if (store_prune(&d->requests))
@@ -199,7 +212,7 @@ static int on_request(void *arg, const struct life *life)
 		d->nr_requests_seen, start, length, class,
 		(life->is_complete ? PAGE_F_COMPLETE : 0) |
 		(life->has_lost_handoff ? PAGE_F_LOST_HANDOFF : 0),
-		life->id >> 32, life->id & UINT32_MAX }))
+		life->id >> 32, life->id & UINT32_MAX, notes }))
 		return -ENOMEM;
 	for (size_t i = 0; i < life->nr_parts; i++)
 		if (add_part(d, &life->parts[i]))
@@ -279,7 +292,7 @@ static const struct table {
 	{ TABLE(runs), "cpu party start+ length flags", 3, TIMELINE_PAGE_RUNS },
 	{ TABLE(wakeups), "at+ thread waker cpu", 0, TIMELINE_PAGE_RUNS },
 	{ TABLE(migrations), "at+ thread from to", 0, TIMELINE_PAGE_RUNS },
-	{ TABLE(requests), "seq+ start+ length class flags id_high+ id_low+", REQUEST_LENGTH,
+	{ TABLE(requests), "seq+ start+ length class flags id_high+ id_low+ notes", REQUEST_LENGTH,
 	  TIMELINE_PAGE_REQUESTS },
 	{ TABLE(parts), "seq+ thread to_thread start+ length queue site flags", 0, 0 },
 	{ TABLE(gaps), "thread+ start+ length", 2, TIMELINE_PAGE_GAPS },
@@ -334,6 +347,7 @@ int collect(struct timeline_data *d)
 	options.from = d->o->from;
 	options.to = d->o->to;
 	options.with_irqs = options.with_faults = options.with_calls = true;
+	options.with_marks = true;
 	options.max_functions = d->o->max_functions ? d->o->max_functions : TIMELINE_PAGE_FUNCTIONS;
 	/* Every thread has a row, also one of which nothing is known. */
 	for (size_t i = 0; i < d->m->nr_threads && !ret; i++)

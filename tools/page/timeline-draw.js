@@ -89,7 +89,7 @@ tl.draw = (() => {
 			return "futex " + tl.data.lockOf(o.lock[ref]).name;
 		if (kind === tl.BLOCKED)
 			return tl.data.lockOf(o.lock[ref]).name || tl.about.states[o.state[ref]];
-		if (kind === tl.INTERRUPT || kind === tl.SYSCALL)
+		if (kind === tl.INTERRUPT || kind === tl.SYSCALL || kind === tl.EVENT)
 			return tl.data.lockOf(o.lock[ref]).name || tl.kinds[kind].words;
 		/* This is the running task, or the one that came. */
 		const who = o.occupants[ref] ? tl.d.occupants.party[o.occupants_at[ref]] : o.by[ref];

@@ -140,7 +140,9 @@ int64_t names_lock(struct timeline_data *d, const struct segment *s)
 	const char *short_name = is_call ? s->sched->call.name : segment_name(s, name);
 	int64_t key[2];
 
-	if (s->kind == SEGMENT_QUEUE || s->kind == SEGMENT_IRQ)
+	if (s->kind == SEGMENT_EVENT)
+		snprintf(text, sizeof(text), "%.400s %" PRId64, short_name, s->mark->value);
+	else if (s->kind == SEGMENT_QUEUE || s->kind == SEGMENT_IRQ)
 		snprintf(text, sizeof(text), "%.400s", short_name);
 	else if (is_call)
 		segment_call(&s->sched->call, text);

@@ -175,7 +175,7 @@ tl.panel = (() => {
 		const stack = stackAt(o.thread[ref], from + o.length[ref] / 2), flags = o.flags[ref];
 
 		return [tl.draw.label({ table: "other", refs: [ref] }, 0), tl.kinds[kind].words, [
-			[kind === tl.INTERRUPT ? "Interrupt" : kind === tl.SYSCALL || kind === tl.BLOCKED ? "System call" : "Lock", lock],
+			[kind === tl.INTERRUPT ? "Interrupt" : kind === tl.EVENT ? "Event" : kind === tl.SYSCALL || kind === tl.BLOCKED ? "System call" : "Lock", lock],
 			["At", tl.data.siteText(tl.data.siteOf(o.site[ref]))],
 			...times(from, o.length[ref], o.res[ref]),
 			whole(o.extra[ref], o.dres[ref], o.length[ref], o.res[ref]),
@@ -229,6 +229,7 @@ tl.panel = (() => {
 			parts.push(partLine(a));
 		return [`req ${tl.data.requestId(ref)}`, "request", [
 			["Class", tl.names.strings[r.class[ref]]],
+			r.notes[ref] ? ["Noted", tl.names.strings[r.notes[ref]]] : null,
 			...times(r.start[ref], r.length[ref], null, "Latency"),
 			["Parts", parts],
 			r.flags[ref] & tl.F.COMPLETE ? null : ["", "It had not ended when the recording did."],

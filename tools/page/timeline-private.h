@@ -55,6 +55,7 @@ struct timeline_data {
 	uint64_t nr_too_deep;
 	int64_t thread;			/* the thread whose segments follow */
 	int64_t nr_requests_seen;
+	size_t nr_noted;		/* requests of which something was noted */
 };
 
 /* timeline-names.c: returns numbers, or -1: out of memory. */

@@ -20,6 +20,7 @@ struct timeline_page_options {
 #define TIMELINE_PAGE_FUNCTIONS	1000000
 #define TIMELINE_PAGE_OTHERS	400000	/* waits, holds, times off the CPU */
 #define TIMELINE_PAGE_REQUESTS	500000
+#define TIMELINE_PAGE_NOTES	200000	/* requests whose notes are in it; the first ones */
 #define TIMELINE_PAGE_RUNS	500000
 #define TIMELINE_PAGE_GAPS	20000
 
