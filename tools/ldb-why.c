@@ -248,12 +248,13 @@ static bool say_none(const struct render *r)
 }
 
 /* Shows a picture, or a page with all of them.  Returns false if it failed, after one line. */
-static bool show_picture(const struct opened *o, const struct why *why,
+static bool show_picture(const struct opened *o, const struct why *why, const struct traits *traits,
 			 const struct why_options *wo)
 {
 	const char *cmdline = reader_meta(o->reader, "cmdline");
 	const struct why_page_options page = {
 		.title = cmdline && *cmdline ? cmdline : "a recording", .why = wo,
+		.traits = traits,
 	};
 	int ret = is_page() ? why_page(why, &page, o->render.out) :
 		  picture_show(&o->render, picture(), opt.is_folded ? PICTURE_FOLDED : opt.is_sums ? PICTURE_SUMS : 0,
@@ -269,13 +270,14 @@ static bool show_picture(const struct opened *o, const struct why *why,
 static bool show(const struct opened *o, const struct partition *p, const struct why_options *wo)
 {
 	struct render_why shown;
+	struct traits traits;
 	struct why why;
 	bool found = true, has_rows;
 
-	if (why_build(p, wo, &why))
+	if (why_build(p, wo, &why) || traits_build(o->model, &why, &traits))
 		open_fail_memory();
 	shown = (struct render_why){
-		.model = o->model, .why = &why, .options = wo,
+		.model = o->model, .why = &why, .options = wo, .traits = &traits,
 		.nr_causes = opt.has_top ? opt.top : open_is_data(&opt.open) ? SIZE_MAX : TOP_TEXT,
 		.nr_requests = opt.has_top ? opt.top :
 			       open_is_data(&opt.open) ? SIZE_MAX : REQUESTS_TEXT,
@@ -284,10 +286,11 @@ static bool show(const struct opened *o, const struct partition *p, const struct
 		found = say_none(&o->render);
 	has_rows = why.nr_targets || open_is_data(&opt.open);
 	if (found && (is_page() || (picture() != NR_PICTURES && has_rows)))
-		found = show_picture(o, &why, wo);
+		found = show_picture(o, &why, &traits, wo);
 	else if (found && has_rows)
 		render_show(&o->render, opt.has_shares || (opt.has_req && opt.open.is_json) ?
 			    &why_shares_printer : &why_printer, &shown);
+	traits_free(&traits);
 	why_free(&why);
 	return found;
 }

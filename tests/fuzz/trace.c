@@ -215,16 +215,20 @@ static void show_why(struct model *m, const struct render *r, bool json)
 		.explain = 0.8, .nr_chains = 20,
 	};
 	struct partition p;
+	struct traits traits;
 	struct why w;
 
 	if (partition_build(m, &o, &p))
 		return;
 	check_shares(&p);
 	if (!why_build(&p, &wo, &w)) {
+		if (traits_build(m, &w, &traits))
+			broken("traits: no memory");
 		if (json)
-			render_as(r, RENDER_JSON, &why_shares_printer, &(struct render_why){ m, &w, &wo, 100, 100 });
+			render_as(r, RENDER_JSON, &why_shares_printer, &(struct render_why){ m, &w, &wo, 100, 100, &traits });
 		else
-			render_as(r, RENDER_TEXT, &why_printer, &(struct render_why){ m, &w, &wo, 100, 100 });
+			render_as(r, RENDER_TEXT, &why_printer, &(struct render_why){ m, &w, &wo, 100, 100, &traits });
+		traits_free(&traits);
 		why_free(&w);
 	}
 	partition_free(&p);

@@ -80,4 +80,21 @@ ldb-why -i chain.data --slowest 9 --json >w.json
 check_jq "blame: what all of them lost" b.json '([.sums[].total_ns] | add) == .blame[0].all_ns and (.sums | length) > 1'
 report-trace calls calls.data
 check "blame: a sleep that an interrupt ends" "ldb-why -i calls.data --slowest 1 --blame --sums" 0 'request_handler\(\).*, asleep \(read of a pipe\)$'
+# Requests of tenant 7 above 64K are slow, and no others; all else is drawn.
+report-trace noted noted.data
+check "what slow requests share" "ldb-why -i noted.data" 0 '^ +95\.5 % +0 % +>[0-9]+x +0\.001  tenant=7 and bytes>64K$'
+check "and how that is known" "ldb-why -i noted.data" 0 '^22 slow and 402 usual ones compared; p is adjusted for [0-9]+ traits by [0-9]+ draws$'
+ldb-why -q -i noted.data --json >noted.json
+check_jq "the rule that was planted is first" noted.json '.shared | .found[0] | .trait == "tenant=7 and bytes>64K" and .slow == 21 and .usual == 0 and
+	(has("lift") | not) and .p_adjusted <= 0.0034 and .parts == [{source: "note", name: "tenant", is: "7"},
+	{source: "note", name: "bytes", above: 65536}]'
+check_jq "then its parts, and nothing else" noted.json '[.shared.found[1:][].trait] | sort == ["bytes>64K", "tenant=7"]'
+check_jq "shares and lift are those of the counts" noted.json '.shared as $s | all($s.found[]; (.slow / $s.slow - .slow_share | fabs) < 1e-12 and
+	(.usual / $s.usual - .usual_share | fabs) < 1e-12 and (if .usual > 0 then (.slow_share / .usual_share - .lift | fabs) < 1e-9 else true end))'
+ldb-why -q -i noted.data --slice 50 --json >slice.json
+check_jq "requests that are slow for nothing share nothing" slice.json '.shared.found == [] and .shared.tests > 100 and .shared.noted == 3'
+check "which is said" "ldb-why -q -i noted.data --slice 50" 0 '^nothing that was noted tells the [0-9]+ slow ones from [0-9]+ usual ones'
+ldb-why -q -i noted.data --req 4711 --json >one.json
+check_jq "of one request nothing is said" one.json '.shared == {slow: 0, usual: 0, tests: 0, draws: 0, noted: 0, dropped_notes: 0, found: []}'
+
 finish

@@ -199,13 +199,13 @@ static void causes(struct partition *p, bool is_strict)
 	if (why_build(p, &o, &w))
 		bail_out("why_build");
 	render_as(&render, RENDER_TEXT, &why_printer,
-		  &(struct render_why){ made.model, &w, &o, 100, 100 });
+		  &(struct render_why){ made.model, &w, &o, 100, 100, NULL });
 	end(is_strict ? "why-strict" : "why");
 	begin(100);
 	render_as(&render, RENDER_JSON, &why_shares_printer,
-		  &(struct render_why){ made.model, &w, &o, 100, 100 });
+		  &(struct render_why){ made.model, &w, &o, 100, 100, NULL });
 	render_as(&render, RENDER_CSV, &why_shares_printer,
-		  &(struct render_why){ made.model, &w, &o, 100, 100 });
+		  &(struct render_why){ made.model, &w, &o, 100, 100, NULL });
 	end(is_strict ? "shares-strict" : "shares");
 	begin(100);
 	for (unsigned i = 0; i < NR_PICTURES; i++)

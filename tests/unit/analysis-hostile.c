@@ -130,6 +130,7 @@ static void show_why(struct model *m, const struct render *r)
 		.explain = 0.8, .nr_chains = 20, .is_strict = sample_random() % 2,
 	};
 	struct partition p;
+	struct traits traits;
 	struct why w;
 
 	if (sample_random() % 2) {
@@ -148,9 +149,12 @@ static void show_why(struct model *m, const struct render *r)
 	nr_parted += p.nr_requests;
 	if (why_build(&p, &wo, &w))
 		bail_out("why_build");
-	render_as(r, RENDER_TEXT, &why_printer, &(struct render_why){ m, &w, &wo, 100, 100 });
-	render_as(r, RENDER_CSV, &why_shares_printer, &(struct render_why){ m, &w, &wo, 100, 100 });
-	render_as(r, RENDER_JSON, &why_shares_printer, &(struct render_why){ m, &w, &wo, 100, 100 });
+	if (traits_build(m, &w, &traits))
+		bail_out("traits_build");
+	render_as(r, RENDER_TEXT, &why_printer, &(struct render_why){ m, &w, &wo, 100, 100, &traits });
+	render_as(r, RENDER_CSV, &why_shares_printer, &(struct render_why){ m, &w, &wo, 100, 100, &traits });
+	render_as(r, RENDER_JSON, &why_shares_printer, &(struct render_why){ m, &w, &wo, 100, 100, &traits });
+	traits_free(&traits);
 	for (unsigned i = 0; i < NR_PICTURES; i++)
 		for (unsigned form = RENDER_TEXT; form <= RENDER_CSV; form++) {
 			struct render in_form = *r;

@@ -9,6 +9,7 @@
 #include "render/pictures.h"
 #include "render/samples.h"
 #include "render/text.h"
+#include "render/traits.h"
 #include "render/why.h"
 
 static const char *const assets[] = {
@@ -111,10 +112,12 @@ static const struct column rest_columns[] = {
 GET(get_version, text, LDB_VERSION)
 FROM(why, rows_one(e->why))
 FROM(options, rows_one(e->options->why))
+FROM(traits, rows_one(e->options->traits))
 
 static const struct column shown_columns[] = {
 	VIA("title", options, title), MADE("version", get_version), PART_AT(NULL, why, sums_columns),
-	PART_AT("options", options, options_columns), PART_AT(NULL, why, rest_columns), { 0 }
+	PART_AT("options", options, options_columns), PART_AT(NULL, why, rest_columns),
+	PART_AT("shared", traits, traits_columns), { 0 }
 };
 #undef ROW
 

@@ -9,6 +9,7 @@
 #define PAGE_WHY_H
 
 #include <stdio.h>
+#include "analysis/why/traits.h"
 #include "analysis/why/why.h"
 
 #define WHY_PAGE_TARGETS	20000	/* one by one: the slowest; boxes and blame are of all */
@@ -20,6 +21,7 @@
 struct why_page_options {
 	const char *title;
 	const struct why_options *why;	/* the options that it was built with */
+	const struct traits *traits;	/* NULL: not asked for */
 	const char *against_title;	/* where why->against is from; NULL: nowhere */
 };
 

@@ -141,6 +141,32 @@
 		return [kind, name, l.call ? `(${l.call})` : ""].filter(Boolean).join(" ");
 	}
 
+	/* What slow requests have more often than usual ones; "" if the page was made without. */
+	function shared() {
+		const s = doc.shared;
+
+		if (!s || !s.slow)
+			return "";
+		const percent = (key, label, title) => ({ key, label, title, type: "number" });
+		const table = makeTable({ id: "shared", sort: "rank", columns: [
+			{ key: "rank", label: "#", type: "number" },
+			{ key: "trait", label: "what they share", type: "text", class: "name" },
+			percent("slow_percent", "% of slow", `of the ${many(s.slow)} slow ones that were compared`),
+			percent("usual_percent", "% of usual", `of the ${many(s.usual)} usual ones`),
+			{ key: "lift", label: "lift", type: "number", title: "how many times as often" },
+			{ key: "p_adjusted", label: "p", type: "number",
+			  title: `adjusted: so often any of ${many(s.tests)} traits was as improbable in ${many(s.draws)} draws of who is slow` },
+			{ key: "slow", label: "slow", type: "number", rare: true },
+			{ key: "usual", label: "usual", type: "number", rare: true },
+		] });
+		const tenth = (v) => Math.round(10 * v) / 10;
+
+		table.show(s.found.map((f, i) => ({ ...f, rank: i + 1, slow_percent: tenth(100 * f.slow_share),
+			usual_percent: tenth(100 * f.usual_share), lift: f.lift === undefined ? undefined : tenth(f.lift) })));
+		return card("shared", "What slow ones share", s.found.length ? table.node :
+			el("p", { class: "dim" }, `Nothing tells them from usual ones, of ${many(s.tests)} traits.`));
+	}
+
 	/* Handles the request that is picked */
 
 	function chainOf(t) {
@@ -319,7 +345,7 @@
 		};
 
 		main.append(header(), el("p", { class: "lead", id: "lead" }, sentence()), card("facts", "How sure", facts()),
-			card("causes", "Causes", causeTable()),
+			card("causes", "Causes", causeTable()), shared(),
 			card("balloons", "Which requests were slow, and why", make("balloons", makeBalloons(state))),
 			requestCard(),
 			card("boxes", "What causes added to the requests that have them", make("boxes", makeBoxes(state))),

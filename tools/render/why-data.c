@@ -4,6 +4,7 @@
 #include "render/chain.h"
 #include "render/columns.h"
 #include "render/samples.h"
+#include "render/traits.h"
 #include "render/why.h"
 
 static const struct render_why *report_of(const struct row *row)
@@ -231,6 +232,7 @@ static const struct column sums_columns[] = {
 #define ROW struct render_why
 FROM(options, rows_one(e->options))
 FROM(why, rows_one(e->why))
+FROM(traits, rows_one(e->traits))
 FROM(causes,
      rows_of(e->why->causes, e->why->nr_causes < e->nr_causes ? e->why->nr_causes : e->nr_causes))
 
@@ -246,7 +248,8 @@ static const struct column report_columns[] = {
 	PART_AT("summary", model_rows, model_summary_columns, .form = COLUMN_TALL),
 	PART_AT("options", options, options_columns, .form = COLUMN_TALL),
 	PART_AT(NULL, why, sums_columns),
-	NESTED_AT("causes", causes, cause_columns, .form = COLUMN_TALL), { 0 }
+	NESTED_AT("causes", causes, cause_columns, .form = COLUMN_TALL),
+	PART_AT("shared", traits, traits_columns, .form = COLUMN_TALL), { 0 }
 };
 
 const struct column why_columns[] = {

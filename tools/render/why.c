@@ -9,6 +9,7 @@
 #include "render/samples.h"
 #include "render/table.h"
 #include "render/text.h"
+#include "render/traits.h"
 #include "render/why.h"
 #include "render/wrap.h"
 
@@ -226,6 +227,8 @@ static void text_why(const struct render *r, const void *report)
 	}
 	if (nr < w->nr_causes)
 		text_styled(r, TEXT_DIM, "... and %zu more causes: --top\n", w->nr_causes - nr);
+	if (rw->traits)
+		text_traits(r, rw->traits);
 	put_samples(r, w, nr);
 	put_advice(r, w, nr);
 }

@@ -3,6 +3,7 @@
 #ifndef RENDER_WHY_H
 #define RENDER_WHY_H
 
+#include "analysis/why/traits.h"
 #include "analysis/why/why.h"
 #include "render/render.h"
 
@@ -11,6 +12,7 @@ struct render_why {
 	const struct why *why;
 	const struct why_options *options;
 	size_t nr_causes, nr_requests;	/* to show at most */
+	const struct traits *traits;	/* NULL: not asked for */
 };
 
 /* CSV has a row for each request and cause; JSON and CSV with shares have the request's leaves. */
