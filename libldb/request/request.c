@@ -157,6 +157,9 @@ static void fill_4(struct ldb_api_4 *api)
 	FILL(req_note, note_text);
 	FILL(req_note_u64, note_number);
 	FILL(event, note_event);
+	FILL(record_start, command_start);
+	FILL(record_stop, command_stop);
+	FILL(record_dump, command_dump);
 }
 
 static void fill_1(struct ldb_api *api)

@@ -22,6 +22,11 @@ void note_text(uint64_t id, const char *key, const char *value);
 void note_number(uint64_t id, const char *key, uint64_t value);
 void note_event(const char *name, int64_t value);
 
+/* command.c implements ldb_record_start() and its partners. */
+void command_start(void);
+void command_stop(void);
+void command_dump(const char *why);
+
 /* stack.c implements ldb_stack_register() of <ldb/ldb.h> and its partner. */
 int stack_register(void *lo, void *hi);
 void stack_unregister(void *lo);

@@ -147,6 +147,14 @@ static void send_modules(void)
 	send_blocks();
 }
 
+static void send_commands(void)
+{
+	struct ldb_msg_command c;
+
+	while (command_next(&c))
+		msg_send(&c, LDB_MSG_COMMAND, sizeof(c));
+}
+
 static bool count_one(void *total, const char *name, long fd)
 {
 	(void)name;
@@ -244,6 +252,7 @@ static int attach(int *fd)
 		*fd = -1;
 	raw_strcpy(recorder, a->name, sizeof(recorder));
 	tune_begin(a);
+	command_forget();
 	sent_modules = sent_lost = sent_blocks = 0;
 	memset(sent_unload, 0, sizeof(sent_unload));
 	unmap_find_gone();
@@ -433,6 +442,7 @@ static void serve(bool resumes)
 			break;
 		if (attached) {
 			send_modules();
+			send_commands();
 			session_populate();
 		}
 		/*

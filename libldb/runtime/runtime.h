@@ -196,6 +196,10 @@ void control_return(void);
 /* One load tells whether there is a thread of ldb's. */
 bool control_runs(void);
 
+/* request/command.c */
+void command_forget(void);	/* a recording begins: what was wanted before does not concern it */
+bool command_next(struct ldb_msg_command *m);	/* false: there is none */
+
 /* door.c */
 void door_open(void);
 

@@ -60,13 +60,21 @@ check "both headers with the first runtime" "LD_PRELOAD=./runtime-1.so ./mixed" 
 # Without the runtime a call is a load, a test and a branch, whatever it says, and however many
 # arguments it has: the tags' own cost.
 $CC -O2 -Wall "-I$TOP/libldb/include" "$PROGRAMS/api-steps.c" -o steps || exit 1
-check "a child that is stepped runs as usual" "./steps" 0 '^ldb_event [0-9.]*$'
+check "a child that is stepped runs as usual" "./steps" 0 '^ldb_record_dump [0-9.]*$'
 printf '%s\n' "$out" >steps.txt
 ok "each call is three instructions" eval \
-	'test "$(awk "NF == 2 && \$2 >= 1 && \$2 < 4 { n++ } END { print n + 0, NR }" steps.txt)" = "6 6"'
+	'test "$(awk "NF == 2 && \$2 >= 1 && \$2 < 4 { n++ } END { print n + 0, NR }" steps.txt)" = "9 9"'
 ok "as many as a tag's" eval 'test "$(awk "{ print \$2 }" steps.txt | sort -u | wc -l)" = 1'
 check "with the runtime, not recorded, the program prints the same names" \
 	"LD_PRELOAD=$RUNTIME ./steps | awk '{ print \$1 }' | tr '\n' ' '" 0 \
-	'^ldb_req_start ldb_req_end ldb_req_class ldb_req_note ldb_req_note_u64 ldb_event $'
+	'^ldb_req_start ldb_req_end ldb_req_class ldb_req_note ldb_req_note_u64 ldb_event ldb_record_start ldb_record_stop ldb_record_dump $'
+
+# The program pauses its own recording.
+cc_ldb -O2 -g -Wall "$PROGRAMS/record-control.c" -o control || exit 1
+check "a program that controls its recording, alone" "./control" 0 '^record-control: errno 4242$'
+check "recorded" "record_apart c.data ./control" 0 '^record-control: errno 4242$'
+ldb-report -q -i c.data --requests --json >c.json
+check_jq "what it did while paused is not in the trace, and the rest is" c.json \
+	'[.requests[1:][] | [.class, .count]] | sort == [["after", 10], ["before", 10]]'
 
 finish

@@ -245,17 +245,16 @@ static void do_message(struct input *in)
 		[LDB_MSG_ATTACHED] = sizeof(struct ldb_msg_attached),
 		[LDB_MSG_ERROR] = sizeof(struct ldb_msg_text),
 		[LDB_MSG_TEXT] = sizeof(struct ldb_msg_text),
+		[LDB_MSG_COMMAND] = sizeof(struct ldb_msg_command),
 		[LDB_MSG_MODULE] = sizeof(struct ldb_msg_module),
 		[LDB_MSG_UNLOADED] = sizeof(struct ldb_msg_unloaded),
 		[LDB_MSG_LEAVING] = sizeof(struct ldb_msg_leaving),
 		[LDB_MSG_BLOCKS] = sizeof(struct ldb_msg_blocks),
 	};
 	unsigned type = take8(in) % (LDB_MSG_RESUME + 4), wrong = take8(in);
-	size_t size = type < sizeof(sizes) / sizeof(sizes[0]) && sizes[type] ? sizes[type] :
-		      sizeof(struct ldb_msg), n = 0;
-	union control_message m = { .m = { .type = type } };
+	union control_message m;
 	const uint8_t *bytes;
-	size_t nr_bytes;
+	size_t size, n = 0, nr_bytes;
 
 	if (type == LDB_MSG_RESUME + 2) {	/* it connects again */
 		if (r.phase == PHASE_AWAY && r.sock < 0)
@@ -267,6 +266,11 @@ static void do_message(struct input *in)
 		messages_receive(&r);
 		return;
 	}
+	/* There is no number left for it. */
+	if (type == LDB_MSG_TEXT && wrong & 0x80)
+		type = LDB_MSG_COMMAND;
+	size = type < sizeof(sizes) / sizeof(sizes[0]) && sizes[type] ? sizes[type] : sizeof(struct ldb_msg);
+	m = (union control_message){ .m = { .type = type } };
 	if (type == LDB_MSG_MODULE) {
 		fill_module(in, &m.module);
 	} else if (type == LDB_MSG_HELLO) {

@@ -284,6 +284,7 @@ void machine_polls(bool serves)
 static const uint16_t sizes[16] = {
 	[LDB_MSG_HELLO] = sizeof(struct ldb_msg_hello), [LDB_MSG_ATTACHED] = sizeof(struct ldb_msg_attached),
 	[LDB_MSG_ERROR] = sizeof(struct ldb_msg_text), [LDB_MSG_TEXT] = sizeof(struct ldb_msg_text),
+	[LDB_MSG_COMMAND] = sizeof(struct ldb_msg_command),
 	[LDB_MSG_MODULE] = sizeof(struct ldb_msg_module), [LDB_MSG_UNLOADED] = sizeof(struct ldb_msg_unloaded),
 	[LDB_MSG_READY] = sizeof(struct ldb_msg), [LDB_MSG_DETACHED] = sizeof(struct ldb_msg),
 	[LDB_MSG_LEAVING] = sizeof(struct ldb_msg_leaving), [LDB_MSG_BLOCKS] = sizeof(struct ldb_msg_blocks),

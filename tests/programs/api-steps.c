@@ -31,7 +31,10 @@ static struct shared *shared;
 	CALL(ldb_req_class, ldb_req_class(7, "GET"))			\
 	CALL(ldb_req_note, ldb_req_note(7, "tenant", "acme"))		\
 	CALL(ldb_req_note_u64, ldb_req_note_u64(7, "bytes", 4096))	\
-	CALL(ldb_event, ldb_event("miss", 1))
+	CALL(ldb_event, ldb_event("miss", 1))				\
+	CALL(ldb_record_start, ldb_record_start())			\
+	CALL(ldb_record_stop, ldb_record_stop())			\
+	CALL(ldb_record_dump, ldb_record_dump("why"))
 
 #define FUNCTION(name, call)						\
 static __attribute__((noinline)) void steps_##name(void)		\

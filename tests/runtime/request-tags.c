@@ -33,6 +33,9 @@ static void every_call(void)
 	ldb_req_note(6, "tenant", "acme");
 	ldb_req_note_u64(7, "bytes", 4096);
 	ldb_event("miss", 1);
+	ldb_record_start();
+	ldb_record_stop();
+	ldb_record_dump("why");
 }
 
 static void without(void)
@@ -275,6 +278,50 @@ static void events(void)
 	harness_stop();
 }
 
+/* What the control thread will send, in its order; 0: nothing. */
+static void next_is(unsigned command, unsigned nr, const char *text, const char *name)
+{
+	struct ldb_msg_command c;
+	bool is_there = command_next(&c);
+
+	ok(is_there == !!command, "%s", name);
+	if (is_there && command) {
+		is_int(c.command, command, name);
+		is_int(c.nr, nr, "how many calls it stands for");
+		is_str(c.text, text, "and why");
+	}
+}
+
+static void commands(void)
+{
+	static const char longest[] = "a reason of sixty-three bytes, which is all that is retained of";
+
+	command_forget();
+	next_is(0, 0, "", "what was wanted before a recording does not concern it");
+	errno = 4242;
+	ldb_record_stop();
+	next_is(LDB_COMMAND_STOP, 1, "", "stop");
+	next_is(0, 0, "", "once");
+	ldb_record_stop();
+	ldb_record_start();
+	next_is(LDB_COMMAND_START, 1, "", "the last of several counts");
+	next_is(0, 0, "", "alone");
+	ldb_record_stop();
+	ldb_record_dump("too slow");
+	ldb_record_dump("too slow again");
+	ldb_record_dump(NULL);
+	next_is(LDB_COMMAND_DUMP, 3, "too slow", "a dump comes before a stop, and stands for all");
+	next_is(LDB_COMMAND_STOP, 1, "", "then the stop");
+	ldb_record_dump(longest);
+	next_is(LDB_COMMAND_DUMP, 1, longest, "the longest reason");
+	ldb_record_dump("a reason of sixty-three bytes, which is all that is retained of it");
+	next_is(LDB_COMMAND_DUMP, 1, longest, "a longer one is cut");
+	ldb_record_dump(NULL);
+	next_is(LDB_COMMAND_DUMP, 1, "", "none");
+	next_is(0, 0, "", "that is all");
+	is_int(errno, 4242, "errno is left alone");
+}
+
 static void *unknown_thread(void *p)
 {
 	harness_unregistered = true;
@@ -309,6 +356,7 @@ int main(void)
 	links();
 	notes();
 	events();
+	commands();
 	unknown();
 	return done();
 }

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "cli/error.h"
+#include "record/flight.h"
 #include "record/recording.h"
 
 #define SCHEDSTAT_NS	500000	/* a reading takes some microseconds of the scanner's time */
@@ -169,6 +170,23 @@ static void on_text(struct recording *r, const union control_message *m)
 	output_warning(r, m->text.text);
 }
 
+/* A dump of which nobody knows how to make it is not an error of the program. */
+static void on_command(struct recording *r, const union control_message *m)
+{
+	const struct ldb_msg_command *c = &m->command;
+
+	switch (c->command) {
+	case LDB_COMMAND_START:
+	case LDB_COMMAND_STOP:
+		recording_pause(r, c->command == LDB_COMMAND_STOP);
+		break;
+	case LDB_COMMAND_DUMP:
+		if (!flight_trigger(r, *c->text ? c->text : "the program wanted it") && r->o->verbose)
+			cli_note("ldb-record: process %d wants a dump, and there is none", r->pid);
+		break;
+	}
+}
+
 static void on_error(struct recording *r, const union control_message *m)
 {
 	cli_error("process %d cannot be recorded: %s", r->pid, m->text.text);
@@ -194,6 +212,7 @@ static const struct handler {
 	[LDB_MSG_MODULE] = { on_module, IN_SESSION },
 	[LDB_MSG_UNLOADED] = { on_unloaded, IN_SESSION },
 	[LDB_MSG_BLOCKS] = { on_blocks, IN_SESSION },
+	[LDB_MSG_COMMAND] = { on_command, IN_SESSION },
 	[LDB_MSG_TEXT] = { on_text, -1U },
 	[LDB_MSG_ERROR] = { on_error, -1U },
 	[LDB_MSG_DETACHED] = { on_detached, IN(DETACH) },

@@ -225,6 +225,7 @@ union control_message {
 	struct ldb_msg_attach attach;
 	struct ldb_msg_flows flows;
 	struct ldb_msg_tune tune;
+	struct ldb_msg_command command;
 	struct ldb_msg_attached attached;
 	struct ldb_msg_text text;
 	struct ldb_msg_leaving leaving;

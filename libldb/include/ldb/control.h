@@ -28,6 +28,7 @@
  *	runtime  -> READY			(launch: main() starts after it)
  *	runtime  -> MODULE, UNLOADED, BLOCKS, TEXT	any time later (dlopen, dlclose)
  *	recorder -> TUNE			any time later: record less, or more, or pause
+ *	runtime  -> COMMAND			the program wants to pause, continue, dump
  *	recorder -> DETACH			stop writing
  *	runtime  -> DETACHED			nothing is written any more
  *	either end closes: the other one cleans up and continues.
@@ -74,6 +75,7 @@ enum ldb_msg_type {
 	LDB_MSG_RESUME		= 12,
 	LDB_MSG_BLOCKS		= 13,
 	LDB_MSG_FLOWS		= 14,
+	LDB_MSG_COMMAND		= 15,
 	LDB_MSG_TUNE		= 16,
 };
 
@@ -112,6 +114,19 @@ struct ldb_tune {
 struct ldb_msg_tune {
 	struct ldb_msg m;
 	struct ldb_tune tune;
+};
+
+enum ldb_command {
+	LDB_COMMAND_START	= 1,
+	LDB_COMMAND_STOP	= 2,
+	LDB_COMMAND_DUMP	= 3,
+};
+
+struct ldb_msg_command {
+	struct ldb_msg m;
+	uint32_t command;	/* enum ldb_command */
+	uint32_t nr;		/* calls that it stands for */
+	char text[64];		/* DUMP: why */
 };
 
 struct ldb_msg_attach {		/* carries the session's fd */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * These functions tag requests, note what they are about, mark events, and report locks
- * of the program's own.
+ * These functions tag requests, note what they are about, mark events, report locks of the
+ * program's own, and control the recording.
  *
  * Tell ldb which request a thread is working on, and ldb-timeline shows what
  * that request waited for (LDB paper, section 4.2).  Nothing has to be linked:
@@ -28,6 +28,13 @@
  *					requests share.
  *	ldb_event(name, value)		at this moment, on this thread: "cache miss", 3.
  *
+ * The recording, for a program that knows when something is worth it (all of them return at
+ * once, and do nothing if nobody records):
+ *
+ *	ldb_record_stop()	pauses it.
+ *	ldb_record_start()	continues it.
+ *	ldb_record_dump(why)	what a flight recorder retains becomes a file.
+ *
  * ldb knows the locks of pthread and C11; the program has to report a lock that it made itself:
  *
  *	ldb_lock_wait(lock)	   this thread found the lock taken and waits for it.
@@ -44,13 +51,14 @@
 #include <stdint.h>
 #include "arch.h"
 
-/* 2: ldb_req_arrived(); 3: ldb_lock_*(); 4: ldb_req_note*(), ldb_event() */
+/* 2: ldb_req_arrived(); 3: ldb_lock_*(); 4: ldb_req_note*(), ldb_event(), ldb_record_*() */
 #define LDB_API_VERSION	4
 #define LDB_CLASS_MAX	23
 /* Bytes that are retained; what is longer is cut. */
 #define LDB_NOTE_KEY_MAX	16
 #define LDB_NOTE_VALUE_MAX	36		/* a UUID's text */
 #define LDB_EVENT_NAME_MAX	28
+#define LDB_DUMP_WHY_MAX	63
 #define LDB_AGE_MAX_NS	86400000000000ULL /* a day; more is a mistake and ignored */
 
 #ifdef __cplusplus
@@ -88,6 +96,9 @@ struct ldb_api_4 {
 	void (*req_note)(uint64_t id, const char *key, const char *value);
 	void (*req_note_u64)(uint64_t id, const char *key, uint64_t value);
 	void (*event)(const char *name, int64_t value);
+	void (*record_start)(void);
+	void (*record_stop)(void);
+	void (*record_dump)(const char *why);
 };
 
 __attribute__((weak, visibility("hidden"), used)) struct ldb_api __ldb_api;
@@ -168,6 +179,25 @@ static inline __attribute__((always_inline, unused)) void
 ldb_event(const char *name, int64_t value)
 {
 	LDB_API_CALL_OF(__ldb_api_4, event, name, value);
+}
+
+/* ldb_record_start(3) says when these take effect. */
+static inline __attribute__((always_inline, unused)) void
+ldb_record_start(void)
+{
+	LDB_API_CALL_OF(__ldb_api_4, record_start);
+}
+
+static inline __attribute__((always_inline, unused)) void
+ldb_record_stop(void)
+{
+	LDB_API_CALL_OF(__ldb_api_4, record_stop);
+}
+
+static inline __attribute__((always_inline, unused)) void
+ldb_record_dump(const char *why)
+{
+	LDB_API_CALL_OF(__ldb_api_4, record_dump, why);
 }
 
 /*

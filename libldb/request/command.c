@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Implements what the program says of its own recording: pause, continue, dump.  A call leaves
+ * its wish in memory, and the control thread sends it to the recorder when it next wakes.  So the
+ * functions make no system call, never wait, are async-signal-safe and leave errno alone.
+ *
+ * Of several wishes to pause or to continue the last one counts.  Calls of ldb_record_dump()
+ * while one is still to be sent are counted with it: it has the first one's reason.
+ */
+#include <string.h>
+#include <ldb/ldb.h>
+#include "runtime/runtime.h"
+#include "request.h"
+
+enum { DUMP_NONE, DUMP_WRITING, DUMP_WANTED };
+
+static struct {
+	_Atomic uint32_t state;		/* enum ldb_command; 0: as it is */
+	_Atomic uint32_t dump;		/* DUMP_* */
+	_Atomic uint32_t nr_more;	/* dumps that it stands for as well */
+	char why[LDB_DUMP_WHY_MAX + 1];
+} wish;
+
+_Static_assert(sizeof(((struct ldb_msg_command *)0)->text) == sizeof(wish.why), "it fits");
+
+void command_start(void)
+{
+	atomic_store(&wish.state, LDB_COMMAND_START);
+}
+
+void command_stop(void)
+{
+	atomic_store(&wish.state, LDB_COMMAND_STOP);
+}
+
+void command_dump(const char *why)
+{
+	uint32_t none = DUMP_NONE;
+	unsigned n = 0;
+
+	if (!atomic_compare_exchange_strong(&wish.dump, &none, DUMP_WRITING)) {
+		atomic_fetch_add(&wish.nr_more, 1);
+		return;
+	}
+	for (; why && why[n] && n < LDB_DUMP_WHY_MAX; n++)
+		wish.why[n] = why[n];
+	wish.why[n] = 0;
+	atomic_store(&wish.dump, DUMP_WANTED);
+}
+
+/* A thread that was writing when the process forked is not there any more. */
+void command_forget(void)
+{
+	atomic_store(&wish.state, 0);
+	atomic_store(&wish.nr_more, 0);
+	atomic_store(&wish.dump, DUMP_NONE);
+}
+
+bool command_next(struct ldb_msg_command *m)
+{
+	memset(m, 0, sizeof(*m));
+	/* A dump first: it is of the time before the pause. */
+	if (atomic_load(&wish.dump) == DUMP_WANTED) {
+		m->command = LDB_COMMAND_DUMP;
+		memcpy(m->text, wish.why, sizeof(m->text) - 1);
+		m->nr = 1 + atomic_exchange(&wish.nr_more, 0);
+		atomic_store(&wish.dump, DUMP_NONE);
+		return true;
+	}
+	m->command = atomic_exchange(&wish.state, 0);
+	m->nr = 1;
+	return m->command;
+}
