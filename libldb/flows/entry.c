@@ -9,7 +9,7 @@
 #include "runtime/runtime.h"
 #include "shim/symbol.h"
 
-#define BUCKETS		(2 * FLOW_ENTRIES)
+#define CHAINS		4096		/* a table of few pages, all of which are touched */
 #define NAMES_CHUNK	65536
 
 HIDDEN struct flow_entry *flow_entries;
@@ -17,7 +17,7 @@ HIDDEN struct flow_entry *flow_entries;
 HIDDEN flow_dlsym_fn *flow_entry_dlsym;
 
 static struct raw_lock lock;
-static uint16_t buckets[BUCKETS];	/* number + 1 of an entry; 0: free */
+static uint16_t chains[CHAINS];		/* number + 1 of the newest entry; 0: there is none */
 static uint32_t nr_entries;
 static char *names;			/* what is left of a chunk */
 static size_t names_left;
@@ -28,7 +28,7 @@ static uint32_t hash_of(uint32_t from, uint64_t target, const char *name)
 
 	for (; *name; name++)
 		h = h * 33 + (unsigned char)*name;
-	return (h * 0x9e3779b97f4a7c15ULL >> 32) % BUCKETS;
+	return (h * 0x9e3779b97f4a7c15ULL >> 32) % CHAINS;
 }
 
 /* The table of strings that has the name may be unmapped with its module. */
@@ -97,16 +97,18 @@ struct flow_entry *flow_entry_find(uint32_t from, uint32_t to, uint64_t target, 
 	struct flow_entry *e = NULL;
 
 	raw_lock(&lock);
-	for (; buckets[at]; at = (at + 1) % BUCKETS) {
-		e = &flow_entries[buckets[at] - 1];
+	for (uint32_t n = chains[at]; n; n = e->next) {
+		e = &flow_entries[n - 1];
 		if (is_entry(e, from, target, name)) {
 			e->flags |= flags;
 			goto out;
 		}
 	}
 	e = entry_new(from, to, target, name, flags);
-	if (e)
-		buckets[at] = nr_entries;
+	if (e) {
+		e->next = chains[at];
+		chains[at] = nr_entries;
+	}
 out:
 	raw_unlock(&lock);
 	return e;

@@ -20,12 +20,22 @@ static uint64_t measure_cost(void)
 	return least;
 }
 
+/* Few of the stubs are used, and the kernel would map the pages around them, too. */
+static void map_few_stubs(void)
+{
+	uintptr_t lo = ((uintptr_t)flow_entry_stubs + 4095) & ~4095UL;
+	uintptr_t hi = ((uintptr_t)flow_slot_stubs + FLOW_SLOTS * FLOW_STUB) & ~4095UL;
+
+	sys(SYS_madvise, lo, hi - lo, MADV_RANDOM);
+}
+
 void flow_begin(void)
 {
 	if (!flow_is_mapped() || !session_on() || session_page.a.clock_id == LDB_CLOCK_MONO ||
 	    cpu_has_shadow_stack() || !flow_entry_prepare() || !flow_patch_prepare())
 		return;
 	sys(SYS_madvise, &flow_page, sizeof(flow_page), MADV_WIPEONFORK);
+	map_few_stubs();
 	flow_page.threshold = flow_threshold();
 	flow_page.cost = measure_cost();
 	flow_info()->nr_apis = 1;

@@ -39,7 +39,8 @@ struct flow_entry {
 	uint32_t cell;			/* index in the dictionary; 0: not called yet */
 	uint32_t flags;			/* FLOW_E_* */
 	const char *name;
-	uint32_t from, to;		/* numbers of modules: who calls, who is called */
+	uint16_t from, to;		/* numbers of modules: who calls, who is called */
+	uint32_t next;			/* number + 1 of another in the same chain (entry.c) */
 };
 
 struct flow_slot {

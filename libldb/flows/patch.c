@@ -377,7 +377,7 @@ static void patch_plt(struct linkage *l)
 static struct words {
 	uint64_t lo, hi;	/* all slots of the module are in here */
 	uint8_t use[WORDS_MAX];	/* CALLED, READ */
-} words;
+} words __attribute__((aligned(4096)));
 #define CALLED	1
 #define READ	2
 
@@ -411,10 +411,11 @@ static int open_file(const struct flow_module *m)
 	return fd;
 }
 
+static uint8_t buffer[BUFFER] __attribute__((aligned(4096)));
+
 /* Returns false if it could not be read. */
 static bool search_file(int fd, const struct flow_module *m, int segment)
 {
-	static uint8_t buffer[BUFFER];
 	uint64_t at = m->code[segment].lo, end = m->code[segment].hi, offset = m->code[segment].offset;
 
 	while (at < end) {
@@ -495,6 +496,13 @@ static void patch_got(struct linkage *l)
 	}
 }
 
+/* What was used for the search takes no memory until the next. */
+static void forget_code(void)
+{
+	sys(SYS_madvise, buffer, sizeof(buffer), MADV_DONTNEED);
+	sys(SYS_madvise, &words, sizeof(words) & ~4095UL, MADV_DONTNEED);
+}
+
 static void module_patch(struct flow_module *m)
 {
 	struct linkage l;
@@ -519,6 +527,7 @@ void flow_patch_started(void)
 	scopes_read();
 	for (uint32_t i = 0; i < nr_modules_known; i++)
 		module_patch(&modules[i]);
+	forget_code();
 }
 
 void flow_unpatch(void)
@@ -565,6 +574,7 @@ static void (*patch_new(void))(void)
 	module_refresh();
 	for (uint32_t i = before; i < nr_modules_known; i++)
 		module_patch(&modules[i]);
+	forget_code();
 	return nothing;
 }
 

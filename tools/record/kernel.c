@@ -18,6 +18,8 @@
 #include "record/proc.h"
 #include "record/recording.h"
 
+#define FLOWS_RING	(256 << 10)	/* for each CPU, if only long calls are events */
+
 static const char *const names[] = { "auto", "module", "bpf", "perf", "schedstat", "none" };
 
 const char *kernel_name(const struct recording *r)
@@ -226,10 +228,24 @@ static bool is_demanded(const struct recording *r)
 	return r->o->kernel != KERNEL_AUTO && r->o->kernel != KERNEL_NONE;
 }
 
+/*
+ * The whole of a buffer is the program's memory once it was filled.  A program whose functions are
+ * not recorded has few events, and is often small.
+ */
+static uint64_t ring_bytes(const struct recording *r)
+{
+	uint64_t small = (uint64_t)FLOWS_RING * session_count_cpus();
+
+	return r->o->flows && !r->o->ring_given && !r->target.has_records && small < r->o->ring_bytes ?
+		       small : r->o->ring_bytes;
+}
+
 static bool open_memfd(struct recording *r, uint64_t hz)
 {
-	int rc = session_open(&r->session, r->o->ring_bytes, r->o->nr_scanners, r->clock_id, hz);
+	int rc;
 
+	r->ring_bytes = ring_bytes(r);
+	rc = session_open(&r->session, r->ring_bytes, r->o->nr_scanners, r->clock_id, hz);
 	if (rc)
 		cli_error("cannot make the session memory: %s", strerror(-rc));
 	return !rc;

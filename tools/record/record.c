@@ -132,7 +132,7 @@ static void check_limits(struct recording *r, int64_t now)
 /* Rings are read often while they fill quickly, seldom while there are few events. */
 static void drain(struct recording *r)
 {
-	unsigned most = r->o->ring_bytes < SMALL_BYTES ? DRAIN_MS_SMALL : DRAIN_MS_MAX;
+	unsigned most = r->ring_bytes < SMALL_BYTES ? DRAIN_MS_SMALL : DRAIN_MS_MAX;
 	unsigned fill = output_drain(r);
 
 	if (fill > 250)
@@ -304,7 +304,7 @@ static int exit_status(const struct recording *r)
 int record_run(const struct record_options *o)
 {
 	struct recording r = {
-		.o = o, .sock = -1, .pidfd = -1, .drain_ms = 1, .listen_fd = -1,
+		.o = o, .sock = -1, .pidfd = -1, .drain_ms = 1, .listen_fd = -1, .ring_bytes = o->ring_bytes,
 	};
 
 	if (o->argv && !target_examine(o->argv[0], o->kernel_only, &r.target))

@@ -89,6 +89,7 @@ struct record_options {
 	uint64_t nr_scanners;
 	int scanner_cpu;	/* -1: not pinned */
 	uint64_t ring_bytes, max_bytes;
+	bool ring_given;
 	const char *libldb;	/* the runtime to preload, or NULL */
 	bool monotonic;		/* CLOCK_MONOTONIC even where the TSC could be used */
 	int kernel;		/* enum kernel_choice */

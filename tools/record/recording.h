@@ -82,6 +82,7 @@ struct recording {
 
 	/* These exist from output_open() to output_close(), else they are NULL. */
 	struct session session;
+	uint64_t ring_bytes;		/* of all CPUs together: the session's, or the module's */
 	struct map_names *map_names;
 	struct writer *writer;
 	struct drain *drain;
