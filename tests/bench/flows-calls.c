@@ -4,9 +4,9 @@
  *
  *	flows-calls KIND CALLS CPU	prints "KIND NS", of one call
  *
- * hot makes one call after the other and divides the CPU time; spaced waits for about 10 us before
- * each, so that each is timed, and prints the mean of most.  "flows-calls clock" prints the price of one
- * reading of the clock.
+ * hot makes one call after the other and divides the CPU time, wall the time that passes; spaced
+ * waits for about 10 us before each, so that each is timed, and prints the mean of most.
+ * "flows-calls clock" prints the price of one reading of the clock.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -80,6 +80,7 @@ int main(int argc, char **argv)
 {
 	unsigned long calls = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000000;
 	unsigned seed = 1;
+	clockid_t clock;
 	uint64_t begin;
 	cpu_set_t set;
 
@@ -94,9 +95,10 @@ int main(int argc, char **argv)
 		printf("spaced %.2f\n", spaced(calls < SPACED_MAX ? calls : SPACED_MAX, &seed));
 		return 0;
 	}
-	begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	clock = argc > 1 && !strcmp(argv[1], "wall") ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
+	begin = clock_ns(clock);
 	for (unsigned long i = 0; i < calls; i++)
 		rand_r(&seed);
-	printf("hot %.2f\n", (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / calls);
+	printf("%s %.2f\n", argc > 1 ? argv[1] : "hot", (double)(clock_ns(clock) - begin) / calls);
 	return 0;
 }

@@ -94,9 +94,88 @@ flows_mean()	# file name bound
 	row mean.txt mean one "$2" "$3"
 }
 
+# Other tools that follow the calls of one function of a library, or all, in the same rounds.  Their
+# work is done in other processes or in the kernel too, so this is the time that passes.
+flows_peers="ldb perf ltrace uftrace bpftrace"
+
+flows_peer_title()
+{
+	case $1 in
+	ldb)	echo "ldb-record --flows" ;;
+	perf)	echo "perf record -g (samples)" ;;
+	ltrace)	echo "ltrace, every call" ;;
+	uftrace) echo "uftrace record --force (PLT), every call" ;;
+	bpftrace) echo "bpftrace, uprobe and uretprobe, histogram" ;;
+	esac
+}
+
+flows_peer_package()
+{
+	case $1 in
+	ldb)	;;
+	perf)	command -v perf >/dev/null || echo linux-perf ;;
+	*)	command -v "$1" >/dev/null || echo "$1" ;;
+	esac
+}
+
+# How many calls take some tenths of a second.
+flows_peer_calls()
+{
+	case $1 in
+	none | ldb | perf) echo 20000000 ;;
+	uftrace) echo 1000000 ;;
+	ltrace)	echo 5000 ;;
+	bpftrace) echo 50000 ;;
+	esac
+}
+
+flows_peer_run()	# peer command...
+{
+	flows_peer=$1
+	shift
+	libc=$(ldd ./flows-calls | awk '$1 ~ /^libc\.so/ { print $3 }')
+	case $flows_peer in
+	none)	"$@" ;;
+	ldb)	flows_record "$@" ;;
+	perf)	perf record -q -g -o flows-perf.data -- "$@" ;;
+	ltrace)	ltrace -o flows-ltrace.txt "$@" ;;
+	uftrace) rm -rf flows-uftrace && uftrace record --force -d flows-uftrace "$@" ;;
+	bpftrace)
+		bpftrace -o flows-bpftrace.txt -e "uprobe:$libc:rand_r { @from[tid] = nsecs; }
+			uretprobe:$libc:rand_r { @took = hist(nsecs - @from[tid]); }" -c "$*"
+		;;
+	esac
+}
+
+flows_peer_round()	# round
+{
+	for peer in none $flows_peers; do
+		[ -s "flows-$peer.why" ] && continue
+		flows_peer_run "$peer" ./flows-calls wall "$(flows_peer_calls "$peer")" "$cpu" 2>flows-peer.log |
+			awk -v r="$1" -v c="flows-$peer" '$1 == "wall" { print r, c, $2; n++ } END { exit !n }' >>flows-peer.txt ||
+			echo "it failed: $(tail -n 1 flows-peer.log)" >"flows-$peer.why"
+	done
+}
+
+flows_peer_table()
+{
+	heading "peers, one call of rand_r() after the other: time that passes, / $(mean flows-peer.txt flows-none %.1f) ns without"
+	for peer in $flows_peers; do
+		row flows-peer.txt "flows-$peer" flows-none "$(flows_peer_title "$peer")"
+		[ ! -s "flows-$peer.why" ] || note "$(flows_peer_title "$peer"): $(cat "flows-$peer.why")"
+	done
+	paired flows-peer.txt flows-ltrace,flows-uftrace,flows-bpftrace \
+		"added by the cheapest that records each call / by ldb" -v b=flows-ldb -v base=flows-none -v fmt=%.0f
+	rm -f flows-*.why
+}
+
 bench_flows()
 {
-	rm -f flows-call.txt flows-cpu.txt flows-memory.txt
+	rm -f flows-call.txt flows-cpu.txt flows-memory.txt flows-peer.txt flows-*.why
+	for peer in $flows_peers; do
+		package=$(flows_peer_package "$peer")
+		[ -z "$package" ] || echo "not here: apt-get install $package" >"flows-$peer.why"
+	done
 	# One of libc's functions, by way of the linkage table
 	$cc -O2 -fno-builtin "$TOP/tests/bench/flows-calls.c" -o flows-calls || exit 1
 	$cc -O2 -fPIC -shared "$TOP/tests/bench/flows-usage.c" -o flows-usage.so || exit 1
@@ -110,6 +189,7 @@ print(hashlib.sha256(s.encode()).hexdigest(), zlib.crc32(s.encode()), len(re.fin
 	round=1
 	while [ "$round" -le "$rounds" ]; do
 		flows_call_round "$round"
+		flows_peer_round "$round"
 		flows_program_round "$round"
 		flows_order="${flows_order#* } ${flows_order%% *}"
 		round=$((round + 1))
@@ -121,6 +201,7 @@ print(hashlib.sha256(s.encode()).hexdigest(), zlib.crc32(s.encode()), len(re.fin
 	added flows-call.txt hot-flows hot-none "one call after the other, some are timed" 8
 	added flows-call.txt spaced-flows spaced-none "each is timed (two readings of the clock and 6 ns: $flows_clock each)" \
 		"$(echo "$flows_clock" | awk '{ print 2 * $1 + 6 }')"
+	flows_peer_table
 	heading "programs with calls between libraries followed: CPU time"
 	for program in $(flows_programs | cut -d ' ' -f 1); do
 		row flows-cpu.txt "$program-flows" "$program-none" "$program"

@@ -151,6 +151,8 @@ look_bench()
 	have uftrace || want uftrace
 	have perf || want linux-perf
 	have coz || want coz-profiler
+	have ltrace || want ltrace
+	have bpftrace || want bpftrace
 	[ -f /usr/lib/tcl8.6/tclConfig.sh ] || want tcl-dev
 }
 
