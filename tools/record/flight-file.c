@@ -19,18 +19,36 @@
 #include "record/flight-file.h"
 
 #define TMP_DIGITS	16	/* of outfile.c */
+#define TRIES_MAX	8
+
+/* Another recorder that begins may find the new file before it is locked, and remove it. */
+static int begin(struct outfile *o, const char *name)
+{
+	struct stat st;
+	int rc;
+
+	for (int i = 0; i < TRIES_MAX; i++) {
+		rc = outfile_begin(o, name);
+		if (rc)
+			return rc;
+		if (!flock(o->fd, LOCK_EX | LOCK_NB) && !fstat(o->fd, &st) && st.st_nlink)
+			return 0;
+		close(o->fd);
+		close(o->dir);
+	}
+	return -EBUSY;
+}
 
 int flight_file_open(struct flight_file *f, const char *name, const struct ldb_file_header *header, char *err,
 		     size_t err_size)
 {
-	int rc = outfile_begin(&f->out, name), fd;
+	int rc = begin(&f->out, name), fd;
 
 	if (rc) {
 		snprintf(err, err_size, "cannot create %s.*: %s", name, outfile_why(rc));
 		return rc;
 	}
 	snprintf(f->name, sizeof(f->name), "%s", name);
-	flock(f->out.fd, LOCK_EX | LOCK_NB);
 	fd = fcntl(f->out.fd, F_DUPFD_CLOEXEC, 0);
 	f->writer = fd < 0 ? NULL : writer_open_fd(fd, header, err, err_size);
 	if (f->writer)
@@ -105,15 +123,17 @@ static void remove_left(int dir, const char *name)
 	close(fd);
 }
 
+static void clean_one(int dir, const char *name, const char *rest, struct flight_files *files)
+{
+	if (is_temporary(rest))
+		remove_left(dir, name);
+}
+
 static void count_one(int dir, const char *name, const char *rest, struct flight_files *files)
 {
 	struct stat st;
 	uint64_t n;
 
-	if (is_temporary(rest)) {
-		remove_left(dir, name);
-		return;
-	}
 	if (!isdigit((unsigned char)*rest) || *rest == '0' || rest[strspn(rest, "0123456789")] || strlen(rest) > 18 ||
 	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
 		return;
@@ -123,7 +143,10 @@ static void count_one(int dir, const char *name, const char *rest, struct flight
 	files->bytes += st.st_size;
 }
 
-int flight_file_count(const char *name, struct flight_files *files)
+typedef void each_fn(int dir, const char *name, const char *rest, struct flight_files *files);
+
+/* Calls fn() for each file NAME.REST. */
+static int each(const char *name, each_fn *fn, struct flight_files *files)
 {
 	const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
 	char folder[PATH_MAX];
@@ -131,14 +154,24 @@ int flight_file_count(const char *name, struct flight_files *files)
 	struct dirent *e;
 	DIR *d;
 
-	*files = (struct flight_files){ 0 };
 	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash + 1 - name) : 1, slash ? name : ".");
 	d = opendir(folder);
 	if (!d)
 		return -errno;
 	while ((e = readdir(d)))
 		if (!strncmp(e->d_name, last, len) && e->d_name[len] == '.')
-			count_one(dirfd(d), e->d_name, e->d_name + len + 1, files);
+			fn(dirfd(d), e->d_name, e->d_name + len + 1, files);
 	closedir(d);
 	return 0;
+}
+
+int flight_file_count(const char *name, struct flight_files *files)
+{
+	*files = (struct flight_files){ 0 };
+	return each(name, count_one, files);
+}
+
+void flight_file_clean(const char *name)
+{
+	each(name, clean_one, NULL);
 }

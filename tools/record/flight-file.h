@@ -37,7 +37,10 @@ struct flight_files {		/* the dumps that are there */
 	uint64_t nr, bytes, last;	/* last: the greatest number */
 };
 
-/* Counts them, and removes those that others did not finish.  Returns 0 or -errno. */
+/* Returns 0 or -errno. */
 int flight_file_count(const char *name, struct flight_files *files);
+
+/* Removes what recorders that were killed have left unfinished. */
+void flight_file_clean(const char *name);
 
 #endif

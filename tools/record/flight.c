@@ -311,6 +311,7 @@ bool flight_open(struct recording *r, const struct ldb_file_header *header)
 		return false;
 	}
 	writer_on_rows(r->writer, on_rows, f);
+	flight_file_clean(r->o->output);
 	say_existing(r);
 	return true;
 }
@@ -366,7 +367,10 @@ static void keep_why(struct flight *f, const char *why)
 		return;
 	to = f->whys[f->nr_whys];
 	snprintf(to, WHY_BYTES, "%s", why);
-	to[strcspn(to, "\n")] = '\0';
+	/* Names come from the program, and this is shown on a terminal. */
+	for (; *to; to++)
+		if ((unsigned char)*to < ' ' || *to == 0x7f)
+			*to = '?';
 	f->nr_whys++;
 }
 

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests the parts of the flight recorder: the ring of blocks, requests that are followed, triggers. */
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "record/flight-file.h"
+#include "record/flight-requests.h"
+#include "record/flight-ring.h"
+#include "record/flight-triggers.h"
+#include "tap.h"
+
+#define RING_BYTES	65536
+#define BLOCKS		20000
+
+static uint64_t random_state = 88172645463325252ULL;
+
+static uint64_t rnd(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state * 0x2545f4914f6cdd1dULL;
+}
+
+/* A block's header has the tick of its last row; what follows is its number, over and over. */
+static size_t make_block(char *block, uint64_t number)
+{
+	struct ldb_block_header h = { .t_min = number, .t_max = number };
+	size_t size = sizeof(h) + rnd() % 3000;
+
+	memset(block, (int)number, size);
+	memcpy(block, &h, sizeof(h));
+	return size;
+}
+
+static bool is_block(const char *block, size_t size, uint64_t number)
+{
+	struct ldb_block_header h;
+
+	memcpy(&h, block, sizeof(h));
+	for (size_t i = sizeof(h); i < size; i++)
+		if (block[i] != (char)number)
+			return false;
+	return h.t_max == (int64_t)number;
+}
+
+/* All that it says it has must be there as it was added. */
+static bool is_right(struct flight_ring *r)
+{
+	void *buffer = NULL;
+	size_t room = 0;
+	bool right = flight_ring_first(r) == 0 || flight_ring_read(r, flight_ring_first(r) - 1, &buffer, &room) == 0;
+
+	for (uint64_t n = flight_ring_first(r); right && n < flight_ring_next(r); n++) {
+		ssize_t size = flight_ring_read(r, n, &buffer, &room);
+
+		right = size > 0 && is_block(buffer, size, n);
+	}
+	free(buffer);
+	return right;
+}
+
+static void test_ring(const char *file)
+{
+	char err[256], block[8192];
+	struct flight_ring *r = flight_ring_open(file, RING_BYTES, err, sizeof(err));
+	bool right = r, fits = true;
+
+	for (uint64_t n = 0; right && n < BLOCKS; n++) {
+		right = !flight_ring_add(r, block, make_block(block, n), n, n);
+		fits &= flight_ring_bytes(r) <= RING_BYTES;
+		/* Time passes, too. */
+		if (n % 97 == 0)
+			flight_ring_expire(r, n - rnd() % 30);
+		if (n % 61 == 0)
+			right &= is_right(r);
+	}
+	ok(right, "what a ring has is as it was%s", file ? ", in a file" : "");
+	ok(fits, "never more than its size");
+	ok(r && flight_ring_first(r) > BLOCKS - 100, "old blocks are dropped");
+	is_int(flight_ring_cut(r), flight_ring_first(r) - 1, "and it is known up to which tick");
+	ok(flight_ring_add(r, block, RING_BYTES + 1, 0, 0) < 0, "a block that is too large is refused");
+	flight_ring_expire(r, BLOCKS);
+	is_int(flight_ring_bytes(r), 0, "all can be dropped");
+	flight_ring_close(r);
+	if (file)
+		ok(access(file, F_OK), "the file is gone");
+}
+
+/* Requests */
+
+static struct flight_request last;
+static unsigned nr_ended;
+static char last_name[64];
+
+static void on_end(void *arg, const struct flight_request *r)
+{
+	last = *r;
+	snprintf(last_name, sizeof(last_name), "%s", r->name);
+	nr_ended++;
+}
+
+static void tag(struct flight_requests *f, unsigned op, uint32_t tid, uint64_t id, int64_t tick)
+{
+	flight_requests_add(f, &(struct ldb_row_req){ .op = op, .tid = tid, .id = id, .tick = tick }, 1);
+}
+
+static unsigned nr_rows;
+static int64_t first_tick;
+
+static void on_row(void *arg, unsigned kind, const void *row)
+{
+	const struct ldb_row_req *q = row;
+
+	if (kind != LDB_BLK_REQ)
+		return;
+	if (!nr_rows++)
+		first_tick = q->tick;
+}
+
+static void test_requests(void)
+{
+	struct flight_requests *f = flight_requests_alloc(1000, on_end, NULL);
+
+	flight_requests_name(f, &(struct ldb_row_reqname){ .id = 7, .tick = 5, .name = "GET" }, 1);
+	tag(f, LDB_REQ_OP_START, 1, 7, 10);
+	tag(f, LDB_REQ_OP_END, 1, 7, 30);
+	ok(nr_ended == 1 && last.start == 10 && last.end == 30, "a request lasts from START to END");
+	is_str(last_name, "GET", "and has its class");
+	/* The name of the next one is read before the end of this one. */
+	tag(f, LDB_REQ_OP_START, 1, 7, 40);
+	flight_requests_name(f, &(struct ldb_row_reqname){ .id = 7, .tick = 60, .name = "SET" }, 1);
+	tag(f, LDB_REQ_OP_END, 1, 7, 50);
+	is_str(last_name, "GET", "a later name is not its own");
+	tag(f, LDB_REQ_OP_START, 1, 7, 61);
+	tag(f, LDB_REQ_OP_END, 1, 7, 70);
+	is_str(last_name, "SET", "but that of the next one");
+	/* Two threads work on it, and it waits in a queue. */
+	nr_ended = 0;
+	tag(f, LDB_REQ_OP_START, 1, 8, 100);
+	tag(f, LDB_REQ_OP_START, 2, 8, 110);
+	tag(f, LDB_REQ_OP_END, 1, 8, 120);
+	tag(f, LDB_REQ_OP_BLOCK, 2, 8, 130);
+	is_int(nr_ended, 0, "it has not ended while it is on a thread or in a queue");
+	tag(f, LDB_REQ_OP_START, 3, 8, 140);
+	tag(f, LDB_REQ_OP_END_ALL, 3, 0, 150);
+	ok(nr_ended == 1 && last.start == 100 && last.end == 150, "END_ALL ends it");
+	/* Old ones. */
+	tag(f, LDB_REQ_OP_START, 1, 9, 200);
+	tag(f, LDB_REQ_OP_START, 2, 10, 210);
+	tag(f, LDB_REQ_OP_END, 2, 10, 5000);
+	is_int(flight_requests_each(f, 4000, on_row, NULL), 2, "one that is open, and a long one that ended since");
+	ok(nr_rows == 2 && first_tick == 200, "keep their beginnings");
+	nr_rows = 0;
+	is_int(flight_requests_each(f, 6000, on_row, NULL), 1, "a long one that ended before does not");
+	nr_ended = 0;
+	tag(f, LDB_REQ_OP_CUT, 0, 0, 7000);
+	tag(f, LDB_REQ_OP_END, 1, 9, 7100);
+	is_int(nr_ended, 0, "what was open at a pause has no known end");
+	for (uint64_t id = 100; id < 100100; id++)
+		tag(f, LDB_REQ_OP_START, id % 1000, id, id);
+	ok(flight_requests_forgotten(f) > 0, "requests that never end are forgotten");
+	flight_requests_free(f);
+}
+
+/* Triggers */
+
+static unsigned nr_met;
+static char met[512];
+
+static void on_met(void *arg, const char *why)
+{
+	nr_met++;
+	snprintf(met, sizeof(met), "%s", why);
+}
+
+static void test_triggers(void)
+{
+	static const char *const right[] = { "request>5ms", "class:a>b>1us", "p99>1s", "p99.9:GET>2ms", "lock>10ms",
+					     "stall>100ms", "signal:USR1", "signal:USR2", "crash", "end" };
+	static const char *const wrong[] = { "request", "request>", "request>fast", "class:>1ms", "p0>1ms", "p100>1ms",
+					     "p99", "p99x>1ms", "signal:KILL", "crash>1ms", "", ">1ms", "never" };
+	static const char *const used[] = { "class:GET>10us", "p90>10us", "lock>5us", "signal:USR1", "crash" };
+	struct flight_triggers *t = flight_triggers_alloc(used, 5, on_met, NULL);
+	struct flight_request r = { .id = 1, .start = 0, .end = 20000, .name = "GET" };
+	struct ldb_row_lock lock = { .op = LDB_LOCK_OP_WAIT, .begin = 0, .end = 5001 };
+
+	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++)
+		ok(!flight_triggers_check(right[i]), "a trigger: %s", right[i]);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		ok(flight_triggers_check(wrong[i]), "none: '%s'", wrong[i]);
+	flight_triggers_clock(t, 1);
+	flight_triggers_request(t, &r);
+	is_int(nr_met, 1, "a request over its limit");
+	ok(strstr(met, "class:GET>10us") && strstr(met, "20.0 us"), "says which: %s", met);
+	r.name = "SET";
+	flight_triggers_request(t, &r);
+	r.end = 10000;
+	r.name = "GET";
+	flight_triggers_request(t, &r);
+	is_int(nr_met, 1, "not of another class, and not at the limit");
+	flight_triggers_locks(t, &lock, 1);
+	is_int(nr_met, 2, "a lock");
+	lock.op = LDB_LOCK_OP_HOLD;
+	flight_triggers_locks(t, &lock, 1);
+	is_int(nr_met, 2, "a hold is no wait");
+	/* 2 of 3 were over the limit, but 3 requests have no p90. */
+	flight_triggers_second(t);
+	is_int(nr_met, 2, "few requests have no percentile");
+	for (int i = 0; i < 20; i++)
+		flight_triggers_request(t, &r);
+	flight_triggers_second(t);
+	is_int(nr_met, 2, "2 of 23 are not over p90");
+	r.end = 20000;
+	r.name = "SET";
+	flight_triggers_request(t, &r);
+	flight_triggers_second(t);
+	is_int(nr_met, 3, "3 of 24 are");
+	flight_triggers_second(t);
+	is_int(nr_met, 3, "only crossing the limit counts");
+	flight_triggers_signal(t, SIGUSR2);
+	flight_triggers_end(t, "exit:1");
+	is_int(nr_met, 3, "another signal, another end");
+	flight_triggers_signal(t, SIGUSR1);
+	flight_triggers_end(t, "signal:11");
+	is_int(nr_met, 5, "the signal, the crash");
+	flight_triggers_free(t);
+}
+
+static void calls(struct flight_triggers *t, int64_t start, int64_t end)
+{
+	flight_triggers_calls(t, &(struct ldb_row_syscall){ .tid = 1, .start = start, .end = end, .name = "epoll_wait" }, 1);
+}
+
+static void test_stalls(void)
+{
+	static const char *const used[] = { "stall>100ns" };
+	struct flight_triggers *t = flight_triggers_alloc(used, 1, on_met, NULL);
+
+	nr_met = 0;
+	flight_triggers_clock(t, 1);
+	calls(t, 0, 50);
+	calls(t, 100, 200);
+	flight_triggers_pass(t);
+	/* It works on requests, and rows of requests come before those of calls. */
+	for (int64_t tick = 250; tick < 1000; tick += 90)
+		flight_triggers_starts(t, &(struct ldb_row_req){ .op = LDB_REQ_OP_START, .tid = 1, .tick = tick }, 1);
+	calls(t, 1000, 2000);
+	flight_triggers_pass(t);
+	is_int(nr_met, 0, "a loop that waits or works on requests is no stall");
+	calls(t, 2101, 2200);
+	flight_triggers_pass(t);
+	is_int(nr_met, 1, "one that does neither is");
+	flight_triggers_free(t);
+}
+
+/* Files */
+
+static void test_files(void)
+{
+	char err[256], path[PATH_MAX], dir[] = "/tmp/ldb-flight.XXXXXX", name[64];
+	struct ldb_file_header header = { .clock_id = 1, .clock_hz = 1000000000 };
+	struct flight_files files;
+	struct flight_file a, b;
+
+	if (!mkdtemp(dir))
+		exit(1);
+	snprintf(name, sizeof(name), "%s/x", dir);
+	is_int(flight_file_open(&a, name, &header, err, sizeof(err)), 0, "a dump begins");
+	is_int(flight_file_open(&b, name, &header, err, sizeof(err)), 0, "and another one");
+	flight_file_clean(name);
+	flight_file_count(name, &files);
+	is_int(files.nr, 0, "they have no names yet");
+	is_int(flight_file_close(&b), 0, "closed");
+	ok(flight_file_finish(&b, NULL, 0, path, sizeof(path)) > 0, "done first: %s", path);
+	is_str(path + strlen(dir), "/x.1", "the first");
+	is_int(flight_file_close(&a), 0, "closed");
+	ok(flight_file_finish(&a, NULL, 0, path, sizeof(path)) > 0, "done");
+	is_str(path + strlen(dir), "/x.2", "nothing is replaced, and what is being written was not removed");
+	flight_file_count(name, &files);
+	ok(files.nr == 2 && files.last == 2 && files.bytes > 0, "they are counted");
+	unlink(path);
+	path[strlen(path) - 1] = '1';
+	unlink(path);
+	is_int(rmdir(dir), 0, "nothing else is left");
+}
+
+int main(void)
+{
+	test_ring(NULL);
+	test_ring("ring-of-record-flight");
+	test_requests();
+	test_triggers();
+	test_stalls();
+	test_files();
+	return done();
+}
