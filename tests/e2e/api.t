@@ -77,4 +77,12 @@ ldb-report -q -i c.data --requests --json >c.json
 check_jq "what it did while paused is not in the trace, and the rest is" c.json \
 	'[.requests[1:][] | [.class, .count]] | sort == [["after", 10], ["before", 10]]'
 
+# It triggers the flight recorder, and without one its wish does nothing.
+check "with a flight recorder" "ldb-record -q -o f.data --flight 10s --after 0 --kernel none -- ./control" 0 '^record-control: errno 4242$'
+ok "one dump is written" test -e f.data.1 -a ! -e f.data.2
+ldb-report -q -i f.data.1 --summary --json >f.json
+check_jq "and says why" f.json '[.recording.meta[] | select(.key == "trigger")][0].value | test("all is said")'
+ldb-report -q -i f.data.1 --requests --json >f.json
+check_jq "what was done before is in it" f.json 'any(.requests[]; .class == "after" and .count == 10)'
+
 finish
