@@ -23,8 +23,32 @@ attach_time()	# config: prints "attach SECONDS"
 	echo "attach $((($(date +%s%N) - from) / 1000000 - 10))"
 }
 
+# A program that calls <ldb/ldb.h>, without the runtime.
+api_run()	# config: prints "api-CONFIG NS"
+{
+	case $1 in
+	base | base2) out=$(./api-none 1000000) ;;
+	*) out=$("./api-$1" 1000000) ;;
+	esac || return
+	echo "api-$1 $out"
+}
+
+bench_api()
+{
+	$cc -O2 "$inc" "$programs/api-loop.c" -o api-none &&
+	$cc -O2 "$inc" -DTAGS "$programs/api-loop.c" -o api-tags &&
+	$cc -O2 "$inc" -DTAGS -DNOTES "$programs/api-loop.c" -o api-notes || exit 1
+	interleave api.txt "$rounds" api_run base base2 tags notes
+	heading "requests of a program without the runtime, with calls of ldb.h / without"
+	note "one request: $(mean api.txt api-base %.0f) ns"
+	row api.txt api-base2 api-base "  the same again"
+	row api.txt api-tags api-base "  two tags"
+	row api.txt api-notes api-base "  two tags, two notes, an event" 1.02
+}
+
 bench_dormant()
 {
+	bench_api
 	length=$(size -A "$BUILD/lib/libldbtrace.so.0" | awk '$1 == ".text" { print $2 }')
 	echo "int nothing; __asm__(\".text; .skip $length\");" | $cc -shared -fPIC -x c - -o libnothing.so &&
 	$cc -O2 -g "$inc" "$programs/dormant-calls.c" -o dormant-plain -pthread &&
