@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "request/request.h"
 #include "scan/scan.h"
 #include "runtime-recorder.h"
 
@@ -350,6 +351,10 @@ static void do_module(unsigned what)
 	}
 	if (what & 0x80)
 		atomic_fetch_add(&nr_modules_lost, 1);
+	if (what & 0x10)
+		command_dump(what & 0x20 ? "why" : NULL);
+	if (what & 0x40)
+		(what & 0x20 ? command_start : command_stop)();
 }
 
 static void let_run(unsigned rounds)
