@@ -12,12 +12,12 @@ image=$(echo "$triple" | cut -d' ' -f2)
 headers=$(echo "$triple" | cut -d' ' -f3)
 release=$(echo "$triple" | cut -d' ' -f1)
 
+# One boot for all of it.
 start=$(date +%s)
-check "a command's output arrives" "sh $vm $image 'uname -r; nproc; id -u'" 0 "^$(echo "$release" | sed "s/[+.]/\\\\&/g")\$"
+check "a command's exit status" "sh $vm -f $(command -v jq) $image 'uname -r; echo one; echo two >&2; echo {} | jq -c .; exit 37'" 37
 diag "boot and exit: $(($(date +%s) - start)) s"
-ok "both streams" test "$(sh "$vm" "$image" 'echo one; echo two >&2' 2>&1 | tr '\n' ' ')" = "one two "
-check "and its exit status" "sh $vm $image 'exit 37'" 37
-check "a program with its libraries" "sh $vm -f $(command -v jq) $image 'echo {} | jq -c .'" 0 '^\{\}$'
+ok "its output arrives, of both streams" eval 'printf "%s\n" "$out" | tr "\n" " " | grep -qF "$release one two {} "'
+ok "of a program with its libraries, too" eval 'printf "%s\n" "$out" | grep -qx "{}"'
 
 check "a guest that ends in its middle is no success" "sh $vm $image 'echo halfway; reboot -f'" 98 halfway
 check "a panic is no success" "sh $vm $image 'echo c >/proc/sysrq-trigger; sleep 5'" 99 'Kernel panic'
@@ -85,6 +85,10 @@ runs()	# option...: a line "TEST KERNEL" for each test
 	done | sort
 }
 tests=$(cd "$KMOD" && printf '%s\n' guest/*.t programs/kmod-*.c | grep -v '/stress-' | sed 's|.*/||; s|\.c$||' | sort)
+LDB_TEST_ALL=
+export LDB_TEST_ALL
+runs >check.runs
+LDB_TEST_ALL=1
 runs >default.runs
 runs -a >all.runs
 ok "every test runs in a kernel" test "$(cut -d' ' -f1 default.runs | sort -u)" = "$tests"
@@ -94,6 +98,10 @@ ok "what looks at the module itself always does" \
 	test "$(grep -c -e '^kmod-' -e '^truth' -e '^e2e' default.runs)" -eq $(($(echo "$kernels" | wc -l) * $(echo "$tests" | grep -c -e '^kmod-' -e '^truth' -e '^e2e')))
 ok "those with a time and those without are all of them" \
 	test "$({ runs -t timed; runs -t others; } | sort)" = "$(cat default.runs)"
+ok "make check leaves out those that are slow, and no others" \
+	test "$(comm -23 default.runs check.runs | cut -d' ' -f1 | sort -u)" = "$(cd "$KMOD/guest" && grep -l '^# Slow: ' -- *.t | sort)"
+ok "it has wakers in each kernel" \
+	test "$(grep '^wakers-' check.runs | cut -d' ' -f2 | sort -u)" = "$(echo "$kernels" | sort)"
 diag "in one: $(cut -d' ' -f1 default.runs | uniq -u | tr '\n' ' ')"
 
 if [ "${LDB_KMOD_HARNESS:-}" = debug ]; then

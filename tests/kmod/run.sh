@@ -14,7 +14,8 @@
 #	-o	keeps what the guests printed, unchanged
 #
 # Without -a, -k or TEST, tests that do not depend on the kernel run in one of them (one_kernel
-# below), and one line says so.
+# below), and one line says so; those with a line "# Slow: WHY" only in make check-all
+# (LDB_TEST_ALL=1).
 #
 # TEST: name of a file in guest/ (*.t) or of a program in programs/; default: all that
 # the kernel's kind is for (stress-*: only the debug kernels and by name).  By hand:
@@ -105,6 +106,7 @@ default_tests()	# kernel
 		case ${file##*/} in
 		stress-*) is_debug "$1" || continue ;;
 		esac
+		[ -z "$default" ] || [ -n "${LDB_TEST_ALL:-}" ] || ! grep -q '^# Slow: ' "$file" || continue
 		case " $one_kernel " in
 		*" $1:${file##*/} "*) ;;
 		*":${file##*/} "*) [ -z "$default" ] || continue ;;
@@ -191,7 +193,13 @@ run_guest()
 {
 	trap 'kill "$vm" 2>/dev/null; exit 130' TERM
 	settings=$(env | grep -E '^LDB_(LENGTHS|STORM|FUZZ_SECONDS|FUZZ_SEED|FUZZ_COVER)=[0-9]+$' | tr '\n' ' ')
-	cycles=${LDB_CYCLES:-50}
+	# Where all is asked for, or a kernel or test by its name, loops are longer.
+	cycles=20
+	if [ -z "$default" ] || [ -n "${LDB_TEST_ALL:-}" ]; then
+		cycles=50
+		settings="$settings LDB_TEST_ALL=1"
+	fi
+	cycles=${LDB_CYCLES:-$cycles}
 	limit=${LDB_TEST_TIMEOUT:-240}
 	boot_limit=${LDB_GUEST_TIMEOUT:-1200}
 	# Beside other tests it has half of the machine.
