@@ -16,7 +16,7 @@
 #				kernels with KASAN, KCSAN, lockdep and kmemleak (built once)
 #	make check-distro	README's commands and the packages on bare Debians, in chroots; as
 #				root, ten minutes for each
-#	make check-suites	memcached's, redis's and sqlite's own tests, recorded; long
+#	make check-suites	memcached's, redis's, sqlite's and zstd's own tests, recorded; long
 #	make corpus		how often ldb-why names what was planted, in some 300 cases,
 #				a quarter of an hour; CASES="lock-*", SLICE=1/4 or QUICK=1
 #				does a part

@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make check-suites tests whether other programs still pass their own tests.
 #
-#	tests/suites/run.sh [memcached|redis|sqlite]...
+#	tests/suites/run.sh [memcached|redis|sqlite|flows-sqlite|flows-zstd]...
 #
 # It runs each program's own test suite as Debian ships it: twice plain, then compiled with the
 # plugin while every server (or, for sqlite, the test program) that the suite starts is
 # recorded; and compares the outcome of every single test.  A test whose outcome differs
 # between the two plain runs is flaky, is listed, and does not count.  The exit status is 1
 # when another one differs, or when nothing was recorded.
+#
+# flows-sqlite and flows-zstd are not compiled with the plugin: the calls between the libraries of
+# the same programs are followed (ldb-record --flows).  flows-sqlite is a selection of its tests,
+# and flows-zstd runs Debian's zstd.
 #
 # It takes about ten minutes each, and is therefore no part of make check.  Logs, traces and
 # lists of outcomes are in $BUILD/suites.  SUITES_WRAP is a command to run the suites under
@@ -68,14 +72,19 @@ prepare_redis()
 
 prepare_sqlite()
 {
+	build_sqlite original ldb
+}
+
+build_sqlite()	# variant...
+{
 	[ -f /usr/lib/tcl8.6/tclConfig.sh ] || fail "Tcl's headers are missing: apt-get install tcl-dev"
 	src=$(sh "$TOP/tests/bench/source.sh" sqlite3) || exit 1
-	for v in original ldb; do
+	for v; do
 		dir=$OUT/sqlite-$v
 		[ "$dir/.complete" -nt "$BUILD/plugin/ldb.so" ] && continue
 		cc=gcc
 		[ "$v" = original ] || cc=$BUILD/bin/ldb-gcc
-		rm -rf "$dir" && cp -a "$src" "$dir" && (
+		rm -rf "$dir" && cp -a "$src" "$dir" && rm -f "$dir/.complete" && (
 			cd "$dir" &&
 			./configure CC="$cc" CFLAGS="-O2 -g" --with-tcl=/usr/lib/tcl8.6 --disable-shared &&
 			make -j"$(nproc)" testfixture && touch .complete
@@ -85,8 +94,28 @@ prepare_sqlite()
 	unprivileged=
 	[ "$(id -u)" -ne 0 ] || {
 		unprivileged="setpriv --reuid=65534 --regid=65534 --clear-groups"
-		chown -R 65534:65534 "$OUT"/sqlite-original "$OUT"/sqlite-ldb "$RECORDED"
+		chown -R 65534:65534 "$OUT"/sqlite-* "$RECORDED"
 	}
+}
+
+prepare_flows_sqlite()
+{
+	build_sqlite original
+	rm -rf "$OUT/flows-sqlite-original" && cp -a "$OUT/sqlite-original" "$OUT/flows-sqlite-original"
+}
+
+# Each zstd of the suite is one that follows the calls of Debian's.
+prepare_flows_zstd()
+{
+	src=$(sh "$TOP/tests/bench/source.sh" libzstd) || exit 1
+	dir=$OUT/flows-zstd-original
+	rm -rf "$dir" "$dir-bin" && cp -a "$src" "$dir" && make -C "$dir/tests" datagen >"$dir.log" 2>&1 ||
+		fail "cannot build zstd's datagen: see $dir.log"
+	mkdir -p "$dir-bin/real" && gcc -O2 -g "$TOP/tests/suites/followed.c" -o "$dir-bin/zstd" ||
+		fail "cannot build the program that follows"
+	for name in zstd zstdcat zcat gzip gunzip gzcat xz unxz lzma unlzma lz4 unlz4; do
+		ln -s "$(command -v zstd)" "$dir-bin/real/$name"
+	done
 }
 
 # The suites' output goes to the log; the result is one line a test: "OUTCOME NAME".  Long
@@ -151,15 +180,50 @@ list_sqlite()
 	sed -n -E 's/^([^ ]+)\.\.\. Ok$/ok \1/p; s/^! ([^ ]+) .*/err \1/p; s/^([0-9]+ errors) out of ([0-9]+) tests.*/\1 \2/p' "$1"
 }
 
+# Some of each kind: statements, transactions, full text, threads, faults of memory and files.
+# SQLITE_TESTS are others.
+sqlite_tests=${SQLITE_TESTS:-"select1 select2 select3 select4 select6 insert update delete index join where trans vacuum
+	wal fts3aa fts3ab json101 func expr date collate1 trigger1 view cast savepoint backup shared thread001 thread002
+	thread003 thread1 malloc3 ioerr io pager1 printf sort tkt1435 utf16align window1 with1"}
+
+suite_flows_sqlite()
+{
+	for t in $sqlite_tests; do
+		# shellcheck disable=SC2086	# commands
+		${SUITES_WRAP:-} $unprivileged ${recorder:+$recorder -o "$RECORDED/$t.data" --} ./testfixture "$src/test/$t.test"
+		echo "status $? $t"
+	done
+}
+
+list_flows_sqlite()
+{
+	list_sqlite "$1"
+	sed -n 's/^status \([0-9]*\) /status-\1 /p' "$1"
+}
+
+suite_flows_zstd()
+{
+	bin=$(command -v zstd)
+	[ -z "$recorder" ] || bin=$OUT/flows-zstd-original-bin/zstd
+	(cd tests && ZSTD_BIN=$bin DATAGEN_BIN=./datagen ${SUITES_WRAP:-} sh ./playTests.sh)
+	echo "status $?"
+}
+
+# The suite ends at the first fault.
+list_flows_zstd()
+{
+	awk '/^===> |^test[: ]/ && !seen[$0]++ { print "ok", $0 } /^status [0-9]+$/' "$1"
+}
+
 run_suite()	# program variant log
 {
 	begin=$(date +%s)
 	# The folder is always the same: some tests depend on the length of its name.
 	rm -rf "$OUT/$1" && mv "$OUT/$1-$2" "$OUT/$1" || fail "cannot move $OUT/$1-$2"
-	(cd "$OUT/$1" && "suite_$1") >"$3" 2>&1 </dev/null
+	(cd "$OUT/$1" && "suite_$function") >"$3" 2>&1 </dev/null
 	echo "$?" >"$3.status"
 	mv "$OUT/$1" "$OUT/$1-$2"
-	"list_$1" "$3" | sort >"$3.list"
+	"list_$function" "$3" | sort >"$3.list"
 	echo "$1: $(wc -l <"$3.list") outcomes, exit status $(cat "$3.status"), $(($(date +%s) - begin)) s: ${3##*/}"
 }
 
@@ -183,7 +247,7 @@ judge_traces()	# program
 	for data in "$RECORDED"/*.data; do
 		[ -f "$data" ] || continue
 		nr=$((nr + 1))
-		ldb-report -i "$data" >"$OUT/report.txt" 2>&1 || {
+		"$reader" -i "$data" >"$OUT/report.txt" 2>&1 || {
 			bad=$((bad + 1))
 			echo "$1: $data: $(tail -n 1 "$OUT/report.txt")"
 		}
@@ -220,18 +284,29 @@ compare()	# program
 }
 
 [ -x "$BUILD/bin/ldb-record" ] || fail "no ldb in $BUILD: run make"
-for program in ${*:-memcached redis sqlite}; do
-	case $program in memcached | redis | sqlite) ;; *) fail "no suite '$program'" ;; esac
+for program in ${*:-memcached redis sqlite flows-sqlite flows-zstd}; do
+	case $program in memcached | redis | sqlite | flows-sqlite | flows-zstd) ;; *) fail "no suite '$program'" ;; esac
+	function=$(echo "$program" | tr - _)
 	RECORDED=$OUT/$program-traces
 	ATTACH=$TOP/tests/suites/attach.sh
 	export RECORDED ATTACH
 	rm -rf "$RECORDED" && mkdir -p "$RECORDED"
-	"prepare_$program"
+	"prepare_$function"
 	recorder=
 	run_suite "$program" original "$OUT/$program-plain1.log"
 	run_suite "$program" original "$OUT/$program-plain2.log"
-	recorder="ldb-record --kernel=none --max-size 8G -o $RECORDED/$program.data"
-	run_suite "$program" ldb "$OUT/$program-recorded.log"
+	case $program in
+	flows-*)
+		reader=ldb-flows
+		recorder="ldb-record -q --flows --kernel none --samples off"
+		run_suite "$program" original "$OUT/$program-recorded.log"
+		;;
+	*)
+		reader=ldb-report
+		recorder="ldb-record --kernel=none --max-size 8G -o $RECORDED/$program.data"
+		run_suite "$program" ldb "$OUT/$program-recorded.log"
+		;;
+	esac
 	wait_recorders
 	judge_traces "$program"
 	compare "$program"
