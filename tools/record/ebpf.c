@@ -24,6 +24,11 @@
 #define IRQ_NS		150	/* of the program's time, begin and end */
 #define ENOUGH_NS	400000	/* of invocations of half a millisecond nearly all are in a sample then */
 #define READ_PART	2	/* readings at switches may take one part in so many of the budget */
+/*
+ * Requests wait for each other where a CPU is idle one part in so many or more: there the time that
+ * samples take makes the slow ones slower by several times as much.
+ */
+#define IDLE_PART	8
 
 _Static_assert(BPF_CPUS_MAX == CPULIST_MAX, "is_deaf");
 
@@ -50,10 +55,10 @@ struct ebpf {
 	const volatile struct bpf_cpu *cpus;	/* the same */
 	unsigned nr_cpus;
 	const struct session *session;	/* which has their rings after its own */
-	uint64_t *was_head;		/* by CPU */
+	uint64_t *was_head, *was_idle_ns;	/* by CPU */
 	struct sampler *sampler;	/* NULL: chains are not read */
 	bool is_reading;		/* blocks are known */
-	bool is_sampling, has_samples;
+	bool is_always;			/* interrupted, too */
 	struct readings {
 		uint64_t switch_ns, sample_ns, nr_samples;
 	} readings;			/* of all CPUs, when the budget was held last */
@@ -330,7 +335,8 @@ static int map_rings(struct ebpf *e, struct session *s, unsigned order)
 	session_add_kernel_rings(s, rings, stride, order);
 	e->session = s;
 	e->was_head = calloc(e->nr_cpus, sizeof(*e->was_head));
-	return e->was_head ? 0 : -ENOMEM;
+	e->was_idle_ns = calloc(e->nr_cpus, sizeof(*e->was_idle_ns));
+	return e->was_head && e->was_idle_ns ? 0 : -ENOMEM;
 }
 
 static void explain(int error, char *why, size_t size)
@@ -373,7 +379,7 @@ static unsigned poll(struct kernel_source *s)
 
 	make_room(e);
 	kernel_clock_sample(s->clock, false);
-	for (unsigned cpu = 0; e->is_sampling && cpu < e->nr_cpus; cpu++)
+	for (unsigned cpu = 0; e->is_reading && cpu < e->nr_cpus; cpu++)
 		sampler_follow(e->sampler, cpu, e->cpus[cpu].current, e->cpus[cpu].switched_at, now_ns);
 	return 0;
 }
@@ -414,11 +420,22 @@ static void detach_all(struct ebpf *e)
 		bpf_link__destroy(e->links[--e->nr_links].link);
 }
 
-static void choose_samples(struct ebpf *e, bool wanted)
+static void sample(struct ebpf *e, unsigned cpu, bool wanted)
 {
-	if (e->is_sampling && !wanted)
-		sampler_stop(e->sampler);
-	e->is_sampling = wanted && e->sampler;
+	sampler_choose(e->sampler, cpu, wanted);
+	if (cpu < BPF_CPUS_MAX)
+		e->state->is_sampled[cpu] = wanted;
+}
+
+static void choose_samples(struct ebpf *e, const struct kernel_costs *costs)
+{
+	for (unsigned cpu = 0; cpu < e->nr_cpus; cpu++) {
+		uint64_t idle_ns = e->cpus[cpu].idle_ns - e->was_idle_ns[cpu];
+
+		e->was_idle_ns[cpu] += idle_ns;
+		sample(e, cpu, e->is_always || (costs->is_scanner_away &&
+						idle_ns < costs->wall_ns / IDLE_PART));
+	}
 }
 
 static void hold_budget(struct kernel_source *s, const struct kernel_costs *costs)
@@ -436,7 +453,7 @@ static void hold_budget(struct kernel_source *s, const struct kernel_costs *cost
 	nr = now.nr_samples - before.nr_samples;
 	if (!e->sampler)
 		return;
-	choose_samples(e, e->is_reading && (e->has_samples || costs->is_scanner_away));
+	choose_samples(e, costs);
 	s->sample_ns = sampler_hold(e->sampler, costs->cpu_ns,
 				    costs->polls_ns + now.switch_ns - before.switch_ns,
 				    nr ? IRQ_NS + (now.sample_ns - before.sample_ns) / nr : 0);
@@ -449,7 +466,9 @@ static void finish(struct kernel_source *s)
 	struct ebpf *e = (struct ebpf *)s;
 
 	watch(e, -1);
-	choose_samples(e, false);
+	e->is_reading = false;
+	if (e->sampler)
+		sampler_stop(e->sampler);
 	detach_all(e);
 	kernel_clock_sample(s->clock, true);
 	s->nr_lost = e->state->nr_unwritten + count_missed(e);
@@ -466,9 +485,7 @@ static void set_blocks(struct kernel_source *s, const int64_t *offsets, unsigned
 		e->state->block_offset[i] = offsets[i];
 	make_room(e);
 	order_blocks(&e->state->nr_blocks, nr);
-	e->is_reading = nr;
-	/* If they are not needed, that will be found. */
-	choose_samples(e, nr);
+	e->is_reading = nr && e->sampler;
 }
 
 static void close_ebpf(struct kernel_source *s)
@@ -477,6 +494,7 @@ static void close_ebpf(struct kernel_source *s)
 
 	sampler_free(e->sampler);
 	free(e->was_head);
+	free(e->was_idle_ns);
 	detach_all(e);
 	if (e->state)
 		munmap(e->state, sizeof(*e->state));
@@ -506,7 +524,7 @@ struct kernel_source *ebpf_open(struct session *s, const struct ebpf_options *o,
 		order = RING_ORDER_MAX;
 	e->source.ops = &ops;
 	e->nr_cpus = s->info.nr_cpus;
-	e->has_samples = o->has_samples;
+	e->is_always = o->has_samples;
 	libbpf_set_print(o->verbose ? print_warnings : print_nothing);
 	/* Measured now, while this thread has its usual priority. */
 	if (o->has_frames)

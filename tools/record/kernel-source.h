@@ -13,6 +13,7 @@
 #include "record/kernel-clock.h"
 
 struct kernel_costs {
+	uint64_t wall_ns;
 	uint64_t cpu_ns;	/* the program's CPU time */
 	uint64_t polls_ns;	/* what the scanner's polls have cost of it */
 	bool is_scanner_away;	/* it had hardly any CPU */

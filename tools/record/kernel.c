@@ -382,10 +382,7 @@ void kernel_finish(struct recording *r)
 
 #define LOOK_NS		100000000	/* between two checks */
 #define CPU_MIN_NS	100000000	/* of the program, before that is judged */
-/*
- * With less than one part in so many the scanner misses much.  With more it polls soon after whatever
- * had the CPUs, and samples would cost a server that is not busy more than they tell.
- */
+/* With less than one part in so many the scanner misses much. */
 #define AWAY_PART	4
 
 /* Returns the CPU time of all its threads, also of those that have ended; 0: it has ended. */
@@ -445,7 +442,7 @@ static void count_scanners(const struct recording *r, uint64_t *polls, uint64_t 
 static void hold_readings(struct recording *r, uint64_t cpu_ns, uint64_t wall_ns)
 {
 	uint64_t polls, ran;
-	struct kernel_costs costs = { .cpu_ns = cpu_ns };
+	struct kernel_costs costs = { .cpu_ns = cpu_ns, .wall_ns = wall_ns };
 
 	count_scanners(r, &polls, &ran);
 	costs.polls_ns = ticks_ns(r, polls - r->costs.polls);

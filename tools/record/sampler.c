@@ -24,7 +24,7 @@ struct sampler {
 	unsigned nr_cpus;
 	struct sampled {
 		int fd;			/* -1: not opened yet; -2: the kernel did not allow that */
-		bool is_on;
+		bool is_on, is_wanted;
 		int64_t last_ns;	/* the program was there */
 		uint64_t switched_at;
 	} cpus[];
@@ -178,7 +178,7 @@ void sampler_stop(struct sampler *s)
 	for (unsigned i = 0; i < s->nr_cpus; i++) {
 		if (s->cpus[i].fd >= 0)
 			close(s->cpus[i].fd);
-		s->cpus[i] = (struct sampled){ .fd = -1 };
+		s->cpus[i] = (struct sampled){ .fd = -1, .is_wanted = s->cpus[i].is_wanted };
 	}
 }
 
@@ -187,6 +187,22 @@ void sampler_free(struct sampler *s)
 	if (s)
 		sampler_stop(s);
 	free(s);
+}
+
+static void turn_off(struct sampled *c)
+{
+	if (c->is_on)
+		ioctl(c->fd, PERF_EVENT_IOC_DISABLE, 0);
+	c->is_on = false;
+}
+
+void sampler_choose(struct sampler *s, unsigned cpu, bool wanted)
+{
+	struct sampled *c = &s->cpus[cpu];
+
+	c->is_wanted = wanted;
+	if (!wanted)
+		turn_off(c);
 }
 
 static void turn_on(struct sampler *s, unsigned cpu)
@@ -210,10 +226,8 @@ void sampler_follow(struct sampler *s, unsigned cpu, bool runs, uint64_t switche
 	c->switched_at = switched_at;
 	if (runs)
 		c->last_ns = now_ns;
-	if (runs && !c->is_on && c->fd != -2)
+	if (runs && c->is_wanted && !c->is_on && c->fd != -2)
 		turn_on(s, cpu);
-	if (c->is_on && now_ns - c->last_ns > IDLE_NS) {
-		ioctl(c->fd, PERF_EVENT_IOC_DISABLE, 0);
-		c->is_on = false;
-	}
+	if (now_ns - c->last_ns > IDLE_NS)
+		turn_off(c);
 }

@@ -25,6 +25,9 @@ void sampler_free(struct sampler *s);
 
 uint64_t sampler_interrupt_ns(const struct sampler *s);
 
+/* Is that CPU to be interrupted?  None is at the beginning. */
+void sampler_choose(struct sampler *s, unsigned cpu, bool wanted);
+
 /* Until sampler_follow() is called again. */
 void sampler_stop(struct sampler *s);
 

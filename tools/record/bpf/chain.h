@@ -22,6 +22,7 @@
 #define CANARY		0x4c44	/* LDB_CANARY */
 #define GEN_ONE		0x10000	/* LDB_GEN_ONE */
 #define SAVED_NS	1000000	/* of a thread's time, so much at most that readings did not use */
+#define TICK_NS		4000000	/* timers of the program and the kernel may come much more often */
 #define ALL_AFTER_NS	1000000000	/* all frames are emitted again then: records may have been lost */
 /* Of frames that were entered since the last reading; with more the reading does not count. */
 #define FRAMES_ONCE	48	/* the kernel checks each turn of a loop */
@@ -226,6 +227,7 @@ static __always_inline void pay(struct chain *c, u64 begin, bool leaves)
 {
 	struct bpf_cpu *cpu = cpu_of(bpf_get_smp_processor_id());
 	u64 took = now_ns() - begin, *paid = leaves ? &c->paid : &c->samples_paid;
+	u32 nr = bpf_get_smp_processor_id() & (BPF_CPUS_MAX - 1);
 
 	if (leaves) {
 		cpu->switch_ns += took;
@@ -236,6 +238,8 @@ static __always_inline void pay(struct chain *c, u64 begin, bool leaves)
 	if (*paid + SAVED_NS < begin)
 		*paid = begin - SAVED_NS;
 	*paid += took * config.read_share;
+	if (!leaves && !*(volatile u8 *)&state.is_sampled[nr])
+		*paid = begin + TICK_NS;
 }
 
 static __always_inline bool has_room(bool leaves)

@@ -88,6 +88,9 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 		check_woken(came, nr);
 		stolen = stolen_while_waiting(came, nr, rq);
 	}
+	if (in && !prev->pid && cpu->is_idle)
+		cpu->idle_ns += now - cpu->switched_at;
+	cpu->is_idle = out && !next->pid;
 	cpu->current = in ? next->pid : 0;
 	cpu->has_switched = 1;
 	cpu->switched_at = now;

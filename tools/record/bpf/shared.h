@@ -37,6 +37,8 @@ struct bpf_cpu {
 	__s64 nr_arrived;	/* the same; moved here while they waited, with another's lock */
 	__u32 current;		/* pid of the watched thread that came last; 0: it left again */
 	__u32 has_switched;	/* between a watched thread and another */
+	__u32 is_idle, pad;	/* since switched_at, as far as it is known */
+	__u64 idle_ns;		/* between watched threads */
 	__u64 switched_at;	/* the last of those */
 	__u64 clock_behind;	/* then: our clock - the run queue's */
 	/* How long chains were read: of threads that left, and of those that were interrupted. */
@@ -57,6 +59,7 @@ struct bpf_state {
 	__s64 block_offset[BPF_BLOCKS_MAX]; /* of a thread's blocks, from its thread pointer */
 	/* 1: no event said that a thread came there, see came_unseen() */
 	__u8 is_deaf[BPF_CPUS_MAX];
+	__u8 is_sampled[BPF_CPUS_MAX];	/* set by the recorder: timers come for the sake of readings */
 	/*
 	 * By the recorder: while a ring's head is below, chains may be read; those of threads that
 	 * leave also in the quarter of a ring beyond.  So if the recorder gets no CPU, readings are
