@@ -195,5 +195,7 @@ void ldb_probe_timer_exit(void *unused, int vector)
 
 	if (unlikely(ns && t))
 		record_stolen(t, ns);
+	if (unlikely(t))
+		ldb_chain_at_tick(t);
 	irq_exit_probe(LDB_IRQ_LOCAL_TIMER, vector, NULL);
 }

@@ -46,6 +46,7 @@
 
 /* The compiler plugin defines these (ldb/abi.h). */
 #define LDB_CANARY		0x4c44
+#define LDB_GEN_ONE		0x10000
 struct ldb_user_block {		/* of a thread, in its thread-local memory */
 	u64	top;		/* the deepest frame's record, or 0 */
 	u64	gen;
@@ -66,6 +67,13 @@ struct ldb_session_cpu {
 	int		waiting;	/* watched threads that wait here; the run queue's lock */
 	atomic_t	arrived;	/* and those that came here while they waited */
 	u64		seen_irqs[1 << LDB_SEEN_IRQ_BITS];
+	u64		idle_since;	/* 0: not since a thread of the session left */
+	/* chain.c */
+	u32		passes;
+	u64		read, is_being_read;	/* the ring's head then */
+	struct ldb_chain_costs {
+		u64	switches, samples, nr_samples, idle;
+	} costs;
 };
 
 /* A block device works on it: see disk.c. */
@@ -90,6 +98,13 @@ struct ldb_session {
 	/* These may be set while the probes read them: any mixture of old and new will do. */
 	u64		call_min;	/* ticks: shorter system calls are only counted */
 	u8		calls[LDB_CALLS_MAX]; /* ldb_calls.how */
+	/* chain.c: the same, and nr_blocks is set last */
+	struct ldb_chain_config {
+		u32	nr_blocks, share;
+		s64	offset[LDB_CHAIN_BLOCKS_MAX];
+		u64	tick, saved, all_after;	/* in units of the clock */
+	} chains;
+	u32		passes;		/* of the recorder */
 	struct pid_namespace *ns;	/* of the tids; NULL: the initial one */
 	struct mm_struct *mm;		/* of the program that joined; held by mmgrab() */
 	struct signal_struct *signal;	/* names the thread group; held through task */
@@ -155,6 +170,15 @@ struct ldb_thread {
 	u64		fault_pc, fault_addr; /* of its last page fault */
 	u64		called_at;	/* the call it is in; 0: not known */
 	u32		nr_short_calls;
+	struct ldb_chain_seen {
+		/* Readings are paid for until then: those when it leaves, and apart from them others. */
+		u64	paid, samples_paid;
+		u64	next_all;	/* all of it is to be emitted again */
+		struct {
+			u64 gen;	/* all frames up to this one have been emitted */
+			u64 top;	/* the innermost frame's; 0: none */
+		} seen[LDB_CHAIN_BLOCKS_MAX];
+	} chain;
 	struct list_head list;		/* in ldb_session.threads; ldb_threads_lock */
 	struct llist_node dead;
 	struct rcu_head	rcu;
@@ -235,6 +259,13 @@ void ldb_probes_put(u32 events);
 /* switch.c */
 void ldb_probe_switch(void *unused, bool preempt, struct task_struct *prev,
 		      struct task_struct *next, unsigned int prev_state);
+
+/* chain.c */
+struct ldb_frame_seen;
+bool ldb_chain_leaves(struct ldb_thread *t, struct ldb_session_cpu *sc, u64 now,
+		      struct ldb_frame_seen *innermost);
+void ldb_chain_at_tick(struct ldb_thread *t);
+int ldb_session_chains(struct ldb_session *s, struct ldb_chains __user *arg);
 
 /* call.c */
 void ldb_call_sleeps(struct ldb_thread *t, u64 at);

@@ -95,6 +95,8 @@ static long recorder_ioctl(struct ldb_session *s, unsigned int cmd, void __user 
 		return -ENXIO;
 	if (cmd == LDB_IOC_CALLS)
 		return ldb_session_calls(s, arg);
+	if (cmd == LDB_IOC_CHAINS)
+		return ldb_session_chains(s, arg);
 	if (cmd == LDB_IOC_CLOCK) {
 		ldb_clock_measure(s->clock, &sample);
 		return copy_to_user(arg, &sample, sizeof(sample)) ? -EFAULT : 0;
@@ -128,6 +130,7 @@ static long ldb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case LDB_IOC_CLOCK:
 	case LDB_IOC_STATS:
 	case LDB_IOC_CALLS:
+	case LDB_IOC_CHAINS:
 		/* Pairs with the release in ldb_session_create(), as the others here. */
 		return recorder_ioctl(ldb_order_session(&f->s), cmd, user);
 	case LDB_IOC_REG:

@@ -93,6 +93,17 @@ static inline void ldb_order_on_rq_then_on_cpu(void)
 	smp_rmb();	/* on_rq is cleared before on_cpu */
 }
 
+/* Where a thread's blocks are is known before how many there are.  Partner: each other. */
+static inline void ldb_order_blocks_publish(u32 *nr_blocks, u32 nr)
+{
+	smp_store_release(nr_blocks, nr);
+}
+
+static __always_inline u32 ldb_order_blocks(const u32 *nr_blocks)
+{
+	return smp_load_acquire(nr_blocks);
+}
+
 /* Data is made readable before it is checked whether a reader waits for it.  Partner: ldb_poll() */
 static inline void ldb_order_ready_then_waiters(void)
 {

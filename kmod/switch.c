@@ -98,20 +98,39 @@ static __always_inline void find_frame(const struct ldb_thread *t, struct ldb_se
 		local_inc(&sc->unreadable);
 }
 
-/* page says that it is registered, and f is its frame.  The caller must call ldb_written(). */
-static __always_inline void emit_out(struct ldb_thread *t, struct ldb_session_cpu *sc, bool page,
-				     u32 flags, u64 now, u32 other, const struct ldb_frame_seen *f)
+/* What is known of the functions of a thread that leaves. */
+struct frames {
+	struct ldb_frame_seen own;	/* the innermost of the block that was registered */
+	struct ldb_frame_seen of_all;	/* with has_chain: the innermost of all blocks */
+	bool	has_chain, is_known;
+};
+
+/* page and chains are constants in the usual cases. */
+static __always_inline void find_frames(struct ldb_thread *t, struct ldb_session_cpu *sc, bool page,
+					bool chains, u64 now, struct frames *f)
 {
+	if (page)
+		find_frame(t, sc, &f->own);
+	f->has_chain = chains && ldb_chain_leaves(t, sc, now, &f->of_all);
+	f->is_known = page || f->has_chain;
+}
+
+/* Returns how many slots: the caller must call ldb_written(). */
+static __always_inline int emit_out(struct ldb_thread *t, struct ldb_session_cpu *sc, u32 flags,
+				    u64 now, u32 other, const struct frames *frames)
+{
+	const struct ldb_frame_seen *f = frames->has_chain ? &frames->of_all : &frames->own;
 	u64 idx;
 
-	flags |= LDB_SCHED_F_TID;
-	if (!page) {
+	flags |= LDB_SCHED_F_TID | (frames->has_chain ? LDB_SCHED_F_CHAIN : 0);
+	if (!frames->is_known) {
 		ldb_put(sc, ldb_reserve(sc, 1), now, t->tid, LDB_EV_SWITCH, flags, 0, other);
-		return;
+		return 1;
 	}
 	idx = ldb_reserve(sc, 2);
 	ldb_put(sc, idx, now, t->tid, LDB_EV_SWITCH_OUT, flags, f->gen, other);
 	ldb_put(sc, idx + 1, f->top, 0, LDB_EV_CONT + 1, 0, f->pc, 0);
+	return 2;
 }
 
 /*
@@ -159,21 +178,21 @@ static __always_inline void stamp_in(struct ldb_thread *t, struct ldb_session_cp
 /* Both are of one session.  Returns true if ldb_ring_quarter() is due. */
 static __always_inline bool switch_within(struct ldb_session_cpu *sc, struct ldb_thread *out,
 					  struct ldb_thread *in, u32 flags, u64 now, bool page,
-					  bool emit)
+					  bool emit, bool chains)
 {
-	struct ldb_frame_seen frame = {};
+	struct frames f = {};
+	int n = 0;
 
 	thread_leaves(out, sc, flags, now);
 	thread_comes(in, sc, now);
-	if (page)
-		find_frame(out, sc, &frame);
+	find_frames(out, sc, page, chains, now, &f);
 	if (emit)
-		emit_out(out, sc, page, flags | LDB_SCHED_F_OTHER, now, in->tid, &frame);
+		n = emit_out(out, sc, flags | LDB_SCHED_F_OTHER, now, in->tid, &f);
 	else
 		ldb_order_seq_then_page();	/* as the atomic of a record */
-	stamp_out(out, flags, now, &frame);
+	stamp_out(out, flags, now, &f.own);
 	stamp_in(in, sc, now);
-	return emit && ldb_written(sc, page ? 2 : 1);
+	return emit && ldb_written(sc, n);
 }
 
 static noinline void switch_to_other(struct ldb_thread *out, u32 flags, struct task_struct *next)
@@ -181,21 +200,20 @@ static noinline void switch_to_other(struct ldb_thread *out, u32 flags, struct t
 	struct ldb_session *s = out->s;
 	struct ldb_session_cpu *sc = ldb_this_cpu(s);
 	struct ldb_page *page = READ_ONCE(out->page);
-	struct ldb_frame_seen frame = {};
+	struct frames f = {};
 	u64 now = ldb_clock_now(s->clock);
 
+	sc->idle_since = next->pid ? 0 : now;
 	thread_leaves(out, sc, flags, now);
-	if (page)
-		find_frame(out, sc, &frame);
+	find_frames(out, sc, page, s->events & LDB_GROUP_SCHED, now, &f);
 	if (s->events & LDB_GROUP_SCHED) {
 		struct ldb_who other = ldb_name_only_other(sc, next, now);
 
-		emit_out(out, sc, page, flags | other.flags, now, other.tid, &frame);
-		ldb_written(sc, page ? 2 : 1);
+		ldb_written(sc, emit_out(out, sc, flags | other.flags, now, other.tid, &f));
 	} else {
 		ldb_order_seq_then_page();	/* as the atomic of a record */
 	}
-	stamp_out(out, flags, now, &frame);
+	stamp_out(out, flags, now, &f.own);
 	ldb_stamp_cpu(sc, 0, 0);
 }
 
@@ -205,6 +223,9 @@ static noinline void switch_from_other(struct ldb_thread *in, u32 flags)
 	struct ldb_session_cpu *sc = ldb_this_cpu(s);
 	u64 now = ldb_clock_now(s->clock);
 
+	if (sc->idle_since && !current->pid)
+		sc->costs.idle += now - sc->idle_since;
+	sc->idle_since = 0;
 	thread_comes(in, sc, now);
 	if (s->events & LDB_GROUP_SCHED) {
 		struct ldb_who who = ldb_name_only_other(sc, current, now);
@@ -284,7 +305,8 @@ static noinline void switch_slow(struct ldb_thread *out, bool preempt, unsigned 
 		struct ldb_session *s = out->s;
 
 		switch_within(ldb_this_cpu(s), out, in, flags, ldb_clock_now(s->clock),
-			      READ_ONCE(out->page), s->events & LDB_GROUP_SCHED);
+			      READ_ONCE(out->page), s->events & LDB_GROUP_SCHED,
+			      s->events & LDB_GROUP_SCHED);
 	} else {
 		if (out)
 			switch_to_other(out, flags, this_cpu_read(ldb_cpu.curr));
@@ -302,7 +324,7 @@ static noinline void switch_fast_with_page(struct ldb_thread *out, struct ldb_th
 {
 	struct ldb_session_cpu *sc = ldb_this_cpu(out->s);
 
-	if (switch_within(sc, out, in, flags, ldb_clock_tsc(), true, true) || ldb_others_wait(sc))
+	if (switch_within(sc, out, in, flags, ldb_clock_tsc(), true, true, false) || ldb_others_wait(sc))
 		switch_finish(out, flags);
 }
 
@@ -310,7 +332,7 @@ static noinline void switch_fast(struct ldb_thread *out, struct ldb_thread *in, 
 {
 	struct ldb_session_cpu *sc = ldb_this_cpu(out->s);
 
-	if (switch_within(sc, out, in, flags, ldb_clock_tsc(), false, true) || ldb_others_wait(sc))
+	if (switch_within(sc, out, in, flags, ldb_clock_tsc(), false, true, false) || ldb_others_wait(sc))
 		switch_finish(out, flags);
 }
 
@@ -340,7 +362,7 @@ void ldb_probe_switch(void *unused, bool preempt, struct task_struct *prev,
 	this_cpu_write(ldb_cpu.curr, next);
 	if (!in && likely(!out && !ldb_waited_for()))
 		return;
-	if (in && out && out->s == in->s && out->s->fast && sleeps_or_runs(prev_state)) {
+	if (in && out && out->s == in->s && READ_ONCE(out->s->fast) && sleeps_or_runs(prev_state)) {
 		u32 flags = preempt ? LDB_SCHED_F_PREEMPT :
 			    READ_ONCE(prev->__state) ? LDB_STATE_SLEEPING : LDB_STATE_RUNNING;
 

@@ -7,6 +7,8 @@
  *					the loads around it
  *	ldb_cpu_stamp_is_trusted()	the kernel itself relies on it: LDB_CLOCK_TSC is available
  *	ldb_cpu_stamp_hz()
+ *	ldb_cpu_thread_pointer()	of current, from which its thread-local memory is found; 0: not
+ *					known
  *	ldb_cpu_fault_flags(error)	LDB_FAULT_F_* of what a page fault's event says
  *	LDB_CPU_PAGE_FAULT_EVENTS	header of those events, in kernels that have them for
  *					this CPU alone

@@ -18,6 +18,11 @@ static inline u64 ldb_cpu_stamp_hz(void)
 	return 0;
 }
 
+static __always_inline u64 ldb_cpu_thread_pointer(void)
+{
+	return 0;	/* not known: no chain is read */
+}
+
 /* The meaning of the error is the architecture's own. */
 static __always_inline u32 ldb_cpu_fault_flags(unsigned long error)
 {

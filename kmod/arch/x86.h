@@ -3,6 +3,7 @@
 #ifndef LDB_ARCH_X86_H
 #define LDB_ARCH_X86_H
 
+#include <linux/sched.h>
 #include <asm/cpufeature.h>
 #include <asm/msr.h>
 #include <asm/trap_pf.h>
@@ -30,6 +31,12 @@ static __always_inline u32 ldb_cpu_fault_flags(unsigned long error)
 	return (error & X86_PF_WRITE ? LDB_FAULT_F_WRITE : 0) |
 	       (error & X86_PF_INSTR ? LDB_FAULT_F_EXEC : 0) |
 	       (error & X86_PF_PROT ? LDB_FAULT_F_PRESENT : 0);
+}
+
+/* As it was when current last left a CPU: no thread of glibc's changes it after its start. */
+static __always_inline u64 ldb_cpu_thread_pointer(void)
+{
+	return current->thread.fsbase;
 }
 
 #define LDB_CPU_PAGE_FAULT_EVENTS	<asm/trace/exceptions.h>

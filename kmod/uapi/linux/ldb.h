@@ -325,6 +325,7 @@ enum ldb_sched_state {
 #define LDB_SCHED_F_HARDIRQ	0x0100
 #define LDB_SCHED_F_SOFTIRQ	0x0200
 #define LDB_SCHED_F_NEW		0x0400	/* WAKEUP: for the first time */
+#define LDB_SCHED_F_CHAIN	0x0800	/* SWITCH_OUT: the FRAMEs before it are all of its chain */
 
 /* LDB_EV_SWITCH_OUT: the innermost instrumented frame of the thread that left. */
 struct ldb_switch_rec {
@@ -841,6 +842,26 @@ struct ldb_calls {
 	__u8	how[LDB_CALLS_MAX]; /* by number: LDB_SYSCALL_ARG() | LDB_CALL_HAS_FD */
 };
 
+/*
+ * What is read of threads that leave their CPU or are interrupted by its timer: without this ioctl
+ * the innermost frame of those that leave, else their whole chains (LDB_EV_FRAME).  The creator
+ * calls it again and again: each call also says that what was in the rings at the last but one was
+ * read, and readings stop where a ring has little room left, before events would be lost.
+ */
+#define LDB_CHAIN_BLOCKS_MAX	8
+struct ldb_chains {
+	__u32	nr_blocks;	/* of each thread; 0: chains are not read */
+	__u32	share;		/* readings may take one part in so many of a thread's time; 0: all */
+	__u64	tick_ns;	/* the least time between two readings by the timer */
+	__s64	offset[LDB_CHAIN_BLOCKS_MAX]; /* of block n, from a thread's pointer */
+	/*
+	 * Returned, of all CPUs since the session was made, in units of its clock: how long
+	 * readings took of threads that left, and of those that were interrupted; how many of
+	 * those there were; and how long CPUs were idle between threads of the session.
+	 */
+	__u64	switches, samples, nr_samples, idle;
+};
+
 struct ldb_clock_sample {	/* all at one moment */
 	__u64	clock;		/* of the session */
 	__u64	raw_ns, mono_ns, real_ns;
@@ -863,6 +884,7 @@ struct ldb_session_stats {
 #define LDB_IOC_CLOCK	_IOR('L', 5, struct ldb_clock_sample)
 #define LDB_IOC_STATS	_IOR('L', 6, struct ldb_session_stats)
 #define LDB_IOC_CALLS	_IOW('L', 7, struct ldb_calls)	/* by the creator */
+#define LDB_IOC_CHAINS	_IOWR('L', 8, struct ldb_chains) /* by the creator */
 
 /* Mixes the payload of a slot into 32 bits; word is its tid, type and flags. */
 static inline __u32 ldb_words_hash(__u64 tsc, __u64 word, __u64 arg, __u32 arg2)

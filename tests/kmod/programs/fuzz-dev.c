@@ -109,12 +109,12 @@ static long do_ioctl(const uint64_t *a)	/* fd number pointer */
 {
 	static const unsigned long cmds[] = {
 		LDB_IOC_ABI, LDB_IOC_CREATE, LDB_IOC_JOIN, LDB_IOC_REG, LDB_IOC_UNREG, LDB_IOC_CLOCK, LDB_IOC_STATS,
-		LDB_IOC_CALLS,
+		LDB_IOC_CALLS, LDB_IOC_CHAINS,
 	};
-	unsigned long cmd = cmds[a[1] % 8];
+	unsigned long cmd = cmds[a[1] % 9];
 
 	/* Changes size, direction, number, or all of them. */
-	switch (a[1] / 8 % 8) {
+	switch (a[1] / 9 % 8) {
 	case 0: cmd ^= (a[1] >> 8 & 0x3fff) << _IOC_SIZESHIFT; break;
 	case 1: cmd ^= (a[1] >> 8 & 3) << _IOC_DIRSHIFT; break;
 	case 2: cmd = _IO('L', a[1] >> 8 & 0xff); break;

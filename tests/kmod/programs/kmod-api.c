@@ -550,6 +550,37 @@ static int calls_of_child(int fd, struct ldb_calls *c)
 	return -WEXITSTATUS(status);
 }
 
+static void test_chains(void)
+{
+	struct ldb_chains c = { .nr_blocks = 1, .offset = { 0x7fffffffffffffff } };
+	struct dev d;
+	int fd = open(LDB_DEVICE, O_RDWR), status, failed = 0;
+
+	is_int(dev_ioctl(fd, LDB_IOC_CHAINS, &c), -ENXIO, "CHAINS without a session");
+	close(fd);
+	dev_self(&d, NULL);
+	is_int(dev_ioctl(d.fd, LDB_IOC_CHAINS, (void *)8), -EFAULT, "CHAINS from nowhere");
+	if (!fork())
+		_exit(-dev_ioctl(d.fd, LDB_IOC_CHAINS, &c));
+	wait(&status);
+	is_int(-WEXITSTATUS(status), -EPERM, "CHAINS by another process");
+	c.nr_blocks = LDB_CHAIN_BLOCKS_MAX + 1;
+	is_int(dev_ioctl(d.fd, LDB_IOC_CHAINS, &c), -EINVAL, "CHAINS of too many blocks");
+	/* Anywhere in its memory, with nothing to stop a reading but what is there. */
+	c.nr_blocks = LDB_CHAIN_BLOCKS_MAX;
+	for (int i = 0; i < 2000; i++) {
+		for (unsigned b = 0; b < LDB_CHAIN_BLOCKS_MAX; b++)
+			c.offset[b] = (int64_t)rand() * (i % 2 ? 16 : 1LL << 31);
+		failed += dev_ioctl(d.fd, LDB_IOC_CHAINS, &c) != 0;
+		if (i % 50 == 0)
+			usleep(1);
+	}
+	is_int(failed, 0, "CHAINS with nonsense");
+	c.nr_blocks = 0;
+	is_int(dev_ioctl(d.fd, LDB_IOC_CHAINS, &c), 0, "CHAINS no more");
+	dev_close(&d);
+}
+
 static int groups_of_anybody(void)
 {
 	struct dev d;
@@ -632,5 +663,6 @@ int main(void)
 	test_poll();
 	test_clock();
 	test_calls();
+	test_chains();
 	return done();
 }

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads the whole chain of frame records of a thread that leaves its CPU, or is interrupted by its
+ * timer, if the recorder asks for that (LDB_IOC_CHAINS).
+ *
+ * The thread stands still, and it is current.  A frame entered before the last reading was emitted
+ * then, so each reading ends at the first of those.  Readings may take a part of a thread's time, a
+ * little of which it can save; so a thread that switches all the time is not read at each switch.
+ *
+ * The counter of a block may be one ahead of its chain, while a function is being entered.  The
+ * program may have anything in its memory: what does not look like a chain, or is longer than can
+ * be read with interrupts off, or is not there, does not count.
+ */
+#include <linux/math64.h>
+#include <linux/sched/clock.h>
+#include <linux/slab.h>
+#include "event.h"
+#include "stamp.h"
+
+#define SAVED_NS	1000000		/* of a thread's time, so much at most that readings did not use */
+#define ALL_AFTER_NS	NSEC_PER_SEC	/* all is emitted again then: records may have been lost */
+#define FRAMES_MAX	256		/* that were entered since the last reading */
+
+struct reading {
+	struct ldb_thread *t;
+	struct ldb_session_cpu *sc;
+	u64	now;
+	bool	all;			/* also what was emitted before */
+	int	nr_left;		/* frames that may still be read */
+	u64	addr;			/* of the frame */
+	struct ldb_user_frame frame;	/* where the walk is */
+};
+
+static bool read_block(u64 addr, struct ldb_user_block *to)
+{
+	const struct ldb_user_block __user *from = (void __user *)addr;
+
+	if (!user_access_begin(from, sizeof(*from)))
+		return false;
+	unsafe_get_user(to->top, &from->top, fault);
+	unsafe_get_user(to->gen, &from->gen, fault);
+	user_access_end();
+	return (u16)to->gen == LDB_CANARY;
+
+fault:
+	user_access_end();
+	return false;
+}
+
+/* A frame's generation is not greater than that of the one that it called. */
+static bool read_frame(u64 addr, u64 at_most, struct ldb_user_frame *to)
+{
+	const struct ldb_user_frame __user *from = (void __user *)addr;
+
+	if (!user_access_begin(from, sizeof(*from)))
+		return false;
+	unsafe_get_user(to->prev, &from->prev, fault);
+	unsafe_get_user(to->gen, &from->gen, fault);
+	unsafe_get_user(to->pc, &from->pc, fault);
+	unsafe_get_user(to->ret, &from->ret, fault);
+	user_access_end();
+	return (u16)to->gen == LDB_CANARY && to->gen <= at_most;
+
+fault:
+	user_access_end();
+	return false;
+}
+
+/* The event that follows finds out whether a quarter of the ring was written. */
+static void emit(const struct reading *r, u32 flags, u32 block)
+{
+	struct ldb_session_cpu *sc = r->sc;
+	u64 idx = ldb_reserve(sc, 3);
+
+	ldb_put(sc, idx, r->now, r->t->tid, LDB_EV_FRAME, flags, r->frame.pc, 0);
+	ldb_put(sc, idx + 1, r->addr, 0, LDB_EV_CONT + 1, 0, (r->frame.gen & ~0xffffULL) | block, 0);
+	ldb_put(sc, idx + 2, r->frame.ret, 0, LDB_EV_CONT + 2, 0, 0, 0);
+	ldb_written(sc, 3);
+}
+
+static void emit_mark(struct reading *r, u32 flags)
+{
+	r->frame = (struct ldb_user_frame){};
+	r->addr = 0;
+	emit(r, flags, 0);
+}
+
+/* Emits what is new in a chain, from its innermost frame.  Returns false if it does not end well. */
+static bool walk(struct reading *r, u64 emitted, u32 block)
+{
+	while (r->frame.gen > emitted) {
+		struct ldb_user_frame caller = {};
+
+		if (!r->nr_left--)
+			return false;
+		if (r->frame.prev && !read_frame(r->frame.prev, r->frame.gen - LDB_GEN_ONE, &caller))
+			return false;
+		emit(r, 0, block);
+		r->addr = r->frame.prev;
+		r->frame = caller;
+	}
+	emit(r, LDB_FRAME_F_KNOWN, block);
+	return true;
+}
+
+static bool read_chain_of(struct reading *r, u32 n, u64 addr, struct ldb_frame_seen *innermost)
+{
+	u64 *seen = &r->t->chain.seen[n].gen, *seen_top = &r->t->chain.seen[n].top, top;
+	struct ldb_user_block block;
+
+	if (!read_block(addr, &block))
+		return false;
+	r->addr = block.top;
+	r->frame = (struct ldb_user_frame){};
+	if (block.top && !read_frame(block.top, block.gen, &r->frame))
+		return false;
+	top = r->frame.gen;
+	/* On one stack, the innermost is that at the lowest address. */
+	if (block.top && (!innermost->top || block.top < innermost->top))
+		*innermost = (struct ldb_frame_seen){ (top & ~0xffffULL) | n, block.top, r->frame.pc };
+	if ((r->all || top != *seen_top) && !walk(r, r->all ? 0 : *seen, n))
+		return false;
+	/* Nothing was called yet, or the counter may be one ahead. */
+	*seen = block.gen < LDB_GEN_ONE ? 0 : top == block.gen ? top : block.gen - LDB_GEN_ONE;
+	*seen_top = top;
+	return true;
+}
+
+static bool read_blocks(struct reading *r, u32 nr, struct ldb_frame_seen *innermost)
+{
+	const struct ldb_chain_config *c = &r->t->s->chains;
+	u64 thread_pointer = ldb_cpu_thread_pointer();
+	bool ok = thread_pointer;
+
+	ldb_nofault_begin();
+	for (u32 n = 0; ok && n < nr; n++)
+		ok = read_chain_of(r, n, thread_pointer + READ_ONCE(c->offset[n]), innermost);
+	ldb_nofault_end();
+	return ok;
+}
+
+/*
+ * What was in the ring at the last pass of the recorder but one has been read since.  Half of it
+ * may be filled with readings, and three quarters with those of threads that leave.
+ */
+static bool has_room(struct ldb_session_cpu *sc, bool leaves)
+{
+	u64 head = READ_ONCE(ldb_ring(sc)->head);
+	u32 passes = READ_ONCE(sc->s->passes);
+
+	if (sc->passes != passes) {
+		sc->passes = passes;
+		sc->read = sc->is_being_read;
+		sc->is_being_read = head;
+	}
+	return head - sc->read < ldb_quarter(sc) * (leaves ? 3 : 2);
+}
+
+/* Samples have their own account: they must not be why a wait is not read. */
+static void pay(struct reading *r, bool leaves)
+{
+	const struct ldb_chain_config *c = &r->t->s->chains;
+	u64 *paid = leaves ? &r->t->chain.paid : &r->t->chain.samples_paid;
+	u64 took = ldb_clock_now(r->t->s->clock) - r->now, saved = READ_ONCE(c->saved);
+
+	if (leaves) {
+		r->sc->costs.switches += took;
+	} else {
+		r->sc->costs.samples += took;
+		r->sc->costs.nr_samples++;
+	}
+	if (*paid + saved < r->now)
+		*paid = r->now - saved;
+	*paid += took * READ_ONCE(c->share);
+	if (!leaves && *paid < r->now + READ_ONCE(c->tick))
+		*paid = r->now + READ_ONCE(c->tick);
+}
+
+/* t is current's.  Returns false if there is nothing to read, or it cannot be read, or not yet. */
+static bool read_chains(struct reading *r, bool leaves, struct ldb_frame_seen *innermost)
+{
+	struct ldb_thread *t = r->t;
+	struct ldb_session *s = t->s;
+	u32 nr = ldb_order_blocks(&s->chains.nr_blocks);
+	bool ok;
+
+	if (!nr || current->mm != READ_ONCE(s->mm))
+		return false;
+	if (r->now < (leaves ? t->chain.paid : t->chain.samples_paid) || !has_room(r->sc, leaves))
+		return false;
+	r->nr_left = FRAMES_MAX;
+	r->all = r->now >= t->chain.next_all;
+	if (r->all) {
+		t->chain.next_all = r->now + READ_ONCE(s->chains.all_after);
+		emit_mark(r, LDB_FRAME_F_ALL);
+	}
+	ok = read_blocks(r, nr, innermost);
+	pay(r, leaves);
+	if (!ok)
+		local_inc(&r->sc->unreadable);
+	return ok;
+}
+
+/* Interrupts are off. */
+bool ldb_chain_leaves(struct ldb_thread *t, struct ldb_session_cpu *sc, u64 now,
+		      struct ldb_frame_seen *innermost)
+{
+	struct reading r = { .t = t, .sc = sc, .now = now };
+
+	return read_chains(&r, true, innermost);
+}
+
+/* The timer has interrupted t, which goes on. */
+void ldb_chain_at_tick(struct ldb_thread *t)
+{
+	struct ldb_frame_seen innermost = {};
+	struct reading r = { .t = t, .sc = ldb_this_cpu(t->s) };
+
+	if (!READ_ONCE(t->s->chains.nr_blocks))
+		return;
+	r.now = ldb_clock_now(t->s->clock);
+	if (read_chains(&r, false, &innermost))
+		emit_mark(&r, LDB_FRAME_F_DONE);
+}
+
+/* The recorder's side */
+
+static u64 ticks(const struct ldb_session *s, u64 ns)
+{
+	return mul_u64_u64_div_u64(min_t(u64, ns, S64_MAX), ldb_clock_hz(s->clock), NSEC_PER_SEC);
+}
+
+static void configure(struct ldb_session *s, const struct ldb_chains *c)
+{
+	struct ldb_chain_config *to = &s->chains;
+	int i;
+
+	if (c->nr_blocks == READ_ONCE(to->nr_blocks) && c->share == READ_ONCE(to->share) &&
+	    ticks(s, c->tick_ns) == READ_ONCE(to->tick) &&
+	    !memcmp(to->offset, c->offset, sizeof(to->offset)))
+		return;
+	for (i = 0; i < LDB_CHAIN_BLOCKS_MAX; i++)
+		WRITE_ONCE(to->offset[i], c->offset[i]);
+	WRITE_ONCE(to->share, c->share);
+	WRITE_ONCE(to->tick, ticks(s, c->tick_ns));
+	WRITE_ONCE(to->saved, ticks(s, SAVED_NS));
+	WRITE_ONCE(to->all_after, ticks(s, ALL_AFTER_NS));
+	ldb_order_blocks_publish(&to->nr_blocks, c->nr_blocks);
+	/* The usual probe reads no chain. */
+	WRITE_ONCE(s->fast, !c->nr_blocks && s->clock == LDB_CLOCK_TSC && s->events & LDB_GROUP_SCHED);
+}
+
+static void sum_up(const struct ldb_session *s, struct ldb_chains *c)
+{
+	unsigned int cpu;
+
+	c->switches = c->samples = c->nr_samples = c->idle = 0;
+	for_each_possible_cpu(cpu) {
+		const struct ldb_chain_costs *costs = &per_cpu_ptr(s->cpu, cpu)->costs;
+
+		c->switches += READ_ONCE(costs->switches);
+		c->samples += READ_ONCE(costs->samples);
+		c->nr_samples += READ_ONCE(costs->nr_samples);
+		c->idle += READ_ONCE(costs->idle);
+	}
+}
+
+/* Takes no lock, because the creator may call it at any time and as often as it likes. */
+int ldb_session_chains(struct ldb_session *s, struct ldb_chains __user *arg)
+{
+	struct ldb_chains c;
+
+	if (current->mm != s->creator)
+		return -EPERM;
+	if (copy_from_user(&c, arg, sizeof(c)))
+		return -EFAULT;
+	if (c.nr_blocks > LDB_CHAIN_BLOCKS_MAX)
+		return -EINVAL;
+	configure(s, &c);
+	WRITE_ONCE(s->passes, READ_ONCE(s->passes) + 1);
+	sum_up(s, &c);
+	return copy_to_user(arg, &c, sizeof(c)) ? -EFAULT : 0;
+}
