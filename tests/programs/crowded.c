@@ -10,7 +10,9 @@
  *
  * With -DPLAIN it is without records, and has no generations to write down.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -115,7 +117,7 @@ NEVER void waited(uint32_t n, uint64_t since)
 {
 	if (mine->nr_waits == CROWDED_WAITS_MAX)
 		abort();
-	mine->waits[mine->nr_waits++] = (struct crowded_wait){ since, __builtin_ia32_rdtsc(), n };
+	mine->waits[mine->nr_waits++] = (struct crowded_wait){ since, __builtin_ia32_rdtsc(), n, 0 };
 }
 
 KEEP static void brief(uint64_t us)
@@ -252,7 +254,7 @@ __attribute__((no_instrument_function)) static int write_log(const char *path, u
 
 	for (unsigned i = 0; ok && i < nr_threads; i++) {
 		const struct log *l = &logs[i];
-		struct crowded_head h = { CROWDED_MAGIC, l->tid, l->nr_calls, l->nr_waits };
+		struct crowded_head h = { CROWDED_MAGIC, l->tid, l->nr_calls, l->nr_waits, 0 };
 
 		ok = fwrite(&h, sizeof(h), 1, f) == 1 &&
 		     fwrite(l->calls, sizeof(*l->calls), l->nr_calls, f) == l->nr_calls &&

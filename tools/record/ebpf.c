@@ -22,13 +22,6 @@
 #define TRACEPOINT	"btf_trace_"
 #define LINKS_MAX	32
 #define IRQ_NS		150	/* of the program's time, begin and end */
-#define ENOUGH_NS	400000	/* of invocations of half a millisecond nearly all are in a sample then */
-#define READ_PART	2	/* readings at switches may take one part in so many of the budget */
-/*
- * Requests wait for each other where a CPU is idle one part in so many or more: there the time that
- * samples take makes the slow ones slower by several times as much.
- */
-#define IDLE_PART	8
 
 _Static_assert(BPF_CPUS_MAX == CPULIST_MAX, "is_deaf");
 
@@ -248,7 +241,7 @@ static int set_up(struct ebpf *e, const struct ebpf_options *o, unsigned order, 
 		/* A probe's first argument is its own. */
 		.has_prev_state = btf_vlen(probe) >= 5,
 		.preempt_count_offset = preempt_count_offset(btf),
-		.has_frames = o->has_frames, .read_share = READ_PART * 1000000ULL / (o->budget_ppm ?: 1),
+		.has_frames = o->has_frames, .read_share = readings_share(o->budget_ppm),
 		.has_calls = o->has_calls, .call_min_ns = o->call_min_ns,
 	};
 	calls_describe(config->calls);
@@ -434,7 +427,7 @@ static void choose_samples(struct ebpf *e, const struct kernel_costs *costs)
 
 		e->was_idle_ns[cpu] += idle_ns;
 		sample(e, cpu, e->is_always || (costs->is_scanner_away &&
-						idle_ns < costs->wall_ns / IDLE_PART));
+						idle_ns < costs->wall_ns / READINGS_IDLE_PART));
 	}
 }
 
@@ -528,7 +521,7 @@ struct kernel_source *ebpf_open(struct session *s, const struct ebpf_options *o,
 	libbpf_set_print(o->verbose ? print_warnings : print_nothing);
 	/* Measured now, while this thread has its usual priority. */
 	if (o->has_frames)
-		e->sampler = sampler_alloc(o->budget_ppm, o->has_samples ? 0 : ENOUGH_NS, e->nr_cpus);
+		e->sampler = sampler_alloc(o->budget_ppm, o->has_samples ? 0 : READINGS_ENOUGH_NS, e->nr_cpus);
 	e->source.clock = kernel_clock_alloc(o->clock_id, CLOCK_MONOTONIC, o->t0, o->offset_ns);
 	e->object = bpf_object__open_mem(ebpf_object, ebpf_object_end - ebpf_object, NULL);
 	if (!e->source.clock || !e->object)

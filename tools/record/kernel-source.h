@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This is a source of kernel events other than the module: BPF programs (ebpf.c), or perf
- * (perf.c).  Its events are in rings that it adds to the session, or are delivered as rows.
+ * This is a source of kernel events: BPF programs (ebpf.c), or perf (perf.c).  Its events are in
+ * rings that it adds to the session, or are delivered as rows.  The module's are in its session; its
+ * readings of frames are such a source (device-chains.c).
  *
  * One thread at a time may use it.
  */
@@ -11,6 +12,20 @@
 #include <linux/ldb.h>
 #include "record/cpulist.h"
 #include "record/kernel-clock.h"
+
+/* Of invocations of half a millisecond nearly all are in a sample if one comes so often. */
+#define READINGS_ENOUGH_NS	400000
+/*
+ * Requests wait for each other where a CPU is idle one part in so many or more: there the time that
+ * samples take makes the slow ones slower by several times as much.
+ */
+#define READINGS_IDLE_PART	8
+
+/* Readings at switches may take half of the budget: of a thread's time one part in so many. */
+static inline uint32_t readings_share(uint32_t budget_ppm)
+{
+	return 2 * 1000000ULL / (budget_ppm ?: 1);
+}
 
 struct kernel_costs {
 	uint64_t wall_ns;
@@ -43,7 +58,7 @@ struct kernel_source {
 		void (*close)(struct kernel_source *s);
 		uint64_t irq_ns;	/* what one costs the program: Documentation/overhead.md */
 	} *ops;
-	struct kernel_clock *clock;	/* of its stamps */
+	struct kernel_clock *clock;	/* of its stamps; NULL: the session's */
 	uint32_t events;		/* LDB_GROUP_* that are recorded */
 	/* How often running threads are read, when it was decided last, and what an interrupt costs. */
 	uint64_t sample_ns, interrupt_ns;

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "cli/error.h"
+#include "record/device-chains.h"
 #include "record/ebpf.h"
 #include "record/perf.h"
 #include "record/proc.h"
@@ -117,6 +118,15 @@ static bool open_module(struct recording *r)
 		clock_sample(r->clock_id, &r->first_clock);
 	}
 	return true;
+}
+
+static void open_readings(struct recording *r)
+{
+	if (r->kernel != KERNEL_MODULE || !r->o->kernel_frames || r->o->kernel_only)
+		return;
+	r->source = device_chains_open(&r->session, r->o->budget_ppm, r->o->kernel_frames == FRAMES_ON);
+	if (!r->source)
+		add_why(r, names[KERNEL_MODULE], "it is of an older release: no readings of functions");
 }
 
 static void store_row(void *arg, unsigned kind, const void *row)
@@ -271,6 +281,7 @@ bool kernel_open(struct recording *r, uint64_t *hz)
 	if (r->kernel == KERNEL_NONE && !open_memfd(r, *hz))
 		return false;
 	begin(r);
+	open_readings(r);
 	open_source(r, KERNEL_BPF, open_ebpf);
 	open_source(r, KERNEL_PERF, open_perf);
 	open_schedstat(r);
@@ -364,7 +375,8 @@ void kernel_finish(struct recording *r)
 	if (lost.count)
 		store_row(r, LDB_BLK_LOST, &lost);
 	write_deaf(r);
-	meta_number(r, "kernel_err_ns", kernel_clock_err_ns(s->clock));
+	if (s->clock)
+		meta_number(r, "kernel_err_ns", kernel_clock_err_ns(s->clock));
 	if (!s->sample_ns)
 		return;
 	meta_number(r, "kernel_frames_ns", s->sample_ns);

@@ -35,7 +35,7 @@ static void follow_thread(struct pack *p, const struct ldb_rec *r, int64_t tick)
 	case LDB_EV_SWITCH_OUT:
 		if (r->flags & LDB_SCHED_F_TID)
 			chains_thread(p->chains, tick, r->tid,
-				      r->type == LDB_EV_SWITCH_OUT ? CHAIN_OUT : CHAIN_UNREAD);
+				      r->flags & LDB_SCHED_F_CHAIN ? CHAIN_OUT : CHAIN_UNREAD);
 		if (r->flags & LDB_SCHED_F_OTHER)
 			chains_thread(p->chains, tick, r->arg2, is_hidden ? CHAIN_UNREAD : CHAIN_IN);
 		break;
@@ -58,7 +58,7 @@ void pack_kernel_sched(struct pack *p, unsigned ring, const struct ldb_rec *recs
 	struct ldb_row_sched *row = pack_keep_back(p, LDB_BLK_SCHED, tick);
 
 	*row = (struct ldb_row_sched){
-		.op = r->type - 0x400, .flags = r->flags, .cpu = session_ring_cpu(p->s, ring),
+		.op = r->type - 0x400, .flags = r->flags & ~LDB_SCHED_F_CHAIN, .cpu = session_ring_cpu(p->s, ring),
 		.tid = r->tid, .tick = tick,
 	};
 	follow_thread(p, r, tick);

@@ -70,7 +70,7 @@ struct recording {
 
 	enum kernel_choice kernel;	/* what was chosen: not AUTO once it runs */
 	char kernel_why[512];	/* why not a better one; "" if there is none */
-	struct kernel_source *source;	/* KERNEL_BPF, KERNEL_PERF; else NULL */
+	struct kernel_source *source;	/* NULL: KERNEL_MODULE without readings, or no events */
 	unsigned nr_deaf;		/* CPUs of it that kernel_why names */
 	struct {
 		/* Of the program, of its interrupts and of polling its threads, when last judged. */

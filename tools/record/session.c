@@ -154,6 +154,11 @@ const struct ldb_ring_hdr *session_ring(const struct session *s, unsigned ring)
 	return (const void *)(s->base + i->scan_rings_off + ring * i->scan_ring_stride);
 }
 
+const struct ldb_ring_hdr *session_kernel_ring(const struct session *s, unsigned cpu)
+{
+	return session_ring(s, s->kernel_rings ? s->info.nr_cpus + s->info.nr_scanners + cpu : cpu);
+}
+
 unsigned session_ring_order(const struct session *s, unsigned ring)
 {
 	const struct ldb_info *i = &s->info;

@@ -72,6 +72,8 @@ const struct ldb_stack *session_stack(const struct session *s, unsigned slot);
 /* Counts rings of CPUs, of scanners, and the kernel's own of CPUs if it has any. */
 unsigned session_nr_rings(const struct session *s);
 const struct ldb_ring_hdr *session_ring(const struct session *s, unsigned ring);
+/* Of a CPU's kernel events. */
+const struct ldb_ring_hdr *session_kernel_ring(const struct session *s, unsigned cpu);
 unsigned session_ring_order(const struct session *s, unsigned ring);
 /* Returns the CPU whose kernel events a ring holds; this is meaningless for those of scanners. */
 unsigned session_ring_cpu(const struct session *s, unsigned ring);

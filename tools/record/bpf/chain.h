@@ -289,7 +289,7 @@ static noinline bool emit_with_frames(struct task_struct *prev, u32 tid, u64 now
 
 	if (!r)
 		return false;
-	emit2(now, tid, LDB_EV_SWITCH_OUT, flags, r->innermost.gen, other, r->innermost.addr,
+	emit2(now, tid, LDB_EV_SWITCH_OUT, flags | LDB_SCHED_F_CHAIN, r->innermost.gen, other, r->innermost.addr,
 	      r->innermost.pc);
 	return true;
 }

@@ -59,7 +59,7 @@ struct bpf_state {
 	__s64 block_offset[BPF_BLOCKS_MAX]; /* of a thread's blocks, from its thread pointer */
 	/* 1: no event said that a thread came there, see came_unseen() */
 	__u8 is_deaf[BPF_CPUS_MAX];
-	__u8 is_sampled[BPF_CPUS_MAX];	/* set by the recorder: timers come for the sake of readings */
+	__u8 is_sampled[BPF_CPUS_MAX];	/* set by the recorder: it is interrupted for readings */
 	/*
 	 * By the recorder: while a ring's head is below, chains may be read; those of threads that
 	 * leave also in the quarter of a ring beyond.  So if the recorder gets no CPU, readings are

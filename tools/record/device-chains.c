@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include "base/minmax.h"
+#include "record/device-chains.h"
+#include "record/order.h"
+#include "record/sampler.h"
+
+#define IRQ_NS		100	/* of the program's time, besides the reading */
+#define TICK_NS		4000000	/* timers of the program and the kernel may come much more often */
+
+struct device_chains {
+	struct kernel_source source;
+	const struct session *session;
+	struct ldb_chains now, before;
+	struct sampler *sampler;
+	bool is_always;
+	uint8_t is_deaf[CPULIST_MAX];	/* none */
+};
+
+static bool control(struct device_chains *d)
+{
+	return !ioctl(d->session->fd, LDB_IOC_CHAINS, &d->now);
+}
+
+static uint64_t ns(const struct device_chains *d, uint64_t ticks)
+{
+	return (unsigned __int128)ticks * 1000000000 / d->session->info.tsc_hz;
+}
+
+static unsigned poll(struct kernel_source *s)
+{
+	struct device_chains *d = (struct device_chains *)s;
+	int64_t now_ns = clock_mono_ns();
+
+	if (!d->now.nr_blocks)
+		return 0;
+	control(d);
+	for (unsigned cpu = 0; cpu < d->session->info.nr_cpus; cpu++) {
+		const struct ldb_ring_hdr *ring = session_kernel_ring(d->session, cpu);
+
+		sampler_follow(d->sampler, cpu, *(const volatile uint32_t *)&ring->k_tid, order_ring_head(ring), now_ns);
+	}
+	return 0;
+}
+
+static void set_blocks(struct kernel_source *s, const int64_t *offsets, unsigned nr)
+{
+	struct device_chains *d = (struct device_chains *)s;
+
+	/* Of more than the module can read, none: the frames between them would be missing. */
+	d->now.nr_blocks = nr > LDB_CHAIN_BLOCKS_MAX ? 0 : nr;
+	memcpy(d->now.offset, offsets, d->now.nr_blocks * sizeof(*offsets));
+	control(d);
+}
+
+static void hold_budget(struct kernel_source *s, const struct kernel_costs *costs)
+{
+	struct device_chains *d = (struct device_chains *)s;
+	uint64_t nr = d->now.nr_samples - d->before.nr_samples;
+	bool is_busy = ns(d, d->now.idle - d->before.idle) < costs->wall_ns / READINGS_IDLE_PART;
+	bool wanted = d->is_always || (costs->is_scanner_away && is_busy);
+
+	d->now.tick_ns = wanted ? 0 : TICK_NS;
+	for (unsigned cpu = 0; cpu < d->session->info.nr_cpus; cpu++)
+		sampler_choose(d->sampler, cpu, wanted);
+	s->sample_ns = sampler_hold(d->sampler, costs->cpu_ns,
+				    costs->polls_ns + ns(d, d->now.switches - d->before.switches),
+				    nr ? IRQ_NS + ns(d, d->now.samples - d->before.samples) / nr : 0);
+	s->interrupt_ns = sampler_interrupt_ns(d->sampler);
+	d->before = d->now;
+}
+
+static void finish(struct kernel_source *s)
+{
+	struct device_chains *d = (struct device_chains *)s;
+
+	sampler_stop(d->sampler);
+	d->now.nr_blocks = 0;
+	control(d);
+}
+
+static const char *leave_out_irqs(struct kernel_source *s)
+{
+	return "none";	/* it has none */
+}
+
+static void close_chains(struct kernel_source *s)
+{
+	struct device_chains *d = (struct device_chains *)s;
+
+	sampler_free(d->sampler);
+	free(d);
+}
+
+static const struct kernel_source_ops ops = {
+	.poll = poll, .finish = finish, .leave_out_irqs = leave_out_irqs, .hold_budget = hold_budget,
+	.set_blocks = set_blocks, .close = close_chains,
+};
+
+struct kernel_source *device_chains_open(const struct session *s, uint32_t budget_ppm, bool is_always)
+{
+	struct device_chains *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	*d = (struct device_chains){
+		.source = { .ops = &ops }, .session = s, .is_always = is_always,
+		.now = { .share = readings_share(budget_ppm), .tick_ns = TICK_NS },
+	};
+	d->source.is_deaf = d->is_deaf;
+	if (!control(d)) {
+		free(d);
+		return NULL;
+	}
+	d->before = d->now;
+	d->sampler = sampler_alloc(budget_ppm, is_always ? 0 : READINGS_ENOUGH_NS, s->info.nr_cpus);
+	if (d->sampler)
+		return &d->source;
+	free(d);
+	return NULL;
+}
