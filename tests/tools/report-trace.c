@@ -17,7 +17,8 @@
  *	calls		sleeps in system calls, whose lengths are known
  *	flows [NS]	requests that compress, encrypt and query, by calls of libraries; workers
  *			that wait; NS: how much longer each call of deflate() takes
- *	noted		requests with notes: those of tenant 7 above 64K are slow, and mark why
+ *	noted [1]	requests with notes: those of tenant 7 above 64K are slow, and mark why; 1: the
+ *			small ones are
  *	outlast		a wait that ends after the estimated end of its function
  *	hostile		names that try to steer the terminal
  *	markup		names that contain markup
@@ -373,12 +374,12 @@ static void mark(uint32_t tid, int64_t tick, const char *name, int64_t value)
 }
 
 /* All that a request is, but for its length, is drawn; the length follows from the rule alone. */
-static void noted_request(uint64_t id, int64_t at)
+static void noted_request(uint64_t id, int64_t at, bool is_small)
 {
 	uint64_t bytes = 1ULL << (8 + draw() % 12);
 	uint32_t tid = 1 + draw() % 2;
 	unsigned tenant = draw() % 10;
-	bool is_slow = tenant == 7 && bytes > 65536;
+	bool is_slow = is_small ? bytes <= 512 : tenant == 7 && bytes > 65536;
 	int64_t end = at + (is_slow ? 5000000 : 100000) + draw() % 10000;
 	char text[16];
 
@@ -395,14 +396,14 @@ static void noted_request(uint64_t id, int64_t at)
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = tid, .tick = end, .id = id);
 }
 
-static void noted(void)
+static void noted(bool is_small)
 {
 	const int64_t last = 2000 * 6000000LL;
 
 	made_thread(&t, 1, "one", 0, last + 20000000);
 	made_thread(&t, 2, "two", 0, last + 20000000);
 	for (uint64_t id = 1; id <= 2000; id++)
-		noted_request(id, (int64_t)id * 5999000);
+		noted_request(id, (int64_t)id * 5999000, is_small);
 	/* The last one waits for a thread that marks an event, too. */
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = last, .id = 4711);
 	note(4711, last + 1, "bytes", NULL, UINT64_MAX);
@@ -664,7 +665,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(kind, "waits"))
 		waits();
 	else if (!strcmp(kind, "noted"))
-		noted();
+		noted(argc > 3);
 	else if (!strcmp(kind, "outlast"))
 		outlast();
 	else if (!strcmp(kind, "plain"))

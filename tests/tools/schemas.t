@@ -42,6 +42,8 @@ done
 ldb-why --compare -q nokernel.data figure1.data --json --fail-if p50+5% --fail-if 'max>1ns' >out 2>err
 report-trace flows slower.data 100000
 ldb-flows -q -i slower.data --diff flows.data --json >out 2>err
+report-trace noted small.data 1
+ldb-why -q -i small.data --json >out 2>err
 nr_kept=$(find json -type f | wc -l)
 diag "$nr_kept documents"
 ok "there is something of each" test "$nr_kept" -gt 200
