@@ -19,6 +19,7 @@
 #include "record/record.h"
 
 #define SAMPLES_HZ_MAX	10000
+#define METRICS_PPM	2000	/* of a core, and of each thread's time */
 
 static struct record_options options = {
 	.output = "ldb.data",
@@ -116,7 +117,7 @@ static uint64_t store_names(const char *path, const char *name, pid_t pid)
 }
 
 static uint64_t pid, scanner_cpu;
-static bool pid_given, scanner_cpu_given, after_given, size_given, dumps_given, rate_given;
+static bool output_given, budget_given, pid_given, scanner_cpu_given, after_given, size_given, dumps_given, rate_given;
 static int clock_kind;
 static bool no_symbols;
 static struct cli_list triggers;
@@ -129,7 +130,7 @@ static const char *const frames[] = { "off", "on", "auto", NULL };
 static const char *const clocks[] = { "auto", "monotonic", NULL };
 
 static const struct cli_option table[] = {
-	{ .letter = 'o', .name = "output", .type = CLI_STRING, .value = &options.output,
+	{ .letter = 'o', .name = "output", .type = CLI_STRING, .value = &options.output, .given = &output_given,
 	  .arg = "FILE", .help = "write the trace to FILE (ldb.data); a file of that name is kept as FILE.old" },
 	{ .letter = 'p', .name = "pid", .type = CLI_NUMBER, .value = &pid, .given = &pid_given,
 	  .arg = "PID", .min = 1, .max = INT32_MAX,
@@ -137,7 +138,8 @@ static const struct cli_option table[] = {
 	{ .letter = 'd', .name = "duration", .type = CLI_DURATION, .value = &options.duration_ns,
 	  .arg = "SEC", .min = 1, .unit_ns = 1000000000,
 	  .help = "stop after SEC seconds (or 500ms, ...); a program that was started runs on" },
-	{ .name = "budget", .type = CLI_PERCENT, .value = &options.budget_ppm, .arg = "PCT", .min = 1,
+	{ .name = "budget", .type = CLI_PERCENT, .value = &options.budget_ppm, .given = &budget_given,
+	  .arg = "PCT", .min = 1,
 	  .help = "slow each thread down by at most PCT of its time (5%); 100%: poll as often as possible" },
 	{ .name = "kernel-budget", .type = CLI_PERCENT, .value = &options.kernel_budget_ppm, .arg = "PCT", .min = 1,
 	  .help = "leave soft interrupts out if they cost more than PCT of the program's CPU time (1%)" },
@@ -190,6 +192,8 @@ static const struct cli_option table[] = {
 	  .arg = "DUR", .help = "with --syscalls=all, only count those shorter than DUR (10us)" },
 	{ .name = "only-requests", .type = CLI_FLAG, .value = &options.only_requests,
 	  .help = "only count calls while their thread works on no request" },
+	{ .name = "metrics", .type = CLI_STRING, .value = &options.metrics, .arg = "FILE",
+	  .help = "every five seconds, replace FILE by OpenMetrics text (FILE.json: OTLP) of durations; without -o, write no trace and poll seldom" },
 	{ .name = "functions", .type = CLI_STRING, .value = &options.functions, .arg = "WORDS",
 	  .help = "record only some functions: \"+GLOB -GLOB file:GLOB module:GLOB\", see ldb-ctl(1)" },
 	{ .name = "classes", .type = CLI_STRING, .value = &options.classes, .arg = "WORDS",
@@ -241,6 +245,36 @@ static void look_functions_up(const struct record_lookup *l)
 		l->name(l->arg, l->pcs[i], s->function, s->func_file, s->path);
 	}
 	symtab_close(st);
+}
+
+/* Nothing is stored. */
+
+static int drop_block(void *arg, const void *data, size_t size)
+{
+	return 0;
+}
+
+static void drop_anew(void *arg)
+{
+}
+
+static void drop_period(void *arg, const struct record_status *status)
+{
+}
+
+static const struct record_live dropping = {
+	.block = drop_block, .anew = drop_anew, .period = drop_period, .period_ns = 5000000000, .stop_fd = -1,
+};
+
+/* For always: the scanner has no core of its own, and hardly any of another. */
+static void only_metrics(void)
+{
+	options.live = &dropping;
+	options.quiet = true;
+	options.slow_scanner = true;
+	options.samples_hz = samples ? options.samples_hz : 0;
+	if (!budget_given)
+		options.budget_ppm = METRICS_PPM;
 }
 
 static void check_words(const char *option, const char *words, const char *(*set)(struct filter *f, const char *words))
@@ -308,6 +342,8 @@ int main(int argc, char **argv)
 		set_samples(samples);
 	check_words("functions", options.functions, filter_set_functions);
 	check_words("classes", options.classes, filter_set_classes);
+	if (options.metrics && !output_given && !options.flight.ns)
+		only_metrics();
 	options.lookup = look_functions_up;
 	check_flight();
 	options.pid = pid;

@@ -133,6 +133,7 @@ struct session {		/* private copies: shared memory is never trusted */
 	uint64_t scan_interval;	/* ticks */
 	uint64_t schedstat_after; /* ticks without a change; 0: the kernel's counters are not read */
 	int32_t scanner_cpu;
+	bool is_slow;		/* scanners always sleep between their rounds */
 	uint64_t attach_tsc;
 	int device;		/* /dev/ldb in the control thread's file table, or -1: memfd */
 	/* free pages, first in first out: a page of an exited thread is reused last */

@@ -212,6 +212,7 @@ static const char *session_copy(const struct ldb_info *in, uint64_t file_size,
 	session.budget_ppm = msg->budget_ppm;
 	session.scanner_cpu = msg->scanner_cpu;
 	session.scan_interval = session_ticks(msg->scan_interval_ns);
+	session.is_slow = msg->tune.flags & LDB_TUNE_SLOW;
 	session.schedstat_after = session_ticks(msg->schedstat_ns);
 	return NULL;
 }

@@ -39,7 +39,8 @@ void share_init(void)
 
 void share_begin(struct scanner *s)
 {
-	s->sharing = s->was_away = false;
+	s->sharing = session.is_slow;
+	s->was_away = false;
 	s->loadavg_fd = -1;
 }
 
@@ -93,7 +94,7 @@ static void share_judge(struct scanner *s)
 {
 	int nr;
 
-	if (session.budget_ppm >= 1000000 || (nr_allowed == 1 && s->sharing))
+	if (session.is_slow || session.budget_ppm >= 1000000 || (nr_allowed == 1 && s->sharing))
 		return;
 	if (!s->sharing) {
 		if (!s->was_away && nr_allowed > 1)

@@ -357,3 +357,34 @@ uint64_t dist_seen_from(const struct dist *d, unsigned pct)
 	}
 	return lo;
 }
+
+/* Returns the first value behind a bucket. */
+static uint64_t bucket_end(unsigned octave, unsigned sub)
+{
+	unsigned shift = octave ? octave - 1 : 0;
+	uint64_t end = octave ? ((uint64_t)(NR_SUB + sub) + 1) << shift : sub + 1ULL;
+
+	return end ? end : UINT64_MAX;
+}
+
+void dist_each_bucket(struct dist *d, dist_bucket_fn *fn, void *arg)
+{
+	uint64_t nr_now = 0;
+
+	if (d->values)
+		dist_percentile(d, 1, 2);	/* sorts them */
+	for (uint64_t i = 0; d->values && i < d->nr; i++) {
+		unsigned octave = octave_of(d->values[i]), sub = sub_of(d->values[i], octave);
+		uint64_t end = bucket_end(octave, sub);
+
+		nr_now++;
+		if (i + 1 < d->nr && d->values[i + 1] < end)
+			continue;
+		fn(arg, end, nr_now);
+		nr_now = 0;
+	}
+	for (unsigned octave = 0; d->octaves && octave < DIST_OCTAVES; octave++)
+		for (unsigned sub = 0; sub < NR_SUB; sub++)
+			if (bucket_count(d, octave, sub))
+				fn(arg, bucket_end(octave, sub), bucket_count(d, octave, sub));
+}

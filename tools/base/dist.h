@@ -64,6 +64,13 @@ int dist_settle(struct dist *d);
 /* Returns the value that num / den of the values do not exceed; 0 if there are none. */
 uint64_t dist_percentile(struct dist *d, unsigned num, unsigned den);
 
+/*
+ * Calls fn for each bucket that has values, upwards: nr of them are below `below`, and not below those
+ * of the former buckets.
+ */
+typedef void dist_bucket_fn(void *arg, uint64_t below, uint64_t nr);
+void dist_each_bucket(struct dist *d, dist_bucket_fn *fn, void *arg);
+
 /* Reports show these figures of durations. */
 #define DIST_TIMES										\
 	uint64_t count;										\

@@ -71,7 +71,7 @@ static void judge(const struct filter *f, struct func *func)
 
 static void judge_all(struct filter *f)
 {
-	f->has_funcs = (f->functions && f->functions->nr) || (f->shortest && f->shortest->nr);
+	f->has_funcs = f->names_all || (f->functions && f->functions->nr) || (f->shortest && f->shortest->nr);
 	for (size_t i = 0; i < f->funcs->nr; i++)
 		judge(f, &f->funcs->all[i]);
 }
@@ -129,7 +129,7 @@ void filter_print_classes(const struct filter *f, char *text, size_t size)
 
 /* Functions */
 
-static struct func *find(struct filter_funcs *t, uint64_t pc)
+static struct func *find(const struct filter_funcs *t, uint64_t pc)
 {
 	uint32_t n;
 
@@ -191,6 +191,13 @@ bool filter_wants_lock(struct filter *f, const struct ldb_row_lock *row)
 		return true;
 	count(f, LDB_LEFT_LOCKS);
 	return false;
+}
+
+const char *filter_function(const struct filter *f, uint64_t pc)
+{
+	const struct func *func = find(f->funcs, pc);
+
+	return func ? func->names[FILTER_NAME] : NULL;
 }
 
 size_t filter_unknown(struct filter *f, const uint64_t **pcs)

@@ -20,6 +20,7 @@ struct filter_list;
 
 struct filter {
 	bool has_funcs, has_classes;	/* something is chosen */
+	bool names_all;			/* somebody else needs the names of all functions */
 	uint64_t lock_min;		/* ticks; shorter waits and stamped holds are left out */
 	uint64_t left[FILTER_NR_LEFT];	/* by LDB_LEFT_* - LDB_LEFT_PAUSE; since it was taken last */
 	double ticks_per_ns;
@@ -60,6 +61,8 @@ size_t filter_requests(struct filter *f, struct ldb_row_req *rows, size_t nr);
 size_t filter_unknown(struct filter *f, const uint64_t **pcs);
 /* They are asked for now: the next are others. */
 void filter_asked(struct filter *f);
+/* Returns the name of a function, which stays; NULL: not known, or not yet. */
+const char *filter_function(const struct filter *f, uint64_t pc);
 /* One of them is this function. */
 void filter_name(struct filter *f, uint64_t pc, const char *function, const char *file, const char *module);
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@
 #define PAUSE_NS	100000000	/* between two children */
 #define TEXT_MAX	(64 << 20)	/* a child that writes more is lying */
 #define AT_ONCE		65536
+#define FINISH_TURNS	200
+#define TURN_MS		10
 
 struct list {
 	struct ldb_row_module *rows;
@@ -141,5 +144,17 @@ void naming_poll(struct naming *n, struct filter *f, const struct modules *m, in
 		n->next_ns = now_ns + PAUSE_NS;
 	} else if (now_ns >= n->next_ns) {
 		begin(n, f, m, tick);
+	}
+}
+
+void naming_finish(struct naming *n, struct filter *f, const struct modules *m, int64_t tick)
+{
+	const uint64_t *pcs;
+
+	n->next_ns = 0;
+	for (unsigned i = 0; i < FINISH_TURNS && (n->child || filter_unknown(f, &pcs)); i++) {
+		naming_poll(n, f, m, tick, 0);
+		n->next_ns = 0;
+		poll(NULL, 0, TURN_MS);
 	}
 }

@@ -20,6 +20,8 @@ struct naming {
 
 /* Call it now and then: asks for new names, and passes those on that have come. */
 void naming_poll(struct naming *n, struct filter *f, const struct modules *m, int64_t tick, int64_t now_ns);
+/* Waits for a moment for the names of all. */
+void naming_finish(struct naming *n, struct filter *f, const struct modules *m, int64_t tick);
 void naming_end(struct naming *n);
 
 #endif

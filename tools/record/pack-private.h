@@ -40,6 +40,7 @@ struct pack {
 	size_t nr_births, room_births;
 	struct hash birth_of;		/* by tid */
 	struct chains *chains;
+	struct metrics *metrics;	/* NULL: none */
 	struct filter *filter;		/* NULL: all is written */
 	uint64_t nr_rows, nr_irqs, nr_open;
 	pack_rest_fn *on_rest;

@@ -60,6 +60,10 @@ static void write_rows(void *kept, void *rows, size_t nr)
 		name_irqs(p, rows, nr);
 	if (kind == LDB_BLK_REQ && p->filter && p->filter->has_classes)
 		nr = filter_requests(p->filter, rows, nr);
+	if (p->metrics && kind == LDB_BLK_REQ)
+		metrics_requests(p->metrics, rows, nr);
+	if (p->metrics && kind == LDB_BLK_SCHED)
+		metrics_sched(p->metrics, rows, nr);
 	writer_add(p->w, kind, rows, nr);
 	rest(p);
 }
@@ -89,6 +93,8 @@ static void store_func(void *pack, const struct ldb_row_func *row)
 
 	if (p->filter && p->filter->has_funcs && !filter_wants_func(p->filter, row))
 		return;
+	if (p->metrics)
+		metrics_func(p->metrics, row);
 	p->nr_open += !!(row->flags & LDB_FUNC_F_OPEN);
 	p->funcs[p->nr_funcs++] = *row;
 	if (p->nr_funcs == FUNCS_AT_ONCE)
@@ -108,6 +114,11 @@ static const volatile struct ldb_page *find_page(void *pack, uint32_t tid)
 			return page;
 	}
 	return NULL;
+}
+
+static bool has_page(void *pack, uint32_t tid)
+{
+	return find_page(pack, tid);
 }
 
 static const struct chains_ops chains_ops = { store_func, find_page };
@@ -194,6 +205,13 @@ void pack_finish_open(struct pack *p)
 void pack_set_filter(struct pack *p, struct filter *f)
 {
 	p->filter = f;
+}
+
+void pack_set_metrics(struct pack *p, struct metrics *m)
+{
+	p->metrics = m;
+	if (m)
+		metrics_on_thread(m, has_page, p);
 }
 
 struct chains *pack_chains(struct pack *p)
@@ -296,8 +314,11 @@ static void lock_event(struct pack *p, unsigned ring, const struct ldb_rec *recs
 		.nr_later = l->nr_later,
 	};
 
-	if (!p->filter || filter_wants_lock(p->filter, &row))
-		*(struct ldb_row_lock *)pack_keep_back(p, LDB_BLK_LOCK, end) = row;
+	if (p->filter && !filter_wants_lock(p->filter, &row))
+		return;
+	if (p->metrics)
+		metrics_lock(p->metrics, &row);
+	*(struct ldb_row_lock *)pack_keep_back(p, LDB_BLK_LOCK, end) = row;
 }
 
 static void flow_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
@@ -353,8 +374,11 @@ static void class_event(struct pack *p, unsigned ring, const struct ldb_rec *rec
 	row.tick = pack_tick(p, r.tsc);
 	row.id = r.id;
 	row.name = name;
-	if (!p->filter || !p->filter->has_classes || filter_wants_class(p->filter, r.id, name))
-		writer_add_reqname(p->w, &row);
+	if (p->filter && p->filter->has_classes && !filter_wants_class(p->filter, r.id, name))
+		return;
+	if (p->metrics)
+		metrics_class(p->metrics, r.id, name);
+	writer_add_reqname(p->w, &row);
 }
 
 static void link_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)

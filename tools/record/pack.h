@@ -12,6 +12,7 @@
 #include <linux/ldb.h>
 #include "record/chain.h"
 #include "record/filter.h"
+#include "record/metrics.h"
 #include "record/session.h"
 #include "trace/writer.h"
 
@@ -24,6 +25,9 @@ void pack_free(struct pack *p);
 
 /* Rows of the program's that it does not want are left out. */
 void pack_set_filter(struct pack *p, struct filter *f);
+
+/* And these are summed up, after that. */
+void pack_set_metrics(struct pack *p, struct metrics *m);
 
 /* This is called every few microseconds of work, so that other tasks may run in between. */
 typedef void pack_rest_fn(void *arg);

@@ -25,6 +25,7 @@
 #define SECOND_NS	1000000000LL
 #define IDLE_MS		200
 #define DRAIN_MS_MAX	40	/* each poll wakes a thread, on a CPU that may be needed */
+#define DRAIN_MS_SLOW	200	/* its rings stay nearly empty */
 #define DRAIN_MS_SMALL	10	/* ... but there must be room for what comes then */
 #define SMALL_BYTES	(16 << 20)
 
@@ -134,6 +135,9 @@ static void drain(struct recording *r)
 {
 	unsigned most = r->ring_bytes < SMALL_BYTES ? DRAIN_MS_SMALL : DRAIN_MS_MAX;
 	unsigned fill = output_drain(r);
+
+	if (r->o->slow_scanner)
+		most = DRAIN_MS_SLOW;
 
 	if (fill > 250)
 		r->drain_ms = 0;
@@ -312,7 +316,7 @@ int record_run(const struct record_options *o)
 	if (!o->live && !output_check(o->output))
 		return CLI_FAILURE;
 	r.tune = (struct ldb_tune){
-		.flags = (o->paused ? LDB_TUNE_PAUSED : 0) | (o->only_requests ? LDB_TUNE_IN_REQUESTS : 0),
+		.flags = (o->slow_scanner ? LDB_TUNE_SLOW : 0) | (o->paused ? LDB_TUNE_PAUSED : 0) | (o->only_requests ? LDB_TUNE_IN_REQUESTS : 0),
 		.lock_threshold_ns = o->lock_threshold_ns, .func_threshold_ns = o->func_threshold_ns,
 	};
 	r.clock_id = o->monotonic ? LDB_CLOCK_MONO : clock_choose();

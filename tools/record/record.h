@@ -101,7 +101,9 @@ struct record_options {
 	bool flows;		/* calls between modules are followed, in any program */
 	uint64_t flows_threshold_ns;
 	const char *functions, *classes;	/* words as in filter.h; NULL: all */
+	const char *metrics;	/* file of sums for monitoring, or NULL */
 	bool paused;		/* nothing is recorded before somebody resumes it */
+	bool slow_scanner;	/* it sleeps between polls as if it shared its core */
 	bool only_requests;	/* invocations outside requests are only counted */
 	struct flight_options flight;
 	bool kernel_only;	/* no functions, locks and requests: the runtime is left out */

@@ -90,6 +90,9 @@ struct recording {
 	struct threads *threads;
 	struct modules *modules;
 	struct filter *filter;
+	struct metrics *metrics;	/* NULL: none are written */
+	int64_t next_metrics_ns;
+	bool has_metrics_failed;	/* the user knows */
 	struct naming naming;		/* of its functions */
 	struct flow_sums *flows;		/* NULL: calls between modules are not followed */
 	struct samples *samples;	/* NULL: none are taken */

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sums rows up; see metrics.h. */
+#include <linux/ldb.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/array.h"
+#include "record/metrics-private.h"
+
+struct metrics *metrics_alloc(const char *path, double ns_per_tick, const struct filter *f)
+{
+	struct metrics *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->path = path;
+	m->filter = f;
+	m->ns_per_tick = ns_per_tick;
+	/* As if there were many large distributions: each retains few exact values. */
+	m->pool.nr_big = 1U << 20;
+	return m;
+}
+
+void metrics_on_thread(struct metrics *m, metrics_thread_fn *fn, void *arg)
+{
+	m->is_of_program = fn;
+	m->thread_arg = arg;
+}
+
+static void free_open(struct open_things *t)
+{
+	hash_free(&t->hash);
+	free(t->all);
+	free(t->free);
+}
+
+void metrics_free(struct metrics *m)
+{
+	if (!m)
+		return;
+	for (unsigned k = 0; k < METRICS_NR; k++) {
+		for (size_t i = 0; i < m->kinds[k].nr; i++)
+			dist_free(&m->kinds[k].all[i].dist);
+		free(m->kinds[k].all);
+		hash_free(&m->kinds[k].hash);
+	}
+	free_open(&m->requests);
+	free_open(&m->waiting);
+	intern_free(&m->classes);
+	free(m);
+}
+
+static struct series *find_series(struct kind *k, uint64_t key)
+{
+	uint32_t n;
+
+	hash_each(&k->hash, hash_mix(0, key), n)
+		if (k->all[n].key == key)
+			return &k->all[n];
+	return NULL;
+}
+
+static struct series *get_series(struct metrics *m, struct kind *k, uint64_t key)
+{
+	struct series *s = find_series(k, key);
+
+	if (s || k->nr == METRICS_SERIES_MAX)
+		return s;
+	if (!array_room(&k->all, &k->room, k->nr, sizeof(*k->all)) ||
+	    hash_add(&k->hash, hash_mix(0, key), k->nr))
+		return NULL;
+	s = &k->all[k->nr++];
+	s->key = key;
+	dist_init(&s->dist, &m->pool);
+	return s;
+}
+
+static void add(struct metrics *m, enum metrics_kind kind, uint64_t key, uint64_t ns)
+{
+	struct series *s = get_series(m, &m->kinds[kind], key);
+
+	if (!s || dist_add(&s->dist, ns))
+		m->kinds[kind].nr_dropped++;
+}
+
+static uint64_t to_ns(const struct metrics *m, int64_t ticks)
+{
+	return ticks > 0 ? ticks * m->ns_per_tick : 0;
+}
+
+/* As facts/estimate.h does: the middle between the bounds; only those that were observed as a whole. */
+void metrics_func(struct metrics *m, const struct ldb_row_func *row)
+{
+	if (row->flags & (LDB_FUNC_F_OPEN | LDB_FUNC_F_FROM_START) || row->start_unc == LDB_UNC_UNKNOWN ||
+	    row->end_unc == LDB_UNC_UNKNOWN)
+		return;
+	add(m, METRICS_FUNCTION, row->pc,
+	    to_ns(m, row->end_max - (int64_t)(row->end_unc / 2) - row->start_max + (int64_t)(row->start_unc / 2)));
+}
+
+void metrics_lock(struct metrics *m, const struct ldb_row_lock *row)
+{
+	if (row->op == LDB_LOCK_OP_WAIT && row->flags >> 8 == 0)
+		add(m, METRICS_LOCK, row->lock, to_ns(m, row->end - row->begin));
+}
+
+/* Requests, and threads that wait */
+
+static struct begun *find_begun(const struct open_things *t, uint64_t key)
+{
+	uint32_t n;
+
+	hash_each(&t->hash, hash_mix(0, key), n)
+		if (t->all[n].key == key)
+			return &t->all[n];
+	return NULL;
+}
+
+static struct begun *get_begun(struct open_things *t, uint64_t key)
+{
+	struct begun *b = find_begun(t, key);
+	uint32_t n;
+
+	if (b)
+		return b;
+	if (t->nr_free) {
+		n = t->free[--t->nr_free];
+	} else {
+		if (t->nr == METRICS_OPEN_MAX || !array_room(&t->all, &t->room, t->nr, sizeof(*t->all)))
+			return NULL;
+		n = t->nr++;
+	}
+	if (hash_add(&t->hash, hash_mix(0, key), n))
+		return NULL;
+	t->all[n] = (struct begun){ .key = key, .since = INT64_MIN, .is_open = true };
+	return &t->all[n];
+}
+
+static void end_begun(struct open_things *t, struct begun *b)
+{
+	uint32_t n = b - t->all;
+
+	hash_remove(&t->hash, hash_mix(0, b->key), n);
+	b->is_open = false;
+	if (array_push(t->free, t->nr_free, t->room_free, n))
+		return;		/* its place is lost */
+}
+
+/* The first class of the empty text is that of requests without one. */
+static uint32_t class_of(struct metrics *m, const char *name)
+{
+	int64_t n = intern_string(&m->classes, "");
+
+	if (*name && m->classes.nr < METRICS_SERIES_MAX)
+		n = intern_string(&m->classes, name);
+	return n < 0 ? 0 : n;
+}
+
+void metrics_class(struct metrics *m, uint64_t id, const char *name)
+{
+	struct begun *b = get_begun(&m->requests, id);
+
+	if (b)
+		b->class = class_of(m, name);
+}
+
+static void note_slow(struct metrics *m, const struct slow *new)
+{
+	struct slow *least = &m->slowest[0];
+
+	for (unsigned i = 1; i < METRICS_SLOWEST; i++)
+		if (m->slowest[i].ns < least->ns)
+			least = &m->slowest[i];
+	if (new->ns > least->ns)
+		*least = *new;
+}
+
+static void end_request(struct metrics *m, struct begun *b, int64_t tick)
+{
+	struct slow slow = { .id = b->key, .class = b->class };
+
+	if (b->since != INT64_MIN) {
+		slow.ns = to_ns(m, tick - b->since);
+		add(m, METRICS_REQUEST, b->class, slow.ns);
+		note_slow(m, &slow);
+	}
+	end_begun(&m->requests, b);
+}
+
+static void begin_request(struct metrics *m, const struct ldb_row_req *r, int64_t tick)
+{
+	struct begun *b = get_begun(&m->requests, r->id);
+
+	if (!b)
+		return;
+	if (b->since == INT64_MIN)
+		b->since = tick;
+	if (r->op == LDB_REQ_OP_START)
+		b->tid = r->tid;
+}
+
+/* Those that the thread started last are over. */
+static void end_requests_of(struct metrics *m, const struct ldb_row_req *r)
+{
+	for (size_t i = 0; i < m->requests.nr; i++)
+		if (m->requests.all[i].is_open && m->requests.all[i].tid == r->tid)
+			end_request(m, &m->requests.all[i], r->tick);
+}
+
+static void forget_requests(struct metrics *m)
+{
+	m->requests.nr = m->requests.nr_free = 0;
+	hash_clear(&m->requests.hash);
+}
+
+void metrics_requests(struct metrics *m, const struct ldb_row_req *rows, size_t nr)
+{
+	class_of(m, "");
+	for (size_t i = 0; i < nr; i++) {
+		const struct ldb_row_req *r = &rows[i];
+		struct begun *b;
+
+		switch (r->op) {
+		case LDB_REQ_OP_ARRIVED:
+			begin_request(m, r, r->tick - (int64_t)r->site);
+			break;
+		case LDB_REQ_OP_START:
+		case LDB_REQ_OP_BLOCK:
+			begin_request(m, r, r->tick);
+			break;
+		case LDB_REQ_OP_END:
+			b = find_begun(&m->requests, r->id);
+			if (b)
+				end_request(m, b, r->tick);
+			break;
+		case LDB_REQ_OP_END_ALL:
+			end_requests_of(m, r);
+			break;
+		case LDB_REQ_OP_CUT:
+			forget_requests(m);
+			break;
+		}
+	}
+}
+
+static void waits(struct metrics *m, uint32_t tid, int64_t tick)
+{
+	struct begun *b = get_begun(&m->waiting, tid);
+
+	if (!b)
+		return;
+	/* A thread that has just begun may not be known yet. */
+	b->class = b->class || !m->is_of_program || m->is_of_program(m->thread_arg, tid);
+	if (b->class && b->since == INT64_MIN)
+		b->since = tick;
+}
+
+static void runs(struct metrics *m, uint32_t tid, int64_t tick)
+{
+	struct begun *b = find_begun(&m->waiting, tid);
+
+	if (!b || b->since == INT64_MIN)
+		return;
+	add(m, METRICS_CPU, 0, to_ns(m, tick - b->since));
+	b->since = INT64_MIN;
+}
+
+void metrics_sched(struct metrics *m, const struct ldb_row_sched *rows, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct ldb_row_sched *r = &rows[i];
+
+		if (r->op == LDB_SCHED_OP_WAKEUP && r->flags & LDB_SCHED_F_TID)
+			waits(m, r->tid, r->tick);
+		if (r->op != LDB_SCHED_OP_SWITCH)
+			continue;
+		if (r->flags & LDB_SCHED_F_OTHER)
+			runs(m, r->other, r->tick);
+		if (r->flags & LDB_SCHED_F_TID && LDB_SCHED_STATE(r->flags) == LDB_STATE_RUNNING)
+			waits(m, r->tid, r->tick);
+	}
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sums what is recorded up for monitoring, in memory that does not grow: distributions of the
+ * durations of functions, requests by class, waits for locks and waits for a CPU, from the beginning
+ * of the recording on; and the slowest requests of the last minute.
+ *
+ * They are written to a file from time to time: as OpenMetrics text, or as OTLP's JSON if the name
+ * ends in .json.  The file is replaced as a whole.
+ */
+#ifndef RECORD_METRICS_H
+#define RECORD_METRICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <ldb/trace-format.h>
+#include "record/filter.h"
+
+struct metrics;
+
+/* Returns NULL if there is no memory.  f has the names of functions. */
+struct metrics *metrics_alloc(const char *path, double ns_per_tick, const struct filter *f);
+void metrics_free(struct metrics *m);
+
+/* Is it a thread of the program, and not one of ldb's own?  Without an answer all are. */
+typedef bool metrics_thread_fn(void *arg, uint32_t tid);
+void metrics_on_thread(struct metrics *m, metrics_thread_fn *fn, void *arg);
+
+void metrics_func(struct metrics *m, const struct ldb_row_func *row);
+void metrics_lock(struct metrics *m, const struct ldb_row_lock *row);
+void metrics_class(struct metrics *m, uint64_t id, const char *name);
+/* In order of time. */
+void metrics_requests(struct metrics *m, const struct ldb_row_req *rows, size_t nr);
+void metrics_sched(struct metrics *m, const struct ldb_row_sched *rows, size_t nr);
+
+struct metrics_state {
+	int64_t begin_ns, now_ns;	/* CLOCK_REALTIME */
+	uint64_t calls, observed_calls, nr_lost, nr_threads;
+};
+
+/* Returns 0 or -errno; or OUTFILE_OTHERS of cli/outfile.h. */
+int metrics_write(struct metrics *m, const struct metrics_state *state);
+
+#endif
