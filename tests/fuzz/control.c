@@ -472,6 +472,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	sandbox_recv = receive_one;
 	r = (struct recording){
 		.o = &o, .sock = NO_SOCKET, .pidfd = -1, .drain_ms = 1, .listen_fd = -1,
+		.command = { .listen_fd = -1 },
 		.pid = o.pid, .clock_id = LDB_CLOCK_MONO,
 	};
 	recording_enter(&r, PHASE_HELLO);
