@@ -127,6 +127,9 @@ struct render_timeline {
 
 void text_timeline(const struct render *r, const struct render_timeline *t);
 
+/* timeline-picture.c: its picture. */
+void text_picture(const struct render *r, const struct render_timeline *t);
+
 /*
  * text_story() prints the first line of a timeline, which says where the time went; text_cause()
  * prints one of the causes as a part of a sentence.
