@@ -14,16 +14,13 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 #include "cli/error.h"
-#include "cli/outfile.h"
 #include "cli/units.h"
 #include "record/map-names.h"
 #include "record/proc.h"
 #include "record/recording.h"
 
-#define METRICS_NS	5000000000LL	/* between two writings */
 #define DISK_FREE_PCT	5
 #define DISK_FREE_BYTES	(16ULL << 30)	/* enough, however large the disk is */
 #define SAMPLE_NS	25000		/* what one costs at most, in a virtual machine: overhead.md */
@@ -503,36 +500,6 @@ void output_describe(struct recording *r, bool is_last)
 	write_clock(r);
 }
 
-static void write_metrics(struct recording *r, const struct threads_total *now)
-{
-	struct metrics_state s = { .begin_ns = r->realtime_ns };
-	struct timespec real;
-	int rc;
-
-	clock_gettime(CLOCK_REALTIME, &real);
-	s.now_ns = real.tv_sec * 1000000000LL + real.tv_nsec;
-	s.calls = now->made;
-	s.observed_calls = now->seen;
-	s.nr_threads = now->nr_threads;
-	s.nr_lost = r->nr_lost + r->disk_lost;
-	rc = metrics_write(r->metrics, &s);
-	if (rc && !r->has_metrics_failed)
-		cli_warn("cannot write %s: %s", r->o->metrics, outfile_why(rc));
-	r->has_metrics_failed = rc;
-}
-
-static void write_metrics_sometimes(struct recording *r)
-{
-	int64_t now_ns = clock_mono_ns();
-	struct threads_total now;
-
-	if (!r->metrics || now_ns < r->next_metrics_ns)
-		return;
-	r->next_metrics_ns = now_ns + METRICS_NS;
-	now = threads_now(r->threads);
-	write_metrics(r, &now);
-}
-
 void output_flush(struct recording *r)
 {
 	threads_poll(r->threads);
@@ -548,7 +515,7 @@ void output_second(struct recording *r)
 	flight_second(r);
 	r->bytes = writer_bytes(r->writer);
 	r->disk_lost = writer_lost_rows(r->writer);
-	write_metrics_sometimes(r);
+	output_metrics(r);
 }
 
 void output_live(struct recording *r)
@@ -612,7 +579,7 @@ void output_close(struct recording *r)
 	write_outside(r, r->threads_total.outside_requests);
 	if (r->metrics) {
 		naming_finish(&r->naming, r->filter, r->modules, recording_tick(r, clock_now(r->clock_id)));
-		write_metrics(r, &r->threads_total);
+		output_metrics_now(r, &r->threads_total);
 	}
 	if (unwatched) {
 		snprintf(text, sizeof(text), "%" PRIu64 " thread%s unobserved", unwatched,

@@ -72,6 +72,10 @@ void pack_kernel_irq_name(struct pack *p, unsigned ring, const struct ldb_rec *r
 void pack_kernel_syscall(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_kernel_disk(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 
+/* pack-notes.c: each makes a row of an event of the program. */
+void pack_note(struct pack *p, unsigned ring, const struct ldb_rec *recs);
+void pack_mark(struct pack *p, unsigned ring, const struct ldb_rec *recs);
+
 /* Returns a copy that stays; "": there is no room. */
 const char *pack_keep_text(struct pack *p, const char *text);
 

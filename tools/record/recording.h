@@ -211,6 +211,10 @@ unsigned output_drain(struct recording *r);
 /* Writes all that is known now. */
 void output_flush(struct recording *r);
 
+/* output-metrics.c: with --metrics, now and then; at the end, with what is known then. */
+void output_metrics(struct recording *r);
+void output_metrics_now(struct recording *r, const struct threads_total *now);
+
 /* Writes what is in memory to the disk; called once a second. */
 void output_second(struct recording *r);
 

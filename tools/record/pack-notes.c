@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Turns what a program noted of a request, and what it marked, into rows of the trace; see pack.h. */
+#include <string.h>
+#include "record/pack-private.h"
+
+/* Joins what LDB_PAYLOAD() says is spread over the slots; the size is that of bytes. */
+static void gather(const struct ldb_rec *slots, unsigned nr, char *bytes)
+{
+	memcpy(bytes, &slots[0].arg2, 4);
+	bytes += 4;
+	for (unsigned k = 1; k < nr; k++, bytes += 24) {
+		memcpy(bytes, &slots[k].tsc, 8);
+		memcpy(bytes + 8, &slots[k].tid, 4);
+		memcpy(bytes + 12, &slots[k].arg, 8);
+		memcpy(bytes + 20, &slots[k].arg2, 4);
+	}
+}
+
+/* The texts have no NUL if they fill their place. */
+void pack_note(struct pack *p, unsigned ring, const struct ldb_rec *recs)
+{
+	char bytes[LDB_PAYLOAD(3)] = "", key[LDB_NOTE_KEY_BYTES + 1] = "", text[LDB_NOTE_TEXT_BYTES + 1] = "";
+	bool is_number = recs[0].type == LDB_EV_REQ_NUMBER;
+	struct ldb_row_note row = {
+		.flags = is_number ? LDB_NOTE_F_NUMBER : 0, .tid = recs[0].tid,
+		.tick = pack_tick(p, recs[0].tsc), .id = recs[0].arg, .key = key, .text = text,
+	};
+
+	gather(recs, is_number ? 2 : 3, bytes);
+	memcpy(key, bytes, LDB_NOTE_KEY_BYTES);
+	if (is_number)
+		memcpy(&row.number, bytes + LDB_NOTE_KEY_BYTES, sizeof(row.number));
+	else
+		memcpy(text, bytes + LDB_NOTE_KEY_BYTES, LDB_NOTE_TEXT_BYTES);
+	writer_add_note(p->w, &row);
+}
+
+void pack_mark(struct pack *p, unsigned ring, const struct ldb_rec *recs)
+{
+	char name[LDB_PAYLOAD(2) + 1] = "";
+	struct ldb_row_event row = {
+		.tid = recs[0].tid, .tick = pack_tick(p, recs[0].tsc), .value = (int64_t)recs[0].arg,
+		.name = name,
+	};
+
+	gather(recs, 2, name);
+	writer_add_event(p->w, &row);
+}
