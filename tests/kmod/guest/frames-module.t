@@ -17,8 +17,8 @@ for when in off auto on; do
 	ok "... compared" eval "crowded-check $when.data $when.log 0 >values"
 	sed 's/^/# /' facts values
 	ok "... no row is outside of its bounds" test "$(value outside)" -eq 0
-	[ "$when" = off ] || ok "... nearly all waits are in the right function with all its callers" \
-		sh -c "echo $(value placed) | awk '{ exit !(\$1 >= 95) }'"
+	[ "$when" = off ] || ok "... most waits are in the right function with all its callers" \
+		sh -c "echo $(value placed) | awk '{ exit !(\$1 >= 75) }'"
 done
 check "the module unloads" "rmmod ldb" 0
 finish
