@@ -349,6 +349,6 @@ int main(int argc, char **argv)
 	options.pid = pid;
 	options.monotonic = clock_kind == 1;
 	options.argv = i < argc ? argv + i : NULL;
-	options.store_names = no_symbols ? NULL : store_names;
+	options.store_names = no_symbols || options.live ? NULL : store_names;
 	return record_run(&options);
 }

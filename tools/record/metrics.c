@@ -6,6 +6,8 @@
 #include "base/array.h"
 #include "record/metrics-private.h"
 
+#define CLASS_NONE	UINT32_MAX	/* of one of too many classes */
+
 struct metrics *metrics_alloc(const char *path, double ns_per_tick, const struct filter *f)
 {
 	struct metrics *m = calloc(1, sizeof(*m));
@@ -17,7 +19,11 @@ struct metrics *metrics_alloc(const char *path, double ns_per_tick, const struct
 	m->ns_per_tick = ns_per_tick;
 	/* As if there were many large distributions: each retains few exact values. */
 	m->pool.nr_big = 1U << 20;
-	return m;
+	m->classes.max = METRICS_SERIES_MAX;
+	if (intern_string(&m->classes, "") == 0)	/* of requests without a class */
+		return m;
+	free(m);
+	return NULL;
 }
 
 void metrics_on_thread(struct metrics *m, metrics_thread_fn *fn, void *arg)
@@ -148,11 +154,9 @@ static void end_begun(struct open_things *t, struct begun *b)
 /* The first class of the empty text is that of requests without one. */
 static uint32_t class_of(struct metrics *m, const char *name)
 {
-	int64_t n = intern_string(&m->classes, "");
+	int64_t n = intern_string(&m->classes, name);
 
-	if (*name && m->classes.nr < METRICS_SERIES_MAX)
-		n = intern_string(&m->classes, name);
-	return n < 0 ? 0 : n;
+	return n < 0 ? CLASS_NONE : n;
 }
 
 void metrics_class(struct metrics *m, uint64_t id, const char *name)
@@ -178,7 +182,9 @@ static void end_request(struct metrics *m, struct begun *b, int64_t tick)
 {
 	struct slow slow = { .id = b->key, .class = b->class };
 
-	if (b->since != INT64_MIN) {
+	if (b->since != INT64_MIN && b->class == CLASS_NONE) {
+		m->kinds[METRICS_REQUEST].nr_dropped++;
+	} else if (b->since != INT64_MIN) {
 		slow.ns = to_ns(m, tick - b->since);
 		add(m, METRICS_REQUEST, b->class, slow.ns);
 		note_slow(m, &slow);
@@ -190,8 +196,10 @@ static void begin_request(struct metrics *m, const struct ldb_row_req *r, int64_
 {
 	struct begun *b = get_begun(&m->requests, r->id);
 
-	if (!b)
+	if (!b) {
+		m->kinds[METRICS_REQUEST].nr_dropped++;
 		return;
+	}
 	if (b->since == INT64_MIN)
 		b->since = tick;
 	if (r->op == LDB_REQ_OP_START)
@@ -206,15 +214,14 @@ static void end_requests_of(struct metrics *m, const struct ldb_row_req *r)
 			end_request(m, &m->requests.all[i], r->tick);
 }
 
-static void forget_requests(struct metrics *m)
+static void forget(struct open_things *t)
 {
-	m->requests.nr = m->requests.nr_free = 0;
-	hash_clear(&m->requests.hash);
+	t->nr = t->nr_free = 0;
+	hash_clear(&t->hash);
 }
 
 void metrics_requests(struct metrics *m, const struct ldb_row_req *rows, size_t nr)
 {
-	class_of(m, "");
 	for (size_t i = 0; i < nr; i++) {
 		const struct ldb_row_req *r = &rows[i];
 		struct begun *b;
@@ -236,7 +243,8 @@ void metrics_requests(struct metrics *m, const struct ldb_row_req *rows, size_t 
 			end_requests_of(m, r);
 			break;
 		case LDB_REQ_OP_CUT:
-			forget_requests(m);
+			forget(&m->requests);
+			forget(&m->waiting);
 			break;
 		}
 	}
@@ -246,8 +254,10 @@ static void waits(struct metrics *m, uint32_t tid, int64_t tick)
 {
 	struct begun *b = get_begun(&m->waiting, tid);
 
-	if (!b)
+	if (!b) {
+		m->kinds[METRICS_CPU].nr_dropped++;
 		return;
+	}
 	/* A thread that has just begun may not be known yet. */
 	b->class = b->class || !m->is_of_program || m->is_of_program(m->thread_arg, tid);
 	if (b->class && b->since == INT64_MIN)
@@ -268,14 +278,22 @@ void metrics_sched(struct metrics *m, const struct ldb_row_sched *rows, size_t n
 {
 	for (size_t i = 0; i < nr; i++) {
 		const struct ldb_row_sched *r = &rows[i];
+		struct begun *b;
 
+		if (r->op == LDB_SCHED_OP_EXIT && (b = find_begun(&m->waiting, r->tid)))
+			end_begun(&m->waiting, b);
 		if (r->op == LDB_SCHED_OP_WAKEUP && r->flags & LDB_SCHED_F_TID)
 			waits(m, r->tid, r->tick);
 		if (r->op != LDB_SCHED_OP_SWITCH)
 			continue;
 		if (r->flags & LDB_SCHED_F_OTHER)
 			runs(m, r->other, r->tick);
-		if (r->flags & LDB_SCHED_F_TID && LDB_SCHED_STATE(r->flags) == LDB_STATE_RUNNING)
+		if (!(r->flags & LDB_SCHED_F_TID))
+			continue;
+		/* Who goes to sleep has run, also if its coming was lost. */
+		if (LDB_SCHED_STATE(r->flags) == LDB_STATE_RUNNING)
 			waits(m, r->tid, r->tick);
+		else if ((b = find_begun(&m->waiting, r->tid)))
+			b->since = INT64_MIN;
 	}
 }

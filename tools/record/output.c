@@ -309,6 +309,8 @@ static void open_filter(struct recording *r)
 		r->metrics = metrics_alloc(o->metrics, 1e9 / r->session.info.tsc_hz, r->filter);
 		r->filter->names_all = r->filter->has_funcs = true;
 		pack_set_metrics(r->pack, r->metrics);
+		if (o->kernel_only && r->metrics)
+			metrics_on_thread(r->metrics, NULL, NULL);	/* no pages say whose a thread is */
 	}
 	if (o->functions && !filter_set_functions(r->filter, o->functions))
 		writer_add_meta(r->writer, "functions", o->functions);
@@ -580,6 +582,8 @@ void output_close(struct recording *r)
 	if (r->metrics) {
 		naming_finish(&r->naming, r->filter, r->modules, recording_tick(r, clock_now(r->clock_id)));
 		output_metrics_now(r, &r->threads_total);
+		/* Nothing else is written then. */
+		r->failed |= r->o->live && r->has_metrics_failed;
 	}
 	if (unwatched) {
 		snprintf(text, sizeof(text), "%" PRIu64 " thread%s unobserved", unwatched,

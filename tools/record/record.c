@@ -53,7 +53,8 @@ static void on_signal(struct recording *r, int signal)
 {
 	bool is_running = r->launch.pid && !r->launch.ended;
 
-	if (r->o->live && signal != SIGCHLD) {
+	/* Only where somebody watches does the wish to stop end the program, too. */
+	if (r->o->live && r->o->live->stop_fd >= 0 && signal != SIGCHLD) {
 		stop_live(r);
 		return;
 	}
