@@ -82,7 +82,9 @@ static bool is_loop_call(const char *name)
 void flight_stalls_starts(struct flight_stalls *s, const struct ldb_row_req *rows, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		if (rows[i].op == LDB_REQ_OP_START && loop_of(s, rows[i].tid))
+		if (rows[i].op == LDB_REQ_OP_CUT)
+			array_push(s->moments, s->nr, s->room, { rows[i].tick, rows[i].tick, 0 });
+		else if (rows[i].op == LDB_REQ_OP_START && loop_of(s, rows[i].tid))
 			array_push(s->moments, s->nr, s->room, { rows[i].tick, rows[i].tick, rows[i].tid });
 }
 
@@ -95,10 +97,22 @@ void flight_stalls_calls(struct flight_stalls *s, const struct ldb_row_syscall *
 
 COMPARE(by_time, struct moment, UP(from))
 
+/* A pause begins or ends: what was not recorded is no stall. */
+static void follow_pause(struct flight_stalls *s, int64_t tick)
+{
+	for (size_t i = 0; i < s->nr_loops; i++)
+		if (s->loops[i].last < tick)
+			s->loops[i].last = tick;
+}
+
 static void follow(struct flight_stalls *s, const struct moment *m)
 {
 	struct loop *l = loop_of(s, m->tid);
 
+	if (!m->tid) {
+		follow_pause(s, m->from);
+		return;
+	}
 	if (!l) {
 		if (m->from == m->to || s->nr_loops == LOOPS_MAX ||
 		    !array_room(&s->loops, &s->room_loops, s->nr_loops, sizeof(*s->loops)) ||

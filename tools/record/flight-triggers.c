@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Conditions for a dump; see flight-triggers.h. */
 #include <ctype.h>
+#include <linux/ldb.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -225,13 +226,19 @@ static void lock_met(struct flight_triggers *t, const struct trigger *x, const s
 	t->fn(t->arg, why);
 }
 
+/* Not conditions, semaphores, barriers and the ends of threads: there a wait is usual. */
+static bool is_lock(uint32_t flags)
+{
+	return LDB_LOCK_KIND(flags) <= LDB_LOCK_SPIN || LDB_LOCK_KIND(flags) == LDB_LOCK_OWN;
+}
+
 void flight_triggers_locks(struct flight_triggers *t, const struct ldb_row_lock *rows, size_t nr)
 {
 	for (size_t i = 0; i < t->nr; i++) {
 		const struct trigger *x = &t->all[i];
 
 		for (size_t k = 0; x->what == WHAT_LOCK && k < nr; k++)
-			if (rows[k].op == LDB_LOCK_OP_WAIT && (double)rows[k].end - rows[k].begin > x->limit)
+			if (rows[k].op == LDB_LOCK_OP_WAIT && is_lock(rows[k].flags) && (double)rows[k].end - rows[k].begin > x->limit)
 				lock_met(t, x, &rows[k]);
 	}
 }

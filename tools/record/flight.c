@@ -616,4 +616,5 @@ void flight_finish(struct recording *r)
 	flight_dumps_wait(f->dumps);
 	report_done(f);
 	r->flight_total = f->total;
+	r->failed |= f->total.nr_failed > 0;
 }

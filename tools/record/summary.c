@@ -77,15 +77,17 @@ void summary_root(const struct recording *r)
 static void print_flight(const struct recording *r)
 {
 	const struct flight_total *t = &r->flight_total;
-	char events[UNITS_ROOM], text[256];
+	char events[UNITS_ROOM], text[256], failed[48] = "";
 
 	cli_note("ldb-record: flight: %.1f s, %s events, %" PRIu64 " lost, %" PRIu64 " dump%s",
 		 (r->end_ns - r->begin_ns) / 1e9, units_count(r->nr_events, events), lost(r), t->nr_dumps,
 		 t->nr_dumps == 1 ? "" : "s");
+	if (t->nr_failed)
+		snprintf(failed, sizeof(failed), "; %" PRIu64 " failed", t->nr_failed);
 	cli_note("  %" PRIu64 " trigger%s: %" PRIu64 " in the dump of an earlier one%s%s%s", t->nr_triggers,
 		 t->nr_triggers == 1 ? "" : "s", t->nr_joined,
 		 *flight_suppressed(t, text, sizeof(text)) ? ", suppressed " : "", text,
-		 t->nr_failed ? "; dumps failed" : "");
+		 failed);
 	if (!r->o->kernel_only)
 		print_threads(&r->threads_total);
 	print_kernel(r);
