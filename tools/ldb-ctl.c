@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "cli/command-name.h"
 #include "cli/error.h"
+#include "cli/json.h"
 #include "cli/opts.h"
 
 #define WAIT_S	10
@@ -71,12 +72,18 @@ static int call(pid_t pid)
 /* Prints "key=value; key=value", a line for each. */
 static void print_status(char *text)
 {
-	const char *between = "{ ";
+	struct json j;
 
+	if (is_json) {
+		json_init(&j, stdout);
+		json_flat(&j);
+		json_object_begin(&j, NULL);
+	}
 	for (char *pair = text, *next; pair; pair = next) {
 		char *value;
 
-		next = strstr(pair, "; ");
+		/* The last one is a path, which may contain anything. */
+		next = strncmp(pair, "output=", 7) ? strstr(pair, "; ") : NULL;
 		if (next) {
 			*next = '\0';
 			next += 2;
@@ -87,14 +94,17 @@ static void print_status(char *text)
 		*value++ = '\0';
 		if (!is_json)
 			printf("%-18s %s\n", pair, value);
-		else if (value[strspn(value, "0123456789.")])
-			printf("%s\"%s\": \"%s\"", between, pair, value);
+		else if (!strcmp(pair, "output") || !*value || value[strspn(value, "0123456789.")])
+			json_string(&j, pair, value);
+		else if (strchr(value, '.'))
+			json_double(&j, pair, strtod(value, NULL));
 		else
-			printf("%s\"%s\": %s", between, pair, value);
-		between = ", ";
+			json_u64(&j, pair, strtoull(value, NULL, 10));
 	}
-	if (is_json)
-		printf(" }\n");
+	if (is_json) {
+		json_object_end(&j);
+		json_end(&j);
+	}
 }
 
 static void print_answer(char *answer, const char *command)

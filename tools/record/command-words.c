@@ -96,7 +96,7 @@ static void do_resume(struct recording *r, char *args, struct answer *a)
 static void do_stop(struct recording *r, char *args, struct answer *a)
 {
 	done(a, NULL);
-	recording_detach(r, "detached");
+	r->command.wants_stop = true;
 }
 
 static void do_dump(struct recording *r, char *args, struct answer *a)

@@ -55,6 +55,15 @@ static bool is_allowed(int fd)
 	return control_peer(fd, &pid, &uid) && (!uid || uid == geteuid());
 }
 
+/* All places are taken: who waits would wake the recorder for ever. */
+static void refuse_all(const struct command *c)
+{
+	int fd;
+
+	while ((fd = accept4(c->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+		close(fd);
+}
+
 static void accept_all(struct command *c)
 {
 	for (unsigned i = 0; i < COMMAND_CLIENTS; i++) {
@@ -69,6 +78,7 @@ static void accept_all(struct command *c)
 		if (!is_allowed(free->fd))
 			drop(free);
 	}
+	refuse_all(c);
 }
 
 static void answer(struct recording *r, struct command_client *c, char *line)
@@ -123,4 +133,8 @@ void command_serve(struct recording *r)
 	for (unsigned i = 0; i < COMMAND_CLIENTS && r->command.listen_fd >= 0; i++)
 		if (r->command.clients[i].fd >= 0)
 			serve(r, &r->command.clients[i]);
+	if (r->command.wants_stop) {
+		r->command.wants_stop = false;
+		recording_detach(r, "detached");
+	}
 }

@@ -9,6 +9,7 @@
 #ifndef RECORD_COMMAND_H
 #define RECORD_COMMAND_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct recording;
@@ -17,6 +18,7 @@ struct recording;
 
 struct command {
 	int listen_fd;		/* -1: none */
+	bool wants_stop;	/* when the answer was sent */
 	struct command_client {
 		int fd;		/* -1: free */
 		size_t nr;
