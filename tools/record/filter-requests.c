@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "record/filter-private.h"
 #include "record/filter-requests.h"
+#include "record/req-tags.h"
 
 #define IDS_MAX		(1U << 20)	/* more open requests are written whatever was chosen */
 
@@ -18,11 +19,11 @@ struct id {
 	uint64_t id;
 	uint32_t tid;		/* of its first row */
 	bool is_free;
-	bool has_class, is_chosen;
-	bool is_decided;
+	bool is_chosen;
 };
 
 struct filter_ids {
+	struct req_tags *tags;	/* is a request of that class written? */
 	struct hash hash;	/* of all that are not free, by id */
 	struct id *all;
 	size_t nr, room;
@@ -32,13 +33,21 @@ struct filter_ids {
 
 struct filter_ids *filter_ids_alloc(void)
 {
-	return calloc(1, sizeof(struct filter_ids));
+	struct filter_ids *t = calloc(1, sizeof(*t));
+
+	if (t)
+		t->tags = req_tags_alloc();
+	if (t && t->tags)
+		return t;
+	free(t);
+	return NULL;
 }
 
 void filter_ids_free(struct filter_ids *t)
 {
 	if (!t)
 		return;
+	req_tags_free(t->tags);
 	hash_free(&t->hash);
 	free(t->all);
 	free(t->free);
@@ -55,13 +64,10 @@ static struct id *find(struct filter_ids *t, uint64_t id)
 	return NULL;
 }
 
-static struct id *get(struct filter_ids *t, uint64_t id)
+static struct id *add(struct filter_ids *t, uint64_t id)
 {
-	struct id *found = find(t, id);
 	uint32_t n;
 
-	if (found)
-		return found;
 	if (t->nr_free) {
 		n = t->free[--t->nr_free];
 	} else {
@@ -93,36 +99,38 @@ static bool has_class(const struct filter *f, const char *name)
 	return filter_list_has(f->classes, names);
 }
 
-bool filter_wants_class(struct filter *f, uint64_t id, const char *name)
+bool filter_wants_class(struct filter *f, uint64_t id, int64_t tick, const char *name)
 {
-	struct id *i = get(f->ids, id);
+	bool is_chosen = has_class(f, name);
 
-	if (!i)
-		return true;
-	if (!i->is_decided) {
-		i->has_class = true;
-		i->is_chosen = has_class(f, name);
-	}
-	return i->is_chosen;
+	/* If there are too many it has none. */
+	req_tags_add(f->ids->tags, id, tick, is_chosen);
+	return is_chosen;
 }
 
-static void decide(struct filter *f, struct id *i, const struct ldb_row_req *row)
+/* The first row of a request decides.  NULL: there are too many. */
+static struct id *begin(struct filter *f, const struct ldb_row_req *row)
 {
-	if (i->is_decided)
-		return;
-	i->is_decided = true;
+	struct id *i = add(f->ids, row->id);
+	uint32_t is_chosen;
+
+	if (!i)
+		return NULL;
 	i->tid = row->tid;
-	if (!i->has_class)
-		i->is_chosen = has_class(f, "");
+	i->is_chosen = req_tags_find(f->ids->tags, row->id, row->tick, INT64_MAX, &is_chosen) ?
+		       is_chosen : has_class(f, "");
 	f->left[LDB_LEFT_REQUESTS - LDB_LEFT_PAUSE] += !i->is_chosen && row->op != LDB_REQ_OP_END;
+	return i;
 }
 
 /* Those of a thread have ended; tid 0: all have. */
-static void forget_of(struct filter_ids *t, uint32_t tid)
+static void forget_of(struct filter_ids *t, uint32_t tid, int64_t tick)
 {
 	for (size_t n = 0; n < t->nr; n++)
-		if (!t->all[n].is_free && t->all[n].is_decided && (!tid || t->all[n].tid == tid))
+		if (!t->all[n].is_free && (!tid || t->all[n].tid == tid)) {
+			req_tags_forget(t->tags, t->all[n].id, tick);
 			forget(t, &t->all[n]);
+		}
 }
 
 static bool wants_row(struct filter *f, const struct ldb_row_req *row)
@@ -131,16 +139,17 @@ static bool wants_row(struct filter *f, const struct ldb_row_req *row)
 	bool is_chosen;
 
 	if (row->op == LDB_REQ_OP_END_ALL || row->op == LDB_REQ_OP_CUT) {
-		forget_of(f->ids, row->op == LDB_REQ_OP_CUT ? 0 : row->tid);
+		forget_of(f->ids, row->op == LDB_REQ_OP_CUT ? 0 : row->tid, row->tick);
 		return true;
 	}
-	i = get(f->ids, row->id);
+	i = find(f->ids, row->id) ?: begin(f, row);
 	if (!i)
 		return true;
-	decide(f, i, row);
 	is_chosen = i->is_chosen;
-	if (row->op == LDB_REQ_OP_END)
+	if (row->op == LDB_REQ_OP_END) {
+		req_tags_forget(f->ids->tags, row->id, row->tick);
 		forget(f->ids, i);
+	}
 	return is_chosen;
 }
 

@@ -53,7 +53,7 @@ bool filter_wants_func(struct filter *f, const struct ldb_row_func *row);
 bool filter_wants_lock(struct filter *f, const struct ldb_row_lock *row);
 
 /* The request has this class.  Returns whether it is to be written. */
-bool filter_wants_class(struct filter *f, uint64_t id, const char *name);
+bool filter_wants_class(struct filter *f, uint64_t id, int64_t tick, const char *name);
 /* Removes the rows that are not to be written; returns how many are left. */
 size_t filter_requests(struct filter *f, struct ldb_row_req *rows, size_t nr);
 

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "record/metrics.h"
+#include "record/req-tags.h"
 
 #define METRICS_SERIES_MAX	1024	/* of each kind; what others have is counted */
 #define METRICS_SLOWEST		5	/* requests of a minute */
@@ -53,6 +54,7 @@ struct metrics {
 		uint32_t *free;
 		size_t nr_free, room_free;
 	} requests, waiting;
+	struct req_tags *tags;		/* number of the class */
 	struct slow slowest[METRICS_SLOWEST], before[METRICS_SLOWEST];	/* of this minute, and the last */
 	int64_t first_minute, minute;
 };

@@ -20,8 +20,10 @@ struct metrics *metrics_alloc(const char *path, double ns_per_tick, const struct
 	/* As if there were many large distributions: each retains few exact values. */
 	m->pool.nr_big = 1U << 20;
 	m->classes.max = METRICS_SERIES_MAX;
-	if (intern_string(&m->classes, "") == 0)	/* of requests without a class */
+	m->tags = req_tags_alloc();
+	if (m->tags && intern_string(&m->classes, "") == 0)	/* of requests without a class */
 		return m;
+	req_tags_free(m->tags);
 	free(m);
 	return NULL;
 }
@@ -52,6 +54,7 @@ void metrics_free(struct metrics *m)
 	free_open(&m->requests);
 	free_open(&m->waiting);
 	intern_free(&m->classes);
+	req_tags_free(m->tags);
 	free(m);
 }
 
@@ -159,12 +162,10 @@ static uint32_t class_of(struct metrics *m, const char *name)
 	return n < 0 ? CLASS_NONE : n;
 }
 
-void metrics_class(struct metrics *m, uint64_t id, const char *name)
+void metrics_class(struct metrics *m, uint64_t id, int64_t tick, const char *name)
 {
-	struct begun *b = get_begun(&m->requests, id);
-
-	if (b)
-		b->class = class_of(m, name);
+	/* If there are too many it has none. */
+	req_tags_add(m->tags, id, tick, class_of(m, name));
 }
 
 static void note_slow(struct metrics *m, const struct slow *new)
@@ -180,8 +181,11 @@ static void note_slow(struct metrics *m, const struct slow *new)
 
 static void end_request(struct metrics *m, struct begun *b, int64_t tick)
 {
-	struct slow slow = { .id = b->key, .class = b->class };
+	struct slow slow = { .id = b->key };
 
+	if (req_tags_find(m->tags, b->key, b->since, tick, &b->class))
+		slow.class = b->class;
+	req_tags_forget(m->tags, b->key, tick);
 	if (b->since != INT64_MIN && b->class == CLASS_NONE) {
 		m->kinds[METRICS_REQUEST].nr_dropped++;
 	} else if (b->since != INT64_MIN) {
@@ -244,6 +248,7 @@ void metrics_requests(struct metrics *m, const struct ldb_row_req *rows, size_t 
 			break;
 		case LDB_REQ_OP_CUT:
 			forget(&m->requests);
+			req_tags_forget_all(m->tags);
 			forget(&m->waiting);
 			break;
 		}

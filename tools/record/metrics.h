@@ -27,7 +27,7 @@ void metrics_on_thread(struct metrics *m, metrics_thread_fn *fn, void *arg);
 
 void metrics_func(struct metrics *m, const struct ldb_row_func *row);
 void metrics_lock(struct metrics *m, const struct ldb_row_lock *row);
-void metrics_class(struct metrics *m, uint64_t id, const char *name);
+void metrics_class(struct metrics *m, uint64_t id, int64_t tick, const char *name);
 /* In order of time. */
 void metrics_requests(struct metrics *m, const struct ldb_row_req *rows, size_t nr);
 void metrics_sched(struct metrics *m, const struct ldb_row_sched *rows, size_t nr);

@@ -374,10 +374,10 @@ static void class_event(struct pack *p, unsigned ring, const struct ldb_rec *rec
 	row.tick = pack_tick(p, r.tsc);
 	row.id = r.id;
 	row.name = name;
-	if (p->filter && p->filter->has_classes && !filter_wants_class(p->filter, r.id, name))
+	if (p->filter && p->filter->has_classes && !filter_wants_class(p->filter, r.id, row.tick, name))
 		return;
 	if (p->metrics)
-		metrics_class(p->metrics, r.id, name);
+		metrics_class(p->metrics, r.id, row.tick, name);
 	writer_add_reqname(p->w, &row);
 }
 
