@@ -188,7 +188,8 @@ static bool read_chains(struct reading *r, bool leaves, struct ldb_frame_seen *i
 		return false;
 	if (r->now < (leaves ? t->chain.paid : t->chain.samples_paid) || !has_room(r->sc, leaves))
 		return false;
-	r->nr_left = FRAMES_MAX;
+	/* All of it fits into a quarter of the ring, which has_room() has left. */
+	r->nr_left = min_t(u32, FRAMES_MAX, ldb_quarter(r->sc) / 4);
 	r->all = r->now >= t->chain.next_all;
 	if (r->all) {
 		t->chain.next_all = r->now + READ_ONCE(s->chains.all_after);
@@ -196,9 +197,13 @@ static bool read_chains(struct reading *r, bool leaves, struct ldb_frame_seen *i
 	}
 	ok = read_blocks(r, nr, innermost);
 	pay(r, leaves);
-	if (!ok)
-		local_inc(&r->sc->unreadable);
-	return ok;
+	if (ok)
+		return true;
+	local_inc(&r->sc->unreadable);
+	/* Too much was called, and will have been for a while: the ring is not for that alone. */
+	if (r->nr_left < 0)
+		*(leaves ? &t->chain.paid : &t->chain.samples_paid) = r->now + READ_ONCE(s->chains.all_after);
+	return false;
 }
 
 /* Interrupts are off. */
@@ -227,7 +232,8 @@ void ldb_chain_at_tick(struct ldb_thread *t)
 
 static u64 ticks(const struct ldb_session *s, u64 ns)
 {
-	return mul_u64_u64_div_u64(min_t(u64, ns, S64_MAX), ldb_clock_hz(s->clock), NSEC_PER_SEC);
+	/* x86 divides with an exception if the result has no room. */
+	return mul_u64_u64_div_u64(min_t(u64, ns, LDB_DURATION_MAX), ldb_clock_hz(s->clock), NSEC_PER_SEC);
 }
 
 static void configure(struct ldb_session *s, const struct ldb_chains *c)

@@ -41,17 +41,21 @@ static __always_inline struct ldb_who ldb_name(struct ldb_session_cpu *sc, struc
 
 /*
  * These enclose accesses to user memory that must not fault pages in.  With preemption counted,
- * the probes cannot fault pages in anyway.
+ * the probes cannot fault pages in anyway; but access_ok() of some debug kernels insists on it in
+ * interrupts.
  */
+#define LDB_MUST_DISABLE_FAULTS	\
+	(!IS_ENABLED(CONFIG_PREEMPT_COUNT) || IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP))
+
 static __always_inline void ldb_nofault_begin(void)
 {
-	if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
+	if (LDB_MUST_DISABLE_FAULTS)
 		pagefault_disable();
 }
 
 static __always_inline void ldb_nofault_end(void)
 {
-	if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
+	if (LDB_MUST_DISABLE_FAULTS)
 		pagefault_enable();
 }
 

@@ -39,6 +39,7 @@
 #include "order.h"
 #include "seq.h"
 
+#define LDB_DURATION_MAX	(86400ULL * NSEC_PER_SEC)	/* that user space gives; as ticks it is far from 2^64 */
 #define LDB_THREAD_BITS		12	/* buckets of the table of threads */
 #define LDB_SEEN_BITS		9	/* names of others that were written lately */
 #define LDB_FLIGHT_BITS		11	/* what block devices work on at a time */

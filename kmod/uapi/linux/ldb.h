@@ -857,7 +857,8 @@ struct ldb_chains {
 	/*
 	 * Returned, of all CPUs since the session was made, in units of its clock: how long
 	 * readings took of threads that left, and of those that were interrupted; how many of
-	 * those there were; and how long CPUs were idle between threads of the session.
+	 * those there were; and how long, at most, CPUs were idle between threads of the session:
+	 * what other programs ran in between is not known.
 	 */
 	__u64	switches, samples, nr_samples, idle;
 };

@@ -577,7 +577,9 @@ static void test_chains(void)
 	}
 	is_int(failed, 0, "CHAINS with nonsense");
 	c.nr_blocks = 0;
-	is_int(dev_ioctl(d.fd, LDB_IOC_CHAINS, &c), 0, "CHAINS no more");
+	c.tick_ns = ~0ULL;
+	c.share = ~0U;
+	is_int(dev_ioctl(d.fd, LDB_IOC_CHAINS, &c), 0, "CHAINS no more, with times that no clock has");
 	dev_close(&d);
 }
 
@@ -621,6 +623,8 @@ static void test_calls(void)
 	is_int(calls_of_child(d.fd, &c), -EPERM, "CALLS by another process");
 	memset(c.how, 0xff, sizeof(c.how));
 	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, &c), 0, "CALLS with nonsense");
+	c.min_ns = ~0ULL;
+	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, &c), 0, "CALLS of a length that is more than a clock has");
 	/* What is no descriptor, too. */
 	usleep(3000);
 	poll((void *)-1, 0, 3);
