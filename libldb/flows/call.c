@@ -240,8 +240,10 @@ static __attribute__((noinline)) RETURN(return_unusual)
 		slot_free(s);
 	} else {
 		flow_self.top = s->up;
-		s->sp = 0;
 		flow_slot_adrift(s);
+		/* Last: from here on its owner, or another thread, may take it. */
+		__asm__ volatile("" : : : "memory");
+		s->sp = 0;
 	}
 	return (struct flow_result){ a, b };
 }

@@ -58,6 +58,7 @@ static void give_back(struct flow_slot *s)
 
 	s->sp = 0;
 	s->cfa = FLOW_CFA;
+	s->is_adrift = false;
 	s->owner = 0;
 	do
 		s->start = (uint32_t)head;
@@ -158,7 +159,7 @@ static bool find_left(const struct thread *t, uint64_t sp)
 	bool is_own = is_on_own_stack(t, sp), found = false;
 
 	for (struct flow_slot *s = slot_at(flow_self.all); s; s = slot_at(next_of[number_of(s)])) {
-		if (s->is_adrift) {
+		if (s->is_adrift && !s->sp) {
 			s->is_adrift = false;
 			put_into_list(s);
 		} else if (is_own && is_left(t, s, sp)) {
