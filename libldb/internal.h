@@ -184,6 +184,7 @@ static inline void session_write_nothing(struct session_active *a)
 static inline void session_publish(struct session_active *a, bool is_paused)
 {
 	a->epoch++;
+	a->lock_epoch++;	/* what threads know of locks is of an earlier recording */
 	if (is_paused)
 		session_write_nothing(a);
 	else

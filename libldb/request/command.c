@@ -36,15 +36,16 @@ void command_stop(void)
 void command_dump(const char *why)
 {
 	uint32_t none = DUMP_NONE;
-	unsigned n = 0;
+	char text[LDB_DUMP_WHY_MAX + 1] = "";
 
+	/* Before anything has changed: this may be no text, and the program handle that. */
+	for (unsigned n = 0; why && n < LDB_DUMP_WHY_MAX && why[n]; n++)
+		text[n] = why[n];
 	if (!atomic_compare_exchange_strong(&wish.dump, &none, DUMP_WRITING)) {
 		atomic_fetch_add(&wish.nr_more, 1);
 		return;
 	}
-	for (; why && why[n] && n < LDB_DUMP_WHY_MAX; n++)
-		wish.why[n] = why[n];
-	wish.why[n] = 0;
+	memcpy(wish.why, text, sizeof(text));
 	atomic_store(&wish.dump, DUMP_WANTED);
 }
 

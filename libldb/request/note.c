@@ -34,7 +34,7 @@ _Static_assert(LDB_EVENT_NAME_MAX == LDB_PAYLOAD(2), "so does a name");
 
 static void copy_text(char *to, const char *text, unsigned size)
 {
-	for (unsigned n = 0; text && text[n] && n < size; n++)
+	for (unsigned n = 0; text && n < size && text[n]; n++)
 		to[n] = text[n];
 }
 

@@ -101,7 +101,7 @@ static void request_class(uint64_t id, const char *name)
 
 	if (!session_wants_tags())
 		return;
-	for (unsigned n = 0; name && name[n] && n < LDB_CLASS_MAX; n++)
+	for (unsigned n = 0; name && n < LDB_CLASS_MAX && name[n]; n++)
 		bytes[n] = name[n];
 	memcpy(&req.payload0, bytes, 4);
 	memcpy(&req.queue, bytes + 4, 8);

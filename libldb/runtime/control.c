@@ -151,7 +151,8 @@ static void send_commands(void)
 {
 	struct ldb_msg_command c;
 
-	while (command_next(&c))
+	/* A dump and a change; what is wanted meanwhile goes with the next wake-up. */
+	for (int i = 0; i < 2 && command_next(&c); i++)
 		msg_send(&c, LDB_MSG_COMMAND, sizeof(c));
 }
 
@@ -166,8 +167,10 @@ static bool count_one(void *total, const char *name, long fd)
 /* Counts threads the kernel has and the registry has not; ours are not counted. */
 static uint32_t count_unwatched(void)
 {
-	uint32_t total = 0, known = order_live_count(&nr_live) + 1 + session.nr_scanners;
+	uint32_t total = 0, known = order_live_count(&nr_live) + 1;
 
+	if (!tune_is_paused())
+		known += session.nr_scanners;
 	raw_each_entry("/proc/self/task", count_one, &total);
 	return total > known ? total - known : 0;
 }
@@ -443,6 +446,7 @@ static void serve(bool resumes)
 		if (attached) {
 			send_modules();
 			send_commands();
+			tune_again();
 			session_populate();
 		}
 		/*

@@ -174,6 +174,8 @@ void tune_begin(const struct ldb_msg_attach *a);
 /* Changes that; returns 0, or -errno: it stays paused. */
 int tune(const struct ldb_tune *t);
 bool tune_is_paused(void);
+/* Tries again what failed for want of a thread; to be called now and then. */
+void tune_again(void);
 
 /* control.c */
 

@@ -11,6 +11,7 @@
 
 static uint32_t level;		/* while locks are recorded */
 static bool is_paused;
+static bool wants_resume;	/* it could not be resumed: no scanner could be started */
 
 bool tune_is_paused(void)
 {
@@ -28,6 +29,7 @@ void tune_begin(const struct ldb_msg_attach *a)
 {
 	level = session_page.a.mutex_level = a->mutex_level;
 	is_paused = a->tune.flags & LDB_TUNE_PAUSED;
+	wants_resume = false;
 	set(&a->tune);
 }
 
@@ -83,12 +85,25 @@ static int resume_now(void)
 int tune(const struct ldb_tune *t)
 {
 	bool pauses = t->flags & LDB_TUNE_PAUSED;
+	int ret;
 
 	set(t);
-	if (pauses == is_paused)
+	if (pauses == is_paused) {
+		wants_resume = false;
 		return 0;
-	if (!pauses)
-		return resume_now();
-	pause_now();
-	return 0;
+	}
+	if (pauses) {
+		wants_resume = false;
+		pause_now();
+		return 0;
+	}
+	ret = resume_now();
+	wants_resume = ret;
+	return ret;
+}
+
+void tune_again(void)
+{
+	if (wants_resume && is_paused)
+		wants_resume = resume_now();
 }
