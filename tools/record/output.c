@@ -514,6 +514,7 @@ void output_flush(struct recording *r)
 void output_second(struct recording *r)
 {
 	output_flush(r);
+	recording_tune_again(r);
 	flight_second(r);
 	r->bytes = writer_bytes(r->writer);
 	r->disk_lost = writer_lost_rows(r->writer);

@@ -12,9 +12,20 @@ int recording_tune(struct recording *r)
 {
 	union control_message m = { .tune = { .tune = r->tune } };
 
+	int ret;
+
+	r->must_tune = false;
 	if (r->sock < 0 || r->phase < PHASE_ATTACH || r->phase > PHASE_RUNNING)
 		return 0;
-	return control_send(r->sock, &m, LDB_MSG_TUNE, -1);
+	ret = control_send(r->sock, &m, LDB_MSG_TUNE, -1);
+	r->must_tune = ret;	/* the runtime has not read earlier ones yet */
+	return ret;
+}
+
+void recording_tune_again(struct recording *r)
+{
+	if (r->must_tune)
+		recording_tune(r);
 }
 
 static int64_t now(const struct recording *r)

@@ -49,7 +49,7 @@ struct recording {
 	struct giveway *giveway;	/* while it runs; NULL: it does not */
 	bool has_tried_giveway;
 	struct ldb_tune tune;	/* what the runtime is to record */
-	bool is_paused;
+	bool is_paused, must_tune;
 	int64_t pause_tick;	/* since when */
 	uint64_t nr_pauses;
 	uint64_t left_total[FILTER_NR_LEFT];
@@ -161,6 +161,8 @@ void recording_end_paused(struct recording *r);
 
 /* Sends r->tune to the runtime.  Returns 0 or -errno; if there is none now, it gets it later. */
 int recording_tune(struct recording *r);
+/* Sends it again if it could not be sent. */
+void recording_tune_again(struct recording *r);
 
 /* messages.c */
 
