@@ -435,9 +435,9 @@ static void check_page(void)
 	if (opt.mutex + opt.requests + opt.sched + opt.samples + opt.summary + opt.tree + opt.graph + open_is_data(&opt.open))
 		cli_usage("a page holds every report: -o FILE.html goes with none of --mutex, --requests, "
 			  "--sched, --samples, --tree, --graph, --summary, --json and --csv");
-	if (opt.by || opt.has_sort || opt.has_top || opt.function || opt.class)
+	if (opt.by || opt.has_sort || opt.has_top || opt.function || opt.class || opt.note.nr)
 		cli_usage("a page is sorted and filtered in the browser: -o FILE.html does not go with "
-			  "--by, --sort, --top, --function and --class");
+			  "--by, --sort, --top, --function, --class and --note");
 }
 
 int main(int argc, char **argv)
