@@ -625,6 +625,8 @@ static void test_calls(void)
 	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, &c), 0, "CALLS with nonsense");
 	c.min_ns = ~0ULL;
 	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, &c), 0, "CALLS of a length that is more than a clock has");
+	c.min_ns = 1000000;
+	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, &c), 0, "CALLS of a millisecond again");
 	/* What is no descriptor, too. */
 	usleep(3000);
 	poll((void *)-1, 0, 3);
