@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests names and lines of programs that were really recorded, with their debug information
 # wherever people put it, and after the files were moved to "another machine".
+# Timed: a live scanner must observe the functions whose names are judged.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 unset COLUMNS
