@@ -256,17 +256,25 @@ static void on_arrived(struct requests *q, struct worker *w, const struct ldb_ro
 	w->arrived = row->id;
 }
 
-static void on_cut(struct requests *q)
+/* What is open has no end. */
+static void sum_open(struct requests *q)
 {
 	const struct request *r;
-	struct worker *w;
 	uint64_t key;
 	size_t i = 0;
 
 	while ((r = map_next(&q->open, &i, &key)))
 		sum_add(&q->sum, key, r->start, 0, r->nr_segments, false);
+}
+
+static void on_cut(struct requests *q)
+{
+	struct worker *w;
+	uint64_t key;
+	size_t i = 0;
+
+	sum_open(q);
 	map_exit(&q->open);
-	i = 0;
 	while ((w = map_next(&q->workers, &i, &key))) {
 		w->nr = 0;
 		w->awaits_start = false;
@@ -326,14 +334,11 @@ static void check_event(struct requests *q, const struct ldb_row_req *row)
 
 static void finish(struct requests *q)
 {
-	const struct request *r;
 	struct worker *w;
 	uint64_t key;
 	size_t i = 0;
 
-	while ((r = map_next(&q->open, &i, &key)))
-		sum_add(&q->sum, key, r->start, 0, r->nr_segments, false);
-	i = 0;
+	sum_open(q);
 	while ((w = map_next(&q->workers, &i, &key)))
 		free(w->works);
 }
