@@ -6,6 +6,7 @@
 #include "base/dist.h"
 #include "base/hash.h"
 #include "base/intern.h"
+#include "base/slots.h"
 #include "record/metrics.h"
 #include "record/req-tags.h"
 
@@ -33,6 +34,12 @@ struct slow {
 	uint64_t ns;
 };
 
+struct begun {
+	struct slot slot;
+	int64_t since;			/* tick; INT64_MIN: not yet */
+	uint32_t class, tid;		/* of a thread, class is 1: it is of the program */
+};
+
 struct metrics {
 	const char *path;
 	const struct filter *filter;
@@ -42,18 +49,7 @@ struct metrics {
 	struct intern classes;
 	metrics_thread_fn *is_of_program;
 	void *thread_arg;
-	struct open_things {		/* that have begun: requests by id, threads that wait by tid */
-		struct hash hash;
-		struct begun {
-			uint64_t key;
-			int64_t since;	/* tick; INT64_MIN: not yet */
-			uint32_t class, tid;	/* of a thread, class is 1: it is of the program */
-			bool is_open;
-		} *all;
-		size_t nr, room;
-		uint32_t *free;
-		size_t nr_free, room_free;
-	} requests, waiting;
+	struct slots requests, waiting;	/* of struct begun: by id, and threads that wait by tid */
 	struct req_tags *tags;		/* number of the class */
 	struct slow slowest[METRICS_SLOWEST], before[METRICS_SLOWEST];	/* of this minute, and the last */
 	int64_t first_minute, minute;

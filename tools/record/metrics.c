@@ -20,6 +20,7 @@ struct metrics *metrics_alloc(const char *path, double ns_per_tick, const struct
 	/* As if there were many large distributions: each retains few exact values. */
 	m->pool.nr_big = 1U << 20;
 	m->classes.max = METRICS_SERIES_MAX;
+	m->requests = m->waiting = (struct slots){ .size = sizeof(struct begun), .max = METRICS_OPEN_MAX };
 	m->tags = req_tags_alloc();
 	if (m->tags && intern_string(&m->classes, "") == 0)	/* of requests without a class */
 		return m;
@@ -34,13 +35,6 @@ void metrics_on_thread(struct metrics *m, metrics_thread_fn *fn, void *arg)
 	m->thread_arg = arg;
 }
 
-static void free_open(struct open_things *t)
-{
-	hash_free(&t->hash);
-	free(t->all);
-	free(t->free);
-}
-
 void metrics_free(struct metrics *m)
 {
 	if (!m)
@@ -51,8 +45,8 @@ void metrics_free(struct metrics *m)
 		free(m->kinds[k].all);
 		hash_free(&m->kinds[k].hash);
 	}
-	free_open(&m->requests);
-	free_open(&m->waiting);
+	slots_free(&m->requests);
+	slots_free(&m->waiting);
 	intern_free(&m->classes);
 	req_tags_free(m->tags);
 	free(m);
@@ -114,44 +108,16 @@ void metrics_lock(struct metrics *m, const struct ldb_row_lock *row)
 
 /* Requests, and threads that wait */
 
-static struct begun *find_begun(const struct open_things *t, uint64_t key)
+static struct begun *get_begun(struct slots *t, uint64_t key)
 {
-	uint32_t n;
-
-	hash_each(&t->hash, hash_mix(0, key), n)
-		if (t->all[n].key == key)
-			return &t->all[n];
-	return NULL;
-}
-
-static struct begun *get_begun(struct open_things *t, uint64_t key)
-{
-	struct begun *b = find_begun(t, key);
-	uint32_t n;
+	struct begun *b = slots_find(t, key);
 
 	if (b)
 		return b;
-	if (t->nr_free) {
-		n = t->free[--t->nr_free];
-	} else {
-		if (t->nr == METRICS_OPEN_MAX || !array_room(&t->all, &t->room, t->nr, sizeof(*t->all)))
-			return NULL;
-		n = t->nr++;
-	}
-	if (hash_add(&t->hash, hash_mix(0, key), n))
-		return NULL;
-	t->all[n] = (struct begun){ .key = key, .since = INT64_MIN, .is_open = true };
-	return &t->all[n];
-}
-
-static void end_begun(struct open_things *t, struct begun *b)
-{
-	uint32_t n = b - t->all;
-
-	hash_remove(&t->hash, hash_mix(0, b->key), n);
-	b->is_open = false;
-	if (array_push(t->free, t->nr_free, t->room_free, n))
-		return;		/* its place is lost */
+	b = slots_add(t, key);
+	if (b)
+		b->since = INT64_MIN;
+	return b;
 }
 
 /* The first class of the empty text is that of requests without one. */
@@ -181,11 +147,11 @@ static void note_slow(struct metrics *m, const struct slow *new)
 
 static void end_request(struct metrics *m, struct begun *b, int64_t tick)
 {
-	struct slow slow = { .id = b->key };
+	struct slow slow = { .id = b->slot.key };
 
-	if (req_tags_find(m->tags, b->key, b->since, tick, &b->class))
+	if (req_tags_find(m->tags, b->slot.key, b->since, tick, &b->class))
 		slow.class = b->class;
-	req_tags_forget(m->tags, b->key, tick);
+	req_tags_forget(m->tags, b->slot.key, tick);
 	if (b->since != INT64_MIN && b->class == CLASS_NONE) {
 		m->kinds[METRICS_REQUEST].nr_dropped++;
 	} else if (b->since != INT64_MIN) {
@@ -193,7 +159,7 @@ static void end_request(struct metrics *m, struct begun *b, int64_t tick)
 		add(m, METRICS_REQUEST, b->class, slow.ns);
 		note_slow(m, &slow);
 	}
-	end_begun(&m->requests, b);
+	slots_remove(&m->requests, &b->slot);
 }
 
 static void begin_request(struct metrics *m, const struct ldb_row_req *r, int64_t tick)
@@ -213,15 +179,12 @@ static void begin_request(struct metrics *m, const struct ldb_row_req *r, int64_
 /* Those that the thread started last are over. */
 static void end_requests_of(struct metrics *m, const struct ldb_row_req *r)
 {
-	for (size_t i = 0; i < m->requests.nr; i++)
-		if (m->requests.all[i].is_open && m->requests.all[i].tid == r->tid)
-			end_request(m, &m->requests.all[i], r->tick);
-}
+	for (size_t i = 0; i < m->requests.nr; i++) {
+		struct begun *b = slots_at(&m->requests, i);
 
-static void forget(struct open_things *t)
-{
-	t->nr = t->nr_free = 0;
-	hash_clear(&t->hash);
+		if (b->slot.is_used && b->tid == r->tid)
+			end_request(m, b, r->tick);
+	}
 }
 
 void metrics_requests(struct metrics *m, const struct ldb_row_req *rows, size_t nr)
@@ -239,7 +202,7 @@ void metrics_requests(struct metrics *m, const struct ldb_row_req *rows, size_t 
 			begin_request(m, r, r->tick);
 			break;
 		case LDB_REQ_OP_END:
-			b = find_begun(&m->requests, r->id);
+			b = slots_find(&m->requests, r->id);
 			if (b)
 				end_request(m, b, r->tick);
 			break;
@@ -247,9 +210,9 @@ void metrics_requests(struct metrics *m, const struct ldb_row_req *rows, size_t 
 			end_requests_of(m, r);
 			break;
 		case LDB_REQ_OP_CUT:
-			forget(&m->requests);
+			slots_clear(&m->requests);
 			req_tags_forget_all(m->tags);
-			forget(&m->waiting);
+			slots_clear(&m->waiting);
 			break;
 		}
 	}
@@ -271,7 +234,7 @@ static void waits(struct metrics *m, uint32_t tid, int64_t tick)
 
 static void runs(struct metrics *m, uint32_t tid, int64_t tick)
 {
-	struct begun *b = find_begun(&m->waiting, tid);
+	struct begun *b = slots_find(&m->waiting, tid);
 
 	if (!b || b->since == INT64_MIN)
 		return;
@@ -285,8 +248,8 @@ void metrics_sched(struct metrics *m, const struct ldb_row_sched *rows, size_t n
 		const struct ldb_row_sched *r = &rows[i];
 		struct begun *b;
 
-		if (r->op == LDB_SCHED_OP_EXIT && (b = find_begun(&m->waiting, r->tid)))
-			end_begun(&m->waiting, b);
+		if (r->op == LDB_SCHED_OP_EXIT && (b = slots_find(&m->waiting, r->tid)))
+			slots_remove(&m->waiting, &b->slot);
 		if (r->op == LDB_SCHED_OP_WAKEUP && r->flags & LDB_SCHED_F_TID)
 			waits(m, r->tid, r->tick);
 		if (r->op != LDB_SCHED_OP_SWITCH)
@@ -298,7 +261,7 @@ void metrics_sched(struct metrics *m, const struct ldb_row_sched *rows, size_t n
 		/* Who goes to sleep has run, also if its coming was lost. */
 		if (LDB_SCHED_STATE(r->flags) == LDB_STATE_RUNNING)
 			waits(m, r->tid, r->tick);
-		else if ((b = find_begun(&m->waiting, r->tid)))
+		else if ((b = slots_find(&m->waiting, r->tid)))
 			b->since = INT64_MIN;
 	}
 }
