@@ -141,7 +141,11 @@ static int add_funcs(void *arg, const struct reader_rows *rows)
 	return ret;
 }
 
-#define WIDER_MAX	4	/* repetitions; each one changes less */
+/*
+ * Repetitions.  Most need none; where a scanner had little of the CPU, functions whose bounds
+ * overlap make it a chain.
+ */
+#define WIDER_MAX	64
 
 struct wide {
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
