@@ -192,7 +192,7 @@ dkms:
 	rm -rf "$(DKMS_SOURCE)"
 	install -D -m 644 -t "$(DKMS_SOURCE)" kmod/Kbuild $(wildcard kmod/*.[ch])
 	install -D -m 644 -t "$(DKMS_SOURCE)/arch" $(wildcard kmod/arch/*.h)
-	install -D -m 644 -t "$(DKMS_SOURCE)/uapi/linux" kmod/uapi/linux/ldb.h
+	install -D -m 644 -t "$(DKMS_SOURCE)/uapi/linux" kmod/uapi/linux/ldb.h kmod/uapi/linux/ldb-records.h
 	sed 's/@VERSION@/$(VERSION)/' kmod/dkms.conf.in >"$(DKMS_SOURCE)/dkms.conf"
 	$(call install_access,$(DESTDIR))
 	@$(if $(DESTDIR),,echo "now: dkms install ldb/$(VERSION)")

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
+/*
+ * What the slots of the rings in linux/ldb.h hold: events of the program, its runtime and the
+ * kernel.  An event has one slot, or more that follow each other.
+ */
+#ifndef _UAPI_LINUX_LDB_RECORDS_H
+#define _UAPI_LINUX_LDB_RECORDS_H
+
+#include <linux/types.h>
+
+/*
+ * Event types.  Numbers are never reused.  arg and arg2 as given; "site" is a
+ * code address, the return address of the call that made the event.
+ *
+ * Events of more than one slot: the following slots have type LDB_EV_CONT + k
+ * (k = 1, 2, ...), and their tsc, tid, arg and arg2 fields are payload.
+ */
+enum ldb_event {
+	/* 0x1xx: threads and functions */
+	LDB_EV_THREAD_START	= 0x101, /* arg: start routine, arg2: tid of the creator */
+	LDB_EV_THREAD_EXIT	= 0x102, /* arg: page slot, arg2: 0 */
+	LDB_EV_FUNC		= 0x110, /* 3 slots, see struct ldb_func_rec */
+	/* tid 0: all threads of the scanner; tsc: end, arg: begin */
+	LDB_EV_GAP		= 0x111,
+	LDB_EV_SCHEDSTAT	= 0x112, /* 2 slots, see struct ldb_schedstat_rec */
+	/* a call of another module that took long; 2 slots, see struct ldb_flow_rec */
+	LDB_EV_FLOW_CALL	= 0x113,
+	/* 0x2xx: locks and other waits, from the shim; see struct ldb_lock_rec */
+	LDB_EV_LOCK_WAIT	= 0x201, /* 2 slots; tsc: end of the wait */
+	LDB_EV_LOCK_HOLD	= 0x202, /* 2 slots; tsc: the unlock */
+	/* 0x3xx: requests; 2 slots, see struct ldb_req_rec */
+	LDB_EV_REQ_START	= 0x301,
+	LDB_EV_REQ_BLOCK	= 0x302,
+	LDB_EV_REQ_END		= 0x303,
+	LDB_EV_REQ_END_ALL	= 0x304,
+	LDB_EV_REQ_CLASS	= 0x305, /* arg: id; name in the payload, see struct ldb_req_rec */
+	LDB_EV_REQ_LINK		= 0x306, /* arg: id; W3C ids in the payload */
+	/* arg: id; has waited since before tsc, its START is next */
+	LDB_EV_REQ_ARRIVED	= 0x307,
+	/*
+	 * arg: id; payload: a key, then a text (3 slots), or a number of 8 bytes (2 slots).  See
+	 * LDB_PAYLOAD().
+	 */
+	LDB_EV_REQ_NOTE		= 0x308,
+	LDB_EV_REQ_NUMBER	= 0x309,
+	LDB_EV_MARK		= 0x30a, /* 2 slots; arg: a number; payload: 28 bytes of name */
+	/*
+	 * 0x4xx: kernel events, only written by the module.  Ring n holds those of CPU n, each
+	 * stamped on that CPU.  tids are as the program sees them; 0: not visible to it, or
+	 * hidden (see LDB_SCHED_F_*).
+	 */
+	/*
+	 * tid: left the CPU, arg2: came; one of the two is observed.  arg: ns that the hypervisor
+	 * took from this CPU while the one that came waited for it; 0: none, or not known
+	 */
+	LDB_EV_SWITCH		= 0x401,
+	/* 2 slots, see struct ldb_switch_rec; tid is observed and has a page */
+	LDB_EV_SWITCH_OUT	= 0x402,
+	/* as SWITCH, but neither is observed: an observed thread waits for this CPU */
+	LDB_EV_OCCUPANT		= 0x403,
+	LDB_EV_WAKING		= 0x404, /* tid: waker, arg2: woken; on the waker's CPU */
+	/* tid: woken and runnable, arg2: the task that runs on its CPU, arg: that CPU */
+	LDB_EV_WAKEUP		= 0x405,
+	LDB_EV_MIGRATE		= 0x406, /* tid, arg: from CPU, arg2: to CPU */
+	/* 3 slots, see struct ldb_frame_rec; before the SWITCH_OUT of the same tsc and tid, or DONE */
+	LDB_EV_FRAME		= 0x407,
+	LDB_EV_FUTEX_WAIT	= 0x410, /* 2 slots, see struct ldb_futex_rec */
+	/* tid, arg: address, arg2: how many at most; flags: LDB_FUTEX_* */
+	LDB_EV_FUTEX_WAKE	= 0x411,
+	/* tid: parent, arg2: child, arg: thread group of the child */
+	LDB_EV_FORK		= 0x420,
+	LDB_EV_EXEC		= 0x421, /* tid, arg2: its tid before */
+	LDB_EV_EXIT		= 0x422, /* tid, arg: 1: the last of its thread group */
+	LDB_EV_TASK		= 0x423, /* 2 slots, see struct ldb_task_rec: who a tid is */
+	LDB_EV_FAULT		= 0x430, /* 2 slots, see struct ldb_fault_rec */
+	/* tid: which thread it interrupted, arg: begin, arg2: line or vector; flags: LDB_IRQ_* */
+	LDB_EV_IRQ		= 0x431,
+	LDB_EV_IRQ_NAME		= 0x432, /* 2 slots, see struct ldb_irq_name_rec: what a line is */
+	/* 2 slots, see struct ldb_syscall_rec; with a name of the descriptor 3 */
+	LDB_EV_SYSCALL		= 0x433,
+	LDB_EV_SYSCALL_FD	= 0x434,
+	LDB_EV_DISK		= 0x435, /* 2 slots, see struct ldb_disk_rec */
+	/* 0xExx: continuation slots */
+	LDB_EV_CONT		= 0xe00,
+	/* 0xFxx: the trace itself */
+	LDB_EV_LOST		= 0xf01, /* arg: number of records lost, arg2: ring */
+};
+
+/* What a lock event is about: enum value in flags bits 0-7. */
+enum ldb_lock_kind {
+	LDB_LOCK_MUTEX		= 1,
+	LDB_LOCK_RWLOCK_RD	= 2,
+	LDB_LOCK_RWLOCK_WR	= 3,
+	LDB_LOCK_SPIN		= 4,
+	LDB_LOCK_COND		= 5,	/* wait only */
+	LDB_LOCK_SEM		= 6,	/* wait only */
+	LDB_LOCK_BARRIER	= 7,	/* wait only */
+	LDB_LOCK_JOIN		= 8,	/* wait only; owner: the thread joined */
+	LDB_LOCK_OWN		= 9,	/* the program's own, which reports it: ldb_lock_wait(3) */
+};
+
+#define LDB_LOCK_KIND(flags)	((flags) & 0xff)
+#define LDB_LOCK_F_FAILED	0x0100	/* the wait ended without the lock (timeout, error) */
+#define LDB_LOCK_F_BEGIN_EXACT	0x0200	/* hold: begin was stamped, not bounded by gen */
+
+/* This is one slot: 32 bytes, aligned. */
+struct ldb_rec {
+	__u64	tsc;
+	__u32	tid;	/* as the program sees it (gettid) */
+	__u16	type;	/* enum ldb_event */
+	__u16	flags;	/* by type */
+	__u64	arg;
+	__u32	arg2;
+	__u32	commit;	/* written last */
+};
+
+/*
+ * LDB_EV_FUNC: one invocation that ended (or LDB_FUNC_F_OPEN: was still
+ * running when the recording ended).  The true start lies in
+ * [start_max - start_unc, start_max], the true end in
+ * [end_max - end_unc, end_max].  An uncertainty that does not fit is
+ * 0xffffffff: no lower bound is known.
+ */
+struct ldb_func_rec {
+	/* slot 0 */
+	__u64	end_max;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* LDB_FUNC_F_* */
+	__u64	pc;		/* an address in the function */
+	__u32	end_unc;
+	__u32	commit0;
+	/* slot 1 */
+	__u64	start_max;
+	__u32	start_unc;
+	__u16	cont1;
+	__u16	depth;		/* 0: outermost instrumented frame */
+	__u64	gen;		/* generation << 16 | number of the thread block */
+	__u32	pad1;
+	__u32	commit1;
+	/* slot 2 */
+	__u64	ret;		/* return address: the call site */
+	__u32	pad2;
+	__u16	cont2;
+	__u16	pad3;
+	__u64	parent_gen;	/* as gen, of the calling instrumented frame; 0: none */
+	__u32	pad4;
+	__u32	commit2;
+};
+
+#define LDB_FUNC_F_OPEN		0x0001	/* still running: end is when it was last observed */
+#define LDB_FUNC_F_FROM_START	0x0002	/* was running when the recording began: start unknown */
+#define LDB_FUNC_F_RESUMED	0x0004	/* with FROM_START: left by a switch of stacks, and back */
+
+/*
+ * LDB_EV_LOCK_WAIT and LDB_EV_LOCK_HOLD.  The interval is [begin, end].
+ * A hold whose start was not stamped (no LDB_LOCK_F_BEGIN_EXACT) has begin 0;
+ * gen then bounds it: the lock was taken after the frame of that generation was
+ * entered and before the next one was.
+ */
+struct ldb_lock_rec {
+	/* slot 0 */
+	__u64	end;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* enum ldb_lock_kind | LDB_LOCK_F_* */
+	__u64	lock;		/* address of the object */
+	/*
+	 * wait: tid of the holder at begin; condition, semaphore, barrier: of the last one
+	 * that ended such waits (a signal, a post, an arrival); 0 unknown
+	 */
+	__u32	owner;
+	__u32	commit0;
+	/* slot 1 */
+	__u64	begin;
+	/*
+	 * wait: gen - generation of the innermost frame of that block that had not returned at
+	 * begin, + 1; 0 unknown.  If all had returned, that generation is 0.
+	 */
+	__u32	nr_later;
+	__u16	cont1;
+	__u16	site_hi;	/* site: bits 32-47 */
+	__u64	gen;		/* as in ldb_func_rec: last frame entered at begin; 0 unknown */
+	__u32	site_lo;	/* site: bits 0-31 */
+	__u32	commit1;
+};
+
+#define LDB_FLOW_OPEN		0x0001	/* flags: it had not returned when the recording ended */
+
+/* LDB_EV_FLOW_CALL: a call of a function in another module. */
+struct ldb_flow_rec {
+	/* slot 0 */
+	__u64	end;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;
+	__u64	start;
+	__u32	api;		/* number in the dictionary of ldb/flows.h */
+	__u32	commit0;
+	/* slot 1 */
+	__u64	site;		/* the return address */
+	__u32	nr_later;	/* as in ldb_lock_rec, with gen, at the end; 0 unknown */
+	__u16	cont1;
+	__u16	pad1;
+	__u64	gen;
+	__u32	pad2;
+	__u32	commit1;
+};
+
+/* LDB_EV_REQ_*: arg is the request id. */
+struct ldb_req_rec {
+	/* slot 0 */
+	__u64	tsc;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;
+	__u64	id;
+	/*
+	 * START, BLOCK, END, END_ALL: gen as in ldb_lock_rec, low half
+	 * CLASS: name bytes 0-3;  LINK: span id, low half
+	 */
+	__u32	payload0;
+	__u32	commit0;
+	/* slot 1 */
+	/*
+	 * START, BLOCK, ARRIVED: queue address or 0; CLASS: name bytes 4-11; LINK: trace
+	 * id, high half
+	 */
+	__u64	queue;
+	/* START, BLOCK, END, END_ALL: gen, high half; CLASS: name bytes 12-15; LINK: span id, high half */
+	__u32	payload1;
+	__u16	cont1;
+	__u16	pad1;
+	/* START, BLOCK: site;      CLASS: name bytes 16-23; LINK: trace id, low half; */
+	__u64	payload2;
+				/* ARRIVED: how long ago, ns */
+	__u32	nr_later;	/* START, BLOCK, END, END_ALL: as in ldb_lock_rec */
+	__u32	commit1;
+};
+
+/*
+ * Of REQ_NOTE, REQ_NUMBER and MARK: bytes as in memory, texts cut or filled with NUL.  They are
+ * in arg2 of the first slot, then in tsc, tid, arg and arg2 of each other one.
+ */
+#define LDB_PAYLOAD(nr_slots)	(4 + 24 * ((nr_slots) - 1))
+#define LDB_NOTE_KEY_BYTES	16
+#define LDB_NOTE_TEXT_BYTES	36
+
+/*
+ * Flags of the events of LDB_GROUP_SCHED.  Bits 0-3, of a switch: the state in which
+ * the task left.
+ */
+#define LDB_SCHED_STATE(flags)	((flags) & 0xf)
+enum ldb_sched_state {
+	LDB_STATE_RUNNING	= 0,	/* runnable: it was preempted, or yielded */
+	LDB_STATE_SLEEPING	= 1,	/* S */
+	LDB_STATE_DISK		= 2,	/* D */
+	LDB_STATE_STOPPED	= 3,	/* T */
+	LDB_STATE_TRACED	= 4,	/* t */
+	LDB_STATE_DEAD		= 5,	/* X, Z */
+	LDB_STATE_IDLE		= 6,	/* I, P */
+	LDB_STATE_UNKNOWN	= 15,	/* in no switch: SCHEDSTAT */
+};
+
+#define LDB_SCHED_F_PREEMPT	0x0010	/* SWITCH*: the kernel preempted it */
+#define LDB_SCHED_F_TID		0x0020	/* tid is a watched thread */
+#define LDB_SCHED_F_OTHER	0x0040	/* arg2 is a watched thread */
+/* a tid is 0 because CAP_PERFMON is missing, not because it is idle */
+#define LDB_SCHED_F_HIDDEN	0x0080
+/* WAKING: by an interrupt, tid is only the interrupted thread */
+#define LDB_SCHED_F_HARDIRQ	0x0100
+#define LDB_SCHED_F_SOFTIRQ	0x0200
+#define LDB_SCHED_F_NEW		0x0400	/* WAKEUP: for the first time */
+#define LDB_SCHED_F_CHAIN	0x0800	/* SWITCH_OUT: the FRAMEs before it are all of its chain */
+
+/* LDB_EV_SWITCH_OUT: the innermost instrumented frame of the thread that left. */
+struct ldb_switch_rec {
+	/* slot 0: as LDB_EV_SWITCH */
+	__u64	tsc;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;
+	__u64	gen;		/* as in ldb_func_rec; 0: none, or it could not be read */
+	__u32	next;
+	__u32	commit0;
+	/* slot 1 */
+	__u64	top;		/* address of the frame's record */
+	__u32	pad0;
+	__u16	cont1;
+	__u16	pad1;
+	__u64	pc;		/* an address in the function */
+	__u32	pad2;
+	__u32	commit1;
+};
+
+/*
+ * LDB_EV_FRAME: the kernel read the chain of frames of a thread that left its CPU, or that the
+ * CPU's timer interrupted.  For each of its blocks that has changed there are the frames that were
+ * entered since the last reading, the innermost first, and then, with LDB_FRAME_F_KNOWN, the frame
+ * that called them.  Frames of the last reading between these two have returned.
+ */
+struct ldb_frame_rec {
+	/* slot 0 */
+	__u64	tsc;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* LDB_FRAME_F_* */
+	__u64	pc;		/* an address in the function */
+	__u32	pad0;
+	__u32	commit0;
+	/* slot 1 */
+	__u64	addr;		/* of the frame's record */
+	__u32	pad1;
+	__u16	cont1;
+	__u16	pad2;
+	__u64	gen;		/* as in ldb_func_rec; KNOWN: of generation 0 if there is no caller */
+	__u32	pad3;
+	__u32	commit1;
+	/* slot 2 */
+	__u64	ret;		/* return address: the call site */
+	__u32	pad4;
+	__u16	cont2;
+	__u16	pad5;
+	__u64	pad6;
+	__u32	pad7;
+	__u32	commit2;
+};
+
+#define LDB_FRAME_F_KNOWN	0x0001
+#define LDB_FRAME_F_DONE	0x0002	/* no frame: all blocks were read, and the thread continues */
+#define LDB_FRAME_F_ALL		0x0004	/* no frame: all frames of all blocks follow, not only new ones */
+
+/* LDB_EV_FUTEX_WAIT: the thread is about to wait, if the word still has the expected value. */
+struct ldb_futex_rec {
+	/* slot 0 */
+	__u64	tsc;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* LDB_FUTEX_* */
+	__u64	uaddr;
+	__u32	value;		/* expected; PI: 0 */
+	__u32	commit0;
+	/* slot 1 */
+	__u64	pad0;
+	__u32	word;		/* at uaddr; valid with LDB_FUTEX_F_WORDS */
+	__u16	cont1;
+	__u16	pad1;
+	__u64	pad2;
+	__u32	owner;		/* at uaddr + 8: the owner, if this is a glibc mutex */
+	__u32	commit1;
+};
+
+#define LDB_FUTEX_OP(flags)	((flags) & 0xf)
+enum ldb_futex_op {
+	LDB_FUTEX_PLAIN		= 1,	/* wait, wake, and their bitset forms */
+	LDB_FUTEX_PI		= 2,	/* lock_pi, unlock_pi: word holds the owner's tid */
+	LDB_FUTEX_WAITV		= 3,	/* one record for each of the first 8 addresses */
+	LDB_FUTEX_REQUEUE	= 4,	/* requeue, wait_requeue_pi: the first address */
+	LDB_FUTEX_WAKE_OP	= 5,	/* the first address */
+};
+
+#define LDB_FUTEX_F_WORDS	0x0010	/* word and owner could be read */
+
+/* LDB_EV_TASK is written before or soon after the first event that names the tid. */
+struct ldb_task_rec {
+	/* slot 0 */
+	__u64	tsc;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* LDB_SCHED_F_TID: a watched thread */
+	__u64	name0;		/* bytes 0-7 of the name, as in memory */
+	__u32	tgid;
+	__u32	commit0;
+	/* slot 1 */
+	__u64	pad0;
+	__u32	pad1;
+	__u16	cont1;
+	__u16	pad2;
+	__u64	name1;		/* bytes 8-15 */
+	__u32	pad3;
+	__u32	commit1;
+};
+
+/* LDB_EV_FAULT: the thread touched user memory that was not mapped, or not for this access. */
+struct ldb_fault_rec {
+	/* slot 0 */
+	__u64	tsc;		/* when the exception was taken */
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* LDB_FAULT_F_* */
+	__u64	addr;
+	__u32	pad0;
+	__u32	commit0;
+	/* slot 1 */
+	__u64	pc;		/* of the program, also if the kernel touched it */
+	__u32	pad1;
+	__u16	cont1;
+	__u16	pad2;
+	__u64	pad3;
+	__u32	pad4;
+	__u32	commit1;
+};
+
+#define LDB_FAULT_F_WRITE	0x0001
+#define LDB_FAULT_F_EXEC	0x0002	/* to run code there */
+#define LDB_FAULT_F_PRESENT	0x0004	/* it was mapped, but not for this: copy on write */
+#define LDB_FAULT_F_KERNEL	0x0008	/* by the kernel, in a system call of the thread */
+
+/*
+ * LDB_EV_SCHEDSTAT: the kernel's own counters of a thread, as a scanner has read them where there
+ * are no kernel events.  All of it was read in [tsc - unc, tsc].
+ */
+struct ldb_schedstat_rec {
+	/* slot 0 */
+	__u64	tsc;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* LDB_SCHEDSTAT_F_*, and its state as in a switch */
+	__u64	run_ns;		/* its CPU clock */
+	__u32	unc;		/* 0xffffffff: or longer */
+	__u32	commit0;
+	/* slot 1 */
+	__u64	ran;		/* it ran after this time; 0: not known */
+	__u32	nr_runs;	/* how often it came to a CPU */
+	__u16	cont1;
+	__u16	pad1;
+	__u64	wait_ns;	/* how long it has waited for one, up to the last time that it came */
+	__u32	nr_sleeps;	/* how often it has left one to sleep; valid with F_SLEEPS */
+	__u32	commit1;
+};
+
+#define LDB_SCHEDSTAT_F_ON_CPU	0x0010	/* it was running: its clock advanced during the reading */
+/* it was not polled between ran and this reading, and up to ran it had changed at each poll */
+#define LDB_SCHEDSTAT_F_UNSEEN	0x0020
+#define LDB_SCHEDSTAT_F_SLEEPS	0x0040	/* nr_sleeps was read, just after the rest */
+
+/*
+ * LDB_EV_IRQ: an interrupt ended at tsc, on the CPU on which a watched thread was running.
+ * Interrupts may nest.  One shorter than the module's irq_min_ns is only counted, in the
+ * thread's next record; after 255 of them there is a record in any case.
+ */
+#define LDB_IRQ_KIND(flags)	((flags) & 0xf)
+#define LDB_IRQ_NR_SHORT(flags)	((flags) >> 8)	/* not recorded since the thread's last record */
+enum ldb_irq_kind {
+	LDB_IRQ_HARD		= 1,	/* a device's handler; number: its line */
+	LDB_IRQ_SOFT		= 2,	/* number: 0 HI, 1 TIMER, 2 NET_TX, 3 NET_RX, ... */
+	LDB_IRQ_LOCAL_TIMER	= 3,	/* number: the CPU's vector */
+	/*
+	 * The hypervisor ran something else; the kernel notices it in the local timer's
+	 * interrupt.  The record's start is that of this interrupt, and number says for how many
+	 * ns before it.
+	 */
+	LDB_IRQ_STOLEN		= 4,
+};
+
+#define LDB_IRQ_F_HIDDEN	0x0010	/* HARD: the number is 0 because CAP_PERFMON is missing */
+
+/* LDB_EV_IRQ_NAME: written before the first LDB_EV_IRQ on its CPU that it names. */
+struct ldb_irq_name_rec {
+	/* slot 0 */
+	__u64	tsc;
+	__u32	irq;
+	__u16	type;
+	__u16	flags;
+	__u64	name0;		/* bytes 0-7 of the name, as in memory, cut or filled with NUL */
+	__u32	pad0;
+	__u32	commit0;
+	/* slot 1 */
+	__u64	name1;		/* bytes 8-15 */
+	__u32	pad1;
+	__u16	cont1;
+	__u16	pad2;
+	__u64	name2;		/* bytes 16-23 */
+	__u32	pad3;
+	__u32	commit1;
+};
+
+/*
+ * LDB_EV_SYSCALL and LDB_EV_SYSCALL_FD: a system call of a watched thread, over at end.
+ */
+struct ldb_syscall_rec {
+	/* slot 0 */
+	__u64	end;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* LDB_SYSCALL_F_* */
+	__u64	begin;
+	__u32	nr;		/* of the call */
+	__u32	commit0;
+	/* slot 1 */
+	__s64	result;
+	__u32	arg_lo;		/* the argument that the flags say, bits 0-31 */
+	__u16	cont1;
+	__u16	nr_short;	/* others, shorter than is recorded, since the last record */
+	__u64	arg0;
+	__u32	arg_hi;
+	__u32	commit1;
+	/* slot 2, of SYSCALL_FD: what the descriptor arg0 is */
+	__u64	name0;		/* bytes as in memory, cut or filled with NUL, or an address */
+	__u32	name2;
+	__u16	cont2;
+	__u16	kind;		/* enum ldb_fd_kind */
+	__u64	name1;
+	__u32	name3;
+	__u32	commit2;
+};
+
+#define LDB_SYSCALL_ARG(flags)	((flags) & 0x7)	/* which argument, from 1 on; 0: none */
+/* Not the end of the call, but of the thread's time on a CPU: it sleeps in it. */
+#define LDB_SYSCALL_F_SLEEP	0x0010
+/* With F_SLEEP, as number: in no call, but in a page fault; arg0 is its address, 0: not known. */
+#define LDB_SYSCALL_NR_FAULT	0xffffffffU
+
+enum ldb_fd_kind {
+	LDB_FD_FILE	= 1,	/* a name in a folder, without the folder */
+	LDB_FD_PIPE	= 2,
+	LDB_FD_ANON	= 3,	/* "[eventfd]" and the like */
+	LDB_FD_SOCKET	= 4,	/* of another kind than: */
+	LDB_FD_UNIX	= 5,	/* the path that either end has, or nothing */
+	LDB_FD_INET	= 6,	/* peer: address in name0, port in name1, of the network's order */
+	LDB_FD_INET6	= 7,	/* peer: address in name0 and name1, port in name2 */
+};
+
+/*
+ * LDB_EV_DISK: a block device has done what a thread asked for: a watched one, or one of the kernel,
+ * which writes for others.  Threads of the kernel only appear with CAP_PERFMON.
+ */
+struct ldb_disk_rec {
+	/* slot 0 */
+	__u64	end;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* enum ldb_disk_op, LDB_DISK_F_* */
+	__u64	begin;		/* it was given to the device's queue */
+	__u32	bytes;
+	__u32	commit0;
+	/* slot 1 */
+	__u64	name0;		/* of the device: bytes as in memory, cut or filled with NUL */
+	__u32	pad1;
+	__u16	cont1;
+	__u16	pad2;
+	__u64	name1;
+	__u32	pad3;
+	__u32	commit1;
+};
+
+#define LDB_DISK_OP(flags)	((flags) & 0xf)
+enum ldb_disk_op {
+	LDB_DISK_READ	= 1,
+	LDB_DISK_WRITE	= 2,
+	LDB_DISK_FLUSH	= 3,	/* of its cache */
+	LDB_DISK_OTHER	= 4,
+};
+
+#define LDB_DISK_F_OWN		0x0010	/* tid is a watched thread */
+#define LDB_DISK_F_FAILED	0x0020
+
+/* Mixes the payload of a slot into 32 bits; word is its tid, type and flags. */
+static inline __u32 ldb_words_hash(__u64 tsc, __u64 word, __u64 arg, __u32 arg2)
+{
+	__u64 h = tsc;
+
+	h ^= word * 0x9e3779b97f4a7c15ULL;
+	h = (h << 29 | h >> 35) + arg * 0xff51afd7ed558ccdULL;
+	h ^= (__u64)arg2 * 0xc4ceb9fe1a85ec53ULL;
+	h *= 0x9e3779b97f4a7c15ULL;
+	return (__u32)(h >> 32);
+}
+
+static inline __u32 ldb_rec_hash(const struct ldb_rec *r)
+{
+	return ldb_words_hash(r->tsc, (__u64)r->flags << 48 | (__u64)r->type << 32 | r->tid,
+			      r->arg, r->arg2);
+}
+
+#ifndef __KERNEL__
+_Static_assert(sizeof(struct ldb_rec) == 32, "one slot");
+_Static_assert(sizeof(struct ldb_func_rec) == 96, "three slots");
+_Static_assert(sizeof(struct ldb_lock_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_req_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_flow_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_switch_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_futex_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_task_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_fault_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_irq_name_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_syscall_rec) == 96, "three slots");
+#endif
+
+#endif /* _UAPI_LINUX_LDB_RECORDS_H */
