@@ -3,6 +3,7 @@
 # wait behind the batch that another client sent.  ldb-why must say so of the slowest GETs, and
 # must no longer say so with -R 1.  See Documentation/cases/memcached.md.
 # Timed: the judged causes are those that the scanner had to observe.
+# Slow: ctl-memcached.t records memcached, and why-queues.t has a batch that is served first.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

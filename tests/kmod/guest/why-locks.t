@@ -2,6 +2,7 @@
 # Tests requests that wait for a lock, and what its holder was blocked by, according to the
 # kernel.
 # Timed: the judged causes are those that the scanner had to observe.
+# Slow: e2e/why-locks.t judges the same plants, with other kernel events.
 . "$(dirname "$0")/../../lib/guest.sh"
 record_options="--kernel module"
 # Without this the recorder would preempt the program now and then.
