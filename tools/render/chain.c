@@ -16,7 +16,7 @@ size_t chain_say_lock(unsigned kind, const char *label, char *buf, size_t size)
 	const char *noun = lock_kind_noun(kind);
 	size_t len = strlen(noun);
 
-	/* One without a name is named after the place where the thread waits, by its label. */
+	/* A lock without a name has a label that says where the thread waits. */
 	if (strncmp(label, "a ", 2) && (strncmp(label, noun, len) || label[len] != ' '))
 		say(&s, "%s ", noun);
 	say(&s, "%s", label);
@@ -54,7 +54,7 @@ static const char *ended(unsigned lock_kind)
 	}
 }
 
-/* A thread that ended a wait without a holder. */
+/* Says which thread ended a wait for an object without a holder. */
 static void say_waker(struct sentence *s, const struct chain_link *l, const char *d)
 {
 	say(s, ", until ");
@@ -67,7 +67,7 @@ static void say_waker(struct sentence *s, const struct chain_link *l, const char
 	say(s, " for %s", d);
 }
 
-/* What is explained may be less than the sleeps took. */
+/* Says for how much of the sleep a device was working, which may be less than the sleep took. */
 static void say_disk(struct sentence *s, const struct chain_link *l)
 {
 	char d[UNITS_ROOM];
@@ -123,7 +123,10 @@ static void say_link(struct sentence *s, const struct chain *chain, const struct
 		say_waker(s, l, d);
 		break;
 	case LINK_TAKEN_BY:
-		/* Else the thread that was to take it out did that, or had it done to it. */
+		/*
+		 * If the chain does not begin with a queue, the link is what the thread of the
+		 * queue did meanwhile.
+		 */
 		say(s, chain->links[0].kind == LEAF_QUEUE ? ", taken out by " : ", while it was in the queue of ");
 		say_thread(s, l);
 		break;
@@ -165,7 +168,10 @@ size_t chain_say_ender(const struct chain *chain, char *buf, size_t size)
 		*buf = '\0';
 	if (!l || !size || (l->kind != LINK_WOKEN_BY && l->kind != LINK_HELD_BY))
 		return 0;
-	/* Numbers differ from request to request; names mostly do not. */
+	/*
+	 * Thread ids differ from request to request, while most names do not: the name is
+	 * preferred.
+	 */
 	if (*l->thread)
 		say(&s, "thread %s", l->thread);
 	else
@@ -179,7 +185,7 @@ size_t chain_say_ender(const struct chain *chain, char *buf, size_t size)
 	return s.used;
 }
 
-/* In JSON */
+/* The chain in JSON */
 
 #define ROW struct chain_link
 GET(get_kind, text, link_kind_name(e->kind))

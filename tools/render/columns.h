@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Several relations have these columns. */
+/* Columns that several relations have. */
 #ifndef RENDER_COLUMNS_H
 #define RENDER_COLUMNS_H
 
@@ -18,7 +18,7 @@ extern const struct column model_summary_columns[]; /* of struct model: what --s
 /* NULL makes an empty one. */
 struct rows site_rows(const struct symbol *site);
 
-/* If it is NULL, or nothing is known, there is no row. */
+/* Has no row if p is NULL, or the task is not known. */
 struct rows party_rows(const struct party *p);
 
 /* Returns the text of a cell that has only a name: "(idle)", "(interrupt)". */
@@ -26,7 +26,7 @@ const char *party_cell(const struct party *p);
 
 struct value value_cpu(uint32_t cpu);
 
-/* A report begins with its model. */
+/* The struct of a report begins with a pointer to its model. */
 const struct model *row_model(const struct row *row);
 struct rows model_rows(const struct row *row);
 

@@ -14,7 +14,7 @@ static bool parse_percentile(const char *text, double *value, const char **end)
 {
 	char *at;
 
-	/* strtod() accepts more than digits. */
+	/* strtod() also accepts signs, blanks and "inf", which are not valid here. */
 	if (*text < '0' || *text > '9')
 		return false;
 	*value = strtod(text, &at);
@@ -56,7 +56,7 @@ void compare_parse_slices(const char *text, struct compare_options *o)
 		cli_usage("'%.60s' are no two slices: write p99,p50 or 90-99,40-60", text);
 }
 
-/* These are the results, while they are collected. */
+/* The results of a comparison so far. */
 struct comparison {
 	const struct compare_options *o;
 	struct render_differential shown;
@@ -137,7 +137,7 @@ static void add_classes(struct comparison *c, const struct partition *target,
 			c->only_reference[shown->nr_only_reference++] = reference->classes[i];
 }
 
-/* Parses the conditions before any work: one may be wrong. */
+/* Parses the conditions before the traces are read, so that an error is reported at once. */
 static void parse_conditions(struct comparison *c)
 {
 	const struct cli_list *list = c->o->fail_if;
@@ -230,7 +230,7 @@ static struct open_options other_options(const struct open_options *open, const 
 	return o;
 }
 
-/* Names the damaged recording: the reader's message does not say which of the two it is. */
+/* Says which of the two recordings is damaged, because the reader's message does not. */
 static void say_damage(const struct opened *o)
 {
 	if (!reader_check(o->reader) && reader_is_damaged(o->reader))
@@ -262,7 +262,10 @@ int compare_files(const struct open_options *open, const char *before, const cha
 	partition_free(&p_after);
 	say_damage(&o_after);
 	say_damage(&o_before);
-	/* A damaged recording makes the verdict unreliable: so that status takes precedence. */
+	/*
+	 * The status of a damaged recording takes precedence, because the verdict is unreliable
+	 * then.
+	 */
 	closed = open_finish(&o_after, status != CLI_FAILURE, true);
 	if (status == CLI_OK || (status == CLI_SLOWER && closed != CLI_OK))
 		status = closed;

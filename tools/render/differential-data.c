@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Prints the additive difference between two sets of requests as JSON and CSV, and conditions as
- * sentences.  Keys are a promise: see cli/document.h.
+ * sentences.  The keys must not change: see cli/document.h.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "render/differential.h"
 #include "render/text.h"
 
-/* Writes the interval as a part of a change. */
+/* Writes the interval of a change. */
 static void gate_range(const struct gate_result *g, char *buf, size_t size)
 {
 	char lo[UNITS_ROOM], hi[UNITS_ROOM];

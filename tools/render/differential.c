@@ -16,7 +16,9 @@
 #define CAUSE_MIN	20
 #define PLACE_FROM	40	/* columns of a cause from which it says where */
 
-/* All times of a column have one unit and are rounded together: their printed sum is right. */
+/*
+ * All times of a column have one unit and are rounded together, so that the printed times add up.
+ */
 struct unit {
 	const char *name;
 	double factor;			/* ns */
@@ -24,7 +26,7 @@ struct unit {
 	int64_t quantum;		/* of the last digit, ns */
 };
 
-/* Four digits of the greatest. */
+/* Chooses the unit such that the greatest value has four digits. */
 static struct unit unit_for(int64_t greatest)
 {
 	static const struct { const char *name; int64_t ns; } units[] = {
@@ -41,7 +43,7 @@ static struct unit unit_for(int64_t greatest)
 		c.quantum *= 10;
 	for (int64_t at = c.quantum; at < units[i].ns; at *= 10)
 		c.decimals++;
-	/* If a unit is whole, the digits before the point are not rounded. */
+	/* Digits before the decimal point are not rounded. */
 	if (c.quantum > units[i].ns)
 		c.quantum = units[i].ns;
 	return c;
@@ -60,7 +62,7 @@ static int64_t round_near(int64_t ns, int64_t quantum)
 }
 
 struct line {
-	int64_t gap, shown, left;	/* shown: rounded; left: by what it is too small */
+	int64_t gap, shown, left;	/* shown: rounded; left: gap - shown */
 	const struct differential_part *part;
 	const struct unit *unit;
 	bool is_sum;			/* of several parts */
@@ -235,7 +237,7 @@ static void text_verdict(const struct render *r, const struct render_differentia
 	wrap_end(&w, 2);
 }
 
-/* Slices are named by their percentiles, as far as these fit. */
+/* Writes the heads of the table; slices are named by their percentiles if these fit. */
 static void text_rows_head(const struct render *r, const struct render_differential *rd,
 			   const struct differential *d)
 {
@@ -251,7 +253,7 @@ static void text_rows_head(const struct render *r, const struct render_different
 	table_head(r, "", 0, columns, "  cause");
 }
 
-/* Says where most of it is: "in main;serve". */
+/* Says where most of the time is: "in main;serve". */
 static void put_cause(const struct render *r, const struct differential *d,
 		       const struct differential_part *p, unsigned width)
 {
@@ -263,7 +265,7 @@ static void put_cause(const struct render *r, const struct differential *d,
 	if (!p->nr || width < PLACE_FROM || strlen(cause) + 8 > width)
 		return;
 	path = &d->keys.paths[d->keys.leaves[d->leaves[p->first].key].path];
-	/* The last function, or the queue, is not repeated, because it was named already. */
+	/* The last function, or the queue, was named before and is not repeated. */
 	if (p->kind == LEAF_FUNCTION || p->kind == LEAF_QUEUE || *p->where)
 		path = &d->keys.paths[path->parent];
 	if (path->depth)

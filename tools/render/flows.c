@@ -12,7 +12,7 @@
 #include "render/wrap.h"
 
 #define SHARE_WIDTH	7
-#define NAME_MIN	20	/* columns for a name at least */
+#define NAME_MIN	20	/* columns that a name has at least */
 
 static const char *percent(double share, char *buf)
 {
@@ -20,7 +20,7 @@ static const char *percent(double share, char *buf)
 	return buf;
 }
 
-/* A difference of estimates may be negative. */
+/* The time may be negative if it is a difference of estimates. */
 static const char *signed_ns(int64_t ns, char *buf)
 {
 	char text[UNITS_ROOM];
@@ -36,7 +36,7 @@ static int64_t mean_of(const struct flow_times *e)
 }
 
 GET(get_mean, i64, mean_of(e))
-/* Where no call was timed nothing is known. */
+/* If no call was timed, the times are not known. */
 GET(get_total_text, text, e->timed ? text_ns(e->ns, buf) : "-")
 GET(get_error_text, text, e->timed ? text_ns(e->err_ns, buf) : "-")
 GET(get_mean_text, text, e->timed ? text_ns(mean_of(e), buf) : "-")
@@ -85,7 +85,7 @@ static const struct column part_columns[] = {
 #undef ROW
 
 #define ROW struct flow_cell
-/* A report begins with its model, and then has its sums. */
+/* The struct of a report begins with pointers to its model and its sums. */
 static const struct flowstats *stats_of(const struct row *row)
 {
 	return ((const struct render_flows *)row_report(row))->stats;
@@ -247,7 +247,10 @@ static void put_entries(const struct render *r, const struct render_flows *f, bo
 
 #define MATRIX_MAX	12	/* columns of components */
 
-/* to: NULL: the waits, of all callees. */
+/*
+ * Returns the time in calls from one component to another; if to is NULL, in all functions that
+ * wait.
+ */
 static int64_t cell_of(const struct flowstats *s, const struct flow_part *from, const struct flow_part *to)
 {
 	const struct flow_component *components = s->flows->components;
@@ -271,7 +274,7 @@ static void put_cell(const struct render *r, int64_t ns)
 	fprintf(r->out, " %*s", SHARE_WIDTH, ns < 0 ? "." : text_ns(ns, text));
 }
 
-/* Callers are lines, callees are columns, numbered. */
+/* Prints a line for each caller and a column for each callee; the columns have numbers. */
 static void put_matrix(const struct render *r, const struct render_flows *f)
 {
 	const struct flowstats *s = f->stats;
@@ -338,7 +341,7 @@ static void put_threads(const struct render *r, const struct render_flows *f)
 	put_hidden(r, nr, s->nr_threads, "threads");
 }
 
-/* What was not recorded, and what is estimated. */
+/* Says what was not recorded, and what is estimated. */
 static void put_quality(const struct render *r, const struct render_flows *f)
 {
 	const struct flowstats *s = f->stats;

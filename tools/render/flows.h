@@ -16,7 +16,7 @@ struct render_flows {
 	size_t top;		/* rows of each table; JSON and CSV: SIZE_MAX */
 };
 
-/* Of each view: text and CSV are of that view alone, JSON has all. */
+/* Returns the printer of a view.  Text and CSV have only this view, JSON has all of them. */
 const struct printer *flows_printer(enum flow_view view, enum render_form form);
 
 struct render_flowdiff {

@@ -10,7 +10,7 @@
 
 #define ROW struct stats_entry
 
-/* Returns the place of the call, or of the function if the call's is not known. */
+/* Has the call site a line?  If not, the place of the function's definition is shown. */
 static bool has_site(const struct stats_entry *e)
 {
 	return e->site && *e->site->file;

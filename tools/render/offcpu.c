@@ -30,7 +30,7 @@ const struct party *offcpu_party(const struct segment *s)
 	return is_known(&k->waker) ? &k->waker : NULL;
 }
 
-/* Returns the task that ran longest meanwhile; if that is not known, the one that is the cause. */
+/* Returns the task that ran longest meanwhile; if that is not known, offcpu_party(). */
 static const struct party *has_most(const struct segment *s)
 {
 	const struct segment_sched *k = s->sched;
@@ -74,7 +74,10 @@ void offcpu_waker(const struct model *m, const struct segment_sched *k, char *bu
 		snprintf(buf, TEXT_ROOM, ", woken by %.200s", text_party(m, &k->waker, who));
 }
 
-/* Writes "behind hog (pid 99) 9.1ms, cron (pid 7) 1ms": the tasks that matter. */
+/*
+ * Writes "behind hog (pid 99) 9.1ms, cron (pid 7) 1ms": the tasks that ran for a tenth of it or
+ * more.
+ */
 static void occupants_text(const struct model *m, const struct segment_sched *k,
 			   const struct party *but, char *buf)
 {
@@ -212,7 +215,7 @@ void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *b
 			return;
 		break;
 	default:
-		/* Else the chain says who woke it, or the device did. */
+		/* Otherwise the chain says which thread, or which device, ended the sleep. */
 		*waker = *site = '\0';
 		if ((!c->chain || c->chain->nr < 2) && !c->disk.device)
 			offcpu_waker(m, k, waker);

@@ -17,10 +17,10 @@ void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *b
 /* Prints a line on page faults and interrupts; nothing if there were none. */
 void offcpu_hits(const struct render *r, const struct hits *h);
 
-/* Returns a word to put on its bar. */
+/* Returns a label for the bar of this time. */
 const char *offcpu_label(const struct segment *s, char *buf);
 
-/* Returns the task that caused it: it ran meanwhile, or woke the thread; NULL: none. */
+/* Returns the task that ran meanwhile, or that woke the thread; NULL: none is known. */
 const struct party *offcpu_party(const struct segment *s);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Does what every tool that shows a trace does before and after; see open.h. */
+/* Opens and closes the trace and the output, for every tool that shows a trace; see open.h. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -65,7 +65,10 @@ void open_trace(struct opened *o, const struct open_options *options)
 	o->model = model_open(o->reader, o->symtab, err, sizeof(err));
 	if (!o->model)
 		open_fail_memory();
-	/* This comes last, so that a trace that cannot be read leaves an older output as it was. */
+	/*
+	 * The output is opened last, so that an older one is not replaced if the trace cannot be
+	 * read.
+	 */
 	if (options->output) {
 		if (open_is_same_file(open_input(options), options->output)) {
 			cli_error("%s is the trace itself: give another file with -o", options->output);
@@ -106,8 +109,9 @@ int open_finish(struct opened *o, bool found, bool check_all)
 	char text[1024];
 
 	/*
-	 * The parts that were not read are checked afterwards: a report must not call a damaged
-	 * trace whole.  Damage explains missing names, too.
+	 * Parts of the trace that the report did not need are checked now, so that any damage is
+	 * reported.  Hints about missing names are not printed then, because damage may be the
+	 * reason.
 	 */
 	if (check_all && reader_check(o->reader)) {
 		cli_error("out of memory: the trace was not checked for damage");

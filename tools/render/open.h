@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Does what every tool that shows a trace does before and after: opens the trace and the output,
- * reports errors in them, chooses the exit status.
+ * Opens the trace and the output, reports errors in them, and chooses the exit status, for every
+ * tool that shows a trace.
  */
 #ifndef RENDER_OPEN_H
 #define RENDER_OPEN_H
@@ -18,7 +18,7 @@ struct open_options {
 	uint64_t from_ns, to_ns;
 };
 
-/* All of them have these options, for a table of struct cli_option. */
+/* The options that all these tools have, for a table of struct cli_option. */
 #define OPEN_OPTIONS(o)								\
 	{ .letter = 'i', .name = "input", .type = CLI_STRING, .value = &(o).input, \
 	  .arg = "FILE", .help = "the trace (default: ldb.data)" },		\
@@ -59,13 +59,13 @@ struct opened {
 void open_trace(struct opened *o, const struct open_options *options);
 
 /*
- * Closes all, says what was missing or damaged, and returns the exit status.  found is false if
- * that was a failure already, which needs no hints.  check_all checks the whole trace, also the
- * parts that were not read.
+ * Closes the trace and the output, says what was missing or damaged, and returns the exit status.
+ * found is false if the tool has reported a failure already; then there are no hints.  check_all
+ * checks the whole trace, also the parts that were not read.
  */
 int open_finish(struct opened *o, bool found, bool check_all);
 
-/* Is it JSON or CSV?  These show all rows, and empty tables, too. */
+/* Is the output JSON or CSV?  These have all rows, and also tables without rows. */
 static inline bool open_is_data(const struct open_options *o)
 {
 	return o->is_json || o->is_csv;
@@ -92,7 +92,7 @@ void open_say_empty(const struct render *r, const char *format, ...);
 
 __attribute__((noreturn)) void open_fail_memory(void);
 
-/* Parses the conditions of --note, of which there are at most OPEN_NOTES_MAX; or ends the tool. */
+/* Parses the conditions of --note, at most OPEN_NOTES_MAX; ends the program if one is wrong. */
 #define OPEN_NOTES_MAX	16
 void open_notes(const struct cli_list *list, struct requests_options *o);
 

@@ -11,16 +11,18 @@
 #include "render/wrap.h"
 
 #define QUEUES_SHOWN	10
-#define EXTRAS_SHOWN	8	/* rows; more values are put together */
+#define EXTRAS_SHOWN	8	/* rows; further values are merged */
 #define CONTEXTS_SHOWN	8
-#define BLAME_SHOWN	60	/* frames, or more that are equal */
+#define BLAME_SHOWN	60	/* frames; more if several have the same time */
 #define SUMS_SHOWN	12
-#define BLAME_PARTS	200	/* frames of less than such a part of all are left out */
+#define BLAME_PARTS	200	/* frames with less than 1/200 of the time are left out */
 #define INDENT		2
 
 /* Queues */
 
-/* Prints a row: nr requests had from .. to more requests ahead of them than the reference has. */
+/*
+ * Prints a row: nr requests had between from and to more requests ahead of them than the reference.
+ */
 static void put_extra(const struct render *r, int64_t from, int64_t to, size_t nr, size_t most)
 {
 	size_t room = r->width - 34, bar = most ? (nr * room + most - 1) / most : 0;
@@ -110,7 +112,9 @@ static char context_mark(size_t i, const struct cpu_context *c)
 	return c->kind == PARTY_IDLE ? '.' : i < CONTEXTS_SHOWN ? 'a' + (char)i : '*';
 }
 
-/* A part ends at the cell of the sum of all so far, so that rounding errors do not add up. */
+/*
+ * Each part ends at the cell of the sum of all parts so far, so that rounding errors do not add up.
+ */
 static void put_bar(const struct render *r, const struct cpu_bar *bar, int64_t lifetime_ns)
 {
 	size_t room = r->width - 12, done = 0;
@@ -196,7 +200,9 @@ static void put_frame(const struct render *r, const struct blametree *b,
 	fprintf(r->out, "%s\n", wrap_name(f->depth ? text : "all", r->width - 19 - indent, name));
 }
 
-/* Returns the time a frame must have to be shown; its callers are shown then, too. */
+/*
+ * Returns the least time of frames that are shown.  The callers of a frame have at least its time.
+ */
 static int64_t least_shown(const struct blametree *b)
 {
 	int64_t least = b->at[0].all_ns / BLAME_PARTS, nth = INT64_MIN;
@@ -206,7 +212,7 @@ static int64_t least_shown(const struct blametree *b)
 	return nth > least ? nth : least;
 }
 
-/* The rest is summed up, so that the shares are whole. */
+/* The rows that are not shown are summed up, so that the shares add up to 100 %. */
 static void put_sums(const struct render *r, const struct blametree *b, size_t nr_shown)
 {
 	char ns[UNITS_ROOM], share[UNITS_ROOM], text[TEXT_ROOM], name[TEXT_ROOM];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Chooses what pictures.h offers, and makes names that all forms share. */
+/* Chooses the printer of a picture, and makes names for all forms. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -33,7 +33,7 @@ const char *picture_cause(const struct why *w, const struct why_cause *c, char *
 	}
 	if (c->kind == LEAF_BEHIND && !*label)
 		words = "behind other requests";
-	/* The label of this leaf is the queue, which is named by the place already. */
+	/* The label is the queue, which the place names as well. */
 	if (c->kind == LEAF_QUEUE && *place) {
 		words = "";
 		*label = '\0';
@@ -75,7 +75,7 @@ const char *picture_frame(const struct blametree_frame *f, char *buf)
 	return buf;
 }
 
-/* What it did, behind what it is called. */
+/* Returns what the thread or task did; this is written after its name. */
 static const char *blamed_words(const struct blamed *b, char *buf)
 {
 	char call[TEXT_ROOM];

@@ -10,11 +10,11 @@
 #include "render/render.h"
 
 enum picture {
-	PICTURE_BALLOONS,	/* latencies in order of arrival, and the causes of the targets */
+	PICTURE_BALLOONS,	/* latencies in order of arrival, and causes of the slow ones */
 	PICTURE_BOXES,		/* what each cause added */
-	PICTURE_QUEUES,		/* how many more were ahead */
+	PICTURE_QUEUES,		/* how many more requests than usual were ahead */
 	PICTURE_CPUS,		/* which tasks ran on the CPUs */
-	PICTURE_BLAME,		/* paths, locks, holders, their causes */
+	PICTURE_BLAME,		/* a tree of paths, locks, holders and what blocked these */
 	NR_PICTURES
 };
 
@@ -24,14 +24,14 @@ struct render_picture {
 	const void *of;		/* the struct of the picture */
 };
 
-/* Other forms of BLAME: stacks for flame graph programs, or only the sums. */
+/* PICTURE_BLAME has two other forms: folded stacks for flame graph programs, and only the sums. */
 enum picture_form {
 	PICTURE_WHOLE,
 	PICTURE_FOLDED,
 	PICTURE_SUMS,
 };
 
-/* Prints one whole document.  Returns 0 or -errno of what it reads. */
+/* Prints one whole document.  Returns 0, or -errno if the trace cannot be read. */
 int picture_show(const struct render *r, enum picture which, enum picture_form form,
 		 const struct why *w);
 
@@ -43,7 +43,7 @@ void text_cpus(const struct render *r, const void *picture);
 void text_blame(const struct render *r, const void *picture);
 void text_blamed(const struct render *r, const void *picture);
 
-/* Returns the columns of a plot of text_balloons(): of its bins. */
+/* Returns how many bins, one for each column, text_balloons() needs. */
 size_t text_balloons_columns(const struct render *r);
 
 /* pictures-data.c: columns of a struct render_picture, which may be a part of a document */

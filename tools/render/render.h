@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Presents results.  A report is written as one whole document to r->out; its contents were
- * chosen before.  Text is for people: it fits r->width and contains nothing that could control a
+ * Presents results.  A report is one whole document that is written to r->out; the caller has
+ * chosen its contents.  Text is for people: it fits r->width, and has no characters that control a
  * terminal.  JSON and CSV are for programs: all columns, integers in nanoseconds.
  */
 #ifndef RENDER_RENDER_H
@@ -23,21 +23,23 @@ struct render {
 	FILE *out;
 	enum render_form form;
 	unsigned width;		/* columns */
-	bool has_width;		/* the width is imposed: longer lines are wrapped */
+	bool has_width;		/* longer lines must be wrapped */
 	bool has_color;
 	bool is_verbose;
-	bool is_kernel_only;	/* of the trace: nothing to show but kernel events */
+	bool is_kernel_only;	/* the trace has only kernel events */
 };
 
 /* Sets width and colour for the terminal behind out, $COLUMNS and $NO_COLOR. */
 void render_init(struct render *r, FILE *out);
 
-/* This describes a report in each form; the report begins with its model. */
+/*
+ * Describes how a report is printed in each form.  The report begins with a pointer to its model.
+ */
 struct printer {
 	enum document document;
 	const struct column *columns;	/* of the report: JSON and CSV */
 	void (*text)(const struct render *r, const void *report);
-	unsigned indent;		/* of what does not fit on a line; 0: text() sees to that */
+	unsigned indent;		/* of continued lines; 0: text() wraps lines itself */
 };
 
 /* Prints the report in the selected form, or in the given one. */
@@ -60,10 +62,10 @@ extern const struct printer functions_printer;
 /* Returns the keys of --sort, the first is the default; NULL after the last. */
 const char *functions_sort_key(size_t n);
 
-/* Sorts by that column; ties are broken, so the order is the same in each run. */
+/* Sorts by that column.  Equal rows have a defined order, which is the same in each run. */
 void functions_sort(const struct stats_entry **rows, size_t nr, const char *key);
 
-/* Locks: the first nr entries. */
+/* The report on locks shows the first nr entries. */
 struct render_locks {
 	const struct model *model;
 	const struct locks *locks;
@@ -72,7 +74,7 @@ struct render_locks {
 
 extern const struct printer locks_printer;
 
-/* Requests: timelines[i] is of the ith request instance. */
+/* The report on requests: timelines[i] is that of the ith request instance. */
 struct render_requests {
 	const struct model *model;
 	const struct requests *requests;
@@ -81,7 +83,7 @@ struct render_requests {
 
 extern const struct printer requests_printer;
 
-/* Kernel events: the first nr threads, nr_parties antagonists and wakers. */
+/* The report on kernel events shows the first nr threads, and nr_parties antagonists and wakers. */
 struct render_sched {
 	const struct model *model;
 	const struct schedstats *stats;
@@ -90,7 +92,7 @@ struct render_sched {
 
 extern const struct printer sched_printer;
 
-/* The recording itself. */
+/* The report on the recording itself. */
 struct render_summary {
 	const struct model *model;
 	const struct stats *stats;	/* NULL: not known */
@@ -98,15 +100,15 @@ struct render_summary {
 
 extern const struct printer summary_printer;
 
-/* Prints tables of these reports, for ldb-top. */
+/* These print parts of the reports above, for ldb-top. */
 void text_function_heads(const struct render *r, enum stats_by by);
 void text_function_row(const struct render *r, const struct stats_entry *e, enum stats_by by);
 void text_classes(const struct render *r, const struct requests *requests, size_t nr);
 void text_slowest(const struct render *r, const struct model *m, const struct timeline *timelines,
 		  size_t nr);
 /*
- * Prints waits or holds; name is that of the object, NULL: of the function where; where may be
- * NULL.
+ * Prints waits or holds.  name is that of the object; if it is NULL, the function of where is
+ * named.  where may be NULL.
  */
 void text_times_heads(const struct render *r, const char *what);
 void text_times(const struct render *r, const char *what, const struct lock_times *t,
@@ -122,7 +124,7 @@ struct render_timeline {
 	int64_t p50_ns;			/* of the requests of its class; -1: not known */
 	size_t nth, nr_occurrences;	/* the nth request instance of the id, from 1 */
 	size_t nr_lines;		/* of the list of segments */
-	struct hits hits;		/* page faults, interrupts, where the trace has them */
+	struct hits hits;		/* page faults and interrupts, if the trace has them */
 };
 
 void text_timeline(const struct render *r, const struct render_timeline *t);
@@ -137,7 +139,7 @@ void text_picture(const struct render *r, const struct render_timeline *t);
 void text_story(const struct render *r, const struct render_timeline *t);
 void text_cause(const struct render *r, const struct model *m, const struct timeline_cause *c);
 
-/* Prints the segments of nr of them. */
+/* Prints the segments of nr timelines. */
 void csv_timeline(const struct render *r, const struct render_timeline *t, size_t nr);
 
 /* Prints one object, or with is_array an array of nr. */

@@ -92,7 +92,7 @@ static const struct column class_columns[] = {
 };
 #undef ROW
 
-/* The first one is all classes together. */
+/* The first row is for all classes together. */
 static struct rows classes(const struct row *row)
 {
 	const struct requests *requests = ((const struct render_requests *)row->at)->requests;

@@ -7,9 +7,9 @@
 #include "render/samples.h"
 
 #define PARTS_SAID	4
-#define PART_MIN	0.05	/* of a sentence; the first part is always said */
+#define PART_MIN	0.05	/* smaller parts are not in the sentence, except the first */
 
-/* A function's name with the parentheses, or nothing. */
+/* Writes a function's name with parentheses, or nothing if it is not known. */
 static void say_place(const struct sample_place *p, char *buf, size_t size)
 {
 	const char *call = *p->function ? "()" : "", *in = *p->function ? " in " : "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Presents how a time divides into places, as its samples say. */
+/* Says into which places a time divides according to its samples. */
 #ifndef RENDER_SAMPLES_H
 #define RENDER_SAMPLES_H
 
@@ -7,17 +7,21 @@
 #include "render/columns.h"
 #include "render/text.h"
 
-/* "deflate() in libz.so.1", "app.c:41", "clear_page() in the kernel"; buf: TEXT_ROOM. */
+/*
+ * Returns "deflate() in libz.so.1", "app.c:41" or "clear_page() in the kernel"; buf has TEXT_ROOM
+ * bytes.
+ */
 char *samples_place(const struct sample_place *p, char *buf);
 
 /*
- * "53 % (41..64) deflate() in libz.so.1, 40 % (29..52) app.c:41; 66 samples of cpu-clock": the
- * biggest parts; the interval has the share with 95 %.  buf: SAMPLES_ROOM.  "": there are none.
+ * Returns "53 % (41..64) deflate() in libz.so.1, 40 % (29..52) app.c:41; 66 samples of cpu-clock":
+ * the biggest parts with their 95 % intervals, or "" if there are no samples.  buf has SAMPLES_ROOM
+ * bytes.
  */
 #define SAMPLES_ROOM	(4 * TEXT_ROOM)
 char *samples_say(const struct model *m, const struct split *s, char *buf);
 
-/* "not sampled in the kernel", "3 samples were lost": what is missing; "" if nothing is. */
+/* Says which samples are missing, "not sampled in the kernel", "3 samples were lost", or "". */
 char *samples_missing(const struct model *m, char *buf);
 
 /* ldb-report --samples: the first nr functions. */
@@ -31,7 +35,7 @@ extern const struct printer sampled_printer;
 
 extern const struct column samples_columns[];	/* of struct split */
 
-/* Rows of a split for PART_AT(): none if it has no samples. */
+/* Returns the rows of a split for PART_AT(): none if it has no samples. */
 struct rows samples_rows(const struct split *s);
 
 #endif

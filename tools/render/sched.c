@@ -10,8 +10,8 @@
 #include "render/text.h"
 #include "render/wrap.h"
 
-#define WIDE		90	/* columns of the screen: more of a name, and one more percentile */
-#define WIDEST		110	/* and what a blocked thread waited for */
+#define WIDE		90	/* columns of the screen for longer names and for p99.9 */
+#define WIDEST		110	/* and from which disk and futex are shown */
 #define NS_WIDTH	8
 
 static int64_t resolution_of(const struct row *row)

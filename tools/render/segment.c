@@ -16,7 +16,10 @@ const char *irq_kind_name(unsigned kind)
 	return kind < sizeof(names) / sizeof(*names) && names[kind] ? names[kind] : "hard";
 }
 
-/* Time-outs of less than 0 are none; their registers may have 32 bits. */
+/*
+ * A timeout may be negative, which means that there is none, and its register may have 32 bits
+ * only.
+ */
 static int64_t signed_arg(uint64_t arg)
 {
 	return arg <= UINT32_MAX ? (int32_t)arg : (int64_t)arg;

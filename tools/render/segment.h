@@ -5,7 +5,9 @@
 
 #include "render/render.h"
 
-/* This is "figure1.cc" as compiled, and the line; "" and 0 if not known. */
+/*
+ * The name of the source file as it was given to the compiler, and the line; "" and 0: not known.
+ */
 struct place {
 	const char *file;
 	unsigned line;
@@ -27,12 +29,14 @@ const char *segment_call(const struct segment_call *c, char *buf);
 struct place segment_place(const struct segment *s);
 
 /*
- * Returns the name of the function, lock or interrupt; for a class "".  buf, of TEXT_ROOM, may
- * contain it.
+ * Returns the name of the function, lock or interrupt; for a class "".  The name may be in buf, of
+ * TEXT_ROOM bytes.
  */
 const char *timeline_cause_name(const struct timeline_cause *c, char *buf);
 
-/* Returns the name of the queue that the request was in then; NULL: none, or not known. */
+/*
+ * Returns the name of the queue in which the request was for this cause; NULL: none, or not known.
+ */
 const char *timeline_cause_queue(const struct timeline_cause *c, char *buf);
 
 const struct timeline_cause *timeline_top_function(const struct timeline *t);

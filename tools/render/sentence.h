@@ -9,7 +9,7 @@
 struct sentence {
 	char *buf;
 	size_t used, size;	/* size: at least 1 */
-	bool is_long;		/* with places of functions, and blanks before units */
+	bool is_long;		/* with source lines of functions, and blanks before units */
 };
 
 __attribute__((format(printf, 2, 3)))

@@ -27,7 +27,7 @@ const struct column lost_columns[] = {
 	COLUMN("uncommitted", lost[LDB_LOST_UNCOMMITTED], .head = "never written"),
 	COLUMN("torn", lost[LDB_LOST_TORN], .head = "torn"),
 	COLUMN("disk", lost[LDB_LOST_DISK], .head = "not on disk"),
-	/* SQLite's name is the older one. */
+	/* The export to SQLite has the older name. */
 	COLUMN("unobserved", lost[LDB_LOST_UNWATCHED], .csv = "unwatched",
 	       .head = "of unobserved threads"),
 	COLUMN("kernel", lost[LDB_LOST_KERNEL], .head = "of the kernel's"),
@@ -36,7 +36,7 @@ const struct column lost_columns[] = {
 	{ 0 }
 };
 
-/* What the user wanted to be left out. */
+/* What was left out because the user requested it. */
 static const struct column left_columns[] = {
 	COLUMN("functions", left[LDB_LEFT_FUNCS - LDB_LEFT_PAUSE],
 	       .head = "observed calls of functions that are not recorded"),
@@ -220,7 +220,7 @@ static void head_left(const struct render *r, const struct model *m)
 		fputs(".\n", r->out);
 }
 
-/* Prints what sampling has cost, of the time the threads existed. */
+/* Prints what sampling has cost the threads, as a part of the time during which they existed. */
 static void head_budget(const struct render *r, const struct model *m)
 {
 	const char *budget = reader_meta(m->reader, "budget");
@@ -296,7 +296,7 @@ static void head_warnings(const struct render *r, const struct model *m)
 			fprintf(r->out, "Warning: %s.\n", text_clean(metas[i].value, text));
 }
 
-/* A dump of a flight recorder says why it was made, and from when to when it reaches. */
+/* Prints why a dump of a flight recorder was made, and which time it contains. */
 static void head_flight(const struct render *r, const struct model *m)
 {
 	const char *flight = reader_meta(m->reader, "flight"), *left = reader_meta(m->reader, "flight_suppressed");

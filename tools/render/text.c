@@ -11,7 +11,7 @@
 #include "cli/utf8.h"
 #include "render/text.h"
 
-#define WIDTH_DEFAULT	120	/* into a file or a pipe */
+#define WIDTH_DEFAULT	120	/* of text that goes to a file or a pipe */
 #define WIDTH_MIN	60
 #define WIDTH_MAX	1000
 
@@ -30,7 +30,10 @@ void render_init(struct render *r, FILE *out)
 	has_width = width > 0;
 	if (!has_width)
 		width = WIDTH_DEFAULT;
-	/* A pipe has no width, and what reads it may look for whole sentences. */
+	/*
+	 * Lines for a pipe are not wrapped, because a program that reads them may search for
+	 * sentences.
+	 */
 	*r = (struct render){
 		.out = out, .has_width = has_width,
 		.width = width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width,
@@ -66,7 +69,7 @@ void text_on_next_line(const struct render *r, const char *text, enum text_style
 	text_styled(r, style, "%s", text);
 }
 
-/* Bytes of a UTF-8 character that are not its first take no column. */
+/* Is it the first byte of a UTF-8 character?  Only that byte takes a column. */
 static bool is_first(char c)
 {
 	return (c & 0xc0) != 0x80;

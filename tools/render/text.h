@@ -6,8 +6,8 @@
 #include "render/render.h"
 
 #define TEXT_ROOM	512
-#define TEXT_INDENT	4	/* of what does not fit on a line */
-#define TEXT_NEXT_INDENT 8	/* of a name or a place that has the next line to itself */
+#define TEXT_INDENT	4	/* of continued lines */
+#define TEXT_NEXT_INDENT 8	/* of a name or a place that is on a line of its own */
 
 enum text_style { TEXT_PLAIN, TEXT_BOLD, TEXT_DIM, TEXT_WARN, TEXT_BAD };
 
@@ -37,7 +37,7 @@ const char *text_share(uint64_t part, uint64_t whole, char *buf);
 /* Writes "figure1.cc:40", or "" without a line; buf has TEXT_ROOM bytes. */
 const char *text_place(const char *file, unsigned line, char *buf);
 
-/* Writes where a call is, or at least in which function; "" if nothing is known. */
+/* Writes the place of a call, or at least the function that contains it; "" if neither is known. */
 const char *text_site(const struct symbol *site, char *buf);
 
 /* "name()" */

@@ -10,7 +10,7 @@
 #include "render/segment.h"
 #include "render/text.h"
 
-/* Prints what the kernel events say of a segment */
+/* What the kernel events say of a segment */
 
 #define ROW struct segment_occupant
 static const struct column occupant_columns[] = {
@@ -93,7 +93,7 @@ static const struct timeline *timeline_of(const struct row *row)
 	return ((const struct render_timeline *)row->in->at)->timeline;
 }
 
-/* Prints the task that ran, or woke the thread: its number and its name. */
+/* Returns the task that ran meanwhile, or that woke the thread. */
 static const struct party *task_of(const struct segment *s)
 {
 	const struct party *p = offcpu_party(s);
@@ -241,7 +241,7 @@ static const struct timeline *marked(const struct row *row)
 	return ((const struct render_timeline *)row->in->at)->timeline;
 }
 
-/* Is the thread one of the request's own?  Else it blocked the request. */
+/* Does the thread work on the request?  If not, the request was blocked by it. */
 static bool is_own(const struct timeline *t, uint32_t tid)
 {
 	for (size_t i = 0; i < t->nr_tids; i++)

@@ -11,14 +11,14 @@
 #include "render/text.h"
 #include "render/wrap.h"
 
-#define LABEL_MIN	12	/* columns of a bar whose label is shortened like a name */
-#define ROWS_MAX	12	/* of functions in a lane */
+#define LABEL_MIN	12	/* columns of a bar in which a label is shortened like a name */
+#define ROWS_MAX	12	/* for functions in a lane */
 
 struct lane {
 	uint32_t tid;
 	const struct thread *thread;
 	bool is_own;		/* works on the request */
-	unsigned depths[ROWS_MAX]; /* of calls that have a row, sorted */
+	unsigned depths[ROWS_MAX]; /* depths of calls that have a row, sorted */
 	unsigned nr_depths;
 };
 
@@ -50,7 +50,7 @@ static void add_depth(struct lane *l, unsigned depth)
 		i++;
 	if ((i < l->nr_depths && l->depths[i] == depth) || i == ROWS_MAX)
 		return;
-	/* The outermost ones have a row: the deepest are left out. */
+	/* If there are more depths than rows, the deepest calls are left out. */
 	n = l->nr_depths < ROWS_MAX ? l->nr_depths++ : ROWS_MAX - 1;
 	memmove(&l->depths[i + 1], &l->depths[i], (n - i) * sizeof(l->depths[0]));
 	l->depths[i] = depth;
@@ -177,7 +177,7 @@ static void draw_kind(const struct render *r, struct canvas *c, const struct lan
 	canvas_row(r, c, head, style);
 }
 
-/* Draws what the program marked. */
+/* Draws the events that the program marked. */
 static void draw_marks(const struct render *r, struct canvas *c, const struct render_timeline *rt,
 		       const struct lane *l)
 {
@@ -192,7 +192,7 @@ static void draw_marks(const struct render *r, struct canvas *c, const struct re
 	canvas_row(r, c, "  events", TEXT_BOLD);
 }
 
-/* Returns true if the thread was off the CPU at all. */
+/* Returns true if the thread was off the CPU at any time. */
 static bool draw_off(const struct render *r, struct canvas *c, const struct lane *l)
 {
 	char label[TEXT_ROOM];

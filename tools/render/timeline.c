@@ -18,14 +18,14 @@
 #include "render/wrap.h"
 
 #define CHAIN_ROOM	2048
-#define NAME_ROOM	60	/* of a name in a sentence, at least */
-#define INDENT		4	/* of what does not fit on a line */
-#define NEXT_INDENT	8	/* of a segment that has the next line to itself */
+#define NAME_ROOM	60	/* least room of a name in a sentence */
+#define INDENT		4	/* of continued lines */
+#define NEXT_INDENT	8	/* of a segment whose text is on a line of its own */
 #define LIST_USED	49	/* columns before the text of a segment */
 #define CAUSES_SHOWN	3
 #define MIGRATIONS_SHOWN 4
 #define MARKS_SHOWN	8
-#define OFF_SHARE_MIN	100	/* times off the CPU that are a smaller part are not listed */
+#define OFF_SHARE_MIN	100	/* times off the CPU below 1/100 of the request are not listed */
 
 /* Causes */
 
@@ -38,7 +38,7 @@ static const char *short_name(const struct render *r, const struct symbol *func,
 			 r->width > NAME_ROOM + INDENT ? r->width - INDENT : NAME_ROOM, buf);
 }
 
-/* Prints who held the lock or ended the wait, and on from there. */
+/* Prints which thread held the lock or ended the wait, and the rest of the chain. */
 static void put_chain(const struct render *r, const struct timeline_cause *c)
 {
 	char text[CHAIN_ROOM], clean[TEXT_ROOM];
@@ -51,7 +51,7 @@ static void put_chain(const struct render *r, const struct timeline_cause *c)
 		fprintf(r->out, ", held by thread %" PRIu32, c->wait->owner);
 }
 
-/* Prints causes of which no segment says more. */
+/* Prints a cause in the words of leaf_kind_say(). */
 static void put_bare(const struct render *r, const struct timeline_cause *c, const char *ns)
 {
 	char name[TEXT_ROOM], text[2 * TEXT_ROOM];
@@ -99,7 +99,9 @@ static void put_rest(const struct render *r, const struct timeline_cause *c, con
 			units_duration(c->unwatched_ns, away));
 }
 
-/* Shorter calls, and faults, have no length. */
+/*
+ * Prints the time in system calls.  Calls below the threshold, and page faults, are not included.
+ */
 static void put_syscalls(const struct render *r, const struct model *m, const struct timeline_cause *c)
 {
 	char ns[UNITS_ROOM];
@@ -147,8 +149,8 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 		text_place(c->func->func_file, c->func->func_line, place);
 		fputs(ns, r->out);
 		/*
-		 * Mentions the resolution where it matters: an estimate may be mostly its
-		 * neighbour's time.
+		 * The resolution is mentioned if it is large: part of the time may belong to the
+		 * function before or after.
 		 */
 		if (c->resolution_ns > c->ns / 20)
 			fprintf(r->out, " (+-%s)", units_duration(c->resolution_ns, ns));
@@ -182,7 +184,7 @@ void text_story(const struct render *r, const struct render_timeline *rt)
 		fprintf(r->out, " (p50 %s)", units_duration(rt->p50_ns, p50));
 	text_style(r, TEXT_PLAIN);
 	for (size_t i = 0; i < t->nr_causes && i < CAUSES_SHOWN; i++) {
-		/* Prints the biggest cause; others only if they matter. */
+		/* Prints the biggest cause, and others only from a tenth of the latency on. */
 		if (i && t->causes[i].ns < t->latency_ns / 10)
 			break;
 		fputs(i ? "; " : ": ", r->out);
@@ -191,7 +193,7 @@ void text_story(const struct render *r, const struct render_timeline *rt)
 	fputs("\n", r->out);
 }
 
-/* Says what was inside of functions: of the biggest ones that have samples. */
+/* Says what was executed in the biggest functions that have samples. */
 static void put_samples(const struct render *r, const struct render_timeline *rt)
 {
 	const struct timeline *t = rt->timeline;
@@ -231,7 +233,7 @@ static void put_migrations(const struct render *r, const struct render_timeline 
 		fputc('\n', r->out);
 }
 
-/* Prints what the program noted of the request. */
+/* Prints the notes of the request. */
 static void put_notes(const struct render *r, const struct timeline *t)
 {
 	char text[NOTES_ROOM], clean[TEXT_ROOM];
@@ -300,7 +302,9 @@ static void put_facts(const struct render *r, const struct render_timeline *rt)
 
 /* The list */
 
-/* Prints it in at most width columns, if shortening the name of a function suffices. */
+/*
+ * Writes the text of a segment, in at most width columns if shortening a function's name suffices.
+ */
 static void segment_text(const struct model *m, const struct segment *s, unsigned width, char *buf)
 {
 	const char *part = s->is_truncated ? " (not all of it was recorded)" :
@@ -404,7 +408,10 @@ static void put_list(const struct render *r, const struct render_timeline *rt)
 
 		if (s->end_ns - s->start_ns < from || shown == nr)
 			continue;
-		/* A thread that has to share its CPU is preempted repeatedly. */
+		/*
+		 * Short times off the CPU are left out: a thread that shares its CPU may have very
+		 * many.
+		 */
 		if (segment_kinds[s->kind].off_cpu && !r->is_verbose &&
 		    s->end_ns - s->start_ns < t->latency_ns / OFF_SHARE_MIN)
 			continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints what slow requests share, as text, JSON and for pages. */
+/* Prints traits that slow requests share, as text, as JSON and for pages. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static const char *const source_names[] = {
 	[TRAIT_IDLE] = "idle", [TRAIT_OPEN] = "open", [TRAIT_NOTE] = "note",
 };
 
-/* Writes a bound as --note takes it: "64K". */
+/* Writes a threshold in the syntax of --note: "64K". */
 static const char *bound_text(const struct trait_part *p, char *buf)
 {
 	static const char units[] = "KMG";
@@ -109,7 +109,7 @@ static void put_trait(const struct render *r, const struct traits *t, const stru
 	char slow[UNITS_ROOM], usual[UNITS_ROOM], text[TEXT_ROOM], clean[TEXT_ROOM], lift[UNITS_ROOM];
 	double times = share(e->nr_slow, t->nr_slow) / share(e->nr_usual ? e->nr_usual : 1, t->nr_usual);
 
-	/* Of none among the usual ones it is only known that they are fewer than one. */
+	/* If no usual request has the trait, the lift is computed as if one had it. */
 	snprintf(lift, sizeof(lift), "%s%.*fx", e->nr_usual ? "" : ">", times < 10 ? 1 : 0, times);
 	fprintf(r->out, "%8s %8s %8s %6.3f  ", text_share(e->nr_slow, t->nr_slow, slow),
 		text_share(e->nr_usual, t->nr_usual, usual), lift, e->p_adjusted);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Presents what slow requests share. */
+/* Presents traits that slow requests share. */
 #ifndef RENDER_TRAITS_H
 #define RENDER_TRAITS_H
 
@@ -7,10 +7,13 @@
 #include "cli/relation.h"
 #include "render/render.h"
 
-/* Of struct traits; a page has the same. */
+/* Columns of struct traits, in JSON and in the page. */
 extern const struct column traits_columns[];
 
-/* Prints the table, or one line if nothing was found in what the program noted; else nothing. */
+/*
+ * Prints the table.  If no trait was found it prints one line if the program attached notes, or
+ * nothing.
+ */
 void text_traits(const struct render *r, const struct traits *t);
 
 #endif

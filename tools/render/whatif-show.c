@@ -28,7 +28,7 @@ static void show_progress(void *arg, const char *what, double done)
 	progress_line("%s: %.0f %%", what, 100 * done);
 }
 
-/* Returns false if it failed, after one line. */
+/* Returns false if the replay failed, after an error message. */
 static bool replay(struct opened *o, const struct whatif_show *s,
 		   const struct whatif_change *changes)
 {

@@ -9,14 +9,14 @@
 
 extern const struct printer whatif_printer;	/* of a struct whatif */
 
-/* This is all of --what-if: from the expressions to the output. */
+/* The options of --what-if. */
 struct whatif_show {
 	const struct cli_list *expressions;
 	const char *class;		/* NULL: all */
 	size_t nr_requests;
 };
 
-/* Opens the trace and closes it; returns the exit status. */
+/* Implements --what-if, from opening to closing the trace; returns the exit status. */
 int whatif_show(const struct open_options *open, const struct whatif_show *s);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints causes of slow requests as JSON and CSV.  Keys are a promise: see cli/document.h. */
+/* Prints causes of slow requests as JSON and CSV.  The keys must not change: see cli/document.h. */
 #include "facts/lockset.h"
 #include "render/chain.h"
 #include "render/columns.h"
@@ -17,7 +17,7 @@ static const struct why *why_of(const struct row *row)
 	return report_of(row)->why;
 }
 
-/* Returns the nth function on the way to path, from outside; NULL after the last. */
+/* Returns the nth function of a path, counted from the outermost; NULL after the last. */
 static const char *path_word(const struct partition *p, uint32_t path, size_t n)
 {
 	uint32_t depth = p->paths[path].depth;
@@ -85,7 +85,7 @@ static const struct column first_columns[] = {
 };
 #undef ROW
 
-/* Prints where the time of a request went */
+/* The causes that the time of a request is attributed to */
 
 #define ROW struct share
 static const struct leaf *leaf_of(const struct row *row)
@@ -109,7 +109,7 @@ static const struct column share_columns[] = {
 };
 #undef ROW
 
-/* Prints its deviation, and why */
+/* The deviation of a request from the reference, by cause */
 
 #define ROW struct why_amount
 static const struct why_cause *cause_of(const struct row *row)

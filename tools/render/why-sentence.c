@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes causes as sentences: the first cause with its chain, then what else matters. */
+/* Writes causes as sentences: the first cause with its chain, then other big causes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,13 +36,13 @@ static const char *function_text(const struct why_cause *c)
 	}
 }
 
-/* Returns "in" a place, if it has a name. */
+/* Returns " in" if the place has a name. */
 static const char *in(const char *label)
 {
 	return *label ? " in " : "";
 }
 
-/* Says what a thread slept in, behind the words for that. */
+/* Writes the system call in which a thread slept. */
 static void say_call(struct sentence *s, const char *call)
 {
 	if (*call)
@@ -86,7 +86,7 @@ static void say_chain(struct sentence *s, const struct chain *chain)
 	s->used += chain_say(chain, false, s->buf + s->used, s->size - s->used);
 }
 
-/* The resolution is mentioned where it matters. */
+/* Writes the time of a cause, with its resolution if that is large. */
 static void say_amount(struct sentence *s, const struct why *w, const struct why_target *t, size_t i)
 {
 	const struct why_cause *c = &w->causes[t->amounts[i].cause];

@@ -48,7 +48,7 @@ static void put_coverage(const struct render *r, const struct why *w)
 	fputc('\n', r->out);
 }
 
-/* The column has room for all categories but a user's very long ones. */
+/* Returns the width of the longest category, up to CATEGORY_MAX. */
 static unsigned category_width(const struct why *w, size_t nr)
 {
 	size_t width = strlen("category");
@@ -68,7 +68,7 @@ static const struct column cause_columns[] = {
 };
 #undef ROW
 
-/* Text that does not fit continues on a separate line. */
+/* Prints the table of causes; text that does not fit continues on the next line. */
 static void put_causes(const struct render *r, const struct why *w, size_t nr)
 {
 	unsigned category = r->width >= 100 ? category_width(w, nr) : 0;
@@ -98,7 +98,7 @@ static void put_causes(const struct render *r, const struct why *w, size_t nr)
 	}
 }
 
-/* Names in it may contain any bytes. */
+/* Prints a sentence; names in it may contain any bytes. */
 static void text_sentence(const struct render *r, const char *sentence)
 {
 	const struct render *in;
@@ -117,7 +117,7 @@ static void text_sentence(const struct render *r, const char *sentence)
 
 COMPARE(share_compare, struct share, DOWN(ns))
 
-/* Returns its innermost functions, as many as fit: they say most. */
+/* Returns as many of the path's innermost functions as fit. */
 static const char *path_end(char *path, size_t width)
 {
 	size_t len = strlen(path);
@@ -132,7 +132,7 @@ static const char *path_end(char *path, size_t width)
 	return at - 1;
 }
 
-/* Prints where all of one request's time went. */
+/* Prints the whole partition of one request. */
 static void put_shares(const struct render *r, const struct why *w, const struct request *q)
 {
 	struct share *shares = malloc((q->nr_shares + 1) * sizeof(*shares));
@@ -162,7 +162,7 @@ static void put_shares(const struct render *r, const struct why *w, const struct
 	free(shares);
 }
 
-/* What was in the functions that are causes, those of the table. */
+/* Says what was executed in the functions of the table. */
 static void put_samples(const struct render *r, const struct why *w, size_t nr)
 {
 	char text[SAMPLES_ROOM], line[SAMPLES_ROOM + TEXT_ROOM];

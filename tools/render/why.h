@@ -15,13 +15,16 @@ struct render_why {
 	const struct traits *traits;	/* NULL: not asked for */
 };
 
-/* CSV has a row for each request and cause; JSON and CSV with shares have the request's leaves. */
+/*
+ * CSV has a row for each request and cause.  With shares, JSON and CSV have each request's whole
+ * partition.
+ */
 extern const struct printer why_printer, why_shares_printer;
 
 /* why-data.c: the columns of struct render_why */
 extern const struct column why_columns[], why_shares_columns[];
 
-/* These are parts of it, of struct why_cause and why. */
+/* Columns of parts of that: of struct why_cause and of struct why. */
 extern const struct column why_cause_columns[], why_classes_columns[];
 
 #define WHY_SENTENCE_MAX	2048
@@ -30,13 +33,15 @@ extern const struct column why_cause_columns[], why_classes_columns[];
 char *why_target_sentence(const struct why *w, const struct why_target *t, char *buf);
 char *why_cause_sentence(const struct why *w, const struct why_cause *c, char *buf);
 
-/* Writes what helps, and whom it concerns, likewise; "" where nothing is known. */
+/*
+ * Writes the advice for a cause, and the part of the system that it concerns; "" if there is none.
+ */
 char *why_cause_advice(const struct why_cause *c, char *buf);
 
 /* Returns "a lock", "head-of-line blocking": a cause's kind for people. */
 const char *why_kind_text(const struct why_cause *c);
 
-/* Returns "function", "lock_wait", "page_faults", ...: in JSON. */
+/* Returns "function", "lock_wait", "page_faults", ...: a cause's kind in JSON. */
 const char *why_cause_name(const struct why_cause *c);
 
 #endif

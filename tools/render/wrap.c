@@ -37,7 +37,7 @@ const struct render *wrap_begin(struct wrap *w, const struct render *r)
 	return &w->in;
 }
 
-/* Bytes of UTF-8 behind the first take no column. */
+/* Is it the first byte of a UTF-8 character?  Only that byte takes a column. */
 static bool is_first(char c)
 {
 	return (c & 0xc0) != 0x80;
@@ -78,7 +78,7 @@ struct line {
 	unsigned more, indent;	/* indent: of this line; more: of its continuations */
 };
 
-/* The line is indented like the one it continues. */
+/* Sets the indentation of continued lines to that of the line that begins with s. */
 static void set_indent(struct line *l, const char *s)
 {
 	l->indent = l->more + strspn(s, " ");
@@ -92,7 +92,7 @@ static void new_line(struct line *l)
 	l->column = l->indent;
 }
 
-/* A word that no line has room for continues on further lines. */
+/* Prints a word; one that is longer than a line continues on further lines. */
 static void put_word(struct line *l, const char *s, size_t bytes)
 {
 	for (size_t i = 0; i < bytes;) {
@@ -189,7 +189,7 @@ static void leave_out_arguments(const char *name, char *buf)
 	buf[n] = '\0';
 }
 
-/* Returns where the last part of the name begins, outside of brackets. */
+/* Returns where the last component of the name begins; brackets are skipped. */
 static const char *last_part(const char *name)
 {
 	const char *part = name;
@@ -218,7 +218,7 @@ const char *wrap_name(const char *name, unsigned width, char *buf)
 	columns = columns_of(buf);
 	if (columns <= width || width < 2)
 		return buf;
-	/* If a name has no scopes its start is retained. */
+	/* A name without scopes is cut at its end. */
 	if (last_part(buf) == buf) {
 		for (unsigned n = 0; *s && (n < width - 1 || !is_first(*s)); s++)
 			n += is_first(*s);

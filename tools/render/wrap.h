@@ -20,8 +20,8 @@ struct wrap {
 };
 
 /*
- * Wrapping works if r has a width.  Text that is written before wrap_end() retains its lines and
- * colours; blanks may become ends of lines.
+ * Wrapping works if r has a width.  The lines and colours of text that is written before wrap_end()
+ * stay; blanks may become ends of lines.
  */
 const struct render *wrap_begin(struct wrap *w, const struct render *r);
 /* The continuation of a line is indented by this many more columns. */
@@ -33,13 +33,16 @@ void wrap_end(struct wrap *w, unsigned indent);
  */
 const char *wrap_name(const char *name, unsigned width, char *buf);
 
-/* Prints "name() file.cc:88" behind before, in at most width columns: the name gets the rest. */
+/*
+ * Prints before and "name() file.cc:88", in at most width columns; the name is shortened if
+ * necessary.
+ */
 void wrap_place(const struct symbol *func, const char *file, unsigned line, const char *before,
 		unsigned width, char *buf);
 
 #define WRAP_NAME_MIN	12	/* columns of a name, however long the rest is */
 
-/* For "worker 4711", "hog (pid 99)": only the name becomes shorter. */
+/* Shortens only the name in "worker 4711" or "hog (pid 99)". */
 const char *wrap_numbered(const char *text, unsigned width, char *buf);
 
 #endif
