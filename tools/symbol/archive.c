@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stores the names in a trace: symbols, sorted when the first is needed, and a list of calls. */
+/*
+ * Stores the names that a trace contains: a list of calls, and symbols, which are sorted before the
+ * first lookup.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -17,7 +20,7 @@ struct call_row {
 };
 
 struct archive {
-	struct file **files;		/* by id */
+	struct file **files;		/* indexed by id */
 	size_t nr_files;
 	struct ldb_row_symbol *symbols;
 	size_t nr_symbols, room_symbols;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stores the names that a trace contains (FILE, SYMBOL and CALL of trace-format.h), and finds
- * them by number of the file and address.  Strings of the rows are valid as long as the archive.
+ * Stores the names that a trace contains (FILE, SYMBOL and CALL of trace-format.h), and finds them
+ * by the file's number and the address.  Strings of the rows are valid as long as the archive.
  */
 #ifndef SYMBOL_ARCHIVE_H
 #define SYMBOL_ARCHIVE_H

@@ -14,15 +14,15 @@
 #define SYSTEM_DEBUG_DIR	"/usr/lib/debug"
 #define NR_NAMES		3
 
-/* This is the file that is searched for, and what identifies it. */
+/* The file that is searched for, and what identifies it. */
 struct wanted {
 	const struct debugfile *d;
 	const char *file;		/* the file that was opened; NULL: none */
 	const char *names[NR_NAMES];	/* NULL: not known */
 	char own_name[256];
-	const char *build_id;		/* "": the checksum identifies it */
+	const char *build_id;		/* "": not known, the checksum identifies the file */
 	uint32_t crc;
-	char **found;			/* NULL: the path is not asked for */
+	char **found;			/* NULL: the caller does not need the path */
 };
 
 int debugfile_open(const struct elffile_search *search, const char *path)
@@ -88,7 +88,7 @@ static bool is_same_file(const struct wanted *w, int fd)
 	return is_same;
 }
 
-/* Opens the path made of a to d, if it is the file. */
+/* Opens the path that is made of a to d if it is the wanted file. */
 static int try_path(const struct wanted *w, const char *a, const char *b, const char *c,
 		    const char *d)
 {
@@ -202,7 +202,7 @@ int debugfile_instead(const struct debugfile *d, char **found)
 	if (!*d->build_id)
 		return -1;
 	set_own_names(&w);
-	/* The trace may be of another machine that has the same libraries. */
+	/* The trace may come from another machine with the same libraries. */
 	if (*d->search->sysroot && d->path[0] == '/')
 		fd = try_path(&w, d->path, "", "", "");
 	return fd < 0 ? try_dirs(&w) : fd;
@@ -214,7 +214,7 @@ int debugfile_link(const struct debugfile *d, const char *file, const char *link
 	struct wanted w = { .d = d, .file = file, .build_id = d->build_id, .crc = crc, .found = found };
 	int fd;
 
-	/* A link must be a mere name: a path in it is not followed. */
+	/* Only a link without folders is followed. */
 	if (link && *basename(link))
 		w.names[0] = basename(link);
 	if (!*w.build_id && !w.names[0])

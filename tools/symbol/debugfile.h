@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the symbols and lines of a file that are in a separate file.
+ * Finds the separate file that has the symbols and lines of a program or library.
  *
  * The search goes to the file's folder and its .debug folder, then below each folder for debug
  * files: by build-id, below the path of the file, and by name alone.  A file is used only if it

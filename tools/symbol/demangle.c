@@ -12,7 +12,7 @@
 /* This function is declared in <cxxabi.h>, which only C++ can include. */
 extern char *__cxa_demangle(const char *name, char *buf, size_t *size, int *status);
 
-#define NAME_MAX_BYTES	(64U << 10)	/* longer ones are not changed */
+#define NAME_MAX_BYTES	(64U << 10)	/* longer names are not changed */
 
 static const char *const clones[] = {
 	"cold", "part", "isra", "constprop", "lto_priv", "localalias", "llvm",
@@ -31,7 +31,7 @@ static bool is_clone_word(const char *s, size_t len)
 	return false;
 }
 
-/* Does s, behind a dot, have nothing but clone words and numbers, a word first? */
+/* Does s, which follows a dot, consist of names of clones and numbers, and begin with a name? */
 static bool is_clone_suffix(const char *s)
 {
 	size_t len = word_len(s);
@@ -114,8 +114,8 @@ static void cut_parameters(char *s)
 }
 
 /*
- * Finds where the name starts behind a return type: after the last space outside of brackets
- * that is not part of the name ("operator new", "f() const::lambda").
+ * Finds where the name starts, after a return type: after the last space outside of brackets that
+ * is not part of the name ("operator new", "f() const::lambda").
  */
 static char *skip_return_type(char *s)
 {

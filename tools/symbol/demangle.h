@@ -4,8 +4,8 @@
 #define SYMBOL_DEMANGLE_H
 
 /*
- * Cuts what GCC appends to the parts and copies it makes of a function (.cold, .part.N, .isra.N,
- * .constprop.N, ...): all of them are that function.
+ * Cuts the suffixes of the parts and clones that GCC makes of a function (.cold, .part.N, .isra.N,
+ * .constprop.N, ...), because all of them are parts of that function.
  */
 void demangle_fold(char *name);
 

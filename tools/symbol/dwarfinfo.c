@@ -36,7 +36,7 @@ struct range_list {
 
 struct unit {
 	Dwarf_Die die;		/* with the line table */
-	Dwarf_Die funcs_die;	/* with the functions: not the same for split DWARF */
+	Dwarf_Die funcs_die;	/* with the functions; with split DWARF another one than die */
 	struct range_list funcs;
 	bool has_funcs;
 };
@@ -56,7 +56,7 @@ static bool range_add(struct range_list *list, Dwarf_Addr lo, Dwarf_Addr hi, con
 			  { .lo = lo, .hi = hi, .die = *die, .unit = unit });
 }
 
-/* Address 0 is what a linker leaves of a function that it dropped. */
+/* A function that the linker dropped has address 0. */
 static bool range_add_die(struct range_list *list, Dwarf_Die *die, size_t unit)
 {
 	Dwarf_Addr base, lo, hi;
@@ -88,7 +88,7 @@ static const char *attr_text(Dwarf_Die *die, unsigned name)
 	return dwarf_formstring(dwarf_attr(die, name, &attr));
 }
 
-/* Is there no file, or one that may be opened? */
+/* Is the file missing, or may it be opened? */
 static bool is_harmless(const char *folder, const char *name)
 {
 	char path[PATH_MAX];
@@ -105,8 +105,8 @@ static bool is_harmless(const char *folder, const char *name)
 }
 
 /*
- * libdw opens .dwo files itself, by names in the file: next to the file, in the folder in which
- * it was compiled, or in the current one.
+ * May libdw open the .dwo file?  It opens it by a name in the debug information: next to the file,
+ * in the folder in which it was compiled, or in the current folder.
  */
 static bool may_open_split(Dwarf_Die *skeleton, const char *folder)
 {
@@ -146,7 +146,7 @@ static bool collect_units(struct dwarfinfo *d, Dwarf *dw, const char *folder)
 	Dwarf_Die cudie, subdie;
 	uint8_t type;
 
-	/* The first attempt is without the split part. */
+	/* Each unit is first read without its split part. */
 	for (; dwarf_get_units(dw, before, &cu, NULL, &type, &cudie, NULL) == 0; before = cu) {
 		struct unit unit = { .die = cudie, .funcs_die = cudie };
 
@@ -289,8 +289,8 @@ bool dwarfinfo_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *po
 }
 
 /*
- * Stores the inlined calls around addr in chain, outermost first; returns how many.
- * A broken file must not make this endless: each step goes to a child.
+ * Stores the inlined calls around addr in chain, outermost first, and returns their number.  Each
+ * step goes to a child, so that it ends even if the file is damaged.
  */
 static unsigned inline_chain(Dwarf_Die *func, Dwarf_Addr pc, Dwarf_Die *chain)
 {
@@ -322,9 +322,9 @@ static unsigned inline_chain(Dwarf_Die *func, Dwarf_Addr pc, Dwarf_Die *chain)
 }
 
 /*
- * Returns the file of an attribute.  Its number belongs to the unit that has the attribute,
- * which with -flto and dwz is another unit than the function's.  libdw's dwarf_decl_file() ends
- * the process where there is no such table.
+ * Returns the file of an attribute.  The attribute is a number in the table of the unit that has
+ * the attribute, which with -flto and dwz is another unit than the function's.  libdw's
+ * dwarf_decl_file() ends the process if there is no such table.
  */
 static const char *attr_file(Dwarf_Die *die, unsigned name)
 {
@@ -339,7 +339,7 @@ static const char *attr_file(Dwarf_Die *die, unsigned name)
 	if (!dwarf_cu_die(attr.cu, &cu, NULL, NULL, NULL, NULL, NULL, NULL) ||
 	    dwarf_getsrcfiles(&cu, &files, NULL))
 		return NULL;
-	/* 0 is a file in DWARF 5; before, it means that there is none. */
+	/* In DWARF 5, number 0 is a file; in earlier versions it means that there is none. */
 	file = dwarf_filesrc(files, nr, NULL, NULL);
 	return file && strcmp(file, "???") ? file : NULL;
 }

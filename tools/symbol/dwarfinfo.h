@@ -20,7 +20,7 @@ struct dwarfinfo_pos {
 };
 
 struct dwarfinfo_func {
-	const char *linkage_name;	/* or the plain name of a C function */
+	const char *linkage_name;	/* or, in C, the name of the function */
 	struct dwarfinfo_pos decl;	/* its definition */
 };
 
@@ -28,12 +28,15 @@ struct dwarfinfo_func {
 struct dwarfinfo *dwarfinfo_open(Dwfl_Module *mod);
 void dwarfinfo_close(struct dwarfinfo *d);
 
-/* Is some unit a skeleton whose .dwo file was not found? */
+/* Is there a unit whose .dwo file was not found? */
 bool dwarfinfo_lacks_split(const struct dwarfinfo *d);
 
 bool dwarfinfo_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *pos);
 
-/* Does the same as dwarfinfo_line(), but moves out of inlined functions of system headers. */
+/*
+ * Does the same as dwarfinfo_line(), but if addr is in an inlined function of a system header, it
+ * returns the line of the outermost such call.
+ */
 bool dwarfinfo_user_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *pos);
 
 /* Finds the function whose code (not inlined code) contains addr. */

@@ -2,8 +2,8 @@
 /*
  * Finds calls that leave the module; see elfcalls.h.
  *
- * It is no disassembler: bytes that resemble a call by chance do not lead to an entry of the
- * PLT or the GOT with a name.
+ * Instructions are not decoded: bytes that look like a call by chance do not lead to an entry of
+ * the PLT or the GOT with a name.
  */
 #include <gelf.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 
 #define CODE_MAX	(1U << 20)	/* bytes of a function */
 
-/* Copies [addr, addr + size) to buf; returns false if it is not all in a section with contents. */
+/* Copies [addr, addr + size) to buf; returns false if a part is not in a section with contents. */
 static bool read_at(Elf *elf, uint64_t addr, uint64_t size, uint8_t *buf)
 {
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
@@ -35,7 +35,9 @@ static bool read_at(Elf *elf, uint64_t addr, uint64_t size, uint8_t *buf)
 	return false;
 }
 
-/* Returns the name of what the linker puts into this word of the GOT; NULL: it has none. */
+/*
+ * Returns the name of the symbol whose address the loader stores in this word of the GOT, or NULL.
+ */
 static const char *slot_name(Elf *elf, uint64_t slot)
 {
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
@@ -67,8 +69,8 @@ static const char *entry_name(Elf *elf, uint64_t addr)
 }
 
 /*
- * Returns the name of the function that the instruction at addr calls; NULL: it is no call, or
- * there is no name.
+ * Returns the name of the function that the instruction at addr calls; NULL: not a call, or no
+ * name.
  */
 static const char *called_name(Elf *elf, const uint8_t *code, uint64_t addr)
 {

@@ -20,7 +20,7 @@
 #include "symbol/elfcalls.h"
 #include "symbol/elffile.h"
 
-#define NO_ALT		((Dwarf *)-1)	/* what libdw stores when it has found none */
+#define NO_ALT		((Dwarf *)-1)	/* what libdw stores when it has found no file */
 #define BACK_MAX	64	/* symbols examined before the nearest one: nesting is shallow */
 
 struct sym_list {
@@ -34,9 +34,9 @@ struct elffile {
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
 	struct debugfile where;
-	char *file;		/* that was opened */
+	char *file;		/* the file that was opened */
 	int alt_fd;
-	Dwarf *alt;		/* of dwz */
+	Dwarf *alt;		/* the shared file of dwz */
 	bool lacks_alt;
 	struct dwarfinfo *dwarf;
 	struct sym_list funcs, data;
@@ -70,7 +70,10 @@ static bool has_build_id(Dwfl_Module *mod, const char *hex)
 	return true;
 }
 
-/* dwfl_module_getdwarf() calls this.  With a name and no checksum it requests dwz's file. */
+/*
+ * dwfl_module_getdwarf() calls this.  If it passes a name and no checksum, it requests the file of
+ * dwz.
+ */
 static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname, Dwarf_Addr base,
 			  const char *file_name, const char *link, GElf_Word crc, char **found)
 {
@@ -85,7 +88,10 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname
 	return debugfile_link(&f->where, f->file, link, crc, found);
 }
 
-/* Is it usable?  If not, f->state says why, unless an earlier attempt got further.  Closes fd. */
+/*
+ * Can the file be used?  If not, sets f->state to the reason, unless an earlier attempt got
+ * further.  Closes fd.
+ */
 static bool use_file(struct elffile *f, const char *path, int fd)
 {
 	void **userdata;
@@ -179,8 +185,8 @@ static void sym_add(struct sym_list *list, const struct elffile_sym *sym)
 }
 
 /*
- * Of aliases the one that users know ranks first: global, typed, sized, fewer leading
- * underscores.
+ * Ranks symbols of one address.  The best is the one that users know: a global symbol with a type,
+ * a size and few leading underscores.
  */
 static unsigned char sym_rank(const GElf_Sym *sym, const char *name)
 {
@@ -218,7 +224,7 @@ static void sym_sort(struct sym_list *list)
 	list->nr = out;
 }
 
-/* Reads the symbols, once. */
+/* Reads the symbols on the first call. */
 static void read_syms(struct elffile *f)
 {
 	int nr = f->mod && !f->has_read_syms ? dwfl_module_getsymtab(f->mod) : 0;
@@ -269,7 +275,7 @@ static const struct elffile_sym *sym_find(const struct sym_list *list, uint64_t 
 		if (!nearest)
 			nearest = s;
 	}
-	/* Assembler code often has no sizes; then a symbol reaches to the next one. */
+	/* Symbols of assembler code often have no size; they extend to the next symbol. */
 	return nearest && !nearest->size ? nearest : NULL;
 }
 
@@ -323,7 +329,7 @@ bool elffile_has_symbols(struct elffile *f)
 	return f->funcs.nr > 0;
 }
 
-/* Opens the file into which dwz has moved what several files share. */
+/* Opens the file to which dwz has moved debug information that several files share. */
 static void open_alt(struct elffile *f, Dwarf *dw)
 {
 	const char *link, *file = f->file;
@@ -337,7 +343,7 @@ static void open_alt(struct elffile *f, Dwarf *dw)
 	f->alt_fd = debugfile_alt(&f->where, debug_file ? debug_file : file, link, id, size);
 	f->alt = f->alt_fd >= 0 ? dwarf_begin(f->alt_fd, DWARF_C_READ) : NULL;
 	f->lacks_alt = !f->alt;
-	/* libdw would search for it by itself, and open whatever the link names. */
+	/* Without this, libdw would open any file that the link names. */
 	dwarf_setalt(dw, f->alt ? f->alt : NO_ALT);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This is one ELF file with its symbols and, where there are any, its lines.  All addresses are
- * the ELF file's own (run-time address - bias).
+ * An ELF file with its symbols and, if it has any, its lines.  All addresses are the ELF file's own
+ * (run-time address - bias).
  */
 #ifndef SYMBOL_ELFFILE_H
 #define SYMBOL_ELFFILE_H
@@ -13,7 +13,7 @@
 struct elffile;
 struct dwarfinfo;
 
-/* Says where files are searched for; strings must be valid as long as the files. */
+/* Where to search for files.  Strings must be valid as long as the files. */
 struct elffile_search {
 	const char *sysroot;		/* "" or a path */
 	const char *const *debug_dirs;
@@ -23,13 +23,13 @@ struct elffile_search {
 enum elffile_state {
 	ELFFILE_USABLE,
 	ELFFILE_ABSENT,		/* no such file, or no ELF file */
-	ELFFILE_OTHER,		/* there is a file, with another build-id */
+	ELFFILE_OTHER,		/* the file has another build-id */
 };
 
 struct elffile_sym {
 	uint64_t addr, size;
 	const char *name;
-	unsigned char rank;	/* of several at one address the highest counts */
+	unsigned char rank;	/* of several symbols at one address the highest counts */
 };
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Says what to do about missing symbols.  Nothing is fetched and no network is used: the hint
- * names the package or the command, and the user decides.
+ * Says what to do about missing symbols.  The hint names a package or a command, and the user
+ * decides; nothing is downloaded.
  */
 #include <glob.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define DPKG_LISTS	"/var/lib/dpkg/info/*.list"
 
-/* Is the path one of the lines?  /lib/x and /usr/lib/x are the same since /usr is merged. */
+/* Is the path a line of the list?  /lib/x and /usr/lib/x are the same file if /usr is merged. */
 static bool list_has(const char *list, const char *path)
 {
 	const char *merged = strncmp(path, "/usr/", 5) ? NULL : path + 4;
@@ -47,7 +47,7 @@ static bool debug_package(const char *path, char *name, size_t size)
 		if (list_has(lists.gl_pathv[i], path))
 			found = strrchr(lists.gl_pathv[i], '/') + 1;
 	if (found) {
-		/* The names are "libfoo1:amd64.list", "bar.list". */
+		/* The names of lists are "libfoo1:amd64.list" and "bar.list". */
 		int len = strcspn(found, ":");
 
 		if (found[len] != ':')
@@ -59,7 +59,7 @@ static bool debug_package(const char *path, char *name, size_t size)
 	return found;
 }
 
-/* Writes "install libfoo1-dbgsym" for a file that others have compiled. */
+/* Writes "install libfoo1-dbgsym" for a file of a package. */
 static void put_package(const struct hint *h, const char *sysroot, char *buf, size_t size)
 {
 	char package[160], fetch[200] = "";
@@ -72,7 +72,7 @@ static void put_package(const struct hint *h, const char *sysroot, char *buf, si
 		 is_debian ? package : "its debug package", fetch);
 }
 
-/* Libraries that only call main() and thread functions need no names. */
+/* Libraries that only call main() and the start functions of threads need no names. */
 bool hint_is_of_use(const char *path)
 {
 	static const char *const starters[] = { "libc.so", "libc-", "libpthread", "libstdc++.so" };

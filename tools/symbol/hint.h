@@ -9,15 +9,15 @@
 
 struct hint {
 	enum symtab_problem problem;
-	const char *path;	/* of a file that has the problem */
+	const char *path;	/* path of a file that has the problem */
 	const char *build_id;	/* hex, "" */
 	bool is_there;		/* the file was found */
-	bool has_symbols;	/* it has some */
-	bool is_instrumented;	/* the plugin was used: so the user can compile it */
-	unsigned nr;		/* files that have the problem */
+	bool has_symbols;	/* the file has symbols */
+	bool is_instrumented;	/* compiled with the plugin: by the user */
+	unsigned nr;		/* number of files that have the problem */
 };
 
-/* Is a missing name in this library, which others compiled, worth a line? */
+/* Should a hint be printed for missing names in this library, which comes from a package? */
 bool hint_is_of_use(const char *path);
 void hint_text(const struct hint *h, const char *sysroot, char *buf, size_t size);
 

@@ -2,10 +2,10 @@
 /*
  * Resolves (address, time) to names and lines.
  *
- * Modules are the MODULE rows of a trace.  An address belongs to the module that was mapped
- * there at that time; when none was, to the one loaded there next (a constructor runs before the
- * load is reported).  Files are opened when the first address in them is resolved.  A file whose
- * build-id is not the one of the trace is never used.
+ * Modules are the MODULE rows of a trace.  An address belongs to the module that was mapped there
+ * at that time; if there was none, to the module that was loaded there next (a constructor runs
+ * before the load is reported).  Files are opened when the first address in them is resolved.  A
+ * file whose build-id is not the one of the trace is never used.
  *
  * Results belong to the symtab and are valid as long as it exists.  The same (address, module)
  * gives the same pointer.  The functions are not thread-safe.
@@ -21,13 +21,13 @@
 struct symtab;
 
 struct symtab_options {
-	const char *sysroot;		/* put before the paths of the trace; NULL: none */
+	const char *sysroot;		/* put before the paths in the trace; NULL: none */
 	const char *const *debug_dirs;	/* searched before /usr/lib/debug */
 	size_t nr_debug_dirs;
 	bool no_demangle;
 };
 
-/* No string is NULL. */
+/* No string in it is NULL. */
 struct symbol {
 	const char *module;	/* base name of the file; "" if the address is in none */
 	const char *path;	/* of the module, as in the trace */
@@ -45,12 +45,12 @@ struct symbol {
 struct symtab *symtab_open(const struct symtab_options *options);
 void symtab_close(struct symtab *st);
 
-/* Are C++ names made readable? */
+/* Are C++ names demangled? */
 bool symtab_is_demangling(const struct symtab *st);
 
 /*
- * Forgets all modules and every symbol that was returned; files stay open.  It is for
- * a program that is sampled again and again.
+ * Forgets all modules, and frees all symbols that were returned; files stay open.  This is for
+ * ldb-top, which reads the same program again and again.
  */
 void symtab_forget(struct symtab *st);
 
@@ -58,14 +58,17 @@ void symtab_forget(struct symtab *st);
 int symtab_add_module(struct symtab *st, const struct ldb_row_module *row);
 
 /*
- * Adds names that the trace contains: they are used where they have lines, or where the file is
- * missing.  FILE rows must come first.  Returns 0, -ENOMEM, or -EINVAL for an invalid row.
+ * Adds names that the trace contains.  They are used if they have lines, or if the file is missing.
+ * FILE rows must come first.  Returns 0, -ENOMEM, or -EINVAL for an invalid row.
  */
 int symtab_add_file(struct symtab *st, const struct ldb_row_file *row);
 int symtab_add_symbol(struct symtab *st, const struct ldb_row_symbol *row);
 int symtab_add_call(struct symtab *st, const struct ldb_row_call *row);
 
-/* Emits rows for a trace: all names that were resolved so far, until a function returns not 0. */
+/*
+ * Functions that get the rows for a trace: all names that were resolved so far.  A result other
+ * than 0 ends this.
+ */
 struct symtab_sink {
 	int (*file)(void *arg, const struct ldb_row_file *row);
 	int (*symbol)(void *arg, const struct ldb_row_symbol *row);
@@ -81,8 +84,8 @@ int symtab_emit(struct symtab *st, const struct symtab_sink *sink);
 const struct symbol *symtab_lookup(struct symtab *st, uint64_t addr, int64_t tick);
 
 /*
- * Does the same for an address of which a name is welcome but not needed: if the file lacks it,
- * symtab_problem_text() does not ask for more symbols.
+ * Does the same for an address whose name is useful but not necessary: if the file lacks it,
+ * symtab_problem_text() does not report that.
  */
 const struct symbol *symtab_lookup_aside(struct symtab *st, uint64_t addr, int64_t tick);
 
@@ -100,8 +103,8 @@ const struct symbol *symtab_lookup_call(struct symtab *st, uint64_t ret, int64_t
 const struct symbol *symtab_lookup_data(struct symtab *st, uint64_t addr, int64_t tick);
 
 /*
- * Returns the function that the call before ret calls, as its code says: function and raw are its
- * name, if it is known, and nothing else.
+ * Returns the function that the call before ret calls, according to the code.  Only function and
+ * raw are set, if its name is known.
  */
 const struct symbol *symtab_lookup_callee(struct symtab *st, uint64_t ret, int64_t tick);
 
@@ -123,7 +126,7 @@ unsigned symtab_epoch(const struct symtab *st, int64_t tick);
  * per problem, without the tool's name.  Returns "" when there is no such problem.
  */
 enum symtab_problem {
-	SYMTAB_STALE,		/* the file on disk is not the one that ran */
+	SYMTAB_STALE,		/* the file on disk is not the one that was recorded */
 	SYMTAB_MISSING,		/* no file, or no symbols in it */
 	SYMTAB_NO_LINES,	/* an instrumented module without line numbers */
 	SYMTAB_PARTS,		/* a part of the debug information is in a file that is not there */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads names that a trace contains, and adds names to one. */
+/* Reads names that a trace contains, and emits names for a trace. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ int symtab_add_call(struct symtab *st, const struct ldb_row_call *row)
 	return st->archive ? archive_add_call(st->archive, &copy) : -EINVAL;
 }
 
-/* Where the archive has no lines, a debug file may have been installed by now. */
+/* Does the archive have lines?  If not, the file is tried: it may have debug information by now. */
 static bool is_archived_whole(const struct file *f)
 {
 	return f->is_archived && f->archived_flags & LDB_FILE_F_LINES;
@@ -154,7 +154,7 @@ static void emit_call(void *emitter, const char *callee)
 		g->rc = g->sink->call(g->sink->arg, &g->row);
 }
 
-/* Compares by file, question and address, so that sorting makes equal entries neighbours. */
+/* Compares by file, question and address, so that equal entries are adjacent after sorting. */
 static int compare_entries(const void *pa, const void *pb)
 {
 	const struct entry *a = *(struct entry *const *)pa, *b = *(struct entry *const *)pb;
@@ -181,7 +181,7 @@ static size_t sort_entries(struct symtab *st, struct entry **sorted)
 	return nr;
 }
 
-/* Emits calls once for each function, several addresses of which may have been resolved. */
+/* Emits the calls of each function once, even if several of its addresses were resolved. */
 static int emit_calls(struct entry **sorted, size_t nr, const struct symtab_sink *sink)
 {
 	struct call_emitter g = { .sink = sink };

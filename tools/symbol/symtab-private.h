@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files of the symtab share these declarations. */
+/* Declarations that only the files of the symtab use. */
 #ifndef SYMBOL_SYMTAB_PRIVATE_H
 #define SYMBOL_SYMTAB_PRIVATE_H
 
@@ -16,7 +16,7 @@ struct file {
 	bool is_asked, is_instrumented, lacks_name;
 	bool is_archived;	/* the trace contains its names */
 	uint32_t archived_flags;	/* LDB_FILE_F_* */
-	uint32_t id;		/* of its FILE row, read or to be emitted; 0: none */
+	uint32_t id;		/* id of its FILE row, read or to be emitted; 0: none */
 };
 
 struct module {
@@ -44,9 +44,9 @@ struct symtab {
 	bool is_sorted;
 	int64_t *epochs;	/* ticks at which some address changes its module */
 	size_t nr_epochs;
-	struct keyed entries;		/* all that was asked for */
+	struct keyed entries;		/* all results of lookups */
 	struct intern strings;
-	struct archive *archive;	/* names of the trace; NULL: it has none */
+	struct archive *archive;	/* names from the trace; NULL: none */
 };
 
 /* Returns the only copy of the text; "" when there is no memory. */
@@ -55,13 +55,15 @@ const char *symtab_intern(struct symtab *st, const char *text);
 /* Returns NULL if there is no memory. */
 struct file *symtab_file(struct symtab *st, const char *path, const char *build_id);
 
-/* Returns NULL if it is missing, or is another file than the one that ran. */
+/* Returns NULL if the file is missing, or is not the one that was recorded. */
 struct elffile *symtab_elf(struct symtab *st, struct file *file);
 
 void symtab_set_name(struct symtab *st, struct symbol *s, const char *linker_name);
 void symtab_set_offset(struct symtab *st, struct symbol *s, uint64_t offset);
 
-/* symtab-archive.c; returns false if the trace has no such name, or the file has a better one. */
+/*
+ * In symtab-archive.c.  Returns false if the trace has no such name, or the file has a better one.
+ */
 bool symtab_archived(struct symtab *st, struct entry *e);
 
 #endif

@@ -8,7 +8,7 @@ struct facts {
 	bool symbols, lines, lacks_part;
 };
 
-/* Returns facts of the file as it is, or as it was when its names were added to the trace. */
+/* Returns facts of the file as it is now, or, if the trace contains its names, as it was then. */
 static struct facts facts_of(const struct file *f)
 {
 	struct facts has = { .state = f->elf ? elffile_state(f->elf) : ELFFILE_ABSENT };
@@ -61,7 +61,7 @@ const char *symtab_problem_text(const struct symtab *st, enum symtab_problem pro
 		has = facts_of(f);
 		if (!has_problem(f, &has, problem))
 			continue;
-		/* The first file is mostly the program. */
+		/* A hint names the first file, which usually is the program. */
 		hint.path = f->path;
 		hint.build_id = f->build_id;
 		hint.is_there = has.state == ELFFILE_USABLE;

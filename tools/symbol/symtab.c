@@ -21,7 +21,7 @@
 #include "symbol/elffile.h"
 #include "symbol/symtab-private.h"
 
-#define MODULES_MAX	(1U << 20)	/* a trace with more is damaged */
+#define MODULES_MAX	(1U << 20)	/* a trace with more modules is damaged */
 
 static const struct symbol nothing = {
 	.module = "", .path = "", .function = "?", .raw = "", .file = "", .func_file = "",
@@ -162,8 +162,8 @@ COMPARE(module_compare, struct module, UP(start) UP(tick))
 COMPARE_NUMBERS(tick_compare, int64_t)
 
 /*
- * Two modules are at one address: what the address means depends on the time, and can change at
- * any load or unload of either.
+ * If two modules use the same addresses, the result of a lookup depends on the time, and can change
+ * at each load or unload of one of them.
  */
 static void find_epochs(struct symtab *st)
 {
@@ -209,9 +209,10 @@ unsigned symtab_epoch(const struct symtab *st, int64_t tick)
 }
 
 /*
- * Is module a a better answer than b at tick?  The best is the module that was mapped; if none
- * was, the one loaded next, because constructors run before a load is reported and nothing runs
- * after an unload; else the last one unloaded.  The answer does not change within an epoch.
+ * Is module a a better answer than b at tick?  The best is the module that was mapped then.  If
+ * there was none, it is the module that was loaded next, because constructors run before a load is
+ * reported and no code runs after an unload; if there is none, the last one that was unloaded.  The
+ * answer does not change within an epoch.
  */
 static bool is_better(const struct module *a, const struct module *b, int64_t tick)
 {
@@ -298,7 +299,7 @@ static void set_lines(struct symtab *st, struct symbol *s, struct dwarfinfo *dw,
 		s->func_file = symtab_intern(st, func.decl.file);
 		s->func_line = func.decl.line;
 		s->func_in_system = func.decl.in_system;
-		/* The symbols may be stripped, and the debug information not. */
+		/* A stripped file may have debug information without symbols. */
 		if (!s->known && func.linkage_name)
 			symtab_set_name(st, s, func.linkage_name);
 	}
@@ -345,7 +346,7 @@ static void resolve_data(struct symtab *st, struct symbol *s, const struct modul
 	symtab_set_offset(st, s, addr - m->bias - sym->addr);
 }
 
-/* The address is one before the return address, as that of the call's line is. */
+/* addr is the return address minus one, as for the line of a call. */
 static void resolve_callee(struct symtab *st, struct symbol *s, const struct module *m, uint64_t addr)
 {
 	struct elffile *elf = symtab_elf(st, m->file);
