@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds what a thread was in at each time; see attribution.h. */
+/* Finds which function, wait or interrupt a thread was in at each time; see attribution.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static int end_items(struct attribution *a)
 	return ret || !a->nr_works ? ret : end_works(a);
 }
 
-/* Adds a cover; if the stack is full, its first one is dropped. */
+/* Adds an item that covers functions; if the stack of these is full, its first one is dropped. */
 static int add_cover(struct attribution *a, const struct attribution_item *item)
 {
 	int ret = 0;
@@ -117,7 +117,10 @@ static int start_irqs(struct attribution *a)
 	return ret;
 }
 
-/* Returns what the thread is in from the cursor on; *until is reduced to where that may change. */
+/*
+ * Returns the item that the thread is in from the cursor on, and reduces *until to when that may
+ * change.
+ */
 static struct attribution_item *current_item(struct attribution *a, int64_t *until)
 {
 	struct attribution_item *item = highest(a);
@@ -154,7 +157,10 @@ int attribution_to(struct attribution *a, int64_t tick)
 	return ret ? ret : end_items(a);
 }
 
-/* A wait for a lock names the last function entered before it: ends are only estimates. */
+/*
+ * Returns how many functions contain the segment.  The record of a wait for a lock names the last
+ * function entered before it, which is more reliable than the estimated ends of functions.
+ */
 static size_t place_of(const struct attribution *a, const struct segment *s)
 {
 	size_t depth = a->depth;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds what a thread was in at each time: the partition, stacks, flame graphs and profiles are
- * sums of this one result.
+ * Finds which function, wait or interrupt a thread was in at each time.  The partition, stacks,
+ * flame graphs and profiles are sums of this result.
  *
  * A thread's interrupts and segments, from timeline.h and tracks.h, are processed in order of time.
- * At each time the thread is in one item.  Of those that have begun and not ended, it is the one of
- * the highest rank (states.def), an interrupt, else a wait for a CPU, else a sleep, else a wait for
- * a lock, else the innermost function or call of a library's function.  Of equal rank it is the one that began last.  A state that
- * covers functions belongs to the function in which it began, also when the estimated end of that
- * function comes first; a wait for a lock says which one that is.
+ * At each time the thread is in one item: of those that have begun and not ended, the one with the
+ * highest rank (states.def).  This is an interrupt, else a wait for a CPU, else a sleep, else a
+ * wait for a lock, else the innermost function or call of a library's function.  Of several items
+ * with this rank it is the one that began last.  A state that covers functions belongs to the
+ * function in which it began, also when the estimated end of that function comes first; a wait for
+ * a lock says which one that is.
  *
  * Times are ticks.  One struct may be used by one thread at a time.
  */
@@ -17,14 +18,14 @@
 
 #include "states.h"
 
-/* This is something that the thread is in, or a request that it works on. */
+/* An item: a function, wait or interrupt that the thread is in, or a request that it works on. */
 struct attribution_item {
 	enum leaf_kind kind;
 	int64_t start, end;
 	uint64_t gen;			/* FUNCTION */
 	const struct symbol *func;	/* FUNCTION, LIBCALL */
 	size_t place;			/* functions and library calls around it when it began */
-	/* This is for the user of this module; 0 when the item begins. */
+	/* For the caller's use; 0 when the item begins. */
 	void *node;
 	const char *text;
 	uint64_t nr;
@@ -39,29 +40,35 @@ struct attribution_irq {
 	const char *name;		/* the model's */
 };
 
-/* This begins: either segment or irq is not NULL. */
+/* What begins: either segment or irq is not NULL. */
 struct attribution_begin {
 	const struct segment *segment;
 	const struct attribution_irq *irq;
-	const struct attribution_item *in; /* the function it is in; NULL: none that is known */
-	const struct attribution_item *around; /* that, or a library call in it */
+	const struct attribution_item *in; /* the function that contains it; NULL: not known */
+	const struct attribution_item *around; /* that function, or a library call in it */
 };
 
 #define ATTRIBUTION_COVERS_MAX	16	/* at a time */
 
 struct attribution {
-	/* NULL: not needed.  A return value that is not 0 stops, and is returned. */
+	/*
+	 * The functions may be NULL.  A return value other than 0 ends the attribution, and is
+	 * returned.
+	 */
 	int (*begin)(void *arg, const struct attribution_begin *what, struct attribution_item *item);
 	int (*end)(void *arg, struct attribution_item *item);	/* the innermost first */
 	/*
-	 * The thread was in item in [start, end): nothing begins or ends in between.  NULL: in
-	 * none.
+	 * The thread was in item in [start, end), and no item begins or ends in between.  item is
+	 * NULL if the thread was in none.
 	 */
 	int (*spend)(void *arg, int64_t start, int64_t end, struct attribution_item *item);
-	/* A thread's requests have changed; begin() and end() are called for each, too. */
+	/*
+	 * The requests on which the thread works have changed; each of them also has a begin() and
+	 * an end().
+	 */
 	int (*work)(void *arg);
 	void *arg;
-	/* Users may read these. */
+	/* Callers may read these. */
 	int64_t cursor;			/* time up to here is processed */
 	struct attribution_item *functions, *works;	/* outermost, oldest first; library calls are among functions */
 	size_t depth, nr_works;
@@ -73,20 +80,22 @@ struct attribution {
 	size_t nr_irqs, room_irqs, next_irq;
 };
 
-/* The innermost function, not library call, of the first ones; NULL: none. */
+/*
+ * Returns the innermost of the first nr items that is a function and not a library call, or NULL.
+ */
 const struct attribution_item *attribution_function(const struct attribution *a, size_t nr);
 
-/* Begins a thread: nothing is open. */
+/* Begins a thread; it is in no item. */
 void attribution_start(struct attribution *a);
 
-/* Drops all open items and all interrupts to come: time continues from the cursor. */
+/* Drops all open items and all interrupts after the cursor; time continues from the cursor. */
 void attribution_forget(struct attribution *a);
 
-/* These return 0, -ENOMEM, or what a function of the user returned. */
+/* These return 0, -ENOMEM, or the return value of one of the caller's functions. */
 
 /*
- * Adds its segments, by start, the outer ones first; interrupts may come before all others.
- * Holds, queues, faults and system calls are ignored: the sleeps in a call have its name.
+ * Adds the thread's segments, by start, the outer ones first; interrupts may be added before all
+ * others.  Holds, queues, faults and system calls are ignored: the sleeps in a call have its name.
  */
 int attribution_segment(struct attribution *a, const struct segment *s);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares the states of states.def, and what segments.def says. */
+/* Declares the states of states.def and the kinds of segments.def. */
 #ifndef ATTRIBUTION_STATES_H
 #define ATTRIBUTION_STATES_H
 
@@ -12,9 +12,9 @@ enum leaf_kind {
 };
 #undef STATE
 
-/* These are NSight's four classes of anomalies; that of functions is divided into three. */
+/* The four classes of anomalies of the NSight paper, that of functions divided into three. */
 enum anomaly {
-	ANOMALY_CONTEXT,	/* something from outside that most requests did not have */
+	ANOMALY_CONTEXT,	/* another task or an interrupt, which most requests did not have */
 	ANOMALY_GAP,		/* off the CPU, or waiting */
 	ANOMALY_SLOWER,		/* a function's time per call */
 	ANOMALY_MORE,		/* a function's number of calls */
@@ -24,10 +24,10 @@ enum anomaly {
 	NR_ANOMALIES
 };
 
-/* This is what states.def says of each. */
+/* The columns of states.def. */
 extern const struct state {
 	const char *name, *colour;	/* "lock_wait", as in JSON; "wait": the pages' --c-wait */
-	unsigned rank;			/* of what covers functions: the highest counts; 0: none */
+	unsigned rank;			/* as in states.def */
 	enum anomaly anomaly;		/* its class when a slow request has more of it */
 	const char *noun, *words;	/* of a table, "CPU quota"; before its label, in pictures */
 	const char *phrase, *joint;	/* leaf_kind_say() */
@@ -36,12 +36,12 @@ extern const struct state {
 /* Writes the phrase of a sentence: "preempted by hog", "preempted".  Returns buf. */
 char *leaf_kind_say(enum leaf_kind kind, const char *label, char *buf, size_t size);
 
-/* And segments.def. */
+/* The columns of segments.def. */
 extern const struct segment_words {
 	const char *name, *words;	/* "lock_wait", as in JSON; "lock wait" */
 	const char *colour;		/* of the pages; NULL: that of its state */
 	const char *row;		/* of the pages */
-	char off_cpu;			/* the letter of a time off the CPU; 0: it is none */
+	char off_cpu;			/* the letter of a time off the CPU; 0: on the CPU */
 	enum leaf_kind state;
 	enum segment_kind track;	/* of exports: the kind that names the track */
 	const char *track_words, *category;

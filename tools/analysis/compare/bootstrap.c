@@ -22,7 +22,10 @@ uint64_t random_next(struct random *r)
 	return x ^ x >> 31;
 }
 
-/* Blocks of few requests are short: half the third root; the best size is a multiple of it. */
+/*
+ * If there are few requests, a block has half the third root of their number: the best size is
+ * proportional to the third root.
+ */
 struct blocks bootstrap_blocks(size_t nr_requests, size_t nr_max)
 {
 	size_t size = cbrt(nr_requests) / 2;
@@ -40,10 +43,7 @@ void bootstrap_draw(struct random *r, const struct blocks *blocks, uint32_t *tim
 		times[(random_next(r) >> 32) * blocks->nr >> 32]++;
 }
 
-/*
- * This is Abramowitz and Stegun, 26.7.5; for few blocks, the value below which 97.5 % are, in
- * proportion.
- */
+/* Uses Abramowitz and Stegun, 26.7.5; for few blocks, the 97.5 % quantile, scaled to z. */
 double bootstrap_student(double z, size_t nr_independent)
 {
 	static const double few[] = { 12.706, 12.706, 4.303, 3.182, 2.776, 2.571 };
@@ -157,7 +157,7 @@ int64_t resampler_percentile(const struct resampler *s, const uint32_t *times, d
 	if (!times)
 		return s->sorted[rank_of(part, s->nr) - 1];
 	rank = rank_of(part, count_below(s, times, last));
-	/* Finds the last mark below which there are fewer. */
+	/* Finds the last mark below which there are fewer than rank latencies. */
 	lo = last ? search_range(1, last, i, count_below(s, times, i) < rank) - 1 : 0;
 	count = count_below(s, times, lo);
 	for (size_t i = lo * s->step; i < s->nr; i++) {

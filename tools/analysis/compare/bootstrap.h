@@ -2,16 +2,17 @@
 /*
  * Computes intervals by resampling blocks of requests.
  *
- * Requests that follow each other are slow together, so blocks of neighbours are drawn and not
- * requests.  For a mean, blocks are slices of the recording's time, BOOTSTRAP_SLICES of them: so
- * long that a temporary disturbance, such as another busy process or a scanner that was off its
- * CPU, is within one, and slow drift differs between them (batch means: Schmeiser, "Batch size
- * effects in the analysis of simulation output", 1982, section 3: 10 to 30).  A percentile needs
- * more, BOOTSTRAP_BLOCKS, because few requests determine it.  Draws are the same in every run.
+ * Consecutive requests are often slow together, so blocks of consecutive requests are drawn, and
+ * not single requests.  For a mean, blocks are BOOTSTRAP_SLICES slices of the recording's time.
+ * They are so long that a temporary disturbance, such as another busy process or a scanner that was
+ * off its CPU, is within one block, and that blocks differ if there is a slow drift (batch means:
+ * Schmeiser, "Batch size effects in the analysis of simulation output", 1982, section 3: 10 to 30).
+ * A percentile needs more blocks, BOOTSTRAP_BLOCKS, because few requests determine it.  The draws
+ * are the same in every run.
  *
- * A percentile of few draws is too near to the middle; the ends of an interval are moved out so
- * that it is as wide as Student's would be (Hesterberg, "What teachers should know about the
- * bootstrap", 2015, section 5.3).
+ * With few blocks the percentiles of the draws are too close to the middle; the ends of an interval
+ * are moved out, so that it is as wide as one from Student's distribution (Hesterberg, "What
+ * teachers should know about the bootstrap", 2015, section 5.3).
  */
 #ifndef COMPARE_BOOTSTRAP_H
 #define COMPARE_BOOTSTRAP_H
@@ -40,12 +41,12 @@ struct blocks {
 /* Makes blocks, at most nr_max. */
 struct blocks bootstrap_blocks(size_t nr_requests, size_t nr_max);
 
-/* Draws blocks->nr of them: counts how often each was drawn. */
+/* Draws blocks->nr blocks, and counts how often each was drawn. */
 void bootstrap_draw(struct random *r, const struct blocks *blocks, uint32_t *times);
 
 /*
- * Returns how many standard errors Student's distribution has on each side where the normal one
- * has z; nr_independent is the number of blocks on which the error depends.
+ * Returns the half-width of an interval, in standard errors, by Student's distribution, if that by
+ * the normal distribution is z.  nr_independent is the number of blocks on which the error depends.
  */
 double bootstrap_student(double z, size_t nr_independent);
 
@@ -60,15 +61,15 @@ struct interval {
 struct interval bootstrap_interval(double *values, size_t nr, size_t nr_independent);
 
 /*
- * Computes percentiles of resamples of latencies, in the time of one search each: for the sorted
- * latencies, it stores how many of each block are below each of some marks.
+ * Computes percentiles of resamples of latencies, each by one search.  For this it stores, for
+ * marks in the sorted latencies, how many latencies of each block are below the mark.
  */
 struct resampler {
 	struct blocks blocks;
 	int64_t *sorted;
-	uint32_t *block_of;		/* of the sorted ones */
+	uint32_t *block_of;		/* of each sorted latency */
 	size_t nr;
-	uint32_t *below;		/* [mark][block]: of the first mark * step */
+	uint32_t *below;		/* [mark][block]: of the first mark * step latencies */
 	size_t nr_marks, step;
 	double *sums;			/* of each block */
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares what differential.c and differential-resample.c share; the first calls the second. */
+/* Declarations for differential.c, and for differential-resample.c, which it calls. */
 #ifndef COMPARE_DIFFERENTIAL_PRIVATE_H
 #define COMPARE_DIFFERENTIAL_PRIVATE_H
 
 #include "bootstrap.h"
 #include "differential.h"
 
-/* These are the requests of a class of one recording. */
+/* The requests of a class of one recording. */
 struct run {
 	const struct partition *p;
 	struct leafkey_map map;

@@ -10,26 +10,28 @@
  *	(c if q_lo < l <= q_hi  + m(q_hi) * (hi - [l <= q_hi]) - m(q_lo) * (lo - [l <= q_lo])) / a
  *
  * minus the mean itself.  The last two terms are there because one more request below a limit moves
- * the limit.  So of every block of requests one number per part is enough, however many requests
- * there are, and a resample is a sum over blocks.
+ * the limit.  So one number for each block and part is enough, however many requests there are, and
+ * a resample is a sum over blocks.
  *
- * The intervals of all parts hold together.  Of some twenty intervals that each hold with 95 %, one
- * would be wrong in most comparisons.  So the width of each, in standard errors, is the greatest
- * deviation of any part, which is not exceeded in 95 % of the resamples (Romano and Wolf, "Exact
- * and approximate stepdown methods for multiple hypothesis testing", 2005).
+ * The intervals hold simultaneously.  Of twenty intervals that each hold with 95 %, one would be
+ * wrong in most comparisons.  So the width of each, in standard errors, is the greatest deviation
+ * of any part, which is not exceeded in 95 % of the resamples (Romano and Wolf, "Exact and
+ * approximate stepdown methods for multiple hypothesis testing", 2005).
  *
- * Which other tasks ran does not depend on the program, and is even within a recording: on which
- * CPUs the kernel put other processes differs only from recording to recording.  Slices of time
- * differ as a whole by the load on the machine, so their error represents it: in a comparison of
- * two recordings the error of a context is its own and that of all of the latency.
+ * Which other tasks ran does not depend on the program, and hardly varies within a recording: the
+ * CPUs on which the kernel puts other processes differ from recording to recording.  The load of
+ * the machine makes slices of time differ as a whole, and so is part of the error of the whole
+ * latency.  Therefore in a comparison of two recordings the error of the whole latency is added to
+ * that of a context.
  *
- * Nor does a resample show what is the same throughout a recording and different in the next one:
- * where between two polls the scanner places the start and the end of a function, and what ran
- * while it was off its CPU.  These errors have bounds, but no distribution that is known: the
+ * Nor does a resample show errors that are the same throughout a recording and different in the
+ * next one: where between two polls the start and the end of a function are, and what ran while the
+ * scanner was off its CPU.  These errors have bounds, but their distribution is not known: the
  * difference is anywhere between two ends, and only these ends have a standard error (Imbens and
  * Manski, "Confidence intervals for partially identified parameters", Econometrica, 2004).  So
- * between two recordings the interval of a function is wider by the resolution of both, which more
- * requests do not make finer, and by the time that was unobserved in only one of them.
+ * between two recordings the interval of a function is widened by the resolution of both, which
+ * does not become finer with more requests, and by the time that was unobserved in only one of
+ * them.
  */
 #include <errno.h>
 #include <math.h>
@@ -42,20 +44,20 @@
 
 struct resample {
 	struct differential_build *b;
-	const struct run *run;		/* the one that is added */
+	const struct run *run;		/* the run that is being added */
 	struct blocks blocks;
-	size_t nr_columns;		/* parts with an interval, and the others as one */
+	size_t nr_columns;		/* parts with an interval, and all others as one */
 	double *z;			/* [block][column]: influence */
 	double *near_lo, *near_hi;	/* by column: m(q_lo), m(q_hi) */
 	double *inside;			/* [block][column]: c of the slice */
 	uint32_t *nr_block, *below_lo, *below_hi; /* by block: requests */
 	uint32_t *times;
 	/*
-	 * [column][resample]: the deviation; then of the parts not shown, of all, and for
-	 * sorting
+	 * [column][resample]: the deviation of each part; then columns for the parts not shown, for
+	 * all parts, and for sorting
 	 */
 	double *values;
-	double *errors;			/* of all of these except the last */
+	double *errors;			/* of all these columns except the last */
 	double *row;			/* of one resample */
 };
 
@@ -64,7 +66,7 @@ static size_t column_of(const struct resample *r, uint32_t part)
 	return part < r->nr_columns - 1 ? part : r->nr_columns - 1;
 }
 
-/* m at a limit is a mean over this many requests on either side. */
+/* Returns how many requests on either side of a limit m is the mean of. */
 static size_t width_at(size_t rank, size_t nr)
 {
 	size_t width = sqrt(nr);
@@ -237,7 +239,7 @@ static void add_totals(struct resample *r)
 		}
 }
 
-/* Adds the error of all of the latency, from another, independent resample. */
+/* Adds the error of the whole latency, taken from another, independent resample. */
 static void widen_contexts(struct resample *r)
 {
 	const struct differential *d = r->b->d;
@@ -261,7 +263,7 @@ static double standard_error(const double *values, size_t nr, double nr_blocks)
 
 COMPARE_NUMBERS(compare_doubles, double)
 
-/* Returns the standard errors that the deviation of no part exceeds, in 95 % of the resamples. */
+/* Returns a number of standard errors that no part's deviation exceeds in 95 % of the resamples. */
 static double count_errors(struct resample *r)
 {
 	size_t nr = r->b->d->nr_resamples;
@@ -312,7 +314,10 @@ static void widen(struct differential_interval *i, double less, double more)
 	i->hi_ns += llround(more);
 }
 
-/* What was observed in one recording only may be time of any function in the other. */
+/*
+ * Time that was unobserved in one recording may belong to any function that was observed in the
+ * other.
+ */
 static void widen_functions(struct resample *r)
 {
 	struct differential *d = r->b->d;

@@ -62,7 +62,7 @@ static int open_run(struct differential_build *b, const struct differential_side
 	return run->nr ? rank_requests(run) : -ENOENT;
 }
 
-/* Returns the ranks between two percentiles; one at least. */
+/* Returns the ranks between two percentiles, at least one. */
 static struct slice cut_slice(const struct run *run, const struct differential_side *side,
 			      struct differential_slice *shown)
 {
@@ -196,7 +196,7 @@ static int divide(struct differential_build *b)
 
 /* Parts */
 
-/* Identifies a leaf, apart from its path. */
+/* Identifies a leaf without its path. */
 struct part_key {
 	enum leaf_kind kind;
 	unsigned lock_kind;
@@ -328,7 +328,7 @@ static int compare_parts(const void *pa, const void *pb)
 		return of_a > of_b ? -1 : 1;
 	if (a->share != b->share)
 		return a->share > b->share ? -1 : 1;
-	/* Ties are broken by the measured means. */
+	/* Equal parts are ordered by the measured means. */
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
@@ -355,7 +355,7 @@ static int sort_parts(struct differential_build *b)
 		free(leaves);
 		return -ENOMEM;
 	}
-	/* Intervals come last; until then, its number stays with each part. */
+	/* Intervals are computed last; until then gap.lo_ns has the part's number. */
 	for (size_t i = 0; i < d->nr_parts; i++)
 		d->parts[i].gap.lo_ns = i;
 	qsort(d->parts, d->nr_parts, sizeof(*d->parts), compare_parts);

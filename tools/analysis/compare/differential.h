@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Divides the difference between two sets of requests into parts that sum to it: slow against
- * usual ones of a run, or the same slice of two runs.
+ * Divides the difference between two sets of requests into parts that sum to the difference: slow
+ * and usual requests of a run, or the same slice of two runs.
  *
  * For a leaf, c(r) is the time that the request r spent in it.  Its gap is the mean of c over
- * the target minus the mean over the reference; as the leaves of a request sum to its latency, gaps
- * sum to the difference of the mean latencies.  Means are stored as whole nanoseconds:  the sums
- * are integers, and the remainder of their division goes to the leaves with the greatest
- * remainders, so that the means of all leaves sum to the mean latency, rounded, and the gaps to
- * the gap.  So a mean is wrong by less than 1 ns, and a gap by less than 2.
+ * the target minus the mean over the reference; because the leaves of a request sum to its latency,
+ * the gaps sum to the difference of the mean latencies.  Means are stored as whole nanoseconds:
+ * the sums are integers, and the remainder of their division goes to the leaves with the greatest
+ * remainders, so that the means of all leaves sum to the mean latency, rounded, and the gaps to the
+ * gap.  So a mean is wrong by less than 1 ns, and a gap by less than 2.
  *
  * share is Cov(c, latency) / Var(latency) over all requests of the target's class and run: how
  * much of the variance between them is due to that leaf.  Shares sum to 1 (VProfiler's variance
  * tree, Huang et al., EuroSys '17, in one pass).
  *
  * Intervals (95 %) are by a bootstrap over blocks of requests of the whole run, not of the slice,
- * because its limits vary, too.  The slices of a resample are not chosen again; their limits come
- * from an influence function, a sum over blocks (see differential-resample.c).  Two slices of one
- * run are resampled together.
+ * because the limits of the slice vary, too.  The slices of a resample are not chosen again; their
+ * limits come from an influence function, a sum over blocks (see differential-resample.c).  Two
+ * slices of one run are resampled together.
  *
- * Leaves are aggregated into parts by what they are: a function, a lock, a task,
- * wherever it was called from.
+ * Leaves are aggregated into parts by function, lock, task and so on, whatever their paths.
  */
 #ifndef COMPARE_DIFFERENTIAL_H
 #define COMPARE_DIFFERENTIAL_H
@@ -29,7 +28,7 @@
 
 struct categories;
 
-#define DIFFERENTIAL_SHOWN_MAX	128	/* parts that have an interval of their own */
+#define DIFFERENTIAL_SHOWN_MAX	128	/* parts that have an interval */
 
 /* These are the requests of a class between two percentiles of its latencies. */
 struct differential_side {
@@ -39,18 +38,18 @@ struct differential_side {
 };
 
 struct differential_options {
-	struct differential_side target, reference; /* p may be the same */
-	size_t nr_shown;		/* parts, at most DIFFERENTIAL_SHOWN_MAX; others are one */
+	struct differential_side target, reference; /* may be of the same p */
+	size_t nr_shown;		/* parts; at most DIFFERENTIAL_SHOWN_MAX */
 	unsigned nr_resamples;		/* 0: BOOTSTRAP_RESAMPLES */
 	struct categories *categories;	/* NULL: none */
 };
 
 struct differential_interval {
-	bool is_known;			/* false with less than two requests that contribute */
+	bool is_known;			/* false if fewer than two requests contribute */
 	int64_t lo_ns, hi_ns;
 };
 
-/* This is a leaf of the joint table. */
+/* A leaf of the joint table of both sides. */
 struct differential_leaf {
 	uint32_t key;			/* index into keys.leaves */
 	int64_t target_ns, reference_ns; /* means; gap: their difference */

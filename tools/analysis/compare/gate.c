@@ -83,7 +83,7 @@ static bool parse_limit(struct gate *g, const char *text, char *err, size_t err_
 
 bool gate_parse(const char *text, struct gate *g, char *err, size_t err_size)
 {
-	/* Names of classes may contain colons; the text behind them does not. */
+	/* Names of classes may contain colons; the text after the last one has none. */
 	const char *colon = strrchr(text, ':'), *metric = colon ? colon + 1 : text;
 	size_t len = strcspn(metric, "+>");
 
@@ -171,7 +171,7 @@ static int resample(const struct gate *g, const struct resampler *before,
 			       nr_telling < nr_independent ? nr_telling : nr_independent);
 	r->change_lo_ns = llround(i.lo);
 	r->change_hi_ns = llround(i.hi);
-	/* A single block does not show how much is due to chance. */
+	/* A single block does not show the variation by chance. */
 	r->is_certain = nr_independent > 1 && i.lo > 0;
 	free(times);
 	free(changes);

@@ -10,9 +10,8 @@
  * glob.  Each class is judged separately, because a different mix of classes changes percentiles
  * while no request is slower.
  *
- * A growth counts if it is over the limit and if it is more than chance: the 95 % interval of
- * the change, by bootstrap.h, does not reach down to 0.  A limit alone (>) counts, whether it is
- * exceeded by chance or not.
+ * A condition on growth (+) holds if the growth is over the limit and the 95 % interval of the
+ * change, by bootstrap.h, is above 0.  A condition on a value (>) has no interval.
  */
 #ifndef COMPARE_GATE_H
 #define COMPARE_GATE_H
@@ -35,7 +34,10 @@ struct gate {
 	int64_t limit_ns;		/* GROWTH, ABOVE */
 };
 
-/* Returns false if err has one line.  The text must exist as long as the gate. */
+/*
+ * Returns false, and writes a line to err, if the text is wrong.  The text must exist as long as
+ * the gate.
+ */
 bool gate_parse(const char *text, struct gate *g, char *err, size_t err_size);
 
 struct gate_result {
@@ -51,8 +53,8 @@ struct gate_result {
 };
 
 /*
- * Checks each class that both runs have and that matches: *results, to be freed, may have some
- * already.  Returns 0 or -ENOMEM.
+ * Checks each matching class that both runs have, and appends to *results, which the caller frees.
+ * Returns 0 or -ENOMEM.
  */
 int gate_check(const struct gate *g, const struct partition *before, const struct partition *after,
 	       struct gate_result **results, size_t *nr);

@@ -10,7 +10,10 @@
 
 #define WAIT	"wait"
 
-/* The name without a version: "libz.so.1.3" and "libz.so.1.2.13" are the same library. */
+/*
+ * Returns the length of the name without version: "libz.so.1.3" and "libz.so.1.2.13" are one
+ * library.
+ */
 static size_t length_of_name(const char *name)
 {
 	const char *so = strstr(name, ".so");
@@ -57,7 +60,7 @@ static void finish(struct flow_change *c, int64_t err_before, int64_t err_after)
 	c->is_beyond_error = llabs(c->delta_ns) > c->err_ns;
 }
 
-/* One of them may be NULL. */
+/* One of the entries may be NULL. */
 static struct flow_change change_of(const struct flow_entry *a, const struct flow_entry *b)
 {
 	const struct flow_entry *e = b ? b : a;
@@ -103,7 +106,9 @@ static int compare_symbols(const void *pa, const void *pb)
 	return order ? order : *a < *b ? -1 : *a > *b;
 }
 
-/* Takes the entry that is the same, if there is one that was not taken; those of by_name are by name. */
+/*
+ * Returns and marks the matching entry that is not taken yet, or NULL; by_name is sorted by name.
+ */
 static const struct flow_entry *take(const struct flowstats *before, const struct flow_entry *e,
 				     const struct flowstats *after, const struct flow_entry **by_name, bool *is_taken)
 {

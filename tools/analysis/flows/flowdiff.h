@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compares where two recordings spent their time.  Entries of both are the same one if function,
- * calling component and called component have the same names; of a library its version does not
- * count, and the program is the program, whatever its file is called.
+ * Compares the times of two recordings.  Entries match if function, calling component and called
+ * component have the same names.  The version of a library and the file name of the program are
+ * ignored.
  */
 #ifndef FLOWS_FLOWDIFF_H
 #define FLOWS_FLOWDIFF_H

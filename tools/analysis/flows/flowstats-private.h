@@ -9,7 +9,7 @@
 
 /* Finds the threads that match, how long they existed, and where they began. */
 int flow_threads_begin(struct flowstats *s, const struct flowstats_options *o);
-/* NULL: it does not match. */
+/* Returns NULL if the thread does not match. */
 struct flow_thread *flow_thread_find(struct flowstats *s, const struct thread *thread);
 void flow_thread_add(struct flowstats *s, struct flow_thread *t, const struct flow_api *api,
 		     const struct flow_sum *sum, const struct flow_estimate *x);

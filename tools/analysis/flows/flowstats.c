@@ -14,7 +14,7 @@
 
 #define QUANTILE_95	1.96	/* standard errors */
 
-/* Half of the width of a bucket is the error of a length. */
+/* Returns the middle of a bucket, which is wrong by at most half of the bucket's width. */
 static double middle_of(uint32_t bucket)
 {
 	double start = flow_bucket_start(bucket);
@@ -38,7 +38,7 @@ static double variance_of(const struct flows *f, const struct flow_sum *sum)
 		squares += l->nr * d * d;
 		nr += l->nr;
 	}
-	if (sum->timed < 2 || nr < 2)	/* nothing says how calls differ: all may have been as long again */
+	if (sum->timed < 2 || nr < 2)	/* the variance is not known: the error is the mean */
 		return mean * mean * sum->calls * sum->calls;
 	return (double)sum->calls * sum->calls * (squares / (nr - 1)) / sum->timed *
 	       (1 - (double)sum->timed / sum->calls);
@@ -94,7 +94,7 @@ static int add_to_entry(struct flowstats *s, struct flow_entry *e, const struct 
 	return 0;
 }
 
-/* Within the bucket in which the quantile is. */
+/* Interpolates within the bucket that contains the quantile. */
 static int64_t quantile(const struct flows *f, const struct flow_entry *e, double q)
 {
 	double all = 0, sum = 0;
@@ -161,7 +161,7 @@ static int compare_edges(const void *pa, const void *pb)
 
 COMPARE(cell_compare, struct flow_cell, DOWN(ns) DOWN(calls) UP(from) UP(to) UP(is_wait))
 
-/* From all entries, also those that are left out later. */
+/* Cells are sums of all entries, also of those that are left out later. */
 static int make_cells(struct flowstats *s)
 {
 	const struct flow_entry **order = calloc(s->nr_entries + 1, sizeof(*order));

@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a program's threads spent their time: in which component, in which of its functions,
- * called by which component, working or waiting.
+ * Computes in which component, and in which of its functions, a program's threads spent their time,
+ * by calling component, working or waiting.
  *
- * The self time of a component is the time of all calls into it without that of the calls out of
- * it; what a thread does outside of all calls is that of the component where it began.  Time
- * begins with the first call that was followed.  Calls
- * of functions that wait are in no component but in the wait.  So the self times and the wait are,
- * to the nanosecond, the time that all threads existed.
+ * The self time of a component is the time of all calls into it minus the time of the calls out of
+ * it; the time of a thread outside of all calls belongs to the component in which the thread began.
+ * Time begins with the first recorded call.  Calls of functions that wait belong to no component,
+ * but to the wait.  So the self times and the wait sum to the time during which the threads
+ * existed, to the nanosecond.
  *
- * Self times are differences of estimates: one that is small may be negative by its error.  A component
- * that is called by addresses that were passed on, as a plugin, has less than it should.
+ * Self times are differences of estimates: a small one may be negative, within its error.  A
+ * component whose functions are called by addresses that were passed on, such as a plugin, has too
+ * little self time.
  */
 #ifndef FLOWS_FLOWSTATS_H
 #define FLOWS_FLOWSTATS_H
 
 #include "facts/flows.h"
 
-/* Calls, and how long they took, with what they called in turn. */
+/* Calls and their total times. */
 struct flow_times {
 	uint64_t calls;
 	uint64_t timed;		/* how many of them were timed */
 	uint64_t unknown;	/* how many are in no time: functions that may not return */
 	int64_t ns;		/* of all of them, estimated from those that were timed */
-	int64_t err_ns;		/* with 95 % it is off by no more; 0: exact */
-	int64_t shared_ns;	/* the same, where n threads were active each has 1/n of the time */
+	int64_t err_ns;		/* half-width of the 95 % interval; 0: exact */
+	int64_t shared_ns;	/* the same, but 1/n of the time while n threads were active */
 	int64_t min_ns, max_ns;	/* of timed calls */
-	int64_t p50_ns, p99_ns;	/* within an eighth, if not very short; 0: not known */
+	int64_t p50_ns, p99_ns;	/* to within an eighth, unless very short; 0: not known */
 };
 
-/* One function, called by one component. */
+/* The calls of one function by one component. */
 struct flow_entry {
 	const struct flow_api *api;
 	const struct flow_component *caller, *callee;
@@ -38,7 +39,7 @@ struct flow_entry {
 	double variance;
 };
 
-/* From one component to another; waits are cells of their own. */
+/* The calls from one component to another; calls of functions that wait have cells of their own. */
 struct flow_cell {
 	uint32_t from, to;	/* components */
 	bool is_wait;
@@ -54,7 +55,7 @@ struct flow_part {
 	int64_t begun_ns;	/* of threads that began there */
 	int64_t self_ns, err_ns;
 	int64_t self_shared_ns;
-	double share;		/* self_ns of all */
+	double share;		/* self_ns divided by that of all */
 	double variance;
 };
 
@@ -71,7 +72,7 @@ struct flow_thread {
 	double variance;
 };
 
-/* Threads that run the same function, and are named alike. */
+/* Threads that begin with the same function and have the same name, apart from a number. */
 struct flow_pool {
 	const char *name;	/* "worker*" */
 	const struct symbol *routine; /* NULL: the first thread, or not known */
@@ -84,7 +85,7 @@ struct flow_pool {
 	double imbalance;	/* max_ns / mean_ns; 1: balanced; 0: nothing to compare */
 };
 
-/* What a thread's sum says of all of its calls. */
+/* An estimate for all calls of a thread's sum. */
 struct flow_estimate {
 	double factor;		/* calls for each that was timed */
 	int64_t ns, shared_ns, back_ns;
@@ -93,7 +94,7 @@ struct flow_estimate {
 };
 
 struct flow_estimate flow_estimate(const struct flows *f, const struct flow_sum *sum);
-/* By how much a time is off, with 95 %. */
+/* Returns the half-width of the 95 % interval. */
 int64_t flow_error(double variance);
 
 struct flowstats_options {

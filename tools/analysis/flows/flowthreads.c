@@ -12,7 +12,7 @@
 #include "facts/ticks.h"
 #include "flowstats-private.h"
 
-/* Before the first call was followed, a program that is recorded from its start waits for the recorder. */
+/* The time before the first recorded call is left out: the program waits for the recorder then. */
 static int64_t begin_ns(const struct flows *f, const struct thread *t)
 {
 	return max(ticks_time_ns(f->m->reader, max(t->start, f->first)), (int64_t)0);
@@ -23,7 +23,7 @@ static int64_t end_ns(const struct flows *f, const struct thread *t)
 	return max(min(ticks_time_ns(f->m->reader, t->end), f->m->duration_ns), begin_ns(f, t));
 }
 
-/* A thread begins in the file of the function that it starts with. */
+/* Returns the component of the function with which the thread starts. */
 static uint32_t component_of(const struct flows *f, const struct thread *t)
 {
 	uint32_t c = t->start_routine ? flows_component_at(f, t->start_routine, t->start) : 0;
@@ -41,7 +41,7 @@ COMPARE(edge_compare, struct edge, UP(ns) UP(change) UP(thread))
 
 /*
  * Divides the time among the threads that exist at each time.  All of the program's threads are
- * counted, as the recorder does, those that match are given their parts.
+ * counted, as the recorder does, and those that match are assigned their parts.
  */
 static int share_lives(struct flowstats *s)
 {
@@ -126,7 +126,7 @@ void flow_thread_add(struct flowstats *s, struct flow_thread *t, const struct fl
 	}
 }
 
-/* "worker-12" and "worker-3" are alike. */
+/* Returns the length of the name without its number: "worker-12" and "worker-3" are in one pool. */
 static size_t length_of_stem(const char *name)
 {
 	size_t len = strlen(name), stem = len;
@@ -138,7 +138,7 @@ static size_t length_of_stem(const char *name)
 	return stem ? stem : len;
 }
 
-/* Threads that are alike are neighbours; the first of them is the oldest. */
+/* Sorts the threads of a pool together, the oldest first. */
 static int compare_alike(const void *pa, const void *pb)
 {
 	const struct thread *a = (*(struct flow_thread *const *)pa)->thread;
