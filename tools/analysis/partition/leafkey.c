@@ -8,7 +8,7 @@
 #include "facts/lockset.h"
 #include "leafkey.h"
 
-#define TEXT_MAX	1024	/* longer names are distinguished by their beginning alone */
+#define TEXT_MAX	1024	/* only these bytes of a longer name are compared */
 
 /* Texts */
 
@@ -56,7 +56,7 @@ static uint32_t find_or_add_path(struct leafkeys *keys, const struct leafkey_pat
 	return n - 1;
 }
 
-/* No function and no file has this name. */
+/* The name of no function or file is equal to this. */
 #define QUEUE_FILE	"/queue"
 
 static uint32_t add_path(struct leafkeys *keys, const struct partition *p, uint32_t n,
@@ -67,7 +67,7 @@ static uint32_t add_path(struct leafkeys *keys, const struct partition *p, uint3
 	const char *name = "", *file = "";
 	size_t len = 0;
 
-	/* Only the first path has no parent; its own number is used. */
+	/* Path 0 has no parent. */
 	if (n)
 		new.parent = paths[from->parent];
 	if (n)
@@ -110,7 +110,7 @@ static uint32_t find_or_add_leaf(struct leafkeys *keys, const struct leafkey *ne
 	return n - 1;
 }
 
-/* Is its label a system call, which the other recording cannot have? */
+/* Is the label to be ignored?  A system call is, if the other recording has none. */
 static bool has_no_label(const struct leafkeys *keys, const struct leaf *leaf)
 {
 	return keys->no_calls && (leaf->kind == LEAF_IO || leaf->kind == LEAF_SLEEP);
@@ -136,7 +136,7 @@ static uint32_t add_leaf(struct leafkeys *keys, const struct partition *p, uint3
 	const struct leaf *from = &p->leaves[n];
 	struct leafkey new = { .kind = from->kind, .path = paths[from->path], .p = p, .leaf = n };
 
-	/* A function's path ends in it. */
+	/* The path of a function leaf ends with the function itself. */
 	if (from->kind != LEAF_FUNCTION)
 		new.label = label_text(keys, from);
 	return new.label == LEAFKEY_NONE ? LEAFKEY_NONE : find_or_add_leaf(keys, &new);

@@ -3,16 +3,17 @@
  * Finds which paths and leaves of two partitions are the same, though addresses, line numbers
  * and source folders differ: it makes a joint table of both, keyed by names.
  *
- * A function is its name, without what the compiler appends to clones, and the base name
- * of the file that defines it; not its module, because the program may have been renamed.
- * A queue is its variable; all queues that are known by address only are one.  A lock is its
- * label; one that has a place instead of a name ("lock at app.c:120") is the lock of the function
- * there, because lines move.  Leaves of one partition that are the same by these rules are one.
+ * A function is identified by its name, without the suffixes of clones, and by the base name of the
+ * file that defines it.  Its module is not compared, because the program may have been renamed.  A
+ * queue is identified by its variable; all queues that are known by address only are one.  A lock
+ * is identified by its label; if that is a place instead of a name ("lock at app.c:120"), by the
+ * function that contains the place, because line numbers change.  Leaves of one partition that are
+ * equal by these rules are merged.
  *
  *	struct leafkeys keys = { 0 };
  *
  *	leafkeys_add(&keys, a, &map_a) || leafkeys_add(&keys, b, &map_b);
- *	keys.leaves[map_b.leaves[n]]	what leaf n of b is
+ * 	keys.leaves[map_b.leaves[n]] the joint leaf of leaf n of b
  */
 #ifndef PARTITION_LEAFKEY_H
 #define PARTITION_LEAFKEY_H
@@ -22,7 +23,7 @@
 
 #define LEAFKEY_NONE	UINT32_MAX
 
-/* This says where the name is found: an index into the partition that was added first with it. */
+/* A path, as an index into the partition that was the first to have it. */
 struct leafkey_path {
 	uint32_t parent;		/* joint; less than its own; the root is 0 */
 	uint32_t depth;
@@ -45,15 +46,12 @@ struct leafkeys {
 	struct intern texts;
 	struct hash path_table, leaf_table;
 	size_t room_paths, room_leaves;
-	bool no_calls;			/* set before: one of the partitions does not know them */
+	bool no_calls;			/* input: a partition has no names of calls */
 };
 
 #define leafkeys_nr(keys)	((keys)->leaf_table.nr)
 
-/*
- * This has the joint number of each path and leaf of a partition; to be freed by
- * leafkey_map_free().
- */
+/* The joint number of each path and leaf of a partition; freed by leafkey_map_free(). */
 struct leafkey_map {
 	uint32_t *paths, *leaves;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Computes head-of-line blocking: what a thread did for other requests while a request was in
+ * Computes head-of-line blocking: how long a thread worked on other requests while a request was in
  * its queue, or open on it.
  *
  * A thread with several requests open works on the one that it ends next.  That is right
@@ -19,11 +19,11 @@
 #include "facts/ticks.h"
 #include "partition-private.h"
 
-#define IDLE_MAX	256	/* intervals of a server's time, per piece */
+#define IDLE_MAX	256	/* intervals of a server's time that are processed for each piece */
 
-/* Open works are in a heap: the one that ends next is first */
+/* Open spans are in a heap; the one that ends next is first */
 
-/* If works end together, the one that began last comes first: the thread had worked on the others before. */
+/* If several spans end together, the one that began last comes first, as an inner request does. */
 static bool is_sooner(void *none, const struct work *const *a, const struct work *const *b)
 {
 	return (*a)->end != (*b)->end ? (*a)->end < (*b)->end : (*a)->start > (*b)->start;
@@ -59,7 +59,7 @@ static void sum_up(struct partition_build *b)
 		b->ret = -ENOMEM;
 		return;
 	}
-	/* Counts are stored two places ahead: filling moves each by one place. */
+	/* Counts are stored two places ahead, because filling moves each by one place. */
 	for (size_t i = 0; i < b->nr_owned; i++)
 		b->class_at[b->owned[i].work->class + 2]++;
 	for (size_t c = 2; c <= nr_classes; c++)
@@ -147,7 +147,7 @@ static size_t first_owned(const struct partition_build *b, int64_t tick)
 	return search(b->nr_owned, i, b->owned[i].end <= tick);
 }
 
-/* Returns how many works the thread ended in intervals before nr. */
+/* Returns how many spans of the thread ended in active intervals before nr. */
 static uint32_t ended_before(const struct partition_build *b, size_t nr)
 {
 	const struct owned *last = nr ? &b->owned[nr - 1] : NULL;
@@ -155,12 +155,12 @@ static uint32_t ended_before(const struct partition_build *b, size_t nr)
 	return last ? last->nr_ended + (last->end == last->work->end) : 0;
 }
 
-/* Returns how many works the thread ended in (start, end]. */
+/* Returns how many spans of the thread ended in (start, end]. */
 static uint32_t count_ended(const struct partition_build *b, int64_t start, int64_t end)
 {
 	size_t first = first_owned(b, start), last = first_owned(b, end);
 
-	/* A work that ends at this very time counts; one that is only interrupted does not. */
+	/* A span that ends at exactly this time counts; one that is only interrupted does not. */
 	if (last < b->nr_owned && b->owned[last].end == end)
 		last++;
 	return ended_before(b, last) - ended_before(b, first);
@@ -168,7 +168,7 @@ static uint32_t count_ended(const struct partition_build *b, int64_t start, int6
 
 /*
  * Adds the time of a piece in which the thread worked on others, by class; returns the sum.
- * nr_own counts works of the request itself that ended in it.
+ * nr_own is the number of spans of the request itself that ended in the piece.
  */
 static int64_t add_classes(struct partition_build *b, uint32_t request, uint32_t path, int64_t start,
 			   int64_t end, int64_t own_ns, uint32_t nr_own)
@@ -224,7 +224,10 @@ void partition_add_behind(struct partition_build *b)
 	free(own);
 }
 
-/* Returns the leaf of a request in the queue for what its server did while it worked on none. */
+/*
+ * Returns the leaf, for a request in the queue, of what its server did while it worked on no
+ * request.
+ */
 static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, uint32_t path)
 {
 	struct partition *p = b->p;
@@ -237,8 +240,8 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 		return partition_function(p, partition_path(p, path, p->paths[at.path].func));
 	case LEAF_SLEEP:
 		/*
-		 * The request that was put in would have woken the server, if that had waited
-		 * for one.
+		 * A server that waits for requests would have been woken when the request was put
+		 * into the queue.  A sleep that only a timer ends is a cause.
 		 */
 		if (!idle->is_nap || !p->paths[at.path].func)
 			break;
@@ -255,7 +258,7 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 	return partition_leaf(p, LEAF_QUEUE, path, "hand-over", 0, NULL);
 }
 
-/* Adds the server's time without requests; returns how much of rest remains. */
+/* Adds the time in which the server worked on no request; returns how much of rest remains. */
 static int64_t add_idle(struct partition_build *b, const struct queued *q, int64_t rest)
 {
 	size_t first = search(b->nr_idle, i, b->idle[i].end <= q->start), n = first;
@@ -276,7 +279,10 @@ static int64_t add_idle(struct partition_build *b, const struct queued *q, int64
 	return rest;
 }
 
-/* A request is rarely in a queue and on the thread at the same time. */
+/*
+ * Returns how long the thread worked on the request itself while it was in the queue, which is
+ * rare.
+ */
 static int64_t own_while_queued(struct partition_build *b, const struct queued *q)
 {
 	size_t first = first_owned(b, q->start), n = first;

@@ -69,7 +69,7 @@ static void set_waiting(char *label, const struct segment *s)
 		set_party(label, &k->preempted_by);
 }
 
-/* A peer whose port is one that the kernel hands out is a client, one of many. */
+/* A peer whose port was assigned by the kernel is a client. */
 static bool is_client(const char *socket)
 {
 	const char *port = strrchr(socket, ':');
@@ -104,7 +104,7 @@ static void set_call(char *label, const struct segment_call *call)
 		add_file(label, call->file);
 }
 
-/* "deflate() of libz.so.1": what follows the first number of its version is no part of the name. */
+/* Writes "deflate() of libz.so.1", with only the first number of the library's version. */
 static void set_library_call(char *label, const struct symbol *func)
 {
 	const char *so = strstr(func->module, ".so.");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cuts request instances into pieces that do not overlap and leave nothing out.  It goes back
- * from the end, along the span that ended last, to the one that handed over to it.
+ * Cuts request instances into pieces that do not overlap and leave no time out.  It goes backward
+ * from the end, along the span that ended last, then to the span that handed the request over, and
+ * so on.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -14,12 +15,12 @@
 
 #define LOOK_BACK	64	/* spans that are searched for the queue from which a span came */
 
-/* Spans are in a heap by start: of those not used yet, the one that began last is first. */
+/* Spans that are not used yet are in a heap; the one that began last is first. */
 struct walk {
 	struct partition_build *b;
 	const struct life *life;
 	uint32_t request;
-	size_t first_work;		/* the works of the spans, in their order */
+	size_t first_work;		/* where the spans are in b->works, in their order */
 	uint32_t *by_end;		/* spans, latest end first */
 	uint32_t *heap;			/* spans that reach to the cursor, latest start first */
 	size_t nr_heap, next;
@@ -43,7 +44,7 @@ static int by_end(const void *pa, const void *pb, void *arg)
 	return a->end > b->end ? -1 : a->end < b->end;
 }
 
-/* Returns the queue out of which a thread took this span; NULL: none. */
+/* Returns the time in the queue from which the thread of this span took the request; NULL: none. */
 static const struct life_part *queue_of(const struct walk *w, const struct life_part *part)
 {
 	size_t at = part - w->life->parts;
@@ -76,7 +77,7 @@ static void add_queued(struct walk *w, const struct life_part *part, int64_t sta
 		b->ret = -ENOMEM;
 }
 
-/* part: NULL if there is no span at that time. */
+/* Adds a piece; part is NULL if there is no span at that time. */
 static void add_piece(struct walk *w, const struct life_part *part, int64_t start, int64_t end)
 {
 	struct work *work;
@@ -92,7 +93,7 @@ static void add_piece(struct walk *w, const struct life_part *part, int64_t star
 	}
 }
 
-/* Returns the span before cursor; NULL: there is none back to *until. */
+/* Returns the span before cursor; NULL: there is none before it down to *until. */
 static const struct life_part *part_before(struct walk *w, const struct life_part *later,
 					   int64_t cursor, int64_t *until)
 {
@@ -153,7 +154,10 @@ static void cut_life(struct partition_build *b, const struct life *life, uint32_
 		free(w.by_end);
 }
 
-/* Adds a work for each span, so that indices are the same; those of queues are dropped later. */
+/*
+ * Adds a struct work for each span, also for times in queues, so that indices are the same; those
+ * are dropped later.
+ */
 static void add_works(struct partition_build *b, const struct life *life, uint32_t request,
 		      uint32_t class)
 {
@@ -231,7 +235,7 @@ static int on_life(void *arg, struct life *life)
 	return add_life(b, life, is_selected && life->is_complete);
 }
 
-/* The selected request has been added before, with better data. */
+/* The selected request is left out, because it was added before with more exact data. */
 static int on_other(void *arg, struct life *life)
 {
 	struct partition_build *b = arg;

@@ -37,7 +37,7 @@ uint32_t partition_class(struct partition *p, const char *name)
 	return p->nr_classes - 1;
 }
 
-/* Paths: a node is the same function, called the same way, whatever address in it was observed */
+/* Paths: a node is a function with its callers, whichever of its addresses was observed */
 
 static uint64_t hash_path(const struct path *path)
 {

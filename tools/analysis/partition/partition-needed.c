@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * When only some requests are selected, finds the times of their threads that matter.  Most rows
- * of a large trace are outside, and are dropped before they are sorted.
+ * If only some requests are selected, finds the times of their threads that are needed.  Most rows
+ * of a large trace are outside of these times, and are dropped before they are sorted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/search.h"
 #include "partition-private.h"
 
-#define GAPS_MAX	64	/* intervals between the works of a server, per request */
+#define GAPS_MAX	64	/* intervals between spans of a server, for each request */
 
 static void add(struct partition_build *b, uint32_t tid, int64_t start, int64_t end)
 {
@@ -18,8 +18,8 @@ static void add(struct partition_build *b, uint32_t tid, int64_t start, int64_t 
 }
 
 /*
- * Adds the previous and the next works, too: the start of a function is known better if the end
- * of the previous one is known.
+ * Adds the previous and the next span of the thread, too: the start of a function is known better
+ * if the end of the previous one is known.
  */
 static void add_work(struct partition_build *b, size_t i)
 {
@@ -40,7 +40,7 @@ size_t partition_first_work(const struct partition_build *b, uint32_t tid, int64
 		      (b->works[i].tid == tid && b->works[i].start <= tick));
 }
 
-/* How a server worked on requests does not matter: only its other times are added. */
+/* Adds the times in which a server worked on no request while this one was in the queue. */
 static void add_queued(struct partition_build *b, const struct queued *q)
 {
 	size_t first = partition_first_work(b, q->server, q->start);

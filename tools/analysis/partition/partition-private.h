@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Builds a partition: request instances -> works and queued pieces -> leaves, thread by thread. */
+/*
+ * Builds a partition: request instances -> spans on threads and pieces in queues -> leaves, thread
+ * by thread.
+ */
 #ifndef PARTITION_PARTITION_PRIVATE_H
 #define PARTITION_PARTITION_PRIVATE_H
 
@@ -13,9 +16,9 @@
 
 #define NO_REQUEST	UINT32_MAX
 #define NO_LEAF		UINT32_MAX
-#define PATH_DEPTH_MAX	64	/* deeper functions count for the one at this depth */
+#define PATH_DEPTH_MAX	64	/* the time of deeper functions belongs to the one at this depth */
 
-/* A time in which a request was open on a thread. */
+/* A span: the time in which a request was open on a thread. */
 struct work {
 	int64_t start, end;		/* ticks */
 	int64_t piece_start, piece_end;	/* the part that is the request's piece; may be empty */
@@ -24,7 +27,7 @@ struct work {
 	uint32_t class;
 };
 
-/* This is a piece in which the request was in a queue. */
+/* A piece in which the request was in a queue. */
 struct queued {
 	int64_t start, end;		/* ticks */
 	uint32_t server;		/* the thread that took it out; 0: not known */
@@ -37,16 +40,16 @@ struct owned {
 	int64_t start, end;		/* ticks */
 	int64_t start_ns, end_ns;
 	const struct work *work;
-	uint32_t nr_ended;		/* works that ended in earlier intervals */
+	uint32_t nr_ended;		/* spans that ended in earlier intervals */
 };
 
-/* This is an interval of works of one class. */
+/* An active interval of a request of one class. */
 struct class_owned {
-	int64_t sum_ns;			/* with all earlier intervals of the class */
+	int64_t sum_ns;			/* sum of this and all earlier intervals of the class */
 	size_t owned;			/* index of the interval */
 };
 
-/* This is what a thread did while it worked on no request. */
+/* What a thread did while it worked on no request. */
 struct idle {
 	int64_t start, end;		/* ticks */
 	uint32_t leaf;
@@ -74,7 +77,7 @@ struct partition_build {
 	struct queued *queued;		/* in the end by server, start */
 	size_t nr_queued, room_queued;
 	size_t room_requests, room_shares, room_classes;
-	struct intervals needed;	/* times of threads; events outside of them are not needed */
+	struct intervals needed;	/* times of threads whose events are needed */
 	size_t last_needed[NEEDED_LAST]; /* the index found last, by tid */
 	uint64_t *tids;			/* bits: threads that were processed */
 	size_t nr_tid_words;
@@ -84,13 +87,13 @@ struct partition_build {
 	size_t nr_thread_works;
 	struct owned *owned;
 	size_t nr_owned, room_owned;
-	struct class_owned *by_class;	/* owned by class: class_at[c] .. class_at[c + 1] */
+	struct class_owned *by_class;	/* by class: class_at[c] .. class_at[c + 1] */
 	size_t *class_at;
 	struct idle *idle;
 	size_t nr_idle, room_idle;
-	bool is_nap;			/* the time that is being swept is one */
+	bool is_nap;			/* the current time is such a sleep */
 	bool has_queued;
-	bool has_unknown;		/* the requests that no known thread took out have their shares */
+	bool has_unknown;		/* requests whose server is not known have been processed */
 	size_t spot;			/* the first of owned that has not ended */
 	struct attribution attribution;
 	int64_t *faults;		/* ticks */
@@ -108,7 +111,7 @@ struct partition_build {
 int64_t partition_ns(struct partition_build *b, int64_t tick);
 void partition_add_share(struct partition_build *b, uint32_t request, uint32_t leaf,
 			 const struct spent *s);
-/* Does the same for a leaf that is no function. */
+/* Does the same for a leaf that is not a function. */
 void partition_add_time(struct partition_build *b, uint32_t request, enum leaf_kind kind,
 			uint32_t path, const char *label, int64_t ns, uint32_t nr);
 
@@ -117,11 +120,11 @@ void partition_read_lives(struct partition_build *b);
 
 /* partition-needed.c: finds the times needed for requests that are not left out */
 void partition_find_needed(struct partition_build *b);
-/* Returns the index of the thread's first work that starts after tick; works are sorted. */
+/* Returns the index of the thread's first span that starts after tick; spans are sorted. */
 size_t partition_first_work(const struct partition_build *b, uint32_t tid, int64_t tick);
 bool partition_is_needed(void *arg, uint32_t tid, int64_t start, int64_t end);
 
-/* partition-behind.c: makes owned[] of the thread, and adds what is BEHIND them */
+/* partition-behind.c: makes owned[] of the thread, and adds the BEHIND leaves */
 void partition_own(struct partition_build *b);
 void partition_add_behind(struct partition_build *b);
 void partition_add_queued(struct partition_build *b, const struct queued *first, size_t nr);
@@ -129,7 +132,7 @@ void partition_add_queued(struct partition_build *b, const struct queued *first,
 /* partition-sweep.c */
 void partition_sweep(struct partition_build *b);
 
-/* partition-names.c: stores each thing once; NO_LEAF or UINT32_MAX: out of memory */
+/* partition-names.c: stores each text, path and leaf once; NO_LEAF or UINT32_MAX: out of memory */
 int partition_names_open(struct partition *p);
 void partition_names_close(struct partition *p);
 const char *partition_intern(struct partition *p, const char *text);
@@ -140,7 +143,7 @@ uint32_t partition_leaf(struct partition *p, enum leaf_kind kind, uint32_t path,
 			const char *label, uint64_t lock, const struct symbol *site);
 /* Returns the leaf of the path's own function. */
 uint32_t partition_function(struct partition *p, uint32_t path);
-/* partition-label.c: the leaf of a segment that is no function */
+/* partition-label.c: the leaf of a segment that is not a function */
 #define PARTITION_LABEL_MAX	192
 enum leaf_kind partition_label(const struct segment *s, char *label);
 uint32_t partition_segment_leaf(struct partition *p, const struct segment *s, uint32_t path);

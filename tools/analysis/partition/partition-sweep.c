@@ -13,7 +13,7 @@
 
 #define NEAR_MAX	64	/* requests, before and after a function's start */
 
-/* In the current piece shares are collected by leaf, then added to the request */
+/* The shares of the current piece are collected by leaf, and then added to the request */
 
 static void end_piece(struct partition_build *b)
 {
@@ -48,7 +48,10 @@ static struct spent *spent_on(struct partition_build *b, uint32_t leaf)
 	return s;
 }
 
-/* Returns the part of the interval that is a request's piece; false: there is none. */
+/*
+ * Sets the part of the active interval that is in the request's piece; returns false if there is
+ * none.
+ */
 static bool spot_range(const struct partition_build *b, const struct owned *o, int64_t *start,
 		       int64_t *end)
 {
@@ -73,7 +76,9 @@ static void add_idle(struct partition_build *b, int64_t start, int64_t end, uint
 		b->ret = -ENOMEM;
 }
 
-/* A sample is taken in an interrupt, which may be in the trace: the sample shows what was interrupted. */
+/*
+ * A sample is taken by an interrupt, which may be in the trace; it belongs to the interrupted leaf.
+ */
 static uint32_t sampled_leaf(struct partition_build *b, uint32_t leaf)
 {
 	const struct leaf *l = &b->p->leaves[leaf];
@@ -113,7 +118,7 @@ static void spend_on(struct partition_build *b, int64_t start, int64_t end, uint
 		add_sample(b, &b->samples[b->next_sample], leaf);
 }
 
-/* Adds time in which the thread was in no known function. */
+/* Adds time in which no function of the thread is known. */
 static void spend_unknown(struct partition_build *b, int64_t start, int64_t end)
 {
 	while (start < end && !b->ret) {
@@ -157,7 +162,7 @@ static void spend_on_pieces(struct partition_build *b, int64_t start, int64_t en
 	add_idle(b, start, end, leaf);
 }
 
-/* Counts an event that began, for the request that the thread works on then. */
+/* Counts an event for the request that the thread works on when it begins. */
 static void count_begin(struct partition_build *b, int64_t tick, uint32_t leaf)
 {
 	int64_t start, end;
@@ -172,7 +177,7 @@ static bool is_near(const struct owned *o, int64_t ns, int64_t resolution)
 	return o->end_ns > ns - resolution && o->start_ns < ns + resolution;
 }
 
-/* The errors of the segment's start and end are a resolution of the requests near them. */
+/* The errors of the segment's start and end limit the resolution of the requests near them. */
 static void widen_resolution(struct partition_build *b, const struct owned *o,
 			     const struct segment *s)
 {
@@ -203,7 +208,7 @@ static void add_resolution(struct partition_build *b, const struct segment *s)
 		widen_resolution(b, &b->owned[i], s);
 }
 
-/* The errors of a function's start and end move time between it and the one that it is in. */
+/* Adds the errors of a function's start and end to the function and to its caller. */
 static void add_errors(struct partition_build *b, const struct segment *s, uint32_t leaf,
 		       const struct attribution_item *in)
 {
@@ -240,7 +245,7 @@ static int begin_other(struct partition_build *b, const struct attribution_begin
 			 partition_leaf(b->p, item->kind, item->path, what->irq->name, 0, NULL);
 	if (item->leaf == NO_LEAF)
 		return -ENOMEM;
-	/* A sleep that a timer ended, and no thread, is a nap. */
+	/* The flag marks a sleep that was ended by a timer and not by a thread. */
 	item->flag = s && s->kind == SEGMENT_BLOCKED && s->sched && s->sched->waker.kind == PARTY_HARDIRQ;
 	if (s && segment_kinds[s->kind].off_cpu && b->p->m->counters)
 		add_resolution(b, s);
@@ -269,7 +274,7 @@ static int on_spend(void *arg, int64_t start, int64_t end, struct attribution_it
 	return b->ret;
 }
 
-/* Faults and interrupts count where the thread works for a request. */
+/* Adds a fault or an interrupt; they count only while the thread works on a request. */
 static int add_event(struct partition_build *b, const struct segment *s)
 {
 	if (!b->nr_owned)
@@ -326,7 +331,10 @@ static void end_thread(struct partition_build *b)
 		nr++;
 	if (!b->ret)
 		partition_add_behind(b);
-	/* Tid 0 stands for an unknown thread, which is the first; a trace may have a thread 0, too. */
+	/*
+	 * Tid 0 stands for the unknown thread, which comes first; a trace may have a thread 0 as
+	 * well.
+	 */
 	if (b->tid || !b->has_unknown)
 		partition_add_queued(b, b->queued + first, nr - first);
 	b->has_unknown = true;
@@ -335,7 +343,7 @@ static void end_thread(struct partition_build *b)
 	b->spot = 0;
 }
 
-/* Drops what the thread was in, and interrupts to come. */
+/* Drops the thread's open segments and later interrupts. */
 static void forget_thread(struct partition_build *b)
 {
 	attribution_forget(&b->attribution);
@@ -380,7 +388,7 @@ static bool mark_processed(struct partition_build *b, uint32_t tid)
 	return is_new;
 }
 
-/* A tid that was used twice comes twice in a row: its works are one list. */
+/* If a tid was used twice, its threads follow each other, and their spans are in one list. */
 static int on_thread(void *arg, const struct thread *t)
 {
 	struct partition_build *b = arg;
@@ -397,10 +405,10 @@ static int on_thread(void *arg, const struct thread *t)
 	return b->ret;
 }
 
-/* Processes a thread of which the trace has only requests. */
+/* Processes a thread for which the trace has only requests. */
 static void sweep_other_thread(struct partition_build *b, uint32_t tid)
 {
-	/* Tid 0 stands for an unknown thread, and was processed before all others. */
+	/* Tid 0 stands for the unknown thread, which was processed before all others. */
 	if (b->ret || !tid || !mark_processed(b, tid))
 		return;
 	start_thread(b, tid);

@@ -37,7 +37,7 @@ void partition_add_time(struct partition_build *b, uint32_t request, enum leaf_k
 ORDER_KEY(request_start, struct request, start)
 ORDER_KEY(request_end, struct request, end)
 
-/* Sorts requests by start: they come in the order in which they end. */
+/* Sorts requests by start; they were added in the order of their ends. */
 static int sort_requests(struct partition_build *b)
 {
 	static const order_key keys[] = { request_start, request_end };
@@ -72,7 +72,7 @@ static int sort_requests(struct partition_build *b)
 
 COMPARE(share_compare, struct share, UP(leaf))
 
-/* Moves each share to the next free place of its request; no second copy is needed. */
+/* Sorts the shares by request in place: each is moved to the next free position of its request. */
 static int place_shares(struct partition *p)
 {
 	uint64_t *next = calloc(p->nr_requests + 1, sizeof(*next)), at = 0;
@@ -104,7 +104,7 @@ static int place_shares(struct partition *p)
 	return 0;
 }
 
-/* Adds up the shares of each leaf per request, and closes the gaps. */
+/* Merges the shares that a request has of the same leaf. */
 static void merge_shares(struct partition *p)
 {
 	uint64_t nr = 0;
@@ -135,7 +135,9 @@ static void merge_shares(struct partition *p)
 	p->nr_shares = nr;
 }
 
-/* Drops their time between threads, which was added early; nothing else was added for them. */
+/*
+ * Drops the shares of requests that are left out: times between threads, which were added before.
+ */
 static void drop_left_out(struct partition *p)
 {
 	size_t nr = 0;
@@ -163,7 +165,10 @@ static int cut_all(struct partition_build *b)
 	return ret;
 }
 
-/* Losses and requests are sorted: the latest end of all requests so far is sufficient. */
+/*
+ * Counts losses in requests.  Both are sorted, so the latest end of all requests so far is
+ * sufficient.
+ */
 static void count_losses(struct partition *p)
 {
 	const struct model *m = p->m;

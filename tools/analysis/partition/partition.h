@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every nanosecond of every request is in exactly one leaf of the partition.  Everything
- * that ldb-why says is an aggregate of it.
+ * Every nanosecond of every request is in exactly one leaf of the partition.  All results of
+ * ldb-why are sums over its leaves.
  *
  * A request instance is cut into pieces that do not overlap and leave nothing out: going
  * backward from its end, the thread whose span ended last gets the time back to the start of
- * that span, then the span that handed over to it, and so on; queues get the time in them, and
- * the remaining time is UNKNOWN.  A thread that has several requests open (a batch) works on the
- * one that it ends next; the others are BEHIND it.
+ * that span, then the span that handed the request over to it, and so on.  Times in queues belong
+ * to the queues, and the remaining time is UNKNOWN.  A thread that has several requests open (a
+ * batch) works on the one that it ends next; the others are BEHIND that one.
  *
  * In a piece on a thread, a time belongs to the reason for which the thread was off the CPU,
  * else to the lock it waited for, else to the deepest function, else to UNKNOWN.  In a piece in
  * a queue, it belongs to the requests that the thread which took it out worked on (BEHIND), else
  * to what that thread did otherwise.
  *
- * Boundaries are converted from ticks to nanoseconds, not lengths: the shares of a
- * request sum to its latency exactly.
+ * Start and end times are converted from ticks to nanoseconds, and not durations, so that the
+ * shares of a request sum to its latency exactly.
  *
- * The idea is NSight's (Haecki et al., NSDI '22, sections 4.2 and 5.2), with gaps,
- * foreign contexts and queues in the same tree as functions.
+ * The idea is NSight's (Haecki et al., NSDI '22, sections 4.2 and 5.2), with waits, other tasks and
+ * queues in the same tree as functions.
  */
 #ifndef PARTITION_PARTITION_H
 #define PARTITION_PARTITION_H
@@ -27,22 +27,22 @@
 #include "facts/samples.h"
 #include "facts/sched.h"
 
-/* With this label, UNKNOWN is time in an observation gap, of all threads or of that one. */
+/* The label of UNKNOWN time in an observation gap of the thread or of all threads. */
 #define PARTITION_UNOBSERVED	"unobserved"
 #define PARTITION_BETWEEN	"between threads"
 
-/* This is a node of the tree of call paths; index 0 is the root, of all classes. */
+/* A node of the tree of call paths; index 0 is the root, for all classes. */
 struct path {
 	uint32_t parent;
 	uint32_t depth;			/* root: 0 */
 	uint32_t leaf;			/* its FUNCTION leaf + 1; 0: none yet */
 	const struct symbol *func;	/* NULL: root, queue */
-	uint64_t queue;			/* of times in a queue (QUEUE, BEHIND, its server's) or 0 */
+	uint64_t queue;			/* of times in a queue; else 0 */
 	const struct symbol *queue_symbol;
 	bool is_queue;			/* "in the queue", address known or not */
 };
 
-/* Indices of leaves and paths grow; those of parents are less than their children's. */
+/* Leaves and paths are only appended; the index of a parent is less than those of its children. */
 struct leaf {
 	enum leaf_kind kind;
 	uint32_t path;			/* where it happened; FUNCTION: its own path */
@@ -57,12 +57,12 @@ struct share {
 	uint32_t nr;			/* invocations or waits that began in it; BEHIND: requests */
 	int64_t ns;			/* > 0; FUNCTION, LIBCALL, LOCK (all of it was waiting for a CPU): also 0,
 					   if nr is not 0 */
-	uint32_t nr_faults;		/* page faults in it, where they were recorded */
+	uint32_t nr_faults;		/* page faults in it, if they were recorded */
 	uint32_t pad;
-	double error2;			/* ns^2: of the borders with callers and callees, added */
+	double error2;			/* ns^2: errors of the borders with callers and callees */
 };
 
-/* A thread was there while it worked for a request. */
+/* A sample of a thread that worked on a request. */
 struct partition_sample {
 	uint32_t request, leaf;
 	uint32_t place;			/* of partition.places */
@@ -74,13 +74,13 @@ struct request {
 	int64_t start, end;		/* ticks */
 	uint32_t class;			/* index into partition.classes */
 	uint32_t tid;			/* the thread that ended it */
-	uint32_t nr_ahead;		/* requests it was behind */
+	uint32_t nr_ahead;		/* number of requests that it was behind */
 	uint32_t nr_shares;
 	uint64_t first;			/* index into partition.shares */
 	int64_t resolution_ns;		/* of the times of functions: the coarsest of its frames,
 					   at most the latency */
 	int64_t off_resolution_ns;	/* the same for times off the CPU, where they come from counters (counters.h) */
-	int64_t noise_ns;		/* the first of frames that began in it, not limited */
+	int64_t noise_ns;		/* resolution of frames that began in it, not limited */
 	bool is_left_out;		/* by options.select(): it has no shares */
 };
 
@@ -101,7 +101,7 @@ struct partition {
 	size_t nr_classes;
 	uint64_t nr_incomplete, nr_lost_handoffs; /* requests that are left out */
 	uint64_t nr_losses;		/* records lost while requests were open */
-	bool has_sched, has_faults, has_irqs;	/* recorded: so 0 means that there were none */
+	bool has_sched, has_faults, has_irqs;	/* were recorded: 0 then means none */
 	bool has_calls;			/* leaves of sleeps have the names of system calls */
 	struct partition_names *names;	/* owns the strings */
 };
@@ -113,35 +113,37 @@ struct partition_options {
 	void *progress_arg;
 	/*
 	 * May be NULL.  It is called when only the requests are known, and sets is_left_out of
-	 * those whose shares are not needed.  That makes a million requests feasible.
+	 * those whose shares are not needed, so that a million requests can be processed.
 	 */
 	int (*select)(void *arg, struct partition *p);
 	void *select_arg;
 	/*
-	 * This is NULL, or the only selected request, complete or not: only its time is read,
-	 * and of other requests only the events in it.  before and after are ticks, see
-	 * tracks.h.
+	 * NULL, or the only selected request, complete or not: only its time is read, and of other
+	 * requests only the events in that time.  before and after are ticks, see tracks.h.
 	 */
 	const struct life *only;
 	int64_t before, after;
 	/*
-	 * This may be NULL.  It gets each segment that begins, and its leaf.  Non-zero stops,
-	 * and is returned.
+	 * May be NULL.  Called with each segment that begins, and its leaf.  A return value other
+	 * than 0 ends the build, and is returned.
 	 */
 	int (*begins)(void *arg, const struct segment *s, uint32_t leaf);
-	/* This gets the pieces, on threads, of requests that are not left out; ticks. */
+	/* Called with the pieces, on threads, of requests that are not left out; ticks. */
 	int (*piece)(void *arg, uint32_t tid, int64_t start, int64_t end);
-	/* This gets what a leaf gets of them, in order of time, thread by thread. */
+	/*
+	 * Called with the times of these pieces and their leaves, in order of time, thread by
+	 * thread.
+	 */
 	int (*spent)(void *arg, uint32_t tid, int64_t start, int64_t end, uint32_t leaf);
 	/*
-	 * This gets all segments, migrations and samples of the selected threads, so that a caller
-	 * that also shows the request need not read them again.  wants requires only.
+	 * Called with all segments, migrations and samples of the selected threads, so that a
+	 * caller that also shows the request need not read them again.  wants requires only.
 	 */
 	int (*segment)(void *arg, const struct segment *s);
 	int (*sample)(void *arg, const struct sample *s);
 	int (*migration)(void *arg, const struct sched_migration *m);
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
-	void *arg;		/* of all the functions */
+	void *arg;		/* argument of all these functions */
 };
 
 /*
@@ -151,7 +153,7 @@ struct partition_options {
 int partition_build(struct model *m, const struct partition_options *o, struct partition *p);
 void partition_free(struct partition *p);
 
-/* Are they the same function of a path, though two addresses in it?  Two NULLs are, too. */
+/* Do both symbols, of any addresses, belong to the same function?  Two NULLs do. */
 bool path_same_function(const struct symbol *a, const struct symbol *b);
 
 /* Returns the name of a path's node: the function's, "queue NAME" or "".  It is interned. */

@@ -72,7 +72,7 @@ static struct site_build *get_site(struct builder *b, struct lock_build *l,
 	for (; (s = *p); p = &s->next) {
 		if (s->op != e->op || s->kind != kind || !same_place(s->where, e->where))
 			continue;
-		/* Moves it to the front: the next event is probably for the same one. */
+		/* Moves the site to the front: the next event is probably for the same one. */
 		*p = s->next;
 		s->next = l->sites;
 		l->sites = s;
@@ -202,7 +202,7 @@ static int fill_entry(struct builder *b, struct lock_entry *e, struct lock_build
 		.lock = l->lock, .kind = l->kind, .symbol = l->symbol,
 		.owners = l->owners, .nr_owners = l->nr_owners,
 	};
-	l->owners = NULL;	/* they belong to the entry now */
+	l->owners = NULL;	/* the entry owns them now */
 	ret = fill_total(b, l, LDB_LOCK_OP_WAIT, &e->waits);
 	if (!ret)
 		ret = fill_total(b, l, LDB_LOCK_OP_HOLD, &e->holds);

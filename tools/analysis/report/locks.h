@@ -12,7 +12,7 @@
 
 struct locks_options {
 	int64_t from, to;	/* ticks: events that overlap */
-	const char *thread;	/* the waiting or holding one: tid or glob; NULL: all */
+	const char *thread;	/* the waiting or holding thread: tid or glob; NULL: all */
 };
 #define LOCKS_OPTIONS_ALL { .from = INT64_MIN, .to = INT64_MAX }
 
@@ -32,7 +32,7 @@ struct lock_site {
 struct lock_owner {
 	uint32_t tid;
 	const struct thread *thread;	/* NULL: not in the trace */
-	uint64_t holds, waits;		/* recorded holds; waits that began while it had the lock */
+	uint64_t holds, waits;		/* recorded holds; waits that began during one */
 	int64_t hold_ns, wait_ns;	/* of these */
 	uint64_t wakes;			/* sleeps that it ended by waking the lock's futex */
 };
@@ -44,7 +44,7 @@ struct lock_entry {
 	struct lock_times waits, holds;
 	struct lock_site *sites;	/* most total time first */
 	size_t nr_sites;
-	struct lock_owner *owners;	/* first those that made others wait longest */
+	struct lock_owner *owners;	/* those for which others waited longest first */
 	size_t nr_owners;
 };
 
@@ -52,7 +52,7 @@ struct locks {
 	struct lock_entry *entries;	/* longest total wait first */
 	size_t nr;
 	uint64_t nr_waits, nr_holds;
-	uint64_t nr_not_kept;		/* sleeps on futexes left out, see futexes.h */
+	uint64_t nr_not_kept;		/* sleeps on futexes that were left out, see futexes.h */
 };
 
 /* 0 or -ENOMEM. */

@@ -54,7 +54,7 @@ static int64_t latency(const struct life *life)
 	return life->end - life->start;
 }
 
-/* Moves a request instance with its parts. */
+/* Moves a request instance with its spans. */
 static void move_life(struct life *to, struct life *from)
 {
 	*to = *from;
@@ -63,7 +63,7 @@ static void move_life(struct life *to, struct life *from)
 	from->room = 0;
 }
 
-/* The list is a heap with the fastest of the slowest request instances at its top. */
+/* The slowest request instances are in a heap; the fastest of them is first. */
 static bool is_faster(void *none, const struct life *a, const struct life *b)
 {
 	return latency(a) < latency(b);

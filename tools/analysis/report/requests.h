@@ -19,7 +19,7 @@ struct requests_options {
 	size_t nr_slowest;	/* how many request instances to retain */
 	bool has_id;
 	uint64_t id;		/* has_id: retain the request instances of this id instead */
-	int64_t ended_from;	/* ticks: complete ones that end then or later */
+	int64_t ended_from;	/* ticks: only complete ones that end then or later */
 	const struct note_filter *notes; /* all of which must match */
 	size_t nr_notes;
 };
@@ -35,9 +35,9 @@ struct requests {
 	struct request_class all;
 	struct request_class *classes;	/* slowest p99 first */
 	size_t nr_classes;
-	struct life *lives;	/* slowest first: complete ones; has_id: all of the id, by start */
+	struct life *lives;	/* complete ones, slowest first; has_id: all, by start */
 	size_t nr_lives;
-	uint64_t nr_not_kept;	/* has_id: over REQUESTS_MATCHES_MAX */
+	uint64_t nr_not_kept;	/* has_id: instances beyond REQUESTS_MATCHES_MAX */
 	struct lives_result result;
 };
 

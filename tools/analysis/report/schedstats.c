@@ -59,7 +59,7 @@ static struct sched_party *get_party(struct keyed *list, const struct party *who
 		key = (struct party){ .kind = PARTY_NONE, .name = "" };
 	hash = key.kind == PARTY_NONE ? 0 : hash_mix(key.kind, key.tid);
 	keyed_each(list, hash, p)
-		/* A tid may be used again, by a task of another name. */
+		/* A task with another name may have the same tid later. */
 		if (party_is(&p->who, &key) && !strcmp(p->who.name, key.name))
 			return p;
 	p = keyed_add(list, hash, sizeof(*p));
@@ -84,7 +84,7 @@ static int add_party(struct builder *b, struct keyed *list, const struct party *
 	return 0;
 }
 
-/* One wait counts once for each task that ran on the CPU in it. */
+/* A wait is counted once for each task that ran on the CPU meanwhile. */
 static int add_antagonists(struct builder *b, const struct sched_off *off)
 {
 	int ret = 0;
@@ -149,7 +149,10 @@ static int on_off(void *arg, const struct sched_off *off)
 		e->e.involuntary += off->is_preempted;
 	}
 	e->e.has_lost += off->has_lost;
-	/* Without its start and wake-up it is not known what the thread waited for. */
+	/*
+	 * If neither its start nor its wake-up is known, the thread may have waited for a CPU or
+	 * slept.
+	 */
 	if (off->woken > off->out && (off->has_out || off->has_woken)) {
 		ticks_add(&e->e.blocked_ns, asleep);
 		if (off->state == LDB_STATE_DISK)
@@ -160,7 +163,7 @@ static int on_off(void *arg, const struct sched_off *off)
 	if (off->has_woken && !off->is_preempted && !off->is_new && !e->e.is_ldb)
 		ret = add_party(b, &b->wakers, &off->waker, off->woken,
 				ticks_ns(b->m->reader, off->woken - off->out));
-	/* Without its wake-up the time may all have been a sleep. */
+	/* If its wake-up is not known, all of the time may have been a sleep. */
 	return ret || !off->has_woken ? ret : add_delay(b, e, off);
 }
 
@@ -172,7 +175,7 @@ static int on_run(void *arg, const struct sched_run *run)
 
 	if (!e)
 		return -ENOMEM;
-	/* The thread may be younger than the first rows. */
+	/* The thread may have started after the first rows. */
 	if (!run->has_start && e->e.thread && e->e.thread->start > start)
 		start = e->e.thread->start;
 	if (e->is_selected)
@@ -219,7 +222,7 @@ static void add_entry(struct sched_entry *to, const struct sched_entry *e)
 	to->has_lost += e->has_lost;
 }
 
-/* A tid may be used again, so each entry is of one thread. */
+/* Threads may have the same tid one after the other; each has its own entry. */
 static int count_hits(struct builder *b, struct schedstats *s)
 {
 	struct hits_part *parts = calloc(s->nr + 1, sizeof(*parts));
