@@ -448,9 +448,39 @@ static int end_all_lives(struct lives *l, int64_t last)
 	return ret;
 }
 
+static bool is_cut(const struct ldb_row_req *row, uint64_t id)
+{
+	return id >= row->id && id <= row->queue;
+}
+
+/* The same of one process of several. */
+static int cut_some(struct lives *l, const struct ldb_row_req *row)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < l->workers.nr; i++) {
+		struct worker *w = l->workers.at[i];
+		size_t nr = 0;
+
+		for (size_t k = 0; k < w->nr; k++)
+			if (!is_cut(row, w->ids[k]))
+				w->ids[nr++] = w->ids[k];
+		w->nr = nr;
+	}
+	for (size_t i = 0; i < l->open.nr && !ret; i++) {
+		struct open_life *o = l->open.at[i];
+
+		if (o->is_open && is_cut(row, o->life.id))
+			ret = end_unfinished(l, o, row->tick);
+	}
+	return ret;
+}
+
 /* What ends after this and began before it is a stray end, also if only a part of the trace is read. */
 static int on_cut(struct lives *l, const struct ldb_row_req *row)
 {
+	if (row->queue)
+		return cut_some(l, row);
 	for (size_t i = 0; i < l->workers.nr; i++)
 		((struct worker *)l->workers.at[i])->nr = 0;
 	l->is_part = false;

@@ -10,7 +10,8 @@
  *	END(tid)	the span on tid ends; on a thread that did not work on it,
  *			everything ends
  *	END_ALL(tid)	END of every request tid works on
- *	CUT		all that is open is over, incomplete: the recording was paused
+ *	CUT		all that is open is over, incomplete: the recording was paused, or, with
+ *			a range of ids, a process of several ended
  *
  * An instance is over when there was an END and no span is left open.  When the id comes again
  * after that, it is a new instance.  START on a thread that works on the request already changes

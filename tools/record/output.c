@@ -121,6 +121,21 @@ void output_program(struct recording *r)
 	modules_complete(r->modules);
 }
 
+/* Recordings of one boot have one clock (trace/join.h). */
+static void meta_boot(struct recording *r)
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	char text[64] = "";
+
+	if (f) {
+		if (fgets(text, sizeof(text), f))
+			text[strcspn(text, "\n")] = '\0';
+		fclose(f);
+	}
+	if (*text)
+		writer_add_meta(r->writer, "boot", text);
+}
+
 static void write_metas(struct recording *r)
 {
 	const struct record_options *o = r->o;
@@ -135,6 +150,7 @@ static void write_metas(struct recording *r)
 		snprintf(text, sizeof(text), "%s %s %s", u.sysname, u.release, u.machine);
 		writer_add_meta(r->writer, "kernel", text);
 	}
+	meta_boot(r);
 	writer_add_meta(r->writer, "clock", clock_name(r->clock_id));
 	kernel_metas(r);
 	if (o->kernel_only)

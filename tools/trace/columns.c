@@ -4,11 +4,11 @@
 #include "trace/columns.h"
 
 /* Counts how many columns of each table are strings. */
-#define V(field)
-#define D(field)
+#define V(field, ...)
+#define D(field, ...)
 #define S(field)	+ 1
-#define R(field, to)
-#define Z(field, to)
+#define R(field, to, ...)
+#define Z(field, to, ...)
 enum {
 #define ROWS(KIND, name, when, bulk, columns)	name##_strings = 0 columns,
 #include "trace/schemas.def"
@@ -19,12 +19,13 @@ enum {
 #undef R
 #undef Z
 
-#define FIELD(coding, field, base)	{ coding, sizeof(((row *)0)->field), offsetof(row, field), base },
-#define V(field)		FIELD(COLUMN_V, field, 0)
-#define D(field)		FIELD(COLUMN_D, field, 0)
-#define S(field)		FIELD(COLUMN_S, field, 0)
-#define R(field, to)		FIELD(COLUMN_R, field, offsetof(row, to))
-#define Z(field, to)		FIELD(COLUMN_Z, field, offsetof(row, to))
+#define FIELD(coding, field, base, meaning) \
+	{ coding, sizeof(((row *)0)->field), offsetof(row, field), base, meaning },
+#define V(field, ...)		FIELD(COLUMN_V, field, 0, COLUMN_IS_##__VA_ARGS__)
+#define D(field, ...)		FIELD(COLUMN_D, field, 0, COLUMN_IS_##__VA_ARGS__)
+#define S(field)		FIELD(COLUMN_S, field, 0, COLUMN_IS_)
+#define R(field, to, ...)	FIELD(COLUMN_R, field, offsetof(row, to), COLUMN_IS_##__VA_ARGS__)
+#define Z(field, to, ...)	FIELD(COLUMN_Z, field, offsetof(row, to), COLUMN_IS_##__VA_ARGS__)
 
 #define SMALL			0
 #define BULKY			SCHEMA_F_BULKY

@@ -24,11 +24,18 @@ enum column_coding {
 	COLUMN_Z,	/* zigzag of value - base */
 };
 
+enum column_meaning {	/* as schemas.def says */
+	COLUMN_IS_,	/* any number */
+	COLUMN_IS_TICK, COLUMN_IS_TICKS, COLUMN_IS_CODE, COLUMN_IS_DATA, COLUMN_IS_TID,
+	COLUMN_IS_REQUEST, COLUMN_IS_API, COLUMN_IS_KSYM, COLUMN_IS_NAMED,
+};
+
 struct schema_column {
 	uint8_t coding;		/* enum column_coding */
 	uint8_t size;		/* bytes of the field: 4 or 8; strings: sizeof(char *) */
 	uint8_t offset;		/* of the field in the row */
 	uint8_t base;		/* R, Z: offset of the field subtracted, an earlier column */
+	uint8_t meaning;	/* enum column_meaning */
 };
 
 /* Calls do(column, coding, bytes, ...) with constants, so that its loops have no branches. */

@@ -21,6 +21,7 @@
 #include "trace/reqtab.h"
 
 #define LINEAR_MAX	32
+#define IS_CUT		2	/* in place of complete, until reqtab_finish() */
 
 struct work {			/* the requests a thread works on */
 	uint32_t tid;
@@ -33,6 +34,7 @@ struct reqtab {
 	struct ldb_row_reqtab *rows;
 	size_t nr, room, max;
 	size_t first;		/* rows before it are final */
+	bool is_finished;
 	struct hash open;	/* of rows, by id */
 	struct work *work;
 	size_t nr_work, room_work;
@@ -235,6 +237,17 @@ static void cut(struct reqtab *t, int64_t tick)
 	}
 }
 
+/* The same of some ids. */
+static void cut_some(struct reqtab *t, const struct ldb_row_req *r)
+{
+	for (size_t i = t->first; i < t->nr; i++) {
+		if (t->rows[i].complete || t->rows[i].id < r->id || t->rows[i].id > r->queue)
+			continue;
+		end_row(t, i, r->tick > t->rows[i].start ? r->tick : t->rows[i].start);
+		t->rows[i].complete = IS_CUT;
+	}
+}
+
 /* Returns when it arrived; if that is invalid, when the row was written. */
 static int64_t arrival(const struct ldb_row_req *r)
 {
@@ -277,7 +290,10 @@ int reqtab_add(struct reqtab *t, const struct ldb_row_req *r)
 		end_all(t, r);
 		return 0;
 	case LDB_REQ_OP_CUT:
-		cut(t, r->tick);
+		if (r->queue)
+			cut_some(t, r);
+		else
+			cut(t, r->tick);
 		return 0;
 	default:
 		return 0;
@@ -312,11 +328,16 @@ COMPARE(by_id_start, struct ldb_row_reqtab, UP(id) UP(start))
 
 const struct ldb_row_reqtab *reqtab_finish(struct reqtab *t, int64_t last, size_t *nr)
 {
-	for (size_t i = t->first; i < t->nr; i++)
+	*nr = t->nr;
+	if (t->is_finished)
+		return t->rows;
+	t->is_finished = true;
+	for (size_t i = t->first; i < t->nr; i++) {
 		if (!t->rows[i].complete && last > t->rows[i].start)
 			t->rows[i].end = last;
+		t->rows[i].complete &= 1;
+	}
 	/* Ids often count up, and a sort of millions would delay the end. */
 	sort_by(t->rows, t->nr, by_id_start);
-	*nr = t->nr;
 	return t->rows;
 }

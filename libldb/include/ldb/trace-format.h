@@ -98,6 +98,7 @@ enum ldb_block_kind {
 	LDB_BLK_SAMPLE	= 38,
 	LDB_BLK_KSYM	= 39,
 	LDB_BLK_DISK	= 40,
+	LDB_BLK_PROCESS	= 41,
 };
 
 /*
@@ -263,7 +264,7 @@ struct ldb_row_flow_call {
 /*
  * THREAD: tid V, flags V, start D, end D, made V, seen V, scans V, invalid V,
  * foreign V, too_deep V, disorder V, gap V, start_routine V, creator V, name S,
- * below_threshold V, cost V.
+ * below_threshold V, cost V, pid V.
  * Written again when it changes; the last row of a (tid, start) counts.
  */
 #define LDB_THREAD_F_EXITED	1	/* end is its exit; else still running at the end of the trace */
@@ -279,6 +280,34 @@ struct ldb_row_thread {
 	const char *name;
 	uint64_t below_threshold; /* observed, but too short to be written */
 	uint64_t cost;		/* ticks that polling has cost it, estimated */
+	uint32_t pid;		/* of its PROCESS row; 0: there are none */
+};
+
+/*
+ * PROCESS: number V, pid V, ppid V, flags V, start D, end D, id_base V, clock_err V, name S,
+ * cmdline S, host S, ended S.  A process of a trace that was joined from several; a trace of one
+ * process has no such row.  In a joined trace
+ *
+ *	addresses	have the number of their process in their bits from LDB_ADDRESS_BITS on.  Code
+ *			that two processes have at the same place has the lower number of both.
+ *	request ids	are those of the program and id_base
+ *	tids, pids	are those of the kernel, and the number of the machine (or of the namespace)
+ *			in their bits from LDB_TID_BITS on
+ */
+#define LDB_ADDRESS_BITS	48
+#define LDB_TID_BITS		22	/* the kernel's are below 1 << 22 */
+#define LDB_PROCESS_F_CLOCK	1	/* another clock: its times may be wrong by clock_err */
+#define LDB_PROCESS_F_UNRECORDED 2	/* it is known, but nothing of it was recorded */
+struct ldb_row_process {
+	uint32_t number;	/* of its addresses */
+	uint32_t pid, ppid;	/* ppid 0: not known */
+	uint32_t flags;
+	int64_t	 start, end;	/* ticks: of its recording */
+	uint64_t id_base;
+	uint64_t clock_err;	/* ticks; UINT64_MAX: not known */
+	const char *name;	/* "nginx" */
+	const char *cmdline, *host;	/* as META has it */
+	const char *ended;	/* META "end" */
 };
 
 /*
@@ -330,7 +359,11 @@ struct ldb_row_lock {
 #define LDB_REQ_OP_END		3
 #define LDB_REQ_OP_END_ALL	4
 #define LDB_REQ_OP_ARRIVED	7
-#define LDB_REQ_OP_CUT		64	/* what is open now, of all ids and threads, is not followed further */
+/*
+ * CUT: what is open now, of all threads, is not followed further: of all ids, or, if queue is not
+ * 0, of those from id to queue.
+ */
+#define LDB_REQ_OP_CUT		64
 struct ldb_row_req {
 	uint32_t op;
 	uint32_t tid;
@@ -603,7 +636,9 @@ struct ldb_file_footer {
  * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or
  * "pid"), "flight" (of a dump of a flight recorder: seconds before and after its "trigger", which
  * repeats), "flight_from" (the tick from which on it is complete), "flight_cut" (requests that began
- * earlier), "flight_suppressed" (triggers that made no dump), "warning" (repeats), "end": exit:N, signal:N, ended (how is not known),
+ * earlier), "flight_suppressed" (triggers that made no dump), "warning" (repeats),
+ * "boot" (of the machine, boot_id), "process" (the program's name), "ppid",
+ * "damage" (of a joined trace: which of its parts were damaged, and how; repeats), "end": exit:N, signal:N, ended (how is not known),
  * exec, detached, timeout (-d), size (--max-size), disk, dump.
  */
 
