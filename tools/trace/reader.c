@@ -345,7 +345,17 @@ void reader_damage(const struct reader *r, struct reader_damage *d)
 
 bool reader_is_damaged(const struct reader *r)
 {
-	return r->no_footer || r->nr_bad || r->bytes_skipped;
+	return r->no_footer || r->nr_bad || r->bytes_skipped || reader_meta(r, "damage");
+}
+
+/* Those of the parts that the trace was joined from. */
+static void add_damaged_parts(const struct reader *r, char *buf, size_t size)
+{
+	size_t n = strlen(buf);
+
+	for (size_t i = 0; i < r->nr_metas && n < size; i++)
+		if (!strcmp(r->metas[i].key, "damage"))
+			n += snprintf(buf + n, size - n, "%s%s", n ? "; " : "", r->metas[i].value);
 }
 
 const char *reader_damage_text(const struct reader *r, char *buf, size_t size)
@@ -372,5 +382,7 @@ const char *reader_damage_text(const struct reader *r, char *buf, size_t size)
 	if (d.bytes_skipped && !d.nr_bad_blocks && n < size)
 		snprintf(buf + n, size - n, "%s%" PRIu64 " bytes at offset %" PRId64
 			 " could not be read", n ? "; " : "", d.bytes_skipped, d.offset);
+	if (size)
+		add_damaged_parts(r, buf, size);
 	return buf;
 }

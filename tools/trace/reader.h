@@ -160,6 +160,8 @@ struct reader_damage {
 };
 
 void reader_damage(const struct reader *r, struct reader_damage *d);
+
+/* Also if a part was that the trace was joined from (join.h). */
 bool reader_is_damaged(const struct reader *r);
 
 /* Writes one line for the user, without the tool's name; "" if there is no damage. */

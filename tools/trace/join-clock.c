@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Finds how the ticks of each part become those of the result, whose clock is the first part's.
+ *
+ * Two parts have the same clock if they are of one machine since it was booted: then their ticks
+ * differ by a constant that both headers say.  Else the times of day are compared.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/ldb.h>
+#include "trace/join-private.h"
+
+/*
+ * By so much may two readings of the time of day differ that one clock explains: of traces that do
+ * not say when their machine was booted, somebody may have set the time meanwhile.
+ */
+#define SAME_HOST_NS	1e9L
+/* CLOCK_MONOTONIC is another one in a time namespace, which nobody sets by less. */
+#define SAME_MONO_NS	2e5L
+/* A time of day that was read twice on one machine. */
+#define TWICE_READ_NS	2000
+
+/* The time of day as a line, from the first and the last CLOCK row. */
+struct day {
+	struct ldb_row_clock first, last;
+	bool any;
+	long double ns_per_tick;
+};
+
+static int add_clocks(void *arg, const struct reader_rows *rows)
+{
+	struct day *d = arg;
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		const struct ldb_row_clock *c = &rows->clock[i];
+
+		if (!d->any || c->tick < d->first.tick)
+			d->first = *c;
+		if (!d->any || c->tick > d->last.tick)
+			d->last = *c;
+		d->any = true;
+	}
+	return 0;
+}
+
+static struct day day_of(const struct join_part *p)
+{
+	const struct ldb_file_header *h = reader_header(p->r);
+	struct day d = { 0 };
+	long double slope;
+
+	if (reader_each(p->r, LDB_BLK_CLOCK, NULL, add_clocks, &d) || !d.any)
+		d.first = d.last = (struct ldb_row_clock){ .real_ns = h->realtime_ns };
+	d.ns_per_tick = reader_ticks_to_ns(p->r, 1);
+	if (d.last.tick <= d.first.tick)
+		return d;
+	slope = ((long double)d.last.real_ns - d.first.real_ns) /
+		((long double)d.last.tick - d.first.tick);
+	/* A time of day that was set meanwhile is no line; it is adjusted by less than that. */
+	if (fabsl(slope / d.ns_per_tick - 1) < 0.001L)
+		d.ns_per_tick = slope;
+	return d;
+}
+
+static long double day_ns(const struct day *d, long double tick)
+{
+	return d->first.real_ns + (tick - d->first.tick) * d->ns_per_tick;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a && b && *a && !strcmp(a, b);
+}
+
+static bool is_same_clock(const struct join_part *a, const struct day *of_a,
+			  const struct join_part *b, const struct day *of_b)
+{
+	const struct ldb_file_header *ha = reader_header(a->r), *hb = reader_header(b->r);
+	const char *boot_a = reader_meta(a->r, "boot"), *boot_b = reader_meta(b->r, "boot");
+	long double shift = (long double)hb->t0 - ha->t0;
+	long double differ = fabsl(day_ns(of_a, shift) - day_ns(of_b, 0));
+
+	if (ha->clock_id != hb->clock_id || fabsl((long double)ha->clock_hz / hb->clock_hz - 1) > 0.001L)
+		return false;
+	if (ha->clock_id == LDB_CLOCK_MONO && differ > SAME_MONO_NS)
+		return false;
+	if (boot_a && boot_b)
+		return is_same_text(boot_a, boot_b);
+	return is_same_text(reader_meta(a->r, "host"), reader_meta(b->r, "host")) &&
+	       differ < SAME_HOST_NS;
+}
+
+static void set_clock(const struct join_part *first, const struct day *of_first,
+		      struct join_part *p)
+{
+	struct day day = day_of(p);
+
+	p->is_same_clock = p == first || is_same_clock(first, of_first, p, &day);
+	p->ratio = 1;
+	if (p->is_same_clock) {
+		p->shift = reader_header(p->r)->t0 - reader_header(first->r)->t0;
+		return;
+	}
+	p->ratio = day.ns_per_tick / of_first->ns_per_tick;
+	p->shift = llroundl((day_ns(&day, 0) - of_first->first.real_ns) / of_first->ns_per_tick +
+			    of_first->first.tick);
+	p->clock_err = is_same_text(reader_meta(first->r, "boot"), reader_meta(p->r, "boot")) ?
+		       (uint64_t)llroundl(TWICE_READ_NS / of_first->ns_per_tick) : UINT64_MAX;
+}
+
+void join_clocks(struct join *j)
+{
+	struct day day = day_of(&j->parts[0]);
+	int64_t first = INT64_MAX;
+
+	for (size_t i = 0; i < j->nr; i++) {
+		set_clock(&j->parts[0], &day, &j->parts[i]);
+		if (j->parts[i].shift < first)
+			first = j->parts[i].shift;
+	}
+	j->header = *reader_header(j->parts[0].r);
+	/* The result begins with the part that begins first. */
+	if (first) {
+		j->header.t0 += first;
+		j->header.realtime_ns = llroundl(day_ns(&day, first));
+	}
+	for (size_t i = 0; i < j->nr; i++) {
+		struct join_part *p = &j->parts[i];
+
+		p->shift -= first;
+		p->from = join_tick(p, 0);
+		p->to = join_tick(p, reader_end_tick(p->r));
+	}
+}
+
+int64_t join_tick(const struct join_part *p, int64_t tick)
+{
+	long double at;
+
+	if (tick == INT64_MIN || tick == INT64_MAX)
+		return tick;
+	if (p->is_same_clock)
+		return (int64_t)((uint64_t)tick + (uint64_t)p->shift);
+	at = tick * p->ratio + p->shift;
+	return at >= 0x1p63L ? INT64_MAX : at <= -0x1p63L ? INT64_MIN : llroundl(at);
+}
+
+uint64_t join_ticks(const struct join_part *p, uint64_t ticks)
+{
+	long double result;
+
+	if (ticks == UINT64_MAX || p->is_same_clock)
+		return ticks;
+	result = ticks * p->ratio;
+	return result >= 0x1p64L ? UINT64_MAX : (uint64_t)roundl(result);
+}
+
+bool join_has_clock(const struct join *j, const struct join_part *p)
+{
+	struct day a = day_of(&j->parts[0]), b = day_of(p);
+	long double tick = (long double)b.first.tick + p->shift - j->parts[0].shift;
+	long double raw = a.first.raw_ns + (tick - a.first.tick) * a.ns_per_tick;
+
+	/* In a time namespace the kernel's other clocks are not those of the first part. */
+	return p == &j->parts[0] || (p->is_same_clock && b.any && fabsl(raw - b.first.raw_ns) < SAME_MONO_NS);
+}
