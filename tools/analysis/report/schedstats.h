@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Computes statistics of the kernel events: where each thread's time went, how long it waited
- * for a CPU, which tasks ran meanwhile, and who woke it.
+ * Computes statistics of the kernel events: how long each thread was in each state, how long it
+ * waited for a CPU, which tasks ran meanwhile, and which tasks woke it.
  *
  * A thread's time on a CPU, runnable, preempted and blocked add up to the time
  * during which its state was known.
@@ -13,7 +13,7 @@
 #include "facts/hits.h"
 #include "facts/sched.h"
 
-#define SCHEDSTATS_PARTIES_MAX	65536	/* antagonists, wakers; the others count as one */
+#define SCHEDSTATS_PARTIES_MAX	65536	/* antagonists, wakers; all others are one */
 
 struct schedstats_options {
 	int64_t from, to;		/* ticks */
@@ -32,11 +32,11 @@ struct sched_entry {
 	struct hits hits;		/* page faults, interrupts */
 	struct dist_times delays;	/* waits for a CPU: after a wake-up, and preempted */
 	struct dist_times wakeups;	/* from the wake-up to the CPU */
-	bool is_ldb;			/* ldb's own thread: not in all, and its waits blame no task */
+	bool is_ldb;			/* ldb's own thread: in no sum, no antagonists */
 	uint64_t has_lost;		/* times off the CPU during which events were lost */
 };
 
-/* This is a task that ran on a CPU that a thread waited for, or that woke a thread. */
+/* A task that ran on a CPU that a thread waited for, or that woke a thread. */
 struct sched_party {
 	struct party who;
 	uint64_t count;			/* waits; wake-ups */

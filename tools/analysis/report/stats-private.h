@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files of the function statistics share these declarations. */
+/* Declarations that only the files of the function statistics use. */
 #ifndef REPORT_STATS_PRIVATE_H
 #define REPORT_STATS_PRIVATE_H
 
@@ -7,10 +7,7 @@
 #include "base/keyed.h"
 #include "stats.h"
 
-/*
- * This is a line of the report.  lock protects the rest; without it only func and site may be
- * read.
- */
+/* A line of the report.  lock protects everything except func and site. */
 struct stats_key {
 	size_t number;
 	const struct symbol *func, *site;
@@ -39,7 +36,7 @@ struct stats_builder {
 int stats_find_key(struct stats_builder *b, uint64_t pc, uint64_t ret, int64_t tick,
 		   struct stats_key **key);
 
-/* Drops values for which the pool has no room any more.  Returns 0 or -ENOMEM. */
+/* Drops values for which the pool has no room.  Returns 0 or -ENOMEM. */
 int stats_settle(struct stats_builder *b);
 
 /* stats-sum.c */

@@ -14,7 +14,7 @@
 #include "facts/ticks.h"
 #include "stats-private.h"
 
-/* The key of a row's place, so that the symtab is used only once for each place. */
+/* The key of a row's pc and ret, so that the symtab is used only once for each pair. */
 struct path {
 	uint64_t pc, ret;
 	uint32_t epoch;
@@ -24,10 +24,10 @@ struct path {
 
 #define ROWS_MAX	(4 * READER_FUNCS_MAX)	/* in a batch */
 
-/* These are the rows of one key in the current batch. */
+/* The rows of one key in the current batch. */
 struct group {
 	struct stats_key *key;
-	uint32_t nr, from;	/* how many values; where they begin when sorted */
+	uint32_t nr, from;	/* number of values; index of the first when sorted */
 	uint32_t nr_open;
 	uint32_t is_touched;
 };
@@ -43,11 +43,11 @@ struct adder {
 	size_t nr_touched, room_touched;
 	struct dist_pool pool;
 	struct dist gaps;
-	/* This is the key of the last row. */
+	/* The key of the last row. */
 	uint32_t last_tid;
 	const struct thread *last_thread;
 	bool last_matches, has_last;
-	/* These are the rows of the current batch. */
+	/* The rows of the current batch. */
 	size_t nr, nr_gaps;
 	uint32_t group_of[ROWS_MAX];
 	uint64_t values[2][ROWS_MAX];	/* durations, resolutions */
@@ -135,7 +135,7 @@ static inline void add_row(struct adder *f, uint32_t group, const struct ldb_row
 	g->nr++;
 	f->group_of[f->nr] = group;
 	f->values[0][f->nr] = ticks_ns_at(ns_per_tick, e.end - e.start);
-	/* Signed numbers are converted to floating point much faster. */
+	/* A signed number is converted to floating point much faster than an unsigned one. */
 	f->values[1][f->nr] = ticks_ns_at(ns_per_tick, (int64_t)e.resolution);
 	f->nr++;
 	if (row->start_unc <= INT64_MAX)

@@ -13,7 +13,7 @@
 #include "facts/ticks.h"
 #include "stats-private.h"
 
-/* Strings are interned by the symtab: pointers stand for their texts. */
+/* Pointers are hashed, because the symtab stores each string once. */
 static uint64_t key_hash(enum stats_by by, const struct symbol *func, const struct symbol *site)
 {
 	uint64_t h = hash_mix(by, (uintptr_t)func->path);
@@ -69,7 +69,10 @@ static struct stats_key *get_key(struct stats_builder *b, const struct symbol *f
 	keyed_each(&b->keys, hash, k) {
 		if (!same_key(by, k, func, site))
 			continue;
-		/* Any function can stand for a module, but it must be the same one in each run. */
+		/*
+		 * A module is represented by its first function, so that the result is the same in
+		 * each run.
+		 */
 		if (by == STATS_BY_MODULE && strcmp(func->function, k->func->function) < 0)
 			k->func = func;
 		return k;
@@ -139,7 +142,7 @@ static void fill_entry(struct stats_entry *e, struct stats_key *k, enum stats_by
 
 static int fill_stats(struct stats_builder *b, struct stats *stats)
 {
-	struct dist_pool pool = { 0 };	/* the sum must not use the memory of its parts */
+	struct dist_pool pool = { 0 };	/* separate from the memory of the parts that are summed */
 	struct dist resolutions;
 	int rc = 0;
 

@@ -33,7 +33,7 @@ struct stats {
 	size_t nr;
 	uint64_t count, open;		/* of all entries */
 	int64_t resolution_ns;		/* median */
-	int64_t seen_from_ns;		/* about: of invocations of this length 95 % are observed */
+	int64_t seen_from_ns;		/* of invocations of this length 95 % are observed */
 };
 
 /* 0 or -ENOMEM. */
@@ -41,8 +41,8 @@ int stats_build(struct model *m, const struct stats_options *options, struct sta
 void stats_free(struct stats *stats);
 
 /*
- * Finds in which entry an invocation of func, called at site, was counted: entries of the same
- * hash (of their own func and site) are candidates.
+ * The hash by which one finds the entry that counts invocations of func, called at site: the entry
+ * has the same hash of its func and site.
  */
 uint64_t stats_hash(enum stats_by by, const struct symbol *func, const struct symbol *site);
 bool stats_is_of(const struct stats_entry *e, enum stats_by by, const struct symbol *func,
