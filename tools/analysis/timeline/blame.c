@@ -8,13 +8,14 @@
  * by the wait has no recorded hold, its hold is inferred: from the start of the
  * wait to the next recorded hold, or to the end of the wait.
  *
- * Conditions, semaphores, barriers and joins have no holder.  There the thread that ended the wait
- * counts as the holder, with an inferred hold.  Kernel events say which thread woke it from the
- * last sleep in such a wait; without them, the shim's events say which thread signalled last.  A
- * thread that does not sleep in its wait, or is woken by an interrupt (a timeout), has no waker.
+ * Conditions, semaphores, barriers and joins have no holder.  For these, the thread that ended the
+ * wait is treated as the holder, with an inferred hold.  Kernel events say which thread woke it
+ * from the last sleep in such a wait; without them, the shim's events say which thread signalled
+ * last.  A thread that does not sleep in its wait, or is woken by an interrupt (a timeout), has no
+ * waker.
  *
- * The same holds for sleeps that are no waits of the shim, and for a thread that ran while another
- * one waited long for its CPU.  Edges say which thread caused which delay, for chain.c.
+ * The same is done for sleeps that are not waits of the shim, and for a thread that ran while
+ * another one waited long for its CPU.  Edges record which thread caused which delay, for chain.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-#define LONG_PART	20	/* a delay of less than this part of the whole explains little */
+#define LONG_PART	20	/* delays below 1/20 of the time are ignored */
 
 struct blame {
 	struct timeline_build *b;
@@ -85,17 +86,19 @@ uint32_t blame_owner(const struct model *m, const struct segment *wait)
 {
 	if (wait->owner)
 		return wait->owner;
-	/* A futex that names no owner may be anything: who woke it also unlocked it, if it is a lock. */
+	/*
+	 * A futex that names no owner need not be a lock; if it is one, the waker has released it.
+	 */
 	return wait->kind == SEGMENT_LOCK_WAIT && lock_kind_is_held(wait->lock_kind) ? wait->waker :
 									       blame_waker(m, wait);
 }
 
-/* From waits to holds, and so on: these follow the chain */
+/* The following functions follow the chain from waits to holds, and so on */
 
 static int follow_wait(struct blame *k, size_t wait, int64_t start, int64_t end, unsigned level);
 static int follow_delays(struct blame *k, uint32_t tid, int64_t start, int64_t end, unsigned level);
 
-/* Blames a thread for a delay, and follows its own delays during that time. */
+/* Records that a thread caused a delay, and follows the delays of that thread during that time. */
 static int add_edge(struct blame *k, const struct edge *e, unsigned level)
 {
 	struct timeline_build *b = k->b;
@@ -108,7 +111,7 @@ static int add_edge(struct blame *k, const struct edge *e, unsigned level)
 	return follow_delays(k, e->by, e->start, e->end, level + 1);
 }
 
-/* Adds the part of a wait in [start, end]; the chain behind it is shown once. */
+/* Adds the part of a wait in [start, end]; its chain is followed only once. */
 static int add_wait(struct blame *k, size_t nr, int64_t start, int64_t end, unsigned level)
 {
 	const struct segment *w = &k->b->all[nr];
@@ -157,7 +160,10 @@ static int follow_off(struct blame *k, const struct segment *s, int64_t start, i
 	return e.by ? add_edge(k, &e, level) : 0;
 }
 
-/* Follows times off the CPU in [start, end]: those that are a substantial part of it, or all of them. */
+/*
+ * Follows times off the CPU in [start, end]: all of them, or those that are a substantial part of
+ * it.
+ */
 static int follow_offs(struct blame *k, uint32_t tid, int64_t start, int64_t end, bool all, unsigned level)
 {
 	int64_t least = all ? 0 : (end - start) / LONG_PART;
@@ -184,7 +190,7 @@ static int follow_delays(struct blame *k, uint32_t tid, int64_t start, int64_t e
 	return ret ? ret : follow_offs(k, tid, start, end, false, level);
 }
 
-/* hold: NULL if the hold is known from the wait alone. */
+/* Adds a holder; hold is NULL if the hold was not recorded, but inferred from the wait. */
 static int add_holder(struct blame *k, const struct segment *hold, const struct segment *wait,
 		      uint32_t tid, int64_t start, int64_t end, unsigned level)
 {
@@ -213,8 +219,8 @@ static int add_holder(struct blame *k, const struct segment *hold, const struct 
 }
 
 /*
- * Returns when the thread was woken from a wait, at the latest at end: if it then waited for a CPU,
- * its waker did not cause that.
+ * Returns when the thread was woken from a wait, or end.  If the thread then waited for a CPU, its
+ * waker did not cause that.
  */
 static int64_t woken_at(const struct blame *k, const struct segment *wait, int64_t start, int64_t end)
 {
@@ -261,7 +267,7 @@ static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, u
 			break;
 		if (!is_blocking(hold, wait, start, end))
 			continue;
-		/* The owner when the wait began, as far as it is known. */
+		/* The recorded owner at the start of the wait. */
 		if (hold->tid == wait->owner &&
 		    hold->start_ns - hold->duration_resolution_ns <= wait->start_ns)
 			has_owner = true;
@@ -275,7 +281,10 @@ static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, u
 	return ret;
 }
 
-/* Times of work on the request are shown as its own, even if the thread also blocked it. */
+/*
+ * A time in which a thread worked on the request belongs to the request, even if the thread also
+ * blocked it.
+ */
 static int cut_own(struct timeline_build *b)
 {
 	struct intervals out = { 0 };

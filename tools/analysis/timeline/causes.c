@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lists where a request's time went, biggest first: the leaves of its partition, by name, each
- * with what the timeline knows of it.
+ * Lists the causes of a request's latency, biggest first: the leaves of its partition, merged by
+ * name, each with its segments of the timeline.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,14 +15,14 @@
 
 #define CHAINS_MAX	16	/* the biggest causes are followed */
 
-/* This is a wait or a time off the CPU that began. */
+/* A wait or a time off the CPU. */
 struct item {
 	uint32_t cause, tid;
 	enum segment_kind kind;
 	int64_t start, end;
 };
 
-/* The thread computed for a cause. */
+/* A time in which the thread ran, and its cause. */
 struct computed {
 	uint32_t cause, tid;
 	int64_t start, end;
@@ -151,8 +151,8 @@ static int on_spent(void *arg, uint32_t tid, int64_t start, int64_t end, uint32_
 }
 
 /*
- * A system call goes on while its thread is asleep, runnable, or interrupted, but that is no time of
- * a function: so what both have is time on the CPU in that call.
+ * A system call includes times in which its thread is asleep, runnable or interrupted, which a
+ * function does not.  So the intersection of both is time on the CPU in that call.
  */
 static void add_syscalls(struct causes *k, const struct intervals *calls)
 {
@@ -191,7 +191,7 @@ static int find_syscalls(struct causes *k)
 	return ret;
 }
 
-/* The following is what the timeline shows of a cause */
+/* The segments that the timeline has of a cause */
 
 static bool is_own_evidence(const struct segment *s)
 {
@@ -203,7 +203,7 @@ static bool is_longer(const struct segment *s, const struct segment *than)
 	return !than || s->end_ns - s->start_ns > than->end_ns - than->start_ns;
 }
 
-/* Of several devices, that of the longest sleep counts. */
+/* If there are several devices, that of the longest sleep is shown. */
 static void add_disk(struct timeline_cause *c, const struct segment *s)
 {
 	const struct segment_disk *d = s->sched ? &s->sched->disk : NULL;
@@ -279,7 +279,7 @@ static int add_shares(struct causes *k)
 	return 0;
 }
 
-/* What was in a function, or in code without any, by the samples of the request. */
+/* Divides functions, and uninstrumented code, according to the samples of the request. */
 static int split_causes(struct causes *k)
 {
 	uint32_t *numbers = calloc(k->p.nr_samples + 1, sizeof(*numbers));

@@ -3,9 +3,9 @@
  * Follows the delays of a request from thread to thread; see chain.h.  blame.c has found which
  * thread caused each delay.
  *
- * For a thread that ended a wait, the longest of its own delays in that time is mentioned if it was
- * a tenth of the time, and followed further if it was half.  No thread is in a chain twice, so each
- * chain ends.
+ * For a thread that ended a wait, the longest of its own delays in that time is a link if it was at
+ * least a tenth of the time, and is followed further if it was at least half.  No thread is in a
+ * chain twice, so each chain ends.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,12 +17,12 @@
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-#define UNCERTAIN_PART	4	/* a time whose resolution is more than this part of it is only likely */
+#define UNCERTAIN_PART	4	/* a time with a resolution above 1/4 of it is only likely */
 
 struct walk {
 	const struct timeline_build *b;
 	struct chain chain;
-	uint32_t tids[CHAIN_LINKS_MAX];	/* threads in it */
+	uint32_t tids[CHAIN_LINKS_MAX];	/* threads in the chain */
 	size_t nr_tids;
 };
 
@@ -70,14 +70,20 @@ const struct chain_link *chain_root(const struct chain *chain)
 	const struct chain_link *first = chain->links, *last = first + chain->nr - 1;
 	int64_t most = first->ns;
 
-	/* The root of a delay in a queue is the queue; what its thread did is only said in words. */
+	/*
+	 * The root of a delay in a queue is the queue; the links after it are only part of the
+	 * sentence.
+	 */
 	if (chain->nr > 1 && first[1].kind == LINK_TAKEN_BY)
 		return first;
-	/* The last thread's time, of which its function may have taken only a part. */
+	/* Finds the time of the last thread; its function may have taken only a part of it. */
 	for (const struct chain_link *l = first + 1; l < last; l++)
 		if (l->kind == LINK_HELD_BY || l->kind == LINK_WOKEN_BY)
 			most = l->kind == LINK_HELD_BY ? l->ns : l[-1].ns;
-	/* Of a function, what it may do; of who woke it, nothing is known; of what is too short. */
+	/*
+	 * Skips links that cannot be the root: calls that a function may make, wakers of which
+	 * nothing is known, and times that are too short.
+	 */
 	while (last > first &&
 	       (last->source == EDGE_CODE || (last->kind == LINK_WOKEN_BY && !*last->file) ||
 		(last[-1].source == EDGE_OCCUPANT && last->source != EDGE_OCCUPANT) ||
@@ -131,7 +137,7 @@ static const struct edge *longest_edge(const struct timeline_build *b, const str
 	return best;
 }
 
-/* Says which interrupt it was that ended a sleep, as far as its system call tells. */
+/* Returns which interrupt ended a sleep, as far as the system call shows it. */
 static const char *interrupt_words(const struct segment_sched *k, bool *is_likely)
 {
 	const char *name = k->call.name ? k->call.name : "", *file = k->call.name ? k->call.file : "";
@@ -144,14 +150,14 @@ static const char *interrupt_words(const struct segment_sched *k, bool *is_likel
 	*is_likely = true;
 	if (strstr(file, "socket") && k->waker.kind == PARTY_SOFTIRQ)
 		return "the network";
-	/* Signals come from interrupts for hardly anything else. */
+	/* A signal that an interrupt sends is nearly always that of a timer. */
 	if ((may_time_out || strstr(file, "signalfd")) && k->waker.kind == PARTY_HARDIRQ)
 		return "a timer";
 	*is_likely = false;
 	return party_kinds[k->waker.kind].words;
 }
 
-/* Adds what ended a sleep, if that was no thread of the program. */
+/* Adds the task or interrupt that ended a sleep, if it was not a thread of the program. */
 static void add_other_task(struct walk *w, const struct segment *delay, int64_t ns)
 {
 	const struct segment_sched *k = delay->sched;
@@ -216,7 +222,10 @@ static void add_holder(struct walk *w, struct chain_link *link, const struct edg
 	link_func->resolution_ns = func->resolution_ns;
 }
 
-/* Names what a thread was executing, by what was observed of it (or NULL), or by more than that. */
+/*
+ * Names the function that a thread was executing: one that was observed (or NULL), or a better one
+ * from executed.c.
+ */
 static void set_executed(struct walk *w, struct chain_link *link, const struct segment *in,
 			 const struct segment *func)
 {

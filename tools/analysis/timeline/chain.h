@@ -13,45 +13,45 @@
 /* Says how a link of a chain is known. */
 enum edge_source {
 	EDGE_SHIM,		/* the shim recorded the hold, or the thread that signalled last */
-	EDGE_OWNER,		/* the wait named the holder, its hold was not recorded */
+	EDGE_OWNER,		/* the wait named the holder; the hold was not recorded */
 	EDGE_FUTEX,		/* the thread that woke the futex */
 	EDGE_WAKER,		/* the task that woke it, by the scheduler's events */
-	EDGE_OCCUPANT,		/* which task ran */
+	EDGE_OCCUPANT,		/* the task that ran, by the scheduler's events */
 	EDGE_TAG,		/* the program's request tags */
 	EDGE_SCANNER,		/* the stack at that time */
-	EDGE_CODE,		/* the function's code: what it may do, not that it did */
+	EDGE_CODE,		/* the function's code: it may not have been executed */
 	NR_EDGE_SOURCES
 };
 
-/* This is the kind of a link, or of a frame of a blame tree: a state, or one of these. */
+/* The kind of a link, or of a frame of a blame tree: a state, or one of these. */
 enum link_kind {
 	LINK_NONE = NR_LEAF_KINDS,
 	LINK_HELD_BY, LINK_WOKEN_BY,
 	LINK_TAKEN_BY,		/* out of a queue */
-	LINK_CALLS,		/* what the function before it may do */
-	LINK_REQUEST,		/* one that was ahead */
+	LINK_CALLS,		/* a function that the function before it may call */
+	LINK_REQUEST,		/* a request that was ahead */
 	LINK_PAGE_FAULTS,
 	LINK_ALL, LINK_CLASS, LINK_UNEXPLAINED, /* of blame trees */
-	LINK_NOT_FOLLOWED,	/* of sums: a wait of which nobody is known */
+	LINK_NOT_FOLLOWED,	/* of sums: a wait without a known blocker */
 	NR_LINK_KINDS
 };
 
 /* The texts belong to the model, the symtab or the partition. */
 struct chain_link {
 	unsigned kind;		/* leaf_kind or link_kind */
-	unsigned lock_kind;	/* LOCK, and what ended it: enum ldb_lock_kind; else 0 */
+	unsigned lock_kind;	/* LOCK, and the link after it: enum ldb_lock_kind; else 0 */
 	const char *label;	/* lock, function, task */
 	const char *call;	/* IO, SLEEP: the system call, "read of a pipe"; "" */
-	struct segment_disk disk; /* IO: which device worked in how much of it; NULL: not known */
+	struct segment_disk disk; /* IO: the device, and its time; NULL: not known */
 	const char *file;	/* of a function: "app.c:120"; "" */
 	const struct symbol *func; /* which; NULL: none */
 	uint32_t tid;		/* 0: none */
 	const char *thread;	/* its name; "" */
-	int64_t start_ns, end_ns; /* where it is drawn; 0, 0: nowhere */
+	int64_t start_ns, end_ns; /* where it is drawn; 0, 0: not at all */
 	int64_t ns;
 	int64_t resolution_ns;
 	enum edge_source source;
-	bool is_likely;		/* it is inferred: no record says so */
+	bool is_likely;		/* it is inferred, not recorded */
 	double confidence;	/* 0..1: part of the time that this link accounts for */
 };
 
@@ -63,21 +63,24 @@ struct chain {
 	size_t nr;
 };
 
-/* As in JSON: "waker", ...; "lock_wait", "held_by", ... */
+/* Return names as in JSON: "waker", ...; "lock_wait", "held_by", ... ... */
 const char *edge_source_name(enum edge_source s);
 const char *link_kind_name(unsigned kind);
 
-/* Adds a link without a thread.  A chain that is full returns one, too, which is not shown. */
+/*
+ * Adds a link without a thread.  If the chain is full, it returns a link that is not part of the
+ * chain.
+ */
 struct chain_link *chain_add(struct chain *chain, unsigned kind, const char *label, int64_t ns,
 			     enum edge_source source);
 
-/* Returns the link that should be changed: of those at the chain's end, the one that took most of its time. */
+/* Returns the root: of the links at the chain's end, the one that took most of the time. */
 const struct chain_link *chain_root(const struct chain *chain);
 
 /* Returns "exact", "likely", or "possible": of a link that is read from the code. */
 const char *chain_certainty(const struct chain_link *link);
 
-/* Names a function as what the link is about. */
+/* Sets the function that the link is about. */
 void chain_set_function(struct model *m, struct chain_link *link, const struct symbol *func);
 
 #endif

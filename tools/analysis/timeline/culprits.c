@@ -7,7 +7,7 @@
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-#define DELAYS_MAX	16	/* distinct ones of one thread */
+#define DELAYS_MAX	16	/* distinct delays of one thread */
 
 bool segment_is_off(const struct segment *s)
 {
@@ -44,8 +44,8 @@ static const struct segment *longest_hold(const struct timeline *t, const struct
 }
 
 /*
- * Did a function last for more than half of a time, or may it have?  If it was read only once, by a
- * tick of the kernel, its length is known to some milliseconds.
+ * Did a function last for more than half of a time, or may it have?  The length of one that was
+ * observed by a single tick of the kernel is known only to some milliseconds.
  */
 static bool took_most(const struct segment *func, const struct segment *in)
 {
@@ -56,7 +56,8 @@ static bool took_most(const struct segment *func, const struct segment *in)
 
 /*
  * Does segment a explain a time better than b?  The best is the deepest function that lasted for
- * more than half of it, the user's own before one of a system header; else the longest.
+ * more than half of it, and a function of the user is better than one of a system header; else the
+ * longest.
  */
 static bool explains_better(const struct segment *a, const struct segment *b,
 		       const struct segment *hold)
@@ -120,7 +121,7 @@ static bool is_same_delay(const struct segment *a, const struct segment *b)
 	return party_is(&pa, &pb);
 }
 
-/* Returns how long a delay lasted in that time; a wait cannot have been longer than the sleep in it. */
+/* Returns how long a delay lasted in that time; of a wait, only the time asleep counts. */
 static int64_t delay_ns(const struct segment *s, const struct segment *in)
 {
 	int64_t ns = segment_overlap_ns(s, in);
@@ -139,7 +140,7 @@ const struct segment *culprits_delay(const struct segment *segments, size_t nr_s
 		const struct segment *s = &segments[i];
 		size_t n = 0;
 
-		/* The request's own other threads count, too. */
+		/* Other threads of the same request are considered, too. */
 		if (s->tid != in->tid || !segment_overlap_ns(s, in) ||
 		    !(segment_is_off(s) || (has_waits && s->kind == SEGMENT_LOCK_WAIT)))
 			continue;
@@ -169,7 +170,7 @@ void culprits_find(const struct timeline *t, struct timeline_cause *c)
 		return;
 	c->hold_func = culprits_function(t, c->hold);
 	c->hold_off = culprits_delay(t->segments, t->nr_segments, c->hold, false, &c->hold_off_ns);
-	/* It must have been a substantial part of the wait. */
+	/* Times off the CPU below a tenth of the wait are not mentioned. */
 	if (c->hold_off_ns < c->ns / 10)
 		c->hold_off = NULL;
 }

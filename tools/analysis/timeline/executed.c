@@ -3,9 +3,9 @@
  * Finds the innermost function in which a thread was for most of a time, if the scanner had no CPU
  * and knows only its callers.
  *
- * Where a thread left its CPU, the kernel has read which function that was in, and it remained there
- * until the thread returned.  Samples say it of the time when it ran; there are few, so that time
- * is an estimate.
+ * When a thread left its CPU, the kernel read the innermost function, in which the thread then
+ * remained until it ran again.  Samples show the function while the thread ran; they are few, so
+ * these times are estimates.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "timeline-private.h"
 
 #define NAMES_MAX	16	/* distinct functions of one thread */
-#define SAMPLES_LEAST	2	/* one is often in a function that is short */
+#define SAMPLES_LEAST	2	/* a single sample may be of a short function */
 
 struct names {
 	const struct symbol *at[NAMES_MAX];
@@ -34,7 +34,7 @@ static void add(struct names *n, const struct symbol *func, int64_t amount)
 	ticks_add(&n->sums[i], amount);
 }
 
-/* Returns the one that took most; NULL: none. */
+/* Returns the function that took most of the time; NULL: none. */
 static const struct symbol *most(const struct names *n, int64_t *sum)
 {
 	size_t best = 0;
@@ -46,7 +46,7 @@ static const struct symbol *most(const struct names *n, int64_t *sum)
 	return n->nr ? n->at[best] : NULL;
 }
 
-/* Returns how long it was off the CPU. */
+/* Adds the functions at switches; returns how long the thread was off the CPU. */
 static int64_t add_offs(const struct timeline *t, const struct segment *in, struct names *n)
 {
 	int64_t off_ns = 0;
@@ -62,7 +62,10 @@ static int64_t add_offs(const struct timeline *t, const struct segment *in, stru
 	return off_ns;
 }
 
-/* Code of libraries without line numbers is not what the reader can change. */
+/*
+ * Adds the functions of samples.  Libraries without line numbers are left out: the user cannot
+ * change them.
+ */
 static uint64_t add_samples(const struct timeline_build *b, const struct segment *in, struct names *n)
 {
 	uint64_t nr = 0;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Gathers the input of a timeline: finds the threads that matter, then the events on them.
+ * Gathers the input of a timeline: finds the threads that are needed, then the events on them.
  *
- * Those that matter are the request's threads, threads that ended a sleep of theirs, threads
- * that may hold a lock for which they wait, threads that may hold a lock for which those wait,
- * ...
+ * These are the request's threads, threads that ended a sleep of one of these, threads that may
+ * hold a lock for which one of these waits, and so on.  ...
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,14 +43,14 @@ static struct tracks_options options_of(const struct timeline_build *b)
 	return o;
 }
 
-/* Which threads matter */
+/* Which threads are needed */
 
-/* tid holds the lock; or waits for it, and other holds or released it; or other woke tid. */
+/* tid holds the lock; or tid waits for it, and other holds or released it; or other woke tid. */
 struct link {
 	uint32_t tid, other;
 	uint64_t lock;		/* 0: asleep */
 	bool is_hold;
-	bool is_open;		/* it is not known when it left the CPU */
+	bool is_open;		/* it is not known when tid left the CPU */
 };
 
 struct links {
@@ -107,7 +106,10 @@ static size_t unique_tids(uint32_t *tids, size_t nr)
 
 COMPARE(link_compare, struct link, UP(lock) DOWN(is_hold))
 
-/* Adds the threads that are one link away.  Links are sorted by lock, with each lock's holds first. */
+/*
+ * Adds the threads that have a link to the given ones.  Links are sorted by lock, with each lock's
+ * holds first.
+ */
 static size_t add_linked(const struct timeline_build *b, const struct links *l, uint32_t *tids)
 {
 	size_t nr = b->nr_tids;
@@ -201,7 +203,7 @@ int gather_threads(struct timeline_build *b)
 	bool is_open;
 	int ret = read_links(b, &is_open);
 
-	/* Sleeps that began earlier may lead to more threads. */
+	/* Sleeps that began before the range are read as well: they may lead to more threads. */
 	if (!ret && is_open && ticks_sane(b->life->start) > b->before) {
 		b->before = ticks_of(b, BEFORE_MAX_NS);
 		ret = read_links(b, &is_open);
@@ -213,13 +215,16 @@ int gather_threads(struct timeline_build *b)
 
 COMPARE_NUMBERS(length_compare, int64_t)
 
-/* Times off the CPU, system calls and library calls have a limit, and functions another one. */
+/*
+ * Is the segment's kind limited?  Times off the CPU, system calls and library calls share a limit;
+ * functions have another one.
+ */
 static bool is_limited(const struct segment *s)
 {
 	return segment_is_off(s) || s->kind == SEGMENT_SYSCALL || s->kind == SEGMENT_LIBCALL;
 }
 
-/* The shorter half of the functions, or of the others that are limited, is left out. */
+/* Leaves out the shorter half of the functions, or of the other limited kinds. */
 static int prune(struct timeline_build *b, bool functions, size_t *nr_left, int64_t *min)
 {
 	int64_t *lengths = calloc(*nr_left + 1, sizeof(*lengths));

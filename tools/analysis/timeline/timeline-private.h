@@ -8,14 +8,14 @@
 #include "facts/sched.h"
 #include "timeline.h"
 
-/* In [start, end) a thread did not go on because of another one. */
+/* In [start, end) a thread was blocked by another one. */
 struct edge {
 	uint32_t tid, by;
 	int64_t start, end;		/* ticks */
-	const struct segment *hold;	/* of all[]; NULL: it is known from the delay alone */
+	const struct segment *hold;	/* of all[]; NULL: inferred from the delay */
 	enum edge_source source;
 	bool is_wait;			/* tid waited for a lock or the like */
-	bool is_likely;			/* the shim says who signalled last: it need not be that */
+	bool is_likely;			/* who signalled last: may not be the waker */
 };
 
 struct timeline_build {
@@ -23,9 +23,9 @@ struct timeline_build {
 	const struct life *life;
 	struct timeline *t;
 	size_t room_segments;
-	int64_t from, to;		/* ticks: what is read, for estimates at both ends of it; */
-	int64_t before, after;		/* and before and after it, see tracks.h */
-	uint32_t *tids;			/* threads that matter; sorted */
+	int64_t from, to;		/* ticks: the range that is read; */
+	int64_t before, after;		/* and margins around it, see tracks.h */
+	uint32_t *tids;			/* threads that are needed; sorted */
 	size_t nr_tids;
 	/* gather.c: all events on these threads meanwhile */
 	struct segment *all;
@@ -34,11 +34,11 @@ struct timeline_build {
 	int64_t min_function, min_off;	/* ticks: shorter ones are left out */
 	struct sched_migration *migrations;
 	size_t nr_migrations, room_marks, room_migrations;
-	struct sample *samples;		/* in code of the program; thread by thread, by tick */
+	struct sample *samples;		/* samples, by thread and tick */
 	size_t nr_samples, room_samples;
-	struct intervals own;	/* threads at work on the request; by tid, start; disjoint */
+	struct intervals own;	/* work of threads on the request; by tid, start; disjoint */
 	struct causes *causes;
-	struct intervals blamed;	/* threads that it was blocked by; likewise */
+	struct intervals blamed;	/* times of threads that it was blocked by; likewise */
 	struct edge *edges;		/* by tid, start */
 	size_t nr_edges, room_edges;
 };
@@ -72,12 +72,15 @@ struct segment *timeline_add_part(struct timeline_build *b, const struct segment
 				  int64_t end);
 
 /* gather.c */
-/* The request's time is read several times: see reader_cache(). */
+/* Caches the request's blocks, because they are read several times: see reader_cache(). */
 int gather_cache(struct timeline_build *b);
 int gather_threads(struct timeline_build *b);
 /* Widens from and to for the estimates at the ends of the request. */
 int gather_range(struct timeline_build *b);
-/* These are for partition.h, with a struct timeline_build: they add to all[], samples[] and migrations[]. */
+/*
+ * Callbacks for partition.h, which add to all[], samples[] and migrations[] of a struct
+ * timeline_build.
+ */
 bool gather_wants(void *build, uint32_t tid, int64_t start, int64_t end);
 int gather_segment(void *build, const struct segment *s);
 int gather_sample(void *build, const struct sample *s);
@@ -93,7 +96,10 @@ uint32_t blame_waker(const struct model *m, const struct segment *s);
 /* Returns which thread held the lock when the wait began, or ended the wait; 0: not known. */
 uint32_t blame_owner(const struct model *m, const struct segment *wait);
 
-/* Returns which thread of the program ran while that one waited for a CPU, for long; 0: none. */
+/*
+ * Returns the thread of the program that ran while the segment's thread waited long for a CPU; 0:
+ * none.
+ */
 uint32_t blame_occupant(const struct timeline_build *b, const struct segment *s);
 
 /* executed.c */
@@ -102,7 +108,7 @@ struct executed {
 	int64_t ns, resolution_ns;
 };
 
-/* In which function was the thread of in for more than half of it?  False: it is not known. */
+/* Finds the function in which in's thread was for more than half of in; false: it is not known. */
 bool executed_find(const struct timeline_build *b, const struct segment *in, struct executed *x);
 
 /* disk.c: sets what block devices did in the sleeps among the timeline's segments; 0 or -ENOMEM */
@@ -115,13 +121,15 @@ int chain_build(const struct timeline_build *b, struct timeline_cause *c);
 bool segment_is_off(const struct segment *s);
 bool segment_is_hold(const struct segment *s);
 struct party culprit_of(const struct segment *s, int64_t *ns);
-/* Returns what explains a time best of what the thread of in was executing then; NULL: not known. */
+/* Returns the function of in's thread that explains the time of in best; NULL: not known. */
 const struct segment *culprits_function(const struct timeline *t, const struct segment *in);
-/* Returns the function in which it was off the CPU for more than half of that, *ns; NULL: none. */
+/*
+ * Returns the function in which in's thread was off the CPU for more than half of *ns; NULL: none.
+ */
 const struct symbol *culprits_off_function(const struct timeline *t, const struct segment *in, int64_t *ns);
 /*
- * Returns the longest of those times off the CPU, and waits for locks, that together took most of
- * a time on its thread; *ns: how much of it.
+ * Returns the longest of the delays (times off the CPU, waits for locks) of the kind that took most
+ * of a thread's time, and sets *ns to the sum of these.
  */
 const struct segment *culprits_delay(const struct segment *segments, size_t nr_segments,
 				     const struct segment *in, bool has_waits, int64_t *ns);

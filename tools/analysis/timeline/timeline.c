@@ -69,7 +69,7 @@ struct segment *timeline_add_part(struct timeline_build *b, const struct segment
 	return s;
 }
 
-/* Adds the spans of the request, which are bars themselves, and the times of its threads. */
+/* Adds the spans of the request as segments, and the times of its threads. */
 static int add_part(struct timeline_build *b, const struct life_part *p, int64_t end)
 {
 	struct symtab *st = b->m->symtab;
@@ -114,7 +114,7 @@ static int add_parts(struct timeline_build *b)
 	return ret ? ret : intervals_merge(&b->own);
 }
 
-/* Returns the level of the thread then, which is that of its hold. */
+/* Returns the level of the thread at that time, which is that of its hold. */
 static unsigned level_of(const struct index *holds, const struct segment *of)
 {
 	unsigned level = 0;
@@ -131,8 +131,8 @@ static unsigned level_of(const struct index *holds, const struct segment *of)
 }
 
 /*
- * Adds functions, system and library calls, and times off the CPU that are no waits.  holds says that the thread blocked
- * the request.
+ * Adds functions, system and library calls, and times off the CPU outside of waits.  holds is not
+ * NULL if the thread blocked the request.
  */
 static int cut(struct timeline_build *b, const struct segment *s, const struct intervals *list,
 	       const struct index *holds)

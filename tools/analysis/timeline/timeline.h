@@ -6,8 +6,8 @@
  * Functions are clipped to the times their thread worked on the request, and
  * to the function that called them: the estimates of two ends of a call may
  * disagree by their resolution.  A wait of 1 us or more leads to the holders of
- * the lock during the wait, all of them; where a holder waited itself, to the
- * holders of that lock, and so on, 8 levels at most; no wait is followed twice.
+ * the lock during the wait, all of them; if a holder waited itself, it leads to the holders of that
+ * lock, and so on, 8 levels at most.  No wait is followed twice.
  */
 #ifndef TIMELINE_TIMELINE_H
 #define TIMELINE_TIMELINE_H
@@ -24,29 +24,29 @@
 #define TIMELINE_LEVELS_MAX	8
 
 /*
- * A cause is a state that the request was in: leaves of the partition (partition.h), those of
- * one name as one.  The causes of a request that has ended sum to its latency exactly.
+ * A cause is a state that the request was in: the sum of the leaves of the partition (partition.h)
+ * that have the same name.  The causes of a request that has ended sum to its latency exactly.
  */
 struct timeline_cause {
 	enum leaf_kind kind;
 	const char *label;		/* as in ldb-why: of the lock, task, interrupt, class; "" */
 	const struct symbol *func;	/* FUNCTION: which; SLEEP, IO: in which; NULL: not known */
-	bool in_queue;			/* in its queue: what its later thread did */
+	bool in_queue;			/* in a queue: what the thread that took it out did */
 	int64_t ns;
 	int64_t resolution_ns;		/* FUNCTION: the greatest of its invocations */
 	int64_t unwatched_ns;		/* UNKNOWN: how much of it is an observation gap */
 	uint64_t nr;			/* waits, invocations, interrupts; requests that it was behind */
-	struct split split;		/* FUNCTION, UNKNOWN: what was in it, by samples */
-	/* The same: how much of it was in how many system calls that have a length, off no CPU. */
+	struct split split;		/* FUNCTION, UNKNOWN: its parts, by samples */
+	/* FUNCTION, UNKNOWN: time on the CPU in system calls, and the number of these. */
 	int64_t syscall_ns;
 	uint64_t nr_syscalls;
-	bool has_syscalls;		/* it is known */
-	/* The rest is NULL, or 0, where it is not known. */
+	bool has_syscalls;		/* these are known */
+	/* The following are NULL, or 0, if they are not known. */
 	const struct segment *wait;	/* LOCK, FUTEX, of a queue: the longest one */
 	const struct segment *hold;	/* LOCK, FUTEX: the longest hold during it */
 	const struct segment *hold_func; /* and what it was executing */
-	const struct segment *hold_off;	/* its longest time off the CPU meanwhile */
-	int64_t hold_off_ns;		/* sum of all for the same reason */
+	const struct segment *hold_off;	/* longest time off the CPU of the holder meanwhile */
+	int64_t hold_off_ns;		/* sum of all its times off the CPU for this reason */
 	struct segment_disk disk;	/* IO: of all its sleeps in that device */
 	const struct segment *off;	/* RUNNABLE, PREEMPTED, THROTTLED, SLEEP, IO: the longest one */
 	struct party culprit;		/* RUNNABLE, PREEMPTED: the task that ran longest */
@@ -61,12 +61,12 @@ struct timeline_migration {
 	bool blocks_req;		/* of a thread that blocked the request */
 };
 
-/* In [start, end) ticks a thread did not go on because of another one, for which the request waited. */
+/* In [start, end) ticks a thread on the request's path was blocked by another one. */
 struct timeline_edge {
 	uint32_t tid, by;
 	int64_t start, end;
 	bool is_wait;			/* for a lock or the like; else it was asleep, or runnable */
-	bool is_held;			/* by a thread whose hold is a segment; else by what that did */
+	bool is_held;			/* by a thread whose hold is a segment */
 };
 
 struct timeline {
@@ -77,8 +77,8 @@ struct timeline {
 	struct segment *segments;	/* by start, thread, depth */
 	size_t nr_segments;
 	/*
-	 * The partition attributes these times of the request to the thread, and to no other;
-	 * they sum to the time not in queues.  They are sorted.
+	 * The times that the partition attributes to each thread, sorted.  They do not overlap, and
+	 * sum to the time outside of queues.
 	 */
 	struct intervals pieces;
 	uint32_t *tids;			/* that worked on the request, in order */
@@ -106,10 +106,10 @@ void timeline_free(struct timeline *t);
 /* Returns the length of the shortest among the longest nr segments. */
 int64_t timeline_longest(const struct timeline *t, size_t nr);
 
-/* Frees the segments and retains the sums: causes do not point to segments any more. */
+/* Frees the segments, but not the sums; the pointers of causes to segments become NULL. */
 void timeline_forget_segments(struct timeline *t);
 
-/* Builds one for each, without segments; *timelines is NULL when that fails. */
+/* Builds a timeline without segments for each request; *timelines is NULL if that fails. */
 int timelines_build(struct model *m, const struct life *lives, size_t nr, struct timeline **timelines);
 void timelines_free(struct timeline *timelines, size_t nr);
 
