@@ -2,10 +2,10 @@
 /*
  * Nests the invocations of a thread, or of several.
  *
- * Sorted by thread and generation they are in the order of their entries: a parent comes before
- * its children, a sibling before the next.  The calls were nested; their estimated times need
- * not be, so they are clipped: a child to its parent, and two siblings that overlap meet in the
- * middle.
+ * Invocations are sorted by thread and generation, which is the order in which they were entered: a
+ * parent comes before its children, and a sibling before the next one.  Calls nest, but their
+ * estimated times need not, so these are clipped: a child to its parent, and two siblings that
+ * overlap meet in the middle.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,10 +17,13 @@
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
-/* How many frames are examined that may have begun before a time, unlike their estimate. */
+/*
+ * Number of frames examined that may have begun before a time although their estimated start is
+ * later.
+ */
 #define LATE_MAX 64
-#define AFTER_MAX 4	/* the search ends at this many frames that surely began later */
-#define NEAR_MAX 16	/* callers examined to find a parent; frames that frames_seen() bounds before a moment */
+#define AFTER_MAX 4	/* the search ends after this many frames that certainly began later */
+#define NEAR_MAX 16	/* callers, and frames before a moment, that are examined */
 
 int frames_add(struct frames *fs, const struct ldb_row_func *row)
 {
@@ -46,7 +49,7 @@ int frames_add(struct frames *fs, const struct ldb_row_func *row)
 	return 0;
 }
 
-/* The number of the thread's block is in the low bits: blocks count separately. */
+/* The low bits of gen are the number of the thread's block; each block is sorted separately. */
 static int frame_compare(const void *pa, const void *pb)
 {
 	const struct frame *a = pa, *b = pb;
@@ -80,8 +83,7 @@ static size_t frames_up_to(const struct frames *fs, const struct frame *want)
 }
 
 /*
- * Returns the first part of the frame that did not end before f, or else the last.  Index + 1 of
- * each.
+ * Returns index + 1 of the frame's first part that did not end before f, or else of its last part.
  */
 static size_t part_around(const struct frames *fs, size_t last, const struct frame *f)
 {
@@ -114,7 +116,10 @@ static void clip(struct frame *f, int64_t start, int64_t end)
 		f->end = f->start;
 }
 
-/* If they are of different blocks it is not known which was entered first. */
+/*
+ * Clips two siblings.  If they are in different blocks, it is not known which one was entered
+ * first.
+ */
 static void part_siblings(struct frame *before, struct frame *f)
 {
 	int64_t middle;
@@ -130,7 +135,10 @@ static void part_siblings(struct frame *before, struct frame *f)
 		f->end = middle;
 }
 
-/* The parent is the frame before, or one of its callers; else it must be searched for. */
+/*
+ * Finds the parent: mostly it is the frame before, or one of its callers; otherwise it is searched
+ * for.
+ */
 static size_t parent_number(const struct frames *fs, size_t i)
 {
 	const struct frame *f = &fs->at[i];
@@ -173,7 +181,10 @@ int frames_sort(struct frames *fs)
 		struct frame *f = &fs->at[i];
 		size_t nr = f->parent_gen && f->parent_gen != f->gen ? parent_number(fs, i) : 0;
 
-		/* A parent in another block may come later; a damaged trace may have any order. */
+		/*
+		 * A parent in another block may be sorted after its child, and a damaged trace may
+		 * have any order.
+		 */
 		if (nr <= i)
 			f->parent = nr;
 	}
@@ -185,7 +196,7 @@ static void less_resolution(struct frame *f, uint64_t cut)
 	f->resolution -= cut / 2 < f->resolution ? cut / 2 : f->resolution;
 }
 
-/* As estimate_func() does. */
+/* Estimates the start and end in the same way as estimate_func(). */
 static void estimate_again(struct frame *f)
 {
 	f->start = f->start_min + (f->start_max - f->start_min) / 2;
@@ -258,7 +269,7 @@ static void ended_by(struct frame *f, int64_t tick)
 		bound_start(f, f->start_min, tick);
 }
 
-/* The frame is newer than the innermost one of the moment. */
+/* The frame was entered after the innermost one of the moment. */
 static void bound_newer(struct frame *f, const struct moment *m)
 {
 	if (m->last ? f->gen <= m->last : f->start_max <= m->from)
@@ -292,7 +303,10 @@ void frames_seen(struct frames *fs, const struct moment *m)
 		frames_lasted_to(fs, &fs->at[first - 1], m->to);
 	}
 	near = begun_by(fs, m, &want, first);
-	/* These are the last frame that had begun, and its callers: other functions that they called have ended. */
+	/*
+	 * The loop goes through the last frame that had begun, and its callers; their other callees
+	 * have ended.
+	 */
 	for (size_t nr = near; nr > first; nr = fs->at[nr - 1].parent)
 		bound_newer(&fs->at[nr - 1], m);
 	for (size_t i = near; i > first && near - i < NEAR_MAX; i--)
@@ -307,8 +321,8 @@ void frames_seen(struct frames *fs, const struct moment *m)
 }
 
 /*
- * A stamped event in a frame began after the frame and its callers were
- * entered: that is often more exact than the scanner's samples.
+ * An event with a time stamp in a frame began after the frame and its callers were entered, which
+ * often is a narrower bound than the scanner's samples.
  */
 void frames_tighten(struct frames *fs, const struct lockset *locks)
 {
@@ -336,12 +350,12 @@ void frames_nest(struct frames *fs)
 		parent = &fs->at[f->parent - 1];
 		clip(f, parent->start, parent->end);
 		if (f->is_resumed)
-			continue;	/* not in the order in which they were entered */
+			continue;	/* not in the order of their entries */
 		if (parent->last_child)
 			part_siblings(&fs->at[parent->last_child - 1], f);
 		parent->last_child = i + 1;
 	}
-	/* When siblings met in the middle, a parent may have become shorter than its children. */
+	/* A parent that was clipped to its sibling may end before its children. */
 	for (size_t i = 0; i < fs->nr; i++) {
 		struct frame *f = &fs->at[i];
 
@@ -359,7 +373,7 @@ const struct frame *frames_at(const struct frames *fs, uint32_t tid, uint64_t ge
 	const struct frame *f;
 	size_t nr;
 
-	/* The frame is the last one that was entered before, or one of its callers. */
+	/* Searches from the last frame that was entered before, through its callers. */
 	nr = gen ? frames_up_to(fs, &want) : 0;
 	if (!nr)
 		return NULL;
@@ -383,7 +397,7 @@ static size_t block_length(const struct frames *fs, size_t i)
 /* Iterates over the blocks of the thread that had tid at some time. */
 struct blocks {
 	struct frame first;	/* no frame of the thread comes before it */
-	size_t at, nr;		/* the present one's frames */
+	size_t at, nr;		/* the frames of the current block */
 };
 
 static struct blocks blocks_of(const struct frames *fs, uint32_t tid, int64_t tick)
@@ -430,7 +444,10 @@ const struct frame *frames_by_time(const struct frames *fs, uint32_t tid, int64_
 	return best;
 }
 
-/* Chooses, among the times at which the frame may have begun or ended, the one in which its thread ran most. */
+/*
+ * The thread was off the CPU between from and to.  Did the frame begin before from, and last until
+ * after to?  The side with the greater part of the bounds is chosen.
+ */
 static bool began(const struct frame *f, int64_t from, int64_t to)
 {
 	return from - f->start_min >= f->start_max - to;
@@ -441,7 +458,9 @@ static bool lasted(const struct frame *f, int64_t from, int64_t to)
 	return f->end_max - to >= from - f->end_min;
 }
 
-/* Returns the last frame of a block that had begun, or may have begun earlier than its estimate. */
+/*
+ * Returns the last frame of a block that had begun, or may have begun before its estimated start.
+ */
 static const struct frame *last_begun(const struct frame *frames, size_t nr, int64_t from, int64_t to)
 {
 	size_t i = started_by(frames, nr, from);

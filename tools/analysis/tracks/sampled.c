@@ -51,7 +51,10 @@ static int64_t entry_of(struct building *b, const struct symbol *func)
 	return s->nr - 1;
 }
 
-/* A sample is taken in an interrupt, which may be in the trace: the sample shows what was interrupted. */
+/*
+ * A sample is taken by an interrupt, which may be in the trace; it belongs to the interrupted
+ * function.
+ */
 static bool is_in_function(const struct attribution *a, const struct attribution_item *item,
 			   const struct symbol **func)
 {

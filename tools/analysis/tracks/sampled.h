@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums samples by the function in which threads were: the innermost one or none, according to the
- * attribution. The samples of a function are divided into places (facts/samples.h).
+ * Sums samples by the innermost function of the thread, or none, according to the attribution. The
+ * samples of a function are divided into places (facts/samples.h).
  */
 #ifndef TRACKS_SAMPLED_H
 #define TRACKS_SAMPLED_H
@@ -24,7 +24,7 @@ struct sampled {
 	struct sampled_entry *entries;	/* most samples first */
 	size_t nr;
 	uint64_t nr_samples;		/* of all entries, also of those that do not match */
-	uint64_t nr_others;		/* taken while threads were waiting: on their way to sleep or back */
+	uint64_t nr_others;		/* taken just before or after a sleep */
 };
 
 /* 0, -ENOMEM or another -errno of a temporary file. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes segments of the events on a thread, with one function for each source: an invocation, a
- * wait for a lock or a hold of it, a time off the CPU, a span of a request.
+ * Makes segments of the events on a thread.  There is a function for each kind of event: an
+ * invocation, a wait for a lock or a hold of it, a time off the CPU, a span of a request.
  *
- * A sleep in a wait that has a segment already only adds what the kernel knows of it; the
- * time the thread then waits for a CPU is a segment of its own, nested in it.
+ * A sleep during a wait has no segment; its kernel events are added to the segment of the wait.
+ * The time for which the thread then waits for a CPU is a segment inside of the wait.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
-#define IDLE_NS_MIN	50000	/* clocks and rows are not exact enough for less */
+#define IDLE_NS_MIN	50000	/* shorter idle times may be errors of the clocks */
 
 static struct segment *add(struct tracks *k, enum segment_kind kind, uint32_t tid, int64_t start,
 			   int64_t end)
@@ -57,7 +57,7 @@ void segment_of_frame(struct tracks *k, struct segment *s, const struct frame *f
 		.site = symtab_lookup_call(k->m->symtab, f->ret, f->full_start),
 		.gen = f->gen, .is_truncated = f->is_truncated,
 	};
-	/* A difference within the error of the estimate does not count. */
+	/* A difference within the error of the estimate is no clipping. */
 	s->is_clipped = s->start_ns - s->full_start_ns > s->resolution_ns ||
 			s->full_end_ns - s->end_ns > s->resolution_ns;
 }
@@ -122,8 +122,8 @@ struct segment *segment_of_lock(struct tracks *k, const struct lock_event *e)
 /* Off the CPU */
 
 /*
- * No task followed, or the CPU was idle later, and yet the thread had to wait: its group has
- * used up its quota.  A CPU is never idle while it has a thread to run.
+ * If no task followed, or the CPU was idle later, and the thread had to wait nevertheless, its
+ * group has used up its quota: otherwise a CPU is never idle while a thread waits for it.
  */
 static bool is_throttled(const struct model *m, const struct sched_off *off)
 {
@@ -168,7 +168,7 @@ static int describe(const struct model *m, struct segment *s, const struct sched
 
 COMPARE(occupant_compare, struct segment_occupant, DOWN(ns))
 
-/* Adds the tasks that ran meanwhile, and behind them the spans whose sums they are. */
+/* Allocates room for the tasks that ran meanwhile, followed by the spans that they are sums of. */
 static struct segment_occupant *room_for(size_t nr_spans)
 {
 	return calloc(1, (nr_spans + 1) * (sizeof(struct segment_occupant) + sizeof(struct sched_span)));
@@ -255,8 +255,7 @@ void segment_free_sched(struct segment *s)
 }
 
 /*
- * Sets the function that was being executed: a kernel event names it, or it is the one of that
- * time.
+ * Sets the function that was being executed: that of the kernel event, or else the estimated one.
  */
 static const struct frame *set_place(struct tracks *k, struct segment *s, const struct sched_off *off)
 {
@@ -298,7 +297,7 @@ struct segment *segment_of_off(struct tracks *k, const struct tracks_off *at, bo
 	return s;
 }
 
-/* What it has executed meanwhile is seldom known: the innermost function that lasted for all of it is shown. */
+/* The function of a system call is the innermost one that lasted for all of the call. */
 struct segment *segment_of_call(struct tracks *k, const struct syscall *c)
 {
 	struct segment *s = add(k, SEGMENT_SYSCALL, c->tid, c->start, c->end);
@@ -340,7 +339,7 @@ struct segment *segment_of_flow(struct tracks *k, const struct flow_call *c)
 
 /*
  * Is it a sleep inside the wait for a lock, and not for another lock?  A sleep for the disk is
- * always a separate reason.
+ * always a segment of its own.
  */
 bool segment_has_sleep(const struct segment *wait, const struct tracks_off *at)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * System calls: which one a thread slept in, and segments of those whose length is known.
+ * Finds the system call in which a thread slept, and makes segments of calls whose duration is
+ * known.
  *
  * Both are found while rows and times off the CPU are read side by side, each in order of time:
- * nothing is stored but the last row of either kind.  The calls of a thread do not nest.
+ * only the last row of either kind is stored.  The calls of a thread do not nest.
  */
 #include <errno.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static bool has_call_before(const struct tracks *k, int64_t tick)
 	return spill_is_at(&k->calls, k->major) && k->calls.head.minor < tick;
 }
 
-/* Calls that become segments wait for the functions around them. */
+/* Reads a call.  If it becomes a segment, it is stored until the functions around it are known. */
 static int read_call(struct tracks *k)
 {
 	struct syscall c;
@@ -55,7 +56,7 @@ int tracks_read_calls(struct tracks *k, int64_t before)
 {
 	int ret = 0;
 
-	/* A row that comes after the next time off the CPU may belong to it. */
+	/* A row after the next time off the CPU may belong to that. */
 	if (spill_is_at(&k->offs, k->major) && k->offs.head.minor < before)
 		before = k->offs.head.minor;
 	while (!ret && has_call_before(k, before) &&
@@ -77,7 +78,10 @@ int tracks_add_calls(struct tracks *k)
 	return 0;
 }
 
-/* Both are of the same event, but each stamp may be converted with another part of the clock. */
+/*
+ * Do both belong to the same switch?  Their stamps may have been converted by different pieces of
+ * the clock.
+ */
 static bool is_of(const struct tracks *k, const struct sched_off *off)
 {
 	return k->call_sleep.tid && k->call_sleep.start <= off->out + k->calls_apart &&

@@ -11,7 +11,7 @@
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
-/* A new element of off_at[]; NULL: out of memory. */
+/* Returns a new element of off_at[]; NULL: out of memory. */
 static struct tracks_off *new_off(struct tracks *k)
 {
 	if (!array_room(&k->off_at, &k->room_off_at, k->nr_off_at, sizeof(*k->off_at)))
@@ -104,7 +104,7 @@ int tracks_read_locks(struct tracks *k, int64_t before)
 	return ret;
 }
 
-/* These handle waits and what the kernel knows of them */
+/* Waits, with their kernel events */
 
 static int add_wait(struct tracks *k, const struct lock_event *e)
 {
@@ -112,7 +112,10 @@ static int add_wait(struct tracks *k, const struct lock_event *e)
 	size_t i = 0;
 	int ret = s ? 0 : -ENOMEM;
 
-	/* All of its parts are read, also those behind the border: the segment is emitted now. */
+	/*
+	 * All sleeps of the wait are read, even after the border, because the segment is emitted
+	 * now.
+	 */
 	while (!ret && has_off_before(k, e->end))
 		ret = read_off(k);
 	while (!ret && i < k->nr_off_at && k->off_at[i].off.in <= e->begin)
@@ -166,7 +169,7 @@ static int add_offs(struct tracks *k)
 
 		if (!k->is_last && off->out >= k->border)
 			break;
-		/* Without its start and its wake-up the kind is not known. */
+		/* If its start and its wake-up are not known, its kind is not known. */
 		if (off->out < off->woken && !at->is_sleep_shown &&
 		    (off->has_out || off->has_woken) && !segment_of_off(k, at, true))
 			return -ENOMEM;
@@ -236,7 +239,7 @@ static int add_queues(struct tracks *k)
 	return ret;
 }
 
-/* Drops spans that ended before all segments to come. */
+/* Drops spans that ended before all remaining segments. */
 static void drop_ended_parts(struct tracks *k, int64_t tick)
 {
 	size_t nr = 0, done = 0;
@@ -272,7 +275,7 @@ int tracks_set_request(struct tracks *k, struct segment *s)
 		p = &k->part_at[i].part;
 		if (p->start >= s->end && p->start > s->start)
 			break;
-		/* Nothing that begins at the end of a span belongs to it. */
+		/* A segment that begins at the end of a span does not belong to it. */
 		if (p->end < s->start || (p->end == s->start && s->end > s->start)) {
 			nr_ended++;
 			continue;

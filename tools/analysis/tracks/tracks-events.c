@@ -59,7 +59,7 @@ int tracks_read_events(struct tracks *k)
 	return ret;
 }
 
-/* Emits the first one of a source, which is as exact as the clock. */
+/* Emits the first event of a source; its time is as exact as the clock. */
 static int emit_first(struct tracks *k, struct spill *from, struct segment *s, int64_t end)
 {
 	int64_t start = from->head.minor;

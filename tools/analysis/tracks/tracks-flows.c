@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Segments of calls of libraries' functions.  They nest, among each other and with functions, and
- * have exact times, which bound those of the functions that made them.
+ * Makes segments of calls of libraries' functions.  These calls nest with each other and with
+ * functions; their times are exact, and so bound the times of the functions that made them.
  */
 #include <errno.h>
 #include <string.h>
@@ -46,7 +46,7 @@ int tracks_read_flows(struct tracks *k, int64_t before)
 	return ret;
 }
 
-/* Functions that the call has called back have returned when it ends. */
+/* Callbacks into the program have returned when the library call ends. */
 void tracks_tighten_by_flows(struct tracks *k)
 {
 	for (size_t i = 0; i < k->nr_flow_at; i++) {

@@ -2,11 +2,10 @@
 /*
  * Makes the functions of a thread, window by window.
  *
- * A window has the next invocations by start, some more, of which only the
- * times matter, and earlier ones that have not ended: their callers.  The times
- * of invocations that were emitted are fixed.  So two siblings meet in the middle as in
- * a timeline, except where the next one began windows later; there the end of the
- * first does not change.
+ * A window has the next invocations by start, some more that are only needed for estimates, and
+ * earlier invocations that have not ended, which are their callers.  Once an invocation is emitted,
+ * its times are fixed.  So two overlapping siblings meet in the middle, as in a timeline, unless
+ * the second one is in a later window; then the end of the first does not change.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +30,7 @@ int tracks_read_frames(struct tracks *k)
 
 	k->first_start = INT64_MAX;
 	k->border = INT64_MAX;
-	/* Frames retained from the last window count if they were not emitted. */
+	/* Frames retained from the last window are counted if they were not emitted. */
 	for (size_t i = 0; i < k->frames.nr; i++)
 		nr += !k->frames.at[i].is_emitted;
 	k->is_full = nr >= TRACKS_WINDOW + MARGIN_FRAMES;
@@ -53,7 +52,7 @@ int tracks_read_frames(struct tracks *k)
 	return ret;
 }
 
-/* What the next window needs */
+/* Retains the frames that the next window needs. */
 
 void tracks_retain_frames(struct tracks *k)
 {
@@ -76,26 +75,26 @@ void tracks_retain_frames(struct tracks *k)
 	fs->nr = nr;
 }
 
-/* Nesting, for certain */
+/* Nesting */
 
-/* f overlaps top.  Was it called by top, directly or not? */
+/* f overlaps top.  Was f called by top, directly or indirectly? */
 static bool is_inside(const struct segment *top, const struct frame *f)
 {
-	/* Blocks count separately.  A frame that outlives top, and is not deeper, came after it. */
+	/*
+	 * The frames are in different blocks.  If f ends after top, and is not deeper, it began
+	 * after top.
+	 */
 	if ((uint16_t)top->gen != (uint16_t)f->gen)
 		return f->depth > top->depth || f->end <= top->end;
 	if (top->gen >= f->gen)
 		return !f->is_resumed;
 	if ((uint16_t)f->parent_gen != (uint16_t)f->gen)
 		return f->depth > top->depth;
-	/* The caller of f was entered after top: from within top, or after top's end. */
+	/* If the caller of f was entered after top, it was called by top, or after top's end. */
 	return f->parent_gen == top->gen || (f->parent_gen > top->gen && f->depth > top->depth + 1);
 }
 
-/*
- * Moves [*start, *end) to be inside of, or after, all that is open; returns true if it was
- * moved.
- */
+/* Moves [*start, *end) into, or after, each open segment; returns true if it was moved. */
 static bool fit_into_open(struct tracks *k, const struct frame *f, int64_t *start, int64_t *end)
 {
 	bool is_moved = *start < k->last_start;

@@ -9,25 +9,25 @@
 #include "facts/lockset.h"
 #include "tracks.h"
 
-#define TRACKS_WINDOW	32768	/* functions in a window, about */
-#define TRACKS_EVENTS	8192	/* segments of each other kind: one is larger than a frame */
+#define TRACKS_WINDOW	32768	/* approximate number of functions in a window */
+#define TRACKS_EVENTS	8192	/* segments of each other kind, which are larger than frames */
 
-/* This is one invocation.  Times are ticks. */
+/* An invocation.  Times are ticks. */
 struct frame {
 	uint32_t tid;
 	uint32_t nr_thread;	/* which thread of that tid */
 	uint32_t depth;
 	bool is_truncated;
-	bool is_resumed;	/* a later part of an invocation that a switch of stacks left */
+	bool is_resumed;	/* a later part of an invocation whose stack was switched away */
 	uint64_t pc, ret, gen, parent_gen;
-	int64_t start, end;		/* estimated; after frames_nest() inside the parent's */
+	int64_t start, end;		/* estimated; after frames_nest() inside of the parent */
 	int64_t full_start, full_end;	/* estimated */
-	int64_t length;			/* estimated from its row alone, as is its error: */
+	int64_t length;			/* estimated from its row alone, with its error: */
 	uint64_t length_resolution;
 	int64_t start_min, start_max, end_min, end_max;
 	int64_t row_start, row_end;	/* of its row, as filters by time compare it */
 	uint64_t resolution;
-	bool is_emitted;		/* it was emitted: start and end are fixed */
+	bool is_emitted;		/* has been emitted: start and end are fixed */
 	uint32_t parent, last_child; /* index + 1; 0: none */
 };
 
@@ -35,22 +35,22 @@ struct frames {
 	struct model *m;
 	struct frame *at;	/* sorted by thread and gen */
 	size_t nr, room;
-	bool has_resumed;	/* some have several parts */
+	bool has_resumed;	/* some invocations have several parts */
 };
 
 #define NR_TRACKS_SOURCES	13
 
-/* This is a time off the CPU of the current window. */
+/* A time off the CPU of the current window. */
 struct tracks_off {
 	struct sched_off off;
 	struct sched_span *spans;	/* of its own */
 	struct segment_call call;	/* that it slept in */
-	bool is_event;			/* its sleep is itself a wait among the lock events */
+	bool is_event;			/* its sleep is one of the lock events */
 	bool is_sleep_shown;		/* its sleep is shown by the segment of a wait */
-	unsigned depth;			/* at least: that of the wait + 1 */
+	unsigned depth;			/* at least the depth of the wait + 1 */
 };
 
-/* This is a span of a request. */
+/* A span of a request. */
 struct tracks_part {
 	struct life_part part;
 	uint64_t req;
@@ -68,52 +68,52 @@ struct tracks {
 			/* by thread and time */
 			struct spill funcs, locks, offs, parts, queues, faults, irqs, marks, samples, calls,
 				     flows;
-			struct spill lives;	/* of no thread, as are those after it */
-			struct spill moments;	/* of requests: they bound frames */
+			struct spill lives;	/* for all threads, as are the following */
+			struct spill moments;	/* start and end of requests: they bound frames */
 		};
 		struct spill sources[NR_TRACKS_SOURCES];
 	};
 	int64_t off_resolution_ns;
 	uint64_t nr_read;		/* FUNC rows */
 
-	/* This is the current thread, from window to window. */
+	/* The current thread; this stays from window to window. */
 	uint64_t major;
 	struct syscall call, call_sleep; /* the last that were read; tid 0: none */
-	int64_t calls_apart;		/* ticks: the row of a sleep may be this far from its switch */
-	struct syscall *call_at; /* to become segments, in order */
+	int64_t calls_apart;		/* ticks: greatest distance of a row and its switch */
+	struct syscall *call_at; /* calls that become segments, in order */
 	size_t nr_call_at, room_call_at;
-	struct flow_call *flow_at;	/* library calls that were read and are no segments yet, in order */
+	struct flow_call *flow_at;	/* library calls that have no segments yet, in order */
 	size_t nr_flow_at, room_flow_at;
 	uint32_t tid;
-	int64_t first_start;		/* no function that was read for this window began before */
-	struct moment *moment_at;	/* the last that were read, in order */
+	int64_t first_start;		/* of all functions read for this window */
+	struct moment *moment_at;	/* those read last, in order */
 	size_t nr_moment_at, room_moment_at;
-	int64_t border;			/* what starts before it is emitted in this window */
+	int64_t border;			/* segments before it are emitted in this window */
 	bool is_last;			/* it is the last window: everything is emitted */
 	bool is_full;			/* there is no room for more frames: all are emitted */
 	struct frames frames;
 	struct lockset set;		/* lock events */
-	struct segment *others;		/* segments that are no functions */
+	struct segment *others;		/* segments other than functions */
 	size_t nr_others, room_others;
 	struct tracks_off *off_at;	/* in order of out */
 	size_t nr_off_at, room_off_at;
 	struct segment *functions;	/* not emitted yet, in order */
 	size_t nr_functions, room_functions;
-	struct segment *open;		/* emitted and open, nested: those to come must fit */
+	struct segment *open;		/* emitted and open, nested; later ones must fit */
 	size_t nr_open, room_open;
 	int64_t last_start;
-	struct tracks_part *part_at;	/* spans that may overlap what is to come, by start */
+	struct tracks_part *part_at;	/* spans that may overlap later segments, by start */
 	size_t nr_part_at, room_part_at, nr_parts_done, first_part;
 };
 
 /*
- * A thread reported the frames of one of its blocks: between the two times no frame was
- * entered, and none was left.
+ * A thread reported the frames of one of its blocks; between the two times it entered and left no
+ * function.
  */
 struct moment {
 	uint32_t tid;
-	uint64_t last;		/* generation that was entered last; 0: not known */
-	uint64_t innermost;	/* of the innermost frame that had not returned; generation 0: all had */
+	uint64_t last;		/* generation of the last frame entered; 0: not known */
+	uint64_t innermost;	/* gen of the innermost frame; generation 0: there was none */
 	int64_t from, to;
 };
 
@@ -122,14 +122,17 @@ int frames_add(struct frames *fs, const struct ldb_row_func *row);
 int frames_sort(struct frames *fs);
 void frames_tighten(struct frames *fs, const struct lockset *locks);
 void frames_nest(struct frames *fs);
-/* These narrow bounds: the frame and its callers had begun at that time; had not ended before it. */
+/*
+ * Narrow the bounds of a frame and its callers: they had begun at that time; had not ended before
+ * it.
+ */
 void frames_began_by(struct frames *fs, const struct frame *found, int64_t tick);
 void frames_lasted_to(struct frames *fs, const struct frame *found, int64_t tick);
-/* Narrows the bounds of frames that had begun at the moment, that had ended, or that came later. */
+/* Narrows the bounds of frames that had begun or ended at the moment, or that began after it. */
 void frames_seen(struct frames *fs, const struct moment *m);
 /*
- * Returns the innermost frame that had begun at one time and lasted to the other, while the
- * thread was off the CPU: a frame that may have ended just before has not slept.
+ * Returns the innermost frame that had begun at from and lasted until to.  The thread was off the
+ * CPU between these, so a frame that may have ended before to is not the one that slept.
  */
 const struct frame *frames_through(const struct frames *fs, uint32_t tid, int64_t from, int64_t to);
 /* Returns the innermost frame at that time, after frames_nest(). */
@@ -138,12 +141,12 @@ const struct frame *frames_at(const struct frames *fs, uint32_t tid, uint64_t ge
 
 /* tracks-read.c: all passes over the trace */
 int tracks_read(struct tracks *k);
-/* Is anything of that thread wanted in [start, end]? */
+/* Does the caller need events of that thread in [start, end]? */
 bool tracks_wants(const struct tracks *k, uint32_t tid, int64_t start, int64_t end);
 
 /* tracks-events.c: page faults, interrupts and samples */
 int tracks_read_events(struct tracks *k);
-/* Emits those that begin no later. */
+/* Emits the events that begin at the tick or before. */
 int tracks_emit_events_until(struct tracks *k, int64_t tick);
 
 /* tracks-calls.c: system calls */
@@ -151,13 +154,13 @@ int tracks_sort_calls(struct tracks *k);
 /* Finds the call in which the thread slept.  Times off the CPU must come in order. */
 int tracks_call_of(struct tracks *k, const struct sched_off *off, struct segment_call *call);
 int tracks_read_calls(struct tracks *k, int64_t before);
-/* Makes segments of them. */
+/* Makes segments of system calls. */
 int tracks_add_calls(struct tracks *k);
 
 /* tracks-flows.c: calls of libraries' functions */
 int tracks_sort_flows(struct tracks *k);
 int tracks_read_flows(struct tracks *k, int64_t before);
-/* They bound the functions that made them. */
+/* Bounds functions by the library calls that they made. */
 void tracks_tighten_by_flows(struct tracks *k);
 int tracks_add_flows(struct tracks *k);
 
@@ -168,15 +171,15 @@ void tracks_retain_frames(struct tracks *k);
 
 /* tracks-emit.c: all except functions */
 /*
- * Are there enough for a window?  The rest comes in the next ones.  Segments that begin
- * together are not separated, so each window makes progress.
+ * Are there enough segments for a window?  Others are in later windows.  Segments that begin
+ * together are in one window, so that each window makes progress.
  */
 bool tracks_is_enough(struct tracks *k, size_t nr, int64_t first, const struct spill *s);
 int tracks_read_offs(struct tracks *k, int64_t before);
 int tracks_read_locks(struct tracks *k, int64_t before);
 int tracks_add_requests(struct tracks *k);
 int tracks_add_others(struct tracks *k);
-/* No segment that starts there or later is emitted in this window. */
+/* Lowers the border: segments that start there or later are not emitted in this window. */
 void tracks_lower_border(struct tracks *k, int64_t border);
 /* tracks.c: emits a segment, and frees its sched. */
 int tracks_emit(struct tracks *k, struct segment *s);
@@ -190,13 +193,13 @@ void tracks_free_offs(struct tracks *k, size_t nr);
  */
 struct segment *segment_of_part(struct tracks *k, const struct tracks_part *part);
 struct segment *segment_of_lock(struct tracks *k, const struct lock_event *e);
-/* asleep: for the time until the wake-up, else for the time after it. */
+/* asleep: the segment is the time until the wake-up; else it is the time after it. */
 struct segment *segment_of_off(struct tracks *k, const struct tracks_off *at, bool asleep);
 struct segment *segment_of_call(struct tracks *k, const struct syscall *c);
 struct segment *segment_of_flow(struct tracks *k, const struct flow_call *c);
 void segment_of_frame(struct tracks *k, struct segment *s, const struct frame *f, int64_t start,
 		      int64_t end);
-/* Is the sleep a part of the wait?  Then it is recorded in the wait. */
+/* Is the sleep a part of the wait?  Then it is added to the segment of the wait. */
 bool segment_has_sleep(const struct segment *wait, const struct tracks_off *at);
 int segment_add_sleep(struct tracks *k, struct segment *wait, const struct tracks_off *at);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reads the rows of a trace and sorts them by thread and time: one pass each for functions and
- * locks, kernel events and requests, and one before to find how long a function must be when not
- * all are retained.
+ * locks, kernel events, and requests.  If not all functions are retained, a pass before these finds
+ * how long a function must be.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
-#ifndef MEMORY		/* fewer: tests/fuzz */
+#ifndef MEMORY		/* tests/fuzz sets a smaller one */
 #define MEMORY		(192UL << 20)
 #endif
 
-/* Reports progress: done of about nr things were read, which moves it between two shares. */
+/* Reports progress: done of about nr rows were read; the result is between from and to. */
 static void report_progress(const struct tracks *k, const char *what, double from, double to,
 			    uint64_t done, uint64_t nr)
 {
@@ -132,7 +132,7 @@ static int add_funcs(void *arg, const struct reader_rows *rows)
 			k->result->nr_left_out++;
 			continue;
 		}
-		/* The margin is the time in which its start or end may be. */
+		/* The row is needed if the function may have been running in the range. */
 		if (!is_wanted(k, row->tid, e.start_min, e.end_max))
 			continue;
 		ret = spill_add(&k->funcs, model_thread_order(k->m, row->tid, row->start_max),
@@ -142,8 +142,8 @@ static int add_funcs(void *arg, const struct reader_rows *rows)
 }
 
 /*
- * Repetitions.  Most need none; where a scanner had little of the CPU, functions whose bounds
- * overlap make it a chain.
+ * Repetitions.  Mostly none is needed; if the scanner ran seldom, functions whose bounds overlap
+ * form a chain.
  */
 #define WIDER_MAX	64
 
@@ -162,7 +162,7 @@ static int widen(void *arg, const struct reader_rows *rows)
 
 		if (e.is_truncated || !w->wants(w->arg, rows->func[i].tid, e.start_min, e.end_max))
 			continue;
-		/* A function may have begun, or ended, on either side of a border. */
+		/* A function may have begun or ended before the range, or after it. */
 		if (e.start_max >= w->from)
 			w->lo = min(w->lo, e.start_min);
 		if (e.end_max >= w->from)
@@ -207,7 +207,7 @@ static int add_lock(void *arg, const struct lock_event *e)
 			 sizeof(*e));
 }
 
-/* The starts of holds are bounded by the same rows that become functions. */
+/* Functions and locks are read together, because functions bound the starts of holds. */
 static int read_funcs_and_locks(struct tracks *k)
 {
 	struct lock_events_options options = {
@@ -241,7 +241,7 @@ static int emit_wakeup(struct tracks *k, const struct sched_off *off)
 static int on_off(void *arg, const struct sched_off *off)
 {
 	struct tracks *k = arg;
-	/* The spans follow directly behind it. */
+	/* The spans follow the event in memory. */
 	struct {
 		struct sched_off off;
 		struct sched_span spans[SCHED_SPANS_MAX];
@@ -373,7 +373,7 @@ static int add_moments(void *arg, const struct reader_rows *rows)
 	return ret;
 }
 
-/* They bound functions, also in threads and times from which nothing else is needed. */
+/* Reads moments of requests, which bound functions, for all threads and times. */
 static int read_moments(struct tracks *k)
 {
 	struct reader_filter filter = ROWS_WITHIN(k->o->from, k->o->to);
@@ -383,7 +383,7 @@ static int read_moments(struct tracks *k)
 
 int tracks_read(struct tracks *k)
 {
-	/* These are sixteenths of the memory, in the order of sources. */
+	/* Shares of the memory in sixteenths, in the order of sources. */
 	static const uint8_t shares[NR_TRACKS_SOURCES] = { 5, 2, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1 };
 	size_t memory = k->o->memory ? k->o->memory : MEMORY;
 	struct lives_result result;

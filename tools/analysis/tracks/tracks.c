@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Emits everything, thread by thread; see tracks.h.  The passes over the trace are in
+ * Emits all segments, thread by thread; see tracks.h.  The passes over the trace are in
  * tracks-read.c; here each thread is assembled, window by window.
  */
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
-/* Segments of one window that are no functions */
+/* Segments of one window other than functions */
 
 COMPARE(segment_compare, struct segment, UP(start) UP(depth) DOWN(end) UP(kind))
 
@@ -28,7 +28,7 @@ int tracks_emit(struct tracks *k, struct segment *s)
 	return ret;
 }
 
-/* Merges both lists in order; segments that start behind the border are for the next window. */
+/* Merges both lists in order; segments that start after the border are for the next window. */
 static int emit_window(struct tracks *k)
 {
 	size_t f = 0, o = 0;
@@ -67,8 +67,8 @@ static int emit_window(struct tracks *k)
 }
 
 /*
- * The innermost frame had begun when its thread was switched out, and lasted until it ran again.
- * If the recorder knew that, this changes nothing.
+ * When a thread was switched out, its innermost frame had begun, and it lasted until the thread ran
+ * again.  If the recorder has used this already, the bounds do not change.
  */
 static void tighten_by_offs(struct tracks *k)
 {
@@ -105,8 +105,8 @@ static int read_moment(struct tracks *k)
 }
 
 /*
- * The thread itself reported what it was in when a request began or ended.  Moments of
- * earlier windows bound frames of this one that began early, against their estimate.
+ * When a request began or ended, the thread itself reported its innermost frame.  Moments of
+ * earlier windows bound frames of this window that began before their estimated start.
  */
 static int tighten_by_requests(struct tracks *k, int64_t before)
 {
@@ -120,7 +120,7 @@ static int tighten_by_requests(struct tracks *k, int64_t before)
 	return ret;
 }
 
-/* The share is about that of the sorted things that became segments. */
+/* Reports the share of the sorted rows that have become segments. */
 static void report_progress(const struct tracks *k)
 {
 	uint64_t all = k->funcs.nr + k->locks.nr + k->offs.nr +
@@ -138,7 +138,7 @@ static int do_window(struct tracks *k)
 	int64_t ahead;
 	int ret = tracks_read_frames(k);
 
-	/* Events behind the border still bound the starts of frames in the margin. */
+	/* Events after the border bound the starts of frames that are only needed for estimates. */
 	ahead = k->is_last ? INT64_MAX : k->funcs.head.minor;
 	if (!ret)
 		ret = tracks_read_locks(k, ahead);
@@ -148,7 +148,7 @@ static int do_window(struct tracks *k)
 		ret = tracks_read_calls(k, ahead);
 	if (!ret)
 		ret = tracks_read_flows(k, ahead);
-	/* All that may lower the border must come before what is emitted because of it. */
+	/* Everything that may lower the border must be done before segments are emitted. */
 	if (!ret)
 		ret = tracks_add_requests(k);
 	if (!ret)
@@ -203,7 +203,7 @@ static int do_thread(struct tracks *k, uint64_t major, const struct thread *thre
 	return ret ? ret : tracks_emit_events_until(k, INT64_MAX);
 }
 
-/* Finds the smallest key of all that is left; returns false if nothing is left. */
+/* Finds the next thread: the smallest key of all sources; returns false if all are read. */
 static bool next_major(const struct tracks *k, uint64_t *major)
 {
 	bool found = false;
@@ -234,7 +234,7 @@ static int do_threads(struct tracks *k)
 		struct party who = { .kind = PARTY_TASK, .tid = major };
 		struct thread stranger = { .tid = major };
 
-		/* ldb's own threads are among them. */
+		/* The waker may be one of ldb's own threads. */
 		party_identify(m, &who, 0);
 		stranger.name = who.name ? who.name : "";
 		ret = do_thread(k, major, &stranger);

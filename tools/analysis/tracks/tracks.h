@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Emits all segments, thread by thread: for pages and exports, which need all of a recording and
+ * Emits all segments, thread by thread: for pages and exports, which need the whole recording and
  * not one request.
  *
  * Segments are those of timeline.h, with the same estimates and names, but not clipped to a
  * request.  FUNCTIONs are clipped to their callers, so that they nest.  A thread's segments come by
- * start; of those that start together the outer one comes first.  A writer of start and end
- * events only needs a stack: it ends the segments that have ended by the start of the next.
- * Each segment is emitted once.
+ * start; of segments that start together the outer one comes first.  So a writer of start and end
+ * events only needs a stack: before each segment, it ends those that have ended.  Each segment is
+ * emitted once.
  *
- * duration_ns and duration_resolution_ns of a segment are what ldb-report counts
- * for it; they were not clipped, and their sums are those of the report.
+ * duration_ns and duration_resolution_ns of a segment are not clipped, so that their sums are those
+ * of ldb-report.
  *
- * Blockers are not set: there is no blocks_req, no level.
+ * blocks_req and level are not set.
  *
  * Memory is bounded by tracks_options.memory, whatever the length of the trace:  the rest is
  * sorted in temporary files (spill.h).
@@ -25,21 +25,21 @@
 #include "facts/sched.h"
 
 struct tracks_options {
-	int64_t from, to;	/* ticks: what overlaps */
+	int64_t from, to;	/* ticks: segments that overlap */
 	const char *thread;	/* tid or glob of the name; NULL: all */
-	uint64_t max_functions;	/* how many, the longest; 0: all */
+	uint64_t max_functions;	/* only so many, the longest; 0: all */
 	int64_t min_ns;		/* shorter invocations are left out */
 	size_t memory;		/* bytes, about; 0: 192 MiB */
 	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */
 	void *progress_arg;
 	/*
-	 * This may be NULL.  Is anything of that thread needed in [start, end]?  If not, its
-	 * functions, locks and times off the CPU there are left out.
+	 * May be NULL.  Returns whether segments of that thread are needed in [start, end]; if not,
+	 * its functions, locks and times off the CPU there are left out.
 	 */
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
 	void *wants_arg;
-	bool no_requests;	/* the caller knows them: no REQUEST, QUEUE or request() */
-	bool with_irqs, with_faults;	/* among the segments */
+	bool no_requests;	/* leave out REQUEST, QUEUE and request() */
+	bool with_irqs, with_faults;	/* add these to the segments */
 	bool with_marks;	/* EVENTs of the program */
 	bool with_calls;	/* system calls as segments; those in which a thread slept are always named */
 	bool no_functions;
@@ -62,7 +62,7 @@ struct tracks_wakeup {
 	uint32_t waker_cpu;	/* where the waker was; CPU_UNKNOWN */
 };
 
-/* A task ran on a CPU.  Kernel events do not name the running task at all times. */
+/* A task ran on a CPU.  The running task is not known at all times. */
 struct tracks_run {
 	uint32_t cpu;
 	struct party who;	/* identified; never PARTY_NONE */
@@ -72,23 +72,23 @@ struct tracks_run {
 };
 
 /*
- * These may be NULL.  Non-zero stops, and is returned.  Runs, wake-ups and migrations come
- * first, for all threads together, in the order of time in which each is known: a run's end, the
- * time a woken thread came to run.  Then the threads by tid, each with its segments; then the
- * requests by start.  Pointers are valid until the call returns; symbols, names and threads of
- * the model as long as the model.
+ * The functions may be NULL.  A return value other than 0 ends tracks_each(), and is returned.
+ * Runs, wake-ups and migrations come first, for all threads together, in the order of time in which
+ * each is known: a run's end, the time a woken thread came to run.  Then the threads by tid, each
+ * with its segments; then the requests by start.  Pointers are valid until the call returns;
+ * symbols, names and threads of the model as long as the model.
  */
 struct tracks_sink {
 	int (*thread)(void *arg, const struct thread *t);	/* its segments follow */
 	int (*segment)(void *arg, const struct segment *s);
-	/* Those up to a segment come before it, as interrupts do. */
+	/* Samples up to the start of a segment come before it, as interrupts do. */
 	int (*sample)(void *arg, const struct sample *s);
 	int (*migration)(void *arg, const struct sched_migration *m);
 	int (*wakeup)(void *arg, const struct tracks_wakeup *w);
 	int (*run)(void *arg, const struct tracks_run *r);
 	int (*request)(void *arg, const struct life *life);
 	/*
-	 * The thread is off the CPU since an unknown time before the range.  It is in order with
+	 * The thread has been off the CPU since an unknown time before the range.  Ordered with
 	 * runs.
 	 */
 	int (*off_before)(void *arg, uint32_t tid);
@@ -103,19 +103,19 @@ struct tracks_result {
 	uint64_t nr_open_functions;	/* of those emitted: is_truncated */
 	uint64_t nr_not_kept;		/* sleeps on futexes, see futexes.h */
 	uint64_t nr_broken;		/* switches without their counterpart, see sched.h */
-	uint64_t nr_shifted;		/* functions moved to nest, by less than their resolution mostly */
+	uint64_t nr_shifted;		/* functions that were moved so that they nest */
 };
 
 /* Adapts a segment that was cut: its running tasks become those of [start, end). */
 void segment_cut(const struct model *m, struct segment *s);
 
-/* Makes a copy of what the kernel events say, or frees it.  Returns 0 or -ENOMEM. */
+/* Replaces the segment's sched by a copy, or frees the copy.  Returns 0 or -ENOMEM. */
 int segment_copy_sched(struct segment *s);
 void segment_free_sched(struct segment *s);
 
 /*
- * Makes a range so wide that its functions are estimated as in all of the trace: events at the
- * time when one of them may have begun, or ended, bound that time.  Returns 0 or -ENOMEM.
+ * Widens a range until its functions are estimated as in the whole trace: events outside of it may
+ * bound the start or end of a function.  Returns 0 or -ENOMEM.
  */
 int tracks_widen(struct model *m, bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end),
 		 void *arg, int64_t *from, int64_t *to);
