@@ -31,7 +31,7 @@ patch_check -f $(source_files kmod | grep -E '\.(c|h)$' | grep -vE '^kmod/(compa
 ok_empty "kmod/"
 patch_check --ignore LINUX_VERSION_CODE,CONSTANT_COMPARISON -f "$TOP/kmod/compat.h" >"$WORK/list"
 ok_empty "kmod/compat.h, but for its purpose"
-patch_check --ignore CAMELCASE -f "$TOP"/kmod/uapi/linux/*.h >"$WORK/list"
+patch_check --ignore CAMELCASE -f "$TOP/kmod/uapi/linux/"*.h >"$WORK/list"
 ok_empty "kmod/uapi/, but for _Static_assert"
 
 printf '// SPDX-License-Identifier: GPL-2.0\nint f(void) {\n\tsmp_mb();\n\treturn 0 ;\n}\n' >"$WORK/bad.c"
