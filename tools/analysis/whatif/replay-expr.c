@@ -76,7 +76,7 @@ static int parse_count(struct parser *p, const char *end, unsigned *n)
 	return 0;
 }
 
-/* The name is [at, end), without a "()" at its end. */
+/* The name is [at, end), without "()" at its end. */
 static int parse_name(struct parser *p, const char *end, struct whatif_change *c)
 {
 	const char *at = p->at;
@@ -91,7 +91,10 @@ static int parse_name(struct parser *p, const char *end, struct whatif_change *c
 	return c->name ? 0 : -ENOMEM;
 }
 
-/* A glob may have stars itself: the last one that digits or nothing follow is the factor's. */
+/*
+ * A glob may contain stars: the last star that is followed by digits, or by nothing, precedes the
+ * factor.
+ */
 static int parse_scaled(struct parser *p, struct whatif_change *c)
 {
 	const char *star = strrchr(p->at, '*');

@@ -15,14 +15,14 @@
 
 #define PIECES_MAX	(2 * (size_t)WHATIF_ITEMS_MAX)
 
-struct known {			/* what the expressions say of a function */
+struct known {			/* the changes that concern a function */
 	const struct symbol *func;
 	uint32_t inside, self;	/* bits: changes */
 };
 
 struct level {			/* an invocation that is open */
 	int64_t end;
-	uint32_t inside, self;	/* inside: of the callers, too */
+	uint32_t inside, self;	/* inside: also those of the callers */
 };
 
 struct replay_funcs {
@@ -90,7 +90,7 @@ static const struct known *get_known(struct replay_funcs *f, const struct symbol
 	return k;
 }
 
-/* Adds the changes that hold from then on. */
+/* Adds the changes that apply from that time on. */
 static void set_changes(struct replay_funcs *f, int64_t at)
 {
 	const struct level *top = f->nr_levels ? &f->levels[f->nr_levels - 1] : NULL;

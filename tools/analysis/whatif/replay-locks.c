@@ -3,8 +3,8 @@
  * Simulates locks.  With WHATIF_FIFO a release hands the lock over to the first waiter, which
  * has it from then on and continues after its delay.  With WHATIF_BARGING the lock is free from
  * the release on; the first waiter tries after its delay, and waits again if another thread came
- * before.  WHATIF_RECORDED is the same, but waiters come in the order in which they got it in the
- * recording.  Readers that wait directly one after the other get it together.
+ * before.  WHATIF_RECORDED is the same, but waiters are sorted by the order in which they got the
+ * lock in the recording.  Consecutive readers in the list get the lock together.
  */
 #include "base/search.h"
 #include "replay-sim.h"
@@ -53,7 +53,9 @@ static const struct replay_pass *pass_of(const struct replay *r, int64_t serial)
 	return lo < r->nr_passes && r->passes[lo].serial == serial ? &r->passes[lo] : NULL;
 }
 
-/* A waiter will try again, with the delay that it had in the recording. */
+/*
+ * Sets the time at which a woken waiter tries again, with the delay that it had in the recording.
+ */
 static void set_try(struct sim *s, uint32_t runner)
 {
 	const struct step *st = sim_step_of(s, runner);
@@ -74,7 +76,7 @@ static void wake(struct sim *s, uint32_t runner)
 	set_try(s, runner);
 }
 
-/* The first waiter, or all readers before the first writer, will try. */
+/* Wakes the first waiter, or all readers before the first writer. */
 static void wake_first(struct sim *s, const struct sim_lock *l)
 {
 	for (uint32_t i = l->waiters.first; i != NONE; i = s->runners[i].next) {
@@ -88,7 +90,7 @@ static void wake_first(struct sim *s, const struct sim_lock *l)
 	}
 }
 
-/* Lets those waiters continue that can. */
+/* Lets waiters continue, as far as the lock is free for them. */
 static void serve(struct sim *s, struct sim_lock *l)
 {
 	if (s->run->policy != WHATIF_FIFO) {
@@ -110,7 +112,10 @@ static void serve(struct sim *s, struct sim_lock *l)
 	}
 }
 
-/* A waiter was woken, and the lock was free then.  Returns true if it has to wait again. */
+/*
+ * A waiter that was woken when the lock was free tries to take it.  Returns true if it has to wait
+ * again.
+ */
 static bool try_again(struct sim *s, uint32_t runner, const struct step *st, struct sim_lock *l)
 {
 	struct runner *a = &s->runners[runner];
@@ -119,7 +124,7 @@ static bool try_again(struct sim *s, uint32_t runner, const struct step *st, str
 	a->is_woken = false;
 	if (!is_free_for(l, is_shared) || (!is_shared && l->waiters.first != runner)) {
 		a->nr_tries += a->nr_tries < UINT8_MAX;
-		/* A waiter that sleeps again is the last, as with futexes. */
+		/* A waiter that sleeps again goes to the end of the list, as with futexes. */
 		if (s->run->policy == WHATIF_BARGING) {
 			sim_list_remove(s, &l->waiters, runner);
 			sim_list_add(s, &l->waiters, runner);
@@ -133,7 +138,7 @@ static bool try_again(struct sim *s, uint32_t runner, const struct step *st, str
 	return false;
 }
 
-/* Returns true if it has to wait. */
+/* Returns true if the runner has to wait. */
 bool sim_acquire(struct sim *s, uint32_t runner, const struct step *st)
 {
 	struct runner *a = &s->runners[runner];

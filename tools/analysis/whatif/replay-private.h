@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declares what the files of the replay share, grouped by file.
+ * Declarations that only the files of the replay use, grouped by file.
  *
- * Items are what was recorded, by thread; steps are what is replayed.  All times are
- * nanoseconds of the recording.
+ * Items are recorded events of a thread; steps are what is replayed.  All times are nanoseconds of
+ * the recording.
  */
 #ifndef WHATIF_REPLAY_PRIVATE_H
 #define WHATIF_REPLAY_PRIVATE_H
@@ -15,16 +15,16 @@
 #define NONE	UINT32_MAX
 
 enum item_kind {
-	ITEM_PART,		/* works on a request; object: its index in parts */
-	ITEM_PUT,		/* puts one into a queue; object: index of the queue part */
+	ITEM_PART,		/* span of a request; object: its index in parts */
+	ITEM_PUT,		/* puts a request into a queue; object: index of the queue's part */
 	ITEM_POST,		/* wakes another thread; object: number of the event */
 	ITEM_HOLD,		/* object: lock */
-	ITEM_WAIT,		/* for a lock; mid: when its last holder let go, or blind */
-	ITEM_FAILED,		/* waited for a lock and did not get it */
-	ITEM_EVENT,		/* until another thread woke it, mid; object: number of the event */
-	ITEM_FIXED,		/* until something else woke it */
+	ITEM_WAIT,		/* for a lock; mid: when its last holder released it, or blind */
+	ITEM_FAILED,		/* a wait for a lock that ended without it */
+	ITEM_EVENT,		/* until another thread woke it, at mid; object: the event */
+	ITEM_FIXED,		/* asleep until anything else woke it */
 	ITEM_JOIN,		/* object: actor */
-	ITEM_IO,		/* asleep in the kernel for a time of its own */
+	ITEM_IO,		/* asleep in I/O */
 	ITEM_SLEEP,		/* asleep until a time, or for one */
 	ITEM_RUNNABLE, ITEM_PREEMPTED,
 };
@@ -32,23 +32,23 @@ enum item_kind {
 #define ITEM_F_SHARED	1	/* HOLD, WAIT: as a reader */
 #define ITEM_F_PAIRED	2	/* WAIT: a HOLD follows; HOLD: follows a WAIT */
 #define ITEM_F_BLIND	4	/* WAIT: it is not known who held the lock */
-#define ITEM_F_IDLE	8	/* of a kind in which threads wait for work */
+#define ITEM_F_IDLE	8	/* a kind of sleep in which threads wait for work */
 
 struct item {
 	int64_t start, end, mid;
 	uint32_t actor, object;
 	uint8_t kind, flags;	/* enum item_kind, ITEM_F_* */
 	uint8_t nr_passes;	/* WAIT: how often threads that had not waited took the lock meanwhile */
-	uint32_t pass_ns;	/* how long at most after a release */
+	uint32_t pass_ns;	/* the longest time of these after a release */
 };
 
 enum step_kind {
 	STEP_RUN,		/* base, or scaled if something is changed */
-	STEP_SLEEP,		/* the same, without a CPU */
+	STEP_SLEEP,		/* the same, off the CPU */
 	STEP_UNTIL,		/* base: the time */
 	STEP_DELAY,		/* never scaled */
 	STEP_CPU,		/* waits for a CPU */
-	STEP_ACQUIRE,		/* base: from release to having it; scaled: serial number */
+	STEP_ACQUIRE,		/* base: from release to acquisition; scaled: serial number */
 	STEP_RELEASE,		/* scaled: that of its acquisition */
 	STEP_BEGIN, STEP_END,	/* object: request instance */
 	STEP_PUT, STEP_TAKE,	/* object: queue part; TAKE: base: delay */
@@ -58,8 +58,8 @@ enum step_kind {
 };
 
 #define STEP_F_SHARED		1
-#define STEP_F_WAITED		2	/* ACQUIRE: base is its own */
-#define STEP_F_IDLE		2	/* TAKE: the thread was there first */
+#define STEP_F_WAITED		2	/* ACQUIRE: base was recorded */
+#define STEP_F_IDLE		2	/* TAKE: the thread waited for the item */
 #define STEP_F_PREEMPTED	4	/* CPU */
 
 struct step {
@@ -72,8 +72,8 @@ struct replay_part {		/* of a request instance */
 	int64_t start, end;
 	uint64_t queue;
 	uint32_t life;
-	uint32_t actor;		/* the one that worked or put; NONE: it came from outside */
-	uint32_t item;		/* on a thread: the queue part it took, or NONE */
+	uint32_t actor;		/* that worked on it or put it; NONE: from outside */
+	uint32_t item;		/* on a thread: the queue part that it took, or NONE */
 	uint32_t pool;		/* queue part: index of its pool, or NONE */
 	bool is_queue, is_first;
 };
@@ -85,18 +85,18 @@ struct replay_life {
 	bool is_counted;	/* complete, and wanted */
 };
 
-struct replay_actor {		/* a thread, or what comes from outside */
+struct replay_actor {		/* a thread, or the source of requests from outside */
 	uint32_t tid;
 	size_t first_step, nr_steps;
-	uint32_t pool;		/* if it takes from this alone, and so do others; else NONE */
+	uint32_t pool;		/* if it takes from this pool only, which is shared; else NONE */
 };
 
 struct replay_pool {		/* a queue and the threads that take from it */
 	uint64_t queue;
 	uint32_t taker;		/* the first; NONE: none */
 	unsigned nr_takers;
-	bool is_shared;		/* any thread that is free takes the next one */
-	int64_t idle_ns, busy_ns; /* delays: taker was there first, or item was */
+	bool is_shared;		/* the next item goes to any thread that is free */
+	int64_t idle_ns, busy_ns; /* delays, if the taker or if the item waited */
 };
 
 struct replay_lock {
@@ -106,16 +106,16 @@ struct replay_lock {
 	int64_t handover_ns;	/* median */
 	unsigned nr_shards;
 	double factor;		/* of holds */
-	uint32_t changes;	/* bits: those about it */
+	uint32_t changes;	/* bits: changes of this lock */
 };
 
 struct replay_pass {		/* a wait during which threads that came later took the lock */
 	int64_t serial;		/* of the acquisition */
-	int64_t delay;		/* from a release: until then it was not awake */
+	int64_t delay;		/* from a release until the waiter was awake */
 	unsigned nr;
 };
 
-struct replay_piece {		/* from here on a thread's time is scaled by this */
+struct replay_piece {		/* from at on a thread's time is scaled by the factor */
 	int64_t start;
 	uint32_t actor;
 	double factor;
@@ -127,8 +127,8 @@ struct replay {
 	struct whatif *w;
 	char *err;
 	size_t err_size;
-	int ret;		/* of a failure; what is made after it does not count */
-	int64_t spare[16];	/* without memory: an element of any array */
+	int ret;		/* of a failure; later results are not valid */
+	int64_t spare[16];	/* used if there is no memory for an element */
 	struct replay_life *lives;
 	size_t nr_lives, room_lives;
 	struct replay_part *parts;
@@ -157,8 +157,8 @@ struct replay {
 __attribute__((format(printf, 2, 3))) int replay_refuse(struct replay *r, const char *format, ...);
 
 /*
- * Adds an element to an array, to be set, with nr_array and room_array in the same struct.
- * Without memory ret is -ENOMEM, and the element is a scratch one that is never read.
+ * Returns a new element of an array, which has nr_array and room_array in the same struct.  If
+ * there is no memory, ret is -ENOMEM, and the element is r->spare, which is never read.
  */
 #define replay_add(r, of, array) __extension__ ({						\
 	_Static_assert(sizeof(*(of)->array) <= sizeof((r)->spare), "room for one that is spare"); \
@@ -177,9 +177,9 @@ struct item *replay_add_item(struct replay *r, enum item_kind kind, uint32_t act
 
 /* replay-queues.c */
 void replay_read_lives(struct replay *r);
-/* Makes a new actor, for something that is no thread. */
+/* Makes a new actor, for something other than a thread of the model. */
 uint32_t replay_new_actor(struct replay *r, uint32_t tid);
-/* Returns the actor that is no thread of the model, or NONE. */
+/* Returns the actor of a tid that is not a thread of the model, or NONE. */
 uint32_t replay_find_stranger(const struct replay *r, uint32_t tid);
 
 /* replay-funcs.c: when which factor applies to a thread */
@@ -203,7 +203,7 @@ struct replay_run {
 	enum whatif_policy policy;
 	bool is_changed;	/* scaled durations, shards, CPUs */
 	bool no_preempt;
-	unsigned nr_cpus;	/* new ones */
+	unsigned nr_cpus;	/* additional CPUs */
 	int64_t *latency_ns;	/* by request instance; -1: it did not end */
 };
 int replay_simulate(const struct replay *r, struct replay_run *run);

@@ -2,9 +2,9 @@
 /*
  * Replays requests and the queues they go through.
  *
- * A thread that takes from a queue is a server of it.  If several threads take only from one
- * queue, they are alike: in the replay the next request goes to whichever is free.  A thread
- * that takes from several queues takes the same requests as in the recording.
+ * A thread that takes from a queue is a server of it.  If several threads take from one queue only,
+ * the next request goes to any of them that is free.  A thread that takes from several queues takes
+ * the same requests as in the recording.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -48,7 +48,10 @@ static bool is_wanted(const struct replay *r, const struct life *life)
 	       (!r->o->class || !fnmatch(r->o->class, life->class, 0));
 }
 
-/* Its start is not when the program put it there: it was tagged when it was taken out. */
+/*
+ * Did the request come from outside?  Then it was tagged when it was taken out of the queue, and
+ * its arrival is not an action of the program.
+ */
 static bool is_from_outside(const struct life *life, size_t nr)
 {
 	const struct life_part *p = &life->parts[nr];
@@ -57,10 +60,7 @@ static bool is_from_outside(const struct life *life, size_t nr)
 	       (!nr || life->parts[nr - 1].is_queue || life->parts[nr - 1].tid != p->tid);
 }
 
-/*
- * Returns the part in a queue from which this part on a thread was taken, and which ended then.
- * NONE: there is none.
- */
+/* Returns the part in a queue that ended when this part on a thread began; NONE: there is none. */
 static uint32_t queue_of(const struct replay *r, const struct life *life, size_t nr)
 {
 	const struct life_part *from = &life->parts[nr];
@@ -105,7 +105,7 @@ static int on_life(void *arg, struct life *life)
 
 /* Pools */
 
-/* only is the one thread that takes from it, or NONE. */
+/* only is the single thread that takes from the pool, or NONE. */
 static struct replay_pool *get_pool(struct replay *r, struct hash *pools, uint64_t queue,
 				    uint32_t only)
 {
@@ -134,7 +134,7 @@ static void set_pools(struct replay *r, struct hash *pools, bool *is_mixed)
 		if (p->is_queue || p->item == NONE)
 			continue;
 		q = &r->parts[p->item];
-		/* Work that comes to a thread from outside belongs to it: no other can take it. */
+		/* Requests that come to a thread from outside are taken by this thread only. */
 		pool = get_pool(r, pools, q->queue, q->actor == NONE ? p->actor : NONE);
 		q->pool = pool - r->pools;
 		a = &r->actors[p->actor];
@@ -147,7 +147,10 @@ static void set_pools(struct replay *r, struct hash *pools, bool *is_mixed)
 	}
 }
 
-/* A pool whose takers are not alike is split: each thread takes the same requests as in the recording. */
+/*
+ * If a thread also takes from other queues, its pool is not shared: each thread takes the same
+ * requests as in the recording.
+ */
 static void set_shared(struct replay *r, const bool *is_mixed)
 {
 	for (size_t i = 0; i < r->nr_pools; i++)

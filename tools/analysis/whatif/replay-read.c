@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads what was recorded of each thread, as items: all segments of tracks.h that take time or
- * for which others may wait.
+ * Makes items of each thread's recorded segments (tracks.h): those that take time, or for whose end
+ * other threads may wait.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -90,8 +90,8 @@ static void add_lock(struct reading *g, const struct segment *s)
 	struct item *i;
 
 	/*
-	 * A hold that was not stamped began as late as possible, because a lock is usually taken
-	 * just before it is used; but it began before the threads that waited for it.
+	 * A hold without a recorded start is assumed to begin as late as possible, because a lock
+	 * is usually taken just before it is needed, but before the waits of other threads for it.
 	 */
 	if (is_hold && s->resolution_ns > 0)
 		start += s->resolution_ns - 1;
@@ -115,7 +115,10 @@ static struct item *add_item(struct reading *g, enum item_kind kind, const struc
 	return replay_add_item(g->r, kind, g->actor, s->start_ns, s->end_ns, object);
 }
 
-/* Adds an item that lasts until the thread ran again, else until the wait ended. */
+/*
+ * Adds an item that lasts until the thread ran again, or, if that is not known, until the wait
+ * ended.
+ */
 static struct item *add_until(struct reading *g, enum item_kind kind, const struct segment *s,
 			      const struct thread *t)
 {
@@ -123,7 +126,7 @@ static struct item *add_until(struct reading *g, enum item_kind kind, const stru
 			t ? (uint32_t)(t - g->r->m->threads) : NONE);
 }
 
-/* A thread that another one of the program woke is woken by it in the replay, too. */
+/* If a thread of the program ended the sleep, it does so in the replay, too. */
 static void add_event(struct reading *g, const struct segment *s)
 {
 	const struct party *waker = s->sched ? &s->sched->waker : NULL;
@@ -161,7 +164,9 @@ static void add_cpu(struct reading *g, const struct segment *s)
 	bool is_preempted = s->kind == SEGMENT_PREEMPTED;
 	struct item *event = g->last_event ? &g->r->items[g->last_event - 1] : NULL;
 
-	/* A wait ends when its thread runs again, but its waker woke it before. */
+	/*
+	 * The waker woke the thread before the end of the wait, which is when the thread ran again.
+	 */
 	if (event && s->start_ns >= event->start && s->start_ns < event->mid && !is_preempted)
 		event->mid = s->start_ns;
 	for (size_t i = 0; i < g->r->w->nr_changes; i++) {
@@ -228,11 +233,11 @@ static int on_thread(void *arg, const struct thread *t)
 	return g->r->ret;
 }
 
-/* The following adds the other half of events, on the waking thread. */
+/* The following adds the wake-ups to the waking threads */
 
 struct asleep {
 	int64_t start, end;
-	int64_t since;		/* start of what this is a part of */
+	int64_t since;		/* start of the item that contains this one */
 	uint32_t actor;
 };
 
@@ -243,7 +248,7 @@ struct sleepers {
 
 COMPARE(asleep_compare, struct asleep, UP(actor) UP(start) DOWN(end))
 
-/* The call that waits is one item, the sleeps in it are others. */
+/* A waiting call and the sleeps in it are separate items: finds the call of each sleep. */
 static void find_outer(struct sleepers *w)
 {
 	const struct asleep *outer = NULL;
@@ -281,8 +286,9 @@ static void find_sleepers(struct replay *r, struct sleepers *w)
 }
 
 /*
- * A sleeping thread wakes no other.  A wake-up has the time when the woken thread was in a run
- * queue: a different CPU may have put it there, and the waker may have gone to sleep since.
+ * Returns when the waker was last awake.  The recorded time of a wake-up is when the woken thread
+ * was in a run queue; another CPU may have put it there, and the waker may have gone to sleep
+ * before that.
  */
 static int64_t awake_at(const struct sleepers *w, uint32_t actor, int64_t at)
 {
@@ -294,7 +300,7 @@ static int64_t awake_at(const struct sleepers *w, uint32_t actor, int64_t at)
 	return w->at[low - 1].since;
 }
 
-/* Adds when the wakers woke others, except those that cannot have done it. */
+/* Adds wake-ups to the threads that made them, unless these cannot have done so. */
 static void mend_events(struct replay *r)
 {
 	struct sleepers w;
@@ -341,7 +347,7 @@ void replay_read(struct replay *r)
 		replay_read_lives(r);
 	o.progress = r->o->progress;
 	o.progress_arg = r->o->progress_arg;
-	/* Functions are most of a recording. */
+	/* Functions are read only if needed, because they are the greatest part of a recording. */
 	if (!replay_wants_funcs(r))
 		o.min_ns = INT64_MAX / 4;
 	if (!r->ret)

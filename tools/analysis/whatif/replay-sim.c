@@ -2,9 +2,9 @@
 /*
  * Runs the replay, which is a discrete-event simulation.
  *
- * Each thread runs its steps until one takes time or has to wait; then the thread whose turn is
- * next continues.  Of those whose turn is at the same time, the one that asked first is the
- * first.  A thread waits for one thing at a time, so it is in one list at most.
+ * Each thread executes its steps until one takes time or has to wait; then the thread with the
+ * earliest turn continues.  Turns at the same time are in the order in which they were set.  A
+ * thread waits for one thing at a time, so it is in one list at most.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,14 +12,14 @@
 
 #include "replay-sim.h"
 
-/* New CPUs */
+/* Additional CPUs */
 
 static int64_t base_of(const struct sim *s, const struct step *st)
 {
 	return s->run->is_changed ? st->scaled : st->base;
 }
 
-/* The thread sleeps: if it ran on a new CPU, that one is free for another. */
+/* The thread sleeps: if it ran on an additional CPU, that becomes free. */
 void sim_leave_cpu(struct sim *s, uint32_t runner)
 {
 	uint32_t next;
@@ -42,7 +42,7 @@ static bool wait_for_cpu(struct sim *s, uint32_t runner, const struct step *st)
 {
 	struct runner *a = &s->runners[runner];
 
-	/* A thread that need not be woken stays on its CPU. */
+	/* A thread that did not sleep stays on its CPU. */
 	if (!(st->flags & STEP_F_PREEMPTED) && !a->has_slept)
 		return false;
 	if (a->has_new_cpu || (s->run->no_preempt && st->flags & STEP_F_PREEMPTED))
@@ -72,7 +72,9 @@ static int64_t delay_of(const struct sim *s, uint32_t item, bool is_idle)
 	return is_idle ? pool->idle_ns : pool->busy_ns;
 }
 
-/* Assigns the item to a runner: it continues behind where it was taken in the recording. */
+/*
+ * Assigns the item to a runner, which continues after the step that took the item in the recording.
+ */
 static void assign_item(struct sim *s, uint32_t runner, uint32_t item, bool is_idle)
 {
 	struct runner *a = &s->runners[runner];
@@ -109,7 +111,7 @@ static void put(struct sim *s, uint32_t item)
 	p->items.last = item;
 }
 
-/* The runner is at a TAKE, or at the end of its work: it gets an item and its next turn, or waits. */
+/* The runner is at a TAKE, or has finished an item: it gets the next item and a turn, or waits. */
 static void take_from_pool(struct sim *s, uint32_t runner, uint32_t pool)
 {
 	struct sim_pool *p = &s->pools[pool];
@@ -138,7 +140,7 @@ static void take_recorded(struct sim *s, uint32_t runner, uint32_t item)
 
 /* Events, ends */
 
-/* Returns true if it has to wait. */
+/* Returns true if the runner has to wait. */
 static bool await(struct sim *s, uint32_t runner, const struct step *st)
 {
 	s->runners[runner].has_slept = s->events[st->object] != THERE;
@@ -252,7 +254,7 @@ static bool do_step(struct sim *s, uint32_t runner)
 	default:
 		sim_leave_cpu(s, runner);
 		end(s, runner);
-		/* The thread may have more to do than in the recording. */
+		/* A thread of a pool may get more items than in the recording. */
 		if (s->r->actors[runner].pool != NONE)
 			take_from_pool(s, runner, s->r->actors[runner].pool);
 		return true;
@@ -267,7 +269,7 @@ static void do_turn(struct sim *s)
 
 	s->now = s->runners[runner].at;
 	sim_unset_turn(s, runner);
-	/* The thread's own CPU became free before a new one. */
+	/* The thread's own CPU became free before an additional one. */
 	if (s->runners[runner].wait == WAIT_CPU) {
 		s->runners[runner].wait = WAIT_NOTHING;
 		sim_list_remove(s, &s->cpu_waiters, runner);

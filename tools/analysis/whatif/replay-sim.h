@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares what the files of the simulation share, grouped by file. */
+/* Declarations that only the files of the simulation use, grouped by file. */
 #ifndef WHATIF_REPLAY_SIM_H
 #define WHATIF_REPLAY_SIM_H
 
@@ -10,20 +10,20 @@ enum wait_for { WAIT_NOTHING, WAIT_LOCK, WAIT_ITEM, WAIT_WORK, WAIT_EVENT, WAIT_
 struct runner {			/* a thread */
 	size_t step;
 	int64_t at;		/* its next turn, if it has one */
-	uint32_t heap;		/* its place in the heap, or NONE */
+	uint32_t heap;		/* its position in the heap, or NONE */
 	uint64_t order;
-	uint32_t next;		/* in the list it waits in */
+	uint32_t next;		/* next one in the list in which it waits */
 	uint8_t wait;
 	bool is_woken;		/* BARGING: will try again */
-	uint8_t nr_tries;	/* that failed */
-	bool has_slept;		/* in its last wait; else it did not have to wait */
-	bool has_lock;		/* the one it waited for was handed over */
+	uint8_t nr_tries;	/* failed attempts */
+	bool has_slept;		/* it slept in its last wait */
+	bool has_lock;		/* the lock that it waits for was handed over */
 	bool has_new_cpu;
 	bool has_exited;
-	uint32_t pool;		/* the pool whose items it takes; NONE: it has only its own steps */
+	uint32_t pool;		/* the pool whose items it takes; NONE: none */
 };
 
-/* No turn is later than this.  No step is longer than half of what is left. */
+/* No turn is later than this.  No step is longer than half of the remaining time. */
 #define SIM_END		(INT64_MAX / 2)
 
 struct list {			/* of runners or items */
@@ -48,11 +48,11 @@ struct sim {
 	size_t nr_heap;
 	uint64_t order;
 	struct sim_lock *locks;
-	size_t *first_lock;	/* by lock: of its shards */
+	size_t *first_lock;	/* by lock: index of its first shard */
 	struct sim_pool *pools;
-	uint32_t *next_item;	/* by part: in the list of its pool */
-	uint32_t *takers;	/* by part: the actor that waits for it; PUT: it is there */
-	uint32_t *events;	/* by event: the same */
+	uint32_t *next_item;	/* by part: next one in the list of its pool */
+	uint32_t *takers;	/* by part: the actor that waits for it; PUT: the part was put */
+	uint32_t *events;	/* by event: the same as takers */
 	struct list *exits;	/* by actor: the actors that wait for its end */
 	struct list cpu_waiters;
 	unsigned nr_free_cpus;
@@ -67,13 +67,13 @@ static inline const struct step *sim_step_of(const struct sim *s, uint32_t runne
 	return &s->r->steps[s->runners[runner].step];
 }
 
-/* replay-turns.c: turns of threads, and lists of those that have none */
+/* replay-turns.c: turns of threads, and lists of threads without a turn */
 void sim_set_turn(struct sim *s, uint32_t runner, int64_t at);
 void sim_unset_turn(struct sim *s, uint32_t runner);
 void sim_list_add(struct sim *s, struct list *l, uint32_t runner);
 uint32_t sim_list_take(struct sim *s, struct list *l);	/* the first, or NONE */
 void sim_list_remove(struct sim *s, struct list *l, uint32_t runner);
-/* Inserts it before those that got their lock later in the recording. */
+/* Inserts the runner before those that got their lock later in the recording. */
 void sim_list_sort_in(struct sim *s, struct list *l, uint32_t runner);
 
 /* replay-locks.c */

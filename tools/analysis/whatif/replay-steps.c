@@ -2,13 +2,12 @@
 /*
  * Makes steps of items, thread by thread.
  *
- * A cursor goes through the starts and ends of a thread's items.  Between the position where the
- * last item left it and the next item the thread runs; an item that takes time moves the cursor
- * to its end.
+ * A cursor goes through the starts and ends of a thread's items.  An item that takes time moves the
+ * cursor to its end; from the cursor to the next item the thread runs.
  *
  * When a thread waits for work between two requests that it takes from queues, this becomes one
- * TAKE, whose delay begins when both thread and request were there.  The sleeps, and the locks of
- * the queue, are in that delay.
+ * TAKE, whose delay begins when both the thread and the request are ready.  The delay contains the
+ * sleeps, and the locks of the queue.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,13 +22,13 @@
 #define SERIALS		1024
 #define SERIAL_TIME_MAX	((int64_t)1 << 52)	/* 52 days */
 #define WAY_MAX		4096	/* steps */
-#define SOLID_NS	50000	/* a hold as long as this is work, and not a part of the way to a queue */
+#define SOLID_NS	50000	/* a longer hold is work, and no access of a queue */
 #define GAPS_MIN	4
-#define SHORT_PART	20	/* anything shorter than this part of the long pauses is not a pause */
+#define SHORT_PART	20	/* pauses below 1/20 of the long ones are ignored */
 
 struct edge {
 	int64_t time;
-	uint32_t item;		/* from the actor's first */
+	uint32_t item;		/* counted from the actor's first */
 	uint8_t rank, is_end;
 };
 
@@ -52,14 +51,14 @@ struct maker {
 	struct pause *gaps;
 	size_t nr_gaps, room_gaps;
 	int64_t cursor;
-	size_t interval;	/* the step that moved it last, or SIZE_MAX */
+	size_t interval;	/* the step that moved the cursor last, or SIZE_MAX */
 	unsigned nr_open;	/* parts */
 	bool has_takes;
 	struct held held[HELD_MAX];
 	unsigned nr_held;
 	unsigned nr_serials;
-	size_t piece, end_pieces; /* of the thread's time; the one at the cursor */
-	bool is_idle;		/* it has been waiting for work since then */
+	size_t piece, end_pieces; /* pieces of the thread's time; the one at the cursor */
+	bool is_idle;		/* the thread has been waiting for work since then */
 	int64_t idle_since;
 	size_t idle_step;
 };
@@ -114,7 +113,7 @@ static void run_to(struct maker *k, int64_t to)
 	add_step(k, STEP_RUN, NONE, to - from)->scaled = scale(k, from, to);
 	k->cursor = to;
 	k->interval = SIZE_MAX;
-	/* Without kernel events a pause cannot be distinguished from work. */
+	/* Without kernel events a pause looks like work. */
 	if (!k->r->m->has_sched && !is_busy(k))
 		add_gap(k, from, to);
 }
@@ -164,7 +163,9 @@ static void wait_for_lock(struct maker *k, const struct item *i)
 		add_step(k, STEP_DELAY, NONE, i->end - i->start);
 	acquire(k, i, is_blind ? 0 : i->end - i->mid, is_blind ? 0 : STEP_F_WAITED);
 	k->interval = is_blind ? SIZE_MAX : r->nr_steps - 1;
-	/* Other threads took the lock while this one waited: it did not wake up fast enough. */
+	/*
+	 * Other threads took the lock while this one waited, because it took too long to wake up.
+	 */
 	if (i->nr_passes && !is_blind && !r->ret)
 		*replay_add(r, r, passes) = (struct replay_pass){ r->steps[r->nr_steps - 1].scaled,
 								  i->pass_ns, i->nr_passes };
@@ -174,7 +175,7 @@ static void wait_for_lock(struct maker *k, const struct item *i)
 	}
 }
 
-/* Items that take a time of their own */
+/* Items that take time */
 
 static void sleep_step(struct maker *k, const struct item *i)
 {
@@ -229,7 +230,7 @@ static void on_wait(struct maker *k, const struct item *from)
 	k->cursor = max(k->cursor, i->end);
 }
 
-/* The last part of a wait that is a step already may be a wait for a CPU. */
+/* Waits for a CPU, which may be the end of a wait that is a step already. */
 static void on_cpu(struct maker *k, const struct item *i)
 {
 	struct step *wait = k->interval < k->r->nr_steps ? &k->r->steps[k->interval] : NULL;
@@ -262,8 +263,8 @@ static bool has_serial(const struct step *steps, size_t nr, enum step_kind kind,
 }
 
 /*
- * Leaves out what the thread did on its way to the queue, but not what others may wait for.
- * Locks that it took on the way and still holds are taken afterwards: *late.
+ * Removes the steps with which the thread accessed the queue, except those for which others may
+ * wait.  Locks that it took there and still holds are taken afterwards: *late.
  */
 static void cut_way(struct maker *k, size_t from, struct step *late, unsigned *nr_late)
 {
@@ -373,7 +374,7 @@ static void on_post(struct maker *k, const struct item *i)
 }
 
 static const struct kind {
-	/* Ranks order what happens at the same time; an item without an end ends at its start. */
+	/* Ranks order edges at the same time.  An item without an end ends at its start. */
 	uint8_t rank, end_rank;
 	void (*on_begin)(struct maker *k, const struct item *i);
 	void (*on_end)(struct maker *k, const struct item *i);
@@ -393,7 +394,7 @@ static const struct kind {
 	[ITEM_SLEEP] = { 6, 0, on_wait, NULL },
 };
 
-#define RANK_LAST	7	/* an end does not come before its own start */
+#define RANK_LAST	7	/* the end of an item does not come before its start */
 
 /* Edges */
 
@@ -419,7 +420,7 @@ static void make_edges(struct maker *k, const struct item *items, size_t nr)
 
 COMPARE_NUMBERS(compare_ns, int64_t)
 
-/* Returns the shortest real pause: shorter ones are only the way from one step to the next. */
+/* Returns the shortest real pause; shorter ones are times between two steps. */
 static int64_t shortest(const struct pause *gaps, size_t nr)
 {
 	int64_t *lengths = calloc(nr + 1, sizeof(*lengths)), min;
@@ -448,10 +449,10 @@ static void add_sums(struct sums *s, double x, double y)
 }
 
 /*
- * A thread that pauses until a time begins again at that time, however long it worked before; one
- * that pauses for a time begins later if it worked for longer.  Nothing in a recording says which
- * it is, but the work before the pauses does: with a clock, each increase of the work makes the
- * pause equally shorter, so the slope of pauses over work is -1; else it is 0.
+ * Does the thread pause until a time (by a clock), or for a duration?  If it worked for longer, it
+ * continues at the same time in the first case, and later in the second.  No record says which it
+ * is, but in the first case each pause is shorter by the additional work before it, so the slope of
+ * pauses over work is -1; in the second case it is 0.
  */
 static bool is_clocked(const struct pause *gaps, size_t nr, int64_t *min_ns)
 {
@@ -473,18 +474,20 @@ static bool is_clocked(const struct pause *gaps, size_t nr, int64_t *min_ns)
 		last = g;
 	}
 	var = s.n * s.xx - s.x * s.x;
-	/* If the work is always the same, both give the same result, and a clock is more usual. */
+	/*
+	 * If the work is always equally long, both have the same result, and a clock is more usual.
+	 */
 	if (s.n < GAPS_MIN || var <= 0)
 		return true;
 	return (s.n * s.xy - s.x * s.y) / var < -0.5;
 }
 
-/* A pause that ends at a time ends then, whatever comes before. */
+/* A pause by a clock ends at its recorded end, whatever comes before it. */
 static void set_clocks(struct maker *k)
 {
 	int64_t min_ns;
 
-	/* A thread that waits for work has no pauses of its own. */
+	/* The pauses of a thread that takes from queues are waits for work. */
 	if (k->has_takes || !k->nr_gaps || !is_clocked(k->gaps, k->nr_gaps, &min_ns))
 		return;
 	for (size_t i = 0; i < k->nr_gaps; i++) {

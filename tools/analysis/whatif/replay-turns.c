@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts runners by their next turn, and has lists of runners that have no turn. */
+/* Sorts runners by their next turn, and implements lists of runners without a turn. */
 #include "base/heap.h"
 #include "replay-sim.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Examines waits for locks: which hold begins with them, which thread released the lock before
- * they ended, and how long it took from there to the end of the wait.
+ * Finds, for each wait for a lock, the hold that begins at its end, the thread that released the
+ * lock before, and the time from that release to the end of the wait.
  *
- * Threads that came later may have taken the lock before the waiter, because after a release it
- * took longer to wake up than they took to come.  A replay that gives it the lock right after that
- * release would differ from the recording.
+ * Threads that came later may have taken the lock before the waiter, because the waiter took long
+ * to wake up after a release.  A replay that gave the waiter the lock right after that release
+ * would differ from the recording.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 #define PASSES_MAX	100	/* of one wait */
 
-/* At the same time, ends come first, then what another thread may wait for. */
+/* Of items at the same time, ends come first, then those for which another thread may wait. */
 COMPARE(item_compare, struct item, UP(actor) UP(start) DOWN(end) UP(kind) UP(object))
 
 /* Finds the hold that begins when the wait ends. */
@@ -42,7 +42,7 @@ static void pair(struct replay *r, size_t nr)
 struct turn {			/* the lock changes hands */
 	uint32_t lock, actor;
 	int64_t tick;
-	bool is_taken;		/* by a thread that did not wait; else it is released */
+	bool is_taken;		/* by a thread that did not wait; else released */
 };
 
 /* Of a release and an acquisition at the same time, the release is first. */
@@ -62,7 +62,7 @@ static struct turn *list_turns(struct replay *r, size_t *nr)
 	for (size_t i = 0; i < r->nr_items && at; i++) {
 		const struct item *it = &r->items[i];
 
-		/* A hold that was too short to be recorded ended when it began. */
+		/* A hold that was too short to be recorded is assumed to end when it began. */
 		if (it->kind != ITEM_HOLD && (it->kind != ITEM_WAIT || it->flags & ITEM_F_PAIRED))
 			continue;
 		at[(*nr)++] = (struct turn){ it->object, it->actor, it->end, false };
@@ -219,8 +219,8 @@ static void set_delay(struct replay *r, uint64_t key, int64_t median)
 }
 
 /*
- * Sets delays of taking from a queue: the median of threads that were there first, and of the
- * others.
+ * Sets delays of taking from a queue: one median if the thread waited for the item, and one if the
+ * item waited.
  */
 void replay_set_delays(struct replay *r)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes a what-if prediction: reads, replays, checks itself, predicts; see replay.h. */
+/*
+ * Makes a what-if prediction: reads the recording, replays it without changes as a check, and
+ * replays it with the changes; see replay.h.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -80,7 +83,7 @@ static int check_names(struct replay *r)
 
 COMPARE_NUMBERS(value_compare, int64_t)
 
-/* Percentiles are of the nearest rank, as in the other reports. */
+/* Percentiles are computed by nearest rank, as in the other reports. */
 static void set_points(int64_t *values, size_t nr, int64_t *points)
 {
 	static const unsigned per_mille[] = { 500, 900, 990, 999, 1000 };
@@ -94,8 +97,8 @@ static void set_points(int64_t *values, size_t nr, int64_t *points)
 }
 
 /*
- * class may be NULL: all.  latency may be NULL: as measured.  Returns how many there are, or -1 if
- * one did not end.
+ * Collects latencies of a class (NULL: all), as replayed or, if latency is NULL, as measured.
+ * Returns their number, or -1 if a request did not end.
  */
 static ssize_t collect(const struct replay *r, const char *class, const int64_t *latency,
 		       int64_t *values)
@@ -114,7 +117,7 @@ static ssize_t collect(const struct replay *r, const char *class, const int64_t 
 	return nr;
 }
 
-/* Classes' names are stored once, so pointers are compared. */
+/* The name of a class is stored once, so pointers are compared. */
 static int find_classes(struct replay *r)
 {
 	struct whatif *w = r->w;
@@ -157,7 +160,7 @@ static int set_row(struct replay *r, enum row row, enum whatif_policy policy,
 		int64_t *points = points_of(c, row, policy);
 		ssize_t nr;
 
-		if (i && w->nr_classes == 1) {	/* the class is all there is */
+		if (i && w->nr_classes == 1) {	/* the only class: same as all */
 			memcpy(points, points_of(&w->all, row, policy), sizeof(w->all.measured_ns));
 			break;
 		}
@@ -343,10 +346,7 @@ static int replay_policies(struct replay *r)
 	return ret;
 }
 
-/*
- * These are the steps of what comes from outside: requests that were in a queue before they were
- * tagged.
- */
+/* Steps of requests from outside, which were in a queue before they were tagged */
 static int part_compare(const void *pa, const void *pb, void *arg)
 {
 	const struct replay *r = arg;
@@ -401,7 +401,7 @@ static int make_steps(struct replay *r)
 	memset(r->takes, 0xff, r->nr_parts * sizeof(*r->takes));
 	replay_join_waits(r);
 	replay_make_steps(r);
-	/* The steps contain all that is needed of the items. */
+	/* The items are not needed after their steps are made. */
 	free(r->items);
 	r->items = NULL;
 	r->nr_items = 0;
@@ -462,7 +462,7 @@ int whatif_build(struct model *m, const struct whatif_options *o, struct whatif 
 		replay_read(&r);
 		ret = r.ret;
 	}
-	/* Damage shows when blocks are read. */
+	/* Damage is found only when blocks are read. */
 	if (!ret)
 		ret = check_recording(&r);
 	if (!ret)

@@ -4,21 +4,19 @@
  * durations.
  *
  * Each thread becomes a sequence of steps: compute for some time, take and release locks, sleep,
- * put requests into queues and take them out.  A simulation runs these sequences; it computes
- * the waits for locks and queues, and does not copy them.  Arrivals, durations and delays of
- * wake-ups are fixed as recorded.
+ * put requests into queues and take them out.  A simulation runs these sequences; it computes the
+ * waits for locks and queues.  Arrivals, durations and delays of wake-ups are those of the
+ * recording.
  *
- * Before it predicts, the replay must reproduce, with nothing changed, the measured latencies:
- * 50th and 99th percentile within WHATIF_ERROR_MAX.
+ * Before a prediction, a replay without changes must reproduce the measured 50th and 99th
+ * percentile of the latencies to within WHATIF_ERROR_MAX.
  *
  *	GLOB*F			time inside functions of that name, times F: their self time and
  *				that of what they call, sleeps and I/O included; waits for
  *				locks and queues in them are computed by the simulation
- *	self:GLOB*F		their self time alone
- *	lock:NAME*F		time with the lock held
- *	lock:NAME=sharded(N)	N locks instead of one, each acquisition takes one of them
- *	no-preempt		no thread is preempted
- *	cpus+N			a thread that waits for a CPU may take one of N new ones
+ * 	self:GLOB*F  only their self time lock:NAME*F  time with the lock held lock:NAME=sharded(N)
+ * 	N locks instead of one, each acquisition takes one of them no-preempt  no thread is
+ * 	preempted cpus+N  a thread that waits for a CPU may take one of N new ones
  *
  * Which of several waiters gets a lock depends on its implementation and on chance, so everything
  * is replayed with several policies, and the predictions of those that pass the check are a range:
@@ -36,7 +34,7 @@
 #define WHATIF_ERROR_MAX	0.05
 #define WHATIF_CHANGES_MAX	16
 #define WHATIF_ITEMS_MAX	(8U << 20)	/* events that can be replayed: some 1.5 GB */
-#define WHATIF_CLASS_MIN	100		/* the self-check needs this many of a class */
+#define WHATIF_CLASS_MIN	100		/* requests of a class that the self-check needs */
 
 enum whatif_kind {
 	WHATIF_FUNCTION,
@@ -53,9 +51,9 @@ struct whatif_change {
 	char *name;		/* glob; owned */
 	double factor;
 	unsigned n;		/* shards, CPUs */
-	uint64_t nr;		/* invocations, holds, times without a CPU that it is about */
+	uint64_t nr;		/* number of invocations, holds, waits for a CPU */
 	int64_t ns;		/* their time, as recorded */
-	int64_t resolution_ns;	/* of ns: how well starts and ends are known */
+	int64_t resolution_ns;	/* of ns: errors of starts and ends */
 };
 
 /* Returns 0, -ENOMEM, or -EINVAL and one line in err.  text must exist as long as the change. */
@@ -72,7 +70,7 @@ struct whatif_class {
 	int64_t measured_ns[NR_WHATIF_POINTS];
 	int64_t replayed_ns[NR_WHATIF_POLICIES][NR_WHATIF_POINTS]; /* with nothing changed */
 	int64_t predicted_ns[NR_WHATIF_POLICIES][NR_WHATIF_POINTS];
-	int64_t lo_ns[NR_WHATIF_POINTS], hi_ns[NR_WHATIF_POINTS]; /* of the policies that passed */
+	int64_t lo_ns[NR_WHATIF_POINTS], hi_ns[NR_WHATIF_POINTS]; /* of policies that passed */
 };
 
 struct whatif_request {
@@ -104,17 +102,17 @@ struct whatif {
 	struct whatif_request *requests; /* greatest change first */
 	size_t nr_requests;
 	uint64_t nr_changed;	/* requests of which the latency changes */
-	double error[NR_WHATIF_POLICIES]; /* the worst of the self-check, signed: 0.03 is 3 % too long */
+	double error[NR_WHATIF_POLICIES]; /* of the self-check, signed: 0.03 is 3 % too long */
 	bool is_good[NR_WHATIF_POLICIES];
 	size_t nr_steps, nr_threads, nr_locks, nr_queues;
-	/* This is what the recording lacked. */
+	/* Which data the recording has or lacks. */
 	bool has_functions;		/* some changes are about functions, whose times the scanner has estimated */
 	bool has_sched, has_holds;	/* --mutex=hold: all above the threshold */
 	const char *mutex;		/* its level; "" */
 	int64_t lock_threshold_ns;
-	uint64_t nr_waits, nr_blind_waits; /* for locks; of them: no holder was observed */
-	int64_t wait_ns, blind_ns;	/* their time; unchanged by the replay */
-	uint64_t nr_fixed;		/* waits that end when they ended in the recording: the waker is not known */
+	uint64_t nr_waits, nr_blind_waits; /* for locks; those without a known holder */
+	int64_t wait_ns, blind_ns;	/* their time */
+	uint64_t nr_fixed;		/* waits with an unknown waker: they end as recorded */
 	int64_t fixed_ns;
 };
 
