@@ -21,10 +21,10 @@
 #define SHIPPED_NAME	"categories.csv"
 #define FILE_MAX	(4U << 20)	/* bytes */
 #define PATTERN_MAX	256
-#define STARS_MAX	8		/* of a pattern: more make matching slow */
-#define NAME_ROOM	512		/* longer names are matched by their beginning */
+#define STARS_MAX	8		/* of a pattern; more would make matching slow */
+#define NAME_ROOM	512		/* of longer names only the beginning is compared */
 
-/* The assembler puts the file into the program, like the pages' scripts. */
+/* The assembler includes the file into the program, as it does with the scripts of pages. */
 __asm__(".section .rodata.categories,\"a\"\n"
 	"categories_csv: .incbin \"analysis/why/categories.csv\"\n"
 	"categories_csv_end: .byte 0\n"
@@ -33,10 +33,7 @@ extern const char categories_csv[], categories_csv_end[];
 
 enum { FIELD_PATTERN, FIELD_KIND, FIELD_CATEGORY, FIELD_SIDE, FIELD_ADVICE, NR_FIELDS };
 
-/*
- * The first ones are kinds that comprise several states, or none so far; then come those of
- * leaf_kinds[].name.
- */
+/* Kinds that are not states; those of leaf_kinds[].name follow. */
 static const char *const kinds[] = {
 	"*", "lock", "context", "syscall", "cond", "sem", "barrier", "join",
 #define STATE(name, json, ...) json,
@@ -58,7 +55,7 @@ struct rule {
 	struct category category;
 };
 
-struct found {				/* a name that was looked up */
+struct found {				/* cached result of a lookup */
 	char *name;
 	unsigned kind;
 	const struct category *category;
@@ -70,10 +67,10 @@ struct categories {
 	size_t nr_rules, room_rules;
 	struct found *memo;
 	size_t nr_memo, room_memo;
-	struct hash by_name;		/* of the memo, and by kind */
+	struct hash by_name;		/* of the cached results, by name and kind */
 };
 
-/* This is the file that is read, for messages. */
+/* The file that is being read, for messages. */
 struct source {
 	const char *name;
 	unsigned line;
@@ -102,7 +99,7 @@ static bool complain(struct source *s, const char *format, ...)
 	return false;
 }
 
-/* Reads one cell; *at moves behind it.  NULL: a quote is not closed, or text follows it. */
+/* Reads one cell, and moves *at after it.  NULL: a quote is not closed, or text follows it. */
 static char *next_cell(char **at)
 {
 	char *begin = *at, *to, *from;
@@ -225,7 +222,7 @@ static bool add_text(struct categories *c, struct source *s, char *text, size_t 
 {
 	char *end;
 
-	/* Some editors begin a file with a mark. */
+	/* Some editors write a byte order mark. */
 	if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
 		text += 3;
 		size -= 3;
@@ -245,7 +242,7 @@ static bool add_text(struct categories *c, struct source *s, char *text, size_t 
 	return true;
 }
 
-/* Returns the whole file, and a 0 behind it.  NULL: one line in err. */
+/* Returns the whole file, with a 0 after it.  NULL: err has one line. */
 static char *read_file(const char *name, size_t *size, char *err, size_t err_size)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -339,7 +336,7 @@ const char *categories_shipped(size_t *size)
 
 /* Looking up */
 
-/* Removes the number that distinguishes it from others of its kind; of a library's function, the library. */
+/* Removes the number at the end of a name, and from a library's function the library. */
 static void shorten(const char *name, char *buf)
 {
 	char *end;
@@ -375,7 +372,7 @@ static const struct category *match(const struct categories *c, unsigned kind, c
 	return NULL;
 }
 
-/* If there is no memory to remember it, the name is matched again. */
+/* Caches a result.  If there is no memory, the name is matched again next time. */
 static void remember(struct categories *c, uint64_t hash, unsigned kind, const char *name,
 		     const struct category *category)
 {
@@ -408,7 +405,7 @@ const struct category *categories_find(struct categories *c, const char *kind, c
 		if (!strcmp(kind, other_names[i][0]))
 			kind = other_names[i][1];
 	number = index_of(kinds, kind);
-	/* The star stands for all kinds in the file and is not a kind itself. */
+	/* The star, number 0, matches all kinds and is not a kind. */
 	if (number < 1)
 		return NULL;
 	hash = hash_mix(hash_text(name), number);

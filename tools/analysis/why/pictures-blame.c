@@ -71,8 +71,9 @@ static uint32_t add_chain(struct build *b, uint32_t frame, const struct chain *c
 		const struct chain_link *l = &chain->links[i];
 
 		/*
-		 * The object of the wait has a frame already; the request that was ahead differs
-		 * each time; a function that may be called took no known time.
+		 * Links without a frame: the object of the wait, which has one already; a request
+		 * that was ahead, which is another one each time; a function that may be called,
+		 * whose time is not known.
 		 */
 		if ((i || l->kind != first) && l->kind != LINK_REQUEST && l->source != EDGE_CODE)
 			frame = find_child(b, frame, l->kind, link_name(l));
@@ -144,8 +145,8 @@ static int compare_frames(const void *pa, const void *pb, void *arg)
 }
 
 /*
- * Copies the frames into the order of reading: in the sorted numbers of frames, children of one
- * parent are adjacent; next[parent] is the place of the next one.
+ * Copies the frames depth first.  In sorted[], the children of a parent are adjacent; next[parent]
+ * is the position of the next one.
  */
 static void walk(const struct blametree *from, struct blametree_frame *to, const uint32_t *sorted,
 		 uint32_t *next, uint32_t *moved)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sums what all slow requests lost by whom it ended at; see pictures.h. */
+/* Sums the additional time of all slow requests by the end of their chains; see pictures.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct sums {
 	struct {
 		size_t row;
 		uint32_t tid;
-	} *tids;			/* of each row, each thread once */
+	} *tids;			/* threads of each row */
 	size_t nr_tids, room_tids;
 	struct hash by_tid;
 };
@@ -65,7 +65,7 @@ static int add_thread(struct sums *s, struct blamed *row, uint32_t tid)
 	return 0;
 }
 
-/* target: its number + 1. */
+/* Adds to a row; target is the target's number + 1. */
 static int add(struct sums *s, const struct blamed *key, uint32_t tid, size_t target, int64_t ns,
 	       int64_t own_ns)
 {
@@ -87,7 +87,7 @@ static bool needs_somebody(unsigned kind)
 	       kind == LEAF_BEHIND;
 }
 
-/* A wait that ends the chain: it is not known for whom. */
+/* Does the chain end with a wait, so that the blocker is not known? */
 static bool is_broken(const struct chain *chain, const struct chain_link *root)
 {
 	return needs_somebody(root->kind) && root == &chain->links[chain->nr - 1];
@@ -110,7 +110,7 @@ static int add_chain(struct sums *s, const struct chain *chain, size_t target, i
 		   root->tid, target, ns, root->ns);
 }
 
-/* What was no wait is the request's own. */
+/* A cause that is not a wait is the request's own. */
 static int add_own(struct sums *s, const struct why *w, const struct why_cause *c, size_t target,
 		   int64_t ns)
 {

@@ -4,11 +4,11 @@
  * a run counts once for each of them: for a run from a to b that is C(b) - C(a), where C(t) is
  * how long all targets together have lasted by t.
  *
- * A run is the time between two switches of a CPU, the first of which says that a task came and
- * the second that it left.  If the two name different tasks, there was a switch in between, and
- * the running task is not known.  sched.h, which finds the causes of waits, does not use such
- * runs for times in which no thread of the program waits for the CPU: other tasks may come and
- * go then without an event, and the same one may come back.  Here that is accurate enough.
+ * A run is the time between two switches of a CPU: a task comes with the first and leaves with the
+ * second.  If the two name different tasks, there was another switch in between, and the running
+ * task is not known.  While no thread of the program waits for the CPU, other tasks may come and go
+ * without an event, and the first one may come back.  sched.h, which finds the causes of waits,
+ * therefore does not use such runs; here they are accurate enough.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,16 +23,16 @@
 #include "facts/ticks.h"
 #include "pictures.h"
 
-#define CONTEXTS_MAX	256	/* of a CPU; of further ones only the last is stored */
+#define CONTEXTS_MAX	256	/* of a CPU; all further ones share the last */
 
-/* These are starts or ends, sorted, and the sums of those before each. */
+/* Starts or ends, sorted, with the sums of all before each. */
 struct marks {
 	int64_t *at;
 	__int128 *sums;
 	size_t nr;
 };
 
-/* This is the task that the last switch of a CPU left there. */
+/* The task that was running after the last switch of a CPU. */
 struct last {
 	struct party who;		/* NONE: there was no switch */
 	int64_t tick;
@@ -42,7 +42,7 @@ struct build {
 	struct model *m;
 	struct last *lasts;		/* by CPU */
 	struct marks starts, ends;
-	int64_t first, last;		/* of all targets: runs outside do not count */
+	int64_t first, last;		/* of all targets: runs outside are ignored */
 	struct cpus *c;
 	size_t room;
 };
@@ -91,7 +91,7 @@ static __int128 since(const struct marks *k, int64_t ns)
 	return (__int128)ns * lo - k->sums[lo];
 }
 
-/* Returns how long they have lasted until then, together. */
+/* Returns how long all targets together have lasted by then. */
 static int64_t lived(const struct build *b, int64_t ns)
 {
 	return since(&b->starts, ns) - since(&b->ends, ns);

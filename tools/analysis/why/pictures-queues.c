@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds how many requests were ahead, and what that cost; see pictures.h.  Leaves of one place
- * and one class ahead are a key.
+ * Finds how many requests were ahead, and how long that made requests wait; see pictures.h.  A key
+ * is a place and a class of the requests ahead.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,18 +16,18 @@ struct key {
 	const char *where, *behind;
 };
 
-/* This is what a request has of a key. */
+/* The amount that a request has of a key. */
 struct wait {
 	int64_t depth, ns;
 };
 
-/* This is what requests of one class have of one key; no amount is 0. */
+/* The amounts that the requests of one class have of one key; none is 0. */
 struct waits {
 	int64_t *depths, *times;
 	size_t nr, room_depths, room_times;
 };
 
-/* This is one side: the targets, or the reference. */
+/* One side: the targets, or the reference. */
 struct side {
 	struct waits *waits;		/* by class, then key */
 	size_t *nr_requests;		/* by class */
@@ -148,7 +148,7 @@ static int read_requests(struct build *b)
 	return ret;
 }
 
-/* Returns the median of nr values, of which those that are 0 are not in the array. */
+/* Returns the median of nr values; values of 0 are not in the array. */
 static int64_t median_of(int64_t *values, size_t nr_values, size_t nr)
 {
 	size_t rank = (nr + 1) / 2, zeros = nr > nr_values ? nr - nr_values : 0;
@@ -170,7 +170,7 @@ static int fill_extras(struct queue_depth *d, const int64_t *sorted, size_t nr)
 	return 0;
 }
 
-/* Leaves only targets with more ahead than the median. */
+/* Keeps only targets with more requests ahead than the median. */
 static int fill_depth(struct queue_depth *d, struct waits *target)
 {
 	size_t nr = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Computes what the pictures of ldb-why show, as plain numbers: aggregates of struct why, and
- * (for the CPUs) of the kernel's events.  The pictures are NSight's (Haecki et al., NSDI '22,
- * sections 3, 5.3 and 7), except the blame flame graph.
+ * Computes the numbers of the pictures of ldb-why: sums of struct why, and, for the CPUs, of the
+ * kernel's events.  The pictures are NSight's (Haecki et al., NSDI '22, sections 3, 5.3 and 7),
+ * except the blame flame graph.
  *
  * Strings belong to the struct why and the model, which must exist as long as these structs.
  */
@@ -47,13 +47,13 @@ struct balloons {
 int balloons_build(const struct why *w, size_t max_bins, struct balloons *b);
 void balloons_free(struct balloons *b);
 
-/* pictures.c: this is what each cause added to the targets that have it. */
+/* pictures.c: how much time each cause added to the targets that have it. */
 struct cause_box {
 	uint32_t cause;		/* index into why.causes */
 	struct box box;
 };
 
-/* These are causes of one category; if they have none, of one kind. */
+/* The causes of one category; causes without a category are grouped by kind. */
 struct cause_group {
 	const char *name;
 	struct box box;		/* sums of a target's causes in it */
@@ -74,9 +74,9 @@ int boxes_build(const struct why *w, struct boxes *b);
 void boxes_free(struct boxes *b);
 
 /*
- * pictures-queues.c: how many requests more than in the reference were ahead of the
- * targets, and what that cost them.  The reference is that of why.classes: requests of
- * the class whose latency is from reference_lo_ns to reference_hi_ns.
+ * pictures-queues.c: how many more requests than in the reference were ahead of the targets, and
+ * how much longer these waited.  The reference is that of why.classes: requests of the class whose
+ * latency is from reference_lo_ns to reference_hi_ns.
  */
 struct queue_extra {
 	int64_t extra;		/* how many more than the median of the reference, if > 0 */
@@ -85,13 +85,13 @@ struct queue_extra {
 
 struct queue_depth {
 	uint32_t class;		/* of those that waited; index into why.classes */
-	const char *where;	/* "queue NAME"; a function: in a batch there */
-	const char *behind;	/* class of those ahead */
-	int64_t reference, reference_ns; /* medians; 0 where most had none ahead */
+	const char *where;	/* "queue NAME", or the function that has a batch */
+	const char *behind;	/* class of the requests ahead */
+	int64_t reference, reference_ns; /* medians; 0 if most had none ahead */
 	struct queue_extra *extras; /* by extra */
 	size_t nr_extras;
 	struct box depth;	/* of extra, over the targets with one */
-	struct box box;		/* and what they waited more than the median, in ns; not below 0 */
+	struct box box;		/* and of their additional wait, in ns; not below 0 */
 };
 
 struct queues {
@@ -104,12 +104,12 @@ void queues_free(struct queues *q);
 
 /*
  * pictures-cpus.c: which tasks ran on which CPU during the targets, summed over all of them.
- * Others that ran while no thread of the program waited for a CPU are not observed.
+ * Other tasks are not observed while no thread of the program waits for a CPU.
  */
 struct cpu_context {
 	enum party_kind kind;
 	const char *name;	/* of a thread of the program, else of a task; "" */
-	bool is_own;		/* the program's, and not one that ldb has in it */
+	bool is_own;		/* a thread of the program, but not of ldb */
 	int64_t ns;
 };
 
@@ -131,9 +131,9 @@ int cpus_build(const struct why *w, struct cpus *c);
 void cpus_free(struct cpus *c);
 
 /*
- * pictures-blame.c: this is the targets' deviation as a tree: class, path of the request, what
- * it waited for, the holder of that, what blocked the holder.  The frames beyond the wait are
- * known for the first cause of targets whose chain was followed.
+ * pictures-blame.c: the deviation of the targets as a tree: class, path of the request, what it
+ * waited for, the holder, and what blocked the holder.  Frames beyond the wait exist for targets
+ * whose chains were followed.
  */
 #define BLAMETREE_FRAMES_MAX 32768	/* further frames are part of their parents */
 
@@ -147,9 +147,9 @@ struct blametree_frame {
 };
 
 /*
- * pictures-blamed.c: the same time by what was at the end of each chain, however the requests came to
- * wait for it: all sums are exact, and together they are all of the tree.  Waits that could not be
- * followed to somebody are one row (LINK_NOT_FOLLOWED), what no cause explains is another.
+ * pictures-blamed.c: the same time by the end of each chain, whatever the path to it.  The sums are
+ * exact, and together are the whole tree.  Waits without a known blocker are one row
+ * (LINK_NOT_FOLLOWED), and the time that no cause explains is another.
  */
 struct blamed {
 	unsigned kind;		/* leaf_kind or link_kind */
@@ -158,13 +158,13 @@ struct blamed {
 	size_t nr_threads;	/* of that name */
 	size_t nr_requests;	/* that lost time to it */
 	size_t nr;		/* amounts */
-	int64_t total_ns;	/* what they lost */
-	int64_t own_ns;		/* how much of it the last link accounts for; the rest: those before it */
+	int64_t total_ns;	/* the time lost to it */
+	int64_t own_ns;		/* the part of the last link; the rest: those before it */
 	size_t last_target;
 };
 
 struct blametree {
-	struct blametree_frame *at;	/* as one reads the tree: a frame, then its children, most first */
+	struct blametree_frame *at;	/* a frame, then its children, greatest first */
 	size_t nr;
 	size_t nr_dropped;	/* over BLAMETREE_FRAMES_MAX */
 	struct blamed *sums;	/* most first */
@@ -173,7 +173,7 @@ struct blametree {
 
 int blamed_build(const struct why *w, struct blamed **rows, size_t *nr);
 
-/* With the sums. */
+/* Builds the tree and the sums. */
 int blametree_build(const struct why *w, struct blametree *b);
 void blametree_free(struct blametree *b);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests which traits tell slow requests from usual ones; traits.h says how.
+ * Tests which traits distinguish slow requests from usual ones; traits.h describes the method.
  *
- * A row has few of all traits, so counting goes by rows: a draw visits the rows that are slow in
- * it, and counts what they have.  Singles are all that enough rows have; pairs are those of the
- * PAIRED singles that most rows have.
+ * A row has only few of all traits, so counting goes by rows: each draw visits its slow rows, and
+ * counts their traits.  All single traits that enough rows have are tested, and pairs of the PAIRED
+ * most frequent ones.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,8 +17,8 @@
 #include "base/sort.h"
 #include "traits.h"
 
-#define SUPPORT_MIN	4	/* rows; of fewer nothing can be said */
-#define CUTS_MAX	12	/* bounds of an attribute */
+#define SUPPORT_MIN	4	/* rows with the trait; fewer are not tested */
+#define CUTS_MAX	12	/* thresholds of an attribute */
 #define PAIRED		192
 #define DRAWS_MAX	999
 #define DRAWS_MIN	299	/* the least adjusted p is 1 / 300 */
@@ -28,9 +28,9 @@ struct item {
 	uint32_t attribute;
 	enum trait_op op;
 	uint64_t value;
-	uint32_t nr;		/* rows that have it */
+	uint32_t nr;		/* rows that have the trait */
 	uint32_t nr_slow;
-	int32_t paired;		/* place among those; -1: not */
+	int32_t paired;		/* position in paired[]; -1: not there */
 };
 
 struct pair {
@@ -41,24 +41,24 @@ struct tester {
 	const struct traits_table *t;
 	struct item *items;
 	size_t nr_items, room_items;
-	uint32_t *first;		/* of a row in has[]; one more than rows */
+	uint32_t *first;		/* by row: index into has[]; one more than rows */
 	uint32_t *has;			/* items of the rows */
 	size_t nr_has, room_has;
 	uint32_t paired[PAIRED];
 	size_t nr_paired;
-	uint32_t *paired_first, *paired_has;	/* as above: places in paired[] */
-	uint32_t *paired_next;			/* where the next attribute begins */
+	uint32_t *paired_first, *paired_has;	/* the same with positions in paired[] */
+	uint32_t *paired_next;			/* by position: where the next attribute begins */
 	struct pair *pairs;		/* nr_paired * nr_paired; the smaller number first */
 	uint32_t *counts, *pair_counts;	/* of a draw */
 	double *log_factorial;		/* to nr_rows */
-	double **tails;			/* by how many rows have it: by how many slow ones do */
-	double *greatest;		/* of each draw: surprise */
+	double **tails;			/* [rows with the trait][slow rows with it] */
+	double *greatest;		/* greatest surprise of each draw */
 	size_t nr_draws;
 	uint32_t *order;		/* rows, for drawing */
 	uint64_t random;
 };
 
-/* The same table has the same findings each time. */
+/* The generator has a fixed seed, so that a table always has the same findings. */
 static uint64_t draw(struct tester *x)
 {
 	x->random ^= x->random << 13;
@@ -77,7 +77,7 @@ static int add_item(struct tester *x, uint32_t attribute, enum trait_op op, uint
 
 COMPARE_NUMBERS(compare_number, uint64_t)
 
-/* Sorts the values that are there; returns how many. */
+/* Sorts the values that rows have; returns their number. */
 static size_t sorted_values(const struct traits_table *t, const struct trait_attribute *a, uint64_t *values)
 {
 	size_t nr = 0;
@@ -100,8 +100,8 @@ static size_t unique(uint64_t *values, size_t nr)
 }
 
 /*
- * Chooses bounds: if there are few different values each but the greatest, else powers of two, if
- * there are enough of them between, else quantiles.  Returns how many.
+ * Chooses thresholds: all values except the greatest if these are few, else powers of two if there
+ * are enough of these in the range, else quantiles.  Returns their number.
  */
 static size_t find_cuts(uint64_t *values, size_t nr, uint64_t cuts[CUTS_MAX])
 {
@@ -120,7 +120,7 @@ static size_t find_cuts(uint64_t *values, size_t nr, uint64_t cuts[CUTS_MAX])
 	}
 	nr_powers = to > from ? to - from : 0;
 	if (nr_powers >= CUTS_MAX / 2) {
-		/* Of many powers these are evenly spread. */
+		/* If there are many powers, evenly spread ones are chosen. */
 		for (size_t i = 0; i < CUTS_MAX && i < nr_powers; i++)
 			cuts[nr_cuts++] = 1ULL << (from + i * nr_powers / min(nr_powers, (size_t)CUTS_MAX));
 		return nr_cuts;
@@ -158,7 +158,7 @@ static bool has_item(const struct traits_table *t, size_t row, const struct item
 	       value <= i->value;
 }
 
-/* Texts have an item each, one after the other, from *first on. */
+/* Adds an item for each text, from *first on. */
 static int add_items(struct tester *x, size_t *first)
 {
 	int ret = 0;
@@ -205,13 +205,16 @@ static int find_rows(struct tester *x)
 	return ret;
 }
 
-/* A trait that all have, or nearly none, tells nothing. */
+/* A trait that all rows have, or too few, is not tested. */
 static bool is_tested(const struct tester *x, uint32_t nr)
 {
 	return nr >= SUPPORT_MIN && nr < x->t->nr_rows;
 }
 
-/* Lists what the rows have of them; pairs are of two attributes, whose items are together. */
+/*
+ * Lists which of the paired traits each row has; a pair has traits of two attributes, whose items
+ * are adjacent.
+ */
 static int find_paired(struct tester *x)
 {
 	x->paired_first = calloc(x->t->nr_rows + 1, sizeof(*x->paired_first));
@@ -245,7 +248,10 @@ struct by_support {
 
 COMPARE(compare_support, struct by_support, DOWN(nr) UP(item))
 
-/* Who is slow does not matter here: the draws would have to choose likewise. */
+/*
+ * The choice does not depend on which rows are slow, because otherwise each draw would need its
+ * own.
+ */
 static int choose_paired(struct tester *x)
 {
 	struct by_support *list = calloc(x->nr_items + 1, sizeof(*list));
@@ -271,7 +277,7 @@ static int choose_paired(struct tester *x)
 	return x->pairs && x->pair_counts ? find_paired(x) : -ENOMEM;
 }
 
-/* Is called for the place of each pair that a row has. */
+/* Loops over the positions of the pairs that a row has. */
 #define EACH_PAIR(x, row, place)								\
 	for (uint32_t a_ = (x)->paired_first[row]; a_ < (x)->paired_first[(row) + 1]; a_++)	\
 		for (uint32_t b_ = (x)->paired_next[a_], place; b_ < (x)->paired_first[(row) + 1] && \
@@ -367,7 +373,7 @@ static double draw_once(struct tester *x)
 
 COMPARE_NUMBERS(compare_double, double)
 
-/* Each draw costs as many steps as the slow rows have pairs. */
+/* Makes as many draws as STEPS_MAX allows; a draw takes a step for each pair of its slow rows. */
 static int draw_all(struct tester *x, uint64_t steps)
 {
 	uint64_t each = steps * x->t->nr_slow / x->t->nr_rows + x->nr_paired * x->nr_paired + 1;
@@ -387,7 +393,7 @@ static int draw_all(struct tester *x, uint64_t steps)
 
 static double adjusted(const struct tester *x, double value)
 {
-	/* Rounding must not make two that are equal differ. */
+	/* The tolerance makes values equal that differ by rounding only. */
 	size_t below = search(x->nr_draws, i, x->greatest[i] < value - 1e-9);
 
 	return (double)(1 + x->nr_draws - below) / (double)(1 + x->nr_draws);
@@ -405,7 +411,7 @@ static struct trait_part part_of(const struct tester *x, const struct item *i)
 	};
 }
 
-/* Bounds of an attribute on the same side say the same thing, more or less well. */
+/* Are both thresholds of one attribute, in the same direction? */
 static bool is_alike(const struct trait_part *a, const struct trait_part *b)
 {
 	return a->attribute == b->attribute && a->op == b->op && (a->op != TRAIT_IS || a->value == b->value);
@@ -421,7 +427,7 @@ static bool says_the_same(const struct trait *a, const struct trait *b)
 	       (is_alike(&a->parts[0], &b->parts[1]) && is_alike(&a->parts[1], &b->parts[0]));
 }
 
-/* Returns the most surprising single that says the same as the part. */
+/* Returns the surprise of the best single trait that is alike. */
 static double best_single(struct tester *x, const struct trait_part *part)
 {
 	double best = 0;
@@ -440,7 +446,7 @@ static double best_single(struct tester *x, const struct trait_part *part)
 
 static int add_finding(struct tester *x, struct traits *t, size_t *room, const struct trait *found)
 {
-	/* Two together must say more than each alone. */
+	/* A pair must be more surprising than each of its traits. */
 	for (unsigned k = 0; found->nr_parts == 2 && k < 2; k++)
 		if (found->surprise < best_single(x, &found->parts[k]) + TRAITS_GAIN)
 			return 0;
@@ -463,7 +469,7 @@ static int try_trait(struct tester *x, struct traits *t, size_t *room, const str
 	};
 
 	t->nr_tests++;
-	/* A text is said before a bound. */
+	/* A text comes before a threshold. */
 	if (b) {
 		found.parts[a->op != TRAIT_IS && b->op == TRAIT_IS] = part_of(x, a);
 		found.parts[a->op == TRAIT_IS || b->op != TRAIT_IS] = part_of(x, b);

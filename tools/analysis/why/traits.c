@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Collects what is known of slow and usual requests for traits-test.c; see traits.h. */
+/* Collects attributes of slow and usual requests for traits-test.c; see traits.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "traits.h"
 #include "why-private.h"
 
-#define ATTRIBUTES_MAX	64	/* keys that are noted beyond these are not compared */
+#define ATTRIBUTES_MAX	64	/* further keys of notes are ignored */
 #define NAME_ROOM	64
 
 /* A request that is compared. */
@@ -25,7 +25,7 @@ struct row {
 	const struct request *request;
 	size_t number;			/* in the table */
 	uint32_t tid;			/* of the thread on which it began; 0: not known */
-	int64_t start;			/* there: ticks */
+	int64_t start;			/* start on that thread: ticks */
 };
 
 struct collector {
@@ -99,7 +99,7 @@ static void add_row(struct collector *c, const struct request *request)
 	c->nr++;
 }
 
-/* The reference of classes that have targets. */
+/* Returns the size of the reference of all classes that have targets. */
 static size_t nr_references(const struct why *w)
 {
 	size_t nr = 0;
@@ -110,7 +110,7 @@ static size_t nr_references(const struct why *w)
 	return nr;
 }
 
-/* With a slice in the middle the reference may contain what is explained. */
+/* A target may be in the reference if the slice is in the middle. */
 static int choose_rows(struct collector *c)
 {
 	const struct why *w = c->w;
@@ -157,7 +157,7 @@ static int add_attributes(struct collector *c)
 	       add_attribute(c, TRAIT_OPEN, "open", true, &c->open) ? -ENOMEM : 0;
 }
 
-/* What was noted */
+/* Notes */
 
 static struct trait_attribute *attribute_of(struct collector *c, const struct note *note)
 {
@@ -198,7 +198,7 @@ static void count_noted(struct traits *t)
 		t->nr_noted += t->table.attributes[i].source == TRAIT_NOTE;
 }
 
-/* What its instance tells: the thread, the queue it came from */
+/* Attributes of the request instance: the thread, the queue it came from */
 
 static int take_thread(struct collector *c, struct row *row, const struct life_part *p)
 {
@@ -222,7 +222,7 @@ static int take_queue(struct collector *c, const struct row *row, const struct l
 	return set_text(c, c->queue, row->number, text);
 }
 
-/* The first span on a thread, and the first queue that has an address. */
+/* Uses the first span on a thread, and the first queue that has an address. */
 static int take_life(struct collector *c, struct row *row, const struct life *life)
 {
 	bool has_queue = false;
@@ -315,7 +315,7 @@ static int take_all(struct collector *c)
 	return ends && ticks ? 0 : -ENOMEM;
 }
 
-/* What the kernel tells: the CPU */
+/* From kernel events: the CPU */
 
 static int on_run(void *arg, const struct sched_cpu_run *run)
 {

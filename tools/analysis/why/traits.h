@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds what slow requests share: traits that they have more often than usual ones.  A trait is a
- * value of an attribute (class, thread, CPU, queue; a note's text), a bound of a number (a note's;
- * how long the thread was idle before; how many other requests were open), or two of these
- * together.
+ * Finds traits that slow requests have more often than usual ones.  A trait is a value of an
+ * attribute (class, thread, CPU, queue; a note's text), a threshold of a number (a note's; how long
+ * the thread was idle before; how many other requests were open), or two of these together.
  *
- * How surprising a trait is says Fisher's exact test, one-sided: the probability that as many of
- * the slow ones have it by chance.  Very many traits are tried, and they overlap; so each
- * probability is compared with the smallest one of all traits when who is slow is drawn at random,
- * many times (Westfall and Young's min-P).  The adjusted p says in how many of these draws any
- * trait whatsoever was as improbable as this one.
+ * Fisher's exact test, one-sided, gives the probability that as many of the slow requests have a
+ * trait by chance.  Very many traits are tried, and they overlap; so each probability is compared
+ * with the smallest one of all traits when who is slow is drawn at random, many times (Westfall and
+ * Young's min-P).  The adjusted p is the share of these draws in which any trait was as improbable
+ * as this one.
  */
 #ifndef WHY_TRAITS_H
 #define WHY_TRAITS_H
@@ -17,24 +16,24 @@
 #include "base/intern.h"
 #include "why.h"
 
-#define TRAITS_SLOW_MIN		5	/* fewer tell nothing */
+#define TRAITS_SLOW_MIN		5	/* with fewer nothing is tested */
 #define TRAITS_USUAL_MIN	20
-#define TRAITS_SLOW_MAX		500	/* of more these many are taken, evenly spread */
+#define TRAITS_SLOW_MAX		500	/* of more, this many are used, evenly spread */
 #define TRAITS_USUAL_MAX	4000
-#define TRAITS_P		0.01	/* adjusted: what is above is no finding */
-#define TRAITS_GAIN		4.6	/* ln 100: two together must be so much less probable than each */
+#define TRAITS_P		0.01	/* greatest adjusted p of a finding */
+#define TRAITS_GAIN		4.6	/* ln 100: a pair must be as much less probable */
 #define TRAITS_NONE		UINT64_MAX
 
 enum trait_source {
 	TRAIT_CLASS, TRAIT_THREAD, TRAIT_CPU, TRAIT_QUEUE, TRAIT_IDLE, TRAIT_OPEN, TRAIT_NOTE,
 };
 
-/* A column of the table: what is known of each request. */
+/* A column of the table: an attribute of each request. */
 struct trait_attribute {
 	enum trait_source source;
 	const char *name;	/* "class", "idle"; NOTE: the key */
 	bool is_number;
-	uint64_t *values;	/* by row: a number, or the place of a text; TRAITS_NONE */
+	uint64_t *values;	/* by row: a number, or the index of a text; TRAITS_NONE */
 	struct intern texts;
 };
 
@@ -50,9 +49,9 @@ enum trait_op { TRAIT_IS, TRAIT_ABOVE, TRAIT_AT_MOST };
 struct trait_part {
 	uint32_t attribute;
 	enum trait_op op;
-	uint64_t value;		/* a bound, or the place of a text */
+	uint64_t value;		/* a threshold, or the index of a text */
 	enum trait_source source;
-	const char *name, *text; /* text: NULL if it is a bound */
+	const char *name, *text; /* text: NULL for a threshold */
 };
 
 struct trait {
@@ -70,7 +69,7 @@ struct traits {
 	size_t nr;
 	size_t nr_tests, nr_draws;
 	size_t nr_slow, nr_usual; /* compared; 0: too few */
-	size_t nr_noted;	/* attributes that were noted */
+	size_t nr_noted;	/* attributes from notes */
 	uint64_t nr_dropped_notes;
 };
 
@@ -78,12 +77,14 @@ struct traits {
 int traits_build(struct model *m, const struct why *w, struct traits *t);
 void traits_free(struct traits *t);
 
-/* These make a table by hand; NULL: there is no memory.  Values are TRAITS_NONE at first. */
+/* These make a table step by step; NULL: there is no memory.  Values are TRAITS_NONE at first. */
 struct trait_attribute *traits_add(struct traits_table *t, enum trait_source source, const char *name,
 				   bool is_number);
 int traits_set_text(struct trait_attribute *a, size_t row, const char *text);
 
-/* traits-test.c: finds what the table tells; at, nr and the sums are set.  Returns 0 or -ENOMEM. */
+/*
+ * traits-test.c: finds the traits of a table, and sets at, nr and the sums.  Returns 0 or -ENOMEM.
+ */
 int traits_test(struct traits *t);
 
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Follows the first cause of a request: from a wait to the holder of the lock, to what blocked
- * that, as far as the timeline of the request knows it; from a queue to the request that was
- * ahead.
+ * Follows the first cause of a request: from a wait to the holder of the lock and to what blocked
+ * the holder, by the timeline of the request; from a queue to the request that was ahead.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,14 +18,14 @@
 #include "categories.h"
 #include "why-private.h"
 
-#define AHEAD_MAX	20000	/* requests before and after one that are searched for the one ahead of it */
-#define RETAINED_BLOCKS	8	/* a timeline takes two of FUNC rows, and one each of four kinds */
+#define AHEAD_MAX	20000	/* requests that are searched for the one ahead */
+#define RETAINED_BLOCKS	8	/* a timeline reads two of FUNC rows, and one of each of four kinds */
 
 struct wanted {				/* a request whose instance is needed */
 	uint64_t id;
 	int64_t start;
 	struct why_target *target;	/* the target that it helps to explain */
-	const struct request *ahead;	/* NULL: itself; else the one it was behind, */
+	const struct request *ahead;	/* the request it was behind; NULL: itself */
 	int64_t ahead_ns;		/* how long */
 	struct life life;
 	bool is_found;
@@ -45,7 +44,7 @@ struct chains {
 
 COMPARE(wanted_compare, struct wanted, UP(id) UP(start))
 
-/* Several requests may have been behind the same one: each gets a copy of it. */
+/* Several requests may have been behind the same one; each gets a copy of that instance. */
 static int copy_life(struct wanted *to, const struct life *life)
 {
 	to->life = *life;
@@ -101,8 +100,9 @@ static void on_call(void *arg, const char *raw)
 }
 
 /*
- * Writing to a file happens on the CPU, in an uninstrumented library: the recording does not
- * distinguish it from computing.  But the code of the function at the end of the chain shows it.
+ * Writing to a file is time on the CPU, in an uninstrumented library, which the recording does not
+ * distinguish from computing.  The code of the function at the end of the chain shows that it may
+ * write.
  */
 static void add_calls(struct chains *k, struct chain *chain)
 {
@@ -121,7 +121,7 @@ static void add_calls(struct chains *k, struct chain *chain)
 		return;
 	chain_add(chain, LINK_CALLS, chain_text(k, k->io), 0, EDGE_CODE);
 	calls = chain->links[chain->nr - 1];
-	/* How much of the time it took is not known. */
+	/* Its part of the time is not known. */
 	calls.confidence = 0;
 	memmove(&chain->links[after + 1], &chain->links[after],
 		(chain->nr - 1 - after) * sizeof(*chain->links));
@@ -137,9 +137,9 @@ static int by_end(const void *pa, const void *pb)
 }
 
 /*
- * Returns the request of this class that the server worked on longest meanwhile, and how long: a
- * server worked on a request since it had ended the request before.  (Most requests have no
- * shares.)
+ * Returns the request of this class on which the server worked longest meanwhile, and for how long.
+ * The work on a request is assumed to begin at the end of the previous one, because most requests
+ * have no shares here.
  */
 static const struct request *longest_ahead(const struct partition *p, const struct request *r,
 					   const char *class, int64_t *longest)
@@ -171,7 +171,7 @@ static const struct request *longest_ahead(const struct partition *p, const stru
 	return best;
 }
 
-/* Adds what the request ahead spent most of its time on. */
+/* Adds the biggest cause of the request ahead. */
 static void add_busy(struct chains *k, struct chain *chain, const struct timeline *t)
 {
 	for (size_t i = 0; i < t->nr_causes; i++) {
@@ -247,7 +247,7 @@ static void set_chain(struct chains *k, const struct why_target *t, size_t n, co
 	p->amounts[t->amounts - p->amounts + n].chain = chain;
 }
 
-/* Follows the other amounts, too. */
+/* Follows the other causes of the request. */
 static int chain_others(struct chains *k, const struct why_target *t, const struct timeline *timeline)
 {
 	struct why_private *p = k->w->private;
@@ -297,7 +297,7 @@ static void chain_target(struct chains *k, const struct wanted *at, const struct
 	}
 }
 
-/* The end of the chain is what should be changed. */
+/* The root is the end of the chain. */
 static void set_root(struct why *w, struct why_target *t)
 {
 	const struct why_cause *c = &w->causes[t->amounts[0].cause];
@@ -309,7 +309,7 @@ static void set_root(struct why *w, struct why_target *t)
 		t->root = LEAF_FUNCTION;
 }
 
-/* For other kinds a timeline shows no more than the partition does, and it takes milliseconds. */
+/* A timeline takes milliseconds, and for other kinds it adds nothing to the partition. */
 static bool needs_timeline(const struct chains *k, const struct why_target *t)
 {
 	size_t nr = k->has_all ? t->nr_amounts : 1;
@@ -349,10 +349,15 @@ static int follow(struct chains *k, struct wanted *at, struct chain *chain)
 	return ret ? ret : k->ret;
 }
 
-/* Timelines of requests that are near each other need the same blocks of the trace. */
+/*
+ * Timelines are made in order of time, because those of requests close to each other use the same
+ * blocks.
+ */
 COMPARE(by_start, struct wanted, UP(start) UP(target))
 
-/* Chooses the timeline that explains most: its own, or that of the request it was behind. */
+/*
+ * Chooses the timeline that explains most: the request's own, or that of the request it was behind.
+ */
 static void want(struct chains *k, struct why_target *t)
 {
 	const struct why_cause *c = &k->w->causes[t->amounts[0].cause];

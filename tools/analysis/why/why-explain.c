@@ -3,7 +3,7 @@
  * Finds the causes of one request's deviation (NSight, section 4.2, "anomaly disambiguation").
  *
  * A parent is compared with the amounts already explained below it, not with its
- * children's own deviations as in NSight.  So losses do not add up from level to level,
+ * children's own deviations as in NSight.  So unexplained rests do not add up from level to level,
  * and at least options.explain of each deviation above the noise is explained.
  */
 #include <errno.h>
@@ -37,9 +37,9 @@ static const struct leaf *leaf_of(const struct explanation *e, uint32_t n)
 }
 
 /*
- * A deviation below this may be chance, or the resolution of a function's time.  The resolution
- * of a caller is not as coarse as that of its callees: the time that they cannot explain is its
- * own.
+ * A deviation below this may be due to chance, or to the resolution of a function's time.  The
+ * resolution of callees is not added to that of a caller: the time that they do not explain belongs
+ * to the caller.
  */
 static int64_t noise(const struct explanation *e, uint32_t n)
 {
@@ -57,8 +57,8 @@ static bool is_usual(const struct explanation *e, uint32_t n)
 }
 
 /*
- * A function that usually has no time of its own is called all the same, and a short one is
- * not observed in each request that calls it.
+ * Is the function rarely observed in the reference?  A usual function without self time does not
+ * count as rare, nor a short one that is observed in some requests only.
  */
 static bool is_rare(const struct explanation *e, uint32_t n)
 {
@@ -68,7 +68,10 @@ static bool is_rare(const struct explanation *e, uint32_t n)
 	return (nr > nr_path ? nr : nr_path) * RARE_PART < e->ref->nr;
 }
 
-/* A deviation is more calls at the usual time plus the usual calls at more time: the bigger part names it. */
+/*
+ * A deviation is the sum of more calls of the usual duration and of usual calls with a longer
+ * duration: returns which of the two is bigger.
+ */
 static enum anomaly function_anomaly(const struct explanation *e, uint32_t n)
 {
 	const struct node *node = &e->w->private->tree.nodes[n];
@@ -154,8 +157,8 @@ static struct cause_key key_of_cause(const struct why *w, const struct why_cause
 static bool same_key(const struct cause_key *a, const struct cause_key *b)
 {
 	/*
-	 * Functions' names belong to the symtab, others to the partition: texts are compared,
-	 * not pointers.
+	 * Texts are compared, because names of functions belong to the symtab and others to the
+	 * partition.
 	 */
 	return a->kind == b->kind && a->has_faults == b->has_faults && a->file == b->file &&
 	       a->call == b->call && !strcmp(a->label, b->label);
@@ -237,7 +240,7 @@ static void add_amount(struct explanation *e, uint32_t n, int64_t ns)
 	ticks_add(&k->by_anomaly[cause][anomaly_of(e, n)], ns);
 }
 
-/* Returns how much of the node's deviation is explained, by it or below it. */
+/* Returns how much of the node's deviation is explained by the node or below it. */
 static int64_t explain(struct explanation *e, uint32_t n)
 {
 	const struct leaf *leaf = leaf_of(e, n);
@@ -258,7 +261,7 @@ static int64_t explain(struct explanation *e, uint32_t n)
 	}
 	if ((double)(e->o->is_strict ? children : below) > e->o->explain * (double)d)
 		return below;
-	/* The root is no cause: what is left of its deviation remains unexplained. */
+	/* The root is not a cause: the rest of its deviation stays unexplained. */
 	if (below < d)
 		add_amount(e, n, d - below);
 	return below < d ? d : below;

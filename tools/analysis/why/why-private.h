@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares what the files of why.h share: reference -> deviations -> causes -> chains. */
+/* Declarations that only the files of why.h use: reference -> deviations -> causes -> chains. */
 #ifndef WHY_WHY_PRIVATE_H
 #define WHY_WHY_PRIVATE_H
 
@@ -15,8 +15,8 @@
 #define FAULTS_MANY	16
 
 /*
- * The usual amounts of a node, by the reference: first for paths with all that is below them, then
- * for leaves.
+ * The usual amounts of a node in the reference: nodes are first paths, with everything below them,
+ * and then leaves.
  */
 struct node_reference {
 	int64_t median_ns, mad_ns;
@@ -31,7 +31,7 @@ struct reference {			/* of a class */
 	size_t nr;
 };
 
-/* This is a request's own tree: the nodes of its shares. */
+/* The tree of a request: the nodes of its shares. */
 struct node {
 	int64_t ns;
 	uint32_t nr, nr_faults;

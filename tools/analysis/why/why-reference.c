@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Computes what is usual: medians over the requests of the reference, of each call path with all
- * that is below it and of each leaf; a request without it counts as 0.
+ * Computes the usual times: medians over the requests of the reference, for each call path with
+ * everything below it, and for each leaf.  A request that does not have the path or leaf counts as
+ * 0.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ void tree_close(struct tree *t)
 	free(t->touched);
 }
 
-/* The first use of a node links it to its parent. */
+/* Returns the node n; on its first use it is linked to its parent. */
 static struct node *touch(struct tree *t, uint32_t n, uint32_t parent)
 {
 	struct node *node = &t->nodes[n];
@@ -46,7 +47,7 @@ static struct node *touch(struct tree *t, uint32_t n, uint32_t parent)
 	return node;
 }
 
-/* Parents come first, so that a node is linked to one that is in the tree. */
+/* Parents are added first, so that each node is linked to a node in the tree. */
 static void touch_path(struct tree *t, uint32_t path)
 {
 	if (t->nodes[path].stamp == t->stamp)
@@ -78,7 +79,7 @@ void tree_fill(struct tree *t, const struct request *r)
 	}
 }
 
-/* This is the time of one node in one request. */
+/* The time of one node in one request. */
 struct value {
 	uint32_t node, nr;
 	int64_t ns;
@@ -122,7 +123,7 @@ static void set_medians(struct node_reference *node, struct value *v, size_t nr_
 	size_t middle = nr / 2, zeros = nr - nr_values;
 
 	node->median_ns = median_ns(v, nr_values, nr);
-	/* There is a deviation for each request that has the node, and one for all that do not. */
+	/* Each request that has the node has a deviation; all others have the same one. */
 	for (size_t i = 0; i < nr_values; i++) {
 		int64_t d = v[i].ns - node->median_ns;
 
@@ -134,7 +135,7 @@ static void set_medians(struct node_reference *node, struct value *v, size_t nr_
 	} else {
 		size_t below = 0;
 
-		/* A request that has 0 deviates by the whole median. */
+		/* The deviation of a request without the node is the whole median. */
 		while (below < nr_values && v[below].ns < node->median_ns)
 			below++;
 		node->mad_ns = middle < below ? v[middle].ns :

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Chooses the requests to explain and their reference; see why.h.  The work on one of them
- * is in why-explain.c.
+ * Chooses the requests to explain and their reference; see why.h.  why-explain.c explains each of
+ * them.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -96,8 +96,8 @@ static size_t nearest_other(const struct ranked *ranked, size_t nr, size_t at)
 }
 
 /*
- * If there are few requests, those to be explained are no reference.  If there are no others,
- * there is no reference: all of their time is explained, not their deviation.
+ * If there are few requests, those to be explained are left out of the reference.  If there are no
+ * others, there is no reference, and all of their time is explained instead of their deviation.
  */
 static int set_reference(struct why *w, const struct why_options *o, uint32_t class,
 			 const struct ranked *ranked, size_t nr)
@@ -257,7 +257,7 @@ static int explain_all(struct why *w, const struct why_options *o)
 			ret = reference_build(&k->tree, &k->references[c]);
 	for (size_t i = 0; i < w->nr_targets && !ret; i++)
 		ret = explain_target(w, o, &w->targets[i]);
-	/* The targets are not moved any more. */
+	/* From here on the targets stay where they are in memory. */
 	for (size_t i = 0, at = 0; i < w->nr_targets && !ret; i++) {
 		w->targets[i].amounts = k->amounts + at;
 		at += w->targets[i].nr_amounts;
@@ -337,7 +337,7 @@ static int sum_causes(struct why *w)
 	return 0;
 }
 
-/* Lists the places of the samples in a leaf, for the requests that are explained. */
+/* Lists the places of the samples in a leaf, for the targets. */
 static size_t samples_of(const struct partition *p, const bool *is_target, uint32_t leaf, uint32_t *places)
 {
 	size_t nr = 0;
@@ -367,7 +367,7 @@ static int split_causes(struct why *w)
 	for (size_t c = 0; c < w->nr_causes && is_target && places; c++) {
 		struct why_cause *cause = &w->causes[c];
 
-		/* Two causes may be of one leaf: more calls, and slower ones. */
+		/* Two causes may have the same leaf: more calls, and slower ones. */
 		if (is_split(w, c))
 			continue;
 		if (cause->leaf != UINT32_MAX && (cause->kind == LEAF_FUNCTION || cause->kind == LEAF_UNKNOWN))
@@ -419,7 +419,7 @@ static int sort_causes(struct why *w)
 
 COMPARE_NUMBERS(compare_double, double)
 
-/* Explains those that are slower than the reference. */
+/* Sums how much is explained, over the targets that are slower than the reference. */
 static int sum_coverage(struct why *w)
 {
 	double *coverage = calloc(w->nr_targets + 1, sizeof(*coverage));

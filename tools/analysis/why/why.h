@@ -5,8 +5,9 @@
  *
  * The reference is the requests of the same class between two percentiles (40 to 60).  A node of
  * the tree of paths and leaves deviates by its time in the request minus its median in the
- * reference.  A parent is a cause itself only for the rest that its children's causes do not
- * explain, if they explain less than options.explain of it: no time is explained twice.
+ * reference.  A parent is a cause only of the rest that the causes of its children do not explain,
+ * and only if they explain less than options.explain of its deviation.  So no time is attributed to
+ * two causes.
  *
  * For the slowest requests (options.nr_chains) a wait is followed to the holder of the lock, and
  * to what blocked that, through timeline.h.
@@ -32,13 +33,13 @@ struct why_cause {
 	int64_t total_ns;
 	int64_t reference_ns;	/* median in the reference */
 	const struct chain *chain; /* of the slowest request with it; NULL */
-	struct split split;	/* FUNCTION, UNKNOWN: what was in it, by samples of all targets */
+	struct split split;	/* FUNCTION, UNKNOWN: its parts, by samples of all targets */
 };
 
 struct why_amount {
 	uint32_t cause;
 	uint32_t nr_more;	/* invocations or requests above the median */
-	int64_t ns;		/* of the request's deviation; > 0 */
+	int64_t ns;		/* part of the request's deviation; > 0 */
 	const struct chain *chain; /* a wait that was followed; NULL */
 };
 
@@ -48,7 +49,7 @@ struct why_target {
 	size_t nr_amounts;
 	int64_t deviation_ns;	/* latency minus the class's reference median */
 	double coverage;	/* explained / deviation; may exceed 1 */
-	int64_t unknown_ns, unwatched_ns; /* the second: of unknown, in observation gaps */
+	int64_t unknown_ns, unwatched_ns; /* the second: the part in observation gaps */
 	const struct chain *chain; /* of its first cause; NULL: not followed */
 	unsigned root;		/* last link's kind, else the first cause's; LINK_NONE */
 	const char *root_label;
@@ -68,7 +69,7 @@ struct why_options {
 	const char *class;		/* glob: explain only those; NULL: all */
 	bool has_id;
 	uint64_t id;
-	size_t nr_slowest;		/* else this many, the slowest; 0: the percentiles */
+	size_t nr_slowest;		/* else the slowest ones, this many; 0: by percentiles */
 	double explain;			/* 0.8 */
 	bool is_strict;			/* NSight's own rule: children's deviations, not amounts */
 	size_t nr_chains;		/* 500 */
@@ -84,13 +85,13 @@ struct why {
 	size_t nr_causes;
 	struct why_class *classes;	/* by index of partition.classes */
 	double coverage_min, coverage_median;
-	double unknown, unwatched;	/* parts of the targets' time; the second: in gaps */
+	double unknown, unwatched;	/* shares of the targets' time; the second: in gaps */
 	size_t nr_chains;		/* followed */
 	struct why_private *private;
 };
 
 /*
- * This is for partition_options.select, with the why_options as its argument: it leaves out what
+ * For partition_options.select, with the why_options as its argument: it leaves out requests that
  * why_build() does not need.  Returns 0 or -ENOMEM.
  */
 int why_select(void *options, struct partition *p);
@@ -105,8 +106,8 @@ const char *anomaly_name(enum anomaly a);
 unsigned why_cause_kind(const struct why_cause *c);
 
 /*
- * These are the amounts of all targets, by cause: from at[cause] to at[cause + 1] in ns.  0 or
- * -ENOMEM.
+ * The amounts of all targets by cause: those of a cause are from at[cause] to at[cause + 1] in ns.
+ * 0 or -ENOMEM.
  */
 struct why_sorted {
 	size_t *at;
