@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws one picture: what was observed, requests, locks, functions; the columns are those of
- * ldb-report.  On a screen each table but the last has few lines, and the last one gets the
+ * Draws one screen: what was observed, requests, locks, functions; the columns are those of
+ * ldb-report.  On a terminal each table except the last has few lines, and the last one has the
  * rest.
  */
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "render/wrap.h"
 #include "top/top.h"
 
-#define INDENT		4	/* of what does not fit on a line */
+#define INDENT		4	/* of continued lines */
 #define SCREEN_CLASSES	3
 #define SCREEN_REQUESTS	4
 #define SCREEN_LOCKS	4
@@ -45,7 +45,7 @@ static double per_second(uint64_t nr, int64_t ns)
 	return ns > 0 ? nr * 1e9 / ns : 0;
 }
 
-/* Says how complete the numbers below are. */
+/* Prints how many calls were observed, and what was lost. */
 static void put_seen(const struct render *r, const struct view *v)
 {
 	const struct snapshot_info *i = snapshot_info(v->snapshot);
@@ -86,7 +86,7 @@ static void put_requests(const struct render *r, const struct view *v, size_t nr
 		text_slowest(r, v->model, v->timelines, min(q->nr_lives, nr_slowest));
 }
 
-/* Prints one line for each: the lock, and where most waiting for it was. */
+/* Prints one line for each lock, with the call site at which threads waited longest. */
 static void put_locks(const struct render *r, const struct view *v, size_t nr)
 {
 	char name[TEXT_ROOM], text[TEXT_ROOM];
@@ -253,14 +253,14 @@ void draw_json(const struct render *r, const struct top_options *o, const struct
 	struct json j;
 
 	/*
-	 * The clock's rate is known a little better each time; but an instant must always have
-	 * the same number.
+	 * The estimate of the clock's rate changes with each snapshot; but the same tick must
+	 * always be printed as the same time.
 	 */
 	if (i->from == last_tick)
 		from_ns = last_ns;
 	last_tick = i->to;
 	last_ns = reader_ns(v->wide, i->to);
-	/* There is one line for each document, so that a reader need not wait for the end. */
+	/* Each document is one line, so that a reader need not wait for the end. */
 	json_init(&j, r->out);
 	json_flat(&j);
 	document_begin(&j, DOCUMENT_TOP);

@@ -2,10 +2,10 @@
 /*
  * Stores the blocks of the last seconds, in memory.
  *
- * A row is in one block and a block in one period, so windows that follow each other neither
- * share an event nor miss one.  Rows that are repeated in each period (modules, threads) are
- * retained once.  Requests are retained longer than the window: the start of one that ends now
- * may be far back.
+ * Each row is in one block, and each block in one period, so consecutive windows neither share an
+ * event nor miss one.  Rows that are repeated in each period (modules, threads) are retained once.
+ * Requests are retained longer than the window, because a request that ends now may have started
+ * long ago.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -18,15 +18,15 @@
 #include "base/write.h"
 #include "top/top.h"
 
-#define EXTRA_NS	5000000000LL	/* retained of all events beyond the window */
-#define EXTRA_REQ_NS	60000000000LL	/* of requests */
-#define METAS_MAX	64		/* blocks: a program may warn for ever */
+#define EXTRA_NS	5000000000LL	/* time that events are retained beyond the window */
+#define EXTRA_REQ_NS	60000000000LL	/* and requests this much longer */
+#define METAS_MAX	64		/* META blocks: there may be many warnings */
 
 struct block {
 	atomic_uint refs;
 	unsigned kind;		/* 0: the file's header */
 	unsigned period;
-	bool is_state;		/* will be repeated */
+	bool is_state;		/* rows that are repeated in each period */
 	size_t size;
 	char data[];
 };
@@ -42,9 +42,9 @@ struct history {
 	struct block **blocks;
 	size_t nr, room, nr_metas;
 	bool has_clock, is_anew;
-	unsigned period;	/* the one that runs, from 1 */
-	unsigned old_period, old_req_period;	/* not retained any more */
-	unsigned cut_period;	/* of what was dropped for want of room; 0: nothing */
+	unsigned period;	/* the current one, from 1 */
+	unsigned old_period, old_req_period;	/* last periods that were dropped */
+	unsigned cut_period;	/* last one dropped because of max_bytes; 0: none */
 	struct mark *marks;
 	size_t nr_marks, room_marks;
 };
@@ -142,7 +142,7 @@ static const struct mark *last_mark(const struct history *h)
 	return &h->marks[h->nr_marks - 1];
 }
 
-/* Returns the last period that had ended by then; 0: none. */
+/* Returns the last period that had ended at ns; 0: none. */
 static unsigned period_at(const struct history *h, int64_t ns)
 {
 	for (size_t i = h->nr_marks; i--;)
@@ -181,7 +181,7 @@ static bool is_not_cut(struct history *h, const struct block *b)
 	return !is_event(b) || b->period > h->cut_period;
 }
 
-/* If the program does more than there is room for, a shorter time is retained. */
+/* If there are too many events for max_bytes, a shorter time is retained. */
 static void limit_bytes(struct history *h)
 {
 	while (h->bytes > h->max_bytes) {
@@ -266,7 +266,7 @@ struct snapshot *history_snapshot(const struct history *h, const struct snapshot
 	memcpy(s->blocks, h->blocks, h->nr * sizeof(*s->blocks));
 	for (size_t i = 0; i < s->nr; i++)
 		atomic_fetch_add(&s->blocks[i]->refs, 1);
-	/* Half a period is the tolerance: periods are as long as the loop makes them. */
+	/* The window may begin up to half a period earlier: the length of periods varies. */
 	from = last_mark(h)->status.now_ns - h->window_ns;
 	last = period_at(h, from + (h->nr_marks > 1 ? (last_mark(h)->status.now_ns -
 				    h->marks[h->nr_marks - 2].status.now_ns) / 2 : 0));
@@ -299,7 +299,7 @@ static bool belongs(const struct snapshot *s, const struct block *b, bool is_wid
 {
 	if (is_wide || !is_event(b))
 		return true;
-	/* Names of modules and threads that are gone are needed as long as their rows exist. */
+	/* Modules and threads that have ended are needed as long as rows refer to them. */
 	return b->period >= s->first_period || b->kind == LDB_BLK_MODULE ||
 	       b->kind == LDB_BLK_THREAD;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Controls the terminal by plain escapes.  Whatever ends the tool, short of SIGKILL, restores
- * the terminal: normal ends through screen_close(), exit() through atexit(), crashes through a
- * handler.  Messages on stderr meanwhile are printed afterwards.
+ * Controls the terminal by escape sequences.  The terminal is restored at a normal end by
+ * screen_close(), at exit() by atexit(), and at a crash by a signal handler; only SIGKILL leaves it
+ * changed.  Messages on stderr are stored, and printed after that.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,13 +23,13 @@
 #define ENTER	"\033[?1049h\033[?25l\033[?7l\033[H\033[2J"	/* ?7: lines do not wrap */
 #define LEAVE	"\033[0m\033[?7h\033[?25h\033[?1049l"
 
-#define ESCAPE_MS	20	/* between the bytes that one key sends */
+#define ESCAPE_MS	20	/* greatest time between the bytes of one key */
 
 static struct {
 	int fd;			/* of the terminal */
-	int said_fd, stderr_fd;	/* -1: stderr is no terminal */
+	int said_fd, stderr_fd;	/* -1: stderr is not a terminal */
 	struct termios old;
-	atomic_bool is_taken;	/* the screen is ours, the cursor hidden */
+	atomic_bool is_taken;	/* the screen is in use, the cursor hidden */
 } screen = { .fd = -1, .said_fd = -1, .stderr_fd = -1 };
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS };
@@ -60,7 +60,7 @@ static void on_crash(int sig)
 	screen_leave();
 	if (screen.stderr_fd >= 0)
 		dup2(screen.stderr_fd, STDERR_FILENO);
-	raise(sig);		/* SA_RESETHAND: now it ends us */
+	raise(sig);		/* SA_RESETHAND: this ends the process */
 }
 
 void screen_enter(void)
@@ -78,7 +78,7 @@ void screen_enter(void)
 	put(ENTER, sizeof(ENTER) - 1);
 }
 
-/* A message in the middle of the screen would be lost, and damage the picture. */
+/* Stores messages on stderr, which would overwrite the screen and be lost. */
 static void keep_stderr(void)
 {
 	if (!isatty(STDERR_FILENO))
@@ -152,7 +152,7 @@ void screen_show(const char *text, unsigned lines)
 	for (unsigned i = 0; i < lines && *text; i++) {
 		size_t n = strcspn(text, "\n");
 
-		/* There is no line feed behind the last line, because it would scroll. */
+		/* No line feed follows the last line, because it would scroll the screen. */
 		fprintf(f, "%s%.*s\033[0m\033[K", i ? "\r\n" : "", (int)n, text);
 		text += n + (text[n] == '\n');
 	}
@@ -162,7 +162,7 @@ void screen_show(const char *text, unsigned lines)
 	free(buf);
 }
 
-/* Returns the next byte of what was typed, -1: none (yet). */
+/* Returns the next byte from the keyboard; -1: none within wait_ms. */
 static int next_byte(int wait_ms, bool *is_gone)
 {
 	struct pollfd p = { .fd = screen.fd, .events = POLLIN };
@@ -178,7 +178,7 @@ static int next_byte(int wait_ms, bool *is_gone)
 	return -1;
 }
 
-/* This is what a key sends: a byte, or "ESC [" or "ESC O", maybe a number, and a byte. */
+/* The bytes of a key: one byte, or "ESC [" or "ESC O", possibly a number, and a byte. */
 static const struct key {
 	bool is_escape;
 	char number;		/* its first digit; 0: none, or it does not matter */

@@ -2,9 +2,9 @@
 /*
  * Declares the parts of ldb-top: a recording is shown while it runs.
  *
- * The recorder's loop passes blocks of rows to the history, which drops old ones.  Every
- * interval a second thread gets a snapshot of it, makes a trace in memory of that, and reads it
- * as any tool reads a trace.  It owns the terminal.  The recorder never waits for that thread.
+ * The recorder's loop passes blocks of rows to the history, which drops old ones.  Every interval a
+ * second thread gets a snapshot of the history, makes a trace in memory of it, and reads that as
+ * any tool reads a trace.  That thread controls the terminal.  The recorder never waits for it.
  *
  * Prototypes are grouped by defining file.
  */
@@ -18,13 +18,13 @@
 struct top_options {
 	uint64_t interval_ns, window_ns;
 	uint64_t times;			/* 0: no limit */
-	uint64_t nr_rows;		/* of each table, where the screen sets no limit */
+	uint64_t nr_rows;		/* of each table, if not limited by the screen */
 	size_t sort;			/* into functions_sort_keys */
 	int by;				/* enum stats_by */
 	bool is_json, is_screen;
 	FILE *out;			/* where tables and JSON go */
-	const char *dump;		/* the name of dumps */
-	bool dumps_last;		/* one is made of what was shown last */
+	const char *dump;		/* prefix of the names of dumps */
+	bool dumps_last;		/* write a dump of the last snapshot at the end */
 	struct symtab_options symbols;
 };
 
@@ -46,8 +46,8 @@ void history_anew(struct history *h);
 void history_period(struct history *h, const struct record_status *status);
 
 /*
- * Makes a snapshot of the last window_ns, and, if before is given, also of all that it had.
- * Returns NULL if there is no memory.  Another thread may read and free it.
+ * Makes a snapshot of the last window_ns, and of everything in the snapshot before, if that is not
+ * NULL.  Returns NULL if there is no memory.  Another thread may read and free it.
  */
 struct snapshot *history_snapshot(const struct history *h, const struct snapshot *before);
 void snapshot_free(struct snapshot *s);
@@ -62,20 +62,20 @@ struct snapshot_info {
 const struct snapshot_info *snapshot_info(const struct snapshot *s);
 
 /*
- * Returns the trace in memory, as a descriptor, or -errno: of the window, or, if is_wide, with
- * what is retained from before, so that a request can be longer than the window.
+ * Returns the descriptor of a trace in memory, or -errno.  It contains the window, or, if is_wide,
+ * also the retained events before it, so that a request can be longer than the window.
  */
 int snapshot_file(const struct snapshot *s, bool is_wide);
 
 /* view.c: the contents of a snapshot. */
 
-/* This thread is in one function for longer than a period. */
+/* A thread that was in a function at the end of the window. */
 struct view_running {
 	uint32_t tid;
 	const struct thread *thread;
 	const struct symbol *func, *site;	/* site: NULL: not known */
-	int64_t ns;		/* so far */
-	bool is_at_least;	/* it ran before the recording began */
+	int64_t ns;		/* until the end of the window */
+	bool is_at_least;	/* the call began before the recording */
 };
 
 struct view {
@@ -84,7 +84,7 @@ struct view {
 	struct model *model;		/* of wide */
 	struct model window_model;	/* the same, but reads window */
 	struct stats stats;
-	const struct stats_entry **rows; /* of stats that have ended, sorted */
+	const struct stats_entry **rows; /* functions with calls that have ended, sorted */
 	size_t nr_rows;
 	struct view_running *running;	/* longest first */
 	size_t nr_running, room_running;
@@ -93,13 +93,15 @@ struct view {
 	struct timeline *timelines;	/* of the request instances */
 };
 
-/* Takes ownership of the snapshot.  Returns 0 or -errno: then v is as after view_free(). */
+/*
+ * Takes ownership of the snapshot.  Returns 0 or -errno: after an error v is as after view_free().
+ */
 int view_build(struct view *v, struct snapshot *s, struct symtab *symtab,
 	       const struct top_options *o);
 void view_sort(struct view *v, size_t sort);
 void view_free(struct view *v);
 
-/* dump.c: what is shown becomes a trace. */
+/* dump.c: writes a snapshot into a trace. */
 
 /*
  * Writes NAME.1, or the next number, and stores that in path.  Returns its size, or -errno or
@@ -110,10 +112,10 @@ int64_t dump_write(const struct snapshot *s, const char *name, char *path, size_
 /* draw.c: text and JSON. */
 
 struct draw_state {
-	size_t sort, skip;	/* functions not shown at the top */
+	size_t sort, skip;	/* functions that are scrolled off the top */
 	size_t lines;		/* of the screen; 0: no limit */
 	bool is_paused, is_help;
-	char note[512];		/* what became of a dump; "" */
+	char note[512];		/* result of a dump; "" */
 };
 
 /* Draws into r->out.  If v->model is NULL nothing was observed yet. */
@@ -132,15 +134,15 @@ enum screen_key {
 bool screen_is_possible(void);
 /* Returns the descriptor to poll for keys, or -1 after one line. */
 int screen_open(void);
-/* Returns the next key; *is_gone: there is no terminal any more. */
+/* Returns the next key; sets *is_gone if the terminal was closed. */
 enum screen_key screen_key(bool *is_gone);
 void screen_size(unsigned *columns, unsigned *lines);
 /* Shows lines of text, from the top. */
 void screen_show(const char *text, unsigned lines);
-/* Restores the terminal, or takes it again. */
+/* Restore the terminal, or use the screen again. */
 void screen_leave(void);
 void screen_enter(void);
-/* Restores it for good, and prints the messages that came meanwhile. */
+/* Restores the terminal finally, and prints the stored messages. */
 void screen_close(void);
 
 /* ui.c: the second thread. */
@@ -149,10 +151,10 @@ struct ui;
 
 /* stop_fd is written when the user wants to stop.  Returns NULL after one line. */
 struct ui *ui_start(const struct top_options *o, int stop_fd);
-/* Returns the last snapshot that was given, if it was not shown yet; else NULL. */
+/* Returns the last snapshot passed to the thread, if it was not shown yet; else NULL. */
 struct snapshot *ui_take_back(struct ui *ui);
 void ui_give(struct ui *ui, struct snapshot *s);
-/* Call it when no more snapshots come.  Returns true if everything could be shown. */
+/* Ends the thread after the last snapshot.  Returns true if everything could be shown. */
 bool ui_finish(struct ui *ui);
 
 #endif

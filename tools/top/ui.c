@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This is the second thread, which reads snapshots, shows them, and reads the keyboard.
+ * The second thread: it reads snapshots, shows them, and reads the keyboard.
  *
- * It has a lower priority (nice), since it competes with the program for the CPUs.  When it is
- * slower than the interval, snapshots do not queue up: the next one covers the time of those
- * before.
+ * It has a lower priority (nice), because it competes with the program for the CPUs.  If it is
+ * slower than the interval, the next snapshot replaces the pending one and covers its time, too.
  */
 #include <errno.h>
 #include <poll.h>
@@ -31,7 +30,7 @@ struct ui {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	struct snapshot *pending;	/* under lock */
-	bool is_over;			/* under lock: no more come */
+	bool is_over;			/* under lock: there will be no more */
 	int wake_fd, stop_fd, key_fd, signal_fd;
 	bool has_failed, has_stopped;
 	uint64_t nr_shown;
@@ -44,7 +43,7 @@ static void wake(int fd)
 {
 	uint64_t one = 1;
 
-	/* The pipe cannot fill up. */
+	/* One byte for each snapshot does not fill the pipe. */
 	if (write(fd, &one, sizeof(one)) < 0)
 		return;
 }
@@ -56,7 +55,7 @@ static void stop(struct ui *ui)
 	ui->has_stopped = true;
 }
 
-/* Lines for which the screen has no room are not shown; the last line names the keys. */
+/* Shows the lines that fit on the screen; the last line names the keys. */
 static void show_screen(struct ui *ui)
 {
 	unsigned columns, lines;
@@ -89,7 +88,7 @@ static void show_batch(struct ui *ui)
 		draw_text(&r, ui->o, &ui->view, &ui->draw);
 	if (!fflush(ui->o->out) && !ferror(ui->o->out))
 		return;
-	/* The reader of a pipe may have closed it, which is no error. */
+	/* EPIPE is not an error: the reader of the pipe has closed it. */
 	if (errno != EPIPE) {
 		cli_error("cannot write the output: %s", strerror(errno));
 		ui->has_failed = true;
@@ -121,7 +120,7 @@ static void show_snapshot(struct ui *ui, struct snapshot *s)
 	view_sort(&ui->view, ui->draw.sort);
 	show(ui);
 	ui->nr_shown++;
-	/* A recording that is over ends by itself, even if it was started from another program. */
+	/* After the end of the recording, the last snapshot ends the display. */
 	if (is_last)
 		ui->has_stopped = true;
 	else if (ui->o->times && ui->nr_shown >= ui->o->times)
@@ -134,7 +133,7 @@ static struct snapshot *next(struct ui *ui, bool *is_over)
 
 	pthread_mutex_lock(&ui->lock);
 	*is_over = ui->is_over;
-	/* A single snapshot is shown for as long as the user wants. */
+	/* While the display is paused, a snapshot stays until the user continues. */
 	if (!ui->draw.is_paused || ui->is_over) {
 		s = ui->pending;
 		ui->pending = NULL;
@@ -155,7 +154,7 @@ static void sort(struct ui *ui, size_t by)
 {
 	size_t nr = 0;
 
-	/* The keys that are numbers come first. */
+	/* Keys of numeric columns are before "open". */
 	while (functions_sort_key(nr) && strcmp(functions_sort_key(nr), "open"))
 		nr++;
 	ui->draw.sort = (ui->draw.sort + nr + by) % nr;
@@ -179,7 +178,7 @@ static bool dump(struct ui *ui)
 	return rc >= 0;
 }
 
-/* Without a screen nobody presses a key. */
+/* Writes the dump at the end, and reports the result on stderr. */
 static void dump_last(struct ui *ui)
 {
 	if (!dump(ui)) {
@@ -230,7 +229,7 @@ static void on_key(struct ui *ui, enum screen_key key)
 	show(ui);
 }
 
-/* Handles Ctrl-Z, and its end; another size. */
+/* Handles Ctrl-Z, continuing after it, and a new size of the terminal. */
 static void on_terminal_signal(struct ui *ui)
 {
 	struct signalfd_siginfo info;
@@ -289,7 +288,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Blocks them in every thread but the one that reads them. */
+/* Blocks these signals in all threads; this thread reads them from a descriptor. */
 static int open_signals(void)
 {
 	sigset_t set;
@@ -363,7 +362,7 @@ void ui_give(struct ui *ui, struct snapshot *s)
 	wake(ui->wake_fd);
 }
 
-/* Two threads can only reach what is pending, under the lock. */
+/* Only the pending snapshot is shared by two threads, under the lock. */
 struct snapshot *ui_take_back(struct ui *ui)
 {
 	struct snapshot *s;
@@ -375,7 +374,7 @@ struct snapshot *ui_take_back(struct ui *ui)
 	return s;
 }
 
-/* Says why there are numbers instead of names. */
+/* Prints hints about missing names. */
 static void say_hints(const struct ui *ui)
 {
 	char text[1024];

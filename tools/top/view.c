@@ -39,7 +39,7 @@ static int build_requests(struct view *v)
 	return timelines_build(v->model, v->requests.lives, v->requests.nr_lives, &v->timelines);
 }
 
-/* Only the innermost function of each thread is listed: it explains the others. */
+/* Lists only the innermost function of each thread, because the others wait for it. */
 static int add_running(void *arg, const void *row)
 {
 	const struct ldb_row_func *f = row;
