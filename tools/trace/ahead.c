@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reads ahead: other threads decode the next blocks while the caller uses the rows of one.
- * Blocks are numbered in the order in which they are needed; number n goes to slot n % nr_slots,
- * so the caller gets them in order.  If the block that it needs is not begun yet, the caller
- * decodes it itself.
+ * Blocks are numbered in the order in which they are needed, and block n uses slot n % nr_slots, so
+ * the caller gets them in order.  If no thread has begun the next block yet, the caller decodes it
+ * itself.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include "trace/cursor-private.h"
 
 #define HELPERS_MAX	6
-#define ROWS_MIN	(3 * LDB_BLOCK_ROWS)	/* fewer are read faster than threads are created */
+#define ROWS_MIN	(3 * LDB_BLOCK_ROWS)	/* with fewer it is slower */
 
 struct slot {
 	struct decoder d;
@@ -25,8 +25,8 @@ struct ahead {
 	struct query q;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	size_t next_block;	/* to consider */
-	size_t begun, taken;	/* numbers: the next to decode, the one that the caller uses */
+	size_t next_block;	/* the next candidate */
+	size_t begun, taken;	/* number of the next block to decode, of the one in use */
 	bool has_taken, stop;
 	pthread_t threads[HELPERS_MAX];
 	unsigned nr_threads, nr_slots;
@@ -56,7 +56,7 @@ static struct slot *claim_block(struct ahead *a)
 	return s;
 }
 
-/* This is called with the lock, which it releases while it decodes. */
+/* Called with the lock held; releases it while it decodes. */
 static void decode_slot(struct ahead *a, struct slot *s)
 {
 	pthread_mutex_unlock(&a->lock);

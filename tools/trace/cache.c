@@ -3,8 +3,8 @@
  * Caches the rows of a short range: an analysis of one request reads the same few blocks
  * repeatedly, and decoding a block costs as much as reading thousands of its rows.
  *
- * A kind is read when it is first needed.  Kinds with strings are not cached, nor those of which
- * the range has too many rows: they are read from their blocks each time.
+ * A kind is read when it is first needed.  Kinds with strings, and kinds with too many rows in the
+ * range, are not cached, but read from their blocks each time.
  */
 #include <errno.h>
 #include <stdlib.h>

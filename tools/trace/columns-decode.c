@@ -2,16 +2,16 @@
 /*
  * Decodes the payload of a block into rows, or some of its columns.
  *
- * Hostile files are handled here: every read is bounded by the end of its column, and a block is
- * accepted whole or not at all.
+ * The file may be hostile: every read is bounded by the end of its column, and a block is accepted
+ * completely or not at all.
  */
 #include <string.h>
 #include "trace/columns.h"
 #include "trace/varint.h"
 
 /*
- * Rows are wide, and a block of them is larger than the caches near the CPU: so
- * all columns of a few rows are decoded before the next few.
+ * The rows of a block do not fit into the CPU's inner caches, so all columns of some rows are
+ * decoded before those of the next rows.
  */
 #define TILE_ROWS	256
 
@@ -20,7 +20,7 @@ static inline uint64_t unzigzag(uint64_t v)
 	return v >> 1 ^ -(v & 1);
 }
 
-/* Stores the values of one column in rows, still coded.  Returns false if one is too large. */
+/* Stores the values of one column, still coded, in rows.  Returns false if one is too large. */
 static inline __attribute__((always_inline)) bool
 put_numbers(const struct schema_column *c, unsigned coding, unsigned size,
 	    struct column_state *state, const uint64_t *values, size_t nr, char *row, size_t stride)
@@ -87,8 +87,8 @@ static bool decode_column(const struct schema_column *c, struct column_state *st
 }
 
 /*
- * A later version may have added columns, which are ignored; an earlier one did not
- * have those at the end, which read as 0 and "".
+ * Additional columns of a later version are ignored; if the last columns are missing in an older
+ * file, they read as 0 and "".
  */
 static bool find_columns(const struct schema *s, const uint8_t *p, const uint8_t *end,
 			 struct column_state *states)
@@ -147,7 +147,7 @@ static unsigned column_at(const struct schema *s, unsigned offset)
 	return i;
 }
 
-/* Differences of a 4-byte field may add up to more. */
+/* Do the sums of a column's differences fit into its field? */
 static bool sums_fit(const struct column_state *c, size_t nr)
 {
 	uint64_t values[TILE_ROWS], sum = 0, all = 0;

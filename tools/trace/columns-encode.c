@@ -3,9 +3,9 @@
  * Encodes rows into the payload of a block.
  *
  * This is the recorder's inner loop.  Rows are encoded a few at a time, while they are in the
- * nearest cache, into one buffer for each column.  The values of a column in those rows are of
- * one size as a rule, so it is chosen once for them; the loops hold no decision that depends on
- * a value, as most of those would be mispredicted.
+ * nearest cache, into one buffer for each column.  The values of a column in those rows mostly have
+ * one size, so the size is chosen once for them, and the loops have no branch that depends on a
+ * value, which would often be mispredicted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static uint8_t *put_8(uint8_t *out, const uint64_t *v, size_t nr)
 	return out;
 }
 
-/* all is the values or'ed together. */
+/* all is the bitwise or of all values. */
 static uint8_t *put_varints(uint8_t *out, const uint64_t *v, size_t nr, uint64_t all)
 {
 	if (all < 0x80) {
@@ -96,7 +96,7 @@ static uint8_t *put_varints(uint8_t *out, const uint64_t *v, size_t nr, uint64_t
 	return put_8(out, v, nr);
 }
 
-/* Returns the values or'ed together. */
+/* Returns the bitwise or of all values. */
 static inline __attribute__((always_inline)) uint64_t
 gather(const struct schema_column *c, unsigned coding, unsigned size, const char *row, size_t nr,
        size_t stride, uint64_t *before, uint64_t *v)

@@ -72,10 +72,10 @@ static inline void set_extent(struct extent *e, int64_t begin, int64_t end, uint
 	e->dur = has_dur ? (uint64_t)e->t_max - e->t_min : 0;
 }
 
-/* The scanner knows bounds of both the start and the end. */
+/* The start of a FUNC row is the earliest possible one. */
 static inline void adjust_func(const struct ldb_row_func *f, struct extent *e)
 {
-	/* An unknown start must not stretch the block over the whole recording. */
+	/* An unknown start must not extend the block to the start of the recording. */
 	if (f->start_unc != LDB_UNC_UNKNOWN)
 		e->t_min = (int64_t)((uint64_t)f->start_max - f->start_unc);
 	if (e->t_min > f->start_max)
@@ -103,7 +103,7 @@ static inline __attribute__((always_inline)) void adjust_req(const struct ldb_ro
 		set_all_ids(e);
 }
 
-/* Corrects what the members named in schemas.def do not express. */
+/* Corrects extents that schemas.def cannot describe. */
 static inline __attribute__((always_inline)) void adjust(unsigned kind, const void *row,
 							 struct extent *e)
 {
@@ -141,7 +141,7 @@ static inline __attribute__((always_inline)) void row_extent(unsigned kind, cons
 	adjust(kind, row, e);
 }
 
-/* These are inlined, with a constant kind. */
+/* These are inlined for each kind. */
 static inline __attribute__((always_inline)) void
 widen(unsigned kind, const char *row, size_t nr, size_t stride, struct extent *sum)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Describes the tables of the trace file (schemas.def): which columns a block kind has, how each
- * is coded, and the two directions rows -> payload -> rows.  It is private to the writer and the
- * reader.
+ * Describes the tables of the trace file (schemas.def): the columns of each kind of block and their
+ * codings.  Encodes rows into a payload, and decodes them.  Only the writer and the reader use this
+ * header.
  *
- * All arithmetic is modulo 2^64, so every value survives the round trip.
+ * All arithmetic is modulo 2^64, so every value is decoded as it was encoded.
  */
 #ifndef TRACE_COLUMNS_H
 #define TRACE_COLUMNS_H
@@ -56,10 +56,10 @@ struct schema {
 };
 #define SCHEMA_F_TIME	1	/* rows have a time, */
 #define SCHEMA_F_ID	2	/* an id, */
-#define SCHEMA_F_DUR	4	/* a length that filters ask for */
-#define SCHEMA_F_BULKY	8	/* a file can be closed without it */
+#define SCHEMA_F_DUR	4	/* a duration that filters compare */
+#define SCHEMA_F_BULKY	8	/* closing a file does not need this kind */
 
-/* This is what the index stores of a block, and filters compare of a row. */
+/* The bounds that the index stores for a block, and that filters compare for a row. */
 struct extent {
 	int64_t t_min, t_max;	/* ticks */
 	uint64_t id_min, id_max; /* equal, or all ids */
@@ -82,7 +82,7 @@ static inline void extent_widen(struct extent *sum, const struct extent *e)
 	sum->dur = e->dur > sum->dur ? e->dur : sum->dur;
 }
 
-/* Does the extent of a block or a row overlap what is wanted, and is it long enough? */
+/* Does the extent of a block or a row overlap the wanted one, and is it long enough? */
 static inline bool extent_matches(const struct extent *want, const struct extent *e)
 {
 	return e->t_max >= want->t_min && e->t_min <= want->t_max && e->id_max >= want->id_min &&
@@ -94,7 +94,7 @@ size_t schema_filter(unsigned kind, const struct extent *want, void *to, const v
 
 #define ENCODER_STRING_MAX	65536	/* longer ones are cut */
 
-/* This is a block being made: at first all zeros except for its schema. */
+/* A block that is being encoded; initially all zeros except for its schema. */
 struct encoder {
 	const struct schema *schema;
 	size_t nr;		/* rows */
@@ -111,17 +111,17 @@ int encoder_add(struct encoder *e, const void *rows, size_t nr);
 
 size_t encoder_bytes(const struct encoder *e);	/* of the payload */
 void encoder_put(const struct encoder *e, uint8_t *out);
-void encoder_clear(struct encoder *e);		/* the next block */
+void encoder_clear(struct encoder *e);		/* begins the next block */
 void encoder_exit(struct encoder *e);
 
 /*
- * Returns false if the payload is not a valid one of nr rows.  Strings are put into strings,
- * which has room for bytes + nr * nr_strings; they are valid as long as it is.
+ * Returns false if the payload is not a valid one of nr rows.  Strings are stored in strings, which
+ * has room for bytes + nr * nr_strings.
  */
 bool columns_decode(const struct schema *s, const uint8_t *payload, size_t bytes, void *rows,
 		    size_t nr, char *strings);
 
-struct column_state {		/* how far a column was decoded */
+struct column_state {		/* position in a column */
 	const uint8_t *p, *end;
 	uint64_t before;	/* the value of the last row */
 	bool is_missing;	/* the file is older than the column */
@@ -131,22 +131,24 @@ struct column_state {		/* how far a column was decoded */
 #define TILES_ROWS	4096	/* some columns of this many rows stay in the CPU's caches */
 #endif
 
-/* This has some columns of a block, a few rows at a time. */
+/* Decodes some columns of a block, a few rows at a time. */
 struct tiles {
 	const struct schema *s;
-	uint32_t wanted;	/* a bit for each column: those wanted and those they need */
+	uint32_t wanted;	/* a bit for each column: wanted ones, and those they depend on */
 	size_t left;		/* rows */
 	struct column_state states[COLUMNS_MAX];
 };
 
 /*
- * Returns false if the payload may be invalid, or has numbers so large that only
- * columns_decode() can check them; else tiles_next() does not fail.  There must be no strings.
+ * Returns false if the payload may be invalid, or has such large numbers that only columns_decode()
+ * can check them.  Otherwise tiles_next() does not fail.  There must be no strings.
  */
 bool tiles_begin(struct tiles *t, const struct schema *s, const uint8_t *payload, size_t bytes,
 		 size_t nr, uint32_t wanted);
 
-/* Decodes needed column i into values[i].  Returns how many rows; 0: there are no more. */
+/*
+ * Decodes column i, if needed, into values[i].  Returns the number of rows; 0: there are no more.
+ */
 size_t tiles_next(struct tiles *t, uint64_t (*values)[TILES_ROWS]);
 
 #endif

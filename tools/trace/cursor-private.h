@@ -7,12 +7,12 @@
 
 struct cursor {
 	struct query q;
-	struct share *share;	/* where blocks come from; NULL: all of them, by next */
+	struct share *share;	/* distributes the blocks; NULL: the cursor reads all of them */
 	size_t next;
-	bool is_cached;		/* its only rows came from the cache */
+	bool is_cached;		/* it returned the rows of the cache */
 	struct ahead *ahead;	/* other threads decode; NULL: this one does */
 	struct decoder d;
-	/* cursor_next_funcs(): these are the rest of the block, as columns or as rows */
+	/* cursor_next_funcs(): the rest of the block, as columns or as rows */
 	struct tiles tiles;
 	const struct ldb_row_func *row;
 	size_t nr_rows;
@@ -23,11 +23,14 @@ struct cursor {
 struct cursor *cursor_open(struct reader *r, unsigned kind, const struct reader_filter *filter,
 			   struct share *share);
 
-/* cache.c: copies rows of the cache: 1: c->d.rows has some; 0: there are none; -EAGAIN: no cache */
+/*
+ * cache.c: copies matching rows of the cache to c->d.rows.  Returns 1, or 0: there are none;
+ * -EAGAIN: not cached
+ */
 bool cache_serves(const struct query *q);
 int cache_read(struct cursor *c, size_t *nr);
 
-/* A cursor begins with the decoder of the one before, while rows are cached. */
+/* While rows are cached, a cursor uses the decoder of the previous one. */
 void cache_swap_spare(struct reader *r, struct decoder *d);
 
 #endif

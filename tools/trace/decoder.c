@@ -33,7 +33,7 @@ int decoder_load(struct decoder *d, struct reader *r, uint64_t offset, uint64_t 
 	if (!buffer_room(&d->raw, &d->raw_room, h->raw_bytes))
 		return -ENOMEM;
 	n = ZSTD_decompressDCtx(d->zstd, d->raw, h->raw_bytes, d->file, h->bytes);
-	return n == h->raw_bytes;	/* covers zstd's error codes */
+	return n == h->raw_bytes;	/* also false for zstd's error codes */
 }
 
 int decoder_rows(struct decoder *d, const struct ldb_block_header *h)

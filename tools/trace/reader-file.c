@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the blocks of a file: by its index, or, where the recorder died
- * or the file was damaged, from the blocks themselves.
+ * Finds the blocks of a file: by its index, or, if the recorder died or the file is damaged, by
+ * their headers.
  *
  * Every size in the file is checked against the file before it is used, and
  * against LDB_BLOCK_BYTES_MAX and LDB_BLOCK_ROWS before memory is allocated.
@@ -15,9 +15,9 @@
 #include "trace/reader-private.h"
 
 /*
- * This limits the search for the next block behind a damaged place: each candidate costs a CRC
- * over its claimed size.  A file that consists of magic numbers must not take for ever,
- * so the search checks at most this number of bytes in all.
+ * Limits the search for the next block after a damaged place: each candidate costs a CRC over its
+ * claimed size.  A file that consists of magic numbers must not take for ever, so the search checks
+ * at most this number of bytes in all.
  */
 #define SEARCH_BUDGET(file_size)	((256ULL << 20) + 4 * (file_size))
 #ifndef SEARCH_STEP		/* fewer: tests/fuzz */
@@ -25,10 +25,9 @@
 #endif
 
 /*
- * Names are stored in memory, and equal names take next to nothing in a compressed
- * file: 272 KB can hold 2.6 GB.  So the payloads of tables with strings may have at most this
- * number of bytes together, which is far more than recordings have; blocks beyond the limit are
- * left out.
+ * Names are stored in memory, and repeated names take very little space in a compressed file: 272
+ * KB can contain 2.6 GB.  So the payloads of tables with strings may have at most this number of
+ * bytes together, which is far more than recordings have; blocks beyond the limit are left out.
  */
 #define TEXT_BYTES(file_size)	((16ULL << 20) + 16 * (file_size))
 
@@ -60,7 +59,7 @@ bool header_is_plausible(const struct reader *r, const struct ldb_block_header *
 		return false;
 	if (offset > r->file_size || r->file_size - offset < sizeof(*h) + h->bytes)
 		return false;
-	/* Each value takes a byte at least; the first column always exists. */
+	/* Each value takes at least a byte, and there is at least one column. */
 	return !s || (uint64_t)h->rows + 4 <= h->raw_bytes;
 }
 
@@ -119,7 +118,7 @@ static bool footer_read(const struct reader *r, uint64_t offset, struct ldb_file
 	       f->crc == crc32c(0, f, offsetof(struct ldb_file_footer, crc));
 }
 
-/* Is the row's block not between the block before it and the index? */
+/* Is the block outside of the space between the previous block and the index? */
 static bool index_row_is_wrong(const struct ldb_row_index *row, uint64_t from, uint64_t to)
 {
 	return row->offset < from || row->offset > to ||
@@ -170,7 +169,7 @@ struct search {
 	size_t room;
 };
 
-/* Returns 1: a whole block is at offset; 0: none is.  h->bytes: how many bytes were checked. */
+/* Returns 1 if a complete block is at offset, or 0; h->bytes is how many bytes were checked. */
 static int block_at(struct reader *r, struct search *s, uint64_t offset,
 		    struct ldb_block_header *h)
 {
@@ -185,7 +184,7 @@ static int block_at(struct reader *r, struct search *s, uint64_t offset,
 	return block_is_whole(h, s->buf);
 }
 
-/* Returns the next offset in [offset, end) where a whole block starts; end: there is none. */
+/* Finds the next offset in [offset, end) where a complete block starts; end: there is none. */
 static int block_search(struct reader *r, uint64_t offset, uint64_t end, uint64_t *found)
 {
 	struct search s = { 0 }, candidate = { 0 };
@@ -251,7 +250,10 @@ static int blocks_scan(struct reader *r)
 	return rc;
 }
 
-/* A payload shorter than its header says is detected when it is read. */
+/*
+ * Leaves out blocks beyond TEXT_BYTES.  The header's size is used here; a shorter payload is
+ * detected when it is read.
+ */
 static void leave_out_text(struct reader *r)
 {
 	uint64_t left = TEXT_BYTES(r->file_size);

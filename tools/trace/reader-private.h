@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files of the reader share these declarations. */
+/* Declarations that only the files of the reader use. */
 #ifndef TRACE_READER_PRIVATE_H
 #define TRACE_READER_PRIVATE_H
 
@@ -18,14 +18,14 @@ struct block {
 
 struct reader {
 	int fd;
-	uint64_t file_size;	/* when it was opened; a live file may grow */
+	uint64_t file_size;	/* when it was opened; a file that is being recorded grows */
 	struct ldb_file_header header;
 	struct block *blocks;	/* in the order of the file */
 	size_t nr_blocks, room_blocks;
 	int64_t end_tick;
 
-	bool has_index;		/* blocks are read from it, */
-	uint64_t index_offset;	/* and it is here */
+	bool has_index;		/* blocks[] is from the index, */
+	uint64_t index_offset;	/* which is at this offset */
 	uint64_t search_budget;	/* bytes that may still be checked in search of blocks */
 
 	/* damage */
@@ -47,11 +47,11 @@ struct reader {
 
 	struct retained *retained;		/* retain.c; NULL: nothing is retained */
 	unsigned nr_retained;
-	uint64_t nr_uses;		/* of them */
+	uint64_t nr_uses;		/* for replacing the oldest */
 
 	bool has_requests;
-	struct reqtab *reqtab;		/* made here, or NULL: */
-	struct ldb_row_reqtab *requests; /* from the file */
+	struct reqtab *reqtab;		/* made by the reader, or NULL: */
+	struct ldb_row_reqtab *requests; /* from the file, or those of reqtab */
 	size_t nr_requests;
 };
 
@@ -74,7 +74,7 @@ int file_find_blocks(struct reader *r);
 
 /* decoder.c */
 
-/* This is private scratch memory of one thread that decodes blocks. */
+/* Scratch memory of one thread that decodes blocks. */
 struct decoder {
 	ZSTD_DCtx *zstd;
 	uint8_t *file, *raw;
@@ -127,7 +127,7 @@ int retained_decode(const struct query *q, struct decoder *d, struct block *b, s
 /* ahead.c: decodes the next blocks while the rows of one are used */
 struct ahead;
 
-/* Returns NULL if it is not worth it, or is not possible. */
+/* Returns NULL if reading ahead is not useful, or not possible. */
 struct ahead *ahead_open(const struct query *q);
 void ahead_close(struct ahead *a);
 

@@ -24,8 +24,8 @@
 /* Opening */
 
 /*
- * All threads share one heap.  With one for each, the buffers that a thread decoded blocks into
- * may stay in its heap when they are freed, by chance: 8 MB.  Threads rarely allocate.
+ * Makes all threads use one heap.  If each had its own, freed buffers for blocks, 8 MB, might stay
+ * in a thread's heap.  Threads rarely allocate.
  */
 static void share_heap(void)
 {
@@ -133,7 +133,10 @@ static void clock_fit(struct reader *r, const struct clock_span *s)
 	long double nominal = 1e9L / r->header.clock_hz;
 	long double slope = nominal;
 
-	/* Two rows far from the nominal rate are damage, not drift. */
+	/*
+	 * A rate that differs by a factor of two from the nominal one is due to damage, and is not
+	 * used.
+	 */
 	if (s->any && ticks > 0 && ns > 0 && ns / ticks > nominal / 2 && ns / ticks < nominal * 2)
 		slope = ns / ticks;
 	r->ns_shift = 0;
@@ -171,7 +174,7 @@ int64_t reader_tick(const struct reader *r, int64_t ns)
 	return v >= 0x1p63L ? INT64_MAX : v <= -0x1p63L ? INT64_MIN : llroundl(v);
 }
 
-/* Threads and modules may have "never" as their end; all other kinds contain past events. */
+/* Finds the latest tick.  THREAD and MODULE rows are ignored, because their end may be "never". */
 static void find_end(struct reader *r)
 {
 	for (size_t i = 0; i < r->nr_blocks; i++) {
@@ -292,7 +295,7 @@ static bool has_bad(const struct reader *r, unsigned kind)
 	return i < r->nr_blocks;
 }
 
-/* A table that lacks a block is useless, because requests would be missing. */
+/* A table with a missing block is not used, because requests would be missing. */
 static int load_reqtab(struct reader *r, struct request_rows *t)
 {
 	int rc = reader_each(r, LDB_BLK_REQTAB, NULL, add_reqtab, t);

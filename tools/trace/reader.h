@@ -11,8 +11,7 @@
  *		for (size_t i = 0; i < rows.nr; i++)
  *			... rows.func[i] ...
  *	cursor_close(c);
- *	if (reader_is_damaged(r))	after reading: only then all damage is known
- *		...
+ * 	if (reader_is_damaged(r)) all damage is known only after reading ...
  *	reader_close(r);
  *
  * A file of any content is safe to read.  Damaged blocks are left out and
@@ -49,7 +48,7 @@ int64_t reader_ns(const struct reader *r, int64_t tick);
 /* Converts a length in ticks to nanoseconds. */
 double reader_ticks_to_ns(const struct reader *r, double ticks);
 
-/* Is the inverse of reader_ns(), for filters. */
+/* Does the inverse of reader_ns(), for filters. */
 int64_t reader_tick(const struct reader *r, int64_t ns);
 
 /* Returns the latest tick of any event in the file; threads that are still running end here. */
@@ -93,69 +92,70 @@ int cursor_next(struct cursor *c, struct reader_rows *rows);
 void cursor_close(struct cursor *c);
 
 /*
- * Does the same with a callback, once for each batch.  It stops when that returns
- * non-zero, and returns that; else 0 or -ENOMEM.
+ * Does the same with a callback for each batch.  A result other than 0 ends the reading and is
+ * returned.  Otherwise returns 0 or -ENOMEM.
  */
 int reader_each(struct reader *r, unsigned kind, const struct reader_filter *filter,
 		int (*batch)(void *arg, const struct reader_rows *rows), void *arg);
 
 /*
- * From here to reader_cache_end() rows of the kind in [from, to] are read once and cached, if they
- * are not too many: for users that read the same short range several times.  -ENOMEM.  It may not
- * be called while others use cursors.
+ * Until reader_cache_end(), rows of the kind in [from, to] are read once and cached, if they are
+ * not too many.  This is for analyses that read the same short range several times.  Returns 0 or
+ * -ENOMEM.  No cursor may be in use during the call.
  */
 int reader_cache(struct reader *r, unsigned kind, int64_t from, int64_t to);
 void reader_cache_end(struct reader *r);
 
 /*
- * For users that read many short ranges: from here to reader_retain_end() so many of the blocks
- * decoded last are retained, some MB each, and memory of reader_cache().  -ENOMEM.  Others may not
- * use cursors meanwhile.
+ * Until reader_retain_end(), the last nr_blocks decoded blocks are retained, some MB each, and the
+ * memory of reader_cache() is not freed.  This is for analyses that read many short ranges.
+ * Returns 0 or -ENOMEM.  Other threads may not use cursors meanwhile.
  */
 int reader_retain(struct reader *r, unsigned nr_blocks);
 void reader_retain_end(struct reader *r);
 
-/* Returns how many threads are useful: one for each CPU that may be used, to a limit. */
+/* Returns how many threads are useful: one for each CPU that may be used, up to a limit. */
 unsigned reader_nr_threads(void);
 
 /*
- * Runs work(args[i], cursor) in nr threads, this one included, and returns the first
- * that is not 0.  Together the cursors give every row once: whole blocks, in any order.
+ * Runs work(args[i], cursor) in nr threads, including the calling one, and returns the first result
+ * other than 0.  Together the cursors return every row once: whole blocks, in any order.
  */
 int reader_share(struct reader *r, unsigned kind, const struct reader_filter *filter, unsigned nr,
 		 int (*work)(void *arg, struct cursor *c), void *const *args);
 
-/* This has some columns of FUNC rows, each in an array. */
+/* Some columns of FUNC rows, each in an array. */
 struct reader_funcs {
 	size_t nr;		/* at least 1, at most READER_FUNCS_MAX */
 	const uint64_t *flags, *pc, *ret, *start_max, *start_unc, *end_max, *end_unc;
-	const uint64_t *tid;	/* NULL unless asked for */
+	const uint64_t *tid;	/* NULL unless requested */
 };
 #ifndef READER_FUNCS_MAX		/* fewer: tests/fuzz */
 #define READER_FUNCS_MAX	4096
 #endif
 
-/* Does what cursor_next() does, for FUNC, for users that need only these columns, and many rows. */
+/* Does the same as cursor_next() for FUNC rows, but is faster if only these columns are needed. */
 int cursor_next_funcs(struct cursor *c, bool with_tid, struct reader_funcs *funcs);
 
 /*
  * Returns the request table sorted by id and start, made from the REQ rows where the file has
- * none.  It belongs to the reader.  -ENOMEM.  Only one thread may call it at a time.
+ * none.  The rows belong to the reader.  Returns 0 or -ENOMEM.  Only one thread may call it at a
+ * time.
  */
 int reader_requests(struct reader *r, const struct ldb_row_reqtab **rows, size_t *nr);
 
 /*
- * Reads the blocks that were not read yet, so that all damage is known.  -ENOMEM.
- * Not while others use cursors.
+ * Reads the blocks that were not read yet, so that all damage is known.  Returns 0 or -ENOMEM.  No
+ * cursor may be in use meanwhile.
  */
 int reader_check(struct reader *r);
 
 struct reader_damage {
 	bool no_footer;		/* the recording ended without being closed */
 	uint64_t nr_bad_blocks;	/* damaged, left out */
-	uint64_t nr_too_large;	/* of them: not read, more text than any recording has */
-	uint64_t bytes_skipped;	/* of them, and where no block could be found */
-	uint64_t nr_unknown;	/* blocks of kinds this version does not know; no damage */
+	uint64_t nr_too_large;	/* of these: not read because of too much text */
+	uint64_t bytes_skipped;	/* bytes of these, and bytes without blocks */
+	uint64_t nr_unknown;	/* blocks of unknown kinds; not damage */
 	int64_t offset;		/* of the first damage, -1: none */
 };
 

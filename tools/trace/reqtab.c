@@ -3,11 +3,11 @@
  * Implements the request table; see reqtab.h.
  *
  * An id is open from its first START or BLOCK, or from when it ARRIVED, to its
- * END.  Which requests a thread works on matters for END_ALL alone, and is updated
- * lazily: a thread's list may name requests that have ended since.
+ * END.  The requests on which a thread works are needed for END_ALL only; a thread's list may
+ * contain requests that have ended.
  *
- * The program chooses ids and threads.  So that it cannot make the recorder slow, the hash has a
- * secret, and no list is searched beyond LINEAR_MAX.
+ * The program chooses ids and threads.  To prevent it from slowing the recorder down, the hash has
+ * a secret, and longer lists than LINEAR_MAX are not searched linearly.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -27,7 +27,7 @@ struct work {			/* the requests a thread works on */
 	uint32_t tid;
 	uint32_t *rows;		/* numbers of rows, each once */
 	size_t nr, room;
-	struct hash hash;	/* of rows; empty as long as there are few */
+	struct hash hash;	/* of rows; empty if there are few */
 };
 
 struct reqtab {
@@ -49,7 +49,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Mixes two words as wyhash does. */
+/* Hashes a key with the secret, as wyhash does. */
 static uint64_t key_hash(const struct reqtab *t, uint64_t key)
 {
 	return mix(mix(key ^ t->secret[0], 0x9e3779b97f4a7c15ULL) ^ t->secret[1],
@@ -63,7 +63,7 @@ struct reqtab *reqtab_alloc(size_t max_rows)
 	if (!t)
 		return NULL;
 	t->max = max_rows;
-	/* Early at boot there is no randomness: then the program cannot know the secret either. */
+	/* Early at boot getrandom() may fail; the secret then is an address. */
 	if (getrandom(t->secret, sizeof(t->secret), GRND_NONBLOCK) < 0)
 		t->secret[0] = (uintptr_t)t;
 	return t;
@@ -135,7 +135,7 @@ static int work_index(const struct reqtab *t, struct work *w)
 	return ret;
 }
 
-/* Makes room for one more: drops requests that have ended, or allocates memory. */
+/* Makes room for one more row: drops requests that have ended, or allocates memory. */
 static int work_grow(const struct reqtab *t, struct work *w)
 {
 	size_t nr = 0;
@@ -161,7 +161,7 @@ static int work_add(const struct reqtab *t, struct work *w, uint32_t row)
 	return w->nr > LINEAR_MAX ? work_index(t, w) : 0;
 }
 
-/* Moves the last one to its place. */
+/* Removes a row from the list; the last one takes its place. */
 static void work_remove(const struct reqtab *t, struct work *w, uint32_t row)
 {
 	int64_t at = work_find(t, w, row);
@@ -190,7 +190,7 @@ static int64_t find_open(const struct reqtab *t, uint64_t id)
 	return -1;
 }
 
-/* Returns the open row of an id, which is made if there is none.  Or -ENOMEM. */
+/* Returns the open row of an id, which is made if there is none, or -ENOMEM. */
 static int64_t open_row(struct reqtab *t, uint64_t id, int64_t tick)
 {
 	int64_t found = find_open(t, id);
@@ -224,7 +224,7 @@ static void end_all(struct reqtab *t, const struct ldb_row_req *r)
 	hash_free(&w->hash);
 }
 
-/* What is open stays incomplete. */
+/* Ends all open requests, which stay incomplete. */
 static void cut(struct reqtab *t, int64_t tick)
 {
 	for (; t->first < t->nr; t->first++)
@@ -248,7 +248,7 @@ static void cut_some(struct reqtab *t, const struct ldb_row_req *r)
 	}
 }
 
-/* Returns when it arrived; if that is invalid, when the row was written. */
+/* Returns when the request arrived; if that is invalid, the tick of the row. */
 static int64_t arrival(const struct ldb_row_req *r)
 {
 	int64_t tick;
@@ -337,7 +337,7 @@ const struct ldb_row_reqtab *reqtab_finish(struct reqtab *t, int64_t last, size_
 			t->rows[i].end = last;
 		t->rows[i].complete &= 1;
 	}
-	/* Ids often count up, and a sort of millions would delay the end. */
+	/* Often ids count up, so that the rows are sorted already; sorting millions takes long. */
 	sort_by(t->rows, t->nr, by_id_start);
 	return t->rows;
 }

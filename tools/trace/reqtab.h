@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This is the request table, aggregated from REQ rows in order of time: one row for each request
- * instance, from the first START (or BLOCK into a queue) of an id to its END.
+ * The request table, computed from REQ rows in order of time: one row for each request instance,
+ * from the first START (or BLOCK into a queue) of an id to its END.
  */
 #ifndef TRACE_REQTAB_H
 #define TRACE_REQTAB_H
@@ -17,7 +17,7 @@ void reqtab_free(struct reqtab *t);
 /* Sorts by time, stably.  When there is no memory, rows stay in their order. */
 void reqtab_sort(struct ldb_row_req *rows, size_t nr);
 
-/* Returns -ENOMEM, also when the table has reached its limit: it is then no longer complete. */
+/* Returns 0, or -ENOMEM, also if the table has reached its limit; it is then incomplete. */
 int reqtab_add(struct reqtab *t, const struct ldb_row_req *row);
 
 /*

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Retains the blocks decoded last, for users that read many short ranges one after the other: the
- * next range is mostly near, and what lasts to the end of the recording is in a block that all
- * of them overlap.  So does cache.c with its memory: what is new the kernel fills with zeros.
+ * Retains the blocks decoded last, for analyses that read many short ranges one after the other:
+ * the next range mostly is near, and a block with rows that last until the end of the recording
+ * overlaps all of them.  cache.c retains its memory for the same reason: the kernel fills new
+ * memory with zeros.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ int reader_retain(struct reader *r, unsigned nr_blocks)
 	return 0;
 }
 
-/* The block's, or the one that was not used for longest. */
+/* Returns the entry of the block, or the one that was not used for longest. */
 static struct retained *find(struct reader *r, const struct block *b)
 {
 	struct retained *oldest = &r->retained[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Distributes work on blocks to several threads, in no order. */
+/* Distributes blocks to several threads, in any order. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -138,7 +138,7 @@ static int run_check(struct job *j)
 	return 0;
 }
 
-/* For few blocks threads cost more than they save. */
+/* Returns one thread for few blocks, because creating threads takes longer than checking these. */
 static unsigned nr_checkers(const struct reader *r)
 {
 	uint64_t bytes = 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A varint's length must be known before the next one can be decoded.  Here the
- * ends of all values in 64 bytes are found first, as bits of a mask; then no value
- * waits for the one before it.
+ * Decodes varints.  To decode them in parallel, the ends of all values in 64 bytes are found first,
+ * as bits of a mask; otherwise each value would have to wait for the length of the one before it.
  */
 #include <string.h>
 #include "arch/cpu.h"
@@ -10,7 +9,7 @@
 
 #define GROUP	64		/* bytes examined together */
 
-/* Returns NULL if it runs past end, or is no 64-bit value. */
+/* Returns NULL if the value extends past end, or exceeds 64 bits. */
 static const uint8_t *decode_one(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {
 	uint64_t value = 0;
@@ -52,10 +51,7 @@ static inline __attribute__((always_inline)) uint64_t squeeze(uint64_t x, unsign
 	return (x & 0x0fffffffULL) | (x & 0x0fffffff00000000ULL) >> 4;
 }
 
-/*
- * Decodes 64 bytes if all values have one byte, or all have two.  Returns how many; 0: neither
- * is so.
- */
+/* Decodes 64 bytes if all values have one byte, or all have two.  Returns how many values, or 0. */
 static inline __attribute__((always_inline)) size_t decode_alike(const uint8_t *p, uint64_t mask,
 								 uint64_t *out)
 {
@@ -77,7 +73,7 @@ static inline __attribute__((always_inline)) size_t decode_alike(const uint8_t *
 
 /*
  * Decodes values that end in the 64 bytes at p, at most nr; 8 bytes more must be readable.
- * Returns where the next one begins; p: it is longer than 8 bytes.
+ * Returns where the next value begins, or p if the first one is longer than 8 bytes.
  */
 static inline __attribute__((always_inline)) const uint8_t *
 decode_group(const uint8_t *p, uint64_t *out, size_t nr, size_t *done, bool pext)
@@ -137,7 +133,7 @@ const uint8_t *varint_decode(const uint8_t *p, const uint8_t *end, uint64_t *out
 	return cpu_has_fast_pext() ? decode_fast(p, end, out, nr) : decode(p, end, out, nr, false);
 }
 
-/* Returns of the bits of x those that have n - 1 set bits directly below them; n: 1, 2, 4 or 8. */
+/* Returns the bits of mask that have n - 1 set bits directly below them; n: 1, 2, 4 or 8. */
 static inline __attribute__((always_inline)) uint64_t runs_of(uint64_t mask, unsigned n)
 {
 	for (unsigned i = 1; i < n; i *= 2)
@@ -148,7 +144,7 @@ static inline __attribute__((always_inline)) uint64_t runs_of(uint64_t mask, uns
 static inline __attribute__((always_inline)) bool
 are_short(const uint8_t *p, const uint8_t *end, size_t nr, unsigned bytes)
 {
-	uint64_t mask, before = 0, found = 0;	/* before: of the group before this one */
+	uint64_t mask, before = 0, found = 0;	/* before: of the previous group */
 	size_t ends = 0;
 
 	if ((size_t)(end - p) < nr || (nr && end[-1] >= 0x80))
@@ -156,7 +152,7 @@ are_short(const uint8_t *p, const uint8_t *end, size_t nr, unsigned bytes)
 	for (; end - p >= GROUP; p += GROUP) {
 		mask = continued(p);
 		ends += __builtin_popcountll(~mask);
-		/* A value has at most bytes - 1 such bits in a row: its last byte has none. */
+		/* A value has at most bytes - 1 such bits in sequence: its last byte has none. */
 		found |= runs_of(mask, bytes) | runs_of(before >> 32 | mask << 32, bytes);
 		before = mask;
 	}

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * Decodes nr values from [p, end).  Returns where the next one begins; NULL: they run past
- * the end, or one is no 64-bit value.
+ * Decodes nr values from [p, end).  Returns where the next one begins; NULL: they extend past the
+ * end, or one exceeds 64 bits.
  */
 const uint8_t *varint_decode(const uint8_t *p, const uint8_t *end, uint64_t *out, size_t nr);
 

@@ -12,7 +12,7 @@
 #include "trace/reader-private.h"
 #include "trace/writer-private.h"
 
-#define WRITER_REQUESTS_MAX	(4U << 20)	/* in the request table */
+#define WRITER_REQUESTS_MAX	(4U << 20)	/* limit of the request table */
 
 static int write_header(struct writer *w, const struct ldb_file_header *given)
 {
@@ -112,7 +112,7 @@ struct writer *writer_open_fd(int fd, const struct ldb_file_header *header, char
 	return NULL;
 }
 
-/* Is it the file that was read?  Others may have put another one into a shared folder meanwhile. */
+/* Are both the same file?  In a shared folder, another user may have replaced it meanwhile. */
 static bool is_same(int a, int b)
 {
 	struct stat of_a, of_b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files of the writer share these declarations. */
+/* Declarations that only the files of the writer use. */
 #ifndef TRACE_WRITER_PRIVATE_H
 #define TRACE_WRITER_PRIVATE_H
 
@@ -9,14 +9,14 @@
 #include "trace/reqtab.h"
 #include "trace/writer.h"
 
-/* This gives the greatest kind and one. */
+/* The size of this union is the greatest kind plus one. */
 union writer_kinds {
 #define ROWS(KIND, name, when, bulk, columns)	char name[LDB_BLK_##KIND + 1];
 #include "trace/schemas.def"
 };
 #define WRITER_KINDS		sizeof(union writer_kinds)
 
-struct batch {			/* the rows of one kind that wait for their block */
+struct batch {			/* the buffered rows of one kind */
 	struct encoder encoder;
 	struct extent extent;
 	struct ldb_row_req *reqs;	/* REQ: rows not encoded before they are sorted */
@@ -30,13 +30,13 @@ struct writer {
 	writer_rows_fn *on_rows;	/* or NULL */
 	void *rows_arg;
 	bool regular;		/* can be truncated */
-	bool cut;		/* there are bytes behind offset, to be cut off */
+	bool cut;		/* bytes after offset must be cut off */
 	uint64_t offset;
 	uint64_t reserved_end;	/* the disk has room up to here */
 	struct batch batch[WRITER_KINDS];
 	struct ldb_row_index *index;
 	size_t nr_index, room_index;
-	struct reqtab *reqtab;	/* NULL: out of memory, readers make their own */
+	struct reqtab *reqtab;	/* NULL: out of memory; readers then make their own */
 	int64_t last_tick;	/* of all rows */
 	uint64_t lost_rows, lost_reported;
 	int error;		/* for writer_flush(): the first since its last call */
@@ -47,7 +47,7 @@ struct writer {
 
 /* writer.c */
 
-/* Reserves disk space; fails when the end of the file would not fit any more. */
+/* Reserves disk space; fails if the end of the file would not fit. */
 int file_reserve(struct writer *w, size_t size);
 
 /* Writes all bytes or none. */
@@ -55,10 +55,10 @@ int file_append(struct writer *w, const void *data, size_t size);
 
 void batch_clear(struct batch *b);
 
-/* Frees all but the descriptor, which is closed already, or not open yet. */
+/* Frees everything except the descriptor, which is closed already, or not open yet. */
 void writer_free(struct writer *w);
 
-/* Makes room for one more row. */
+/* Makes room for one more row of the index. */
 int index_reserve(struct writer *w);
 
 #endif

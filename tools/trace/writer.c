@@ -2,7 +2,7 @@
 /*
  * This is the only writer of the trace file; see writer.h.
  *
- * Invariant: bytes [0, w->offset) of the file are the header and whole blocks; bytes behind them
+ * Invariant: bytes [0, w->offset) of the file are the header and complete blocks; bytes after them
  * are cut off before anything else is written.
  */
 #include <errno.h>
@@ -24,8 +24,8 @@
 #define WRITER_ZSTD_LEVEL	1
 #define WRITER_STRINGS_MAX	(8U << 20)	/* payload of one block with strings */
 /*
- * Disk space reserved for what ends a file: threads, losses, index, footer.  One part is fixed,
- * another is for each block.  It grows in steps, since each reservation is a system call.
+ * Disk space that is reserved for closing a file: threads, losses, index, footer.  A part is fixed,
+ * and another is for each block.  It grows in steps, since each reservation is a system call.
  */
 #define WRITER_RESERVE_BYTES	(512 << 10)
 #define WRITER_RESERVE_PER_BLOCK 32
@@ -76,7 +76,7 @@ int file_append(struct writer *w, const void *data, size_t size)
 	w->cut = w->regular && done;
 	if (w->cut && !ftruncate(w->fd, w->offset)) {
 		w->cut = false;
-		w->reserved_end = 0;	/* the reserved space was cut off, too */
+		w->reserved_end = 0;	/* this cuts off the reserved space, too */
 	}
 	if (w->regular)
 		lseek(w->fd, w->offset, SEEK_SET);
@@ -178,7 +178,7 @@ static int block_write(struct writer *w, unsigned kind)
 	size = block_build(w, kind);
 	if (size < 0)
 		return size;
-	/* Rows that a closed file needs may use the reserve; others must not. */
+	/* Rows that are needed to close the file may use the reserved space; others may not. */
 	if (w->batch[kind].encoder.schema->flags & SCHEMA_F_BULKY)
 		rc = file_reserve(w, size);
 	if (!rc)
@@ -246,7 +246,7 @@ static bool batch_is_full(const struct batch *b)
 	       (b->encoder.schema->nr_strings && encoder_bytes(&b->encoder) > WRITER_STRINGS_MAX);
 }
 
-/* Adds all of the rows, or none: then they are counted as lost. */
+/* Adds all of the rows, or none, and then counts them as lost. */
 static int add_some(struct writer *w, unsigned kind, const void *rows, size_t nr)
 {
 	struct batch *b = &w->batch[kind];
@@ -306,7 +306,7 @@ int writer_add_block(struct writer *w, const void *block, size_t size)
 	}
 	if (!w->block)
 		index_add(w, block, offset, size);
-	/* A table of some requests would be wrong. */
+	/* The request table would be incomplete without these REQ rows: it is not written. */
 	if (h.kind == LDB_BLK_REQ) {
 		reqtab_free(w->reqtab);
 		w->reqtab = NULL;
@@ -322,7 +322,10 @@ static void add_lost_row(struct writer *w)
 	};
 
 	if (row.count && !writer_add(w, LDB_BLK_LOST, &row, 1)) {
-		/* The row itself is not counted as lost if this block cannot be written either. */
+		/*
+		 * If the block with the LOST row cannot be written, that row is not counted as
+		 * lost.
+		 */
 		uint64_t before = w->lost_rows;
 
 		if (batch_flush(w, LDB_BLK_LOST))
@@ -357,7 +360,7 @@ uint64_t writer_lost_rows(const struct writer *w)
 
 /* Closing */
 
-/* The table is optional: if there is no room for it, the reader makes its own. */
+/* The table is optional: if it cannot be written, readers make their own. */
 static void write_reqtab(struct writer *w)
 {
 	uint64_t lost = w->lost_rows;
@@ -420,7 +423,7 @@ int writer_close(struct writer *w)
 
 	write_reqtab(w);
 	rc2 = w->block ? 0 : write_index(w);
-	if (w->regular && ftruncate(w->fd, w->offset) && !rc2)	/* gives the reserve back */
+	if (w->regular && ftruncate(w->fd, w->offset) && !rc2)	/* frees the reserved space */
 		rc2 = -errno;
 	if (w->fd >= 0 && close(w->fd) && !rc2)
 		rc2 = -errno;

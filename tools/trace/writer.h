@@ -3,13 +3,13 @@
  * This is the only writer of the trace file.
  *
  * Rows are buffered until there are LDB_BLOCK_ROWS of a kind, or until writer_flush(), and are
- * written as one block by one write().  Whatever happens, the file is a sequence of whole
- * blocks: a write that fails halfway is undone.  Disk space for the index is reserved, so that a
- * full disk still leaves a properly closed file.
+ * written as one block by one write().  The file always is a sequence of complete blocks: an
+ * incomplete write is undone.  Disk space for the index is reserved, so that a full disk still
+ * leaves a properly closed file.
  *
- * Functions return 0 or -errno.  After an error the rows concerned are counted
- * (writer_lost_rows()) and recorded as LDB_LOST_DISK if that is possible at
- * all; the writer stays usable and every call tries again.
+ * Functions return 0 or -errno.  After an error, the lost rows are counted (writer_lost_rows())
+ * and, if possible, recorded as LDB_LOST_DISK.  The writer stays usable, and each later call writes
+ * again.
  *
  * Only one thread may use a writer at a time.
  */
@@ -38,25 +38,25 @@ struct writer *writer_open(const char *path, const struct ldb_file_header *heade
 struct writer *writer_reopen(const char *path, char *err, size_t err_size);
 
 /*
- * Does the same without a file: the header, and then each block, go to block(), which returns 0
- * or -errno.  The parts that grow with a file, its index and its request table, are not made: a
- * reader works without them.  If it returns NULL, err has one line.
+ * Does the same without a file: passes the header, and then each block, to block(), which returns 0
+ * or -errno.  The index and the request table, which would grow, are not made; readers work without
+ * them.  If it returns NULL, err has one line.
  */
 typedef int writer_block_fn(void *arg, const void *data, size_t size);
 struct writer *writer_open_blocks(const struct ldb_file_header *header, writer_block_fn *block,
 				  void *arg, char *err, size_t err_size);
 
-/* Does what writer_open() does with an empty file that is open; the writer closes it. */
+/* Does the same as writer_open() with an open, empty file, which the writer closes. */
 struct writer *writer_open_fd(int fd, const struct ldb_file_header *header, char *err, size_t err_size);
 
 /*
- * From here on fn() gets all rows as they are added; if it returns true it has taken them, and they
- * do not go into a block.
+ * From now on fn() is called with all rows that are added; if it returns true, they are not
+ * written.
  */
 typedef bool writer_rows_fn(void *arg, unsigned kind, const void *rows, size_t nr);
 void writer_on_rows(struct writer *w, writer_rows_fn *fn, void *arg);
 
-/* Appends a whole block that another writer has passed to block(), and that was not changed. */
+/* Appends a complete block that another writer has passed to block(). */
 int writer_add_block(struct writer *w, const void *block, size_t size);
 
 /*
@@ -90,7 +90,7 @@ static inline int writer_add_meta(struct writer *w, const char *key, const char 
 /* Writes the buffered rows; returns the first error of all kinds. */
 int writer_flush(struct writer *w);
 
-uint64_t writer_bytes(const struct writer *w);		/* in the file */
+uint64_t writer_bytes(const struct writer *w);		/* size of the file */
 uint64_t writer_lost_rows(const struct writer *w);	/* that could not be written */
 
 /* Flushes, writes request table, index and footer, frees w. */

@@ -19,7 +19,7 @@
 #include "why-private.h"
 
 #define AHEAD_MAX	20000	/* requests that are searched for the one ahead */
-#define RETAINED_BLOCKS	8	/* a timeline reads two of FUNC rows, and one of each of four kinds */
+#define RETAINED_BLOCKS	8	/* a timeline reads two of FUNC rows, four of other kinds */
 
 struct wanted {				/* a request whose instance is needed */
 	uint64_t id;
