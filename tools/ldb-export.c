@@ -70,7 +70,7 @@ static const char *format_name(size_t n)
 
 static const struct cli_tool tool = {
 	.name = "ldb-export",
-	.synopsis = "[-i FILE] [-o FILE] [OPTION]... FORMAT",
+	.synopsis = "[-i FILE] [-o FILE] [OPTION]... FORMAT [FILE]...",
 	.summary = "Writes a trace in the format of another tool: perfetto, chrome, ctf, "
 		   "speedscope, folded, pprof, otlp or sqlite.",
 	.options = options,
@@ -330,7 +330,7 @@ static void check_usage(const struct export_format *f)
 		cli_usage("--json describes what was written to a file: give -o FILE");
 	if (f->is_binary && !output && isatty(STDOUT_FILENO))
 		cli_usage("%s is nothing for a terminal: give -o FILE", f->name);
-	if (output && open_is_same_file(open_input(&opt.open), output)) {
+	if (output && open_is_input(&opt.open, output)) {
 		cli_error("%s is the trace itself: give another file with -o", output);
 		exit(CLI_FAILURE);
 	}
@@ -350,9 +350,7 @@ int main(int argc, char **argv)
 
 	if (first == argc)
 		cli_usage("give a FORMAT: ldb-export --help lists them");
-	if (first + 1 < argc)
-		cli_usage("unexpected argument '%s' (the trace is given with -i, the output with -o)",
-			  argv[first + 1]);
+	open_files(&opt.open, argc, argv, first + 1);
 	f = find_format(argv[first]);
 	check_usage(f);
 	/* The output is opened here, when it is known that there is something to write. */

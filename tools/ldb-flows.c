@@ -51,11 +51,12 @@ static const struct cli_option options[] = {
 
 static const struct cli_tool tool = {
 	.name = "ldb-flows",
-	.synopsis = "[-i FILE] [OPTION]...\n[-i FILE] --diff FILE [OPTION]...\n"
+	.synopsis = "[-i FILE] [OPTION]... [FILE]...\n[-i FILE] --diff FILE [OPTION]...\n"
 		    "[-i FILE] -o FILE.html [--thread TID|NAME] [--component GLOB]",
 	.summary = "Shows in which libraries a program spent its time, and in which of their functions, "
 		   "called by whom, working or waiting (ldb-record --flows).",
 	.options = options,
+	.argument = "FILE",
 	.examples = "ldb-record --flows ./app           records calls between components\n"
 		    "ldb-flows                          where the time went\n"
 		    "ldb-flows --by=matrix              from which component to which\n"
@@ -158,8 +159,7 @@ int main(int argc, char **argv)
 	struct opened o;
 	bool found;
 
-	if (first < argc)
-		cli_usage("unexpected argument '%s' (the trace is given with -i)", argv[first]);
+	open_files(&opt.open, argc, argv, first);
 	if (opt.diff && opt.by)
 		cli_usage("--diff shows components and functions: it does not go with --by");
 	if (page_is_wanted(opt.open.output) && (opt.by || opt.has_top || opt.diff || open_is_data(&opt.open)))

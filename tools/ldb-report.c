@@ -86,11 +86,12 @@ static const struct cli_option options[] = {
 
 static const struct cli_tool tool = {
 	.name = "ldb-report",
-	.synopsis = "[-i FILE] [OPTION]...\n[-i FILE] --mutex|--requests|--sched|--samples|--tree|--graph|--summary [OPTION]...\n"
+	.synopsis = "[-i FILE] [OPTION]... [FILE]...\n[-i FILE] --mutex|--requests|--sched|--samples|--tree|--graph|--summary [OPTION]...\n"
 		    "[-i FILE] -o FILE.html [--from TIME] [--to TIME] [--thread TID|NAME] [--diff FILE]",
 	.summary = "Shows how long functions took, by function and call site: percentiles of the "
 		   "observed calls.",
 	.options = options,
+	.argument = "FILE",
 	.examples = "ldb-report                        the 30 calls with the worst p99.99\n"
 		    "ldb-report --sort=total --top=10  where the time went\n"
 		    "ldb-report --mutex                who waits for whom\n"
@@ -346,7 +347,7 @@ static int archive(void)
 	struct reader *r;
 	int rc, names;
 
-	if (open_is_same_file(input, opt.archive))
+	if (open_is_input(&opt.open, opt.archive))
 		cli_usage("--archive: %s is the trace itself, give another file", opt.archive);
 	r = reader_open(input, err, sizeof(err));
 	if (!r) {
@@ -357,7 +358,11 @@ static int archive(void)
 	rc = outfile_begin(&out, opt.archive);
 	if (rc)
 		return fail_archive(NULL, "cannot write", outfile_why(rc));
-	rc = copy_trace(input, out.fd);
+	rc = opt.open.nr_files > 1 ? open_join(&opt.open, dup(out.fd)) : copy_trace(input, out.fd);
+	if (rc && opt.open.nr_files > 1) {
+		outfile_drop(&out);
+		return CLI_FAILURE;
+	}
 	if (rc)
 		return fail_archive(&out, "cannot write", strerror(-rc));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", out.dir, out.temporary);
@@ -446,8 +451,7 @@ int main(int argc, char **argv)
 	bool found = true, is_page = page_is_wanted(opt.open.output);
 	struct opened o, other;
 
-	if (first < argc)
-		cli_usage("unexpected argument '%s' (the trace is given with -i)", argv[first]);
+	open_files(&opt.open, argc, argv, first);
 	opt.summary |= opt.json_summary;
 	opt.open.is_json |= opt.json_summary;
 	if (opt.mutex + opt.requests + opt.sched + opt.samples + opt.summary + opt.tree + opt.graph > 1)

@@ -54,11 +54,12 @@ static const struct cli_option options[] = {
 
 static const struct cli_tool tool = {
 	.name = "ldb-timeline",
-	.synopsis = "[-i FILE] [--slowest=K] [OPTION]...\n[-i FILE] --req=N [--nth=K] [OPTION]...",
+	.synopsis = "[-i FILE] [--slowest=K] [OPTION]... [FILE]...\n[-i FILE] --req=N [--nth=K] [OPTION]... [FILE]...",
 	.summary = "Shows what happened to one request: the functions its threads executed, the "
 		   "locks and queues it waited for, and what the holders of those locks executed "
 		   "meanwhile.",
 	.options = options,
+	.argument = "FILE",
 	.examples = "ldb-timeline                      the slowest request\n"
 		    "ldb-timeline --slowest=5          the five slowest\n"
 		    "ldb-timeline --note tenant=acme   the slowest of that tenant: ldb_req_note(3)\n"
@@ -229,9 +230,7 @@ int main(int argc, char **argv)
 	struct opened o;
 	bool found = true, is_page = page_is_wanted(opt.open.output) && !open_is_data(&opt.open);
 
-	if (first < argc)
-		cli_usage("unexpected argument '%s' (the trace is given with -i, the request with "
-			  "--req)", argv[first]);
+	open_files(&opt.open, argc, argv, first);
 	if (opt.has_req && opt.has_slowest)
 		cli_usage("--req and --slowest: give one");
 	if (opt.has_nth && !opt.has_req)

@@ -100,7 +100,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_tool tool = {
 	.name = "ldb-why",
-	.synopsis = "[-i FILE] [--p99 | --slowest=K | --slice=P | --req=N] [OPTION]...\n"
+	.synopsis = "[-i FILE] [--p99 | --slowest=K | --slice=P | --req=N] [OPTION]... [FILE]...\n"
 		    "[-i FILE] --balloons|--boxes|--queues|--cpus|--blame [OPTION]...\n"
 		    "[-i FILE] -o FILE.html [OPTION]...\n"
 		    "[-i FILE] --compare-slices=A,B | --uncategorised [OPTION]...\n"
@@ -348,9 +348,9 @@ int main(int argc, char **argv)
 	char err[512];
 	bool found = false;
 
-	if (first < argc && !opt.is_compare)
-		cli_usage("unexpected argument '%s' (the trace is given with -i)", argv[first]);
 	check_usage();
+	if (!opt.is_compare)
+		open_files(&opt.open, argc, argv, first);
 	if (opt.is_compare && argc - first != 2)
 		cli_usage("--compare takes two recordings: BEFORE AFTER");
 	if (opt.what_if.nr)

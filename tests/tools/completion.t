@@ -19,7 +19,7 @@ ldb-report -qi my>|<-qi><my trace.data>
 ldb-report --input=my>|<--input=my trace.data>
 ldb-report --sysroot=fol>|<--sysroot=folder>
 ldb-report --debug-dir fol> --debug-d>fol>|<--debug-dir><folder><--debug-dir=folder>
-ldb-report slo>|<slo>
+ldb-report slo>|<slow.data>
 ldb-record --mutex ho> -d 5 -- cat slo>|<--mutex><hold><-d><5><--><cat><slow.data>
 ldb-record -o a:b cat slo> --mut>|<-o><a:b><cat><slow.data><--mut>
 ldb-record -o slo> --kernel=m>|<-o><slow.data><--kernel=module>

@@ -80,23 +80,30 @@ void spill_close(struct spill *s)
 	spill_open(s, 0);
 }
 
-static int open_file(struct spill *s)
+int spill_file(void)
 {
 	const char *dir = getenv("TMPDIR");
 	char path[4096];
+	int fd;
 
 	if (!dir || !*dir)
 		dir = "/var/tmp";
-	s->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (s->fd >= 0)
-		return 0;
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
 	/* Not every file system has files without a name. */
 	snprintf(path, sizeof(path), "%s/ldb.XXXXXX", dir);
-	s->fd = mkostemp(path, O_CLOEXEC);
-	if (s->fd < 0)
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
 		return -errno;
 	unlink(path);
-	return 0;
+	return fd;
+}
+
+static int open_file(struct spill *s)
+{
+	s->fd = spill_file();
+	return s->fd < 0 ? s->fd : 0;
 }
 
 static int write_all(struct spill *s, const char *data, size_t size)

@@ -43,6 +43,9 @@ struct spill {
 	struct spill_item head;	/* valid until spill_next() */
 };
 
+/* Opens such a file, empty, for other users: returns its descriptor, or -errno. */
+int spill_file(void);
+
 void spill_open(struct spill *s, size_t bytes);
 void spill_close(struct spill *s);
 

@@ -5,10 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/spill.h"
 #include "cli/error.h"
 #include "cli/outfile.h"
+#include "cli/progress.h"
 #include "render/open.h"
+#include "trace/join.h"
 
 #define INPUT_DEFAULT	"ldb.data"
 
@@ -41,6 +46,89 @@ const char *open_input(const struct open_options *options)
 	return options->input ? options->input : INPUT_DEFAULT;
 }
 
+void open_files(struct open_options *o, int argc, char **argv, int first)
+{
+	if (first == argc)
+		return;
+	if (o->input)
+		cli_usage("unexpected argument '%s': give traces with -i or as arguments, not both",
+			  argv[first]);
+	o->files = (const char *const *)argv + first;
+	o->nr_files = argc - first;
+	o->input = argv[first];
+}
+
+bool open_is_input(const struct open_options *o, const char *file)
+{
+	for (size_t i = 0; i < o->nr_files; i++)
+		if (open_is_same_file(o->files[i], file))
+			return true;
+	return open_is_same_file(open_input(o), file);
+}
+
+/* Says how far it is, but not within the first second. */
+struct joining {
+	int64_t start, last;
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static void on_progress(void *arg, uint64_t done, uint64_t all)
+{
+	struct joining *j = arg;
+	int64_t now = now_ns();
+
+	if (now - j->start < 1000000000 || now - j->last < 100000000)
+		return;
+	j->last = now;
+	progress_line("joining the traces: %3.0f %%", all ? 100.0 * done / all : 100.0);
+}
+
+int open_join(const struct open_options *o, int fd)
+{
+	struct joining joining = { .start = now_ns() };
+	struct join_options options = { .progress = on_progress, .arg = &joining };
+	char err[512];
+	int rc;
+
+	progress_init(!o->is_quiet);
+	rc = trace_join(o->files, o->nr_files, fd, &options, err, sizeof(err));
+	progress_clear();
+	if (rc)
+		cli_error("%s", err);
+	return rc;
+}
+
+/* Ends the tool after one line if it cannot be read. */
+static struct reader *open_reader(const struct open_options *o)
+{
+	int fd = o->nr_files > 1 ? spill_file() : -1;
+	struct reader *r;
+	char err[512], path[64];
+
+	if (fd < 0 && o->nr_files > 1) {
+		cli_error("cannot join the traces: no temporary file: %s (TMPDIR says where)", strerror(-fd));
+		exit(CLI_FAILURE);
+	}
+	if (fd >= 0 && open_join(o, dup(fd)))
+		exit(CLI_FAILURE);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	r = reader_open(fd < 0 ? open_input(o) : path, err, sizeof(err));
+	if (!r) {
+		cli_error("%s", err);
+		exit(CLI_FAILURE);
+	}
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
 void open_trace(struct opened *o, const struct open_options *options)
 {
 	struct symtab_options symbols = {
@@ -54,11 +142,7 @@ void open_trace(struct opened *o, const struct open_options *options)
 	if (options->is_json && options->is_csv)
 		cli_usage("--json and --csv: give one");
 	*o = (struct opened){ .options = options };
-	o->reader = reader_open(open_input(options), err, sizeof(err));
-	if (!o->reader) {
-		cli_error("%s", err);
-		exit(CLI_FAILURE);
-	}
+	o->reader = open_reader(options);
 	o->symtab = symtab_open(&symbols);
 	if (!o->symtab)
 		open_fail_memory();
@@ -70,7 +154,7 @@ void open_trace(struct opened *o, const struct open_options *options)
 	 * read.
 	 */
 	if (options->output) {
-		if (open_is_same_file(open_input(options), options->output)) {
+		if (open_is_input(options, options->output)) {
 			cli_error("%s is the trace itself: give another file with -o", options->output);
 			exit(CLI_FAILURE);
 		}

@@ -11,6 +11,8 @@
 
 struct open_options {
 	const char *input, *output, *sysroot;
+	const char *const *files;	/* traces that are joined: open_files() */
+	size_t nr_files;
 	struct cli_list debug_dirs;
 	bool no_demangle;
 	bool is_json, is_csv, is_quiet, is_verbose;
@@ -55,6 +57,12 @@ struct opened {
 	struct render render;
 };
 
+/*
+ * Takes the arguments from argv[first] on as traces; several are joined into an unnamed file and
+ * shown as one.  Ends the tool if there is -i, too.
+ */
+void open_files(struct open_options *o, int argc, char **argv, int first);
+
 /* Ends the program after one line when the trace or the output cannot be opened. */
 void open_trace(struct opened *o, const struct open_options *options);
 
@@ -83,7 +91,13 @@ int64_t open_to(const struct open_options *o, const struct model *m);
 /* Are both the same file?  Writing to one would destroy the other. */
 bool open_is_same_file(const char *a, const char *b);
 
-/* Returns --input of the options, or its default. */
+/* Is it one of the traces that are read? */
+bool open_is_input(const struct open_options *o, const char *file);
+
+/* Joins the traces of the options into an empty file, which it closes.  0, or -errno after one line. */
+int open_join(const struct open_options *o, int fd);
+
+/* Returns --input of the options, or its default; of several traces the first. */
 const char *open_input(const struct open_options *options);
 
 /* Prints one line instead of a report without rows. */
