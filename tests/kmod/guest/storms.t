@@ -3,8 +3,8 @@
 # program must not notice, the trace must be whole.
 # Timed: there are thousands of threads on two emulated CPUs, whose clocks drift apart under
 # the host's load.  LDB_STORM scales the amount, default 1; make check does a quarter of it.
-# Slow: kmod-life, kmod-race and kmod-join have the same lives in both kernels, and e2e/kills.t
-# the kills.
+# Slow: kmod-life, kmod-race and kmod-join also start and end programs in both kernels, e2e/kills.t
+# kills them.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 much=$((4 * ${LDB_STORM:-1}))
