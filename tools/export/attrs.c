@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Collects what is said of a segment; see attrs.h. */
+/* Collects the attributes of a segment; see attrs.h. */
 #include "export/attrs.h"
 #include "facts/lockset.h"
 #include "facts/sched.h"
@@ -59,7 +59,7 @@ static void add_lock(struct attrs *a, const struct model *m, const struct segmen
 
 	add(a, "lock", ATTR_HEX, s->lock, s->lock);
 	add_text(a, "kind", ATTR_NAME, lock_kind_name(s->lock_kind), 0);
-	/* The thread holds the lock itself. */
+	/* A hold has no owner, because its thread holds the lock. */
 	if (!is_hold || a->is_fixed)
 		add_thread(a, m, "held_by", is_hold ? s->tid : s->owner, s->start);
 	add_flag(a, "failed", s->has_failed);
@@ -106,7 +106,7 @@ static void add_fault(struct attrs *a, const struct fault *f)
 	add(a, "from_disk", ATTR_BOOL, f && f->has_major, f && f->is_major);
 }
 
-/* c: NULL to reserve only their places. */
+/* Adds the attributes of a system call; if c is NULL, they have no values. */
 static void add_call(struct attrs *a, const struct segment_call *c)
 {
 	char *text = a->texts[a->nr_texts++];
@@ -177,7 +177,7 @@ void attrs_of_segment(struct attrs *a, const struct model *m, const struct segme
 		add_sched(a, m, s);
 }
 
-/* The request was here while no thread worked on it. */
+/* Returns how long the request was in queues. */
 static int64_t queue_ns(const struct model *m, const struct life *life, bool *has_queue)
 {
 	int64_t ns = 0;
@@ -195,7 +195,7 @@ static int64_t queue_ns(const struct model *m, const struct life *life, bool *ha
 	return ns;
 }
 
-/* What the program noted: a text by its key, a number too. */
+/* Adds the notes of the program, texts and numbers, by their keys. */
 static void add_notes(struct attrs *a, const struct model *m, const struct life *life)
 {
 	const struct note *found[NOTES_KEYS_MAX];

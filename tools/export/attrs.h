@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* This is the only list of the attributes of a segment, for every format that shows one. */
+/* The only list of the attributes of a segment, for all formats. */
 #ifndef EXPORT_ATTRS_H
 #define EXPORT_ATTRS_H
 
@@ -14,14 +14,14 @@ enum attr_type {
 	ATTR_ONCE,		/* a text that will hardly occur again */
 	ATTR_THREAD,		/* number: its tid; text: with its name */
 	ATTR_PLACE,		/* text: the file; number: the line */
-	ATTR_REQUEST,		/* the request of a function, which some formats show in another way */
+	ATTR_REQUEST,		/* the request of a function; not in all formats */
 };
 
 struct attr {
 	const char *name, *text;	/* text: "", if there is none */
 	uint64_t number;		/* 0, if there is none */
 	enum attr_type type;
-	bool is_said;			/* false: only its place is reserved */
+	bool is_said;			/* false: it has no value */
 };
 
 #define ATTRS_MAX	24
@@ -33,12 +33,12 @@ struct attrs {
 	size_t nr;
 	char texts[ATTRS_TEXTS][TEXT_ROOM];
 	size_t nr_texts;
-	char notes[NOTES_KEYS_MAX][32];	/* names of what the program noted */
+	char notes[NOTES_KEYS_MAX][32];	/* names of notes */
 };
 
 /*
- * is_fixed gives all attributes of its kind, always in the same order, whether they have a value
- * or not.
+ * is_fixed: adds all attributes of the segment's kind, always in the same order, also those without
+ * a value.
  */
 void attrs_of_segment(struct attrs *a, const struct model *m, const struct segment *s,
 		      bool is_fixed);

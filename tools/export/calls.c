@@ -16,12 +16,12 @@
 #include "cli/utf8.h"
 #include "export/walk.h"
 
-/* A node of the tree, with the sums of what is below it. */
+/* A node of the tree, with the sums of its descendants. */
 struct branch {
 	const struct stacks_node *node;
 	struct branch *first, *next;	/* child, sibling: by total, the greatest first */
 	int64_t total_ns;
-	bool is_wanted;			/* it or one below it, or above it, matches */
+	bool is_wanted;			/* it, an ancestor or a descendant matches */
 	uint32_t vertex;		/* graph: its function */
 };
 
@@ -47,7 +47,7 @@ static bool matches(const struct calls_options *c, const struct stacks_node *n)
 	return !c->function || (n->func && !fnmatch(c->function, n->func->function, 0));
 }
 
-/* Nodes are in order of their making, so parents come before children. */
+/* Nodes are in the order of their creation, so parents come before children. */
 static void sum_up(struct tree *t, const struct calls_options *c)
 {
 	for (size_t i = 0; i < t->s.nr_nodes; i++) {
@@ -69,7 +69,7 @@ static void sum_up(struct tree *t, const struct calls_options *c)
 	}
 }
 
-/* Lists of children are made from the back, so that the greatest is first. */
+/* Nodes are added to the lists of children from the back, so that the greatest is first. */
 static void link_branches(struct tree *t)
 {
 	size_t nr = t->s.nr_nodes;
@@ -113,7 +113,7 @@ static int tree_build(struct tree *t, struct model *m, const struct export_optio
 	return 0;
 }
 
-/* Returns what a branch is called. */
+/* Returns the name of a branch. */
 static const char *name_of(const struct branch *b)
 {
 	const struct stacks_node *n = b->node;
@@ -121,7 +121,9 @@ static const char *name_of(const struct branch *b)
 	return n->func ? n->func->function : *n->thread ? n->thread : "[thread]";
 }
 
-/* Characters that could control a terminal, or end a string of a graph, become '?'. */
+/*
+ * Prints a name; characters that could control a terminal, or end a string of a graph, become '?'.
+ */
 static void put_name(FILE *out, const char *name, unsigned width)
 {
 	for (unsigned column = 0; *name && (!width || column < width); column++) {
@@ -149,7 +151,9 @@ static void put_line(FILE *out, const struct branch *b, unsigned depth, double a
 	putc('\n', out);
 }
 
-/* Goes through the tree without recursion: a recursive program has deep stacks. */
+/*
+ * Returns the branch after b, depth first.  There is no recursion, because stacks may be very deep.
+ */
 static const struct branch *after(const struct tree *t, const struct branch *b, unsigned *depth)
 {
 	if (b->first && b->is_wanted) {
@@ -303,7 +307,7 @@ static int by_vertex_total(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-/* Only the top functions stay. */
+/* Marks the functions with the greatest total time. */
 static int choose(struct graph *g, uint64_t top)
 {
 	size_t nr = 0;
@@ -332,7 +336,7 @@ static void put_vertex(FILE *out, const struct vertex *v, size_t n, double all_n
 			units_duration(v->total_ns, total), units_duration(v->self_ns, self));
 	else
 		fprintf(out, "\\ntotal %s\" shape=ellipse", units_duration(v->total_ns, total));
-	/* The warmer the colour the more of the time it has itself. */
+	/* The colour is more intense the greater the share of self time is. */
 	fprintf(out, " fillcolor=\"0.05 %.3f 1.0\"];\n", share < 1 ? share : 1);
 }
 

@@ -9,12 +9,12 @@
 #include "export/export.h"
 
 struct calls_options {
-	const char *function;	/* glob: only what is below such functions, and the way to them; NULL: all */
+	const char *function;	/* glob: these, their callers and callees; NULL: all */
 	uint64_t top;		/* tree: at most so many lines; graph: functions; 0: all */
 	unsigned width;		/* tree: of a line; 0: any */
 };
 
-/* They return 0 or -errno; o->from, o->to and o->thread select. */
+/* These return 0 or -errno.  They use o->from, o->to and o->thread. */
 int calls_tree(struct model *m, const struct export_options *o, const struct calls_options *c, FILE *out);
 int calls_graph(struct model *m, const struct export_options *o, const struct calls_options *c, FILE *out);
 

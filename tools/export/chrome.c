@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes chrome://tracing's JSON, which is the last resort: its readers load it as a whole, and
- * fail somewhere above a hundred megabytes.  So a larger export is refused, not cut: a part of
- * the threads would look like all of them.
+ * Writes the JSON of chrome://tracing.  Its readers load the whole file, and fail above some
+ * hundred megabytes.  So a larger export is refused; it is not cut, because the missing threads
+ * would not be noticed.
  *
- * Functions are complete events on their thread, where they nest.  Other segments are on
- * separate rows behind the thread's, in lanes where they overlap; those rows have tids beyond
- * those of the kernel.  Times are microseconds with three digits, since the start of the
- * recording: nothing is rounded.
+ * Functions are complete events on their thread, where they nest.  Other segments are on separate
+ * rows below the thread's, in lanes where they overlap; these rows have tids above those of the
+ * kernel.  Times are microseconds with three digits, since the start of the recording: nothing is
+ * rounded.
  */
 #include <errno.h>
 #include <stdlib.h>

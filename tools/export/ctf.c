@@ -3,9 +3,9 @@
  * Writes CTF 1.8, as Trace Compass and babeltrace read it: a stream for each thread with an
  * event where a segment begins and one where it ends, and a stream of requests.
  *
- * Each stream is a file of one packet.  Its events must be in order of time, which those of a
- * thread are if ends wait for their turn (ends.h).  The file "metadata" describes the
- * bytes; it is written last, in the language of the format's specification.
+ * Each stream is a file of one packet.  Its events must be in order of time; for this ends are
+ * stored until it is their turn (ends.h).  The file "metadata" describes the bytes; it is written
+ * last, in the language of the format's specification.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,10 +22,10 @@
 #include "export/ends.h"
 #include "export/export.h"
 
-#define BASE_NS		3600000000000	/* nothing may be before time 0 of the clock */
+#define BASE_NS		3600000000000	/* no event may be before time 0 of the clock */
 #define MAGIC		0xc1fc1fc1
 
-/* Events of requests, behind those of the kinds of segments. */
+/* Classes of events of requests follow those of the kinds of segments. */
 #define REQUEST		NR_SEGMENT_KINDS
 
 /* These begin each file. */
@@ -127,7 +127,7 @@ static int end_stream(struct ctf *c)
 	return close_file(c, f);
 }
 
-/* If thread is NULL it is the stream of requests. */
+/* Begins the stream of a thread, or, if thread is NULL, the stream of requests. */
 static int begin_stream(struct ctf *c, uint32_t tid, const char *thread)
 {
 	char name[64];
@@ -137,7 +137,7 @@ static int begin_stream(struct ctf *c, uint32_t tid, const char *thread)
 		return ret;
 	snprintf(name, sizeof(name), thread ? "thread-%u" : "requests", tid);
 	c->out = open_file(c, name);
-	/* The kernel gave this number to more than one thread. */
+	/* If more than one thread had this tid, the names of files get a number. */
 	for (unsigned i = 0; !c->out && errno == EEXIST && thread; i++) {
 		snprintf(name, sizeof(name), "thread-%u-%u", tid, i);
 		c->out = open_file(c, name);
@@ -249,7 +249,7 @@ static void put_env(struct ctf *c, FILE *f, const char *key, const char *value)
 	fputs("\";\n", f);
 }
 
-/* Names may be words of the language: readers remove one '_'. */
+/* Names begin with '_', which readers remove, because they may be keywords of the language. */
 static void put_field(FILE *f, const char *name, enum attr_type type)
 {
 	if (type == ATTR_NAME || type == ATTR_TEXT || type == ATTR_ONCE)
@@ -354,7 +354,7 @@ static int put_metadata(struct ctf *c)
 		return errno ? -errno : -EIO;
 	put_trace(c, f);
 	put_clock(c, f);
-	/* Trace Compass knows these names. */
+	/* Trace Compass expects these names. */
 	put_stream(f, 0, "\tevent.context := struct {\n"
 		   "\t\tinteger { size = 64; align = 8; signed = true; } _vtid;\n"
 		   "\t\tstring { encoding = UTF8; } _procname;\n\t} align(8);\n");
@@ -367,7 +367,7 @@ static int put_metadata(struct ctf *c)
 
 /* The directory */
 
-/* Returns how many files are in it; they may be removed. */
+/* Returns how many files the directory has; removes them if remove is set. */
 static size_t count_files(int dir, bool remove)
 {
 	DIR *d = fdopendir(dup(dir));
@@ -388,7 +388,9 @@ static size_t count_files(int dir, bool remove)
 	return nr;
 }
 
-/* Makes a new one, or uses an empty one and makes it private; returns it open, or -1. */
+/*
+ * Makes a new directory, or uses an empty one and makes it private.  Returns its descriptor, or -1.
+ */
 static int open_directory(const char *path, bool *is_new, char *err, size_t err_size)
 {
 	int dir = outfile_folder(path, is_new);
@@ -405,7 +407,7 @@ static int open_directory(const char *path, bool *is_new, char *err, size_t err_
 	return -1;
 }
 
-/* The UUID contains the time of the recording; so parts of a distributed trace differ. */
+/* The UUID depends on the time of the recording, so that parts of a distributed trace differ. */
 static void make_uuid(struct ctf *c)
 {
 	const struct ldb_file_header *h = reader_header(c->m->reader);
@@ -413,7 +415,7 @@ static void make_uuid(struct ctf *c)
 
 	c->head.uuid[0] = h->t0;
 	c->head.uuid[1] = h->realtime_ns;
-	u[6] = (u[6] & 0x0f) | 0x80;	/* version 8: a format of the writer's own */
+	u[6] = (u[6] & 0x0f) | 0x80;	/* version 8: defined by the writer */
 	u[8] = (u[8] & 0x3f) | 0x80;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stores what has begun and not ended, by its end; see ends.h. */
+/* Stores the ends of open segments; see ends.h. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stores what has begun and not ended: ends are in the order of time, and of those at the same time
- * the last begun is first.
+ * Stores the ends of open segments in order of time; of ends at the same time, that of the segment
+ * that began last is first.
  */
 #ifndef EXPORT_ENDS_H
 #define EXPORT_ENDS_H
@@ -13,9 +13,9 @@
 struct export_end {
 	int64_t at;		/* ns */
 	uint64_t nr;		/* ends_push() sets it */
-	uint64_t track;		/* for the user of this module, as all that follows */
+	uint64_t track;		/* for the caller's use, as the following */
 	uint64_t flow;
-	bool is_instant;	/* nothing ends, something happens */
+	bool is_instant;	/* an instant event and not an end */
 	bool is_last;		/* of its flow */
 };
 
@@ -28,7 +28,10 @@ struct export_ends {
 /* 0 or -ENOMEM. */
 int ends_push(struct export_ends *e, const struct export_end *end);
 
-/* Calls end for those at that time or before and forgets them; non-zero stops and is returned. */
+/*
+ * Calls end for all ends up to that time, and removes them.  A result other than 0 stops, and is
+ * returned.
+ */
 int ends_until(struct export_ends *e, int64_t at, int (*end)(void *arg, const struct export_end *end),
 	       void *arg);
 void ends_free(struct export_ends *e);

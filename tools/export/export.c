@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* All formats share this file; see export.h. */
+/* Functions for all formats; see export.h. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -56,7 +56,7 @@ void export_count(const struct export_options *o, const struct segment *s)
 	struct export_result *result = o->result;
 
 	result->nr[s->kind]++;
-	/* A duration that is only a lower bound is not in the report's sums. */
+	/* A truncated duration is a lower bound, and is not in the sums, as in the report. */
 	if (s->kind == SEGMENT_FUNCTION && s->is_truncated)
 		result->nr_open_functions++;
 	else
@@ -105,7 +105,7 @@ bool export_wants_life(const struct export_options *o, const struct life *life)
 	return false;
 }
 
-/* Both ends of an arrow compute its number from the time that they share. */
+/* Both ends of an arrow compute its number from the same time. */
 uint64_t export_queue_flow(const struct export_options *o, const struct segment *s)
 {
 	int64_t at = s->kind == SEGMENT_QUEUE ? s->end : s->start;

@@ -9,11 +9,11 @@
  * Formats of more than one file, or of a file that is not written from start to end,
  * take const char *path in the place of out: new, or to be replaced.
  *
- * Returns 0; or -errno; or -1, with one line in err, without the tool's name.  A
- * function need not notice before its end that writing to out fails: the caller checks.
+ * Returns 0; or -errno; or -1, with one line in err, without the tool's name.  The functions need
+ * not check whether writing to out has failed; the caller does so.
  *
- * [from, to] in ticks is selected; with has_lives those requests are, and [from, to] encloses
- * them.
+ * The interval [from, to] (ticks) is exported, or, with has_lives, the given requests, which [from,
+ * to] encloses.
  */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
@@ -23,7 +23,7 @@
 #include "facts/model.h"
 #include "analysis/tracks/tracks.h"
 
-/* This is a time in which one or more of the selected requests lasted, in ticks. */
+/* A time in which at least one of the selected requests was open, in ticks. */
 struct export_window {
 	int64_t start, end;
 };
@@ -38,7 +38,7 @@ struct export_options {
 	size_t nr_windows;
 	uint64_t max_functions;		/* retain this many, the longest; 0: all */
 	int64_t min_ns;			/* shorter functions are left out */
-	bool with_causes;		/* formats of stacks: what a function waited for is in its stack */
+	bool with_causes;		/* formats of stacks: causes are frames */
 	bool all_requests;		/* otlp: not only the slow ones */
 	uint64_t limit_bytes;		/* chrome: refuse to write more; 0: its own limit */
 	struct export_result *result;	/* what was written; never NULL */
@@ -47,8 +47,8 @@ struct export_options {
 };
 
 /*
- * These are counts of what was written, for the summary.  They are zero where a format has no
- * such thing.
+ * Counts for the summary of what was written.  They are zero for things that a format does not
+ * have.
  */
 struct export_result {
 	uint64_t nr[NR_SEGMENT_KINDS];	/* segments */
@@ -65,7 +65,7 @@ struct export_result {
 
 /* Returns the options of tracks.h, with from, to, thread and the limits of o. */
 struct tracks_options export_tracks(const struct export_options *o, bool with_irqs,
-				    bool with_faults);	/* and with system calls, events */
+				    bool with_faults);	/* also with system calls and events */
 
 /* Copies the counts of what was left out. */
 void export_take(const struct export_options *o, const struct tracks_result *tracks);
@@ -80,17 +80,17 @@ void export_count(const struct export_options *o, const struct segment *s);
 int export_find_windows(struct export_options *o);
 
 /*
- * This is for formats that show a time: does [start, end] (ticks) overlap one of the selected
- * requests?  True if none were named.
+ * For formats that show a time: does [start, end] (ticks) overlap one of the selected requests?
+ * True if no requests were selected.
  */
 bool export_wants_time(const struct export_options *o, int64_t start, int64_t end);
 
-/* Is it one of the selected requests?  True if none were named. */
+/* Is it one of the selected requests?  True if no requests were selected. */
 bool export_wants_life(const struct export_options *o, const struct life *life);
 
 /*
  * Returns the number of the arrow from a part in a queue to the next span on its thread for the
- * request, or 0.  Either both ends get a number or none, and each computes it alone.
+ * request, or 0.  Both ends compute the number independently, and either both have one or none.
  */
 uint64_t export_queue_flow(const struct export_options *o, const struct segment *s);
 
@@ -104,7 +104,7 @@ const char *export_class_name(const struct model *m, uint64_t req, int64_t end);
 #define EXPORT_NAME	1024
 const char *export_name(const struct model *m, const struct segment *s, char *buf);
 
-/* Segments that overlap are put into several lanes. */
+/* Lanes for segments that overlap. */
 struct export_lanes {
 	int64_t *ends;
 	size_t nr, room;
@@ -119,7 +119,7 @@ int export_lane(struct export_lanes *l, int64_t start, int64_t end, bool *is_new
 struct export_format {
 	const char *name;
 	const char *what;		/* for the list */
-	bool is_binary;			/* it must not be written to a terminal */
+	bool is_binary;			/* not for a terminal */
 	/* One of them: */
 	int (*to_stream)(struct model *m, const struct export_options *o, FILE *out, char *err,
 			 size_t err_size);

@@ -11,7 +11,10 @@
 #include "cli/utf8.h"
 #include "export/walk.h"
 
-/* Replaces characters that would end a name or a line, and bytes that are no text, by '?'. */
+/*
+ * Prints a name; characters that would end a name or a line, and other control characters, become
+ * '?'.
+ */
 static void put_name(FILE *out, const char *name)
 {
 	while (*name) {

@@ -2,8 +2,8 @@
 /*
  * Finds which thread released the lock; see handover.h.  All events of a lock come in the order
  * of their ends.  The hold that ended last during the wait is the one that the wait waited for;
- * but an unlock is stamped after the waiter may have continued, so if there is none, the next
- * hold that had begun before may be it.
+ * but the time of an unlock may be after the waiter has continued; so if there is none, the next
+ * hold to end that had begun before is used.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "facts/ticks.h"
 #include "export/handover.h"
 
-#define LATE_NS		10000000	/* an unlock is stamped after its waiter continued */
+#define LATE_NS		10000000	/* how late the time of an unlock may be */
 #define PENDING_MAX	64		/* waits of a lock at a time without a hold */
 
 struct matcher {
@@ -94,7 +94,7 @@ static int on_wait(struct matcher *x, const struct lock_event *wait)
 		return 0;
 	if (is_possible(x, &x->hold, wait))
 		return join(x, &x->hold, wait);
-	/* The waiter's own hold may have ended already. */
+	/* The last hold may be that of the waiter itself; then the one before is used. */
 	if (x->hold.tid == wait->tid && is_possible(x, &x->hold_before, wait))
 		return join(x, &x->hold_before, wait);
 	if (x->nr_pending < PENDING_MAX)
@@ -191,7 +191,7 @@ int handover_each(struct handover *h, struct model *m, const struct segment *s,
 		    e->end != s->end)
 			continue;
 		ret = end(arg, e);
-		/* The hold is reported once, even if two segments are alike. */
+		/* Changing the lock makes sure that the hold is reported only once. */
 		e->lock = ~s->lock;
 	}
 	return ret;

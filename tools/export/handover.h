@@ -14,15 +14,15 @@
 
 struct handover_end {
 	uint64_t nr;		/* the same at both ends; from 1 on */
-	bool is_wait;		/* of the thread that got it; else of the one that released it */
+	bool is_wait;		/* of the thread that got it; else of the releasing one */
 	uint64_t lock;
 	int64_t begin, end;	/* ticks: of the wait, or the hold */
-	int64_t at;		/* when it was got, or at the latest when it was released */
+	int64_t at;		/* when the lock was got, at the latest its release */
 };
 
 struct handover {
 	struct spill spill;
-	struct handover_end *at; /* those of the current thread that may still come */
+	struct handover_end *at; /* ends of the current thread that were not reported yet */
 	size_t nr, room;
 	uint64_t nr_flows;
 };

@@ -19,7 +19,7 @@ struct links {
 	struct model *m;
 	struct link *at;	/* by id, tick */
 	size_t nr, room;
-	uint64_t run;		/* of this recording alone */
+	uint64_t run;		/* a hash of this recording */
 };
 
 /* This is the finaliser of splitmix64: every bit of the result depends on every bit of x. */
@@ -59,7 +59,7 @@ struct links *links_open(struct model *m)
 	if (!l)
 		return NULL;
 	l->m = m;
-	/* The clock at the start and the time of day then also distinguish boots. */
+	/* The session clock distinguishes recordings of one boot, and the time of day boots. */
 	l->run = mix(mix_text(0, reader_meta(m->reader, "host")) ^ h->t0);
 	l->run = mix(mix_text(l->run, reader_meta(m->reader, "pid")) ^ (uint64_t)h->realtime_ns);
 	if (rows_each(m->reader, LDB_BLK_REQNAME, NULL, add_row, l)) {
@@ -97,7 +97,7 @@ static uint64_t make(const struct links *l, const struct life *life, uint64_t wh
 {
 	uint64_t h = mix(mix(mix(l->run ^ life->id) ^ (uint64_t)life->start) ^ what);
 
-	return h ? h : 1;	/* an id of zeros means that there is none */
+	return h ? h : 1;	/* an id of 0 would mean that there is none */
 }
 
 void links_make_trace(const struct links *l, const struct life *life, struct link_ids *ids)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the W3C trace contexts of requests, and makes ids for requests that have none: the same
- * trace gives the same ids each time, another recording gives others.
+ * Finds the W3C trace contexts of requests, and makes ids for requests that have none: the ids of a
+ * trace are always the same, and differ from those of other recordings.
  */
 #ifndef EXPORT_LINKS_H
 #define EXPORT_LINKS_H
@@ -20,8 +20,8 @@ struct links *links_open(struct model *m);
 void links_close(struct links *links);
 
 /*
- * Finds the context of the request instance: the last one that its id was given before it ended
- * and after the previous instance had ended.  Returns 0, or -ENOMEM.
+ * Finds the context of the request instance: the last one set for its id before its end and after
+ * the end of the previous instance.  Returns 0, or -ENOMEM.
  */
 int links_find(struct links *links, const struct life *life, struct link_ids *ids);
 

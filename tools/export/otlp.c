@@ -5,8 +5,8 @@
  * causes of the request's latency are events of its span, biggest first, with the numbers of
  * ldb-timeline; the waits of a part are events of the part.
  *
- * Of the whole trace only the slow requests are written: the slowest hundredth of each class, or
- * the slowest thousandth of a class of many requests.  When all requests are written, only the
+ * If no requests are selected, only the slow ones are written: the slowest hundredth of each class,
+ * or the slowest thousandth of a class of many requests.  When all requests are written, only the
  * slow ones have causes, because finding them takes milliseconds each.
  */
 #include <errno.h>
@@ -40,13 +40,16 @@ struct otlp {
 	/* the current request */
 	const struct life *life;
 	const struct timeline *t;
-	struct hits hits;	/* while its threads worked on it */
-	bool has_causes;	/* else t has only what the request instance shows */
+	struct hits hits;	/* during the work on the request */
+	bool has_causes;	/* else t has only the spans of the request */
 	struct link_ids ids;
 	uint64_t root;
 };
 
-/* In the JSON form of OTLP 64-bit numbers are texts, ids are hex, attributes have typed values */
+/*
+ * In the JSON form of OTLP, 64-bit numbers are texts, ids are hexadecimal, and attributes have
+ * typed values
+ */
 
 /* Writes a number of type fixed64. */
 static void put_u64(struct json *j, const char *key, uint64_t value)
@@ -193,7 +196,7 @@ static void put_holder(struct otlp *o, const struct timeline_cause *c)
 	}
 }
 
-/* The event has the time of the longest wait; of a function, the time the request ended. */
+/* The time of the event is that of the longest wait; for a function, the end of the request. */
 static void put_cause(struct otlp *o, const struct timeline_cause *c)
 {
 	const struct segment *at = c->wait ? c->wait : c->off;
@@ -464,7 +467,7 @@ static int put_life(struct otlp *o, const struct life *life, bool with_causes)
 	o->t = &t;
 	o->has_causes = with_causes;
 	o->root = links_make_span(o->links, life, 0);
-	/* A viewer could not find a span without its trace. */
+	/* A span id without a trace id is not used, because viewers could not find it. */
 	if (!o->ids.trace_hi && !o->ids.trace_lo) {
 		links_make_trace(o->links, life, &o->ids);
 		o->ids.span = 0;
@@ -479,7 +482,7 @@ static int put_life(struct otlp *o, const struct life *life, bool with_causes)
 	return ferror(o->out) ? -EIO : 0;
 }
 
-/* If requests were selected by time, writes the slow ones of each class. */
+/* Is the request one of the slow ones of its class? */
 static bool is_slow(const struct otlp *o, const struct life *life)
 {
 	for (size_t i = 0; i < o->requests.nr_classes; i++) {

@@ -17,7 +17,7 @@
 struct packet {
 	uint8_t *at;
 	size_t nr, room;
-	bool has_failed;	/* out of memory: what is in it is of no use */
+	bool has_failed;	/* out of memory: the contents are invalid */
 };
 
 static inline bool packet_room(struct packet *p, size_t more)

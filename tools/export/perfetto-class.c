@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes requests as a whole: they are in lanes of their class, each of which is reused when it
- * is free, because a track for each request would be too much for the viewer.  It also writes
- * how many requests were in a queue, and how many threads waited for a lock.
+ * Writes requests as slices in lanes of their class.  Lanes are reused, because a track for each
+ * request would be too much for the viewer.  Also writes counters: how many requests were in each
+ * queue, and how many threads waited for each lock.
  */
 #include <errno.h>
 
@@ -10,7 +10,7 @@
 #include "render/segment.h"
 #include "render/text.h"
 
-#define COUNTERS_MAX	1024	/* locks and queues that have one: the first in the trace */
+#define COUNTERS_MAX	1024	/* the first locks and queues of the trace have one */
 
 static int class_number(struct perfetto *x, const char *name)
 {
@@ -74,7 +74,7 @@ int perfetto_end_requests(struct perfetto *x)
 	return perfetto_error(x);
 }
 
-/* How many wait */
+/* Counters */
 
 struct count {
 	int change;
@@ -141,7 +141,9 @@ int perfetto_end_counts(struct perfetto *x)
 	while (!ret && x->counts.has_head) {
 		const struct count *c = item->data;
 
-		/* A counter gets one value for each time, the last one. */
+		/*
+		 * If a counter changes several times at one tick, only the last value is written.
+		 */
 		if (major && (item->major != major || item->minor != at))
 			put_count(x, at, value);
 		if (item->major != major) {

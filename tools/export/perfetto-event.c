@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes packets, and what they refer to by number: names, annotations and places are written
- * once in each sequence of packets, in the packet that uses them first.
+ * Writes packets.  Names, annotations and places are written once in each sequence of packets, in
+ * the packet that uses them first; other packets refer to them by number.
  */
 #include <errno.h>
 
@@ -140,7 +140,7 @@ static uint64_t intern(struct perfetto *x, unsigned kind, const char *text)
 	return intern_as(x, kind, number, text);
 }
 
-/* A text that is valid as long as the model is always at the same address. */
+/* A text that belongs to the model always has the same address, which identifies it. */
 static uint64_t intern_own(struct perfetto *x, unsigned kind, const char *text)
 {
 	return intern_as(x, kind, (uintptr_t)text, text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declares what the files that write Perfetto traces share, grouped by file.
+ * Declarations that only the files that write Perfetto traces use, grouped by file.
  *
  * Numbers of fields and enums are those of the public schema,
  * protos/perfetto/trace/ of the Perfetto project.
@@ -59,8 +59,8 @@ struct perfetto {
 	const struct export_options *o;
 	FILE *out;
 	uint32_t pid;
-	int64_t base_ns;		/* of the output, when the recording began */
-	struct packet p, event, interned; /* being made */
+	int64_t base_ns;		/* time of the output at the start of the recording */
+	struct packet p, event, interned; /* being encoded */
 	uint32_t sequence;		/* the last one used */
 	uint64_t nr_flows;
 	int error;			/* of the output */
@@ -70,8 +70,8 @@ struct perfetto {
 	struct table names;		/* texts by kind, and places in the source */
 	/* perfetto-thread.c: of the current thread */
 	uint64_t nr_thread;
-	struct export_ends ends;	/* of what has begun; track: where */
-	int64_t now;			/* ns of the output: of the last packet */
+	struct export_ends ends;	/* of open segments; track: where they are */
+	int64_t now;			/* ns of the output: time of the last packet */
 	struct export_lanes lanes[NR_SEGMENT_KINDS];
 	struct handover handover;
 	/* perfetto-class.c */
@@ -89,13 +89,13 @@ void perfetto_sequence(struct perfetto *x, uint64_t default_track);
 uint64_t perfetto_track(unsigned kind, uint64_t number, unsigned lane);
 void perfetto_describe(struct perfetto *x, uint64_t track, uint64_t parent, const char *name);
 int64_t perfetto_ns(const struct perfetto *x, int64_t ns);
-/* An event is begun, gets its attributes, and is put at a time. */
+/* An event is begun, gets its attributes, and is then written with its time. */
 void perfetto_event(struct perfetto *x, unsigned type, uint64_t track);
 /* category is a literal; the flag: name is valid as long as the model. */
 void perfetto_name(struct perfetto *x, const char *category, const char *name, bool lives);
 void perfetto_location(struct perfetto *x, const struct symbol *s);
 void perfetto_flow(struct perfetto *x, uint64_t flow, bool is_last);
-/* is_function: its request is only in the correlation id. */
+/* is_function: the request is not an attribute, because it is the correlation id. */
 void perfetto_say(struct perfetto *x, const struct attrs *attrs, bool is_function);
 void perfetto_put_event(struct perfetto *x, int64_t at);
 /* Writes the content of x->p as a packet of the trace. */
@@ -107,12 +107,12 @@ int perfetto_on_thread(void *arg, const struct thread *t);
 int perfetto_on_segment(void *arg, const struct segment *s);
 int perfetto_end_thread(struct perfetto *x);
 
-/* Ends segments that have ended by then (ns of the output). */
+/* Writes the ends of segments up to a time (ns of the output). */
 void perfetto_until(struct perfetto *x, int64_t at);
 /* Writes the event that begins a slice, and remembers its end. */
 int perfetto_begin(struct perfetto *x, uint64_t track, int64_t start, int64_t end);
 
-/* perfetto-class.c: requests, in lanes of their class; and how many wait */
+/* perfetto-class.c: requests in lanes of their class, and counters */
 int perfetto_on_request(void *arg, const struct life *life);
 int perfetto_end_requests(struct perfetto *x);
 int perfetto_count(struct perfetto *x, const struct segment *s);

@@ -3,9 +3,9 @@
  * Writes which tasks ran on the CPUs, as the kernel's own events sched_switch and sched_waking:
  * the viewer makes tracks of CPUs and states of threads from these.
  *
- * The recording knows only what concerns the program.  Where it does not know which task ran on a
- * CPU, it shows one named "[not recorded]": to show that the CPU was idle, or that the last known
- * task still ran, would be wrong.
+ * The recording has only events that concern the program.  If it is not known which task ran on a
+ * CPU, a task named "[not recorded]" is written: it would be wrong to show an idle CPU, or the last
+ * known task.
  */
 #include <errno.h>
 
@@ -13,7 +13,7 @@
 #include "export/perfetto-private.h"
 #include "render/text.h"
 
-/* The kernel cannot have this pid. */
+/* No task of the kernel has this pid. */
 #define PID_NOT_RECORDED	0x7ffffffe
 #define PID_HIDDEN		0x7ffffffd
 
@@ -74,7 +74,7 @@ int perfetto_on_run(void *arg, const struct tracks_run *r)
 		return 0;
 	ret = add(x, r->cpu, r->start, &c);
 	c.change = CPU_END;
-	/* If no more is known of a task, it may not have gone to sleep. */
+	/* If the end of a run is not known, the task may not have gone to sleep. */
 	c.state = r->has_end ? r->state : LDB_STATE_RUNNING;
 	return ret ? ret : add(x, r->cpu, r->end, &c);
 }
@@ -113,7 +113,7 @@ static int64_t prev_state(unsigned state)
 	}
 }
 
-/* This is a CPU's bundle that is being made in x->p */
+/* A CPU's bundle that is being encoded in x->p */
 struct bundle {
 	struct perfetto *x;
 	size_t begin, nr;
@@ -193,7 +193,7 @@ static void put_waking(struct bundle *b, int64_t at, const struct cpu_change *c)
 
 static void on_change(struct bundle *b, int64_t at, const struct cpu_change *c)
 {
-	/* The task that came when it left is not known. */
+	/* The task that followed the last one is not known. */
 	if (b->has_left && at > b->at)
 		put_switch(b, b->at, &not_recorded);
 	switch (c->change) {

@@ -4,8 +4,8 @@
  * other segments are on tracks below it, because a wait need not be inside of the estimated time
  * of its function.
  *
- * Segments come by their starts.  Ends wait in a heap until no later segment can be before them,
- * so that the packets of a thread are in order of time.
+ * Segments come in order of their starts.  Ends are stored in a heap until no segment can begin
+ * before them, so that the packets of a thread are in order of time.
  */
 #include <errno.h>
 
@@ -27,7 +27,7 @@ static int put_end(void *arg, const struct export_end *e)
 	return 0;
 }
 
-/* Ends segments that have ended by then. */
+/* Writes the ends of segments up to a time. */
 void perfetto_until(struct perfetto *x, int64_t at)
 {
 	ends_until(&x->ends, at, put_end, x);
@@ -78,7 +78,7 @@ int perfetto_on_thread(void *arg, const struct thread *t)
 	return perfetto_error(x);
 }
 
-/* Returns a lane of its group for the segment; 0: the thread's own track, which is the default. */
+/* Sets the track of a lane for the segment; 0: the thread's own track, which is the default. */
 static int lane_of(struct perfetto *x, const struct segment *s, int64_t start, int64_t end,
 		   uint64_t *track)
 {

@@ -4,8 +4,8 @@
  * events.  The packets of one thread are one sequence, in order of time; only segments that have
  * not ended yet are in memory.
  *
- * Times are those of the recording, on the clock it was made with, declared to be the
- * boot time: the viewer shows the time of day with the snapshot of clocks.
+ * Times are those of the recording's clock, declared to be the boot time; a snapshot of clocks lets
+ * the viewer show the time of day.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +15,10 @@
 
 #define SPILL_BYTES	(16UL << 20)
 
-/* Finds CLOCK_MONOTONIC when the recording began, so that times match those of other tools. */
+/*
+ * Finds the value of CLOCK_MONOTONIC at the start of the recording, so that times match those of
+ * other tools.
+ */
 static int find_base(void *arg, const void *at)
 {
 	const struct ldb_row_clock *row = at;

@@ -2,8 +2,8 @@
 /*
  * Writes a profile of wall-clock time for pprof and other readers of its files (profile.proto,
  * gzip).  A sample is a stack: how many invocations ended with it, and the self time of its
- * innermost function, in ns.  Samples are separate by thread, by class of the request, and by
- * the object of a wait, which are labels.
+ * innermost function, in ns.  The thread, the class of the request, and the object of a wait are
+ * labels, and distinguish samples.
  *
  * Samples are written one by one; only the tables to which they refer are in memory.
  */
@@ -47,7 +47,7 @@ struct pprof {
 	uint64_t *stack;
 	size_t room_stack;
 	uint64_t nr_samples;
-	int error;		/* the first; all calls after it do nothing */
+	int error;		/* the first one; later calls do nothing */
 };
 
 static void write_compressed(struct pprof *p, const void *bytes, size_t nr, int flush)
@@ -93,14 +93,14 @@ static void put_message(struct pprof *p, unsigned field)
 	put_fields(p);
 }
 
-/* Fields of the default value are left out, as in proto3. */
+/* Fields that are 0 are left out, as in proto3. */
 static void add_u64(struct packet *m, unsigned field, uint64_t value)
 {
 	if (value)
 		packet_u64(m, field, value);
 }
 
-/* The part becomes a field of the message. */
+/* Adds p->part as a field of the message. */
 static void add_part(struct pprof *p, unsigned field)
 {
 	packet_bytes(&p->message, field, p->part.at, p->part.nr);
@@ -114,7 +114,7 @@ static void add_packed(struct pprof *p, unsigned field, const uint64_t *values, 
 	add_part(p, field);
 }
 
-/* Returns the index of a text, made UTF-8; 0: "", or out of memory. */
+/* Returns the index of a text, which is converted to UTF-8; 0: "", or out of memory. */
 static uint64_t string(struct pprof *p, const char *text)
 {
 	int64_t number;
@@ -256,7 +256,9 @@ static bool push(struct pprof *p, size_t nr, uint64_t location)
 	return true;
 }
 
-/* Time outside of all functions is not in a stack, unless waits are frames. */
+/*
+ * Is the node written as a sample?  Time outside of all functions is not, unless waits are frames.
+ */
 static bool is_sample(const struct pprof *p, const struct stacks_node *n)
 {
 	if (n->is_cause && !n->parent->func && !p->with_causes)
@@ -274,7 +276,7 @@ static int put_sample(struct pprof *p, const struct stacks_node *n)
 
 	if (n->is_cause)
 		stacks_cause_text(&n->cause, cause, sizeof(cause));
-	/* Innermost first. */
+	/* Frames are written innermost first. */
 	if (n->is_cause && p->with_causes &&
 	    !push(p, nr++, location(p, cause, NULL, NULL)))
 		return -ENOMEM;

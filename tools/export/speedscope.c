@@ -3,9 +3,8 @@
  * Writes speedscope's file format: an evented profile for each thread, or for each thread of
  * each request; with causes, waits are separate frames, in brackets.
  *
- * In this format the frame that was opened last must be closed first: at each time the open
- * frames are the enclosing functions of what the thread is in (attribution.h), and that on top
- * of them.
+ * In this format the frame that was opened last must be closed first: so at each time the open
+ * frames are the thread's current item (attribution.h) and the functions that enclose it.
  *
  * Frames are numbered while the events are written, and listed after them.
  */
@@ -30,8 +29,8 @@ struct frame_name {
 };
 
 /*
- * This is an invocation or a wait, with its enclosing function.  Its item, those in it, and
- * p->open refer to it.
+ * An open invocation or wait, with its enclosing function.  It is counted by its item, by frames in
+ * it, and by p->open.
  */
 struct frame {
 	struct frame *in;
@@ -129,7 +128,7 @@ static void open_below(struct speedscope *p, struct frame *f, const struct frame
 	f->was_open = true;
 }
 
-/* f, and its enclosing frames, are open from then on; NULL: nothing. */
+/* Makes f, with its enclosing frames, the open frame from a time on; NULL: closes all. */
 static void switch_to(struct speedscope *p, struct frame *f, int64_t at)
 {
 	const struct frame *around = p->open;
@@ -189,7 +188,7 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 	return 0;
 }
 
-/* An invocation that took no time is written all the same. */
+/* An invocation that took no time is written, too. */
 static int end(void *arg, struct attribution_item *item)
 {
 	struct speedscope *p = arg;

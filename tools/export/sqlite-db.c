@@ -29,8 +29,9 @@ static int fail(struct sqlite_db *d, const char *why)
 }
 
 /*
- * SQLite opens files by name, and another user could exchange a name.  So it gets the file that
- * was made, when it opens that name; its own temporary files are opened as usual.
+ * SQLite opens files by name, and another user could replace the file.  So when SQLite opens that
+ * name, it gets the descriptor of the file that was created; its temporary files are opened as
+ * usual.
  */
 static const struct outfile *opening;
 
@@ -53,7 +54,9 @@ static int open_file(struct sqlite_db *d)
 	rc = sqlite3_open_v2(d->file.temporary, &d->db, SQLITE_OPEN_READWRITE, NULL);
 	if (rc != SQLITE_OK)
 		return fail(d, NULL);
-	/* An unfinished file is removed, so it needs no journal and no waiting for the disk. */
+	/*
+	 * An unfinished file is removed, so neither a journal nor waiting for the disk is needed.
+	 */
 	return sqlite_db_exec(d, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 				 "PRAGMA application_id = " APPLICATION_ID ";"
 				 "PRAGMA user_version = 1; BEGIN;");

@@ -15,7 +15,7 @@
 
 struct sqlite_db {
 	sqlite3 *db;
-	const char *shown;	/* the path as it was given */
+	const char *shown;	/* the path that the user specified */
 	struct outfile file;
 	bool has_file;
 	char *err;		/* one line: the first thing that went wrong */
@@ -32,7 +32,7 @@ struct sqlite_table {
 	const char *name;
 	const char *columns;	/* "name* name$ name>table", see sqlite-schema.c */
 	const char *end;	/* of its definition; NULL: ")" */
-	const char *conflict;	/* what to do with a row that is there; NULL: fail */
+	const char *conflict;	/* action if the row exists; NULL: fail */
 };
 
 /* Makes the table.  Returns the statement that inserts a row; NULL: it failed. */
@@ -41,10 +41,10 @@ sqlite3_stmt *sqlite_db_create(struct sqlite_db *d, const struct sqlite_table *t
 /* Binds the parameter, from 1.  Numbers too great for SQLite and addresses become texts. */
 void sqlite_db_bind(sqlite3_stmt *stmt, int nr, struct value v);
 
-/* Runs it with these values; the rest is NULL. */
+/* Executes the statement with these values; others are NULL. */
 int sqlite_db_put(struct sqlite_db *d, sqlite3_stmt *stmt, const struct value *values, size_t nr);
 
-/* keep: moves it to its path; else it is removed. */
+/* Closes the database.  keep: moves the file to its path; otherwise removes it. */
 int sqlite_db_close(struct sqlite_db *d, bool keep);
 
 extern const char *const sqlite_indexes, *const sqlite_views;

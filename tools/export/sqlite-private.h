@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares what the files of the SQLite export share, grouped by file. */
+/* Declarations that only the files of the SQLite export use, grouped by file. */
 #ifndef EXPORT_SQLITE_PRIVATE_H
 #define EXPORT_SQLITE_PRIVATE_H
 
@@ -31,12 +31,15 @@ struct sqlite_export {
 	const struct export_options *o;
 	struct sqlite_db db;
 	sqlite3_stmt *inserts[NR_TABLES], *find_request;
-	/* Definitions are distinguished by five words and sites by eight: two tables each. */
+	/*
+	 * The key of a definition has five words and that of a site eight: each needs more than one
+	 * table.
+	 */
 	struct table function_names, functions, site_names, site_functions, sites;
 	struct table locks, strangers;
 	struct links *links;
 	uint64_t nr_requests, nr_spans;
-	/* the last request that was looked up */
+	/* result of the last lookup of a request */
 	uint64_t last_req, last_id;
 	int64_t last_start_ns, last_end_ns;
 	/* the thread whose segments are processed */
@@ -45,7 +48,7 @@ struct sqlite_export {
 	struct segment *spans;		/* open ones, by depth */
 	size_t room_spans;
 	int64_t thread;
-	uint64_t at_work;	/* the only request it works on; 0 */
+	uint64_t at_work;	/* the only request that the thread works on; 0: none, or several */
 	struct sqlite_time *times;
 	size_t nr_times, room_times;
 };
@@ -66,13 +69,16 @@ extern const struct sqlite_table sqlite_tables[NR_TABLES];
 #define ID(x)		value_nonzero(x)
 #define NEW_ID		value_null()
 
-/* sqlite-names.c: ids of rows, which are made at their first use; 0: NULL */
+/* sqlite-names.c: return ids of rows, which are made at their first use; 0 is NULL */
 int64_t sqlite_thread(struct sqlite_export *e, uint32_t tid, int64_t tick);
 int64_t sqlite_thread_of(struct sqlite_export *e, const struct thread *t);
 int64_t sqlite_function(struct sqlite_export *e, const struct symbol *f);
 int64_t sqlite_site(struct sqlite_export *e, const struct symbol *s);
 int64_t sqlite_lock(struct sqlite_export *e, const struct segment *s);
-/* Returns the row of the request instance with that id that overlaps, among those written so far. */
+/*
+ * Returns the row of the request instance with that id that overlaps the time, of those already
+ * written.
+ */
 uint64_t sqlite_request(struct sqlite_export *e, uint64_t req, int64_t start_ns, int64_t end_ns);
 
 /* sqlite-recording.c; returns 0 or -errno, as the functions below */
@@ -87,7 +93,7 @@ int sqlite_put_causes(struct sqlite_export *e);
 int sqlite_put_flows(struct sqlite_export *e);
 
 /* sqlite-tracks.c */
-/* What block devices did; when requests were selected, only in their time. */
+/* Writes requests to block devices; if requests were selected, only those in their time. */
 int sqlite_put_disks(struct sqlite_export *e);
 int sqlite_put_tracks(struct sqlite_export *e, struct tracks_result *result);
 

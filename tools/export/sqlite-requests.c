@@ -12,7 +12,7 @@
 #include "render/segment.h"
 #include "render/text.h"
 
-#define CAUSES_OF	100	/* slowest requests, unless some were chosen */
+#define CAUSES_OF	100	/* slowest requests, unless requests were selected */
 
 static int put_part(struct sqlite_export *e, const struct life *life, uint64_t id, size_t nth)
 {
@@ -91,7 +91,7 @@ int sqlite_put_requests(struct sqlite_export *e)
 	return ret;
 }
 
-/* Returns the task that ran, or what the holder of the lock was blocked by. */
+/* Returns the task that ran meanwhile, or that blocked the holder of the lock. */
 static const char *cause_by(struct sqlite_export *e, const struct timeline_cause *c, char *buf,
 			    int64_t *ns)
 {

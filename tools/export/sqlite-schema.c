@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lists the tables of the SQLite export.  Names and columns are a promise to other programs:
- * add, never rename or remove.
+ * Lists the tables of the SQLite export.  Other programs depend on tables and columns: add, but
+ * never rename or remove.
  *
- * Times are nanoseconds since the start of the recording.  [start_ns, end_ns) is where
- * ldb-timeline draws it, inside the caller; duration_ns is what ldb-report counts, never
- * shortened to fit.  Addresses are texts.  Unknown values are NULL.
+ * Times are nanoseconds since the start of the recording.  [start_ns, end_ns) is the time that
+ * ldb-timeline draws, inside of the caller; duration_ns is that of ldb-report, which is not clipped
+ * to the caller.  Addresses are texts.  Unknown values are NULL.
  *
- * A column is a number.  With $ behind its name it is a text, with > the id of a row (of the table
- * with the column's name, or with the name behind the >), with ? a number or a text.  A * marks the
- * key.
+ * A column is a number.  A $ after its name means a text, > the id of a row (of the table with the
+ * column's name, or with the name after the >), ? a number or a text, and * the key.
  */
 #include "export/sqlite-private.h"
 
@@ -36,19 +35,19 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	[TABLE_PART] = { "part",
 		"id* request> nth kind$ thread> to_thread>thread queue$ queue_name$ site>"
 		" start_ns end_ns duration_ns open" },
-	/* An invocation.  request: its thread worked on it alone; open: an end is not known. */
+	/*
+	 * An invocation.  request: the only one on which its thread worked; open: its start or end
+	 * is not known.
+	 */
 	[TABLE_SPAN] = { "span",
 		"id* parent>span thread> function> site> request> depth start_ns end_ns self_ns"
 		" duration_ns resolution_ns open" },
-	/*
-	 * How much of the request's time on threads was self time of the function, while
-	 * they worked on no other.
-	 */
+	/* Self time of functions in a request, while the thread worked on no other request. */
 	[TABLE_REQUEST_TIME] = { "request_time",
 		"request> function> self_ns",
 		", PRIMARY KEY (request, function)) WITHOUT ROWID",
 		" ON CONFLICT DO UPDATE SET self_ns = self_ns + excluded.self_ns" },
-	/* op: wait, hold; futex_wait: a sleep that no recorded wait explains. */
+	/* op: wait, hold; futex_wait: a sleep on a futex outside of all recorded waits. */
 	[TABLE_LOCK_EVENT] = { "lock_event",
 		"id* op$ lock> kind$ thread> owner>thread site> span> request> start_ns end_ns"
 		" duration_ns resolution_ns failed inferred open" },
@@ -67,7 +66,7 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	[TABLE_SYSCALL] = { "syscall",
 		"id* name$ descriptor$ arg0$ result thread> span> request> start_ns end_ns duration_ns"
 		" short_ones" },
-	/* What the program said: ldb_event(3). */
+	/* Events that the program marked: ldb_event(3). */
 	[TABLE_EVENT] = { "event", "id* name$ value thread> span> request> at_ns" },
 	/* ldb_req_note(3), the last value of each key; text: NULL if it is a number. */
 	[TABLE_NOTE] = { "note", "id* request> key$ text$ number?" },
@@ -78,17 +77,14 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	[TABLE_LIBRARY_CALL] = { "library_call",
 		"id* function> thread> span> site> request> start_ns end_ns self_ns duration_ns open" },
 	[TABLE_COMPONENT] = { "component", "id* name$ path$" },
-	/* What a thread did with a function of another component; all of the recording. */
+	/* The calls of a thread to a function of another component, for the whole recording. */
 	[TABLE_FLOW] = { "flow",
 		"id* function$ symbol$ caller>component callee>component wait thread> calls timed total_ns"
 		" error_ns shared_ns min_ns max_ns back_ns" },
 	[TABLE_MIGRATION] = { "migration", "thread> at_ns from_cpu to_cpu" },
 	[TABLE_WAKEUP] = { "wakeup", "thread> at_ns cpu waker$ waker_tid waker_pid" },
 	[TABLE_RUN] = { "run", "cpu name$ tid pid start_ns end_ns" },
-	/*
-	 * This is where the time of the slowest requests went, biggest first, as in
-	 * ldb-timeline.
-	 */
+	/* The causes of the slowest requests, biggest first, as in ldb-timeline. */
 	[TABLE_CAUSE] = { "cause",
 		"request> nth kind$ name$ total_ns count resolution_ns file$ line holder>thread"
 		" holder_function$ by$ by_ns" },
@@ -176,8 +172,8 @@ const char *const sqlite_views =
 	" FROM lock_event e JOIN lock l ON l.id = e.lock JOIN thread o ON o.id = e.owner"
 	" WHERE e.op <> 'hold' GROUP BY e.lock, e.owner;"
 	/*
-	 * This says how much of a sleep in I/O a device worked for that thread, or for the thread of
-	 * the kernel that woke it.  What was done at a time counts once.
+	 * For how much of a sleep in I/O a device processed requests of that thread, or of the
+	 * thread of the kernel that woke it.  Overlapping requests count once.
 	 */
 	"CREATE VIEW off_cpu_disk AS"
 	" WITH hit AS (SELECT o.id AS off_cpu, d.device, d.bytes, max(d.start_ns, o.start_ns) AS s,"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes what the threads did: spans, locks, times off the CPU, and which tasks ran on the CPUs. */
+/*
+ * Writes the segments of threads: spans, locks, times off the CPU; and which tasks ran on the CPUs.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -18,7 +20,7 @@ static int64_t request_of(struct sqlite_export *e, const struct segment *s)
 	return s->has_req ? sqlite_request(e, s->req, s->start_ns, s->end_ns) : 0;
 }
 
-/* Writes the time of the current request that was added up. */
+/* Writes the sums of the current request. */
 static int flush_times(struct sqlite_export *e)
 {
 	int ret = 0;
@@ -32,7 +34,7 @@ static int flush_times(struct sqlite_export *e)
 
 static int add_time(struct sqlite_export *e, uint64_t function, int64_t ns)
 {
-	/* The function is mostly one of those at the end. */
+	/* Mostly the function is one of those used last. */
 	for (size_t i = e->nr_times; i-- > 0;) {
 		if (e->times[i].function != function)
 			continue;
@@ -46,8 +48,8 @@ static int add_time(struct sqlite_export *e, uint64_t function, int64_t ns)
 }
 
 /*
- * Only functions and library calls are attributed: their waits are in other tables.  For a function nr is the id
- * of its row, ns the self time; for a request nr is the id of its row.
+ * Only functions and library calls are attributed; waits are in other tables.  item->nr is the id
+ * of the function's or the request's row, and ns the self time of a function.
  */
 static int spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
 {
@@ -108,7 +110,7 @@ static int begin(void *arg, const struct attribution_begin *what, struct attribu
 	if (!array_room(&e->spans, &e->room_spans, item->place, sizeof(*e->spans)))
 		return -ENOMEM;
 	e->spans[item->place] = *what->segment;
-	/* A library call has the row of the function around it. */
+	/* A library call has the id of the function that contains it. */
 	item->nr = item->kind == LEAF_FUNCTION ? ++e->nr_spans : what->around ? what->around->nr : 0;
 	return 0;
 }
@@ -215,7 +217,7 @@ static int on_segment(void *arg, const struct segment *s)
 {
 	struct sqlite_export *e = arg;
 
-	/* When requests were selected, nothing else is written. */
+	/* If requests were selected, other segments are not written. */
 	if (e->o->has_lives && !request_of(e, s))
 		return 0;
 	export_count(e->o, s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the recording as an SQLite database: everything that other exports have, with indexes,
- * and views for the most usual questions.  sqlite-schema.c has the tables.
+ * Writes the recording as an SQLite database: everything that other exports have, with indexes, and
+ * views for the most frequent questions.  sqlite-schema.c has the tables.
  *
  * Requests come first, because spans refer to them; then the threads, one after the other;
  * indexes are made when all rows are written.  Only the names are in memory.

@@ -74,7 +74,7 @@ static struct stacks_node *get_node(struct stacks *s, struct stacks_node *like)
 	hash_each(&s->by_path, hash, at)
 		if (same_node(s, s->nodes[at], like))
 			return s->nodes[at];
-	/* Roots are few: threads by name, and classes. */
+	/* There is always room for roots, which are few: threads by name, and classes. */
 	if (s->nr_nodes >= s->options.max_nodes && like->parent)
 		return like->parent;
 	if (!array_room(&s->nodes, &s->room_nodes, s->nr_nodes, sizeof(struct stacks_node *)) ||
@@ -97,7 +97,7 @@ static struct stacks_node *get_root(struct stacks *s)
 	return get_node(s, &root);
 }
 
-/* Returns the same stack, for the class of the present request.  NULL: out of memory. */
+/* Returns the node of the same stack for the class of the current request.  NULL: out of memory. */
 static struct stacks_node *get_in_class(struct stacks *s, const struct stacks_node *node)
 {
 	struct stacks_node like = *node;
@@ -110,7 +110,7 @@ static struct stacks_node *get_in_class(struct stacks *s, const struct stacks_no
 	return like.parent ? get_node(s, &like) : NULL;
 }
 
-/* An item stores its node, and in text the class for which that is right. */
+/* Returns the node of an item, which stores it, with the class of the node in text. */
 static struct stacks_node *node_of(struct stacks *s, struct attribution_item *item)
 {
 	if (item->text != s->class) {
@@ -161,7 +161,7 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 	return 0;
 }
 
-/* Finds the class of the only request that its thread works on. */
+/* Finds the class of the only request that the thread works on. */
 static int find_class(void *arg)
 {
 	struct stacks *s = arg;
@@ -189,7 +189,7 @@ static int end(void *arg, struct attribution_item *item)
 	return 0;
 }
 
-/* Returns the class of the request of which this was a part. */
+/* Returns the class of the request that was open at tick. */
 static const char *class_of(struct stacks *s, uint64_t req, int64_t tick)
 {
 	const struct ldb_row_reqtab *row;

@@ -3,8 +3,8 @@
  * Sums time by stack: the self time of each thread's functions, added up over all times with the
  * same stack.
  *
- * attribution.h attributes a thread's time; it also counts for the class of the request that the
- * thread works on.
+ * attribution.h attributes a thread's time.  Stacks are distinguished by the class of the request
+ * that the thread works on, if with_classes is set.
  *
  * Memory is bounded by the number of nodes.  If there is no room for one, its time is added to
  * the caller; nr_cut counts these calls.
@@ -18,7 +18,7 @@
 
 #define STACKS_MAX	(1U << 20)
 
-/* This is an object for which a thread waited, or an interrupt. */
+/* An object for which a thread waited, or an interrupt. */
 struct stacks_cause {
 	enum leaf_kind kind;
 	const struct symbol *lock_symbol; /* LOCK, FUTEX; may be NULL */
@@ -27,7 +27,7 @@ struct stacks_cause {
 	unsigned state;		/* IO, SLEEP: enum ldb_sched_state */
 };
 
-/* This is a function called from one place, below another node; or a root, a cause. */
+/* A node: a function called from one place, below another node; or a root, or a cause. */
 struct stacks_node {
 	struct stacks_node *parent;	/* NULL: a root */
 	const struct symbol *func;	/* NULL: a root, a cause */
@@ -38,20 +38,20 @@ struct stacks_node {
 	uint64_t nr_calls;		/* that ended here and were observed from start to end */
 	uint64_t nr_open;		/* observed in part */
 	int64_t self_ns;
-	size_t nr;			/* from 0, in order of their making: parents first */
+	size_t nr;			/* from 0, in the order of creation: parents first */
 };
 
 struct stacks_options {
 	bool with_sites;	/* calls from different lines are different nodes */
-	bool with_classes;	/* so are those for requests of different classes */
-	bool with_causes;	/* waits are nodes below the functions they are in */
+	bool with_classes;	/* calls for requests of different classes, too */
+	bool with_causes;	/* waits are nodes below the functions that contain them */
 	size_t max_nodes;	/* 0: STACKS_MAX */
 };
 
 struct stacks {
 	struct model *m;
 	struct stacks_options options;
-	struct stacks_node **nodes;	/* in order of their making */
+	struct stacks_node **nodes;	/* in the order of creation */
 	size_t nr_nodes, room_nodes;
 	struct hash by_path;		/* nodes */
 	uint64_t nr_cut;
@@ -65,10 +65,10 @@ struct stacks {
 void stacks_init(struct stacks *s, struct model *m, const struct stacks_options *options);
 void stacks_free(struct stacks *s);
 
-/* A thread's segments follow.  Returns 0 or -ENOMEM, as the functions below. */
+/* Begins a thread, whose segments follow.  Returns 0 or -ENOMEM, as the functions below. */
 int stacks_thread(struct stacks *s, const struct thread *t);
 
-/* Does the segment change anything? */
+/* Is the segment used? */
 bool stacks_wants(const struct stacks *s, const struct segment *segment);
 
 /* Segments come in order of their starts, parents first. */
@@ -77,7 +77,7 @@ int stacks_segment(struct stacks *s, const struct segment *segment);
 /* Call it after the last segment. */
 int stacks_finish(struct stacks *s);
 
-/* Returns the node of an item that begins, and is no function. */
+/* Returns the cause of an item that begins and is not a function. */
 struct stacks_cause stacks_cause_of(const struct attribution_begin *what);
 
 /* Writes "[lock db_lock]", "[preempted by hog]"; buf has size bytes. */

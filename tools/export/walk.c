@@ -54,7 +54,7 @@ static int compare(const void *pa, const void *pb)
 	return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* What is shown of a request: the segments of its timeline, and interrupts cut to these. */
+/* The segments of a request: those of its timeline, and interrupts clipped to these. */
 struct shown {
 	struct model *m;
 	const struct life *life;
@@ -154,7 +154,7 @@ static int walk_segments(const struct shown *t, const struct export_options *o,
 	return ret;
 }
 
-/* An invocation that its thread's other work cuts into pieces counts once. */
+/* Marks pieces of an invocation after the first one, so that the invocation is counted once. */
 static int mark_repeated(struct shown *t)
 {
 	struct table seen = { 0 };
@@ -191,7 +191,7 @@ static int walk_life(struct model *m, const struct export_options *o, const stru
 
 	if (ret)
 		return ret;
-	/* Segments of other threads are no part of the request's own time. */
+	/* Segments of threads that only blocked the request are left out. */
 	for (size_t i = 0; i < t.nr_segments && !ret; i++)
 		if (!t.segments[i].blocks_req && t.segments[i].kind != SEGMENT_QUEUE)
 			ret = add_segment(&shown, &t.segments[i]);
