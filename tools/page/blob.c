@@ -22,7 +22,7 @@ struct stream {
 	size_t nr_raw, nr_zipped;
 };
 
-/* This says how a column is written, and how many planes it takes. */
+/* How a column is written, and how many planes it takes. */
 struct code {
 	char how;
 	unsigned nr_planes;
@@ -99,7 +99,10 @@ static uint64_t all_bits(const struct page_column *c, char how)
 	return all;
 }
 
-/* A difference that JavaScript's numbers cannot hold would make all that follow wrong. */
+/*
+ * Differences beyond the exact range of JavaScript's numbers are avoided: all later values would be
+ * wrong.
+ */
 static struct code choose_code(const struct page_column *c)
 {
 	uint64_t all = c->is_delta ? all_bits(c, 'd') : UINT64_MAX;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Draws time in calls as bands, from the calling components on the left to the called ones, and the
- * wait, on the right: as thick as the time is long.
+ * wait, on the right: their width is proportional to the time.
  *
  *	drawBands(cells, { color: (name) => "#...", pick: (cell) => ... })	an SVG element
  */

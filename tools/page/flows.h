@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes a page of calls between components: their self times, from whom to whom time went
+ * Writes a page of calls between components: self times, the time in calls between each two of them
  * (as bands and as a matrix), functions, pools and threads.
  */
 #ifndef PAGE_FLOWS_H
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include "analysis/flows/flowstats.h"
 
-/* title: of the trace, so hostile.  Errors of out are found when it is closed. */
+/* title comes from the trace and may be hostile.  Errors of out are found when it is closed. */
 void flows_page(const struct model *m, const struct flowstats *s, const char *title, FILE *out);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Controls the page of ldb-flows: a component, or a pair of them, that is picked filters the functions. */
+/*
+ * Controls the page of ldb-flows: a selected component, or pair of components, filters the
+ * functions.
+ */
 "use strict";
 
 (() => {
@@ -51,7 +54,7 @@
 			fact("threads lost", many(lost.threads)));
 	}
 
-	/* Functions come first: the others filter them. */
+	/* The table of functions is made first, because the others filter it. */
 	const functions = makeTable({ id: "functions", sort: "total_ns", hint: "filter: regex, total>1ms, calls>1000", columns: [
 		{ key: "function", label: "function", type: "text", class: "name", make: (r) => el("span", { title: r.symbol },
 			swatch(r.wait ? "wait" : r.callee), r.function) },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the kinds of segments and states for the scripts, which have no list of their own. */
+/* Writes the kinds of segments and the states for the scripts. */
 #include "analysis/attribution/states.h"
 #include "page/page.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the HTML around everything; see page.h. */
+/* Writes the HTML of a page around its data; see page.h. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void make_nonce(char *hex)
 		sprintf(hex + 2 * i, "%02x", bytes[i]);
 }
 
-/* Bytes that are no UTF-8 are left: a browser shows U+FFFD for them. */
+/* Escapes a text.  Bytes that are not UTF-8 stay; a browser shows U+FFFD for them. */
 static void put_text(FILE *out, const char *s)
 {
 	for (; *s; s++) {
@@ -81,7 +81,7 @@ void page_begin(struct page *p, FILE *out, const struct page_options *o)
 		"form-action 'none'; base-uri 'none'\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		"<meta name=\"generator\" content=\"ldb " LDB_VERSION "\">\n"
-		/* Without this a browser asks a server for an icon. */
+		/* Without this a browser would request an icon from a server. */
 		"<link rel=\"icon\" href=\"data:,\">\n<title>", p->nonce);
 	put_text(out, o->title);
 	fputs("</title>\n", out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes a page: one HTML file that needs nothing else, opened from the disk.
+ * Writes a page: one HTML file, opened from the disk, that needs no other file.
  *
  *	struct page p;
  *
@@ -12,8 +12,8 @@
  *
  * Styles come first, then the data, then the scripts, in the order of their names.
  * Content-Security-Policy forbids the network, and runs only scripts that carry this page's
- * random nonce: names in a trace are hostile.  Names reach the page as JSON in which no '<' is
- * left, or in columns that are base64; the scripts turn them into text nodes, never into HTML.
+ * random nonce: names in a trace are hostile.  Names are in the page as JSON without '<', or in
+ * columns in base64; the scripts make text nodes of them, never HTML.
  *
  * page.js and page.css are in every page: reading the data (ldb.json, ldb.columns),
  * numbers (ldb.ns, ldb.exact), elements (ldb.el), themes and palettes.
@@ -28,7 +28,7 @@
 #include "cli/json.h"
 
 struct page_options {
-	const char *title;		/* of the trace, so hostile; escaped */
+	const char *title;		/* from the trace; is escaped */
 	const char *const *assets;	/* file names as in embed.c, ends with NULL: css and js */
 };
 
@@ -39,7 +39,7 @@ struct page {
 	struct json json;
 };
 
-/* Is that output a page?  Its name ends in .html or .htm; NULL: no. */
+/* Is the output a page?  The name of one ends in .html or .htm. */
 bool page_is_wanted(const char *file);
 
 void page_begin(struct page *p, FILE *out, const struct page_options *o);
@@ -49,7 +49,7 @@ struct json *page_json_begin(struct page *p, const char *id);
 void page_json_end(struct page *p);
 
 /*
- * This is a table by columns, ldb.columns(id) in the page: arrays of one length or of several.
+ * A table by columns, ldb.columns(id) in the page: arrays, which may have different lengths.
  * Values beyond 53 bits are not exact there.
  */
 struct page_column {
@@ -57,7 +57,7 @@ struct page_column {
 	int name_length;	/* 0: all of it */
 	const int64_t *values;
 	size_t nr, stride;	/* of values: 0 is 1 */
-	bool is_delta;		/* values resemble the one before */
+	bool is_delta;		/* values are close to the previous one */
 };
 
 /* Returns 0 or -ENOMEM; errors of the file are found when it is closed. */

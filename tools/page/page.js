@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * All pages share this file.  Names come from traces and are hostile: they become text nodes,
+ * Functions for all pages.  Names come from traces and may be hostile: they become text nodes,
  * never HTML.
  */
 "use strict";
@@ -151,11 +151,11 @@ const ldb = (() => {
 		return sorted.length ? sorted[Math.max(Math.ceil(sorted.length * num / den), 1) - 1] : 0;
 	}
 
-	/* Handles themes and palettes; listeners are called. */
+	/* Themes and palettes; listeners are called after a change. */
 	const listeners = [];
 
 	function store(key, value) {
-		/* Not every browser has localStorage for files. */
+		/* Some browsers have no localStorage for files. */
 		try {
 			localStorage.setItem("ldb-" + key, value);
 		} catch {
@@ -185,7 +185,7 @@ const ldb = (() => {
 		changed(f) { listeners.push(f); },
 		/* Returns a colour of page.css, "--c-wait". */
 		color(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); },
-		/* The two buttons. */
+		/* Makes the buttons for theme and palette. */
 		buttons() {
 			const theme = el("button", { id: "theme", title: "light or dark (t)",
 				onclick: () => look.set("theme", look.theme === "dark" ? "light" : "dark") });

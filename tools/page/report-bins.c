@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Implements bins of time, buckets of latencies; see report-private.h. */
+/* Implements bins of time and buckets of latencies; see report-private.h. */
 #include "base/search.h"
 #include "facts/ticks.h"
 #include "page/report-private.h"

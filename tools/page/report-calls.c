@@ -52,7 +52,7 @@ static int add_call(struct report_calls *c, const struct call *call)
 }
 
 /*
- * Adds a call to the cells by time, and to those by request: the page selects calls by either.
+ * Adds a call to the cells by time and to the cells by request, because the page selects by both.
  */
 static int add_cells(struct report_calls *c, const struct call *call, const struct request *q)
 {
@@ -78,12 +78,12 @@ int report_calls_add(struct report *r, const struct segment *s)
 		.last = bins_last(&r->bins, s->row_end),
 	};
 
-	/* The report does not count invocations whose row does not overlap its time. */
+	/* Invocations whose row does not overlap the selected time are not in the report. */
 	if (!key || s->row_end < r->o->from || s->row_start > r->o->to)
 		return 0;
 	if (s->has_req)
 		q = report_request(&r->lives, s->req, s->start, s->end);
-	/* A request without an end has no latency by which the page could select it. */
+	/* A request without an end has no latency, so the page cannot select it. */
 	if (q && !q->is_complete)
 		q = NULL;
 	if (!r->calls.is_each)
@@ -94,7 +94,7 @@ int report_calls_add(struct report *r, const struct segment *s)
 	return add_call(&r->calls, &call);
 }
 
-/* The row of a call names its request by number, or by place where requests are summed. */
+/* Writes the calls; a call has the number of its request, or, if requests are summed, its place. */
 static int write_each(struct report *r)
 {
 	const char *columns = r->lives.is_each ? "key first+ last+ request+ thread+ sum resolution open" :

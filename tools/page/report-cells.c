@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sums rows by key, bins and place.  When there are too many, bins become twice as wide and rows
- * that are then the same are joined.
+ * Sums rows by key, bins and place.  If there are too many, bins become twice as wide, and rows
+ * that are equal then are merged.
  *
- * A bin is what bins_first() or bins_last() returned.  With bins twice as wide, first becomes
+ * Bins are results of bins_first() and bins_last().  If bins become twice as wide, first becomes
  * first >> 1, and last, which counts from one, (last + 1) >> 1.
  */
 #include <errno.h>
@@ -83,8 +83,8 @@ static int add_value(struct cells *c, struct cell *k, uint16_t bucket, uint32_t 
 
 	if (lo < k->nr_values && k->values[lo].bucket == bucket) {
 		/*
-		 * The counter is full after 4 billion: then the percentiles of a bin are wrong,
-		 * not its count.
+		 * The counter saturates at 4 billion; then the percentiles of the bucket are wrong,
+		 * but not the count of the row.
 		 */
 		k->values[lo].nr = UINT32_MAX - k->values[lo].nr < nr ? UINT32_MAX :
 				   k->values[lo].nr + nr;
@@ -117,7 +117,7 @@ static int merge(struct cells *c, struct cell *to, const struct cell *from)
 	return ret;
 }
 
-/* Adds all rows again, with wider bins or other keys; those that are the same then become one. */
+/* Adds all rows again, with wider bins or other keys; equal rows are merged. */
 static int rebuild(struct cells *c, const uint32_t *keys)
 {
 	struct cells old = *c;
@@ -164,7 +164,7 @@ static int follow(struct cells *c)
 	return c->shift == c->coarse->shift ? 0 : rebuild(c, NULL);
 }
 
-/* Bins become wider until rows are few enough, or all time is one bin. */
+/* Widens bins until there are few enough rows, or only one bin. */
 int cells_bound(struct cells *c)
 {
 	int ret = follow(c);
@@ -231,13 +231,13 @@ void cells_sort(struct cells *c)
 {
 	if (c->nr)
 		qsort(c->cells, c->nr, sizeof(*c->cells), compare);
-	/* From here on no row is found by its hash. */
+	/* The hash is not needed any more. */
 	hash_free(&c->rows);
 }
 
 /*
- * Writes the least and the greatest value of each row, in a separate table; if there is a single
- * value, both are the sum.
+ * Writes the least and the greatest value of each row in a separate table, which has no rows of a
+ * single value: there both are the sum.
  */
 static int write_extremes(const struct cells *k, struct page *p, const char *id)
 {
@@ -270,7 +270,7 @@ static int write_extremes(const struct cells *k, struct page *p, const char *id)
 	return ret;
 }
 
-/* Writes a row's request as the class and bins of its place; class is one more, 0: none. */
+/* Writes a row's request as the class and bins of its place; class is its number + 1; 0: none. */
 int cells_write(const struct cells *k, struct page *p, const char *id, const char *name)
 {
 	char columns[96];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Computes the tables of the page from its data, for the part that is chosen.
+ * Computes the tables of the page from its data, for the selection.
  *
  * A choice is { i, j, lo, hi, class, mode }: bins i to j, buckets of latency lo to hi, a class
  * (-1: all) and mode "time" (all calls in these bins) or "requests" (the calls for the requests
@@ -93,7 +93,10 @@ const data = (() => {
 		return first <= s.j && last > s.i;
 	}
 
-	/* Bins of these tables may be wider than the heat map's: a choice is of whole ones. */
+	/*
+	 * Bins of these tables may be wider than those of the heat map: a choice consists of whole
+	 * bins.
+	 */
 	function inSteps(first, last, s, step) {
 		return first <= Math.floor(s.j / step) && last > Math.floor(s.i / step);
 	}
@@ -102,7 +105,7 @@ const data = (() => {
 		return (s.class < 0 || klass === s.class) && bucket >= s.lo && bucket <= s.hi;
 	}
 
-	/* Returns for each request whether it is chosen; only complete ones have a latency. */
+	/* Returns for each request whether it is selected; only complete ones have a latency. */
 	function chosenRequests(s) {
 		const r = tables.requests, chosen = new Uint8Array(r.first.length);
 
@@ -112,7 +115,7 @@ const data = (() => {
 		return chosen;
 	}
 
-	/* Has values that are known one by one, and values that are known to a bucket. */
+	/* A distribution of exact values and of values of which only the bucket is known. */
 	class Distribution {
 		constructor() {
 			this.count = this.open = this.sum = this.max = this.resolutionMax = 0;
@@ -188,7 +191,10 @@ const data = (() => {
 		get mean() {
 			const sum = this.sum + Math.floor(this.count / 2);
 
-			/* A quotient of such numbers is rounded, that of a multiple is exact. */
+			/*
+			 * The division of a multiple is exact; other quotients of large numbers
+			 * would be rounded.
+			 */
 			return this.count ? (sum - sum % this.count) / this.count : 0;
 		}
 
@@ -306,7 +312,7 @@ const data = (() => {
 		}));
 	}
 
-	/* Returns the slowest requests of a choice, with what is known of their causes. */
+	/* Returns the slowest requests of a choice, with their causes, if known. */
 	function slowest(s, nr) {
 		const r = tables.requests, known = new Map();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws distributions of latencies: the share of values up to a latency (both axes logarithmic,
- * the share by its distance from 100 %), and how many values there are of each length.
+ * Draws distributions of latencies: the share of values up to a latency (both axes are logarithmic;
+ * the share is drawn by its distance from 100 %), and a histogram of the values.
  */
 "use strict";
 
@@ -15,8 +15,8 @@ const makeDistributions = (() => {
 	}
 
 	/*
-	 * Returns steps of the cumulative distribution, thinned out: the dropped points are
-	 * between two others.
+	 * Returns steps of the cumulative distribution; points that cannot be distinguished from
+	 * others are left out.
 	 */
 	function cumulative(d) {
 		const points = d.points, out = [];
@@ -84,7 +84,7 @@ const makeDistributions = (() => {
 		node.replaceChildren();
 		if (!lines.some((l) => l.length))
 			return;
-		/* uPlot would write a title and a legend as HTML: no names are passed to it. */
+		/* No names are passed to uPlot, because it writes titles and legends as HTML. */
 		new uPlot({
 			width, height: 250, padding: [8, 28, 0, 0], legend: { show: false }, cursor: { y: false, drag: { setScale: true } },
 			scales: { x: { distr: 3, log: 10, time: false }, ...extra.scales },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Sums time by stack, bin and request.  attribution.h attributes a thread's time; waits are
- * below their functions.  Queues, where a request is on no thread, are next to the functions.
+ * children of their functions.  Times in queues have nodes next to the functions.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static int charge(struct flame *f, uint32_t node, const struct request *q, bool 
 	struct cell like = { .key = node };
 	int ret = 0;
 
-	/* Time outside of the selected range is in no cell. */
+	/* Time outside of the selected range is not added. */
 	if (from < f->bins->edge[0])
 		from = f->bins->edge[0];
 	if (to > f->bins->edge[f->bins->nr])
@@ -68,15 +68,15 @@ static const struct request *find_request(struct flame *f, const struct segment 
 	return q && q->is_complete ? q : NULL;
 }
 
-/* Returns the only request that its thread works on. */
+/* Returns the only request that the thread works on. */
 static const struct request *request_now(const struct flame *f)
 {
 	return f->attribution.nr_works == 1 ? f->attribution.works[0].node : NULL;
 }
 
 /*
- * For a function, path is the node.  For what covers functions, leaf is its name, below the node
- * in path.
+ * item->path is the node of a function.  For an item that covers functions, path is the node of its
+ * function and leaf its name.
  */
 static int spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
 {
@@ -99,7 +99,7 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 				  ticks_last_ns(&f->last, f->m->reader, end));
 }
 
-/* Returns the node of its function. */
+/* Returns the node of the item's function. */
 static uint32_t node_around(const struct flame *f, const struct attribution_item *item)
 {
 	size_t place = item->place < f->attribution.depth ? item->place : f->attribution.depth;
@@ -129,7 +129,7 @@ static int begin(void *arg, const struct attribution_begin *what, struct attribu
 	return flame_name(f, stacks_cause_text(&cause, text, sizeof(text)), &item->leaf);
 }
 
-/* This changes the numbers of nodes, and what has just begun may become part of its caller. */
+/* Merges the thinnest nodes.  This changes numbers of nodes, also those of open items. */
 static int merge_thinnest(struct flame *f)
 {
 	struct attribution *a = &f->attribution;
@@ -142,7 +142,7 @@ static int merge_thinnest(struct flame *f)
 	return ret;
 }
 
-/* A frame that is wide enough to be visible is worth more than narrow bins; a thin one is not. */
+/* Makes room by merging thin frames, or, rather than merging visible frames, by wider bins. */
 static int make_room(struct flame *f)
 {
 	int ret = 0;

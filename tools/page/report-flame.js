@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Draws latency flame graphs: a frame is as wide as the time in it and its callees, waits
- * included.  In the difference of two graphs a frame is as wide as in the one, and coloured by
- * how much more or less it is than in the other.  Both are for one request, or for a second of
+ * included.  In the difference of two graphs, the width of a frame is that in the first graph, and
+ * its colour shows the difference to the second.  Both are for one request, or for a second of
  * time.
  */
 "use strict";
 
 const makeFlame = (() => {
-	const SLOW = 0.99;	/* the slowest requests: from this share on */
+	const SLOW = 0.99;	/* the slowest requests: above this share */
 	/*
 	 * Makes nodes of f with their self time, and the total: { name, kind, own: [..], all:
 	 * [..], children }.
@@ -122,7 +122,7 @@ const makeFlame = (() => {
 			return { ...p, scale: 1 / Math.max(by, 1) };
 		}
 
-		/* Returns the bucket of a percentile, and those above it. */
+		/* Returns a choice of the requests between two percentiles of latency. */
 		function band(from, to) {
 			const d = data.latencies(choice && { ...choice, lo: 0, hi: Infinity }).get(-1);
 			const bits = data.doc.heat_bits, value = (p) => data.bucketOf(d.percentile(Math.round(p * 10000), 10000), bits);
@@ -216,7 +216,10 @@ const makeFlame = (() => {
 				`${n.all[0] >= n.all[1] ? "+" : "\u2212"}${ldb.ns(Math.abs(n.all[0] - n.all[1]))}`;
 		}
 
-		/* More is red or orange, less is blue; grey is the same. */
+		/*
+		 * Returns the colour of a difference: red or orange for more time, blue for less,
+		 * grey for the same.
+		 */
 		function diffColor(n) {
 			const delta = n.all[0] - n.all[1], whole = Math.max(root.all[0], root.all[1], 1e-9);
 			const strength = Math.min(1, Math.sqrt(Math.abs(delta) / whole) * 1.3);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Draws the heat map: time to the right, latency upwards, both in bins; a darker cell has more
- * requests.  Dragging with the mouse, or the arrow keys, choose a part: onchoose gets a choice
- * (see report-data.js) or null.
+ * requests.  Dragging with the mouse, or the arrow keys, select a part: onchoose is called with a
+ * choice (see report-data.js) or null.
  */
 "use strict";
 
@@ -22,7 +22,10 @@ function makeHeat(onchoose, step) {
 	}
 
 	function ramp(share) {
-		/* The colours go from light to dark in one hue, which everybody can distinguish. */
+		/*
+		 * Colours go from light to dark in one hue, so that colour-blind people can
+		 * distinguish them.
+		 */
 		const dark = ldb.look.theme === "dark";
 		const l = dark ? 38 + 48 * share : 76 - 50 * share;
 
@@ -234,7 +237,7 @@ function makeHeat(onchoose, step) {
 			draw();
 		},
 		set(s) { chosen = s; draw(); },
-		/* This is for tests: where a bin and a row are on the screen. */
+		/* Returns where a bin and a row are on the screen; for tests. */
 		place(bin, row) {
 			const g = geometry(), box = canvas.getBoundingClientRect();
 

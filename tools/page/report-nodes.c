@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stores the frames of a flame graph, by parent, name and kind.  When there are too many, the
- * thinnest become part of their callers: only frames that are too thin to be visible are left
- * out.
+ * Stores the frames of a flame graph, by parent, name and kind.  If there are too many, the
+ * thinnest are merged into their callers: only frames that are too thin to be visible are left out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +15,10 @@ int flame_name(struct flame *f, const char *text, uint32_t *number)
 {
 	int64_t n;
 
-	/* A program may have any number of locks on its heap. */
+	/*
+	 * The number of names is limited, because a program may have any number of locks on its
+	 * heap.
+	 */
 	n = intern_string(&f->names, f->names.nr < REPORT_NAMES_MAX ? text : "(others)");
 	if (n < 0)
 		return -ENOMEM;
@@ -80,7 +82,10 @@ static int weigh(struct flame *f, int64_t *total, int64_t *limit)
 	return 0;
 }
 
-/* A parent has at least its children's time, so a node that stays still has its parent. */
+/*
+ * Removes nodes up to the limit.  A parent has at least the time of its children, so the parent of
+ * a node that stays also stays.
+ */
 static void compact(struct flame *f, const int64_t *total, int64_t limit, uint32_t *keys)
 {
 	size_t nr = 1;
@@ -97,7 +102,7 @@ static void compact(struct flame *f, const int64_t *total, int64_t limit, uint32
 		keys[i] = nr++;
 	}
 	f->nr_nodes = nr;
-	/* There is room, because there are no more than before. */
+	/* The hash has room for the remaining nodes. */
 	hash_clear(&f->by_path);
 	for (size_t i = 0; i < nr; i++)
 		hash_put(&f->by_path, node_hash(&f->nodes[i]), i);

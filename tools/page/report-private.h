@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares what the files that make the report page share, grouped by file. */
+/* Declarations that only the files that make the report page use, grouped by file. */
 #ifndef PAGE_REPORT_PRIVATE_H
 #define PAGE_REPORT_PRIVATE_H
 
@@ -24,16 +24,16 @@ struct bins {
 };
 
 void bins_init(struct bins *b, const struct model *m, int64_t from, int64_t to);
-/* To reach the tick, a choice must include this bin or a later one; REPORT_BINS: none does. */
+/* Returns the first bin that a choice must reach to include the tick; REPORT_BINS: none does. */
 unsigned bins_first(const struct bins *b, int64_t tick);
-/* To include the tick, a choice must begin before this bin; 0: none does. */
+/* Returns the bin before which a choice must begin to include the tick; 0: none does. */
 unsigned bins_last(const struct bins *b, int64_t tick);
 /* Returns the bin that contains the time. */
 unsigned bins_at(const struct bins *b, int64_t ns);
 /* There are 1 << bits logarithmic buckets for each power of two, as in dist.h. */
 unsigned bins_bucket(uint64_t value, unsigned bits);
 
-/* These are the bits of the heat map's buckets, and of those of summed values. */
+/* Bits of the buckets of the heat map, and of those of summed values. */
 #define HEAT_BITS	2
 #define VALUE_BITS	4
 
@@ -45,7 +45,7 @@ struct coarse {
 	unsigned shift;			/* bins >> shift */
 };
 
-/* This is a request's place in the heat map: whole places are chosen. */
+/* The place of a request in the heat map.  Choices consist of whole places. */
 struct place {
 	uint32_t class;
 	uint16_t first, last;		/* bins_first(), bins_last() */
@@ -69,7 +69,7 @@ struct cell {
 struct cells {
 	struct coarse *coarse;
 	bool has_values;
-	unsigned shift;			/* of what is in it */
+	unsigned shift;			/* of the rows in it */
 	struct cell *cells;
 	size_t nr, room;
 	size_t nr_values;		/* of all cells: filled buckets */
@@ -84,14 +84,14 @@ void cells_free(struct cells *c);
  */
 int cells_add(struct cells *c, const struct cell *like, int64_t value, int64_t resolution,
 	      bool is_open);
-/* Makes bins wider until the table is small enough, as wide as those of the others. */
+/* Makes bins wider until the table is small enough, and at least as wide as those of its group. */
 int cells_bound(struct cells *c);
 /* Gives key k of each row the new value keys[k].  Returns 0 or -ENOMEM. */
 int cells_rekey(struct cells *c, const uint32_t *keys);
 void cells_sort(struct cells *c);
 /* Writes the columns of a sorted table; name is that of the key. */
 int cells_write(const struct cells *c, struct page *p, const char *id, const char *name);
-/* Returns the bin that one of the narrowest bins has become a part of. */
+/* Returns the wide bin that contains one of the narrowest bins. */
 unsigned coarse_first(const struct coarse *c, unsigned first);
 unsigned coarse_last(const struct coarse *c, unsigned last);
 
@@ -109,8 +109,8 @@ struct request {
 struct report_requests {
 	struct request *at;		/* by id, start */
 	size_t nr, room;
-	uint64_t nr_not_followed;	/* over REPORT_LIVES_MAX: in the cells alone */
-	bool is_each;			/* one by one in the page */
+	uint64_t nr_not_followed;	/* beyond REPORT_LIVES_MAX: only in the cells */
+	bool is_each;			/* requests are in the page individually */
 	struct cells cells;		/* !is_each */
 	const char **classes;
 	size_t nr_classes;
@@ -172,7 +172,7 @@ struct flame {
 	size_t nr_nodes, room_nodes;
 	struct hash by_path;		/* nodes */
 	struct intern names;
-	int64_t folded_ns;		/* frames of this time or less may be part of their callers */
+	int64_t folded_ns;		/* frames up to this may be merged into callers */
 	struct attribution attribution;
 	struct ticks_last last;
 };
@@ -181,7 +181,7 @@ void flame_init(struct flame *f, struct model *m, const struct bins *bins,
 		const struct report_requests *requests, struct coarse *by_time,
 		struct coarse *by_request);
 int flame_segment(void *arg, const struct segment *s);
-/* Ends open items: another thread follows, or nothing. */
+/* Ends open items at the end of a thread. */
 int flame_finish(struct flame *f);
 /* Writes elements PREFIX_names, PREFIX_nodes, PREFIX_cells, PREFIX_request_cells. */
 int flame_write(struct flame *f, struct page *p, const char *prefix);
@@ -190,7 +190,7 @@ void flame_free(struct flame *f);
 /* report-nodes.c: the frames of a flame graph */
 int flame_name(struct flame *f, const char *text, uint32_t *number);
 int flame_child(struct flame *f, uint32_t parent, uint32_t name, unsigned kind, uint32_t *number);
-/* Makes the thinnest three quarters of the nodes part of their parents. */
+/* Merges the thinnest three quarters of the nodes into their parents. */
 int flame_fold(struct flame *f);
 
 /* report.c */
@@ -200,8 +200,8 @@ struct report {
 	struct page page;
 	struct bins bins;
 	/*
-	 * These are widths of bins: of the heat map, and of tables by time and by request, not
-	 * narrower.
+	 * Widths of bins: of the heat map, and of tables by time and by request, which are at least
+	 * as wide.
 	 */
 	struct coarse heat, coarse, request_coarse;
 	struct stats stats;
@@ -210,7 +210,7 @@ struct report {
 	struct report_requests lives;
 	struct report_calls calls;
 	struct flame flame;
-	uint32_t thread;		/* number in the model, of the thread whose segments follow */
+	uint32_t thread;		/* number, in the model, of the current thread */
 };
 
 #endif

@@ -8,8 +8,8 @@
  *	parent.append(t.node);
  *	t.show(rows);
  *
- * A column: { key, label, type: "text" | "ns" | "number" | "bool", title, rare }.  Rare ones are
- * shown when all columns are selected.
+ * A column: { key, label, type: "text" | "ns" | "number" | "bool", title, rare }.  Rare columns are
+ * shown only with all columns.
  */
 "use strict";
 
@@ -65,7 +65,7 @@ const makeTable = (() => {
 			return ldb.el("td", {}, column.make(row));
 		if (v === null || v === undefined)
 			return ldb.el("td", { class: column.type === "text" ? "" : "num dim" }, "\u2013");
-		/* Without a value there is no percentile; --json has 0 there. */
+		/* Without values there is no percentile; --json has 0 then. */
 		if (column.type === "ns" && row[column.of || "count"] === 0 && !/(^|\.)total|^(start|end)/.test(column.key))
 			return ldb.el("td", { class: "num dim", "data-ns": v }, "\u2013");
 		if (column.type === "ns")
@@ -75,7 +75,7 @@ const makeTable = (() => {
 			return ldb.el("td", { class: "num", "data-ns": v }, column.plain ? String(v) : v.toLocaleString("en").replace(/,/g, "\u202f"));
 		if (column.type === "bool")
 			return ldb.el("td", { class: "dim" }, v ? "yes" : "no");
-		/* If a path is too long, its end is visible. */
+		/* Of a long path the end is visible. */
 		return ldb.el("td", { class: "text " + (column.class || ""), title: String(v) },
 			column.class === "file" ? ldb.el("bdi", {}, String(v)) : String(v));
 	}

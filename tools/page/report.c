@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Gathers what report.h describes, and writes the report page. */
+/* Gathers the data that report.h describes, and writes the report page. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +86,7 @@ static int read_tracks(struct report *r)
 	return ret ? ret : flame_finish(&r->flame);
 }
 
-/* Tables that share the width of their bins use that of the one that needs the widest. */
+/* The tables of a group all use the widest bins that one of them needs. */
 static int settle(struct cells *const *tables, size_t nr, const struct coarse *coarse)
 {
 	unsigned shift;
@@ -109,7 +109,9 @@ static int settle_all(struct report *r)
 	struct cells *const by_request[] = { &r->calls.by_request, &r->flame.by_request };
 	int ret = settle(heat, 1, &r->heat);
 
-	/* A choice is a part of the heat map. */
+	/*
+	 * Bins of tables are at least as wide as those of the heat map, in which the user selects.
+	 */
 	if (r->coarse.shift < r->heat.shift)
 		r->coarse.shift = r->heat.shift;
 	if (r->request_coarse.shift < r->heat.shift)
@@ -218,7 +220,7 @@ static void put_bins(struct report *r, struct json *j)
 		json_i64(j, NULL, r->bins.edge[i]);
 	json_i64(j, NULL, r->bins.edge[r->bins.nr]);
 	json_array_end(j);
-	/* A choice is of whole steps of bins. */
+	/* A choice consists of whole steps of bins. */
 	json_u64(j, "time_step", 1U << (r->coarse.shift - r->heat.shift));
 	json_u64(j, "request_step", 1U << (r->request_coarse.shift - r->heat.shift));
 	json_u64(j, "heat_bits", HEAT_BITS);
@@ -243,7 +245,7 @@ static void put_strings(struct report *r, struct json *j)
 	json_bool(j, "is_part", r->o->from != INT64_MIN || r->o->to != INT64_MAX);
 }
 
-/* Ids are wider than the numbers of JavaScript. */
+/* Ids are texts, because JavaScript's numbers have only 53 bits. */
 static int write_slowest(struct report *r)
 {
 	struct store s;
@@ -281,7 +283,7 @@ static int write_tables(struct report *r)
 	return ret ? ret : flame_write(&r->flame, &r->page, "flame");
 }
 
-/* Writes the trace to compare with: its tables, and its flame graph as a whole. */
+/* Writes the trace to compare with: its tables, and one flame graph of all of it. */
 
 static int on_other_thread(void *arg, const struct thread *t)
 {

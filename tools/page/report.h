@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes the report as a page: all tables of ldb-report, distributions, flame graphs, and a heat
- * map of the requests from which a part can be chosen.  The page computes the tables of that
- * part itself, from the data in it.
+ * map of the requests in which a part can be selected.  The page computes the tables of that part
+ * from its data.
  *
- * Time is divided into at most REPORT_BINS bins, and whole bins are chosen.  So it is enough to
- * store in which bins an invocation begins and ends, in the sense of --from and --to: the tables
- * of a choice are those that ldb-report shows with these two options.
+ * Time is divided into at most REPORT_BINS bins, and a choice consists of whole bins.  So only the
+ * bins in which an invocation begins and ends are stored, as --from and --to compare them: the
+ * tables of a choice are those that ldb-report shows with these two options.
  *
- * Up to REPORT_CALLS_MAX invocations are put in one by one; percentiles are exact.  If there are
- * more, those with the same function, call site, bins and (in a separate table) the same cell of
- * the heat map of their request are one row: count, sum, least and greatest stay exact, values
- * are counted in buckets of 1/16 of a power of two.  Bins are made wider until the rows are few
- * enough.  Requests, and the cells of flame graphs, are bounded the same way.  So the page's
- * size and the memory to make it are bounded, except for call sites, and 56 bytes for each
- * request; the page says from what it was made.
+ * Up to REPORT_CALLS_MAX invocations are in the page individually, and percentiles are exact.  If
+ * there are more, those with the same function, call site, bins and (in a separate table) the same
+ * cell of the heat map of their request are one row: count, sum, least and greatest value are
+ * exact, and values are counted in buckets of 1/16 of a power of two.  Bins are made wider until
+ * there are few enough rows.  Requests and the cells of flame graphs are limited in the same way.
+ * So the size of the page and the memory to make it are limited, except for call sites and 56 bytes
+ * for each request; the page says which limits apply.
  */
 #ifndef PAGE_REPORT_H
 #define PAGE_REPORT_H
@@ -27,9 +27,9 @@
 #define REPORT_REQUESTS_MAX	131072	/* requests one by one */
 #define REPORT_ROWS_MAX		163840	/* summed rows of a table */
 #define REPORT_VALUES_MAX	(1U << 20) /* filled buckets of all rows of a table */
-#define REPORT_LIVES_MAX	(4U << 20) /* requests whose invocations are known as theirs */
-#define REPORT_NODES_MAX	32768	/* frames of the flame graph; the thinnest are aggregated */
-#define REPORT_NODES_MIN	2048	/* this many stay, even if bins must be wider for that */
+#define REPORT_LIVES_MAX	(4U << 20) /* requests whose invocations are known */
+#define REPORT_NODES_MAX	32768	/* frames of the flame graph; the thinnest are merged */
+#define REPORT_NODES_MIN	2048	/* at least so many, even if bins must be wider */
 #define REPORT_NAMES_MAX	65536	/* of them */
 #define REPORT_LOCKS		2000
 #define REPORT_THREADS		4000	/* of the kernel's events */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Shows the report page: the heat map on top, below it the tables of the choice. */
+/* Shows the report page: the heat map on top, and below it the tables of the choice. */
 "use strict";
 
 (async () => {
@@ -319,7 +319,10 @@
 			ns("max_2", "other", "", { of: "count2", rare: true }), ns("more", "p99.99, more by", "than in the other recording", { of: "both" }),
 			ns("resolution_ns", "\u00b1", "resolution, here"),
 			ns("resolution2", "\u00b1 other", "resolution, in the other", { of: "count2" })] });
-		/* If a line has moved, the only call between the two functions is the same one. */
+		/*
+		 * Calls whose line differs match if they are the only ones between the two
+		 * functions.
+		 */
 		const name = (f) => JSON.stringify([f.function, f.caller]);
 		const place = (f) => JSON.stringify([f.function, f.caller, f.file, f.line]);
 		const index = (rows, key) => {
@@ -352,12 +355,12 @@
 		});
 	}
 
-	/* The frame: tabs, the heat map, what is chosen */
+	/* The frame: tabs, the heat map, the choice */
 
 	const tabs = el("nav", { role: "tablist", "aria-label": "parts of the report" });
 	const content = el("div", { id: "content", role: "tabpanel" });
 	const bar = el("div", { class: "choice", id: "choice", "aria-live": "polite" });
-	/* If there are many invocations, they are known for steps of several bins. */
+	/* If there are many invocations, they are summed over steps of several bins. */
 	const step = () => heat.ofRequests && mode === "requests" ? doc.request_step : doc.time_step;
 	const heat = makeHeat((s) => choose(s), step);
 
@@ -520,7 +523,7 @@
 			views.get(current).draw();
 		}, 120);
 	});
-	/* This is for tests, and for users of the browser's console. */
+	/* For tests, and for users of the browser's console. */
 	window.report = { data, heat, choose, go, views, get choice() { return active(); } };
 	document.documentElement.dataset.ready = "1";
 })();

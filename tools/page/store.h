@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This is a table of numbers in a page, ldb.columns(id): rows are added, columns are written.
+ * A table of numbers in a page, ldb.columns(id): rows are added, and columns are written.
  *
  *	store_init(&s, "thread- at+ length");
  *	store_add(&s, (int64_t[]){ thread, at, length });
  *	store_finish(&s, p, "gaps");
  *
- * Behind a column's name '+' says that its values are near the previous ones, '-' that it is not
- * written.  With a limit at most max rows stay: those whose weight, the value of one of the
- * columns, is greatest.  That there was no memory may be reported later: a result that is not 0 is
- * -ENOMEM, and stays so.
+ * After a column's name, '+' means that its values are close to the previous ones, and '-' that the
+ * column is not written.  With a limit, the max rows with the greatest weight, which is the value
+ * of a column, are stored.  Functions return 0 or -ENOMEM; after an error all later calls return
+ * it, too.
  */
 #ifndef PAGE_STORE_H
 #define PAGE_STORE_H
@@ -31,7 +31,7 @@ void store_init(struct store *s, const char *columns);
 void store_limit(struct store *s, unsigned weight, size_t max);
 void store_free(struct store *s);
 
-/* Up to twice max rows stay until store_prune(). */
+/* Adds a row.  Up to twice max rows are stored until store_prune(). */
 int store_add(struct store *s, const int64_t *row);
 
 /* Reduces the rows to max; their order does not change. */
@@ -43,7 +43,7 @@ static inline int64_t *store_row(const struct store *s, size_t i)
 }
 
 int store_write(const struct store *s, struct page *p, const char *id);
-int store_finish(struct store *s, struct page *p, const char *id);	/* and frees */
+int store_finish(struct store *s, struct page *p, const char *id);	/* also frees the store */
 
 #define STORE_COLUMNS_MAX	40
 
