@@ -34,12 +34,17 @@ tl.arcs = (() => {
 		return best;
 	}
 
-	/* A wait may know the lock by its name, a futex by its address: the text says both. */
+	/*
+	 * Do both mean the same lock?  One may have its name and the other its address; the text
+	 * has both.
+	 */
 	function sameLock(a, b) {
 		return a === b || tl.data.lockOf(a).name === tl.data.lockOf(b).name;
 	}
 
-	/* Finds the hold for which a wait waited: its owner's, else the longest meanwhile. */
+	/*
+	 * Finds the hold that a wait waited for: that of its owner, else the longest one meanwhile.
+	 */
 	function holderOf(ref) {
 		const o = tl.d.others, from = o.start[ref], to = o.end[ref];
 		const own = o.owner[ref] ? holdOf(o.owner[ref] - 1, o.lock[ref], from, to) : -1;
@@ -84,7 +89,7 @@ tl.arcs = (() => {
 		return list;
 	}
 
-	/* Makes arcs from the wait to the holder, and back when it released the lock. */
+	/* Makes arcs from the wait to the holder, and back at the release of the lock. */
 	function waitArcs(wait, hold) {
 		const o = tl.d.others, type = tl.data.rowOf(o.kind[wait]);
 		const both = Math.max(o.start[wait], o.start[hold]);
@@ -143,9 +148,9 @@ tl.arcs = (() => {
 	}
 
 	/*
-	 * Returns all chains of the request that is shown: from each thread that did not go on to the
-	 * one that was behind it, also where that one waited itself, and back when it went on.  One
-	 * that is too narrow for two arcs has one.
+	 * Returns the arcs of all chains of the request that is shown: from each blocked thread to
+	 * its blocker, and back at the end of the delay.  A delay that is too short for two arcs
+	 * has one.
 	 */
 	function ofFocus() {
 		const list = [], story = tl.focus && tl.focus.story, N = 5;
@@ -206,7 +211,7 @@ tl.arcs = (() => {
 			   queues };
 	}
 
-	/* While a request is shown: does the thread work on it, or block it, then? */
+	/* While a request is shown: does the thread work on it, or block it, at t? */
 	function isBright(thread, t) {
 		return !tl.focus || (tl.focus.bright.get(thread) || []).some(([s, e]) => s <= t && t <= e);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the text of a timeline's page: about the recording, and for the slowest requests what
- * they were blocked by, as in ldb-timeline.
+ * Writes the texts of a timeline's page: on the recording, and on what the slowest requests were
+ * blocked by, as in ldb-timeline.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #define EDGES_MAX	300	/* of a request: the longest */
 #define MARKED_MAX	600	/* segments of a request that are marked: the longest */
 
-/* Returns what write() prints, as a string to be freed; NULL: out of memory. */
+/* Returns the output of write() as a string to be freed; NULL: out of memory. */
 static char *printed(void (*write)(const struct render *r, const void *arg), const void *arg)
 {
 	struct render r = { .width = HEAD_WIDTH };
@@ -113,7 +113,7 @@ static void put_losses(struct timeline_data *d, struct json *j)
 	put_left_out(j, "runs of tasks", &d->runs);
 	put_left_out(j, "gaps", &d->gaps);
 	json_array_end(j);
-	/* The latest stay. */
+	/* Of wake-ups the latest ones are in the page. */
 	json_u64(j, "wakeups_left_out", d->wakeups.nr_dropped);
 	json_u64(j, "migrations_left_out", d->migrations.nr_dropped);
 	json_array_begin(j, "losses");
@@ -170,7 +170,7 @@ static void put_bar(struct timeline_data *d, struct json *j, const char *key,
 	json_array_end(j);
 }
 
-/* Who waited for whom, in all of the request's chains: waiter, other, start, end, flags. */
+/* Writes the edges of all of the request's chains: blocked thread, blocker, start, end, flags. */
 static void put_edges(struct timeline_data *d, struct json *j, const struct timeline *t)
 {
 	json_array_begin(j, "edges");
@@ -216,7 +216,7 @@ static int longer(const void *pa, const void *pb)
 	return x > y ? -1 : x < y;
 }
 
-/* Writes the segments of threads that blocked it: thread, start, end, kind, level. */
+/* Writes the segments of threads that blocked the request: thread, start, end, kind, level. */
 static int put_chain(struct timeline_data *d, struct json *j, const struct timeline *t)
 {
 	const struct segment **chain = calloc(t->nr_segments + 1, sizeof(*chain));
@@ -258,7 +258,7 @@ static int put_causes(struct timeline_data *d, struct json *j, const struct life
 		return ret;
 	}
 	json_object_begin(j, NULL);
-	/* JavaScript's numbers have fewer bits. */
+	/* The id is a text, because JavaScript's numbers have only 53 bits. */
 	snprintf(id, sizeof(id), "%" PRIu64, life->id);
 	json_string(j, "id", id);
 	json_i64(j, "start", t.start_ns);

@@ -47,7 +47,10 @@ static int64_t flags_of(const struct segment *s)
 	       (s->kind == SEGMENT_FAULT && s->fault->is_major ? PAGE_F_MAJOR : 0);
 }
 
-/* Depth counts the invocations that are shown: the page has a row for each. */
+/*
+ * Adds an invocation.  Its depth counts only invocations that are shown: the page has a row for
+ * each depth.
+ */
 static int add_function(struct timeline_data *d, const struct segment *s)
 {
 	int64_t call = names_call(d, s->func, s->site), end = s->end_ns;
@@ -108,7 +111,7 @@ static int add_other(struct timeline_data *d, const struct segment *s)
 		waker, by, nr, k->asleep_ns, at });
 }
 
-/* Requests and queues come with the request instances. */
+/* Adds a segment; those of requests and queues are added with the request instances. */
 static int on_segment(void *arg, const struct segment *s)
 {
 	if (s->kind == SEGMENT_REQUEST || s->kind == SEGMENT_QUEUE)
@@ -140,7 +143,7 @@ static int on_run(void *arg, const struct tracks_run *r)
 	struct timeline_data *d = arg;
 	int64_t party = names_party(d, &r->who), start = ns_of(d, r->start);
 
-	/* Idle time is left blank. */
+	/* Idle times are not drawn. */
 	if (r->who.kind == PARTY_IDLE)
 		return 0;
 	return party < 0 ? -ENOMEM : store_add(&d->runs, (int64_t[]){
@@ -183,7 +186,7 @@ static void drop_parts(struct timeline_data *d)
 	d->parts.nr = kept;
 }
 
-/* Returns the number of the text of a request's notes; texts of many may not fill the page. */
+/* Returns the number of the text of a request's notes; their number is limited. */
 static int64_t noted_of(struct timeline_data *d, const struct life *life)
 {
 	const struct note *found[NOTES_KEYS_MAX];
@@ -230,7 +233,10 @@ static int on_gap(void *arg, const struct thread_interval *g)
 	       store_add(&d->gaps, (int64_t[]){ thread_at(d, g->tid, g->start), start, end - start });
 }
 
-/* Rows of one thread and depth follow each other: they are a track, and do not overlap. */
+/*
+ * Sorts invocations by thread and depth: those of one thread and depth are a track, and do not
+ * overlap.
+ */
 static int sort_spans(struct timeline_data *d)
 {
 	size_t nr_depths = d->depth_max + 1, nr_tracks = d->threads.nr * nr_depths, at = 0;
@@ -272,10 +278,7 @@ static int sort_spans(struct timeline_data *d)
 	return 0;
 }
 
-/*
- * These are the tables of the page, and, if a table has a limit, the column that decides which
- * rows stay.
- */
+/* The tables of the page, and, if a table has a limit, the column by which rows are chosen. */
 static const struct table {
 	const char *id;
 	size_t offset;			/* in struct timeline_data */
@@ -349,7 +352,7 @@ int collect(struct timeline_data *d)
 	options.with_irqs = options.with_faults = options.with_calls = true;
 	options.with_marks = true;
 	options.max_functions = d->o->max_functions ? d->o->max_functions : TIMELINE_PAGE_FUNCTIONS;
-	/* Every thread has a row, also one of which nothing is known. */
+	/* Every thread has a row, also one without segments. */
 	for (size_t i = 0; i < d->m->nr_threads && !ret; i++)
 		if (names_thread(d, d->m->threads[i].tid, &d->m->threads[i]) < 0)
 			ret = -ENOMEM;

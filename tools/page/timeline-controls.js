@@ -22,7 +22,7 @@ tl.controls = (() => {
 		["Esc", "clear the selection, the search, the request"],
 		["?", "this help"],
 	];
-	/* The legend shows the first colours of functions. */
+	/* Returns the entries of the legend; for functions it shows the first colours. */
 	const legend = () => [...tl.kinds.filter((kind) => kind.row !== "function").map((kind) => [kind.colour, kind.words]),
 			      ["run", "own thread on a CPU"], ["other", "other task"]];
 	let pointer = null, drag = null;
@@ -252,7 +252,9 @@ tl.controls = (() => {
 			}
 			return;
 		}
-		/* A button's own keys, and scrolling the panel. */
+		/*
+		 * Keys of a focused button, and keys that scroll the panel, are not handled here.
+		 */
 		if ((inButton && (e.key === "Enter" || e.key === " ")) ||
 		    (e.target.closest("aside") && /^(Arrow|Page)/.test(e.key)))
 			return;
@@ -362,7 +364,7 @@ tl.controls = (() => {
 			clearTimeout(typing);
 			typing = setTimeout(() => search(input.value), 180);
 		});
-		/* The size changes also when the texts above it grow. */
+		/* The canvas changes its size also when the texts above it grow. */
 		new ResizeObserver(() => {
 			tl.draw.resize();
 			tl.overview.prepare();
@@ -393,8 +395,8 @@ tl.controls = (() => {
 })();
 
 /*
- * This is the strip on top: all requests by time and latency, or how busy the threads were; and
- * the window.
+ * The overview on top: all requests by time and latency, or how busy the threads were; and the
+ * visible range.
  */
 tl.overview = (() => {
 	let canvas = null, ctx = null, picture = null, width = 0, height = 0, dpr = 1;
@@ -416,7 +418,10 @@ tl.overview = (() => {
 			const px = Math.floor(Math.min(Math.max(x(r.start[i]), 0), width - 1));
 			const py = Math.floor(height - 4 - Math.max(part, 0) * (height - 9));
 
-			/* Half a million dots fall into few pixels. */
+			/*
+			 * Dots on a pixel that has one already are skipped, because there may be
+			 * half a million.
+			 */
 			if (seen[py * Math.ceil(width) + px])
 				continue;
 			seen[py * Math.ceil(width) + px] = 1;

@@ -7,7 +7,9 @@
 "use strict";
 
 const tl = {
-	/* C says what is drawn, and how.  Numbers of kinds are tl.REQUEST, tl.LOCK_WAIT, ... */
+	/*
+	 * Written by C: the kinds of segments.  Their numbers are tl.REQUEST, tl.LOCK_WAIT, ... ...
+	 */
 	kinds: null,
 	F: null,	/* flags: tl.F.TRUNCATED, ... */
 	about: null, names: null,
@@ -21,7 +23,7 @@ tl.data = (() => {
 		return { start, end, tone, refs, base, table, n: start.length, mips: null };
 	}
 
-	/* Returns the row of the table behind bar i. */
+	/* Returns the row of the table that bar i stands for. */
 	function refOf(track, i) {
 		return track.refs ? track.refs[i] : track.base + i;
 	}
@@ -194,7 +196,7 @@ tl.data = (() => {
 	function otherTracks(d) {
 		const o = d.others;
 
-		/* Each row has a separate tone, because search dims rows one by one. */
+		/* Each row has its own tone, because a search dims individual rows. */
 		o.tone = new Uint32Array(o.n);
 		for (let i = 0; i < o.n; i++)
 			o.tone[i] = tl.paint.kindTone(o.kind[i], false);
@@ -242,7 +244,7 @@ tl.data = (() => {
 		r.slowest = slowest(r, 200);
 	}
 
-	/* Complete ones come first; only a few are ever listed, so not all are sorted. */
+	/* Returns the nr slowest requests, complete ones first; the others are not sorted. */
 	function slowest(r, nr) {
 		const rank = (i) => (r.flags[i] & tl.F.COMPLETE ? 1e17 : 0) + r.length[i];
 		const ranks = Float64Array.from({ length: r.n }, (_, i) => rank(i)).sort();
@@ -391,12 +393,12 @@ tl.data = (() => {
 		return best;
 	}
 
-	/* Reads the kinds of segments, which all else needs. */
+	/* Reads the kinds of segments; this must be done first. */
 	function readKinds() {
 		tl.about = ldb.json("about");
 		tl.kinds = tl.about.kinds;
 		tl.kinds.forEach((kind, i) => { tl[kind.name.toUpperCase()] = i; });
-		tl.PART = tl.kinds.length;	/* a colour only: of a request, on a thread */
+		tl.PART = tl.kinds.length;	/* only a colour: of a request on a thread */
 	}
 
 	async function load() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws one frame: lines of pixels first (timeline-paint.js), then texts, marks and arcs on top.
- * Only rows in view are visited.
+ * Draws one frame: first lines of pixels (timeline-paint.js), then texts, marks and arcs.  Only
+ * visible rows are drawn.
  */
 "use strict";
 
@@ -15,7 +15,7 @@ tl.draw = (() => {
 
 	function init(node) {
 		canvas = node;
-		/* Most of a frame is pixels that are written here. */
+		/* willReadFrequently: most of a frame is written as pixels, without the GPU. */
 		ctx = canvas.getContext("2d", { alpha: false, willReadFrequently: true });
 	}
 
@@ -91,7 +91,7 @@ tl.draw = (() => {
 			return tl.data.lockOf(o.lock[ref]).name || tl.about.states[o.state[ref]];
 		if (kind === tl.INTERRUPT || kind === tl.SYSCALL || kind === tl.EVENT)
 			return tl.data.lockOf(o.lock[ref]).name || tl.kinds[kind].words;
-		/* This is the running task, or the one that came. */
+		/* The running task, or the task that took the CPU. */
 		const who = o.occupants[ref] ? tl.d.occupants.party[o.occupants_at[ref]] : o.by[ref];
 
 		return who ? tl.data.party(who).text : tl.kinds[kind].words;
@@ -117,7 +117,7 @@ tl.draw = (() => {
 		return chars >= 2 ? s.slice(0, chars) + "\u2026" : "";
 	}
 
-	/* Draws what threads did below the bars of another track. */
+	/* Draws the parts of threads' tracks during the bars of another track. */
 	function clippedLine(row, view, n, out, rowLabels) {
 		const { start, end, n: nr } = row.over, { t0, scale } = view;
 		const limit = t0 + n / scale;
@@ -205,7 +205,7 @@ tl.draw = (() => {
 			ctx.clip();
 			ctx.fillStyle = colors.fg;
 			ctx.font = "600 12px " + tl.font;
-			/* If a lane is higher than the window, its name is always visible. */
+			/* The name of a lane that is higher than the window stays visible. */
 			const at = Math.max(Math.min(Math.max(y, RULER + 4), y + lane.h - 30), y);
 
 			ctx.fillText((lane.isCollapsed ? "\u25b8 " : "\u25be ") + lane.label, 7, at + 12);
@@ -218,7 +218,10 @@ tl.draw = (() => {
 		ctx.font = "11px " + tl.font;
 	}
 
-	/* The time at the left edge is written out; the ticks count from a round time before it. */
+	/*
+	 * Draws the ruler: the time at the left edge in full, and ticks relative to a round time
+	 * before it.
+	 */
 	function drawRuler() {
 		const { t0, t1 } = tl.state, span = t1 - t0, room = (width - gutter) / 110;
 		let step = 10 ** Math.floor(Math.log10(span / Math.max(room, 2)));
@@ -301,8 +304,8 @@ tl.draw = (() => {
 	}
 
 	/*
-	 * In these gaps nothing is known of functions; kernel events and locks are still
-	 * recorded.
+	 * Draws observation gaps, in which functions were not observed; kernel events and locks
+	 * were recorded.
 	 */
 	function drawGaps() {
 		if (!tl.d.gaps.n)
@@ -317,7 +320,7 @@ tl.draw = (() => {
 				return;
 			const from = y + rows[0].y, to = y + rows[rows.length - 1].y + rows[0].h;
 
-			/* Only while there was a thread to observe. */
+			/* Gaps are drawn only while the thread existed. */
 			const t = lane.thread >= 0 ? tl.threads[lane.thread] : null, isOpen = !t || t.end <= t.start;
 			const least = isOpen ? gutter : x(t.start), most = isOpen ? width : x(t.end);
 
@@ -327,7 +330,7 @@ tl.draw = (() => {
 		});
 	}
 
-	/* What does not belong to the request that is shown is dimmed. */
+	/* Dims everything that does not belong to the request that is shown. */
 	function drawFocus() {
 		const focus = tl.focus;
 
@@ -363,7 +366,7 @@ tl.draw = (() => {
 		ctx.globalAlpha = 1;
 	}
 
-	/* Marks where other threads blocked it. */
+	/* Draws boxes around segments of other threads that blocked the request. */
 	function drawBoxes(focus) {
 		ctx.strokeStyle = colors.mark;
 		ctx.lineWidth = 1.5;
@@ -408,7 +411,9 @@ tl.draw = (() => {
 		ctx.lineWidth = 1;
 	}
 
-	/* More arcs would only hide the picture. */
+	/*
+	 * Returns the list, or nothing if there are so many arcs that they would hide the picture.
+	 */
 	function fewEnough(list) {
 		return list.length > ARCS_SHOWN ? [] : list;
 	}
@@ -517,7 +522,7 @@ tl.draw = (() => {
 		ctx.fillText(tl.emptyText(), gutter + 24, RULER + 40);
 	}
 
-	/* Returns what is at a point of the canvas. */
+	/* Returns the bar, or the name of a lane, at a point of the canvas. */
 	function hit(px, py) {
 		if (px < gutter || py < RULER)
 			return null;
@@ -550,7 +555,7 @@ tl.draw = (() => {
 		get gutter() { return gutter; },
 		get room() { return height - RULER; },
 		get width() { return width; },
-		/* The canvas must have been painted: for measuring. */
+		/* Waits until the canvas has been painted; for measurements. */
 		settle() { return ctx.getImageData(0, 0, 1, 1).data[0]; },
 	};
 })();

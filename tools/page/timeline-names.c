@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes names in the timeline's page: each once, numbers elsewhere. */
+/* Writes the names in the timeline's page: each once; other tables refer to their numbers. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -111,7 +111,7 @@ int64_t names_thread(struct timeline_data *d, uint32_t tid, const struct thread 
 		d->threads_more = more;
 	}
 	more = &d->threads_more[number];
-	/* The last name counts: threads name themselves after their start. */
+	/* The last name is used, because threads set their names after their start. */
 	task = thread ? NULL : tasks_find(d->m->tasks, tid, INT64_MAX);
 	more->name = names_string(d, thread ? model_thread_name(thread) : task ? task->name : "");
 	more->made = more->seen = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws tracks as lines of pixels.  A row of the picture is one line of pixels, repeated: its
- * cost is that of the bars in view, and where many bars share a pixel that of their levels of
- * detail.  Bars below a pixel are merged: the colour is that of the longest one, as strong as
- * the part of the pixel that is covered.
+ * Draws tracks as lines of pixels.  A row of the picture is one line of pixels, repeated, so its
+ * cost depends on the number of visible bars, or, if many bars share a pixel, on their levels of
+ * detail.  Bars below a pixel are merged: the colour is that of the longest one, as strong as the
+ * part of the pixel that is covered.
  *
  * A tone is a number that stands for a colour: one for each call site and function, then
  * two (plain, faded) for each kind, then those of tasks.
@@ -62,10 +62,7 @@ tl.paint = (() => {
 
 	const kindColors = () => [...tl.kinds.map((kind) => `--c-${kind.colour}`), "--c-part"];
 
-	/*
-	 * Is called after a change of colours; matches: null or one number for each call, 0:
-	 * faded.
-	 */
+	/* Called after a change of colours.  matches: null, or a number for each call; 0: faded. */
 	function refresh(matches) {
 		const read = (name) => pixel(parse(ldb.look.color(name)));
 		const functions = [];
@@ -171,7 +168,7 @@ tl.paint = (() => {
 		if (b <= a)
 			return;
 		out.fill(colors[t], a, b);
-		/* An edge separates neighbours of one colour. */
+		/* A dark edge separates adjacent bars of one colour. */
 		if (right - left >= 3 && right === b)
 			out[b - 1] = edges[t];
 		if (labels && b - a >= 24)

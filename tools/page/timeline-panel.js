@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Shows the side panel: the selection, what matches, the slowest requests. */
+/* Shows the side panel: the selection, the matches of a search, the slowest requests. */
 "use strict";
 
 tl.panel = (() => {
@@ -37,7 +37,7 @@ tl.panel = (() => {
 		];
 	}
 
-	/* Returns the duration that ldb-report counts, if the bar has another one. */
+	/* Returns the duration in ldb-report, if it differs from that of the bar. */
 	function whole(extra, dres, length, res) {
 		return !extra && !dres ? null : ["In ldb-report", span(length + extra, res + dres)];
 	}
@@ -63,7 +63,7 @@ tl.panel = (() => {
 		return found.map((r) => [go(tl.data.requestId(r), () => tl.lookAt(r), "show this request"), " "]);
 	}
 
-	/* Returns how many of a kind begin in [from, to). */
+	/* Returns how many segments of a kind begin in [from, to). */
 	function countStarts(tracks, kind, from, to) {
 		let nr = 0;
 
@@ -73,7 +73,7 @@ tl.panel = (() => {
 		return nr;
 	}
 
-	/* Returns how long the bars of some tracks are in [from, to]. */
+	/* Returns the total length of the bars of some tracks within [from, to]. */
 	function within(tracks, from, to) {
 		let sum = 0;
 
@@ -83,7 +83,7 @@ tl.panel = (() => {
 		return sum;
 	}
 
-	/* Returns what a thread executed at t, outermost first. */
+	/* Returns the functions that a thread executed at t, outermost first. */
 	function stackAt(thread, t) {
 		const list = [];
 

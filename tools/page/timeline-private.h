@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The data of the timeline's page before it is written, which the page's files share. */
+/* The data of the timeline's page before it is written; for the files that make this page. */
 #ifndef PAGE_TIMELINE_PRIVATE_H
 #define PAGE_TIMELINE_PRIVATE_H
 
@@ -21,7 +21,7 @@ enum request_column { REQUEST_SEQ, REQUEST_START, REQUEST_LENGTH, REQUEST_CLASS,
 	X(THROTTLED, 64) X(MAJOR, 128)						\
 	X(COMPLETE, 1) X(LOST_HANDOFF, 2)	/* of requests */		\
 	X(QUEUE, 1) X(OPEN, 2)			/* of their parts */		\
-	X(EDGE_WAIT, 1) X(EDGE_HELD, 2)		/* of who waited for whom */	\
+	X(EDGE_WAIT, 1) X(EDGE_HELD, 2)		/* of edges */	\
 	X(NO_START, 1) X(NO_END, 2)		/* of runs */
 
 #define FLAG(name, value) PAGE_F_##name = value,
@@ -50,12 +50,12 @@ struct timeline_data {
 	struct store spans, others, occupants, runs, wakeups, migrations, requests, parts, gaps;
 	struct store tracks;		/* of spans: thread, depth, count */
 	struct tracks_result result;
-	int64_t open_end[DEPTH_MAX + 1]; /* ns: of the invocations around the next one */
+	int64_t open_end[DEPTH_MAX + 1]; /* ns: ends of the invocations that contain the next one */
 	unsigned nr_open, depth_max;	/* depth_max: the greatest that occurs */
 	uint64_t nr_too_deep;
 	int64_t thread;			/* the thread whose segments follow */
 	int64_t nr_requests_seen;
-	size_t nr_noted;		/* requests of which something was noted */
+	size_t nr_noted;		/* requests with notes */
 };
 
 /* timeline-names.c: returns numbers, or -1: out of memory. */
@@ -69,7 +69,7 @@ int names_init(struct timeline_data *d);
 void names_free(struct timeline_data *d);
 void names_write(struct timeline_data *d, struct json *j);
 
-/* timeline-collect.c: collects all of the recording.  Returns 0 or -errno. */
+/* timeline-collect.c: collects the segments of the recording.  Returns 0 or -errno. */
 int collect(struct timeline_data *d);
 int collect_write(struct timeline_data *d, struct page *p);
 void collect_free(struct timeline_data *d);

@@ -5,12 +5,12 @@
 tl.search = (() => {
 	let result = null;
 
-	/* Small letters match both; a capital one matches only itself. */
+	/* Case is ignored unless the text has a capital letter. */
 	function compile(text) {
 		return new RegExp(text, /[A-Z]/.test(text) ? "u" : "iu");
 	}
 
-	/* For durations it uses what ldb-report counts, so the numbers are the same. */
+	/* Sums durations as ldb-report does, so that the numbers are the same. */
 	function summary(values) {
 		values.sort();
 		let sum = 0;
@@ -22,8 +22,8 @@ tl.search = (() => {
 	}
 
 	/*
-	 * Calls that ran when the recording began or ended have no duration; they are counted
-	 * separately.
+	 * Calls that were running when the recording began or ended have no duration, and are
+	 * counted separately.
 	 */
 	function spanGroups(re) {
 		const s = tl.d.spans, nr = tl.callNames.length, counts = new Uint32Array(nr);
@@ -85,7 +85,7 @@ tl.search = (() => {
 				tl.d.occupants.party[o.occupants_at[i]] : -1].join();
 			let yes = known.get(key);
 
-			/* If there are several running tasks only the first is in the key. */
+			/* Only the first of several running tasks is in the key. */
 			if (yes === undefined || o.occupants[i] > 1)
 				known.set(key, yes = re.test(otherText(i)));
 			o.isMatch[i] = yes;

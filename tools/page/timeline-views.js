@@ -2,8 +2,8 @@
 /*
  * Makes lanes and rows by thread, by request and by CPU, from the same tracks.
  *
- * A row shows a track, or (over, pick) the parts of tracks during the bars of another track:
- * what the threads did that ran on a CPU, or that worked on a request.
+ * A row shows a track, or (over, pick) the parts of tracks during the bars of another track: those
+ * of threads while they ran on a CPU, or worked on a request.
  */
 "use strict";
 
@@ -71,14 +71,14 @@ tl.views = (() => {
 				    hasAny(t.off) || hasAny(t.events) || hasAny(t.holds);
 		const busy = order.filter((i) => work(tl.threads[i]));
 
-		/* Threads of which only their times off the CPU are known come last. */
+		/* Threads that have only times off the CPU come last. */
 		const idle = (i) => (hasAny(tl.threads[i].functions) || hasAny(tl.threads[i].requests) ? 0 : 1);
 
 		busy.sort((a, b) => rank(a) - rank(b) || idle(a) - idle(b) || a - b);
 		return finish(busy.map((i) => threadLane(tl.threads[i])));
 	}
 
-	/* These rows repeat what a thread did, below a bar of `over`. */
+	/* Makes rows for the parts of threads' tracks during the bars of `over`. */
 	function clippedRows(lane, over, threadOf, depth) {
 		const pick = (get) => (ref) => {
 			const i = threadOf(ref);
@@ -183,7 +183,7 @@ tl.views = (() => {
 		}));
 	}
 
-	/* Few rows are drawn higher, as far as there is room. */
+	/* If there are few rows, they are drawn higher. */
 	function build(name, focus, room) {
 		for (scale of SCALES) {
 			const layout = name === "cpu" ? cpus() : name === "request" ? requests() : threads(focus);
@@ -243,7 +243,7 @@ tl.views = (() => {
 		return lane.rows[0] || last;
 	}
 
-	/* In views by request and by CPU, finds the row whose bar belongs to the thread then. */
+	/* In views by request and by CPU, finds the row whose bar belongs to the thread at t. */
 	function rowAt(lane, thread, t, type, depth) {
 		let around = null;
 

@@ -2,8 +2,8 @@
 /*
  * Writes a recording as a page: all segments, by thread, by request and by CPU.
  *
- * The page contains at most a million invocations, the longest ones, and there are such limits
- * for other segments; the number left out is shown.
+ * The page contains at most a million invocations, the longest ones, and other segments are
+ * limited, too.  It shows how many were left out.
  */
 #ifndef PAGE_TIMELINE_H
 #define PAGE_TIMELINE_H
@@ -11,7 +11,7 @@
 #include "analysis/report/requests.h"
 
 struct timeline_page_options {
-	int64_t from, to;		/* ticks: what overlaps */
+	int64_t from, to;		/* ticks: segments that overlap */
 	const struct requests *requests; /* the causes of these instances are shown, .. */
 	const struct life *first;	/* .. and of this one, when the page opens; NULL: 1st */
 	uint64_t max_functions;		/* 0: TIMELINE_PAGE_FUNCTIONS */
@@ -20,7 +20,7 @@ struct timeline_page_options {
 #define TIMELINE_PAGE_FUNCTIONS	1000000
 #define TIMELINE_PAGE_OTHERS	400000	/* waits, holds, times off the CPU */
 #define TIMELINE_PAGE_REQUESTS	500000
-#define TIMELINE_PAGE_NOTES	200000	/* requests whose notes are in it; the first ones */
+#define TIMELINE_PAGE_NOTES	200000	/* the first requests, whose notes are in it */
 #define TIMELINE_PAGE_RUNS	500000
 #define TIMELINE_PAGE_GAPS	20000
 

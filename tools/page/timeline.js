@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Controls the page: what is shown, the position, keys and mouse. */
+/* Controls the page: the view, the request that is shown, keys and mouse. */
 "use strict";
 
 tl.state = { view: "thread", t0: 0, t1: 1, y: 0, selected: null, query: "", matches: null, arcs: true,
@@ -17,7 +17,7 @@ tl.selectedBar = () => {
 	return { start: table.start[s.ref], end: table.end[s.ref], row: rowOfSelection(s) };
 };
 
-/* Returns the row that shows it in this view; null: none does. */
+/* Returns the row that shows the selection in this view; null: none does. */
 function rowOfSelection({ table, ref }) {
 	const d = tl.d, view = tl.state.view;
 	const place = (thread, t, type, depth) => tl.views.place(tl.layout, view, thread, t, type, depth);
@@ -84,7 +84,9 @@ function clampY() {
 	bar.style.top = `${100 * tl.state.y / (tl.layout.height || 1)}%`;
 }
 
-/* The shortest time shown is 20 ns; a margin of half a view may be visible beyond the ends. */
+/*
+ * Sets the visible time: at least 20 ns, and at most half a view beyond the ends of the recording.
+ */
 tl.setRange = (t0, t1) => {
 	const whole = tl.to - tl.from, span = Math.max(Math.min(t1 - t0, whole * 1.1), 20);
 	let from = (t0 + t1 - span) / 2;
@@ -206,7 +208,10 @@ function executedMost(thread, from, to) {
 	return best;
 }
 
-/* Goes from a wait to its holder, a hold to its thread's function, a queue to its taker. */
+/*
+ * Selects the target of the arc: from a wait its hold, from a hold the function of its thread, from
+ * a queue the thread that took the request out.
+ */
 tl.follow = () => {
 	const s = tl.state.selected, { others: o, parts: p } = tl.d;
 
@@ -223,7 +228,7 @@ tl.follow = () => {
 	if (kind === tl.LOCK_WAIT || kind === tl.FUTEX_WAIT) {
 		const hold = tl.arcs.holderOf(s.ref);
 
-		/* Without a recorded hold, the owner may still be known. */
+		/* If the hold was not recorded, the owner may be known. */
 		const owner = o.owner[s.ref] - 1;
 		const did = hold < 0 && owner >= 0 ? executedMost(owner, o.start[s.ref], o.end[s.ref]) : -1;
 
@@ -409,7 +414,7 @@ function showStory() {
 			onclick: () => tl.lookAt(-1) }, "\u00d7"));
 }
 
-/* Shows what was lost, torn, left out */
+/* Says what was lost, damaged and left out */
 function notices() {
 	const a = tl.about, list = [];
 	const nr = (n) => n.toLocaleString("en");
@@ -481,7 +486,7 @@ function restoreRequest(value, keepRange) {
 	tl.lookAt(request, keepRange);
 }
 
-/* Returns false if there was none. */
+/* Returns false if the address contains no view. */
 function restore() {
 	const text = location.hash.slice(1), p = new URLSearchParams(text);
 
@@ -548,7 +553,7 @@ tl.app = { invalidate, relayout, zoom, pan, scroll, save, say, restore, showStor
 	tl.panel.show();
 	tl.draw.frame();
 	tl.overview.draw();
-	/* This is for tests: the time from the start of loading the page until it was drawn. */
+	/* For tests: the time from the start of loading the page until it was drawn. */
 	tl.ready = performance.now();
 	document.documentElement.dataset.ready = Math.round(tl.ready);
 })();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws the outlier plot: latencies in order of arrival.  For each target the first three causes
- * are circles, as big as what they added; the first one is at the request's latency, each next
- * one where the latency would be without the previous causes.
+ * Draws the outlier plot: latencies in order of arrival.  The first three causes of each target are
+ * circles whose size is the time that they added.  The first is at the request's latency, and each
+ * further one where the latency would be without the causes before.
  */
 "use strict";
 
@@ -27,7 +27,10 @@ const makeBalloons = (() => {
 	return function makeBalloons(state) {
 		const el = ldb.el, balloons = all(), bins = why.tables.bins;
 		const most = balloons.length ? balloons[0].ns : 1;
-		/* If there were many, big ones would cover most of them. */
+		/*
+		 * If there are many circles, they are smaller, so that they do not cover each
+		 * other.
+		 */
 		const MOST = balloons.length < 500 ? 15 : balloons.length < 20000 ? 12 : 8;
 		let from = 0, to = Math.max(why.doc.requests, 1), drag = null, fx, fy;
 		let lo = Infinity, hi = 2;
@@ -90,7 +93,7 @@ const makeBalloons = (() => {
 			return state.cause >= 0 ? b.cause !== state.cause : state.group ? why.doc.causes[b.cause].group !== state.group : false;
 		}
 
-		/* Draws how the target would come down to the reference, cause by cause. */
+		/* Draws the lines between the circles of a target, down to the reference. */
 		function stem(ctx) {
 			const mine = balloons.filter((b) => b.target === state.target);
 
@@ -152,8 +155,8 @@ const makeBalloons = (() => {
 				const dx = fx(b.x + 0.5) - x, dy = fy(b.y) - y, d = dx * dx + dy * dy, r = radius(b);
 
 				/*
-				 * Of those around the pointer it takes the smallest: it is on
-				 * top.
+				 * Of several circles under the pointer, the smallest is selected,
+				 * because it is on top.
 				 */
 				const far = d <= r * r ? -1 / r : d - r * r;
 
@@ -214,7 +217,7 @@ const makeBalloons = (() => {
 
 		return {
 			node, balloons, zoom,
-			/* This is for tests: where a circle is, in the page. */
+			/* Returns where a circle is in the page; for tests. */
 			place(b) {
 				const box = view.view.getBoundingClientRect();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws box plots of what causes added to the targets that have them: all causes, by category
- * (causes without one: by kind), or those of one category.
+ * Draws box plots of the time that causes added to the targets that have them: all causes, by
+ * category (causes without one: by kind), or those of one category.
  */
 "use strict";
 
@@ -25,7 +25,7 @@ const makeBoxes = (() => {
 		const more = el("p", { class: "dim" });
 		const node = el("div", {}, el("div", { class: "tools" }, el("span", { class: "segmented" }, buttons), order, back), view.node, more);
 
-		/* Where there is little room, names are above their boxes. */
+		/* On a narrow screen names are above their boxes. */
 		function height(w) {
 			return w < NARROW ? 50 : 34;
 		}
@@ -101,7 +101,7 @@ const makeBoxes = (() => {
 		return {
 			node, draw: show, order,
 			get rows() { return rows; },
-			/* This is for tests: where a row's box is, in the page. */
+			/* Returns where the box of a row is in the page; for tests. */
 			place(i) {
 				const box = view.view.getBoundingClientRect();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws the core-context summary: of the durations of all targets together, the part in which
- * each CPU ran the program, another task, or was idle.
+ * Draws the core-context summary: for each CPU the part of the time of all targets in which it ran
+ * the program, ran another task, or was idle.
  */
 "use strict";
 
@@ -27,7 +27,7 @@ const makeCpus = (() => {
 			return `${k.kind} ${k.own} ${k.context}`;
 		}
 
-		/* The program's threads are blue and green, others are not. */
+		/* Threads of the program are blue and green; other tasks have other colours. */
 		const OWN = [1, 3, 5], OTHERS = [0, 2, 4, 6, 7];
 
 		function color(k) {

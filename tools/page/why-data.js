@@ -20,7 +20,7 @@ const why = (() => {
 		tables.rank = new Map(Array.from(nr, (n, i) => [id(i), i]).reverse());
 	}
 
-	/* Ids are wider than the numbers of JavaScript. */
+	/* Ids have 64 bits, more than JavaScript's numbers. */
 	function id(i) {
 		const t = tables.targets;
 

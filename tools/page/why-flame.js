@@ -6,7 +6,7 @@
 "use strict";
 
 const makeBlame = (() => {
-	/* These are words for frames that are no state; those of states come from C. */
+	/* Colours of frames that are not states; those of states come from C. */
 	const OTHERS = { held_by: "hold", woken_by: "hold", class: "part", unexplained: "other", all: "other" };
 
 	return function makeBlame() {

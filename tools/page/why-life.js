@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws one target: a lane for each thread that worked on it, below them those of the threads
- * that it waited for.  This is a compact form of the page that ldb-timeline makes.
+ * Draws one target: a lane for each thread that worked on it, and below these the lanes of threads
+ * that it waited for.  This is a compact form of the page of ldb-timeline.
  */
 "use strict";
 
@@ -97,7 +97,7 @@ const makeLife = (() => {
 
 			spots.length = 0;
 			times(ctx, w, f);
-			/* These are begin and end, as in NSight's figure. */
+			/* Draws the start and the end, as in the figure of the NSight paper. */
 			ctx.setLineDash([5, 4]);
 			ctx.strokeStyle = ldb.look.color("--dim");
 			for (const t of [0, length]) {

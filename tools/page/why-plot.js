@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Draws canvases, logarithmic axes, the marks of causes, and the text at the pointer. */
+/* Makes canvases, and draws logarithmic axes, the marks of causes, and the text at the pointer. */
 "use strict";
 
 const plot = (() => {
@@ -17,20 +17,22 @@ const plot = (() => {
 	const MARKS = 16, COLORS = 8;
 	const paths = SHAPES.map((d) => new Path2D(d));
 
-	/* Causes that took most time come first: their marks are the ones that differ. */
+	/* The causes that took most time get different marks. */
 	const place = new Uint32Array(why.doc.causes.length);
 
 	why.doc.causes.map((c, i) => i).sort((a, b) => why.doc.causes[b].total_ns - why.doc.causes[a].total_ns || a - b)
 		.forEach((cause, i) => { place[cause] = i; });
 
-	/* After eight, causes share colours and differ in shape; all later ones are alike. */
+	/*
+	 * After eight causes, colours repeat with other shapes; after that all marks are the same.
+	 */
 	function shapeOf(cause) {
 		const at = place[cause];
 
 		return at < COLORS ? at : at < MARKS ? (at + 3) % COLORS : 0;
 	}
 
-	/* There may be many thousand marks: each colour is read once. */
+	/* Caches: there may be many thousands of marks, so each colour is read once. */
 	const known = new Map(), sprites = new Map();
 
 	ldb.look.changed(() => {
@@ -52,7 +54,7 @@ const plot = (() => {
 		ctx.scale(r, r);
 		ctx.fillStyle = colorOf(cause);
 		ctx.fill(paths[shapeOf(cause)]);
-		/* A small mark has no edge, because it would consist of its edge alone. */
+		/* A small mark has no edge, because there would be no room inside. */
 		if (r > 3.4) {
 			ctx.lineWidth = 1 / r;
 			ctx.strokeStyle = color("--raised");
@@ -60,7 +62,7 @@ const plot = (() => {
 		}
 	}
 
-	/* Returns a mark that was painted once; radii are in steps of a quarter. */
+	/* Returns a painted mark from the cache; radii are rounded to quarters. */
 	function sprite(cause, r, dpr) {
 		const key = `${Math.min(place[cause], MARKS)} ${r} ${dpr}`;
 
@@ -156,7 +158,7 @@ const plot = (() => {
 		return { node, view, tip, redraw, get width() { return width; }, get height() { return height; } };
 	}
 
-	/* Converts values to pixels: logarithmic; lo and hi come to a and b. */
+	/* Makes a logarithmic scale, which converts lo and hi to the pixels a and b. */
 	function scale(lo, hi, a, b) {
 		const l = Math.log10(Math.max(lo, 1)), h = Math.max(Math.log10(Math.max(hi, 1)), l + 0.05);
 

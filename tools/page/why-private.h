@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares what the files that make the page of ldb-why share, grouped by file. */
+/* Declarations that only the files that make the page of ldb-why use, grouped by file. */
 #ifndef PAGE_WHY_PRIVATE_H
 #define PAGE_WHY_PRIVATE_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws the queueing breakdown: above, how many requests more than in the reference were ahead
- * of targets (a disk for each depth, as big as there are targets); below, what they waited more
- * than the reference.
+ * Draws the queueing breakdown: above, how many more requests than in the reference were ahead of
+ * targets (a disk for each number, whose size is the number of targets); below, how much longer
+ * these waited.
  */
 "use strict";
 
@@ -21,7 +21,7 @@ const makeQueues = (() => {
 			return `${q.class || "requests"} behind ${q.behind || "others"}`;
 		}
 
-		/* Up to this many requests ahead, each number has a place of its own. */
+		/* Small numbers of requests ahead each have a position; larger ones are grouped. */
 		function depths(ctx, w, top, bottom) {
 			const most = Math.max(...queues.map((q) => q.depth.max)), many = Math.max(...queues.flatMap((q) => q.more.map((m) => m.requests)));
 			const f = most <= 24 ? (v) => bottom - (bottom - top) * v / (most + 0.5) :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Gathers what why.h describes, and writes the page of ldb-why. */
+/* Gathers the data that why.h describes, and writes the page of ldb-why. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Writes a page on why requests are slow: the pictures of analysis/why/pictures.h, the causes,
  * the slowest targets with their chains, and the segments of some of them.
  *
- * All targets are in the page, up to WHY_PAGE_TARGETS; how many were left out is shown.
+ * The page has up to WHY_PAGE_TARGETS targets, and shows how many were left out.
  */
 #ifndef PAGE_WHY_H
 #define PAGE_WHY_H
@@ -12,17 +12,17 @@
 #include "analysis/why/traits.h"
 #include "analysis/why/why.h"
 
-#define WHY_PAGE_TARGETS	20000	/* one by one: the slowest; boxes and blame are of all */
+#define WHY_PAGE_TARGETS	20000	/* the slowest ones; boxes and blame are of all */
 #define WHY_PAGE_CHAINS		500	/* targets whose chains can be read */
 #define WHY_PAGE_LIVES		24	/* targets whose segments are shown */
-#define WHY_PAGE_SEGMENTS	1500	/* of each of those, the longest */
+#define WHY_PAGE_SEGMENTS	1500	/* the longest segments of each of those */
 #define WHY_PAGE_BINS		1600
 
 struct why_page_options {
 	const char *title;
 	const struct why_options *why;	/* the options that it was built with */
 	const struct traits *traits;	/* NULL: not asked for */
-	const char *against_title;	/* where why->against is from; NULL: nowhere */
+	const char *against_title;	/* the other recording; NULL: none */
 };
 
 /* Returns 0 or -errno; errors of out are found when it is closed. */

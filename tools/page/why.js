@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Controls the page of ldb-why: what slow requests have in common, and why each of them was
- * slow.  A cause, a category, and a request may be picked; the address contains them.
+ * slow.  A cause, a category and a request can be selected; the address contains the selection.
  */
 "use strict";
 
@@ -37,7 +37,7 @@
 		return o.slowest ? `the ${many(doc.targets)} slowest` : `those from ${percentiles(o.target_lo, o.target_hi)} of their class`;
 	}
 
-	/* Returns the causes of most of the time that targets take longer. */
+	/* Returns a sentence on the biggest causes. */
 	function sentence() {
 		const most = doc.causes.slice().sort((a, b) => b.total_ns - a.total_ns).slice(0, 3);
 		const all = doc.blame[0].all_ns;
@@ -141,7 +141,7 @@
 		return [kind, name, l.call ? `(${l.call})` : ""].filter(Boolean).join(" ");
 	}
 
-	/* What slow requests have more often than usual ones; "" if the page was made without. */
+	/* Returns the traits that slow requests share; "" if the page has none. */
 	function shared() {
 		const s = doc.shared;
 
@@ -167,7 +167,7 @@
 			el("p", { class: "dim" }, `Nothing tells them from usual ones, of ${many(s.tests)} traits.`));
 	}
 
-	/* Handles the request that is picked */
+	/* The selected request */
 
 	function chainOf(t) {
 		const items = [];
@@ -229,7 +229,7 @@
 		return node;
 	}
 
-	/* Moves along the targets that have the picked cause or category. */
+	/* Selects the next target with the selected cause or category. */
 	function move(d) {
 		let i = state.target >= 0 ? state.target : 0;
 
@@ -313,7 +313,7 @@
 		try {
 			link();
 		} catch {
-			/* Some browsers refuse that for files. */
+			/* Some browsers do not allow this for files. */
 		}
 	}
 
@@ -370,7 +370,7 @@
 		clearTimeout(timer);
 		timer = setTimeout(draw, 120);
 	});
-	/* This is for tests, and for users of the browser's console. */
+	/* For tests, and for users of the browser's console. */
 	window.page = { why, state, views, move };
 	document.documentElement.dataset.ready = "1";
 })();
