@@ -3,12 +3,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include "base/minmax.h"
+#include "record/bpf/shared.h"
 #include "record/device-chains.h"
 #include "record/order.h"
 #include "record/sampler.h"
 
 #define IRQ_NS		100	/* of the program's time, besides the reading */
-#define TICK_NS		4000000	/* timers of the program and the kernel may come much more often */
 
 struct device_chains {
 	struct kernel_source source;
@@ -62,7 +62,7 @@ static void hold_budget(struct kernel_source *s, const struct kernel_costs *cost
 	bool is_busy = ns(d, d->now.idle - d->before.idle) < costs->wall_ns / READINGS_IDLE_PART;
 	bool wanted = d->is_always || (costs->is_scanner_away && is_busy);
 
-	d->now.tick_ns = wanted ? 0 : TICK_NS;
+	d->now.tick_ns = wanted ? 0 : READINGS_TICK_NS;
 	for (unsigned cpu = 0; cpu < d->session->info.nr_cpus; cpu++)
 		sampler_choose(d->sampler, cpu, wanted);
 	s->sample_ns = sampler_hold(d->sampler, costs->cpu_ns,
@@ -107,7 +107,7 @@ struct kernel_source *device_chains_open(const struct session *s, uint32_t budge
 		return NULL;
 	*d = (struct device_chains){
 		.source = { .ops = &ops }, .session = s, .is_always = is_always,
-		.now = { .share = readings_share(budget_ppm), .tick_ns = TICK_NS },
+		.now = { .share = readings_share(budget_ppm), .tick_ns = READINGS_TICK_NS },
 	};
 	d->source.is_deaf = d->is_deaf;
 	if (!control(d)) {

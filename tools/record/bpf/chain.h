@@ -22,7 +22,6 @@
 #define CANARY		0x4c44	/* LDB_CANARY */
 #define GEN_ONE		0x10000	/* LDB_GEN_ONE */
 #define SAVED_NS	1000000	/* of a thread's time, so much at most that readings did not use */
-#define TICK_NS		4000000	/* timers of the program and the kernel may come much more often */
 #define ALL_AFTER_NS	1000000000	/* all frames are emitted again then: records may have been lost */
 /* Of frames that were entered since the last reading; with more the reading does not count. */
 #define FRAMES_ONCE	48	/* the kernel checks each turn of a loop */
@@ -239,7 +238,7 @@ static __always_inline void pay(struct chain *c, u64 begin, bool leaves)
 		*paid = begin - SAVED_NS;
 	*paid += took * config.read_share;
 	if (!leaves && !*(volatile u8 *)&state.is_sampled[nr])
-		*paid = begin + TICK_NS;
+		*paid = begin + READINGS_TICK_NS;
 }
 
 static __always_inline bool has_room(bool leaves)

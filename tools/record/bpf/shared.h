@@ -11,6 +11,12 @@
 #define BPF_BLOCKS_MAX	8
 #define BPF_CHAINS_MAX	16384	/* a power of two */
 
+/*
+ * Where no samples are wanted, timers of the program and the kernel still come, perhaps very often.
+ * So long after one that read a chain, others do not.  The module is told the same.
+ */
+#define READINGS_TICK_NS	4000000
+
 /* These are set before the programs are loaded; they are constants for the kernel's compiler. */
 struct bpf_config {
 	__u64 ring_mask;	/* records of a ring - 1 */
