@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Emits what an object contains besides its functions' records, so that it links anywhere
+ * Emits the parts of an object other than the code of records.  With them, the object can be linked
  * without a library:
  *
  *	__ldb_thread		the thread's block: weak TLS, one per link
@@ -10,14 +10,14 @@
  *
  * and in a shared object
  *
- *	constructor, destructor	tell the runtime, if there is one, that the
- *				object has come or is going; interposing dlopen()
- *				instead would change whose RUNPATH it uses
+ *	constructor, destructor	report to the runtime, if it is loaded, that the
+ *				object was loaded or is being unloaded; a wrapper of
+ *				dlopen() would change which RUNPATH is used
  *
  * All are COMDAT.  The note's flag "R" (retain) protects it from --gc-sections, and everything
  * it refers to.  A ".quad sym@tpoff" in data instead of the function makes GNU ld 2.40 assert.
  *
- * It is an invariant that nothing here depends on -masm.
+ * Invariant: nothing here depends on -masm.
  */
 #include "arch/arch.h"
 
@@ -98,7 +98,7 @@ static void emit_accessor(FILE *f)
 	emit_function_end(f, "__ldb_thread_addr");
 }
 
-/* Emits what arch_link() would write out, for functions that are called often. */
+/* Emits LINK_FUNCTION, which functions call instead of containing the code of arch_link(). */
 static void emit_link(FILE *f)
 {
 	emit_function_begin(f, LINK_FUNCTION, LINK_FUNCTION);

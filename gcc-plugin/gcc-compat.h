@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Includes GCC's own headers, in the order in which they compile.  This is the only place that
- * knows about differences between GCC versions.
+ * Includes GCC's headers, in the order in which they compile.  All differences between versions of
+ * GCC are handled here.
  */
 #ifndef LDB_GCC_COMPAT_H
 #define LDB_GCC_COMPAT_H

@@ -2,11 +2,10 @@
 /*
  * This file contains the passes that give a function its record.
  *
- * "ldb" runs after "optimized": after inlining and all IPA passes, so that an
- * inlined function is no frame, after the marking of tail calls, so that the
- * record's address does not prevent them (tail.c chooses which it does), and
- * still on GIMPLE.  "optimized" has
- * no gate: it runs at -O0 too, and with -flto when linking.
+ * "ldb" runs after "optimized": after inlining and all IPA passes, so that inlined functions have
+ * no records; after the marking of tail calls, so that the record's address does not prevent them
+ * (tail.c chooses which calls stay tail calls); and still on GIMPLE.  "optimized" has no gate: it
+ * runs at -O0 too, and with -flto when linking.
  *
  *	int f(void)		int f(void)
  *	{			{
@@ -32,7 +31,7 @@
  */
 #include "arch/arch.h"
 
-/* This is a GC root: the record between the two passes. */
+/* The record, between the two passes; a GC root. */
 static GTY(()) tree record_decl;
 
 static const struct ggc_root_tab roots[] = {
@@ -151,7 +150,7 @@ static void relink_second_returns(basic_block bb, const struct record *rec)
 			nonlocal = true;
 		if (!place_is_second_return(stmt))
 			continue;
-		/* The receiver restores the frame: nothing may come before it. */
+		/* The receiver restores the frame: no statement may precede it. */
 		if (gimple_call_builtin_p(stmt, BUILT_IN_SETJMP_RECEIVER))
 			nonlocal = false;
 		insert_after(&gsi, record_relink(rec));
@@ -162,7 +161,7 @@ static void relink_second_returns(basic_block bb, const struct record *rec)
 		insert_at_start(bb, record_relink(rec));
 }
 
-/* If control comes back from below, the record must be on top again. */
+/* Where control comes back from a callee (catch, setjmp), the record must be on top again. */
 static void relink_receivers(struct function *fn, const struct placement *p,
 			     const struct record *rec)
 {
@@ -199,9 +198,9 @@ static void report_done(struct function *fn, const char *what, const char *detai
 static const int far_insns = 25;
 
 /*
- * The kind that is fastest for many calls of small functions is not the smallest for a big program.
- * In a function without calls a register is free for prev; in one with calls, a register costs as
- * much as memory does.
+ * Chooses between the fastest kind, for small functions that are called often, and the smallest
+ * one.  In a function without calls, a register is free for prev; in one with calls, saving a
+ * register costs as much as reading prev from memory.
  */
 static enum record_kind choose_kind(struct function *fn, const struct placement *p)
 {
@@ -223,7 +222,10 @@ static void instrument_function(struct function *fn, const struct placement *p)
 	int nr_exits;
 
 	record_build(fn, choose_kind(fn, p), &rec);
-	/* This comes before the others, which put statements into the blocks it reads. */
+	/*
+	 * This must be first, because the following calls insert statements into the blocks that it
+	 * reads.
+	 */
 	nr_exits = unlink_exits(fn, p, &rec);
 	relink_receivers(fn, p, &rec);
 	link_entries(fn, p, &rec);
@@ -258,7 +260,7 @@ static unsigned int ldb_execute(struct function *fn)
 	struct placement p(fn);
 	bool needed = place_function(fn, verdict == SELECT_ALWAYS, &p);
 
-	/* This comes before the record's own statements are inserted. */
+	/* This must be done before the statements of the record are inserted. */
 	if (!p.has_loops && !p.has_receivers && verdict != SELECT_ALWAYS)
 		short_prove(fn);
 	if (!needed) {

@@ -23,7 +23,7 @@ struct placement {
 	/* blocks in which the record is linked */
 	auto_sbitmap		inside;
 	bool			has_loops;
-	/* control can come back into the function from below: catch, setjmp */
+	/* control can come back into the function from a callee: catch, setjmp */
 	bool			has_receivers;
 
 	placement(struct function *fn);
@@ -37,9 +37,9 @@ bool place_is_second_return(gimple *stmt);
 
 /* tail.c: which tail calls stay jumps, those to... */
 enum tail_calls {
-	TAIL_ALL,	/* whatever GCC made one */
-	TAIL_PROGRAM,	/* what the system does not declare */
-	TAIL_MODULE,	/* what is known to be in this module; pointers */
+	TAIL_ALL,	/* all that GCC makes */
+	TAIL_PROGRAM,	/* calls of functions that no system header declares */
+	TAIL_MODULE,	/* calls of functions in this module, and through pointers */
 };
 
 bool tail_choose(const char *name);
@@ -80,7 +80,7 @@ gimple_seq record_unlink(const struct record *r);
 gimple_seq record_relink(const struct record *r);
 void record_register_roots(const char *plugin_name);
 
-/* asm.c: what arch/ needs to build an asm about a record */
+/* asm.c: builds asm statements for arch/ */
 typedef vec<tree, va_gc> asm_operand_list;
 
 tree asm_field(const struct record *r, size_t off_bytes);

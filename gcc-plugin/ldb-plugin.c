@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This is ldb-gcc-N.so, loaded by ldb.so (loader.c): it makes GCC put a struct ldb_frame
+ * ldb-gcc-N.so, which ldb.so (loader.c) loads, makes GCC put a struct ldb_frame
  * (libldb/include/ldb/abi.h) in the stack frame of every function that calls something or loops.
  *
  * This file reads the options and registers everything with GCC.  The order in
@@ -19,7 +19,7 @@
 /* GCC's licence check does not cover emitted code: see COPYING. */
 __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
 
-/* These are -fplugin-arg-ldb-disable and -verbose; select.c and tail.c have the others. */
+/* The options -fplugin-arg-ldb-disable and -verbose; select.c and tail.c have the others. */
 static bool is_disabled, is_verbose;
 
 static const char known_options[] =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This is ldb.so, which finds the plugin for the GCC that has loaded it.
+ * ldb.so finds the plugin for the GCC that has loaded it.
  *
  * A plugin works only in the version of GCC that it was compiled for.  This file uses no symbol of
  * GCC, so every version can load it.  From its own folder it loads ldb-gcc-12.so, ldb-gcc-13.so or
@@ -31,17 +31,14 @@ typedef int init_fn(struct plugin_name_args *args, struct plugin_gcc_version *gc
 __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
 __attribute__((visibility("default"))) init_fn plugin_init;
 
-/*
- * This is GCC's own way to report that the compilation fails: one line, and nothing is added to
- * it.
- */
+/* Fails the compilation with one line, to which GCC adds nothing. */
 static int fail(const char *format, ...)
 {
 	void (*error)(const char *, ...);
 	char text[1024];
 	va_list ap;
 
-	/* This comes first, because the text of dlerror() is valid until the next call. */
+	/* The text of dlerror() is valid only until the next call, so it is formatted first. */
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);

@@ -23,12 +23,12 @@
  * - A path that has left the region cannot come back into it, for the same
  *   reason.  So every path unlinks once; twice would do no harm, since it
  *   stores the same value again.
- * - Tail calls, those that tail.c leaves, do not need the record: it is unlinked
+ * - Tail calls (those that tail.c does not change) do not need the record: it is unlinked
  *   before them.  Nor do builtins that never return (abort, the sanitizers' reports).
  * - A block outside the region whose last call never returns gets a link of its
  *   own: such cold ends (assert, throw) must not move the entry to the top.
- * - A function that is too irregular for this (setjmp, nonlocal labels, edges that cannot be
- *   split) gets the plain form: link at the top, unlink at the returns.
+ * - In a function with setjmp, nonlocal labels, or edges that cannot be split, the record is placed
+ * simply: link at the top, unlink at the returns.
  */
 #include "instrument.h"
 
@@ -67,7 +67,7 @@ static bool is_switch(gimple *stmt)
 	return false;
 }
 
-/* After such a statement control may have come back from any depth. */
+/* Can control come back after the statement from any depth of calls? */
 bool place_is_second_return(gimple *stmt)
 {
 	if (!is_gimple_call(stmt))
@@ -145,7 +145,7 @@ static bool has_nonlocal_label(basic_block bb)
 	return label && DECL_NONLOCAL(gimple_label_label(label));
 }
 
-/* Can control arrive in the middle of the function?  That is possible not only by catch. */
+/* Can control enter in the middle of the function, by catch or otherwise? */
 static bool has_second_entry(struct function *fn)
 {
 	gimple_stmt_iterator gsi;
@@ -161,7 +161,7 @@ static bool has_second_entry(struct function *fn)
 	return false;
 }
 
-/* No statement can be put on such an edge. */
+/* Is it an edge on which no statement can be inserted? */
 static bool is_odd(edge e)
 {
 	return e->flags & (EDGE_ABNORMAL | EDGE_EH);
@@ -298,10 +298,7 @@ static bool is_real_call(gimple *stmt)
 	return !decl || !is_inexpensive_builtin(decl);
 }
 
-/*
- * Is there a call between the link and an unlink, so that nothing stays in a register that the
- * function need not save?
- */
+/* Is there a call between the link and an unlink?  Then a value in a register must be saved. */
 bool place_has_calls(struct function *fn, const struct placement *p)
 {
 	gimple_stmt_iterator gsi;

@@ -2,14 +2,14 @@
 /*
  * Builds the record, and the statements that link and unlink it.
  *
- * The instructions are in arch/; what the compiler has to know about them is here.
+ * The instructions are in arch/.
  *
- * Invariant: a record is a volatile local and never clobbered, so its stack
- * slot is not shared with anything from the link on.
+ * Invariant: a record is a volatile local variable and is never clobbered, so that its stack slot
+ * is not shared with other variables.
  */
 #include "arch/arch.h"
 
-/* This is a GC root: it is built with the first function, so that no PCH can contain it. */
+/* A GC root.  The type is built for the first function, so that no PCH can contain it. */
 static GTY(()) tree record_type;
 
 static const struct ggc_root_tab roots[] = {
@@ -58,7 +58,7 @@ void record_build(struct function *fn, enum record_kind kind, struct record *r)
 	r->prev = kind == RECORD_KEPT ? make_ssa_name(long_unsigned_type_node) : NULL_TREE;
 }
 
-/* MAIN is the link whose prev the unlinks store; the others are on paths that never return. */
+/* MAIN: the unlinks store the prev of this link.  Other links are on paths that never return. */
 gimple_seq record_link(const struct record *r, bool main)
 {
 	tree fn = builtin_decl_explicit(BUILT_IN_RETURN_ADDRESS);

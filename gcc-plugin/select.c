@@ -15,7 +15,7 @@
 #include <fnmatch.h>
 #include "instrument.h"
 
-/* No source can contain this name: it marks what select_mark_resolvers() found. */
+/* An attribute that select_mark_resolvers() adds; no source can contain its name. */
 static const char resolver_mark[] = "ldb resolver";
 
 struct glob_list {
@@ -158,8 +158,8 @@ static bool is_resolver(cgraph_node *node)
 
 /*
  * Resolvers run while the program is being relocated: the block's offset may not
- * be known yet, and some C libraries set the thread register only later.  The
- * same goes for what they call.
+ * be known yet, and some C libraries set the thread register only later.  The same applies to the
+ * functions that they call.
  */
 void select_mark_resolvers(void)
 {
@@ -229,8 +229,9 @@ static const char *impossible(struct function *fn)
 }
 
 /*
- * Functions with loops are exempt because they can take long whatever their size.  So are
- * functions into which control comes back from below (catch, setjmp): they repair the chain.
+ * Functions with loops are exempt, because they can take long whatever their size.  Functions into
+ * which control comes back from a callee (catch, setjmp) are exempt, too, because they repair the
+ * chain.
  */
 bool select_is_big_enough(struct function *fn)
 {

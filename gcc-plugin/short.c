@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Decides what takes too little time for a record.
+ * Decides which statements and functions take too little time for a record.
  *
  * A statement is short unless it may take a noticeable time: a call of an unknown function, a
  * copy without a bound.  A function is proved short if it has no cycle, all its statements are
@@ -11,7 +11,8 @@
  *	int get(key)		{ return table[slot(key)]; }	needs no record
  *
  * GCC compiles callees before their callers where it can, so a list of the functions that were
- * proved so far is enough.  A callee that comes later, recursion included, is not on it.
+ * proved so far is enough.  A callee that is compiled later, and the function itself, are not in
+ * the list.
  *
  * Invariant: a proof counts only if the call certainly runs that body.  A function that another
  * module may replace (-fPIC, weak), that is noipa, or that is reached through a pointer or an
@@ -22,10 +23,10 @@
 
 /* Copying a larger object takes noticeable time. */
 static const int big_copy_bytes = 4096;
-/* Up to this GCC copies and clears without a call, whatever -mtune says. */
+/* Up to this size GCC copies and clears without a call, with any -mtune. */
 static const int inline_copy_bytes = 64;
 
-/* The unit is GCC's estimate of time, about instructions: this is well below 0.1 us. */
+/* In units of GCC's estimate of time, which are about instructions: well below 0.1 us. */
 static const int short_path_insns = 200;
 
 /* A call of libm may cost this much, in the same unit. */
@@ -117,7 +118,10 @@ static bool is_inline_builtin(gcall *call, tree decl)
 	if (DECL_BUILT_IN_CLASS(decl) != BUILT_IN_NORMAL)
 		return false;
 	code = DECL_FUNCTION_CODE(decl);
-	/* These calls are not the program's: the placement must be as without the sanitizer. */
+	/*
+	 * Calls that the sanitizer adds are ignored, so that the placement is the same as without
+	 * it.
+	 */
 	if (code > BEGIN_SANITIZER_BUILTINS && code < END_SANITIZER_BUILTINS)
 		return true;
 	if (startswith(name, "__atomic_") || startswith(name, "__sync_")) {
@@ -208,8 +212,9 @@ static int block_cost(basic_block bb)
 }
 
 /*
- * A block whose last call does not return is no path back to the caller, and has a record of its
- * own (place.c).  But an exception must pass through callers whose records repair the chain.
+ * Does the block end with a call that never returns, and not with an exception?  Such a block does
+ * not return to the caller, and has a record of its own (place.c).  An exception, however, must
+ * pass through callers whose records repair the chain.
  */
 static bool is_quiet_end(basic_block bb)
 {

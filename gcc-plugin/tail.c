@@ -3,8 +3,8 @@
  * Decides which tail calls stay jumps.
  *
  * A function that jumps to its last callee has no frame while the callee runs, and so no
- * record.  If the callee has a record of its own, only a caller is missing in the chain.
- * If it has none, its time is attributed to a function that called neither of them:
+ * record.  If the callee has a record, only its caller is missing in the chain.  If the callee has
+ * none, its time is attributed to a function that called neither of them:
  *
  *	void do_sync(int fd)		the chain in fdatasync()
  *	{
@@ -17,12 +17,12 @@
  *		...
  *	}
  *
- * Invariant: if functions of a program jump to each other in a circle, the stack does not grow.
- * C does not promise that, but GCC does it at -O2, and interpreters and generated code rely
- * on it.  So calls of functions that may jump back stay jumps: those of this module, those that
- * are reached through a pointer, and, by default, those of other files of the program, which
- * look like functions of a library.  A function that the system declares is in a
- * library that knows nothing of this program, and does not jump back.
+ * Invariant: if functions of a program jump to each other in a circle, the stack does not grow.  C
+ * does not guarantee this, but GCC does so at -O2, and interpreters and generated code rely on it.
+ * So calls of functions that may jump back stay jumps: those of this module, those through a
+ * pointer, and, by default, those of other files of the program, which cannot be distinguished from
+ * functions of a library.  A function that a system header declares is in a library that does not
+ * know the program, and does not jump back.
  */
 #include "instrument.h"
 
@@ -49,7 +49,10 @@ bool tail_choose(const char *name)
 	return false;
 }
 
-/* In a header, or by GCC itself: operator delete, or what it makes of printf(). */
+/*
+ * Is the function declared in a system header, or by GCC itself, such as operator delete, or puts()
+ * that GCC makes of printf()?
+ */
 static bool is_declared_by_system(tree decl)
 {
 	return fndecl_built_in_p(decl) || DECL_SOURCE_LOCATION(decl) == BUILTINS_LOCATION ||
@@ -73,7 +76,7 @@ static bool must_return(gcall *call)
 	return may_be_elsewhere(callee) && (jumps == TAIL_MODULE || is_declared_by_system(callee));
 }
 
-/* always: a function that must have a record must not lose it before its callees have ended. */
+/* always: no call stays a jump, because the record must be linked until the callees have ended. */
 void tail_make_calls(struct function *fn, bool always)
 {
 	gimple_stmt_iterator gsi;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * These functions are what the plugin needs for a CPU.  One file of this folder is compiled,
- * <cpu>.c; nothing outside of it knows instructions, registers or the assembler's dialects
- * (tests/lint/arch.t).  A new CPU needs a file with these functions.
+ * The functions that the plugin needs for each CPU.  Instructions, registers and the dialects of
+ * the assembler are only in this folder (tests/lint/arch.t), of which one file is compiled,
+ * <cpu>.c.  A new CPU needs a file with these functions.
  *
  * All of them have to follow the order of stores in ldb/abi.h.  x86 makes stores visible in the
  * order in which they are written; a CPU that does not needs a release store for top when a
@@ -18,10 +18,10 @@
 const char *arch_unsupported(void);
 
 /*
- * Is each instruction of an asm known to continue with the next one?  Labels, directives,
- * macros, comments and alternatives of dialects are not understood, and neither is anything that
- * waits, jumps, repeats or enters the kernel.  Fences and clocks are excluded, too: a function's
- * record must be linked before it takes a stamp of its own.
+ * Is each instruction of an asm known to continue with the next one?  False for texts with labels,
+ * directives, macros, comments or alternatives of dialects, and for instructions that wait, jump,
+ * repeat or enter the kernel.  Fences and reading a clock are excluded, too: a function's record
+ * must be linked before the function reads the clock.
  */
 bool arch_is_straight_text(const char *text);
 
@@ -33,12 +33,15 @@ gasm *arch_link(const struct record *r, tree ret, bool keep);
 gasm *arch_link_far(const struct record *r, tree ret);
 gasm *arch_unlink(const struct record *r);
 gasm *arch_relink(const struct record *r);
-/* Can LINK_FUNCTION be called as arch_link_far() does: registers, distance? */
+/*
+ * Can LINK_FUNCTION be called as arch_link_far() does?  Its registers must be free, and it must be
+ * in reach.
+ */
 bool arch_can_link_far(void);
 /* Runs after register allocation and corrects the far links of a function without calls. */
 void arch_mend_far(void);
 
-/* A function in the assembler's text is put between these two. */
+/* These begin and end the text of a function. */
 void arch_emit_begin(FILE *f);
 void arch_emit_end(FILE *f);
 /* These write the bodies of __ldb_thread_addr and LINK_FUNCTION... */

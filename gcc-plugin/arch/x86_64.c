@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This file has the x86-64 instructions that link and unlink a record, and the functions that
- * each object carries.
+ * The x86-64 instructions that link and unlink a record, and the functions that each object
+ * contains.
  *
- * Linking is one asm, because the order of the stores is the contract with the reader:
+ * A link is one asm statement, because the order of its stores is the contract with the reader:
  * generation, record, top.  A shared object loads the thread's offset in each asm: a GIMPLE
  * variable would occupy a callee-saved register throughout the function.
  *
- * Bytes cost as much as instructions: where a CPU shares its front end between two threads,
- * fetching them limits a storm of calls.  So the addresses of the block and of the record are
- * computed once, and later instructions have short addresses.
+ * The size of instructions costs as much as their number: if two threads share the front end of a
+ * CPU, fetching code limits the speed of frequent calls.  So the addresses of the block and of the
+ * record are computed once, and later instructions have short addresses.
  *
  * Plain stores are enough: x86 makes them visible in the order in which they are made.
  */
@@ -48,7 +48,9 @@
 	INSN("leaq\t%1, %%r10",		"lea\tr10, %1") NEXT			\
 	before INSN("call\t" LINK_FUNCTION, "call\t" LINK_FUNCTION) after
 
-/* %0 is what to store, %1 the thread: with one store, the prefix costs nothing. */
+/*
+ * %0 is the value to store, %1 the thread.  With a single store, the segment prefix costs nothing.
+ */
 #define SET_TOP(att_top, intel_top)						\
 	INSN("movq\t%0, " att_top,	"mov\t" QWORD intel_top ", %0")
 
@@ -74,7 +76,7 @@
 			     "lea\t%1, __ldb_thread@tpoff[%1]") NEXT
 #define EXE_TOP		"%%fs:__ldb_thread@tpoff", "fs:__ldb_thread@tpoff"
 
-/* The macro's arguments come in pairs, so they are expanded first. */
+/* Expands the arguments first, because each macro in them makes several arguments. */
 #define EXPAND(macro, ...)	macro(__VA_ARGS__)
 
 /* The second link leaves prev in a register, %4, for the second unlink. */
@@ -99,7 +101,7 @@ static const struct asm_texts exe_texts = {
 };
 
 static const char link_far[] = LINK_FAR_ASM("", "");
-/* This is for functions that use the stack below the stack pointer. */
+/* For functions that use the stack below the stack pointer. */
 static const char link_far_leaf[] = LINK_FAR_ASM(
 	INSN("leaq\t-128(%%rsp), %%rsp", "lea\trsp, [rsp-128]") NEXT,
 	NEXT INSN("leaq\t128(%%rsp), %%rsp", "lea\trsp, [rsp+128]"));
@@ -192,8 +194,9 @@ bool arch_can_link_far(void)
 
 /*
  * A function without calls has its variables below the stack pointer, where a call stores its
- * return address.  Far links are for functions that call; but GCC may have removed the calls
- * since.  A signal handler that unwinds the stack is then wrong during three instructions.
+ * return address.  Far links are for functions with calls, but GCC may have removed these calls
+ * later.  A signal handler that unwinds the stack during the three instructions used then gets a
+ * wrong stack.
  */
 void arch_mend_far(void)
 {
@@ -216,7 +219,7 @@ const char *arch_unsupported(void)
 	return NULL;
 }
 
-/* An asm that consists of these is still straight code. */
+/* Does control continue with the next instruction after one of this name? */
 static bool is_straight_insn(const char *name, size_t len)
 {
 	/* A star stands for anything that follows: an operand size or a condition. */
@@ -262,7 +265,7 @@ void arch_emit_begin(FILE *f)
 {
 	if (ASSEMBLER_DIALECT == ASM_INTEL)
 		fprintf(f, "\t.att_syntax prefix\n");
-	/* All but LINK_FUNCTION are called through pointers. */
+	/* The functions other than LINK_FUNCTION are called through pointers, and need endbr. */
 	if (flag_cf_protection & CF_BRANCH)
 		fprintf(f, "\tendbr64\n");
 }
