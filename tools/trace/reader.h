@@ -11,7 +11,8 @@
  *		for (size_t i = 0; i < rows.nr; i++)
  *			... rows.func[i] ...
  *	cursor_close(c);
- * 	if (reader_is_damaged(r)) all damage is known only after reading ...
+ *	if (reader_is_damaged(r))	all damage is known only after reading
+ *		...
  *	reader_close(r);
  *
  * A file of any content is safe to read.  Damaged blocks are left out and

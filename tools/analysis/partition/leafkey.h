@@ -13,7 +13,7 @@
  *	struct leafkeys keys = { 0 };
  *
  *	leafkeys_add(&keys, a, &map_a) || leafkeys_add(&keys, b, &map_b);
- * 	keys.leaves[map_b.leaves[n]] the joint leaf of leaf n of b
+ *	keys.leaves[map_b.leaves[n]]	the joint leaf of leaf n of b
  */
 #ifndef PARTITION_LEAFKEY_H
 #define PARTITION_LEAFKEY_H

@@ -14,9 +14,11 @@
  *	GLOB*F			time inside functions of that name, times F: their self time and
  *				that of what they call, sleeps and I/O included; waits for
  *				locks and queues in them are computed by the simulation
- * 	self:GLOB*F  only their self time lock:NAME*F  time with the lock held lock:NAME=sharded(N)
- * 	N locks instead of one, each acquisition takes one of them no-preempt  no thread is
- * 	preempted cpus+N  a thread that waits for a CPU may take one of N new ones
+ *	self:GLOB*F		only their self time
+ *	lock:NAME*F		time with the lock held
+ *	lock:NAME=sharded(N)	N locks instead of one, each acquisition takes one of them
+ *	no-preempt		no thread is preempted
+ *	cpus+N			a thread that waits for a CPU may take one of N new ones
  *
  * Which of several waiters gets a lock depends on its implementation and on chance, so everything
  * is replayed with several policies, and the predictions of those that pass the check are a range:
