@@ -2,14 +2,14 @@
 /*
  * Records system calls of watched threads.  A call in which a thread sleeps is recorded when the
  * thread leaves its CPU, which costs other programs nothing.  With LDB_GROUP_CALL_ALL, calls that
- * last long enough are recorded as well, by the tracepoints of all calls, and these make the calls
- * of every program slower.
+ * last long enough are recorded as well, by the tracepoints of all calls, which make the calls of
+ * every program slower.
  *
  * The module finds out what a descriptor is while the call is in progress.  It takes no lock and no
  * reference, because the scheduler allows neither.  Preemption is off, so files, inodes and names
  * are not freed meanwhile: RCU waits for that.  The data behind a socket has no such protection.
- * It is copied with care and used only if the descriptor is still the same file afterwards: then it
- * was that file all the time.
+ * It is copied without faulting, and used only if the descriptor still refers to the same file
+ * afterwards: then the file existed all the time.
  */
 #include <linux/compat.h>
 #include <linux/fdtable.h>
@@ -50,7 +50,7 @@ static void copy_text(struct descriptor *d, const void *from)
 	memset(d->name.text + n, 0, NAME_BYTES - n);
 }
 
-/* A server's end of the connection has its own path; a client's peer has one. */
+/* The path of a connection belongs to the server's socket: this socket, or that of its peer. */
 static void name_unix(struct descriptor *d, struct sock *sk)
 {
 	struct unix_sock *u = (struct unix_sock *)sk;
@@ -186,7 +186,7 @@ static void emit_fault_sleep(struct ldb_thread *t, u64 at)
 		ldb_ring_quarter(sc);
 }
 
-/* current has just left its CPU to sleep, at that time. */
+/* Called when current leaves its CPU to sleep, at that time. */
 noinline void ldb_call_sleeps(struct ldb_thread *t, u64 at)
 {
 	if (syscall_get_nr(current, task_pt_regs(current)) >= 0)

@@ -3,13 +3,14 @@
  * Reads the whole chain of frame records of a thread that leaves its CPU, or is interrupted by its
  * timer, if the recorder asks for that (LDB_IOC_CHAINS).
  *
- * The thread stands still, and it is current.  A frame entered before the last reading was emitted
- * then, so each reading ends at the first of those.  Readings may take a part of a thread's time, a
- * little of which it can save; so a thread that switches all the time is not read at each switch.
+ * The thread is current, and not running its own code.  Frames that were entered before the last
+ * reading have been emitted, so each reading ends at the first of these.  Readings may take a
+ * limited part of a thread's time, of which unused time can be saved up to a limit; so a thread
+ * that switches very often is not read at each switch.
  *
- * The counter of a block may be one ahead of its chain, while a function is being entered.  The
- * program may have anything in its memory: what does not look like a chain, or is longer than can
- * be read with interrupts off, or is not there, does not count.
+ * While a function is being entered, the counter of a block may be one ahead of its chain.  The
+ * program's memory may have any contents: a reading is discarded if the memory is not a valid
+ * chain, if it is not mapped, or if the chain is longer than can be read with interrupts off.
  */
 #include <linux/math64.h>
 #include <linux/sched/clock.h>
@@ -17,15 +18,15 @@
 #include "event.h"
 #include "stamp.h"
 
-#define SAVED_NS	1000000		/* of a thread's time, so much at most that readings did not use */
-#define ALL_AFTER_NS	NSEC_PER_SEC	/* all is emitted again then: records may have been lost */
+#define SAVED_NS	1000000		/* time that can be saved for later readings */
+#define ALL_AFTER_NS	NSEC_PER_SEC	/* all are emitted again: some may have been lost */
 #define FRAMES_MAX	256		/* that were entered since the last reading */
 
 struct reading {
 	struct ldb_thread *t;
 	struct ldb_session_cpu *sc;
 	u64	now;
-	bool	all;			/* also what was emitted before */
+	bool	all;			/* also frames that were emitted before */
 	int	nr_left;		/* frames that may still be read */
 	u64	addr;			/* of the frame */
 	struct ldb_user_frame frame;	/* where the walk is */
@@ -47,7 +48,7 @@ fault:
 	return false;
 }
 
-/* A frame's generation is not greater than that of the one that it called. */
+/* Reads a frame; its generation must not be greater than at_most, that of its callee. */
 static bool read_frame(u64 addr, u64 at_most, struct ldb_user_frame *to)
 {
 	const struct ldb_user_frame __user *from = (void __user *)addr;
@@ -66,7 +67,10 @@ fault:
 	return false;
 }
 
-/* The event that follows finds out whether a quarter of the ring was written. */
+/*
+ * Emits a record of a reading; the event that follows it checks whether a quarter of the ring is
+ * full.
+ */
 static void emit(const struct reading *r, u32 flags, u32 block)
 {
 	struct ldb_session_cpu *sc = r->sc;
@@ -85,7 +89,10 @@ static void emit_mark(struct reading *r, u32 flags)
 	emit(r, flags, 0);
 }
 
-/* Emits what is new in a chain, from its innermost frame.  Returns false if it does not end well. */
+/*
+ * Emits the new frames of a chain, from its innermost one.  Returns false if the chain is not
+ * valid.
+ */
 static bool walk(struct reading *r, u64 emitted, u32 block)
 {
 	while (r->frame.gen > emitted) {
@@ -115,12 +122,12 @@ static bool read_chain_of(struct reading *r, u32 n, u64 addr, struct ldb_frame_s
 	if (block.top && !read_frame(block.top, block.gen, &r->frame))
 		return false;
 	top = r->frame.gen;
-	/* On one stack, the innermost is that at the lowest address. */
+	/* The innermost frame is the one at the lowest address of the stack. */
 	if (block.top && (!innermost->top || block.top < innermost->top))
 		*innermost = (struct ldb_frame_seen){ (top & ~0xffffULL) | n, block.top, r->frame.pc };
 	if ((r->all || top != *seen_top) && !walk(r, r->all ? 0 : *seen, n))
 		return false;
-	/* Nothing was called yet, or the counter may be one ahead. */
+	/* The counter may be one ahead of the chain; 0 if no function was called yet. */
 	*seen = block.gen < LDB_GEN_ONE ? 0 : top == block.gen ? top : block.gen - LDB_GEN_ONE;
 	*seen_top = top;
 	return true;
@@ -140,8 +147,8 @@ static bool read_blocks(struct reading *r, u32 nr, struct ldb_frame_seen *innerm
 }
 
 /*
- * What was in the ring at the last pass of the recorder but one has been read since.  Half of it
- * may be filled with readings, and three quarters with those of threads that leave.
+ * Has the ring room for a reading?  Everything that was in it at the recorder's last pass but one
+ * has been read since.  Samples may fill half of the ring, and readings at switches three quarters.
  */
 static bool has_room(struct ldb_session_cpu *sc, bool leaves)
 {
@@ -156,7 +163,10 @@ static bool has_room(struct ldb_session_cpu *sc, bool leaves)
 	return head - sc->read < ldb_quarter(sc) * (leaves ? 3 : 2);
 }
 
-/* Samples have their own account: they must not be why a wait is not read. */
+/*
+ * Accounts for the time of a reading.  Samples have a separate account, so that they cannot prevent
+ * the reading of a wait.
+ */
 static void pay(struct reading *r, bool leaves)
 {
 	const struct ldb_chain_config *c = &r->t->s->chains;
@@ -176,7 +186,10 @@ static void pay(struct reading *r, bool leaves)
 		*paid = r->now + READ_ONCE(c->tick);
 }
 
-/* t is current's.  Returns false if there is nothing to read, or it cannot be read, or not yet. */
+/*
+ * Reads the chains of t, the thread of current.  Returns false if there is nothing to read, if it
+ * cannot be read, or if readings have used up their time.
+ */
 static bool read_chains(struct reading *r, bool leaves, struct ldb_frame_seen *innermost)
 {
 	struct ldb_thread *t = r->t;
@@ -188,7 +201,7 @@ static bool read_chains(struct reading *r, bool leaves, struct ldb_frame_seen *i
 		return false;
 	if (r->now < (leaves ? t->chain.paid : t->chain.samples_paid) || !has_room(r->sc, leaves))
 		return false;
-	/* All of it fits into a quarter of the ring, which has_room() has left. */
+	/* The frames fit into a quarter of the ring, which has_room() guarantees. */
 	r->nr_left = min_t(u32, FRAMES_MAX, ldb_quarter(r->sc) / 4);
 	r->all = r->now >= t->chain.next_all;
 	if (r->all) {
@@ -200,13 +213,16 @@ static bool read_chains(struct reading *r, bool leaves, struct ldb_frame_seen *i
 	if (ok)
 		return true;
 	local_inc(&r->sc->unreadable);
-	/* Too much was called, and will have been for a while: the ring is not for that alone. */
+	/*
+	 * There are too many frames, which probably stays so for a while; the next reading is
+	 * delayed.
+	 */
 	if (r->nr_left < 0)
 		*(leaves ? &t->chain.paid : &t->chain.samples_paid) = r->now + READ_ONCE(s->chains.all_after);
 	return false;
 }
 
-/* Interrupts are off. */
+/* Called with interrupts off. */
 bool ldb_chain_leaves(struct ldb_thread *t, struct ldb_session_cpu *sc, u64 now,
 		      struct ldb_frame_seen *innermost)
 {
@@ -215,7 +231,7 @@ bool ldb_chain_leaves(struct ldb_thread *t, struct ldb_session_cpu *sc, u64 now,
 	return read_chains(&r, true, innermost);
 }
 
-/* The timer has interrupted t, which goes on. */
+/* Called when the timer has interrupted t, which then continues. */
 void ldb_chain_at_tick(struct ldb_thread *t)
 {
 	struct ldb_frame_seen innermost = {};
@@ -252,7 +268,7 @@ static void configure(struct ldb_session *s, const struct ldb_chains *c)
 	WRITE_ONCE(to->saved, ticks(s, SAVED_NS));
 	WRITE_ONCE(to->all_after, ticks(s, ALL_AFTER_NS));
 	ldb_order_blocks_publish(&to->nr_blocks, c->nr_blocks);
-	/* The usual probe reads no chain. */
+	/* The fast probe of a switch does not read chains. */
 	WRITE_ONCE(s->fast, !c->nr_blocks && s->clock == LDB_CLOCK_TSC && s->events & LDB_GROUP_SCHED);
 }
 

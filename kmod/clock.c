@@ -23,7 +23,7 @@ u64 ldb_clock_hz(u32 clock)
 	return clock == LDB_CLOCK_TSC ? ldb_cpu_stamp_hz() : NSEC_PER_SEC;
 }
 
-/* Takes the best of some tries: the host, or the firmware, may interrupt one. */
+/* Uses the best of several measurements, because the host or the firmware may interrupt one. */
 void ldb_clock_measure(u32 clock, struct ldb_clock_sample *best)
 {
 	struct ldb_clock_sample now;

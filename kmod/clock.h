@@ -6,10 +6,10 @@
 #include "arch/cpu.h"
 
 /*
- * This is ktime_get() and not its NMI-safe variant, which may step back: it waits for an update
- * of the clock to end, as the vDSO's reader does, so that kernel and user stamps are in order.
- * The kernel wakes nobody inside such an update (that is why its notifiers there defer to
- * irq_work), and no probe runs in an NMI.
+ * Uses ktime_get() and not its NMI-safe variant, which may step back.  ktime_get() waits for the
+ * end of an update of the clock, as the vDSO does, so that stamps of the kernel and of programs are
+ * in order.  The kernel wakes nobody inside such an update (that is why its notifiers there defer
+ * to irq_work), and no probe runs in an NMI.
  */
 static __always_inline u64 ldb_clock_now(u32 clock)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hides what differs between kernels, from 6.1 on.  The only conditionals on the kernel's
- * version are here, and the versions that are refused.
+ * Handles differences between kernels, from 6.1 on.  All conditionals on the kernel's version are
+ * here.
  *
- * What a newer kernel changes in a tracepoint's locking does not show at build time:  so kernels
- * with which the tests were not run are refused, unless the user asks for them.
+ * Changes of a newer kernel in the locking of a tracepoint do not show at build time, so kernels
+ * with which the tests were not run are refused, unless the user requests them.
  */
 #ifndef LDB_COMPAT_H
 #define LDB_COMPAT_H
@@ -22,7 +22,10 @@
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0) && !defined(LDB_UNTESTED_KERNEL)
 #error "ldb was not tested with Linux 6.13 and later: make modules LDB_UNTESTED=1 builds it"
 #endif
-/* On a thread's birth the probe allocates memory and takes locks, which sleep there. */
+/*
+ * When a thread is created, the probe allocates memory and takes locks, which may sleep on
+ * PREEMPT_RT.
+ */
 #ifdef CONFIG_PREEMPT_RT
 #error "ldb does not work on real-time kernels (PREEMPT_RT)"
 #endif
@@ -80,7 +83,7 @@ static inline void ldb_vm_flags_mod(struct vm_area_struct *vma, unsigned long se
 #define LDB_HAVE_PAGE_FAULTS	0
 #endif
 
-/* The tracepoints of block devices are there if there are any. */
+/* A kernel with block devices has their tracepoints. */
 #define LDB_HAVE_DISKS	IS_ENABLED(CONFIG_BLOCK)
 
 /* cpu_is_isolated() exists from 6.3 on, and knows of cpusets too from 6.8 on. */
@@ -97,14 +100,14 @@ static inline bool ldb_cpu_is_isolated(int cpu)
 }
 #endif
 
-/* Threads that are in no call of their program, though they may be of its group. */
+/* Threads of the kernel in the program's thread group, which make no system calls. */
 #ifdef PF_USER_WORKER
 #define LDB_PF_NO_USER		(PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)
 #else
 #define LDB_PF_NO_USER		(PF_KTHREAD | PF_IO_WORKER)
 #endif
 
-/* It counts as on its CPU until finish_task(), also while its switch out is still under way. */
+/* True also during the thread's switch out, until finish_task(). */
 static inline bool ldb_on_cpu(const struct task_struct *p)
 {
 #ifdef CONFIG_SMP

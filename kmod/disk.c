@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * These are the probes of block_bio_queue, block_rq_complete and block_bio_complete: what block
- * devices do for watched threads, and for threads of the kernel, which write what a thread waits
- * for that calls fsync().
+ * The probes of block_bio_queue, block_rq_complete and block_bio_complete record requests to block
+ * devices by watched threads, and by threads of the kernel, which write for threads that call
+ * fsync().
  *
- * Who asked for it is known where it is given to the device's queue, and how long it took where it
- * is done, in an interrupt: between the two it has an entry in a table of the session.  The block
- * layer does not end what it was not given, so the end of a bio finds its whole entry; and the
- * exchanges, which are full barriers, separate one use of an entry from the next.
+ * The thread is known when a bio is inserted into the device's queue, and the duration when it is
+ * completed, in an interrupt.  Between the two the bio has an entry in a table of the session.  The
+ * block layer completes only bios that were inserted, so the end of a bio finds a complete entry;
+ * and the exchanges, which are full barriers, separate one use of an entry from the next.
  */
 #include <linux/blk-mq.h>
 #include <linux/bio.h>
@@ -18,7 +18,7 @@
 
 #define FLIGHT_PROBES	8
 #define FLIGHT_BUSY	((void *)1)
-#define FLIGHT_OLD_S	60	/* its end was missed */
+#define FLIGHT_OLD_S	60	/* older entries: the end was missed */
 
 static struct ldb_flight *flight_at(struct ldb_session *s, const struct bio *bio, u32 n)
 {
@@ -30,7 +30,7 @@ static bool is_old(const struct ldb_session *s, struct ldb_flight *f, u64 now)
 	return now - READ_ONCE(f->begin) > FLIGHT_OLD_S * ldb_clock_hz(s->clock);
 }
 
-/* What finds no room is lost, and counted. */
+/* Finds a free entry.  If there is none, the bio is not recorded, but counted as lost. */
 static struct ldb_flight *take_flight(struct ldb_session *s, struct bio *bio, u64 now)
 {
 	u32 n;
@@ -62,7 +62,7 @@ static u32 op_of(const struct bio *bio)
 	}
 }
 
-/* t is NULL if a thread of the kernel asks for it. */
+/* Records the start of a bio; t is NULL for a thread of the kernel. */
 static void begins(struct ldb_session *s, const struct ldb_thread *t, struct bio *bio)
 {
 	u64 now = ldb_clock_now(s->clock);
@@ -95,7 +95,7 @@ void ldb_probe_bio_queue(void *unused, struct bio *bio)
 {
 	struct ldb_thread *t;
 
-	/* In an interrupt it is not the thread's own. */
+	/* In an interrupt, the bio does not belong to the interrupted thread. */
 	if (!in_task())
 		return;
 	preempt_disable_notrace();
@@ -142,7 +142,7 @@ static void ends_in(struct ldb_session *s, const struct bio *bio, bool failed)
 	}
 }
 
-/* Preemption is off. */
+/* Called with preemption off. */
 static void ends_in_all(const struct bio *bio, bool failed)
 {
 	struct ldb_session *s;
@@ -154,7 +154,7 @@ static void ends_in_all(const struct bio *bio, bool failed)
 	rcu_read_unlock();
 }
 
-/* Of a device that has requests the kernel tells the end of a request, and not that of its parts. */
+/* For devices with requests the kernel reports the end of a request, and not those of its bios. */
 void ldb_probe_rq_complete(void *unused, struct request *rq, blk_status_t error,
 			   unsigned int nr_bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The probes share this file: the tid of a task in a session, and the threads that wait for a
- * CPU.
+ * Functions for several probes: the tid of a task in a session, and counts of threads that wait for
+ * a CPU.
  */
 #ifndef LDB_EVENT_H
 #define LDB_EVENT_H
@@ -11,10 +11,7 @@
 #include "ldb_internal.h"
 #include "ring.h"
 
-/*
- * A tid, and what it adds to the event's flags.  They fit into two registers, or one, and are
- * never in memory.
- */
+/* A tid, with flags for the event.  Both are passed in registers. */
 struct ldb_who {
 	u32	tid, flags;
 };
@@ -27,8 +24,8 @@ void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, co
 		    u64 now);
 
 /*
- * Returns the tid of p as the session may know it.  t is its thread or NULL; bit is among the
- * flags if the session observes it.
+ * Returns the tid of p, or 0 if it is hidden from the session.  t is the watched thread or NULL;
+ * bit is set in the flags if p is watched.
  */
 static __always_inline struct ldb_who ldb_name(struct ldb_session_cpu *sc, struct ldb_session *s,
 					       struct task_struct *p, const struct ldb_thread *t,
@@ -40,8 +37,8 @@ static __always_inline struct ldb_who ldb_name(struct ldb_session_cpu *sc, struc
 }
 
 /*
- * These enclose accesses to user memory that must not fault pages in.  With preemption counted,
- * the probes cannot fault pages in anyway; but access_ok() of some debug kernels insists on it in
+ * These enclose accesses to user memory that must not fault pages in.  If preemption is counted,
+ * the probes cannot fault pages in anyway; but access_ok() of some debug kernels requires them in
  * interrupts.
  */
 #define LDB_MUST_DISABLE_FAULTS	\

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * These are the probes of page_fault_user and page_fault_kernel: accesses to the program's
- * memory that was not mapped.
+ * The probes of page_fault_user and page_fault_kernel record accesses to memory of the program that
+ * was not mapped.
  *
- * They run in the exception, in the thread's own context, before the kernel handles
- * the fault: so the record says that there was one, and nothing about its outcome.
+ * They run in the exception, in the context of the thread, before the kernel handles the fault; so
+ * the record does not say how the fault was resolved.
  */
 #include <linux/ptrace.h>
 #include <linux/sched/task_stack.h>
@@ -38,8 +38,9 @@ void ldb_probe_fault_user(void *unused, unsigned long addr, struct pt_regs *regs
 }
 
 /*
- * Where page faults are not allowed nothing is mapped, and the access just fails: this module's
- * probes make such accesses, too.  One level of preemption may be the tracepoint's.
+ * Does the kernel resolve the fault?  While page faults are disabled, the access fails instead;
+ * this module's probes make such accesses, too.  One level of preemption may be that of the
+ * tracepoint.
  */
 static __always_inline bool is_resolved(void)
 {

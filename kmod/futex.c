@@ -2,10 +2,10 @@
 /*
  * Records calls of the kernel's futex functions, by ftrace at their entry.
  *
- * Filters are set once and freed once, with the module: between freeing and setting, a kernel
- * may retain a pointer to freed memory.  All functions share one struct ftrace_ops, since each
- * costs a slow grace period to unregister; one of them is the module's own, which is called to
- * find out whether calls of the others would be traced.
+ * Filters are set once and freed once, with the module: if a filter is set again after it was
+ * freed, some kernels use freed memory.  All functions share one struct ftrace_ops, since each
+ * costs a slow grace period to unregister; one of them belongs to the module, which calls it to
+ * find out whether calls are traced.
  */
 #include <linux/ftrace.h>
 #include <linux/sched/task_stack.h>
@@ -21,7 +21,7 @@ enum kind { WAIT, WAKE, LOCK_PI, UNLOCK_PI, WAIT_MULTIPLE, REQUEUE, WAKE_OP, WAI
 
 struct function {
 	const char	*name;
-	unsigned long	ip;	/* learned at its first call */
+	unsigned long	ip;	/* stored at its first call */
 };
 
 static struct function functions[] = {
@@ -35,10 +35,10 @@ static struct function functions[] = {
 	[WAIT_REQUEUE_PI]	= { "futex_wait_requeue_pi" },
 };
 
-static bool usable;	/* constant after init: there is something to trace */
+static bool usable;	/* constant after init: there are functions to trace */
 static bool traced;
 
-/* -1: not ours. */
+/* Returns the index of the function at ip, or -1. */
 static noinline int learn_address(unsigned long ip)
 {
 	char name[KSYM_SYMBOL_LEN];
@@ -131,7 +131,7 @@ static noinline void emit_waitv(struct ldb_thread *t, u64 now)
 		emit_wait(t, LDB_FUTEX_WAITV, w[i].uaddr, w[i].val, now);
 }
 
-/* The entry is with or without endbr before it. */
+/* Is ip at the entry of the module's function, with or without endbr? */
 static __always_inline bool is_own(unsigned long ip)
 {
 	return ip - (unsigned long)ldb_traced < 16;
@@ -175,7 +175,7 @@ static noinline void entered_slow(struct ldb_thread *t, unsigned long ip, struct
 	}
 }
 
-/* These are the two that run most, with the usual clock: they call nothing, as the other probes. */
+/* The two most frequent functions, with the usual clock: this calls no other function. */
 static __always_inline void entered_usual(struct ldb_thread *t, unsigned long ip,
 					  struct ftrace_regs *fregs)
 {
@@ -251,7 +251,7 @@ bool ldb_futex_usable(void)
 	return usable;
 }
 
-/* This succeeds also while ftrace is switched off. */
+/* Also succeeds while ftrace is switched off. */
 int ldb_futex_arm(void)
 {
 	return register_ftrace_function(&ops);
@@ -262,7 +262,7 @@ void ldb_futex_disarm(void)
 	unregister_ftrace_function(&ops);
 }
 
-/* The functions are armed, and ldb_arm_mutex is held: do calls arrive now? */
+/* Are calls traced now?  The functions are armed, and ldb_arm_mutex is held. */
 bool ldb_futex_delivers(void)
 {
 	WRITE_ONCE(traced, false);

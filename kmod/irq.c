@@ -3,7 +3,8 @@
  * Records interrupts on the CPU of a watched thread: one record for each, at its end.
  *
  * Interrupts nest, a device's in a soft one, and a probe may have been registered between entry
- * and exit: each CPU has a stack of those that it is in, and an exit searches it for its entry.
+ * and exit: each CPU has a stack of the interrupts that it is in, and an exit searches it for the
+ * entry.
  */
 #include <linux/interrupt.h>
 #include <linux/kernel_stat.h>
@@ -11,11 +12,11 @@
 #include "event.h"
 #include "probes.h"
 
-#define NEST_MAX	8	/* real nesting is at most half of it */
+#define NEST_MAX	8	/* twice the greatest real nesting */
 #define NAME_WORDS	3
 
 struct inside {
-	const struct ldb_thread *t;	/* to be compared, not to be followed */
+	const struct ldb_thread *t;	/* only compared, never dereferenced */
 	u64	begin;
 	u32	kind, nr;
 };
@@ -28,7 +29,7 @@ struct nest {
 static DEFINE_PER_CPU(struct nest, nest);
 static DEFINE_PER_CPU(u64, stolen_before);	/* ns, at the last tick; 0: not known */
 
-/* No probe is registered any more: missing exits will never come. */
+/* Called when no probe is registered: exits that are missing will not come. */
 void ldb_irq_forget(void)
 {
 	unsigned int cpu;
@@ -43,7 +44,7 @@ static noinline void push(struct ldb_thread *t, u32 kind, u32 nr)
 	struct nest *stack = this_cpu_ptr(&nest);
 	u32 depth = READ_ONCE(stack->depth);
 
-	/* The stack is only full if exits were missed: then its entries are out of date. */
+	/* A full stack means that exits were missed: its entries are obsolete. */
 	if (depth >= NEST_MAX)
 		depth = 0;
 	WRITE_ONCE(stack->depth, depth + 1);
@@ -51,7 +52,7 @@ static noinline void push(struct ldb_thread *t, u32 kind, u32 nr)
 	stack->at[depth] = (struct inside){ t, ldb_clock_now(t->s->clock), kind, nr };
 }
 
-/* Returns when it began; 0: that was not observed. */
+/* Returns when the interrupt began; 0: not observed. */
 static u64 pop(const struct ldb_thread *t, u32 kind, u32 nr)
 {
 	struct nest *stack = this_cpu_ptr(&nest);
@@ -90,7 +91,7 @@ static void write_name(struct ldb_session_cpu *sc, u32 irq, const char *text, u6
 		ldb_ring_quarter(sc);
 }
 
-/* Not everybody may know which device it was: keystrokes can be inferred from their times. */
+/* The device is hidden without a privilege, because keystrokes can be inferred from times. */
 static noinline void record_end(struct ldb_thread *t, u32 kind, u32 nr, const char *name)
 {
 	struct ldb_session *s = t->s;
@@ -100,7 +101,7 @@ static noinline void record_end(struct ldb_thread *t, u32 kind, u32 nr, const ch
 
 	if (!begin)
 		return;
-	/* Another interrupt may come in between, and count or write. */
+	/* A nested interrupt may count or write a record at any time. */
 	if (now - begin < s->irq_min && local_read(&t->nr_short) < U8_MAX) {
 		local_inc(&t->nr_short);
 		return;
@@ -116,9 +117,8 @@ static noinline void record_end(struct ldb_thread *t, u32 kind, u32 nr, const ch
 }
 
 /*
- * Returns what the hypervisor took since the last tick, whichever task was running: the kernel
- * finds that out in its tick, and a tick that was due meanwhile comes as soon as the CPU runs
- * again.
+ * Returns the time that the hypervisor has taken since the last tick.  The kernel updates it in its
+ * tick, and a tick that was due meanwhile comes as soon as the CPU runs again.
  */
 static u64 stolen_ns(void)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * These declarations are internal to ldb.ko.  Its interface is uapi/linux/ldb.h.
+ * Internal declarations of ldb.ko, whose interface is uapi/linux/ldb.h.
  *
  * A session belongs to an open file.  Once it is bound, to the thread group
  * that joined it or was named at its creation, each thread of the group has a
  * struct ldb_thread, found by its task_struct: that is what "watched" means.
- * A thread that was registered has a page besides.
+ * A registered thread also has a page.
  *
  * Locks, outermost first:
  *
  *	ldb_file.lock		one file's session: create, join, register
- *	ldb_arm_mutex		which probes are registered; held for seconds
+ *	ldb_arm_mutex		which probes are registered; may be held for seconds
  *	ldb_sessions_mutex	the list of bound sessions, and what each user has
  *	ldb_threads_lock	raw, also taken inside the scheduler's locks: the table of
  *				threads, and which of them has which page
  *
- * The probes run with preemption disabled and take no lock, except for a thread's birth and end.
- * Objects are freed an RCU grace period after the probes can no longer find them.
+ * The probes run with preemption disabled and take no lock, except those of the creation and exit
+ * of threads.  Objects are freed an RCU grace period after the probes can no longer find them.
  */
 #ifndef LDB_INTERNAL_H
 #define LDB_INTERNAL_H
@@ -39,11 +39,11 @@
 #include "order.h"
 #include "seq.h"
 
-#define LDB_DURATION_MAX	(86400ULL * NSEC_PER_SEC)	/* that user space gives; as ticks it is far from 2^64 */
+#define LDB_DURATION_MAX	(86400ULL * NSEC_PER_SEC)	/* far from 2^64 ticks */
 #define LDB_THREAD_BITS		12	/* buckets of the table of threads */
-#define LDB_SEEN_BITS		9	/* names of others that were written lately */
-#define LDB_FLIGHT_BITS		11	/* what block devices work on at a time */
-#define LDB_SEEN_IRQ_BITS	6	/* and of interrupts, on a CPU */
+#define LDB_SEEN_BITS		9	/* recently written names of other tasks */
+#define LDB_FLIGHT_BITS		11	/* requests to block devices in progress */
+#define LDB_SEEN_IRQ_BITS	6	/* recently written names of interrupts, of a CPU */
 
 /* The compiler plugin defines these (ldb/abi.h). */
 #define LDB_CANARY		0x4c44
@@ -57,27 +57,27 @@ struct ldb_user_frame {
 	u64	prev, gen, pc, ret;
 };
 
-/* This is for one CPU in one session.  All fields but arrived are only written by that CPU. */
+/* One CPU in one session.  Only this CPU writes the fields, except arrived. */
 struct ldb_session_cpu {
 	struct ldb_rec	*slots;		/* of the kernel's events, behind the ring's header */
 	u32		mask;		/* of the ring */
 	struct ldb_session *s;
 	local_t		left;		/* slots to write until the reader is woken */
-	local_t		quarters;	/* how often it was */
+	local_t		quarters;	/* how often the reader was woken */
 	local_t		hidden, unreadable;
 	int		waiting;	/* watched threads that wait here; the run queue's lock */
-	atomic_t	arrived;	/* and those that came here while they waited */
+	atomic_t	arrived;	/* and those that migrated here while they waited */
 	u64		seen_irqs[1 << LDB_SEEN_IRQ_BITS];
-	u64		idle_since;	/* 0: not since a thread of the session left */
+	u64		idle_since;	/* 0: not idle since a thread of the session left */
 	/* chain.c */
 	u32		passes;
-	u64		read, is_being_read;	/* the ring's head then */
+	u64		read, is_being_read;	/* the ring's head at the last passes */
 	struct ldb_chain_costs {
 		u64	switches, samples, nr_samples, idle;
 	} costs;
 };
 
-/* A block device works on it: see disk.c. */
+/* A bio in progress: see disk.c. */
 struct ldb_flight {
 	void	*bio;			/* NULL: free */
 	u64	begin;
@@ -96,7 +96,9 @@ struct ldb_session {
 	bool		sees_others;	/* the creator has CAP_PERFMON */
 	bool		dead;
 	u64		irq_min;	/* ticks: shorter interrupts are only counted */
-	/* These may be set while the probes read them: any mixture of old and new will do. */
+	/*
+	 * These may be set while the probes read them; any mixture of old and new values is valid.
+	 */
 	u64		call_min;	/* ticks: shorter system calls are only counted */
 	u8		calls[LDB_CALLS_MAX]; /* ldb_calls.how */
 	/* chain.c: the same, and nr_blocks is set last */
@@ -113,8 +115,8 @@ struct ldb_session {
 	u32		tgid;		/* in the initial namespace */
 
 	/*
-	 * This is the session's memory: page n of the area, made when needed unless the kernel
-	 * writes it.
+	 * The session's memory: page n of the area, which is allocated when it is first used,
+	 * unless the kernel writes it.
 	 */
 	struct page	**pages;
 	unsigned long	nr_pages;
@@ -127,7 +129,7 @@ struct ldb_session {
 	struct ldb_thread **slots;	/* the thread of each page; under ldb_threads_lock */
 	u32		nr_registered;
 	struct list_head threads;	/* ldb_threads_lock */
-	bool		over;		/* takes no more threads; ldb_threads_lock */
+	bool		over;		/* no thread may be added; ldb_threads_lock */
 	unsigned long	ended;		/* bit 0: the last thread's exit was written */
 
 	struct irq_work	wake;
@@ -148,7 +150,7 @@ struct ldb_session {
 };
 
 enum ldb_wait {
-	LDB_WAIT_NOT,		/* sleeps, or runs */
+	LDB_WAIT_NOT,		/* it sleeps or runs */
 	LDB_WAIT_COUNTED,	/* in waiting of its CPU */
 	LDB_WAIT_ARRIVED,	/* in arrived */
 };
@@ -164,17 +166,23 @@ struct ldb_thread {
 	u32		tid;		/* as the program sees it */
 	u32		seq;		/* as ldb_page.k_seq: seq.h */
 	u32		wait;		/* enum ldb_wait; the lock of the run queue it is on */
-	/* interrupts not written since the last; the CPU it runs on */
+	/*
+	 * interrupts without a record since the last one; written by the CPU on which the thread
+	 * runs
+	 */
 	local_t		nr_short;
 	u64		tsc_in, tsc_out; /* written by the probe of the switch alone */
 	/* These are written and read by the thread itself. */
 	u64		fault_pc, fault_addr; /* of its last page fault */
-	u64		called_at;	/* the call it is in; 0: not known */
+	u64		called_at;	/* when its current system call began; 0: not known */
 	u32		nr_short_calls;
 	struct ldb_chain_seen {
-		/* Readings are paid for until then: those when it leaves, and apart from them others. */
+		/*
+		 * Accounts of readings at switches and of samples: the time up to which they have
+		 * been used.
+		 */
 		u64	paid, samples_paid;
-		u64	next_all;	/* all of it is to be emitted again */
+		u64	next_all;	/* when all frames are to be emitted again */
 		struct {
 			u64 gen;	/* all frames up to this one have been emitted */
 			u64 top;	/* the innermost frame's; 0: none */
@@ -185,19 +193,19 @@ struct ldb_thread {
 	struct rcu_head	rcu;
 };
 
-/* Each CPU has this structure, and writes it in its switches, under its run queue's lock. */
+/* One of these for each CPU, which writes it at switches, under the lock of its run queue. */
 struct ldb_cpu {
-	int		gen;		/* thread is right if this is ldb_hot.gen */
-	int		waiting;	/* of all sessions together; may be too much */
+	int		gen;		/* thread is valid if this is equal to ldb_hot.gen */
+	int		waiting;	/* of all sessions together; may be too large */
 	struct ldb_thread *thread;	/* of the task that runs, or NULL */
 	struct task_struct *curr;	/* NULL: not yet known */
 	atomic_t	arrived;	/* as waiting */
 };
 DECLARE_PER_CPU_ALIGNED(struct ldb_cpu, ldb_cpu);
 
-/* Each switch on the machine reads this; it is seldom written: one cache line. */
+/* One cache line that each switch on the machine reads and that is seldom written. */
 struct ldb_hot {
-	atomic_t	gen;		/* counts changes of what ldb_cpu.thread may be */
+	atomic_t	gen;		/* counts changes that may make ldb_cpu.thread invalid */
 	u64		filter;		/* bit n: a group's tgid is n modulo 64 */
 } ____cacheline_aligned;
 extern struct ldb_hot ldb_hot;
@@ -325,7 +333,7 @@ static inline void ldb_gen_bump(void)
 	ldb_order_gen_bump(&ldb_hot.gen);
 }
 
-/* Returns current's thread, on this CPU. */
+/* Returns the watched thread of current, or NULL. */
 static __always_inline struct ldb_thread *ldb_watched_current(void)
 {
 	if (unlikely(this_cpu_read(ldb_cpu.gen) != ldb_gen()))

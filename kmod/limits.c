@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Limits what one user may take of the machine: how many sessions exist at a time, how fast they
- * follow each other, and how much memory is never swapped.
+ * Limits the use of the machine by one user: the number of sessions at a time, the rate of new
+ * sessions, and the memory that is never swapped.
  *
  * An account is a user.  A user namespace can map any number of users, so all its users share
- * one account: that of the owner of the outermost such namespace; or, if that is root, the
- * namespace's own.
+ * one account: that of the owner of the outermost such namespace; or, if that is root, a separate
+ * account for the namespace.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -18,10 +18,10 @@
 struct ldb_account {
 	struct list_head list;		/* in accounts; ldb_sessions_mutex */
 	kuid_t		uid;
-	/* compared only: a session's cred holds it, or none is left */
+	/* only compared */
 	const struct user_namespace *ns;
 	unsigned int	nr;		/* sessions */
-	unsigned long	due;		/* jiffies: when the next one is, at the rate allowed */
+	unsigned long	due;		/* jiffies: when the next session is allowed */
 };
 
 DEFINE_MUTEX(ldb_sessions_mutex);	/* the accounts, and thread.c's ldb_bound */
@@ -46,7 +46,7 @@ static void key_of(const struct cred *cred, struct ldb_account *key)
 		key->ns = ns;
 }
 
-/* Frees those accounts that contain no information any more. */
+/* Finds the account of a user; frees accounts that are not needed. */
 static struct ldb_account *find_account(const struct ldb_account *key)
 {
 	struct ldb_account *a, *next, *found = NULL;
@@ -109,8 +109,8 @@ static int enter(struct ldb_session *s)
 }
 
 /*
- * Making and ending sessions costs other programs something, because TLBs are flushed.  A user
- * who makes many has to wait, so that there are max_user_rate a second at most, after a burst of
+ * Creating and ending sessions slows down other programs, because TLBs are flushed.  A user who
+ * creates many has to wait, so that there are at most max_user_rate in a second, after a burst of
  * as many as may exist at a time.
  */
 static int wait_for_rate(struct ldb_account *a)
@@ -162,7 +162,7 @@ int ldb_limits_charge(struct ldb_session *s, unsigned long nr)
 	return 0;
 }
 
-/* The session's end has begun: others may wait for it. */
+/* The end of the session has begun; creators of other sessions may wait for it. */
 void ldb_limits_leaving(struct ldb_session *s)
 {
 	atomic_inc(&nr_ending);

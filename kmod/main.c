@@ -68,7 +68,7 @@ static int get_reg(unsigned int cmd, struct ldb_reg *reg, const void __user *arg
 	return copy_from_user(reg, arg, size) ? -EFAULT : 0;
 }
 
-/* These are the program's ioctls, in any of its threads. */
+/* The ioctls of the program, made by any of its threads. */
 static long program_ioctl(struct ldb_session *s, unsigned int cmd, struct ldb_reg *reg)
 {
 	if (!s->mm)
@@ -83,8 +83,8 @@ static long program_ioctl(struct ldb_session *s, unsigned int cmd, struct ldb_re
 }
 
 /*
- * Works without f->lock, so that the recorder need not wait for what the program does with the
- * file that they share.
+ * The ioctls of the recorder.  They do not take f->lock, so that the recorder does not wait for
+ * ioctls of the program on the same file.
  */
 static long recorder_ioctl(struct ldb_session *s, unsigned int cmd, void __user *arg)
 {
@@ -158,7 +158,7 @@ static int ldb_mmap(struct file *file, struct vm_area_struct *vma)
 	struct ldb_file *f = file->private_data;
 	struct ldb_session *s;
 
-	/* This is done without f->lock, which is taken before the lock of the mm. */
+	/* f->lock is not taken here, because it must be taken before the lock of the mm. */
 	s = ldb_order_session(&f->s);
 	return s ? ldb_memory_mmap(s, vma) : -ENXIO;
 }
@@ -225,13 +225,13 @@ err_wq:
 	return rc;
 }
 
-/* No file is open and nothing is mapped; work that they left behind may be under way. */
+/* No file is open and nothing is mapped; deferred work may be in progress. */
 static void __exit ldb_exit(void)
 {
 	misc_deregister(&device);
 	ldb_probes_exit();
 	ldb_futex_exit();
-	/* No probe runs any more, whatever mechanism protects the tracepoints. */
+	/* After this no probe is running, whichever mechanism protects the tracepoints. */
 	tracepoint_synchronize_unregister();
 	rcu_barrier();		/* queue_rcu_work() */
 	destroy_workqueue(ldb_wq);

@@ -2,12 +2,12 @@
 /*
  * Manages a session's memory: its layout, and which process may map what of it.
  *
- * All of it is single pages, which the session holds until it ends and each mapping holds
- * besides.  Pages that the kernel writes are allocated at the start, because the probes must not
- * fault.  The rest, stacks and the scanners' rings, is allocated when it is touched.
+ * The memory consists of single pages; the session holds a reference to each until it ends, and so
+ * does each mapping.  Pages that the kernel writes are allocated at the start, because the probes
+ * must not fault.  The rest, stacks and the scanners' rings, is allocated when it is touched.
  *
- * Mappings are only filled by the fault handler, never ahead: so fork() copies no page table
- * entries, and a child comes here with its first access.
+ * Mappings are filled only by the fault handler, so fork() copies no page table entries, and the
+ * first access of a child calls the fault handler.
  */
 #include <linux/mm.h>
 #include <linux/nospec.h>
@@ -57,8 +57,8 @@ static u64 lay_out(struct ldb_info *i, const struct ldb_create *c)
 }
 
 /*
- * The OOM killer would end the largest program, but this memory belongs to none: so failing is
- * better than invoking it.  The creation of a session fails at once; a page fault tries harder.
+ * These allocations do not invoke the OOM killer: it would end the largest program, to which this
+ * memory does not belong.  The creation of a session fails at once; a page fault tries harder.
  */
 #define GFP_CREATE	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 #define GFP_FAULT	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
@@ -174,8 +174,8 @@ struct ldb_page *ldb_memory_thread_page(struct ldb_session *s, u32 slot)
 }
 
 /*
- * The kernel's own rings are for the creator alone: it may be allowed to know more about other
- * tasks than the program is.
+ * Only the creator may map the kernel's own rings, because it may know more about other tasks than
+ * the program.
  */
 static bool may_map(const struct ldb_session *s, const struct mm_struct *mm, unsigned long pgoff)
 {
@@ -190,7 +190,7 @@ static vm_fault_t fault(struct vm_fault *vmf)
 
 	if (vmf->pgoff >= s->nr_pages)
 		return VM_FAULT_SIGBUS;
-	/* mmap() has refused this already. */
+	/* mmap() refuses this, too. */
 	if (vmf->pgoff >= s->ro_from && vma->vm_flags & VM_MAYWRITE)
 		return VM_FAULT_SIGBUS;
 	/*

@@ -18,17 +18,17 @@
  * A thread gets its page while it may be switched on another CPU.  The probe of the switch
  * writes seq and then reads page; the registration writes page and then reads seq.  The barriers
  * are full on both sides: so either the probe finds the page and stamps it, or the registration
- * reads its write.  Where a record is written in between, its atomic is that barrier
- * (ldb_reserve()).
+ * reads seq as the probe wrote it.  If a record is written in between, the atomic operation of
+ * ldb_reserve() is the barrier.
  */
 
-/* This is the probe's side.  Partner: ldb_order_page_then_seq() */
+/* On the probe's side.  Partner: ldb_order_page_then_seq() */
 static __always_inline void ldb_order_seq_then_page(void)
 {
 	smp_mb();	/* pairs with ldb_order_page_then_seq() */
 }
 
-/* This is the other side.  Partner: ldb_order_seq_then_page() */
+/* On the side of the registration.  Partner: ldb_order_seq_then_page() */
 static __always_inline void ldb_order_page_then_seq(void)
 {
 	smp_mb();	/* pairs with ldb_order_seq_then_page() */
@@ -45,8 +45,8 @@ static __always_inline void ldb_order_page_then_seq(void)
 #define ldb_order_session(from)			smp_load_acquire(from)
 
 /*
- * This is the generation of the table of watched threads: a reader that loads a value of it
- * finds all entries that were made before it got that value.  Partner: each other.
+ * The generation of the table of watched threads: a reader that loads a value finds all entries
+ * that were made before the generation got that value.  Partner: each other.
  */
 static __always_inline int ldb_order_gen(const atomic_t *gen)
 {
@@ -110,7 +110,7 @@ static inline void ldb_order_ready_then_waiters(void)
 	smp_mb__after_atomic();	/* pairs with the atomic after poll_wait() */
 }
 
-/* This is for an interrupt on the same CPU: only the compiler must not move accesses. */
+/* Orders accesses for an interrupt on the same CPU: only the compiler must not move them. */
 static __always_inline void ldb_order_nested(void)
 {
 	barrier();

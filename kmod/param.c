@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Defines the module's parameters, in a separate file: each part of the module reads its own
- * ones, and main.c calls all the parts.
- */
+/* Defines the module's parameters, in a separate file because all parts of the module read them. */
 #include <linux/moduleparam.h>
 #include "ldb_internal.h"
 

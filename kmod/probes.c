@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Registers the probes that some session needs, and unregisters them a while after.
+ * Registers the probes that sessions need, and unregisters them some time after the last session.
  *
  * Unregistering waits for grace periods, which can take seconds, and release() may be the exit
  * of a program that was killed: so it is done later, by a work item that holds no reference to
@@ -28,7 +28,7 @@
 #include LDB_CPU_TIMER_EVENTS
 #endif
 
-#define ALWAYS	0	/* the probes without which no thread can be followed */
+#define ALWAYS	0	/* the probes that every session needs */
 
 struct probe {
 	const char	*name;
@@ -46,7 +46,7 @@ static struct probe probes[] = {
 	PROBE(sched_process_fork, ALWAYS, ldb_probe_fork),
 	PROBE(sched_process_exec, ALWAYS, ldb_probe_exec),
 	PROBE(sched_process_exit, ALWAYS, ldb_probe_exit),
-	/* Threads that wait for a CPU are counted there, and none may be missed. */
+	/* It counts threads that wait for a CPU, and none may be missed. */
 	PROBE(sched_migrate_task, ALWAYS, ldb_probe_migrate),
 	PROBE(sched_waking, LDB_GROUP_SCHED, ldb_probe_waking),
 	PROBE(sched_wakeup, LDB_GROUP_SCHED, ldb_probe_wakeup),
@@ -129,8 +129,8 @@ static bool wanted(const struct probe *p)
 }
 
 /*
- * Each tracepoint and function that is patched interrupts every CPU several times, also isolated
- * ones: where CPUs are isolated, only a user who may observe the whole machine may do that.
+ * Patching a tracepoint or function interrupts every CPU several times, also isolated ones.  On a
+ * machine with isolated CPUs, only a user who may observe the whole machine may cause this.
  */
 static bool may_interrupt(void)
 {
@@ -199,7 +199,7 @@ static void disarm(void)
 		tracepoint_synchronize_unregister();
 	if (any && !atomic_read(nr_of(LDB_GROUP_IRQ)))
 		ldb_irq_forget();
-	/* Nothing updates it any more, and its pointers may be dangling. */
+	/* It is not updated any more, and its pointers may be dangling. */
 	if (!probes[0].armed)
 		for_each_possible_cpu(cpu)
 			WRITE_ONCE(per_cpu_ptr(&ldb_cpu, cpu)->curr, NULL);
@@ -230,7 +230,7 @@ static void count(u32 events, int n)
 
 /*
  * Arms these groups for a session, and removes those that will not be delivered: the futexes'
- * are not while ftrace is switched off.  This may wait for work that is unregistering.
+ * are not while ftrace is switched off.  May wait until probes have been unregistered.
  */
 int ldb_probes_get(u32 *events)
 {
@@ -269,7 +269,7 @@ static void find(struct tracepoint *tp, void *unused)
 			probes[i].tp = tp;
 }
 
-/* Sessions can do without probes for which this kernel has no tracepoint. */
+/* Is the probe optional?  It is if this kernel lacks its tracepoint and sessions do not need it. */
 static bool can_miss(const struct probe *p)
 {
 	if (p->optional)
@@ -306,7 +306,7 @@ u32 ldb_probes_available(void)
 	return ldb_futex_usable() ? available : available & ~LDB_GROUP_FUTEX;
 }
 
-/* No session is left. */
+/* Called when no session is left. */
 void ldb_probes_exit(void)
 {
 	cancel_delayed_work_sync(&disarm_work);

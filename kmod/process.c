@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * These are the probes of sched_process_fork, _exec, _exit, and task_rename, and the names of
- * tasks.
- */
+/* The probes of sched_process_fork, _exec, _exit and task_rename, and the names of tasks. */
 #include "event.h"
 #include "probes.h"
 #include "stamp.h"
@@ -52,8 +49,8 @@ static void session_died(struct ldb_session *s)
 }
 
 /*
- * All other threads are gone.  A program that joined is not the same any more: it cannot have
- * the memory, and the states of its threads do not apply to it.
+ * All other threads have ended.  The new program must not use the session's memory, and the states
+ * of the old threads are not valid for it.
  */
 static void execs(struct task_struct *p)
 {
@@ -87,7 +84,10 @@ void ldb_probe_exec(void *unused, struct task_struct *p, pid_t old_pid, struct l
 
 static bool group_is_dead(struct task_struct *p, struct ldb_session *s)
 {
-	/* Two threads that exit at once may both find that: only one of them reports it. */
+	/*
+	 * Is it the last thread?  Two threads that exit at once may both be; only one of them
+	 * reports it.
+	 */
 	return !atomic_read(&p->signal->live) && !test_and_set_bit(0, &s->ended);
 }
 
@@ -140,7 +140,7 @@ void ldb_probe_rename(void *unused, struct task_struct *p, const char *comm)
 	preempt_enable_notrace();
 }
 
-/* A quarter of a ring was written since the last time. */
+/* Called each time a quarter of a ring has been written. */
 void ldb_ring_quarter(struct ldb_session_cpu *sc)
 {
 	local_add(ldb_quarter(sc), &sc->left);
@@ -174,13 +174,13 @@ void ldb_introduce_thread(struct ldb_thread *t, u64 now)
 		       t->task->comm, now);
 }
 
-/* Writes the name of a task that the session does not observe, unless that was done lately. */
+/* Writes the name of another task, unless that was done recently. */
 static void write_other(struct ldb_session_cpu *sc, struct task_struct *p, u32 tid, u64 now)
 {
 	u64 name[2], is;
 	u64 *seen;
 
-	data_race(memcpy(name, p->comm, sizeof(name)));	/* it may rename itself */
+	data_race(memcpy(name, p->comm, sizeof(name)));	/* the task may rename itself */
 	is = (name[0] ^ hash_64(name[1], 64) ^ hash_64(tid, 64)) | 1;
 	seen = &sc->s->seen[tid & ((1 << LDB_SEEN_BITS) - 1)];
 	if (likely(READ_ONCE(*seen) == is))
@@ -189,7 +189,7 @@ static void write_other(struct ldb_session_cpu *sc, struct task_struct *p, u32 t
 	ldb_write_task(sc, tid, tgid_of(sc->s, p), 0, p->comm, now);
 }
 
-/* Returns the tid of p, which the session does not observe, if it may know that. */
+/* Returns the tid of p, which is another task, or 0 if it is hidden from the session. */
 struct ldb_who ldb_name_other(struct ldb_session_cpu *sc, struct task_struct *p, u64 now)
 {
 	struct ldb_who who = {};
@@ -206,7 +206,7 @@ struct ldb_who ldb_name_other(struct ldb_session_cpu *sc, struct task_struct *p,
 	return who;
 }
 
-/* Does the same where p is the only such task of an event; counts if it is hidden. */
+/* Does the same if p is the only such task of an event; counts hidden tasks. */
 struct ldb_who ldb_name_only_other(struct ldb_session_cpu *sc, struct task_struct *p, u64 now)
 {
 	struct ldb_who who = ldb_name_other(sc, p, now);

@@ -2,8 +2,8 @@
 /*
  * Writes records: the kernel's side of the protocol in linux/ldb.h.
  *
- * The program may map everything in a ring writable.  The kernel reads nothing of it but head,
- * which it only uses under its own mask.
+ * The program may map the whole ring writable.  The kernel reads only head, and applies its own
+ * mask to it.
  */
 #ifndef LDB_RING_H
 #define LDB_RING_H
@@ -15,8 +15,8 @@
 void ldb_ring_quarter(struct ldb_session_cpu *sc);
 
 /*
- * Returns where n records go.  The atomic is locked also where only the kernel writes, since the
- * switch relies on it as a full barrier: ldb_order_seq_then_page().
+ * Returns the position of n new records.  The atomic operation is a full barrier even if only the
+ * kernel writes, because switches rely on that: ldb_order_seq_then_page().
  */
 static __always_inline u64 ldb_reserve(struct ldb_session_cpu *sc, u32 n)
 {
@@ -24,8 +24,9 @@ static __always_inline u64 ldb_reserve(struct ldb_session_cpu *sc, u32 n)
 }
 
 /*
- * This is called after n records were written: it returns true when a quarter of a ring was, and
- * ldb_ring_quarter() is due.  The count is separate from head, which may have any value.
+ * Called after n records were written.  Returns true if a quarter of the ring has been written
+ * since the last time, so that ldb_ring_quarter() must be called.  The count is separate from head,
+ * which may have any value.
  */
 static __always_inline bool ldb_written(struct ldb_session_cpu *sc, int n)
 {

@@ -2,13 +2,13 @@
 /*
  * ldb_thread.seq says whether a thread is on a CPU; ldb_page.k_seq is a copy of it.
  *
- * It is odd on a CPU.  Each switch in sets bit 0, each switch out adds one, both by the probe of
- * the switch alone.  When a session is bound to a thread that may be anywhere, seq begins with
- * UNKNOWN, and may be replaced when the state is found out: but a switch in may be half done
- * then, and after it nothing may be replaced.  So UNKNOWN is the one value without KNOWN that is
- * odd, and each switch in sets KNOWN too.
+ * It is odd while the thread is on a CPU.  Each switch in sets bit 0, and each switch out adds one;
+ * only the probe of the switch does this.  If it is not known whether a thread is running when a
+ * session is bound, seq begins with UNKNOWN, and may be replaced when the state is known.  But a
+ * switch in may be in progress then, after which seq must not be replaced.  So UNKNOWN is the one
+ * value without KNOWN that is odd, and each switch in sets KNOWN too.
  *
- *	UNKNOWN	watched since it may be anywhere.  A switch in makes it odd and
+ *	UNKNOWN	the thread may be running or not.  A switch in makes it odd and
  *		known, a switch out makes it 2.
  *	NEW	was never on a CPU
  *	RUNNING	was on a CPU since before it was watched

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Manages sessions: the recorder makes them, they are bound to a thread group, and the last
- * close ends them.
+ * Manages sessions: the recorder creates them, they are bound to a thread group, and the last close
+ * ends them.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -36,8 +36,8 @@ static int check(const struct ldb_create *c)
 }
 
 /*
- * Threads that had arrived on a CPU when the session ended were never subtracted from its count.
- * No probe knows them any more.
+ * Subtracts threads that had arrived on a CPU when the session ended from the CPU's count, because
+ * no probe does so any more.
  */
 static void forget_arrived(struct ldb_session *s)
 {
@@ -73,7 +73,10 @@ static void free_work(struct work_struct *work)
 	free_session(container_of(to_rcu_work(work), struct ldb_session, free));
 }
 
-/* Two thread groups may share a bit: the table of threads decides. */
+/*
+ * Sets the bits of the thread groups; several may share a bit, so the table of threads is searched
+ * then.
+ */
 static void filter_update(void)
 {
 	struct ldb_session *s;
@@ -100,9 +103,10 @@ static int add_threads(struct ldb_session *s, struct task_struct *p)
 			break;
 		/*
 		 * From its next event on, its CPU finds the thread in the table.  The same holds
-		 * for its children, which may already be behind the end of this walk.  If its
-		 * last switch was before, nothing would remove it from the table again, and its
-		 * task would be freed: but it has this state before that switch.
+		 * for its children, which may have been added to the list after this loop passed
+		 * its end.  A thread whose last switch came before would never be removed from the
+		 * table, and its task would be freed; such a thread has this state already, and is
+		 * removed.
 		 */
 		ldb_gen_bump();
 		ldb_order_gen_then_state();
@@ -118,7 +122,7 @@ static int add_threads(struct ldb_session *s, struct task_struct *p)
 	return rc;
 }
 
-/* This is without ldb_threads_lock, which would stop the scheduler for as long as this may take. */
+/* ldb_threads_lock is not held, because it would stop the scheduler meanwhile. */
 static void introduce_threads(struct ldb_session *s)
 {
 	struct task_struct *p;
@@ -137,7 +141,10 @@ static void introduce_threads(struct ldb_session *s)
 	rcu_read_unlock();
 }
 
-/* The threads come first: a task that gets the memory of a dead one must not be taken for it. */
+/*
+ * Threads are removed first, so that a new task at the address of a dead one is not mistaken for
+ * it.
+ */
 static void unbind(struct ldb_session *s)
 {
 	ldb_threads_remove_all(s);
@@ -173,7 +180,7 @@ static int bind(struct ldb_session *s, struct task_struct *p)
 	s->task = get_task_struct(p);
 	s->signal = p->signal;
 	s->tgid = p->tgid;
-	s->over = false;	/* it is, if it was tried before */
+	s->over = false;	/* it may have been set by a failed attempt */
 	rcu_read_lock();
 	ns = task_active_pid_ns(p);
 	if (ns && ns != &init_pid_ns)
@@ -195,7 +202,10 @@ static int bind(struct ldb_session *s, struct task_struct *p)
 
 err_unbind:
 	unbind(s);
-	/* This comes before it becomes a separate list, from which a probe would not come back. */
+	/*
+	 * Waits for probes before the list is reused: otherwise a probe might follow the wrong list
+	 * for ever.
+	 */
 	synchronize_rcu();
 	INIT_LIST_HEAD(&s->bound);
 err_task:
@@ -313,7 +323,7 @@ static bool may_ptrace(const struct ldb_session *s, struct user_namespace *ns)
 }
 
 /*
- * Could the session's creator ptrace the caller, which agrees, but may not know what it does?
+ * May the session's creator ptrace the caller?  The caller agrees, but may have been deceived.
  * This does what __ptrace_may_access() does, which modules cannot call.
  */
 static bool may_be_watched(const struct ldb_session *s)
@@ -331,7 +341,7 @@ static bool may_be_watched(const struct ldb_session *s)
 	       may_ptrace(s, current->mm->user_ns);
 }
 
-/* ldb_file.lock held. */
+/* Called with ldb_file.lock held. */
 int ldb_session_join(struct ldb_session *s)
 {
 	int rc;
@@ -341,7 +351,7 @@ int ldb_session_join(struct ldb_session *s)
 	if (!may_be_watched(s))
 		return -EPERM;
 	/*
-	 * This comes first: it distinguishes a session that dies with exec() from one that
+	 * This must be set first: it distinguishes a session that ends with exec() from one that
 	 * stays.
 	 */
 	mmgrab(current->mm);
@@ -371,7 +381,7 @@ int ldb_session_calls(struct ldb_session *s, const struct ldb_calls __user *arg)
 	return 0;
 }
 
-/* No mapping and no file is left.  Nothing here waits for long. */
+/* Called when no mapping and no open file is left.  Does not wait for long. */
 void ldb_session_release(struct ldb_session *s)
 {
 	if (!list_empty(&s->bound))

@@ -46,7 +46,7 @@ static __always_inline void ldb_stamp_out(const struct ldb_thread *t, struct ldb
 	smp_store_release(&page->k_seq, data_race(t->seq));	/* its own, see seq.h */
 }
 
-/* At registration, this stamps all that is known, but not whether it is on a CPU. */
+/* At registration, stamps all that is known, except whether the thread is on a CPU. */
 static inline void ldb_stamp_all(const struct ldb_thread *t, struct ldb_page *page)
 {
 	WRITE_ONCE(page->k_seq, 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This is the probe of sched_switch, which runs most.  The thread that leaves was found when it
- * came, so that a switch between two unobserved tasks costs one test of the filter, and one of
- * whether an observed thread waits.
+ * The probe of sched_switch, which runs most often.  The thread that leaves was looked up when it
+ * came, so a switch between two other tasks costs one test of the filter, and one of whether a
+ * watched thread waits.
  *
  * It runs in the scheduler, with the run queue's lock held and interrupts off.
  */
@@ -33,8 +33,8 @@ static __always_inline bool sleeps_or_runs(unsigned int prev_state)
 }
 
 /*
- * Returns how prev left: LDB_STATE_RUNNING if it stays on the run queue.  prev_state alone does
- * not say that: a task that has a signal pending does not sleep, whatever it says.
+ * Returns the state in which prev left: LDB_STATE_RUNNING if it stays on the run queue.  prev_state
+ * is not sufficient: a task with a pending signal does not sleep, whatever prev_state is.
  */
 static __always_inline u32 flags_of(bool preempt, const struct task_struct *prev,
 				    unsigned int prev_state)
@@ -48,8 +48,8 @@ static __always_inline u32 flags_of(bool preempt, const struct task_struct *prev
 
 /*
  * Reads the innermost frame of the thread that leaves: it is current, with its own mm.  Returns
- * false if there should be one and it cannot be read.  A thread that is between two of the
- * stores that link or unlink a frame has a whole one at top, in this order.
+ * false if there is one that cannot be read.  If the thread is between two of the stores that link
+ * or unlink a record, the record at top is complete, because of the order of the stores.
  */
 static __always_inline bool read_frame(const struct ldb_thread *t, struct ldb_frame_seen *f)
 {
@@ -98,7 +98,7 @@ static __always_inline void find_frame(const struct ldb_thread *t, struct ldb_se
 		local_inc(&sc->unreadable);
 }
 
-/* What is known of the functions of a thread that leaves. */
+/* The innermost frames of a thread that leaves. */
 struct frames {
 	struct ldb_frame_seen own;	/* the innermost of the block that was registered */
 	struct ldb_frame_seen of_all;	/* with has_chain: the innermost of all blocks */
@@ -115,7 +115,7 @@ static __always_inline void find_frames(struct ldb_thread *t, struct ldb_session
 	f->is_known = page || f->has_chain;
 }
 
-/* Returns how many slots: the caller must call ldb_written(). */
+/* Returns how many slots were written; the caller must call ldb_written(). */
 static __always_inline int emit_out(struct ldb_thread *t, struct ldb_session_cpu *sc, u32 flags,
 				    u64 now, u32 other, const struct frames *frames)
 {
@@ -133,10 +133,7 @@ static __always_inline int emit_out(struct ldb_thread *t, struct ldb_session_cpu
 	return 2;
 }
 
-/*
- * seq is read by other CPUs at any time, which may replace UNKNOWN (seq.h); here it may be read
- * plainly.
- */
+/* Other CPUs may read seq at any time, and replace UNKNOWN (seq.h); here it may be read plainly. */
 static __always_inline void thread_leaves(struct ldb_thread *t, struct ldb_session_cpu *sc,
 					  u32 flags, u64 now)
 {
@@ -154,8 +151,8 @@ static __always_inline void thread_comes(struct ldb_thread *t, struct ldb_sessio
 }
 
 /*
- * This comes after seq was changed and a full barrier: the present page is stamped, even if
- * there was none when the event was written (publish() in thread.c).
+ * Called after the change of seq and a full barrier: stamps the current page, even if there was
+ * none when the event was written (publish() in thread.c).
  */
 static __always_inline void stamp_out(struct ldb_thread *t, u32 flags, u64 now,
 				      const struct ldb_frame_seen *f)
@@ -175,7 +172,9 @@ static __always_inline void stamp_in(struct ldb_thread *t, struct ldb_session_cp
 		ldb_stamp_in(t, page, smp_processor_id(), now);
 }
 
-/* Both are of one session.  Returns true if ldb_ring_quarter() is due. */
+/*
+ * A switch between two threads of one session.  Returns true if ldb_ring_quarter() must be called.
+ */
 static __always_inline bool switch_within(struct ldb_session_cpu *sc, struct ldb_thread *out,
 					  struct ldb_thread *in, u32 flags, u64 now, bool page,
 					  bool emit, bool chains)
@@ -239,8 +238,8 @@ static noinline void switch_from_other(struct ldb_thread *in, u32 flags)
 }
 
 /*
- * Watched threads may wait here while the CPU switches from one other task to the next.  For a
- * session that has not just recorded the switch, both tasks are others.
+ * Watched threads may wait here while the CPU switches from one other task to the next.  Both tasks
+ * are others for each session except the one that has just recorded the switch.
  */
 static noinline void switch_between_others(const struct ldb_session *done,
 					   const struct ldb_session *done2, u32 flags,
@@ -261,8 +260,8 @@ static noinline void switch_between_others(const struct ldb_session *done,
 		if (s == done || s == done2 || !(s->events & LDB_GROUP_SCHED))
 			continue;
 		/*
-		 * This is read once, because there may be many sessions, and a clock can be
-		 * slow.
+		 * The clock is read only once, because there may be many sessions, and a clock can
+		 * be slow.
 		 */
 		if (clock != s->clock) {
 			clock = s->clock;
@@ -275,7 +274,7 @@ static noinline void switch_between_others(const struct ldb_session *done,
 		if ((from.flags | to.flags) & LDB_SCHED_F_HIDDEN)
 			local_inc(&sc->hidden);
 	}
-	/* Threads of sessions that are over are not counted any more. */
+	/* This leaves out threads of sessions that have ended. */
 	this_cpu_write(ldb_cpu.waiting, waiting);
 }
 
@@ -295,7 +294,7 @@ static noinline void switch_finish(struct ldb_thread *out, u32 flags)
 		ldb_thread_remove(out);
 }
 
-/* This handles all cases; current leaves, and the next thread is in ldb_cpu already. */
+/* Handles all cases.  current leaves, and the next thread is in ldb_cpu already. */
 static noinline void switch_slow(struct ldb_thread *out, bool preempt, unsigned int prev_state)
 {
 	struct ldb_thread *in = this_cpu_read(ldb_cpu.thread);
@@ -317,8 +316,8 @@ static noinline void switch_slow(struct ldb_thread *out, bool preempt, unsigned 
 }
 
 /*
- * These are the usual cases, with a page and without: they call nothing before their end, so
- * that there is hardly a register to save.
+ * The usual cases, with and without a page.  They call no function before their end, so that hardly
+ * any register must be saved.
  */
 static noinline void switch_fast_with_page(struct ldb_thread *out, struct ldb_thread *in, u32 flags)
 {
@@ -336,7 +335,7 @@ static noinline void switch_fast(struct ldb_thread *out, struct ldb_thread *in, 
 		switch_finish(out, flags);
 }
 
-/* Does current sleep, and is its system call asked for? */
+/* Does current sleep, and does the session record system calls? */
 static __always_inline bool sleeps_in_call(const struct ldb_thread *out, bool preempt,
 					   struct task_struct *prev, unsigned int prev_state)
 {

@@ -44,7 +44,7 @@ int ldb_threads_init(void)
 	return cache ? 0 : -ENOMEM;
 }
 
-/* No session is left, and no probe is registered. */
+/* Called when no session is left and no probe is registered. */
 void ldb_threads_exit(void)
 {
 	irq_work_sync(&reap_work);
@@ -53,8 +53,9 @@ void ldb_threads_exit(void)
 }
 
 /*
- * Returns 0 also if it is there already, or if the session is over: the parent was found by a
- * fork's probe before that, and nothing would remove the child again.  A probe may call this.
+ * Adds a thread.  Returns 0 also if it is in the table already, or if the session has ended: then
+ * the probe of a fork found the parent before the end, and the child would never be removed.
+ * Probes may call this.
  */
 int ldb_thread_add(struct ldb_session *s, struct task_struct *p, u32 seq)
 {
@@ -81,7 +82,7 @@ int ldb_thread_add(struct ldb_session *s, struct task_struct *p, u32 seq)
 	return 0;
 }
 
-/* The thread is current, or no probe can have its page. */
+/* The thread must be current, or its page must be unused by probes. */
 static void detach_page(struct ldb_thread *t)
 {
 	struct ldb_page *page = t->page;
@@ -109,7 +110,10 @@ static void free_later(struct ldb_thread *t)
 	irq_work_queue(&reap_work);
 }
 
-/* The thread is in its last switch out, so it waits for no CPU; or the session is over. */
+/*
+ * Called in the thread's last switch out, when it waits for no CPU, or after the end of the
+ * session.
+ */
 void ldb_thread_remove(struct ldb_thread *t)
 {
 	unsigned long flags;
@@ -123,8 +127,8 @@ void ldb_thread_remove(struct ldb_thread *t)
 }
 
 /*
- * The session is over.  A probe may be about to stamp that one of these threads comes to a CPU or
- * leaves it: no other thread gets its page.
+ * Called after the end of the session.  A probe may still stamp a switch of one of these threads,
+ * so its page is not given to another thread.
  */
 void ldb_threads_remove_all(struct ldb_session *s)
 {
@@ -140,7 +144,9 @@ void ldb_threads_remove_all(struct ldb_session *s)
 		while (n-- && !list_empty(&s->threads)) {
 			t = list_first_entry(&s->threads, struct ldb_thread, list);
 			unhash(t);
-			/* Its CPU may have used t until now; the grace period of RCU begins here. */
+			/*
+			 * Until now its CPU may have used t; the grace period of RCU begins here.
+			 */
 			ldb_gen_bump();
 			free_later(t);
 		}
@@ -160,7 +166,7 @@ void ldb_thread_detach_self(struct ldb_thread *t)
 
 /*
  * Runs on the thread's CPU, with interrupts off, so not between a switch's probe and its end:
- * learns which thread has been running there since before it was watched.
+ * finds the thread that has been running there since before it was watched.
  */
 static void refresh(void *unused)
 {
@@ -186,9 +192,8 @@ static void refresh(void *unused)
 }
 
 /*
- * The CPUs on which threads of the session run now learn it, and no others are
- * interrupted; nor are those that are isolated, whose threads the scanner polls all the
- * time until their next switch.
+ * Interrupts only the CPUs on which threads of the session are running, except isolated ones: the
+ * scanner polls the threads on those continuously until their next switch.
  */
 void ldb_threads_refresh(struct ldb_session *s)
 {
@@ -210,11 +215,11 @@ void ldb_threads_refresh(struct ldb_session *s)
 }
 
 /*
- * Settles seq if the thread was asleep all the time since it is watched.  A thread that is on no
- * run queue and on no CPU, tested in this order, is in no switch: a switch whose probe did not
- * find it watched is over, and the next one comes after a wake-up, whose run queue's lock makes
- * its probe find the table entry.  That switch may come before or after this: it leaves a value
- * other than UNKNOWN, and finds an even one.
+ * Replaces UNKNOWN in seq if the thread has been asleep since it was added to the table.  A thread
+ * that is on no run queue and on no CPU, tested in this order, is in no switch: a switch whose
+ * probe did not find it watched is over, and the next one comes after a wake-up, whose run queue's
+ * lock makes its probe find the table entry.  That switch may come before or after this: it leaves
+ * a value other than UNKNOWN, and finds an even one.
  */
 void ldb_thread_settle(struct ldb_thread *t)
 {
@@ -229,8 +234,8 @@ void ldb_thread_settle(struct ldb_thread *t)
 /*
  * Gives a thread its page while it may be switched on another CPU.  That probe writes seq,
  * executes a full barrier, and reads page; here page is written, and after a barrier seq is
- * read.  So either the probe finds the page and stamps it, or its write is read here.  If seq
- * has changed since, the thread's page says nothing yet: k_seq stays 0 until its next switch.
+ * read.  So either the probe finds the page and stamps it, or its write is read here.  If seq has
+ * changed since, k_seq of the page stays 0 until the next switch of the thread.
  */
 static void publish(struct ldb_thread *t, struct ldb_page *page)
 {
@@ -327,7 +332,9 @@ static int register_task(struct ldb_session *s, struct task_struct *p, struct ld
 	if (!rc && p != current && ldb_on_cpu(p))
 		cpu = task_cpu(p);
 	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
-	/* The thread may run for long without a switch, so its CPU is interrupted now. */
+	/*
+	 * The CPU is interrupted now, because the thread may run for a long time without a switch.
+	 */
 	if (cpu >= 0 && !ldb_cpu_is_isolated(cpu))
 		smp_call_function_single(cpu, refresh, NULL, 1);
 	return rc;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * futex.c calls this function to find out whether ftrace traces it now:  kernel.ftrace_enabled
- * can be 0, and nothing says that to a module.
+ * futex.c calls this function to find out whether ftrace traces it now: modules are not informed
+ * when kernel.ftrace_enabled becomes 0.
  */
 #include "ldb_internal.h"
 

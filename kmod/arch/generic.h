@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* This file is for a CPU of which nothing is known; only cpu.h includes it, and describes it. */
+/* For any other CPU; cpu.h includes this file and describes the functions. */
 #ifndef LDB_ARCH_GENERIC_H
 #define LDB_ARCH_GENERIC_H
 
 static __always_inline u64 ldb_cpu_stamp(void)
 {
-	return 0;	/* nobody asks */
+	return 0;	/* not called */
 }
 
 static inline bool ldb_cpu_stamp_is_trusted(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* This file is for x86; only cpu.h includes it, and describes it. */
+/* For x86; cpu.h includes this file and describes the functions. */
 #ifndef LDB_ARCH_X86_H
 #define LDB_ARCH_X86_H
 
@@ -33,7 +33,7 @@ static __always_inline u32 ldb_cpu_fault_flags(unsigned long error)
 	       (error & X86_PF_PROT ? LDB_FAULT_F_PRESENT : 0);
 }
 
-/* As it was when current last left a CPU: no thread of glibc's changes it after its start. */
+/* The value when current last left a CPU; glibc's threads do not change it after their start. */
 static __always_inline u64 ldb_cpu_thread_pointer(void)
 {
 	return current->thread.fsbase;

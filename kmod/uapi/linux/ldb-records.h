@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
 /*
- * What the slots of the rings in linux/ldb.h hold: events of the program, its runtime and the
- * kernel.  An event has one slot, or more that follow each other.
+ * The contents of the slots of the rings in linux/ldb.h: events of the program, its runtime and the
+ * kernel.  An event has one slot, or several consecutive ones.
  */
 #ifndef _UAPI_LINUX_LDB_RECORDS_H
 #define _UAPI_LINUX_LDB_RECORDS_H
@@ -35,7 +35,7 @@ enum ldb_event {
 	LDB_EV_REQ_END_ALL	= 0x304,
 	LDB_EV_REQ_CLASS	= 0x305, /* arg: id; name in the payload, see struct ldb_req_rec */
 	LDB_EV_REQ_LINK		= 0x306, /* arg: id; W3C ids in the payload */
-	/* arg: id; has waited since before tsc, its START is next */
+	/* arg: id; had waited before tsc; the START event follows */
 	LDB_EV_REQ_ARRIVED	= 0x307,
 	/*
 	 * arg: id; payload: a key, then a text (3 slots), or a number of 8 bytes (2 slots).  See
@@ -50,8 +50,9 @@ enum ldb_event {
 	 * hidden (see LDB_SCHED_F_*).
 	 */
 	/*
-	 * tid: left the CPU, arg2: came; one of the two is observed.  arg: ns that the hypervisor
-	 * took from this CPU while the one that came waited for it; 0: none, or not known
+	 * tid: task that left the CPU, arg2: task that came; one of the two is watched.  arg: ns
+	 * that the hypervisor took from this CPU while the one that came waited for it; 0: none, or
+	 * not known
 	 */
 	LDB_EV_SWITCH		= 0x401,
 	/* 2 slots, see struct ldb_switch_rec; tid is observed and has a page */
@@ -71,11 +72,11 @@ enum ldb_event {
 	LDB_EV_FORK		= 0x420,
 	LDB_EV_EXEC		= 0x421, /* tid, arg2: its tid before */
 	LDB_EV_EXIT		= 0x422, /* tid, arg: 1: the last of its thread group */
-	LDB_EV_TASK		= 0x423, /* 2 slots, see struct ldb_task_rec: who a tid is */
+	LDB_EV_TASK		= 0x423, /* 2 slots, see struct ldb_task_rec: names a tid */
 	LDB_EV_FAULT		= 0x430, /* 2 slots, see struct ldb_fault_rec */
 	/* tid: which thread it interrupted, arg: begin, arg2: line or vector; flags: LDB_IRQ_* */
 	LDB_EV_IRQ		= 0x431,
-	LDB_EV_IRQ_NAME		= 0x432, /* 2 slots, see struct ldb_irq_name_rec: what a line is */
+	LDB_EV_IRQ_NAME		= 0x432, /* 2 slots, see struct ldb_irq_name_rec: names a line */
 	/* 2 slots, see struct ldb_syscall_rec; with a name of the descriptor 3 */
 	LDB_EV_SYSCALL		= 0x433,
 	LDB_EV_SYSCALL_FD	= 0x434,
@@ -116,10 +117,9 @@ struct ldb_rec {
 
 /*
  * LDB_EV_FUNC: one invocation that ended (or LDB_FUNC_F_OPEN: was still
- * running when the recording ended).  The true start lies in
- * [start_max - start_unc, start_max], the true end in
- * [end_max - end_unc, end_max].  An uncertainty that does not fit is
- * 0xffffffff: no lower bound is known.
+ * running when the recording ended).  The true start is in [start_max - start_unc, start_max], the
+ * true end in [end_max - end_unc, end_max].  An uncertainty that does not fit is 0xffffffff: no
+ * lower bound is known.
  */
 struct ldb_func_rec {
 	/* slot 0 */
@@ -150,7 +150,7 @@ struct ldb_func_rec {
 
 #define LDB_FUNC_F_OPEN		0x0001	/* still running: end is when it was last observed */
 #define LDB_FUNC_F_FROM_START	0x0002	/* was running when the recording began: start unknown */
-#define LDB_FUNC_F_RESUMED	0x0004	/* with FROM_START: left by a switch of stacks, and back */
+#define LDB_FUNC_F_RESUMED	0x0004	/* with FROM_START: resumed after a switch of stacks */
 
 /*
  * LDB_EV_LOCK_WAIT and LDB_EV_LOCK_HOLD.  The interval is [begin, end].
@@ -239,8 +239,8 @@ struct ldb_req_rec {
 };
 
 /*
- * Of REQ_NOTE, REQ_NUMBER and MARK: bytes as in memory, texts cut or filled with NUL.  They are
- * in arg2 of the first slot, then in tsc, tid, arg and arg2 of each other one.
+ * Number of payload bytes of REQ_NOTE, REQ_NUMBER and MARK: as in memory, texts cut or filled with
+ * NUL.  They are in arg2 of the first slot, then in tsc, tid, arg and arg2 of each other one.
  */
 #define LDB_PAYLOAD(nr_slots)	(4 + 24 * ((nr_slots) - 1))
 #define LDB_NOTE_KEY_BYTES	16
@@ -259,7 +259,7 @@ enum ldb_sched_state {
 	LDB_STATE_TRACED	= 4,	/* t */
 	LDB_STATE_DEAD		= 5,	/* X, Z */
 	LDB_STATE_IDLE		= 6,	/* I, P */
-	LDB_STATE_UNKNOWN	= 15,	/* in no switch: SCHEDSTAT */
+	LDB_STATE_UNKNOWN	= 15,	/* only in SCHEDSTAT */
 };
 
 #define LDB_SCHED_F_PREEMPT	0x0010	/* SWITCH*: the kernel preempted it */
@@ -381,7 +381,10 @@ struct ldb_task_rec {
 	__u32	commit1;
 };
 
-/* LDB_EV_FAULT: the thread touched user memory that was not mapped, or not for this access. */
+/*
+ * LDB_EV_FAULT: the thread accessed user memory that was not mapped, or not for this kind of
+ * access.
+ */
 struct ldb_fault_rec {
 	/* slot 0 */
 	__u64	tsc;		/* when the exception was taken */
@@ -392,7 +395,7 @@ struct ldb_fault_rec {
 	__u32	pad0;
 	__u32	commit0;
 	/* slot 1 */
-	__u64	pc;		/* of the program, also if the kernel touched it */
+	__u64	pc;		/* of the program, also if the kernel made the access */
 	__u32	pad1;
 	__u16	cont1;
 	__u16	pad2;
@@ -402,13 +405,13 @@ struct ldb_fault_rec {
 };
 
 #define LDB_FAULT_F_WRITE	0x0001
-#define LDB_FAULT_F_EXEC	0x0002	/* to run code there */
-#define LDB_FAULT_F_PRESENT	0x0004	/* it was mapped, but not for this: copy on write */
+#define LDB_FAULT_F_EXEC	0x0002	/* an instruction fetch */
+#define LDB_FAULT_F_PRESENT	0x0004	/* mapped, but not for this access: copy on write */
 #define LDB_FAULT_F_KERNEL	0x0008	/* by the kernel, in a system call of the thread */
 
 /*
- * LDB_EV_SCHEDSTAT: the kernel's own counters of a thread, as a scanner has read them where there
- * are no kernel events.  All of it was read in [tsc - unc, tsc].
+ * LDB_EV_SCHEDSTAT: the kernel's counters of a thread, which a scanner has read because there are
+ * no kernel events.  They were read in [tsc - unc, tsc].
  */
 struct ldb_schedstat_rec {
 	/* slot 0 */
@@ -424,8 +427,8 @@ struct ldb_schedstat_rec {
 	__u32	nr_runs;	/* how often it came to a CPU */
 	__u16	cont1;
 	__u16	pad1;
-	__u64	wait_ns;	/* how long it has waited for one, up to the last time that it came */
-	__u32	nr_sleeps;	/* how often it has left one to sleep; valid with F_SLEEPS */
+	__u64	wait_ns;	/* how long it has waited for a CPU, until it last got one */
+	__u32	nr_sleeps;	/* how often it has left a CPU to sleep; valid with F_SLEEPS */
 	__u32	commit1;
 };
 
