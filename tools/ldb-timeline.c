@@ -9,19 +9,23 @@
 
 #include "cli/error.h"
 #include "cli/opts.h"
+#include "cli/wall.h"
 #include "page/page.h"
 #include "page/timeline.h"
 #include "render/open.h"
 #include "render/render.h"
 
 #define TOP_TEXT	40
+#define OPEN_TEXT	20	/* requests that --at lists */
 #define STORIES_PAGE	10	/* slowest requests whose causes a page shows */
 
 static struct {
 	struct open_options open;
 	uint64_t req, slowest, nth, top;
 	bool has_req, has_slowest, has_nth, verify;
-	const char *class;
+	const char *class, *trace, *at;
+	struct link_want trace_id;
+	int64_t at_tick;
 	struct cli_list note;
 } opt = { .top = TOP_TEXT, .slowest = 1 };
 
@@ -40,6 +44,11 @@ static const struct cli_option options[] = {
 	  .help = "only requests of this class" },
 	{ .name = "note", .type = CLI_LIST, .value = &opt.note, .arg = "KEY=GLOB",
 	  .help = "only requests of which this was noted; also KEY>N, KEY<=64K (repeats)" },
+	{ .name = "trace", .type = CLI_STRING, .value = &opt.trace, .arg = "ID",
+	  .help = "the requests of this W3C trace id, of all processes, as one timeline: ldb_req_link(3)" },
+	{ .name = "at", .type = CLI_STRING, .value = &opt.at, .arg = "TIME",
+	  .help = "the slowest of the requests that were open at this time of day: 2026-11-22T03:12:07.5, "
+	  "local or with Z or +01:00 behind it; or 03:12:07.5" },
 	OPEN_RANGE(opt.open, "only requests that start at"),
 	{ .name = "top", .type = CLI_NUMBER, .value = &opt.top, .arg = "N",
 	  .help = "list the N longest segments (text; default: 40)" },
@@ -64,6 +73,8 @@ static const struct cli_tool tool = {
 		    "ldb-timeline --slowest=5          the five slowest\n"
 		    "ldb-timeline --note tenant=acme   the slowest of that tenant: ldb_req_note(3)\n"
 		    "ldb-timeline --req=4711           this one\n"
+		    "ldb-timeline --at 03:12:07.5      what was slow then\n"
+		    "ldb-timeline --trace 4bf92f3577b34da6a3ce929d0e0e4736 client.data server.data\n"
 		    "ldb-timeline -o slow.html         a page: everything, opened at the slowest\n"
 		    "ldb-timeline --req=4711 --json | jq '.segments[] | select(.blocks_req)'",
 };
@@ -151,9 +162,13 @@ static bool show_one(struct model *m, const struct render *r, const struct reque
 
 static void say_none(const struct render *r, const struct requests *requests)
 {
-	bool is_selected = opt.class || opt.note.nr || open_has_range(&opt.open);
+	bool is_selected = opt.class || opt.note.nr || open_has_range(&opt.open) || opt.trace || opt.at;
 
-	if (requests->all.incomplete)
+	if (opt.trace)
+		open_say_empty(r, "no request was linked to trace %s: ldb_req_link(3)", opt.trace);
+	else if (opt.at)
+		open_say_empty(r, "no request was open at %s", opt.at);
+	else if (requests->all.incomplete)
 		open_say_empty(r, "no request%s ended in this recording: --req=N shows one that did "
 			       "not", is_selected ? " of this selection" : "");
 	else if (is_selected && requests->result.nr_events)
@@ -165,9 +180,26 @@ static void say_none(const struct render *r, const struct requests *requests)
 			       "ldb_req_end(id) of <ldb/ldb.h>");
 }
 
+/* All requests of a trace are one timeline. */
+static void show_trace(struct model *m, const struct render *r, const struct render_timeline *each,
+		       struct timeline *timelines, size_t nr)
+{
+	struct timeline all;
+	struct render_timeline shown = *each;
+
+	for (size_t i = 0; i < nr; i++)
+		timelines[i] = *each[i].timeline;
+	if (timeline_merge(timelines, nr, &all))
+		open_fail_memory();
+	shown.timeline = &all;
+	text_trace(r, each, nr, &shown);
+	free(all.segments);
+}
+
 static void show_slowest(struct model *m, const struct render *r, const struct requests *requests)
 {
-	size_t nr = requests->nr_lives;
+	size_t nr = opt.at && requests->nr_lives > opt.slowest ? opt.slowest : requests->nr_lives;
+	bool is_text = !open_is_data(&opt.open);
 	struct render_timeline *shown = calloc(nr + 1, sizeof(*shown));
 	struct timeline *timelines = calloc(nr + 1, sizeof(*timelines));
 
@@ -180,7 +212,11 @@ static void show_slowest(struct model *m, const struct render *r, const struct r
 		json_timelines(r, shown, nr, true);
 	else if (opt.open.is_csv)
 		csv_timeline(r, shown, nr);
-	for (size_t i = 0; i < nr && !open_is_data(&opt.open); i++) {
+	if (is_text && opt.at && nr)
+		text_open(r, m, requests->lives, requests->nr_lives, opt.at_tick);
+	if (is_text && opt.trace && nr > 1)
+		show_trace(m, r, shown, timelines, nr);
+	for (size_t i = 0; i < nr && is_text && !(opt.trace && nr > 1); i++) {
 		if (i)
 			fputc('\n', r->out);
 		text_timeline(r, &shown[i]);
@@ -222,6 +258,35 @@ static bool show_page(struct model *m, const struct render *r, const struct requ
 	return ok;
 }
 
+/* Finds what --trace and --at say, or ends the tool after one line. */
+static void choose_entry(const struct model *m, struct requests_options *wanted)
+{
+	int64_t from = reader_wall_ns(m->reader, 0), to, at;
+	char a[WALL_ROOM], b[WALL_ROOM];
+
+	if (opt.trace) {
+		if (!link_want_parse(opt.trace, &opt.trace_id))
+			cli_usage("--trace=%s: give a trace id (32 hex digits, at least the first 8) or a traceparent",
+				  opt.trace);
+		wanted->trace = &opt.trace_id;
+	}
+	if (!opt.at)
+		return;
+	to = reader_wall_ns(m->reader, reader_end_tick(m->reader));
+	if (!wall_parse(opt.at, from, &at))
+		cli_usage("--at=%s: give a time such as 2026-11-22T03:12:07.5, 2026-11-22T02:12:07Z or 03:12:07",
+			  opt.at);
+	if (at < from || at > to) {
+		cli_error("--at=%s: the recording is from %s to %s", opt.at, wall_text(from, a),
+			  wall_text(to, b));
+		exit(CLI_FAILURE);
+	}
+	wanted->has_at = true;
+	wanted->at = opt.at_tick = reader_wall_tick(m->reader, at);
+	if (wanted->nr_slowest < OPEN_TEXT && !open_is_data(&opt.open))
+		wanted->nr_slowest = OPEN_TEXT;
+}
+
 int main(int argc, char **argv)
 {
 	struct requests_options wanted = REQUESTS_OPTIONS_ALL;
@@ -233,6 +298,10 @@ int main(int argc, char **argv)
 	open_files(&opt.open, argc, argv, first);
 	if (opt.has_req && opt.has_slowest)
 		cli_usage("--req and --slowest: give one");
+	if ((opt.trace || opt.at) && (opt.has_req || is_page))
+		cli_usage("--trace and --at do not go with --req and pages");
+	if (opt.trace && (opt.at || opt.has_slowest))
+		cli_usage("--trace shows all requests of the trace: it does not go with --at and --slowest");
 	if (opt.has_nth && !opt.has_req)
 		cli_usage("--nth goes with --req");
 	if (opt.verify && !opt.has_req)
@@ -245,6 +314,7 @@ int main(int argc, char **argv)
 	wanted.nr_slowest = opt.slowest;
 	wanted.from = open_from(&opt.open, o.model);
 	wanted.to = open_to(&opt.open, o.model);
+	choose_entry(o.model, &wanted);
 	if (is_page) {
 		found = show_page(o.model, &o.render, &wanted);
 	} else {

@@ -19,6 +19,8 @@
  *			that wait; NS: how much longer each call of deflate() takes
  *	noted [1]	requests with notes: those of tenant 7 above 64K are slow, and mark why; 1: the
  *			small ones are
+ *	client		a request that is sent to another process,
+ *	server		which has a clock that is 3 ms ahead
  *	outlast		a wait that ends after the estimated end of its function
  *	hostile		names that try to steer the terminal
  *	markup		names that contain markup
@@ -73,6 +75,42 @@ static void figure1(void)
 	writer_add_gap(t.w, &(struct ldb_row_gap){ .tid = 0, .begin = 10, .end = 2000010 });
 	writer_add_meta(t.w, "cmdline", "./figure1 -q");
 	writer_add_meta(t.w, "end", "exit:0");
+}
+
+/* Both have 20 requests of the same trace ids; the server's are inside of the client's, not in the middle. */
+static void crossing(bool is_server)
+{
+	int64_t ahead = is_server ? 3000000 : 0;
+
+	made_thread(&t, 10, is_server ? "worker" : "caller", 0, 100000000);
+	writer_add_meta(t.w, "pid", "10");
+	writer_add_meta(t.w, "host", is_server ? "backend" : "frontend");
+	writer_add_meta(t.w, "process", is_server ? "server" : "client");
+	writer_add_meta(t.w, "boot", is_server ? "0b" : "0f");
+	for (int64_t at = 0; at <= 100000000; at += 100000000)
+		writer_add_clock(t.w, &(struct ldb_row_clock){
+			.tick = at, .raw_ns = at, .mono_ns = at, .real_ns = 1795316400000000000 + at + ahead });
+	for (int i = 1; i <= 20; i++) {
+		int64_t at = i * 4000000 + (is_server ? 30000 + i * 1000 : 0);
+		int64_t end = i * 4000000 + (is_server ? 950000 - i * 2000 : 1000000);
+
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = 10, .tick = at, .id = i);
+		writer_add_reqname(t.w, &(struct ldb_row_reqname){
+			.tick = at, .id = i, .trace_hi = 0x4bf92f3577b34da6, .trace_lo = i, .span = i, .name = "" });
+		func(is_server ? lookup : request_handler, NULL, .tid = 10, .gen = 10 + i, .start = at + 100,
+		     .end = end - 100);
+		made_req(&t, .op = LDB_REQ_OP_END, .tid = 10, .tick = end, .id = i);
+	}
+}
+
+static void client(void)
+{
+	crossing(false);
+}
+
+static void server(void)
+{
+	crossing(true);
 }
 
 /* Makes a request for each cause; 1 is main, 2 the snapshotter, 900 a hog. */
@@ -652,7 +690,11 @@ int main(int argc, char **argv)
 	else if (!strcmp(kind, "otherhost")) {
 		figure1();
 		writer_add_meta(t.w, "host", "elsewhere");
-	} else if (!strcmp(kind, "twice"))
+	} else if (!strcmp(kind, "client"))
+		client();
+	else if (!strcmp(kind, "server"))
+		server();
+	else if (!strcmp(kind, "twice"))
 		twice();
 	else if (!strcmp(kind, "chain"))
 		chain();

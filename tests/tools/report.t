@@ -102,7 +102,7 @@ done
 
 # Mistakes.
 check_one_line "an unknown option" "ldb-report --nonsense" 2 'nonsense'
-check_one_line "an argument too many" "ldb-report ldb.data" 2 'unexpected.*-i'
+check_one_line "-i and an argument" "ldb-report -i ldb.data ldb.data" 2 'not both'
 check_one_line "two reports" "ldb-report --mutex --requests" 2 'give one'
 check_one_line "two formats" "ldb-report --json --csv" 2 'give one'
 check_one_line "no such order" "ldb-report --sort=colour" 2 'colour'

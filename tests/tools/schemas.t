@@ -40,6 +40,7 @@ for req in sched:1 sched:2 sched:3 sched:4 chain:1 chain:2 figure1:4711 calls:10
 	ldb-timeline -q -i ${req%:*}.data --req ${req#*:} --json >out 2>err
 done
 ldb-why --compare -q nokernel.data figure1.data --json --fail-if p50+5% --fail-if 'max>1ns' >out 2>err
+ldb-timeline -q --json figure1.data sched.data >out 2>err
 report-trace flows slower.data 100000
 ldb-flows -q -i slower.data --diff flows.data --json >out 2>err
 report-trace noted small.data 1

@@ -57,7 +57,7 @@ check_one_line "no trace" "ldb-why -i none.data" 1 'none\.data'
 check_one_line "not onto the trace itself" "ldb-why -o ldb.data" 1 'the trace itself'
 check_one_line "two choices" "ldb-why --req=1 --slowest=2" 2 'give one'
 check_one_line "--shares needs a form for programs" "ldb-why --shares" 2 '--json or --csv'
-check_one_line "an argument" "ldb-why 4711" 2 "unexpected argument '4711'"
+check_one_line "an argument is a trace" "ldb-why 4711" 1 'cannot open 4711'
 check_one_line "no such file of categories" "ldb-why --categories=none.csv" 1 'none\.csv'
 printf 'a,b\n' >bad.csv
 check_one_line "a bad one" "ldb-why --categories=bad.csv" 1 'bad\.csv:1: '

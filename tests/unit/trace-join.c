@@ -56,7 +56,7 @@ static void fill(struct writer *w, uint32_t pid)
 		writer_add_req(w, &(struct ldb_row_req){
 			.op = LDB_REQ_OP_START, .tid = pid, .tick = 100 * id, .id = id, .site = 0x10030 });
 	writer_add_req(w, &(struct ldb_row_req){ .op = LDB_REQ_OP_END, .tid = pid, .tick = 1000, .id = 7 });
-	writer_add_reqname(w, &(struct ldb_row_reqname){ .tick = 700, .id = 7, .trace_hi = 1,
+	writer_add_reqname(w, &(struct ldb_row_reqname){ .tick = 700, .id = 7, .trace_hi = pid,
 							   .trace_lo = 2, .span = pid, .name = "" });
 	writer_add_gap(w, &(struct ldb_row_gap){ .tid = 0, .begin = 50, .end = 60 });
 	writer_add_lost(w, &(struct ldb_row_lost){ .tick = 5, .count = 4, .what = LDB_LOST_OVERRUN });
@@ -256,7 +256,7 @@ static void test_other_host(void)
 	writer_add_clock(b, &(struct ldb_row_clock){ .tick = 0, .raw_ns = 0, .real_ns = 5003000 });
 	writer_add_clock(b, &(struct ldb_row_clock){ .tick = 600000, .raw_ns = 1000000, .real_ns = 6003000 });
 	fill(a, 10);
-	fill(b, 10);
+	fill(b, 11);
 	writer_close(a);
 	writer_close(b);
 	r = JOIN("a", "b");
@@ -267,9 +267,51 @@ static void test_other_host(void)
 	ok(rows.process[1].pid == (1U << LDB_TID_BITS) + 10, "its threads are its own");
 	rows = all(r, LDB_BLK_LOCK);
 	ok(rows.nr == 2 && rows.lock[1].begin == 3033 && rows.lock[1].end == 3067 &&
-	   rows.lock[1].tid == (1U << LDB_TID_BITS) + 10, "a clock of another rate is converted");
+	   rows.lock[1].tid == (1U << LDB_TID_BITS) + 11, "a clock of another rate is converted");
 	rows = all(r, LDB_BLK_CLOCK);
 	ok(rows.nr == 2, "and only one clock remains");
+	reader_close(r);
+}
+
+static void add_request(struct writer *w, uint64_t id, int64_t start, int64_t end)
+{
+	writer_add_req(w, &(struct ldb_row_req){ .op = LDB_REQ_OP_START, .tid = 10, .tick = start, .id = id });
+	writer_add_reqname(w, &(struct ldb_row_reqname){
+		.tick = start, .id = id, .trace_hi = 77, .trace_lo = id % 100, .name = "" });
+	writer_add_req(w, &(struct ldb_row_req){ .op = LDB_REQ_OP_END, .tid = 10, .tick = end, .id = id });
+}
+
+/*
+ * The other machine's time of day is 3 ms ahead.  Its requests are inside of those that asked for them,
+ * not in their middle.
+ */
+static void test_links(void)
+{
+	struct writer *a = begin("a", 0, 10, "boot"), *b = begin("b", 0, 10, "other boot");
+	struct reader_rows rows;
+	struct reader *r;
+	int64_t off, err;
+
+	writer_add_clock(a, &(struct ldb_row_clock){ .tick = 0, .raw_ns = 0, .real_ns = 5000000000 });
+	writer_add_clock(a, &(struct ldb_row_clock){ .tick = 1000000000, .raw_ns = 1000000000, .real_ns = 6000000000 });
+	writer_add_clock(b, &(struct ldb_row_clock){ .tick = 0, .raw_ns = 0, .real_ns = 5003000000 });
+	writer_add_clock(b, &(struct ldb_row_clock){ .tick = 1000000000, .raw_ns = 1000000000, .real_ns = 6003000000 });
+	for (int i = 1; i <= 50; i++) {
+		int64_t start = i * 1000000, asks = 20000 + sample_random() % 100000;
+
+		add_request(a, i, start, start + 500000);
+		add_request(b, 100 + i, start + asks, start + 480000 - sample_random() % 100000);
+	}
+	writer_close(a);
+	writer_close(b);
+	r = JOIN("a", "b");
+	rows = all(r, LDB_BLK_PROCESS);
+	off = rows.process[1].start;
+	err = rows.process[1].clock_err;
+	diag("off by %" PRId64 " ns, said: %" PRId64, off, err);
+	ok(rows.process[1].flags == LDB_PROCESS_F_CLOCK && llabs(off) <= err,
+	   "requests of both bound how far two clocks are apart: the error is within what is said");
+	ok(err < 40000, "which is little");
 	reader_close(r);
 }
 
@@ -429,6 +471,7 @@ int main(void)
 	test_two();
 	test_again();
 	test_other_host();
+	test_links();
 	test_namespaces();
 	test_sched();
 	test_damage();

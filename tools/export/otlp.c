@@ -20,7 +20,7 @@
 #include "analysis/timeline/timeline.h"
 #include "export/export.h"
 #include "cli/json.h"
-#include "export/links.h"
+#include "facts/links.h"
 #include "render/offcpu.h"
 #include "render/segment.h"
 #include "render/text.h"

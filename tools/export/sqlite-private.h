@@ -6,7 +6,7 @@
 #include "analysis/attribution/attribution.h"
 #include "analysis/tracks/tracks.h"
 #include "export/export.h"
-#include "export/links.h"
+#include "facts/links.h"
 #include "export/sqlite-db.h"
 #include "export/table.h"
 #include "facts/lives.h"

@@ -87,13 +87,42 @@ static int add_scanner(void *arg, const void *at)
 	return 0;
 }
 
+static int add_process(void *arg, const void *at)
+{
+	const struct ldb_row_process *row = at;
+	struct model *m = arg;
+	bool is_known = row->clock_err < INT64_MAX / 2;
+
+	return array_push(m->processes, m->nr_processes, m->room_processes, {
+		.pid = row->pid, .ppid = row->ppid, .name = model_keep_string(m, row->name),
+		.host = model_keep_string(m, row->host),
+		.has_own_clock = row->flags & LDB_PROCESS_F_CLOCK,
+		.clock_err_ns = is_known ? ticks_ns(m->reader, row->clock_err) : -1,
+	});
+}
+
+COMPARE(compare_processes, struct process, UP(pid))
+
+/* Threads know their processes. */
+static void link_processes(struct model *m)
+{
+	sort_by(m->processes, m->nr_processes, compare_processes);
+	for (size_t i = 0; i < m->nr_threads && m->nr_processes; i++) {
+		struct thread *t = &m->threads[i];
+		size_t n = search_by(m->processes, m->nr_processes, p, p->pid < t->pid);
+
+		if (n < m->nr_processes && m->processes[n].pid == t->pid)
+			t->process = &m->processes[n];
+	}
+}
+
 static int add_thread(void *arg, const void *at)
 {
 	const struct ldb_row_thread *row = at;
 	struct model *m = arg;
 
 	return array_push(m->threads, m->nr_threads, m->room_threads, {
-		.tid = row->tid, .creator = row->creator,
+		.tid = row->tid, .creator = row->creator, .pid = row->pid,
 		.start = ticks_sane(row->start), .end = ticks_sane(row->end),
 		.has_exited = row->flags & LDB_THREAD_F_EXITED,
 		.is_unwatched = row->flags & LDB_THREAD_F_UNWATCHED,
@@ -268,10 +297,12 @@ struct model *model_open(struct reader *reader, struct symtab *symtab, char *err
 	    rows_each(reader, LDB_BLK_SYMBOL, NULL, add_symbol, symtab) ||
 	    rows_each(reader, LDB_BLK_CALL, NULL, add_call, symtab) ||
 	    rows_each(reader, LDB_BLK_THREAD, NULL, add_thread, m) || sort_threads(m) ||
+	    rows_each(reader, LDB_BLK_PROCESS, NULL, add_process, m) ||
 	    rows_each(reader, LDB_BLK_SCAN, NULL, add_scanner, m) ||
 	    rows_each(reader, LDB_BLK_LOST, NULL, add_lost, m) ||
 	    gaps_each(reader, NULL, add_gap, m) || intervals_merge(&m->gaps) || add_kernel(m))
 		goto err_free;
+	link_processes(m);
 	return m;
 
 err_free:
@@ -294,6 +325,7 @@ void model_close(struct model *m)
 	free(m->losses);
 	intern_free(&m->strings);
 	free(m->threads);
+	free(m->processes);
 	free(m);
 }
 

@@ -17,9 +17,19 @@
 #include "trace/reader.h"
 #include "gaps.h"
 
+/* This is a process of a trace that was joined from several. */
+struct process {
+	uint32_t pid, ppid;
+	const char *name, *host;	/* the model's */
+	bool has_own_clock;		/* its times may be wrong by clock_err_ns, against the first one's */
+	int64_t clock_err_ns;		/* -1: not known by how much */
+};
+
 /* This is one thread of the program; a tid that was used twice is two threads. */
 struct thread {
 	uint32_t tid, creator;
+	uint32_t pid;		/* of its process; 0: there is only one */
+	const struct process *process;	/* the same; NULL */
 	int64_t start, end;	/* ticks */
 	bool has_exited, is_unwatched;
 	uint64_t made, seen;	/* calls; observed calls: FUNC rows written */
@@ -68,6 +78,8 @@ struct model {
 	struct symtab *symtab;
 	struct thread *threads;		/* by tid, start */
 	size_t nr_threads, room_threads;
+	struct process *processes;	/* by pid; none if there is only one */
+	size_t nr_processes, room_processes;
 	uint64_t made, seen;		/* of all threads */
 	uint64_t below_threshold;
 	struct scanner scanners[LDB_MAX_SCANNERS];
@@ -291,6 +303,18 @@ void model_close(struct model *m);
 
 /* Returns the thread that had this tid at that time, or the nearest; NULL: none. */
 const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t tick);
+
+/* Returns the number that the kernel gave a thread or process: that of the model says of which machine. */
+static inline uint32_t model_kernel_tid(uint32_t tid)
+{
+	return tid & ((1U << LDB_TID_BITS) - 1);
+}
+
+/* The same of an address of a program. */
+static inline uint64_t model_plain_address(uint64_t addr)
+{
+	return addr >> 63 ? addr : addr & ((1ULL << LDB_ADDRESS_BITS) - 1);
+}
 
 /* Returns its index in m->threads; UINT32_MAX: none. */
 uint32_t model_thread_number(const struct model *m, uint32_t tid, int64_t tick);

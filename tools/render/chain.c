@@ -33,7 +33,7 @@ static void say_function(struct sentence *s, const struct chain_link *l)
 static void say_thread(struct sentence *s, const struct chain_link *l)
 {
 	if (l->tid)
-		say(s, "thread %s%s%" PRIu32, l->thread, *l->thread ? " " : "", l->tid);
+		say(s, "thread %s%s%" PRIu32, l->thread, *l->thread ? " " : "", model_kernel_tid(l->tid));
 	else
 		say(s, "%s", l->label);
 }

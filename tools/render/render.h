@@ -129,6 +129,13 @@ struct render_timeline {
 
 void text_timeline(const struct render *r, const struct render_timeline *t);
 
+/* Prints several requests that belong together: what each one's time went to, and all as one timeline. */
+void text_trace(const struct render *r, const struct render_timeline *each, size_t nr,
+		const struct render_timeline *all);
+
+/* Lists requests that were open at a tick. */
+void text_open(const struct render *r, const struct model *m, const struct life *lives, size_t nr, int64_t at);
+
 /* timeline-picture.c: its picture. */
 void text_picture(const struct render *r, const struct render_timeline *t);
 

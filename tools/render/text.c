@@ -175,12 +175,13 @@ const char *text_function(const struct symbol *func, char *buf)
 const char *text_lock(unsigned kind, uint64_t lock, const struct symbol *symbol, char *buf)
 {
 	char clean[TEXT_ROOM];
+	uint64_t addr = model_plain_address(lock);
 
 	if (symbol && symbol->known)
-		snprintf(buf, TEXT_ROOM, "%s 0x%" PRIx64 " (%.400s)", lock_kind_name(kind), lock,
+		snprintf(buf, TEXT_ROOM, "%s 0x%" PRIx64 " (%.400s)", lock_kind_name(kind), addr,
 			 text_clean(symbol->function, clean));
 	else
-		snprintf(buf, TEXT_ROOM, "%s 0x%" PRIx64, lock_kind_name(kind), lock);
+		snprintf(buf, TEXT_ROOM, "%s 0x%" PRIx64, lock_kind_name(kind), addr);
 	return buf;
 }
 
@@ -193,7 +194,7 @@ const char *text_party(const struct model *m, const struct party *p, char *buf)
 	if (p->kind != PARTY_TASK)
 		snprintf(buf, TEXT_ROOM, "%s", party_kinds[p->kind].words);
 	else if (is_own || !p->pid)
-		snprintf(buf, TEXT_ROOM, *name ? "%2$.100s %1$" PRIu32 : "thread %1$" PRIu32, p->tid,
+		snprintf(buf, TEXT_ROOM, *name ? "%2$.100s %1$" PRIu32 : "thread %1$" PRIu32, model_kernel_tid(p->tid),
 			 name);
 	else if (p->pid == p->tid)
 		snprintf(buf, TEXT_ROOM, *name ? "%2$.100s (pid %1$" PRIu32 ")" : "pid %1$" PRIu32,
@@ -227,6 +228,37 @@ const char *text_thread(uint32_t tid, const struct thread *thread, char *buf)
 	char clean[TEXT_ROOM];
 	const char *name = text_clean(model_thread_name(thread), clean);
 
-	snprintf(buf, TEXT_ROOM, *name ? "%2$.100s %1$" PRIu32 : "%1$" PRIu32, tid, name);
+	snprintf(buf, TEXT_ROOM, *name ? "%2$.100s %1$" PRIu32 : "%1$" PRIu32,
+		 thread && thread->process ? model_kernel_tid(tid) : tid, name);
 	return buf;
+}
+
+const char *text_process(const struct process *p, char *buf)
+{
+	char clean[TEXT_ROOM];
+
+	snprintf(buf, TEXT_ROOM, "%.100s (pid %" PRIu32 ")", *p->name ? text_clean(p->name, clean) : "process",
+		 model_kernel_tid(p->pid));
+	return buf;
+}
+
+void text_clocks(const struct render *r, const struct model *m)
+{
+	char text[TEXT_ROOM], host[TEXT_ROOM], ns[UNITS_ROOM];
+
+	for (size_t i = 0; i < m->nr_processes; i++) {
+		const struct process *p = &m->processes[i];
+
+		if (!p->has_own_clock)
+			continue;
+		fprintf(r->out, "times of %s", text_process(p, text));
+		if (*p->host)
+			fprintf(r->out, " on %s", text_clean(p->host, host));
+		if (p->clock_err_ns < 0)
+			fputs(" are by the time of day of its machine: by how much that is off is not known\n",
+			      r->out);
+		else
+			fprintf(r->out, " are of another clock: off by at most %s\n",
+				units_duration(p->clock_err_ns, ns));
+	}
 }

@@ -55,4 +55,10 @@ const char *text_kernel(const struct model *m, char *buf);
 /* "worker 4711" */
 const char *text_thread(uint32_t tid, const struct thread *thread, char *buf);
 
+/* Writes "nginx (pid 4711)"; returns buf. */
+const char *text_process(const struct process *p, char *buf);
+
+/* Prints a line for each process whose clock is not that of the first one. */
+void text_clocks(const struct render *r, const struct model *m);
+
 #endif

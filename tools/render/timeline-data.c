@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Prints timelines as JSON and CSV: where the time went, and all segments. */
 #include "cli/document.h"
+#include "cli/wall.h"
 #include "facts/sched.h"
 #include "facts/ticks.h"
 #include "render/chain.h"
@@ -103,6 +104,9 @@ static const struct party *task_of(const struct segment *s)
 
 GET(get_req, u64, timeline_of(row)->req)
 GET(get_thread, text, model_thread_name(e->thread))
+GET(get_process, text, e->thread->process->name)
+GET(get_pid, u64, model_kernel_tid(e->thread->pid))
+WHEN(if_process, e->thread && e->thread->process)
 GET(get_kind, text, segment_kinds[e->kind].name)
 GET(get_name, text, segment_name(e, buf))
 GET(get_file, text, segment_place(e).file)
@@ -141,6 +145,7 @@ static const struct column csv_columns[] = {
 };
 
 static const struct column json_columns[] = {
+	MADE("process", get_process, .when = if_process), MADE("pid", get_pid, .when = if_process),
 	SAME(resolution_ns), SAME(depth), VIA("caller", site, function, .when = if_caller),
 	VIA("call_file", site, file, .when = if_func),
 	VIA("call_line", site, line, .when = if_func),
@@ -277,12 +282,15 @@ FROM(timeline, rows_one(e->timeline))
 FROM(notes, (struct rows){ .at = e->timeline->notes, .nr = e->timeline->nr_notes, .are_pointers = true })
 FROM(marks, rows_of(e->timeline->marks, e->timeline->nr_marks))
 FROM(segments, rows_of(e->timeline->segments, e->timeline->nr_segments))
+GET(get_start_time, text, wall_iso(reader_wall_ns(e->model->reader,
+						  reader_tick(e->model->reader, e->timeline->start_ns)), buf))
 WHEN(if_p50, e->p50_ns >= 0)
 WHEN(if_sched, e->model->has_sched)
 
 static const struct column timeline_columns[] = {
 	VIA("req", timeline, req), VIA("class", timeline, class),
 	VIA("start_ns", timeline, start_ns), VIA("end_ns", timeline, end_ns),
+	MADE("start_time", get_start_time),
 	VIA("latency_ns", timeline, latency_ns), SAME(p50_ns, .when = if_p50),
 	VIA("complete", timeline, is_complete), VIA("lost_handoff", timeline, has_lost_handoff),
 	COLUMN("occurrences", nr_occurrences), SAME(nth),

@@ -18,6 +18,7 @@ struct lane {
 	uint32_t tid;
 	const struct thread *thread;
 	bool is_own;		/* works on the request */
+	size_t group;		/* the first lane of its process */
 	unsigned depths[ROWS_MAX]; /* depths of calls that have a row, sorted */
 	unsigned nr_depths;
 };
@@ -26,6 +27,20 @@ struct lanes {
 	struct lane *at;
 	size_t nr;
 };
+
+static const struct process *process_of(const struct thread *t)
+{
+	return t ? t->process : NULL;
+}
+
+static size_t find_group(const struct lanes *lanes, const struct thread *t)
+{
+	size_t i = 0;
+
+	while (i < lanes->nr && process_of(lanes->at[i].thread) != process_of(t))
+		i++;
+	return i;
+}
 
 static struct lane *get_lane(struct lanes *lanes, const struct segment *s)
 {
@@ -38,7 +53,9 @@ static struct lane *get_lane(struct lanes *lanes, const struct segment *s)
 	if (!l)
 		return NULL;
 	lanes->at = l;
-	l[lanes->nr] = (struct lane){ .tid = s->tid, .thread = s->thread };
+	l[lanes->nr] = (struct lane){
+		.tid = s->tid, .thread = s->thread, .group = find_group(lanes, s->thread),
+	};
 	return &l[lanes->nr++];
 }
 
@@ -60,7 +77,10 @@ static int lane_compare(const void *pa, const void *pb)
 {
 	const struct lane *a = pa, *b = pb;
 
-	return a->is_own == b->is_own ? 0 : a->is_own ? -1 : 1;
+	if (a->is_own != b->is_own)
+		return a->is_own ? -1 : 1;
+	/* Threads of one process are together, in the order in which the processes came. */
+	return a->group < b->group ? -1 : a->group > b->group;
 }
 
 static void find_lanes(struct lanes *lanes, const struct timeline *t)
@@ -230,6 +250,8 @@ void text_picture(const struct render *r, const struct render_timeline *rt)
 		const struct lane *l = &lanes.at[i];
 
 		text_styled(r, TEXT_BOLD, "%s", text_thread(l->tid, l->thread, name));
+		if (l->thread && l->thread->process)
+			fprintf(r->out, " of %s", text_process(l->thread->process, name));
 		fputs(l->is_own ? " works on the request\n" : " is in its way\n", r->out);
 		if (l->is_own)
 			draw_kind(r, &c, l, SEGMENT_REQUEST, "  request", '-', TEXT_DIM);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/units.h"
+#include "cli/wall.h"
 #include "facts/ticks.h"
 #include "render/chain.h"
 #include "render/offcpu.h"
@@ -167,6 +168,24 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 	}
 }
 
+/* Says in which processes its threads are. */
+static void put_processes(const struct render *r, const struct timeline *t)
+{
+	const struct process *shown = NULL;
+	char text[TEXT_ROOM];
+
+	for (size_t i = 0; i < t->nr_segments; i++) {
+		const struct thread *of = t->segments[i].thread;
+
+		if (t->segments[i].kind != SEGMENT_REQUEST || !of || !of->process || of->process == shown)
+			continue;
+		fprintf(r->out, "%s %s", shown ? " and" : " of", text_process(of->process, text));
+		if (shown)
+			break;
+		shown = of->process;
+	}
+}
+
 void text_story(const struct render *r, const struct render_timeline *rt)
 {
 	const struct timeline *t = rt->timeline;
@@ -174,6 +193,7 @@ void text_story(const struct render *r, const struct render_timeline *rt)
 
 	text_style(r, TEXT_BOLD);
 	fprintf(r->out, "req %" PRIu64, t->req);
+	put_processes(r, t);
 	if (*t->class) {
 		fputs(" ", r->out);
 		text_cell(r, t->class, 40, false);
@@ -271,9 +291,10 @@ static void put_facts(const struct render *r, const struct render_timeline *rt)
 {
 	const struct timeline *t = rt->timeline;
 	const struct model *m = rt->model;
-	char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM], text[TEXT_ROOM];
+	char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM], text[TEXT_ROOM], wall[WALL_ROOM];
 
-	fprintf(r->out, "started at %s of the recording", units_duration(t->start_ns, a));
+	fprintf(r->out, "started at %s of the recording, %s", units_duration(t->start_ns, a),
+		wall_text(reader_wall_ns(m->reader, reader_tick(m->reader, t->start_ns)), wall));
 	if (rt->nr_occurrences > 1)
 		fprintf(r->out, ", instance %zu of %zu of this id (--nth)", rt->nth,
 			rt->nr_occurrences);
@@ -293,6 +314,7 @@ static void put_facts(const struct render *r, const struct render_timeline *rt)
 		fprintf(r->out, "; %s", text);
 	}
 	fputc('\n', r->out);
+	text_clocks(r, m);
 	offcpu_hits(r, &rt->hits);
 	put_migrations(r, rt);
 	put_notes(r, t);
@@ -434,6 +456,39 @@ void text_timeline(const struct render *r, const struct render_timeline *t)
 	text_picture(in, t);
 	put_list(in, t);
 	wrap_end(&w, INDENT);
+}
+
+void text_trace(const struct render *r, const struct render_timeline *each, size_t nr,
+		const struct render_timeline *all)
+{
+	struct wrap w;
+	const struct render *in = wrap_begin(&w, r);
+	char ns[UNITS_ROOM];
+
+	fprintf(in->out, "%zu requests of this trace, in %s:\n", nr, units_duration(all->timeline->latency_ns, ns));
+	for (size_t i = 0; i < nr; i++)
+		text_story(in, &each[i]);
+	put_samples(in, all);
+	put_facts(in, all);
+	text_picture(in, all);
+	put_list(in, all);
+	wrap_end(&w, INDENT);
+}
+
+void text_open(const struct render *r, const struct model *m, const struct life *lives, size_t nr, int64_t at)
+{
+	char a[UNITS_ROOM], b[UNITS_ROOM], wall[WALL_ROOM];
+
+	fprintf(r->out, "open at %s, slowest first:\n", wall_text(reader_wall_ns(m->reader, at), wall));
+	for (size_t i = 0; i < nr; i++) {
+		const struct life *l = &lives[i];
+
+		fprintf(r->out, "  req %-10" PRIu64 " %10s, since %s%s%s%s\n", l->id,
+			units_duration(life_latency_ns(m, l), a),
+			units_duration(reader_ns(m->reader, at) - reader_ns(m->reader, l->start), b),
+			*l->class ? "  " : "", l->class, l->is_complete ? "" : "  not ended");
+	}
+	fputc('\n', r->out);
 }
 
 void text_lives(const struct render *r, const struct model *m, const struct life *lives, size_t nr,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/ldb.h>
+#include "base/minmax.h"
 #include "trace/join-private.h"
 
 /*
@@ -109,16 +110,25 @@ static void set_clock(const struct join_part *first, const struct day *of_first,
 		       (uint64_t)llroundl(TWICE_READ_NS / of_first->ns_per_tick) : UINT64_MAX;
 }
 
-void join_clocks(struct join *j)
+static bool is_one_clock(const struct join *j)
+{
+	for (size_t i = 0; i < j->nr; i++)
+		if (!j->parts[i].is_same_clock)
+			return false;
+	return true;
+}
+
+int join_clocks(struct join *j)
 {
 	struct day day = day_of(&j->parts[0]);
 	int64_t first = INT64_MAX;
+	int rc;
 
-	for (size_t i = 0; i < j->nr; i++) {
+	for (size_t i = 0; i < j->nr; i++)
 		set_clock(&j->parts[0], &day, &j->parts[i]);
-		if (j->parts[i].shift < first)
-			first = j->parts[i].shift;
-	}
+	rc = is_one_clock(j) ? 0 : join_links(j);
+	for (size_t i = 0; i < j->nr; i++)
+		first = min(first, j->parts[i].shift);
 	j->header = *reader_header(j->parts[0].r);
 	/* The result begins with the part that begins first. */
 	if (first) {
@@ -132,6 +142,7 @@ void join_clocks(struct join *j)
 		p->from = join_tick(p, 0);
 		p->to = join_tick(p, reader_end_tick(p->r));
 	}
+	return rc;
 }
 
 int64_t join_tick(const struct join_part *p, int64_t tick)

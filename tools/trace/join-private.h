@@ -71,12 +71,15 @@ struct join {
 /* join-clock.c */
 
 /* Finds the clock of the result, and how the ticks of each part become its. */
-void join_clocks(struct join *j);
+int join_clocks(struct join *j);
 int64_t join_tick(const struct join_part *p, int64_t tick);
 uint64_t join_ticks(const struct join_part *p, uint64_t ticks);
 
 /* Are the part's CLOCK rows true of the result? */
 bool join_has_clock(const struct join *j, const struct join_part *p);
+
+/* join-links.c: corrects the clocks of other machines by requests that both have; 0 or -ENOMEM */
+int join_links(struct join *j);
 
 /* join-plan.c: processes, threads, ids; 0, -ENOMEM, or -EINVAL with a line in err */
 int join_plan(struct join *j, char *err, size_t err_size);

@@ -342,9 +342,12 @@ int trace_join(const char *const *paths, size_t nr, int fd, const struct join_op
 	else
 		snprintf(err, err_size, "out of memory");
 	if (!rc) {
-		join_clocks(&j);
-		rc = join_plan(&j, err, err_size);
+		rc = join_clocks(&j);
+		if (rc)
+			snprintf(err, err_size, "out of memory");
 	}
+	if (!rc)
+		rc = join_plan(&j, err, err_size);
 	if (!rc)
 		rc = join_to(&j, fd, err, err_size);
 	else

@@ -38,6 +38,8 @@ struct reader {
 	int64_t ns_mult;
 	unsigned ns_shift;
 	double ns_per_tick;
+	int64_t wall_ns, wall_at;	/* the time of day at reader_ns() wall_at, */
+	double wall_rate;		/* and how fast it passes: it may be adjusted */
 
 	struct ldb_row_meta *metas;
 	size_t nr_metas, room_metas;

@@ -148,6 +148,33 @@ static void clock_fit(struct reader *r, const struct clock_span *s)
 	r->ns_per_tick = ldexp(r->ns_mult, -(int)r->ns_shift);
 }
 
+static int64_t saturate(__int128 v);
+
+/* A time of day that was set meanwhile is no line; it is adjusted by less than a thousandth. */
+static void wall_fit(struct reader *r, const struct clock_span *s)
+{
+	double ns = (double)s->last.raw_ns - (double)s->first.raw_ns;
+	double rate = ((double)s->last.real_ns - (double)s->first.real_ns) / ns;
+
+	r->wall_ns = s->any && s->first.real_ns ? s->first.real_ns : r->header.realtime_ns;
+	r->wall_at = s->any && s->first.real_ns ? reader_ns(r, s->first.tick) : 0;
+	r->wall_rate = ns > 0 && fabs(rate - 1) < 0.001 ? rate : 1;
+}
+
+int64_t reader_wall_ns(const struct reader *r, int64_t tick)
+{
+	__int128 ns = (__int128)reader_ns(r, tick) - r->wall_at;
+
+	return saturate(r->wall_ns + ns + (__int128)((double)ns * (r->wall_rate - 1)));
+}
+
+int64_t reader_wall_tick(const struct reader *r, int64_t ns)
+{
+	__int128 since = (__int128)ns - r->wall_ns;
+
+	return reader_tick(r, saturate(r->wall_at + since - (__int128)((double)since * (r->wall_rate - 1))));
+}
+
 static int64_t saturate(__int128 v)
 {
 	return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
@@ -211,6 +238,7 @@ struct reader *reader_open(const char *path, char *err, size_t err_size)
 		goto err_close;
 	}
 	clock_fit(r, &clock);
+	wall_fit(r, &clock);
 	find_end(r);
 	return r;
 

@@ -52,6 +52,10 @@ double reader_ticks_to_ns(const struct reader *r, double ticks);
 /* Does the inverse of reader_ns(), for filters. */
 int64_t reader_tick(const struct reader *r, int64_t ns);
 
+/* Returns the time of day at a tick, ns since 1970 (UTC), and the tick at a time of day. */
+int64_t reader_wall_ns(const struct reader *r, int64_t tick);
+int64_t reader_wall_tick(const struct reader *r, int64_t ns);
+
 /* Returns the latest tick of any event in the file; threads that are still running end here. */
 int64_t reader_end_tick(const struct reader *r);
 

@@ -25,6 +25,7 @@ struct builder {
 	struct dist_pool pool;
 	struct keyed classes;	/* struct class_build */
 	size_t room_lives;
+	struct links *links;	/* options->trace */
 };
 
 int64_t life_latency_ns(const struct model *m, const struct life *life)
@@ -123,6 +124,14 @@ static int add_life(void *arg, struct life *life)
 	for (size_t i = 0; i < o->nr_notes; i++)
 		if (!note_filter_matches(&o->notes[i], b->m, life->id, life->start, life->end))
 			return 0;
+	if (o->has_at && (life->start > o->at || life->end < o->at))
+		return 0;
+	if (o->trace) {
+		ret = links_match(b->links, life, o->trace);
+		if (ret <= 0)
+			return ret;
+		ret = 0;
+	}
 	c = get_class(b, life->class);
 	if (!c)
 		return -ENOMEM;
@@ -135,7 +144,9 @@ static int add_life(void *arg, struct life *life)
 		return ret;
 	if (o->has_id)
 		return life->id == o->id ? keep_match(b, life) : 0;
-	return life->is_complete ? keep_slowest(b, life) : 0;
+	if (o->trace)
+		return keep_match(b, life);
+	return life->is_complete || o->has_at ? keep_slowest(b, life) : 0;
 }
 
 static int class_compare(const void *pa, const void *pb)
@@ -193,7 +204,9 @@ int requests_build(struct model *m, const struct requests_options *options, stru
 	int ret;
 
 	*r = (struct requests){ 0 };
-	ret = lives_each(m, add_life, &b, &r->result);
+	b.links = options->trace ? links_open(m) : NULL;
+	ret = options->trace && !b.links ? -ENOMEM : lives_each(m, add_life, &b, &r->result);
+	links_close(b.links);
 	if (!ret)
 		ret = fill(&b);
 	for (size_t i = 0; i < b.classes.nr; i++)
@@ -203,7 +216,7 @@ int requests_build(struct model *m, const struct requests_options *options, stru
 		requests_free(r);
 		return ret;
 	}
-	sort_by(r->lives, r->nr_lives, options->has_id ? earlier_first : slower_first);
+	sort_by(r->lives, r->nr_lives, options->has_id || options->trace ? earlier_first : slower_first);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #define REPORT_REQUESTS_H
 
 #include "base/dist.h"
+#include "facts/links.h"
 #include "facts/lives.h"
 #include "facts/model.h"
 #include "facts/notes.h"
@@ -22,8 +23,11 @@ struct requests_options {
 	int64_t ended_from;	/* ticks: only complete ones that end then or later */
 	const struct note_filter *notes; /* all of which must match */
 	size_t nr_notes;
+	const struct link_want *trace;	/* retain those of this trace (W3C), by start; NULL: any */
+	bool has_at;		/* retain the slowest of those that were open at this tick, also if */
+	int64_t at;		/* they did not end */
 };
-#define REQUESTS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, false, 0, INT64_MIN, NULL, 0 }
+#define REQUESTS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, false, 0, INT64_MIN, NULL, 0, NULL, false, 0 }
 
 struct request_class {
 	const char *name;	/* "": requests without a class */

@@ -103,6 +103,13 @@ struct timeline {
 int timeline_build(struct model *m, const struct life *life, struct timeline *t);
 void timeline_free(struct timeline *t);
 
+/*
+ * Makes one timeline of those of several requests, of which the longest is its request: it has
+ * segments of all, and lasts from the first start to the last end.  What it points to is theirs; only
+ * its segments are to be freed.  0 or -ENOMEM.
+ */
+int timeline_merge(const struct timeline *timelines, size_t nr, struct timeline *t);
+
 /* Returns the length of the shortest among the longest nr segments. */
 int64_t timeline_longest(const struct timeline *t, size_t nr);
 

@@ -2,12 +2,13 @@
 /* Finds trace contexts; see links.h. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "export/links.h"
-#include "facts/rows.h"
+#include "links.h"
+#include "rows.h"
 
 struct link {
 	uint64_t id;
@@ -91,6 +92,43 @@ int links_find(struct links *l, const struct life *life, struct link_ids *ids)
 	if (!ret && (!before || l->at[lo - 1].tick > before->end))
 		*ids = l->at[lo - 1].ids;
 	return ret;
+}
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 :
+	       c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool link_want_parse(const char *text, struct link_want *want)
+{
+	unsigned nr = 0;
+
+	*want = (struct link_want){ 0 };
+	/* traceparent: version-trace-span-flags */
+	if (strlen(text) == 55 && text[2] == '-' && text[35] == '-' && text[52] == '-')
+		text += 3;
+	for (; hex_digit(*text) >= 0; text++, nr++) {
+		uint64_t digit = hex_digit(*text);
+		unsigned shift = 60 - nr % 16 * 4;
+
+		if (nr >= 32)
+			return false;
+		*(nr < 16 ? &want->trace_hi : &want->trace_lo) |= digit << shift;
+		*(nr < 16 ? &want->mask_hi : &want->mask_lo) |= 15ULL << shift;
+	}
+	return nr >= 8 && (!*text || (*text == '-' && nr == 32) || !strcmp(text, "..."));
+}
+
+int links_match(struct links *l, const struct life *life, const struct link_want *want)
+{
+	struct link_ids ids;
+	int ret = links_find(l, life, &ids);
+
+	if (ret || !(ids.trace_hi | ids.trace_lo))
+		return ret;
+	return (ids.trace_hi & want->mask_hi) == want->trace_hi &&
+	       (ids.trace_lo & want->mask_lo) == want->trace_lo;
 }
 
 static uint64_t make(const struct links *l, const struct life *life, uint64_t what)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Times of day, in nanoseconds since 1970 (UTC). */
+#ifndef CLI_WALL_H
+#define CLI_WALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WALL_ROOM	48
+
+/* Writes the local time, "2026-11-22 03:12:07.512345"; returns buf. */
+const char *wall_text(int64_t ns, char buf[WALL_ROOM]);
+
+/* Writes "2026-11-22T02:12:07.512345678Z". */
+const char *wall_iso(int64_t ns, char buf[WALL_ROOM]);
+
+/*
+ * Reads "2026-11-22T03:12:07.5", a local time, also with a blank for the T, and with Z or an offset
+ * (+01:00) behind it; or "03:12:07.5", on the day of about.  Seconds may be left out.  Returns false
+ * if it is none.
+ */
+bool wall_parse(const char *text, int64_t about, int64_t *ns);
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Finds how far two machines' clocks are apart from requests that went from one to the other: of
+ * one trace id (W3C) the shorter part is inside the longer one, because who asked waited for the
+ * answer.  Each such pair bounds the difference from both sides; all of them together bound it best.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/array.h"
+#include "base/minmax.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "trace/join-private.h"
+
+struct linked {			/* what a part has of one trace id */
+	uint64_t hi, lo;
+	int64_t start, end;	/* ticks of the result */
+};
+
+struct linkeds {
+	struct join_part *p;
+	const struct ldb_row_reqtab *requests;
+	size_t nr_requests;
+	struct linked *at;	/* by id, each once */
+	size_t nr, room;
+};
+
+/* Returns the request that had this id at that time; NULL: it is not known, or it did not end. */
+static const struct ldb_row_reqtab *find_request(const struct linkeds *l, uint64_t id, int64_t tick)
+{
+	size_t n = search_by(l->requests, l->nr_requests, r, r->id < id || (r->id == id && r->start <= tick));
+	const struct ldb_row_reqtab *r;
+
+	/* It may be linked before it starts, and the id may be in use for the first time. */
+	if (n && l->requests[n - 1].id == id && l->requests[n - 1].end >= tick)
+		r = &l->requests[n - 1];
+	else if (n < l->nr_requests && l->requests[n].id == id)
+		r = &l->requests[n];
+	else
+		return NULL;
+	return r->complete ? r : NULL;
+}
+
+static int add_links(void *arg, const struct reader_rows *rows)
+{
+	struct linkeds *l = arg;
+	int rc = 0;
+
+	for (size_t i = 0; i < rows->nr && !rc; i++) {
+		const struct ldb_row_reqname *row = &rows->reqname[i];
+		const struct ldb_row_reqtab *r;
+
+		if (*row->name || !(row->trace_hi | row->trace_lo))
+			continue;
+		r = find_request(l, row->id, row->tick);
+		if (r)
+			rc = array_push(l->at, l->nr, l->room,
+					{ row->trace_hi, row->trace_lo, join_tick(l->p, r->start),
+					  join_tick(l->p, r->end) });
+	}
+	return rc;
+}
+
+COMPARE(compare, struct linked, UP(hi) UP(lo) UP(start))
+
+static int read_links(struct join_part *p, struct linkeds *l)
+{
+	size_t nr = 0;
+	int rc;
+
+	*l = (struct linkeds){ .p = p };
+	rc = reader_requests(p->r, &l->requests, &l->nr_requests);
+	if (!rc)
+		rc = reader_each(p->r, LDB_BLK_REQNAME, NULL, add_links, l);
+	sort_by(l->at, l->nr, compare);
+	for (size_t i = 0; i < l->nr; i++) {
+		struct linked *last = nr ? &l->at[nr - 1] : NULL;
+
+		if (last && last->hi == l->at[i].hi && last->lo == l->at[i].lo)
+			last->end = max(last->end, l->at[i].end);
+		else
+			l->at[nr++] = l->at[i];
+	}
+	l->nr = nr;
+	return rc;
+}
+
+struct bounds {
+	int64_t lo, hi;		/* of what is to be added to the ticks of the other clock */
+	uint64_t nr;		/* pairs that say so */
+};
+
+static void add_pair(struct bounds *b, const struct linked *known, const struct linked *other)
+{
+	int64_t starts = known->start - other->start, ends = known->end - other->end;
+
+	/* Which of them asked does not matter: its part is the longer one. */
+	b->lo = max(b->lo, min(starts, ends));
+	b->hi = min(b->hi, max(starts, ends));
+	b->nr++;
+}
+
+static void add_pairs(struct bounds *b, const struct linkeds *known, const struct linkeds *other)
+{
+	for (size_t i = 0, k = 0; i < known->nr && k < other->nr;) {
+		const struct linked *a = &known->at[i], *o = &other->at[k];
+
+		if (a->hi == o->hi && a->lo == o->lo) {
+			add_pair(b, a, o);
+			i++;
+			k++;
+		} else if (a->hi < o->hi || (a->hi == o->hi && a->lo < o->lo)) {
+			i++;
+		} else {
+			k++;
+		}
+	}
+}
+
+/* Moves the clock to the middle of its bounds.  Where pairs contradict each other it is off by more. */
+static void apply(struct join_part *p, const struct bounds *b)
+{
+	int64_t half = b->hi / 2 - b->lo / 2;
+	uint64_t err = half < 0 ? 2 * (uint64_t)-half : (uint64_t)half;
+
+	if (!b->nr || err + 1 >= p->clock_err)
+		return;
+	p->shift += b->lo / 2 + b->hi / 2;
+	p->clock_err = err + 1;
+}
+
+static bool is_one_clock(const struct join_part *a, const struct join_part *b)
+{
+	const char *boot_a = reader_meta(a->r, "boot"), *boot_b = reader_meta(b->r, "boot");
+
+	return a == b || (boot_a && boot_b && !strcmp(boot_a, boot_b));
+}
+
+int join_links(struct join *j)
+{
+	struct linkeds *l = calloc(j->nr, sizeof(*l));
+	int rc = l ? 0 : -ENOMEM;
+	bool *is_known = calloc(j->nr, sizeof(*is_known));
+
+	if (!is_known)
+		rc = -ENOMEM;
+	for (size_t i = 0; i < j->nr && !rc; i++) {
+		rc = read_links(&j->parts[i], &l[i]);
+		is_known[i] = j->parts[i].is_same_clock;
+	}
+	for (size_t i = 0; i < j->nr && !rc; i++) {
+		struct bounds b = { INT64_MIN / 2, INT64_MAX / 2, 0 };
+
+		if (is_known[i])
+			continue;
+		for (size_t other = i; other < j->nr; other++)
+			for (size_t k = 0; k < j->nr && is_one_clock(&j->parts[i], &j->parts[other]); k++)
+				if (j->parts[k].is_same_clock)
+					add_pairs(&b, &l[k], &l[other]);
+		for (size_t other = j->nr; other-- > i;) {
+			if (!is_one_clock(&j->parts[i], &j->parts[other]))
+				continue;
+			apply(&j->parts[other], &b);
+			is_known[other] = true;
+		}
+	}
+	for (size_t i = 0; l && i < j->nr; i++)
+		free(l[i].at);
+	free(is_known);
+	free(l);
+	return rc;
+}
