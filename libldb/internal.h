@@ -46,7 +46,7 @@
 
 #define HELD_MAX	16
 
-struct held_lock {		/* a lock this thread holds; shim's business */
+struct held_lock {		/* a lock that this thread holds; for the shim */
 	uintptr_t lock;
 	uint64_t begin;		/* stamp, or 0: not stamped */
 	uint64_t gen;		/* thread_gen() when it was taken */
@@ -57,9 +57,8 @@ struct held_lock {		/* a lock this thread holds; shim's business */
 };
 
 /*
- * This is what the shim knows of a thread, in its thread-local memory; only the thread itself
- * accesses it, except for shim_flush().  The words that each lock needs, and the first entry,
- * are one cache line.
+ * The shim's data of a thread, in its thread-local memory.  Only the thread itself accesses it,
+ * except in shim_flush().  The words that each lock needs, and the first entry, are one cache line.
  */
 struct held_list {
 	uint32_t in_hook;
@@ -91,7 +90,7 @@ struct thread {
 	struct scan_state *scan __attribute__((aligned(64)));
 
 	/* request; a cache line of its own: the scanner reads it when it has too much to do */
-	_Atomic uint32_t in_request __attribute__((aligned(64)));	/* one was started here and not left */
+	_Atomic uint32_t in_request __attribute__((aligned(64)));	/* is in a request */
 };
 
 /*
@@ -161,7 +160,7 @@ static inline bool session_on(void)
 	return unlikely(order_session_on(&session_page.a.on));
 }
 
-/* Locks are recorded at the mutex_level that is set, and requests, from here on. */
+/* From here on, requests are recorded, and locks at the mutex_level that is set. */
 static inline void session_write(struct session_active *a)
 {
 	a->lock_epoch++;
@@ -184,7 +183,7 @@ static inline void session_write_nothing(struct session_active *a)
 static inline void session_publish(struct session_active *a, bool is_paused)
 {
 	a->epoch++;
-	a->lock_epoch++;	/* what threads know of locks is of an earlier recording */
+	a->lock_epoch++;	/* the locks that threads remember belong to an earlier recording */
 	if (is_paused)
 		session_write_nothing(a);
 	else
@@ -240,7 +239,7 @@ void shim_fork_child(void);
  */
 void shim_flush(struct thread *t);
 
-/* Before a recording nothing is known yet of locks and conditions.  Raw thread. */
+/* Begins a recording: forgets what is known of locks and conditions.  Raw thread. */
 void shim_begin(void);
 
 /* shim/own.c implements ldb_lock_wait() and its partners of <ldb/ldb.h>. */
@@ -258,14 +257,14 @@ void request_thread_exit(struct thread *t);
 int flow_map(int fd, uint64_t threshold_ns);
 /* The recording has begun: program threads only, as it asks the loader. */
 void flow_begin(void);
-/* It ends; no session_on() any more, but the rings are still mapped.  Raw thread. */
+/* The recording ends; session_on() is false, but the rings are still mapped.  Raw thread. */
 void flow_end(void);
 void flow_unmap(void);
 void flow_thread_enter(struct thread *t);	/* under registry_lock */
 void flow_thread_exit(struct thread *t);
 void flow_at_exit(void);
 void flow_fork_child(void);
-/* Where a call returns whose return address is that of a stub, or any other. */
+/* Returns the true return address of a call, whose return address may be that of a stub. */
 uintptr_t flow_site(uintptr_t ret);
 
 /* shim/unwind.c: pops records below sp from every block of this thread. */

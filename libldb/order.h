@@ -32,14 +32,15 @@
 struct thread;
 
 /*
- * Any order will do, because the value depends on no other: hints (which thread waits or holds),
- * pointers to functions that are searched again if the store is not visible yet, counters.
+ * Any order is sufficient, because the value does not depend on others: hints (which thread waits
+ * or holds), pointers to functions that are searched again if the store is not visible yet,
+ * counters.
  */
 #define order_any_load(p)		atomic_load_explicit(p, memory_order_relaxed)
 #define order_any_store(p, v)		atomic_store_explicit(p, v, memory_order_relaxed)
 #define order_any_add(p, v)		atomic_fetch_add_explicit(p, v, memory_order_relaxed)
 #define order_any_sub(p, v)		atomic_fetch_sub_explicit(p, v, memory_order_relaxed)
-/* These do the same for words whose type is not ours, or is plain because others share it. */
+/* These do the same for words whose type belongs to others, or is plain because others share it. */
 #define order_any_load_word(p)		__atomic_load_n(p, __ATOMIC_RELAXED)
 #define order_any_store_word(p, v)	__atomic_store_n(p, v, __ATOMIC_RELAXED)
 #define order_any_add_word(p, v)	__atomic_add_fetch(p, v, __ATOMIC_RELAXED)
@@ -283,9 +284,9 @@ static inline void order_flow_ready(uint32_t *ready)
 }
 
 /*
- * Rings (linux/ldb.h): one atomic addition determines where a record goes.  Any order will do,
- * because the reader does not trust head: it trusts a slot's commit word, which is computed from
- * the contents of the slot.  Partner: order_ring_head()
+ * Rings (linux/ldb.h): one atomic addition determines where a record goes.  Any order is
+ * sufficient, because the reader does not trust head: it trusts a slot's commit word, which is
+ * computed from the contents of the slot.  Partner: order_ring_head()
  */
 static inline uint64_t order_ring_reserve(struct ldb_ring_hdr *hdr, unsigned nr)
 {
@@ -412,7 +413,7 @@ static inline bool order_mutex_take(int *word)
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* What was done with the mutex held was done before. */
+/* Releases the mutex: everything done while it was held was done before. */
 static inline bool order_mutex_give(int *word)
 {
 	int taken = 1;

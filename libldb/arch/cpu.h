@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * This is what libldb needs of a CPU.  Nothing outside of arch/ knows instructions or registers,
- * or asks which CPU it is (tests/lint/arch.t).  A new CPU needs a folder with cpu.h, sys.h,
- * door.S and clone.S; order.h says which order of loads and stores it must provide.
+ * The functions that libldb needs for each CPU.  Code that depends on the CPU is in arch/ only
+ * (tests/lint/arch.t).  A new CPU needs a folder with cpu.h, sys.h, door.S and clone.S; order.h
+ * says which order of loads and stores it must provide.
  *
  *	cpu_tsc()		the time stamp counter, the same on all CPUs
  *	cpu_tsc_before()	no load after it can come before it; what is before it may

@@ -3,8 +3,8 @@
  * Adds a call that has returned to the sums of its thread.
  *
  * The function's result is in registers that only flows.S knows, and may be in vector or x87
- * registers: this file is compiled for the integer ones alone (see the Makefile), and calls no
- * other but through flow_event().
+ * registers: this file is compiled to use integer registers only (see the Makefile), and calls
+ * functions of other files only through flow_event().
  *
  * A handler of a signal may add to the same cell meanwhile, so each addition is one instruction.
  */
@@ -18,7 +18,7 @@
 #define ALL_TIMED	1024	/* calls of a thread, before some are not */
 #define PART_BUCKETS	(LDB_FLOW_PART / sizeof(uint32_t))
 
-/* Ticks of a call that is accounted for without much ado: those of the buckets of part 0. */
+/* Calls shorter than this are in the buckets of part 0, and are accounted for on the fast path. */
 #define FLOW_SHORT	4096
 
 /* For each 16 of them, the bucket, from -FLOW_SHORT on. */
@@ -83,8 +83,8 @@ static void add_to_histogram(char *region, struct ldb_flow_cell *c, uint64_t tic
 }
 
 /*
- * A function called its caller's module back, which made this call: the caller's own time is not
- * less for it.
+ * The call was made by a callback: the function above called the calling module back.  The time is
+ * not subtracted from the self time of that module.
  */
 static inline void charge_back(char *region, const struct flow_slot *s, uint64_t weighted)
 {
@@ -97,7 +97,7 @@ static inline void charge_back(char *region, const struct flow_slot *s, uint64_t
 		cpu_add_64(&cell_of(region, up->entry)->back, weighted);
 }
 
-/* Of a call of the thread with this region. */
+/* Adds a call to the sums of the thread with this region. */
 static void account(char *region, const struct flow_slot *s, uint64_t now)
 {
 	struct ldb_flow_cell *c = cell_of(region, s->entry);
@@ -122,7 +122,7 @@ void flow_call_prepare(void)
 	for (unsigned i = 0; i < SHORT_WORDS; i++)
 		short_bucket[SHORT_WORDS + i] = flow_mem_bucket(i * 16);
 	flow_page.usual = flow_page.threshold < FLOW_SHORT ? flow_page.threshold : FLOW_SHORT;
-	/* where the clock is that slow its price does not matter */
+	/* if the clock is that slow its cost is ignored */
 	if (flow_page.cost >= FLOW_SHORT)
 		flow_page.usual = 0;
 }
@@ -160,7 +160,7 @@ static void correct_site(const struct flow_slot *s)
 		h->site_kind = (h->site_kind >> 48 << 48) | flow_site(s->ret);
 }
 
-/* Of the next calls, on average 1.5 * 2^log are not timed, never in step with a pattern. */
+/* Returns how many of the next calls are not timed, on average 1.5 * 2^log, at random. */
 static uint32_t stride_of(uint32_t log, uint64_t start)
 {
 	uint32_t random = (uint32_t)start * 2654435761U;
@@ -179,7 +179,7 @@ static void adapt(char *region, const struct flow_slot *s)
 		if (log < STRIDE_LOG_MAX && cell_of(region, s->entry)->timed >= ALL_TIMED)
 			log++;
 	} else if (log && ticks > weight * SLOW_TICKS) {
-		/* much slower than it was: another use of the function, each of whose calls may matter */
+		/* the function has become much slower: time each of its calls again */
 		log = ticks > weight * SLOW_TICKS * 8 ? 0 : log - 1;
 	}
 	/* so that each call comes here */
@@ -189,7 +189,10 @@ static void adapt(char *region, const struct flow_slot *s)
 		correct_site(s);
 }
 
-/* Its owner finds it; if that has exited it is lost. */
+/*
+ * A slot that was returned by another thread: its owner finds it, or, if that has exited, it is
+ * lost.
+ */
 void flow_slot_adrift(struct flow_slot *s)
 {
 	if (s->owner)
@@ -199,7 +202,7 @@ void flow_slot_adrift(struct flow_slot *s)
 static inline void slot_free(struct flow_slot *s)
 {
 	flow_self.top = s->up;
-	/* from here on it must not be taken for one that was left behind */
+	/* from here on the slot is no longer one that was left behind */
 	s->sp = 0;
 	s->next = flow_self.free;
 	order_signal();
@@ -231,7 +234,7 @@ static void account_with_care(struct flow_slot *s, uint64_t now)
 	struct flow_result name(struct flow_slot *s, uint64_t now, __attribute__((unused)) uint64_t x,	\
 				__attribute__((unused)) uint64_t y, uint64_t a, uint64_t b)
 
-/* All that is not so most of the time: each condition is checked again. */
+/* The unusual cases; each condition is checked again. */
 static __attribute__((noinline)) RETURN(return_unusual)
 {
 	account_with_care(s, now);
@@ -241,14 +244,14 @@ static __attribute__((noinline)) RETURN(return_unusual)
 	} else {
 		flow_self.top = s->up;
 		flow_slot_adrift(s);
-		/* Last: from here on its owner, or another thread, may take it. */
+		/* The last store: from here on the owner, or another thread, may take the slot. */
 		__asm__ volatile("" : : : "memory");
 		s->sp = 0;
 	}
 	return (struct flow_result){ a, b };
 }
 
-/* It is in the sums, but its rate may have changed, or it has more to say. */
+/* The call is in the sums; the rate is adapted, and an event may be written. */
 static __attribute__((noinline)) RETURN(return_adapt)
 {
 	uint64_t base = order_flow_base(&flow_page.base);
@@ -261,11 +264,12 @@ static __attribute__((noinline)) RETURN(return_adapt)
 }
 
 /*
- * As most calls are: short, each is timed, and the rate stays.  This calls nothing, and jumps to
- * what is unusual with what the function has returned, so that no register must be saved.
+ * The fast path: the call was short, each call is timed, and the rate stays.  This calls no
+ * function, and jumps to the unusual cases with the results of the function, so that no register
+ * must be saved.
  *
- * While the CPU waits for the clock, it does what does not depend on it.  So little does, and no
- * jump but those to what is rare: one that is not predicted costs more than all this.
+ * While the CPU reads the clock, it executes what does not depend on the clock.  There are no jumps
+ * except to unusual cases, because a mispredicted one would cost more than all of this.
  */
 RETURN(flow_return_c)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Gives each function a number, when a module calls it for the first time. */
+/* Assigns a number to each function when a module calls it for the first time. */
 #include "flows.h"
 #include "runtime/runtime.h"
 

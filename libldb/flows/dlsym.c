@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * This is what the program calls for dlsym(), after its stub, by a jump: the return address is
- * the program's.
+ * The stub of dlsym() jumps to this function, so that the return address is that of the program.
  *
- * The loader reads its return address for RTLD_NEXT and RTLD_DEFAULT: these go on by another jump.
+ * The loader reads its return address for RTLD_NEXT and RTLD_DEFAULT: for these, this function
+ * jumps to the real dlsym().
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Keeps one entry, with its stub, for each function as called by a module: through whichever
- * slots, and however often dlsym() returns it.  Entries stay until the process ends, because the
- * program may have stored the address of a stub.
+ * Has one entry, with its stub, for each pair of a function and a calling module, whichever slots
+ * are used and however often dlsym() returns the function.  Entries stay until the process ends,
+ * because the program may have stored the address of a stub.
  */
 #include <dlfcn.h>
 #include "flows.h"
@@ -83,7 +83,7 @@ static struct flow_entry *entry_new(uint32_t from, uint32_t to, uint64_t target,
 	return e;
 }
 
-/* What it called itself when it was made: dlsym() has another target now. */
+/* Is it the entry of this function, with the target that it had when it was made? */
 static bool is_entry(const struct flow_entry *e, uint32_t from, uint64_t target, const char *name)
 {
 	return e->from == from && raw_str_equal(e->name, name) &&

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writes a call that was long as an event of its own. */
+/* Writes an event for a long call. */
 #include "flows.h"
 #include "runtime/runtime.h"
 
-/* is_open: another thread's, which still runs at the end of the recording. */
+/* is_open: the call of another thread that has not returned at the end of the recording. */
 void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open)
 {
 	const struct thread *t = is_open ? NULL : thread_self();

@@ -32,7 +32,7 @@
 #define FLOW_E_PLT		2
 #define FLOW_E_GOT		4
 #define FLOW_E_DLSYM		8
-#define FLOW_E_OURS		16	/* it is libldb's, which hides the function of another */
+#define FLOW_E_OURS		16	/* it is libldb's, and wraps another library's */
 
 struct flow_entry {
 	uint64_t target;
@@ -157,13 +157,13 @@ void flow_first_c(struct flow_entry *e);
 int flow_refill_c(uint64_t sp, struct ldb_flow_state *state);
 void flow_slots_return(void);		/* the calling thread exits */
 /*
- * The thread calls with stack pointer sp: calls below that were left.  Returns the innermost that
- * was not.
+ * The thread makes a call with stack pointer sp: frees the slots of calls below sp, which were
+ * left.  Returns the innermost call that was not left.
  */
 struct flow_slot *flow_left_c(uint64_t sp);
-/* A slot comes back to another thread than the one that took it. */
+/* Called if the call of a slot returns on another thread than the one that took the slot. */
 void flow_slot_adrift(struct flow_slot *s);
-/* Adds what is still being called to the sums, as if it had ended now. */
+/* Adds calls that have not returned to the sums, as if they ended now. */
 void flow_slots_close(uint64_t now);
 /* Forgets all: no thread but the calling one exists. */
 void flow_slots_fork_child(void);
@@ -199,7 +199,7 @@ bool flow_is_function(uint32_t module, const void *fn, const char *name);
 /* The entry for a function as a module calls it; NULL: it is not followed.  Counts why. */
 struct flow_entry *flow_entry_find(uint32_t from, uint32_t to, uint64_t target, const char *name,
 				   uint32_t flags);
-/* What a function of libldb that hides another stands for, or the function itself. */
+/* Returns the function that a wrapper of libldb stands for, or the function itself. */
 uint64_t flow_entry_real(uint64_t target, const char *name, uint32_t flags);
 typedef void *flow_dlsym_fn(void *handle, const char *name);
 extern flow_dlsym_fn *flow_entry_dlsym;	/* instead of dlsym() */

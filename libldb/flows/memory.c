@@ -2,7 +2,7 @@
 /*
  * Maps the memory of the sums (ldb/flows.h), which the recorder sends.
  *
- * Nothing read from there is trusted: it decides what is counted where, and nothing else.
+ * Nothing that is read from there is trusted; a wrong value leads only to wrong counts.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -60,7 +60,7 @@ int flow_map(int fd, uint64_t threshold_ns)
 	return 0;
 }
 
-/* A thread that was in the middle of a stub goes on, in scratch memory. */
+/* Unmaps the memory.  A thread in the middle of a stub continues in scratch memory. */
 void flow_unmap(void)
 {
 	if (is_shared)

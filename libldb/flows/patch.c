@@ -9,7 +9,7 @@
  * calls it.  Slots in ldb's own module and in the loader are never changed.
  *
  * The list of modules, and all tables, are changed at the start and under the loader's lock, so
- * that no module is patched before it is relocated, or goes meanwhile.
+ * that no module is patched before it is relocated, or unloaded meanwhile.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -45,7 +45,7 @@ static struct flow_module modules[MODULES];
 static uint32_t nr_modules_known;
 static uint64_t adds_seen, subs_seen;
 
-/* What to undo in the modules that stay. */
+/* The slots that were changed in modules that stay loaded, with their old values. */
 static struct { uint64_t *slot, old; } *patched;
 static uint32_t nr_patched;
 
@@ -223,7 +223,7 @@ static const char *version_of(const struct linkage *l, uint32_t symbol)
 	}
 }
 
-/* Where the loader searches, but for modules that were loaded later. */
+/* The scopes of the modules that the loader searches, without modules that were loaded later. */
 static struct flow_scope scopes[MODULES];
 static uint32_t nr_scopes;	/* 0: one of them has no table that can be searched */
 
@@ -496,7 +496,7 @@ static void patch_got(struct linkage *l)
 	}
 }
 
-/* What was used for the search takes no memory until the next. */
+/* Frees the memory that the search has used. */
 static void forget_code(void)
 {
 	sys(SYS_madvise, buffer, sizeof(buffer), MADV_DONTNEED);

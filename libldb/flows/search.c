@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Finds the function to which the loader would bind a call that is not bound yet: the first
- * module in the global scope that has the symbol with the version.  dlvsym() will not do: it does
- * not find symbols without a version, such as those of a library that replaces malloc().
+ * module in the global scope that has the symbol with the version.  dlvsym() cannot be used,
+ * because it does not find symbols without a version, such as those of a library that replaces
+ * malloc().
  *
  * The global scope is the list of modules with which the program started, in order.
  */

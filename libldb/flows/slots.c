@@ -20,7 +20,9 @@
 #define TAKE	8
 #define SKIP	64	/* calls not timed after one that got no slot */
 
-/* Slots that threads gave back: number + 1 of the first, and a count of changes above it. */
+/*
+ * Slots that threads returned: number + 1 of the first, and a count of changes in the upper half.
+ */
 static _Atomic uint64_t returned;
 static _Atomic uint32_t nr_taken;	/* of those that no thread has had yet */
 
@@ -46,7 +48,7 @@ static struct flow_slot *take_returned(void)
 		s = slot_at((uint32_t)head);
 		if (!s)
 			return NULL;
-		/* it may be another's by now: then the head has changed */
+		/* another thread may have taken it: then the head has changed */
 	} while (!atomic_compare_exchange_weak(&returned, &head,
 					       ((head >> 32) + 1) << 32 | (uint32_t)s->start));
 	return s;
@@ -124,7 +126,7 @@ static bool is_left(const struct thread *t, const struct flow_slot *s, uint64_t 
 	return its && is_on_own_stack(t, its) && (its < sp || (its == sp && !is_jumped_from(s, sp)));
 }
 
-/* A handler of a signal may do the same meanwhile. */
+/* Reclaims a slot; a signal handler may do the same meanwhile. */
 static void reclaim(struct flow_slot *s)
 {
 	if (order_slot_claim(&s->sp)) {

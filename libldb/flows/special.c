@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * These functions are not like others: a call of one must not return to a stub, or must not pass
- * through one at all.
+ * Functions with special treatment: their calls must not return to a stub, or must not go through
+ * one at all.
  */
 #include "flows.h"
 
@@ -39,7 +39,7 @@ static const char *const never_touched[] = {
 	"_dl_runtime_resolve", "_dl_runtime_profile", NULL
 };
 
-/* Sanitizers ask who called them, and so does whatever begins like this. */
+/* Prefixes of functions that read their return address, as those of sanitizers do. */
 static const char *const never_touched_start[] = {
 	"_Unwind_", "_dl_", "__asan_", "__tsan_", "__ubsan_", "__msan_", "__sanitizer_",
 	"__ldb_", NULL

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Implements what the program says of its own recording: pause, continue, dump.  A call leaves
- * its wish in memory, and the control thread sends it to the recorder when it next wakes.  So the
+ * Implements the control of the recording by the program: pause, continue, dump.  A call stores the
+ * request in memory, and the control thread sends it to the recorder when it wakes next.  So the
  * functions make no system call, never wait, are async-signal-safe and leave errno alone.
  *
- * Of several wishes to pause or to continue the last one counts.  Calls of ldb_record_dump()
- * while one is still to be sent are counted with it: it has the first one's reason.
+ * Of several requests to pause or to continue, only the last one is sent.  Calls of
+ * ldb_record_dump() before an earlier one was sent are merged with it, and counted; the first
+ * reason is sent.
  */
 #include <string.h>
 #include <ldb/ldb.h>
@@ -38,7 +39,10 @@ void command_dump(const char *why)
 	uint32_t none = DUMP_NONE;
 	char text[LDB_DUMP_WHY_MAX + 1] = "";
 
-	/* Before anything has changed: this may be no text, and the program handle that. */
+	/*
+	 * The text is read before anything is changed: it may be an invalid pointer whose fault the
+	 * program handles.
+	 */
 	for (unsigned n = 0; why && n < LDB_DUMP_WHY_MAX && why[n]; n++)
 		text[n] = why[n];
 	if (!atomic_compare_exchange_strong(&wish.dump, &none, DUMP_WRITING)) {
@@ -49,7 +53,10 @@ void command_dump(const char *why)
 	atomic_store(&wish.dump, DUMP_WANTED);
 }
 
-/* A thread that was writing when the process forked is not there any more. */
+/*
+ * Forgets requests.  A thread that was writing one when the process forked does not exist in the
+ * child.
+ */
 void command_forget(void)
 {
 	atomic_store(&wish.state, 0);
@@ -60,7 +67,7 @@ void command_forget(void)
 bool command_next(struct ldb_msg_command *m)
 {
 	memset(m, 0, sizeof(*m));
-	/* A dump first: it is of the time before the pause. */
+	/* A dump is sent first, because it is of the time before the pause. */
 	if (atomic_load(&wish.dump) == DUMP_WANTED) {
 		m->command = LDB_COMMAND_DUMP;
 		memcpy(m->text, wish.why, sizeof(m->text) - 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Implements notes on requests, and events: one record for each call, with the texts in it, so
- * that nothing of the caller's is read later.
+ * Implements notes on requests, and events: one record for each call, with a copy of the texts, so
+ * that the caller's memory is not read later.
  *
  * The functions are async-signal-safe and do not change errno.
  */
@@ -13,7 +13,7 @@
 
 #define SLOTS_MAX	3
 
-/* What a record of so many slots says, before it is spread over them. */
+/* The payload of a record, before it is spread over its slots. */
 union payload {
 	struct {
 		char key[LDB_NOTE_KEY_MAX];

@@ -21,7 +21,7 @@ static void keep_in_request(struct thread *t, uint16_t type)
 		order_any_store(&t->in_request, type == LDB_EV_REQ_START);
 }
 
-/* The frames of the thread tell which functions belong to the request, and which ended before. */
+/* Stores the thread's innermost frame, from which follows which functions belong to the request. */
 static void put_frames(struct ldb_req_rec *req, const struct thread *t)
 {
 	uint64_t gen = thread_innermost(t, &req->nr_later);

@@ -39,7 +39,7 @@ static _Atomic uint32_t ready;
 
 static char recorder[64];		/* its socket, to connect to; "": wait for one */
 static bool listens;
-DORMANT_PAGE static bool paused;			/* a session is on, and nobody of ours is there */
+DORMANT_PAGE static bool paused;			/* a session is on, without ldb's threads */
 static _Atomic uint32_t leave_owner;	/* tid of the thread that changes something */
 
 static int conn = -1, listener = -1;
@@ -151,7 +151,7 @@ static void send_commands(void)
 {
 	struct ldb_msg_command c;
 
-	/* A dump and a change; what is wanted meanwhile goes with the next wake-up. */
+	/* Sends a dump and a change; later requests are sent at the next wake-up. */
 	for (int i = 0; i < 2 && command_next(&c); i++)
 		msg_send(&c, LDB_MSG_COMMAND, sizeof(c));
 }
@@ -558,7 +558,7 @@ static void listen_forever(void)
 	}
 }
 
-/* Called by a thread that waits for one of ldb's. */
+/* Raises the priority of ldb's threads; called by a thread that waits for one of them. */
 static void raise_ours(void)
 {
 	/* the child of a raw fork knows its parent's threads, which it must leave alone */
@@ -600,7 +600,7 @@ static void control_main(void *arg)
 
 static void wait_ready(void)
 {
-	/* a recorder that hangs must not hang the program */
+	/* the program must not wait for ever for a recorder that hangs */
 	for (int i = 0; i < READY_TRIES && atomic_load(&ready) == READY_NO &&
 			atomic_load(&control_thread.tid); i++)
 		raw_futex_wait(&ready, READY_NO, READY_WAIT_NS);
@@ -688,7 +688,7 @@ bool control_leave(enum control_leave how)
 	if (!control_is_ours() || !own_leave())
 		return false;
 	atomic_store(&control_leaving, how);
-	/* If it did not get a CPU in ten seconds, it leaves as soon as it does. */
+	/* If the control thread gets no CPU within ten seconds, it ends as soon as it gets one. */
 	if (raw_thread_join(&control_thread, LEAVE_TRIES, LEAVE_WAIT_NS))
 		atomic_store(&control_leaving, LEAVE_NOT);
 	if ((!paused && !listens) || how == LEAVE_FOR_GOOD) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * This is the door: a program that is not recorded has no thread or socket of ldb's, and is
- * notified through the door that a recorder wants to attach.  See ldb/control.h.
+ * A program that is not being recorded has no thread or socket of ldb.  A recorder that wants to
+ * attach makes one of its threads execute the code of the door.  See ldb/control.h.
  *
  * door_pass() runs in place of a thread of the program that was stopped anywhere: in malloc(),
  * in the runtime's registry with its lock held, in a signal handler.  It follows the rules of

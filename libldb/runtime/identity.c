@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Determines with which rights ldb's own threads run.  (raw thread)
+ * Sets the credentials of ldb's own threads.  (raw thread)
  *
- * They have those of the thread that started them, without any capability, for good.  Later
- * changes of the program's credentials do not affect them: glibc's set*id() knows its own
- * threads only, and most other calls are for the calling thread.  So runtime/privilege.c ends
+ * They have the credentials of the thread that started them, without any capability, until they
+ * end.  Later changes of the program's credentials do not affect them: glibc's set*id() knows its
+ * own threads only, and most other calls are for the calling thread.  So runtime/privilege.c ends
  * them before such a change.  A change by a raw system call is found by reading the credentials
  * once a second.
  */
@@ -54,7 +54,7 @@ static void leave_out(uint64_t *cpus, const char *path)
 	}
 }
 
-/* Where the user wants no interruptions, ldb's threads stay away, if they can. */
+/* Leaves out isolated CPUs, on which the user wants no interruptions, if there are others. */
 static void leave_out_isolated(uint64_t *cpus)
 {
 	uint64_t rest[CPUS_MAX / 64], any = 0;

@@ -16,7 +16,7 @@
 #include "request/request.h"
 #include "shim/symbol.h"
 
-/* The stack below is not read any more. */
+/* Raises the lower end of a thread's stack: the memory below it is not read any more. */
 static void raise_stack(struct thread *t, uintptr_t lo)
 {
 	if (lo > t->stack_lo)
@@ -41,7 +41,7 @@ static __attribute__((noinline, cold)) void forget_stacks(uintptr_t lo, uintptr_
 		scan_quiesce();
 }
 
-/* What is gone when a recorder comes (raw thread, as the parts below) */
+/* Stacks that were unmapped before a recorder came (raw thread, as the following) */
 
 struct maps {
 	uint64_t from, to, run;		/* run: start of the readable memory that ends with this mapping */

@@ -155,7 +155,7 @@ static uint32_t walk_block(struct scanner *s, struct scan_state *st, unsigned b,
 	return w->nr + s->walk[1].nr + 2;
 }
 
-/* Was its state known until it changed? */
+/* Was the thread's state known until it changed? */
 static bool was_known(const struct scan_state *st)
 {
 	for (unsigned b = 0; b < st->nr_blocks; b++)
@@ -164,7 +164,7 @@ static bool was_known(const struct scan_state *st)
 	return true;
 }
 
-/* Is it as the marks say, so that it has not changed since? */
+/* Has the thread not changed since the marks? */
 static bool holds_still(const struct scan_state *st)
 {
 	for (unsigned b = 0; b < st->nr_blocks; b++) {
@@ -177,7 +177,10 @@ static bool holds_still(const struct scan_state *st)
 	return true;
 }
 
-/* Some block has changed.  All are read again from the first one: a change may be in several. */
+/*
+ * Called if a block has changed.  All blocks are read again from the first one, because several may
+ * have changed.
+ */
 static void look_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
 {
 	bool known = was_known(st), settle = pace_settle(st, lo, known, !known && holds_still(st));

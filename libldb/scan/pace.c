@@ -96,9 +96,9 @@ void pace_stamp(struct scanner *s, uint64_t now)
 bool pace_settle(struct scan_state *st, uint64_t lo, bool known, bool still)
 {
 	if (st->settling && st->in_step)
-		return false;	/* it was left alone */
+		return false;	/* it was not read in between */
 	if (lo - st->looked > live_max)
-		return false;	/* nobody knows when it changed */
+		return false;	/* the time of the change is not known */
 	st->in_step = known;
 	if (known ? !st->settle : still || ++st->tries > TRIES_MAX)
 		return false;
@@ -141,7 +141,7 @@ void pace_pay(struct scanner *s, struct scan_state *st, uint64_t took, uint32_t 
 	s->stats->cost_tsc += cost;
 	st->page->cost_tsc += cost;
 	if (st->settling) {
-		st->owed += cost;	/* the walk is still to come */
+		st->owed += cost;	/* the walk follows later */
 		return;
 	}
 	cost += st->owed;

@@ -23,7 +23,7 @@ static void scan_pin(int32_t cpu)
 	sys(SYS_sched_setaffinity, 0, sizeof(mask), mask);
 }
 
-/* If the user pinned it, that core is its own. */
+/* Lowers the scanner's priority, unless the user has pinned it. */
 static void give_way(struct scanner *s)
 {
 	if (session.scanner_cpu >= 0)
@@ -31,7 +31,7 @@ static void give_way(struct scanner *s)
 	if (unlikely(order_any_load(&s->thread.is_raised))) {
 		watch_release(s);	/* the thread that raised it may wait for this */
 		priority_give_way(&s->thread);
-	} else if (!s->sharing) {	/* else it has just slept */
+	} else if (!s->sharing) {	/* otherwise it has just slept */
 		priority_rest(&s->thread);
 	}
 }
@@ -61,8 +61,8 @@ static void kick_control(void)
 }
 
 /*
- * No module has records (ldb-record --flows), and no counters are to be read: there is nothing to
- * poll until one is loaded.  Returns whether that is so.
+ * If no module has records (ldb-record --flows), and no counters are read, sleeps until a module
+ * with records is loaded, and returns true.
  */
 static bool rest_without_blocks(struct scanner *s)
 {
@@ -101,7 +101,7 @@ static void scan_main(void *arg)
 	share_end(s);
 }
 
-/* The scanner does not run: it polls no thread. */
+/* Forgets the scanner's threads; called when it does not run. */
 static void forget(struct scanner *s)
 {
 	for (unsigned i = 0; i < STINT_MAX; i++)
@@ -143,7 +143,7 @@ int scan_start(bool is_paused)
 	share_init();
 	if (!is_paused)
 		return start_all(false);
-	/* Until they run it is an observation gap. */
+	/* The time until the scanners run is an observation gap. */
 	for (unsigned i = 0; i < session.nr_scanners; i++)
 		scanners[i].stamp = session.attach_tsc;
 	return 0;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reads the kernel's counters of threads, where no kernel event says why one does not go on.
- * (raw thread)
+ * Reads the kernel's counters of threads if there are no kernel events.  (raw thread)
  *
  * A thread that does not change may compute, wait for a CPU or sleep.  The kernel counts how long
  * it has run, how long it has waited for a CPU, and how often it came to one, and lets every user
  * read that of processes of his own.  The counters are read when a thread has not changed for
- * some time, at intervals after that, and when it changes again.  What happened between two
- * readings is found when the trace is read (tools/facts/counters.c).
+ * some time, at intervals after that, and when it changes again.  The analysis infers what happened
+ * between two readings (tools/facts/counters.c).
  *
  * The CPU clock of a thread is exact, also while it runs, and two values of it tell whether it
  * does.  The other counters are in a file, which stays open in the scanners' file table, where
@@ -19,8 +18,8 @@
 #include "scan.h"
 
 #define FILES_MAX	256		/* stay open; those of more threads are opened each time */
-#define OUTSIDE		8		/* a thread that works on no request may be quiet this many times as long */
-#define STEPS		8		/* readings while the time without a change doubles, or nearly */
+#define OUTSIDE		8		/* times as long for threads outside of requests */
+#define STEPS		8		/* readings while the time without a change about doubles */
 #define STATUS_SIZE	4096		/* twice what it has */
 
 static struct {
@@ -106,7 +105,10 @@ static bool read_counters(const struct scan_state *st, uint64_t v[3])
 	return n > 0 && parse(buf, v);
 }
 
-/* This is the thread's own clock, which is up to date while it runs, too; 0: it is gone. */
+/*
+ * Returns the CPU clock of a thread, which is exact even while the thread runs; 0: the thread has
+ * ended.
+ */
 static uint64_t cpu_clock(uint32_t tid)
 {
 	/* CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED */
@@ -146,8 +148,8 @@ static const char *value_of(const char *text, const char *name)
 }
 
 /*
- * The state says what a thread off its CPU does, the number of its sleeps why it left.  This is
- * a long text to make, so it is read once for each time that the thread has left.
+ * Reads the state of a thread off its CPU, and how often it has slept.  The kernel makes a long
+ * text for this, so it is read once each time that the thread has left its CPU.
  */
 static bool read_status(struct scan_state *st, uint32_t *nr_sleeps)
 {
@@ -172,7 +174,7 @@ struct counters {
 	bool is_on;
 };
 
-/* Returns false if the thread is gone. */
+/* Returns false if the thread has ended. */
 static bool read_all(const struct scan_state *st, struct counters *c)
 {
 	uint64_t before = cpu_clock(st->t->tid);
@@ -184,8 +186,8 @@ static bool read_all(const struct scan_state *st, struct counters *c)
 }
 
 /*
- * Reads the number of sleeps if the thread has left since it was last read.  It counts if the
- * thread is still where it was, because it is read later.
+ * Reads the number of sleeps if the thread has left since it was last read.  The number is valid
+ * only if the thread has not run since the other counters were read.
  */
 static bool read_sleeps(struct scan_state *st, const struct counters *c, uint32_t *nr_sleeps)
 {

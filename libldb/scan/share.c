@@ -2,8 +2,8 @@
 /*
  * Decides whether the scanner has a core to itself.  (raw thread)
  *
- * A scanner that has none would take the program's core: once it was preempted it polls only now
- * and then, so seldom that its wake-ups stay within the budget, too, until there are no more
+ * A scanner without one would use a core of the program.  So after it was preempted it sleeps
+ * between polls, for so long that its wake-ups stay within the budget, until there are no more
  * runnable threads than CPUs.
  */
 #define _GNU_SOURCE
@@ -13,7 +13,7 @@
 #define WAKE_COST_NS	5000		/* of one sleep and wake-up, for the whole machine */
 #define SLEEP_MAX_NS	3600000000000ULL
 #define ROOM_CHECK_NS	1000000		/* between two searches for a free core */
-#define ROOM_RETRY_NS	200000000	/* a try without having found one */
+#define ROOM_RETRY_NS	200000000	/* between tries without a free core */
 
 static int nr_allowed;		/* CPUs the scanners may use */
 
@@ -45,8 +45,8 @@ void share_begin(struct scanner *s)
 }
 
 /*
- * Sleeps between two rounds: this is on purpose, so it is no observation gap unless far too
- * long.  With the smallest budgets that takes seconds and more, and scan_stop() wakes it.
+ * Sleeps between two rounds.  This is intended, so it is no observation gap unless it lasts far too
+ * long.  With the smallest budgets it may take seconds, and scan_stop() ends it.
  */
 static void share_sleep(struct scanner *s, uint64_t ticks)
 {

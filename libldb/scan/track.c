@@ -28,9 +28,9 @@ static const struct scan_mark *mark_of(const struct scan_state *st, unsigned blo
 
 /*
  * Of the invocations that were known at last_ok and have ended, returns the outermost one of the
- * block that had certainly ended at the mark, from `from` on.  All records that were linked then
- * were above the mark's top; other stacks are in no order, but functions called from there had
- * ended, too.
+ * block that had certainly ended at the mark, from `from` on.  All records that were linked at the
+ * mark were above its top; records on other stacks are not ordered, but functions called from there
+ * had ended, too.
  */
 static uint32_t marked_from(const struct scan_state *st, unsigned block, const struct scan_mark *m,
 			    uint32_t from)
@@ -55,7 +55,7 @@ static bool func_event(struct ldb_rec r[3], const struct scan_state *st, uint32_
 {
 	const struct ldb_stack_frame *k = &st->stack->frame[i];
 	bool from_start = k->flags & LDB_FUNC_F_FROM_START;
-	/* It ended after it began, and a mark can put that after the last known state. */
+	/* The end is after the start, which a mark may place after the last known state. */
 	uint64_t alive = k->start_min > st->last_ok ? k->start_min : st->last_ok;
 
 	if (hi - k->start_min < session_page.a.func_threshold && !from_start)
@@ -185,7 +185,7 @@ static void narrow_start(const struct scan_state *st, const struct scan_frame *f
 	if (gen > marked)
 		k->start_min = m->lo;
 	else if (gen < marked || f->addr == m->top)
-		k->start_max = m->hi;	/* counted, but not linked yet, if top is another */
+		k->start_max = m->hi;	/* if top differs, it was counted but not linked yet */
 }
 
 /*
@@ -256,7 +256,7 @@ void track_apply(struct scanner *s, struct scan_state *st, unsigned block,
 	while (nr && st->depth < SCAN_DEPTH_MAX) {
 		uint32_t i = insert_at(st, &f[--nr]);
 
-		/* The frames that end_overtaken() ends are behind i. */
+		/* end_overtaken() only ends frames after i. */
 		end_overtaken(s, st, &f[nr], i, hi);
 		push(st, &f[nr], i, hi);
 	}

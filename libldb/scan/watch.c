@@ -25,7 +25,7 @@
 #define SWEEP_ASLEEP	1		/* ... when the module tells which threads run */
 #define IDLE_NS		1000000		/* a thread that has not changed for this long is idle */
 #define LONG_ROUND_NS	5000
-#define BEHIND_SKIP	4		/* then, threads outside of requests are polled in one of this many rounds */
+#define BEHIND_SKIP	4		/* then others are polled in one of so many rounds */
 #define BALANCE_NS	10000000
 #define BUSY_NS		50000000	/* a thread that changed less long ago counts as one that changes */
 
@@ -46,7 +46,7 @@ static void register_thread(struct scan_state *st)
 
 	st->reg_blocks = st->nr_blocks;
 	st->asleep_seq = 0;
-	/* refused: its switches carry no frame, and it is polled all the time */
+	/* refused: its switches have no frame, and it is polled continuously */
 	sys(SYS_ioctl, session.device, LDB_IOC_REG, &reg);
 }
 
@@ -62,8 +62,8 @@ static uint32_t kernel_seq(const struct scan_state *st)
 }
 
 /*
- * The thread was asleep when it was last polled, and its page says seq now: until the thread came
- * back its stack was unchanged.
+ * The thread was asleep at the last poll, and k_seq is seq now: its stack was unchanged until it
+ * ran again.
  */
 static void woken(struct scan_state *st, uint32_t seq, uint64_t lo)
 {
@@ -123,7 +123,7 @@ static void activate(struct scanner *s, struct scan_state *st, struct thread *t)
 	s->active[s->nr_active++] = t;
 }
 
-/* The last one takes its place, if it is still a thread of ours. */
+/* Removes a thread from the list; the last one takes its place. */
 static void remove_active(struct scanner *s, uint32_t i)
 {
 	struct thread *t = s->active[--s->nr_active];
@@ -141,7 +141,7 @@ static void deactivate(struct scanner *s, struct scan_state *st)
 	st->place = -1;
 }
 
-/* May it be left to the sweep? */
+/* May only the sweep poll it? */
 static bool is_idle(const struct scanner *s, const struct scan_state *st, uint32_t nr)
 {
 	if (session.device >= 0 && kernel_seq(st))
@@ -164,7 +164,7 @@ static void add_new(struct scanner *s)
 	s->nr_known = nr;
 }
 
-/* Finds the running threads, by the module.  Any value may be there. */
+/* Adds the threads that are running according to the module; the values are not trusted. */
 static void add_running(struct scanner *s)
 {
 	for (uint32_t cpu = 0; cpu < session.nr_cpus; cpu++) {
@@ -301,7 +301,7 @@ void watch_begin(struct scanner *s)
 	atomic_store(&s->nr_busy, 0);
 }
 
-/* All active threads were polled. */
+/* Called when all active threads have been polled. */
 static void round_done(struct scanner *s)
 {
 	s->behind = s->nr_tagged && s->stamp - s->round_begin > session_ticks(LONG_ROUND_NS);
@@ -328,7 +328,10 @@ void watch_stint(struct scanner *s)
 	s->stint_rounds = s->nr_active > STINT_MAX || s->sharing ? 1 : STINT_ROUNDS;
 }
 
-/* A thread that works on no request can wait when there is not time for all. */
+/*
+ * Can the poll be postponed?  It can if there is not time for all threads and this one works on no
+ * request.
+ */
 static bool can_wait(struct scanner *s, const struct scan_state *st)
 {
 	if (order_any_load(&st->t->in_request)) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * This is what the shim knows of glibc's internals, and what it does in glibc's place, with the
- * usual mutex.  The words read here have been at the same place, with the same meaning, since
- * glibc 2.25; their offsets are part of the ABI of statically initialised objects.  All are read
- * without the lock and may be stale: a wrong owner only loses a hint.
+ * What the shim knows of glibc's internals, and operations on the usual mutex that it does instead
+ * of glibc.  The words read here have been at the same place, with the same meaning, since glibc
+ * 2.25; their offsets are part of the ABI of statically initialised objects.  All are read without
+ * the lock and may be stale: a wrong owner only loses a hint.
  */
 #ifndef SHIM_GLIBC_H
 #define SHIM_GLIBC_H
@@ -120,8 +120,8 @@ static inline bool glibc_mutex_acquire(void *mutex, uint32_t self_tid)
 }
 
 /*
- * Returns false if a thread waits for it by now, and nothing was changed.  Else the mutex may be
- * gone.
+ * Returns false, without a change, if a thread waits for the mutex.  After true, the mutex may not
+ * exist any more.
  */
 static inline bool glibc_mutex_release(void *mutex)
 {

@@ -52,7 +52,9 @@ void held_remove(struct thread *t, struct held_lock *h)
 	l->nr_held--;
 }
 
-/* The oldest entry is dropped: its unlock will look like that of a lock taken long ago. */
+/*
+ * Drops the oldest entry; its unlock is then treated as that of a lock taken before the recording.
+ */
 uint32_t held_make_room(struct thread *t)
 {
 	held_write_wait(t, &t->list->held[0]);
@@ -67,9 +69,8 @@ static uint32_t rwlock_kind(const volatile void *lock, uint32_t tid)
 }
 
 /*
- * This is called before the unlock; afterwards the lock's memory may not be read.  h is NULL
- * when the lock was taken before the recording, or by another thread: then nothing is known of
- * the start.
+ * This is called before the unlock; afterwards the lock's memory may not be read.  h is NULL if the
+ * lock was taken before the recording, or by another thread; then the start is not known.
  */
 void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 		   const volatile void *lock, uint32_t kind, uintptr_t site,

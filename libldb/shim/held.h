@@ -9,8 +9,8 @@
  *   alone;
  * - in a fast path: the handler finds a valid list and releases the locks that it takes.
  *   The only change that can remain is that the list was emptied for a new
- *   recording, so the fast paths change the count relatively.  Then an entry may
- *   be left that says nothing (no lock, or one that is found to be another).
+ *   recording, so the fast paths change the count relatively.  Then an invalid entry may stay
+ *   (without a lock, or with another one), which is ignored.
  */
 #ifndef SHIM_HELD_H
 #define SHIM_HELD_H
@@ -25,7 +25,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* shim.c: the entries of the list are from another recording, or from before a fork. */
+/* shim.c: forgets entries of another recording, or from before a fork. */
 void held_forget(struct held_list *l, uint32_t tid);
 /* Returns the free slot at the end of a full list. */
 uint32_t held_make_room(struct thread *t);
@@ -36,13 +36,13 @@ void lock_event_write(const struct thread *t, uint32_t type, const struct held_l
 /* Writes the wait that the entry defers, if there is one. */
 void held_write_wait(struct thread *t, struct held_lock *h);
 
-/* This is a lock that is being released. */
+/* A lock that is being released. */
 struct release {
 	struct thread *t;
 	struct held_lock h;
 	uint64_t end;
 	uint32_t epoch;
-	bool write;		/* the hold is worth a record */
+	bool write;		/* the hold must be recorded */
 };
 
 void release_begin(struct release *r, struct thread *t, struct held_lock *h,
@@ -143,8 +143,8 @@ static inline struct held_list CPU_THREAD_SPACE *held_of_self(void)
 }
 
 /*
- * May the fast path of an acquisition use the thread's list at this level?  Unusual cases are
- * left to the slow paths.
+ * May the fast path of an acquisition use the thread's list at this level?  Slow paths handle
+ * unusual cases.
  */
 static inline bool fast_enter(const struct held_list CPU_THREAD_SPACE *l, uint32_t level)
 {

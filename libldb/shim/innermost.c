@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tells which function the calling thread is in, for the records that it writes itself: with the
- * last generation that it entered, the reader then knows what had returned by then and what began
- * later, more exactly than the scanner does.
+ * Finds the innermost function of the calling thread, for the records that the thread writes.  With
+ * the last generation that it entered, the reader knows more exactly than from the scanner which
+ * functions had returned at that time and which began later.
  */
 #include "internal.h"
 
 /*
- * A record below the stack pointer is what a longjmp has left, and a stack of the program's own
- * may be gone: only a record in the part of the thread's stack that is in use is read.
+ * Is the record in the used part of the thread's stack?  Others are not read: those below the stack
+ * pointer were left by longjmp(), and a registered stack may be unmapped.
  */
 static bool is_in_use(const struct thread *t, const struct ldb_frame *f)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Decides whether the shim may acquire and release the usual mutex itself (glibc_mutex_acquire).
- * It may only if libc, and no other library, would have done it, and if libc does just the same:
- * that is tried once, with a mutex of the runtime's own.
+ * It may if libc, and no other library, would have handled the call, and if libc changes the mutex
+ * in the same way, which is tested once with a mutex of the runtime.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -38,7 +38,7 @@ static bool our_steps(struct steps *s, pthread_mutex_t *m, uint32_t tid)
 	return true;
 }
 
-/* The one must be able to release what the other has acquired. */
+/* Can libc release a mutex that the shim has acquired, and the other way round? */
 static bool steps_mix(pthread_mutex_t *m, uint32_t tid)
 {
 	return glibc_mutex_acquire(m, tid) && next(pthread_mutex_trylock)(m) &&
@@ -67,7 +67,7 @@ static bool is_libc_next(const char *name)
 	return fn && fn == symbol_of_libc(name);
 }
 
-/* Another library in between would miss what the program does. */
+/* Is libc's function the next one?  A library in between would not see the calls. */
 static bool libc_is_next(void)
 {
 	static const char *const names[] = {

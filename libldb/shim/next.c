@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finds the functions that the wrappers hide.
+ * Finds the real functions of the wrappers.
  *
  * Each is found on its first call, so that a program pays only for those it uses.  A function
  * that this libc does not have fails with ENOSYS.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * This table has the functions that the wrappers hide.  Each pointer starts at a stub that finds
- * its function on the first call, so that a wrapper works before shim_init() (constructors of
- * other libraries, early malloc) and needs no test for it.
+ * The table of the real functions of the wrappers.  Each pointer starts at a stub that finds its
+ * function on the first call, so that a wrapper works before shim_init() (constructors of other
+ * libraries, early malloc) and needs no test for it.
  */
 #ifndef SHIM_NEXT_H
 #define SHIM_NEXT_H
@@ -38,7 +38,7 @@ struct next {
 } __attribute__((aligned(64)));
 extern struct next next_table;
 
-/* Finds all of them now, where finding them later would take the loader's lock. */
+/* Finds all functions at once, if finding them later would take the loader's lock. */
 void next_init(void);
 
 /* libgcc.c: a function of the unwinder's, which dlsym() may not find. */
@@ -46,7 +46,7 @@ void *libgcc_function(const char *name);
 
 #pragma GCC visibility pop
 
-/* Any order will do: whichever value is read, the stub or the function, is right. */
+/* Any order is sufficient: both values, the stub and the function, are right. */
 #define next(name)	order_any_load_word(&next_table.name)
 
 #endif /* SHIM_NEXT_H */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Records locks that the program made itself, from its calls: ldb_lock_wait(3).
+ * Records locks that the program implements, by its calls: ldb_lock_wait(3).
  *
- * Of such a lock only the address is known; its memory is never read.  So the table of wakers
+ * Only the address of such a lock is known, and its memory is never read.  So the table of wakers
  * says which thread holds it, but only if it is contended.  A thread that waits puts the address
  * there; from then on a thread that acquires that lock adds its tid, and removes it with the
- * release, until another lock needs the slot.  A lock for which no thread has ever waited causes
- * no write to shared memory.  The first wait finds no holder, but the holder notices the waiter,
- * and records its hold.
+ * release, until another lock needs the slot.  A lock for which no thread has ever waited causes no
+ * write to shared memory.  The first wait finds no holder, but the holder notices the waiter, and
+ * records its hold.
  *
- * The program's calls may be wrong in any way: then the records are wrong, and nothing else.
- * The functions are async-signal-safe and do not change errno.
+ * Wrong calls of the program lead to wrong records, and to nothing else.  The functions are
+ * async-signal-safe and do not change errno.
  */
 #include <errno.h>
 #include "held.h"
@@ -51,8 +51,8 @@ void own_fork_child(void)
 }
 
 /*
- * Returns the place of the next one.  Of too many the oldest is dropped: the program has not
- * said how it ended.
+ * Returns a new entry.  If there are too many, the oldest is dropped: the program has not reported
+ * its end.
  */
 static struct wait *own_room(void)
 {
@@ -95,7 +95,7 @@ void own_wait(const volatile void *lock, const void *site)
 		w = own_room();
 		wait_lock_begin(w, t, lock, LDB_LOCK_OWN, (uintptr_t)site);
 		own_waits.nr++;
-		if (w->owner == t->tid)		/* it has never said that it released it */
+		if (w->owner == t->tid)		/* its release was never reported */
 			w->owner = 0;
 		if (!waker_is_awaited(lock))
 			waker_set(lock, 0);
@@ -161,7 +161,7 @@ static __attribute__((noinline)) void slow_released(const volatile void *lock, u
 
 	if (!t)
 		return;
-	/* If it is another's by now, the lock was released before this point. */
+	/* If the slot has another thread's tid, the lock was released before this point. */
 	if (order_any_load(waker_slot(lock)) == waker_word(lock, t->tid))
 		waker_set(lock, 0);
 	if (own_remove_wait(lock, &w)) {

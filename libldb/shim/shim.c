@@ -45,8 +45,8 @@
 static TLS_IE struct held_list held_list;
 
 /*
- * From now on the thread acquires usual mutexes itself, unless it is the only one: then libc
- * needs no atomic operation.
+ * From now on the shim acquires usual mutexes for the thread, unless it is the only thread: then
+ * libc needs no atomic operation.
  */
 static void quick_begin(struct held_list *l, uint32_t tid)
 {
@@ -54,7 +54,7 @@ static void quick_begin(struct held_list *l, uint32_t tid)
 		l->tid = tid;
 }
 
-/* The entries of the list are from another recording, or from before a fork. */
+/* Forgets entries of another recording, or from before a fork. */
 __attribute__((noinline, cold)) void held_forget(struct held_list *l, uint32_t tid)
 {
 	own_forget();
@@ -76,13 +76,13 @@ __attribute__((noinline, cold)) void held_forget(struct held_list *l, uint32_t t
 #define PART(part, name, params)	static __attribute__((noinline)) int part##_##name params
 #define SLOW_PART(name, params)		PART(slow, name, params)
 
-/* This says where the result comes from. */
+/* Where the result of a part comes from. */
 enum way {
 	DONE,		/* the lock is taken, or released: 0 */
-	REAL,		/* the function that ours hides */
+	REAL,		/* the real function */
 	NEXT_PART,
-	SLOW,		/* the last part, which knows everything */
-	FAILED,		/* the same, but first the lock has to go from the thread's list */
+	SLOW,		/* the last part, which handles all cases */
+	FAILED,		/* the same, after removing the lock from the thread's list */
 };
 
 #define GO(way, name, args, next_part, failed_part)			\
@@ -302,7 +302,7 @@ static ALWAYS_INLINE enum way release_usual(const struct lock_call *f, void *loc
 		   other_##name, slow_##name);				\
 	}
 
-#include "list.h"	/* what takes a lock calls what tries it */
+#include "list.h"	/* ACQUIRE functions call TRY functions */
 
 #define ARGS_1(lock_)			{ .lock = (void *)(lock_) }
 #define ARGS_2(lock_, until_)		{ .lock = (void *)(lock_), .until = (until_) }

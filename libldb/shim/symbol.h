@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the functions that the wrappers hide. */
+/* Finds the real functions of the wrappers. */
 #ifndef SHIM_SYMBOL_H
 #define SHIM_SYMBOL_H
 
@@ -28,8 +28,8 @@ void *symbol_of_libc(const char *name);
 bool symbol_is_function(const void *dynamic, uint64_t bias, const char *name, const void *fn);
 
 /*
- * Returns what *slot holds, which is searched the first time; NULL: there is none, and it is
- * searched again.
+ * Returns the function in *slot, which is searched on the first call; NULL: not found, and searched
+ * again next time.
  */
 static inline void *symbol_cached(void **slot, const char *name)
 {

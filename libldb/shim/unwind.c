@@ -3,8 +3,8 @@
  * Repairs the chain of frame records when control leaves frames without returning from them.
  *
  * A catch block, a landing pad and a return of setjmp() in an instrumented function set the
- * chain themselves.  If an exception or a longjmp() lands in a function without records, nothing
- * there does, so the functions that cut the stack back are interposed.
+ * chain themselves.  A function without records, to which an exception or a longjmp() may lead,
+ * does not, so the functions that cut the stack back are interposed.
  *
  * The chain is the program's, and may be in any state: a record is read only if it is where this
  * thread's stack is known to be mapped, above the record before it, and has the canary.
@@ -93,7 +93,7 @@ static void pop_below(uintptr_t sp, uintptr_t here)
 
 	if (!t)
 		return;
-	/* A signal handler jumps out of one of the shim's hooks: that is over, too. */
+	/* If a signal handler jumps out of a hook of the shim, that hook has ended, too. */
 	if (t->list->in_hook && (int32_t)((uint32_t)sp - t->list->in_hook) > 0)
 		t->list->in_hook = 0;
 	if (!region_of(t, sp, &to))

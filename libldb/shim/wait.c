@@ -52,7 +52,7 @@ void wait_begin(struct wait *w, struct thread *t, uintptr_t object, uint32_t kin
 	w->t = t;
 }
 
-/* Returns the thread, in a hook, if there is still a recorder. */
+/* Ends the wait: returns the thread, in a hook, if the recording still runs. */
 static struct thread *wait_over(struct wait *w)
 {
 	struct thread *t = w->t;
@@ -73,7 +73,7 @@ static void name_waker(struct wait *w, const struct thread *t, int err)
 	}
 }
 
-/* The call was refused: it did not wait. */
+/* Was the call refused, so that it did not wait? */
 static bool wait_refused(int err)
 {
 	return err == EDEADLK || err == EINVAL || err == EPERM || err == ESRCH;

@@ -43,9 +43,9 @@ void wait_cond_begin(struct wait_cond *c, struct thread *t, const void *cond,
 void wait_cond_end(struct wait_cond *c, int err);
 void wait_cond_cancelled(struct wait_cond *c);
 
-/* own.c: the calling thread waits for none of the program's own locks any more. */
+/* own.c: forgets the waits of the calling thread for locks that the program implements. */
 void own_forget(void);
-/* In the child there is no other thread that could wait. */
+/* In the child no other thread exists that could wait. */
 void own_fork_child(void);
 
 /* join.c: returns the tid of the registered thread with this pthread_t, or 0. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * There are two tables by hash of an object's address.  In one an unlock finds out whether a
- * thread waits; in the other a thread that waited for something without a holder finds who woke
- * it.
+ * Two tables, indexed by a hash of an object's address.  In one, an unlock finds whether a thread
+ * waits; in the other, a thread that has waited for an object without a holder finds the thread
+ * that woke it.
  */
 #ifndef SHIM_WAITERS_H
 #define SHIM_WAITERS_H
@@ -27,8 +27,8 @@ static inline _Atomic uint32_t *waiters_of(const volatile void *lock)
 }
 
 /*
- * Any order will do: a waiter that comes between this load and the unlock waits for no longer
- * than that, and its record names the holder all the same.
+ * Any order is sufficient: a waiter that comes between this load and the unlock waits only until
+ * the unlock, and its record names the holder, too.
  */
 static inline bool waiters_seen(const volatile void *lock)
 {

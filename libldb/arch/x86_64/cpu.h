@@ -98,13 +98,13 @@ static inline uintptr_t cpu_pthread_of(uintptr_t tp)
 /* Of glibc's struct pthread. */
 #define CPU_PTHREAD_TID_OFFSET	720
 
-/* The word at the thread pointer is the thread pointer: it is read through it. */
+/* Stores the thread pointer in the word that it points to, through which it is read. */
 static inline void cpu_thread_block_init(void *tp)
 {
 	*(void **)tp = tp;
 }
 
-/* Does the CPU check return addresses?  The instruction does nothing where it does not. */
+/* Does the CPU check return addresses?  If not, the instruction has no effect. */
 static inline bool cpu_has_shadow_stack(void)
 {
 	uint64_t at = 0;
@@ -113,7 +113,7 @@ static inline bool cpu_has_shadow_stack(void)
 	return at;
 }
 
-/* One instruction each, so whole for a handler of a signal. */
+/* One instruction each, so that a signal handler of the thread cannot interrupt the addition. */
 static inline void cpu_add_64(uint64_t *to, uint64_t n)
 {
 	__asm__("add{q} {%1, %0|%0, %1}" : "+m"(*to) : "er"(n) : "cc");

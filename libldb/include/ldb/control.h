@@ -56,7 +56,7 @@
 #define LDB_ENV			"LDB"			/* =listen */
 #define LDB_ENV_RECORD		"LDB_RECORD"		/* abstract name, without the NUL */
 #define LDB_ENV_FLOWS		"LDB_FLOWS"		/* any program is recorded, also without records */
-#define LDB_ENV_PRELOADED	"LDB_PRELOADED"		/* what ldb-record put before LD_PRELOAD's old value */
+#define LDB_ENV_PRELOADED	"LDB_PRELOADED"		/* what ldb-record added to LD_PRELOAD */
 #define LDB_PATH_MAX		1024
 #define LDB_BUILD_ID_MAX	32
 
@@ -104,7 +104,7 @@ enum ldb_mutex_level {
 #define LDB_TUNE_SLOW		4	/* with the session: scanners sleep between polls as if they had no core */
 #define LDB_TUNE_IN_REQUESTS	2	/* invocations are only counted while their thread is in no request */
 
-/* This can change while the recording goes on. */
+/* Settings that can change during the recording. */
 struct ldb_tune {
 	uint32_t flags;		/* LDB_TUNE_* */
 	uint32_t pad;
@@ -140,8 +140,8 @@ struct ldb_msg_attach {		/* carries the session's fd */
 	int32_t scanner_cpu;	/* -1: do not pin */
 	struct ldb_tune tune;
 	/*
-	 * There are no kernel events: the kernel's counters of threads are read that have not
-	 * changed for so long (LDB_EV_SCHEDSTAT); 0: never.
+	 * If there are no kernel events: the kernel's counters of a thread are read
+	 * (LDB_EV_SCHEDSTAT) if it has not changed for this time; 0: never.
 	 */
 	uint64_t schedstat_ns;
 	char name[64];		/* where to come back to, abstract */

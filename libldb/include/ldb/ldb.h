@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * These functions tag requests, note what they are about, mark events, report locks of the
- * program's own, and control the recording.
+ * These functions tag requests, attach notes to them, mark events, report locks that the program
+ * implements, and control the recording.
  *
  * Tell ldb which request a thread is working on, and ldb-timeline shows what
  * that request waited for (LDB paper, section 4.2).  Nothing has to be linked:
@@ -21,15 +21,15 @@
  *				   most LDB_CLASS_MAX bytes are retained.
  *	ldb_req_link(id, trace, span)  W3C trace context: 16 and 8 bytes.
  *
- * What is particular to a request, and what happens meanwhile:
+ * Notes on requests, and events:
  *
  *	ldb_req_note(id, key, value)	"tenant", "acme": of the request, while it is open.
  *	ldb_req_note_u64(id, key, n)	"bytes", 65536.  ldb-why looks for notes that slow
  *					requests share.
  *	ldb_event(name, value)		at this moment, on this thread: "cache miss", 3.
  *
- * The recording, for a program that knows when something is worth it (all of them return at
- * once, and do nothing if nobody records):
+ * Control of the recording by the program (these return at once, and have no effect while no
+ * recording runs):
  *
  *	ldb_record_stop()	pauses it.
  *	ldb_record_start()	continues it.
