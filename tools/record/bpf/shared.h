@@ -12,8 +12,8 @@
 #define BPF_CHAINS_MAX	16384	/* a power of two */
 
 /*
- * Where no samples are wanted, timers of the program and the kernel still come, perhaps very often.
- * So long after one that read a chain, others do not.  The module is told the same.
+ * On CPUs without samples, other timers still interrupt the program, perhaps very often.  After one
+ * that read a chain, none does so again for this time.  The module uses the same limit.
  */
 #define READINGS_TICK_NS	4000000
 
