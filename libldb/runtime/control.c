@@ -22,6 +22,7 @@
 #include "runtime.h"
 
 #define POLL_MODULES_MS	20	/* new modules, and rings to map */
+#define POLL_SLOW_MS	100	/* where ldb shall cost nearly nothing; a scanner wakes it to leave */
 #define POLL_LEAVE_MS	50	/* interval to check whether to leave, while no scanner wakes it */
 #define IDENTITY_TICKS	20	/* polls between two readings of the program's credentials */
 #define LEAVE_WAIT_NS	20000000ULL
@@ -420,6 +421,13 @@ static bool on_message(long n, int fd, bool resumes, bool *attached)
 	return true;
 }
 
+static int poll_ms(bool attached)
+{
+	if (!attached || tune_is_paused())
+		return POLL_LEAVE_MS;
+	return session.is_slow ? POLL_SLOW_MS : POLL_MODULES_MS;
+}
+
 /* Serves one recorder, from HELLO to the end of the connection. */
 static void serve(bool resumes)
 {
@@ -439,7 +447,7 @@ static void serve(bool resumes)
 			{ .fd = control_kick, .events = POLLIN },
 		};
 
-		n = sys(SYS_poll, p, 3, attached ? POLL_MODULES_MS : POLL_LEAVE_MS);
+		n = sys(SYS_poll, p, 3, poll_ms(attached));
 		leaves = must_leave(attached);
 		if (leaves)
 			break;

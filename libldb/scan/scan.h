@@ -131,6 +131,7 @@ struct scanner {
 	bool was_away;			/* lost its CPU since it last got one */
 	uint64_t check_at, retry_at;	/* for a core */
 	int loadavg_fd;
+	uint64_t nr_turns, cpu_ns, turn_ns;	/* share.c: what a turn costs */
 	struct ldb_scan_stats *stats;
 	struct walk walk[2];
 };

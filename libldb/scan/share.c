@@ -8,9 +8,11 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <time.h>
 #include "scan.h"
 
 #define WAKE_COST_NS	5000		/* of one sleep and wake-up, for the whole machine */
+#define TURNS_MEASURED	32		/* between two readings of its CPU time */
 #define SLEEP_MAX_NS	3600000000000ULL
 #define ROOM_CHECK_NS	1000000		/* between two searches for a free core */
 #define ROOM_RETRY_NS	200000000	/* between tries without a free core */
@@ -42,6 +44,28 @@ void share_begin(struct scanner *s)
 	s->sharing = session.is_slow;
 	s->was_away = false;
 	s->loadavg_fd = -1;
+	s->nr_turns = 0;
+	s->turn_ns = 0;
+}
+
+/*
+ * Returns what a turn costs, from one wake-up to the next.  Where it always sleeps, nearly all of
+ * that is the kernel's work and cold caches, so its CPU time is read now and then.
+ */
+static uint64_t turn_ns(struct scanner *s, uint64_t ticks)
+{
+	uint64_t ns = WAKE_COST_NS + (unsigned __int128)ticks * 1000000000 / session.hz;
+	struct timespec t;
+	uint64_t now;
+
+	if (!session.is_slow)
+		return ns;
+	if (!(s->nr_turns++ % TURNS_MEASURED) && !sys(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &t)) {
+		now = (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+		s->turn_ns = s->nr_turns > 1 ? (now - s->cpu_ns) / TURNS_MEASURED : 0;
+		s->cpu_ns = now;
+	}
+	return ns > s->turn_ns ? ns : s->turn_ns;
 }
 
 /*
@@ -50,8 +74,7 @@ void share_begin(struct scanner *s)
  */
 static void share_sleep(struct scanner *s, uint64_t ticks)
 {
-	unsigned __int128 wanted = (WAKE_COST_NS + (unsigned __int128)ticks * 1000000000 / session.hz) *
-				   1000000 / session.budget_ppm;
+	unsigned __int128 wanted = (unsigned __int128)turn_ns(s, ticks) * 1000000 / session.budget_ppm;
 	uint64_t ns = wanted < SLEEP_MAX_NS ? wanted : SLEEP_MAX_NS;
 	uint64_t before = s->stamp, now;
 
