@@ -25,6 +25,12 @@ struct symtab_options {
 	const char *const *debug_dirs;	/* searched before /usr/lib/debug */
 	size_t nr_debug_dirs;
 	bool no_demangle;
+	/*
+	 * This may be NULL.  Else it knows all names that there are, of functions and variables at
+	 * exactly these addresses, readable ones; NULL or "": it has none.  No file is read then.
+	 */
+	const char *(*known)(void *arg, uint64_t addr);
+	void *known_arg;
 };
 
 /* No string in it is NULL. */

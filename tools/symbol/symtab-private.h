@@ -38,6 +38,8 @@ struct symtab {
 	char **debug_dirs;
 	char *sysroot;
 	bool no_demangle;
+	const char *(*known)(void *arg, uint64_t addr);
+	void *known_arg;
 	struct file *files;
 	struct module *modules;
 	size_t nr_modules, room_modules;

@@ -37,6 +37,8 @@ const char *symtab_intern(struct symtab *st, const char *text)
 static bool copy_options(struct symtab *st, const struct symtab_options *o)
 {
 	st->no_demangle = o->no_demangle;
+	st->known = o->known;
+	st->known_arg = o->known_arg;
 	st->sysroot = strdup(o->sysroot ? o->sysroot : "");
 	st->debug_dirs = calloc(o->nr_debug_dirs + 1, sizeof(*st->debug_dirs));
 	if (!st->sysroot || !st->debug_dirs)
@@ -248,6 +250,8 @@ static const struct module *find_module(struct symtab *st, uint64_t addr, int64_
 
 struct elffile *symtab_elf(struct symtab *st, struct file *file)
 {
+	if (st->known)
+		return NULL;
 	if (!file->elf)
 		file->elf = elffile_open(&st->search, file->path, file->build_id);
 	file->is_asked = true;
@@ -356,6 +360,16 @@ static void resolve_callee(struct symtab *st, struct symbol *s, const struct mod
 		symtab_set_name(st, s, name);
 }
 
+static void resolve_known(struct symtab *st, struct symbol *s, uint64_t addr)
+{
+	const char *name = st->known(st->known_arg, addr);
+
+	if (!name || !*name)
+		return;
+	s->function = symtab_intern(st, name);
+	s->known = true;
+}
+
 static void resolve(struct symtab *st, struct entry *e)
 {
 	const struct module *m = e->module;
@@ -366,7 +380,9 @@ static void resolve(struct symtab *st, struct entry *e)
 		s->path = symtab_intern(st, m->file->path);
 		s->module = symtab_intern(st, basename(m->file->path));
 	}
-	if (m && !symtab_archived(st, e)) {
+	if (st->known) {
+		resolve_known(st, s, e->addr);
+	} else if (m && !symtab_archived(st, e)) {
 		if (e->question == LDB_ASK_DATA)
 			resolve_data(st, s, m, e->addr);
 		else if (e->question == LDB_ASK_CALLEE)

@@ -304,17 +304,41 @@ static bool belongs(const struct snapshot *s, const struct block *b, bool is_wid
 	       b->kind == LDB_BLK_THREAD;
 }
 
-int snapshot_file(const struct snapshot *s, bool is_wide)
+static bool is_in(const struct block *b, const struct snapshot_range *ranges, size_t nr)
+{
+	struct ldb_block_header h;
+
+	if (!is_event(b) || b->kind == LDB_BLK_MODULE || b->kind == LDB_BLK_THREAD)
+		return true;
+	memcpy(&h, b->data, sizeof(h));
+	for (size_t i = 0; i < nr; i++)
+		if (h.t_min > h.t_max || (h.t_min <= ranges[i].to && h.t_max >= ranges[i].from))
+			return true;
+	return false;
+}
+
+/* ranges: NULL for the window, or all. */
+static int make_file(const struct snapshot *s, bool is_wide, const struct snapshot_range *ranges, size_t nr)
 {
 	int fd = memfd_create("ldb-top", MFD_CLOEXEC), rc = 0;
 
 	if (fd < 0)
 		return -errno;
 	for (size_t i = 0; i < s->nr && !rc; i++)
-		if (belongs(s, s->blocks[i], is_wide))
+		if (ranges ? is_in(s->blocks[i], ranges, nr) : belongs(s, s->blocks[i], is_wide))
 			rc = write_all(fd, s->blocks[i]->data, s->blocks[i]->size, NULL);
 	if (!rc)
 		return fd;
 	close(fd);
 	return rc;
+}
+
+int snapshot_file(const struct snapshot *s, bool is_wide)
+{
+	return make_file(s, is_wide, NULL, 0);
+}
+
+int snapshot_file_of(const struct snapshot *s, const struct snapshot_range *ranges, size_t nr)
+{
+	return make_file(s, true, ranges, nr);
 }

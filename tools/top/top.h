@@ -67,6 +67,12 @@ const struct snapshot_info *snapshot_info(const struct snapshot *s);
  */
 int snapshot_file(const struct snapshot *s, bool is_wide);
 
+/* Does the same with what happened in some ranges of time (ticks) alone. */
+struct snapshot_range {
+	int64_t from, to;
+};
+int snapshot_file_of(const struct snapshot *s, const struct snapshot_range *ranges, size_t nr);
+
 /* view.c: the contents of a snapshot. */
 
 /* A thread that was in a function at the end of the window. */

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds the requests, and makes the partition of each; see parts.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "facts/lives.h"
+#include "parts.h"
+
+#define AROUND_NS	1000000000	/* a sleep may have begun, a hold may end, so far from the request */
+
+struct found {
+	const struct parts_request *requests;
+	size_t nr;
+	struct life *lives;	/* of each; without parts: not found */
+};
+
+static int on_life(void *arg, struct life *life)
+{
+	struct found *f = arg;
+
+	for (size_t i = 0; i < f->nr; i++) {
+		if (f->requests[i].id != life->id || f->requests[i].end != life->end || !life->is_complete ||
+		    f->lives[i].parts)
+			continue;
+		f->lives[i] = *life;
+		life->parts = NULL;	/* moved to the list */
+		life->nr_parts = 0;
+		life->room = 0;
+		break;
+	}
+	return 0;
+}
+
+COMPARE(longer_first, struct part, DOWN(ns))
+
+static const char *name_of(const struct partition *p, const struct leaf *l)
+{
+	return l->kind == LEAF_FUNCTION ? path_name(p, l->path) : l->label;
+}
+
+/* Paths are many, and a function is in several. */
+static int add(struct part **all, size_t *nr, size_t *room, enum leaf_kind kind, const char *name, int64_t ns)
+{
+	for (size_t i = 0; i < *nr; i++) {
+		struct part *part = &(*all)[i];
+
+		if (part->kind == kind && !strcmp(part->name, name)) {
+			part->ns += ns;
+			return 0;
+		}
+	}
+	return array_push(*all, *nr, *room, { kind, name, ns });
+}
+
+static int sum_up(const struct partition *p, struct part **all, size_t *nr)
+{
+	size_t room = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < p->nr_shares && !ret; i++) {
+		const struct leaf *l = &p->leaves[p->shares[i].leaf];
+
+		if (p->shares[i].ns > 0)
+			ret = add(all, nr, &room, l->kind, name_of(p, l), p->shares[i].ns);
+	}
+	sort_by(*all, *nr, longer_first);
+	return ret;
+}
+
+int parts_each(struct model *m, const struct parts_request *requests, size_t nr,
+	       void (*parts)(void *arg, size_t request, const struct part *parts, size_t nr), void *arg)
+{
+	struct found f = { .requests = requests, .nr = nr, .lives = calloc(nr + 1, sizeof(*f.lives)) };
+	struct lives_result result;
+	uint64_t *ids = calloc(nr + 1, sizeof(*ids));
+	int64_t around = reader_tick(m->reader, AROUND_NS) - reader_tick(m->reader, 0);
+	int ret = f.lives && ids ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < nr && !ret; i++)
+		ids[i] = requests[i].id;
+	if (!ret && nr)
+		ret = lives_some(m, ids, nr, on_life, &f, &result);
+	for (size_t i = 0; i < nr && !ret; i++) {
+		const struct life *life = &f.lives[i];
+		struct partition_options o = { .only = life, .from = life->start, .to = life->end,
+					      .before = around, .after = around };
+		struct part *all = NULL;
+		struct partition p;
+		size_t nr_all = 0;
+
+		if (!life->parts)
+			continue;
+		ret = partition_build(m, &o, &p);
+		if (ret)
+			break;
+		ret = sum_up(&p, &all, &nr_all);
+		if (!ret)
+			parts(arg, i, all, nr_all);
+		free(all);
+		partition_free(&p);
+	}
+	for (size_t i = 0; f.lives && i < nr; i++)
+		life_free(&f.lives[i]);
+	free(f.lives);
+	free(ids);
+	return ret;
+}
