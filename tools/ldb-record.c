@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "analysis/partition/parts.h"
 #include "names/names.h"
 #include "cli/error.h"
 #include "cli/opts.h"
@@ -17,8 +18,13 @@
 #include "record/filter.h"
 #include "record/flight-triggers.h"
 #include "record/record.h"
+#include "record/scrape.h"
+#include "top/top.h"
 
 #define SAMPLES_HZ_MAX	10000
+#define HISTORY_NS	60000000000	/* a minute, to explain its slowest requests */
+#define HISTORY_BYTES	(32 << 20)
+#define METRICS_RINGS	(16 << 20)
 #define METRICS_PPM	2000	/* of a core, and of each thread's time */
 
 static struct record_options options = {
@@ -194,6 +200,8 @@ static const struct cli_option table[] = {
 	  .help = "only count calls while their thread works on no request" },
 	{ .name = "metrics", .type = CLI_STRING, .value = &options.metrics, .arg = "FILE",
 	  .help = "every five seconds, replace FILE by OpenMetrics text (FILE.json: OTLP) of durations; without -o, write no trace and poll seldom" },
+	{ .name = "metrics-listen", .type = CLI_STRING, .value = &options.metrics_listen, .arg = "WHERE",
+	  .help = "let them be fetched by HTTP from a port of this machine (:9464), or a socket (./metrics.sock)" },
 	{ .name = "functions", .type = CLI_STRING, .value = &options.functions, .arg = "WORDS",
 	  .help = "record only some functions: \"+GLOB -GLOB file:GLOB module:GLOB\", see ldb-ctl(1)" },
 	{ .name = "classes", .type = CLI_STRING, .value = &options.classes, .arg = "WORDS",
@@ -232,49 +240,94 @@ static void set_samples(const char *text)
 }
 
 /* Runs in a process of its own. */
-static void look_functions_up(const struct record_lookup *l)
+static void look_names_up(const struct record_lookup *l)
 {
 	struct symtab_options o = { .sysroot = l->root };
 	struct symtab *st = symtab_open(&o);
 
 	for (size_t i = 0; st && i < l->nr_modules; i++)
 		symtab_add_module(st, &l->modules[i]);
-	for (size_t i = 0; st && i < l->nr_pcs; i++) {
-		const struct symbol *s = symtab_lookup(st, l->pcs[i], l->tick);
+	for (size_t i = 0; st && i < l->nr_asks; i++) {
+		const struct record_ask *a = &l->asks[i];
+		const struct symbol *s = a->is_data ? symtab_lookup_data(st, a->addr, l->tick) :
+					 symtab_lookup(st, a->addr, l->tick);
 
-		l->name(l->arg, l->pcs[i], s->function, s->func_file, s->path);
+		l->name(l->arg, a->addr, a->is_data && !s->known ? "" : s->function, s->func_file, s->path);
 	}
 	symtab_close(st);
 }
 
-/* Nothing is stored. */
+/* Nothing is stored but the last minute, in memory: it explains the slowest requests. */
 
-static int drop_block(void *arg, const void *data, size_t size)
+static struct history *history;
+
+static int on_block(void *arg, const void *data, size_t size)
 {
-	return 0;
+	return history_block(history, data, size);
 }
 
-static void drop_anew(void *arg)
+static void on_anew(void *arg)
 {
+	history_anew(history);
 }
 
-static void drop_period(void *arg, const struct record_status *status)
+static void on_period(void *arg, const struct record_status *status)
 {
+	history_period(history, status);
 }
 
-static const struct record_live dropping = {
-	.block = drop_block, .anew = drop_anew, .period = drop_period, .period_ns = 5000000000, .stop_fd = -1,
+static const struct record_live retaining = {
+	.block = on_block, .anew = on_anew, .period = on_period, .period_ns = 5000000000, .stop_fd = -1,
 };
+
+static void explain_one(void *arg, size_t request, const struct part *parts, size_t nr)
+{
+	const struct record_explain *e = arg;
+
+	for (size_t i = 0; i < nr; i++)
+		e->part(e->arg, request, leaf_kinds[parts[i].kind].name, parts[i].name, parts[i].ns);
+}
+
+/* Runs in a process of its own, which frees everything at its end. */
+static void explain(const struct record_explain *e)
+{
+	struct symtab_options so = { .known = e->known, .known_arg = e->known_arg };
+	struct parts_request requests[e->nr + 1];
+	struct snapshot_range ranges[e->nr + 1];
+	struct snapshot *s = history_snapshot(history, NULL);
+	char path[64], err[256];
+	struct reader *r;
+	struct model *m;
+	int fd;
+
+	for (size_t i = 0; i < e->nr; i++) {
+		requests[i] = (struct parts_request){ e->ids[i], e->ends[i] };
+		ranges[i] = (struct snapshot_range){ e->starts[i], e->ends[i] };
+	}
+	fd = s ? snapshot_file_of(s, ranges, e->nr) : -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	r = fd < 0 ? NULL : reader_open(path, err, sizeof(err));
+	m = r ? model_open(r, symtab_open(&so), err, sizeof(err)) : NULL;
+	if (m)
+		parts_each(m, requests, e->nr, explain_one, (void *)e);
+}
 
 /* For always: the scanner has no core of its own, and hardly any of another. */
 static void only_metrics(void)
 {
-	options.live = &dropping;
+	history = history_alloc(HISTORY_NS, HISTORY_BYTES);
+	if (!history)
+		cli_usage("out of memory");
+	options.live = &retaining;
+	options.explain = explain;
 	options.quiet = true;
 	options.slow_scanner = true;
 	options.samples_hz = samples ? options.samples_hz : 0;
 	if (!budget_given)
 		options.budget_ppm = METRICS_PPM;
+	/* Each part of a ring is written to, sooner or later. */
+	if (!options.ring_given)
+		options.ring_bytes = METRICS_RINGS;
 }
 
 static void check_words(const char *option, const char *words, const char *(*set)(struct filter *f, const char *words))
@@ -322,6 +375,7 @@ static const struct cli_tool tool = {
 int main(int argc, char **argv)
 {
 	int i = cli_parse(&tool, argc, argv);
+	const char *wrong;
 
 	if (pid_given && i < argc)
 		cli_usage("give either -p PID or a command, not both");
@@ -342,9 +396,12 @@ int main(int argc, char **argv)
 		set_samples(samples);
 	check_words("functions", options.functions, filter_set_functions);
 	check_words("classes", options.classes, filter_set_classes);
-	if (options.metrics && !output_given && !options.flight.ns)
+	wrong = options.metrics_listen ? scrape_check(options.metrics_listen) : NULL;
+	if (wrong)
+		cli_usage("--metrics-listen %s: %s", options.metrics_listen, wrong);
+	if ((options.metrics || options.metrics_listen) && !output_given && !options.flight.ns)
 		only_metrics();
-	options.lookup = look_functions_up;
+	options.lookup = look_names_up;
 	check_flight();
 	options.pid = pid;
 	options.monotonic = clock_kind == 1;

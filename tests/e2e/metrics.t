@@ -45,7 +45,7 @@ ldb-report -q -i txt.data --by=function --json | jq -r '.functions[] | select(.c
 	"\(.function) 0.5 \(.p50_ns)", "\(.function) 0.99 \(.p99_ns)", "\(.function) 0.999 \(.p999_ns)"' >want
 quantiles metrics.txt ldb_function_duration function >got
 ok "functions: as in the trace" within functions want got
-ldb-report -q -i txt.data --mutex --json | jq -r '.locks[] | select(.waits.count > 0 and .waits.failed == 0) |
+ldb-report -q -i txt.data --mutex --json | jq -r '.locks[] | select(.waits.count > 0 and .waits.failed == 0) | .lock = (if .name == "" then .lock else .name end) |
 	"\(.lock) 0.5 \(.waits.p50_ns)", "\(.lock) 0.99 \(.waits.p99_ns)"' >want
 quantiles metrics.txt ldb_lock_wait lock >got
 if [ -s want ]; then

@@ -125,14 +125,23 @@ static void serve(struct recording *r, struct command_client *c)
 	execute_lines(r, c);
 }
 
-void command_serve(struct recording *r)
+void command_poll(const struct recording *r, struct pollfd p[COMMAND_FDS])
 {
-	if (r->command.listen_fd < 0)
-		return;
-	accept_all(&r->command);
+	const struct command *c = &r->command;
+	bool is_open = c->listen_fd >= 0;
+
+	for (unsigned i = 0; i < COMMAND_CLIENTS; i++)
+		p[i] = (struct pollfd){ .fd = is_open ? c->clients[i].fd : -1, .events = POLLIN };
+	p[COMMAND_CLIENTS] = (struct pollfd){ .fd = c->listen_fd, .events = POLLIN };
+}
+
+void command_serve(struct recording *r, const struct pollfd p[COMMAND_FDS])
+{
 	for (unsigned i = 0; i < COMMAND_CLIENTS && r->command.listen_fd >= 0; i++)
-		if (r->command.clients[i].fd >= 0)
+		if (p[i].revents && r->command.clients[i].fd == p[i].fd)
 			serve(r, &r->command.clients[i]);
+	if (r->command.listen_fd >= 0 && p[COMMAND_CLIENTS].revents)
+		accept_all(&r->command);
 	if (r->command.wants_stop) {
 		r->command.wants_stop = false;
 		recording_detach(r, "detached");

@@ -9,12 +9,14 @@
 #ifndef RECORD_COMMAND_H
 #define RECORD_COMMAND_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 struct recording;
 
 #define COMMAND_CLIENTS	8
+#define COMMAND_FDS	(COMMAND_CLIENTS + 1)
 
 struct command {
 	int listen_fd;		/* -1: none */
@@ -30,8 +32,9 @@ struct command {
 void command_open(struct recording *r);
 void command_close(struct recording *r);
 
-/* Answers what has come by now. */
-void command_serve(struct recording *r);
+/* Fills in what to poll for; and answers what has come by then. */
+void command_poll(const struct recording *r, struct pollfd p[COMMAND_FDS]);
+void command_serve(struct recording *r, const struct pollfd p[COMMAND_FDS]);
 
 /* Executes one line, which it changes; the answer has no newline. */
 void command_execute(struct recording *r, char *line, char *answer, size_t size);

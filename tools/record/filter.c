@@ -8,6 +8,7 @@
 #include "base/intern.h"
 #include "record/filter-private.h"
 #include "record/filter-requests.h"
+#include "record/record.h"
 
 #define FUNCS_MAX	65536	/* more functions are recorded whatever was chosen */
 #define TEXTS_MAX	131072
@@ -23,7 +24,7 @@ struct filter_funcs {
 	struct hash hash;	/* of all, by pc */
 	struct func *all;
 	size_t nr, room;
-	uint64_t *unknown;	/* to be asked for */
+	struct record_ask *unknown;	/* to be asked for */
 	size_t nr_unknown, room_unknown;
 	struct intern texts;
 };
@@ -140,12 +141,12 @@ static struct func *find(const struct filter_funcs *t, uint64_t pc)
 }
 
 /* Returns NULL if there are too many, or there is no memory. */
-static struct func *new_func(struct filter_funcs *t, uint64_t pc)
+static struct func *new_func(struct filter_funcs *t, uint64_t pc, bool is_data)
 {
 	struct func *func;
 
 	if (t->nr == FUNCS_MAX || !array_room(&t->all, &t->room, t->nr, sizeof(*t->all)) ||
-	    array_push(t->unknown, t->nr_unknown, t->room_unknown, pc))
+	    array_push(t->unknown, t->nr_unknown, t->room_unknown, { pc, is_data }))
 		return NULL;
 	if (hash_add(&t->hash, hash_mix(0, pc), t->nr))
 		return NULL;
@@ -169,7 +170,7 @@ static uint64_t longest(const struct ldb_row_func *row)
 
 bool filter_wants_func(struct filter *f, const struct ldb_row_func *row)
 {
-	struct func *func = find(f->funcs, row->pc) ?: new_func(f->funcs, row->pc);
+	struct func *func = find(f->funcs, row->pc) ?: new_func(f->funcs, row->pc, false);
 
 	if (!func)
 		return true;
@@ -193,16 +194,23 @@ bool filter_wants_lock(struct filter *f, const struct ldb_row_lock *row)
 	return false;
 }
 
-const char *filter_function(const struct filter *f, uint64_t pc)
+/* No function has the address of a variable, so one table does for both. */
+void filter_want_variable(struct filter *f, uint64_t addr)
 {
-	const struct func *func = find(f->funcs, pc);
+	if (!find(f->funcs, addr))
+		new_func(f->funcs, addr, true);
+}
+
+const char *filter_name_of(const struct filter *f, uint64_t addr)
+{
+	const struct func *func = find(f->funcs, addr);
 
 	return func ? func->names[FILTER_NAME] : NULL;
 }
 
-size_t filter_unknown(struct filter *f, const uint64_t **pcs)
+size_t filter_unknown(struct filter *f, const struct record_ask **asks)
 {
-	*pcs = f->funcs->unknown;
+	*asks = f->funcs->unknown;
 	return f->funcs->nr_unknown;
 }
 
@@ -211,13 +219,13 @@ void filter_asked(struct filter *f)
 	f->funcs->nr_unknown = 0;
 }
 
-void filter_name(struct filter *f, uint64_t pc, const char *function, const char *file, const char *module)
+void filter_name(struct filter *f, uint64_t addr, const char *name, const char *file, const char *module)
 {
-	struct func *func = find(f->funcs, pc);
+	struct func *func = find(f->funcs, addr);
 
 	if (!func)
 		return;
-	func->names[FILTER_NAME] = intern_text(&f->funcs->texts, function);
+	func->names[FILTER_NAME] = intern_text(&f->funcs->texts, name);
 	func->names[FILTER_FILE] = intern_text(&f->funcs->texts, file);
 	func->names[FILTER_MODULE] = intern_text(&f->funcs->texts, module);
 	if (!func->names[FILTER_NAME] || !func->names[FILTER_FILE] || !func->names[FILTER_MODULE])

@@ -17,6 +17,7 @@
 #define FILTER_NR_LEFT	(LDB_LEFT_REQUESTS - LDB_LEFT_PAUSE + 1)
 
 struct filter_list;
+struct record_ask;
 
 struct filter {
 	bool has_funcs, has_classes;	/* something is chosen */
@@ -57,13 +58,16 @@ bool filter_wants_class(struct filter *f, uint64_t id, int64_t tick, const char 
 /* Removes the rows that are not to be written; returns how many are left. */
 size_t filter_requests(struct filter *f, struct ldb_row_req *rows, size_t nr);
 
+/* Somebody else needs the name of the variable that has this address. */
+void filter_want_variable(struct filter *f, uint64_t addr);
+
 /* Addresses whose names are not known yet: returns how many, and the array. */
-size_t filter_unknown(struct filter *f, const uint64_t **pcs);
+size_t filter_unknown(struct filter *f, const struct record_ask **asks);
 /* They are asked for now: the next are others. */
 void filter_asked(struct filter *f);
-/* Returns the name of a function, which stays; NULL: not known, or not yet. */
-const char *filter_function(const struct filter *f, uint64_t pc);
-/* One of them is this function. */
-void filter_name(struct filter *f, uint64_t pc, const char *function, const char *file, const char *module);
+/* Returns the name of a function or variable, which stays; NULL or "": not known, or not yet. */
+const char *filter_name_of(const struct filter *f, uint64_t addr);
+/* One of them is this. */
+void filter_name(struct filter *f, uint64_t addr, const char *name, const char *file, const char *module);
 
 #endif

@@ -3,15 +3,19 @@
 #ifndef RECORD_METRICS_PRIVATE_H
 #define RECORD_METRICS_PRIVATE_H
 
+#include <stdio.h>
 #include "base/dist.h"
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/slots.h"
+#include "record/helper.h"
 #include "record/metrics.h"
 #include "record/req-tags.h"
 
 #define METRICS_SERIES_MAX	1024	/* of each kind; what others have is counted */
 #define METRICS_SLOWEST		5	/* requests of a minute */
+#define METRICS_PARTS		8	/* of each of them; the last one is the rest */
+#define METRICS_NAME		512	/* with its NUL; longer ones are cut */
 #define METRICS_OPEN_MAX	(1U << 18)	/* requests and threads that are followed */
 
 enum metrics_kind { METRICS_FUNCTION, METRICS_REQUEST, METRICS_LOCK, METRICS_CPU, METRICS_NR };
@@ -28,10 +32,21 @@ struct kind {
 	uint64_t nr_dropped;		/* values */
 };
 
+struct slow_part {
+	char state[24], name[METRICS_NAME];
+	uint64_t ns;
+};
+
 struct slow {
 	uint64_t id;
 	uint32_t class;
 	uint64_t ns;
+	int64_t start, end;		/* ticks */
+};
+
+struct slow_parts {
+	unsigned nr;			/* 0: not known, or not yet */
+	struct slow_part all[METRICS_PARTS];	/* longest first */
 };
 
 struct begun {
@@ -41,8 +56,9 @@ struct begun {
 };
 
 struct metrics {
-	const char *path;
-	const struct filter *filter;
+	const char *path;		/* NULL: no file is written */
+	struct filter *filter;
+	void (*explain)(const struct record_explain *e);	/* or NULL */
 	double ns_per_tick;
 	struct dist_pool pool;
 	struct kind kinds[METRICS_NR];
@@ -52,10 +68,44 @@ struct metrics {
 	struct slots requests, waiting;	/* of struct begun: by id, and threads that wait by tid */
 	struct req_tags *tags;		/* number of the class */
 	struct slow slowest[METRICS_SLOWEST], before[METRICS_SLOWEST];	/* of this minute, and the last */
+	struct slow_parts parts[METRICS_SLOWEST];	/* of those before */
 	int64_t first_minute, minute;
+	struct helper helper;		/* explains those of the last minute */
+	bool must_explain;
 };
 
-/* metrics-write.c: what a series is called; NULL: it is written with another one. */
-const char *metrics_name(const struct metrics *m, enum metrics_kind kind, const struct series *s, char *buf, size_t size);
+/* metrics-names.c */
+
+/* Functions of one name, such as the parts of a function, are one series. */
+struct named {
+	char name[METRICS_NAME];
+	struct dist dist;
+};
+
+struct family {
+	struct named *all;		/* sorted by name */
+	size_t nr;
+};
+
+int metrics_make_family(struct metrics *m, enum metrics_kind kind, struct family *f);
+void metrics_free_family(struct family *f);
+
+/* Bytes that are no text become '?'. */
+void metrics_copy_name(char *to, size_t size, const char *name);
+
+extern const struct metrics_words {
+	const char *name, *label, *otlp, *help;
+} metrics_words[METRICS_NR];
+
+/* metrics-text.c, metrics-otlp.c */
+void metrics_put_text(FILE *out, struct metrics *m, struct family f[METRICS_NR], const struct metrics_state *s,
+		      bool is_openmetrics);
+void metrics_put_otlp(FILE *out, struct metrics *m, struct family f[METRICS_NR], const struct metrics_state *s);
+
+/* metrics-explain.c: those of m->before. */
+void metrics_explain_begin(struct metrics *m);
+void metrics_explain_poll(struct metrics *m);
+/* Waits for a moment. */
+void metrics_explain_finish(struct metrics *m);
 
 #endif

@@ -8,13 +8,14 @@
 
 #define CLASS_NONE	UINT32_MAX	/* of one of too many classes */
 
-struct metrics *metrics_alloc(const char *path, double ns_per_tick, const struct filter *f)
+struct metrics *metrics_alloc(const struct metrics_options *o, double ns_per_tick, struct filter *f)
 {
 	struct metrics *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return NULL;
-	m->path = path;
+	m->path = o->path;
+	m->explain = o->explain;
 	m->filter = f;
 	m->ns_per_tick = ns_per_tick;
 	/* As if there were many large distributions: each retains few exact values. */
@@ -45,6 +46,7 @@ void metrics_free(struct metrics *m)
 		free(m->kinds[k].all);
 		hash_free(&m->kinds[k].hash);
 	}
+	helper_end(&m->helper);
 	slots_free(&m->requests);
 	slots_free(&m->waiting);
 	intern_free(&m->classes);
@@ -74,6 +76,8 @@ static struct series *get_series(struct metrics *m, struct kind *k, uint64_t key
 	s = &k->all[k->nr++];
 	s->key = key;
 	dist_init(&s->dist, &m->pool);
+	if (k == &m->kinds[METRICS_LOCK])
+		filter_want_variable(m->filter, key);
 	return s;
 }
 
@@ -147,7 +151,7 @@ static void note_slow(struct metrics *m, const struct slow *new)
 
 static void end_request(struct metrics *m, struct begun *b, int64_t tick)
 {
-	struct slow slow = { .id = b->slot.key };
+	struct slow slow = { .id = b->slot.key, .start = b->since, .end = tick };
 
 	if (req_tags_find(m->tags, b->slot.key, b->since, tick, &b->class))
 		slow.class = b->class;

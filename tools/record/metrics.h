@@ -2,10 +2,10 @@
 /*
  * Sums what is recorded up for monitoring, in memory that does not grow: distributions of the
  * durations of functions, requests by class, waits for locks and waits for a CPU, from the beginning
- * of the recording on; and the slowest requests of the last minute.
+ * of the recording on; and the slowest requests of the last minute, with what they spent their time on.
  *
  * They are written to a file from time to time: as OpenMetrics text, or as OTLP's JSON if the name
- * ends in .json.  The file is replaced as a whole.
+ * ends in .json.  The file is replaced as a whole.  Or they are fetched from a socket: scrape.h.
  */
 #ifndef RECORD_METRICS_H
 #define RECORD_METRICS_H
@@ -16,9 +16,15 @@
 #include "record/filter.h"
 
 struct metrics;
+struct record_explain;
 
-/* Returns NULL if there is no memory.  f has the names of functions. */
-struct metrics *metrics_alloc(const char *path, double ns_per_tick, const struct filter *f);
+struct metrics_options {
+	const char *path;		/* of the file, or NULL */
+	void (*explain)(const struct record_explain *e);	/* see record.h; or NULL */
+};
+
+/* Returns NULL if there is no memory.  f has the names of functions and locks. */
+struct metrics *metrics_alloc(const struct metrics_options *o, double ns_per_tick, struct filter *f);
 void metrics_free(struct metrics *m);
 
 /* Is it a thread of the program, and not one of ldb's own?  Without an answer all are. */
@@ -37,7 +43,16 @@ struct metrics_state {
 	uint64_t calls, observed_calls, nr_lost, nr_threads;
 };
 
+/* Call it every few seconds, and before the sums are shown: a minute may be over. */
+void metrics_poll(struct metrics *m, const struct metrics_state *state);
+/* The recording is over: waits for a moment, for what the slowest requests spent their time on. */
+void metrics_finish(struct metrics *m, const struct metrics_state *state);
+
 /* Returns 0 or -errno; or OUTFILE_OTHERS of cli/outfile.h. */
 int metrics_write(struct metrics *m, const struct metrics_state *state);
+
+/* Makes the same as text, to be freed: OpenMetrics or Prometheus'.  Returns 0 or -errno. */
+int metrics_render(struct metrics *m, const struct metrics_state *state, bool is_openmetrics, char **text,
+		   size_t *size);
 
 #endif

@@ -1,30 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Asks a child for names: it writes "PC function file module" for each address, as texts that end
- * with a NUL.
- */
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
+/* Asks a child for names: it writes four texts for each address, "PC", function, file, module. */
 #include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
+#include <poll.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include "base/array.h"
 #include "record/naming.h"
 
 #define PAUSE_NS	100000000	/* between two children */
-#define TEXT_MAX	(64 << 20)	/* a child that writes more is lying */
-#define AT_ONCE		65536
 #define FINISH_TURNS	200
 #define TURN_MS		10
 
 struct list {
 	struct ldb_row_module *rows;
 	size_t nr, room;
+};
+
+struct question {
+	const struct naming *naming;
+	const struct modules *modules;
+	int64_t tick;
+	const struct record_ask *asks;
+	size_t nr;
 };
 
 static void add_module(void *arg, const struct ldb_row_module *row)
@@ -35,109 +31,61 @@ static void add_module(void *arg, const struct ldb_row_module *row)
 		return;		/* its functions will have no names */
 }
 
-static void put(void *arg, uint64_t pc, const char *function, const char *file, const char *module)
+static void put(void *arg, uint64_t addr, const char *name, const char *file, const char *module)
 {
 	FILE *f = arg;
 
-	fprintf(f, "%" PRIx64 "%c%s%c%s%c%s%c", pc, 0, function, 0, file, 0, module, 0);
+	fprintf(f, "%" PRIx64 "%c%s%c%s%c%s%c", addr, 0, name, 0, file, 0, module, 0);
 }
 
-static void child(const struct naming *n, int fd, const struct modules *m, int64_t tick,
-		  const uint64_t *pcs, size_t nr)
+/* In the child. */
+static void look_up(void *question, FILE *out)
 {
+	const struct question *q = question;
 	struct list modules = { 0 };
 	char root[64];
-	FILE *f = fdopen(fd, "w");
-	struct record_lookup l = { .tick = tick, .pcs = pcs, .nr_pcs = nr, .name = put, .arg = f };
+	struct record_lookup l = { .tick = q->tick, .asks = q->asks, .nr_asks = q->nr, .name = put, .arg = out };
 
-	signals_child();
-	modules_each(m, add_module, &modules);
-	l.root = target_root(n->program, root, sizeof(root));
+	modules_each(q->modules, add_module, &modules);
+	l.root = target_root(q->naming->program, root, sizeof(root));
 	l.modules = modules.rows;
 	l.nr_modules = modules.nr;
-	if (f) {
-		n->lookup(&l);
-		fclose(f);
-	}
-	_exit(0);
+	q->naming->lookup(&l);
 }
 
 static void begin(struct naming *n, struct filter *f, const struct modules *m, int64_t tick)
 {
-	const uint64_t *pcs;
-	size_t nr = filter_unknown(f, &pcs);
-	int fds[2];
+	struct question q = { .naming = n, .modules = m, .tick = tick };
 
-	if (!nr || !n->lookup || pipe2(fds, O_CLOEXEC))
-		return;
-	n->child = fork();
-	if (!n->child)
-		child(n, fds[1], m, tick, pcs, nr);
-	close(fds[1]);
-	if (n->child < 0) {
-		n->child = 0;
-		close(fds[0]);
-		return;
-	}
-	fcntl(fds[0], F_SETFL, O_NONBLOCK);
-	n->fd = fds[0];
-	n->nr = 0;
-	filter_asked(f);
-}
-
-/* Returns the text behind this one; NULL: there is none. */
-static const char *next(const char *text, const char *end)
-{
-	const char *zero = text ? memchr(text, 0, end - text) : NULL;
-
-	return zero ? zero + 1 : NULL;
+	q.nr = filter_unknown(f, &q.asks);
+	if (q.nr && n->lookup && helper_begin(&n->helper, look_up, &q))
+		filter_asked(f);
 }
 
 static void pass_on(const struct naming *n, struct filter *f)
 {
-	const char *at = n->text, *end = n->text + n->nr;
+	const struct helper *h = &n->helper;
 
-	while (at && at < end) {
-		const char *function = next(at, end), *file = next(function, end), *module = next(file, end);
-		const char *after = next(module, end);
+	for (const char *at = helper_text(h, NULL); at;) {
+		const char *name = helper_text(h, at), *file = name ? helper_text(h, name) : NULL;
+		const char *module = file ? helper_text(h, file) : NULL;
 
-		if (after)
-			filter_name(f, strtoull(at, NULL, 16), function, file, module);
-		at = after;
+		if (!module)
+			return;
+		filter_name(f, strtoull(at, NULL, 16), name, file, module);
+		at = helper_text(h, module);
 	}
 }
 
 void naming_end(struct naming *n)
 {
-	if (n->child) {
-		kill(n->child, SIGKILL);
-		close(n->fd);
-		waitpid(n->child, NULL, 0);
-	}
-	n->child = 0;
-	free(n->text);
-	n->text = NULL;
-	n->nr = n->room = 0;
-}
-
-/* Returns false when all has come. */
-static bool read_more(struct naming *n)
-{
-	ssize_t got;
-
-	do {
-		if (n->nr > TEXT_MAX || !array_reserve(&n->text, &n->room, n->nr + AT_ONCE, 1))
-			return false;
-		got = read(n->fd, n->text + n->nr, n->room - n->nr);
-		n->nr += got > 0 ? got : 0;
-	} while (got > 0);
-	return got < 0 && (errno == EAGAIN || errno == EINTR);
+	helper_end(&n->helper);
 }
 
 void naming_poll(struct naming *n, struct filter *f, const struct modules *m, int64_t tick, int64_t now_ns)
 {
-	if (n->child) {
-		if (read_more(n))
+	if (n->helper.child) {
+		if (!helper_has_ended(&n->helper))
 			return;
 		pass_on(n, f);
 		naming_end(n);
@@ -149,10 +97,10 @@ void naming_poll(struct naming *n, struct filter *f, const struct modules *m, in
 
 void naming_finish(struct naming *n, struct filter *f, const struct modules *m, int64_t tick)
 {
-	const uint64_t *pcs;
+	const struct record_ask *asks;
 
 	n->next_ns = 0;
-	for (unsigned i = 0; i < FINISH_TURNS && (n->child || filter_unknown(f, &pcs)); i++) {
+	for (unsigned i = 0; i < FINISH_TURNS && (n->helper.child || filter_unknown(f, &asks)); i++) {
 		naming_poll(n, f, m, tick, 0);
 		n->next_ns = 0;
 		poll(NULL, 0, TURN_MS);

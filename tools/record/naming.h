@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names the functions of a filter; see filter.h. */
+/* Names the functions and variables of a filter; see filter.h. */
 #ifndef RECORD_NAMING_H
 #define RECORD_NAMING_H
 
 #include <sys/types.h>
 #include "record/filter.h"
+#include "record/helper.h"
 #include "record/modules.h"
 #include "record/record.h"
 
 struct naming {
 	void (*lookup)(const struct record_lookup *l);
 	pid_t program;
-	pid_t child;		/* 0: none is at work */
-	int fd;			/* of what it writes */
-	char *text;
-	size_t nr, room;
+	struct helper helper;
 	int64_t next_ns;	/* not before */
 };
 

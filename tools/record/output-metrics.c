@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the sums of a recording into a file for monitoring, now and then: see metrics.h. */
+/* Writes the sums of a recording for monitoring, now and then, or when somebody asks: see metrics.h. */
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 #include "cli/error.h"
@@ -8,19 +9,36 @@
 
 #define METRICS_NS	5000000000LL	/* between two writings */
 
-void output_metrics_now(struct recording *r, const struct threads_total *now)
+void output_metrics_open(struct recording *r)
 {
-	struct metrics_state s = { .begin_ns = r->realtime_ns };
+	const struct metrics_options o = { .path = r->o->metrics, .explain = r->o->explain };
+
+	if (!o.path && !r->scrape)
+		return;
+	r->metrics = metrics_alloc(&o, 1e9 / r->session.info.tsc_hz, r->filter);
+	r->filter->names_all = r->filter->has_funcs = true;
+	pack_set_metrics(r->pack, r->metrics);
+	if (r->o->kernel_only && r->metrics)
+		metrics_on_thread(r->metrics, NULL, NULL);	/* no pages say whose a thread is */
+}
+
+static struct metrics_state state_of(const struct recording *r, const struct threads_total *now)
+{
+	struct metrics_state s = {
+		.begin_ns = r->realtime_ns, .calls = now->made, .observed_calls = now->seen,
+		.nr_threads = now->nr_threads, .nr_lost = r->nr_lost + r->disk_lost,
+	};
 	struct timespec real;
-	int rc;
 
 	clock_gettime(CLOCK_REALTIME, &real);
 	s.now_ns = real.tv_sec * 1000000000LL + real.tv_nsec;
-	s.calls = now->made;
-	s.observed_calls = now->seen;
-	s.nr_threads = now->nr_threads;
-	s.nr_lost = r->nr_lost + r->disk_lost;
-	rc = metrics_write(r->metrics, &s);
+	return s;
+}
+
+static void write_now(struct recording *r, const struct metrics_state *s)
+{
+	int rc = metrics_write(r->metrics, s);
+
 	if (rc && !r->has_metrics_failed)
 		cli_warn("cannot write %s: %s", r->o->metrics, outfile_why(rc));
 	r->has_metrics_failed = rc;
@@ -30,10 +48,41 @@ void output_metrics(struct recording *r)
 {
 	int64_t now_ns = clock_mono_ns();
 	struct threads_total now;
+	struct metrics_state s;
 
 	if (!r->metrics || now_ns < r->next_metrics_ns)
 		return;
 	r->next_metrics_ns = now_ns + METRICS_NS;
 	now = threads_now(r->threads);
-	output_metrics_now(r, &now);
+	s = state_of(r, &now);
+	metrics_poll(r->metrics, &s);
+	write_now(r, &s);
+}
+
+void output_metrics_finish(struct recording *r)
+{
+	struct metrics_state s;
+
+	if (!r->metrics)
+		return;
+	s = state_of(r, &r->threads_total);
+	naming_finish(&r->naming, r->filter, r->modules, recording_tick(r, clock_now(r->clock_id)));
+	metrics_finish(r->metrics, &s);
+	write_now(r, &s);
+	/* Nothing else is written then. */
+	r->failed |= r->o->live && r->has_metrics_failed;
+}
+
+int output_metrics_render(void *recording, bool is_openmetrics, char **text, size_t *size)
+{
+	struct recording *r = recording;
+	struct threads_total now;
+	struct metrics_state s;
+
+	if (!r->metrics)
+		return -EAGAIN;
+	now = threads_now(r->threads);
+	s = state_of(r, &now);
+	metrics_poll(r->metrics, &s);
+	return metrics_render(r->metrics, &s, is_openmetrics, text, size);
 }

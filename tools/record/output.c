@@ -321,13 +321,7 @@ static void open_filter(struct recording *r)
 	r->lock_threshold_ns = r->tune.lock_threshold_ns;
 	r->naming = (struct naming){ .lookup = o->lookup, .program = r->pid };
 	pack_set_filter(r->pack, r->filter);
-	if (o->metrics) {
-		r->metrics = metrics_alloc(o->metrics, 1e9 / r->session.info.tsc_hz, r->filter);
-		r->filter->names_all = r->filter->has_funcs = true;
-		pack_set_metrics(r->pack, r->metrics);
-		if (o->kernel_only && r->metrics)
-			metrics_on_thread(r->metrics, NULL, NULL);	/* no pages say whose a thread is */
-	}
+	output_metrics_open(r);
 	if (o->functions && !filter_set_functions(r->filter, o->functions))
 		writer_add_meta(r->writer, "functions", o->functions);
 	if (o->classes && !filter_set_classes(r->filter, o->classes))
@@ -596,12 +590,6 @@ void output_close(struct recording *r)
 	write_clock(r);
 	threads_finish(r->threads, recording_tick(r, clock_now(r->clock_id)), &r->threads_total);
 	write_outside(r, r->threads_total.outside_requests);
-	if (r->metrics) {
-		naming_finish(&r->naming, r->filter, r->modules, recording_tick(r, clock_now(r->clock_id)));
-		output_metrics_now(r, &r->threads_total);
-		/* Nothing else is written then. */
-		r->failed |= r->o->live && r->has_metrics_failed;
-	}
 	if (unwatched) {
 		snprintf(text, sizeof(text), "%" PRIu64 " thread%s unobserved", unwatched,
 			 unwatched == 1 ? " was" : "s were");
@@ -617,6 +605,7 @@ void output_close(struct recording *r)
 		r->released_tick = recording_tick(r, clock_now(r->clock_id));
 		report_live(r, &r->threads_total, r->end);
 	}
+	output_metrics_finish(r);
 	flight_finish(r);
 	rc = writer_close(r->writer);
 	r->writer = NULL;

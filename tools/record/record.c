@@ -25,7 +25,7 @@
 #define SECOND_NS	1000000000LL
 #define IDLE_MS		200
 #define DRAIN_MS_MAX	40	/* each poll wakes a thread, on a CPU that may be needed */
-#define DRAIN_MS_SLOW	200	/* its rings stay nearly empty */
+#define DRAIN_MS_SLOW	500	/* its rings stay nearly empty */
 #define DRAIN_MS_SMALL	10	/* ... but there must be room for what comes then */
 #define SMALL_BYTES	(16 << 20)
 
@@ -166,6 +166,11 @@ static void tick(struct recording *r)
 			output_second(r);
 		r->next_second_ns = now + (r->o->live ? (int64_t)r->o->live->period_ns : SECOND_NS);
 	}
+	/* What explains a request is read in blocks, so they are short ones. */
+	if (recording_is_open(r) && r->o->explain && now >= r->next_flush_ns) {
+		writer_flush(r->writer);
+		r->next_flush_ns = now + SECOND_NS;
+	}
 	if (recording_is_open(r) && progress_is_on() && now >= r->next_progress_ns) {
 		summary_progress(r, now);
 		r->next_progress_ns = now + PROGRESS_NS;
@@ -182,12 +187,12 @@ static void tick(struct recording *r)
 static void give_way(struct recording *r)
 {
 	const int fds[] = { r->signal_fd, r->listen_fd, r->o->live ? r->o->live->stop_fd : -1,
-			    r->command.listen_fd };
+			    r->command.listen_fd, scrape_fd(r->scrape) };
 	bool is_low = r->phase == PHASE_RUNNING && r->drain_ms;
 
 	if (is_low && !r->giveway && !r->has_tried_giveway && r->o->scanner_cpu < 0) {
 		r->has_tried_giveway = true;
-		r->giveway = giveway_begin(fds, 4);
+		r->giveway = giveway_begin(fds, sizeof(fds) / sizeof(*fds));
 	}
 	giveway_turn(r->giveway, r->sock, is_low);
 }
@@ -202,7 +207,7 @@ static int poll_timeout(const struct recording *r)
 static void loop(struct recording *r)
 {
 	while (!r->is_left && (r->phase != PHASE_CLOSED || (r->launch.pid && !r->launch.ended))) {
-		struct pollfd p[5] = {
+		struct pollfd p[4 + COMMAND_FDS + SCRAPE_FDS] = {
 			{ .fd = r->signal_fd, .events = POLLIN },
 			{ .fd = r->sock, .events = POLLIN },
 			{ .fd = r->phase == PHASE_PROGRAM ||
@@ -210,12 +215,14 @@ static void loop(struct recording *r)
 			  .events = POLLIN },
 			{ .fd = r->o->live && !r->is_stopping ? r->o->live->stop_fd : -1,
 			  .events = POLLIN },
-			{ .fd = r->command.listen_fd, .events = POLLIN },
 		};
-		int signal;
+		struct pollfd *commands = p + 4, *fetching = commands + COMMAND_FDS;
+		int signal, timeout = poll_timeout(r);
 
+		command_poll(r, commands);
+		scrape_poll(r->scrape, fetching, clock_mono_ns(), &timeout);
 		give_way(r);
-		if (poll(p, 5, poll_timeout(r)) > 0)
+		if (poll(p, sizeof(p) / sizeof(*p), timeout) > 0)
 			giveway_hurry(r->giveway);
 		while ((signal = signals_next(r->signal_fd)))
 			on_signal(r, signal);
@@ -225,7 +232,8 @@ static void loop(struct recording *r)
 			messages_receive(r);
 		if (p[3].revents)
 			stop_live(r);
-		command_serve(r);
+		command_serve(r, commands);
+		scrape_serve(r->scrape, fetching, clock_mono_ns());
 		tick(r);
 	}
 }
@@ -306,6 +314,18 @@ static int exit_status(const struct recording *r)
 	return status ? status : failed ? CLI_FAILURE : CLI_OK;
 }
 
+static bool listen_for_scrapes(struct recording *r)
+{
+	char err[256];
+
+	if (!r->o->metrics_listen)
+		return true;
+	r->scrape = scrape_open(r->o->metrics_listen, output_metrics_render, r, err, sizeof(err));
+	if (!r->scrape)
+		cli_error("%s", err);
+	return r->scrape;
+}
+
 int record_run(const struct record_options *o)
 {
 	struct recording r = {
@@ -333,11 +353,15 @@ int record_run(const struct record_options *o)
 		return CLI_FAILURE;
 	}
 	progress_init(!o->quiet);
+	if (!listen_for_scrapes(&r))
+		return CLI_FAILURE;
 	if (!start(&r)) {
 		/* a child that waits for launch_go() ends when its pipe is closed */
+		scrape_close(r.scrape);
 		return CLI_FAILURE;
 	}
 	loop(&r);
+	scrape_close(r.scrape);
 	giveway_end(r.giveway);
 	progress_clear();
 	return exit_status(&r);

@@ -60,18 +60,39 @@ struct record_live {
 	int stop_fd;		/* readable: the recording is to end */
 };
 
+struct record_ask {
+	uint64_t addr;
+	bool is_data;		/* what variable has it, and not what function */
+};
+
 /*
- * Finds functions by their addresses, in a process of its own: debug information comes from the
- * program and is not trusted.
+ * Finds functions and variables by their addresses, in a process of its own: debug information
+ * comes from the program and is not trusted.
  */
 struct record_lookup {
 	const char *root;		/* where the program's files are; NULL: here */
 	const struct ldb_row_module *modules;
 	size_t nr_modules;
 	int64_t tick;
-	const uint64_t *pcs;
-	size_t nr_pcs;
-	void (*name)(void *arg, uint64_t pc, const char *function, const char *file, const char *module);
+	const struct record_ask *asks;
+	size_t nr_asks;
+	/* A variable that is not known has the name "". */
+	void (*name)(void *arg, uint64_t addr, const char *name, const char *file, const char *module);
+	void *arg;
+};
+
+/*
+ * Says what requests spent their time on, from what the caller has of the last minute's blocks; in
+ * a process of its own.
+ */
+struct record_explain {
+	const uint64_t *ids;
+	const int64_t *starts, *ends;	/* ticks */
+	size_t nr;
+	const char *(*known)(void *arg, uint64_t addr);	/* names of functions and variables; NULL: none */
+	void *known_arg;
+	/* Of request i, one state; they add up to its latency. */
+	void (*part)(void *arg, size_t i, const char *state, const char *name, int64_t ns);
 	void *arg;
 };
 
@@ -102,12 +123,14 @@ struct record_options {
 	uint64_t flows_threshold_ns;
 	const char *functions, *classes;	/* words as in filter.h; NULL: all */
 	const char *metrics;	/* file of sums for monitoring, or NULL */
+	const char *metrics_listen;	/* where they can be fetched from: a path, or :PORT; or NULL */
 	bool paused;		/* nothing is recorded before somebody resumes it */
 	bool slow_scanner;	/* it sleeps between polls as if it shared its core */
 	bool only_requests;	/* invocations outside requests are only counted */
 	struct flight_options flight;
 	bool kernel_only;	/* no functions, locks and requests: the runtime is left out */
 	void (*lookup)(const struct record_lookup *l);	/* NULL: functions cannot be chosen */
+	void (*explain)(const struct record_explain *e);	/* NULL: the slowest requests are not explained */
 	bool quiet, verbose;
 	/*
 	 * This is called when the trace is closed: writes names into it, or NULL.  pid is that

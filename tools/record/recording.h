@@ -15,6 +15,7 @@
 #include "record/pack.h"
 #include "record/record.h"
 #include "record/samples.h"
+#include "record/scrape.h"
 #include "record/session.h"
 #include "record/threads.h"
 #include "trace/writer.h"
@@ -44,7 +45,7 @@ struct recording {
 	enum phase phase;
 	int64_t phase_since_ns;	/* all _ns: CLOCK_MONOTONIC */
 	int64_t begin_ns, end_ns;	/* of the recording */
-	int64_t next_second_ns, next_progress_ns;
+	int64_t next_second_ns, next_progress_ns, next_flush_ns;
 	unsigned drain_ms;
 	struct giveway *giveway;	/* while it runs; NULL: it does not */
 	bool has_tried_giveway;
@@ -91,6 +92,7 @@ struct recording {
 	struct modules *modules;
 	struct filter *filter;
 	struct metrics *metrics;	/* NULL: none are written */
+	struct scrape *scrape;		/* who fetches them; NULL: nobody can */
 	int64_t next_metrics_ns;
 	bool has_metrics_failed;	/* the user knows */
 	struct naming naming;		/* of its functions */
@@ -214,8 +216,10 @@ unsigned output_drain(struct recording *r);
 void output_flush(struct recording *r);
 
 /* output-metrics.c: with --metrics, now and then; at the end, with what is known then. */
+void output_metrics_open(struct recording *r);
 void output_metrics(struct recording *r);
-void output_metrics_now(struct recording *r, const struct threads_total *now);
+void output_metrics_finish(struct recording *r);
+int output_metrics_render(void *recording, bool is_openmetrics, char **text, size_t *size);	/* a scrape_fn */
 
 /* Writes what is in memory to the disk; called once a second. */
 void output_second(struct recording *r);

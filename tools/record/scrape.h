@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Answers those who fetch the sums for monitoring: HTTP/1.0 on a port of this machine, or on a
+ * UNIX socket.
+ *
+ * Whoever can connect is not trusted: there are few clients at a time, each has little room and little
+ * time, connections are accepted at a limited rate, and the answer is made once a second at most.
+ * Nothing here waits.
+ */
+#ifndef RECORD_SCRAPE_H
+#define RECORD_SCRAPE_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SCRAPE_CLIENTS	8
+#define SCRAPE_FDS	(SCRAPE_CLIENTS + 1)
+
+struct scrape;
+
+/* Returns NULL, or what is wrong with the place: ":PORT", or a path with a '/'. */
+const char *scrape_check(const char *where);
+
+/* Makes a text to be freed; returns 0 or -errno. */
+typedef int scrape_fn(void *arg, bool is_openmetrics, char **text, size_t *size);
+
+/* Returns NULL with one line in err. */
+struct scrape *scrape_open(const char *where, scrape_fn *fn, void *arg, char *err, size_t err_size);
+void scrape_close(struct scrape *s);
+
+/* The socket on which it listens; -1: s is NULL. */
+int scrape_fd(const struct scrape *s);
+
+/*
+ * Fills in what to poll for, and shortens the timeout (ms; -1: none) if something is due
+ * earlier.  s may be NULL.
+ */
+void scrape_poll(struct scrape *s, struct pollfd p[SCRAPE_FDS], int64_t now_ns, int *timeout);
+/* The poll is over. */
+void scrape_serve(struct scrape *s, const struct pollfd p[SCRAPE_FDS], int64_t now_ns);
+
+#endif
