@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records system calls of watched threads.  A call in which a thread sleeps is found when the
- * thread leaves its CPU: that costs nothing elsewhere.  Other calls, and the lengths of all, need
- * the tracepoints of all system calls, which slow down the calls of every program a little: they
- * are attached only if the user asks for them.
+ * Records system calls of watched threads.  A call in which a thread sleeps is read when the thread
+ * leaves its CPU, which costs other programs nothing.  Other calls, and the durations of all calls,
+ * need the tracepoints of all system calls, which slow down every program a little; they are
+ * attached only if the user requests them.
  *
- * Names of descriptors are read in the kernel, while the call is in progress: later, another
- * file may have the number.
+ * Names of descriptors are read in the kernel during the call, because later another file may have
+ * the number.
  */
 #ifndef RECORD_BPF_CALLS_H
 #define RECORD_BPF_CALLS_H
@@ -33,7 +33,10 @@ static __always_inline void name_unix(struct call *c, struct sock *sk)
 	c->kind = LDB_FD_UNIX;
 	if (!bpf_core_field_exists(struct unix_address, name))
 		return;
-	/* A server's end of the connection has its own path; a client's peer has one. */
+	/*
+	 * The path of a connection belongs to the server's socket: this socket, or that of its
+	 * peer.
+	 */
 	bpf_core_read(&addr, sizeof(addr), &((struct unix_sock *)sk)->addr);
 	bpf_core_read(&peer, sizeof(peer), &((struct unix_sock *)sk)->peer);
 	if (!addr && peer)
@@ -148,7 +151,7 @@ static __always_inline void write_call(const struct call *c, u32 tid)
 		    c->name.words[1], c->name.words[2] >> 32);
 }
 
-/* m: of p, or NULL. */
+/* m belongs to p, or is NULL. */
 static noinline void emit_call(struct task_struct *p, struct member *m, u64 begin, u64 end,
 			       u32 flags)
 {
@@ -180,7 +183,7 @@ static noinline void emit_fault_sleep(struct task_struct *p, struct member *m, u
 	write_call(&c, member_tid(p, m));
 }
 
-/* p leaves its CPU to sleep. */
+/* Called when p leaves its CPU to sleep. */
 static __always_inline void sleeps_in_call(struct task_struct *p, struct member *m, u64 now)
 {
 	if (!config.has_calls || p->flags & TASK_NO_USER)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the chain of frame records (libldb/include/ldb/abi.h) of a thread that leaves its CPU: the
- * thread stands still, and the kernel is there anyway.  So each wait is known to be in the function
- * that waits, with its callers, also while the scanner has no CPU.
+ * Reads the chain of frame records (libldb/include/ldb/abi.h) of a thread that leaves its CPU.  So
+ * each wait is attributed to the function that waits, with its callers, also while the scanner has
+ * no CPU.
  *
- * A frame entered before the last reading was emitted then, so each reading ends at the first of
- * those.  A thread that switches all the time is not read at each switch: readings have a part of
- * its time, a little of which it can save.
+ * Frames that were entered before the last reading have been emitted, so each reading ends at the
+ * first of these.  Readings may take a limited part of a thread's time, of which unused time can be
+ * saved up to a limit; so a thread that switches very often is not read at each switch.
  *
  * Records may be lost on their way, so all frames are emitted again now and then.
  *
  * The counter of a block may be one ahead of its chain, while a function is being entered.
- * Memory that is not there is not read, and then the reading does not count.
+ * A reading is discarded if memory is not mapped.
  */
 #ifndef RECORD_BPF_CHAIN_H
 #define RECORD_BPF_CHAIN_H
@@ -21,9 +21,9 @@
 
 #define CANARY		0x4c44	/* LDB_CANARY */
 #define GEN_ONE		0x10000	/* LDB_GEN_ONE */
-#define SAVED_NS	1000000	/* of a thread's time, so much at most that readings did not use */
+#define SAVED_NS	1000000	/* time that can be saved for later readings */
 #define ALL_AFTER_NS	1000000000	/* all frames are emitted again then: records may have been lost */
-/* Of frames that were entered since the last reading; with more the reading does not count. */
+/* Limits of frames that were entered since the last reading; with more the reading is discarded. */
 #define FRAMES_ONCE	48	/* the kernel checks each turn of a loop */
 #define TIMES_MAX	10
 
@@ -35,12 +35,15 @@ struct block {
 	u64 top, gen;
 };
 
-/* Two threads may have one: each then emits all of its frames again, which does no harm. */
+/* The state of a thread.  If two threads share one, each emits all of its frames again. */
 struct chain {
 	u32 pid, pad;
-	/* Up to when readings are paid for: those when it leaves, and apart from them samples. */
+	/*
+	 * Accounts of readings at switches and of samples: the time up to which they have been
+	 * used.
+	 */
 	u64 paid, samples_paid;
-	u64 next_all;		/* all of it is to be emitted again */
+	u64 next_all;		/* when all frames are to be emitted again */
 	struct {
 		u64 gen;	/* all frames up to this one have been emitted */
 		u64 top;	/* the innermost frame's; 0: none */
@@ -55,11 +58,11 @@ struct {
 	__type(value, struct chain);
 } chains SEC(".maps");
 
-/* What is read of the thread that leaves this CPU; interrupts are off meanwhile. */
+/* A reading of the thread that leaves this CPU; interrupts are off meanwhile. */
 struct reading {
 	u64 now, thread_pointer;
 	u32 pid, tid;
-	u32 is_all, pad;	/* also what was emitted before */
+	u32 is_all, pad;	/* also frames that were emitted before */
 	u64 addr;		/* of the frame */
 	struct frame frame;	/* where the walk is */
 	/* The innermost frame of all blocks: on one stack, that at the lowest address. */
@@ -108,7 +111,7 @@ static __always_inline struct chain *chain_of(u32 pid)
 	return c;
 }
 
-/* Of another program from here on. */
+/* Forgets the chain, because the thread executes another program. */
 static __always_inline void chain_forget(u32 pid)
 {
 	struct chain *c = chain_at(pid);
@@ -124,8 +127,8 @@ static __always_inline bool read_frame(struct frame *f, u64 addr, u64 at_most)
 }
 
 /*
- * Functions that are neither static nor inlined are checked once, by themselves: else the kernel goes
- * through each turn of each loop for each way that leads there.
+ * The kernel checks functions that are neither static nor inlined once.  Otherwise it would check
+ * each iteration of each loop for each path that leads there.
  */
 noinline int chain_emit(u32 flags, u32 block)
 {
@@ -144,7 +147,7 @@ noinline int chain_emit(u32 flags, u32 block)
 
 enum walk { WALK_BAD, WALK_DONE, WALK_GOES_ON };
 
-/* Emits some of what is new in a chain, from where the reading is. */
+/* Emits some of the new frames of a chain, from the position of the reading on. */
 noinline int chain_walk(u64 emitted, u32 block)
 {
 	struct reading *r = this_reading();
@@ -167,7 +170,10 @@ noinline int chain_walk(u64 emitted, u32 block)
 	return WALK_GOES_ON;
 }
 
-/* Emits what is new in a chain, from its innermost frame.  False: it does not end well. */
+/*
+ * Emits the new frames of a chain, from its innermost one.  Returns false if the chain is not
+ * valid.
+ */
 static __always_inline bool walk_all(u64 emitted, u32 block)
 {
 	int done = WALK_GOES_ON;
@@ -206,7 +212,7 @@ noinline int chain_block(u32 b)
 		return 0;
 	if ((r->is_all || top != c->seen[b].top) && !walk_all(r->is_all ? 0 : c->seen[b].gen, b))
 		return 0;
-	/* Nothing was called yet, or the counter may be one ahead. */
+	/* The counter may be one ahead of the chain; 0 if no function was called yet. */
 	c->seen[b].gen = block.gen < GEN_ONE ? 0 : top == block.gen ? top : block.gen - GEN_ONE;
 	c->seen[b].top = top;
 	return 1;
@@ -221,7 +227,10 @@ static __always_inline void emit_mark(struct reading *r, u32 flags)
 	chain_emit(flags, 0);
 }
 
-/* Samples have their own account: they must not be why a wait is not read. */
+/*
+ * Accounts for the time of a reading.  Samples have a separate account, so that they cannot prevent
+ * the reading of a wait.
+ */
 static __always_inline void pay(struct chain *c, u64 begin, bool leaves)
 {
 	struct bpf_cpu *cpu = cpu_of(bpf_get_smp_processor_id());
@@ -251,7 +260,10 @@ static __always_inline bool has_room(bool leaves)
 	return ring && *(volatile u64 *)ring < until;
 }
 
-/* p is current.  NULL: there is nothing to read, or it cannot be read, or not yet. */
+/*
+ * Reads the chains of p, which is current.  Returns NULL if there is nothing to read, if it cannot
+ * be read, or if readings have used up their time.
+ */
 static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid, u64 now, bool leaves)
 {
 	u32 nr = nr_blocks();
@@ -280,7 +292,10 @@ static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid
 	return is_read ? r : NULL;
 }
 
-/* prev is current, and leaves its CPU.  False: that must be emitted without its frames. */
+/*
+ * Emits the switch of prev, which is current and leaves its CPU, with its frames.  Returns false if
+ * the switch must be emitted without frames.
+ */
 static noinline bool emit_with_frames(struct task_struct *prev, u32 tid, u64 now, u32 flags,
 				      u32 other)
 {
@@ -293,7 +308,7 @@ static noinline bool emit_with_frames(struct task_struct *prev, u32 tid, u64 now
 	return true;
 }
 
-/* The timer has interrupted a watched thread, which goes on. */
+/* Called when the timer has interrupted a watched thread, which then continues. */
 static __always_inline void read_running(struct task_struct *p, u32 tid)
 {
 	struct reading *r = read_chain(p, tid, now_ns(), false);

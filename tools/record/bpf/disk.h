@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records what block devices do for watched threads, and for threads of the kernel: these write
- * what a thread waits for that calls fsync().
+ * Records requests to block devices by watched threads, and by threads of the kernel, which write
+ * for threads that call fsync().
  *
- * Who asked for it is known where it is given to the device's queue, and how long it took where it
- * is done, in an interrupt: between the two it has an entry here.  Others pay for the
- * tracepoints, and for a comparison or two in each.
+ * The thread is known when a bio is inserted into the device's queue, and the duration when it is
+ * completed, in an interrupt; between the two it has an entry here.  Other programs pay for the
+ * tracepoints, and for one or two comparisons in each.
  */
 #ifndef RECORD_BPF_DISK_H
 #define RECORD_BPF_DISK_H
@@ -15,8 +15,8 @@
 #define FLIGHTS_MAX	4096	/* a power of two */
 #define FLIGHT_PROBES	8
 #define FLIGHT_BUSY	1
-#define BIOS_MAX	32	/* of a request; what the others took is not known */
-#define FLIGHT_OLD_NS	60000000000ULL	/* its end was missed */
+#define BIOS_MAX	32	/* of a request; further ones are not recorded */
+#define FLIGHT_OLD_NS	60000000000ULL	/* older entries: the end was missed */
 
 struct flight {
 	u64 bio;		/* 0: free; FLIGHT_BUSY: soon */
@@ -121,7 +121,7 @@ static __always_inline void disk_ends_of(struct bio *bio, u32 status)
 	}
 }
 
-/* Of a device that has requests the kernel tells the end of a request, and not that of its parts. */
+/* For devices with requests the kernel reports the end of a request, and not those of its bios. */
 SEC("tp_btf/block_rq_complete")
 int ldb_block_rq_complete(u64 *ctx)
 {

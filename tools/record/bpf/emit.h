@@ -52,7 +52,7 @@ static __always_inline u32 preempt_count(struct task_struct *current)
 	return count;
 }
 
-/* cpu: this one. */
+/* Returns the ring of cpu, which is the current one. */
 static __always_inline char *ring_of(u32 cpu)
 {
 	char *ring = bpf_map_lookup_elem(&rings, &cpu);

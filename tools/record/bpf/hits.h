@@ -6,7 +6,7 @@
 #include "arch/cpu.h"
 #include "chain.h"
 
-#define NEST_MAX	8	/* real nesting is at most half of it */
+#define NEST_MAX	8	/* twice the greatest real nesting */
 #define SEEN_IRQS_MAX	256
 
 static __always_inline void fault(struct task_struct *p, u64 addr, u64 pc, u64 error, u32 flags)
@@ -37,8 +37,8 @@ int ldb_fault_user(u64 *ctx)
 }
 
 /*
- * Only faults of the program's memory are recorded.  Where page faults are not allowed nothing
- * is mapped, the access just fails.  One level of preemption may be the tracepoint's.
+ * Only faults of the program's memory are recorded.  While page faults are disabled, the access
+ * fails without a fault.  One level of preemption may be that of the tracepoint.
  */
 SEC("tp_btf/page_fault_kernel")
 int ldb_fault_kernel(u64 *ctx)
@@ -97,7 +97,7 @@ static __always_inline void enter(u32 kind, u32 nr)
 	if (!n)
 		return;
 	depth = n->depth;
-	/* The stack is only full if exits were missed: then its entries are out of date. */
+	/* A full stack means that exits were missed: its entries are obsolete. */
 	if (depth >= NEST_MAX)
 		depth = 0;
 	*(volatile u32 *)&n->depth = depth + 1;
@@ -106,7 +106,7 @@ static __always_inline void enter(u32 kind, u32 nr)
 	};
 }
 
-/* Returns when it began; 0: that was not observed. */
+/* Returns when the interrupt began; 0: not observed. */
 static __always_inline u64 pop(u32 pid, u32 kind, u32 nr)
 {
 	struct nest *n = this_nest();
@@ -161,7 +161,7 @@ static __always_inline void leave(u32 kind, u32 nr, struct irqaction *action)
 		return;
 	m = member_of(p);
 	now = now_ns();
-	/* Another interrupt may come in between, and count or write. */
+	/* A nested interrupt may count or write a record at any time. */
 	if (m && now - begin < config.irq_min_ns && m->nr_short < 255) {
 		__sync_fetch_and_add(&m->nr_short, 1);
 		return;
@@ -176,8 +176,9 @@ static __always_inline void leave(u32 kind, u32 nr, struct irqaction *action)
 }
 
 /*
- * Records what the hypervisor took from the running task since the last tick: the kernel finds
- * that out in its tick, and a tick that was due meanwhile comes as soon as the CPU runs again.
+ * Records the time that the hypervisor has taken from the running task since the last tick.  The
+ * kernel updates it in its tick, and a tick that was due meanwhile comes as soon as the CPU runs
+ * again.
  */
 static __always_inline void stolen(void)
 {
@@ -201,7 +202,10 @@ static __always_inline void stolen(void)
 		     now < 0xffffffff ? now : 0xffffffff);
 }
 
-/* Between two switches, too, it shows what a thread executes: sampler.h makes it come often enough. */
+/*
+ * Reads the frames of the running thread at a tick of the timer; sampler.h makes these frequent
+ * enough.
+ */
 static __always_inline void read_at_tick(void)
 {
 	struct task_struct *p = bpf_get_current_task_btf();

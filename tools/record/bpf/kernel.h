@@ -2,7 +2,7 @@
 /*
  * Declares the parts of the kernel's structures that the programs use.  Only names and types
  * matter: the offset of a field in the running kernel is filled in when the programs are loaded
- * (CO-RE).  The kernel-version conditionals of the programs are here, and nowhere else.
+ * (CO-RE).  All conditionals of the programs on the kernel's version are here.
  */
 #ifndef RECORD_BPF_KERNEL_H
 #define RECORD_BPF_KERNEL_H
@@ -70,7 +70,7 @@ struct cfs_rq {
 	struct rq *rq;
 };
 
-/* The pointer exists only with groups of tasks (CONFIG_FAIR_GROUP_SCHED: usual). */
+/* The pointer exists only with CONFIG_FAIR_GROUP_SCHED, which is usual. */
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
 };
@@ -181,7 +181,7 @@ struct unix_sock {
 	struct sock *peer;
 };
 
-/* What is given to a block device. */
+/* Requests to block devices. */
 
 struct gendisk {
 	char disk_name[32];
@@ -239,7 +239,7 @@ extern void *bpf_rdonly_cast(const void *obj, u32 type) __ksym __weak;
 #define BIO_WRITE		1
 #define BIO_FLUSH		2
 
-/* What the program sees of them does not change. */
+/* These are part of the interface to programs, and do not change. */
 #define MODE_TYPE		0170000
 #define MODE_FIFO		0010000
 #define MODE_SOCKET		0140000
@@ -261,8 +261,8 @@ static __always_inline bool knows_rq(struct task_struct *p)
 }
 
 /*
- * Returns the run queue of its CPU, also while it sleeps or is of another class; NULL: this
- * kernel does not say.
+ * Returns the run queue of p's CPU, also while p sleeps or is in another scheduling class; NULL:
+ * not known.
  */
 static __always_inline struct rq *task_rq(struct task_struct *p)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Handles existing threads, and those that come, change and go. */
+/* Handles existing threads, and the creation, exec and exit of threads. */
 #ifndef RECORD_BPF_PROCESS_H
 #define RECORD_BPF_PROCESS_H
 
@@ -32,7 +32,7 @@ static __always_inline void add_member(struct task_struct *p)
 {
 	struct member *m = member_of(p);
 
-	/* It will come to a CPU, with an event or without. */
+	/* The thread will come to a CPU, with or without an event. */
 	if (m && !p->on_cpu)
 		m->has_switched = 1;
 	emit_task_name(p, m, now_ns());
@@ -91,7 +91,10 @@ int ldb_process_fork(u64 *ctx)
 	return 0;
 }
 
-/* All other threads are gone; this one has the first one's number now, and its place. */
+/*
+ * Called on exec: all other threads have ended, and this one has the number of the first thread
+ * now.
+ */
 SEC("tp_btf/sched_process_exec")
 int ldb_process_exec(u64 *ctx)
 {
@@ -109,7 +112,7 @@ int ldb_process_exec(u64 *ctx)
 	now = now_ns();
 	if (state.ns_level)
 		before = was->pid == old ? was->tid : 0;
-	/* The blocks belong to the program that it was before. */
+	/* The blocks belong to the previous program. */
 	state.nr_blocks = 0;
 	if (old != (u32)p->pid && was->pid == old)
 		forget_member(was);
@@ -121,7 +124,9 @@ int ldb_process_exec(u64 *ctx)
 	return 0;
 }
 
-/* Two threads that exit at once may both find that they are the last: only one reports it. */
+/*
+ * Is it the last thread?  Two threads that exit at once may both be; only one of them reports it.
+ */
 static __always_inline bool is_last(struct task_struct *p)
 {
 	return !p->signal->live.counter && !__sync_fetch_and_or(&state.has_ended, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* These are the programs for sched_switch, sched_waking, sched_wakeup, sched_migrate_task. */
+/* The programs for sched_switch, sched_waking, sched_wakeup and sched_migrate_task. */
 #ifndef RECORD_BPF_SCHED_H
 #define RECORD_BPF_SCHED_H
 
@@ -22,11 +22,11 @@ static __always_inline u32 state_of(unsigned int state)
 }
 
 /*
- * Returns how prev left: LDB_STATE_RUNNING if it stays on the run queue.  The state of the event
- * alone does not say that: a task that has a signal pending does not sleep, whatever it says.
+ * Returns the state in which prev left: LDB_STATE_RUNNING if it stays on the run queue.  The state
+ * of the event is not sufficient: a task with a pending signal does not sleep.
  *
- * This function is not static so that the kernel does not know its result, with each of which it would
- * check all that follows again.
+ * This function is not static, so that the kernel does not check the following code for each of its
+ * results.
  */
 noinline int flags_of(u32 preempt, u32 now, u64 of_event)
 {
@@ -66,7 +66,7 @@ static __always_inline bool is_sleep(u32 flags)
 	return state == LDB_STATE_SLEEPING || state == LDB_STATE_DISK;
 }
 
-/* One of the two is watched. */
+/* A switch between two tasks, one of which is watched. */
 static __always_inline void switched(struct task_struct *prev, struct task_struct *next, bool out,
 				     bool in, u32 flags)
 {
@@ -98,7 +98,9 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 	wait_end(came);
 	from = name_of(prev, out, left, LDB_SCHED_F_TID, now);
 	to = name_of(next, in, came, LDB_SCHED_F_OTHER, now);
-	/* A constant to the kernel, which then checks and compiles nothing of what it excludes. */
+	/*
+	 * This is a constant to the kernel, which does not check or compile code that it excludes.
+	 */
 	if (!config.has_frames || !out ||
 	    !emit_with_frames(prev, WHO_TID(from), now, flags | WHO_FLAGS(from) | WHO_FLAGS(to),
 			      WHO_TID(to)))
@@ -110,7 +112,7 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 		forget_member(left);
 }
 
-/* Neither task is watched, and a watched thread waits here. */
+/* A switch between two other tasks, while a watched thread waits for this CPU. */
 static noinline void occupied(struct task_struct *prev, struct task_struct *next, u32 flags)
 {
 	u64 now = now_ns();
@@ -125,7 +127,7 @@ static noinline void occupied(struct task_struct *prev, struct task_struct *next
 	     WHO_TID(to));
 }
 
-/* Every switch on the machine costs what is before the first return. */
+/* Every switch on the machine executes the code before the first return. */
 SEC("tp_btf/sched_switch")
 int ldb_sched_switch(u64 *ctx)
 {
@@ -193,14 +195,17 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 	who_t other = (u64)LDB_SCHED_F_HIDDEN << 32;
 	u64 now;
 
-	/* The wake-up event will report that it is there. */
+	/* The wake-up event reports that the thread is in a run queue. */
 	if (curr && curr->tgid == p->tgid)
 		is_on(curr, cpu);
 	now = now_ns();
 	if (!p->on_cpu)
 		wait_begin(m, cpu, rq);
 	if (m) {
-		/* The waking was in a task whose events do not come; this event is in another task. */
+		/*
+		 * There was no waking event, because the kernel does not call tracepoints in the
+		 * waker.
+		 */
 		if (m->sleeps && !m->is_woken)
 			is_deaf(cpu);
 		m->sleeps = m->is_woken = 0;

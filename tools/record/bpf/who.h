@@ -9,20 +9,20 @@
 #define MEMBERS_MAX	65536
 
 /*
- * This is the state of a watched thread, from its first event to its last switch, in the slot of
- * its pid.  Two threads rarely share a slot; the second then has none, and no other task is
- * recorded while it waits for a CPU.  A map of the kernel's would need a lookup at each event,
- * and task storage needs an allocation, which may wake a task while the run queue is locked.
+ * The state of a watched thread, from its first event to its last switch, in the slot of its pid.
+ * Two threads rarely share a slot; the second then has none, and no other task is recorded while it
+ * waits for a CPU.  A map of the kernel's would need a lookup at each event, and task storage needs
+ * an allocation, which may wake a task while the run queue is locked.
  */
 struct member {
-	u32 pid;		/* in the first namespace; 0: nobody has it, MEMBER_BUSY: soon */
+	u32 pid;		/* in the first namespace; 0: free, MEMBER_BUSY: being set */
 	u32 tid;		/* as the program sees it; 0: not known */
 	u32 waits;		/* for this CPU, + 1; 0: for none */
-	u32 cpu;		/* it was there last, + 1; 0: not known */
+	u32 cpu;		/* its last CPU, + 1; 0: not known */
 	u32 nr_short;		/* interrupts that were only counted */
-	u8 has_arrived;		/* as which of the two it waits, see struct bpf_cpu */
-	u8 has_switched;	/* an event said that it left a CPU, or was born */
-	u8 sleeps;		/* left to sleep, and nobody has woken it */
+	u8 has_arrived;		/* it is counted in nr_arrived, see struct bpf_cpu */
+	u8 has_switched;	/* an event reported that it left a CPU, or was created */
+	u8 sleeps;		/* it left to sleep, and was not woken */
 	u8 is_woken;		/* there was a waking event, which may come before it has left */
 	u64 called_at;		/* the start of the system call it is in; 0: none, or not known */
 	u32 nr_short_calls;	/* that were only counted */
@@ -43,7 +43,7 @@ static __always_inline struct bpf_cpu *cpu_of(u32 cpu)
 	return &cpus[cpu & (BPF_CPUS_MAX - 1)];
 }
 
-/* Reads it once, so that the answers for two tasks are of one moment. */
+/* Reads it once, so that the results for two tasks belong to one time. */
 static __always_inline int watched_tgid(void)
 {
 	return *(volatile int *)&state.watched_tgid;
@@ -86,7 +86,7 @@ static __always_inline struct pid *tgid_of(struct task_struct *p)
 	return BPF_CORE_READ(p, signal, pids[PIDTYPE_TGID]);
 }
 
-/* Returns the tid as the program sees it; 0: it does not see it. */
+/* Returns the tid as the program sees it; 0: not in its namespace. */
 static __always_inline u32 shown_tid(struct task_struct *p)
 {
 	return state.ns_level ? number_at(pid_of(p), state.ns_level, state.ns_address) : p->pid;
@@ -120,7 +120,7 @@ static __always_inline struct member *member_of(struct task_struct *p)
 	return m->pid == pid ? m : new_member(p);
 }
 
-/* No more events of it will come. */
+/* Called at the last event of a thread. */
 static __always_inline void forget_member(struct member *m)
 {
 	*(volatile u32 *)&m->pid = 0;
@@ -145,7 +145,7 @@ typedef u64 who_t;
 #define WHO_TID(who)	((u32)(who))
 #define WHO_FLAGS(who)	((u32)((who) >> 32))
 
-/* Is for a task of another program.  Writes its name, unless that was done lately. */
+/* Names a task of another program; writes the name, unless that was done recently. */
 static noinline who_t other_task(struct task_struct *p, u64 now)
 {
 	u64 name[2], is;
@@ -212,7 +212,7 @@ static __always_inline u64 stolen_from(struct rq *rq)
 	return rq && bpf_core_field_exists(rq->prev_steal_time_rq) ? rq->prev_steal_time_rq + 1 : 0;
 }
 
-/* rq: that CPU's, whose clock is of now; NULL: not known. */
+/* rq is the run queue of the CPU, with an updated clock; NULL: not known. */
 static __always_inline void wait_begin(struct member *m, u32 cpu, struct rq *rq)
 {
 	if (!m)
@@ -224,7 +224,7 @@ static __always_inline void wait_begin(struct member *m, u32 cpu, struct rq *rq)
 	cpu_of(cpu)->nr_waiting++;
 }
 
-/* The lock is that of the CPU it leaves. */
+/* Called with the lock of the CPU that the thread leaves. */
 static __always_inline void wait_move(struct member *m, u32 to)
 {
 	wait_end(m);
@@ -259,10 +259,10 @@ static __always_inline void check_woken(struct member *m, u32 cpu)
 }
 
 /*
- * There is no event when a thread comes after one of them.  The time is known from the thread's
- * own statistics, whose clock is the run queue's: each switch says how far that is behind the
- * event's clock; the present difference is an upper bound, as the run queue's clock may not have
- * been updated for a while.
+ * When a thread comes to a CPU after one of them, there is no event.  The time is taken from the
+ * thread's statistics, in the clock of the run queue.  Each switch shows how far this is behind the
+ * clock of events; the present difference is an upper bound, because the clock of the run queue may
+ * not have been updated recently.
  */
 static __always_inline u64 came_at(struct task_struct *p, const struct bpf_cpu *c, u64 now)
 {
@@ -280,7 +280,10 @@ static __always_inline u64 came_at(struct task_struct *p, const struct bpf_cpu *
 	}
 	if (at > now)
 		at = now;
-	/* No task came before the last one left; the clocks differ, and another may still come. */
+	/*
+	 * A task cannot have come before the last one left; this is due to the difference of the
+	 * clocks.
+	 */
 	if (at < first)
 		at = first < now ? first : now - (now - c->switched_at) / 2;
 	return at;
@@ -292,7 +295,7 @@ static noinline void came_unseen(struct task_struct *p, u32 cpu)
 	struct bpf_cpu *c = cpu_of(cpu);
 	u32 pid = p->pid, was = c->current;
 
-	/* The thread itself and one that wakes another there may both notice it. */
+	/* The thread itself, and a waker of another thread there, may both notice this. */
 	if (was == pid || __sync_val_compare_and_swap(&c->current, was, pid) != was)
 		return;
 	/* The task may have been there before the recording began. */
@@ -303,7 +306,7 @@ static noinline void came_unseen(struct task_struct *p, u32 cpu)
 		LDB_SCHED_F_HIDDEN | LDB_SCHED_F_OTHER, 0, member_tid(p, m));
 }
 
-/* Call this first when a watched thread is on the CPU. */
+/* To be called first when a watched thread is on the CPU. */
 static __always_inline void is_on(struct task_struct *p, u32 cpu)
 {
 	if (cpu_of(cpu)->current != (u32)p->pid)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* This is what the kernel's events need of the CPU: today x86-64 alone. */
+/* The parts of the BPF programs that depend on the CPU, for x86-64. */
 #ifndef RECORD_BPF_ARCH_H
 #define RECORD_BPF_ARCH_H
 
@@ -34,7 +34,7 @@ struct task_struct___thread {
 
 #pragma clang attribute pop
 
-/* As it was when p last left a CPU: no thread of glibc's changes it after its start. */
+/* The value when p last left a CPU; glibc's threads do not change it after their start. */
 static __always_inline u64 thread_pointer(struct task_struct *p)
 {
 	return BPF_CORE_READ((struct task_struct___thread *)p, thread.fsbase);
