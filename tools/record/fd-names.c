@@ -15,11 +15,11 @@
 #include "record/proc.h"
 #include "record/session.h"
 
-#define FDS		1024	/* remembered: a power of two */
+#define FDS		1024	/* that are cached: a power of two */
 #define SOCKETS		4096	/* the same */
 #define NAMES_MAX	65536
-#define LINES_MAX	20000	/* of a table: some 10 ms */
-#define TABLES_NS	200000000	/* between two readings of them */
+#define LINES_MAX	20000	/* of a table, which takes some 10 ms */
+#define TABLES_NS	200000000	/* between two readings of the tables */
 
 struct fd_names {
 	pid_t pid;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names what a process's descriptors are, as /proc says it: "svc.dat", "a pipe", "eventfd",
+ * Names the files and sockets of a process's descriptors by /proc: "svc.dat", "a pipe", "eventfd",
  * "socket 10.0.0.1:80", in the words of calls_descriptor().
  */
 #ifndef RECORD_FD_NAMES_H
@@ -14,10 +14,10 @@ struct fd_names;
 struct fd_names *fd_names_alloc(pid_t pid);
 void fd_names_free(struct fd_names *f);
 
-/* Returns "" if it is not known.  The text stays. */
+/* Returns "" if it is not known.  The text stays valid. */
 const char *fd_names_get(struct fd_names *f, int fd);
 
-/* Descriptors may mean something else from here on. */
+/* Forgets all names: descriptors may refer to other files from now on. */
 void fd_names_forget(struct fd_names *f);
 
 #endif

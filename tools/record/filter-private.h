@@ -22,7 +22,7 @@ struct filter_list {
 /* filter-list.c; the list may be NULL. */
 
 void filter_list_free(struct filter_list *l);
-/* Sets *why if it returns NULL; has_whats: file: and module: have a meaning. */
+/* If it returns NULL, *why is the reason.  has_whats: file: and module: are allowed. */
 struct filter_list *filter_list_parse(const char *words, bool has_whats, const char **why);
 bool filter_list_add(struct filter_list *l, const char *glob, uint64_t ticks);
 void filter_list_print(const struct filter_list *l, char *text, size_t size);

@@ -12,16 +12,16 @@
 #include "record/filter-requests.h"
 #include "record/req-tags.h"
 
-#define IDS_MAX		(1U << 20)	/* more open requests are written whatever was chosen */
+#define IDS_MAX		(1U << 20)	/* open requests; further ones are written in any case */
 
 struct id {
 	struct slot slot;	/* by id */
-	uint32_t tid;		/* of its first row */
+	uint32_t tid;		/* tid of its first row */
 	bool is_chosen;
 };
 
 struct filter_ids {
-	struct req_tags *tags;	/* is a request of that class written? */
+	struct req_tags *tags;	/* with whether requests of the class are written */
 	struct slots open;
 };
 
@@ -59,7 +59,7 @@ bool filter_wants_class(struct filter *f, uint64_t id, int64_t tick, const char 
 {
 	bool is_chosen = has_class(f, name);
 
-	/* If there are too many it has none. */
+	/* If there are too many tags, the request has none. */
 	req_tags_add(f->ids->tags, id, tick, is_chosen);
 	return is_chosen;
 }
@@ -79,7 +79,7 @@ static struct id *begin(struct filter *f, const struct ldb_row_req *row)
 	return i;
 }
 
-/* Those of a thread have ended; tid 0: all have. */
+/* Forgets the requests of a thread, which have ended; tid 0: those of all threads. */
 static void forget_of(struct filter_ids *t, uint32_t tid, int64_t tick)
 {
 	for (size_t n = 0; n < t->open.nr; n++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes dumps; see flight-dumps.h.  A dump goes from one list to the next: to be copied, to be
- * named, done.  The threads are made before the recorder yields to the program, since they would
- * inherit that; they have a low priority of their own.
+ * Writes dumps; see flight-dumps.h.  A dump moves from list to list: to be copied, to be named,
+ * done.  The threads are created before the recorder lowers its priority, which they would inherit;
+ * they have another low priority.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +27,7 @@ struct flight_dumps {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	pthread_t copier, namer;
-	struct list to_copy, to_name, done;	/* under lock, as what follows */
+	struct list to_copy, to_name, done;	/* under lock, as the following */
 	unsigned nr;		/* not done */
 	bool is_over;
 };
@@ -68,7 +68,7 @@ void flight_dumps_free_one(struct flight_dump *dump)
 
 /* Copying */
 
-/* Rows of functions that still run end last, and come last. */
+/* Functions that are still running have the latest ends, so their rows are written last. */
 static int copy_known(struct flight_dump *d, bool are_funcs)
 {
 	struct ldb_block_header h;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes dumps while the recording goes on.  One thread copies blocks from the ring into a file;
- * another one looks up names, which may take long, and gives it its name.
+ * another thread looks up the names, which may take long, and renames the file.
  */
 #ifndef RECORD_FLIGHT_DUMPS_H
 #define RECORD_FLIGHT_DUMPS_H
@@ -20,12 +20,12 @@ struct flight_dumps_options {
 	pid_t pid;
 };
 
-struct flight_dump {		/* an allocation of its own */
+struct flight_dump {		/* a separate allocation */
 	struct flight_dump *next;
 	uint64_t first, end;	/* blocks of the ring: [first, end) */
-	char *blocks;		/* what describes them, in memory */
+	char *blocks;		/* blocks of rows that describe them, in memory */
 	size_t size, room;
-	int64_t triggered_ns, closed_ns, done_ns;	/* CLOCK_MONOTONIC; closed: all is known */
+	int64_t triggered_ns, closed_ns, done_ns;	/* CLOCK_MONOTONIC; closed: its end */
 	int64_t before_ns, after_ns;
 	struct ksyms *ksyms;		/* places in the kernel to be named, or NULL */
 	char why[512];
@@ -38,18 +38,18 @@ struct flight_dump {		/* an allocation of its own */
 };
 
 struct flight_dumps *flight_dumps_open(const struct flight_dumps_options *o);
-/* Waits until all are written. */
+/* Waits until all dumps are written. */
 void flight_dumps_wait(struct flight_dumps *d);
 void flight_dumps_close(struct flight_dumps *d);
 
-/* From here on the dump is that of the threads. */
+/* Adds a dump, which belongs to the threads from then on. */
 void flight_dumps_add(struct flight_dumps *d, struct flight_dump *dump);
 
-/* Returns one that is done, or NULL.  The caller frees it. */
+/* Returns a completed dump, or NULL.  The caller frees it. */
 struct flight_dump *flight_dumps_done(struct flight_dumps *d);
 void flight_dumps_free_one(struct flight_dump *dump);
 
-/* How many are being written. */
+/* Returns how many dumps are being written. */
 unsigned flight_dumps_nr(struct flight_dumps *d);
 
 #endif

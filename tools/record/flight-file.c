@@ -2,8 +2,8 @@
 /*
  * Makes the files of dumps; see flight-file.h.
  *
- * The temporary name is that of outfile.h.  It is locked as long as the recorder, or who looks up
- * names for it, is alive: one without a lock was left by a recorder that was killed.
+ * The temporary name is that of outfile.h.  The file is locked while the recorder, or its process
+ * that looks up names, exists: a file without a lock was left by a recorder that was killed.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -21,7 +21,7 @@
 #define TMP_DIGITS	16	/* of outfile.c */
 #define TRIES_MAX	8
 
-/* Another recorder that begins may find the new file before it is locked, and remove it. */
+/* Creates and locks the file.  Another recorder that starts may remove it before it is locked. */
 static int begin(struct outfile *o, const char *name)
 {
 	struct stat st;
@@ -67,7 +67,10 @@ int flight_file_close(struct flight_file *f)
 	return rc;
 }
 
-/* A file system may be unable to rename without replacing; a link does not replace either. */
+/*
+ * Renames without replacing a file.  If the file system cannot do this, a link is made, which does
+ * not replace a file either.
+ */
 static int rename_new(int dir, const char *from, const char *to)
 {
 	if (!renameat2(dir, from, dir, to, RENAME_NOREPLACE))

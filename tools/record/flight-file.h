@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes the files of dumps: NAME.1, NAME.2, and so on, each a trace.  While one is written it has
- * another name, so that whatever happens there are only whole ones.  ldb-top uses this, too.
+ * Makes the files of dumps: NAME.1, NAME.2, and so on, each a trace.  While one is being written it
+ * has another name, so that files with these names are complete.  ldb-top uses this, too.
  */
 #ifndef RECORD_FLIGHT_FILE_H
 #define RECORD_FLIGHT_FILE_H
@@ -24,7 +24,10 @@ typedef uint64_t flight_names_fn(const char *path, const char *name, pid_t pid);
 int flight_file_open(struct flight_file *f, const char *name, const struct ldb_file_header *header, char *err,
 		     size_t err_size);
 
-/* The trace is complete but for its names.  Returns 0 or -errno: then there is no file any more. */
+/*
+ * Closes the trace, which is complete except for the names.  Returns 0 or -errno; then the file was
+ * removed.
+ */
 int flight_file_close(struct flight_file *f);
 
 /*
@@ -33,14 +36,14 @@ int flight_file_close(struct flight_file *f);
  */
 int64_t flight_file_finish(struct flight_file *f, flight_names_fn *store, pid_t pid, char *path, size_t path_size);
 
-struct flight_files {		/* the dumps that are there */
+struct flight_files {		/* the existing dumps */
 	uint64_t nr, bytes, last;	/* last: the greatest number */
 };
 
 /* Returns 0 or -errno. */
 int flight_file_count(const char *name, struct flight_files *files);
 
-/* Removes what recorders that were killed have left unfinished. */
+/* Removes incomplete files of recorders that were killed. */
 void flight_file_clean(const char *name);
 
 #endif

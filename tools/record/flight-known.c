@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Retains rows that describe others; see flight-known.h.  Each kind has a limit, since a program may
- * make threads, load libraries and warn for as long as it likes: beyond it the oldest are
- * forgotten, and the trace says so.
+ * Retains rows that describe others; see flight-known.h.  Each kind has a limit, because a program
+ * may create any number of threads and load any number of libraries: beyond the limit the oldest
+ * rows are forgotten, and the trace has a warning.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ struct flight_known {
 	uint64_t nr_forgotten;
 };
 
-/* Makes room for one more: forgets the older half if there are too many. */
+/* Makes room for one more row: forgets the older half if there are too many. */
 #define make_room(k, list, max, drop) __extension__ ({					\
 	if ((list).nr == (max)) {							\
 		size_t half = (max) / 2;						\
@@ -135,7 +135,7 @@ static uint64_t thread_hash(const struct ldb_row_thread *row)
 	return hash_mix(hash_mix(0, row->tid), row->start);
 }
 
-/* Threads have moved. */
+/* Rebuilds the hash, because threads have moved in the array. */
 static void find_threads_anew(struct flight_known *k)
 {
 	hash_clear(&k->thread_of);
@@ -165,7 +165,7 @@ static struct thread *new_thread(struct flight_known *k, const struct ldb_row_th
 	return &k->threads.at[k->threads.nr++];
 }
 
-/* Of a thread's rows the last one counts. */
+/* Stores a row; the last one of each thread counts. */
 static void take_thread(struct flight_known *k, const struct ldb_row_thread *row)
 {
 	struct thread *t = find_thread(k, row);
@@ -285,7 +285,7 @@ bool flight_known_take(struct flight_known *k, unsigned kind, const void *rows, 
 	return true;
 }
 
-/* Tasks are needed as long as another one has not replaced them in time. */
+/* A row of a task is needed until another one replaced it, at cut or before. */
 static bool is_replaced(const struct flight_known *k, const struct task *t, int64_t cut)
 {
 	const struct task *last = k->tasks.at + k->tasks.nr;

@@ -2,7 +2,7 @@
 /*
  * Follows requests; see flight-requests.h.  As facts/lives.h says, one is open from its first START
  * or BLOCK, or from when it ARRIVED, until there was an END and it is neither on a thread nor in a
- * queue.  END_ALL ends those whose last START was on this thread.
+ * queue.  END_ALL ends the requests whose last START was on this thread.
  *
  * The program chooses ids and names, and may never end a request.  So both tables have a limit;
  * when one is full, the entry that was made longest ago is used again.
@@ -36,14 +36,17 @@ struct open {
 	struct ldb_row_req rows[ROWS_MAX];
 };
 
-/* One that took long and has ended: its beginning may be dropped before its end is. */
+/* A long request that has ended: its beginning may be dropped before its end is. */
 struct ended {
 	int64_t end;
 	unsigned nr;
 	struct ldb_row_req rows[ROWS_MAX];
 };
 
-/* A class is given before or after the start, and the rows of that come later: two are known. */
+/*
+ * The class of an id.  It is set before or after the start, and its rows may come later, so two are
+ * stored.
+ */
 struct named {
 	uint64_t id;
 	bool is_used, has_link;
@@ -193,7 +196,7 @@ static void close_open(struct flight_requests *f, struct open *o)
 	f->first_free = o - f->open;
 }
 
-/* The one that was used last is in the CPU's caches. */
+/* Takes the entry that was used last, because it is in the CPU's caches. */
 static struct open *take_free(struct flight_requests *f)
 {
 	struct open *o;
@@ -331,7 +334,7 @@ static void end_open(struct flight_requests *f, struct open *o, int64_t end)
 	f->ended(f->arg, &done);
 }
 
-/* On a thread that does not work on it, everything ends. */
+/* Ends a request.  If the thread does not work on it, all work on it ends. */
 static void end_one(struct flight_requests *f, struct open *o, const struct ldb_row_req *row)
 {
 	if (leaves(f, o, row->tid) && (o->nr_tids || o->nr_queued))
@@ -375,7 +378,7 @@ static void begin(struct flight_requests *f, const struct ldb_row_req *row)
 	link_open(f, o, row->tid);
 }
 
-/* The recording was paused: what becomes of those that are open is not known. */
+/* The recording was paused: forgets the open requests, because their end is not known. */
 static void cut(struct flight_requests *f)
 {
 	for (uint32_t i = 0; i < OPEN_MAX; i++)

@@ -30,13 +30,13 @@ void flight_requests_add(struct flight_requests *f, const struct ldb_row_req *ro
 void flight_requests_name(struct flight_requests *f, const struct ldb_row_reqname *rows, size_t nr);
 
 /*
- * Delivers what rows up to a tick say of requests that were open then (REQ, REQNAME), and the names
- * of ids that are used again.  Returns how many such requests there are.
+ * Delivers the rows up to a tick of requests that were open then (REQ, REQNAME), and the names of
+ * ids that are used again.  Returns how many such requests there are.
  */
 typedef void flight_requests_row_fn(void *arg, unsigned kind, const void *row);
 uint64_t flight_requests_each(const struct flight_requests *f, int64_t until, flight_requests_row_fn *row, void *arg);
 
-/* How many were forgotten because too many were open. */
+/* Returns how many requests were forgotten because too many were open. */
 uint64_t flight_requests_forgotten(const struct flight_requests *f);
 
 #endif

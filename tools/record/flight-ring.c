@@ -2,10 +2,9 @@
 /*
  * Stores the blocks of the last seconds; see flight-ring.h.
  *
- * Blocks are laid one behind the other.  One that has no room before the end begins at 0 again.
- * What lies where it is written is dropped first, from the oldest on, which is always the next
- * behind the place of writing.  A lock protects the list of blocks, and is held while one block
- * is copied, not longer.
+ * Blocks are stored one after the other; a block that does not fit before the end is stored at 0.
+ * Older blocks in its place are dropped first; the oldest one always follows the place of writing.
+ * A lock protects the list of blocks, and is held while one block is copied.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -131,8 +130,8 @@ static struct entry *drop_first(struct flight_ring *r)
 }
 
 /*
- * Returns the memory of a block that was dropped.  A page that it shares with the one before it is
- * free, too, unless it also has the end of the newest one.
+ * Returns the memory of a dropped block to the kernel, with the page that it shares with the block
+ * before, unless that page also contains the end of the newest block.
  */
 static void free_pages(const struct flight_ring *r, const struct entry *e)
 {
@@ -180,7 +179,10 @@ static int write_at(int fd, const char *data, size_t size, uint64_t offset)
 	return 0;
 }
 
-/* A program can stamp its events as it likes: none is later than when it came. */
+/*
+ * Returns the last tick of a block.  A program can write any time stamps; none may be after the
+ * block came.
+ */
 static int64_t last_tick(const void *block, int64_t tick)
 {
 	struct ldb_block_header h;

@@ -3,8 +3,8 @@
  * Stores the blocks of the last seconds in memory, or in a file, of a fixed size.  The oldest
  * blocks are dropped, each as a whole.
  *
- * One thread adds and drops; others may read meanwhile, and find that a block is gone.  Blocks
- * have numbers, in the order in which they came.
+ * One thread adds and drops blocks; others may read meanwhile, and find that a block was dropped.
+ * Blocks have numbers, in the order in which they came.
  */
 #ifndef RECORD_FLIGHT_RING_H
 #define RECORD_FLIGHT_RING_H
@@ -23,11 +23,11 @@ void flight_ring_close(struct flight_ring *r);
 /* now_ns: of any steady clock; tick: of the trace.  Returns 0 or -errno: then it was not added. */
 int flight_ring_add(struct flight_ring *r, const void *block, size_t size, int64_t now_ns, int64_t tick);
 
-/* Drops those that came before. */
+/* Drops blocks that came before. */
 void flight_ring_expire(struct flight_ring *r, int64_t before_ns);
 
-uint64_t flight_ring_first(const struct flight_ring *r);	/* the oldest that is there */
-uint64_t flight_ring_next(const struct flight_ring *r);		/* the number of the one to come */
+uint64_t flight_ring_first(const struct flight_ring *r);	/* number of the oldest block */
+uint64_t flight_ring_next(const struct flight_ring *r);		/* number of the next block */
 uint64_t flight_ring_bytes(const struct flight_ring *r);
 
 /* Rows of this tick and before may have been dropped; INT64_MIN: nothing was. */

@@ -2,8 +2,9 @@
 /*
  * Finds stalls of event loops; see flight-stalls.h.
  *
- * Requests count, because a loop that always finds work does not sleep, and calls that do not sleep
- * have no rows.  Only threads that have slept in such a call are loops.
+ * A new request also shows progress, because a loop that always finds work does not sleep, and
+ * calls that do not sleep have no rows.  Only threads that have slept in such a call are regarded
+ * as loops.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -97,7 +98,7 @@ void flight_stalls_calls(struct flight_stalls *s, const struct ldb_row_syscall *
 
 COMPARE(by_time, struct moment, UP(from))
 
-/* A pause begins or ends: what was not recorded is no stall. */
+/* At the start or end of a pause: the time of a pause is not a stall. */
 static void follow_pause(struct flight_stalls *s, int64_t tick)
 {
 	for (size_t i = 0; i < s->nr_loops; i++)

@@ -11,7 +11,7 @@
 
 struct flight_stalls;
 
-/* It did neither between two ticks.  Short times are delivered, too. */
+/* Called if a thread did neither between two ticks; also for short times. */
 typedef void flight_stalls_fn(void *arg, uint32_t tid, int64_t from, int64_t to);
 
 /* Returns NULL if there is no memory. */

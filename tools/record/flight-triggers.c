@@ -25,7 +25,7 @@ struct trigger {
 	double limit;		/* ticks */
 	int signal;
 	struct { uint64_t nr, nr_over; } parts[WINDOW_S];	/* PERCENTILE; the first is the current one */
-	bool is_over;		/* it was, a second ago: only crossing the limit counts */
+	bool is_over;		/* a second ago; the condition is met when this changes */
 };
 
 struct flight_triggers {
@@ -34,7 +34,7 @@ struct flight_triggers {
 	double ns_per_tick;
 	flight_triggers_fn *fn;
 	void *arg;
-	struct flight_stalls *stalls;	/* NULL: nobody asks */
+	struct flight_stalls *stalls;	/* NULL: not needed */
 };
 
 /* Parsing */
@@ -101,7 +101,7 @@ static bool has_limit(const struct trigger *t)
 	return t->what != WHAT_SIGNAL && t->what != WHAT_CRASH && t->what != WHAT_END;
 }
 
-/* The name of a class may have a '>' of its own. */
+/* The name of a class may contain '>'. */
 static const char *parse(struct trigger *t, const char *text)
 {
 	const char *limit = strrchr(text, '>'), *wrong;
@@ -226,7 +226,7 @@ static void lock_met(struct flight_triggers *t, const struct trigger *x, const s
 	t->fn(t->arg, why);
 }
 
-/* Not conditions, semaphores, barriers and the ends of threads: there a wait is usual. */
+/* Conditions, semaphores, barriers and joins are not locks: waits for these are normal. */
 static bool is_lock(uint32_t flags)
 {
 	return LDB_LOCK_KIND(flags) <= LDB_LOCK_SPIN || LDB_LOCK_KIND(flags) == LDB_LOCK_OWN;

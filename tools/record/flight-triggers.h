@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Knows for which conditions a flight recorder stores what it has (--trigger), and finds out
- * whether one is met.
- */
+/* Checks the conditions for dumps of a flight recorder (--trigger). */
 #ifndef RECORD_FLIGHT_TRIGGERS_H
 #define RECORD_FLIGHT_TRIGGERS_H
 
@@ -18,14 +15,14 @@ typedef void flight_triggers_fn(void *arg, const char *why);
 /* Checks the syntax of a condition.  Returns NULL, or what is wrong with it. */
 const char *flight_triggers_check(const char *text);
 
-/* The texts stay the caller's, and are valid ones.  Returns NULL if there is no memory. */
+/* The texts belong to the caller, and must be valid.  Returns NULL if there is no memory. */
 struct flight_triggers *flight_triggers_alloc(const char *const *texts, size_t nr, flight_triggers_fn *fn, void *arg);
 void flight_triggers_free(struct flight_triggers *t);
 
 /* Call it before any rows: how long a tick is. */
 void flight_triggers_clock(struct flight_triggers *t, double ns_per_tick);
 
-/* These have happened. */
+/* Report events. */
 void flight_triggers_request(struct flight_triggers *t, const struct flight_request *r);
 void flight_triggers_locks(struct flight_triggers *t, const struct ldb_row_lock *rows, size_t nr);
 void flight_triggers_starts(struct flight_triggers *t, const struct ldb_row_req *rows, size_t nr);
@@ -34,9 +31,9 @@ void flight_triggers_signal(struct flight_triggers *t, int signal);
 /* The recording has ended, for the reason of META "end". */
 void flight_triggers_end(struct flight_triggers *t, const char *end);
 
-/* A pass over the rings is over: all rows up to some time were delivered. */
+/* Call it at the end of a pass over the rings: all rows up to some time have been delivered. */
 void flight_triggers_pass(struct flight_triggers *t);
-/* A second has passed. */
+/* Call it once a second. */
 void flight_triggers_second(struct flight_triggers *t);
 
 /* Does one of the texts name this signal? */

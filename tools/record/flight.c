@@ -2,9 +2,9 @@
 /*
  * Retains the last seconds of a recording and makes dumps of them; see flight.h.
  *
- * From time to time a mark is made: the number of the next block, and what the counters of all
- * threads are.  A dump begins at the oldest mark behind which no block was dropped, and its
- * counters are differences to those of that mark, so that they belong to its events.
+ * From time to time a mark is made: the number of the next block, and the counters of all threads.
+ * A dump begins at the oldest mark after which no block was dropped, and its counters are
+ * differences to those of that mark, so that they belong to its events.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -49,7 +49,7 @@ struct flight {
 	bool has_begun;			/* the writer has delivered the file's header */
 	struct mark marks[MARKS + 2];	/* the oldest first */
 	size_t nr_marks;
-	/* a dump that waits for what comes after its trigger */
+	/* a dump whose time after the trigger is not over */
 	bool is_pending;
 	int64_t triggered_ns, triggered_tick, until_ns;
 	char whys[WHYS_MAX][WHY_BYTES];
@@ -59,10 +59,10 @@ struct flight {
 	struct writer *sink;
 	const struct mark *base;	/* NULL: counters are those of the whole recording */
 	int64_t now_tick;
-	int64_t *times_ns;		/* of the last max_per_minute dumps, round and round */
+	int64_t *times_ns;		/* of the last max_per_minute dumps, circular */
 	uint64_t nr_times;
 	struct flight_total total, reported;	/* reported: with the last dump */
-	bool has_failed;		/* and was reported */
+	bool has_failed;		/* and this was reported */
 };
 
 /* Marks */
@@ -96,7 +96,7 @@ static void add_mark(struct flight *f, int64_t now_ns)
 	f->marks[f->nr_marks++] = m;
 }
 
-/* The first one behind which everything is there. */
+/* Returns the first mark after which no block was dropped. */
 static const struct mark *first_whole(const struct flight *f)
 {
 	uint64_t first = flight_ring_first(f->ring);
@@ -114,7 +114,7 @@ static void second_of_marks(struct flight *f, int64_t now_ns)
 
 	if (f->nr_marks && now_ns - f->marks[f->nr_marks - 1].ns < (int64_t)mark_ns(f))
 		return;
-	/* Something is retained a little longer, so that what is asked for is there in any case. */
+	/* Blocks are retained a little longer, so that the requested time is always complete. */
 	flight_ring_expire(f->ring, now_ns - (int64_t)f->o->ns - (int64_t)mark_ns(f));
 	add_mark(f, now_ns);
 	whole = first_whole(f);
@@ -132,7 +132,7 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Makes it what the thread did since the mark. */
+/* Subtracts the thread's counters at the mark. */
 static void subtract_thread(const struct mark *m, struct ldb_row_thread *row)
 {
 	const struct ldb_row_thread *b = NULL;
@@ -142,7 +142,7 @@ static void subtract_thread(const struct mark *m, struct ldb_row_thread *row)
 			b = &m->threads[i];
 	if (!b)
 		return;
-	/* Observed are also calls that were made before the mark. */
+	/* Calls made before the mark may be observed after it. */
 	row->seen = minus(row->seen, b->seen);
 	row->made = max(minus(row->made, b->made), row->seen);
 	row->scans = minus(row->scans, b->scans);
@@ -367,7 +367,7 @@ static void keep_why(struct flight *f, const char *why)
 		return;
 	to = f->whys[f->nr_whys];
 	snprintf(to, WHY_BYTES, "%s", why);
-	/* Names come from the program, and this is shown on a terminal. */
+	/* Names come from the program, and the text is shown on a terminal. */
 	for (; *to; to++)
 		if ((unsigned char)*to < ' ' || *to == 0x7f)
 			*to = '?';
@@ -452,7 +452,7 @@ static double seconds(const struct flight *f, int64_t ticks)
 	return (double)ticks / f->header.clock_hz;
 }
 
-/* What was suppressed since the dump before is in this one. */
+/* Writes how many triggers were suppressed since the previous dump. */
 static void write_suppressed(struct flight *f)
 {
 	struct flight_total since = f->total;
@@ -487,7 +487,7 @@ static void write_metas(struct flight *f, int64_t from, uint64_t nr_cut)
 		meta(f, "end", "dump");
 }
 
-/* Returns the first tick of what is complete. */
+/* Returns the tick from which on the dump is complete. */
 static int64_t begin_of(const struct flight *f)
 {
 	int64_t cut = flight_ring_cut(f->ring);

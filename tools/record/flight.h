@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records like the flight recorder of an aircraft: only the last seconds are retained, and are
- * stored as a trace, a dump, when something has happened.
+ * Implements the flight recorder: only the last seconds are retained, and are written into a trace,
+ * a dump, when a condition is met.
  *
  * Blocks of events are in a ring of a fixed size.  Rows that describe them (modules, threads,
  * names, requests that are open) are retained outside of it, and are in each dump, so that each is an
@@ -20,8 +20,8 @@ struct flight;
 
 struct flight_options {
 	uint64_t ns;			/* how long events are retained; 0: no flight recorder */
-	uint64_t bytes;			/* at most so many */
-	const char *file;		/* where they are; NULL: in memory */
+	uint64_t bytes;			/* greatest size of these */
+	const char *file;		/* file for them; NULL: in memory */
 	const char *const *triggers;	/* conditions for a dump, checked ones */
 	size_t nr_triggers;
 	uint64_t after_ns;		/* a dump reaches so far beyond its trigger */
@@ -31,26 +31,25 @@ struct flight_options {
 enum flight_limit { FLIGHT_RATE, FLIGHT_NUMBER, FLIGHT_SIZE, FLIGHT_DISK, FLIGHT_NR_LIMITS };
 
 struct flight_total {
-	uint64_t nr_triggers, nr_joined;	/* joined: they are in the dump of an earlier one */
+	uint64_t nr_triggers, nr_joined;	/* joined: in the dump of an earlier trigger */
 	uint64_t nr_dumps, nr_failed;
 	uint64_t suppressed[FLIGHT_NR_LIMITS];
 };
 
 /*
- * Something has happened: the seconds before it and those that follow become a trace.  why is
- * one line, which is copied.  Returns false if the recording has no flight recorder, or if a limit
- * of dumps was reached, which is counted; true if there will be a dump, perhaps one that something
- * else has triggered and that has this, too.
+ * Requests a dump of the seconds before now and after.  why is one line, which is copied.  Returns
+ * false if there is no flight recorder, or if a limit of dumps was reached, which is counted.
+ * Returns true if there will be a dump, which may be that of an earlier trigger.
  */
 bool flight_trigger(struct recording *r, const char *why);
 
-/* The rest is for the recorder. */
+/* The following are for the recorder. */
 
 /* Makes the writer of the recording, whose blocks it retains.  If it returns false, it printed why. */
 bool flight_open(struct recording *r, const struct ldb_file_header *header);
 void flight_close(struct recording *r);
 
-/* A pass over the rings is over. */
+/* Call it after each pass over the rings. */
 void flight_poll(struct recording *r);
 /* The writer was just flushed; call it once a second. */
 void flight_second(struct recording *r);

@@ -31,10 +31,10 @@ struct flow_sums {
 	uint64_t t0;
 	int fd;
 	char *base;
-	uint32_t nr_apis;		/* read so far, 0 included */
+	uint32_t nr_apis;		/* numbers read so far, including 0 */
 	uint32_t nr_waiting;		/* of them, some of which are not ready: see poll_apis() */
 	bool is_written[LDB_FLOW_CELLS];
-	/* the row that is being made */
+	/* for the row that is being made */
 	uint64_t counts[LDB_FLOW_BUCKETS];
 };
 
@@ -117,7 +117,7 @@ static bool write_api(struct flow_sums *f, uint32_t id)
 	return true;
 }
 
-/* A number may be given and never used, or be ready a little later than the one after it. */
+/* A number may be assigned and never used, or be ready a little later than the next one. */
 static void poll_apis(struct flow_sums *f)
 {
 	uint64_t nr = info(f)->nr_apis;
@@ -183,7 +183,7 @@ static void write_cell(struct flow_sums *f, uint32_t tid, int64_t tick, uint32_t
 		return;
 	c = *from;
 	row.calls = c.calls;
-	/* read at another moment than the calls */
+	/* this was not read at the same time as calls */
 	row.timed = c.timed < c.calls ? c.timed : c.calls;
 	/* The sums are of all calls, and the row's are of those that were timed. */
 	row.sum = scale(c.sum, row.timed, c.calls);
@@ -207,7 +207,7 @@ static volatile struct ldb_flow_thread *thread_at(const struct flow_sums *f, uin
 	return (struct ldb_flow_thread *)(f->base + LDB_FLOW_THREADS_OFF) + number;
 }
 
-/* The region becomes zeros, and takes no memory any more. */
+/* Clears the region and frees its memory. */
 static bool empty_region(const struct flow_sums *f, uint32_t number)
 {
 	return !fallocate(f->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -239,7 +239,10 @@ static void meta_number(struct flow_sums *f, const char *key, uint64_t n)
 	writer_add_meta(f->w, key, text);
 }
 
-/* Of threads before the runtime knew them, and at the end of their exit. */
+/*
+ * Returns the number of calls that threads made before the runtime knew them, or at the end of
+ * their exit.
+ */
 static uint64_t unknown_calls(const struct flow_sums *f)
 {
 	const volatile struct ldb_flow_cell *c = (const struct ldb_flow_cell *)(region_of(f, 0) + LDB_FLOW_CELLS_OFF);

@@ -60,7 +60,7 @@ static void ask_short_slice(void)
 	syscall(SYS_sched_setattr, 0, &p, 0);
 }
 
-/* Finds that out without changing anything. */
+/* May the priority be raised again?  Finds this out without a change. */
 static bool may_return(void)
 {
 	struct rlimit limit;
@@ -79,7 +79,7 @@ static bool may_return(void)
 	return !ret;
 }
 
-/* The user does not want interruptions on isolated CPUs. */
+/* Leaves isolated CPUs, on which the user wants no interruptions. */
 static void leave_isolated(void)
 {
 	uint8_t is_isolated[CPULIST_MAX] = { 0 };
@@ -109,7 +109,7 @@ static void raise_recorder(struct giveway *g)
 	atomic_store(&g->is_raised, true);
 }
 
-/* Raises it until it has read what came; it may just have been about to lower itself. */
+/* Raises the recorder until it has read the events; it may have been about to lower itself. */
 static void raise_until_seen(struct giveway *g)
 {
 	const struct timespec pause = { 0, ANSWER_NS };

@@ -3,13 +3,13 @@
  * Makes the recorder yield to the program: at SCHED_IDLE it runs while no other task needs its
  * CPU, and a task that wakes preempts it at once.
  *
- * It does not yield where the program would wait for it: for an answer, or because rings are
- * nearly full.  A small thread of normal priority polls the descriptors with it, and raises it
- * when something comes or when it did not run for long.
+ * It does not yield while the program waits for it: for an answer, or because rings are nearly
+ * full.  A small thread of normal priority also polls the descriptors, and raises the recorder when
+ * an event comes, or when it has not run for a long time.
  *
  * The thread that records calls all of this.  It has no effect where the recorder could not be
  * raised again (that takes CAP_SYS_NICE or RLIMIT_NICE), where it was not started at
- * SCHED_OTHER, and where the user has pinned the scanner and so assigns the CPUs himself.
+ * SCHED_OTHER, and where the user has pinned the scanner.
  */
 #ifndef RECORD_GIVEWAY_H
 #define RECORD_GIVEWAY_H
@@ -20,8 +20,8 @@
 struct giveway;
 
 /*
- * fds are what else is waited for, -1: none.  The calling thread leaves isolated and nohz_full
- * CPUs for good.  NULL: its priority is not changed.
+ * fds are further descriptors to poll, -1: none.  The calling thread leaves isolated and nohz_full
+ * CPUs until it ends.  NULL: its priority is not changed.
  */
 struct giveway *giveway_begin(const int *fds, unsigned nr);
 /* Ends it: the thread has normal priority again. */
@@ -32,7 +32,7 @@ void giveway_end(struct giveway *g);
  * Lowers the thread, or raises it if it must not be low now.
  */
 void giveway_turn(struct giveway *g, int sock, bool is_low);
-/* Something has come. */
+/* Call it when an event has come. */
 void giveway_hurry(struct giveway *g);
 
 /* Call it in the middle of work: a task that waits for this CPU runs first.  g may be NULL. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds what a running process has mapped, by reading its memory: no file that it names is
- * opened.  All of it is the process's own claim, and is not trusted where it could harm the
- * reader.
+ * opened.  The process may have written anything there, so it is not trusted where it could harm
+ * the reader.
  */
 #ifndef RECORD_IMAGE_H
 #define RECORD_IMAGE_H
@@ -14,7 +14,7 @@
 
 struct image {
 	bool readable;		/* its memory may be read: else nothing below is known */
-	bool records;		/* something in it was compiled with the plugin */
+	bool records;		/* a part was compiled with the plugin */
 	bool runtime;		/* a file of the runtime's name is mapped */
 	uint64_t door;		/* address of the runtime's struct ldb_door; 0: none */
 	struct ldb_door copy;	/* of it */

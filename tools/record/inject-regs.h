@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Accesses the registers of a stopped thread: this is all that is particular to the CPU in
- * inject.c.
- */
+/* Accesses the registers of a stopped thread: the part of inject.c that depends on the CPU. */
 #ifndef RECORD_INJECT_REGS_H
 #define RECORD_INJECT_REGS_H
 
@@ -23,9 +20,9 @@ struct inject_regs {
 
 enum inject_place {
 	PLACE_SAFE,		/* in user code, or in a call that the kernel restarts */
-	PLACE_REDO,		/* a call that was ended by the stop, to be made again */
+	PLACE_REDO,		/* a call that the stop has ended, to be repeated */
 	PLACE_SIGNAL,		/* a call that a signal is about to end as well */
-	PLACE_CRITICAL,		/* a restartable sequence: it must not be left alone in there */
+	PLACE_CRITICAL,		/* in a restartable sequence, which must not be left */
 	PLACE_FOREIGN,		/* not 64-bit code */
 };
 
@@ -36,7 +33,7 @@ bool inject_regs_put(pid_t tid, const struct inject_regs *r);
 enum inject_place inject_regs_place(pid_t tid, const struct inject_regs *r, bool signal_pending);
 /* At PLACE_REDO, makes the thread repeat the call. */
 void inject_regs_redo(struct inject_regs *r);
-/* Builds the frame on the door's stack, and sets what runs there next. */
+/* Builds the frame on the door's stack, and sets the registers for the door's code. */
 bool inject_regs_enter(pid_t tid, const struct inject_regs *r, const struct ldb_door *door);
 /* Is the thread about to make the call that ends its visit? */
 bool inject_regs_leaves(pid_t tid, const struct ldb_door *door);
@@ -44,8 +41,8 @@ bool inject_regs_leaves(pid_t tid, const struct ldb_door *door);
 bool inject_regs_skip(pid_t tid);
 
 /*
- * Rates the system call of a sleeping thread, as /proc shows it: 0 is the best, else how bad it
- * would be to interrupt this one.  INJECT_NEVER: the thread would notice it.
+ * Rates the system call of a sleeping thread, from /proc: 0 is the best one to interrupt, greater
+ * is worse.  INJECT_NEVER: the thread would notice it.
  */
 #define INJECT_NEVER	100
 int inject_call_rank(long number);

@@ -24,7 +24,7 @@
 #include "record/session.h"
 
 #define TRIES		40		/* for a thread that can be stopped; some seconds at most */
-#define BUSY_TRIES	20		/* while the one before leaves, if it does */
+#define BUSY_TRIES	20		/* while the previous recorder detaches */
 #define BUSY_PAUSE_NS	50000000
 #define TRY_PAUSE_NS	5000000
 #define STOP_NS		50000000LL	/* for it to stop */
@@ -40,8 +40,8 @@ struct candidate {
 
 enum outcome {
 	PASSED,
-	MOVED,			/* this thread cannot, now */
-	REFUSED,		/* no thread will: a line was printed */
+	MOVED,			/* not possible with this thread now */
+	REFUSED,		/* not possible with any thread: a line was printed */
 };
 
 static void pause_ns(long ns)
@@ -73,7 +73,7 @@ bool inject_is_filtered(pid_t pid)
 struct choice {
 	struct candidate c[THREADS_MAX];
 	unsigned nr;
-	int nr_filters;		/* our own: those a container put on all of us */
+	int nr_filters;		/* seccomp filters of the recorder itself, as in a container */
 };
 
 /* Rates what the thread is doing: "running", or the number of a system call. */
@@ -211,13 +211,13 @@ static bool stop_for_return(pid_t tid)
 static bool pass(pid_t tid, struct inject_regs *r, const struct image *image)
 {
 	bool entered = inject_regs_enter(tid, r, &image->copy);
-	/* Whether the visit failed to begin or failed on the way, the registers are put back. */
+	/* The registers are restored, also if the visit failed. */
 	bool ok = entered && run_to_end(tid, &image->copy) && stop_for_return(tid);
 
 	return inject_regs_put(tid, r) && ok;
 }
 
-/* A thread that is stopped is released in any case. */
+/* Makes one thread execute the door's code; it is released in any case. */
 static enum outcome visit(pid_t pid, pid_t tid, const struct image *image)
 {
 	static struct inject_regs r;
@@ -245,8 +245,8 @@ out:
 }
 
 /*
- * Waits, and releases threads that stop meanwhile: those that were asked to and took too long,
- * and the gate when a signal comes for it.
+ * Waits, and releases threads that stop meanwhile: those that took too long to stop, and the first
+ * thread of the process when it gets a signal.
  */
 static void idle(pid_t gate, long ns)
 {
@@ -378,7 +378,10 @@ static bool enter(pid_t pid, const struct image *image, const char *name)
 			seized = gate && seize(gate);
 			error = errno;
 		}
-		/* Another recorder's tracer may be there for a moment; else it stays forbidden. */
+		/*
+		 * Another recorder's tracer may be attached for a moment; otherwise it stays
+		 * forbidden.
+		 */
 		if (!seized && error == EPERM && !tracer_of(pid, gate))
 			break;
 		if (!seized || !write_name(gate, image, name))

@@ -21,8 +21,8 @@
 bool inject_enter(pid_t pid, const struct image *image, const char *name);
 
 /*
- * Are all its threads under seccomp filters that do not apply to the recorder?  These do not
- * know ldb, and the first system call of a visit could kill the program.
+ * Are all its threads under seccomp filters that do not apply to the recorder?  These filters may
+ * not permit ldb's system calls, and could kill the program.
  */
 bool inject_is_filtered(pid_t pid);
 

@@ -21,7 +21,7 @@ struct irq_names {
 
 void irq_names_free(struct irq_names *t);
 
-/* The last name of a line counts; an empty one says nothing. */
+/* Sets the name of a line; an empty name is ignored. */
 void irq_names_set(struct irq_names *t, uint32_t line, const char *name);
 
 /* Returns the name of a row's interrupt; "": it is not known. */

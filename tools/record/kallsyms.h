@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 struct kallsyms_line {
-	uint64_t addr;		/* 0: this user may not know it */
+	uint64_t addr;		/* 0: hidden from this user */
 	char type;
 	char name[128];
 };

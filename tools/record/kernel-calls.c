@@ -55,7 +55,10 @@ static bool add(struct kernel_calls *k, uint64_t at, uint32_t nr)
 
 COMPARE(by_address, struct kernel_call, UP(from))
 
-/* A call's function ends where the next symbol of any kind is.  Symbols are not quite in order. */
+/*
+ * Bounds the end of functions: a function ends at the next symbol of any kind.  Symbols are not
+ * quite sorted.
+ */
 static void bound(struct kernel_calls *k, uint64_t symbol)
 {
 	size_t i = search(k->nr, j, k->calls[j].from < symbol);
@@ -106,7 +109,10 @@ void kernel_calls_free(struct kernel_calls *k)
 	*k = (struct kernel_calls){ 0 };
 }
 
-/* The stack may have a fault inside of a call, or a call that uses the function of another call. */
+/*
+ * The outermost call or fault counts: a call may contain a fault, or use the function of another
+ * call.
+ */
 int64_t kernel_calls_find(const struct kernel_calls *k, const uint64_t *chain, size_t nr)
 {
 	while (nr--) {

@@ -20,7 +20,7 @@
 #define SAMPLES_MAX	1024
 #define TRIES		8
 #define TRIES_HARD	100
-#define PATIENCE_NS	100000000	/* after this a bad sample is accepted */
+#define PATIENCE_NS	100000000	/* after this time an inexact sample is accepted */
 #define ROUND_NS	2		/* error of the kernel's arithmetic, and of this */
 
 struct sample {
@@ -30,8 +30,8 @@ struct sample {
 struct kernel_clock {
 	bool same;		/* stamps are in the session's clock */
 	clockid_t stamps;
-	int64_t own_offset_ns;	/* the kernel's have no time namespaces: that of this process */
-	int64_t offset_ns;	/* same: that of the program */
+	int64_t own_offset_ns;	/* of this process; stamps of the kernel have none */
+	int64_t offset_ns;	/* same: of the program's */
 	uint64_t t0;
 	struct sample samples[SAMPLES_MAX];	/* circular, ascending in both */
 	size_t first, nr;

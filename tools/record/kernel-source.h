@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This is a source of kernel events: BPF programs (ebpf.c), or perf (perf.c).  Its events are in
- * rings that it adds to the session, or are delivered as rows.  The module's are in its session; its
- * readings of frames are such a source (device-chains.c).
+ * A source of kernel events: BPF programs (ebpf.c), or perf (perf.c).  Its events are in rings that
+ * it adds to the session, or are delivered as rows.  The module's are in its session; its readings
+ * of frames are such a source (device-chains.c).
  *
  * One thread at a time may use it.
  */
@@ -13,15 +13,18 @@
 #include "record/cpulist.h"
 #include "record/kernel-clock.h"
 
-/* Of invocations of half a millisecond nearly all are in a sample if one comes so often. */
+/* At this interval of samples, nearly all invocations of half a millisecond are in one. */
 #define READINGS_ENOUGH_NS	400000
 /*
- * Requests wait for each other where a CPU is idle one part in so many or more: there the time that
- * samples take makes the slow ones slower by several times as much.
+ * CPUs that are idle for at least this part of the time have no samples: there requests wait for
+ * each other, and the time of samples makes slow requests slower by several times as much.
  */
 #define READINGS_IDLE_PART	8
 
-/* Readings at switches may take half of the budget: of a thread's time one part in so many. */
+/*
+ * Returns n such that readings at switches may take 1/n of a thread's time, which is half of the
+ * budget.
+ */
 static inline uint32_t readings_share(uint32_t budget_ppm)
 {
 	return 2 * 1000000ULL / (budget_ppm ?: 1);
@@ -31,14 +34,14 @@ struct kernel_costs {
 	uint64_t wall_ns;
 	uint64_t cpu_ns;	/* the program's CPU time */
 	uint64_t polls_ns;	/* what the scanner's polls have cost of it */
-	bool is_scanner_away;	/* it had hardly any CPU */
+	bool is_scanner_away;	/* the scanner has hardly run */
 };
 
 struct kernel_source {
 	const struct kernel_source_ops {
 		/*
-		 * This is called before the session's rings are read.  Returns its own fill, in
-		 * 1/1000.
+		 * Called before the session's rings are read.  Returns how full the source's own
+		 * rings are, in 1/1000.
 		 */
 		unsigned (*poll)(struct kernel_source *s);
 		/* Ends the events; delivers those that were not delivered yet. */
@@ -46,26 +49,26 @@ struct kernel_source {
 		/* Omits interrupts from here on, or only the frequent ones; returns which. */
 		const char *(*leave_out_irqs)(struct kernel_source *s);
 		/*
-		 * Where a thread's blocks are, from its thread pointer, so that frames can be read.
-		 * NULL: none are.
+		 * Sets the offsets of a thread's blocks from its thread pointer, so that frames can
+		 * be read.  NULL: the source reads no frames.
 		 */
 		void (*set_blocks)(struct kernel_source *s, const int64_t *offsets, unsigned nr);
 		/*
-		 * What the program and the scanner did since the last call: readings of frames have
-		 * what is left of the budget.  NULL: none are read.
+		 * Sets the costs since the last call: readings of frames may use the rest of the
+		 * budget.  NULL: the source reads no frames.
 		 */
 		void (*hold_budget)(struct kernel_source *s, const struct kernel_costs *costs);
 		void (*close)(struct kernel_source *s);
-		uint64_t irq_ns;	/* what one costs the program: Documentation/overhead.md */
+		uint64_t irq_ns;	/* cost of one: Documentation/overhead.md */
 	} *ops;
 	struct kernel_clock *clock;	/* of its stamps; NULL: the session's */
 	uint32_t events;		/* LDB_GROUP_* that are recorded */
-	/* How often running threads are read, when it was decided last, and what an interrupt costs. */
+	/* Current interval of samples of running threads, and the cost of an interrupt. */
 	uint64_t sample_ns, interrupt_ns;
 	uint64_t nr_lost;		/* after finish(): events for which there is no LOST row */
 	/*
-	 * This has CPULIST_MAX entries, by CPU; it is final after finish().  1: the kernel did
-	 * not deliver the events of some tasks there.
+	 * CPULIST_MAX entries, by CPU; final after finish().  1: the kernel did not deliver the
+	 * events of some tasks there.
 	 */
 	const uint8_t *is_deaf;
 	char why_not_better[512];	/* one line; "": nothing is missing */

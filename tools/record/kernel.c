@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Chooses where a recording's kernel events come from: the module, whose session is then the
- * recording's; BPF programs; perf_event_open(2); or nowhere.  In place of events there may be
- * counters of the kernel's, which the runtime reads.  Sources that were not used are reported,
- * with the reason.
+ * recording's; BPF programs; perf_event_open(2); or no source.  Instead of events, the runtime may
+ * read counters of the kernel.  Sources that were not used are reported, with the reason.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -217,7 +216,7 @@ static void open_source(struct recording *r, enum kernel_choice which,
 		add_why(r, names[which], r->source->why_not_better);
 }
 
-/* Any user may read these of his own threads, if the kernel was built to count. */
+/* Uses the kernel's counters of threads, which any user may read if the kernel has them. */
 static void open_schedstat(struct recording *r)
 {
 	unsigned long long ran, waited, nr_runs = 0;
@@ -239,8 +238,8 @@ static bool is_demanded(const struct recording *r)
 }
 
 /*
- * The whole of a buffer is the program's memory once it was filled.  A program whose functions are
- * not recorded has few events, and is often small.
+ * Returns the size of the rings.  A ring that was filled once counts as memory of the program, so
+ * rings are small if functions are not recorded and there are few events.
  */
 static uint64_t ring_bytes(const struct recording *r)
 {
@@ -339,7 +338,7 @@ unsigned kernel_poll(struct recording *r)
 	return r->source ? r->source->ops->poll(r->source) : 0;
 }
 
-/* This may be found late, so what was written at the begin may lack it. */
+/* Writes the deaf CPUs; some may have been found after the beginning of the recording. */
 static void write_deaf(struct recording *r)
 {
 	char text[600], cpus[512];
@@ -393,8 +392,8 @@ void kernel_finish(struct recording *r)
  */
 
 #define LOOK_NS		100000000	/* between two checks */
-#define CPU_MIN_NS	100000000	/* of the program, before that is judged */
-/* With less than one part in so many the scanner misses much. */
+#define CPU_MIN_NS	100000000	/* CPU time before the cost is checked */
+/* A scanner that runs for less than 1/4 of the time observes little. */
 #define AWAY_PART	4
 
 /* Returns the CPU time of all its threads, also of those that have ended; 0: it has ended. */
@@ -438,7 +437,7 @@ static int64_t ticks_ns(const struct recording *r, int64_t ticks)
 	return (__int128)ticks * 1000000000 / (int64_t)r->session.info.tsc_hz;
 }
 
-/* What the scanners' polls have cost the program's threads, and how long the scanners ran. */
+/* Sums what the scanners' polls have cost the program's threads, and how long the scanners ran. */
 static void count_scanners(const struct recording *r, uint64_t *polls, uint64_t *ran)
 {
 	*polls = *ran = 0;
@@ -459,7 +458,7 @@ static void hold_readings(struct recording *r, uint64_t cpu_ns, uint64_t wall_ns
 	count_scanners(r, &polls, &ran);
 	costs.polls_ns = ticks_ns(r, polls - r->costs.polls);
 	wall_ns *= r->session.info.nr_scanners;
-	/* A gap is counted when it ends, so for a short time it seems to have run backwards. */
+	/* A gap is counted when it ends, so the running time may decrease. */
 	costs.is_scanner_away = ticks_ns(r, ran - r->costs.ran) < (int64_t)(wall_ns / AWAY_PART);
 	r->costs.polls = polls;
 	r->costs.ran = ran;

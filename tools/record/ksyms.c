@@ -71,7 +71,10 @@ uint32_t ksyms_number(struct ksyms *k, uint64_t addr)
 
 COMPARE(place_compare, struct place, UP(addr))
 
-/* The function is the nearest one for the first place behind its start; pass_on() does the rest. */
+/*
+ * Assigns the function to the first place after its start; pass_on() assigns it to the following
+ * ones.
+ */
 static void add_function(struct ksyms *k, uint64_t from, const char *name)
 {
 	size_t i = search(k->nr, n, k->places[n].addr < from);
@@ -109,7 +112,7 @@ void ksyms_name(struct ksyms *k, void (*name)(void *arg, uint32_t number, const 
 
 	if (!f)
 		return;
-	/* The numbers are not searched for any more. */
+	/* Numbers are not looked up after this. */
 	sort_by(k->places, k->nr, place_compare);
 	read_functions(k, f);
 	fclose(f);

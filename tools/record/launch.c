@@ -76,7 +76,10 @@ bool launch_find_runtime(const char *given, char *path, size_t size)
 	return true;
 }
 
-/* LDB_PRELOADED is exactly what was put in front, so that it can be removed. */
+/*
+ * LDB_PRELOADED is exactly the text that was added to LD_PRELOAD, so that the runtime can remove
+ * it.
+ */
 static int set_environment(const char *name, const struct target *t, const char *runtime, bool flows)
 {
 	const char *old = getenv("LD_PRELOAD");
@@ -173,7 +176,7 @@ bool launch_go(struct launch *l, const char *program)
 	if (write(l->go_fd, "", 1) != 1)
 		cli_error("cannot start the program: %s", strerror(errno));
 	close(l->go_fd);
-	/* A successful exec closes it. */
+	/* A successful exec() closes the pipe. */
 	do
 		n = read(l->error_fd, &error, sizeof(error));
 	while (n < 0 && errno == EINTR);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The list of mappings is read when an address is in none of those known, and again after a while:
- * another file may be there then.
+ * then another file may be mapped there.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -65,7 +65,7 @@ static bool follow_clock(struct recording *r)
 	return true;
 }
 
-/* The runtime is back, and the session is unchanged. */
+/* Answers a runtime that has come back; the session is unchanged. */
 static void send_resume(struct recording *r)
 {
 	union control_message m;
@@ -76,7 +76,7 @@ static void send_resume(struct recording *r)
 		recording_enter(r, PHASE_RESUME);
 }
 
-/* ldb's threads do not outlive the program's rights: see ldb/control.h. */
+/* ldb's threads end when the program changes its rights: see ldb/control.h. */
 static void on_leaving(struct recording *r, const union control_message *message)
 {
 	const struct ldb_msg_leaving *m = &message->leaving;
@@ -170,7 +170,7 @@ static void on_text(struct recording *r, const union control_message *m)
 	output_warning(r, m->text.text);
 }
 
-/* A dump of which nobody knows how to make it is not an error of the program. */
+/* Handles a request of the program.  A dump without a flight recorder is not an error. */
 static void on_command(struct recording *r, const union control_message *m)
 {
 	const struct ldb_msg_command *c = &m->command;
@@ -203,7 +203,7 @@ static void on_detached(struct recording *r, const union control_message *m)
 
 static const struct handler {
 	void (*fn)(struct recording *r, const union control_message *m);
-	unsigned phases;	/* in which it may come */
+	unsigned phases;	/* in which the message may come */
 } handlers[] = {
 	[LDB_MSG_HELLO] = { on_hello, IN(HELLO) | IN(AWAY) },
 	[LDB_MSG_ATTACHED] = { on_attached, IN(ATTACH) },
@@ -227,7 +227,7 @@ static void on_message(struct recording *r, const union control_message *m)
 		handlers[type].fn(r, m);
 		return;
 	}
-	/* This answer crossed the DETACH message. */
+	/* The message was sent before the runtime received DETACH. */
 	if (r->phase == PHASE_DETACH)
 		return;
 	cli_error("process %d does not keep to the protocol (message %u): recording stopped",

@@ -13,7 +13,7 @@
 
 COMPARE(slower_first, struct slow, DOWN(ns))
 
-/* A minute is shown when it is over; only the first one at once. */
+/* The slowest requests of a minute are written after it has ended, except in the first minute. */
 static void next_minute(struct metrics *m, int64_t now_ns)
 {
 	int64_t minute = now_ns / MINUTE_NS;

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "record/metrics-private.h"
 
-#define CLASS_NONE	UINT32_MAX	/* of one of too many classes */
+#define CLASS_NONE	UINT32_MAX	/* too many classes */
 
 struct metrics *metrics_alloc(const struct metrics_options *o, double ns_per_tick, struct filter *f)
 {
@@ -94,7 +94,10 @@ static uint64_t to_ns(const struct metrics *m, int64_t ticks)
 	return ticks > 0 ? ticks * m->ns_per_tick : 0;
 }
 
-/* As facts/estimate.h does: the middle between the bounds; only those that were observed as a whole. */
+/*
+ * Adds a duration, as facts/estimate.h estimates it, if the invocation was observed from start to
+ * end.
+ */
 void metrics_func(struct metrics *m, const struct ldb_row_func *row)
 {
 	if (row->flags & (LDB_FUNC_F_OPEN | LDB_FUNC_F_FROM_START) || row->start_unc == LDB_UNC_UNKNOWN ||
@@ -180,7 +183,7 @@ static void begin_request(struct metrics *m, const struct ldb_row_req *r, int64_
 		b->tid = r->tid;
 }
 
-/* Those that the thread started last are over. */
+/* Ends the requests that the thread started last. */
 static void end_requests_of(struct metrics *m, const struct ldb_row_req *r)
 {
 	for (size_t i = 0; i < m->requests.nr; i++) {
@@ -262,7 +265,7 @@ void metrics_sched(struct metrics *m, const struct ldb_row_sched *rows, size_t n
 			runs(m, r->other, r->tick);
 		if (!(r->flags & LDB_SCHED_F_TID))
 			continue;
-		/* Who goes to sleep has run, also if its coming was lost. */
+		/* A thread that goes to sleep has run, even if the switch to it was lost. */
 		if (LDB_SCHED_STATE(r->flags) == LDB_STATE_RUNNING)
 			waits(m, r->tid, r->tick);
 		else if ((b = slots_find(&m->waiting, r->tid)))

@@ -16,7 +16,7 @@
 #include "record/modules.h"
 #include "record/proc.h"
 
-#define MODULES_MAX	65536	/* a program that reports more is lying */
+#define MODULES_MAX	65536	/* a program that reports more is hostile */
 #define NOTES_MAX	(1 << 20)	/* bytes: a file with holes may claim any size */
 
 struct module {
@@ -189,7 +189,10 @@ void modules_unloaded(struct modules *m, const struct ldb_msg_unloaded *msg)
 			continue;
 		x->row.end_tick = (int64_t)(msg->tsc - m->t0);
 		write_row(m, x);
-		/* No lookup needs it any more; programs may load and unload libraries for days. */
+		/*
+		 * It is not needed for lookups, and programs may load and unload libraries for
+		 * days.
+		 */
 		free(x);
 		m->all[i] = m->all[--m->nr];
 		return;

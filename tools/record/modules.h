@@ -15,10 +15,10 @@ void modules_free(struct modules *m);
 void modules_loaded(struct modules *m, const struct ldb_msg_module *msg);
 void modules_unloaded(struct modules *m, const struct ldb_msg_unloaded *msg);
 
-/* Writes the rows of what is mapped now once more. */
+/* Writes the rows of modules that are mapped now once more. */
 void modules_write(struct modules *m);
 
-/* Calls fn for each. */
+/* Calls fn for each module. */
 void modules_each(const struct modules *m, void (*fn)(void *arg, const struct ldb_row_module *row), void *arg);
 
 /* Is the address in a module whose functions have records? */

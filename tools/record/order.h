@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 /*
- * Up to here a ring was reserved; its slots may not be written yet.  Partner:
+ * Returns up to where the ring was reserved; the slots may not be written yet.  Partner:
  * order_ring_reserve(), ldb_reserve()
  */
 static inline uint64_t order_ring_head(const struct ldb_ring_hdr *hdr)

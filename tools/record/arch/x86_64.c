@@ -70,8 +70,8 @@ bool inject_regs_put(pid_t tid, const struct inject_regs *r)
 	struct iovec fpu = { (void *)r->fpu, r->fpu_size };
 
 	/*
-	 * The mask comes first: if this process is killed in between, the frame restores the
-	 * rest.
+	 * The signal mask is restored first: if this process is killed in between, the frame
+	 * restores the rest.
 	 */
 	return !ptrace(PTRACE_SETSIGMASK, tid, sizeof(r->mask), &r->mask) &&
 	       !ptrace(PTRACE_SETREGSET, tid, NT_X86_XSTATE, &fpu) &&
@@ -85,7 +85,7 @@ static bool in_call(const struct user_regs_struct *u)
 
 /*
  * The kernel aborts a restartable sequence by its instruction pointer when the thread continues,
- * and by then that would be the door's.
+ * which would be in the door's code then.
  */
 static bool in_critical_section(pid_t tid, const struct user_regs_struct *u)
 {
@@ -133,7 +133,7 @@ static void restart_call(struct user_regs_struct *u)
 	case ERESTARTSYS:
 	case ERESTARTNOINTR:
 	case ERESTARTNOHAND:
-	case ERESTART_RESTARTBLOCK:	/* with its whole timeout: the kernel does not know any more what was left */
+	case ERESTART_RESTARTBLOCK:	/* with its whole timeout: the rest of it is not known */
 		u->rax = u->orig_rax;
 		u->rip -= CALL_SIZE;
 		break;
