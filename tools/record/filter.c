@@ -10,7 +10,7 @@
 #include "record/filter-requests.h"
 #include "record/record.h"
 
-#define FUNCS_MAX	65536	/* more functions are recorded whatever was chosen */
+#define FUNCS_MAX	65536	/* further functions are recorded in any case */
 #define TEXTS_MAX	131072
 
 struct func {
@@ -24,7 +24,7 @@ struct filter_funcs {
 	struct hash hash;	/* of all, by pc */
 	struct func *all;
 	size_t nr, room;
-	struct record_ask *unknown;	/* to be asked for */
+	struct record_ask *unknown;	/* addresses whose names are needed */
 	size_t nr_unknown, room_unknown;
 	struct intern texts;
 };
@@ -160,7 +160,7 @@ static void count(struct filter *f, unsigned what)
 	f->left[what - LDB_LEFT_PAUSE]++;
 }
 
-/* Returns the longest that it can have taken; UINT64_MAX: not known. */
+/* Returns the longest possible duration of an invocation; UINT64_MAX: not known. */
 static uint64_t longest(const struct ldb_row_func *row)
 {
 	if (row->flags & LDB_FUNC_F_OPEN || row->start_unc == LDB_UNC_UNKNOWN)
@@ -187,7 +187,7 @@ bool filter_wants_func(struct filter *f, const struct ldb_row_func *row)
 
 bool filter_wants_lock(struct filter *f, const struct ldb_row_lock *row)
 {
-	/* How long a hold took that was not stamped is not known. */
+	/* The duration of a hold without a recorded start is not known. */
 	if (row->begin == row->end || (uint64_t)(row->end - row->begin) >= f->lock_min)
 		return true;
 	count(f, LDB_LEFT_LOCKS);
@@ -229,6 +229,6 @@ void filter_name(struct filter *f, uint64_t addr, const char *name, const char *
 	func->names[FILTER_FILE] = intern_text(&f->funcs->texts, file);
 	func->names[FILTER_MODULE] = intern_text(&f->funcs->texts, module);
 	if (!func->names[FILTER_NAME] || !func->names[FILTER_FILE] || !func->names[FILTER_MODULE])
-		func->names[FILTER_NAME] = NULL;	/* no memory: it is recorded */
+		func->names[FILTER_NAME] = NULL;	/* no memory: the function is recorded */
 	judge(f, func);
 }

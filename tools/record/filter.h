@@ -20,10 +20,10 @@ struct filter_list;
 struct record_ask;
 
 struct filter {
-	bool has_funcs, has_classes;	/* something is chosen */
-	bool names_all;			/* somebody else needs the names of all functions */
+	bool has_funcs, has_classes;	/* there are rules */
+	bool names_all;			/* the names of all functions are needed */
 	uint64_t lock_min;		/* ticks; shorter waits and stamped holds are left out */
-	uint64_t left[FILTER_NR_LEFT];	/* by LDB_LEFT_* - LDB_LEFT_PAUSE; since it was taken last */
+	uint64_t left[FILTER_NR_LEFT];	/* by LDB_LEFT_* - LDB_LEFT_PAUSE, not yet written */
 	double ticks_per_ns;
 	struct filter_list *functions, *shortest, *classes;
 	struct filter_funcs *funcs;	/* addresses */
@@ -36,24 +36,25 @@ void filter_free(struct filter *f);
 
 /*
  * Sets the list: words separated by blanks, each with + or - (none is +) before a glob; for functions the
- * glob may begin with file: or module:.  The last one that matches counts; what none matches is
- * chosen if the first word has -.  "all" chooses everything.  Returns NULL, or what is wrong.
+ * glob may begin with file: or module:.  The last matching word counts; a function that no word
+ * matches is recorded if the first word has -.  "all" chooses everything.  Returns NULL, or what is
+ * wrong.
  */
 const char *filter_set_functions(struct filter *f, const char *words);
 const char *filter_set_classes(struct filter *f, const char *words);
 
-/* Invocations of functions that match are left out if they are surely shorter; 0: none. */
+/* Leaves out invocations of matching functions that certainly were shorter; 0: none. */
 const char *filter_set_shortest(struct filter *f, const char *glob, uint64_t ns);
 
 /* Writes the lists as they were given; "": none. */
 void filter_print_functions(const struct filter *f, char *text, size_t size);
 void filter_print_classes(const struct filter *f, char *text, size_t size);
 
-/* Is the row to be written?  If not, it is counted. */
+/* Must the row be written?  If not, it is counted. */
 bool filter_wants_func(struct filter *f, const struct ldb_row_func *row);
 bool filter_wants_lock(struct filter *f, const struct ldb_row_lock *row);
 
-/* The request has this class.  Returns whether it is to be written. */
+/* Sets the class of a request.  Returns whether the class must be written. */
 bool filter_wants_class(struct filter *f, uint64_t id, int64_t tick, const char *name);
 /* Removes the rows that are not to be written; returns how many are left. */
 size_t filter_requests(struct filter *f, struct ldb_row_req *rows, size_t nr);
@@ -63,7 +64,7 @@ void filter_want_variable(struct filter *f, uint64_t addr);
 
 /* Addresses whose names are not known yet: returns how many, and the array. */
 size_t filter_unknown(struct filter *f, const struct record_ask **asks);
-/* They are asked for now: the next are others. */
+/* Empties that array, because its names have been requested. */
 void filter_asked(struct filter *f);
 /* Returns the name of a function or variable, which stays; NULL or "": not known, or not yet. */
 const char *filter_name_of(const struct filter *f, uint64_t addr);

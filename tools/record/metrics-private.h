@@ -12,7 +12,7 @@
 #include "record/metrics.h"
 #include "record/req-tags.h"
 
-#define METRICS_SERIES_MAX	1024	/* of each kind; what others have is counted */
+#define METRICS_SERIES_MAX	1024	/* of each kind; values of further ones are counted */
 #define METRICS_SLOWEST		5	/* requests of a minute */
 #define METRICS_PARTS		8	/* of each of them; the last one is the rest */
 #define METRICS_NAME		512	/* with its NUL; longer ones are cut */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums what is recorded up for monitoring, in memory that does not grow: distributions of the
- * durations of functions, requests by class, waits for locks and waits for a CPU, from the beginning
- * of the recording on; and the slowest requests of the last minute, with what they spent their time on.
+ * Sums events for monitoring, in memory that does not grow: distributions of the durations of
+ * functions, requests by class, waits for locks and waits for a CPU, from the beginning of the
+ * recording on; and the slowest requests of the last minute, with what they spent their time on.
  *
  * They are written to a file from time to time: as OpenMetrics text, or as OTLP's JSON if the name
  * ends in .json.  The file is replaced as a whole.  Or they are fetched from a socket: scrape.h.
@@ -27,7 +27,9 @@ struct metrics_options {
 struct metrics *metrics_alloc(const struct metrics_options *o, double ns_per_tick, struct filter *f);
 void metrics_free(struct metrics *m);
 
-/* Is it a thread of the program, and not one of ldb's own?  Without an answer all are. */
+/*
+ * Is it a thread of the program, and not one of ldb's own?  Without this function all threads are.
+ */
 typedef bool metrics_thread_fn(void *arg, uint32_t tid);
 void metrics_on_thread(struct metrics *m, metrics_thread_fn *fn, void *arg);
 

@@ -16,9 +16,9 @@ struct naming {
 	int64_t next_ns;	/* not before */
 };
 
-/* Call it now and then: asks for new names, and passes those on that have come. */
+/* To be called from time to time: requests new names, and passes received ones to the filter. */
 void naming_poll(struct naming *n, struct filter *f, const struct modules *m, int64_t tick, int64_t now_ns);
-/* Waits for a moment for the names of all. */
+/* Waits for a moment for all names. */
 void naming_finish(struct naming *n, struct filter *f, const struct modules *m, int64_t tick);
 void naming_end(struct naming *n);
 
