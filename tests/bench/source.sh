@@ -45,7 +45,19 @@ done
 	fail "cannot read the lists of source packages: see $apt/log"
 rm -rf "$src/$package" "$apt/$package"
 mkdir -p "$apt/$package" && cd "$apt/$package" || exit 1
-apt_get source --download-only "$package" || fail "cannot fetch $package: see $apt/log"
+# A mirror may list a version that it does not have yet, or no more: then an older one is taken.
+fetch()
+{
+	apt_get source --download-only "$package" && return
+	for v in $(apt-cache -o Dir::State::lists="$apt/lists" -o Dir::Etc::sourcelist=/dev/null \
+			-o Dir::Etc::sourceparts="$apt/sources" showsrc "$package" 2>/dev/null |
+			sed -n 's/^Version: //p' | sort -rV); do
+		rm -f ./*.dsc
+		apt_get source --download-only "$package=$v" && return
+	done
+	return 1
+}
+fetch || fail "cannot fetch $package: see $apt/log"
 dpkg-source --no-check -x ./*.dsc "$src/$package" >>"$apt/log" 2>&1 ||
 	fail "cannot unpack $package: see $apt/log"
 touch "$src/$package/.complete"
