@@ -4,10 +4,11 @@
 #
 #	sh tests/bench/servers/build.sh memcached|redis plain|ldb|original
 #	sh tests/bench/servers/build.sh memcached arrival
+#	sh tests/bench/servers/build.sh nginx|memcached|redis unedited
 #
 # plain and ldb have the same patch (PROGRAM.patch here: stamps and tags at the request
 # boundaries, stamps.h) and differ in the compiler, gcc or ldb-gcc; original is Debian's source
-# as it is; arrival is ldb with another patch on top, by which requests begin when the kernel
+# as it is, and unedited the same with ldb-gcc; arrival is ldb with another patch on top, by which requests begin when the kernel
 # received them (arrival.h), and for the server alone.  All are built with -O2 -g, into
 # $BUILD/bench/servers/PROGRAM-VARIANT, and only if one of their sources has changed.
 
@@ -27,13 +28,15 @@ fail()
 case $program in
 memcached) binary=$dir/memcached ;;
 redis) binary=$dir/src/redis-server ;;
-*) fail "usage: build.sh memcached|redis plain|ldb|original|arrival" ;;
+nginx) binary=$dir/objs/nginx ;;
+*) fail "usage: build.sh memcached|redis|nginx plain|ldb|original|unedited|arrival" ;;
 esac
 patches=$here/$program.patch
 targets="memcached memcached-debug testapp timedrun sizes"
 case $variant in
 plain) cc=${CC:-gcc} ;;
 original) cc=${CC:-gcc} patches= ;;
+unedited) cc=$BUILD/bin/ldb-gcc patches= ;;
 ldb) cc=$BUILD/bin/ldb-gcc ;;
 arrival)
 	cc=$BUILD/bin/ldb-gcc targets=memcached
@@ -49,6 +52,7 @@ fresh()
 	for f in "$here/build.sh" "$here/stamps.h" "$here/hist.h" $patches \
 		"$TOP/libldb/include/ldb/ldb.h" "$TOP/libldb/include/ldb/arch.h" "$BUILD/plugin/ldb.so"; do
 		[ "$variant" = original ] && [ "$f" != "$here/build.sh" ] && continue
+		[ "$variant" = unedited ] && [ "${f##*.}" = h ] && continue
 		[ "$variant" = plain ] && [ "$f" = "$BUILD/plugin/ldb.so" ] && continue
 		# shellcheck disable=SC3013	# Debian's sh has it
 		[ "$f" -nt "$dir/.complete" ] && return 1
@@ -70,6 +74,13 @@ build_redis()
 		REDIS_CFLAGS="$cflags"
 }
 
+# Without what needs further packages; the proxy, files and the event loop are what it is for.
+build_nginx()
+{
+	./configure --with-cc="$cc" --with-cc-opt="$cflags" --without-http_rewrite_module \
+		--without-http_gzip_module --with-threads && make -j"$(nproc)"
+}
+
 if fresh; then
 	echo "$binary"
 	exit 0
@@ -78,7 +89,7 @@ src=$(BUILD=$BUILD sh "$TOP/tests/bench/source.sh" "$program") || exit 1
 rm -rf "$dir" && mkdir -p "${dir%/*}" && cp -a "$src" "$dir" && cd "$dir" || exit 1
 rm -f .complete
 cflags="-O2 -g"
-if [ "$variant" != original ]; then
+if [ -n "$patches" ]; then
 	for p in $patches; do
 		[ "${p%.patch}" = "$p" ] || patch -s -p0 <"$p" >>build.log 2>&1 ||
 			fail "${p##*/} does not apply: see $dir/build.log"
