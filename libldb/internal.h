@@ -135,6 +135,7 @@ bool stack_foreign(uintptr_t addr, uintptr_t *lo, uintptr_t *hi);
 #define SESSION_ON	1
 #define SESSION_LOCKS	2		/* and locks are to be recorded */
 #define SESSION_TAGS	4		/* and requests */
+#define SESSION_SOCKETS	8		/* and requests are made from connections */
 #define SESSION_NO_EPOCH UINT32_MAX
 
 struct session_active {
@@ -146,6 +147,7 @@ struct session_active {
 	uint32_t lock_epoch;		/* the same, and how often the recording of locks was resumed */
 	uint32_t is_in_requests_only;	/* invocations outside requests are only counted */
 	uint32_t clock_id;		/* enum ldb_clock */
+	uint32_t is_in_sockets;		/* requests are made from connections */
 	/* lock_epoch at the mutex_level, SESSION_NO_EPOCH at the others: two tests in one */
 	uint32_t level_epoch[LDB_MUTEX_HOLD + 1];
 };
@@ -167,7 +169,8 @@ static inline void session_write(struct session_active *a)
 	for (uint32_t level = 0; level <= LDB_MUTEX_HOLD; level++)
 		a->level_epoch[level] = level == a->mutex_level ? a->lock_epoch : SESSION_NO_EPOCH;
 	order_session_set(&a->on, SESSION_ON | SESSION_TAGS |
-				  (a->mutex_level != LDB_MUTEX_OFF ? SESSION_LOCKS : 0));
+				  (a->mutex_level != LDB_MUTEX_OFF ? SESSION_LOCKS : 0) |
+				  (a->is_in_sockets ? SESSION_SOCKETS : 0));
 }
 
 /* The recording goes on, but threads write nothing about locks and requests. */
@@ -200,6 +203,12 @@ static inline bool session_wants_locks(void)
 static inline bool session_wants_tags(void)
 {
 	return unlikely(order_session_on(&session_page.a.on) & SESSION_TAGS);
+}
+
+/* ... and so do those around reads and writes. */
+static inline bool session_wants_sockets(void)
+{
+	return unlikely(order_session_on(&session_page.a.on) & SESSION_SOCKETS);
 }
 
 static inline uint32_t session_mutex_level(void)
@@ -250,6 +259,10 @@ void own_released(const volatile void *lock, const void *site);
 /* request/request.c: fills an object's table of functions, if it knows that version. */
 void request_fill(uint64_t version, void *table);
 void request_thread_exit(struct thread *t);
+
+/* socket/conn.c: what was known of descriptors is forgotten.  Raw thread; in the child. */
+void conn_begin(void);
+void conn_fork_child(void);
 
 /* flows/: sums of calls between modules.  table.c */
 

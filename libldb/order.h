@@ -422,6 +422,22 @@ static inline bool order_mutex_give(int *word)
 					   __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
+/* A connection's entry is the taker's; order_conn_give() is the partner. */
+static inline bool order_conn_take(_Atomic uint32_t *lock, uint32_t *holder, uint32_t tid)
+{
+	return atomic_compare_exchange_strong_explicit(lock, holder, tid, memory_order_acquire,
+						       memory_order_relaxed);
+}
+
+/* The next holder finds what this one wrote: order_conn_take(). */
+static inline void order_conn_give(_Atomic uint32_t *lock)
+{
+	atomic_store_explicit(lock, 0, memory_order_release);
+}
+
+/* New entries are zeroed by the kernel before their address is stored.  Partner: new_entry() */
+#define order_conn_chunk(chunk)		atomic_load_explicit(chunk, memory_order_acquire)
+
 /*
  * An object's table of functions: they can be called as soon as they are stored.  Partner:
  * LDB_API_CALL_OF()

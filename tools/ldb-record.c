@@ -126,7 +126,7 @@ static uint64_t pid, scanner_cpu;
 static bool output_given, budget_given, pid_given, scanner_cpu_given, after_given, size_given, dumps_given, rate_given;
 static int clock_kind;
 static bool no_symbols;
-static struct cli_list triggers;
+static struct cli_list triggers, requests;
 static const char *samples;
 
 /* The words are in the order of the values. */
@@ -196,6 +196,8 @@ static const struct cli_option table[] = {
 	  .help = "system calls: off, sleep (those in which a thread sleeps, the default), all" },
 	{ .name = "syscall-threshold", .type = CLI_DURATION, .value = &options.call_threshold_ns,
 	  .arg = "DUR", .help = "with --syscalls=all, only count those shorter than DUR (10us)" },
+	{ .name = "request", .type = CLI_LIST, .value = &requests, .arg = "WHAT",
+	  .help = "make requests of a program that does not tag them: socket, from what it reads from connections until it has written the answer" },
 	{ .name = "only-requests", .type = CLI_FLAG, .value = &options.only_requests,
 	  .help = "only count calls while their thread works on no request" },
 	{ .name = "metrics", .type = CLI_STRING, .value = &options.metrics, .arg = "FILE",
@@ -340,6 +342,17 @@ static void check_words(const char *option, const char *words, const char *(*set
 	filter_free(f);
 }
 
+static void set_requests(void)
+{
+	for (size_t i = 0; i < requests.nr; i++) {
+		if (strcmp(requests.items[i], "socket"))
+			cli_usage("--request=%s: give socket", requests.items[i]);
+		options.socket_requests = true;
+	}
+	if (options.socket_requests && options.kernel_only)
+		cli_usage("--request=socket needs the runtime: leave out --kernel-only");
+}
+
 static void check_flight(void)
 {
 	const char *wrong;
@@ -394,6 +407,7 @@ int main(int argc, char **argv)
 			  options.kernel_only ? "kernel-only" : "clock=monotonic");
 	if (samples)
 		set_samples(samples);
+	set_requests();
 	check_words("functions", options.functions, filter_set_functions);
 	check_words("classes", options.classes, filter_set_classes);
 	wrong = options.metrics_listen ? scrape_check(options.metrics_listen) : NULL;

@@ -50,7 +50,7 @@ static void request_write(struct ldb_req_rec *req)
 	errno = saved;
 }
 
-static void request_start(uint64_t id, void *queue, const void *site)
+void request_start(uint64_t id, void *queue, const void *site)
 {
 	if (session_wants_tags())
 		request_write(&(struct ldb_req_rec){
@@ -59,7 +59,29 @@ static void request_start(uint64_t id, void *queue, const void *site)
 		});
 }
 
-static void request_arrived(uint64_t id, void *queue, uint64_t age_ns)
+void request_start_socket(uint64_t id, const void *site)
+{
+	if (session_wants_tags())
+		request_write(&(struct ldb_req_rec){
+			.type = LDB_EV_REQ_START, .flags = LDB_REQ_F_SOCKET, .id = id,
+			.payload2 = (uintptr_t)site,
+		});
+}
+
+void request_block_of(uint32_t tid, uint64_t id)
+{
+	union {
+		struct ldb_req_rec req;
+		struct ldb_rec slot[2];
+	} r = { .req = { .type = LDB_EV_REQ_BLOCK, .id = id, .tid = tid, .cont1 = LDB_EV_CONT + 1 } };
+
+	if (!session_wants_tags())
+		return;
+	r.req.tsc = session_clock();
+	ring_write(r.slot, 2);
+}
+
+void request_arrived(uint64_t id, void *queue, uint64_t age_ns)
 {
 	if (session_wants_tags() && age_ns <= LDB_AGE_MAX_NS)
 		request_write(&(struct ldb_req_rec){
@@ -68,7 +90,7 @@ static void request_arrived(uint64_t id, void *queue, uint64_t age_ns)
 		});
 }
 
-static void request_block(uint64_t id, void *queue, const void *site)
+void request_block(uint64_t id, void *queue, const void *site)
 {
 	if (session_wants_tags())
 		request_write(&(struct ldb_req_rec){
@@ -77,7 +99,7 @@ static void request_block(uint64_t id, void *queue, const void *site)
 		});
 }
 
-static void request_end(uint64_t id, const void *site)
+void request_end(uint64_t id, const void *site)
 {
 	if (session_wants_tags())
 		request_write(&(struct ldb_req_rec){
@@ -94,7 +116,7 @@ static void request_end_all(const void *site)
 		});
 }
 
-static void request_class(uint64_t id, const char *name)
+void request_class(uint64_t id, const char *name)
 {
 	struct ldb_req_rec req = { .type = LDB_EV_REQ_CLASS, .id = id };
 	char bytes[LDB_CLASS_MAX + 1] = "";
@@ -121,7 +143,7 @@ static uint64_t big_endian(const void *p)
 	return v;
 }
 
-static void request_link(uint64_t id, const void *trace, const void *span)
+void request_link(uint64_t id, const void *trace, const void *span)
 {
 	uint64_t s;
 

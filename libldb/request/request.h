@@ -17,6 +17,18 @@ static inline uint32_t request_tid(const struct thread *t)
 	return t ? t->tid : (uint32_t)syscall(SYS_gettid);
 }
 
+/* request.c: what <ldb/ldb.h> declares, for requests that are made here (socket/). */
+void request_start(uint64_t id, void *queue, const void *site);
+void request_arrived(uint64_t id, void *queue, uint64_t age_ns);
+void request_block(uint64_t id, void *queue, const void *site);
+void request_end(uint64_t id, const void *site);
+void request_class(uint64_t id, const char *name);
+void request_link(uint64_t id, const void *trace, const void *span);
+/* The first START of such a request. */
+void request_start_socket(uint64_t id, const void *site);
+/* Another thread has stopped to work on the request: the calling one takes it over. */
+void request_block_of(uint32_t tid, uint64_t id);
+
 /* note.c implements ldb_req_note() and its partners of <ldb/ldb.h>. */
 void note_text(uint64_t id, const char *key, const char *value);
 void note_number(uint64_t id, const char *key, uint64_t value);

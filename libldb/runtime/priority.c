@@ -75,7 +75,7 @@ static bool has_no_filter(void *any, const char *tid, long dir)
  * system call may kill it.  A filter that is installed later ends the session (privilege.c); a
  * thread that is created later has its creator's filter.
  */
-static bool any_filter(void)
+bool priority_any_filter(void)
 {
 	bool any = false;
 
@@ -84,7 +84,7 @@ static bool any_filter(void)
 
 bool priority_find(void)
 {
-	may_lower = may_be_nicer() && !any_filter();
+	may_lower = may_be_nicer() && !priority_any_filter();
 	return may_lower;
 }
 

@@ -216,6 +216,8 @@ bool identity_may_be_watched(uint32_t peer_uid);
 
 /* Called by a thread of ldb's that still has the program's rights: do they suffice? */
 bool priority_find(void);
+/* Is a thread of the program under a filter of system calls, or is that not known? */
+bool priority_any_filter(void);
 /* Called by t itself, when no thread waits for it: after its start, and after it was raised. */
 void priority_give_way(struct raw_thread *t);
 /* Called by t itself, between two pieces of work: others on its CPU come first. */

@@ -23,6 +23,7 @@ static void set(const struct ldb_tune *t)
 	session_page.a.lock_threshold = session_ticks(t->lock_threshold_ns);
 	session_page.a.func_threshold = session_ticks(t->func_threshold_ns);
 	session_page.a.is_in_requests_only = t->flags & LDB_TUNE_IN_REQUESTS;
+	session_page.a.is_in_sockets = t->flags & LDB_TUNE_SOCKETS;
 }
 
 void tune_begin(const struct ldb_msg_attach *a)
@@ -77,6 +78,8 @@ static int resume_now(void)
 	is_paused = false;
 	forget_requests();
 	shim_begin();
+	if (session_page.a.is_in_sockets)
+		conn_begin();
 	session_page.a.mutex_level = level;
 	session_write(&session_page.a);
 	return 0;

@@ -572,6 +572,23 @@ const char *output_must_stop(struct recording *r, const char **end)
 
 /* Closing */
 
+/* Requests that the runtime has made from connections, and why it left bytes out. */
+static void finish_sockets(struct recording *r)
+{
+	static const char *const keys[LDB_SOCKET_LEFT_NR] = {
+		"socket_left_busy", "socket_left_table", "socket_left_unread",
+	};
+
+	if (!r->o->socket_requests)
+		return;
+	r->nr_socket = pack_nr_socket(r->pack);
+	meta_number(r, "socket_requests", r->nr_socket);
+	for (unsigned i = 0; i < LDB_SOCKET_LEFT_NR; i++) {
+		r->socket_left[i] = session_info(&r->session)->socket_left[i];
+		meta_number(r, keys[i], r->socket_left[i]);
+	}
+}
+
 void output_close(struct recording *r)
 {
 	uint64_t unwatched = session_info(&r->session)->unwatched_threads;
@@ -585,6 +602,7 @@ void output_close(struct recording *r)
 	if (r->flows)
 		flow_sums_finish(r->flows, recording_tick(r, clock_now(r->clock_id)));
 	pack_finish(r->pack);
+	finish_sockets(r);
 	r->end_ns = clock_mono_ns();
 	write_losses(r);
 	write_clock(r);

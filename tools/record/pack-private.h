@@ -42,7 +42,7 @@ struct pack {
 	struct chains *chains;
 	struct metrics *metrics;	/* NULL: none */
 	struct filter *filter;		/* NULL: all is written */
-	uint64_t nr_rows, nr_irqs, nr_open;
+	uint64_t nr_rows, nr_irqs, nr_open, nr_socket;
 	pack_rest_fn *on_rest;
 	void *rest_arg;
 	pack_mapping_fn *on_mapping;

@@ -219,6 +219,11 @@ struct chains *pack_chains(struct pack *p)
 	return p->chains;
 }
 
+uint64_t pack_nr_socket(const struct pack *p)
+{
+	return p->nr_socket;
+}
+
 /* Births */
 
 struct pack_birth *pack_birth_of(struct pack *p, uint32_t tid)
@@ -339,6 +344,7 @@ static void req_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 	int64_t tick = pack_tick(p, r->tsc);
 	struct ldb_row_req *row = pack_keep_back(p, LDB_BLK_REQ, tick);
 
+	p->nr_socket += r->flags & LDB_REQ_F_SOCKET;
 	*row = (struct ldb_row_req){
 		.op = r->type - 0x300, .tid = r->tid, .tick = tick, .id = r->id,
 		.queue = r->queue, .site = r->payload2,

@@ -101,6 +101,9 @@ void pack_finish_open(struct pack *p);
 /* What the kernel reads of threads becomes rows there. */
 struct chains *pack_chains(struct pack *p);
 
+/* Returns how many requests the runtime has made from connections. */
+uint64_t pack_nr_socket(const struct pack *p);
+
 struct pack_birth {		/* a THREAD_START */
 	uint32_t tid, creator;
 	uint64_t start_routine;

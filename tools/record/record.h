@@ -126,6 +126,7 @@ struct record_options {
 	const char *metrics_listen;	/* where they can be fetched from: a path, or :PORT; or NULL */
 	bool paused;		/* nothing is recorded before somebody resumes it */
 	bool slow_scanner;	/* it sleeps between polls as if it shared its core */
+	bool socket_requests;	/* made from what the program reads and writes */
 	bool only_requests;	/* invocations outside requests are only counted */
 	struct flight_options flight;
 	bool kernel_only;	/* no functions, locks and requests: the runtime is left out */

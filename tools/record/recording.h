@@ -104,7 +104,8 @@ struct recording {
 	uint64_t disk_lost;
 
 	/* for the summary */
-	uint64_t nr_events, nr_lost, bytes, nr_samples, nr_samples_lost;
+	uint64_t nr_events, nr_lost, bytes, nr_samples, nr_samples_lost, nr_socket;
+	uint64_t socket_left[LDB_SOCKET_LEFT_NR];
 	const char *samples_clock;	/* NULL: none were taken */
 	struct threads_total threads_total;
 	struct flight_total flight_total;

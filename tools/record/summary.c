@@ -49,6 +49,22 @@ static void print_samples(const struct recording *r)
 		cli_note("  samples: none (%s)", r->samples_why);
 }
 
+/* Requests that were made from connections, and what is part of none. */
+static void print_sockets(const struct recording *r)
+{
+	const uint64_t *left = r->socket_left;
+	char text[192] = "";
+
+	if (!r->o->socket_requests)
+		return;
+	if (left[LDB_SOCKET_LEFT_UNREAD] || left[LDB_SOCKET_LEFT_BUSY] || left[LDB_SOCKET_LEFT_TABLE])
+		snprintf(text, sizeof(text), "; left out: %" PRIu64 " writes before anything was read, %" PRIu64
+			 " reads or writes in the middle of another, %" PRIu64 " of too many descriptors",
+			 left[LDB_SOCKET_LEFT_UNREAD], left[LDB_SOCKET_LEFT_BUSY], left[LDB_SOCKET_LEFT_TABLE]);
+	cli_note("  requests from connections: %" PRIu64 "%s%s", r->nr_socket, text,
+		 r->nr_socket ? "" : " (no connection that the program has accepted was read by read(), recv() and the like)");
+}
+
 static void print_threads(const struct threads_total *t)
 {
 	char made[UNITS_ROOM], seen[UNITS_ROOM];
@@ -90,6 +106,7 @@ static void print_flight(const struct recording *r)
 		 failed);
 	if (!r->o->kernel_only)
 		print_threads(&r->threads_total);
+	print_sockets(r);
 	print_kernel(r);
 	print_samples(r);
 }
@@ -111,6 +128,7 @@ void summary_print(const struct recording *r)
 		 units_bytes(stat(file, &st) ? r->bytes : (uint64_t)st.st_size, bytes));
 	if (!r->o->kernel_only)
 		print_threads(&r->threads_total);
+	print_sockets(r);
 	print_kernel(r);
 	print_samples(r);
 	if (strcmp(file, "ldb.data"))

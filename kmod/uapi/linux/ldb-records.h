@@ -208,6 +208,8 @@ struct ldb_flow_rec {
 };
 
 /* LDB_EV_REQ_*: arg is the request id. */
+#define LDB_REQ_F_SOCKET	1	/* START: the first one of a request made from a connection */
+
 struct ldb_req_rec {
 	/* slot 0 */
 	__u64	tsc;

@@ -168,6 +168,14 @@ struct ldb_scan_stats {		/* one line pair per scanner, in the info page */
 
 #define LDB_MAX_SCANNERS	4
 
+/* Why what a program read or wrote is part of no request (ldb-record --request=socket). */
+enum ldb_socket_left {
+	LDB_SOCKET_LEFT_BUSY,	/* another thread, or what a signal had interrupted, used the connection */
+	LDB_SOCKET_LEFT_TABLE,	/* too many descriptors, or no memory */
+	LDB_SOCKET_LEFT_UNREAD,	/* written to a connection of which nothing had been read */
+	LDB_SOCKET_LEFT_NR,
+};
+
 struct ldb_info {
 	__u32	magic, abi;
 	__u32	nr_cpus, nr_rings, nr_scanners, ring_order;
@@ -188,7 +196,9 @@ struct ldb_info {
 	/* LDB_INFO_F_SPLIT: kernel events of CPU n are in ring n here; not in total_size */
 	__u64	kernel_rings_off, kernel_ring_stride;
 	__u64	pages_used;		/* by the runtime: no page from here on was; 0: not known */
-	__u64	pad[9];
+	/* by the runtime, which makes requests from connections: events left out, LDB_SOCKET_LEFT_* */
+	__u64	socket_left[LDB_SOCKET_LEFT_NR];
+	__u64	pad[6];
 	struct ldb_scan_stats scan[LDB_MAX_SCANNERS];
 };
 

@@ -102,6 +102,7 @@ enum ldb_mutex_level {
 
 #define LDB_TUNE_PAUSED		1	/* nothing is recorded for now, except that threads begin and end */
 #define LDB_TUNE_SLOW		4	/* with the session: scanners sleep between polls as if they had no core */
+#define LDB_TUNE_SOCKETS	8	/* requests are made from what the program reads and writes */
 #define LDB_TUNE_IN_REQUESTS	2	/* invocations are only counted while their thread is in no request */
 
 /* Settings that can change during the recording. */

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Makes requests from what the program reads from connections and writes to them.
+ *
+ * A request begins with the first byte of its message that the program reads, and ends with the
+ * last byte of the answer.  Where the protocol does not show these (MESSAGE_OTHER), it begins
+ * with the first read, and ends with the first write after that.
+ *
+ * A thread works on the requests of one connection at a time, its current one: that is the one
+ * which it last read from or wrote to.  It leaves them when it reads from another connection, or
+ * waits for descriptors (epoll_wait() and the like): then it is not known for whom it works
+ * until it reads or writes again.  What it reads from a connection that it has made itself
+ * (to a database, or another server) is for the request for which it last wrote there.  A
+ * request moves to a thread that writes its answer.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <ldb/ldb.h>
+#include "request/request.h"
+#include "conn.h"
+#include "track.h"
+
+/* What the calling thread works on: fd is 0 for nothing, else the descriptor + 1. */
+struct current {
+	int fd;
+	uint32_t serial;
+	bool has_asked;		/* another server, which has not answered */
+};
+
+static TLS_IE struct current current;
+
+/* Requests wait here, as the names of queues show. */
+char socket_upstream[1], socket_event_loop[1];
+
+/* One call, and the connection that it is about. */
+struct call {
+	struct thread *t;
+	struct conn *c;
+	const struct transfer *x;
+};
+
+static bool is_current(const struct conn *c, int fd)
+{
+	return current.fd == fd + 1 && current.serial == c->serial;
+}
+
+static void set_current(const struct conn *c, int fd)
+{
+	current = (struct current){ fd + 1, c->serial, false };
+}
+
+static bool has_open(const struct conn *c)
+{
+	return c->first_id != c->next_id;
+}
+
+static void end_first(const struct call *k)
+{
+	struct conn *c = k->c;
+
+	request_end(c->first_id++, (void *)k->x->site);
+	if (c->nr_read)
+		c->nr_read--;
+	if (has_open(c))
+		return;
+	c->tid = 0;
+	c->is_quiet = false;
+	if (is_current(c, k->x->fd))
+		current.fd = 0;
+}
+
+static void end_all(const struct call *k)
+{
+	while (has_open(k->c))
+		end_first(k);
+}
+
+/* The thread goes on with something else. */
+static void leave(struct thread *t, uintptr_t site)
+{
+	struct transfer x = { .fd = current.fd - 1, .site = site };
+	struct call k = { t, NULL, &x };
+	void *queue = current.has_asked ? socket_upstream : socket_event_loop;
+
+	if (!current.fd)
+		return;
+	k.c = conn_lock(x.fd, t->tid);
+	if (k.c && is_current(k.c, x.fd) && k.c->tid == t->tid) {
+		if (k.c->is_quiet)
+			end_all(&k);
+		for (uint64_t id = k.c->first_id; id != k.c->next_id; id++)
+			request_block(id, queue, (void *)site);
+		k.c->queue = (uintptr_t)queue;
+		k.c->tid = 0;
+	}
+	if (k.c)
+		conn_unlock(k.c);
+	current.fd = 0;
+}
+
+/* From here on the thread works on the connection's requests, and no other thread does. */
+static void work_on(const struct call *k)
+{
+	struct conn *c = k->c;
+
+	if (!has_open(c) || c->tid == k->t->tid)
+		return;
+	for (uint64_t id = c->first_id; id != c->next_id; id++) {
+		if (c->tid)
+			request_block_of(c->tid, id);
+		request_start(id, c->tid ? NULL : (void *)c->queue, (void *)k->x->site);
+	}
+	c->tid = k->t->tid;
+	set_current(c, k->x->fd);
+}
+
+/* What is in the bytes */
+
+static void on_begin(void *arg)
+{
+	const struct call *k = arg;
+	struct conn *c = k->c;
+
+	if (c->is_quiet)
+		end_all(k);
+	conn_renumber(c);
+	request_start_socket(c->next_id++, (void *)k->x->site);
+	c->is_head = false;
+	c->tid = k->t->tid;
+	set_current(c, k->x->fd);
+}
+
+static void on_class(void *arg, const char *text, size_t len)
+{
+	const struct call *k = arg;
+	struct conn *c = k->c;
+	char name[LDB_CLASS_MAX + 1];
+
+	if (len > LDB_CLASS_MAX)
+		len = LDB_CLASS_MAX;
+	for (size_t i = 0; i < len; i++)	/* redis takes "get" and "GET" */
+		name[i] = c->in.kind == MESSAGE_RESP && text[i] >= 'a' && text[i] <= 'z' ?
+			  text[i] - ('a' - 'A') : text[i];
+	name[len] = '\0';
+	request_class(c->next_id - 1, name);
+	c->is_head = c->in.kind == MESSAGE_HTTP && !strcmp(name, "HEAD");
+}
+
+static void on_path(void *arg, const char *text, size_t len)
+{
+	const struct call *k = arg;
+	char path[LDB_NOTE_VALUE_MAX + 1];
+
+	if (len > LDB_NOTE_VALUE_MAX)
+		len = LDB_NOTE_VALUE_MAX;
+	memcpy(path, text, len);
+	path[len] = '\0';
+	note_text(k->c->next_id - 1, "path", path);
+}
+
+static void on_trace(void *arg, const unsigned char *trace, const unsigned char *span)
+{
+	const struct call *k = arg;
+
+	request_link(k->c->next_id - 1, trace, span);
+}
+
+static void on_end(void *arg)
+{
+	const struct call *k = arg;
+	struct conn *c = k->c;
+
+	c->nr_read++;
+	c->is_quiet = c->in.is_quiet && c->next_id - c->first_id == 1;
+}
+
+static const struct message_events request_events = {
+	.begins = on_begin, .class_is = on_class, .path_is = on_path, .trace_is = on_trace, .ends = on_end,
+};
+
+static void on_answered(void *arg)
+{
+	const struct call *k = arg;
+
+	if (has_open(k->c))
+		end_first(k);
+}
+
+static const struct message_events answer_events = { .ends = on_answered };
+
+static void feed(struct call *k, struct message *m, const struct message_events *e, size_t n)
+{
+	const struct transfer *x = k->x;
+
+	if (!x->iov) {
+		message_pass(m, e, k, n);
+		return;
+	}
+	for (unsigned i = 0; i < x->nr_iov && n; i++) {
+		size_t part = x->iov[i].iov_len < n ? x->iov[i].iov_len : n;
+
+		message_feed(m, e, k, x->iov[i].iov_base, part);
+		n -= part;
+	}
+}
+
+/* The calls */
+
+static struct conn *find(struct thread *t, int fd)
+{
+	struct conn *c;
+
+	if (conn_is_none(fd))
+		return NULL;
+	c = conn_lock(fd, t->tid);
+	if (c && c->kind == CONN_UNKNOWN)
+		conn_renew(c, conn_ask(fd));
+	if (c && c->kind == CONN_NONE) {
+		conn_unlock(c);
+		return NULL;
+	}
+	return c;
+}
+
+/* The thread will work on nothing of this connection, or on it again: not on the current one. */
+static void leave_for(struct thread *t, const struct transfer *x, uint32_t serial)
+{
+	if (current.fd && (current.fd != x->fd + 1 || current.serial != serial))
+		leave(t, x->site);
+}
+
+/* The request for which this connection was last written to. */
+static void resume_owner(struct thread *t, const struct transfer *x, int fd, uint32_t serial)
+{
+	struct transfer owner = { .fd = fd, .site = x->site };
+	struct call k = { t, NULL, &owner };
+
+	if (fd < 0)
+		return;
+	leave_for(t, &owner, serial);
+	k.c = conn_lock(fd, t->tid);
+	if (k.c && k.c->kind == CONN_SERVER && k.c->serial == serial)
+		work_on(&k);
+	if (k.c)
+		conn_unlock(k.c);
+	current.has_asked = false;
+}
+
+void track_read_begins(struct thread *t, const struct transfer *x)
+{
+	struct conn *c = current.fd && current.fd != x->fd + 1 ? find(t, x->fd) : NULL;
+	bool is_other = c && c->kind == CONN_SERVER;
+
+	if (c)
+		conn_unlock(c);
+	if (is_other)
+		leave(t, x->site);
+}
+
+static void read_server(struct call *k, size_t n)
+{
+	struct conn *c = k->c;
+
+	work_on(k);
+	if (c->in.kind != MESSAGE_OTHER)
+		feed(k, &c->in, &request_events, n);
+	if (c->in.kind == MESSAGE_OTHER && !has_open(c))
+		on_begin(k);
+}
+
+void track_read(struct thread *t, const struct transfer *x, long n, int error)
+{
+	struct call k = { t, NULL, x };
+	uint32_t serial;
+	int owner;
+
+	if (n < 0 && (error == EAGAIN || error == EINTR))
+		return;
+	k.c = find(t, x->fd);
+	if (!k.c)
+		return;
+	if (k.c->kind == CONN_SERVER) {
+		if (n > 0)
+			read_server(&k, n);
+		conn_unlock(k.c);
+		return;
+	}
+	owner = k.c->owner_fd;
+	serial = k.c->owner_serial;
+	conn_unlock(k.c);
+	resume_owner(t, x, owner, serial);
+}
+
+void track_write_begins(struct thread *t, const struct transfer *x)
+{
+	struct call k = { t, find(t, x->fd), x };
+	bool resumes = k.c && k.c->kind == CONN_SERVER && has_open(k.c) && k.c->tid != t->tid;
+	uint32_t serial;
+
+	if (!k.c)
+		return;
+	serial = k.c->serial;
+	conn_unlock(k.c);
+	if (!resumes)
+		return;
+	leave_for(t, x, serial);
+	k.c = conn_lock(x->fd, t->tid);
+	if (k.c && k.c->serial == serial)
+		work_on(&k);
+	if (k.c)
+		conn_unlock(k.c);
+}
+
+static void write_server(struct call *k, size_t n)
+{
+	struct conn *c = k->c;
+
+	if (!c->next_id)
+		conn_left_out(LDB_SOCKET_LEFT_UNREAD);
+	if (c->out.kind == MESSAGE_UNKNOWN)
+		c->out.kind = c->in.kind;
+	c->out.has_no_body = c->is_head;
+	if (c->in.kind != MESSAGE_OTHER && c->out.kind != MESSAGE_OTHER)
+		feed(k, &c->out, &answer_events, n);
+	if (c->in.kind == MESSAGE_OTHER || c->out.kind == MESSAGE_OTHER)
+		end_all(k);
+}
+
+void track_write(struct thread *t, const struct transfer *x, long n)
+{
+	struct call k = { t, n > 0 ? find(t, x->fd) : NULL, x };
+
+	if (!k.c)
+		return;
+	if (k.c->kind == CONN_SERVER) {
+		write_server(&k, n);
+	} else if (current.fd) {
+		k.c->owner_fd = current.fd - 1;
+		k.c->owner_serial = current.serial;
+		current.has_asked = true;
+	}
+	conn_unlock(k.c);
+}
+
+void track_wait(struct thread *t, uintptr_t site)
+{
+	leave(t, site);
+}
+
+void track_new(struct thread *t, int fd, bool is_accepted)
+{
+	struct conn *c = conn_lock(fd, t->tid);
+
+	if (!c)
+		return;
+	conn_renew(c, is_accepted ? CONN_SERVER : CONN_CLIENT);
+	conn_unlock(c);
+}
+
+void track_close(struct thread *t, int fd, uintptr_t site)
+{
+	struct transfer x = { .fd = fd, .site = site };
+	struct call k = { t, NULL, &x };
+
+	k.c = conn_lock(fd, t->tid);
+	if (!k.c)
+		return;
+	if (k.c->kind == CONN_SERVER && has_open(k.c)) {
+		work_on(&k);
+		message_close(&k.c->out, &answer_events, &k);
+		end_all(&k);
+	}
+	conn_renew(k.c, CONN_UNKNOWN);
+	conn_unlock(k.c);
+}

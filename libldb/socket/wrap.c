@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The interposed functions that read from descriptors and write to them, wait for them, open and
+ * close them.  Unless a recording makes requests from connections, each is a load, a branch and a
+ * jump to the real function.
+ *
+ * What the program can observe is unchanged: return value, errno, cancellation.  The real
+ * function is called once, with the caller's arguments, and nothing is held meanwhile: a thread
+ * that is cancelled in it, or leaves it by siglongjmp() from a handler, has nothing to undo.
+ * What the arguments point to is only read when the call has succeeded.  Compile with
+ * -fexceptions: cancellation unwinds through here.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include "runtime/runtime.h"
+#include "shim/held.h"
+#include "shim/symbol.h"
+#include "conn.h"
+#include "track.h"
+
+#ifndef __EXCEPTIONS
+#error "compile this with -fexceptions, or cancellation does not get through"
+#endif
+
+#define SITE		((uintptr_t)__builtin_return_address(0))
+#define NOINLINE	__attribute__((noinline))
+
+#define NEXT(name) ({								\
+		DORMANT_PAGE static void *next_;				\
+		(__typeof__(name) *)symbol_cached(&next_, #name);		\
+	})
+
+/* Returns NULL if only the real function must be called.  Else the thread is in a hook. */
+static struct thread *enter(void)
+{
+	struct thread *t = thread_self();
+
+	if (!t || !session_wants_sockets())
+		return NULL;
+	if (t->list->in_hook) {
+		conn_left_out(LDB_SOCKET_LEFT_BUSY);
+		return NULL;
+	}
+	hook_enter(t);
+	return t;
+}
+
+/* Does something in a hook of t's, the calling thread; errno stays as it is. */
+#define HOOKED(...)								\
+	do {									\
+		int saved_ = errno;						\
+		struct thread *t = enter();					\
+										\
+		if (t) {							\
+			__VA_ARGS__;						\
+			hook_leave(t);						\
+		}								\
+		errno = saved_;							\
+	} while (0)
+
+static void read_begins(const struct transfer *x)
+{
+	HOOKED(track_read_begins(t, x));
+}
+
+static void read_ends(const struct transfer *x, ssize_t n)
+{
+	HOOKED(track_read(t, x, n, saved_));
+}
+
+static void write_begins(const struct transfer *x)
+{
+	HOOKED(track_write_begins(t, x));
+}
+
+static void write_ends(const struct transfer *x, ssize_t n)
+{
+	if (n > 0)
+		HOOKED(track_write(t, x, n));
+}
+
+/*
+ * The bytes are read when the call has succeeded, from the struct iovec at (iov) of which there
+ * are nr; (iov) may name "one".
+ */
+#define TRANSFER(kind, name, params, args, iov_, nr)				\
+	static NOINLINE ssize_t slow_##name params;				\
+	EXPORT ssize_t name params						\
+	{									\
+		if (likely(!session_wants_sockets()))				\
+			return NEXT(name) args;					\
+		return slow_##name args;					\
+	}									\
+	static NOINLINE ssize_t slow_##name params				\
+	{									\
+		struct transfer x = { .fd = fd, .site = flow_site(SITE) };	\
+		ssize_t ret;							\
+										\
+		kind##_begins(&x);						\
+		ret = NEXT(name) args;						\
+		x.iov = ret > 0 ? iov_ : NULL;					\
+		x.nr_iov = ret > 0 ? nr : 0;					\
+		kind##_ends(&x, ret);						\
+		return ret;							\
+	}
+
+#define ONE(buf, n)	(&(struct iovec){ (void *)(buf), n })
+
+/* These bytes are read again later. */
+#define PEEKS(flags)	((flags) & MSG_PEEK)
+#define RECEIVE(name, params, args, iov_, nr)					\
+	static NOINLINE ssize_t slow_##name params;				\
+	EXPORT ssize_t name params						\
+	{									\
+		if (likely(!session_wants_sockets()) || PEEKS(flags))		\
+			return NEXT(name) args;					\
+		return slow_##name args;					\
+	}									\
+	static NOINLINE ssize_t slow_##name params				\
+	{									\
+		struct transfer x = { .fd = fd, .site = flow_site(SITE) };	\
+		ssize_t ret;							\
+										\
+		read_begins(&x);						\
+		ret = NEXT(name) args;						\
+		x.iov = ret > 0 ? iov_ : NULL;					\
+		x.nr_iov = ret > 0 ? nr : 0;					\
+		read_ends(&x, ret);						\
+		return ret;							\
+	}
+
+/* glibc's headers declare these only where calls of them are made. */
+extern ssize_t __read_chk(int fd, void *buf, size_t n, size_t room);
+extern ssize_t __recv_chk(int fd, void *buf, size_t n, size_t room, int flags);
+extern ssize_t __recvfrom_chk(int fd, void *buf, size_t n, size_t room, int flags,
+			      __SOCKADDR_ARG addr, socklen_t *len);
+extern int __poll_chk(struct pollfd *fds, nfds_t nr, int timeout, size_t room);
+extern int __ppoll_chk(struct pollfd *fds, nfds_t nr, const struct timespec *timeout,
+		       const sigset_t *mask, size_t room);
+
+TRANSFER(read, read, (int fd, void *buf, size_t n), (fd, buf, n), ONE(buf, n), 1)
+TRANSFER(read, __read_chk, (int fd, void *buf, size_t n, size_t room), (fd, buf, n, room),
+	 ONE(buf, n), 1)
+TRANSFER(read, readv, (int fd, const struct iovec *iov, int nr), (fd, iov, nr), iov, nr)
+RECEIVE(recv, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags), ONE(buf, n), 1)
+RECEIVE(__recv_chk, (int fd, void *buf, size_t n, size_t room, int flags),
+	(fd, buf, n, room, flags), ONE(buf, n), 1)
+RECEIVE(recvfrom, (int fd, void *buf, size_t n, int flags, __SOCKADDR_ARG addr, socklen_t *len),
+	(fd, buf, n, flags, addr, len), ONE(buf, n), 1)
+RECEIVE(__recvfrom_chk, (int fd, void *buf, size_t n, size_t room, int flags, __SOCKADDR_ARG addr,
+	socklen_t *len), (fd, buf, n, room, flags, addr, len), ONE(buf, n), 1)
+RECEIVE(recvmsg, (int fd, struct msghdr *msg, int flags), (fd, msg, flags), msg->msg_iov,
+	msg->msg_iovlen)
+
+TRANSFER(write, write, (int fd, const void *buf, size_t n), (fd, buf, n), ONE(buf, n), 1)
+TRANSFER(write, writev, (int fd, const struct iovec *iov, int nr), (fd, iov, nr), iov, nr)
+TRANSFER(write, send, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags),
+	 ONE(buf, n), 1)
+TRANSFER(write, sendto, (int fd, const void *buf, size_t n, int flags, __CONST_SOCKADDR_ARG addr,
+	 socklen_t len), (fd, buf, n, flags, addr, len), ONE(buf, n), 1)
+TRANSFER(write, sendmsg, (int fd, const struct msghdr *msg, int flags), (fd, msg, flags),
+	 msg->msg_iov, msg->msg_iovlen)
+TRANSFER(write, sendfile, (int fd, int from, off_t *at, size_t n), (fd, from, at, n), NULL, 0)
+TRANSFER(write, sendfile64, (int fd, int from, off64_t *at, size_t n), (fd, from, at, n), NULL, 0)
+
+/* Waiting */
+
+/*
+ * A thread that waits for one descriptor alone goes on with what it does: with a timeout for what
+ * it reads or writes next.
+ */
+#define WAIT(name, params, args, is_loop)					\
+	static NOINLINE int slow_##name params;					\
+	EXPORT int name params							\
+	{									\
+		if (likely(!session_wants_sockets()) || !(is_loop))		\
+			return NEXT(name) args;					\
+		return slow_##name args;					\
+	}									\
+	static NOINLINE int slow_##name params					\
+	{									\
+		HOOKED(track_wait(t, flow_site(SITE)));			\
+		return NEXT(name) args;						\
+	}
+
+WAIT(epoll_wait, (int epfd, struct epoll_event *events, int max, int timeout),
+     (epfd, events, max, timeout), true)
+WAIT(epoll_pwait, (int epfd, struct epoll_event *events, int max, int timeout, const sigset_t *mask),
+     (epfd, events, max, timeout, mask), true)
+WAIT(poll, (struct pollfd *fds, nfds_t nr, int timeout), (fds, nr, timeout), nr > 1)
+WAIT(__poll_chk, (struct pollfd *fds, nfds_t nr, int timeout, size_t room), (fds, nr, timeout, room),
+     nr > 1)
+WAIT(ppoll, (struct pollfd *fds, nfds_t nr, const struct timespec *timeout, const sigset_t *mask),
+     (fds, nr, timeout, mask), nr > 1)
+WAIT(__ppoll_chk, (struct pollfd *fds, nfds_t nr, const struct timespec *timeout, const sigset_t *mask,
+     size_t room), (fds, nr, timeout, mask, room), nr > 1)
+WAIT(select, (int nr, fd_set *r, fd_set *w, fd_set *e, struct timeval *timeout),
+     (nr, r, w, e, timeout), true)
+WAIT(pselect, (int nr, fd_set *r, fd_set *w, fd_set *e, const struct timespec *timeout,
+     const sigset_t *mask), (nr, r, w, e, timeout, mask), true)
+
+/* Opening and closing */
+
+#define ACCEPT(name, params, args)						\
+	static NOINLINE int slow_##name params;					\
+	EXPORT int name params							\
+	{									\
+		if (likely(!session_wants_sockets()))				\
+			return NEXT(name) args;					\
+		return slow_##name args;					\
+	}									\
+	static NOINLINE int slow_##name params					\
+	{									\
+		int ret;							\
+										\
+		HOOKED(track_wait(t, flow_site(SITE)));			\
+		ret = NEXT(name) args;						\
+		if (ret >= 0)							\
+			HOOKED(track_new(t, ret, true));			\
+		return ret;							\
+	}
+
+ACCEPT(accept, (int fd, __SOCKADDR_ARG addr, socklen_t *len), (fd, addr, len))
+ACCEPT(accept4, (int fd, __SOCKADDR_ARG addr, socklen_t *len, int flags), (fd, addr, len, flags))
+
+static NOINLINE void connects(int fd)
+{
+	HOOKED(track_new(t, fd, false));
+}
+
+EXPORT int connect(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
+{
+	if (session_wants_sockets())
+		connects(fd);
+	return NEXT(connect)(fd, addr, len);
+}
+
+/* The child of a vfork() closes its own descriptors, and has this memory. */
+static NOINLINE void closes(unsigned from, unsigned to, uintptr_t site)
+{
+	if (from > to || !conn_any(&from, to) || !control_is_ours())
+		return;
+	for (; conn_any(&from, to); from++)
+		HOOKED(track_close(t, from, site));
+}
+
+EXPORT int close(int fd)
+{
+	if (session_wants_sockets() && fd >= 0)
+		closes(fd, fd, flow_site(SITE));
+	return NEXT(close)(fd);
+}
+
+EXPORT int dup2(int old, int new)
+{
+	if (session_wants_sockets() && old != new && new >= 0)
+		closes(new, new, flow_site(SITE));
+	return NEXT(dup2)(old, new);
+}
+
+EXPORT int dup3(int old, int new, int flags)
+{
+	if (session_wants_sockets() && old != new && new >= 0)
+		closes(new, new, flow_site(SITE));
+	return NEXT(dup3)(old, new, flags);
+}
+
+EXPORT void closefrom(int from)
+{
+	void (*real)(int) = NEXT(closefrom);
+
+	if (session_wants_sockets())
+		closes(from < 0 ? 0 : from, INT_MAX, flow_site(SITE));
+	real(from);
+}
+
+EXPORT int close_range(unsigned from, unsigned to, int flags)
+{
+	int (*real)(unsigned, unsigned, int) = NEXT(close_range);
+
+	if (session_wants_sockets() && !(flags & CLOSE_RANGE_CLOEXEC))
+		closes(from, to, flow_site(SITE));
+	if (real)
+		return real(from, to, flags);
+	errno = ENOSYS;
+	return -1;
+}
