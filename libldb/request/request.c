@@ -59,12 +59,12 @@ void request_start(uint64_t id, void *queue, const void *site)
 		});
 }
 
-void request_start_socket(uint64_t id, const void *site)
+void request_start_socket(uint64_t id, uint64_t queue, const void *site)
 {
 	if (session_wants_tags())
 		request_write(&(struct ldb_req_rec){
 			.type = LDB_EV_REQ_START, .flags = LDB_REQ_F_SOCKET, .id = id,
-			.payload2 = (uintptr_t)site,
+			.queue = queue, .payload2 = (uintptr_t)site,
 		});
 }
 

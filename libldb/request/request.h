@@ -25,7 +25,7 @@ void request_end(uint64_t id, const void *site);
 void request_class(uint64_t id, const char *name);
 void request_link(uint64_t id, const void *trace, const void *span);
 /* The first START of such a request. */
-void request_start_socket(uint64_t id, const void *site);
+void request_start_socket(uint64_t id, uint64_t queue, const void *site);
 /* Another thread has stopped to work on the request: the calling one takes it over. */
 void request_block_of(uint32_t tid, uint64_t id);
 

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -177,6 +178,18 @@ enum conn_kind conn_ask(int fd)
 	default:
 		return CONN_NONE;
 	}
+}
+
+uint64_t conn_age_ns(int fd)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	if (!order_any_load(&is_asking) ||
+	    sys(SYS_getsockopt, fd, IPPROTO_TCP, TCP_INFO, &info, &len, 0) ||
+	    len < offsetof(struct tcp_info, tcpi_last_data_recv) + sizeof(info.tcpi_last_data_recv))
+		return 0;
+	return info.tcpi_last_data_recv * 1000000ULL;
 }
 
 /* Parses "  sl  local_address rem_address   st ...", a character at a time (raw thread). */

@@ -51,8 +51,10 @@ void conn_unlock(struct conn *c);
 bool conn_is_none(int fd);
 /* Returns whether a descriptor in [*from, to] has an entry of this recording, and which is the first. */
 bool conn_any(unsigned *from, unsigned to);
-/* Asks the kernel what the descriptor is.  It changes errno. */
+/* Asks the kernel what the descriptor is.  */
 enum conn_kind conn_ask(int fd);
+/* How long ago the last bytes came, to within a tick of the kernel's; 0: not known. */
+uint64_t conn_age_ns(int fd);
 /* The locked entry is that of a new connection. */
 void conn_renew(struct conn *c, enum conn_kind kind);
 /* The ids of the connection's next requests begin with the next number. */

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <ldb/ldb.h>
 #include "request/request.h"
+#include "runtime/runtime.h"
 #include "conn.h"
 #include "track.h"
 
@@ -30,8 +31,18 @@ struct current {
 
 static TLS_IE struct current current;
 
-/* Requests wait here, as the names of queues show. */
-char socket_upstream[1], socket_event_loop[1];
+/*
+ * An event loop finds what has come when it waits the next time.  What it reads after that has come
+ * since then, or since it found nothing: if that is long ago the kernel is asked for how long the
+ * bytes have been there.
+ */
+#define AT_ONCE_NS	20000		/* a wait that is shorter has found what was there */
+#define AGE_MIN_NS	1000000		/* the kernel knows it to within one of its ticks, 1 to 10 ms */
+
+static TLS_IE struct {
+	uint64_t began, ended;	/* the last wait; 0: there was none */
+	uint64_t since;		/* earlier than that nothing has come that is still to be read */
+} waits;
 
 /* One call, and the connection that it is about. */
 struct call {
@@ -81,7 +92,7 @@ static void leave(struct thread *t, uintptr_t site)
 {
 	struct transfer x = { .fd = current.fd - 1, .site = site };
 	struct call k = { t, NULL, &x };
-	void *queue = current.has_asked ? socket_upstream : socket_event_loop;
+	uint64_t queue = current.has_asked ? LDB_QUEUE_UPSTREAM : LDB_QUEUE_LOOP;
 
 	if (!current.fd)
 		return;
@@ -90,8 +101,8 @@ static void leave(struct thread *t, uintptr_t site)
 		if (k.c->is_quiet)
 			end_all(&k);
 		for (uint64_t id = k.c->first_id; id != k.c->next_id; id++)
-			request_block(id, queue, (void *)site);
-		k.c->queue = (uintptr_t)queue;
+			request_block(id, (void *)queue, (void *)site);
+		k.c->queue = queue;
 		k.c->tid = 0;
 	}
 	if (k.c)
@@ -117,15 +128,33 @@ static void work_on(const struct call *k)
 
 /* What is in the bytes */
 
+/* For how long the bytes were there before this read; 0: not for long, or that is not known. */
+static uint64_t age_ns(int fd)
+{
+	uint64_t most, ns;
+
+	if (!waits.since)
+		return 0;
+	most = (unsigned __int128)(session_clock() - waits.since) * 1000000000 / session.hz;
+	if (most < AGE_MIN_NS)
+		return 0;
+	ns = conn_age_ns(fd);
+	return ns < AGE_MIN_NS ? 0 : ns < most ? ns : most;
+}
+
 static void on_begin(void *arg)
 {
 	const struct call *k = arg;
 	struct conn *c = k->c;
+	uint64_t ns;
 
 	if (c->is_quiet)
 		end_all(k);
 	conn_renumber(c);
-	request_start_socket(c->next_id++, (void *)k->x->site);
+	ns = age_ns(k->x->fd);
+	if (ns)
+		request_arrived(c->next_id, (void *)LDB_QUEUE_UNREAD, ns);
+	request_start_socket(c->next_id++, ns ? LDB_QUEUE_UNREAD : 0, (void *)k->x->site);
 	c->is_head = false;
 	c->tid = k->t->tid;
 	set_current(c, k->x->fd);
@@ -343,9 +372,24 @@ void track_write(struct thread *t, const struct transfer *x, long n)
 	conn_unlock(k.c);
 }
 
-void track_wait(struct thread *t, uintptr_t site)
+void track_leave(struct thread *t, uintptr_t site)
 {
 	leave(t, site);
+}
+
+void track_wait_begins(struct thread *t, uintptr_t site)
+{
+	leave(t, site);
+	waits.began = session_clock();
+}
+
+void track_wait(void)
+{
+	uint64_t now = session_clock();
+
+	/* What it has waited for has just come; what was there has come since the wait before. */
+	waits.since = now - waits.began > session_ticks(AT_ONCE_NS) ? now : waits.ended;
+	waits.ended = now;
 }
 
 void track_new(struct thread *t, int fd, bool is_accepted)

@@ -25,7 +25,10 @@ void track_read(struct thread *t, const struct transfer *x, long n, int error);
 void track_write_begins(struct thread *t, const struct transfer *x);
 void track_write(struct thread *t, const struct transfer *x, long n);
 /* Before the thread waits for descriptors, and after that. */
-void track_wait(struct thread *t, uintptr_t site);
+void track_wait_begins(struct thread *t, uintptr_t site);
+void track_wait(void);
+/* Before it waits for something else of this kind: a new connection. */
+void track_leave(struct thread *t, uintptr_t site);
 /* A descriptor is a new connection, accepted by the program or (about to be) made by it. */
 void track_new(struct thread *t, int fd, bool is_accepted);
 /* It is about to be closed, or to become another file. */

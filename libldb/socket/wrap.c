@@ -188,8 +188,12 @@ TRANSFER(write, sendfile64, (int fd, int from, off64_t *at, size_t n), (fd, from
 	}									\
 	static NOINLINE int slow_##name params					\
 	{									\
-		HOOKED(track_wait(t, flow_site(SITE)));			\
-		return NEXT(name) args;						\
+		int ret;							\
+										\
+		HOOKED(track_wait_begins(t, flow_site(SITE)));			\
+		ret = NEXT(name) args;						\
+		HOOKED(track_wait());						\
+		return ret;							\
 	}
 
 WAIT(epoll_wait, (int epfd, struct epoll_event *events, int max, int timeout),
@@ -222,7 +226,7 @@ WAIT(pselect, (int nr, fd_set *r, fd_set *w, fd_set *e, const struct timespec *t
 	{									\
 		int ret;							\
 										\
-		HOOKED(track_wait(t, flow_site(SITE)));			\
+		HOOKED(track_leave(t, flow_site(SITE)));			\
 		ret = NEXT(name) args;						\
 		if (ret >= 0)							\
 			HOOKED(track_new(t, ret, true));			\

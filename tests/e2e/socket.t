@@ -39,7 +39,9 @@ ok "a request that waits for another server takes that long" \
 	test "$(jq '.requests[0].p50_ns' ask.json)" -ge 5000000
 req=$(jq '.requests[0].slowest[0].req' ask.json)
 check "... and is in a queue meanwhile, which says for what" \
-	"ldb-timeline -i epoll.data --req $req" 0 'socket_upstream'
+	"ldb-timeline -i epoll.data --req $req" 0 'upstream'
+check "... which ldb-why has as the first cause" \
+	"ldb-why -i epoll.data --class GET" 0 'in the queue upstream|in queue upstream|queue upstream'
 
 check "without the option there are no requests" \
 	"ldb-record --kernel none -o none.data -- ./server epoll 20" 0 '^OK$'

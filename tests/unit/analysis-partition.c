@@ -431,6 +431,42 @@ static void test_nap(void)
 	done_with(&t, &p);
 }
 
+/*
+ * An event loop asks another server for request 7, serves others meanwhile, sleeps until the answer
+ * comes, and serves another one before it reads the answer.
+ */
+static void test_upstream(void)
+{
+	struct partition p;
+	struct made t;
+
+	made_begin(&t, "upstream");
+	writer_add_meta(t.w, "kernel_events", "module");
+	made_thread(&t, 1, "loop", 0, 20000);
+	made_switch(&t, .tick = 100, .cpu = 1, .next = 1);
+	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 500, .end = 19000);
+	made_class(&t, 10, 8, "OTHER");
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 7);
+	made_req(&t, .op = LDB_REQ_OP_BLOCK, .tid = 1, .tick = 1200, .id = 7, .queue = LDB_REQ_QUEUE_UPSTREAM);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1500, .id = 8);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 2500, .id = 8);
+	made_switch(&t, .tick = 3000, .cpu = 1, .prev = 1, .state = LDB_STATE_SLEEPING);
+	made_waking(&t, .tick = 5000, .cpu = 1, .flags = LDB_SCHED_F_HARDIRQ, .woken = 1);
+	made_wakeup(&t, .tick = 5000, .cpu = 1, .woken = 1);
+	made_switch(&t, .tick = 5000, .cpu = 1, .next = 1);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 5100, .id = 8);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 5600, .id = 8);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 5700, .id = 7, .queue = LDB_REQ_QUEUE_UPSTREAM);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 6000, .id = 7);
+	p = built(&t);
+	is_int(count_wrong(&p), 0, "upstream: all sum up");
+	is_int(spent(&p, 7, LEAF_QUEUE, "queue upstream", ""), 3800, "upstream: until the loop was awake");
+	is_int(spent(&p, 7, LEAF_BEHIND, "queue upstream", "OTHER"), 500, "upstream: behind what it did then");
+	is_int(spent(&p, 7, LEAF_FUNCTION, "outer", NULL), 200 + 200 + 300,
+	       "upstream: what it did for nobody then, and for it");
+	done_with(&t, &p);
+}
+
 static void test_batch(void)
 {
 	struct partition p;
@@ -809,6 +845,7 @@ int main(void)
 	test_interrupts();
 	test_queue();
 	test_nap();
+	test_upstream();
 	test_batch();
 	test_parallel();
 	test_never_taken();

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <ldb/control.h>
+#include <ldb/trace-format.h>
 
 #include "base/array.h"
 #include "base/search.h"
@@ -443,7 +444,25 @@ const struct symbol *symtab_lookup_callee(struct symtab *st, uint64_t ret, int64
 	return lookup(st, ret ? ret - 1 : 0, tick, LDB_ASK_CALLEE);
 }
 
+/* Queues that have a number instead of an address, of whichever process. */
+static const struct symbol *numbered_queue(uint64_t addr)
+{
+	static const struct symbol queues[LDB_REQ_QUEUE_MAX + 1] = {
+#define QUEUE(name)	{ .module = "", .path = "", .function = name, .raw = name, .file = "", .func_file = "", .known = true }
+		[LDB_REQ_QUEUE_UPSTREAM] = QUEUE("upstream"),
+		[LDB_REQ_QUEUE_LOOP] = QUEUE("event_loop"),
+		[LDB_REQ_QUEUE_UNREAD] = QUEUE("unread"),
+	};
+
+	addr &= (1ULL << 48) - 1;
+	return addr && addr <= LDB_REQ_QUEUE_MAX ? &queues[addr] : NULL;
+}
+
 const struct symbol *symtab_lookup_data(struct symtab *st, uint64_t addr, int64_t tick)
 {
+	const struct symbol *queue = numbered_queue(addr);
+
+	if (queue)
+		return queue;
 	return lookup(st, addr, tick, LDB_ASK_DATA);
 }

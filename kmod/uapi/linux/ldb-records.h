@@ -210,6 +210,11 @@ struct ldb_flow_rec {
 /* LDB_EV_REQ_*: arg is the request id. */
 #define LDB_REQ_F_SOCKET	1	/* START: the first one of a request made from a connection */
 
+/* Queues of requests that are made from connections; trace-format.h has the same numbers. */
+#define LDB_QUEUE_UPSTREAM	1	/* another server was asked, and has not answered */
+#define LDB_QUEUE_LOOP		2	/* the thread waits for descriptors, or works for others */
+#define LDB_QUEUE_UNREAD	3	/* in the socket */
+
 struct ldb_req_rec {
 	/* slot 0 */
 	__u64	tsc;

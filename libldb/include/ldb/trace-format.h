@@ -354,6 +354,12 @@ struct ldb_row_lock {
  * REQ: op V, tid D, tick D, id D, queue D, site D, gen D, nr_later V.  op: LDB_EV_REQ_* - 0x300.
  * ARRIVED: it had been in queue for `site` ticks before tick; its START is next.
  */
+/* Queues without an address: of requests that were made from connections. */
+#define LDB_REQ_QUEUE_UPSTREAM	1	/* another server was asked, and has not answered */
+#define LDB_REQ_QUEUE_LOOP	2	/* the thread waits for descriptors, or works for others */
+#define LDB_REQ_QUEUE_UNREAD	3	/* its bytes are in the socket */
+#define LDB_REQ_QUEUE_MAX	3
+
 #define LDB_REQ_OP_START	1
 #define LDB_REQ_OP_BLOCK	2
 #define LDB_REQ_OP_END		3

@@ -294,19 +294,58 @@ static int64_t own_while_queued(struct partition_build *b, const struct queued *
 	return own;
 }
 
+/*
+ * A request that waits for another server is not delayed by what its thread does meanwhile, unless
+ * that goes on until the answer is read: only then the answer may have been there already.
+ * Returns when that began.
+ */
+static int64_t upstream_end(const struct partition_build *b, const struct queued *q)
+{
+	size_t n = search(b->nr_idle, i, b->idle[i].start < q->end), last = n;
+
+	while (n && n + IDLE_MAX > last && b->idle[n - 1].end > q->start) {
+		const struct idle *idle = &b->idle[--n];
+
+		if (idle->leaf != NO_LEAF && b->p->leaves[idle->leaf].kind == LEAF_SLEEP)
+			return min(idle->end, q->end);
+	}
+	/* It is not known when the thread has slept: then since it has last worked for nobody. */
+	return last && b->idle[last - 1].end > q->start ? min(b->idle[last - 1].end, q->end) : q->start;
+}
+
+static bool is_upstream(const struct partition_build *b, const struct queued *q)
+{
+	uint64_t queue = b->p->paths[q->path].queue;
+
+	return (queue & ((1ULL << 48) - 1)) == LDB_REQ_QUEUE_UPSTREAM;
+}
+
+static void add_queued(struct partition_build *b, const struct queued *q)
+{
+	int64_t rest = partition_ns(b, q->end) - partition_ns(b, q->start);
+
+	if (q->server && b->nr_owned)
+		rest -= add_classes(b, q->request, q->path, q->start, q->end, own_while_queued(b, q), 0);
+	if (q->server && rest > 0)
+		rest = add_idle(b, q, rest);
+	if (rest > 0)
+		partition_add_time(b, q->request, LEAF_QUEUE, q->path, "", rest, 1);
+}
+
 void partition_add_queued(struct partition_build *b, const struct queued *first, size_t nr)
 {
 	for (const struct queued *q = first; q < first + nr && !b->ret; q++) {
-		int64_t rest = partition_ns(b, q->end) - partition_ns(b, q->start);
+		struct queued last = *q;
 
 		if (b->p->requests[q->request].is_left_out)
 			continue;
-		if (q->server && b->nr_owned)
-			rest -= add_classes(b, q->request, q->path, q->start, q->end,
-					    own_while_queued(b, q), 0);
-		if (q->server && rest > 0)
-			rest = add_idle(b, q, rest);
-		if (rest > 0)
-			partition_add_time(b, q->request, LEAF_QUEUE, q->path, "", rest, 1);
+		if (is_upstream(b, q)) {
+			last.start = upstream_end(b, q);
+			if (last.start > q->start)
+				partition_add_time(b, q->request, LEAF_QUEUE, q->path, "",
+						   partition_ns(b, last.start) - partition_ns(b, q->start), 1);
+		}
+		if (last.start < last.end)
+			add_queued(b, &last);
 	}
 }
