@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/units.h"
+#include "cli/utf8.h"
 #include "cli/wall.h"
 #include "facts/ticks.h"
 #include "render/chain.h"
@@ -42,12 +43,11 @@ static const char *short_name(const struct render *r, const struct symbol *func,
 /* Prints which thread held the lock or ended the wait, and the rest of the chain. */
 static void put_chain(const struct render *r, const struct timeline_cause *c)
 {
-	char text[CHAIN_ROOM], clean[TEXT_ROOM];
-	const char *rest = text;
+	char text[CHAIN_ROOM];
 
 	chain_say(c->chain, true, text, sizeof(text));
-	for (; *rest; rest += strlen(clean))
-		fputs(text_clean(rest, clean), r->out);
+	utf8_clean(text, text, sizeof(text));
+	fputs(text, r->out);
 	if (!*text && !c->in_queue && c->wait && c->wait->owner)
 		fprintf(r->out, ", held by thread %" PRIu32, c->wait->owner);
 }
@@ -256,15 +256,12 @@ static void put_migrations(const struct render *r, const struct render_timeline 
 /* Prints the notes of the request. */
 static void put_notes(const struct render *r, const struct timeline *t)
 {
-	char text[NOTES_ROOM], clean[TEXT_ROOM];
-	const char *rest = notes_text(t->notes, t->nr_notes, text, sizeof(text));
+	char text[NOTES_ROOM], clean[NOTES_ROOM];
 
 	if (!t->nr_notes)
 		return;
-	fputs("noted: ", r->out);
-	for (; *rest; rest += strlen(clean))
-		fputs(text_clean(rest, clean), r->out);
-	fputc('\n', r->out);
+	utf8_clean(notes_text(t->notes, t->nr_notes, text, sizeof(text)), clean, sizeof(clean));
+	fprintf(r->out, "noted: %s\n", clean);
 }
 
 static void put_marks(const struct render *r, const struct render_timeline *rt)
