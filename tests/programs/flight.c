@@ -6,7 +6,7 @@
  *
  * At PLANT_MS after its start a background thread holds the lock of the table for 50 ms in
  * compact(), and one request of class GET waits for it.  With EVERY, each EVERY-th request does
- * 6 ms of work in slow_work().  One more request, number 1, is open from beginning to end.
+ * 6 ms of work in slow_work().  One more request, number 1, is open from beginning to end, and has a note.
  * Prints the numbers of the slow requests, and when each began: CLOCK_MONOTONIC, ns.
  */
 #include <pthread.h>
@@ -97,6 +97,7 @@ int main(int argc, char **argv)
 		every = atol(argv[3]);
 	pthread_create(&thread, NULL, background, &start);
 	ldb_req_start(1, NULL);
+	ldb_req_note(1, "tenant", "seven");
 	for (unsigned long id = 2; now_ns() - start < seconds * 1000000000; id++) {
 		serve(id);
 		usleep(200);

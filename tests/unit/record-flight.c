@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "record/flight-file.h"
+#include "record/flight-notes.h"
 #include "record/flight-requests.h"
 #include "record/flight-ring.h"
 #include "record/flight-triggers.h"
@@ -257,6 +258,109 @@ static void test_stalls(void)
 	flight_triggers_free(t);
 }
 
+/* Threads come and go for weeks: the tables must not fill. */
+static void test_weeks(void)
+{
+	static const char *const used[] = { "stall>100ns" };
+	struct flight_requests *f = flight_requests_alloc(1000, on_end, NULL);
+	struct flight_triggers *t = flight_triggers_alloc(used, 1, on_met, NULL);
+	uint32_t tid;
+
+	nr_ended = nr_met = 0;
+	for (tid = 1; tid <= 200000; tid++) {
+		tag(f, LDB_REQ_OP_START, tid, 1, tid * 10);
+		tag(f, LDB_REQ_OP_END_ALL, tid, 0, tid * 10 + 5);
+	}
+	is_int(nr_ended, 200000, "END_ALL ends the requests of 200,000 threads");
+	flight_triggers_clock(t, 1);
+	for (tid = 1; tid <= 20000; tid++) {
+		struct ldb_row_syscall row = { .tid = tid, .start = tid * 10, .end = tid * 10 + 5, .name = "poll" };
+
+		flight_triggers_calls(t, &row, 1);
+		flight_triggers_pass(t);
+	}
+	flight_triggers_calls(t, &(struct ldb_row_syscall){ .tid = --tid, .start = 900000, .end = 900001, .name = "poll" }, 1);
+	flight_triggers_pass(t);
+	is_int(nr_met, 1, "the last one of 20,000 loops is one, too");
+	flight_triggers_free(t);
+	flight_requests_free(f);
+}
+
+static void test_changes(void)
+{
+	static const char *const used[] = { "request>1ms" };
+	struct flight_triggers *t = flight_triggers_alloc(used, 1, on_met, NULL);
+	struct flight_request request = { .start = 0, .end = 20000, .name = "GET x" };
+	char text[512];
+
+	flight_triggers_clock(t, 1);
+	nr_met = 0;
+	flight_triggers_request(t, &request);
+	is_int(nr_met, 0, "not met");
+	ok(!flight_triggers_add(t, "class:GET x>10us"), "one is added");
+	flight_triggers_request(t, &request);
+	is_int(nr_met, 1, "which is met, with the clock of the others");
+	ok(flight_triggers_add(t, "class:GET x>10us"), "not twice");
+	ok(flight_triggers_add(t, "request>fast"), "what is none is refused");
+	ok(flight_triggers_add(t, "signal:USR1"), "and a signal that the recorder would not get");
+	is_str(flight_triggers_print(t, text, sizeof(text)), "request>1ms  class:GET x>10us", "all of them");
+	ok(!flight_triggers_remove(t, "request>1ms"), "one is removed");
+	ok(flight_triggers_remove(t, "request>1ms"), "once");
+	flight_triggers_request(t, &request);
+	is_int(nr_met, 2, "the other stays");
+	for (unsigned i = 1; i <= 100; i++) {
+		snprintf(text, sizeof(text), "request>%us", i);
+		flight_triggers_add(t, text);
+	}
+	ok(flight_triggers_add(t, "end"), "there are not more than 64");
+	ok(!flight_triggers_remove(t, "all"), "all are removed");
+	is_str(flight_triggers_print(t, text, sizeof(text)), "", "none is left");
+	flight_triggers_free(t);
+}
+
+/* Notes */
+
+static unsigned nr_notes;
+static int64_t last_note;
+
+static void on_note(void *arg, unsigned kind, const void *row)
+{
+	const struct ldb_row_note *n = row;
+
+	nr_notes += kind == LDB_BLK_NOTE && !strcmp(n->key, "tenant");
+	last_note = n->tick;
+}
+
+static void note(struct flight_notes *f, uint64_t id, int64_t tick)
+{
+	char key[] = "tenant", text[] = "7";
+	struct ldb_row_note row = { .id = id, .tick = tick, .key = key, .text = text };
+
+	flight_notes_add(f, &row, 1);
+	memset(key, 'x', sizeof(key) - 1);
+}
+
+static void test_notes(void)
+{
+	struct flight_notes *f = flight_notes_alloc();
+
+	note(f, 1, 10);
+	note(f, 1, 20);
+	note(f, 2, 30);
+	flight_notes_each(f, 20, on_note, NULL);
+	is_int(nr_notes, 2, "notes up to a tick");
+	flight_notes_forget(f, 1);
+	nr_notes = 0;
+	flight_notes_each(f, 1000, on_note, NULL);
+	is_int(nr_notes, 1, "those of requests that are over are forgotten");
+	for (int64_t i = 0; i < 100000; i++)
+		note(f, 100 + i, i);
+	nr_notes = 0;
+	flight_notes_each(f, INT64_MAX, on_note, NULL);
+	ok(nr_notes == 16384 && last_note == 99999, "of many, the last ones are there, in their order");
+	flight_notes_free(f);
+}
+
 /* Files */
 
 static void test_files(void)
@@ -295,6 +399,9 @@ int main(void)
 	test_requests();
 	test_triggers();
 	test_stalls();
+	test_weeks();
+	test_changes();
+	test_notes();
 	test_files();
 	return done();
 }

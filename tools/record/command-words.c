@@ -6,6 +6,7 @@
 #include <string.h>
 #include "cli/units.h"
 #include "record/flight.h"
+#include "record/flight-triggers.h"
 #include "record/recording.h"
 
 struct answer {
@@ -105,6 +106,29 @@ static void do_dump(struct recording *r, char *args, struct answer *a)
 	     "there is no flight recorder (ldb-record --flight), or its limit is reached");
 }
 
+/* Class names may have blanks: what follows the verb is one trigger. */
+static void do_triggers(struct recording *r, char *args, struct answer *a)
+{
+	struct flight_triggers *t = flight_triggers_of(r);
+	const char *verb = cut_word(&args), *why = NULL;
+	char text[4096];
+
+	if (!t)
+		why = "there is no flight recorder: ldb-record --flight";
+	else if (*verb && (!*args || (strcmp(verb, "add") && strcmp(verb, "remove"))))
+		why = "say what to do: triggers add 'request>50ms', triggers remove 'request>50ms'";
+	else if (*verb)
+		why = *verb == 'a' ? flight_triggers_add(t, args) : flight_triggers_remove(t, args);
+	if (why) {
+		done(a, why);
+		return;
+	}
+	flight_triggers_print(t, text, sizeof(text));
+	if (*verb)
+		note(r, "triggers", *text ? text : "none");
+	say(a, "ok %s", *text ? text : "none");
+}
+
 static const char *without_lookup(const struct recording *r)
 {
 	return r->o->lookup ? NULL : "functions cannot be looked up here";
@@ -199,6 +223,7 @@ static const struct word {
 	void (*fn)(struct recording *r, char *args, struct answer *a);
 } words[] = {
 	{ "status", do_status }, { "pause", do_pause }, { "resume", do_resume }, { "dump", do_dump },
+	{ "triggers", do_triggers },
 	{ "stop", do_stop }, { "functions", do_functions }, { "min-latency", do_min_latency },
 	{ "threshold", do_threshold }, { "classes", do_classes }, { "inside-requests", do_inside_requests },
 };

@@ -198,11 +198,26 @@ static void take_task(struct flight_known *k, const struct ldb_row_task *row)
 	snprintf(t->name, sizeof(t->name), "%s", row->name);
 }
 
+/* Who changes a recording again and again writes the same keys: of many, the last counts. */
+static struct meta *last_meta(const struct flight_known *k, const char *key)
+{
+	for (size_t i = k->metas.nr; i--;)
+		if (!strcmp(k->metas.at[i].key, key))
+			return &k->metas.at[i];
+	return NULL;
+}
+
 static void take_meta(struct flight_known *k, const struct ldb_row_meta *row)
 {
+	struct meta *old = k->metas.nr >= METAS_MAX && strcmp(row->key, "warning") ? last_meta(k, row->key) : NULL;
 	struct meta m = { strdup(row->key), strdup(row->value) };
 	bool is_needed = strcmp(row->key, "warning") || k->metas.nr < METAS_MAX;
 
+	if (m.key && m.value && old) {
+		drop_meta(old);
+		*old = m;
+		return;
+	}
 	if (m.key && m.value && is_needed &&
 	    array_room(&k->metas.at, &k->metas.room, k->metas.nr, sizeof(m))) {
 		k->metas.at[k->metas.nr++] = m;

@@ -126,6 +126,18 @@ uint64_t flight_requests_forgotten(const struct flight_requests *f)
 
 /* Who works on it */
 
+/* Threads come and go for weeks: those that work on nothing are forgotten. */
+static void forget_idle(struct flight_requests *f)
+{
+	size_t nr = 0;
+
+	hash_clear(&f->worker_of);
+	for (size_t i = 0; i < f->nr_workers; i++)
+		if (f->workers[i].first != NONE && !hash_add(&f->worker_of, hash_of(f, f->workers[i].tid), nr))
+			f->workers[nr++] = f->workers[i];
+	f->nr_workers = nr;
+}
+
 static struct worker *worker_of(struct flight_requests *f, uint32_t tid, bool is_new)
 {
 	uint64_t hash = hash_of(f, tid);
@@ -134,6 +146,8 @@ static struct worker *worker_of(struct flight_requests *f, uint32_t tid, bool is
 	hash_each(&f->worker_of, hash, n)
 		if (f->workers[n].tid == tid)
 			return &f->workers[n];
+	if (is_new && f->nr_workers == WORKERS_MAX)
+		forget_idle(f);
 	if (!is_new || f->nr_workers == WORKERS_MAX ||
 	    !array_room(&f->workers, &f->room_workers, f->nr_workers, sizeof(*f->workers)) ||
 	    hash_add(&f->worker_of, hash, f->nr_workers))

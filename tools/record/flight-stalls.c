@@ -14,7 +14,7 @@
 #include "base/sort.h"
 #include "record/flight-stalls.h"
 
-#define LOOPS_MAX	4096
+#define LOOPS_MAX	4096	/* if there are more, those are forgotten that waited longest ago */
 
 struct moment {			/* a thread began to wait, has waited, or began a request */
 	int64_t from, to;	/* equal: a request */
@@ -106,6 +106,18 @@ static void follow_pause(struct flight_stalls *s, int64_t tick)
 			s->loops[i].last = tick;
 }
 
+COMPARE(latest_first, struct loop, DOWN(last))
+
+/* Threads come and go for weeks. */
+static void forget_oldest(struct flight_stalls *s)
+{
+	sort_by(s->loops, s->nr_loops, latest_first);
+	s->nr_loops /= 2;
+	hash_clear(&s->loop_of);
+	for (size_t i = 0; i < s->nr_loops; i++)
+		hash_add(&s->loop_of, hash_mix(0, s->loops[i].tid), i);
+}
+
 static void follow(struct flight_stalls *s, const struct moment *m)
 {
 	struct loop *l = loop_of(s, m->tid);
@@ -115,8 +127,11 @@ static void follow(struct flight_stalls *s, const struct moment *m)
 		return;
 	}
 	if (!l) {
-		if (m->from == m->to || s->nr_loops == LOOPS_MAX ||
-		    !array_room(&s->loops, &s->room_loops, s->nr_loops, sizeof(*s->loops)) ||
+		if (m->from == m->to)
+			return;
+		if (s->nr_loops == LOOPS_MAX)
+			forget_oldest(s);
+		if (!array_room(&s->loops, &s->room_loops, s->nr_loops, sizeof(*s->loops)) ||
 		    hash_add(&s->loop_of, hash_mix(0, m->tid), s->nr_loops))
 			return;
 		l = &s->loops[s->nr_loops++];

@@ -7,17 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "cli/units.h"
 #include "record/flight-stalls.h"
 #include "record/flight-triggers.h"
 
 #define WINDOW_S	10	/* over which a percentile is computed, in parts of a second */
 #define TEXT_MAX	256
+#define TRIGGERS_MAX	64	/* more cannot be added to a running recording */
 
 enum what { WHAT_REQUEST, WHAT_LOCK, WHAT_PERCENTILE, WHAT_STALL, WHAT_SIGNAL, WHAT_CRASH, WHAT_END };
 
 struct trigger {
-	const char *text;
+	char text[TEXT_MAX];
 	enum what what;
 	char class[TEXT_MAX];	/* REQUEST, PERCENTILE: "": of any */
 	double share;		/* PERCENTILE: of requests that may be longer: 0.01 */
@@ -30,7 +32,7 @@ struct trigger {
 
 struct flight_triggers {
 	struct trigger *all;
-	size_t nr;
+	size_t nr, room;
 	double ns_per_tick;
 	flight_triggers_fn *fn;
 	void *arg;
@@ -107,9 +109,10 @@ static const char *parse(struct trigger *t, const char *text)
 	const char *limit = strrchr(text, '>'), *wrong;
 	char what[TEXT_MAX];
 
-	*t = (struct trigger){ .text = text };
+	*t = (struct trigger){ 0 };
 	if (strlen(text) >= sizeof(what))
 		return "it is too long";
+	snprintf(t->text, sizeof(t->text), "%s", text);
 	if (!strncmp(text, "signal:", 7))
 		return parse_signal(t, text + 7);
 	snprintf(what, sizeof(what), "%.*s", limit ? (int)(limit - text) : TEXT_MAX - 1, text);
@@ -142,28 +145,97 @@ bool flight_triggers_has_signal(const char *const *texts, size_t nr, int signal)
 
 static void on_stall(void *arg, uint32_t tid, int64_t from, int64_t to);
 
+static void set_limit(const struct flight_triggers *t, struct trigger *x)
+{
+	x->limit = t->ns_per_tick > 0 ? x->limit_ns / t->ns_per_tick : 0;
+}
+
+/* Returns NULL, or what is wrong. */
+static const char *add(struct flight_triggers *t, const char *text)
+{
+	struct trigger new;
+	const char *wrong = parse(&new, text);
+
+	if (wrong)
+		return wrong;
+	if (new.what == WHAT_STALL && !t->stalls)
+		t->stalls = flight_stalls_alloc(on_stall, t);
+	if ((new.what == WHAT_STALL && !t->stalls) || array_push(t->all, t->nr, t->room, new))
+		return "out of memory";
+	set_limit(t, &t->all[t->nr - 1]);
+	return NULL;
+}
+
+static size_t find(const struct flight_triggers *t, const char *text)
+{
+	size_t i = 0;
+
+	while (i < t->nr && strcmp(t->all[i].text, text))
+		i++;
+	return i;
+}
+
+/* The recorder gets those alone that were asked for when it began. */
+static bool has_signal(const struct flight_triggers *t, int signal)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		if (t->all[i].what == WHAT_SIGNAL && t->all[i].signal == signal)
+			return true;
+	return false;
+}
+
 struct flight_triggers *flight_triggers_alloc(const char *const *texts, size_t nr, flight_triggers_fn *fn, void *arg)
 {
 	struct flight_triggers *t = calloc(1, sizeof(*t));
-	bool has_stalls = false;
 
 	if (!t)
 		return NULL;
 	t->fn = fn;
 	t->arg = arg;
-	t->all = calloc(nr + 1, sizeof(*t->all));
-	for (size_t i = 0; t->all && i < nr; i++) {
-		if (parse(&t->all[t->nr], texts[i]))
+	for (size_t i = 0; i < nr; i++) {
+		if (!add(t, texts[i]))
 			continue;
-		has_stalls |= t->all[t->nr].what == WHAT_STALL;
-		t->nr++;
+		flight_triggers_free(t);
+		return NULL;
 	}
-	if (has_stalls)
-		t->stalls = flight_stalls_alloc(on_stall, t);
-	if (t->all && (!has_stalls || t->stalls))
-		return t;
-	flight_triggers_free(t);
+	return t;
+}
+
+const char *flight_triggers_add(struct flight_triggers *t, const char *text)
+{
+	struct trigger new;
+	const char *wrong = parse(&new, text);
+
+	if (wrong)
+		return wrong;
+	if (new.what == WHAT_SIGNAL && !has_signal(t, new.signal))
+		return "a signal can only be a trigger from the beginning: ldb-record --trigger signal:USR1";
+	if (find(t, text) < t->nr)
+		return "it is one already";
+	return t->nr < TRIGGERS_MAX ? add(t, text) : "there are too many";
+}
+
+const char *flight_triggers_remove(struct flight_triggers *t, const char *text)
+{
+	size_t i = find(t, text);
+
+	if (!strcmp(text, "all"))
+		t->nr = 0;
+	else if (i == t->nr)
+		return "there is no such trigger";
+	else
+		memmove(&t->all[i], &t->all[i + 1], (--t->nr - i) * sizeof(*t->all));
 	return NULL;
+}
+
+const char *flight_triggers_print(const struct flight_triggers *t, char *text, size_t size)
+{
+	size_t n = 0;
+
+	*text = '\0';
+	for (size_t i = 0; i < t->nr && n < size; i++)
+		n += snprintf(text + n, size - n, "%s%s", n ? "  " : "", t->all[i].text);
+	return text;
 }
 
 void flight_triggers_free(struct flight_triggers *t)
@@ -179,7 +251,7 @@ void flight_triggers_clock(struct flight_triggers *t, double ns_per_tick)
 {
 	t->ns_per_tick = ns_per_tick;
 	for (size_t i = 0; i < t->nr; i++)
-		t->all[i].limit = t->all[i].limit_ns / ns_per_tick;
+		set_limit(t, &t->all[i]);
 }
 
 /* Events */
@@ -277,7 +349,7 @@ void flight_triggers_pass(struct flight_triggers *t)
 
 void flight_triggers_signal(struct flight_triggers *t, int signal)
 {
-	char why[TEXT_MAX];
+	char why[TEXT_MAX * 2];
 
 	for (size_t i = 0; i < t->nr; i++) {
 		if (t->all[i].what != WHAT_SIGNAL || t->all[i].signal != signal)
@@ -290,7 +362,7 @@ void flight_triggers_signal(struct flight_triggers *t, int signal)
 void flight_triggers_end(struct flight_triggers *t, const char *end)
 {
 	bool has_crashed = !strncmp(end, "signal:", 7);
-	char why[TEXT_MAX];
+	char why[TEXT_MAX * 2];
 
 	for (size_t i = 0; i < t->nr; i++) {
 		if (t->all[i].what != WHAT_END && (t->all[i].what != WHAT_CRASH || !has_crashed))
@@ -303,7 +375,7 @@ void flight_triggers_end(struct flight_triggers *t, const char *end)
 /* The p-th percentile is over the limit if more than 1-p of the requests are. */
 static void percentile_second(struct flight_triggers *t, struct trigger *x)
 {
-	char why[TEXT_MAX * 2], text[UNITS_ROOM];
+	char why[TEXT_MAX * 3], text[UNITS_ROOM];
 	uint64_t nr = 0, nr_over = 0;
 	bool is_over;
 

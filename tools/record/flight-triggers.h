@@ -15,9 +15,16 @@ typedef void flight_triggers_fn(void *arg, const char *why);
 /* Checks the syntax of a condition.  Returns NULL, or what is wrong with it. */
 const char *flight_triggers_check(const char *text);
 
-/* The texts belong to the caller, and must be valid.  Returns NULL if there is no memory. */
+/* The texts must be valid.  Returns NULL if there is no memory. */
 struct flight_triggers *flight_triggers_alloc(const char *const *texts, size_t nr, flight_triggers_fn *fn, void *arg);
 void flight_triggers_free(struct flight_triggers *t);
+
+/* Changes them while the recording goes on; "all" removes all.  Returns NULL, or what is wrong. */
+const char *flight_triggers_add(struct flight_triggers *t, const char *text);
+const char *flight_triggers_remove(struct flight_triggers *t, const char *text);
+
+/* Writes all of them, two blanks between; "": there are none. */
+const char *flight_triggers_print(const struct flight_triggers *t, char *text, size_t size);
 
 /* Call it before any rows: how long a tick is. */
 void flight_triggers_clock(struct flight_triggers *t, double ns_per_tick);

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Retains the last seconds of a recording and makes dumps of them; see flight.h.
- *
- * From time to time a mark is made: the number of the next block, and the counters of all threads.
- * A dump begins at the oldest mark after which no block was dropped, and its counters are
- * differences to those of that mark, so that they belong to its events.
- */
+/* Retains the last seconds of a recording and makes dumps of them; see flight.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,24 +12,17 @@
 #include "cli/units.h"
 #include "record/flight-dumps.h"
 #include "record/flight-known.h"
+#include "record/flight-marks.h"
+#include "record/flight-notes.h"
 #include "record/flight-requests.h"
 #include "record/flight-ring.h"
 #include "record/flight-triggers.h"
 #include "record/recording.h"
 
-#define MARKS		32	/* in the time that is retained */
 #define MARK_NS_MIN	1000000000ULL
 #define MINUTE_NS	60000000000LL
 #define WHYS_MAX	16	/* of one dump */
 #define WHY_BYTES	512
-
-struct mark {
-	uint64_t number;	/* of the next block */
-	int64_t ns, tick;
-	struct ldb_row_thread *threads;
-	size_t nr_threads;
-	struct ldb_row_scan scans[LDB_MAX_SCANNERS];
-};
 
 struct flight {
 	const struct flight_options *o;
@@ -44,11 +31,11 @@ struct flight {
 	struct flight_ring *ring;
 	struct flight_known *known;
 	struct flight_requests *requests;
+	struct flight_notes *notes;
 	struct flight_triggers *triggers;
 	struct flight_dumps *dumps;
 	bool has_begun;			/* the writer has delivered the file's header */
-	struct mark marks[MARKS + 2];	/* the oldest first */
-	size_t nr_marks;
+	struct flight_marks marks;
 	/* a dump whose time after the trigger is not over */
 	bool is_pending;
 	int64_t triggered_ns, triggered_tick, until_ns;
@@ -57,7 +44,7 @@ struct flight {
 	uint64_t nr_pending;		/* triggers */
 	/* while it is made */
 	struct writer *sink;
-	const struct mark *base;	/* NULL: counters are those of the whole recording */
+	const struct flight_mark *base;	/* NULL: counters are those of the whole recording */
 	int64_t now_tick;
 	int64_t *times_ns;		/* of the last max_per_minute dumps, circular */
 	uint64_t nr_times;
@@ -67,114 +54,46 @@ struct flight {
 
 /* Marks */
 
-static void free_marks(struct flight *f, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		free(f->marks[i].threads);
-	memmove(f->marks, f->marks + nr, (f->nr_marks - nr) * sizeof(*f->marks));
-	f->nr_marks -= nr;
-}
-
 static uint64_t mark_ns(const struct flight *f)
 {
-	return max(f->o->ns / MARKS, MARK_NS_MIN);
+	return max(f->o->ns / FLIGHT_MARKS, MARK_NS_MIN);
 }
 
 static void add_mark(struct flight *f, int64_t now_ns)
 {
 	struct recording *r = f->r;
 	struct threads_total now = threads_now(r->threads);
-	struct mark m = { .number = flight_ring_next(f->ring), .ns = now_ns, .tick = r->released_tick };
+	struct ldb_row_thread *threads = calloc(now.nr_threads + 1, sizeof(*threads));
+	struct flight_mark *m;
 
-	if (f->nr_marks == sizeof(f->marks) / sizeof(*f->marks))
-		free_marks(f, 1);
-	m.threads = calloc(now.nr_threads + 1, sizeof(*m.threads));
-	if (!m.threads)
+	if (!threads)
 		return;
-	m.nr_threads = threads_copy(r->threads, m.threads, now.nr_threads);
-	output_copy_scans(r, m.scans);
-	f->marks[f->nr_marks++] = m;
-}
-
-/* Returns the first mark after which no block was dropped. */
-static const struct mark *first_whole(const struct flight *f)
-{
-	uint64_t first = flight_ring_first(f->ring);
-
-	for (size_t i = 0; i < f->nr_marks; i++)
-		if (f->marks[i].number >= first)
-			return &f->marks[i];
-	return NULL;
+	m = flight_marks_add(&f->marks);
+	m->number = flight_ring_next(f->ring);
+	m->ns = now_ns;
+	m->tick = r->released_tick;
+	m->threads = threads;
+	m->nr_threads = threads_copy(r->threads, threads, now.nr_threads);
+	output_copy_scans(r, m->scans);
 }
 
 static void second_of_marks(struct flight *f, int64_t now_ns)
 {
-	const struct mark *whole;
+	const struct flight_marks *m = &f->marks;
 	int64_t cut;
 
-	if (f->nr_marks && now_ns - f->marks[f->nr_marks - 1].ns < (int64_t)mark_ns(f))
+	if (m->nr && now_ns - m->at[m->nr - 1].ns < (int64_t)mark_ns(f))
 		return;
 	/* Blocks are retained a little longer, so that the requested time is always complete. */
 	flight_ring_expire(f->ring, now_ns - (int64_t)f->o->ns - (int64_t)mark_ns(f));
 	add_mark(f, now_ns);
-	whole = first_whole(f);
-	if (whole && whole > f->marks)
-		free_marks(f, whole - f->marks);
+	flight_marks_drop(&f->marks, flight_marks_from(&f->marks, flight_ring_first(f->ring)));
 	cut = flight_ring_cut(f->ring);
 	if (cut != INT64_MIN)
 		flight_known_expire(f->known, cut);
 }
 
 /* Rows and blocks */
-
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
-/* Subtracts the thread's counters at the mark. */
-static void subtract_thread(const struct mark *m, struct ldb_row_thread *row)
-{
-	const struct ldb_row_thread *b = NULL;
-
-	for (size_t i = 0; i < m->nr_threads && !b; i++)
-		if (m->threads[i].tid == row->tid && m->threads[i].start == row->start)
-			b = &m->threads[i];
-	if (!b)
-		return;
-	/* Calls made before the mark may be observed after it. */
-	row->seen = minus(row->seen, b->seen);
-	row->made = max(minus(row->made, b->made), row->seen);
-	row->scans = minus(row->scans, b->scans);
-	row->invalid = minus(row->invalid, b->invalid);
-	row->foreign = minus(row->foreign, b->foreign);
-	row->too_deep = minus(row->too_deep, b->too_deep);
-	row->disorder = minus(row->disorder, b->disorder);
-	row->gap = minus(row->gap, b->gap);
-	row->below_threshold = minus(row->below_threshold, b->below_threshold);
-	row->cost = minus(row->cost, b->cost);
-}
-
-static void subtract_scan(const struct mark *m, struct ldb_row_scan *row)
-{
-	const struct ldb_row_scan *b = row->scanner < LDB_MAX_SCANNERS ? &m->scans[row->scanner] : NULL;
-
-	if (!b)
-		return;
-	row->rounds = minus(row->rounds, b->rounds);
-	row->looks = minus(row->looks, b->looks);
-	row->changes = minus(row->changes, b->changes);
-	row->scans = minus(row->scans, b->scans);
-	row->invalid = minus(row->invalid, b->invalid);
-	row->frames = minus(row->frames, b->frames);
-	row->gaps = minus(row->gaps, b->gaps);
-	row->gap = minus(row->gap, b->gap);
-	row->busy = minus(row->busy, b->busy);
-	row->paused = minus(row->paused, b->paused);
-	row->moving = minus(row->moving, b->moving);
-	row->cost = minus(row->cost, b->cost);
-	row->handed = minus(row->handed, b->handed);
-}
 
 /* Writes a row into the dump that is being made. */
 static void sink_row(void *flight, unsigned kind, const void *row)
@@ -186,13 +105,13 @@ static void sink_row(void *flight, unsigned kind, const void *row)
 	if (kind == LDB_BLK_THREAD) {
 		thread = *(const struct ldb_row_thread *)row;
 		if (f->base)
-			subtract_thread(f->base, &thread);
+			flight_mark_subtract_thread(f->base, &thread);
 		if (!(thread.flags & LDB_THREAD_F_EXITED))
 			thread.end = max(thread.end, f->now_tick);
 		row = &thread;
 	} else if (kind == LDB_BLK_SCAN && f->base) {
 		scan = *(const struct ldb_row_scan *)row;
-		subtract_scan(f->base, &scan);
+		flight_mark_subtract_scan(f->base, &scan);
 		row = &scan;
 	}
 	writer_add(f->sink, kind, row, 1);
@@ -223,6 +142,9 @@ static bool on_rows(void *flight, unsigned kind, const void *rows, size_t nr)
 	case LDB_BLK_REQNAME:
 		flight_requests_name(f->requests, rows, nr);
 		return false;
+	case LDB_BLK_NOTE:
+		flight_notes_add(f->notes, rows, nr);
+		return false;
 	case LDB_BLK_LOCK:
 		flight_triggers_locks(f->triggers, rows, nr);
 		return false;
@@ -250,6 +172,9 @@ static void on_request(void *flight, const struct flight_request *request)
 {
 	struct flight *f = flight;
 
+	/* Those of a long one may be asked for when its beginning is not in the ring any more. */
+	if (request->end - request->start <= (int64_t)f->header.clock_hz)
+		flight_notes_forget(f->notes, request->id);
 	flight_triggers_request(f->triggers, request);
 }
 
@@ -272,9 +197,10 @@ static bool open_parts(struct flight *f)
 
 	f->known = flight_known_alloc();
 	f->requests = flight_requests_alloc(f->header.clock_hz, on_request, f);
+	f->notes = flight_notes_alloc();
 	f->triggers = flight_triggers_alloc(f->o->triggers, f->o->nr_triggers, on_trigger, f);
 	f->times_ns = calloc(f->o->max_per_minute + 1, sizeof(*f->times_ns));
-	if (!f->known || !f->requests || !f->triggers || !f->times_ns)
+	if (!f->known || !f->requests || !f->notes || !f->triggers || !f->times_ns)
 		return false;
 	flight_triggers_clock(f->triggers, 1e9 / f->header.clock_hz);
 	f->dumps = flight_dumps_open(&dumps);
@@ -300,7 +226,7 @@ bool flight_open(struct recording *r, const struct ldb_file_header *header)
 		f->o = &r->o->flight;
 		f->r = r;
 		f->header = *header;
-		f->nr_marks = 1;	/* of zeros: the beginning */
+		flight_marks_init(&f->marks);
 		f->ring = flight_ring_open(f->o->file, f->o->bytes, err, sizeof(err));
 	}
 	if (f && f->ring && open_parts(f))
@@ -324,10 +250,11 @@ void flight_close(struct recording *r)
 		return;
 	flight_dumps_close(f->dumps);
 	flight_triggers_free(f->triggers);
+	flight_notes_free(f->notes);
 	flight_requests_free(f->requests);
 	flight_known_free(f->known);
 	flight_ring_close(f->ring);
-	free_marks(f, f->nr_marks);
+	flight_marks_exit(&f->marks);
 	free(f->times_ns);
 	free(f);
 	r->flight = NULL;
@@ -402,6 +329,11 @@ bool flight_trigger(struct recording *r, const char *why)
 	f->until_ns = now_ns + f->o->after_ns;
 	keep_why(f, why);
 	return true;
+}
+
+struct flight_triggers *flight_triggers_of(struct recording *r)
+{
+	return r->flight ? r->flight->triggers : NULL;
 }
 
 void flight_signal(struct recording *r, int signal)
@@ -510,6 +442,7 @@ static bool describe(struct flight *f, struct flight_dump *d, bool is_last)
 		return false;
 	flight_known_each(f->known, sink_row, f);
 	nr_cut = flight_requests_each(f->requests, from, sink_row, f);
+	flight_notes_each(f->notes, from, sink_row, f);
 	output_describe(r, is_last);
 	write_metas(f, from, nr_cut);
 	d->before_ns = seconds(f, f->triggered_tick - from) * 1e9;
@@ -527,7 +460,7 @@ static void make_dump(struct flight *f, bool is_last)
 		writer_flush(f->r->writer);
 	else
 		output_flush(f->r);
-	f->base = first_whole(f);
+	f->base = flight_marks_from(&f->marks, flight_ring_first(f->ring));
 	if (d && describe(f, d, is_last)) {
 		d->first = f->base ? f->base->number : flight_ring_first(f->ring);
 		d->end = flight_ring_next(f->ring);
@@ -589,6 +522,9 @@ void flight_poll(struct recording *r)
 	flight_triggers_pass(f->triggers);
 	if (f->is_pending && clock_mono_ns() >= f->until_ns)
 		make_dump(f, false);
+	/* A dump of the first second has the functions that run, too. */
+	if (f->marks.nr < 2)
+		threads_note(r->threads);
 	report_done(f);
 }
 

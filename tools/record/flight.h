@@ -17,6 +17,7 @@
 struct recording;
 struct ldb_file_header;
 struct flight;
+struct flight_triggers;
 
 struct flight_options {
 	uint64_t ns;			/* how long events are retained; 0: no flight recorder */
@@ -43,7 +44,10 @@ struct flight_total {
  */
 bool flight_trigger(struct recording *r, const char *why);
 
-/* The following are for the recorder. */
+/* Returns the triggers, or NULL: there is no flight recorder. */
+struct flight_triggers *flight_triggers_of(struct recording *r);
+
+/* The rest is for the recorder. */
 
 /* Makes the writer of the recording, whose blocks it retains.  If it returns false, it printed why. */
 bool flight_open(struct recording *r, const struct ldb_file_header *header);

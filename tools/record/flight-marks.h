@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From time to time a flight recorder makes a mark: the number of the next block, and the counters
+ * of all threads.  A dump begins at the oldest mark after which no block was dropped, and its
+ * counters are differences to those of that mark, so that they belong to its events.
+ */
+#ifndef RECORD_FLIGHT_MARKS_H
+#define RECORD_FLIGHT_MARKS_H
+
+#include <stddef.h>
+#include <linux/ldb.h>
+#include <ldb/trace-format.h>
+
+#define FLIGHT_MARKS	32	/* in the time that is retained */
+
+struct flight_mark {
+	uint64_t number;	/* of the next block */
+	int64_t ns, tick;
+	struct ldb_row_thread *threads;
+	size_t nr_threads;
+	struct ldb_row_scan scans[LDB_MAX_SCANNERS];
+};
+
+struct flight_marks {
+	struct flight_mark at[FLIGHT_MARKS + 2];	/* the oldest first */
+	size_t nr;
+};
+
+/* The first one is of zeros: the beginning. */
+void flight_marks_init(struct flight_marks *m);
+void flight_marks_exit(struct flight_marks *m);
+
+/* Returns a new one, whose threads the caller fills in; the oldest may go for it. */
+struct flight_mark *flight_marks_add(struct flight_marks *m);
+
+/* Returns the oldest from block number first on, or NULL. */
+const struct flight_mark *flight_marks_from(const struct flight_marks *m, uint64_t first);
+/* Drops those before it. */
+void flight_marks_drop(struct flight_marks *m, const struct flight_mark *before);
+
+/* Makes the counters those since the mark. */
+void flight_mark_subtract_thread(const struct flight_mark *m, struct ldb_row_thread *row);
+void flight_mark_subtract_scan(const struct flight_mark *m, struct ldb_row_scan *row);
+
+#endif
