@@ -66,6 +66,25 @@ check_jq "no more is retained than was asked for, nearly" old.json \
 	'[.recording.meta[] | select(.key == "flight")][0].value | split(" ") | map(tonumber) | .[0] >= 1 and .[0] < 3'
 check "a request keeps its beginning" "ldb-timeline -i old.data.1 --req 1" 0 '^started at [0-9.]+ (ms|us|ns) of'
 
+check "and what was noted of it then" "ldb-timeline -i old.data.1 --req 1" 0 '^noted: tenant.*seven'
+
+# Triggers of a running recorder.
+ldb-record -q -o trig.data --flight 5s --after 0 --kernel none -- ./flight 30 >trig.out 2>&1 &
+rec=$!
+# shellcheck disable=SC2016	# evaluated later
+wait_for 10 'pid=$(cat /proc/$rec/task/$rec/children) && ldb-ctl $pid status'
+check "there are none" "ldb-ctl $pid triggers" 0 '^none$'
+check "one is added" "ldb-ctl $pid triggers add 'request>1us'" 0 '^request>1us$'
+wait_for 10 'test "$(count trig.data)" -ge 1'
+ok "and makes a dump" test "$(count trig.data)" -ge 1
+check "one is removed" "ldb-ctl $pid triggers remove 'request>1us'" 0 '^none$'
+check_one_line "once" "ldb-ctl $pid triggers remove 'request>1us'" 1 'there is no such trigger'
+check_one_line "one that is none" "ldb-ctl $pid triggers add 'request>fast'" 1 'no duration'
+# shellcheck disable=SC2086	# one or more pids
+kill $pid
+wait "$rec"
+oracle_add trig.data.1
+
 # Each request is a trigger.
 ldb-record -o cap.data --flight 2s --after 0 --kernel none --trigger 'request>1us' --max-dumps 3 -- ./flight 3 >cap.out 2>cap.err
 diag "$(cat cap.err)"
