@@ -13,16 +13,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include "fake-session.h"
-
-static uint64_t random_state = 88172645463325252ULL;
-
-static uint64_t rnd(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state * 0x2545f4914f6cdd1dULL;
-}
+#include "random.h"
 
 static void func_event(struct ldb_rec *recs, uint32_t tid, uint64_t n)
 {

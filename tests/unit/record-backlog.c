@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "record/backlog.h"
+#include "random.h"
 #include "tap.h"
 
 struct row {
@@ -21,16 +22,6 @@ static struct {
 	uint64_t last_seq;
 	uint8_t *seen;
 } out;
-
-static uint64_t random_state = 88172645463325252ULL;
-
-static uint64_t rnd(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state * 0x2545f4914f6cdd1dULL;
-}
 
 static void take(void *arg, void *rows, size_t nr)
 {

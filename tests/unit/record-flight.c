@@ -11,20 +11,11 @@
 #include "record/flight-requests.h"
 #include "record/flight-ring.h"
 #include "record/flight-triggers.h"
+#include "random.h"
 #include "tap.h"
 
 #define RING_BYTES	65536
 #define BLOCKS		20000
-
-static uint64_t random_state = 88172645463325252ULL;
-
-static uint64_t rnd(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state * 0x2545f4914f6cdd1dULL;
-}
 
 /* A block's header has the tick of its last row; what follows is its number, over and over. */
 static size_t make_block(char *block, uint64_t number)

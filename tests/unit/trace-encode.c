@@ -6,19 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "trace/columns.h"
+#include "random.h"
 #include "tap.h"
 
 #define ROWS_MAX	(3 * ENCODER_TILE)
-
-static uint64_t random_state = 88172645463325252ULL;
-
-static uint64_t rnd(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state * 0x2545f4914f6cdd1dULL;
-}
 
 static uint8_t *put(uint8_t *out, uint64_t v)
 {
