@@ -5,19 +5,11 @@
 #
 #	LDB_CTL_NR=1000 sh tests/run.sh tests/e2e/ctl-memcached.t	takes ten minutes; usually it is 30
 . "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/memcached.sh"
 need_build
 
 nr_times=${LDB_CTL_NR:-30}
-servers=$TOP/tests/bench/servers
-pkg-config --exists libevent || skip_all "libevent is missing: apt-get install libevent-dev"
-sh "$TOP/tests/bench/source.sh" memcached >source.out 2>&1 || skip_all "$(tail -n 1 source.out)"
-run_cmd "sh $servers/build.sh memcached ldb"
-ok "memcached builds" test "$status" -eq 0
-server=$(printf '%s\n' "$out" | tail -n 1)
-if ! [ -x "$server" ]; then
-	diag "$out"
-	finish
-fi
+memcached_build ldb
 $CC -O2 -Wall "$servers/batches.c" -o batches || exit 1
 
 port=$((20000 + $$ % 20000))

@@ -8,10 +8,10 @@
 # Slow: flight.t does this for some seconds, of a program of its own.
 # Timed: what the programs did must be in the rings when the trigger is met.
 . "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/memcached.sh"
 need_build
 
 minutes=${LDB_FLIGHT_MINUTES:-1}
-servers=$TOP/tests/bench/servers
 # Nobody but the planted request shall be slow, whatever else this machine does.
 soon()	# pid: threads of the program come before all others
 {
@@ -25,12 +25,7 @@ soon()	# pid: threads of the program come before all others
 retain=$((minutes > 2 ? 60 : 15))
 
 cxx_ldb -O2 -g "$PROGRAMS/figure1.cc" -o figure1 -pthread || exit 1
-pkg-config --exists libevent || skip_all "libevent is missing: apt-get install libevent-dev"
-sh "$TOP/tests/bench/source.sh" memcached >source.out 2>&1 || skip_all "$(tail -n 1 source.out)"
-run_cmd "sh $servers/build.sh memcached ldb"
-ok "memcached builds" test "$status" -eq 0
-server=$(printf '%s\n' "$out" | tail -n 1)
-[ -x "$server" ] || { diag "$out"; finish; exit; }
+memcached_build ldb
 $CC -O2 -o client -I "$TOP/libldb/include" -I "$servers" "$servers/client.c" "$servers/drive.c" "$servers/wire.c" -lm || exit 1
 
 # One get of so many keys that the server works on it for longer than 50 ms.

@@ -5,19 +5,11 @@
 # Timed: the judged causes are those that the scanner had to observe.
 # Slow: ctl-memcached.t records memcached, and why-queues.t has a batch that is served first.
 . "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/memcached.sh"
 need_build
 
-servers=$TOP/tests/bench/servers
 [ "$program_cpu" != "$scanner_cpu" ] || skip_all "the server needs a CPU of its own"
-pkg-config --exists libevent || skip_all "libevent is missing: apt-get install libevent-dev"
-sh "$TOP/tests/bench/source.sh" memcached >source.out 2>&1 || skip_all "$(tail -n 1 source.out)"
-run_cmd "sh $servers/build.sh memcached arrival"
-ok "memcached builds, with the arrival of requests" test "$status" -eq 0
-server=$(printf '%s\n' "$out" | tail -n 1)
-if ! [ -x "$server" ]; then
-	diag "$out"
-	finish
-fi
+memcached_build arrival
 $CC -O2 -Wall "$servers/batches.c" -o batches || exit 1
 
 seconds=4
