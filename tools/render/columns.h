@@ -10,6 +10,7 @@ extern const struct column site_columns[];	/* of struct symbol: caller, file, li
 extern const struct column party_columns[];	/* of struct party */
 extern const struct column hits_columns[];	/* of page faults and interrupts */
 extern const struct column made_columns[];	/* of struct model: observed calls */
+extern const struct column left_columns[];	/* of struct model: what was left out, in words, too */
 extern const struct column lost_columns[];	/* of struct model: and of the table, in words */
 extern const struct column note_columns[];	/* of struct note */
 extern const struct column kernel_columns[];	/* of struct model */

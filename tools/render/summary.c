@@ -37,7 +37,7 @@ const struct column lost_columns[] = {
 };
 
 /* What was left out because the user requested it. */
-static const struct column left_columns[] = {
+const struct column left_columns[] = {
 	COLUMN("functions", left[LDB_LEFT_FUNCS - LDB_LEFT_PAUSE],
 	       .head = "observed calls of functions that are not recorded"),
 	COLUMN("short", left[LDB_LEFT_SHORT - LDB_LEFT_PAUSE],

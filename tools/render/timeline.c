@@ -303,6 +303,8 @@ static void put_facts(const struct render *r, const struct render_timeline *rt)
 		units_count(m->made, b), text_share(m->seen, m->made, c));
 	if (m->nr_lost)
 		fprintf(r->out, "; %" PRIu64 " records lost", m->nr_lost);
+	if (m->nr_left)
+		fprintf(r->out, "; %" PRIu64 " records left out as requested", m->nr_left);
 	if (t->left_out_ns)
 		fprintf(r->out, "; shorter than %s left out", units_duration(t->left_out_ns, a));
 	/* Old traces have none of these. */
