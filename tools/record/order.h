@@ -66,7 +66,7 @@ static inline bool order_slot_read(const struct ldb_rec *from, uint64_t idx, str
 				     ldb_words_hash(tsc, word, arg, (uint32_t)arg2_commit));
 }
 
-/* This comes before the rest of the page.  Partner: order_page_state_set() */
+/* Loaded before the rest of the page.  Partner: order_page_state_set() */
 static inline uint32_t order_page_state(const volatile struct ldb_page *page)
 {
 	return __atomic_load_n(&page->state, __ATOMIC_ACQUIRE);
@@ -78,7 +78,7 @@ static inline uint64_t order_pages_used(const volatile struct ldb_info *info)
 	return __atomic_load_n(&info->pages_used, __ATOMIC_ACQUIRE);
 }
 
-/* This comes before the frames that it covers.  Partner: order_stack_depth_set() */
+/* Loaded before the frames that it covers.  Partner: order_stack_depth_set() */
 static inline uint32_t order_stack_depth(const volatile struct ldb_stack *stack)
 {
 	return __atomic_load_n(&stack->depth, __ATOMIC_ACQUIRE);
@@ -93,7 +93,7 @@ static inline void order_stack_copied(void)
 	atomic_thread_fence(memory_order_acquire);
 }
 
-/* The region's sums come before.  Partner: order_flow_thread_set() */
+/* The region's sums were written before.  Partner: order_flow_thread_set() */
 static inline uint32_t order_flow_thread_state(const volatile uint32_t *state)
 {
 	return __atomic_load_n(state, __ATOMIC_ACQUIRE);
@@ -105,7 +105,7 @@ static inline void order_flow_thread_free(volatile uint32_t *state)
 	__atomic_store_n(state, 0, __ATOMIC_RELEASE);
 }
 
-/* The function's row comes before.  Partner: order_flow_ready() */
+/* The function's row was written before.  Partner: order_flow_ready() */
 static inline bool order_flow_is_ready(const volatile uint32_t *ready)
 {
 	return __atomic_load_n(ready, __ATOMIC_ACQUIRE);
@@ -120,7 +120,7 @@ static inline uint64_t order_perf_head(const struct perf_event_mmap_page *page)
 	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 }
 
-/* All was read before the kernel may write there again. */
+/* Everything was read before the kernel may write there again. */
 static inline void order_perf_tail(struct perf_event_mmap_page *page, uint64_t tail)
 {
 	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);

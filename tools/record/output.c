@@ -22,8 +22,8 @@
 #include "record/recording.h"
 
 #define DISK_FREE_PCT	5
-#define DISK_FREE_BYTES	(16ULL << 30)	/* enough, however large the disk is */
-#define SAMPLE_NS	25000		/* what one costs at most, in a virtual machine: overhead.md */
+#define DISK_FREE_BYTES	(16ULL << 30)	/* free space that is sufficient on a disk of any size */
+#define SAMPLE_NS	25000		/* greatest cost of one, in a guest: overhead.md */
 #define SLACK_NS	5000000		/* pack_alloc(): a writer preempted after its stamp */
 
 static void folder_of(const char *path, char *folder, size_t size)
@@ -85,7 +85,7 @@ static void meta_number(struct recording *r, const char *key, uint64_t value)
 	writer_add_meta(r->writer, key, text);
 }
 
-/* Returns the thread of which /proc knows most: the first thread may have ended. */
+/* Returns a thread that exists, for /proc; the first thread may have ended. */
 static pid_t living(const struct recording *r)
 {
 	return proc_living_thread(r->pid) ?: r->pid;
@@ -212,7 +212,7 @@ static void store_row(void *arg, unsigned kind, const void *row)
 	pack_row(r->pack, kind, row);
 }
 
-/* What they may cost each thread decides how many there are. */
+/* Returns the rate of samples, which is limited by what they may cost each thread. */
 static unsigned samples_hz(const struct recording *r)
 {
 	uint64_t most = (uint64_t)r->o->budget_ppm * (1000000000 / SAMPLE_NS) / 1000000;
@@ -310,7 +310,7 @@ static const char *mapping_name(void *recording, uint64_t address)
 	return map_names_get(r->map_names, address);
 }
 
-/* What is chosen from the beginning is checked by main(). */
+/* Opens the filter; main() has checked the words of the options. */
 static void open_filter(struct recording *r)
 {
 	const struct record_options *o = r->o;
@@ -344,7 +344,7 @@ bool output_open(struct recording *r)
 	if (r->pack && r->map_names) {
 		pack_on_rest(r->pack, rest, r);
 		pack_on_mapping(r->pack, mapping_name, r);
-		/* Its main() waits for us. */
+		/* The program's main() waits for the recorder. */
 		if (r->launch.pid)
 			chains_set_first(pack_chains(r->pack), 0);
 		r->threads = threads_alloc(&r->session, r->writer, r->pack, r->t0);
@@ -488,7 +488,7 @@ static void report_live(struct recording *r, const struct threads_total *now, co
 	r->o->live->period(r->o->live->arg, &status);
 }
 
-/* The reader drops what was written before, so it is written again. */
+/* Writes rows that describe others again, because the reader drops older ones. */
 static void write_anew(struct recording *r)
 {
 	r->o->live->anew(r->o->live->arg);
@@ -506,7 +506,7 @@ void output_describe(struct recording *r, bool is_last)
 		threads_write(r->threads, now);
 	modules_write(r->modules);
 	write_scans(r);
-	/* At the end they were written already. */
+	/* At the end of the recording they were written before. */
 	if (r->flows && !is_last)
 		flow_sums_write(r->flows, now);
 	write_clock(r);
@@ -547,7 +547,7 @@ const char *output_must_stop(struct recording *r, const char **end)
 	char size[UNITS_ROOM];
 
 	if (r->o->live || r->o->flight.ns)
-		return NULL;	/* what found no room in memory is counted */
+		return NULL;	/* what did not fit into memory is counted */
 
 	if (writer_lost_rows(r->writer)) {
 		*end = "disk";

@@ -25,7 +25,7 @@ static void futex_wait(struct ldb_row_sched *row, const struct ldb_rec *recs)
 	row->value = f.flags & LDB_FUTEX_F_WORDS ? f.word : f.value;
 }
 
-/* What is done with the chains of threads that leave, come and end. */
+/* Updates the chains of threads that leave a CPU, come to one or exit. */
 static void follow_thread(struct pack *p, const struct ldb_rec *r, int64_t tick)
 {
 	bool is_hidden = r->flags & LDB_SCHED_F_HIDDEN;
@@ -118,7 +118,7 @@ void pack_kernel_irq(struct pack *p, unsigned ring, const struct ldb_rec *r)
 		.kind = LDB_IRQ_KIND(r->flags), .flags = r->flags & LDB_IRQ_F_HIDDEN,
 		.cpu = session_ring_cpu(p->s, ring), .nr = r->arg2, .tid = r->tid,
 		.nr_short = LDB_IRQ_NR_SHORT(r->flags),
-		/* If the program wrote an invalid interval, the row stays, but takes no time. */
+		/* If the program wrote an invalid interval, the row has no duration. */
 		.start = start < end ? start : end, .end = end,
 	};
 	if (row->kind == LDB_IRQ_STOLEN) {
@@ -157,7 +157,7 @@ static const char *descriptor_name(struct pack *p, const struct ldb_syscall_rec 
 	return pack_keep_text(p, text);
 }
 
-/* What the call or the fault is of. */
+/* Returns the file of the call or the fault. */
 static const char *file_of(struct pack *p, const struct ldb_syscall_rec *r)
 {
 	if (r->kind)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Turns what a program noted of a request, and what it marked, into rows of the trace; see pack.h. */
+/* Makes rows of notes on requests and of events that the program marked; see pack.h. */
 #include <string.h>
 #include "record/pack-private.h"
 
-/* Joins what LDB_PAYLOAD() says is spread over the slots; the size is that of bytes. */
+/* Joins the payload of the slots; bytes has room for LDB_PAYLOAD(nr). */
 static void gather(const struct ldb_rec *slots, unsigned nr, char *bytes)
 {
 	memcpy(bytes, &slots[0].arg2, 4);
@@ -16,7 +16,7 @@ static void gather(const struct ldb_rec *slots, unsigned nr, char *bytes)
 	}
 }
 
-/* The texts have no NUL if they fill their place. */
+/* A text that fills its space has no NUL. */
 void pack_note(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	char bytes[LDB_PAYLOAD(3)] = "", key[LDB_NOTE_KEY_BYTES + 1] = "", text[LDB_NOTE_TEXT_BYTES + 1] = "";

@@ -2,8 +2,8 @@
 /*
  * Declares what the files tools/record/pack*.c share.
  *
- * pack.c takes what the program tells and passes rows on in order; pack-kernel.c makes rows of
- * what the kernel tells.
+ * pack.c makes rows of the program's events and passes all rows on in order; pack-kernel.c makes
+ * rows of the kernel's events.
  */
 #ifndef RECORD_PACK_PRIVATE_H
 #define RECORD_PACK_PRIVATE_H
@@ -15,7 +15,7 @@
 #include "record/pack.h"
 
 #define FUNCS_AT_ONCE	128
-#define NR_KINDS	(LDB_BLK_DISK + 1)	/* a kind above does not wait for others */
+#define NR_KINDS	(LDB_BLK_DISK + 1)	/* rows of greater kinds are not sorted */
 
 struct pack {
 	const struct session *s;
@@ -48,7 +48,7 @@ struct pack {
 	pack_mapping_fn *on_mapping;
 	void *mapping_arg;
 	int64_t pause_from, pause_to;	/* of the last pause; none: both are INT64_MAX */
-	unsigned nr_since;		/* events, since that was called */
+	unsigned nr_since;		/* events since rest() was called */
 };
 
 /* Returns the tick of a time of the rings. */
@@ -57,7 +57,7 @@ static inline int64_t pack_tick(const struct pack *p, uint64_t tsc)
 	return (int64_t)(tsc - p->t0);
 }
 
-/* Returns where to put the row, which must be done at once. */
+/* Returns where to write the row, which must be done at once. */
 static inline void *pack_keep_back(struct pack *p, unsigned kind, int64_t tick)
 {
 	return backlog_add(&p->kept[kind].rows, tick);

@@ -10,10 +10,10 @@
 #ifndef BIRTHS_MAX		/* fewer: tests/fuzz */
 #define BIRTHS_MAX	65536	/* remembered */
 #endif
-#define CALL_TEXTS_MAX	65536	/* names of more calls and descriptors are not retained */
+#define CALL_TEXTS_MAX	65536	/* names of calls and descriptors; further ones are not retained */
 #define EVENTS_PER_REST	64	/* a power of two; some 10 us */
 
-/* These kinds of rows wait for others, and are sorted by one of their times. */
+/* Kinds of rows that are retained and sorted by one of their times. */
 static const struct kept_kind {
 	size_t row_bytes, time;
 } kept_kinds[NR_KINDS] = {
@@ -43,7 +43,7 @@ static inline void rest_sometimes(struct pack *p)
 		rest(p);
 }
 
-/* Rings that say a line's name were read up to here as well. */
+/* Names interrupts; the rings with the names of lines have been read up to here. */
 static void name_irqs(struct pack *p, struct ldb_row_irq *rows, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -101,7 +101,7 @@ static void store_func(void *pack, const struct ldb_row_func *row)
 		write_funcs(p);
 }
 
-/* An observed thread has a page. */
+/* Returns the page of a thread. */
 static const volatile struct ldb_page *find_page(void *pack, uint32_t tid)
 {
 	const struct pack *p = pack;
@@ -313,7 +313,7 @@ static void lock_event(struct pack *p, unsigned ring, const struct ldb_rec *recs
 	struct ldb_row_lock row = {
 		.op = l->type == LDB_EV_LOCK_WAIT ? LDB_LOCK_OP_WAIT : LDB_LOCK_OP_HOLD,
 		.flags = l->flags, .tid = l->tid, .lock = l->lock, .owner = l->owner,
-		/* A start that was not stamped is 0: then there is no interval. */
+		/* A start that was not measured is 0; then there is no interval. */
 		.begin = l->begin ? pack_tick(p, l->begin) : end, .end = end,
 		.gen = l->gen, .site = (uint64_t)l->site_hi << 32 | l->site_lo,
 		.nr_later = l->nr_later,
@@ -504,7 +504,7 @@ static bool is_paused_at(const struct pack *p, int64_t tick)
 	return tick >= p->pause_from && tick < p->pause_to;
 }
 
-/* Who a task is must be known also after the pause. */
+/* Does the event describe a task?  These are needed after the pause, too. */
 static bool is_of_tasks(unsigned type)
 {
 	return (type >= LDB_EV_FORK && type <= LDB_EV_TASK) || type == LDB_EV_IRQ_NAME;

@@ -23,17 +23,17 @@ struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 			uint64_t slack_ticks, uint64_t func_threshold_ticks);
 void pack_free(struct pack *p);
 
-/* Rows of the program's that it does not want are left out. */
+/* Sets the filter: rows of the program that do not pass it are left out. */
 void pack_set_filter(struct pack *p, struct filter *f);
 
-/* And these are summed up, after that. */
+/* Sums the rows that pass the filter. */
 void pack_set_metrics(struct pack *p, struct metrics *m);
 
-/* This is called every few microseconds of work, so that other tasks may run in between. */
+/* Called every few microseconds of work, so that other tasks can run in between. */
 typedef void pack_rest_fn(void *arg);
 void pack_on_rest(struct pack *p, pack_rest_fn *fn, void *arg);
 
-/* This is asked for the name of a file that is mapped at an address; it returns "" if none is. */
+/* Returns the name of the file that is mapped at an address, or "". */
 typedef const char *pack_mapping_fn(void *arg, uint64_t address);
 void pack_on_mapping(struct pack *p, pack_mapping_fn *fn, void *arg);
 
@@ -42,8 +42,8 @@ typedef void pack_exit_fn(void *arg, uint32_t tid, uint64_t slot, int64_t tick);
 void pack_on_exit(struct pack *p, pack_exit_fn *fn, void *arg);
 
 /*
- * This says what becomes of a ring's events, by their type: one more kind of event is a line in
- * this table.  For an unknown type all is 0.
+ * How events of the rings are processed, by their type: a new kind of event is a line in this
+ * table.  For an unknown type all is 0.
  */
 struct pack_type {
 	uint8_t nr_slots;
@@ -63,18 +63,18 @@ static inline const struct pack_type *pack_type(unsigned type)
 	return &pack_types[is_any ? type >> 8 : 0][type & (PACK_TYPES - 1)];
 }
 
-/* Takes the records of one event, private copies; the first has the type. */
+/* Processes an event, given private copies of its records; the first has the type. */
 void pack_event(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 
 /*
- * Takes a row from elsewhere than the rings, of any kind (LDB_BLK_*); ticks since t0, in any
+ * Adds a row that does not come from the rings, of any kind (LDB_BLK_*); ticks since t0, in any
  * order within the slack.
  */
 void pack_row(struct pack *p, unsigned kind, const void *row);
 
 /*
- * From tick on, until pack_resume(), what the kernel reports is dropped; and at both times the
- * requests are cut that are open.
+ * From tick on, until pack_resume(), events of the kernel are dropped.  Requests that are open at
+ * one of the two times are cut.
  */
 void pack_pause(struct pack *p, int64_t tick);
 void pack_resume(struct pack *p, int64_t tick);
@@ -89,16 +89,16 @@ void pack_release(struct pack *p, uint64_t now);
 /* Is this the last FUNC of some ring? */
 bool pack_is_last_func(const struct pack *p, uint32_t tid, uint64_t gen);
 
-/* All rows leave, except for invocations that are still running. */
+/* Writes all rows, except those of invocations that are still running. */
 void pack_finish(struct pack *p);
 
-/* An invocation that the scanner saw, from elsewhere than its rings. */
+/* Adds an invocation that the scanner has observed and that is not in its rings. */
 void pack_func(struct pack *p, const struct ldb_row_func *row);
 
-/* The recording has ended: all others that are still running get rows, too. */
+/* At the end of the recording: writes rows of all other invocations that are still running. */
 void pack_finish_open(struct pack *p);
 
-/* What the kernel reads of threads becomes rows there. */
+/* Returns the object that makes rows of the kernel's readings of frames. */
 struct chains *pack_chains(struct pack *p);
 
 /* Returns how many requests the runtime has made from connections. */

@@ -3,8 +3,8 @@
  * Pauses a recording: the runtime writes nothing, and what the kernel reports of that time is
  * dropped.
  *
- * A request that is open at a pause may end in it, and its id may be used again: so requests are
- * cut at both ends of a pause (LDB_REQ_OP_CUT).
+ * A request that is open at a pause may end during it, and its id may be used again.  So requests
+ * are cut at the start and at the end of a pause (LDB_REQ_OP_CUT).
  */
 #include "record/recording.h"
 

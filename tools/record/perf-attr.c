@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Says what is asked of the kernel: the perf_event_attr of each kind of event. */
+/* Fills in the perf_event_attr of each kind of event. */
 #include <string.h>
 #include "arch/cpu.h"
 #include "record/perf-private.h"

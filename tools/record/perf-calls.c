@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes rows of the system calls of a thread: of those that it sleeps in, and of whole ones. */
+/* Makes rows of the system calls of a thread: of those in which it sleeps, and of complete ones. */
 #include "record/calls.h"
 #include "record/perf-private.h"
 #include "record/perf-task.h"
@@ -20,7 +20,7 @@ static struct ldb_row_syscall row_of(const struct task_call *c)
 	};
 }
 
-/* The switch and what the thread was in then are two events, of which either may come first. */
+/* The switch and the system call are two events, of which either may come first. */
 static bool sleeps_in(struct task *t, struct ldb_row_syscall *row)
 {
 	if (!t->slept_at || !t->in.is_known)

@@ -11,7 +11,7 @@
  * Page faults have raw data of four bytes, unlike any tracepoint.  Those that had to be read
  * from a disk also have a period, which is 1.
  *
- * Whatever the bytes, nothing outside the record is read.
+ * Nothing outside of the record is read, whatever its bytes.
  */
 #include <stddef.h>
 #include <string.h>
@@ -123,7 +123,7 @@ static void set_call(const struct perf_decoder *d, struct perf_event *e, int64_t
 	e->flags = d->how && nr >= 0 && nr < LDB_CALLS_MAX ? d->how[nr] : 0;
 }
 
-/* The call's number came before. */
+/* The number of the call was decoded before. */
 static void decode_args(struct perf_event *e, const struct perf_field *field, const char *raw,
 			size_t size)
 {
@@ -192,7 +192,7 @@ static bool decode_fields(const struct perf_decoder *d, enum perf_tp tp, const c
 	e->flags = t->flags;
 	e->value = t->value;
 	if (tp == PERF_TP_RENAME)
-		e->a = e->by;	/* kernels that do not say it: the thread itself */
+		e->a = e->by;	/* kernels that do not report it: the thread itself */
 	if (tp == PERF_TP_WAKING)
 		e->flags = flags & TRACE_F_HARDIRQ ? LDB_SCHED_F_HARDIRQ :
 			   flags & TRACE_F_SOFTIRQ ? LDB_SCHED_F_SOFTIRQ : 0;
@@ -205,7 +205,10 @@ static bool decode_fields(const struct perf_decoder *d, enum perf_tp tp, const c
 	return true;
 }
 
-/* What is behind the chain of a thread that leaves its CPU; its registers are there if abi is not 0. */
+/*
+ * The data after the chain of a thread that leaves its CPU; they contain its registers if abi is
+ * not 0.
+ */
 struct call_regs {
 	uint64_t abi, regs[CALL_ARGS];
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Asks the kernel for events, by perf_event_open(), and maps the rings.  There is one ring for
- * each CPU that is online; all events of a CPU share it.
+ * Opens events by perf_event_open(), and maps the rings.  There is one ring for each CPU that is
+ * online; all events of a CPU share it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +83,7 @@ static bool into_ring(struct opening *op, unsigned ring, int fd)
 		return !ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, op->s->fds[ring]);
 	while ((error = perf_ring_map(r, fd, op->cpus[ring], op->asked.ring_size)) &&
 	       (error == -EPERM || error == -ENOMEM) && op->asked.ring_size > RING_MIN)
-		op->asked.ring_size /= 2;	/* what a user may lock in memory is limited */
+		op->asked.ring_size /= 2;	/* the locked memory of a user is limited */
 	errno = -error;
 	return !error;
 }
@@ -107,7 +107,7 @@ static bool open_on_all(struct opening *op, struct perf_event_attr *attr, pid_t 
 	return true;
 }
 
-/* tid: -1: of all, or of this thread and those it creates. */
+/* Opens tracepoints of all threads (tid -1), or of this thread and those that it creates. */
 static bool open_tracepoints(struct opening *op, enum perf_scope scope, pid_t tid)
 {
 	struct perf_event_attr attr;
@@ -181,7 +181,7 @@ static bool open_thread(void *opening, pid_t pid, pid_t tid)
 	}
 	op->tids[op->nr_tids++] = tid;
 	if (!op->open_of(op, tid) && op->error == ESRCH)
-		op->error = 0;	/* it has just ended */
+		op->error = 0;	/* the thread has just ended */
 	return op->error;
 }
 
@@ -230,7 +230,7 @@ static size_t ring_size(size_t total, unsigned nr_cpus)
 	return size;
 }
 
-/* Many threads on many CPUs are many files. */
+/* Raises the limit of descriptors: each thread needs one for each CPU. */
 static void raise_fd_limit(void)
 {
 	struct rlimit limit;
@@ -318,7 +318,7 @@ static void drop_fds(struct perf_fds *s, unsigned from)
 		close(s->fds[--s->nr_fds]);
 }
 
-/* Opens all threads or none: half of the events would be worse than none. */
+/* Opens all threads or none, because half of the events would be worse than none. */
 static bool add_threads(struct opening *op, bool (*open_of)(struct opening *op, pid_t tid))
 {
 	unsigned before = op->s->nr_fds;
@@ -397,7 +397,10 @@ static void add_calls(struct opening *op, char *why, size_t why_size)
 		add_why(why, why_size, "no system calls but those that a thread sleeps in: they need the tracepoints raw_syscalls");
 }
 
-/* Who waits for a device is not who gives it work, so they are of all threads. */
+/*
+ * Opens tracepoints of disks for all threads, because others may make the requests that a thread
+ * waits for.
+ */
 static void add_disks(struct opening *op, char *why, size_t why_size)
 {
 	struct perf_fds *s = op->s;

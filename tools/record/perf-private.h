@@ -6,8 +6,8 @@
  *	ring -> decode -> backlog.c -> watch, rows
  *
  * perf-attr.c describes the events that perf-open.c opens.  Only perf.c, perf-open.c,
- * perf-tracefs.c, perf-ring.c (mmap), perf-tids.c (/proc) and kernel-clock.c ask the system; the
- * rest are functions of their input.
+ * perf-tracefs.c, perf-ring.c (mmap), perf-tids.c (/proc) and kernel-clock.c make system calls; the
+ * results of the other files depend only on their input.
  */
 #ifndef RECORD_PERF_PRIVATE_H
 #define RECORD_PERF_PRIVATE_H
@@ -19,9 +19,9 @@
 #include "record/perf.h"
 
 /*
- * A thread is known here by its "key": the pid that tracepoints write, which is that of the
- * first pid namespace.  All other numbers of perf are in the recorder's namespace ("tid",
- * "tgid").  Where there are no tracepoints, the key is the tid.
+ * A thread is identified here by its "key": the pid that tracepoints write, which is that of the
+ * first pid namespace.  All other numbers of perf are in the recorder's namespace ("tid", "tgid").
+ * Where there are no tracepoints, the key is the tid.
  */
 enum perf_event_kind {
 	PERF_EVENT_SWITCH	= 1,	/* a left in state flags, b came */
@@ -104,8 +104,8 @@ enum perf_tp {
 struct perf_tracepoint {
 	const char *path;	/* "sched/sched_switch" */
 	enum perf_event_kind kind;
-	uint32_t flags, value;	/* of the event, where no field says it */
-	/* Is it of all threads or only of the program's, and was it requested? */
+	uint32_t flags, value;	/* of the event, if no field has it */
+	/* Which threads it is opened for, and by which option. */
 	enum perf_scope { PERF_OF_ALL, PERF_OF_CALLS, PERF_OF_IRQS, PERF_OF_DISKS } scope;
 	bool may_be_missing;
 	struct {
@@ -157,7 +157,7 @@ struct perf_decoder {
 	uint64_t nr_bad;	/* records that made no sense */
 };
 
-/* Returns false if this record is not about the program, or is invalid. */
+/* Returns false if the record does not concern the program, or is invalid. */
 bool perf_decode(struct perf_decoder *d, unsigned cpu, const struct perf_event_header *record,
 		 struct perf_event *e);
 
@@ -187,8 +187,8 @@ unsigned perf_rings_read(struct perf_ring *rings, unsigned nr, perf_record_fn *f
 			 uint64_t *bad);
 
 /*
- * A stamp is taken a little before its record can be read; if the host takes a virtual CPU away
- * in between, long before.  Records wait for earlier ones for this long.
+ * Records wait for earlier ones for this long: a stamp is taken a little before its record can be
+ * read, or, if the host takes a virtual CPU away in between, long before.
  */
 #define PERF_WINDOW_NS	20000000
 
@@ -203,7 +203,7 @@ struct perf_tids {
 	uint64_t ns_inode;	/* of the program's */
 };
 
-/* Returns true without tracepoints, and in the first namespace. */
+/* Are keys tids?  They are without tracepoints, and in the first namespace. */
 bool perf_tids_are_keys(enum perf_mode mode);
 
 void perf_tids_init(struct perf_tids *t, pid_t tgid, enum perf_mode mode);
@@ -230,7 +230,7 @@ void perf_nest_enter(struct perf_nest *n, const struct perf_event *e, int64_t ti
 /* Returns NULL if its entry was not recorded.  Else it is valid until the next one enters. */
 const struct perf_inside *perf_nest_leave(struct perf_nest *n, const struct perf_event *e);
 
-/* perf-disks.c: what block devices work on. */
+/* perf-disks.c: requests to block devices in progress. */
 
 #define PERF_FLIGHTS_MAX	4096
 
@@ -248,7 +248,7 @@ struct perf_disks {
 };
 
 void perf_disks_free(struct perf_disks *d);
-/* tid: who asks for it, 0: somebody of whom there are no rows. */
+/* tid: the thread that makes the request; 0: a thread without rows. */
 void perf_disks_begin(struct perf_disks *d, const struct perf_event *e, uint32_t tid, int64_t tick);
 /* Returns false if there is no row. */
 bool perf_disks_end(struct perf_disks *d, const struct perf_event *e, int64_t tick,
@@ -261,7 +261,7 @@ bool perf_disks_end(struct perf_disks *d, const struct perf_event *e, int64_t ti
 
 struct task;
 
-/* The thread leaves its CPU to sleep. */
+/* Called when the thread leaves its CPU to sleep. */
 bool perf_calls_sleep(struct task *t, int64_t tick, struct ldb_row_syscall *row);
 /* IN_CALL, CALL_ENTER, CALL_LEAVE; calls that are shorter than min_ns are only counted. */
 bool perf_calls_in(struct task *t, const struct perf_event *e, int64_t tick,
@@ -269,7 +269,7 @@ bool perf_calls_in(struct task *t, const struct perf_event *e, int64_t tick,
 void perf_calls_enter(struct task *t, const struct perf_event *e, int64_t tick);
 bool perf_calls_leave(struct task *t, const struct perf_event *e, int64_t tick, uint64_t min_ns,
 		      struct ldb_row_syscall *row);
-/* It is on a CPU again. */
+/* Called when the thread is on a CPU again. */
 void perf_calls_back(struct task *t);
 
 /* perf-watch.c: which threads and CPUs concern the watched thread group. */
@@ -292,7 +292,7 @@ void perf_watch_learn(struct perf_watch *w, const struct perf_event *e);
 /* Copies which task runs where, and which CPUs deliver, from another one with as many CPUs. */
 void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from);
 
-/* Did threads come to this CPU and leave it without events?  See perf.c. */
+/* Did threads come to this CPU, or leave it, without events?  See perf.c. */
 bool perf_watch_is_deaf(struct perf_watch *w, unsigned cpu);
 
 /* Was there an event of a switch from its idle task? */
@@ -357,7 +357,7 @@ struct perf_sampling {
 bool perf_fds_open_samples(struct perf_fds *s, const struct perf_options *o, struct perf_sampling *how,
 			   bool may_slow, int clock, char *why, size_t why_size);
 
-/* perf-attr.c: what is asked of the kernel. */
+/* perf-attr.c: attributes of events. */
 
 struct perf_asked {
 	enum perf_mode mode;
@@ -373,7 +373,7 @@ void perf_attr_switches(struct perf_event_attr *attr, const struct perf_asked *a
 void perf_attr_faults(struct perf_event_attr *attr, const struct perf_asked *asked, bool major);
 /* Samples each switch of a thread: the stack says in which system call it is. */
 void perf_attr_calls(struct perf_event_attr *attr, const struct perf_asked *asked);
-/* A clock of a CPU's time, or of a thread's, takes a sample each time it has gone round. */
+/* The clock of a CPU, or of a thread, which takes a sample at each overflow. */
 void perf_attr_samples(struct perf_event_attr *attr, const struct perf_asked *asked);
 
 /* Follows one thread and those it creates; it counts at once, so that no event is missed. */

@@ -32,7 +32,7 @@ void perf_ring_unmap(struct perf_ring *r)
 	r->page = NULL;
 }
 
-/* Returns the record at pos, whole: in the ring, or in copy if it wraps. */
+/* Returns the complete record at pos: in the ring, or in copy if it wraps. */
 static const struct perf_event_header *record_at(const struct perf_ring *r, const char *data,
 						 uint64_t pos, size_t size, char *copy)
 {

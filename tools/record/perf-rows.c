@@ -19,7 +19,7 @@
 #include "record/perf-watch.h"
 
 #ifndef TASKS_MAX		/* fewer: tests/fuzz */
-#define TASKS_MAX	(1U << 18)	/* threads whose exit was lost must not accumulate */
+#define TASKS_MAX	(1U << 18)	/* limit, for threads whose exit was lost */
 #endif
 
 static void set_name(struct task *t, const char *name)
@@ -38,7 +38,7 @@ static void emit_task(struct perf_watch *w, struct task *t, int64_t tick)
 
 	if (t->is_emitted || !row.tid || !t->has_name)
 		return;
-	/* The thread group comes with the thread's own events: soon, or never. */
+	/* The thread group is known from the thread's own events, soon or never. */
 	if (!t->tgid && tick != INT64_MAX)
 		return;
 	memcpy(name, t->name, sizeof(t->name));
@@ -80,7 +80,10 @@ static void emit(struct perf_watch *w, struct ldb_row_sched *row)
 	w->sink->row(w->sink->arg, LDB_BLK_SCHED, row);
 }
 
-/* Without tracepoints a thread that has exited has no number: it is the one that came last. */
+/*
+ * Returns the thread that left.  Without tracepoints, a thread that has exited has no number: it is
+ * the one that came last.
+ */
 static int32_t who_left(const struct cpu *c, const struct perf_event *e)
 {
 	if (e->kind == PERF_EVENT_IN)
@@ -186,7 +189,7 @@ static void on_migrate(struct perf_watch *w, const struct perf_event *e, struct 
 	emit(w, row);
 }
 
-/* Thread `by` created a thread or a process: this is known of it. */
+/* Stores what is known of a thread or process that thread `by` has created. */
 static void on_new(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
 	struct task *parent = task_find(&w->tasks, e->by), *t = task_find(&w->tasks, e->a);
@@ -319,7 +322,9 @@ static void on_irq_leave(struct perf_watch *w, const struct perf_event *e,
 	w->sink->row(w->sink->arg, LDB_BLK_IRQ, &irq);
 }
 
-/* Returns the number of who asks for it, and writes its name; 0: no rows are wanted of it. */
+/*
+ * Returns the number of the thread that makes the request, and writes its name; 0: it has no rows.
+ */
 static uint32_t who_asks(struct perf_watch *w, const struct perf_event *e, int64_t tick)
 {
 	struct task *t = watch_task(w, e->by);
@@ -415,7 +420,7 @@ void perf_rows_event(struct perf_watch *w, const struct perf_event *e, int64_t t
 		return;
 	if (w->tasks.nr > TASKS_MAX)
 		watch_forget_foreign(w);
-	/* It may have left its CPU already, by the event that says so. */
+	/* The event of the thread's switch may have come before. */
 	if (e->kind != PERF_EVENT_IN_CALL)
 		watch_identify(w, e);
 	handlers[e->kind](w, e, &row);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Stores what perf-watch.h knows of the threads of the machine. */
+/* Stores the state of the machine's threads, for perf-watch.h. */
 #ifndef RECORD_PERF_TASK_H
 #define RECORD_PERF_TASK_H
 
@@ -21,8 +21,8 @@ struct task {
 	bool is_emitted;	/* a TASK row was written with this name */
 	int64_t named_tick;	/* the first such row */
 	char name[16];		/* maybe without a NUL */
-	int64_t slept_at;	/* it left its CPU to sleep, in what is not known yet; 0: no */
-	/* No row was written of these: what it is in while it leaves its CPU, and a call that began. */
+	int64_t slept_at;	/* when it left to sleep in a call that is not known yet; 0: none */
+	/* System calls without rows: that in which it leaves its CPU, and one that has begun. */
 	struct task_call {
 		bool is_known;
 		uint32_t nr, how;
@@ -44,7 +44,7 @@ void task_table_free(struct task_table *t);
 
 struct task *task_find(const struct task_table *t, int32_t key);
 
-/* Makes it if there is none.  Returns NULL if there is no memory. */
+/* Returns the task of a key, which is made if there is none; NULL: out of memory. */
 struct task *task_get(struct task_table *t, int32_t key);
 
 void task_remove(struct task_table *t, struct task *task);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Handles pid namespaces.  One thread has up to three numbers: the one tracepoints write (first
- * namespace), the one the recorder sees, and the one the program sees.  perf-watch.c learns the
- * second from the events themselves; this file finds the third.
+ * Handles pid namespaces.  One thread has up to three numbers: that in the first namespace, which
+ * tracepoints have, that in the recorder's namespace, and that in the program's namespace.
+ * perf-watch.c learns the second from the events themselves; this file finds the third.
  */
 #include "record/perf-private.h"
 #include "record/proc.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the tracepoints' format files.  Where tracefs is not mounted, a separate mount is made
- * that is in no folder: no other process sees it, and it ends with its file.
+ * Reads the tracepoints' format files.  If tracefs is not mounted, it is mounted without a folder,
+ * so that other processes do not see it, until its descriptor is closed.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Knows which thread runs on each CPU, and which threads are those of the watched group.  A thread
- * is watched if its thread group is.  That is learned from the events: each says which thread was
- * running, so nothing is missed for long even if events were lost.
+ * Tracks which thread runs on each CPU, and which threads belong to the watched thread group.  Each
+ * event has the thread that was running, so errors are corrected soon, even if events were lost.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -126,8 +125,8 @@ void perf_watch_member(struct perf_watch *w, pid_t tid, const char *name)
 }
 
 /*
- * Returns NULL if the event does not say which thread it is.  A thread that is exiting has no
- * tid any more.
+ * Returns NULL if the event does not identify the thread: a thread that is exiting has no tid any
+ * more.
  */
 static struct task *task_of_event(struct perf_watch *w, const struct perf_event *e)
 {

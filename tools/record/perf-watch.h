@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is known of CPUs and threads while events pass: perf-watch.c learns it, perf-rows.c makes
+ * The state of CPUs and threads: perf-watch.c updates it with each event, and perf-rows.c makes
  * rows with it.
  */
 #ifndef RECORD_PERF_WATCH_H
@@ -12,7 +12,7 @@
 struct cpu {
 	int32_t current;	/* key of the task that runs there */
 	bool is_known;
-	bool is_deaf;		/* another task than was known ran there */
+	bool is_deaf;		/* a task ran there without an event */
 	bool heard_idle;
 	unsigned nr_waiting;	/* watched threads */
 	struct perf_nest irqs;
@@ -49,10 +49,10 @@ void watch_wait_for(struct perf_watch *w, struct task *t, int cpu);
 void watch_set(struct perf_watch *w, struct task *t, bool watched);
 void watch_set_identity(struct perf_watch *w, struct task *t, int32_t tgid, int32_t tid);
 
-/* In order of time, what an event says about its thread is final. */
+/* Stores the thread's numbers from an event; events must come in order of time. */
 void watch_identify(struct perf_watch *w, const struct perf_event *e);
 
-/* The thread is gone, or its number belongs to another one now. */
+/* Forgets a thread that has ended, or whose number belongs to another thread now. */
 void watch_forget(struct perf_watch *w, int32_t key);
 
 /* Forgets all threads of other programs: the exit of many was lost. */

@@ -17,7 +17,7 @@
 #include "record/perf-private.h"
 #include "record/proc.h"
 
-#define IRQ_NS		1000	/* what one interrupt costs the program: events at its start and its end */
+#define IRQ_NS		1000	/* cost of an interrupt: events at its start and its end */
 
 /* For try_cpus(): the number of sleeps on each CPU, the time for all CPUs, and each sleep. */
 #define TRIES		20
@@ -40,7 +40,7 @@ struct perf {
 	struct disk_names disk_names;
 	uint64_t nr_lost;		/* reported by the kernel */
 	uint64_t nr_lost_before;	/* of them before the recording began */
-	uint64_t nr_unread;		/* lost here: nonsense */
+	uint64_t nr_unread;		/* discarded here: invalid */
 	uint64_t nr_unread_reported;
 	uint8_t is_deaf[CPULIST_MAX];	/* see help_deaf_cpus() */
 };
@@ -129,7 +129,7 @@ static void watch_events(void *perf, void *events, size_t nr)
  * as well, on that CPU, so that no switch is missed.  Wake-ups are still missing.
  */
 
-/* Reports once for each CPU what is missing, and opens what can replace it. */
+/* Reports once for each CPU that events are missing, and opens the switch records instead. */
 static void help_deaf_cpu(struct perf *p, unsigned ring)
 {
 	static const char text[] = "this kernel drops the events of some tasks: not all wakeups on CPU";
@@ -235,7 +235,7 @@ static void try_cpus(struct perf *p)
 	p->nr_lost_before = p->nr_lost;
 }
 
-/* From here on all events are delivered.  What was learned of the CPUs stays. */
+/* From here on all events are delivered; the state of the CPUs is that of the trial. */
 static bool begin_watch(struct perf *p)
 {
 	struct perf_watch *tried = p->watch;
@@ -306,7 +306,7 @@ static const struct kernel_source_ops ops = {
 	.irq_ns = IRQ_NS,
 };
 
-/* Without the kernel's symbols it cannot be said which call it is. */
+/* Reads the kernel's symbols, without which system calls cannot be identified. */
 static void find_calls(struct perf *p)
 {
 	FILE *symbols = fopen("/proc/kallsyms", "re");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Handles how a recording goes from phase to phase, and how it ends: see enum phase. */
+/* Handles the phases of a recording and its end: see enum phase. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "cli/progress.h"
 #include "record/recording.h"
 
-#define GONE_NS		1000000000LL	/* a program that hung up must be gone within */
+#define GONE_NS		1000000000LL	/* a program that closed its socket must end within */
 
 void recording_enter(struct recording *r, enum phase phase)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads what /proc says of a process and its threads.  The files may be gone by the time they
- * are read: then nothing is known.
+ * Reads files of /proc about a process and its threads.  If a process has ended, its files cannot
+ * be read.
  */
 #ifndef RECORD_PROC_H
 #define RECORD_PROC_H
@@ -42,8 +42,7 @@ struct proc_status {
 	pid_t tracer;
 	uid_t uid;		/* effective */
 	/*
-	 * These are its numbers in the namespaces from that of /proc inwards: how many, and the
-	 * last.
+	 * It has a number in each namespace from that of /proc inward: how many, and the last one.
 	 */
 	unsigned depth, inner;
 };

@@ -53,7 +53,7 @@ static void on_signal(struct recording *r, int signal)
 {
 	bool is_running = r->launch.pid && !r->launch.ended;
 
-	/* Only where somebody watches does the wish to stop end the program, too. */
+	/* Only in a live recording does a request to stop end the program, too. */
 	if (r->o->live && r->o->live->stop_fd >= 0 && signal != SIGCHLD) {
 		stop_live(r);
 		return;
@@ -72,7 +72,7 @@ static void on_signal(struct recording *r, int signal)
 		recording_detach(r, "detached");
 		break;
 	default:
-		/* The program gets the terminal's signals too, and decides itself. */
+		/* The program gets the terminal's signals as well, and may ignore them. */
 		if (is_running)
 			break;
 		if (r->phase == PHASE_DETACH) {
@@ -238,7 +238,7 @@ static void loop(struct recording *r)
 	}
 }
 
-/* The recording runs before the program does. */
+/* Starts the recording, and then the program. */
 static bool start_kernel_only(struct recording *r)
 {
 	if (r->o->argv) {

@@ -38,7 +38,7 @@ enum kernel_choice {
 struct record_status {
 	pid_t pid;
 	int64_t now_ns, begin_ns;	/* CLOCK_MONOTONIC */
-	int64_t tick;			/* everything older is in the blocks handed out */
+	int64_t tick;			/* all older rows have been delivered */
 	uint64_t made, seen;		/* invocations, of all threads */
 	uint64_t nr_threads;		/* that live */
 	uint64_t nr_events, nr_lost;
@@ -52,12 +52,12 @@ struct record_status {
  */
 struct record_live {
 	int (*block)(void *arg, const void *data, size_t size);	/* writer_block_fn */
-	/* From here to the end of the period those rows follow; the former ones are stale. */
+	/* Called before these rows are delivered again; earlier ones are obsolete. */
 	void (*anew)(void *arg);
 	void (*period)(void *arg, const struct record_status *status);
 	void *arg;
 	uint64_t period_ns;
-	int stop_fd;		/* readable: the recording is to end */
+	int stop_fd;		/* readable: the recording must end */
 };
 
 struct record_ask {
@@ -70,7 +70,7 @@ struct record_ask {
  * comes from the program and is not trusted.
  */
 struct record_lookup {
-	const char *root;		/* where the program's files are; NULL: here */
+	const char *root;		/* root folder of the program; NULL: the recorder's */
 	const struct ldb_row_module *modules;
 	size_t nr_modules;
 	int64_t tick;
@@ -124,12 +124,12 @@ struct record_options {
 	const char *functions, *classes;	/* words as in filter.h; NULL: all */
 	const char *metrics;	/* file of sums for monitoring, or NULL */
 	const char *metrics_listen;	/* where they can be fetched from: a path, or :PORT; or NULL */
-	bool paused;		/* nothing is recorded before somebody resumes it */
+	bool paused;		/* the recording begins paused */
 	bool slow_scanner;	/* it sleeps between polls as if it shared its core */
 	bool socket_requests;	/* made from what the program reads and writes */
 	bool only_requests;	/* invocations outside requests are only counted */
 	struct flight_options flight;
-	bool kernel_only;	/* no functions, locks and requests: the runtime is left out */
+	bool kernel_only;	/* no functions, locks and requests; without the runtime */
 	void (*lookup)(const struct record_lookup *l);	/* NULL: functions cannot be chosen */
 	void (*explain)(const struct record_explain *e);	/* NULL: the slowest requests are not explained */
 	bool quiet, verbose;
@@ -149,14 +149,14 @@ struct record_options {
 /* These are the names of enum ldb_mutex_level, in its order; it ends with NULL. */
 extern const char *const record_mutex_levels[];
 
-/* record.c does it all; returns the exit status. */
+/* record.c: makes a recording; returns the exit status. */
 int record_run(const struct record_options *o);
 
-/* target.c: what is known of a program before it runs. */
+/* target.c: examines a program before it runs. */
 
 enum target_kind {
 	TARGET_DYNAMIC,		/* ELF with an interpreter */
-	TARGET_SCRIPT,		/* something the kernel or a shell may know how to run */
+	TARGET_SCRIPT,		/* another file, which the kernel or a shell may execute */
 };
 
 struct target {
@@ -211,7 +211,7 @@ bool launch_go(struct launch *l, const char *program);
  */
 void launch_hide_output(void);
 
-/* Collects the status if it has ended. */
+/* Collects the status of the program if it has ended. */
 void launch_reap(struct launch *l);
 int launch_exit_status(const struct launch *l);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* This is the state of one recording, shared by record.c and what it calls. */
+/* The state of a recording, for record.c and the files that it calls. */
 #ifndef RECORD_RECORDING_H
 #define RECORD_RECORDING_H
 
@@ -21,15 +21,15 @@
 #include "trace/writer.h"
 
 enum phase {
-	PHASE_PROGRAM,		/* launched; nobody has connected yet */
+	PHASE_PROGRAM,		/* launched; no runtime has connected yet */
 	PHASE_HELLO,		/* connected */
 	PHASE_ATTACH,		/* session sent */
 	PHASE_READY,		/* attached; modules are coming in */
 	PHASE_RUNNING,
-	PHASE_AWAY,		/* the runtime left for a moment: it will connect again */
-	PHASE_RESUME,		/* it has; the session continues as soon as it says so */
+	PHASE_AWAY,		/* the runtime has disconnected, and will connect again */
+	PHASE_RESUME,		/* it has connected again, but has not answered yet */
 	PHASE_DETACH,		/* waiting for the runtime to stop writing */
-	PHASE_CLOSED,		/* no recording, or no more */
+	PHASE_CLOSED,		/* not recording */
 };
 
 struct recording {
@@ -49,12 +49,12 @@ struct recording {
 	unsigned drain_ms;
 	struct giveway *giveway;	/* while it runs; NULL: it does not */
 	bool has_tried_giveway;
-	struct ldb_tune tune;	/* what the runtime is to record */
+	struct ldb_tune tune;	/* settings of the runtime */
 	bool is_paused, must_tune;
 	int64_t pause_tick;	/* since when */
 	uint64_t nr_pauses;
 	uint64_t left_total[FILTER_NR_LEFT];
-	uint64_t lock_threshold_ns;	/* what the filter leaves out, too */
+	uint64_t lock_threshold_ns;	/* also applied by the filter */
 	struct command command;
 	bool recorded;		/* the program got as far as HELLO */
 	bool failed;		/* exit status 1; was explained */
@@ -67,14 +67,14 @@ struct recording {
 	uint64_t t0;
 	int64_t realtime_ns;	/* CLOCK_REALTIME at t0 */
 	uint64_t slack;		/* of pack_alloc() */
-	int64_t released_tick;	/* what is older has left the pack */
+	int64_t released_tick;	/* older rows have been written */
 
 	enum kernel_choice kernel;	/* what was chosen: not AUTO once it runs */
 	char kernel_why[512];	/* why not a better one; "" if there is none */
 	struct kernel_source *source;	/* NULL: KERNEL_MODULE without readings, or no events */
-	unsigned nr_deaf;		/* CPUs of it that kernel_why names */
+	unsigned nr_deaf;		/* deaf CPUs that kernel_why names */
 	struct {
-		/* Of the program, of its interrupts and of polling its threads, when last judged. */
+		/* Values at the last check of the budgets. */
 		uint64_t cpu_ns, nr_irqs;
 		uint64_t polls, ran;	/* of the scanners, ticks */
 		int64_t next_ns, held_ns;
@@ -94,12 +94,12 @@ struct recording {
 	struct metrics *metrics;	/* NULL: none are written */
 	struct scrape *scrape;		/* who fetches them; NULL: nobody can */
 	int64_t next_metrics_ns;
-	bool has_metrics_failed;	/* the user knows */
+	bool has_metrics_failed;	/* the error was reported */
 	struct naming naming;		/* of its functions */
 	struct flow_sums *flows;		/* NULL: calls between modules are not followed */
 	struct samples *samples;	/* NULL: none are taken */
 	struct flight *flight;		/* NULL: all goes into the file */
-	char samples_why[128];		/* why none are, though they were asked for; "" */
+	char samples_why[128];		/* why there are none although requested; "" */
 	uint64_t unwatched_reported, outside_reported;
 	uint64_t disk_lost;
 
@@ -146,7 +146,7 @@ void recording_hung_up(struct recording *r);
 
 void recording_close(struct recording *r);
 
-/* No recording takes place; the reason was printed. */
+/* Ends a recording that could not begin; the reason was printed. */
 void recording_give_up(struct recording *r);
 
 /* pause.c */
@@ -158,7 +158,7 @@ void recording_give_up(struct recording *r);
  */
 void recording_pause(struct recording *r, bool pause);
 
-/* The recording begins paused, or ends while it is. */
+/* Begin a recording paused, or end one that is paused. */
 void recording_begin_paused(struct recording *r);
 void recording_end_paused(struct recording *r);
 
@@ -173,8 +173,8 @@ void recording_tune_again(struct recording *r);
 void messages_receive(struct recording *r);
 
 /*
- * Accepts the first instrumented program of the launched ones, or the one that left.  That one
- * may have become another user's; but it knows the name, and is the same process.
+ * Accepts the first instrumented program of the launched ones, or the one that left.  The latter
+ * may belong to another user now; but it knows the name, and is the same process.
  */
 void messages_accept(struct recording *r);
 
@@ -198,7 +198,7 @@ void kernel_hold_budget(struct recording *r, int64_t now_ns);
 /* Returns "module", "bpf", "perf" or "none". */
 const char *kernel_name(const struct recording *r);
 
-/* output.c: the file and what fills it. */
+/* output.c: writes the file. */
 
 /* Checks, before anything is started, for a folder that cannot be written or a full disk. */
 bool output_check(const char *path);
@@ -207,13 +207,13 @@ bool output_disk_is_full(const char *path);
 
 bool output_open(struct recording *r);
 
-/* The program runs, and everything it is linked with is mapped: writes what it is. */
+/* Writes META rows of the program, whose libraries are mapped now. */
 void output_program(struct recording *r);
 
 /* Makes one pass over the rings; returns how full they were, in 1/1000. */
 unsigned output_drain(struct recording *r);
 
-/* Writes all that is known now. */
+/* Writes all rows that are known now. */
 void output_flush(struct recording *r);
 
 /* output-metrics.c: with --metrics, now and then; at the end, with what is known then. */

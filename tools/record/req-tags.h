@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Remembers what was said of requests (their classes) until their rows come: those wait to be
- * written in order of time, and meanwhile an id may be used again, and tagged again.
+ * Stores tags of requests (their classes) until their rows come.  Rows are written later, in order
+ * of time, and meanwhile an id may be used and tagged again.
  *
  * One thread at a time may use it.
  */
@@ -20,12 +20,12 @@ void req_tags_free(struct req_tags *t);
 bool req_tags_add(struct req_tags *t, uint64_t id, int64_t tick, uint32_t value);
 
 /*
- * Of a request with this id that began at this tick: the last tag before that, else the first one
- * up to this end.  Returns false if there is none.
+ * Finds the tag of a request with this id that began at begin: the last tag before that, else the
+ * first one up to end.  Returns false if there is none.
  */
 bool req_tags_find(const struct req_tags *t, uint64_t id, int64_t begin, int64_t end, uint32_t *value);
 
-/* The request ended at this tick. */
+/* Forgets the tags of a request that ended at this tick. */
 void req_tags_forget(struct req_tags *t, uint64_t id, int64_t tick);
 
 void req_tags_forget_all(struct req_tags *t);

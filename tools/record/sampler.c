@@ -10,16 +10,16 @@
 #include "base/sort.h"
 #include "record/sampler.h"
 
-#define IDLE_NS		200000000	/* a CPU is left alone if the program has not been there for so long */
+#define IDLE_NS		200000000	/* after this time without the program a CPU is not interrupted */
 #define PERIOD_MIN_NS	100000
 #define PERIOD_MAX_NS	1000000000
-#define LEAST_PART	4		/* of the budget, one in so many is for samples, whatever others need */
+#define LEAST_PART	4		/* at least this part of the budget is for samples: 1/4 */
 #define READING_NS	1500		/* until it was measured, with the other programs' part */
 
 struct sampler {
 	uint32_t budget_ppm;
 	uint64_t least_ns;
-	uint64_t interrupt_ns;	/* the price of one */
+	uint64_t interrupt_ns;	/* cost of an interrupt */
 	uint64_t period_ns;
 	unsigned nr_cpus;
 	struct sampled {
@@ -30,7 +30,7 @@ struct sampler {
 	} cpus[];
 };
 
-/* Nobody reads its samples: the interrupt is what it is for. */
+/* Opens a clock for its interrupts; its samples are not read. */
 static int open_clock(int tid, int cpu, uint64_t period_ns)
 {
 	struct perf_event_attr attr = {
@@ -156,7 +156,7 @@ uint64_t sampler_interrupt_ns(const struct sampler *s)
 	return s->interrupt_ns;
 }
 
-/* What the scanner will need is not known yet: half of the budget. */
+/* Starts with half of the budget, because the cost of the scanner is not known yet. */
 struct sampler *sampler_alloc(uint32_t budget_ppm, uint64_t least_ns, unsigned nr_cpus)
 {
 	struct sampler *s = calloc(1, sizeof(*s) + nr_cpus * sizeof(s->cpus[0]));

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records where threads are, so that time in uninstrumented code, and the parts of a function,
- * can be named: at regular times perf_event_open() says where the running task was.  The clock is
- * the CPU's count of cycles; where there is none, as in most virtual machines, it is the kernel's
- * cpu-clock.  There is one clock for each CPU.  The kernel would program a clock of each thread
- * again at each switch; for a program that switches often, that costs many times as much as its
- * samples do.
+ * Samples the code addresses of running threads by perf_event_open(), so that time in
+ * uninstrumented code, and the parts of a function, can be named.  The clock is the CPU's count of
+ * cycles; where there is none, as in most virtual machines, it is the kernel's cpu-clock.  There is
+ * one clock for each CPU.  The kernel would program a clock of each thread again at each switch;
+ * for a program that switches often, that costs many times as much as its samples do.
  *
  * A sample in a library also has the place where the program called it: the first word on the stack
- * that is an address in code with records, behind a call.  It may be one that was left there by an
- * earlier call; a reader compares it with the function that was running.
+ * that is an address in code with records, behind a call.  It may be left from an earlier call, so
+ * a reader compares it with the function that was running.
  */
 #ifndef RECORD_SAMPLES_H
 #define RECORD_SAMPLES_H
@@ -38,13 +37,13 @@ void samples_close(struct samples *s);
 
 /* "cpu-clock" or "cycles". */
 const char *samples_clock(const struct samples *s);
-/* Are there none while threads are in the kernel? */
+/* Are no samples taken in the kernel? */
 bool samples_are_user_only(const struct samples *s);
 
 /* Delivers rows. */
 void samples_poll(struct samples *s);
 
-/* Ends them; delivers what is left, and the names of the kernel's functions. */
+/* Ends the samples; delivers the remaining rows, and the names of the kernel's functions. */
 void samples_finish(struct samples *s);
 
 /* Returns a copy of the places in the kernel, whose names any thread may look up; NULL: no memory. */

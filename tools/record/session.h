@@ -24,13 +24,16 @@ struct session {
 	char *kernel_rings;	/* NULL: kernel events are in the rings of the CPUs */
 	size_t kernel_size;
 	unsigned kernel_order;
-	/* This was written into the info page.  The copy there may change; this one may not. */
+	/*
+	 * The contents of the info page; the program may change those in the page, but not this
+	 * copy.
+	 */
 	struct ldb_info info;
 };
 
 /*
- * Creates it without the module.  ring_bytes is for all rings of CPUs together.  Returns 0 or
- * -errno.
+ * Creates the session without the module.  ring_bytes is for all rings of CPUs together.  Returns 0
+ * or -errno.
  */
 int session_open(struct session *s, uint64_t ring_bytes, unsigned nr_scanners, unsigned clock_id,
 		 uint64_t clock_hz);
@@ -54,12 +57,12 @@ struct device_options {
 	uint64_t call_min_ns;	/* LDB_GROUP_CALL_ALL: shorter system calls are only counted */
 };
 
-/* Returns 0, or -errno and in why what the user must know. */
+/* Returns 0, or -errno with the reason for the user in why. */
 int device_open(struct session *s, const struct device_options *o, char *why, size_t size);
 
 /*
- * Does what clock_sample() does, but the kernel takes it in one go.  Returns false if this is no
- * device.
+ * Does the same as clock_sample(), but the kernel reads all clocks at once.  Returns false if this
+ * is no device.
  */
 bool device_clock(const struct session *s, struct ldb_row_clock *row);
 
@@ -72,7 +75,7 @@ const struct ldb_stack *session_stack(const struct session *s, unsigned slot);
 /* Counts rings of CPUs, of scanners, and the kernel's own of CPUs if it has any. */
 unsigned session_nr_rings(const struct session *s);
 const struct ldb_ring_hdr *session_ring(const struct session *s, unsigned ring);
-/* Of a CPU's kernel events. */
+/* Returns the ring with a CPU's kernel events. */
 const struct ldb_ring_hdr *session_kernel_ring(const struct session *s, unsigned cpu);
 unsigned session_ring_order(const struct session *s, unsigned ring);
 /* Returns the CPU whose kernel events a ring holds; this is meaningless for those of scanners. */

@@ -2,7 +2,7 @@
 /*
  * Handles signals to ldb-record.
  *
- * They are blocked and read from a descriptor, so that they never interrupt anything.  The
+ * They are blocked, and read from a descriptor, so that they do not interrupt system calls.  The
  * launched program gets the dispositions and the mask with which ldb-record was started.
  */
 #include <signal.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Examines a program before it runs: whether it can be recorded at all, and what has to be
- * loaded with it.
+ * Examines a program before it runs: whether it can be recorded, and which libraries must be
+ * preloaded.
  */
 #include <errno.h>
 #include <gelf.h>

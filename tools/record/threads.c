@@ -19,7 +19,7 @@
 #include "record/order.h"
 #include "record/threads.h"
 
-#define ENDED_MAX	65536	/* births that were lost must not accumulate */
+#define ENDED_MAX	65536	/* limit, for starts that were lost */
 
 struct known {
 	uint32_t tid;		/* 0: free */
@@ -162,7 +162,7 @@ static bool waits_for_birth(const struct threads *t, uint32_t tid, int64_t start
 	return false;
 }
 
-/* The scanner has not observed all, and may know of fewer invocations than the kernel does. */
+/* Adds invocations that only the kernel has observed. */
 static void count_alone(struct threads *t, struct ldb_row_thread *row)
 {
 	row->seen += chains_take_alone(pack_chains(t->pack), row->tid);
@@ -208,7 +208,7 @@ static unsigned nr_slots(const struct threads *t)
 	return used && used < t->s->info.max_threads ? used : t->s->info.max_threads;
 }
 
-/* Updates what is known of a slot. */
+/* Updates the row of a slot. */
 static void update_slot(struct threads *t, unsigned slot)
 {
 	const volatile struct ldb_page *p = session_page(t->s, slot);
@@ -222,7 +222,7 @@ static void update_slot(struct threads *t, unsigned slot)
 	if (!is_new && k->is_final)
 		return;
 	if (is_new) {
-		finish(t, k, k->row.end, true);	/* its page was reused: these are its last numbers */
+		finish(t, k, k->row.end, true);	/* its page was reused: its last counters */
 		memset(k, 0, sizeof(*k));
 	}
 	read_page(t, p, k);
@@ -344,7 +344,7 @@ static unsigned write_open(struct threads *t, unsigned slot, const volatile stru
 
 		memcpy(&f, (const void *)&stack->frame[i], sizeof(f));
 		if (!frame_is_sane(&f, t, end))
-			return n;	/* what lies above is not to be trusted either */
+			return n;	/* frames above it are not trusted either */
 		if (has_ended(&ending, f.gen)) {
 			parent = f.gen;
 			continue;
@@ -441,7 +441,7 @@ void threads_write(struct threads *t, int64_t end)
 	}
 }
 
-/* Of threads with one number the last one counts. */
+/* Writes the rows again; if several threads had one number, the last one counts. */
 static void write_ended(struct threads *t)
 {
 	for (size_t i = t->nr_ended; i--;) {

@@ -20,7 +20,7 @@ void threads_free(struct threads *t);
 /* Writes rows of threads not written yet; it is called once in a while. */
 void threads_poll(struct threads *t);
 
-/* Returns what all threads have done so far; nr_threads counts those that exist. */
+/* Returns the sums of all threads so far; nr_threads is the number of existing ones. */
 struct threads_total threads_now(const struct threads *t);
 
 /*
@@ -29,13 +29,16 @@ struct threads_total threads_now(const struct threads *t);
  */
 void threads_write(struct threads *t, int64_t end);
 
-/* Only notes what runs, so that the next threads_write() knows what has been running since. */
+/* Only stores which functions are running, for the next threads_write(). */
 void threads_note(struct threads *t);
 
 /* Copies the rows of all threads that exist, as of the last poll; returns how many.  They have no names. */
 size_t threads_copy(const struct threads *t, struct ldb_row_thread *rows, size_t max);
 
-/* Call it when nothing is written any more: writes the rest, and what still ran at tick end. */
+/*
+ * Call it when nothing is written any more: writes the remaining rows, and functions that ran at
+ * tick end.
+ */
 void threads_finish(struct threads *t, int64_t end, struct threads_total *total);
 
 #endif
