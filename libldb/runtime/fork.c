@@ -10,10 +10,10 @@
 #include "runtime.h"
 
 /*
- * This is set in the forking thread, from its prepare to its parent or child handler.  Handlers
- * of others, ThreadSanitizer's for one, create threads meanwhile: in the child before the
- * registry has been reset.  The lock is not held across the fork, because another library's
- * handler may wait for a thread that needs it.
+ * This is set in the forking thread, from its prepare to its parent or child handler.  Fork
+ * handlers of other libraries, such as ThreadSanitizer's, create threads in the child before the
+ * registry has been reset.  The lock is not held across the fork, because another library's handler
+ * may wait for a thread that needs it.
  */
 static TLS_IE bool forking;
 
@@ -23,9 +23,9 @@ bool fork_in_progress(void)
 }
 
 /*
- * There never was a recorder, and there is no other thread: the child has nothing to reset.
- * This is tested without a write, because a page that is written to before a fork is copied
- * after it.
+ * Was there never a recorder, and is there no other thread?  Then the child has nothing to reset.
+ * This is tested without a write, because a page that is written to before a fork is copied after
+ * it.
  */
 static bool nothing_to_renew(void)
 {

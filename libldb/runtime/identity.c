@@ -69,8 +69,8 @@ static void leave_out_isolated(uint64_t *cpus)
 }
 
 /*
- * These are the CPUs that the program's threads may use, together.  The thread that was stopped
- * to start ldb's may be pinned to its own CPU, the one place where ldb's must not be.
+ * Allows the calling thread all CPUs that any thread of the program may use.  The thread that was
+ * stopped to start ldb's threads may be pinned to one CPU, on which ldb's threads must not run.
  */
 void identity_cpus(void)
 {

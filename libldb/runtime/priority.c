@@ -22,7 +22,7 @@
 
 DORMANT_PAGE static bool may_lower;
 
-/* The call changes nothing, whatever it returns: see priority_find(). */
+/* May the nice value be lowered?  The call that tests this changes nothing. */
 static bool may_be_nicer(void)
 {
 	long now = sys(SYS_getpriority, PRIO_PROCESS, 0);
@@ -32,7 +32,10 @@ static bool may_be_nicer(void)
 		return false;
 	if (!sys(SYS_prlimit64, 0, RLIMIT_NICE, 0, &limit) && limit.rlim_cur >= (unsigned long)now)
 		return true;
-	/* A capability may be one of a user namespace, which does not count: so it is tried. */
+	/*
+	 * The capability is not examined but tried, because one in a user namespace is not
+	 * sufficient.
+	 */
 	if (now >= 2 * NICE_BASE || sys(SYS_setpriority, PRIO_PROCESS, 0, NICE_BASE - now - 1))
 		return false;
 	sys(SYS_setpriority, PRIO_PROCESS, 0, NICE_BASE - now);
@@ -88,7 +91,7 @@ bool priority_find(void)
 	return may_lower;
 }
 
-/* sched_setattr() takes this since it exists; not every libc has it. */
+/* The first version of struct sched_attr, which not every libc declares. */
 struct policy {
 	uint32_t size, policy;
 	uint64_t flags;
@@ -98,9 +101,9 @@ struct policy {
 };
 
 /*
- * A yield gives up the rest of a slice, in the time of a thread that has 3 shares of 1,024:
- * where many threads run, others come first for seconds with the usual slice, and for a quarter
- * of a second with this one.  Kernels before 6.12 ignore it.  It survives a change of policy.
+ * A thread at SCHED_IDLE has 3 shares of 1,024, and sched_yield() gives up the rest of its slice.
+ * If many threads run, others then run for seconds with the usual slice, and for a quarter of a
+ * second with this one.  Kernels before 6.12 ignore it.  It survives a change of policy.
  */
 static void ask_short_slice(void)
 {
@@ -142,7 +145,7 @@ void priority_raise(struct raw_thread *t)
 
 	if (!may_lower || !tid)
 		return;
-	/* The order is important: it must not miss that it was raised. */
+	/* The order is important: otherwise the thread could miss that it was raised. */
 	sys(SYS_sched_setscheduler, tid, SCHED_OTHER, &none);
 	atomic_store(&t->is_raised, 1);
 }

@@ -10,8 +10,7 @@
  *
  * Capabilities need nothing: ldb's threads have none (runtime/identity.c).
  *
- * The variadic ones are declared here as they are called, so the headers that declare them are
- * not included.
+ * Variadic functions are declared here with fixed arguments, so their headers are not included.
  */
 #define _GNU_SOURCE
 #include <errno.h>

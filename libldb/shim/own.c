@@ -17,10 +17,10 @@
 #include "wait.h"
 #include "waiters.h"
 
-/* A wait may be in the slow path of another, and in signal handlers. */
+/* Waits may be nested: in the slow path of another lock, and in signal handlers. */
 #define OWN_WAITS_MAX	4
 
-struct own_waits {		/* the newest last; only the thread itself, in a hook */
+struct own_waits {		/* the newest last; only the thread itself accesses it */
 	uint32_t nr;
 	struct wait at[OWN_WAITS_MAX];
 };
@@ -121,7 +121,7 @@ static __attribute__((noinline)) void slow_acquired(const volatile void *lock, u
 	}
 }
 
-/* A thread waits for it, maybe this one itself, or has done so. */
+/* Does or did a thread wait for the lock, perhaps this one itself? */
 static inline bool own_is_wanted(const volatile void *lock)
 {
 	return unlikely(waiters_seen(lock) || waker_is_awaited(lock));

@@ -10,7 +10,7 @@
 #include "base/sort.h"
 #include "record/sampler.h"
 
-#define IDLE_NS		200000000	/* after this time without the program a CPU is not interrupted */
+#define IDLE_NS		200000000	/* without the program, until a CPU is left out */
 #define PERIOD_MIN_NS	100000
 #define PERIOD_MAX_NS	1000000000
 #define LEAST_PART	4		/* at least this part of the budget is for samples: 1/4 */

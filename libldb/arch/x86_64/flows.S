@@ -90,7 +90,7 @@ flow_timed:
 	.cfi_rel_offset rdi, 0
 	addq	%rax, %rdx			/* the state */
 4:	movq	flow_self@gottpoff(%rip), %rdi
-	/* a handler of a signal here takes this slot too, but returns it before it returns */
+	/* a signal handler may take the same slot here, but has freed it when it returns */
 	movq	%fs:FLOW_SELF_FREE(%rdi), %rcx
 	testq	%rcx, %rcx
 	jz	flow_refill
@@ -154,7 +154,7 @@ flow_timed:
 	jmp	1b
 
 flow_jumped:
-	/* the caller was called in this way, and jumps: one less than its number */
+	/* the caller has a stub at this place and jumps to the function: its number - 1 */
 	.cfi_adjust_cfa_offset 16
 	.cfi_rel_offset rcx, 8
 	.cfi_rel_offset rdi, 0
@@ -168,7 +168,7 @@ flow_jumped:
 	movq	%fs:FLOW_SELF_TOP(%rdi), %rax
 	leaq	40(%rsp), %rdx
 	jmp	5b
-6:	/* too many: it is not timed.  The slot is returned. */
+6:	/* there are too many: the call is not timed, and the slot is freed */
 	movq	%fs:FLOW_SELF_FREE(%rdi), %rax
 	movq	%rax, FLOW_S_NEXT(%rcx)
 	movq	%rcx, %fs:FLOW_SELF_FREE(%rdi)
@@ -182,7 +182,7 @@ flow_jumped:
 	.cfi_endproc
 	.size	flow_common, . - flow_common
 
-/* Saves what a function may have been given.  The stack pointer was 8 mod 16. */
+/* Saves all registers that may contain arguments.  The stack pointer was 8 mod 16. */
 	.macro	SAVE_ALL
 	pushq	%rbp
 	.cfi_adjust_cfa_offset 8
@@ -294,9 +294,9 @@ flow_left:
 	.size	flow_left, . - flow_left
 
 /*
- * The stubs of slots: each calls the function, and gets the result.  DW_OP_breg16 is the address
- * of this frame's code: & ~15 it is that of the stub, whose lea ends at 10 and has its distance
- * at 6.  There are no operations but those that valgrind knows, too: it gives up at others.
+ * The stubs of slots: each calls the function, and gets the result.  DW_OP_breg16 is the code
+ * address of this frame.  With & ~15 it is that of the stub, whose lea has its displacement at byte
+ * 6 and ends at byte 10.  Only operations that valgrind supports are used.
  */
 #define SLOT_OF_PC	0x80, 0x00, 0x09, 0xf0, 0x1a, 0x23, 0x0a, \
 			0x80, 0x00, 0x09, 0xf0, 0x1a, 0x23, 0x06, 0x06, 0x0d, 0xff, 0xff, 0xff, 0x7f, 0x1a, 0x22

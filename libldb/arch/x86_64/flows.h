@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* This is what flows/patch.c must know of the CPU's code and relocations. */
+/* Instructions and relocations of the CPU, for flows/patch.c. */
 #ifndef LDB_ARCH_X86_64_FLOWS_H
 #define LDB_ARCH_X86_64_FLOWS_H
 
@@ -16,8 +16,8 @@ typedef void cpu_reference_fn(void *arg, uint64_t word, bool is_call);
 
 /*
  * Finds the places in code that use a word in [lo, hi): call *word(%rip), jmp *word(%rip), or
- * anything else with word(%rip).  Code has no marks where instructions begin, so each byte is
- * tried; what is no instruction may be taken for one that uses the word otherwise.
+ * anything else with word(%rip).  It is not known where instructions begin, so each byte is tried;
+ * bytes that are no instruction may be taken for a use of the word that is not a call.
  *
  * code is a copy of what is at the address `at`; the first 2 bytes belong to what was searched
  * before.
@@ -25,7 +25,7 @@ typedef void cpu_reference_fn(void *arg, uint64_t word, bool is_call);
 static inline void cpu_one_reference(const uint8_t *p, uint64_t at, uint64_t lo, uint64_t hi,
 				     cpu_reference_fn *fn, void *arg)
 {
-	static const uint8_t immediates[] = { 0, 1, 2, 4 };	/* bytes of the instruction behind */
+	static const uint8_t immediates[] = { 0, 1, 2, 4 };	/* bytes after the address */
 	int32_t distance;
 	uint64_t word;
 	bool is_call;
