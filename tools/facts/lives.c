@@ -415,6 +415,16 @@ static bool is_wanted(const struct lives *l, const struct ldb_row_req *row)
 	return l->wanted[bit / 64] >> bit % 64 & 1;
 }
 
+/* It was no tag that said when it began and ended. */
+static int on_inexact(struct lives *l, const struct ldb_row_req *row)
+{
+	struct open_life *o = find_open(l, row->id);
+
+	if (o)
+		o->life.resolution = ticks_sane_length(o->life.resolution + ticks_sane_length(row->site));
+	return 0;
+}
+
 /* Ends an instance that is open when nothing more is known of it. */
 static int end_unfinished(struct lives *l, struct open_life *o, int64_t last)
 {
@@ -509,6 +519,8 @@ static int on_row(void *arg, const void *ordered)
 		return on_end_all(l, row);
 	case LDB_REQ_OP_CUT:
 		return on_cut(l, row);
+	case LDB_REQ_OP_INEXACT:
+		return on_inexact(l, row);
 	default:
 		return 0;	/* an operation of a later version */
 	}

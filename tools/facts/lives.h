@@ -12,6 +12,7 @@
  *	END_ALL(tid)	END of every request tid works on
  *	CUT		all that is open is over, incomplete: the recording was paused, or, with
  *			a range of ids, a process of several ended
+ *	INEXACT		the bounds of what is open are estimates
  *
  * An instance is over when there was an END and no span is left open.  When the id comes again
  * after that, it is a new instance.  START on a thread that works on the request already changes

@@ -318,6 +318,7 @@ void model_close(struct model *m)
 		return;
 	classes_close(m->classes);
 	notes_close(m->notes);
+	free(m->requests_of);
 	flows_close(m->flows);
 	counters_close(m->counters);
 	tasks_close(m->tasks);

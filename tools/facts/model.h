@@ -72,6 +72,18 @@ struct party {
 #define MODEL_NR_LOST	8	/* kinds of losses; index: LDB_LOST_* */
 #define MODEL_NR_LEFT	8	/* kinds of what was left out; index: LDB_LEFT_* - LDB_LEFT_PAUSE */
 
+/* Requests that are not what the program has tagged: analysis/tracks/request-source.h. */
+struct request_source {
+	const char *what;	/* as the user named it; several with commas; the model's */
+	bool is_loop;		/* else functions */
+	uint64_t nr;		/* requests */
+	uint64_t nr_inner;	/* invocations inside of others */
+	uint64_t nr_begun;	/* had begun before the recording: no requests */
+	uint64_t made, seen;	/* calls of all functions in their threads; observed calls */
+	int64_t resolution_ns;	/* by how much a latency may be off: median */
+	int64_t resolution_max_ns;
+};
+
 /* This is the recording as a whole, with what a report must say about its quality. */
 struct model {
 	struct reader *reader;
@@ -122,6 +134,7 @@ struct model {
 	struct intern strings;		/* names */
 	struct classes *classes;	/* of requests; NULL: not read yet */
 	struct notes *notes;		/* of requests; the same */
+	struct request_source *requests_of; /* NULL: tags */
 };
 
 /* This is a span of a request instance: on a thread, or in a queue. */
@@ -140,6 +153,7 @@ struct life_part {
 struct life {
 	uint64_t id;
 	int64_t start, end;	/* ticks */
+	uint64_t resolution;	/* ticks: by how much its length may be off; tags are exact */
 	bool is_complete;	/* there was an END and nothing is open */
 	bool has_lost_handoff;	/* put into a queue and never taken out */
 	const char *class;	/* "" */
@@ -267,12 +281,14 @@ struct segment {
 	uint32_t waker;			/* LOCK_WAIT: the thread that ended it, by the shim; 0: not known */
 	uint32_t to_tid;		/* QUEUE: the thread that took it out; REQUEST: its own, if from a queue */
 	bool is_truncated;		/* it was running when the recording began or ended */
+	bool is_open;			/* FUNCTION: when it ended */
 	bool is_clipped;		/* the whole is longer than the bar */
 	bool is_inferred;		/* LOCK_HOLD: known from the wait alone */
 	bool has_failed;		/* LOCK_WAIT: ended without the lock */
 	bool blocks_req;		/* not the request's own: the request was blocked by it */
 	unsigned level;			/* LOCK_*: 1: blocks the request, 2: blocks that, ... */
 	uint64_t gen;			/* LOCK_WAIT: of the frame in which it happened */
+	uint64_t ret;			/* FUNCTION: the address to which it returns */
 	int64_t start, end;		/* ticks */
 	int64_t row_start, row_end;	/* FUNCTION: ticks that --from and --to are compared with */
 	uint64_t req;			/* the request its thread worked on meanwhile, */

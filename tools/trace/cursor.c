@@ -98,6 +98,11 @@ int query_decode(const struct query *q, struct decoder *d, struct block *b, size
 	return *nr > 0;
 }
 
+static bool is_of_requests(unsigned kind)
+{
+	return kind == LDB_BLK_REQ || kind == LDB_BLK_REQNAME || kind == LDB_BLK_NOTE || kind == LDB_BLK_REQTAB;
+}
+
 struct cursor *cursor_open(struct reader *r, unsigned kind, const struct reader_filter *filter,
 			   struct share *share)
 {
@@ -105,6 +110,8 @@ struct cursor *cursor_open(struct reader *r, unsigned kind, const struct reader_
 
 	if (!c)
 		return NULL;
+	if (r->replaced && is_of_requests(kind))
+		r = r->replaced;
 	query_init(&c->q, r, kind, filter);
 	c->share = share;
 	if (!share)

@@ -51,6 +51,8 @@ struct reader {
 	unsigned nr_retained;
 	uint64_t nr_uses;		/* for replacing the oldest */
 
+	struct reader *replaced;	/* its rows of requests are used; NULL: none */
+
 	bool has_requests;
 	struct reqtab *reqtab;		/* made by the reader, or NULL: */
 	struct ldb_row_reqtab *requests; /* from the file, or those of reqtab */

@@ -253,6 +253,7 @@ void reader_close(struct reader *r)
 		return;
 	if (r->fd >= 0)
 		close(r->fd);
+	reader_close(r->replaced);
 	reader_retain_end(r);
 	intern_free(&r->texts);
 	free(r->metas);
@@ -335,11 +336,19 @@ static int load_reqtab(struct reader *r, struct request_rows *t)
 	return rc;
 }
 
+void reader_replace_requests(struct reader *r, struct reader *requests)
+{
+	requests->end_tick = r->end_tick;
+	r->replaced = requests;
+}
+
 int reader_requests(struct reader *r, const struct ldb_row_reqtab **rows, size_t *nr)
 {
 	struct request_rows t = { 0 };
 	int rc = 0;
 
+	if (r->replaced)
+		return reader_requests(r->replaced, rows, nr);
 	if (!r->has_requests) {
 		rc = r->has_index ? load_reqtab(r, &t) : 0;
 		r->requests = t.rows;

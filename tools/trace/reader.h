@@ -150,6 +150,12 @@ int cursor_next_funcs(struct cursor *c, bool with_tid, struct reader_funcs *func
 int reader_requests(struct reader *r, const struct ldb_row_reqtab **rows, size_t *nr);
 
 /*
+ * From here on the rows of requests (REQ, REQNAME, NOTE, REQTAB) are those of another trace, which
+ * r closes; none of r's own may have been read.  This is how requests come from something else than tags.
+ */
+void reader_replace_requests(struct reader *r, struct reader *requests);
+
+/*
  * Reads the blocks that were not read yet, so that all damage is known.  Returns 0 or -ENOMEM.  No
  * cursor may be in use meanwhile.
  */

@@ -370,6 +370,8 @@ struct ldb_row_lock {
  * 0, of those from id to queue.
  */
 #define LDB_REQ_OP_CUT		64
+/* INEXACT: the latency of id, which is open, may be off by site ticks, either way. */
+#define LDB_REQ_OP_INEXACT	65
 struct ldb_row_req {
 	uint32_t op;
 	uint32_t tid;
