@@ -8,11 +8,11 @@
  */
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/sort.h"
 #include "record/flight-stalls.h"
+#include "trace/loop-calls.h"
 
 #define LOOPS_MAX	4096	/* if there are more, those are forgotten that waited longest ago */
 
@@ -65,19 +65,6 @@ static struct loop *loop_of(struct flight_stalls *s, uint32_t tid)
 		if (s->loops[n].tid == tid)
 			return &s->loops[n];
 	return NULL;
-}
-
-static bool is_loop_call(const char *name)
-{
-	static const char *const names[] = {
-		"epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6",
-		"io_uring_enter",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return false;
 }
 
 void flight_stalls_starts(struct flight_stalls *s, const struct ldb_row_req *rows, size_t nr)

@@ -34,7 +34,7 @@ int frames_add(struct frames *fs, const struct ldb_row_func *row)
 	fs->has_resumed |= !!(row->flags & LDB_FUNC_F_RESUMED);
 	fs->at[fs->nr++] = (struct frame){
 		.tid = row->tid, .nr_thread = model_thread_number(fs->m, row->tid, row->start_max),
-		.depth = row->depth, .is_truncated = e.is_truncated,
+		.depth = row->depth, .is_truncated = e.is_truncated, .is_open = row->flags & LDB_FUNC_F_OPEN,
 		.is_resumed = row->flags & LDB_FUNC_F_RESUMED,
 		.pc = row->pc, .ret = row->ret, .gen = row->gen, .parent_gen = row->parent_gen,
 		.start = e.start, .end = e.end, .full_start = e.start, .full_end = e.end,

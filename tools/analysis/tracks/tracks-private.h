@@ -17,7 +17,7 @@ struct frame {
 	uint32_t tid;
 	uint32_t nr_thread;	/* which thread of that tid */
 	uint32_t depth;
-	bool is_truncated;
+	bool is_truncated, is_open;	/* is_open: at its end */
 	bool is_resumed;	/* a later part of an invocation whose stack was switched away */
 	uint64_t pc, ret, gen, parent_gen;
 	int64_t start, end;		/* estimated; after frames_nest() inside of the parent */

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Invocations of functions are requests: those that are not inside of another one of the same
+ * thread.  They are segments as a timeline shows them, so a request and the function that it is begin
+ * and end together.
+ */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include "base/array.h"
+#include "base/keyed.h"
+#include "base/minmax.h"
+#include "facts/ticks.h"
+#include "request-private.h"
+#include "tracks.h"
+
+struct answer {			/* does the name of this function match? */
+	const struct symbol *func;
+	bool is_wanted;
+};
+
+struct calls {
+	struct made_requests *made;
+	const char *const *globs;
+	size_t nr_globs;
+	struct keyed answers;	/* struct answer, by symbol */
+	int64_t busy_until;	/* of the thread: the last request is open until then */
+	bool has_requests;	/* of the thread */
+};
+
+/* Returns what comes after the scopes of a C++ name. */
+static const char *last_part(const char *function)
+{
+	const char *last = function;
+
+	for (const char *p = function; *p && *p != '<'; p++)
+		if (p[0] == ':' && p[1] == ':')
+			last = p + 2;
+	return last;
+}
+
+static bool matches(const struct calls *c, const struct symbol *func)
+{
+	for (size_t i = 0; i < c->nr_globs; i++)
+		if (!fnmatch(c->globs[i], func->function, 0) || !fnmatch(c->globs[i], last_part(func->function), 0))
+			return true;
+	return false;
+}
+
+/* Returns NULL if there is no memory. */
+static const struct answer *answer_of(struct calls *c, const struct symbol *func)
+{
+	uint64_t hash = hash_mix(0, (uintptr_t)func);
+	struct answer *a;
+
+	keyed_each(&c->answers, hash, a)
+		if (a->func == func)
+			return a;
+	a = keyed_add(&c->answers, hash, sizeof(*a));
+	if (a)
+		*a = (struct answer){ func, matches(c, func) };
+	return a;
+}
+
+static int on_thread(void *arg, const struct thread *t)
+{
+	struct calls *c = arg;
+
+	c->busy_until = INT64_MIN;
+	c->has_requests = false;
+	return 0;
+}
+
+/* Counts calls of all functions in the threads that had requests. */
+static void count_calls(struct calls *c, const struct thread *t)
+{
+	if (c->has_requests || !t)
+		return;
+	c->has_requests = true;
+	c->made->source->made += t->made;
+	c->made->source->seen += t->seen;
+}
+
+static int on_segment(void *arg, const struct segment *s)
+{
+	struct calls *c = arg;
+	const struct answer *a = s->kind == SEGMENT_FUNCTION ? answer_of(c, s->func) : NULL;
+	struct reader *r = c->made->m->reader;
+	int64_t resolution = max(reader_tick(r, s->resolution_ns) - reader_tick(r, 0), (int64_t)0);
+
+	if (s->kind != SEGMENT_FUNCTION)
+		return 0;
+	if (!a)
+		return -ENOMEM;
+	if (!a->is_wanted)
+		return 0;
+	count_calls(c, s->thread);
+	if (s->start < c->busy_until) {
+		c->made->source->nr_inner++;
+		return 0;
+	}
+	c->busy_until = s->end;
+	if (s->is_truncated && !s->is_open) {
+		c->made->source->nr_begun++;
+		return 0;
+	}
+	return array_push(c->made->at, c->made->nr, c->made->room, {
+		.tid = s->tid, .thread = model_thread_number(c->made->m, s->tid, s->start),
+		.start = s->start, .end = s->end, .is_open = s->is_open, .resolution = resolution,
+		.site = s->ret, .class = s->func->function,
+	});
+}
+
+int request_calls(struct made_requests *made, const char *const *globs, size_t nr)
+{
+	struct calls c = { .made = made, .globs = globs, .nr_globs = nr };
+	struct tracks_options options = TRACKS_OPTIONS_ALL;
+	struct tracks_sink sink = { .thread = on_thread, .segment = on_segment, .arg = &c };
+	struct tracks_result result;
+	int ret;
+
+	options.no_requests = true;
+	ret = tracks_each(made->m, &options, &sink, &result);
+	keyed_free(&c.answers);
+	return ret;
+}

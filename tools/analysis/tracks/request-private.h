@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The files that make requests share these. */
+#ifndef TRACKS_REQUEST_PRIVATE_H
+#define TRACKS_REQUEST_PRIVATE_H
+
+#include "request-source.h"
+
+struct made_request {
+	uint32_t tid;
+	uint32_t thread;	/* model_thread_number() */
+	int64_t start, end;	/* ticks */
+	bool is_open;		/* its end is not in the trace */
+	uint64_t resolution;	/* ticks */
+	uint64_t site;
+	const char *class;	/* the model's or the symtab's */
+};
+
+struct made_requests {
+	struct model *m;
+	struct request_source *source;
+	struct made_request *at;
+	size_t nr, room;
+};
+
+/* They add all requests, in any order.  They return 0, or what tracks_each() does. */
+int request_calls(struct made_requests *made, const char *const *globs, size_t nr);
+int request_turns(struct made_requests *made);
+
+#endif
