@@ -34,6 +34,7 @@ static struct {
 
 static const struct cli_option options[] = {
 	OPEN_OPTIONS(opt.open),
+	OPEN_REQUEST(opt.open),
 	OPEN_RANGE(opt.open, "only what happened at"),
 	{ .letter = 'r', .name = "req", .type = CLI_NUMBER, .value = &opt.req, .arg = "N",
 	  .help = "only the request with this id, all its instances",

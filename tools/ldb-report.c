@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/write.h"
+#include "analysis/tracks/request-source.h"
 #include "names/names.h"
 #include "cli/error.h"
 #include "cli/opts.h"
@@ -64,6 +65,7 @@ static const struct cli_option options[] = {
 	{ .name = "top", .type = CLI_NUMBER, .value = &opt.top, .arg = "N",
 	  .help = "at most N rows (text: 30; JSON and CSV: all; requests: 10)",
 	  .given = &opt.has_top, .max = 1000000000 },
+	OPEN_REQUEST(opt.open),
 	OPEN_RANGE(opt.open, "only what overlaps"),
 	{ .name = "thread", .type = CLI_STRING, .value = &opt.thread, .arg = "TID|NAME",
 	  .help = "only this thread; NAME may hold * and ?" },
@@ -402,6 +404,10 @@ static void open_other(struct opened *o)
 	o->model = o->symtab ? model_open(o->reader, o->symtab, err, sizeof(err)) : NULL;
 	if (!o->model)
 		open_fail_memory();
+	if (!request_source_open(o->model, opt.open.request.items, opt.open.request.nr, err, sizeof(err))) {
+		cli_error("%s: %s", opt.diff, err);
+		exit(CLI_FAILURE);
+	}
 }
 
 static void close_other(struct opened *o)

@@ -49,6 +49,7 @@ static const struct cli_option options[] = {
 	{ .name = "at", .type = CLI_STRING, .value = &opt.at, .arg = "TIME",
 	  .help = "the slowest of the requests that were open at this time of day: 2026-11-22T03:12:07.5, "
 	  "local or with Z or +01:00 behind it; or 03:12:07.5" },
+	OPEN_REQUEST(opt.open),
 	OPEN_RANGE(opt.open, "only requests that start at"),
 	{ .name = "top", .type = CLI_NUMBER, .value = &opt.top, .arg = "N",
 	  .help = "list the N longest segments (text; default: 40)" },

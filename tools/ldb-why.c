@@ -49,6 +49,7 @@ static const struct cli_option options[] = {
 	  .given = &opt.has_slice, .max = 100 },
 	{ .name = "class", .type = CLI_STRING, .value = &opt.class, .arg = "GLOB",
 	  .help = "only requests of this class" },
+	OPEN_REQUEST(opt.open),
 	OPEN_RANGE(opt.open, "only requests that start at"),
 	{ .name = "top", .type = CLI_NUMBER, .value = &opt.top, .arg = "N",
 	  .help = "list N causes and N requests (text: 10 and 5; JSON, CSV: all)",

@@ -21,6 +21,7 @@
  *			small ones are
  *	client		a request that is sent to another process,
  *	server		which has a clock that is 3 ms ahead
+ *	untagged	a function that calls itself in two threads, and an event loop; no tags
  *	outlast		a wait that ends after the estimated end of its function
  *	hostile		names that try to steer the terminal
  *	markup		names that contain markup
@@ -311,6 +312,36 @@ static void calls(void)
 			.tid = 1, .tick = at + length + 50 * us, .kernel = i % 4 ? 0 : 2, .pc = (uintptr_t)request_handler });
 		made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = at + length + 100 * us, .id = i);
 	}
+}
+
+/*
+ * Thread 1 calls lookup(), of 300 us and each tenth of 30 ms, which calls itself; thread 2 is an event
+ * loop whose fifth turn takes 8 ms.  Both have a call at either end of the recording.
+ */
+static void untagged(void)
+{
+	const int64_t us = 1000, ms = 1000000;
+
+	writer_add_meta(t.w, "kernel_events", "bpf");
+	writer_add_meta(t.w, "kernel_syscalls", "sleep");
+	made_thread(&t, 1, "worker", 0, 100 * ms);
+	made_thread(&t, 2, "loop", 0, 100 * ms);
+	func(lookup, snapshot, .tid = 1, .gen = 1, .flags = LDB_FUNC_F_FROM_START, .start = 0, .end = 500 * us);
+	for (int i = 1; i <= 40; i++) {
+		int64_t at = i * ms, length = i % 10 ? 300 * us : 800 * us;
+
+		func(request_handler, lookup, .tid = 1, .gen = 10 * i + 2, .parent = 10 * i, .depth = 2,
+		     .start = at + 50 * us, .end = at + 100 * us);
+		func(lookup, lookup, .tid = 1, .gen = 10 * i + 1, .parent = 10 * i, .depth = 2,
+		     .start = at + 10 * us, .end = at + 20 * us);
+		func(lookup, snapshot, .tid = 1, .gen = 10 * i, .depth = 1, .start = at, .end = at + length);
+		func(lookup, snapshot, .tid = 2, .gen = 10 * i, .depth = 1, .start = at + 500 * us, .end = at + 501 * us);
+	}
+	func(lookup, snapshot, .tid = 1, .gen = 1000, .flags = LDB_FUNC_F_OPEN, .start = 90 * ms, .end = 99 * ms);
+	for (int i = 1; i <= 10; i++)
+		made_call(&t, .tid = 2, .start = i * 10 * ms, .end = i * 10 * ms + (i == 5 ? 2 : 9) * ms,
+			  .name = i % 2 ? "epoll_wait" : "poll");
+	made_call(&t, .tid = 1, .start = 95 * ms, .end = 96 * ms, .name = "read");
 }
 
 #define DISK(...)	writer_add_disk(t.w, &(struct ldb_row_disk){ __VA_ARGS__ })
@@ -706,6 +737,8 @@ int main(int argc, char **argv)
 		flows(argc > 3 ? atol(argv[3]) : 0);
 	else if (!strcmp(kind, "waits"))
 		waits();
+	else if (!strcmp(kind, "untagged"))
+		untagged();
 	else if (!strcmp(kind, "noted"))
 		noted(argc > 3);
 	else if (!strcmp(kind, "outlast"))

@@ -23,7 +23,7 @@ export LDB_JSON
 mkdir json
 
 # Makes every kind of document, of every trace.
-for trace in figure1 empty plain sched kernelonly nokernel twice outlast hostile markup chain calls disk flows noted; do
+for trace in figure1 empty plain sched kernelonly nokernel twice outlast hostile markup chain calls disk flows noted untagged; do
 	report-trace $trace $trace.data || exit 1
 	for how in report "report --by=function" "report --mutex" "report --requests" "report --sched" "report --samples" "report --summary" \
 		   "timeline --slowest=20" "why" "why --shares --slowest=20" \
@@ -41,6 +41,13 @@ for req in sched:1 sched:2 sched:3 sched:4 chain:1 chain:2 figure1:4711 calls:10
 done
 ldb-why --compare -q nokernel.data figure1.data --json --fail-if p50+5% --fail-if 'max>1ns' >out 2>err
 ldb-timeline -q --json figure1.data sched.data >out 2>err
+for how in "report --requests" "report --sched" "report --summary" "timeline --slowest=2" "timeline --req=10" why "why --shares"; do
+	# shellcheck disable=SC2086
+	ldb-$how -q -i untagged.data --request=lookup --json >out 2>err
+	# shellcheck disable=SC2086
+	ldb-$how -q -i untagged.data --request=loop --json >out 2>err
+done
+ldb-report --sched -q -i sched.data --request=request_handler --json >out 2>err
 report-trace flows slower.data 100000
 ldb-flows -q -i slower.data --diff flows.data --json >out 2>err
 report-trace noted small.data 1

@@ -83,7 +83,8 @@ enum column_form {
 	 */
 	COLUMN_SPREAD = 32,
 	COLUMN_IF_ANY = 64,	/* JSON: no empty array */
-	COLUMN_DIGITS = 128	/* table: all of the number, not "1.24k" */
+	COLUMN_DIGITS = 128,	/* table: all of the number, not "1.24k" */
+	COLUMN_IF_ESTIMATES = 256 /* table: only where latencies of requests are estimates */
 };
 
 struct column {

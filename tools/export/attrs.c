@@ -222,6 +222,7 @@ void attrs_of_life(struct attrs *a, const struct model *m, const struct life *li
 	add(a, "request", ATTR_U64, true, life->id);
 	add(a, "latency_ns", ATTR_I64, true, ticks_time_ns(m->reader, life->end) -
 	    ticks_time_ns(m->reader, life->start));
+	add(a, "latency_resolution_ns", ATTR_I64, life->resolution, ticks_ns(m->reader, life->resolution));
 	add(a, "queue_ns", ATTR_I64, has_queue, in_queue_ns);
 	add_flag(a, "open", !life->is_complete);
 	add_flag(a, "lost_handoff", life->has_lost_handoff);

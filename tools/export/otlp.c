@@ -313,6 +313,8 @@ static void put_request_attributes(struct otlp *o)
 	if (t->has_lost_handoff)
 		attr_bool(j, "ldb.request.lost_handoff", true);
 	attr_i64(j, "ldb.latency_ns", t->latency_ns);
+	if (t->latency_resolution_ns)
+		attr_i64(j, "ldb.latency_resolution_ns", t->latency_resolution_ns);
 	put_notes(o);
 	if (o->has_causes)
 		put_sums(o);
@@ -448,7 +450,7 @@ static int put_life(struct otlp *o, const struct life *life, bool with_causes)
 		.has_lost_handoff = life->has_lost_handoff,
 		.start_ns = ticks_time_ns(o->m->reader, life->start),
 		.end_ns = ticks_time_ns(o->m->reader, life->end),
-		.latency_ns = life_latency_ns(o->m, life),
+		.latency_ns = life_latency_ns(o->m, life), .latency_resolution_ns = ticks_ns(o->m->reader, life->resolution),
 	};
 	int ret = links_find(o->links, life, &o->ids);
 

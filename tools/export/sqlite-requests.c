@@ -61,7 +61,8 @@ static int put_life(struct sqlite_export *e, const struct life *life)
 			 V(ticks_time_ns(e->m->reader, life->start)),
 			 V(ticks_time_ns(e->m->reader, life->end)), V(life_latency_ns(e->m, life)),
 			 V(life->is_complete), V(life->has_lost_handoff),
-			 V(ids.trace_hi || ids.trace_lo ? trace : NULL), V(ids.span ? span : NULL));
+			 V(ids.trace_hi || ids.trace_lo ? trace : NULL), V(ids.span ? span : NULL),
+			 V(ticks_ns(e->m->reader, life->resolution)));
 	for (size_t i = 0; i < life->nr_parts && !ret; i++)
 		ret = put_part(e, life, id, i);
 	if (!ret)

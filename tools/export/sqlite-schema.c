@@ -30,7 +30,7 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	/* req: the program's own id, which may repeat; a text if it is over 2^63 - 1. */
 	[TABLE_REQUEST] = { "request",
 		"id* req? class$ start_ns end_ns latency_ns complete lost_handoff trace_id$"
-		" parent_span_id$" },
+		" parent_span_id$ latency_resolution_ns" },
 	/* kind: thread, queue. */
 	[TABLE_PART] = { "part",
 		"id* request> nth kind$ thread> to_thread>thread queue$ queue_name$ site>"

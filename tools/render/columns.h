@@ -25,6 +25,10 @@ struct rows party_rows(const struct party *p);
 /* Returns the text of a cell that has only a name: "(idle)", "(interrupt)". */
 const char *party_cell(const struct party *p);
 
+/* What requests are, where they are not tagged: no row if they are. */
+extern const struct column request_source_columns[];
+struct rows request_source_rows(const struct row *row);
+
 struct value value_cpu(uint32_t cpu);
 
 /* The struct of a report begins with a pointer to its model. */

@@ -215,18 +215,26 @@ static int compare_runs(struct comparison *c, const struct opened *after,
 	return say_gates(c, after->render.form == RENDER_TEXT && !after->options->output);
 }
 
-/* Opens the other recording, without output, and with a separate list that open_finish() frees. */
+static void copy_list(struct cli_list *list)
+{
+	const char **items = calloc(list->nr + 1, sizeof(*items));
+
+	if (!items)
+		open_fail_memory();
+	for (size_t i = 0; i < list->nr; i++)
+		items[i] = list->items[i];
+	list->items = items;
+}
+
+/* Opens the other recording, without output, and with separate lists that open_finish() frees. */
 static struct open_options other_options(const struct open_options *open, const char *input)
 {
 	struct open_options o = *open;
 
 	o.input = input;
 	o.output = NULL;
-	o.debug_dirs.items = calloc(open->debug_dirs.nr + 1, sizeof(*o.debug_dirs.items));
-	if (!o.debug_dirs.items)
-		open_fail_memory();
-	for (size_t i = 0; i < open->debug_dirs.nr; i++)
-		o.debug_dirs.items[i] = open->debug_dirs.items[i];
+	copy_list(&o.debug_dirs);
+	copy_list(&o.request);
 	return o;
 }
 

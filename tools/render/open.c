@@ -12,6 +12,7 @@
 #include "cli/error.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
+#include "analysis/tracks/request-source.h"
 #include "render/open.h"
 #include "trace/join.h"
 
@@ -149,6 +150,10 @@ void open_trace(struct opened *o, const struct open_options *options)
 	o->model = model_open(o->reader, o->symtab, err, sizeof(err));
 	if (!o->model)
 		open_fail_memory();
+	if (!request_source_open(o->model, options->request.items, options->request.nr, err, sizeof(err))) {
+		cli_error("%s", err);
+		exit(CLI_FAILURE);
+	}
 	/*
 	 * The output is opened last, so that an older one is not replaced if the trace cannot be
 	 * read.
@@ -169,6 +174,7 @@ void open_trace(struct opened *o, const struct open_options *options)
 	if (open_is_data(options))
 		o->render.form = options->is_json ? RENDER_JSON : RENDER_CSV;
 	o->render.is_verbose = options->is_verbose;
+	o->render.has_estimates = o->model->requests_of != NULL;
 	o->render.is_kernel_only = o->model->is_kernel_only;
 }
 
@@ -216,6 +222,7 @@ int open_finish(struct opened *o, bool found, bool check_all)
 	symtab_close(o->symtab);
 	reader_close(o->reader);
 	free(o->options->debug_dirs.items);
+	free(o->options->request.items);
 	return found ? status : CLI_FAILURE;
 }
 

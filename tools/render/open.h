@@ -13,7 +13,7 @@ struct open_options {
 	const char *input, *output, *sysroot;
 	const char *const *files;	/* traces that are joined: open_files() */
 	size_t nr_files;
-	struct cli_list debug_dirs;
+	struct cli_list debug_dirs, request;
 	bool no_demangle;
 	bool is_json, is_csv, is_quiet, is_verbose;
 	bool has_from, has_to;
@@ -32,6 +32,12 @@ struct open_options {
 	  .help = "the files of the trace are below DIR" },			\
 	{ .name = "no-demangle", .type = CLI_FLAG, .value = &(o).no_demangle,	\
 	  .help = "C++ names as the linker has them" }
+
+/* Tools that show requests have this one. */
+#define OPEN_REQUEST(o)								\
+	{ .name = "request", .type = CLI_LIST, .value = &(o).request, .arg = "FUNCTION", \
+	  .help = "each invocation of FUNCTION (a name, or a glob) is a request; loop: each turn of an event " \
+	  "loop; tags: what the program tags (repeats)" }
 
 /* what is, for example, "only requests that start at". */
 #define OPEN_RANGE(o, what)							\

@@ -26,6 +26,7 @@ struct render {
 	bool has_width;		/* longer lines must be wrapped */
 	bool has_color;
 	bool is_verbose;
+	bool has_estimates;	/* latencies of requests are estimates */
 	bool is_kernel_only;	/* the trace has only kernel events */
 };
 

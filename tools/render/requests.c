@@ -44,10 +44,13 @@ FROM(notes, (struct rows){ .at = e->notes, .nr = e->nr_notes, .are_pointers = tr
 GET(get_notes, text, notes_text(e->notes, e->nr_notes, buf, COLUMN_ROOM))
 GET(get_most, text, top(e) ? text_ns(top(e)->ns, buf) : "-")
 
+WHEN(if_estimate, e->latency_resolution_ns > 0)
+
 static const struct column request_columns[] = {
 	SAME(req, .head = "slowest", .width = 12, .form = COLUMN_DIGITS), SAME(class),
 	MADE(NULL, get_start, .head = "start", .width = 10, .form = COLUMN_ONLY_TABLE),
 	SAME(start_ns), SAME(end_ns), SAME(latency_ns, .head = "latency"),
+	SAME(latency_resolution_ns, .head = "+-", .form = COLUMN_ONLY_JSON | COLUMN_IF_ESTIMATES, .when = if_estimate),
 	COLUMN("complete", is_complete, .form = COLUMN_ONLY_CSV),
 	COLUMN("threads", nr_tids, .form = COLUMN_ONLY_CSV),
 	SAME(lock_wait_ns, .head = "locks"), SAME(queue_ns, .head = "queues"),
@@ -102,7 +105,13 @@ static struct rows classes(const struct row *row)
 	return rows;
 }
 
+static bool if_source(const struct row *row)
+{
+	return row_model(row)->requests_of != NULL;
+}
+
 static const struct column report_columns[] = {
+	PART_AT("requests_of", request_source_rows, request_source_columns, .form = COLUMN_ONLY_JSON, .when = if_source),
 	NESTED_AT("requests", classes, class_columns, .form = COLUMN_TALL),
 	NESTED_AT(NULL, all_requests, request_columns, .form = COLUMN_SPREAD | COLUMN_ONLY_CSV),
 	{ 0 }

@@ -90,7 +90,27 @@ GET(get_damaged, bool, reader_is_damaged(e->reader))
 GET(get_damage, text, reader_damage_text(e->reader, buf, TEXT_ROOM))
 GET(get_kernel, text, *e->kernel_events ? e->kernel_events : e->has_sched ? "yes" : "none")
 
+#undef ROW
+
+#define ROW struct request_source
+const struct column request_source_columns[] = {
+	SAME(what), COLUMN("loop", is_loop), COLUMN("requests", nr), COLUMN("inner", nr_inner),
+	COLUMN("begun_before", nr_begun), COLUMN("calls", made), COLUMN("observed_calls", seen),
+	SAME(resolution_ns), SAME(resolution_max_ns), { 0 }
+};
+#undef ROW
+
+#define ROW struct model
+struct rows request_source_rows(const struct row *row)
+{
+	return rows_one(row_model(row)->requests_of);
+}
+
+FROM(source_rows, rows_one(e->requests_of))
+WHEN(if_source, e->requests_of != NULL)
+
 const struct column kernel_columns[] = {
+	PART_AT("requests_of", source_rows, request_source_columns, .when = if_source),
 	MADE("kernel_events", get_kernel), SAME(kernel_why), SAME(kernel_err_ns),
 	COLUMN("off_cpu_unplaced_ns", unplaced_ns), { 0 }
 };
@@ -321,6 +341,25 @@ static void head_flight(const struct render *r, const struct model *m)
 		fprintf(r->out, "Triggers since the dump before that made none: %s.\n", text_clean(left, text));
 }
 
+/* Says what requests are, and how many of them the scanner may have missed. */
+static void head_requests(const struct render *r, const struct request_source *s)
+{
+	char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM], text[TEXT_ROOM];
+
+	if (!s)
+		return;
+	fprintf(r->out, "Requests are %s%s: %s, latencies +-%s (median), at most +-%s.\n",
+		s->is_loop ? "turns of event loops" : "calls of ", s->is_loop ? "" : text_clean(s->what, text),
+		units_count(s->nr, a), units_duration(s->resolution_ns, b), units_duration(s->resolution_max_ns, c));
+	if (!s->is_loop && s->nr)
+		fprintf(r->out, "Their threads made %s calls, of which %s were observed (%s): requests may be among the others.\n",
+			units_count(s->made, a), units_count(s->seen, b), text_share(s->seen, s->made, c));
+	if (s->nr_inner)
+		fprintf(r->out, "%s more were inside of others, and belong to those.\n", units_count(s->nr_inner, a));
+	if (s->nr_begun)
+		fprintf(r->out, "%s more had begun before the recording.\n", units_count(s->nr_begun, a));
+}
+
 void text_head(const struct render *r, const struct model *m, const struct stats *stats)
 {
 	const char *cmdline = reader_meta(m->reader, "cmdline"), *end = reader_meta(m->reader, "end");
@@ -336,6 +375,7 @@ void text_head(const struct render *r, const struct model *m, const struct stats
 	head_flight(r, m);
 	if (!m->is_kernel_only)
 		head_seen(r, m, stats);
+	head_requests(r, m->requests_of);
 	head_lost(r, m);
 	head_left(r, m);
 	if (!m->is_kernel_only)

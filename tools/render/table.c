@@ -12,7 +12,7 @@
 
 static bool is_shown(const struct render *r, const struct column *c)
 {
-	return c->head && r->width >= c->from;
+	return c->head && r->width >= c->from && (r->has_estimates || !(c->form & COLUMN_IF_ESTIMATES));
 }
 
 static bool is_time(const struct column *c)

@@ -285,13 +285,15 @@ FROM(segments, rows_of(e->timeline->segments, e->timeline->nr_segments))
 GET(get_start_time, text, wall_iso(reader_wall_ns(e->model->reader,
 						  reader_tick(e->model->reader, e->timeline->start_ns)), buf))
 WHEN(if_p50, e->p50_ns >= 0)
+WHEN(if_estimate, e->timeline->latency_resolution_ns > 0)
 WHEN(if_sched, e->model->has_sched)
 
 static const struct column timeline_columns[] = {
 	VIA("req", timeline, req), VIA("class", timeline, class),
 	VIA("start_ns", timeline, start_ns), VIA("end_ns", timeline, end_ns),
 	MADE("start_time", get_start_time),
-	VIA("latency_ns", timeline, latency_ns), SAME(p50_ns, .when = if_p50),
+	VIA("latency_ns", timeline, latency_ns),
+	VIA("latency_resolution_ns", timeline, latency_resolution_ns, .when = if_estimate), SAME(p50_ns, .when = if_p50),
 	VIA("complete", timeline, is_complete), VIA("lost_handoff", timeline, has_lost_handoff),
 	COLUMN("occurrences", nr_occurrences), SAME(nth),
 	VIA("lock_wait_ns", timeline, lock_wait_ns), VIA("queue_ns", timeline, queue_ns),

@@ -200,6 +200,8 @@ void text_story(const struct render *r, const struct render_timeline *rt)
 	}
 	fprintf(r->out, ": %s%s", t->is_complete ? "" : "at least ",
 		units_duration(t->latency_ns, latency));
+	if (t->latency_resolution_ns)
+		fprintf(r->out, " +-%s", units_duration(t->latency_resolution_ns, latency));
 	if (rt->p50_ns >= 0)
 		fprintf(r->out, " (p50 %s)", units_duration(rt->p50_ns, p50));
 	text_style(r, TEXT_PLAIN);

@@ -146,6 +146,7 @@ static const struct column amount_columns[] = {
 /* Slow requests */
 
 #define ROW struct why_target
+WHEN(if_estimate, e->request->latency_resolution_ns > 0)
 GET(get_class, text, why_of(row)->classes[e->request->class].name)
 GET(get_target_root, text, link_kind_name(e->root))
 GET(get_target_sentence, text, why_target_sentence(why_of(row), e, buf))
@@ -169,6 +170,7 @@ static const struct column root_columns[] = {
 static const struct column id_columns[] = {
 	VIA("req", request, id), MADE("class", get_class), VIA("start_ns", request, start_ns),
 	VIA("latency_ns", request, latency_ns),
+	VIA("latency_resolution_ns", request, latency_resolution_ns, .form = COLUMN_ONLY_JSON, .when = if_estimate),
 	VIA("resolution_ns", request, resolution_ns, .form = COLUMN_ONLY_JSON),
 	VIA("off_cpu_resolution_ns", request, off_resolution_ns, .form = COLUMN_ONLY_JSON),
 	SAME(deviation_ns),

@@ -108,6 +108,8 @@ char *why_target_sentence(const struct why *w, const struct why_target *t, char 
 	*buf = '\0';
 	say(&s, "req %" PRIu64 "%s%s %s ", t->request->id, *class->name ? " " : "", class->name,
 	    text_ns(t->request->latency_ns, latency));
+	if (t->request->latency_resolution_ns)
+		say(&s, "+-%s ", text_ns(t->request->latency_resolution_ns, latency));
 	if (class->nr_reference)
 		say(&s, "(usual %s): ", text_ns(class->reference_ns, usual));
 	else

@@ -200,6 +200,7 @@ static uint32_t add_request(struct partition_build *b, const struct life *life, 
 	if (p->nr_requests == NO_REQUEST || array_push(p->requests, p->nr_requests, b->room_requests, {
 			.id = life->id, .start = life->start, .end = life->end, .class = class,
 			.start_ns = start_ns, .tid = last_tid(life),
+			.latency_resolution_ns = ticks_ns(b->m->reader, life->resolution),
 			.latency_ns = ticks_time_ns(b->m->reader, life->end) - start_ns }))
 		b->ret = -ENOMEM;
 	return p->nr_requests - 1;

@@ -79,6 +79,7 @@ struct request {
 	uint64_t first;			/* index into partition.shares */
 	int64_t resolution_ns;		/* of the times of functions: the coarsest of its frames,
 					   at most the latency */
+	int64_t latency_resolution_ns;	/* by how much the latency may be off; 0: it was tagged */
 	int64_t off_resolution_ns;	/* the same for times off the CPU, where they come from counters (counters.h) */
 	int64_t noise_ns;		/* resolution of frames that began in it, not limited */
 	bool is_left_out;		/* by options.select(): it has no shares */

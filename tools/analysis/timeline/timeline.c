@@ -316,6 +316,7 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 		.start_ns = ticks_time_ns(m->reader, life->start),
 		.end_ns = ticks_time_ns(m->reader, life->end),
 		.is_complete = life->is_complete, .has_lost_handoff = life->has_lost_handoff,
+		.latency_resolution_ns = ticks_ns(m->reader, life->resolution),
 	};
 	t->latency_ns = t->end_ns - t->start_ns;
 	t->nr_notes = notes_of(m, life->id, life->start, life->end, t->notes);

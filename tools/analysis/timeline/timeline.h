@@ -73,6 +73,7 @@ struct timeline {
 	uint64_t req;
 	const char *class;
 	int64_t start_ns, end_ns, latency_ns;
+	int64_t latency_resolution_ns;	/* by how much that may be off; 0: it was tagged */
 	bool is_complete, has_lost_handoff;
 	struct segment *segments;	/* by start, thread, depth */
 	size_t nr_segments;
