@@ -123,7 +123,7 @@ static uint64_t store_names(const char *path, const char *name, pid_t pid)
 }
 
 static uint64_t pid, scanner_cpu;
-static bool output_given, budget_given, pid_given, scanner_cpu_given, after_given, size_given, dumps_given, rate_given;
+static bool output_given, budget_given, pid_given, scanner_cpu_given, after_given, size_given, dumps_given, rate_given, frames_given;
 static int clock_kind;
 static bool no_symbols;
 static struct cli_list triggers, requests;
@@ -187,7 +187,7 @@ static const struct cli_option table[] = {
 	{ .name = "kernel", .type = CLI_CHOICE, .value = &options.kernel, .arg = "SOURCE",
 	  .choices = kernels,
 	  .help = "kernel events (switches, wake-ups, futexes) from: module (ldb.ko), bpf, perf; schedstat (none, but counters that need no right); none; or auto, the first of these that works" },
-	{ .name = "kernel-frames", .type = CLI_CHOICE, .value = &options.kernel_frames, .arg = "WHEN",
+	{ .name = "kernel-frames", .type = CLI_CHOICE, .value = &options.kernel_frames, .arg = "WHEN", .given = &frames_given,
 	  .choices = frames,
 	  .help = "read the functions of a thread at each switch and in between, too, with --kernel=bpf: off (the default), on, or auto: in between only while hardly any CPU is free for the scanner" },
 	{ .name = "kernel-only", .type = CLI_FLAG, .value = &options.kernel_only,
@@ -197,7 +197,7 @@ static const struct cli_option table[] = {
 	{ .name = "syscall-threshold", .type = CLI_DURATION, .value = &options.call_threshold_ns,
 	  .arg = "DUR", .help = "with --syscalls=all, only count those shorter than DUR (10us)" },
 	{ .name = "request", .type = CLI_LIST, .value = &requests, .arg = "WHAT",
-	  .help = "make requests of a program that does not tag them: socket, from what it reads from connections until it has written the answer" },
+	  .help = "what is a request where none is tagged: socket, from what the program reads from connections until it has written the answer; FUNCTION (a name, or a glob), each call of it (repeats); loop, each turn of an event loop: see ldb-why(1)" },
 	{ .name = "only-requests", .type = CLI_FLAG, .value = &options.only_requests,
 	  .help = "only count calls while their thread works on no request" },
 	{ .name = "metrics", .type = CLI_STRING, .value = &options.metrics, .arg = "FILE",
@@ -342,15 +342,39 @@ static void check_words(const char *option, const char *words, const char *(*set
 	filter_free(f);
 }
 
+/* The names are separated by newlines, which none has. */
+static void set_request_names(void)
+{
+	size_t size = 1, n = 0;
+	char *text;
+
+	for (size_t i = 0; i < requests.nr; i++)
+		size += strlen(requests.items[i]) + 1;
+	text = requests.nr ? malloc(size) : NULL;
+	for (size_t i = 0; text && i < requests.nr; i++) {
+		if (!*requests.items[i] || strchr(requests.items[i], '\n'))
+			cli_usage("--request=%s: give the name of a function, or loop", requests.items[i]);
+		if (requests.nr > 1 && !strcmp(requests.items[i], "loop"))
+			cli_usage("--request: give functions, or loop");
+		n += sprintf(text + n, "%s%s", i ? "\n" : "", requests.items[i]);
+	}
+	options.request = text;
+	/* So that calls are observed also where the scanner has no CPU; elsewhere it costs nothing. */
+	if (text && !frames_given && strcmp(text, "loop"))
+		options.kernel_frames = FRAMES_AUTO;
+}
+
+/* The runtime makes those of sockets, the tools all others. */
 static void set_requests(void)
 {
-	for (size_t i = 0; i < requests.nr; i++) {
-		if (strcmp(requests.items[i], "socket"))
-			cli_usage("--request=%s: give socket", requests.items[i]);
-		options.socket_requests = true;
-	}
+	for (size_t i = 0; i < requests.nr; i++)
+		options.socket_requests |= !strcmp(requests.items[i], "socket");
+	if (options.socket_requests && requests.nr > 1)
+		cli_usage("--request: give socket, or functions, or loop");
 	if (options.socket_requests && options.kernel_only)
 		cli_usage("--request=socket needs the runtime: leave out --kernel-only");
+	if (!options.socket_requests)
+		set_request_names();
 }
 
 static void check_flight(void)

@@ -157,6 +157,8 @@ static void write_metas(struct recording *r)
 		writer_add_meta(r->writer, "kernel_only", "1");
 	snprintf(text, sizeof(text), "%g%%", o->budget_ppm / 10000.0);
 	writer_add_meta(r->writer, "budget", text);
+	if (o->request)
+		writer_add_meta(r->writer, "request", o->request);
 	writer_add_meta(r->writer, "mutex", record_mutex_levels[o->mutex_level]);
 	meta_number(r, "lock_threshold_ns", o->lock_threshold_ns);
 	meta_number(r, "func_threshold_ns", o->func_threshold_ns);

@@ -97,6 +97,7 @@ struct record_explain {
 };
 
 struct record_options {
+	const char *request;	/* what requests are for the tools, with newlines between; NULL: tags */
 	const struct record_live *live;	/* instead of output, or NULL */
 	const char *output;
 	char **argv;		/* the program to launch, or NULL */

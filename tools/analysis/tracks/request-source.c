@@ -171,7 +171,7 @@ struct wanted {
 
 static bool want(struct wanted *w, const char *name, char *err, size_t err_size)
 {
-	bool is_loop = !strcmp(name, REQUEST_LOOP), is_tags = !strcmp(name, REQUEST_TAGS);
+	bool is_loop = !strcmp(name, REQUEST_LOOP), is_tags = !strcmp(name, REQUEST_TAGS) || !strcmp(name, REQUEST_SOCKET);
 
 	w->has_loop |= is_loop;
 	w->has_tags |= is_tags;
@@ -191,13 +191,13 @@ static bool want(struct wanted *w, const char *name, char *err, size_t err_size)
 	return true;
 }
 
-/* The trace says it with a blank between names. */
+/* The trace has them with newlines between. */
 static bool want_recorded(struct wanted *w, const char *meta, char *err, size_t err_size)
 {
 	char *copy = strdup(meta), *rest = copy, *name;
 	bool ok = copy != NULL;
 
-	while (ok && (name = strsep(&rest, " ")))
+	while (ok && (name = strsep(&rest, "\n")))
 		if (*name)
 			ok = want(w, name, err, err_size);
 	free(copy);

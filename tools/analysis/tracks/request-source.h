@@ -20,6 +20,7 @@
 
 #define REQUEST_TAGS	"tags"
 #define REQUEST_LOOP	"loop"
+#define REQUEST_SOCKET	"socket"	/* the runtime has made them, and they are among the tags */
 
 /*
  * Names: what the user asked for; none: what the trace says.  Must come before any request is read.

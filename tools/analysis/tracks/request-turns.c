@@ -28,7 +28,8 @@ static int on_call(void *arg, const struct syscall *c)
 {
 	struct waits *w = arg;
 
-	if (!is_loop_call(c->call.name))
+	/* The runtime's own threads are not in the trace. */
+	if (!is_loop_call(c->call.name) || (!c->thread && !w->m->is_kernel_only))
 		return 0;
 	return array_push(w->at, w->nr, w->room, {
 		.tid = c->tid, .thread = model_thread_number(w->m, c->tid, c->start), .start = c->start, .end = c->end,
