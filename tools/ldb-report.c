@@ -22,6 +22,7 @@
 #include "render/open.h"
 #include "render/render.h"
 #include "render/samples.h"
+#include "render/untagged.h"
 
 #define TOP_TEXT	30
 #define TOP_REQUESTS	10
@@ -176,8 +177,17 @@ static void report_locks(struct model *m, const struct render *r)
 	locks_free(&locks);
 }
 
-static void report_requests(struct model *m, const struct render *r)
+static void say_untagged(const struct opened *o)
 {
+	open_say_empty(&o->render, "no request was tagged: say with --request which function is one, or tag them with "
+		       "ldb_req_start(id, queue) and ldb_req_end(id) of <ldb/ldb.h>");
+	untagged_say(o, " --requests");
+}
+
+static void report_requests(const struct opened *o)
+{
+	const struct render *r = &o->render;
+	struct model *m = o->model;
 	struct requests_options options = REQUESTS_OPTIONS_ALL;
 	struct render_requests q = { .model = m };
 	struct timeline *timelines;
@@ -196,10 +206,10 @@ static void report_requests(struct model *m, const struct render *r)
 	q.timelines = timelines;
 	if (requests.nr_classes || r->form != RENDER_TEXT)
 		render_show(r, &requests_printer, &q);
+	else if (opt.class || opt.note.nr || open_has_range(&opt.open))
+		open_say_empty(r, "no request matches");
 	else
-		open_say_empty(r, "no request%s: tag them with ldb_req_start(id, queue) and "
-			       "ldb_req_end(id) of <ldb/ldb.h>",
-			       opt.class || opt.note.nr || open_has_range(&opt.open) ? " matches" : " was tagged");
+		say_untagged(o);
 	timelines_free(timelines, requests.nr_lives);
 	requests_free(&requests);
 }
@@ -480,7 +490,7 @@ int main(int argc, char **argv)
 	else if (opt.mutex)
 		report_locks(o.model, &o.render);
 	else if (opt.requests)
-		report_requests(o.model, &o.render);
+		report_requests(&o);
 	else if (opt.sched)
 		found = report_sched(o.model, &o.render);
 	else if (opt.samples)

@@ -14,6 +14,7 @@
 #include "page/timeline.h"
 #include "render/open.h"
 #include "render/render.h"
+#include "render/untagged.h"
 
 #define TOP_TEXT	40
 #define OPEN_TEXT	20	/* requests that --at lists */
@@ -161,9 +162,17 @@ static bool show_one(struct model *m, const struct render *r, const struct reque
 	return true;
 }
 
-static void say_none(const struct render *r, const struct requests *requests)
+static void say_untagged(const struct opened *o)
+{
+	open_say_empty(&o->render, "no request was tagged: say with --request which function is one, or tag them with "
+		       "ldb_req_start(id, queue) and ldb_req_end(id) of <ldb/ldb.h>");
+	untagged_say(o, "");
+}
+
+static void say_none(const struct opened *o, const struct requests *requests)
 {
 	bool is_selected = opt.class || opt.note.nr || open_has_range(&opt.open) || opt.trace || opt.at;
+	const struct render *r = &o->render;
 
 	if (opt.trace)
 		open_say_empty(r, "no request was linked to trace %s: ldb_req_link(3)", opt.trace);
@@ -177,8 +186,7 @@ static void say_none(const struct render *r, const struct requests *requests)
 			       opt.class ? " --class" : "", opt.note.nr ? " --note" : "", opt.open.has_from ? " --from" : "",
 			       opt.open.has_to ? " --to" : "");
 	else
-		open_say_empty(r, "no request was tagged: use ldb_req_start(id, queue) and "
-			       "ldb_req_end(id) of <ldb/ldb.h>");
+		say_untagged(o);
 }
 
 /* All requests of a trace are one timeline. */
@@ -197,8 +205,10 @@ static void show_trace(struct model *m, const struct render *r, const struct ren
 	free(all.segments);
 }
 
-static void show_slowest(struct model *m, const struct render *r, const struct requests *requests)
+static void show_slowest(const struct opened *o, const struct requests *requests)
 {
+	const struct render *r = &o->render;
+	struct model *m = o->model;
 	size_t nr = opt.at && requests->nr_lives > opt.slowest ? opt.slowest : requests->nr_lives;
 	bool is_text = !open_is_data(&opt.open);
 	struct render_timeline *shown = calloc(nr + 1, sizeof(*shown));
@@ -223,7 +233,7 @@ static void show_slowest(struct model *m, const struct render *r, const struct r
 		text_timeline(r, &shown[i]);
 	}
 	if (!nr && !open_is_data(&opt.open))
-		say_none(r, requests);
+		say_none(o, requests);
 	for (size_t i = 0; i < nr; i++)
 		timeline_free(&timelines[i]);
 	free(timelines);
@@ -324,7 +334,7 @@ int main(int argc, char **argv)
 		if (opt.has_req)
 			found = show_one(o.model, &o.render, &requests);
 		else
-			show_slowest(o.model, &o.render, &requests);
+			show_slowest(&o, &requests);
 		requests_free(&requests);
 	}
 	return open_finish(&o, found, !opt.has_req || opt.verify || is_page);

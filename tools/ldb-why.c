@@ -16,6 +16,7 @@
 #include "render/compare.h"
 #include "render/open.h"
 #include "render/pictures.h"
+#include "render/untagged.h"
 #include "render/whatif.h"
 #include "render/why.h"
 
@@ -338,6 +339,12 @@ static struct compare_options compare_options(struct categories *categories)
 	return o;
 }
 
+static void say_untagged(const struct opened *o)
+{
+	cli_error("no request was tagged: say with --request which function is one, or tag them: ldb_req_start(3)");
+	untagged_say(o, "");
+}
+
 int main(int argc, char **argv)
 {
 	int first = cli_parse(&tool, argc, argv), status;
@@ -371,8 +378,7 @@ int main(int argc, char **argv)
 	open_trace(&o, &opt.open);
 	build_for(&o, &partition, opt.slices || opt.is_uncategorised ? NULL : &wo);
 	if (is_untagged(&o, &partition))
-		cli_error("no request was tagged: use ldb_req_start(id, queue) and ldb_req_end(id) of "
-			  "<ldb/ldb.h>");
+		say_untagged(&o);
 	else if (opt.slices)
 		found = compare_slices(&o, &partition, &co);
 	else if (opt.is_uncategorised)

@@ -56,4 +56,11 @@ done
 check "sqlite has the error" "ldb-export -q --request=lookup -o out.db sqlite && sqlite3 out.db 'select distinct latency_resolution_ns from request where complete'" 0 '^100$'
 check "a page" "ldb-why -q --request=lookup -o why.html && head -n 1 why.html" 0 '^<!DOCTYPE html>$'
 check "compared with another recording" "ldb-why --compare -q --request=request_handler tagged.data tagged.data" 0
+
+check "who tags nothing is told what to type" "ldb-why" 1 "^  ldb-why --request='lookup'    # 120 calls, together 14\.4 ms, the longest 800 us"
+check "the best guess comes first" "ldb-why 2>&1 | sed -n 2p" 0 "request='lookup'"
+check "also in ldb-timeline" "ldb-timeline -i ldb.data" 0 "^  ldb-timeline -i ldb\.data --request='lookup'"
+check "and in ldb-report" "ldb-report --requests" 0 "^  ldb-report --requests --request='lookup'"
+check "of loops, too" "ldb-why" 1 '^  ldb-why --request=loop'
+check_one_line "not with -q" "ldb-why -q" 1 'no request was tagged'
 finish

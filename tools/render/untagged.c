@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Suggests functions as requests; see untagged.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/report/candidates.h"
+#include "cli/error.h"
+#include "cli/units.h"
+#include "render/text.h"
+#include "render/untagged.h"
+
+/* Can the shell, and fnmatch(), take it as it is? */
+static bool is_plain(const char *name)
+{
+	return !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_:~.<>, &")] &&
+	       strcmp(name, "loop") && strcmp(name, "tags") && strcmp(name, "socket");
+}
+
+static void say_one(const char *command, const struct candidate *c)
+{
+	char nr[UNITS_ROOM], total[UNITS_ROOM], longest[UNITS_ROOM];
+
+	cli_note("  %s --request='%s'    # %s calls, together %s, the longest %s", command, c->func->function,
+		 units_count(c->nr, nr), units_duration(c->total_ns, total), units_duration(c->max_ns, longest));
+}
+
+void untagged_say(const struct opened *o, const char *args)
+{
+	struct candidates found;
+	char command[512];
+
+	if (o->options->is_quiet || o->model->is_kernel_only)
+		return;
+	if (candidates_find(o->model, &found))
+		open_fail_memory();
+	snprintf(command, sizeof(command), "%s%s%s%s", cli_tool_name(), o->options->input ? " -i " : "",
+		 o->options->input ? o->options->input : "", args);
+	for (size_t i = 0; !o->options->input && i < o->options->nr_files; i++)
+		snprintf(command + strlen(command), sizeof(command) - strlen(command), " %s", o->options->files[i]);
+	for (size_t i = 0; i < found.nr; i++)
+		if (is_plain(found.at[i].func->function))
+			say_one(command, &found.at[i]);
+	if (found.has_loop)
+		cli_note("  %s --request=loop    # each turn of an event loop", command);
+}
