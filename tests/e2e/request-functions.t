@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tests --request from the program to the reports: the requests that calls of a function are, are those
+# that the same program tags, and a program without tags has as many.
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/json.sh"
+need_build
+
+cc_ldb -O2 -g -Wall -DTAGS "$PROGRAMS/untagged.c" -o tagged -pthread &&
+	cc_ldb -O2 -g -Wall "$PROGRAMS/untagged.c" -o untagged -pthread || exit 1
+
+# How much of the time no scanner ran, in percent.
+away()	# file
+{
+	ldb-report -q -i "$1" --summary --json | jq '100 * (.observation_gap_ns + ([.scanners[].paused_ns] | add // 0)) / .recording.duration_ns | floor'
+}
+
+requests()	# file options...
+{
+	requests_file=$1
+	shift
+	ldb-report -q -i "$requests_file" --requests --top 100000 --json "$@"
+}
+
+record_options='--request=handle'
+check "recorded, with tags" "record_apart t.data ./tagged 400" 0 '^untagged: 400 requests$'
+requests t.data --request=tags >tags.json
+requests t.data >calls.json
+check_jq "the trace says what requests are" calls.json '.requests_of.what == "handle"'
+check_jq "each request was tagged" tags.json '.requests[0].count == 400'
+diag "no scanner ran for $(away t.data) % of the time; $(jq -c '.requests_of' calls.json)"
+# Each tag is compared with the call that overlaps it most: their distance is what the errors allow, and
+# what a thread that lost its CPU between a tag and its call was away.
+jq -n --slurpfile t tags.json --slurpfile c calls.json '
+	[$c[0].requests[0].slowest[] | . + {tid: .threads[0].tid}] as $calls |
+	[$t[0].requests[0].slowest[] | . as $tag |
+		([$calls[] | select(.tid == $tag.threads[0].tid and .start_ns < $tag.end_ns and .end_ns > $tag.start_ns)] |
+		 max_by([.end_ns, $tag.end_ns] | min)) as $call |
+		{found: ($call != null), off: (if $call then ($tag.latency_ns - $call.latency_ns | fabs) else 0 end),
+		 allowed: (($call.latency_resolution_ns // 0) + 20000)}] |
+	{nr: length, found: ([.[] | select(.found)] | length), within: ([.[] | select(.found and .off <= .allowed)] | length),
+	 median: ([.[] | select(.found) | .off] | sort | .[length / 2 | floor])}' >matched.json
+diag "$(jq -c . matched.json)"
+if [ "$(away t.data)" -lt 10 ]; then
+	check_jq "99 % of the tagged requests are calls" matched.json '.found >= 396'
+	check_jq "and no others" calls.json '.requests[0].count <= 404'
+else
+	skip "judged by what was observed" "the scanner had no CPU"
+fi
+# This holds however little was observed.
+check_jq "95 % are as long as the tags say, within the stated error and 20 us" matched.json '.within >= 0.95 * .found'
+ldb-why -q -i t.data --shares --slowest 50 --json >why.json
+check_jq "shares add up to the latency, to the nanosecond" why.json '.requests | length > 0 and
+	all(.[]; ([.shares[].ns] | add) == .latency_ns)'
+check "slow ones are explained" "ldb-why -q -i t.data" 0 '^req [0-9]+ handle [0-9.]+ms.*(asleep|sleep|wait_a_bit)'
+
+record_options=
+check "recorded, without tags, and without saying what requests are" "record_apart u.data ./untagged 400" 0 '^untagged: 400 requests$'
+check "then ldb-why says what to type" "ldb-why -i u.data" 1 "^  ldb-why -i u\.data --request='handle'    # [0-9]+ calls, together"
+check "and ldb-report" "ldb-report -i u.data --requests" 0 "^  ldb-report -i u\.data --requests --request='handle'"
+eval "$(ldb-why -i u.data 2>&1 | sed -n "s/^  \(.*--request='handle'\).*/\1/p") --json" >typed.json
+check_jq "which works" typed.json '.requests | length > 0 and all(.[]; .class == "handle")'
+requests u.data --request=handle >calls.json
+diag "no scanner ran for $(away u.data) % of the time; $(jq -c '.requests_of' calls.json)"
+if [ "$(away u.data)" -lt 10 ]; then
+	check_jq "as many as there were" calls.json '.requests[0].count >= 396 and .requests[0].count <= 404'
+else
+	skip "judged by what was observed" "the scanner had no CPU"
+fi
+
+record_options='--request=loop'
+check "an event loop" "record_apart l.data ./untagged loop 100" 0 '^untagged: 100 turns$'
+if ldb-report -q -i l.data --sched --json >sched.json 2>/dev/null && [ "$(jq -r .kernel_events sched.json)" != schedstat ]; then
+	requests l.data >loop.json
+	diag "$(jq -c '.requests_of, .requests[0].count' loop.json)"
+	check_jq "its turns are requests" loop.json '.requests_of.loop and .requests[0].count >= 50 and .requests[0].count <= 101 and
+		.requests[1].class == "loop"'
+	check "the stall has a name" "ldb-why -q -i l.data --slowest 1" 0 'main;on_event'
+else
+	skip "turns" "no kernel events here"
+fi
+finish
