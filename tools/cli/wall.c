@@ -12,13 +12,21 @@ static int64_t whole_seconds(int64_t ns)
 	return ns / SECOND_NS - (ns % SECOND_NS < 0);
 }
 
+/* The rest, from 0 on, also before 1970. */
+static int rest_ns(int64_t ns)
+{
+	int64_t rest = ns % SECOND_NS;
+
+	return rest < 0 ? rest + SECOND_NS : rest;
+}
+
 const char *wall_text(int64_t ns, char buf[WALL_ROOM])
 {
 	time_t s = whole_seconds(ns);
 	struct tm tm;
 	size_t n = localtime_r(&s, &tm) ? strftime(buf, WALL_ROOM, "%Y-%m-%d %H:%M:%S", &tm) : 0;
 
-	snprintf(buf + n, WALL_ROOM - n, ".%06d", (int)((ns - s * SECOND_NS) / 1000));
+	snprintf(buf + n, WALL_ROOM - n, ".%06d", rest_ns(ns) / 1000);
 	return buf;
 }
 
@@ -28,7 +36,7 @@ const char *wall_iso(int64_t ns, char buf[WALL_ROOM])
 	struct tm tm;
 	size_t n = gmtime_r(&s, &tm) ? strftime(buf, WALL_ROOM, "%Y-%m-%dT%H:%M:%S", &tm) : 0;
 
-	snprintf(buf + n, WALL_ROOM - n, ".%09dZ", (int)(ns - s * SECOND_NS));
+	snprintf(buf + n, WALL_ROOM - n, ".%09dZ", rest_ns(ns));
 	return buf;
 }
 
