@@ -18,9 +18,9 @@
 #include <link.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include "arch/flows.h"
 #include "flows.h"
+#include "runtime/linkage.h"
 #include "runtime/runtime.h"
 #include "shim/symbol.h"
 
@@ -157,71 +157,10 @@ static uint32_t modules_find(bool are_started)
 
 /* What a module refers to */
 
-struct linkage {
+struct patching {
 	struct flow_module *m;
-	const ElfW(Sym) *sym;
-	const char *str;
-	const ElfW(Half) *versym;
-	const ElfW(Verneed) *verneed;
-	const ElfW(Rela) *plt, *rela;
-	uint64_t plt_size, rela_size;
-	bool is_open;		/* the pages that the loader write-protected are writable */
+	struct linkage l;
 };
-
-/* The loader has added the bias to some of these, and not to others. */
-static const void *address(const struct flow_module *m, ElfW(Addr) value)
-{
-	return (const void *)(value < m->bias ? value + m->bias : value);
-}
-
-static bool linkage_read(struct flow_module *m, struct linkage *l)
-{
-	uint64_t plt_kind = DT_RELA;
-
-	*l = (struct linkage){ .m = m };
-	for (const ElfW(Dyn) *d = m->dynamic; d->d_tag != DT_NULL; d++) {
-		const void *at = address(m, d->d_un.d_ptr);
-
-		switch (d->d_tag) {
-		case DT_SYMTAB:		l->sym = at; break;
-		case DT_STRTAB:		l->str = at; break;
-		case DT_VERSYM:		l->versym = at; break;
-		case DT_VERNEED:	l->verneed = at; break;
-		case DT_JMPREL:		l->plt = at; break;
-		case DT_RELA:		l->rela = at; break;
-		case DT_PLTRELSZ:	l->plt_size = d->d_un.d_val; break;
-		case DT_RELASZ:		l->rela_size = d->d_un.d_val; break;
-		case DT_PLTREL:		plt_kind = d->d_un.d_val; break;
-		}
-	}
-	if (!l->plt || plt_kind != DT_RELA)
-		l->plt_size = 0;
-	if (!l->rela)
-		l->rela_size = 0;
-	return l->sym && l->str && (l->plt_size || l->rela_size);
-}
-
-/* Returns the name of the version that the module needs of a symbol; NULL: any. */
-static const char *version_of(const struct linkage *l, uint32_t symbol)
-{
-	const ElfW(Verneed) *need = l->verneed;
-	unsigned index = l->versym ? l->versym[symbol] & 0x7fff : 0;
-
-	if (index < 2 || !need)
-		return NULL;
-	for (;;) {
-		const ElfW(Vernaux) *aux = (const void *)((const char *)need + need->vn_aux);
-
-		for (unsigned i = 0; i < need->vn_cnt; i++) {
-			if (aux->vna_other == index)
-				return l->str + aux->vna_name;
-			aux = (const void *)((const char *)aux + aux->vna_next);
-		}
-		if (!need->vn_next)
-			return NULL;
-		need = (const void *)((const char *)need + need->vn_next);
-	}
-}
 
 /* The scopes of the modules that the loader searches, without modules that were loaded later. */
 static struct flow_scope scopes[MODULES];
@@ -244,46 +183,15 @@ static void scopes_read(void)
 
 /* Slots */
 
-/* The program may have protected its tables itself.  The kernel writes what is there already. */
-static bool is_writable(uint64_t *slot)
-{
-	static uint64_t page_known;
-	uint64_t word = order_any_load_word(slot), page = PAGE((uintptr_t)slot);
-	struct iovec from = { &word, sizeof(word) }, to = { slot, sizeof(*slot) };
-
-	if (page != page_known && sys(SYS_process_vm_writev, sys(SYS_getpid), &from, 1, &to, 1, 0) == -EFAULT)
-		return false;
-	page_known = page;
-	return true;
-}
-
-static bool slot_open(struct linkage *l, uint64_t *slot)
-{
-	uint64_t at = (uintptr_t)slot, lo = l->m->relro.lo, hi = l->m->relro.hi;
-
-	if (at < lo || at >= hi)
-		return is_writable(slot);
-	if (!l->is_open)
-		l->is_open = !sys(SYS_mprotect, lo, hi - lo, PROT_READ | PROT_WRITE);
-	return l->is_open;
-}
-
-static void slots_close(struct linkage *l)
-{
-	if (l->is_open)
-		sys(SYS_mprotect, l->m->relro.lo, l->m->relro.hi - l->m->relro.lo, PROT_READ);
-	l->is_open = false;
-}
-
-static void slot_write(struct linkage *l, uint64_t *slot, struct flow_entry *e)
+static void slot_write(struct patching *p, uint64_t *slot, struct flow_entry *e)
 {
 	uint64_t old = *slot;
 
-	if (!slot_open(l, slot)) {
+	if (!linkage_open(&p->l, slot)) {
 		flow_lose(LDB_FLOW_LOST_LOCKED, 1);
 		return;
 	}
-	if (l->m->is_started && nr_patched < PATCHED) {
+	if (p->m->is_started && nr_patched < PATCHED) {
 		patched[nr_patched].slot = slot;
 		patched[nr_patched++].old = old;
 	}
@@ -291,21 +199,21 @@ static void slot_write(struct linkage *l, uint64_t *slot, struct flow_entry *e)
 }
 
 /* Puts the stub for a function into a slot, unless the function must be left alone. */
-static void slot_patch(struct linkage *l, uint64_t *slot, uint64_t target, const char *name,
+static void slot_patch(struct patching *p, uint64_t *slot, uint64_t target, const char *name,
 		       uint32_t flags)
 {
 	struct flow_module *to = module_of_code(target);
 	struct flow_entry *e;
 	uint32_t real;
 
-	if (!to || to == l->m || to->bias == getauxval(AT_BASE))
+	if (!to || to == p->m || to->bias == getauxval(AT_BASE))
 		return;
 	if (to->dynamic == our_dynamic)
 		flags |= FLOW_E_OURS;
 	real = flow_module_of(flow_entry_real(target, name, flags));
-	e = flow_entry_find(l->m - modules + 1, real, target, name, flags);
+	e = flow_entry_find(p->m - modules + 1, real, target, name, flags);
 	if (e)
-		slot_write(l, slot, e);
+		slot_write(p, slot, e);
 }
 
 static const char *soname_of(const struct flow_module *m)
@@ -315,19 +223,19 @@ static const char *soname_of(const struct flow_module *m)
 
 	for (const ElfW(Dyn) *d = m->dynamic; d->d_tag != DT_NULL; d++) {
 		if (d->d_tag == DT_STRTAB)
-			str = address(m, d->d_un.d_ptr);
+			str = linkage_address(m->bias, d->d_un.d_ptr);
 		if (d->d_tag == DT_SONAME)
 			name = d->d_un.d_val;
 	}
 	return str && name ? str + name : "";
 }
 
-static bool is_needed(const struct linkage *l, const struct flow_module *to)
+static bool is_needed(const struct patching *p, const struct flow_module *to)
 {
 	const char *name = soname_of(to);
 
-	for (const ElfW(Dyn) *d = l->m->dynamic; d->d_tag != DT_NULL; d++)
-		if (d->d_tag == DT_NEEDED && raw_str_equal(l->str + d->d_un.d_val, name))
+	for (const ElfW(Dyn) *d = p->m->dynamic; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_NEEDED && raw_str_equal(p->l.str + d->d_un.d_val, name))
 			return true;
 	return false;
 }
@@ -337,34 +245,36 @@ static bool is_needed(const struct linkage *l, const struct flow_module *to)
  * which comes before the global one or after it (RTLD_DEEPBIND): only a function of a library that
  * it names itself is sure to be the same.
  */
-static uint64_t search(const struct linkage *l, uint32_t symbol, const char *name)
+static uint64_t search(const struct patching *p, uint32_t symbol, const char *name)
 {
-	uint64_t target = flow_scope_search(scopes, nr_scopes, name, version_of(l, symbol));
+	uint64_t target = flow_scope_search(scopes, nr_scopes, name, linkage_version(&p->l, symbol));
 	const struct flow_module *to = target ? module_of_code(target) : NULL;
 
-	if (!to || (!l->m->is_started && !is_needed(l, to)))
+	if (!to || (!p->m->is_started && !is_needed(p, to)))
 		return 0;
 	return target;
 }
 
-static void patch_plt(struct linkage *l)
+static void patch_plt(struct patching *p)
 {
+	const struct linkage *l = &p->l;
+
 	for (uint64_t i = 0; i < l->plt_size / sizeof(ElfW(Rela)); i++) {
 		const ElfW(Rela) *r = &l->plt[i];
 		uint32_t symbol = ELF64_R_SYM(r->r_info);
 		const char *name = l->str + l->sym[symbol].st_name;
-		uint64_t *slot = (uint64_t *)(l->m->bias + r->r_offset), target;
+		uint64_t *slot = (uint64_t *)(p->m->bias + r->r_offset), target;
 
 		if (ELF64_R_TYPE(r->r_info) != CPU_RELOC_PLT || flow_special_of(name) == FLOW_NEVER_TOUCHED)
 			continue;
 		target = order_any_load_word(slot);
-		if (module_of_code(target) == l->m) {	/* not bound, or its own */
-			if (target == l->m->bias + l->sym[symbol].st_value && l->sym[symbol].st_shndx)
+		if (module_of_code(target) == p->m) {	/* not bound, or its own */
+			if (target == p->m->bias + l->sym[symbol].st_value && l->sym[symbol].st_shndx)
 				continue;
-			target = search(l, symbol, name);
+			target = search(p, symbol, name);
 		}
 		if (target)
-			slot_patch(l, slot, target, name, FLOW_E_PLT);
+			slot_patch(p, slot, target, name, FLOW_E_PLT);
 		else
 			flow_lose(LDB_FLOW_LOST_UNBOUND, 1);
 	}
@@ -445,8 +355,9 @@ static void search_code(const struct flow_module *m)
 }
 
 /* Returns a function of another module whose address is in the slot; 0: there is none. */
-static uint64_t got_target(const struct linkage *l, const ElfW(Rela) *r)
+static uint64_t got_target(const struct patching *p, const ElfW(Rela) *r)
 {
+	const struct linkage *l = &p->l;
 	const ElfW(Sym) *s = &l->sym[ELF64_R_SYM(r->r_info)];
 	unsigned type = ELF64_ST_TYPE(s->st_info);
 	uint64_t target;
@@ -456,21 +367,22 @@ static uint64_t got_target(const struct linkage *l, const ElfW(Rela) *r)
 		return 0;
 	if (flow_special_of(l->str + s->st_name) == FLOW_NEVER_TOUCHED)
 		return 0;
-	target = *(uint64_t *)(l->m->bias + r->r_offset);
+	target = *(uint64_t *)(l->bias + r->r_offset);
 	to = target ? module_of_code(target) : NULL;
-	return to && to != l->m ? target : 0;
+	return to && to != p->m ? target : 0;
 }
 
-static void patch_got(struct linkage *l)
+static void patch_got(struct patching *p)
 {
+	const struct linkage *l = &p->l;
 	uint64_t nr = l->rela_size / sizeof(ElfW(Rela));
 
 	words.lo = UINT64_MAX;
 	words.hi = 0;
 	for (uint64_t i = 0; i < nr; i++) {
-		uint64_t slot = l->m->bias + l->rela[i].r_offset;
+		uint64_t slot = l->bias + l->rela[i].r_offset;
 
-		if (!got_target(l, &l->rela[i]))
+		if (!got_target(p, &l->rela[i]))
 			continue;
 		if (slot < words.lo)
 			words.lo = slot;
@@ -480,9 +392,9 @@ static void patch_got(struct linkage *l)
 	if (words.lo >= words.hi || (words.hi - words.lo) / 8 > WORDS_MAX)
 		return;
 	memset(words.use, 0, (words.hi - words.lo) / 8);
-	search_code(l->m);
+	search_code(p->m);
 	for (uint64_t i = 0; i < nr; i++) {
-		uint64_t target = got_target(l, &l->rela[i]), slot = l->m->bias + l->rela[i].r_offset;
+		uint64_t target = got_target(p, &l->rela[i]), slot = l->bias + l->rela[i].r_offset;
 		uint32_t symbol = ELF64_R_SYM(l->rela[i].r_info);
 		uint8_t use;
 
@@ -490,7 +402,7 @@ static void patch_got(struct linkage *l)
 			continue;
 		use = words.use[(slot - words.lo) / 8];
 		if (use == CALLED)
-			slot_patch(l, (uint64_t *)slot, target, l->str + l->sym[symbol].st_name, FLOW_E_GOT);
+			slot_patch(p, (uint64_t *)slot, target, l->str + l->sym[symbol].st_name, FLOW_E_GOT);
 		else if (use & CALLED)
 			flow_lose(LDB_FLOW_LOST_TAKEN, 1);
 	}
@@ -505,13 +417,13 @@ static void forget_code(void)
 
 static void module_patch(struct flow_module *m)
 {
-	struct linkage l;
+	struct patching p = { .m = m };
 
-	if (m->is_left_alone || !linkage_read(m, &l))
+	if (m->is_left_alone || !linkage_read(&p.l, m->dynamic, m->bias, m->relro.lo, m->relro.hi))
 		return;
-	patch_plt(&l);
-	patch_got(&l);
-	slots_close(&l);
+	patch_plt(&p);
+	patch_got(&p);
+	linkage_close(&p.l);
 }
 
 bool flow_patch_prepare(void)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reads the linkage tables of a module, and makes their slots writable: the words that hold the
+ * addresses of other modules' functions.
+ */
+#ifndef RUNTIME_LINKAGE_H
+#define RUNTIME_LINKAGE_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+struct linkage {
+	uint64_t bias, relro_from, relro_to;
+	const ElfW(Sym) *sym;
+	const char *str;
+	const ElfW(Half) *versym;
+	const ElfW(Verneed) *verneed;
+	const ElfW(Rela) *plt, *rela;
+	uint64_t plt_size, rela_size;
+	bool is_open;		/* the pages that the loader write-protected are writable */
+};
+
+/* The part from relro_from to relro_to was write-protected by the loader.  Returns false if there is no table. */
+bool linkage_read(struct linkage *l, const ElfW(Dyn) *dynamic, uint64_t bias, uint64_t relro_from,
+		  uint64_t relro_to);
+/* The loader has added the bias to some addresses of its tables, and not to others. */
+const void *linkage_address(uint64_t bias, ElfW(Addr) value);
+/* Returns the name of the version that the module needs of a symbol; NULL: any. */
+const char *linkage_version(const struct linkage *l, uint32_t symbol);
+/* May the slot be written to from now on? */
+bool linkage_open(struct linkage *l, uint64_t *slot);
+/* Protects again what was opened. */
+void linkage_close(struct linkage *l);
+
+#pragma GCC visibility pop
+#endif
