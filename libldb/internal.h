@@ -100,6 +100,12 @@ struct thread {
 struct thread *thread_self(void);
 
 /*
+ * If this is set, it registers the calling thread, which was there before the runtime was loaded;
+ * it returns NULL if that is not so, or not possible now.
+ */
+extern struct thread *(*thread_on_unknown)(void);
+
+/*
  * Returns the generation of the thread's last entered frame in its first block, in the form of
  * ldb_func_rec.gen; 0 if nothing is instrumented.  This is only for the calling thread.
  */

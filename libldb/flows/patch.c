@@ -22,6 +22,7 @@
 #include "flows.h"
 #include "runtime/linkage.h"
 #include "runtime/runtime.h"
+#include "runtime/late.h"
 #include "shim/symbol.h"
 
 #define MODULES		512
@@ -484,6 +485,7 @@ static void (*patch_new(void))(void)
 	uint32_t before = modules_find(false);
 
 	module_refresh();
+	late_patch();
 	for (uint32_t i = before; i < nr_modules_known; i++)
 		module_patch(&modules[i]);
 	forget_code();

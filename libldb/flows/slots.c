@@ -180,6 +180,8 @@ int flow_refill_c(uint64_t sp, struct ldb_flow_state *state)
 	struct flow_slot *s;
 	unsigned nr;
 
+	if (!t && thread_on_unknown)
+		t = thread_on_unknown();
 	/* of a list that was changed in a handler which was left, the rest is searched */
 	if (flow_self.free && flow_self.free->sp)
 		flow_self.free = NULL;

@@ -27,6 +27,7 @@ extern void *__libc_stack_end;
 #define DESTRUCTOR_ROUNDS (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
 
 static TLS_IE unsigned exit_round;
+static TLS_IE bool has_left;
 static TLS_IE uint64_t no_gen;		/* while nothing is instrumented */
 DORMANT_PAGE static pthread_key_t exit_key;
 DORMANT_PAGE static bool exit_key_ok;
@@ -37,7 +38,8 @@ typedef int thrd_create_fn(thrd_t *, thrd_start_t, void *);
 DORMANT_PAGE static void *next_create;
 DORMANT_PAGE static void *next_thrd_create;
 
-static void thread_register(struct thread *t)
+/* existing: it was there before the runtime was. */
+static void thread_register(struct thread *t, bool existing)
 {
 	t->tid = sys(SYS_gettid);
 	t->tp = cpu_thread_pointer();
@@ -49,8 +51,10 @@ static void thread_register(struct thread *t)
 	if (session_was_on()) {
 		/* this is not done while dormant: a sandbox may kill for a prctl() */
 		sys(SYS_prctl, PR_GET_NAME, t->name);
-		t->start_tsc = session_clock();
-		recording_assign_page(t, false);
+		t->start_tsc = existing ? 0 : session_clock();
+		recording_assign_page(t, existing);
+		if (existing)
+			recording_count_watched();
 	}
 	thread_add(t);
 	t->flow = NULL;
@@ -60,7 +64,7 @@ static void thread_register(struct thread *t)
 	thread_set_self(t);
 	if (exit_key_ok)
 		pthread_setspecific(exit_key, t);
-	if (session_was_on()) {
+	if (session_was_on() && !existing) {
 		struct ldb_rec r = {
 			.tsc = t->start_tsc, .tid = t->tid,
 			.type = LDB_EV_THREAD_START,
@@ -76,6 +80,7 @@ static void thread_unregister(struct thread *t)
 	uint32_t epoch;
 	int slot;
 
+	has_left = true;
 	flow_thread_exit(t);
 	shim_thread_exit(t);
 	request_thread_exit(t);
@@ -167,7 +172,7 @@ static struct start_args thread_enter(struct thread *t)
 	/* glibc keeps its own at the upper end of the stack */
 	t->stack_hi = cpu_pthread_of(cpu_thread_pointer());
 	t->stack_lo = t->stack_hi - size;
-	thread_register(t);
+	thread_register(t, false);
 	return a;
 }
 
@@ -238,6 +243,47 @@ static void main_stack(struct thread *t)
 	t->stack_lo = t->stack_hi - size;
 }
 
+/* The part of [.., stack_hi) that is mapped, also if the program made the stack. */
+static void own_stack(struct thread *t)
+{
+	if (sys(SYS_gettid) == sys(SYS_getpid)) {
+		main_stack(t);
+		return;
+	}
+	t->stack_hi = cpu_pthread_of(cpu_thread_pointer());
+	t->stack_lo = unmap_run_below(t->stack_hi);
+}
+
+/*
+ * Any thread of the program's may come here, in the middle of anything but ldb's own code: the
+ * registry's lock, if it is taken, may be its own.  A key above the first few would need memory.
+ */
+static struct thread *thread_adopt(void)
+{
+	int saved = errno;
+	struct thread *t;
+
+	if (has_left || fork_in_progress() || atomic_load(&registry_lock.word))
+		return NULL;
+	t = thread_alloc();
+	if (!t)
+		return NULL;
+	t->start_routine = t->creator = 0;
+	own_stack(t);
+	thread_register(t, true);
+	errno = saved;
+	return t;
+}
+
+#define KEYS_AT_HAND	32		/* those for which glibc has room in each thread */
+
+static void adopt_later(void)
+{
+	exit_key_ok &= exit_key < KEYS_AT_HAND;
+	if (exit_key_ok)
+		thread_on_unknown = thread_adopt;
+}
+
 void create_init(void)
 {
 	pthread_attr_t attr;
@@ -250,9 +296,17 @@ void create_init(void)
 		pthread_attr_getstacksize(&attr, &default_stack_size);
 		pthread_attr_destroy(&attr);
 	}
+	if (!symbol_lockless())
+		adopt_later();
 	t = thread_alloc();
 	if (!t)
 		return;
-	main_stack(t);
-	thread_register(t);
+	own_stack(t);
+	thread_register(t, true);
+}
+
+void create_adopt(void)
+{
+	if (!thread_self() && thread_on_unknown)
+		thread_adopt();
 }

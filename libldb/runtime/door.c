@@ -10,7 +10,7 @@
 #include <errno.h>
 #include "runtime.h"
 
-_Static_assert(LDB_CONTROL_VERSION == 5, "door.S says so too");
+_Static_assert(LDB_CONTROL_VERSION == 6, "door.S says so too");
 
 #define DOOR_STACK	(32 * 1024)	/* a signal frame has up to 12 KB of registers */
 
@@ -28,6 +28,7 @@ HIDDEN struct ldb_door door = {
 
 void door_open(void)
 {
+	door.late = (uintptr_t)visit_late;
 	door.entry = (uintptr_t)door_entry;
 	door.stack = (uintptr_t)stack;
 	order_door_open(&door.magic, LDB_DOOR_MAGIC);

@@ -13,6 +13,14 @@ void recording_count_unwatched(void)
 	order_any_add_word(&session_info()->unwatched_threads, 1);
 }
 
+void recording_count_watched(void)
+{
+	__u64 *nr = &session_info()->unwatched_threads;
+
+	if (order_any_load_word(nr))
+		order_any_add_word(nr, -1);
+}
+
 /* The control thread reads another thread's name: the descriptor is its own. */
 static void read_name(struct thread *t)
 {

@@ -83,7 +83,8 @@ extern intptr_t block_off[LDB_BLOCKS_MAX];
 extern _Atomic uint32_t nr_blocks;
 
 /* create.c */
-void create_init(void);			/* registers the main thread */
+void create_init(void);			/* registers the main thread, or the one that loads the runtime */
+void create_adopt(void);		/* registers the calling thread, which was there before that */
 
 /* module.c */
 
@@ -166,6 +167,8 @@ void recording_assign_page(struct thread *t, bool existing);
 void recording_release_page(struct thread *t);
 /* Counts a thread that has no page, or no entry. */
 void recording_count_unwatched(void);
+/* One that was there without an entry when the recording began has one now. */
+void recording_count_watched(void);
 
 /* tune.c */
 
@@ -206,6 +209,9 @@ bool command_next(struct ldb_msg_command *m);	/* false: there is none */
 /* door.c */
 void door_open(void);
 
+/* visit.c: LDB_DOOR_*, in a thread of the program. */
+void visit_late(uint64_t what);
+
 /* identity.c */
 void identity_drop(void);	/* the calling thread's capabilities, for good */
 void identity_cpus(void);	/* its CPUs: all that the program uses */
@@ -230,6 +236,8 @@ void priority_raise(struct raw_thread *t);
 
 /* unmap.c: stacks whose memory the program unmapped while it was not recorded. */
 void unmap_find_gone(void);
+/* Where the memory below an address begins that can be read without a gap; 0: there is none. */
+uintptr_t unmap_run_below(uintptr_t addr);
 
 /* fork.c */
 void fork_init(void);

@@ -28,6 +28,8 @@ static TLS_IE struct thread *self;
 DORMANT_PAGE intptr_t block_off[LDB_BLOCKS_MAX];
 DORMANT_PAGE _Atomic uint32_t nr_blocks;
 
+struct thread *(*thread_on_unknown)(void);
+
 struct thread *thread_self(void)
 {
 	return self;

@@ -48,10 +48,11 @@ struct maps {
 	bool readable, grows;
 };
 
-static void mapping_done(const struct maps *m)
+static void mapping_done(const struct maps *m, void *arg)
 {
 	uint32_t n = order_live_count(&nr_live);
 
+	(void)arg;
 	/* The first thread's stack is mapped as it is used. */
 	if (!m->readable || m->grows)
 		return;
@@ -84,7 +85,8 @@ static void parse_char(struct maps *m, char c, int *field, int *column)
 	(*column)++;
 }
 
-void unmap_find_gone(void)
+/* Calls done() for each mapping, in order. */
+static void each_mapping(void (*done)(const struct maps *m, void *arg), void *arg)
 {
 	char buf[4096];
 	struct maps m = { 0 }, before = { 0 };
@@ -100,12 +102,37 @@ void unmap_find_gone(void)
 				continue;
 			}
 			m.run = before.readable && before.to == m.from ? before.run : m.from;
-			mapping_done(&m);
+			done(&m, arg);
 			before = m;
 			m = (struct maps){ 0 };
 			field = column = 0;
 		}
 	sys(SYS_close, fd);
+}
+
+void unmap_find_gone(void)
+{
+	each_mapping(mapping_done, NULL);
+}
+
+struct place {
+	uintptr_t addr, run;
+};
+
+static void find_run(const struct maps *m, void *arg)
+{
+	struct place *p = arg;
+
+	if (m->readable && p->addr > m->from && p->addr <= m->to)
+		p->run = m->run;
+}
+
+uintptr_t unmap_run_below(uintptr_t addr)
+{
+	struct place p = { .addr = addr };
+
+	each_mapping(find_run, &p);
+	return p.run;
 }
 
 #define NEXT(fn, name) ({							\

@@ -78,6 +78,8 @@ static inline struct thread *shim_enter(void)
 {
 	struct thread *t = thread_self();
 
+	if (unlikely(!t && thread_on_unknown && session_on()))
+		t = thread_on_unknown();
 	if (unlikely(!t || t->list->in_hook || session_mutex_level() == LDB_MUTEX_OFF))
 		return NULL;
 	hook_enter(t);

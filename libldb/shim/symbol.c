@@ -148,6 +148,35 @@ static void *ask_loader(const char *name, const char *version)
 	return fn;
 }
 
+#define KNOWN_MAX	128
+static struct {
+	const char *name;
+	void *fn;
+} known[KNOWN_MAX];
+static _Atomic uint32_t nr_known;
+
+/* Called by one thread at a time: under the loader's lock. */
+void symbol_remember(const char *name, void *fn)
+{
+	uint32_t n = order_list_count(&nr_known);
+
+	if (n == KNOWN_MAX)
+		return;
+	known[n].name = name;
+	known[n].fn = fn;
+	order_list_grow(&nr_known, n + 1);
+}
+
+static void *remembered(const char *name)
+{
+	uint32_t n = order_list_count(&nr_known);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (same(known[i].name, name))
+			return known[i].fn;
+	return NULL;
+}
+
 void *symbol_next(const char *name, const char *version)
 {
 	const struct link_map *l = ours();
@@ -155,8 +184,10 @@ void *symbol_next(const char *name, const char *version)
 	enum found found = FOUND_ASK;
 	struct table t;
 	unsigned type;
-	void *fn;
+	void *fn = remembered(name);
 
+	if (fn)
+		return fn;
 	for (l = l ? l->l_next : NULL; l; l = l->l_next) {
 		table_read(l, &t);
 		found = t.hash && t.sym && t.str ? table_find(l, &t, name, hash, &fn, &type) : FOUND_ASK;

@@ -15,6 +15,8 @@
  */
 void *symbol_next(const char *name, const char *version);
 bool symbol_lockless(void);
+/* From now on symbol_next() returns fn for that name, whose memory must stay. */
+void symbol_remember(const char *name, void *fn);
 /*
  * Returns libc's own function, whichever library hides it; or NULL.  Use it only if
  * symbol_lockless().

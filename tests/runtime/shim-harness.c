@@ -74,6 +74,8 @@ static void stack_bounds(struct thread *t)
 	t->stack_hi = t->stack_lo + size;
 }
 
+struct thread *(*thread_on_unknown)(void);
+
 struct thread *thread_self(void)
 {
 	static struct thread pool[THREADS_MAX];

@@ -28,5 +28,5 @@ door_entry:
 	.long	4			/* LDB_NOTE_RUNTIME */
 	.asciz	"LDB"
 2:	.quad	door - 2b
-	.quad	5			/* LDB_CONTROL_VERSION */
+	.quad	6			/* LDB_CONTROL_VERSION */
 	.section .note.GNU-stack,"",@progbits

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Instructions and relocations of the CPU, for flows/patch.c. */
+/* Instructions and relocations of the CPU, for flows/patch.c and runtime/late.c. */
 #ifndef LDB_ARCH_X86_64_FLOWS_H
 #define LDB_ARCH_X86_64_FLOWS_H
 
@@ -11,6 +11,7 @@
 
 #define CPU_RELOC_PLT	R_X86_64_JUMP_SLOT
 #define CPU_RELOC_GOT	R_X86_64_GLOB_DAT
+#define CPU_RELOC_WORD	R_X86_64_64		/* in data */
 
 typedef void cpu_reference_fn(void *arg, uint64_t word, bool is_call);
 

@@ -51,7 +51,7 @@
 
 #include <stdint.h>
 
-#define LDB_CONTROL_VERSION	5
+#define LDB_CONTROL_VERSION	6
 #define LDB_CONTROL_NAME	"ldb-control-%llu-%d"	/* inode of its pid namespace, pid in it */
 #define LDB_ENV			"LDB"			/* =listen */
 #define LDB_ENV_RECORD		"LDB_RECORD"		/* abstract name, without the NUL */
@@ -223,6 +223,15 @@ struct ldb_door {
 	uint64_t stack, stack_size;
 	char release[16];
 	char name[64];		/* of the recorder's socket, abstract */
+	uint64_t late;		/* void f(uint64_t what): LDB_DOOR_* */
 };
+
+/*
+ * What a thread of the program is to do that is not in the loader or an allocator, because the
+ * runtime's own threads may not: they must not take the loader's lock.
+ */
+#define LDB_DOOR_LOADED	1	/* the runtime was not there at the start: put its wrappers in place */
+#define LDB_DOOR_FLOWS	2	/* a recording has begun with LDB_MSG_FLOWS: follow the calls */
+#define LDB_DOOR_ADOPT	4	/* register this thread, which was there before the runtime */
 
 #endif /* LDB_CONTROL_H */
