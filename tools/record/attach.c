@@ -7,17 +7,115 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "arch/program.h"
 #include "cli/error.h"
 #include "record/image.h"
 #include "record/inject.h"
+#include "record/inject-regs.h"
+#include "record/libc.h"
 #include "record/proc.h"
 #include "record/record.h"
 
 #define CALL_MS	3000	/* for a thread that was started to connect */
+
+/* Loads the runtime into a program that was started without */
+
+/* The loader ignores what others want in a program that has more rights than its user. */
+static bool is_secure(pid_t pid)
+{
+	FILE *f = proc_open(pid, 0, "auxv");
+	unsigned long entry[2];
+	bool secure = false;
+
+	while (f && fread(entry, sizeof(entry), 1, f) == 1)
+		secure |= entry[0] == AT_SECURE && entry[1];
+	if (f)
+		fclose(f);
+	return secure;
+}
+
+/* Does the process see the runtime? */
+static bool is_visible(pid_t pid, const char *library)
+{
+	char path[PATH_MAX + 32];
+
+	snprintf(path, sizeof(path), "/proc/%d/root%s", pid, library);
+	return !access(path, R_OK);
+}
+
+static bool may_load(pid_t pid, const char *library, enum libc_found found)
+{
+	switch (found) {
+	case LIBC_OTHER_CPU:
+		cli_error("process %d is not a 64-bit " PROGRAM_MACHINE_NAME " program: it cannot be recorded, but for ldb-record --kernel-only",
+			  pid);
+		return false;
+	case LIBC_STATIC:
+		cli_error("process %d is a static executable, these run but cannot be recorded: link it without -static, or use --kernel-only",
+			  pid);
+		return false;
+	case LIBC_MUSL:
+		cli_error("process %d uses musl, and the ldb runtime needs glibc: it cannot be recorded, but for ldb-record --kernel-only",
+			  pid);
+		return false;
+	case LIBC_STRANGE:
+		cli_error("the C library of process %d is not one that ldb knows: start the program with ldb-record -- CMD",
+			  pid);
+		return false;
+	case LIBC_UNREADABLE:
+		cli_error("no permission to read process %d, it has rights that you have not, or is not dumpable: run %s as root",
+			  pid, cli_tool_name());
+		return false;
+	case LIBC_FOUND:
+		break;
+	}
+	if (is_secure(pid)) {
+		cli_error("process %d is set-user-ID or has capabilities, so the runtime would do nothing there: run the program as its owner",
+			  pid);
+		return false;
+	}
+	if (inject_has_shadow_stack(pid)) {
+		cli_error("process %d uses a shadow stack, so the runtime cannot be loaded into it: start it with ldb-record -- CMD",
+			  pid);
+		return false;
+	}
+	if (!is_visible(pid, library)) {
+		cli_error("process %d has another root, and does not see the runtime %s: copy it to that place there",
+			  pid, library);
+		return false;
+	}
+	return true;
+}
+
+static bool refuse_filtered(pid_t pid)
+{
+	if (!inject_is_filtered(pid))
+		return false;
+	cli_error("process %d has put its own seccomp filter on all its threads, which could kill it if ldb attached: record it without the filter",
+		  pid);
+	return true;
+}
+
+static bool load_runtime(pid_t pid, pid_t tid, const char *given, bool has_records)
+{
+	char library[PATH_MAX];
+	static struct libc_code code;
+	struct libc libc;
+
+	if (!launch_find_runtime(given, library, sizeof(library)) ||
+	    !may_load(pid, library, libc_find(tid, &libc)) || refuse_filtered(pid) ||
+	    !libc_code_read(tid, &code) || !inject_load(pid, &libc, &code, library))
+		return false;
+	/* Of others it is enough to know those that wait for locks, which register themselves. */
+	if (has_records)
+		inject_adopt(pid, &libc, &code);
+	return true;
+}
 
 /* The process has no door. */
 static void explain(pid_t pid, const struct image *image)
@@ -25,13 +123,11 @@ static void explain(pid_t pid, const struct image *image)
 	if (!image->readable)
 		cli_error("no permission to read process %d, it has rights that you have not, or is not dumpable: run %s as root",
 			  pid, cli_tool_name());
-	else if (!image->records)
-		cli_error("process %d has no ldb records: compile it with gcc -fplugin=ldb.so", pid);
 	else if (!image->door && image->runtime)
 		cli_error("the ldb runtime in process %d is of an older release than this %s: use those of one release",
 			  pid, cli_tool_name());
 	else if (!image->door)
-		cli_error("the ldb runtime is not loaded in process %d: start it with ldb-record -- CMD, with LD_PRELOAD=libldbtrace.so.0, or link it (pkg-config ldbtrace)",
+		cli_error("process %d has loaded the runtime, and it is not there: start the program with ldb-record -- CMD",
 			  pid);
 	else if (image->copy.magic != LDB_DOOR_MAGIC)
 		cli_error("the ldb runtime in process %d has not started yet, or the program is set-user-ID: try again, or run the program as its owner",
@@ -120,7 +216,7 @@ static int accept_runtime(pid_t pid, int listen_fd)
 	return -1;
 }
 
-int attach_connect(pid_t pid, int listen_fd, const char *name)
+int attach_connect(pid_t pid, int listen_fd, const char *name, const char *libldb)
 {
 	struct image image;
 	struct proc_status s;
@@ -133,18 +229,19 @@ int attach_connect(pid_t pid, int listen_fd, const char *name)
 	if (fd >= 0)
 		return fd;
 	tid = proc_living_thread(pid);
-	image_read(tid ? tid : pid, &image);
-	if (!image.records || image.copy.magic != LDB_DOOR_MAGIC ||
-	    image.copy.version != LDB_CONTROL_VERSION) {
+	if (!tid)
+		tid = pid;
+	image_read(tid, &image);
+	if (image.readable && !image.door && !image.runtime) {
+		if (!load_runtime(pid, tid, libldb, image.records))
+			return -1;
+		image_read(tid, &image);
+	}
+	if (image.copy.magic != LDB_DOOR_MAGIC || image.copy.version != LDB_CONTROL_VERSION) {
 		explain(pid, &image);
 		return -1;
 	}
-	if (inject_is_filtered(pid)) {
-		cli_error("process %d has put its own seccomp filter on all its threads, which could kill it if ldb attached: record it without the filter",
-			  pid);
-		return -1;
-	}
-	if (!inject_enter(pid, &image, name))
+	if (refuse_filtered(pid) || !inject_enter(pid, &image, name))
 		return -1;
 	return accept_runtime(pid, listen_fd);
 }

@@ -14,6 +14,7 @@
 struct inject_regs {
 	struct user_regs_struct user;
 	uint64_t mask;			/* signals */
+	bool is_redone;			/* by inject_regs_redo() */
 	size_t fpu_size;
 	char fpu[FPU_MAX] __attribute__((aligned(64)));
 };
@@ -33,10 +34,23 @@ bool inject_regs_put(pid_t tid, const struct inject_regs *r);
 enum inject_place inject_regs_place(pid_t tid, const struct inject_regs *r, bool signal_pending);
 /* At PLACE_REDO, makes the thread repeat the call. */
 void inject_regs_redo(struct inject_regs *r);
-/* Builds the frame on the door's stack, and sets the registers for the door's code. */
-bool inject_regs_enter(pid_t tid, const struct inject_regs *r, const struct ldb_door *door);
+/* The number of the call in which the thread is, or -1. */
+long inject_regs_number(const struct inject_regs *r);
+
+/* What a thread is to do instead of what it was doing. */
+struct inject_call {
+	uint64_t stack, stack_size;	/* the frame that restores the thread is at its upper end */
+	uint64_t entry;
+	uint64_t back;			/* to where the code returns; 0: it uses the frame itself */
+	bool is_number;			/* the code is one system call: this one */
+	long number;
+	uint64_t arg[6];
+};
+
+/* Builds the frame, and sets what runs next. */
+bool inject_regs_enter(pid_t tid, const struct inject_regs *r, const struct inject_call *c);
 /* Is the thread about to make the call that ends its visit? */
-bool inject_regs_leaves(pid_t tid, const struct ldb_door *door);
+bool inject_regs_leaves(pid_t tid, const struct inject_call *c);
 /* Prevents that call. */
 bool inject_regs_skip(pid_t tid);
 
@@ -46,5 +60,52 @@ bool inject_regs_skip(pid_t tid);
  */
 #define INJECT_NEVER	100
 int inject_call_rank(long number);
+
+/* Loading a library */
+
+struct inject_code {
+	const void *bytes;
+	size_t size;
+};
+/* In the C library's code: a system call that returns, and the return from a signal handler. */
+extern const struct inject_code inject_code_call, inject_code_back;
+/*
+ * This is put into the process: calls the function of the struct inject_load at its first
+ * argument, and dlerror() if that returns 0; leaves errno as it was, and returns from the frame.
+ */
+struct inject_code inject_code_load(void);
+
+struct inject_load {
+	uint64_t errno_location, function;
+	uint64_t arg[2], result;
+	uint64_t dlerror, error;	/* 0: do not call it; what it returned */
+	char path[4096];		/* for an argument */
+};
+
+struct inject_where {
+	uint64_t code, stack, tls;
+};
+/* Where a stopped thread is. */
+struct inject_where inject_regs_where(const struct inject_regs *r);
+/* The bytes below its stack pointer that are in use nevertheless. */
+#define INJECT_RED_ZONE	128
+/* Stopped at the exit of a system call of this code: stores what it returned. */
+bool inject_regs_returned(pid_t tid, uint64_t code, uint64_t *value);
+/* Stopped by a system call: is it about to make it? */
+bool inject_regs_begins(pid_t tid);
+/*
+ * A thread that is about to make a system call makes it later: the registers are as before it,
+ * whatever happens next.  The next stop is the call's exit.
+ */
+bool inject_regs_delay(pid_t tid);
+/* Is this a call that no allocator and no loader makes with a lock held? */
+bool inject_call_is_outside(long number);
+/* Is it a wait for a lock of the C library?  second: the argument of that number. */
+bool inject_waits_for_lock(long number, unsigned long second);
+/* May the last of these bytes of code be the end of a call? */
+#define INJECT_CALL_BYTES	7
+bool inject_ends_with_call(const unsigned char *code);
+/* Does the thread use a shadow stack?  The frame would have to be on that, too. */
+bool inject_has_shadow_stack(pid_t tid);
 
 #endif

@@ -1,427 +1,91 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Implements inject.h.  A separate process does it, so that the traced thread is released
- * without being stopped once more.  The thread is chosen so that the program does not notice:
- * one that sleeps in a call which the kernel restarts, or one that runs.  The first thread of
- * the process is seized all the time, though not stopped, so that two recorders do not use the
- * door's stack at once.
- */
+/* Implements inject.h: leads a thread through the runtime's door. */
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-#include "base/sort.h"
 #include "cli/error.h"
 #include "record/inject.h"
-#include "record/inject-regs.h"
-#include "record/proc.h"
+#include "record/inject-private.h"
 #include "record/session.h"
-
-#define TRIES		40		/* for a thread that can be stopped; some seconds at most */
-#define BUSY_TRIES	20		/* while the previous recorder detaches */
-#define BUSY_PAUSE_NS	50000000
-#define TRY_PAUSE_NS	5000000
-#define STOP_NS		50000000LL	/* for it to stop */
-#define PASS_NS		2000000000LL	/* to go through the door */
-#define POLL_NS		20000
-#define THREADS_MAX	64		/* tried in one round */
-#define SYSCALL_STOP	(SIGTRAP | 0x80)
-
-struct candidate {
-	pid_t tid;
-	int rank;
-};
-
-enum outcome {
-	PASSED,
-	MOVED,			/* not possible with this thread now */
-	REFUSED,		/* not possible with any thread: a line was printed */
-};
-
-static void pause_ns(long ns)
-{
-	struct timespec ts = { 0, ns };
-
-	nanosleep(&ts, NULL);
-}
-
-static bool is_unfiltered(void *arg, pid_t pid, pid_t tid)
-{
-	const struct proc_status *own = arg;
-	struct proc_status status;
-
-	return proc_status(pid, tid, &status) && proc_is_alive(&status) &&
-	       status.nr_filters <= own->nr_filters;
-}
-
-bool inject_is_filtered(pid_t pid)
-{
-	struct proc_status own;
-
-	proc_status(getpid(), 0, &own);
-	return !proc_find_thread(pid, is_unfiltered, &own);
-}
-
-/* Choosing a thread */
-
-struct choice {
-	struct candidate c[THREADS_MAX];
-	unsigned nr;
-	int nr_filters;		/* seccomp filters of the recorder itself, as in a container */
-};
-
-/* Rates what the thread is doing: "running", or the number of a system call. */
-static int rank_of(pid_t pid, pid_t tid)
-{
-	char text[32];
-	long number;
-
-	if (!proc_line(pid, tid, "syscall", text, sizeof(text)))
-		return 1;	/* a kernel without it */
-	if (!strncmp(text, "running", 7))
-		return 1;
-	/* -1: in the kernel, but not for a call */
-	return sscanf(text, "%ld", &number) == 1 && number >= 0 ? inject_call_rank(number) :
-								  INJECT_NEVER;
-}
-
-static bool add_candidate(void *arg, pid_t pid, pid_t tid)
-{
-	struct choice *all = arg;
-	struct proc_status status;
-
-	proc_status(pid, tid, &status);
-	if ((status.state == 'R' || status.state == 'S') && status.nr_filters <= all->nr_filters) {
-		struct candidate c = { tid, rank_of(pid, tid) };
-
-		if (c.rank < INJECT_NEVER)
-			all->c[all->nr++] = c;
-	}
-	return all->nr == THREADS_MAX;
-}
-
-COMPARE(by_rank, struct candidate, UP(rank))
-
-static void choose(pid_t pid, struct choice *all)
-{
-	struct proc_status own;
-
-	proc_status(getpid(), 0, &own);
-	all->nr = 0;
-	all->nr_filters = own.nr_filters;
-	proc_find_thread(pid, add_candidate, all);
-	qsort(all->c, all->nr, sizeof(all->c[0]), by_rank);
-}
-
-/* Stopping it */
-
-/* Waits for the next stop: returns a wait status; 0: none in time; -1: the thread is gone. */
-static int next_stop(pid_t tid, int64_t timeout_ns)
-{
-	int64_t until = clock_mono_ns() + timeout_ns;
-	int status;
-
-	for (;;) {
-		pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
-
-		if (got < 0 || (got == tid && !WIFSTOPPED(status)))
-			return -1;
-		if (got == tid)
-			return status;
-		if (clock_mono_ns() > until)
-			return 0;
-		pause_ns(POLL_NS);
-	}
-}
-
-static bool is_our_stop(int status)
-{
-	return status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
-}
-
-/* Lets it run to this stop; signals in between are delivered as they would have been. */
-static bool stop(pid_t tid)
-{
-	int status;
-
-	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
-		return false;
-	while ((status = next_stop(tid, STOP_NS)) > 0) {
-		bool signal = !(status >> 16) && WSTOPSIG(status) != SYSCALL_STOP;
-
-		if (is_our_stop(status))
-			return true;
-		if (status >> 16 == PTRACE_EVENT_STOP)
-			return false;	/* SIGSTOP and the like */
-		if (ptrace(PTRACE_CONT, tid, NULL, signal ? (long)WSTOPSIG(status) : 0))
-			return false;
-	}
-	return false;
-}
-
-/* Through the door */
 
 /*
  * Runs it from call to call until the one that ends the visit.  Returns false if it did not get
  * there.
  */
-static bool run_to_end(pid_t tid, const struct ldb_door *door)
+static bool run_to_end(pid_t tid, const struct inject_call *c)
 {
-	int64_t until = clock_mono_ns() + PASS_NS;
+	int64_t until = clock_mono_ns() + INJECT_PASS_NS;
 
-	while (clock_mono_ns() < until) {
-		int status;
-
-		if (ptrace(PTRACE_SYSCALL, tid, NULL, NULL))
-			return false;
-		status = next_stop(tid, PASS_NS);
-		if (status <= 0)
-			return false;
-		if (WSTOPSIG(status) == SYSCALL_STOP) {
-			if (inject_regs_leaves(tid, door))
-				return true;
-		} else if (status >> 16 != PTRACE_EVENT_STOP) {
-			return false;	/* a fault, all other signals are blocked */
-		}
-	}
+	while (clock_mono_ns() < until && inject_next_call(tid, INJECT_PASS_NS))
+		if (inject_regs_leaves(tid, c))
+			return true;
 	return false;
 }
 
-/* Stops it where the kernel decides on the restart of interrupted calls. */
-static bool stop_for_return(pid_t tid)
+static bool pass(pid_t tid, struct inject_regs *r, const struct ldb_door *door)
 {
-	int status;
-
-	if (!inject_regs_skip(tid) || ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
-		return false;
-	do {
-		if (ptrace(PTRACE_CONT, tid, NULL, NULL))
-			return false;
-		status = next_stop(tid, PASS_NS);
-	} while (status > 0 && status >> 16 != PTRACE_EVENT_STOP);
-	return status > 0;
-}
-
-static bool pass(pid_t tid, struct inject_regs *r, const struct image *image)
-{
-	bool entered = inject_regs_enter(tid, r, &image->copy);
-	/* The registers are restored, also if the visit failed. */
-	bool ok = entered && run_to_end(tid, &image->copy) && stop_for_return(tid);
+	struct inject_call c = {
+		.stack = door->stack, .stack_size = door->stack_size, .entry = door->entry,
+	};
+	bool entered = c.stack_size >= 2 * FPU_MAX && c.stack_size <= 1 << 20 &&
+		       inject_regs_enter(tid, r, &c);
+	/* Whether the visit failed to begin or failed on the way, the registers are put back. */
+	bool ok = entered && run_to_end(tid, &c) && inject_stop_for_return(tid);
 
 	return inject_regs_put(tid, r) && ok;
 }
 
-/* Makes one thread execute the door's code; it is released in any case. */
-static enum outcome visit(pid_t pid, pid_t tid, const struct image *image)
+static enum inject_outcome visit(const struct inject_task *t, pid_t pid, pid_t tid)
 {
 	static struct inject_regs r;
-	struct proc_status status;
-	enum outcome outcome = MOVED;
-	enum inject_place place;
+	enum inject_outcome outcome = INJECT_MOVED;
 
-	proc_status(pid, tid, &status);
-	if (!inject_regs_get(tid, &r))
+	if (!inject_take(pid, tid, &r))
 		goto out;
-	place = inject_regs_place(tid, &r, status.signal_pending);
-	if (place == PLACE_REDO && inject_call_rank(r.user.orig_rax) < INJECT_NEVER)
-		inject_regs_redo(&r);
-	else if (place != PLACE_SAFE)
-		goto out;
-	if (pass(tid, &r, image)) {
-		outcome = PASSED;
+	if (pass(tid, &r, &t->image->copy)) {
+		outcome = INJECT_DONE;
 	} else {
 		cli_error("process %d could not be entered: it goes on, and is not recorded", pid);
-		outcome = REFUSED;
+		outcome = INJECT_REFUSED;
 	}
 out:
 	ptrace(PTRACE_DETACH, tid, NULL, NULL);
 	return outcome;
 }
 
-/*
- * Waits, and releases threads that stop meanwhile: those that took too long to stop, and the first
- * thread of the process when it gets a signal.
- */
-static void idle(pid_t gate, long ns)
-{
-	int64_t until = clock_mono_ns() + ns;
-	int status;
-	pid_t tid;
-
-	do {
-		while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
-			bool signal = WIFSTOPPED(status) && !(status >> 16);
-
-			if (WIFSTOPPED(status))
-				ptrace(tid == gate ? PTRACE_CONT : PTRACE_DETACH, tid, NULL,
-				       signal ? (long)WSTOPSIG(status) : 0);
-		}
-		pause_ns(POLL_NS);
-	} while (clock_mono_ns() < until);
-}
-
-static bool seize(pid_t tid)
-{
-	return !ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD);
-}
-
-static enum outcome try_threads(pid_t pid, const struct image *image, pid_t gate)
-{
-	static struct choice all;
-
-	choose(pid, &all);
-	for (unsigned i = 0; i < all.nr; i++) {
-		pid_t tid = all.c[i].tid;
-		enum outcome outcome;
-
-		if ((tid != gate && !seize(tid)) || !stop(tid))
-			continue;
-		outcome = visit(pid, tid, image);
-		if (outcome != MOVED)
-			return outcome;
-		if (tid == gate && !seize(tid))
-			return MOVED;
-	}
-	return MOVED;
-}
-
-/* Why not */
-
-static void explain(pid_t pid, pid_t tid, int error)
-{
-	int scope = proc_number("/proc/sys/kernel/yama/ptrace_scope", 0);
-	struct proc_status status;
-
-	proc_status(pid, tid, &status);
-	if (!proc_is_alive(&status))
-		cli_error("process %d has ended", pid);
-	else if (status.tracer && status.tracer != getpid())
-		cli_error("process %d is traced by process %d: end that first", pid, status.tracer);
-	else if (error == EPERM && scope && geteuid())
-		cli_error("no permission to attach to process %d, kernel.yama.ptrace_scope is %d: run %s as root, or start the program with LDB=listen in its environment",
-			  pid, scope, cli_tool_name());
-	else if (error == EPERM)
-		cli_error("no permission to attach to process %d, it has rights that you have not, or is not dumpable: run %s as root",
-			  pid, cli_tool_name());
-	else
-		cli_error("no thread of process %d could be stopped without harm: try again, or start the program with LDB=listen in its environment",
-			  pid);
-}
-
-/* Reads the door's answer */
-
-static enum outcome answer(pid_t pid, pid_t tid, const struct image *image)
+static enum inject_outcome answer(const struct inject_task *t, pid_t pid, pid_t gate)
 {
 	struct ldb_door door;
 
-	if (!image_peek(tid, image->door, &door, sizeof(door))) {
+	if (!image_peek(gate, t->image->door, &door, sizeof(door))) {
 		cli_error("process %d has ended", pid);
-		return REFUSED;
+		return INJECT_REFUSED;
 	}
 	if (!door.result)
-		return PASSED;
+		return INJECT_DONE;
 	if (door.result == -EBUSY)
-		return MOVED;
+		return INJECT_BUSY;
 	cli_error("process %d cannot be recorded: the runtime's thread cannot be started there: %s",
 		  pid, strerror(-door.result));
-	return REFUSED;
+	return INJECT_REFUSED;
 }
 
-static bool write_name(pid_t tid, const struct image *image, const char *name)
+static bool write_name(const struct inject_task *t, pid_t gate)
 {
-	char room[sizeof(image->copy.name)] = "";
+	char room[sizeof(t->image->copy.name)] = "";
 
-	snprintf(room, sizeof(room), "%s", name);
-	return image_poke(tid, image->door + offsetof(struct ldb_door, name), room, sizeof(room));
-}
-
-/* Is it stopped by SIGSTOP or a terminal?  A tracer would hide that. */
-static bool is_stopped(pid_t pid)
-{
-	struct proc_status status;
-
-	proc_status(pid, proc_living_thread(pid), &status);
-	if (status.state == 'T')
-		cli_error("process %d is stopped: let it go on first (kill -CONT %d)", pid, pid);
-	return status.state == 'T';
-}
-
-static pid_t tracer_of(pid_t pid, pid_t tid)
-{
-	struct proc_status status;
-
-	return proc_status(pid, tid, &status) ? status.tracer : 0;
-}
-
-/* This runs in a separate process. */
-static bool enter(pid_t pid, const struct image *image, const char *name)
-{
-	bool busy = false, seized = false;
-	pid_t gate = 0;
-	int error = 0;
-
-	if (is_stopped(pid))
-		return false;
-	for (int i = 0; i < TRIES; i++) {
-		enum outcome outcome;
-
-		if (i)
-			idle(gate, busy ? BUSY_PAUSE_NS : TRY_PAUSE_NS << (i > TRIES / 2 ? 4 : 0));
-		if (!seized) {
-			gate = proc_living_thread(pid);
-			seized = gate && seize(gate);
-			error = errno;
-		}
-		/*
-		 * Another recorder's tracer may be attached for a moment; otherwise it stays
-		 * forbidden.
-		 */
-		if (!seized && error == EPERM && !tracer_of(pid, gate))
-			break;
-		if (!seized || !write_name(gate, image, name))
-			continue;
-		busy = false;
-		outcome = try_threads(pid, image, gate);
-		if (outcome == PASSED) {
-			/* The previous recorder may just be detaching. */
-			outcome = answer(pid, gate, image);
-			busy = outcome == MOVED;
-			if (busy && i >= BUSY_TRIES)
-				break;
-		}
-		if (outcome != MOVED)
-			return outcome == PASSED;
-		seized = tracer_of(pid, gate) == getpid();
-		error = 0;
-	}
-	if (busy)
-		cli_error("another ldb-record is recording process %d", pid);
-	else
-		explain(pid, gate ? gate : pid, error);
-	return false;
+	snprintf(room, sizeof(room), "%s", t->name);
+	return image_poke(gate, t->image->door + offsetof(struct ldb_door, name), room, sizeof(room));
 }
 
 bool inject_enter(pid_t pid, const struct image *image, const char *name)
 {
-	int status = 0;
-	pid_t child = fork();
+	const struct inject_task task = {
+		.prepare = write_name, .visit = visit, .answer = answer,
+		.image = image, .name = name,
+	};
 
-	if (child < 0) {
-		cli_error("cannot start a process: %s", strerror(errno));
-		return false;
-	}
-	if (!child) {
-		/* A key or kill(-pgid) that ends ldb-record lets this process finish. */
-		setpgid(0, 0);
-		_exit(enter(pid, image, name) ? 0 : 1);
-	}
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	return WIFEXITED(status) && !WEXITSTATUS(status);
+	return inject_run(pid, &task);
 }

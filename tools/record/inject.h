@@ -12,6 +12,7 @@
 
 #include <sys/types.h>
 #include "record/image.h"
+#include "record/libc.h"
 
 /*
  * name is that of the socket on which the caller listens.  If it returns false, one line was
@@ -21,8 +22,16 @@
 bool inject_enter(pid_t pid, const struct image *image, const char *name);
 
 /*
- * Are all its threads under seccomp filters that do not apply to the recorder?  These filters may
- * not permit ldb's system calls, and could kill the program.
+ * Makes a thread of a process that has no runtime load it: the file of this path, as the process
+ * sees it.  Does not disturb it otherwise, as above.
+ */
+bool inject_load(pid_t pid, const struct libc *libc, const struct libc_code *code, const char *library);
+/* Afterwards: has each of its threads register itself, if it can be stopped for that. */
+void inject_adopt(pid_t pid, const struct libc *libc, const struct libc_code *code);
+
+/*
+ * Are all its threads under seccomp filters that do not apply to the recorder?  These do not
+ * know ldb, and the first system call of a visit could kill the program.
  */
 bool inject_is_filtered(pid_t pid);
 

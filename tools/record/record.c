@@ -283,7 +283,7 @@ static bool start(struct recording *r)
 		       launch_start(&r->launch, &r->target, r->o->argv, runtime, r->name, r->o->flows) &&
 		       launch_go(&r->launch, r->o->argv[0]);
 	}
-	r->sock = attach_connect(r->pid, r->listen_fd, r->name);
+	r->sock = attach_connect(r->pid, r->listen_fd, r->name, r->o->libldb);
 	recording_enter(r, PHASE_HELLO);
 	return r->sock >= 0;
 }

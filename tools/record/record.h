@@ -223,9 +223,10 @@ bool attach_check(pid_t pid);
 
 /*
  * Returns a connection to the runtime of a running process, or -1 after one line.  The runtime
- * connects to listen_fd, whose name is given.
+ * connects to listen_fd, whose name is given.  If the process has none, it loads that of libldb, or
+ * of launch_find_runtime().
  */
-int attach_connect(pid_t pid, int listen_fd, const char *name);
+int attach_connect(pid_t pid, int listen_fd, const char *name, const char *libldb);
 
 /* listen.c */
 

@@ -62,6 +62,7 @@ bool inject_regs_get(pid_t tid, struct inject_regs *r)
 	    ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &fpu))
 		return false;
 	r->fpu_size = fpu.iov_len;
+	r->is_redone = false;
 	return fpu.iov_len >= 512 + 64 && fpu.iov_len < sizeof(r->fpu);
 }
 
@@ -119,6 +120,7 @@ enum inject_place inject_regs_place(pid_t tid, const struct inject_regs *r, bool
 
 void inject_regs_redo(struct inject_regs *r)
 {
+	r->is_redone = true;
 	r->user.rax = r->user.orig_rax;
 	r->user.orig_rax = -1;
 	r->user.rip -= CALL_SIZE;
@@ -186,34 +188,48 @@ static bool write_fpu(pid_t tid, const struct inject_regs *r, uint64_t at)
 	return image_poke(tid, at, copy, r->fpu_size + 4);
 }
 
-bool inject_regs_enter(pid_t tid, const struct inject_regs *r, const struct ldb_door *door)
+bool inject_regs_enter(pid_t tid, const struct inject_regs *r, const struct inject_call *c)
 {
-	uint64_t fpu_at = (door->stack + door->stack_size - r->fpu_size - 64) & ~63UL, all = ~0UL;
+	uint64_t fpu_at = (c->stack + c->stack_size - r->fpu_size - 64) & ~63UL, all = ~0UL;
 	/* The stack pointer behind the return address is a multiple of 16. */
 	uint64_t at = ((fpu_at - sizeof(struct frame)) & ~15UL) - 8;
 	struct user_regs_struct u = r->user;
 	struct frame f;
 
-	if (door->stack_size < 2 * FPU_MAX || door->stack_size > 1 << 20)
+	if (c->stack_size < r->fpu_size + sizeof(f) + 256)
 		return false;
 	memset(&f, 0, sizeof(f));
 	fill_frame(&f, r, fpu_at);
+	f.return_address = c->back;
 	if (!write_fpu(tid, r, fpu_at) || !image_poke(tid, at, &f, sizeof(f)))
 		return false;
-	u.rip = door->entry;
-	u.rsp = at + sizeof(f.return_address);
+	u.rip = c->entry;
+	u.rsp = c->back ? at : at + sizeof(f.return_address);
 	u.orig_rax = -1;
 	u.eflags &= ~FLAGS_OFF;
+	if (c->is_number)
+		u.rax = c->number;
+	u.rdi = c->arg[0];
+	u.rsi = c->arg[1];
+	u.rdx = c->arg[2];
+	u.rcx = u.r10 = c->arg[3];
+	u.r8 = c->arg[4];
+	u.r9 = c->arg[5];
 	return !ptrace(PTRACE_SETREGS, tid, NULL, &u) &&
 	       !ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all);
 }
 
-bool inject_regs_leaves(pid_t tid, const struct ldb_door *door)
+bool inject_regs_leaves(pid_t tid, const struct inject_call *c)
 {
 	struct user_regs_struct u;
 
 	return !ptrace(PTRACE_GETREGS, tid, NULL, &u) && u.orig_rax == SYS_rt_sigreturn &&
-	       u.rsp > door->stack && u.rsp < door->stack + door->stack_size;
+	       u.rsp > c->stack && u.rsp < c->stack + c->stack_size;
+}
+
+long inject_regs_number(const struct inject_regs *r)
+{
+	return r->user.orig_rax;
 }
 
 bool inject_regs_skip(pid_t tid)

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Implements inject_load(): a thread of the program calls dlopen().
+ *
+ * The loader and the allocator have locks, so the thread must not be in the midst of either.  It
+ * sleeps in a call that waits for something else, or it is about to make one that neither makes
+ * with a lock held; and no thread holds a lock of the loader's.
+ *
+ * A library that is loaded needs more stack than the thread may have left, and some code around
+ * it keeps errno.  For both it maps memory first, which is unmapped afterwards.  Each of these
+ * steps ends in the return from a signal frame, which the recorder intercepts: if it is killed,
+ * the frame restores the thread.  The first frame is where the kernel would put one for a signal,
+ * so the thread must be on a stack of the C library's or the kernel's, with enough room.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <dlfcn.h>
+#include "cli/error.h"
+#include "record/image.h"
+#include "record/inject.h"
+#include "record/inject-private.h"
+#include "record/libc.h"
+#include "record/proc.h"
+#include "record/session.h"
+
+#define STACK_BYTES	(256 << 10)
+#define CODE_BYTES	4096
+#define ROOM_BYTES	4096		/* of its own stack, besides the state of the FPU */
+#define CALL_NS		50000000LL	/* for a thread that runs to make a call */
+#define WORDS_MAX	(128 << 10)	/* of a stack */
+#define INTERNAL	0x80000000UL	/* what the C library adds to the flags itself */
+
+struct visit {
+	const struct inject_task *t;
+	pid_t pid, tid;
+	struct inject_regs r;		/* to go on with */
+	struct inject_call own;		/* on its own stack */
+	uint64_t stack_end;
+	uint64_t code, stack;		/* what was mapped */
+};
+
+/* Is this a thread that may load? */
+
+/* A futex that is a lock is left alone: it may be the allocator's. */
+static int rank(const struct inject_task *t, pid_t pid, pid_t tid)
+{
+	unsigned long first, second;
+	char text[128];
+	long number;
+
+	(void)t;
+	if (proc_line(pid, tid, "syscall", text, sizeof(text)) &&
+	    sscanf(text, "%ld %lx %lx", &number, &first, &second) == 3 && inject_waits_for_lock(number, second))
+		return INJECT_NEVER;
+	return inject_rank(pid, tid);
+}
+
+static bool is_signal(int status)
+{
+	return status && !inject_is_call_stop(status) && !inject_is_event_stop(status);
+}
+
+/* Lets a thread that runs go on until it is about to make a call of a harmless kind. */
+static bool run_to_call(pid_t tid, struct inject_regs *r)
+{
+	int64_t until = clock_mono_ns() + CALL_NS;
+	int status = 0;
+
+	while (clock_mono_ns() < until) {
+		if (ptrace(PTRACE_SYSCALL, tid, NULL, is_signal(status) ? (long)WSTOPSIG(status) : 0))
+			return false;
+		status = inject_next_stop(tid, CALL_NS);
+		if (status < 0)
+			return false;
+		if (!status) {
+			inject_stop(tid);
+			return false;
+		}
+		if (!inject_is_call_stop(status) || !inject_regs_get(tid, r) ||
+		    !inject_regs_begins(tid) || !inject_call_is_outside(inject_regs_number(r)))
+			continue;
+		return inject_regs_delay(tid) && inject_next_call(tid, CALL_NS) && inject_regs_get(tid, r);
+	}
+	/* A signal that it was about to get must not be lost. */
+	if (is_signal(status) && !ptrace(PTRACE_CONT, tid, NULL, (long)WSTOPSIG(status)))
+		inject_stop(tid);
+	return false;
+}
+
+/* Has the thread's stack room below its stack pointer, for a frame? */
+static bool find_room(struct visit *v, const struct inject_where *w)
+{
+	FILE *f = proc_open(v->tid, v->tid, "maps");
+	uint64_t need = (v->r.fpu_size + ROOM_BYTES) & ~63UL;
+	uint64_t end = (w->stack - INJECT_RED_ZONE) & ~63UL;
+	unsigned long from, to, guard_to = 0;
+	char line[512], perms[8];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		bool is_known;
+
+		if (sscanf(line, "%lx-%lx %7s", &from, &to, perms) != 3)
+			continue;
+		is_known = strstr(line, "[stack]") || (w->tls >= from && w->tls < to && guard_to == from);
+		found = w->stack > from && w->stack <= to && !strncmp(perms, "rw-p", 4) && is_known &&
+			end > from && end - from >= need;
+		guard_to = strncmp(perms, "---p", 4) ? 0 : to;
+		v->stack_end = to;
+	}
+	if (f)
+		fclose(f);
+	v->own.stack = end - need;
+	v->own.stack_size = need;
+	return found;
+}
+
+/* Is a thread that computes, and makes no call, far from the loader and the allocator? */
+static bool is_outside(const struct visit *v, const struct inject_where *w)
+{
+	static uint64_t words[WORDS_MAX];
+	uint64_t nr = (v->stack_end - w->stack) / sizeof(words[0]);
+
+	return v->t->libc->nr_locks && nr && nr <= WORDS_MAX &&
+	       image_peek(v->tid, w->stack, words, nr * sizeof(words[0])) &&
+	       libc_is_outside(v->tid, v->t->code, w->code, words, nr);
+}
+
+static bool may_load(struct visit *v)
+{
+	const struct libc *l = v->t->libc;
+	bool is_sure;
+	struct inject_where w;
+
+	if (!inject_take(v->pid, v->tid, &v->r))
+		return false;
+	is_sure = inject_regs_number(&v->r) >= 0 || v->r.is_redone || run_to_call(v->tid, &v->r);
+	/* it was stopped elsewhere meanwhile, perhaps in a call */
+	if (!is_sure && (!inject_take(v->pid, v->tid, &v->r) || inject_regs_number(&v->r) >= 0))
+		return false;
+	w = inject_regs_where(&v->r);
+	if (w.code >= l->loader_from && w.code < l->loader_to)
+		return false;
+	return !libc_loading(v->tid, l) && find_room(v, &w) && (is_sure || is_outside(v, &w));
+}
+
+/* The steps */
+
+/* Runs it until it is about to return from the frame; value: what its system call returned. */
+static bool run_step(const struct visit *v, const struct inject_call *c, uint64_t *value)
+{
+	int64_t until = clock_mono_ns() + INJECT_PASS_NS;
+
+	if (!inject_regs_enter(v->tid, &v->r, c))
+		return false;
+	while (clock_mono_ns() < until && inject_next_call(v->tid, INJECT_PASS_NS)) {
+		if (c->is_number)
+			inject_regs_returned(v->tid, c->entry, value);
+		if (inject_regs_leaves(v->tid, c))
+			return true;
+	}
+	return false;
+}
+
+static bool make_call(const struct visit *v, long number, uint64_t address, uint64_t size, uint64_t prot,
+		      uint64_t *value)
+{
+	struct inject_call c = v->own;
+
+	c.entry = v->t->libc->call;
+	c.back = v->t->libc->back;
+	c.is_number = true;
+	c.number = number;
+	c.arg[0] = address;
+	c.arg[1] = size;
+	c.arg[2] = prot;
+	c.arg[3] = MAP_PRIVATE | MAP_ANONYMOUS;
+	c.arg[4] = -1UL;
+	*value = -ENOSYS;
+	return run_step(v, &c, value);
+}
+
+static bool map(const struct visit *v, uint64_t size, uint64_t prot, uint64_t *at)
+{
+	uint64_t value;
+
+	if (!make_call(v, SYS_mmap, 0, size, prot, &value) || value > -4096UL)
+		return false;
+	*at = value;
+	return true;
+}
+
+static void unmap(const struct visit *v, uint64_t at, uint64_t size)
+{
+	uint64_t value;
+
+	if (at)
+		make_call(v, SYS_munmap, at, size, 0, &value);
+}
+
+/* Has the thread call a function of the program's. */
+static bool call(const struct visit *v, struct inject_load *a)
+{
+	const struct inject_code code = inject_code_load();
+	struct inject_call c = {
+		.stack = v->stack, .stack_size = STACK_BYTES, .entry = v->code, .arg = { v->stack },
+	};
+	uint64_t none;
+
+	a->errno_location = v->t->libc->errno_location;
+	return image_poke(v->tid, v->code, code.bytes, code.size) && image_poke(v->tid, v->stack, a, sizeof(*a)) &&
+	       run_step(v, &c, &none) && image_peek(v->tid, v->stack, a, sizeof(*a));
+}
+
+/* The error becomes "" if there is none. */
+static bool load(const struct visit *v, char *error, size_t size)
+{
+	const struct libc *l = v->t->libc;
+	struct inject_load a = {
+		.function = l->dlopen, .dlerror = l->dlerror,
+		.arg = { v->stack + offsetof(struct inject_load, path),
+			 RTLD_NOW | (l->is_internal ? INTERNAL : 0) },
+	};
+
+	*error = '\0';
+	snprintf(a.path, sizeof(a.path), "%s", v->t->library);
+	if (!call(v, &a))
+		return false;
+	if (!a.result && (!a.error || !image_peek(v->tid, a.error, error, size - 1)))
+		snprintf(error, size, "unknown reason");
+	error[size - 1] = '\0';
+	for (char *p = error; *p; p++)
+		if (*p < ' ')
+			*p = ' ';
+	return true;
+}
+
+/* The runtime is there: its wrappers get into place. */
+static bool call_late(const struct visit *v, uint64_t what)
+{
+	struct inject_load a = { .arg = { what } };
+	struct image image;
+
+	image_read(v->tid, &image);
+	/* else it says itself why not: attach.c */
+	if (image.copy.magic != LDB_DOOR_MAGIC || image.copy.version != LDB_CONTROL_VERSION)
+		return true;
+	a.function = image.copy.late;
+	return call(v, &a);
+}
+
+/*
+ * It did not end in time: the loader waits for something.  What has the loader's lock goes on to
+ * the end, and returns from the frame; else the thread was only about to begin.
+ */
+static enum inject_outcome leave(const struct visit *v)
+{
+	bool begun;
+
+	inject_stop(v->tid);
+	begun = libc_loading(v->tid, v->t->libc) == v->tid;
+	if (!begun)
+		inject_regs_put(v->tid, &v->r);
+	cli_error("process %d could not load the runtime in %d seconds%s: it goes on, and is not recorded", v->pid,
+		  (int)(INJECT_PASS_NS / 1000000000), begun ? ", and still does" : "");
+	return INJECT_REFUSED;
+}
+
+static enum inject_outcome do_load(struct visit *v)
+{
+	char error[256] = "";
+	bool ok = map(v, CODE_BYTES, PROT_READ | PROT_EXEC, &v->code) &&
+		  map(v, STACK_BYTES, PROT_READ | PROT_WRITE, &v->stack);
+
+	if (ok && v->t->library && !load(v, error, sizeof(error)))
+		return leave(v);
+	if (ok && !*error && !call_late(v, v->t->late))
+		return leave(v);
+	if (v->code)
+		unmap(v, v->code, CODE_BYTES);
+	if (v->stack)
+		unmap(v, v->stack, STACK_BYTES);
+	inject_stop_for_return(v->tid);
+	inject_regs_put(v->tid, &v->r);
+	if (ok && !*error)
+		return INJECT_DONE;
+	if (ok)
+		cli_error("process %d cannot load the runtime: %s", v->pid, error);
+	else
+		cli_error("process %d may map no memory for code: start it with ldb-record -- CMD", v->pid);
+	return INJECT_REFUSED;
+}
+
+static enum inject_outcome visit(const struct inject_task *t, pid_t pid, pid_t tid)
+{
+	static struct visit v;
+	enum inject_outcome outcome = INJECT_MOVED;
+
+	memset(&v, 0, sizeof(v));
+	v.t = t;
+	v.pid = pid;
+	v.tid = tid;
+	if (may_load(&v))
+		outcome = do_load(&v);
+	ptrace(PTRACE_DETACH, tid, NULL, NULL);
+	return outcome;
+}
+
+bool inject_load(pid_t pid, const struct libc *libc, const struct libc_code *code, const char *library)
+{
+	const struct inject_task task = {
+		.rank = rank, .visit = visit, .libc = libc, .code = code, .library = library, .late = LDB_DOOR_LOADED,
+	};
+
+	return inject_run(pid, &task);
+}
+
+/* A thread that was there before: with the code for records it must be known from the start. */
+static bool adopt_one(void *arg, pid_t pid, pid_t tid)
+{
+	struct inject_task task = *(const struct inject_task *)arg;
+
+	task.only = tid;
+	inject_run(pid, &task);
+	return false;
+}
+
+void inject_adopt(pid_t pid, const struct libc *libc, const struct libc_code *code)
+{
+	struct inject_task task = {
+		.rank = rank, .visit = visit, .libc = libc, .code = code, .late = LDB_DOOR_ADOPT,
+	};
+
+	proc_find_thread(pid, adopt_one, &task);
+}
