@@ -35,8 +35,8 @@ check_one_line "not executable" "ldb-record -o x.data -- ./text.txt" 1 '^ldb-rec
 ./server >server.out 2>&1 & server=$!
 at_end "kill $bare $server 2>/dev/null || :"
 sleep 0.2
-check_one_line "an uninstrumented process" "ldb-record -p $bare -d 1 -o x.data" 1 '^ldb-record: .*(plugin|instrument)'
-check_one_line "the runtime is not loaded" "ldb-record -p $server -d 1 -o x.data" 1 '^ldb-record: .*(runtime|libldbtrace|ldb-record --)'
+check_one_line "no runtime to load" "ldb-record --libldb ./none -p $bare -d 1 -o x.data" 1 '^ldb-record: cannot use ./none as the runtime'
+check_one_line "a runtime that is none" "ldb-record --libldb ./text.txt -p $server -d 1 -o x.data" 1 '^ldb-record: process .* cannot load the runtime: .*text.txt'
 ok "both run on" kill -0 "$bare" "$server"
 run_cmd "ldb-record -o x.data -- ./bare 1"
 ok "an uninstrumented program is named in one line" eval \

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Attaching to sqlite3's shell, as packaged and under load: it and its clients notice nothing.
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/inject.sh"
+need_build
+command -v sqlite3 >/dev/null || skip_all "no sqlite3"
+
+oracle_off "the program has no records, and may end at any time"
+awk 'BEGIN {
+	print "create table t(a integer primary key, b text);"
+	for (i = 1; i <= 1500; i++)
+		print "insert into t values(" i ", hex(randomblob(20)||" i "));"
+	print "select count(*), sum(a) from t;"
+	print "with recursive c(x) as (select 1 union all select x+1 from c where x<300000) select sum(x*x%7) from c;"
+}' >sql
+sqlite3 ref.db <sql >ref.out 2>&1
+
+one()
+{
+	rm -f my.db*
+	sqlite3 my.db <sql >out 2>&1 &
+	pid=$!
+	sleep "0.0$(($1 * 7 % 9))"
+	said="$said$(inject_or_ended -d 20ms)"
+	wait "$pid" || said="$said sqlite3: exit status $?."
+	cmp -s out ref.out || said="$said sqlite3: other output."
+}
+
+inject_rounds "sqlite3" one
+finish

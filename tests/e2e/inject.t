@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Attaching to programs that were started without the runtime: it is loaded into them.  They must
+# not notice, whatever they are doing and also if the recorder is killed meanwhile; then their
+# locks are recorded, and their functions if they have records.
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/inject.sh"
+need_build
+
+delays="02 05 08 12"
+[ -z "${LDB_TEST_ALL:-}" ] || delays="01 02 03 04 05 06 07 08 10 12 14 16 18 20 25"
+
+oracle_not k.data "its recorder is killed at any time, also before there is anything in it"
+oracle_off "most of these programs have no records, and end at any time"
+
+$CC -O2 -g "$PROGRAMS/stopped.c" -o stopped -pthread || exit 1
+$CC -O2 -g "$PROGRAMS/injected.c" -o injected -pthread || exit 1
+cc_ldb -O2 -g "$PROGRAMS/injected.c" -o recorded -pthread || exit 1
+
+said=
+for kind in compute epoll poll nanosleep futex pipe rcvtimeo sigwait signals; do
+	./stopped $kind >out 2>err &
+	pid=$!
+	sleep 0.1
+	said="$said$(inject -d 20ms)"
+	grep -q libldbtrace "/proc/$pid/maps" || said="$said $kind: it is not there."
+	kill -TERM "$pid"
+	wait "$pid" || said="$said $kind: $? $(cat out err)."
+done
+ok "whatever a thread is doing, it notices nothing" test -z "$said"
+[ -z "$said" ] || diag "$said"
+
+said=
+for kind in locks loader malloc; do
+	./injected $kind 1500 >out 2>err &
+	pid=$!
+	sleep 0.1
+	said="$said$(inject -d 100ms)"
+	wait "$pid" || said="$said $kind: $? $(cat out err)."
+done
+ok "threads that lock, load libraries or allocate neither" test -z "$said"
+[ -z "$said" ] || diag "$said"
+
+said=
+for kind in "stopped compute" "stopped poll" "stopped futex" "injected loader 2500" "injected malloc 2500"; do
+	for delay in $delays; do
+		# shellcheck disable=SC2086	# the words of kind
+		./$kind >out 2>err &
+		pid=$!
+		[ "${kind#stopped}" = "$kind" ] || wait_for 5 "grep -q '^SigCgt:.*[1-9a-f]' /proc/$pid/status"
+		sleep 0.02
+		ldb-record -q --kernel none -p "$pid" -d 1 -o k.data 2>/dev/null &
+		rec=$!
+		sleep "0.0$delay"
+		pkill -KILL -P "$rec" 2>/dev/null
+		kill -KILL "$rec" 2>/dev/null
+		wait "$rec" 2>/dev/null
+		[ "${kind#stopped}" = "$kind" ] || { sleep 0.05 && kill -TERM "$pid"; }
+		wait "$pid" || said="$said $kind: $? $(cat out err)."
+	done
+done
+ok "a recorder that is killed meanwhile changes nothing" test -z "$said"
+[ -z "$said" ] || diag "$said"
+
+# What is recorded
+./injected locks 3000 >out &
+pid=$!
+sleep 0.2
+check "a program without records" "ldb-record --kernel none -p $pid -d 1 -o locks.data" 0
+wait "$pid"
+check "its locks are recorded" "ldb-report -i locks.data --mutex --json" 0 '"kind": "mutex"'
+./recorded locks 3000 >out &
+pid=$!
+sleep 0.2
+check "a program with records" "ldb-record --kernel none -p $pid -d 1 -o calls.data" 0
+wait "$pid"
+check "its functions are observed, in threads that were there before" \
+	"ldb-report -i calls.data" 0 'under_lock'
+
+# Where it cannot be: one line, and the program goes on.
+goes_on()	# label
+{
+	ok "$1: it goes on" kill -0 "$pid"
+	kill -TERM "$pid"
+	kill -CONT "$pid" 2>/dev/null
+	wait "$pid"
+}
+
+./stopped poll >out 2>err &
+pid=$!
+sleep 0.1
+kill -STOP "$pid"
+check_one_line "a stopped program" "ldb-record -p $pid -d 10ms -o s.data" 1 "is stopped.*kill -CONT"
+ok "it is still stopped" grep -q '^State:.T' "/proc/$pid/status"
+ok "and has no runtime" grep -vq libldbtrace "/proc/$pid/maps"
+goes_on "stopped"
+if command -v strace >/dev/null; then
+	./stopped poll >out 2>err &
+	pid=$!
+	strace -o /dev/null -p "$pid" 2>strace.err &
+	tracer=$!
+	wait_for 5 "grep -q attached strace.err"
+	check_one_line "a traced program" "ldb-record -p $pid -d 10ms -o s.data" 1 "is traced by process $tracer"
+	kill "$tracer"
+	wait "$tracer" 2>/dev/null
+	goes_on "traced"
+fi
+cat >filtered.c <<'END'
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+int main(void)
+{
+	struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
+	struct sock_fprog p = { 1, all };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p))
+		return 1;
+	for (;;)
+		pause();
+}
+END
+$CC -O2 filtered.c -o filtered || exit 1
+./filtered &
+pid=$!
+sleep 0.1
+check_one_line "a program with a seccomp filter" "ldb-record -p $pid -d 10ms -o s.data" 1 "seccomp"
+goes_on "filtered"
+if $CC -O2 -static "$PROGRAMS/stopped.c" -o static -pthread 2>/dev/null; then
+	./static poll >out 2>err &
+	pid=$!
+	sleep 0.1
+	check_one_line "a static program" "ldb-record -p $pid -d 10ms -o s.data" 1 "static"
+	goes_on "static"
+fi
+if [ "$(id -u)" -eq 0 ]; then
+	mkdir -p root/lib64 root/lib
+	cp -L /lib64/ld-linux-x86-64.so.2 root/lib64/
+	cp -L "$(ldd stopped | sed -n 's/.*libc.so.6 => \([^ ]*\).*/\1/p')" root/lib64/
+	cp stopped root/
+	LD_LIBRARY_PATH=/lib64 chroot root /stopped poll >out 2>err &
+	pid=$!
+	sleep 0.2
+	check_one_line "a program with another root" "ldb-record -p $pid -d 10ms -o s.data" 1 "does not see the runtime"
+	goes_on "another root"
+fi
+finish
