@@ -33,6 +33,7 @@
 #define NAME_TRIES	30
 #define READY_WAIT_NS	1000000000ULL
 #define READY_TRIES	10
+#define READY_TRIES_CHILD 2
 
 enum { READY_NO, READY_YES };
 
@@ -57,6 +58,7 @@ static union {
 	struct ldb_msg_flows flows;
 	struct ldb_msg_tune tune;
 	struct ldb_msg_module module;
+	struct ldb_msg_child child;
 	char bytes[sizeof(struct ldb_msg_module)];
 } buf;
 
@@ -255,6 +257,8 @@ static int attach(int *fd)
 	if (session.device >= 0)
 		*fd = -1;
 	raw_strcpy(recorder, a->name, sizeof(recorder));
+	children_set(a->children, a->secret);
+	exec_init_attached();
 	tune_begin(a);
 	command_forget();
 	sent_modules = sent_lost = sent_blocks = 0;
@@ -280,6 +284,7 @@ static int attach(int *fd)
 
 static void detach(void)
 {
+	children_forget();
 	order_session_set(&session_page.a.on, 0);
 	scan_stop();
 	recording_end();
@@ -365,6 +370,15 @@ static void leave(bool attached)
 		session_unmap();
 }
 
+/* It is the first message, unless the recorder called this process or knows it. */
+static void send_child(void)
+{
+	if (!children.how)
+		return;
+	children_message(&buf.child, children.how);
+	msg_send(&buf.child, LDB_MSG_CHILD, sizeof(buf.child));
+}
+
 static void send_hello(bool resumes)
 {
 	struct ldb_msg_hello hello = {
@@ -403,6 +417,7 @@ static bool on_message(long n, int fd, bool resumes, bool *attached)
 		sys(SYS_close, fd);
 	if (begins) {
 		*attached = !ret;
+		children.how = 0;
 		if (!ret)
 			become_ready();
 		return !ret;
@@ -439,6 +454,8 @@ static void serve(bool resumes)
 		send_text(LDB_MSG_ERROR, "the program belongs to another user, or is not dumpable", 0);
 		return;
 	}
+	if (!resumes)
+		send_child();
 	send_hello(resumes);
 	for (;;) {
 		struct pollfd p[3] = {
@@ -508,6 +525,11 @@ static void call_recorder(bool resumes)
 	conn = sys(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (conn >= 0 && sys(SYS_connect, conn, &sa, len) == 0)
 		serve(resumes);
+	else if (children.how)
+		children_forget();	/* it has ended */
+	/* refused, or served; if the program has it leave, it comes back */
+	if (!must_leave(false))
+		children.how = 0;
 	hang_up();
 	if (!paused)
 		recorder[0] = 0;
@@ -606,10 +628,10 @@ static void control_main(void *arg)
 		sys(SYS_close, listener);
 }
 
-static void wait_ready(void)
+static void wait_ready(int tries)
 {
 	/* the program must not wait for ever for a recorder that hangs */
-	for (int i = 0; i < READY_TRIES && atomic_load(&ready) == READY_NO &&
+	for (int i = 0; i < tries && atomic_load(&ready) == READY_NO &&
 			atomic_load(&control_thread.tid); i++)
 		raw_futex_wait(&ready, READY_NO, READY_WAIT_NS);
 }
@@ -636,8 +658,18 @@ bool control_runs(void)
 void control_launched(const char *name)
 {
 	raw_strcpy(recorder, name, sizeof(recorder));
+	children.how = children_wanted() ? LDB_CHILD_STARTED : 0;
 	control_start();
-	wait_ready();
+	wait_ready(children.how && !children.waits ? READY_TRIES_CHILD : READY_TRIES);
+}
+
+void control_announce(void)
+{
+	if (!control_ever_ran() || !children_wanted() || atomic_load(&control_thread.tid))
+		return;
+	raw_strcpy(recorder, children.recorder, sizeof(recorder));
+	children.how = LDB_CHILD_FORKED;
+	control_start();
 }
 
 int control_called(const char *name)
@@ -691,6 +723,12 @@ static bool own_leave(void)
 	return false;
 }
 
+/* It has announced itself, and no recorder had come when it had to leave: it does it again. */
+static bool children_told_too_early(void)
+{
+	return children.how && children_wanted();
+}
+
 bool control_leave(enum control_leave how)
 {
 	if (!control_is_ours() || !own_leave())
@@ -699,7 +737,7 @@ bool control_leave(enum control_leave how)
 	/* If the control thread gets no CPU within ten seconds, it ends as soon as it gets one. */
 	if (raw_thread_join(&control_thread, LEAVE_TRIES, LEAVE_WAIT_NS))
 		atomic_store(&control_leaving, LEAVE_NOT);
-	if ((!paused && !listens) || how == LEAVE_FOR_GOOD) {
+	if ((!paused && !listens && !children_told_too_early()) || how == LEAVE_FOR_GOOD) {
 		atomic_store(&leave_owner, 0);
 		return false;
 	}
@@ -710,8 +748,10 @@ void control_return(void)
 {
 	bool resumes = paused;
 
+	if (!atomic_load(&control_thread.tid) && !resumes && children_told_too_early())
+		raw_strcpy(recorder, children.recorder, sizeof(recorder));
 	if (!atomic_load(&control_thread.tid) && !control_start() && resumes)
-		wait_ready();
+		wait_ready(READY_TRIES);
 	/*
 	 * The present user may not be allowed more threads.  There is no lock here: see the head
 	 * of internal.h.

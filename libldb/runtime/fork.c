@@ -3,7 +3,8 @@
  * Implements the fork handlers: prepare, parent, child.  A child starts unrecorded: the kernel
  * wipes the page that says "on" before the child's first instruction, also after a raw fork
  * system call.  The child is as dormant as a program that starts, and a recorder can attach to a
- * daemon that forks itself into the background as to any other.
+ * daemon that forks itself into the background as to any other.  If the recorder wants children,
+ * too, the child announces itself (children.c), and does not wait for an answer.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -40,8 +41,11 @@ static void fork_before(void)
 
 static void fork_parent(void)
 {
-	if (forking)
-		forking = false;
+	if (!forking)
+		return;
+	forking = false;
+	if (session_on())
+		order_any_add_word(&session_info()->forks, 1);
 }
 
 static void fork_child(void)
@@ -62,6 +66,7 @@ static void fork_child(void)
 	flow_fork_child();
 	thread_fork_child();
 	control_fork_child();
+	control_announce();
 	errno = saved;
 }
 

@@ -17,7 +17,7 @@
  */
 HIDDEN void *__dso_handle = &__dso_handle;
 
-static char recorder[108];	/* that launched the program: the name of its socket */
+static char recorder[64];	/* that launched the program: the name of its socket */
 
 /* Our memcmp() stops at the first difference, so never past a NUL. */
 static char *env_find(char **env, const char *name)
@@ -61,6 +61,7 @@ static void env_restore(char **env)
 	env_remove(env, LDB_ENV_PRELOADED);
 	env_remove(env, LDB_ENV_RECORD);
 	env_remove(env, LDB_ENV_FLOWS);
+	env_remove(env, LDB_ENV_CHILDREN);
 }
 
 static const char *env_value(char **env, const char *name)
@@ -68,6 +69,18 @@ static const char *env_value(char **env, const char *name)
 	const char *value = env_find(env, name);
 
 	return value ? value : "";
+}
+
+/* The variables that env_restore() removes are put back when another program is executed. */
+static void children_init(char **env)
+{
+	const char *secret = env_find(env, LDB_ENV_CHILDREN);
+
+	if (!secret)
+		return;
+	children.waits = *secret != '+';
+	children_set(recorder, secret + !children.waits);
+	exec_init(env_value(env, LDB_ENV_PRELOADED), env_find(env, LDB_ENV_FLOWS));
 }
 
 /* This is called for the first instrumented module, which may be one that is loaded later. */
@@ -98,12 +111,16 @@ __attribute__((constructor)) static void ldb_init(void)
 	name = env_find(env, LDB_ENV_RECORD);
 	if (name) {
 		raw_strcpy(recorder, name, sizeof(recorder));
+		children_init(env);
 		module_on_first = call_recorder;
 	}
 	/* else a program that this one executes, or loads, may be instrumented */
 	if (name && (module_nr_instrumented() || env_find(env, LDB_ENV_FLOWS))) {
 		env_restore(env);
 		call_recorder();
+	} else if (name && children_wanted()) {
+		env_restore(env);
+		children_say_plain();
 	}
 	door_open();
 	if (raw_str_equal(env_value(env, LDB_ENV), "listen"))

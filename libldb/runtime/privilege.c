@@ -44,6 +44,17 @@ static __attribute__((noinline, cold)) void *next_find(void **slot, const char *
 }
 
 /*
+ * A filter for system calls is inherited, and may kill a process that opens a socket: so children
+ * do not announce themselves any more.
+ */
+static bool must_leave(enum control_leave how)
+{
+	if (how == LEAVE_FOR_GOOD)
+		children_forget();
+	return how != LEAVE_NOT && control_runs() && control_leave(how);
+}
+
+/*
  * how: an expression of the arguments, enum control_leave.  errno is the real
  * function's.
  */
@@ -53,8 +64,7 @@ static __attribute__((noinline, cold)) void *next_find(void **slot, const char *
 	static __attribute__((noinline)) ret slow_##name params		\
 	{									\
 		ret (*next) params = (ret (*) params)next_find(&next_##name, #name); \
-		enum control_leave leave = control_runs() ? how : LEAVE_NOT;	\
-		bool returns = leave != LEAVE_NOT && control_leave(leave);	\
+		bool returns = must_leave(how);					\
 		ret rc = next args;						\
 		int saved = errno;						\
 										\
@@ -67,7 +77,7 @@ static __attribute__((noinline, cold)) void *next_find(void **slot, const char *
 	{									\
 		void *next = order_any_load_word(&next_##name);			\
 										\
-		if (likely(next && !control_runs()))				\
+		if (likely(next && !control_runs() && !children_wanted()))	\
 			return ((ret (*) params)next) args;			\
 		return slow_##name args;					\
 	}

@@ -201,6 +201,40 @@ bool control_leave(enum control_leave how);
 void control_return(void);
 /* One load tells whether there is a thread of ldb's. */
 bool control_runs(void);
+/* A child of fork(): starts the thread that announces it. */
+void control_announce(void);
+
+/* children.c: the recorder of the first process, to which its children announce themselves. */
+
+struct children {
+	char recorder[64];	/* its socket; "": children are not recorded */
+	char secret[LDB_SECRET_MAX];
+	uint32_t how;		/* enum ldb_child: what this process has to tell; 0: nothing more */
+	bool waits;		/* it is the first program, of which nothing is to be missed */
+};
+extern struct children children;
+
+static inline bool children_wanted(void)
+{
+	return children.recorder[0];
+}
+
+void children_set(const char *name, const char *secret);
+/* Neither this process nor a child of it announces itself any more. */
+void children_forget(void);
+void children_message(struct ldb_msg_child *m, uint32_t how);
+/* Tells the recorder that this program was executed and has no records. */
+void children_say_plain(void);
+
+/* exec.c */
+
+/*
+ * What a program that is executed has in its environment, so that it is recorded, too; front:
+ * what LD_PRELOAD begins with.
+ */
+void exec_init(const char *front, bool flows);
+/* The same, for a program that was not launched: its modules say where the runtime is. */
+void exec_init_attached(void);
 
 /* request/command.c */
 void command_forget(void);	/* a recording begins: what was wanted before does not concern it */

@@ -96,6 +96,21 @@ static void name_address(struct sockaddr_un *sa, socklen_t *size, const char *na
 	*size = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name);
 }
 
+/* The real runtime, which has been loaded, too, has removed it from environ. */
+static const char *first_env(const char *name)
+{
+	static char text[65536];
+	FILE *f = fopen("/proc/self/environ", "re");
+	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0, length = strlen(name);
+
+	if (f)
+		fclose(f);
+	for (size_t i = 0; i < n; i += strlen(text + i) + 1)
+		if (!strncmp(text + i, name, length) && text[i + length] == '=')
+			return text + i + length + 1;
+	return NULL;
+}
+
 static void open_socket(bool listens)
 {
 	struct sockaddr_un sa;
@@ -105,12 +120,14 @@ static void open_socket(bool listens)
 
 	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (!listens) {
-		if (!getenv(LDB_ENV_RECORD)) {
+		const char *recorder = first_env(LDB_ENV_RECORD);
+
+		if (!recorder) {
 			fprintf(stderr, "%s: no %s in the environment\n",
 				program_invocation_short_name, LDB_ENV_RECORD);
 			exit(98);
 		}
-		name_address(&sa, &size, getenv(LDB_ENV_RECORD));
+		name_address(&sa, &size, recorder);
 		if (connect(sock, (struct sockaddr *)&sa, size))
 			die("connect");
 		return;

@@ -198,7 +198,8 @@ struct ldb_info {
 	__u64	pages_used;		/* by the runtime: no page from here on was; 0: not known */
 	/* by the runtime, which makes requests from connections: events left out, LDB_SOCKET_LEFT_* */
 	__u64	socket_left[LDB_SOCKET_LEFT_NR];
-	__u64	pad[6];
+	__u64	forks;			/* by the runtime: how often the program called fork() */
+	__u64	pad[5];
 	struct ldb_scan_stats scan[LDB_MAX_SCANNERS];
 };
 

@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #define CPU_VDSO_CLOCK_GETTIME	"__vdso_clock_gettime"
+#define CPU_ELF_MACHINE		EM_X86_64
+#define CPU_LOADER		"/lib64/ld-linux-x86-64.so.2"	/* glibc's */
 
 static inline uint64_t cpu_tsc(void)
 {

@@ -44,6 +44,15 @@
  *
  * LEAVING with returns: 0 says why the recording is over.
  *
+ * If children are to be recorded, too, each process that is forked from one that is recorded, or
+ * that is executed with LDB_CHILDREN in its environment, begins with CHILD.  It connects to the
+ * recorder of the first process, which gives the connection to a recorder process of its own, or
+ * hangs up.  A forked process does not wait for that.  The names of the recorders' sockets can be
+ * read by all users; the secret cannot.
+ *
+ *	runtime  -> CHILD			who is related to the first process
+ *	runtime  -> HELLO			and so on
+ *
  * The session memfd is sealed (F_SEAL_SHRINK | F_SEAL_GROW) by the recorder.
  */
 #ifndef LDB_CONTROL_H
@@ -56,6 +65,7 @@
 #define LDB_ENV			"LDB"			/* =listen */
 #define LDB_ENV_RECORD		"LDB_RECORD"		/* abstract name, without the NUL */
 #define LDB_ENV_FLOWS		"LDB_FLOWS"		/* any program is recorded, also without records */
+#define LDB_ENV_CHILDREN	"LDB_CHILDREN"		/* children are recorded, too: the secret; "+" before it in a child */
 #define LDB_ENV_PRELOADED	"LDB_PRELOADED"		/* what ldb-record added to LD_PRELOAD */
 #define LDB_PATH_MAX		1024
 #define LDB_BUILD_ID_MAX	32
@@ -77,6 +87,7 @@ enum ldb_msg_type {
 	LDB_MSG_FLOWS		= 14,
 	LDB_MSG_COMMAND		= 15,
 	LDB_MSG_TUNE		= 16,
+	LDB_MSG_CHILD		= 17,
 };
 
 struct ldb_msg {
@@ -92,6 +103,22 @@ struct ldb_msg_hello {
 	uint32_t nr_instrumented; /* modules with records */
 	char release[16];	/* of the runtime */
 	uint32_t resumes;	/* 1: it left this recorder for a moment */
+};
+
+#define LDB_SECRET_MAX		40
+
+enum ldb_child {
+	LDB_CHILD_FORKED	= 1,	/* it runs meanwhile */
+	LDB_CHILD_STARTED	= 2,	/* main() waits until it is recorded, or refused by hanging up */
+	LDB_CHILD_PLAIN		= 3,	/* it has no records and hangs up; nobody answers */
+};
+
+struct ldb_msg_child {		/* the first message, before HELLO */
+	struct ldb_msg m;
+	uint32_t how;		/* enum ldb_child */
+	int32_t parent;		/* getppid() of the program */
+	char secret[LDB_SECRET_MAX]; /* that only relatives of the first process know */
+	char name[16];		/* of the program, as the kernel has it */
 };
 
 enum ldb_mutex_level {
@@ -146,6 +173,8 @@ struct ldb_msg_attach {		/* carries the session's fd */
 	 */
 	uint64_t schedstat_ns;
 	char name[64];		/* where to come back to, abstract */
+	char children[64];	/* where children announce themselves; "": they do not */
+	char secret[LDB_SECRET_MAX];
 };
 
 struct ldb_msg_flows {		/* carries the fd of the sums: ldb/flows.h */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* This is what exec.c needs to know of a file: exec-file.c. */
+#ifndef LDB_EXEC_H
+#define LDB_EXEC_H
+
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+#define EXEC_PATH_MAX	1024
+
+/* Can the runtime be loaded into the program, or into the interpreter of the script? */
+bool exec_takes_runtime(const char *path);
+/* The same for a name without a folder, which is searched in these; NULL: in execvp()'s own. */
+bool exec_takes_runtime_in(const char *dirs, const char *name);
+
+#pragma GCC visibility pop
+#endif /* LDB_EXEC_H */
