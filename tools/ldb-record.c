@@ -15,6 +15,7 @@
 #include "cli/error.h"
 #include "cli/opts.h"
 #include "cli/progress.h"
+#include "record/children.h"
 #include "record/filter.h"
 #include "record/flight-triggers.h"
 #include "record/record.h"
@@ -125,7 +126,7 @@ static uint64_t store_names(const char *path, const char *name, pid_t pid)
 static uint64_t pid, scanner_cpu;
 static bool output_given, budget_given, pid_given, scanner_cpu_given, after_given, size_given, dumps_given, rate_given, frames_given;
 static int clock_kind;
-static bool no_symbols;
+static bool no_symbols, children, no_children;
 static struct cli_list triggers, requests;
 static const char *samples;
 
@@ -210,6 +211,10 @@ static const struct cli_option table[] = {
 	  .help = "record only requests of some classes: \"+GLOB -GLOB\"" },
 	{ .name = "paused", .type = CLI_FLAG, .value = &options.paused,
 	  .help = "begin with a pause, until ldb-ctl or the program resumes" },
+	{ .name = "children", .type = CLI_FLAG, .value = &children,
+	  .help = "with -p, record the process's children, too: those that run, and those to come" },
+	{ .name = "no-children", .type = CLI_FLAG, .value = &no_children,
+	  .help = "do not record the processes that CMD forks and the programs that it executes" },
 	{ .name = "flows", .type = CLI_FLAG, .value = &options.flows,
 	  .help = "count and time the calls between libraries, of any program: it need not be compiled with the plugin" },
 	{ .name = "flows-threshold", .type = CLI_DURATION, .value = &options.flows_threshold_ns,
@@ -409,8 +414,30 @@ static const struct cli_tool tool = {
 	.takes_command = true,
 };
 
+/* The options are those of the first recorder; what concerns that one alone is undone. */
+static void become_child(struct child_options *child)
+{
+	char root[64];
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	options.child = child;
+	options.argv = NULL;
+	options.pid = child->pid;
+	options.output = child->output;
+	options.quiet = true;
+	options.duration_ns = 0;
+	options.metrics = NULL;
+	options.flight.file = NULL;
+	options.slow_scanner |= child->is_crowded;
+	/* The first one does that, if it finds the files. */
+	if (!target_root(child->pid, root, sizeof(root)))
+		options.store_names = NULL;
+}
+
 int main(int argc, char **argv)
 {
+	static struct child_options child;
+	const char *is_child = getenv(CHILD_ENV);
 	int i = cli_parse(&tool, argc, argv);
 	const char *wrong;
 
@@ -445,5 +472,9 @@ int main(int argc, char **argv)
 	options.monotonic = clock_kind == 1;
 	options.argv = i < argc ? argv + i : NULL;
 	options.store_names = no_symbols || options.live ? NULL : store_names;
+	options.children = !options.live && !options.kernel_only && (options.argv ? !no_children : children);
+	options.self = argv;
+	if (is_child && child_options_read(is_child, &child))
+		become_child(&child);
 	return record_run(&options);
 }

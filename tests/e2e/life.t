@@ -31,7 +31,8 @@ for how in "fork 20" "threads 20" "vfork 10"; do
 done
 ldb-report -i fork.data --json >fork.json
 rm -f done.txt
-check "a daemon: the recorder ends with the program it started" "ldb-record -o d.data -- ./forker daemon done.txt" 0
+check "a daemon: without children, the recorder ends with the program it started" \
+	"ldb-record --no-children -o d.data -- ./forker daemon done.txt" 0
 ok "a daemon: the child goes on" wait_for 10 "grep -q done done.txt"
 check "exec of an uninstrumented program" "ldb-record -o x.data -- ./forker exec echo after exec" 0 '^after exec$'
 check "exec of an instrumented program" "record_apart x.data ./forker exec ./exits return" 7 'exit handler'

@@ -19,6 +19,7 @@ static const struct message {
 	[LDB_MSG_ATTACH] = { sizeof(struct ldb_msg_attach) },
 	[LDB_MSG_TUNE] = { sizeof(struct ldb_msg_tune) },
 	[LDB_MSG_COMMAND] = TEXT(struct ldb_msg_command, text),
+	[LDB_MSG_CHILD] = TEXT(struct ldb_msg_child, name),
 	[LDB_MSG_FLOWS] = { sizeof(struct ldb_msg_flows) },
 	[LDB_MSG_ATTACHED] = { sizeof(struct ldb_msg_attached) },
 	[LDB_MSG_ERROR] = TEXT(struct ldb_msg_text, text),

@@ -173,8 +173,16 @@ static struct kernel_source *open_perf(struct recording *r, char *why, size_t si
 	return perf_open(&o, &sink, why, size);
 }
 
+/* Each recorder with events of its own makes each switch of any thread slower. */
+static bool leaves_events_out(const struct recording *r)
+{
+	return r->o->child && r->o->child->without_kernel && r->o->kernel == KERNEL_AUTO;
+}
+
 static bool wants(const struct recording *r, enum kernel_choice source)
 {
+	if (leaves_events_out(r) && source < KERNEL_SCHEDSTAT)
+		return false;
 	return r->o->kernel == (int)source || r->o->kernel == KERNEL_AUTO;
 }
 
@@ -274,6 +282,8 @@ bool kernel_open(struct recording *r, uint64_t *hz)
 {
 	r->kernel = KERNEL_NONE;
 	r->kernel_why[0] = '\0';
+	if (leaves_events_out(r))
+		add_why(r, "events", "left out, enough other processes are recorded with them");
 	if (wants(r, KERNEL_MODULE))
 		open_module(r);
 	*hz = clock_calibrate(r->clock_id, &r->first_clock);

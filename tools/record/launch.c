@@ -80,7 +80,8 @@ bool launch_find_runtime(const char *given, char *path, size_t size)
  * LDB_PRELOADED is exactly the text that was added to LD_PRELOAD, so that the runtime can remove
  * it.
  */
-static int set_environment(const char *name, const struct target *t, const char *runtime, bool flows)
+static int set_environment(const char *name, const char *secret, const struct target *t, const char *runtime,
+			   bool flows)
 {
 	const char *old = getenv("LD_PRELOAD");
 	char *front = NULL, *all = NULL;
@@ -91,7 +92,8 @@ static int set_environment(const char *name, const struct target *t, const char 
 	    asprintf(&all, "%s%s", front, old ? old : "") < 0)
 		goto out;
 	rc = setenv("LD_PRELOAD", all, 1) || setenv(LDB_ENV_PRELOADED, front, 1) ||
-	     setenv(LDB_ENV_RECORD, name, 1) || (flows && setenv(LDB_ENV_FLOWS, "1", 1));
+	     setenv(LDB_ENV_RECORD, name, 1) || (flows && setenv(LDB_ENV_FLOWS, "1", 1)) ||
+	     (*secret ? setenv(LDB_ENV_CHILDREN, secret, 1) : unsetenv(LDB_ENV_CHILDREN));
 out:
 	free(front);
 	free(all);
@@ -115,8 +117,8 @@ static void leave_terminal(void)
 }
 
 __attribute__((noreturn))
-static void child(const struct target *t, char **argv, const char *name, const char *runtime,
-		  bool flows, int go_fd, int error_fd)
+static void child(const struct target *t, char **argv, const char *name, const char *secret,
+		  const char *runtime, bool flows, int go_fd, int error_fd)
 {
 	int error = ENOMEM;
 	char go;
@@ -127,7 +129,7 @@ static void child(const struct target *t, char **argv, const char *name, const c
 		_exit(127);
 	if (hides_output)
 		leave_terminal();
-	if (!runtime || !set_environment(name, t, runtime, flows)) {
+	if (!runtime || !set_environment(name, secret, t, runtime, flows)) {
 		/*
 		 * This is a path.  A file without magic number and #! is run by the shell, as
 		 * shells do.
@@ -141,7 +143,7 @@ static void child(const struct target *t, char **argv, const char *name, const c
 }
 
 bool launch_start(struct launch *l, const struct target *t, char **argv, const char *runtime,
-		  const char *name, bool flows)
+		  const char *name, const char *secret, bool flows)
 {
 	int go[2], error[2];
 
@@ -152,7 +154,7 @@ bool launch_start(struct launch *l, const struct target *t, char **argv, const c
 	l->pid = fork();
 	if (!l->pid) {
 		close(go[1]);
-		child(t, argv, name, runtime, flows, go[0], error[1]);
+		child(t, argv, name, secret, runtime, flows, go[0], error[1]);
 	}
 	close(go[0]);
 	close(error[1]);

@@ -32,6 +32,10 @@ static void send_session(struct recording *r)
 	} };
 
 	memcpy(m.attach.name, r->name, sizeof(m.attach.name));
+	if (r->children.on || o->child) {
+		memcpy(m.attach.children, o->child ? o->child->first : r->name, sizeof(m.attach.children));
+		memcpy(m.attach.secret, o->child ? o->child->secret : r->children.secret, sizeof(m.attach.secret));
+	}
 	if (!output_open(r)) {
 		recording_give_up(r);
 		return;
@@ -142,6 +146,9 @@ static void on_ready(struct recording *r, const union control_message *m)
 	summary_root(r);
 	if (r->phase == PHASE_RESUME)
 		recording_tune(r);	/* this may have changed while it was away */
+	r->has_run = true;
+	if (!r->children.since_ns)
+		r->children.since_ns = clock_mono_ns();
 	recording_enter(r, PHASE_RUNNING);
 }
 
@@ -218,7 +225,7 @@ static const struct handler {
 	[LDB_MSG_DETACHED] = { on_detached, IN(DETACH) },
 };
 
-static void on_message(struct recording *r, const union control_message *m)
+void messages_handle(struct recording *r, const union control_message *m)
 {
 	unsigned type = m->m.type;
 	bool is_known = type < sizeof(handlers) / sizeof(handlers[0]);
@@ -235,6 +242,12 @@ static void on_message(struct recording *r, const union control_message *m)
 	recording_give_up(r);
 }
 
+void messages_invalid(struct recording *r)
+{
+	cli_error("process %d does not keep to the protocol: recording stopped", r->pid);
+	recording_give_up(r);
+}
+
 void messages_receive(struct recording *r)
 {
 	union control_message m;
@@ -244,31 +257,9 @@ void messages_receive(struct recording *r)
 		if (rc == -ECONNRESET) {
 			recording_hung_up(r);
 		} else if (rc < 0) {
-			cli_error("process %d does not keep to the protocol: recording stopped",
-				  r->pid);
-			recording_give_up(r);
+			messages_invalid(r);
 		} else {
-			on_message(r, &m);
+			messages_handle(r, &m);
 		}
 	}
-}
-
-void messages_accept(struct recording *r)
-{
-	int sock = accept4(r->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	pid_t pid;
-	uid_t uid;
-
-	if (sock < 0)
-		return;
-	if (!control_peer(sock, &pid, &uid) ||
-	    (r->phase == PHASE_AWAY ? pid != r->pid : uid != geteuid() && uid != getuid())) {
-		close(sock);
-		return;
-	}
-	r->sock = sock;
-	if (r->phase == PHASE_AWAY)
-		return;
-	r->pid = pid;
-	recording_enter(r, PHASE_HELLO);
 }

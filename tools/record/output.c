@@ -145,6 +145,10 @@ static void write_metas(struct recording *r)
 	writer_add_meta(r->writer, "version", LDB_VERSION);
 	writer_add_meta(r->writer, "attached", o->pid ? "pid" : "launch");
 	meta_number(r, "pid", r->pid);
+	if (proc_parent(r->pid))
+		meta_number(r, "ppid", proc_parent(r->pid));
+	if (proc_line(living(r), 0, "comm", text, sizeof(text)))
+		writer_add_meta(r->writer, "process", text);
 	if (!uname(&u)) {
 		writer_add_meta(r->writer, "host", u.nodename);
 		snprintf(text, sizeof(text), "%s %s %s", u.sysname, u.release, u.machine);
@@ -596,6 +600,8 @@ void output_close(struct recording *r)
 	uint64_t unwatched = session_info(&r->session)->unwatched_threads;
 	char text[128];
 	int rc;
+
+	r->nr_forks = session_info(&r->session)->forks;
 
 	kernel_finish(r);
 	recording_end_paused(r);

@@ -35,11 +35,18 @@ void recording_set_end(struct recording *r, const char *end)
 		snprintf(r->end, sizeof(r->end), "%s", end);
 }
 
+/* Children that come meanwhile would wait for a recorder, so the names are looked up at the end. */
+static bool must_wait(struct recording *r)
+{
+	return r->children.on && (r->children.nr || (r->launch.pid && !r->launch.ended) || children_go_on(r));
+}
+
 void recording_close(struct recording *r)
 {
 	bool was_open = recording_is_open(r);
 
 	giveway_hurry(r->giveway);
+	children_serve_all(r);
 	if (was_open)
 		output_close(r);
 	command_close(r);
@@ -47,7 +54,9 @@ void recording_close(struct recording *r)
 	if (r->pidfd >= 0)
 		close(r->pidfd);
 	r->pidfd = -1;
-	if (was_open && r->o->store_names && !r->disk_lost && !r->o->flight.ns) {
+	if (was_open && r->o->store_names && !r->disk_lost && !r->o->flight.ns && must_wait(r)) {
+		r->children.must_name = true;
+	} else if (was_open && r->o->store_names && !r->disk_lost && !r->o->flight.ns) {
 		giveway_turn(r->giveway, -1, true);
 		r->bytes += r->o->store_names(r->o->output, r->o->output, r->pid);
 		giveway_hurry(r->giveway);
@@ -101,6 +110,10 @@ static void wait_gone(struct recording *r)
 		launch_reap(&r->launch);
 		if (is_child ? r->launch.ended : recording_is_gone(r))
 			return;
+		/* It has executed another program, which waits for a recorder. */
+		children_serve(r);
+		if (children_has_new(r, r->pid))
+			return;
 		output_drain(r);
 		poll(NULL, 0, 1);
 	}
@@ -116,8 +129,11 @@ void recording_hung_up(struct recording *r)
 			recording_enter(r, PHASE_PROGRAM);
 			return;
 		}
-		cli_error("process %d closed the connection: nothing was recorded", r->pid);
-		recording_give_up(r);
+		if (!r->o->child)
+			cli_error("process %d closed the connection: nothing was recorded", r->pid);
+		r->failed |= !r->o->child;
+		recording_set_end(r, "detached");
+		recording_close(r);
 		return;
 	}
 	giveway_hurry(r->giveway);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "record/proc.h"
 
 #define PATH_ROOM	96
@@ -36,6 +37,24 @@ bool proc_line(pid_t pid, pid_t tid, const char *name, char *line, size_t size)
 		line[strcspn(line, "\n")] = '\0';
 	fclose(f);
 	return true;
+}
+
+size_t proc_list(pid_t **pids)
+{
+	DIR *dir = opendir("/proc");
+	size_t nr = 0, room = 0;
+	struct dirent *d;
+
+	*pids = NULL;
+	while (dir && (d = readdir(dir))) {
+		pid_t pid = atoi(d->d_name);
+
+		if (pid > 0 && array_push(*pids, nr, room, pid))
+			break;
+	}
+	if (dir)
+		closedir(dir);
+	return nr;
 }
 
 bool proc_link(pid_t pid, const char *name, char *path, size_t size)
@@ -150,4 +169,23 @@ static bool is_living(void *arg, pid_t pid, pid_t tid)
 pid_t proc_living_thread(pid_t pid)
 {
 	return proc_find_thread(pid, is_living, NULL);
+}
+
+bool proc_runs(pid_t pid)
+{
+	struct proc_status s;
+
+	return proc_status(pid, 0, &s) && proc_is_alive(&s);
+}
+
+pid_t proc_parent(pid_t pid)
+{
+	char line[512], *end;
+	pid_t parent;
+
+	/* The name may contain blanks and brackets. */
+	if (!proc_line(pid, 0, "stat", line, sizeof(line)))
+		return 0;
+	end = strrchr(line, ')');
+	return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }

@@ -20,6 +20,9 @@ FILE *proc_open(pid_t pid, pid_t tid, const char *name);
  */
 bool proc_line(pid_t pid, pid_t tid, const char *name, char *line, size_t size);
 
+/* Returns how many processes there are, and their numbers, to be freed. */
+size_t proc_list(pid_t **pids);
+
 /* Reads a link.  Returns false if it is not known. */
 bool proc_link(pid_t pid, const char *name, char *path, size_t size);
 
@@ -50,6 +53,10 @@ struct proc_status {
 /* Returns false if there is no such thread. */
 bool proc_status(pid_t pid, pid_t tid, struct proc_status *s);
 bool proc_is_alive(const struct proc_status *s);
+/* Returns its number, or 0. */
+pid_t proc_parent(pid_t pid);
+/* Is there such a process, which has not ended? */
+bool proc_runs(pid_t pid);
 
 /* Calls fn for each thread until it returns true; returns that thread, or 0. */
 typedef bool proc_thread_fn(void *arg, pid_t pid, pid_t tid);

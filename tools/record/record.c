@@ -61,6 +61,7 @@ static void on_signal(struct recording *r, int signal)
 	switch (signal) {
 	case SIGCHLD:
 		launch_reap(&r->launch);
+		children_reap(r);
 		break;
 	case SIGUSR1:
 	case SIGUSR2:
@@ -70,17 +71,21 @@ static void on_signal(struct recording *r, int signal)
 		if (is_running)
 			kill(r->launch.pid, SIGTERM);
 		recording_detach(r, "detached");
+		children_stop(r);
+		if (r->o->child && !recording_is_open(r))
+			recording_enter(r, PHASE_CLOSED);
 		break;
 	default:
 		/* The program gets the terminal's signals as well, and may ignore them. */
 		if (is_running)
 			break;
+		children_stop(r);
 		if (r->phase == PHASE_DETACH) {
 			cli_warn("the program does not answer: its last events may be missing");
 			recording_close(r);
 		} else if (recording_is_open(r)) {
 			recording_detach(r, "detached");
-		} else {
+		} else if (r->phase != PHASE_CLOSED) {
 			recording_give_up(r);
 		}
 	}
@@ -179,7 +184,7 @@ static void tick(struct recording *r)
 		recording_hung_up(r);
 	check_answer(r, now);
 	/* No callback comes after this. */
-	if (r->phase == PHASE_PROGRAM && r->launch.ended)
+	if (r->phase == PHASE_PROGRAM && r->launch.ended && !children_go_on(r))
 		recording_enter(r, PHASE_CLOSED);
 }
 
@@ -199,20 +204,25 @@ static void give_way(struct recording *r)
 
 static int poll_timeout(const struct recording *r)
 {
+	int ms = r->drain_ms, children = children_timeout(r);
+
 	if (!recording_is_open(r))
-		return r->phase == PHASE_CLOSED ? -1 : IDLE_MS;
-	return r->drain_ms;
+		ms = r->phase == PHASE_CLOSED ? -1 : IDLE_MS;
+	return children >= 0 && (ms < 0 || children < ms) ? children : ms;
+}
+
+static bool goes_on(struct recording *r)
+{
+	return !r->is_left && (r->phase != PHASE_CLOSED || (r->launch.pid && !r->launch.ended) || children_go_on(r));
 }
 
 static void loop(struct recording *r)
 {
-	while (!r->is_left && (r->phase != PHASE_CLOSED || (r->launch.pid && !r->launch.ended))) {
+	while (goes_on(r)) {
 		struct pollfd p[4 + COMMAND_FDS + SCRAPE_FDS] = {
 			{ .fd = r->signal_fd, .events = POLLIN },
 			{ .fd = r->sock, .events = POLLIN },
-			{ .fd = r->phase == PHASE_PROGRAM ||
-				(r->phase == PHASE_AWAY && r->sock < 0) ? r->listen_fd : -1,
-			  .events = POLLIN },
+			{ .fd = r->children.epoll, .events = POLLIN },
 			{ .fd = r->o->live && !r->is_stopping ? r->o->live->stop_fd : -1,
 			  .events = POLLIN },
 		};
@@ -226,8 +236,8 @@ static void loop(struct recording *r)
 			giveway_hurry(r->giveway);
 		while ((signal = signals_next(r->signal_fd)))
 			on_signal(r, signal);
-		if (p[2].revents)
-			messages_accept(r);
+		if (p[2].revents || r->children.nr_pending || r->children.on)
+			children_serve(r);
 		if (p[1].revents)
 			messages_receive(r);
 		if (p[3].revents)
@@ -242,7 +252,7 @@ static void loop(struct recording *r)
 static bool start_kernel_only(struct recording *r)
 {
 	if (r->o->argv) {
-		if (!launch_start(&r->launch, &r->target, r->o->argv, NULL, NULL, false))
+		if (!launch_start(&r->launch, &r->target, r->o->argv, NULL, NULL, "", false))
 			return false;
 		r->pid = r->launch.pid;
 	} else {
@@ -272,19 +282,28 @@ static bool start(struct recording *r)
 	if (recording_is_kernel_only(r))
 		return start_kernel_only(r);
 	r->pid = r->o->pid;
-	if (r->pid && !attach_check(r->pid))
+	if (r->pid && !(r->o->child && r->o->child->sock >= 0) && !attach_check(r->pid))
 		return false;
 	r->listen_fd = listen_open(r->pid, r->name, sizeof(r->name));
 	if (r->listen_fd < 0)
 		return false;
+	children_begin(r);
+	if (r->o->child && r->o->child->sock >= 0) {
+		r->sock = r->o->child->sock;
+		recording_enter(r, PHASE_HELLO);
+		return true;
+	}
 	if (r->o->argv) {
 		recording_enter(r, PHASE_PROGRAM);
 		return launch_find_runtime(r->o->libldb, runtime, sizeof(runtime)) &&
-		       launch_start(&r->launch, &r->target, r->o->argv, runtime, r->name, r->o->flows) &&
+		       launch_start(&r->launch, &r->target, r->o->argv, runtime, r->name, r->children.secret,
+				    r->o->flows) &&
 		       launch_go(&r->launch, r->o->argv[0]);
 	}
 	r->sock = attach_connect(r->pid, r->listen_fd, r->name, r->o->libldb);
 	recording_enter(r, PHASE_HELLO);
+	if (r->sock >= 0)
+		children_attach(r);
 	return r->sock >= 0;
 }
 
@@ -330,6 +349,7 @@ int record_run(const struct record_options *o)
 {
 	struct recording r = {
 		.o = o, .sock = -1, .pidfd = -1, .drain_ms = 1, .listen_fd = -1, .ring_bytes = o->ring_bytes,
+		.children = { .epoll = -1 },
 	};
 
 	if (o->argv && !target_examine(o->argv[0], o->kernel_only, &r.target))
@@ -364,6 +384,11 @@ int record_run(const struct record_options *o)
 	loop(&r);
 	scrape_close(r.scrape);
 	giveway_end(r.giveway);
+	children_end(&r);
 	progress_clear();
+	if (o->child && !r.has_run) {
+		unlink(o->output);	/* what there is of it says nothing */
+		return r.failed ? CLI_FAILURE : CLI_OK;
+	}
 	return exit_status(&r);
 }

@@ -134,6 +134,9 @@ struct record_options {
 	void (*lookup)(const struct record_lookup *l);	/* NULL: functions cannot be chosen */
 	void (*explain)(const struct record_explain *e);	/* NULL: the slowest requests are not explained */
 	bool quiet, verbose;
+	bool children;		/* are recorded, too */
+	const struct child_options *child;	/* this is the recorder of a child; or NULL */
+	char **self;		/* this tool's own arguments, for recorders of children */
 	/*
 	 * This is called when the trace is closed: writes names into it, or NULL.  pid is that
 	 * of the program, which may be gone; name is what the user calls the trace.  Returns how
@@ -197,11 +200,11 @@ bool launch_find_runtime(const char *given, char *path, size_t size);
 
 /*
  * Makes the process, which waits for launch_go().  runtime NULL: none, else it connects to name;
- * flows: also if the program has no records.
+ * secret "": its children do not; flows: also if the program has no records.
  * If it returns false, it printed why.
  */
 bool launch_start(struct launch *l, const struct target *t, char **argv, const char *runtime,
-		  const char *name, bool flows);
+		  const char *name, const char *secret, bool flows);
 
 /* Starts the program.  If it returns false, it printed why not. */
 bool launch_go(struct launch *l, const char *program);
@@ -261,6 +264,7 @@ union control_message {
 	struct ldb_msg_module module;
 	struct ldb_msg_unloaded unloaded;
 	struct ldb_msg_blocks blocks;
+	struct ldb_msg_child child;
 };
 
 /* m.type and m.size are filled in.  fd -1: none.  Returns 0 or -errno. */

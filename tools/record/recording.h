@@ -3,6 +3,7 @@
 #ifndef RECORD_RECORDING_H
 #define RECORD_RECORDING_H
 
+#include "record/children.h"
 #include "record/command.h"
 #include "record/drain.h"
 #include "record/filter.h"
@@ -56,7 +57,9 @@ struct recording {
 	uint64_t left_total[FILTER_NR_LEFT];
 	uint64_t lock_threshold_ns;	/* also applied by the filter */
 	struct command command;
+	struct children children;
 	bool recorded;		/* the program got as far as HELLO */
+	bool has_run;		/* ... and as far as READY */
 	bool failed;		/* exit status 1; was explained */
 	bool is_stopping, is_left; /* live: the user wants to stop, and wants it now */
 	char end[32];		/* META "end" */
@@ -104,7 +107,7 @@ struct recording {
 	uint64_t disk_lost;
 
 	/* for the summary */
-	uint64_t nr_events, nr_lost, bytes, nr_samples, nr_samples_lost, nr_socket;
+	uint64_t nr_forks, nr_events, nr_lost, bytes, nr_samples, nr_samples_lost, nr_socket;
 	uint64_t socket_left[LDB_SOCKET_LEFT_NR];
 	const char *samples_clock;	/* NULL: none were taken */
 	struct threads_total threads_total;
@@ -172,11 +175,10 @@ void recording_tune_again(struct recording *r);
 /* Handles all messages that the runtime has sent by now. */
 void messages_receive(struct recording *r);
 
-/*
- * Accepts the first instrumented program of the launched ones, or the one that left.  The latter
- * may belong to another user now; but it knows the name, and is the same process.
- */
-void messages_accept(struct recording *r);
+/* What came is no message. */
+void messages_invalid(struct recording *r);
+/* Handles one. */
+void messages_handle(struct recording *r, const union control_message *m);
 
 /* kernel.c: where kernel events come from. */
 

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Ends a recording of several processes: see children.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "cli/error.h"
+#include "cli/progress.h"
+#include "record/recording.h"
+#include "trace/writer.h"
+
+#define TEXT_ROOM	1024
+
+static size_t count_recorded(const struct children *c)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < c->nr; i++)
+		nr += c->list[i].is_recorded;
+	return nr;
+}
+
+__attribute__((format(printf, 2, 3))) static void add(char *text, const char *format, ...)
+{
+	size_t n = strlen(text);
+	va_list list;
+
+	n += n ? snprintf(text + n, TEXT_ROOM - n, "; ") : 0;
+	va_start(list, format);
+	if (n < TEXT_ROOM)
+		vsnprintf(text + n, TEXT_ROOM - n, format, list);
+	va_end(list);
+}
+
+static void add_plain(const struct children *c, char *text)
+{
+	char names[TEXT_ROOM / 2] = "";
+
+	for (unsigned i = 0; i < c->nr_plain; i++) {
+		size_t n = strlen(names);
+
+		snprintf(names + n, sizeof(names) - n, "%s%" PRIu64 " %s", n ? ", " : "", c->plain[i].nr, c->plain[i].name);
+	}
+	if (c->nr_plain_other)
+		add(text, "without records: %s, %" PRIu64 " others", names, c->nr_plain_other);
+	else if (c->nr_plain)
+		add(text, "without records: %s", names);
+}
+
+/* Says what was not recorded; "" if there is nothing. */
+static void describe_missing(const struct children *c, char *text)
+{
+	*text = '\0';
+	add_plain(c, text);
+	if (c->nr_short)
+		add(text, "ended at once: %" PRIu64, c->nr_short);
+	if (c->nr_refused)
+		add(text, "too many at a time: %" PRIu64, c->nr_refused);
+	if (c->nr_failed)
+		add(text, "could not be recorded: %" PRIu64, c->nr_failed);
+}
+
+static void write_metas(const struct recording *r, size_t nr, const char *missing)
+{
+	char err[256], number[32];
+	struct writer *w = writer_reopen(r->o->output, err, sizeof(err));
+
+	if (!w)
+		return;
+	snprintf(number, sizeof(number), "%zu", nr);
+	writer_add_meta(w, "children", number);
+	if (*missing)
+		writer_add_meta(w, "children_missing", missing);
+	writer_close(w);
+}
+
+static void name_all(struct recording *r)
+{
+	struct children *c = &r->children;
+
+	if (!r->o->store_names)
+		return;
+	if (c->must_name)
+		r->o->store_names(r->o->output, r->o->output, r->pid);
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->list[i].is_recorded)
+			r->o->store_names(c->list[i].file, c->list[i].file, c->list[i].pid);
+	progress_clear();
+}
+
+static void list_files(const struct children *c, size_t nr)
+{
+	char text[TEXT_ROOM] = "";
+
+	for (size_t i = 0; i < c->nr; i++) {
+		size_t n = strlen(text);
+
+		if (c->list[i].is_recorded && n < sizeof(text))
+			snprintf(text + n, sizeof(text) - n, " %s", c->list[i].file);
+	}
+	cli_note("ldb-record: %zu more process%s recorded:%s", nr, nr == 1 ? "" : "es", text);
+}
+
+void children_end(struct recording *r)
+{
+	struct children *c = &r->children;
+	char missing[TEXT_ROOM];
+	size_t nr = count_recorded(c);
+
+	/* Those that did not even live until they had a thread that could say so. */
+	if (r->nr_forks > c->nr_heard)
+		c->nr_short += r->nr_forks - c->nr_heard;
+	describe_missing(c, missing);
+	if (c->on && r->recorded && !r->o->flight.ns && (nr || *missing)) {
+		write_metas(r, nr, missing);
+		name_all(r);
+	} else if (c->must_name) {
+		name_all(r);
+	}
+	if (r->recorded && !r->o->quiet) {
+		if (nr)
+			list_files(c, nr);
+		if (*missing)
+			cli_note("  not recorded: %s", missing);
+	}
+	for (size_t i = 0; i < c->nr; i++)
+		free(c->list[i].file);
+	free(c->list);
+	free(c->known);
+	if (c->epoll >= 0)
+		close(c->epoll);
+}

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Serves the announcements of children: see children.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "base/array.h"
+#include "cli/error.h"
+#include "record/image.h"
+#include "record/proc.h"
+#include "record/recording.h"
+
+#define SAY_NS		1000000000LL	/* who connects must say at once who he is */
+#define GRACE_NS	3000000LL	/* a forked process that ends or executes another program within is not recorded */
+#define ALIVE_MAX	32		/* recorders at a time */
+#define STARTS_MAX	32.0		/* at once, and then so many a second: */
+#define STARTS_HZ	20.0
+#define SERVE_TRIES	10
+
+void children_begin(struct recording *r)
+{
+	struct children *c = &r->children;
+	struct epoll_event e = { .events = EPOLLIN };
+	uint64_t random[2];
+
+	c->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (c->epoll >= 0)
+		epoll_ctl(c->epoll, EPOLL_CTL_ADD, r->listen_fd, &e);
+	c->starts = STARTS_MAX;
+	if (!r->o->children || r->o->child || c->epoll < 0 ||
+	    getrandom(random, sizeof(random), 0) != sizeof(random))
+		return;
+	snprintf(c->secret, sizeof(c->secret), "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
+	c->on = true;
+}
+
+static void forget(struct children *c, struct child_pending *p)
+{
+	if (p->sock >= 0)
+		close(p->sock);
+	*p = c->pending[--c->nr_pending];
+}
+
+static bool has_hung_up(int sock)
+{
+	struct pollfd p = { .fd = sock };
+
+	return poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR);
+}
+
+static void accept_all(struct recording *r)
+{
+	struct children *c = &r->children;
+	struct epoll_event e = { .events = EPOLLIN };
+	struct child_pending p = { .since_ns = clock_mono_ns() };
+
+	while (c->nr_pending < CHILDREN_PENDING &&
+	       (p.sock = accept4(r->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		if (!control_peer(p.sock, &p.pid, &p.uid)) {
+			close(p.sock);
+			continue;
+		}
+		/* The one that left for a moment: it may have become another user's. */
+		if (r->phase == PHASE_AWAY && r->sock < 0 && p.pid == r->pid) {
+			r->sock = p.sock;
+			continue;
+		}
+		epoll_ctl(c->epoll, EPOLL_CTL_ADD, p.sock, &e);
+		c->pending[c->nr_pending++] = p;
+	}
+}
+
+static void count_plain(struct children *c, const char *name)
+{
+	unsigned i = 0;
+
+	while (i < c->nr_plain && strncmp(c->plain[i].name, name, sizeof(c->plain[i].name)))
+		i++;
+	if (i == CHILDREN_NAMES) {
+		c->nr_plain_other++;
+		return;
+	}
+	if (i == c->nr_plain)
+		snprintf(c->plain[c->nr_plain++].name, sizeof(c->plain[0].name), "%s", name);
+	c->plain[i].nr++;
+}
+
+static bool is_known(const struct children *c, pid_t pid)
+{
+	for (size_t i = 0; i < c->nr_known; i++)
+		if (c->known[i] == pid)
+			return true;
+	return false;
+}
+
+static void know(struct children *c, pid_t pid)
+{
+	array_push(c->known, c->nr_known, c->room_known, pid);
+}
+
+/* Is this the first program with records?  Then this recorder takes it. */
+static bool is_first(const struct recording *r, const struct child_pending *p)
+{
+	return r->phase == PHASE_PROGRAM && r->sock < 0 && (p->uid == geteuid() || p->uid == getuid() || p->has_said);
+}
+
+static void take_first(struct recording *r, struct child_pending *p)
+{
+	struct children *c = &r->children;
+
+	epoll_ctl(c->epoll, EPOLL_CTL_DEL, p->sock, NULL);
+	r->sock = p->sock;
+	r->pid = p->pid;
+	p->sock = -1;
+	forget(c, p);
+	recording_enter(r, PHASE_HELLO);
+}
+
+/* Returns whether the pending connection is still there. */
+static bool on_child(struct recording *r, struct child_pending *p, const struct ldb_msg_child *m)
+{
+	struct children *c = &r->children;
+
+	if (!c->on || strncmp(m->secret, c->secret, sizeof(c->secret))) {
+		forget(c, p);
+		return false;
+	}
+	/* One that changes its user, or is replaced by another program, comes again. */
+	c->nr_heard += m->how == LDB_CHILD_FORKED && m->parent == r->pid && !is_known(c, p->pid);
+	know(c, p->pid);
+	if (m->how == LDB_CHILD_PLAIN) {
+		count_plain(c, m->name);
+		forget(c, p);
+		return false;
+	}
+	p->has_said = true;
+	p->said = *m;
+	/* What comes next is for who records it. */
+	epoll_ctl(c->epoll, EPOLL_CTL_DEL, p->sock, NULL);
+	return true;
+}
+
+/* Returns whether the pending connection is still there. */
+static bool hear(struct recording *r, struct child_pending *p)
+{
+	union control_message m;
+	int rc = control_receive(p->sock, &m);
+
+	if (!rc && clock_mono_ns() - p->since_ns < SAY_NS)
+		return true;
+	if (rc == 1 && m.m.type == LDB_MSG_CHILD)
+		return on_child(r, p, &m.child);
+	/* Where children are not recorded it begins with HELLO. */
+	if (rc && rc != -ECONNRESET && is_first(r, p)) {
+		take_first(r, p);
+		if (rc == 1)
+			messages_handle(r, &m);
+		else
+			messages_invalid(r);
+		return false;
+	}
+	forget(&r->children, p);
+	return false;
+}
+
+static bool may_start(struct recording *r)
+{
+	struct children *c = &r->children;
+	int64_t now = clock_mono_ns();
+
+	c->starts += (now - c->starts_ns) / 1e9 * STARTS_HZ;
+	c->starts_ns = now;
+	if (c->starts > STARTS_MAX)
+		c->starts = STARTS_MAX;
+	return !c->is_over && c->nr_alive < ALIVE_MAX && c->starts >= 1;
+}
+
+static void decide(struct recording *r, struct child_pending *p)
+{
+	struct children *c = &r->children;
+
+	if (has_hung_up(p->sock)) {
+		/* It goes on if it executed another program, or changed its user: then it says so. */
+		c->nr_short += !proc_runs(p->pid);
+	} else if (is_first(r, p)) {
+		take_first(r, p);
+		return;
+	} else if (!may_start(r)) {
+		c->nr_refused++;
+	} else if (children_start(r, p->pid, p->sock)) {
+		c->starts--;
+	} else {
+		c->nr_failed++;
+	}
+	forget(c, p);
+}
+
+static bool is_due(const struct child_pending *p)
+{
+	return p->said.how == LDB_CHILD_STARTED || clock_mono_ns() - p->since_ns >= GRACE_NS;
+}
+
+void children_serve(struct recording *r)
+{
+	struct children *c = &r->children;
+
+	if (c->epoll < 0 || r->listen_fd < 0)
+		return;
+	accept_all(r);
+	/* Backwards: the last one takes the place of one that is gone. */
+	for (unsigned i = c->nr_pending; i-- > 0;) {
+		struct child_pending *p = &c->pending[i];
+
+		if ((p->has_said || hear(r, p)) && p->has_said && is_due(p))
+			decide(r, p);
+	}
+	if (r->o->duration_ns && c->since_ns && !c->is_over &&
+	    clock_mono_ns() - c->since_ns >= (int64_t)r->o->duration_ns)
+		children_stop(r);
+}
+
+void children_serve_all(struct recording *r)
+{
+	children_serve(r);
+	for (unsigned i = 0; i < SERVE_TRIES && r->children.nr_pending; i++) {
+		poll(NULL, 0, 1);
+		children_serve(r);
+	}
+}
+
+bool children_has_new(const struct recording *r, pid_t pid)
+{
+	const struct children *c = &r->children;
+
+	for (unsigned i = 0; i < c->nr_pending; i++)
+		if (c->pending[i].pid == pid)
+			return true;
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->list[i].pid == pid)
+			return true;
+	return false;
+}
+
+int children_timeout(const struct recording *r)
+{
+	const struct children *c = &r->children;
+
+	if (c->nr_pending || c->idle_ns)
+		return 1;
+	return r->o->duration_ns && c->nr_alive ? 100 : -1;
+}
+
+/*
+ * Processes that carry the environment of this recording and have not announced themselves yet:
+ * the one that forked them may have ended at once.
+ */
+
+#define SCAN_NS		20000000LL
+#define IDLE_NS		300000000LL	/* so long such a process is waited for */
+
+static bool carries(pid_t pid, const char *name)
+{
+	char text[65536];
+	FILE *f = proc_open(pid, 0, "environ");
+	size_t n = f ? fread(text, 1, sizeof(text), f) : 0;
+
+	if (f)
+		fclose(f);
+	return memmem(text, n, name, strlen(name));
+}
+
+static bool is_one_missing(const struct recording *r)
+{
+	const struct children *c = &r->children;
+	bool missing = false;
+	pid_t *pids = NULL;
+	size_t nr = proc_list(&pids);
+
+	for (size_t i = 0; i < nr && !missing; i++)
+		missing = pids[i] != r->pid && pids[i] != r->launch.pid && !is_known(c, pids[i]) &&
+			  carries(pids[i], r->name) && proc_runs(pids[i]);
+	free(pids);
+	return missing;
+}
+
+bool children_go_on(struct recording *r)
+{
+	struct children *c = &r->children;
+	int64_t now = clock_mono_ns();
+
+	if (!c->on)
+		return false;
+	children_serve(r);
+	if (c->nr_alive || c->nr_pending || c->is_over) {
+		c->idle_ns = 0;
+		return c->nr_alive || c->nr_pending;
+	}
+	if (!c->idle_ns)
+		c->idle_ns = now;
+	if (now - c->idle_ns > IDLE_NS)
+		return false;
+	if (now - c->scanned_ns >= SCAN_NS) {
+		c->scanned_ns = now;
+		if (!is_one_missing(r))
+			return false;
+	}
+	return true;
+}
+
+/* Processes that run already. */
+
+static bool is_recordable(pid_t pid)
+{
+	struct image image;
+
+	image_read(pid, &image);
+	return image.records && image.copy.magic == LDB_DOOR_MAGIC && image.copy.version == LDB_CONTROL_VERSION;
+}
+
+static bool descends(pid_t pid, pid_t from)
+{
+	for (unsigned i = 0; pid > 1 && i < 64; i++) {
+		pid = proc_parent(pid);
+		if (pid == from)
+			return true;
+	}
+	return false;
+}
+
+void children_attach(struct recording *r)
+{
+	struct children *c = &r->children;
+	char name[16];
+	pid_t *pids;
+	size_t nr;
+
+	if (!c->on)
+		return;
+	nr = proc_list(&pids);
+	for (size_t i = 0; i < nr; i++) {
+		if (!descends(pids[i], r->pid))
+			continue;
+		know(c, pids[i]);
+		if (!is_recordable(pids[i])) {
+			proc_line(pids[i], 0, "comm", name, sizeof(name));
+			count_plain(c, name);
+		} else if (!may_start(r)) {
+			c->nr_refused++;
+		} else if (children_start(r, pids[i], -1)) {
+			c->starts--;
+		} else {
+			c->nr_failed++;
+		}
+	}
+	free(pids);
+}
+
+void children_stop(struct recording *r)
+{
+	struct children *c = &r->children;
+
+	c->is_over = true;
+	while (c->nr_pending)
+		forget(c, &c->pending[0]);
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->list[i].recorder)
+			kill(c->list[i].recorder, SIGTERM);
+}
