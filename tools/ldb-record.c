@@ -426,7 +426,7 @@ static void become_child(struct child_options *child)
 	options.output = child->output;
 	options.quiet = true;
 	options.duration_ns = 0;
-	options.metrics = NULL;
+	options.metrics = options.metrics_listen = NULL;
 	options.flight.file = NULL;
 	options.slow_scanner |= child->is_crowded;
 	/* The first one does that, if it finds the files. */

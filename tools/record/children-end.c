@@ -9,6 +9,7 @@
 #include "cli/error.h"
 #include "cli/progress.h"
 #include "record/recording.h"
+#include "trace/join.h"
 #include "trace/writer.h"
 
 #define TEXT_ROOM	1024
@@ -76,31 +77,65 @@ static void write_metas(const struct recording *r, size_t nr, const char *missin
 	writer_close(w);
 }
 
-static void name_all(struct recording *r)
+static void show_progress(void *arg, uint64_t done, uint64_t all)
+{
+	if (all)
+		progress_line("joining traces: %.0f %%", 100.0 * done / all);
+}
+
+/* The traces of the children are removed when the joined one is whole and has taken its place. */
+static bool join(struct recording *r, size_t nr)
+{
+	struct join_options o = { .progress = show_progress };
+	struct children *c = &r->children;
+	const char **paths = calloc(nr + 1, sizeof(*paths));
+	char err[512] = "out of memory";
+	size_t n = 0;
+	int rc = -1;
+
+	if (paths) {
+		paths[n++] = r->o->output;
+		for (size_t i = 0; i < c->nr; i++)
+			if (c->list[i].is_recorded)
+				paths[n++] = c->list[i].file;
+		rc = trace_join_file(paths, n, r->o->output, &o, err, sizeof(err));
+		progress_clear();
+	}
+	if (rc)
+		cli_warn("the traces are not joined: %s", err);
+	for (size_t i = 0; !rc && i < c->nr; i++)
+		if (c->list[i].is_recorded)
+			unlink(c->list[i].file);
+	free(paths);
+	return !rc;
+}
+
+static void name_all(struct recording *r, bool is_joined)
 {
 	struct children *c = &r->children;
 
 	if (!r->o->store_names)
 		return;
-	if (c->must_name)
+	if (c->must_name || is_joined)
 		r->o->store_names(r->o->output, r->o->output, r->pid);
-	for (size_t i = 0; i < c->nr; i++)
+	for (size_t i = 0; i < c->nr && !is_joined; i++)
 		if (c->list[i].is_recorded)
 			r->o->store_names(c->list[i].file, c->list[i].file, c->list[i].pid);
 	progress_clear();
 }
 
-static void list_files(const struct children *c, size_t nr)
+static void list_files(const struct children *c, size_t nr, bool is_joined)
 {
 	char text[TEXT_ROOM] = "";
 
-	for (size_t i = 0; i < c->nr; i++) {
+	for (size_t i = 0; i < c->nr && !is_joined; i++) {
 		size_t n = strlen(text);
 
 		if (c->list[i].is_recorded && n < sizeof(text))
 			snprintf(text + n, sizeof(text) - n, " %s", c->list[i].file);
 	}
-	cli_note("ldb-record: %zu more process%s recorded:%s", nr, nr == 1 ? "" : "es", text);
+	cli_note("ldb-record: %zu more process%s recorded%s%s", nr, nr == 1 ? "" : "es",
+		 is_joined ? " in the same file" : ":", text);
 }
 
 void children_end(struct recording *r)
@@ -108,20 +143,21 @@ void children_end(struct recording *r)
 	struct children *c = &r->children;
 	char missing[TEXT_ROOM];
 	size_t nr = count_recorded(c);
+	bool is_joined = false;
 
 	/* Those that did not even live until they had a thread that could say so. */
 	if (r->nr_forks > c->nr_heard)
 		c->nr_short += r->nr_forks - c->nr_heard;
 	describe_missing(c, missing);
 	if (c->on && r->recorded && !r->o->flight.ns && (nr || *missing)) {
+		is_joined = nr && r->has_run && !r->disk_lost && join(r, nr);
 		write_metas(r, nr, missing);
-		name_all(r);
-	} else if (c->must_name) {
-		name_all(r);
 	}
+	if (c->must_name || nr)
+		name_all(r, is_joined);
 	if (r->recorded && !r->o->quiet) {
 		if (nr)
-			list_files(c, nr);
+			list_files(c, nr, is_joined);
 		if (*missing)
 			cli_note("  not recorded: %s", missing);
 	}

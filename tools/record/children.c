@@ -211,8 +211,10 @@ void children_serve(struct recording *r)
 {
 	struct children *c = &r->children;
 
-	if (c->epoll < 0 || r->listen_fd < 0)
+	/* What a message leads to may end the recording, which serves those that are left. */
+	if (c->epoll < 0 || r->listen_fd < 0 || c->is_serving)
 		return;
+	c->is_serving = true;
 	accept_all(r);
 	/* Backwards: the last one takes the place of one that is gone. */
 	for (unsigned i = c->nr_pending; i-- > 0;) {
@@ -221,6 +223,7 @@ void children_serve(struct recording *r)
 		if ((p->has_said || hear(r, p)) && p->has_said && is_due(p))
 			decide(r, p);
 	}
+	c->is_serving = false;
 	if (r->o->duration_ns && c->since_ns && !c->is_over &&
 	    clock_mono_ns() - c->since_ns >= (int64_t)r->o->duration_ns)
 		children_stop(r);

@@ -43,7 +43,7 @@ struct child {			/* a process that is recorded */
 };
 
 struct children {
-	bool on;
+	bool on, is_serving;
 	bool is_over;		/* no more recorders are started */
 	char secret[LDB_SECRET_MAX];
 	int epoll;		/* readable: something is to be done; -1: none */
