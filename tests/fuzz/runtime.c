@@ -139,6 +139,15 @@ void flow_end(void)
 {
 }
 
+/* A thread that comes through the door is not simulated, nor is what wraps exec(). */
+void visit_late(uint64_t what)
+{
+}
+
+void exec_init_attached(void)
+{
+}
+
 void door_entry(void);
 void door_entry(void)
 {
@@ -185,7 +194,7 @@ static void thread_begin(unsigned i)
 	o->t->stack_lo = (uintptr_t)o->stack;
 	o->t->stack_hi = (uintptr_t)(o->stack + STACK_WORDS);
 	run_as(i);
-	thread_register(o->t);
+	thread_register(o->t, false);
 	run_as(0);
 }
 
