@@ -245,7 +245,15 @@ void conn_begin(void)
 	atomic_fetch_add(&conn_epoch, 1);
 }
 
+/* Other threads, which may have held a lock, are not in the child. */
 void conn_fork_child(void)
 {
 	atomic_fetch_add(&conn_epoch, 1);
+	for (unsigned i = 0; i < CHUNKS_MAX; i++) {
+		struct conn *c = order_conn_chunk(&chunks[i]);
+
+		for (unsigned k = 0; c && k < CHUNK; k++)
+			if (atomic_load(&c[k].lock))
+				atomic_store(&c[k].lock, 0);
+	}
 }

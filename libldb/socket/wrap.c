@@ -132,8 +132,9 @@ static void write_ends(const struct transfer *x, ssize_t n)
 										\
 		read_begins(&x);						\
 		ret = NEXT(name) args;						\
-		x.iov = ret > 0 ? iov_ : NULL;					\
-		x.nr_iov = ret > 0 ? nr : 0;					\
+		/* With MSG_TRUNC TCP discards what it counts: no memory has it. */	\
+		x.iov = ret > 0 && !((flags) & MSG_TRUNC) ? iov_ : NULL;	\
+		x.nr_iov = x.iov ? nr : 0;					\
 		read_ends(&x, ret);						\
 		return ret;							\
 	}
