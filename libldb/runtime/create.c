@@ -28,6 +28,7 @@ extern void *__libc_stack_end;
 
 static TLS_IE unsigned exit_round;
 static TLS_IE bool has_left;
+static TLS_IE bool is_registering;	/* a handler of a signal must not do it, too */
 static TLS_IE uint64_t no_gen;		/* while nothing is instrumented */
 DORMANT_PAGE static pthread_key_t exit_key;
 DORMANT_PAGE static bool exit_key_ok;
@@ -41,6 +42,8 @@ DORMANT_PAGE static void *next_thrd_create;
 /* existing: it was there before the runtime was. */
 static void thread_register(struct thread *t, bool existing)
 {
+	is_registering = true;
+	order_signal();
 	t->tid = sys(SYS_gettid);
 	t->tp = cpu_thread_pointer();
 	t->slot = -1;
@@ -62,6 +65,8 @@ static void thread_register(struct thread *t, bool existing)
 		flow_thread_enter(t);
 	raw_unlock(&registry_lock);
 	thread_set_self(t);
+	order_signal();
+	is_registering = false;
 	if (exit_key_ok)
 		pthread_setspecific(exit_key, t);
 	if (session_was_on() && !existing) {
@@ -251,7 +256,8 @@ static void own_stack(struct thread *t)
 		return;
 	}
 	t->stack_hi = cpu_pthread_of(cpu_thread_pointer());
-	t->stack_lo = unmap_run_below(t->stack_hi);
+	/* If it is not known, nothing on it is read. */
+	t->stack_lo = unmap_run_below(t->stack_hi) ?: t->stack_hi;
 }
 
 /*
@@ -263,11 +269,17 @@ static struct thread *thread_adopt(void)
 	int saved = errno;
 	struct thread *t;
 
-	if (has_left || fork_in_progress() || atomic_load(&registry_lock.word))
+	if (has_left || is_registering || fork_in_progress() || atomic_load(&registry_lock.word))
 		return NULL;
+	is_registering = true;
+	order_signal();
 	t = thread_alloc();
-	if (!t)
+	if (!t) {
+		is_registering = false;
 		return NULL;
+	}
+	/* It may be in the last round of its destructors: the first call of ours is the end. */
+	exit_round = DESTRUCTOR_ROUNDS;
 	t->start_routine = t->creator = 0;
 	own_stack(t);
 	thread_register(t, true);
@@ -298,6 +310,9 @@ void create_init(void)
 	}
 	if (!symbol_lockless())
 		adopt_later();
+	/* Nobody would notice the end of a thread that a recorder has chosen. */
+	if (!exit_key_ok && sys(SYS_gettid) != sys(SYS_getpid))
+		return;
 	t = thread_alloc();
 	if (!t)
 		return;

@@ -21,7 +21,10 @@ void recording_count_watched(void)
 		order_any_add_word(nr, -1);
 }
 
-/* The control thread reads another thread's name: the descriptor is its own. */
+/*
+ * The control thread reads another thread's name: the descriptor is its own.  A thread that
+ * registers itself has its name already.
+ */
 static void read_name(struct thread *t)
 {
 	char line[sizeof(t->name) + 1];
@@ -45,7 +48,7 @@ void recording_assign_page(struct thread *t, bool existing)
 	session.nr_free--;
 	if (session_info()->pages_used <= (uint64_t)t->slot)
 		order_pages_used_set(session_info(), t->slot + 1);
-	if (existing)
+	if (existing && t->tid != (uint32_t)sys(SYS_gettid))
 		read_name(t);
 	p = session_page_of(t->slot);
 	memset(p, 0, 512);
