@@ -516,17 +516,29 @@ static void hang_up(void)
 	conn = -1;
 }
 
+#define CONNECT_TRIES		100	/* a recorder that is stopped accepts nobody */
+#define CONNECT_PAUSE_NS	20000000
+
 /* Connects to the recorder that wants this program, or that left it for a moment. */
 static void call_recorder(bool resumes)
 {
 	struct sockaddr_un sa;
 	int len = abstract_name(&sa, recorder);
+	long ret = -1;
 
-	conn = sys(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (conn >= 0 && sys(SYS_connect, conn, &sa, len) == 0)
+	conn = sys(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	for (int i = 0; conn >= 0 && i < CONNECT_TRIES && !must_leave(false); i++) {
+		ret = sys(SYS_connect, conn, &sa, len);
+		if (ret != -EAGAIN)	/* its queue is full */
+			break;
+		raw_sleep_ns(CONNECT_PAUSE_NS);
+	}
+	if (!ret) {
+		sys(SYS_fcntl, conn, F_SETFL, 0);
 		serve(resumes);
-	else if (children.how)
+	} else if (children.how && !must_leave(false)) {
 		children_forget();	/* it has ended */
+	}
 	/* refused, or served; if the program has it leave, it comes back */
 	if (!must_leave(false))
 		children.how = 0;
