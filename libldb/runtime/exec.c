@@ -67,8 +67,12 @@ void exec_init_attached(void)
 {
 	uint32_t n = order_list_count(&nr_modules);
 
-	if (!children_wanted() || runtime[0])
+	if (!children_wanted())
 		return;
+	if (runtime[0]) {
+		set(runtime);	/* another recorder's name */
+		return;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		const struct module *m = module_at(i);
 
@@ -173,32 +177,43 @@ static int no_such_function(void)
 	return -1;
 }
 
-EXPORT int execve(const char *path, char *const argv[], char *const env[])
+/* Exported functions do not call each other: a program may have its own of that name. */
+static int exec_path(const char *path, char *const argv[], char *const env[])
 {
 	char **with = ENV_FOR(exec_takes_runtime(path), env);
 
 	return NEXT(execve)(path, argv, with);
 }
 
+EXPORT int execve(const char *path, char *const argv[], char *const env[])
+{
+	return exec_path(path, argv, env);
+}
+
 EXPORT int execv(const char *path, char *const argv[])
 {
 	if (!children_wanted())
 		return NEXT(execv)(path, argv);
-	return execve(path, argv, environ);
+	return exec_path(path, argv, environ);
 }
 
-EXPORT int execvpe(const char *file, char *const argv[], char *const env[])
+static int exec_file(const char *file, char *const argv[], char *const env[])
 {
 	char **with = ENV_FOR(found_takes(file), env);
 
 	return NEXT(execvpe)(file, argv, with);
 }
 
+EXPORT int execvpe(const char *file, char *const argv[], char *const env[])
+{
+	return exec_file(file, argv, env);
+}
+
 EXPORT int execvp(const char *file, char *const argv[])
 {
 	if (!children_wanted())
 		return NEXT(execvp)(file, argv);
-	return execvpe(file, argv, environ);
+	return exec_file(file, argv, environ);
 }
 
 EXPORT int fexecve(int fd, char *const argv[], char *const env[])
@@ -257,7 +272,7 @@ EXPORT int execl(const char *path, const char *arg, ...)
 	va_start(list, arg);
 	LIST_ARGS(argv, nr, arg, list);
 	va_end(list);
-	return execve(path, argv, environ);
+	return exec_path(path, argv, environ);
 }
 
 EXPORT int execlp(const char *file, const char *arg, ...)
@@ -269,7 +284,7 @@ EXPORT int execlp(const char *file, const char *arg, ...)
 	va_start(list, arg);
 	LIST_ARGS(argv, nr, arg, list);
 	va_end(list);
-	return execvpe(file, argv, environ);
+	return exec_file(file, argv, environ);
 }
 
 EXPORT int execle(const char *path, const char *arg, ...)
@@ -282,10 +297,12 @@ EXPORT int execle(const char *path, const char *arg, ...)
 	LIST_ARGS(argv, nr, arg, list);
 	env = va_arg(list, char *const *);
 	va_end(list);
-	return execve(path, argv, env);
+	return exec_path(path, argv, env);
 }
 
 /* The shell */
+
+#define ARGUMENT_MAX	(128 * 1024)	/* the kernel's MAX_ARG_STRLEN */
 
 struct line {
 	char *text;		/* mapped; NULL: the command remains as it is */
@@ -322,6 +339,8 @@ static struct line line_for(const char *command)
 	if (!command || !room_for(environ) || !exec_takes_runtime("/bin/sh"))
 		return l;
 	l.size = 4 * strlen(command) + 2 * sizeof(runtime) + sizeof(record) + sizeof(secret) + 256;
+	if (l.size >= ARGUMENT_MAX)
+		return l;
 	at = sys(SYS_mmap, 0, l.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (at < 0 && at > -4096)
 		return l;
@@ -333,7 +352,8 @@ static struct line line_for(const char *command)
 	to = append_quoted(append(append(to, " "), LDB_ENV_PRELOADED "="), runtime);
 	to = append(to, old ? ":" : "");
 	to = append(to, flows ? " " LDB_ENV_FLOWS "=1" : "");
-	append_quoted(append(to, "; exec /bin/sh -c "), command);
+	to = append_quoted(append(to, "; exec /bin/sh -c "), command);
+	append(to, " sh");	/* $0, as libc has it */
 	return l;
 }
 
