@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <linux/futex.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -264,12 +265,25 @@ static void thread_main_own_files(void *p)
 	thread_main(p);
 }
 
+/*
+ * It has the program's descriptors until here, and copies of none at any time: the thread may be
+ * stopped before it runs, and somebody may wait for the end of a pipe meanwhile.
+ */
+static void thread_main_apart(void *p)
+{
+	if (sys(SYS_close_range, 0, ~0U, CLOSE_RANGE_UNSHARE))
+		return;
+	sys(SYS_chdir, "/");
+	thread_main(p);
+}
+
 int raw_thread_start(struct raw_thread *t, const char *name,
 		     void (*fn)(void *), void *arg, bool own_files)
 {
 	unsigned long flags = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD |
 			      CLONE_SYSVSEM | CLONE_PARENT_SETTID |
 			      CLONE_CHILD_CLEARTID | CLONE_SETTLS;
+	void (*main)(void *) = own_files ? thread_main_own_files : thread_main;
 	char *tp;
 	uint64_t all = ~0ULL, old;
 	long ret;
@@ -289,7 +303,10 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 	cpu_thread_block_init(tp);
 	if (__rseq_size && __rseq_offset > -RAW_TLS_SIZE && __rseq_offset < RAW_TLS_SIZE - 64)
 		((struct rseq *)(tp + __rseq_offset))->cpu_id = -1;
-	if (!own_files)
+	/* There is no such descriptor: this asks whether the call is there. */
+	if (own_files && !sys(SYS_close_range, ~0U, ~0U, 0))
+		main = thread_main_apart;
+	if (main != thread_main_own_files)
 		flags |= CLONE_FILES;
 	atomic_store(&t->is_raised, 1);
 	t->fn = fn;
@@ -298,7 +315,7 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 	sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof(all));
 	ret = sys_clone_thread(flags, (char *)t->stack + RAW_STACK_SIZE,
 			       (uint32_t *)&t->tid,
-			       own_files ? thread_main_own_files : thread_main, t, tp);
+			       main, t, tp);
 	sys(SYS_rt_sigprocmask, SIG_SETMASK, &old, 0, sizeof(old));
 	return ret < 0 ? ret : 0;
 }
