@@ -43,6 +43,9 @@ struct thread;
 /* These do the same for words whose type belongs to others, or is plain because others share it. */
 #define order_any_load_word(p)		__atomic_load_n(p, __ATOMIC_RELAXED)
 #define order_any_store_word(p, v)	__atomic_store_n(p, v, __ATOMIC_RELAXED)
+/* If it is still that: nothing else is ordered by it. */
+#define order_any_replace_word(p, from, v) \
+	__atomic_compare_exchange_n(p, from, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
 #define order_any_add_word(p, v)	__atomic_add_fetch(p, v, __ATOMIC_RELAXED)
 
 /*

@@ -112,8 +112,9 @@ static void patch_one(struct linkage *l, const struct code *c, const ElfW(Rela) 
 	if (value != w->real &&
 	    !(type == CPU_RELOC_PLT && w->is_usual && value >= c->from && value < c->to))
 		return;
+	/* It may be a variable that the program changes now. */
 	if (linkage_open(l, slot))
-		order_any_store_word(slot, w->ours);
+		order_any_replace_word(slot, &value, w->ours);
 }
 
 static int patch_module(struct dl_phdr_info *info, size_t size, void *arg)
