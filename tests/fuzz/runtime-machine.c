@@ -243,6 +243,15 @@ static long do_open(const char *path)
 		fds[fd].is_counters = true;
 		return fd;
 	}
+	if (!strncmp(path, "/proc/self/net/tcp", 18)) {
+		static const char *const ports[] = {
+			"  sl  local_address rem_address   st\n   0: 0100007F:1F90 00000000:0000 0A\n",
+			"", ": : : 0A", "0: 00:FFFFFFFFFFFFFFFFF 0 0A\n1: X:Y Z:0 0A\n",
+		};
+
+		s = ports[machine.identity % (sizeof(ports) / sizeof(ports[0]))];
+		return own_null(s, strlen(s));
+	}
 	if (n > 5 && !strcmp(path + n - 5, "/comm"))
 		return own_null("worker\n", 7);
 	broken("%s is opened", path);
@@ -455,10 +464,12 @@ long machine_call(long nr, long a, long b, long c, long d, long e, long f)
 	case SYS_sched_setaffinity:
 	case SYS_rt_sigprocmask:
 	case SYS_chdir:
-	case SYS_close_range:
 	case SYS_munlock:
 	case SYS_write:
 		return 0;
+	case SYS_close_range:
+		/* The control thread is known by its table of descriptors: as where the call is refused. */
+		return (uint32_t)a == ~0U ? -ENOSYS : 0;
 	case SYS_stat:
 		return -ENOENT;
 	case SYS_clock_gettime:
