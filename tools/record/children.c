@@ -23,6 +23,9 @@
 #define STARTS_MAX	32.0		/* at once, and then so many a second: */
 #define STARTS_HZ	20.0
 #define SERVE_TRIES	10
+#define STRANGERS_MAX	(CHILDREN_PENDING / 2)	/* places for other users' processes that have not said the secret; */
+#define STRANGERS_FEW	8			/* where there are more, */
+#define STRANGER_NS	20000000LL		/* they must say it within */
 
 void children_begin(struct recording *r)
 {
@@ -55,6 +58,33 @@ static bool has_hung_up(int sock)
 	return poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR);
 }
 
+static bool is_foreign(const struct child_pending *p)
+{
+	return p->uid != geteuid() && p->uid != getuid();
+}
+
+static unsigned count_strangers(const struct children *c)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < c->nr_pending; i++)
+		nr += !c->pending[i].has_said && is_foreign(&c->pending[i]);
+	return nr;
+}
+
+/*
+ * Whoever is on this machine may connect.  Other users' processes get no say in how long the
+ * recording goes on, nor all places; but a child that has changed its user says the secret.
+ */
+static bool may_wait(const struct recording *r, const struct child_pending *p)
+{
+	const struct children *c = &r->children;
+
+	if (c->is_over && r->phase != PHASE_PROGRAM)
+		return false;
+	return !is_foreign(p) || (c->on && count_strangers(c) < STRANGERS_MAX);
+}
+
 static void accept_all(struct recording *r)
 {
 	struct children *c = &r->children;
@@ -70,6 +100,10 @@ static void accept_all(struct recording *r)
 		/* The one that left for a moment: it may have become another user's. */
 		if (r->phase == PHASE_AWAY && r->sock < 0 && p.pid == r->pid) {
 			r->sock = p.sock;
+			continue;
+		}
+		if (!may_wait(r, &p)) {
+			close(p.sock);
 			continue;
 		}
 		epoll_ctl(c->epoll, EPOLL_CTL_ADD, p.sock, &e);
@@ -108,7 +142,7 @@ static void know(struct children *c, pid_t pid)
 /* Is this the first program with records?  Then this recorder takes it. */
 static bool is_first(const struct recording *r, const struct child_pending *p)
 {
-	return r->phase == PHASE_PROGRAM && r->sock < 0 && (p->uid == geteuid() || p->uid == getuid() || p->has_said);
+	return r->phase == PHASE_PROGRAM && r->sock < 0 && (!is_foreign(p) || p->has_said);
 }
 
 static void take_first(struct recording *r, struct child_pending *p)
@@ -147,13 +181,18 @@ static bool on_child(struct recording *r, struct child_pending *p, const struct 
 	return true;
 }
 
+static int64_t time_to_say(const struct children *c, const struct child_pending *p)
+{
+	return is_foreign(p) && count_strangers(c) > STRANGERS_FEW ? STRANGER_NS : SAY_NS;
+}
+
 /* Returns whether the pending connection is still there. */
 static bool hear(struct recording *r, struct child_pending *p)
 {
 	union control_message m;
 	int rc = control_receive(p->sock, &m);
 
-	if (!rc && clock_mono_ns() - p->since_ns < SAY_NS)
+	if (!rc && clock_mono_ns() - p->since_ns < time_to_say(&r->children, p))
 		return true;
 	if (rc == 1 && m.m.type == LDB_MSG_CHILD)
 		return on_child(r, p, &m.child);
@@ -293,6 +332,14 @@ static bool is_one_missing(const struct recording *r)
 	return missing;
 }
 
+static bool is_one_waiting(const struct children *c)
+{
+	for (unsigned i = 0; i < c->nr_pending; i++)
+		if (c->pending[i].has_said)
+			return true;
+	return false;
+}
+
 bool children_go_on(struct recording *r)
 {
 	struct children *c = &r->children;
@@ -301,9 +348,9 @@ bool children_go_on(struct recording *r)
 	if (!c->on)
 		return false;
 	children_serve(r);
-	if (c->nr_alive || c->nr_pending || c->is_over) {
+	if (c->nr_alive || c->is_over || is_one_waiting(c)) {
 		c->idle_ns = 0;
-		return c->nr_alive || c->nr_pending;
+		return c->nr_alive || !c->is_over;
 	}
 	if (!c->idle_ns)
 		c->idle_ns = now;
