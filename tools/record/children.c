@@ -227,10 +227,12 @@ static void decide(struct recording *r, struct child_pending *p)
 
 	if (has_hung_up(p->sock)) {
 		/* It goes on if it executed another program, or changed its user: then it says so. */
-		c->nr_short += !proc_runs(p->pid);
+		c->nr_short += !c->is_over && !proc_runs(p->pid);
 	} else if (is_first(r, p)) {
 		take_first(r, p);
 		return;
+	} else if (c->is_over) {
+		/* What begins after the recording is not missing in it. */
 	} else if (!may_start(r)) {
 		c->nr_refused++;
 	} else if (children_start(r, p->pid, p->sock)) {
