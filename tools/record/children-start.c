@@ -162,7 +162,7 @@ void children_reap(struct recording *r)
 		else if (!child->is_recorded && !proc_runs(child->pid))
 			c->nr_short++;
 		/* Else it has changed its user meanwhile, or the like, and announces itself again. */
-		else if (!child->is_recorded && WIFEXITED(status) && WEXITSTATUS(status) != CLI_OK)
+		else if (!child->is_recorded && !(WIFEXITED(status) && WEXITSTATUS(status) == CLI_OK))
 			c->nr_failed++;
 	}
 }
