@@ -355,6 +355,8 @@ int main(int argc, char **argv)
 		{ "unsure", { .seed = 14, .nr_threads = 2, .has_queues = true, .is_unsure = true } },
 	};
 
+	/* Texts have local times. */
+	setenv("TZ", "UTC", 1);
 	is_writing = argc > 1 && !strcmp(argv[1], "--write");
 	folder = getenv("LDB_GOLDEN");
 	if (is_writing)
