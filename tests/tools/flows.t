@@ -118,7 +118,8 @@ done
 check_one_line "no flows" "ldb-flows -i none.data" 1 'none\.data has no calls between components: record with ldb-record --flows'
 check_one_line "none in the other" "ldb-flows --diff none.data" 1 'none\.data has no calls between components'
 check_one_line "no trace" "ldb-flows -i nothing.data" 1 'nothing\.data'
-check_one_line "an argument" "ldb-flows x" 2 "unexpected argument 'x'"
+check_one_line "an argument that is no file" "ldb-flows x" 1 'x: No such file'
+check "an argument" "ldb-flows -q ldb.data" 0 'libz'
 check_one_line "--diff and --by" "ldb-flows --diff ldb.data --by=pool" 2 'does not go with --by'
 head -c $(($(wc -c <ldb.data) - 40)) ldb.data >cut.data
 check "a trace that was cut" "ldb-flows -q -i cut.data" 3 'libz'
