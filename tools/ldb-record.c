@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "analysis/partition/parts.h"
+#include "analysis/tracks/request-source.h"
 #include "names/names.h"
 #include "cli/error.h"
 #include "cli/opts.h"
@@ -353,14 +354,16 @@ static void set_request_names(void)
 	size_t size = 1, n = 0;
 	char *text;
 
+	if (requests.nr > REQUEST_NAMES_MAX)
+		cli_usage("--request: at most %d of them", REQUEST_NAMES_MAX);
 	for (size_t i = 0; i < requests.nr; i++)
 		size += strlen(requests.items[i]) + 1;
 	text = requests.nr ? malloc(size) : NULL;
 	for (size_t i = 0; text && i < requests.nr; i++) {
 		if (!*requests.items[i] || strchr(requests.items[i], '\n'))
 			cli_usage("--request=%s: give the name of a function, or loop", requests.items[i]);
-		if (requests.nr > 1 && !strcmp(requests.items[i], "loop"))
-			cli_usage("--request: give functions, or loop");
+		if (requests.nr > 1 && (!strcmp(requests.items[i], REQUEST_LOOP) || !strcmp(requests.items[i], REQUEST_TAGS)))
+			cli_usage("--request: give functions, or loop, or tags");
 		n += sprintf(text + n, "%s%s", i ? "\n" : "", requests.items[i]);
 	}
 	options.request = text;

@@ -10,6 +10,7 @@
  *	kernelonly	nothing else
  *	nokernel	a recording without kernel events
  *	otherhost	figure1, recorded elsewhere
+ *	asked		figure1, recorded with --request=loop, which is not possible
  *	twice		a thread puts a request into a queue and takes it out itself
  *	chain		a holder that waits for a preempted holder, requests that are behind others,
  *			a thread that is woken by a working one, page faults, interrupts, lost
@@ -721,6 +722,9 @@ int main(int argc, char **argv)
 	else if (!strcmp(kind, "otherhost")) {
 		figure1();
 		writer_add_meta(t.w, "host", "elsewhere");
+	} else if (!strcmp(kind, "asked")) {
+		figure1();
+		writer_add_meta(t.w, "request", "loop");
 	} else if (!strcmp(kind, "client"))
 		client();
 	else if (!strcmp(kind, "server"))

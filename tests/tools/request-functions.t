@@ -46,6 +46,14 @@ check_jq "the stall" loop.json '.requests[0].slowest[0].latency_ns == 8000000'
 check "it is explained by what ran" "ldb-why --request=loop --slowest=1" 0 '^req 5 loop 8\.00ms'
 check_one_line "a trace without system calls" "ldb-why -i tagged.data --request=loop" 1 'no system calls.*record with kernel events'
 
+report-trace asked asked.data
+check "the recorder was asked for what is not possible: tags" "ldb-report -i asked.data --requests --json 2>asked.err | jq '.requests[0].count'" 0 '^202$'
+check_one_line "which is said" "ldb-report -i asked.data" 0 'warning: requests are those that are tagged.*no system calls'
+check_one_line "but an option must be possible" "ldb-report -i asked.data --request=loop" 1 'no system calls'
+check "and may be another" "ldb-report -q -i asked.data --requests --request=request_handler --json | jq '.requests[0].count'" 0 '^201$'
+check_one_line "the recorder refuses tags with others" "ldb-record -o none.data --request=tags --request=f -- true" 2 'give functions, or loop, or tags'
+check_one_line "and too many" "ldb-record -o none.data $(seq -f --request=f%g -s ' ' 65) -- true" 2 'at most 64'
+
 check "calls in place of tags" "ldb-report -i tagged.data --requests --request=request_handler --json | jq '.requests[0].count'" 0 '^201$'
 check "tags all the same" "ldb-report -i tagged.data --requests --request=tags --json | jq '.requests[0].count'" 0 '^202$'
 check_jq "which have no error" "$(ldb-report -i tagged.data --requests --request=tags --json >tags.json; echo tags.json)" '(has("requests_of") | not) and

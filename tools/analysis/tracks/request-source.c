@@ -11,11 +11,12 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "base/minmax.h"
+#include "cli/error.h"
 #include "facts/ticks.h"
 #include "request-private.h"
 #include "trace/writer.h"
 
-#define NAMES_MAX	64
+#define NAMES_MAX	REQUEST_NAMES_MAX
 #define ROWS_AT_ONCE	4096
 
 struct output {
@@ -250,6 +251,18 @@ static void say_none(const struct request_source *s, char *err, size_t err_size)
 			 s->what);
 }
 
+/* What was asked for when the trace was recorded may not be possible: then there are the tagged ones. */
+static void open_recorded(struct model *m, struct wanted *w, const char *meta)
+{
+	char why[512] = "";
+
+	if (want_recorded(w, meta, why, sizeof(why)) && open_wanted(m, w, why, sizeof(why)))
+		return;
+	free(m->requests_of);
+	m->requests_of = NULL;
+	cli_warn("requests are those that are tagged, not those asked for when recording: %s", *why ? why : "out of memory");
+}
+
 bool request_source_open(struct model *m, const char *const *names, size_t nr, char *err, size_t err_size)
 {
 	const char *recorded = reader_meta(m->reader, "request");
@@ -258,9 +271,9 @@ bool request_source_open(struct model *m, const char *const *names, size_t nr, c
 
 	for (size_t i = 0; i < nr && ok; i++)
 		ok = want(&w, names[i], err, err_size);
-	if (ok && !nr && recorded)
-		ok = want_recorded(&w, recorded, err, err_size);
-	if (ok)
+	if (!nr && recorded)
+		open_recorded(m, &w, recorded);
+	else if (ok)
 		ok = open_wanted(m, &w, err, err_size);
 	if (ok && nr && m->requests_of && !m->requests_of->nr && !reader_is_damaged(m->reader)) {
 		say_none(m->requests_of, err, err_size);

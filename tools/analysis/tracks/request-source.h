@@ -21,10 +21,12 @@
 #define REQUEST_TAGS	"tags"
 #define REQUEST_LOOP	"loop"
 #define REQUEST_SOCKET	"socket"	/* the runtime has made them, and they are among the tags */
+#define REQUEST_NAMES_MAX	64
 
 /*
  * Names: what the user asked for; none: what the trace says.  Must come before any request is read.
- * If it returns false, err has one line.  m->requests_of stays NULL where tags are used.
+ * If it returns false, err has one line.  m->requests_of stays NULL where tags are used: also where
+ * what the trace says is not possible, which is a warning.
  */
 bool request_source_open(struct model *m, const char *const *names, size_t nr, char *err, size_t err_size);
 #endif
