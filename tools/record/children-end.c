@@ -83,6 +83,24 @@ static void show_progress(void *arg, uint64_t done, uint64_t all)
 		progress_line("joining traces: %.0f %%", 100.0 * done / all);
 }
 
+/* A joined trace is a second copy until it takes the place of its parts. */
+static bool has_room(const struct recording *r)
+{
+	const struct children *c = &r->children;
+	uint64_t bytes = 0;
+	struct stat st;
+
+	if (!stat(r->o->output, &st))
+		bytes += st.st_size;
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->list[i].is_recorded && !stat(c->list[i].file, &st))
+			bytes += st.st_size;
+	if (output_disk_has_room(r->o->output, bytes))
+		return true;
+	cli_warn("the traces are not joined: the disk has no room for another copy");
+	return false;
+}
+
 /* The traces of the children are removed when the joined one is whole and has taken its place. */
 static bool join(struct recording *r, size_t nr)
 {
@@ -150,7 +168,7 @@ void children_end(struct recording *r)
 		c->nr_short += r->nr_forks - c->nr_heard;
 	describe_missing(c, missing);
 	if (c->on && r->recorded && !r->o->flight.ns && (nr || *missing)) {
-		is_joined = nr && r->has_run && !r->disk_lost && join(r, nr);
+		is_joined = nr && r->has_run && !r->disk_lost && has_room(r) && join(r, nr);
 		write_metas(r, nr, missing);
 	}
 	if (c->must_name || nr)

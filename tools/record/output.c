@@ -34,17 +34,25 @@ static void folder_of(const char *path, char *folder, size_t size)
 	snprintf(folder, size, "%s", dirname(copy));
 }
 
-bool output_disk_is_full(const char *path)
+bool output_disk_has_room(const char *path, uint64_t bytes)
 {
 	char folder[PATH_MAX];
 	struct statvfs v;
 	uint64_t free_bytes;
 
 	folder_of(path, folder, sizeof(folder));
-	if (statvfs(folder, &v) || !v.f_blocks)
-		return false;
+	if (statvfs(folder, &v) || !v.f_blocks || !v.f_frsize)
+		return true;
 	free_bytes = (uint64_t)v.f_bavail * v.f_frsize;
-	return v.f_bavail * 100 < v.f_blocks * DISK_FREE_PCT && free_bytes < DISK_FREE_BYTES;
+	if (bytes > free_bytes)
+		return false;
+	free_bytes -= bytes;
+	return free_bytes / v.f_frsize * 100 >= v.f_blocks * DISK_FREE_PCT || free_bytes >= DISK_FREE_BYTES;
+}
+
+bool output_disk_is_full(const char *path)
+{
+	return !output_disk_has_room(path, 0);
 }
 
 bool output_check(const char *path)

@@ -205,6 +205,8 @@ const char *kernel_name(const struct recording *r);
 /* Checks, before anything is started, for a folder that cannot be written or a full disk. */
 bool output_check(const char *path);
 
+/* Is enough of the disk free that so many bytes more leave the rest that no recording takes? */
+bool output_disk_has_room(const char *path, uint64_t bytes);
 bool output_disk_is_full(const char *path);
 
 bool output_open(struct recording *r);
