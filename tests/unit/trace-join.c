@@ -401,6 +401,43 @@ static void test_damage(void)
 	reader_close(r);
 }
 
+static unsigned count_damage(const struct reader *r)
+{
+	const struct ldb_row_meta *rows;
+	unsigned n = 0;
+	size_t nr;
+
+	rows = reader_metas(r, &nr);
+	for (size_t i = 0; i < nr; i++)
+		n += !strcmp(rows[i].key, "damage");
+	return n;
+}
+
+/* The file that was joined of damaged ones is whole itself. */
+static void test_joined_damage(void)
+{
+	const char *paths[] = { sample_path("a"), sample_path("b") };
+	char err[256] = "";
+	struct writer *w;
+	struct reader *r;
+	unsigned nr;
+
+	ok(!trace_join_file(paths, 2, sample_path("both"), NULL, err, sizeof(err)), "joined to a file");
+	w = writer_reopen(sample_path("both"), err, sizeof(err));
+	ok(w != NULL, "which can be added to: %s", err);
+	if (w) {
+		writer_add_meta(w, "children", "1");
+		is_int(writer_close(w), 0, "it is closed");
+	}
+	r = reader_open(sample_path("both"), err, sizeof(err));
+	nr = count_damage(r);
+	ok(nr == 2 && !strcmp(reader_meta(r, "children"), "1"), "it has both, and what was added");
+	reader_close(r);
+	r = JOIN("both");
+	is_int(count_damage(r), nr, "joined again it says the damage once");
+	reader_close(r);
+}
+
 static bool is_same_row(const struct schema *s, const char *a, const char *b)
 {
 	for (unsigned i = 0; i < s->nr_columns; i++) {
@@ -475,6 +512,7 @@ int main(void)
 	test_namespaces();
 	test_sched();
 	test_damage();
+	test_joined_damage();
 	test_one();
 	sample_cleanup();
 	return done();

@@ -249,9 +249,10 @@ int join_write_damage(struct join *j)
 		struct join_part *p = &j->parts[i];
 		struct ldb_row_lost lost = { .tick = p->to, .what = LDB_LOST_DISK };
 
-		if (!reader_is_damaged(p->r))
+		/* What its own parts were is in its META, which is copied. */
+		if (!reader_is_file_damaged(p->r))
 			continue;
-		rc = write_line(j, p, "damage", reader_damage_text(p->r, text, sizeof(text)));
+		rc = write_line(j, p, "damage", reader_file_damage_text(p->r, text, sizeof(text)));
 		lost.count = nr_bad_rows(p->r);
 		if (!rc && lost.count)
 			rc = writer_add_lost(j->w, &lost);

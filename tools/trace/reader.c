@@ -383,9 +383,14 @@ void reader_damage(const struct reader *r, struct reader_damage *d)
 	};
 }
 
+bool reader_is_file_damaged(const struct reader *r)
+{
+	return r->no_footer || r->nr_bad || r->bytes_skipped;
+}
+
 bool reader_is_damaged(const struct reader *r)
 {
-	return r->no_footer || r->nr_bad || r->bytes_skipped || reader_meta(r, "damage");
+	return reader_is_file_damaged(r) || reader_meta(r, "damage");
 }
 
 /* Those of the parts that the trace was joined from. */
@@ -398,7 +403,7 @@ static void add_damaged_parts(const struct reader *r, char *buf, size_t size)
 			n += snprintf(buf + n, size - n, "%s%s", n ? "; " : "", r->metas[i].value);
 }
 
-const char *reader_damage_text(const struct reader *r, char *buf, size_t size)
+const char *reader_file_damage_text(const struct reader *r, char *buf, size_t size)
 {
 	struct reader_damage d;
 	size_t n = 0;
@@ -422,6 +427,12 @@ const char *reader_damage_text(const struct reader *r, char *buf, size_t size)
 	if (d.bytes_skipped && !d.nr_bad_blocks && n < size)
 		snprintf(buf + n, size - n, "%s%" PRIu64 " bytes at offset %" PRId64
 			 " could not be read", n ? "; " : "", d.bytes_skipped, d.offset);
+	return buf;
+}
+
+const char *reader_damage_text(const struct reader *r, char *buf, size_t size)
+{
+	reader_file_damage_text(r, buf, size);
 	if (size)
 		add_damaged_parts(r, buf, size);
 	return buf;

@@ -178,4 +178,8 @@ bool reader_is_damaged(const struct reader *r);
 /* Writes one line for the user, without the tool's name; "" if there is no damage. */
 const char *reader_damage_text(const struct reader *r, char *buf, size_t size);
 
+/* Do the same for the file alone: a joined one is whole, whatever its parts were. */
+bool reader_is_file_damaged(const struct reader *r);
+const char *reader_file_damage_text(const struct reader *r, char *buf, size_t size);
+
 #endif

@@ -134,7 +134,7 @@ static int read_index(struct writer *w, const char *path, char *err, size_t err_
 		snprintf(err, err_size, "it cannot be written: %s",
 			 w->fd < 0 ? strerror(errno) : "there is another file now");
 		rc = -EIO;
-	} else if (!r->has_index || reader_is_damaged(r)) {
+	} else if (!r->has_index || reader_is_file_damaged(r)) {
 		snprintf(err, err_size, "the trace was not closed, or is damaged");
 		rc = -EINVAL;
 	}
