@@ -13,6 +13,7 @@
 #include "trace/writer.h"
 
 #define TEXT_ROOM	1024
+#define LEFT_ROOM	32	/* " and N more" */
 
 static size_t count_recorded(const struct children *c)
 {
@@ -145,13 +146,18 @@ static void name_all(struct recording *r, bool is_joined)
 static void list_files(const struct children *c, size_t nr, bool is_joined)
 {
 	char text[TEXT_ROOM] = "";
+	size_t n = 0, nr_left = 0;
 
 	for (size_t i = 0; i < c->nr && !is_joined; i++) {
-		size_t n = strlen(text);
-
-		if (c->list[i].is_recorded && n < sizeof(text))
-			snprintf(text + n, sizeof(text) - n, " %s", c->list[i].file);
+		if (!c->list[i].is_recorded)
+			continue;
+		if (nr_left || n + strlen(c->list[i].file) + LEFT_ROOM >= sizeof(text))
+			nr_left++;
+		else
+			n += sprintf(text + n, " %s", c->list[i].file);
 	}
+	if (nr_left)
+		sprintf(text + n, " and %zu more", nr_left);
 	cli_note("ldb-record: %zu more process%s recorded%s%s", nr, nr == 1 ? "" : "es",
 		 is_joined ? " in the same file" : ":", text);
 }

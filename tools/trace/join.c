@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "base/array.h"
 #include "base/heap.h"
@@ -277,6 +278,19 @@ static int write_all_rows(struct join *j)
 
 /* Opening and closing */
 
+#define FILES_BESIDES	64	/* of this process */
+
+/* All parts are open at a time, and the usual limit of files is 1024. */
+static void allow_files(size_t nr)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur >= nr + FILES_BESIDES)
+		return;
+	l.rlim_cur = l.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &l);
+}
+
 static int open_parts(struct join *j, const char *const *paths, char *err, size_t err_size)
 {
 	for (size_t i = 0; i < j->nr; i++) {
@@ -337,6 +351,7 @@ int trace_join(const char *const *paths, size_t nr, int fd, const struct join_op
 	struct join j = { .parts = calloc(nr, sizeof(*j.parts)), .nr = nr, .options = options };
 	int rc = -ENOMEM;
 
+	allow_files(nr);
 	if (j.parts && nr)
 		rc = open_parts(&j, paths, err, err_size);
 	else
