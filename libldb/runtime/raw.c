@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <linux/futex.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -11,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 #include "runtime.h"
 
 #define RAW_STACK_SIZE	(128 * 1024)

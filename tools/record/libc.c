@@ -286,7 +286,7 @@ enum libc_found libc_find(pid_t tid, struct libc *l)
 	find_locks(tid, &loader, l);
 	l->loader_from = all.loader.start;
 	l->loader_to = all.loader.end;
-	/* Without the locks it cannot be told whether dlopen() is still at work when time is over. */
+	/* Only the locks show that dlopen() has not returned when the limit is reached. */
 	return l->dlopen && l->errno_location && l->call && l->back && l->nr_locks ? LIBC_FOUND : LIBC_STRANGE;
 }
 
