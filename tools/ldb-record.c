@@ -423,6 +423,9 @@ static void become_child(struct child_options *child)
 	char root[64];
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* That comes only if it goes from now on. */
+	if (getppid() != child->parent)
+		exit(CLI_FAILURE);
 	options.child = child;
 	options.argv = NULL;
 	options.pid = child->pid;

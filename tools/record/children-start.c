@@ -29,7 +29,8 @@ bool child_options_read(const char *text, struct child_options *o)
 {
 	int crowded, without, n = 0;
 
-	if (sscanf(text, "%d %d %d %d %63s %39s %n", &o->sock, &o->pid, &crowded, &without, o->first, o->secret, &n) != 6 ||
+	if (sscanf(text, "%d %d %d %d %d %63s %39s %n", &o->parent, &o->sock, &o->pid, &crowded, &without, o->first,
+		   o->secret, &n) != 7 ||
 	    !n || strlen(text + n) >= sizeof(o->output))
 		return false;
 	o->is_crowded = crowded;
@@ -126,7 +127,7 @@ bool children_start(struct recording *r, pid_t pid, int sock)
 	char *own = NULL;
 
 	if (!child.file || !array_room(&c->list, &c->room, c->nr, sizeof(*c->list)) ||
-	    asprintf(&own, CHILD_ENV "=%d %d %d %d %s %s %s", sock < 0 ? -1 : CHILD_FD, pid, is_crowded(c),
+	    asprintf(&own, CHILD_ENV "=%d %d %d %d %d %s %s %s", getpid(), sock < 0 ? -1 : CHILD_FD, pid, is_crowded(c),
 		     c->nr_alive >= KERNEL_MAX, r->name, c->secret, child.file) < 0)
 		goto err_free;
 	child.recorder = spawn(r, sock, own);

@@ -72,6 +72,7 @@ struct children {
 #define CHILD_ENV	"LDB_RECORD_CHILD"
 
 struct child_options {
+	pid_t parent;		/* the first recorder */
 	int sock;		/* connected to the runtime; -1: attach to the process */
 	pid_t pid;
 	char first[64], secret[LDB_SECRET_MAX];	/* where its own children announce themselves */
