@@ -3,6 +3,7 @@
  * Tests that traces of several processes become one: times, addresses, threads, requests, gaps,
  * losses and damage; and that one trace alone stays as it is.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <fcntl.h>
 #include "trace/columns.h"
@@ -438,6 +439,24 @@ static void test_joined_damage(void)
 	reader_close(r);
 }
 
+static bool stop_at_once(void *arg, uint64_t done, uint64_t all)
+{
+	++*(unsigned *)arg;
+	return false;
+}
+
+static void test_interrupt(void)
+{
+	const char *paths[] = { sample_path("a"), sample_path("b") };
+	unsigned nr = 0;
+	struct join_options o = { .progress = stop_at_once, .arg = &nr };
+	char err[256] = "";
+
+	is_int(trace_join_file(paths, 2, sample_path("never"), &o, err, sizeof(err)), -EINTR, "joining can be stopped");
+	is_int(nr, 1, "at the first block");
+	ok(access(sample_path("never"), F_OK), "and no file is left");
+}
+
 static bool is_same_row(const struct schema *s, const char *a, const char *b)
 {
 	for (unsigned i = 0; i < s->nr_columns; i++) {
@@ -513,6 +532,7 @@ int main(void)
 	test_sched();
 	test_damage();
 	test_joined_damage();
+	test_interrupt();
 	test_one();
 	sample_cleanup();
 	return done();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Ends a recording of several processes: see children.h. */
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,10 +80,20 @@ static void write_metas(const struct recording *r, size_t nr, const char *missin
 	writer_close(w);
 }
 
-static void show_progress(void *arg, uint64_t done, uint64_t all)
+/* Signals are blocked; one that asks to stop ends the joining, not the recorder in the middle of it. */
+static bool is_interrupted(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) && (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
+					 sigismember(&pending, SIGQUIT));
+}
+
+static bool show_progress(void *arg, uint64_t done, uint64_t all)
 {
 	if (all)
 		progress_line("joining traces: %.0f %%", 100.0 * done / all);
+	return !is_interrupted();
 }
 
 /* A joined trace is a second copy until it takes the place of its parts. */
@@ -120,7 +132,9 @@ static bool join(struct recording *r, size_t nr)
 		rc = trace_join_file(paths, n, r->o->output, &o, err, sizeof(err));
 		progress_clear();
 	}
-	if (rc)
+	if (rc == -EINTR)
+		cli_warn("interrupted: the traces are not joined");
+	else if (rc)
 		cli_warn("the traces are not joined: %s", err);
 	for (size_t i = 0; !rc && i < c->nr; i++)
 		if (c->list[i].is_recorded)

@@ -80,15 +80,16 @@ static int64_t now_ns(void)
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-static void on_progress(void *arg, uint64_t done, uint64_t all)
+static bool on_progress(void *arg, uint64_t done, uint64_t all)
 {
 	struct joining *j = arg;
 	int64_t now = now_ns();
 
 	if (now - j->start < 1000000000 || now - j->last < 100000000)
-		return;
+		return true;
 	j->last = now;
 	progress_line("joining the traces: %3.0f %%", all ? 100.0 * done / all : 100.0);
+	return true;
 }
 
 int open_join(const struct open_options *o, int fd)

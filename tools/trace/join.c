@@ -120,13 +120,15 @@ static int spread_gaps(struct stream *s)
 	return rc;
 }
 
-static void tell_progress(struct join *j, struct stream *s)
+/* Returns 0, or -EINTR if the caller does not want to go on. */
+static int tell_progress(struct join *j, struct stream *s)
 {
 	for (; s->nr_told < s->share.next && s->nr_told < s->p->r->nr_blocks; s->nr_told++)
 		if (s->p->r->blocks[s->nr_told].i.kind == s->c->q.kind)
 			j->bytes_done += s->p->r->blocks[s->nr_told].i.bytes;
-	if (j->options && j->options->progress)
-		j->options->progress(j->options->arg, j->bytes_done, j->bytes_all);
+	if (!j->options || !j->options->progress)
+		return 0;
+	return j->options->progress(j->options->arg, j->bytes_done, j->bytes_all) ? 0 : -EINTR;
 }
 
 /* Reads the next rows of a part; there are none if s->nr stays 0. */
@@ -140,7 +142,8 @@ static int stream_fill(struct merge *m, struct stream *s)
 		s->row = s->c->d.rows;
 		s->nr = join_rows(m->j, s->p, m->kind, s->row, rows.nr);
 		rc = m->kind == LDB_BLK_GAP && m->j->is_process ? spread_gaps(s) : 0;
-		tell_progress(m->j, s);
+		if (!rc)
+			rc = tell_progress(m->j, s);
 		if (rc)
 			return rc;
 	}

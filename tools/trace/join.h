@@ -16,12 +16,16 @@
 #ifndef TRACE_JOIN_H
 #define TRACE_JOIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct join_options {
-	/* If not NULL: is called once in a while; both count bytes that are read. */
-	void (*progress)(void *arg, uint64_t done, uint64_t all);
+	/*
+	 * If not NULL: is called for each block that is read; both count bytes.  If it returns false,
+	 * joining ends with -EINTR.
+	 */
+	bool (*progress)(void *arg, uint64_t done, uint64_t all);
 	void *arg;
 };
 
