@@ -307,6 +307,11 @@ static void test_changes(void)
 	ok(!flight_triggers_remove(t, "all"), "all are removed");
 	is_str(flight_triggers_print(t, text, sizeof(text)), "", "none is left");
 	flight_triggers_free(t);
+	t = flight_triggers_alloc((const char *const[]){ "signal:USR1" }, 1, on_met, NULL);
+	ok(t && !flight_triggers_remove(t, "signal:USR1") && !flight_triggers_add(t, "signal:USR1"),
+	   "a signal that was one from the beginning is one again");
+	ok(t && flight_triggers_add(t, "signal:USR2"), "but no other");
+	flight_triggers_free(t);
 }
 
 /* Notes */

@@ -33,6 +33,7 @@ struct trigger {
 struct flight_triggers {
 	struct trigger *all;
 	size_t nr, room;
+	uint64_t signals;	/* bits: the recorder gets those that were asked for when it began */
 	double ns_per_tick;
 	flight_triggers_fn *fn;
 	void *arg;
@@ -175,15 +176,6 @@ static size_t find(const struct flight_triggers *t, const char *text)
 	return i;
 }
 
-/* The recorder gets those alone that were asked for when it began. */
-static bool has_signal(const struct flight_triggers *t, int signal)
-{
-	for (size_t i = 0; i < t->nr; i++)
-		if (t->all[i].what == WHAT_SIGNAL && t->all[i].signal == signal)
-			return true;
-	return false;
-}
-
 struct flight_triggers *flight_triggers_alloc(const char *const *texts, size_t nr, flight_triggers_fn *fn, void *arg)
 {
 	struct flight_triggers *t = calloc(1, sizeof(*t));
@@ -193,10 +185,12 @@ struct flight_triggers *flight_triggers_alloc(const char *const *texts, size_t n
 	t->fn = fn;
 	t->arg = arg;
 	for (size_t i = 0; i < nr; i++) {
-		if (!add(t, texts[i]))
-			continue;
-		flight_triggers_free(t);
-		return NULL;
+		if (add(t, texts[i])) {
+			flight_triggers_free(t);
+			return NULL;
+		}
+		if (t->all[i].what == WHAT_SIGNAL)
+			t->signals |= 1ULL << t->all[i].signal;
 	}
 	return t;
 }
@@ -208,7 +202,7 @@ const char *flight_triggers_add(struct flight_triggers *t, const char *text)
 
 	if (wrong)
 		return wrong;
-	if (new.what == WHAT_SIGNAL && !has_signal(t, new.signal))
+	if (new.what == WHAT_SIGNAL && !(t->signals & 1ULL << new.signal))
 		return "a signal can only be a trigger from the beginning: ldb-record --trigger signal:USR1";
 	if (find(t, text) < t->nr)
 		return "it is one already";
