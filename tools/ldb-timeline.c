@@ -284,7 +284,7 @@ static void choose_entry(const struct model *m, struct requests_options *wanted)
 	if (!opt.at)
 		return;
 	to = reader_wall_ns(m->reader, reader_end_tick(m->reader));
-	if (!wall_parse(opt.at, from, &at))
+	if (!wall_parse_within(opt.at, from, to, &at))
 		cli_usage("--at=%s: give a time such as 2026-11-22T03:12:07.5, 2026-11-22T02:12:07Z or 03:12:07",
 			  opt.at);
 	if (at < from || at > to) {

@@ -5,6 +5,7 @@
 #include "cli/csv.h"
 #include "cli/json.h"
 #include "cli/units.h"
+#include "cli/wall.h"
 #include "tap.h"
 
 static void test_parse(void)
@@ -127,8 +128,23 @@ static void print_csv(FILE *f)
 	csv_row_end(&c);
 }
 
+/* From 23:59:50 on, two minutes long. */
+static void test_wall(void)
+{
+	const int64_t second = 1000000000, from = (86400 - 10) * second, to = from + 120 * second;
+	int64_t ns;
+
+	setenv("TZ", "UTC", 1);
+	ok(wall_parse_within("23:59:55", from, to, &ns) && ns == 86395 * second, "a time of the first day");
+	ok(wall_parse_within("00:00:30.5", from, to, &ns) && ns == 86430 * second + second / 2, "one after midnight");
+	ok(wall_parse_within("00:05", from, to, &ns) && ns == 300 * second, "one that is not within stays on the first day");
+	ok(wall_parse_within("1970-01-01T00:00:30", from, to, &ns) && ns == 30 * second, "a given day stays");
+	ok(!wall_parse_within("noon", from, to, &ns), "what is no time");
+}
+
 int main(void)
 {
+	test_wall();
 	test_parse();
 	test_format();
 	is_str(printed(print_json),

@@ -6,6 +6,7 @@
 #include "cli/wall.h"
 
 #define SECOND_NS	1000000000LL
+#define DAY_NS		(86400 * SECOND_NS)
 
 static int64_t whole_seconds(int64_t ns)
 {
@@ -140,4 +141,16 @@ bool wall_parse(const char *text, int64_t about, int64_t *ns)
 	if (!read_clock(&text, &tm, &fraction) || !read_zone(text, &tm, &seconds))
 		return false;
 	return !__builtin_mul_overflow(seconds, SECOND_NS, ns) && !__builtin_add_overflow(*ns, fraction, ns);
+}
+
+bool wall_parse_within(const char *text, int64_t from, int64_t to, int64_t *ns)
+{
+	int64_t later, next_day;
+
+	if (!wall_parse(text, from, ns))
+		return false;
+	if (*ns < from && !__builtin_add_overflow(from, DAY_NS, &next_day) && wall_parse(text, next_day, &later) &&
+	    later >= from && later <= to)
+		*ns = later;
+	return true;
 }

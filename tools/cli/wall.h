@@ -21,4 +21,7 @@ const char *wall_iso(int64_t ns, char buf[WALL_ROOM]);
  */
 bool wall_parse(const char *text, int64_t about, int64_t *ns);
 
+/* Does the same; a time without a day may be one of the day after from, if that is within from to to. */
+bool wall_parse_within(const char *text, int64_t from, int64_t to, int64_t *ns);
+
 #endif
