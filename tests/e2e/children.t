@@ -84,6 +84,38 @@ if [ "$(id -u)" = 0 ]; then
 	check "a child that changes its user" "ldb-record -o u.data -- ./family user 1000 1500 2>u.err" 4
 	ok "it is recorded" has_more u.err 1
 	ok "its functions" has_function u.data worker
+
+	# Another user fills the recorder's socket with connections that say nothing.
+	cat >crowd.py <<-'END'
+		import os, socket, time
+		pid = os.getppid()
+		while open(f"/proc/{pid}/comm").read() != "ldb-record\n":
+		    pid = int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])
+		own = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
+		rows = [line.split() for line in open("/proc/net/unix")]
+		name = next(r[7][1:] for r in rows if f"socket:[{r[6]}]" in own and r[7:] and r[7].startswith("@ldb-record"))
+		os.setuid(65534)
+		held = []
+		until = time.time() + 90
+		while time.time() < until and not os.path.exists("stop"):
+		    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		    s.setblocking(False)
+		    try:
+		        s.connect("\0" + name)
+		        held = held[-200:] + [s]
+		    except OSError:
+		        time.sleep(0.005)
+		print(len(held) == 201, "were connected", flush=True)
+	END
+	if command -v python3 >/dev/null; then
+		check "another user's connections: the recording ends" "timeout 60 ldb-record -o y.data -- sh -c \
+			'python3 crowd.py >crowd.out & sleep 0.5; ./family prefork 3 1500' 2>y.err" 0
+		touch stop
+		ok "they were more than there are places" wait_for 20 "grep -q True crowd.out"
+		ok "children are recorded all the same" has_more y.err 3
+	else
+		skip "another user's connections" "no python3"
+	fi
 else
 	skip "a child that changes its user" "not root"
 fi
