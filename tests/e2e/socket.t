@@ -46,7 +46,7 @@ check "... which ldb-why has as the first cause" \
 check "without the option there are no requests" \
 	"ldb-record --kernel none -o none.data -- ./server epoll 20" 0 '^OK$'
 ok "... none at all" test "$(nr_of none.data GET)" -eq 0
-check "an unknown kind of request is refused" "ldb-record --request=sockets -- ./server" 2 'give socket'
+check "functions beside it are refused" "ldb-record --request=socket --request=main -- ./server" 2 'give socket'
 check "so are requests without the runtime" "ldb-record --request=socket --kernel-only -- ./server" 2 'leave out --kernel-only'
 
 ./same >plain.out 2>plain.err

@@ -195,6 +195,11 @@ static int connect_listener(pid_t pid, const struct proc_status *s)
 	return -1;
 }
 
+void attach_no_records(pid_t pid)
+{
+	cli_error("process %d has no ldb records: compile it with gcc -fplugin=ldb.so", pid);
+}
+
 /* Accepts the runtime that was called. */
 static int accept_runtime(pid_t pid, int listen_fd)
 {
@@ -216,7 +221,7 @@ static int accept_runtime(pid_t pid, int listen_fd)
 	return -1;
 }
 
-int attach_connect(pid_t pid, int listen_fd, const char *name, const char *libldb)
+int attach_connect(pid_t pid, int listen_fd, const char *name, const char *libldb, bool needs_records)
 {
 	struct image image;
 	struct proc_status s;
@@ -233,6 +238,10 @@ int attach_connect(pid_t pid, int listen_fd, const char *name, const char *libld
 		tid = pid;
 	image_read(tid, &image);
 	if (image.readable && !image.door && !image.runtime) {
+		if (needs_records && !image.records) {
+			attach_no_records(pid);
+			return -1;
+		}
 		if (!load_runtime(pid, tid, libldb, image.records))
 			return -1;
 		image_read(tid, &image);

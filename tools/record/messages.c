@@ -110,9 +110,8 @@ static void on_hello(struct recording *r, const union control_message *m)
 		recording_give_up(r);
 		return;
 	}
-	if (!h->nr_instrumented && !r->o->flows && !r->o->pid) {
-		cli_error("process %d has no ldb records: compile it with gcc -fplugin=ldb.so",
-			  r->pid);
+	if (!h->nr_instrumented && !r->o->flows && (!r->o->pid || r->o->live)) {
+		attach_no_records(r->pid);
 		recording_give_up(r);
 		return;
 	}

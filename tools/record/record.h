@@ -221,15 +221,18 @@ int launch_exit_status(const struct launch *l);
 
 /* attach.c */
 
+/* Prints the line for a program that was not compiled for ldb, where its functions are needed. */
+void attach_no_records(pid_t pid);
+
 /* Can kernel events of the process be recorded?  If not, it printed why. */
 bool attach_check(pid_t pid);
 
 /*
  * Returns a connection to the runtime of a running process, or -1 after one line.  The runtime
  * connects to listen_fd, whose name is given.  If the process has none, it loads that of libldb, or
- * of launch_find_runtime().
+ * of launch_find_runtime(); with needs_records not into a program that was not compiled for ldb.
  */
-int attach_connect(pid_t pid, int listen_fd, const char *name, const char *libldb);
+int attach_connect(pid_t pid, int listen_fd, const char *name, const char *libldb, bool needs_records);
 
 /* listen.c */
 
