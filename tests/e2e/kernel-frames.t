@@ -49,6 +49,11 @@ meta()	# key
 {
 	ldb-report -i auto.data --json-summary | jq -r --arg k "$1" '.recording.meta[] | select(.key == $k) | .value'
 }
-ok "auto: no more samples than needed" test "$(meta kernel_frames_ns)" -ge 400000
-ok "auto: each has a price" test "$(meta kernel_frames_price_ns)" -ge 1000
+# A recorder that has no CPU either may not come to choose one.
+if [ -n "$(meta kernel_frames_ns)" ]; then
+	ok "auto: no more samples than needed" test "$(meta kernel_frames_ns)" -ge 400000
+	ok "auto: each has a price" test "$(meta kernel_frames_price_ns)" -ge 1000
+else
+	skip "auto: samples" "no CPU was chosen for them"
+fi
 finish
