@@ -90,13 +90,14 @@ static void write_ends(const struct transfer *x, ssize_t n)
 
 /*
  * The bytes are read when the call has succeeded, from the struct iovec at (iov) of which there
- * are nr; (iov) may name "one".
+ * are nr; (iov) may name "one".  With MSG_PEEK they are read again later.  With MSG_TRUNC TCP
+ * discards what it counts: no memory has it.
  */
-#define TRANSFER(kind, name, params, args, iov_, nr)				\
+#define TRANSFER_FLAGS(kind, name, params, args, iov_, nr, flags)		\
 	static NOINLINE ssize_t slow_##name params;				\
 	EXPORT ssize_t name params						\
 	{									\
-		if (likely(!session_wants_sockets()))				\
+		if (likely(!session_wants_sockets()) || ((flags) & MSG_PEEK))	\
 			return NEXT(name) args;					\
 		return slow_##name args;					\
 	}									\
@@ -107,37 +108,18 @@ static void write_ends(const struct transfer *x, ssize_t n)
 										\
 		kind##_begins(&x);						\
 		ret = NEXT(name) args;						\
-		x.iov = ret > 0 ? iov_ : NULL;					\
-		x.nr_iov = ret > 0 ? nr : 0;					\
+		x.iov = ret > 0 && !((flags) & MSG_TRUNC) ? iov_ : NULL;	\
+		x.nr_iov = x.iov ? nr : 0;					\
 		kind##_ends(&x, ret);						\
 		return ret;							\
 	}
 
-#define ONE(buf, n)	(&(struct iovec){ (void *)(buf), n })
-
-/* These bytes are read again later. */
-#define PEEKS(flags)	((flags) & MSG_PEEK)
+#define TRANSFER(kind, name, params, args, iov_, nr)				\
+	TRANSFER_FLAGS(kind, name, params, args, iov_, nr, 0)
 #define RECEIVE(name, params, args, iov_, nr)					\
-	static NOINLINE ssize_t slow_##name params;				\
-	EXPORT ssize_t name params						\
-	{									\
-		if (likely(!session_wants_sockets()) || PEEKS(flags))		\
-			return NEXT(name) args;					\
-		return slow_##name args;					\
-	}									\
-	static NOINLINE ssize_t slow_##name params				\
-	{									\
-		struct transfer x = { .fd = fd, .site = flow_site(SITE) };	\
-		ssize_t ret;							\
-										\
-		read_begins(&x);						\
-		ret = NEXT(name) args;						\
-		/* With MSG_TRUNC TCP discards what it counts: no memory has it. */	\
-		x.iov = ret > 0 && !((flags) & MSG_TRUNC) ? iov_ : NULL;	\
-		x.nr_iov = x.iov ? nr : 0;					\
-		read_ends(&x, ret);						\
-		return ret;							\
-	}
+	TRANSFER_FLAGS(read, name, params, args, iov_, nr, flags)
+
+#define ONE(buf, n)	(&(struct iovec){ (void *)(buf), n })
 
 /* glibc's headers declare these only where calls of them are made. */
 extern ssize_t __read_chk(int fd, void *buf, size_t n, size_t room);
