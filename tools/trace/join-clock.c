@@ -11,6 +11,7 @@
 #include <linux/ldb.h>
 #include "base/minmax.h"
 #include "trace/join-private.h"
+#include "trace/reader-private.h"
 
 /*
  * By so much may two readings of the time of day differ that one clock explains: of traces that do
@@ -24,40 +25,23 @@
 
 /* The time of day as a line, from the first and the last CLOCK row. */
 struct day {
-	struct ldb_row_clock first, last;
-	bool any;
+	struct clock_span read;
 	long double ns_per_tick;
 };
-
-static int add_clocks(void *arg, const struct reader_rows *rows)
-{
-	struct day *d = arg;
-
-	for (size_t i = 0; i < rows->nr; i++) {
-		const struct ldb_row_clock *c = &rows->clock[i];
-
-		if (!d->any || c->tick < d->first.tick)
-			d->first = *c;
-		if (!d->any || c->tick > d->last.tick)
-			d->last = *c;
-		d->any = true;
-	}
-	return 0;
-}
 
 static struct day day_of(const struct join_part *p)
 {
 	const struct ldb_file_header *h = reader_header(p->r);
-	struct day d = { 0 };
+	struct day d;
 	long double slope;
 
-	if (reader_each(p->r, LDB_BLK_CLOCK, NULL, add_clocks, &d) || !d.any)
-		d.first = d.last = (struct ldb_row_clock){ .real_ns = h->realtime_ns };
+	if (clock_span_read(p->r, &d.read) || !d.read.any)
+		d.read.first = d.read.last = (struct ldb_row_clock){ .real_ns = h->realtime_ns };
 	d.ns_per_tick = reader_ticks_to_ns(p->r, 1);
-	if (d.last.tick <= d.first.tick)
+	if (d.read.last.tick <= d.read.first.tick)
 		return d;
-	slope = ((long double)d.last.real_ns - d.first.real_ns) /
-		((long double)d.last.tick - d.first.tick);
+	slope = ((long double)d.read.last.real_ns - d.read.first.real_ns) /
+		((long double)d.read.last.tick - d.read.first.tick);
 	/* A time of day that was set meanwhile is no line; it is adjusted by less than that. */
 	if (fabsl(slope / d.ns_per_tick - 1) < 0.001L)
 		d.ns_per_tick = slope;
@@ -66,7 +50,7 @@ static struct day day_of(const struct join_part *p)
 
 static long double day_ns(const struct day *d, long double tick)
 {
-	return d->first.real_ns + (tick - d->first.tick) * d->ns_per_tick;
+	return d->read.first.real_ns + (tick - d->read.first.tick) * d->ns_per_tick;
 }
 
 static bool is_same_text(const char *a, const char *b)
@@ -104,8 +88,8 @@ static void set_clock(const struct join_part *first, const struct day *of_first,
 		return;
 	}
 	p->ratio = day.ns_per_tick / of_first->ns_per_tick;
-	p->shift = llroundl((day_ns(&day, 0) - of_first->first.real_ns) / of_first->ns_per_tick +
-			    of_first->first.tick);
+	p->shift = llroundl((day_ns(&day, 0) - of_first->read.first.real_ns) / of_first->ns_per_tick +
+			    of_first->read.first.tick);
 	p->clock_err = is_same_text(reader_meta(first->r, "boot"), reader_meta(p->r, "boot")) ?
 		       (uint64_t)llroundl(TWICE_READ_NS / of_first->ns_per_tick) : UINT64_MAX;
 }
@@ -170,9 +154,9 @@ uint64_t join_ticks(const struct join_part *p, uint64_t ticks)
 bool join_has_clock(const struct join *j, const struct join_part *p)
 {
 	struct day a = day_of(&j->parts[0]), b = day_of(p);
-	long double tick = (long double)b.first.tick + p->shift - j->parts[0].shift;
-	long double raw = a.first.raw_ns + (tick - a.first.tick) * a.ns_per_tick;
+	long double tick = (long double)b.read.first.tick + p->shift - j->parts[0].shift;
+	long double raw = a.read.first.raw_ns + (tick - a.read.first.tick) * a.ns_per_tick;
 
 	/* In a time namespace the kernel's other clocks are not those of the first part. */
-	return p == &j->parts[0] || (p->is_same_clock && b.any && fabsl(raw - b.first.raw_ns) < SAME_MONO_NS);
+	return p == &j->parts[0] || (p->is_same_clock && b.read.any && fabsl(raw - b.read.first.raw_ns) < SAME_MONO_NS);
 }

@@ -131,6 +131,15 @@ int retained_decode(const struct query *q, struct decoder *d, struct block *b, s
 /* ahead.c: decodes the next blocks while the rows of one are used */
 struct ahead;
 
+/* The first and the last CLOCK row by their ticks, if there is any. */
+struct clock_span {
+	struct ldb_row_clock first, last;
+	bool any;
+};
+
+/* reader.c: 0 or -ENOMEM */
+int clock_span_read(struct reader *r, struct clock_span *s);
+
 /* Returns NULL if reading ahead is not useful, or not possible. */
 struct ahead *ahead_open(const struct query *q);
 void ahead_close(struct ahead *a);

@@ -104,11 +104,6 @@ static int add_metas(void *arg, const struct reader_rows *rows)
 
 /* Clock */
 
-struct clock_span {
-	struct ldb_row_clock first, last;
-	bool any;
-};
-
 static int add_clocks(void *arg, const struct reader_rows *rows)
 {
 	struct clock_span *s = arg;
@@ -123,6 +118,12 @@ static int add_clocks(void *arg, const struct reader_rows *rows)
 		s->any = true;
 	}
 	return 0;
+}
+
+int clock_span_read(struct reader *r, struct clock_span *s)
+{
+	*s = (struct clock_span){ 0 };
+	return reader_each(r, LDB_BLK_CLOCK, NULL, add_clocks, s);
 }
 
 /* Finds the largest factor that keeps 63 bits of tick times it within 126. */
@@ -232,7 +233,7 @@ struct reader *reader_open(const char *path, char *err, size_t err_size)
 	if (!rc)
 		rc = reader_each(r, LDB_BLK_META, NULL, add_metas, r);
 	if (!rc)
-		rc = reader_each(r, LDB_BLK_CLOCK, NULL, add_clocks, &clock);
+		rc = clock_span_read(r, &clock);
 	if (rc) {
 		snprintf(err, err_size, "cannot read %s: %s", path, strerror(-rc));
 		goto err_close;
