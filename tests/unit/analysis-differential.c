@@ -155,6 +155,39 @@ static bool is_gap(const struct differential_part *part, int64_t lo, int64_t hi)
 	return part->gap.is_known && part->gap.lo_ns == lo && part->gap.hi_ns == hi;
 }
 
+/* In all requests of one of the two recordings, a task takes the CPU for as long. */
+static void fill_preempted(struct hand *h, const char *task, int64_t ns)
+{
+	uint32_t leaf;
+
+	make(h);
+	leaf = hand_leaf(h, LEAF_PREEMPTED, 0, task);
+	for (int i = 0; i < 100; i++) {
+		add(h, 1000, 2000, 0);
+		if (ns)
+			hand_share(h, leaf, ns, 1);
+	}
+}
+
+static void test_own_tasks(void)
+{
+	fill_preempted(&a, "ldb-record", 0);
+	fill_preempted(&b, "ldb-record", 800);
+	build((struct side){ &b, 0, 100 }, (struct side){ &a, 0, 100 }, 10);
+	ok(is_gap(part("ldb-record"), 0, 1600), "where ldb ran is no difference that is sure");
+	differential_free(&d);
+	hand_close(&a);
+	hand_close(&b);
+
+	fill_preempted(&a, "ldb-recorder", 0);
+	fill_preempted(&b, "ldb-recorder", 800);
+	build((struct side){ &b, 0, 100 }, (struct side){ &a, 0, 100 }, 10);
+	ok(is_gap(part("ldb-recorder"), 800, 800), "where another task ran may be one");
+	differential_free(&d);
+	hand_close(&a);
+	hand_close(&b);
+}
+
 static void test_doubts(void)
 {
 	fill_doubtful(&a, 2000, 300, 0);
@@ -527,6 +560,7 @@ int main(void)
 {
 	dice.state = 4711;
 	test_known();
+	test_own_tasks();
 	test_doubts();
 	test_sums();
 	test_slices();
