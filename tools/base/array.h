@@ -10,8 +10,9 @@
 bool array_grow(void *array, size_t *room, size_t need, size_t size);
 
 /*
- * Makes room for one more than nr in the array at *array, of *room elements of size bytes: it
- * gets twice the room if needed.  Returns false if there is no memory; then the array is unchanged.
+ * Makes room for one more element in the array at *array, which has nr elements of size bytes each
+ * and room for *room of them.  If the array is full it becomes twice as large.  Returns false if
+ * there is no memory; then the array is unchanged.
  */
 static inline bool array_room(void *array, size_t *room, size_t nr, size_t size)
 {
@@ -25,8 +26,8 @@ static inline bool array_reserve(void *array, size_t *room, size_t need, size_t 
 }
 
 /*
- * Appends an element: array_push(b->rows, b->nr_rows, b->room_rows, { tid, start, end }), or
- * *row.  Returns 0 or -ENOMEM.
+ * Appends an element, which is given as its members or as *row: array_push(b->rows, b->nr_rows,
+ * b->room_rows, { tid, start, end }).  Returns 0 or -ENOMEM.
  */
 #define array_push(array, nr, room, ...)						\
 	(array_room(&(array), &(room), nr, sizeof(*(array))) ?				\

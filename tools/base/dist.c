@@ -124,7 +124,7 @@ size_t dist_limit(const struct dist_pool *pool)
 	return limit;
 }
 
-/* Makes room for nr values in all; returns false if the limits do not allow that many. */
+/* Makes room for a total of nr values; returns false if the limits do not allow that many. */
 static bool grow(struct dist *d, uint64_t nr)
 {
 	size_t room = d->room ? d->room : 8;

@@ -4,8 +4,8 @@
  * then a log-linear histogram of 128 buckets per power of two (a percentile is off by at most
  * 0.4 %).  Count, sum, least and greatest are always exact.
  *
- * Percentiles are by nearest rank: the value that at least that share of the
- * values do not exceed.
+ * A percentile is found by nearest rank: it is the least of the values that is not exceeded by at
+ * least the given share of them.
  *
  * The number of values up to which a distribution is exact depends only on how many distributions
  * of the pool have more values than that, and not on the order in which values are added.
@@ -18,13 +18,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DIST_EXACT_MAX	65536		/* values retained in one distribution, ... */
-#define DIST_POOL_MAX	(16U << 20)	/* ... and in all of a pool; */
-#define DIST_EXACT_MIN	4096		/* this many in any case: buckets would take more */
+#define DIST_EXACT_MAX	65536		/* the most values that one distribution retains */
+#define DIST_POOL_MAX	(16U << 20)	/* the most that all distributions of a pool retain */
+#define DIST_EXACT_MIN	4096		/* each may retain this many: buckets take more memory */
 
 #define DIST_OCTAVES	58
 
-/* All distributions of a report share this limit; several threads may share it. */
+/*
+ * The distributions of a report share one pool, which limits their memory; several threads may use
+ * it.
+ */
 struct dist_pool {
 	_Atomic size_t nr_used;
 	_Atomic size_t nr_big;	/* distributions of more than DIST_EXACT_MIN values */
@@ -34,25 +37,29 @@ struct dist {
 	struct dist_pool *pool;
 	uint64_t nr, min, max;
 	unsigned __int128 sum;
-	uint64_t *values;	/* nr of them; NULL once buckets are used */
+	uint64_t *values;	/* nr values; NULL once buckets are used */
 	uint32_t **octaves;	/* DIST_OCTAVES of 128 buckets, NULL where all are 0 */
-	uint32_t **carries;	/* their upper halves; NULL: as octaves, or no bucket is so full */
+	/* the upper halves of counts; NULL where octaves is, or while no count needs one */
+	uint32_t **carries;
 	size_t room;
 	bool is_sorted, is_big;
 };
 
-/* A struct dist of zeros, with the pool set, is an empty distribution, too. */
+/* A struct dist of zeros whose pool is set is an empty distribution, too. */
 void dist_init(struct dist *d, struct dist_pool *pool);
 void dist_free(struct dist *d);
 
-/* Returns 0 or -ENOMEM: then the value is counted in nr, sum, min and max alone. */
+/* Returns 0, or -ENOMEM if the value is counted in nr, sum, min and max alone. */
 int dist_add(struct dist *d, uint64_t value);
 int dist_add_many(struct dist *d, const uint64_t *values, size_t nr);
 
 /* Adds all of from to d. */
 int dist_merge(struct dist *d, const struct dist *from);
 
-/* Returns how many values a distribution may retain now: fewer, the more of the pool are big. */
+/*
+ * Returns how many values a distribution may retain now.  The more distributions of the pool are
+ * big, the fewer each may retain.
+ */
 size_t dist_limit(const struct dist_pool *pool);
 
 /*
@@ -65,13 +72,13 @@ int dist_settle(struct dist *d);
 uint64_t dist_percentile(struct dist *d, unsigned num, unsigned den);
 
 /*
- * Calls fn for each bucket that has values, upwards: nr of them are below `below`, and not below those
- * of the former buckets.
+ * Calls fn for each bucket that has values, upwards: the bucket has nr values, which are less than
+ * `below` and not less than the bound of the bucket before it.
  */
 typedef void dist_bucket_fn(void *arg, uint64_t below, uint64_t nr);
 void dist_each_bucket(struct dist *d, dist_bucket_fn *fn, void *arg);
 
-/* Reports show these figures of durations. */
+/* These are the figures that reports show of a set of durations. */
 #define DIST_TIMES										\
 	uint64_t count;										\
 	int64_t p50_ns, p99_ns, p999_ns, p9999_ns, max_ns, mean_ns;				\
@@ -80,7 +87,10 @@ void dist_each_bucket(struct dist *d, dist_bucket_fn *fn, void *arg);
 
 struct dist_times { DIST_TIMES };
 
-/* The times are a member of that name, and members of the struct around it as well. */
+/*
+ * Declares the times in a struct: as a member with this name, whose own members can also be used as
+ * members of that struct.
+ */
 #define DIST_TIMES_AS(name)	union { struct dist_times name; struct { DIST_TIMES }; }
 
 struct dist_times dist_times(struct dist *d);
@@ -89,8 +99,9 @@ struct dist_times dist_times(struct dist *d);
 bool dist_is_exact(const struct dist *d);
 
 /*
- * Returns the offset of the number by which struct dist_times are sorted: "total", "max",
- * "mean", "count", "p50", "p99" and percentiles up to finest, as 999.  -1: no such key.
+ * Returns the offset of the number by which struct dist_times are sorted: "total", "max", "mean",
+ * "count", "p50", "p99" and further percentiles up to finest (999 is p99.9); -1 if there is no such
+ * key.
  */
 int dist_times_offset(const char *key, unsigned finest);
 
@@ -105,8 +116,9 @@ static inline int dist_times_compare(const struct dist_times *a, const struct di
 }
 
 /*
- * If the values are the times between two samples, returns the shortest duration of which
- * samples at random times observe at least pct percent.
+ * For values that are the times between two samples: returns the shortest duration such that at
+ * least pct percent of the intervals with this duration are observed, if they begin at random
+ * times.
  */
 uint64_t dist_seen_from(const struct dist *d, unsigned pct);
 

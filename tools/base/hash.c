@@ -8,7 +8,7 @@
 #define ROOM_MIN	64
 #define ROOM_MAX	(1ULL << 32)	/* a slot contains 32 bits of the hash */
 
-/* This is FNV-1a, and a last step that spreads it over the low bits. */
+/* The hash is FNV-1a; a last step lets all bits of it influence the low ones. */
 #define FNV_BASIS	14695981039346656037ULL
 #define FNV_PRIME	1099511628211ULL
 
@@ -81,7 +81,10 @@ void hash_remove(struct hash *t, uint64_t hash, uint32_t n)
 	for (; t->slots[hole].number != n + 1; hole = (hole + 1) & mask)
 		if (!t->slots[hole].number)
 			return;
-	/* A number that would no longer be found behind the hole moves into it. */
+	/*
+	 * A number that a search would no longer find, because the search ends at the hole, moves
+	 * into the hole.
+	 */
 	for (size_t i = (hole + 1) & mask; t->slots[i].number; i = (i + 1) & mask) {
 		size_t home = t->slots[i].hash & mask;
 

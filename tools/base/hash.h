@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds things in an array by their keys.  The table has their numbers; the caller has the
- * things and how to compare them.
+ * Finds things in an array by their keys.  The table contains their indices in the array; the
+ * caller has the array and compares the keys.
  *
  *	hash_each(&t, hash, n)
  *		if (things[n].key == key)
@@ -23,37 +23,40 @@
 
 struct hash_slot {
 	uint32_t hash;
-	uint32_t number;		/* + 1; 0: the slot is free */
+	uint32_t number;		/* the thing's number + 1; 0: the slot is free */
 };
 
-/* A struct of zeros is an empty one. */
+/* A struct of zeros is an empty table. */
 struct hash {
 	struct hash_slot *slots;
 	size_t nr, room;		/* room: a power of two, or 0 */
 };
 
-/* Mixes one more value into a hash, which begins as any number. */
+/* Mixes one more value into a hash; the initial hash may be any number. */
 static inline uint64_t hash_mix(uint64_t hash, uint64_t value)
 {
 	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;	/* 2^64 / the golden ratio */
 	return hash ^ hash >> 29;
 }
 
-/* Returns the hash of a text up to its end, or of its first len bytes. */
+/* The first returns the hash of a text up to its end, the second that of its first len bytes. */
 uint64_t hash_text(const char *text);
 uint64_t hash_bytes(const void *bytes, size_t len);
 
-/* Makes room for one more: 0 or -ENOMEM. */
+/* Makes room for one more number; returns 0 or -ENOMEM. */
 int hash_reserve(struct hash *t);
 
-/* Number n is found by that hash from now on.  The caller made room, or checks the result. */
+/*
+ * Adds number n with its hash.  hash_put() needs room that the caller has made; the result of
+ * hash_add() must be checked.
+ */
 void hash_put(struct hash *t, uint64_t hash, uint32_t n);
 int hash_add(struct hash *t, uint64_t hash, uint32_t n);
 
-/* Number n, which was added with that hash, is not found any more. */
+/* Removes number n, which was added with that hash. */
 void hash_remove(struct hash *t, uint64_t hash, uint32_t n);
 
-/* Forgets all numbers; the room stays. */
+/* Removes all numbers; the memory stays allocated. */
 void hash_clear(struct hash *t);
 void hash_free(struct hash *t);
 
@@ -85,7 +88,9 @@ static inline bool hash_next(struct hash_walk *w, uint32_t *n)
 	return false;
 }
 
-/* n is each number that may have that hash; the table may not change meanwhile. */
+/*
+ * A loop in which n is each number whose hash may be this one; the loop may not change the table.
+ */
 #define hash_each(t, of, n)						\
 	for (struct hash_walk walk_ = hash_begin(t, of); hash_next(&walk_, &(n));)
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This is a binary heap in an array of the caller's: heap[0] is the item that is_before() all
- * others.
+ * This is a binary heap in an array of the caller's: heap[0] is the first item by the order
+ * is_before().
  *
  * HEAP(name, type, arg_type, is_before, moved) makes
  *
  *	name_up(arg, heap, i, item)		puts the item at place i, or above it;
  *	name_down(arg, heap, nr, i, item)	puts it at place i of nr, or below it;
  *
- * where place i must be free.  A push uses the last place, a pop the first one:
+ * where place i must be free before the call.  A push uses the last place, a pop the first one:
  *
  *	name_up(arg, heap, nr++, item);
  *	first = heap[0];
  *	nr--;
  *	name_down(arg, heap, nr, 0, heap[nr]);
  *
- * is_before(arg, &a, &b) is a strict order of two items.  moved(arg, &item, i) says that the
- * item is at place i now: users that remove items from the middle need it, others pass
+ * is_before(arg, &a, &b) is a strict order of two items.  moved(arg, &item, i) says that the item
+ * is at place i now: users that remove items from the middle of the heap need this, and others pass
  * heap_moved_none().
  */
 #ifndef BASE_HEAP_H

@@ -9,7 +9,7 @@ static int64_t add(struct intern *t, uint64_t hash, const void *key, size_t size
 {
 	char *bytes;
 
-	/* The numbers of a hash have 32 bits. */
+	/* The numbers in a hash table have 32 bits. */
 	if (t->nr == UINT32_MAX || (t->max && t->nr >= t->max) || size == SIZE_MAX || hash_reserve(&t->hash) ||
 	    !array_room(&t->keys, &t->room, t->nr, sizeof(*t->keys)))
 		return -1;

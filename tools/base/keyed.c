@@ -8,7 +8,7 @@ void *keyed_add(struct keyed *t, uint64_t hash, size_t size)
 {
 	void *thing;
 
-	/* The numbers of a hash have 32 bits. */
+	/* The numbers in a hash table have 32 bits. */
 	if (t->nr == UINT32_MAX || hash_reserve(&t->hash) ||
 	    !array_room(&t->at, &t->room, t->nr, sizeof(*t->at)))
 		return NULL;

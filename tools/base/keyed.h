@@ -7,16 +7,16 @@
  *	keyed_each(&t, hash, k)
  *		if (k->key == key)
  *			return k;
- *	k = keyed_add(&t, hash, sizeof(*k));	zeros; NULL: out of memory
+ *	k = keyed_add(&t, hash, sizeof(*k));	all zeros; NULL: out of memory
  *
- * at[] has them in the order in which they came.
+ * at[] has the things in the order in which they were added.
  */
 #ifndef BASE_KEYED_H
 #define BASE_KEYED_H
 
 #include "base/hash.h"
 
-/* A struct of zeros is an empty one. */
+/* A struct of zeros is an empty table. */
 struct keyed {
 	struct hash hash;
 	void **at;
@@ -35,7 +35,10 @@ static inline void *keyed_next(const struct keyed *t, struct hash_walk *w)
 	return hash_next(w, &n) ? t->at[n] : NULL;
 }
 
-/* thing is each one that may have that hash, NULL after the last; none may be added meanwhile. */
+/*
+ * A loop in which thing is each one whose hash may be this one, and NULL after the last.  Nothing
+ * may be added in the loop.
+ */
 #define keyed_each(t, of, thing)						\
 	for (struct hash_walk walk_ = hash_begin(&(t)->hash, of);		\
 	     ((thing) = keyed_next(t, &walk_));)

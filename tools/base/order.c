@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sorts by numbers; see order.h.  Numbers of things are sorted by the first key, then each run
- * of those that have the same one by the next.
+ * Sorts by numbers; see order.h.  The indices of the things are sorted by the first key; then each
+ * run of things that have the same first key is sorted by the next key.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 #define DIGIT_BITS	11
 #define NR_DIGITS	(1U << DIGIT_BITS)
-#define FEW		48	/* fewer are sorted faster by comparisons */
+#define FEW		48	/* fewer things are sorted faster by comparisons */
 
 struct entry {
 	uint64_t key;
@@ -78,8 +78,8 @@ static void sort_few(struct entry *e, size_t nr)
 }
 
 /*
- * Sets the keys as numbers from 0 on; *most: the greatest.  Returns false if they are in order
- * already.
+ * Stores the keys as numbers from 0 on, and the greatest of them in *most.  Returns false if the
+ * things are in order already.
  */
 static bool set_keys(const struct sorter *s, struct entry *e, size_t nr, order_key key,
 		     uint64_t *most)
@@ -101,7 +101,7 @@ static bool set_keys(const struct sorter *s, struct entry *e, size_t nr, order_k
 	return is_mixed;
 }
 
-/* Sorts by keys[k] and those after it. */
+/* Sorts by keys[k] and the keys after it. */
 static void sort_run(struct sorter *s, struct entry *e, struct entry *spare, size_t nr, size_t k)
 {
 	uint64_t most;
@@ -123,7 +123,7 @@ static void sort_run(struct sorter *s, struct entry *e, struct entry *spare, siz
 	}
 }
 
-/* As order_of(). */
+/* Returns what order_of() returns. */
 static uint32_t *find_order(struct sorter *s, size_t nr)
 {
 	struct entry *e = malloc((nr + 1) * sizeof(*e)), *spare = malloc((nr + 1) * sizeof(*spare));

@@ -24,14 +24,14 @@ static inline int64_t order_unsigned(uint64_t number)
 }
 
 /*
- * Returns the order of nr things of size bytes at base: which is first, second, ... by keys[0],
- * those with the same by keys[1], and so on.  NULL: out of memory.
+ * Returns the indices of nr things of size bytes at base, in the order of keys[0]; things with the
+ * same keys[0] are in the order of keys[1], and so on.  Returns NULL if there is no memory.
  */
 uint32_t *order_of(const void *base, size_t nr, size_t size, const order_key *keys, size_t nr_keys);
 
 /*
- * Brings the things at *base, from malloc(), into that order; 0 or -ENOMEM.  After that
- * there may be room for no more than nr.
+ * Puts the things at *base, which malloc() has returned, into that order.  Returns 0 or -ENOMEM.
+ * The new *base may have no room for more than nr things.
  */
 int order_sort(void *base, size_t nr, size_t size, const order_key *keys, size_t nr_keys);
 

@@ -6,8 +6,9 @@
  *	search_near(from, to, near, i, rows[i].tick < tick)
  *	search_by(rows, nr, row, row->tid < tid || (row->tid == tid && row->tick < tick))
  *
- * is the first index for which the last argument is false; nr if there is none.  It must be
- * true up to there and false from there on; i, or row, has its place in it.
+ * each return the first index for which the condition in the last argument is false, or nr if there
+ * is none.  The condition must be true for all indices before that and false for all others.  In
+ * the condition, i is the index, and row is a pointer to the element.
  */
 #ifndef BASE_SEARCH_H
 #define BASE_SEARCH_H
@@ -31,7 +32,10 @@
 
 #define search(nr, i, is_before)	search_range(0, nr, i, is_before)
 
-/* Searches [from, to), near the index at first: in steps that become longer. */
+/*
+ * Searches [from, to), beginning near the given index and going away from it in steps that become
+ * longer.
+ */
 #define search_near(from, to, near, i, is_before) __extension__ ({		\
 	size_t near_lo = (from), near_hi = (to), near_at = (near), near_step = 1; \
 										\

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds things that come and go by numbers, in one array, whose places are used again.  Several may
- * have the same key.
+ * Finds things by keys that are numbers.  The things come and go; they are in one array, whose free
+ * places are used again.  Several things may have the same key.
  *
  *	struct thing { struct slot slot; ... } *k;
  *	struct slots t = { .size = sizeof(struct thing), .max = 1000 };
  *
  *	slots_each(&t, key, k)		each one with that key
- *	k = slots_add(&t, key);		zeros but for slot; things move
+ *	k = slots_add(&t, key);		all zeros except for slot; the others may move
  *	slots_remove(&t, &k->slot);
  */
 #ifndef BASE_SLOTS_H
@@ -15,34 +15,34 @@
 
 #include "base/hash.h"
 
-/* Each thing begins with it. */
+/* Each thing begins with a struct slot. */
 struct slot {
 	uint64_t key;
 	bool is_used;
 };
 
 struct slots {
-	size_t size, max;	/* of a thing; how many there may be */
+	size_t size, max;	/* the size of a thing; the most things there may be */
 	struct hash hash;
 	char *all;
-	size_t nr, room;	/* nr: also those that are not used */
+	size_t nr, room;	/* nr: the number of places, also of free ones */
 	uint32_t *free;
 	size_t nr_free, room_free;
 };
 
-/* Returns NULL if there are too many, or there is no memory. */
+/* Returns NULL if there are max things already, or if there is no memory. */
 void *slots_add(struct slots *t, uint64_t key);
 
-/* It may be called for any thing while they are visited by number. */
+/* It may be called for any thing while the caller visits all of them with slots_at(). */
 void slots_remove(struct slots *t, struct slot *s);
 
 void slots_clear(struct slots *t);
 void slots_free(struct slots *t);
 
-/* Returns the first with that key, or NULL. */
+/* Returns the first thing with that key, or NULL. */
 void *slots_find(const struct slots *t, uint64_t key);
 
-/* i: less than nr.  It may not be used. */
+/* Returns place i, which may be free; i must be less than nr. */
 static inline void *slots_at(const struct slots *t, size_t i)
 {
 	return t->all + i * t->size;
@@ -58,7 +58,10 @@ static inline void *slots_next(const struct slots *t, struct hash_walk *w, uint6
 	return NULL;
 }
 
-/* thing is each one with that key, NULL after the last; none may be added or removed meanwhile. */
+/*
+ * A loop in which thing is each one with that key, and NULL after the last.  Nothing may be added
+ * or removed in the loop.
+ */
 #define slots_each(t, of, thing)						\
 	for (struct hash_walk walk_ = hash_begin(&(t)->hash, hash_mix(0, of));	\
 	     ((thing) = slots_next(t, &walk_, of));)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sorts, and makes compare functions by members:
+ * Sorts arrays, and makes functions that compare two structs by their members:
  *
  *	sort_by(gaps, nr, gap_compare);
  *
@@ -20,10 +20,13 @@ typedef int sort_compare(const void *a, const void *b);
 #define sort_by(array, nr, compare)	sort_things(array, nr, sizeof(*(array)), compare)
 void sort_things(void *things, size_t nr, size_t size, sort_compare *compare);
 
-/* Returns the nth greatest of them, from 0, and sorts them. */
+/* Returns the nth greatest value, counted from 0, and sorts the values. */
 int64_t sort_nth(int64_t *values, size_t nr, size_t n);
 
-/* Returns the nth greatest of the values for each i below nr; INT64_MIN: out of memory. */
+/*
+ * Evaluates value for each i below nr, and returns the nth greatest; INT64_MIN if there is no
+ * memory.
+ */
 #define nth_greatest(nr, n, i, value) __extension__ ({			\
 	size_t nth_nr = (nr);						\
 	int64_t *nth_values = calloc(nth_nr, sizeof(*nth_values)), nth = INT64_MIN; \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sorts with a file; see spill.h.  A run in the file is a sequence of struct header and data,
- * each run in order.
+ * Sorts with a file; see spill.h.  The file contains runs.  A run is a sequence of items, each a
+ * struct header and its data, in order.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "order.h"
 #include "spill.h"
 
-#define RUN_BYTES	(256U << 10)	/* read ahead of each run */
+#define RUN_BYTES	(256U << 10)	/* how much of each run is read ahead */
 #define FIRST_ROOM	(64U << 10)
 
 struct header {
@@ -25,10 +25,10 @@ struct header {
 };
 
 struct spill_run {
-	int64_t at, end;		/* of the part of the file that is not read yet */
+	int64_t at, end;		/* the part of the file that is not read yet */
 	char *buffer;
-	size_t from, to, room;		/* of the buffer: what is not returned yet */
-	struct spill_item item;		/* the first one */
+	size_t from, to, room;		/* the part of the buffer that is not returned yet */
+	struct spill_item item;		/* the first item of that part */
 };
 
 static size_t rounded(uint32_t size)
@@ -91,7 +91,7 @@ int spill_file(void)
 	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
-	/* Not every file system has files without a name. */
+	/* Not every file system can make a file without a name. */
 	snprintf(path, sizeof(path), "%s/ldb.XXXXXX", dir);
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
@@ -122,7 +122,7 @@ static int write_all(struct spill *s, const char *data, size_t size)
 	return 0;
 }
 
-/* Sorts the arena, which becomes a run. */
+/* Sorts the items in the arena, and writes them to the file as a run. */
 static int spill(struct spill *s)
 {
 	struct spill_run *runs = reallocarray(s->runs, s->nr_runs + 1, sizeof(*runs));
@@ -167,7 +167,7 @@ static int spill(struct spill *s)
 	return 0;
 }
 
-/* Makes the arena as large as is needed, up to its room: small traces need little. */
+/* Makes the arena as large as is needed, up to s->room: small traces need little memory. */
 static int make_room(struct spill *s, size_t size)
 {
 	int ret;
@@ -253,7 +253,7 @@ static int fill(struct spill *s, struct spill_run *r, size_t want)
 	return r->to - r->from >= want ? 0 : -EIO;
 }
 
-/* Returns 1: r->item is the run's next one, 0: there is none. */
+/* Returns 1 if r->item is now the next item of the run, or 0 if there is no other. */
 static int run_next(struct spill *s, struct spill_run *r)
 {
 	struct header h;
@@ -290,7 +290,7 @@ static void set_head(struct spill *s)
 		s->head = s->nr_runs ? s->runs[s->heap[0]].item : s->items[s->next_item];
 }
 
-/* Begins the merge of what was spilled. */
+/* Begins to merge the runs in the file. */
 static int start_runs(struct spill *s)
 {
 	size_t each;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sorts items of any size by two numbers, more of them than fit into memory: they are sorted in
- * parts, which are stored in an unnamed temporary file ($TMPDIR, else /var/tmp) and merged.
- * Equal items stay in the order they came in.
+ * Sorts items of any size by two numbers.  There may be more items than fit into memory: they are
+ * sorted in parts, which are stored in an unnamed temporary file (in $TMPDIR, else in /var/tmp) and
+ * merged.  Equal items stay in the order in which they were added.
  *
  *	spill_open(&s, bytes);
  *	spill_add(&s, major, minor, data, size); ...
@@ -20,7 +20,7 @@
 struct spill_item {
 	uint64_t major;
 	int64_t minor;
-	uint64_t nr;		/* its place in the order in which items came */
+	uint64_t nr;		/* its place in the order in which items were added */
 	uint32_t size;
 	const void *data;	/* aligned to 8 */
 };
@@ -28,7 +28,7 @@ struct spill_item {
 struct spill_run;
 
 struct spill {
-	char *arena;		/* headers and data, until it is full */
+	char *arena;		/* headers and data of items that are not in the file yet */
 	size_t used, room;
 	uint64_t nr;		/* items added */
 	struct spill_item *items; /* of the arena */
@@ -39,23 +39,26 @@ struct spill {
 	size_t nr_runs;
 	size_t *heap;		/* numbers of runs, first item first */
 	size_t nr_heap;
-	bool has_head;		/* there are more: the first of them */
+	bool has_head;		/* there is a next item: head */
 	struct spill_item head;	/* valid until spill_next() */
 };
 
-/* Opens such a file, empty, for other users: returns its descriptor, or -errno. */
+/*
+ * Creates an empty temporary file of this kind for other purposes.  Returns its descriptor, or
+ * -errno.
+ */
 int spill_file(void);
 
 void spill_open(struct spill *s, size_t bytes);
 void spill_close(struct spill *s);
 
-/* Returns 0, -ENOMEM, or another -errno of the file; so do the functions below. */
+/* Returns 0, -ENOMEM, or the -errno of an operation on the file; so do the functions below. */
 int spill_add(struct spill *s, uint64_t major, int64_t minor, const void *data, uint32_t size);
 
-/* Ends the adding of items, and reads the first one. */
+/* Sorts the items that were added, and reads the first one. */
 int spill_sort(struct spill *s);
 
-/* Reads the next one; there must be a head. */
+/* Reads the next item; may be called only if has_head is true. */
 int spill_next(struct spill *s);
 
 static inline bool spill_is_at(const struct spill *s, uint64_t major)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows stay where they are; their keys are sorted, by merging the existing runs: rows in order
- * are a single run, and are only read once.
+ * Rows stay where they are, and their keys are sorted by merging the runs that are in order
+ * already.  Rows that come in order are a single run, which is read only once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +30,10 @@ static size_t run_end(const struct window_key *keys, size_t i, size_t nr)
 	return i < nr ? i : nr;
 }
 
-/* Merges [from, middle) and [middle, to) into out; equal keys of the first come first. */
+/*
+ * Merges [from, middle) and [middle, to) into out; of equal keys, those of the first range come
+ * first.
+ */
 static void merge(const struct window_key *keys, size_t from, size_t middle, size_t to,
 		  struct window_key *out)
 {
@@ -41,7 +44,7 @@ static void merge(const struct window_key *keys, size_t from, size_t middle, siz
 										   keys[b++];
 }
 
-/* Merges neighbouring runs until there is one. */
+/* Merges neighbouring runs until a single one is left. */
 static void sort_keys(struct window_key *keys, size_t nr, struct window_key *spare)
 {
 	struct window_key *in = keys, *out = spare, *swap;
@@ -81,12 +84,15 @@ static int play_rows(struct window *w, size_t nr)
 	int rc = 0;
 
 	if (!nr)
-		return 0;	/* there may be no room yet */
+		return 0;	/* keys may still be NULL */
 	played = w->keys + WINDOW_ROWS;
 	sort(w);
 	for (size_t i = 0; i < nr && !rc; i++)
 		rc = w->play(w->arg, w->rows + w->keys[i].slot * w->row_bytes);
-	/* The slots of rows that were passed on are free, and are stored behind the keys. */
+	/*
+	 * The slots of rows that were passed to play() are free now, and their numbers are stored
+	 * behind the keys.
+	 */
 	memcpy(played, w->keys, nr * sizeof(*played));
 	memmove(w->keys, w->keys + nr, (w->nr - nr) * sizeof(*w->keys));
 	memcpy(w->keys + w->nr - nr, played, nr * sizeof(*played));

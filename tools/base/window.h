@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sorts rows that are nearly in order of time: a window holds two blocks of them, and when it is
- * full the older half is passed to play().  Rows of equal times stay in the order they came in.
+ * Sorts rows that are nearly in order of time: a window holds two blocks of rows, and when it is
+ * full the older half is passed to play().  Rows with equal times stay in the order in which they
+ * were added.
  */
 #ifndef BASE_WINDOW_H
 #define BASE_WINDOW_H
@@ -24,16 +25,17 @@ struct window {
 	int (*play)(void *arg, const void *row);
 	void *arg;
 	char *rows;		/* WINDOW_ROWS slots; NULL before the first row */
-	struct window_key *keys; /* one for each row, and as many again to sort them */
-	size_t nr, nr_sorted;	/* keys; how many of them are in order */
-	size_t nr_slots;	/* that were ever used */
+	/* one for each row, and the same number again as space for sorting */
+	struct window_key *keys;
+	size_t nr, nr_sorted;	/* how many keys there are; how many of them are in order */
+	size_t nr_slots;	/* slots that were ever used */
 };
 
 void window_init(struct window *w, size_t row_bytes, int (*play)(void *arg, const void *row),
 		 void *arg);
 void window_free(struct window *w);
 
-/* Returns 0, -ENOMEM, or what play() returned that was not 0. */
+/* Returns 0, -ENOMEM, or what play() returned if that was not 0. */
 int window_add(struct window *w, const void *row, int64_t tick);
 
 /* Passes the remaining rows to play(). */

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Returns 0 or -errno; *done, if done is not NULL, is how many bytes were written, also when it
- * failed.
+ * Returns 0 or -errno.  If done is not NULL, *done is set to how many bytes were written, also
+ * after a failure.
  */
 int write_all(int fd, const void *data, size_t size, size_t *done);
 
