@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds names of the classes of requests: rows are sorted by (id, tick), each name is stored
- * once.
+ * Finds names of the classes of requests: the rows are sorted by (id, tick), and each name is
+ * stored once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "classes.h"
 #include "rows.h"
 
-#define NAMES_MAX	65536	/* a class for each request is a mistake: the rest has no class */
+#define NAMES_MAX	65536	/* names beyond this are dropped: classes are meant to be few */
 
 struct naming {
 	uint64_t id;
@@ -26,7 +26,11 @@ struct classes {
 	struct naming *rows;
 	size_t nr, room;
 	struct intern names;
-	size_t last;		/* the row that was found last: ids are looked up nearly in order */
+	/*
+	 * the row that was found last: the next search begins there, because ids are looked up
+	 * nearly in order
+	 */
+	size_t last;
 };
 
 static int add_row(void *arg, const void *at)

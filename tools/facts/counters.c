@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes times off the CPU of readings of counters; see counters.h. */
+/*
+ * Computes the times that threads were off the CPU from readings of the kernel's counters; see
+ * counters.h.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +14,7 @@
 #include "rows.h"
 #include "ticks.h"
 
-#define VAGUE_NS	1000000		/* a time may always be off its place by this much */
+#define VAGUE_NS	1000000		/* a point in time may always be wrong by this much */
 #define TOGETHER_NS	50000		/* a thread that slept for less than this before a wait was preempted */
 #define COUNTERS_MAX	(1U << 24)	/* rows */
 
@@ -41,16 +44,18 @@ struct counters {
 	double ticks_per_ns;
 };
 
-/* This is what is known of a thread after a reading. */
+/* What is known of a thread after a reading. */
 struct now {
 	bool is_off, has_out;
 	int64_t out, resolution;
-	int64_t wait;			/* the counter when it left */
-	int64_t waits;			/* it was read waiting for a CPU, from here on; INT64_MAX: never */
-	unsigned state;			/* its state, if it was read asleep; else not known */
-	bool is_wait;			/* it has not slept at all */
-	bool is_merged;			/* these are several sleeps and waits */
-	const struct reading *status;	/* the last one with the number of sleeps; NULL: none */
+	int64_t wait;			/* the counter of waits when the thread left its CPU */
+	/* since when the readings have found it waiting for a CPU; INT64_MAX: none has */
+	int64_t waits;
+	unsigned state;			/* its state if a reading found it asleep; else not known */
+	bool is_wait;			/* it has not slept since it left */
+	bool is_merged;			/* the interval consists of several sleeps and waits */
+	/* the last reading that has the number of sleeps; NULL: none */
+	const struct reading *status;
 };
 
 static int64_t ticks_of(const struct counters *c, uint64_t ns)
@@ -82,9 +87,9 @@ static bool is_on(const struct reading *r)
 }
 
 /*
- * The counter of waits lacks the time that the hypervisor took: so the thread has also waited since
- * it was read waiting.  If it was not read asleep, and waited for most of the time, it waited for
- * all.
+ * Returns when the thread became runnable.  The counter of waits lacks the time that the hypervisor
+ * took; so if a reading found the thread waiting, it has waited since then, too.  If no reading
+ * found it asleep and it waited for most of the time, it is taken to have waited for all of it.
  */
 static int64_t woken_at(const struct counters *c, const struct now *n, int64_t in, int64_t waited)
 {
@@ -97,7 +102,7 @@ static int64_t woken_at(const struct counters *c, const struct now *n, int64_t i
 	return asleep <= max(c->together, n->resolution) || asleep < in - woken ? n->out : woken;
 }
 
-/* Several sleeps and waits may count as one. */
+/* Reports an interval off the CPU, which may consist of several sleeps and waits. */
 static int add_off(struct counters *c, const struct now *n, uint32_t tid, int64_t in, int64_t waited,
 		   bool has_in)
 {
@@ -112,7 +117,7 @@ static int add_off(struct counters *c, const struct now *n, uint32_t tid, int64_
 	return array_push(c->offs, c->nr, c->room, off);
 }
 
-/* It was read while it was off the CPU. */
+/* Takes into account a reading of a thread that was off the CPU. */
 static void read_off(struct now *n, const struct reading *b)
 {
 	unsigned state = LDB_SCHED_STATE(b->flags);
@@ -125,13 +130,15 @@ static void read_off(struct now *n, const struct reading *b)
 	}
 }
 
-/* Has it not slept at any time when it left the CPU since the number of sleeps was last read? */
+/*
+ * Has the thread left its CPU without sleeping each time since the number of sleeps was last read?
+ */
 static bool has_not_slept(const struct now *n, const struct reading *b)
 {
 	return n->status && b->flags & LDB_SCHEDSTAT_F_SLEEPS && b->nr_sleeps == n->status->nr_sleeps;
 }
 
-/* It left the CPU before b. */
+/* The thread left its CPU before reading b. */
 static void leave(struct now *n, const struct reading *b, int64_t out, int64_t resolution, int64_t wait)
 {
 	*n = (struct now){
@@ -142,7 +149,7 @@ static void leave(struct now *n, const struct reading *b, int64_t out, int64_t r
 	read_off(n, b);
 }
 
-/* It was on the CPU at a and at b, but off it for some time in [lo, b]. */
+/* The thread was on the CPU at readings a and b, but off it for some time in [lo, b]. */
 static int between(struct counters *c, const struct now *now, const struct reading *a,
 		   const struct reading *b, int64_t lo, int64_t off)
 {
@@ -161,7 +168,7 @@ static int between(struct counters *c, const struct now *now, const struct readi
 	return add_off(c, &n, a->tid, lo + slack + length, b->wait - a->wait, true);
 }
 
-/* The thread was on the CPU at a. */
+/* The thread was on the CPU at reading a. */
 static int after_on(struct counters *c, struct now *n, const struct reading *a, const struct reading *b)
 {
 	int64_t run = b->run - a->run, off = max(b->tick - a->tick - run, 0);
@@ -171,7 +178,10 @@ static int after_on(struct counters *c, struct now *n, const struct reading *a, 
 	if (is_on(b)) {
 		bool is_unseen = b->flags & LDB_SCHEDSTAT_F_UNSEEN;
 
-		/* While it has not come to a CPU it has not left one: something else took the time. */
+		/*
+		 * A thread that has not come back to a CPU did not leave one: then something else,
+		 * like the hypervisor, took the time.
+		 */
 		return has_come ? between(c, n, a, b, is_unseen ? lo : a->tick, off) : 0;
 	}
 	if (!has_come) {
@@ -186,7 +196,7 @@ static int after_on(struct counters *c, struct now *n, const struct reading *a, 
 	return 0;
 }
 
-/* The thread was off the CPU at a, and came to one since. */
+/* The thread was off the CPU at reading a, and has been on one since. */
 static int after_off(struct counters *c, struct now *n, const struct reading *a, const struct reading *b)
 {
 	int64_t run = b->run - a->run, off = max(b->tick - a->tick - run, 0), in = b->tick - run;
@@ -208,7 +218,7 @@ static int after_off(struct counters *c, struct now *n, const struct reading *a,
 		}
 		return add_off(c, &was, a->tid, max(in, a->tick), b->wait - was.wait, true);
 	}
-	/* It ran in between, and it is known for how long before it left. */
+	/* It ran in between and left again; it is known for how long it ran. */
 	out = lo + (b->tick - lo) / 2;
 	in = max(out - run, a->tick);
 	was.resolution = max(was.resolution, (b->tick - lo) / 2);
@@ -217,7 +227,7 @@ static int after_off(struct counters *c, struct now *n, const struct reading *a,
 	return ret;
 }
 
-/* If a tid is used again, its counters begin at 0 again. */
+/* Are both readings of the same thread?  If a tid is used again, its counters start again at 0. */
 static bool is_same(const struct reading *a, const struct reading *b)
 {
 	return a && a->tid == b->tid && b->run >= a->run && b->wait >= a->wait &&
@@ -234,7 +244,7 @@ static int follow(struct counters *c, struct now *n, const struct reading *a, co
 	return 0;
 }
 
-/* The first reading of a thread says when it has last run. */
+/* Begins with the first reading of a thread, which says when the thread last ran. */
 static void begin(struct now *n, const struct reading *before, const struct reading *b)
 {
 	bool has_ran = b->ran > -TICKS_MAX;
@@ -323,7 +333,7 @@ static int call_off(const struct off *o, const struct sched_sink *sink)
 	return sink->off ? sink->off(sink->arg, &off) : 0;
 }
 
-/* It ran from one time off the CPU to the next. */
+/* Reports that the thread ran from the end of one interval off the CPU to the start of the next. */
 static int call_run(const struct off *o, const struct sched_sink *sink)
 {
 	struct sched_run run = {

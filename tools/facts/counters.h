@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds when threads were off the CPU from the kernel's counters of them, where there are no
- * kernel events.
+ * Finds out when threads were off the CPU from the counters that the kernel has for each thread.
+ * This is used where there are no kernel events.
  *
  * The counters say how long a thread ran between two readings, how long it waited for a CPU, and
- * how many times it came to one; it slept for the rest.  If it left its CPU and came back once, the
- * times are exact: it left when it had run as long as its clock shows, a wait comes last, and it
- * ran after that.  If it left more often between two readings, the lengths are right but count as
- * one, and it is only known that they lie between the readings.  Time that could be anywhere in a
- * long interval is not placed, but counted.  It is not known which task ran meanwhile, and what
- * ended a sleep.
+ * how many times it came to one; it slept for the rest.  If the thread left its CPU and came back
+ * once, the times are exact: it left when it had run as long as its CPU clock shows, then it slept,
+ * then it waited for a CPU, and then it ran again.  If it left more often between two readings, the
+ * lengths are right but are reported as one interval, and it is only known that this lies between
+ * the readings.  Time that could be anywhere in a long interval is counted, but has no place in the
+ * timeline.  The counters do not say which task ran meanwhile, nor what ended a sleep.
  */
 #ifndef FACTS_COUNTERS_H
 #define FACTS_COUNTERS_H
@@ -20,7 +20,7 @@
 int counters_open(struct counters **c, struct reader *r);
 void counters_close(struct counters *c);
 
-/* Does what sched_each() does. */
+/* Does what sched_each() of sched.h does. */
 int counters_each(const struct counters *c, int64_t from, int64_t to, const struct sched_sink *sink,
 		  struct sched_result *result);
 

@@ -55,12 +55,16 @@ const char *disk_op_name(unsigned op)
 
 /* Joining */
 
-/* A sleep, as it is found by one of the two for whom a device may have worked. */
+/*
+ * A sleep may be explained by a request to a device that either the sleeping thread or its waker
+ * has made.  Each sleep is therefore stored twice, once for each of the two.
+ */
 struct side {
 	uint32_t tid;
 	bool is_own;
 	int64_t start, end;
-	int64_t latest;			/* end of this and all before it of the same thread */
+	/* the latest end of this sleep and all earlier ones of the same thread */
+	int64_t latest;
 	size_t sleep;
 };
 
@@ -73,7 +77,7 @@ struct hit {
 };
 
 struct joining {
-	struct side *sides;		/* by thread, start */
+	struct side *sides;		/* sorted by thread and start */
 	size_t nr_sides;
 	struct hit *hits;
 	size_t nr_hits, room_hits;
@@ -108,7 +112,10 @@ static int add_sides(struct joining *j, const struct disk_sleep *sleeps, size_t 
 static int on_work(void *arg, const struct disk_work *w)
 {
 	struct joining *j = arg;
-	/* Behind the last of its thread that begins before the work ends. */
+	/*
+	 * The search begins behind the last sleep of the thread that began before the device's work
+	 * ended.
+	 */
 	size_t n = search(j->nr_sides, i, j->sides[i].is_own < w->is_own ||
 			  (j->sides[i].is_own == w->is_own &&
 			   (j->sides[i].tid < w->tid ||
@@ -128,7 +135,10 @@ static int on_work(void *arg, const struct disk_work *w)
 	return 0;
 }
 
-/* Sums the parts of one sleep and device, which are the first ones; returns how many. */
+/*
+ * Adds up the parts of the first sleep and device in the array, and returns how many parts these
+ * are.
+ */
 static size_t sum_hits(struct model *m, const struct hit *hits, size_t nr, struct segment_disk *sum)
 {
 	int64_t ticks = 0, until = INT64_MIN;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What block devices did for threads, and how much of a sleep that was. */
+/*
+ * Finds out what block devices did for threads, and how much of a sleep was spent waiting for that.
+ */
 #ifndef FACTS_DISKS_H
 #define FACTS_DISKS_H
 
@@ -23,16 +25,21 @@ int disks_each(struct model *m, const struct reader_filter *filter,
 /* "read", "write", "flush", "other" */
 const char *disk_op_name(unsigned op);
 
-/* A thread slept, and waited for what it had asked for itself, or its waker. */
+/*
+ * A thread slept until a device had done what this thread, or the thread that woke it up, had asked
+ * for.
+ */
 struct disk_sleep {
-	uint32_t tid, waker;	/* waker: a thread of the kernel; 0: an interrupt, or not known */
+	/* waker: a thread of the kernel; 0: an interrupt woke it up, or it is not known what did */
+	uint32_t tid, waker;
 	int64_t start, end;	/* ticks */
 	struct segment_disk *to;
 };
 
 /*
- * Sets what devices did in these sleeps for those that are named there; of several devices, that
- * which took most time.  What is done at a time counts once.  Returns 0 or -ENOMEM.
+ * Stores for each sleep what devices did in it for the sleeping thread or its waker.  Of several
+ * devices, the one that took the most time is stored.  Where a device did several things at the
+ * same time, that time counts once.  Returns 0 or -ENOMEM.
  */
 int disks_join(struct model *m, const struct disk_sleep *sleeps, size_t nr);
 

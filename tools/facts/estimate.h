@@ -2,9 +2,9 @@
 /*
  * Estimates an invocation from what the scanner knows, as one duration and its error.
  *
- * The true start lies in [start_max - start_unc, start_max], the true end in
- * [end_max - end_unc, end_max].  The estimate is the middle of each; the
- * resolution is the greatest error of the duration: half of each width, added.
+ * The true start lies in [start_max - start_unc, start_max], the true end in [end_max - end_unc,
+ * end_max].  The estimate is the middle of each; the resolution is the greatest error of the
+ * duration: half the sum of both widths.
  */
 #ifndef FACTS_ESTIMATE_H
 #define FACTS_ESTIMATE_H

@@ -12,9 +12,9 @@
 #include "symbol/demangle.h"
 #include "ticks.h"
 
-#define MAPPED_NEAR	64	/* modules that were mapped at one place, one after the other */
+#define MAPPED_NEAR	64	/* how many modules that were mapped at one place are examined */
 
-/* These wait; what they wait for is not work of the library that they are in. */
+/* These functions wait.  The time is not work of the library that contains them. */
 static const char *const wait_names[] = {
 	"_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE", "_ZNSt6thread4joinEv",
 	"clock_nanosleep", "cnd_timedwait", "cnd_wait", "epoll_pwait", "epoll_pwait2", "epoll_wait",
@@ -121,7 +121,7 @@ static int add_api(void *arg, const void *at)
 	return ret ? ret : array_push(f->apis, f->nr_apis, f->room_apis, api);
 }
 
-/* The readable name of a C++ function; of all others the linker's. */
+/* Returns the readable name of a C++ function, and for all others the name that the linker uses. */
 static const char *demangled(struct model *m, const char *raw)
 {
 	char *name = symtab_is_demangling(m->symtab) ? demangle_name(raw) : NULL;
@@ -133,7 +133,7 @@ static const char *demangled(struct model *m, const char *raw)
 
 COMPARE(api_compare, struct flow_api, UP(id))
 
-/* Of rows with the same id the first counts. */
+/* Sorts the APIs by id; of rows with the same id, only the first counts. */
 static void sort_apis(struct flows *f)
 {
 	size_t nr = 0;
@@ -188,7 +188,7 @@ static int add_sum(void *arg, const void *at)
 
 COMPARE(sum_compare, struct flow_sum, UP(thread) UP(api) UP(tick) UP(calls))
 
-/* The last row of a thread and an API counts. */
+/* Sorts the sums by thread and API; of rows with the same two, only the last counts. */
 static void sort_sums(struct flows *f)
 {
 	size_t nr = 0;
@@ -217,7 +217,7 @@ static int add_length(void *arg, const void *at)
 		return 0;
 	}
 	if (i == f->nr_sums || f->sums[i].thread != thread || f->sums[i].api != a || f->sums[i].tick != tick)
-		return 0;	/* of sums that were written again */
+		return 0;	/* these lengths belong to sums that were written again later */
 	return array_push(f->lengths, f->nr_lengths, f->room_lengths,
 			  { .sum = i, .bucket = row->bucket, .nr = row->count });
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calls between components: how often and how long threads called functions of other modules, and
- * which of these calls took long.
+ * Reads the calls between components: how often threads called functions of other modules, how long
+ * that took, and which of these calls took long.
  *
  * A component is a file: the program, or a library.  An API is a function of one component that
  * another one calls; it has an entry for each component that calls it.
@@ -15,7 +15,7 @@
 struct flow_component {
 	const char *name;	/* "libz.so.1.3.1" */
 	const char *path;
-	bool has_records;	/* or it is the program: places in it may have lines */
+	bool has_records;	/* or it is the program: addresses in it may have source lines */
 };
 
 #define FLOW_NO_COMPONENT	UINT32_MAX
@@ -26,8 +26,9 @@ struct flow_api {
 	uint32_t caller, callee; /* components */
 	int64_t tick;
 	uint64_t target;
-	bool is_wait;		/* its time is waiting, and not work of the callee */
-	struct symbol symbol;	/* the same for outputs of functions; raw: the linker's name */
+	bool is_wait;		/* its time is spent waiting, and is not work of the callee */
+	/* the same name for outputs about functions; raw: the linker's name */
+	struct symbol symbol;
 };
 
 /* What a thread did with an API.  Times are ticks. */
@@ -36,10 +37,11 @@ struct flow_sum {
 	uint32_t api;		/* index */
 	int64_t tick;
 	uint64_t calls, timed, sum, shared, min, max, back;
-	size_t first_length;	/* in lengths[], up to that of the next sum */
+	/* where its lengths begin in lengths[]; they end where those of the next sum begin */
+	size_t first_length;
 };
 
-/* Calls of a sum that were in a bucket of lengths. */
+/* How many calls of a sum had a length in this bucket. */
 struct flow_length {
 	uint32_t sum;		/* index */
 	uint32_t bucket;
@@ -56,8 +58,8 @@ struct flow_mapped {
 struct flows {
 	struct model *m;
 	bool has_flows;		/* they were recorded */
-	int64_t first;		/* ticks: when the first call was followed; INT64_MIN: none was */
-	int64_t threshold_ns;	/* calls that took so long are known one by one */
+	int64_t first;		/* ticks: when recording of the first API began; INT64_MIN: never */
+	int64_t threshold_ns;	/* calls that took at least this long have rows of their own */
 	struct flow_component *components;	/* [0] is the program */
 	size_t nr_components, room_components;
 	struct hash by_path;	/* components */
@@ -71,7 +73,8 @@ struct flows {
 	size_t nr_lengths, room_lengths;
 	/* What was not recorded. */
 	uint64_t nr_no_slot;	/* calls counted and not timed for lack of memory */
-	uint64_t nr_address_taken, nr_unresolved, nr_limit;	/* functions that were not followed */
+	/* functions whose calls were not recorded */
+	uint64_t nr_address_taken, nr_unresolved, nr_limit;
 	uint64_t nr_lost_threads;
 	uint64_t nr_bad;	/* rows that make no sense */
 };
@@ -79,29 +82,33 @@ struct flows {
 /* Reads the sums.  Returns NULL if there is no memory. */
 struct flows *flows_open(struct model *m);
 
-/* Does so once for a model, which closes them. */
+/* Returns the flows of the model.  The first call reads them, and model_close() frees them. */
 struct flows *flows_of(struct model *m);
 void flows_close(struct flows *f);
 
-/* NULL: there is none. */
+/* Returns the API with this id, or NULL. */
 const struct flow_api *flows_api(const struct flows *f, uint32_t id);
 
-/* The component that has this address at that time, or at another; FLOW_NO_COMPONENT: none. */
+/*
+ * Returns the component that was mapped at this address at that time, or else at another time;
+ * FLOW_NO_COMPONENT if there is none.
+ */
 uint32_t flows_component_at(const struct flows *f, uint64_t addr, int64_t tick);
 
 /* Does a call of this function wait for another thread, for time, or for input? */
 bool flow_is_wait(const char *name);
 
-/* May it be known where in its file the caller calls it? */
+/* Can the trace contain the places at which the caller calls this API? */
 bool flow_has_place(const struct flows *f, const struct flow_api *api);
 
-/* A call that took long. */
+/* One call that took long. */
 struct flow_call {
 	uint32_t tid;
 	const struct thread *thread;	/* NULL: not in the trace */
 	int64_t start, end;		/* ticks */
 	const struct flow_api *api;
-	uint64_t gen, site;		/* as in LDB_BLK_FLOW_CALL; site 0: also where no place is known */
+	/* as in LDB_BLK_FLOW_CALL; site is 0 also if the place is not known */
+	uint64_t gen, site;
 	uint32_t nr_later;
 	bool is_open, was_left;
 };

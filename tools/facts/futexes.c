@@ -97,7 +97,9 @@ int futexes_match(struct futexes *f, struct lock_event *wait,
 		} else if (kind == LDB_LOCK_COND && w->out > wait->begin) {
 			wait->end = w->out;
 		} else if (kind != LDB_LOCK_COND) {
-			/* A sleep on another futex there is a part of the wait, too. */
+			/*
+			 * A sleep on another futex of the same object is a part of the wait, too.
+			 */
 			w->is_known = true;
 		}
 	}

@@ -13,40 +13,45 @@
 
 struct futex_wait {
 	uint32_t tid, owner;		/* owner: 0: none */
-	uint32_t waker;			/* a thread that called FUTEX_WAKE on it; 0: not known */
+	/* the thread that ended the sleep with FUTEX_WAKE; 0: not known */
+	uint32_t waker;
 	uint64_t futex, gen, pc;
 	int64_t out, woken;		/* ticks */
 	bool is_known;			/* part of a wait that the shim recorded */
 };
 
 struct futexes {
-	struct futex_wait *at;		/* by tid, time; a thread's do not overlap */
+	/* sorted by tid and time; those of one thread do not overlap */
+	struct futex_wait *at;
 	size_t nr, room;
 	uint64_t nr_not_kept;
 };
 
 struct sched_off;
 
-/* Returns 0 or -ENOMEM.  Without kernel events there are none. */
+/*
+ * Collects the sleeps in [from, to].  Returns 0 or -ENOMEM.  Without kernel events there are no
+ * sleeps.
+ */
 int futexes_read(struct model *m, int64_t from, int64_t to, struct futexes *f);
 
 /*
- * Does the same for callers that read the kernel events anyway: add all, then sort.  Returns 0
- * or -ENOMEM.
+ * These two do the same for callers that read the kernel events anyway: they add all sleeps, and
+ * then sort them.  Returns 0 or -ENOMEM.
  */
 int futexes_add(struct model *m, struct futexes *f, const struct sched_off *off);
 void futexes_sort(struct futexes *f);
 void futexes_free(struct futexes *f);
 
-/* Is the futex in the object of that lock? */
+/* Does the futex lie within the object of that lock? */
 bool futex_is_inside(uint64_t futex, uint64_t lock, unsigned kind);
 
 /* Returns owner, if it is a thread of the program that existed then; else 0. */
 uint32_t futex_owner(const struct model *m, uint32_t owner, int64_t from, int64_t to);
 
 /*
- * Marks the sleeps that belong to this wait as known, and calls the callback for each.
- * A condition's wait ends where its thread began to wait for the mutex.
+ * Marks the sleeps that belong to this wait as known, and calls the callback for each.  A wait for
+ * a condition is shortened: it ends where its thread began to wait for the mutex.
  */
 int futexes_match(struct futexes *f, struct lock_event *wait,
 		  int (*woken)(void *arg, const struct futex_wait *w), void *arg);

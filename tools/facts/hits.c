@@ -9,9 +9,12 @@
 #include "interruptions.h"
 #include "ticks.h"
 
-#define RECENT	8	/* interrupts do not nest deeper */
+#define RECENT	8	/* interrupts do not nest deeper than this */
 
-/* A part, and the last interrupts in it: a later row may be of an interrupt in which these were nested. */
+/*
+ * A part, and the last interrupts in it, which are needed because a later row may describe an
+ * interrupt in which these were nested.
+ */
 struct counting {
 	struct hits_part part;
 	struct { int64_t start, end; } recent[RECENT];
@@ -26,7 +29,7 @@ struct counter {
 
 COMPARE(part_compare, struct counting, UP(part.tid) UP(part.start))
 
-/* Returns the first part of this tid that ends at tick or later; NULL: none. */
+/* Returns the first part of this tid that ends at tick or later, or NULL. */
 static struct counting *find_part(const struct counter *c, uint32_t tid, int64_t tick)
 {
 	size_t from = search(c->nr, i,

@@ -6,9 +6,10 @@
 #include "model.h"
 
 struct hits {
-	uint64_t nr_faults, nr_major;	/* nr_major: how many of them, as far as known */
-	uint64_t nr_irqs;		/* with those that are too short for a row */
-	int64_t irq_ns;			/* of those with a row; nested ones count once */
+	uint64_t nr_faults, nr_major;	/* nr_major: how many of them are known to be major ones */
+	/* including those that are too short for a row of their own */
+	uint64_t nr_irqs;
+	int64_t irq_ns;			/* time of those with a row; nested interrupts count once */
 };
 
 struct hits_part {
@@ -17,7 +18,10 @@ struct hits_part {
 	struct hits *to;
 };
 
-/* Adds to the sums.  Parts of one thread may not overlap.  Returns 0 or -ENOMEM. */
+/*
+ * Adds the interruptions in the parts to their sums.  Parts of one thread may not overlap.  Returns
+ * 0 or -ENOMEM.
+ */
 int hits_count(struct model *m, const struct hits_part *parts, size_t nr);
 
 #endif

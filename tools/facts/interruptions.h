@@ -9,8 +9,9 @@
 #include "model.h"
 
 /*
- * Calls the function for the rows that filter selects (ids are tids), in the order of the file;
- * a non-zero return value stops.  Returns 0, -ENOMEM, or that value.
+ * Each calls the function for the rows that filter selects (its ids are tids), in the order of the
+ * file.  If the function returns a value that is not 0, reading stops.  Returns 0, -ENOMEM, or that
+ * value.
  */
 int faults_each(struct model *m, const struct reader_filter *filter,
 		int (*fault)(void *arg, const struct fault *f), void *arg);

@@ -17,11 +17,11 @@ struct intervals {
 	size_t nr, room;
 };
 
-/* 0 or -ENOMEM. */
+/* Adds an interval.  Returns 0 or -ENOMEM. */
 int intervals_add(struct intervals *list, uint32_t tid, int64_t start, int64_t end);
 /* Sorts by thread and start.  Returns 0 or -ENOMEM. */
 int intervals_sort(struct intervals *list);
-/* Does the same, and joins those of a thread that overlap or touch. */
+/* Does the same, and joins intervals of a thread that overlap or touch. */
 int intervals_merge(struct intervals *list);
 void intervals_free(struct intervals *list);
 
@@ -30,11 +30,17 @@ static inline bool interval_is_before(const struct thread_interval *in, uint32_t
 	return in->tid < tid || (in->tid == tid && in->end <= tick);
 }
 
-/* Returns the first of the thread that ends after tick; else the first of a later thread, or nr. */
+/*
+ * Returns the index of the thread's first interval that ends after tick; if there is none, the
+ * first interval of a later thread, or nr.
+ */
 size_t intervals_first(const struct intervals *list, uint32_t tid, int64_t tick);
 size_t intervals_search_near(const struct intervals *list, uint32_t tid, int64_t tick, size_t last);
 
-/* Does the same for calls in nearly that order: the result is mostly the last one, or near it. */
+/*
+ * Does the same, and is fast if the calls come nearly in order: last is the previous result, where
+ * the search begins.
+ */
 static inline size_t intervals_near(const struct intervals *list, uint32_t tid, int64_t tick,
 				    size_t last)
 {

@@ -20,7 +20,7 @@ struct links {
 	struct model *m;
 	struct link *at;	/* by id, tick */
 	size_t nr, room;
-	uint64_t run;		/* a hash of this recording */
+	uint64_t run;		/* a hash that identifies this recording */
 };
 
 /* This is the finaliser of splitmix64: every bit of the result depends on every bit of x. */
@@ -60,7 +60,10 @@ struct links *links_open(struct model *m)
 	if (!l)
 		return NULL;
 	l->m = m;
-	/* The session clock distinguishes recordings of one boot, and the time of day boots. */
+	/*
+	 * The session clock distinguishes the recordings of one boot, and the time of day
+	 * distinguishes boots.
+	 */
 	l->run = mix(mix_text(0, reader_meta(m->reader, "host")) ^ h->t0);
 	l->run = mix(mix_text(l->run, reader_meta(m->reader, "pid")) ^ (uint64_t)h->realtime_ns);
 	if (rows_each(m->reader, LDB_BLK_REQNAME, NULL, add_row, l)) {

@@ -15,16 +15,16 @@
 #include "ticks.h"
 
 struct open_life {
-	struct open_life *next;		/* when not in use */
-	uint32_t number;		/* index into the table of open ones */
+	struct open_life *next;		/* the next unused one, while this one is not in use */
+	uint32_t number;		/* index in the table of open instances */
 	bool is_open;
 	struct life life;
 	unsigned nr_open;		/* spans without an end */
-	bool has_end;			/* there was an END */
+	bool has_end;			/* an END has been read */
 	int64_t last_end;
 };
 
-struct worker {				/* what a thread works on */
+struct worker {				/* the requests that a thread works on */
 	uint32_t tid;
 	uint64_t *ids;
 	size_t nr, room;
@@ -35,14 +35,16 @@ struct lives {
 	int (*life)(void *arg, struct life *life);
 	void *arg;
 	struct lives_result *result;
-	struct keyed open;		/* struct open_life, by id; also those not in use */
+	struct keyed open;		/* struct open_life by id, also unused ones */
 	size_t nr_open;
 	struct keyed workers;		/* struct worker, by tid */
-	struct open_life *spare;	/* not in use, with their allocated memory */
-	uint64_t *wanted;		/* bits, by hash of the id; NULL: all are */
+	struct open_life *spare;	/* the unused ones, which keep their allocated memory */
+	/* one bit for each hash of an id; NULL: all ids are wanted */
+	uint64_t *wanted;
 	size_t nr_wanted_bits;
 	struct reader_filter filter;
-	bool is_part;			/* an end without a start: it began at filter.t_min */
+	/* a request that ends without having started is taken to have begun at filter.t_min */
+	bool is_part;
 };
 
 static inline struct open_life *find_open(struct lives *l, uint64_t id)
@@ -55,7 +57,10 @@ static inline struct open_life *find_open(struct lives *l, uint64_t id)
 	return NULL;
 }
 
-/* Returns a spare one, with its allocated memory, or a new one; NULL: out of memory. */
+/*
+ * Returns an unused struct, which still has its allocated memory, or a new one; NULL if there is no
+ * memory.
+ */
 static struct open_life *new_open(struct lives *l, uint64_t id)
 {
 	struct open_life *o = l->spare;
@@ -72,7 +77,7 @@ static struct open_life *new_open(struct lives *l, uint64_t id)
 	return o;
 }
 
-/* Returns 0 or -ENOMEM; *open stays NULL if too many are open. */
+/* Begins an instance.  Returns 0 or -ENOMEM; *open stays NULL if too many instances are open. */
 static int begin_life(struct lives *l, const struct ldb_row_req *row, struct open_life **open)
 {
 	struct open_life *o;
@@ -104,7 +109,7 @@ void life_free(struct life *life)
 	life->room = 0;
 }
 
-/* Passes the instance to the callback and forgets it. */
+/* Passes the instance to the callback and removes it from the table. */
 static int end_life(struct lives *l, struct open_life *o)
 {
 	uint64_t hash = hash_mix(0, o->life.id);
@@ -156,7 +161,10 @@ static struct life_part *open_part(struct open_life *o, uint32_t tid)
 	return NULL;
 }
 
-/* Returns the pending span that a START from this queue ends: of that queue, else the oldest. */
+/*
+ * Returns the pending span that a START from this queue ends: a span in that queue, else the oldest
+ * one.
+ */
 static struct life_part *pending_part(struct open_life *o, uint64_t queue)
 {
 	struct life_part *oldest = NULL;
@@ -201,7 +209,7 @@ static void worker_remove(struct lives *l, uint32_t tid, uint64_t id)
 {
 	struct worker *w = find_worker(l, tid);
 
-	/* The search goes backward: the request that was started last is mostly ended first. */
+	/* The search goes backward, because the request that was started last mostly ends first. */
 	for (size_t i = w ? w->nr : 0; i-- > 0;) {
 		if (w->ids[i] == id) {
 			w->ids[i] = w->ids[--w->nr];
@@ -211,15 +219,18 @@ static void worker_remove(struct lives *l, uint32_t tid, uint64_t id)
 }
 
 /*
- * Was a consumer faster than the producer's BLOCK?  Then its START named this queue
- * and found nothing pending there.
+ * Did a consumer take the request from the queue before the producer's BLOCK was recorded?  Then
+ * its START named this queue and found no pending span there.
  */
 static bool was_taken_early(struct open_life *o, uint32_t tid, uint64_t queue, int64_t since)
 {
 	for (size_t i = 0; i < o->life.nr_parts; i++) {
 		struct life_part *p = &o->life.parts[i];
 
-		/* to_tid of a thread's span means that the hand-off that began the span was found. */
+		/*
+		 * If a span of a thread has a to_tid, the hand-off that began the span has been
+		 * found.
+		 */
 		if (!p->is_queue && p->tid != tid && p->queue == queue && !p->to_tid &&
 		    p->start >= since) {
 			p->to_tid = p->tid;
@@ -229,7 +240,10 @@ static bool was_taken_early(struct open_life *o, uint32_t tid, uint64_t queue, i
 	return false;
 }
 
-/* Has it ended, and does no thread work on it?  Then a queue that it is still in lost it. */
+/*
+ * Has the instance ended, with no thread working on it?  If a span in a queue is still open then,
+ * no thread has taken the request from there.
+ */
 static bool is_left(const struct open_life *o)
 {
 	for (size_t i = 0; i < o->life.nr_parts; i++)
@@ -247,8 +261,8 @@ static int end_lost_in_queue(struct lives *l, struct open_life *o)
 }
 
 /*
- * The request was in a queue before it was tagged.  In the middle of an instance it cannot have
- * been there before the last span.
+ * The request was in a queue before it was tagged.  If the instance is open already, the request
+ * cannot have been in the queue before its last span.
  */
 static int on_arrived(struct lives *l, const struct ldb_row_req *row)
 {
@@ -415,7 +429,7 @@ static bool is_wanted(const struct lives *l, const struct ldb_row_req *row)
 	return l->wanted[bit / 64] >> bit % 64 & 1;
 }
 
-/* It was no tag that said when it began and ended. */
+/* The times at which the instance began and ended are not those of tags. */
 static int on_inexact(struct lives *l, const struct ldb_row_req *row)
 {
 	struct open_life *o = find_open(l, row->id);
@@ -425,7 +439,7 @@ static int on_inexact(struct lives *l, const struct ldb_row_req *row)
 	return 0;
 }
 
-/* Ends an instance that is open when nothing more is known of it. */
+/* Ends an instance that is still open when no more rows follow. */
 static int end_unfinished(struct lives *l, struct open_life *o, int64_t last)
 {
 	struct life *life = &o->life;
@@ -439,7 +453,10 @@ static int end_unfinished(struct lives *l, struct open_life *o, int64_t last)
 		p->end = max(last, p->start);
 		life->end = max(life->end, p->end);
 	}
-	/* The request ended, and only a span in a queue is left, from which no thread took it. */
+	/*
+	 * The request has ended, and all that is left is a span in a queue from which no thread has
+	 * taken it.
+	 */
 	if (life->has_lost_handoff && is_left(o))
 		return end_lost_in_queue(l, o);
 	return end_life(l, o);
@@ -463,7 +480,7 @@ static bool is_cut(const struct ldb_row_req *row, uint64_t id)
 	return id >= row->id && id <= row->queue;
 }
 
-/* The same of one process of several. */
+/* Does the same for one process of several. */
 static int cut_some(struct lives *l, const struct ldb_row_req *row)
 {
 	int ret = 0;
@@ -486,7 +503,10 @@ static int cut_some(struct lives *l, const struct ldb_row_req *row)
 	return ret;
 }
 
-/* What ends after this and began before it is a stray end, also if only a part of the trace is read. */
+/*
+ * An end after this whose start was before it counts as stray, also if only a part of the trace is
+ * read.
+ */
 static int on_cut(struct lives *l, const struct ldb_row_req *row)
 {
 	if (row->queue)
@@ -522,7 +542,7 @@ static int on_row(void *arg, const void *ordered)
 	case LDB_REQ_OP_INEXACT:
 		return on_inexact(l, row);
 	default:
-		return 0;	/* an operation of a later version */
+		return 0;	/* an operation that a later version has added */
 	}
 }
 
@@ -537,7 +557,7 @@ static void free_all(struct lives *l)
 	free(l->wanted);
 }
 
-/* Reads all rows, then frees everything. */
+/* Reads all rows, passes on all instances, and frees everything. */
 static int read_lives(struct lives *l)
 {
 	struct model *m = l->m;

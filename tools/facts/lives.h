@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds request instances (struct life) and their spans, on threads and in queues: struct
- * life_part.  They are aggregated from the REQ rows.
+ * Finds request instances (struct life) and their spans on threads and in queues (struct
+ * life_part).  They are aggregated from the REQ rows, which mean the following.  tid is a thread
+ * and q a queue:
  *
  *	START(tid, q)	a span on tid begins; a pending span in queue q (or, if
  *			there is none there, the oldest pending one) ends
@@ -14,12 +15,13 @@
  *			a range of ids, a process of several ended
  *	INEXACT		the bounds of what is open are estimates
  *
- * An instance is over when there was an END and no span is left open.  When the id comes again
- * after that, it is a new instance.  START on a thread that works on the request already changes
- * nothing.  A consumer may START before the producer's BLOCK: that queue span is empty and not
- * pending.  ARRIVED comes from the thread whose START is next: it is not known which thread put the
- * request there, so the span has this one's tid.  It changes nothing if that thread works on it
- * already, or if it is known to be in q.
+ * An instance is over when there was an END and no span is left open.  If the same id appears after
+ * that, it is a new instance.  START on a thread that works on the request already changes nothing.
+ * A consumer's START may be recorded before the producer's BLOCK: then the span in the queue is
+ * empty and not pending.  ARRIVED is recorded by the thread that takes the request from the queue,
+ * just before its START.  It is not known which thread put the request there, so the span has the
+ * tid of the thread that takes it.  ARRIVED changes nothing if that thread works on the request
+ * already, or if the request is known to be in q.
  */
 #ifndef FACTS_LIVES_H
 #define FACTS_LIVES_H
@@ -30,21 +32,22 @@
 
 struct lives_result {
 	uint64_t nr_events;
-	uint64_t nr_stray;	/* BLOCK or END of an id that was not open: begun before the recording? */
-	uint64_t nr_dropped;	/* over LIVES_OPEN_MAX */
+	/* BLOCK or END of an id that was not open: it may have begun before the recording */
+	uint64_t nr_stray;
+	uint64_t nr_dropped;	/* requests beyond LIVES_OPEN_MAX */
 };
 
 /*
- * Calls the callback for each instance: when it is over, and at the end for those still open.
- * The callee owns it until it returns; it may take over the parts by setting them to NULL.
- * Non-zero stops.  Returns that value, 0 or -ENOMEM.
+ * Calls the callback for each instance when it is over, and at the end for those that are still
+ * open.  The instance is valid until the callback returns, which may take over the parts by setting
+ * them to NULL.  A return value that is not 0 stops.  Returns that value, 0 or -ENOMEM.
  */
 int lives_each(struct model *m, int (*life)(void *arg, struct life *life), void *arg,
 	       struct lives_result *result);
 
 /*
- * Does the same for nr ids, in any order.  It costs less than all; instances of a few other ids
- * may be among them.
+ * Does the same for nr ids, in any order.  That is faster than for all ids; instances of a few
+ * other ids may be among the results.
  */
 int lives_some(struct model *m, const uint64_t *ids, size_t nr,
 	       int (*life)(void *arg, struct life *life), void *arg, struct lives_result *result);

@@ -12,7 +12,7 @@
 
 #define CHUNK_EVENTS	(2U << 20)
 
-/* The shim knows this lock: a futex may be in its object. */
+/* A lock that the runtime has recorded.  A futex may lie in its object. */
 struct object {
 	uint64_t lock;
 	unsigned kind, group;
@@ -23,11 +23,12 @@ struct builder {
 	const struct lock_events_options *options;
 	const struct lock_events_sink *sink;
 	struct lockset set;
-	int64_t t_min, t_max;		/* of the chunk */
-	struct keyed objects;		/* of selected events */
+	int64_t t_min, t_max;		/* the times of the chunk */
+	struct keyed objects;		/* the locks of selected events */
 	struct futexes futexes;
 	int64_t futex_resolution;	/* ticks */
-	bool wants_funcs, has_emitted;	/* sink->funcs gets its rows in this pass; it has got them */
+	/* sink->funcs gets its rows in this pass; it has received them already */
+	bool wants_funcs, has_emitted;
 };
 
 unsigned lock_kind_group(unsigned kind)
@@ -58,7 +59,7 @@ static bool is_selected(const struct builder *b, const struct lock_event *e)
 				    model_thread(b->m, e->tid, e->begin));
 }
 
-/* Reports that the sleep belongs to the wait. */
+/* Reports to the sink that the sleep belongs to the wait. */
 static int emit_sleep(struct builder *b, const struct lock_event *wait, const struct futex_wait *w)
 {
 	return b->sink->sleep && is_selected(b, wait) ? b->sink->sleep(b->sink->arg, wait, w) : 0;
@@ -76,7 +77,7 @@ static int on_sleep(void *arg, const struct futex_wait *w)
 	return emit_sleep(k->b, k->wait, w);
 }
 
-/* Sleeps on futexes show more exactly when the wait for a condition ended. */
+/* Adds an event.  The sleeps on futexes show more exactly when a wait for a condition ended. */
 static int add_event(struct builder *b, struct lock_event *e)
 {
 	struct waking waking = { b, e };
@@ -115,7 +116,10 @@ static int add_futex(struct builder *b, const struct object *object, const struc
 	return ret ? ret : emit_sleep(b, &e, w);
 }
 
-/* This comes after all that the shim recorded: the remaining sleeps belong to none of it. */
+/*
+ * Adds the remaining sleeps on futexes.  All recorded waits have been added before, so these belong
+ * to none of them.
+ */
 static int add_futexes(struct builder *b)
 {
 	size_t nr = b->objects.nr;
@@ -137,7 +141,9 @@ static int add_futexes(struct builder *b)
 	return ret;
 }
 
-/* Does a filter for the chunk match?  The first condition is a cheap one that mostly decides. */
+/*
+ * Does the filter for the chunk match the row?  The first condition is cheap and mostly suffices.
+ */
 static bool is_in_chunk(const struct builder *b, const struct ldb_row_func *row)
 {
 	return (row->start_max <= b->t_max && row->end_max >= b->t_min) ||
@@ -155,7 +161,10 @@ static int on_funcs(void *arg, const struct reader_rows *rows)
 	return b->wants_funcs ? b->sink->funcs(b->sink->arg, rows) : 0;
 }
 
-/* Reads FUNC rows for the chunk, for the caller, or for both if the caller gets all of them. */
+/*
+ * Reads FUNC rows: those that the chunk needs, those that the caller wants, or both in one pass if
+ * the caller gets all of them.
+ */
 static int read_funcs(struct builder *b, bool is_end)
 {
 	const struct lock_events_options *o = b->options;
@@ -220,13 +229,13 @@ static int read_futexes(struct builder *b)
 	return 0;
 }
 
-/* Emits the events of the rows first, then the futexes that are left. */
+/* Emits the events of the LOCK rows first, and then those of the remaining futexes. */
 static int each_event(struct builder *b)
 {
 	struct reader_filter filter = READER_FILTER_ALL;
 	int ret = read_futexes(b);
 
-	/* If a hold was not stamped only its end is known. */
+	/* If the start of a hold was not recorded, only its end is known. */
 	filter.t_min = b->options->from;
 	if (b->options->after)
 		filter.t_max = ticks_sane(b->options->to) + b->options->after;

@@ -2,13 +2,14 @@
 /*
  * Finds the bounds of holds and the places of lock events; see lockset.h.
  *
- * Bounds: the queries "which frames are next to gen g of thread t" are sorted; each FUNC row
- * belongs between two of them and is stored only if it is the first or last there.  Memory is
- * proportional to queries, not to rows.
+ * Bounds of holds: for each hold there is a query, "which frames of thread t come directly before
+ * and after generation g?".  The queries are sorted.  Each FUNC row belongs between two of them,
+ * and is stored only if it is the first or the last one there, so that memory is proportional to
+ * the number of queries and not of rows.
  *
- * Places: an event waits at the frame it happened in; when the row of that frame comes and its
- * call site is in a system header too, the event moves on to the parent frame.  Rows are in
- * order of their ends, so parents come later.
+ * Places of events: an event is first assigned to the frame in which it happened.  When the row of
+ * that frame is read, and its call site is in a system header too, the event is assigned to the
+ * parent frame.  Rows are in the order of their ends, so the rows of parents come later.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,21 +21,24 @@
 #include "estimate.h"
 #include "lockset.h"
 
-#define CLIMB_MAX	16	/* nested frames of system headers */
+#define CLIMB_MAX	16	/* nested frames in system headers that are followed */
 
 struct lockset_query {
 	uint32_t tid;
-	uint32_t nr_thread;	/* which thread of that tid */
+	uint32_t nr_thread;	/* which one of the threads that had this tid */
 	uint16_t block;
-	uint64_t gen;		/* UINT64_MAX: end of its group */
-	struct lock_event *event; /* NULL: end of its group */
-	/* These are of rows after the query before this one, up to and with this one: */
+	uint64_t gen;		/* UINT64_MAX: the query at the end of its group */
+	struct lock_event *event; /* NULL: the query at the end of its group */
+	/*
+	 * These members describe the rows that are later than the previous query and not later than
+	 * this one.
+	 */
 	bool has_row;
 	uint64_t first_gen, last_gen;
 	int64_t first_start_max, last_start_min;
 };
 
-/* This is a place in search of user code. */
+/* An event whose place in the user's own code is not found yet. */
 struct lockset_climb {
 	struct lock_event *event;
 	uint64_t gen;		/* of the frame whose row is awaited */
@@ -42,7 +46,10 @@ struct lockset_climb {
 	unsigned steps;
 };
 
-/* These say where the rows of a thread belong: searched once, later near the row before. */
+/*
+ * Where the queries of a thread are.  It is searched once; later searches begin near the previous
+ * row.
+ */
 #define NR_NEAR	256
 
 struct lockset_near {
@@ -50,8 +57,8 @@ struct lockset_near {
 	uint32_t nr_thread;
 	uint16_t block;
 	bool is_used;
-	bool is_only;		/* the only thread of its tid: at any time */
-	size_t from, to;	/* the queries of its group */
+	bool is_only;		/* no other thread had this tid, at any time */
+	size_t from, to;	/* the range of queries of its group */
 	size_t last;		/* the query that was found last */
 };
 
@@ -109,7 +116,7 @@ bool lock_kind_is_exclusive(unsigned kind)
 	       kind == LDB_LOCK_OWN;
 }
 
-/* These are sizes of glibc's objects. */
+/* The sizes of glibc's objects. */
 unsigned lock_kind_size(unsigned kind)
 {
 	static const unsigned sizes[] = {
@@ -118,7 +125,8 @@ unsigned lock_kind_size(unsigned kind)
 		[LDB_LOCK_RWLOCK_WR] = PROGRAM_SIZE_RWLOCK,
 		[LDB_LOCK_SPIN] = PROGRAM_SIZE_SPIN, [LDB_LOCK_COND] = PROGRAM_SIZE_COND,
 		[LDB_LOCK_SEM] = PROGRAM_SIZE_SEM, [LDB_LOCK_BARRIER] = PROGRAM_SIZE_BARRIER,
-		[LDB_LOCK_JOIN] = PROGRAM_SIZE_PTHREAD,	/* the kernel clears the tid in it */
+		/* the futex is the tid in there, which the kernel clears */
+		[LDB_LOCK_JOIN] = PROGRAM_SIZE_PTHREAD,
 	};
 
 	return kind < sizeof(sizes) / sizeof(sizes[0]) && sizes[kind] ? sizes[kind] : 4;
@@ -196,7 +204,7 @@ static int prepare_queries(struct lockset *s)
 			};
 	}
 	sort_by(s->queries, nr, query_compare);
-	/* At the end of each group is one more query, for the rows behind the last real one. */
+	/* Each group ends with one more query, for the rows behind the last real one. */
 	for (size_t i = 0; i < nr; i++) {
 		if (i + 1 < nr && same_group(&s->queries[i], &s->queries[i + 1]))
 			continue;
@@ -280,7 +288,10 @@ bool lockset_wants_funcs(const struct lockset *s)
 	return s->nr_queries || s->nr_climbs;
 }
 
-/* Can the event be in the row's time?  Generations start again in a new thread. */
+/*
+ * Can the event have happened during the row's invocation?  Times are compared as well, because
+ * generations start again in a new thread.
+ */
 static bool covers(const struct ldb_row_func *row, const struct lock_event *e)
 {
 	struct estimate f = estimate_func(row);
@@ -288,7 +299,10 @@ static bool covers(const struct ldb_row_func *row, const struct lock_event *e)
 	return f.start_min <= e->end && row->end_max >= e->begin;
 }
 
-/* Returns true if the call is in a system header, too, and its caller is awaited now. */
+/*
+ * Returns true if the call is in a system header, too; then the event now waits for the row of the
+ * caller.
+ */
 static bool climb(struct lockset *s, struct lockset_climb *c, const struct ldb_row_func *row)
 {
 	const struct symbol *call = symtab_lookup_call(s->m->symtab, row->ret, row->start_max);
@@ -301,7 +315,10 @@ static bool climb(struct lockset *s, struct lockset_climb *c, const struct ldb_r
 	return c->gen != row->gen;
 }
 
-/* Where there is no memory, a place is not changed. */
+/*
+ * Passes rows to the events that wait for them.  Without memory the place of an event stays as it
+ * is.
+ */
 static void feed_places(struct lockset *s, const struct ldb_row_func *row)
 {
 	struct lockset_climb *c = find_climb(s, row->tid, row->gen), *next;
@@ -344,15 +361,15 @@ static struct lockset_near *near_of(struct lockset *s, const struct ldb_row_func
 	};
 	want.gen = UINT64_MAX;
 	n->to = queries_before(s, &want);
-	/* The end of the group is one of its queries. */
+	/* The query at the end belongs to the group. */
 	n->to += n->to < s->nr_queries && !query_compare(&s->queries[n->to], &want);
 	n->last = n->from;
 	return n;
 }
 
 /*
- * Returns the first query of the group that is not before gen: the search begins at the last
- * one.
+ * Returns the first query of the group that is not before gen: the search begins at the query that
+ * was found last.
  */
 static struct lockset_query *find_query(struct lockset *s, struct lockset_near *n, uint64_t gen)
 {
@@ -396,7 +413,10 @@ void lockset_feed(struct lockset *s, const struct ldb_row_func *row)
 		feed_places(s, row);
 }
 
-/* Bounds the hold by the frames: stores lo in begin and hi in end. */
+/*
+ * Bounds the start of a hold by the frames around it: begin and end contain the least and the
+ * greatest possible start.
+ */
 struct bound {
 	int64_t lo, hi;
 };
@@ -409,7 +429,7 @@ static int64_t thread_start(const struct model *m, const struct lock_event *e)
 	return start < e->end ? start : e->end;
 }
 
-/* begin and resolution of a bounded hold contain lo and hi until they are joined. */
+/* Until the bounds are joined, begin and resolution of a hold contain its lower and upper bound. */
 static void set_bound(struct lock_event *e, struct bound b)
 {
 	if (b.hi > e->end)
@@ -467,14 +487,16 @@ static void bound_by_frames(struct lockset *s)
 
 COMPARE(event_compare, struct lock_event, UP(lock) UP(end) UP(begin))
 
-#define WAITS_MAX	256	/* examined for one hold: convoys are rarely longer */
+#define WAITS_MAX	256	/* examined waits of one hold: convoys are rarely longer */
 
-/* A wait that named the holder began after the hold did: that bounds the hold's start. */
+/*
+ * A wait that named this thread as the holder began after the hold: that bounds the hold's start.
+ */
 static int64_t first_wait_on(const struct lock_event *e, const struct lock_event *end, int64_t lo)
 {
 	int64_t first = INT64_MAX;
 
-	/* Waits end after the hold they wait for, or with it. */
+	/* Waits end after the hold for which they waited, or together with it. */
 	for (const struct lock_event *w = e + 1; w < end && w->lock == e->lock && w - e < WAITS_MAX;
 	     w++)
 		if (w->op == LDB_LOCK_OP_WAIT && w->owner == e->tid && w->begin >= lo &&
@@ -501,7 +523,7 @@ static int64_t last_release_of_reader(const struct lockset *s, size_t i, int64_t
 	return lo;
 }
 
-/* Bounds holds by the other events of the same lock; events are sorted. */
+/* Bounds the starts of holds by the other events of the same lock.  The events must be sorted. */
 static void bound_by_events(struct lockset *s)
 {
 	const struct lock_event *end = s->events + s->nr;

@@ -2,7 +2,7 @@
 /*
  * Completes lock events with facts that the trace does not contain directly:
  *
- *  - when a hold began that was not stamped.  Its thread took the lock after
+ *  - when a hold began whose start was not recorded.  Its thread took the lock after
  *    the frame hold.gen was entered and before the next one was; an exclusive
  *    lock is taken after the hold before it ended; and a wait that names the
  *    holder began after it was taken.  begin is the middle of the remaining interval,
@@ -20,17 +20,21 @@
 #include "base/hash.h"
 #include "model.h"
 
-/* A futex that belongs to no known lock of the shim; not a kind of contract A. */
+/*
+ * A futex that belongs to no lock that the runtime has recorded.  This kind does not occur in
+ * <linux/ldb.h>.
+ */
 #define LOCK_KIND_FUTEX		0xff
 
 struct lock_event {
 	uint32_t op;		/* LDB_LOCK_OP_* */
 	uint32_t flags;		/* enum ldb_lock_kind | LDB_LOCK_F_* */
 	uint32_t tid, owner;
-	uint32_t waker;		/* WAIT without a holder: the thread that ended it; 0: not known */
+	/* if a WAIT has no holder: the thread that ended it; 0: not known */
+	uint32_t waker;
 	uint64_t lock, gen, site;
 	int64_t begin, end;	/* ticks */
-	uint64_t resolution;	/* ticks; of the duration */
+	uint64_t resolution;	/* ticks: by how much the duration may be wrong */
 	const struct symbol *where; /* NULL: no site */
 	uint32_t nr_later;	/* WAIT: as in struct ldb_row_lock */
 };
@@ -44,10 +48,13 @@ struct lockset {
 	struct lockset_near *near;
 	struct lockset_climb *climbs;
 	size_t nr_climbs;
-	struct hash awaited;		/* the first of climbs for each frame */
+	struct hash awaited;		/* the first of the climbs that await each frame */
 };
 
-/* Can there be a holder?  Waits for conditions, semaphores, barriers and joins end by another thread's call. */
+/*
+ * Can this kind of lock have a holder?  Waits for conditions, semaphores, barriers and joins are
+ * ended by a call of another thread instead.
+ */
 static inline bool lock_kind_is_held(unsigned kind)
 {
 	return kind != LDB_LOCK_COND && kind != LDB_LOCK_SEM && kind != LDB_LOCK_BARRIER &&
@@ -58,31 +65,34 @@ void lockset_init(struct lockset *s, struct model *m);
 void lockset_free(struct lockset *s);
 
 /*
- * Adds a row.  Returns 0 or -ENOMEM, as the functions below.  Rows of an unknown op are left
- * out.
+ * Adds a row.  Returns 0 or -ENOMEM, as do the functions below.  Rows with an unknown operation are
+ * ignored.
  */
 int lockset_add(struct lockset *s, const struct ldb_row_lock *row);
 
-/* Adds a wait known from the kernel: tid, owner, lock, gen, begin, end, kind in flags. */
+/*
+ * Adds a wait that is known from kernel events.  The members that must be set are tid, owner, lock,
+ * gen, begin, end, and the kind in flags.
+ */
 int lockset_add_wait(struct lockset *s, const struct lock_event *wait);
 
-/* Pointers to events and their order are fixed from here to lockset_resolve(). */
+/* From here to lockset_resolve(), events do not move. */
 int lockset_prepare(struct lockset *s);
 
-/* Are there queries that FUNC rows can answer? */
+/* Are FUNC rows needed to answer any of the queries? */
 bool lockset_wants_funcs(const struct lockset *s);
 void lockset_feed(struct lockset *s, const struct ldb_row_func *row);
 
-/* Afterwards events are sorted by lock and end. */
+/* Completes the events.  Afterwards they are sorted by lock and end. */
 void lockset_resolve(struct lockset *s);
 
 /* "mutex", "rwlock", ... */
 const char *lock_kind_name(unsigned kind);
-/* "lock", "condition", "semaphore", "barrier", "join": of a sentence */
+/* "lock", "condition", "semaphore", "barrier", "join": the word for a sentence */
 const char *lock_kind_noun(unsigned kind);
 bool lock_kind_is_exclusive(unsigned kind);
 
-/* Returns the size of the object in bytes: its futex words are in it. */
+/* Returns the size of the object in bytes, in which its futex words lie. */
 unsigned lock_kind_size(unsigned kind);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens the recording as a whole: modules, threads, losses, gaps. */
+/* Opens a recording, and reads what concerns all of it: modules, threads, losses, gaps. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static int add_module(void *arg, const void *row)
 	return ret == -ENOMEM ? ret : 0;
 }
 
-/* Adds the names that the trace contains; invalid rows are left out. */
+/* Adds a file whose names the trace contains; invalid rows are ignored. */
 static int add_file(void *arg, const void *row)
 {
 	return symtab_add_file(arg, row) == -ENOMEM ? -ENOMEM : 0;
@@ -63,7 +63,7 @@ static int add_call(void *arg, const void *row)
 	return symtab_add_call(arg, row) == -ENOMEM ? -ENOMEM : 0;
 }
 
-/* A scanner's row is written again once in a while: the last one counts. */
+/* The row of a scanner is written again from time to time, and the last one counts. */
 static int add_scanner(void *arg, const void *at)
 {
 	const struct ldb_row_scan *row = at;
@@ -103,7 +103,7 @@ static int add_process(void *arg, const void *at)
 
 COMPARE(compare_processes, struct process, UP(pid))
 
-/* Threads know their processes. */
+/* Sets for each thread to which process it belongs. */
 static void link_processes(struct model *m)
 {
 	sort_by(m->processes, m->nr_processes, compare_processes);
@@ -143,7 +143,10 @@ static bool is_same_thread(const struct thread *a, const struct thread *b)
 	return a->tid == b->tid && a->start == b->start;
 }
 
-/* Rows of one thread are written again and again: the last counts.  The sort is stable. */
+/*
+ * The row of a thread is written again from time to time, and the last one counts, which is the
+ * last one also after the sort, because that is stable.
+ */
 static int sort_threads(struct model *m)
 {
 	static const order_key keys[] = { thread_tid, thread_start };
@@ -166,7 +169,10 @@ static int sort_threads(struct model *m)
 	return 0;
 }
 
-/* Can kernel events be among the losses?  Only scanners write to the rings after the CPUs'. */
+/*
+ * Can kernel events be among the losses?  Not in a ring whose number is greater than those of the
+ * CPUs: only scanners write there.
+ */
 static bool loses_events(const struct model *m, const struct ldb_row_lost *row)
 {
 	return row->what == LDB_LOST_KERNEL || row->what == LDB_LOST_DISK ||
@@ -174,7 +180,10 @@ static bool loses_events(const struct model *m, const struct ldb_row_lost *row)
 		row->ring < model_number(m, "nr_cpus", UINT32_MAX));
 }
 
-/* Nothing is known of switches in a pause, so both its ends count as losses of kernel events. */
+/*
+ * Nothing is known of context switches in a pause, so both ends of a pause count as losses of
+ * kernel events.
+ */
 static int add_pause(struct model *m, const struct ldb_row_lost *row)
 {
 	int64_t ticks = ticks_sane(row->count < INT64_MAX ? (int64_t)row->count : INT64_MAX);
@@ -235,7 +244,7 @@ static const char *meta(const struct model *m, const char *key)
 	return value ? value : "";
 }
 
-/* Finds what is known of the kernel events before they are read. */
+/* Determines which kernel events the trace has, without reading them. */
 static int add_kernel(struct model *m)
 {
 	const char *only = reader_meta(m->reader, "kernel_only");
@@ -270,7 +279,9 @@ static int add_kernel(struct model *m)
 	m->tasks = tasks_open(m);
 	if (!m->tasks)
 		return -ENOMEM;
-	/* A thread may have been renamed after its start: the kernel knows its last name. */
+	/*
+	 * A thread may have been renamed after its start; its last name is in the rows about tasks.
+	 */
 	for (size_t i = 0; i < m->nr_threads; i++) {
 		struct thread *t = &m->threads[i];
 		const struct task *task = tasks_find(m->tasks, t->tid, t->end);
@@ -332,7 +343,10 @@ void model_close(struct model *m)
 
 const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t tick)
 {
-	/* Finds the last thread with this tid that had started; else the first with it. */
+	/*
+	 * Finds the last thread with this tid that had started by then, or else the first one with
+	 * this tid.
+	 */
 	size_t lo = search_by(m->threads, m->nr_threads, t,
 			      t->tid < tid || (t->tid == tid && t->start <= tick));
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The terms of the analysis: threads, requests, segments.  These are plain structs: no
- * files, no printing.  Times ending in _ns are nanoseconds since the start of
- * the recording, plain times are ticks of the trace.
+ * Declares what the analysis is about: threads, requests, segments.  These are plain structs: no
+ * files, no printing.  Times ending in _ns are nanoseconds since the start of the recording, plain
+ * times are ticks of the trace.
  */
 #ifndef FACTS_MODEL_H
 #define FACTS_MODEL_H
@@ -17,23 +17,24 @@
 #include "trace/reader.h"
 #include "gaps.h"
 
-/* This is a process of a trace that was joined from several. */
+/* A process.  There are several in a trace that was joined from several. */
 struct process {
 	uint32_t pid, ppid;
 	const char *name, *host;	/* the model's */
-	bool has_own_clock;		/* its times may be wrong by clock_err_ns, against the first one's */
+	/* its times may be wrong by clock_err_ns, compared to those of the first process */
+	bool has_own_clock;
 	int64_t clock_err_ns;		/* -1: not known by how much */
 };
 
-/* This is one thread of the program; a tid that was used twice is two threads. */
+/* A thread of the program.  If a tid was used twice, these are two threads. */
 struct thread {
 	uint32_t tid, creator;
-	uint32_t pid;		/* of its process; 0: there is only one */
-	const struct process *process;	/* the same; NULL */
+	uint32_t pid;		/* the pid of its process; 0: there is only one process */
+	const struct process *process;	/* that process, or NULL */
 	int64_t start, end;	/* ticks */
 	bool has_exited, is_unwatched;
-	uint64_t made, seen;	/* calls; observed calls: FUNC rows written */
-	uint64_t below_threshold; /* observed, but too short to be written */
+	uint64_t made, seen;	/* number of calls; number of observed calls */
+	uint64_t below_threshold; /* calls that were observed, but were too short to be written */
 	uint64_t scans, invalid, foreign, too_deep, disorder;
 	int64_t gap_ns;		/* observation gaps while the scanner ran */
 	int64_t cost_ns;	/* what sampling has cost the thread, estimated */
@@ -41,72 +42,82 @@ struct thread {
 	const char *name;
 };
 
-/* This is one of the program's scanner threads; counts are over the whole recording. */
+/* A scanner thread in the program.  All counts are those of the whole recording. */
 struct scanner {
 	uint64_t rounds, looks, changes, scans, invalid, frames, gaps;
 	uint64_t moving;	/* samples that found a change and read no stack */
-	uint64_t pages;		/* read: of threads, and of the CPUs' ring headers */
+	/* pages that it read: those of threads, and those of the headers of the CPUs' rings */
+	uint64_t pages;
 	uint64_t handed;	/* threads handed over to another scanner */
 	int64_t cost_ns;	/* its share of what sampling cost the threads */
-	int64_t gap_ns;		/* it could not run: no CPU */
-	int64_t busy_ns;	/* at work */
-	int64_t paused_ns;	/* asleep between rounds, having no core of its own */
+	int64_t gap_ns;		/* how long it could not run, for want of a CPU */
+	int64_t busy_ns;	/* how long it was at work */
+	/* how long it slept between rounds, because it had no core of its own */
+	int64_t paused_ns;
 };
 
-/* This is a task that ran on a CPU, or woke a thread. */
+/* What ran on a CPU, or woke up a thread. */
 enum party_kind {
 	PARTY_NONE,		/* not known */
 	PARTY_TASK,
-	PARTY_IDLE,		/* nobody */
-	PARTY_HIDDEN,		/* some task; the recorder may not know which */
+	PARTY_IDLE,		/* the CPU was idle */
+	PARTY_HIDDEN,		/* a task that the recorder was not permitted to identify */
 	PARTY_HARDIRQ, PARTY_SOFTIRQ,
 	PARTY_STOLEN,		/* the hypervisor ran something else */
 };
 
 struct party {
 	enum party_kind kind;
-	uint32_t tid, pid;	/* of a TASK; 0: not known */
+	uint32_t tid, pid;	/* if it is a task; 0: not known */
 	const char *name;	/* "": not known; NULL before party_identify() */
 };
 
-#define MODEL_NR_LOST	8	/* kinds of losses; index: LDB_LOST_* */
-#define MODEL_NR_LEFT	8	/* kinds of what was left out; index: LDB_LEFT_* - LDB_LEFT_PAUSE */
+#define MODEL_NR_LOST	8	/* kinds of losses; the index is LDB_LOST_* */
+#define MODEL_NR_LEFT	8	/* kinds of omitted data; index: LDB_LEFT_* - LDB_LEFT_PAUSE */
 
-/* Requests that are not what the program has tagged: analysis/tracks/request-source.h. */
+/*
+ * Where number of requests come from that the program has not tagged itself: see
+ * analysis/tracks/request-source.h.
+ */
 struct request_source {
-	const char *what;	/* as the user named it; several with commas; the model's */
-	bool is_loop;		/* else functions */
+	/* what the user named, several names with commas; the text belongs to the model */
+	const char *what;
+	bool is_loop;		/* turns of an event loop; else calls of functions */
 	uint64_t nr;		/* requests */
-	uint64_t nr_inner;	/* invocations inside of others */
-	uint64_t nr_begun;	/* had begun before the recording: no requests */
+	/* invocations inside of others of the same kind, which are no requests */
+	uint64_t nr_inner;
+	/* invocations that had begun before the recording, which are no requests */
+	uint64_t nr_begun;
 	uint64_t made, seen;	/* calls of all functions in their threads; observed calls */
 	int64_t resolution_ns;	/* by how much a latency may be off: median */
 	int64_t resolution_max_ns;
 };
 
-/* This is the recording as a whole, with what a report must say about its quality. */
+/* A recording as a whole, with what a report must say about its quality. */
 struct model {
 	struct reader *reader;
 	struct symtab *symtab;
-	struct thread *threads;		/* by tid, start */
+	struct thread *threads;		/* sorted by tid and start */
 	size_t nr_threads, room_threads;
-	struct process *processes;	/* by pid; none if there is only one */
+	struct process *processes;	/* sorted by pid; empty if there is only one process */
 	size_t nr_processes, room_processes;
 	uint64_t made, seen;		/* of all threads */
 	uint64_t below_threshold;
 	struct scanner scanners[LDB_MAX_SCANNERS];
 	size_t nr_scanners;		/* 0: the recording was cut short */
-	int64_t paused_ns;		/* the most of any scanner */
+	int64_t paused_ns;		/* the longest time that any scanner paused */
 	uint64_t nr_unwatched;		/* threads that were never sampled */
-	uint64_t lost[MODEL_NR_LOST];	/* records; [0]: of kinds not known here */
+	/* lost records, by kind; [0] counts kinds that this version does not know */
+	uint64_t lost[MODEL_NR_LOST];
 	uint64_t nr_lost;		/* of all kinds */
-	uint64_t left[MODEL_NR_LEFT];	/* left out as the user wanted */
+	uint64_t left[MODEL_NR_LEFT];	/* data that was left out because the user wished so */
 	uint64_t nr_left;		/* of all kinds, without pauses */
 	uint64_t nr_pauses;
 	int64_t pauses_ns;		/* how long recording was paused */
-	uint64_t nr_gaps, nr_thread_gaps; /* of all threads (the scanner did not run); of one */
+	/* gaps of all threads, in which the scanner did not run; gaps of one thread */
+	uint64_t nr_gaps, nr_thread_gaps;
 	int64_t gap_ns, thread_gap_ns;
-	struct intervals gaps;		/* their times, merged */
+	struct intervals gaps;		/* the times of these gaps, merged */
 	int64_t from_ns;		/* a dump of a flight recorder is complete from here on; else 0 */
 	int64_t duration_ns;		/* from the beginning of the recording to its end */
 	uint64_t nr_bad_modules;	/* MODULE rows that make no sense */
@@ -115,38 +126,44 @@ struct model {
 	uint32_t pid;			/* of the program; 0: not known */
 	int64_t kernel_err_ns;		/* perf: by how much its times may be off */
 	bool is_kernel_only;		/* no functions, locks, requests were recorded */
-	bool has_sched;			/* there are SCHED or SCHEDSTAT rows */
-	struct counters *counters;	/* the latter, in place of kernel events; else NULL */
-	int64_t unplaced_ns;		/* how long, by these, threads were off the CPU at times that are not known */
-	bool has_faults, has_irqs;	/* page faults, interrupts were recorded: no row means none */
+	bool has_sched;			/* the trace has SCHED or SCHEDSTAT rows */
+	/* read from SCHEDSTAT rows, in place of kernel events; else NULL */
+	struct counters *counters;
+	/* how long, by the counters, threads were off the CPU at times that are not known */
+	int64_t unplaced_ns;
+	/* page faults, interrupts were recorded: if there is no row, there was none */
+	bool has_faults, has_irqs;
 	bool has_calls;			/* system calls in which threads slept were recorded */
-	bool has_call_lengths;		/* and all others that took call_min_ns or longer */
+	/* so were all other system calls that took call_min_ns or longer */
+	bool has_call_lengths;
 	int64_t call_min_ns;
 	bool has_disks;			/* what block devices did was recorded */
 	bool has_flows;			/* calls between components were recorded */
 	struct flows *flows;		/* NULL: not read yet; see flows_of() */
 	const char *samples;		/* clock and rate: "cpu-clock 199"; "": none were taken */
-	bool has_user_samples;		/* none in the kernel */
+	bool has_user_samples;		/* samples were taken only outside of the kernel */
 	uint64_t nr_lost_samples;
-	struct tasks *tasks;		/* that they name */
-	int64_t *losses;		/* ticks of the LOST rows about them, sorted */
+	struct tasks *tasks;		/* tasks that the kernel events name */
+	int64_t *losses;		/* ticks of the LOST rows about kernel events, sorted */
 	size_t nr_losses, room_losses;
 	struct intern strings;		/* names */
-	struct classes *classes;	/* of requests; NULL: not read yet */
-	struct notes *notes;		/* of requests; the same */
+	struct classes *classes;	/* classes of requests; NULL: not read yet */
+	struct notes *notes;		/* notes of requests; NULL: not read yet */
 	struct request_source *requests_of; /* NULL: tags */
 };
 
-/* This is a span of a request instance: on a thread, or in a queue. */
+/* A span of a request instance: on a thread, or in a queue. */
 struct life_part {
-	uint32_t tid;		/* in a queue: of the thread that put it there; if unknown, to_tid */
+	/* in a queue: the thread that put the request there; if unknown, the same as to_tid */
+	uint32_t tid;
 	uint32_t to_tid;	/* in a queue: of the thread that took it out; 0: none;
 				   on a thread: not 0 if the queue it came from is known */
 	bool is_queue, is_open;	/* is_open: its end is not in the trace */
 	bool was_queued;	/* on a thread: a span in a queue ended when it began */
 	uint64_t queue;		/* address or 0 */
 	int64_t start, end;	/* ticks */
-	uint64_t site;		/* the place of the end's tag; if open, of the start's */
+	/* the place of the tag that ended it; if it is open, of the tag that began it */
+	uint64_t site;
 };
 
 /* A request instance lasts from the first START (or BLOCK) of its id to its last END. */
@@ -175,15 +192,17 @@ struct segment_occupant {
 	int64_t ns;			/* how much of the segment it ran */
 };
 
-/* This describes a system call; its texts are the model's. */
+/* Describes a system call.  The texts belong to the model. */
 struct segment_call {
 	const char *name;		/* "fdatasync"; NULL: none, or not known */
-	const char *file;		/* what its descriptor is; "": it has none, or that is not known */
-	bool has_result;		/* it is a SYSCALL, not a sleep in one */
+	/* what its file descriptor refers to; "": it has none, or that is not known */
+	const char *file;
+	bool has_result;		/* the segment is a SYSCALL, and not a sleep in one */
 	int64_t result;			/* an error is -errno */
 	uint64_t arg0, arg;
-	unsigned which;			/* which argument arg is, from 1 on; 0: none */
-	uint32_t nr_short;		/* others before it, too short for a row */
+	unsigned which;			/* which of the arguments arg is, counted from 1; 0: none */
+	/* how many others came before it that were too short for a row */
+	uint32_t nr_short;
 };
 
 /* A thread made a system call, or slept in one.  See model.has_calls. */
@@ -195,48 +214,55 @@ struct syscall {
 	struct segment_call call;
 };
 
-/* A block device worked while a thread slept, for what that waited for: see disks.h. */
+/*
+ * A block device worked for a thread while this one, or one that waited for it, slept: see disks.h.
+ */
 struct segment_disk {
 	const char *device;		/* NULL: none, or not known */
-	int64_t ns;			/* how much of the sleep */
+	int64_t ns;			/* how much of the sleep it worked */
 	uint64_t bytes;
-	uint32_t nr;			/* things that it was asked for */
+	uint32_t nr;			/* number of requests to the device */
 };
 
-/* This is what the kernel events say of a segment. */
+/* What the kernel events say of a segment. */
 struct segment_sched {
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
 	struct party preempted_by;	/* PREEMPTED */
 	struct party waker;		/* the task that ended the sleep */
 	uint32_t cpu;			/* where it slept, or waited to run */
 	uint32_t from_cpu, to_cpu;	/* where it ran before and after */
-	bool has_futex, is_futex_woken;	/* is_futex_woken: the waker called FUTEX_WAKE on it */
+	/* it slept on a futex; the waker called FUTEX_WAKE on that */
+	bool has_futex, is_futex_woken;
 	uint64_t futex;
-	bool has_lost;			/* events were lost then: more may have happened */
+	/* events were lost in this time, so more may have happened */
+	bool has_lost;
 	bool has_woken;			/* it is known who ended a sleep: the waker */
 	bool is_throttled;		/* PREEMPTED while the CPU was idle */
 	int64_t asleep_ns;		/* LOCK_WAIT: how much of it */
-	struct segment_call call;	/* SYSCALL; BLOCKED: what it was in */
-	struct segment_disk disk;	/* BLOCKED, of a timeline: of this sleep */
-	struct segment_occupant *occupants; /* RUNNABLE, PREEMPTED: tasks that ran, longest first */
+	struct segment_call call;	/* SYSCALL; BLOCKED: the call in which it slept */
+	/* BLOCKED in a timeline: what a device did during this sleep */
+	struct segment_disk disk;
+	/* RUNNABLE, PREEMPTED: the tasks that ran meanwhile, the longest first */
+	struct segment_occupant *occupants;
 	size_t nr_occupants;
-	struct sched_span *spans;	/* from which the sums were made: see segment_cut() */
+	/* the intervals from which the sums were made: see segment_cut() */
+	struct sched_span *spans;
 	size_t nr_spans;
 };
 
-/* A thread touched memory that was not mapped yet.  See model.has_faults. */
+/* A page fault: a thread touched memory that was not mapped yet.  See model.has_faults. */
 struct fault {
 	int64_t tick;
 	uint32_t tid;
 	const struct thread *thread; /* NULL: not in the trace */
 	uint64_t addr;		/* what it touched */
-	uint64_t pc;		/* where its own code was; 0: not known */
-	bool is_kernel;		/* in a system call, on its behalf */
-	bool is_major;		/* had to be read from a disk; */
-	bool has_major;		/* it is known whether it had */
+	uint64_t pc;		/* where the thread's own code was; 0: not known */
+	bool is_kernel;		/* the kernel touched it, in a system call of the thread */
+	bool is_major;		/* the page had to be read from a disk */
+	bool has_major;		/* it is known whether it had to be read from a disk */
 };
 
-/* The program said that something happens. */
+/* An event that the program marked. */
 struct marked {
 	int64_t tick;
 	uint32_t tid;
@@ -256,12 +282,13 @@ struct irq {
 	uint32_t cpu;
 	int64_t start, end;	/* ticks; end >= start */
 	unsigned kind;		/* enum ldb_irq_kind */
-	uint32_t nr;		/* of the line, or the vector */
+	uint32_t nr;		/* number of the interrupt line, or of the vector */
 	const char *name;	/* "eth0", "NET_RX", "local_timer"; "": not known; the model's */
-	uint32_t nr_short;	/* other interruptions since the last row, too short for one */
+	/* how many other interrupts since the last row were too short for a row */
+	uint32_t nr_short;
 };
 
-/* This is one bar of a timeline. */
+/* A bar of a timeline. */
 struct segment {
 	enum segment_kind kind;
 	uint32_t tid;
@@ -269,31 +296,38 @@ struct segment {
 	int64_t start_ns, end_ns;	/* clipped to what concerns the request */
 	int64_t full_start_ns, full_end_ns; /* of the whole invocation, wait or hold */
 	int64_t resolution_ns;
-	int64_t duration_ns;		/* of the whole, as ldb-report counts it */
+	int64_t duration_ns;		/* duration of the whole, as ldb-report counts it */
 	int64_t duration_resolution_ns;
 	unsigned depth;			/* nesting on its thread */
-	const struct symbol *func;	/* FUNCTION; LIBCALL: the library's */
+	const struct symbol *func;	/* FUNCTION: the function; LIBCALL: that of the library */
 	const struct symbol *site;	/* where it was called, locked, queued; NULL: not known */
 	uint64_t lock;			/* address: LOCK_*; QUEUE: the queue */
 	const struct symbol *lock_symbol; /* NULL: no address */
 	unsigned lock_kind;		/* enum ldb_lock_kind */
 	uint32_t owner;			/* LOCK_WAIT: tid of the holder when it began, 0: unknown */
-	uint32_t waker;			/* LOCK_WAIT: the thread that ended it, by the shim; 0: not known */
+	/* LOCK_WAIT: the thread that ended it, as the runtime recorded it; 0: not known */
+	uint32_t waker;
 	uint32_t to_tid;		/* QUEUE: the thread that took it out; REQUEST: its own, if from a queue */
 	bool is_truncated;		/* it was running when the recording began or ended */
-	bool is_open;			/* FUNCTION: when it ended */
+	/* FUNCTION: it was still running when the recording ended */
+	bool is_open;
 	bool is_clipped;		/* the whole is longer than the bar */
-	bool is_inferred;		/* LOCK_HOLD: known from the wait alone */
+	/* LOCK_HOLD: it is known only from the wait of another thread */
+	bool is_inferred;
 	bool has_failed;		/* LOCK_WAIT: ended without the lock */
-	bool blocks_req;		/* not the request's own: the request was blocked by it */
-	unsigned level;			/* LOCK_*: 1: blocks the request, 2: blocks that, ... */
-	uint64_t gen;			/* LOCK_WAIT: of the frame in which it happened */
+	/* it is not part of the request's work, but blocked the request */
+	bool blocks_req;
+	/* LOCK_*: 1: it blocks the request, 2: it blocks what blocks the request, and so on */
+	unsigned level;
+	/* LOCK_WAIT: generation of the frame in which it happened */
+	uint64_t gen;
 	uint64_t ret;			/* FUNCTION: the address to which it returns */
 	int64_t start, end;		/* ticks */
 	int64_t row_start, row_end;	/* FUNCTION: ticks that --from and --to are compared with */
-	uint64_t req;			/* the request its thread worked on meanwhile, */
-	bool has_req;			/* if it was exactly one */
-	bool was_left;			/* LIBCALL: by a jump or an exception */
+	uint64_t req;			/* the request on which its thread worked meanwhile */
+	bool has_req;			/* it worked on exactly one request */
+	/* LIBCALL: the call was left by a longjmp() or an exception */
+	bool was_left;
 	struct segment_sched *sched;	/* off the CPU; SYSCALL; LOCK_WAIT: if known; else NULL */
 	union {
 		const struct irq *irq;		/* IRQ */
@@ -302,7 +336,7 @@ struct segment {
 	};
 };
 
-/* Returns how long both last at once. */
+/* Returns how long both segments last at the same time. */
 static inline int64_t segment_overlap_ns(const struct segment *a, const struct segment *b)
 {
 	int64_t ns = min(a->end_ns, b->end_ns) - max(a->start_ns, b->start_ns);
@@ -317,7 +351,10 @@ static inline int64_t segment_overlap_ns(const struct segment *a, const struct s
 struct model *model_open(struct reader *reader, struct symtab *symtab, char *err, size_t err_size);
 void model_close(struct model *m);
 
-/* Returns the thread that had this tid at that time, or the nearest; NULL: none. */
+/*
+ * Returns the thread that had this tid at that time, or else the one that had it at the nearest
+ * time; NULL if none had it.
+ */
 const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t tick);
 
 /* Returns the number that the kernel gave a thread or process: that of the model says of which machine. */
@@ -326,7 +363,7 @@ static inline uint32_t model_kernel_tid(uint32_t tid)
 	return tid & ((1U << LDB_TID_BITS) - 1);
 }
 
-/* The same of an address of a program. */
+/* Returns the address as the program knows it: that of the model says of which process it is. */
 static inline uint64_t model_plain_address(uint64_t addr)
 {
 	return addr >> 63 ? addr : addr & ((1ULL << LDB_ADDRESS_BITS) - 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds notes of requests: rows are sorted by (id, tick), keys and texts are stored once.
+ * Finds notes of requests: the rows are sorted by (id, tick), and each key and text is stored once.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -19,7 +19,7 @@
 #include "ticks.h"
 
 #ifndef NOTES_TEXTS_MAX		/* fewer: tests */
-#define NOTES_TEXTS_MAX	(1U << 20)	/* different ones; others are dropped */
+#define NOTES_TEXTS_MAX	(1U << 20)	/* different texts; those beyond this are dropped */
 #endif
 
 struct notes {
@@ -95,7 +95,7 @@ static bool has_key(const struct note *const *found, size_t nr, const char *key)
 	return false;
 }
 
-/* The last ones are found first. */
+/* The search goes backward, so the last note of each key is found first. */
 size_t notes_of(const struct model *m, uint64_t id, int64_t start, int64_t end,
 		const struct note *found[NOTES_KEYS_MAX])
 {

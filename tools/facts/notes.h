@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds what the program noted of its requests, from the NOTE rows. */
+/* Finds the notes that the program attached to its requests, from the NOTE rows. */
 #ifndef FACTS_NOTES_H
 #define FACTS_NOTES_H
 
 #include "model.h"
 
-#define NOTES_KEYS_MAX	16	/* keys of one request; the last ones */
+#define NOTES_KEYS_MAX	16	/* keys of one request; of more, the last ones are retained */
 
 struct note {
 	uint64_t id;		/* of the request */
 	int64_t tick;
-	const char *key;	/* stored once: equal keys are one pointer, and so are equal texts */
-	const char *text;	/* NULL: it is a number */
+	/* each key is stored once, so equal keys are equal pointers; so are texts */
+	const char *key;
+	const char *text;	/* NULL: the value is a number */
 	uint64_t number;
 };
 
@@ -22,19 +23,19 @@ int notes_read(struct model *m);
 void notes_close(struct notes *n);
 
 /*
- * Stores the notes of the request instance of id that was open in [start, end] (ticks): of each
- * key the last one, in the order of time.  Returns how many.  m->notes may be NULL.
+ * Stores the notes of the request instance of id that was open in [start, end] (ticks): the last
+ * note of each key, in the order of time.  Returns how many.  m->notes may be NULL.
  */
 size_t notes_of(const struct model *m, uint64_t id, int64_t start, int64_t end,
 		const struct note *found[NOTES_KEYS_MAX]);
 
-/* Returns all of them, by (id, tick). */
+/* Returns all notes, sorted by (id, tick). */
 const struct note *notes_all(const struct notes *n, size_t *nr);
 
-/* Returns how many were left out: their texts are too many different ones. */
+/* Returns how many notes were dropped because there were too many different texts. */
 uint64_t notes_nr_dropped(const struct notes *n);
 
-/* Writes the value; returns it. */
+/* Writes the value as text, and returns the text. */
 #define NOTE_ROOM	64
 const char *note_value(const struct note *n, char buf[NOTE_ROOM]);
 
@@ -43,8 +44,8 @@ const char *note_value(const struct note *n, char buf[NOTE_ROOM]);
 char *notes_text(const struct note *const *notes, size_t nr, char *buf, size_t size);
 
 /*
- * A condition: "tenant=7", "tenant=a*" (a glob), "bytes>65536", "bytes<=64K".  K, M and G are
- * powers of 1024.
+ * A condition that a note must fulfil: "tenant=7", "tenant=a*" (a glob), "bytes>65536",
+ * "bytes<=64K".  K, M and G are powers of 1024.
  */
 struct note_filter {
 	char key[32];
@@ -54,7 +55,7 @@ struct note_filter {
 	uint64_t number;
 };
 
-/* Returns false if the text is none. */
+/* Returns false if the text is no condition. */
 bool note_filter_parse(const char *text, struct note_filter *f);
 
 /* Does the request instance have a note that fulfils it? */

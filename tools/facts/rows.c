@@ -42,7 +42,7 @@ int rows_exist(struct reader *r, unsigned kind)
 	return rows_each(r, kind, NULL, stop, NULL);
 }
 
-/* This must be fast: there are millions of rows, and they are only put in order here. */
+/* Passes REQ rows to the sorting window.  This must be fast, because there are millions of rows. */
 static int add_reqs(void *window, const struct reader_rows *rows)
 {
 	int ret = 0;

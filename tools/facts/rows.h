@@ -8,12 +8,13 @@
 /* This is a filter for rows that overlap [from, to]. */
 #define ROWS_WITHIN(from, to)	{ from, to, 0, UINT64_MAX, 0 }
 
-/* A non-zero return value stops. */
+/* If it returns a value that is not 0, reading stops. */
 typedef int row_function(void *arg, const void *row);
 
 /*
- * Calls row() for rows of any kind but INDEX, in the order of the file; filter NULL: all.
- * Returns 0, -ENOMEM, or what row() returned that was not 0.
+ * Calls row() for the rows of a kind, which may be any but INDEX, in the order of the file.  If
+ * filter is NULL, these are all rows of the kind.  Returns 0, -ENOMEM, or what row() returned that
+ * was not 0.
  */
 int rows_each(struct reader *r, unsigned kind, const struct reader_filter *filter,
 	      row_function *row, void *arg);
@@ -22,8 +23,9 @@ int rows_each(struct reader *r, unsigned kind, const struct reader_filter *filte
 int rows_exist(struct reader *r, unsigned kind);
 
 /*
- * Does what rows_each() does for rows of LDB_BLK_REQ or LDB_BLK_SCHED, which are nearly in order
- * of time: in that order (base/window.h), with sane ticks.
+ * Does the same for rows of LDB_BLK_REQ or LDB_BLK_SCHED, but in the order of time.  In the file
+ * they are nearly in that order (base/window.h).  Their ticks are limited to a sane range
+ * (facts/ticks.h).
  */
 int rows_by_time(struct reader *r, unsigned kind, const struct reader_filter *filter,
 		 row_function *row, void *arg);

@@ -12,7 +12,7 @@
 #include "samples.h"
 #include "ticks.h"
 
-#define KERNEL_MAX	(1U << 17)	/* names; a trace with more is damaged */
+#define KERNEL_MAX	(1U << 17)	/* names of functions; a trace with more is damaged */
 
 struct sink {
 	struct model *m;
@@ -90,7 +90,7 @@ static struct sample_place place_of_code(struct symtab *st, const struct sample 
 		return (struct sample_place){ PLACE_LINE, "", "", at->file, at->line };
 	if (*at->file && (!in || !strcmp(at->path, in->path)))
 		return (struct sample_place){ PLACE_LINE, function, "", at->file, at->line };
-	/* The stack may have other return addresses, of calls that have ended. */
+	/* The return address may be that of a call that has ended, and was left on the stack. */
 	if (in && s->ret && is_same(symtab_lookup_call(st, s->ret, s->tick), in))
 		callee = symtab_lookup_callee(st, s->ret, s->tick);
 	if (callee && callee->known)
@@ -146,7 +146,7 @@ void places_free(struct places *p)
 
 /* Sums */
 
-/* E. B. Wilson, JASA 22 (1927); 1.96: of 95 %. */
+/* See E. B. Wilson, JASA 22 (1927).  The 1.96 is that of a 95 % interval. */
 void split_interval(uint64_t nr, uint64_t all, double *low, double *high)
 {
 	const double z = 1.96;
@@ -160,7 +160,7 @@ void split_interval(uint64_t nr, uint64_t all, double *low, double *high)
 
 COMPARE_NUMBERS(number_compare, uint32_t)
 
-/* Retains the biggest; of equal ones, the one that was found first. */
+/* Retains the biggest parts; of equal parts, the one that was found first. */
 static void add_part(struct split *split, const struct split_part *new)
 {
 	size_t at = split->nr_parts;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes facts of the samples of threads, and names the place of each.  In code with records this is
- * the line; in other code it is the function that was called or, if that is not known, the function
- * that the symbols of the file have there; in the kernel it is the kernel's function.
+ * Reads the samples of threads, and names the place of each.  In instrumented code the place is the
+ * line.  In other code it is the function that instrumented code has called or, if that is not
+ * known, the function that the file's symbols have at that address.  In the kernel it is the
+ * kernel's function.
  */
 #ifndef FACTS_SAMPLES_H
 #define FACTS_SAMPLES_H
@@ -14,8 +15,10 @@ struct sample {
 	uint32_t tid;
 	const struct thread *thread;	/* NULL: not in the trace */
 	uint64_t pc;			/* where its own code was; 0: not known */
-	uint64_t ret;			/* of the call that it was in: return address in code with records; 0: none */
-	uint32_t kernel;		/* as in the row: 0: in its own code */
+	/* return address, in instrumented code, of the call that was in progress; 0: none */
+	uint64_t ret;
+	/* the kernel function, as in the row; 0: the thread was in its own code */
+	uint32_t kernel;
 };
 
 /* Calls call() for each of them, as faults_each() of interruptions.h does for faults. */
@@ -23,22 +26,27 @@ int samples_each(struct model *m, const struct reader_filter *filter,
 		 int (*call)(void *arg, const struct sample *s), void *arg);
 
 enum place_kind {
-	PLACE_LINE,		/* a line of a function with records, or of a function without that it calls */
+	/* a line of an instrumented function, or of another function that it calls */
+	PLACE_LINE,
 	PLACE_LIBRARY,		/* a function of another file, or that file */
 	PLACE_KERNEL,
 	PLACE_UNKNOWN,
 };
 
-/* Texts are the model's, or its symbols'. */
+/* The texts belong to the model or to its symbols. */
 struct sample_place {
 	enum place_kind kind;
-	const char *function;	/* "deflate"; LINE: only if it is another; "": not known */
-	const char *module;	/* LIBRARY: the file where it was; "" */
+	/*
+	 * "deflate"; for a LINE: the source file only if this is another function than the one that
+	 * is asked for; "": not known
+	 */
+	const char *function;
+	const char *module;	/* LIBRARY: the file in which the thread was; else "" */
 	const char *file;	/* LINE */
 	unsigned line;
 };
 
-/* A struct of zeros except for m is an empty one.  Each place is there once. */
+/* A set of places.  A struct of zeros except for m is an empty one. */
 struct places {
 	struct model *m;
 	struct sample_place *at;
@@ -48,7 +56,10 @@ struct places {
 	size_t nr_kernel;
 };
 
-/* Finds where a sample is; in: the function it is attributed to, or NULL.  -ENOMEM, or its number. */
+/*
+ * Finds the place of a sample, and returns its number or -ENOMEM.  in: the function to which the
+ * sample is attributed, or NULL.
+ */
 int64_t places_find(struct places *p, const struct sample *s, const struct symbol *in);
 void places_free(struct places *p);
 
@@ -60,14 +71,16 @@ struct split {
 	struct split_part {
 		struct sample_place place;
 		uint64_t nr;
-		double share, low, high;	/* 0..1; the interval contains the share with 95 % */
-	} parts[SPLIT_MAX];			/* the biggest first; the rest is left out */
+		/* from 0 to 1; [low, high] is the 95 % confidence interval of the share */
+		double share, low, high;
+	/* the biggest parts, in descending order; the rest is left out */
+	} parts[SPLIT_MAX];
 };
 
-/* numbers: of the places of samples; they are sorted. */
+/* Splits a time.  numbers are those of the samples' places; the function sorts them. */
 void places_split(const struct places *p, uint32_t *numbers, size_t nr, struct split *split);
 
-/* Wilson's interval of a share: nr of all. */
+/* Computes Wilson's interval of the share nr / all. */
 void split_interval(uint64_t nr, uint64_t all, double *low, double *high);
 
 /* "line", "library", "kernel", "unknown" */

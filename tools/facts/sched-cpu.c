@@ -83,7 +83,7 @@ void cpu_switch(struct sched *s, uint32_t cpu, const struct party *left, int64_t
 	static const struct party nobody = { .kind = PARTY_NONE };
 	struct sched_cpu *c = cpu_state(s, cpu);
 
-	/* If another task is known to have run there, a switch in between is missing. */
+	/* If another task is known to have been running there, a switch in between is missing. */
 	if (c && c->has.kind != PARTY_NONE && !party_is(&c->has, left))
 		left = &nobody;
 	else if (c)
@@ -106,7 +106,7 @@ void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own
 		c->has_since = came;
 	}
 	c->has = *has;
-	/* When no thread waits, other tasks may come and go without an event. */
+	/* While no thread of the program waits, other tasks may come and go without an event. */
 	if (!c->waiters && !is_own)
 		c->has.kind = PARTY_NONE;
 }
@@ -168,7 +168,7 @@ int64_t sched_resolution_ns(const struct model *m)
 {
 	double tick = reader_ticks_to_ns(m->reader, 1);
 
-	/* Both ends can be wrong. */
+	/* Both ends of an interval can be wrong. */
 	if (m->kernel_err_ns > 0)
 		return 2 * m->kernel_err_ns;
 	return tick > 1 && tick < 1e9 ? (int64_t)(tick + 0.999) : 1;

@@ -9,52 +9,52 @@
 #define SCHED_NO_CPU		UINT32_MAX
 
 enum sched_phase {
-	SCHED_UNKNOWN,		/* rows are missing, or there was none yet */
+	SCHED_UNKNOWN,		/* rows are missing, or there was no row yet */
 	SCHED_ON,
 	SCHED_OFF,
 	SCHED_GONE,		/* it has exited */
 };
 
-/* This is one of the program's threads. */
+/* A thread of the program. */
 struct sched_thread {
 	uint32_t tid;
 	enum sched_phase phase;
-	bool is_known;			/* there was a switch or wake-up of it */
+	bool is_known;			/* there was a switch or a wake-up of this thread */
 	bool has_on_since;
 	int64_t on_since;
 	int64_t last_seen;		/* the last time at which it was off the CPU */
 	struct sched_off off;
 	struct sched_span spans[SCHED_SPANS_MAX];
-	/* the last WAKING */
+	/* These describe the last WAKING. */
 	bool has_waking, has_woken_futex;
 	int64_t waking;
 	struct party waker;
 	uint32_t cpu_waker;
 	uint64_t woken_futex;
-	/* a WAKEUP while it was on the CPU */
+	/* These describe a WAKEUP that came while it was on the CPU. */
 	bool has_early;
 	int64_t early;
-	/* the last FUTEX_WAIT that no sleep has followed yet */
+	/* These describe the last FUTEX_WAIT that no sleep has followed yet. */
 	unsigned nr_futexes, futex_op;
 	uint64_t futexes[SCHED_FUTEXES_MAX];
 	int64_t futex_tick, futex_since, futex_ran;
 	uint64_t asleep_on[SCHED_FUTEXES_MAX]; /* nr_futexes of off */
-	bool is_futex_late;		/* of the sleep: it may belong to another one */
+	bool is_futex_late;		/* the futex may belong to another sleep than this one */
 	uint32_t owner;
-	/* its last FUTEX_WAKE */
+	/* These describe its last FUTEX_WAKE. */
 	bool has_wake;
 	uint64_t wake_futex;
-	/* the CPU it is runnable on */
+	/* These describe the CPU on which it is runnable. */
 	struct sched_cpu *waits_on;
 	struct sched_thread *next_waiter, **prev_waiter;
-	int64_t charged;		/* the running tasks are known up to here */
+	int64_t charged;		/* the running tasks have been recorded up to here */
 };
 
 struct sched_cpu {
 	struct sched_thread *waiters;
 	struct party has;		/* PARTY_NONE: not known */
-	int64_t since;			/* when that became the running task */
-	bool has_since;			/* it was switched in then */
+	int64_t since;			/* since when it has been the running task */
+	bool has_since;			/* at that time it was switched in */
 };
 
 struct sched {
@@ -63,8 +63,9 @@ struct sched {
 	struct sched_result *result;
 	int64_t from;
 	int64_t futex_ticks, futex_late_ticks, loss_slack, race_ticks;
-	int ret;			/* of the sink, for a CPU, or -ENOMEM */
-	unsigned left_state;		/* of the task that is switched out now */
+	/* the sink's return value when it was called for a CPU, or -ENOMEM */
+	int ret;
+	unsigned left_state;		/* state of the task that is switched out now */
 	struct keyed threads;		/* struct sched_thread, by tid */
 	struct sched_cpu *cpus;		/* nr_cpus of them */
 	size_t nr_cpus;
@@ -72,21 +73,29 @@ struct sched {
 
 /* sched-cpu.c */
 
-/* Returns the state of a thread; NULL if it is not the program's, or there is no room. */
+/*
+ * Returns the state of a thread; NULL if the thread is not the program's, or if there is no room.
+ */
 struct sched_thread *sched_thread(struct sched *s, uint32_t tid, bool is_own);
 void sched_free(struct sched *s);
 
-/* left: the task that is switched out, which was the running task until now. */
+/*
+ * Records a switch on the CPU.  left is the task that is switched out, which was the running task
+ * until now.
+ */
 void cpu_switch(struct sched *s, uint32_t cpu, const struct party *left, int64_t tick);
 
-/* has: the running task from now on.  is_own: its switch out will have a row.  came: it came just now. */
+/*
+ * Sets the running task of the CPU.  is_own: a row will tell when it is switched out.  came: it is
+ * switched in at this time.
+ */
 void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own, int64_t tick,
 	     bool came);
 
-/* Ends all runs, as the rows end. */
+/* Ends all runs, because the rows have ended. */
 void cpu_end_all(struct sched *s, int64_t tick);
 
-/* From now on t waits for this CPU, and for no other. */
+/* Records that from now on t waits for this CPU, and for no other. */
 void cpu_enter(struct sched *s, struct sched_thread *t, uint32_t cpu, int64_t tick);
 void cpu_leave(struct sched *s, struct sched_thread *t, int64_t tick);
 

@@ -15,7 +15,8 @@
 #include "ticks.h"
 
 #define LOSS_SLACK_NS	20000000	/* a loss is recorded when the buffers are next emptied */
-#define RACE_NS		20000		/* a wake-up on another CPU, stamped before the switch out */
+/* a wake-up on another CPU may have a stamp this long before the switch out */
+#define RACE_NS		20000
 
 const struct party_words party_kinds[] = {
 	[PARTY_NONE] = { "none", "", "somebody", "", NULL, "others" },
@@ -60,7 +61,7 @@ static bool has_lost(const struct sched *s, const struct sched_off *off)
 	return lo < m->nr_losses && m->losses[lo] <= off->in + s->loss_slack;
 }
 
-/* Ends the time off the CPU, or what is known of it. */
+/* Ends the thread's interval off the CPU, or what is known of it. */
 static int end_off(struct sched *s, struct sched_thread *t, int64_t tick, bool has_in)
 {
 	struct sched_off *off = &t->off;
@@ -80,7 +81,7 @@ static int end_off(struct sched *s, struct sched_thread *t, int64_t tick, bool h
 	if (t->is_futex_late && !off->is_futex_woken)
 		off->nr_futexes = 0;
 	off->has_lost = has_lost(s, off);
-	/* Runs of other tasks after the known part do not belong to it. */
+	/* Runs of other tasks after the known part do not belong to the interval. */
 	if (!has_in && off->in < t->charged)
 		off->nr_spans = 0;
 	off->spans = t->spans;
@@ -99,7 +100,7 @@ static int end_run(struct sched *s, struct sched_thread *t, int64_t tick, bool h
 	return s->sink->run ? s->sink->run(s->sink->arg, &run) : 0;
 }
 
-/* The thread must have been running since the rows began. */
+/* Ends a run that has lasted since the rows began. */
 static int end_first_run(struct sched *s, struct sched_thread *t, int64_t tick)
 {
 	t->on_since = s->from;
@@ -115,7 +116,10 @@ static void begin_run(struct sched_thread *t, int64_t tick, bool is_known)
 	t->has_waking = false;
 }
 
-/* A switch in is missing: the time off the CPU is known up to the last row of the thread. */
+/*
+ * Ends an interval off the CPU whose switch in is missing: it is known up to the last row of the
+ * thread.
+ */
 static int end_broken(struct sched *s, struct sched_thread *t)
 {
 	s->result->nr_broken++;
@@ -134,7 +138,7 @@ static void begin_off(struct sched_thread *t, int64_t tick, bool has_out)
 	};
 }
 
-/* The tid stands for another thread from here on. */
+/* Begins another thread that has the same tid. */
 static int begin_thread(struct sched *s, struct sched_thread *t, int64_t tick)
 {
 	int ret = 0;
@@ -158,7 +162,7 @@ static void on_futex_wait(struct sched *s, struct sched_thread *t, const struct 
 {
 	unsigned op = LDB_FUTEX_OP(row->flags);
 
-	/* There is one record for each address, at the same moment. */
+	/* futex_waitv() leaves one record for each address, all at the same moment. */
 	if (op != LDB_FUTEX_WAITV || t->futex_op != op || !t->nr_futexes ||
 	    row->tick - t->futex_tick > s->futex_ticks) {
 		t->nr_futexes = 0;
@@ -173,12 +177,15 @@ static void on_futex_wait(struct sched *s, struct sched_thread *t, const struct 
 	t->futexes[t->nr_futexes++] = row->addr;
 	if (!(row->flags & LDB_FUTEX_F_WORDS))
 		return;
-	/* FUTEX_TID_MASK */
+	/* The mask is FUTEX_TID_MASK. */
 	t->owner = op == LDB_FUTEX_PI ? row->value & 0x3fffffff :
 		   op == LDB_FUTEX_PLAIN ? row->other : 0;
 }
 
-/* Is this the sleep to which the futex call led?  The thread ran for that long since the call. */
+/*
+ * Assigns the last futex call to this sleep if it led to it.  The thread has run for ran ticks
+ * since the call.
+ */
 static void assign_futex(struct sched *s, struct sched_thread *t, int64_t tick)
 {
 	struct sched_off *off = &t->off;
@@ -188,7 +195,7 @@ static void assign_futex(struct sched *s, struct sched_thread *t, int64_t tick)
 		t->nr_futexes = 0;
 		return;
 	}
-	/* The thread was preempted on the way to sleep: the sleep is still to come. */
+	/* The thread was preempted on its way to sleep, and the sleep is still to come. */
 	if (off->is_preempted)
 		return;
 	if (off->state == LDB_STATE_SLEEPING) {
@@ -224,7 +231,7 @@ static int thread_out(struct sched *s, struct sched_thread *t, const struct ldb_
 		t->nr_futexes = 0;
 		return 0;
 	}
-	/* The wake-up was long before: it was for a sleep that did not take place. */
+	/* The wake-up was long before this: it was meant for a sleep that did not take place. */
 	if (t->has_early && row->tick - t->early > s->race_ticks)
 		t->has_early = t->has_waking = false;
 	begin_off(t, row->tick, true);
@@ -241,7 +248,7 @@ static int thread_out(struct sched *s, struct sched_thread *t, const struct ldb_
 	return 0;
 }
 
-/* The waker is known from the WAKING row before. */
+/* Sets the waker, which the WAKING row before has named. */
 static void set_waker(struct sched_thread *t)
 {
 	struct sched_off *off = &t->off;
@@ -260,8 +267,9 @@ static void set_waker(struct sched_thread *t)
 }
 
 /*
- * The CPU was not idle for so long: the hypervisor had it, at last, as it would have run the thread
- * otherwise.
+ * Corrects the end of the time for which the CPU seemed idle.  It cannot have been idle for that
+ * long, because then it would have run the thread; so in the last part of this time the hypervisor
+ * ran something else.
  */
 static void set_stolen(struct sched *s, struct sched_thread *t, uint32_t ns)
 {
@@ -361,7 +369,7 @@ static void on_waking(struct sched *s, const struct ldb_row_sched *row)
 		t->has_woken_futex = w && w->has_wake;
 		t->woken_futex = w ? w->wake_futex : 0;
 	}
-	/* The row only names the interrupted task. */
+	/* For a wake-up by an interrupt, the row only names the interrupted task. */
 	if (t->waker.kind == PARTY_HARDIRQ || t->waker.kind == PARTY_SOFTIRQ)
 		t->waker.tid = 0;
 }
@@ -389,7 +397,10 @@ static int on_wakeup(struct sched *s, const struct ldb_row_sched *row)
 	}
 	t->last_seen = row->tick;
 	if (t->phase == SCHED_ON) {
-		/* The thread was about to sleep, and does not; or its switch out has a later stamp. */
+		/*
+		 * Either the thread was about to sleep and now does not, or its switch out has a
+		 * later time stamp.
+		 */
 		t->has_early = true;
 		t->early = row->tick;
 		return ret;
@@ -431,7 +442,10 @@ static int on_exec(struct sched *s, const struct ldb_row_sched *row)
 
 	if (!t || row->other == row->tid)
 		return 0;
-	/* The thread that called exec takes over the leader's tid; all others are gone. */
+	/*
+	 * After execve() the thread that called it has the tid of the leader, and all others are
+	 * gone.
+	 */
 	ret = begin_thread(s, t, row->tick);
 	begin_run(t, row->tick, false);
 	t->is_known = true;
@@ -478,7 +492,8 @@ static int on_row(void *arg, const void *ordered)
 	case LDB_SCHED_OP_EXEC:
 		return on_exec(s, row);
 	default:
-		return 0;	/* FORK, EXIT: switches show them; or of a later version */
+		/* FORK and EXIT, which switches show, or an event of a later version */
+		return 0;
 	}
 }
 

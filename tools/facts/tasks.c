@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stores TASK rows sorted by (tid, tick), each name once. */
+/* Stores TASK rows sorted by (tid, tick), and each name once. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,13 +66,19 @@ const struct task *tasks_find(const struct tasks *t, uint32_t tid, int64_t tick)
 
 	if (lo && t->at[lo - 1].tid == tid)
 		return &t->at[lo - 1];
-	/* Rows are written soon after the first event that names the tid. */
+	/*
+	 * A row may be written only after the first event that names the tid; then the first later
+	 * row counts.
+	 */
 	return t && lo < t->nr && t->at[lo].tid == tid ? &t->at[lo] : NULL;
 }
 
 bool tasks_is_ldb(const struct model *m, uint32_t tid)
 {
-	/* A thread of ldb's begins with the program's name, so its last name counts. */
+	/*
+	 * A thread that ldb has in the program begins with the program's name, so its last name
+	 * counts.
+	 */
 	const struct task *last = tasks_find(m->tasks, tid, INT64_MAX);
 
 	return last && (!strcmp(last->name, "ldb-scan") || !strcmp(last->name, "ldb-control")) &&
@@ -92,7 +98,7 @@ void party_identify(const struct model *m, struct party *p, int64_t tick)
 		p->name = task->name;
 		p->pid = task->pid;
 	}
-	/* A thread of the program has the same name everywhere. */
+	/* A thread of the program gets the name that it has in all outputs. */
 	thread = model_thread(m, p->tid, tick);
 	if (thread && *thread->name)
 		p->name = thread->name;

@@ -5,10 +5,10 @@
 
 #include "model.h"
 
-#define TASKS_MAX	(1U << 20)	/* rows retained; later tasks have no name */
+#define TASKS_MAX	(1U << 20)	/* retained rows; tasks beyond this have no name */
 
 struct task {
-	uint32_t tid, pid;	/* pid: of its process */
+	uint32_t tid, pid;	/* pid: the pid of its process */
 	int64_t tick;		/* valid from then on */
 	const char *name;
 };
@@ -19,13 +19,16 @@ struct tasks;
 struct tasks *tasks_open(struct model *m);
 void tasks_close(struct tasks *t);
 
-/* Returns the task that had this tid at that time, or the first one later; NULL: not known. */
+/*
+ * Returns the task that had this tid at that time, or the first one that had it later; NULL if none
+ * is known.
+ */
 const struct task *tasks_find(const struct tasks *t, uint32_t tid, int64_t tick);
 
-/* Is it a thread that ldb itself has in the program? */
+/* Is this a thread that ldb itself runs in the program? */
 bool tasks_is_ldb(const struct model *m, uint32_t tid);
 
-/* Fills in name and pid of a party, from TASK rows, else from the program's threads. */
+/* Fills in the name and pid of a task, from TASK rows or else from the program's threads. */
 void party_identify(const struct model *m, struct party *p, int64_t tick);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Times from a trace may be any number.  Here they are limited to a range of
- * 36 years before and after the recording, in which sums and differences of a
- * few of them cannot overflow.
+ * A time in a trace may be any number, if the trace is damaged.  Here they are limited to a range
+ * of 36 years before and after the recording, in which sums and differences of a few of them cannot
+ * overflow.
  */
 #ifndef FACTS_TICKS_H
 #define FACTS_TICKS_H
@@ -18,13 +18,13 @@ static inline int64_t ticks_sane(int64_t tick)
 	return tick > TICKS_MAX ? TICKS_MAX : tick < -TICKS_MAX ? -TICKS_MAX : tick;
 }
 
-/* Limits a length. */
+/* Limits a duration to that range. */
 static inline uint64_t ticks_sane_length(uint64_t ticks)
 {
 	return ticks > (uint64_t)TICKS_MAX ? (uint64_t)TICKS_MAX : ticks;
 }
 
-/* Returns reader_ns() within that range. */
+/* Returns reader_ns(), limited to that range. */
 static inline int64_t ticks_time_ns(const struct reader *r, int64_t tick)
 {
 	return ticks_sane(reader_ns(r, tick));
@@ -43,13 +43,16 @@ static inline int64_t ticks_last_ns(struct ticks_last *last, const struct reader
 	return last->ns;
 }
 
-/* Adds, within that range. */
+/* Adds ticks to *sum, which stays within that range. */
 static inline void ticks_add(int64_t *sum, int64_t ticks)
 {
 	*sum = ticks_sane(*sum + ticks);
 }
 
-/* Converts a length in ticks to ns, rounded, from 0 to TICKS_MAX, by the clock's rate. */
+/*
+ * Converts a duration from ticks to ns by the clock's rate; the result is rounded and lies in 0 ...
+ * TICKS_MAX.
+ */
 static inline int64_t ticks_ns_at(double ns_per_tick, double ticks)
 {
 	double ns = ticks > 0 ? ticks * ns_per_tick + 0.5 : 0;

@@ -21,11 +21,14 @@
 #include "record/proc.h"
 #include "record/record.h"
 
-#define CALL_MS	3000	/* for a thread that was started to connect */
+#define CALL_MS	3000	/* how long to wait for the started thread to connect */
 
-/* Loads the runtime into a program that was started without */
+/* Loads the runtime into a program that was started without it */
 
-/* The loader ignores what others want in a program that has more rights than its user. */
+/*
+ * In a program that has more rights than its user, the loader ignores the environment that the user
+ * sets.
+ */
 static bool is_secure(pid_t pid)
 {
 	FILE *f = proc_open(pid, 0, "auxv");
@@ -39,7 +42,7 @@ static bool is_secure(pid_t pid)
 	return secure;
 }
 
-/* Does the process see the runtime? */
+/* Can the process open the runtime's file? */
 static bool is_visible(pid_t pid, const char *library)
 {
 	char path[PATH_MAX + 32];
@@ -111,13 +114,16 @@ static bool load_runtime(pid_t pid, pid_t tid, const char *given, bool has_recor
 	    !may_load(pid, library, libc_find(tid, &libc)) || refuse_filtered(pid) ||
 	    !libc_code_read(tid, &code) || !inject_load(pid, &libc, &code, library))
 		return false;
-	/* Of others it is enough to know those that wait for locks, which register themselves. */
+	/*
+	 * In a program without records it is enough to know the threads that wait for locks, and
+	 * these register themselves.
+	 */
 	if (has_records)
 		inject_adopt(pid, &libc, &code);
 	return true;
 }
 
-/* The process has no door. */
+/* Explains why the process cannot be attached to: nothing in it listens. */
 static void explain(pid_t pid, const struct image *image)
 {
 	if (!image->readable)
@@ -145,8 +151,8 @@ static bool check_process(pid_t pid, struct proc_status *s)
 		return false;
 	}
 	/*
-	 * main() may have left by pthread_exit(): then its thread is a zombie, and others
-	 * continue.
+	 * main() may have ended with pthread_exit(): then its thread is a zombie, while other
+	 * threads continue.
 	 */
 	if (!proc_is_alive(s) && !proc_living_thread(pid)) {
 		cli_error("process %d has ended", pid);
@@ -171,7 +177,7 @@ bool attach_check(pid_t pid)
 	return check_process(pid, &s);
 }
 
-/* Connects to a program that was started with LDB=listen; -1: none listens. */
+/* Connects to a program that was started with LDB=listen.  Returns -1 if it does not listen. */
 static int connect_listener(pid_t pid, const struct proc_status *s)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
@@ -187,7 +193,9 @@ static int connect_listener(pid_t pid, const struct proc_status *s)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -1;
-	/* Any process can use a name of an abstract socket: so the peer is checked. */
+	/*
+	 * Any process may take the name of an abstract socket, so the peer's identity is checked.
+	 */
 	if (!connect(fd, (struct sockaddr *)&sa, offsetof(struct sockaddr_un, sun_path) + 1 + n) &&
 	    control_peer(fd, &peer, &uid) && peer == pid)
 		return fd;
@@ -200,7 +208,7 @@ void attach_no_records(pid_t pid)
 	cli_error("process %d has no ldb records: compile it with gcc -fplugin=ldb.so", pid);
 }
 
-/* Accepts the runtime that was called. */
+/* Accepts the connection of the runtime, which was asked to connect. */
 static int accept_runtime(pid_t pid, int listen_fd)
 {
 	struct pollfd p = { .fd = listen_fd, .events = POLLIN };

@@ -6,10 +6,10 @@
 #include "base/array.h"
 #include "record/backlog.h"
 
-#define OUT_BYTES	16384	/* rows that leave at a time */
+#define OUT_BYTES	16384	/* size of the rows that are emitted at a time */
 #define NEAR		8	/* a row that is at most this many places out of order is moved at once */
 
-/* If one of the three arrays cannot grow, all can be used as before. */
+/* Makes the arrays larger.  If one of the three cannot grow, all can be used as before. */
 static int grow(struct backlog *w)
 {
 	size_t rows = w->room, keys = w->room, merged = w->room;
@@ -41,14 +41,14 @@ void backlog_exit(struct backlog *w)
 
 void *backlog_add(struct backlog *w, int64_t tick)
 {
-	/* Without memory, rows leave out of order, so that none is lost. */
+	/* If there is no memory, rows are emitted out of order, so that none is lost. */
 	if (w->nr == w->room && (w->nr >= w->max || grow(w)))
 		backlog_release(w, INT64_MAX);
 	w->keys[w->nr] = (struct backlog_key){ tick, w->nr };
 	return w->rows + w->nr++ * w->row_bytes;
 }
 
-/* Moves rows that are a few places out of order; returns where the next run begins. */
+/* Returns where the next run begins, after moving rows that are only a few places out of order. */
 static size_t run_end(struct backlog_key *k, size_t from, size_t nr)
 {
 	size_t i;
@@ -85,7 +85,7 @@ static void merge(const struct backlog_key *in, size_t mid, size_t nr, struct ba
 	memcpy(out + mid - i, &in[j], (nr - j) * sizeof(*in));
 }
 
-/* Merges neighbouring runs in pairs; returns how many there are then. */
+/* Merges neighbouring runs in pairs; returns how many runs are left. */
 static size_t merge_runs(struct backlog *w)
 {
 	struct backlog_key *merged = w->merged;
@@ -106,7 +106,7 @@ static size_t merge_runs(struct backlog *w)
 	return runs;
 }
 
-/* Copies the rows of keys [from, from + nr).  It is inlined with constant size. */
+/* Copies the rows of keys [from, from + nr).  It is inlined where the size is a constant. */
 static inline __attribute__((always_inline)) void
 gather_rows(const struct backlog *w, size_t from, size_t nr, size_t row_bytes, char *out)
 {
@@ -135,7 +135,10 @@ static void gather(const struct backlog *w, size_t from, size_t nr, char *out)
 	}
 }
 
-/* The first nr in order have left: the other rows move up, in any order, and so do their keys. */
+/*
+ * Closes the gap after the first nr rows were emitted: the other rows move up, in any order, and so
+ * do their keys.
+ */
 static void close_up(struct backlog *w, size_t nr)
 {
 	struct backlog_key *keys = w->keys, *is_taken = w->merged;

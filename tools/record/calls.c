@@ -7,12 +7,15 @@
 
 #define NR_CALLS	(sizeof(names) / sizeof(*names))
 
-/* The program runs on the recorder's CPU: tools/Makefile makes the list of its calls. */
+/*
+ * The names of system calls.  The program runs on the same kind of CPU as the recorder, and
+ * tools/Makefile makes the list for that.
+ */
 static const char *const names[] = {
 #include "record/calls.inc"
 };
 
-/* Of these calls more than the name is recorded. */
+/* The calls of which more than the name is recorded. */
 static const struct {
 	const char *name;
 	uint8_t how;		/* the other argument, LDB_CALL_HAS_FD */
@@ -77,7 +80,7 @@ void calls_descriptor(const struct ldb_syscall_rec *r, char *text, size_t size)
 	char name[25] = "";
 	size_t len;
 
-	/* The parts of the address are not next to each other in the record. */
+	/* The two parts of the name are not next to each other in the record. */
 	memcpy(name, &r->name0, 8);
 	memcpy(name + 8, &r->name1, 8);
 	memcpy(name + 16, &r->name2, 4);

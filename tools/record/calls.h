@@ -8,17 +8,17 @@
 #include <linux/ldb.h>
 #include "record/bpf/shared.h"
 
-/* Sets what is recorded of each; see bpf_config.calls. */
+/* Sets what is recorded of each system call; see bpf_config.calls. */
 void calls_describe(uint8_t calls[LDB_CALLS_MAX]);
 
-/* Returns the name of a call, or of a page fault; "": it is not known. */
+/* Returns the name of a system call, or the name for page faults; "" if the number is not known. */
 const char *calls_name(uint32_t nr);
 
-/* Returns the number of a call; -1: there is none of this name. */
+/* Returns the number of the system call with this name, or -1. */
 int64_t calls_number(const char *name);
 
 /*
- * Writes what the descriptor of an LDB_EV_SYSCALL_FD is: "svc.dat", "a pipe", "eventfd",
+ * Writes to what the descriptor of an LDB_EV_SYSCALL_FD refers: "svc.dat", "a pipe", "eventfd",
  * "socket 10.0.0.1:80"; the record has at most 24 bytes of a name.
  */
 void calls_descriptor(const struct ldb_syscall_rec *r, char *text, size_t size);

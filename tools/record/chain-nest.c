@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the bounds of a thread's invocations agree, which the scanner and the kernel have observed
- * at different times: what one knows of an invocation also bounds its callers, its callees, and
- * those before and after it.  In each block, where generations number invocations as they begin:
+ * Makes the bounds of a thread's invocations consistent.  The scanner and the kernel have observed
+ * them at different times, and what one of them knows of an invocation also bounds its callers, its
+ * callees, and the invocations before and after it.  Generations number the invocations of a block
+ * in the order in which they begin, so in each block:
  *
  *	none begins after a newer one
  *	an invocation begins and ends within its caller
  *	if it is not the caller of a newer one, it has ended when that begins
  *
- * A signal may come after an invocation is numbered and before its record is linked: what the
- * handler calls is newer, and has ended when the invocation begins.  That is so if the older one
- * has a callee that is newer still.
+ * There is one exception: a signal may come after an invocation was numbered and before its record
+ * is linked.  What the handler calls then has a higher number, but has ended before the invocation
+ * begins.  This is recognised by a callee of the older one that is newer than both.
  */
 #include <stdlib.h>
 #include "base/array.h"
@@ -46,7 +47,7 @@ static const struct seen *find(const struct chain_nest *n, uint32_t tid, uint64_
 	return at < n->nr && !by_thread_block_gen(&n->all[at], &want) ? n->all[at].s : NULL;
 }
 
-/* The nearest caller in the same block.  False: that is not known. */
+/* Finds the nearest caller in the same block.  Returns false if it is not known. */
 static bool find_caller(const struct chain_nest *n, const struct seen *s, uint64_t *caller)
 {
 	uint64_t at = s->parent;
@@ -62,7 +63,10 @@ static bool find_caller(const struct chain_nest *n, const struct seen *s, uint64
 	return true;
 }
 
-/* The caller is older, so it is before i; among those that contain i - 1, mostly. */
+/*
+ * Finds the caller of i.  It is older, so it comes before i; mostly it is i - 1 or one of the
+ * callers of that.
+ */
 static size_t find_above(const struct nested *v, size_t i)
 {
 	size_t at = i, nr;
@@ -89,7 +93,7 @@ static void find_callers(const struct chain_nest *n, struct nested *v, size_t nr
 	}
 }
 
-/* Is the older one a caller of the newer one, as far as it is known? */
+/* Is the older invocation a caller of the newer one, as far as is known? */
 static bool contains(const struct nested *old, const struct nested *new)
 {
 	if (new->is_known)
@@ -98,7 +102,7 @@ static bool contains(const struct nested *old, const struct nested *new)
 	return old->s->depth < new->s->depth;
 }
 
-/* Did a signal's handler call the newer one before the older one began? */
+/* Did a signal handler call the newer invocation before the older one began? */
 static bool came_between(const struct nested *old, const struct nested *new)
 {
 	return old->last_callee > new->s->gen && !contains(old, new);
@@ -111,7 +115,10 @@ static void end_by(struct seen *s, int64_t tick)
 	if (is_open(s)) {
 		if (tick == INT64_MAX)
 			return;
-		/* The scanner was away when it ended, and observed it last then. */
+		/*
+		 * The scanner did not run when the invocation ended, and `then` is when it last
+		 * observed it.
+		 */
 		s->flags &= ~LDB_FUNC_F_OPEN;
 		s->end_min = s->end_max;
 		s->end_max = INT64_MAX;
@@ -120,7 +127,7 @@ static void end_by(struct seen *s, int64_t tick)
 	s->ends_by = min(s->ends_by, tick);
 }
 
-/* A callee has not begun, and has ended, when its caller ended. */
+/* Bounds invocations by their callers: a callee begins after its caller, and ends before it. */
 static void bound_by_callers(struct nested *v, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -139,7 +146,10 @@ static void bound_by_newer(struct nested *v, size_t nr)
 			v[i - 2].s->start_max = min(v[i - 2].s->start_max, v[i - 1].s->start_max);
 }
 
-/* Its callees have returned; it had returned as well when another one began. */
+/*
+ * Removes invocation i from the stack.  Its callees have returned, and it had returned itself when
+ * another invocation began at tick.
+ */
 static void take_off(struct nested *v, size_t i, int64_t tick, int64_t *all_ended)
 {
 	struct seen *s = v[i].s;
@@ -159,7 +169,10 @@ static void bound_by_older(struct seen *s, int64_t all_ended)
 	s->end_min = s->end_min == NOT_KNOWN ? NOT_KNOWN : max(s->end_min, s->start_min);
 }
 
-/* Of two that end by the same time, the newer one ends first: it would seem to be within the older one. */
+/*
+ * Returns the latest time at which an invocation began.  Of two invocations that end by the same
+ * time the newer one is taken to end first, because it may be a callee of the older one.
+ */
 static int64_t began_by(const struct seen *s)
 {
 	return is_open(s) ? s->start_max : min(s->start_max, s->end_max - 1);
@@ -192,14 +205,17 @@ static void settle(struct seen *s)
 		s->end_min = min(max(s->end_min, s->start_min), s->end_max);
 }
 
-/* All */
+/* All invocations of a thread */
 
 void chain_nest_begin(struct chain_nest *n)
 {
 	n->nr = 0;
 }
 
-/* If there is no memory the bounds of the thread's invocations stay as they are. */
+/*
+ * Adds an invocation.  If there is no memory, the bounds of this thread's invocations stay as they
+ * are.
+ */
 void chain_nest_add(struct chain_nest *n, struct seen *s)
 {
 	array_push(n->all, n->nr, n->room, { .s = s });

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files chain*.c share threads, with their stacks and readings, and ended invocations. */
+/*
+ * Declares what the files chain*.c share: threads with their stacks and readings, and invocations
+ * that have ended.
+ */
 #ifndef RECORD_CHAIN_PRIVATE_H
 #define RECORD_CHAIN_PRIVATE_H
 
@@ -8,23 +11,24 @@
 #include "record/chain.h"
 
 #define THREADS_MAX	65536
-#define ENDED_MAX	(1U << 18)	/* that are not written yet */
-#define ALONE_MAX	(1U << 18)	/* remembered */
-#define READINGS_MAX	(1U << 16)	/* of a thread, remembered */
+#define ENDED_MAX	(1U << 18)	/* invocations that are not written yet */
+#define ALONE_MAX	(1U << 18)	/* invocations that are remembered */
+#define READINGS_MAX	(1U << 16)	/* readings of a thread that are remembered */
 #define BLOCK(gen)	((uint16_t)(gen))
 #define NOT_KNOWN	INT64_MIN
 
-/* Invocations whose bounds are compared: chain-nest.c. */
+/* The invocations whose bounds are compared; see chain-nest.c. */
 struct chain_nest {
 	struct nested {
 		struct seen *s;
-		uint64_t caller;	/* the nearest in its block; 0: none, or not known */
-		size_t above;		/* number of the caller, or NO_NESTED */
-		uint64_t last_callee;	/* the last that it has called; 0: none */
+		/* generation of the nearest caller in its block; 0: none, or not known */
+		uint64_t caller;
+		size_t above;		/* index of the caller, or NO_NESTED */
+		uint64_t last_callee;	/* generation of its last callee; 0: none */
 		bool is_known;		/* it is known whether it has a caller */
 	} *all;
 	size_t nr, room;
-	size_t *stack;		/* numbers of those that have not returned */
+	size_t *stack;		/* indices of invocations that have not returned */
 	size_t room_stack;
 };
 #define NO_NESTED	SIZE_MAX
@@ -36,47 +40,57 @@ struct step {
 	uint64_t gen, pc, ret, addr;
 };
 
-/* An invocation of which the kernel has read the frame, or of which the scanner has a row. */
+/* An invocation whose frame the kernel has read, or of which the scanner has a row. */
 struct seen {
 	uint32_t tid, flags;	/* LDB_FUNC_F_* */
 	uint16_t depth;
 	bool is_placed;		/* depth and parent are known */
 	bool by_kernel;
-	bool by_scanner;	/* its row has come */
-	bool is_left;		/* its row says that it is running, and is not written yet */
+	bool by_scanner;	/* the scanner's row of it has come */
+	bool is_left;		/* that row says that it is running, and is not written yet */
 	uint64_t gen, parent, pc, ret, addr;
-	int64_t start_min, start_max, end_min, end_max;	/* of those, min may be NOT_KNOWN */
-	int64_t ends_by;	/* its end is not later: something that began after it was observed then */
+	/* of these, the two minima may be NOT_KNOWN */
+	int64_t start_min, start_max, end_min, end_max;
+	/* it ended by then, because something that began after its end was observed at that time */
+	int64_t ends_by;
 	struct bounds {
 		int64_t start_min, start_max, end_min, end_max;
 		uint32_t flags;
-	} scanned;		/* by_scanner: what its row says */
+	} scanned;		/* what the scanner's row says, if by_scanner */
 };
 
-/* The thread left at tick, and came back. */
+/* A reading was made when the thread left its CPU at tick; it came back later. */
 struct reading {
 	int64_t tick, came;
 };
 
-struct chain {			/* of a thread */
+struct chain {			/* what is known of a thread */
 	uint32_t tid;
-	int64_t born;		/* it made no call before; NOT_KNOWN: it may have */
-	const volatile struct ldb_page *page;	/* NULL: none was found yet */
+	/* the thread called no function before this; NOT_KNOWN: it may have */
+	int64_t born;
+	const volatile struct ldb_page *page;	/* the thread's page; NULL: it was not found yet */
 	uint64_t stack_lo, stack_hi;
-	bool is_left_alone;	/* the program gave it other stacks: only the scanner follows it */
+	/* the program gave the thread other stacks, so only the scanner follows it */
+	bool is_left_alone;
 	bool is_broken;		/* frames are missing, until a reading has all of them */
-	bool is_all;		/* the reading that is on its way has all */
-	bool is_away;		/* it is off its CPU, and was read when it left */
-	bool has_ended;		/* later readings do not show its functions */
-	struct reading *readings; /* the last ones */
+	bool is_all;		/* the reading that is being received has all frames */
+	bool is_away;		/* the thread is off its CPU, and was read when it left that */
+	/* the thread has ended, and later readings do not show its functions */
+	bool has_ended;
+	struct reading *readings; /* the last readings */
 	size_t nr_readings, room_readings;
-	struct seen *stack;	/* the outermost first */
+	struct seen *stack;	/* the current frames, the outermost first */
 	size_t nr, room;
-	struct step *fresh;	/* frames of a block in the reading that is on its way, the innermost first */
+	/* frames of a block in the reading that is being received, the innermost first */
+	struct step *fresh;
 	size_t nr_fresh, room_fresh;
-	int64_t last;		/* tick of its last step */
-	int64_t polled;		/* the scanner knew its state then; NOT_KNOWN */
-	int64_t nr_alone;	/* counted rows that were written, minus those that the scanner has counted */
+	int64_t last;		/* tick of the last step of a reading */
+	int64_t polled;		/* the scanner knew the thread's state at this tick; or NOT_KNOWN */
+	/*
+	 * number of rows that were written and counted, minus those that the scanner has counted as
+	 * well
+	 */
+	int64_t nr_alone;
 };
 
 struct chains {
@@ -85,7 +99,8 @@ struct chains {
 	const struct chains_ops *ops;
 	void *arg;
 	bool is_on;		/* the kernel reads chains */
-	int64_t first;		/* no function that is recorded began before; NOT_KNOWN: some may have */
+	/* no recorded function began before this; NOT_KNOWN: some may have */
+	int64_t first;
 	struct backlog steps;
 	struct chain *chains;
 	size_t nr_chains, room_chains;
@@ -93,18 +108,21 @@ struct chains {
 	/* Rows of the scanner, in the order of their arrival; the first ones are processed. */
 	struct ldb_row_func *rows;
 	size_t nr_rows, room_rows, nr_done;
-	/* Those that say that an invocation is running; they wait for the last reading. */
+	/* Rows that say that an invocation is still running.  They wait for the last reading. */
 	struct ldb_row_func *open;
 	size_t nr_open, room_open;
-	/* Invocations that the kernel has read, that have ended, and that are not written yet, in any order. */
+	/*
+	 * Invocations that the kernel has read, and that have ended but are not written yet, in any
+	 * order.
+	 */
 	struct seen *ended;
 	size_t nr_ended, room_ended;
 	struct hash by_gen;
-	struct seen *bounded;	/* copies of these, with bounds that agree */
+	struct seen *bounded;	/* copies of these, with consistent bounds */
 	size_t room_bounded;
-	int64_t released;	/* when some were written last */
+	int64_t released;	/* up to which tick rows have been written */
 	struct chain_nest nest;
-	/* Invocations that were written without a row of the scanner, which may still come. */
+	/* Invocations that were written without the scanner's row, which may still come. */
 	struct alone {
 		uint32_t tid;
 		uint64_t gen;
@@ -113,40 +131,55 @@ struct chains {
 	struct hash by_alone;
 };
 
-/* chain.c: NULL: it has never been read. */
+/* The next functions are in chain.c.  chain_of() returns NULL if the thread has never been read. */
 struct chain *chain_of(const struct chains *c, uint32_t tid);
 
-/* The frame with that generation in the last reading; NULL: it is not there. */
+/* Returns the frame with that generation in the last reading, or NULL. */
 struct seen *chain_find(const struct chain *t, uint64_t gen);
 
-/* Returns a time since which the thread may have been running, and not longer; NOT_KNOWN: it was never read before. */
+/*
+ * Returns the earliest time since which the thread can have been running; NOT_KNOWN if it was never
+ * read before.
+ */
 int64_t chain_running_since(const struct chain *t);
 
-/* The thread uses other stacks than its own, so its chain is not followed any more. */
+/* Stops following the chain of a thread that uses other stacks than its own. */
 void chain_leave_alone(struct chains *c, struct chain *t);
 
-/* chain-rows.c: the invocation has ended; it waits for the scanner. */
+/*
+ * The next functions are in chain-rows.c.  chain_rows_end() takes an invocation that has ended; it
+ * waits for the scanner's row.
+ */
 void chain_rows_end(struct chains *c, const struct seen *s);
 
-/* The scanner will not deliver this invocation any more, but it has run until the recording ended. */
+/*
+ * Takes an invocation that ran until the recording ended and of which the scanner will deliver no
+ * row any more.
+ */
 void chain_rows_open(struct chains *c, const struct seen *s);
 
 /* Writes the invocations of a thread that the scanner has observed, and drops those that only the kernel has read. */
 void chain_rows_give_back(struct chains *c, const struct chain *t);
 
-/* The thread has ended, and so have those of its invocations that no later reading found. */
+/* Ends the invocations of a thread that has ended, unless a later reading found them. */
 void chain_rows_cut(struct chains *c, uint32_t tid, int64_t tick);
 
-/* Takes the scanner's rows up to the tick, and writes what has waited long enough. */
+/*
+ * Processes the scanner's rows up to the tick, and writes the invocations that have waited long
+ * enough.
+ */
 void chain_rows_release(struct chains *c, int64_t tick);
 
-/* Invocations that are still running get bounds from those that have ended, because they may have ended, too. */
+/*
+ * Bounds the invocations that still seem to be running by those that have ended, because they may
+ * have ended, too.
+ */
 void chain_rows_bound_running(struct chains *c);
 
-/* Writes all that are left. */
+/* Writes all invocations that are left. */
 void chain_rows_finish(struct chains *c);
 
-/* chain-nest.c: makes bounds agree. */
+/* The next functions are in chain-nest.c, and make bounds consistent. */
 void chain_nest_begin(struct chain_nest *n);
 void chain_nest_add(struct chain_nest *n, struct seen *s);
 void chain_nest_finish(struct chain_nest *n);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes rows of invocations: from the scanner's rows, with what the kernel knows of them, and from
- * what only the kernel has observed; see chain.h.  They are written when they have waited long
- * enough for other rows that bound them (chain-nest.c), in order of their ends.
+ * Makes the rows of invocations: from the scanner's rows, to which it adds what the kernel knows,
+ * and from what only the kernel has observed; see chain.h.  Rows are written in the order of their
+ * ends, when they have waited long enough for other rows that bound them (chain-nest.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #include "base/sort.h"
 #include "record/chain-private.h"
 
-#define BATCHES		8	/* in the time that an invocation waits, at most */
+/* how often rows are written at most in the time that an invocation waits */
+#define BATCHES		8
 
 static uint64_t hash_of(uint32_t tid, uint64_t gen)
 {
@@ -29,13 +30,16 @@ static int64_t lower(int64_t max, uint64_t unc)
 	return unc == LDB_UNC_UNKNOWN ? NOT_KNOWN : max - (int64_t)unc;
 }
 
-/* A thread's counter counts no invocation from before the recording, but those that ran until its end. */
+/*
+ * Does the thread's counter of calls include this invocation?  It includes none that began before
+ * the recording, but those that ran until its end.
+ */
 static bool is_counted(uint32_t flags)
 {
 	return !(flags & LDB_FUNC_F_FROM_START) || flags & LDB_FUNC_F_OPEN;
 }
 
-/* Those without a row */
+/* Invocations without a row of the scanner */
 
 static bool was_alone(const struct chains *c, uint32_t tid, uint64_t gen)
 {
@@ -47,7 +51,7 @@ static bool was_alone(const struct chains *c, uint32_t tid, uint64_t gen)
 	return false;
 }
 
-/* Forgets the older half when there are too many. */
+/* Remembers an invocation; forgets the older half when there are too many. */
 static void remember_alone(struct chains *c, const struct seen *s)
 {
 	size_t half = ALONE_MAX / 2;
@@ -69,7 +73,7 @@ static void remember_alone(struct chains *c, const struct seen *s)
 static void write_row(struct chains *c, const struct seen *s)
 {
 	struct chain *t = chain_of(c, s->tid);
-	/* An invocation cannot end before it begins. */
+	/* An invocation must not end before it begins. */
 	int64_t end_min = s->end_min == NOT_KNOWN ? NOT_KNOWN : max(s->end_min, s->start_min);
 	struct ldb_row_func row = {
 		.flags = s->flags, .tid = s->tid, .pc = s->pc, .ret = s->ret, .gen = s->gen,
@@ -106,7 +110,10 @@ static void number_ended(struct chains *c)
 			hash_put(&c->by_gen, hash_of(c->ended[i].tid, c->ended[i].gen), i);
 }
 
-/* Invocations that have not ended yet bound the others, too. */
+/*
+ * Makes the bounds of all invocations consistent.  Those that have not ended yet bound the others,
+ * too.
+ */
 static bool make_agree(struct chains *c)
 {
 	struct chain_nest *n = &c->nest;
@@ -137,7 +144,10 @@ void chain_rows_bound_running(struct chains *c)
 	make_agree(c);
 }
 
-/* Has the scanner known the thread's state since the invocation ended, and has its row come, if there is one? */
+/*
+ * May the invocation be written?  The scanner must have known the thread's state after the
+ * invocation ended, and have delivered the row of it, if there is one.
+ */
 static bool is_ripe(const struct chains *c, const struct seen *s, int64_t tick, int64_t before)
 {
 	const struct chain *t = chain_of(c, s->tid);
@@ -158,7 +168,10 @@ static void write_ended(struct chains *c, int64_t tick, int64_t before)
 		if (is_ripe(c, &c->bounded[i], tick, before))
 			c->bounded[nr_ripe++] = c->bounded[i];
 		else
-			/* with what those that are written now say of it */
+			/*
+			 * the copy has the bounds that follow from the invocations that are written
+			 * now
+			 */
 			c->ended[nr_left++] = c->bounded[i];
 	sort_by(c->bounded, nr_ripe, by_end);
 	for (size_t i = 0; i < nr_ripe; i++)
@@ -219,7 +232,10 @@ static struct seen seen_of(const struct ldb_row_func *row)
 	};
 }
 
-/* For the scanner it is still running, but the scanner was away when it ended. */
+/*
+ * Ends a row whose invocation is still running for the scanner, because the scanner did not run
+ * when it ended.
+ */
 static void close_row(struct seen *s, int64_t end_min, int64_t end_max)
 {
 	s->flags &= ~LDB_FUNC_F_OPEN;
@@ -227,13 +243,19 @@ static void close_row(struct seen *s, int64_t end_min, int64_t end_max)
 	s->end_max = end_max;
 }
 
-/* Joins what the scanner knows and what the kernel knows; end_max INT64_MAX: it has not ended. */
+/*
+ * Joins what the scanner knows and what the kernel knows.  If end_max is INT64_MAX, the invocation
+ * has not ended.
+ */
 static struct seen join(const struct ldb_row_func *row, const struct seen *k)
 {
 	struct seen s = seen_of(row);
 
 	s.by_kernel = true;
-	/* An invocation that the scanner finds at its first poll counts there as older than the recording. */
+	/*
+	 * The scanner treats an invocation that it finds at its first poll as older than the
+	 * recording.
+	 */
 	if (k->start_min != NOT_KNOWN)
 		s.flags &= ~LDB_FUNC_F_FROM_START;
 	narrow(&s.start_min, &s.start_max, k->start_min, k->start_max);
@@ -251,7 +273,7 @@ static struct seen join(const struct ldb_row_func *row, const struct seen *k)
 	return s;
 }
 
-/* The kernel found it when it read last, and the thread has not run since. */
+/* Joins an invocation that is in the kernel's last reading of a thread that has not run since. */
 static void join_running(struct chains *c, const struct chain *t, const struct ldb_row_func *row,
 			 struct seen *s)
 {
@@ -266,7 +288,10 @@ static void join_running(struct chains *c, const struct chain *t, const struct l
 	s->start_min = still.start_min;
 	s->start_max = still.start_max;
 	s->flags &= still.flags | LDB_FUNC_F_OPEN;
-	/* For both it was running until the end: it is written with those that only the kernel knows. */
+	/*
+	 * Both found it running until the end, so it is written with those that only the kernel
+	 * knows.
+	 */
 	s->is_left = still.flags & LDB_FUNC_F_OPEN;
 	if (s->is_left) {
 		s->end_min = still.end_max;
@@ -277,8 +302,9 @@ static void join_running(struct chains *c, const struct chain *t, const struct l
 }
 
 /*
- * It is in no reading, but was running at start_max: so it was between the two readings around that
- * time.  Stamps are off, so one that is near may be the one before or the one after.
+ * Adds an invocation that is in no reading of the kernel.  It was running at start_max, so it began
+ * and ended between the two readings around that time.  Time stamps are not exact, so a reading
+ * that is near may be the one before or the one after.
  */
 static void add_scanned(struct chains *c, const struct chain *t, const struct ldb_row_func *row)
 {
@@ -332,8 +358,8 @@ bool chains_func(struct chains *c, const struct ldb_row_func *row)
 }
 
 /*
- * For the scanner these have not ended.  Readings that came after it polled the thread last can say
- * more, so they wait for the thread's last one.
+ * Processes rows whose invocations have not ended for the scanner.  Readings after its last poll of
+ * the thread can tell more, so the rows wait for the last reading of the thread.
  */
 static void take_open_rows(struct chains *c, bool is_end)
 {
@@ -416,7 +442,10 @@ void chain_rows_cut(struct chains *c, uint32_t tid, int64_t tick)
 	}
 }
 
-/* A page is used again when its thread has exited. */
+/*
+ * Returns when the scanner last polled the thread.  A page is used again when its thread has
+ * exited.
+ */
 static int64_t polled_at(const struct chains *c, const struct chain *t)
 {
 	uint64_t last;
@@ -436,7 +465,10 @@ static void note_polls(struct chains *c)
 void chain_rows_release(struct chains *c, int64_t tick)
 {
 	take_rows(c, tick);
-	/* At the end the rows of invocations that are still running come, and these bound others, too. */
+	/*
+	 * At the end the rows of invocations that are still running are delivered, and these bound
+	 * the others, too.
+	 */
 	if (tick == INT64_MAX || tick - c->released < c->wait / BATCHES)
 		return;
 	write_ended(c, tick, tick - c->wait);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes invocations of the chains that the kernel reads; see chain.h. */
+/* Makes invocations from the chains of frames that the kernel reads; see chain.h. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -63,20 +63,20 @@ static void place(struct chain *t, size_t i)
 	s->is_placed = true;
 }
 
-/* Now that all frames of the reading are there, it is known who called whom. */
+/* Sets who called whom, when all frames of the reading are there. */
 static void place_all(struct chain *t)
 {
 	for (size_t i = 0; i < t->nr; i++)
 		place(t, i);
 }
 
-/* The last time at which it is known to have been running. */
+/* Returns the last time at which the invocation is known to have been running. */
 static int64_t ends_after(const struct chain *t, const struct seen *s)
 {
 	return max(max(chain_running_since(t), s->start_min), s->end_min);
 }
 
-/* error: by how much the tick may be off */
+/* Ends invocation i of the thread.  error is by how much the tick may be wrong. */
 static void end(struct chains *c, struct chain *t, size_t i, int64_t tick, int64_t error)
 {
 	struct seen s;
@@ -99,7 +99,7 @@ static bool is_fresh(const struct chain *t, uint64_t gen)
 	return false;
 }
 
-/* The outer ones are at higher addresses. */
+/* Inserts a frame into the stack.  Outer frames have higher addresses. */
 static void insert(struct chain *t, const struct step *f)
 {
 	size_t at = t->nr;
@@ -119,14 +119,17 @@ static void insert(struct chain *t, const struct step *f)
 		t->stack[at].flags = LDB_FUNC_F_FROM_START;
 }
 
-/* A frame has come that had left the chain, or whose record was lost. */
+/* Handles a frame that had left the chain before, or whose record was lost. */
 static void break_chain(struct chain *t)
 {
 	t->is_broken = true;
 	t->nr_readings = 0;
 }
 
-/* In one block, a frame that is newer than the innermost known one, and not fresh, has ended. */
+/*
+ * Takes over the frames of one block.  A frame has ended if it is newer than the innermost one that
+ * the reading has in common with earlier readings, and is not among the new frames.
+ */
 static void take_block(struct chains *c, struct chain *t, const struct step *known)
 {
 	for (size_t i = t->nr; i; i--) {
@@ -151,9 +154,9 @@ static void end_all(struct chains *c, struct chain *t, int64_t tick)
 }
 
 /*
- * Frames on a stack of the program's own, which is no thread's: switches of stacks take frames from
- * the chain and bring them back, and nobody can say then which have ended.  The scanner knows how
- * to read such threads.
+ * The program may run on stacks of its own making, which belong to no thread.  When it switches
+ * stacks, frames leave the chain and come back to it, and the readings do not show which of them
+ * have ended.  The scanner can read such threads.
  */
 void chain_leave_alone(struct chains *c, struct chain *t)
 {
@@ -172,7 +175,7 @@ static void find_page(struct chains *c, struct chain *t)
 	}
 }
 
-/* False: the reading does not count. */
+/* Returns false if the reading must be ignored. */
 static bool is_followed(struct chains *c, struct chain *t, const struct step *s)
 {
 	if (t->is_left_alone)
@@ -191,7 +194,7 @@ static bool is_followed(struct chains *c, struct chain *t, const struct step *s)
 }
 
 
-/* Forgets the older half when there are too many. */
+/* Adds a reading; forgets the older half when there are too many. */
 static void add_reading(struct chain *t, int64_t tick)
 {
 	size_t half = READINGS_MAX / 2;
@@ -204,7 +207,7 @@ static void add_reading(struct chain *t, int64_t tick)
 		t->readings[t->nr_readings++] = (struct reading){ tick, tick };
 }
 
-/* All blocks were read. */
+/* Finishes a reading, when all blocks were read. */
 static void finish_reading(struct chain *t, const struct step *s)
 {
 	t->nr_fresh = 0;
@@ -225,7 +228,7 @@ static void take_step(struct chains *c, const struct step *s)
 		return;
 	if (s->kind <= CHAIN_OUT && !is_followed(c, t, s))
 		return;
-	/* These frames are of a reading that was not finished. */
+	/* These frames belong to a reading that was not finished. */
 	if (t->last != s->tick) {
 		t->nr_fresh = 0;
 		t->is_all = false;
@@ -268,7 +271,7 @@ static void take_step(struct chains *c, const struct step *s)
 		break;
 	case CHAIN_EXIT:
 		end_all(c, t, s->tick);
-		/* The stamp of a record is older than the record. */
+		/* A record's time stamp is made before the record. */
 		if (t->nr_readings && t->readings[t->nr_readings - 1].tick > s->tick)
 			chain_rows_cut(c, t->tid, s->tick);
 		t->has_ended = true;

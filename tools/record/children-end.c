@@ -53,7 +53,7 @@ static void add_plain(const struct children *c, char *text)
 		add(text, "without records: %s", names);
 }
 
-/* Says what was not recorded; "" if there is nothing. */
+/* Writes what was not recorded; "" if everything was. */
 static void describe_missing(const struct children *c, char *text)
 {
 	*text = '\0';
@@ -80,7 +80,10 @@ static void write_metas(const struct recording *r, size_t nr, const char *missin
 	writer_close(w);
 }
 
-/* Signals are blocked; one that asks to stop ends the joining, not the recorder in the middle of it. */
+/*
+ * Was the user's wish to stop received?  Signals are blocked meanwhile, so that such a signal ends
+ * the joining and not the recorder in the middle of it.
+ */
 static bool is_interrupted(void)
 {
 	sigset_t pending;
@@ -96,7 +99,9 @@ static bool show_progress(void *arg, uint64_t done, uint64_t all)
 	return !is_interrupted();
 }
 
-/* A joined trace is a second copy until it takes the place of its parts. */
+/*
+ * Is there room for the joined trace?  It is a second copy of all data until its parts are removed.
+ */
 static bool has_room(const struct recording *r)
 {
 	const struct children *c = &r->children;
@@ -114,7 +119,10 @@ static bool has_room(const struct recording *r)
 	return false;
 }
 
-/* The traces of the children are removed when the joined one is whole and has taken its place. */
+/*
+ * Joins the traces.  Those of the children are removed only when the joined trace is complete and
+ * has been renamed.
+ */
 static bool join(struct recording *r, size_t nr)
 {
 	struct join_options o = { .progress = show_progress };
@@ -183,7 +191,7 @@ void children_end(struct recording *r)
 	size_t nr = count_recorded(c);
 	bool is_joined = false;
 
-	/* Those that did not even live until they had a thread that could say so. */
+	/* Some children ended before they could announce themselves. */
 	if (r->nr_forks > c->nr_heard)
 		c->nr_short += r->nr_forks - c->nr_heard;
 	describe_missing(c, missing);

@@ -2,9 +2,10 @@
 /*
  * Starts the recorders of children, and notices that they have ended.
  *
- * A recorder is this tool, executed again with the same options: nothing of this process but the
- * connection reaches it.  It is in a session of its own, so signals of the terminal reach it by
- * way of the first recorder alone; when that one is gone, it ends its recording.
+ * The recorder of a child is this tool, executed again with the same options; it inherits nothing
+ * from this process but the connection.  It is in a session of its own, so the terminal's signals
+ * reach it only through the first recorder.  When the first recorder is gone, it ends its
+ * recording.
  */
 #include <errno.h>
 #include <signal.h>
@@ -20,8 +21,9 @@
 #include "record/proc.h"
 #include "record/recording.h"
 
-#define CHILD_FD	3	/* of the connection, there */
-#define KERNEL_MAX	3	/* so many more recorders have kernel events of their own: each slows every switch */
+#define CHILD_FD	3	/* the connection's descriptor in the child's recorder */
+/* how many further recorders record kernel events: each makes every context switch slower */
+#define KERNEL_MAX	3
 
 extern char **environ;
 
@@ -48,7 +50,10 @@ static bool is_used(const struct children *c, const char *file)
 	return false;
 }
 
-/* One of an earlier recording must not be taken for this one's. */
+/*
+ * Renames a child's trace of an earlier recording, which must not be mistaken for one of this
+ * recording.
+ */
 static void keep_old(const char *file)
 {
 	char *old;
@@ -59,7 +64,7 @@ static void keep_old(const char *file)
 	free(old);
 }
 
-/* A process that executes several programs has several traces. */
+/* Chooses the name of a trace.  A process that executes several programs has several traces. */
 static char *choose_file(const struct recording *r, pid_t pid)
 {
 	char *file;
@@ -75,7 +80,7 @@ static char *choose_file(const struct recording *r, pid_t pid)
 	return file;
 }
 
-/* Are the scanners as many as there are CPUs for them?  Each thread that works needs one, too. */
+/* Do the scanners already take as many CPUs as they may?  Each thread that works needs one, too. */
 static bool is_crowded(const struct children *c)
 {
 	return 2 * (c->nr_alive + 2) > (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
@@ -162,7 +167,10 @@ void children_reap(struct recording *r)
 				 child->pid, WTERMSIG(status), child->file);
 		else if (!child->is_recorded && !proc_runs(child->pid))
 			c->nr_short++;
-		/* Else it has changed its user meanwhile, or the like, and announces itself again. */
+		/*
+		 * Otherwise the child has, for example, changed its user in the meantime, and
+		 * announces itself again.
+		 */
 		else if (!child->is_recorded && !(WIFEXITED(status) && WEXITSTATUS(status) == CLI_OK))
 			c->nr_failed++;
 	}

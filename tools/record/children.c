@@ -17,15 +17,19 @@
 #include "record/proc.h"
 #include "record/recording.h"
 
-#define SAY_NS		1000000000LL	/* who connects must say at once who he is */
-#define GRACE_NS	3000000LL	/* a forked process that ends or executes another program within is not recorded */
-#define ALIVE_MAX	32		/* recorders at a time */
-#define STARTS_MAX	32.0		/* at once, and then so many a second: */
+/* a process that connects must announce itself within this time */
+#define SAY_NS		1000000000LL
+/* a forked process that ends or executes another program within this time is not recorded */
+#define GRACE_NS	3000000LL
+#define ALIVE_MAX	32		/* recorders that may run at the same time */
+/* how many may be started at once, and then in each second */
+#define STARTS_MAX	32.0
 #define STARTS_HZ	20.0
 #define SERVE_TRIES	10
-#define STRANGERS_MAX	(CHILDREN_PENDING / 2)	/* places for other users' processes that have not said the secret; */
-#define STRANGERS_FEW	8			/* where there are more, */
-#define STRANGER_NS	20000000LL		/* they must say it within */
+/* places for processes of other users that have not proved that they belong to the recording */
+#define STRANGERS_MAX	(CHILDREN_PENDING / 2)
+#define STRANGERS_FEW	8			/* if there are more of these, */
+#define STRANGER_NS	20000000LL		/* they must do so within this time */
 
 void children_begin(struct recording *r)
 {
@@ -73,8 +77,9 @@ static unsigned count_strangers(const struct children *c)
 }
 
 /*
- * Whoever is on this machine may connect.  Other users' processes get no say in how long the
- * recording goes on, nor all places; but a child that has changed its user says the secret.
+ * May the connection wait for its announcement?  Any process on this machine may connect.
+ * Processes of other users must not be able to make the recording longer, nor to take all places.
+ * A child that has changed its user proves with the secret that it belongs to the recording.
  */
 static bool may_wait(const struct recording *r, const struct child_pending *p)
 {
@@ -97,7 +102,10 @@ static void accept_all(struct recording *r)
 			close(p.sock);
 			continue;
 		}
-		/* The one that left for a moment: it may have become another user's. */
+		/*
+		 * This is the process that has closed its connection for a moment; it may have
+		 * changed its user.
+		 */
 		if (r->phase == PHASE_AWAY && r->sock < 0 && p.pid == r->pid) {
 			r->sock = p.sock;
 			continue;
@@ -139,7 +147,7 @@ static void know(struct children *c, pid_t pid)
 	array_push(c->known, c->nr_known, c->room_known, pid);
 }
 
-/* Is this the first program with records?  Then this recorder takes it. */
+/* Is this the first instrumented program?  Then this recorder records it itself. */
 static bool is_first(const struct recording *r, const struct child_pending *p)
 {
 	return r->phase == PHASE_PROGRAM && r->sock < 0 && (!is_foreign(p) || p->has_said);
@@ -157,7 +165,7 @@ static void take_first(struct recording *r, struct child_pending *p)
 	recording_enter(r, PHASE_HELLO);
 }
 
-/* Returns whether the pending connection is still there. */
+/* Handles an announcement.  Returns whether the pending connection still exists. */
 static bool on_child(struct recording *r, struct child_pending *p, const struct ldb_msg_child *m)
 {
 	struct children *c = &r->children;
@@ -166,7 +174,10 @@ static bool on_child(struct recording *r, struct child_pending *p, const struct 
 		forget(c, p);
 		return false;
 	}
-	/* One that changes its user, or is replaced by another program, comes again. */
+	/*
+	 * A process that changes its user or executes another program announces itself again, and
+	 * counts once.
+	 */
 	c->nr_heard += m->how == LDB_CHILD_FORKED && m->parent == r->pid && !is_known(c, p->pid);
 	know(c, p->pid);
 	if (m->how == LDB_CHILD_PLAIN) {
@@ -176,7 +187,7 @@ static bool on_child(struct recording *r, struct child_pending *p, const struct 
 	}
 	p->has_said = true;
 	p->said = *m;
-	/* What comes next is for who records it. */
+	/* What the connection sends next is for the process's own recorder. */
 	epoll_ctl(c->epoll, EPOLL_CTL_DEL, p->sock, NULL);
 	return true;
 }
@@ -186,7 +197,7 @@ static int64_t time_to_say(const struct children *c, const struct child_pending 
 	return is_foreign(p) && count_strangers(c) > STRANGERS_FEW ? STRANGER_NS : SAY_NS;
 }
 
-/* Returns whether the pending connection is still there. */
+/* Reads from a pending connection.  Returns whether it still exists. */
 static bool hear(struct recording *r, struct child_pending *p)
 {
 	union control_message m;
@@ -196,7 +207,7 @@ static bool hear(struct recording *r, struct child_pending *p)
 		return true;
 	if (rc == 1 && m.m.type == LDB_MSG_CHILD)
 		return on_child(r, p, &m.child);
-	/* Where children are not recorded it begins with HELLO. */
+	/* Where children are not recorded, a runtime begins with HELLO. */
 	if (rc && rc != -ECONNRESET && is_first(r, p)) {
 		take_first(r, p);
 		if (rc == 1)
@@ -226,13 +237,16 @@ static void decide(struct recording *r, struct child_pending *p)
 	struct children *c = &r->children;
 
 	if (has_hung_up(p->sock)) {
-		/* It goes on if it executed another program, or changed its user: then it says so. */
+		/*
+		 * If the process still runs it has executed another program or changed its user,
+		 * and will announce itself again.
+		 */
 		c->nr_short += !c->is_over && !proc_runs(p->pid);
 	} else if (is_first(r, p)) {
 		take_first(r, p);
 		return;
 	} else if (c->is_over) {
-		/* What begins after the recording is not missing in it. */
+		/* A process that begins after the recording is not missing in it. */
 	} else if (!may_start(r)) {
 		c->nr_refused++;
 	} else if (children_start(r, p->pid, p->sock)) {
@@ -252,12 +266,18 @@ void children_serve(struct recording *r)
 {
 	struct children *c = &r->children;
 
-	/* What a message leads to may end the recording, which serves those that are left. */
+	/*
+	 * Handling a message may end the recording, which calls this function again for the
+	 * remaining connections.
+	 */
 	if (c->epoll < 0 || r->listen_fd < 0 || c->is_serving)
 		return;
 	c->is_serving = true;
 	accept_all(r);
-	/* Backwards: the last one takes the place of one that is gone. */
+	/*
+	 * The loop goes backward, because the last connection takes the place of one that is
+	 * closed.
+	 */
 	for (unsigned i = c->nr_pending; i-- > 0;) {
 		struct child_pending *p = &c->pending[i];
 
@@ -302,12 +322,12 @@ int children_timeout(const struct recording *r)
 }
 
 /*
- * Processes that carry the environment of this recording and have not announced themselves yet:
- * the one that forked them may have ended at once.
+ * Searches for processes that have the environment of this recording and have not announced
+ * themselves yet.  They are awaited, because the process that forked them may have ended at once.
  */
 
 #define SCAN_NS		20000000LL
-#define IDLE_NS		300000000LL	/* so long such a process is waited for */
+#define IDLE_NS		300000000LL	/* how long such a process is awaited */
 
 static bool carries(pid_t pid, const char *name)
 {
@@ -366,7 +386,7 @@ bool children_go_on(struct recording *r)
 	return true;
 }
 
-/* Processes that run already. */
+/* Attaching to the children that run already */
 
 static bool is_recordable(pid_t pid)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records the children of the program, too: processes that are forked from it and programs that
+ * Records also the children of the program: processes that are forked from it, and programs that
  * these execute.
  *
- * Each announces itself to this recorder (LDB_MSG_CHILD), which starts another one for it: the
- * same tool with the same options, that gets the connection and writes a trace of its own beside
- * this one.  So whatever happens to one process or one recorder, the other traces are whole.  At
- * the end they are joined.
+ * Each child announces itself to this recorder (LDB_MSG_CHILD), which starts another recorder for
+ * it: the same tool with the same options, which is given the connection and writes a trace of its
+ * own beside this one.  So whatever happens to one process or recorder, the other traces stay
+ * complete.  At the end all traces are joined into one.
  *
  * The number of recorders at a time, and how fast they are started, are limited.  What is not
- * recorded is counted: programs without records by their names, processes that ended before a
- * recorder came, and those beyond the limits.
+ * recorded is counted: uninstrumented programs by their names, processes that ended before their
+ * recorder was ready, and processes beyond the limits.
  */
 #ifndef RECORD_CHILDREN_H
 #define RECORD_CHILDREN_H
@@ -23,8 +23,9 @@
 
 struct recording;
 
-#define CHILDREN_PENDING	64	/* announced, and not decided yet */
-#define CHILDREN_NAMES		32	/* of programs without records; more are counted together */
+#define CHILDREN_PENDING	64	/* connections that are not decided on yet */
+/* names of uninstrumented programs; further ones are counted together */
+#define CHILDREN_NAMES		32
 
 struct child_pending {
 	int sock;
@@ -35,10 +36,10 @@ struct child_pending {
 	struct ldb_msg_child said;
 };
 
-struct child {			/* a process that is recorded */
+struct child {			/* a child that is recorded */
 	pid_t pid;
-	pid_t recorder;		/* 0: has ended */
-	bool is_recorded;	/* there is a trace */
+	pid_t recorder;		/* 0: it has ended */
+	bool is_recorded;	/* there is a trace of it */
 	char *file;
 };
 
@@ -46,19 +47,20 @@ struct children {
 	bool on, is_serving;
 	bool is_over;		/* no more recorders are started */
 	char secret[LDB_SECRET_MAX];
-	int epoll;		/* readable: something is to be done; -1: none */
+	/* it is readable when there is something to do; -1: children are not recorded */
+	int epoll;
 	struct child_pending pending[CHILDREN_PENDING];
 	unsigned nr_pending;
 	struct child *list;
 	size_t nr, room;
-	unsigned nr_alive;	/* recorders */
+	unsigned nr_alive;	/* recorders that run */
 	pid_t *known;		/* processes that have announced themselves */
 	size_t nr_known, room_known;
 	double starts;		/* how many recorders may be started now: limits the rate */
 	int64_t starts_ns;
 	int64_t since_ns, idle_ns, scanned_ns;
-	bool must_name;		/* the first trace has no names yet */
-	uint64_t nr_heard;	/* children of the first process */
+	bool must_name;		/* the names of addresses are not stored in the first trace yet */
+	uint64_t nr_heard;	/* children of the first process that have announced themselves */
 	uint64_t nr_short, nr_refused, nr_failed;
 	struct {
 		char name[16];
@@ -68,39 +70,51 @@ struct children {
 	uint64_t nr_plain_other;
 };
 
-/* These are passed to the recorder of a child in its environment, under this name. */
+/*
+ * The options that the recorder of a child gets in its environment, in a variable with this name.
+ */
 #define CHILD_ENV	"LDB_RECORD_CHILD"
 
 struct child_options {
 	pid_t parent;		/* the first recorder */
 	int sock;		/* connected to the runtime; -1: attach to the process */
 	pid_t pid;
-	char first[64], secret[LDB_SECRET_MAX];	/* where its own children announce themselves */
+	/* where the child's own children announce themselves */
+	char first[64], secret[LDB_SECRET_MAX];
 	bool is_crowded;	/* there are more recorders than CPUs for their scanners */
-	bool without_kernel;	/* enough others record kernel events already */
+	bool without_kernel;	/* enough other recorders record kernel events already */
 	char output[4096];
 };
 
-/* Is this process a recorder of a child?  False if the text is wrong. */
+/* Reads the options of a child's recorder.  Returns false if the text is wrong. */
 bool child_options_read(const char *text, struct child_options *o);
 
-/* Call it when the recorder's socket is open, before the program runs. */
+/* Must be called when the recorder's socket is open and before the program runs. */
 void children_begin(struct recording *r);
-/* The children of a process that runs already. */
+/* Attaches to the children of a process that runs already. */
 void children_attach(struct recording *r);
 /* Accepts what connects to the recorder, starts recorders, and notices that they have ended. */
 void children_serve(struct recording *r);
-/* Does it until nothing waits for a decision: closing a trace takes long. */
+/*
+ * Does so until no connection waits for a decision.  It is called before a trace is closed, because
+ * that takes long.
+ */
 void children_serve_all(struct recording *r);
 /* Has the process announced itself again?  Then it has executed another program. */
 bool children_has_new(const struct recording *r, pid_t pid);
-/* Milliseconds after which children_serve() has something to do; -1: nothing is known. */
+/*
+ * Returns after how many milliseconds children_serve() has something to do; -1 if nothing is
+ * pending.
+ */
 int children_timeout(const struct recording *r);
-/* Are there some that are recorded, or will be?  The program has ended, or its recording has. */
+/*
+ * Are there children that are recorded or will be?  Called when the program or its recording has
+ * ended.
+ */
 bool children_go_on(struct recording *r);
-/* All recordings end. */
+/* Ends all recordings of children. */
 void children_stop(struct recording *r);
-/* Joins the traces, and says what was recorded and what was not. */
+/* Joins the traces, and tells the user what was recorded and what was not. */
 void children_end(struct recording *r);
 
 /* children-start.c */
