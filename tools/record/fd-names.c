@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A link in /proc/PID/fd names a file, or the number of a socket, which the tables of /proc/PID/net
- * explain.  These can be long: they are read when a number is new, and not more often than the
- * program can have many of them.
+ * explain.  These tables can be long, so they are read only when a number is new, and no more often
+ * than every TABLES_NS.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>

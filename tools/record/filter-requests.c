@@ -3,8 +3,8 @@
  * Chooses requests by their class; see filter.h.
  *
  * A request's rows are written some milliseconds after its tags, so its class is mostly known by
- * then, and its first row decides for all that follow, up to its end: a request is written as a
- * whole, or not.
+ * then.  The decision at its first row holds for all that follow, up to its end: a request is
+ * written as a whole or not at all.
  */
 #include <stdlib.h>
 #include "base/slots.h"
@@ -21,7 +21,7 @@ struct id {
 };
 
 struct filter_ids {
-	struct req_tags *tags;	/* with whether requests of the class are written */
+	struct req_tags *tags;	/* each tag says whether requests of the class are written */
 	struct slots open;
 };
 
@@ -64,7 +64,7 @@ bool filter_wants_class(struct filter *f, uint64_t id, int64_t tick, const char 
 	return is_chosen;
 }
 
-/* The first row of a request decides.  NULL: there are too many. */
+/* Decides at the first row of a request.  Returns NULL if too many requests are open. */
 static struct id *begin(struct filter *f, const struct ldb_row_req *row)
 {
 	struct id *i = slots_add(&f->ids->open, row->id);

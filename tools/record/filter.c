@@ -194,7 +194,7 @@ bool filter_wants_lock(struct filter *f, const struct ldb_row_lock *row)
 	return false;
 }
 
-/* No function has the address of a variable, so one table does for both. */
+/* No function has the address of a variable, so one table suffices for both. */
 void filter_want_variable(struct filter *f, uint64_t addr)
 {
 	if (!find(f->funcs, addr))

@@ -2,9 +2,9 @@
 /*
  * Decides which invocations, waits and requests are written.  What is left out is counted.
  *
- * Functions are chosen by name, file or module, of which the recorder knows none: each new address
- * is looked up by a separate process, because debug information is not trusted.  Until the answer
- * comes, some tenths of a second later, the function is recorded.
+ * Functions are chosen by name, file or module.  The recorder knows only their addresses; each new
+ * address is looked up by a separate process, because debug information is not trusted.  Until the
+ * answer comes, some tenths of a second later, the function is recorded.
  */
 #ifndef RECORD_FILTER_H
 #define RECORD_FILTER_H
@@ -59,16 +59,19 @@ bool filter_wants_class(struct filter *f, uint64_t id, int64_t tick, const char 
 /* Removes the rows that are not to be written; returns how many are left. */
 size_t filter_requests(struct filter *f, struct ldb_row_req *rows, size_t nr);
 
-/* Somebody else needs the name of the variable that has this address. */
+/* Requests the name of the variable that has this address, for another part of the recorder. */
 void filter_want_variable(struct filter *f, uint64_t addr);
 
-/* Addresses whose names are not known yet: returns how many, and the array. */
+/* Returns the array of addresses whose names are not known yet, and how many there are. */
 size_t filter_unknown(struct filter *f, const struct record_ask **asks);
 /* Empties that array, because its names have been requested. */
 void filter_asked(struct filter *f);
-/* Returns the name of a function or variable, which stays; NULL or "": not known, or not yet. */
+/*
+ * Returns the name of a function or variable, which stays valid; NULL or "" if it is not known, or
+ * not yet.
+ */
 const char *filter_name_of(const struct filter *f, uint64_t addr);
-/* One of them is this. */
+/* Sets the name that belongs to one of these addresses. */
 void filter_name(struct filter *f, uint64_t addr, const char *name, const char *file, const char *module);
 
 #endif

@@ -3,8 +3,8 @@
  * Reads the sums of calls between modules (ldb/flows.h) and writes them as rows.
  *
  * The program writes there meanwhile, may be killed at any time, and may be hostile: each value is
- * read once, and offsets are checked.  A thread's region is read when it has exited, and emptied,
- * so that its memory is returned; the others at the end.
+ * read once, and offsets are checked.  When a thread has exited its region is read and emptied, so
+ * that the memory is free again; all other regions are read at the end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -96,7 +96,7 @@ static void copy_name(const struct flow_sums *f, uint32_t at, char *name)
 	name[n] = '\0';
 }
 
-/* Returns whether there is nothing left to do for this one. */
+/* Returns whether nothing is left to do for this function. */
 static bool write_api(struct flow_sums *f, uint32_t id)
 {
 	const volatile struct ldb_flow_api *api = (const struct ldb_flow_api *)(f->base + LDB_FLOW_APIS_OFF) + id;
@@ -117,7 +117,10 @@ static bool write_api(struct flow_sums *f, uint32_t id)
 	return true;
 }
 
-/* A number may be assigned and never used, or be ready a little later than the next one. */
+/*
+ * Writes the functions that are new.  A number may be assigned and never used, or its function may
+ * be ready a little later than the next one.
+ */
 static void poll_apis(struct flow_sums *f)
 {
 	uint64_t nr = info(f)->nr_apis;
@@ -144,7 +147,10 @@ static uint64_t scale(uint64_t value, uint64_t by, uint64_t of)
 	return of ? (unsigned __int128)value * by / of : 0;
 }
 
-/* The program's buckets begin later, and count each call with its weight. */
+/*
+ * Converts a histogram.  The program's buckets begin at a longer duration than the row's, and count
+ * each call with its weight.
+ */
 static void write_histogram(struct flow_sums *f, const struct ldb_row_flow *sum,
 			    const struct ldb_flow_cell *c, const char *region)
 {
@@ -185,7 +191,10 @@ static void write_cell(struct flow_sums *f, uint32_t tid, int64_t tick, uint32_t
 	row.calls = c.calls;
 	/* this was not read at the same time as calls */
 	row.timed = c.timed < c.calls ? c.timed : c.calls;
-	/* The sums are of all calls, and the row's are of those that were timed. */
+	/*
+	 * The program's sums are those of all calls, and the row's are those of the calls that were
+	 * timed.
+	 */
 	row.sum = scale(c.sum, row.timed, c.calls);
 	row.shared = scale(c.shared, row.timed, c.calls);
 	row.min = c.min;

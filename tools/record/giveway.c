@@ -19,7 +19,7 @@
 #include "record/proc.h"
 
 #define STARVED_MS	100	/* if the recorder did not run for this long, it runs once at normal priority */
-#define ANSWER_NS	5000000	/* until it is raised again */
+#define ANSWER_NS	5000000	/* after this time without an answer it is raised again */
 #define ANSWER_TRIES	40
 #define SLICE_NS	100000	/* the shortest there is */
 
@@ -41,8 +41,9 @@ static void set_policy(pid_t tid, int policy)
 }
 
 /*
- * A yield gives up the rest of a slice: see libldb/runtime/priority.c.  A slice survives a
- * change of policy, and kernels before 6.12 ignore it.
+ * Asks the kernel for a short time slice, because a yield gives up the rest of the slice: see
+ * libldb/runtime/priority.c.  The setting survives a change of policy; kernels before 6.12 ignore
+ * it.
  */
 static void ask_short_slice(void)
 {
@@ -72,7 +73,10 @@ static bool may_return(void)
 		return false;
 	if (!getrlimit(RLIMIT_NICE, &limit) && limit.rlim_cur >= (rlim_t)(20 - nice))
 		return true;
-	/* A capability may be one of a user namespace, which does not count: so it is tried. */
+	/*
+	 * A capability may be valid only in a user namespace, where it does not count; so it is
+	 * tried out.
+	 */
 	ret = nice > -20 ? setpriority(PRIO_PROCESS, 0, nice - 1) : -1;
 	if (!ret)
 		setpriority(PRIO_PROCESS, 0, nice);

@@ -12,7 +12,7 @@
 #include "record/helper.h"
 #include "record/record.h"
 
-#define TEXT_MAX	(64 << 20)	/* a child that writes more is lying */
+#define TEXT_MAX	(64 << 20)	/* a child that writes more is not to be trusted */
 #define AT_ONCE		65536
 
 static void run(int fd, void (*work)(void *arg, FILE *out), void *arg)
@@ -72,7 +72,7 @@ const char *helper_text(const struct helper *h, const char *text)
 		next = memchr(text, 0, end - text);
 		next = next ? next + 1 : end;
 	}
-	/* What was cut off is none. */
+	/* A text without its NUL was cut off, and does not count. */
 	return next < end && memchr(next, 0, end - next) ? next : NULL;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lets a child do what takes long or reads what is not trusted, such as the program's debug
- * information: it writes texts that end with a NUL, which are there when it has ended.
+ * Runs work in a child process that takes long, or that reads data which is not trusted, such as
+ * the program's debug information.  The child writes texts that end with a NUL; they can be read
+ * when it has ended.
  */
 #ifndef RECORD_HELPER_H
 #define RECORD_HELPER_H
@@ -18,13 +19,13 @@ struct helper {
 	size_t nr, room;
 };
 
-/* work() runs in the child, which ends when it returns.  Returns false if there is none. */
+/* Starts a child that calls work() and then ends.  Returns false if no child could be started. */
 bool helper_begin(struct helper *h, void (*work)(void *arg, FILE *out), void *arg);
 
-/* Is the answer there as a whole?  Call it now and then. */
+/* Has the child ended, and its answer arrived completely?  Must be called from time to time. */
 bool helper_has_ended(struct helper *h);
 
-/* Returns the text behind this one, NULL: there is none; or the first one, for NULL. */
+/* Returns the text after this one, or the first text if text is NULL; NULL if there is no other. */
 const char *helper_text(const struct helper *h, const char *text);
 
 /* Ends it, and forgets what it wrote. */

@@ -2,15 +2,15 @@
 /*
  * Implements inject_load(): a thread of the program calls dlopen().
  *
- * The loader and the allocator have locks, so the thread must not be in the midst of either.  It
- * sleeps in a call that waits for something else, or it is about to make one that neither makes
- * with a lock held; and no thread holds a lock of the loader's.
+ * The loader and the allocator have locks, so the thread must not be in the middle of either.  It
+ * must sleep in a system call that waits for something else, or be about to make a call that
+ * neither of the two makes while it holds a lock.  No thread may hold a lock of the loader.
  *
- * A library that is loaded needs more stack than the thread may have left, and some code around
- * it keeps errno.  For both it maps memory first, which is unmapped afterwards.  Each of these
- * steps ends in the return from a signal frame, which the recorder intercepts: if it is killed,
- * the frame restores the thread.  The first frame is where the kernel would put one for a signal,
- * so the thread must be on a stack of the C library's or the kernel's, with enough room.
+ * Loading a library may need more stack than the thread has left, and needs some code that
+ * preserves errno.  So the thread first maps memory for both, which is unmapped afterwards.  Each
+ * of these steps ends in the return from a signal frame, which the recorder intercepts: if it is
+ * killed, the frame restores the thread.  The first frame is where the kernel would put one for a
+ * signal, so the thread must be on a stack of the C library's or the kernel's, with enough room.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ struct visit {
 
 /* Is this a thread that may load? */
 
-/* A futex that is a lock is left alone: it may be the allocator's. */
+/* A thread that waits for a lock is not chosen, because the lock may be the allocator's. */
 static int rank(const struct inject_task *t, pid_t pid, pid_t tid)
 {
 	unsigned long first, second;
@@ -66,7 +66,7 @@ static bool is_signal(int status)
 	return status && !inject_is_call_stop(status) && !inject_is_event_stop(status);
 }
 
-/* Lets a thread that runs go on until it is about to make a call of a harmless kind. */
+/* Lets a running thread continue until it is about to make a harmless system call. */
 static bool run_to_call(pid_t tid, struct inject_regs *r)
 {
 	int64_t until = clock_mono_ns() + CALL_NS;
@@ -121,7 +121,7 @@ static bool find_room(struct visit *v, const struct inject_where *w)
 	return found;
 }
 
-/* Is a thread that computes, and makes no call, far from the loader and the allocator? */
+/* Is a thread that computes, without making calls, outside of the loader and the allocator? */
 static bool is_outside(const struct visit *v, const struct inject_where *w)
 {
 	static uint64_t words[WORDS_MAX];
@@ -204,7 +204,7 @@ static void unmap(const struct visit *v, uint64_t at, uint64_t size)
 		make_call(v, SYS_munmap, at, size, 0, &value);
 }
 
-/* Has the thread call a function of the program's. */
+/* Makes the thread call a function of the program. */
 static bool call(const struct visit *v, struct inject_load *a)
 {
 	const struct inject_code code = inject_code_load();
@@ -241,7 +241,7 @@ static bool load(const struct visit *v, char *error, size_t size)
 	return true;
 }
 
-/* The runtime is there: its wrappers get into place. */
+/* Makes the loaded runtime put its wrappers into place. */
 static bool call_late(const struct visit *v, uint64_t what)
 {
 	struct inject_load a = { .arg = { what } };
@@ -256,8 +256,9 @@ static bool call_late(const struct visit *v, uint64_t what)
 }
 
 /*
- * It did not end in time: the loader waits for something.  What has the loader's lock goes on to
- * the end, and returns from the frame; else the thread was only about to begin.
+ * Leaves a visit that did not end in time because the loader waits for something.  If the thread
+ * has the loader's lock it is allowed to finish, and returns from the frame by itself; else it had
+ * not begun yet, and is put back.
  */
 static enum inject_outcome leave(const struct visit *v)
 {
@@ -321,7 +322,10 @@ bool inject_load(pid_t pid, const struct libc *libc, const struct libc_code *cod
 	return inject_run(pid, &task);
 }
 
-/* A thread that was there before: with the code for records it must be known from the start. */
+/*
+ * Makes a thread that existed before register itself.  In instrumented programs each thread must be
+ * known from the start.
+ */
 static bool adopt_one(void *arg, pid_t pid, pid_t tid)
 {
 	struct inject_task task = *(const struct inject_task *)arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * inject-stop.c chooses and stops a thread; inject.c leads it through the runtime's door, and
- * inject-load.c has it load the runtime.
+ * Declares what the files inject*.c share.  inject-stop.c chooses and stops a thread; inject.c
+ * makes it execute the runtime's door, and inject-load.c makes it load the runtime.
  */
 #ifndef RECORD_INJECT_PRIVATE_H
 #define RECORD_INJECT_PRIVATE_H
@@ -13,19 +13,19 @@
 
 enum inject_outcome {
 	INJECT_DONE,
-	INJECT_MOVED,		/* this thread cannot, now */
-	INJECT_BUSY,		/* none can, now: another recorder is there */
-	INJECT_REFUSED,		/* no thread will: a line was printed */
+	INJECT_MOVED,		/* this thread cannot do it now */
+	INJECT_BUSY,		/* no thread can do it now: another recorder is at work */
+	INJECT_REFUSED,		/* no thread will be able to: a message was printed */
 };
 
 struct inject_task {
 	/* Called before each attempt, with a thread that is seized; may be NULL. */
 	bool (*prepare)(const struct inject_task *t, pid_t gate);
-	/* How bad it would be to stop this thread (inject_call_rank()); may be NULL. */
+	/* Returns how bad it would be to stop this thread (inject_call_rank()); may be NULL. */
 	int (*rank)(const struct inject_task *t, pid_t pid, pid_t tid);
-	/* Does it with a thread that is stopped, and releases it in any case. */
+	/* Does the task with a stopped thread, which it releases in any case. */
 	enum inject_outcome (*visit)(const struct inject_task *t, pid_t pid, pid_t tid);
-	/* After a visit that was DONE: what came of it; may be NULL. */
+	/* Returns the result of a visit that was DONE; may be NULL. */
 	enum inject_outcome (*answer)(const struct inject_task *t, pid_t pid, pid_t gate);
 	const struct image *image;
 	const char *name;		/* of the recorder's socket */
@@ -33,7 +33,8 @@ struct inject_task {
 	const struct libc_code *code;
 	const char *library;		/* path of the runtime, as the process sees it; NULL: it is there */
 	uint64_t late;			/* LDB_DOOR_*, for its function */
-	pid_t only;			/* this thread, or nothing; and if it cannot, nothing is said */
+	/* only this thread may be used, and no message is printed if it cannot; 0: any thread */
+	pid_t only;
 };
 
 /*
@@ -42,7 +43,7 @@ struct inject_task {
  */
 bool inject_run(pid_t pid, const struct inject_task *t);
 
-/* How bad it would be to stop this thread, for what it is doing. */
+/* Rates how bad it would be to stop this thread, given what it is doing. */
 int inject_rank(pid_t pid, pid_t tid);
 
 /* For visits */
@@ -55,7 +56,9 @@ int inject_next_stop(pid_t tid, int64_t timeout_ns);
 bool inject_stop(pid_t tid);
 bool inject_is_call_stop(int status);		/* entry or exit of a system call */
 bool inject_is_event_stop(int status);		/* as by inject_stop(), or by SIGSTOP */
-/* Lets it run to its next stop by a system call, or returns false. */
+/*
+ * Lets the thread run to its next stop at a system call.  Returns false if it did not stop there.
+ */
 bool inject_next_call(pid_t tid, int64_t timeout_ns);
 /*
  * Reads the registers of a thread that is stopped, so that inject_regs_put() lets it go on as if

@@ -37,7 +37,7 @@ void inject_regs_redo(struct inject_regs *r);
 /* The number of the call in which the thread is, or -1. */
 long inject_regs_number(const struct inject_regs *r);
 
-/* What a thread is to do instead of what it was doing. */
+/* What a thread is made to do. */
 struct inject_call {
 	uint64_t stack, stack_size;	/* the frame that restores the thread is at its upper end */
 	uint64_t entry;
@@ -49,7 +49,7 @@ struct inject_call {
 
 /* Builds the frame, and sets what runs next. */
 bool inject_regs_enter(pid_t tid, const struct inject_regs *r, const struct inject_call *c);
-/* Is the thread about to make the call that ends its visit? */
+/* Is the thread about to make the system call that returns from the frame? */
 bool inject_regs_leaves(pid_t tid, const struct inject_call *c);
 /* Prevents that call. */
 bool inject_regs_skip(pid_t tid);
@@ -89,20 +89,23 @@ struct inject_where {
 struct inject_where inject_regs_where(const struct inject_regs *r);
 /* The bytes below its stack pointer that are in use nevertheless. */
 #define INJECT_RED_ZONE	128
-/* Stopped at the exit of a system call of this code: stores what it returned. */
+/*
+ * If the thread is stopped at the exit of a system call in this code: stores what the call
+ * returned.
+ */
 bool inject_regs_returned(pid_t tid, uint64_t code, uint64_t *value);
-/* Stopped by a system call: is it about to make it? */
+/* Is a thread that is stopped at a system call about to enter it? */
 bool inject_regs_begins(pid_t tid);
 /*
- * A thread that is about to make a system call makes it later: the registers are as before it,
- * whatever happens next.  The next stop is the call's exit.
+ * Postpones the system call that a thread is about to make: its registers are as they were before
+ * the call, whatever happens next.  The next stop is at the exit of the call.
  */
 bool inject_regs_delay(pid_t tid);
 /* Is this a call that no allocator and no loader makes with a lock held? */
 bool inject_call_is_outside(long number);
 /* Is it a wait for a lock of the C library?  second: the argument of that number. */
 bool inject_waits_for_lock(long number, unsigned long second);
-/* May the last of these bytes of code be the end of a call? */
+/* May these bytes of code end with a call instruction? */
 #define INJECT_CALL_BYTES	7
 bool inject_ends_with_call(const unsigned char *code);
 /* Does the thread use a shadow stack?  The frame would have to be on that, too. */

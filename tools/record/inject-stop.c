@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Chooses a thread of a process, stops it, and has a task done with it: implements
- * inject_run().  A separate process does it, so that the traced thread is released without being
- * stopped once more.  The thread is chosen so that the program does not notice: one that sleeps
- * in a call which the kernel restarts, or one that runs.  The first thread of the process is
- * seized all the time, though not stopped, so that two recorders do not do it at once.
+ * Chooses a thread of a process, stops it, and has a task done with it: implements inject_run().  A
+ * separate process does it, so that the traced thread is released without being stopped once more.
+ * The thread is chosen so that the program does not notice: it sleeps in a call that the kernel
+ * restarts, or it runs.  The first thread of the process is seized all the time, though not
+ * stopped, so that two recorders cannot do this at the same time.
  */
 #include <errno.h>
 #include <signal.h>
@@ -24,7 +24,7 @@
 
 #define TRIES		40		/* for a thread that can be stopped; some seconds at most */
 #define ONLY_TRIES	4		/* for one that is given */
-#define BUSY_TRIES	20		/* while the one before leaves, if it does */
+#define BUSY_TRIES	20		/* while the previous recorder leaves */
 #define BUSY_PAUSE_NS	50000000
 #define TRY_PAUSE_NS	5000000
 #define STOP_NS		50000000LL	/* for it to stop */
@@ -66,7 +66,8 @@ bool inject_is_filtered(pid_t pid)
 struct choice {
 	struct candidate c[THREADS_MAX];
 	unsigned nr;
-	int nr_filters;		/* our own: those a container put on all of us */
+	/* number of our own filters, which a container has put on all processes */
+	int nr_filters;
 	const struct inject_task *task;
 };
 
@@ -222,8 +223,8 @@ bool inject_stop_for_return(pid_t tid)
 }
 
 /*
- * Waits, and releases threads that stop meanwhile: those that were asked to and took too long,
- * and the gate when a signal comes for it.
+ * Waits.  Threads that stop meanwhile are released: those that were asked to stop and took too
+ * long, and the first thread when a signal comes for it.
  */
 static void idle(pid_t gate, long ns)
 {
@@ -268,7 +269,7 @@ static enum inject_outcome try_threads(pid_t pid, const struct inject_task *t, p
 	return INJECT_MOVED;
 }
 
-/* Why not */
+/* Explanations of failures */
 
 static void explain(pid_t pid, pid_t tid, int error)
 {

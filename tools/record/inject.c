@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Implements inject.h: leads a thread through the runtime's door. */
+/* Implements inject_enter(): makes a thread execute the runtime's door. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "record/session.h"
 
 /*
- * Runs it from call to call until the one that ends the visit.  Returns false if it did not get
- * there.
+ * Runs the thread from call to call until the one that ends the visit.  Returns false if it did not
+ * reach that.
  */
 static bool run_to_end(pid_t tid, const struct inject_call *c)
 {

@@ -22,16 +22,19 @@
 bool inject_enter(pid_t pid, const struct image *image, const char *name);
 
 /*
- * Makes a thread of a process that has no runtime load it: the file of this path, as the process
- * sees it.  Does not disturb it otherwise, as above.
+ * Makes a thread of a process without the runtime load it.  The path is that of the file as the
+ * process sees it.  Apart from this, the thread is not disturbed, as described above.
  */
 bool inject_load(pid_t pid, const struct libc *libc, const struct libc_code *code, const char *library);
-/* Afterwards: has each of its threads register itself, if it can be stopped for that. */
+/*
+ * Makes each thread of the process register itself with the loaded runtime, if it can be stopped
+ * for that.
+ */
 void inject_adopt(pid_t pid, const struct libc *libc, const struct libc_code *code);
 
 /*
- * Are all its threads under seccomp filters that do not apply to the recorder?  These do not
- * know ldb, and the first system call of a visit could kill the program.
+ * Do seccomp filters apply to all threads of the process that do not apply to the recorder?  Such
+ * filters do not know ldb, and the first system call of a visit could kill the program.
  */
 bool inject_is_filtered(pid_t pid);
 

@@ -10,9 +10,9 @@
 #include "record/kernel-calls.h"
 
 /*
- * The function of a system call may end with a jump to another one, which then replaces it on the
- * stack. The other one's name also contains that of the call; if both are on the stack the outer
- * one counts.
+ * The function of a system call may end with a jump to another function, which then replaces it on
+ * the stack.  The name of that function contains the name of the call, too.  If both are on the
+ * stack the outer one counts.
  */
 static const char *const prefixes[] = {
 	CPU_CALL_PREFIX, "__do_sys_", "__se_sys_", "ksys_", "__sys_", "do_sys_", "kernel_", "do_",

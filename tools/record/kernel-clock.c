@@ -3,11 +3,11 @@
  * Converts times of kernel events to ticks of the session.
  *
  * A session on CLOCK_MONOTONIC gets its times unchanged, except for the offset of the program's
- * time namespace.  Neither perf nor a BPF program can stamp with the time stamp counter; there
- * another clock is used, and both are read together repeatedly.  Between two such samples a time
- * is found by interpolation, so it is off by no more than the samples are, whatever the two
- * clocks do in the long run.  Perf's times are always between two samples; BPF's may be some
- * milliseconds after the last.
+ * time namespace.  Neither perf nor a BPF program can use the time stamp counter.  For a session on
+ * that, they use another clock, and both clocks are read together repeatedly.  Between two such
+ * samples a time is found by interpolation, so it is off by no more than the samples are, whatever
+ * the two clocks do in the long run.  Perf's times are always between two samples; BPF's may be
+ * some milliseconds after the last.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -30,7 +30,8 @@ struct sample {
 struct kernel_clock {
 	bool same;		/* stamps are in the session's clock */
 	clockid_t stamps;
-	int64_t own_offset_ns;	/* of this process; stamps of the kernel have none */
+	/* offset of this process's time namespace, which the kernel's stamps do not include */
+	int64_t own_offset_ns;
 	int64_t offset_ns;	/* same: of the program's */
 	uint64_t t0;
 	struct sample samples[SAMPLES_MAX];	/* circular, ascending in both */

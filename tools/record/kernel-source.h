@@ -13,11 +13,12 @@
 #include "record/cpulist.h"
 #include "record/kernel-clock.h"
 
-/* At this interval of samples, nearly all invocations of half a millisecond are in one. */
+/* With samples at this interval, nearly every invocation of half a millisecond is in a sample. */
 #define READINGS_ENOUGH_NS	400000
 /*
- * CPUs that are idle for at least this part of the time have no samples: there requests wait for
- * each other, and the time of samples makes slow requests slower by several times as much.
+ * Samples are taken only on CPUs that are idle for at least 1/8 of the time.  On busier CPUs
+ * requests wait for each other, so that the time of a sample delays slow requests by several times
+ * as much.
  */
 #define READINGS_IDLE_PART	8
 

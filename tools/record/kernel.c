@@ -35,7 +35,7 @@ static void add_why(struct recording *r, const char *source, const char *why)
 		 why);
 }
 
-/* A program of another user must not be able to forge kernel events. */
+/* Does the program belong to another user?  It must not be able to forge kernel events then. */
 static bool is_foreign(pid_t pid)
 {
 	struct stat st;
@@ -95,7 +95,7 @@ static bool open_module(struct recording *r)
 	};
 	char why[256];
 
-	/* The source stamps with the kernel's own clock, in the program's session. */
+	/* The source uses the kernel's own clock, and writes into the program's session. */
 	if (r->clock_id == LDB_CLOCK_MONO && r->offset_ns) {
 		add_why(r, "module", "the program is in another time namespace");
 		return false;
@@ -468,7 +468,7 @@ static void hold_readings(struct recording *r, uint64_t cpu_ns, uint64_t wall_ns
 	count_scanners(r, &polls, &ran);
 	costs.polls_ns = ticks_ns(r, polls - r->costs.polls);
 	wall_ns *= r->session.info.nr_scanners;
-	/* A gap is counted when it ends, so the running time may decrease. */
+	/* A gap is counted only when it ends, so the running time may seem to decrease. */
 	costs.is_scanner_away = ticks_ns(r, ran - r->costs.ran) < (int64_t)(wall_ns / AWAY_PART);
 	r->costs.polls = polls;
 	r->costs.ran = ran;

@@ -31,8 +31,8 @@ static bool usable(const char *path, char *buf, size_t size)
 }
 
 /*
- * Searches next to this tool: build/bin and build/lib, PREFIX/bin and PREFIX/lib, and a
- * package's.
+ * Searches for the runtime next to this tool: in build/lib for build/bin, in PREFIX/lib for
+ * PREFIX/bin, and where a package installs it.
  */
 static bool find_beside(char *path, size_t size)
 {
@@ -131,8 +131,8 @@ static void child(const struct target *t, char **argv, const char *name, const c
 		leave_terminal();
 	if (!runtime || !set_environment(name, secret, t, runtime, flows)) {
 		/*
-		 * This is a path.  A file without magic number and #! is run by the shell, as
-		 * shells do.
+		 * argv[0] is a path.  A file without a magic number and without #! is run by the
+		 * shell, as shells do it.
 		 */
 		execvp(t->path, argv);
 		error = errno;

@@ -3,8 +3,8 @@
  * Implements libc.h.  A function is looked up as the loader does it, by the hash table of the
  * module in memory.
  *
- * The loader's locks have no symbol.  They are next to each other in _rtld_global, and are the
- * only recursive mutexes there that are.
+ * The loader's locks have no symbol.  They are recursive mutexes in _rtld_global, next to each
+ * other, and it has no others.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ struct symbols {
 
 static void take_dynamic(struct symbols *s, const Elf64_Dyn *d)
 {
-	/* The loader has turned these into addresses, but for modules that are not writable. */
+	/* The loader has turned these into addresses, except in modules that are not writable. */
 	uint64_t at = d->d_un.d_ptr < s->bias ? d->d_un.d_ptr + s->bias : d->d_un.d_ptr;
 
 	switch (d->d_tag) {
@@ -371,7 +371,7 @@ bool libc_is_outside(pid_t tid, const struct libc_code *c, uint64_t at, const ui
 
 	if (place_of(c, at) != OPEN_CODE)
 		return false;
-	/* Further out than the first function of the program is what calls it. */
+	/* What is further out than the program's first function has called that. */
 	while (end && place_of(c, stack[end - 1]) != OPEN_CODE)
 		end--;
 	for (size_t i = 0; i < end; i++)

@@ -20,23 +20,24 @@ struct libc {
 	unsigned nr_locks;
 };
 
-/* Why there is no way in. */
+/* Whether a library can be loaded, or why not. */
 enum libc_found {
 	LIBC_FOUND,
 	LIBC_UNREADABLE,
 	LIBC_OTHER_CPU,		/* the program is of 32 bits, or of another CPU */
 	LIBC_STATIC,
 	LIBC_MUSL,
-	LIBC_STRANGE,		/* no C library that is known */
+	LIBC_STRANGE,		/* no C library that ldb knows */
 };
 
 /* tid is a thread of the process that has not ended. */
 enum libc_found libc_find(pid_t tid, struct libc *l);
 
 /*
- * Code of the process: a thread that is in a part which is closed, or has been called from there,
- * may have a lock of an allocator.  The loader is open, because its locks can be read; old return
- * addresses into it are on the stack of each first thread.
+ * Describes the code of the process.  Parts are closed or open.  A thread that executes code of a
+ * closed part, or was called from there, may hold a lock of an allocator.  The loader is open,
+ * because its locks can be read, and because old return addresses into it are on the stack of each
+ * first thread.
  */
 #define LIBC_CODE_MAX	256
 
@@ -52,12 +53,12 @@ struct libc_code {
 /* Returns false if there is too much. */
 bool libc_code_read(pid_t tid, struct libc_code *c);
 /*
- * Is a thread with this instruction pointer, and what is on its stack, in open parts alone?  What
- * is on the stack may be left from earlier calls: then it is not known.
+ * Is a thread with this instruction pointer and stack only in open parts?  Addresses on the stack
+ * may be left from earlier calls; then the answer is false, because it is not known.
  */
 bool libc_is_outside(pid_t tid, const struct libc_code *c, uint64_t at, const uint64_t *stack, size_t nr);
 
-/* Which thread is loading something; 0: none, or it is not known. */
+/* Returns the thread that is loading a library; 0 if there is none, or it is not known. */
 pid_t libc_loading(pid_t tid, const struct libc *l);
 
 #endif

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Handles the runtime's messages and the answers to them.  Nothing is accepted that was not
- * expected.
- */
+/* Handles the runtime's messages, and answers them.  Messages that are not expected are refused. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>

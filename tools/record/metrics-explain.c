@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Finds out what the slowest requests of the last minute spent their time on.  A child reads the
- * blocks of that minute, as the analyses read a trace; it writes four texts for each part of one,
- * "number", state, name, "ns".
+ * blocks of that minute in the way that the analyses read a trace.  For each part of a request's
+ * time it writes four texts: "number", state, name, "ns".
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -55,7 +55,7 @@ void metrics_explain_begin(struct metrics *m)
 		helper_begin(&m->helper, work, m);
 }
 
-/* They come longest first; the last place is that of all others. */
+/* Adds a part.  The longest parts come first, and the last place is for all others together. */
 static void add_part(struct slow_parts *s, const char *state, const char *name, uint64_t ns)
 {
 	struct slow_part *p;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names series, and makes one of those that have the same name. */
+/* Names series, and joins series that have the same name. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -124,7 +124,7 @@ static void put_quantiles(FILE *out, enum metrics_kind kind, struct named *n)
 	}
 }
 
-/* All that have one have the unit of their names' ends. */
+/* Writes the head of a family.  Its unit, if it has one, is the last word of its name. */
 static void put_head(struct text *t, const char *name, const char *end, const char *type, const char *help)
 {
 	fprintf(t->out, "# TYPE %s%s %s\n", name, end, type);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the sums for monitoring to a file, or into memory for who fetches them; see metrics.h. */
+/*
+ * Writes the sums for monitoring to a file, or into memory for a client that fetches them; see
+ * metrics.h.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +25,7 @@ static void next_minute(struct metrics *m, int64_t now_ns)
 		m->first_minute = m->minute = minute;
 	if (minute == m->minute && minute != m->first_minute)
 		return;
-	/* Who has not explained the former ones by now is too late. */
+	/* If the explanation of the previous minute has not come by now, it is too late. */
 	helper_end(&m->helper);
 	memset(m->parts, 0, sizeof(m->parts));
 	memcpy(m->before, m->slowest, sizeof(m->before));

@@ -18,7 +18,10 @@ struct metrics *metrics_alloc(const struct metrics_options *o, double ns_per_tic
 	m->explain = o->explain;
 	m->filter = f;
 	m->ns_per_tick = ns_per_tick;
-	/* As if there were many large distributions: each retains few exact values. */
+	/*
+	 * The pool is set up as if there were many large distributions, so that each retains few
+	 * exact values.
+	 */
 	m->pool.nr_big = 1U << 20;
 	m->classes.max = METRICS_SERIES_MAX;
 	m->requests = m->waiting = (struct slots){ .size = sizeof(struct begun), .max = METRICS_OPEN_MAX };
@@ -137,7 +140,7 @@ static uint32_t class_of(struct metrics *m, const char *name)
 
 void metrics_class(struct metrics *m, uint64_t id, int64_t tick, const char *name)
 {
-	/* If there are too many it has none. */
+	/* If there are too many tags, the request has no class. */
 	req_tags_add(m->tags, id, tick, class_of(m, name));
 }
 
