@@ -2,12 +2,12 @@
 /*
  * Tells the recorder of the first process about this one: see LDB_MSG_CHILD in ldb/control.h.
  *
- * A child of fork() starts its control thread, which does it, and continues at once.  A program
- * that is executed finds the recorder's name in its environment, which runtime/exec.c put there.
- * One without records only says its name, from its first thread, and waits for nothing.
+ * A child of fork() starts its control thread, which sends the announcement, and continues at once.
+ * A program that is executed finds the recorder's name in its environment, which runtime/exec.c put
+ * there.  An uninstrumented program only sends its name, from its first thread, and does not wait.
  *
- * These are copied by fork() as they are.  In a program that is recorded without its children, and
- * in one that is not recorded, they are empty.
+ * fork() copies the variables here unchanged.  They are empty in a program that is recorded without
+ * its children, and in one that is not recorded.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -44,7 +44,10 @@ void children_message(struct ldb_msg_child *m, uint32_t how)
 				*c = 0;
 }
 
-/* The recorder may be stopped, or too busy to accept one more connection: then it does not know. */
+/*
+ * Announces an uninstrumented program.  If the recorder is stopped, or too busy to accept one more
+ * connection, it does not learn of the program.
+ */
 void children_say_plain(void)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };

@@ -21,8 +21,9 @@
 #include <sys/un.h>
 #include "runtime.h"
 
-#define POLL_MODULES_MS	20	/* new modules, and rings to map */
-#define POLL_SLOW_MS	100	/* where ldb shall cost nearly nothing; a scanner wakes it to leave */
+#define POLL_MODULES_MS	20	/* interval to check for new modules, and for rings to map */
+/* the same where ldb must cost nearly nothing; a scanner wakes the thread when it must leave */
+#define POLL_SLOW_MS	100
 #define POLL_LEAVE_MS	50	/* interval to check whether to leave, while no scanner wakes it */
 #define IDENTITY_TICKS	20	/* polls between two readings of the program's credentials */
 #define LEAVE_WAIT_NS	20000000ULL
@@ -39,9 +40,11 @@ enum { READY_NO, READY_YES };
 
 static _Atomic uint32_t ready;
 
-static char recorder[64];		/* its socket, to connect to; "": wait for one */
+/* the socket to which to connect; "": wait for a recorder */
+static char recorder[64];
 static bool listens;
-DORMANT_PAGE static bool paused;			/* a session is on, without ldb's threads */
+/* a session is active, but ldb's threads have ended */
+DORMANT_PAGE static bool paused;
 static _Atomic uint32_t leave_owner;	/* tid of the thread that changes something */
 
 static int conn = -1, listener = -1;
@@ -124,7 +127,7 @@ static void send_modules(void)
 		o->build_id_size = m->build_id_size;
 		memcpy(o->build_id, m->build_id, sizeof(o->build_id));
 		raw_strcpy(o->path, m->path, sizeof(o->path));
-		/* gone before this recording began */
+		/* it was unloaded before this recording began */
 		if (m->unloaded_tsc && m->unloaded_tsc < session.attach_tsc)
 			sent_unload[sent_modules] = true;
 		else
@@ -154,7 +157,10 @@ static void send_commands(void)
 {
 	struct ldb_msg_command c;
 
-	/* Sends a dump and a change; later requests are sent at the next wake-up. */
+	/*
+	 * At most one request to dump and one to change something are sent; later ones follow at
+	 * the next wake-up.
+	 */
 	for (int i = 0; i < 2 && command_next(&c); i++)
 		msg_send(&c, LDB_MSG_COMMAND, sizeof(c));
 }
@@ -167,7 +173,7 @@ static bool count_one(void *total, const char *name, long fd)
 	return true;
 }
 
-/* Counts threads the kernel has and the registry has not; ours are not counted. */
+/* Counts the threads of the process that are not in the registry, except for ldb's own. */
 static uint32_t count_unwatched(void)
 {
 	uint32_t total = 0, known = order_live_count(&nr_live) + 1;
@@ -189,8 +195,9 @@ static bool peer_allowed(void)
 }
 
 /*
- * Returns the size, 0 at end of file, < 0 on error; *fd is -1 if none came.  If less than a
- * message came, the descriptor is closed: it would not be used.
+ * Receives a message.  Returns its size, 0 at the end of file, or a negative error; *fd is -1 if no
+ * descriptor came with it.  If less than a message was received, a descriptor is closed, because it
+ * would not be used.
  */
 static long receive(int *fd)
 {
@@ -232,7 +239,7 @@ static void send_ready(bool has_counters)
 			  "its threads compute, wait for a CPU or sleep", 0);
 }
 
-/* *fd becomes -1 if the session retains the descriptor. */
+/* Maps the session and starts to record.  *fd becomes -1 if the session retains the descriptor. */
 static int attach(int *fd)
 {
 	struct ldb_msg_attached ok = { .nr_threads = 0 };
@@ -295,8 +302,8 @@ static void detach(void)
 }
 
 /*
- * Continues where it left the session: starts scanners again, with the present rights.  *fd is
- * as above.
+ * Continues a session that was left: starts the scanners again, with the present rights.  *fd is as
+ * for attach().
  */
 static int resume(int *fd)
 {
@@ -313,7 +320,7 @@ static int resume(int *fd)
 	return 0;
 }
 
-/* A second recorder gets the reason why it cannot have this program. */
+/* Tells a second recorder why it cannot record this program. */
 static void refuse_second(void)
 {
 	int first = conn;
@@ -341,8 +348,8 @@ static bool must_leave(bool attached)
 }
 
 /*
- * Reports that to the recorder.  If the session is on and there is a name to come back to, it
- * stays on.
+ * Tells the recorder that the thread must leave.  If a session is active, and the recorder's name
+ * is known so that the thread can come back, the session stays active.
  */
 static void leave(bool attached)
 {
@@ -370,7 +377,10 @@ static void leave(bool attached)
 		session_unmap();
 }
 
-/* It is the first message, unless the recorder called this process or knows it. */
+/*
+ * Announces this process.  This is the first message, unless the recorder has attached to the
+ * process or knows it already.
+ */
 static void send_child(void)
 {
 	if (!children.how)
@@ -393,7 +403,7 @@ static void send_hello(bool resumes)
 	msg_send(&hello, LDB_MSG_HELLO, sizeof(hello));
 }
 
-/* Handles a message that came with a descriptor or -1.  Returns whether to continue. */
+/* Handles a message, and the descriptor that came with it or -1.  Returns whether to continue. */
 static bool on_message(long n, int fd, bool resumes, bool *attached)
 {
 	bool begins = !*attached && fd >= 0;
@@ -475,14 +485,14 @@ static void serve(bool resumes)
 			session_populate();
 		}
 		/*
-		 * This thread's priority is not lowered earlier: the program waits for the start;
-		 * at the end no thread raises it; and the thread that raised it has loaded a
-		 * module.
+		 * This thread's priority is lowered only here, while it waits: at the start the
+		 * program waits for it, at the end no thread would raise it, and a thread that has
+		 * raised it is waiting for a new module to be reported.
 		 */
 		if (!n && attached && !listens && session.scanner_cpu < 0)
 			priority_give_way(&control_thread);
 		/*
-		 * If the first recorder has just disconnected, this one is not the second any
+		 * If the first recorder has just disconnected, this one is no second recorder any
 		 * more.
 		 */
 		if (n > 0 && p[1].revents && !p[0].revents)
@@ -516,10 +526,11 @@ static void hang_up(void)
 	conn = -1;
 }
 
-#define CONNECT_TRIES		100	/* a recorder that is stopped accepts nobody */
+/* attempts; a recorder that is stopped accepts no connection */
+#define CONNECT_TRIES		100
 #define CONNECT_PAUSE_NS	20000000
 
-/* Connects to the recorder that wants this program, or that left it for a moment. */
+/* Connects to the recorder that records this program, or that lost the connection for a moment. */
 static void call_recorder(bool resumes)
 {
 	struct sockaddr_un sa;
@@ -529,7 +540,7 @@ static void call_recorder(bool resumes)
 	conn = sys(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	for (int i = 0; conn >= 0 && i < CONNECT_TRIES && !must_leave(false); i++) {
 		ret = sys(SYS_connect, conn, &sa, len);
-		if (ret != -EAGAIN)	/* its queue is full */
+		if (ret != -EAGAIN)	/* the recorder's queue of connections is full */
 			break;
 		raw_sleep_ns(CONNECT_PAUSE_NS);
 	}
@@ -537,9 +548,12 @@ static void call_recorder(bool resumes)
 		sys(SYS_fcntl, conn, F_SETFL, 0);
 		serve(resumes);
 	} else if (children.how && !must_leave(false)) {
-		children_forget();	/* it has ended */
+		children_forget();	/* the recorder has ended */
 	}
-	/* refused, or served; if the program has it leave, it comes back */
+	/*
+	 * The connection was refused, or served to its end; but if the program makes the thread
+	 * leave, it will come back.
+	 */
 	if (!must_leave(false))
 		children.how = 0;
 	hang_up();
@@ -547,7 +561,7 @@ static void call_recorder(bool resumes)
 		recorder[0] = 0;
 }
 
-/* No recorder came to continue: the network or the user is another one now. */
+/* Ends a session that no recorder has continued: the network or the user may be another one now. */
 static void end_paused(void)
 {
 	detach();
@@ -581,7 +595,8 @@ static void listen_forever(void)
 {
 	for (int i = 0; listener < 0; i++) {
 		if (i == NAME_TRIES || atomic_load(&control_leaving) != LEAVE_NOT)
-			return;		/* no sockets here, or somebody squats the name */
+			/* sockets are not allowed here, or another process has taken the name */
+			return;
 		raw_sleep_ns(RETRY_BIND_NS);
 		listener_open();
 	}
@@ -633,8 +648,8 @@ static void control_main(void *arg)
 	if (listens && !paused)
 		listen_forever();
 	/*
-	 * This comes before the kernel reports that the thread is gone: the next one needs the
-	 * name.
+	 * The socket is closed before the kernel reports that the thread is gone, because the next
+	 * control thread needs its name.
 	 */
 	if (listener >= 0)
 		sys(SYS_close, listener);
@@ -648,7 +663,7 @@ static void wait_ready(int tries)
 		raw_futex_wait(&ready, READY_NO, READY_WAIT_NS);
 }
 
-/* The calling thread is the program's, or stands in for one of them. */
+/* Starts the control thread.  The caller is a thread of the program, or runs in place of one. */
 static int control_start(void)
 {
 	int ret;
@@ -717,8 +732,9 @@ void control_fork_child(void)
 /* Leaving, and coming back */
 
 /*
- * There is one change at a time.  A signal handler that makes a change in the middle of a change
- * by the same thread just does it: no thread of ldb's exists then.
+ * Lets the calling thread make a change of rights; only one thread may do so at a time.  A signal
+ * handler that makes a change in the middle of one by the same thread need not wait, because none
+ * of ldb's threads exists then.
  */
 static bool own_leave(void)
 {
@@ -735,7 +751,9 @@ static bool own_leave(void)
 	return false;
 }
 
-/* It has announced itself, and no recorder had come when it had to leave: it does it again. */
+/*
+ * Must the process announce itself again?  It has done so, but had to leave before a recorder came.
+ */
 static bool children_told_too_early(void)
 {
 	return children.how && children_wanted();
@@ -746,7 +764,7 @@ bool control_leave(enum control_leave how)
 	if (!control_is_ours() || !own_leave())
 		return false;
 	atomic_store(&control_leaving, how);
-	/* If the control thread gets no CPU within ten seconds, it ends as soon as it gets one. */
+	/* If the control thread gets no CPU for ten seconds, it ends as soon as it gets one. */
 	if (raw_thread_join(&control_thread, LEAVE_TRIES, LEAVE_WAIT_NS))
 		atomic_store(&control_leaving, LEAVE_NOT);
 	if ((!paused && !listens && !children_told_too_early()) || how == LEAVE_FOR_GOOD) {

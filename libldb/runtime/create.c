@@ -2,10 +2,9 @@
 /*
  * Implements a thread's first and last steps in the runtime, and the interposed thread creation.
  *
- * A thread registers itself before its start routine and unregisters in a TSD destructor, so
- * that return, pthread_exit() and cancellation all run it.  Its stack, TLS block and page exist
- * until every poll of the scanner is over:  scan_thread_gone() waits for the one that may be in
- * flight.
+ * A thread registers itself before its start routine and unregisters in a TSD destructor, so that
+ * return, pthread_exit() and cancellation all run it.  Its stack, TLS block and page exist until no
+ * scanner polls it any more: scan_thread_gone() waits for a poll that may be in progress.
  *
  * The shim, the requests, the scanner and the recording are notified by plain calls, in an order
  * that matters.  None of them needs this file.
@@ -23,13 +22,15 @@
 /* The loader sets this: the end of the main thread's stack, below argv. */
 extern void *__libc_stack_end;
 
-#define MAIN_STACK_MAX	(1ULL << 33)	/* when it is unlimited */
+#define MAIN_STACK_MAX	(1ULL << 33)	/* the size that is assumed when it is unlimited */
 #define DESTRUCTOR_ROUNDS (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
 
 static TLS_IE unsigned exit_round;
 static TLS_IE bool has_left;
-static TLS_IE bool is_registering;	/* a handler of a signal must not do it, too */
-static TLS_IE uint64_t no_gen;		/* while nothing is instrumented */
+/* prevents that a signal handler registers the thread, too */
+static TLS_IE bool is_registering;
+/* stands for the generation while no module is instrumented */
+static TLS_IE uint64_t no_gen;
 DORMANT_PAGE static pthread_key_t exit_key;
 DORMANT_PAGE static bool exit_key_ok;
 DORMANT_PAGE static size_t default_stack_size;
@@ -39,7 +40,7 @@ typedef int thrd_create_fn(thrd_t *, thrd_start_t, void *);
 DORMANT_PAGE static void *next_create;
 DORMANT_PAGE static void *next_thrd_create;
 
-/* existing: it was there before the runtime was. */
+/* Registers the calling thread.  existing: it existed before the runtime was loaded. */
 static void thread_register(struct thread *t, bool existing)
 {
 	is_registering = true;
@@ -52,7 +53,10 @@ static void thread_register(struct thread *t, bool existing)
 	t->scan = NULL;
 	raw_lock(&registry_lock);
 	if (session_was_on()) {
-		/* this is not done while dormant: a sandbox may kill for a prctl() */
+		/*
+		 * The name is not read while no recording runs, because a sandbox may kill the
+		 * program for a prctl().
+		 */
 		sys(SYS_prctl, PR_GET_NAME, t->name);
 		t->start_tsc = existing ? 0 : session_clock();
 		recording_assign_page(t, existing);
@@ -120,7 +124,7 @@ static void thread_unregister(struct thread *t)
 }
 
 /*
- * Destructors of the program's own keys may run instrumented code after ours: so ours asks to be
+ * Destructors of the program's own keys may run instrumented code after this one, so it asks to be
  * called again until the last round.
  */
 static void thread_exit(void *p)
@@ -144,7 +148,10 @@ struct start_args {
 	void *arg;
 };
 
-/* Between creation and start the name is unused: it carries the arguments. */
+/*
+ * Between the creation and the start of a thread its name is unused, and that memory holds the
+ * arguments.
+ */
 static struct start_args *start_args(struct thread *t)
 {
 	_Static_assert(sizeof(t->name) >= sizeof(struct start_args), "fits");
@@ -163,7 +170,7 @@ static struct thread *thread_prepare(void *fn, void *arg, size_t stack_size)
 	}
 	t->start_routine = (uintptr_t)fn;
 	t->creator = creator ? creator->tid : 0;
-	t->stack_lo = stack_size;	/* until the thread knows its end */
+	t->stack_lo = stack_size;	/* the size, until the thread knows where its stack ends */
 	start_args(t)->pthread = (void *(*)(void *))fn;
 	start_args(t)->arg = arg;
 	return t;
@@ -174,7 +181,7 @@ static struct start_args thread_enter(struct thread *t)
 	struct start_args a = *start_args(t);
 	size_t size = t->stack_lo;
 
-	/* glibc keeps its own at the upper end of the stack */
+	/* glibc's own data is at the upper end of the stack */
 	t->stack_hi = cpu_pthread_of(cpu_thread_pointer());
 	t->stack_lo = t->stack_hi - size;
 	thread_register(t, false);
@@ -248,7 +255,7 @@ static void main_stack(struct thread *t)
 	t->stack_lo = t->stack_hi - size;
 }
 
-/* The part of [.., stack_hi) that is mapped, also if the program made the stack. */
+/* Finds the part below stack_hi that is mapped, also for a stack that the program has allocated. */
 static void own_stack(struct thread *t)
 {
 	if (sys(SYS_gettid) == sys(SYS_getpid)) {
@@ -256,13 +263,14 @@ static void own_stack(struct thread *t)
 		return;
 	}
 	t->stack_hi = cpu_pthread_of(cpu_thread_pointer());
-	/* If it is not known, nothing on it is read. */
+	/* If that is not known, the stack is not read. */
 	t->stack_lo = unmap_run_below(t->stack_hi) ?: t->stack_hi;
 }
 
 /*
- * Any thread of the program's may come here, in the middle of anything but ldb's own code: the
- * registry's lock, if it is taken, may be its own.  A key above the first few would need memory.
+ * Registers a thread that existed before.  Any thread of the program may be made to call this, in
+ * the middle of anything except ldb's own code.  So if the registry is locked, this thread itself
+ * may hold the lock.  A key above the first few would need memory.
  */
 static struct thread *thread_adopt(void)
 {
@@ -278,7 +286,10 @@ static struct thread *thread_adopt(void)
 		is_registering = false;
 		return NULL;
 	}
-	/* It may be in the last round of its destructors: the first call of ours is the end. */
+	/*
+	 * The thread may be in the last round of its destructors, so the first call of
+	 * thread_exit() ends it.
+	 */
 	exit_round = DESTRUCTOR_ROUNDS;
 	t->start_routine = t->creator = 0;
 	own_stack(t);
@@ -287,7 +298,7 @@ static struct thread *thread_adopt(void)
 	return t;
 }
 
-#define KEYS_AT_HAND	32		/* those for which glibc has room in each thread */
+#define KEYS_AT_HAND	32		/* keys for which each thread of glibc has memory already */
 
 static void adopt_later(void)
 {
@@ -310,7 +321,7 @@ void create_init(void)
 	}
 	if (!symbol_lockless())
 		adopt_later();
-	/* Nobody would notice the end of a thread that a recorder has chosen. */
+	/* Without the key nothing would notice the end of the thread that a recorder has chosen. */
 	if (!exit_key_ok && sys(SYS_gettid) != sys(SYS_getpid))
 		return;
 	t = thread_alloc();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A program that is not being recorded has no thread or socket of ldb.  A recorder that wants to
- * attach makes one of its threads execute the code of the door.  See ldb/control.h.
+ * attach makes a thread of the program execute the code here, which is called the door.  See
+ * ldb/control.h.
  *
  * door_pass() runs in place of a thread of the program that was stopped anywhere: in malloc(),
  * in the runtime's registry with its lock held, in a signal handler.  It follows the rules of
@@ -12,9 +13,9 @@
 
 _Static_assert(LDB_CONTROL_VERSION == 6, "door.S says so too");
 
-#define DOOR_STACK	(32 * 1024)	/* a signal frame has up to 12 KB of registers */
+#define DOOR_STACK	(32 * 1024)	/* a signal frame contains up to 12 KB of registers */
 
-/* This is in arch/ and calls door_pass(). */
+/* The entry of the door is in arch/, and calls door_pass(). */
 void door_entry(void) HIDDEN;
 void door_pass(void) HIDDEN;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Decides whether a program that is about to be executed can be given the runtime by LD_PRELOAD
- * without a change: the loader prints an error for a program of another CPU, a sanitizer refuses
- * to run behind another library, and a loader that is not glibc's stops.
+ * Decides whether the runtime can be preloaded into a program that is about to be executed, without
+ * a change that the user would notice.  For a program of another CPU the loader would print an
+ * error; a sanitizer refuses to run behind another library; and a loader that is not glibc's stops.
  *
- * It runs in the child of a vfork(), too: on the stack, with system calls alone.
+ * This may run in the child of a vfork(), so it uses only the stack and system calls.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -14,8 +14,8 @@
 #include "runtime.h"
 #include "exec.h"
 
-#define HEADERS_MAX	16	/* of a program; usually 13 */
-#define DYNAMIC_MAX	64	/* entries that are searched */
+#define HEADERS_MAX	16	/* headers of a program, which usually has 13 */
+#define DYNAMIC_MAX	64	/* entries of the dynamic section that are searched */
 #define INTERPRETER_MAX	128
 
 static long read_at(int fd, void *buf, size_t size, uint64_t offset)
@@ -93,7 +93,10 @@ static bool elf_takes_runtime(int fd, const Elf64_Ehdr *e)
 	       !needs_sanitizer(fd, ph, e->e_phnum, dynamic);
 }
 
-/* #!INTERPRETER ARGUMENT; others are run by the shell, where they run at all. */
+/*
+ * Finds INTERPRETER in a line "#!INTERPRETER ARGUMENT".  Scripts without such a line are run by the
+ * shell, if at all.
+ */
 static void script_interpreter(char *line)
 {
 	char *from = line + 2, *to = line;
@@ -140,7 +143,7 @@ bool exec_takes_runtime(const char *path)
 	return takes_runtime(path, false);
 }
 
-/* Searches where execvp() does. */
+/* Does the same for a name that is searched as execvp() does. */
 bool exec_takes_runtime_in(const char *dirs, const char *name)
 {
 	char path[EXEC_PATH_MAX];

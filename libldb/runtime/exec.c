@@ -4,12 +4,12 @@
  * what ldb-record put into that of the first program, and what runtime/init.c has removed from it.
  *
  * While children are not recorded a wrapper is two loads, a branch and a jump.  It may run in the
- * child of a vfork() or in a signal handler: it allocates on the stack only.  An environment for
- * which there is no room there, and a program that does not take the runtime (exec-file.c), are
- * left as they are.
+ * child of a vfork() or in a signal handler: it allocates on the stack only.  If the environment is
+ * too large for that, or the program cannot take the runtime (exec-file.c), nothing is added.
  *
- * system() and popen() execute the shell inside of libc, past the names below, and with the
- * program's own environment: there the shell executes itself again with the other one.
+ * system() and popen() execute the shell inside of libc, which does not call the wrappers below,
+ * and with the program's own environment.  There the command is changed so that the shell executes
+ * itself again with the extended environment.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -47,7 +47,10 @@ static void set(const char *path)
 		raw_strcpy(runtime, path, sizeof(runtime));
 }
 
-/* The runtime is the last of what was put in front; a colon may follow. */
+/*
+ * Remembers the path of the runtime, which is the last one in front, perhaps with a colon behind
+ * it.
+ */
 void exec_init(const char *front, bool with_flows)
 {
 	char path[sizeof(runtime)];
@@ -70,7 +73,7 @@ void exec_init_attached(void)
 	if (!children_wanted())
 		return;
 	if (runtime[0]) {
-		set(runtime);	/* another recorder's name */
+		set(runtime);	/* the name of another recorder */
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++) {
@@ -97,7 +100,7 @@ static size_t room_for(char *const env[])
 	const char *old = value(env, NAME_VARIABLE);
 	size_t nr = 0, room;
 
-	/* That of another recorder, which executes a program of its own. */
+	/* The environment has been prepared by another recorder, for a program that it executes. */
 	if (value(env, LDB_ENV_RECORD "="))
 		return 0;
 	if (!children_wanted() || !runtime[0] || sys(SYS_faccessat, AT_FDCWD, runtime, R_OK))
@@ -177,7 +180,10 @@ static int no_such_function(void)
 	return -1;
 }
 
-/* Exported functions do not call each other: a program may have its own of that name. */
+/*
+ * Exported functions do not call each other, because the program may define a function with the
+ * same name.
+ */
 static int exec_path(const char *path, char *const argv[], char *const env[])
 {
 	char **with = ENV_FOR(exec_takes_runtime(path), env);
@@ -244,7 +250,7 @@ EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file,
 	return NEXT(posix_spawnp)(pid, file, actions, attr, argv, with);
 }
 
-/* Like libc's: the arguments up to NULL, from the list that follows the first one. */
+/* Counts the arguments up to NULL in the variable list after the first one, as libc does. */
 #define COUNT_ARGS(first) ({						\
 	size_t count = 1;						\
 	va_list list;							\
@@ -317,7 +323,7 @@ static char *append(char *to, const char *text)
 	return to + n;
 }
 
-/* In single quotes, each of which takes four characters. */
+/* Appends text in single quotes.  A quote within the text takes four characters. */
 static char *append_quoted(char *to, const char *text)
 {
 	*to++ = '\'';

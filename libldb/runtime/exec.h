@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* This is what exec.c needs to know of a file: exec-file.c. */
+/* Declares what exec.c needs to know of a file; see exec-file.c. */
 #ifndef LDB_EXEC_H
 #define LDB_EXEC_H
 
@@ -11,7 +11,10 @@
 
 /* Can the runtime be loaded into the program, or into the interpreter of the script? */
 bool exec_takes_runtime(const char *path);
-/* The same for a name without a folder, which is searched in these; NULL: in execvp()'s own. */
+/*
+ * Does the same for a name without a folder, which is searched for in dirs; NULL: where execvp()
+ * searches.
+ */
 bool exec_takes_runtime_in(const char *dirs, const char *name);
 
 #pragma GCC visibility pop

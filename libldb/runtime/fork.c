@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Implements the fork handlers: prepare, parent, child.  A child starts unrecorded: the kernel
- * wipes the page that says "on" before the child's first instruction, also after a raw fork
- * system call.  The child is as dormant as a program that starts, and a recorder can attach to a
- * daemon that forks itself into the background as to any other.  If the recorder wants children,
- * too, the child announces itself (children.c), and does not wait for an answer.
+ * wipes the page that says "on" before the child's first instruction, also after a raw fork system
+ * call.  The child is then like a program that has just started without a recorder, so a recorder
+ * can attach to a daemon that has forked itself into the background as to any other program.  If
+ * the recorder wants children, too, the child announces itself (children.c), and does not wait for
+ * an answer.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -24,7 +25,7 @@ bool fork_in_progress(void)
 }
 
 /*
- * Was there never a recorder, and is there no other thread?  Then the child has nothing to reset.
+ * Was there never a recorder, and does no other thread exist?  Then the child has nothing to reset.
  * This is tested without a write, because a page that is written to before a fork is copied after
  * it.
  */

@@ -3,10 +3,10 @@
  * Sets the credentials of ldb's own threads.  (raw thread)
  *
  * They have the credentials of the thread that started them, without any capability, until they
- * end.  Later changes of the program's credentials do not affect them: glibc's set*id() knows its
- * own threads only, and most other calls are for the calling thread.  So runtime/privilege.c ends
- * them before such a change.  A change by a raw system call is found by reading the credentials
- * once a second.
+ * end.  Later changes of the program's credentials do not affect them, because glibc's set*id()
+ * changes only threads that glibc knows, and most other calls change only the calling thread.  So
+ * runtime/privilege.c ends them before such a change.  A change by a raw system call is found by
+ * reading the credentials once a second.
  */
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -17,7 +17,7 @@
 
 #define STATUS_MAX	4096
 #define CPUS_MAX	8192
-#define THREADS_ASKED	256	/* whose CPUs are read */
+#define THREADS_ASKED	256	/* how many threads' CPUs are read */
 
 void identity_drop(void)
 {
@@ -28,7 +28,7 @@ void identity_drop(void)
 	sys(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* Removes the CPUs of a list of the kernel's: "1-3,8". */
+/* Removes the CPUs that a list of the kernel names: "1-3,8". */
 static void leave_out(uint64_t *cpus, const char *path)
 {
 	char list[STATUS_MAX];
@@ -98,7 +98,10 @@ static bool is_about_rights(const char *line)
 	       !memcmp(line, "Groups:", 7) || !memcmp(line, "Seccomp", 7);
 }
 
-/* Returns FNV-1a of these lines of the program's status; 0: it cannot be read. */
+/*
+ * Returns a hash (FNV-1a) of the lines about credentials in the program's status; 0 if it cannot be
+ * read.
+ */
 uint64_t identity_now(void)
 {
 	char status[STATUS_MAX];
@@ -125,7 +128,7 @@ uint64_t identity_now(void)
 
 bool identity_may_be_watched(uint32_t peer_uid)
 {
-	/* This is what the kernel would answer to ptrace(). */
+	/* These are the kernel's conditions for ptrace(). */
 	return peer_uid == 0 ||
 	       (peer_uid == sys(SYS_geteuid) && sys(SYS_prctl, PR_GET_DUMPABLE) == 1);
 }

@@ -12,19 +12,20 @@
 #include "runtime.h"
 
 /*
- * Of the compiler's own start files only this is needed: the rest is for a library that can be
- * unloaded, and writes to a page.
+ * This is all that is needed of the compiler's own start files.  The rest of them is for a library
+ * that can be unloaded, and would write to a page.
  */
 HIDDEN void *__dso_handle = &__dso_handle;
 
-static char recorder[64];	/* that launched the program: the name of its socket */
+/* the name of the socket of the recorder that launched the program */
+static char recorder[64];
 
 /* Our memcmp() stops at the first difference, so never past a NUL. */
 static char *env_find(char **env, const char *name)
 {
 	size_t n = strlen(name);
 
-	for (; env && *env; env++)	/* clearenv() leaves NULL */
+	for (; env && *env; env++)	/* clearenv() sets environ to NULL */
 		if (!memcmp(*env, name, n) && (*env)[n] == '=')
 			return *env + n + 1;
 	return NULL;
@@ -114,7 +115,10 @@ __attribute__((constructor)) static void ldb_init(void)
 		children_init(env);
 		module_on_first = call_recorder;
 	}
-	/* else a program that this one executes, or loads, may be instrumented */
+	/*
+	 * Otherwise a program that this one executes, or a library that it loads, may be
+	 * instrumented.
+	 */
 	if (name && (module_nr_instrumented() || env_find(env, LDB_ENV_FLOWS))) {
 		env_restore(env);
 		call_recorder();

@@ -2,13 +2,14 @@
 /*
  * Implements late.h.
  *
- * The wrappers are what this library exports.  A slot, or a word of data that the loader has
- * relocated, gets a wrapper's address if it holds that of the function which the wrapper calls: if
- * another library comes in between, nothing is changed.  A slot that is not bound yet gets it if
- * the loader would bind it to that function.  This is what LD_PRELOAD would have led to.
+ * The wrappers are the functions that this library exports.  A slot of a linkage table, or a word
+ * of data that the loader has relocated, is changed to a wrapper's address if it contains the
+ * address of the function that the wrapper calls.  If it leads to another library's function it is
+ * not changed.  A slot that is not bound yet is changed if the loader would bind it to that
+ * function.  The result is the same as with LD_PRELOAD.
  *
- * The functions are looked up here, where the loader's lock is held anyway, and remembered: a
- * wrapper that asked for its function on the first call could be called by an allocator while
+ * The functions are looked up here, where the loader's lock is held anyway, and remembered: if a
+ * wrapper searched for its function on its first call, it might be called by an allocator while
  * another thread holds that lock and waits for the allocator.
  */
 #define _GNU_SOURCE
@@ -30,9 +31,10 @@ extern const ElfW(Dyn) our_dynamic[] __asm__("_DYNAMIC") HIDDEN;
 static struct wrapper {
 	const char *name;
 	uint64_t ours, real;
-	bool is_usual;		/* a call that is not bound yet would be bound to the real one */
+	/* a call that is not bound yet would be bound to the real function */
+	bool is_usual;
 } wrappers[WRAPPERS];
-static uint32_t nr_wrappers;	/* 0: it never began */
+static uint32_t nr_wrappers;	/* 0: late_begin() was never called */
 
 static bool begins_with(const char *name, const char *start)
 {
@@ -41,7 +43,7 @@ static bool begins_with(const char *name, const char *start)
 	return !*start;
 }
 
-/* Of conditions there are two versions, and dlsym() would find the old one. */
+/* The functions for conditions have two versions, and dlsym() would find the old one. */
 static void *look_up(void *handle, const char *name)
 {
 	void *fn = begins_with(name, "pthread_cond_") ? dlvsym(handle, name, "GLIBC_2.3.2") : NULL;
@@ -54,7 +56,7 @@ static void add_wrapper(const char *name, uint64_t ours)
 	struct wrapper *w = &wrappers[nr_wrappers];
 	void *real = look_up(RTLD_NEXT, name), *first = look_up(RTLD_DEFAULT, name);
 
-	/* the unwinder's is in a library that is not ours */
+	/* The unwinder's functions are in a library that ldb's own library does not use. */
 	if (!real && begins_with(name, "_Unwind_"))
 		real = first;
 	if (!real || nr_wrappers == WRAPPERS)
@@ -64,12 +66,12 @@ static void add_wrapper(const char *name, uint64_t ours)
 	symbol_remember(name, real);
 }
 
-/* What this library exports, but for what is ldb's own. */
+/* Lists the functions that this library exports, except for those of ldb itself. */
 static void find_wrappers(uint64_t bias)
 {
 	struct linkage l;
 
-	/* the linker puts the names behind the symbols */
+	/* the number of symbols follows from this: the linker puts the names behind the symbols */
 	if (!linkage_read(&l, our_dynamic, bias, 0, 0))
 		return;
 	for (uint32_t i = 1; (const char *)&l.sym[i + 1] <= l.str && nr_wrappers < WRAPPERS; i++) {
@@ -79,13 +81,13 @@ static void find_wrappers(uint64_t bias)
 		    !begins_with(name, "__ldb_"))
 			add_wrapper(name, bias + l.sym[i].st_value);
 	}
-	dlerror();	/* ours; the program must not see it */
+	dlerror();	/* discards the error of our call, which the program must not see */
 }
 
 /* Modules */
 
 struct code {
-	uint64_t from, to;	/* all of the module */
+	uint64_t from, to;	/* the memory of the module */
 };
 
 static const struct wrapper *wrapper_of(const char *name)
@@ -112,7 +114,7 @@ static void patch_one(struct linkage *l, const struct code *c, const ElfW(Rela) 
 	if (value != w->real &&
 	    !(type == CPU_RELOC_PLT && w->is_usual && value >= c->from && value < c->to))
 		return;
-	/* It may be a variable that the program changes now. */
+	/* The word may be a variable that the program changes at this moment. */
 	if (linkage_open(l, slot))
 		order_any_replace_word(slot, &value, w->ours);
 }
@@ -173,7 +175,10 @@ static void nothing(void)
 {
 }
 
-/* As in flows/patch.c: while the loader resolves this symbol it has its lock. */
+/*
+ * The loader calls this function to resolve a symbol, and holds its lock meanwhile; flows/patch.c
+ * does the same.
+ */
 static void (*begin_locked(void))(void)
 {
 	uint64_t bias = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * For a program that was started without the runtime: the loader has bound its calls by then, so
- * the wrappers are put into the linkage tables of its modules.
+ * Installs the wrappers in a program that was started without the runtime.  The loader has bound
+ * the program's calls already, so the wrappers are put into the linkage tables of its modules.
  */
 #ifndef RUNTIME_LATE_H
 #define RUNTIME_LATE_H
@@ -11,11 +11,14 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * From now on the program's calls reach the wrappers.  Only a thread of the program that holds no
- * lock of the loader's may call it; it can be called again.
+ * Makes the program's calls reach the wrappers.  Only a thread of the program that holds no lock of
+ * the loader's may call it; it can be called again.
  */
 void late_begin(void);
-/* The same for modules that have come since; under the loader's lock.  Nothing if it never began. */
+/*
+ * Does the same for modules that have been loaded since.  The caller holds the loader's lock.  Does
+ * nothing if late_begin() was never called.
+ */
 void late_patch(void);
 
 #pragma GCC visibility pop

@@ -63,7 +63,10 @@ const char *linkage_version(const struct linkage *l, uint32_t symbol)
 	}
 }
 
-/* The program may have protected its tables itself.  The kernel writes what is there already. */
+/*
+ * Is the slot writable?  The program may have protected its tables itself.  This asks the kernel to
+ * write the value that is there already.
+ */
 static bool is_writable(uint64_t *slot)
 {
 	static uint64_t page_known;

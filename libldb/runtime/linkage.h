@@ -23,16 +23,22 @@ struct linkage {
 	bool is_open;		/* the pages that the loader write-protected are writable */
 };
 
-/* The part from relro_from to relro_to was write-protected by the loader.  Returns false if there is no table. */
+/*
+ * Finds the tables of a module, whose part from relro_from to relro_to the loader has
+ * write-protected.  Returns false if there is no table.
+ */
 bool linkage_read(struct linkage *l, const ElfW(Dyn) *dynamic, uint64_t bias, uint64_t relro_from,
 		  uint64_t relro_to);
-/* The loader has added the bias to some addresses of its tables, and not to others. */
+/*
+ * Returns an address from the dynamic section.  The loader has added the bias to some of them, and
+ * not to others.
+ */
 const void *linkage_address(uint64_t bias, ElfW(Addr) value);
-/* Returns the name of the version that the module needs of a symbol; NULL: any. */
+/* Returns the name of the version of a symbol that the module requires; NULL: any version. */
 const char *linkage_version(const struct linkage *l, uint32_t symbol);
-/* May the slot be written to from now on? */
+/* Makes the slot writable.  Returns false if that is not possible. */
 bool linkage_open(struct linkage *l, uint64_t *slot);
-/* Protects again what was opened. */
+/* Protects again what linkage_open() has made writable. */
 void linkage_close(struct linkage *l);
 
 #pragma GCC visibility pop

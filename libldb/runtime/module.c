@@ -8,10 +8,10 @@
  * plugin puts into shared objects), because ldb's own threads must not take
  * that lock.  They read the list, which only grows.
  *
- * The modules with which the program started are never unmapped, so the constructor only
- * searches them for instrumented code, and notes their addresses.  The list is made of that when
- * it is needed, mostly by a recorder: paths are system calls, and each page that is written to
- * is a page fault of every program that starts.
+ * The modules with which the program started are never unmapped, so the constructor only searches
+ * them for instrumented code, and notes their addresses.  The list is made from these notes when it
+ * is needed, mostly by a recorder.  Finding paths takes system calls, and writing to a page costs a
+ * page fault, and every program that starts would pay for both.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -23,7 +23,7 @@
 #include "runtime.h"
 #include "shim/symbol.h"
 
-#define STARTED_MAX	24	/* with more, the cost of the list does not show */
+#define STARTED_MAX	24	/* if there are more, the cost of the list does not matter */
 
 struct started {
 	uint64_t bias;
@@ -50,7 +50,10 @@ struct module *module_at(uint32_t i)
 	return &chunks[i / CHUNK][i % CHUNK];
 }
 
-/* This is under the loader's lock.  Returns false if there are too many, or there is no memory. */
+/*
+ * Makes room for module i.  The caller holds the loader's lock.  Returns false if there are too
+ * many modules, or no memory.
+ */
 static bool module_room(uint32_t i)
 {
 	if (i == MODULES_MAX)
@@ -60,7 +63,10 @@ static bool module_room(uint32_t i)
 	return chunks[i / CHUNK];
 }
 
-/* Every block is in static TLS: its distance to the thread pointer is fixed. */
+/*
+ * Adds a thread block.  Every block is in static TLS, so its distance to the thread pointer is
+ * fixed.
+ */
 static void block_add(void *block)
 {
 	intptr_t off = (intptr_t)((uintptr_t)block - cpu_thread_pointer());
@@ -79,7 +85,10 @@ static void block_add(void *block)
 	order_list_grow(&nr_blocks, n + 1);
 }
 
-/* Does what one of ldb's notes asks for; with m, stores what it says of the module. */
+/*
+ * Processes one of ldb's ELF notes.  If m is not NULL, also stores what the note says of the
+ * module.
+ */
 static void note_ours(uint32_t type, const struct ldb_note_desc *d, struct module *m)
 {
 	char *target = (char *)d + d->off;
@@ -95,8 +104,8 @@ static void note_ours(uint32_t type, const struct ldb_note_desc *d, struct modul
 		break;
 	case LDB_NOTE_API:
 		/*
-		 * this library's own table, by the header, is called by no code and is not
-		 * written to
+		 * The table that <ldb/ldb.h> has put into this library itself is not written to,
+		 * because no code uses it.
 		 */
 		if (!m && target != (char *)&__ldb_api && target != (char *)&__ldb_api_2 &&
 		    target != (char *)&__ldb_api_3 && target != (char *)&__ldb_api_4)
@@ -143,7 +152,10 @@ static void notes_of(const struct started *o, struct module *m)
 	}
 }
 
-/* Returns the path as at the start, also if the file has another name by now, or none. */
+/*
+ * Returns the path with which the program was started, also if the file has been renamed or removed
+ * since.
+ */
 static void exe_path(char *path, size_t size)
 {
 	static const char gone[] = " (deleted)";
@@ -162,7 +174,7 @@ static bool is_relative(const char *name)
 
 	while (*p && *p != '/')
 		p++;
-	return *p && p != name;		/* the vDSO's name has none */
+	return *p && p != name;		/* the name of the vDSO has no slash */
 }
 
 static void module_path(struct module *m, const char *name)
@@ -185,7 +197,10 @@ static bool same_file(const struct module *a, const struct module *b)
 	       raw_str_equal(a->path, b->path);
 }
 
-/* This is under the loader's lock, or for the modules with which the program started. */
+/*
+ * Adds a module to the list.  The caller holds the loader's lock, or the module is one with which
+ * the program started.
+ */
 static void module_one(const struct started *o)
 {
 	static struct module m;
@@ -245,7 +260,9 @@ static int loaded_one(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* Returns false in the end if the list must be made at once. */
+/*
+ * Notes a module at the start of the program.  *all becomes false if the list must be made at once.
+ */
 static int started_one(struct dl_phdr_info *info, size_t size, void *all)
 {
 	struct started o = as_started(info);
@@ -278,7 +295,8 @@ void module_fork_child(void)
 
 void module_init(void)
 {
-	bool all = symbol_lockless();	/* else this is no start, and what is here may go */
+	/* otherwise this is not the program's start, and modules that are here may be unloaded */
+	bool all = symbol_lockless();
 
 	dl_iterate_phdr(started_one, &all);
 	if (all)
@@ -329,10 +347,12 @@ void __ldb_module_loaded(const void *addr)
 	int saved = errno;
 
 	(void)addr;
-	/* the runtime's own constructor finds libraries that were initialised before */
+	/* Libraries that were initialised before the runtime are found by its own constructor. */
 	if (initialised && !inert) {
 		module_refresh();
-		/* names that were not reported by the end are missing */
+		/*
+		 * Names of modules that are not reported before the end are missing in the trace.
+		 */
 		if (session_was_on())
 			priority_raise(&control_thread);
 		if (module_on_first && module_nr_instrumented())

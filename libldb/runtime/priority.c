@@ -3,13 +3,13 @@
  * Makes ldb's own threads yield to the program's: at SCHED_IDLE they run while no other task
  * needs their CPU, and a task that wakes preempts them at once.  (raw thread)
  *
- * Now and then a thread of the program waits for one of them: for a scanner that reads a stack
- * which is about to be removed, for all of them to end before it changes its rights, for a lock.
- * On a machine that is full they would not run for seconds.  So the thread that waits raises
- * their priority, and they lower it again when no thread can wait any more.  That needs a right,
- * CAP_SYS_NICE or RLIMIT_NICE; ldb's threads have none, so the program's must have it.  Where
- * these do not, or where a seccomp filter may kill for one more system call, no thread is ever
- * lowered.
+ * Sometimes a thread of the program waits for one of them: for a scanner that reads a stack which
+ * is about to be unmapped, for all of them to end before the program changes its rights, or for a
+ * lock.  On a machine without an idle CPU they might not run for seconds.  So the thread that waits
+ * raises their priority, and they lower it again when no thread can wait for them any more.
+ * Raising it needs CAP_SYS_NICE or RLIMIT_NICE.  ldb's threads have no rights, so the program's
+ * threads must have them.  If they do not, or if a seccomp filter might kill the program for one
+ * more system call, the priority is never lowered.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,8 +33,8 @@ static bool may_be_nicer(void)
 	if (!sys(SYS_prlimit64, 0, RLIMIT_NICE, 0, &limit) && limit.rlim_cur >= (unsigned long)now)
 		return true;
 	/*
-	 * The capability is not examined but tried, because one in a user namespace is not
-	 * sufficient.
+	 * The capability is not examined but tried out, because a capability in a user namespace is
+	 * not sufficient.
 	 */
 	if (now >= 2 * NICE_BASE || sys(SYS_setpriority, PRIO_PROCESS, 0, NICE_BASE - now - 1))
 		return false;
@@ -43,8 +43,8 @@ static bool may_be_nicer(void)
 }
 
 /*
- * Returns false, and the search ends, if "Seccomp:" of its status is not 0, or there is no
- * status.
+ * Is the thread without a filter?  Returns false, which ends the search, if "Seccomp:" in its
+ * status is not 0, or if the status cannot be read.
  */
 static bool has_no_filter(void *any, const char *tid, long dir)
 {
@@ -56,7 +56,7 @@ static bool has_no_filter(void *any, const char *tid, long dir)
 
 	(void)dir;
 	if (fd < 0) {
-		*(bool *)any = fd != -ENOENT;	/* it has ended */
+		*(bool *)any = fd != -ENOENT;	/* the thread has ended */
 		return fd == -ENOENT;
 	}
 	while ((n = sys(SYS_read, fd, part, sizeof(part))) > 0)
@@ -74,9 +74,9 @@ static bool has_no_filter(void *any, const char *tid, long dir)
 }
 
 /*
- * Is any thread under a filter?  Each may be the one that waits for ldb's threads, and one more
- * system call may kill it.  A filter that is installed later ends the session (privilege.c); a
- * thread that is created later has its creator's filter.
+ * Is any thread of the program under a seccomp filter?  Any thread may be the one that waits for
+ * ldb's threads, and one more system call may kill it.  A filter that is installed later ends the
+ * session (privilege.c); a thread that is created later has its creator's filter.
  */
 bool priority_any_filter(void)
 {
@@ -102,8 +102,9 @@ struct policy {
 
 /*
  * A thread at SCHED_IDLE has 3 shares of 1,024, and sched_yield() gives up the rest of its slice.
- * If many threads run, others then run for seconds with the usual slice, and for a quarter of a
- * second with this one.  Kernels before 6.12 ignore it.  It survives a change of policy.
+ * If many threads run, the others then run for seconds if the slice is of the usual length, and for
+ * a quarter of a second if it is this short.  Kernels before 6.12 ignore it.  It survives a change
+ * of policy.
  */
 static void ask_short_slice(void)
 {

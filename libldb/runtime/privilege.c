@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Wraps the functions by which a program changes its own rights: its users and groups, its root,
- * its namespaces, a seccomp filter, being dumpable.  ldb's threads would retain rights that it
- * gives up, so they end before the call and are started again after it with the remaining
- * rights, or not at all.
+ * its namespaces, a seccomp filter, being dumpable.  ldb's threads would retain rights that the
+ * program gives up, so they end before the call.  After it they are started again with the
+ * remaining rights, or not at all.
  *
  * Without a recorder a wrapper is a load, a branch and a jump to the real function.  During a
  * recording each of these calls costs a few hundred microseconds.
  *
- * Capabilities need nothing: ldb's threads have none (runtime/identity.c).
+ * Changes of capabilities need no wrapper, because ldb's threads have no capabilities
+ * (runtime/identity.c).
  *
  * Variadic functions are declared here with fixed arguments, so their headers are not included.
  */
@@ -25,7 +26,7 @@
 #define NEW_NAMESPACE	(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
 			 CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP | 0x80 /* CLONE_NEWTIME */)
 
-/* A function that this libc does not have fails as an unknown system call does. */
+/* Stands for a function that this libc does not have, and fails as an unknown system call does. */
 static long no_such_function(void)
 {
 	errno = ENOSYS;
@@ -44,8 +45,8 @@ static __attribute__((noinline, cold)) void *next_find(void **slot, const char *
 }
 
 /*
- * A filter for system calls is inherited, and may kill a process that opens a socket: so children
- * do not announce themselves any more.
+ * Must ldb's threads leave?  Children inherit a filter for system calls, which may kill a process
+ * that opens a socket, so from then on children do not announce themselves.
  */
 static bool must_leave(enum control_leave how)
 {
@@ -55,8 +56,8 @@ static bool must_leave(enum control_leave how)
 }
 
 /*
- * how: an expression of the arguments, enum control_leave.  errno is the real
- * function's.
+ * Makes a wrapper.  how is an expression of the arguments, of type enum control_leave.  errno is
+ * what the real function has set.
  */
 #define PRIVILEGE(ret, name, params, args, how)					\
 	DORMANT_PAGE static void *next_##name;						\
@@ -93,7 +94,10 @@ PRIVILEGE(int, setregid, (gid_t rgid, gid_t egid), (rgid, egid), LEAVE_AND_RETUR
 PRIVILEGE(int, setresgid, (gid_t rgid, gid_t egid, gid_t sgid), (rgid, egid, sgid), LEAVE_AND_RETURN)
 PRIVILEGE(int, setfsgid, (gid_t gid), (gid), LEAVE_AND_RETURN)
 PRIVILEGE(int, setgroups, (size_t n, const gid_t *groups), (n, groups), LEAVE_AND_RETURN)
-/* These two call setgroups() and the like inside of libc, past the names above. */
+/*
+ * These two call setgroups() and similar functions inside of libc, without going through the
+ * wrappers above.
+ */
 PRIVILEGE(int, initgroups, (const char *user, gid_t group), (user, group), LEAVE_AND_RETURN)
 PRIVILEGE(int, chroot, (const char *path), (path), LEAVE_AND_RETURN)
 PRIVILEGE(int, unshare, (int flags), (flags),
@@ -105,7 +109,7 @@ static enum control_leave prctl_leaves(int option, unsigned long value)
 	switch (option) {
 	case PR_SET_SECCOMP:
 		return LEAVE_FOR_GOOD;
-	case PR_SET_DUMPABLE:	/* root may still read */
+	case PR_SET_DUMPABLE:	/* root may still read the program's memory */
 		return value == 1 ? LEAVE_NOT : LEAVE_AND_RETURN;
 	default:
 		return LEAVE_NOT;
@@ -116,7 +120,10 @@ PRIVILEGE(int, prctl,
 	  (int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d),
 	  (option, a, b, c, d), prctl_leaves(option, a))
 
-/* A raw call changes one thread only, where glibc would change all. */
+/*
+ * Which rights does this raw system call change?  It changes only one thread, where glibc would
+ * change all.
+ */
 static enum control_leave syscall_leaves(long number, long a, long b)
 {
 	switch (number) {

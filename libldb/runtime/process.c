@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Holds facts of the process: one part of the runtime sets each, and many read it.  This file
- * needs no other, so that all others may use it.
+ * Holds facts of the process: one part of the runtime sets each, and many read it.  This file uses
+ * no other, so that all others may use it.
  */
 #include "runtime.h"
 

@@ -173,7 +173,10 @@ static void thread_main(void *p)
 	struct raw_thread *t = p;
 	struct sched_param other = { 0 };
 
-	/* never the program's real-time policy: a scanner would not yield to it */
+	/*
+	 * The thread must not inherit a real-time policy of the program, because then a scanner
+	 * would never yield.
+	 */
 	sys(SYS_sched_setscheduler, 0, SCHED_OTHER, &other);
 	sys(SYS_prctl, PR_SET_NAME, t->name);
 	t->fn(t->arg);
@@ -254,8 +257,8 @@ static bool close_each(void)
 }
 
 /*
- * A descriptor that stays open here would prevent the end of a pipe of the program's for ever:
- * no thread at all is better.
+ * The start of a thread with its own file table.  If a descriptor of the program stayed open here,
+ * a pipe of the program would never end; then it is better not to have the thread.
  */
 static void thread_main_own_files(void *p)
 {
@@ -266,8 +269,9 @@ static void thread_main_own_files(void *p)
 }
 
 /*
- * It has the program's descriptors until here, and copies of none at any time: the thread may be
- * stopped before it runs, and somebody may wait for the end of a pipe meanwhile.
+ * The start of a thread that gives up the program's file table.  Until then it shares the table,
+ * and never has copies of descriptors: the thread may be stopped before it runs, and another
+ * process may wait for the end of a pipe meanwhile.
  */
 static void thread_main_apart(void *p)
 {
@@ -303,7 +307,7 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 	cpu_thread_block_init(tp);
 	if (__rseq_size && __rseq_offset > -RAW_TLS_SIZE && __rseq_offset < RAW_TLS_SIZE - 64)
 		((struct rseq *)(tp + __rseq_offset))->cpu_id = -1;
-	/* There is no such descriptor: this asks whether the call is there. */
+	/* There is no such descriptor; this tests whether the kernel has the system call. */
 	if (own_files && !sys(SYS_close_range, ~0U, ~0U, 0))
 		main = thread_main_apart;
 	if (main != thread_main_own_files)

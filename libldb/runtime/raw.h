@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ldb's own threads use these functions in place of libc; this file also has the lock they share
+ * Declares the functions that ldb's own threads use in place of libc, and the lock that they share
  * with the program's threads.  The head of internal.h gives the reason.
  */
 #ifndef LDB_RAW_H
@@ -24,12 +24,13 @@ bool raw_str_equal(const char *a, const char *b);
 /* Writes v in decimal, terminated; returns the end. */
 char *raw_decimal(char *d, uint64_t v);
 
-/* Returns the decimal number that s is, as a whole; -1: it is none. */
+/* Returns the decimal number that the whole of s is, or -1 if it is none. */
 long raw_number(const char *s);
 
 /*
- * Calls fn with each entry of a folder, until it returns false; fd is the folder's, which is an
- * entry itself of /proc/self/fd.  Returns 0, or -errno if some are missing.
+ * Calls fn with each entry of a folder, until it returns false.  fd is the folder's own descriptor,
+ * which appears as an entry if the folder is /proc/self/fd.  Returns 0, or -errno if entries are
+ * missing.
  */
 typedef bool raw_entry_fn(void *arg, const char *name, long fd);
 long raw_each_entry(const char *path, raw_entry_fn *fn, void *arg);
@@ -39,29 +40,32 @@ long raw_each_entry(const char *path, raw_entry_fn *fn, void *arg);
  * its descriptor or -errno.
  */
 long raw_task_open(uint32_t tid, const char *name);
-/* Reads the first size - 1 bytes of it and terminates them.  Returns how many, or -errno. */
+/*
+ * Reads the first size - 1 bytes of such a file and terminates them.  Returns how many, or -errno.
+ */
 long raw_task_read(uint32_t tid, const char *name, char *buf, size_t size);
 
 /*
- * Maps without locking the pages in memory, which mlockall(MCL_FUTURE) would
- * have done to all of it; at base, replacing what is there, or anywhere.
- * Returns the address, or -errno.
+ * Maps memory whose pages are not locked, even if the program has called mlockall(MCL_FUTURE).  It
+ * is mapped at base, in place of what is there, or anywhere if base is NULL.  Returns the address,
+ * or -errno.
  */
 long raw_map_unlocked(char *base, uint64_t size, int flags, int fd);
-/* Returns memory that costs nothing until it is used, and is never freed; NULL: there is none. */
+/* Returns memory that costs nothing until it is used and is never freed, or NULL. */
 void *raw_map(size_t size);
 
 /*
- * This is a sleeping lock: 0 free, 1 held, 2 held with sleepers.  A thread that has slept for it
- * for long raises ldb's own threads, because one of them may hold it.
+ * A sleeping lock: 0 is free, 1 is held, 2 is held while others sleep.  A thread that has slept for
+ * it for a long time raises the priority of ldb's own threads, because one of them may hold the
+ * lock.
  */
 struct raw_lock {
 	_Atomic uint32_t word;
 };
 void raw_lock(struct raw_lock *l);
 /*
- * If this is set, it raises ldb's own threads, for a thread that waits for one.  NULL: they
- * never yield.
+ * A function that raises the priority of ldb's own threads, for a thread that waits for one of
+ * them.  NULL: their priority is never lowered.
  */
 extern void (*_Atomic raw_on_wait)(void);
 void raw_unlock(struct raw_lock *l);
@@ -72,14 +76,14 @@ void raw_futex_wake(_Atomic uint32_t *word);
 void raw_sleep_ns(uint64_t ns);
 
 /*
- * This is one of ldb's own threads.  Its thread-local memory is a zeroed page or two that only a
- * stray access uses.  All signals are blocked in it.  With own_files it has a separate file
- * table, in which everything inherited is closed, so that its descriptors never appear in the
- * program's numbers.
+ * One of ldb's own threads.  Its thread-local memory is a zeroed page or two that only a stray
+ * access uses.  All signals are blocked in it.  With own_files it has a separate file table, in
+ * which everything inherited is closed, so that its descriptors never appear in the program's
+ * numbers.
  */
 struct raw_thread {
 	_Atomic uint32_t tid;	/* the kernel clears it when the thread is gone */
-	_Atomic uint32_t is_raised;	/* or never was lower: see runtime/priority.c */
+	_Atomic uint32_t is_raised;	/* it has normal priority: see runtime/priority.c */
 	void *stack;
 	void (*fn)(void *);
 	void *arg;
@@ -88,9 +92,9 @@ struct raw_thread {
 int raw_thread_start(struct raw_thread *t, const char *name,
 		     void (*fn)(void *), void *arg, bool own_files);
 /*
- * Waits until it has ended, and the kernel has decremented the count of threads; returns false
- * if it has not, after `tries` waits of at most wait_ns each (0: no limit, of either).  Raises
- * all of ldb's threads, because the one that ends may wait for the others.
+ * Waits until the thread has ended and the kernel has decremented its count of threads.  Returns
+ * false if it has not ended after `tries` waits of at most wait_ns each (0: no limit).  Raises the
+ * priority of all of ldb's threads, because the one that ends may wait for the others.
  */
 bool raw_thread_join(struct raw_thread *t, unsigned tries, uint64_t wait_ns);
 

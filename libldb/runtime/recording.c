@@ -22,8 +22,8 @@ void recording_count_watched(void)
 }
 
 /*
- * The control thread reads another thread's name: the descriptor is its own.  A thread that
- * registers itself has its name already.
+ * Reads a thread's name.  The control thread does this for other threads, with a descriptor in its
+ * own file table.  A thread that registers itself has its name already.
  */
 static void read_name(struct thread *t)
 {
@@ -115,8 +115,8 @@ void recording_end(void)
 }
 
 /*
- * At exit() the calls since the scanner's last poll are in no page yet.  This does not run after
- * _exit() or a signal.
+ * Counts the calls since the scanner's last poll, which are in no page yet, at exit().  This does
+ * not run after _exit() or a fatal signal.
  */
 __attribute__((destructor)) static void recording_at_exit(void)
 {
@@ -124,7 +124,7 @@ __attribute__((destructor)) static void recording_at_exit(void)
 
 	if (session_was_on())
 		flow_at_exit();
-	/* exit() may be called from a signal handler: so it never waits here */
+	/* exit() may be called from a signal handler, so it must not wait here */
 	if (!session_was_on() || !atomic_compare_exchange_strong(&registry_lock.word, &unlocked, 1))
 		return;
 	n = order_live_count(&nr_live);

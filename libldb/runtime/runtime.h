@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* This state is shared by runtime/ and scan/ (and shim/join.c, for a pthread_t's tid). */
+/*
+ * Declares the state that runtime/ and scan/ share (and shim/join.c, which needs the tid of a
+ * pthread_t).
+ */
 #ifndef LDB_RUNTIME_H
 #define LDB_RUNTIME_H
 
@@ -10,20 +13,22 @@
 
 /* process.c */
 
-extern bool inert;		/* AT_SECURE: nothing at all is done */
+/* the program has more rights than its user (AT_SECURE), and nothing is done in it */
+extern bool inert;
 extern bool initialised;
 extern struct raw_thread control_thread;
-extern uint32_t control_pid;	/* the process that it is, or was, of; 0: there never was one */
+/* the process in which the control thread runs or ran; 0: there never was one */
+extern uint32_t control_pid;
 
-/* Did it run in this process or one from which this was forked? */
+/* Did a control thread ever run in this process, or in one from which this was forked? */
 static inline bool control_ever_ran(void)
 {
 	return control_pid;
 }
 
 /*
- * Are its threads, if any, this process's?  The child of a raw fork or a vfork() has only their
- * numbers.
+ * Do ldb's threads, if there are any, belong to this process?  The child of a raw fork or a vfork()
+ * has only the variables that describe them.
  */
 static inline bool control_is_ours(void)
 {
@@ -35,8 +40,9 @@ enum control_leave {
 	LEAVE_AND_RETURN,
 	LEAVE_FOR_GOOD,
 };
-extern _Atomic uint32_t control_leaving;	/* enum control_leave: what it is to do */
-extern int control_kick;			/* its eventfd, that wakes it */
+/* enum control_leave: what the control thread must do */
+extern _Atomic uint32_t control_leaving;
+extern int control_kick;			/* the eventfd that wakes the control thread */
 
 static inline bool control_is_leaving(void)
 {
@@ -44,8 +50,8 @@ static inline bool control_is_leaving(void)
 }
 
 /*
- * This is session_on() for places that each program reaches: its page is not touched, which
- * would be a page fault, before it contains something.
+ * Does what session_on() does, for places that each program reaches.  It does not touch the page
+ * before that contains something, because that would be a page fault.
  */
 static inline bool session_was_on(void)
 {
@@ -54,28 +60,28 @@ static inline bool session_was_on(void)
 
 /* thread.c */
 
-#define THREADS_MAX	16384	/* registered at a time; more are not observed */
+#define THREADS_MAX	16384	/* registered threads; further ones are not observed */
 
 /*
- * live[0 .. nr_live) are the registered threads, in no order.  They are changed under
- * registry_lock; the scanner reads without it and may for one round miss a thread or find it
- * twice.
+ * live[0 .. nr_live) are the registered threads, in no particular order.  They are changed under
+ * registry_lock; the scanner reads without it and may for one round miss a thread or find it twice.
  */
 extern struct raw_lock registry_lock;
 extern struct thread *_Atomic *_Atomic live;
 extern _Atomic uint32_t nr_live;
 
-/* Returns a free entry; NULL: there are too many, or there is no memory. */
+/* Returns a free entry; NULL if there are too many, or no memory. */
 struct thread *thread_alloc(void);
 void thread_free(struct thread *t);
-/* Under registry_lock. */
+/* Adds or removes a thread.  The caller holds registry_lock. */
 void thread_add(struct thread *t);
 void thread_remove(struct thread *t);
 /* Sets what thread_self() returns in the calling thread. */
 void thread_set_self(struct thread *t);
-void thread_fork_child(void);		/* only the caller is left */
-bool thread_alone(void);		/* there never was another than the first */
-/* Updates its number, which is another one in a child that had only one thread before. */
+/* in a child of fork(), where only the calling thread is left */
+void thread_fork_child(void);
+bool thread_alone(void);		/* there has never been another thread than the first one */
+/* Updates the calling thread's number, which is another one in a child of fork(). */
 void thread_renumber(void);
 
 /* Offsets of the thread blocks from the thread pointer; module.c appends to them. */
@@ -83,8 +89,9 @@ extern intptr_t block_off[LDB_BLOCKS_MAX];
 extern _Atomic uint32_t nr_blocks;
 
 /* create.c */
-void create_init(void);			/* registers the main thread, or the one that loads the runtime */
-void create_adopt(void);		/* registers the calling thread, which was there before that */
+/* registers the main thread, or the thread that loads the runtime */
+void create_init(void);
+void create_adopt(void);		/* registers the calling thread, which existed before */
 
 /* module.c */
 
@@ -93,7 +100,7 @@ void create_adopt(void);		/* registers the calling thread, which was there befor
 struct module {
 	uint64_t start, end, bias;
 	uint64_t loaded_tsc;	/* 0: before the recording */
-	uint64_t fini_tsc;	/* its destructors ran; it may be gone */
+	uint64_t fini_tsc;	/* its destructors have run, so it may be unmapped */
 	_Atomic uint64_t unloaded_tsc;	/* 0: not unloaded */
 	uint32_t flags;				/* LDB_MODULE_F_* */
 	uint32_t build_id_size;
@@ -106,22 +113,28 @@ struct module *module_at(uint32_t i);
 extern _Atomic uint32_t nr_modules;
 extern _Atomic uint32_t nr_modules_lost;
 
-/* Runs at the start: it finds thread blocks and tables of functions in the present modules. */
+/*
+ * Must be called at the start.  Finds thread blocks and tables of functions in the modules that
+ * exist then.
+ */
 void module_init(void);
-/* Makes the list of the modules at the start, if that was not done yet.  Any thread may call it. */
+/*
+ * Makes the list of the modules with which the program started, if that was not done yet.  Any
+ * thread may call it.
+ */
 void module_list(void);
 void module_fork_child(void);
-/* Finds modules that came, and those that went.  Only program threads may call it. */
+/* Finds modules that have been loaded or unloaded.  Only threads of the program may call it. */
 void module_refresh(void);
 uint32_t module_nr_instrumented(void);
-/* If this is set it is called with the first instrumented module that is loaded later. */
+/* If not NULL, this is called for the first instrumented module that is loaded later. */
 extern void (*module_on_first)(void);
 
 /* session.c */
 
 struct session {		/* private copies: shared memory is never trusted */
 	char *base;
-	uint64_t mapped_size;	/* address space held at base */
+	uint64_t mapped_size;	/* size of the address space that is reserved at base */
 	uint32_t nr_cpus, nr_scanners, max_threads;
 	uint64_t ring_mask, scan_ring_mask;
 	uint64_t pages_off, page_stride;
@@ -132,12 +145,18 @@ struct session {		/* private copies: shared memory is never trusted */
 	uint64_t hz;		/* ticks per second */
 	uint32_t budget_ppm;
 	uint64_t scan_interval;	/* ticks */
-	uint64_t schedstat_after; /* ticks without a change; 0: the kernel's counters are not read */
+	/*
+	 * ticks without a change after which the kernel's counters are read; 0: they are not read
+	 */
+	uint64_t schedstat_after;
 	int32_t scanner_cpu;
 	bool is_slow;		/* scanners always sleep between their rounds */
 	uint64_t attach_tsc;
 	int device;		/* /dev/ldb in the control thread's file table, or -1: memfd */
-	/* free pages, first in first out: a page of an exited thread is reused last */
+	/*
+	 * The free pages are a queue, so that the page of an exited thread is reused as late as
+	 * possible.
+	 */
 	uint32_t free_head, nr_free;
 	uint16_t free_slot[4096];
 };
@@ -146,50 +165,62 @@ extern struct session session;
 #define SESSION_THREADS_MAX	4096
 
 void session_init(const void *vdso_image);
-/* Leaves fd open for as long as the session lasts if it is the module's device. */
+/* If fd is the module's device, it stays open as long as the session lasts. */
 int session_map(int fd, const struct ldb_msg_attach *msg, const char **why);
-void session_populate(void);	/* call it from time to time: maps what will soon be written to */
-void session_unmap(void);	/* scratch memory in its place */
+/* must be called from time to time; maps memory that will soon be written to */
+void session_populate(void);
+void session_unmap(void);	/* puts scratch memory in its place */
 void session_fork_child(void);
 struct ldb_info *session_info(void);
 struct ldb_page *session_page_of(int slot);
 struct ldb_stack *session_stack_of(int slot);
 uint64_t session_ticks(uint64_t ns);
-/* Writes into a scanner's own ring, which has one writer. */
+/* Writes into a scanner's own ring, which has only one writer. */
 void ring_write_scan(unsigned scanner, struct ldb_rec *slots, unsigned nr);
 
 /* recording.c */
 
-void recording_begin(void);	/* pages for all threads, then on */
-void recording_end(void);	/* off; the caller has stopped the scanners */
-/* Under registry_lock: gives a thread a page in the running session, and takes it back. */
+void recording_begin(void);	/* gives all threads pages, then switches the recording on */
+void recording_end(void);	/* switches it off; the caller has stopped the scanners */
+/*
+ * The first gives a thread a page in the running session, and the second takes it back.  The caller
+ * holds registry_lock.
+ */
 void recording_assign_page(struct thread *t, bool existing);
 void recording_release_page(struct thread *t);
-/* Counts a thread that has no page, or no entry. */
+/* Counts a thread that has no page, or no entry in the registry. */
 void recording_count_unwatched(void);
-/* One that was there without an entry when the recording began has one now. */
+/* Counts a thread that had no entry when the recording began and has one now. */
 void recording_count_watched(void);
 
 /* tune.c */
 
-/* What the recorder has sent with the session; it may begin paused. */
+/* Applies the settings that the recorder has sent with the session, which may begin paused. */
 void tune_begin(const struct ldb_msg_attach *a);
-/* Changes that; returns 0, or -errno: it stays paused. */
+/* Changes the settings.  Returns 0, or -errno if the recording stays paused. */
 int tune(const struct ldb_tune *t);
 bool tune_is_paused(void);
-/* Tries again what failed for want of a thread; to be called now and then. */
+/*
+ * Tries again to resume a recording for which no scanner could be started.  Must be called from
+ * time to time.
+ */
 void tune_again(void);
 
 /* control.c */
 
 /*
- * Starts the control thread for a recorder that launched the program: it connects to
- * that name, and this returns when the recording runs, or has failed.
+ * Starts the control thread for a recorder that has launched the program.  The thread connects to
+ * the socket of that name.  Returns when the recording runs, or has failed.
  */
 void control_launched(const char *recorder);
-/* Does the same for a recorder that attaches, from door_pass(): returns at once, 0 or -errno. */
+/*
+ * Does the same for a recorder that attaches, from door_pass(), but returns at once: 0 or -errno.
+ */
 int control_called(const char *recorder);
-/* LDB=listen: starts it to wait for recorders; this is done in each child, too. */
+/*
+ * With LDB=listen: starts the control thread, which waits for recorders.  This is done in each
+ * child, too.
+ */
 void control_listen(void);
 void control_fork_child(void);
 /*
@@ -199,18 +230,21 @@ void control_fork_child(void);
  */
 bool control_leave(enum control_leave how);
 void control_return(void);
-/* One load tells whether there is a thread of ldb's. */
+/* Does one of ldb's threads exist?  Costs one load. */
 bool control_runs(void);
-/* A child of fork(): starts the thread that announces it. */
+/* In a child of fork(): starts the thread that announces it. */
 void control_announce(void);
 
-/* children.c: the recorder of the first process, to which its children announce themselves. */
+/*
+ * children.c: describes the recorder of the first process, to which its children announce
+ * themselves.
+ */
 
 struct children {
-	char recorder[64];	/* its socket; "": children are not recorded */
+	char recorder[64];	/* the name of its socket; "": children are not recorded */
 	char secret[LDB_SECRET_MAX];
-	uint32_t how;		/* enum ldb_child: what this process has to tell; 0: nothing more */
-	bool waits;		/* it is the first program, of which nothing is to be missed */
+	uint32_t how;		/* enum ldb_child: what this process must announce; 0: nothing */
+	bool waits;		/* this is the first program, which waits until it is recorded */
 };
 extern struct children children;
 
@@ -220,74 +254,88 @@ static inline bool children_wanted(void)
 }
 
 void children_set(const char *name, const char *secret);
-/* Neither this process nor a child of it announces itself any more. */
+/* After this call neither this process nor a child of it announces itself any more. */
 void children_forget(void);
 void children_message(struct ldb_msg_child *m, uint32_t how);
-/* Tells the recorder that this program was executed and has no records. */
+/* Tells the recorder that this program was executed and is not instrumented. */
 void children_say_plain(void);
 
 /* exec.c */
 
 /*
- * What a program that is executed has in its environment, so that it is recorded, too; front:
- * what LD_PRELOAD begins with.
+ * Sets what programs that this one executes get in their environment, so that they are recorded,
+ * too.  front is the text with which LD_PRELOAD begins.
  */
 void exec_init(const char *front, bool flows);
-/* The same, for a program that was not launched: its modules say where the runtime is. */
+/*
+ * Does the same in a program that was not launched by a recorder, where the list of modules says
+ * where the runtime is.
+ */
 void exec_init_attached(void);
 
 /* request/command.c */
-void command_forget(void);	/* a recording begins: what was wanted before does not concern it */
+void command_forget(void);	/* a recording begins, and earlier requests do not concern it */
 bool command_next(struct ldb_msg_command *m);	/* false: there is none */
 
 /* door.c */
 void door_open(void);
 
-/* visit.c: LDB_DOOR_*, in a thread of the program. */
+/* visit.c: does what LDB_DOOR_* says, in a thread of the program. */
 void visit_late(uint64_t what);
 
 /* identity.c */
-void identity_drop(void);	/* the calling thread's capabilities, for good */
-void identity_cpus(void);	/* its CPUs: all that the program uses */
-uint64_t identity_now(void);	/* changes with what the program is; 0: not known */
+void identity_drop(void);	/* drops the calling thread's capabilities for good */
+void identity_cpus(void);	/* allows the calling thread all CPUs that the program uses */
+uint64_t identity_now(void);	/* a hash of the program's credentials; 0: not known */
 bool identity_may_be_watched(uint32_t peer_uid);
 
 /* priority.c */
 
-/* Called by a thread of ldb's that still has the program's rights: do they suffice? */
+/*
+ * Do the program's rights suffice to raise priorities?  Called by one of ldb's threads that still
+ * has these rights.
+ */
 bool priority_find(void);
-/* Is a thread of the program under a filter of system calls, or is that not known? */
+/* Is any thread of the program under a filter for system calls, or is that not known? */
 bool priority_any_filter(void);
-/* Called by t itself, when no thread waits for it: after its start, and after it was raised. */
+/*
+ * Lowers the priority of t.  Called by t itself when no thread waits for it: after its start, and
+ * after it was raised.
+ */
 void priority_give_way(struct raw_thread *t);
-/* Called by t itself, between two pieces of work: others on its CPU come first. */
+/* Lets other tasks on the CPU run first.  Called by t itself, between two pieces of work. */
 void priority_rest(const struct raw_thread *t);
 /*
- * Called by a thread that waits for t, repeatedly: t may be about to yield.  Any thread may call
- * it.
+ * Raises the priority of t.  Called repeatedly by a thread that waits for t, because t may just be
+ * about to lower it.  Any thread may call it.
  */
 void priority_raise(struct raw_thread *t);
 
-/* unmap.c: stacks whose memory the program unmapped while it was not recorded. */
+/* unmap.c: finds stacks whose memory the program has unmapped while it was not recorded. */
 void unmap_find_gone(void);
-/* Where the memory below an address begins that can be read without a gap; 0: there is none. */
+/*
+ * Returns where the memory begins that can be read without a gap up to this address; 0 if there is
+ * none.
+ */
 uintptr_t unmap_run_below(uintptr_t addr);
 
 /* fork.c */
 void fork_init(void);
-bool fork_in_progress(void);		/* of the calling thread */
+bool fork_in_progress(void);		/* is the calling thread in a fork()? */
 
 /* scan/schedstat.c */
 /*
- * Called before scanners run.  Returns false if the kernel's counters of the threads cannot be
- * read, though the recorder wants them.
+ * Called before scanners run.  Returns false if the recorder wants the kernel's counters of the
+ * threads, but they cannot be read.
  */
 bool schedstat_init(void);
 
 /* scan/scanner.c */
-/* Allocates memory for all of it, before recording_begin(); returns 0 or -errno. */
+/*
+ * Allocates all memory that scanners need; called before recording_begin().  Returns 0 or -errno.
+ */
 int scan_prepare(void);
-/* is_paused: not yet, but scan_resume() will start them. */
+/* Starts the scanners; if is_paused, scan_resume() will start them later. */
 int scan_start(bool is_paused);
 void scan_stop(void);
 /*
@@ -295,15 +343,21 @@ void scan_stop(void);
  * gap.
  */
 int scan_resume(void);
-void scan_raise(void);	/* a thread of the program waits for one of them */
+void scan_raise(void);	/* raises scanners, because a thread of the program waits for one of them */
 void scan_fork_child(void);
-/* This is called under registry_lock, after the thread got its page. */
+/* Called under registry_lock, after the thread got its page. */
 void scan_thread_new(struct thread *t, bool existing);
-/* The calling thread exits: no scanner polls it any more on return. */
+/* Called by a thread that exits.  When this returns, no scanner polls the thread any more. */
 void scan_thread_gone(struct thread *t);
-/* Under registry_lock: counts the calls that the thread has made up to now, observed or not. */
+/*
+ * Counts the calls that the thread has made up to now, whether observed or not.  Called under
+ * registry_lock.
+ */
 void scan_count_calls(struct thread *t);
-/* Under registry_lock, afterwards: its last invocations end with it, now. */
+/*
+ * Ends the thread's last invocations, now that it ends.  Called under registry_lock, after
+ * scan_thread_gone().
+ */
 void scan_thread_flush(struct thread *t, uint64_t now);
 
 #pragma GCC visibility pop

@@ -20,13 +20,18 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE	23
 #endif
-/* For each CPU: from 100,000 to 400,000 records a second, with 20 ms in between. */
+/* Bytes for each CPU: enough for 100,000 to 400,000 records a second, if this runs every 20 ms. */
 #define POPULATE_LEAST	(64UL << 10)
 #define POPULATE_MOST	(256UL << 10)
-#define POPULATE_CPUS	1024		/* the others fault as they go */
+/* on further CPUs, page faults happen as the ring is written */
+#define POPULATE_CPUS	1024
 
 static struct {
-	uint64_t end, head, most;	/* bytes: of the CPU's ring; its head, and the most it went, in 20 ms */
+	/*
+	 * bytes: up to where the CPU's ring is mapped; its head; the most that the head has moved
+	 * in 20 ms
+	 */
+	uint64_t end, head, most;
 } populated[POPULATE_CPUS];
 
 union session_page session_page __attribute__((aligned(4096)));
@@ -55,8 +60,8 @@ uint64_t session_ticks(uint64_t ns)
 }
 
 /*
- * This is the vDSO's own function: the name clock_gettime() may be a sanitizer's, which would
- * write thread-local memory that ldb's own threads do not have.
+ * The function in the vDSO.  The function called clock_gettime() may be a sanitizer's, which would
+ * write to thread-local memory that ldb's own threads do not have.
  */
 static int (*vdso_clock_gettime)(clockid_t, struct timespec *);
 DORMANT_PAGE static const void *vdso;
@@ -97,7 +102,7 @@ static void ring_put(struct ldb_ring_hdr *hdr, uint64_t mask,
 		order_slot_commit(s, (uint32_t)(idx + k + 1) ^ ldb_rec_hash(&slots[k]));
 	}
 	/*
-	 * The slots after these were last written one lap of the ring ago, and are in no near
+	 * The slots after these were last written when the ring was last filled, and are in no near
 	 * cache.  A store that misses does not stall the CPU until the program's next locked
 	 * instruction: without this prefetch, a lock taken after a tag waits for the store.
 	 */
@@ -125,10 +130,10 @@ void ring_write_scan(unsigned scanner, struct ldb_rec *slots, unsigned nr)
 
 /*
  * The first write to a ring's page costs a page fault: microseconds, and twice that in a virtual
- * machine, in some request.  So the control thread maps some of the ring ahead of its head,
- * until the head has gone round once: four times as much as it ever went from one time to the
- * next.  Where the kernel cannot do that (before 5.14, or the module's memory, which is mapped as
- * a whole) nothing is lost.
+ * machine, in some request.  So the control thread maps a part of the ring ahead of its head, until
+ * the head has gone round once.  This part is four times as long as the head has ever moved between
+ * two calls.  Where the kernel cannot do that (before 5.14, or the module's memory, which is mapped
+ * as a whole) nothing is lost.
  */
 static uint64_t populate_ahead(uint32_t cpu, uint64_t head)
 {
@@ -234,7 +239,7 @@ static long memfd_size(int fd, const char **why)
 	ret = sys(SYS_fstatfs, fd, &fs);
 	if (!ret && fs.f_type == HUGETLBFS_MAGIC)
 		ret = -EINVAL;
-	/* The size is read after the sealing: before, the file could have shrunk. */
+	/* The size is read after the file was sealed, because before that it could have shrunk. */
 	if (!ret)
 		ret = sys(SYS_fstat, fd, &st);
 	return ret ? ret : st.st_size;
@@ -288,7 +293,7 @@ int session_map(int fd, const struct ldb_msg_attach *msg, const char **why)
 		return -EINVAL;
 	}
 	if ((char *)ret != session.base) {
-		/* an outgrown mapping is left where it is: see the head */
+		/* a mapping that is too small is left where it is: see the head of this file */
 		session.base = (char *)ret;
 		session.mapped_size = size;
 	}
@@ -311,10 +316,11 @@ void session_unmap(void)
 
 void session_fork_child(void)
 {
-	/* where the kernel could not wipe the page for us */
+	/* needed where the kernel could not wipe the page */
 	if (session_on())
 		order_session_set(&session_page.a.on, 0);
 	if (session.device >= 0)
-		session.device = -1;	/* a number in a file table this process has not */
+		/* this process does not have the file table of that descriptor */
+		session.device = -1;
 	session_unmap();
 }

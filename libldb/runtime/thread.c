@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * This is the registry of the program's threads, with the addresses of their blocks.  create.c
- * adds and removes threads; this file calls only raw.c, so all that read the table may use it.
+ * The registry of the program's threads, with the addresses of their blocks.  create.c adds and
+ * removes threads; this file calls only raw.c, so all that read the table may use it.
  */
 #define _GNU_SOURCE
 #include "runtime.h"
@@ -14,8 +14,8 @@ DORMANT_PAGE struct thread *_Atomic *_Atomic live = live_few;
 DORMANT_PAGE _Atomic uint32_t nr_live;
 
 /*
- * Entries are allocated a chunk at a time, so that a program which is not recorded has little
- * memory of ldb's: mlockall() locks all of it.  A chunk is never freed.
+ * Entries are allocated a chunk at a time, so that ldb has little memory in a program that is not
+ * recorded, because mlockall() locks all of it.  A chunk is never freed.
  */
 #define CHUNK		64
 DORMANT_PAGE static struct thread first_thread;
@@ -67,8 +67,8 @@ static struct thread *thread_entry(uint32_t i)
 }
 
 /*
- * Under registry_lock: makes room for as many as there are entries.  A reader that reads the
- * number of threads first finds as many in the table.
+ * Makes room for as many threads as there are entries.  The caller holds registry_lock.  A reader
+ * that reads the number of threads first finds at least that many in the table.
  */
 static bool live_grow(void)
 {
@@ -82,7 +82,10 @@ static bool live_grow(void)
 	return true;
 }
 
-/* Under registry_lock.  Returns NULL if there are too many, or there is no memory. */
+/*
+ * Returns an unused entry; NULL if there are too many, or no memory.  The caller holds
+ * registry_lock.
+ */
 static struct thread *thread_unused(void)
 {
 	uint32_t i = nr_threads;
@@ -142,7 +145,7 @@ void thread_remove(struct thread *t)
 	order_live_count_set(&nr_live, n - 1);
 }
 
-/* The entries of the other threads are free again. */
+/* Frees the entries of all other threads. */
 static void forget_others(const struct thread *t)
 {
 	uint32_t n = nr_threads;
@@ -170,7 +173,10 @@ void thread_renumber(void)
 		first_thread.tid = sys(SYS_getpid);
 }
 
-/* Each page that is written to in the child is copied first. */
+/*
+ * Writes to as few pages as possible, because each page that is written to in the child is copied
+ * first.
+ */
 void thread_fork_child(void)
 {
 	struct thread *t = self;

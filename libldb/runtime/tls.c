@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * This is the thread block for libraries that are loaded into a program whose own block is not
- * exported: they bind to this one, so that each does not need its own static TLS.  It is weak,
- * like the plugin's, and one cache line.
+ * Defines the thread block for libraries in a program that does not export a block of its own.
+ * They bind to this one, so that they need no static TLS of their own.  It is weak, like the blocks
+ * that the plugin emits, and takes one cache line.
  */
 #include <stddef.h>
 #include <ldb/abi.h>

@@ -4,14 +4,15 @@
  *
  * While it is paused no scanner runs, and the program's threads write nothing about locks and
  * requests; but threads that begin and end get their pages, so that none is missing afterwards.
- * For the scanner the pause is an observation gap.  What threads knew of locks before it is
- * forgotten: see session_active.lock_epoch.
+ * For the scanner the pause is an observation gap.  What the threads have noted of locks before the
+ * pause is discarded: see session_active.lock_epoch.
  */
 #include "scan/scan.h"
 
-static uint32_t level;		/* while locks are recorded */
+static uint32_t level;		/* the level of detail at which locks are recorded */
 static bool is_paused;
-static bool wants_resume;	/* it could not be resumed: no scanner could be started */
+/* the recording could not be resumed, because no scanner could be started */
+static bool wants_resume;
 
 bool tune_is_paused(void)
 {
@@ -34,7 +35,7 @@ void tune_begin(const struct ldb_msg_attach *a)
 	set(&a->tune);
 }
 
-/* Waits that have ended, and would be written when their lock is released, are written now. */
+/* Writes the waits that have ended, and would otherwise be written when their lock is released. */
 static void flush_locks(void)
 {
 	uint32_t n;
@@ -55,7 +56,7 @@ static void pause_now(void)
 	session_page.a.lock_epoch++;	/* once is enough */
 }
 
-/* Whether a thread is in a request is only known from its next tag on. */
+/* Discards which threads work on requests; that is known again from their next tag on. */
 static void forget_requests(void)
 {
 	uint32_t n;

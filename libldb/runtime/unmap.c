@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Handles a program that unmaps the memory of a stack it has used: it continued on a stack of
- * its own, or enlarges a guard page.  The scanner must not be reading there then, and must not
- * follow a chain of records into it later.
+ * Handles a program that unmaps the memory of a stack that it has used, for example a stack of its
+ * own making, or that enlarges a guard page.  The scanner must not be reading there then, and must
+ * not follow a chain of records into it later.
  *
- * During a recording, the arguments of munmap(), mremap() and mprotect() are read before they
- * take effect.  Otherwise they are not: stacks that are gone by then are found when a recorder
+ * During a recording, the arguments of munmap(), mremap() and mprotect() are read before they take
+ * effect.  At other times they are not read: stacks that were unmapped are found when a recorder
  * comes (unmap_find_gone()).
  */
 #define _GNU_SOURCE
@@ -41,7 +41,7 @@ static __attribute__((noinline, cold)) void forget_stacks(uintptr_t lo, uintptr_
 		scan_quiesce();
 }
 
-/* Stacks that were unmapped before a recorder came (raw thread, as the following) */
+/* Finding stacks that were unmapped before a recorder came (raw thread) */
 
 struct maps {
 	uint64_t from, to, run;		/* run: start of the readable memory that ends with this mapping */
@@ -53,7 +53,7 @@ static void mapping_done(const struct maps *m, void *arg)
 	uint32_t n = order_live_count(&nr_live);
 
 	(void)arg;
-	/* The first thread's stack is mapped as it is used. */
+	/* The stack of the first thread is mapped as it grows. */
 	if (!m->readable || m->grows)
 		return;
 	for (uint32_t i = 0; i < n; i++) {

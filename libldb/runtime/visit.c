@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a recorder has a thread of the program do, beside the door: this may call libc and the
- * loader, because the recorder has chosen a thread that is in neither (ldb/control.h).
+ * Functions that a recorder makes a thread of the program execute, besides the door.  They may call
+ * libc and the loader, because the recorder chooses a thread that executes neither (ldb/control.h).
  */
 #include <errno.h>
 #include "runtime.h"

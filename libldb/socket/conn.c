@@ -3,8 +3,8 @@
  * The table of connections; see conn.h.
  *
  * A descriptor that a recording sees for the first time was opened earlier, or by a call that is
- * not interposed.  A connection is the server's end if its address is one on which somebody
- * listens: that is read from /proc when the recording begins.
+ * not interposed.  Then the connection is a server's if some socket listens on its address; such
+ * addresses are read from /proc when the recording begins.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -17,18 +17,21 @@
 #include "conn.h"
 
 #define CHUNK		256
-#define CHUNKS_MAX	4096		/* descriptors up to a million */
-#define TRIES		200		/* some microseconds; then the holder may need this CPU */
+#define CHUNKS_MAX	4096		/* for descriptors up to a million */
+/* attempts, which take some microseconds; after that the holder may need this CPU */
+#define TRIES		200
 #define YIELDS		100
-#define NUMBER_IDS	1000000		/* requests of a connection before it gets another number */
+/* how many requests a connection may have before it gets another number */
+#define NUMBER_IDS	1000000
 #define TCP_LISTENS	0x0a		/* TCP_LISTEN in /proc/net/tcp */
 
 static struct conn *_Atomic chunks[CHUNKS_MAX];
 static _Atomic uint32_t conn_epoch;
 static _Atomic uint32_t nr_serials;
 static _Atomic uint64_t nr_numbers;
-static _Atomic uint32_t is_asking;	/* the kernel may be asked: no filter of system calls */
-static uint64_t listens[65536 / 64];	/* bits: ports on which somebody listened */
+/* the kernel may be asked, because no filter for system calls is installed */
+static _Atomic uint32_t is_asking;
+static uint64_t listens[65536 / 64];	/* one bit for each port on which a socket listened */
 
 void conn_left_out(enum ldb_socket_left why)
 {
@@ -52,7 +55,7 @@ static struct conn *new_entry(int fd)
 	if (fd < 0 || fd >= CHUNK * CHUNKS_MAX)
 		return NULL;
 	mapped = raw_map(CHUNK * sizeof(*mapped));
-	/* If two map at the same time the later one's memory is never touched. */
+	/* If two threads map memory at the same time, that of the later one is never touched. */
 	if (mapped)
 		atomic_compare_exchange_strong(&chunks[fd / CHUNK], &none, mapped);
 	return entry(fd);
@@ -78,7 +81,10 @@ bool conn_any(unsigned *from, unsigned to)
 	return false;
 }
 
-/* A handler that has jumped out of a hook of this thread's has left the entry locked: see unwind.c. */
+/*
+ * Locks the entry.  If a signal handler has jumped out of a hook of this thread, the entry is still
+ * locked by the thread itself: see unwind.c.
+ */
 static bool take(struct conn *c, uint32_t tid)
 {
 	uint32_t holder;
@@ -173,7 +179,7 @@ enum conn_kind conn_ask(int fd)
 	case AF_INET6:
 		return port_is_listened(ntohs(own.in6.sin6_port)) ? CONN_SERVER : CONN_CLIENT;
 	case AF_UNIX:
-		/* An accepted one has the listener's name. */
+		/* An accepted socket has the name of the one that listens. */
 		return len > offsetof(struct sockaddr_un, sun_path) ? CONN_SERVER : CONN_CLIENT;
 	default:
 		return CONN_NONE;
@@ -245,7 +251,7 @@ void conn_begin(void)
 	atomic_fetch_add(&conn_epoch, 1);
 }
 
-/* Other threads, which may have held a lock, are not in the child. */
+/* Frees all locks in a child of fork(): the threads that may have held them do not exist there. */
 void conn_fork_child(void)
 {
 	atomic_fetch_add(&conn_epoch, 1);

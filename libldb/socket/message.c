@@ -2,14 +2,15 @@
 /*
  * Finds messages in bytes; see message.h.
  *
- * All three protocols are lines, with counted bytes in between.  A line that is in one piece is
- * read where it is; of others a copy is made.  The functions are async-signal-safe.
+ * Messages of all three protocols consist of lines, and of counted bytes between them.  A line that
+ * is in one piece is parsed in place, and others are copied first.  The functions are
+ * async-signal-safe.
  */
 #include <string.h>
 #include "message.h"
 
 enum {
-	AT_START,		/* of a message */
+	AT_START,		/* the first line of a message */
 	AT_HEADER,		/* HTTP: a header's line */
 	AT_BODY,		/* counted bytes, the last of the message */
 	AT_CHUNK,		/* HTTP: the line with a chunk's size */
@@ -52,7 +53,7 @@ static bool begins_with(struct text t, const char *with)
 	return t.len >= n && !memcmp(t.at, with, n);
 }
 
-/* Returns the next word, and leaves the rest; its length is 0 if there is none. */
+/* Removes the next word from the text, and returns it; its length is 0 if there is none. */
 static struct text next_word(struct text *t)
 {
 	struct text w;
@@ -67,7 +68,7 @@ static struct text next_word(struct text *t)
 	return w;
 }
 
-/* Returns false if that is no number, or a huge one. */
+/* Returns false if the text is no number, or too large a one. */
 static bool number(struct text t, uint64_t *n)
 {
 	*n = 0;
@@ -151,10 +152,10 @@ static bool http_is_method(struct text t)
 	for (size_t i = 0; i < t.len; i++)
 		if (t.at[i] < 'A' || t.at[i] > 'Z')
 			return false;
-	return !(t.len == 3 && !memcmp(t.at, "PRI", 3));	/* that is HTTP/2 */
+	return !(t.len == 3 && !memcmp(t.at, "PRI", 3));	/* the method of HTTP/2's preface */
 }
 
-/* The line of a request may still be incomplete. */
+/* Is this the first line of a request?  It may still be incomplete. */
 static bool http_is_request(struct text line, bool is_whole)
 {
 	struct text rest = line, method = next_word(&rest);
@@ -201,7 +202,7 @@ static void http_status(struct feeding *f, struct text line)
 	f->m->state = AT_HEADER;
 }
 
-/* If the line is a header of that name, which ends with a colon: its value. */
+/* If the line is a header with that name, which must end with a colon, stores its value. */
 static bool http_header(struct text line, const char *name, struct text *value)
 {
 	size_t n = strlen(name);
@@ -247,7 +248,7 @@ static bool hex_bytes(const char *text, unsigned char *bytes, size_t nr)
 	return any;
 }
 
-/* W3C Trace Context: 00-TRACE-SPAN-FLAGS. */
+/* Reads a W3C trace context: 00-TRACE-SPAN-FLAGS. */
 static void http_trace(struct feeding *f, struct text value)
 {
 	unsigned char trace[16], span[8];
@@ -257,7 +258,7 @@ static void http_trace(struct feeding *f, struct text value)
 		f->e->trace_is(f->arg, trace, span);
 }
 
-/* The headers are complete. */
+/* Decides what follows when the headers are complete. */
 static void http_body(struct feeding *f)
 {
 	struct message *m = f->m;
@@ -267,7 +268,7 @@ static void http_body(struct feeding *f)
 		end(f);
 		give_up(f);	/* another protocol from here on */
 	} else if (m->is_answer && status / 100 == 1) {
-		m->state = AT_START;	/* the answer itself follows */
+		m->state = AT_START;	/* this was an interim answer, and the final one follows */
 		m->is_open = false;
 	} else if (m->is_answer && (m->has_no_body || status == 204 || status == 304)) {
 		end(f);
@@ -319,7 +320,10 @@ static void http_line(struct feeding *f, struct text line)
 
 /* RESP */
 
-/* An item of several is as many; what is counted has bytes after its line. */
+/*
+ * Processes the line of an item.  If it announces several items, these are still to come; if it
+ * announces bytes, they follow the line.
+ */
 static void resp_item(struct feeding *f, struct text line)
 {
 	struct message *m = f->m;
@@ -340,7 +344,7 @@ static void resp_item(struct feeding *f, struct text line)
 			give_up(f);
 			return;
 		}
-		/* What describes the next item does not count for one. */
+		/* An item that only describes the next one is not counted itself. */
 		m->left += n * (*line.at == '%' || *line.at == '|' ? 2 : 1) - (*line.at != '|');
 		break;
 	case '$': case '=': case '!':
@@ -378,14 +382,14 @@ static void resp_line(struct feeding *f, struct text line)
 	} else if (*line.at == '*') {
 		rest = (struct text){ line.at + 1, line.len - 1 };
 		if (!number(rest, &n) || !n || n > RESP_ITEMS_MAX) {
-			m->is_quiet = true;	/* it is none */
+			m->is_quiet = true;	/* a command without items has no answer */
 			end(f);
 			return;
 		}
 		m->left = n;
 		m->length = 1;			/* the name is next */
 		m->state = AT_ITEM;
-	} else {				/* as people type it */
+	} else {				/* a command as people type it */
 		rest = line;
 		say_class(f, next_word(&rest));
 		end(f);
@@ -413,7 +417,7 @@ static bool is_word(struct text a, const char *b)
 	return a.len == strlen(b) && !memcmp(a.at, b, a.len);
 }
 
-/* Which word after the command is the number of bytes that follow; 0: none do. */
+/* Returns which word after the command is the number of bytes that follow; 0 if none follow. */
 static unsigned memcached_length_at(struct text cmd)
 {
 	static const char *const stores[] = { "set", "add", "replace", "append", "prepend", "cas", NULL };
@@ -471,7 +475,7 @@ static void memcached_answer(struct feeding *f, struct text line)
 	}
 }
 
-/* All of them */
+/* All protocols */
 
 static enum message_kind kind_of(struct text t)
 {
@@ -505,7 +509,7 @@ static void on_line(struct feeding *f, struct text line)
 		memcached_request(f, line);
 }
 
-/* The counted bytes are over. */
+/* Continues after the counted bytes. */
 static void on_skipped(struct feeding *f)
 {
 	struct message *m = f->m;
@@ -539,14 +543,14 @@ static void retain(struct message *m, const char *bytes, size_t n)
 	m->nr_line += n;
 }
 
-/* Returns how many bytes of the counted ones these are. */
+/* Skips counted bytes; returns how many of the given bytes belong to them. */
 static size_t skip_some(struct feeding *f, const char *bytes, uint64_t n)
 {
 	struct message *m = f->m;
 
 	if (n > m->skip)
 		n = m->skip;
-	/* Without the end of line, which the last two bytes are. */
+	/* The last two bytes are the end of the line, and do not belong to the name. */
 	if (m->state == AT_NAME && m->skip > 2 && bytes)
 		retain(m, bytes, n < m->skip - 2 ? n : m->skip - 2);
 	if (m->skip != UINT64_MAX)
@@ -569,7 +573,7 @@ static size_t line_of(struct feeding *f, const char *bytes, size_t n)
 	retain(m, bytes, line.len);
 	if (!nl)
 		return n;
-	/* The copy is not used any more once a new line is copied. */
+	/* The line is valid until another one is copied. */
 	line = (struct text){ m->line, m->nr_line };
 	m->nr_line = 0;
 	on_line(f, line);
@@ -590,7 +594,7 @@ void message_feed(struct message *m, const struct message_events *e, void *arg, 
 			continue;
 		}
 		if (!m->is_open && m->kind == MESSAGE_HTTP && (*bytes == '\r' || *bytes == '\n')) {
-			done = 1;	/* between messages */
+			done = 1;	/* an empty line between messages */
 			continue;
 		}
 		if (!m->is_open)

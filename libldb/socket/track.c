@@ -6,12 +6,12 @@
  * last byte of the answer.  Where the protocol does not show these (MESSAGE_OTHER), it begins
  * with the first read, and ends with the first write after that.
  *
- * A thread works on the requests of one connection at a time, its current one: that is the one
- * which it last read from or wrote to.  It leaves them when it reads from another connection, or
- * waits for descriptors (epoll_wait() and the like): then it is not known for whom it works
- * until it reads or writes again.  What it reads from a connection that it has made itself
- * (to a database, or another server) is for the request for which it last wrote there.  A
- * request moves to a thread that writes its answer.
+ * A thread works on the requests of one connection at a time: the one that it last read from or
+ * wrote to, which is called its current connection.  It stops working on them when it reads from
+ * another connection, or waits for descriptors (epoll_wait() and the like).  After such a wait it
+ * is not known for which request it works, until it reads or writes again.  What it reads from a
+ * connection that it has made itself (to a database, or another server) belongs to the request for
+ * which it last wrote there.  A request moves to the thread that writes its answer.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,26 +22,29 @@
 #include "conn.h"
 #include "track.h"
 
-/* What the calling thread works on: fd is 0 for nothing, else the descriptor + 1. */
+/* What the calling thread works on: fd is the descriptor + 1, or 0 for nothing. */
 struct current {
 	int fd;
 	uint32_t serial;
-	bool has_asked;		/* another server, which has not answered */
+	/* it has sent a request to another server, which has not answered yet */
+	bool has_asked;
 };
 
 static TLS_IE struct current current;
 
 /*
- * An event loop finds what has come when it waits the next time.  What it reads after that has come
- * since then, or since it found nothing: if that is long ago the kernel is asked for how long the
- * bytes have been there.
+ * An event loop learns what has arrived when it next waits.  What it reads after that has arrived
+ * since the previous wait, or during this one.  If the previous wait was long ago, the kernel is
+ * asked for how long the bytes have been there.
  */
-#define AT_ONCE_NS	20000		/* a wait that is shorter has found what was there */
-#define AGE_MIN_NS	1000000		/* the kernel knows it to within one of its ticks, 1 to 10 ms */
+/* a wait that is shorter than this found bytes that had already arrived */
+#define AT_ONCE_NS	20000
+/* the kernel knows the age to within one of its ticks, 1 to 10 ms */
+#define AGE_MIN_NS	1000000
 
 static TLS_IE struct {
 	uint64_t began, ended;	/* the last wait; 0: there was none */
-	uint64_t since;		/* earlier than that nothing has come that is still to be read */
+	uint64_t since;		/* all bytes that are not read yet have arrived after this */
 } waits;
 
 /* One call, and the connection that it is about. */
@@ -87,7 +90,7 @@ static void end_all(const struct call *k)
 		end_first(k);
 }
 
-/* The thread goes on with something else. */
+/* Lets the thread stop working on its current connection. */
 static void leave(struct thread *t, uintptr_t site)
 {
 	struct transfer x = { .fd = current.fd - 1, .site = site };
@@ -110,7 +113,7 @@ static void leave(struct thread *t, uintptr_t site)
 	current.fd = 0;
 }
 
-/* From here on the thread works on the connection's requests, and no other thread does. */
+/* Lets the thread work on the connection's requests; from then on no other thread does. */
 static void work_on(const struct call *k)
 {
 	struct conn *c = k->c;
@@ -126,9 +129,12 @@ static void work_on(const struct call *k)
 	set_current(c, k->x->fd);
 }
 
-/* What is in the bytes */
+/* The contents of messages */
 
-/* For how long the bytes were there before this read; 0: not for long, or that is not known. */
+/*
+ * Returns for how long the bytes were there before this read; 0 if not for long, or if it is not
+ * known.
+ */
 static uint64_t age_ns(int fd)
 {
 	uint64_t most, ns;
@@ -168,7 +174,7 @@ static void on_class(void *arg, const char *text, size_t len)
 
 	if (len > LDB_CLASS_MAX)
 		len = LDB_CLASS_MAX;
-	for (size_t i = 0; i < len; i++)	/* redis takes "get" and "GET" */
+	for (size_t i = 0; i < len; i++)	/* redis accepts both "get" and "GET" */
 		name[i] = c->in.kind == MESSAGE_RESP && text[i] >= 'a' && text[i] <= 'z' ?
 			  text[i] - ('a' - 'A') : text[i];
 	name[len] = '\0';
@@ -252,14 +258,16 @@ static struct conn *find(struct thread *t, int fd)
 	return c;
 }
 
-/* The thread will work on nothing of this connection, or on it again: not on the current one. */
+/*
+ * Lets the thread stop working on its current connection, because it is about to use another one.
+ */
 static void leave_for(struct thread *t, const struct transfer *x, uint32_t serial)
 {
 	if (current.fd && (current.fd != x->fd + 1 || current.serial != serial))
 		leave(t, x->site);
 }
 
-/* The request for which this connection was last written to. */
+/* Continues the request for which this connection was last written to. */
 static void resume_owner(struct thread *t, const struct transfer *x, int fd, uint32_t serial)
 {
 	struct transfer owner = { .fd = fd, .site = x->site };
@@ -387,7 +395,10 @@ void track_wait(void)
 {
 	uint64_t now = session_clock();
 
-	/* What it has waited for has just come; what was there has come since the wait before. */
+	/*
+	 * After a long wait, the bytes have just arrived; after a short one, they have arrived
+	 * since the previous wait.
+	 */
 	waits.since = now - waits.began > session_ticks(AT_ONCE_NS) ? now : waits.ended;
 	waits.ended = now;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the wrappers (wrap.c) report of the program's calls.  All are called in a hook of the
- * calling thread (hook_enter() of shim/held.h), and may change errno.
+ * Declares the functions with which the wrappers (wrap.c) report the program's calls.  All are
+ * called in a hook of the calling thread (hook_enter() of shim/held.h), and may change errno.
  */
 #ifndef SOCKET_TRACK_H
 #define SOCKET_TRACK_H
@@ -19,19 +19,25 @@ struct transfer {
 
 #pragma GCC visibility push(hidden)
 
-/* Before and after a call that reads from, or writes to, a descriptor; n is what it returned. */
+/*
+ * Called before and after a call that reads from, or writes to, a descriptor.  n is what the call
+ * returned.
+ */
 void track_read_begins(struct thread *t, const struct transfer *x);
 void track_read(struct thread *t, const struct transfer *x, long n, int error);
 void track_write_begins(struct thread *t, const struct transfer *x);
 void track_write(struct thread *t, const struct transfer *x, long n);
-/* Before the thread waits for descriptors, and after that. */
+/* Called before and after the thread waits for descriptors. */
 void track_wait_begins(struct thread *t, uintptr_t site);
 void track_wait(void);
-/* Before it waits for something else of this kind: a new connection. */
+/* Called before the thread waits for a new connection. */
 void track_leave(struct thread *t, uintptr_t site);
-/* A descriptor is a new connection, accepted by the program or (about to be) made by it. */
+/*
+ * Reports that a descriptor is a new connection, which the program has accepted, or which it has
+ * made or is about to make.
+ */
 void track_new(struct thread *t, int fd, bool is_accepted);
-/* It is about to be closed, or to become another file. */
+/* Reports that the descriptor is about to be closed, or to refer to another file. */
 void track_close(struct thread *t, int fd, uintptr_t site);
 
 #pragma GCC visibility pop

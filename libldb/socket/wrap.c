@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The interposed functions that read from descriptors and write to them, wait for them, open and
+ * Interposes the functions that read from descriptors and write to them, wait for them, open and
  * close them.  Unless a recording makes requests from connections, each is a load, a branch and a
  * jump to the real function.
  *
- * What the program can observe is unchanged: return value, errno, cancellation.  The real
- * function is called once, with the caller's arguments, and nothing is held meanwhile: a thread
- * that is cancelled in it, or leaves it by siglongjmp() from a handler, has nothing to undo.
- * What the arguments point to is only read when the call has succeeded.  Compile with
- * -fexceptions: cancellation unwinds through here.
+ * What the program can observe is unchanged: return value, errno, cancellation.  The real function
+ * is called once, with the caller's arguments, and no lock is held meanwhile, so a thread that is
+ * cancelled in it, or leaves it by siglongjmp() from a handler, has nothing to undo.  What the
+ * arguments point to is only read when the call has succeeded.  Compile with -fexceptions:
+ * cancellation unwinds through here.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -39,7 +39,7 @@
 		(__typeof__(name) *)symbol_cached(&next_, #name);		\
 	})
 
-/* Returns NULL if only the real function must be called.  Else the thread is in a hook. */
+/* Begins a hook, and returns the calling thread; NULL if only the real function must be called. */
 static struct thread *enter(void)
 {
 	struct thread *t = thread_self();
@@ -54,7 +54,7 @@ static struct thread *enter(void)
 	return t;
 }
 
-/* Does something in a hook of t's, the calling thread; errno stays as it is. */
+/* Executes statements in a hook of t, the calling thread; errno stays unchanged. */
 #define HOOKED(...)								\
 	do {									\
 		int saved_ = errno;						\
@@ -89,9 +89,10 @@ static void write_ends(const struct transfer *x, ssize_t n)
 }
 
 /*
- * The bytes are read when the call has succeeded, from the struct iovec at (iov) of which there
- * are nr; (iov) may name "one".  With MSG_PEEK they are read again later.  With MSG_TRUNC TCP
- * discards what it counts: no memory has it.
+ * Makes a wrapper for a call that reads or writes.  The bytes are parsed when the call has
+ * succeeded, from the nr structs iovec at (iov_).  With MSG_PEEK they are not parsed, because the
+ * program will read them again.  With MSG_TRUNC, TCP discards the bytes that it counts, so they are
+ * in no memory.
  */
 #define TRANSFER_FLAGS(kind, name, params, args, iov_, nr, flags)		\
 	static NOINLINE ssize_t slow_##name params;				\
@@ -158,8 +159,8 @@ TRANSFER(write, sendfile64, (int fd, int from, off64_t *at, size_t n), (fd, from
 /* Waiting */
 
 /*
- * A thread that waits for one descriptor alone goes on with what it does: with a timeout for what
- * it reads or writes next.
+ * A thread that waits for a single descriptor continues to work on its request: it uses the call as
+ * a timeout for what it reads or writes next.
  */
 #define WAIT(name, params, args, is_loop)					\
 	static NOINLINE int slow_##name params;					\
@@ -231,7 +232,10 @@ EXPORT int connect(int fd, __CONST_SOCKADDR_ARG addr, socklen_t len)
 	return NEXT(connect)(fd, addr, len);
 }
 
-/* The child of a vfork() closes its own descriptors, and has this memory. */
+/*
+ * Reports descriptors that are about to be closed.  The child of a vfork() must be ignored: it
+ * shares this memory, but closes its own descriptors.
+ */
 static NOINLINE void closes(unsigned from, unsigned to, uintptr_t site)
 {
 	if (from > to || !conn_any(&from, to) || !control_is_ours())

@@ -16,9 +16,9 @@
 #define HEAD_MAX	256
 #define CLIENT_NS	5000000000LL	/* from the connection to the end of the answer */
 #define ACCEPT_NS	20000000LL	/* between two connections */
-#define FRESH_NS	1000000000LL	/* an answer is used again for so long */
+#define FRESH_NS	1000000000LL	/* for this long an answer is used again */
 
-struct text {			/* shared by the clients who get it */
+struct text {			/* an answer, shared by the clients that get it */
 	unsigned nr_users;
 	char *bytes;
 	size_t size;
@@ -32,7 +32,7 @@ struct client {
 	size_t nr;
 	char head[HEAD_MAX];	/* of the answer */
 	size_t head_size, done;	/* done: of head and text together */
-	struct text *text;	/* NULL: the head is all */
+	struct text *text;	/* NULL: the answer is only a head */
 };
 
 struct scrape {
@@ -40,8 +40,8 @@ struct scrape {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];	/* "": a port */
 	scrape_fn *fn;
 	void *arg;
-	int64_t accept_ns;	/* not before */
-	struct text *last[2];	/* by format */
+	int64_t accept_ns;	/* the next connection is not accepted before this */
+	struct text *last[2];	/* the last answers, by format */
 	struct client clients[SCRAPE_CLIENTS];
 };
 
@@ -85,7 +85,7 @@ static int listen_port(unsigned port)
 	return one;
 }
 
-/* A socket on which nobody listens was left by a recorder that was killed. */
+/* Removes a socket on which no process listens: a recorder that was killed has left it. */
 static void remove_left(const struct sockaddr_un *a)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -99,7 +99,7 @@ static void remove_left(const struct sockaddr_un *a)
 	close(fd);
 }
 
-/* The file gets the mode of the socket: others may not connect. */
+/* The file gets the mode of the socket, so that other users may not connect. */
 static int listen_path(const char *path)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -208,7 +208,10 @@ static const char *header(const char *request, const char *name)
 	return "";
 }
 
-/* Is it one of these, with or without a port?  A page that a browser shows may not read this one. */
+/*
+ * Does the Host header name this machine, with or without a port?  Otherwise a web page of another
+ * site that a browser shows could read the answer.
+ */
 static bool is_local_host(const char *host)
 {
 	static const char *const names[] = { "localhost", "127.0.0.1", "[::1]" };
@@ -284,7 +287,7 @@ static void receive(struct scrape *s, struct client *c, int64_t now_ns)
 		drop(c);
 		return;
 	}
-	/* What follows a zero byte is not read. */
+	/* Bytes that follow a zero byte are ignored. */
 	c->nr += n;
 	c->request[c->nr] = '\0';
 	if (is_whole(c))
@@ -360,7 +363,7 @@ void scrape_poll(struct scrape *s, struct pollfd p[SCRAPE_FDS], int64_t now_ns, 
 		p[i] = (struct pollfd){ .fd = c->fd, .events = c->head_size ? POLLOUT : POLLIN };
 		until(c->until_ns, now_ns, timeout);
 	}
-	/* Who comes while all places are taken, or too soon, waits. */
+	/* A client that connects while all places are taken, or too soon, must wait. */
 	if (has_room(s) && now_ns >= s->accept_ns)
 		p[SCRAPE_CLIENTS] = (struct pollfd){ .fd = s->fd, .events = POLLIN };
 	else if (has_room(s))

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers those who fetch the sums for monitoring: HTTP/1.0 on a port of this machine, or on a
- * UNIX socket.
+ * Serves the sums for monitoring by HTTP/1.0, on a port of this machine or on a UNIX socket.
  *
- * Whoever can connect is not trusted: there are few clients at a time, each has little room and little
- * time, connections are accepted at a limited rate, and the answer is made once a second at most.
- * Nothing here waits.
+ * Clients are not trusted: few may be connected at the same time, each has little memory and little
+ * time, connections are accepted at a limited rate, and the answer is made at most once a second.
+ * No function here blocks.
  */
 #ifndef RECORD_SCRAPE_H
 #define RECORD_SCRAPE_H
@@ -20,7 +19,9 @@
 
 struct scrape;
 
-/* Returns NULL, or what is wrong with the place: ":PORT", or a path with a '/'. */
+/*
+ * Checks where to listen: ":PORT", or a path with a '/'.  Returns NULL, or what is wrong with it.
+ */
 const char *scrape_check(const char *where);
 
 /* Makes a text to be freed; returns 0 or -errno. */
@@ -30,7 +31,7 @@ typedef int scrape_fn(void *arg, bool is_openmetrics, char **text, size_t *size)
 struct scrape *scrape_open(const char *where, scrape_fn *fn, void *arg, char *err, size_t err_size);
 void scrape_close(struct scrape *s);
 
-/* The socket on which it listens; -1: s is NULL. */
+/* Returns the socket on which it listens; -1 if s is NULL. */
 int scrape_fd(const struct scrape *s);
 
 /*
@@ -38,7 +39,7 @@ int scrape_fd(const struct scrape *s);
  * earlier.  s may be NULL.
  */
 void scrape_poll(struct scrape *s, struct pollfd p[SCRAPE_FDS], int64_t now_ns, int *timeout);
-/* The poll is over. */
+/* Serves the clients after the poll. */
 void scrape_serve(struct scrape *s, const struct pollfd p[SCRAPE_FDS], int64_t now_ns);
 
 #endif
