@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds how the ticks of each part become those of the result, whose clock is the first part's.
+ * Finds how to convert the ticks of each part to those of the result, which has the clock of the
+ * first part.
  *
- * Two parts have the same clock if they are of one machine since it was booted: then their ticks
- * differ by a constant that both headers say.  Else the times of day are compared.
+ * Two parts have the same clock if they were recorded on one machine since it was booted: then
+ * their ticks differ by a constant, which follows from both headers.  Otherwise the times of day
+ * are compared.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,13 +16,13 @@
 #include "trace/reader-private.h"
 
 /*
- * By so much may two readings of the time of day differ that one clock explains: of traces that do
- * not say when their machine was booted, somebody may have set the time meanwhile.
+ * Traces that do not say when their machine was booted are taken to be of one machine if their
+ * times of day differ by no more than this.  The time may have been set in between.
  */
 #define SAME_HOST_NS	1e9L
-/* CLOCK_MONOTONIC is another one in a time namespace, which nobody sets by less. */
+/* In a time namespace CLOCK_MONOTONIC has an offset, which is taken to be greater than this. */
 #define SAME_MONO_NS	2e5L
-/* A time of day that was read twice on one machine. */
+/* The error of a time of day that was read twice on one machine. */
 #define TWICE_READ_NS	2000
 
 /* The time of day as a line, from the first and the last CLOCK row. */
@@ -42,7 +44,10 @@ static struct day day_of(const struct join_part *p)
 		return d;
 	slope = ((long double)d.read.last.real_ns - d.read.first.real_ns) /
 		((long double)d.read.last.tick - d.read.first.tick);
-	/* A time of day that was set meanwhile is no line; it is adjusted by less than that. */
+	/*
+	 * If the time of day was set meanwhile, it is no line.  Ordinary adjustments change its
+	 * slope by less than this.
+	 */
 	if (fabsl(slope / d.ns_per_tick - 1) < 0.001L)
 		d.ns_per_tick = slope;
 	return d;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the tables whose ids other rows have.  Two parts have one row for the same thing, with one
- * id: so calls of one function by two workers are one row of a report, and names are stored once.
+ * Writes the tables to whose ids other rows refer.  If two parts have a row for the same thing, the
+ * result has one row with one id, so that calls of one function by two workers are one row of a
+ * report, and names are stored once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ static int set_id(struct join_ids *ids, uint32_t id, uint32_t to)
 	return 0;
 }
 
-struct keyed_text {		/* what makes two rows the same */
+struct keyed_text {		/* the key: two rows with the same one are the same */
 	char *bytes;
 	size_t size, room;
 };
@@ -57,7 +58,7 @@ struct table {
 	struct keyed_text key;
 };
 
-/* Returns the number of the key from 0 on, or -ENOMEM. */
+/* Returns the number of the key, counted from 0, or -ENOMEM. */
 static int64_t key_end(struct table *t, struct intern *known, int rc, bool *is_new)
 {
 	int64_t n = rc ? -1 : intern_get(known, t->key.bytes, t->key.size, is_new);
@@ -186,7 +187,7 @@ int join_write_ids(struct join *j)
 	static const struct {
 		unsigned kind;
 		int (*batch)(void *arg, const struct reader_rows *rows);
-	} tables[] = {		/* FILE before what has its ids */
+	} tables[] = {		/* FILE comes before the tables that refer to it */
 		{ LDB_BLK_FLOW_API, add_apis }, { LDB_BLK_KSYM, add_ksyms }, { LDB_BLK_FILE, add_files },
 		{ LDB_BLK_SYMBOL, add_symbols }, { LDB_BLK_CALL, add_calls },
 	};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds how far two machines' clocks are apart from requests that went from one to the other: of
- * one trace id (W3C) the shorter part is inside the longer one, because who asked waited for the
- * answer.  Each such pair bounds the difference from both sides; all of them together bound it best.
+ * Finds how far apart the clocks of two machines are, from requests that went from one machine to
+ * the other.  Of two parts of a request, which have the same W3C trace id, the shorter one lies
+ * within the longer one, because the client waited for the server's answer.  Each such pair bounds
+ * the difference from both sides, and all pairs together give the narrowest bounds.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "base/sort.h"
 #include "trace/join-private.h"
 
-struct linked {			/* what a part has of one trace id */
+struct linked {			/* the span of one trace id in a part */
 	uint64_t hi, lo;
 	int64_t start, end;	/* ticks of the result */
 };
@@ -22,7 +23,7 @@ struct linkeds {
 	struct join_part *p;
 	const struct ldb_row_reqtab *requests;
 	size_t nr_requests;
-	struct linked *at;	/* by id, each once */
+	struct linked *at;	/* sorted by id; each id occurs once */
 	size_t nr, room;
 };
 
@@ -32,7 +33,10 @@ static const struct ldb_row_reqtab *find_request(const struct linkeds *l, uint64
 	size_t n = search_by(l->requests, l->nr_requests, r, r->id < id || (r->id == id && r->start <= tick));
 	const struct ldb_row_reqtab *r;
 
-	/* It may be linked before it starts, and the id may be in use for the first time. */
+	/*
+	 * The link may have been recorded before the request started, and the request may be the
+	 * first one with this id.
+	 */
 	if (n && l->requests[n - 1].id == id && l->requests[n - 1].end >= tick)
 		r = &l->requests[n - 1];
 	else if (n < l->nr_requests && l->requests[n].id == id)
@@ -87,15 +91,16 @@ static int read_links(struct join_part *p, struct linkeds *l)
 }
 
 struct bounds {
-	int64_t lo, hi;		/* of what is to be added to the ticks of the other clock */
-	uint64_t nr;		/* pairs that say so */
+	/* the bounds of what must be added to the ticks of the other clock */
+	int64_t lo, hi;
+	uint64_t nr;		/* how many pairs gave these bounds */
 };
 
 static void add_pair(struct bounds *b, const struct linked *known, const struct linked *other)
 {
 	int64_t starts = known->start - other->start, ends = known->end - other->end;
 
-	/* Which of them asked does not matter: its part is the longer one. */
+	/* It does not matter which one is the client: that is the one with the longer part. */
 	b->lo = max(b->lo, min(starts, ends));
 	b->hi = min(b->hi, max(starts, ends));
 	b->nr++;
@@ -118,7 +123,10 @@ static void add_pairs(struct bounds *b, const struct linkeds *known, const struc
 	}
 }
 
-/* Moves the clock to the middle of its bounds.  Where pairs contradict each other it is off by more. */
+/*
+ * Moves the clock to the middle of its bounds.  If pairs contradict each other, the error is
+ * greater than the bounds say.
+ */
 static void apply(struct join_part *p, const struct bounds *b)
 {
 	int64_t half = b->hi / 2 - b->lo / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes what is known of the recordings as wholes: META, PROCESS and SCAN rows, and damage. */
+/* Writes what concerns the recordings as a whole: META, PROCESS and SCAN rows, and damage. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,11 +10,11 @@
 #include "trace/join-private.h"
 
 enum rule {
-	RULE_FIRST,	/* as the first part that has it says */
+	RULE_FIRST,	/* the value of the first part that has the key */
 	RULE_SUM,	/* counters */
 	RULE_MOST,	/* thresholds, errors */
-	RULE_ALL,	/* what was recorded: if it was in all */
-	RULE_EACH,	/* lines, with the process's name */
+	RULE_ALL,	/* what was recorded: true if it was recorded in all parts */
+	RULE_EACH,	/* one line for each part, with the process's name */
 	RULE_TICK,	/* the latest */
 };
 
@@ -62,7 +62,7 @@ static int write_number(struct join *j, const char *key, enum rule rule)
 	return writer_add_meta(j->w, key, text);
 }
 
-/* "all" of one and "sleep" of the other: what both have is the latter. */
+/* Writes what all parts have recorded: if one says "all" and another "sleep", that is "sleep". */
 static int write_if_all(struct join *j, const char *key)
 {
 	const char *least = NULL;
@@ -158,7 +158,10 @@ int join_write_processes(struct join *j)
 	return rc;
 }
 
-/* Scanners.  A row has sums, and is written again and again: the last one of each counts. */
+/*
+ * Scanners.  A scanner's row contains sums, and is written again from time to time; the last one
+ * counts.
+ */
 
 #define SCANNERS_MAX	64
 
@@ -236,7 +239,7 @@ static uint64_t nr_bad_rows(const struct reader *r)
 
 	for (size_t i = 0; i < r->nr_blocks; i++)
 		nr += r->blocks[i].bad ? r->blocks[i].i.rows : 0;
-	/* Where there is no index, it is not known how many. */
+	/* Without an index the number is not known. */
 	return max(nr, (uint64_t)r->nr_bad);
 }
 
@@ -249,7 +252,10 @@ int join_write_damage(struct join *j)
 		struct join_part *p = &j->parts[i];
 		struct ldb_row_lost lost = { .tick = p->to, .what = LDB_LOST_DISK };
 
-		/* What its own parts were is in its META, which is copied. */
+		/*
+		 * If the part was joined itself, the state of its own parts is in its META, which
+		 * is copied.
+		 */
 		if (!reader_is_file_damaged(p->r))
 			continue;
 		rc = write_line(j, p, "damage", reader_file_damage_text(p->r, text, sizeof(text)));

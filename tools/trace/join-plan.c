@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds what the parts have in common before their rows are read: numbers of processes, modules
- * that several have at the same place, threads that would be taken for one another, and requests.
+ * Decides, before rows are read, how the parts' numbers become unique: those of processes, of
+ * modules that several parts have at the same place, of threads that could be mistaken for one
+ * another, and of requests.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +18,8 @@
 #define NUMBERS_MAX	0x7fffU		/* bit 63 is that of the kernel's addresses */
 #define MACHINES_MAX	(1U << (32 - LDB_TID_BITS))
 #define ID_STEP_MIN	1000
-#define ID_STEP_MAX	1000000000000000ULL	/* greater ids are not counted, but made otherwise */
+/* for greater ids the multiplication below is used instead */
+#define ID_STEP_MAX	1000000000000000ULL
 #define ID_SPREAD	0x9e3779b97f4a7c15ULL	/* 2^64 / the golden ratio */
 #define THREADS_MAX	(64U << 20)
 
@@ -74,7 +76,7 @@ static bool is_end(const char *end)
 	       !strcmp(end, "exec");
 }
 
-/* A trace without such rows is that of one process. */
+/* Adds the process of a trace that has no PROCESS rows, and is therefore that of one process. */
 static int add_own_process(struct join *j, struct join_part *p)
 {
 	const char *name = reader_meta(p->r, "process"), *end = reader_meta(p->r, "end");
@@ -120,10 +122,10 @@ static int find_processes(struct join *j)
 
 /* Modules */
 
-/* A file that is mapped at a place, in the first of the processes that have it there. */
+/* A file that is mapped at a place, as in the first process that has it there. */
 struct mapped {
-	uint64_t start, end, bias;	/* without the number */
-	const char *build_id, *path;	/* the join's */
+	uint64_t start, end, bias;	/* addresses without the number of the process */
+	const char *build_id, *path;	/* texts that belong to the join */
 	uint32_t number;
 	size_t row;
 };
@@ -134,7 +136,7 @@ static struct mapped *find_mapped(struct join *j, const struct mapped *m, bool *
 	struct mapped *at;
 
 	*is_new = false;
-	/* Without a build-id, two files of one name need not be the same. */
+	/* Without a build-id, two files with the same name need not be the same file. */
 	keyed_each(&j->mapped, hash, at)
 		if (at->start == m->start && at->end == m->end && at->bias == m->bias &&
 		    at->build_id == m->build_id && at->path == m->path && *m->build_id)
@@ -154,7 +156,10 @@ static struct join_space *space_at(struct join_part *p, uint64_t addr)
 	return NULL;
 }
 
-/* The code of process s is found by the row of an earlier one, also when that has ended. */
+/*
+ * Lets process s use the MODULE row of an earlier process for the same code.  This is possible also
+ * if the earlier process has ended.
+ */
 static int share_code(struct join *j, struct join_space *s, const struct mapped *of,
 		      const struct ldb_row_module *m)
 {
@@ -216,7 +221,10 @@ static int read_modules(void *arg, const struct reader_rows *rows)
 ORDER_KEY(module_start, struct ldb_row_module, start)
 ORDER_KEY(module_tick, struct ldb_row_module, tick)
 
-/* A module is written again when it is unloaded: its last row counts. */
+/*
+ * Adds the modules of a part.  A module's row is written again when it is unloaded, and the last
+ * row counts.
+ */
 static int add_modules(struct modules *m)
 {
 	static const order_key keys[] = { module_start, module_tick };
@@ -231,7 +239,10 @@ static int add_modules(struct modules *m)
 
 COMPARE(compare_code, struct join_code, UP(start) UP(end) UP(number))
 
-/* Where a process had different files at one place, the number is its own. */
+/*
+ * Sorts the ranges of shared code.  Where a process had different files at one place, the code has
+ * the process's own number.
+ */
 static void sort_code(struct join_space *s)
 {
 	size_t nr = 0;
@@ -314,7 +325,10 @@ static int find_threads(struct join *j)
 	return rc;
 }
 
-/* Had both a thread of one number at the same time?  Then these are of two namespaces. */
+/*
+ * Did both parts have a thread with the same tid at the same time?  Then their tids are from two
+ * namespaces.
+ */
 static bool are_at_odds(const struct join_part *a, const struct join_part *b)
 {
 	for (size_t i = 0; i < a->nr_threads; i++) {
@@ -337,7 +351,7 @@ static bool is_same_machine(const struct join_part *a, const struct join_part *b
 	       (a->is_same_clock || (boot_a && boot_b && !strcmp(boot_a, boot_b)));
 }
 
-/* May the part have the numbers of part n, and of all that have the same? */
+/* May the part share the namespace of tids with part n, and with all other parts that share it? */
 static bool may_share_tids(const struct join *j, size_t n, size_t nr)
 {
 	if (!is_same_machine(&j->parts[n], &j->parts[nr]))
@@ -348,7 +362,7 @@ static bool may_share_tids(const struct join *j, size_t n, size_t nr)
 	return true;
 }
 
-/* A part that was joined itself may use several. */
+/* Returns how many machine numbers a part uses, which may be several if it was joined itself. */
 static uint32_t nr_machines_of(const struct join_part *p)
 {
 	uint32_t last = p->nr_threads ? p->threads[p->nr_threads - 1].tid : 0;
@@ -397,7 +411,10 @@ static int last_id(const struct join_part *p, uint64_t *id)
 	return rc;
 }
 
-/* The ids of process 3 are 3017 for 17, if all are below 1000, so that people can read them. */
+/*
+ * Chooses how request ids become unique.  If all ids are below 1000, id 17 of process 3 becomes
+ * 3017, so that people can read them.
+ */
 static int choose_ids(struct join *j)
 {
 	uint64_t step = ID_STEP_MIN, last = 0;
@@ -417,7 +434,7 @@ static int choose_ids(struct join *j)
 	return rc;
 }
 
-/* What the rows of the processes say in the end. */
+/* Fills in the PROCESS rows, when everything is known. */
 static void fill_processes(struct join *j)
 {
 	for (size_t i = 0; i < j->nr; i++) {

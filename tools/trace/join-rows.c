@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes rows of the result of those of a part: column by column, as schemas.def says what each
- * means, and by hand what that does not express.
+ * Converts rows of a part to rows of the result.  Columns are converted by their meaning, which
+ * schemas.def tells; what that does not express is done by hand.
  */
 #include <string.h>
 #include <linux/ldb.h>
@@ -15,7 +15,7 @@ static const struct join_space *space_of(const struct join_part *p, uint64_t add
 	for (size_t i = 0; i < p->nr_spaces; i++)
 		if (p->spaces[i].from == number)
 			return &p->spaces[i];
-	return NULL;	/* the kernel's, or no address */
+	return NULL;	/* an address of the kernel, or no address */
 }
 
 static uint64_t with_number(uint64_t addr, uint32_t number)
@@ -45,7 +45,7 @@ uint64_t join_code(const struct join_part *p, uint64_t addr)
 	return c ? with_number(addr, c->number) : join_data(p, addr);
 }
 
-/* Columns.  Each has a loop of its own over all rows. */
+/* Converting columns.  Each column has a loop of its own over all rows. */
 
 #define EACH(type, value, what) do {						\
 	char *at_ = at;								\
@@ -59,7 +59,7 @@ uint64_t join_code(const struct join_part *p, uint64_t addr)
 	}									\
 } while (0)
 
-/* Neighbours are mostly in the same module. */
+/* Converts addresses of code.  Consecutive rows mostly have addresses in the same module. */
 static void map_code(const struct join_part *p, char *at, size_t nr, size_t stride)
 {
 	uint64_t start = 1, end = 0, more = 0, addr, plain;
@@ -129,11 +129,14 @@ static void map_column(const struct join_part *p, const struct schema_column *c,
 	}
 }
 
-/* What the columns' meanings do not express.  Before the columns are changed: */
+/*
+ * What the columns' meanings do not express.  The following is done before the columns are
+ * converted.
+ */
 
 #define ROWS_OF(name)	struct ldb_row_##name *r = rows, *end = r + nr
 
-/* These members have several meanings, and are set aside. */
+/* Members that have several meanings.  Their values are saved before the columns are converted. */
 struct aside {
 	uint64_t value[ENCODER_TILE], other[ENCODER_TILE];
 };
@@ -168,7 +171,10 @@ static void put_back_req(const struct join *j, const struct join_part *p, void *
 			r->site = join_ticks(p, a->value[i]);
 		if (r->op != LDB_REQ_OP_CUT)
 			continue;
-		/* Other processes' requests go on.  Where ids have no order, all end. */
+		/*
+		 * The requests of other processes continue.  If ids are not in the order of
+		 * processes, all requests end.
+		 */
 		r->id = a->value[i];
 		r->queue = a->other[i];
 		if (j->is_process && j->id_step) {
@@ -197,7 +203,10 @@ static void put_back(const struct join *j, const struct join_part *p, unsigned k
 	}
 }
 
-/* A program that has ended has no threads, though its recorder may have missed the end of some. */
+/*
+ * Ends the threads of a program that has ended, because the recorder may have missed the end of
+ * some.
+ */
 static void end_threads(const struct join_part *p, void *rows, size_t nr)
 {
 	for (ROWS_OF(thread); r < end; r++) {
@@ -223,7 +232,10 @@ static bool is_own_thread(const struct join *j, const struct join_part *not, uin
 	return false;
 }
 
-/* What another process's recorder knew of a task that has one of its own is less. */
+/*
+ * Drops rows about tasks that have a recorder of their own, which knows more of them than that of
+ * another process.
+ */
 static size_t drop_strangers(const struct join *j, const struct join_part *p,
 			     struct ldb_row_task *rows, size_t nr)
 {

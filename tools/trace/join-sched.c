@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * When a thread of one process leaves its CPU to a thread of another, or wakes it up, both recorders
- * have the event.  It is written once, with what either of them knows.
+ * When a thread of one process leaves its CPU to a thread of another, or wakes it up, both
+ * recorders have the event.  It is written once, with what both recorders know.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,8 +10,9 @@
 #include "trace/join-private.h"
 
 #define ROWS_MAX	512
-#define ROWS_KEPT	128	/* so many others may be between the two */
-#define SAME_NS		5000	/* perf's and the module's stamps of one event differ by less */
+#define ROWS_KEPT	128	/* how many other events may be between the two */
+/* the stamps of one event by perf and by the module differ by less than this */
+#define SAME_NS		5000
 
 /* Ticks of a damaged trace may be any numbers. */
 static bool are_near(int64_t a, int64_t b, uint64_t slack)
@@ -24,7 +25,10 @@ static bool is_same(const struct ldb_row_sched *a, const struct ldb_row_sched *b
 	return a->op == b->op && a->tid == b->tid && a->other == b->other && a->cpu == b->cpu;
 }
 
-/* The recorder of the thread that left its CPU knows in which of its functions it was. */
+/*
+ * Merges two rows of one event.  Only the recorder of the thread that left its CPU knows in which
+ * function that was.
+ */
 static void merge(struct ldb_row_sched *into, const struct ldb_row_sched *r)
 {
 	if (!into->gen && r->gen) {
@@ -46,7 +50,7 @@ static bool merge_with_one(struct join_sched *s, const struct join_part *p,
 		if (s->parts[i] == p || !is_same(&s->rows[i], r))
 			continue;
 		merge(&s->rows[i], r);
-		s->parts[i] = p;	/* a third one has nothing of it */
+		s->parts[i] = p;	/* no third part has the same event */
 		return true;
 	}
 	return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Joins traces; see join.h.  The plan (join-plan.c) is made from what each part says as a whole; then
- * the rows of one kind after the other are merged by time.
+ * Joins traces; see join.h.  First a plan is made from what each part says as a whole
+ * (join-plan.c); then the rows are merged by time, one kind after the other.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,27 +19,29 @@
 
 /* Merging */
 
-struct stream {			/* the rows of one part that come next */
+struct stream {			/* reads the rows of one part */
 	struct join_part *p;
 	struct cursor *c;
-	struct share share;	/* no other thread decodes ahead: that would be a block more of each */
+	/* no other thread decodes in advance, which would need one more block for each part */
+	struct share share;
 	size_t nr_told;		/* blocks that progress has counted */
 	char *row;
 	size_t nr;
-	struct ldb_row_req cut;	/* the last row of a process that ended, */
-	bool has_cut;		/* to come */
-	struct ldb_row_gap *gaps;	/* of all threads, as one of each */
+	struct ldb_row_req cut;	/* the last row of a process that has ended */
+	bool has_cut;		/* that row is still to come */
+	struct ldb_row_gap *gaps;	/* gaps of all threads, as one gap of each thread */
 	size_t nr_gaps, room_gaps;
 };
 
 struct merge {
 	struct join *j;
 	unsigned kind;
-	size_t row_bytes, time;	/* of a row; where in a row its time is */
+	size_t row_bytes, time;	/* the size of a row; the offset of its time */
 	struct stream *streams;
 	size_t *heap;
 	size_t nr_heap;
-	char *out;		/* rows that the writer has not got yet; their strings are the streams' */
+	/* rows that were not passed to the writer yet; their strings belong to the streams */
+	char *out;
 	size_t nr_out;
 	struct join_sched sched;
 };
@@ -61,7 +63,10 @@ static inline bool is_before(const struct merge *m, const size_t *a, const size_
 
 HEAP(heap, size_t, const struct merge *, is_before, heap_moved_none)
 
-/* Rows of a kind are in order of the time at which what they tell of was over. */
+/*
+ * Returns the offset of the time by which rows of a kind are sorted: mostly the time at which the
+ * event was over.
+ */
 static size_t time_offset(unsigned kind)
 {
 	switch (kind) {
@@ -89,7 +94,10 @@ static int flush_out(struct merge *m)
 	return rc;
 }
 
-/* A time in which nothing of a process was observed says nothing of others. */
+/*
+ * Turns a gap of all threads into gaps of the process's own threads, because other processes may
+ * have been observed meanwhile.
+ */
 static int spread_gap(struct stream *s, const struct ldb_row_gap *gap)
 {
 	const struct join_part *p = s->p;
@@ -120,7 +128,7 @@ static int spread_gaps(struct stream *s)
 	return rc;
 }
 
-/* Returns 0, or -EINTR if the caller does not want to go on. */
+/* Reports progress.  Returns 0, or -EINTR if the caller does not want to continue. */
 static int tell_progress(struct join *j, struct stream *s)
 {
 	for (; s->nr_told < s->share.next && s->nr_told < s->p->r->nr_blocks; s->nr_told++)
@@ -131,7 +139,7 @@ static int tell_progress(struct join *j, struct stream *s)
 	return j->options->progress(j->options->arg, j->bytes_done, j->bytes_all) ? 0 : -EINTR;
 }
 
-/* Reads the next rows of a part; there are none if s->nr stays 0. */
+/* Reads the next rows of a part; if s->nr is 0 afterwards, there are none. */
 static int stream_fill(struct merge *m, struct stream *s)
 {
 	struct reader_rows rows;
@@ -155,7 +163,7 @@ static int stream_fill(struct merge *m, struct stream *s)
 	return rc < 0 ? rc : 0;
 }
 
-/* Passes the first row of the stream to the writer. */
+/* Passes the next row of the stream to the writer. */
 static int pass_row(struct merge *m, struct stream *s)
 {
 	if (m->kind == LDB_BLK_SCHED && m->j->is_process)
@@ -188,7 +196,10 @@ static int pass_run(struct merge *m)
 	return rc;
 }
 
-/* What is open when a process ends, or its recorder, is not followed further. */
+/*
+ * Prepares a row that ends the requests of a process: what is open when the process or its
+ * recording ends is not followed further.
+ */
 static void prepare_cut(struct join *j, struct stream *s)
 {
 	s->has_cut = j->is_process && j->id_step;
@@ -258,7 +269,9 @@ static int merge_kind(struct join *j, unsigned kind)
 	return rc;
 }
 
-/* Those of other kinds are written as wholes, or made by the writer. */
+/*
+ * Are the rows of this kind merged?  Other kinds are written as a whole, or the writer makes them.
+ */
 static bool is_merged(unsigned kind)
 {
 	return time_offset(kind) != SIZE_MAX && kind != LDB_BLK_MODULE && kind != LDB_BLK_PROCESS &&
@@ -281,9 +294,12 @@ static int write_all_rows(struct join *j)
 
 /* Opening and closing */
 
-#define FILES_BESIDES	64	/* of this process */
+#define FILES_BESIDES	64	/* descriptors that this process needs besides */
 
-/* All parts are open at a time, and the usual limit of files is 1024. */
+/*
+ * Raises the limit of open files, which is usually 1024, because all parts are open at the same
+ * time.
+ */
 static void allow_files(size_t nr)
 {
 	struct rlimit l;
@@ -384,7 +400,7 @@ int trace_join_file(const char *const *paths, size_t nr, const char *path,
 		snprintf(err, err_size, "cannot write %s: %s", path, outfile_why(rc));
 		return rc;
 	}
-	fd = dup(out.fd);	/* the writer closes its own */
+	fd = dup(out.fd);	/* the writer closes its own descriptor */
 	rc = fd < 0 ? -errno : trace_join(paths, nr, fd, options, err, err_size);
 	if (fd < 0)
 		snprintf(err, err_size, "%s", strerror(-rc));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Joins complete traces, each of one process, into one ordinary trace: with one header, clock,
- * table of requests and index, so that whoever reads it need not know of the parts.
+ * Joins complete traces, each of one process, into one ordinary trace: with one header, one clock,
+ * one table of requests and one index, so that readers need not know that it was joined.
  *
  *	clock		Ticks are those of one clock.  Traces of one machine have it already; of
  *			others the times of day are compared, and what requests say that were sent
@@ -22,24 +22,24 @@
 
 struct join_options {
 	/*
-	 * If not NULL: is called for each block that is read; both count bytes.  If it returns false,
-	 * joining ends with -EINTR.
+	 * If not NULL, called for each block that is read, with two numbers of bytes.  If it
+	 * returns false, joining ends with -EINTR.
 	 */
 	bool (*progress)(void *arg, uint64_t done, uint64_t all);
 	void *arg;
 };
 
 /*
- * Writes to fd, an empty regular file, which it closes, also if it fails.  Returns 0, or -errno:
- * then err has one line without the tool's name.  A path that is no trace at all is an error;
- * damaged ones are joined as far as they can be read.  options may be NULL.
+ * Writes the joined trace to fd, which must be an empty regular file, and is closed also after a
+ * failure.  Returns 0, or -errno with one line in err, without the tool's name.  A file that is no
+ * trace is an error; damaged traces are joined as far as they can be read.  options may be NULL.
  */
 int trace_join(const char *const *paths, size_t nr, int fd, const struct join_options *options,
 	       char *err, size_t err_size);
 
 /*
- * Does the same to a file of that name, which is replaced when the new one is whole; it may be one
- * of paths.
+ * Does the same, and writes to the file of that name, which is replaced only when the new one is
+ * complete; it may be one of paths.
  */
 int trace_join_file(const char *const *paths, size_t nr, const char *path,
 		    const struct join_options *options, char *err, size_t err_size);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Invocations of functions are requests: those that are not inside of another one of the same
- * thread.  They are segments as a timeline shows them, so a request and the function that it is begin
- * and end together.
+ * Makes requests from invocations of functions: each invocation that is not inside of another one
+ * of the same thread is a request.  They are the segments that a timeline shows, so a request
+ * begins and ends together with its function.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "request-private.h"
 #include "tracks.h"
 
-struct answer {			/* does the name of this function match? */
+struct answer {			/* does the name of this function match a glob? */
 	const struct symbol *func;
 	bool is_wanted;
 };
@@ -22,9 +22,9 @@ struct calls {
 	struct made_requests *made;
 	const char *const *globs;
 	size_t nr_globs;
-	struct keyed answers;	/* struct answer, by symbol */
-	int64_t busy_until;	/* of the thread: the last request is open until then */
-	bool has_requests;	/* of the thread */
+	struct keyed answers;	/* struct answer by symbol */
+	int64_t busy_until;	/* the last request of the thread is open until then */
+	bool has_requests;	/* the thread has had requests */
 };
 
 /* Returns what comes after the scopes of a C++ name. */
@@ -46,7 +46,7 @@ static bool matches(const struct calls *c, const struct symbol *func)
 	return false;
 }
 
-/* Returns NULL if there is no memory. */
+/* Returns whether a function's name matches; NULL if there is no memory. */
 static const struct answer *answer_of(struct calls *c, const struct symbol *func)
 {
 	uint64_t hash = hash_mix(0, (uintptr_t)func);

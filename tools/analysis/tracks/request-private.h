@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files that make requests share these. */
+/* Declares what the files that make requests share. */
 #ifndef TRACKS_REQUEST_PRIVATE_H
 #define TRACKS_REQUEST_PRIVATE_H
 
@@ -12,7 +12,7 @@ struct made_request {
 	bool is_open;		/* its end is not in the trace */
 	uint64_t resolution;	/* ticks */
 	uint64_t site;
-	const char *class;	/* the model's or the symtab's */
+	const char *class;	/* the text belongs to the model or the symtab */
 };
 
 struct made_requests {
@@ -22,7 +22,7 @@ struct made_requests {
 	size_t nr, room;
 };
 
-/* They add all requests, in any order.  They return 0, or what tracks_each() does. */
+/* These add all requests, in any order.  They return 0, or what tracks_each() returns. */
 int request_calls(struct made_requests *made, const char *const *globs, size_t nr);
 int request_turns(struct made_requests *made);
 

@@ -66,7 +66,10 @@ struct ending {
 COMPARE(by_end, struct ending, UP(end) UP(nr))
 COMPARE(by_start, struct made_request, UP(start) UP(thread) UP(tid) UP(end))
 
-/* Writes starts and ends in order of time; of equal ones the end of what has begun comes first. */
+/*
+ * Writes starts and ends in order of time.  At the same time, the end of an earlier request comes
+ * before a start.
+ */
 static int put_all(struct output *o, const struct made_requests *made)
 {
 	struct ending *endings = calloc(made->nr + 1, sizeof(*endings));
@@ -109,7 +112,7 @@ static int write_rows(const struct made_requests *made, int fd, char *err, size_
 	return ret;
 }
 
-/* The rows are a trace of their own, in memory. */
+/* Replaces the requests of the trace.  The new rows are a trace of their own, in memory. */
 static int replace_requests(const struct made_requests *made)
 {
 	int fd = memfd_create("ldb-requests", MFD_CLOEXEC), ret;
@@ -192,7 +195,7 @@ static bool want(struct wanted *w, const char *name, char *err, size_t err_size)
 	return true;
 }
 
-/* The trace has them with newlines between. */
+/* Adds the names in the trace, which are separated by newlines. */
 static bool want_recorded(struct wanted *w, const char *meta, char *err, size_t err_size)
 {
 	char *copy = strdup(meta), *rest = copy, *name;
@@ -251,7 +254,10 @@ static void say_none(const struct request_source *s, char *err, size_t err_size)
 			 s->what);
 }
 
-/* What was asked for when the trace was recorded may not be possible: then there are the tagged ones. */
+/*
+ * Uses what the user asked for when the trace was recorded.  If that is not possible, the tagged
+ * requests are used.
+ */
 static void open_recorded(struct model *m, struct wanted *w, const char *meta)
 {
 	char why[512] = "";

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes requests of something else than tags.  Whatever they are made of becomes rows of a trace in
- * memory, as tags would have written them, which take the place of the trace's own: everything that
- * reads requests (lives.h) then works as ever.
+ * Makes requests from something else than tags.  The requests become rows of a trace in memory, the
+ * same as tags would have written, and take the place of the trace's own rows.  So everything that
+ * reads requests (lives.h) works with them.
  *
- *	a function	each of its invocations that is not inside another one is a request, of a class
+ *	a function	each invocation that is not inside another one is a request, of a class
  *			with the function's name; the bounds are those that a timeline has,
  *			which are estimates
  *	"loop"		each turn of an event loop, from one epoll_wait(), poll() or select() in which the
@@ -20,13 +20,15 @@
 
 #define REQUEST_TAGS	"tags"
 #define REQUEST_LOOP	"loop"
-#define REQUEST_SOCKET	"socket"	/* the runtime has made them, and they are among the tags */
+/* the runtime has made these requests, and they are rows like those of tags */
+#define REQUEST_SOCKET	"socket"
 #define REQUEST_NAMES_MAX	64
 
 /*
- * Names: what the user asked for; none: what the trace says.  Must come before any request is read.
- * If it returns false, err has one line.  m->requests_of stays NULL where tags are used: also where
- * what the trace says is not possible, which is a warning.
+ * Chooses the requests.  names are what the user asked for; if there are none, the trace says what
+ * to use.  Must be called before any request is read.  If it returns false, err has one line.  If
+ * tags are used, m->requests_of stays NULL; so it does if what the trace says is not possible,
+ * which is a warning.
  */
 bool request_source_open(struct model *m, const char *const *names, size_t nr, char *err, size_t err_size);
 #endif

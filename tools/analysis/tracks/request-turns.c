@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Turns of event loops are requests.
+ * Makes requests from the turns of event loops.
  *
- * A call in which a thread did not sleep has no row unless all system calls were recorded.  So a turn
- * may really be several, between which there was always something to do.
+ * A system call in which the thread did not sleep has no row, unless all system calls were
+ * recorded.  So what seems to be one turn may be several, between which there was always something
+ * to do.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static int on_call(void *arg, const struct syscall *c)
 {
 	struct waits *w = arg;
 
-	/* The runtime's own threads are not in the trace. */
+	/* The runtime's own threads, whose calls are no turns, are not in the trace. */
 	if (!is_loop_call(c->call.name) || (!c->thread && !w->m->is_kernel_only))
 		return 0;
 	return array_push(w->at, w->nr, w->room, {
