@@ -10,6 +10,8 @@
  * It prints "changed" or why not, then one line for each other thread:  "NAME uid=U caps=HEX
  * nnp=N root=SAME|OTHER".
  *
+ * With DROP_RIGHTS_STOP in the environment its parent, a recorder, stands still during the change.
+ *
  * attack FILE: overwrites the text of ldb's runtime with code that makes FILE, waits for ldb's
  * threads to run into it, and says whose FILE is.  wait FILE: runs until FILE exists.
  */
@@ -23,6 +25,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -147,14 +150,18 @@ static void same_root(int tasks, const char *tid, const struct stat *own, char *
 		strcpy(out, st.st_ino == own->st_ino && st.st_dev == own->st_dev ? "same" : "other");
 }
 
-/* A new thread first has its creator's name: if two have the same name they are read again. */
+/*
+ * A new thread first has its creator's name: if two have the same name they are read again.  On a
+ * full machine ldb's threads may come seconds after a change; with DROP_RIGHTS_SCANNER in the
+ * environment they are waited for.
+ */
 static void wait_names(int tasks, DIR *dir)
 {
 	char last[32] = "", name[32];
 	struct dirent *d;
 
-	for (int i = 0; i < 50; i++) {
-		bool again = false;
+	for (int i = 0; i < 1000; i++) {
+		bool again = false, has_scanner = !getenv("DROP_RIGHTS_SCANNER");
 
 		*last = '\0';
 		rewinddir(dir);
@@ -163,13 +170,25 @@ static void wait_names(int tasks, DIR *dir)
 				continue;
 			field(tasks, d->d_name, "Name", name, sizeof(name));
 			again |= !strcmp(name, last);
+			has_scanner |= !strcmp(name, "ldb-scan");
 			strcpy(last, name);
 		}
 		rewinddir(dir);
-		if (!again)
+		if (!again && has_scanner)
 			return;
 		usleep(10000);
 	}
+}
+
+/* Stops its parent, a recorder, for the time of the change. */
+static void stop_parent(void)
+{
+	char wake[64];
+
+	snprintf(wake, sizeof(wake), "(sleep 0.5; kill -CONT %d) &", getppid());
+	if (system(wake))
+		exit(2);
+	kill(getppid(), SIGSTOP);
 }
 
 /* tasks was opened before the change, because it may be out of reach afterwards. */
@@ -289,6 +308,8 @@ int main(int argc, char **argv)
 		argv[1] = (char *)"glibc";
 		tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY);
 	}
+	if (getenv("DROP_RIGHTS_STOP"))
+		stop_parent();
 	if (change(argv[1]))
 		printf("not changed: %s\n", strerror(errno));
 	else

@@ -197,6 +197,26 @@ static int64_t time_to_say(const struct children *c, const struct child_pending 
 	return is_foreign(p) && count_strangers(c) > STRANGERS_FEW ? STRANGER_NS : SAY_NS;
 }
 
+static bool comes_back(const struct recording *r, const struct child_pending *p,
+		       const union control_message *m)
+{
+	return p->pid == r->pid && m->m.type == LDB_MSG_HELLO && m->hello.resumes;
+}
+
+/* It left before it called again, but on a busy machine both are found at once. */
+static void take_back(struct recording *r, struct child_pending *p, const union control_message *m)
+{
+	if (r->phase != PHASE_AWAY && r->sock >= 0)
+		messages_receive(r);
+	if (r->phase == PHASE_AWAY && r->sock < 0) {
+		epoll_ctl(r->children.epoll, EPOLL_CTL_DEL, p->sock, NULL);
+		r->sock = p->sock;
+		p->sock = -1;
+		messages_handle(r, m);
+	}
+	forget(&r->children, p);
+}
+
 /* Reads from a pending connection.  Returns whether it still exists. */
 static bool hear(struct recording *r, struct child_pending *p)
 {
@@ -207,7 +227,11 @@ static bool hear(struct recording *r, struct child_pending *p)
 		return true;
 	if (rc == 1 && m.m.type == LDB_MSG_CHILD)
 		return on_child(r, p, &m.child);
-	/* Where children are not recorded, a runtime begins with HELLO. */
+	if (rc == 1 && comes_back(r, p, &m)) {
+		take_back(r, p, &m);
+		return false;
+	}
+	/* Where children are not recorded it begins with HELLO. */
 	if (rc && rc != -ECONNRESET && is_first(r, p)) {
 		take_first(r, p);
 		if (rc == 1)
