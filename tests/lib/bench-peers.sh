@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The sections of make bench use this file for other tools that tell where a program's time
-# goes: what they need, how a program is built for them and run under them.  If one is not
-# installed its rows say so, and nothing fails.
+# The sections of make bench use this file to compare ldb with other tools that show where a
+# program's time goes.  It knows what these tools need, and how a program is built for them and run
+# under them.  If one is not installed its rows say so, and nothing fails.
 # shellcheck shell=sh
 
 # shellcheck disable=SC2034	# for the sections
 peers="xray-off xray-patched xray-basic xray-fdr uftrace gprof cyg perf coz"
-# These write down each call with its time; the others count, sample or do nothing.
+# These tools record each call with its time; the others count, sample, or do nothing.
 recording_peers="xray-basic,xray-fdr,uftrace"
 peer_timeout=60
 
@@ -77,8 +77,8 @@ peer_settings()
 	note "the peers write to $(df --output=fstype "$scratch" | tail -n 1)"
 }
 
-# Finds out which peers are installed, once in a section: a failure may be due to the section's
-# program.
+# Finds out which peers are installed, once in each section, because a failure may be due to the
+# section's program.
 peer_look()
 {
 	scratch=$(mktemp -d "${BENCH_SCRATCH:-/dev/shm}/ldb-bench.XXXXXX" 2>/dev/null) ||

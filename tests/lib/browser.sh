@@ -45,7 +45,8 @@ picture_begin()
 {
 	folder=${1:-$TOP/Documentation/screenshots}
 	mkdir -p "$folder" || return
-	# The paths are not those where this was compiled, but what a reader has.
+	# The pages show the paths of an installed ldb, and not those of the folder where this was
+	# compiled.
 	cxx_ldb -O2 -g "-ffile-prefix-map=$TOP/tests/programs/=" "-ffile-prefix-map=$PWD=." \
 		"$TOP/tests/programs/figure1.cc" -o figure1 -pthread
 }

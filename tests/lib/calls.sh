@@ -27,8 +27,8 @@ rows()	# name of the recording, name of the call, flags
 SLEEP='1[0-7]' WHOLE='[0-7]'
 nr_of()	{ rows "$@" | grep -c .; }
 
-# Writes "CLASS LABEL" of each class: what most of the time asleep was in.  All classes are in one
-# analysis, for a guest is slow.
+# Writes "CLASS LABEL" for each class: in which call its requests slept for most of the time.  All
+# classes are analysed at once, because a guest is slow.
 find_leaves()
 {
 	ldb-why -i "$source-sleep.data" --slowest=$((ROUNDS * 20)) --shares --json |
@@ -64,9 +64,9 @@ judge_sleeps()
 		judge_leaf futex 'futex'
 	fi
 	judge_leaf epoll_wait 'epoll_wait of eventpoll'
-	# Where files are in memory only nothing has to be read.
+	# If files exist only in memory, nothing has to be read.
 	if [ "$(rows "$source-sleep" 'page fault' "$SLEEP" | grep -c .)" -ge $ROUNDS ]; then
-		# perf says which address it was when the fault is over.
+		# perf reports the address only when the fault is over.
 		if [ "$source" = perf ]; then
 			judge_leaf fault 'page fault'
 		else
@@ -114,12 +114,14 @@ judge_lengths()
 		diag "$source: $call: $(cat alike)"
 		ok "$source: lengths: $call is there" awk '{ exit !($1 > 0 && $3 >= 0.9 * $1) }' alike
 		ok "$source: lengths: no $call is longer" awk '{ exit $7 > 0 }' alike
-		# Between the two the thread may have to wait for a CPU.
+		# Between the call and the program's reading of the clock the thread may have to
+		# wait for a CPU.
 		ok "$source: lengths: $call" awk '{ exit !($5 >= 0.8 * $3) }' alike
 	done
 }
 
-# Of each sleep of the class in I/O: the device, the sleep's length, how long the device worked.
+# Writes for each sleep of the class in I/O: the device, the length of the sleep, how long the
+# device worked.
 disks_of()	# class
 {
 	ldb-timeline -q -i "$source-sleep.data" --class "$1" --slowest=$ROUNDS --json |
@@ -135,7 +137,7 @@ judge_disks()
 	for class in fdatasync fault; do
 		disks_of $class >disks
 		diag "$source: disks: $class: $(awk '{ sleep += $2; disk += $3 } END { printf "%d sleeps, %.2f ms, of this %.2f ms in a device", NR, sleep / 1e6, disk / 1e6 }' disks)"
-		# Where files are in memory only there is no sleep in I/O.
+		# If files exist only in memory, there is no sleep in I/O.
 		if [ "$(grep -c . disks)" -lt $((ROUNDS / 2)) ]; then
 			skip "$source: disks: $class" "few sleeps in I/O"
 			continue

@@ -6,10 +6,10 @@
 #	show_chain NAME TEXT FILTER	only prints how many that are
 #	judge_no_chain NAME FILTER	one result.  No request of NAME-clean.why passes.
 #
-# What other programs did to a request is no fault of the analysis: a request that does not pass is
-# not judged if such a program ran for half of the time while a thread of the chain waited for its CPU,
-# or if the request itself waited for a CPU for half of it.  chains_own is an expression that matches
-# the names of the threads that are no such program.
+# If other programs delayed a request, that is no fault of the analysis.  So a request that does not
+# pass is not judged if such a program ran for half of the time while a thread of the chain waited
+# for its CPU, or if the request itself waited for a CPU for half of its time.  chains_own is an
+# expression that matches the names of the threads that are no such program.
 
 # shellcheck source=tests/lib/why.sh
 . "$TOP/tests/lib/why.sh"
@@ -30,7 +30,7 @@ count_chains()	# name filter
 	diag "$1: right are $(jq -r '"\(.right) of \(.of)"' right.json), hit $(jq length hits.json)"
 	jq -r --arg own "$chains_own" "$chains_jq"'def is_right: '"$2"';
 		.[] | select(is_right | not) | .sentence' hit.json | head -3 | cut -c1-300 | sed 's/^/#   /'
-	# A filter that is wrong is no excuse.
+	# A filter with an error must not count as a request that is not judged.
 	[ "$(jq 'has("of")' right.json)" = true ] || return 1
 	[ "$(jq .of right.json)" -ge 5 ] || return 77
 	[ "$(jq '.right * 100 >= .of * 95' right.json)" = true ]
@@ -47,7 +47,8 @@ judge_chain()	# name text filter
 	cat seen.out
 }
 
-# Is for what only the scanner can know, which sees little on a busy machine: no result.
+# Only prints how many requests pass, without a result.  This is for facts that only the scanner can
+# know, which observes little on a busy machine.
 show_chain()	# name text filter
 {
 	diag "$1: $2:"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Which file needs which: names that a file defines, and names that it uses.  Prints
-# "user definer name" for each pair of files, once.  Inline functions and macros of headers
-# count for who uses them.  Reads the text alone; static names are a file's own.
+# Finds which file needs which other file, from the names that a file defines and the names that it
+# uses.  Prints "user definer name" for each pair of files, once.  Inline functions and macros of
+# headers count as part of the files that use them.  Only the text is read; static names belong to
+# their own file.
 
 function words(text,	n, at, i)
 {
@@ -26,7 +27,7 @@ function last_name(text,	n, at)
 	return n >= 2 ? at[n] : ""
 }
 
-# A line at the margin that may define a function or a variable for others.
+# A line without indentation that may define a function or a variable for other files.
 function define(text,	name)
 {
 	if (text !~ /^[A-Za-z_]/ || text ~ /^(static|typedef|extern|namespace)[ \t]/)
@@ -97,7 +98,7 @@ is_header && !in_macro && line ~ /^static .*inline/ {
 	}
 }
 
-# What a file uses by way of an inline function.
+# What a file uses through an inline function.
 function follow(file, name,	n, at, i)
 {
 	n = split(of_inline[name], at, " ")

@@ -75,7 +75,7 @@ trap 'rc=$?; cleanup; exit $rc' EXIT
 trap 'exit 130' INT TERM HUP
 cd "$WORK" || exit 1
 
-# Copies what ldb-top has written by now: see json/bin/keep.
+# Copies the output that ldb-top has written so far: see json/bin/keep.
 keep_json()
 {
 	[ -n "${LDB_JSON:-}" ] && [ -s "$LDB_JSON_LATER" ] || return 0

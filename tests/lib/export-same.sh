@@ -66,7 +66,8 @@ sqlite_as_requests()
 		.incomplete, .max_ns, .total_ns] | @tsv' | sort >same.report
 	rows "$same_db" "SELECT class, count, incomplete, max_ns, total_ns FROM class_stats" >same.sqlite
 	same "$*: requests" same.report same.sqlite
-	# Which of equally slow requests are the last of them is not defined.
+	# If several requests are equally slow, it is not defined which of them come last in the
+	# list.
 	ldb-report "$@" -q --requests --json | jq -r '.requests[0].slowest | (map(.latency_ns) | min) as $last | .[] |
 		[.latency_ns, if .latency_ns > $last then .req, .class, .start_ns else empty end] |
 		@tsv' >same.report
@@ -80,7 +81,7 @@ sqlite_as_sched()
 {
 	same_db=$1
 	shift
-	# Threads that wait for a CPU are off it by what the report calls delays.
+	# The time that threads wait for a CPU is what the report calls delays.
 	ldb-report "$@" -q --sched --json | jq -r '.threads[] | select(.runnable_ns + .preempted_ns > 0) |
 		[.tid, .runnable_ns + .preempted_ns] | @tsv' | sort >same.report
 	rows "$same_db" "SELECT t.tid, sum(o.duration_ns) FROM off_cpu o JOIN thread t ON t.id = o.thread

@@ -35,7 +35,7 @@ ftrace_off()
 	echo 0 >$TRACING/events/enable
 }
 
-# Prints what check-truth reads, which is not all of a trace: it may have a million gaps.
+# Prints the part of a trace that check-truth reads.  The whole trace may have a million gaps.
 rows()	# file
 {
 	for kind in clock lost task sched; do

@@ -24,7 +24,7 @@ has_meta()	# key
 	trace-cat hits.data meta | grep -q "^meta $1=1\$"
 }
 
-# Addresses have 12 digits: their order as text is that of the numbers.
+# Addresses have 12 digits, so they can be sorted as text.
 faults_of_region()
 {
 	trace-cat hits.data fault | awk -v from="${region% *}" -v to="${region#* }" '{
@@ -58,7 +58,7 @@ judge_irqs()
 {
 	diag "$(trace-cat hits.data irq | sed 's/.*name=//' | sort | uniq -c | tr '\n' ' ')"
 	ok "timelines" eval "ldb-timeline -i hits.data --slowest=100 --json >hits.timelines"
-	# There are 100 ticks in a second; a host takes some away.
+	# There should be 100 ticks in a second, but a busy host delays some.
 	check_jq "interrupts hit the request that computes" hits.timelines \
 		".[] | select(.req == $hits_rounds + 1) | .interrupts >= 10 and .interrupt_ns > 0 and
 		 .interrupt_ns < .latency_ns"

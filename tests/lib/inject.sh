@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # For tests that attach to programs which were started without the runtime.
 
-# Attaches to $pid, while it runs: "" if it went well.
+# Attaches to $pid while it runs.  The result is "" if nothing went wrong.
 inject()	# [option...]
 {
 	timeout 60 ldb-record -q --kernel none -p "$pid" -o d.data "$@" 2>rec.err || cat rec.err
 }
 
-# Two rounds of a packaged program, or in make check-all a hundred: each starts it anew, and attaches
-# to it at another time.  The function is called with the number of the round, and adds to $said
-# what is wrong.
+# Makes two rounds with a program from a package, or a hundred in make check-all.  Each round starts
+# the program anew, and attaches to it at another time.  The function is called with the number of
+# the round, and adds to $said what is wrong.
 inject_rounds()	# label function
 {
 	rounds=2
@@ -23,7 +23,7 @@ inject_rounds()	# label function
 	[ -z "$said" ] || diag "$said"
 }
 
-# As inject(), of a program that may just have ended.
+# Does what inject() does, for a program that may just have ended.
 inject_or_ended()
 {
 	inject "$@" | grep -v -e 'has ended' -e 'no process'

@@ -8,7 +8,7 @@
 
 SCHEMAS=$TOP/Documentation/schemas
 json_python=
-# Debian's Python is used, if the first one will not do.
+# Debian's Python is used if the first one on the PATH does not have the module.
 for json_try in python3 /usr/bin/python3; do
 	if [ -z "$json_python" ] && $json_try -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null; then
 		json_python=$json_try

@@ -22,7 +22,7 @@ die()
 	exit 1
 }
 
-# Tests may not: tests/scripts/fetch.sh does it before.
+# Tests may not fetch anything; tests/scripts/fetch.sh does so before.
 may_fetch()	# what
 {
 	[ -z "${LDB_NO_FETCH:-}" ] || { note "$1 is not here, and tests fetch nothing: make deps"; return 1; }

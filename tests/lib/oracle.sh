@@ -6,7 +6,7 @@
 #	oracle_add FILE		a recording will be written there: the present file is judged first
 #	oracle_judge		judges all that are there
 #
-# The folder $LDB_ORACLE, of one test, has these files; without it nothing is judged.
+# The folder $LDB_ORACLE of a test has these files.  Without this folder nothing is judged.
 #
 #	files		what was written, by its full path
 #	cut		those whose recorder is killed, by name (engine.sh: oracle_cut)

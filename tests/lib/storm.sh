@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Detects when the emulator executes a breakpoint for ever.  It is sourced by vm.sh.
 #
-# QEMU's translator can keep a breakpoint that another CPU has already taken out of the
-# kernel's code.  Some kernels then die of an int3 that no code put there; others see that there
-# is none in memory, go back to run what is there now, and get the breakpoint again.  Only the
-# exception's entry distinguishes that from a test that hangs: code that makes progress is
-# there for no more than some instructions, each time that code is changed.
+# QEMU's translator can keep a breakpoint that another CPU has already taken out of the kernel's
+# code.  Some kernels then die of an int3 that no code put there.  Others find that there is no
+# breakpoint in memory, return to execute what is there now, and get the breakpoint again.  This
+# differs from a test that hangs only in that the CPU is always near the entry of the exception's
+# handler.  A system that makes progress is there only for some instructions, each time that code is
+# changed.
 #
 #	storm_watch MONITOR PID MARK	MONITOR.in, MONITOR.out: of the emulator; ends with
 #			PID, or kills it after writing MARK
 #
-# LDB_STORM_SAID: a file for what the monitor said last.
+# LDB_STORM_SAID is the name of a file for the last output of the monitor.
 
 storm_every=${LDB_STORM_EVERY:-10}	# seconds
 storm_samples=60

@@ -4,11 +4,11 @@
 # An emulator is slow, so all ways are in one recording, of few requests.  With the usual budget the
 # scanner would poll so seldom that threads which live for some milliseconds are not registered.
 record_options="--kernel module --budget=100%"
-# Without this the recorder would preempt the program now and then.
+# Without this the recorder would sometimes preempt the program.
 record_under="taskset -c 1"
 why_tries=1
 wakers_program=why-wakers
-# Six of each way are due, and two of the clean ones.
+# Six requests of each way are delayed, and two of the clean ones.
 export WHY_DUE_EVERY=5
 wakers_requests=390
 wakers_clean_requests=130

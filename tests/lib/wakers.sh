@@ -71,7 +71,7 @@ judge_waker()	# variant function way kind what
 	[ "${record_kinds:-}" != plant ] || return 0
 	judge_no_chain "$waker_name" \
 		".first.root_label == \"$2\" or has(\"woken_by\"; \"producer\"; \"$2\") and .latency_ns > 1e6"
-	# The oracle judges this one now: there would be many files at the end.
+	# The oracle judges this recording now, because there would be many files at the end.
 	oracle_look "$PWD/$waker_name-clean.data"
 	rm -f "$waker_name-clean.data"
 }
@@ -88,7 +88,7 @@ judge_wakers()	# variant function [way...]
 	done
 }
 
-# Prints "WAY JUDGED RIGHT" for each, and sentences of what is not.
+# Prints "WAY JUDGED RIGHT" for each way, and what ldb-why says of requests that are not right.
 count_ways()	# variant function name
 {
 	sed -n 's/^hit //p' "$3.facts" | jq -s . >hits.json

@@ -45,8 +45,8 @@ build_why()	# [program]
 	fi
 }
 
-# A scanner that had no CPU observed little, because of other load: then it is recorded once
-# more, and what fails for that reason is not judged.
+# If other load left the scanner without a CPU, it observed little.  Then the program is recorded
+# once more, and a result that fails for this reason is not judged.
 record_one()	# file facts command...
 {
 	record_file=$1
@@ -216,7 +216,7 @@ judge_coverage()	# [kind]
 		| .n -= .not_watched | . + {unknown: (.unknown_ns / .ns), min: .coverage[0],
 			p10: .coverage[.n * 0.1 | floor], median: .coverage[.n / 2 | floor], max: .coverage[-1]}' \
 		$coverage_of >all-coverage.json
-	# coverage.sh reads this: by percent, downwards.
+	# coverage.sh reads this list, which is sorted by percent, in descending order.
 	diag "coverage $(jq -c '{n, not_watched, min, unknown_ns, ns, percent: (.coverage | map([. * 100, 100] | min | floor)
 		| group_by(.) | map({key: (.[0] | tostring), value: length}) | from_entries)}' all-coverage.json)"
 	jq 'del(.coverage)' all-coverage.json >coverage.json
@@ -259,7 +259,8 @@ same_waits()	# name
 	same_sums "$1.times" "$1.parts" 1
 }
 
-# Lines "REQ NAME NS", in two files, may differ by some nanoseconds: each end is rounded.
+# Compares lines "REQ NAME NS" in two files.  They may differ by some nanoseconds, because each end
+# is rounded.
 same_sums()	# want got most
 {
 	awk -v most="$3" '
