@@ -14,7 +14,9 @@
  * passes it once at most.
  */
 struct placement {
-	/* NULL: on the function's very first edge, for all its blocks */
+	/*
+	 * the block where it is linked; NULL: on the function's very first edge, for all its blocks
+	 */
 	basic_block		entry;
 	/* edges on which the record is unlinked */
 	auto_vec<edge>		leave;
@@ -35,9 +37,9 @@ bool place_needs_record(gimple *stmt);
 bool place_is_tail_call(gimple *stmt);
 bool place_is_second_return(gimple *stmt);
 
-/* tail.c: which tail calls stay jumps, those to... */
+/* tail.c: which tail calls stay jumps. */
 enum tail_calls {
-	TAIL_ALL,	/* all that GCC makes */
+	TAIL_ALL,	/* all tail calls that GCC makes */
 	TAIL_PROGRAM,	/* calls of functions that no system header declares */
 	TAIL_MODULE,	/* calls of functions in this module, and through pointers */
 };
@@ -61,9 +63,9 @@ bool select_is_big_enough(struct function *fn);
 
 /* record.c: a function's record, and the statements that link and unlink it */
 enum record_kind {
-	RECORD_NEAR,	/* linked by instructions of the function */
-	RECORD_KEPT,	/* the same, prev in a register from the link to the unlinks */
-	RECORD_FAR,	/* linked by a call of LINK_FUNCTION */
+	RECORD_NEAR,	/* it is linked by instructions of the function */
+	RECORD_KEPT,	/* the same, with prev in a register from the link to the unlinks */
+	RECORD_FAR,	/* it is linked by a call of LINK_FUNCTION */
 };
 
 struct record {

@@ -18,18 +18,20 @@
 #include "event.h"
 #include "stamp.h"
 
-#define SAVED_NS	1000000		/* time that can be saved for later readings */
-#define ALL_AFTER_NS	NSEC_PER_SEC	/* all are emitted again: some may have been lost */
-#define FRAMES_MAX	256		/* that were entered since the last reading */
+#define SAVED_NS	1000000		/* unused time that can be saved for later readings */
+/* after this time all frames are emitted again, because some may have been lost */
+#define ALL_AFTER_NS	NSEC_PER_SEC
+/* how many frames may have been entered since the last reading */
+#define FRAMES_MAX	256
 
 struct reading {
 	struct ldb_thread *t;
 	struct ldb_session_cpu *sc;
 	u64	now;
-	bool	all;			/* also frames that were emitted before */
+	bool	all;			/* emit also frames that were emitted before */
 	int	nr_left;		/* frames that may still be read */
-	u64	addr;			/* of the frame */
-	struct ldb_user_frame frame;	/* where the walk is */
+	u64	addr;			/* address of the frame */
+	struct ldb_user_frame frame;	/* the frame that the walk has reached */
 };
 
 static bool read_block(u64 addr, struct ldb_user_block *to)
@@ -48,7 +50,7 @@ fault:
 	return false;
 }
 
-/* Reads a frame; its generation must not be greater than at_most, that of its callee. */
+/* Reads a frame.  Its generation must not be greater than at_most, which is that of its callee. */
 static bool read_frame(u64 addr, u64 at_most, struct ldb_user_frame *to)
 {
 	const struct ldb_user_frame __user *from = (void __user *)addr;
@@ -244,7 +246,7 @@ void ldb_chain_at_tick(struct ldb_thread *t)
 		emit_mark(&r, LDB_FRAME_F_DONE);
 }
 
-/* The recorder's side */
+/* Functions for the recorder */
 
 static u64 ticks(const struct ldb_session *s, u64 ns)
 {

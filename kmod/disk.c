@@ -18,7 +18,7 @@
 
 #define FLIGHT_PROBES	8
 #define FLIGHT_BUSY	((void *)1)
-#define FLIGHT_OLD_S	60	/* older entries: the end was missed */
+#define FLIGHT_OLD_S	60	/* the end of older entries was missed */
 
 static struct ldb_flight *flight_at(struct ldb_session *s, const struct bio *bio, u32 n)
 {
@@ -142,7 +142,7 @@ static void ends_in(struct ldb_session *s, const struct bio *bio, bool failed)
 	}
 }
 
-/* Called with preemption off. */
+/* Records the end of a bio in all sessions.  Called with preemption off. */
 static void ends_in_all(const struct bio *bio, bool failed)
 {
 	struct ldb_session *s;

@@ -16,7 +16,7 @@
 #define NAME_WORDS	3
 
 struct inside {
-	const struct ldb_thread *t;	/* only compared, never dereferenced */
+	const struct ldb_thread *t;	/* is only compared, never dereferenced */
 	u64	begin;
 	u32	kind, nr;
 };
@@ -27,7 +27,8 @@ struct nest {
 };
 
 static DEFINE_PER_CPU(struct nest, nest);
-static DEFINE_PER_CPU(u64, stolen_before);	/* ns, at the last tick; 0: not known */
+/* stolen time in ns at the last tick; 0: not known */
+static DEFINE_PER_CPU(u64, stolen_before);
 
 /* Called when no probe is registered: exits that are missing will not come. */
 void ldb_irq_forget(void)

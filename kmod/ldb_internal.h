@@ -59,19 +59,22 @@ struct ldb_user_frame {
 
 /* One CPU in one session.  Only this CPU writes the fields, except arrived. */
 struct ldb_session_cpu {
-	struct ldb_rec	*slots;		/* of the kernel's events, behind the ring's header */
-	u32		mask;		/* of the ring */
+	/* slots for the kernel's events, behind the ring's header */
+	struct ldb_rec	*slots;
+	u32		mask;		/* index mask of the ring */
 	struct ldb_session *s;
 	local_t		left;		/* slots to write until the reader is woken */
 	local_t		quarters;	/* how often the reader was woken */
 	local_t		hidden, unreadable;
-	int		waiting;	/* watched threads that wait here; the run queue's lock */
-	atomic_t	arrived;	/* and those that migrated here while they waited */
+	/* watched threads that wait here; protected by the run queue's lock */
+	int		waiting;
+	atomic_t	arrived;	/* watched threads that migrated here while they waited */
 	u64		seen_irqs[1 << LDB_SEEN_IRQ_BITS];
-	u64		idle_since;	/* 0: not idle since a thread of the session left */
+	/* 0: the CPU was not idle since a thread of the session left it */
+	u64		idle_since;
 	/* chain.c */
 	u32		passes;
-	u64		read, is_being_read;	/* the ring's head at the last passes */
+	u64		read, is_being_read;	/* the ring's head at the recorder's last passes */
 	struct ldb_chain_costs {
 		u64	switches, samples, nr_samples, idle;
 	} costs;
@@ -92,7 +95,8 @@ struct ldb_session {
 	struct ldb_session_cpu __percpu *cpu;
 	u32		events;		/* LDB_GROUP_* */
 	u32		clock;		/* enum ldb_clock */
-	bool		fast;		/* SCHED events, and the TSC: no call in the usual probe */
+	/* SCHED events and the TSC are used: the probe need not call functions in the usual case */
+	bool		fast;
 	bool		sees_others;	/* the creator has CAP_PERFMON */
 	bool		dead;
 	u64		irq_min;	/* ticks: shorter interrupts are only counted */
@@ -123,7 +127,7 @@ struct ldb_session {
 	unsigned long	first_page;	/* of threads */
 	unsigned long	ro_from;	/* the pages from here on are never writable */
 	struct mm_struct *creator;	/* held by mmgrab() */
-	const struct cred *cred;	/* the creator's */
+	const struct cred *cred;	/* the creator's credentials */
 	struct ldb_info	info;		/* private copy of the info page */
 
 	struct ldb_thread **slots;	/* the thread of each page; under ldb_threads_lock */
@@ -199,14 +203,14 @@ struct ldb_cpu {
 	int		waiting;	/* of all sessions together; may be too large */
 	struct ldb_thread *thread;	/* of the task that runs, or NULL */
 	struct task_struct *curr;	/* NULL: not yet known */
-	atomic_t	arrived;	/* as waiting */
+	atomic_t	arrived;	/* protected like waiting */
 };
 DECLARE_PER_CPU_ALIGNED(struct ldb_cpu, ldb_cpu);
 
 /* One cache line that each switch on the machine reads and that is seldom written. */
 struct ldb_hot {
 	atomic_t	gen;		/* counts changes that may make ldb_cpu.thread invalid */
-	u64		filter;		/* bit n: a group's tgid is n modulo 64 */
+	u64		filter;		/* bit n: some watched group's tgid is n modulo 64 */
 } ____cacheline_aligned;
 extern struct ldb_hot ldb_hot;
 
@@ -222,7 +226,7 @@ extern unsigned int ldb_max_user_rate, ldb_disarm_delay_ms, ldb_irq_min_ns;
 extern bool ldb_arm_isolated, ldb_force_tsc;
 
 struct ldb_file {
-	struct mutex	lock;		/* one ioctl that changes it at a time */
+	struct mutex	lock;		/* held by an ioctl that changes the session */
 	struct ldb_session *s;		/* set once; ldb_order_session() without the lock */
 };
 

@@ -27,7 +27,7 @@ struct ldb_account {
 DEFINE_MUTEX(ldb_sessions_mutex);	/* the accounts, and thread.c's ldb_bound */
 static LIST_HEAD(accounts);
 static unsigned int nr_sessions;	/* ldb_sessions_mutex */
-static atomic_t nr_ending;		/* released, but not free yet */
+static atomic_t nr_ending;		/* sessions that are released, but not freed yet */
 static unsigned int nr_ended;
 static DECLARE_WAIT_QUEUE_HEAD(ended);
 
@@ -162,14 +162,14 @@ int ldb_limits_charge(struct ldb_session *s, unsigned long nr)
 	return 0;
 }
 
-/* The end of the session has begun; creators of other sessions may wait for it. */
+/* Notes that the end of a session has begun, because creators of other sessions may wait for it. */
 void ldb_limits_leaving(struct ldb_session *s)
 {
 	atomic_inc(&nr_ending);
 	s->leaving = true;
 }
 
-/* The session's memory is freed. */
+/* Notes that the session's memory has been freed. */
 void ldb_limits_leave(struct ldb_session *s)
 {
 	if (s->user) {

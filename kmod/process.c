@@ -41,7 +41,7 @@ void ldb_probe_fork(void *unused, struct task_struct *parent, struct task_struct
 	preempt_enable_notrace();
 }
 
-/* The recorder may continue to read. */
+/* Ends a session whose program has exited; the recorder may continue to read. */
 static void session_died(struct ldb_session *s)
 {
 	WRITE_ONCE(s->dead, true);
@@ -91,7 +91,7 @@ static bool group_is_dead(struct task_struct *p, struct ldb_session *s)
 	return !atomic_read(&p->signal->live) && !test_and_set_bit(0, &s->ended);
 }
 
-/* This runs in p, late in its exit, but before its last switch. */
+/* Records the exit of p.  This runs in p, late in its exit, but before its last switch. */
 static void exiting(struct task_struct *p)
 {
 	struct ldb_thread *t = ldb_watched(p);
@@ -151,7 +151,10 @@ void ldb_ring_quarter(struct ldb_session_cpu *sc)
 		irq_work_queue(&sc->s->wake);
 }
 
-/* The probes call this.  name: TASK_COMM_LEN bytes, which may be changing. */
+/*
+ * Writes the name of a task; called by the probes.  name has TASK_COMM_LEN bytes, which may be
+ * changing.
+ */
 void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, const char *name,
 		    u64 now)
 {

@@ -171,7 +171,7 @@ static int list_bound(struct ldb_session *s)
 	return rc;
 }
 
-/* p is any thread of the group. */
+/* Binds a session to the thread group of p, which may be any thread of the group. */
 static int bind(struct ldb_session *s, struct task_struct *p)
 {
 	struct pid_namespace *ns;
@@ -231,7 +231,9 @@ static int bind_pid(struct ldb_session *s, pid_t nr)
 	return rc;
 }
 
-/* The tracepoints of all calls slow down every program. */
+/*
+ * Removes groups that the caller may not use: the tracepoints of all calls slow down every program.
+ */
 static u32 permitted(u32 events)
 {
 	return perfmon_capable() ? events : events & ~LDB_GROUP_CALL_ALL;

@@ -26,8 +26,8 @@ static __always_inline void ldb_stamp_in(const struct ldb_thread *t, struct ldb_
 }
 
 /*
- * runnable: the switch was involuntary.  The counts are added to the value in the page, which the
- * program may have changed; nothing depends on them.
+ * Stamps a switch out.  runnable: the switch was involuntary.  The counts are added to the value in
+ * the page, which the program may have changed; nothing depends on them.
  */
 static __always_inline void ldb_stamp_out(const struct ldb_thread *t, struct ldb_page *page,
 					  bool runnable, u64 now, const struct ldb_frame_seen *f)

@@ -173,7 +173,8 @@ static __always_inline void stamp_in(struct ldb_thread *t, struct ldb_session_cp
 }
 
 /*
- * A switch between two threads of one session.  Returns true if ldb_ring_quarter() must be called.
+ * Handles a switch between two threads of one session.  Returns true if ldb_ring_quarter() must be
+ * called.
  */
 static __always_inline bool switch_within(struct ldb_session_cpu *sc, struct ldb_thread *out,
 					  struct ldb_thread *in, u32 flags, u64 now, bool page,

@@ -82,7 +82,7 @@ int ldb_thread_add(struct ldb_session *s, struct task_struct *p, u32 seq)
 	return 0;
 }
 
-/* The thread must be current, or its page must be unused by probes. */
+/* Takes the page from a thread.  The thread must be current, or no probe may be using the page. */
 static void detach_page(struct ldb_thread *t)
 {
 	struct ldb_page *page = t->page;

@@ -21,7 +21,8 @@
 #define QWORD			"QWORD PTR "
 
 /*
- * %0 return address, then scratch, %1 thread, %2 the record's address, %3 record
+ * %0 is the return address and then a scratch register, %1 the thread, %2 the record's address, and
+ * %3 the record.
  *
  * Loading the block's address costs a load, and saves more than that: stores with a segment
  * prefix leave Intel's store buffer one at a time, those to one line without it in pairs.
@@ -54,7 +55,7 @@
 #define SET_TOP(att_top, intel_top)						\
 	INSN("movq\t%0, " att_top,	"mov\t" QWORD intel_top ", %0")
 
-/* %2 prev */
+/* %2 is prev. */
 #define UNLINK_ASM(load, att_top, intel_top)					\
 	load INSN("movq\t%2, %0",	"mov\t%0, %2") NEXT			\
 	SET_TOP(att_top, intel_top)
@@ -101,7 +102,7 @@ static const struct asm_texts exe_texts = {
 };
 
 static const char link_far[] = LINK_FAR_ASM("", "");
-/* For functions that use the stack below the stack pointer. */
+/* The text for functions that use the stack below the stack pointer. */
 static const char link_far_leaf[] = LINK_FAR_ASM(
 	INSN("leaq\t-128(%%rsp), %%rsp", "lea\trsp, [rsp-128]") NEXT,
 	NEXT INSN("leaq\t128(%%rsp), %%rsp", "lea\trsp, [rsp+128]"));

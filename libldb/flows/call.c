@@ -6,7 +6,7 @@
  * registers: this file is compiled to use integer registers only (see the Makefile), and calls
  * functions of other files only through flow_event().
  *
- * A handler of a signal may add to the same cell meanwhile, so each addition is one instruction.
+ * A signal handler may add to the same cell meanwhile, so each addition is a single instruction.
  */
 #include "arch/cpu.h"
 #include "flows.h"
@@ -14,18 +14,22 @@
 #define FAST_TICKS	2500	/* between two calls, on average: a million calls per second */
 #define SLOW_TICKS	10000
 #define STRIDE_LOG_MAX	4
-#define LAST_OURS	8	/* in ldb_flow_state.last: it is a function of libldb's */
-#define ALL_TIMED	1024	/* calls of a thread, before some are not */
+#define LAST_OURS	8	/* in ldb_flow_state.last: the function is one of libldb */
+/* so many calls of a thread are all timed; of later ones, some are not */
+#define ALL_TIMED	1024
 #define PART_BUCKETS	(LDB_FLOW_PART / sizeof(uint32_t))
 
 /* Calls shorter than this are in the buckets of part 0, and are accounted for on the fast path. */
 #define FLOW_SHORT	4096
 
-/* For each 16 of them, the bucket, from -FLOW_SHORT on. */
+/* The bucket for each range of 16 durations, counted from -FLOW_SHORT. */
 #define SHORT_WORDS	(FLOW_SHORT / 16)
 static uint8_t short_bucket[2 * SHORT_WORDS] __attribute__((aligned(64)));
 
-/* In units of 256 ticks, times 16: a state has the logarithm of its stride in the lower bits. */
+/*
+ * Converts a time to units of 256 ticks, times 16, because the lower bits of a state contain the
+ * logarithm of its stride.
+ */
 static uint32_t tick_word(uint64_t ticks)
 {
 	return ticks / 16 & ~15U;
@@ -51,13 +55,13 @@ static uint32_t weight_of(const struct flow_slot *s)
 	return s->skipped + 1;
 }
 
-/* With its number within the part. */
+/* Returns a bucket, given its number within the part. */
 static inline uint32_t *bucket_at(char *region, uint32_t part, unsigned number)
 {
 	return (uint32_t *)(region + LDB_FLOW_PARTS_OFF + (uint64_t)part * LDB_FLOW_PART) + number;
 }
 
-/* The first word of part 0 counts the parts in use. */
+/* Allocates the part of a bucket.  The first word of part 0 is the number of parts in use. */
 static __attribute__((noinline, cold)) uint32_t *bucket_new(char *region, struct ldb_flow_cell *c,
 							    unsigned bucket)
 {
@@ -83,8 +87,8 @@ static void add_to_histogram(char *region, struct ldb_flow_cell *c, uint64_t tic
 }
 
 /*
- * The call was made by a callback: the function above called the calling module back.  The time is
- * not subtracted from the self time of that module.
+ * Corrects the sums for a call that was made by a callback: the function above it had called back
+ * into the calling module.  The time must not be subtracted from the self time of that module.
  */
 static inline void charge_back(char *region, const struct flow_slot *s, uint64_t weighted)
 {
@@ -92,7 +96,10 @@ static inline void charge_back(char *region, const struct flow_slot *s, uint64_t
 
 	if (likely(up->entry->to == s->entry->from))
 		return;
-	/* what was left behind lies below, or was taken again for a later call */
+	/*
+	 * a call that was left without a return lies below, or its slot has been taken for a later
+	 * call
+	 */
 	if (up->sp >= s->sp && up->owner == s->owner)
 		cpu_add_64(&cell_of(region, up->entry)->back, weighted);
 }
@@ -122,7 +129,7 @@ void flow_call_prepare(void)
 	for (unsigned i = 0; i < SHORT_WORDS; i++)
 		short_bucket[SHORT_WORDS + i] = flow_mem_bucket(i * 16);
 	flow_page.usual = flow_page.threshold < FLOW_SHORT ? flow_page.threshold : FLOW_SHORT;
-	/* if the clock is that slow its cost is ignored */
+	/* if reading the clock takes that long, its cost is ignored */
 	if (flow_page.cost >= FLOW_SHORT)
 		flow_page.usual = 0;
 }
@@ -143,7 +150,10 @@ uintptr_t flow_site(uintptr_t ret)
 	return ret;
 }
 
-/* A wrapper of a lock has stored where it was called: the newest entry may have the stub. */
+/*
+ * A wrapper of a lock has stored the address from which it was called, which in the newest entry
+ * may be that of the stub.
+ */
 static void correct_site(const struct flow_slot *s)
 {
 	const struct thread *t = thread_self();
@@ -168,7 +178,7 @@ static uint32_t stride_of(uint32_t log, uint64_t start)
 	return log ? (1U << log) - 1 + (random >> (32 - log)) : 0;
 }
 
-/* How many calls are timed depends on their rate. */
+/* Chooses how many of the following calls are timed, by their rate. */
 static void adapt(char *region, const struct flow_slot *s)
 {
 	struct ldb_flow_state *t = state_of(region, s->entry);
@@ -179,10 +189,10 @@ static void adapt(char *region, const struct flow_slot *s)
 		if (log < STRIDE_LOG_MAX && cell_of(region, s->entry)->timed >= ALL_TIMED)
 			log++;
 	} else if (log && ticks > weight * SLOW_TICKS) {
-		/* the function has become much slower: time each of its calls again */
+		/* if the function has become much slower, each of its calls is timed again */
 		log = ticks > weight * SLOW_TICKS * 8 ? 0 : log - 1;
 	}
-	/* so that each call comes here */
+	/* ensures that each call comes here */
 	t->last = now | log | (is_ours ? LAST_OURS : 0);
 	t->stride = stride_of(log, s->start);
 	if (is_ours)
@@ -190,8 +200,8 @@ static void adapt(char *region, const struct flow_slot *s)
 }
 
 /*
- * A slot that was returned by another thread: its owner finds it, or, if that has exited, it is
- * lost.
+ * Marks a slot that was returned by another thread.  Its owner will find it; if the owner has
+ * exited, the slot is lost.
  */
 void flow_slot_adrift(struct flow_slot *s)
 {
@@ -202,7 +212,7 @@ void flow_slot_adrift(struct flow_slot *s)
 static inline void slot_free(struct flow_slot *s)
 {
 	flow_self.top = s->up;
-	/* from here on the slot is no longer one that was left behind */
+	/* from here on the slot no longer counts as left without a return */
 	s->sp = 0;
 	s->next = flow_self.free;
 	order_signal();
@@ -223,18 +233,19 @@ static void account_with_care(struct flow_slot *s, uint64_t now)
 		flow_event(s, now);
 }
 
-/* Computes x now: the compiler does not mix it with what depends on the clock. */
+/* Makes the compiler compute x here, and not together with what depends on the clock. */
 #define EARLY(x)	__asm__("" : "+r"(x))
 
 /*
- * Three functions with the same arguments, so that the first jumps to the others: x is not used, y
- * is the clock again, and a and b are what was called has returned.
+ * The head of three functions that have the same arguments, so that the first can jump to the
+ * others.  x is not used, y is the clock again, and a and b are the results of the function that
+ * was called.
  */
 #define RETURN(name)									\
 	struct flow_result name(struct flow_slot *s, uint64_t now, __attribute__((unused)) uint64_t x,	\
 				__attribute__((unused)) uint64_t y, uint64_t a, uint64_t b)
 
-/* The unusual cases; each condition is checked again. */
+/* Handles the unusual cases; each condition is checked again. */
 static __attribute__((noinline)) RETURN(return_unusual)
 {
 	account_with_care(s, now);
@@ -244,14 +255,20 @@ static __attribute__((noinline)) RETURN(return_unusual)
 	} else {
 		flow_self.top = s->up;
 		flow_slot_adrift(s);
-		/* The last store: from here on the owner, or another thread, may take the slot. */
+		/*
+		 * The next store must be the last one, because after it the owner, or another
+		 * thread, may take the slot.
+		 */
 		__asm__ volatile("" : : : "memory");
 		s->sp = 0;
 	}
 	return (struct flow_result){ a, b };
 }
 
-/* The call is in the sums; the rate is adapted, and an event may be written. */
+/*
+ * Adapts the rate, and writes an event if the call was long.  The call has been added to the sums
+ * already.
+ */
 static __attribute__((noinline)) RETURN(return_adapt)
 {
 	uint64_t base = order_flow_base(&flow_page.base);
@@ -280,7 +297,7 @@ RETURN(flow_return_c)
 	int32_t ticks;
 	char *region;
 
-	/* it is also long if its start is 0, or later */
+	/* this is true also if the start is 0, or later than now */
 	if (unlikely(!base || now - s->start >= flow_page.usual || s->tag != flow_self.tag || s->skipped))
 		return return_unusual(s, now, x, y, a, b);
 	region = (char *)base + flow_self.off;

@@ -38,7 +38,9 @@ void flow_first_c(struct flow_entry *e)
 	api->caller = flow_module_start(e->from);
 	api->target = flow_entry_real(e->target, e->name, e->flags);
 	api->name = keep_name(e->name);
-	/* another thread, or a handler of a signal, may have been faster: this number has no name */
+	/*
+	 * another thread, or a signal handler, may have been faster; then this number has no name
+	 */
 	if (atomic_compare_exchange_strong((_Atomic uint32_t *)&e->cell, &none, cell))
 		order_flow_ready(&api->ready);
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Has one entry, with its stub, for each pair of a function and a calling module, whichever slots
- * are used and however often dlsym() returns the function.  Entries stay until the process ends,
- * because the program may have stored the address of a stub.
+ * Manages the entries.  There is one, with its stub, for each pair of a function and a calling
+ * module, no matter how many slots lead to it and how often dlsym() returns the function.  Entries
+ * stay until the process ends, because the program may have stored the address of a stub.
  */
 #include <dlfcn.h>
 #include "flows.h"
 #include "runtime/runtime.h"
 #include "shim/symbol.h"
 
-#define CHAINS		4096		/* a table of few pages, all of which are touched */
+#define CHAINS		4096		/* a small table, because all of its pages are touched */
 #define NAMES_CHUNK	65536
 
 HIDDEN struct flow_entry *flow_entries;
@@ -19,7 +19,7 @@ HIDDEN flow_dlsym_fn *flow_entry_dlsym;
 static struct raw_lock lock;
 static uint16_t chains[CHAINS];		/* number + 1 of the newest entry; 0: there is none */
 static uint32_t nr_entries;
-static char *names;			/* what is left of a chunk */
+static char *names;			/* the unused part of a chunk of memory for names */
 static size_t names_left;
 
 static uint32_t hash_of(uint32_t from, uint64_t target, const char *name)
@@ -31,7 +31,7 @@ static uint32_t hash_of(uint32_t from, uint64_t target, const char *name)
 	return (h * 0x9e3779b97f4a7c15ULL >> 32) % CHAINS;
 }
 
-/* The table of strings that has the name may be unmapped with its module. */
+/* Copies a name, because the table of strings that contains it may be unmapped with its module. */
 static const char *keep(const char *name)
 {
 	size_t size = strlen(name) + 1;

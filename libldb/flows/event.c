@@ -3,7 +3,10 @@
 #include "flows.h"
 #include "runtime/runtime.h"
 
-/* is_open: the call of another thread that has not returned at the end of the recording. */
+/*
+ * Writes the event.  is_open: this is a call of another thread that has not returned at the end of
+ * the recording.
+ */
 void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open)
 {
 	const struct thread *t = is_open ? NULL : thread_self();
@@ -11,7 +14,7 @@ void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open)
 	struct ldb_flow_rec *r = (struct ldb_flow_rec *)rec;
 	uint32_t nr_later = 0;
 
-	/* a coroutine made the call on a thread that has exited since */
+	/* a coroutine may have made the call on a thread that has exited since */
 	if (!s->owner || s->owner >= LDB_FLOW_THREADS)
 		return;
 	r->end = now;
@@ -22,7 +25,7 @@ void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open)
 	r->api = s->entry->cell;
 	r->site = s->ret;
 	r->cont1 = LDB_EV_CONT + 1;
-	/* what was entered in between has returned */
+	/* functions that were entered in between have returned */
 	if (t)
 		r->gen = thread_innermost(t, &nr_later);
 	r->nr_later = nr_later;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Begins and ends: flows.h explains how calls are followed. */
+/* Begins and ends the recording of calls; flows.h explains how calls are followed. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include "arch/cpu.h"
 #include "flows.h"
 #include "runtime/runtime.h"
 
-/* What the two readings of the clock measure of a function that does nothing. */
+/* Measures which time the two readings of the clock give for a function that does nothing. */
 static uint64_t measure_cost(void)
 {
 	uint64_t least = UINT64_MAX;
@@ -20,7 +20,9 @@ static uint64_t measure_cost(void)
 	return least;
 }
 
-/* Few of the stubs are used, and the kernel would map the pages around them, too. */
+/*
+ * Prevents that the kernel maps the pages around a stub that is used, because few stubs are used.
+ */
 static void map_few_stubs(void)
 {
 	uintptr_t lo = ((uintptr_t)flow_entry_stubs + 4095) & ~4095UL;
@@ -49,7 +51,10 @@ void flow_begin(void)
 	flow_info()->magic = LDB_FLOW_MAGIC;
 }
 
-/* Raw thread.  The tables of modules that may be unloaded stay: their stubs jump to the functions. */
+/*
+ * Ends the recording (raw thread).  The tables of modules that may be unloaded stay changed; their
+ * stubs only jump to the functions.
+ */
 void flow_end(void)
 {
 	if (!order_flow_base(&flow_page.base))
@@ -59,7 +64,7 @@ void flow_end(void)
 	flow_unpatch();
 }
 
-/* At exit(): what still runs would never be added. */
+/* At exit(), adds the calls that have not returned, because they would never be added later. */
 void flow_at_exit(void)
 {
 	if (order_flow_base(&flow_page.base))

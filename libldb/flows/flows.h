@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Follows the calls from one module to another (ldb-record --flows): how often, how long, by whom.
+ * Follows the calls from one module to another (ldb-record --flows): how often they are made, how
+ * long they take, and which thread makes them.
  *
  * A module calls another through slots of its linkage tables, which hold addresses.  At the
  * beginning of a recording each of these slots (patch.c) gets the address of an entry stub
@@ -14,10 +15,10 @@
  * of return addresses that could be wrong after a longjmp() or a switch of stacks.  A slot that
  * was left in this way is found when the thread needs one (slots.c).
  *
- * Which calls are timed: all, until more than a million per second were made to an entry by a
- * thread; then 1 of up to 32, at random distances, each of which stands for those in between.
+ * All calls are timed, unless a thread makes more than a million calls per second through an entry.
+ * Then 1 of up to 32 calls is timed, at random distances, and stands for those in between.
  *
- * All is async-signal-safe.  The program is not changed but for its linkage tables.
+ * All of this is async-signal-safe.  Nothing of the program is changed except its linkage tables.
  */
 #ifndef FLOWS_FLOWS_H
 #define FLOWS_FLOWS_H
@@ -32,40 +33,45 @@
 #define FLOW_E_PLT		2
 #define FLOW_E_GOT		4
 #define FLOW_E_DLSYM		8
-#define FLOW_E_OURS		16	/* it is libldb's, and wraps another library's */
+/* it is a function of libldb that wraps one of another library */
+#define FLOW_E_OURS		16
 
 struct flow_entry {
 	uint64_t target;
 	uint32_t cell;			/* index in the dictionary; 0: not called yet */
 	uint32_t flags;			/* FLOW_E_* */
 	const char *name;
-	uint16_t from, to;		/* numbers of modules: who calls, who is called */
-	uint32_t next;			/* number + 1 of another in the same chain (entry.c) */
+	uint16_t from, to;		/* numbers of the calling and of the called module */
+	/* number + 1 of the next entry in the same chain (entry.c) */
+	uint32_t next;
 };
 
 struct flow_slot {
 	uint64_t ret;			/* where the caller continues */
-	uint64_t sp;			/* with this stack pointer; 0: the slot is free */
+	uint64_t sp;			/* the stack pointer there; 0: the slot is free */
 	uint64_t start;			/* clock; 0: the call is in the sums already */
-	struct flow_slot *next;		/* free one of the thread */
+	struct flow_slot *next;		/* the next free slot of the thread */
 	uint64_t stub;
-	struct flow_slot *up;		/* the timed call in which this one was made, or had been made */
+	struct flow_slot *up;		/* the innermost timed call when this one was made */
 	struct flow_entry *entry;
-	uint32_t skipped;		/* calls before it that were not timed */
+	uint32_t skipped;		/* number of calls before this one that were not timed */
 	union {
 		struct {
 			uint8_t cfa;	/* what flows.S adds to sp to name the frame */
 			uint8_t is_adrift;	/* free, but in no list: it was returned by another thread */
-			uint16_t owner;	/* number of the region of the thread that took it; 0: gone */
+			/* number of the region of the thread that took it; 0: the thread is gone */
+			uint16_t owner;
 		};
-		uint32_t tag;		/* all three: flow_self.tag, of most */
+		/* the three members above as one; mostly equal to flow_self.tag */
+		uint32_t tag;
 	};
 };
 
 struct flow_self {
-	uint64_t off;			/* of the thread's region; 0: it has none */
+	uint64_t off;			/* offset of the thread's region; 0: it has none */
 	struct flow_slot *free;
-	struct flow_slot *top;		/* the innermost timed call; it may have been left behind */
+	/* the innermost timed call, which may have been left without a return */
+	struct flow_slot *top;
 	union {
 		struct {
 			uint8_t cfa;	/* FLOW_CFA */
@@ -74,9 +80,9 @@ struct flow_self {
 		};
 		uint32_t tag;
 	};
-	uint16_t nr_all;		/* slots that it took, and the first of them */
+	uint16_t nr_all;		/* how many slots the thread took, and the first of them */
 	uint32_t all;
-	uint32_t rest;			/* refills to go until slots are searched again */
+	uint32_t rest;			/* how many refills remain until slots are searched again */
 };
 
 #define CHECK(type, member, value)	_Static_assert(offsetof(type, member) == (value), #value)
@@ -103,8 +109,8 @@ _Static_assert(sizeof(struct flow_slot) == 1 << FLOW_S_SHIFT, "flows.S");
 #undef CHECK
 
 /*
- * fork() wipes this page, as session_page: a child has no tables before its first instruction.
- * The first word is the one that the stubs read.
+ * fork() wipes this page, like session_page, so that a child does not count calls from its first
+ * instruction on.  The first word is the one that the stubs read.
  */
 union flow_page {
 	struct {
@@ -112,7 +118,8 @@ union flow_page {
 		uint64_t share;		/* 2^32 / number of threads */
 		uint64_t threshold;	/* ticks: a call this long is an event */
 		uint64_t cost;		/* ticks that a function without code would take */
-		uint64_t usual;		/* ticks: a shorter call is no event, and in the first buckets */
+		/* ticks: a shorter call is no event, and its bucket is one of the first */
+		uint64_t usual;
 	};
 	char page[4096];
 };
@@ -132,20 +139,21 @@ static inline uint64_t flow_stub_of(const struct flow_entry *e)
 
 /* memory.c */
 
-extern char *flow_memory;		/* NULL: there never was any */
-extern uint32_t flow_tids[LDB_FLOW_THREADS];	/* of the threads with the regions */
+extern char *flow_memory;		/* NULL: it was never mapped */
+extern uint32_t flow_tids[LDB_FLOW_THREADS];	/* tids of the threads that have the regions */
 
 static inline struct ldb_flow_info *flow_info(void)
 {
 	return (struct ldb_flow_info *)flow_memory;
 }
 
-bool flow_is_mapped(void);		/* the recorder sees it */
+bool flow_is_mapped(void);		/* is the memory shared with a recorder? */
 uint64_t flow_threshold(void);		/* ticks */
 void flow_lose(enum ldb_flow_lost what, uint64_t nr);
 
 /* thread.c */
-void flow_thread_all(void);		/* those that are there when a recording begins */
+/* prepares the threads that exist when a recording begins */
+void flow_thread_all(void);
 void flow_thread_fork_child(void);
 
 /* dictionary.c: called by flows.S. */
@@ -153,7 +161,10 @@ void flow_first_c(struct flow_entry *e);
 
 /* slots.c */
 
-/* sp is that of a caller.  Returns whether the calling thread has free slots now. */
+/*
+ * Gets free slots for the calling thread.  sp is the stack pointer of the caller.  Returns whether
+ * there are any.
+ */
 int flow_refill_c(uint64_t sp, struct ldb_flow_state *state);
 void flow_slots_return(void);		/* the calling thread exits */
 /*
@@ -161,11 +172,11 @@ void flow_slots_return(void);		/* the calling thread exits */
  * left.  Returns the innermost call that was not left.
  */
 struct flow_slot *flow_left_c(uint64_t sp);
-/* Called if the call of a slot returns on another thread than the one that took the slot. */
+/* Called if a call returns on another thread than the one that took its slot. */
 void flow_slot_adrift(struct flow_slot *s);
 /* Adds calls that have not returned to the sums, as if they ended now. */
 void flow_slots_close(uint64_t now);
-/* Forgets all: no thread but the calling one exists. */
+/* Frees all slots in a child of fork(), where only the calling thread exists. */
 void flow_slots_fork_child(void);
 
 /* call.c */
@@ -174,29 +185,32 @@ void flow_slots_fork_child(void);
 struct flow_result {
 	uint64_t a, b;
 };
-/* Adds a call that ended now to the sums, frees its slot, and returns a and b. */
+/* Adds a call that has ended at now to the sums, frees its slot, and returns a and b. */
 struct flow_result flow_return_c(struct flow_slot *s, uint64_t now, uint64_t unused, uint64_t now_too,
 				 uint64_t a, uint64_t b);
 void flow_call_prepare(void);		/* the threshold and the clock's cost are known */
-/* Writes an event; keeps vector registers (arch/CPU/flows.S) and calls the next. */
+/* Saves the vector registers (arch/CPU/flows.S), and calls flow_event_c(). */
 void flow_event(const struct flow_slot *s, uint64_t now);
 void flow_account(struct flow_slot *s, uint64_t now);
 
 /* event.c */
 void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open);
 
-/* patch.c: program threads only. */
+/* patch.c: these are called only by threads of the program, except where noted. */
 bool flow_patch_prepare(void);		/* false: there is no memory */
-void flow_patch_started(void);		/* the modules with which the program started */
-void flow_patch_later(void);		/* those that were loaded since */
+void flow_patch_started(void);		/* patches the modules with which the program started */
+void flow_patch_later(void);		/* patches modules that were loaded since */
 void flow_unpatch(void);		/* raw thread */
 uint64_t flow_module_start(uint32_t number);	/* 0: there is no such module */
-uint32_t flow_module_of(uint64_t addr);		/* the one with this code; 0: none */
+uint32_t flow_module_of(uint64_t addr);		/* the module that contains this code; 0: none */
 bool flow_is_function(uint32_t module, const void *fn, const char *name);
 
 /* entry.c */
 
-/* The entry for a function as a module calls it; NULL: it is not followed.  Counts why. */
+/*
+ * Returns the entry for a function and the module that calls it; NULL, after counting the reason,
+ * if the function is not followed.
+ */
 struct flow_entry *flow_entry_find(uint32_t from, uint32_t to, uint64_t target, const char *name,
 				   uint32_t flags);
 /* Returns the function that a wrapper of libldb stands for, or the function itself. */
@@ -212,7 +226,7 @@ void *flow_dlsym(void *handle, const char *name);
 
 /* search.c */
 
-struct flow_scope {		/* of a module: what it defines */
+struct flow_scope {		/* the symbols that a module defines */
 	uint64_t bias;
 	const ElfW(Sym) *sym;
 	const char *str;
@@ -221,9 +235,12 @@ struct flow_scope {		/* of a module: what it defines */
 	const uint32_t *hash;
 };
 
-/* Returns false if it cannot be searched. */
+/* Returns false if the module cannot be searched. */
 bool flow_scope_read(struct flow_scope *s, const void *dynamic, uint64_t bias);
-/* The function that the first of these modules defines; version NULL: any.  0: there is none. */
+/*
+ * Returns the function as the first of these modules defines it; 0 if none does.  version NULL: any
+ * version.
+ */
 uint64_t flow_scope_search(const struct flow_scope *scopes, uint32_t nr, const char *name,
 			   const char *version);
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* These numbers are known to C and to arch/CPU/flows.S; flows.h asserts that the structs fit. */
+/*
+ * Defines numbers for C and for arch/CPU/flows.S; flows.h asserts that the structs have this
+ * layout.
+ */
 #ifndef FLOWS_LAYOUT_H
 #define FLOWS_LAYOUT_H
 
 #include <ldb/flows.h>
 
 /*
- * The library as a whole is smaller than 2 MB: the kernel would align a larger one, so that its
- * memory is a mapping of its own in each program.
+ * These limits keep the library smaller than 2 MB, because the kernel would align a larger one, and
+ * then its memory would be a mapping of its own in each program.
  */
 #define FLOW_ENTRIES		16384		/* 16 bytes of code and 32 of data each */
 #define FLOW_SLOTS		4096		/* 16 bytes of code and 64 of data each */

@@ -9,8 +9,8 @@
 #include <linux/types.h>
 
 /*
- * Event types.  Numbers are never reused.  arg and arg2 as given; "site" is a
- * code address, the return address of the call that made the event.
+ * Event types.  Numbers are never reused.  The meaning of arg and arg2 is given for each; "site" is
+ * a code address, the return address of the call that made the event.
  *
  * Events of more than one slot: the following slots have type LDB_EV_CONT + k
  * (k = 1, 2, ...), and their tsc, tid, arg and arg2 fields are payload.
@@ -116,10 +116,10 @@ struct ldb_rec {
 };
 
 /*
- * LDB_EV_FUNC: one invocation that ended (or LDB_FUNC_F_OPEN: was still
- * running when the recording ended).  The true start is in [start_max - start_unc, start_max], the
- * true end in [end_max - end_unc, end_max].  An uncertainty that does not fit is 0xffffffff: no
- * lower bound is known.
+ * LDB_EV_FUNC: one invocation that has ended or, with LDB_FUNC_F_OPEN, was still running when the
+ * recording ended.  The true start is in [start_max - start_unc, start_max], the true end in
+ * [end_max - end_unc, end_max].  An uncertainty that does not fit is 0xffffffff: no lower bound is
+ * known.
  */
 struct ldb_func_rec {
 	/* slot 0 */
