@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This object has a table of a version that this runtime does not know, as a later header would
- * add it.  tag_other() says whether something was written into it.
+ * This object contains a table of functions with a version that this runtime does not know, as a
+ * later header might add it.  tag_other() returns whether something was written into it.
  */
 #include <ldb/ldb.h>
 #include <stdio.h>

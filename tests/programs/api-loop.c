@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Serves ROUNDS requests of about a microsecond and prints the CPU time of one, in ns.  With TAGS
- * each is tagged, with NOTES it has two notes and an event, too.  Without the runtime these calls
- * are all that differs.
+ * each request is tagged; with NOTES it also has two notes and an event.  Without the runtime the
+ * builds differ only in these calls.
  */
 #define _GNU_SOURCE
 #include <ldb/ldb.h>

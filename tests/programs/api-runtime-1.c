@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This library does as much of a runtime's work, in its first version, as a program can observe:
- * it fills the tables of version 1 that it finds, and no others, and counts.  It is preloaded.
+ * This library imitates the first version of the runtime as far as a program can observe it: it
+ * fills the tables of version 1 that it finds, and no others, and counts calls.  It is preloaded.
  */
 #define _GNU_SOURCE
 #include "api-ldb-1.h"

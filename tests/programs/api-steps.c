@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Counts the instructions of each call of <ldb/ldb.h> in a program without the runtime: this
- * process steps a child of its own from one to the next.  Prints "FUNCTION STEPS" for one call of
- * each, a line each; the parts after the point are of the code around it.
+ * process executes a child of its own one instruction at a time.  Prints a line "FUNCTION STEPS"
+ * for one call of each function.  The fractions come from the code around the calls.
  */
 #define _GNU_SOURCE
 #include <ldb/ldb.h>
@@ -14,12 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CALLS		64	/* in a row, so that none shares its load with another */
+#define CALLS		64	/* calls in a row, so that no call shares a load with other code */
 #define TWICE(x)	x; x
 #define MANY(x)		TWICE(TWICE(TWICE(TWICE(TWICE(TWICE(x))))))
 
 struct shared {
-	volatile unsigned now;		/* which of the list, from 1 on; 0: other code */
+	/* which function of the list is called, counted from 1; 0: other code */
+	volatile unsigned now;
 };
 
 static struct shared *shared;

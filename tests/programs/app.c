@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This is the smallest program worth recording: a loop that calls two functions and never reads
- * stdin.  Usage: app [MILLISECONDS [EXIT STATUS]].  Its output depends on nothing but its
- * arguments, so that tests can compare it.
+ * A small program to record: a loop that calls two functions and never reads stdin.  Usage: app
+ * [MILLISECONDS [EXIT STATUS]].  Its output depends on nothing but its arguments, so that tests can
+ * compare it.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program does nothing but calls, for the benchmark.
+ * For the benchmark: this program does nothing except calls.
  *
  *	call-storm leaf|fib|qsort|lock|deep ROUNDS [CPU]
  *	call-storm stack20 SECONDS [CPU]
  *
- * CPU: the one to stay on.
- * leaf: calls of a function that calls an asm statement; fib: recursion about ten
- * deep; qsort: callbacks through libc; lock: uncontended lock and unlock.  Prints
- * "KIND CALLS NS", the time of the loop alone (CPU time of the thread, so that
- * other load on the machine counts less).
- * deep: 20 frames and a microsecond of arithmetic, again and again.
- * stack20: 20 frames, taken down and built up again every microsecond.
+ * CPU is the one to which the program is pinned.  leaf: calls of a function that calls an asm
+ * statement; fib: recursion about ten deep; qsort: callbacks through libc; lock: uncontended lock
+ * and unlock.  Prints "KIND CALLS NS", the time of the loop alone (CPU time of the thread, so that
+ * other load on the machine counts less).  deep: 20 frames and a microsecond of arithmetic, again
+ * and again.  stack20: 20 frames, taken down and built up again every microsecond.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -22,7 +20,7 @@
 #include <string.h>
 #include <time.h>
 #include <x86intrin.h>
-#ifdef BENCH_COZ	/* coz needs a point to count: once in a thousand calls */
+#ifdef BENCH_COZ	/* coz needs a progress point: it is passed once in a thousand calls */
 #include <coz.h>
 #define PROGRESS(calls)                 \
 	do {                            \
@@ -49,8 +47,8 @@ static uint64_t now_ns(clockid_t clock)
 __attribute__((noinline)) int leaf(int x)
 {
 	/*
-	 * The plugin takes an asm statement it does not understand for a call, so there is a
-	 * record.
+	 * The plugin treats an asm statement that it does not understand as a call, so the function
+	 * has a record.
 	 */
 	__asm__ volatile("# unknown" ::: "memory");
 	return x + 1;

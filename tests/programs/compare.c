@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program makes requests of known parts: compare [N [PARSE_US STORE_US]] makes N requests
- * one after the other, each fourth of class "put", the others of class "get", which call parse()
- * and store() for so long (default: 100, 1000, 2000).  Both functions sleep, so that other load
- * on the machine changes little.
+ * This program makes requests that consist of known parts.  compare [N [PARSE_US STORE_US]] makes N
+ * requests one after the other; every fourth is of class "put", and the others are of class "get".
+ * Each calls parse() for PARSE_US and store() for STORE_US (default: 100, 1000, 2000).  Both
+ * functions sleep, so that other load on the machine changes little.
  */
 #include <stdio.h>
 #include <stdlib.h>

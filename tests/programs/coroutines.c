@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program switches between stacks of its own, and it is known which function called which.
+ * This program switches between stacks of its own.  For each switch it is known which function
+ * called which.
  *
  *	coroutines FORM HOW [MS]
  *
@@ -135,10 +136,10 @@ __attribute__((noinline)) static void body_short(struct context *me)
 	work_a();
 	yield(me);
 	work_a();
-	sum++;		/* or that would be a tail call */
+	sum++;		/* otherwise that would be a tail call */
 }
 
-/* These two switch to each other, and return to the thread when it is time. */
+/* These two coroutines switch to each other, and return to the thread when their time is over. */
 __attribute__((noinline)) static void body_a_pair(struct context *me)
 {
 	for (;;) {

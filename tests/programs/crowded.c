@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Threads that leave no CPU free, and write down what they did: crowded THREADS STAGES STEPS
+ * Runs threads that leave no CPU idle, and logs what they did: crowded THREADS STAGES STEPS
  * [LOGFILE].  tests/bench/crowded-check.c compares the log with the trace.
  *
- * Each thread works through STAGES stages, the same ones in every run: most compute, for 5 us to
- * 2 ms in one function; some sleep, wait for a lock, or do one of these below a hundred calls.
- * Work is counted in STEPS a microsecond, not in time.  "crowded 0 0 0" prints how many steps the
- * CPU does; otherwise it prints the CPU time of the threads, in microseconds.
+ * Each thread works through STAGES stages, the same ones in every run: most compute, for 5 us to 2
+ * ms in one function; some sleep, wait for a lock, or do one of these below a hundred calls.  Work
+ * is counted in STEPS a microsecond, not in time.  "crowded 0 0 0" prints how many steps the CPU
+ * makes in a microsecond; otherwise it prints the CPU time of the threads, in microseconds.
  *
- * With -DPLAIN it is without records, and has no generations to write down.
+ * With -DPLAIN the program has no records, and therefore no generations to log.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loads many instrumented libraries: dlopen-main DIR N opens DIR/lib0.so to
- * DIR/lib(N-1).so, calls lib_work(i) in each from the main thread and from a
- * thread that was there before, closes every second one, and prints the sum.
- * Initial-exec TLS of 64 bytes a library would run out at the 27th.
+ * Loads many instrumented libraries.  dlopen-main DIR N opens DIR/lib0.so to DIR/lib(N-1).so, calls
+ * lib_work(i) in each from the main thread and from a thread that existed before, closes every
+ * second library, and prints the sum.  If each library took 64 bytes of initial-exec TLS, there
+ * would be none left for the 27th.
  */
 #include <dlfcn.h>
 #include <pthread.h>

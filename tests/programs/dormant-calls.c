@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* This program makes system calls that a library in the process could make slower. */
+/* This program makes system calls that a library in the same process could make slower. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program observes what a library that it does not use changes in it.
+ * This program observes how a library that it does not use affects it.
  *
  *	dormant look		threads, descriptors, sockets, and pages that no file backs, one
  *				"NAME NUMBER" a line
@@ -10,7 +10,7 @@
  *	dormant leave-main	main() leaves by pthread_exit(); another thread works on
  *				until its input ends
  *	dormant stay		main() works until it is killed
- *	dormant blank		as a constructor's clearenv() leaves it: environ is NULL
+ *	dormant blank		clears environ, as clearenv() in a constructor does: it is NULL
  *	dormant pipe		writes "x" to its output, closes it and sleeps for 2 s
  */
 #define _GNU_SOURCE
@@ -48,8 +48,8 @@ static int count_entries(const char *path)
 }
 
 /*
- * Counts the pages of anonymous mappings, except a mapping that follows a file without a hole:
- * that is the end of a library's data, and what the loader puts beside it.
+ * Counts the pages of anonymous mappings, except a mapping that follows a file without a hole: that
+ * is the end of a library's data, and memory that the loader puts beside it.
  */
 static unsigned long count_anonymous(void)
 {

@@ -7,13 +7,13 @@
  *
  * HOW: keep glibc syscall raw seccomp caps chroot userns dumpable fork impersonate
  *
- * It prints "changed" or why not, then one line for each other thread:  "NAME uid=U caps=HEX
- * nnp=N root=SAME|OTHER".
+ * It prints "changed", or why nothing was changed, and then one line for each other thread:  "NAME
+ * uid=U caps=HEX nnp=N root=SAME|OTHER".
  *
  * With DROP_RIGHTS_STOP in the environment its parent, a recorder, stands still during the change.
  *
- * attack FILE: overwrites the text of ldb's runtime with code that makes FILE, waits for ldb's
- * threads to run into it, and says whose FILE is.  wait FILE: runs until FILE exists.
+ * attack FILE: overwrites the code of ldb's runtime with code that creates FILE, waits until ldb's
+ * threads execute it, and prints who owns FILE.  wait FILE: runs until FILE exists.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -57,7 +57,7 @@ static long raw(long nr, long a, long b, long c)
 	return ret;
 }
 
-/* The filter allows every system call but ptrace(). */
+/* Installs a filter that allows every system call except ptrace(). */
 static int filter(void)
 {
 	struct sock_filter code[] = {
@@ -315,7 +315,7 @@ int main(int argc, char **argv)
 	else
 		puts("changed");
 	if (!strcmp(argv[1], "raw"))
-		usleep(2500000);	/* it may be noticed a second later */
+		usleep(2500000);	/* ldb may notice the change a second later */
 	for (int i = 0; i < 20; i++)
 		work();
 	look(tasks);

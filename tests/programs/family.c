@@ -2,7 +2,7 @@
 /*
  * A family of processes.
  *
- *	family prefork N MS	a master and N workers, each works MS milliseconds; the master
+ *	family prefork N MS	a master and N workers, each works for MS milliseconds; the master
  *				waits for them, and prints the sum of their statuses (1 + 2 + ...)
  *	family daemon FILE MS	forks twice and leaves its session as daemon(3) does; the
  *				grandchild works MS milliseconds and writes "done" to FILE

@@ -5,9 +5,10 @@
  *	flight SECONDS [PLANT_MS [EVERY]]
  *
  * At PLANT_MS after its start a background thread holds the lock of the table for 50 ms in
- * compact(), and one request of class GET waits for it.  With EVERY, each EVERY-th request does
- * 6 ms of work in slow_work().  One more request, number 1, is open from beginning to end, and has a note.
- * Prints the numbers of the slow requests, and when each began: CLOCK_MONOTONIC, ns.
+ * compact(), and one request of class GET waits for it.  With EVERY, each EVERY-th request does 6
+ * ms of work in slow_work().  One more request, number 1, is open from the beginning of the program
+ * to its end, and has a note.  Prints the numbers of the slow requests, and when each began:
+ * CLOCK_MONOTONIC, ns.
  */
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Six faults that calls between components show, one each time, in a program that was not compiled
- * for ldb:
+ * Has one of six performance faults that calls between components reveal.  The program is not
+ * compiled for ldb.
  *
  *	flows-findings map		a std::map of strings: its time is in comparing them
  *	flows-findings blocks		a file is copied in blocks of 16 bytes
@@ -78,7 +78,7 @@ static void by_madvise(void)
 	puts("4000 blocks");
 }
 
-/* Work that calls nothing. */
+/* Computes without calling any function. */
 static void work(unsigned rounds)
 {
 	volatile unsigned x = 1;
@@ -107,7 +107,7 @@ static void put(struct queue *q, int nr, int nr_putters)
 	pthread_mutex_unlock(&q->lock);
 }
 
-/* Returns false if nothing will come any more. */
+/* Returns false if no further item will come. */
 static bool take(struct queue *q)
 {
 	bool is_taken;
@@ -146,7 +146,7 @@ static void *run_stage(void *arg)
 	return NULL;
 }
 
-#define THREADS	2	/* of each stage */
+#define THREADS	2	/* threads of each stage */
 
 static void in_pipeline(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Does to calls between libraries what is hard to follow: tests/e2e/flows-hostile.t records it.
- * With -DLIBRARY it is the library that is called.
+ * Makes calls between libraries that are hard to follow; tests/e2e/flows-hostile.t records it.
+ * With -DLIBRARY this is the library that is called.
  *
  *	flows-hostile WHAT	prints "WHAT: right", or what was wrong
  */
@@ -413,7 +413,7 @@ static int forks(int n, void *arg)
 	int status = 0;
 
 	if (!pid) {
-		/* in the middle of calls, whose tables are the parent's */
+		/* this is in the middle of calls that were made in the parent */
 		values();
 		_exit(wrong ? 1 : plus_one(n) == n + 1 ? 3 : 2);
 	}
@@ -488,7 +488,7 @@ static void coroutines(void)
 	EXPECT(co_sum == 1000 * 999 / 2 + 1000);
 }
 
-/* Signals while calls are made, which jump out sometimes */
+/* Signals while calls are made; some of the handlers jump out */
 
 static sigjmp_buf alarm_env;
 static volatile sig_atomic_t may_jump;

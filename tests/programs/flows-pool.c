@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A bad allocator, as a library: see flows-findings.cc. */
+/* A library with a slow allocator: see flows-findings.cc. */
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -19,7 +19,7 @@ void pool_return_at_once(void)
 	is_returned = 1;
 }
 
-/* It searches long while it has the lock, as for the best of many blocks. */
+/* Spends much time while it holds the lock, as in a search for the best of many blocks. */
 static void search(void)
 {
 	for (volatile int i = 0; i < 100000; i++)

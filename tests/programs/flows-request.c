@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests that compress, encrypt (with -DWITH_CRYPTO) and query a database, each in a library:
+ * Makes requests that compress, encrypt (with -DWITH_CRYPTO) and query a database, each by a
+ * library:
  *
  *	flows-request NR
  *

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Calls functions of libc, libm, libpthread (of libc today), libstdc++ and of its own libraries a
- * known number of times; tests/e2e/flows.t compiles it as a program and as three libraries.  The
- * program prints what each of them has called: "count caller function".
+ * Calls functions of libc, libm, libpthread (which is part of libc today), libstdc++ and its own
+ * libraries a known number of times. tests/e2e/flows.t compiles it as a program and as three
+ * libraries.  The program prints what each of them has called: "count caller function".
  *
  * Compile with -fno-builtin, and PART:
  *	0	the program: flows N THREADS
@@ -28,7 +28,7 @@ static int compare(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Each of the parts calls these. */
+/* Each part of the program calls these functions. */
 static void work(unsigned n)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the program flows.cc and its libraries do a known number of times. */
+/* Declares what the program flows.cc and its libraries call a known number of times. */
 #ifndef FLOWS_H
 #define FLOWS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A second process, which takes the CPU when it is asked to: hog_post() lets it call work() once.
- * It ends with the program.
+ * Starts a second process that takes the CPU when it is asked to: hog_post() lets it call work()
+ * once.  It ends together with the program.
  */
 #ifndef TESTS_HOG_H
 #define TESTS_HOG_H
@@ -20,7 +20,10 @@ static inline void hog_post(void)
 	sem_post(hog_asked);
 }
 
-/* begin(), if there is one, is called in the process first.  Returns its pid, or -1 and errno. */
+/*
+ * Starts the process, which first calls begin() unless that is NULL.  Returns its pid, or -1 with
+ * errno.
+ */
 static inline pid_t hog_start(void (*begin)(void), void (*work)(void))
 {
 	pid_t pid;

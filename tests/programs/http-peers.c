@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The two ends around a proxy.
+ * A server and a client, between which a proxy can be placed.
  *
  *	http-peers serve PORT		answers each request; every 20th takes 40 ms
  *	http-peers load PORT PATH N GAP_US	N requests of one connection, one after the other
@@ -79,7 +79,9 @@ static int answered(int fd)
 		head = end + 4 - in;
 		at = strcasestr(in, "content-length:");
 		length = at && at < end ? strtoul(at + 15, NULL, 10) : 0;
-		/* An answer in chunks is followed to its last one, which ends a piece here. */
+		/*
+		 * An answer in chunks is read up to its last chunk, which ends with a piece here.
+		 */
 		if (!at || at > end)
 			while (!memmem(in, have < sizeof(in) ? have : sizeof(in), "0\r\n\r\n", 5)) {
 				n = read(fd, in, sizeof(in));

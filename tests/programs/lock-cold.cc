@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program takes and releases free locks between other work, as a server does, for the
- * benchmark.
+ * For the benchmark: this program takes and releases free locks between other work, as a server
+ * does.
  *
  *	lock-cold ROUNDS [CPU]
  *
@@ -120,7 +120,7 @@ static void measure(const char *name, long rounds, double ns_per_tick, size_t da
 	printf("first-%s %.3f\nall-%s %.3f\n", name, mean(first), name, mean(all));
 }
 
-/* It makes glibc use its paths for programs with several threads. */
+/* This thread makes glibc use its code for programs with several threads. */
 static void *sleep_for_good(void *)
 {
 	for (;;)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program takes and releases free locks, for the benchmark.
+ * For the benchmark: this program takes and releases free locks.
  *
  *	lock-storm PAIRS [CPU]
  *
  * Prints "KIND NS" for each kind of lock: CPU time of the thread for a lock and an unlock, the
- * median of SLICES parts, because a neighbour of a virtual machine makes some of them longer.
- * CPU is the one to stay on.  "turns": two threads use one mutex, never at the same time;
- * "nested": four mutexes held at once, each counts; "alone": before the process has a second
+ * median of SLICES parts, because a neighbour of a virtual machine makes some of them longer.  CPU
+ * is the one to which the program is pinned.  "turns": two threads use one mutex, never at the same
+ * time; "nested": four mutexes held at once, each counts; "alone": before the process has a second
  * thread, when glibc locks without an atomic operation; "own": a spin lock of the program's own,
  * with calls that inform ldb; "own_bare": the same without these calls.
  */
@@ -146,7 +146,7 @@ STORM(nested, pairs_nested, 4)
 
 static std::atomic<int> turn;
 
-/* Every second slice belongs to this thread. */
+/* The two threads take turns; every second slice belongs to this thread. */
 static void take_turns(int me, long pairs, double *ns)
 {
 	for (int slice = me; slice < SLICES; slice += 2) {
@@ -172,7 +172,7 @@ static void storm_turns(long pairs)
 	print_median("turns", ns, SLICES);
 }
 
-/* It makes glibc use its paths for programs with several threads. */
+/* This thread makes glibc use its code for programs with several threads. */
 static void *sleep_for_good(void *)
 {
 	for (;;)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A server of which some requests are slow for what they are: those of tenant 7 that are larger
+ * A server whose requests are slow because of their properties: those of tenant 7 that are larger
  * than 64K compute for 3 ms more, and no others do.  Every request notes its tenant, its size and
  * its shard; the slow ones mark an event.
  *

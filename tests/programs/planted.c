@@ -3,14 +3,15 @@
  * This is a server with planted causes of slowness, and its load, in one process: planted RATE
  * SECONDS STEPS.
  *
- * A feeder thread puts requests into a queue at the times of a Poisson process that is the
- * same in every run, late ones at once; NR_WORKERS take them.  A request is WORK_US of
- * computing, and a little under a lock.  Every SNAPSHOT_EACH-th one computes for
+ * A feeder thread puts requests into a queue at the times of a Poisson process that is the same in
+ * every run; if it is late it puts them in at once.  NR_WORKERS threads take them out.  A request
+ * is WORK_US of computing, and a little under a lock.  Every SNAPSHOT_EACH-th one computes for
  * SNAPSHOT_US while it holds that lock, every REBUILD_EACH-th for REBUILD_US without it.
  *
- * Work is counted in STEPS a microsecond, so that a slower CPU takes longer for it.  "planted 0
- * 0 0" prints how many steps the CPU does, the best of some tries.  Otherwise it prints
- * latencies from the planned arrival to the end, and CPU time, in microseconds.
+ * Work is counted in steps, STEPS for a microsecond, so that a slower CPU takes longer for it.
+ * "planted 0 0 0" prints how many steps the CPU makes in a microsecond, the best of several
+ * attempts.  Otherwise it prints latencies from the planned arrival to the end, and CPU time, in
+ * microseconds.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -33,7 +33,10 @@ public:
 		filled.notify_one();
 	}
 
-	/* Both are put in at once: whatever the scheduler does, the second waits for the first. */
+	/*
+	 * Puts two requests into the queue at once, so that the second waits for the first,
+	 * whatever the scheduler does.
+	 */
 	void put_pair(long first, long second)
 	{
 		ldb_req_block(first, this);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests whose time is inside of functions: of a library, of the kernel, of two loops.
+ * Makes requests whose time is spent in known places within functions: in a library, in the kernel,
+ * in one of two loops.
  *
  *	samples ROUNDS
  *
- * Each round has one request of each class; of the thread's CPU time in a class's function the
- * program prints how much a part of it took: "loops first 0.700", in the class's
+ * Each round has one request of each class.  The program prints for each class which share of the
+ * thread's CPU time in the class's function a part of that took, as "loops first 0.700".  The
+ * classes are
  *
  *	loops		two_loops(): its first loop
  *	deflate		pack(): deflate() of zlib, which has no records; the rest is a loop
@@ -38,7 +40,7 @@ static double now_ms(void)
 	return ts.tv_sec * 1e3 + ts.tv_nsec / 1e6;
 }
 
-/* Each of the loops is one line: none of its code can belong to another. */
+/* Each loop is a single line, so that none of its code belongs to another line. */
 #define LOOP(x, steps)	for (uint64_t i_ = 0; i_ < (steps); i_++) __asm__ volatile("imul $3, %0, %0" : "+r"(x))
 
 static __attribute__((noinline)) double two_loops(uint64_t x)
@@ -52,7 +54,10 @@ static __attribute__((noinline)) double two_loops(uint64_t x)
 	return (middle - begin) / (now_ms() - begin);
 }
 
-/* All memory of deflate() has been touched before: its faults would be the kernel's time. */
+/*
+ * All memory that deflate() uses has been touched before, because page faults would be time in the
+ * kernel.
+ */
 static __attribute__((noinline)) double pack(z_stream *z, uint64_t x)
 {
 	double begin = now_ms(), middle;

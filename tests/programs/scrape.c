@@ -3,8 +3,8 @@
  * A client of ldb-record --metrics-listen.
  *
  *	scrape PORT get [LINE...]	sends the lines, and prints the answer; 1: there was none
- *	scrape PORT hostile		connects again and again for three seconds, says nothing, or too
- *					much, or does not read, and leaves all that open; then asks
+ *	scrape PORT hostile		connects again and again for three seconds, sends nothing or
+ *					too much, or does not read; leaves all that open, and then asks
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -35,7 +35,7 @@ static int dial(int port)
 static void say(int fd, const char *text)
 {
 	if (send(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		return;		/* it is gone */
+		return;		/* the connection is gone */
 }
 
 static int get(int port, int nr, char **lines)
@@ -69,7 +69,7 @@ static void annoy(int port, unsigned how)
 		return;
 	switch (how % 6) {
 	case 0:
-		break;		/* says nothing, and stays */
+		break;		/* sends nothing, and stays connected */
 	case 1:
 		memset(much, 'x', sizeof(much));
 		if (send(fd, much, sizeof(much), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
@@ -77,7 +77,7 @@ static void annoy(int port, unsigned how)
 		break;
 	case 2:
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-		say(fd, "GET /metrics HTTP/1.0\r\n\r\n");	/* does not read */
+		say(fd, "GET /metrics HTTP/1.0\r\n\r\n");	/* does not read the answer */
 		break;
 	case 3:
 		say(fd, "GET /metr");

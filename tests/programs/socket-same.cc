@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Calls the functions that ldb interposes for --request=socket in all the ways that a wrapper may
- * get wrong, and prints what it observes: errno of calls that fail and succeed, interrupted calls,
- * cancellation with destructors, handlers that write and that jump out of a read, a child of
+ * Calls the functions that ldb interposes for --request=socket in all the ways in which a wrapper
+ * may be wrong, and prints what it observes: errno of calls that fail and succeed, interrupted
+ * calls, cancellation with destructors, handlers that write and that jump out of a read, a child of
  * vfork() that closes everything.  The output must be the same with ldb and without.
  */
 #include <cerrno>
@@ -54,7 +54,8 @@ static void connect_both()
 static void errors()
 {
 	static char buf[64];
-	char *volatile nowhere = (char *)16;	/* the compiler must not know */
+	/* volatile, so that the compiler does not know the address */
+	char *volatile nowhere = (char *)16;
 	char *const bad = nowhere;
 	struct iovec iov[2] = { { buf, 3 }, { buf + 3, 5 } }, bad_iov = { bad, 8 };
 	struct msghdr msg = {};

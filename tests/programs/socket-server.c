@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A server without a tag, and its client, which is a process of its own and makes a known number
- * of requests.  Prints "OK" if every answer was right.
+ * A server without tags, and its client, which is a separate process and makes a known number of
+ * requests.  Prints "OK" if every answer was right.
  *
  *	socket-server epoll|poll|threads|pool [N]
  *
@@ -34,7 +34,7 @@ static struct {
 	char in[4096];
 	size_t nr;
 	bool is_open;
-	int asks_for;		/* this is a connection to the other server, for that client */
+	int asks_for;		/* the client for which this connection asks the other server */
 } conns[FDS_MAX];
 static int asked_port, nr_open;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -110,7 +110,7 @@ __attribute__((noinline)) static void handle(int fd, const char *request)
 	}
 }
 
-/* How long the first whole request is; 0: none is. */
+/* Returns the length of the first complete request; 0 if there is none. */
 static size_t whole(const char *in, size_t nr)
 {
 	const char *end = memmem(in, nr, "\r\n\r\n", 4), *length;
@@ -211,7 +211,7 @@ static int ready_epoll(int listener, int epoll, int *ready)
 	struct epoll_event e[FDS_MAX], add = { .events = EPOLLIN };
 	int nr;
 
-	/* Those that are there already are refused. */
+	/* Refuses connections that exist already. */
 	for (int fd = 3; fd < FDS_MAX; fd++)
 		if (fd == listener || conns[fd].is_open) {
 			add.data.fd = fd;

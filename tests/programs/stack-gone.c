@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A thread of this program switches to a stack that it made itself and unmaps most of the one it
- * came from, with the records of its callers on it.
+ * A thread of this program switches to a stack that it has allocated itself, and unmaps most of its
+ * previous stack, together with the records of its callers.
  *
  *	stack-gone munmap|mprotect|mremap|trim [FILE]
  *
@@ -82,7 +82,7 @@ __attribute__((noinline)) static void go_elsewhere(void)
 static void *thread(void *arg)
 {
 	static char own[SIZE] __attribute__((aligned(4096)));
-	volatile char pad[PAD];		/* so that what follows lies in what goes */
+	volatile char pad[PAD];		/* so that what follows lies in the part that is unmapped */
 
 	getcontext(&second);
 	second.uc_stack.ss_sp = own;

@@ -4,9 +4,10 @@
  *
  *	steady SECONDS REQUESTS_PER_SECOND [SLOW_EVERY]
  *
- * A thread begins requests of class GET, and one in 8 of class SET, each millisecond as many as are
- * due.  Each takes some microseconds in lookup(), under the lock of the table.  Every SLOW_EVERY-th
- * waits 5 ms in wait_for_disk().  Prints how many requests it has served.
+ * A thread begins in each millisecond as many requests as are due; one in 8 is of class SET, and
+ * the others are of class GET.  Each takes some microseconds in lookup(), under the lock of the
+ * table.  Every SLOW_EVERY-th waits 5 ms in wait_for_disk().  Prints how many requests it has
+ * served.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ __attribute__((noinline)) static void wait_for_disk(void)
 	usleep(5000);
 }
 
-/* Others wait for the lock now and then. */
+/* Holds the lock, so that sometimes other threads wait for it. */
 __attribute__((noinline)) static void compact(void)
 {
 	pthread_mutex_lock(&table);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program has one thread, which repeats one operation and knows its result, so that it
- * notices if something stops it in the midst.
+ * This program has one thread, which repeats one operation and knows its result, so that it notices
+ * if something stops it in the middle.
  *
  *	stopped KIND
  *

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One system call per request, each in a function of its own, each of them slow:
+ * Makes requests with one slow system call each, in a function of its own:
  *
  *	syscalls FILE ROUNDS [TRUTH]
  *
- * Requests have the call's name as class.  FILE is written and synchronized; a thread answers on
- * a pair of sockets after 4 ms, and empties a pipe after 6 ms.  What waits for time does so for
- * 5 ms.  One touches pages of FILE.map that are not in memory, in no call.  With TRUTH each call's name, begin and length in ns of CLOCK_MONOTONIC go into that file,
- * from readings of the clock right around it.
+ * Requests have the call's name as class.  FILE is written and synchronized; a thread answers on a
+ * pair of sockets after 4 ms, and empties a pipe after 6 ms.  What waits for time does so for 5 ms.
+ * One request makes no system call, but touches pages of FILE.map that are not in memory.  With
+ * TRUTH each call's name, begin and length in ns of CLOCK_MONOTONIC go into that file, from
+ * readings of the clock right around it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -54,7 +55,10 @@ static void tell(const char *name, long begin)
 		fprintf(truth, "%s %ld %ld\n", name, begin, end - begin);
 }
 
-/* Something follows the call: as the last thing it would be a jump, and the function have no record. */
+/*
+ * A statement follows the call, because otherwise the call would be a jump, and the function would
+ * have no record.
+ */
 #define CALL(name, what)					\
 static __attribute__((noinline, noclone)) int do_##name(void)	\
 {								\
@@ -83,7 +87,7 @@ static __attribute__((noinline, noclone)) int do_mmap(void)
 	return p == MAP_FAILED ? -errno : munmap(p, MAP_SIZE);
 }
 
-/* Pages of a file, far apart, are read from the disk, if it is on one. */
+/* Touches pages of a file, far apart, which are read from a disk if the file is on one. */
 static __attribute__((noinline, noclone)) int do_fault(void)
 {
 	int sum = 0;
@@ -121,7 +125,7 @@ static void sleep_ms(long ms)
 	nanosleep(&ts, NULL);
 }
 
-/* This thread is asked for an answer, or to empty the pipe. */
+/* The thread that answers, or empties the pipe, when it is asked to. */
 static void *peer(void *none)
 {
 	char what;
@@ -194,7 +198,7 @@ static int round_of(int to)
 	if (ask(to, 'r'))
 		return -errno;
 	request("read", do_read);
-	/* It is full then. */
+	/* After this the pipe is full. */
 	if (write(pipes[1], bytes, PIPE_SIZE) < 0 || ask(to, 'w'))
 		return -errno;
 	request("write", do_write);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests that take some time for one of three reasons, in turn: the thread computes, sleeps, or
- * waits for its CPU, which another process has.  Needs no right.
+ * Makes requests that take some time for one of three reasons, in turn: the thread computes,
+ * sleeps, or waits for its CPU, on which another process runs.  Needs no special right.
  *
  *	three-ways REQUESTS MS [CPU]
  *
@@ -46,7 +46,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* Spins until the clock has gone on by so much. */
+/* Spins until the clock has advanced by that much. */
 static inline __attribute__((always_inline)) void spin(clockid_t clock, long long ns)
 {
 	for (long long end = now(clock) + ns; now(clock) < end;)
@@ -66,7 +66,7 @@ NAMED void asleep(void)
 	nanosleep(&ts, NULL);
 }
 
-/* The hog is the better one on this CPU, and comes at once. */
+/* The hog has a higher priority on this CPU, and runs at once. */
 NAMED void waiting(void)
 {
 	hog_post();

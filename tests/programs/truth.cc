@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program records the truth: it stamps its own invocations with rdtsc and writes them down,
- * with the generation of each, so that tests/e2e/truth-check.c can compare the trace with them
- * one by one.
+ * This program logs the truth: it stamps its own invocations with rdtsc and logs them with their
+ * generations, so that tests/e2e/truth-check.c can compare the trace with them one by one.
  *
  * truth SECONDS LOGFILE
  *
- * before <= entry <= t0 <= ... <= t1 <= exit <= after, where entry and exit are
- * the moments the frame record is linked and unlinked.
+ * before <= entry <= t0 <= ... <= t1 <= exit <= after, where entry and exit are the times at which
+ * the frame record is linked and unlinked.
  */
 #include <algorithm>
 #include <atomic>

@@ -17,7 +17,7 @@
 #define NAMED __attribute__((noinline, noclone)) static
 
 #ifdef WITH_CALL
-static char moves_what_follows[4096];	/* addresses are others */
+static char moves_what_follows[4096];	/* so that addresses differ between the builds */
 #endif
 static char queue[1];
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;

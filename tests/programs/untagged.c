@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A server in which each request is a call of a function, and one in which it is a turn of an event loop.
+ * One server in which each request is a call of a function, and one in which each request is a turn
+ * of an event loop.
  *
- *	untagged [REQUESTS]		two threads call handle() so often together (400); each tenth
- *					call sleeps for 2 ms
+ *	untagged [REQUESTS]		two threads call handle() REQUESTS (400) times in all;
+ *					each tenth call sleeps for 2 ms
  *	untagged loop [TURNS]		an event loop that is woken each 2 ms (100); one turn takes 30 ms
  *
- * It prints how many there were.  With -DTAGS calls of handle() are tagged, too.
+ * It prints how many requests there were.  With -DTAGS calls of handle() are tagged, too.
  */
 #define _GNU_SOURCE
 #include <poll.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * In this program requests meet a lock that a background thread holds for long, so that the
- * effect of a shorter hold can be predicted from one run and tried in another.
+ * In this program requests need a lock that a background thread holds for a long time, so that the
+ * effect of a shorter hold can be predicted from one run and tried out in another.
  *
  *	whatif-lock [-m MODE] [-H HOLD_MS] [-P PERIOD_MS] [-t THREADS] [-n REQUESTS]
  *		    [-g GAP_US] [-l LATE_US]

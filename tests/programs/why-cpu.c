@@ -15,8 +15,8 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
-#define THROTTLED_US	2000	/* so long off the CPU: not by chance */
-#define THROTTLED_HITS	12	/* requests: at most so many times as asked for */
+#define THROTTLED_US	2000	/* this long off the CPU is not by chance */
+#define THROTTLED_HITS	12	/* at most this many times the requests that were asked for */
 #define MORE_REQUESTS	6
 
 NAMED void lookup(bool is_disturbed)

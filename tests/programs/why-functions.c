@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The planted causes of this program are in what a request does itself.  See why-load.h.
+ * The planted causes of this program are in the work of the request itself.  See why-load.h.
  *
  *	slow	match() takes long on one input in seventy
  *	rare	rebuild() is reached by one input in a thousand, by no other
@@ -129,7 +129,7 @@ static void run_tail(void)
 	requests(serve_settled);
 }
 
-/* arena: it has as many cells as the requests between two delayed ones take */
+/* arena: it has as many cells as are used by the requests between two delayed ones */
 
 #define CELLS_PER_REQUEST	(ARENA / CELL / DUE_EVERY)
 
@@ -186,7 +186,9 @@ static void run_arena(void)
 	arena_grow();
 	for (long id = 1; id <= nr_requests; id++) {
 		grew = false;
-		/* All of it is freed: then no request finds the pool empty. */
+		/*
+		 * Without the cause all cells are freed, so that no request finds the pool empty.
+		 */
 		if (!planted)
 			pool_left = ARENA / CELL;
 		ldb_req_start(id, NULL);
@@ -228,7 +230,10 @@ NAMED void serve_buffer(long id)
 
 static void run_malloc(void)
 {
-	/* Big ones are always made by mmap: glibc would raise the limit after the first. */
+	/*
+	 * Big buffers are always made by mmap(); without this, glibc would raise the limit after
+	 * the first one.
+	 */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	make_buffer(planted ? PAGE : many_pages);
 	for (long id = 1; id <= nr_requests; id++) {

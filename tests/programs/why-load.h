@@ -5,9 +5,10 @@
  *
  *	why-X CAUSE plant|clean [REQUESTS [FILE]]
  *
- * Requests 1.. of class "get", some 100 us of work each; about one in seventy is due.  With
- * "plant" the cause delays it by some PLANT_US.  With "clean" the same work is done where it
- * delays no request.  It prints "hit ID" for each request that was delayed.
+ * Requests are numbered from 1, are of class "get", and have some 100 us of work each.  About one
+ * in seventy is due.  With "plant" the cause delays this one by some PLANT_US.  With "clean" the
+ * same work is done where it delays no request.  It prints "hit ID" for each request that was
+ * delayed.
  *
  * In the environment: WHY_CPU (stay on it), WHY_PLANT_US, WHY_DUE_EVERY, WHY_THREADS (that
  * serve, in programs that say so), WHY_TRUTH=1: also prints "off ID US" for each request
@@ -41,7 +42,7 @@ static long due_every = 70;
 #define DUE_EVERY	due_every
 #define MAX_HITS	100000
 #define MAX_SERVERS	8
-#define OFF_US		50	/* less is not worth a line */
+#define OFF_US		50	/* a shorter time is not printed */
 
 /* Tests look for these names; GCC would inline a function that has one caller. */
 #define NAMED		__attribute__((noinline, noclone)) static
@@ -74,8 +75,8 @@ static inline __attribute__((always_inline)) double now_us(void)
 }
 
 /*
- * This is a fixed amount of work, not of time: a thread that loses the CPU in it takes longer.
- * It is inline, so that the time is the caller's own.
+ * Does a fixed amount of work, so that a thread that loses the CPU meanwhile takes longer.  It is
+ * inline, so that the time is the caller's own.
  */
 static inline __attribute__((always_inline)) void burn(double us)
 {
@@ -113,7 +114,7 @@ static inline long own_switches(void)
 	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-/* This is called outside of the request. */
+/* Reads the clocks; called outside of the request. */
 static inline __attribute__((always_inline)) void own_start(uint64_t id, void *queue)
 {
 	if (own_clocks && id < MAX_HITS) {
@@ -140,7 +141,7 @@ static inline __attribute__((always_inline)) void own_end(uint64_t id)
 #define ldb_req_start	own_start
 #define ldb_req_end	own_end
 
-/* Takes the fastest of several tries: in the others another task may have run. */
+/* Takes the fastest of several attempts, because in the others another task may have run. */
 static void calibrate(void)
 {
 	loops_per_us = 1;
@@ -197,7 +198,10 @@ static inline void start_thread(void *(*run)(void *))
 		die("pthread_create");
 }
 
-/* The threads wait for more work.  The recorder knows only the names of those that ended. */
+/*
+ * Ends the threads, which wait for more work, because the recorder learns only the names of threads
+ * that have ended.
+ */
 static inline void end_threads(void)
 {
 	for (int i = 0; i < nr_threads; i++) {
@@ -207,8 +211,8 @@ static inline void end_threads(void)
 }
 
 /*
- * This is done here, and not by taskset, because ldb's own threads exist already, and stay where
- * they are.
+ * Pins the thread to a CPU.  This is done here, and not by taskset, so that ldb's own threads,
+ * which exist already, are not pinned.
  */
 static inline void stay_on_cpu(const char *cpu)
 {

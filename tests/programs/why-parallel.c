@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Planted causes: a request is split among three threads, "part-0" to "part-2", and waits for the
- * last of them; or it is in a queue, and "worker" takes it out late.  See why-load.h.
+ * last of them; or it waits in a queue, and "worker" takes it out late.  See why-load.h.
  *
  *	join-slow	the parts are threads that end; part-1 is in straggle()
  *	barrier-slow	all come to a barrier; part-1 is in straggle()
@@ -57,7 +57,7 @@ NAMED void need_lock(void)
 	pthread_mutex_unlock(&part_lock);
 }
 
-/* What delays the late part. */
+/* Delays the late part. */
 static void plant(void)
 {
 	if (has_keeper) {
@@ -91,7 +91,7 @@ NAMED void work_on_part(int nr)
 	bool has_plant = is_hit && nr == LATE;
 
 	burn(30);
-	/* The request waits by now, and the others have come. */
+	/* By now the request waits, and the other parts have arrived. */
 	if (has_plant && planted) {
 		pause_us(300);
 		plant();
@@ -161,7 +161,7 @@ NAMED void split(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-/* The end of a part is what is waited for: what comes after it is another thread's. */
+/* Waits for the end of a part.  What happens after that belongs to another thread. */
 static void wait_for_late(void)
 {
 	pthread_t thread;
@@ -244,7 +244,10 @@ NAMED void rebuild(void)
 	burn(PLANT_US);
 }
 
-/* The hog runs on the worker's CPU, the last one, and the requests come from another (WHY_CPU). */
+/*
+ * The hog runs on the worker's CPU, which is the last one, and the requests come from another CPU
+ * (WHY_CPU).
+ */
 static cpu_set_t allowed;
 
 static void stay_on_last_cpu(void)

@@ -14,7 +14,7 @@
 #include "why-load.h"
 
 #define BATCH		8
-#define BATCH_DUE	18	/* every so many-th batch has a scan */
+#define BATCH_DUE	18	/* one batch in this many has a scan */
 #define BATCH_SCAN	5
 
 struct item {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Planted causes: requests wait until a time is over, PLANT_US, in calls that are not for that
- * alone; no thread ends the wait, but the kernel's timer.  See why-load.h.
+ * Planted causes: requests wait for PLANT_US in calls that are not only for waiting.  The wait is
+ * ended by the kernel's timer, and by no thread.  See why-load.h.
  *
  *	timerfd		read() from a timerfd
  *	epoll		epoll_wait() for a timerfd

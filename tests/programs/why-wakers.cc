@@ -45,7 +45,7 @@ static volatile long request;
 static volatile double hog_us;
 static int disk = -1, pipe_ends[2], socket_ends[2], event, epoll;
 
-/* What the producer does, in the request's way or not. */
+/* What the producer does, whether or not a request waits for it. */
 
 NAMED void flush(void)
 {
@@ -63,7 +63,9 @@ NAMED void crunch(void)
 	burn(PLANT_US);
 }
 
-/* A task of real-time priority goes to an idle CPU; this one shall find the producer. */
+/*
+ * A task of real-time priority would run on an idle CPU; this pins it to the CPU of the producer.
+ */
 static void stay_on_last_cpu(void)
 {
 	cpu_set_t set, last;
@@ -325,7 +327,10 @@ static void begin_producer(void)
 	prctl(PR_SET_NAME, "producer");
 	if (variant == PREEMPTED)
 		stay_on_last_cpu();
-	/* Else it also waits for a CPU each time that the disk has done something. */
+	/*
+	 * Without this priority the thread would also wait for a CPU each time that the disk has
+	 * done something.
+	 */
 	param.sched_priority = 10;
 	if (variant == IO && sched_setscheduler(0, SCHED_FIFO, &param))
 		die("sched_setscheduler");
@@ -340,7 +345,7 @@ static void *late_work(void *arg)
 	return arg;
 }
 
-/* The end of a thread is the answer: what comes after it is another thread's. */
+/* The end of the thread is the answer.  What comes after that must be done by another thread. */
 static void work_later(void)
 {
 	pthread_t thread;
@@ -351,7 +356,7 @@ static void work_later(void)
 		die("pthread_create");
 }
 
-/* Whichever CPU the request had, it waits by then. */
+/* Does the thread that serves requests sleep?  On whichever CPU it ran, it waits by then. */
 static bool does_requester_sleep(void)
 {
 	char text[64] = "";
@@ -361,7 +366,7 @@ static bool does_requester_sleep(void)
 	return strstr(text, ") S");
 }
 
-/* If others ran for a third of the time, the plant is not the only cause. */
+/* Delays the answer.  If other tasks ran for a third of the time, this is not the only cause. */
 static inline __attribute__((always_inline)) void plant(double since)
 {
 	double begin = now_us(), cpu = own_cpu_us(), took;
@@ -441,7 +446,7 @@ static void requests(void)
 		ldb_req_class(id, has_all ? primitive->name : "get");
 		serve();
 		ldb_req_end(id);
-		/* What the clean run does late is in the way of no request. */
+		/* In the clean run the late work delays no request. */
 		if (is_hit && !planted) {
 			sem_post(&over);
 			wait_sem(&done);
@@ -481,7 +486,7 @@ static void open_ends(void)
 		die("an event");
 }
 
-/* Only the thread that serves requests gets the signal, or has the ring. */
+/* Opens what belongs to the thread that serves requests alone: the signal, or the ring. */
 static void open_own(void)
 {
 	sigset_t set;
