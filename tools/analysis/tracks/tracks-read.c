@@ -141,60 +141,6 @@ static int add_funcs(void *arg, const struct reader_rows *rows)
 	return ret;
 }
 
-/*
- * Repetitions.  Mostly none is needed; if the scanner ran seldom, functions whose bounds overlap
- * form a chain.
- */
-#define WIDER_MAX	64
-
-struct wide {
-	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
-	void *arg;
-	int64_t from, to, lo, hi;
-};
-
-static int widen(void *arg, const struct reader_rows *rows)
-{
-	struct wide *w = arg;
-
-	for (size_t i = 0; i < rows->nr; i++) {
-		struct estimate e = estimate_func(&rows->func[i]);
-
-		if (e.is_truncated || !w->wants(w->arg, rows->func[i].tid, e.start_min, e.end_max))
-			continue;
-		/* A function may have begun or ended before the range, or after it. */
-		if (e.start_max >= w->from)
-			w->lo = min(w->lo, e.start_min);
-		if (e.end_max >= w->from)
-			w->lo = min(w->lo, e.end_min);
-		if (e.end_min <= w->to)
-			w->hi = max(w->hi, e.end_max);
-		if (e.start_min <= w->to)
-			w->hi = max(w->hi, e.start_max);
-	}
-	return 0;
-}
-
-int tracks_widen(struct model *m, bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end),
-		 void *arg, int64_t *from, int64_t *to)
-{
-	struct reader_filter filter = READER_FILTER_ALL;
-	int ret = 0;
-
-	for (unsigned i = 0; i < WIDER_MAX && !ret; i++) {
-		struct wide w = { wants, arg, *from, *to, *from, *to };
-
-		filter.t_min = *from;
-		filter.t_max = *to;
-		ret = reader_each(m->reader, LDB_BLK_FUNC, &filter, widen, &w);
-		if (w.lo == *from && w.hi == *to)
-			break;
-		*from = w.lo;
-		*to = w.hi;
-	}
-	return ret;
-}
-
 /* Locks */
 
 static int add_lock(void *arg, const struct lock_event *e)
