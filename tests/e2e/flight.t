@@ -50,6 +50,9 @@ ldb-timeline -i one.data.1 --req "$id" --json | jq 'if type == "array" then .[0]
 check_jq "the slow request is in it, whole" slow.json '.latency_ns > 45e6 and ([.segments[] | select(.kind == "request" and .is_truncated == true)] | length) == 0'
 ldb-why -i one.data.1 --req "$id" --json >why.json
 check_jq "its cause is the lock that the other thread held" why.json 'tostring | test("lock_wait|waiting for lock") and test("table")'
+mv flight gone
+check "names are in the dump itself" "ldb-report -i one.data.1 --by=function" 0 'lookup\(\)'
+mv gone flight
 check "the holder was in compact()" "ldb-why -i one.data.1 --req $id" 0 'waiting for lock table, held by compact\(\)'
 
 # The request that is open all the time began before what is retained.

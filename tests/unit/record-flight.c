@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tests the parts of the flight recorder: the ring of blocks, requests that are followed, triggers. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -359,6 +362,100 @@ static void test_notes(void)
 
 /* Files */
 
+static const char *put_at;	/* here another file appears while names are looked up; NULL: none */
+
+static uint64_t append(const char *path, const char *name, pid_t pid)
+{
+	int fd = open(path, O_WRONLY | O_APPEND);
+	ssize_t n = fd < 0 ? 0 : write(fd, "names", 5);
+
+	close(fd);
+	if (put_at)
+		unlink(put_at);
+	fd = put_at && pid ? open(put_at, O_WRONLY | O_CREAT, 0600) : -1;
+	if (fd >= 0)
+		close(fd);
+	return n;
+}
+
+static uint64_t add_none(const char *path, const char *name, pid_t pid)
+{
+	return 0;
+}
+
+static int64_t size_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? -errno : (int64_t)st.st_size;
+}
+
+static unsigned nr_files(const char *dir)
+{
+	DIR *d = opendir(dir);
+	unsigned nr = 0;
+
+	while (d && readdir(d))
+		nr++;
+	closedir(d);
+	return nr - 2;
+}
+
+/* Makes a dump without names; returns its size. */
+static int64_t publish(struct flight_file *f, const char *name, char *path)
+{
+	struct ldb_file_header header = { .clock_id = 1, .clock_hz = 1000000000 };
+	char err[256];
+
+	if (flight_file_open(f, name, &header, err, sizeof(err)) || flight_file_close(f))
+		return -1;
+	return flight_file_publish(f, path, PATH_MAX);
+}
+
+static void test_names(const char *dir)
+{
+	struct flight_file f, held;
+	char name[64], path[PATH_MAX], moved[PATH_MAX + 8];
+	int64_t size;
+	int fd;
+
+	snprintf(name, sizeof(name), "%s/n", dir);
+	size = publish(&f, name, path);
+	ok(size > 0 && size_of(path) == size, "a dump is there before it has names: %s", path);
+	fd = open(path, O_RDONLY);
+	held = f;
+	is_int(flight_file_name(&f, append, 0, path, NULL), size + 5, "it gets names");
+	is_int(size_of(path), size + 5, "in its own file");
+	is_int(lseek(fd, 0, SEEK_END), size, "who had it open reads what it was");
+	close(fd);
+	is_int(nr_files(dir), 1, "there is no other file");
+	is_str(held.own, "n.1", "its name in the folder");
+	unlink(path);
+
+	size = publish(&f, name, path);
+	is_int(flight_file_name(&f, add_none, 0, path, NULL), size, "without names it stays as it is");
+	is_int(size_of(path), size, "as it is");
+	is_int(nr_files(dir), 1, "and no copy stays");
+	unlink(path);
+
+	publish(&f, name, path);
+	snprintf(moved, sizeof(moved), "%s.moved", path);
+	rename(path, moved);
+	is_int(flight_file_name(&f, append, 0, path, NULL), size, "one that the user has moved");
+	is_int(size_of(path), -ENOENT, "does not come back");
+	is_int(size_of(moved), size, "and is as it was");
+	is_int(nr_files(dir), 1, "and no copy stays");
+	unlink(moved);
+
+	publish(&f, name, path);
+	put_at = path;
+	is_int(flight_file_name(&f, append, 1, path, NULL), size, "one that the user has replaced");
+	put_at = NULL;
+	is_int(size_of(path), 0, "by his own file, which stays");
+	is_int(nr_files(dir), 1, "and no copy stays");
+	unlink(path);
+}
+
 static void test_files(void)
 {
 	char err[256], path[PATH_MAX], dir[] = "/tmp/ldb-flight.XXXXXX", name[64];
@@ -375,16 +472,19 @@ static void test_files(void)
 	flight_file_count(name, &files);
 	is_int(files.nr, 0, "they have no names yet");
 	is_int(flight_file_close(&b), 0, "closed");
-	ok(flight_file_finish(&b, NULL, 0, path, sizeof(path)) > 0, "done first: %s", path);
+	ok(flight_file_publish(&b, path, sizeof(path)) > 0, "done first: %s", path);
 	is_str(path + strlen(dir), "/x.1", "the first");
 	is_int(flight_file_close(&a), 0, "closed");
-	ok(flight_file_finish(&a, NULL, 0, path, sizeof(path)) > 0, "done");
+	ok(flight_file_publish(&a, path, sizeof(path)) > 0, "done");
 	is_str(path + strlen(dir), "/x.2", "nothing is replaced, and what is being written was not removed");
+	flight_file_name(&a, NULL, 0, path, NULL);
+	flight_file_name(&b, NULL, 0, path, NULL);
 	flight_file_count(name, &files);
 	ok(files.nr == 2 && files.last == 2 && files.bytes > 0, "they are counted");
 	unlink(path);
 	path[strlen(path) - 1] = '1';
 	unlink(path);
+	test_names(dir);
 	is_int(rmdir(dir), 0, "nothing else is left");
 }
 

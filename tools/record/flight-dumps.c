@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes dumps; see flight-dumps.h.  A dump moves from list to list: to be copied, to be named,
- * done.  The threads are created before the recorder lowers its priority, which they would inherit;
- * they have another low priority.
+ * done.  The threads are created before the recorder lowers its priority, which they would inherit:
+ * copying takes milliseconds and is waited for, and the other thread has another low priority.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "record/flight-dumps.h"
 #include "record/session.h"
 
-#define NICE	5
+#define NICE	5	/* of the thread that looks up names, which takes some tenths of a second of CPU time */
 
 struct list {
 	struct flight_dump *first, **last;
@@ -28,7 +28,7 @@ struct flight_dumps {
 	pthread_cond_t changed;
 	pthread_t copier, namer;
 	struct list to_copy, to_name, done;	/* under lock, as the following */
-	unsigned nr;		/* not done */
+	unsigned nr, nr_hidden;	/* not done; not published */
 	bool is_over;
 };
 
@@ -113,13 +113,6 @@ static void say_missing(const struct flight_dump *d)
 	writer_add_meta(d->file.writer, "warning", text);
 }
 
-static void name_place(void *dump, uint32_t number, const char *name)
-{
-	struct flight_dump *d = dump;
-
-	writer_add_ksym(d->file.writer, &(struct ldb_row_ksym){ number, name });
-}
-
 static void copy(struct flight_dumps *s, struct flight_dump *d)
 {
 	int rc = flight_file_open(&d->file, s->o.name, &s->o.header, d->err, sizeof(d->err));
@@ -131,26 +124,21 @@ static void copy(struct flight_dumps *s, struct flight_dump *d)
 	rc = rc ? rc : copy_ring(s, d);
 	rc = rc ? rc : copy_known(d, true);
 	say_missing(d);
-	if (d->ksyms)
-		ksyms_name(d->ksyms, name_place, d);
 	if (rc) {
 		writer_close(d->file.writer);
 		outfile_drop(&d->file.out);
 	} else {
 		rc = flight_file_close(&d->file);
 	}
-	if (rc)
-		snprintf(d->err, sizeof(d->err), "cannot write a dump: %s", strerror(-rc));
-	d->bytes = rc;
+	d->bytes = rc ? rc : flight_file_publish(&d->file, d->path, sizeof(d->path));
+	if (d->bytes < 0)
+		snprintf(d->err, sizeof(d->err), "cannot write a dump: %s", strerror(-d->bytes));
 }
 
 static void name(struct flight_dumps *s, struct flight_dump *d)
 {
-	if (d->bytes < 0)
-		return;
-	d->bytes = flight_file_finish(&d->file, s->o.names, s->o.pid, d->path, sizeof(d->path));
-	if (d->bytes < 0)
-		snprintf(d->err, sizeof(d->err), "cannot write a dump: %s", strerror(-d->bytes));
+	if (d->bytes >= 0)
+		d->bytes = flight_file_name(&d->file, s->o.names, s->o.pid, d->path, d->ksyms);
 }
 
 /* The threads */
@@ -172,6 +160,8 @@ static void pass_on(struct flight_dumps *s, struct flight_dump *d, struct list *
 	list_add(to, d);
 	if (to == &s->done)
 		s->nr--;
+	else
+		s->nr_hidden--;
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
 }
@@ -181,9 +171,9 @@ static void *run_copier(void *arg)
 	struct flight_dumps *s = arg;
 	struct flight_dump *d;
 
-	setpriority(PRIO_PROCESS, syscall(SYS_gettid), NICE);
 	while ((d = next(s, &s->to_copy))) {
 		copy(s, d);
+		d->done_ns = clock_mono_ns();
 		pass_on(s, d, &s->to_name);
 	}
 	return NULL;
@@ -197,7 +187,7 @@ static void *run_namer(void *arg)
 	setpriority(PRIO_PROCESS, syscall(SYS_gettid), NICE);
 	while ((d = next(s, &s->to_name))) {
 		name(s, d);
-		d->done_ns = clock_mono_ns();
+		d->named_ns = clock_mono_ns();
 		pass_on(s, d, &s->done);
 	}
 	return NULL;
@@ -261,6 +251,7 @@ void flight_dumps_add(struct flight_dumps *s, struct flight_dump *dump)
 {
 	pthread_mutex_lock(&s->lock);
 	s->nr++;
+	s->nr_hidden++;
 	list_add(&s->to_copy, dump);
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
@@ -276,12 +267,13 @@ struct flight_dump *flight_dumps_done(struct flight_dumps *s)
 	return d;
 }
 
-unsigned flight_dumps_nr(struct flight_dumps *s)
+unsigned flight_dumps_nr(struct flight_dumps *s, unsigned *nr_hidden)
 {
 	unsigned nr;
 
 	pthread_mutex_lock(&s->lock);
 	nr = s->nr;
+	*nr_hidden = s->nr_hidden;
 	pthread_mutex_unlock(&s->lock);
 	return nr;
 }

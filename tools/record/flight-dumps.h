@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes dumps while the recording goes on.  One thread copies blocks from the ring into a file;
- * another thread looks up the names, which may take long, and renames the file.
+ * it gets its own name then.  Another thread looks up names of functions, which may take long, and
+ * replaces the file by one that has them.
  */
 #ifndef RECORD_FLIGHT_DUMPS_H
 #define RECORD_FLIGHT_DUMPS_H
@@ -25,7 +26,7 @@ struct flight_dump {		/* a separate allocation */
 	uint64_t first, end;	/* blocks of the ring: [first, end) */
 	char *blocks;		/* blocks of rows that describe them, in memory */
 	size_t size, room;
-	int64_t triggered_ns, closed_ns, done_ns;	/* CLOCK_MONOTONIC; closed: its end */
+	int64_t triggered_ns, closed_ns, done_ns, named_ns;	/* CLOCK_MONOTONIC; closed: its end */
 	int64_t before_ns, after_ns;
 	struct ksyms *ksyms;		/* places in the kernel to be named, or NULL */
 	char why[512];
@@ -49,7 +50,7 @@ void flight_dumps_add(struct flight_dumps *d, struct flight_dump *dump);
 struct flight_dump *flight_dumps_done(struct flight_dumps *d);
 void flight_dumps_free_one(struct flight_dump *dump);
 
-/* Returns how many dumps are being written. */
-unsigned flight_dumps_nr(struct flight_dumps *d);
+/* Returns how many dumps are being written; *nr_hidden: how many of these have no file of their own yet. */
+unsigned flight_dumps_nr(struct flight_dumps *d, unsigned *nr_hidden);
 
 #endif

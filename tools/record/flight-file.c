@@ -14,8 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "cli/error.h"
 #include "record/flight-file.h"
 
 #define TMP_DIGITS	16	/* of outfile.c */
@@ -83,28 +85,145 @@ static int rename_new(int dir, const char *from, const char *to)
 	return 0;
 }
 
-int64_t flight_file_finish(struct flight_file *f, flight_names_fn *store, pid_t pid, char *path, size_t path_size)
+static void end(struct flight_file *f)
+{
+	close(f->out.fd);
+	close(f->out.dir);
+}
+
+int64_t flight_file_publish(struct flight_file *f, char *path, size_t path_size)
 {
 	struct flight_files files = { 0 };
-	char name[NAME_MAX + 24], from[NAME_MAX + 64];
 	struct stat st;
 	int rc;
 
-	snprintf(from, sizeof(from), "/proc/self/fd/%d/%s", f->out.dir, f->out.temporary);
-	if (store)
-		store(from, f->name, pid);
 	flight_file_count(f->name, &files);
 	rc = fstat(f->out.fd, &st) ? -errno : -EEXIST;
 	for (uint64_t n = files.last + 1; rc == -EEXIST; n++) {
-		snprintf(name, sizeof(name), "%s.%" PRIu64, f->out.name, n);
+		snprintf(f->own, sizeof(f->own), "%s.%" PRIu64, f->out.name, n);
 		snprintf(path, path_size, "%s.%" PRIu64, f->name, n);
-		rc = rename_new(f->out.dir, f->out.temporary, name);
+		rc = rename_new(f->out.dir, f->out.temporary, f->own);
 	}
+	if (!rc)
+		return st.st_size;
+	unlinkat(f->out.dir, f->out.temporary, 0);
+	end(f);
+	return rc;
+}
+
+/* Names */
+
+static int copy_all(int from, int to, int64_t size)
+{
+	bool is_plain = false;
+	off_t at = 0;
+
+	while (at < size) {
+		ssize_t n = is_plain ? sendfile(to, from, &at, size - at) :
+			    copy_file_range(from, &at, to, NULL, size - at, 0);
+
+		if (n > 0)
+			continue;
+		if (!n || is_plain)
+			return n ? -errno : -EIO;
+		is_plain = true;	/* not all file systems can copy themselves */
+	}
+	return 0;
+}
+
+static int begin_copy(const struct flight_file *f, struct outfile *copy, int64_t size)
+{
+	char path[NAME_MAX + 64];
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", f->out.dir, f->out.name);
+	rc = begin(copy, path);
 	if (rc)
-		unlinkat(f->out.dir, f->out.temporary, 0);
-	close(f->out.fd);
-	close(f->out.dir);
-	return rc ? rc : (int64_t)st.st_size;
+		return rc;
+	rc = copy_all(f->out.fd, copy->fd, size);
+	if (rc)
+		outfile_drop(copy);
+	return rc;
+}
+
+static bool is_same(const struct flight_file *f, const char *name)
+{
+	struct stat own, st;
+
+	return !fstat(f->out.fd, &own) && !fstatat(f->out.dir, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	       own.st_ino == st.st_ino && own.st_dev == st.st_dev;
+}
+
+/* Replaces the file by its copy, and no other file that the user has put there: then it is put back. */
+static int replace(const struct flight_file *f, const struct outfile *copy)
+{
+	int dir = f->out.dir;
+
+	if (!renameat2(dir, copy->temporary, dir, f->own, RENAME_EXCHANGE)) {
+		if (is_same(f, copy->temporary))
+			return unlinkat(dir, copy->temporary, 0) ? -errno : 0;
+		return renameat2(dir, copy->temporary, dir, f->own, RENAME_EXCHANGE) ? -errno : -ESTALE;
+	}
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (!is_same(f, f->own))
+		return -ESTALE;
+	return renameat(dir, copy->temporary, dir, f->own) ? -errno : 0;
+}
+
+static void name_place(void *writer, uint32_t number, const char *name)
+{
+	writer_add_ksym(writer, &(struct ldb_row_ksym){ number, name });
+}
+
+static void name_places(const char *path, struct ksyms *places)
+{
+	char err[256];
+	struct writer *w = writer_reopen(path, err, sizeof(err));
+
+	if (!w)
+		return;
+	ksyms_name(places, name_place, w);
+	writer_close(w);
+}
+
+/* Adds all names to the copy, and lets it replace the file.  Returns 0 or -errno. */
+static int add_names(struct flight_file *f, const struct outfile *copy, flight_names_fn *store, pid_t pid,
+		     const char *name, struct ksyms *places)
+{
+	char path[NAME_MAX + 64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", copy->dir, copy->temporary);
+	if (places)
+		name_places(path, places);
+	/* If it fails it says why, and the copy is as it was. */
+	if (!(store && store(path, name, pid)) && !places)
+		return -ENODATA;
+	return replace(f, copy);
+}
+
+int64_t flight_file_name(struct flight_file *f, flight_names_fn *store, pid_t pid, const char *path,
+			 struct ksyms *places)
+{
+	struct outfile copy;
+	struct stat st;
+	int64_t size = fstat(f->out.fd, &st) ? 0 : st.st_size;
+	int rc = store || places ? begin_copy(f, &copy, size) : -ENODATA;
+
+	if (!rc) {
+		rc = add_names(f, &copy, store, pid, path, places);
+		if (rc)
+			unlinkat(copy.dir, copy.temporary, 0);
+		else if (!fstat(copy.fd, &st))
+			size = st.st_size;
+		close(copy.fd);
+		close(copy.dir);
+	}
+	/* The user may have removed or replaced the file. */
+	if (rc && rc != -ENODATA && rc != -ENOENT && rc != -ESTALE)
+		cli_warn("%s has no names of its own: %s", path, outfile_why(rc));
+	end(f);
+	return size;
 }
 
 /* Is it NAME.16 digits.tmp? */

@@ -272,14 +272,15 @@ static bool is_too_often(const struct flight *f, int64_t now_ns)
 /* Returns the limit that forbids a dump, or FLIGHT_NR_LIMITS. */
 static enum flight_limit limit_of(const struct flight *f, int64_t now_ns)
 {
-	unsigned nr = flight_dumps_nr(f->dumps);
+	unsigned nr_hidden, nr = flight_dumps_nr(f->dumps, &nr_hidden);
 	struct flight_files files;
 
 	if (is_too_often(f, now_ns))
 		return FLIGHT_RATE;
 	flight_file_count(f->r->o->output, &files);
-	if (files.nr + nr >= f->o->max_dumps)
+	if (files.nr + nr_hidden >= f->o->max_dumps)
 		return FLIGHT_NUMBER;
+	/* A dump that gets its names is on the disk twice. */
 	if (files.bytes + (nr + 1) * flight_ring_bytes(f->ring) > f->r->o->max_bytes)
 		return FLIGHT_SIZE;
 	return output_disk_is_full(f->r->o->output) ? FLIGHT_DISK : FLIGHT_NR_LIMITS;
@@ -499,8 +500,9 @@ static void report_dump(struct flight *f, const struct flight_dump *d)
 	cli_note("ldb-record: %s: %s before and %s after: %s", d->path, units_duration(d->before_ns, before),
 		 units_duration(d->after_ns, after), d->why);
 	if (f->r->o->verbose)
-		cli_note("  %s, written in %.3f s, %.3f s after its trigger", units_bytes(d->bytes, size),
-			 (d->done_ns - d->closed_ns) / 1e9, (d->done_ns - d->triggered_ns) / 1e9);
+		cli_note("  %s, written in %.3f s, %.3f s after its trigger; names took another %.3f s",
+			 units_bytes(d->bytes, size), (d->done_ns - d->closed_ns) / 1e9,
+			 (d->done_ns - d->triggered_ns) / 1e9, (d->named_ns - d->done_ns) / 1e9);
 }
 
 static void report_done(struct flight *f)

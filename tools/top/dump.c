@@ -55,6 +55,7 @@ static int64_t write_file(const struct snapshot *s, const char *name, const char
 {
 	struct flight_file f;
 	char err[PATH_MAX];
+	int64_t bytes;
 	int rc;
 
 	rc = flight_file_open(&f, name, (const struct ldb_file_header *)from, err, sizeof(err));
@@ -68,7 +69,8 @@ static int64_t write_file(const struct snapshot *s, const char *name, const char
 		return rc;
 	}
 	rc = flight_file_close(&f);
-	return rc ? rc : flight_file_finish(&f, store_names, snapshot_info(s)->status.pid, path, path_size);
+	bytes = rc ? rc : flight_file_publish(&f, path, path_size);
+	return bytes < 0 ? bytes : flight_file_name(&f, store_names, snapshot_info(s)->status.pid, path, NULL);
 }
 
 int64_t dump_write(const struct snapshot *s, const char *name, char *path, size_t path_size)
