@@ -4,12 +4,16 @@
  *
  * A system call in which the thread did not sleep has no row, unless all system calls were
  * recorded.  So what seems to be one turn may be several, between which there was always something
- * to do.
+ * to do.  A call in which it slept has a row that says when the thread left its CPU; the wait ends
+ * when the thread came back.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
+#include "base/minmax.h"
+#include "base/search.h"
 #include "base/sort.h"
+#include "facts/sched.h"
 #include "facts/syscalls.h"
 #include "request-private.h"
 #include "trace/loop-calls.h"
@@ -19,10 +23,17 @@ struct wait {
 	int64_t start, end;
 };
 
+struct sleep {
+	uint32_t tid;
+	int64_t out, in;
+};
+
 struct waits {
 	struct model *m;
 	struct wait *at;
 	size_t nr, room;
+	struct sleep *sleeps;	/* of their threads */
+	size_t nr_sleeps, room_sleeps;
 };
 
 static int on_call(void *arg, const struct syscall *c)
@@ -35,6 +46,49 @@ static int on_call(void *arg, const struct syscall *c)
 	return array_push(w->at, w->nr, w->room, {
 		.tid = c->tid, .thread = model_thread_number(w->m, c->tid, c->start), .start = c->start, .end = c->end,
 	});
+}
+
+/* at is sorted by tid here. */
+static bool has_waits(const struct waits *w, uint32_t tid)
+{
+	size_t i = search(w->nr, i, w->at[i].tid < tid);
+
+	return i < w->nr && w->at[i].tid == tid;
+}
+
+static int on_off(void *arg, const struct sched_off *off)
+{
+	struct waits *w = arg;
+
+	if (off->is_preempted || !off->has_in || off->is_counted || !has_waits(w, off->tid))
+		return 0;
+	return array_push(w->sleeps, w->nr_sleeps, w->room_sleeps, { off->tid, off->out, off->in });
+}
+
+COMPARE(by_tid, struct wait, UP(tid) UP(start))
+COMPARE(sleep_by_tid, struct sleep, UP(tid) UP(out))
+
+/* Sets the ends of those waits that are known only by when the thread went to sleep. */
+static int find_ends(struct waits *w)
+{
+	struct sched_sink sink = { .off = on_off, .arg = w };
+	struct sched_result result;
+	int ret;
+
+	sort_by(w->at, w->nr, by_tid);
+	ret = w->nr ? sched_each(w->m, INT64_MIN, INT64_MAX, &sink, &result) : 0;
+	sort_by(w->sleeps, w->nr_sleeps, sleep_by_tid);
+	for (size_t i = 0; i < w->nr && !ret; i++) {
+		struct wait *at = &w->at[i];
+		size_t next = search(w->nr_sleeps, k, w->sleeps[k].tid < at->tid ||
+				     (w->sleeps[k].tid == at->tid && w->sleeps[k].out <= at->start + LDB_KERNEL_SLACK));
+		const struct sleep *s = next ? &w->sleeps[next - 1] : NULL;
+
+		if (at->end == at->start && s && s->tid == at->tid && s->in > at->start)
+			at->end = s->in;
+	}
+	free(w->sleeps);
+	return ret;
 }
 
 COMPARE(by_thread, struct wait, UP(thread) UP(tid) UP(start))
@@ -53,6 +107,8 @@ int request_turns(struct made_requests *made)
 	struct waits w = { .m = m };
 	int ret = syscalls_each(m, NULL, on_call, &w);
 
+	if (!ret)
+		ret = find_ends(&w);
 	if (!ret)
 		sort_by(w.at, w.nr, by_thread);
 	for (size_t i = 0; i < w.nr && !ret; i++) {
