@@ -20,6 +20,7 @@
 #include "record/filter.h"
 #include "record/flight-triggers.h"
 #include "record/record.h"
+#include "record/request-option.h"
 #include "record/scrape.h"
 #include "top/top.h"
 
@@ -309,14 +310,14 @@ static void explain(const struct record_explain *e)
 	int fd;
 
 	for (size_t i = 0; i < e->nr; i++) {
-		requests[i] = (struct parts_request){ e->ids[i], e->ends[i] };
+		requests[i] = (struct parts_request){ e->ids[i], e->ends[i], e->tids[i], e->starts[i] };
 		ranges[i] = (struct snapshot_range){ e->starts[i], e->ends[i] };
 	}
 	fd = s ? snapshot_file_of(s, ranges, e->nr) : -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	r = fd < 0 ? NULL : reader_open(path, err, sizeof(err));
 	m = r ? model_open(r, symtab_open(&so), err, sizeof(err)) : NULL;
-	if (m)
+	if (m && request_source_open(m, NULL, 0, err, sizeof(err)))
 		parts_each(m, requests, e->nr, explain_one, (void *)e);
 }
 
@@ -348,41 +349,12 @@ static void check_words(const char *option, const char *words, const char *(*set
 	filter_free(f);
 }
 
-/* The names are separated by newlines, which none has. */
-static void set_request_names(void)
-{
-	size_t size = 1, n = 0;
-	char *text;
-
-	if (requests.nr > REQUEST_NAMES_MAX)
-		cli_usage("--request: at most %d of them", REQUEST_NAMES_MAX);
-	for (size_t i = 0; i < requests.nr; i++)
-		size += strlen(requests.items[i]) + 1;
-	text = requests.nr ? malloc(size) : NULL;
-	for (size_t i = 0; text && i < requests.nr; i++) {
-		if (!*requests.items[i] || strchr(requests.items[i], '\n'))
-			cli_usage("--request=%s: give the name of a function, or loop", requests.items[i]);
-		if (requests.nr > 1 && (!strcmp(requests.items[i], REQUEST_LOOP) || !strcmp(requests.items[i], REQUEST_TAGS)))
-			cli_usage("--request: give functions, or loop, or tags");
-		n += sprintf(text + n, "%s%s", i ? "\n" : "", requests.items[i]);
-	}
-	options.request = text;
-	/* So that calls are observed also where the scanner has no CPU; elsewhere it costs nothing. */
-	if (text && !frames_given && strcmp(text, "loop"))
-		options.kernel_frames = FRAMES_AUTO;
-}
-
-/* The runtime makes those of sockets, the tools all others. */
 static void set_requests(void)
 {
-	for (size_t i = 0; i < requests.nr; i++)
-		options.socket_requests |= !strcmp(requests.items[i], "socket");
-	if (options.socket_requests && requests.nr > 1)
-		cli_usage("--request: give socket, or functions, or loop");
-	if (options.socket_requests && options.kernel_only)
-		cli_usage("--request=socket needs the runtime: leave out --kernel-only");
-	if (!options.socket_requests)
-		set_request_names();
+	request_option_set(&requests, &options);
+	/* So that calls are observed also where the scanner has no CPU; elsewhere it costs nothing. */
+	if (options.request && !frames_given && strcmp(options.request, REQUEST_LOOP))
+		options.kernel_frames = FRAMES_AUTO;
 }
 
 static void check_flight(void)

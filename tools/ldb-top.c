@@ -10,7 +10,9 @@
 #include "cli/error.h"
 #include "cli/opts.h"
 #include "cli/outfile.h"
+#include "record/request-option.h"
 #include "top/top.h"
+#include "trace/request-words.h"
 
 #define PERIOD_NS	1000000000ULL	/* no longer, so that the window slides smoothly */
 #define WINDOW_NS	10000000000ULL	/* on a screen */
@@ -25,7 +27,7 @@ static struct top_options options = { .interval_ns = 2000000000, .nr_rows = 10, 
 static uint64_t pid, scanner_cpu, memory = 256 << 20;
 static bool pid_given, scanner_cpu_given, window_given, is_batch;
 static const char *output;
-static struct cli_list debug_dirs;
+static struct cli_list debug_dirs, requests;
 
 /* The words are in the order of the values. */
 static const char *const by_names[] = { "callsite", "function", "module", NULL };
@@ -62,6 +64,8 @@ static const struct cli_option table[] = {
 	  .help = "write what was shown last into FILE.1, a trace; key d does so at any time (ldb.data.1)" },
 	{ .name = "memory", .type = CLI_SIZE, .value = &memory, .arg = "SIZE", .min = 1 << 20,
 	  .help = "keep at most SIZE of what was recorded (256M); then the window is shorter" },
+	{ .name = "request", .type = CLI_LIST, .value = &requests, .arg = "WHAT",
+	  .help = "what is a request where none is tagged: socket, or FUNCTION (a name, or a glob), each call of it (repeats)" },
 	{ .name = "budget", .type = CLI_PERCENT, .value = &record.budget_ppm, .arg = "PCT", .min = 1,
 	  .help = "slow each thread down by at most PCT of its time (5%)" },
 	{ .name = "mutex", .type = CLI_CHOICE, .value = &record.mutex_level, .arg = "LEVEL",
@@ -168,6 +172,9 @@ static void check_arguments(int argc, char **argv, int i)
 		record.scanner_cpu = scanner_cpu;
 	record.pid = pid;
 	record.argv = i < argc ? argv + i : NULL;
+	request_option_set(&requests, &record);
+	if (record.request && !strcmp(record.request, REQUEST_LOOP))
+		cli_usage("--request=loop needs system calls, which ldb-top does not record: use ldb-record --metrics");
 	options.sort = sort;
 	options.is_screen = !is_batch && !options.is_json && !output && screen_is_possible();
 	if (!window_given)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/ldb.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,6 +253,56 @@ static void test_stalls(void)
 	flight_triggers_free(t);
 }
 
+static void sleeps(struct flight_triggers *t, int64_t at, int64_t woken)
+{
+	struct ldb_row_syscall call = { .tid = 1, .start = at, .end = at, .name = "poll", .flags = LDB_SYSCALL_F_SLEEP };
+	struct ldb_row_sched other = { .tick = woken - 1, .op = LDB_SCHED_OP_SWITCH, .flags = LDB_SCHED_F_OTHER, .other = 2 };
+	struct ldb_row_sched in = { .tick = woken, .op = LDB_SCHED_OP_SWITCH, .flags = LDB_SCHED_F_OTHER, .other = 1 };
+
+	flight_triggers_calls(t, &call, 1);
+	flight_triggers_sched(t, &other, 1);
+	flight_triggers_sched(t, &in, 1);
+	flight_triggers_pass(t);
+}
+
+static bool is_even(void *arg, uint32_t tid)
+{
+	return tid % 2 == 0;
+}
+
+/* Usually of calls only the sleeps are recorded, by when the thread left its CPU. */
+static void test_sleeps(void)
+{
+	static const char *const used[] = { "stall>100ns" };
+	struct flight_triggers *t = flight_triggers_alloc(used, 1, on_met, NULL);
+
+	nr_met = 0;
+	flight_triggers_clock(t, 1);
+	sleeps(t, 0, 1000);
+	sleeps(t, 1200, 5000);
+	is_int(nr_met, 0, "of the first turn it is not known when it began");
+	sleeps(t, 5090, 9000);
+	is_int(nr_met, 0, "a sleep is no stall, however long");
+	sleeps(t, 9101, 9200);
+	is_int(nr_met, 1, "what comes between two is one");
+	/* With all calls, the row of the whole call comes as well, later. */
+	calls(t, 9100, 9210);
+	flight_triggers_pass(t);
+	sleeps(t, 9305, 9400);
+	is_int(nr_met, 1, "a call lasts until it has returned");
+	flight_triggers_on_thread(t, is_even, NULL);
+	flight_triggers_free(t);
+
+	t = flight_triggers_alloc(used, 1, on_met, NULL);
+	nr_met = 0;
+	flight_triggers_clock(t, 1);
+	flight_triggers_on_thread(t, is_even, NULL);
+	for (int64_t tick = 1000; tick < 10000; tick += 1000)
+		sleeps(t, tick, tick + 10);
+	is_int(nr_met, 0, "threads that are not the program's have no event loops");
+	flight_triggers_free(t);
+}
+
 /* Threads come and go for weeks: the tables must not fill. */
 static void test_weeks(void)
 {
@@ -495,6 +546,7 @@ int main(void)
 	test_requests();
 	test_triggers();
 	test_stalls();
+	test_sleeps();
 	test_weeks();
 	test_changes();
 	test_notes();

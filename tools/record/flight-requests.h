@@ -15,6 +15,7 @@ struct flight_request {		/* one that has ended */
 	uint64_t id;
 	int64_t start, end;	/* ticks */
 	const char *name;	/* its class; "": none */
+	uint32_t tid;		/* it was made of a call of this thread; 0: it is tagged */
 };
 typedef void flight_request_fn(void *arg, const struct flight_request *request);
 

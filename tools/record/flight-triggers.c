@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "cli/units.h"
-#include "record/flight-stalls.h"
+#include "record/loops.h"
 #include "record/flight-triggers.h"
 
 #define WINDOW_S	10	/* over which a percentile is computed, in parts of a second */
@@ -37,7 +37,9 @@ struct flight_triggers {
 	double ns_per_tick;
 	flight_triggers_fn *fn;
 	void *arg;
-	struct flight_stalls *stalls;	/* NULL: not needed */
+	struct loops *stalls;	/* NULL: not needed */
+	loops_thread_fn *is_of_program;
+	void *thread_arg;
 };
 
 /* Parsing */
@@ -159,8 +161,11 @@ static const char *add(struct flight_triggers *t, const char *text)
 
 	if (wrong)
 		return wrong;
-	if (new.what == WHAT_STALL && !t->stalls)
-		t->stalls = flight_stalls_alloc(on_stall, t);
+	if (new.what == WHAT_STALL && !t->stalls) {
+		t->stalls = loops_alloc(on_stall, t);
+		if (t->stalls)
+			loops_on_thread(t->stalls, t->is_of_program, t->thread_arg);
+	}
 	if ((new.what == WHAT_STALL && !t->stalls) || array_push(t->all, t->nr, t->room, new))
 		return "out of memory";
 	set_limit(t, &t->all[t->nr - 1]);
@@ -236,7 +241,7 @@ void flight_triggers_free(struct flight_triggers *t)
 {
 	if (!t)
 		return;
-	flight_stalls_free(t->stalls);
+	loops_free(t->stalls);
 	free(t->all);
 	free(t);
 }
@@ -259,28 +264,47 @@ static void request_met(struct flight_triggers *t, const struct trigger *x, cons
 {
 	char why[TEXT_MAX * 2], text[UNITS_ROOM];
 
+	if (r->tid) {
+		snprintf(why, sizeof(why), "%s of thread %u took %s (%s)", r->name, r->tid,
+			 duration(t, (double)r->end - r->start, text), x->text);
+		t->fn(t->arg, why);
+		return;
+	}
 	snprintf(why, sizeof(why), "request %llu%s%s%s took %s (%s)", (unsigned long long)r->id,
 		 *r->name ? " (" : "", r->name, *r->name ? ")" : "",
 		 duration(t, (double)r->end - r->start, text), x->text);
 	t->fn(t->arg, why);
 }
 
-void flight_triggers_request(struct flight_triggers *t, const struct flight_request *r)
+static bool is_of_class(const struct trigger *x, const struct flight_request *r)
 {
-	double ticks = (double)r->end - r->start;
+	return !*x->class || !strcmp(x->class, r->name);
+}
 
+void flight_triggers_ended(struct flight_triggers *t, const struct flight_request *r)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		if (t->all[i].what == WHAT_REQUEST && is_of_class(&t->all[i], r) &&
+		    (double)r->end - r->start > t->all[i].limit)
+			request_met(t, &t->all[i], r);
+}
+
+void flight_triggers_count(struct flight_triggers *t, const struct flight_request *r)
+{
 	for (size_t i = 0; i < t->nr; i++) {
 		struct trigger *x = &t->all[i];
 
-		if (*x->class && strcmp(x->class, r->name))
+		if (x->what != WHAT_PERCENTILE || !is_of_class(x, r))
 			continue;
-		if (x->what == WHAT_PERCENTILE) {
-			x->parts[0].nr++;
-			x->parts[0].nr_over += ticks > x->limit;
-		} else if (x->what == WHAT_REQUEST && ticks > x->limit) {
-			request_met(t, x, r);
-		}
+		x->parts[0].nr++;
+		x->parts[0].nr_over += (double)r->end - r->start > x->limit;
 	}
+}
+
+void flight_triggers_request(struct flight_triggers *t, const struct flight_request *r)
+{
+	flight_triggers_ended(t, r);
+	flight_triggers_count(t, r);
 }
 
 static void lock_met(struct flight_triggers *t, const struct trigger *x, const struct ldb_row_lock *row)
@@ -326,19 +350,33 @@ static void on_stall(void *arg, uint32_t tid, int64_t from, int64_t to)
 void flight_triggers_starts(struct flight_triggers *t, const struct ldb_row_req *rows, size_t nr)
 {
 	if (t->stalls)
-		flight_stalls_starts(t->stalls, rows, nr);
+		loops_starts(t->stalls, rows, nr);
 }
 
 void flight_triggers_calls(struct flight_triggers *t, const struct ldb_row_syscall *rows, size_t nr)
 {
 	if (t->stalls)
-		flight_stalls_calls(t->stalls, rows, nr);
+		loops_calls(t->stalls, rows, nr);
+}
+
+void flight_triggers_sched(struct flight_triggers *t, const struct ldb_row_sched *rows, size_t nr)
+{
+	if (t->stalls)
+		loops_sched(t->stalls, rows, nr);
+}
+
+void flight_triggers_on_thread(struct flight_triggers *t, loops_thread_fn *fn, void *arg)
+{
+	t->is_of_program = fn;
+	t->thread_arg = arg;
+	if (t->stalls)
+		loops_on_thread(t->stalls, fn, arg);
 }
 
 void flight_triggers_pass(struct flight_triggers *t)
 {
 	if (t->stalls)
-		flight_stalls_pass(t->stalls);
+		loops_pass(t->stalls);
 }
 
 void flight_triggers_signal(struct flight_triggers *t, int signal)

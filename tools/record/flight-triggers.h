@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "record/flight-requests.h"
+#include "record/loops.h"
 
 struct flight_triggers;
 
@@ -29,11 +30,18 @@ const char *flight_triggers_print(const struct flight_triggers *t, char *text, s
 /* Call it before any rows: how long a tick is. */
 void flight_triggers_clock(struct flight_triggers *t, double ns_per_tick);
 
+/* Event loops are those of which threads?  Without this function, of all. */
+void flight_triggers_on_thread(struct flight_triggers *t, loops_thread_fn *fn, void *arg);
+
 /* Report events. */
 void flight_triggers_request(struct flight_triggers *t, const struct flight_request *r);
+/* The two parts of that: a limit of one request, and percentiles. */
+void flight_triggers_ended(struct flight_triggers *t, const struct flight_request *r);
+void flight_triggers_count(struct flight_triggers *t, const struct flight_request *r);
 void flight_triggers_locks(struct flight_triggers *t, const struct ldb_row_lock *rows, size_t nr);
 void flight_triggers_starts(struct flight_triggers *t, const struct ldb_row_req *rows, size_t nr);
 void flight_triggers_calls(struct flight_triggers *t, const struct ldb_row_syscall *rows, size_t nr);
+void flight_triggers_sched(struct flight_triggers *t, const struct ldb_row_sched *rows, size_t nr);
 void flight_triggers_signal(struct flight_triggers *t, int signal);
 /* The recording has ended, for the reason of META "end". */
 void flight_triggers_end(struct flight_triggers *t, const char *end);

@@ -151,6 +151,9 @@ static bool on_rows(void *flight, unsigned kind, const void *rows, size_t nr)
 	case LDB_BLK_SYSCALL:
 		flight_triggers_calls(f->triggers, rows, nr);
 		return false;
+	case LDB_BLK_SCHED:
+		flight_triggers_sched(f->triggers, rows, nr);
+		return flight_known_take(f->known, kind, rows, nr);
 	default:
 		return flight_known_take(f->known, kind, rows, nr);
 	}
@@ -168,6 +171,14 @@ static int on_block(void *flight, const void *data, size_t size)
 			       recording_tick(f->r, clock_now(f->r->clock_id)));
 }
 
+static bool is_of_program(void *recording, uint32_t tid)
+{
+	struct recording *r = recording;
+
+	/* Without the runtime no pages say whose a thread is. */
+	return r->o->kernel_only || (r->pack && pack_is_of_program(r->pack, tid));
+}
+
 static void on_request(void *flight, const struct flight_request *request)
 {
 	struct flight *f = flight;
@@ -175,7 +186,20 @@ static void on_request(void *flight, const struct flight_request *request)
 	/* Those of a long one may be asked for when its beginning is not in the ring any more. */
 	if (request->end - request->start <= (int64_t)f->header.clock_hz)
 		flight_notes_forget(f->notes, request->id);
-	flight_triggers_request(f->triggers, request);
+	if (!f->r->made)
+		flight_triggers_request(f->triggers, request);
+}
+
+void flight_made(struct recording *r, const struct made_request *request, bool is_counted)
+{
+	struct flight_request done = {
+		.start = request->start, .end = request->end, .name = request->name, .tid = request->tid,
+	};
+
+	if (is_counted)
+		flight_triggers_count(r->flight->triggers, &done);
+	else
+		flight_triggers_ended(r->flight->triggers, &done);
 }
 
 static void on_trigger(void *flight, const char *why)
@@ -202,6 +226,7 @@ static bool open_parts(struct flight *f)
 	f->times_ns = calloc(f->o->max_per_minute + 1, sizeof(*f->times_ns));
 	if (!f->known || !f->requests || !f->notes || !f->triggers || !f->times_ns)
 		return false;
+	flight_triggers_on_thread(f->triggers, is_of_program, r);
 	flight_triggers_clock(f->triggers, 1e9 / f->header.clock_hz);
 	f->dumps = flight_dumps_open(&dumps);
 	return f->dumps;

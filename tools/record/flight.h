@@ -18,6 +18,7 @@ struct recording;
 struct ldb_file_header;
 struct flight;
 struct flight_triggers;
+struct made_request;
 
 struct flight_options {
 	uint64_t ns;			/* how long events are retained; 0: no flight recorder */
@@ -57,6 +58,8 @@ void flight_close(struct recording *r);
 void flight_poll(struct recording *r);
 /* The writer was just flushed; call it once a second. */
 void flight_second(struct recording *r);
+/* Requests that are made while the recording runs: made-requests.h. */
+void flight_made(struct recording *r, const struct made_request *request, bool is_counted);
 void flight_signal(struct recording *r, int signal);
 
 /* The recording has ended and all its rows were written: the last dumps are made. */

@@ -32,9 +32,10 @@ static void work(void *metrics, FILE *out)
 {
 	struct metrics *m = metrics;
 	uint64_t ids[METRICS_SLOWEST];
+	uint32_t tids[METRICS_SLOWEST];
 	int64_t starts[METRICS_SLOWEST], ends[METRICS_SLOWEST];
 	struct record_explain e = {
-		.ids = ids, .starts = starts, .ends = ends, .known = known, .known_arg = m->filter,
+		.ids = ids, .tids = tids, .starts = starts, .ends = ends, .known = known, .known_arg = m->filter,
 		.part = put, .arg = out,
 	};
 
@@ -42,6 +43,7 @@ static void work(void *metrics, FILE *out)
 		if (!m->before[i].ns)
 			break;
 		ids[i] = m->before[i].id;
+		tids[i] = m->before[i].tid;
 		starts[i] = m->before[i].start;
 		ends[i] = m->before[i].end;
 		e.nr++;

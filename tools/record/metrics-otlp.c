@@ -55,8 +55,8 @@ static void put_exemplars(struct json *j, const struct metrics *m, const char *c
 			continue;
 		json_object_begin(j, NULL);
 		json_array_begin(j, "filteredAttributes");
-		snprintf(value, sizeof(value), "%" PRIu64, slow->id);
-		put_attribute(j, "request", value);
+		snprintf(value, sizeof(value), "%" PRIu64, slow->tid ? slow->tid : slow->id);
+		put_attribute(j, slow->tid ? "thread" : "request", value);
 		for (unsigned k = 0; k < m->parts[i].nr; k++) {
 			const struct slow_part *part = &m->parts[i].all[k];
 

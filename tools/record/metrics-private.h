@@ -39,6 +39,7 @@ struct slow_part {
 
 struct slow {
 	uint64_t id;
+	uint32_t tid;			/* it is a call of this thread, without an id; 0: it is tagged */
 	uint32_t class;
 	uint64_t ns;
 	int64_t start, end;		/* ticks */

@@ -75,7 +75,7 @@ static void put_exemplar(FILE *out, const struct metrics *m, const char *class, 
 		metrics_copy_name(text, sizeof(text), intern_key(&m->classes, s->class));
 		if (strcmp(text, class))
 			continue;
-		fprintf(out, " # {request=\"%" PRIu64 "\"", s->id);
+		fprintf(out, " # {%s=\"%" PRIu64 "\"", s->tid ? "thread" : "request", s->tid ? s->tid : s->id);
 		if (m->parts[i].nr) {
 			metrics_copy_name(text, EXEMPLAR_NAME, m->parts[i].all[0].name);
 			fprintf(out, ",state=\"%s\",", m->parts[i].all[0].state);
@@ -164,7 +164,7 @@ static void put_slow(FILE *out, const struct metrics *m, unsigned i, const char 
 	metrics_copy_name(class, sizeof(class), intern_key(&m->classes, s->class));
 	fprintf(out, "%s{", name);
 	put_label(out, "class", class);
-	fprintf(out, ",request=\"%" PRIu64 "\",rank=\"%u\"", s->id, i + 1);
+	fprintf(out, ",%s=\"%" PRIu64 "\",rank=\"%u\"", s->tid ? "thread" : "request", s->tid ? s->tid : s->id, i + 1);
 	if (part) {
 		fprintf(out, ",state=\"%s\",", part->state);
 		put_label(out, "name", part->name);

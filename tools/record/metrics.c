@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
+#include "record/made-requests.h"
 #include "record/metrics-private.h"
 
 #define CLASS_NONE	UINT32_MAX	/* too many classes */
@@ -170,6 +171,21 @@ static void end_request(struct metrics *m, struct begun *b, int64_t tick)
 		note_slow(m, &slow);
 	}
 	slots_remove(&m->requests, &b->slot);
+}
+
+void metrics_made(struct metrics *m, const struct made_request *request)
+{
+	struct slow slow = {
+		.tid = request->tid, .start = request->start, .end = request->end,
+		.class = class_of(m, request->name), .ns = to_ns(m, request->end - request->start),
+	};
+
+	if (slow.class == CLASS_NONE) {
+		m->kinds[METRICS_REQUEST].nr_dropped++;
+		return;
+	}
+	add(m, METRICS_REQUEST, slow.class, slow.ns);
+	note_slow(m, &slow);
 }
 
 static void begin_request(struct metrics *m, const struct ldb_row_req *r, int64_t tick)

@@ -40,6 +40,10 @@ void metrics_class(struct metrics *m, uint64_t id, int64_t tick, const char *nam
 void metrics_requests(struct metrics *m, const struct ldb_row_req *rows, size_t nr);
 void metrics_sched(struct metrics *m, const struct ldb_row_sched *rows, size_t nr);
 
+/* Or, without metrics_requests(), one that was made of something else; its class is its name. */
+struct made_request;
+void metrics_made(struct metrics *m, const struct made_request *request);
+
 struct metrics_state {
 	int64_t begin_ns, now_ns;	/* CLOCK_REALTIME */
 	uint64_t calls, observed_calls, nr_lost, nr_threads;

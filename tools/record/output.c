@@ -298,6 +298,8 @@ static void release(struct recording *r)
 	naming_end(&r->naming);
 	metrics_free(r->metrics);
 	r->metrics = NULL;
+	made_requests_free(r->made);
+	r->made = NULL;
 	filter_free(r->filter);
 	r->filter = NULL;
 	map_names_free(r->map_names);
@@ -336,6 +338,7 @@ static void open_filter(struct recording *r)
 	r->naming = (struct naming){ .lookup = o->lookup, .program = r->pid };
 	pack_set_filter(r->pack, r->filter);
 	output_metrics_open(r);
+	output_made_open(r);
 	if (o->functions && !filter_set_functions(r->filter, o->functions))
 		writer_add_meta(r->writer, "functions", o->functions);
 	if (o->classes && !filter_set_classes(r->filter, o->classes))
@@ -401,6 +404,8 @@ unsigned output_drain(struct recording *r)
 	fill = drain_pass(r->drain, clock_mono_ns());
 	naming_poll(&r->naming, r->filter, r->modules, recording_tick(r, begin), clock_mono_ns());
 	pack_release(r->pack, begin);
+	if (r->made)
+		made_requests_poll(r->made, recording_tick(r, begin));
 	r->released_tick = recording_tick(r, begin - r->slack);
 	return fill > kernel_fill ? fill : kernel_fill;
 }
@@ -639,6 +644,7 @@ void output_close(struct recording *r)
 		r->released_tick = recording_tick(r, clock_now(r->clock_id));
 		report_live(r, &r->threads_total, r->end);
 	}
+	output_made_finish(r);
 	output_metrics_finish(r);
 	flight_finish(r);
 	rc = writer_close(r->writer);

@@ -12,6 +12,7 @@
 #include "base/intern.h"
 #include "record/backlog.h"
 #include "record/irq-names.h"
+#include "record/made-requests.h"
 #include "record/pack.h"
 
 #define FUNCS_AT_ONCE	128
@@ -42,6 +43,7 @@ struct pack {
 	struct chains *chains;
 	struct metrics *metrics;	/* NULL: none */
 	struct filter *filter;		/* NULL: all is written */
+	struct made_requests *made;	/* NULL: requests are those of the rows */
 	uint64_t nr_rows, nr_irqs, nr_open, nr_socket;
 	pack_rest_fn *on_rest;
 	void *rest_arg;

@@ -60,7 +60,11 @@ static void write_rows(void *kept, void *rows, size_t nr)
 		name_irqs(p, rows, nr);
 	if (kind == LDB_BLK_REQ && p->filter && p->filter->has_classes)
 		nr = filter_requests(p->filter, rows, nr);
-	if (p->metrics && kind == LDB_BLK_REQ)
+	if (p->made && kind == LDB_BLK_SYSCALL)
+		made_requests_calls(p->made, rows, nr);
+	if (p->made && kind == LDB_BLK_SCHED)
+		made_requests_sched(p->made, rows, nr);
+	if (p->metrics && !p->made && kind == LDB_BLK_REQ)
 		metrics_requests(p->metrics, rows, nr);
 	if (p->metrics && kind == LDB_BLK_SCHED)
 		metrics_sched(p->metrics, rows, nr);
@@ -95,6 +99,8 @@ static void store_func(void *pack, const struct ldb_row_func *row)
 		return;
 	if (p->metrics)
 		metrics_func(p->metrics, row);
+	if (p->made)
+		made_requests_func(p->made, row);
 	p->nr_open += !!(row->flags & LDB_FUNC_F_OPEN);
 	p->funcs[p->nr_funcs++] = *row;
 	if (p->nr_funcs == FUNCS_AT_ONCE)
@@ -116,7 +122,7 @@ static const volatile struct ldb_page *find_page(void *pack, uint32_t tid)
 	return NULL;
 }
 
-static bool has_page(void *pack, uint32_t tid)
+bool pack_is_of_program(void *pack, uint32_t tid)
 {
 	return find_page(pack, tid);
 }
@@ -211,7 +217,12 @@ void pack_set_metrics(struct pack *p, struct metrics *m)
 {
 	p->metrics = m;
 	if (m)
-		metrics_on_thread(m, has_page, p);
+		metrics_on_thread(m, pack_is_of_program, p);
+}
+
+void pack_set_made(struct pack *p, struct made_requests *m)
+{
+	p->made = m;
 }
 
 struct chains *pack_chains(struct pack *p)
@@ -382,7 +393,7 @@ static void class_event(struct pack *p, unsigned ring, const struct ldb_rec *rec
 	row.name = name;
 	if (p->filter && p->filter->has_classes && !filter_wants_class(p->filter, r.id, row.tick, name))
 		return;
-	if (p->metrics)
+	if (p->metrics && !p->made)
 		metrics_class(p->metrics, r.id, row.tick, name);
 	writer_add_reqname(p->w, &row);
 }
@@ -484,6 +495,8 @@ static void cut_requests(struct pack *p, int64_t tick)
 	struct ldb_row_req *row = pack_keep_back(p, LDB_BLK_REQ, tick);
 
 	*row = (struct ldb_row_req){ .op = LDB_REQ_OP_CUT, .tick = tick };
+	if (p->made)
+		made_requests_cut(p->made, tick);
 }
 
 void pack_pause(struct pack *p, int64_t tick)

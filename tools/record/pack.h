@@ -29,6 +29,13 @@ void pack_set_filter(struct pack *p, struct filter *f);
 /* Sums the rows that pass the filter. */
 void pack_set_metrics(struct pack *p, struct metrics *m);
 
+/* Requests are made of rows that pass the filter. */
+struct made_requests;
+void pack_set_made(struct pack *p, struct made_requests *m);
+
+/* Is it a thread of the program, and not one of ldb's own? */
+bool pack_is_of_program(void *pack, uint32_t tid);
+
 /* Called every few microseconds of work, so that other tasks can run in between. */
 typedef void pack_rest_fn(void *arg);
 void pack_on_rest(struct pack *p, pack_rest_fn *fn, void *arg);

@@ -87,6 +87,7 @@ struct record_lookup {
  */
 struct record_explain {
 	const uint64_t *ids;
+	const uint32_t *tids;	/* not 0: the request is what the thread did at that time, and has no id */
 	const int64_t *starts, *ends;	/* ticks */
 	size_t nr;
 	const char *(*known)(void *arg, uint64_t addr);	/* names of functions and variables; NULL: none */

@@ -11,6 +11,7 @@
 #include "record/flow-sums.h"
 #include "record/giveway.h"
 #include "record/kernel-source.h"
+#include "record/made-requests.h"
 #include "record/modules.h"
 #include "record/naming.h"
 #include "record/pack.h"
@@ -95,6 +96,7 @@ struct recording {
 	struct modules *modules;
 	struct filter *filter;
 	struct metrics *metrics;	/* NULL: none are written */
+	struct made_requests *made;	/* NULL: requests are tagged, or nobody needs them before the end */
 	struct scrape *scrape;		/* who fetches them; NULL: nobody can */
 	int64_t next_metrics_ns;
 	bool has_metrics_failed;	/* the error was reported */
@@ -225,6 +227,10 @@ void output_metrics_open(struct recording *r);
 void output_metrics(struct recording *r);
 void output_metrics_finish(struct recording *r);
 int output_metrics_render(void *recording, bool is_openmetrics, char **text, size_t *size);	/* a scrape_fn */
+
+/* output-made.c: requests of --request, if somebody needs them now; at the end, those that are left. */
+void output_made_open(struct recording *r);
+void output_made_finish(struct recording *r);
 
 /* Writes what is in memory to the disk; called once a second. */
 void output_second(struct recording *r);

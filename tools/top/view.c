@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "analysis/tracks/request-source.h"
 #include "base/array.h"
 #include "base/sort.h"
 #include "facts/rows.h"
@@ -105,7 +106,8 @@ int view_build(struct view *v, struct snapshot *s, struct symtab *symtab,
 		goto err_free;
 	rc = -ENOMEM;
 	v->model = model_open(v->wide, symtab, err, sizeof(err));
-	if (!v->model)
+	/* What was asked for is in the trace. */
+	if (!v->model || !request_source_open(v->model, NULL, 0, err, sizeof(err)))
 		goto err_free;
 	v->window_model = *v->model;
 	v->window_model.reader = v->window;

@@ -17,13 +17,21 @@ struct found {
 	struct life *lives;	/* of each; without parts: not found */
 };
 
+static bool is_it(const struct parts_request *r, const struct life *life)
+{
+	int64_t middle = r->start / 2 + r->end / 2;
+
+	if (!r->tid)
+		return r->id == life->id && r->end == life->end;
+	return life->nr_parts && life->parts[0].tid == r->tid && life->start <= middle && middle <= life->end;
+}
+
 static int on_life(void *arg, struct life *life)
 {
 	struct found *f = arg;
 
 	for (size_t i = 0; i < f->nr; i++) {
-		if (f->requests[i].id != life->id || f->requests[i].end != life->end || !life->is_complete ||
-		    f->lives[i].parts)
+		if (!is_it(&f->requests[i], life) || !life->is_complete || f->lives[i].parts)
 			continue;
 		f->lives[i] = *life;
 		life->parts = NULL;	/* moved to the list */
@@ -81,7 +89,10 @@ int parts_each(struct model *m, const struct parts_request *requests, size_t nr,
 
 	for (size_t i = 0; i < nr && !ret; i++)
 		ids[i] = requests[i].id;
-	if (!ret && nr)
+	/* Either all have an id, or none has. */
+	if (!ret && nr && requests[0].tid)
+		ret = lives_each(m, on_life, &f, &result);
+	else if (!ret && nr)
 		ret = lives_some(m, ids, nr, on_life, &f, &result);
 	for (size_t i = 0; i < nr && !ret; i++) {
 		const struct life *life = &f.lives[i];

@@ -11,10 +11,15 @@ struct part {
 	int64_t ns;
 };
 
-/* A request instance: its id, and the tick at which it ended. */
+/*
+ * A request instance: its id, and the tick at which it ended.  Or, if tid is not 0, what the thread worked on in the middle of
+ * [start, end].
+ */
 struct parts_request {
 	uint64_t id;
 	int64_t end;
+	uint32_t tid;
+	int64_t start;
 };
 
 /*

@@ -4,13 +4,13 @@
  * of the same thread is a request.  They are the segments that a timeline shows, so a request
  * begins and ends together with its function.
  */
-#include <fnmatch.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/keyed.h"
 #include "base/minmax.h"
 #include "facts/ticks.h"
 #include "request-private.h"
+#include "trace/request-words.h"
 #include "tracks.h"
 
 struct answer {			/* does the name of this function match a glob? */
@@ -27,21 +27,10 @@ struct calls {
 	bool has_requests;	/* the thread has had requests */
 };
 
-/* Returns what comes after the scopes of a C++ name. */
-static const char *last_part(const char *function)
-{
-	const char *last = function;
-
-	for (const char *p = function; *p && *p != '<'; p++)
-		if (p[0] == ':' && p[1] == ':')
-			last = p + 2;
-	return last;
-}
-
 static bool matches(const struct calls *c, const struct symbol *func)
 {
 	for (size_t i = 0; i < c->nr_globs; i++)
-		if (!fnmatch(c->globs[i], func->function, 0) || !fnmatch(c->globs[i], last_part(func->function), 0))
+		if (request_word_matches(c->globs[i], func->function))
 			return true;
 	return false;
 }

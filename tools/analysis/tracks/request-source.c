@@ -156,17 +156,6 @@ static int make(struct made_requests *made, const char *const *names, size_t nr)
 	return replace_requests(made);
 }
 
-/* "handle(r->id)" and "handle()" are the function handle. */
-static char *bare_name(const char *name)
-{
-	const char *open = strrchr(name, '(');
-	size_t length = strlen(name);
-	bool is_bare = !open || open == name || name[length - 1] != ')' ||
-		       (open - name >= 8 && !strncmp(open - 8, "operator", 8));
-
-	return strndup(name, is_bare ? length : (size_t)(open - name));
-}
-
 struct wanted {
 	char *names[NAMES_MAX];
 	size_t nr;
@@ -183,7 +172,7 @@ static bool want(struct wanted *w, const char *name, char *err, size_t err_size)
 		snprintf(err, err_size, "--request: at most %d of them", NAMES_MAX);
 		return false;
 	}
-	w->names[w->nr] = is_loop ? strdup(name) : bare_name(name);
+	w->names[w->nr] = is_loop ? strdup(name) : request_bare_name(name);
 	if (!w->names[w->nr++]) {
 		snprintf(err, err_size, "out of memory");
 		return false;

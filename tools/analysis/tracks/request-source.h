@@ -17,12 +17,7 @@
 #define TRACKS_REQUEST_SOURCE_H
 
 #include "facts/model.h"
-
-#define REQUEST_TAGS	"tags"
-#define REQUEST_LOOP	"loop"
-/* the runtime has made these requests, and they are rows like those of tags */
-#define REQUEST_SOCKET	"socket"
-#define REQUEST_NAMES_MAX	64
+#include "trace/request-words.h"
 
 /*
  * Chooses the requests.  names are what the user asked for; if there are none, the trace says what

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests requests that are made while a recording runs: of calls of functions, of turns of event loops. */
+#include <limits.h>
+#include <linux/ldb.h>
+#include <stdio.h>
+#include <string.h>
+#include "record/made-requests.h"
+#include "tap.h"
+
+#define SECOND	1000000
+
+static char log_text[4096];	/* "t NAME START-END " for each: N(ow) or C(ounted) */
+
+static void on_made(void *arg, const struct made_request *r, bool is_counted)
+{
+	size_t n = strlen(log_text);
+
+	snprintf(log_text + n, sizeof(log_text) - n, "%s%c%u %s %lld-%lld", n ? "; " : "", is_counted ? 'C' : 'N',
+		 r->tid, r->name, (long long)r->start, (long long)r->end);
+}
+
+static const char *told(void)
+{
+	static char copy[sizeof(log_text)];
+
+	strcpy(copy, log_text);
+	*log_text = '\0';
+	return copy;
+}
+
+static struct made_requests *make(struct filter *f, const char *words)
+{
+	struct made_options o = { .words = words, .filter = f, .second = SECOND, .made = on_made };
+
+	told();
+	return made_requests_alloc(&o);
+}
+
+static void call(struct filter *f, struct made_requests *m, uint64_t pc, int64_t start, int64_t end)
+{
+	struct ldb_row_func row = { .tid = 7, .pc = pc, .start_max = start, .end_max = end };
+
+	if (filter_wants_func(f, &row))
+		made_requests_func(m, &row);
+}
+
+static void test_calls(void)
+{
+	struct filter *f = filter_alloc(1);
+	struct made_requests *m = make(f, "serve(int)\nget_*");
+	struct ldb_row_func open = { .tid = 7, .pc = 1, .start_max = 1, .end_max = 90, .flags = LDB_FUNC_F_OPEN };
+	struct ldb_row_func wide = { .tid = 8, .pc = 1, .start_max = 200, .start_unc = 100, .end_max = 400, .end_unc = 20 };
+
+	f->has_funcs = f->names_all = true;
+	call(f, m, 1, 100, 200);
+	call(f, m, 2, 110, 190);
+	is_str(told(), "", "without names there are no requests");
+	filter_name(f, 1, "serve", "a.c", "a");
+	filter_name(f, 2, "parse", "a.c", "a");
+	filter_name(f, 3, "ns::get_one", "a.c", "a");
+	made_requests_poll(m, 300);
+	is_str(told(), "N7 serve 100-200", "when a name comes, calls that waited are looked through");
+	call(f, m, 3, 300, 350);
+	is_str(told(), "", "one that is new waits, too");
+	filter_name(f, 3, "ns::get_one", "a.c", "a");
+	made_requests_poll(m, 400);
+	is_str(told(), "N7 ns::get_one 300-350; C7 serve 100-200", "the next one counts the one before; scopes may be left out");
+	/* The caller's row comes after those of its callees. */
+	call(f, m, 1, 500, 510);
+	told();
+	call(f, m, 1, 450, 600);
+	is_str(told(), "N7 serve 450-600", "an inner call");
+	call(f, m, 1, 700, 800);
+	is_str(told(), "N7 serve 700-800; C7 serve 450-600", "does not count");
+	call(f, m, 2, 710, 790);
+	made_requests_func(m, &open);
+	is_str(told(), "", "others, and those that still run, are none");
+	made_requests_func(m, &wide);
+	is_str(told(), "N8 serve 150-390", "the bounds are estimates");
+	made_requests_poll(m, 2 * SECOND);
+	is_str(told(), "C7 serve 700-800; C8 serve 150-390", "after a second they count");
+	call(f, m, 99, 5, 6);
+	made_requests_finish(m);
+	is_str(told(), "", "a function without a name is none");
+	is_int(made_requests_forgotten(m), 1, "which is counted");
+	made_requests_free(m);
+	filter_free(f);
+}
+
+static void test_turns(void)
+{
+	struct filter *f = filter_alloc(1);
+	struct made_requests *m = make(f, "loop");
+
+	for (int64_t at = 100; at < 400; at += 100) {
+		struct ldb_row_syscall wait = { .tid = 7, .start = at, .end = at + 60, .name = "epoll_wait" };
+		struct ldb_row_syscall other = { .tid = 7, .start = at + 70, .end = at + 80, .name = "read" };
+
+		made_requests_calls(m, &wait, 1);
+		made_requests_calls(m, &other, 1);
+	}
+	made_requests_poll(m, 500);
+	is_str(told(), "N7 loop 160-200; C7 loop 160-200; N7 loop 260-300; C7 loop 260-300", "turns of an event loop");
+	made_requests_cut(m, 450);
+	made_requests_calls(m, &(struct ldb_row_syscall){ .tid = 7, .start = 500, .end = 510, .name = "poll" }, 1);
+	made_requests_poll(m, 600);
+	is_str(told(), "N7 loop 450-500; C7 loop 450-500", "a pause is not part of one");
+	made_requests_free(m);
+	filter_free(f);
+}
+
+int main(void)
+{
+	ok(!made_requests_are(NULL) && !made_requests_are("tags") && !made_requests_are("socket"), "tags are not made");
+	ok(made_requests_are("loop") && made_requests_are("serve"), "others are");
+	test_calls();
+	test_turns();
+	return done();
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Follows event loops; see loops.h.
+ *
+ * A new request also shows progress, because a loop that always finds work does not sleep, and
+ * calls that do not sleep have no rows.  Only threads that have slept in such a call are regarded
+ * as loops.
+ */
+#include <linux/ldb.h>
+#include <stdlib.h>
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/minmax.h"
+#include "base/sort.h"
+#include "record/loops.h"
+#include "trace/loop-calls.h"
+
+#define LOOPS_MAX	4096	/* if there are more, those are forgotten that waited longest ago */
+
+enum what { CUT, STARTS, WAITED, SLEEPS, RUNS };
+
+struct moment {
+	int64_t from, to;	/* WAITED: a whole call; else they are equal */
+	uint32_t tid;
+	enum what what;
+};
+
+struct loop {
+	uint32_t tid;
+	bool is_asleep;		/* and its switch-in has not come yet */
+	int64_t last;		/* it has waited until then, or has begun a request */
+};
+
+struct loops {
+	loops_fn *fn;
+	void *arg;
+	loops_thread_fn *is_of_program;
+	void *thread_arg;
+	struct loop *all;
+	size_t nr_all, room_all;
+	struct hash loop_of;
+	struct moment *moments;		/* of this pass */
+	size_t nr, room;
+};
+
+struct loops *loops_alloc(loops_fn *fn, void *arg)
+{
+	struct loops *l = calloc(1, sizeof(*l));
+
+	if (l) {
+		l->fn = fn;
+		l->arg = arg;
+	}
+	return l;
+}
+
+void loops_on_thread(struct loops *l, loops_thread_fn *fn, void *arg)
+{
+	l->is_of_program = fn;
+	l->thread_arg = arg;
+}
+
+void loops_free(struct loops *l)
+{
+	if (!l)
+		return;
+	hash_free(&l->loop_of);
+	free(l->all);
+	free(l->moments);
+	free(l);
+}
+
+static struct loop *loop_of(struct loops *l, uint32_t tid)
+{
+	uint32_t n;
+
+	hash_each(&l->loop_of, hash_mix(0, tid), n)
+		if (l->all[n].tid == tid)
+			return &l->all[n];
+	return NULL;
+}
+
+static void note(struct loops *l, enum what what, uint32_t tid, int64_t from, int64_t to)
+{
+	if (array_push(l->moments, l->nr, l->room, { from, to, tid, what }))
+		return;		/* no memory: a turn may be missing */
+}
+
+void loops_starts(struct loops *l, const struct ldb_row_req *rows, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (rows[i].op == LDB_REQ_OP_CUT)
+			loops_cut(l, rows[i].tick);
+		else if (rows[i].op == LDB_REQ_OP_START && loop_of(l, rows[i].tid))
+			note(l, STARTS, rows[i].tid, rows[i].tick, rows[i].tick);
+}
+
+void loops_calls(struct loops *l, const struct ldb_row_syscall *rows, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (is_loop_call(rows[i].name))
+			note(l, rows[i].flags & LDB_SYSCALL_F_SLEEP ? SLEEPS : WAITED, rows[i].tid, rows[i].start, rows[i].end);
+}
+
+/* There are many switches, so those of a loop that has just been found are not followed yet. */
+void loops_sched(struct loops *l, const struct ldb_row_sched *rows, size_t nr)
+{
+	for (size_t i = 0; i < nr && l->nr_all; i++)
+		if (rows[i].op == LDB_SCHED_OP_SWITCH && rows[i].flags & LDB_SCHED_F_OTHER && loop_of(l, rows[i].other))
+			note(l, RUNS, rows[i].other, rows[i].tick, rows[i].tick);
+}
+
+void loops_cut(struct loops *l, int64_t tick)
+{
+	note(l, CUT, 0, tick, tick);
+}
+
+/* The time of a pause is not a stall; whether a loop waited when it began is not known. */
+static void cut_all(struct loops *l, int64_t tick)
+{
+	for (size_t i = 0; i < l->nr_all; i++)
+		l->all[i].last = max(l->all[i].last, tick);
+}
+
+COMPARE(latest_first, struct loop, DOWN(last))
+
+/* Threads come and go for weeks. */
+static void forget_oldest(struct loops *l)
+{
+	sort_by(l->all, l->nr_all, latest_first);
+	l->nr_all /= 2;
+	hash_clear(&l->loop_of);
+	for (size_t i = 0; i < l->nr_all; i++)
+		hash_add(&l->loop_of, hash_mix(0, l->all[i].tid), i);
+}
+
+static void add(struct loops *l, const struct moment *m)
+{
+	if (l->is_of_program && !l->is_of_program(l->thread_arg, m->tid))
+		return;
+	if (l->nr_all == LOOPS_MAX)
+		forget_oldest(l);
+	if (!array_room(&l->all, &l->room_all, l->nr_all, sizeof(*l->all)) ||
+	    hash_add(&l->loop_of, hash_mix(0, m->tid), l->nr_all))
+		return;
+	l->all[l->nr_all++] = (struct loop){ m->tid, m->what == SLEEPS, m->to };
+}
+
+/* The row of a whole call may come later than those of its sleep, and than the switch that ended it. */
+static void wait(struct loops *l, struct loop *loop, const struct moment *m)
+{
+	if (!loop->is_asleep && m->from > loop->last)
+		l->fn(l->arg, loop->tid, loop->last, m->from);
+	if (m->what == WAITED)
+		loop->is_asleep = false;
+	else if (m->from > loop->last)
+		loop->is_asleep = true;
+	loop->last = max(loop->last, m->to);
+}
+
+static void follow(struct loops *l, const struct moment *m)
+{
+	struct loop *loop = m->what == CUT ? NULL : loop_of(l, m->tid);
+
+	if (m->what == CUT)
+		cut_all(l, m->from);
+	else if (!loop && (m->what == WAITED || m->what == SLEEPS))
+		add(l, m);
+	else if (loop && (m->what == WAITED || m->what == SLEEPS))
+		wait(l, loop, m);
+	else if (loop && m->what == RUNS && loop->is_asleep && m->from > loop->last)
+		*loop = (struct loop){ loop->tid, false, m->from };
+	else if (loop && m->what == STARTS)
+		loop->last = max(loop->last, m->from);
+}
+
+COMPARE(by_time, struct moment, UP(from))
+
+void loops_pass(struct loops *l)
+{
+	sort_by(l->moments, l->nr, by_time);
+	for (size_t i = 0; i < l->nr; i++)
+		follow(l, &l->moments[i]);
+	l->nr = 0;
+}
