@@ -43,4 +43,20 @@ else
 	skip "the database has notes and events" "no sqlite3"
 fi
 
+# Where nothing that a note says has to do with the time, hardly anything is found: requests exchange
+# their notes, a hundred times.
+: >found.txt
+times=0
+for seed in $(seq 1 100); do
+	"$BUILD/tests/tools/helpers/permute-notes" n.data permuted.data "$seed" || break
+	ldb-why -q -i permuted.data --json 2>/dev/null |
+		jq -c --arg seed "$seed" '.shared.found[] | [$seed, .trait, .slow, .usual, .p_adjusted]' >>found.txt || break
+	times=$((times + 1))
+done
+diag "$(cat found.txt)"
+ok "100 traces with exchanged notes" test "$times" -eq 100
+ok "... give at most five findings ($(wc -l <found.txt))" test "$(wc -l <found.txt)" -le 5
+"$BUILD/tests/tools/helpers/permute-notes" n.data permuted.data 1
+ok "... and have the same notes" test "$("$BUILD/tests/tools/helpers/trace-cat" permuted.data note | sed 's/.*key=//' | sort | md5sum)" \
+	= "$("$BUILD/tests/tools/helpers/trace-cat" n.data note | sed 's/.*key=//' | sort | md5sum)"
 finish
