@@ -52,6 +52,8 @@ struct ebpf {
 	struct sampler *sampler;	/* NULL: chains are not read */
 	bool is_reading;		/* blocks are known */
 	bool is_always;			/* interrupted, too */
+	bool is_paused;
+	bool has_left_out_irqs;
 	struct readings {
 		uint64_t switch_ns, sample_ns, nr_samples;
 	} readings;			/* of all CPUs, when the budget was held last */
@@ -372,6 +374,8 @@ static unsigned poll(struct kernel_source *s)
 
 	make_room(e);
 	kernel_clock_sample(s->clock, false);
+	if (e->is_paused)
+		return 0;
 	for (unsigned cpu = 0; e->is_reading && cpu < e->nr_cpus; cpu++)
 		sampler_follow(e->sampler, cpu, e->cpus[cpu].current, e->cpus[cpu].switched_at, now_ns);
 	return 0;
@@ -404,6 +408,7 @@ static const char *leave_out_irqs(struct kernel_source *s)
 		bpf_link__destroy(e->links[i].link);
 		e->links[i--] = e->links[--e->nr_links];
 	}
+	e->has_left_out_irqs = true;
 	return "soft interrupts";
 }
 
@@ -444,13 +449,62 @@ static void hold_budget(struct kernel_source *s, const struct kernel_costs *cost
 	}
 	e->readings = now;
 	nr = now.nr_samples - before.nr_samples;
-	if (!e->sampler)
+	if (!e->sampler || e->is_paused)
 		return;
 	choose_samples(e, costs);
 	s->sample_ns = sampler_hold(e->sampler, costs->cpu_ns,
 				    costs->polls_ns + now.switch_ns - before.switch_ns,
 				    nr ? IRQ_NS + (now.sample_ns - before.sample_ns) / nr : 0);
 	s->interrupt_ns = sampler_interrupt_ns(e->sampler);
+}
+
+/* What the programs know of threads and CPUs is obsolete after a pause. */
+static int forget_all(struct ebpf *e)
+{
+	struct bpf_map *variables = bpf_object__find_map_by_name(e->object, ".bss");
+	struct bpf_map *cpus = bpf_object__find_map_by_name(e->object, ".data.cpus");
+	struct bpf_map *nests = bpf_object__find_map_by_name(e->object, "nests");
+	size_t size = 0, cpus_size = 0, nr_cpus = libbpf_num_possible_cpus();
+	void *at = variables ? (void *)bpf_map__initial_value(variables, &size) : NULL;
+	struct bpf_cpu *cpu = cpus ? (void *)bpf_map__initial_value(cpus, &cpus_size) : NULL;
+	void *nest = nests ? calloc(nr_cpus, (bpf_map__value_size(nests) + 7) / 8 * 8) : NULL;
+	int ret = at && cpu && nest ? 0 : -ENOTSUP;
+
+	if (!ret) {
+		memset(at, 0, size);
+		for (unsigned i = 0; i < cpus_size / sizeof(*cpu); i++) {
+			cpu[i].nr_waiting = cpu[i].nr_arrived = 0;
+			cpu[i].current = cpu[i].has_switched = cpu[i].is_idle = 0;
+		}
+		ret = bpf_map_update_elem(bpf_map__fd(nests), &(uint32_t){ 0 }, nest, BPF_ANY) ? -errno : 0;
+	}
+	free(nest);
+	return ret;
+}
+
+static int pause_ebpf(struct kernel_source *s, bool pause)
+{
+	struct ebpf *e = (struct ebpf *)s;
+	int ret;
+
+	if (pause) {
+		e->is_paused = true;
+		watch(e, -1);
+		for (unsigned cpu = 0; e->sampler && cpu < e->nr_cpus; cpu++)
+			sample(e, cpu, false);
+		detach_all(e);
+		return 0;
+	}
+	ret = forget_all(e);
+	e->state->is_adding = 0;
+	e->state->found_tgid = -1;
+	ret = ret ? ret : begin(e);
+	if (!ret && e->has_left_out_irqs)
+		leave_out_irqs(s);
+	e->is_paused = ret;
+	if (ret)
+		detach_all(e);
+	return ret;
 }
 
 /* Events in the rings stay there to be read. */
@@ -499,7 +553,7 @@ static void close_ebpf(struct kernel_source *s)
 }
 
 static const struct kernel_source_ops ops = {
-	.poll = poll, .finish = finish, .leave_out_irqs = leave_out_irqs,
+	.poll = poll, .pause = pause_ebpf, .finish = finish, .leave_out_irqs = leave_out_irqs,
 	.hold_budget = hold_budget, .set_blocks = set_blocks, .close = close_ebpf,
 	.irq_ns = IRQ_NS,
 };

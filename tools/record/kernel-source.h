@@ -45,6 +45,11 @@ struct kernel_source {
 		 * rings are, in 1/1000.
 		 */
 		unsigned (*poll)(struct kernel_source *s);
+		/*
+		 * Ends the events, so that they cost the program nothing, or begins them again; then threads and
+		 * CPUs are as in the beginning.  Returns 0 or -errno.  NULL: the kernel goes on.
+		 */
+		int (*pause)(struct kernel_source *s, bool pause);
 		/* Ends the events; delivers those that were not delivered yet. */
 		void (*finish)(struct kernel_source *s);
 		/* Omits interrupts from here on, or only the frequent ones; returns which. */

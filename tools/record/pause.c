@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pauses a recording: the runtime writes nothing, and what the kernel reports of that time is
- * dropped.
+ * Pauses a recording: the runtime writes nothing, and the kernel reports nothing.  What comes while
+ * it is being switched off is dropped, and so is what the module reports, which goes on.
  *
  * A request that is open at a pause may end during it, and its id may be used again.  So requests
  * are cut at the start and at the end of a pause (LDB_REQ_OP_CUT).
  */
+#include <stdio.h>
+#include <string.h>
 #include "record/recording.h"
 
 int recording_tune(struct recording *r)
@@ -33,6 +35,23 @@ static int64_t now(const struct recording *r)
 	return recording_tick(r, clock_now(r->clock_id));
 }
 
+/* With kernel events alone nobody else says which threads there are. */
+static void pause_kernel(struct recording *r, bool pause)
+{
+	char text[128];
+	int ret;
+
+	if (!r->source || !r->source->ops->pause || r->o->kernel_only)
+		return;
+	if (!pause)
+		kernel_poll(r);
+	ret = r->source->ops->pause(r->source, pause);
+	if (!ret)
+		return;
+	snprintf(text, sizeof(text), "no kernel events after the pause: %s", strerror(-ret));
+	output_warning(r, text);
+}
+
 static void begin(struct recording *r, int64_t tick)
 {
 	r->is_paused = true;
@@ -40,6 +59,7 @@ static void begin(struct recording *r, int64_t tick)
 	r->pause_tick = tick;
 	r->tune.flags |= LDB_TUNE_PAUSED;
 	pack_pause(r->pack, tick);
+	pause_kernel(r, true);
 }
 
 /* is_observed: the scanner writes the observation gap. */
@@ -62,10 +82,12 @@ void recording_pause(struct recording *r, bool pause)
 {
 	if (!recording_is_open(r) || r->is_paused == pause || r->phase == PHASE_DETACH)
 		return;
-	if (pause)
+	if (pause) {
 		begin(r, now(r));
-	else
+	} else {
+		pause_kernel(r, false);
 		end(r, now(r), !recording_is_kernel_only(r));
+	}
 	recording_tune(r);
 }
 

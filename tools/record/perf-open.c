@@ -553,6 +553,13 @@ void perf_fds_disable(struct perf_fds *s, unsigned from, unsigned end)
 		ioctl(s->fds[i], PERF_EVENT_IOC_DISABLE, 0);
 }
 
+void perf_fds_enable(struct perf_fds *s)
+{
+	for (unsigned i = 0; i < s->nr_fds; i++)
+		if (!(s->are_irqs_left_out && i >= s->irqs_from && i < s->irqs_end))
+			ioctl(s->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+}
+
 uint64_t perf_fds_lost(const struct perf_fds *s)
 {
 	uint64_t value[2], lost = 0;	/* the event's count, and PERF_FORMAT_LOST */

@@ -322,6 +322,7 @@ struct perf_fds {
 	unsigned nr_rings;
 	uint32_t events;		/* of LDB_GROUP_FAULT, _IRQ, _CALL, _CALL_ALL and _DISK */
 	unsigned irqs_from, irqs_end;	/* in fds */
+	bool are_irqs_left_out;
 };
 
 /*
@@ -331,6 +332,8 @@ struct perf_fds {
 bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_options *o,
 		   struct perf_formats *formats, int clock, char *why, size_t why_size);
 void perf_fds_disable(struct perf_fds *s, unsigned from, unsigned end);
+/* Enables all but those of interrupts that are left out. */
+void perf_fds_enable(struct perf_fds *s);
 
 /*
  * Returns how many were lost so far, whether a record of it was written or not; 0 on older

@@ -285,7 +285,28 @@ static const char *leave_out_irqs(struct kernel_source *s)
 	struct perf_fds *fds = &((struct perf *)s)->fds;
 
 	perf_fds_disable(fds, fds->irqs_from, fds->irqs_end);
+	fds->are_irqs_left_out = true;
 	return "interrupts";
+}
+
+/* Events are switched off one by one; what comes meanwhile is dropped with all others of the pause. */
+static int pause_perf(struct kernel_source *s, bool pause)
+{
+	struct perf *p = (struct perf *)s;
+
+	if (pause) {
+		perf_fds_disable(&p->fds, 0, p->fds.nr_fds);
+		return 0;
+	}
+	/* What is still in the rings is of the time before the pause. */
+	read_rings(p);
+	backlog_release(&p->events, INT64_MAX);
+	if (!begin_watch(p))
+		return -ENOMEM;
+	perf_watch_set_call_min(p->watch, p->options.call_min_ns);
+	perf_fds_enable(&p->fds);
+	proc_find_thread(p->options.pid, add_member, p);
+	return 0;
 }
 
 static void close_perf(struct kernel_source *s)
@@ -302,7 +323,7 @@ static void close_perf(struct kernel_source *s)
 }
 
 static const struct kernel_source_ops ops = {
-	.poll = poll, .finish = finish, .leave_out_irqs = leave_out_irqs, .close = close_perf,
+	.poll = poll, .pause = pause_perf, .finish = finish, .leave_out_irqs = leave_out_irqs, .close = close_perf,
 	.irq_ns = IRQ_NS,
 };
 
