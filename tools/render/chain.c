@@ -30,12 +30,30 @@ static void say_function(struct sentence *s, const struct chain_link *l)
 		say(s, " %s", l->file);
 }
 
-static void say_thread(struct sentence *s, const struct chain_link *l)
+/* Is it of another process than the thread that waits first? */
+static bool is_of_other(const struct chain *chain, const struct chain_link *l)
 {
-	if (l->tid)
-		say(s, "thread %s%s%" PRIu32, l->thread, *l->thread ? " " : "", model_kernel_tid(l->tid));
-	else
+	return l->process && l->process != chain->links[0].process;
+}
+
+/* The first thread of a process is called the process, if that is another one. */
+static bool is_process(const struct chain *chain, const struct chain_link *l)
+{
+	return is_of_other(chain, l) && l->tid == l->process->pid;
+}
+
+static void say_thread(struct sentence *s, const struct chain *chain, const struct chain_link *l)
+{
+	char text[TEXT_ROOM];
+
+	if (!l->tid) {
 		say(s, "%s", l->label);
+		return;
+	}
+	say(s, "%s %s%s%" PRIu32, is_process(chain, l) ? "process" : "thread", l->thread, *l->thread ? " " : "",
+	    model_kernel_tid(l->tid));
+	if (is_of_other(chain, l) && !is_process(chain, l))
+		say(s, " of %s", text_process(l->process, text));
 }
 
 static const char *ended(unsigned lock_kind)
@@ -55,10 +73,11 @@ static const char *ended(unsigned lock_kind)
 }
 
 /* Says which thread ended a wait for an object without a holder. */
-static void say_waker(struct sentence *s, const struct chain_link *l, const char *d)
+static void say_waker(struct sentence *s, const struct chain *chain, const struct chain_link *l,
+		      const char *d)
 {
 	say(s, ", until ");
-	say_thread(s, l);
+	say_thread(s, chain, l);
 	say(s, " %s%s", ended(l->lock_kind), l->is_likely ? " (likely)" : "");
 	if (!l->func)
 		return;
@@ -115,12 +134,12 @@ static void say_link(struct sentence *s, const struct chain *chain, const struct
 			say_function(s, l);
 			say(s, " of ");
 		}
-		say_thread(s, l);
+		say_thread(s, chain, l);
 		say(s, " for %s%s", d, l->source == EDGE_OWNER ? " (known from the wait)" :
 		    l->is_likely ? " (likely)" : "");
 		break;
 	case LINK_WOKEN_BY:
-		say_waker(s, l, d);
+		say_waker(s, chain, l, d);
 		break;
 	case LINK_TAKEN_BY:
 		/*
@@ -128,7 +147,7 @@ static void say_link(struct sentence *s, const struct chain *chain, const struct
 		 * queue did meanwhile.
 		 */
 		say(s, chain->links[0].kind == LEAF_QUEUE ? ", taken out by " : ", while it was in the queue of ");
-		say_thread(s, l);
+		say_thread(s, chain, l);
 		break;
 	case LEAF_FUNCTION:
 		say(s, ", there in ");
@@ -173,9 +192,9 @@ size_t chain_say_ender(const struct chain *chain, char *buf, size_t size)
 	 * preferred.
 	 */
 	if (*l->thread)
-		say(&s, "thread %s", l->thread);
+		say(&s, "%s %s", is_process(chain, l) ? "process" : "thread", l->thread);
 	else
-		say_thread(&s, l);
+		say_thread(&s, chain, l);
 	say(&s, " %s%s", l->kind == LINK_HELD_BY ? "held it" : ended(l->lock_kind),
 	    l->is_likely ? " (likely)" : "");
 	if (l->func) {
@@ -193,6 +212,9 @@ GET(get_source, text, edge_source_name(e->source))
 GET(get_certainty, text, chain_certainty(e))
 WHEN(if_call, *e->call)
 WHEN(if_disk, e->disk.device)
+WHEN(if_process, e->process)
+GET(get_process, text, e->process->name)
+GET(get_pid, u64, model_kernel_tid(e->process->pid))
 GET(get_device, text, e->disk.device)
 GET(get_device_ns, i64, e->disk.ns)
 
@@ -200,7 +222,8 @@ static const struct column link_columns[] = {
 	MADE("kind", get_kind), SAME(label), SAME(call, .when = if_call),
 	MADE("device", get_device, .when = if_disk), MADE("device_ns", get_device_ns, .when = if_disk),
 	SAME(file), SAME(tid),
-	SAME(thread), SAME(ns), SAME(resolution_ns), MADE("source", get_source),
+	SAME(thread), MADE("process", get_process, .when = if_process), MADE("pid", get_pid, .when = if_process),
+	SAME(ns), SAME(resolution_ns), MADE("source", get_source),
 	MADE("certainty", get_certainty), SAME(confidence), { 0 }
 };
 #undef ROW

@@ -193,6 +193,7 @@ static struct chain_link *add_delay(struct walk *w, const struct segment *s, int
 	link = chain_add(&w->chain, kind, has_call || !*text ? place : text, ns, source);
 	link->tid = s->tid;
 	link->thread = model_keep_string(w->b->m, model_thread_name(s->thread));
+	link->process = s->thread ? s->thread->process : NULL;
 	link->start_ns = s->start_ns;
 	link->end_ns = s->end_ns;
 	link->resolution_ns = kind == LEAF_LOCK || kind == LEAF_FUTEX ? 0 : s->resolution_ns;
@@ -219,6 +220,7 @@ static void add_holder(struct walk *w, struct chain_link *link, const struct edg
 	chain_set_function(w->b->m, link_func, func->func);
 	link_func->tid = link->tid;
 	link_func->thread = link->thread;
+	link_func->process = link->process;
 	link_func->resolution_ns = func->resolution_ns;
 }
 
@@ -264,6 +266,7 @@ static void add_blocker(struct walk *w, const struct segment *delay, const struc
 			 e->source == EDGE_OCCUPANT ? EDGE_SCANNER : e->source);
 	link->tid = in->tid;
 	link->thread = name;
+	link->process = in->thread ? in->thread->process : NULL;
 	link->start_ns = in->start_ns;
 	link->end_ns = in->end_ns;
 	link->lock_kind = delay->kind == SEGMENT_LOCK_WAIT ? delay->lock_kind : 0;
@@ -342,6 +345,7 @@ static void follow_queue(struct walk *w, const struct timeline_cause *c)
 	link = chain_add(&w->chain, LINK_TAKEN_BY, "", c->ns, EDGE_TAG);
 	link->tid = in.tid;
 	link->thread = link->label = model_keep_string(b->m, model_thread_name(in.thread));
+	link->process = in.thread ? in.thread->process : NULL;
 	delay = c->kind == LEAF_QUEUE ? culprits_delay(b->all, b->nr_all, &in, true, &ns) : NULL;
 	if (!delay || 10 * ns < c->ns)
 		return;

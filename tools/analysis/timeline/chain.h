@@ -47,6 +47,7 @@ struct chain_link {
 	const struct symbol *func; /* which; NULL: none */
 	uint32_t tid;		/* 0: none */
 	const char *thread;	/* its name; "" */
+	const struct process *process; /* the thread's; NULL: there is only one, or it is not known */
 	int64_t start_ns, end_ns; /* where it is drawn; 0, 0: not at all */
 	int64_t ns;
 	int64_t resolution_ns;
