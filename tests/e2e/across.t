@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tests requests that wait for another process: ldb-why must name the process that ended the wait,
+# what that one was in, and why it was late, be it a lock in shared memory, a semaphore, a pipe or a
+# signal.  The same is not named where it is in no request's way.
+# Timed: the requests that are judged must be slow for what was planted.
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/chains.sh"
+need_build
+record_options="--kernel bpf --kernel-frames=on"
+chains_own="producer|helper|across"
+build_why across
+if ! ldb-record -q $record_options -o t.data -- ./across pipe-slow plant 10 >t.out 2>t.err; then
+	skip_all "$(cat t.err)"
+fi
+rm t.data
+
+# How the request's wait begins, by primitive, and how the chain goes on.
+wait_of()	# primitive
+{
+	case $1 in
+	mutex | robust | mapped) echo '.chain[0].kind == "lock_wait" and .chain[0].thread == "across" and .chain[1].kind == "held_by"' ;;
+	cond | sem) echo '.chain[0].kind == "lock_wait" and .chain[0].thread == "across" and .chain[1].kind == "woken_by"' ;;
+	futex) echo '(.chain[0].kind | test("futex|sleep")) and .chain[1].kind == "woken_by"' ;;
+	pipe) echo '.chain[0].kind == "sleep" and (.chain[0].call | test("read of a pipe")) and .chain[1].kind == "woken_by"' ;;
+	latch) echo '.chain[0].kind == "sleep" and (.chain[0].call | test("epoll_wait")) and .chain[1].kind == "woken_by"' ;;
+	esac
+}
+
+# What the producer was in, and why.
+reason_of()	# variant
+{
+	case $1 in
+	slow) echo '(.chain[1].label == "produce")' ;;
+	asleep) echo '(.chain[1].label == "rest" and any(.chain[]; .kind == "sleep" and .thread == "producer"))' ;;
+	third) echo '(.chain[1].label == "ask_third" and has("lock_wait"; "producer"; ".*") and has("woken_by"; "helper"; "help"))' ;;
+	esac
+}
+
+judge_across()	# primitive variant
+{
+	record_cause "$1-$2" ./across "$1-$2" "${across_requests:-700}"
+	judge_chain "$1-$2" "the process that ended the wait, what it was in, and why it was late" \
+		"$(wait_of "$1") and (.chain[1] | .thread == \"producer\" and .pid == .tid and .process == \"producer\") and $(reason_of "$2")"
+	judge_no_chain "$1-$2" 'any(.chain[]; .label | test("^(produce|rest|ask_third|help)$")) and .latency_ns > 3e6'
+}
+
+for primitive in mutex mapped sem latch; do
+	judge_across $primitive slow
+done
+judge_across pipe asleep
+judge_across robust third
+judge_across latch third
+if [ -n "${LDB_TEST_ALL:-}" ]; then
+	judge_across cond slow
+	judge_across futex slow
+	judge_across pipe slow
+	judge_across sem third
+	judge_across mapped asleep
+fi
+# The judge can reject.
+ok "another function is not named" eval '! count_chains latch-slow ".chain[1].label == \"help\"" >not.out'
+judge_sums
+finish
