@@ -18,6 +18,7 @@
 #include "record/proc.h"
 #include "record/recording.h"
 
+#define CHILD_PART	4		/* a child's buffers of BPF programs are smaller by this */
 #define FLOWS_RING	(256 << 10)	/* for each CPU, if only long calls are events */
 
 static const char *const names[] = { "auto", "module", "bpf", "perf", "schedstat", "none" };
@@ -141,7 +142,8 @@ static struct kernel_source *open_ebpf(struct recording *r, char *why, size_t si
 {
 	struct ebpf_options o = {
 		.pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0, .offset_ns = r->offset_ns,
-		.ring_bytes = r->o->ring_bytes,
+		/* All of it takes memory from the start, and there may be many children. */
+		.ring_bytes = r->o->child && !r->o->ring_given ? r->o->ring_bytes / CHILD_PART : r->o->ring_bytes,
 		.has_frames = r->o->kernel_frames && !r->o->kernel_only,
 		.has_samples = r->o->kernel_frames == FRAMES_ON,
 		.budget_ppm = r->o->budget_ppm,
