@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Widens a range of time until no function of the threads that are asked for has a bound on both
- * sides of one of its borders: what such a function did cannot be told from a part of its rows.
+ * sides of one of its borders: some of its rows alone do not show what such a function did.
  *
  * Where the scanner ran seldom, functions whose bounds overlap form a chain, and each link moves a
  * border.  So the rows around the range are read once and the chain is followed in memory; only if
