@@ -136,6 +136,7 @@ run_one()	# name limit cmd...
 	else
 		verdict=ok
 		skips=
+		[ "${took%%s*}" -lt 40 ] || sed -n 's/^# slowest step: /  slowest step: /p' "$log"
 		[ "$3" -eq 0 ] || skips=", $3 skipped"
 		echo "ok   $name: $1 passed$skips ($took)"
 		sed -n 's/^\(ok\|1\.\.0\).*# *[Ss][Kk][Ii][Pp] */  skipped: /p' "$log" | sort | uniq -c | sed 's/^ *1 / /'

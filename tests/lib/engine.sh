@@ -90,15 +90,32 @@ diag()
 	printf '%s\n' "$*" | sed 's/^/# /'
 }
 
+# The step that took longest is told at the end: run.sh prints it for scripts that take long.
+slowest=0
+read -r step_began _ </proc/uptime
+step_began=${step_began%.*}
+step()	# name of the result
+{
+	read -r step_now _ </proc/uptime
+	step_now=${step_now%.*}
+	if [ $((step_now - step_began)) -gt "$slowest" ]; then
+		slowest=$((step_now - step_began))
+		slowest_name=$1
+	fi
+	step_began=$step_now
+}
+
 pass()
 {
 	nr=$((nr + 1))
+	step "$1"
 	echo "ok $nr - $1"
 }
 
 fail()
 {
 	nr=$((nr + 1))
+	step "$1"
 	nr_failed=$((nr_failed + 1))
 	echo "not ok $nr - $1"
 }
@@ -293,6 +310,7 @@ oracle_finish()
 finish()
 {
 	oracle_finish
+	[ "$slowest" -eq 0 ] || diag "slowest step: $slowest s, $slowest_name"
 	echo "1..$nr"
 	[ "$nr_failed" -eq 0 ]
 	exit $?
