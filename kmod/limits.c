@@ -24,9 +24,9 @@ struct ldb_account {
 	unsigned long	due;		/* jiffies: when the next session is allowed */
 };
 
-DEFINE_MUTEX(ldb_sessions_mutex);	/* the accounts, and thread.c's ldb_bound */
+DEFINE_MUTEX(ldb_sessions_mutex);	/* protects the accounts, and ldb_bound of thread.c */
 static LIST_HEAD(accounts);
-static unsigned int nr_sessions;	/* ldb_sessions_mutex */
+static unsigned int nr_sessions;	/* protected by ldb_sessions_mutex */
 static atomic_t nr_ending;		/* sessions that are released, but not freed yet */
 static unsigned int nr_ended;
 static DECLARE_WAIT_QUEUE_HEAD(ended);

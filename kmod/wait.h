@@ -3,11 +3,11 @@
  * Counts the watched threads that wait for each CPU, so that a switch between two other tasks is
  * recorded while one waits, and costs one test otherwise.
  *
- * A CPU's counts are only changed with its run queue's lock held, so they need no atomics.  The
- * exception is a thread that is moved while it waits: then it is the lock of the CPU that it
- * leaves, and the new one has a second, atomic count for those.  The counts of a session that
- * has ended are not subtracted: ldb_cpu's may therefore be too high, which is corrected when
- * they are summed.
+ * A CPU's counts are changed only with its run queue's lock held, so they need no atomics.  The
+ * exception is a thread that is moved while it waits: then the lock of the CPU that it leaves is
+ * held, so its new CPU counts such threads in a second, atomic count.  The counts of a session that
+ * has ended are not subtracted: ldb_cpu's may therefore be too high, which is corrected when they
+ * are summed.
  */
 #ifndef LDB_WAIT_H
 #define LDB_WAIT_H
@@ -60,7 +60,7 @@ static inline void ldb_wait_move(struct ldb_thread *t, int from, int to)
 	atomic_inc(&per_cpu_ptr(&ldb_cpu, to)->arrived);
 }
 
-/* For this CPU. */
+/* Returns whether watched threads wait for this CPU. */
 static __always_inline bool ldb_waited_for(void)
 {
 	return this_cpu_read(ldb_cpu.waiting) | this_cpu_read(ldb_cpu.arrived.counter);

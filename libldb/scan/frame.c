@@ -126,7 +126,8 @@ static bool may_follow(const struct scan_state *st, unsigned block, uintptr_t ad
 		       enum walk_end end, bool was_own, bool crosses)
 {
 	if (was_own)
-		return end == WALK_FOREIGN;	/* nobody registered it: nothing can be said */
+		/* the program has not registered the stack, so nothing is known of it */
+		return end == WALK_FOREIGN;
 	if (end != WALK_BOTTOM)
 		return false;
 	return scan_on_own_stack(st, addr) ? is_live(st, block, addr, gen) : !crosses;

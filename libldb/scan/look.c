@@ -136,7 +136,8 @@ static uint32_t walk_block(struct scanner *s, struct scan_state *st, unsigned b,
 		sb->ok_gen = seen->gen;
 		st->page->scans++;
 		s->stats->scans++;
-		return w->nr + 1;	/* the known one, too, was read */
+		/* with the record that was known before, which was read, too */
+		return w->nr + 1;
 	}
 	st->page->invalid++;
 	s->stats->invalid++;

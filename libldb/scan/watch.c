@@ -25,7 +25,8 @@
 #define SWEEP_ASLEEP	1		/* ... when the module tells which threads run */
 #define IDLE_NS		1000000		/* a thread that has not changed for this long is idle */
 #define LONG_ROUND_NS	5000
-#define BEHIND_SKIP	4		/* then others are polled in one of so many rounds */
+/* while rounds take long, the other threads are polled in one round of this many */
+#define BEHIND_SKIP	4
 #define BALANCE_NS	10000000
 #define BUSY_NS		50000000	/* a thread that changed less long ago counts as one that changes */
 

@@ -8,8 +8,8 @@
 #	leaf	the program calls a function that holds one asm statement (a nop), which
 #		the plugin takes for a call; the result of one call is the argument of
 #		the next, so nothing else can hide the record's cost, or lend it a register
-#	fib	recursion ten deep, two calls in each invocation that has any; the half that
-#		has none needs no record
+#	fib	recursion ten deep: half of the invocations make two calls each; the other half
+#		make none, and need no record
 #	qsort	libc calls back, ten calls deep
 #
 # An AMD CPU has bounds of its own, because there the stores of a call do not all overlap with

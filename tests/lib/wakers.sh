@@ -12,8 +12,8 @@
 #				takes long.  Planted: one result for all ways, and one for each of which
 #				half must be right.
 #
-# With wakers_seen_by=scanner only that knows the functions: how many is printed.
-# wakers_file is what is written to; record_kinds=plant leaves the clean ones out.
+# With wakers_seen_by=scanner only that knows the functions: how many is printed.  wakers_file is
+# the file that the producer writes; record_kinds=plant omits the clean runs.
 
 # shellcheck source=tests/lib/chains.sh
 . "$TOP/tests/lib/chains.sh"

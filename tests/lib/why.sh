@@ -14,15 +14,16 @@
 #	check_seen NAME TEXT FILE FILTER	a filter that must hold, if the scanner ran
 #	judge_coverage [KIND]	how much ldb-why explains of all that was recorded, or of the
 #				plant or clean runs
-#	judge_sums		and that the shares of each request are its latency
-#	judge_times NAME...	and that they are what the other tools say, summed up another
-#	judge_waits NAME...	way: the time in each function of programs that do not wait,
-#				and the waits for each lock
+#	judge_sums		the shares of each request add up to its latency
+#	judge_times NAME...	the other tools report the same time in each function, for programs
+#				that do not wait
+#	judge_waits NAME...	the other tools report the same waits for each lock
 #
-# A KEY is one of a request's "first": cause, anomaly, label, category, root, root_label.
-# The WORD, an extended regular expression, is one of the words of its value.  Others are
-# of_hits=NUMBER: instead of 10; at_most=PERCENT: so many requests of the clean run may be
-# said to have it, by chance; it must then be one that every request meets.
+# A KEY is one of a request's "first": cause, anomaly, label, category, root, root_label.  The WORD,
+# an extended regular expression, is one of the words of its value.  There are two other words:
+# of_hits=NUMBER sets how many affected requests are needed, instead of 10.  at_most=PERCENT is for
+# causes that every request meets: ldb-why may, by chance, name it for this many requests of the
+# clean run.
 #
 # record_options has further options of ldb-record; record_under is a command that starts
 # ldb-record; record_kinds=plant leaves the clean one out; why_options are

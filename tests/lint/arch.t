@@ -11,8 +11,8 @@ code_files()
 		grep -v -e '/arch/' -e '^libldb/include/ldb/arch\.h$' -e '/vendor/'
 }
 
-# An asm of directives puts something into an object, one of a name sets a symbol's name, and
-# an empty one only constrains the compiler.
+# An asm that consists of directives puts something into an object, an asm that is a name sets the
+# name of a symbol, and an empty asm only constrains the compiler.  These are allowed everywhere.
 of_cpu='\<(asm|__asm|__asm__)\>[ \t]*(volatile|__volatile__|goto)?[ \t]*\([ \t]*"[^"._]'
 of_cpu=$of_cpu'|__(x86_64|amd64|i386|aarch64|arm|riscv|powerpc64|s390x|loongarch64)__|CONFIG_(X86|ARM64|RISCV|PPC|S390)'
 of_cpu=$of_cpu'|__builtin_(ia32|cpu|arm|aarch64)_|\<_mm[0-9]*_|__m(128|256|512)|[a-z]mmintrin\.h|x86intrin\.h|cpuid\.h'

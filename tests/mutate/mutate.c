@@ -198,8 +198,8 @@ static void add_tokens(struct source *s, size_t i)
 }
 
 /*
- * Makes the text of a removed statement: it has as many lines as before, and a macro's remain
- * one.
+ * Makes the text that replaces a removed statement.  It has as many lines as before, and the lines
+ * of a macro remain joined.
  */
 static char *blank(const struct source *s, size_t begin, size_t end)
 {
@@ -241,7 +241,7 @@ static const struct token *assigned(const struct source *s, const struct stateme
 	return NULL;
 }
 
-/* Does their order matter? */
+/* Does the order of the two statements matter? */
 static bool depends(const struct source *s, const struct statement *a, const struct statement *b)
 {
 	const struct token *name = assigned(s, a);

@@ -6,7 +6,7 @@
 #	tests/mutate/run.sh -a [-p PART]... [-t SECONDS] [-l LEVEL]
 #	tests/mutate/run.sh -r
 #
-#	-n	how many mutants (default 200), over the parts as their lines are
+#	-n	how many mutants (default 200); each part gets a share by its number of lines
 #	-s	seed of the draw (default: a new one); it is printed
 #	-p	analysis, trace, scan, shim, module (default: all)
 #	-t	stops after so long; results so far are in the log, and the next run with the

@@ -600,7 +600,7 @@ static void check_requests(const char *path, const char *what)
 		{ .id = 6, .start = 140, .end = 150, .nr_segments = 1, .complete = 1 },
 		/* arrived before it was tagged */
 		{ .id = 8, .start = 115, .end = 170, .nr_segments = 1, .complete = 1 },
-		/* so long before that it cannot be */
+		/* the arrival is impossibly early, and ignored */
 		{ .id = 9, .start = 180, .end = 190, .nr_segments = 1, .complete = 1 },
 	};
 	const struct ldb_row_reqtab *rows;

@@ -62,7 +62,7 @@ static void test_values(void)
 	ok(!wrong_short, "short ones are told from long ones, and their number is counted");
 }
 
-/* A long one is at each place of a group, and across two. */
+/* Puts a long value at each place of a group, and across two groups. */
 static void test_places(void)
 {
 	uint8_t bytes[400];

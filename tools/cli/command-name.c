@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#define COMMAND_NAME	"ldb-command-%llu-%d"	/* inode of the namespace of processes, number in it */
+/* inode of the namespace of process numbers; number of the process in it */
+#define COMMAND_NAME	"ldb-command-%llu-%d"
 
 socklen_t command_name(pid_t pid, struct sockaddr_un *sa)
 {

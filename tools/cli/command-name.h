@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the recorder of a process listens for commands: ldb-record and ldb-ctl must agree. */
+/*
+ * Names the socket on which the recorder of a process listens for commands, for ldb-record and
+ * ldb-ctl.
+ */
 #ifndef CLI_COMMAND_NAME_H
 #define CLI_COMMAND_NAME_H
 

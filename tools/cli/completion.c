@@ -18,8 +18,8 @@ static void print_option(const struct cli_option *o)
 }
 
 /*
- * An argument from a list of words is given once; files, and the arguments of a
- * command, may be several.
+ * Prints the line about the tool's arguments.  An argument that is one of several words can be
+ * given once; files, and the arguments of a command, can be repeated.
  */
 static void print_arguments(const struct cli_tool *tool)
 {

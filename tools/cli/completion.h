@@ -11,7 +11,7 @@
 /*
  * Prints a line for each option to stdout, with columns separated by tabs, and "-" for what is
  * absent: "*" if it repeats, letter, name, argument, words that this is one of, help.  A line
- * without letter and name is about the tool's own arguments.
+ * without a letter and a name describes the tool's arguments.
  */
 void completion_print(const struct cli_tool *tool);
 

@@ -9,14 +9,15 @@
 
 struct csv {
 	FILE *f;
-	bool any;	/* the row has a cell */
+	bool any;	/* the row has a cell already */
 };
 
 void csv_init(struct csv *c, FILE *f);
 void csv_string(struct csv *c, const char *value);	/* NULL: empty */
 void csv_u64(struct csv *c, uint64_t value);
 void csv_i64(struct csv *c, int64_t value);
-void csv_double(struct csv *c, double value);		/* not finite: empty */
+/* a value that is not finite becomes empty */
+void csv_double(struct csv *c, double value);
 void csv_hex(struct csv *c, uint64_t value);
 void csv_row_end(struct csv *c);
 

@@ -36,10 +36,10 @@ enum document {
 	NR_DOCUMENTS
 };
 
-/* Begins an object with these two members: the caller adds others, and ends it. */
+/* Begins an object with these two members.  The caller adds the others, and ends the object. */
 void document_begin(struct json *j, enum document which);
 
-/* Prints the whole document: its members are the columns of the report at. */
+/* Prints the whole document.  Its members are the columns of the report, which is at `at`. */
 void document_put(FILE *f, enum document which, const struct column *columns, const void *at);
 
 #endif

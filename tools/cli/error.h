@@ -14,7 +14,7 @@ enum cli_exit {
 	CLI_FAILURE	= 1,
 	CLI_USAGE	= 2,
 	CLI_DAMAGED	= 3,	/* the trace is damaged; what could be read was shown */
-	CLI_SLOWER	= 4,	/* ldb-why --fail-if: the condition holds */
+	CLI_SLOWER	= 4,	/* the condition of ldb-why --fail-if is true */
 };
 
 void cli_set_tool(const char *name);
@@ -28,8 +28,8 @@ __attribute__((format(printf, 1, 2))) void cli_warn(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void cli_note(const char *format, ...);
 
 /*
- * Flushes stdout; returns true if everything arrived.  Otherwise prints an error (not for a
- * closed pipe): the tool then fails.  Call it before exit.
+ * Flushes stdout; returns true if everything arrived.  Otherwise prints an error, except for a
+ * closed pipe, and the tool must fail.  Must be called before exit.
  */
 bool cli_flush(void);
 

@@ -2,10 +2,10 @@
 /*
  * Opens files that another user has named; see foreign.h.
  *
- * Below another root the kernel resolves the path (openat2, since Linux 5.6).  Where it cannot,
- * or a container's filter forbids it, walk_path() does it, one part of the path after the other,
- * reading links as text.  It refuses "..", because a rename at the same time could make that
- * lead out of the root.
+ * Below another root the kernel resolves the path (openat2, since Linux 5.6).  Where it cannot, or
+ * a container's filter forbids it, walk_path() does it, one part of the path after the other,
+ * reading links as text.  It refuses "..", because a rename at the same time could make ".." lead
+ * out of the root.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,9 @@
 
 #include "cli/foreign.h"
 
-#define LINKS_MAX	40	/* in a path, as the kernel has it */
-#define TRIES_MAX	16	/* EAGAIN: something was renamed meanwhile */
+#define LINKS_MAX	40	/* links in a path, the same limit as the kernel's */
+/* attempts after EAGAIN, which means that something was renamed meanwhile */
+#define TRIES_MAX	16
 
 static bool is_kernels(int fd)
 {
@@ -58,8 +59,8 @@ static int check_handle(int held)
 }
 
 /*
- * Opens the file for reading and closes held.  O_NONBLOCK: open() does not wait for a lease of
- * another process.
+ * Opens the file for reading and closes held.  With O_NONBLOCK, open() does not wait for a lease
+ * that another process holds.
  */
 static int reopen(int held)
 {

@@ -2,11 +2,11 @@
 /*
  * Opens files that another user has named: a recorded program, a trace, an ELF file.
  *
- * The name may lead to anything: to a FIFO, whose opening waits for ever, to a device,
- * whose opening does something, to a file outside of the program's root.  So a descriptor
- * is made first that does not open the file (O_PATH); the file is checked by it, and the
- * same file is opened.  Only regular files with content are opened, and none of the
- * kernel's own (procfs, sysfs, tracefs), where reading may wait or consume something.
+ * The name may lead to anything: to a FIFO, whose opening waits for ever, to a device, whose
+ * opening does something, to a file outside of the program's root.  So the functions first get a
+ * descriptor that does not open the file (O_PATH), check the file by this, and then open the same
+ * file.  They open only regular files with content, and none of the kernel's own files (procfs,
+ * sysfs, tracefs), where reading may block or consume something.
  *
  * All return a file that is open for reading, or -errno.
  */
@@ -18,7 +18,7 @@
 
 int foreign_open(const char *path);
 
-/* Opens the path as if root, a folder, were "/": links and ".." do not lead out of it. */
+/* Opens the path as if the folder root were "/", so that links and ".." do not lead out of it. */
 int foreign_open_below(const char *root, const char *path);
 
 /* Opens the path as the process resolves it. */
@@ -31,8 +31,8 @@ int foreign_open_of(pid_t pid, const char *path);
 int foreign_open_mapped(pid_t pid, uint64_t start, uint64_t end, const char *name);
 
 /*
- * The kernel's paths begin at this process's root: returns the rest of one, as a process in a
- * chroot names it.
+ * The paths that the kernel reports begin at this process's root.  Returns the part of such a path
+ * that a process in a chroot uses as the name.
  */
 const char *foreign_name(pid_t pid, const char *path);
 

@@ -20,7 +20,8 @@
 
 #define MODE		0600
 #define MODE_FOLDER	0700
-#define TRIES_MAX	16	/* if another user creates a file there again and again */
+/* attempts, in case another user creates a file there again and again */
+#define TRIES_MAX	16
 
 struct place {
 	int dir;
@@ -85,8 +86,8 @@ static bool is_safe(const struct place *p, const struct stat *st)
 }
 
 /*
- * Is the file not another user's in a folder where all may write?  Returns 0, or why it must
- * stay.
+ * May the file be removed?  It must not be a file of another user in a folder where all may write.
+ * Returns 0, or why it must stay.
  */
 static int check_removal(const struct place *p, const char *name)
 {
@@ -149,8 +150,8 @@ static bool is_stdout(const struct stat *st)
 }
 
 /*
- * There is a file of that name.  Opens it if it is a device or a pipe; returns -EEXIST if it is a
- * regular file or a link, which must be removed.
+ * Opens an existing file if it is a device or a pipe.  Returns -EEXIST if it is a regular file or a
+ * link, which must be removed first.
  */
 static int open_odd(const struct place *p)
 {
@@ -238,7 +239,7 @@ FILE *outfile_stream(const char *path, int *why)
 	return f;
 }
 
-/* These files get their names later */
+/* Files that get their names later */
 
 int outfile_begin(struct outfile *o, const char *path)
 {

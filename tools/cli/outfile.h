@@ -2,15 +2,16 @@
 /*
  * Makes the files that the tools write.
  *
- * A trace and its exports contain command lines, paths and names of requests, so each file is a
- * new one that only its owner may read (0600).  Its folder may belong to other users: what they
- * put or exchange there is never followed, opened or overwritten.  A file or link of that name
- * is removed or renamed without being opened; but in a folder where all may write, like /tmp,
- * the file of another user is not touched.
+ * A trace and its exports contain command lines, paths and names of requests, so each file is a new
+ * one that only its owner may read (0600).  Its folder may belong to other users: files that they
+ * create or exchange there are never followed, opened or overwritten.  A file or link of that name
+ * is removed or renamed without being opened; but in a folder where all may write, like /tmp, the
+ * file of another user is not touched.
  *
  * The user's own links, pipes and devices work as usual: -o /dev/stdout, /dev/null.
  *
- * All return -errno, or OUTFILE_OTHERS, when there is no file; outfile_why() returns the text.
+ * If a file cannot be opened, the functions return -errno or OUTFILE_OTHERS; outfile_why() returns
+ * a text for these.
  */
 #ifndef CLI_OUTFILE_H
 #define CLI_OUTFILE_H
@@ -22,20 +23,22 @@
 #define OUTFILE_OTHERS	(-4096)		/* no errno: another user's file is there */
 
 enum outfile_old {
-	OUTFILE_REPLACE,	/* a file that is there is removed */
-	OUTFILE_KEEP,		/* it is renamed to NAME.old */
+	OUTFILE_REPLACE,	/* an existing file is removed */
+	OUTFILE_KEEP,		/* an existing file is renamed to NAME.old */
 };
 
-/* Opens it for writing.  *is_regular: it is a new file, else a device or a pipe. */
+/*
+ * Opens a file for writing.  *is_regular is whether it is a new file, and not a device or a pipe.
+ */
 int outfile_open(const char *path, enum outfile_old old, bool *is_regular);
 
-/* Opens it as a stream, with OUTFILE_REPLACE; if it returns NULL, *why is the reason. */
+/* Opens a file as a stream, with OUTFILE_REPLACE.  If it returns NULL, *why is the reason. */
 FILE *outfile_stream(const char *path, int *why);
 
 const char *outfile_why(int rc);
 
 /*
- * This file gets its name when it is complete: begin, then commit or drop.  fd is open for
+ * A file that gets its name when it is complete: begin it, then commit or drop it.  fd is open for
  * reading and writing.
  */
 struct outfile {

@@ -155,7 +155,9 @@ static bool is_part(const struct column *c)
 	return c->type == COLUMN_PART || c->type == COLUMN_SELF;
 }
 
-/* Columns without keys make elements of an array, not members. */
+/*
+ * Do the columns have no keys?  Then they are elements of an array, and not members of an object.
+ */
 static bool is_plain(const struct column *columns)
 {
 	return !columns->key && !is_part(columns);
@@ -286,7 +288,7 @@ static void put_cell(struct csv *csv, struct value v)
 		csv_string(csv, v.type == VALUE_TEXT ? v.text : NULL);
 }
 
-/* Prints the cells of one row: those of the rows around it were printed before. */
+/* Prints the cells of one row; those of the rows around it have been printed before. */
 static void put_own_cells(void *csv, const struct row *row)
 {
 	char buf[COLUMN_ROOM];
@@ -321,7 +323,7 @@ static void find_cell(void *arg, const struct row *row)
 	}
 }
 
-/* Leaves cells empty that are under heads of other rows. */
+/* Prints the cells of a row, and leaves those empty that are under the heads of other rows. */
 static void put_cells_under(struct csv *csv, const struct column *heads, const struct row *row)
 {
 	char buf[COLUMN_ROOM];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A relation is rows of one kind, and the list of their columns.  All outputs come from the
- * list: objects of JSON, lines of CSV, tables for people (render/table.h), and the keys of
- * --sort.
+ * A relation consists of rows of one kind and the list of their columns.  All outputs come from the
+ * list: objects of JSON, lines of CSV, tables for people (render/table.h), and the keys of --sort.
  *
  *	#define ROW struct lock_owner
  *	GET(owner_thread, text, model_thread_name(e->thread))
@@ -88,12 +87,14 @@ enum column_form {
 };
 
 struct column {
-	const char *key;	/* of JSON, head of CSV; in arrays and of parts NULL */
+	/* key in JSON, and head in CSV; NULL in arrays and for parts without a key */
+	const char *key;
 	const char *csv;	/* head of CSV, if it is another */
 	enum column_type type;
 	unsigned form;
 	size_t offset;
-	bool is_via;		/* there is a pointer at offset; NULL makes an empty text, or 0 */
+	/* at offset is a pointer to the value; if it is NULL, the value is an empty text or 0 */
+	bool is_via;
 	size_t inner;		/* offset of the value in what it points to */
 	bool (*when)(const struct row *row); /* is the column there?  NULL: always */
 	struct value (*get)(const struct row *row, char *buf); /* buf: COLUMN_ROOM bytes */
@@ -102,7 +103,7 @@ struct column {
 	const struct column *columns;
 	struct rows (*rows)(const struct row *row); /* NULL: at offset */
 	bool (*is_one)(const struct row *nested); /* only of these rows; NULL: all */
-	size_t nr_offset, size;	/* NESTED: of the number of rows; of a row */
+	size_t nr_offset, size;	/* NESTED: the offset of the number of rows; the size of a row */
 	/* This is the column in the table for people; NULL: it has none. */
 	const char *head;
 	unsigned char width;	/* 0: what a time or a number needs */
@@ -206,7 +207,7 @@ static inline struct value value_text(const char *v)
 	return (struct value){ .type = VALUE_TEXT, .text = v };
 }
 
-/* Prints it into buf, that of a GET(). */
+/* Prints a text into buf, which is the buf of a GET(). */
 __attribute__((format(printf, 2, 3)))
 struct value value_textf(char *buf, const char *format, ...);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names in a trace may be any bytes; files for other programs must be UTF-8. */
+/*
+ * Checks and cleans texts: names in a trace may consist of any bytes, but files for other programs
+ * must be UTF-8.
+ */
 #ifndef CLI_UTF8_H
 #define CLI_UTF8_H
 
@@ -11,12 +14,15 @@ unsigned utf8_length(const char *s);
 
 bool utf8_is_valid(const char *s);
 
-/* Is the character at s, of n bytes, a control: of ASCII, or of C1, U+0080 to U+009F? */
+/*
+ * Is the character at s, which has n bytes, a control character of ASCII, or one of C1, U+0080 to
+ * U+009F?
+ */
 bool utf8_is_control(const char *s, unsigned n);
 
 /*
- * Copies s to buf so that it cannot control a terminal, whether that takes bytes or UTF-8:  '?'
- * replaces each control and each byte that belongs to no character.  The copy never ends inside
+ * Copies s to buf so that it cannot control a terminal, whether that reads single bytes or UTF-8:
+ * '?' replaces each control and each byte that belongs to no character.  The copy never ends inside
  * a character.  buf may be s.
  */
 void utf8_clean(const char *s, char *buf, size_t size);

@@ -13,7 +13,7 @@ static int64_t whole_seconds(int64_t ns)
 	return ns / SECOND_NS - (ns % SECOND_NS < 0);
 }
 
-/* The rest, from 0 on, also before 1970. */
+/* Returns the nanoseconds of the second, which are not negative, also before 1970. */
 static int rest_ns(int64_t ns)
 {
 	int64_t rest = ns % SECOND_NS;
@@ -41,7 +41,7 @@ const char *wall_iso(int64_t ns, char buf[WALL_ROOM])
 	return buf;
 }
 
-/* Reads exactly so many digits. */
+/* Reads exactly nr digits. */
 static bool read_digits(const char **at, unsigned nr, int *value)
 {
 	*value = 0;
@@ -84,7 +84,7 @@ static bool read_clock(const char **at, struct tm *tm, int64_t *fraction)
 	return !read_char(at, ".,") || read_fraction(at, fraction);
 }
 
-/* Reads "-11-22T" behind the year. */
+/* Reads "-11-22T", which follows the year. */
 static bool read_day(const char **at, struct tm *tm)
 {
 	int year, month;
@@ -98,7 +98,7 @@ static bool read_day(const char **at, struct tm *tm)
 	return true;
 }
 
-/* Reads "Z", "+01:00" or "+0100"; without any it is a local time. */
+/* Reads "Z", "+01:00" or "+0100".  Without any of these it is a local time. */
 static bool read_zone(const char *at, struct tm *tm, int64_t *seconds)
 {
 	int sign = *at == '-' ? -1 : 1, hours, minutes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Times of day, in nanoseconds since 1970 (UTC). */
+/* Prints and reads times of day, which are nanoseconds since 1970 (UTC). */
 #ifndef CLI_WALL_H
 #define CLI_WALL_H
 
@@ -16,12 +16,15 @@ const char *wall_iso(int64_t ns, char buf[WALL_ROOM]);
 
 /*
  * Reads "2026-11-22T03:12:07.5", a local time, also with a blank for the T, and with Z or an offset
- * (+01:00) behind it; or "03:12:07.5", on the day of about.  Seconds may be left out.  Returns false
- * if it is none.
+ * (+01:00) behind it; or "03:12:07.5", on the day of about.  The seconds may be omitted.  Returns
+ * false if the text is no time.
  */
 bool wall_parse(const char *text, int64_t about, int64_t *ns);
 
-/* Does the same; a time without a day may be one of the day after from, if that is within from to to. */
+/*
+ * Does the same, for a time between from and to: a time without a day may also be on the day after
+ * from.
+ */
 bool wall_parse_within(const char *text, int64_t from, int64_t to, int64_t *ns);
 
 #endif

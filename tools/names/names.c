@@ -18,7 +18,8 @@ struct asking {
 	struct recent {
 		uint64_t addr;
 		unsigned epoch, ask;	/* + 1; 0: free */
-	} recent[RECENT_MAX];		/* addresses that repeat are not looked up again */
+	/* the addresses that were looked up last, because many repeat */
+	} recent[RECENT_MAX];
 };
 
 typedef const struct symbol *lookup_fn(struct symtab *st, uint64_t addr, int64_t tick);
@@ -74,7 +75,7 @@ static void ask_row(struct asking *a, const struct reader_rows *rows, size_t i)
 		break;
 	case LDB_BLK_REQ:
 		ask(a, LDB_ASK_DATA, q->queue, q->tick);
-		/* In ARRIVED, site is a time. */
+		/* In a row with ARRIVED, site is a time and no address. */
 		if (q->op != LDB_REQ_OP_ARRIVED)
 			ask(a, LDB_ASK_CALL, q->site, q->tick);
 		break;
@@ -97,7 +98,10 @@ static int ask_flow_call(void *asking, const struct flow_call *c)
 	return goes_on(asking) ? 0 : -EINTR;
 }
 
-/* Where the program made long calls, and with which functions its threads begin. */
+/*
+ * Collects the places at which the program made long calls, and the functions with which its
+ * threads begin.
+ */
 static int ask_flows(struct asking *a, const struct model *m)
 {
 	for (size_t i = 0; i < m->nr_threads; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes the names of all addresses of a trace into the trace, so that it can be read where the
- * program was rebuilt, was removed, or never existed.
+ * Writes the names of all addresses of a trace into the trace, so that the trace can be read after
+ * the program was rebuilt or removed, and on other machines.
  */
 #ifndef NAMES_NAMES_H
 #define NAMES_NAMES_H
@@ -10,18 +10,20 @@
 
 struct names_options {
 	struct symtab_options symbols;
-	bool (*goes_on)(void *arg);	/* false: give up, and the trace is as it was; NULL: never */
+	/* if it returns false, the work stops and the trace stays as it was; NULL: never stop */
+	bool (*goes_on)(void *arg);
 	void *arg;
 };
 
 struct names_done {
 	size_t nr_files, nr_symbols;
-	uint64_t bytes;			/* added */
+	uint64_t bytes;			/* number of bytes that were added */
 };
 
 /*
- * Returns 0; -EEXIST: it has them already; -EINTR: interrupted; else err has the reason.  The
- * file stays valid in any case, except while it is written (at the end, for milliseconds).
+ * Returns 0, or -EEXIST if the trace has names already, or -EINTR if goes_on() returned false; for
+ * other errors err has the reason.  The file stays valid in any case, except while it is written,
+ * which is at the end and takes milliseconds.
  */
 int names_store(const char *path, const struct names_options *o, struct names_done *done,
 		char *err, size_t err_size);

@@ -236,8 +236,8 @@ void cells_sort(struct cells *c)
 }
 
 /*
- * Writes the least and the greatest value of each row in a separate table, which has no rows of a
- * single value: there both are the sum.
+ * Writes the least and the greatest value of each row in a separate table.  A row with a single
+ * value is not in that table, because both are equal to its sum.
  */
 static int write_extremes(const struct cells *k, struct page *p, const char *id)
 {

@@ -135,7 +135,7 @@ struct record_options {
 	void (*lookup)(const struct record_lookup *l);	/* NULL: functions cannot be chosen */
 	void (*explain)(const struct record_explain *e);	/* NULL: the slowest requests are not explained */
 	bool quiet, verbose;
-	bool children;		/* are recorded, too */
+	bool children;		/* children of the program are recorded, too */
 	const struct child_options *child;	/* this is the recorder of a child; or NULL */
 	char **self;		/* this tool's own arguments, for recorders of children */
 	/*

@@ -51,7 +51,8 @@ struct device_options {
 	uint64_t ring_bytes;
 	unsigned nr_scanners;
 	unsigned clock_id;	/* 0: the module's choice */
-	int pid;		/* 0: the program joins; else its kernel events alone */
+	/* 0: the program will join; else only kernel events of this process are recorded */
+	int pid;
 	bool split;		/* the program may not write into the kernel's rings */
 	uint32_t events;	/* LDB_GROUP_* that are wanted; session.events are those that come */
 	uint64_t call_min_ns;	/* LDB_GROUP_CALL_ALL: shorter system calls are only counted */

@@ -49,7 +49,7 @@ static void print_samples(const struct recording *r)
 		cli_note("  samples: none (%s)", r->samples_why);
 }
 
-/* Requests that were made from connections, and what is part of none. */
+/* Prints how many requests were made from connections, and how many bytes belong to none. */
 static void print_sockets(const struct recording *r)
 {
 	const uint64_t *left = r->socket_left;

@@ -317,14 +317,14 @@ struct ldb_calls {
 #define LDB_CHAIN_BLOCKS_MAX	8
 struct ldb_chains {
 	__u32	nr_blocks;	/* of each thread; 0: chains are not read */
-	__u32	share;		/* readings may take one part in so many of a thread's time; 0: all */
+	__u32	share;		/* readings may take 1/share of a thread's time; 0: all of it */
 	__u64	tick_ns;	/* the least time between two readings by the timer */
 	__s64	offset[LDB_CHAIN_BLOCKS_MAX]; /* of block n, from a thread's pointer */
 	/*
-	 * Returned, of all CPUs since the session was made, in units of its clock: how long
-	 * readings took of threads that left, and of those that were interrupted; how many of
-	 * those there were; and how long, at most, CPUs were idle between threads of the session:
-	 * what other programs ran in between is not known.
+	 * The module returns these sums over all CPUs since the session was created, in units of
+	 * its clock: the time of readings of threads that left their CPU, and of threads that were
+	 * interrupted; the number of the latter; and for how long, at most, CPUs were idle between
+	 * threads of the session, because it is not known whether other programs ran in between.
 	 */
 	__u64	switches, samples, nr_samples, idle;
 };

@@ -311,10 +311,10 @@ struct ldb_row_process {
 };
 
 /*
- * FUNC: flags V, tid D, pc D, ret D, gen D, parent_gen D, depth V,
- * start_max D, start_unc V, end_max: as (end_max - start_max) V zigzag, end_unc V
- * Rows in order of end_max, nearly.  The bounds are what the scanner and the kernel's readings of
- * the chain (LDB_EV_FRAME) know together; each invocation that one of them has observed has one row.
+ * FUNC: flags V, tid D, pc D, ret D, gen D, parent_gen D, depth V, start_max D, start_unc V,
+ * end_max: as (end_max - start_max) V zigzag, end_unc V Rows are nearly in order of end_max.  The
+ * bounds are the narrowest that follow from what the scanner and the kernel's readings of the chain
+ * (LDB_EV_FRAME) have observed.  Each invocation that either of them has observed has one row.
  */
 struct ldb_row_func {
 	uint32_t flags;		/* LDB_FUNC_F_* of linux/ldb.h */
@@ -326,8 +326,8 @@ struct ldb_row_func {
 	uint64_t start_unc, end_unc;	/* ticks; true value in [max - unc, max] */
 };
 /*
- * Stamps of the kernel become the trace's clock with some error.  Where they bound invocations, so
- * many ticks are allowed for it.
+ * The kernel's time stamps are converted to the trace's clock with some error.  Where they bound
+ * invocations, the bounds allow for an error of this many ticks.
  */
 #define LDB_KERNEL_SLACK	1000
 #define LDB_UNC_UNKNOWN		UINT64_MAX	/* start_unc, end_unc: no lower bound is known */
@@ -352,9 +352,10 @@ struct ldb_row_lock {
 
 /*
  * REQ: op V, tid D, tick D, id D, queue D, site D, gen D, nr_later V.  op: LDB_EV_REQ_* - 0x300.
- * ARRIVED: it had been in queue for `site` ticks before tick; its START is next.
+ * ARRIVED: the request had been in the queue for `site` ticks before tick; the row of its START
+ * follows.
  */
-/* Queues without an address: of requests that were made from connections. */
+/* Queues that have no address.  Only requests that were made from connections are in them. */
 #define LDB_REQ_QUEUE_UPSTREAM	1	/* another server was asked, and has not answered */
 #define LDB_REQ_QUEUE_LOOP	2	/* the thread waits for descriptors, or works for others */
 #define LDB_REQ_QUEUE_UNREAD	3	/* its bytes are in the socket */
@@ -366,11 +367,11 @@ struct ldb_row_lock {
 #define LDB_REQ_OP_END_ALL	4
 #define LDB_REQ_OP_ARRIVED	7
 /*
- * CUT: what is open now, of all threads, is not followed further: of all ids, or, if queue is not
- * 0, of those from id to queue.
+ * CUT: requests that are open now are not followed further, whatever thread works on them.  If
+ * queue is 0 these are all requests, else those with ids from id to queue.
  */
 #define LDB_REQ_OP_CUT		64
-/* INEXACT: the latency of id, which is open, may be off by site ticks, either way. */
+/* INEXACT: the latency of request id, which is open, may be too long or too short by site ticks. */
 #define LDB_REQ_OP_INEXACT	65
 struct ldb_row_req {
 	uint32_t op;
@@ -392,10 +393,10 @@ struct ldb_row_reqname {
 };
 
 /*
- * NOTE: flags V, tid D, tick D, id D, number V, key S, text S.  What the program noted of a
- * request; of a key that occurs several times in one the last counts.
+ * NOTE: flags V, tid D, tick D, id D, number V, key S, text S.  The program has noted this of a
+ * request.  If a request has several notes with the same key, the last one counts.
  */
-#define LDB_NOTE_F_NUMBER	1	/* it is a number; else a text */
+#define LDB_NOTE_F_NUMBER	1	/* the note is a number; else it is a text */
 struct ldb_row_note {
 	uint32_t flags, tid;
 	int64_t	 tick;
@@ -405,7 +406,7 @@ struct ldb_row_note {
 	const char *text;	/* number: "" */
 };
 
-/* EVENT: tid D, tick D, value D, name S.  The program said that something happens, here and now. */
+/* EVENT: tid D, tick D, value D, name S.  The program has marked an event of this name. */
 struct ldb_row_event {
 	uint32_t tid;
 	int64_t	 tick;

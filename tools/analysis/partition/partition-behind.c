@@ -309,7 +309,10 @@ static int64_t upstream_end(const struct partition_build *b, const struct queued
 		if (idle->leaf != NO_LEAF && b->p->leaves[idle->leaf].kind == LEAF_SLEEP)
 			return min(idle->end, q->end);
 	}
-	/* It is not known when the thread has slept: then since it has last worked for nobody. */
+	/*
+	 * It is not known when the thread has slept.  Then the wait is taken to begin when the
+	 * thread last stopped being idle.
+	 */
 	return last && b->idle[last - 1].end > q->start ? min(b->idle[last - 1].end, q->end) : q->start;
 }
 

@@ -35,7 +35,7 @@ struct chains {
 	struct why *w;
 	struct wanted *wanted;		/* by id, start */
 	size_t nr_wanted;
-	bool has_all;			/* amounts are followed */
+	bool has_all;			/* the chains of amounts are followed, too */
 	struct categories *categories;	/* NULL: none */
 	const struct symbol *io_of;	/* the function that was looked up last, and the I/O that it calls */
 	char io[128];
