@@ -33,7 +33,7 @@ static struct {
 	struct cli_list fail_if, what_if;
 	bool is_compare, is_uncategorised;
 	uint32_t explain;
-	bool is_strict, has_shares;
+	bool is_strict, has_shares, has_shared;
 	bool pictures[NR_PICTURES], is_folded, is_sums;
 } opt = { .explain = 800000, .chains = CHAINS_MAX };
 
@@ -75,6 +75,8 @@ static const struct cli_option options[] = {
 	  .help = "what is slower in slice A of each class than in slice B: p99,p50 or 90-99,40-60" },
 	{ .name = "shares", .type = CLI_FLAG, .value = &opt.has_shares,
 	  .help = "JSON, CSV: where each nanosecond of these requests went" },
+	{ .name = "shared", .type = CLI_FLAG, .value = &opt.has_shared,
+	  .help = "CSV: a row for each trait that slow requests share (JSON always has them)" },
 	{ .name = "balloons", .type = CLI_FLAG, .value = &opt.pictures[PICTURE_BALLOONS],
 	  .help = "outlier plot (NSight: balloon plot): latencies in order of arrival, and the "
 	  "causes of the slow ones" },
@@ -180,7 +182,7 @@ static void check_compare(void)
 
 	if (opt.is_compare + !!opt.slices + opt.is_uncategorised > 1)
 		cli_usage("--compare, --compare-slices and --uncategorised: give one");
-	if (is_other && (opt.has_req || opt.has_slowest || opt.has_shares || is_page() ||
+	if (is_other && (opt.has_req || opt.has_slowest || opt.has_shares || opt.has_shared || is_page() ||
 			 picture() != NR_PICTURES))
 		cli_usage("--compare, --compare-slices and --uncategorised are reports of their own: "
 			  "--req, --slowest, --shares and pictures do not go with them");
@@ -214,6 +216,8 @@ static void check_usage(void)
 {
 	if (opt.has_req + opt.has_slowest + opt.has_slice + opt.is_p99 > 1)
 		cli_usage("--req, --slowest, --slice and --p99: give one");
+	if (opt.has_shared && (!opt.open.is_csv || opt.has_shares))
+		cli_usage("--shared goes with --csv, without --shares: JSON has what slow requests share, and text, too");
 	if (opt.has_shares && !open_is_data(&opt.open))
 		cli_usage("--shares goes with --json or --csv");
 	check_pictures();
@@ -290,7 +294,7 @@ static bool show(const struct opened *o, const struct partition *p, const struct
 	if (found && (is_page() || (picture() != NR_PICTURES && has_rows)))
 		found = show_picture(o, &why, &traits, wo);
 	else if (found && has_rows)
-		render_show(&o->render, opt.has_shares || (opt.has_req && opt.open.is_json) ?
+		render_show(&o->render, opt.has_shared ? &why_shared_printer : opt.has_shares || (opt.has_req && opt.open.is_json) ?
 			    &why_shares_printer : &why_printer, &shown);
 	traits_free(&traits);
 	why_free(&why);

@@ -43,6 +43,11 @@ else
 	skip "the database has notes and events" "no sqlite3"
 fi
 
+ldb-why -q -i n.data --shared --csv >shared.csv
+ldb-why -q -i n.data --json | jq -r '.shared.found[] | "\(.trait),\(.slow),\(.usual)"' >shared.json
+sed 1d shared.csv | cut -d, -f1,2,4 >shared.rows
+ok "CSV has what slow ones share, too" test -s shared.rows -a "$(cat shared.rows)" = "$(cat shared.json)"
+ok "... and the notes of each request" test "$(ldb-report -q -i n.data --requests --csv --top 50 | grep -c 'tenant=')" -eq 50
 # Where nothing that a note says has to do with the time, hardly anything is found: requests exchange
 # their notes, a hundred times.
 : >found.txt

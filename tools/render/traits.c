@@ -100,6 +100,10 @@ const struct column traits_columns[] = {
 	COLUMN("draws", nr_draws), COLUMN("noted", nr_noted), COLUMN("dropped_notes", nr_dropped_notes),
 	NESTED("found", at, nr, trait_columns), { 0 }
 };
+
+const struct column found_columns[] = {
+	NESTED("found", at, nr, trait_columns, .form = COLUMN_SPREAD), { 0 }
+};
 #undef ROW
 
 /* Text */

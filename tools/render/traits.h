@@ -8,7 +8,7 @@
 #include "render/render.h"
 
 /* Columns of struct traits, in JSON and in the page. */
-extern const struct column traits_columns[];
+extern const struct column traits_columns[], found_columns[];
 
 /*
  * Prints the table.  If no trait was found it prints one line if the program attached notes, or

@@ -259,6 +259,13 @@ const struct column why_columns[] = {
 	NESTED_AT("requests", targets, target_columns, .form = COLUMN_TALL | COLUMN_SPREAD), { 0 }
 };
 
+/* CSV: what slow requests share. */
+const struct column why_shared_columns[] = {
+	SELF(NULL, report_columns, .form = COLUMN_ONLY_JSON),
+	NESTED_AT("shared", traits, found_columns, .form = COLUMN_SPREAD | COLUMN_ONLY_CSV),
+	NESTED_AT("requests", targets, target_columns, .form = COLUMN_TALL | COLUMN_ONLY_JSON), { 0 }
+};
+
 const struct column why_shares_columns[] = {
 	SELF(NULL, report_columns, .form = COLUMN_ONLY_JSON),
 	NESTED_AT("requests", targets, target_shares_columns, .form = COLUMN_TALL | COLUMN_SPREAD),

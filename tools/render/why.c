@@ -234,4 +234,5 @@ static void text_why(const struct render *r, const void *report)
 }
 
 const struct printer why_printer = { DOCUMENT_WHY, why_columns, text_why, 0 };
+const struct printer why_shared_printer = { DOCUMENT_WHY, why_shared_columns, text_why, 0 };
 const struct printer why_shares_printer = { DOCUMENT_WHY, why_shares_columns, text_why, 0 };

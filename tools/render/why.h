@@ -19,10 +19,10 @@ struct render_why {
  * CSV has a row for each request and cause.  With shares, JSON and CSV have each request's whole
  * partition.
  */
-extern const struct printer why_printer, why_shares_printer;
+extern const struct printer why_printer, why_shares_printer, why_shared_printer;
 
 /* why-data.c: the columns of struct render_why */
-extern const struct column why_columns[], why_shares_columns[];
+extern const struct column why_columns[], why_shares_columns[], why_shared_columns[];
 
 /* Columns of parts of that: of struct why_cause and of struct why. */
 extern const struct column why_cause_columns[], why_classes_columns[];
