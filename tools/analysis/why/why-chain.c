@@ -10,6 +10,7 @@
 
 #include "analysis/partition/partition-private.h"
 #include "analysis/timeline/timeline.h"
+#include "base/minmax.h"
 #include "base/sort.h"
 #include "facts/lives.h"
 #include "facts/lockset.h"
@@ -18,15 +19,13 @@
 #include "categories.h"
 #include "why-private.h"
 
-#define AHEAD_MAX	20000	/* requests that are searched for the one ahead */
 #define RETAINED_BLOCKS	8	/* a timeline reads two of FUNC rows, four of other kinds */
 
 struct wanted {				/* a request whose instance is needed */
 	uint64_t id;
 	int64_t start;
 	struct why_target *target;	/* the target that it helps to explain */
-	const struct request *ahead;	/* the request it was behind; NULL: itself */
-	int64_t ahead_ns;		/* how long */
+	struct ahead ahead;		/* the request it was behind; ns 0: itself */
 	struct life life;
 	bool is_found;
 };
@@ -128,51 +127,8 @@ static void add_calls(struct chains *k, struct chain *chain)
 	chain->links[after] = calls;
 }
 
-static int by_end(const void *pa, const void *pb)
-{
-	const struct request *a = *(const struct request *const *)pa;
-	const struct request *b = *(const struct request *const *)pb;
-
-	return a->end != b->end ? (a->end < b->end ? -1 : 1) : a < b ? -1 : a > b;
-}
-
-/*
- * Returns the request of this class on which the server worked longest meanwhile, and for how long.
- * The work on a request is assumed to begin at the end of the previous one, because most requests
- * have no shares here.
- */
-static const struct request *longest_ahead(const struct partition *p, const struct request *r,
-					   const char *class, int64_t *longest)
-{
-	size_t own = r - p->requests, first = own > AHEAD_MAX ? own - AHEAD_MAX : 0, nr = 0;
-	const struct request **ahead = calloc(2 * AHEAD_MAX, sizeof(*ahead)), *best = NULL;
-	int64_t since = r->start;
-
-	*longest = 0;
-	for (size_t i = first; ahead && i < p->nr_requests && i < first + 2 * AHEAD_MAX &&
-	     p->requests[i].start < r->end; i++) {
-		const struct request *at = &p->requests[i];
-
-		if (at != r && at->tid == r->tid && at->end > r->start && at->end <= r->end)
-			ahead[nr++] = at;
-	}
-	sort_by(ahead, nr, by_end);
-	for (size_t i = 0; i < nr; i++) {
-		int64_t begin = ahead[i]->start > since ? ahead[i]->start : since;
-		int64_t ns = ticks_ns(p->m->reader, ahead[i]->end - begin);
-
-		since = ahead[i]->end;
-		if (!strcmp(p->classes[ahead[i]->class], class) && ns > *longest) {
-			best = ahead[i];
-			*longest = ns;
-		}
-	}
-	free(ahead);
-	return best;
-}
-
-/* Adds the biggest cause of the request ahead. */
-static void add_busy(struct chains *k, struct chain *chain, const struct timeline *t)
+/* Adds the biggest cause of the request ahead, which took at most ns of the time. */
+static void add_busy(struct chains *k, struct chain *chain, const struct timeline *t, int64_t ns)
 {
 	for (size_t i = 0; i < t->nr_causes; i++) {
 		const struct timeline_cause *c = &t->causes[i];
@@ -180,14 +136,17 @@ static void add_busy(struct chains *k, struct chain *chain, const struct timelin
 		char label[PARTITION_LABEL_MAX] = "";
 		enum leaf_kind kind = LEAF_FUNCTION;
 		struct chain_link *link;
+		bool has_call;
 
 		if (c->in_queue || c->kind == LEAF_QUEUE || c->kind == LEAF_BEHIND || c->kind == LEAF_UNKNOWN ||
 		    c->kind == LEAF_IRQ || (!s && !c->func))
 			continue;
 		if (s)
 			kind = partition_label(s, label);
-		link = chain_add(chain, kind, chain_text(k, label), c->ns,
-				 kind == LEAF_LOCK ? EDGE_SHIM : s ? EDGE_OCCUPANT : EDGE_SCANNER);
+		has_call = kind == LEAF_IO || kind == LEAF_SLEEP;
+		link = chain_add(chain, kind, has_call && c->func ? c->func->function : chain_text(k, label),
+				 min(c->ns, ns), kind == LEAF_LOCK ? EDGE_SHIM : s ? EDGE_OCCUPANT : EDGE_SCANNER);
+		link->call = has_call ? chain_text(k, label) : "";
 		link->resolution_ns = c->resolution_ns;
 		link->lock_kind = s && kind == LEAF_LOCK ? s->lock_kind : 0;
 		if (!s)
@@ -203,11 +162,11 @@ static void chain_behind(struct chains *k, struct chain *chain, const struct wan
 	char text[32];
 
 	chain_add(chain, LEAF_BEHIND, k->w->causes[first->cause].label, first->ns, EDGE_TAG);
-	if (!at->ahead)
+	if (!at->ahead.ns)
 		return;
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)at->ahead->id);
-	chain_add(chain, LINK_REQUEST, chain_text(k, text), at->ahead_ns, EDGE_TAG)->tid = at->ahead->tid;
-	add_busy(k, chain, timeline);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)at->ahead.id);
+	chain_add(chain, LINK_REQUEST, chain_text(k, text), at->ahead.ns, EDGE_TAG)->tid = at->target->request->tid;
+	add_busy(k, chain, timeline, at->ahead.ns);
 }
 
 static bool is_in_queue(const struct partition *p, uint32_t path)
@@ -327,7 +286,7 @@ static bool needs_timeline(const struct chains *k, const struct why_target *t)
 static int follow(struct chains *k, struct wanted *at, struct chain *chain)
 {
 	struct timeline timeline = { .nr_causes = 0 };
-	bool is_needed = at->ahead || needs_timeline(k, at->target);
+	bool is_needed = at->ahead.ns || needs_timeline(k, at->target);
 	int ret = 0;
 
 	if (!at->is_found)
@@ -337,7 +296,7 @@ static int follow(struct chains *k, struct wanted *at, struct chain *chain)
 	if (ret)
 		return ret;
 	chain_target(k, at, &timeline, chain);
-	if (k->has_all && !at->ahead)
+	if (k->has_all && !at->ahead.ns)
 		ret = chain_others(k, at->target, &timeline);
 	if (is_needed)
 		timeline_free(&timeline);
@@ -358,19 +317,22 @@ COMPARE(by_start, struct wanted, UP(start) UP(target))
 /*
  * Chooses the timeline that explains most: the request's own, or that of the request it was behind.
  */
-static void want(struct chains *k, struct why_target *t)
+static int want(struct chains *k, struct why_target *t)
 {
 	const struct why_cause *c = &k->w->causes[t->amounts[0].cause];
 	struct wanted *at = &k->wanted[k->nr_wanted++];
 	const struct request *r = t->request;
+	int ret;
 
-	*at = (struct wanted){ .target = t };
-	if (c->kind == LEAF_BEHIND)
-		at->ahead = longest_ahead(k->w->p, r, c->label, &at->ahead_ns);
-	if (at->ahead)
-		r = at->ahead;
-	at->id = r->id;
-	at->start = r->start;
+	*at = (struct wanted){ .target = t, .id = r->id, .start = r->start };
+	if (c->kind != LEAF_BEHIND)
+		return 0;
+	ret = ahead_find(k->w->p, r, c->label, &at->ahead);
+	if (at->ahead.ns) {
+		at->id = at->ahead.id;
+		at->start = at->ahead.start;
+	}
+	return ret;
 }
 
 static int find_lives(struct chains *k)
@@ -400,7 +362,7 @@ int chains_build(struct why *w, const struct why_options *o)
 		ret = 0;
 	for (size_t i = 0; i < nr && !ret; i++)
 		if (w->targets[i].nr_amounts)
-			want(&k, &w->targets[i]);
+			ret = want(&k, &w->targets[i]);
 	if (!ret && k.nr_wanted) {
 		qsort(k.wanted, k.nr_wanted, sizeof(*k.wanted), wanted_compare);
 		ret = find_lives(&k);

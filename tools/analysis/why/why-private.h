@@ -73,6 +73,14 @@ struct why_private {
 /* why-explain.c: finds the causes of one target; returns 0 or -ENOMEM */
 int explain_target(struct why *w, const struct why_options *o, struct why_target *target);
 
+/* why-ahead.c: the request of that class on which the thread of r worked longest in its time */
+struct ahead {
+	uint64_t id;
+	int64_t start;			/* ticks */
+	int64_t ns;			/* in the time of r; 0: there is none */
+};
+int ahead_find(const struct partition *p, const struct request *r, const char *class, struct ahead *ahead);
+
 /* why-chain.c */
 int chains_build(struct why *w, const struct why_options *o);
 
