@@ -136,6 +136,7 @@ void conn_renew(struct conn *c, enum conn_kind kind)
 	c->nr_read = 0;
 	c->tid = 0;
 	c->queue = 0;
+	c->since = 0;
 	c->is_quiet = c->is_head = false;
 	memset(&c->in, 0, offsetof(struct message, line));
 	memset(&c->out, 0, offsetof(struct message, line));

@@ -45,6 +45,7 @@ static TLS_IE struct current current;
 static TLS_IE struct {
 	uint64_t began, ended;	/* the last wait; 0: there was none */
 	uint64_t since;		/* all bytes that are not read yet have arrived after this */
+	uint64_t slept;		/* the end of the last wait in which there was nothing to do at first */
 } waits;
 
 /* One call, and the connection that it is about. */
@@ -135,13 +136,14 @@ static void work_on(const struct call *k)
  * Returns for how long the bytes were there before this read; 0 if not for long, or if it is not
  * known.
  */
-static uint64_t age_ns(int fd)
+static uint64_t age_ns(struct conn *c, int fd)
 {
-	uint64_t most, ns;
+	uint64_t since = c->since ? c->since : waits.since, most, ns;
 
-	if (!waits.since)
+	c->since = 0;
+	if (!since)
 		return 0;
-	most = (unsigned __int128)(session_clock() - waits.since) * 1000000000 / session.hz;
+	most = (unsigned __int128)(session_clock() - since) * 1000000000 / session.hz;
 	if (most < AGE_MIN_NS)
 		return 0;
 	ns = conn_age_ns(fd);
@@ -157,7 +159,7 @@ static void on_begin(void *arg)
 	if (c->is_quiet)
 		end_all(k);
 	conn_renumber(c);
-	ns = age_ns(k->x->fd);
+	ns = age_ns(c, k->x->fd);
 	if (ns)
 		request_arrived(c->next_id, (void *)LDB_QUEUE_UNREAD, ns);
 	request_start_socket(c->next_id++, ns ? LDB_QUEUE_UNREAD : 0, (void *)k->x->site);
@@ -399,7 +401,10 @@ void track_wait(void)
 	 * After a long wait, the bytes have just arrived; after a short one, they have arrived
 	 * since the previous wait.
 	 */
-	waits.since = now - waits.began > session_ticks(AT_ONCE_NS) ? now : waits.ended;
+	if (now - waits.began > session_ticks(AT_ONCE_NS))
+		waits.slept = waits.since = now;
+	else
+		waits.since = waits.ended;
 	waits.ended = now;
 }
 
@@ -410,6 +415,8 @@ void track_new(struct thread *t, int fd, bool is_accepted)
 	if (!c)
 		return;
 	conn_renew(c, is_accepted ? CONN_SERVER : CONN_CLIENT);
+	/* When the loop slept last, no connection waited to be accepted. */
+	c->since = is_accepted ? waits.slept : 0;
 	conn_unlock(c);
 }
 
