@@ -142,6 +142,7 @@ bool stack_foreign(uintptr_t addr, uintptr_t *lo, uintptr_t *hi);
 #define SESSION_LOCKS	2		/* and locks are to be recorded */
 #define SESSION_TAGS	4		/* and requests */
 #define SESSION_SOCKETS	8		/* and requests are made from connections */
+#define SESSION_LOOPS	16		/* and turns of event loops */
 #define SESSION_NO_EPOCH UINT32_MAX
 
 struct session_active {
@@ -154,6 +155,7 @@ struct session_active {
 	uint32_t is_in_requests_only;	/* invocations outside requests are only counted */
 	uint32_t clock_id;		/* enum ldb_clock */
 	uint32_t is_in_sockets;		/* requests are made from connections */
+	uint32_t has_turns;		/* turns of event loops are recorded */
 	/* lock_epoch at the mutex_level, SESSION_NO_EPOCH at the others: two tests in one */
 	uint32_t level_epoch[LDB_MUTEX_HOLD + 1];
 };
@@ -176,7 +178,8 @@ static inline void session_write(struct session_active *a)
 		a->level_epoch[level] = level == a->mutex_level ? a->lock_epoch : SESSION_NO_EPOCH;
 	order_session_set(&a->on, SESSION_ON | SESSION_TAGS |
 				  (a->mutex_level != LDB_MUTEX_OFF ? SESSION_LOCKS : 0) |
-				  (a->is_in_sockets ? SESSION_SOCKETS : 0));
+				  (a->is_in_sockets ? SESSION_SOCKETS : 0) |
+				  (a->has_turns ? SESSION_LOOPS : 0));
 }
 
 /* The recording goes on, but threads write nothing about locks and requests. */
@@ -215,6 +218,17 @@ static inline bool session_wants_tags(void)
 static inline bool session_wants_sockets(void)
 {
 	return unlikely(order_session_on(&session_page.a.on) & SESSION_SOCKETS);
+}
+
+static inline bool session_wants_loops(void)
+{
+	return unlikely(order_session_on(&session_page.a.on) & SESSION_LOOPS);
+}
+
+/* ... and those around waits: of an event loop, or of a thread that waits for one descriptor. */
+static inline bool session_wants_waits(bool is_loop)
+{
+	return unlikely(order_session_on(&session_page.a.on) & (SESSION_LOOPS | (is_loop ? SESSION_SOCKETS : 0)));
 }
 
 static inline uint32_t session_mutex_level(void)

@@ -25,6 +25,7 @@ static void set(const struct ldb_tune *t)
 	session_page.a.func_threshold = session_ticks(t->func_threshold_ns);
 	session_page.a.is_in_requests_only = t->flags & LDB_TUNE_IN_REQUESTS;
 	session_page.a.is_in_sockets = t->flags & LDB_TUNE_SOCKETS;
+	session_page.a.has_turns = t->flags & LDB_TUNE_LOOPS;
 }
 
 void tune_begin(const struct ldb_msg_attach *a)

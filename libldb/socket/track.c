@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <string.h>
 #include <ldb/ldb.h>
+#include <ldb/control.h>
 #include "request/request.h"
 #include "runtime/runtime.h"
 #include "conn.h"
@@ -406,6 +407,11 @@ void track_wait(void)
 	else
 		waits.since = waits.ended;
 	waits.ended = now;
+}
+
+void track_turn(uint64_t began)
+{
+	note_event(LDB_EVENT_TURN, (unsigned __int128)(session_clock() - began) * 1000000000 / session.hz);
 }
 
 void track_new(struct thread *t, int fd, bool is_accepted)

@@ -30,6 +30,11 @@ void track_write(struct thread *t, const struct transfer *x, long n);
 /* Called before and after the thread waits for descriptors. */
 void track_wait_begins(struct thread *t, uintptr_t site);
 void track_wait(void);
+/*
+ * Reports that a turn of an event loop begins, after a wait that began at this tick.  The caller need not
+ * be in a hook; errno does not change.
+ */
+void track_turn(uint64_t began);
 /* Called before the thread waits for a new connection. */
 void track_leave(struct thread *t, uintptr_t site);
 /*

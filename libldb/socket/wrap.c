@@ -158,25 +158,40 @@ TRANSFER(write, sendfile64, (int fd, int from, off64_t *at, size_t n), (fd, from
 
 /* Waiting */
 
+/* Returns when the wait begins, if its turn is to be recorded; 0: it is not. */
+static uint64_t wait_begins(bool is_loop, uintptr_t site)
+{
+	if (is_loop)
+		HOOKED(track_wait_begins(t, site));
+	return session_wants_loops() ? session_clock() : 0;
+}
+
+static void wait_ends(bool is_loop, uint64_t began)
+{
+	if (is_loop)
+		HOOKED(track_wait());
+	if (began && session_wants_loops() && thread_self())
+		track_turn(began);
+}
+
 /*
  * A thread that waits for a single descriptor continues to work on its request: it uses the call as
- * a timeout for what it reads or writes next.
+ * a timeout for what it reads or writes next.  But the wait ends a turn.
  */
 #define WAIT(name, params, args, is_loop)					\
 	static NOINLINE int slow_##name params;					\
 	EXPORT int name params							\
 	{									\
-		if (likely(!session_wants_sockets()) || !(is_loop))		\
+		if (likely(!session_wants_waits(is_loop)))			\
 			return NEXT(name) args;					\
 		return slow_##name args;					\
 	}									\
 	static NOINLINE int slow_##name params					\
 	{									\
-		int ret;							\
+		uint64_t began = wait_begins(is_loop, flow_site(SITE));		\
+		int ret = NEXT(name) args;					\
 										\
-		HOOKED(track_wait_begins(t, flow_site(SITE)));			\
-		ret = NEXT(name) args;						\
-		HOOKED(track_wait());						\
+		wait_ends(is_loop, began);					\
 		return ret;							\
 	}
 

@@ -79,4 +79,11 @@ if ldb-report -q -i l.data --sched --json >sched.json 2>/dev/null && [ "$(jq -r 
 else
 	skip "turns" "no kernel events here"
 fi
+check "an event loop that never sleeps" \
+	"ldb-record -q --kernel none --request=loop -o b.data -- ./untagged busy 100" 0 '^untagged: 100 turns$'
+requests b.data >busy.json
+check_jq "each of its turns is a request, without kernel events as well" busy.json \
+	'.requests_of.loop and .requests[0].count == 99 and .requests[0].incomplete == 1 and .requests[1].class == "loop"'
+check "the stall is the slowest" "ldb-why -q -i b.data --slowest 1" 0 'loop (3[0-9]|[4-9][0-9])\.[0-9]ms'
+check_not "turns are no events of the program's" "ldb-timeline -i b.data --slowest 1" 0 'ldb:turn'
 finish

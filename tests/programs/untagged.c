@@ -6,6 +6,7 @@
  *	untagged [REQUESTS]		two threads call handle() REQUESTS (400) times in all;
  *					each tenth call sleeps for 2 ms
  *	untagged loop [TURNS]		an event loop that is woken each 2 ms (100); one turn takes 30 ms
+ *	untagged busy [TURNS]		the same, in which there is always something to do
  *
  * It prints how many requests there were.  With -DTAGS calls of handle() are tagged, too.
  */
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef TAGS
@@ -78,6 +80,20 @@ __attribute__((noinline)) void on_event(bool is_slow)
 	sum++;
 }
 
+/* The loop never sleeps: what it waits for is there already. */
+static int run_busy(unsigned turns)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	int fds[2], epfd = epoll_create1(0);
+
+	if (pipe(fds) || epoll_ctl(epfd, EPOLL_CTL_ADD, fds[0], &e) || write(fds[1], "x", 1) != 1)
+		return 1;
+	for (unsigned i = 0; i < turns && epoll_wait(epfd, &e, 1, -1) == 1; i++)
+		on_event(i == turns / 2);
+	printf("untagged: %u turns\n", turns);
+	return 0;
+}
+
 static int run_loop(unsigned turns)
 {
 	int fds[2];
@@ -108,6 +124,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "loop"))
 		return run_loop(argc > 2 ? atoi(argv[2]) : 100);
+	if (argc > 1 && !strcmp(argv[1], "busy"))
+		return run_busy(argc > 2 ? atoi(argv[2]) : 100);
 	if (argc > 1)
 		nr_requests = atoi(argv[1]);
 	for (int i = 0; i < 2; i++)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+#include <ldb/control.h>
 #include "interruptions.h"
 #include "rows.h"
 #include "ticks.h"
@@ -8,6 +10,7 @@ struct sink {
 	int (*fault)(void *arg, const struct fault *f);
 	int (*irq)(void *arg, const struct irq *i);
 	int (*mark)(void *arg, const struct marked *k);
+	bool wants_turns;	/* the runtime's, and not the program's */
 	void *arg;
 };
 
@@ -46,6 +49,8 @@ static int on_event_row(void *arg, const void *at)
 	const struct sink *sink = arg;
 	int64_t tick = ticks_sane(row->tick);
 
+	if (!strcmp(row->name, LDB_EVENT_TURN) != sink->wants_turns)
+		return 0;
 	return sink->mark(sink->arg, &(struct marked){
 		.tick = tick, .tid = row->tid, .thread = model_thread(sink->m, row->tid, tick),
 		.name = model_keep_string(sink->m, row->name), .value = row->value,
@@ -74,4 +79,11 @@ int marks_each(struct model *m, const struct reader_filter *filter,
 	struct sink sink = { .m = m, .mark = mark, .arg = arg };
 
 	return rows_each(m->reader, LDB_BLK_EVENT, filter, on_event_row, &sink);
+}
+
+int turns_each(struct model *m, int (*turn)(void *arg, const struct marked *k), void *arg)
+{
+	struct sink sink = { .m = m, .mark = turn, .wants_turns = true, .arg = arg };
+
+	return rows_each(m->reader, LDB_BLK_EVENT, NULL, on_event_row, &sink);
 }

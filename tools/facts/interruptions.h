@@ -19,5 +19,7 @@ int irqs_each(struct model *m, const struct reader_filter *filter,
 	      int (*irq)(void *arg, const struct irq *i), void *arg);
 int marks_each(struct model *m, const struct reader_filter *filter,
 	       int (*mark)(void *arg, const struct marked *k), void *arg);
+/* The beginnings of turns of event loops; the value says for how many ns the loop waited before. */
+int turns_each(struct model *m, int (*turn)(void *arg, const struct marked *k), void *arg);
 
 #endif

@@ -591,13 +591,15 @@ const char *output_must_stop(struct recording *r, const char **end)
 
 /* Closing */
 
-/* Requests that the runtime has made from connections, and why it left bytes out. */
+/* Requests that the runtime has made from connections, and why it left bytes out; turns of loops. */
 static void finish_sockets(struct recording *r)
 {
 	static const char *const keys[LDB_SOCKET_LEFT_NR] = {
 		"socket_left_busy", "socket_left_table", "socket_left_unread",
 	};
 
+	if (r->o->loop_turns && !r->o->kernel_only)
+		meta_number(r, "loop_turns", 1);
 	if (!r->o->socket_requests)
 		return;
 	r->nr_socket = pack_nr_socket(r->pack);

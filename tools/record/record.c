@@ -358,7 +358,7 @@ int record_run(const struct record_options *o)
 		return CLI_FAILURE;
 	r.tune = (struct ldb_tune){
 		.flags = (o->slow_scanner ? LDB_TUNE_SLOW : 0) | (o->paused ? LDB_TUNE_PAUSED : 0) | (o->only_requests ? LDB_TUNE_IN_REQUESTS : 0) |
-			 (o->socket_requests ? LDB_TUNE_SOCKETS : 0),
+			 (o->socket_requests ? LDB_TUNE_SOCKETS : 0) | (o->loop_turns ? LDB_TUNE_LOOPS : 0),
 		.lock_threshold_ns = o->lock_threshold_ns, .func_threshold_ns = o->func_threshold_ns,
 	};
 	r.clock_id = o->monotonic ? LDB_CLOCK_MONO : clock_choose();

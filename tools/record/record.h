@@ -129,6 +129,7 @@ struct record_options {
 	bool paused;		/* the recording begins paused */
 	bool slow_scanner;	/* it sleeps between polls as if it shared its core */
 	bool socket_requests;	/* made from what the program reads and writes */
+	bool loop_turns;	/* each turn of an event loop is recorded, also after a wait that was none */
 	bool only_requests;	/* invocations outside requests are only counted */
 	struct flight_options flight;
 	bool kernel_only;	/* no functions, locks and requests; without the runtime */

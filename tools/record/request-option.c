@@ -43,4 +43,5 @@ void request_option_set(const struct cli_list *words, struct record_options *opt
 		cli_usage("--request=socket needs the runtime: leave out --kernel-only");
 	if (!options->socket_requests)
 		options->request = join(words);
+	options->loop_turns = options->request && !strcmp(options->request, REQUEST_LOOP);
 }

@@ -130,7 +130,15 @@ enum ldb_mutex_level {
 #define LDB_TUNE_PAUSED		1	/* nothing is recorded for now, except that threads begin and end */
 #define LDB_TUNE_SLOW		4	/* with the session: scanners sleep between polls as if they had no core */
 #define LDB_TUNE_SOCKETS	8	/* requests are made from what the program reads and writes */
+#define LDB_TUNE_LOOPS		16	/* turns of event loops are recorded: LDB_EVENT_TURN */
 #define LDB_TUNE_IN_REQUESTS	2	/* invocations are only counted while their thread is in no request */
+
+/*
+ * With LDB_TUNE_LOOPS the runtime writes an event (LDB_EV_MARK) of this name when an event loop has
+ * waited for descriptors, asleep or not: a turn of the loop begins.  The value says how long it had
+ * waited, ns.
+ */
+#define LDB_EVENT_TURN	"ldb:turn"
 
 /* Settings that can change during the recording. */
 struct ldb_tune {

@@ -214,8 +214,8 @@ static bool open_wanted(struct model *m, const struct wanted *w, char *err, size
 
 	if (w->has_tags || !w->nr)
 		return true;
-	if (w->has_loop && !m->has_calls) {
-		snprintf(err, err_size, "this trace has no system calls, so turns of event loops are not known: record with kernel events");
+	if (w->has_loop && !m->has_calls && !reader_meta(m->reader, "loop_turns")) {
+		snprintf(err, err_size, "this trace has no system calls, so turns of event loops are not known: record with --request=loop, or kernel events");
 		return false;
 	}
 	made.source = m->requests_of = calloc(1, sizeof(*m->requests_of));

@@ -2,10 +2,11 @@
 /*
  * Makes requests from the turns of event loops.
  *
- * A system call in which the thread did not sleep has no row, unless all system calls were
- * recorded.  So what seems to be one turn may be several, between which there was always something
- * to do.  A call in which it slept has a row that says when the thread left its CPU; the wait ends
- * when the thread came back.
+ * The runtime records where each turn begins, if it was asked to (LDB_EVENT_TURN).  Otherwise turns are
+ * known from system calls.  A call in which the thread did not sleep has no row, unless all system
+ * calls were recorded.  So what seems to be one turn may be several, between which there was always
+ * something to do.  A call in which it slept has a row that says when the thread left its CPU; the
+ * wait ends when the thread came back.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +14,17 @@
 #include "base/minmax.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "facts/interruptions.h"
 #include "facts/sched.h"
 #include "facts/syscalls.h"
+#include "facts/ticks.h"
 #include "request-private.h"
 #include "trace/loop-calls.h"
 
 struct wait {
 	uint32_t tid, thread;
 	int64_t start, end;
+	uint64_t error;		/* of each, ticks */
 };
 
 struct sleep {
@@ -34,6 +38,7 @@ struct waits {
 	size_t nr, room;
 	struct sleep *sleeps;	/* of their threads */
 	size_t nr_sleeps, room_sleeps;
+	uint64_t error;		/* of the kernel's */
 };
 
 static int on_call(void *arg, const struct syscall *c)
@@ -45,6 +50,19 @@ static int on_call(void *arg, const struct syscall *c)
 		return 0;
 	return array_push(w->at, w->nr, w->room, {
 		.tid = c->tid, .thread = model_thread_number(w->m, c->tid, c->start), .start = c->start, .end = c->end,
+		.error = w->error,
+	});
+}
+
+/* Sleeps in system calls are inside of these waits, and become one with them. */
+static int on_turn(void *arg, const struct marked *k)
+{
+	struct waits *w = arg;
+	int64_t ticks = reader_tick(w->m->reader, k->value) - reader_tick(w->m->reader, 0);
+
+	return !k->thread || k->value < 0 ? 0 : array_push(w->at, w->nr, w->room, {
+		.tid = k->tid, .thread = model_thread_number(w->m, k->tid, k->tick),
+		.start = k->tick - ticks, .end = k->tick,
 	});
 }
 
@@ -103,12 +121,13 @@ static int64_t thread_end(const struct model *m, const struct wait *w)
 int request_turns(struct made_requests *made)
 {
 	struct model *m = made->m;
-	uint64_t error = max(reader_tick(m->reader, m->kernel_err_ns), (int64_t)0);
-	struct waits w = { .m = m };
+	struct waits w = { .m = m, .error = max(reader_tick(m->reader, m->kernel_err_ns), (int64_t)0) };
 	int ret = syscalls_each(m, NULL, on_call, &w);
 
 	if (!ret)
 		ret = find_ends(&w);
+	if (!ret)
+		ret = turns_each(m, on_turn, &w);
 	if (!ret)
 		sort_by(w.at, w.nr, by_thread);
 	for (size_t i = 0; i < w.nr && !ret; i++) {
@@ -118,13 +137,14 @@ int request_turns(struct made_requests *made)
 
 		if (!is_last && next->start <= this->end) {
 			w.at[i + 1].end = max(this->end, next->end);
+			w.at[i + 1].error = min(this->error, next->error);
 			continue;
 		}
 		if (end <= this->end)
 			continue;
 		ret = array_push(made->at, made->nr, made->room, {
 			.tid = this->tid, .thread = this->thread, .start = this->end, .end = end,
-			.is_open = is_last, .resolution = 2 * error, .class = REQUEST_LOOP,
+			.is_open = is_last, .resolution = this->error + (is_last ? this : next)->error, .class = REQUEST_LOOP,
 		});
 	}
 	free(w.at);
