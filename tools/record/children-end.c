@@ -12,6 +12,7 @@
 #include "cli/progress.h"
 #include "record/recording.h"
 #include "trace/join.h"
+#include "trace/reader.h"
 #include "trace/writer.h"
 
 #define TEXT_ROOM	1024
@@ -165,6 +166,18 @@ static void name_all(struct recording *r, bool is_joined)
 	progress_clear();
 }
 
+/* A server's first process often has none of them. */
+static void print_sockets(const struct recording *r)
+{
+	char err[512];
+	struct reader *joined = r->o->socket_requests ? reader_open(r->o->output, err, sizeof(err)) : NULL;
+	const char *nr = joined ? reader_meta(joined, "socket_requests") : NULL;
+
+	if (nr)
+		cli_note("  requests from connections: %s in all", nr);
+	reader_close(joined);
+}
+
 static void list_files(const struct children *c, size_t nr, bool is_joined)
 {
 	char text[TEXT_ROOM] = "";
@@ -204,6 +217,8 @@ void children_end(struct recording *r)
 	if (r->recorded && !r->o->quiet) {
 		if (nr)
 			list_files(c, nr, is_joined);
+		if (is_joined)
+			print_sockets(r);
 		if (*missing)
 			cli_note("  not recorded: %s", missing);
 	}

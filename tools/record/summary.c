@@ -62,7 +62,7 @@ static void print_sockets(const struct recording *r)
 			 " reads or writes in the middle of another, %" PRIu64 " of too many descriptors",
 			 left[LDB_SOCKET_LEFT_UNREAD], left[LDB_SOCKET_LEFT_BUSY], left[LDB_SOCKET_LEFT_TABLE]);
 	cli_note("  requests from connections: %" PRIu64 "%s%s", r->nr_socket, text,
-		 r->nr_socket ? "" : " (no connection that the program has accepted was read by read(), recv() and the like)");
+		 r->nr_socket || r->children.nr ? "" : " (no connection that the program has accepted was read by read(), recv() and the like)");
 }
 
 static void print_threads(const struct threads_total *t)

@@ -31,6 +31,8 @@ static const struct {
 	{ "flows_lost_threads", RULE_SUM }, { "flows_unknown_calls", RULE_SUM },
 	{ "lock_threshold_ns", RULE_MOST }, { "func_threshold_ns", RULE_MOST },
 	{ "flight_from", RULE_TICK }, { "flight_cut", RULE_SUM }, { "flight_suppressed", RULE_SUM },
+	{ "socket_requests", RULE_SUM }, { "socket_left_busy", RULE_SUM },
+	{ "socket_left_table", RULE_SUM }, { "socket_left_unread", RULE_SUM }, { "loop_turns", RULE_MOST },
 	{ "warning", RULE_EACH }, { "damage", RULE_EACH },
 };
 
