@@ -58,14 +58,14 @@ record()	# FILE CMD...
 
 upstream_load()
 {
-	./peers load "$port" /asks 400 1000
+	./peers load "$port" /asks 400 1000 >/dev/null
 }
 
 loop_load()
 {
-	./peers load "$port" /index.html 400 2000 &
+	./peers load "$port" /index.html 400 2000 >/dev/null &
 	victim=$!
-	./peers load "$port" /many/ 5 150000 &&
+	./peers load "$port" /many/ 5 150000 >/dev/null &&
 	wait "$victim"
 }
 

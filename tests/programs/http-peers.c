@@ -4,18 +4,24 @@
  *
  *	http-peers serve PORT		answers each request; every 20th takes 40 ms
  *	http-peers load PORT PATH N GAP_US	N requests of one connection, one after the other
+ *	http-peers visit PORT PATH N GAP_US	N requests, each of a connection of its own
+ *
+ * The latter two print how many of them took 20 ms or longer.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
+#define SLOW_US	20000
 #define ANSWER	"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 static struct sockaddr_in address(const char *port)
@@ -94,21 +100,47 @@ static int answered(int fd)
 	return 0;
 }
 
-static int load(const char *port, const char *path, int nr, int gap_us)
+/* Returns -1 if there is no connection. */
+static int connected(const char *port)
 {
 	struct sockaddr_in a = address(port);
 	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
-	char out[256];
 
 	if (connect(fd, (void *)&a, sizeof(a)))
-		return 1;
+		return -1;
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	return fd;
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
+}
+
+static int load(const char *port, const char *path, int nr, int gap_us, bool visits)
+{
+	int fd = -1, slow = 0;
+	char out[256];
+
 	snprintf(out, sizeof(out), "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path);
 	for (int i = 0; i < nr; i++) {
-		if (write(fd, out, strlen(out)) < 0 || answered(fd))
+		uint64_t start = now_us();
+
+		if (fd < 0)
+			fd = connected(port);
+		if (fd < 0 || write(fd, out, strlen(out)) < 0 || answered(fd))
 			return 1;
+		slow += now_us() - start >= SLOW_US;
+		if (visits) {
+			close(fd);
+			fd = -1;
+		}
 		usleep(gap_us);
 	}
+	printf("%d\n", slow);
 	return 0;
 }
 
@@ -117,6 +149,8 @@ int main(int argc, char **argv)
 	if (argc == 3 && !strcmp(argv[1], "serve"))
 		return serve(argv[2]);
 	if (argc == 6 && !strcmp(argv[1], "load"))
-		return load(argv[2], argv[3], atoi(argv[4]), atoi(argv[5]));
+		return load(argv[2], argv[3], atoi(argv[4]), atoi(argv[5]), false);
+	if (argc == 6 && !strcmp(argv[1], "visit"))
+		return load(argv[2], argv[3], atoi(argv[4]), atoi(argv[5]), true);
 	return 2;
 }
