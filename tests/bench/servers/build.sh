@@ -4,7 +4,7 @@
 #
 #	sh tests/bench/servers/build.sh memcached|redis plain|ldb|original
 #	sh tests/bench/servers/build.sh memcached arrival
-#	sh tests/bench/servers/build.sh nginx|memcached|redis unedited
+#	sh tests/bench/servers/build.sh nginx|memcached|redis|xapian-core|ngtcp2 unedited
 #
 # plain and ldb have the same patch (PROGRAM.patch here: stamps and tags at the request
 # boundaries, stamps.h) and differ in the compiler, gcc or ldb-gcc; original is Debian's source
@@ -29,7 +29,9 @@ case $program in
 memcached) binary=$dir/memcached ;;
 redis) binary=$dir/src/redis-server ;;
 nginx) binary=$dir/objs/nginx ;;
-*) fail "usage: build.sh memcached|redis|nginx plain|ldb|original|unedited|arrival" ;;
+xapian-core) binary=$dir/.libs/libxapian.a ;;
+ngtcp2) binary=$dir/examples/gtlsserver ;;
+*) fail "usage: build.sh memcached|redis|nginx|xapian-core|ngtcp2 plain|ldb|original|unedited|arrival" ;;
 esac
 patches=$here/$program.patch
 targets="memcached memcached-debug testapp timedrun sizes"
@@ -81,6 +83,24 @@ build_nginx()
 		--without-http_gzip_module --with-threads && make -j"$(nproc)"
 }
 
+# The library with what a search needs; a program that is linked with it is in Documentation/cases.
+build_xapian_core()
+{
+	# shellcheck disable=SC2086	# several words
+	./configure CC="$cc" CXX="${cc%gcc}g++" CFLAGS="$cflags" CXXFLAGS="$cflags" --disable-shared \
+		--disable-documentation --disable-backend-remote && make -j"$(nproc)" libxapian.la
+}
+
+# The example server, with GnuTLS, and the client to it.
+build_ngtcp2()
+{
+	pkg-config --exists libnghttp3 gnutls && [ -f /usr/include/ev.h ] ||
+		fail "libraries are missing: apt-get install libev-dev libnghttp3-dev libgnutls28-dev"
+	cmake -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="${cc%gcc}g++" -DCMAKE_C_FLAGS="$cflags" \
+		-DCMAKE_CXX_FLAGS="$cflags" -DENABLE_GNUTLS=ON -DENABLE_OPENSSL=OFF -DENABLE_SHARED_LIB=OFF \
+		-DENABLE_STATIC_LIB=ON . && make -j"$(nproc)" gtlsserver gtlsclient
+}
+
 if fresh; then
 	echo "$binary"
 	exit 0
@@ -96,6 +116,6 @@ if [ -n "$patches" ]; then
 	done
 	cflags="$cflags -I$here -I$TOP/libldb/include"
 fi
-"build_$program" >>build.log 2>&1 || fail "cannot build $program: see $dir/build.log"
+"build_$(echo "$program" | tr - _)" >>build.log 2>&1 || fail "cannot build $program: see $dir/build.log"
 touch .complete
 echo "$binary"

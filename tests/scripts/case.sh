@@ -1,0 +1,153 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Repeats a case of Documentation/cases: records the server before and after its fix, and prints
+# what ldb says of both. The recordings stay in the folder, which is made.
+#
+#	sh tests/scripts/case.sh nginx|memcached|xapian [FOLDER]
+#
+# The servers are built from Debian's sources, with nothing edited. nginx's needs root, for a disk
+# that is slow.
+
+TOP=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=${BUILD:-$TOP/build}
+PATH=$BUILD/bin:$PATH
+case=${1:-}
+dir=${2:-/tmp/ldb-case-$case}
+port=${PORT:-18700}
+
+fail()
+{
+	echo "case.sh: $*" >&2
+	exit 1
+}
+
+server_of()	# PACKAGE
+{
+	server=$(sh "$TOP/tests/bench/servers/build.sh" "$1" unedited) || exit 1
+}
+
+# $ COMMAND, and what it prints.
+show()
+{
+	echo "    \$ $*"
+	"$@" 2>&1 | sed 's/^/    /'
+	echo
+}
+
+# nginx: small pages, and a file of a slow disk, which each worker reads itself or a pool of threads does.
+
+nginx_conf()	# AIO
+{
+	cat <<END
+daemon off; user root; worker_processes 2; error_log logs/error.log; pid logs/nginx.pid;
+events { worker_connections 256; }
+http {
+	access_log off;
+	server {
+		listen 127.0.0.1:$port reuseport; root html; keepalive_requests 100000;
+		location /film { directio 512; directio_alignment 4k; aio $1; }
+	}
+}
+END
+}
+
+# A file as a device, of which the kernel lets a control group read 20 times a second.
+slow_disk()
+{
+	group=/sys/fs/cgroup/blkio/ldb-case-$$
+	[ "$(id -u)" -eq 0 ] || fail "a slow disk needs root"
+	mkdir "$group" && [ -f "$group/blkio.throttle.read_iops_device" ] ||
+		fail "a slow disk needs the kernel's blkio.throttle, of cgroup v1"
+	truncate -s 16M disk.img && mkfs.ext4 -q -F disk.img && disk=$(losetup -f --show disk.img) || exit 1
+	trap 'umount "$dir/html/disk"; losetup -d "$disk"; rmdir "$group"' EXIT
+	mount "$disk" html/disk && ln -sf disk/film html/film && head -c 65536 /dev/urandom >html/disk/film && sync &&
+		echo "$(cat "/sys/block/${disk#/dev/}/dev") 20" >"$group/blkio.throttle.read_iops_device" || exit 1
+}
+
+nginx_record()	# NAME
+{
+	rm -f logs/nginx.pid
+	sh -c "echo \$\$ >$group/cgroup.procs; exec ldb-record --request=socket -o $1.data -- $server -p $dir -c $1.conf" \
+		>"$1.log" 2>&1 &
+	recorder=$!
+	while ! [ -s logs/nginx.pid ]; do
+		kill -0 "$recorder" || fail "nginx did not start: see $dir/$1.log"
+		sleep 0.1
+	done
+	sleep 2		# for the recorders of the workers
+	pids=
+	for _ in 1 2 3 4; do
+		./peers load "$port" /index.html 500 3000 &
+		pids="$pids $!"
+	done
+	./peers load "$port" /film 20 50000 >/dev/null
+	# shellcheck disable=SC2086	# several pids
+	wait $pids
+	kill "$(cat logs/nginx.pid)"
+	wait "$recorder"
+}
+
+case_nginx()
+{
+	server_of nginx
+	gcc -O2 -pthread "$TOP/tests/programs/http-peers.c" -o peers || exit 1
+	mkdir -p logs html/disk && echo hello >html/index.html
+	slow_disk
+	nginx_conf off >before.conf
+	nginx_conf threads >after.conf
+	for name in before after; do
+		echo "$name, small pages that took 20 ms or longer, by client:"
+		nginx_record "$name"
+		show ldb-why -q -i "$name.data"
+	done
+	show ldb-report -q -i before.data --requests --note path=/index.html
+	show ldb-report -q -i after.data --requests --note path=/index.html
+}
+
+# memcached: one thread, clients that ask for one page each, and one that asks for 48,000 in one piece.
+
+case_memcached()
+{
+	server_of memcached
+	gcc -O2 "$TOP/tests/bench/servers/batches.c" -o batches || exit 1
+	for name in before after; do
+		set -- -l 127.0.0.1 -p "$port" -t 1 -m 64
+		[ "$name" = before ] || set -- "$@" -R 1
+		[ "$(id -u)" -ne 0 ] || set -- "$@" -u root
+		rm -f pid
+		ldb-record --request=socket -o "$name.data" -- "$server" "$@" -P "$dir/pid" >"$name.log" 2>&1 &
+		recorder=$!
+		while ! [ -s pid ]; do
+			kill -0 "$recorder" || fail "memcached did not start: see $dir/$name.log"
+			sleep 0.1
+		done
+		sleep 0.5
+		./batches "$port" 4
+		kill "$(cat pid)"
+		wait "$recorder"
+		echo "$name:"
+		show ldb-why -q -i "$name.data"
+	done
+}
+
+# xapian: a search whose last word is not complete yet.
+
+case_xapian()
+{
+	server_of xapian-core
+	ldb-g++ -O2 -g -I"${server%/.libs/*}/include" "$TOP/Documentation/cases/xapian-search.cc" "$server" \
+		-o xapian-search -lz -luuid -lpthread || fail "cannot build: apt-get install zlib1g-dev uuid-dev"
+	[ -d words ] || ./xapian-search index words || exit 1
+	echo before:
+	ldb-record -q --request=search -o before.data -- ./xapian-search serve words 2 3000
+	show ldb-why -q -i before.data
+	echo after:
+	ldb-record -q --request=search -o after.data -- ./xapian-search serve words 2 3000 50
+	show ldb-why -q -i after.data
+	show ldb-report -q -i before.data --requests
+	show ldb-report -q -i after.data --requests
+}
+
+case $case in nginx | memcached | xapian) ;; *) fail "usage: case.sh nginx|memcached|xapian [FOLDER]" ;; esac
+mkdir -p "$dir" && cd "$dir" && dir=$PWD || exit 1
+"case_$case"
