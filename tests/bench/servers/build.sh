@@ -4,7 +4,7 @@
 #
 #	sh tests/bench/servers/build.sh memcached|redis plain|ldb|original
 #	sh tests/bench/servers/build.sh memcached arrival
-#	sh tests/bench/servers/build.sh nginx|memcached|redis|xapian-core|ngtcp2 unedited
+#	sh tests/bench/servers/build.sh nginx|memcached|redis|xapian-core|ngtcp2|postgres unedited
 #
 # plain and ldb have the same patch (PROGRAM.patch here: stamps and tags at the request
 # boundaries, stamps.h) and differ in the compiler, gcc or ldb-gcc; original is Debian's source
@@ -31,7 +31,8 @@ redis) binary=$dir/src/redis-server ;;
 nginx) binary=$dir/objs/nginx ;;
 xapian-core) binary=$dir/.libs/libxapian.a ;;
 ngtcp2) binary=$dir/examples/gtlsserver ;;
-*) fail "usage: build.sh memcached|redis|nginx|xapian-core|ngtcp2 plain|ldb|original|unedited|arrival" ;;
+postgres) binary=$dir/installed/bin/postgres ;;
+*) fail "usage: build.sh memcached|redis|nginx|xapian-core|ngtcp2|postgres plain|ldb|original|unedited|arrival" ;;
 esac
 patches=$here/$program.patch
 targets="memcached memcached-debug testapp timedrun sizes"
@@ -101,11 +102,27 @@ build_ngtcp2()
 		-DENABLE_STATIC_LIB=ON . && make -j"$(nproc)" gtlsserver gtlsclient
 }
 
+# The server, and of the rest what it takes to make a database and to put load on it.
+build_postgres()
+{
+	./configure CC="$cc" CFLAGS="$cflags" --prefix="$dir/installed" --without-readline --without-zlib \
+		--without-icu || return 1
+	make -j"$(nproc)" -C src/backend || return 1
+	for d in include port common timezone backend backend/utils/mb/conversion_procs backend/snowball \
+			interfaces/libpq pl/plpgsql/src bin/initdb bin/pg_config bin/psql bin/pgbench; do
+		make -j"$(nproc)" -C "src/$d" install || return 1
+	done
+}
+
+# Each release of Debian has one version of PostgreSQL, which the package's name has.
+package=$program
+[ "$program" != postgres ] || package=$(apt-cache depends postgresql 2>/dev/null |
+	sed -n 's/.*Depends: \(postgresql-[0-9]*\)$/\1/p' | head -n 1)
 if fresh; then
 	echo "$binary"
 	exit 0
 fi
-src=$(BUILD=$BUILD sh "$TOP/tests/bench/source.sh" "$program") || exit 1
+src=$(BUILD=$BUILD sh "$TOP/tests/bench/source.sh" "${package:-postgresql-15}") || exit 1
 rm -rf "$dir" && mkdir -p "${dir%/*}" && cp -a "$src" "$dir" && cd "$dir" || exit 1
 rm -f .complete
 cflags="-O2 -g"
