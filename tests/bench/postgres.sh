@@ -31,7 +31,7 @@ requests=
 for f in ${PG_REQUEST:-exec_simple_query}; do
 	requests="$requests --request=$f"
 done
-"$BUILD/bin/ldb-gcc" -O2 -g -fPIC -shared -I"${PG_INCLUDE:-$(pg_config --includedir-server)}" \
+"$BUILD/bin/ldb-gcc" -O2 -g -fno-ipa-icf -fPIC -shared -I"${PG_INCLUDE:-$(pg_config --includedir-server)}" \
 	"$TOP/tests/bench/servers/pg_hold.c" -o pg_hold.so || exit 1
 chmod 755 "$WORK" pg_hold.so
 mkdir data sock && chown "$user" data sock
