@@ -62,6 +62,11 @@ bool query_wants(const struct query *q, const struct block *b)
 		i->t_min, i->t_max, i->id_min, i->id_max, i->max_dur });
 }
 
+struct extent query_extent(const struct query *q)
+{
+	return wanted_extent(&q->filter);
+}
+
 size_t query_filter(const struct query *q, char *to, const char *rows, size_t nr)
 {
 	struct extent want = wanted_extent(&q->filter);

@@ -120,6 +120,9 @@ bool query_wants(const struct query *q, const struct block *b);
  */
 int query_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
 
+/* Returns what a row must overlap to match. */
+struct extent query_extent(const struct query *q);
+
 /* Copies the rows that match; returns how many.  to may be rows. */
 size_t query_filter(const struct query *q, char *to, const char *rows, size_t nr);
 

@@ -8,13 +8,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
+#include "base/minmax.h"
 #include "trace/reader-private.h"
 
-/* All rows of a block. */
+#define CHUNK	128	/* rows */
+
+/* All rows of a block.  A short range of time concerns few of them, so chunks of rows have bounds. */
 struct retained {
 	const struct block *block;	/* NULL: free */
 	char *rows, *strings;
 	size_t nr, rows_room, strings_room;
+	struct extent *chunks;
+	size_t chunks_room;
 	uint64_t last_use;
 };
 
@@ -23,6 +28,7 @@ void reader_retain_end(struct reader *r)
 	for (unsigned i = 0; i < r->nr_retained; i++) {
 		free(r->retained[i].rows);
 		free(r->retained[i].strings);
+		free(r->retained[i].chunks);
 	}
 	free(r->retained);
 	r->retained = NULL;
@@ -67,6 +73,24 @@ static void swap_buffers(char **a, size_t *a_room, char **b, size_t *b_room)
 	*b_room = room;
 }
 
+static size_t chunk_rows(const struct retained *k, size_t chunk)
+{
+	return min(k->nr - chunk * CHUNK, (size_t)CHUNK);
+}
+
+static int measure_chunks(struct retained *k, unsigned kind, size_t size)
+{
+	size_t nr = (k->nr + CHUNK - 1) / CHUNK;
+
+	if (!array_reserve(&k->chunks, &k->chunks_room, nr, sizeof(*k->chunks)))
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		k->chunks[i] = (struct extent)EXTENT_NONE;
+		schema_extents(kind, k->rows + i * CHUNK * size, chunk_rows(k, i), &k->chunks[i]);
+	}
+	return 1;
+}
+
 static int decode(const struct query *q, struct decoder *d, struct block *b, struct retained *k)
 {
 	const struct query whole = { .r = q->r, .kind = q->kind, .all = true };
@@ -78,14 +102,29 @@ static int decode(const struct query *q, struct decoder *d, struct block *b, str
 		return ret;
 	swap_buffers(&d->rows, &d->rows_room, &k->rows, &k->rows_room);
 	swap_buffers(&d->strings, &d->strings_room, &k->strings, &k->strings_room);
-	k->block = b;
+	ret = measure_chunks(k, q->kind, schema_find(q->kind)->row_bytes);
+	if (ret > 0)
+		k->block = b;
 	return ret;
+}
+
+/* Copies the rows that match; returns how many. */
+static size_t filter(const struct query *q, const struct retained *k, char *to, size_t size)
+{
+	struct extent want = query_extent(q);
+	size_t nr = 0;
+
+	for (size_t i = 0; i * CHUNK < k->nr; i++)
+		if (extent_matches(&want, &k->chunks[i]))
+			nr += query_filter(q, to + nr * size, k->rows + i * CHUNK * size, chunk_rows(k, i));
+	return nr;
 }
 
 int retained_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr)
 {
 	struct reader *r = q->r;
 	struct retained *k;
+	size_t size;
 	int ret = 1;
 
 	if (!r->nr_retained)
@@ -96,8 +135,9 @@ int retained_decode(const struct query *q, struct decoder *d, struct block *b, s
 		ret = decode(q, d, b, k);
 	if (ret <= 0)
 		return ret;
-	if (!buffer_room(&d->rows, &d->rows_room, k->nr * schema_find(q->kind)->row_bytes))
+	size = schema_find(q->kind)->row_bytes;
+	if (!buffer_room(&d->rows, &d->rows_room, k->nr * size))
 		return -ENOMEM;
-	*nr = query_filter(q, d->rows, k->rows, k->nr);
+	*nr = filter(q, k, d->rows, size);
 	return *nr > 0;
 }
