@@ -3,7 +3,7 @@
 # Repeats a case of Documentation/cases: records the server before and after its fix, and prints
 # what ldb says of both. The recordings stay in the folder, which is made.
 #
-#	sh tests/scripts/case.sh nginx|memcached|xapian [FOLDER]
+#	sh tests/scripts/case.sh nginx|xapian [FOLDER]
 #
 # The servers are built from Debian's sources, with nothing edited. nginx's needs root, for a disk
 # that is slow.
@@ -104,32 +104,6 @@ case_nginx()
 	show ldb-report -q -i after.data --requests --note path=/index.html
 }
 
-# memcached: one thread, clients that ask for one page each, and one that asks for 48,000 in one piece.
-
-case_memcached()
-{
-	server_of memcached
-	gcc -O2 "$TOP/tests/bench/servers/batches.c" -o batches || exit 1
-	for name in before after; do
-		set -- -l 127.0.0.1 -p "$port" -t 1 -m 64
-		[ "$name" = before ] || set -- "$@" -R 1
-		[ "$(id -u)" -ne 0 ] || set -- "$@" -u root
-		rm -f pid
-		ldb-record --request=socket -o "$name.data" -- "$server" "$@" -P "$dir/pid" >"$name.log" 2>&1 &
-		recorder=$!
-		while ! [ -s pid ]; do
-			kill -0 "$recorder" || fail "memcached did not start: see $dir/$name.log"
-			sleep 0.1
-		done
-		sleep 0.5
-		./batches "$port" 4
-		kill "$(cat pid)"
-		wait "$recorder"
-		echo "$name:"
-		show ldb-why -q -i "$name.data"
-	done
-}
-
 # xapian: a search whose last word is not complete yet.
 
 case_xapian()
@@ -139,15 +113,15 @@ case_xapian()
 		-o xapian-search -lz -luuid -lpthread || fail "cannot build: apt-get install zlib1g-dev uuid-dev"
 	[ -d words ] || ./xapian-search index words || exit 1
 	echo before:
-	ldb-record -q --request=search -o before.data -- ./xapian-search serve words 2 3000
+	ldb-record -q --request=search -o before.data -- ./xapian-search serve words 1 3000
 	show ldb-why -q -i before.data
 	echo after:
-	ldb-record -q --request=search -o after.data -- ./xapian-search serve words 2 3000 50
+	ldb-record -q --request=search -o after.data -- ./xapian-search serve words 1 3000 50
 	show ldb-why -q -i after.data
 	show ldb-report -q -i before.data --requests
 	show ldb-report -q -i after.data --requests
 }
 
-case $case in nginx | memcached | xapian) ;; *) fail "usage: case.sh nginx|memcached|xapian [FOLDER]" ;; esac
+case $case in nginx | xapian) ;; *) fail "usage: case.sh nginx|xapian [FOLDER]" ;; esac
 mkdir -p "$dir" && cd "$dir" && dir=$PWD || exit 1
 "case_$case"

@@ -4,7 +4,7 @@
 #
 #	sh tests/bench/servers/build.sh memcached|redis plain|ldb|original
 #	sh tests/bench/servers/build.sh memcached arrival
-#	sh tests/bench/servers/build.sh nginx|memcached|redis|xapian-core|ngtcp2|postgres unedited
+#	sh tests/bench/servers/build.sh nginx|memcached|redis|xapian-core|postgres unedited
 #
 # plain and ldb have the same patch (PROGRAM.patch here: stamps and tags at the request
 # boundaries, stamps.h) and differ in the compiler, gcc or ldb-gcc; original is Debian's source
@@ -30,9 +30,8 @@ memcached) binary=$dir/memcached ;;
 redis) binary=$dir/src/redis-server ;;
 nginx) binary=$dir/objs/nginx ;;
 xapian-core) binary=$dir/.libs/libxapian.a ;;
-ngtcp2) binary=$dir/examples/gtlsserver ;;
 postgres) binary=$dir/installed/bin/postgres ;;
-*) fail "usage: build.sh memcached|redis|nginx|xapian-core|ngtcp2|postgres plain|ldb|original|unedited|arrival" ;;
+*) fail "usage: build.sh memcached|redis|nginx|xapian-core|postgres plain|ldb|original|unedited|arrival" ;;
 esac
 patches=$here/$program.patch
 targets="memcached memcached-debug testapp timedrun sizes"
@@ -90,16 +89,6 @@ build_xapian_core()
 	# shellcheck disable=SC2086	# several words
 	./configure CC="$cc" CXX="${cc%gcc}g++" CFLAGS="$cflags" CXXFLAGS="$cflags" --disable-shared \
 		--disable-documentation --disable-backend-remote && make -j"$(nproc)" libxapian.la
-}
-
-# The example server, with GnuTLS, and the client to it.
-build_ngtcp2()
-{
-	pkg-config --exists libnghttp3 gnutls && [ -f /usr/include/ev.h ] ||
-		fail "libraries are missing: apt-get install libev-dev libnghttp3-dev libgnutls28-dev"
-	cmake -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="${cc%gcc}g++" -DCMAKE_C_FLAGS="$cflags" \
-		-DCMAKE_CXX_FLAGS="$cflags" -DENABLE_GNUTLS=ON -DENABLE_OPENSSL=OFF -DENABLE_SHARED_LIB=OFF \
-		-DENABLE_STATIC_LIB=ON . && make -j"$(nproc)" gtlsserver gtlsclient
 }
 
 # The server, and of the rest what it takes to make a database and to put load on it.
