@@ -66,10 +66,10 @@ record()	# FILE CMD...
 # Each client has one connection, which the kernel gives to one of the workers.
 clients()	# CLIENTS peers' arguments: for each
 {
-	nr=$1
+	how_many=$1
 	shift
 	pids=
-	for i in $(seq "$nr"); do
+	for i in $(seq "$how_many"); do
 		./peers "$@" >"clients.$i" &
 		pids="$pids $!"
 	done
