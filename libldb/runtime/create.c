@@ -181,7 +181,15 @@ static struct start_args thread_enter(struct thread *t)
 	struct start_args a = *start_args(t);
 	size_t size = t->stack_lo;
 
-	/* glibc's own data is at the upper end of the stack */
+	is_registering = true;
+	order_signal();
+	/* a handler of a signal came before this, and the thread is known by another entry */
+	if (thread_self()) {
+		is_registering = false;
+		thread_free(t);
+		return a;
+	}
+	/* glibc keeps its own at the upper end of the stack */
 	t->stack_hi = cpu_pthread_of(cpu_thread_pointer());
 	t->stack_lo = t->stack_hi - size;
 	thread_register(t, false);
