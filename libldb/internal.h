@@ -284,12 +284,16 @@ void request_thread_exit(struct thread *t);
 void conn_begin(void);
 void conn_fork_child(void);
 
-/* flows/: sums of calls between modules.  table.c */
+/* flows/: sums of calls between modules. */
 
 /* The recorder has sent the memory: raw thread.  Returns 0 or -errno. */
 int flow_map(int fd, uint64_t threshold_ns);
-/* The recording has begun: program threads only, as it asks the loader. */
-void flow_begin(void);
+bool flow_is_mapped(void);		/* the recorder sees it */
+/*
+ * The recording has begun: program threads only.  is_running: main() has, too, and the loader is
+ * asked; else it is a constructor that calls this.
+ */
+void flow_begin(bool is_running);
 /* The recording ends; session_on() is false, but the rings are still mapped.  Raw thread. */
 void flow_end(void);
 void flow_unmap(void);

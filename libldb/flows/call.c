@@ -224,7 +224,7 @@ static void account_with_care(struct flow_slot *s, uint64_t now)
 	uint64_t base = order_flow_base(&flow_page.base);
 	char *region;
 
-	if (!base || !s->start)
+	if (!base || s->start < flow_page.begun)
 		return;
 	region = region_of(s, base);
 	account(region, s, now);

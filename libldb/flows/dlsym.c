@@ -2,6 +2,9 @@
 /*
  * The stub of dlsym() jumps to this function, so that the return address is that of the program.
  *
+ * In a program that was attached to, dlsym() has returned functions already, and goes on to: it
+ * may compare them.
+ *
  * The loader reads its return address for RTLD_NEXT and RTLD_DEFAULT: for these, this function
  * jumps to the real dlsym().
  */
@@ -11,6 +14,8 @@
 #include "flows.h"
 #include "runtime/runtime.h"
 #include "shim/symbol.h"
+
+bool flow_dlsym_follows;
 
 static __attribute__((noinline)) void *follow(void *handle, const char *name, uintptr_t site)
 {
@@ -22,6 +27,8 @@ static __attribute__((noinline)) void *follow(void *handle, const char *name, ui
 	flow_patch_later();
 	errno = saved;
 	fn = dlsym(handle, name);
+	if (!flow_dlsym_follows)
+		return fn;
 	from = fn ? flow_module_of(site) : 0;
 	to = from ? flow_module_of((uintptr_t)fn) : 0;
 	if (!to || to == from || flow_special_of(name) != FLOW_USUAL || !flow_is_function(to, fn, name))

@@ -126,6 +126,12 @@ uint64_t flow_nr_entries(void)
 	return nr_entries;
 }
 
+void flow_entry_begin(void)
+{
+	for (uint32_t i = 0; i < nr_entries; i++)
+		order_any_store_word(&flow_entries[i].cell, 0);
+}
+
 void flow_entry_fork_child(void)
 {
 	atomic_store(&lock.word, 0);

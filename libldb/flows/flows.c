@@ -6,7 +6,9 @@
 #include "flows.h"
 #include "runtime/runtime.h"
 
-/* Measures which time the two readings of the clock give for a function that does nothing. */
+static struct raw_lock lock;	/* a recording begins, or ends */
+
+/* What the two readings of the clock measure of a function that does nothing. */
 static uint64_t measure_cost(void)
 {
 	uint64_t least = UINT64_MAX;
@@ -31,37 +33,53 @@ static void map_few_stubs(void)
 	sys(SYS_madvise, lo, hi - lo, MADV_RANDOM);
 }
 
-void flow_begin(void)
+static bool may_begin(void)
 {
-	if (!flow_is_mapped() || !session_on() || session_page.a.clock_id == LDB_CLOCK_MONO ||
-	    cpu_has_shadow_stack() || !flow_entry_prepare() || !flow_patch_prepare())
-		return;
+	return flow_is_mapped() && session_on() && session_page.a.clock_id != LDB_CLOCK_MONO &&
+	       !cpu_has_shadow_stack() && !order_flow_base(&flow_page.base);
+}
+
+void flow_begin(bool is_running)
+{
+	raw_lock(&lock);
+	if (!may_begin() || !flow_entry_prepare() || !flow_patch_prepare() || !flow_thread_all())
+		goto out;
 	sys(SYS_madvise, &flow_page, sizeof(flow_page), MADV_WIPEONFORK);
 	map_few_stubs();
 	flow_page.threshold = flow_threshold();
 	flow_page.cost = measure_cost();
 	flow_info()->nr_apis = 1;
 	flow_info()->names_used = 1;
-	flow_thread_all();
+	flow_entry_begin();
 	flow_call_prepare();
 	flow_entry_dlsym = flow_dlsym;
-	flow_patch_started();
+	flow_dlsym_follows = !is_running;
+	if (is_running)
+		flow_patch_running();
+	else
+		flow_patch_started();
 	flow_info()->nr_followed = flow_nr_entries();
+	flow_page.begun = session_clock();
 	order_flow_base_set(&flow_page.base, (uintptr_t)flow_memory + LDB_FLOW_REGIONS_OFF);
 	flow_info()->magic = LDB_FLOW_MAGIC;
+out:
+	raw_unlock(&lock);
 }
 
 /*
- * Ends the recording (raw thread).  The tables of modules that may be unloaded stay changed; their
- * stubs only jump to the functions.
+ * Raw thread.  If a thread of the program is about to begin, this comes after it.  The tables of
+ * modules that may be unloaded stay: their stubs jump to the functions.
  */
 void flow_end(void)
 {
-	if (!order_flow_base(&flow_page.base))
-		return;
-	flow_slots_close(session_clock());
-	order_flow_base_set(&flow_page.base, 0);
-	flow_unpatch();
+	raw_lock(&lock);
+	if (order_flow_base(&flow_page.base)) {
+		flow_slots_close(session_clock());
+		order_flow_base_set(&flow_page.base, 0);
+		flow_thread_end();
+		flow_unpatch();
+	}
+	raw_unlock(&lock);
 }
 
 /* At exit(), adds the calls that have not returned, because they would never be added later. */
@@ -73,6 +91,8 @@ void flow_at_exit(void)
 
 void flow_fork_child(void)
 {
+	if (atomic_load(&lock.word))
+		atomic_store(&lock.word, 0);
 	if (!flow_is_mapped())
 		return;
 	order_flow_base_set(&flow_page.base, 0);

@@ -118,8 +118,8 @@ union flow_page {
 		uint64_t share;		/* 2^32 / number of threads */
 		uint64_t threshold;	/* ticks: a call this long is an event */
 		uint64_t cost;		/* ticks that a function without code would take */
-		/* ticks: a shorter call is no event, and its bucket is one of the first */
-		uint64_t usual;
+		uint64_t begun;		/* clock: calls that began earlier are not this recording's */
+		uint64_t usual;		/* ticks: a shorter call is no event, and in the first buckets */
 	};
 	char page[4096];
 };
@@ -147,13 +147,13 @@ static inline struct ldb_flow_info *flow_info(void)
 	return (struct ldb_flow_info *)flow_memory;
 }
 
-bool flow_is_mapped(void);		/* is the memory shared with a recorder? */
 uint64_t flow_threshold(void);		/* ticks */
 void flow_lose(enum ldb_flow_lost what, uint64_t nr);
 
 /* thread.c */
-/* prepares the threads that exist when a recording begins */
-void flow_thread_all(void);
+/* Those that are there when a recording begins.  Returns false if the registry is in use. */
+bool flow_thread_all(void);
+void flow_thread_end(void);		/* raw thread */
 void flow_thread_fork_child(void);
 
 /* dictionary.c: called by flows.S. */
@@ -198,9 +198,12 @@ void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open);
 
 /* patch.c: these are called only by threads of the program, except where noted. */
 bool flow_patch_prepare(void);		/* false: there is no memory */
-void flow_patch_started(void);		/* patches the modules with which the program started */
-void flow_patch_later(void);		/* patches modules that were loaded since */
+void flow_patch_started(void);		/* the modules with which the program started */
+void flow_patch_running(void);		/* all that a running program has; asks the loader */
+void flow_patch_later(void);		/* those that were loaded since */
 void flow_unpatch(void);		/* raw thread */
+
+/* modules.c: the list that patch.c makes. */
 uint64_t flow_module_start(uint32_t number);	/* 0: there is no such module */
 uint32_t flow_module_of(uint64_t addr);		/* the module that contains this code; 0: none */
 bool flow_is_function(uint32_t module, const void *fn, const char *name);
@@ -218,10 +221,12 @@ uint64_t flow_entry_real(uint64_t target, const char *name, uint32_t flags);
 typedef void *flow_dlsym_fn(void *handle, const char *name);
 extern flow_dlsym_fn *flow_entry_dlsym;	/* instead of dlsym() */
 uint64_t flow_nr_entries(void);
+void flow_entry_begin(void);		/* a recording begins: no entry has a cell */
 bool flow_entry_prepare(void);		/* false: there is no memory */
 void flow_entry_fork_child(void);
 
 /* dlsym.c */
+extern bool flow_dlsym_follows;		/* what dlsym() returns is followed, too */
 void *flow_dlsym(void *handle, const char *name);
 
 /* search.c */

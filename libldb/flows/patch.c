@@ -16,145 +16,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include "arch/flows.h"
 #include "flows.h"
+#include "modules.h"
 #include "runtime/linkage.h"
 #include "runtime/runtime.h"
 #include "runtime/late.h"
 #include "shim/symbol.h"
 
-#define MODULES		512
-#define CODE_MAX	4		/* executable segments of a module */
 #define PATCHED		32768
 #define BUFFER		65536		/* of code */
 #define OVERLAP		16
 #define PAGE(a)		((a) & ~4095ULL)
 
-extern const ElfW(Dyn) our_dynamic[] __asm__("_DYNAMIC") HIDDEN;
-
-struct flow_module {
-	uint64_t start, end, bias;
-	const ElfW(Dyn) *dynamic;
-	struct { uint64_t lo, hi, offset; } code[CODE_MAX], relro;
-	const char *name;	/* of the file; only valid when the module is patched */
-	bool is_started;	/* it was there when the program started, and stays */
-	bool is_left_alone, is_seen, is_gone;
-};
-static struct flow_module modules[MODULES];
-static uint32_t nr_modules_known;
-static uint64_t adds_seen, subs_seen;
-
 /* The slots that were changed in modules that stay loaded, with their old values. */
 static struct { uint64_t *slot, old; } *patched;
 static uint32_t nr_patched;
-
-uint64_t flow_module_start(uint32_t number)
-{
-	return number && number <= nr_modules_known ? modules[number - 1].start : 0;
-}
-
-/* Returns the module whose code has the address; NULL: none. */
-static struct flow_module *module_of_code(uint64_t addr)
-{
-	for (uint32_t i = 0; i < nr_modules_known; i++) {
-		struct flow_module *m = &modules[i];
-
-		if (addr < m->start || addr >= m->end || m->is_gone)
-			continue;
-		for (int k = 0; k < CODE_MAX; k++)
-			if (addr >= m->code[k].lo && addr < m->code[k].hi)
-				return m;
-	}
-	return NULL;
-}
-
-uint32_t flow_module_of(uint64_t addr)
-{
-	struct flow_module *m = module_of_code(addr);
-
-	return m ? m - modules + 1 : 0;
-}
-
-bool flow_is_function(uint32_t number, const void *fn, const char *name)
-{
-	const struct flow_module *m = &modules[number - 1];
-
-	return !m->is_left_alone && symbol_is_function(m->dynamic, m->bias, name, fn);
-}
-
-/* Modules */
-
-static void module_read(struct flow_module *m, const struct dl_phdr_info *info)
-{
-	unsigned nr_code = 0;
-
-	m->bias = info->dlpi_addr;
-	m->name = info->dlpi_name;
-	m->start = UINT64_MAX;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		uint64_t lo = m->bias + ph->p_vaddr, hi = lo + ph->p_memsz;
-
-		if (ph->p_type == PT_DYNAMIC)
-			m->dynamic = (const ElfW(Dyn) *)lo;
-		if (ph->p_type == PT_GNU_RELRO) {
-			m->relro.lo = PAGE(lo);
-			m->relro.hi = PAGE(hi);
-		}
-		if (ph->p_type != PT_LOAD)
-			continue;
-		if (PAGE(lo) < m->start)
-			m->start = PAGE(lo);
-		if (hi > m->end)
-			m->end = hi;
-		if (ph->p_flags & PF_X && nr_code < CODE_MAX) {
-			m->code[nr_code].lo = lo;
-			m->code[nr_code].offset = ph->p_offset;
-			m->code[nr_code++].hi = lo + ph->p_filesz;
-		}
-	}
-	m->is_left_alone = !m->dynamic || m->dynamic == our_dynamic || m->bias == getauxval(AT_BASE) ||
-			   m->start == getauxval(AT_SYSINFO_EHDR);
-}
-
-static bool is_same_module(const struct flow_module *a, const struct flow_module *b)
-{
-	return a->start == b->start && a->end == b->end && a->dynamic == b->dynamic;
-}
-
-static int module_one(struct dl_phdr_info *info, size_t size, void *is_started)
-{
-	struct flow_module m = { .is_seen = true, .is_started = is_started };
-
-	(void)size;
-	adds_seen = info->dlpi_adds;
-	subs_seen = info->dlpi_subs;
-	module_read(&m, info);
-	for (uint32_t i = 0; i < nr_modules_known; i++)
-		if (!modules[i].is_gone && is_same_module(&modules[i], &m)) {
-			modules[i].is_seen = true;
-			return 0;
-		}
-	if (nr_modules_known < MODULES)
-		modules[nr_modules_known++] = m;
-	return 0;
-}
-
-/* Returns how many there were before: those that follow are new. */
-static uint32_t modules_find(bool are_started)
-{
-	uint32_t before = nr_modules_known;
-
-	for (uint32_t i = 0; i < before; i++)
-		modules[i].is_seen = false;
-	dl_iterate_phdr(module_one, are_started ? modules : NULL);
-	for (uint32_t i = 0; i < before; i++)
-		if (!modules[i].is_seen)
-			modules[i].is_gone = true;
-	return before;
-}
 
 /* What a module refers to */
 
@@ -163,17 +41,28 @@ struct patching {
 	struct linkage l;
 };
 
+static void lose(const struct patching *p, enum ldb_flow_lost what)
+{
+	if (!p->m->is_again)
+		flow_lose(what, 1);
+}
+
+static bool is_stub(uint64_t target)
+{
+	return target - (uintptr_t)flow_entry_stubs < FLOW_ENTRIES * FLOW_STUB;
+}
+
 /* The scopes of the modules that the loader searches, without modules that were loaded later. */
-static struct flow_scope scopes[MODULES];
+static struct flow_scope scopes[FLOW_MODULES];
 static uint32_t nr_scopes;	/* 0: one of them has no table that can be searched */
 
 static void scopes_read(void)
 {
 	nr_scopes = 0;
-	for (uint32_t i = 0; i < nr_modules_known; i++) {
-		const struct flow_module *m = &modules[i];
+	for (uint32_t i = 0; i < nr_flow_modules; i++) {
+		const struct flow_module *m = &flow_modules[i];
 
-		if (!m->dynamic || m->start == getauxval(AT_SYSINFO_EHDR))
+		if (!m->dynamic || m->is_kernel || !m->is_started)
 			continue;
 		if (!flow_scope_read(&scopes[nr_scopes++], m->dynamic, m->bias)) {
 			nr_scopes = 0;
@@ -189,7 +78,7 @@ static void slot_write(struct patching *p, uint64_t *slot, struct flow_entry *e)
 	uint64_t old = *slot;
 
 	if (!linkage_open(&p->l, slot)) {
-		flow_lose(LDB_FLOW_LOST_LOCKED, 1);
+		lose(p, LDB_FLOW_LOST_LOCKED);
 		return;
 	}
 	if (p->m->is_started && nr_patched < PATCHED) {
@@ -203,16 +92,16 @@ static void slot_write(struct patching *p, uint64_t *slot, struct flow_entry *e)
 static void slot_patch(struct patching *p, uint64_t *slot, uint64_t target, const char *name,
 		       uint32_t flags)
 {
-	struct flow_module *to = module_of_code(target);
+	struct flow_module *to = flow_module_at(target);
 	struct flow_entry *e;
 	uint32_t real;
 
-	if (!to || to == p->m || to->bias == getauxval(AT_BASE))
+	if (!to || to == p->m || to->is_loader)
 		return;
-	if (to->dynamic == our_dynamic)
+	if (to->is_ours)
 		flags |= FLOW_E_OURS;
 	real = flow_module_of(flow_entry_real(target, name, flags));
-	e = flow_entry_find(p->m - modules + 1, real, target, name, flags);
+	e = flow_entry_find(p->m - flow_modules + 1, real, target, name, flags);
 	if (e)
 		slot_write(p, slot, e);
 }
@@ -249,7 +138,7 @@ static bool is_needed(const struct patching *p, const struct flow_module *to)
 static uint64_t search(const struct patching *p, uint32_t symbol, const char *name)
 {
 	uint64_t target = flow_scope_search(scopes, nr_scopes, name, linkage_version(&p->l, symbol));
-	const struct flow_module *to = target ? module_of_code(target) : NULL;
+	const struct flow_module *to = target ? flow_module_at(target) : NULL;
 
 	if (!to || (!p->m->is_started && !is_needed(p, to)))
 		return 0;
@@ -269,7 +158,9 @@ static void patch_plt(struct patching *p)
 		if (ELF64_R_TYPE(r->r_info) != CPU_RELOC_PLT || flow_special_of(name) == FLOW_NEVER_TOUCHED)
 			continue;
 		target = order_any_load_word(slot);
-		if (module_of_code(target) == p->m) {	/* not bound, or its own */
+		if (is_stub(target))
+			continue;
+		if (flow_module_at(target) == p->m) {	/* not bound, or its own */
 			if (target == p->m->bias + l->sym[symbol].st_value && l->sym[symbol].st_shndx)
 				continue;
 			target = search(p, symbol, name);
@@ -277,7 +168,7 @@ static void patch_plt(struct patching *p)
 		if (target)
 			slot_patch(p, slot, target, name, FLOW_E_PLT);
 		else
-			flow_lose(LDB_FLOW_LOST_UNBOUND, 1);
+			lose(p, LDB_FLOW_LOST_UNBOUND);
 	}
 }
 
@@ -348,7 +239,7 @@ static void search_code(const struct flow_module *m)
 {
 	int fd = open_file(m);
 
-	for (int k = 0; k < CODE_MAX; k++)
+	for (int k = 0; k < FLOW_CODE_MAX; k++)
 		if (m->code[k].hi > m->code[k].lo && (fd < 0 || !search_file(fd, m, k)))
 			search_part((const uint8_t *)m->code[k].lo, m->code[k].lo, m->code[k].hi - m->code[k].lo);
 	if (fd >= 0)
@@ -368,8 +259,8 @@ static uint64_t got_target(const struct patching *p, const ElfW(Rela) *r)
 		return 0;
 	if (flow_special_of(l->str + s->st_name) == FLOW_NEVER_TOUCHED)
 		return 0;
-	target = *(uint64_t *)(l->bias + r->r_offset);
-	to = target ? module_of_code(target) : NULL;
+	target = order_any_load_word((uint64_t *)(l->bias + r->r_offset));
+	to = target && !is_stub(target) ? flow_module_at(target) : NULL;
 	return to && to != p->m ? target : 0;
 }
 
@@ -405,7 +296,7 @@ static void patch_got(struct patching *p)
 		if (use == CALLED)
 			slot_patch(p, (uint64_t *)slot, target, l->str + l->sym[symbol].st_name, FLOW_E_GOT);
 		else if (use & CALLED)
-			flow_lose(LDB_FLOW_LOST_TAKEN, 1);
+			lose(p, LDB_FLOW_LOST_TAKEN);
 	}
 }
 
@@ -420,11 +311,20 @@ static void module_patch(struct flow_module *m)
 {
 	struct patching p = { .m = m };
 
-	if (m->is_left_alone || !linkage_read(&p.l, m->dynamic, m->bias, m->relro.lo, m->relro.hi))
-		return;
-	patch_plt(&p);
-	patch_got(&p);
-	linkage_close(&p.l);
+	if (flow_module_is_followed(m) && linkage_read(&p.l, m->dynamic, m->bias, m->relro.lo, m->relro.hi)) {
+		patch_plt(&p);
+		patch_got(&p);
+		linkage_close(&p.l);
+	}
+	m->is_new = false;
+}
+
+static void patch_what_is_new(void)
+{
+	for (uint32_t i = 0; i < nr_flow_modules; i++)
+		if (flow_modules[i].is_new)
+			module_patch(&flow_modules[i]);
+	forget_code();
 }
 
 bool flow_patch_prepare(void)
@@ -436,11 +336,18 @@ bool flow_patch_prepare(void)
 
 void flow_patch_started(void)
 {
-	modules_find(true);
+	flow_modules_find(FLOW_MODULES_START);
 	scopes_read();
-	for (uint32_t i = 0; i < nr_modules_known; i++)
-		module_patch(&modules[i]);
-	forget_code();
+	patch_what_is_new();
+}
+
+/* It may have been changed since, by the program or by the loader. */
+static void slot_restore(uint64_t *slot, uint64_t old)
+{
+	uint64_t now = order_any_load_word(slot);
+
+	if (is_stub(now))
+		order_any_replace_word(slot, &now, old);
 }
 
 void flow_unpatch(void)
@@ -450,27 +357,20 @@ void flow_unpatch(void)
 		struct flow_module *m = NULL;
 		bool is_closed;
 
-		for (uint32_t k = 0; k < nr_modules_known && !m; k++)
-			if ((uintptr_t)slot >= modules[k].relro.lo && (uintptr_t)slot < modules[k].relro.hi)
-				m = &modules[k];
+		for (uint32_t k = 0; k < nr_flow_modules && !m; k++)
+			if ((uintptr_t)slot >= flow_modules[k].relro.lo && (uintptr_t)slot < flow_modules[k].relro.hi)
+				m = &flow_modules[k];
 		is_closed = m;
 		if (is_closed && sys(SYS_mprotect, page, 4096, PROT_READ | PROT_WRITE))
 			continue;
-		order_any_store_word(slot, patched[i].old);
+		slot_restore(slot, patched[i].old);
 		if (is_closed)
 			sys(SYS_mprotect, page, 4096, PROT_READ);
 	}
 	nr_patched = 0;
 }
 
-/* Modules that are loaded later */
-
-static int count_one(struct dl_phdr_info *info, size_t size, void *is_new)
-{
-	(void)size;
-	*(bool *)is_new = info->dlpi_adds != adds_seen || info->dlpi_subs != subs_seen;
-	return 1;
-}
+/* Under the loader's lock */
 
 static void nothing(void)
 {
@@ -482,13 +382,10 @@ static void nothing(void)
  */
 static void (*patch_new(void))(void)
 {
-	uint32_t before = modules_find(false);
-
+	flow_modules_find(FLOW_MODULES_RUNNING);
 	module_refresh();
 	late_patch();
-	for (uint32_t i = before; i < nr_modules_known; i++)
-		module_patch(&modules[i]);
-	forget_code();
+	patch_what_is_new();
 	return nothing;
 }
 
@@ -496,9 +393,26 @@ EXPORT void __ldb_flows_locked(void) __attribute__((ifunc("patch_new")));
 
 void flow_patch_later(void)
 {
-	bool is_new = false;
-
-	dl_iterate_phdr(count_one, &is_new);
-	if (is_new)
+	if (flow_modules_have_changed())
 		dlsym(RTLD_DEFAULT, "__ldb_flows_locked");
+}
+
+/* In a running program: as patch_new(), but all tables are as the loader has made them. */
+static void (*patch_all(void))(void)
+{
+	flow_modules_find(FLOW_MODULES_RUNNING);
+	for (uint32_t i = 0; i < nr_flow_modules; i++) {
+		flow_modules[i].is_new = true;
+		flow_modules[i].is_again = false;
+	}
+	scopes_read();
+	patch_what_is_new();
+	return nothing;
+}
+
+EXPORT void __ldb_flows_running(void) __attribute__((ifunc("patch_all")));
+
+void flow_patch_running(void)
+{
+	dlsym(RTLD_DEFAULT, "__ldb_flows_running");
 }

@@ -180,8 +180,12 @@ int flow_refill_c(uint64_t sp, struct ldb_flow_state *state)
 	struct flow_slot *s;
 	unsigned nr;
 
-	if (!t && thread_on_unknown)
-		t = thread_on_unknown();
+	/* it is counted where threads are that nobody knows; the next call is its own */
+	if (!t && thread_on_unknown) {
+		thread_on_unknown();
+		state->left = 0;
+		return false;
+	}
 	/* of a list that was changed in a handler which was left, the rest is searched */
 	if (flow_self.free && flow_self.free->sp)
 		flow_self.free = NULL;
@@ -240,7 +244,7 @@ void flow_slots_close(uint64_t now)
 	for (uint32_t i = 0; i < nr; i++) {
 		struct flow_slot *s = &flow_slots[i];
 
-		if (!s->sp || !s->owner || s->owner >= LDB_FLOW_THREADS || !s->start)
+		if (!s->sp || !s->owner || s->owner >= LDB_FLOW_THREADS || s->start < flow_page.begun)
 			continue;
 		flow_account(s, now);
 		if (now > s->start && now - s->start >= flow_page.threshold)

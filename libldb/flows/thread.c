@@ -1,22 +1,41 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Gives each thread a region of the memory, until the recorder has read it after its exit. */
+#include "arch/cpu.h"
 #include "flows.h"
 #include "runtime/runtime.h"
 
+#define LOCK_TRIES	200
+#define LOCK_PAUSE_NS	100000
+
 static struct thread *threads[LDB_FLOW_THREADS];	/* under registry_lock: who has the region */
 static uint32_t hint;			/* where to begin to search */
+static bool are_given;			/* under registry_lock: threads get regions */
 
 static struct ldb_flow_thread *thread_at(uint32_t region)
 {
 	return (struct ldb_flow_thread *)(flow_memory + LDB_FLOW_THREADS_OFF) + region;
 }
 
-/* Under registry_lock. */
+static void take_region(struct thread *t, uint32_t n)
+{
+	threads[n] = t;
+	flow_tids[n] = t->tid;
+	thread_at(n)->tid = t->tid;
+	thread_at(n)->end = 0;
+	order_flow_thread_set(&thread_at(n)->state, LDB_FLOW_LIVE);
+	t->flow->cfa = FLOW_CFA;
+	t->flow->owner = n;
+	t->flow->off = (uint64_t)n * LDB_FLOW_REGION;
+}
+
+/*
+ * Under registry_lock.  A thread that had a region in an earlier recording has the same one again:
+ * its slots have the number.
+ */
 static void assign_region(struct thread *t)
 {
-	/* it began before the recording, and was not the one that began it */
-	if (!t->flow) {
-		flow_lose(LDB_FLOW_LOST_THREAD, 1);
+	if (t->flow->off) {
+		take_region(t, t->flow->owner);
 		return;
 	}
 	for (uint32_t i = 0; i < LDB_FLOW_THREADS; i++) {
@@ -25,16 +44,10 @@ static void assign_region(struct thread *t)
 		if (!n || threads[n] || order_flow_thread(&thread_at(n)->state) != LDB_FLOW_FREE)
 			continue;
 		hint = n + 1;
-		threads[n] = t;
-		flow_tids[n] = t->tid;
-		thread_at(n)->tid = t->tid;
-		thread_at(n)->end = 0;
-		order_flow_thread_set(&thread_at(n)->state, LDB_FLOW_LIVE);
-		t->flow->cfa = FLOW_CFA;
-		t->flow->owner = n;
-		t->flow->off = (uint64_t)n * LDB_FLOW_REGION;
+		take_region(t, n);
 		return;
 	}
+	t->flow->owner = UINT16_MAX;
 	flow_lose(LDB_FLOW_LOST_THREAD, 1);
 }
 
@@ -47,9 +60,10 @@ static void update_share(void)
 
 void flow_thread_enter(struct thread *t)
 {
-	flow_self.owner = UINT16_MAX;
+	if (!flow_self.off)
+		flow_self.owner = UINT16_MAX;
 	t->flow = &flow_self;
-	if (unlikely(order_flow_base(&flow_page.base))) {
+	if (unlikely(are_given)) {
 		assign_region(t);
 		update_share();
 	}
@@ -71,22 +85,48 @@ void flow_thread_exit(struct thread *t)
 	raw_unlock(&registry_lock);
 }
 
-void flow_thread_all(void)
+/* A thread that waits for the registry's lock, or has it, may be the calling one. */
+static bool lock_registry(void)
 {
-	struct thread *t = thread_self();
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		uint32_t unlocked = 0;
+
+		if (atomic_compare_exchange_strong(&registry_lock.word, &unlocked, 1))
+			return true;
+		raw_sleep_ns(LOCK_PAUSE_NS);
+	}
+	return false;
+}
+
+bool flow_thread_all(void)
+{
+	intptr_t off = (uintptr_t)&flow_self - cpu_thread_pointer();
 	uint32_t n;
 
-	raw_lock(&registry_lock);
-	if (t)
-		t->flow = &flow_self;
+	if (!lock_registry())
+		return false;
 	n = order_live_count(&nr_live);
-	for (uint32_t i = 0; i < n; i++)
-		assign_region(order_live_get(&live[i]));
+	for (uint32_t i = 0; i < n; i++) {
+		struct thread *t = order_live_get(&live[i]);
+
+		t->flow = (struct flow_self *)(t->tp + off);
+		assign_region(t);
+	}
 	update_share();
+	are_given = true;
+	raw_unlock(&registry_lock);
+	return true;
+}
+
+void flow_thread_end(void)
+{
+	raw_lock(&registry_lock);
+	are_given = false;
 	raw_unlock(&registry_lock);
 }
 
 void flow_thread_fork_child(void)
 {
 	memset(threads, 0, sizeof(threads));
+	are_given = false;
 }

@@ -89,7 +89,7 @@ static void call_recorder(void)
 {
 	module_on_first = NULL;
 	control_launched(recorder);
-	flow_begin();
+	flow_begin(false);
 }
 
 __attribute__((constructor)) static void ldb_init(void)

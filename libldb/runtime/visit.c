@@ -16,6 +16,6 @@ void visit_late(uint64_t what)
 	if (what & LDB_DOOR_LOADED)
 		late_begin();
 	if (what & LDB_DOOR_FLOWS)
-		flow_begin();
+		flow_begin(true);
 	errno = saved;
 }
