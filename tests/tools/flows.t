@@ -36,7 +36,7 @@ check_jq "and all calls" f.json '([.matrix[].calls] | add) == .calls and .calls 
 check_jq "a C++ function has both names" f.json '.functions[] | select(.callee == "libstdc++.so.6") | (.symbol | startswith("_ZNK")) and (.function | endswith("compare"))'
 check_jq "its interval has what it is: 100 ns each" f.json '.functions[] | select(.callee == "libstdc++.so.6") | .total_ns == 10000000 and .error_ns > 0 and .p50_ns == 88 and .p99_ns == 120'
 check_jq "pools" f.json '[.pools[].pool] == ["main", "worker*"] and .pools[1].imbalance == 1.6'
-check_jq "losses" f.json '.lost.no_slot == 3 and .lost.address_taken == 2'
+check_jq "losses" f.json '.lost.no_slot == 3 and .lost.address_taken == 2 and .lost.unknown_calls == 4'
 ldb-flows --json --thread 'worker*' >w.json
 check_jq "--thread" w.json '.life_ns == 160000000 and (.threads | length) == 2 and ([.components[].self_ns] | add) == .life_ns'
 check "CSV: components" "ldb-flows --csv" 0 '^libz\.so\.1\.3\.1,/usr/lib/libz\.so\.1\.3\.1,0,23000000,'

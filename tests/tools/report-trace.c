@@ -654,6 +654,7 @@ static void flow_apis(void)
 	writer_add_meta(t.w, "flows_threshold_ns", "20000");
 	writer_add_meta(t.w, "flows_no_slot", "3");
 	writer_add_meta(t.w, "flows_address_taken", "2");
+	writer_add_meta(t.w, "flows_unknown_calls", "4");
 	for (unsigned i = 1; i <= 5; i++)
 		writer_add_module(t.w, &(struct ldb_row_module){
 			.end_tick = INT64_MAX, .start = MADE_COMPONENT(i), .end = MADE_COMPONENT(i + 1),

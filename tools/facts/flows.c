@@ -251,6 +251,7 @@ static void add_losses(struct flows *f)
 	f->nr_unresolved = count_of(f->m, "flows_unresolved");
 	f->nr_limit = count_of(f->m, "flows_limit");
 	f->nr_lost_threads = count_of(f->m, "flows_lost_threads");
+	f->nr_unknown_calls = count_of(f->m, "flows_unknown_calls");
 }
 
 struct flows *flows_open(struct model *m)

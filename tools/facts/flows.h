@@ -76,6 +76,7 @@ struct flows {
 	/* functions whose calls were not recorded */
 	uint64_t nr_address_taken, nr_unresolved, nr_limit;
 	uint64_t nr_lost_threads;
+	uint64_t nr_unknown_calls;	/* of threads that were not known yet, or not any more */
 	uint64_t nr_bad;	/* rows that make no sense */
 };
 

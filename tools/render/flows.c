@@ -139,7 +139,7 @@ static const struct column pool_columns[] = {
 static const struct column lost_flow_columns[] = {
 	COLUMN("no_slot", nr_no_slot), COLUMN("address_taken", nr_address_taken),
 	COLUMN("unresolved", nr_unresolved), COLUMN("limit", nr_limit),
-	COLUMN("threads", nr_lost_threads), COLUMN("bad_rows", nr_bad), { 0 }
+	COLUMN("threads", nr_lost_threads), COLUMN("unknown_calls", nr_unknown_calls), COLUMN("bad_rows", nr_bad), { 0 }
 };
 #undef ROW
 
@@ -362,6 +362,9 @@ static void put_quality(const struct render *r, const struct render_flows *f)
 			w->nr_unresolved, w->nr_limit);
 	if (w->nr_lost_threads)
 		fprintf(r->out, "The sums of %" PRIu64 " threads were lost.\n", w->nr_lost_threads);
+	if (w->nr_unknown_calls)
+		fprintf(r->out, "%s calls are missing: of threads that ldb did not know yet, or not any more.\n",
+			units_count(w->nr_unknown_calls, b));
 	if (w->nr_bad)
 		fprintf(r->out, "%" PRIu64 " rows make no sense and were left out.\n", w->nr_bad);
 }
