@@ -429,8 +429,6 @@ int main(int argc, char **argv)
 		options.scanner_cpu = scanner_cpu;
 	if (options.kernel_only && options.kernel >= KERNEL_SCHEDSTAT)
 		cli_usage("--kernel-only and --kernel %s leave nothing to record", kernels[options.kernel]);
-	if (options.flows && pid_given)
-		cli_usage("--flows: start the program with ldb-record, its tables are changed before main()");
 	if (options.flows && (options.kernel_only || clock_kind == 1))
 		cli_usage("--flows needs the runtime and the time stamp counter: leave out --%s",
 			  options.kernel_only ? "kernel-only" : "clock=monotonic");

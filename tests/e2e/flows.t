@@ -96,7 +96,6 @@ ok "killed" eval "ldb-record --flows -q -o d.data -- ./killed; test \$? = 137"
 check "its sums are there" "ldb-flows -q -i d.data --json | jq -r '.functions[] | select(.symbol == \"getppid\").calls'" 0 '^1234$'
 
 # Usage
-check_one_line "not of a running program" "ldb-record --flows -p $$" 2 'start the program with ldb-record'
 check_one_line "not without the runtime" "ldb-record --flows --kernel-only -- true" 2 'leave out --kernel-only'
 check_one_line "not with another clock" "ldb-record --flows --clock=monotonic -- true" 2 'leave out --clock=monotonic'
 finish

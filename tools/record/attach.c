@@ -262,3 +262,19 @@ int attach_connect(pid_t pid, int listen_fd, const char *name, const char *libld
 		return -1;
 	return accept_runtime(pid, listen_fd);
 }
+
+bool attach_flows(pid_t pid, void (*meanwhile)(void *arg), void *arg)
+{
+	static struct libc_code code;
+	struct libc libc;
+	pid_t tid = proc_living_thread(pid);
+
+	if (!tid)
+		return false;
+	if (inject_has_shadow_stack(pid)) {
+		cli_error("process %d uses a shadow stack, which does not let calls return to other code", pid);
+		return false;
+	}
+	return libc_find(tid, &libc) == LIBC_FOUND && !refuse_filtered(pid) && libc_code_read(tid, &code) &&
+	       inject_flows(pid, &libc, &code, meanwhile, arg);
+}

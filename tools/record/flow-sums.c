@@ -238,6 +238,11 @@ void flow_sums_poll(struct flow_sums *f)
 	}
 }
 
+bool flow_sums_began(const struct flow_sums *f)
+{
+	return info(f)->magic == LDB_FLOW_MAGIC;
+}
+
 static void meta_number(struct flow_sums *f, const char *key, uint64_t n)
 {
 	char text[32];
@@ -273,7 +278,7 @@ void flow_sums_write(struct flow_sums *f, int64_t tick)
 	meta_number(f, "flows_limit", info(f)->lost[LDB_FLOW_LOST_LIMIT]);
 	meta_number(f, "flows_lost_threads", info(f)->lost[LDB_FLOW_LOST_THREAD]);
 	meta_number(f, "flows_unknown_calls", unknown_calls(f));
-	if (info(f)->magic != LDB_FLOW_MAGIC)
+	if (!flow_sums_began(f))
 		writer_add_meta(f->w, "warning", "calls between libraries were not followed");
 }
 

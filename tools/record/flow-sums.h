@@ -3,6 +3,7 @@
 #ifndef RECORD_FLOW_SUMS_H
 #define RECORD_FLOW_SUMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "trace/writer.h"
@@ -14,6 +15,8 @@ struct flow_sums *flow_sums_open(struct writer *w, uint64_t t0);
 void flow_sums_close(struct flow_sums *f);
 
 int flow_sums_fd(const struct flow_sums *f);
+
+bool flow_sums_began(const struct flow_sums *f);	/* the program follows its calls */
 
 /*
  * Writes functions that were called for the first time, and the sums of threads that have exited.

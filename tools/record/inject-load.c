@@ -268,8 +268,10 @@ static enum inject_outcome leave(const struct visit *v)
 	begun = libc_loading(v->tid, v->t->libc) == v->tid;
 	if (!begun)
 		inject_regs_put(v->tid, &v->r);
-	cli_error("process %d could not load the runtime in %d seconds%s: it goes on, and is not recorded", v->pid,
-		  (int)(INJECT_PASS_NS / 1000000000), begun ? ", and still does" : "");
+	cli_error("process %d could not %s in %d seconds%s: it goes on%s", v->pid,
+		  v->t->late & LDB_DOOR_FLOWS ? "change its tables" : "load the runtime",
+		  (int)(INJECT_PASS_NS / 1000000000), begun ? ", and still does" : "",
+		  v->t->late & LDB_DOOR_FLOWS ? "" : ", and is not recorded");
 	return INJECT_REFUSED;
 }
 
@@ -322,10 +324,18 @@ bool inject_load(pid_t pid, const struct libc *libc, const struct libc_code *cod
 	return inject_run(pid, &task);
 }
 
-/*
- * Makes a thread that existed before register itself.  In instrumented programs each thread must be
- * known from the start.
- */
+bool inject_flows(pid_t pid, const struct libc *libc, const struct libc_code *code, void (*meanwhile)(void *arg),
+		  void *arg)
+{
+	const struct inject_task task = {
+		.rank = rank, .visit = visit, .libc = libc, .code = code, .late = LDB_DOOR_FLOWS,
+		.meanwhile = meanwhile, .arg = arg,
+	};
+
+	return inject_run(pid, &task);
+}
+
+/* A thread that was there before: with the code for records it must be known from the start. */
 static bool adopt_one(void *arg, pid_t pid, pid_t tid)
 {
 	struct inject_task task = *(const struct inject_task *)arg;

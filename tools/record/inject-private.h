@@ -33,8 +33,9 @@ struct inject_task {
 	const struct libc_code *code;
 	const char *library;		/* path of the runtime, as the process sees it; NULL: it is there */
 	uint64_t late;			/* LDB_DOOR_*, for its function */
-	/* only this thread may be used, and no message is printed if it cannot; 0: any thread */
-	pid_t only;
+	void (*meanwhile)(void *arg);	/* called while the other process does it; may be NULL */
+	void *arg;
+	pid_t only;			/* this thread, or nothing; and if it cannot, nothing is said */
 };
 
 /*

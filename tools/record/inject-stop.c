@@ -29,6 +29,7 @@
 #define TRY_PAUSE_NS	5000000
 #define STOP_NS		50000000LL	/* for it to stop */
 #define POLL_NS		20000
+#define MEANWHILE_NS	2000000
 #define THREADS_MAX	64		/* tried in one round */
 #define SYSCALL_STOP	(SIGTRAP | 0x80)
 
@@ -378,7 +379,11 @@ bool inject_run(pid_t pid, const struct inject_task *t)
 		setpgid(0, 0);
 		_exit(enter(pid, t) ? 0 : 1);
 	}
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
+	while (waitpid(child, &status, t->meanwhile ? WNOHANG : 0) != child) {
+		if (!t->meanwhile)
+			continue;	/* a signal */
+		t->meanwhile(t->arg);
+		pause_ns(MEANWHILE_NS);
+	}
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }

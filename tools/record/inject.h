@@ -33,8 +33,15 @@ bool inject_load(pid_t pid, const struct libc *libc, const struct libc_code *cod
 void inject_adopt(pid_t pid, const struct libc *libc, const struct libc_code *code);
 
 /*
- * Do seccomp filters apply to all threads of the process that do not apply to the recorder?  Such
- * filters do not know ldb, and the first system call of a visit could kill the program.
+ * While the recording runs: has one of its threads begin to follow calls between modules.
+ * meanwhile is called again and again until that is done.
+ */
+bool inject_flows(pid_t pid, const struct libc *libc, const struct libc_code *code, void (*meanwhile)(void *arg),
+		  void *arg);
+
+/*
+ * Are all its threads under seccomp filters that do not apply to the recorder?  These do not
+ * know ldb, and the first system call of a visit could kill the program.
  */
 bool inject_is_filtered(pid_t pid);
 

@@ -133,6 +133,25 @@ static void on_attached(struct recording *r, const union control_message *m)
 	recording_enter(r, PHASE_READY);
 }
 
+#define FLOWS_TRIES	5
+
+static void drain(void *r)
+{
+	output_drain(r);
+}
+
+/* A thread of the program may be where it cannot: the next one, or a little later. */
+static void follow_calls(struct recording *r)
+{
+	for (int i = 0; i < FLOWS_TRIES; i++)
+		if (!attach_flows(r->pid, drain, r) || flow_sums_began(r->flows))
+			break;
+	if (flow_sums_began(r->flows) && r->o->verbose)
+		cli_note("ldb-record: calls between libraries are followed");
+	if (!flow_sums_began(r->flows))
+		cli_warn("calls between the libraries of process %d are not followed", r->pid);
+}
+
 static void on_ready(struct recording *r, const union control_message *m)
 {
 	if (r->phase == PHASE_READY)
@@ -145,6 +164,8 @@ static void on_ready(struct recording *r, const union control_message *m)
 	r->has_run = true;
 	if (!r->children.since_ns)
 		r->children.since_ns = clock_mono_ns();
+	if (r->flows && r->phase == PHASE_READY && r->o->pid && !r->o->child)
+		follow_calls(r);
 	recording_enter(r, PHASE_RUNNING);
 }
 

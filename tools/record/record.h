@@ -236,6 +236,13 @@ bool attach_check(pid_t pid);
  */
 int attach_connect(pid_t pid, int listen_fd, const char *name, const char *libldb, bool needs_records);
 
+/*
+ * While it is recorded, has one of its threads begin to follow calls between modules.  Returns
+ * false after one line; else it was there, and has begun unless it held a lock of the runtime's.
+ * meanwhile is called again and again until then.
+ */
+bool attach_flows(pid_t pid, void (*meanwhile)(void *arg), void *arg);
+
 /* listen.c */
 
 /*
