@@ -304,6 +304,11 @@ void flow_fork_child(void);
 /* Returns the true return address of a call, whose return address may be that of a stub. */
 uintptr_t flow_site(uintptr_t ret);
 
+/*
+ * Control is about to go to a frame of the calling thread, with this stack pointer, past those that
+ * are further in, down to here.
+ */
+void flow_leave(uintptr_t sp, uintptr_t here);
 /* shim/unwind.c: pops records below sp from every block of this thread. */
 void unwind_pop_below(uintptr_t sp);
 

@@ -82,7 +82,8 @@ struct flow_self {
 	};
 	uint16_t nr_all;		/* how many slots the thread took, and the first of them */
 	uint32_t all;
-	uint32_t rest;			/* how many refills remain until slots are searched again */
+	uint32_t rest;			/* refills to go until slots are searched again */
+	bool is_strange;		/* calls were left without a jump or an exception that is known */
 };
 
 #define CHECK(type, member, value)	_Static_assert(offsetof(type, member) == (value), #value)
@@ -168,8 +169,8 @@ void flow_first_c(struct flow_entry *e);
 int flow_refill_c(uint64_t sp, struct ldb_flow_state *state);
 void flow_slots_return(void);		/* the calling thread exits */
 /*
- * The thread makes a call with stack pointer sp: frees the slots of calls below sp, which were
- * left.  Returns the innermost call that was not left.
+ * The thread makes a call with stack pointer sp, and calls below sp have not returned.  Returns the
+ * innermost one that is not below.
  */
 struct flow_slot *flow_left_c(uint64_t sp);
 /* Called if a call returns on another thread than the one that took its slot. */

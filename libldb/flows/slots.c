@@ -3,10 +3,15 @@
  * Lends slots for return addresses to threads.
  *
  * A thread takes some when it has none, and keeps them until it exits.  A call that never
- * returned, because an exception or a longjmp() went past it, leaves its slot behind; such slots
- * are found by the next call that is made from the same place or further out: their stack pointers
- * are not above its.  On stacks of the program's own this is not known, and they are lost until
- * the thread exits.
+ * returns, because an exception or a longjmp() goes past it, leaves its slot behind.  The functions
+ * that do this are interposed (shim/unwind.c), and flow_leave() takes such slots back.  On stacks of
+ * the program's own they are lost until the thread exits.
+ *
+ * A later call that is made from further out does not prove that a call has been left: the program
+ * may have copied a part of the stack away, will copy it back, and continue there, as coroutines in
+ * Python do.  If their slots were used again they would return to wherever the other call was made.
+ * So if calls were left without any of these functions, none of the thread's slots is taken back any
+ * more.
  *
  * A handler of a signal may be left in the middle of all this.  Then a slot may be lost, or be in
  * the list twice; one that is in use is never taken, because its sp is not 0.
@@ -18,6 +23,7 @@
 #include "runtime/runtime.h"
 
 #define TAKE	8
+#define STRANGE_MAX 512	/* slots of a thread in which some may be lost */
 #define SKIP	64	/* calls not timed after one that got no slot */
 
 /*
@@ -118,6 +124,12 @@ static bool is_on_own_stack(const struct thread *t, uint64_t sp)
 	return sp > t->stack_lo && sp <= t->stack_hi;
 }
 
+/* Is the return address of the slot's call where it was put? */
+static bool is_on_stack(const struct flow_slot *s)
+{
+	return is_jumped_from(s, s->sp);
+}
+
 /* sp is that of a call that is being made on the thread's own stack. */
 static bool is_left(const struct thread *t, const struct flow_slot *s, uint64_t sp)
 {
@@ -143,10 +155,8 @@ struct flow_slot *flow_left_c(uint64_t sp)
 	if (!t || !is_on_own_stack(t, sp))
 		return s;
 	while (s && s->owner == flow_self.owner && is_left(t, s, sp)) {
-		struct flow_slot *up = s->up;
-
-		reclaim(s);
-		s = up;
+		flow_self.is_strange = true;
+		s = s->up;
 	}
 	/* one that is free says nothing of what is around it */
 	if (s && !s->sp)
@@ -155,26 +165,50 @@ struct flow_slot *flow_left_c(uint64_t sp)
 	return s;
 }
 
-/* Finds slots that were left behind on the thread's own stack, and those adrift. */
-static bool find_left(const struct thread *t, uint64_t sp)
+/* What lies below here is no stack any more; what lies above sp goes on. */
+static bool is_in_between(const struct thread *t, const struct flow_slot *s, uintptr_t sp, uintptr_t here)
 {
-	bool is_own = is_on_own_stack(t, sp), found = false;
+	uint64_t its = s->sp;
+
+	return its && its <= sp && is_on_own_stack(t, its) && (its > here || !is_on_own_stack(t, here)) &&
+	       is_on_stack(s);
+}
+
+void flow_leave(uintptr_t sp, uintptr_t here)
+{
+	const struct thread *t = thread_self();
+	struct flow_slot *s = flow_self.top;
+
+	if (!t || !flow_self.all || flow_self.is_strange || !is_on_own_stack(t, sp))
+		return;
+	while (s && s->owner == flow_self.owner && is_in_between(t, s, sp, here)) {
+		struct flow_slot *up = s->up;
+
+		reclaim(s);
+		s = up;
+	}
+	flow_self.top = s;
+	for (s = slot_at(flow_self.all); s; s = slot_at(next_of[number_of(s)]))
+		if (is_in_between(t, s, sp, here))
+			reclaim(s);
+}
+
+/* Finds slots that are adrift, and have returned. */
+static bool find_adrift(void)
+{
+	bool found = false;
 
 	for (struct flow_slot *s = slot_at(flow_self.all); s; s = slot_at(next_of[number_of(s)])) {
-		if (s->is_adrift && !s->sp) {
-			s->is_adrift = false;
-			put_into_list(s);
-		} else if (is_own && is_left(t, s, sp)) {
-			reclaim(s);
-		} else {
+		if (!s->is_adrift || s->sp)
 			continue;
-		}
+		s->is_adrift = false;
+		put_into_list(s);
 		found = true;
 	}
 	return found;
 }
 
-int flow_refill_c(uint64_t sp, struct ldb_flow_state *state)
+int flow_refill_c(__attribute__((unused)) uint64_t sp, struct ldb_flow_state *state)
 {
 	const struct thread *t = thread_self();
 	struct flow_slot *s;
@@ -196,9 +230,11 @@ int flow_refill_c(uint64_t sp, struct ldb_flow_state *state)
 	}
 	if (flow_self.rest)
 		flow_self.rest--;
-	else if (find_left(t, sp))
+	else if (find_adrift())
 		return true;
 	nr = TAKE + flow_self.nr_all / 8;
+	if (flow_self.is_strange && flow_self.nr_all >= STRANGE_MAX)
+		nr = 0;
 	for (unsigned i = 0; i < nr && (s = take()); i++) {
 		s->owner = flow_self.owner;
 		next_of[number_of(s)] = flow_self.all;
@@ -227,6 +263,7 @@ void flow_slots_return(void)
 	flow_self.nr_all = 0;
 	flow_self.owner = UINT16_MAX;
 	flow_self.top = NULL;
+	flow_self.is_strange = false;
 	for (; s; s = next) {
 		next = slot_at(next_of[number_of(s)]);
 		/* a coroutine of this thread may continue on another */

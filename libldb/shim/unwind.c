@@ -110,7 +110,10 @@ static void pop_below(uintptr_t sp, uintptr_t here)
 
 void unwind_pop_below(uintptr_t sp)
 {
-	pop_below(sp, (uintptr_t)__builtin_frame_address(0));
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
+	flow_leave(sp, here);
+	pop_below(sp, here);
 }
 
 #define JUMP(name, params, args)					\

@@ -135,6 +135,18 @@ void flow_at_exit(void)
 {
 }
 
+void flow_leave(uintptr_t sp, uintptr_t here)
+{
+}
+
+void flow_begin_child(void)
+{
+}
+
+void flow_poll(void)
+{
+}
+
 void flow_end(void)
 {
 }

@@ -488,7 +488,79 @@ static void coroutines(void)
 	EXPECT(co_sum == 1000 * 999 / 2 + 1000);
 }
 
-/* Signals while calls are made; some of the handlers jump out */
+/*
+ * Coroutines on the thread's own stack, all at the same place: what one has there is copied away and
+ * back.  The second one is further out than the first, and so are its calls.
+ */
+
+enum { NR_SLICES = 3, SLICE = 40000 };
+static ucontext_t slice_context[NR_SLICES], slice_main;
+static char slice_copy[NR_SLICES][SLICE], slice_scheduler[32768];
+static int slice_of;
+static long slice_sum;
+
+static int slice_yield(int n, void *)
+{
+	swapcontext(&slice_context[slice_of], &slice_main);
+	return n + slice_of;
+}
+
+static int slice_call(int n, int depth)
+{
+	volatile char room[1500];
+
+	room[0] = depth;
+	if (depth)
+		return slice_call(n, depth - 1) + room[0] - depth;
+	return call_back(slice_yield, n, NULL) + plus_one(1);
+}
+
+static void slice_run()
+{
+	int own = slice_of;
+
+	for (int i = 0;; i++) {
+		for (int k = 0; k < 30; k++)
+			EXPECT(plus_one(k) == k + 1);
+		EXPECT(slice_call(i, (NR_SLICES - own) * 5) == i + own + 3);
+		slice_sum++;
+	}
+}
+
+static void slices(void)
+{
+	static char *area;
+	char on_stack[SLICE] __attribute__((aligned(64)));
+	ucontext_t back;
+
+	area = on_stack;
+	for (int i = 0; i < NR_SLICES; i++) {
+		getcontext(&slice_context[i]);
+		slice_context[i].uc_stack.ss_sp = on_stack;
+		slice_context[i].uc_stack.ss_size = SLICE;
+		makecontext(&slice_context[i], slice_run, 0);
+		memcpy(slice_copy[i], on_stack, SLICE);
+	}
+	static ucontext_t *finished;
+	finished = &back;
+	getcontext(&slice_main);
+	slice_main.uc_stack.ss_sp = slice_scheduler;
+	slice_main.uc_stack.ss_size = sizeof(slice_scheduler);
+	makecontext(&slice_main, [] {
+		for (int turn = 0; turn < 3000; turn++) {
+			slice_of = turn % 7 % NR_SLICES;
+			memcpy(area, slice_copy[slice_of], SLICE);
+			/* it comes back to here */
+			swapcontext(&slice_main, &slice_context[slice_of]);
+			memcpy(slice_copy[slice_of], area, SLICE);
+		}
+		setcontext(finished);
+	}, 0);
+	swapcontext(&back, &slice_main);
+	EXPECT(slice_sum > 2900);
+}
+
+/* Signals while calls are made, which jump out sometimes */
 
 static sigjmp_buf alarm_env;
 static volatile sig_atomic_t may_jump;
@@ -532,6 +604,7 @@ static const struct {
 	{ "values", values }, { "steps", steps }, { "threads", threads }, { "small-stack", small_stack },
 	{ "recursion", recursion }, { "exceptions", exceptions }, { "longjumps", longjumps },
 	{ "cancellation", cancellation }, { "forking", forking }, { "coroutines", coroutines },
+	{ "slices", slices },
 	{ "alarms", alarms },
 };
 
