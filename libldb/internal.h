@@ -294,6 +294,7 @@ bool flow_is_mapped(void);		/* the recorder sees it */
  * asked; else it is a constructor that calls this.
  */
 void flow_begin(bool is_running);
+void flow_poll(void);		/* every now and then, by the raw thread that will call flow_end() */
 /* The recording ends; session_on() is false, but the rings are still mapped.  Raw thread. */
 void flow_end(void);
 void flow_unmap(void);
@@ -301,14 +302,14 @@ void flow_thread_enter(struct thread *t);	/* under registry_lock */
 void flow_thread_exit(struct thread *t);
 void flow_at_exit(void);
 void flow_fork_child(void);
-/* Returns the true return address of a call, whose return address may be that of a stub. */
-uintptr_t flow_site(uintptr_t ret);
-
 /*
  * Control is about to go to a frame of the calling thread, with this stack pointer, past those that
  * are further in, down to here.
  */
 void flow_leave(uintptr_t sp, uintptr_t here);
+/* Returns the true return address of a call, whose return address may be that of a stub. */
+uintptr_t flow_site(uintptr_t ret);
+
 /* shim/unwind.c: pops records below sp from every block of this thread. */
 void unwind_pop_below(uintptr_t sp);
 

@@ -281,6 +281,18 @@ static inline void order_flow_thread_set(uint32_t *state, uint32_t to)
 	__atomic_store_n(state, to, __ATOMIC_RELEASE);
 }
 
+/* A slot's words were read before.  Partner: order_slot_claim(), and the stores of flows.S */
+static inline void order_slot_copied(void)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+/* The table of open calls was written before.  Partner: order_flow_table() */
+static inline void order_flow_table_set(uint64_t *table, uint64_t to)
+{
+	__atomic_store_n(table, to, __ATOMIC_RELEASE);
+}
+
 static inline void order_flow_ready(uint32_t *ready)
 {
 	__atomic_store_n(ready, 1, __ATOMIC_RELEASE);

@@ -90,18 +90,22 @@ static void add_to_histogram(char *region, struct ldb_flow_cell *c, uint64_t tic
  * Corrects the sums for a call that was made by a callback: the function above it had called back
  * into the calling module.  The time must not be subtracted from the self time of that module.
  */
-static inline void charge_back(char *region, const struct flow_slot *s, uint64_t weighted)
+static inline const struct flow_entry *called_back(const struct flow_slot *s)
 {
 	const struct flow_slot *up = s->up;
 
 	if (likely(up->entry->to == s->entry->from))
-		return;
-	/*
-	 * a call that was left without a return lies below, or its slot has been taken for a later
-	 * call
-	 */
-	if (up->sp >= s->sp && up->owner == s->owner)
-		cpu_add_64(&cell_of(region, up->entry)->back, weighted);
+		return NULL;
+	/* what was left behind lies below, or was taken again for a later call */
+	return up->sp >= s->sp && up->owner == s->owner ? up->entry : NULL;
+}
+
+static inline void charge_back(char *region, const struct flow_slot *s, uint64_t weighted)
+{
+	const struct flow_entry *e = called_back(s);
+
+	if (unlikely(e))
+		cpu_add_64(&cell_of(region, e)->back, weighted);
 }
 
 /* Adds a call to the sums of the thread with this region. */
@@ -132,6 +136,25 @@ void flow_call_prepare(void)
 	/* if reading the clock takes that long, its cost is ignored */
 	if (flow_page.cost >= FLOW_SHORT)
 		flow_page.usual = 0;
+}
+
+bool flow_is_open(const struct flow_slot *s, struct ldb_flow_open *o)
+{
+	uint64_t sp = order_any_load_word(&s->sp), base = order_flow_base(&flow_page.base);
+	const struct flow_entry *back;
+
+	o->start = order_any_load_word(&s->start);
+	o->region = s->owner;
+	if (!sp || !base || o->start < flow_page.begun || !o->region || o->region >= LDB_FLOW_THREADS)
+		return false;
+	back = s->up ? called_back(s) : NULL;
+	o->timed = cell_of(region_of(s, base), s->entry)->timed;
+	o->site = s->ret;
+	o->api = s->entry->cell;
+	o->back = back ? back->cell : 0;
+	o->weight = weight_of(s);
+	order_slot_copied();
+	return order_any_load_word(&s->sp) == sp && order_any_load_word(&s->start) == o->start;
 }
 
 void flow_account(struct flow_slot *s, uint64_t now)

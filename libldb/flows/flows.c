@@ -50,6 +50,7 @@ void flow_begin(bool is_running)
 	flow_page.cost = measure_cost();
 	flow_info()->nr_apis = 1;
 	flow_info()->names_used = 1;
+	flow_info()->threshold = flow_page.threshold;
 	flow_entry_begin();
 	flow_call_prepare();
 	flow_entry_dlsym = flow_dlsym;
@@ -101,3 +102,9 @@ void flow_fork_child(void)
 	flow_thread_fork_child();
 	flow_unmap();
 }
+void flow_poll(void)
+{
+	if (order_flow_base(&flow_page.base))
+		flow_slots_note();
+}
+

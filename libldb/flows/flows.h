@@ -177,7 +177,9 @@ struct flow_slot *flow_left_c(uint64_t sp);
 void flow_slot_adrift(struct flow_slot *s);
 /* Adds calls that have not returned to the sums, as if they ended now. */
 void flow_slots_close(uint64_t now);
-/* Frees all slots in a child of fork(), where only the calling thread exists. */
+/* Notes calls that have not returned, for the case that the program is killed.  Raw thread. */
+void flow_slots_note(void);
+/* Forgets all: no thread but the calling one exists. */
 void flow_slots_fork_child(void);
 
 /* call.c */
@@ -194,6 +196,8 @@ void flow_call_prepare(void);		/* the threshold and the clock's cost are known *
 void flow_event(const struct flow_slot *s, uint64_t now);
 void flow_account(struct flow_slot *s, uint64_t now);
 
+/* Describes a call that has not returned; false: there is none.  Raw thread, too. */
+bool flow_is_open(const struct flow_slot *s, struct ldb_flow_open *o);
 /* event.c */
 void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open);
 

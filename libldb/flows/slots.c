@@ -274,10 +274,25 @@ void flow_slots_return(void)
 	}
 }
 
+void flow_slots_note(void)
+{
+	struct ldb_flow_info *info = flow_info();
+	uint64_t table = !info->open_table, n = 0;
+	struct ldb_flow_open *to = (struct ldb_flow_open *)(flow_memory + LDB_FLOW_OPENS_OFF) + table * LDB_FLOW_OPENS;
+	uint32_t nr = atomic_load(&nr_taken);
+
+	for (uint32_t i = 0; i < nr; i++)
+		n += flow_is_open(&flow_slots[i], &to[n]);
+	info->nr_open[table] = n;
+	order_flow_table_set(&info->open_table, table);
+}
+
 void flow_slots_close(uint64_t now)
 {
 	uint32_t nr = atomic_load(&nr_taken);
 
+	/* from here on they are in the sums */
+	flow_info()->nr_open[0] = flow_info()->nr_open[1] = 0;
 	for (uint32_t i = 0; i < nr; i++) {
 		struct flow_slot *s = &flow_slots[i];
 

@@ -484,6 +484,7 @@ static void serve(bool resumes)
 			tune_again();
 			session_populate();
 		}
+			flow_poll();
 		/*
 		 * This thread's priority is lowered only here, while it waits: at the start the
 		 * program waits for it, at the end no thread would raise it, and a thread that has

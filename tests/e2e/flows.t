@@ -95,6 +95,34 @@ $CC -O2 killed.c -o killed || exit 1
 ok "killed" eval "ldb-record --flows -q -o d.data -- ./killed; test \$? = 137"
 check "its sums are there" "ldb-flows -q -i d.data --json | jq -r '.functions[] | select(.symbol == \"getppid\").calls'" 0 '^1234$'
 
+# So have calls that had not returned: what the runtime has noted shortly before.
+cat >open.c <<'END'
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int compare(const void *a, const void *b)
+{
+	usleep(300000);
+	raise(SIGSEGV);
+	return a < b ? -1 : a > b;
+}
+int main(void)
+{
+	int v[2] = { 2, 1 };
+
+	qsort(v, 2, sizeof(v[0]), compare);
+}
+END
+$CC -O0 open.c -o open || exit 1
+ok "it crashes" eval "ldb-record --flows -q -o o.data -- ./open; test \$? = 139"
+ldb-flows -q -i o.data --json >o.json
+check_jq "the call that was in progress has its time" o.json \
+	'.functions[] | select(.symbol == "qsort") | .timed == 1 and .total_ns >= 300000000'
+check_jq "without what the callback waited" o.json \
+	'(.functions[] | select(.symbol == "qsort").total_ns) as $all |
+	 .components[] | select(.component | startswith("libc.")) | .self_ns <= $all - 299000000'
+check "it is a row, too" "trace-cat o.data | grep '^flow_call .*flags=1 '" 0 .
+
 # Usage
 check_one_line "not without the runtime" "ldb-record --flows --kernel-only -- true" 2 'leave out --kernel-only'
 check_one_line "not with another clock" "ldb-record --flows --clock=monotonic -- true" 2 'leave out --clock=monotonic'

@@ -16,6 +16,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <ldb/flows.h>
+#include "base/minmax.h"
+#include "base/search.h"
+#include "base/sort.h"
 #include "record/flow-sums.h"
 #include "record/order.h"
 
@@ -34,6 +37,10 @@ struct flow_sums {
 	uint32_t nr_apis;		/* numbers read so far, including 0 */
 	uint32_t nr_waiting;		/* of them, some of which are not ready: see poll_apis() */
 	bool is_written[LDB_FLOW_CELLS];
+	/* calls that have not returned, sorted; and those of the region that is being written */
+	struct ldb_flow_open open[LDB_FLOW_OPENS];
+	size_t nr_open, from, to;
+	uint32_t nr_live;		/* threads */
 	/* for the row that is being made */
 	uint64_t counts[LDB_FLOW_BUCKETS];
 };
@@ -135,11 +142,109 @@ static void poll_apis(struct flow_sums *f)
 		f->nr_waiting += !write_api(f, id);
 }
 
+/* Calls that have not returned */
+
+static const volatile struct ldb_flow_cell *cell_of(const struct flow_sums *f, uint32_t region, uint32_t api);
+static volatile struct ldb_flow_thread *thread_at(const struct flow_sums *f, uint32_t number);
+
+COMPARE(by_region, struct ldb_flow_open, UP(region))
+
+/*
+ * The runtime has noted them up to 20 ms ago.  One of a function of which a call has returned since
+ * may be that one.
+ */
+static void read_open(struct flow_sums *f)
+{
+	uint64_t table = order_flow_table(&info(f)->open_table) & 1, nr = info(f)->nr_open[table];
+	const volatile struct ldb_flow_open *from =
+		(const struct ldb_flow_open *)(f->base + LDB_FLOW_OPENS_OFF) + table * LDB_FLOW_OPENS;
+
+	f->nr_open = f->nr_live = 0;
+	for (uint32_t n = 1; n < LDB_FLOW_THREADS; n++)
+		f->nr_live += order_flow_thread_state(&thread_at(f, n)->state) == LDB_FLOW_LIVE;
+	for (size_t i = 0; i < nr && i < LDB_FLOW_OPENS; i++) {
+		struct ldb_flow_open o = from[i];
+
+		if (o.region && o.region < LDB_FLOW_THREADS && o.api < f->nr_apis && o.back < f->nr_apis &&
+		    f->is_written[o.api] && order_flow_thread_state(&thread_at(f, o.region)->state) == LDB_FLOW_LIVE &&
+		    cell_of(f, o.region, o.api)->timed == o.timed)
+			f->open[f->nr_open++] = o;
+	}
+	sort_by(f->open, f->nr_open, by_region);
+}
+
+/* For each of them that is in the region which is being written. */
+#define each_open(f, o) \
+	(const struct ldb_flow_open *o = (f)->open + (f)->from; o < (f)->open + (f)->to; o++)
+
+static uint64_t length_of(const struct flow_sums *f, const struct ldb_flow_open *o, int64_t tick)
+{
+	uint64_t now = f->t0 + tick;
+
+	return now > o->start ? now - o->start : 0;
+}
+
+/* As the runtime would have added them. */
+static void add_open(const struct flow_sums *f, uint32_t id, int64_t tick, struct ldb_flow_cell *c)
+{
+	for each_open(f, o) {
+		uint64_t ticks = length_of(f, o, tick), weighted = ticks * o->weight;
+
+		if (o->back == id)
+			c->back += weighted;
+		if (o->api != id)
+			continue;
+		if (!c->timed || ticks < c->min)
+			c->min = min(ticks, (uint64_t)UINT32_MAX);
+		c->max = max(c->max, ticks);
+		c->timed++;
+		c->sum += weighted;
+		c->shared += f->nr_live ? weighted / f->nr_live : weighted;
+	}
+}
+
+static uint64_t count_open(struct flow_sums *f, uint32_t id, int64_t tick)
+{
+	uint64_t all = 0;
+
+	for each_open(f, o)
+		if (o->api == id) {
+			f->counts[flow_bucket(length_of(f, o, tick))] += o->weight;
+			all += o->weight;
+		}
+	return all;
+}
+
+/* At the end of the recording: as the runtime would have written them. */
+static void write_open(struct flow_sums *f, int64_t tick)
+{
+	for (size_t i = 0; i < f->nr_open; i++) {
+		const struct ldb_flow_open *o = &f->open[i];
+		struct ldb_row_flow_call row = {
+			.flags = LDB_FLOW_CALL_F_OPEN, .tid = thread_at(f, o->region)->tid,
+			.start = o->start - f->t0, .end = tick, .api = o->api, .site = o->site,
+		};
+
+		if (length_of(f, o, tick) >= info(f)->threshold)
+			writer_add(f->w, LDB_BLK_FLOW_CALL, &row, 1);
+	}
+}
+
 /* Sums */
 
 static char *region_of(const struct flow_sums *f, uint32_t number)
 {
 	return f->base + LDB_FLOW_REGIONS_OFF + (uint64_t)number * LDB_FLOW_REGION;
+}
+
+static const volatile struct ldb_flow_cell *cell_in(const char *region, uint32_t api)
+{
+	return (const struct ldb_flow_cell *)(region + LDB_FLOW_CELLS_OFF) + api;
+}
+
+static const volatile struct ldb_flow_cell *cell_of(const struct flow_sums *f, uint32_t region, uint32_t api)
+{
+	return cell_in(region_of(f, region), api);
 }
 
 static uint64_t scale(uint64_t value, uint64_t by, uint64_t of)
@@ -157,6 +262,7 @@ static void write_histogram(struct flow_sums *f, const struct ldb_row_flow *sum,
 	uint64_t all = 0;
 
 	memset(f->counts, 0, sizeof(f->counts));
+	all += count_open(f, sum->api, sum->tick);
 	for (uint32_t b = 0; b < LDB_FLOW_MEM_BUCKETS; b++) {
 		unsigned part = c->part[b / PART_BUCKETS];
 		const volatile uint32_t *counts = (const void *)(region + LDB_FLOW_PARTS_OFF + part * LDB_FLOW_PART);
@@ -181,13 +287,14 @@ static void write_histogram(struct flow_sums *f, const struct ldb_row_flow *sum,
 
 static void write_cell(struct flow_sums *f, uint32_t tid, int64_t tick, uint32_t id, const char *region)
 {
-	const volatile struct ldb_flow_cell *from = (const struct ldb_flow_cell *)(region + LDB_FLOW_CELLS_OFF) + id;
+	const volatile struct ldb_flow_cell *from = cell_in(region, id);
 	struct ldb_row_flow row = { .tid = tid, .api = id, .tick = tick };
 	struct ldb_flow_cell c;
 
 	if (!from->calls)
 		return;
 	c = *from;
+	add_open(f, id, tick, &c);
 	row.calls = c.calls;
 	/* this was not read at the same time as calls */
 	row.timed = c.timed < c.calls ? c.timed : c.calls;
@@ -206,6 +313,8 @@ static void write_cell(struct flow_sums *f, uint32_t tid, int64_t tick, uint32_t
 
 static void write_region(struct flow_sums *f, uint32_t number, uint32_t tid, int64_t tick)
 {
+	f->from = search_by(f->open, f->nr_open, o, o->region < number);
+	f->to = search_by(f->open, f->nr_open, o, o->region <= number);
 	for (uint32_t id = 1; id < f->nr_apis; id++)
 		if (f->is_written[id])
 			write_cell(f, tid, tick, id, region_of(f, number));
@@ -231,6 +340,7 @@ void flow_sums_poll(struct flow_sums *f)
 
 		if (order_flow_thread_state(&t->state) != LDB_FLOW_DONE)
 			continue;
+		f->nr_open = 0;	/* what it left open it has closed */
 		write_region(f, n, t->tid, t->end - f->t0);
 		/* else it is not used again */
 		if (empty_region(f, n))
@@ -269,6 +379,7 @@ static uint64_t unknown_calls(const struct flow_sums *f)
 
 void flow_sums_write(struct flow_sums *f, int64_t tick)
 {
+	read_open(f);
 	for (uint32_t n = 1; n < LDB_FLOW_THREADS; n++)
 		if (order_flow_thread_state(&thread_at(f, n)->state) == LDB_FLOW_LIVE)
 			write_region(f, n, thread_at(f, n)->tid, tick);
@@ -286,4 +397,5 @@ void flow_sums_finish(struct flow_sums *f, int64_t tick)
 {
 	flow_sums_poll(f);
 	flow_sums_write(f, tick);
+	write_open(f, tick);
 }

@@ -105,6 +105,12 @@ static inline void order_flow_thread_free(volatile uint32_t *state)
 	__atomic_store_n(state, 0, __ATOMIC_RELEASE);
 }
 
+/* The table of open calls was written before.  Partner: order_flow_table_set() */
+static inline uint64_t order_flow_table(const volatile uint64_t *table)
+{
+	return __atomic_load_n(table, __ATOMIC_ACQUIRE);
+}
+
 /* The function's row was written before.  Partner: order_flow_ready() */
 static inline bool order_flow_is_ready(const volatile uint32_t *ready)
 {

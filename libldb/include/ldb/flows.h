@@ -9,6 +9,7 @@
  *	struct ldb_flow_thread		LDB_FLOW_THREADS of them
  *	struct ldb_flow_api		LDB_FLOW_CELLS of them: the dictionary
  *	names				LDB_FLOW_NAMES bytes: NUL-terminated strings
+ *	struct ldb_flow_open		two tables of LDB_FLOW_OPENS: calls that have not returned
  *	regions				LDB_FLOW_THREADS x LDB_FLOW_REGION bytes
  *
  * A thread's region has one struct ldb_flow_state and one struct ldb_flow_cell for each API that
@@ -30,9 +31,10 @@
 
 #include <stdint.h>
 
-#define LDB_FLOW_MAGIC		0x31574f4c46424c44ULL	/* "DLBFLOW1", little-endian */
+#define LDB_FLOW_MAGIC		0x32574f4c46424c44ULL	/* "DLBFLOW2", little-endian */
 #define LDB_FLOW_THREADS	2048
 #define LDB_FLOW_NAMES		(1 << 20)
+#define LDB_FLOW_OPENS		4096
 #define LDB_FLOW_MEM_BUCKETS	144	/* of a histogram: 6 parts of 24 */
 
 enum ldb_flow_lost {
@@ -53,6 +55,9 @@ struct ldb_flow_info {
 	uint64_t names_used;
 	uint64_t nr_followed;		/* (caller, function) pairs */
 	uint64_t lost[16];		/* enum ldb_flow_lost */
+	uint64_t threshold;		/* ticks */
+	uint64_t open_table;		/* 0, 1: the one that is complete; written last */
+	uint64_t nr_open[2];
 };
 
 enum ldb_flow_thread_state {
@@ -103,6 +108,21 @@ struct ldb_flow_cell {
 };
 
 /*
+ * A call that had not returned at the last poll of the runtime, one every 20 ms: if the program
+ * is killed, nothing else tells that it was made.  It has not returned since, if the cell of its
+ * function has as many timed calls as then.
+ */
+struct ldb_flow_open {
+	uint64_t start;
+	uint64_t timed;
+	uint64_t site;			/* the return address */
+	uint32_t api;
+	uint32_t back;			/* to the sums of this API the time is added; 0: none */
+	uint32_t weight;		/* calls that it stands for */
+	uint32_t region;
+};
+
+/*
  * Buckets: 4 to an octave, from 64 ticks on.  Bucket b has the durations from its lower end,
  * (4 + b % 4) << (b / 4 + 4), up to that of the next; the first one also shorter ones.
  */
@@ -120,12 +140,14 @@ static inline unsigned flow_mem_bucket(uint64_t ticks)
 #define LDB_FLOW_THREADS_OFF	4096
 #define LDB_FLOW_APIS_OFF	(LDB_FLOW_THREADS_OFF + LDB_FLOW_THREADS * sizeof(struct ldb_flow_thread))
 #define LDB_FLOW_NAMES_OFF	(LDB_FLOW_APIS_OFF + LDB_FLOW_CELLS * sizeof(struct ldb_flow_api))
-#define LDB_FLOW_REGIONS_OFF	(LDB_FLOW_NAMES_OFF + LDB_FLOW_NAMES)
+#define LDB_FLOW_OPENS_OFF	(LDB_FLOW_NAMES_OFF + LDB_FLOW_NAMES)
+#define LDB_FLOW_REGIONS_OFF	(LDB_FLOW_OPENS_OFF + 2 * LDB_FLOW_OPENS * sizeof(struct ldb_flow_open))
 #define LDB_FLOW_SIZE		(LDB_FLOW_REGIONS_OFF + (uint64_t)LDB_FLOW_THREADS * LDB_FLOW_REGION)
 
 _Static_assert(sizeof(struct ldb_flow_info) <= 4096, "one page");
 _Static_assert(sizeof(struct ldb_flow_thread) == 16, "no padding");
 _Static_assert(sizeof(struct ldb_flow_api) == 64, "one cache line");
+_Static_assert(sizeof(struct ldb_flow_open) == 40, "no padding");
 _Static_assert(sizeof(struct ldb_flow_state) == 16, "as flows.S has it");
 _Static_assert(sizeof(struct ldb_flow_cell) == 64, "one cache line");
 _Static_assert(LDB_FLOW_REGIONS_OFF % 4096 == 0 && LDB_FLOW_REGION % 4096 == 0, "pages");
