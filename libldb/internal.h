@@ -294,6 +294,8 @@ bool flow_is_mapped(void);		/* the recorder sees it */
  * asked; else it is a constructor that calls this.
  */
 void flow_begin(bool is_running);
+/* The same in a child of fork(), which has the tables of its parent: raw thread. */
+void flow_begin_child(void);
 void flow_poll(void);		/* every now and then, by the raw thread that will call flow_end() */
 /* The recording ends; session_on() is false, but the rings are still mapped.  Raw thread. */
 void flow_end(void);

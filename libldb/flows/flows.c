@@ -7,6 +7,7 @@
 #include "runtime/runtime.h"
 
 static struct raw_lock lock;	/* a recording begins, or ends */
+static bool are_patched;	/* the tables; those of a child are its parent's */
 
 /* What the two readings of the clock measure of a function that does nothing. */
 static uint64_t measure_cost(void)
@@ -39,13 +40,12 @@ static bool may_begin(void)
 	       !cpu_has_shadow_stack() && !order_flow_base(&flow_page.base);
 }
 
-void flow_begin(bool is_running)
+/* From here on threads get regions. */
+static bool prepare(void)
 {
-	raw_lock(&lock);
 	if (!may_begin() || !flow_entry_prepare() || !flow_patch_prepare() || !flow_thread_all())
-		goto out;
+		return false;
 	sys(SYS_madvise, &flow_page, sizeof(flow_page), MADV_WIPEONFORK);
-	map_few_stubs();
 	flow_page.threshold = flow_threshold();
 	flow_page.cost = measure_cost();
 	flow_info()->nr_apis = 1;
@@ -53,17 +53,42 @@ void flow_begin(bool is_running)
 	flow_info()->threshold = flow_page.threshold;
 	flow_entry_begin();
 	flow_call_prepare();
-	flow_entry_dlsym = flow_dlsym;
-	flow_dlsym_follows = !is_running;
-	if (is_running)
-		flow_patch_running();
-	else
-		flow_patch_started();
+	return true;
+}
+
+/* The tables are patched. */
+static void start(void)
+{
 	flow_info()->nr_followed = flow_nr_entries();
 	flow_page.begun = session_clock();
 	order_flow_base_set(&flow_page.base, (uintptr_t)flow_memory + LDB_FLOW_REGIONS_OFF);
 	flow_info()->magic = LDB_FLOW_MAGIC;
-out:
+}
+
+void flow_begin(bool is_running)
+{
+	raw_lock(&lock);
+	if (prepare()) {
+		map_few_stubs();
+		flow_entry_dlsym = flow_dlsym;
+		flow_dlsym_follows = !is_running;
+		are_patched = true;
+		if (is_running)
+			flow_patch_running();
+		else
+			flow_patch_started();
+		start();
+	}
+	raw_unlock(&lock);
+}
+
+void flow_begin_child(void)
+{
+	raw_lock(&lock);
+	if (are_patched && prepare()) {
+		flow_slots_reclaim(flow_thread_kept());
+		start();
+	}
 	raw_unlock(&lock);
 }
 
@@ -79,11 +104,18 @@ void flow_end(void)
 		order_flow_base_set(&flow_page.base, 0);
 		flow_thread_end();
 		flow_unpatch();
+		are_patched = false;
 	}
 	raw_unlock(&lock);
 }
 
-/* At exit(), adds the calls that have not returned, because they would never be added later. */
+void flow_poll(void)
+{
+	if (order_flow_base(&flow_page.base))
+		flow_slots_note();
+}
+
+/* At exit(): what still runs would never be added. */
 void flow_at_exit(void)
 {
 	if (order_flow_base(&flow_page.base))
@@ -97,14 +129,7 @@ void flow_fork_child(void)
 	if (!flow_is_mapped())
 		return;
 	order_flow_base_set(&flow_page.base, 0);
-	flow_slots_fork_child();
 	flow_entry_fork_child();
 	flow_thread_fork_child();
 	flow_unmap();
 }
-void flow_poll(void)
-{
-	if (order_flow_base(&flow_page.base))
-		flow_slots_note();
-}
-

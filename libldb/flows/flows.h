@@ -155,7 +155,9 @@ void flow_lose(enum ldb_flow_lost what, uint64_t nr);
 /* Those that are there when a recording begins.  Returns false if the registry is in use. */
 bool flow_thread_all(void);
 void flow_thread_end(void);		/* raw thread */
+/* The calling thread is the only one that exists, and keeps the number of its region. */
 void flow_thread_fork_child(void);
+uint32_t flow_thread_kept(void);	/* that number; 0: it had none */
 
 /* dictionary.c: called by flows.S. */
 void flow_first_c(struct flow_entry *e);
@@ -175,12 +177,15 @@ void flow_slots_return(void);		/* the calling thread exits */
 struct flow_slot *flow_left_c(uint64_t sp);
 /* Called if a call returns on another thread than the one that took its slot. */
 void flow_slot_adrift(struct flow_slot *s);
-/* Adds calls that have not returned to the sums, as if they ended now. */
-void flow_slots_close(uint64_t now);
 /* Notes calls that have not returned, for the case that the program is killed.  Raw thread. */
 void flow_slots_note(void);
-/* Forgets all: no thread but the calling one exists. */
-void flow_slots_fork_child(void);
+/* Adds calls that have not returned to the sums, as if they ended now. */
+void flow_slots_close(uint64_t now);
+/*
+ * In a child, in which nothing is counted yet, there are no other threads: frees the slots that they
+ * had, but not those of the region that is given.  Raw thread.
+ */
+void flow_slots_reclaim(uint32_t own);
 
 /* call.c */
 
@@ -195,9 +200,9 @@ void flow_call_prepare(void);		/* the threshold and the clock's cost are known *
 /* Saves the vector registers (arch/CPU/flows.S), and calls flow_event_c(). */
 void flow_event(const struct flow_slot *s, uint64_t now);
 void flow_account(struct flow_slot *s, uint64_t now);
-
 /* Describes a call that has not returned; false: there is none.  Raw thread, too. */
 bool flow_is_open(const struct flow_slot *s, struct ldb_flow_open *o);
+
 /* event.c */
 void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open);
 

@@ -305,7 +305,11 @@ void flow_slots_close(uint64_t now)
 	}
 }
 
-void flow_slots_fork_child(void)
+void flow_slots_reclaim(uint32_t own)
 {
-	flow_self = (struct flow_self){ .owner = UINT16_MAX };
+	uint32_t nr = atomic_load(&nr_taken);
+
+	for (uint32_t i = 0; i < nr; i++)
+		if (flow_slots[i].owner && flow_slots[i].owner != own)
+			give_back(&flow_slots[i]);
 }

@@ -9,6 +9,7 @@
 
 static struct thread *threads[LDB_FLOW_THREADS];	/* under registry_lock: who has the region */
 static uint32_t hint;			/* where to begin to search */
+static uint32_t kept;			/* in a child: the region of the thread that made it */
 static bool are_given;			/* under registry_lock: threads get regions */
 
 static struct ldb_flow_thread *thread_at(uint32_t region)
@@ -127,6 +128,13 @@ void flow_thread_end(void)
 
 void flow_thread_fork_child(void)
 {
+	kept = flow_self.off ? flow_self.owner : 0;
 	memset(threads, 0, sizeof(threads));
+	threads[kept] = kept ? thread_self() : NULL;
 	are_given = false;
+}
+
+uint32_t flow_thread_kept(void)
+{
+	return kept;
 }

@@ -280,6 +280,7 @@ static int attach(int *fd)
 		send_text(LDB_MSG_ERROR, "the scanner thread cannot be started", ret);
 		return -1;
 	}
+	flow_begin_child();
 	ok.nr_threads = order_live_count(&nr_live);
 	ok.nr_unwatched = count_unwatched();
 	ok.tsc = session.attach_tsc;
@@ -483,8 +484,8 @@ static void serve(bool resumes)
 			send_commands();
 			tune_again();
 			session_populate();
-		}
 			flow_poll();
+		}
 		/*
 		 * This thread's priority is lowered only here, while it waits: at the start the
 		 * program waits for it, at the end no thread would raise it, and a thread that has

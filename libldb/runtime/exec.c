@@ -72,6 +72,7 @@ void exec_init_attached(void)
 
 	if (!children_wanted())
 		return;
+	flows = flow_is_mapped();
 	if (runtime[0]) {
 		set(runtime);	/* the name of another recorder */
 		return;

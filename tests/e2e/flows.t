@@ -123,6 +123,61 @@ check_jq "without what the callback waited" o.json \
 	 .components[] | select(.component | startswith("libc.")) | .self_ns <= $all - 299000000'
 check "it is a row, too" "trace-cat o.data | grep '^flow_call .*flags=1 '" 0 .
 
+# Children: one that is forked has its parent's tables, and one that is executed has its own.
+cat >executed.c <<'END'
+#include <unistd.h>
+int main(void)
+{
+	for (int i = 0; i < 777; i++)
+		getppid();
+	return 0;
+}
+END
+cat >forks.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int is_followed(void)	/* the memory for sums is mapped */
+{
+	char line[512];
+	FILE *f = fopen("/proc/self/maps", "r");
+	int found = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		found |= strstr(line, "ldb-flows") != NULL;
+	if (f)
+		fclose(f);
+	return found;
+}
+int main(void)
+{
+	if (!fork()) {
+		for (int i = 0; i < 2000 && !is_followed(); i++)
+			usleep(10000);
+		usleep(300000);
+		for (int i = 0; i < 1234; i++)
+			getpgrp();
+		exit(0);
+	}
+	wait(NULL);
+	if (!fork()) {
+		execl("./executed", "executed", NULL);
+		_exit(1);
+	}
+	wait(NULL);
+	return 0;
+}
+END
+$CC -O2 executed.c -o executed && $CC -O2 forks.c -o forks || exit 1
+check "with children" "ldb-record --flows -q -o f.data -- ./forks" 0
+ldb-flows -q -i f.data --json >f.json
+check_jq "a child that was forked" f.json '.functions[] | select(.symbol == "getpgrp") | .calls == 1234 and .caller == "forks"'
+check_jq "a program that was executed" f.json '.functions[] | select(.symbol == "getppid") | .calls == 777 and .caller == "executed"'
+check_jq "the time outside of calls belongs to it" f.json '.components[] | select(.component == "executed") | .self_ns > 0'
+check_jq "the sum is all time" f.json '([.components[].self_ns] | add) == .life_ns'
+
 # Usage
 check_one_line "not without the runtime" "ldb-record --flows --kernel-only -- true" 2 'leave out --kernel-only'
 check_one_line "not with another clock" "ldb-record --flows --clock=monotonic -- true" 2 'leave out --clock=monotonic'

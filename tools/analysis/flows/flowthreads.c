@@ -12,6 +12,8 @@
 #include "facts/ticks.h"
 #include "flowstats-private.h"
 
+#define NAME_KEPT	15	/* of a process's name, by the kernel */
+
 /* The time before the first recorded call is left out: the program waits for the recorder then. */
 static int64_t begin_ns(const struct flows *f, const struct thread *t)
 {
@@ -23,10 +25,42 @@ static int64_t end_ns(const struct flows *f, const struct thread *t)
 	return max(min(ticks_time_ns(f->m->reader, t->end), f->m->duration_ns), begin_ns(f, t));
 }
 
+static bool is_called(const struct flows *f, size_t from, uint32_t component)
+{
+	for (size_t i = from; i < f->nr_sums && f->sums[i].thread == f->sums[from].thread; i++)
+		if (f->apis[f->sums[i].api].callee == component)
+			return true;
+	return false;
+}
+
+/*
+ * The program of a process other than the first, of which the trace has no path: nobody calls it,
+ * and it has the name of the process, if that was not changed; else it makes most calls.
+ */
+static uint32_t program_of(const struct flows *f, const struct thread *t)
+{
+	size_t from = search_by(f->sums, f->nr_sums, s, s->thread < t);
+	uint32_t found = FLOW_NO_COMPONENT;
+	uint64_t most = 0;
+
+	for (size_t i = from; i < f->nr_sums && f->sums[i].thread == t; i++) {
+		uint32_t c = f->apis[f->sums[i].api].caller;
+
+		if ((found != FLOW_NO_COMPONENT && f->sums[i].calls <= most) || is_called(f, from, c))
+			continue;
+		if (!strncmp(f->components[c].name, t->process->name, NAME_KEPT))
+			return c;
+		found = c;
+		most = f->sums[i].calls;
+	}
+	return found;
+}
+
 /* Returns the component of the function with which the thread starts. */
 static uint32_t component_of(const struct flows *f, const struct thread *t)
 {
-	uint32_t c = t->start_routine ? flows_component_at(f, t->start_routine, t->start) : 0;
+	uint32_t c = t->start_routine ? flows_component_at(f, t->start_routine, t->start) :
+		     t->process ? program_of(f, t) : 0;
 
 	return c == FLOW_NO_COMPONENT ? 0 : c;
 }
