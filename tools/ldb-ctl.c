@@ -38,6 +38,7 @@ static const struct cli_tool tool = {
 		    "ldb-ctl 4711 classes +GET -SET\n"
 		    "ldb-ctl 4711 inside-requests on\n"
 		    "ldb-ctl 4711 triggers add 'request>5ms'  of a flight recorder; triggers remove; triggers\n"
+		    "ldb-ctl 4711 snapshot                    its trace can be read as it is now\n"
 		    "ldb-ctl 4711 stop",
 	.takes_command = true,
 };

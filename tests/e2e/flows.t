@@ -123,6 +123,32 @@ check_jq "without what the callback waited" o.json \
 	 .components[] | select(.component | startswith("libc.")) | .self_ns <= $all - 299000000'
 check "it is a row, too" "trace-cat o.data | grep '^flow_call .*flags=1 '" 0 .
 
+# A snapshot, while the program runs.
+cat >waits.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < 555; i++)
+		getppid();
+	fclose(fopen(argv[1], "w"));
+	while (!access(argv[1], F_OK))
+		usleep(20000);
+	return 0;
+}
+END
+$CC -O2 waits.c -o waits || exit 1
+ldb-record --flows -q -o w.data -- ./waits "$PWD/there" &
+recorder=$!
+wait_for 20 "test -e there"
+check "a snapshot" "ldb-ctl \$(pgrep -f \"^./waits $PWD/there\") snapshot" 0 '^$'
+check "has the sums as of now" \
+	"ldb-flows -q -i w.data --json 2>/dev/null | jq '.functions[] | select(.symbol == \"getppid\").calls'" 0 '^555$'
+rm there
+wait $recorder
+check "the end replaces it" "ldb-flows -q -i w.data --json | jq '.functions[] | select(.symbol == \"getppid\").calls'" 0 '^555$'
+
 # Children: one that is forked has its parent's tables, and one that is executed has its own.
 cat >executed.c <<'END'
 #include <unistd.h>

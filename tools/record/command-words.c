@@ -106,6 +106,16 @@ static void do_dump(struct recording *r, char *args, struct answer *a)
 	     "there is no flight recorder (ldb-record --flight), or its limit is reached");
 }
 
+static void do_snapshot(struct recording *r, char *args, struct answer *a)
+{
+	if (r->o->live || r->o->flight.ns) {
+		done(a, r->o->live ? "nothing is written here" : "a flight recorder writes dumps: dump");
+		return;
+	}
+	output_snapshot(r);
+	done(a, NULL);
+}
+
 /* Class names may have blanks: what follows the verb is one trigger. */
 static void do_triggers(struct recording *r, char *args, struct answer *a)
 {
@@ -223,7 +233,7 @@ static const struct word {
 	void (*fn)(struct recording *r, char *args, struct answer *a);
 } words[] = {
 	{ "status", do_status }, { "pause", do_pause }, { "resume", do_resume }, { "dump", do_dump },
-	{ "triggers", do_triggers },
+	{ "triggers", do_triggers }, { "snapshot", do_snapshot },
 	{ "stop", do_stop }, { "functions", do_functions }, { "min-latency", do_min_latency },
 	{ "threshold", do_threshold }, { "classes", do_classes }, { "inside-requests", do_inside_requests },
 };

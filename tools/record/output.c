@@ -540,6 +540,12 @@ void output_flush(struct recording *r)
 	writer_flush(r->writer);
 }
 
+void output_snapshot(struct recording *r)
+{
+	output_describe(r, false);
+	output_flush(r);
+}
+
 void output_second(struct recording *r)
 {
 	output_flush(r);

@@ -221,6 +221,8 @@ unsigned output_drain(struct recording *r);
 
 /* Writes all rows that are known now. */
 void output_flush(struct recording *r);
+/* Writes what else is only written at the end, as of now. */
+void output_snapshot(struct recording *r);
 
 /* output-metrics.c: with --metrics, now and then; at the end, with what is known then. */
 void output_metrics_open(struct recording *r);
