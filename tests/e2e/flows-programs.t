@@ -60,6 +60,12 @@ same /usr/bin/python3 -c 'import subprocess, multiprocessing
 print(subprocess.check_output(["echo", "child"]), multiprocessing.Pool(2).map(abs, range(-5, 5)))'
 same "$($CC -print-prog-name=cc1plus)" -quiet -fpreprocessed -O2 /dev/null -o none.s
 same git --version
+git init -q repository && cd repository && for i in 1 2 3 4 5; do
+	seq $((i * 300)) >file && git add file &&
+		git -c user.name=a -c user.email=a@b commit -q -m "$i" --date "2026-01-0$i"
+done
+cd "$WORK" || exit 1
+same git -C "$WORK/repository" --no-pager log -p --stat
 same bash -c 'for i in 1 2 3; do ls / | wc -l; done; exit 4'
 same convert-im6.q16 rose: -resize 200x200 -blur 0x3 ppm:-
 same openssl dgst -sha256 ../input
