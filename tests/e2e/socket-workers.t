@@ -63,7 +63,7 @@ record()	# FILE CMD...
 	return "$loaded"
 }
 
-# Each client has one connection, which the kernel gives to one of the workers.
+# Each client has one connection, which the kernel gives to one of the workers: of ten, some get the blocked one.
 clients()	# CLIENTS peers' arguments: for each
 {
 	how_many=$1
@@ -90,7 +90,7 @@ upstream_load()
 
 loop_load()
 {
-	clients 4 load "$port" /index.html 300 3000
+	clients 10 load "$port" /index.html 200 4000
 	./peers load "$port" /many/ 5 150000 >clients.slow && wait_all
 }
 
@@ -102,7 +102,7 @@ visit_load()
 
 disk_load()
 {
-	clients 4 load "$port" /index.html 300 3000
+	clients 10 load "$port" /index.html 200 4000
 	./peers load "$port" /slow 20 50000 >clients.slow && wait_all
 }
 
