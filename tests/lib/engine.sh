@@ -90,7 +90,7 @@ diag()
 	printf '%s\n' "$*" | sed 's/^/# /'
 }
 
-# The step that took longest is told at the end: run.sh prints it for scripts that take long.
+# The step that took longest is printed at the end; run.sh shows it for scripts that take long.
 slowest=0
 read -r step_began _ </proc/uptime
 step_began=${step_began%.*}
