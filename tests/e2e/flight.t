@@ -127,7 +127,7 @@ check "which says so" "ldb-report -i crash.data.1" 0 'Trigger: the recording has
 oracle_add crash.data.1
 
 # The recorder is killed at any time: only whole dumps have their names.
-LDB=listen ./flight 100 >kills.out 2>&1 &
+LDB=listen ./flight "$((100 + 10 * ${FLIGHT_KILLS:-6}))" >kills.out 2>&1 &
 pid=$!
 at_end "kill -9 $pid 2>/dev/null || :"
 n=0
