@@ -129,6 +129,12 @@ uintptr_t flow_site(uintptr_t ret)
 	return ret;
 }
 
+void flow_leave(uintptr_t sp, uintptr_t here)
+{
+	(void)sp;
+	(void)here;
+}
+
 uint64_t session_clock(void)
 {
 	uint64_t set = atomic_load(&harness_clock);
