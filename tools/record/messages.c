@@ -135,7 +135,7 @@ static void on_attached(struct recording *r, const union control_message *m)
 
 #define FLOWS_TRIES	5
 
-static void drain(void *r)
+static void drain_meanwhile(void *r)
 {
 	output_drain(r);
 }
@@ -144,7 +144,7 @@ static void drain(void *r)
 static void follow_calls(struct recording *r)
 {
 	for (int i = 0; i < FLOWS_TRIES; i++)
-		if (!attach_flows(r->pid, drain, r) || flow_sums_began(r->flows))
+		if (!attach_flows(r->pid, drain_meanwhile, r) || flow_sums_began(r->flows))
 			break;
 	if (flow_sums_began(r->flows) && r->o->verbose)
 		cli_note("ldb-record: calls between libraries are followed");
