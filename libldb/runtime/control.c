@@ -10,6 +10,8 @@
  * It runs with the rights of the thread that started it, and must not outlive them:
  * control_leave() ends it and the scanners before the program changes its credentials,
  * control_return() starts it again after that, and the session continues.
+ *
+ * send.c has the messages that it sends, and attach.c what a recorder makes it do.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -47,22 +49,15 @@ static bool listens;
 DORMANT_PAGE static bool paused;
 static _Atomic uint32_t leave_owner;	/* tid of the thread that changes something */
 
-static int conn = -1, listener = -1;
+static int listener = -1;
 static uint64_t identity;
 static unsigned identity_wait;
-static uint32_t sent_modules;		/* how many of the modules were reported */
-static bool sent_unload[MODULES_MAX];
-static uint32_t sent_lost;
-static uint32_t sent_blocks;
 
 static union {
 	struct ldb_msg m;
 	struct ldb_msg_attach attach;
 	struct ldb_msg_flows flows;
 	struct ldb_msg_tune tune;
-	struct ldb_msg_module module;
-	struct ldb_msg_child child;
-	char bytes[sizeof(struct ldb_msg_module)];
 } buf;
 
 static void become_ready(void)
@@ -71,125 +66,12 @@ static void become_ready(void)
 	raw_futex_wake(&ready);
 }
 
-static int msg_send(void *m, uint32_t type, uint32_t size)
-{
-	struct ldb_msg *h = m;
-
-	h->type = type;
-	h->size = size;
-	return sys(SYS_sendto, conn, m, size, MSG_NOSIGNAL, 0, 0) == (long)size ? 0 : -1;
-}
-
-static void send_text(uint32_t type, const char *text, int err)
-{
-	struct ldb_msg_text t;
-	char *end;
-
-	memset(&t, 0, sizeof(t));
-	raw_strcpy(t.text, text, sizeof(t.text) - 32);
-	if (err) {
-		end = t.text + strlen(t.text);
-		raw_strcpy(end, " (error ", 16);
-		end = raw_decimal(end + strlen(end), -err);
-		raw_strcpy(end, ")", 2);
-	}
-	msg_send(&t, type, sizeof(t));
-}
-
-static void send_blocks(void)
-{
-	uint32_t n = order_list_count(&nr_blocks);
-	struct ldb_msg_blocks b;
-
-	if (n == sent_blocks)
-		return;
-	memset(&b, 0, sizeof(b));
-	b.nr = sent_blocks = n;
-	for (uint32_t i = 0; i < n; i++)
-		b.offset[i] = block_off[i];
-	msg_send(&b, LDB_MSG_BLOCKS, sizeof(b));
-}
-
-static void send_modules(void)
-{
-	uint32_t n = order_list_count(&nr_modules), lost = atomic_load(&nr_modules_lost);
-
-	for (; sent_modules < n; sent_modules++) {
-		const struct module *m = module_at(sent_modules);
-		struct ldb_msg_module *o = &buf.module;
-
-		memset(o, 0, sizeof(*o));
-		o->flags = m->flags;
-		o->tsc = m->loaded_tsc;
-		o->start = m->start;
-		o->end = m->end;
-		o->bias = m->bias;
-		o->build_id_size = m->build_id_size;
-		memcpy(o->build_id, m->build_id, sizeof(o->build_id));
-		raw_strcpy(o->path, m->path, sizeof(o->path));
-		/* it was unloaded before this recording began */
-		if (m->unloaded_tsc && m->unloaded_tsc < session.attach_tsc)
-			sent_unload[sent_modules] = true;
-		else
-			msg_send(o, LDB_MSG_MODULE, sizeof(*o));
-		if ((m->flags & LDB_MODULE_F_COMPILED) && !(m->flags & LDB_MODULE_F_INSTRUMENTED))
-			send_text(LDB_MSG_TEXT, "a module was compiled with ldb but linked with -flto "
-				  "without the plugin: its functions are not seen (use ldb-gcc, "
-				  "or give -fplugin=ldb.so at link too)", 0);
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		const struct module *m = module_at(i);
-		struct ldb_msg_unloaded u = { .tsc = m->unloaded_tsc, .start = m->start };
-
-		if (!u.tsc || sent_unload[i])
-			continue;
-		sent_unload[i] = true;
-		msg_send(&u, LDB_MSG_UNLOADED, sizeof(u));
-	}
-	if (lost != sent_lost) {
-		sent_lost = lost;
-		send_text(LDB_MSG_TEXT, "too many modules or thread blocks: some are not watched", 0);
-	}
-	send_blocks();
-}
-
-static void send_commands(void)
-{
-	struct ldb_msg_command c;
-
-	/*
-	 * At most one request to dump and one to change something are sent; later ones follow at
-	 * the next wake-up.
-	 */
-	for (int i = 0; i < 2 && command_next(&c); i++)
-		msg_send(&c, LDB_MSG_COMMAND, sizeof(c));
-}
-
-static bool count_one(void *total, const char *name, long fd)
-{
-	(void)name;
-	(void)fd;
-	++*(uint32_t *)total;
-	return true;
-}
-
-/* Counts the threads of the process that are not in the registry, except for ldb's own. */
-static uint32_t count_unwatched(void)
-{
-	uint32_t total = 0, known = order_live_count(&nr_live) + 1;
-
-	if (!tune_is_paused())
-		known += session.nr_scanners;
-	raw_each_entry("/proc/self/task", count_one, &total);
-	return total > known ? total - known : 0;
-}
-
 static bool peer_allowed(void)
 {
 	struct ucred cred = { 0, -1, -1 };
 	uint32_t len = sizeof(cred);
 
-	if (sys(SYS_getsockopt, conn, SOL_SOCKET, SO_PEERCRED, &cred, &len, 0) < 0)
+	if (sys(SYS_getsockopt, send_conn, SOL_SOCKET, SO_PEERCRED, &cred, &len, 0) < 0)
 		return false;
 	return identity_may_be_watched(cred.uid);
 }
@@ -210,7 +92,7 @@ static long receive(int *fd)
 		.msg_iov = &iov, .msg_iovlen = 1,
 		.msg_control = &c, .msg_controllen = sizeof(c),
 	};
-	long n = sys(SYS_recvmsg, conn, &msg, MSG_CMSG_CLOEXEC);
+	long n = sys(SYS_recvmsg, send_conn, &msg, MSG_CMSG_CLOEXEC);
 	size_t nr;
 
 	*fd = -1;
@@ -230,108 +112,17 @@ static long receive(int *fd)
 	return n;
 }
 
-static void send_ready(bool has_counters)
-{
-	send_modules();
-	msg_send(&buf, LDB_MSG_READY, sizeof(struct ldb_msg));
-	if (!has_counters)
-		send_text(LDB_MSG_TEXT, "the program has no /proc of its own: it is not known whether "
-			  "its threads compute, wait for a CPU or sleep", 0);
-}
-
-/* Maps the session and starts to record.  *fd becomes -1 if the session retains the descriptor. */
-static int attach(int *fd)
-{
-	struct ldb_msg_attached ok = { .nr_threads = 0 };
-	const struct ldb_msg_attach *a = &buf.attach;
-	bool has_counters;
-	const char *why;
-	int ret;
-
-	if (a->version != LDB_CONTROL_VERSION) {
-		send_text(LDB_MSG_ERROR, "ldb-record and the runtime in the program are of "
-			  "different versions", 0);
-		return -1;
-	}
-	why = "there is no memory for the scanner";
-	ret = scan_prepare();
-	if (!ret)
-		ret = session_map(*fd, a, &why);
-	if (ret) {
-		send_text(LDB_MSG_ERROR, why, ret);
-		return -1;
-	}
-	if (session.device >= 0)
-		*fd = -1;
-	raw_strcpy(recorder, a->name, sizeof(recorder));
-	children_set(a->children, a->secret);
-	exec_init_attached();
-	tune_begin(a);
-	command_forget();
-	sent_modules = sent_lost = sent_blocks = 0;
-	memset(sent_unload, 0, sizeof(sent_unload));
-	unmap_find_gone();
-	has_counters = schedstat_init();
-	recording_begin();
-	ret = scan_start(tune_is_paused());
-	if (ret) {
-		recording_end();
-		session_unmap();
-		send_text(LDB_MSG_ERROR, "the scanner thread cannot be started", ret);
-		return -1;
-	}
-	flow_begin_child();
-	ok.nr_threads = order_live_count(&nr_live);
-	ok.nr_unwatched = count_unwatched();
-	ok.tsc = session.attach_tsc;
-	session_info()->unwatched_threads += ok.nr_unwatched;
-	msg_send(&ok, LDB_MSG_ATTACHED, sizeof(ok));
-	send_ready(has_counters);
-	return 0;
-}
-
-static void detach(void)
-{
-	children_forget();
-	order_session_set(&session_page.a.on, 0);
-	scan_stop();
-	recording_end();
-	flow_end();
-	/* by now a thread that was writing a record has finished, or writes into scratch memory */
-	raw_sleep_ns(1000000);
-	flow_unmap();
-}
-
-/*
- * Continues a session that was left: starts the scanners again, with the present rights.  *fd is as
- * for attach().
- */
-static int resume(int *fd)
-{
-	bool has_counters = schedstat_init();
-	struct stat st;
-
-	if (sys(SYS_fstat, *fd, &st) == 0 && S_ISCHR(st.st_mode)) {
-		session.device = *fd;
-		*fd = -1;
-	}
-	if (!tune_is_paused() && scan_resume())
-		return -1;
-	send_ready(has_counters);
-	return 0;
-}
-
 /* Tells a second recorder why it cannot record this program. */
 static void refuse_second(void)
 {
-	int first = conn;
+	int first = send_conn;
 
-	conn = sys(SYS_accept4, listener, 0, 0, SOCK_CLOEXEC);
-	if (conn >= 0) {
+	send_conn = sys(SYS_accept4, listener, 0, 0, SOCK_CLOEXEC);
+	if (send_conn >= 0) {
 		send_text(LDB_MSG_ERROR, "another ldb-record is recording this program", 0);
-		sys(SYS_close, conn);
+		sys(SYS_close, send_conn);
 	}
-	conn = first;
+	send_conn = first;
 }
 
 /* Is the program about to change its credentials, or has it changed them unnoticed? */
@@ -371,37 +162,11 @@ static void leave(bool attached)
 			   "the program changed its credentials by a raw system call, and ldb's threads must not keep the old ones: recording ended" :
 			   "the program takes rights from itself that ldb's threads would keep (seccomp, or no longer dumpable): recording ended",
 			   sizeof(m.text));
-		detach();
+		attach_end();
 	}
-	msg_send(&m, LDB_MSG_LEAVING, sizeof(m));
+	send_message(&m, LDB_MSG_LEAVING, sizeof(m));
 	if (!m.returns)
 		session_unmap();
-}
-
-/*
- * Announces this process.  This is the first message, unless the recorder has attached to the
- * process or knows it already.
- */
-static void send_child(void)
-{
-	if (!children.how)
-		return;
-	children_message(&buf.child, children.how);
-	msg_send(&buf.child, LDB_MSG_CHILD, sizeof(buf.child));
-}
-
-static void send_hello(bool resumes)
-{
-	struct ldb_msg_hello hello = {
-		.version = LDB_CONTROL_VERSION,
-		.abi = LDB_SESSION_ABI,
-		.pid = sys(SYS_getpid),
-		.nr_instrumented = module_nr_instrumented(),
-		.resumes = resumes,
-	};
-
-	raw_strcpy(hello.release, LDB_RELEASE, sizeof(hello.release));
-	msg_send(&hello, LDB_MSG_HELLO, sizeof(hello));
 }
 
 /* Handles a message, and the descriptor that came with it or -1.  Returns whether to continue. */
@@ -419,15 +184,17 @@ static bool on_message(long n, int fd, bool resumes, bool *attached)
 	}
 	if (begins && !resumes && buf.m.type == LDB_MSG_ATTACH &&
 	    n >= (long)sizeof(struct ldb_msg_attach))
-		ret = attach(&fd);
+		ret = attach_begin(&buf.attach, &fd);
 	else if (begins && resumes && session_on() && buf.m.type == LDB_MSG_RESUME)
-		ret = resume(&fd);
+		ret = attach_resume(&fd);
 	else
 		begins = false;
 	if (fd >= 0)
 		sys(SYS_close, fd);
 	if (begins) {
 		*attached = !ret;
+		if (!ret && !resumes)
+			raw_strcpy(recorder, buf.attach.name, sizeof(recorder));
 		children.how = 0;
 		if (!ret)
 			become_ready();
@@ -439,9 +206,9 @@ static bool on_message(long n, int fd, bool resumes, bool *attached)
 			send_text(LDB_MSG_TEXT, "the recording stays paused: the scanner thread cannot be started", ret);
 	}
 	if (buf.m.type == LDB_MSG_DETACH && *attached) {
-		detach();
+		attach_end();
 		*attached = false;
-		msg_send(&buf, LDB_MSG_DETACHED, sizeof(struct ldb_msg));
+		send_message(&buf, LDB_MSG_DETACHED, sizeof(struct ldb_msg));
 		session_unmap();
 	}
 	return true;
@@ -470,7 +237,7 @@ static void serve(bool resumes)
 	send_hello(resumes);
 	for (;;) {
 		struct pollfd p[3] = {
-			{ .fd = conn, .events = POLLIN },
+			{ .fd = send_conn, .events = POLLIN },
 			{ .fd = listener, .events = POLLIN },
 			{ .fd = control_kick, .events = POLLIN },
 		};
@@ -508,7 +275,7 @@ static void serve(bool resumes)
 	if (leaves) {
 		leave(attached);
 	} else if (attached) {
-		detach();
+		attach_end();
 		session_unmap();
 	}
 }
@@ -523,9 +290,9 @@ static int abstract_name(struct sockaddr_un *sa, const char *name)
 
 static void hang_up(void)
 {
-	if (conn >= 0)
-		sys(SYS_close, conn);
-	conn = -1;
+	if (send_conn >= 0)
+		sys(SYS_close, send_conn);
+	send_conn = -1;
 }
 
 /* attempts; a recorder that is stopped accepts no connection */
@@ -539,15 +306,15 @@ static void call_recorder(bool resumes)
 	int len = abstract_name(&sa, recorder);
 	long ret = -1;
 
-	conn = sys(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	for (int i = 0; conn >= 0 && i < CONNECT_TRIES && !must_leave(false); i++) {
-		ret = sys(SYS_connect, conn, &sa, len);
+	send_conn = sys(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	for (int i = 0; send_conn >= 0 && i < CONNECT_TRIES && !must_leave(false); i++) {
+		ret = sys(SYS_connect, send_conn, &sa, len);
 		if (ret != -EAGAIN)	/* the recorder's queue of connections is full */
 			break;
 		raw_sleep_ns(CONNECT_PAUSE_NS);
 	}
 	if (!ret) {
-		sys(SYS_fcntl, conn, F_SETFL, 0);
+		sys(SYS_fcntl, send_conn, F_SETFL, 0);
 		serve(resumes);
 	} else if (children.how && !must_leave(false)) {
 		children_forget();	/* the recorder has ended */
@@ -566,7 +333,7 @@ static void call_recorder(bool resumes)
 /* Ends a session that no recorder has continued: the network or the user may be another one now. */
 static void end_paused(void)
 {
-	detach();
+	attach_end();
 	session_unmap();
 }
 
@@ -607,8 +374,8 @@ static void listen_forever(void)
 
 		if (sys(SYS_poll, &p, 1, POLL_LEAVE_MS) <= 0)
 			continue;
-		conn = sys(SYS_accept4, listener, 0, 0, SOCK_CLOEXEC);
-		if (conn < 0) {
+		send_conn = sys(SYS_accept4, listener, 0, 0, SOCK_CLOEXEC);
+		if (send_conn < 0) {
 			raw_sleep_ns(POLL_LEAVE_MS * 1000000ULL);
 			continue;
 		}
@@ -637,7 +404,7 @@ static void control_main(void *arg)
 	identity_cpus();
 	identity = identity_now();
 	identity_wait = 0;
-	listener = conn = session.device = -1;
+	listener = send_conn = session.device = -1;
 	control_kick = sys(SYS_eventfd2, 0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (listens)
 		listener_open();
@@ -721,7 +488,7 @@ void control_fork_child(void)
 {
 	if (!control_ever_ran())
 		return;
-	conn = -1;
+	send_conn = -1;
 	recorder[0] = 0;
 	paused = false;
 	atomic_store(&control_thread.tid, 0);

@@ -206,6 +206,32 @@ bool tune_is_paused(void);
  */
 void tune_again(void);
 
+/* send.c: the control thread sends messages to the recorder. */
+extern int send_conn;			/* the connection; -1: there is none */
+
+void send_begin(void);			/* nothing was reported yet */
+/* Sends a message, which begins with a struct ldb_msg, and sets that.  Returns 0 or -1. */
+int send_message(void *m, uint32_t type, uint32_t size);
+/* Sends a line for the user; err is -errno, or 0. */
+void send_text(uint32_t type, const char *text, int err);
+void send_modules(void);		/* those that were not reported yet, and thread blocks */
+void send_commands(void);		/* what the program requested */
+void send_child(void);
+void send_hello(bool resumes);
+void send_ready(bool has_counters);
+/* Counts the threads of the process that are not in the registry, except for ldb's own. */
+uint32_t send_count_unwatched(void);
+
+/* attach.c: the control thread does what a recorder wants. */
+/*
+ * Maps the session and starts to record.  Returns 0 or a negative number, after an error message.
+ * *fd, which came with the message, becomes -1 if the session retains the descriptor.
+ */
+int attach_begin(const struct ldb_msg_attach *a, int *fd);
+/* Continues a session that was left, with the present rights. */
+int attach_resume(int *fd);
+void attach_end(void);			/* the memory stays mapped */
+
 /* control.c */
 
 /*

@@ -111,7 +111,7 @@ static int session_file(unsigned kind, uint64_t size)
 	return r.session;
 }
 
-void send_message(const void *m, size_t size, int fd, unsigned nr_fds)
+void send_any_message(const void *m, size_t size, int fd, unsigned nr_fds)
 {
 	int many[16];
 	union {
@@ -170,7 +170,7 @@ void send_session(uint32_t type)
 	/* This is the size that the layout really needs, whatever total_size says. */
 	lay_out(&plain, shape);
 	fd = session_file(kind, plain.total_size > less ? plain.total_size - less : 0);
-	send_message(&m, size < 0xe0 ? sizeof(m) : size - 0xe0 + (size & 1 ? sizeof(m) - 16 : 0), fd, nr_fds ^ 1);
+	send_any_message(&m, size < 0xe0 ? sizeof(m) : size - 0xe0 + (size & 1 ? sizeof(m) - 16 : 0), fd, nr_fds ^ 1);
 }
 
 void send_any(void)
@@ -179,7 +179,7 @@ void send_any(void)
 	char m[2048] = { 0 };
 
 	memcpy(m, &(struct ldb_msg){ type % 20, size }, sizeof(struct ldb_msg));
-	send_message(m, type & 0x80 ? size * 8 : size, r.null, nr_fds);
+	send_any_message(m, type & 0x80 ? size * 8 : size, r.null, nr_fds);
 }
 
 /* The unit is a word; the recorder could write there while the runtime does. */

@@ -21,7 +21,7 @@ extern struct recorder_files {
 } r;
 
 void send_session(uint32_t type);
-void send_message(const void *m, size_t size, int fd, unsigned nr_fds);
+void send_any_message(const void *m, size_t size, int fd, unsigned nr_fds);
 void send_any(void);
 void write_memory(void);
 void hang_up_recorder(void);

@@ -289,7 +289,7 @@ static void check_session(void)
 
 void machine_polls(bool serves)
 {
-	unsigned nr = (conn >= 0) + (listener >= 0) + (control_kick >= 0) + (session.device >= 0);
+	unsigned nr = (send_conn >= 0) + (listener >= 0) + (control_kick >= 0) + (session.device >= 0);
 
 	if (++r.nr_polls > POLLS_MAX)
 		broken("the control thread does not end");
@@ -398,7 +398,7 @@ static bool by_recorder(unsigned what)
 		send_session(LDB_MSG_RESUME);
 		break;
 	case DO_DETACH:
-		send_message(&(struct ldb_msg){ LDB_MSG_DETACH, sizeof(struct ldb_msg) }, sizeof(struct ldb_msg), -1, 0);
+		send_any_message(&(struct ldb_msg){ LDB_MSG_DETACH, sizeof(struct ldb_msg) }, sizeof(struct ldb_msg), -1, 0);
 		break;
 	case DO_MESSAGE:
 		send_any();
@@ -532,7 +532,7 @@ static void reset(void)
 	memset(modules, 0, sizeof(modules));
 	nr_modules = nr_modules_lost = nr_blocks = 0;
 	listens = paused = false;
-	conn = listener = control_kick = -1;
+	send_conn = listener = control_kick = -1;
 	recorder[0] = 0;
 	control_pid = 0;
 	raw_on_wait = NULL;
