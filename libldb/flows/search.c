@@ -10,27 +10,18 @@
 #include <elf.h>
 #include <link.h>
 #include "flows.h"
+#include "runtime/linkage.h"
 #include "runtime/runtime.h"
-
-static const void *address(const struct flow_scope *s, ElfW(Addr) value)
-{
-	return (const void *)(value < s->bias ? value + s->bias : value);
-}
 
 bool flow_scope_read(struct flow_scope *s, const void *dynamic, uint64_t bias)
 {
-	*s = (struct flow_scope){ .bias = bias };
-	for (const ElfW(Dyn) *d = dynamic; d->d_tag != DT_NULL; d++) {
-		const void *at = address(s, d->d_un.d_ptr);
+	struct linkage l;
 
-		switch (d->d_tag) {
-		case DT_SYMTAB:		s->sym = at; break;
-		case DT_STRTAB:		s->str = at; break;
-		case DT_VERSYM:		s->versym = at; break;
-		case DT_VERDEF:		s->verdef = at; break;
-		case DT_GNU_HASH:	s->hash = at; break;
-		}
-	}
+	linkage_tables(&l, dynamic, bias);
+	*s = (struct flow_scope){
+		.bias = bias, .sym = l.sym, .str = l.str, .versym = l.versym, .verdef = l.verdef,
+		.hash = l.gnu_hash,
+	};
 	return s->sym && s->str && s->hash;
 }
 

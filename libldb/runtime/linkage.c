@@ -14,12 +14,11 @@ const void *linkage_address(uint64_t bias, ElfW(Addr) value)
 	return (const void *)(value < bias ? value + bias : value);
 }
 
-bool linkage_read(struct linkage *l, const ElfW(Dyn) *dynamic, uint64_t bias, uint64_t relro_from,
-		  uint64_t relro_to)
+void linkage_tables(struct linkage *l, const ElfW(Dyn) *dynamic, uint64_t bias)
 {
 	uint64_t plt_kind = DT_RELA;
 
-	*l = (struct linkage){ .bias = bias, .relro_from = relro_from, .relro_to = relro_to };
+	*l = (struct linkage){ .bias = bias };
 	for (const ElfW(Dyn) *d = dynamic; d->d_tag != DT_NULL; d++) {
 		const void *at = linkage_address(bias, d->d_un.d_ptr);
 
@@ -28,6 +27,8 @@ bool linkage_read(struct linkage *l, const ElfW(Dyn) *dynamic, uint64_t bias, ui
 		case DT_STRTAB:		l->str = at; break;
 		case DT_VERSYM:		l->versym = at; break;
 		case DT_VERNEED:	l->verneed = at; break;
+		case DT_VERDEF:		l->verdef = at; break;
+		case DT_GNU_HASH:	l->gnu_hash = at; break;
 		case DT_JMPREL:		l->plt = at; break;
 		case DT_RELA:		l->rela = at; break;
 		case DT_PLTRELSZ:	l->plt_size = d->d_un.d_val; break;
@@ -39,6 +40,14 @@ bool linkage_read(struct linkage *l, const ElfW(Dyn) *dynamic, uint64_t bias, ui
 		l->plt_size = 0;
 	if (!l->rela)
 		l->rela_size = 0;
+}
+
+bool linkage_read(struct linkage *l, const ElfW(Dyn) *dynamic, uint64_t bias, uint64_t relro_from,
+		  uint64_t relro_to)
+{
+	linkage_tables(l, dynamic, bias);
+	l->relro_from = relro_from;
+	l->relro_to = relro_to;
 	return l->sym && l->str && (l->plt_size || l->rela_size);
 }
 

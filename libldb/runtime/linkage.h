@@ -18,14 +18,18 @@ struct linkage {
 	const char *str;
 	const ElfW(Half) *versym;
 	const ElfW(Verneed) *verneed;
+	const ElfW(Verdef) *verdef;
+	const uint32_t *gnu_hash;
 	const ElfW(Rela) *plt, *rela;
 	uint64_t plt_size, rela_size;
 	bool is_open;		/* the pages that the loader write-protected are writable */
 };
 
+/* Finds all tables to which the dynamic section points; those that the module lacks are NULL. */
+void linkage_tables(struct linkage *l, const ElfW(Dyn) *dynamic, uint64_t bias);
 /*
- * Finds the tables of a module, whose part from relro_from to relro_to the loader has
- * write-protected.  Returns false if there is no table.
+ * Does the same for a module, whose part from relro_from to relro_to the loader has
+ * write-protected.  Returns false if it has no slots.
  */
 bool linkage_read(struct linkage *l, const ElfW(Dyn) *dynamic, uint64_t bias, uint64_t relro_from,
 		  uint64_t relro_to);
