@@ -58,17 +58,17 @@ static void set_blocks(struct kernel_source *s, const int64_t *offsets, unsigned
 static void hold_budget(struct kernel_source *s, const struct kernel_costs *costs)
 {
 	struct device_chains *d = (struct device_chains *)s;
-	uint64_t nr = d->now.nr_samples - d->before.nr_samples;
 	bool is_busy = ns(d, d->now.idle - d->before.idle) < costs->wall_ns / READINGS_IDLE_PART;
 	bool wanted = d->is_always || (costs->is_scanner_away && is_busy);
 
 	d->now.tick_ns = wanted ? 0 : READINGS_TICK_NS;
 	for (unsigned cpu = 0; cpu < d->session->info.nr_cpus; cpu++)
 		sampler_choose(d->sampler, cpu, wanted);
-	s->sample_ns = sampler_hold(d->sampler, costs->cpu_ns,
-				    costs->polls_ns + ns(d, d->now.switches - d->before.switches),
-				    nr ? IRQ_NS + ns(d, d->now.samples - d->before.samples) / nr : 0);
-	s->interrupt_ns = sampler_interrupt_ns(d->sampler);
+	sampler_hold(d->sampler, s, costs, &(struct sampler_spent){
+		.switches_ns = ns(d, d->now.switches - d->before.switches),
+		.samples_ns = ns(d, d->now.samples - d->before.samples),
+		.nr_samples = d->now.nr_samples - d->before.nr_samples, .entry_ns = IRQ_NS,
+	});
 	d->before = d->now;
 }
 

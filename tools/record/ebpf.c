@@ -440,7 +440,6 @@ static void hold_budget(struct kernel_source *s, const struct kernel_costs *cost
 {
 	struct ebpf *e = (struct ebpf *)s;
 	struct readings now = { 0 }, before = e->readings;
-	uint64_t nr;
 
 	for (unsigned cpu = 0; cpu < e->nr_cpus; cpu++) {
 		now.switch_ns += e->cpus[cpu].switch_ns;
@@ -448,14 +447,14 @@ static void hold_budget(struct kernel_source *s, const struct kernel_costs *cost
 		now.nr_samples += e->cpus[cpu].nr_samples;
 	}
 	e->readings = now;
-	nr = now.nr_samples - before.nr_samples;
 	if (!e->sampler || e->is_paused)
 		return;
 	choose_samples(e, costs);
-	s->sample_ns = sampler_hold(e->sampler, costs->cpu_ns,
-				    costs->polls_ns + now.switch_ns - before.switch_ns,
-				    nr ? IRQ_NS + (now.sample_ns - before.sample_ns) / nr : 0);
-	s->interrupt_ns = sampler_interrupt_ns(e->sampler);
+	sampler_hold(e->sampler, s, costs, &(struct sampler_spent){
+		.switches_ns = now.switch_ns - before.switch_ns,
+		.samples_ns = now.sample_ns - before.sample_ns,
+		.nr_samples = now.nr_samples - before.nr_samples, .entry_ns = IRQ_NS,
+	});
 }
 
 /* What the programs know of threads and CPUs is obsolete after a pause. */

@@ -8,6 +8,7 @@
 #include <linux/perf_event.h>
 #include "base/minmax.h"
 #include "base/sort.h"
+#include "record/kernel-source.h"
 #include "record/sampler.h"
 
 #define IDLE_NS		200000000	/* without the program, until a CPU is left out */
@@ -136,7 +137,11 @@ uint64_t sampler_period_ns(uint32_t budget_ppm, uint64_t others_ppm, uint64_t pr
 	return ns < PERIOD_MIN_NS ? PERIOD_MIN_NS : ns > PERIOD_MAX_NS ? PERIOD_MAX_NS : ns;
 }
 
-uint64_t sampler_hold(struct sampler *s, uint64_t cpu_ns, uint64_t others_ns, uint64_t reading_ns)
+/*
+ * Adapts the interval: of cpu_ns of the program's time, others have used others_ns, and the
+ * readings of a sample take reading_ns.  Returns the interval.
+ */
+static uint64_t adapt(struct sampler *s, uint64_t cpu_ns, uint64_t others_ns, uint64_t reading_ns)
 {
 	uint64_t others_ppm = others_ns < cpu_ns ? others_ns * 1000000 / cpu_ns : 1000000;
 	uint64_t price_ns = s->interrupt_ns + (reading_ns ?: READING_NS);
@@ -151,9 +156,14 @@ uint64_t sampler_hold(struct sampler *s, uint64_t cpu_ns, uint64_t others_ns, ui
 	return ns;
 }
 
-uint64_t sampler_interrupt_ns(const struct sampler *s)
+void sampler_hold(struct sampler *s, struct kernel_source *source, const struct kernel_costs *costs,
+		  const struct sampler_spent *spent)
 {
-	return s->interrupt_ns;
+	uint64_t nr = spent->nr_samples;
+
+	source->sample_ns = adapt(s, costs->cpu_ns, costs->polls_ns + spent->switches_ns,
+				  nr ? spent->entry_ns + spent->samples_ns / nr : 0);
+	source->interrupt_ns = s->interrupt_ns;
 }
 
 /* Starts with half of the budget, because the cost of the scanner is not known yet. */

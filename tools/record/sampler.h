@@ -14,7 +14,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct kernel_costs;
+struct kernel_source;
 struct sampler;
+
+/* What reading frames has cost since the last time. */
+struct sampler_spent {
+	uint64_t switches_ns;	/* readings at switches */
+	uint64_t samples_ns, nr_samples;
+	uint64_t entry_ns;	/* entry and exit of the kernel, for each sample */
+};
 
 /*
  * budget_ppm: of the time of the interrupted threads.  least_ns: least interval.  NULL: out of
@@ -22,8 +31,6 @@ struct sampler;
  */
 struct sampler *sampler_alloc(uint32_t budget_ppm, uint64_t least_ns, unsigned nr_cpus);
 void sampler_free(struct sampler *s);
-
-uint64_t sampler_interrupt_ns(const struct sampler *s);
 
 /* Selects whether a CPU is interrupted; initially none is. */
 void sampler_choose(struct sampler *s, unsigned cpu, bool wanted);
@@ -44,9 +51,10 @@ void sampler_follow(struct sampler *s, unsigned cpu, bool runs, uint64_t switche
 uint64_t sampler_period_ns(uint32_t budget_ppm, uint64_t others_ppm, uint64_t price_ns);
 
 /*
- * Adapts the interval: of cpu_ns of the program's time, others have used others_ns, and the
- * readings of a sample take reading_ns.  Returns the interval.  To be called now and then.
+ * Adapts the interval to what the program's CPU time, polls, and readings of frames allow, and
+ * stores it in the source.  Must be called from time to time.
  */
-uint64_t sampler_hold(struct sampler *s, uint64_t cpu_ns, uint64_t others_ns, uint64_t reading_ns);
+void sampler_hold(struct sampler *s, struct kernel_source *source, const struct kernel_costs *costs,
+		  const struct sampler_spent *spent);
 
 #endif
