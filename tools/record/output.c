@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 #include "cli/error.h"
 #include "cli/units.h"
@@ -81,109 +80,6 @@ bool output_check(const char *path)
 		return false;
 	}
 	return true;
-}
-
-/* META */
-
-static void meta_number(struct recording *r, const char *key, uint64_t value)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	writer_add_meta(r->writer, key, text);
-}
-
-/* Returns a thread that exists, for /proc; the first thread may have ended. */
-static pid_t living(const struct recording *r)
-{
-	return proc_living_thread(r->pid) ?: r->pid;
-}
-
-/* Writes the arguments joined by blanks. */
-static void meta_cmdline(struct recording *r)
-{
-	FILE *f = proc_open(living(r), 0, "cmdline");
-	char text[8192];
-	size_t n = 0;
-
-	if (f) {
-		n = fread(text, 1, sizeof(text) - 1, f);
-		fclose(f);
-	}
-	while (n && !text[n - 1])
-		n--;
-	text[n] = '\0';
-	for (size_t i = 0; i < n; i++)
-		if (!text[i])
-			text[i] = ' ';
-	writer_add_meta(r->writer, "cmdline", text);
-}
-
-void output_program(struct recording *r)
-{
-	char text[PATH_MAX];
-
-	meta_cmdline(r);
-	if (proc_link(living(r), "exe", text, sizeof(text)))
-		writer_add_meta(r->writer, "exe", text);
-	modules_complete(r->modules);
-}
-
-/* Recordings of one boot have one clock (trace/join.h). */
-static void meta_boot(struct recording *r)
-{
-	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-	char text[64] = "";
-
-	if (f) {
-		if (fgets(text, sizeof(text), f))
-			text[strcspn(text, "\n")] = '\0';
-		fclose(f);
-	}
-	if (*text)
-		writer_add_meta(r->writer, "boot", text);
-}
-
-static void write_metas(struct recording *r)
-{
-	const struct record_options *o = r->o;
-	char text[PATH_MAX];
-	struct utsname u;
-
-	writer_add_meta(r->writer, "version", LDB_VERSION);
-	writer_add_meta(r->writer, "attached", o->pid ? "pid" : "launch");
-	meta_number(r, "pid", r->pid);
-	if (proc_parent(r->pid))
-		meta_number(r, "ppid", proc_parent(r->pid));
-	if (proc_line(living(r), 0, "comm", text, sizeof(text)))
-		writer_add_meta(r->writer, "process", text);
-	if (!uname(&u)) {
-		writer_add_meta(r->writer, "host", u.nodename);
-		snprintf(text, sizeof(text), "%s %s %s", u.sysname, u.release, u.machine);
-		writer_add_meta(r->writer, "kernel", text);
-	}
-	meta_boot(r);
-	writer_add_meta(r->writer, "clock", clock_name(r->clock_id));
-	kernel_metas(r);
-	if (o->kernel_only)
-		writer_add_meta(r->writer, "kernel_only", "1");
-	snprintf(text, sizeof(text), "%g%%", o->budget_ppm / 10000.0);
-	writer_add_meta(r->writer, "budget", text);
-	if (o->request)
-		writer_add_meta(r->writer, "request", o->request);
-	writer_add_meta(r->writer, "mutex", record_mutex_levels[o->mutex_level]);
-	meta_number(r, "lock_threshold_ns", o->lock_threshold_ns);
-	meta_number(r, "func_threshold_ns", o->func_threshold_ns);
-	meta_number(r, "scan_interval_ns", o->scan_interval_ns);
-	meta_number(r, "nr_scanners", o->nr_scanners);
-	meta_number(r, "nr_cpus", r->session.info.nr_cpus);
-}
-
-void output_warning(struct recording *r, const char *text)
-{
-	cli_warn("%s", text);
-	if (r->writer)
-		writer_add_meta(r->writer, "warning", text);
 }
 
 /* Opening */
@@ -267,7 +163,7 @@ static void finish_samples(struct recording *r)
 	samples_finish(r->samples);
 	r->nr_samples = samples_nr(r->samples);
 	r->nr_samples_lost = samples_lost(r->samples);
-	meta_number(r, "samples_lost", r->nr_samples_lost);
+	output_meta_number(r, "samples_lost", r->nr_samples_lost);
 }
 
 static void open_flows(struct recording *r)
@@ -280,7 +176,7 @@ static void open_flows(struct recording *r)
 	}
 	r->flows = flow_sums_open(r->writer, r->t0);
 	if (r->flows)
-		meta_number(r, "flows_threshold_ns", r->o->flows_threshold_ns);
+		output_meta_number(r, "flows_threshold_ns", r->o->flows_threshold_ns);
 	else
 		output_warning(r, "calls between libraries are not followed: there is no memory for the sums");
 }
@@ -356,8 +252,8 @@ bool output_open(struct recording *r)
 	r->slack = (unsigned __int128)SLACK_NS * hz / 1000000000;
 	r->pack = pack_alloc(&r->session, r->writer, r->t0, r->slack,
 			     r->o->func_threshold_ns * (r->session.info.tsc_hz / 1e9));
-	r->modules = modules_alloc(r->writer, r->t0, living(r));
-	r->map_names = map_names_alloc(living(r));
+	r->modules = modules_alloc(r->writer, r->t0, output_living(r));
+	r->map_names = map_names_alloc(output_living(r));
 	if (r->pack && r->map_names) {
 		pack_on_rest(r->pack, rest, r);
 		pack_on_mapping(r->pack, mapping_name, r);
@@ -374,7 +270,7 @@ bool output_open(struct recording *r)
 		r->writer = NULL;
 		goto err_release;
 	}
-	write_metas(r);
+	output_write_metas(r);
 	open_samples(r);
 	open_flows(r);
 	write_clock(r);
@@ -605,14 +501,14 @@ static void finish_sockets(struct recording *r)
 	};
 
 	if (r->o->loop_turns && !r->o->kernel_only)
-		meta_number(r, "loop_turns", 1);
+		output_meta_number(r, "loop_turns", 1);
 	if (!r->o->socket_requests)
 		return;
 	r->nr_socket = pack_nr_socket(r->pack);
-	meta_number(r, "socket_requests", r->nr_socket);
+	output_meta_number(r, "socket_requests", r->nr_socket);
 	for (unsigned i = 0; i < LDB_SOCKET_LEFT_NR; i++) {
 		r->socket_left[i] = session_info(&r->session)->socket_left[i];
-		meta_number(r, keys[i], r->socket_left[i]);
+		output_meta_number(r, keys[i], r->socket_left[i]);
 	}
 }
 

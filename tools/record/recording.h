@@ -207,14 +207,11 @@ const char *kernel_name(const struct recording *r);
 /* Checks, before anything is started, for a folder that cannot be written or a full disk. */
 bool output_check(const char *path);
 
-/* Is enough of the disk free that so many bytes more leave the rest that no recording takes? */
+/* May a recording write this many bytes?  It leaves a part of the disk free. */
 bool output_disk_has_room(const char *path, uint64_t bytes);
 bool output_disk_is_full(const char *path);
 
 bool output_open(struct recording *r);
-
-/* Writes META rows of the program, whose libraries are mapped now. */
-void output_program(struct recording *r);
 
 /* Makes one pass over the rings; returns how full they were, in 1/1000. */
 unsigned output_drain(struct recording *r);
@@ -223,12 +220,6 @@ unsigned output_drain(struct recording *r);
 void output_flush(struct recording *r);
 /* Writes what else is only written at the end, as of now. */
 void output_snapshot(struct recording *r);
-
-/* output-metrics.c: with --metrics, now and then; at the end, with what is known then. */
-void output_metrics_open(struct recording *r);
-void output_metrics(struct recording *r);
-void output_metrics_finish(struct recording *r);
-int output_metrics_render(void *recording, bool is_openmetrics, char **text, size_t *size);	/* a scrape_fn */
 
 /* output-made.c: requests of --request, if somebody needs them now; at the end, those that are left. */
 void output_made_open(struct recording *r);
@@ -252,10 +243,30 @@ void output_live(struct recording *r);
 /* Returns why recording cannot continue: one line for the user, and META "end"; NULL: it can. */
 const char *output_must_stop(struct recording *r, const char **end);
 
+/* Ends the recording; must be called when nothing writes into the session any more. */
+void output_close(struct recording *r);
+
+/* output-meta.c: writes META rows. */
+
+/* Returns a thread that exists, for /proc; the first thread may have ended. */
+pid_t output_living(const struct recording *r);
+
+void output_meta_number(struct recording *r, const char *key, uint64_t value);
+
+/* Writes what is known when the recording begins. */
+void output_write_metas(struct recording *r);
+
+/* Writes what is known of the program when its libraries are mapped. */
+void output_program(struct recording *r);
+
+/* Shows the user a warning, and writes it into the file. */
 void output_warning(struct recording *r, const char *text);
 
-/* Call it when nothing writes into the session any more. */
-void output_close(struct recording *r);
+/* output-metrics.c: with --metrics, these are called from time to time, and at the end. */
+void output_metrics_open(struct recording *r);
+void output_metrics(struct recording *r);
+void output_metrics_finish(struct recording *r);
+int output_metrics_render(void *recording, bool is_openmetrics, char **text, size_t *size);	/* a scrape_fn */
 
 /* summary.c */
 void summary_progress(const struct recording *r, int64_t now_ns);
