@@ -25,17 +25,11 @@ for t in threads:
     t.join()
 print(total, sum(i * i % 7 for i in range(1000000)))
 END
-"$python" load.py >ref.out
 
-one()
+run_program()
 {
-	"$python" load.py >out 2>&1 &
-	pid=$!
-	sleep "0.$(($1 * 7 % 4))"
-	said="$said$(inject_or_ended -d 20ms)"
-	wait "$pid" || said="$said python3: exit status $?."
-	cmp -s out ref.out || said="$said python3: other output: $(cat out)."
+	exec "$python" load.py
 }
 
-inject_rounds "python3" one
+inject_same_output python3 0. 4
 finish

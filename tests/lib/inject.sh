@@ -23,6 +23,28 @@ inject_rounds()	# label function
 	[ -z "$said" ] || diag "$said"
 }
 
+# Makes such rounds with a program that ends by itself: run_program, a function that executes it.
+# Its output and exit status must be the same as without ldb.  It is attached to after DELAY0,
+# DELAY1, ... seconds, up to DELAY(NR-1).
+inject_same_output()	# label delay nr
+{
+	(run_program) >ref.out 2>&1
+	same_delay=$2
+	same_nr=$3
+	same_label=$1
+	inject_rounds "$1" same_output
+}
+
+same_output()	# round
+{
+	(run_program) >out 2>&1 &
+	pid=$!
+	sleep "$same_delay$(($1 * 7 % same_nr))"
+	said="$said$(inject_or_ended -d 20ms)"
+	wait "$pid" || said="$said $same_label: exit status $?."
+	cmp -s out ref.out || said="$said $same_label: other output: $(head -c 1000 out)."
+}
+
 # Does what inject() does, for a program that may just have ended.
 inject_or_ended()
 {

@@ -11,10 +11,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include "spin.h"
 
 static uint64_t state = 88172645463325252ULL;
-static volatile uint64_t sum;
 
 static uint64_t draw(void)
 {
@@ -22,22 +21,6 @@ static uint64_t draw(void)
 	state ^= state >> 7;
 	state ^= state << 17;
 	return state * 0x2545f4914f6cdd1dULL >> 32;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-__attribute__((noinline)) void spin_us(unsigned us)
-{
-	uint64_t end = now_ns() + us * 1000ull;
-
-	while (now_ns() < end)
-		sum++;
 }
 
 __attribute__((noinline)) void compact(void)

@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef TAGS
 #include <ldb/ldb.h>
@@ -27,25 +26,9 @@
 #define ldb_req_start(id, queue)	((void)(id))
 #define ldb_req_end(id)			((void)(id))
 #endif
+#include "spin.h"
 
-static volatile uint64_t sum;
 static unsigned nr_requests = 400, taken;
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-__attribute__((noinline)) void spin_us(unsigned us)
-{
-	uint64_t end = now_ns() + us * 1000ull;
-
-	while (now_ns() < end)
-		sum++;
-}
 
 __attribute__((noinline)) void wait_a_bit(void)
 {
