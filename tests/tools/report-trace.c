@@ -477,6 +477,8 @@ static void noted(bool is_small)
 	/* The last one waits for a thread that marks an event, too. */
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = last, .id = 4711);
 	note(4711, last + 1, "bytes", NULL, UINT64_MAX);
+	/* A control character of two bytes becomes a single one in the terminal. */
+	note(4711, last + 2, "shard", "a\302\205z", 0);
 	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = last + 1000, .end = last + 9000000);
 	made_hold(&t, .tid = 2, .lock = LOCK, .begin = last + 500, .end = last + 8999000);
 	mark(2, last + 5000000, "merge", 3);

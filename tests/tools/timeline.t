@@ -121,6 +121,8 @@ check "and what it marked" "ldb-timeline -i noted.data --note tenant=7" 0 '^even
 check "in the picture, too" "ldb-timeline -i noted.data --note tenant=7" 0 '^  events +\^$'
 check_not "a note that was replaced is not shown" "ldb-timeline -i noted.data --slowest 50" 0 'not the last'
 check_not "nor one of a request that is over" "ldb-timeline -i noted.data --req 4711" 0 'late|of no request'
+check "a control of two bytes is one character, and nothing is printed twice" "ldb-timeline -i noted.data --req 4711" 0 \
+	'^noted: bytes=18446744073709551615, shard=a\?z$'
 ldb-timeline -q -i noted.data --req 4711 --json >n.json
 check_jq "events of the request and of what blocked it" n.json '[.events[] | [.name, .value, .at_ns - 12000000000, has("blocks_req")]] ==
 	[["merge", 3, 5000000, true], ["retry", -1, 9500000, false]]'
