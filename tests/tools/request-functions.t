@@ -44,7 +44,7 @@ check_jq "turns of an event loop" loop.json '.requests_of.loop and .requests[0].
 	[.requests[1:][].class] == ["loop"]'
 check_jq "the stall" loop.json '.requests[0].slowest[0].latency_ns == 8000000'
 check "it is explained by what ran" "ldb-why --request=loop --slowest=1" 0 '^req 5 loop 8\.00ms'
-check_one_line "a trace without system calls" "ldb-why -i tagged.data --request=loop" 1 'no system calls.*record with kernel events'
+check_one_line "a trace without system calls" "ldb-why -i tagged.data --request=loop" 1 'no system calls.*record with --request=loop, or kernel events'
 
 report-trace asked asked.data
 check "the recorder was asked for what is not possible: tags" "ldb-report -i asked.data --requests --json 2>asked.err | jq '.requests[0].count'" 0 '^202$'
