@@ -56,10 +56,11 @@ slow_disk()
 {
 	group=/sys/fs/cgroup/blkio/ldb-case-$$
 	[ "$(id -u)" -eq 0 ] || fail "a slow disk needs root"
+	disk=
+	trap 'umount "$dir/html/disk"; [ -z "$disk" ] || losetup -d "$disk"; rmdir "$group"' EXIT
 	mkdir "$group" && [ -f "$group/blkio.throttle.read_iops_device" ] ||
 		fail "a slow disk needs the kernel's blkio.throttle, of cgroup v1"
 	truncate -s 16M disk.img && mkfs.ext4 -q -F disk.img && disk=$(losetup -f --show disk.img) || exit 1
-	trap 'umount "$dir/html/disk"; losetup -d "$disk"; rmdir "$group"' EXIT
 	mount "$disk" html/disk && ln -sf disk/film html/film && head -c 65536 /dev/urandom >html/disk/film && sync &&
 		echo "$(cat "/sys/block/${disk#/dev/}/dev") 20" >"$group/blkio.throttle.read_iops_device" || exit 1
 }
