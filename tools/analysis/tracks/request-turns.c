@@ -62,7 +62,7 @@ static int on_turn(void *arg, const struct marked *k)
 
 	return !k->thread || k->value < 0 ? 0 : array_push(w->at, w->nr, w->room, {
 		.tid = k->tid, .thread = model_thread_number(w->m, k->tid, k->tick),
-		.start = k->tick - ticks, .end = k->tick,
+		.start = ticks_sane(k->tick - ticks_sane(ticks)), .end = k->tick,
 	});
 }
 
