@@ -7,6 +7,7 @@
 #include "analysis/timeline/timeline.h"
 #include "analysis-sample.h"
 #include "chain-sample.h"
+#include "render/chain.h"
 
 #define OBJECT	0x7100
 #define OTHER	0x7200
@@ -308,8 +309,46 @@ static void test_sampled(void)
 	end();
 }
 
+/* Process 1 has thread 1, and process 2 the worker, 2; here a request of the worker's, or of 1, is in a queue. */
+static void say_taken(bool is_own, char *text, size_t size)
+{
+	made_begin(&t, "processes.data");
+	writer_add_meta(t.w, "pid", "1");
+	for (uint32_t pid = 1; pid <= 2; pid++) {
+		writer_add_process(t.w, &(struct ldb_row_process){
+			.number = pid - 1, .pid = pid, .end = 2000000, .name = pid == 1 ? "front" : "back",
+			.cmdline = "", .host = "", .ended = "",
+		});
+		writer_add_thread(t.w, &(struct ldb_row_thread){
+			.tid = pid, .pid = pid, .end = 2000000, .name = "worker", .flags = LDB_THREAD_F_EXITED,
+		});
+	}
+	if (is_own) {
+		made_req(&t, .op = LDB_REQ_OP_ARRIVED, .tid = 2, .tick = 90000, .id = 42, .queue = OBJECT,
+			 .site = 85000);
+	} else {
+		made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
+		made_req(&t, .op = LDB_REQ_OP_BLOCK, .tid = 1, .tick = 5000, .id = 42, .queue = OBJECT);
+	}
+	made_req(&t, .op = START, .tid = 2, .tick = 90000, .id = 42, .queue = OBJECT);
+	made_req(&t, .op = END, .tid = 2, .tick = 100000, .id = 42);
+	chain_say(build_for(LEAF_QUEUE)->chain, false, text, size);
+	end();
+}
+
+static void test_processes(void)
+{
+	char text[256];
+
+	say_taken(true, text, sizeof(text));
+	is_str(text, ", taken out by thread worker 2", "a process's own thread takes a request out of its queue");
+	say_taken(false, text, sizeof(text));
+	is_str(text, ", taken out by process worker 2", "another process does");
+}
+
 int main(void)
 {
+	test_processes();
 	test_futex();
 	test_off();
 	test_sampled();

@@ -111,6 +111,11 @@ void chain_set_function(struct model *m, struct chain_link *link, const struct s
 	link->file = model_keep_string(m, text);
 }
 
+static const struct process *process_of(const struct thread *t)
+{
+	return t ? t->process : NULL;
+}
+
 static int64_t length(const struct segment *s)
 {
 	return s->end_ns - s->start_ns;
@@ -170,6 +175,7 @@ static void add_other_task(struct walk *w, const struct segment *delay, int64_t 
 		link = chain_add(&w->chain, LINK_WOKEN_BY, k->waker.name, ns, EDGE_WAKER);
 		link->tid = k->waker.tid;
 		link->thread = link->label;
+		link->process = process_of(model_thread(w->b->m, k->waker.tid, delay->end));
 		link->lock_kind = delay->kind == SEGMENT_LOCK_WAIT ? delay->lock_kind : 0;
 	} else if (k->waker.kind == PARTY_HARDIRQ || k->waker.kind == PARTY_SOFTIRQ) {
 		link = chain_add(&w->chain, LINK_WOKEN_BY, interrupt_words(k, &is_likely), ns, EDGE_WAKER);
@@ -193,7 +199,7 @@ static struct chain_link *add_delay(struct walk *w, const struct segment *s, int
 	link = chain_add(&w->chain, kind, has_call || !*text ? place : text, ns, source);
 	link->tid = s->tid;
 	link->thread = model_keep_string(w->b->m, model_thread_name(s->thread));
-	link->process = s->thread ? s->thread->process : NULL;
+	link->process = process_of(s->thread);
 	link->start_ns = s->start_ns;
 	link->end_ns = s->end_ns;
 	link->resolution_ns = kind == LEAF_LOCK || kind == LEAF_FUTEX ? 0 : s->resolution_ns;
@@ -266,7 +272,7 @@ static void add_blocker(struct walk *w, const struct segment *delay, const struc
 			 e->source == EDGE_OCCUPANT ? EDGE_SCANNER : e->source);
 	link->tid = in->tid;
 	link->thread = name;
-	link->process = in->thread ? in->thread->process : NULL;
+	link->process = process_of(in->thread);
 	link->start_ns = in->start_ns;
 	link->end_ns = in->end_ns;
 	link->lock_kind = delay->kind == SEGMENT_LOCK_WAIT ? delay->lock_kind : 0;
@@ -333,6 +339,7 @@ static void follow_queue(struct walk *w, const struct timeline_cause *c)
 	int64_t ns;
 
 	link = chain_add(&w->chain, c->kind, model_keep_string(b->m, c->label), c->ns, EDGE_TAG);
+	link->process = process_of(c->wait->thread);
 	if (c->func && c->kind == LEAF_FUNCTION) {
 		chain_set_function(b->m, link, c->func);
 		link->source = EDGE_SCANNER;
@@ -345,7 +352,7 @@ static void follow_queue(struct walk *w, const struct timeline_cause *c)
 	link = chain_add(&w->chain, LINK_TAKEN_BY, "", c->ns, EDGE_TAG);
 	link->tid = in.tid;
 	link->thread = link->label = model_keep_string(b->m, model_thread_name(in.thread));
-	link->process = in.thread ? in.thread->process : NULL;
+	link->process = process_of(in.thread);
 	delay = c->kind == LEAF_QUEUE ? culprits_delay(b->all, b->nr_all, &in, true, &ns) : NULL;
 	if (!delay || 10 * ns < c->ns)
 		return;
