@@ -86,7 +86,7 @@ static int add_times(struct search_ahead *s, const struct partition *p)
 
 /*
  * Only the end of a request that began earlier, or came from a queue, is in the time that was read: so its
- * start is looked up.
+ * start is looked up.  Of several with that id it is the one that was open when its part began.
  */
 static int set_start(const struct partition *p, const struct request *r, struct ahead *ahead)
 {
@@ -97,12 +97,12 @@ static int set_start(const struct partition *p, const struct request *r, struct 
 	for (; i < p->nr_requests && i < own + NEAR_MAX; i++) {
 		const struct request *at = &p->requests[i];
 
-		if (at->id == ahead->id && at->start < r->end && at->end > r->start) {
+		if (at->id == ahead->id && at->start <= ahead->start && at->end > ahead->start) {
 			ahead->start = at->start;
 			return 0;
 		}
 	}
-	ret = lives_last(p->m, ahead->id, r->end, &row);
+	ret = lives_last(p->m, ahead->id, ahead->start, &row);
 	if (!ret && row)
 		ahead->start = row->start;
 	return ret;
