@@ -25,42 +25,45 @@ static int64_t end_ns(const struct flows *f, const struct thread *t)
 	return max(min(ticks_time_ns(f->m->reader, t->end), f->m->duration_ns), begin_ns(f, t));
 }
 
-static bool is_called(const struct flows *f, size_t from, uint32_t component)
-{
-	for (size_t i = from; i < f->nr_sums && f->sums[i].thread == f->sums[from].thread; i++)
-		if (f->apis[f->sums[i].api].callee == component)
-			return true;
-	return false;
-}
+struct caller {			/* what a thread did in a component */
+	uint64_t calls;
+	bool is_called;
+};
 
 /*
- * The program of a process other than the first, of which the trace has no path: nobody calls it,
- * and it has the name of the process, if that was not changed; else it makes most calls.
+ * The program of a process other than the first, of which the trace has no path.  It has
+ * the name of the process, if that was not changed; else it makes most calls of those that nobody calls.
+ * There is a caller for each component.
  */
-static uint32_t program_of(const struct flows *f, const struct thread *t)
+static uint32_t program_of(const struct flows *f, const struct thread *t, struct caller *callers)
 {
 	size_t from = search_by(f->sums, f->nr_sums, s, s->thread < t);
 	uint32_t found = FLOW_NO_COMPONENT;
-	uint64_t most = 0;
 
+	memset(callers, 0, f->nr_components * sizeof(*callers));
 	for (size_t i = from; i < f->nr_sums && f->sums[i].thread == t; i++) {
-		uint32_t c = f->apis[f->sums[i].api].caller;
+		const struct flow_api *api = &f->apis[f->sums[i].api];
 
-		if ((found != FLOW_NO_COMPONENT && f->sums[i].calls <= most) || is_called(f, from, c))
+		callers[api->caller].calls += f->sums[i].calls;
+		callers[api->callee].is_called = true;
+	}
+	for (uint32_t c = 0; c < f->nr_components; c++) {
+		if (!callers[c].calls)
 			continue;
 		if (!strncmp(f->components[c].name, t->process->name, NAME_KEPT))
 			return c;
-		found = c;
-		most = f->sums[i].calls;
+		if (!callers[c].is_called && (found == FLOW_NO_COMPONENT || callers[c].calls > callers[found].calls))
+			found = c;
 	}
 	return found;
 }
 
 /* Returns the component of the function with which the thread starts. */
-static uint32_t component_of(const struct flows *f, const struct thread *t)
+static uint32_t component_of(const struct flows *f, const struct thread *t, struct caller *callers)
 {
+	bool is_of_first = !t->process || t->process->pid == f->m->pid;
 	uint32_t c = t->start_routine ? flows_component_at(f, t->start_routine, t->start) :
-		     t->process ? program_of(f, t) : 0;
+		     is_of_first ? 0 : program_of(f, t, callers);
 
 	return c == FLOW_NO_COMPONENT ? 0 : c;
 }
@@ -114,6 +117,7 @@ static int share_lives(struct flowstats *s)
 int flow_threads_begin(struct flowstats *s, const struct flowstats_options *o)
 {
 	const struct model *m = s->flows->m;
+	struct caller *callers;
 
 	s->threads = calloc(m->nr_threads + 1, sizeof(*s->threads));
 	if (!s->threads)
@@ -121,13 +125,14 @@ int flow_threads_begin(struct flowstats *s, const struct flowstats_options *o)
 	for (size_t i = 0; i < m->nr_threads; i++)
 		if (model_thread_matches(o->thread, m->threads[i].tid, &m->threads[i]))
 			s->threads[s->nr_threads++].thread = &m->threads[i];
-	if (share_lives(s))
+	callers = share_lives(s) ? NULL : calloc(s->flows->nr_components + 1, sizeof(*callers));
+	if (!callers)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->nr_threads; i++) {
 		struct flow_thread *t = &s->threads[i];
 		struct flow_part *p;
 
-		t->component = component_of(s->flows, t->thread);
+		t->component = component_of(s->flows, t->thread, callers);
 		t->life_ns = end_ns(s->flows, t->thread) - begin_ns(s->flows, t->thread);
 		p = &s->parts[t->component];
 		ticks_add(&p->begun_ns, t->life_ns);
@@ -136,6 +141,7 @@ int flow_threads_begin(struct flowstats *s, const struct flowstats_options *o)
 		ticks_add(&s->life_ns, t->life_ns);
 		ticks_add(&s->shared_ns, t->shared_ns);
 	}
+	free(callers);
 	return 0;
 }
 
