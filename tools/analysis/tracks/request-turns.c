@@ -136,8 +136,12 @@ int request_turns(struct made_requests *made)
 		int64_t end = is_last ? thread_end(m, this) : next->start;
 
 		if (!is_last && next->start <= this->end) {
+			/* Only the end of what has become one is still needed: the error is that of its end. */
+			if (this->end == next->end)
+				w.at[i + 1].error = min(this->error, next->error);
+			else if (this->end > next->end)
+				w.at[i + 1].error = this->error;
 			w.at[i + 1].end = max(this->end, next->end);
-			w.at[i + 1].error = min(this->error, next->error);
 			continue;
 		}
 		if (end <= this->end)
