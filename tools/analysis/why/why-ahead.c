@@ -16,6 +16,8 @@
 #include "why-private.h"
 
 #define NEAR_MAX	20000	/* requests that are searched, before and after */
+#define OTHERS_MAX	40000	/* if more were open, which one it was is not said */
+#define TOO_MANY	1
 
 struct other {			/* a request that was open meanwhile */
 	uint64_t id;
@@ -38,7 +40,7 @@ static int on_life(void *arg, struct life *life)
 	struct search_ahead *s = arg;
 	const struct request *r = s->r;
 	bool is_own = life->id == r->id && life->start == r->start;
-	int ret = 0;
+	int ret = s->nr_others < OTHERS_MAX ? 0 : TOO_MANY;
 
 	for (size_t i = 0; i < life->nr_parts && !ret; i++) {
 		const struct life_part *part = &life->parts[i];
@@ -124,5 +126,5 @@ int ahead_find(const struct partition *p, const struct request *r, const char *c
 		ret = set_start(p, r, ahead);
 	free(s.others);
 	free(s.works);
-	return ret;
+	return ret == TOO_MANY ? 0 : ret;
 }

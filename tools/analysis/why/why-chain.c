@@ -359,10 +359,11 @@ int chains_build(struct why *w, const struct why_options *o)
 	k.wanted = calloc(nr + 1, sizeof(*k.wanted));
 	w->private->chains = calloc(nr + 1, sizeof(*w->private->chains));
 	if (k.wanted && w->private->chains)
-		ret = 0;
+		ret = reader_retain(w->p->m->reader, RETAINED_BLOCKS);
 	for (size_t i = 0; i < nr && !ret; i++)
 		if (w->targets[i].nr_amounts)
 			ret = want(&k, &w->targets[i]);
+	reader_retain_end(w->p->m->reader);
 	if (!ret && k.nr_wanted) {
 		qsort(k.wanted, k.nr_wanted, sizeof(*k.wanted), wanted_compare);
 		ret = find_lives(&k);
