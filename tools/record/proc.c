@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <dirent.h>
+#include <limits.h>
+#include <linux/seccomp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -116,6 +118,7 @@ static void read_numbers(const char *text, struct proc_status *s)
 bool proc_status(pid_t pid, pid_t tid, struct proc_status *s)
 {
 	unsigned long long own = 0, shared = 0, blocked = 0;
+	unsigned seccomp = 0;
 	FILE *f = proc_open(pid, tid, "status");
 	char line[512];
 
@@ -132,8 +135,14 @@ bool proc_status(pid_t pid, pid_t tid, struct proc_status *s)
 		sscanf(line, "SigPnd: %llx", &own);
 		sscanf(line, "ShdPnd: %llx", &shared);
 		sscanf(line, "SigBlk: %llx", &blocked);
+		sscanf(line, "Seccomp: %u", &seccomp);
 		sscanf(line, "Seccomp_filters: %d", &s->nr_filters);
 	}
+	/* The strict mode has no filter.  Kernels before 5.9 do not count them. */
+	if (seccomp == SECCOMP_MODE_STRICT)
+		s->nr_filters = INT_MAX;
+	else if (seccomp && !s->nr_filters)
+		s->nr_filters = 1;
 	fclose(f);
 	s->signal_pending = (own | shared) & ~blocked;
 	return true;
