@@ -287,6 +287,9 @@ static struct thread *thread_adopt(void)
 
 	if (has_left || is_registering || fork_in_progress() || atomic_load(&registry_lock.word))
 		return NULL;
+	/* The child of vfork() would be registered in the place of the thread that made it. */
+	if (control_ever_ran() && !control_is_ours())
+		return NULL;
 	is_registering = true;
 	order_signal();
 	t = thread_alloc();
