@@ -65,7 +65,7 @@ static void start(void)
 	flow_info()->magic = LDB_FLOW_MAGIC;
 }
 
-void flow_begin(bool is_running)
+static void begin(bool is_running)
 {
 	raw_lock(&lock);
 	if (prepare()) {
@@ -74,12 +74,29 @@ void flow_begin(bool is_running)
 		flow_dlsym_follows = !is_running;
 		are_patched = true;
 		if (is_running)
-			flow_patch_running();
+			flow_patch_all();
 		else
 			flow_patch_started();
 		start();
 	}
 	raw_unlock(&lock);
+}
+
+void flow_begin_locked(void)
+{
+	begin(true);
+}
+
+/*
+ * A thread of a running program that waits for the loader's lock may be taken back by the recorder
+ * that sent it here, so it has nothing before it has that one.
+ */
+void flow_begin(bool is_running)
+{
+	if (is_running)
+		flow_patch_running();
+	else
+		begin(false);
 }
 
 void flow_begin_child(void)
@@ -126,10 +143,10 @@ void flow_fork_child(void)
 {
 	if (atomic_load(&lock.word))
 		atomic_store(&lock.word, 0);
+	flow_entry_fork_child();
 	if (!flow_is_mapped())
 		return;
 	order_flow_base_set(&flow_page.base, 0);
-	flow_entry_fork_child();
 	flow_thread_fork_child();
 	flow_unmap();
 }

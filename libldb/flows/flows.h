@@ -83,6 +83,7 @@ struct flow_self {
 	uint16_t nr_all;		/* how many slots the thread took, and the first of them */
 	uint32_t all;
 	uint32_t rest;			/* refills to go until slots are searched again */
+	bool is_leaving;		/* the thread ends */
 	bool is_strange;		/* calls were left without a jump or an exception that is known */
 };
 
@@ -209,7 +210,10 @@ void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open);
 /* patch.c: these are called only by threads of the program, except where noted. */
 bool flow_patch_prepare(void);		/* false: there is no memory */
 void flow_patch_started(void);		/* the modules with which the program started */
-void flow_patch_running(void);		/* all that a running program has; asks the loader */
+/* All that a running program has: calls flow_begin_locked() under the loader's lock. */
+void flow_patch_running(void);
+void flow_begin_locked(void);
+void flow_patch_all(void);
 void flow_patch_later(void);		/* those that were loaded since */
 void flow_unpatch(void);		/* raw thread */
 

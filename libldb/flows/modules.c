@@ -142,11 +142,13 @@ static uint32_t mark_needed(const struct flow_module *m)
 		for (uint32_t i = 1; d->d_tag == DT_NEEDED && i < nr_flow_modules; i++) {
 			struct flow_module *other = &flow_modules[i];
 
-			if (!other->dynamic || other->is_started || !is_named(other, str + d->d_un.d_val))
+			if (!other->dynamic || !is_named(other, str + d->d_un.d_val))
 				continue;
+			/* The first of that name: a later one may be unloaded again. */
 			other->is_started = true;
 			if (i > last)
 				last = i;
+			break;
 		}
 	return last;
 }
@@ -163,6 +165,9 @@ static void mark_started(void)
 
 	flow_modules[0].is_started = true;
 	while (goes_on) {
+		/* Preloaded libraries are named by none, but come before one that is. */
+		for (uint32_t i = 0; i < last; i++)
+			flow_modules[i].is_started = true;
 		goes_on = false;
 		for (uint32_t i = 0; i < nr_flow_modules; i++) {
 			uint32_t n;
@@ -175,11 +180,9 @@ static void mark_started(void)
 				last = n;
 		}
 	}
-	for (uint32_t i = 0; i < last; i++)
-		flow_modules[i].is_started = true;
 }
 
-void flow_modules_find(enum flow_modules_when when)
+void flow_modules_find(void)
 {
 	uint32_t before = nr_flow_modules;
 	uint64_t subs = subs_seen;
@@ -190,10 +193,9 @@ void flow_modules_find(enum flow_modules_when when)
 	for (uint32_t i = 0; i < before; i++)
 		if (!flow_modules[i].is_seen)
 			flow_modules[i].is_gone = true;
-	if (!before && when == FLOW_MODULES_RUNNING)
+	/* Constructors of libraries run before ldb's own, and may have called dlopen(). */
+	if (!before)
 		mark_started();
-	for (uint32_t i = 0; !before && when == FLOW_MODULES_START && i < nr_flow_modules; i++)
-		flow_modules[i].is_started = true;
 	/* one that was unloaded may be back at its place, with a table as the loader made it */
 	for (uint32_t i = 0; subs_seen != subs && i < before; i++)
 		if (!flow_modules[i].is_started)

@@ -29,13 +29,8 @@ struct flow_module {
 extern struct flow_module flow_modules[FLOW_MODULES];
 extern uint32_t nr_flow_modules;
 
-enum flow_modules_when {
-	FLOW_MODULES_START,	/* nothing was loaded by dlopen() yet */
-	FLOW_MODULES_RUNNING,	/* the program runs; those with which it started are found out */
-};
-
-/* Brings the list up to date.  If it was empty, when says what it will have. */
-void flow_modules_find(enum flow_modules_when when);
+/* Brings the list up to date.  If it was empty, those with which the program started are marked. */
+void flow_modules_find(void);
 /* Those whose calls may be followed: not the loader, the kernel's, or this library. */
 static inline bool flow_module_is_followed(const struct flow_module *m)
 {

@@ -336,7 +336,7 @@ bool flow_patch_prepare(void)
 
 void flow_patch_started(void)
 {
-	flow_modules_find(FLOW_MODULES_START);
+	flow_modules_find();
 	scopes_read();
 	patch_what_is_new();
 }
@@ -352,6 +352,7 @@ static void slot_restore(uint64_t *slot, uint64_t old)
 
 void flow_unpatch(void)
 {
+	linkage_forget();
 	for (uint32_t i = 0; i < nr_patched; i++) {
 		uint64_t *slot = patched[i].slot, page = PAGE((uintptr_t)slot);
 		struct flow_module *m = NULL;
@@ -361,7 +362,8 @@ void flow_unpatch(void)
 			if ((uintptr_t)slot >= flow_modules[k].relro.lo && (uintptr_t)slot < flow_modules[k].relro.hi)
 				m = &flow_modules[k];
 		is_closed = m;
-		if (is_closed && sys(SYS_mprotect, page, 4096, PROT_READ | PROT_WRITE))
+		/* The program may have protected it meanwhile. */
+		if (is_closed ? sys(SYS_mprotect, page, 4096, PROT_READ | PROT_WRITE) : !linkage_is_writable(slot))
 			continue;
 		slot_restore(slot, patched[i].old);
 		if (is_closed)
@@ -382,7 +384,7 @@ static void nothing(void)
  */
 static void (*patch_new(void))(void)
 {
-	flow_modules_find(FLOW_MODULES_RUNNING);
+	flow_modules_find();
 	module_refresh();
 	late_patch();
 	patch_what_is_new();
@@ -397,20 +399,25 @@ void flow_patch_later(void)
 		dlsym(RTLD_DEFAULT, "__ldb_flows_locked");
 }
 
-/* In a running program: as patch_new(), but all tables are as the loader has made them. */
-static void (*patch_all(void))(void)
+/* As patch_new(), but all tables are as the loader has made them. */
+void flow_patch_all(void)
 {
-	flow_modules_find(FLOW_MODULES_RUNNING);
+	flow_modules_find();
 	for (uint32_t i = 0; i < nr_flow_modules; i++) {
 		flow_modules[i].is_new = true;
 		flow_modules[i].is_again = false;
 	}
 	scopes_read();
 	patch_what_is_new();
+}
+
+static void (*begin_running(void))(void)
+{
+	flow_begin_locked();
 	return nothing;
 }
 
-EXPORT void __ldb_flows_running(void) __attribute__((ifunc("patch_all")));
+EXPORT void __ldb_flows_running(void) __attribute__((ifunc("begin_running")));
 
 void flow_patch_running(void)
 {

@@ -35,6 +35,8 @@ static void take_region(struct thread *t, uint32_t n)
  */
 static void assign_region(struct thread *t)
 {
+	if (t->flow->is_leaving)
+		return;
 	if (t->flow->off) {
 		take_region(t, t->flow->owner);
 		return;
@@ -72,12 +74,17 @@ void flow_thread_enter(struct thread *t)
 
 void flow_thread_exit(struct thread *t)
 {
-	uint32_t n = flow_self.owner;
+	uint32_t n;
 
-	if (!flow_self.off)
-		return;
-	flow_slots_return();
+	/* A recording that begins now gives it no region. */
 	raw_lock(&registry_lock);
+	flow_self.is_leaving = true;
+	n = flow_self.owner;
+	if (!flow_self.off) {
+		raw_unlock(&registry_lock);
+		return;
+	}
+	flow_slots_return();
 	if (order_flow_base(&flow_page.base) && threads[n] == t) {
 		thread_at(n)->end = session_clock();
 		order_flow_thread_set(&thread_at(n)->state, LDB_FLOW_DONE);

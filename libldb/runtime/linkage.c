@@ -72,20 +72,33 @@ const char *linkage_version(const struct linkage *l, uint32_t symbol)
 	}
 }
 
+static uint64_t page_known;	/* writable */
+
 /*
  * Is the slot writable?  The program may have protected its tables itself.  This asks the kernel to
  * write the value that is there already.
  */
-static bool is_writable(uint64_t *slot)
+bool linkage_is_writable(uint64_t *slot)
 {
-	static uint64_t page_known;
-	uint64_t word = order_any_load_word(slot), page = PAGE((uintptr_t)slot);
+	uint64_t word, page = PAGE((uintptr_t)slot);
 	struct iovec from = { &word, sizeof(word) }, to = { slot, sizeof(*slot) };
+	long pid = sys(SYS_getpid), ret;
 
-	if (page != page_known && sys(SYS_process_vm_writev, sys(SYS_getpid), &from, 1, &to, 1, 0) == -EFAULT)
+	if (page == page_known)
+		return true;
+	/* If these calls are not allowed it is not known, and taken for writable. */
+	ret = sys(SYS_process_vm_readv, pid, &from, 1, &to, 1, 0);
+	if (ret == sizeof(word))
+		ret = sys(SYS_process_vm_writev, pid, &from, 1, &to, 1, 0);
+	if (ret == -EFAULT)
 		return false;
 	page_known = page;
 	return true;
+}
+
+void linkage_forget(void)
+{
+	page_known = 0;
 }
 
 bool linkage_open(struct linkage *l, uint64_t *slot)
@@ -93,7 +106,7 @@ bool linkage_open(struct linkage *l, uint64_t *slot)
 	uint64_t at = (uintptr_t)slot, from = l->relro_from, to = l->relro_to;
 
 	if (at < from || at >= to)
-		return is_writable(slot);
+		return linkage_is_writable(slot);
 	if (!l->is_open)
 		l->is_open = !sys(SYS_mprotect, from, to - from, PROT_READ | PROT_WRITE);
 	return l->is_open;
