@@ -547,7 +547,8 @@ void flight_poll(struct recording *r)
 	if (!f)
 		return;
 	flight_triggers_pass(f->triggers);
-	if (f->is_pending && clock_mono_ns() >= f->until_ns)
+	/* What was before the trigger may not have been written yet. */
+	if (f->is_pending && clock_mono_ns() >= f->until_ns && r->released_tick >= f->triggered_tick)
 		make_dump(f, false);
 	/* A dump of the first second has the functions that run, too. */
 	if (f->marks.nr < 2)
