@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "record/flight-file.h"
 #include "record/flight-notes.h"
@@ -414,6 +415,19 @@ static void test_notes(void)
 /* Files */
 
 static const char *put_at;	/* here another file appears while names are looked up; NULL: none */
+static const char *remove_at;	/* this file is removed after the next exchange; NULL: none */
+
+/* Takes the place of the C library's, to be the user who is faster than the recorder. */
+int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned int flags)
+{
+	int rc = syscall(SYS_renameat2, from_dir, from, to_dir, to, flags);
+
+	if (!rc && remove_at && flags & RENAME_EXCHANGE) {
+		unlink(remove_at);
+		remove_at = NULL;
+	}
+	return rc;
+}
 
 static uint64_t append(const char *path, const char *name, pid_t pid)
 {
@@ -503,6 +517,15 @@ static void test_names(const char *dir)
 	is_int(flight_file_name(&f, append, 1, path, NULL), size, "one that the user has replaced");
 	put_at = NULL;
 	is_int(size_of(path), 0, "by his own file, which stays");
+	is_int(nr_files(dir), 1, "and no copy stays");
+	unlink(path);
+
+	publish(&f, name, path);
+	put_at = remove_at = path;
+	is_int(flight_file_name(&f, append, 1, path, NULL), size, "one that he has replaced, and removes meanwhile");
+	put_at = NULL;
+	ok(!remove_at, "there was an exchange");
+	is_int(size_of(path), 0, "his own file stays");
 	is_int(nr_files(dir), 1, "and no copy stays");
 	unlink(path);
 }

@@ -146,12 +146,24 @@ static int begin_copy(const struct flight_file *f, struct outfile *copy, int64_t
 	return rc;
 }
 
-static bool is_same(const struct flight_file *f, const char *name)
+static bool is_same(int fd, int dir, const char *name)
 {
 	struct stat own, st;
 
-	return !fstat(f->out.fd, &own) && !fstatat(f->out.dir, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	return !fstat(fd, &own) && !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) &&
 	       own.st_ino == st.st_ino && own.st_dev == st.st_dev;
+}
+
+/* The temporary name is now that of a file of the user, who may remove and create the other meanwhile. */
+static int put_back(const struct flight_file *f, const struct outfile *copy)
+{
+	int dir = f->out.dir;
+
+	for (int i = 0; i < TRIES_MAX; i++)
+		if (!renameat2(dir, copy->temporary, dir, f->own, RENAME_EXCHANGE) ||
+		    !rename_new(dir, copy->temporary, f->own))
+			return -ESTALE;
+	return -errno;
 }
 
 /* Replaces the file by its copy, and no other file that the user has put there: then it is put back. */
@@ -160,13 +172,13 @@ static int replace(const struct flight_file *f, const struct outfile *copy)
 	int dir = f->out.dir;
 
 	if (!renameat2(dir, copy->temporary, dir, f->own, RENAME_EXCHANGE)) {
-		if (is_same(f, copy->temporary))
+		if (is_same(f->out.fd, dir, copy->temporary))
 			return unlinkat(dir, copy->temporary, 0) ? -errno : 0;
-		return renameat2(dir, copy->temporary, dir, f->own, RENAME_EXCHANGE) ? -errno : -ESTALE;
+		return put_back(f, copy);
 	}
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	if (!is_same(f, f->own))
+	if (!is_same(f->out.fd, dir, f->own))
 		return -ESTALE;
 	return renameat(dir, copy->temporary, dir, f->own) ? -errno : 0;
 }
@@ -212,9 +224,10 @@ int64_t flight_file_name(struct flight_file *f, flight_names_fn *store, pid_t pi
 
 	if (!rc) {
 		rc = add_names(f, &copy, store, pid, path, places);
-		if (rc)
+		/* The temporary name may be that of a file of the user that could not be put back. */
+		if (rc && is_same(copy.fd, copy.dir, copy.temporary))
 			unlinkat(copy.dir, copy.temporary, 0);
-		else if (!fstat(copy.fd, &st))
+		if (!rc && !fstat(copy.fd, &st))
 			size = st.st_size;
 		close(copy.fd);
 		close(copy.dir);
