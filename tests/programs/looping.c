@@ -5,7 +5,7 @@
  *
  *	looping SECONDS SLOW_MS		in the middle one handle() takes SLOW_MS
  *
- * handle() calls itself once in every second turn.
+ * handle() calls itself twice in every second turn.
  */
 #include <poll.h>
 #include <stdlib.h>
@@ -31,10 +31,12 @@ __attribute__((noinline)) static void work(long us)
 
 __attribute__((noinline, noipa)) void handle(long us, int deeper)
 {
-	if (deeper)
-		handle(us, deeper - 1);
-	else
+	if (deeper) {
+		handle(us / 2, deeper - 1);
+		handle(us / 2, deeper - 1);
+	} else {
 		work(us);
+	}
 	sum++;
 }
 

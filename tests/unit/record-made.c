@@ -10,11 +10,17 @@
 #define SECOND	1000000
 
 static char log_text[4096];	/* "t NAME START-END " for each: N(ow) or C(ounted) */
+static bool is_counting;	/* ... or only how many are counted */
+static unsigned nr_counted;
 
 static void on_made(void *arg, const struct made_request *r, bool is_counted)
 {
 	size_t n = strlen(log_text);
 
+	if (is_counting) {
+		nr_counted += is_counted;
+		return;
+	}
 	snprintf(log_text + n, sizeof(log_text) - n, "%s%c%u %s %lld-%lld", n ? "; " : "", is_counted ? 'C' : 'N',
 		 r->tid, r->name, (long long)r->start, (long long)r->end);
 }
@@ -64,25 +70,56 @@ static void test_calls(void)
 	is_str(told(), "", "one that is new waits, too");
 	filter_name(f, 3, "ns::get_one", "a.c", "a");
 	made_requests_poll(m, 400);
-	is_str(told(), "N7 ns::get_one 300-350; C7 serve 100-200", "the next one counts the one before; scopes may be left out");
+	is_str(told(), "N7 ns::get_one 300-350", "scopes may be left out");
+	made_requests_poll(m, 1.5 * SECOND);
+	is_str(told(), "C7 serve 100-200; C7 ns::get_one 300-350", "after a second they count");
 	/* The caller's row comes after those of its callees. */
 	call(f, m, 1, 500, 510);
-	told();
+	call(f, m, 3, 520, 590);
+	call(f, m, 1, 550, 560);
 	call(f, m, 1, 450, 600);
-	is_str(told(), "N7 serve 450-600", "an inner call");
+	told();
 	call(f, m, 1, 700, 800);
-	is_str(told(), "N7 serve 700-800; C7 serve 450-600", "does not count");
+	is_str(told(), "N7 serve 700-800", "a call with others inside, which comes after them");
 	call(f, m, 2, 710, 790);
 	made_requests_func(m, &open);
 	is_str(told(), "", "others, and those that still run, are none");
 	made_requests_func(m, &wide);
 	is_str(told(), "N8 serve 150-390", "the bounds are estimates");
-	made_requests_poll(m, 2 * SECOND);
-	is_str(told(), "C7 serve 700-800; C8 serve 150-390", "after a second they count");
+	made_requests_poll(m, 3 * SECOND);
+	is_str(told(), "C7 serve 450-600; C7 serve 700-800; C8 serve 150-390", "none of those inside counts");
 	call(f, m, 99, 5, 6);
 	made_requests_finish(m);
 	is_str(told(), "", "a function without a name is none");
 	is_int(made_requests_forgotten(m), 1, "which is counted");
+	made_requests_free(m);
+	filter_free(f);
+}
+
+static void test_many(void)
+{
+	struct filter *f = filter_alloc(1);
+	struct made_requests *m = make(f, "serve");
+
+	f->has_funcs = f->names_all = true;
+	call(f, m, 1, 10, 30);
+	filter_name(f, 1, "serve", "a.c", "a");
+	made_requests_poll(m, 35);
+	call(f, m, 2, 12, 14);
+	call(f, m, 1, 40, 50);
+	told();
+	filter_name(f, 2, "serve", "a.c", "a");
+	made_requests_poll(m, 60);
+	is_str(told(), "N7 serve 12-14", "one whose name came late");
+	made_requests_poll(m, 2 * SECOND);
+	is_str(told(), "C7 serve 10-30; C7 serve 40-50", "does not count inside of an earlier one either");
+	is_counting = true;
+	for (int64_t i = 0; i < 10000; i++)
+		call(f, m, 1, 2 * SECOND + 10 * i, 2 * SECOND + 10 * i + 5);
+	ok(nr_counted > 5000 && nr_counted < 10000, "of many, the older ones count earlier");
+	made_requests_finish(m);
+	is_int(nr_counted, 10000, "and each once");
+	is_counting = false;
 	made_requests_free(m);
 	filter_free(f);
 }
@@ -114,6 +151,7 @@ int main(void)
 	ok(!made_requests_are(NULL) && !made_requests_are("tags") && !made_requests_are("socket"), "tags are not made");
 	ok(made_requests_are("loop") && made_requests_are("serve"), "others are");
 	test_calls();
+	test_many();
 	test_turns();
 	return done();
 }

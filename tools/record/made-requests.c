@@ -2,8 +2,8 @@
 /*
  * Makes requests; see made-requests.h.
  *
- * Rows of invocations come in order of their ends, callees first.  So the last request of a thread
- * is retained until a call comes that begins after it: one that contains it takes its place.
+ * Rows of invocations come in order of their ends, callees first.  So the requests of a thread wait
+ * for a call that contains them, for a second: it takes the place of all of them.
  */
 #include <linux/ldb.h>
 #include <stdlib.h>
@@ -18,16 +18,17 @@
 #define THREADS_MAX	65536
 #define WAITING_MAX	8192	/* calls of functions whose names are not known yet */
 #define PATIENCE_S	10	/* so long they wait */
+#define UNCOUNTED_MAX	4096	/* requests of a thread; then the older half is counted early */
 
 struct answer {			/* is a call of this function a request? */
 	uint64_t pc;
 	const char *name;	/* NULL: it is none */
 };
 
-struct last {			/* request of a thread */
+struct uncounted {		/* requests of a thread, by their ends */
 	struct slot slot;
-	struct made_request request;
-	bool has_request;
+	struct made_request *at;
+	size_t nr, room;
 };
 
 struct made_requests {
@@ -38,7 +39,7 @@ struct made_requests {
 	struct answer *answers;
 	size_t nr_answers, room_answers;
 	struct hash answer_of;
-	struct slots threads;	/* struct last, by tid */
+	struct slots threads;	/* struct uncounted, by tid */
 	struct ldb_row_func *waiting;
 	size_t nr_waiting, room_waiting;
 	int64_t next;		/* tick, when requests that no call follows are counted */
@@ -75,7 +76,7 @@ struct made_requests *made_requests_alloc(const struct made_options *o)
 		return NULL;
 	m->o = *o;
 	m->next = INT64_MIN;
-	m->threads = (struct slots){ .size = sizeof(struct last), .max = THREADS_MAX };
+	m->threads = (struct slots){ .size = sizeof(struct uncounted), .max = THREADS_MAX };
 	if (!strcmp(o->words, REQUEST_LOOP))
 		m->loops = loops_alloc(on_turn, m);
 	if (m->loops)
@@ -84,6 +85,12 @@ struct made_requests *made_requests_alloc(const struct made_options *o)
 		return m;
 	made_requests_free(m);
 	return NULL;
+}
+
+static void free_uncounted(struct uncounted *u)
+{
+	if (u->slot.is_used)
+		free(u->at);
 }
 
 void made_requests_free(struct made_requests *m)
@@ -96,6 +103,8 @@ void made_requests_free(struct made_requests *m)
 	free(m->answers);
 	loops_free(m->loops);
 	hash_free(&m->answer_of);
+	for (size_t i = 0; i < m->threads.nr; i++)
+		free_uncounted(slots_at(&m->threads, i));
 	slots_free(&m->threads);
 	free(m->waiting);
 	free(m);
@@ -108,28 +117,68 @@ uint64_t made_requests_forgotten(const struct made_requests *m)
 
 /* Requests of a thread */
 
-static struct last *last_of(struct made_requests *m, uint32_t tid)
+static struct uncounted *uncounted_of(struct made_requests *m, uint32_t tid)
 {
 	return slots_find(&m->threads, tid) ?: slots_add(&m->threads, tid);
 }
 
-static void count(struct made_requests *m, struct last *l)
+static bool contains(const struct made_request *outer, const struct made_request *inner)
 {
-	if (l->has_request)
-		m->o.made(m->o.arg, &l->request, true);
-	l->has_request = false;
+	return outer->start <= inner->start && outer->end >= inner->end;
 }
 
-static void add(struct made_requests *m, struct last *l, const struct made_request *r)
+/* Counts the first nr. */
+static void count(struct made_requests *m, struct uncounted *u, size_t nr)
 {
+	for (size_t i = 0; i < nr; i++)
+		m->o.made(m->o.arg, &u->at[i], true);
+	u->nr -= nr;
+	memmove(u->at, u->at + nr, u->nr * sizeof(*u->at));
+}
+
+/* A call whose name came late may be inside of another one. */
+static bool is_inner(const struct uncounted *u, const struct made_request *r)
+{
+	for (size_t i = u->nr; i-- && u->at[i].end >= r->end;)
+		if (contains(&u->at[i], r))
+			return true;
+	return false;
+}
+
+/* Forgets those that are inside of r, and returns r's place. */
+static size_t forget_inner(struct uncounted *u, const struct made_request *r)
+{
+	size_t first = u->nr, left, place;
+
+	while (first && u->at[first - 1].end >= r->start)
+		first--;
+	left = place = first;
+	for (size_t i = first; i < u->nr; i++) {
+		if (contains(r, &u->at[i]))
+			continue;
+		u->at[left++] = u->at[i];
+		place = u->at[i].end <= r->end ? left : place;
+	}
+	u->nr = left;
+	return place;
+}
+
+static void add(struct made_requests *m, struct uncounted *u, const struct made_request *r)
+{
+	size_t place;
+
 	m->o.made(m->o.arg, r, false);
-	if (l->has_request && r->start >= l->request.start && r->end <= l->request.end)
-		return;		/* its name came late: it is inside of the last one */
-	if (l->has_request && r->start <= l->request.start && r->end >= l->request.end)
-		l->has_request = false;
-	count(m, l);
-	l->request = *r;
-	l->has_request = true;
+	if (is_inner(u, r))
+		return;
+	if (u->nr == UNCOUNTED_MAX)
+		count(m, u, u->nr / 2);
+	place = forget_inner(u, r);
+	if (!array_room(&u->at, &u->room, u->nr, sizeof(*u->at))) {
+		m->nr_forgotten++;
+		return;
+	}
+	memmove(&u->at[place + 1], &u->at[place], (u->nr++ - place) * sizeof(*u->at));
+	u->at[place] = *r;
 }
 
 /* Functions */
@@ -175,15 +224,15 @@ static void add_func(struct made_requests *m, const struct ldb_row_func *row, co
 		.tid = row->tid, .start = row->start_max - half(row->start_unc), .end = row->end_max - half(row->end_unc),
 		.name = name,
 	};
-	struct last *l = last_of(m, row->tid);
+	struct uncounted *u = uncounted_of(m, row->tid);
 
-	if (!l) {
+	if (!u) {
 		m->nr_forgotten++;
 		return;
 	}
 	if (r.end < r.start)
 		r.end = r.start;
-	add(m, l, &r);
+	add(m, u, &r);
 }
 
 void made_requests_func(struct made_requests *m, const struct ldb_row_func *row)
@@ -246,18 +295,22 @@ void made_requests_cut(struct made_requests *m, int64_t tick)
 		loops_cut(m->loops, tick);
 }
 
-/* No call can come any more that contains one that ended so long ago. */
+/* Of a call that takes longer than a second, those inside that ended before have been counted. */
 static void count_old(struct made_requests *m, int64_t tick)
 {
 	for (size_t i = 0; i < m->threads.nr; i++) {
-		struct last *l = slots_at(&m->threads, i);
+		struct uncounted *u = slots_at(&m->threads, i);
+		size_t nr = 0;
 
-		if (!l->slot.is_used)
+		if (!u->slot.is_used)
 			continue;
-		if (l->has_request && l->request.end < tick - m->o.second)
-			count(m, l);
-		if (!l->has_request)	/* threads come and go */
-			slots_remove(&m->threads, &l->slot);
+		while (nr < u->nr && u->at[nr].end < tick - m->o.second)
+			nr++;
+		count(m, u, nr);
+		if (u->nr)
+			continue;
+		free(u->at);	/* threads come and go */
+		slots_remove(&m->threads, &u->slot);
 	}
 }
 

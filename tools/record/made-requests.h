@@ -25,7 +25,8 @@ struct made_request {
 
 /*
  * Each request is delivered twice: as soon as it has ended, and, is_counted, when it is known that it is
- * not inside of another one of its thread, which may be some calls or a second later.
+ * not inside of another one of its thread, which is a second or two later.  Only if the outer one takes
+ * longer than a second, those inside of it that ended before count, too.
  */
 typedef void made_request_fn(void *arg, const struct made_request *request, bool is_counted);
 
