@@ -8,7 +8,8 @@
 # A backend holds a row, or an LWLock, for 50 ms in a function of which the test knows the name
 # (servers/pg_hold.c), and others want the same.  The judged waits are the requests of these that
 # took more than half of that; right are those whose waiting process, waking process and function
-# are those of the test.  Then the same work is done while nothing is held, and must not be named.
+# are those of the test.  Then the same work is done while nothing is held, and must not be named: of
+# a row by the same function after its transaction, of an LWLock by another one.
 # It needs root, for the kernel's events, and a user for the server, which refuses to run as root.
 #
 # PG_BIN=FOLDER PG_INCLUDE=FOLDER take a server that was built otherwise, without records perhaps,
@@ -49,7 +50,7 @@ END
 
 # What each client does again and again.
 echo "BEGIN; UPDATE t SET v = v + 1 WHERE id = 1; SELECT hold_row(50); COMMIT;" >row-plant-holder.sql
-echo "BEGIN; UPDATE t SET v = v + 1 WHERE id = 1; COMMIT; SELECT work_alone(50);" >row-clean-holder.sql
+echo "BEGIN; UPDATE t SET v = v + 1 WHERE id = 1; COMMIT; SELECT hold_row(50);" >row-clean-holder.sql
 echo "SELECT change_row();" >row-waiter.sql
 echo "SELECT hold_lock(50);" >lwlock-plant-holder.sql
 echo "SELECT hold_lock(0); SELECT work_alone(50);" >lwlock-clean-holder.sql
