@@ -58,6 +58,11 @@ if [ -n "${LDB_TEST_ALL:-}" ]; then
 	judge_across mapped asleep
 fi
 # The judge can reject.
-ok "another function is not named" eval '! count_chains latch-slow ".chain[1].label == \"help\"" >not.out'
+count_chains latch-slow '.chain[1].label == "help"' >not.out
+case $? in
+1) ok "another function is not named" jq -e '.of >= 5' right.json ;;
+77) skip "another function is not named" "other programs had the CPUs" ;;
+*) fail "another function is not named" ;;
+esac
 judge_sums
 finish
