@@ -78,12 +78,15 @@ print("zrange set 0 -1 withscores\nlrange list 0 -1\nstrlen key:299\nobject enco
 	redis-cli -s "$PWD/sock" shutdown nosave
 }
 
+pid=	# of the server that runs
+at_end '[ -z "$pid" ] || kill $pid 2>/dev/null || :'
 # The name of a server and the function that asks it; the command is "$@".
 server()	# name function command...
 {
 	name=$1 asks=$2
 	shift 2
 	command -v "$1" >/dev/null || { skip "$name" "it is not here"; return; }
+	rm -f p.data
 	for how in alone followed; do
 		rm -rf run
 		mkdir run
@@ -92,10 +95,10 @@ server()	# name function command...
 		followed) (cd run && exec ldb-record --flows -q -o ../p.data -- "$@" >log 2>&1) & ;;
 		esac
 		pid=$!
-		at_end "kill $pid 2>/dev/null || :"
 		(cd run && $asks >../$how.out 2>&1)
 		wait $pid
 		echo "exit status $?" >>$how.out
+		pid=
 	done
 	ok "$name: the same answers, and exit status" cmp alone.out followed.out
 	ok "$name: it has answered" test "$(wc -c <alone.out)" -gt 10000
