@@ -40,7 +40,9 @@ flight_pair()	# config kind: flight-a.out is plain, flight-b.out is the other on
 	flight) flight_beside flight "$2" b ;;
 	same) flight_beside plain2 "$2" b ;;
 	esac
-	wait "$flight_a" && wait "$flight_pid"
+	wait "$flight_a"
+	flight_status=$?
+	wait "$flight_pid" && return "$flight_status"
 }
 
 # CPU time of a call.
