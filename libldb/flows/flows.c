@@ -82,7 +82,7 @@ static void begin(bool is_running)
 	raw_unlock(&lock);
 }
 
-void flow_begin_locked(void)
+static void begin_locked(void)
 {
 	begin(true);
 }
@@ -94,7 +94,7 @@ void flow_begin_locked(void)
 void flow_begin(bool is_running)
 {
 	if (is_running)
-		flow_patch_running();
+		flow_patch_running(begin_locked);
 	else
 		begin(false);
 }

@@ -210,10 +210,9 @@ void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open);
 /* patch.c: these are called only by threads of the program, except where noted. */
 bool flow_patch_prepare(void);		/* false: there is no memory */
 void flow_patch_started(void);		/* the modules with which the program started */
-/* All that a running program has: calls flow_begin_locked() under the loader's lock. */
-void flow_patch_running(void);
-void flow_begin_locked(void);
-void flow_patch_all(void);
+/* Calls begin() under the loader's lock, in a running program. */
+void flow_patch_running(void (*begin)(void));
+void flow_patch_all(void);		/* all that a running program has; only there */
 void flow_patch_later(void);		/* those that were loaded since */
 void flow_unpatch(void);		/* raw thread */
 

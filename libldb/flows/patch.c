@@ -411,15 +411,18 @@ void flow_patch_all(void)
 	patch_what_is_new();
 }
 
+static void (*begin_locked)(void);
+
 static void (*begin_running(void))(void)
 {
-	flow_begin_locked();
+	begin_locked();
 	return nothing;
 }
 
 EXPORT void __ldb_flows_running(void) __attribute__((ifunc("begin_running")));
 
-void flow_patch_running(void)
+void flow_patch_running(void (*begin)(void))
 {
+	begin_locked = begin;
 	dlsym(RTLD_DEFAULT, "__ldb_flows_running");
 }
