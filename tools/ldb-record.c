@@ -122,6 +122,9 @@ static uint64_t store_names(const char *path, const char *name, pid_t pid)
 	else if (WIFSIGNALED(status))
 		cli_warn("%s has no names of its own: who looked them up was ended by signal %d", name,
 			 WTERMSIG(status));
+	/* A file that was not written to its end must not replace a dump. */
+	if (options.flight.ns && status)
+		return 0;
 	return stat(path, &after) || after.st_size < before.st_size ? 0 : after.st_size - before.st_size;
 }
 

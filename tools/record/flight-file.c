@@ -188,15 +188,15 @@ static void name_place(void *writer, uint32_t number, const char *name)
 	writer_add_ksym(writer, &(struct ldb_row_ksym){ number, name });
 }
 
-static void name_places(const char *path, struct ksyms *places)
+static int name_places(const char *path, struct ksyms *places)
 {
 	char err[256];
 	struct writer *w = writer_reopen(path, err, sizeof(err));
 
 	if (!w)
-		return;
+		return -EIO;
 	ksyms_name(places, name_place, w);
-	writer_close(w);
+	return writer_close(w);
 }
 
 /* Adds all names to the copy, and lets it replace the file.  Returns 0 or -errno. */
@@ -204,12 +204,14 @@ static int add_names(struct flight_file *f, const struct outfile *copy, flight_n
 		     const char *name, struct ksyms *places)
 {
 	char path[NAME_MAX + 64];
+	int rc;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", copy->dir, copy->temporary);
-	if (places)
-		name_places(path, places);
-	/* If it fails it says why, and the copy is as it was. */
-	if (!(store && store(path, name, pid)) && !places)
+	rc = places ? name_places(path, places) : 0;
+	if (rc)
+		return rc;
+	/* If it fails it says why, and the copy may be torn: the dump stays as it is, without names. */
+	if (store ? !store(path, name, pid) : !places)
 		return -ENODATA;
 	return replace(f, copy);
 }
