@@ -291,6 +291,8 @@ void perf_watch_learn(struct perf_watch *w, const struct perf_event *e);
 
 /* Copies which task runs where, and which CPUs deliver, from another one with as many CPUs. */
 void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from);
+/* Others may have run since the last event. */
+void perf_watch_forget_current(struct perf_watch *w);
 
 /* Did threads come to this CPU, or leave it, without events?  See perf.c. */
 bool perf_watch_is_deaf(struct perf_watch *w, unsigned cpu);

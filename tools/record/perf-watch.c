@@ -185,6 +185,12 @@ void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from)
 	}
 }
 
+void perf_watch_forget_current(struct perf_watch *w)
+{
+	for (unsigned i = 0; i < w->nr_cpus; i++)
+		w->cpus[i].is_known = false;
+}
+
 bool perf_watch_is_deaf(struct perf_watch *w, unsigned cpu)
 {
 	struct cpu *c = watch_cpu(w, cpu);

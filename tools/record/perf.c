@@ -303,6 +303,7 @@ static int pause_perf(struct kernel_source *s, bool pause)
 	backlog_release(&p->events, INT64_MAX);
 	if (!begin_watch(p))
 		return -ENOMEM;
+	perf_watch_forget_current(p->watch);
 	perf_watch_set_call_min(p->watch, p->options.call_min_ns);
 	perf_fds_enable(&p->fds);
 	proc_find_thread(p->options.pid, add_member, p);
