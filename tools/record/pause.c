@@ -59,6 +59,8 @@ static void begin(struct recording *r, int64_t tick)
 	r->pause_tick = tick;
 	r->tune.flags |= LDB_TUNE_PAUSED;
 	pack_pause(r->pack, tick);
+	/* The program comes first: it takes longer to switch off the kernel's events. */
+	recording_tune(r);
 	pause_kernel(r, true);
 }
 
@@ -87,8 +89,8 @@ void recording_pause(struct recording *r, bool pause)
 	} else {
 		pause_kernel(r, false);
 		end(r, now(r), !recording_is_kernel_only(r));
+		recording_tune(r);
 	}
-	recording_tune(r);
 }
 
 void recording_begin_paused(struct recording *r)
