@@ -438,7 +438,11 @@ void output_flush(struct recording *r)
 
 void output_snapshot(struct recording *r)
 {
-	output_describe(r, false);
+	/* What runs is written when it ends: it would be there twice. */
+	threads_write_known(r->threads);
+	modules_write(r->modules);
+	if (r->flows)
+		flow_sums_write(r->flows, recording_tick(r, clock_now(r->clock_id)));
 	output_flush(r);
 }
 
@@ -532,6 +536,8 @@ void output_close(struct recording *r)
 	write_losses(r);
 	write_clock(r);
 	threads_finish(r->threads, recording_tick(r, clock_now(r->clock_id)), &r->threads_total);
+	/* What still ran may be left out, too. */
+	write_left(r);
 	write_outside(r, r->threads_total.outside_requests);
 	if (unwatched) {
 		snprintf(text, sizeof(text), "%" PRIu64 " thread%s unobserved", unwatched,

@@ -441,6 +441,14 @@ void threads_write(struct threads *t, int64_t end)
 	}
 }
 
+void threads_write_known(struct threads *t)
+{
+	threads_poll(t);
+	for (unsigned slot = 0, nr = nr_slots(t); slot < nr; slot++)
+		if (t->known[slot].tid && !t->known[slot].is_final)
+			write_row(t, &t->known[slot]);
+}
+
 /* Writes the rows again; if several threads had one number, the last one counts. */
 static void write_ended(struct threads *t)
 {

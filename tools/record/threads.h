@@ -28,6 +28,8 @@ struct threads_total threads_now(const struct threads *t);
  * functions that have been running since the last call, as if the recording ended.
  */
 void threads_write(struct threads *t, int64_t end);
+/* Writes what is known of the threads, and not what they are executing. */
+void threads_write_known(struct threads *t);
 
 /* Only stores which functions are running, for the next threads_write(). */
 void threads_note(struct threads *t);
