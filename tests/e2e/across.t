@@ -21,8 +21,8 @@ wait_of()	# primitive
 	mutex | robust | mapped) echo '.chain[0].kind == "lock_wait" and .chain[0].thread == "across" and .chain[1].kind == "held_by"' ;;
 	cond | sem) echo '.chain[0].kind == "lock_wait" and .chain[0].thread == "across" and .chain[1].kind == "woken_by"' ;;
 	futex) echo '(.chain[0].kind | test("futex|sleep")) and .chain[1].kind == "woken_by"' ;;
-	pipe) echo '.chain[0].kind == "sleep" and (.chain[0].call | test("read of a pipe")) and .chain[1].kind == "woken_by"' ;;
-	latch) echo '.chain[0].kind == "sleep" and (.chain[0].call | test("epoll_wait")) and .chain[1].kind == "woken_by"' ;;
+	pipe) echo '.chain[0].kind == "sleep" and (.chain[0].call // "" | test("read of a pipe")) and .chain[1].kind == "woken_by"' ;;
+	latch) echo '.chain[0].kind == "sleep" and (.chain[0].call // "" | test("epoll_wait")) and .chain[1].kind == "woken_by"' ;;
 	esac
 }
 
@@ -32,7 +32,9 @@ reason_of()	# variant
 	case $1 in
 	slow) echo '(.chain[1].label == "produce")' ;;
 	asleep) echo '(.chain[1].label == "rest" and any(.chain[]; .kind == "sleep" and .thread == "producer"))' ;;
-	third) echo '(.chain[1].label == "ask_third" and has("lock_wait"; "producer"; ".*") and has("woken_by"; "helper"; "help"))' ;;
+	# The helper may have been on the producer's CPU.
+	third) echo '(.chain[1].label == "ask_third" and (any(.chain[]; .kind == "preempted" and .label == "helper") or
+		(has("lock_wait"; "producer"; ".*") and has("woken_by"; "helper"; "help"))))' ;;
 	esac
 }
 
