@@ -97,6 +97,8 @@ for delay in 0.03 0.06 0.09 0.12 0.2 0.3; do
 	kill -KILL "$rec" 2>/dev/null
 	wait "$rec" 2>/dev/null
 done
+# On a busy machine it takes a moment until the program knows that the last one is gone.
+wait_for 20 "ldb-record -q --kernel none -p $pid -d 0.01 -o s.data 2>/dev/null"
 check "after recorders that were killed" "timeout 60 ldb-record -q --flows --kernel none -p $pid -d 0.3 -o s.data" 0
 check "there are calls" "ldb-flows -q -i s.data --json | jq .calls" 0 '^[1-9][0-9]+$'
 kill -TERM "$pid"
