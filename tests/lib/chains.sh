@@ -33,7 +33,8 @@ count_chains()	# name filter
 	# A filter with an error must not count as a request that is not judged.
 	[ "$(jq 'has("of")' right.json)" = true ] || return 1
 	[ "$(jq .of right.json)" -ge 5 ] || return 77
-	[ "$(jq '.right * 100 >= .of * 95' right.json)" = true ]
+	# Of ten to twenty one may be another: 95 % of them is no whole number.
+	[ "$(jq '.right * 100 >= .of * 95 or (.of >= 10 and .of < 20 and .right == .of - 1)' right.json)" = true ]
 }
 
 judge_chain()	# name text filter
