@@ -110,9 +110,9 @@ bool flow_is_function(uint32_t number, const void *fn, const char *name)
 
 /* With which modules has the program started? */
 
-static bool is_named(const struct flow_module *m, const char *needed)
+const char *flow_module_soname(const struct flow_module *m)
 {
-	const char *str = NULL, *file = m->name;
+	const char *str = NULL;
 	uint64_t name = 0;
 
 	for (const ElfW(Dyn) *d = m->dynamic; d->d_tag != DT_NULL; d++) {
@@ -121,8 +121,15 @@ static bool is_named(const struct flow_module *m, const char *needed)
 		if (d->d_tag == DT_SONAME)
 			name = d->d_un.d_val;
 	}
-	if (str && name)
-		return raw_str_equal(str + name, needed);
+	return str && name ? str + name : "";
+}
+
+static bool is_named(const struct flow_module *m, const char *needed)
+{
+	const char *name = flow_module_soname(m), *file = m->name;
+
+	if (*name)
+		return raw_str_equal(name, needed);
 	for (const char *c = m->name; c && *c; c++)
 		if (*c == '/')
 			file = c + 1;

@@ -40,6 +40,8 @@ static inline bool flow_module_is_followed(const struct flow_module *m)
 bool flow_modules_have_changed(void);	/* any thread */
 /* Returns the module whose code has the address; NULL: none. */
 struct flow_module *flow_module_at(uint64_t addr);
+/* Returns the name by which others need it (DT_SONAME); "": it has none.  It has a dynamic section. */
+const char *flow_module_soname(const struct flow_module *m);
 
 #pragma GCC visibility pop
 #endif /* FLOWS_MODULES_H */

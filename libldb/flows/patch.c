@@ -106,23 +106,9 @@ static void slot_patch(struct patching *p, uint64_t *slot, uint64_t target, cons
 		slot_write(p, slot, e);
 }
 
-static const char *soname_of(const struct flow_module *m)
-{
-	const char *str = NULL;
-	uint64_t name = 0;
-
-	for (const ElfW(Dyn) *d = m->dynamic; d->d_tag != DT_NULL; d++) {
-		if (d->d_tag == DT_STRTAB)
-			str = linkage_address(m->bias, d->d_un.d_ptr);
-		if (d->d_tag == DT_SONAME)
-			name = d->d_un.d_val;
-	}
-	return str && name ? str + name : "";
-}
-
 static bool is_needed(const struct patching *p, const struct flow_module *to)
 {
-	const char *name = soname_of(to);
+	const char *name = flow_module_soname(to);
 
 	for (const ElfW(Dyn) *d = p->m->dynamic; d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_NEEDED && raw_str_equal(p->l.str + d->d_un.d_val, name))
