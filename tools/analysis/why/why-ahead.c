@@ -11,6 +11,7 @@
 #include "analysis/partition/partition-private.h"
 #include "base/array.h"
 #include "base/minmax.h"
+#include "base/sort.h"
 #include "facts/lives.h"
 #include "facts/ticks.h"
 #include "why-private.h"
@@ -56,12 +57,7 @@ static int on_life(void *arg, struct life *life)
 	});
 }
 
-static int by_start(const void *pa, const void *pb)
-{
-	const struct work *a = pa, *b = pb;
-
-	return a->start != b->start ? (a->start < b->start ? -1 : 1) : a->end < b->end ? -1 : a->end > b->end;
-}
+COMPARE(by_start, struct work, UP(start) UP(end))
 
 /* Adds to each request the time in which the thread worked on it. */
 static int add_times(struct search_ahead *s, const struct partition *p)
