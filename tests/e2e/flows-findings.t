@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What ldb-flows finds in programs that were not compiled for it: six faults, each of which is the
 # first row of a table.
+# Slow: flows.t has the counts and times that the findings are made of.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH

@@ -2,6 +2,7 @@
 # ldb-record --kernel-frames=on: where no CPU is free for the scanner, the kernel's readings place each
 # wait in the function that waits, and tell what the thread that ended it was executing.
 # Timed: the requests that are judged must be slow for what was planted.
+# Slow: the readings are off by default; kmod/guest/frames-module.t has the module's.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 "$CXX" -std=c++20 -fplugin="$PLUGIN" -I"$TOP/libldb/include" -O2 -g -Wall "$PROGRAMS/why-wakers.cc" -o why-wakers -pthread || exit 1

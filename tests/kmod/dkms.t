@@ -2,6 +2,7 @@
 # Tests "make dkms" and dkms(8): built and installed for each kernel of the guests, in scratch
 # trees; the installed module is loaded there.  It also tests for which kernels the module
 # refuses to be built.
+# Slow: few changes concern the package; guests build the module by make modules.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/kmod.sh"
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Each kernel checks BPF programs by its own rules: those that read a thread's chain of records
 # must pass, with samples in between and without.
+# Slow: the readings by BPF are off by default.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 for when in off auto on; do
