@@ -145,7 +145,7 @@ bool flow_is_open(const struct flow_slot *s, struct ldb_flow_open *o)
 
 	o->start = order_any_load_word(&s->start);
 	o->region = s->owner;
-	if (!sp || !base || o->start < flow_page.begun || !o->region || o->region >= LDB_FLOW_THREADS)
+	if (!sp || s->away || !base || o->start < flow_page.begun || !o->region || o->region >= LDB_FLOW_THREADS)
 		return false;
 	back = s->up ? called_back(s) : NULL;
 	o->timed = cell_of(region_of(s, base), s->entry)->timed;
@@ -229,7 +229,7 @@ static void adapt(char *region, const struct flow_slot *s)
 void flow_slot_adrift(struct flow_slot *s)
 {
 	if (s->owner)
-		s->is_adrift = true;
+		s->away = FLOW_ADRIFT;
 }
 
 static inline void slot_free(struct flow_slot *s)
@@ -273,6 +273,7 @@ static __attribute__((noinline)) RETURN(return_unusual)
 {
 	account_with_care(s, now);
 	s->cfa = FLOW_CFA;
+	s->away = FLOW_IN_PLACE;
 	if (s->owner == flow_self.owner) {
 		slot_free(s);
 	} else {

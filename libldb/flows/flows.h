@@ -46,6 +46,13 @@ struct flow_entry {
 	uint32_t next;
 };
 
+/* Why a slot is neither in its thread's list nor that of a call which runs. */
+enum flow_away {
+	FLOW_IN_PLACE,
+	FLOW_ADRIFT,	/* it was returned by another thread */
+	FLOW_LEFT,	/* an exception or a longjmp() went past the call, which may be continued */
+};
+
 struct flow_slot {
 	uint64_t ret;			/* where the caller continues */
 	uint64_t sp;			/* the stack pointer there; 0: the slot is free */
@@ -58,7 +65,7 @@ struct flow_slot {
 	union {
 		struct {
 			uint8_t cfa;	/* what flows.S adds to sp to name the frame */
-			uint8_t is_adrift;	/* free, but in no list: it was returned by another thread */
+			uint8_t away;	/* enum flow_away */
 			/* number of the region of the thread that took it; 0: the thread is gone */
 			uint16_t owner;
 		};
@@ -75,7 +82,7 @@ struct flow_self {
 	union {
 		struct {
 			uint8_t cfa;	/* FLOW_CFA */
-			uint8_t is_adrift;	/* false */
+			uint8_t away;	/* FLOW_IN_PLACE */
 			uint16_t owner;	/* number of the region */
 		};
 		uint32_t tag;

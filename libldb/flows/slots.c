@@ -4,8 +4,10 @@
  *
  * A thread takes some when it has none, and keeps them until it exits.  A call that never
  * returns, because an exception or a longjmp() goes past it, leaves its slot behind.  The functions
- * that do this are interposed (shim/unwind.c), and flow_leave() takes such slots back.  On stacks of
- * the program's own they are lost until the thread exits.
+ * that do this are interposed (shim/unwind.c), and flow_leave() marks such slots.  A call that was
+ * left by longjmp() may be continued by another one: so a marked slot is taken back when another value
+ * has been written over its return address, and only when the thread needs slots.  On stacks of the
+ * program's own they are lost until the thread exits.
  *
  * A later call that is made from further out does not prove that a call has been left: the program
  * may have copied a part of the stack away, will copy it back, and continue there, as coroutines in
@@ -66,7 +68,7 @@ static void give_back(struct flow_slot *s)
 
 	s->sp = 0;
 	s->cfa = FLOW_CFA;
-	s->is_adrift = false;
+	s->away = FLOW_IN_PLACE;
 	s->owner = 0;
 	do
 		s->start = (uint32_t)head;
@@ -182,28 +184,33 @@ void flow_leave(uintptr_t sp, uintptr_t here)
 	if (!t || !flow_self.all || flow_self.is_strange || !is_on_own_stack(t, sp))
 		return;
 	while (s && s->owner == flow_self.owner && is_in_between(t, s, sp, here)) {
-		struct flow_slot *up = s->up;
-
-		reclaim(s);
-		s = up;
+		s->away = FLOW_LEFT;
+		s = s->up;
 	}
 	flow_self.top = s;
 	for (s = slot_at(flow_self.all); s; s = slot_at(next_of[number_of(s)]))
 		if (is_in_between(t, s, sp, here))
-			reclaim(s);
+			s->away = FLOW_LEFT;
 }
 
-/* Finds slots that are adrift, and have returned. */
-static bool find_adrift(void)
+/*
+ * Takes back slots that are away: those which have returned, and those of calls that were left and
+ * cannot be continued.
+ */
+static bool find_away(void)
 {
 	bool found = false;
 
 	for (struct flow_slot *s = slot_at(flow_self.all); s; s = slot_at(next_of[number_of(s)])) {
-		if (!s->is_adrift || s->sp)
-			continue;
-		s->is_adrift = false;
-		put_into_list(s);
-		found = true;
+		if (s->away == FLOW_ADRIFT && !s->sp) {
+			s->away = FLOW_IN_PLACE;
+			put_into_list(s);
+			found = true;
+		} else if (s->away == FLOW_LEFT && !flow_self.is_strange && s->sp && !is_on_stack(s)) {
+			s->away = FLOW_IN_PLACE;
+			reclaim(s);
+			found = true;
+		}
 	}
 	return found;
 }
@@ -230,7 +237,7 @@ int flow_refill_c(__attribute__((unused)) uint64_t sp, struct ldb_flow_state *st
 	}
 	if (flow_self.rest)
 		flow_self.rest--;
-	else if (find_adrift())
+	else if (find_away())
 		return true;
 	nr = TAKE + flow_self.nr_all / 8;
 	if (flow_self.is_strange && flow_self.nr_all >= STRANGE_MAX)
@@ -296,7 +303,7 @@ void flow_slots_close(uint64_t now)
 	for (uint32_t i = 0; i < nr; i++) {
 		struct flow_slot *s = &flow_slots[i];
 
-		if (!s->sp || !s->owner || s->owner >= LDB_FLOW_THREADS || s->start < flow_page.begun)
+		if (!s->sp || s->away || !s->owner || s->owner >= LDB_FLOW_THREADS || s->start < flow_page.begun)
 			continue;
 		flow_account(s, now);
 		if (now > s->start && now - s->start >= flow_page.threshold)
@@ -309,7 +316,13 @@ void flow_slots_reclaim(uint32_t own)
 {
 	uint32_t nr = atomic_load(&nr_taken);
 
-	for (uint32_t i = 0; i < nr; i++)
-		if (flow_slots[i].owner && flow_slots[i].owner != own)
+	for (uint32_t i = 0; i < nr; i++) {
+		if (!flow_slots[i].owner || flow_slots[i].owner == own)
+			continue;
+		/* a coroutine of a thread that is not here may be continued by the one that is */
+		if (flow_slots[i].sp)
+			flow_slots[i].owner = 0;
+		else
 			give_back(&flow_slots[i]);
+	}
 }

@@ -36,6 +36,14 @@ check "this is counted" lost 0 '^[1-9]'
 check "all are counted nevertheless" \
 	"ldb-flows -q -i h.data --json | jq '.functions[] | select(.symbol == \"call_back\").calls'" 0 '^30100$'
 
+# They are left and continued in the middle of calls.
+$CC -O2 -Wall -U_FORTIFY_SOURCE "$PROGRAMS/flows-jumps.c" -o jumps -pthread || exit 1
+for what in stack fork; do
+	check "coroutines by longjmp(): $what, alone" "./jumps $what" 0 "^$what: right$"
+	check "coroutines by longjmp(): $what" "timeout 60 ldb-record --flows -q -o h.data -- ./jumps $what" 0 "^$what: right$"
+	check "... calls are timed" "ldb-flows -q -i h.data --json | jq '.functions[] | select(.symbol == \"qsort\").calls'" 0 '^[1-9]'
+done
+
 build "-Wl,-z,now" || exit 1
 check "bound at once: signals at each instruction" "record steps" 0 '^steps: right$'
 check "bound at once: exceptions" "record exceptions" 0 '^exceptions: right$'

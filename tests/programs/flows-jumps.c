@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Coroutines that are left in the middle of a call to a library, and continued there later;
+ * tests/e2e/flows-hostile.t records it.
+ *
+ *	flows-jumps stack	they have parts of the thread's own stack, and change by longjmp()
+ *	flows-jumps fork	one of another thread is continued in a child, by the thread that is there
+ *
+ * Prints "WHAT: right", or what was wrong.
+ */
+#define _GNU_SOURCE
+#include <alloca.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define NR	3		/* coroutines */
+#define TURNS	4000
+#define ROOM	65536		/* for what runs between them */
+#define ITEMS	6
+
+#define EXPECT(what)	do { if (!(what)) { printf("line %d: wrong\n", __LINE__); exit(1); } } while (0)
+
+static jmp_buf scheduler, coroutine[NR];
+static volatile int of, nr_sorted;
+static ucontext_t outside, inside;
+static volatile int is_suspended;
+
+static int jump(const void *a, const void *b)
+{
+	if (!setjmp(coroutine[of]))
+		longjmp(scheduler, 1);
+	return *(const int *)a - *(const int *)b;
+}
+
+static __attribute__((noinline, noreturn)) void sort_for_ever(int (*compare)(const void *, const void *))
+{
+	for (;;) {
+		int items[ITEMS] = { 5, 2, 4, 1, 3, 0 };
+
+		qsort(items, ITEMS, sizeof(*items), compare);
+		for (int i = 0; i < ITEMS; i++)
+			EXPECT(items[i] == i);
+		nr_sorted++;
+	}
+}
+
+static __attribute__((noinline, noreturn)) void start(int n)
+{
+	volatile char *room = alloca((n + 1) * ROOM);
+
+	room[0] = 1;
+	sort_for_ever(jump);
+}
+
+static int depth;
+
+/* Takes more and more slots. */
+static int nest(const void *a, const void *b)
+{
+	int items[2] = { 2, 1 };
+
+	if (++depth < 40)
+		qsort(items, 2, sizeof(*items), nest);
+	depth--;
+	return *(const int *)a - *(const int *)b;
+}
+
+static __attribute__((noinline)) void call_much(void)
+{
+	int items[2] = { 2, 1 };
+
+	qsort(items, 2, sizeof(*items), nest);
+	for (int i = 0; i < 30; i++) {
+		char text[16], *end;
+
+		snprintf(text, sizeof(text), "%d", i);
+		EXPECT(strtol(text, &end, 10) == i && !*end);
+	}
+}
+
+static void on_own_stack(void)
+{
+	for (volatile int turn = 0; turn < TURNS; turn++) {
+		of = turn % 7 % NR;
+		if (!setjmp(scheduler)) {
+			if (turn < NR)
+				start(of);
+			longjmp(coroutine[of], 1);
+		}
+		call_much();
+	}
+	EXPECT(nr_sorted > TURNS / 20);
+}
+
+static int leave(const void *a, const void *b)
+{
+	is_suspended = 1;
+	swapcontext(&inside, &outside);
+	return *(const int *)a - *(const int *)b;
+}
+
+static void sort_once(void)
+{
+	int items[2] = { 2, 1 };
+
+	qsort(items, 2, sizeof(*items), leave);
+	EXPECT(items[0] == 1 && items[1] == 2);
+	nr_sorted++;
+	setcontext(&outside);
+}
+
+static void *begin_there(void *arg)
+{
+	getcontext(&inside);
+	inside.uc_stack.ss_sp = arg;
+	inside.uc_stack.ss_size = ROOM;
+	makecontext(&inside, sort_once, 0);
+	is_suspended = 0;
+	swapcontext(&outside, &inside);
+	is_suspended = 2;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void in_child(void)
+{
+	pthread_t thread;
+	int status;
+
+	EXPECT(!pthread_create(&thread, NULL, begin_there, malloc(ROOM)));
+	while (is_suspended != 2)
+		usleep(1000);
+	if (!fork()) {
+		struct timespec begin, now;
+
+		/* in this time the child's own recording begins */
+		clock_gettime(CLOCK_MONOTONIC, &begin);
+		do {
+			call_much();
+			clock_gettime(CLOCK_MONOTONIC, &now);
+		} while (now.tv_sec - begin.tv_sec < 2);
+		swapcontext(&outside, &inside);
+		EXPECT(nr_sorted == 1);
+		exit(0);
+	}
+	wait(&status);
+	EXPECT(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "stack";
+
+	if (!strcmp(what, "fork"))
+		in_child();
+	else
+		on_own_stack();
+	printf("%s: right\n", what);
+	return 0;
+}
