@@ -311,10 +311,11 @@ static struct thread *thread_adopt(void)
 
 #define KEYS_AT_HAND	32		/* keys for which each thread of glibc has memory already */
 
+/* To be registered, a thread makes system calls, for which a seccomp filter of its own may kill it. */
 static void adopt_later(void)
 {
 	exit_key_ok &= exit_key < KEYS_AT_HAND;
-	if (exit_key_ok)
+	if (exit_key_ok && !priority_any_filter())
 		thread_on_unknown = thread_adopt;
 }
 

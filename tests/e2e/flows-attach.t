@@ -53,6 +53,18 @@ counts "loaded into it, bound at once" ./attached counts 1000
 build -Wl,-z,now $link_runtime || exit 1
 counts "linked with it" ./attached counts 1000
 
+# What ldb does for a thread that it does not know yet would kill one with a filter of its own.
+$CC -O2 -Wall "$PROGRAMS/own-filter.c" -o own-filter -pthread || exit 1
+./own-filter >out 2>err &
+pid=$!
+sleep 0.2
+check "one thread has a seccomp filter: recorded" "ldb-record -q --flows --kernel none -p $pid -d 0.3 -o f.data" 0
+touch stop
+ok "it goes on" wait "$pid"
+ok "and that thread, too" test "$(cat out)" = right
+check "its calls are counted as those of a thread that is not known" \
+	"ldb-flows -q -i f.data --json | jq .lost.unknown_calls" 0 '^[1-9]'
+
 # Again and again, under load.
 storm()	# name, command...
 {
