@@ -397,6 +397,8 @@ static void become_child(struct child_options *child)
 {
 	char root[64];
 
+	/* The kernel named it "exe", after /proc/self/exe, and tasks that it preempts would say so. */
+	prctl(PR_SET_NAME, cli_tool_name());
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	/* That comes only if it goes from now on. */
 	if (getppid() != child->parent)

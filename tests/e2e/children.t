@@ -147,6 +147,8 @@ for victim in first child recorder; do
 	recorder=$!
 	wait_for 20 "[ \$(traces k.data | wc -l) -eq 2 ]"
 	first=$(pgrep -P $recorder -x family | head -n 1)
+	# A request may be preempted by one of them, and its cause is a name.
+	ok "recorders of children have its name, too" wait_for 20 '[ "$(pgrep -P $recorder -c -x ldb-record)" -eq 2 ]'
 	case $victim in
 	first) kill -9 "$first" ;;
 	child) kill -9 "$(pgrep -P "$first" | head -n 1)" ;;
