@@ -201,6 +201,15 @@ const ldb = (() => {
 			show();
 			return [theme, palette];
 		},
+		/* Makes keys do what the buttons do, and what others = { key: function } says. */
+		keys(others) {
+			const does = { t: () => document.getElementById("theme").click(), c: () => document.getElementById("palette").click(), ...others };
+
+			document.addEventListener("keydown", (e) => {
+				if (!/^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) && !e.ctrlKey && !e.metaKey && !e.altKey && does[e.key])
+					does[e.key](e);
+			});
+		},
 	};
 	const dark = window.matchMedia && matchMedia("(prefers-color-scheme: dark)").matches;
 

@@ -500,14 +500,7 @@
 			go(next.dataset.id);
 		}
 	});
-	document.addEventListener("keydown", (e) => {
-		if (/^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || e.ctrlKey || e.metaKey || e.altKey)
-			return;
-		if (e.key === "t")
-			document.getElementById("theme").click();
-		else if (e.key === "c")
-			document.getElementById("palette").click();
-	});
+	ldb.look.keys();
 	main.append(header(), el("div", { class: "top" }, heat.node, bar), tabs, content);
 	restore();
 	ldb.look.changed(() => {

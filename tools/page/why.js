@@ -322,16 +322,6 @@
 			v.draw();
 	}
 
-	function keys(e) {
-		if (/^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || e.ctrlKey || e.metaKey || e.altKey)
-			return;
-		const does = { t: () => document.getElementById("theme").click(), c: () => document.getElementById("palette").click(),
-			j: () => move(1), k: () => move(-1), Escape: () => set({ target: -1, cause: -1, group: "" }) };
-
-		if (does[e.key])
-			does[e.key]();
-	}
-
 	function header() {
 		const title = doc.title.length > 90 ? doc.title.slice(0, 90) + "\u2026" : doc.title;
 
@@ -362,7 +352,7 @@
 	build();
 	restore();
 	draw();
-	document.addEventListener("keydown", keys);
+	ldb.look.keys({ j: () => move(1), k: () => move(-1), Escape: () => set({ target: -1, cause: -1, group: "" }) });
 	ldb.look.changed(draw);
 	let timer = 0;
 
