@@ -96,11 +96,11 @@ static size_t top(void)
 	return open_is_data(&opt.open) ? SIZE_MAX : opt.by || opt.diff ? TOP_VIEW : TOP_TEXT;
 }
 
-static void show_page(struct model *m, const struct flowstats *s, FILE *out)
+static const char *title_of(struct model *m)
 {
 	const char *cmdline = reader_meta(m->reader, "cmdline");
 
-	flows_page(m, s, cmdline && *cmdline ? cmdline : "a recording", out);
+	return cmdline && *cmdline ? cmdline : "a recording";
 }
 
 static bool show(struct model *m, const struct render *r)
@@ -114,7 +114,7 @@ static bool show(struct model *m, const struct render *r)
 	build(f, &stats);
 	shown.stats = &stats;
 	if (page_is_wanted(opt.open.output))
-		show_page(m, &stats, r->out);
+		flows_page(m, &stats, title_of(m), r->out);
 	else
 		render_show(r, flows_printer(opt.by, r->form), &shown);
 	flowstats_free(&stats);
@@ -144,7 +144,10 @@ static bool show_diff(struct model *m, const struct render *r)
 	if (flowdiff_build(&stats_before, &stats_after, &diff))
 		open_fail_memory();
 	shown.diff = &diff;
-	render_show(r, &flowdiff_printer, &shown);
+	if (page_is_wanted(opt.open.output))
+		flows_diff_page(m, &diff, opt.diff, title_of(m), r->out);
+	else
+		render_show(r, &flowdiff_printer, &shown);
 	flowdiff_free(&diff);
 	flowstats_free(&stats_before);
 	flowstats_free(&stats_after);
@@ -162,8 +165,8 @@ int main(int argc, char **argv)
 	open_files(&opt.open, argc, argv, first);
 	if (opt.diff && opt.by)
 		cli_usage("--diff shows components and functions: it does not go with --by");
-	if (page_is_wanted(opt.open.output) && (opt.by || opt.has_top || opt.diff || open_is_data(&opt.open)))
-		cli_usage("a page has all tables: -o FILE.html goes with none of --by, --top, --diff, --json and --csv");
+	if (page_is_wanted(opt.open.output) && (opt.by || opt.has_top || open_is_data(&opt.open)))
+		cli_usage("a page has all tables: -o FILE.html goes with none of --by, --top, --json and --csv");
 	open_trace(&o, &opt.open);
 	found = opt.diff ? show_diff(o.model, &o.render) : show(o.model, &o.render);
 	return open_finish(&o, found, true);

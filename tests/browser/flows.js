@@ -2,16 +2,21 @@
 /*
  * Tests the page of ldb-flows: it must show what --json says, and what is picked filters the functions.
  *
- *	flows.js KNOWN.html KNOWN.data
+ *	flows.js KNOWN.html KNOWN.data DIFF.html BEFORE.data
  */
 "use strict";
 
 const { execFileSync } = require("child_process");
 const { run } = require("./browser");
 
-const [knownPage, knownTrace] = process.argv.slice(2);
-const json = JSON.parse(execFileSync("ldb-flows", ["-q", "-i", knownTrace, "--json"],
-	{ encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }));
+const [knownPage, knownTrace, diffPage, beforeTrace] = process.argv.slice(2);
+
+function jsonOf(...options) {
+	return JSON.parse(execFileSync("ldb-flows", ["-q", "-i", knownTrace, "--json", ...options],
+		{ encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }));
+}
+
+const json = jsonOf();
 
 function functionsShown(page) {
 	return page.$$eval("#functions tbody tr", (rows) => rows.map((r) => r.cells[0].textContent));
@@ -46,6 +51,25 @@ async function testBands(t, page) {
 	t.ok("bands are drawn", bands.length > 0 && bands.every((b) => b), bands);
 }
 
+async function testDiff(t) {
+	const page = await t.open(diffPage), diff = jsonOf("--diff", beforeTrace);
+	const changes = () => page.$$eval("#functions tbody tr", (rows) => rows.map((r) => [r.cells[0].textContent, Number(r.cells[5].dataset.ns)]));
+	const of = (list) => list.map((f) => [f.function, f.delta_ns]);
+
+	await page.waitForSelector("#functions tbody tr");
+	t.equal("a comparison: the greatest change first", await changes(), of(diff.functions));
+	const [sides, wanted] = [await page.$$eval("#functions .change span", (list) => list.map((s) => s.className)),
+		diff.functions.map((f) => (f.delta_ns > 0 ? "more" : "less") + (f.beyond_error ? "" : " unsure"))];
+
+	t.equal("which side, and whether it is beyond the error", sides, wanted);
+	await page.click("#components tbody tr");
+	t.equal("a component: its functions, and those that it calls", await changes(), of(diff.functions.filter((f) =>
+		[f.callee, f.caller].includes(diff.components[0].callee))));
+	await page.click("#picked button");
+	t.equal("and all again", (await changes()).length, diff.functions.length);
+	await t.close(page, "a comparison");
+}
+
 run(async (t) => {
 	const page = await t.open(knownPage);
 
@@ -62,4 +86,5 @@ run(async (t) => {
 	await narrow.waitForSelector("#threads tbody tr");
 	t.ok("a narrow window is not scrolled sideways", await narrow.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
 	await t.close(narrow, "a narrow window");
+	await testDiff(t);
 });

@@ -111,9 +111,15 @@ check "nothing that a network gives" "grep -cE '(src|href)=\"?(https?:)?//' out.
 sed -n 's|.*<script type="application/json" id="flows">\(.*\)</script>.*|\1|p' out.html | jq -S 'del(.title, .version_of_ldb, .duration_ns)' >a
 jq -S 'del(.format, .version)' f.json >b
 ok "it has what --json has" cmp a b
-for option in --by=pool --top=3 --json --csv "--diff ldb.data"; do
-	check_one_line "${option% *} does not go with it" "ldb-flows $option -o no.html" 2 'a page has all tables'
+for option in --by=pool --top=3 --json --csv; do
+	check_one_line "$option does not go with it" "ldb-flows $option -o no.html" 2 'a page has all tables'
 done
+
+ldb-flows -q --diff slower.data -o diff.html
+sed -n 's|.*<script type="application/json" id="flows-diff">\(.*\)</script>.*|\1|p' diff.html |
+	jq -S 'del(.title, .before, .version_of_ldb)' >a
+ldb-flows -q --diff slower.data --json | jq -S 'del(.format, .version)' >b
+ok "a page of the changes has what --json has" cmp a b
 
 check_one_line "no flows" "ldb-flows -i none.data" 1 'none\.data has no calls between components: record with ldb-record --flows'
 check_one_line "none in the other" "ldb-flows --diff none.data" 1 'none\.data has no calls between components'

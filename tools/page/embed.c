@@ -35,7 +35,7 @@ ASSET("why.css") ASSET("why.js") ASSET("why-balloons.js") ASSET("why-boxes.js") 
 ASSET("why-data.js") ASSET("why-flame.js") ASSET("why-life.js") ASSET("why-plot.js")
 ASSET("why-queues.js")
 
-ASSET("flows.css") ASSET("flows.js") ASSET("flows-bands.js")
+ASSET("flows.css") ASSET("flows.js") ASSET("flows-bands.js") ASSET("flows-diff.js")
 
 ASSET("vendor/NOTICE.js") ASSET("vendor/uPlot.min.css") ASSET("vendor/uPlot.iife.min.js")
 ASSET("vendor/d3-array.min.js") ASSET("vendor/d3-color.min.js") ASSET("vendor/d3-dispatch.min.js")

@@ -7,9 +7,12 @@
 #define PAGE_FLOWS_H
 
 #include <stdio.h>
-#include "analysis/flows/flowstats.h"
+#include "analysis/flows/flowdiff.h"
 
 /* title comes from the trace and may be hostile.  Errors of out are found when it is closed. */
 void flows_page(const struct model *m, const struct flowstats *s, const char *title, FILE *out);
+
+/* Writes a page of what has changed since another recording, the file before. */
+void flows_diff_page(const struct model *m, const struct flowdiff *d, const char *before, const char *title, FILE *out);
 
 #endif

@@ -160,12 +160,5 @@
 		card("functions", "Functions of libraries, and who calls them", el("p", { id: "picked" }), functions.node),
 		el("div", { class: "two" }, card("pools", "Pools: threads that are alike", pools()), card("threads", "Threads", threads())));
 	pickFunctions(() => true, "");
-	document.addEventListener("keydown", (e) => {
-		if (e.target.matches("input") || e.ctrlKey || e.metaKey || e.altKey)
-			return;
-		if (e.key === "t")
-			document.getElementById("theme").click();
-		if (e.key === "c")
-			document.getElementById("palette").click();
-	});
+	ldb.look.keys();
 })();
