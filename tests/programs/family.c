@@ -8,6 +8,8 @@
  *				grandchild works MS milliseconds and writes "done" to FILE
  *	family stage NAME	copies its input to its output, line by line, and works 1 ms for
  *				each; ends with status 3
+ *	family serve N MS	forks a child for each piece of work, at most N at a time, for MS
+ *				milliseconds; each works 30 ms
  *	family storm N		N children, 20 at a time, that end at once
  *	family deep N MS	each forks the next one, N of them, and waits for it
  *	family user UID MS	a child that changes its user at once, and works
@@ -131,6 +133,29 @@ static int storm(int nr)
 	return 0;
 }
 
+static int serve(int nr_max, unsigned ms)
+{
+	uint64_t end = now_ns() + ms * 1000000ULL;
+	int nr = 0, sum = 0, status;
+	pid_t pid;
+
+	while (now_ns() < end) {
+		if (nr < nr_max) {
+			pid = fork();
+			if (!pid)
+				exit(worker(1, 30));
+			nr += pid > 0;
+			usleep(5000);
+		} else if (wait(&status) > 0) {
+			nr--;
+			sum += WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+		}
+	}
+	while (wait(&status) > 0)
+		sum += WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+	return sum ? 0 : 1;
+}
+
 static int deep(int nr, unsigned ms)
 {
 	pid_t pid = nr > 1 ? fork() : -1;
@@ -210,6 +235,8 @@ int main(int argc, char **argv)
 		return become_daemon(arg, ms);
 	if (!strcmp(what, "stage"))
 		return stage(arg);
+	if (!strcmp(what, "serve"))
+		return serve(number, ms);
 	if (!strcmp(what, "storm"))
 		return storm(number);
 	if (!strcmp(what, "deep"))
@@ -220,6 +247,6 @@ int main(int argc, char **argv)
 		return add_filter(number);
 	if (!strcmp(what, "ways"))
 		return ways(argv[0]);
-	fprintf(stderr, "usage: family prefork|daemon|stage|storm|deep|user|filter|ways ...\n");
+	fprintf(stderr, "usage: family prefork|daemon|stage|serve|storm|deep|user|filter|ways ...\n");
 	return 2;
 }

@@ -209,7 +209,7 @@ void children_end(struct recording *r)
 		c->nr_short += r->nr_forks - c->nr_heard;
 	describe_missing(c, missing);
 	if (c->on && r->recorded && !r->o->flight.ns && (nr || *missing)) {
-		is_joined = nr && r->has_run && !r->disk_lost && has_room(r) && join(r, nr);
+		is_joined = nr && r->has_trace && !r->disk_lost && has_room(r) && join(r, nr);
 		write_metas(r, nr, missing);
 	}
 	if (c->must_name || nr)

@@ -49,6 +49,7 @@ void recording_close(struct recording *r)
 	children_serve_all(r);
 	if (was_open)
 		output_close(r);
+	r->has_trace |= was_open;
 	command_close(r);
 	recording_hang_up(r);
 	if (r->pidfd >= 0)

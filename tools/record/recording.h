@@ -61,6 +61,7 @@ struct recording {
 	struct children children;
 	bool recorded;		/* the program got as far as HELLO */
 	bool has_run;		/* ... and as far as READY */
+	bool has_trace;		/* there is a file, which was closed; it may have no rows */
 	bool failed;		/* exit status 1; was explained */
 	bool is_stopping, is_left; /* live: the user wants to stop, and wants it now */
 	char end[32];		/* META "end" */
