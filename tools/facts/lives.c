@@ -11,6 +11,7 @@
 #include "classes.h"
 #include "lives.h"
 #include "notes.h"
+#include "pauses.h"
 #include "rows.h"
 #include "ticks.h"
 
@@ -330,13 +331,17 @@ static int on_start(struct lives *l, const struct ldb_row_req *row)
 
 /*
  * When only a part of the trace is read, a request that ends or is handed over was open from its
- * start.
+ * start; unless a pause before that has cut it, or it had begun before the recording or in the pause.
  */
 static int begin_before(struct lives *l, const struct ldb_row_req *row, uint64_t id, struct open_life **open)
 {
+	const struct ldb_row_reqtab *known = NULL;
 	struct ldb_row_req then = *row;
-	int ret;
+	int64_t cut = pauses_cut(l->m, l->filter.t_min);
+	int ret = cut == INT64_MIN ? 0 : lives_last(l->m, id, l->filter.t_min, &known);
 
+	if (ret || (cut != INT64_MIN && (!known || known->start < cut)))
+		return ret;
 	then.id = id;
 	then.tick = l->filter.t_min;
 	ret = begin_life(l, &then, open);
@@ -348,8 +353,10 @@ static int on_block(struct lives *l, const struct ldb_row_req *row)
 	struct open_life *o = find_open(l, row->id);
 	struct life_part *part;
 	int64_t since = row->tick;
-	int ret = o ? 0 : l->is_part ? begin_before(l, row, row->id, &o) : begin_life(l, row, &o);
+	int ret = o || !l->is_part ? 0 : begin_before(l, row, row->id, &o);
 
+	if (!ret && !o)
+		ret = begin_life(l, row, &o);
 	if (ret || !o)
 		return ret;
 	part = open_part(o, row->tid);

@@ -191,6 +191,8 @@ static int add_pause(struct model *m, const struct ldb_row_lost *row)
 
 	m->nr_pauses++;
 	m->pauses_ns = ticks_sane(m->pauses_ns + ticks_ns(m->reader, (double)ticks));
+	if (!m->nr_processes && intervals_add(&m->pauses, 0, begin, ticks_sane(row->tick)))
+		return -ENOMEM;
 	return array_push(m->losses, m->nr_losses, m->room_losses, begin) ||
 	       array_push(m->losses, m->nr_losses, m->room_losses, ticks_sane(row->tick)) ? -ENOMEM : 0;
 }
@@ -311,7 +313,8 @@ struct model *model_open(struct reader *reader, struct symtab *symtab, char *err
 	    rows_each(reader, LDB_BLK_PROCESS, NULL, add_process, m) ||
 	    rows_each(reader, LDB_BLK_SCAN, NULL, add_scanner, m) ||
 	    rows_each(reader, LDB_BLK_LOST, NULL, add_lost, m) ||
-	    gaps_each(reader, NULL, add_gap, m) || intervals_merge(&m->gaps) || add_kernel(m))
+	    gaps_each(reader, NULL, add_gap, m) || intervals_merge(&m->gaps) ||
+	    intervals_merge(&m->pauses) || add_kernel(m))
 		goto err_free;
 	link_processes(m);
 	return m;
@@ -334,6 +337,7 @@ void model_close(struct model *m)
 	counters_close(m->counters);
 	tasks_close(m->tasks);
 	intervals_free(&m->gaps);
+	intervals_free(&m->pauses);
 	free(m->losses);
 	intern_free(&m->strings);
 	free(m->threads);

@@ -117,6 +117,12 @@ void cpu_end_all(struct sched *s, int64_t tick)
 		end_run(s, &s->cpus[i], tick, false);
 }
 
+void cpu_forget_all(struct sched *s)
+{
+	for (size_t i = 0; i < s->nr_cpus; i++)
+		s->cpus[i].has.kind = PARTY_NONE;
+}
+
 void cpu_leave(struct sched *s, struct sched_thread *t, int64_t tick)
 {
 	struct sched_cpu *c = t->waits_on;

@@ -61,7 +61,8 @@ struct sched {
 	struct model *m;
 	const struct sched_sink *sink;
 	struct sched_result *result;
-	int64_t from;
+	int64_t from;			/* nothing is known of earlier times */
+	const struct thread_interval *pause;	/* the next one; NULL: none follows */
 	int64_t futex_ticks, futex_late_ticks, loss_slack, race_ticks;
 	/* the sink's return value when it was called for a CPU, or -ENOMEM */
 	int ret;
@@ -94,6 +95,9 @@ void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own
 
 /* Ends all runs, because the rows have ended. */
 void cpu_end_all(struct sched *s, int64_t tick);
+
+/* From here on it is not known what runs on any CPU. */
+void cpu_forget_all(struct sched *s);
 
 /* Records that from now on t waits for this CPU, and for no other. */
 void cpu_enter(struct sched *s, struct sched_thread *t, uint32_t cpu, int64_t tick);

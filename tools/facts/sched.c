@@ -10,6 +10,7 @@
 #include "base/minmax.h"
 #include "base/search.h"
 #include "counters.h"
+#include "pauses.h"
 #include "rows.h"
 #include "sched-private.h"
 #include "ticks.h"
@@ -457,12 +458,74 @@ static int on_exec(struct sched *s, const struct ldb_row_sched *row)
 	return ret;
 }
 
+/* Pauses */
+
+static int end_all(struct sched *s, int64_t last)
+{
+	int ret = 0;
+
+	for (size_t i = s->threads.nr; i-- && !ret;) {
+		struct sched_thread *t = s->threads.at[i];
+
+		if (t->phase == SCHED_OFF)
+			ret = end_off(s, t, last, false);
+		else if (t->phase == SCHED_ON)
+			ret = end_run(s, t, last, false);
+	}
+	if (!ret)
+		cpu_end_all(s, last);
+	return ret ? ret : s->ret;
+}
+
+/* After a pause, threads are as unknown as at the start of the recording. */
+static void forget_all(struct sched *s, int64_t until)
+{
+	s->from = until;
+	for (size_t i = 0; i < s->threads.nr; i++) {
+		struct sched_thread *t = s->threads.at[i];
+
+		t->phase = SCHED_UNKNOWN;
+		t->is_known = t->has_waking = t->has_early = t->has_wake = false;
+		t->nr_futexes = 0;
+	}
+	cpu_forget_all(s);
+}
+
+/* Ends what was open when pauses began that did so by tick.  Rows come in order of time. */
+static int pass_pauses(struct sched *s, int64_t tick)
+{
+	int ret = 0;
+
+	while (!ret && s->pause && s->pause->start <= tick) {
+		ret = end_all(s, s->pause->start);
+		forget_all(s, s->pause->end);
+		s->pause = pauses_after(s->m, s->pause->end);
+	}
+	return ret;
+}
+
+/*
+ * In a pause, only what tasks there are is recorded.  If a program was executed, its threads are those of
+ * another one.
+ */
+static int in_pause(struct sched *s, const struct ldb_row_sched *row)
+{
+	if (row->op != LDB_SCHED_OP_EXEC || row->other == row->tid || !s->sink->born)
+		return 0;
+	return s->sink->born(s->sink->arg, row->tid, row->tick);
+}
+
 static int on_row(void *arg, const void *ordered)
 {
 	const struct ldb_row_sched *row = ordered;
 	struct sched *s = arg;
 	struct sched_thread *t;
+	int ret = s->pause ? pass_pauses(s, row->tick) : 0;
 
+	if (ret)
+		return ret;
+	if (row->tick < s->from && pauses_within(s->m, row->tick, row->tick))
+		return in_pause(s, row);
 	s->result->nr_rows++;
 	s->result->first = min(s->result->first, row->tick);
 	s->result->last = max(s->result->last, row->tick);
@@ -498,24 +561,28 @@ static int on_row(void *arg, const void *ordered)
 }
 
 /* Ends what is still open when the rows end. */
-static int end_all(struct sched *s, int64_t to)
+static int end_rows(struct sched *s, int64_t to)
 {
 	int64_t last = ticks_sane(reader_end_tick(s->m->reader));
-	int ret = 0;
+	int ret;
 
 	last = max(last, s->result->last);
 	last = min(last, to);
-	for (size_t i = s->threads.nr; i-- && !ret;) {
-		struct sched_thread *t = s->threads.at[i];
+	ret = pass_pauses(s, last);
+	return ret ? ret : end_all(s, last);
+}
 
-		if (t->phase == SCHED_OFF)
-			ret = end_off(s, t, last, false);
-		else if (t->phase == SCHED_ON)
-			ret = end_run(s, t, last, false);
-	}
-	if (!ret)
-		cpu_end_all(s, last);
-	return ret ? ret : s->ret;
+/* Begins at the start of the range; if that is in a pause, behind it. */
+static void begin(struct sched *s, int64_t from)
+{
+	const struct thread_interval *first = pauses_after(s->m, from);
+
+	s->from = from < 0 ? 0 : ticks_sane(from);
+	s->pause = first;
+	if (!first || first->start > s->from)
+		return;
+	s->from = first->end;
+	s->pause = pauses_after(s->m, first->end);
 }
 
 int sched_each(struct model *m, int64_t from, int64_t to, const struct sched_sink *sink,
@@ -538,10 +605,10 @@ int sched_each(struct model *m, int64_t from, int64_t to, const struct sched_sin
 	s->futex_late_ticks = ticks_of(m, SCHED_FUTEX_LATE_NS);
 	s->loss_slack = ticks_of(m, LOSS_SLACK_NS);
 	s->race_ticks = ticks_of(m, RACE_NS + m->kernel_err_ns);
-	s->from = from < 0 ? 0 : ticks_sane(from);
+	begin(s, ticks_sane(from));
 	ret = rows_by_time(m->reader, LDB_BLK_SCHED, &filter, on_row, s);
 	if (!ret)
-		ret = end_all(s, ticks_sane(to));
+		ret = end_rows(s, ticks_sane(to));
 	sched_free(s);
 	return ret;
 }

@@ -238,14 +238,21 @@ static void cut(struct reqtab *t, int64_t tick)
 }
 
 /* The same of some ids. */
+static void cut_one(struct reqtab *t, size_t row, int64_t tick)
+{
+	end_row(t, row, tick > t->rows[row].start ? tick : t->rows[row].start);
+	t->rows[row].complete = IS_CUT;
+}
+
 static void cut_some(struct reqtab *t, const struct ldb_row_req *r)
 {
-	for (size_t i = t->first; i < t->nr; i++) {
-		if (t->rows[i].complete || t->rows[i].id < r->id || t->rows[i].id > r->queue)
-			continue;
-		end_row(t, i, r->tick > t->rows[i].start ? r->tick : t->rows[i].start);
-		t->rows[i].complete = IS_CUT;
-	}
+	int64_t row = r->id == r->queue ? find_open(t, r->id) : -1;
+
+	if (row >= 0)
+		cut_one(t, row, r->tick);
+	for (size_t i = t->first; i < t->nr && r->id != r->queue; i++)
+		if (!t->rows[i].complete && t->rows[i].id >= r->id && t->rows[i].id <= r->queue)
+			cut_one(t, i, r->tick);
 }
 
 /* Returns when the request arrived; if that is invalid, the tick of the row. */

@@ -3,11 +3,15 @@
  * Makes requests from invocations of functions: each invocation that is not inside of another one
  * of the same thread is a request.  They are the segments that a timeline shows, so a request
  * begins and ends together with its function.
+ *
+ * One that runs when the recording is paused is cut there, as requests with tags are; one that may have
+ * begun in the pause is none.
  */
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/keyed.h"
 #include "base/minmax.h"
+#include "facts/pauses.h"
 #include "facts/ticks.h"
 #include "request-private.h"
 #include "trace/request-words.h"
@@ -74,6 +78,7 @@ static int on_segment(void *arg, const struct segment *s)
 	struct calls *c = arg;
 	const struct answer *a = s->kind == SEGMENT_FUNCTION ? answer_of(c, s->func) : NULL;
 	struct reader *r = c->made->m->reader;
+	const struct thread_interval *pause;
 	int64_t resolution = max(reader_tick(r, s->resolution_ns) - reader_tick(r, 0), (int64_t)0);
 
 	if (s->kind != SEGMENT_FUNCTION)
@@ -88,13 +93,15 @@ static int on_segment(void *arg, const struct segment *s)
 		return 0;
 	}
 	c->busy_until = s->end;
-	if (s->is_truncated && !s->is_open) {
+	pause = pauses_between(c->made->m, s->row_start, s->row_end);
+	if ((s->is_truncated && !s->is_open) || (pause && s->row_start > pause->start)) {
 		c->made->source->nr_begun++;
 		return 0;
 	}
 	return array_push(c->made->at, c->made->nr, c->made->room, {
 		.tid = s->tid, .thread = model_thread_number(c->made->m, s->tid, s->start),
-		.start = s->start, .end = s->end, .is_open = s->is_open, .resolution = resolution,
+		.start = pause ? min(s->start, pause->start) : s->start, .end = pause ? pause->start : s->end,
+		.is_open = s->is_open, .is_cut = pause, .resolution = pause ? 0 : resolution,
 		.site = s->ret, .class = s->func->function,
 	});
 }

@@ -10,6 +10,7 @@ struct made_request {
 	uint32_t thread;	/* model_thread_number() */
 	int64_t start, end;	/* ticks */
 	bool is_open;		/* its end is not in the trace */
+	bool is_cut;		/* because the recording was paused when it was at end */
 	uint64_t resolution;	/* ticks */
 	uint64_t site;
 	const char *class;	/* the text belongs to the model or the symtab */

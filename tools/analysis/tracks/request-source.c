@@ -52,9 +52,10 @@ static int put_start(struct output *o, const struct made_request *r, uint64_t id
 
 static int put_end(struct output *o, const struct made_request *r, uint64_t id)
 {
-	if (r->is_open)
-		return 0;
-	put(o, LDB_REQ_OP_END, r, id, r->end, r->site);
+	if (r->is_cut)
+		o->rows[o->nr++] = (struct ldb_row_req){ .op = LDB_REQ_OP_CUT, .tick = r->end, .id = id, .queue = id };
+	else if (!r->is_open)
+		put(o, LDB_REQ_OP_END, r, id, r->end, r->site);
 	return o->nr + 2 > ROWS_AT_ONCE ? flush(o) : 0;
 }
 

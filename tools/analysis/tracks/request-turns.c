@@ -7,6 +7,8 @@
  * calls were recorded.  So what seems to be one turn may be several, between which there was always
  * something to do.  A call in which it slept has a row that says when the thread left its CPU; the
  * wait ends when the thread came back.
+ *
+ * A turn in which the recording is paused is cut there; after the pause the next wait begins the next one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "facts/interruptions.h"
+#include "facts/pauses.h"
 #include "facts/sched.h"
 #include "facts/syscalls.h"
 #include "facts/ticks.h"
@@ -78,7 +81,10 @@ static int on_off(void *arg, const struct sched_off *off)
 {
 	struct waits *w = arg;
 
-	if (off->is_preempted || !off->has_in || off->is_counted || !has_waits(w, off->tid))
+	bool is_cut = !off->has_in && pauses_within(w->m, off->in, off->in);
+
+	/* A sleep that goes on when the recording is paused ends there: until then there was no turn. */
+	if (off->is_preempted || (!off->has_in && !is_cut) || off->is_counted || !has_waits(w, off->tid))
 		return 0;
 	return array_push(w->sleeps, w->nr_sleeps, w->room_sleeps, { off->tid, off->out, off->in });
 }
@@ -132,6 +138,7 @@ int request_turns(struct made_requests *made)
 		sort_by(w.at, w.nr, by_thread);
 	for (size_t i = 0; i < w.nr && !ret; i++) {
 		const struct wait *this = &w.at[i], *next = i + 1 < w.nr ? &w.at[i + 1] : NULL;
+		const struct thread_interval *pause;
 		bool is_last = !next || next->thread != this->thread || next->tid != this->tid;
 		int64_t end = is_last ? thread_end(m, this) : next->start;
 
@@ -144,11 +151,13 @@ int request_turns(struct made_requests *made)
 			w.at[i + 1].end = max(this->end, next->end);
 			continue;
 		}
+		pause = pauses_between(m, this->end, end);
+		end = pause ? pause->start : end;
 		if (end <= this->end)
 			continue;
 		ret = array_push(made->at, made->nr, made->room, {
 			.tid = this->tid, .thread = this->thread, .start = this->end, .end = end,
-			.is_open = is_last, .resolution = this->error + (is_last ? this : next)->error, .class = REQUEST_LOOP,
+			.is_open = is_last, .is_cut = pause, .resolution = this->error + (is_last || pause ? this : next)->error, .class = REQUEST_LOOP,
 		});
 	}
 	free(w.at);
