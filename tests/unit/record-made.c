@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "record/made-requests.h"
+#include "record/pauses.h"
 #include "tap.h"
 
 #define SECOND	1000000
@@ -141,7 +142,58 @@ static void test_turns(void)
 	made_requests_cut(m, 450);
 	made_requests_calls(m, &(struct ldb_row_syscall){ .tid = 7, .start = 500, .end = 510, .name = "poll" }, 1);
 	made_requests_poll(m, 600);
-	is_str(told(), "N7 loop 450-500; C7 loop 450-500", "a pause is not part of one");
+	is_str(told(), "", "a turn in which the recording was paused is none");
+	made_requests_calls(m, &(struct ldb_row_syscall){ .tid = 7, .start = 700, .end = 710, .name = "poll" }, 1);
+	made_requests_poll(m, 800);
+	is_str(told(), "N7 loop 510-700; C7 loop 510-700", "the next one begins with a wait");
+	made_requests_cut(m, 720);
+	made_requests_cut(m, 730);
+	made_requests_sched(m, &(struct ldb_row_sched){ .op = LDB_SCHED_OP_SWITCH, .flags = LDB_SCHED_F_OTHER, .other = 7, .tick = 740 }, 1);
+	made_requests_calls(m, &(struct ldb_row_syscall){ .tid = 7, .start = 750, .end = 750, .name = "poll",
+			    .flags = LDB_SYSCALL_F_SLEEP }, 1);
+	made_requests_calls(m, &(struct ldb_row_syscall){ .tid = 8, .start = 750, .end = 755, .name = "poll" }, 1);
+	made_requests_sched(m, &(struct ldb_row_sched){ .op = LDB_SCHED_OP_SWITCH, .flags = LDB_SCHED_F_OTHER, .other = 7, .tick = 760 }, 1);
+	made_requests_calls(m, &(struct ldb_row_syscall){ .tid = 7, .start = 770, .end = 780, .name = "poll" }, 1);
+	made_requests_poll(m, 800);
+	is_str(told(), "N7 loop 760-770; C7 loop 760-770", "a switch right behind a pause does not begin one");
+	made_requests_sched(m, &(struct ldb_row_sched){ .op = LDB_SCHED_OP_EXIT, .tid = 7, .tick = 800 }, 1);
+	made_requests_poll(m, 810);
+	made_requests_calls(m, &(struct ldb_row_syscall){ .tid = 7, .start = 900, .end = 910, .name = "poll" }, 1);
+	made_requests_calls(m, &(struct ldb_row_syscall){ .tid = 8, .start = 900, .end = 910, .name = "poll" }, 1);
+	made_requests_poll(m, 1000);
+	is_str(told(), "N8 loop 755-900; C8 loop 755-900", "a new thread does not go on with the turn of one that exited");
+	made_requests_free(m);
+	filter_free(f);
+}
+
+static void test_paused_calls(void)
+{
+	struct filter *f = filter_alloc(1);
+	struct made_requests *m = make(f, "serve");
+	struct pauses pauses = { .nr = 0 };
+
+	f->has_funcs = f->names_all = true;
+	made_requests_on_pauses(m, &pauses);
+	call(f, m, 1, 10, 30);
+	filter_name(f, 1, "serve", "a.c", "a");
+	pauses_begin(&pauses, 100);
+	pauses_end(&pauses, 200);
+	pauses_begin(&pauses, 300);
+	call(f, m, 1, 90, 120);
+	call(f, m, 1, 150, 220);
+	call(f, m, 1, 205, 290);
+	call(f, m, 1, 250, 310);
+	pauses_end(&pauses, 400);
+	call(f, m, 1, 420, 430);
+	made_requests_poll(m, 450);
+	is_str(told(), "N7 serve 205-290; N7 serve 420-430; N7 serve 10-30", "calls in which the recording was paused are none");
+	for (int64_t at = 1000; at < 1000 + 100 * 2 * PAUSES_KEPT; at += 100) {
+		pauses_begin(&pauses, at);
+		pauses_end(&pauses, at + 10);
+	}
+	ok(pauses_are_at(&pauses, 1000 + 100 * (2 * PAUSES_KEPT - 1) + 9) && pauses_are_at(&pauses, 1000 + 100 * PAUSES_KEPT),
+	   "late rows of many pauses are recognised");
+	ok(!pauses_are_at(&pauses, 1000 + 100 * PAUSES_KEPT + 10) && !pauses_are_at(&pauses, 1000000), "and those between and behind them");
 	made_requests_free(m);
 	filter_free(f);
 }
@@ -153,5 +205,6 @@ int main(void)
 	test_calls();
 	test_many();
 	test_turns();
+	test_paused_calls();
 	return done();
 }

@@ -17,7 +17,7 @@
 
 #define LOOPS_MAX	4096	/* if there are more, those are forgotten that waited longest ago */
 
-enum what { CUT, STARTS, WAITED, SLEEPS, RUNS };
+enum what { CUT, STARTS, WAITED, SLEEPS, RUNS, EXITS };
 
 struct moment {
 	int64_t from, to;	/* WAITED: a whole call; else they are equal */
@@ -28,6 +28,7 @@ struct moment {
 struct loop {
 	uint32_t tid;
 	bool is_asleep;		/* and its switch-in has not come yet */
+	bool is_cut;		/* it has not waited since a pause: it is not known when its turn began */
 	int64_t last;		/* it has waited until then, or has begun a request */
 };
 
@@ -108,6 +109,8 @@ void loops_sched(struct loops *l, const struct ldb_row_sched *rows, size_t nr)
 	for (size_t i = 0; i < nr && l->nr_all; i++)
 		if (rows[i].op == LDB_SCHED_OP_SWITCH && rows[i].flags & LDB_SCHED_F_OTHER && loop_of(l, rows[i].other))
 			note(l, RUNS, rows[i].other, rows[i].tick, rows[i].tick);
+		else if (rows[i].op == LDB_SCHED_OP_EXIT && loop_of(l, rows[i].tid))
+			note(l, EXITS, rows[i].tid, rows[i].tick, rows[i].tick);
 }
 
 void loops_cut(struct loops *l, int64_t tick)
@@ -115,11 +118,29 @@ void loops_cut(struct loops *l, int64_t tick)
 	note(l, CUT, 0, tick, tick);
 }
 
-/* The time of a pause is not a stall; whether a loop waited when it began is not known. */
+/* The time of a pause is not a stall, and what a loop did in it is not known. */
 static void cut_all(struct loops *l, int64_t tick)
 {
-	for (size_t i = 0; i < l->nr_all; i++)
-		l->all[i].last = max(l->all[i].last, tick);
+	for (size_t i = 0; i < l->nr_all; i++) {
+		if (l->all[i].last >= tick)
+			continue;	/* it waited all the time */
+		l->all[i].last = tick;
+		l->all[i].is_cut = true;
+	}
+}
+
+/* The tid may be used again. */
+static void forget(struct loops *l, struct loop *loop)
+{
+	uint32_t n = loop - l->all, last = l->nr_all - 1;
+
+	hash_remove(&l->loop_of, hash_mix(0, loop->tid), n);
+	if (n != last) {
+		hash_remove(&l->loop_of, hash_mix(0, l->all[last].tid), last);
+		*loop = l->all[last];
+		hash_put(&l->loop_of, hash_mix(0, loop->tid), n);
+	}
+	l->nr_all--;
 }
 
 COMPARE(latest_first, struct loop, DOWN(last))
@@ -143,18 +164,20 @@ static void add(struct loops *l, const struct moment *m)
 	if (!array_room(&l->all, &l->room_all, l->nr_all, sizeof(*l->all)) ||
 	    hash_add(&l->loop_of, hash_mix(0, m->tid), l->nr_all))
 		return;
-	l->all[l->nr_all++] = (struct loop){ m->tid, m->what == SLEEPS, m->to };
+	l->all[l->nr_all++] = (struct loop){ .tid = m->tid, .is_asleep = m->what == SLEEPS, .last = m->to };
 }
 
 /* The row of a whole call may come later than those of its sleep, and than the switch that ended it. */
 static void wait(struct loops *l, struct loop *loop, const struct moment *m)
 {
-	if (!loop->is_asleep && m->from > loop->last)
+	if (!loop->is_asleep && !loop->is_cut && m->from > loop->last)
 		l->fn(l->arg, loop->tid, loop->last, m->from);
 	if (m->what == WAITED)
 		loop->is_asleep = false;
 	else if (m->from > loop->last)
 		loop->is_asleep = true;
+	if (m->to >= loop->last)
+		loop->is_cut = false;
 	loop->last = max(loop->last, m->to);
 }
 
@@ -168,10 +191,12 @@ static void follow(struct loops *l, const struct moment *m)
 		add(l, m);
 	else if (loop && (m->what == WAITED || m->what == SLEEPS))
 		wait(l, loop, m);
-	else if (loop && m->what == RUNS && loop->is_asleep && m->from > loop->last)
-		*loop = (struct loop){ loop->tid, false, m->from };
-	else if (loop && m->what == STARTS)
-		loop->last = max(loop->last, m->from);
+	else if (loop && m->what == RUNS && loop->is_asleep && !loop->is_cut && m->from > loop->last)
+		*loop = (struct loop){ .tid = loop->tid, .last = m->from };
+	else if (loop && m->what == STARTS && m->from >= loop->last)
+		*loop = (struct loop){ .tid = loop->tid, .is_asleep = loop->is_asleep, .last = m->from };
+	else if (loop && m->what == EXITS)
+		forget(l, loop);
 }
 
 COMPARE(by_time, struct moment, UP(from))

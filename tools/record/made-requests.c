@@ -13,6 +13,7 @@
 #include "base/slots.h"
 #include "record/loops.h"
 #include "record/made-requests.h"
+#include "record/pauses.h"
 #include "trace/request-words.h"
 
 #define THREADS_MAX	65536
@@ -36,6 +37,7 @@ struct made_requests {
 	char **words;
 	size_t nr_words, room_words;
 	struct loops *loops;	/* NULL: requests are calls */
+	const struct pauses *pauses;	/* NULL: there are none */
 	struct answer *answers;
 	size_t nr_answers, room_answers;
 	struct hash answer_of;
@@ -108,6 +110,11 @@ void made_requests_free(struct made_requests *m)
 	slots_free(&m->threads);
 	free(m->waiting);
 	free(m);
+}
+
+void made_requests_on_pauses(struct made_requests *m, const struct pauses *pauses)
+{
+	m->pauses = pauses;
 }
 
 uint64_t made_requests_forgotten(const struct made_requests *m)
@@ -239,7 +246,11 @@ void made_requests_func(struct made_requests *m, const struct ldb_row_func *row)
 {
 	const struct answer *a;
 
+	int64_t start = row->start_max - (row->start_unc == LDB_UNC_UNKNOWN ? 0 : (int64_t)row->start_unc);
+
 	if (m->loops || row->flags & (LDB_FUNC_F_OPEN | LDB_FUNC_F_FROM_START))
+		return;
+	if (m->pauses && pauses_are_in(m->pauses, start, row->end_max))
 		return;
 	a = answer_of(m, row->pc);
 	if (a && a->name)

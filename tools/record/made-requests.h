@@ -50,6 +50,9 @@ bool made_requests_are(const char *words);
 void made_requests_func(struct made_requests *m, const struct ldb_row_func *row);
 void made_requests_calls(struct made_requests *m, const struct ldb_row_syscall *rows, size_t nr);
 void made_requests_sched(struct made_requests *m, const struct ldb_row_sched *rows, size_t nr);
+/* What was open at a pause is no request.  Without this function there is none. */
+struct pauses;
+void made_requests_on_pauses(struct made_requests *m, const struct pauses *pauses);
 /* The recording was paused, or goes on. */
 void made_requests_cut(struct made_requests *m, int64_t tick);
 

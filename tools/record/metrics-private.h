@@ -58,6 +58,7 @@ struct begun {
 
 struct metrics {
 	const char *path;		/* NULL: no file is written */
+	const struct pauses *pauses;	/* NULL: there are none */
 	struct filter *filter;
 	void (*explain)(const struct record_explain *e);	/* or NULL */
 	double ns_per_tick;

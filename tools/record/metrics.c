@@ -40,6 +40,16 @@ void metrics_on_thread(struct metrics *m, metrics_thread_fn *fn, void *arg)
 	m->thread_arg = arg;
 }
 
+void metrics_on_pauses(struct metrics *m, const struct pauses *pauses)
+{
+	m->pauses = pauses;
+}
+
+static bool is_paused(const struct metrics *m, int64_t from, int64_t to)
+{
+	return m->pauses && pauses_are_in(m->pauses, from, to);
+}
+
 void metrics_free(struct metrics *m)
 {
 	if (!m)
@@ -105,7 +115,9 @@ static uint64_t to_ns(const struct metrics *m, int64_t ticks)
 void metrics_func(struct metrics *m, const struct ldb_row_func *row)
 {
 	if (row->flags & (LDB_FUNC_F_OPEN | LDB_FUNC_F_FROM_START) || row->start_unc == LDB_UNC_UNKNOWN ||
-	    row->end_unc == LDB_UNC_UNKNOWN)
+	    row->end_unc == LDB_UNC_UNKNOWN ||
+	    is_paused(m, row->start_max - (int64_t)row->start_unc, row->start_max) ||
+	    is_paused(m, row->end_max - (int64_t)row->end_unc, row->end_max))
 		return;
 	add(m, METRICS_FUNCTION, row->pc,
 	    to_ns(m, row->end_max - (int64_t)(row->end_unc / 2) - row->start_max + (int64_t)(row->start_unc / 2)));
@@ -238,7 +250,6 @@ void metrics_requests(struct metrics *m, const struct ldb_row_req *rows, size_t 
 		case LDB_REQ_OP_CUT:
 			slots_clear(&m->requests);
 			req_tags_forget_all(m->tags);
-			slots_clear(&m->waiting);
 			break;
 		}
 	}
@@ -264,7 +275,8 @@ static void runs(struct metrics *m, uint32_t tid, int64_t tick)
 
 	if (!b || b->since == INT64_MIN)
 		return;
-	add(m, METRICS_CPU, 0, to_ns(m, tick - b->since));
+	if (!is_paused(m, b->since, tick))
+		add(m, METRICS_CPU, 0, to_ns(m, tick - b->since));
 	b->since = INT64_MIN;
 }
 

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <ldb/trace-format.h>
 #include "record/filter.h"
+#include "record/pauses.h"
 
 struct metrics;
 struct record_explain;
@@ -32,6 +33,9 @@ void metrics_free(struct metrics *m);
  */
 typedef bool metrics_thread_fn(void *arg, uint32_t tid);
 void metrics_on_thread(struct metrics *m, metrics_thread_fn *fn, void *arg);
+
+/* What lasted into a pause, or out of one, has no known duration.  Without this function there is none. */
+void metrics_on_pauses(struct metrics *m, const struct pauses *pauses);
 
 void metrics_func(struct metrics *m, const struct ldb_row_func *row);
 void metrics_lock(struct metrics *m, const struct ldb_row_lock *row);

@@ -14,6 +14,7 @@
 #include "record/irq-names.h"
 #include "record/made-requests.h"
 #include "record/pack.h"
+#include "record/pauses.h"
 
 #define FUNCS_AT_ONCE	128
 #define NR_KINDS	(LDB_BLK_DISK + 1)	/* rows of greater kinds are not sorted */
@@ -49,7 +50,7 @@ struct pack {
 	void *rest_arg;
 	pack_mapping_fn *on_mapping;
 	void *mapping_arg;
-	int64_t pause_from, pause_to;	/* of the last pause; none: both are INT64_MAX */
+	struct pauses pauses;
 	unsigned nr_since;		/* events since rest() was called */
 };
 

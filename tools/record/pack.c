@@ -138,7 +138,6 @@ struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 		return NULL;
 	p->s = s;
 	p->w = w;
-	p->pause_from = p->pause_to = INT64_MAX;
 	p->call_texts.max = CALL_TEXTS_MAX;
 	p->t0 = t0;
 	p->slack = slack_ticks;
@@ -216,13 +215,17 @@ void pack_set_filter(struct pack *p, struct filter *f)
 void pack_set_metrics(struct pack *p, struct metrics *m)
 {
 	p->metrics = m;
-	if (m)
-		metrics_on_thread(m, pack_is_of_program, p);
+	if (!m)
+		return;
+	metrics_on_thread(m, pack_is_of_program, p);
+	metrics_on_pauses(m, &p->pauses);
 }
 
 void pack_set_made(struct pack *p, struct made_requests *m)
 {
 	p->made = m;
+	if (m)
+		made_requests_on_pauses(m, &p->pauses);
 }
 
 struct chains *pack_chains(struct pack *p)
@@ -501,20 +504,14 @@ static void cut_requests(struct pack *p, int64_t tick)
 
 void pack_pause(struct pack *p, int64_t tick)
 {
-	p->pause_from = tick;
-	p->pause_to = INT64_MAX;
+	pauses_begin(&p->pauses, tick);
 	cut_requests(p, tick);
 }
 
 void pack_resume(struct pack *p, int64_t tick)
 {
-	p->pause_to = tick;
+	pauses_end(&p->pauses, tick);
 	cut_requests(p, tick);
-}
-
-static bool is_paused_at(const struct pack *p, int64_t tick)
-{
-	return tick >= p->pause_from && tick < p->pause_to;
 }
 
 /* Does the event describe a task?  These are needed after the pause, too. */
@@ -523,10 +520,15 @@ static bool is_of_tasks(unsigned type)
 	return (type >= LDB_EV_FORK && type <= LDB_EV_TASK) || type == LDB_EV_IRQ_NAME;
 }
 
+/* The program learns a moment later than the recorder that the recording is paused. */
 static bool is_dropped(const struct pack *p, const struct ldb_rec *r)
 {
-	return r->type >> 8 == LDB_EV_SWITCH >> 8 && !is_of_tasks(r->type) &&
-	       is_paused_at(p, pack_tick(p, r->tsc));
+	bool is_kernels = r->type >> 8 == LDB_EV_SWITCH >> 8 && !is_of_tasks(r->type);
+
+	if (!p->pauses.nr || !(is_kernels || r->type >> 8 == LDB_EV_REQ_START >> 8))
+		return false;
+	/* What began before a pause, and seems to have ended after it, may be two things. */
+	return pauses_are_in(&p->pauses, pack_tick(p, pack_type(r->type)->has_begin ? r->arg : r->tsc), pack_tick(p, r->tsc));
 }
 
 static bool is_row_dropped(const struct pack *p, unsigned kind, const void *row)
@@ -535,7 +537,7 @@ static bool is_row_dropped(const struct pack *p, unsigned kind, const void *row)
 
 	if (kind == LDB_BLK_SCHED && is_of_tasks(((const struct ldb_row_sched *)row)->op + 0x400))
 		return false;
-	return is_paused_at(p, *(const int64_t *)((const char *)row + k->time));
+	return pauses_are_at(&p->pauses, *(const int64_t *)((const char *)row + k->time));
 }
 
 void pack_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)

@@ -80,8 +80,8 @@ void pack_event(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_row(struct pack *p, unsigned kind, const void *row);
 
 /*
- * From tick on, until pack_resume(), events of the kernel are dropped.  Requests that are open at
- * one of the two times are cut.
+ * From tick on, until pack_resume(), events of the kernel and of requests are dropped.  Requests that are
+ * open at one of the two times are cut.
  */
 void pack_pause(struct pack *p, int64_t tick);
 void pack_resume(struct pack *p, int64_t tick);
