@@ -22,6 +22,7 @@
 #include "record/record.h"
 #include "record/request-option.h"
 #include "record/scrape.h"
+#include "record/select.h"
 #include "top/top.h"
 
 #define SAMPLES_HZ_MAX	10000
@@ -132,6 +133,7 @@ static uint64_t pid, scanner_cpu;
 static bool output_given, budget_given, pid_given, scanner_cpu_given, after_given, size_given, dumps_given, rate_given, frames_given;
 static int clock_kind;
 static bool no_symbols, children, no_children;
+static const char *of_name, *of_cgroup;
 static struct cli_list triggers, requests;
 static const char *samples;
 
@@ -147,6 +149,10 @@ static const struct cli_option table[] = {
 	{ .letter = 'p', .name = "pid", .type = CLI_NUMBER, .value = &pid, .given = &pid_given,
 	  .arg = "PID", .min = 1, .max = INT32_MAX,
 	  .help = "record the running process PID, which must have the ldb runtime loaded" },
+	{ .name = "name", .type = CLI_STRING, .value = &of_name, .arg = "NAME",
+	  .help = "record all running processes of that name, and their children, in one trace" },
+	{ .name = "cgroup", .type = CLI_STRING, .value = &of_cgroup, .arg = "PATH",
+	  .help = "record all processes in a control group, and their children; with --name, those of that name" },
 	{ .letter = 'd', .name = "duration", .type = CLI_DURATION, .value = &options.duration_ns,
 	  .arg = "SEC", .min = 1, .unit_ns = 1000000000,
 	  .help = "stop after SEC seconds (or 500ms, ...); a program that was started runs on" },
@@ -379,13 +385,15 @@ static void check_flight(void)
 static const struct cli_tool tool = {
 	.name = "ldb-record",
 	.synopsis = "[options] [--] CMD [ARG...]\n"
-		    "[options] -p PID [-d SEC]",
+		    "[options] -p PID [-d SEC]\n"
+		    "[options] --name NAME|--cgroup PATH [-d SEC]",
 	.summary = "Records what a program compiled with gcc -fplugin=ldb.so does: its functions, lock "
 		   "waits and requests. Read the trace with ldb-report and ldb-timeline.",
 	.options = table,
 	.examples = "ldb-record -- ./server --port 80       run and record until it ends\n"
 		    "ldb-record -o slow.data -d 10 -- ./app  the first ten seconds\n"
 		    "ldb-record -p $(pidof server) -d 10    ten seconds of a running process\n"
+		    "ldb-record --name nginx -d 10          all processes of that name, and their children\n"
 		    "ldb-record --mutex=hold --budget 20% -- ./app\n"
 		    "ldb-record --kernel-only -p $(pidof nginx) -d 5   any program's scheduling\n"
 		    "ldb-record --flight 60s --trigger 'request>50ms' -p $(pidof server)   a minute around each",
@@ -417,6 +425,24 @@ static void become_child(struct child_options *child)
 		options.store_names = NULL;
 }
 
+/* Finds the processes of --name and --cgroup.  The first one is as that of -p, and others are recorded beside it. */
+static void select_programs(void)
+{
+	pid_t *pids;
+	size_t nr = select_processes(of_name, of_cgroup, &pids);
+
+	if (!nr) {
+		cli_error("no process%s%s%s%s: pgrep, or /proc/PID/cgroup, says what there is",
+			  of_name ? " is called " : "", of_name ? of_name : "",
+			  of_cgroup ? " is in control group " : "", of_cgroup ? of_cgroup : "");
+		exit(CLI_FAILURE);
+	}
+	pid = pids[0];
+	children = true;
+	options.more = pids + 1;
+	options.nr_more = nr - 1;
+}
+
 int main(int argc, char **argv)
 {
 	static struct child_options child;
@@ -424,10 +450,14 @@ int main(int argc, char **argv)
 	int i = cli_parse(&tool, argc, argv);
 	const char *wrong;
 
-	if (pid_given && i < argc)
-		cli_usage("give either -p PID or a command, not both");
-	if (!pid_given && i == argc)
+	if (pid_given + (of_name || of_cgroup) + (i < argc) > 1)
+		cli_usage("give one of -p PID, --name or --cgroup, and a command");
+	if (!pid_given && !of_name && !of_cgroup && i == argc)
 		cli_usage("nothing to record: give a command after --, or -p PID");
+	if ((of_name || of_cgroup) && options.kernel_only)
+		cli_usage("--kernel-only is for one process: give -p PID");
+	if ((of_name || of_cgroup) && !is_child)
+		select_programs();
 	if (scanner_cpu_given && scanner_cpu >= (uint64_t)sysconf(_SC_NPROCESSORS_CONF))
 		cli_usage("--scanner-cpu: this machine has no such CPU");
 	if (scanner_cpu_given)

@@ -92,7 +92,7 @@ judge()	# name what
 	ok "$2: which is less than the clocks are apart" test "${error%.*}" -lt 1000000
 }
 
-ask_by= serve_by="./bare-sides away 3000000"
+ask_by='' serve_by="./bare-sides away 3000000"
 for clock in auto monotonic; do
 	ok "time namespaces, --clock=$clock: recorded" record "names-$clock" --clock=$clock
 	judge "names-$clock" "time namespaces, --clock=$clock"

@@ -420,11 +420,19 @@ static bool is_recordable(pid_t pid)
 	return image.records && image.copy.magic == LDB_DOOR_MAGIC && image.copy.version == LDB_CONTROL_VERSION;
 }
 
-static bool descends(pid_t pid, pid_t from)
+static bool is_wanted(const struct recording *r, pid_t pid)
+{
+	for (size_t i = 0; i < r->o->nr_more; i++)
+		if (pid == r->o->more[i])
+			return true;
+	return false;
+}
+
+static bool descends(const struct recording *r, pid_t pid)
 {
 	for (unsigned i = 0; pid > 1 && i < 64; i++) {
 		pid = proc_parent(pid);
-		if (pid == from)
+		if (pid == r->pid || is_wanted(r, pid))
 			return true;
 	}
 	return false;
@@ -441,10 +449,13 @@ void children_attach(struct recording *r)
 		return;
 	nr = proc_list(&pids);
 	for (size_t i = 0; i < nr; i++) {
-		if (!descends(pids[i], r->pid))
+		bool is_own = is_wanted(r, pids[i]);
+
+		if (pids[i] == r->pid || !(is_own || descends(r, pids[i])))
 			continue;
 		know(c, pids[i]);
-		if (!is_recordable(pids[i])) {
+		/* Into those that the user has named the runtime is loaded, if it is not there. */
+		if (!is_own && !is_recordable(pids[i])) {
 			proc_line(pids[i], 0, "comm", name, sizeof(name));
 			count_plain(c, name);
 		} else if (!may_start(r)) {

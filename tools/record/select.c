@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds processes by a name or a control group: see select.h. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/sort.h"
+#include "record/proc.h"
+#include "record/select.h"
+
+#define CGROUP_FS	"/sys/fs/cgroup"
+#define COMM_MAX	15	/* the kernel stores no more of a name */
+
+static bool has_name(pid_t pid, const char *name)
+{
+	char comm[64];
+
+	return proc_line(pid, 0, "comm", comm, sizeof(comm)) && !strncmp(comm, name, COMM_MAX) &&
+	       (strlen(name) > COMM_MAX ? strlen(comm) == COMM_MAX : !strcmp(comm, name));
+}
+
+/* Is the path this group, or one in it? */
+static bool is_within(const char *path, const char *group, size_t length)
+{
+	return !strncmp(path, group, length) && (!path[length] || path[length] == '/');
+}
+
+/*
+ * A line is "NUMBER:CONTROLLERS:PATH".  The folder of the group is below that of the file system, or,
+ * in version 1, below a folder that has the names of the controllers.
+ */
+static bool is_of_group(char *line, const char *group, size_t length)
+{
+	char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+	char folder[4096];
+	int n;
+
+	if (!path)
+		return false;
+	*path++ = '\0';
+	path[strcspn(path, "\n")] = '\0';
+	if (is_within(path, group, length))
+		return true;
+	controllers++;
+	n = snprintf(folder, sizeof(folder), CGROUP_FS "%s%s%s", *controllers ? "/" : "", controllers, path);
+	return n < (int)sizeof(folder) && is_within(folder, group, length);
+}
+
+static bool is_in_group(pid_t pid, const char *group)
+{
+	size_t length = strlen(group), size = 0;
+	FILE *f = proc_open(pid, 0, "cgroup");
+	char *line = NULL;
+	bool found = false;
+
+	while (length > 1 && group[length - 1] == '/')
+		length--;
+	while (f && !found && getline(&line, &size, f) > 0)
+		found = is_of_group(line, group, length);
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+COMPARE_NUMBERS(compare_pids, pid_t)
+
+size_t select_processes(const char *name, const char *cgroup, pid_t **pids)
+{
+	size_t nr = proc_list(pids), n = 0;
+	char exe[4096];
+
+	for (size_t i = 0; i < nr; i++) {
+		pid_t pid = (*pids)[i];
+
+		if (pid != getpid() && (!name || has_name(pid, name)) && (!cgroup || is_in_group(pid, cgroup)) &&
+		    proc_runs(pid) && proc_link(pid, "exe", exe, sizeof(exe)))	/* a thread of the kernel has none */
+			(*pids)[n++] = pid;
+	}
+	sort_by(*pids, n, compare_pids);
+	return n;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds the running processes that have a name, or are in a control group. */
+#ifndef RECORD_SELECT_H
+#define RECORD_SELECT_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * cgroup is a path as in /proc/PID/cgroup, or that of the group's folder below /sys/fs/cgroup; the
+ * groups in it belong to it.  Either may be NULL; both: processes to which both apply.  Returns how
+ * many there are, in order of their numbers, and these, to be freed.
+ */
+size_t select_processes(const char *name, const char *cgroup, pid_t **pids);
+
+#endif
