@@ -171,7 +171,7 @@ static noinline void emit_call(struct ldb_thread *t, u64 begin, u64 end, u32 fla
 /* The registers of the thread are those of the instruction that faulted last. */
 static bool is_in_fault(const struct ldb_thread *t)
 {
-	return t->s->events & LDB_GROUP_FAULT && t->fault_pc &&
+	return ldb_wants(t->s, LDB_GROUP_FAULT) && t->fault_pc &&
 	       t->fault_pc == instruction_pointer(task_pt_regs(current));
 }
 
@@ -199,7 +199,7 @@ static __always_inline struct ldb_thread *calling_thread(void)
 {
 	struct ldb_thread *t = ldb_watched_current();
 
-	return unlikely(t) && t->s->events & LDB_GROUP_CALL_ALL ? t : NULL;
+	return unlikely(t) && ldb_wants(t->s, LDB_GROUP_CALL_ALL) ? t : NULL;
 }
 
 void ldb_probe_sys_enter(void *unused, struct pt_regs *regs, long nr)
@@ -209,17 +209,17 @@ void ldb_probe_sys_enter(void *unused, struct pt_regs *regs, long nr)
 	preempt_disable_notrace();
 	t = calling_thread();
 	if (t)
-		t->called_at = ldb_clock_now(t->s->clock);
+		WRITE_ONCE(t->called_at, ldb_clock_now(t->s->clock));
 	preempt_enable_notrace();
 }
 
 static void leaves(struct ldb_thread *t, long result)
 {
-	u64 begin = t->called_at, now = ldb_clock_now(t->s->clock);
+	u64 begin = READ_ONCE(t->called_at), now = ldb_clock_now(t->s->clock);
 
 	if (!begin)
 		return;
-	t->called_at = 0;
+	WRITE_ONCE(t->called_at, 0);
 	if (now - begin < READ_ONCE(t->s->call_min)) {
 		t->nr_short_calls += t->nr_short_calls < U16_MAX;
 		return;

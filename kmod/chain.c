@@ -199,7 +199,7 @@ static bool read_chains(struct reading *r, bool leaves, struct ldb_frame_seen *i
 	u32 nr = ldb_order_blocks(&s->chains.nr_blocks);
 	bool ok;
 
-	if (!nr || current->mm != READ_ONCE(s->mm))
+	if (!nr || !ldb_wants(s, LDB_GROUP_SCHED) || current->mm != READ_ONCE(s->mm))
 		return false;
 	if (r->now < (leaves ? t->chain.paid : t->chain.samples_paid) || !has_room(r->sc, leaves))
 		return false;
@@ -271,7 +271,7 @@ static void configure(struct ldb_session *s, const struct ldb_chains *c)
 	WRITE_ONCE(to->all_after, ticks(s, ALL_AFTER_NS));
 	ldb_order_blocks_publish(&to->nr_blocks, c->nr_blocks);
 	/* The fast probe of a switch does not read chains. */
-	WRITE_ONCE(s->fast, !c->nr_blocks && s->clock == LDB_CLOCK_TSC && s->events & LDB_GROUP_SCHED);
+	WRITE_ONCE(s->fast, !c->nr_blocks && s->clock == LDB_CLOCK_TSC && ldb_wants(s, LDB_GROUP_SCHED));
 }
 
 static void sum_up(const struct ldb_session *s, struct ldb_chains *c)

@@ -87,7 +87,7 @@ static void begins_of_kernel(struct bio *bio)
 	struct ldb_session *s;
 
 	list_for_each_entry_rcu(s, &ldb_bound, bound)
-		if (s->events & LDB_GROUP_DISK && s->sees_others && !READ_ONCE(s->dead))
+		if (ldb_wants(s, LDB_GROUP_DISK) && s->sees_others && !READ_ONCE(s->dead))
 			begins(s, NULL, bio);
 }
 
@@ -101,7 +101,7 @@ void ldb_probe_bio_queue(void *unused, struct bio *bio)
 	preempt_disable_notrace();
 	rcu_read_lock();
 	t = ldb_watched_current();
-	if (t && t->s->events & LDB_GROUP_DISK)
+	if (t && ldb_wants(t->s, LDB_GROUP_DISK))
 		begins(t->s, t, bio);
 	else if (!t && current->flags & PF_KTHREAD)
 		begins_of_kernel(bio);
@@ -149,7 +149,7 @@ static void ends_in_all(const struct bio *bio, bool failed)
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(s, &ldb_bound, bound)
-		if (s->events & LDB_GROUP_DISK)
+		if (ldb_wants(s, LDB_GROUP_DISK))
 			ends_in(s, bio, failed);
 	rcu_read_unlock();
 }

@@ -32,7 +32,7 @@ void ldb_probe_fault_user(void *unused, unsigned long addr, struct pt_regs *regs
 {
 	struct ldb_thread *t = ldb_watched_current();
 
-	if (likely(!t) || !(t->s->events & LDB_GROUP_FAULT))
+	if (likely(!t) || !ldb_wants(t->s, LDB_GROUP_FAULT))
 		return;
 	emit_fault(t, addr, instruction_pointer(regs), ldb_cpu_fault_flags(error));
 }
@@ -56,7 +56,7 @@ void ldb_probe_fault_kernel(void *unused, unsigned long addr, struct pt_regs *re
 {
 	struct ldb_thread *t = ldb_watched_current();
 
-	if (likely(!t) || !(t->s->events & LDB_GROUP_FAULT) || !is_resolved() ||
+	if (likely(!t) || !ldb_wants(t->s, LDB_GROUP_FAULT) || !is_resolved() ||
 	    !access_ok((void __user *)addr, 1))
 		return;
 	emit_fault(t, addr, instruction_pointer(task_pt_regs(current)),

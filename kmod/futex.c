@@ -203,7 +203,7 @@ static void notrace entered(unsigned long ip, unsigned long parent_ip, struct ft
 
 	preempt_disable_notrace();
 	t = ldb_watched_current();
-	if (unlikely(t) && t->s->events & LDB_GROUP_FUTEX)
+	if (unlikely(t) && ldb_wants(t->s, LDB_GROUP_FUTEX))
 		entered_usual(t, ip, fregs);
 	else if (unlikely(is_own(ip)))
 		WRITE_ONCE(traced, true);

@@ -145,7 +145,7 @@ static __always_inline struct ldb_thread *interrupted_thread(void)
 {
 	struct ldb_thread *t = ldb_watched_current();
 
-	return unlikely(t) && t->s->events & LDB_GROUP_IRQ ? t : NULL;
+	return unlikely(t) && ldb_wants(t->s, LDB_GROUP_IRQ) ? t : NULL;
 }
 
 static __always_inline void irq_entry_probe(u32 kind, u32 nr)

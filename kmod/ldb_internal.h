@@ -93,16 +93,17 @@ struct ldb_account;
 struct ldb_session {
 	/* These are constant while the probes can find the session, except dead. */
 	struct ldb_session_cpu __percpu *cpu;
-	u32		events;		/* LDB_GROUP_* */
 	u32		clock;		/* enum ldb_clock */
-	/* SCHED events and the TSC are used: the probe need not call functions in the usual case */
-	bool		fast;
 	bool		sees_others;	/* the creator has CAP_PERFMON */
 	bool		dead;
+	u32		all_events;	/* LDB_GROUP_* */
 	u64		irq_min;	/* ticks: shorter interrupts are only counted */
 	/*
 	 * These may be set while the probes read them; any mixture of old and new values is valid.
 	 */
+	/* SCHED events and the TSC are used: the probe need not call functions in the usual case */
+	bool		fast;
+	u32		events;		/* LDB_GROUP_*: while it is paused, PROCESS at most */
 	u64		call_min;	/* ticks: shorter system calls are only counted */
 	u8		calls[LDB_CALLS_MAX]; /* ldb_calls.how */
 	/* chain.c: the same, and nr_blocks is set last */
@@ -234,6 +235,7 @@ struct ldb_file {
 int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg);
 int ldb_session_join(struct ldb_session *s);
 void ldb_session_release(struct ldb_session *s);
+int ldb_session_pause(struct ldb_session *s, bool pause);
 int ldb_session_calls(struct ldb_session *s, const struct ldb_calls __user *arg);
 void ldb_session_stats(struct ldb_session *s, struct ldb_session_stats *out);
 
@@ -261,6 +263,7 @@ void ldb_thread_settle(struct ldb_thread *t);
 void ldb_threads_refresh(struct ldb_session *s);
 int ldb_thread_register(struct ldb_session *s, struct ldb_reg *reg);
 int ldb_thread_unregister(struct ldb_session *s, u32 tid);
+void ldb_threads_forget_calls(struct ldb_session *s);
 
 /* probes.c */
 int ldb_probes_init(void);
@@ -301,6 +304,11 @@ void ldb_irq_forget(void);
 u32 ldb_clock_choose(u32 wanted);
 u64 ldb_clock_hz(u32 clock);
 void ldb_clock_measure(u32 clock, struct ldb_clock_sample *sample);
+
+static __always_inline bool ldb_wants(const struct ldb_session *s, u32 group)
+{
+	return READ_ONCE(s->events) & group;
+}
 
 static __always_inline bool ldb_filter_passes(const struct task_struct *p)
 {

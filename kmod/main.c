@@ -114,6 +114,8 @@ static long locked_ioctl(struct ldb_file *f, unsigned int cmd, void __user *arg,
 		return -ENXIO;
 	if (cmd == LDB_IOC_JOIN)
 		return ldb_session_join(f->s);
+	if (cmd == LDB_IOC_PAUSE)
+		return ldb_session_pause(f->s, arg);
 	return program_ioctl(f->s, cmd, reg);
 }
 
@@ -142,6 +144,7 @@ static long ldb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		break;
 	case LDB_IOC_CREATE:
 	case LDB_IOC_JOIN:
+	case LDB_IOC_PAUSE:
 		break;
 	default:
 		return -ENOTTY;

@@ -27,7 +27,7 @@ static void forked(struct task_struct *child)
 	who = ldb_name(sc, t->s, child, c, LDB_SCHED_F_OTHER, now);
 	if (who.tid)
 		tgid = tgid_of(t->s, child);
-	if (t->s->events & LDB_GROUP_PROCESS)
+	if (ldb_wants(t->s, LDB_GROUP_PROCESS))
 		ldb_emit(sc, now, t->tid, LDB_EV_FORK, LDB_SCHED_F_TID | who.flags, tgid, who.tid);
 	if (c)
 		ldb_introduce_thread(c, now);
@@ -65,7 +65,7 @@ static void execs(struct task_struct *p)
 	before = t->tid;
 	t->tid = ldb_tid_of(s, p);
 	now = ldb_clock_now(s->clock);
-	if (s->events & LDB_GROUP_PROCESS)
+	if (ldb_wants(s, LDB_GROUP_PROCESS))
 		ldb_emit(ldb_this_cpu(s), now, t->tid, LDB_EV_EXEC, LDB_SCHED_F_TID, 0, before);
 	ldb_introduce_thread(t, now);
 	if (s->mm) {
@@ -103,7 +103,7 @@ static void exiting(struct task_struct *p)
 	s = t->s;
 	ldb_thread_detach_self(t);
 	last = group_is_dead(p, s);
-	if (s->events & LDB_GROUP_PROCESS)
+	if (ldb_wants(s, LDB_GROUP_PROCESS))
 		ldb_emit(ldb_this_cpu(s), ldb_clock_now(s->clock), t->tid, LDB_EV_EXIT,
 			 LDB_SCHED_F_TID, last, 0);
 	if (last)
@@ -161,7 +161,7 @@ void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, co
 	u64 idx, part[2];
 
 	BUILD_BUG_ON(sizeof(part) != TASK_COMM_LEN);
-	if (!(sc->s->events & LDB_GROUP_SCHED))
+	if (!ldb_wants(sc->s, LDB_GROUP_SCHED))
 		return;
 	data_race(memcpy(part, name, sizeof(part)));	/* may be anything */
 	idx = ldb_reserve(sc, 2);

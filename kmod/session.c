@@ -295,6 +295,7 @@ int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg)
 	rc = ldb_probes_get(&s->events);
 	if (rc)
 		goto err_free;
+	s->all_events = s->events;
 	c.clock_id = s->clock;
 	c.events = s->events;
 	c.total_size = s->info.total_size;
@@ -380,6 +381,41 @@ int ldb_session_calls(struct ldb_session *s, const struct ldb_calls __user *arg)
 	WRITE_ONCE(s->call_min, mul_u64_u64_div_u64(min_t(u64, c->min_ns, LDB_DURATION_MAX),
 						    ldb_clock_hz(s->clock), NSEC_PER_SEC));
 	kfree(c);
+	return 0;
+}
+
+static bool is_fast(const struct ldb_session *s)
+{
+	return !READ_ONCE(s->chains.nr_blocks) && s->clock == LDB_CLOCK_TSC && ldb_wants(s, LDB_GROUP_SCHED);
+}
+
+/*
+ * Pauses the session or resumes it.  Called with ldb_file.lock held.
+ *
+ * What threads there are, and which of them run, is followed as in a session without events: so the
+ * probes of switches, migrations, forks and exits stay.  All others go if no other session needs them,
+ * after the usual delay; until then they find that nothing is wanted.
+ */
+int ldb_session_pause(struct ldb_session *s, bool pause)
+{
+	u32 less = s->all_events & LDB_GROUP_PROCESS, had = READ_ONCE(s->events);
+	u32 wanted = pause ? less : s->all_events;
+	int rc;
+
+	if (current->mm != s->creator)
+		return -EPERM;
+	if (wanted == had)
+		return 0;
+	rc = ldb_probes_get(&wanted);
+	if (rc)
+		return rc;
+	if (!pause)
+		ldb_threads_forget_calls(s);
+	WRITE_ONCE(s->events, wanted);
+	WRITE_ONCE(s->fast, is_fast(s));
+	ldb_probes_put(had);
+	if (!pause && s->task)
+		introduce_threads(s);
 	return 0;
 }
 

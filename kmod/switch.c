@@ -199,14 +199,14 @@ static noinline void switch_to_other(struct ldb_thread *out, u32 flags, struct t
 {
 	struct ldb_session *s = out->s;
 	struct ldb_session_cpu *sc = ldb_this_cpu(s);
-	struct ldb_page *page = READ_ONCE(out->page);
+	bool page = ldb_wants(s, LDB_GROUP_SCHED) && READ_ONCE(out->page);
 	struct frames f = {};
 	u64 now = ldb_clock_now(s->clock);
 
 	sc->idle_since = next->pid ? 0 : now;
 	thread_leaves(out, sc, flags, now);
-	find_frames(out, sc, page, s->events & LDB_GROUP_SCHED, now, &f);
-	if (s->events & LDB_GROUP_SCHED) {
+	find_frames(out, sc, page, ldb_wants(s, LDB_GROUP_SCHED), now, &f);
+	if (ldb_wants(s, LDB_GROUP_SCHED)) {
 		struct ldb_who other = ldb_name_only_other(sc, next, now);
 
 		ldb_written(sc, emit_out(out, sc, flags | other.flags, now, other.tid, &f));
@@ -227,7 +227,7 @@ static noinline void switch_from_other(struct ldb_thread *in, u32 flags)
 		sc->costs.idle += now - sc->idle_since;
 	sc->idle_since = 0;
 	thread_comes(in, sc, now);
-	if (s->events & LDB_GROUP_SCHED) {
+	if (ldb_wants(s, LDB_GROUP_SCHED)) {
 		struct ldb_who who = ldb_name_only_other(sc, current, now);
 
 		ldb_emit(sc, now, who.tid, LDB_EV_SWITCH, flags | who.flags | LDB_SCHED_F_OTHER, 0,
@@ -258,7 +258,7 @@ static noinline void switch_between_others(const struct ldb_session *done,
 		if (!ldb_session_waits(sc))
 			continue;
 		waiting += sc->waiting;
-		if (s == done || s == done2 || !(s->events & LDB_GROUP_SCHED))
+		if (s == done || s == done2 || !ldb_wants(s, LDB_GROUP_SCHED))
 			continue;
 		/*
 		 * The clock is read only once, because there may be many sessions, and a clock can
@@ -304,9 +304,10 @@ static noinline void switch_slow(struct ldb_thread *out, bool preempt, unsigned 
 	if (out && in && out->s == in->s) {
 		struct ldb_session *s = out->s;
 
+		bool emit = ldb_wants(s, LDB_GROUP_SCHED);
+
 		switch_within(ldb_this_cpu(s), out, in, flags, ldb_clock_now(s->clock),
-			      READ_ONCE(out->page), s->events & LDB_GROUP_SCHED,
-			      s->events & LDB_GROUP_SCHED);
+			      emit && READ_ONCE(out->page), emit, emit);
 	} else {
 		if (out)
 			switch_to_other(out, flags, this_cpu_read(ldb_cpu.curr));
@@ -342,7 +343,7 @@ static __always_inline bool sleeps_in_call(const struct ldb_thread *out, bool pr
 {
 	u32 state;
 
-	if (!(out->s->events & LDB_GROUP_CALL) || preempt)
+	if (!ldb_wants(out->s, LDB_GROUP_CALL) || preempt)
 		return false;
 	state = flags_of(preempt, prev, prev_state);
 	return state == LDB_STATE_SLEEPING || state == LDB_STATE_DISK;

@@ -388,3 +388,14 @@ int ldb_thread_unregister(struct ldb_session *s, u32 tid)
 	put_task_struct(p);
 	return rc;
 }
+
+/* After a pause: calls that end may not be those that began before it. */
+void ldb_threads_forget_calls(struct ldb_session *s)
+{
+	struct ldb_thread *t;
+
+	raw_spin_lock_irq(&ldb_threads_lock);
+	list_for_each_entry(t, &s->threads, list)
+		WRITE_ONCE(t->called_at, 0);
+	raw_spin_unlock_irq(&ldb_threads_lock);
+}

@@ -24,7 +24,7 @@ static void waking_to(struct ldb_session *s, struct ldb_thread *waker, struct ta
 	struct ldb_who who, woken;
 	u64 now;
 
-	if (!(s->events & LDB_GROUP_SCHED))
+	if (!ldb_wants(s, LDB_GROUP_SCHED))
 		return;
 	now = ldb_clock_now(s->clock);
 	who = ldb_name(sc, s, current, waker, LDB_SCHED_F_TID, now);
@@ -80,7 +80,7 @@ static noinline void wakeup_slow(struct ldb_thread *t, struct task_struct *p, st
 	struct task_struct *curr;
 	u64 now;
 
-	if (!(s->events & LDB_GROUP_SCHED))
+	if (!ldb_wants(s, LDB_GROUP_SCHED))
 		return;
 	now = ldb_clock_now(s->clock);
 	/* The task cannot be freed before this probe ends: it leaves curr only when it switches. */
@@ -137,7 +137,7 @@ void ldb_probe_migrate(void *unused, struct task_struct *p, int dest_cpu)
 		return;
 	if (t->wait != LDB_WAIT_NOT)
 		ldb_wait_move(t, task_cpu(p), dest_cpu);
-	if (t->s->events & LDB_GROUP_SCHED)
+	if (ldb_wants(t->s, LDB_GROUP_SCHED))
 		ldb_emit(ldb_this_cpu(t->s), ldb_clock_now(t->s->clock), t->tid, LDB_EV_MIGRATE,
 			 LDB_SCHED_F_TID, task_cpu(p), dest_cpu);
 }

@@ -343,6 +343,46 @@ static void test_lost(void)
 }
 
 /* This runs in a child, which may give up rights. */
+static void nap(void)
+{
+	const struct timespec ms = { .tv_nsec = 1000000 };
+
+	for (int i = 0; i < 50; i++)
+		nanosleep(&ms, NULL);
+}
+
+/* These rows come straight from perf: nothing between drops those of a pause. */
+static void test_pause(void)
+{
+	struct rows rows;
+	struct kernel_source *p = live_open(getpid(), 0, 0, &rows, why, sizeof(why));
+	size_t before, paused;
+
+	if (!p)
+		bail_out(why);
+	nap();
+	p->ops->poll(p);
+	p->ops->pause(p, true);
+	p->ops->poll(p);
+	nap();
+	usleep(20000);
+	p->ops->poll(p);
+	before = rows.nr;
+	nap();
+	usleep(20000);
+	p->ops->poll(p);
+	paused = rows.nr;
+	ok(!p->ops->pause(p, false), "perf goes on after a pause");
+	nap();
+	usleep(20000);
+	p->ops->poll(p);
+	usleep(20000);
+	p->ops->poll(p);
+	ok(before && paused == before, "in the pause it delivers no switch: %zu, then %zu", before, paused);
+	ok(rows.nr >= paused + 50, "and afterwards again: %zu", rows.nr);
+	live_close(p);
+}
+
 static void in_child(void (*fn)(void))
 {
 	int counts[2], fds[2];
@@ -432,6 +472,7 @@ int main(void)
 	test_exec(PERF_TRACEPOINTS);
 	test_exec(PERF_SWITCHES_ALL);
 	test_lost();
+	test_pause();
 	test_clock(LDB_CLOCK_MONO);
 	if (clock_choose() == LDB_CLOCK_TSC)
 		test_clock(LDB_CLOCK_TSC);

@@ -15,7 +15,7 @@ struct device_chains {
 	const struct session *session;
 	struct ldb_chains now, before;
 	struct sampler *sampler;
-	bool is_always;
+	bool is_always, is_paused;
 	uint8_t is_deaf[CPULIST_MAX];	/* none */
 };
 
@@ -34,7 +34,7 @@ static unsigned poll(struct kernel_source *s)
 	struct device_chains *d = (struct device_chains *)s;
 	int64_t now_ns = clock_mono_ns();
 
-	if (!d->now.nr_blocks)
+	if (!d->now.nr_blocks || d->is_paused)
 		return 0;
 	control(d);
 	for (unsigned cpu = 0; cpu < d->session->info.nr_cpus; cpu++) {
@@ -62,7 +62,7 @@ static void hold_budget(struct kernel_source *s, const struct kernel_costs *cost
 	bool wanted = d->is_always || (costs->is_scanner_away && is_busy);
 
 	d->now.tick_ns = wanted ? 0 : READINGS_TICK_NS;
-	for (unsigned cpu = 0; cpu < d->session->info.nr_cpus; cpu++)
+	for (unsigned cpu = 0; cpu < d->session->info.nr_cpus && !d->is_paused; cpu++)
 		sampler_choose(d->sampler, cpu, wanted);
 	sampler_hold(d->sampler, s, costs, &(struct sampler_spent){
 		.switches_ns = ns(d, d->now.switches - d->before.switches),
@@ -70,6 +70,17 @@ static void hold_budget(struct kernel_source *s, const struct kernel_costs *cost
 		.nr_samples = d->now.nr_samples - d->before.nr_samples, .entry_ns = IRQ_NS,
 	});
 	d->before = d->now;
+}
+
+/* A pause of the module stops its readings, but not the timers that ask for them. */
+static int pause_readings(struct kernel_source *s, bool pause)
+{
+	struct device_chains *d = (struct device_chains *)s;
+
+	d->is_paused = pause;
+	for (unsigned cpu = 0; pause && cpu < d->session->info.nr_cpus; cpu++)
+		sampler_choose(d->sampler, cpu, false);
+	return 0;
 }
 
 static void finish(struct kernel_source *s)
@@ -95,7 +106,7 @@ static void close_chains(struct kernel_source *s)
 }
 
 static const struct kernel_source_ops ops = {
-	.poll = poll, .finish = finish, .leave_out_irqs = leave_out_irqs, .hold_budget = hold_budget,
+	.poll = poll, .pause = pause_readings, .finish = finish, .leave_out_irqs = leave_out_irqs, .hold_budget = hold_budget,
 	.set_blocks = set_blocks, .close = close_chains,
 };
 

@@ -160,6 +160,13 @@ bool device_clock(const struct session *s, struct ldb_row_clock *row)
 	return true;
 }
 
+int device_pause(const struct session *s, bool pause)
+{
+	if (!s->is_device || !ioctl(s->fd, LDB_IOC_PAUSE, (unsigned long)pause))
+		return 0;
+	return errno == ENOTTY ? 0 : -errno;
+}
+
 int device_open(struct session *s, const struct device_options *o, char *why, size_t size)
 {
 	struct ldb_create c;

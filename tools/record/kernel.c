@@ -310,6 +310,32 @@ static void write_why(struct recording *r, const char *why)
 	writer_add_meta(r->writer, "kernel_why", r->kernel_why);
 }
 
+/* What does not come back is lost from here on. */
+static void resume_failed(struct recording *r, int error)
+{
+	struct ldb_row_lost lost = { .tick = recording_tick(r, clock_now(r->clock_id)), .what = LDB_LOST_KERNEL, .count = 1 };
+	char text[128];
+
+	snprintf(text, sizeof(text), "no kernel events from %.1f s on, they could not be resumed after a pause: %s",
+		 lost.tick / (double)r->session.info.tsc_hz, strerror(error));
+	cli_warn("%s", text);
+	write_why(r, text);
+	store_row(r, LDB_BLK_LOST, &lost);
+}
+
+void kernel_pause(struct recording *r, bool pause)
+{
+	int ret = device_pause(&r->session, pause);
+
+	/* What came before the pause is delivered first. */
+	if (!pause)
+		kernel_poll(r);
+	if (!ret && r->source && r->source->ops->pause)
+		ret = r->source->ops->pause(r->source, pause);
+	if (ret && !pause)
+		resume_failed(r, -ret);
+}
+
 void kernel_close(struct recording *r)
 {
 	if (r->source)

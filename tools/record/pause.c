@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Pauses a recording: the runtime writes nothing, and the kernel reports nothing.  What comes while
- * it is being switched off is dropped, and so is what the module reports, which goes on.
+ * it is being switched off is dropped.
  *
  * A request that is open at a pause may end during it, and its id may be used again.  So requests
  * are cut at the start and at the end of a pause (LDB_REQ_OP_CUT).
  */
-#include <stdio.h>
-#include <string.h>
 #include "record/recording.h"
 
 int recording_tune(struct recording *r)
@@ -38,18 +36,11 @@ static int64_t now(const struct recording *r)
 /* With kernel events alone nobody else says which threads there are. */
 static void pause_kernel(struct recording *r, bool pause)
 {
-	char text[128];
-	int ret;
-
-	if (!r->source || !r->source->ops->pause || r->o->kernel_only)
+	if (r->o->kernel_only)
 		return;
-	if (!pause)
-		kernel_poll(r);
-	ret = r->source->ops->pause(r->source, pause);
-	if (!ret)
-		return;
-	snprintf(text, sizeof(text), "no kernel events after the pause: %s", strerror(-ret));
-	output_warning(r, text);
+	kernel_pause(r, pause);
+	if (r->samples)
+		samples_pause(r->samples, pause);
 }
 
 static void begin(struct recording *r, int64_t tick)

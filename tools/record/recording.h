@@ -197,6 +197,8 @@ void kernel_metas(struct recording *r);
  * Returns how full the fullest of its buffers was, in 1/1000.
  */
 unsigned kernel_poll(struct recording *r);
+/* Ends the kernel's events, or begins them again; if they do not come back, that is written. */
+void kernel_pause(struct recording *r, bool pause);
 void kernel_finish(struct recording *r);
 /* Call it at any time: it leaves interrupts out from then on if they are too expensive. */
 void kernel_hold_budget(struct recording *r, int64_t now_ns);

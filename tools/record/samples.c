@@ -188,6 +188,14 @@ void samples_poll(struct samples *s)
 	backlog_release(&s->rows, limit - PERF_WINDOW_NS);
 }
 
+void samples_pause(struct samples *s, bool pause)
+{
+	if (pause)
+		perf_fds_disable(&s->fds, 0, s->fds.nr_fds);
+	else
+		perf_fds_enable(&s->fds);
+}
+
 static void name_function(void *samples, uint32_t number, const char *name)
 {
 	struct samples *s = samples;

@@ -43,6 +43,9 @@ bool samples_are_user_only(const struct samples *s);
 /* Delivers rows. */
 void samples_poll(struct samples *s);
 
+/* Ends the samples, so that they cost the program nothing, or begins them again. */
+void samples_pause(struct samples *s, bool pause);
+
 /* Ends the samples; delivers the remaining rows, and the names of the kernel's functions. */
 void samples_finish(struct samples *s);
 

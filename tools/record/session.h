@@ -58,6 +58,12 @@ struct device_options {
 	uint64_t call_min_ns;	/* LDB_GROUP_CALL_ALL: shorter system calls are only counted */
 };
 
+/*
+ * Ends the module's events, or begins them again.  A module of an earlier release goes on.  Returns 0 or
+ * -errno.
+ */
+int device_pause(const struct session *s, bool pause);
+
 /* Returns 0, or -errno with the reason for the user in why. */
 int device_open(struct session *s, const struct device_options *o, char *why, size_t size);
 

@@ -352,6 +352,12 @@ struct ldb_session_stats {
 #define LDB_IOC_STATS	_IOR('L', 6, struct ldb_session_stats)
 #define LDB_IOC_CALLS	_IOW('L', 7, struct ldb_calls)	/* by the creator */
 #define LDB_IOC_CHAINS	_IOWR('L', 8, struct ldb_chains) /* by the creator */
+/*
+ * By the creator; argument 1: from here on there are no events except those of LDB_GROUP_PROCESS, and
+ * nothing is read of threads; 0: all events come again, and the threads that there are are named again.
+ * EPERM also if it would interrupt isolated CPUs.  Modules of earlier releases do not know it.
+ */
+#define LDB_IOC_PAUSE	_IO('L', 9)
 
 #ifndef __KERNEL__
 _Static_assert(sizeof(struct ldb_ring_hdr) == LDB_RING_HDR_SIZE, "one page");
