@@ -299,6 +299,8 @@ void flow_begin_child(void);
 void flow_poll(void);		/* every now and then, by the raw thread that will call flow_end() */
 /* The recording ends; session_on() is false, but the rings are still mapped.  Raw thread. */
 void flow_end(void);
+/* The session is over although no raw thread is there to end it. */
+void flow_stop(void);
 void flow_unmap(void);
 void flow_thread_enter(struct thread *t);	/* under registry_lock */
 void flow_thread_exit(struct thread *t);

@@ -126,6 +126,11 @@ void flow_end(void)
 	raw_unlock(&lock);
 }
 
+void flow_stop(void)
+{
+	order_flow_base_set(&flow_page.base, 0);
+}
+
 void flow_poll(void)
 {
 	if (order_flow_base(&flow_page.base))

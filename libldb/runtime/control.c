@@ -277,6 +277,8 @@ static void serve(bool resumes)
 	} else if (attached) {
 		attach_end();
 		session_unmap();
+	} else if (!paused) {
+		flow_unmap();	/* it was sent memory, but did not attach */
 	}
 }
 
@@ -557,6 +559,7 @@ void control_return(void)
 	 */
 	if (resumes && paused && !atomic_load(&control_thread.tid)) {
 		order_session_set(&session_page.a.on, 0);
+		flow_stop();
 		paused = false;
 	}
 	atomic_store(&leave_owner, 0);

@@ -175,9 +175,10 @@ suite_sqlite()
 	${SUITES_WRAP:-} $unprivileged $recorder ./testfixture "$src/test/veryquick.test"
 }
 
+# Its threads print dots before the name.
 list_sqlite()
 {
-	sed -n -E 's/^([^ ]+)\.\.\. Ok$/ok \1/p; s/^! ([^ ]+) .*/err \1/p; s/^([0-9]+ errors) out of ([0-9]+) tests.*/\1 \2/p' "$1"
+	sed -n -E 's/^\.*([^ ]+)\.\.\. Ok$/ok \1/p; s/^! ([^ ]+) .*/err \1/p; s/^([0-9]+ errors) out of ([0-9]+) tests.*/\1 \2/p' "$1"
 }
 
 # Some of each kind: statements, transactions, full text, threads, faults of memory and files.
