@@ -169,6 +169,66 @@ static void test_categories(const struct partition *p, struct why_options o)
 	categories_close(o.categories);
 }
 
+static void work_on(struct made *t, uint64_t id, int64_t start, int64_t end)
+{
+	made_class(t, start - 1, id, "OTHER");
+	made_req(t, .op = LDB_REQ_OP_START, .tid = 1, .tick = start, .id = id);
+	made_req(t, .op = LDB_REQ_OP_END, .tid = 1, .tick = end, .id = id);
+}
+
+/*
+ * Each request waits for another server for 65000.  Of the last one the thread reads the answer late: what it
+ * did meanwhile took longer, but was over before.
+ */
+static void test_ahead(void)
+{
+	struct partition_options po = { .from = INT64_MIN, .to = INT64_MAX };
+	struct why_options wo = {
+		.has_id = true, .id = 10, .reference_lo = 40, .reference_hi = 60, .explain = 0.8, .nr_chains = 10,
+	};
+	const struct chain *chain;
+	struct partition p;
+	struct made t;
+	struct why w;
+
+	made_begin(&t, "why-ahead.data");
+	writer_add_meta(t.w, "kernel_events", "module");
+	made_thread(&t, 1, "loop", 0, 3000000);
+	made_switch(&t, .tick = 100, .cpu = 1, .next = 1);
+	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 500, .end = 2900000);
+	for (int64_t i = 1; i <= 10; i++) {
+		int64_t at = i * 200000, late = i == 10 ? 30000 : 0;
+
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = at, .id = i);
+		made_req(&t, .op = LDB_REQ_OP_BLOCK, .tid = 1, .tick = at + 5000, .id = i, .queue = LDB_REQ_QUEUE_UPSTREAM);
+		if (late)
+			work_on(&t, 100, at + 6000, at + 46000);
+		made_switch(&t, .tick = at + 50000, .cpu = 1, .prev = 1, .state = LDB_STATE_SLEEPING);
+		made_waking(&t, .tick = at + 69000, .cpu = 1, .flags = LDB_SCHED_F_HARDIRQ, .woken = 1);
+		made_wakeup(&t, .tick = at + 69000, .cpu = 1, .woken = 1);
+		made_switch(&t, .tick = at + 69000, .cpu = 1, .next = 1);
+		if (late) {
+			work_on(&t, 101, at + 70000, at + 85000);
+			work_on(&t, 102, at + 85000, at + 100000 - 1);
+		}
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = at + 70000 + late, .id = i,
+			 .queue = LDB_REQ_QUEUE_UPSTREAM);
+		made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = at + 73000 + late, .id = i);
+	}
+	made_open(&t);
+	if (partition_build(t.model, &po, &p) || why_build(&p, &wo, &w))
+		bail_out("why_build");
+	chain = w.nr_targets ? w.targets[0].chain : NULL;
+	if (!chain || chain->nr < 2)
+		bail_out("the request is not followed to the one ahead");
+	is_int(chain->links[0].ns, 29999, "behind what went on until the answer was read");
+	is_str(chain->links[1].label, "101", "and the longest of these is named, not one that delayed nobody");
+	is_int(chain->links[1].ns, 15000, "with its time");
+	why_free(&w);
+	partition_free(&p);
+	made_close(&t);
+}
+
 int main(void)
 {
 	struct partition_options po = { .from = INT64_MIN, .to = INT64_MAX };
@@ -199,6 +259,7 @@ int main(void)
 	test_waker(0, false);
 	test_waker(0, true);
 	test_waker(LDB_SCHED_F_HARDIRQ, true);
+	test_ahead();
 	sample_cleanup();
 	return done();
 }

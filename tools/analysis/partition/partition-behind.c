@@ -316,13 +316,6 @@ static int64_t upstream_end(const struct partition_build *b, const struct queued
 	return last && b->idle[last - 1].end > q->start ? min(b->idle[last - 1].end, q->end) : q->start;
 }
 
-static bool is_upstream(const struct partition_build *b, const struct queued *q)
-{
-	uint64_t queue = b->p->paths[q->path].queue;
-
-	return (queue & ((1ULL << 48) - 1)) == LDB_REQ_QUEUE_UPSTREAM;
-}
-
 static void add_queued(struct partition_build *b, const struct queued *q)
 {
 	int64_t rest = partition_ns(b, q->end) - partition_ns(b, q->start);
@@ -342,7 +335,7 @@ void partition_add_queued(struct partition_build *b, const struct queued *first,
 
 		if (b->p->requests[q->request].is_left_out)
 			continue;
-		if (is_upstream(b, q)) {
+		if (partition_is_upstream(b->p->paths[q->path].queue)) {
 			last.start = upstream_end(b, q);
 			if (last.start > q->start)
 				partition_add_time(b, q->request, LEAF_QUEUE, q->path, "",

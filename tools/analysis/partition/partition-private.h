@@ -27,6 +27,12 @@ struct work {
 	uint32_t class;
 };
 
+/* Does a request in this queue wait for another server? */
+static inline bool partition_is_upstream(uint64_t queue)
+{
+	return (queue & ((1ULL << 48) - 1)) == LDB_REQ_QUEUE_UPSTREAM;
+}
+
 /* A piece in which the request was in a queue. */
 struct queued {
 	int64_t start, end;		/* ticks */

@@ -11,6 +11,7 @@
 #include "analysis/partition/partition-private.h"
 #include "base/array.h"
 #include "base/minmax.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "facts/lives.h"
 #include "facts/ticks.h"
@@ -19,11 +20,20 @@
 #define NEAR_MAX	20000	/* requests that are searched, before and after */
 #define OTHERS_MAX	40000	/* if more were open, which one it was is not said */
 #define TOO_MANY	1
+#define MARGIN_PART	10	/* 1/10 */
+#define MARGIN_NS	10000
+#define GAP_NS		10000	/* between two requests, which is no idle time */
 
 struct other {			/* a request that was open meanwhile */
 	uint64_t id;
 	int64_t start, ns;
 	bool is_of_class;
+};
+
+/* The thread was to work on the request: what it does for others meanwhile delays that. */
+struct window {
+	int64_t start, end;
+	bool is_upstream;	/* the request waited for another server */
 };
 
 struct search_ahead {
@@ -33,7 +43,19 @@ struct search_ahead {
 	size_t nr_others, room_others;
 	struct work *works;
 	size_t nr_works, room_works;
+	struct window *windows;
+	size_t nr_windows, room_windows;
 };
+
+static int add_window(struct search_ahead *s, const struct life_part *part)
+{
+	if ((part->is_queue ? part->to_tid : part->tid) != s->r->tid)
+		return 0;
+	return array_push(s->windows, s->nr_windows, s->room_windows, {
+		.start = part->start, .end = part->end,
+		.is_upstream = part->is_queue && partition_is_upstream(part->queue),
+	});
+}
 
 /* All of the thread's work counts, also on the request itself: it shows what was not for others. */
 static int on_life(void *arg, struct life *life)
@@ -47,7 +69,9 @@ static int on_life(void *arg, struct life *life)
 		const struct life_part *part = &life->parts[i];
 		int64_t start = max(part->start, r->start), end = min(part->end, r->end);
 
-		if (!part->is_queue && part->tid == r->tid && start < end)
+		if (is_own)
+			ret = add_window(s, part);
+		if (!ret && !part->is_queue && part->tid == r->tid && start < end)
 			ret = array_push(s->works, s->nr_works, s->room_works, {
 				.start = start, .end = part->end, .tid = part->tid, .request = s->nr_others,
 			});
@@ -59,7 +83,38 @@ static int on_life(void *arg, struct life *life)
 
 COMPARE(by_start, struct work, UP(start) UP(end))
 
-/* Adds to each request the time in which the thread worked on it. */
+/*
+ * A request that waits for another server is delayed only by what goes on until its answer is read: only then
+ * the answer may have been there already.
+ */
+static int64_t start_of(const struct partition_build *b, const struct window *w)
+{
+	size_t n = search(b->nr_owned, i, b->owned[i].start < w->end);
+	int64_t start = w->end;
+
+	if (!w->is_upstream)
+		return w->start;
+	while (n && start > w->start && ticks_ns(b->m->reader, start - b->owned[n - 1].end) <= GAP_NS)
+		start = b->owned[--n].start;
+	return max(start, w->start);
+}
+
+static void add_window_times(struct search_ahead *s, const struct partition_build *b, const struct window *w)
+{
+	int64_t from = start_of(b, w);
+
+	for (size_t i = search(b->nr_owned, n, b->owned[n].end <= from); i < b->nr_owned; i++) {
+		const struct owned *o = &b->owned[i];
+		int64_t start = max(o->start, from), end = min(o->end, w->end);
+
+		if (o->start >= w->end)
+			break;
+		if (start < end)
+			s->others[o->work->request].ns += ticks_ns(b->m->reader, end - start);
+	}
+}
+
+/* Adds to each request the time in which the thread worked on it while it was to work on r. */
 static int add_times(struct search_ahead *s, const struct partition *p)
 {
 	struct partition_build b = { .p = (struct partition *)p, .m = p->m };
@@ -69,13 +124,8 @@ static int add_times(struct search_ahead *s, const struct partition *p)
 	b.thread_works = s->works;
 	b.nr_thread_works = s->nr_works;
 	partition_own(&b);
-	for (size_t i = 0; i < b.nr_owned && !b.ret; i++) {
-		const struct owned *o = &b.owned[i];
-		int64_t end = min(o->end, s->r->end);
-
-		if (o->start < end)
-			s->others[o->work->request].ns += ticks_ns(p->m->reader, end - o->start);
-	}
+	for (size_t i = 0; i < s->nr_windows && !b.ret; i++)
+		add_window_times(s, &b, &s->windows[i]);
 	free(b.owned);
 	free(b.by_class);
 	free(b.class_at);
@@ -106,21 +156,45 @@ static int set_start(const struct partition *p, const struct request *r, struct 
 	return ret;
 }
 
+/*
+ * Was the thread's work on the class about as long as the partition says that the request was behind
+ * it?  If it was longer, some of it delayed nobody, as when another thread worked on the request
+ * meanwhile.  Which requests these were is not known here, so none is named.
+ */
+static bool is_all_behind(const struct search_ahead *s, const struct partition *p)
+{
+	int64_t ns = 0, behind_ns = 0;
+
+	for (const struct share *at = &p->shares[s->r->first]; at < &p->shares[s->r->first + s->r->nr_shares]; at++) {
+		const struct leaf *leaf = &p->leaves[at->leaf];
+
+		if (leaf->kind == LEAF_BEHIND && !strcmp(leaf->label, s->class))
+			behind_ns += at->ns;
+	}
+	for (size_t i = 0; i < s->nr_others; i++)
+		if (s->others[i].is_of_class)
+			ns += s->others[i].ns;
+	return ns <= behind_ns + behind_ns / MARGIN_PART + MARGIN_NS;
+}
+
 int ahead_find(const struct partition *p, const struct request *r, const char *class, struct ahead *ahead)
 {
 	struct search_ahead s = { .r = r, .class = class };
 	struct lives_result result;
+	bool is_behind;
 	int ret = lives_within(p->m, r->start, r->end, on_life, &s, &result);
 
 	*ahead = (struct ahead){ .ns = 0 };
 	if (!ret)
 		ret = add_times(&s, p);
-	for (size_t i = 0; i < s.nr_others && !ret; i++)
+	is_behind = !ret && is_all_behind(&s, p);
+	for (size_t i = 0; i < s.nr_others && !ret && is_behind; i++)
 		if (s.others[i].is_of_class && s.others[i].ns > ahead->ns)
 			*ahead = (struct ahead){ s.others[i].id, s.others[i].start, s.others[i].ns };
 	if (!ret && ahead->ns)
 		ret = set_start(p, r, ahead);
 	free(s.others);
 	free(s.works);
+	free(s.windows);
 	return ret == TOO_MANY ? 0 : ret;
 }

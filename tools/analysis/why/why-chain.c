@@ -127,8 +127,17 @@ static void add_calls(struct chains *k, struct chain *chain)
 	chain->links[after] = calls;
 }
 
-/* Adds the biggest cause of the request ahead, which took at most ns of the time. */
-static void add_busy(struct chains *k, struct chain *chain, const struct timeline *t, int64_t ns)
+/* How much of a wait of the request ahead was in the time of r? */
+static int64_t overlap_ns(const struct chains *k, const struct request *r, const struct segment *s)
+{
+	int64_t start = max(s->start, r->start), end = min(s->end, r->end);
+
+	return end > start ? ticks_ns(k->w->p->m->reader, end - start) : 0;
+}
+
+/* Adds the biggest cause of the request ahead of r, which took at most ns of r's time. */
+static void add_busy(struct chains *k, struct chain *chain, const struct timeline *t, const struct request *r,
+		     int64_t ns)
 {
 	for (size_t i = 0; i < t->nr_causes; i++) {
 		const struct timeline_cause *c = &t->causes[i];
@@ -139,13 +148,13 @@ static void add_busy(struct chains *k, struct chain *chain, const struct timelin
 		bool has_call;
 
 		if (c->in_queue || c->kind == LEAF_QUEUE || c->kind == LEAF_BEHIND || c->kind == LEAF_UNKNOWN ||
-		    c->kind == LEAF_IRQ || (!s && !c->func))
+		    c->kind == LEAF_IRQ || (!s && !c->func) || (s && !overlap_ns(k, r, s)))
 			continue;
 		if (s)
 			kind = partition_label(s, label);
 		has_call = kind == LEAF_IO || kind == LEAF_SLEEP;
 		link = chain_add(chain, kind, has_call && c->func ? c->func->function : chain_text(k, label),
-				 min(c->ns, ns), kind == LEAF_LOCK ? EDGE_SHIM : s ? EDGE_OCCUPANT : EDGE_SCANNER);
+				 min(c->ns, s && s->start < r->start ? min(ns, overlap_ns(k, r, s)) : ns), kind == LEAF_LOCK ? EDGE_SHIM : s ? EDGE_OCCUPANT : EDGE_SCANNER);
 		link->call = has_call ? chain_text(k, label) : "";
 		link->resolution_ns = c->resolution_ns;
 		link->lock_kind = s && kind == LEAF_LOCK ? s->lock_kind : 0;
@@ -166,7 +175,7 @@ static void chain_behind(struct chains *k, struct chain *chain, const struct wan
 		return;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)at->ahead.id);
 	chain_add(chain, LINK_REQUEST, chain_text(k, text), at->ahead.ns, EDGE_TAG)->tid = at->target->request->tid;
-	add_busy(k, chain, timeline, at->ahead.ns);
+	add_busy(k, chain, timeline, at->target->request, at->ahead.ns);
 }
 
 static bool is_in_queue(const struct partition *p, uint32_t path)
