@@ -87,15 +87,26 @@ static struct reader *join(const char *const *names, size_t nr)
 #define JOIN(...)	join((const char *const []){ __VA_ARGS__ }, \
 			     sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *))
 
+static struct cursor *cursors[LDB_BLK_PROCESS + 1];
+
+/* Closes a reader, and first the cursors that read from it. */
+static void close_all(struct reader *r)
+{
+	for (size_t i = 0; i <= LDB_BLK_PROCESS; i++) {
+		cursor_close(cursors[i]);
+		cursors[i] = NULL;
+	}
+	reader_close(r);
+}
+
 /* Returns all rows of a kind, which are few and have no strings that matter. */
 static struct reader_rows all(struct reader *r, unsigned kind)
 {
-	static struct cursor *c[LDB_BLK_PROCESS + 1];
 	struct reader_rows rows = { .kind = kind };
 
-	cursor_close(c[kind]);
-	c[kind] = reader_cursor(r, kind, NULL);
-	cursor_next(c[kind], &rows);
+	cursor_close(cursors[kind]);
+	cursors[kind] = reader_cursor(r, kind, NULL);
+	cursor_next(cursors[kind], &rows);
 	return rows;
 }
 
@@ -214,7 +225,7 @@ static void test_two(void)
 	test_addresses(r);
 	test_requests(r);
 	test_wholes(r);
-	reader_close(r);
+	close_all(r);
 }
 
 /* The result, joined with a third one, is that of three. */
@@ -243,7 +254,7 @@ static void test_again(void)
 		bail_out("requests");
 	ok(nr == 6 && reqs[2].id == 1007 && reqs[3].end == 5500 && reqs[4].id == 10007,
 	   "its requests, too");
-	reader_close(r);
+	close_all(r);
 }
 
 static void test_other_host(void)
@@ -271,7 +282,7 @@ static void test_other_host(void)
 	   rows.lock[1].tid == (1U << LDB_TID_BITS) + 11, "a clock of another rate is converted");
 	rows = all(r, LDB_BLK_CLOCK);
 	ok(rows.nr == 2, "and only one clock remains");
-	reader_close(r);
+	close_all(r);
 }
 
 static void add_request(struct writer *w, uint64_t id, int64_t start, int64_t end)
@@ -313,7 +324,7 @@ static void test_links(void)
 	ok(rows.process[1].flags == LDB_PROCESS_F_CLOCK && llabs(off) <= err,
 	   "requests of both bound how far two clocks are apart: the error is within what is said");
 	ok(err < 40000, "which is little");
-	reader_close(r);
+	close_all(r);
 }
 
 static void test_namespaces(void)
@@ -330,7 +341,7 @@ static void test_namespaces(void)
 	rows = all(r, LDB_BLK_THREAD);
 	ok(rows.nr == 4 && rows.thread[3].tid == (1U << LDB_TID_BITS) + 11,
 	   "two threads of one number at one time are two");
-	reader_close(r);
+	close_all(r);
 }
 
 static void add_switch(struct writer *w, int64_t tick, uint32_t from, uint32_t to, uint32_t flags,
@@ -364,7 +375,7 @@ static void test_sched(void)
 	   "a switch between two processes is one, with what both know");
 	rows = all(r, LDB_BLK_TASK);
 	ok(rows.nr == 1 && rows.task[0].flags, "what strangers knew of a thread is left out");
-	reader_close(r);
+	close_all(r);
 }
 
 static void damage(const char *name, off_t at)
@@ -399,7 +410,7 @@ static void test_damage(void)
 	rows = all(r, LDB_BLK_LOST);
 	ok(rows.nr && rows.lost[rows.nr - 1].what == LDB_LOST_DISK && rows.lost[rows.nr - 1].count >= 1,
 	   "rows that cannot be read count as lost");
-	reader_close(r);
+	close_all(r);
 }
 
 static unsigned count_damage(const struct reader *r)
@@ -433,10 +444,10 @@ static void test_joined_damage(void)
 	r = reader_open(sample_path("both"), err, sizeof(err));
 	nr = count_damage(r);
 	ok(nr == 2 && !strcmp(reader_meta(r, "children"), "1"), "it has both, and what was added");
-	reader_close(r);
+	close_all(r);
 	r = JOIN("both");
 	is_int(count_damage(r), nr, "joined again it says the damage once");
-	reader_close(r);
+	close_all(r);
 }
 
 static bool stop_at_once(void *arg, uint64_t done, uint64_t all)
