@@ -4,6 +4,7 @@
  * then another file may be mapped there.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "record/session.h"
 
 #define MAPS_MAX	65536
+#define TOLD_MAX	256
 #define NEW_NS		20000000	/* between two readings for addresses that are not known */
 #define OLD_NS		1000000000
 
@@ -24,9 +26,12 @@ struct map_names {
 	struct mapping {
 		uint64_t from, to;
 		const char *name;
+		bool is_shared;
+		unsigned major, minor;
+		uint64_t inode, offset;
 	} *maps;		/* by address */
 	size_t nr, room;
-	struct intern names;
+	struct intern names, told;
 };
 
 struct map_names *map_names_alloc(pid_t pid)
@@ -36,6 +41,7 @@ struct map_names *map_names_alloc(pid_t pid)
 	if (m) {
 		m->pid = pid;
 		m->names.max = MAPS_MAX;
+		m->told.max = TOLD_MAX;
 	}
 	return m;
 }
@@ -45,6 +51,7 @@ void map_names_free(struct map_names *m)
 	if (!m)
 		return;
 	intern_free(&m->names);
+	intern_free(&m->told);
 	free(m->maps);
 	free(m);
 }
@@ -53,10 +60,12 @@ void map_names_free(struct map_names *m)
 static void add(struct map_names *m, char *line)
 {
 	struct mapping map = { .name = "" };
-	char *path;
+	char *path, rights[8];
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64, &map.from, &map.to) != 2)
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64, &map.from, &map.to, rights,
+		   &map.offset, &map.major, &map.minor, &map.inode) != 7)
 		return;
+	map.is_shared = rights[3] == 's' && map.inode;
 	path = strchr(line, '/');
 	if (path) {
 		path[strcspn(path, "\n")] = '\0';
@@ -88,7 +97,7 @@ static const struct mapping *find(const struct map_names *m, uint64_t address)
 	return i < m->nr && m->maps[i].from <= address ? &m->maps[i] : NULL;
 }
 
-const char *map_names_get(struct map_names *m, uint64_t address)
+static const struct mapping *look_up(struct map_names *m, uint64_t address)
 {
 	const struct mapping *map = find(m, address);
 	uint64_t now = clock_mono_ns();
@@ -98,5 +107,27 @@ const char *map_names_get(struct map_names *m, uint64_t address)
 		m->read_ns = now;
 		map = find(m, address);
 	}
+	return map;
+}
+
+const char *map_names_get(struct map_names *m, uint64_t address)
+{
+	const struct mapping *map = look_up(m, address);
+
 	return map ? map->name : "";
+}
+
+const char *map_names_shared(struct map_names *m, uint64_t address)
+{
+	const struct mapping *map = look_up(m, address);
+	bool is_new = false;
+	char text[128];
+	int64_t n;
+
+	if (!map || !map->is_shared)
+		return NULL;
+	snprintf(text, sizeof(text), "%" PRIx64 " %" PRIx64 " %x:%x %" PRIu64 " %" PRIx64, map->from, map->to,
+		 map->major, map->minor, map->inode, map->offset);
+	n = intern_get(&m->told, text, strlen(text) + 1, &is_new);
+	return n >= 0 && is_new ? intern_key(&m->told, n) : NULL;
 }

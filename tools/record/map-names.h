@@ -15,4 +15,10 @@ void map_names_free(struct map_names *m);
 /* Returns the file's name without its folder; "": memory of no file, or not known.  It stays. */
 const char *map_names_get(struct map_names *m, uint64_t address);
 
+/*
+ * Returns what META shared_memory says of an address that other processes may share, once for each
+ * mapping; NULL: it was said, or the memory is private.
+ */
+const char *map_names_shared(struct map_names *m, uint64_t address);
+
 #endif

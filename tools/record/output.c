@@ -222,6 +222,16 @@ static const char *mapping_name(void *recording, uint64_t address)
 	return map_names_get(r->map_names, address);
 }
 
+/* A lock in memory that processes share is one lock, if their traces are joined. */
+static void tell_shared(void *recording, uint64_t address)
+{
+	struct recording *r = recording;
+	const char *text = map_names_shared(r->map_names, address);
+
+	if (text)
+		writer_add_meta(r->writer, "shared_memory", text);
+}
+
 /* Opens the filter; main() has checked the words of the options. */
 static void open_filter(struct recording *r)
 {
@@ -257,6 +267,7 @@ bool output_open(struct recording *r)
 	if (r->pack && r->map_names) {
 		pack_on_rest(r->pack, rest, r);
 		pack_on_mapping(r->pack, mapping_name, r);
+		pack_on_lock(r->pack, tell_shared, r);
 		/* The program's main() waits for the recorder. */
 		if (r->launch.pid)
 			chains_set_first(pack_chains(r->pack), 0);

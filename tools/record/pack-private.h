@@ -50,6 +50,8 @@ struct pack {
 	void *rest_arg;
 	pack_mapping_fn *on_mapping;
 	void *mapping_arg;
+	pack_lock_fn *on_lock;
+	void *lock_arg;
 	struct pauses pauses;
 	unsigned nr_since;		/* events since rest() was called */
 };

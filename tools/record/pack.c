@@ -177,6 +177,12 @@ void pack_on_mapping(struct pack *p, pack_mapping_fn *fn, void *arg)
 	p->mapping_arg = arg;
 }
 
+void pack_on_lock(struct pack *p, pack_lock_fn *fn, void *arg)
+{
+	p->on_lock = fn;
+	p->lock_arg = arg;
+}
+
 void pack_on_exit(struct pack *p, pack_exit_fn *fn, void *arg)
 {
 	p->on_exit = fn;
@@ -337,6 +343,8 @@ static void lock_event(struct pack *p, unsigned ring, const struct ldb_rec *recs
 		return;
 	if (p->metrics)
 		metrics_lock(p->metrics, &row);
+	if (p->on_lock)
+		p->on_lock(p->lock_arg, row.lock);
 	*(struct ldb_row_lock *)pack_keep_back(p, LDB_BLK_LOCK, end) = row;
 }
 

@@ -44,6 +44,10 @@ void pack_on_rest(struct pack *p, pack_rest_fn *fn, void *arg);
 typedef const char *pack_mapping_fn(void *arg, uint64_t address);
 void pack_on_mapping(struct pack *p, pack_mapping_fn *fn, void *arg);
 
+/* This is called for the address of each wait for, and hold of, a lock. */
+typedef void pack_lock_fn(void *arg, uint64_t address);
+void pack_on_lock(struct pack *p, pack_lock_fn *fn, void *arg);
+
 /* This is called for a thread's THREAD_EXIT: its page is at slot; tick is the time. */
 typedef void pack_exit_fn(void *arg, uint32_t tid, uint64_t slot, int64_t tick);
 void pack_on_exit(struct pack *p, pack_exit_fn *fn, void *arg);

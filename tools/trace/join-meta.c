@@ -16,6 +16,7 @@ enum rule {
 	RULE_ALL,	/* what was recorded: true if it was recorded in all parts */
 	RULE_EACH,	/* one line for each part, with the process's name */
 	RULE_TICK,	/* the latest */
+	RULE_NONE,	/* it concerns addresses that the result does not have */
 };
 
 static const struct {
@@ -33,7 +34,7 @@ static const struct {
 	{ "flight_from", RULE_TICK }, { "flight_cut", RULE_SUM }, { "flight_suppressed", RULE_SUM },
 	{ "socket_requests", RULE_SUM }, { "socket_left_busy", RULE_SUM },
 	{ "socket_left_table", RULE_SUM }, { "socket_left_unread", RULE_SUM }, { "loop_turns", RULE_MOST },
-	{ "warning", RULE_EACH }, { "damage", RULE_EACH },
+	{ "shared_memory", RULE_NONE }, { "warning", RULE_EACH }, { "damage", RULE_EACH },
 };
 
 static enum rule rule_of(const char *key)
@@ -125,7 +126,9 @@ static int write_metas(struct join *j, size_t part)
 		const char *key = rows[i].key;
 		enum rule rule = rule_of(key);
 
-		if (rule == RULE_EACH)
+		if (rule == RULE_NONE && j->nr > 1)
+			continue;
+		else if (rule == RULE_EACH)
 			rc = write_line(j, p, key, rows[i].value);
 		else if (had_earlier(j, part, key))
 			continue;

@@ -465,6 +465,8 @@ int join_plan(struct join *j, char *err, size_t err_size)
 	if (!rc)
 		rc = find_processes(j);
 	if (!rc)
+		rc = join_find_shared(j);
+	if (!rc)
 		rc = find_modules(j);
 	if (!rc)
 		rc = choose_ids(j);

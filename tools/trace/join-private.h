@@ -17,12 +17,20 @@ struct join_code {
 	uint32_t number;
 };
 
+/* Memory that the process shares with one that was earlier: where it is in the result. */
+struct join_shared {
+	uint64_t start, end;	/* without a number */
+	uint64_t address;	/* of start in the result, with a number; 0: not known */
+};
+
 /* A process, which has an address space of its own. */
 struct join_space {
 	uint32_t from;		/* its number in the part's own trace */
 	struct ldb_row_process row;	/* its row in the result; the texts belong to the join */
 	struct join_code *code;	/* in order of start, disjoint */
 	size_t nr_code, room_code;
+	struct join_shared *shared;	/* the same */
+	size_t nr_shared, room_shared;
 };
 
 /* The ids of a table in one part, and what they become in the result. */
@@ -92,6 +100,11 @@ int join_links(struct join *j);
  */
 int join_plan(struct join *j, char *err, size_t err_size);
 int join_write_modules(struct join *j);
+
+/* join-shared.c: finds memory that processes share.  Returns 0 or -ENOMEM. */
+int join_find_shared(struct join *j);
+/* Returns where an address of shared memory, without a number, is in the result, or 0. */
+uint64_t join_shared_at(const struct join_space *space, uint64_t plain);
 
 /* join-rows.c */
 

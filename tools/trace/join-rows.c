@@ -26,7 +26,10 @@ static uint64_t with_number(uint64_t addr, uint32_t number)
 uint64_t join_data(const struct join_part *p, uint64_t addr)
 {
 	const struct join_space *s = addr ? space_of(p, addr) : NULL;
+	uint64_t shared = s && s->nr_shared ? join_shared_at(s, addr & JOIN_ADDRESS_MASK) : 0;
 
+	if (shared)
+		return shared;
 	return s ? with_number(addr, s->row.number) : addr;
 }
 

@@ -330,8 +330,10 @@ static void free_parts(struct join *j)
 		struct join_part *p = &j->parts[i];
 
 		reader_close(p->r);
-		for (size_t k = 0; k < p->nr_spaces; k++)
+		for (size_t k = 0; k < p->nr_spaces; k++) {
 			free(p->spaces[k].code);
+			free(p->spaces[k].shared);
+		}
 		free(p->spaces);
 		free(p->threads);
 		free(p->apis.to);

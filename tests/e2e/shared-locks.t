@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tests that a lock in memory which processes share is one lock in their trace, also where each has it at
+# another address, and that locks of their own are as many as there are processes.
+. "$(dirname "$0")/../lib/engine.sh"
+need_build
+
+cc_ldb -O2 -g "$PROGRAMS/shared-locks.c" -o shared-locks -pthread || exit 1
+ok "it is recorded" eval "ldb-record --mutex=hold --kernel none -o t.data -- ./shared-locks 1000 file >t.out 2>t.err"
+ldb-report --mutex --json --top=100 -i t.data >t.json
+read -r inherited mapped own <t.out
+
+# By how many threads it was held, and how often in all.
+holders()	# address
+{
+	jq -r --arg lock "$1" '[.locks[] | select(.lock == $lock)] | "\(length) \([.[].holders[] | select(.holds > 0)] | length) \([.[].holds.count] | add)"' t.json
+}
+
+diag "$(jq -c '.locks[] | [.lock, .holds.count, (.holders | map([.tid, .holds]))]' t.json)"
+for lock in "$inherited" "$mapped"; do
+	# The child is recorded from some time after it began.
+	ok "one lock, held by both, $lock" eval "holders $lock | awk '{ exit !(\$1 == 1 && \$2 == 2 && \$3 > 1000) }'"
+done
+ok "a lock of its own is held by one" eval "holders $own | awk '{ exit !(\$1 == 1 && \$2 == 1 && \$3 == 1000) }'"
+check_jq "there are four locks: two that are shared, and one of each process" t.json '[.locks[] | select(.holds.count >= 50)] | length == 4'
+check_jq "the other process's own one is another one" t.json "[.locks[] | select(.lock | endswith(\"${own#0x}\"))] | length == 2"
+finish
