@@ -205,6 +205,5 @@ int main(int argc, char **argv)
 		snprintf(name, sizeof(name), "trace-%d", i - 1);
 		make(argv[1], name, argv[i]);
 	}
-	sample_cleanup();
 	return 0;
 }

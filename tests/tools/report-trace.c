@@ -774,6 +774,5 @@ int main(int argc, char **argv)
 	snprintf(command, sizeof(command), "mv '%s' '%s'", t.path, argv[2]);
 	if (system(command))
 		return 1;
-	sample_cleanup();
 	return 0;
 }

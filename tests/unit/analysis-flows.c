@@ -377,6 +377,5 @@ int main(void)
 	test_interval();
 	test_odd_rows();
 	test_diff();
-	sample_cleanup();
 	return done();
 }

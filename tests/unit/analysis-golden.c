@@ -369,7 +369,6 @@ int main(int argc, char **argv)
 		show();
 		made_close(&made);
 	}
-	sample_cleanup();
 	if (is_writing) {
 		printf("};\n");
 		return 0;

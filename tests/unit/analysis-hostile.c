@@ -441,6 +441,5 @@ int main(void)
 	ok(nr_flows > 50 && !nr_unequal, "%lu functions of libraries are summed", nr_flows);
 	is_int(nr_failed, 0, "no export fails without saying why");
 	fclose(null);
-	sample_cleanup();
 	return done();
 }

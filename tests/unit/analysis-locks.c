@@ -257,6 +257,5 @@ int main(void)
 	test_places();
 	test_reuse();
 	test_report();
-	sample_cleanup();
 	return done();
 }

@@ -274,6 +274,5 @@ int main(void)
 	why_free(&whole);
 	partition_free(&parted);
 	made_close(&made);
-	sample_cleanup();
 	return done();
 }

@@ -37,6 +37,5 @@ int main(void)
 	test_kernel_only("0", false);
 	test_kernel_only(NULL, false);
 	test_scanners();
-	sample_cleanup();
 	return done();
 }

@@ -633,6 +633,5 @@ int main(void)
 	test_futex_chain();
 	test_nested_futex();
 	test_lost();
-	sample_cleanup();
 	return done();
 }

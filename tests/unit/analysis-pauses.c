@@ -174,6 +174,5 @@ int main(void)
 	test_lives();
 	test_calls();
 	test_turns();
-	sample_cleanup();
 	return done();
 }

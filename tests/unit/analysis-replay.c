@@ -806,6 +806,5 @@ int main(void)
 	test_deadlock();
 	test_refusals();
 	test_hostile();
-	sample_cleanup();
 	return done();
 }

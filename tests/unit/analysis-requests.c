@@ -365,6 +365,5 @@ int main(void)
 	test_losses();
 	test_classes();
 	test_storm();
-	sample_cleanup();
 	return done();
 }

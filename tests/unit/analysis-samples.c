@@ -144,6 +144,5 @@ int main(void)
 	test_join();
 	test_intervals();
 	test_split();
-	sample_cleanup();
 	return done();
 }

@@ -527,6 +527,5 @@ int main(void)
 	test_order();
 	test_tasks();
 	test_many_tasks();
-	sample_cleanup();
 	return done();
 }

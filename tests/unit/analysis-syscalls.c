@@ -85,6 +85,5 @@ int main(void)
 	check(true, true, "calls, and sleeps with rows of their own");
 	check(true, false, "sleeps alone");
 	check(false, true, "sleeps without rows, in calls");
-	sample_cleanup();
 	return done();
 }

@@ -365,6 +365,5 @@ int main(void)
 	test_queues();
 	test_edges();
 	test_prune();
-	sample_cleanup();
 	return done();
 }

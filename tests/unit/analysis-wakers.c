@@ -360,6 +360,5 @@ int main(void)
 	test_shim();
 	test_last();
 	test_chain();
-	sample_cleanup();
 	return done();
 }

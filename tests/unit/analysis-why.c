@@ -260,6 +260,5 @@ int main(void)
 	test_waker(0, true);
 	test_waker(LDB_SCHED_F_HARDIRQ, true);
 	test_ahead();
-	sample_cleanup();
 	return done();
 }

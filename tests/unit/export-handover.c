@@ -138,6 +138,5 @@ int main(void)
 	is_int(g.nr, 2, "alone");
 	free(o.windows);
 	made_close(&t);
-	sample_cleanup();
 	return done();
 }

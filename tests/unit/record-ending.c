@@ -113,6 +113,5 @@ int main(void)
 	ends(3, 2, true, false);
 	check(path, 2, "the second, before it is counted");
 
-	sample_cleanup();
 	return done();
 }

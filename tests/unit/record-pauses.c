@@ -54,6 +54,5 @@ int main(void)
 	is_str(rows_of(r, LDB_BLK_REQ), "1@100 64@200 64@300 1@310 3@399 64@400 64@500 ", "tags of a pause are dropped, also late ones");
 	is_str(rows_of(r, LDB_BLK_REQNAME), "300 ", "and classes");
 	reader_close(r);
-	sample_cleanup();
 	return done();
 }

@@ -149,6 +149,5 @@ int main(void)
 
 	reused(path);
 	unused(path);
-	sample_cleanup();
 	return done();
 }

@@ -397,6 +397,5 @@ int main(void)
 	test_changed();
 	test_hostile();
 	symtab_close(st);
-	sample_cleanup();
 	return done();
 }

@@ -600,6 +600,5 @@ int main(void)
 	test_wrong_column(bytes, path);
 	test_refused(bytes, size, path);
 	free(bytes);
-	sample_cleanup();
 	return done();
 }

@@ -163,6 +163,5 @@ int main(void)
 	test_limit();
 	test_full();
 	test_device();
-	sample_cleanup();
 	return done();
 }

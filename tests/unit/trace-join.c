@@ -545,6 +545,5 @@ int main(void)
 	test_joined_damage();
 	test_interrupt();
 	test_one();
-	sample_cleanup();
 	return done();
 }

@@ -169,6 +169,5 @@ int main(void)
 	test(LDB_BLK_META, 65536, 60, "META, many values");
 	test(LDB_BLK_MODULE, 65536, 60, "MODULE, long paths");
 	test_real();
-	sample_cleanup();
 	return done();
 }

@@ -713,6 +713,5 @@ int main(void)
 	test_requests();
 	test_old();
 	test_reopen();
-	sample_cleanup();
 	return done();
 }

@@ -379,27 +379,35 @@ static const struct ldb_file_header sample_header = {
 };
 
 static char sample_dir[] = "/tmp/ldb-unit.XXXXXX";
+static pid_t sample_owner;
 
-/* Returns a path in a folder of this test's own. */
+/* Children that exit leave the folder to their parent. */
+TAP_FN void sample_cleanup(void)
+{
+	char command[300];
+
+	if (getpid() != sample_owner)
+		return;
+	snprintf(command, sizeof(command), "rm -rf '%s'", sample_dir);
+	if (system(command))
+		diag("cannot remove %s", sample_dir);
+}
+
+/* Returns a path in a folder of this test's own, which is removed when the test exits. */
 TAP_FN const char *sample_path(const char *name)
 {
 	static char path[4][256];
 	static unsigned n;
 
-	if (strstr(sample_dir, "XXXXXX") && !mkdtemp(sample_dir))
-		bail_out("mkdtemp");
+	if (!sample_owner) {
+		if (!mkdtemp(sample_dir))
+			bail_out("mkdtemp");
+		sample_owner = getpid();
+		atexit(sample_cleanup);
+	}
 	n = (n + 1) % 4;
 	snprintf(path[n], sizeof(path[n]), "%s/%s", sample_dir, name);
 	return path[n];
-}
-
-TAP_FN void sample_cleanup(void)
-{
-	char command[300];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", sample_dir);
-	if (system(command))
-		diag("cannot remove %s", sample_dir);
 }
 
 /* Writes nr rows of each kind, kinds in turn, and flushes sometimes. */
