@@ -33,7 +33,8 @@ struct tracks_options export_tracks(const struct export_options *o, bool with_ir
 				    bool with_faults)
 {
 	return (struct tracks_options){
-		.from = o->from, .to = o->to, .thread = o->thread,
+		.from = o->from, .to = o->to, .emit_from = INT64_MIN, .emit_to = INT64_MAX,
+		.thread = o->thread,
 		.max_functions = o->max_functions, .min_ns = o->min_ns,
 		.with_irqs = with_irqs, .with_faults = with_faults, .with_calls = with_faults,
 		.with_marks = with_faults,

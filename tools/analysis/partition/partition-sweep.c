@@ -452,6 +452,8 @@ void partition_sweep(struct partition_build *b)
 	if (b->o->only) {
 		options.from = b->o->from;
 		options.to = b->o->to;
+		options.emit_from = b->o->only->start;
+		options.emit_to = b->o->only->end;
 		options.before = b->o->before;
 		options.after = b->o->after;
 	}

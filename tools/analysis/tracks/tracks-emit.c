@@ -169,6 +169,9 @@ static int add_offs(struct tracks *k)
 
 		if (!k->is_last && off->out >= k->border)
 			break;
+		/* Errors of counters may reach into the emitted range. */
+		if (!k->m->counters && !tracks_emits(k, off->out, off->in))
+			continue;
 		/* If its start and its wake-up are not known, its kind is not known. */
 		if (off->out < off->woken && !at->is_sleep_shown &&
 		    (off->has_out || off->has_woken) && !segment_of_off(k, at, true))

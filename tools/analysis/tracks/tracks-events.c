@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Emits page faults, interrupts, events of the program and samples among the segments of their threads. */
+#include "base/minmax.h"
 #include "facts/interruptions.h"
 #include "facts/rows.h"
 #include "facts/ticks.h"
@@ -45,7 +46,7 @@ static int add_sample(void *arg, const struct sample *s)
 
 int tracks_read_events(struct tracks *k)
 {
-	struct reader_filter filter = ROWS_WITHIN(k->o->from, k->o->to);
+	struct reader_filter filter = ROWS_WITHIN(max(k->o->from, k->o->emit_from), min(k->o->to, k->o->emit_to));
 	int ret = 0;
 
 	if (k->o->with_faults)

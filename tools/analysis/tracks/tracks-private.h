@@ -62,6 +62,7 @@ struct tracks {
 	const struct tracks_sink *sink;
 	struct tracks_result *result;
 	int64_t min_ticks;
+	int64_t emit_from_ns, emit_to_ns;
 	struct futexes futexes;		/* until the locks are read */
 	union {
 		struct {
@@ -181,7 +182,9 @@ int tracks_add_requests(struct tracks *k);
 int tracks_add_others(struct tracks *k);
 /* Lowers the border: segments that start there or later are not emitted in this window. */
 void tracks_lower_border(struct tracks *k, int64_t border);
-/* tracks.c: emits a segment, and frees its sched. */
+/* tracks.c: does the caller want segments of that time? */
+bool tracks_emits(const struct tracks *k, int64_t start, int64_t end);
+/* Emits a segment if it is in the emitted range, and frees its sched. */
 int tracks_emit(struct tracks *k, struct segment *s);
 /* Finds the request that the thread worked on during the segment. */
 int tracks_set_request(struct tracks *k, struct segment *s);

@@ -17,10 +17,28 @@
 
 COMPARE(segment_compare, struct segment, UP(start) UP(depth) DOWN(end) UP(kind))
 
+bool tracks_emits(const struct tracks *k, int64_t start, int64_t end)
+{
+	return end >= k->o->emit_from && start <= k->o->emit_to;
+}
+
+/* Is the segment in the emitted range, or may it be, because of its error? */
+static bool is_emitted(const struct tracks *k, const struct segment *s)
+{
+	return tracks_emits(k, s->start, s->end) ||
+	       (s->resolution_ns > 0 && s->end_ns + s->resolution_ns >= k->emit_from_ns &&
+		s->start_ns - s->resolution_ns <= k->emit_to_ns);
+}
+
 int tracks_emit(struct tracks *k, struct segment *s)
 {
-	int ret = tracks_set_request(k, s);
+	int ret = 0;
 
+	if (!is_emitted(k, s)) {
+		segment_free_sched(s);
+		return 0;
+	}
+	ret = tracks_set_request(k, s);
 	k->result->nr[s->kind]++;
 	if (!ret && k->sink->segment)
 		ret = k->sink->segment(k->sink->arg, s);
@@ -294,6 +312,8 @@ int tracks_each(struct model *m, const struct tracks_options *o, const struct tr
 	k->sink = sink;
 	k->result = result;
 	k->frames.m = m;
+	k->emit_from_ns = ticks_time_ns(m->reader, o->emit_from);
+	k->emit_to_ns = ticks_time_ns(m->reader, o->emit_to);
 	lockset_init(&k->set, m);
 	ret = tracks_read(k);
 	if (!ret)

@@ -49,8 +49,15 @@ struct tracks_options {
 	 * known.
 	 */
 	int64_t before, after;
+	/*
+	 * Only segments and samples that overlap this range, or whose error reaches into it, are
+	 * emitted.  Events in the rest of from...to only bound the estimates.
+	 */
+	int64_t emit_from, emit_to;
 };
-#define TRACKS_OPTIONS_ALL { .from = INT64_MIN, .to = INT64_MAX }
+#define TRACKS_OPTIONS_ALL { \
+	.from = INT64_MIN, .to = INT64_MAX, .emit_from = INT64_MIN, .emit_to = INT64_MAX \
+}
 
 /* A task made a sleeping thread runnable. */
 struct tracks_wakeup {
