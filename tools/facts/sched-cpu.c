@@ -33,19 +33,25 @@ struct sched_thread *sched_thread(struct sched *s, uint32_t tid, bool is_own)
 void sched_free(struct sched *s)
 {
 	keyed_free(&s->threads);
-	free(s->cpus);
+	for (size_t i = 0; i < SCHED_CPUS_MAX / SCHED_CPUS_CHUNK; i++)
+		free(s->cpus[i]);
 	free(s);
 }
 
+/* CPUs are allocated in chunks: few exist, and threads point to them. */
 static struct sched_cpu *cpu_state(struct sched *s, uint32_t cpu)
 {
+	struct sched_cpu **chunk;
+
 	if (cpu >= SCHED_CPUS_MAX)
 		return NULL;
-	if (!s->cpus) {
-		s->cpus = calloc(SCHED_CPUS_MAX, sizeof(*s->cpus));
-		s->nr_cpus = s->cpus ? SCHED_CPUS_MAX : 0;
+	chunk = &s->cpus[cpu / SCHED_CPUS_CHUNK];
+	if (!*chunk) {
+		*chunk = calloc(SCHED_CPUS_CHUNK, sizeof(**chunk));
+		for (size_t i = 0; *chunk && i < SCHED_CPUS_CHUNK; i++)
+			(*chunk)[i].cpu = cpu - cpu % SCHED_CPUS_CHUNK + i;
 	}
-	return s->cpus ? &s->cpus[cpu] : NULL;
+	return *chunk ? &(*chunk)[cpu % SCHED_CPUS_CHUNK] : NULL;
 }
 
 static void extend_spans(struct sched_thread *t, const struct party *who, int64_t tick)
@@ -68,7 +74,7 @@ static void extend_spans(struct sched_thread *t, const struct party *who, int64_
 static void end_run(struct sched *s, struct sched_cpu *c, int64_t tick, bool has_end)
 {
 	struct sched_cpu_run run = {
-		.cpu = c - s->cpus, .who = c->has, .start = c->since, .end = tick,
+		.cpu = c->cpu, .who = c->has, .start = c->since, .end = tick,
 		.has_start = c->has_since, .has_end = has_end, .state = s->left_state,
 	};
 
@@ -113,14 +119,16 @@ void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own
 
 void cpu_end_all(struct sched *s, int64_t tick)
 {
-	for (size_t i = 0; i < s->nr_cpus; i++)
-		end_run(s, &s->cpus[i], tick, false);
+	for (size_t chunk = 0; chunk < SCHED_CPUS_MAX / SCHED_CPUS_CHUNK; chunk++)
+		for (size_t i = 0; s->cpus[chunk] && i < SCHED_CPUS_CHUNK; i++)
+			end_run(s, &s->cpus[chunk][i], tick, false);
 }
 
 void cpu_forget_all(struct sched *s)
 {
-	for (size_t i = 0; i < s->nr_cpus; i++)
-		s->cpus[i].has.kind = PARTY_NONE;
+	for (size_t chunk = 0; chunk < SCHED_CPUS_MAX / SCHED_CPUS_CHUNK; chunk++)
+		for (size_t i = 0; s->cpus[chunk] && i < SCHED_CPUS_CHUNK; i++)
+			s->cpus[chunk][i].has.kind = PARTY_NONE;
 }
 
 void cpu_leave(struct sched *s, struct sched_thread *t, int64_t tick)

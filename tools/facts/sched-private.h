@@ -7,6 +7,7 @@
 #include "sched.h"
 
 #define SCHED_NO_CPU		UINT32_MAX
+#define SCHED_CPUS_CHUNK	64	/* divides SCHED_CPUS_MAX */
 
 enum sched_phase {
 	SCHED_UNKNOWN,		/* rows are missing, or there was no row yet */
@@ -51,6 +52,7 @@ struct sched_thread {
 };
 
 struct sched_cpu {
+	uint32_t cpu;
 	struct sched_thread *waiters;
 	struct party has;		/* PARTY_NONE: not known */
 	int64_t since;			/* since when it has been the running task */
@@ -68,8 +70,7 @@ struct sched {
 	int ret;
 	unsigned left_state;		/* state of the task that is switched out now */
 	struct keyed threads;		/* struct sched_thread, by tid */
-	struct sched_cpu *cpus;		/* nr_cpus of them */
-	size_t nr_cpus;
+	struct sched_cpu *cpus[SCHED_CPUS_MAX / SCHED_CPUS_CHUNK];	/* NULL: no row named any of them */
 };
 
 /* sched-cpu.c */
