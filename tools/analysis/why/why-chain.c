@@ -19,7 +19,7 @@
 #include "categories.h"
 #include "why-private.h"
 
-#define RETAINED_BLOCKS	8	/* a timeline reads two of FUNC rows, four of other kinds */
+#define RETAINED_BLOCKS	12	/* a timeline reads up to two of each of six kinds */
 
 struct wanted {				/* a request whose instance is needed */
 	uint64_t id;
