@@ -106,10 +106,10 @@ int tracks_read_locks(struct tracks *k, int64_t before)
 
 /* Waits, with their kernel events */
 
-static int add_wait(struct tracks *k, const struct lock_event *e)
+/* *first is the first time off the CPU that did not end before earlier waits began. */
+static int add_wait(struct tracks *k, const struct lock_event *e, size_t *first)
 {
 	struct segment *s = segment_of_lock(k, e);
-	size_t i = 0;
 	int ret = s ? 0 : -ENOMEM;
 
 	/*
@@ -118,9 +118,9 @@ static int add_wait(struct tracks *k, const struct lock_event *e)
 	 */
 	while (!ret && has_off_before(k, e->end))
 		ret = read_off(k);
-	while (!ret && i < k->nr_off_at && k->off_at[i].off.in <= e->begin)
-		i++;
-	for (; !ret && i < k->nr_off_at && k->off_at[i].off.out < e->end; i++) {
+	while (!ret && *first < k->nr_off_at && k->off_at[*first].off.in <= e->begin)
+		(*first)++;
+	for (size_t i = *first; !ret && i < k->nr_off_at && k->off_at[i].off.out < e->end; i++) {
 		struct tracks_off *at = &k->off_at[i];
 
 		at->depth = s->depth + 1;
@@ -138,16 +138,17 @@ static int add_wait(struct tracks *k, const struct lock_event *e)
 static int add_locks(struct tracks *k)
 {
 	struct lockset *set = &k->set;
-	size_t nr = 0;
+	size_t nr = 0, first = 0;
 	int ret = 0;
 
+	/* Events are in order of their begins. */
 	for (; nr < set->nr && !ret; nr++) {
 		const struct lock_event *e = &set->events[nr];
 
 		if (!k->is_last && e->begin >= k->border)
 			break;
 		if (e->op == LDB_LOCK_OP_WAIT)
-			ret = add_wait(k, e);
+			ret = add_wait(k, e, &first);
 		else if (!segment_of_lock(k, e))
 			ret = -ENOMEM;
 	}
