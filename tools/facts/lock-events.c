@@ -54,9 +54,10 @@ static int add_object(struct builder *b, const struct lock_event *e)
 
 static bool is_selected(const struct builder *b, const struct lock_event *e)
 {
+	const char *thread = b->options->thread;
+
 	return e->end >= b->options->from && e->begin <= b->options->to &&
-	       model_thread_matches(b->options->thread, e->tid,
-				    model_thread(b->m, e->tid, e->begin));
+	       (!thread || model_thread_matches(thread, e->tid, model_thread(b->m, e->tid, e->begin)));
 }
 
 /* Reports to the sink that the sleep belongs to the wait. */

@@ -33,7 +33,7 @@ static void report_progress(const struct tracks *k, const char *what, double fro
 
 static bool is_selected(const struct tracks *k, uint32_t tid, int64_t tick)
 {
-	return model_thread_matches(k->o->thread, tid, model_thread(k->m, tid, tick));
+	return !k->o->thread || model_thread_matches(k->o->thread, tid, model_thread(k->m, tid, tick));
 }
 
 static bool is_wanted(const struct tracks *k, uint32_t tid, int64_t start, int64_t end)
@@ -308,13 +308,12 @@ static int add_moments(void *arg, const struct reader_rows *rows)
 	for (size_t i = 0; i < rows->nr && !ret; i++) {
 		const struct ldb_row_req *row = &rows->req[i];
 		int64_t tick = ticks_sane(row->tick);
-		struct moment m = {
-			row->tid, row->gen, innermost_of(row->gen, row->nr_later), tick, tick,
-		};
+		struct moment m;
 
-		if (row->nr_later && is_selected(k, row->tid, tick))
-			ret = spill_add(&k->moments, model_thread_order(k->m, row->tid, tick), tick,
-					&m, sizeof(m));
+		if (!row->nr_later || !is_selected(k, row->tid, tick))
+			continue;
+		m = (struct moment){ row->tid, row->gen, innermost_of(row->gen, row->nr_later), tick, tick };
+		ret = spill_add(&k->moments, model_thread_order(k->m, row->tid, tick), tick, &m, sizeof(m));
 	}
 	return ret;
 }
