@@ -8,9 +8,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include "base/minmax.h"
 #include "trace/cursor-private.h"
 
-#define HELPERS_MAX	6
+#define HELPERS_MAX	6U
 #define ROWS_MIN	(3 * LDB_BLOCK_ROWS)	/* with fewer it is slower */
 
 struct slot {
@@ -95,15 +96,15 @@ static bool is_worth_it(const struct query *q)
 
 struct ahead *ahead_open(const struct query *q)
 {
-	unsigned nr = reader_nr_threads() - 1;
 	struct ahead *a;
+	unsigned nr;
 
-	if (!nr || !schema_find(q->kind) || !is_worth_it(q))
+	if (!schema_find(q->kind) || !is_worth_it(q))
 		return NULL;
-	a = calloc(1, sizeof(*a));
+	nr = min(reader_nr_threads() - 1, HELPERS_MAX);
+	a = nr ? calloc(1, sizeof(*a)) : NULL;
 	if (!a)
 		return NULL;
-	nr = nr < HELPERS_MAX ? nr : HELPERS_MAX;
 	a->q = *q;
 	a->nr_slots = nr + 2;
 	pthread_mutex_init(&a->lock, NULL);
