@@ -95,16 +95,25 @@ static bool notes_build_id(Elf_Data *notes, char *buf)
 	return false;
 }
 
-/* Reads the build-id of a file in hex, "" if it has none. */
-static void file_build_id(int fd, char *buf)
+/* Opens an ELF file, and counts its program headers: 0 if it is another kind of file. */
+static Elf *open_elf(int fd, size_t *nr_headers)
 {
-	size_t nr = 0;
 	Elf *elf;
 
+	*nr_headers = 0;
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
-		elf_getphdrnum(elf, &nr);
+		elf_getphdrnum(elf, nr_headers);
+	return elf;
+}
+
+/* Reads the build-id of a file in hex, "" if it has none. */
+static void file_build_id(int fd, char *buf)
+{
+	size_t nr;
+	Elf *elf = open_elf(fd, &nr);
+
 	for (size_t i = 0; i < nr; i++) {
 		GElf_Phdr ph;
 
@@ -221,13 +230,9 @@ static bool is_known(const struct modules *m, uint64_t start, uint64_t end)
 static bool file_bias(int fd, uint64_t start, uint64_t offset, uint64_t *bias)
 {
 	bool found = false;
-	size_t nr = 0;
-	Elf *elf;
+	size_t nr;
+	Elf *elf = open_elf(fd, &nr);
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && elf_kind(elf) == ELF_K_ELF)
-		elf_getphdrnum(elf, &nr);
 	for (size_t i = 0; i < nr && !found; i++) {
 		GElf_Phdr ph;
 
