@@ -5,7 +5,7 @@
  *
  * The thread is current, and not running its own code.  Frames that were entered before the last
  * reading have been emitted, so each reading ends at the first of these.  Readings may take a
- * limited part of a thread's time, of which unused time can be saved up to a limit; so a thread
+ * limited part of a thread's time.  What they do not use is saved, up to a limit.  So a thread
  * that switches very often is not read at each switch.
  *
  * While a function is being entered, the counter of a block may be one ahead of its chain.  The

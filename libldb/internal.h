@@ -114,7 +114,7 @@ uint64_t thread_gen(void);
 /*
  * shim/innermost.c: returns the same, and in *nr_later by how many generations the innermost frame
  * of that block that has not returned is older, plus 1; 0 if that is not known: t is NULL, or this
- * is a stack of the program's own.  t is the calling thread.  It is async-signal-safe.
+ * is a stack that the program allocated.  t is the calling thread.  It is async-signal-safe.
  */
 uint64_t thread_innermost(const struct thread *t, uint32_t *nr_later);
 

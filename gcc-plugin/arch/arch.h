@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The functions that the plugin needs for each CPU.  Instructions, registers and the dialects of
- * the assembler are only in this folder (tests/lint/arch.t), of which one file is compiled,
+ * the assembler are only in this folder (tests/lint/arch.t).  One of its files is compiled,
  * <cpu>.c.  A new CPU needs a file with these functions.
  *
  * All of them have to follow the order of stores in ldb/abi.h.  x86 makes stores visible in the

@@ -167,7 +167,7 @@ struct flow_slot *flow_left_c(uint64_t sp)
 	return s;
 }
 
-/* What lies below here is no stack any more; what lies above sp goes on. */
+/* Frames below here are no longer on the stack; those above sp continue. */
 static bool is_in_between(const struct thread *t, const struct flow_slot *s, uintptr_t sp, uintptr_t here)
 {
 	uint64_t its = s->sp;

@@ -124,7 +124,7 @@ static void thread_unregister(struct thread *t)
 }
 
 /*
- * Destructors of the program's own keys may run instrumented code after this one, so it asks to be
+ * Destructors of the program's keys may run instrumented code after this one, so it asks to be
  * called again until the last round.
  */
 static void thread_exit(void *p)

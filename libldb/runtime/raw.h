@@ -24,7 +24,7 @@ bool raw_str_equal(const char *a, const char *b);
 /* Writes v in decimal, terminated; returns the end. */
 char *raw_decimal(char *d, uint64_t v);
 
-/* Returns the decimal number that the whole of s is, or -1 if it is none. */
+/* Returns the decimal number in s, or -1 if s contains anything else. */
 long raw_number(const char *s);
 
 /*

@@ -4,7 +4,7 @@
  *
  * While it is paused no scanner runs, and the program's threads write nothing about locks and
  * requests; but threads that begin and end get their pages, so that none is missing afterwards.
- * For the scanner the pause is an observation gap.  What the threads have noted of locks before the
+ * For the scanner the pause is an observation gap.  What the threads noted about locks before the
  * pause is discarded: see session_active.lock_epoch.
  */
 #include "scan/scan.h"
@@ -57,7 +57,7 @@ static void pause_now(void)
 	session_page.a.lock_epoch++;	/* once is enough */
 }
 
-/* Discards which threads work on requests; that is known again from their next tag on. */
+/* Forgets which threads work on requests; their next tags show it again. */
 static void forget_requests(void)
 {
 	uint32_t n;

@@ -67,7 +67,7 @@ static bool same_frame(const struct scan_frame *a, const struct scan_frame *b)
 }
 
 /*
- * Are the blocks that were read before this one as they were?  Else a function of theirs may have
+ * Are the blocks that were read before this one unchanged?  If not, one of their functions may have
  * returned, and a function that was called after it would be taken for its callee.
  */
 static bool others_are_still(const struct scan_state *st, unsigned block)
@@ -136,7 +136,7 @@ static uint32_t walk_block(struct scanner *s, struct scan_state *st, unsigned b,
 		sb->ok_gen = seen->gen;
 		st->page->scans++;
 		s->stats->scans++;
-		/* with the record that was known before, which was read, too */
+		/* the record that was known before was read, too */
 		return w->nr + 1;
 	}
 	st->page->invalid++;

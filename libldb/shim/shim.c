@@ -417,7 +417,7 @@ static ALWAYS_INLINE bool object_begin(const struct object_call *f, struct wait 
 	return true;
 }
 
-/* PTHREAD_BARRIER_SERIAL_THREAD is no error, and less than 0. */
+/* PTHREAD_BARRIER_SERIAL_THREAD is less than 0, but it is not an error. */
 static ALWAYS_INLINE int object_end(struct wait *w, int rc)
 {
 	wait_end(w, rc > 0 ? rc : 0);

@@ -49,7 +49,7 @@ static bool region_of(const struct thread *t, uintptr_t addr, struct region *r)
 }
 
 /*
- * Finds the first record, from the newest on, that survives a cut of the stack at sp.  Records
+ * Finds the newest record that survives a cut of the stack at sp.  Records
  * on another stack are newer than the cut if the chain leads from them back to sp's stack: a
  * signal handler on its own stack that jumps out.  Returns false if the chain cannot be followed
  * to there.

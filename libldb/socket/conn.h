@@ -36,7 +36,7 @@ struct conn {
 	uint32_t tid;			/* the thread that works on them; 0: none */
 	/* the queue in which they wait, if no thread works on them */
 	uint64_t queue;
-	uint64_t since;			/* of a new one: all its bytes have arrived after this; 0: not known */
+	uint64_t since;			/* a new connection: its first bytes arrived after this; 0: not known */
 	bool is_quiet;			/* the last request has no answer */
 	bool is_head;			/* the answer to the last request has no body */
 	struct message in, out;

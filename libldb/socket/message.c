@@ -68,7 +68,7 @@ static struct text next_word(struct text *t)
 	return w;
 }
 
-/* Returns false if the text is no number, or too large a one. */
+/* Returns false if the text is not a number, or if the number is too large. */
 static bool number(struct text t, uint64_t *n)
 {
 	*n = 0;

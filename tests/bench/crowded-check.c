@@ -97,7 +97,7 @@ static struct thread_log *log_of(uint32_t tid)
 	return NULL;
 }
 
-/* Generations number a thread's calls; CROWDED_NONE: it is none of them. */
+/* Generations number a thread's calls; CROWDED_NONE: it has no such number. */
 static uint32_t call_of(const struct thread_log *l, uint64_t gen)
 {
 	uint32_t n = search(l->head.nr_calls, i, l->calls[i].gen < gen);

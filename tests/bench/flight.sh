@@ -21,7 +21,7 @@ flight_record()	# config options... -- command...
 
 # Two programs run at the same time on one CPU, each with its recorder; their scanners share the other CPU.
 # So what else happens on the machine, and what its hypervisor takes away, is the same for both within
-# milliseconds, and the ratio of a round has little of it.  "same" is two plain recordings.
+# milliseconds, and hardly changes the ratio of a round.  "same" is two plain recordings.
 flight_beside()	# config kind side: sets $flight_pid
 {
 	case $2 in

@@ -5,7 +5,7 @@
 #
 #	sh tests/bench/postgres.sh [SECONDS]
 #
-# A backend holds a row, or an LWLock, for 50 ms in a function of which the test knows the name
+# A backend holds a row, or an LWLock, for 50 ms in a function whose name the test knows
 # (servers/pg_hold.c), and others want the same.  The judged waits are the requests of these that
 # took more than half of that; right are those whose waiting process, waking process and function
 # are those of the test.  Then the same work is done while nothing is held, and must not be named: of

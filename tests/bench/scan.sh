@@ -86,7 +86,7 @@ bench_scan()
 
 	$cc -O2 -g "$plugin" "$programs/sleepers.c" -o sleepers -pthread || exit 1
 	scan_rounds scan-idle.txt -- taskset -c "$cpu" ./sleepers 1000 2 1
-	heading "1,000 threads of which two run, no module"
+	heading "1,000 threads, two of which run, no module"
 	row scan-idle.txt round "" "ns per round over those that run" "" %.0f
 	row scan-idle.txt pages "" "pages touched per round" "" %.1f
 	row scan-idle.txt resolution "" "resolution of what is observed, ns (median)" "" %.0f

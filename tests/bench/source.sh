@@ -45,7 +45,7 @@ done
 	fail "cannot read the lists of source packages: see $apt/log"
 rm -rf "$src/$package" "$apt/$package"
 mkdir -p "$apt/$package" && cd "$apt/$package" || exit 1
-# A mirror may list a version that it does not have yet, or no more: then an older one is taken.
+# A mirror may list a version that it does not have yet, or has removed: then an older one is used.
 fetch()
 {
 	apt_get source --download-only "$package" && return

@@ -31,7 +31,7 @@
 #			as its cause.  Of a case: a clean one with any such request.
 #	not judged	a case during which the scanner did not run for most_away percent of
 #			the time (ldb-report says so), whatever ldb-why said of it; or too few
-#			of whose affected requests are in the tail.  Their number is printed.
+#			of its affected requests are in the tail.  Their number is printed.
 #
 # A case that the scanner did not observe is recorded up to corpus_tries times, before it is
 # judged.  Programs stay on one CPU and the scanner on another, at a higher priority than

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests kernel events by BPF programs: who may use them, whose tids they name, and that nothing
-# of them is left.  A test in the guests (tests/kmod/guest/both.t) shows that they equal the
+# Tests kernel events by BPF programs: who may use them, whose tids they name, and that none
+# are left behind.  A test in the guests (tests/kmod/guest/both.t) shows that they equal the
 # module's.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build

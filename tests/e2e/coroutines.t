@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests programs that switch stacks: no function may be reported to have called one that it did
-# not call, and functions on a stack of the program's own must be observed.
+# not call, and functions on a stack that the program allocated must be observed.
 # tests/programs/coroutines.c says which function calls which.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
@@ -49,7 +49,7 @@ for how in ucontext by_hand untold; do
 		ok "$how, $form: no caller that called nothing" test -z "$wrong"
 		[ -z "$wrong" ] || diag "$wrong"
 		ldb-report -i c.data --summary --json >report.json
-		# Each rejected poll is an interval of which nothing is known.
+		# Nothing is known about the interval of a rejected poll.
 		unread=$(jq '[.threads[] | .disorder + .foreign] | add' report.json)
 		[ "$form" = migrate ] ||
 			ok "$how, $form: all stacks can be read ($unread looks could not)" test "${unread:-1000}" -lt 20

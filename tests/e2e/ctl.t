@@ -38,7 +38,7 @@ summary()
 	diag "$file: $requests requests, $(jq -c '.left_out' sum.json)"
 }
 
-# Paused from the beginning, and never resumed: nothing of it is in the trace but its threads.
+# Paused from the beginning, and never resumed: the trace has its threads, and nothing else.
 start never.data --paused
 check "status says that it is paused" "ldb-ctl $pid status" 0 '^state +paused'
 check "and as JSON" "ldb-ctl --json $pid status | jq -r .state" 0 '^paused$'

@@ -12,7 +12,7 @@ cc_ldb -O2 -g "$PROGRAMS/drop-rights.c" -o plain || exit 1
 mkdir -m 700 private
 chmod 711 "$WORK"
 
-# Nobody records: so there is no thread of ldb's.
+# Nobody records, so ldb has no thread.
 for how in keep glibc syscall raw seccomp caps chroot userns fork; do
 	rm -rf jail
 	check "dormant, $how: done" "LD_PRELOAD=$RUNTIME ./plain $how" 0 '^changed$'
@@ -79,7 +79,7 @@ for i in 1 2 3 4 5 6 7 8; do
 done
 says "recorded, keep: an attack has what the program has" '^made as root$'
 for how in glibc syscall raw; do
-	# If the program damages itself by patching, that is no concern of ldb's.
+	# If the program damages itself by patching, ldb need not prevent it.
 	run_cmd "ldb-record -q -o a.data -- ./plain $how attack $WORK/private/$how 2>/dev/null"
 	ok "recorded, $how: an attack makes no file in root's folder" test ! -e "private/$how"
 done

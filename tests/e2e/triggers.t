@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each trigger of the flight recorder makes a dump of a program that meets it; also where requests
-# are not tagged but made: of calls (--request=FUNCTION), of turns of an event loop, and of connections.
-# Sums for monitoring and ldb-top know these, too.  flight.t has class:NAME, signal, crash and end, and
-# api.t has the call by the program.
+# Each trigger of the flight recorder makes a dump when the program meets it.  Requests need not be
+# tagged: they may be calls (--request=FUNCTION), turns of an event loop, or those of connections.
+# Sums for monitoring and ldb-top know these, too.  flight.t tests class:NAME, signal, crash and end, and
+# api.t tests a dump that the program itself requests.
 # Timed: what the program did must have been observed.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/why.sh"
@@ -54,7 +54,7 @@ wait_for 10 'pid=$(cat /proc/$rec/task/$rec/children) && ldb-ctl $pid status'
 check "command: ldb-ctl dump" "ldb-ctl $pid dump because of a test" 0 "^"
 wait_for 10 "test -e command.data.1"
 ok "... makes a dump" test -e command.data.1
-# Whatever it was before, it has its names soon.
+# The dump may be without names at first, but gets them soon.
 wait_for 20 "! ls command.data.*.tmp"
 ok "... that says why" says command '^because of a test$'
 # shellcheck disable=SC2086	# one or more pids

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests requests that are split among threads, of which the last is named, and what delayed it; and
+# Tests requests that are split among threads: the last thread is named, and what delayed it; and
 # queues: which thread took the request out, and what that did before.
 # Timed: the requests that are judged must be slow for what was planted.
 # Slow: unit/analysis-wakers and tools/why.t have the chains in traces that are written by hand.

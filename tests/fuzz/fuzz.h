@@ -3,7 +3,7 @@
  * The fuzz targets share this file.  A target defines LLVMFuzzerTestOneInput(), which libFuzzer
  * calls (Makefile), or replay.c, which needs no clang.
  *
- * An input is no file of the format that is tested but a recipe for one: fields are taken from
+ * An input is not a file of the format that is tested, but a recipe for one: fields are taken from
  * it one by one, and fields beyond its end are 0.  So checksums, sizes and counts are right
  * where the recipe does not say otherwise, and a change of one byte reaches the code behind
  * them.

@@ -6,10 +6,10 @@
 #	show_chain NAME TEXT FILTER	only prints how many that are
 #	judge_no_chain NAME FILTER	one result.  No request of NAME-clean.why passes.
 #
-# If other programs delayed a request, that is no fault of the analysis.  So a request that does not
+# If other programs delayed a request, the analysis is not at fault.  So a request that does not
 # pass is not judged if such a program ran for half of the time while a thread of the chain waited
 # for its CPU, or if the request itself waited for a CPU for half of its time.  chains_own is an
-# expression that matches the names of the threads that are no such program.
+# expression that matches the names of the threads that are not such programs.
 
 # shellcheck source=tests/lib/why.sh
 . "$TOP/tests/lib/why.sh"

@@ -37,7 +37,7 @@ export PATH
 PROGRAMS=$TOP/tests/programs
 PLUGIN=$BUILD/plugin/ldb.so
 RUNTIME=$BUILD/lib/libldbtrace.so.0
-# A recorder of the user's own must not be inherited.
+# A recorder that the user has chosen must not be inherited.
 unset LDB_RECORD LDB_PRELOADED LD_PRELOAD 2>/dev/null || :
 
 nr=0

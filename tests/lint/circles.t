@@ -18,7 +18,7 @@ needs()	# file...: "user definer name"
 	awk -f "$TOP/tests/lib/circles.awk" "$@" | sort
 }
 
-# Prints "user definer" of a circle: two files each of which needs the other, however indirectly.
+# Prints "user definer" of a circle: each of the two files needs the other, however indirectly.
 in_circles()	# file of needs
 {
 	awk '

@@ -17,7 +17,7 @@
  *	negate	a condition of if or while, the other way round
  *	drop	a statement goes: a call, an assignment, a jump, a return that is not the
  *		last of its function
- *	swap	two neighbouring statements change places, of which one calls a function
+ *	swap	two neighbouring statements, one of which calls a function, change places
  *		or uses what the other one sets
  *
  * Only what is executed is changed: bodies of functions, bodies of macros, and numbers in macros

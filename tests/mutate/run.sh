@@ -184,7 +184,7 @@ baseline()	# part
 }
 
 # Finds which lines each test of the tools executes: the others need not be run for a change
-# there.  It writes lines "file line count test"; a test of which nothing is known has none.
+# there.  It writes lines "file line count test"; a test about which nothing is known has none.
 cover()
 {
 	[ ! -f "$WORK/covered" ] || return 0

@@ -19,7 +19,7 @@
  * - What was running when the recording began has no known start.
  * - A coroutine that is resumed continues invocations that had been left, which have a row
  *   for each time between two switches; meanwhile others were entered.  The later rows
- *   (LDB_FUNC_F_RESUMED) are no part of the tree, nor are callers of what was entered in them.
+ *   (LDB_FUNC_F_RESUMED) are not part of the tree, nor are they callers of what was entered in them.
  * - Callers that did not end before the recorder was killed have no row.
  * - Callers in another block (a library with a block of its own) are in another stack.
  * - A row that was lost is missing: oracle_excused().

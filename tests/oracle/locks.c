@@ -20,7 +20,7 @@
  *   name a holder that has ended meanwhile.  And a thread may end without releasing a lock: so a
  *   dead holder is wrong only if another thread was observed to have the lock since.
  * - The holder may be of another process, if the lock is shared with it: no row says so.
- *   Then it is no thread of this program at any time.
+ *   Then it is not a thread of this program at any time.
  *
  * Rows of waits come when the lock is released, so the file is not in order of time: all rows
  * are sorted, CHUNK of them at a time.

@@ -111,7 +111,7 @@ bool oracle_alive(struct oracle *o, enum automaton a, const char *what, uint32_t
 
 /*
  * Finds when an invocation of that generation had certainly not begun yet, and when it had,
- * according to the thread's locks.  False: they say nothing of it.
+ * according to the thread's locks.  False: they say nothing about it.
  */
 void witness_read(struct oracle *o);
 bool witness_find(const struct oracle *o, const struct life *l, uint64_t gen, int64_t *before,

@@ -5,8 +5,8 @@
  *
  *	samples ROUNDS
  *
- * Each round has one request of each class.  The program prints for each class which share of the
- * thread's CPU time in the class's function a part of that took, as "loops first 0.700".  The
+ * Each round has one request of each class, which calls the function of that class.  The program
+ * prints the share of the function's CPU time that a part of it took, as "loops first 0.700".  The
  * classes are
  *
  *	loops		two_loops(): its first loop

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program has many threads of which few run: sleepers THREADS RUNNING SECONDS.  RUNNING
+ * This program has many threads, and few of them run: sleepers THREADS RUNNING SECONDS.  RUNNING
  * threads, every other one of the first, call a function without end; the others sleep three
  * frames deep, and one of them after the other wakes for a function of a millisecond, ten times
  * a second.  It prints "NR wake-ups".

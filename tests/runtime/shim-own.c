@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests locks of the program's own: what is recorded of its calls, and of calls that make no
+ * Tests locks that the program implements: what is recorded of its calls, and of calls that make no
  * sense.
  */
 #define _GNU_SOURCE

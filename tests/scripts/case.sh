@@ -51,7 +51,7 @@ http {
 END
 }
 
-# A file as a device, of which the kernel lets a control group read 20 times a second.
+# A file as a device.  The kernel lets a control group read from it 20 times a second.
 slow_disk()
 {
 	group=/sys/fs/cgroup/blkio/ldb-case-$$

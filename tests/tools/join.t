@@ -26,7 +26,7 @@ head -c -100 b.data >cut.data
 oracle_cut cut.data
 check "damage of one" "ldb-report a.data cut.data 2>&1" 3 'without being closed'
 
-# A client and a server on two machines, of which one is 3 ms ahead.
+# A client and a server on two machines; the clock of one of them is 3 ms ahead.
 report-trace client c.data && report-trace server s.data || exit 1
 export TZ=UTC
 ID=4bf92f3577b34da60000000000000007

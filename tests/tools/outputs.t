@@ -72,7 +72,7 @@ else
 	skip "another user's links" "not root"
 fi
 
-# A path that is no file still works.
+# A path that is not a file still works.
 check "-o /dev/null" "ldb-report -q -o /dev/null && test -c /dev/null" 0
 check "-o /dev/stdout, a pipe" "ldb-report -o /dev/stdout | grep -c count" 0 '^[1-9]'
 check "ldb-export -o /dev/stdout" "ldb-export -q -o /dev/stdout folded | wc -l" 0 '^[0-9]'

@@ -171,7 +171,7 @@ static void sched(void)
 	made_switch(&t, .tick = 57 * ms, .cpu = 3, .prev = 900, .state = R, .next = 1);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 57 * ms + 100000, .id = 3);
 
-	/* 4: it waits for a futex that is no lock of the shim's. */
+	/* 4: it waits for a futex that is not a lock that the shim knows. */
 	func(snapshot, NULL, .tid = 2, .gen = 10, .start = 59 * ms, .end = 79 * ms);
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 60 * ms, .id = 4);
 	func(request_handler, lookup, .tid = 1, .gen = 13, .start = 60 * ms + 1000,

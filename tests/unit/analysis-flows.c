@@ -54,7 +54,7 @@ static void run(struct program *p, unsigned thread, unsigned code, unsigned in, 
 
 		p->now += ns;
 		p->spent[thread][inside] += ns;
-		/* Other code than the function's is a callback, of whom called it. */
+		/* Code other than the function's own is a callback of the caller. */
 		if (depth == DEPTH_MAX || (in != NR_APIS && apis[in].is_wait) ||
 		    (apis[api].caller != code && (in == NR_APIS || apis[api].caller != apis[in].caller)))
 			continue;

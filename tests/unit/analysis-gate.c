@@ -155,7 +155,7 @@ static void test_meaning(void)
 	close_runs();
 }
 
-/* Makes requests some of which are delayed by the machine, several in a row. */
+/* Makes requests; the machine delays some of them, several in a row. */
 static void fill(struct hand *h, int nr, double slower)
 {
 	int64_t wait = 0;

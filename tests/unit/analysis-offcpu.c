@@ -128,7 +128,7 @@ static void test_holder_preempted(void)
 	   s->full_start_ns == 3000, "the holder was preempted, as far as the request waited");
 	ok(s->sched->preempted_by.tid == HOG && s->sched->preempted_by.pid == HOG &&
 	   !strcmp(s->sched->preempted_by.name, "hog"), "by whom");
-	ok(s->sched->nr_occupants == 1 && s->sched->occupants[0].ns == 79000, "who had its CPU");
+	ok(s->sched->nr_occupants == 1 && s->sched->occupants[0].ns == 79000, "the task that ran instead");
 	ok(s->depth == 1 && s->site && !strcmp(s->site->function, "snapshot"), "in what function");
 	c = cause(LEAF_LOCK);
 	ok(tl.causes == c && c->hold && c->hold->tid == 2 && c->hold_off == s &&
@@ -449,8 +449,7 @@ static void test_perf(void)
 }
 
 /*
- * Bounds of the functions overlap: the one that can have slept has slept, not one that ended
- * before.
+ * The bounds of two functions overlap: one may have ended before the sleep, so the other one slept.
  */
 static void test_slept(void)
 {
@@ -461,8 +460,8 @@ static void test_slept(void)
 	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
 	func(request_handler, .tid = 1, .gen = 2, .start = 1500, .end = 99500);
 	/*
-	 * it ended in 10500 to 30500; began in 12000 to 40000: by its estimate after the sleep
-	 * began
+	 * It ended between 10500 and 30500, and began between 12000 and 40000: the estimate is
+	 * after the sleep began.
 	 */
 	func(lookup, .tid = 1, .gen = 3, .parent = 2, .depth = 1, .start = 5000, .end = 20500,
 	     .unc = 20000);
@@ -574,7 +573,7 @@ static void test_futex_chain(void)
 	end();
 }
 
-/* A futex wait outside of the lock that the thread waits for is no part of it. */
+/* A futex outside of the lock that the thread waits for does not belong to the wait. */
 static void test_nested_futex(void)
 {
 	begin("nested.data");

@@ -139,10 +139,10 @@ static void test_not_watched(void)
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 7);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 8000, .id = 7);
 	p = built(&t);
-	is_int(count_wrong(&p), 0, "not watched: it sums up");
-	is_int(spent(&p, 7, LEAF_FUNCTION, "outer", NULL), 2000, "not watched: a function that was seen stays");
-	is_int(spent(&p, 7, LEAF_UNKNOWN, NULL, away), 1500, "not watched: of all threads, and of this one");
-	is_int(spent(&p, 7, LEAF_UNKNOWN, NULL, ""), 3500, "not watched: the rest is code without records");
+	is_int(count_wrong(&p), 0, "not observed: the sum is right");
+	is_int(spent(&p, 7, LEAF_FUNCTION, "outer", NULL), 2000, "not observed: a function that was observed stays");
+	is_int(spent(&p, 7, LEAF_UNKNOWN, NULL, away), 1500, "not observed: gaps of all threads, and of this one");
+	is_int(spent(&p, 7, LEAF_UNKNOWN, NULL, ""), 3500, "not observed: the rest is uninstrumented code");
 	done_with(&t, &p);
 }
 

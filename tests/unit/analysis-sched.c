@@ -461,7 +461,7 @@ static void test_order(void)
 	for (unsigned i = 0; i < o->nr_spans; i++)
 		sum += o->spans[i].end - o->spans[i].start;
 	ok(o->nr_spans == SCHED_SPANS_MAX && sum <= o->in - o->out && is_at(o, 1000, 1000, 21000),
-	   "as many occupants as are kept");
+	   "as many running tasks as are retained");
 	made_close(&t);
 }
 

@@ -10,7 +10,7 @@
 #define DEPTH	4
 #define GEN(i)	((i) * LDB_GEN_ONE)
 
-/* Makes a stack of DEPTH open invocations with generations 1 .. DEPTH, of which one is counted. */
+/* Makes a stack of DEPTH open invocations with generations 1 .. DEPTH; one of them is counted. */
 static void begin(const char *path)
 {
 	struct ldb_page *p;

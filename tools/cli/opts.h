@@ -66,7 +66,7 @@ const char *cli_choice(const struct cli_option *o, size_t n);
 const char *cli_help(const struct cli_option *o, char *buf);
 
 /*
- * Returns the index of the first argument that is no option.
+ * Returns the index of the first argument that is not an option.
  * Exits with 2 after one line on wrong usage, with 0 after --help and --version.
  */
 int cli_parse(const struct cli_tool *tool, int argc, char **argv);

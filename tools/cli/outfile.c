@@ -187,7 +187,7 @@ static int open_odd(const struct place *p)
 	return OUTFILE_OTHERS;
 }
 
-/* A link of the user's own to a file stays, and leads to the new file. */
+/* If the user made a symbolic link to a file, the link stays, and leads to the new file. */
 static int place_open_target(struct place *p, const char *path)
 {
 	int rc = place_open(p, path);

@@ -50,7 +50,7 @@ int outfile_begin(struct outfile *o, const char *path);
 int outfile_commit(struct outfile *o);
 void outfile_drop(struct outfile *o);
 
-/* Opens a folder of the user's own for reading: a new, private one, or the existing one. */
+/* Opens a folder that belongs to the user for reading: a new, private one, or the existing one. */
 int outfile_folder(const char *path, bool *is_new);
 
 #endif

@@ -359,13 +359,16 @@ void model_close(struct model *m);
  */
 const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t tick);
 
-/* Returns the number that the kernel gave a thread or process: that of the model says of which machine. */
+/*
+ * Returns the number that the kernel gave a thread or process; the number in the model contains the
+ * machine, too.
+ */
 static inline uint32_t model_kernel_tid(uint32_t tid)
 {
 	return tid & ((1U << LDB_TID_BITS) - 1);
 }
 
-/* Returns the address as the program knows it: that of the model says of which process it is. */
+/* Returns the address as the program knows it; the address in the model contains the process, too. */
 static inline uint64_t model_plain_address(uint64_t addr)
 {
 	return addr >> 63 ? addr : addr & ((1ULL << LDB_ADDRESS_BITS) - 1);

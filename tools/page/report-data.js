@@ -115,7 +115,7 @@ const data = (() => {
 		return chosen;
 	}
 
-	/* A distribution of exact values and of values of which only the bucket is known. */
+	/* A distribution of exact values, and of values for which only the bucket is known. */
 	class Distribution {
 		constructor() {
 			this.count = this.open = this.sum = this.max = this.resolutionMax = 0;

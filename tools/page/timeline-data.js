@@ -256,7 +256,7 @@ tl.data = (() => {
 		return list.sort((a, b) => rank(b) - rank(a) || a - b).slice(0, nr);
 	}
 
-	/* Makes tracks of which task ran on each CPU, and where each thread ran. */
+	/* Makes tracks that show which task ran on each CPU, and where each thread ran. */
 	function runTracks(d) {
 		const r = d.runs, byCpu = new Map();
 

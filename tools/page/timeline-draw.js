@@ -274,7 +274,7 @@ tl.draw = (() => {
 		return `${String(Math.round(v / size)).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f")} ${unit}`;
 	}
 
-	/* Returns pixels of which at least half is an observation gap, as [from, to). */
+	/* Returns the pixels, as [from, to), at least half of which are an observation gap. */
 	function gapRuns(thread) {
 		const cover = new Float32Array(width - gutter), { t0, t1 } = tl.state, runs = [];
 		const scale = cover.length / (t1 - t0);

@@ -29,7 +29,7 @@ struct backlog {
 };
 
 #ifndef BACKLOG_MAX		/* fewer: tests/fuzz */
-/* enough for kinds of rows of which some may be out of order */
+/* enough for kinds whose rows may be out of order */
 #define BACKLOG_MAX	(1U << 18)
 #endif
 

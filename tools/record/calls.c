@@ -15,7 +15,7 @@ static const char *const names[] = {
 #include "record/calls.inc"
 };
 
-/* The calls of which more than the name is recorded. */
+/* The calls that are recorded with more than their name. */
 static const struct {
 	const char *name;
 	uint8_t how;		/* the other argument, LDB_CALL_HAS_FD */

@@ -40,7 +40,7 @@ struct step {
 	uint64_t gen, pc, ret, addr;
 };
 
-/* An invocation whose frame the kernel has read, or of which the scanner has a row. */
+/* An invocation whose frame the kernel has read, or for which the scanner has a row. */
 struct seen {
 	uint32_t tid, flags;	/* LDB_FUNC_F_* */
 	uint16_t depth;
@@ -153,8 +153,8 @@ void chain_leave_alone(struct chains *c, struct chain *t);
 void chain_rows_end(struct chains *c, const struct seen *s);
 
 /*
- * Takes an invocation that ran until the recording ended and of which the scanner will deliver no
- * row any more.
+ * Takes an invocation that ran until the recording ended.  The scanner will not deliver a row of it
+ * any more.
  */
 void chain_rows_open(struct chains *c, const struct seen *s);
 

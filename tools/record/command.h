@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Takes commands for a running recording from ldb-ctl, or anybody who may: one line each, one line
- * in answer, which begins with "ok" or with "error: ".
+ * Takes commands for a running recording from ldb-ctl, or from any permitted program.  A command is
+ * one line; the answer is one line, which begins with "ok" or with "error: ".
  *
- * The socket's abstract name is LDB_COMMAND_NAME.  The other end must be of the recorder's user, or
+ * The socket's abstract name is LDB_COMMAND_NAME.  The other end must belong to the recorder's user, or to
  * root.
  */
 #ifndef RECORD_COMMAND_H
@@ -28,7 +28,7 @@ struct command {
 	} clients[COMMAND_CLIENTS];
 };
 
-/* The recording of a process begins; a name that is taken is a note to the user, no failure. */
+/* The recording of a process begins.  If the name is taken already a note to the user says so. */
 void command_open(struct recording *r);
 void command_close(struct recording *r);
 

@@ -24,11 +24,11 @@ struct ebpf_options {
 	bool has_calls;		/* system calls in which a thread sleeps, and block devices */
 	bool has_all_calls;	/* all system calls that take so long: */
 	uint64_t call_min_ns;
-	bool verbose;		/* what the kernel has against the programs, to stderr */
+	bool verbose;		/* print why the kernel rejects the programs to stderr */
 };
 
 /*
- * Events count from here on.  If it returns NULL, why is one line: what is missing and what
+ * Starts to record events.  If it returns NULL, why is one line: what is missing and what
  * would help.
  */
 struct kernel_source *ebpf_open(struct session *s, const struct ebpf_options *o, char *why,

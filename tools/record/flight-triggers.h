@@ -30,7 +30,7 @@ const char *flight_triggers_print(const struct flight_triggers *t, char *text, s
 /* Call it before any rows: how long a tick is. */
 void flight_triggers_clock(struct flight_triggers *t, double ns_per_tick);
 
-/* Event loops are those of which threads?  Without this function, of all. */
+/* Which threads run event loops?  Without this function, all of them may. */
 void flight_triggers_on_thread(struct flight_triggers *t, loops_thread_fn *fn, void *arg);
 
 /* Report events. */

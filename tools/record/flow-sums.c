@@ -150,8 +150,8 @@ static volatile struct ldb_flow_thread *thread_at(const struct flow_sums *f, uin
 COMPARE(by_region, struct ldb_flow_open, UP(region))
 
 /*
- * The runtime has noted them up to 20 ms ago.  One of a function of which a call has returned since
- * may be that one.
+ * The runtime noted them up to 20 ms ago.  If a call of the same function has returned since then,
+ * it may have been the noted one.
  */
 static void read_open(struct flow_sums *f)
 {

@@ -90,7 +90,7 @@ static void read_notes(int mem, const char *bytes, size_t size, uint64_t at,
 	}
 }
 
-/* Reads a file that is mapped from its first byte on, at start. */
+/* Reads a file whose first byte is mapped at start. */
 static void read_file(int mem, uint64_t start, struct image *image)
 {
 	Elf64_Ehdr h;

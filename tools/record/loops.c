@@ -15,7 +15,7 @@
 #include "record/loops.h"
 #include "trace/loop-calls.h"
 
-#define LOOPS_MAX	4096	/* if there are more, those are forgotten that waited longest ago */
+#define LOOPS_MAX	4096	/* if there are more, the loops that waited longest ago are forgotten */
 
 enum what { CUT, STARTS, WAITED, SLEEPS, RUNS, EXITS };
 

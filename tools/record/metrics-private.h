@@ -92,7 +92,7 @@ struct family {
 int metrics_make_family(struct metrics *m, enum metrics_kind kind, struct family *f);
 void metrics_free_family(struct family *f);
 
-/* Bytes that are no text become '?'. */
+/* Bytes that are not text become '?'. */
 void metrics_copy_name(char *to, size_t size, const char *name);
 
 extern const struct metrics_words {

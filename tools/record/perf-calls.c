@@ -20,7 +20,7 @@ static struct ldb_row_syscall row_of(const struct task_call *c)
 	};
 }
 
-/* The switch and the system call are two events, of which either may come first. */
+/* The switch and the system call are two events, and either may come first. */
 static bool sleeps_in(struct task *t, struct ldb_row_syscall *row)
 {
 	if (!t->slept_at || !t->in.is_known)

@@ -287,7 +287,7 @@ static bool decode_fault(const struct perf_event_header *record, uint32_t flags,
 	e->addr = s->addr;
 	e->flags = flags;
 	if (mode == PERF_RECORD_MISC_KERNEL)
-		e->flags |= LDB_FAULT_F_KERNEL;	/* its code is no part of the program */
+		e->flags |= LDB_FAULT_F_KERNEL;	/* its code does not belong to the program */
 	else
 		e->pc = s->ip;
 	return true;

@@ -182,7 +182,7 @@ void perf_ring_unmap(struct perf_ring *r);
  */
 unsigned perf_ring_read(struct perf_ring *r, perf_record_fn *fn, void *arg, uint64_t *bad);
 
-/* The same for several rings, of which some may have no memory yet; returns the fullest. */
+/* The same for several rings; some may have no memory yet.  Returns the fullest. */
 unsigned perf_rings_read(struct perf_ring *rings, unsigned nr, perf_record_fn *fn, void *arg,
 			 uint64_t *bad);
 
@@ -347,7 +347,7 @@ void perf_fds_close(struct perf_fds *s);
 /* Adds PERF_RECORD_SWITCH_CPU_WIDE of one ring's CPU, besides tracepoints. */
 bool perf_fds_add_switches(struct perf_fds *s, unsigned ring, int clock);
 
-/* Samples of the program's threads, of which samples.c makes rows. */
+/* Samples of the program's threads; samples.c makes rows of them. */
 #define PERF_SAMPLE_STACK	2048	/* bytes of the stack in each */
 
 struct perf_sampling {

@@ -16,9 +16,9 @@
 #include "record/proc.h"
 #include "record/samples.h"
 
-#define RING_MIN	(512UL << 10)	/* of each CPU: samples of all tasks, a second of them */
-#define RING_SAMPLE	1024		/* half of one with its stack: half a second */
-#define RETURNS_MAX	65536		/* words on stacks of which it is known whether they follow a call */
+#define RING_MIN	(512UL << 10)	/* for each CPU: a second of samples of all tasks */
+#define RING_SAMPLE	1024		/* half the size of a sample with its stack: half a second of them */
+#define RETURNS_MAX	65536		/* words on stacks that have been checked: does a call come before them? */
 
 struct samples {
 	struct samples_options o;
@@ -98,8 +98,8 @@ struct registers {
 };
 
 /*
- * The rest of a sample: registers, the size of the stack, the stack, and how much of that was
- * read.  Without registers that is the place in the program.
+ * Reads the rest of a sample: registers, the size of the stack, the stack, and how much of that was
+ * read.  Without registers the sample has only the place in the program.
  */
 static void read_user(struct samples *s, const uint8_t *at, size_t left, struct ldb_row_sample *row)
 {

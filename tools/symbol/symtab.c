@@ -444,7 +444,7 @@ const struct symbol *symtab_lookup_callee(struct symtab *st, uint64_t ret, int64
 	return lookup(st, ret ? ret - 1 : 0, tick, LDB_ASK_CALLEE);
 }
 
-/* Queues that have a number instead of an address, of whichever process. */
+/* Queues that have a number instead of an address, of any process. */
 static const struct symbol *numbered_queue(uint64_t addr)
 {
 	static const struct symbol queues[LDB_REQ_QUEUE_MAX + 1] = {

@@ -60,7 +60,7 @@ static uint8_t *put_4(uint8_t *out, const uint64_t *v, size_t nr)
 	return out;
 }
 
-/* Encodes any values, nearly all of which are below 1 << 56. */
+/* Encodes any values; nearly all are below 1 << 56. */
 static uint8_t *put_8(uint8_t *out, const uint64_t *v, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {

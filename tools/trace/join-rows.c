@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Converts rows of a part to rows of the result.  Columns are converted by their meaning, which
- * schemas.def tells; what that does not express is done by hand.
+ * Converts rows of a part to rows of the result.  Columns are converted by their meaning in
+ * schemas.def; other changes have code of their own.
  */
 #include <string.h>
 #include <linux/ldb.h>

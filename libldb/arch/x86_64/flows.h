@@ -18,7 +18,7 @@ typedef void cpu_reference_fn(void *arg, uint64_t word, bool is_call);
 /*
  * Finds the places in code that use a word in [lo, hi): call *word(%rip), jmp *word(%rip), or
  * anything else with word(%rip).  It is not known where instructions begin, so each byte is tried;
- * bytes that are no instruction may be taken for a use of the word that is not a call.
+ * bytes that are not an instruction may be taken for a use of the word that is not a call.
  *
  * code is a copy of what is at the address `at`; the first 2 bytes belong to what was searched
  * before.

@@ -297,7 +297,7 @@ struct ldb_row_thread {
 #define LDB_ADDRESS_BITS	48
 #define LDB_TID_BITS		22	/* the kernel's are below 1 << 22 */
 #define LDB_PROCESS_F_CLOCK	1	/* another clock: its times may be wrong by clock_err */
-#define LDB_PROCESS_F_UNRECORDED 2	/* it is known, but nothing of it was recorded */
+#define LDB_PROCESS_F_UNRECORDED 2	/* it is known, but was not recorded */
 struct ldb_row_process {
 	uint32_t number;	/* of its addresses */
 	uint32_t pid, ppid;	/* ppid 0: not known */
@@ -508,7 +508,7 @@ struct ldb_row_sched {
 
 /*
  * TASK: tid V, pid V, flags V, tick D, name S.  Who a tid of SCHED is, from tick on;
- * pid: thread group; flags: LDB_SCHED_F_TID: one of the program's own.
+ * pid: thread group; flags: LDB_SCHED_F_TID: a thread of the program.
  */
 struct ldb_row_task {
 	uint32_t tid, pid, flags;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A thousand threads exist of which two run: the scanner asks the CPUs which threads run, and
+# Of a thousand threads, two run: the scanner asks the CPUs which threads run, and
 # does not read the pages of those that sleep.
 # Slow: runtime/scan-switch has the choice of threads.
 . "$(dirname "$0")/../../lib/guest.sh"

@@ -110,7 +110,7 @@ uint64_t fuzz_nasty(uint64_t arg)
 	return values[arg / 4 % (sizeof(values) / sizeof(*values))];
 }
 
-/* These are a pair of pages of which the second is not mapped, and one that is read-only. */
+/* These are a pair of pages, the second of which is not mapped, and a page that is read-only. */
 static char *edge, *read_only;
 
 static void make_pages(void)
@@ -181,7 +181,7 @@ static void call(const struct fuzz_call *c)
 		__atomic_add_fetch(&fuzz->errors[c->op][result < 0 ? -result : 0], 1, __ATOMIC_RELAXED);
 }
 
-/* Calls from `from` on, round the end. */
+/* Makes all calls, beginning with `from`; the first one follows the last. */
 void fuzz_calls(unsigned int from, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++)
@@ -291,7 +291,7 @@ static bool ends(pid_t pid)
 	return ended;
 }
 
-/* Reaps all its processes, of which this one is the subreaper: none may be left. */
+/* Reaps all processes that it left behind: this one is their subreaper, and none may remain. */
 static bool reap(pid_t pgid)
 {
 	for (int ms = 0; ms < KILL_LIMIT_MS; ms++) {

@@ -31,7 +31,7 @@ struct caller {			/* what a thread did in a component */
 };
 
 /*
- * The program of a process other than the first, of which the trace has no path.  It has
+ * Finds the program of a process other than the first; the trace does not have its path.  It has
  * the name of the process, if that was not changed; else it makes most calls of those that nobody calls.
  * There is a caller for each component.
  */

@@ -81,7 +81,7 @@ const struct chain_link *chain_root(const struct chain *chain)
 		if (l->kind == LINK_HELD_BY || l->kind == LINK_WOKEN_BY)
 			most = l->kind == LINK_HELD_BY ? l->ns : l[-1].ns;
 	/*
-	 * Skips links that cannot be the root: calls that a function may make, wakers of which
+	 * Skips links that cannot be the root: calls that a function may make, wakers about which
 	 * nothing is known, and times that are too short.
 	 */
 	while (last > first &&

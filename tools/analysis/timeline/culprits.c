@@ -121,7 +121,7 @@ static bool is_same_delay(const struct segment *a, const struct segment *b)
 	return party_is(&pa, &pb);
 }
 
-/* Returns how long a delay lasted in that time; of a wait, only the time asleep counts. */
+/* Returns how long a delay lasted in that time; if it is a wait, how long the thread slept in it. */
 static int64_t delay_ns(const struct segment *s, const struct segment *in)
 {
 	int64_t ns = segment_overlap_ns(s, in);

@@ -105,7 +105,7 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 void timeline_free(struct timeline *t);
 
 /*
- * Makes one timeline of those of several requests, of which the longest is its request: it has
+ * Merges the timelines of several requests into one, as that of the longest request.  It has the
  * segments of all, and lasts from the first start to the last end.  What it points to is theirs; only
  * its segments are to be freed.  0 or -ENOMEM.
  */

@@ -4,8 +4,8 @@
  * not one request.
  *
  * Segments are those of timeline.h, with the same estimates and names, but not clipped to a
- * request.  FUNCTIONs are clipped to their callers, so that they nest.  A thread's segments come by
- * start; of segments that start together the outer one comes first.  So a writer of start and end
+ * request.  FUNCTIONs are clipped to their callers, so that they nest.  A thread's segments come in
+ * order of their starts; if several start together the outer one comes first.  So a writer of start and end
  * events only needs a stack: before each segment, it ends those that have ended.  Each segment is
  * emitted once.
  *
@@ -25,9 +25,9 @@
 #include "facts/sched.h"
 
 struct tracks_options {
-	int64_t from, to;	/* ticks: segments that overlap */
+	int64_t from, to;	/* ticks: segments that overlap this range */
 	const char *thread;	/* tid or glob of the name; NULL: all */
-	uint64_t max_functions;	/* only so many, the longest; 0: all */
+	uint64_t max_functions;	/* at most this many, the longest ones; 0: all */
 	int64_t min_ns;		/* shorter invocations are left out */
 	size_t memory;		/* bytes, about; 0: 192 MiB */
 	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */

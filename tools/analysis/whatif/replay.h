@@ -103,7 +103,7 @@ struct whatif {
 	size_t nr_classes;
 	struct whatif_request *requests; /* greatest change first */
 	size_t nr_requests;
-	uint64_t nr_changed;	/* requests of which the latency changes */
+	uint64_t nr_changed;	/* requests whose latency changes */
 	double error[NR_WHATIF_POLICIES]; /* of the self-check, signed: 0.03 is 3 % too long */
 	bool is_good[NR_WHATIF_POLICIES];
 	size_t nr_steps, nr_threads, nr_locks, nr_queues;

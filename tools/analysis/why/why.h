@@ -85,7 +85,7 @@ struct why {
 	size_t nr_causes;
 	struct why_class *classes;	/* by index of partition.classes */
 	double coverage_min, coverage_median;
-	double unknown, unwatched;	/* shares of the targets' time; the second: in gaps */
+	double unknown, unwatched;	/* shares of the targets' time; the second is that in observation gaps */
 	size_t nr_chains;		/* followed */
 	struct why_private *private;
 };

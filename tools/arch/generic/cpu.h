@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This file is for CPUs of which nothing is known; arch/cpu.h describes it, and only that file
+ * This file is for CPUs that ldb does not know; arch/cpu.h describes it, and only that file
  * includes it.
  */
 #ifndef ARCH_GENERIC_CPU_H

@@ -5,8 +5,8 @@
  * no CPU.
  *
  * Frames that were entered before the last reading have been emitted, so each reading ends at the
- * first of these.  Readings may take a limited part of a thread's time, of which unused time can be
- * saved up to a limit; so a thread that switches very often is not read at each switch.
+ * first of these.  Readings may take a limited part of a thread's time.  What they do not
+ * use is saved, up to a limit.  So a thread that switches very often is not read at each switch.
  *
  * Records may be lost on their way, so all frames are emitted again now and then.
  *
@@ -147,7 +147,7 @@ noinline int chain_emit(u32 flags, u32 block)
 
 enum walk { WALK_BAD, WALK_DONE, WALK_GOES_ON };
 
-/* Emits some of the new frames of a chain, from the position of the reading on. */
+/* Emits some of the new frames of a chain, beginning at the position of the reading. */
 noinline int chain_walk(u64 emitted, u32 block)
 {
 	struct reading *r = this_reading();
