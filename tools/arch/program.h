@@ -6,6 +6,7 @@
  *	PROGRAM_MACHINE		of its ELF files, and PROGRAM_MACHINE_NAME
  *	PROGRAM_SIZE_*		of glibc's objects, in bytes
  *	program_call(), program_plt_entry()	the encoding of its calls
+ *	PROGRAM_PARAMETER*	where a function finds its parameters
  *	program_ends_call()	do the PROGRAM_CALL_MAX bytes before an address end in a call?
  */
 #ifndef ARCH_PROGRAM_H

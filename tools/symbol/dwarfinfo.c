@@ -409,3 +409,15 @@ bool dwarfinfo_function(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_fun
 	pos_set(&func->decl, attr_file(die, DW_AT_decl_file), line);
 	return true;
 }
+
+bool dwarfinfo_entry(struct dwarfinfo *d, uint64_t addr, Dwarf_Die *die)
+{
+	struct unit *u = unit_of(d, addr);
+	Dwarf_Die *found = u ? find_function(d, u, addr) : NULL;
+	Dwarf_Addr entry;
+
+	if (!found || dwarf_entrypc(found, &entry) || entry != addr - d->bias)
+		return false;
+	*die = *found;
+	return true;
+}

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 
 struct dwarfinfo;
@@ -41,5 +42,8 @@ bool dwarfinfo_user_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_po
 
 /* Finds the function whose code (not inlined code) contains addr. */
 bool dwarfinfo_function(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_func *func);
+
+/* Finds the entry of the function that begins at addr; false: there is none, or another one. */
+bool dwarfinfo_entry(struct dwarfinfo *d, uint64_t addr, Dwarf_Die *die);
 
 #endif

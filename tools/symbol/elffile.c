@@ -294,6 +294,32 @@ const struct elffile_sym *elffile_data(struct elffile *f, uint64_t addr)
 	return s && s->size ? s : NULL;
 }
 
+void elffile_each_func(struct elffile *f, void (*fn)(void *arg, const struct elffile_sym *sym), void *arg)
+{
+	read_syms(f);
+	for (size_t i = 0; i < f->funcs.nr; i++)
+		fn(arg, &f->funcs.at[i]);
+}
+
+bool elffile_offset(struct elffile *f, uint64_t addr, uint64_t *offset)
+{
+	GElf_Addr bias;
+	Elf *elf = f->mod ? dwfl_module_getelf(f->mod, &bias) : NULL;
+	size_t nr = 0;
+	GElf_Phdr ph;
+
+	if (!elf || elf_getphdrnum(elf, &nr))
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		if (!gelf_getphdr(elf, i, &ph) || ph.p_type != PT_LOAD || addr - bias < ph.p_vaddr ||
+		    addr - bias - ph.p_vaddr >= ph.p_filesz)
+			continue;
+		*offset = addr - bias - ph.p_vaddr + ph.p_offset;
+		return true;
+	}
+	return false;
+}
+
 void elffile_calls(struct elffile *f, const char *name, void (*fn)(void *arg, const char *name),
 		   void *arg)
 {

@@ -51,6 +51,12 @@ bool elffile_lacks_part(struct elffile *f);
 const struct elffile_sym *elffile_func(struct elffile *f, uint64_t addr);
 const struct elffile_sym *elffile_data(struct elffile *f, uint64_t addr);
 
+/* Calls fn for each symbol of a function. */
+void elffile_each_func(struct elffile *f, void (*fn)(void *arg, const struct elffile_sym *sym), void *arg);
+
+/* Finds where in the file the code or data at addr is. */
+bool elffile_offset(struct elffile *f, uint64_t addr, uint64_t *offset);
+
 /* Calls fn for the functions of other modules that the named one calls; see elfcalls.h. */
 void elffile_calls(struct elffile *f, const char *name, void (*fn)(void *arg, const char *name),
 		   void *arg);

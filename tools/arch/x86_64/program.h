@@ -19,6 +19,21 @@
 #define PROGRAM_SIZE_BARRIER	32
 #define PROGRAM_SIZE_PTHREAD	2304
 
+/*
+ * Where a called function finds its parameters (System V ABI): integers and pointers in these
+ * registers, as the kernel's probes name them; at its first instruction, the top of the stack is the
+ * address to which it returns.
+ */
+#define PROGRAM_PARAMETERS	6
+#define PROGRAM_FLOATS		8		/* registers of those with a point */
+#define PROGRAM_PARAMETER_NAMES	{ "%di", "%si", "%dx", "%cx", "%r8", "%r9" }
+#define PROGRAM_PARAMETER_DWARF	{ 5, 4, 1, 2, 8, 9 }	/* as debug information numbers them */
+#define PROGRAM_STACK		"%sp"
+#define PROGRAM_RETURN		"+0(%sp)"
+#define PROGRAM_WORD		8		/* a register holds so many bytes of a struct */
+#define PROGRAM_STRUCT_MAX	16		/* greater ones are not in registers */
+#define PROGRAM_USER_END	(1ULL << 47)	/* addresses of a program are below */
+
 #define PROGRAM_CALL_BYTES	6	/* the longest call, and what program_call() may read */
 #define PROGRAM_CALL_NEAR	5	/* that of PROGRAM_CALL_PLT */
 #define PROGRAM_PLT_BYTES	11

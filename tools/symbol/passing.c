@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Follows the calling convention; see passing.h. */
+#include <string.h>
+#include <dwarf.h>
+#include "arch/program.h"
+#include "symbol/passing.h"
+
+#define DEPTH_MAX	16	/* of types in types */
+#define WORDS		(PROGRAM_STRUCT_MAX / PROGRAM_WORD)
+
+/* What a word of a parameter is; the greater one wins where two share it. */
+enum word { WORD_NONE, WORD_FLOAT, WORD_INTEGER };
+
+struct words {
+	enum word at[WORDS];
+	bool is_memory;
+};
+
+bool passing_type(Dwarf_Die *of, Dwarf_Die *type)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die named;
+
+	return dwarf_formref_die(dwarf_attr_integrate(of, DW_AT_type, &attr), &named) &&
+	       !dwarf_peel_type(&named, type);
+}
+
+static uint64_t number(Dwarf_Die *die, unsigned name, uint64_t otherwise)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word value;
+
+	return dwarf_formudata(dwarf_attr_integrate(die, name, &attr), &value) ? otherwise : value;
+}
+
+static bool has(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_attr_integrate(die, name, &attr);
+}
+
+static bool size_of(Dwarf_Die *type, uint64_t *size)
+{
+	Dwarf_Word bytes;
+
+	if (dwarf_aggregate_size(type, &bytes))
+		return false;
+	*size = bytes;
+	return true;
+}
+
+static void put(struct words *w, uint64_t offset, uint64_t size, enum word what)
+{
+	for (uint64_t i = offset / PROGRAM_WORD; i < WORDS && i * PROGRAM_WORD < offset + size; i++)
+		if (w->at[i] < what)
+			w->at[i] = what;
+}
+
+static bool classify(Dwarf_Die *type, uint64_t offset, struct words *w, unsigned depth);
+
+/* A long double is in memory.  Other types of 16 bytes with a point are rare: it is not certain. */
+static bool classify_base(Dwarf_Die *type, uint64_t offset, uint64_t size, struct words *w)
+{
+	uint64_t encoding = number(type, DW_AT_encoding, 0);
+	const char *name = dwarf_diename(type);
+	bool is_float = encoding == DW_ATE_float;
+
+	if (!size || size > 16 || (size & (size - 1)) || encoding == DW_ATE_complex_float)
+		return false;
+	if (offset % size)
+		w->is_memory = true;
+	if (is_float && size == 16) {
+		w->is_memory = true;
+		return name && !strcmp(name, "long double");
+	}
+	put(w, offset, size, is_float ? WORD_FLOAT : WORD_INTEGER);
+	return true;
+}
+
+static bool classify_bits(Dwarf_Die *member, uint64_t offset, struct words *w)
+{
+	uint64_t bit = number(member, DW_AT_data_bit_offset, 0) + 8 * number(member, DW_AT_data_member_location, 0);
+
+	/* DWARF 2 and 3 count the bits from the other end. */
+	if (has(member, DW_AT_bit_offset))
+		return false;
+	put(w, offset + bit / 8, (number(member, DW_AT_bit_size, 1) + bit % 8 + 7) / 8, WORD_INTEGER);
+	return true;
+}
+
+static bool classify_member(Dwarf_Die *member, uint64_t offset, struct words *w, unsigned depth)
+{
+	int tag = dwarf_tag(member);
+	Dwarf_Die type;
+
+	if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
+		return true;
+	if (has(member, DW_AT_external) || has(member, DW_AT_declaration))
+		return true;	/* static */
+	if (has(member, DW_AT_virtuality) || !passing_type(member, &type))
+		return false;
+	if (has(member, DW_AT_bit_size))
+		return classify_bits(member, offset, w);
+	return classify(&type, offset + number(member, DW_AT_data_member_location, 0), w, depth + 1);
+}
+
+static bool classify_members(Dwarf_Die *type, uint64_t offset, struct words *w, unsigned depth)
+{
+	Dwarf_Die member;
+
+	if (dwarf_child(type, &member))
+		return false;	/* empty, or only declared */
+	do {
+		if (!classify_member(&member, offset, w, depth))
+			return false;
+	} while (!dwarf_siblingof(&member, &member));
+	return true;
+}
+
+static bool classify_array(Dwarf_Die *type, uint64_t offset, uint64_t size, struct words *w, unsigned depth)
+{
+	uint64_t each;
+	Dwarf_Die element;
+
+	if (has(type, DW_AT_GNU_vector) || !passing_type(type, &element) || !size_of(&element, &each) || !each)
+		return false;
+	for (uint64_t at = 0; at + each <= size; at += each)
+		if (!classify(&element, offset + at, w, depth + 1))
+			return false;
+	return true;
+}
+
+/* Returns false if it is not certain. */
+static bool classify(Dwarf_Die *type, uint64_t offset, struct words *w, unsigned depth)
+{
+	int tag = dwarf_tag(type);
+	uint64_t size = PROGRAM_WORD;
+	Dwarf_Die to;
+
+	if (depth > DEPTH_MAX)
+		return false;
+	switch (tag) {
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+	case DW_TAG_unspecified_type:	/* of nullptr */
+		put(w, offset, PROGRAM_WORD, WORD_INTEGER);
+		return true;
+	case DW_TAG_ptr_to_member_type:
+		size = passing_type(type, &to) && dwarf_tag(&to) == DW_TAG_subroutine_type ? 2 * PROGRAM_WORD : PROGRAM_WORD;
+		put(w, offset, size, WORD_INTEGER);
+		return true;
+	}
+	if (!size_of(type, &size))
+		return false;
+	/* A greater struct is in memory, whatever it has. */
+	if (!depth && size > PROGRAM_STRUCT_MAX && tag != DW_TAG_base_type && !has(type, DW_AT_GNU_vector)) {
+		w->is_memory = true;
+		return true;
+	}
+	switch (tag) {
+	case DW_TAG_base_type:
+		return classify_base(type, offset, size, w);
+	case DW_TAG_enumeration_type:
+		put(w, offset, size, WORD_INTEGER);
+		return true;
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		return classify_members(type, offset, w, depth);
+	case DW_TAG_array_type:
+		return classify_array(type, offset, size, w, depth);
+	default:
+		return false;
+	}
+}
+
+/* Is the function written in C, in which each struct is passed by value? */
+static bool is_c(Dwarf_Die *func)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die cu;
+
+	if (!dwarf_attr_integrate(func, DW_AT_name, &attr) ||
+	    !dwarf_cu_die(attr.cu, &cu, NULL, NULL, NULL, NULL, NULL, NULL))
+		return false;
+	switch (dwarf_srclang(&cu)) {
+	case DW_LANG_C89:
+	case DW_LANG_C:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct passed {
+	struct words w;
+	bool is_pointer;
+};
+
+/* Says how a type is passed, or returned.  Returns false if it is not certain. */
+static bool pass(Dwarf_Die *func, Dwarf_Die *type, struct passed *p)
+{
+	int tag = dwarf_tag(type);
+	bool is_struct = tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+
+	*p = (struct passed){ 0 };
+	if (is_struct && has(type, DW_AT_calling_convention))
+		p->is_pointer = number(type, DW_AT_calling_convention, 0) == DW_CC_pass_by_reference;
+	else if (is_struct && !is_c(func))
+		return false;
+	if (!p->is_pointer)
+		return classify(type, 0, &p->w, 0);
+	p->w.at[0] = WORD_INTEGER;
+	return true;
+}
+
+/* Does the caller say where to write the result, in the first register? */
+static const char *returns_memory(Dwarf_Die *func, bool *does)
+{
+	Dwarf_Attribute attr;
+	struct passed p;
+	Dwarf_Die type;
+	int tag;
+
+	*does = false;
+	if (!dwarf_attr_integrate(func, DW_AT_type, &attr))
+		return NULL;	/* void */
+	if (!passing_type(func, &type))
+		return "its result has an unknown type";
+	tag = dwarf_tag(&type);
+	/* Numbers of each kind are in registers. */
+	if (tag == DW_TAG_base_type)
+		return NULL;
+	if (!pass(func, &type, &p))
+		return "it is not certain where its result goes";
+	*does = p.is_pointer || p.w.is_memory;
+	return NULL;
+}
+
+struct counts {
+	unsigned nr_integers, nr_floats;
+	uint64_t stack;
+	bool is_stack_unknown;
+};
+
+static void count(struct counts *c, const struct passed *p, Dwarf_Die *type, struct passing *at)
+{
+	unsigned integers = 0, floats = 0;
+	uint64_t size = PROGRAM_STRUCT_MAX;
+
+	for (unsigned i = 0; i < WORDS; i++) {
+		integers += p->w.at[i] == WORD_INTEGER;
+		floats += p->w.at[i] == WORD_FLOAT;
+	}
+	*at = (struct passing){ .is_pointer = p->is_pointer, .nr_floats = floats };
+	if (!p->w.is_memory && c->nr_integers + integers <= PROGRAM_PARAMETERS &&
+	    c->nr_floats + floats <= PROGRAM_FLOATS) {
+		at->place = c->nr_integers;
+		c->nr_integers += integers;
+		c->nr_floats += floats;
+		return;
+	}
+	at->is_on_stack = true;
+	at->place = c->stack;
+	/* More than a word may have to begin at a multiple of two. */
+	if (!p->is_pointer && (!size_of(type, &size) || size > PROGRAM_WORD))
+		c->is_stack_unknown = true;
+	c->stack += PROGRAM_WORD;
+}
+
+static const char *pass_next(Dwarf_Die *func, Dwarf_Die *param, struct counts *c, struct passing *at)
+{
+	const char *name = dwarf_diename(param);
+	struct passed p;
+	Dwarf_Die type;
+
+	/* Constructors of classes with virtual bases have more than they say. */
+	if (has(param, DW_AT_artificial) && name && !strncmp(name, "__", 2))
+		return "it is a constructor or destructor with parameters that the compiler has added";
+	if (!passing_type(param, &type))
+		return "a parameter has an unknown type";
+	if (!pass(func, &type, &p))
+		return "it is not certain how one of its parameters is passed";
+	count(c, &p, &type, at);
+	return NULL;
+}
+
+const char *passing_of(Dwarf_Die *func, Dwarf_Die *param, struct passing *p)
+{
+	struct counts c = { 0 };
+	const char *why;
+	bool is_hidden;
+	Dwarf_Die die;
+
+	why = returns_memory(func, &is_hidden);
+	c.nr_integers = is_hidden;
+	if (why || dwarf_child(func, &die))
+		return why ? why : "it has no parameters";
+	do {
+		if (dwarf_tag(&die) != DW_TAG_formal_parameter)
+			continue;
+		why = pass_next(func, &die, &c, p);
+		if (!why && die.addr == param->addr)
+			return p->is_on_stack && c.is_stack_unknown ? "it is not certain where on the stack it is" : NULL;
+	} while (!why && !dwarf_siblingof(&die, &die));
+	return why ? why : "it has no such parameter";
+}
