@@ -23,6 +23,8 @@
 #include "record/request-option.h"
 #include "record/scrape.h"
 #include "record/select.h"
+#include "symbol/argument.h"
+#include "symbol/elffile.h"
 #include "top/top.h"
 
 #define SAMPLES_HZ_MAX	10000
@@ -209,7 +211,7 @@ static const struct cli_option table[] = {
 	{ .name = "syscall-threshold", .type = CLI_DURATION, .value = &options.call_threshold_ns,
 	  .arg = "DUR", .help = "with --syscalls=all, only count those shorter than DUR (10us)" },
 	{ .name = "request", .type = CLI_LIST, .value = &requests, .arg = "WHAT",
-	  .help = "what is a request where none is tagged: socket, from what the program reads from connections until it has written the answer; FUNCTION (a name, or a glob), each call of it (repeats); loop, each turn of an event loop: see ldb-why(1)" },
+	  .help = "what is a request where none is tagged: socket, from what the program reads from connections until it has written the answer; FUNCTION (a name, or a glob), each call of it (repeats), FUNCTION(r->id), with the id from an argument; loop, each turn of an event loop: see ldb-why(1)" },
 	{ .name = "only-requests", .type = CLI_FLAG, .value = &options.only_requests,
 	  .help = "only count calls while their thread works on no request" },
 	{ .name = "metrics", .type = CLI_STRING, .value = &options.metrics, .arg = "FILE",
@@ -273,6 +275,21 @@ static void look_names_up(const struct record_lookup *l)
 		l->name(l->arg, a->addr, a->is_data && !s->known ? "" : s->function, s->func_file, s->path);
 	}
 	symtab_close(st);
+}
+
+/* Runs in a process of its own, which frees everything at its end. */
+static int find_id(const char *root, const char *file, const char *word, struct request_place found[REQUEST_PLACES_MAX],
+		   char *why, size_t why_size)
+{
+	static const char *const debug_dirs[] = { "/usr/lib/debug" };
+	struct elffile_search search = { .sysroot = root ?: "", .debug_dirs = debug_dirs, .nr_debug_dirs = 1 };
+	struct elffile *f = elffile_open(&search, file, "");
+	char *function = request_bare_name(word);
+	struct request_id id;
+
+	if (!f || !function || request_id_parse(word, &id))
+		return 0;
+	return argument_find(f, function, &id, found, why, why_size);
 }
 
 /* Nothing is stored but the last minute, in memory: it explains the slowest requests. */
@@ -478,6 +495,7 @@ int main(int argc, char **argv)
 	if ((options.metrics || options.metrics_listen) && !output_given && !options.flight.ns)
 		only_metrics();
 	options.lookup = look_names_up;
+	options.find_id = find_id;
 	check_flight();
 	options.pid = pid;
 	options.monotonic = clock_kind == 1;

@@ -4,13 +4,16 @@
 #include "interruptions.h"
 #include "rows.h"
 #include "ticks.h"
+#include "trace/request-words.h"
+
+enum whose { OF_PROGRAM, OF_TURN, OF_ID };
 
 struct sink {
 	struct model *m;
 	int (*fault)(void *arg, const struct fault *f);
 	int (*irq)(void *arg, const struct irq *i);
 	int (*mark)(void *arg, const struct marked *k);
-	bool wants_turns;	/* the runtime's, and not the program's */
+	enum whose whose;	/* which events of the rows */
 	void *arg;
 };
 
@@ -43,13 +46,19 @@ static int on_irq_row(void *arg, const void *at)
 	});
 }
 
+static enum whose whose_is(const char *name)
+{
+	return !strcmp(name, LDB_EVENT_TURN) ? OF_TURN :
+	       !strncmp(name, REQUEST_ID_EVENT, sizeof(REQUEST_ID_EVENT) - 1) ? OF_ID : OF_PROGRAM;
+}
+
 static int on_event_row(void *arg, const void *at)
 {
 	const struct ldb_row_event *row = at;
 	const struct sink *sink = arg;
 	int64_t tick = ticks_sane(row->tick);
 
-	if (!strcmp(row->name, LDB_EVENT_TURN) != sink->wants_turns)
+	if (whose_is(row->name) != sink->whose)
 		return 0;
 	return sink->mark(sink->arg, &(struct marked){
 		.tick = tick, .tid = row->tid, .thread = model_thread(sink->m, row->tid, tick),
@@ -83,7 +92,14 @@ int marks_each(struct model *m, const struct reader_filter *filter,
 
 int turns_each(struct model *m, int (*turn)(void *arg, const struct marked *k), void *arg)
 {
-	struct sink sink = { .m = m, .mark = turn, .wants_turns = true, .arg = arg };
+	struct sink sink = { .m = m, .mark = turn, .whose = OF_TURN, .arg = arg };
+
+	return rows_each(m->reader, LDB_BLK_EVENT, NULL, on_event_row, &sink);
+}
+
+int ids_each(struct model *m, int (*id)(void *arg, const struct marked *k), void *arg)
+{
+	struct sink sink = { .m = m, .mark = id, .whose = OF_ID, .arg = arg };
 
 	return rows_each(m->reader, LDB_BLK_EVENT, NULL, on_event_row, &sink);
 }

@@ -21,5 +21,7 @@ int marks_each(struct model *m, const struct reader_filter *filter,
 	       int (*mark)(void *arg, const struct marked *k), void *arg);
 /* The beginnings of turns of event loops; the value says for how many ns the loop waited before. */
 int turns_each(struct model *m, int (*turn)(void *arg, const struct marked *k), void *arg);
+/* Calls that had an id as an argument: REQUEST_ID_EVENT. */
+int ids_each(struct model *m, int (*id)(void *arg, const struct marked *k), void *arg);
 
 #endif

@@ -188,6 +188,8 @@ static void release(struct recording *r)
 	r->flows = NULL;
 	samples_close(r->samples);
 	r->samples = NULL;
+	call_ids_close(r->ids);
+	r->ids = NULL;
 	modules_free(r->modules);
 	threads_free(r->threads);
 	pack_free(r->pack);
@@ -283,6 +285,7 @@ bool output_open(struct recording *r)
 	}
 	output_write_metas(r);
 	open_samples(r);
+	output_ids_open(r);
 	open_flows(r);
 	write_clock(r);
 	recording_begin_paused(r);
@@ -306,6 +309,8 @@ unsigned output_drain(struct recording *r)
 	kernel_fill = kernel_poll(r);
 	if (r->samples)
 		samples_poll(r->samples);
+	if (r->ids)
+		call_ids_poll(r->ids);
 	if (r->flows)
 		flow_sums_poll(r->flows);
 	fill = drain_pass(r->drain, clock_mono_ns());
@@ -538,6 +543,7 @@ void output_close(struct recording *r)
 	kernel_finish(r);
 	recording_end_paused(r);
 	finish_samples(r);
+	output_ids_finish(r);
 	drain_finish(r->drain, clock_mono_ns());
 	if (r->flows)
 		flow_sums_finish(r->flows, recording_tick(r, clock_now(r->clock_id)));

@@ -53,6 +53,8 @@ static void begin(struct recording *r, int64_t tick)
 	/* The program comes first: it takes longer to switch off the kernel's events. */
 	recording_tune(r);
 	pause_kernel(r, true);
+	if (r->ids)
+		call_ids_pause(r->ids, true);
 }
 
 /* is_observed: the scanner writes the observation gap. */
@@ -79,6 +81,8 @@ void recording_pause(struct recording *r, bool pause)
 		begin(r, now(r));
 	} else {
 		pause_kernel(r, false);
+		if (r->ids)
+			call_ids_pause(r->ids, false);
 		end(r, now(r), !recording_is_kernel_only(r));
 		recording_tune(r);
 	}

@@ -35,6 +35,8 @@ struct opening {
 	int error;		/* errno of the call that failed */
 	bool (*open_of)(struct opening *op, pid_t tid);	/* open_threads(): opens the events of one thread */
 	enum perf_scope scope;	/* open_tracepoints_of(): those of which scope */
+	const int *probes;	/* open_probes_of() */
+	size_t nr_probes;
 	pid_t *tids;		/* threads opened one by one, so far */
 	size_t nr_tids, room_tids;
 };
@@ -528,6 +530,38 @@ bool perf_fds_open_samples(struct perf_fds *s, const struct perf_options *o, str
 	}
 	for (unsigned i = 0; i < s->nr_fds && !how->is_of_threads; i++)
 		ioctl(s->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+	free(op.cpus);
+	free(op.tids);
+	return good;
+}
+
+static bool open_probes_of(struct opening *op, pid_t tid)
+{
+	struct perf_event_attr attr;
+
+	for (size_t i = 0; i < op->nr_probes; i++) {
+		perf_attr_tracepoint(&attr, &op->asked, op->probes[i]);
+		perf_attr_thread(&attr);
+		if (!open_on_all(op, &attr, tid))
+			return false;
+	}
+	return true;
+}
+
+bool perf_fds_open_probes(struct perf_fds *s, const struct perf_options *o, const int *probes, size_t nr_probes,
+			  int clock, char *why, size_t why_size)
+{
+	struct opening op = { .s = s, .o = o, .probes = probes, .nr_probes = nr_probes,
+			      .asked = { .mode = PERF_SWITCHES_OWN, .clock = clock } };
+	bool good;
+
+	memset(s, 0, sizeof(*s));
+	s->mode = PERF_TRACEPOINTS;
+	good = prepare(&op) && add_threads(&op, open_probes_of);
+	if (!good) {
+		explain(&op, why, why_size);
+		perf_fds_close(s);
+	}
 	free(op.cpus);
 	free(op.tids);
 	return good;

@@ -313,6 +313,8 @@ void perf_rows_finish(struct perf_watch *w);
  * why is one line.
  */
 bool perf_tracefs_read(struct perf_formats *f, bool calls, char *why, size_t why_size);
+/* Opens a file or folder of tracefs, or returns -1 with errno as for the first place. */
+int perf_tracefs_open(const char *name, int flags);
 
 /* perf-open.c: the system calls. */
 
@@ -361,6 +363,10 @@ struct perf_sampling {
 /* Of o only pid and ring_bytes count.  may_slow: without privileges, too, with clocks of threads. */
 bool perf_fds_open_samples(struct perf_fds *s, const struct perf_options *o, struct perf_sampling *how,
 			   bool may_slow, int clock, char *why, size_t why_size);
+
+/* Tracepoints of these numbers, of the program's threads.  Of o only pid and ring_bytes count. */
+bool perf_fds_open_probes(struct perf_fds *s, const struct perf_options *o, const int *probes, size_t nr_probes,
+			  int clock, char *why, size_t why_size);
 
 /* perf-attr.c: attributes of events. */
 

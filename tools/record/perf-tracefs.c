@@ -26,15 +26,15 @@ static int private_mount(void)
 	return fd;
 }
 
-/* Opens the folder events/, or returns -1 with errno as for the first place. */
-static int open_events(void)
+int perf_tracefs_open(const char *name, int flags)
 {
-	static const char *const places[] = { "/sys/kernel/tracing/events",
-					      "/sys/kernel/debug/tracing/events" };
+	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 	int error = 0, mount, fd;
+	char path[128];
 
 	for (unsigned i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		fd = open(places[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
+		snprintf(path, sizeof(path), "%s/%s", places[i], name);
+		fd = open(path, flags | O_CLOEXEC);
 		if (fd >= 0)
 			return fd;
 		if (!error || error == ENOENT)
@@ -45,7 +45,7 @@ static int open_events(void)
 		errno = error;
 		return -1;
 	}
-	fd = openat(mount, "events", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = openat(mount, name, flags | O_CLOEXEC);
 	error = errno;
 	close(mount);
 	errno = error;
@@ -83,7 +83,7 @@ static void explain(int error, char *why, size_t size)
 bool perf_tracefs_read(struct perf_formats *f, bool calls, char *why, size_t why_size)
 {
 	char text[FORMAT_MAX];
-	int events = open_events();
+	int events = perf_tracefs_open("events", O_PATH | O_DIRECTORY);
 	bool good = true;
 
 	memset(f, 0, sizeof(*f));

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 #include <ldb/control.h>
 #include <ldb/trace-format.h>
+#include "record/call-ids.h"
 #include "record/flight.h"
 
 /* The kernel reads chains of frames at switches, and in between, or only while the scanner has no CPU. */
@@ -135,6 +136,7 @@ struct record_options {
 	bool only_requests;	/* invocations outside requests are only counted */
 	struct flight_options flight;
 	bool kernel_only;	/* no functions, locks and requests; without the runtime */
+	call_ids_find_fn *find_id;	/* NULL: requests have no ids of their own */
 	void (*lookup)(const struct record_lookup *l);	/* NULL: functions cannot be chosen */
 	void (*explain)(const struct record_explain *e);	/* NULL: the slowest requests are not explained */
 	bool quiet, verbose;

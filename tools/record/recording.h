@@ -3,6 +3,7 @@
 #ifndef RECORD_RECORDING_H
 #define RECORD_RECORDING_H
 
+#include "record/call-ids.h"
 #include "record/children.h"
 #include "record/command.h"
 #include "record/drain.h"
@@ -104,6 +105,7 @@ struct recording {
 	struct naming naming;		/* of its functions */
 	struct flow_sums *flows;		/* NULL: calls between modules are not followed */
 	struct samples *samples;	/* NULL: none are taken */
+	struct call_ids *ids;		/* NULL: requests have no ids of their own */
 	struct flight *flight;		/* NULL: all goes into the file */
 	char samples_why[128];		/* why there are none although requested; "" */
 	uint64_t unwatched_reported, outside_reported;
@@ -112,6 +114,8 @@ struct recording {
 	/* for the summary */
 	uint64_t nr_forks, nr_events, nr_lost, bytes, nr_samples, nr_samples_lost, nr_socket;
 	uint64_t socket_left[LDB_SOCKET_LEFT_NR];
+	bool has_ids;
+	uint64_t nr_ids, nr_ids_lost, nr_ids_nowhere;
 	const char *samples_clock;	/* NULL: none were taken */
 	struct threads_total threads_total;
 	struct flight_total flight_total;
@@ -227,6 +231,10 @@ void output_snapshot(struct recording *r);
 /* output-made.c: requests of --request, if somebody needs them now; at the end, those that are left. */
 void output_made_open(struct recording *r);
 void output_made_finish(struct recording *r);
+
+/* output-ids.c: ids of calls that are requests, if --request says where they are. */
+void output_ids_open(struct recording *r);
+void output_ids_finish(struct recording *r);
 
 /* Writes what is in memory to the disk; called once a second. */
 void output_second(struct recording *r);

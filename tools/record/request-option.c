@@ -8,8 +8,13 @@
 
 static void check(const struct cli_list *words, const char *word)
 {
+	struct request_id id = { 0 };
+	const char *wrong;
+
 	if (!*word || strchr(word, '\n'))
 		cli_usage("--request=%s: give the name of a function, or loop", word);
+	if (request_has_id(word) && (wrong = request_id_parse(word, &id)))
+		cli_usage("--request=%s: %s", word, wrong);
 	if (words->nr > 1 && (!strcmp(word, REQUEST_LOOP) || !strcmp(word, REQUEST_TAGS)))
 		cli_usage("--request: give functions, or loop, or tags");
 }

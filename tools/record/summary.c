@@ -40,6 +40,13 @@ static void print_kernel(const struct recording *r)
 		 why[0] ? " (" : "", why, why[0] ? ")" : "");
 }
 
+static void print_ids(const struct recording *r)
+{
+	if (r->has_ids)
+		cli_note("  ids of calls: %" PRIu64 ", %" PRIu64 " lost%s", r->nr_ids, r->nr_ids_lost,
+			 r->nr_ids_nowhere ? ", some behind no valid address" : "");
+}
+
 static void print_samples(const struct recording *r)
 {
 	if (r->samples_clock)
@@ -109,6 +116,7 @@ static void print_flight(const struct recording *r)
 	print_sockets(r);
 	print_kernel(r);
 	print_samples(r);
+	print_ids(r);
 }
 
 void summary_print(const struct recording *r)
@@ -131,6 +139,7 @@ void summary_print(const struct recording *r)
 	print_sockets(r);
 	print_kernel(r);
 	print_samples(r);
+	print_ids(r);
 	if (strcmp(file, "ldb.data"))
 		snprintf(input, sizeof(input), " -i %s", file);
 	if (r->o->kernel_only)

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads the ids of calls; see call-ids.h.
+ *
+ * If an address on the way to an id is invalid, the kernel leaves what an earlier call has left
+ * there.  So each of these addresses is recorded, too, and an id behind one that no program has is
+ * no id.
+ *
+ * A call that began with more on the stack than an earlier one from the same place may be inside of it:
+ * its row says so.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "arch/program.h"
+#include "base/slots.h"
+#include "record/backlog.h"
+#include "record/call-ids.h"
+#include "record/call-places.h"
+#include "record/kernel-clock.h"
+#include "record/perf-private.h"
+#include "record/uprobes.h"
+
+#define PROBES_MAX	64
+#define RING_BYTES	(1UL << 20)	/* of each CPU: 10000 calls between two polls */
+#define FIRST_PAGE	4096
+#define ARGS_MAX	512
+#define THREADS_MAX	65536
+#define OPEN_MAX	32
+
+struct probe {
+	struct uprobe uprobe;
+	char *function;		/* as the user wrote it */
+	bool is_signed;
+	unsigned nr_bases;
+	struct perf_field id, ret, sp, bases[REQUEST_PATH_MAX + 2];
+};
+
+struct stack {			/* calls of a thread that may not have returned, outermost first */
+	struct slot slot;
+	unsigned nr;
+	struct open_call {
+		uint64_t sp, ret;
+		uint32_t probe;
+	} at[OPEN_MAX];
+};
+
+struct call_ids {
+	struct call_ids_options o;
+	struct perf_fds fds;
+	struct perf_tids tids;
+	struct kernel_clock *clock;
+	struct backlog rows;
+	struct probe probes[PROBES_MAX];
+	size_t nr_probes;
+	struct slots stacks;	/* by tid */
+	uint64_t nr, nr_lost, nr_bad, nr_nowhere;
+};
+
+struct taken {
+	uint64_t time, ret, sp;
+	int64_t id;
+	uint32_t tid, probe;
+};
+
+bool call_ids_are_wanted(const char *words)
+{
+	char *copy = words ? strdup(words) : NULL, *rest = copy, *word;
+	bool are = false;
+
+	while (!are && (word = strsep(&rest, "\n")))
+		are = request_has_id(word);
+	free(copy);
+	return are;
+}
+
+/* Probes */
+
+/* Writes what the kernel must read after so many steps: "+8(+0(%di))". */
+static void fetch(char *text, size_t size, const struct request_place *at, unsigned steps)
+{
+	static const char *const names[] = PROGRAM_PARAMETER_NAMES;
+	size_t n = 0;
+
+	for (unsigned i = steps; i-- > 0;)
+		n += snprintf(text + n, size - n, "%+" PRId64 "(", at->steps[i]);
+	n += snprintf(text + n, size - n, "%s", at->place < PROGRAM_PARAMETERS ? names[at->place] : PROGRAM_STACK);
+	while (steps--)
+		n += snprintf(text + n, size - n, ")");
+}
+
+static void write_args(char args[ARGS_MAX], const struct request_place *at)
+{
+	char text[ARGS_MAX / 4];
+	size_t n;
+
+	fetch(text, sizeof(text), at, at->nr_steps);
+	n = snprintf(args, ARGS_MAX, "id=%s:%c%u ret=%s:u64 sp=%s:u64", text, at->is_signed ? 's' : 'u', 8 * at->size,
+		     PROGRAM_RETURN, PROGRAM_STACK);
+	for (unsigned i = 0; i < at->nr_steps && n < ARGS_MAX; i++) {
+		fetch(text, sizeof(text), at, i);
+		n += snprintf(args + n, ARGS_MAX - n, " b%u=%s:u64", i, text);
+	}
+}
+
+static bool find_fields(struct probe *p)
+{
+	bool ok = uprobe_field(&p->uprobe, "id", &p->id.offset, &p->id.size) &&
+		  uprobe_field(&p->uprobe, "ret", &p->ret.offset, &p->ret.size) &&
+		  uprobe_field(&p->uprobe, "sp", &p->sp.offset, &p->sp.size);
+	char name[16];
+
+	for (unsigned i = 0; i < p->nr_bases && ok; i++) {
+		snprintf(name, sizeof(name), "b%u", i);
+		ok = uprobe_field(&p->uprobe, name, &p->bases[i].offset, &p->bases[i].size);
+	}
+	return ok;
+}
+
+static void warn(struct call_ids *c, const char *word, const char *why)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "--request='%s': its requests have no ids: %s", word, why);
+	c->o.warn(c->o.arg, text);
+}
+
+/* Returns false if it was the last one that is possible. */
+static bool add_probe(void *call_ids, const struct call_place *place)
+{
+	struct call_ids *c = call_ids;
+	struct probe *p = &c->probes[c->nr_probes];
+	char args[ARGS_MAX], why[256] = "the kernel does not say how it reports calls";
+
+	if (place->why) {
+		warn(c, place->word, place->why);
+		return true;
+	}
+	if (c->nr_probes == PROBES_MAX) {
+		warn(c, place->word, "there are too many functions");
+		return false;
+	}
+	*p = (struct probe){ .function = request_bare_name(place->word), .is_signed = place->at.is_signed,
+			     .nr_bases = place->at.nr_steps };
+	write_args(args, &place->at);
+	if (p->function && uprobe_add(&p->uprobe, place->file, place->at.offset, args, why, sizeof(why)) &&
+	    find_fields(p)) {
+		c->nr_probes++;
+		return true;
+	}
+	warn(c, place->word, p->function ? why : "out of memory");
+	uprobe_remove(&p->uprobe);
+	free(p->function);
+	return true;
+}
+
+/* Calls */
+
+struct body {
+	uint64_t ip;
+	uint32_t tgid, tid;
+	uint64_t time, addr;
+	uint32_t raw_size;
+	char raw[];
+};
+
+static bool is_valid(uint64_t base)
+{
+	return base >= FIRST_PAGE && base < PROGRAM_USER_END;
+}
+
+/* Smaller numbers come without a sign. */
+static int64_t read_id(const struct probe *p, const char *raw, size_t size)
+{
+	int64_t value = perf_field_read(&p->id, raw, size);
+	unsigned shift = 64 - 8 * p->id.size;
+
+	return p->is_signed ? (int64_t)((uint64_t)value << shift) >> shift :
+			      (int64_t)((uint64_t)value << shift >> shift);
+}
+
+static void take_call(struct call_ids *c, const struct body *b)
+{
+	unsigned short id;
+	struct taken *taken;
+	const struct probe *p;
+	uint32_t tid = perf_tids_shown(&c->tids, b->tid);
+	size_t i = 0;
+
+	memcpy(&id, b->raw, sizeof(id));
+	while (i < c->nr_probes && c->probes[i].uprobe.id != id)
+		i++;
+	if (i == c->nr_probes || (pid_t)b->tgid != c->tids.tgid || !tid)
+		return;
+	p = &c->probes[i];
+	for (unsigned k = 0; k < p->nr_bases; k++) {
+		if (!is_valid(perf_field_read(&p->bases[k], b->raw, b->raw_size))) {
+			c->nr_nowhere++;
+			return;
+		}
+	}
+	taken = backlog_add(&c->rows, b->time);
+	*taken = (struct taken){
+		.time = b->time, .sp = perf_field_read(&p->sp, b->raw, b->raw_size), .ret = perf_field_read(&p->ret, b->raw, b->raw_size),
+		.id = read_id(p, b->raw, b->raw_size), .tid = tid, .probe = i,
+	};
+}
+
+static void take_record(void *call_ids, unsigned cpu, const struct perf_event_header *record)
+{
+	struct call_ids *c = call_ids;
+	const struct body *b = (const void *)(record + 1);
+	size_t before = sizeof(*record) + offsetof(struct body, raw);
+	uint64_t lost[2];	/* id, count */
+
+	if (record->type == PERF_RECORD_LOST && record->size >= sizeof(*record) + sizeof(lost)) {
+		memcpy(lost, record + 1, sizeof(lost));
+		c->nr_lost += lost[1];
+	}
+	if (record->type != PERF_RECORD_SAMPLE)
+		return;
+	if (record->size < before + sizeof(uint16_t) || b->raw_size < sizeof(uint16_t) ||
+	    b->raw_size > record->size - before)
+		c->nr_bad++;
+	else
+		take_call(c, b);
+}
+
+/* May an earlier call from the same place still run?  Those that began with as much on the stack do not. */
+static bool may_be_inner(struct call_ids *c, const struct taken *t)
+{
+	struct stack *s = slots_find(&c->stacks, t->tid) ?: slots_add(&c->stacks, t->tid);
+	bool may_be = !s;
+
+	if (!s)
+		return true;
+	while (s->nr && s->at[s->nr - 1].sp <= t->sp)
+		s->nr--;
+	for (unsigned i = 0; i < s->nr; i++)
+		may_be |= s->at[i].ret == t->ret && s->at[i].probe == t->probe;
+	if (s->nr == OPEN_MAX)
+		memmove(s->at, s->at + 1, --s->nr * sizeof(s->at[0]));
+	s->at[s->nr++] = (struct open_call){ t->sp, t->ret, t->probe };
+	return may_be;
+}
+
+static void deliver(void *call_ids, void *rows, size_t nr)
+{
+	struct call_ids *c = call_ids;
+	struct taken *taken = rows;
+	char name[256];
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct taken *t = &taken[i];
+		struct ldb_row_event row = {
+			.tid = t->tid, .tick = kernel_clock_tick(c->clock, t->time), .value = t->id, .name = name,
+		};
+
+		snprintf(name, sizeof(name), REQUEST_ID_EVENT "%" PRIx64 "%s %s", t->ret,
+			 may_be_inner(c, t) ? "?" : "", c->probes[t->probe].function);
+		c->o.row(c->o.arg, LDB_BLK_EVENT, &row);
+	}
+	c->nr += nr;
+}
+
+static void read_rings(struct call_ids *c)
+{
+	perf_rings_read(c->fds.rings, c->fds.nr_rings, take_record, c, &c->nr_bad);
+}
+
+void call_ids_poll(struct call_ids *c)
+{
+	uint64_t limit = kernel_clock_sample(c->clock, false);
+
+	read_rings(c);
+	backlog_release(&c->rows, limit - PERF_WINDOW_NS);
+}
+
+void call_ids_pause(struct call_ids *c, bool pause)
+{
+	if (pause)
+		perf_fds_disable(&c->fds, 0, c->fds.nr_fds);
+	else
+		perf_fds_enable(&c->fds);
+}
+
+void call_ids_finish(struct call_ids *c)
+{
+	uint64_t end = kernel_clock_now(c->clock), lost;
+
+	call_ids_pause(c, true);
+	read_rings(c);
+	kernel_clock_sample(c->clock, true);
+	backlog_release(&c->rows, end);
+	lost = perf_fds_lost(&c->fds);
+	c->nr_lost = (lost > c->nr_lost ? lost : c->nr_lost) + c->nr_bad;
+}
+
+uint64_t call_ids_err_ns(const struct call_ids *c)
+{
+	return kernel_clock_err_ns(c->clock);
+}
+
+uint64_t call_ids_nr(const struct call_ids *c)
+{
+	return c->nr;
+}
+
+uint64_t call_ids_lost(const struct call_ids *c)
+{
+	return c->nr_lost;
+}
+
+uint64_t call_ids_nowhere(const struct call_ids *c)
+{
+	return c->nr_nowhere;
+}
+
+/* A probe that an event is open for cannot be removed. */
+void call_ids_close(struct call_ids *c)
+{
+	if (!c)
+		return;
+	perf_fds_close(&c->fds);
+	for (size_t i = 0; i < c->nr_probes; i++) {
+		uprobe_remove(&c->probes[i].uprobe);
+		free(c->probes[i].function);
+	}
+	slots_free(&c->stacks);
+	backlog_exit(&c->rows);
+	kernel_clock_free(c->clock);
+	free(c);
+}
+
+static bool open_probes(struct call_ids *c)
+{
+	struct perf_options perf = { .pid = c->o.pid, .ring_bytes = RING_BYTES * sysconf(_SC_NPROCESSORS_ONLN) };
+	int ids[PROBES_MAX];
+	char why[256], text[320];
+
+	for (size_t i = 0; i < c->nr_probes; i++)
+		ids[i] = c->probes[i].uprobe.id;
+	if (perf_fds_open_probes(&c->fds, &perf, ids, c->nr_probes, kernel_clock_id(c->clock), why, sizeof(why)))
+		return true;
+	snprintf(text, sizeof(text), "--request: requests have no ids: %s", why);
+	c->o.warn(c->o.arg, text);
+	return false;
+}
+
+struct call_ids *call_ids_open(const struct call_ids_options *o)
+{
+	struct call_ids *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->o = *o;
+	c->stacks = (struct slots){ .size = sizeof(struct stack), .max = THREADS_MAX };
+	perf_tids_init(&c->tids, o->pid, PERF_SWITCHES_OWN);
+	c->clock = kernel_clock_alloc(o->clock_id, CLOCK_MONOTONIC_RAW, o->t0, o->offset_ns);
+	if (c->clock && !backlog_init(&c->rows, sizeof(struct taken), BACKLOG_MAX, deliver, c)) {
+		uprobes_tidy();
+		call_places_find(o->pid, o->words, o->find, add_probe, c);
+		if (c->nr_probes && open_probes(c)) {
+			call_ids_pause(c, false);
+			return c;
+		}
+	}
+	call_ids_close(c);
+	return NULL;
+}

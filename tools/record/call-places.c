@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Finds where ids are; see call-places.h.  Debug information comes from the program and is not
+ * trusted, so a child reads it, and writes numbers.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "base/array.h"
+#include "arch/program.h"
+#include "record/call-places.h"
+#include "record/helper.h"
+#include "record/proc.h"
+#include "record/record.h"
+
+#define PATIENCE_MS	8000	/* the program waits so long */
+
+struct files {
+	struct mapped {
+		char *path, *link;
+	} *at;
+	size_t nr, room;
+};
+
+struct work {
+	const struct files *files;
+	pid_t pid;
+	const char *words;
+	call_ids_find_fn *find;
+};
+
+static bool is_known(const struct files *f, const char *path)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		if (!strcmp(f->at[i].path, path))
+			return true;
+	return false;
+}
+
+/* The kernel finds a mapped file by its mapping, whatever its path is and whether there is still one. */
+static void add_mapping(struct files *f, pid_t pid, char *line)
+{
+	char *path = strchr(line, '/'), *range = line, *access = strchr(line, ' ');
+	struct mapped m;
+
+	if (!path || !access || access[3] != 'x')
+		return;
+	path[strcspn(path, "\n")] = '\0';
+	*access = '\0';
+	if (is_known(f, path))
+		return;
+	m.path = strdup(path);
+	if (asprintf(&m.link, "/proc/%d/map_files/%s", pid, range) < 0)
+		m.link = NULL;
+	if (m.path && m.link && !array_push(f->at, f->nr, f->room, m))
+		return;
+	free(m.path);
+	free(m.link);
+}
+
+/* The program itself is mapped below its libraries. */
+static void list_files(struct files *f, pid_t pid)
+{
+	FILE *maps = proc_open(pid, 0, "maps");
+	char *line = NULL;
+	size_t size = 0;
+
+	while (maps && getline(&line, &size, maps) > 0)
+		add_mapping(f, pid, line);
+	free(line);
+	if (maps)
+		fclose(maps);
+}
+
+static void free_files(struct files *f)
+{
+	for (size_t i = 0; i < f->nr; i++) {
+		free(f->at[i].path);
+		free(f->at[i].link);
+	}
+	free(f->at);
+}
+
+/* In the child.  An answer is two texts: numbers, and why not. */
+
+static void answer(FILE *out, size_t word, size_t file, const struct request_place *at, const char *why)
+{
+	fprintf(out, "%zu %zu", word, file);
+	if (at)
+		fprintf(out, " %" PRIu64 " %u %u %d %u", at->offset, at->place, at->size, at->is_signed, at->nr_steps);
+	for (unsigned i = 0; at && i < at->nr_steps; i++)
+		fprintf(out, " %" PRId64, at->steps[i]);
+	fprintf(out, "%c%s%c", 0, why, 0);
+}
+
+static void find_word(const struct work *w, const char *root, FILE *out, size_t nr, const char *word)
+{
+	struct request_place found[REQUEST_PLACES_MAX];
+	char why[320] = "the program has no function of that name";
+	int n = 0;
+
+	for (size_t i = 0; i < w->files->nr && !n; i++) {
+		n = w->find(root, w->files->at[i].path, word, found, why, sizeof(why));
+		for (int k = 0; k < n; k++)
+			answer(out, nr, i, &found[k], "");
+	}
+	if (n <= 0)
+		answer(out, nr, 0, NULL, why);
+}
+
+static void work(void *arg, FILE *out)
+{
+	const struct work *w = arg;
+	char root_room[64], *copy = strdup(w->words), *rest = copy, *word;
+	const char *root = target_root(w->pid, root_room, sizeof(root_room));
+
+	for (size_t nr = 0; copy && (word = strsep(&rest, "\n")); nr++)
+		if (request_has_id(word))
+			find_word(w, root, out, nr, word);
+	free(copy);
+}
+
+/* In the recorder. */
+
+static const char *word_at(char *const *words, size_t nr_words, size_t nr)
+{
+	return nr < nr_words ? words[nr] : NULL;
+}
+
+static bool read_place(const char *text, struct request_place *at)
+{
+	int n = 0, is_signed;
+
+	if (sscanf(text, " %" SCNu64 " %u %u %d %u%n", &at->offset, &at->place, &at->size, &is_signed, &at->nr_steps, &n) != 5)
+		return false;
+	at->is_signed = is_signed;
+	if (at->place > PROGRAM_PARAMETERS || !at->size || at->size > 8 ||
+	    at->nr_steps > sizeof(at->steps) / sizeof(at->steps[0]))
+		return false;
+	for (unsigned i = 0; i < at->nr_steps; i++) {
+		int more = 0;
+
+		text += n;
+		if (sscanf(text, " %" SCNd64 "%n", &at->steps[i], &more) != 1)
+			return false;
+		n = more;
+	}
+	return true;
+}
+
+static bool deliver(const struct files *files, const char *numbers, const char *why, char *const *words, size_t nr_words,
+		    bool (*fn)(void *arg, const struct call_place *place), void *arg)
+{
+	struct call_place place = { 0 };
+	size_t word, file;
+	int n = 0;
+
+	if (sscanf(numbers, "%zu %zu%n", &word, &file, &n) != 2 || file >= files->nr)
+		return true;
+	place.word = word_at(words, nr_words, word);
+	place.file = files->at[file].link;
+	if (!place.word)
+		return true;
+	if (!read_place(numbers + n, &place.at))
+		place.why = *why ? why : "its place makes no sense";
+	return fn(arg, &place);
+}
+
+static bool wait_for(struct helper *h)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	for (unsigned ms = 0; ms < PATIENCE_MS; ms++) {
+		if (helper_has_ended(h))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+static size_t split(char *copy, char *words[REQUEST_NAMES_MAX])
+{
+	size_t nr = 0;
+
+	while (copy && nr < REQUEST_NAMES_MAX && (words[nr] = strsep(&copy, "\n")))
+		nr++;
+	return nr;
+}
+
+static void say_none(char *const *words, size_t nr, const char *why, bool (*fn)(void *arg, const struct call_place *place),
+		     void *arg)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (request_has_id(words[i]))
+			fn(arg, &(struct call_place){ .word = words[i], .why = why });
+}
+
+void call_places_find(pid_t pid, const char *words, call_ids_find_fn *find,
+		      bool (*fn)(void *arg, const struct call_place *place), void *arg)
+{
+	struct files files = { 0 };
+	struct work w = { &files, pid, words, find };
+	struct helper h = { 0 };
+	char *copy = strdup(words), *split_words[REQUEST_NAMES_MAX];
+	size_t nr = split(copy, split_words);
+	const char *numbers = NULL, *why;
+
+	list_files(&files, pid);
+	if (!files.nr || !helper_begin(&h, work, &w)) {
+		say_none(split_words, nr, "the program's files are not known", fn, arg);
+	} else if (!wait_for(&h)) {
+		say_none(split_words, nr, "its debug information takes too long to read", fn, arg);
+	} else {
+		if (!helper_text(&h, NULL))
+			say_none(split_words, nr, "its debug information is damaged", fn, arg);
+		while ((numbers = helper_text(&h, numbers)) && (why = helper_text(&h, numbers))) {
+			if (!deliver(&files, numbers, why, split_words, nr, fn, arg))
+				break;
+			numbers = why;
+		}
+	}
+	helper_end(&h);
+	free_files(&files);
+	free(copy);
+}
