@@ -88,6 +88,8 @@ struct request_source {
 	uint64_t nr_inner;
 	/* invocations that had begun before the recording, which are no requests */
 	uint64_t nr_begun;
+	bool has_ids;		/* those that their functions had as arguments */
+	uint64_t nr_without_id;	/* requests whose id is not known, if has_ids */
 	uint64_t made, seen;	/* calls of all functions in their threads; observed calls */
 	int64_t resolution_ns;	/* by how much a latency may be off: median */
 	int64_t resolution_max_ns;
@@ -324,6 +326,8 @@ struct segment {
 	/* LOCK_WAIT: generation of the frame in which it happened */
 	uint64_t gen;
 	uint64_t ret;			/* FUNCTION: the address to which it returns */
+	/* FUNCTION: it began in [start_min, seen_from], and ran from then until seen_to, ticks */
+	int64_t start_min, seen_from, seen_to;
 	int64_t start, end;		/* ticks */
 	int64_t row_start, row_end;	/* FUNCTION: ticks that --from and --to are compared with */
 	uint64_t req;			/* the request on which its thread worked meanwhile */

@@ -95,7 +95,8 @@ GET(get_kernel, text, *e->kernel_events ? e->kernel_events : e->has_sched ? "yes
 #define ROW struct request_source
 const struct column request_source_columns[] = {
 	SAME(what), COLUMN("loop", is_loop), COLUMN("requests", nr), COLUMN("inner", nr_inner),
-	COLUMN("begun_before", nr_begun), COLUMN("calls", made), COLUMN("observed_calls", seen),
+	COLUMN("begun_before", nr_begun), COLUMN("ids", has_ids), COLUMN("without_id", nr_without_id),
+	COLUMN("calls", made), COLUMN("observed_calls", seen),
 	SAME(resolution_ns), SAME(resolution_max_ns), { 0 }
 };
 #undef ROW
@@ -354,6 +355,9 @@ static void head_requests(const struct render *r, const struct request_source *s
 	if (!s->is_loop && s->nr)
 		fprintf(r->out, "Their threads made %s calls, of which %s were observed (%s): requests may be among the others.\n",
 			units_count(s->made, a), units_count(s->seen, b), text_share(s->seen, s->made, c));
+	if (s->has_ids && s->nr_without_id)
+		fprintf(r->out, "%s of them have no id of the program, and numbers from 9223372036854775808 on.\n",
+			units_count(s->nr_without_id, a));
 	if (s->nr_inner)
 		fprintf(r->out, "%s more were inside of others, and belong to those.\n", units_count(s->nr_inner, a));
 	if (s->nr_begun)

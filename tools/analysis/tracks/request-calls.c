@@ -103,6 +103,7 @@ static int on_segment(void *arg, const struct segment *s)
 		.start = pause ? min(s->start, pause->start) : s->start, .end = pause ? pause->start : s->end,
 		.is_open = s->is_open, .is_cut = pause, .resolution = pause ? 0 : resolution,
 		.site = s->ret, .class = s->func->function,
+		.start_min = s->start_min, .seen_from = s->seen_from, .seen_to = s->seen_to,
 	});
 }
 

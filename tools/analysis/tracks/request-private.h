@@ -13,6 +13,8 @@ struct made_request {
 	bool is_cut;		/* because the recording was paused when it was at end */
 	uint64_t resolution;	/* ticks */
 	uint64_t site;
+	int64_t start_min, seen_from, seen_to;	/* of struct segment */
+	uint64_t id;
 	const char *class;	/* the text belongs to the model or the symtab */
 };
 
@@ -26,5 +28,8 @@ struct made_requests {
 /* These add all requests, in any order.  They return 0, or what tracks_each() returns. */
 int request_calls(struct made_requests *made, const char *const *globs, size_t nr);
 int request_turns(struct made_requests *made);
+
+/* Sets the ids that are known, if any is: source->has_ids.  The requests are in order of their start. */
+int request_ids(struct made_requests *made);
 
 #endif

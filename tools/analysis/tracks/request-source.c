@@ -85,10 +85,10 @@ static int put_all(struct output *o, const struct made_requests *made)
 		const struct ending *e = &endings[ended];
 
 		if (e->nr >= begun || (begun < made->nr && made->at[begun].start < e->end)) {
-			ret = put_start(o, &made->at[begun], begun + 1);
+			ret = put_start(o, &made->at[begun], made->at[begun].id);
 			begun++;
 		} else {
-			ret = put_end(o, &made->at[e->nr], e->nr + 1);
+			ret = put_end(o, &made->at[e->nr], made->at[e->nr].id);
 			ended++;
 		}
 	}
@@ -146,6 +146,16 @@ static void summarise(struct made_requests *made)
 		s->resolution_ns = nth_greatest(made->nr, made->nr / 2, i, ticks_ns(r, made->at[i].resolution));
 }
 
+/* They count in order of start, where nothing else is known. */
+static int number(struct made_requests *made)
+{
+	int ret = made->source->is_loop ? 0 : request_ids(made);
+
+	for (size_t i = 0; i < made->nr && !made->source->has_ids; i++)
+		made->at[i].id = i + 1;
+	return ret;
+}
+
 static int make(struct made_requests *made, const char *const *names, size_t nr)
 {
 	int ret = made->source->is_loop ? request_turns(made) : request_calls(made, names, nr);
@@ -154,7 +164,8 @@ static int make(struct made_requests *made, const char *const *names, size_t nr)
 		return ret;
 	sort_by(made->at, made->nr, by_start);
 	summarise(made);
-	return replace_requests(made);
+	ret = number(made);
+	return ret ? ret : replace_requests(made);
 }
 
 struct wanted {

@@ -55,6 +55,7 @@ void segment_of_frame(struct tracks *k, struct segment *s, const struct frame *f
 		.row_start = f->row_start, .row_end = f->row_end, .depth = f->depth,
 		.func = symtab_lookup(k->m->symtab, f->pc, f->full_start),
 		.site = symtab_lookup_call(k->m->symtab, f->ret, f->full_start),
+		.start_min = f->start_min, .seen_from = f->start_max, .seen_to = f->end_min,
 		.gen = f->gen, .ret = f->ret, .is_truncated = f->is_truncated, .is_open = f->is_open,
 	};
 	/* A difference within the error of the estimate is no clipping. */
