@@ -154,7 +154,7 @@ static const struct cli_option table[] = {
 	{ .name = "name", .type = CLI_STRING, .value = &of_name, .arg = "NAME",
 	  .help = "record all running processes of that name, and their children, in one trace" },
 	{ .name = "cgroup", .type = CLI_STRING, .value = &of_cgroup, .arg = "PATH",
-	  .help = "record all processes in a control group, and their children; with --name, those of that name" },
+	  .help = "record all processes in a control group, or with --name those of that name in it, and their children" },
 	{ .letter = 'd', .name = "duration", .type = CLI_DURATION, .value = &options.duration_ns,
 	  .arg = "SEC", .min = 1, .unit_ns = 1000000000,
 	  .help = "stop after SEC seconds (or 500ms, ...); a program that was started runs on" },
