@@ -61,7 +61,7 @@ wrong()	# what, word, program, message
 	record_options="--request=$2"
 	check "$1" "record_apart wrong.data ./$3 2 2>&1" 0 "warning: --request='.*': its requests have no ids: $4"
 }
-wrong "no such function" 'no_such_function(id)' c-ids 'the program has no function of that name'
+wrong "no such function" 'nowhere_to_be_found(id)' c-ids 'the program has no function of that name'
 wrong "no such parameter" 'plain(name)' c-ids 'no parameter is named name: there is id'
 wrong "no such member" 'field(r->name)' c-ids 'r has no member name'
 wrong "no integer" 'second(weight)' c-ids 'weight is a double, and no integer'
@@ -72,6 +72,7 @@ check_one_line "no argument" "ldb-record --request='plain(a+b)' -o none.data -- 
 check_one_line "no such number" "ldb-record --request='plain(\$9)' -o none.data -- ./c-ids" 2 'give \$1 to \$6'
 
 # Who was killed leaves its probes behind.
+oracle_cut killed.cut
 ldb-record -q --request='plain(id)' -o killed.cut -- ./c-ids 2000 &
 pid=$!
 i=0
