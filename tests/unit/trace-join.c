@@ -450,6 +450,63 @@ static void test_joined_damage(void)
 	close_all(r);
 }
 
+static void map_shared(struct writer *w, const char *const *texts)
+{
+	for (; *texts; texts++)
+		writer_add_meta(w, "shared_memory", *texts);
+}
+
+static void wait_at(struct writer *w, uint32_t tid, int64_t begin, uint64_t lock)
+{
+	writer_add_lock(w, &(struct ldb_row_lock){
+		.op = LDB_LOCK_OP_WAIT, .tid = tid, .lock = lock, .begin = begin, .end = begin + 5,
+		.site = 0x10020 });
+}
+
+/* Returns the lock for which a thread began to wait at this time. */
+static uint64_t lock_of(struct reader *r, uint32_t tid, int64_t begin)
+{
+	struct reader_rows rows = all(r, LDB_BLK_LOCK);
+
+	for (size_t i = 0; i < rows.nr; i++)
+		if (rows.lock[i].tid == tid && rows.lock[i].begin == begin)
+			return rows.lock[i].lock;
+	return 0;
+}
+
+/*
+ * The first process had files 5 and 6 at one place, one after the other, and its mapping of file 7 grew.
+ * The other two have each at a place of its own.
+ */
+static void test_shared(void)
+{
+	struct writer *a = begin("a", 1000, 10, "boot"), *b = begin("b", 1000, 20, "boot"),
+		      *c = begin("c", 1000, 30, "boot");
+	struct reader *r;
+
+	map_shared(a, (const char *[]){ "50000 51000 0:1 5 0", "50000 51000 0:1 6 0", "80000 81000 0:1 7 0",
+					"80000 82000 0:1 7 0", NULL });
+	map_shared(b, (const char *[]){ "60000 61000 0:1 5 0", "70000 71000 0:1 6 0", "90000 91000 0:1 7 0",
+					"90000 92000 0:1 7 0", NULL });
+	map_shared(c, (const char *[]){ "a0000 a1000 0:1 5 0", NULL });
+	wait_at(a, 10, 100, 0x80010);
+	wait_at(b, 20, 200, 0x60010);
+	wait_at(b, 20, 300, 0x70010);
+	wait_at(b, 20, 400, 0x90010);
+	wait_at(b, 20, 500, 0x91010);
+	wait_at(c, 30, 600, 0xa0010);
+	writer_close(a);
+	writer_close(b);
+	writer_close(c);
+	r = JOIN("a", "b", "c");
+	is_int(lock_of(r, 20, 200), of(1, 0x60010), "memory whose place another process used again is not that place");
+	is_int(lock_of(r, 20, 300), of(1, 0x70010), "so two locks do not become one");
+	is_int(lock_of(r, 30, 600), of(1, 0x60010), "but others share it");
+	is_int(lock_of(r, 20, 400), lock_of(r, 10, 100), "a mapping that grew is the same one");
+	is_int(lock_of(r, 20, 500), lock_of(r, 10, 100) + 0x1000, "and so is the part by which it grew");
+	close_all(r);
+}
+
 static bool stop_at_once(void *arg, uint64_t done, uint64_t all)
 {
 	++*(unsigned *)arg;
@@ -541,6 +598,7 @@ int main(void)
 	test_links();
 	test_namespaces();
 	test_sched();
+	test_shared();
 	test_damage();
 	test_joined_damage();
 	test_interrupt();

@@ -18,66 +18,102 @@
 
 #define SHARED_MAX	256	/* in one trace; a recorder writes no more */
 
-struct file_part {		/* a part of a file, as the first process has it that mapped it */
+struct file_part {		/* a part of a file, as a process has mapped it */
 	const char *boot;	/* the machine: the numbers of files are its own */
 	unsigned major, minor;
 	uint64_t inode, from, to;	/* offsets in the file */
-	uint64_t address;	/* of from, in the result */
+	uint64_t address;	/* of from, in the result, with the number of the process */
 };
 
-struct known {
+struct known {			/* by the first process that has mapped it */
 	struct file_part *list;
 	size_t nr, room;
 };
 
+static bool is_same_file(const struct file_part *a, const struct file_part *b)
+{
+	return a->major == b->major && a->minor == b->minor && a->inode == b->inode && !strcmp(a->boot, b->boot);
+}
+
 static bool is_within(const struct file_part *f, const struct file_part *in)
 {
-	return f->major == in->major && f->minor == in->minor && f->inode == in->inode && f->from >= in->from &&
-	       f->to <= in->to && !strcmp(f->boot, in->boot);
+	return is_same_file(f, in) && f->from >= in->from && f->to <= in->to;
+}
+
+/*
+ * Did one process have something else at the same addresses?  Not if the same mapping has only grown
+ * or was split.
+ */
+static bool contradicts(const struct file_part *a, const struct file_part *b)
+{
+	return a->address < b->address + (b->to - b->from) && b->address < a->address + (a->to - a->from) &&
+	       !(is_same_file(a, b) && a->address - a->from == b->address - b->from);
 }
 
 /* "FROM TO MAJOR:MINOR INODE OFFSET", of which all but the inode are hexadecimal */
-static bool parse(const char *text, struct join_shared *s, struct file_part *f)
+static bool parse(const char *text, uint32_t number, struct file_part *f)
 {
-	return sscanf(text, "%" SCNx64 " %" SCNx64 " %x:%x %" SCNu64 " %" SCNx64, &s->start, &s->end, &f->major,
-		      &f->minor, &f->inode, &f->from) == 6 &&
-	       s->start < s->end && s->end <= JOIN_ADDRESS_MASK && f->from <= UINT64_MAX - (s->end - s->start);
+	uint64_t start, end;
+
+	if (sscanf(text, "%" SCNx64 " %" SCNx64 " %x:%x %" SCNu64 " %" SCNx64, &start, &end, &f->major, &f->minor,
+		   &f->inode, &f->from) != 6 ||
+	    start >= end || end > JOIN_ADDRESS_MASK || f->from > UINT64_MAX - (end - start))
+		return false;
+	f->to = f->from + (end - start);
+	f->address = start | (uint64_t)number << LDB_ADDRESS_BITS;
+	return true;
 }
 
-static int add(struct known *known, const struct join_part *p, struct join_space *space, const char *text)
+static int add(struct known *known, struct join_space *space, const struct file_part *f)
 {
-	struct file_part f = { .boot = reader_meta(p->r, "boot") };
-	struct join_shared s;
+	struct join_shared s = { .start = f->address & JOIN_ADDRESS_MASK };
 
-	if (!f.boot || !parse(text, &s, &f))
-		return 0;
-	f.to = f.from + (s.end - s.start);
-	f.address = s.start | (uint64_t)space->row.number << LDB_ADDRESS_BITS;
+	s.end = s.start + (f->to - f->from);
 	for (size_t i = 0; i < known->nr; i++) {
 		const struct file_part *first = &known->list[i];
 
-		if (!is_within(&f, first))
+		if (!is_within(f, first))
 			continue;
-		s.address = first->address + (f.from - first->from);
+		s.address = first->address + (f->from - first->from);
 		return array_push(space->shared, space->nr_shared, space->room_shared, s);
 	}
-	return array_push(known->list, known->nr, known->room, f);
+	return array_push(known->list, known->nr, known->room, *f);
+}
+
+/*
+ * If a process had two things at a place, addresses there keep its own number, and no other process's
+ * become those: the two may be different locks.
+ */
+static int add_all(struct known *known, struct join_space *space, const struct file_part *parts, size_t nr)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < nr && !rc; i++) {
+		size_t k = 0;
+
+		while (k < nr && !contradicts(&parts[i], &parts[k]))
+			k++;
+		if (k == nr)
+			rc = add(known, space, &parts[i]);
+	}
+	return rc;
 }
 
 COMPARE(compare_shared, struct join_shared, UP(start) UP(end))
 
-/* If something else was mapped at a place later, addresses there keep the process's own number. */
+/* Parts of one mapping may have become known by different processes: then each keeps its own address. */
 static void sort_shared(struct join_space *space)
 {
 	size_t nr = 0;
 
 	sort_by(space->shared, space->nr_shared, compare_shared);
 	for (size_t i = 0; i < space->nr_shared; i++) {
-		struct join_shared s = space->shared[i];
+		struct join_shared s = space->shared[i], *last = nr ? &space->shared[nr - 1] : NULL;
 
-		if (nr && space->shared[nr - 1].end > s.start) {
-			space->shared[nr - 1].end = max(space->shared[nr - 1].end, s.end);
-			space->shared[nr - 1].address = 0;
+		if (last && last->end > s.start) {
+			last->end = max(last->end, s.end);
+			if (last->address - last->start != s.address - s.start)
+				last->address = 0;
 		} else {
 			space->shared[nr++] = s;
 		}
@@ -85,23 +121,35 @@ static void sort_shared(struct join_space *space)
 	space->nr_shared = nr;
 }
 
+/* Reads what a process has mapped.  Returns how many parts there are. */
+static size_t read_parts(const struct join_part *p, struct file_part *parts)
+{
+	const char *boot = reader_meta(p->r, "boot");
+	const struct ldb_row_meta *rows;
+	size_t nr_rows, nr_shared = 0, nr = 0;
+
+	rows = reader_metas(p->r, &nr_rows);
+	for (size_t k = 0; boot && k < nr_rows && nr_shared < SHARED_MAX; k++)
+		if (!strcmp(rows[k].key, "shared_memory") && ++nr_shared) {
+			parts[nr].boot = boot;
+			nr += parse(rows[k].value, p->spaces[0].row.number, &parts[nr]);
+		}
+	return nr;
+}
+
 int join_find_shared(struct join *j)
 {
+	struct file_part parts[SHARED_MAX];
 	struct known known = { .nr = 0 };
 	int rc = 0;
 
 	for (size_t i = 0; i < j->nr && !rc; i++) {
 		struct join_part *p = &j->parts[i];
-		const struct ldb_row_meta *rows;
-		size_t nr, nr_shared = 0;
 
 		/* In a trace that was joined this is done. */
 		if (p->nr_spaces != 1)
 			continue;
-		rows = reader_metas(p->r, &nr);
-		for (size_t k = 0; k < nr && !rc && nr_shared < SHARED_MAX; k++)
-			if (!strcmp(rows[k].key, "shared_memory") && ++nr_shared)
-				rc = add(&known, p, &p->spaces[0], rows[k].value);
+		rc = add_all(&known, &p->spaces[0], parts, read_parts(p, parts));
 		sort_shared(&p->spaces[0]);
 	}
 	free(known.list);
