@@ -491,16 +491,22 @@ static void forget_all(struct sched *s, int64_t until)
 	cpu_forget_all(s);
 }
 
-/* Ends what was open when pauses began that did so by tick.  Rows come in order of time. */
+/*
+ * Ends what was open when pauses began that did so by tick.  Rows come in order of time, so between
+ * these pauses there are none, and it is ended once.
+ */
 static int pass_pauses(struct sched *s, int64_t tick)
 {
-	int ret = 0;
+	const struct intervals *all = &s->m->pauses;
+	size_t n;
+	int ret;
 
-	while (!ret && s->pause && s->pause->start <= tick) {
-		ret = end_all(s, s->pause->start);
-		forget_all(s, s->pause->end);
-		s->pause = pauses_after(s->m, s->pause->end);
-	}
+	if (!s->pause || s->pause->start > tick)
+		return 0;
+	n = search_by(all->at, all->nr, p, p->start <= tick);
+	ret = end_all(s, s->pause->start);
+	forget_all(s, all->at[n - 1].end);
+	s->pause = n < all->nr ? &all->at[n] : NULL;
 	return ret;
 }
 
