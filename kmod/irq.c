@@ -30,13 +30,15 @@ static DEFINE_PER_CPU(struct nest, nest);
 /* stolen time in ns at the last tick; 0: not known */
 static DEFINE_PER_CPU(u64, stolen_before);
 
-/* Called when no probe is registered: exits that are missing will not come. */
+/* Called when no probe is registered: exits that are missing will not come, and time passes. */
 void ldb_irq_forget(void)
 {
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
 		WRITE_ONCE(per_cpu_ptr(&nest, cpu)->depth, 0);
+		WRITE_ONCE(*per_cpu_ptr(&stolen_before, cpu), 0);
+	}
 }
 
 /* An interrupt that comes during this push() pushes and pops its own entry above this one. */
