@@ -183,6 +183,8 @@ static void write_other(struct ldb_session_cpu *sc, struct task_struct *p, u32 t
 	u64 name[2], is;
 	u64 *seen;
 
+	if (!ldb_wants(sc->s, LDB_GROUP_SCHED))
+		return;
 	data_race(memcpy(name, p->comm, sizeof(name)));	/* the task may rename itself */
 	is = (name[0] ^ hash_64(name[1], 64) ^ hash_64(tid, 64)) | 1;
 	seen = &sc->s->seen[tid & ((1 << LDB_SEEN_BITS) - 1)];
