@@ -14,6 +14,7 @@ enum word { WORD_NONE, WORD_FLOAT, WORD_INTEGER };
 struct words {
 	enum word at[WORDS];
 	bool is_memory;
+	bool has_long_double;
 };
 
 bool passing_type(Dwarf_Die *of, Dwarf_Die *type)
@@ -57,7 +58,31 @@ static void put(struct words *w, uint64_t offset, uint64_t size, enum word what)
 			w->at[i] = what;
 }
 
+/* A struct that is packed may be passed in another way. */
+static bool put_aligned(struct words *w, uint64_t offset, uint64_t size, enum word what)
+{
+	if (!size || offset % size)
+		return false;
+	put(w, offset, size, what);
+	return true;
+}
+
 static bool classify(Dwarf_Die *type, uint64_t offset, struct words *w, unsigned depth);
+
+static bool is_integer(uint64_t encoding)
+{
+	switch (encoding) {
+	case DW_ATE_boolean:
+	case DW_ATE_signed:
+	case DW_ATE_signed_char:
+	case DW_ATE_unsigned:
+	case DW_ATE_unsigned_char:
+	case DW_ATE_UTF:
+		return true;
+	default:
+		return false;	/* _Decimal64, integers that are complex */
+	}
+}
 
 /* A long double is in memory.  Other types of 16 bytes with a point are rare: it is not certain. */
 static bool classify_base(Dwarf_Die *type, uint64_t offset, uint64_t size, struct words *w)
@@ -66,16 +91,13 @@ static bool classify_base(Dwarf_Die *type, uint64_t offset, uint64_t size, struc
 	const char *name = dwarf_diename(type);
 	bool is_float = encoding == DW_ATE_float;
 
-	if (!size || size > 16 || (size & (size - 1)) || encoding == DW_ATE_complex_float)
+	if (!size || size > 16 || (size & (size - 1)) || (!is_float && !is_integer(encoding)))
 		return false;
-	if (offset % size)
-		w->is_memory = true;
 	if (is_float && size == 16) {
-		w->is_memory = true;
-		return name && !strcmp(name, "long double");
+		w->is_memory = w->has_long_double = true;
+		return offset % size == 0 && name && !strcmp(name, "long double");
 	}
-	put(w, offset, size, is_float ? WORD_FLOAT : WORD_INTEGER);
-	return true;
+	return put_aligned(w, offset, size, is_float ? WORD_FLOAT : WORD_INTEGER);
 }
 
 static bool classify_bits(Dwarf_Die *member, uint64_t offset, struct words *w)
@@ -145,12 +167,11 @@ static bool classify(Dwarf_Die *type, uint64_t offset, struct words *w, unsigned
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
 	case DW_TAG_unspecified_type:	/* of nullptr */
-		put(w, offset, PROGRAM_WORD, WORD_INTEGER);
-		return true;
+		return put_aligned(w, offset, PROGRAM_WORD, WORD_INTEGER);
 	case DW_TAG_ptr_to_member_type:
 		size = passing_type(type, &to) && dwarf_tag(&to) == DW_TAG_subroutine_type ? 2 * PROGRAM_WORD : PROGRAM_WORD;
 		put(w, offset, size, WORD_INTEGER);
-		return true;
+		return offset % PROGRAM_WORD == 0;
 	}
 	if (!size_of(type, &size))
 		return false;
@@ -163,8 +184,7 @@ static bool classify(Dwarf_Die *type, uint64_t offset, struct words *w, unsigned
 	case DW_TAG_base_type:
 		return classify_base(type, offset, size, w);
 	case DW_TAG_enumeration_type:
-		put(w, offset, size, WORD_INTEGER);
-		return true;
+		return put_aligned(w, offset, size, WORD_INTEGER);
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
@@ -218,24 +238,29 @@ static bool pass(Dwarf_Die *func, Dwarf_Die *type, struct passed *p)
 	return true;
 }
 
+static bool is_float_type(Dwarf_Die *type)
+{
+	uint64_t encoding = number(type, DW_AT_encoding, 0);
+
+	return dwarf_tag(type) == DW_TAG_base_type && (encoding == DW_ATE_float || encoding == DW_ATE_complex_float);
+}
+
 /* Does the caller say where to write the result, in the first register? */
 static const char *returns_memory(Dwarf_Die *func, bool *does)
 {
 	Dwarf_Attribute attr;
 	struct passed p;
 	Dwarf_Die type;
-	int tag;
 
 	*does = false;
 	if (!dwarf_attr_integrate(func, DW_AT_type, &attr))
 		return NULL;	/* void */
 	if (!passing_type(func, &type))
 		return "its result has an unknown type";
-	tag = dwarf_tag(&type);
-	/* Numbers of each kind are in registers. */
-	if (tag == DW_TAG_base_type)
+	/* A float of any size is in a register.  A small struct with a long double is, too, as a result only. */
+	if (is_float_type(&type))
 		return NULL;
-	if (!pass(func, &type, &p))
+	if (!pass(func, &type, &p) || p.w.has_long_double)
 		return "it is not certain where its result goes";
 	*does = p.is_pointer || p.w.is_memory;
 	return NULL;
