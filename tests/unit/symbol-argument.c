@@ -27,10 +27,20 @@ static const char c_source[] =
 	"F void many(int a, int b, int c, int d, int e, int f, int g, short id) { sink += id; }\n"
 	"F void small(bool x, enum e y, signed char z) { sink += x; }\n"
 	"F void odd(long double l, int id) { sink += id; }\n"
+	"struct packed { char c; void *p; int i; } __attribute__((packed)); struct ld { long double l; };\n"
+	"struct late { char c; enum e e; } __attribute__((packed));\n"
+	"F void packed(struct packed p, int id) { sink += id; }\n"
+	"F void late(struct late l, int id) { sink += id; }\n"
+	"F struct ld returns(int id) { sink += id; return (struct ld){ 1 }; }\n"
+	"F long double number(int id) { sink += id; return 1; }\n"
+	"F void takes(struct ld l, int id) { sink += id; }\n"
+	"F void decimal(_Decimal64 d, int id) { sink += id; }\n"
 	"int main(void) { return 0; }\n";
 
 static const char cxx_source[] =
 	"struct Base { int base; }; struct Request : Base { long id; };\n"
+	"struct Hidden { long other; int id; }; struct Hiding : Hidden { long id; };"
+	" enum class Kind : unsigned char { A };\n"
 	"struct Owner { Owner(); Owner(const Owner &); ~Owner(); int id; };\n"
 	"volatile long sink;\n"
 	"namespace ns { struct Server { __attribute__((noipa)) void serve(const Request &r, Owner o, const int &n);"
@@ -38,6 +48,7 @@ static const char cxx_source[] =
 	"Owner::Owner() {} Owner::Owner(const Owner &) {} Owner::~Owner() {}\n"
 	"void ns::Server::serve(const Request &r, Owner o, const int &n) { sink += r.id; }\n"
 	"Owner ns::Server::make(int id) { sink += id; return Owner(); }\n"
+	"__attribute__((noipa)) void hides(const Hiding *h, Kind kind, const Kind &ref) { sink += h->id; }\n"
 	"int main() { return 0; }\n";
 
 static struct elffile *elf;
@@ -118,6 +129,12 @@ static void test_c(const char *how, const char *compiler)
 	is(how, "small(y)", "si s32");
 	is(how, "small(z)", "dx s8");
 	is(how, "odd(id)", "di s32");
+	is(how, "packed(id)", "it is not certain how one of its parameters is passed");
+	is(how, "late(id)", "it is not certain how one of its parameters is passed");
+	is(how, "returns(id)", "it is not certain where its result goes");
+	is(how, "number(id)", "di s32");
+	is(how, "takes(id)", "di s32");
+	is(how, "decimal(id)", "it is not certain how one of its parameters is passed");
 	is(how, "nothing(id)", "none");
 	is(how, "plain($1:s16)", "di s16");
 	is(how, "plain($7)", "give $1 to $6, maybe with a type, as in $2:u32");
@@ -133,6 +150,9 @@ static void test_cxx(const char *how, const char *compiler)
 	is(how, "ns::Server::serve(r.base)", "si +0 s32");
 	is(how, "serve(o.id)", "it is not certain how one of its parameters is passed");
 	is(how, "serve(n)", "it is not certain how one of its parameters is passed");
+	is(how, "hides(h->id)", "di +16 s64");
+	is(how, "hides(kind)", "si u8");
+	is(how, "hides(ref)", "dx +0 u8");
 	is(how, "make(id)", "it is not certain where its result goes");
 	elffile_close(elf);
 }

@@ -73,8 +73,10 @@ static bool member_offset(Dwarf_Die *member, uint64_t *offset)
 	return true;
 }
 
-/* Finds a member by its name, also in structs without a name and in base classes. */
-static bool find_member(Dwarf_Die *type, const char *name, Dwarf_Die *found, uint64_t *offset, unsigned depth)
+static bool find_member(Dwarf_Die *type, const char *name, Dwarf_Die *found, uint64_t *offset, unsigned depth);
+
+/* Finds it among the members themselves, or in the base classes. */
+static bool find_among(Dwarf_Die *type, int wanted, const char *name, Dwarf_Die *found, uint64_t *offset, unsigned depth)
 {
 	Dwarf_Die member, inner;
 	uint64_t here;
@@ -85,8 +87,7 @@ static bool find_member(Dwarf_Die *type, const char *name, Dwarf_Die *found, uin
 		const char *its = dwarf_diename(&member);
 		int tag = dwarf_tag(&member);
 
-		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || dwarf_hasattr(&member, DW_AT_external) ||
-		    !member_offset(&member, &here))
+		if (tag != wanted || dwarf_hasattr(&member, DW_AT_external) || !member_offset(&member, &here))
 			continue;
 		if (tag == DW_TAG_member && its && !strcmp(its, name)) {
 			*found = member;
@@ -103,6 +104,21 @@ static bool find_member(Dwarf_Die *type, const char *name, Dwarf_Die *found, uin
 	return false;
 }
 
+/* Finds a member by its name, also in structs without a name; one of a base class is hidden by another. */
+static bool find_member(Dwarf_Die *type, const char *name, Dwarf_Die *found, uint64_t *offset, unsigned depth)
+{
+	return find_among(type, DW_TAG_member, name, found, offset, depth) ||
+	       find_among(type, DW_TAG_inheritance, name, found, offset, depth);
+}
+
+static bool add_step(struct find *f, struct request_place *a, int64_t step)
+{
+	if (a->nr_steps == sizeof(a->steps) / sizeof(a->steps[0]))
+		return fail(f, "there are too many steps to %s", f->id->names[f->id->nr_names - 1]);
+	a->steps[a->nr_steps++] = step;
+	return true;
+}
+
 /* A struct that is only declared here may be defined in another unit: that is not looked for. */
 static bool go_to_member(struct find *f, struct request_place *a, unsigned i, Dwarf_Die *type)
 {
@@ -116,7 +132,8 @@ static bool go_to_member(struct find *f, struct request_place *a, unsigned i, Dw
 	if (is_pointer(type) || is_reference(type)) {
 		if (!passing_type(type, &of))
 			return fail(f, "%s is a pointer to an unknown type", id->names[i - 1]);
-		a->steps[a->nr_steps++] = 0;
+		if (!add_step(f, a, 0))
+			return false;
 	}
 	if (!is_struct(&of))
 		return fail(f, "%s is no struct", id->names[i - 1]);
@@ -142,6 +159,12 @@ static const char *type_name(Dwarf_Die *type)
 	       dwarf_diename(type) ?: "of an unknown type";
 }
 
+static bool is_integer(Dwarf_Word encoding)
+{
+	return encoding == DW_ATE_signed || encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned ||
+	       encoding == DW_ATE_unsigned_char || encoding == DW_ATE_boolean || encoding == DW_ATE_UTF;
+}
+
 static bool set_type(struct find *f, struct request_place *a, Dwarf_Die *type)
 {
 	const char *name = f->id->names[f->id->nr_names - 1];
@@ -150,18 +173,22 @@ static bool set_type(struct find *f, struct request_place *a, Dwarf_Die *type)
 	int tag;
 
 	if (is_reference(type)) {
-		a->steps[a->nr_steps++] = 0;
 		if (!passing_type(type, type))
 			return fail(f, "%s has an unknown type", name);
+		if (!add_step(f, a, 0))
+			return false;
 	}
 	tag = dwarf_tag(type);
+	if (tag == DW_TAG_enumeration_type && dwarf_hasattr(type, DW_AT_type)) {
+		if (!passing_type(type, type) || dwarf_tag(type) != DW_TAG_base_type)
+			return fail(f, "%s is an enum of an unknown type", name);
+		tag = DW_TAG_base_type;
+	}
 	if (tag == DW_TAG_base_type)
 		dwarf_formudata(dwarf_attr(type, DW_AT_encoding, &attr), &encoding);
-	else if (tag == DW_TAG_enumeration_type && dwarf_hasattr(type, DW_AT_type))
-		return passing_type(type, type) && set_type(f, a, type);
 	else if (tag != DW_TAG_pointer_type && tag != DW_TAG_enumeration_type)
 		return fail(f, "%s is %s, and no integer", name, type_name(type));
-	if (encoding == DW_ATE_float || encoding == DW_ATE_complex_float || encoding == DW_ATE_decimal_float)
+	if (!is_integer(encoding))
 		return fail(f, "%s is a %s, and no integer", name, type_name(type));
 	if (dwarf_aggregate_size(type, &size))
 		size = tag == DW_TAG_pointer_type ? PROGRAM_WORD : 0;
@@ -270,10 +297,11 @@ static bool find_value(struct find *f, Dwarf_Die *func, struct request_place *a)
 	a->place = passing.place;
 	if (passing.is_on_stack) {
 		a->place = PROGRAM_PARAMETERS;
-		a->steps[a->nr_steps++] = PROGRAM_WORD + passing.place;
+		if (!add_step(f, a, PROGRAM_WORD + passing.place))
+			return false;
 	}
-	if (passing.is_pointer)
-		a->steps[a->nr_steps++] = 0;
+	if (passing.is_pointer && !add_step(f, a, 0))
+		return false;
 	told = told_register(func, &param);
 	if (told >= 0 && (passing.is_on_stack || told != (int)passing.place))
 		return fail(f, "the compiler passes %s in another way than the calling convention says", f->id->names[0]);
