@@ -10,6 +10,7 @@
  * its row says so.
  */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,31 +79,48 @@ bool call_ids_are_wanted(const char *words)
 
 /* Probes */
 
-/* Writes what the kernel must read after so many steps: "+8(+0(%di))". */
-static void fetch(char *text, size_t size, const struct request_place *at, unsigned steps)
-{
-	static const char *const names[] = PROGRAM_PARAMETER_NAMES;
-	size_t n = 0;
+struct text {
+	char at[ARGS_MAX];
+	size_t nr;		/* ARGS_MAX or more: it does not fit */
+};
 
-	for (unsigned i = steps; i-- > 0;)
-		n += snprintf(text + n, size - n, "%+" PRId64 "(", at->steps[i]);
-	n += snprintf(text + n, size - n, "%s", at->place < PROGRAM_PARAMETERS ? names[at->place] : PROGRAM_STACK);
-	while (steps--)
-		n += snprintf(text + n, size - n, ")");
+__attribute__((format(printf, 2, 3)))
+static void add(struct text *t, const char *format, ...)
+{
+	va_list ap;
+
+	if (t->nr >= sizeof(t->at))
+		return;
+	va_start(ap, format);
+	t->nr += vsnprintf(t->at + t->nr, sizeof(t->at) - t->nr, format, ap);
+	va_end(ap);
 }
 
-static void write_args(char args[ARGS_MAX], const struct request_place *at)
+/* Writes what the kernel must read after so many steps: "+8(+0(%di))". */
+static void fetch(struct text *t, const struct request_place *at, unsigned steps)
 {
-	char text[ARGS_MAX / 4];
-	size_t n;
+	static const char *const names[] = PROGRAM_PARAMETER_NAMES;
 
-	fetch(text, sizeof(text), at, at->nr_steps);
-	n = snprintf(args, ARGS_MAX, "id=%s:%c%u ret=%s:u64 sp=%s:u64", text, at->is_signed ? 's' : 'u', 8 * at->size,
-		     PROGRAM_RETURN, PROGRAM_STACK);
-	for (unsigned i = 0; i < at->nr_steps && n < ARGS_MAX; i++) {
-		fetch(text, sizeof(text), at, i);
-		n += snprintf(args + n, ARGS_MAX - n, " b%u=%s:u64", i, text);
+	for (unsigned i = steps; i-- > 0;)
+		add(t, "%+" PRId64 "(", at->steps[i]);
+	add(t, "%s", at->place < PROGRAM_PARAMETERS ? names[at->place] : PROGRAM_STACK);
+	while (steps--)
+		add(t, ")");
+}
+
+/* Returns false if there is no room for them. */
+static bool write_args(struct text *t, const struct request_place *at)
+{
+	t->nr = 0;
+	add(t, "id=");
+	fetch(t, at, at->nr_steps);
+	add(t, ":%c%u ret=%s:u64 sp=%s:u64", at->is_signed ? 's' : 'u', 8 * at->size, PROGRAM_RETURN, PROGRAM_STACK);
+	for (unsigned i = 0; i < at->nr_steps; i++) {
+		add(t, " b%u=", i);
+		fetch(t, at, i);
+		add(t, ":u64");
 	}
+	return t->nr < sizeof(t->at);
 }
 
 static bool find_fields(struct probe *p)
@@ -132,7 +150,8 @@ static bool add_probe(void *call_ids, const struct call_place *place)
 {
 	struct call_ids *c = call_ids;
 	struct probe *p = &c->probes[c->nr_probes];
-	char args[ARGS_MAX], why[256] = "the kernel does not say how it reports calls";
+	char why[256] = "the kernel does not say how it reports calls";
+	struct text args;
 
 	if (place->why) {
 		warn(c, place->word, place->why);
@@ -144,8 +163,9 @@ static bool add_probe(void *call_ids, const struct call_place *place)
 	}
 	*p = (struct probe){ .function = request_bare_name(place->word), .is_signed = place->at.is_signed,
 			     .nr_bases = place->at.nr_steps };
-	write_args(args, &place->at);
-	if (p->function && uprobe_add(&p->uprobe, place->file, place->at.offset, args, why, sizeof(why)) &&
+	if (!write_args(&args, &place->at))
+		snprintf(why, sizeof(why), "there are too many steps to it");
+	else if (p->function && uprobe_add(&p->uprobe, place->file, place->at.offset, args.at, why, sizeof(why)) &&
 	    find_fields(p)) {
 		c->nr_probes++;
 		return true;

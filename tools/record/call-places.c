@@ -16,6 +16,7 @@
 #include "record/record.h"
 
 #define PATIENCE_MS	8000	/* the program waits so long */
+#define STEP_MAX	(1LL << 31)	/* the kernel takes no more */
 
 struct files {
 	struct mapped {
@@ -143,7 +144,8 @@ static bool read_place(const char *text, struct request_place *at)
 		int more = 0;
 
 		text += n;
-		if (sscanf(text, " %" SCNd64 "%n", &at->steps[i], &more) != 1)
+		if (sscanf(text, " %" SCNd64 "%n", &at->steps[i], &more) != 1 ||
+		    at->steps[i] < -STEP_MAX || at->steps[i] > STEP_MAX)
 			return false;
 		n = more;
 	}
