@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include "base/array.h"
 #include "arch/program.h"
@@ -43,17 +44,18 @@ static bool is_known(const struct files *f, const char *path)
 /* The kernel finds a mapped file by its mapping, whatever its path is and whether there is still one. */
 static void add_mapping(struct files *f, pid_t pid, char *line)
 {
-	char *path = strchr(line, '/'), *range = line, *access = strchr(line, ' ');
+	char *path = strchr(line, '/'), *access = strchr(line, ' ');
+	uint64_t from, to;
 	struct mapped m;
 
-	if (!path || !access || access[3] != 'x')
+	if (!path || !access || access[3] != 'x' || sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) != 2)
 		return;
 	path[strcspn(path, "\n")] = '\0';
-	*access = '\0';
 	if (is_known(f, path))
 		return;
 	m.path = strdup(path);
-	if (asprintf(&m.link, "/proc/%d/map_files/%s", pid, range) < 0)
+	/* Their names have no zeros before the number. */
+	if (asprintf(&m.link, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, from, to) < 0)
 		m.link = NULL;
 	if (m.path && m.link && !array_push(f->at, f->nr, f->room, m))
 		return;
@@ -96,6 +98,19 @@ static void answer(FILE *out, size_t word, size_t file, const struct request_pla
 	fprintf(out, "%c%s%c", 0, why, 0);
 }
 
+/*
+ * The place is found in the file that the path has now, and the probe goes to the one that is mapped: in
+ * another file it would be a breakpoint anywhere.
+ */
+static bool is_mapped(const char *root, const struct mapped *m)
+{
+	char path[4096];
+	struct stat now, mapped;
+
+	return (size_t)snprintf(path, sizeof(path), "%s%s", root ?: "", m->path) < sizeof(path) &&
+	       !stat(path, &now) && !stat(m->link, &mapped) && proc_is_same(&now, &mapped);
+}
+
 static void find_word(const struct work *w, const char *root, FILE *out, size_t nr, const char *word)
 {
 	struct request_place found[REQUEST_PLACES_MAX];
@@ -103,7 +118,14 @@ static void find_word(const struct work *w, const char *root, FILE *out, size_t 
 	int n = 0;
 
 	for (size_t i = 0; i < w->files->nr && !n; i++) {
-		n = w->find(root, w->files->at[i].path, word, found, why, sizeof(why));
+		const struct mapped *m = &w->files->at[i];
+
+		n = w->find(root, m->path, word, found, why, sizeof(why));
+		/* After it was read: what is there now was there before. */
+		if (n && !is_mapped(root, m)) {
+			snprintf(why, sizeof(why), "%s is not the file that the program has mapped: it was replaced", m->path);
+			n = -1;
+		}
 		for (int k = 0; k < n; k++)
 			answer(out, nr, i, &found[k], "");
 	}
