@@ -169,6 +169,10 @@ unsigned kernel_poll(struct recording *rec)
 	return 0;
 }
 
+void kernel_pause(struct recording *rec, bool pause)
+{
+}
+
 void kernel_finish(struct recording *rec)
 {
 }

@@ -147,6 +147,10 @@ void flow_poll(void)
 {
 }
 
+void flow_stop(void)
+{
+}
+
 void flow_end(void)
 {
 }
