@@ -82,6 +82,7 @@ static int on_life(void *arg, struct life *life)
 }
 
 COMPARE(by_start, struct work, UP(start) UP(end))
+COMPARE(by_window, struct window, UP(start) UP(end))
 
 /*
  * A request that waits for another server is delayed only by what goes on until its answer is read: only then
@@ -118,14 +119,25 @@ static void add_window_times(struct search_ahead *s, const struct partition_buil
 static int add_times(struct search_ahead *s, const struct partition *p)
 {
 	struct partition_build b = { .p = (struct partition *)p, .m = p->m };
+	int64_t done = INT64_MIN;
 
 	if (s->nr_works)
 		qsort(s->works, s->nr_works, sizeof(*s->works), by_start);
 	b.thread_works = s->works;
 	b.nr_thread_works = s->nr_works;
 	partition_own(&b);
-	for (size_t i = 0; i < s->nr_windows && !b.ret; i++)
-		add_window_times(s, &b, &s->windows[i]);
+	if (s->nr_windows)
+		qsort(s->windows, s->nr_windows, sizeof(*s->windows), by_window);
+	for (size_t i = 0; i < s->nr_windows && !b.ret; i++) {
+		struct window *w = &s->windows[i];
+
+		/* a window may begin before the last one has ended */
+		w->start = max(w->start, done);
+		if (w->start < w->end) {
+			add_window_times(s, &b, w);
+			done = w->end;
+		}
+	}
 	free(b.owned);
 	free(b.by_class);
 	free(b.class_at);

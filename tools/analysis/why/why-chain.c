@@ -148,13 +148,13 @@ static void add_busy(struct chains *k, struct chain *chain, const struct timelin
 		bool has_call;
 
 		if (c->in_queue || c->kind == LEAF_QUEUE || c->kind == LEAF_BEHIND || c->kind == LEAF_UNKNOWN ||
-		    c->kind == LEAF_IRQ || (!s && !c->func) || (s && !overlap_ns(k, r, s)))
+		    c->kind == LEAF_IRQ || (!s && !c->func) || (s && c->nr <= 1 && !overlap_ns(k, r, s)))
 			continue;
 		if (s)
 			kind = partition_label(s, label);
 		has_call = kind == LEAF_IO || kind == LEAF_SLEEP;
 		link = chain_add(chain, kind, has_call && c->func ? c->func->function : chain_text(k, label),
-				 min(c->ns, s && s->start < r->start ? min(ns, overlap_ns(k, r, s)) : ns), kind == LEAF_LOCK ? EDGE_SHIM : s ? EDGE_OCCUPANT : EDGE_SCANNER);
+				 min(c->ns, s && c->nr <= 1 ? min(ns, overlap_ns(k, r, s)) : ns), kind == LEAF_LOCK ? EDGE_SHIM : s ? EDGE_OCCUPANT : EDGE_SCANNER);
 		link->call = has_call ? chain_text(k, label) : "";
 		link->resolution_ns = c->resolution_ns;
 		link->lock_kind = s && kind == LEAF_LOCK ? s->lock_kind : 0;
