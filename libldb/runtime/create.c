@@ -311,12 +311,21 @@ static struct thread *thread_adopt(void)
 
 #define KEYS_AT_HAND	32		/* keys for which each thread of glibc has memory already */
 
-/* To be registered, a thread makes system calls, for which a seccomp filter of its own may kill it. */
 static void adopt_later(void)
 {
 	exit_key_ok &= exit_key < KEYS_AT_HAND;
-	if (exit_key_ok && !priority_any_filter())
+	if (exit_key_ok)
 		thread_on_unknown = thread_adopt;
+}
+
+/*
+ * To be registered, a thread makes system calls, for which a seccomp filter may kill it that the thread
+ * which loaded the runtime has not.
+ */
+void create_check_filters(void)
+{
+	if (thread_on_unknown && priority_filters_differ())
+		thread_on_unknown = NULL;
 }
 
 void create_init(void)
@@ -331,8 +340,10 @@ void create_init(void)
 		pthread_attr_getstacksize(&attr, &default_stack_size);
 		pthread_attr_destroy(&attr);
 	}
-	if (!symbol_lockless())
+	if (!symbol_lockless()) {
 		adopt_later();
+		create_check_filters();
+	}
 	/* Without the key nothing would notice the end of the thread that a recorder has chosen. */
 	if (!exit_key_ok && sys(SYS_gettid) != sys(SYS_getpid))
 		return;

@@ -43,34 +43,54 @@ static bool may_be_nicer(void)
 }
 
 /*
- * Is the thread without a filter?  Returns false, which ends the search, if "Seccomp:" in its
- * status is not 0, or if the status cannot be read.
+ * Returns the number in the line of this key ("\nKEY:\t") of a thread's status; 0: it has no such line;
+ * -errno, which is -ENOENT if the thread has ended.  The line before it may be longer than any buffer.
  */
-static bool has_no_filter(void *any, const char *tid, long dir)
+static long status_number(uint32_t tid, const char *key)
 {
-	static const char key[] = "\nSeccomp:\t";
-	long fd = raw_task_open(raw_number(tid), "status"), n;
+	long fd = raw_task_open(tid, "status"), n, number = 0;
+	bool is_over = false;
 	char part[512];
 	size_t found = 0;
-	bool has = false;
 
-	(void)dir;
-	if (fd < 0) {
-		*(bool *)any = fd != -ENOENT;	/* the thread has ended */
-		return fd == -ENOENT;
-	}
-	while ((n = sys(SYS_read, fd, part, sizeof(part))) > 0)
-		for (long i = 0; i < n; i++) {
-			if (found == sizeof(key) - 1) {
-				has |= part[i] != '0';
-				found = 0;
-			} else {
+	if (fd < 0)
+		return fd;
+	while (!is_over && (n = sys(SYS_read, fd, part, sizeof(part))) > 0)
+		for (long i = 0; i < n && !is_over; i++) {
+			if (key[found])
 				found = part[i] == key[found] ? found + 1 : part[i] == key[0];
-			}
+			else if (part[i] >= '0' && part[i] <= '9')
+				number = number * 10 + (part[i] - '0');
+			else
+				is_over = true;
 		}
 	sys(SYS_close, fd);
-	*(bool *)any = has;
-	return !has;
+	return number;
+}
+
+/* Returns false, which ends the search, if the thread has a filter, or if that is not known. */
+static bool has_no_filter(void *any, const char *tid, long dir)
+{
+	long mode = status_number(raw_number(tid), "\nSeccomp:\t");
+
+	(void)dir;
+	*(bool *)any = mode && mode != -ENOENT;
+	return !*(bool *)any;
+}
+
+struct filters {
+	long own;
+	bool differ;
+};
+
+static bool has_same_filters(void *arg, const char *tid, long dir)
+{
+	struct filters *f = arg;
+	long nr = status_number(raw_number(tid), "\nSeccomp_filters:\t");
+
+	(void)dir;
+	f->differ = nr != f->own && nr != -ENOENT;
+	return !f->differ;
 }
 
 /*
@@ -83,6 +103,13 @@ bool priority_any_filter(void)
 	bool any = false;
 
 	return raw_each_entry("/proc/self/task", has_no_filter, &any) || any;
+}
+
+bool priority_filters_differ(void)
+{
+	struct filters f = { .own = status_number(sys(SYS_gettid), "\nSeccomp_filters:\t") };
+
+	return f.own < 0 || raw_each_entry("/proc/self/task", has_same_filters, &f) || f.differ;
 }
 
 bool priority_find(void)

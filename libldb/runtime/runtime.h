@@ -92,6 +92,8 @@ extern _Atomic uint32_t nr_blocks;
 /* registers the main thread, or the thread that loads the runtime */
 void create_init(void);
 void create_adopt(void);		/* registers the calling thread, which existed before */
+/* Registers threads late only if they have the filters of the calling one. */
+void create_check_filters(void);
 
 /* module.c */
 
@@ -324,6 +326,8 @@ bool identity_may_be_watched(uint32_t peer_uid);
 bool priority_find(void);
 /* Is any thread of the program under a filter for system calls, or is that not known? */
 bool priority_any_filter(void);
+/* Has a thread other filters than the calling one, which its container may have? */
+bool priority_filters_differ(void);
 /*
  * Lowers the priority of t.  Called by t itself when no thread waits for it: after its start, and
  * after it was raised.

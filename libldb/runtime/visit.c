@@ -15,7 +15,9 @@ void visit_late(uint64_t what)
 		create_adopt();
 	if (what & LDB_DOOR_LOADED)
 		late_begin();
-	if (what & LDB_DOOR_FLOWS)
+	if (what & LDB_DOOR_FLOWS) {
+		create_check_filters();
 		flow_begin(true);
+	}
 	errno = saved;
 }
