@@ -271,9 +271,9 @@ static void account_with_care(struct flow_slot *s, uint64_t now)
 /* Handles the unusual cases; each condition is checked again. */
 static __attribute__((noinline)) RETURN(return_unusual)
 {
+	s->away = FLOW_IN_PLACE;
 	account_with_care(s, now);
 	s->cfa = FLOW_CFA;
-	s->away = FLOW_IN_PLACE;
 	if (s->owner == flow_self.owner) {
 		slot_free(s);
 	} else {

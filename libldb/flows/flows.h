@@ -46,7 +46,7 @@ struct flow_entry {
 	uint32_t next;
 };
 
-/* Why a slot is neither in its thread's list nor that of a call which runs. */
+/* Why a slot is not in its thread's list, if it is not that of a call which runs. */
 enum flow_away {
 	FLOW_IN_PLACE,
 	FLOW_ADRIFT,	/* it was returned by another thread */
@@ -90,6 +90,7 @@ struct flow_self {
 	uint16_t nr_all;		/* how many slots the thread took, and the first of them */
 	uint32_t all;
 	uint32_t rest;			/* refills to go until slots are searched again */
+	uint32_t nr_left;		/* slots of calls that were left and may be continued, at the last search */
 	bool is_leaving;		/* the thread ends */
 	bool is_strange;		/* calls were left without a jump or an exception that is known */
 };
@@ -194,6 +195,8 @@ void flow_slots_close(uint64_t now);
  * had, but not those of the region that is given.  Raw thread.
  */
 void flow_slots_reclaim(uint32_t own);
+/* In a child of fork(), before: takes back what other threads, by region, had in use on their own stacks. */
+void flow_slots_fork_child(struct thread *const *threads);
 
 /* call.c */
 

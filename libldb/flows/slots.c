@@ -156,7 +156,7 @@ struct flow_slot *flow_left_c(uint64_t sp)
 
 	if (!t || !is_on_own_stack(t, sp))
 		return s;
-	while (s && s->owner == flow_self.owner && is_left(t, s, sp)) {
+	for (unsigned n = 0; s && n <= flow_self.nr_all && s->owner == flow_self.owner && is_left(t, s, sp); n++) {
 		flow_self.is_strange = true;
 		s = s->up;
 	}
@@ -183,39 +183,58 @@ void flow_leave(uintptr_t sp, uintptr_t here)
 
 	if (!t || !flow_self.all || flow_self.is_strange || !is_on_own_stack(t, sp))
 		return;
-	while (s && s->owner == flow_self.owner && is_in_between(t, s, sp, here)) {
+	/* slots that were taken again may make a circle of those above each other */
+	for (unsigned n = 0; s && n <= flow_self.nr_all && s->owner == flow_self.owner && is_in_between(t, s, sp, here); n++) {
 		s->away = FLOW_LEFT;
 		s = s->up;
 	}
 	flow_self.top = s;
-	for (s = slot_at(flow_self.all); s; s = slot_at(next_of[number_of(s)]))
+	for (s = slot_at(flow_self.all); s; s = slot_at(next_of[number_of(s)])) {
 		if (is_in_between(t, s, sp, here))
 			s->away = FLOW_LEFT;
+		/* what goes on is not where it was: the program has changed the stack under it */
+		else if (!s->away && s->sp > sp && is_on_own_stack(t, s->sp) && !is_on_stack(s))
+			flow_self.is_strange = true;
+	}
+}
+
+/*
+ * Can a call that was left not be continued?  One whose function is returning, and was interrupted by the
+ * handler that makes the call at sp, has its own return address on the stack again.
+ */
+static bool is_over(const struct flow_slot *s, uint64_t sp)
+{
+	return s->sp && !flow_self.is_strange && !is_on_stack(s) &&
+	       (s->sp == sp || ((const uint64_t *)s->sp)[-1] != s->ret);
 }
 
 /*
  * Takes back slots that are away: those which have returned, and those of calls that were left and
  * cannot be continued.
  */
-static bool find_away(void)
+static bool find_away(uint64_t sp)
 {
 	bool found = false;
+
+	flow_self.nr_left = 0;
 
 	for (struct flow_slot *s = slot_at(flow_self.all); s; s = slot_at(next_of[number_of(s)])) {
 		if (s->away == FLOW_ADRIFT && !s->sp) {
 			s->away = FLOW_IN_PLACE;
 			put_into_list(s);
 			found = true;
-		} else if (s->away == FLOW_LEFT && !flow_self.is_strange && s->sp && !is_on_stack(s)) {
+		} else if (s->away == FLOW_LEFT && is_over(s, sp)) {
 			s->away = FLOW_IN_PLACE;
 			reclaim(s);
 			found = true;
+		} else if (s->away == FLOW_LEFT) {
+			flow_self.nr_left++;
 		}
 	}
 	return found;
 }
 
-int flow_refill_c(__attribute__((unused)) uint64_t sp, struct ldb_flow_state *state)
+int flow_refill_c(uint64_t sp, struct ldb_flow_state *state)
 {
 	const struct thread *t = thread_self();
 	struct flow_slot *s;
@@ -237,10 +256,10 @@ int flow_refill_c(__attribute__((unused)) uint64_t sp, struct ldb_flow_state *st
 	}
 	if (flow_self.rest)
 		flow_self.rest--;
-	else if (find_away())
+	else if (find_away(sp))
 		return true;
 	nr = TAKE + flow_self.nr_all / 8;
-	if (flow_self.is_strange && flow_self.nr_all >= STRANGE_MAX)
+	if ((flow_self.is_strange || flow_self.nr_left) && flow_self.nr_all >= STRANGE_MAX)
 		nr = 0;
 	for (unsigned i = 0; i < nr && (s = take()); i++) {
 		s->owner = flow_self.owner;
@@ -309,6 +328,19 @@ void flow_slots_close(uint64_t now)
 		if (now > s->start && now - s->start >= flow_page.threshold)
 			flow_event_c(s, now, true);
 		s->start = 0;
+	}
+}
+
+void flow_slots_fork_child(struct thread *const *threads)
+{
+	uint32_t nr = atomic_load(&nr_taken);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct flow_slot *s = &flow_slots[i];
+		const struct thread *t = s->owner < LDB_FLOW_THREADS ? threads[s->owner] : NULL;
+
+		if (t && s->owner != flow_self.owner && s->sp && is_on_own_stack(t, s->sp))
+			give_back(s);
 	}
 }
 

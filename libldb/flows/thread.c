@@ -135,6 +135,7 @@ void flow_thread_end(void)
 
 void flow_thread_fork_child(void)
 {
+	flow_slots_fork_child(threads);
 	kept = flow_self.off ? flow_self.owner : 0;
 	memset(threads, 0, sizeof(threads));
 	threads[kept] = kept ? thread_self() : NULL;

@@ -277,7 +277,7 @@ static void serve(bool resumes)
 	} else if (attached) {
 		attach_end();
 		session_unmap();
-	} else if (!paused) {
+	} else if (!resumes) {
 		flow_unmap();	/* it was sent memory, but did not attach */
 	}
 }

@@ -28,12 +28,17 @@
 #define EXPECT(what)	do { if (!(what)) { printf("line %d: wrong\n", __LINE__); exit(1); } } while (0)
 
 static jmp_buf scheduler, coroutine[NR];
-static volatile int of, nr_sorted;
+static volatile int of, nr_sorted, nr_jumps;
 static ucontext_t outside, inside;
 static volatile int is_suspended;
 
 static int jump(const void *a, const void *b)
 {
+	int items[2] = { 2, 1 };
+
+	/* of two calls within each other, the inner one is left only now and then, and the other returns */
+	if (nr_jumps++ % 3 == 1)
+		qsort(items, 2, sizeof(*items), jump);
 	if (!setjmp(coroutine[of]))
 		longjmp(scheduler, 1);
 	return *(const int *)a - *(const int *)b;
@@ -51,12 +56,23 @@ static __attribute__((noinline, noreturn)) void sort_for_ever(int (*compare)(con
 	}
 }
 
-static __attribute__((noinline, noreturn)) void start(int n)
-{
-	volatile char *room = alloca((n + 1) * ROOM);
+static int started;
 
-	room[0] = 1;
+/* It is called by a function of a library, and does not return. */
+static int start(const void *a, const void *b)
+{
+	volatile char *room = alloca((started + 1) * ROOM);
+
+	room[0] = a != b;
 	sort_for_ever(jump);
+}
+
+static void start_in_call(int n)
+{
+	int items[2] = { 2, 1 };
+
+	started = n;
+	qsort(items, 2, sizeof(*items), start);
 }
 
 static int depth;
@@ -91,7 +107,7 @@ static void on_own_stack(void)
 		of = turn % 7 % NR;
 		if (!setjmp(scheduler)) {
 			if (turn < NR)
-				start(of);
+				start_in_call(of);
 			longjmp(coroutine[of], 1);
 		}
 		call_much();
