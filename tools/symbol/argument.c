@@ -76,7 +76,8 @@ static bool member_offset(Dwarf_Die *member, uint64_t *offset)
 static bool find_member(Dwarf_Die *type, const char *name, Dwarf_Die *found, uint64_t *offset, unsigned depth);
 
 /* Finds it among the members themselves, or in the base classes. */
-static bool find_among(Dwarf_Die *type, int wanted, const char *name, Dwarf_Die *found, uint64_t *offset, unsigned depth)
+static bool find_among(Dwarf_Die *type, int wanted, const char *name, Dwarf_Die *found, uint64_t *offset,
+		       unsigned depth)
 {
 	Dwarf_Die member, inner;
 	uint64_t here;
