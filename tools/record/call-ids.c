@@ -4,7 +4,7 @@
  *
  * If an address on the way to an id is invalid, the kernel leaves what an earlier call has left
  * there.  So each of these addresses is recorded, too, and an id behind one that no program has is
- * no id.
+ * no id: the call's row says so.
  *
  * A call that began with more on the stack than an earlier one from the same place may be inside of it:
  * its row says so.
@@ -64,6 +64,7 @@ struct taken {
 	uint64_t time, ret, sp;
 	int64_t id;
 	uint32_t tid, probe;
+	bool is_nowhere;	/* there is no id */
 };
 
 bool call_ids_are_wanted(const char *words)
@@ -208,6 +209,7 @@ static void take_call(struct call_ids *c, const struct body *b)
 	const struct probe *p;
 	uint32_t tid = perf_tids_shown(&c->tids, b->tid);
 	size_t i = 0;
+	bool is_nowhere = false;
 
 	memcpy(&id, b->raw, sizeof(id));
 	while (i < c->nr_probes && c->probes[i].uprobe.id != id)
@@ -215,16 +217,14 @@ static void take_call(struct call_ids *c, const struct body *b)
 	if (i == c->nr_probes || (pid_t)b->tgid != c->tids.tgid || !tid)
 		return;
 	p = &c->probes[i];
-	for (unsigned k = 0; k < p->nr_bases; k++) {
-		if (!is_valid(perf_field_read(&p->bases[k], b->raw, b->raw_size))) {
-			c->nr_nowhere++;
-			return;
-		}
-	}
+	for (unsigned k = 0; k < p->nr_bases; k++)
+		is_nowhere |= !is_valid(perf_field_read(&p->bases[k], b->raw, b->raw_size));
+	c->nr_nowhere += is_nowhere;
 	taken = backlog_add(&c->rows, b->time);
 	*taken = (struct taken){
-		.time = b->time, .sp = perf_field_read(&p->sp, b->raw, b->raw_size), .ret = perf_field_read(&p->ret, b->raw, b->raw_size),
-		.id = read_id(p, b->raw, b->raw_size), .tid = tid, .probe = i,
+		.time = b->time, .sp = perf_field_read(&p->sp, b->raw, b->raw_size),
+		.ret = perf_field_read(&p->ret, b->raw, b->raw_size), .tid = tid, .probe = i,
+		.id = is_nowhere ? 0 : read_id(p, b->raw, b->raw_size), .is_nowhere = is_nowhere,
 	};
 }
 
@@ -278,11 +278,11 @@ static void deliver(void *call_ids, void *rows, size_t nr)
 			.tid = t->tid, .tick = kernel_clock_tick(c->clock, t->time), .value = t->id, .name = name,
 		};
 
-		snprintf(name, sizeof(name), REQUEST_ID_EVENT "%" PRIx64 "%s %s", t->ret,
-			 may_be_inner(c, t) ? "?" : "", c->probes[t->probe].function);
+		snprintf(name, sizeof(name), REQUEST_ID_EVENT "%" PRIx64 "%s%s %s", t->ret,
+			 may_be_inner(c, t) ? "?" : "", t->is_nowhere ? "-" : "", c->probes[t->probe].function);
 		c->o.row(c->o.arg, LDB_BLK_EVENT, &row);
+		c->nr += !t->is_nowhere;
 	}
-	c->nr += nr;
 }
 
 static void read_rings(struct call_ids *c)

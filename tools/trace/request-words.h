@@ -59,7 +59,8 @@ struct request_place {
 
 /*
  * Each call of such a function is an EVENT of this name, followed by the address to which the call
- * returns, in hex, a '?' if it may be inside of a call from the same place, a space, and the function as the user wrote it; its value is the id.
+ * returns, in hex, a '?' if it may be inside of a call from the same place, a '-' if it has no id, a
+ * space, and the function as the user wrote it; its value is the id.
  */
 #define REQUEST_ID_EVENT	"ldb:id:"
 
