@@ -90,6 +90,7 @@ struct request_source {
 	uint64_t nr_begun;
 	bool has_ids;		/* those that their functions had as arguments */
 	uint64_t nr_without_id;	/* requests whose id is not known, if has_ids */
+	const char *why_no_ids;	/* NULL, or why no id that was recorded is certain */
 	uint64_t made, seen;	/* calls of all functions in their threads; observed calls */
 	int64_t resolution_ns;	/* by how much a latency may be off: median */
 	int64_t resolution_max_ns;

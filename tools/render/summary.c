@@ -358,6 +358,9 @@ static void head_requests(const struct render *r, const struct request_source *s
 	if (s->has_ids && s->nr_without_id)
 		fprintf(r->out, "%s of them have no id of the program, and numbers from 9223372036854775808 on.\n",
 			units_count(s->nr_without_id, a));
+	if (s->why_no_ids)
+		fprintf(r->out, "They are numbered, and have no ids of the program: %s, so none is certain.\n",
+			s->why_no_ids);
 	if (s->nr_inner)
 		fprintf(r->out, "%s more were inside of others, and belong to those.\n", units_count(s->nr_inner, a));
 	if (s->nr_begun)

@@ -7,8 +7,8 @@
  * from the same place.  Calls that the scanner did not see have an id, and no request.
  *
  * The function's frame is there a little after the probe, and long after it if the thread lost its CPU in
- * between.  So where no id was lost, no bound in time is needed; else one call could get the id of
- * an earlier one.
+ * between.  So no bound in time is possible, and where an id was lost, none is certain: one call could
+ * get the id of an earlier one.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,8 +24,11 @@
 
 /* Of the clocks, where the trace does not say it. */
 #define ERROR_NS	2000
+#define ERROR_MAX_NS	1000000000LL
 
-#define DELAY_NS	100000	/* from the probe until the frame is there, where ids were lost */
+#define DELAY_NS	100000	/* from the probe until the frame is there, where the recording was paused */
+
+#define NEAR_MAX	64	/* so many calls are compared, where the times are not exact */
 
 /* Requests whose ids are not known are counted from here on: no program counts so far. */
 #define UNKNOWN_FIRST	(1ULL << 63)
@@ -37,6 +40,7 @@ struct hit {
 	uint64_t id;
 	const char *function;	/* as the user wrote it */
 	bool may_be_inner;	/* an earlier call from the same place may still run */
+	bool is_nowhere;	/* it has no id */
 	bool is_taken;
 };
 
@@ -45,7 +49,12 @@ struct hits {
 	struct hit *at;
 	size_t nr, room;
 	int64_t error, delay;
-	bool are_complete;	/* no id was lost */
+};
+
+/* Calls of a function from one place by one thread, in order of time. */
+struct group {
+	struct hit *at;
+	size_t nr;
 };
 
 static int on_id(void *arg, const struct marked *k)
@@ -53,79 +62,108 @@ static int on_id(void *arg, const struct marked *k)
 	const char *text = k->name + strlen(REQUEST_ID_EVENT);
 	struct hits *h = arg;
 	uint64_t ret;
+	size_t marks;
 	int n = 0;
 
 	if (sscanf(text, "%" SCNx64 "%n", &ret, &n) != 1)
 		return 0;
 	text += n;
+	marks = strcspn(text, " ");
 	return array_push(h->at, h->nr, h->room, {
 		.thread = model_thread_number(h->m, k->tid, k->tick), .tid = k->tid, .tick = k->tick, .ret = ret,
-		.id = k->value, .may_be_inner = *text == '?', .function = text + strcspn(text, " ") + (strchr(text, ' ') != NULL),
+		.id = k->value, .may_be_inner = memchr(text, '?', marks), .is_nowhere = memchr(text, '-', marks),
+		.function = text + marks + (text[marks] == ' '),
 	});
 }
 
-COMPARE(by_thread, struct hit, UP(thread) UP(tid) UP(tick))
+COMPARE(by_place, struct hit, UP(thread) UP(tid) UP(ret))
+COMPARE(by_tick, struct hit, UP(tick))
 
-static bool is_before(const struct hit *h, const struct made_request *r, int64_t tick)
+static int by_call(const void *pa, const void *pb)
 {
-	if (h->thread != r->thread)
-		return h->thread < r->thread;
-	return h->tid != r->tid ? h->tid < r->tid : h->tick <= tick;
+	const struct hit *a = pa, *b = pb;
+
+	return by_place(a, b) ?: strcmp(a->function, b->function) ?: by_tick(a, b);
 }
 
-static bool is_of_thread(const struct hit *h, const struct made_request *r)
+/* Finds the calls that may be this request. */
+static struct group group_of(const struct hits *h, const struct made_request *r)
 {
-	return h->thread == r->thread && h->tid == r->tid;
+	const struct hit place = { .thread = r->thread, .tid = r->tid, .ret = model_plain_address(r->site) };
+	size_t from = search(h->nr, i, by_place(&h->at[i], &place) < 0);
+	size_t end = search_range(from, h->nr, i, by_place(&h->at[i], &place) <= 0);
+
+	/* A place may call several functions, through a pointer. */
+	for (unsigned n = 0; from < end && n < REQUEST_NAMES_MAX; n++) {
+		const char *function = h->at[from].function;
+		size_t next = search_range(from, end, i, strcmp(h->at[i].function, function) <= 0);
+
+		if (request_word_matches(function, r->class))
+			return (struct group){ &h->at[from], next - from };
+		from = next;
+	}
+	return (struct group){ 0 };
 }
 
-static bool matches(const struct hit *h, const struct made_request *r)
+/* Where the recording was paused, an earlier call may have no row. */
+static bool is_recent(const struct hits *h, const struct hit *hit, const struct made_request *r)
 {
-	return h->ret == model_plain_address(r->site) && request_word_matches(h->function, r->class);
+	return !h->m->nr_pauses || hit->tick >= r->start_min - h->error - h->delay;
+}
+
+static bool is_free(const struct hits *h, const struct hit *hit, const struct made_request *r)
+{
+	return !hit->is_taken && is_recent(h, hit, r);
 }
 
 /*
- * Returns the last call before the one with number end, or h->nr.  Calls before one that is a request are
- * older than that.
+ * Returns the call that was observed, or NULL if that is not certain.  It began before that: it
+ * is the last one before, if no other one began at about that time.  A call that is a request
+ * already, and calls before it, are older.
  */
-static size_t before(const struct hits *h, const struct made_request *r, size_t end)
+static struct hit *find(const struct hits *h, const struct group *g, const struct made_request *r)
 {
-	while (end-- > 0 && is_of_thread(&h->at[end], r) &&
-	       (h->are_complete || h->at[end].tick >= r->start_min - h->error - h->delay))
-		if (matches(&h->at[end], r))
-			return h->at[end].is_taken ? h->nr : end;
-	return h->nr;
+	int64_t surely = min(r->seen_from, r->seen_to) - h->error, maybe = r->seen_from + h->error;
+	size_t from = search(g->nr, i, g->at[i].tick <= surely), to = search(g->nr, i, g->at[i].tick <= maybe);
+	struct hit *found = NULL, *last = to ? &g->at[to - 1] : NULL;
+	unsigned nr = 0;
+
+	to = max(from, to);
+	if (from && is_free(h, &g->at[from - 1], r)) {
+		found = &g->at[from - 1];
+		nr++;
+	}
+	for (size_t i = from; i < to && nr < 2; i++) {
+		if (i - from == NEAR_MAX)
+			nr = 2;
+		else if (is_free(h, &g->at[i], r))
+			found = nr++ ? NULL : &g->at[i];
+	}
+	/* It ran until it was last observed, so no other one of the same depth can have begun. */
+	if (to < g->nr && !g->at[to].may_be_inner && g->at[to].tick < r->seen_to - h->error)
+		nr = 2;
+	if (nr && last)
+		last->is_taken = true;
+	return nr == 1 ? found : NULL;
 }
 
-/* Is there another call that may have been the outer one? */
-static bool is_ambiguous(const struct hits *h, size_t i, const struct made_request *r)
+/* Does it say which id the request has?  Another call may have been the outer one. */
+static bool is_known(const struct hits *h, const struct group *g, const struct hit *hit, const struct made_request *r)
 {
-	return h->at[i].may_be_inner && before(h, r, i) < h->nr;
-}
-
-/* Returns the call's number, or h->nr. */
-static size_t find(const struct hits *h, const struct made_request *r)
-{
-	int64_t seen = r->seen_from + max(r->seen_to - r->seen_from, (int64_t)0) / 2;
-	size_t after = search(h->nr, i, is_before(&h->at[i], r, seen));
-	size_t found = before(h, r, after);
-
-	for (size_t i = after; found == h->nr && i < h->nr && is_of_thread(&h->at[i], r) &&
-	     h->at[i].tick <= seen + h->error; i++)
-		if (!h->at[i].is_taken && matches(&h->at[i], r))
-			found = i;
-	return found;
+	if (hit->is_nowhere || (hit->may_be_inner && hit > g->at && is_free(h, hit - 1, r)))
+		return false;
+	/* Rows cannot say that a request with this id, and not each one, is cut. */
+	return !r->is_cut || hit->id;
 }
 
 static void assign(struct made_requests *made, struct hits *h)
 {
 	for (size_t i = 0; i < made->nr; i++) {
 		struct made_request *r = &made->at[i];
-		size_t nr = find(h, r);
-		bool is_known = nr < h->nr && !is_ambiguous(h, nr, r);
+		struct group g = group_of(h, r);
+		const struct hit *hit = find(h, &g, r);
 
-		if (nr < h->nr)
-			h->at[nr].is_taken = true;
-		r->id = is_known ? h->at[nr].id : UNKNOWN_FIRST + made->source->nr_without_id++;
+		r->id = hit && is_known(h, &g, hit, r) ? hit->id : UNKNOWN_FIRST + made->source->nr_without_id++;
 	}
 }
 
@@ -134,11 +172,16 @@ static int64_t ticks(struct made_requests *made, int64_t ns)
 	return reader_tick(made->m->reader, ns) - reader_tick(made->m->reader, 0);
 }
 
-static bool is_zero(struct made_requests *made, const char *key)
+/* Returns why no id is certain, or NULL. */
+static const char *why_none(struct made_requests *made)
 {
-	const char *text = reader_meta(made->m->reader, key);
+	const char *lost = reader_meta(made->m->reader, "ids_lost");
 
-	return text && !strcmp(text, "0");
+	if (!lost)
+		return "the trace does not say whether some ids were lost";
+	if (strcmp(lost, "0"))
+		return "some ids were lost";
+	return reader_is_damaged(made->m->reader) ? "the trace is damaged" : NULL;
 }
 
 int request_ids(struct made_requests *made)
@@ -147,11 +190,12 @@ int request_ids(struct made_requests *made)
 	struct hits h = { .m = made->m };
 	int ret = ids_each(made->m, on_id, &h);
 
-	h.error = ticks(made, error ? max(atoll(error), 0LL) : ERROR_NS);
+	h.error = ticks(made, error ? min(max(atoll(error), 0LL), ERROR_MAX_NS) : ERROR_NS);
 	h.delay = ticks(made, DELAY_NS);
-	h.are_complete = is_zero(made, "ids_lost") && is_zero(made, "ids_nowhere") && !made->m->nr_pauses;
-	if (!ret && h.nr) {
-		sort_by(h.at, h.nr, by_thread);
+	if (!ret && (h.nr || reader_meta(made->m->reader, "ids_lost")))
+		made->source->why_no_ids = why_none(made);
+	if (!ret && h.nr && !made->source->why_no_ids) {
+		sort_by(h.at, h.nr, by_call);
 		assign(made, &h);
 		made->source->has_ids = true;
 	}
