@@ -102,13 +102,17 @@ static void answer(FILE *out, size_t word, size_t file, const struct request_pla
  * The place is found in the file that the path has now, and the probe goes to the one that is mapped: in
  * another file it would be a breakpoint anywhere.
  */
-static bool is_mapped(const char *root, const struct mapped *m)
+static const char *why_not(const char *root, const struct mapped *m)
 {
 	char path[4096];
 	struct stat now, mapped;
 
-	return (size_t)snprintf(path, sizeof(path), "%s%s", root ?: "", m->path) < sizeof(path) &&
-	       !stat(path, &now) && !stat(m->link, &mapped) && proc_is_same(&now, &mapped);
+	if (stat(m->link, &mapped))
+		return "it cannot be asked which file the program has mapped: run ldb-record as root";
+	if ((size_t)snprintf(path, sizeof(path), "%s%s", root ?: "", m->path) < sizeof(path) &&
+	    !stat(path, &now) && proc_is_same(&now, &mapped))
+		return NULL;
+	return "its file is not the one that the program has mapped: it was replaced";
 }
 
 static void find_word(const struct work *w, const char *root, FILE *out, size_t nr, const char *word)
@@ -119,11 +123,14 @@ static void find_word(const struct work *w, const char *root, FILE *out, size_t 
 
 	for (size_t i = 0; i < w->files->nr && !n; i++) {
 		const struct mapped *m = &w->files->at[i];
+		const char *wrong = NULL;
 
 		n = w->find(root, m->path, word, found, why, sizeof(why));
 		/* After it was read: what is there now was there before. */
-		if (n && !is_mapped(root, m)) {
-			snprintf(why, sizeof(why), "%s is not the file that the program has mapped: it was replaced", m->path);
+		if (n > 0)
+			wrong = why_not(root, m);
+		if (wrong) {
+			snprintf(why, sizeof(why), "%s", wrong);
 			n = -1;
 		}
 		for (int k = 0; k < n; k++)
