@@ -5,6 +5,7 @@
 need_build
 
 cc_ldb -O2 -g -Wall "$PROGRAMS/request-ids.c" -o c-ids && cxx_ldb -O2 -g -Wall "$PROGRAMS/request-ids.cc" -o cxx-ids &&
+	cc_ldb -O2 -g -no-pie -Wall "$PROGRAMS/request-ids.c" -o fixed &&
 	cc_ldb -O2 -Wall "$PROGRAMS/request-ids.c" -o bare || exit 1
 
 requests()	# file words...
@@ -48,6 +49,7 @@ exact "a parameter" 'plain(id)' c-ids 1000 1
 exact "a second integer, negative" 'second(id)' c-ids -1 -1
 exact "a member" 'field(r->id)' c-ids 5000000000 1
 exact "members on the way" 'field(r->head.parent->head.code)' c-ids -100 -1
+exact "at an address that is fixed" 'plain(id)' fixed 1000 1
 exact "C++, by reference" 'handle(r.id)' cxx-ids 7000 1
 exact "C++, behind this" 'shop::Server::take(id)' cxx-ids 9000 1
 exact "without debug information" 'second($2:s32)' bare -1 -1

@@ -29,6 +29,8 @@ static struct writer *begin(const char *name, uint64_t t0, uint32_t pid, const c
 	writer_add_meta(w, "process", name);
 	writer_add_meta(w, "flows_no_slot", "3");
 	writer_add_meta(w, "lock_threshold_ns", pid == 10 ? "100" : "900");
+	writer_add_meta(w, "ids_lost", pid == 10 ? "0" : "2");
+	writer_add_meta(w, "ids_err_ns", pid == 10 ? "300" : "70");
 	writer_add_meta(w, "kernel_irqs", "1");
 	if (pid == 10)
 		writer_add_meta(w, "kernel_faults", "1");
@@ -205,6 +207,7 @@ static void test_wholes(struct reader *r)
 	rows = all(r, LDB_BLK_SCAN);
 	ok(rows.nr == 1 && rows.scan[0].rounds == 2000 && rows.scan[0].paused == 20,
 	   "so does what the scanners did");
+	ok(has_meta(r, "ids_lost", "2") && has_meta(r, "ids_err_ns", "300"), "what was lost of the ids of any of them");
 	ok(has_meta(r, "flows_no_slot", "6") && has_meta(r, "lock_threshold_ns", "900") &&
 	   has_meta(r, "pid", "10") && has_meta(r, "kernel_irqs", "1") &&
 	   has_meta(r, "kernel_faults", NULL), "and what is known of the recordings");
