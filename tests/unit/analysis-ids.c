@@ -19,7 +19,7 @@ __attribute__((noipa)) void handled(void)
 static void begin(const char *lost)
 {
 	made_begin(&t, "ids.data");
-	made_thread(&t, 1, "", 0, 200000);
+	made_thread(&t, 1, "", 0, 900000);
 	writer_add_meta(t.w, "ids_err_ns", ERROR);
 	if (lost)
 		writer_add_meta(t.w, "ids_lost", lost);
@@ -118,6 +118,17 @@ static void test_lost(void)
 	hit(1000, "", 71);
 	call(1010, 5000, 500);
 	is_str(ids(), "1", "nor where nobody knows");
+	made_close(&t);
+
+	begin(NULL);
+	writer_add_meta(t.w, "flight", "1 1");
+	hit(1000, "", 71);
+	call(101010, 105000, 50);
+	hit(201000, "", 72);
+	call(251010, 255000, 500);
+	hit(280000, "", 73);
+	call(401010, 405000, 500);
+	is_str(ids(), "71 72 unknown", "a flight recording's dump says so, but not of the last ones");
 	made_close(&t);
 }
 

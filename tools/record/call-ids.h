@@ -49,7 +49,7 @@ void call_ids_finish(struct call_ids *c);
 
 uint64_t call_ids_err_ns(const struct call_ids *c);	/* of their times */
 uint64_t call_ids_nr(const struct call_ids *c);
-uint64_t call_ids_lost(const struct call_ids *c);	/* after call_ids_finish() */
+uint64_t call_ids_lost(const struct call_ids *c);	/* so far; all of them after call_ids_finish() */
 /* Calls on whose way to the id there was no valid address. */
 uint64_t call_ids_nowhere(const struct call_ids *c);
 

@@ -25,6 +25,18 @@ void output_ids_open(struct recording *r)
 		r->ids = call_ids_open(&o);
 }
 
+/* Dumps of a flight recording are written before its end. */
+void output_ids_poll(struct recording *r)
+{
+	if (!r->ids)
+		return;
+	call_ids_poll(r->ids);
+	if (!r->nr_ids_lost && call_ids_lost(r->ids)) {
+		r->nr_ids_lost = call_ids_lost(r->ids);
+		output_meta_number(r, "ids_lost", r->nr_ids_lost);
+	}
+}
+
 void output_ids_finish(struct recording *r)
 {
 	if (!r->ids)

@@ -309,8 +309,7 @@ unsigned output_drain(struct recording *r)
 	kernel_fill = kernel_poll(r);
 	if (r->samples)
 		samples_poll(r->samples);
-	if (r->ids)
-		call_ids_poll(r->ids);
+	output_ids_poll(r);
 	if (r->flows)
 		flow_sums_poll(r->flows);
 	fill = drain_pass(r->drain, clock_mono_ns());

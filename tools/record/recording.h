@@ -234,6 +234,7 @@ void output_made_finish(struct recording *r);
 
 /* output-ids.c: ids of calls that are requests, if --request says where they are. */
 void output_ids_open(struct recording *r);
+void output_ids_poll(struct recording *r);
 void output_ids_finish(struct recording *r);
 
 /* Writes what is in memory to the disk; called once a second. */

@@ -26,7 +26,7 @@
 #define ERROR_NS	2000
 #define ERROR_MAX_NS	1000000000LL
 
-#define DELAY_NS	100000	/* from the probe until the frame is there, where the recording was paused */
+#define DELAY_NS	100000	/* from the probe until the frame is there, where a call may have no row */
 
 #define NEAR_MAX	64	/* so many calls are compared, where the times are not exact */
 
@@ -49,6 +49,7 @@ struct hits {
 	struct hit *at;
 	size_t nr, room;
 	int64_t error, delay;
+	bool are_all;		/* each call has a row */
 };
 
 /* Calls of a function from one place by one thread, in order of time. */
@@ -105,10 +106,9 @@ static struct group group_of(const struct hits *h, const struct made_request *r)
 	return (struct group){ 0 };
 }
 
-/* Where the recording was paused, an earlier call may have no row. */
 static bool is_recent(const struct hits *h, const struct hit *hit, const struct made_request *r)
 {
-	return !h->m->nr_pauses || hit->tick >= r->start_min - h->error - h->delay;
+	return h->are_all || hit->tick >= r->start_min - h->error - h->delay;
 }
 
 static bool is_free(const struct hits *h, const struct hit *hit, const struct made_request *r)
@@ -172,11 +172,11 @@ static int64_t ticks(struct made_requests *made, int64_t ns)
 	return reader_tick(made->m->reader, ns) - reader_tick(made->m->reader, 0);
 }
 
-/* Returns why no id is certain, or NULL. */
-static const char *why_none(struct made_requests *made)
+/* Returns why no id is certain, or NULL.  A flight recording's dump says so only if some were lost. */
+static const char *why_none(struct made_requests *made, const char *lost)
 {
-	const char *lost = reader_meta(made->m->reader, "ids_lost");
-
+	if (!lost && reader_meta(made->m->reader, "flight"))
+		return NULL;
 	if (!lost)
 		return "the trace does not say whether some ids were lost";
 	if (strcmp(lost, "0"))
@@ -186,14 +186,16 @@ static const char *why_none(struct made_requests *made)
 
 int request_ids(struct made_requests *made)
 {
-	const char *error = reader_meta(made->m->reader, "ids_err_ns");
+	const char *error = reader_meta(made->m->reader, "ids_err_ns"), *lost = reader_meta(made->m->reader, "ids_lost");
 	struct hits h = { .m = made->m };
 	int ret = ids_each(made->m, on_id, &h);
 
 	h.error = ticks(made, error ? min(max(atoll(error), 0LL), ERROR_MAX_NS) : ERROR_NS);
 	h.delay = ticks(made, DELAY_NS);
-	if (!ret && (h.nr || reader_meta(made->m->reader, "ids_lost")))
-		made->source->why_no_ids = why_none(made);
+	/* Calls in a pause have no rows, and a flight recording may not know yet that one was lost. */
+	h.are_all = lost && !made->m->nr_pauses;
+	if (!ret && (h.nr || lost))
+		made->source->why_no_ids = why_none(made, lost);
 	if (!ret && h.nr && !made->source->why_no_ids) {
 		sort_by(h.at, h.nr, by_call);
 		assign(made, &h);
