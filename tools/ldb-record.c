@@ -458,6 +458,8 @@ static void select_programs(void)
 	children = true;
 	options.more = pids + 1;
 	options.nr_more = nr - 1;
+	options.of_name = of_name;
+	options.of_cgroup = of_cgroup;
 }
 
 int main(int argc, char **argv)

@@ -16,6 +16,7 @@
 #include "record/image.h"
 #include "record/proc.h"
 #include "record/recording.h"
+#include "record/select.h"
 
 /* a process that connects must announce itself within this time */
 #define SAY_NS		1000000000LL
@@ -420,11 +421,12 @@ static bool is_recordable(pid_t pid)
 	return image.records && image.copy.magic == LDB_DOOR_MAGIC && image.copy.version == LDB_CONTROL_VERSION;
 }
 
+/* Another process may have the number by now, into which nothing must be loaded. */
 static bool is_wanted(const struct recording *r, pid_t pid)
 {
 	for (size_t i = 0; i < r->o->nr_more; i++)
 		if (pid == r->o->more[i])
-			return true;
+			return select_has(pid, r->o->of_name, r->o->of_cgroup);
 	return false;
 }
 

@@ -19,6 +19,7 @@
 #include "cli/progress.h"
 #include "record/flight-triggers.h"
 #include "record/recording.h"
+#include "record/select.h"
 
 #define ANSWER_NS	10000000000LL	/* the runtime must answer within */
 #define PROGRESS_NS	200000000LL
@@ -275,6 +276,16 @@ static bool start_kernel_only(struct recording *r)
 	return false;
 }
 
+static bool may_attach(const struct recording *r)
+{
+	if (!attach_check(r->pid))
+		return false;
+	if (select_has(r->pid, r->o->of_name, r->o->of_cgroup))
+		return true;
+	cli_error("process %d is not what it was when it was selected: try again", r->pid);
+	return false;
+}
+
 static bool start(struct recording *r)
 {
 	char runtime[4096];
@@ -282,7 +293,7 @@ static bool start(struct recording *r)
 	if (recording_is_kernel_only(r))
 		return start_kernel_only(r);
 	r->pid = r->o->pid;
-	if (r->pid && !(r->o->child && r->o->child->sock >= 0) && !attach_check(r->pid))
+	if (r->pid && !(r->o->child && r->o->child->sock >= 0) && !may_attach(r))
 		return false;
 	r->listen_fd = listen_open(r->pid, r->name, sizeof(r->name));
 	if (r->listen_fd < 0)

@@ -106,6 +106,7 @@ struct record_options {
 	pid_t pid;		/* the program to attach to, or 0 */
 	const pid_t *more;	/* with children: further programs to attach to */
 	size_t nr_more;
+	const char *of_name, *of_cgroup; /* by what pid and these were selected, or NULL */
 	uint64_t duration_ns;	/* 0: until the program ends */
 	uint32_t budget_ppm;
 	uint32_t kernel_budget_ppm;	/* of the program's CPU time: what interrupts may cost */

@@ -64,6 +64,11 @@ static bool is_in_group(pid_t pid, const char *group)
 	return found;
 }
 
+bool select_has(pid_t pid, const char *name, const char *cgroup)
+{
+	return (!name || has_name(pid, name)) && (!cgroup || is_in_group(pid, cgroup));
+}
+
 COMPARE_NUMBERS(compare_pids, pid_t)
 
 size_t select_processes(const char *name, const char *cgroup, pid_t **pids)
@@ -74,8 +79,8 @@ size_t select_processes(const char *name, const char *cgroup, pid_t **pids)
 	for (size_t i = 0; i < nr; i++) {
 		pid_t pid = (*pids)[i];
 
-		if (pid != getpid() && (!name || has_name(pid, name)) && (!cgroup || is_in_group(pid, cgroup)) &&
-		    proc_runs(pid) && proc_link(pid, "exe", exe, sizeof(exe)))	/* a thread of the kernel has none */
+		if (pid != getpid() && select_has(pid, name, cgroup) && proc_runs(pid) &&
+		    proc_link(pid, "exe", exe, sizeof(exe)))	/* a thread of the kernel has none */
 			(*pids)[n++] = pid;
 	}
 	sort_by(*pids, n, compare_pids);

@@ -3,6 +3,7 @@
 #ifndef RECORD_SELECT_H
 #define RECORD_SELECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -12,5 +13,8 @@
  * many there are, in order of their numbers, and these, to be freed.
  */
 size_t select_processes(const char *name, const char *cgroup, pid_t **pids);
+
+/* Do they apply to this process?  Its number may have been another one's when it was selected. */
+bool select_has(pid_t pid, const char *name, const char *cgroup);
 
 #endif
