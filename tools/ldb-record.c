@@ -446,12 +446,16 @@ static void become_child(struct child_options *child)
 static void select_programs(void)
 {
 	pid_t *pids;
-	size_t nr = select_processes(of_name, of_cgroup, &pids);
+	const char *wrong = select_check(of_name, of_cgroup);
+	size_t nr;
 
+	if (wrong)
+		cli_usage("%s", wrong);
+	nr = select_processes(of_name, of_cgroup, &pids);
 	if (!nr) {
-		cli_error("no process%s%s%s%s: pgrep, or /proc/PID/cgroup, says what there is",
+		cli_error("no process%s%s%s%s%s: pgrep, or /proc/PID/cgroup, says what there is",
 			  of_name ? " is called " : "", of_name ? of_name : "",
-			  of_cgroup ? " is in control group " : "", of_cgroup ? of_cgroup : "");
+			  of_name && of_cgroup ? " and" : "", of_cgroup ? " is in control group " : "", of_cgroup ? of_cgroup : "");
 		exit(CLI_FAILURE);
 	}
 	pid = pids[0];
@@ -470,7 +474,9 @@ int main(int argc, char **argv)
 	const char *wrong;
 
 	if (pid_given + (of_name || of_cgroup) + (i < argc) > 1)
-		cli_usage("give one of -p PID, --name or --cgroup, and a command");
+		cli_usage("%s exclude each other: give one of them",
+			  !pid_given ? "--name or --cgroup and a command" :
+			  i < argc ? "-p PID and a command" : "-p PID and --name or --cgroup");
 	if (!pid_given && !of_name && !of_cgroup && i == argc)
 		cli_usage("nothing to record: give a command after --, or -p PID");
 	if ((of_name || of_cgroup) && options.kernel_only)

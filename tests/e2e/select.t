@@ -87,7 +87,14 @@ ok "these, too" same b.data "$(pgrep -x "bare$$" | sort -n | paste -sd' ')"
 
 check_one_line "a name that nobody has" "ldb-record --name no$name" 1 "no process is called no$name:"
 check_one_line "a group that is not there" "ldb-record --cgroup /no$name" 1 "no process is in control group /no$name:"
-check_one_line "a name and a command" "ldb-record --name $name -- true" 2 'give one of'
-check_one_line "a name and a pid" "ldb-record --name $name -p 1" 2 'give one of'
+check_one_line "a name in a group, which nobody has" "ldb-record --name no$name --cgroup /no$name" 1 "no process is called no$name and is in control group /no$name:"
+check_one_line "an empty name" "ldb-record --name ''" 2 '^ldb-record: --name: the name is empty'
+check_one_line "an empty path" "ldb-record --name no$name --cgroup ''" 2 '^ldb-record: --cgroup: the path is empty'
+for root in / // /sys/fs/cgroup /sys/fs/cgroup/; do
+	# The name is for the case that it is not refused.
+	check_one_line "the root group, as $root" "ldb-record --name no$name --cgroup $root" 2 '^ldb-record: --cgroup: every process is in the root group'
+done
+check_one_line "a name and a command" "ldb-record --name $name -- true" 2 '--name or --cgroup and a command exclude each other: give one of them'
+check_one_line "a name and a pid" "ldb-record --name $name -p 1" 2 '-p PID and --name or --cgroup exclude each other: give one of them'
 stop 2>/dev/null
 finish

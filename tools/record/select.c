@@ -69,6 +69,21 @@ bool select_has(pid_t pid, const char *name, const char *cgroup)
 	return (!name || has_name(pid, name)) && (!cgroup || is_in_group(pid, cgroup));
 }
 
+const char *select_check(const char *name, const char *cgroup)
+{
+	size_t length = cgroup ? strlen(cgroup) : 0;
+
+	if (name && !*name)
+		return "--name: the name is empty";
+	if (cgroup && !length)
+		return "--cgroup: the path is empty";
+	while (length && cgroup[length - 1] == '/')
+		length--;
+	if (cgroup && (!length || (length == strlen(CGROUP_FS) && !strncmp(cgroup, CGROUP_FS, length))))
+		return "--cgroup: every process is in the root group: give one in it";
+	return NULL;
+}
+
 COMPARE_NUMBERS(compare_pids, pid_t)
 
 size_t select_processes(const char *name, const char *cgroup, pid_t **pids)

@@ -17,4 +17,7 @@ size_t select_processes(const char *name, const char *cgroup, pid_t **pids);
 /* Do they apply to this process?  Its number may have been another one's when it was selected. */
 bool select_has(pid_t pid, const char *name, const char *cgroup);
 
+/* Says what is wrong with them; NULL: nothing. */
+const char *select_check(const char *name, const char *cgroup);
+
 #endif
