@@ -44,9 +44,9 @@ same()	# trace, pids
 }
 
 start <<-END
-	$name prefork 1 30000
-	other$$ prefork 1 30000
-	$name prefork 2 30000
+	$name pool 1 300000
+	other$$ pool 1 300000
+	$name pool 2 300000
 END
 wait_for 10 "[ \$(pgrep -c -x $name) -eq 5 ]"
 own=$(pgrep -x "$name" | sort -n | paste -sd' ')

@@ -4,6 +4,7 @@
  *
  *	family prefork N MS	a master and N workers, each works for MS milliseconds; the master
  *				waits for them, and prints the sum of their statuses (1 + 2 + ...)
+ *	family pool N MS	the same, but workers sleep 1 ms after each that they work
  *	family daemon FILE MS	forks twice and leaves its session as daemon(3) does; the
  *				grandchild works MS milliseconds and writes "done" to FILE
  *	family stage NAME	copies its input to its output, line by line, and works 1 ms for
@@ -33,6 +34,7 @@
 #define STATUS_OF_STAGE	3
 
 extern char **environ;
+static unsigned rest_us;
 
 static uint64_t now_ns(void)
 {
@@ -54,8 +56,11 @@ __attribute__((noinline)) void spin_us(unsigned us)
 
 __attribute__((noinline)) void work(unsigned ms)
 {
-	for (unsigned i = 0; i < ms; i++)
+	for (unsigned i = 0; i < ms; i++) {
 		spin_us(1000);
+		if (rest_us)
+			usleep(rest_us);
+	}
 }
 
 __attribute__((noinline)) int worker(int number, unsigned ms)
@@ -229,7 +234,8 @@ int main(int argc, char **argv)
 	int number = atoi(arg);
 	unsigned ms = argc > 3 ? atoi(argv[3]) : 0;
 
-	if (!strcmp(what, "prefork") && number <= 64)
+	rest_us = strcmp(what, "pool") ? 0 : 1000;
+	if ((rest_us || !strcmp(what, "prefork")) && number <= 64)
 		return prefork(number, ms);
 	if (!strcmp(what, "daemon"))
 		return become_daemon(arg, ms);
@@ -247,6 +253,6 @@ int main(int argc, char **argv)
 		return add_filter(number);
 	if (!strcmp(what, "ways"))
 		return ways(argv[0]);
-	fprintf(stderr, "usage: family prefork|daemon|stage|serve|storm|deep|user|filter|ways ...\n");
+	fprintf(stderr, "usage: family prefork|pool|daemon|stage|serve|storm|deep|user|filter|ways ...\n");
 	return 2;
 }
