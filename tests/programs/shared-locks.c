@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * shared-locks N FILE: a process and its child take the same two mutexes in turns, N times each: one in
+ * shared-locks N FILE GO: when there is a file GO, a process and its child take the same two mutexes in turns, N times each: one in
  * memory that fork() shares, one in a file that each has mapped at an address of its own, and each
  * takes a third one of its own, which is at the same address in both.
  */
@@ -42,9 +42,15 @@ static int work(pthread_mutex_t *inherited, pthread_mutex_t *mapped, int nr)
 	return 0;
 }
 
+static void wait_until(const char *go)
+{
+	while (access(go, F_OK))
+		usleep(10000);
+}
+
 int main(int argc, char **argv)
 {
-	int nr = argc > 2 ? atoi(argv[1]) : 0, fd = nr ? open(argv[2], O_RDWR | O_CREAT, 0600) : -1, status;
+	int nr = argc > 3 ? atoi(argv[1]) : 0, fd = nr ? open(argv[2], O_RDWR | O_CREAT, 0600) : -1, status;
 	pthread_mutex_t *inherited, *mapped;
 	pthread_mutexattr_t shared;
 	pid_t pid;
@@ -64,10 +70,10 @@ int main(int argc, char **argv)
 
 		if (again == mapped || mprotect(mapped, PAGES, PROT_NONE))
 			_exit(2);
-		usleep(300000);
+		wait_until(argv[3]);
 		_exit(work(inherited, again + 1, nr));
 	}
-	usleep(300000);
+	wait_until(argv[3]);
 	if (work(inherited, mapped + 1, nr) || waitpid(pid, &status, 0) != pid || status)
 		return 1;
 	printf("%p %p %p\n", (void *)inherited, (void *)(mapped + 1), (void *)&own);
