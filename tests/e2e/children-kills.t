@@ -64,9 +64,11 @@ judge_files()
 			;;
 		esac
 	done
-	# A first recorder that is not killed makes one trace of all that was written, and says what is missing.
+	# A first recorder that is not killed makes one trace of all that was written, and says what is
+	# missing, or that the program was killed before there was anything.
 	[ "$victim" != "first recorder" ] || return 0
-	ldb-report -i k.data >report.out 2>&1 || [ $? -eq 3 ] || missing=$((missing + 1))
+	ldb-report -i k.data >report.out 2>&1 || [ $? -eq 3 ] || grep -q ': nothing was recorded$' k.err ||
+		missing=$((missing + 1))
 	for t in k.data.*; do
 		case $t in *.old | "k.data.*") continue ;; esac
 		left=$((left + 1))
