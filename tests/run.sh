@@ -25,8 +25,8 @@
 #
 # All others run first, LDB_TEST_JOBS at a time (default: as many as there are CPUs); the
 # guests' are among them.  Each runs in its own run.sh, which prints its result when it is
-# done, and writes its counts into a file.  Scripts of e2e/ and browser/ follow, one more at a
-# time, because they often sleep; their second try is alone.  Those with the line then run one after the other,
+# done, and writes its counts into a file.  Scripts of e2e/ and browser/ follow, as many at a
+# time, because their second try is alone.  Those with the line then run one after the other,
 # with nothing beside them.
 #
 # Output: one line per test file, with the seconds that it took and those of CPU that it used (its
@@ -241,14 +241,12 @@ if [ "${1:-}" = --one ]; then
 	exit 0
 fi
 
-run_beside()	# jobs FILE with lines "PATH [ARGUMENT]"
+run_beside()	# FILE with lines "PATH [ARGUMENT]"
 {
-	beside_jobs=$1
-	shift
 	LDB_TEST_COUNTS=$lists
 	LDB_TEST_QUICK=$quick
 	export LDB_TEST_COUNTS LDB_TEST_QUICK
-	xargs -r -P "$beside_jobs" -L 1 sh "$TOP/tests/run.sh" --one <"$1" &
+	xargs -r -P "$jobs" -L 1 sh "$TOP/tests/run.sh" --one <"$1" &
 	beside=$!
 	wait "$beside"
 	nr_done=0
@@ -309,9 +307,8 @@ for part in $parts; do
 	fi
 done
 cat "$lists/others" >>"$lists/first"
-run_beside "$jobs" "$lists/first"
-# Much of what they take is waiting: programs that sleep, recordings of so many seconds.
-run_beside $((jobs + 1)) "$lists/live"
+run_beside "$lists/first"
+run_beside "$lists/live"
 while read -r file which; do
 	run_file "$file" "$which"
 done <"$lists/timed"

@@ -50,15 +50,18 @@ ok "CSV has what slow ones share, too" test -s shared.rows -a "$(cat shared.rows
 ok "... and the notes of each request" test "$(ldb-report -q -i n.data --requests --csv --top 50 | grep -c 'tenant=')" -eq 50
 # Where nothing that a note says has to do with the time, hardly anything is found: requests exchange
 # their notes, a hundred times.
-: >found.txt
+: >all.txt
 times=0
 for seed in $(seq 1 100); do
 	"$BUILD/tests/tools/helpers/permute-notes" n.data permuted.data "$seed" || break
 	ldb-why -q -i permuted.data --json 2>/dev/null |
-		jq -c --arg seed "$seed" '.shared.found[] | [$seed, .trait, .slow, .usual, .p_adjusted]' >>found.txt || break
+		jq -c --arg seed "$seed" '.shared.found[] | [$seed, .trait, .slow, .usual, .p_adjusted]' >>all.txt || break
 	times=$((times + 1))
 done
+# What is no note is not exchanged: on a busy machine some CPU or some time between requests is slow indeed.
+grep -E '"[^"]*(tenant|bytes)' all.txt >found.txt
 diag "$(cat found.txt)"
+diag "$(grep -vcE '"[^"]*(tenant|bytes)' all.txt) findings are of no note"
 ok "100 traces with exchanged notes" test "$times" -eq 100
 ok "... give at most five findings ($(wc -l <found.txt))" test "$(wc -l <found.txt)" -le 5
 "$BUILD/tests/tools/helpers/permute-notes" n.data permuted.data 1
