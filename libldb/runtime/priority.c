@@ -68,29 +68,28 @@ static long status_number(uint32_t tid, const char *key)
 	return number;
 }
 
-/* Returns false, which ends the search, if the thread has a filter, or if that is not known. */
-static bool has_no_filter(void *any, const char *tid, long dir)
-{
-	long mode = status_number(raw_number(tid), "\nSeccomp:\t");
-
-	(void)dir;
-	*(bool *)any = mode && mode != -ENOENT;
-	return !*(bool *)any;
-}
-
 struct filters {
-	long own;
+	const char *key;
+	long wanted;
 	bool differ;
 };
 
-static bool has_same_filters(void *arg, const char *tid, long dir)
+/* Returns false, which ends the search, if the thread has another number, or if that is not known. */
+static bool has_number(void *arg, const char *tid, long dir)
 {
 	struct filters *f = arg;
-	long nr = status_number(raw_number(tid), "\nSeccomp_filters:\t");
+	long nr = status_number(raw_number(tid), f->key);
 
 	(void)dir;
-	f->differ = nr != f->own && nr != -ENOENT;
+	f->differ = nr != f->wanted && nr != -ENOENT;
 	return !f->differ;
+}
+
+static bool any_differs(const char *key, long wanted)
+{
+	struct filters f = { key, wanted, false };
+
+	return raw_each_entry("/proc/self/task", has_number, &f) || f.differ;
 }
 
 /*
@@ -100,16 +99,15 @@ static bool has_same_filters(void *arg, const char *tid, long dir)
  */
 bool priority_any_filter(void)
 {
-	bool any = false;
-
-	return raw_each_entry("/proc/self/task", has_no_filter, &any) || any;
+	return any_differs("\nSeccomp:\t", 0);
 }
 
 bool priority_filters_differ(void)
 {
-	struct filters f = { .own = status_number(sys(SYS_gettid), "\nSeccomp_filters:\t") };
+	static const char key[] = "\nSeccomp_filters:\t";
+	long own = status_number(sys(SYS_gettid), key);
 
-	return f.own < 0 || raw_each_entry("/proc/self/task", has_same_filters, &f) || f.differ;
+	return own < 0 || any_differs(key, own);
 }
 
 bool priority_find(void)
