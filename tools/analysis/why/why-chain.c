@@ -127,11 +127,16 @@ static void add_calls(struct chains *k, struct chain *chain)
 	chain->links[after] = calls;
 }
 
-/* How much of a wait of the request ahead was in the time of r? */
-static int64_t overlap_ns(const struct chains *k, const struct request *r, const struct segment *s)
+/* How much of a cause that is one wait, s, was in the time of r?  Of others this is not known. */
+static int64_t overlap_ns(const struct chains *k, const struct request *r, const struct timeline_cause *c,
+			  const struct segment *s)
 {
-	int64_t start = max(s->start, r->start), end = min(s->end, r->end);
+	int64_t start, end;
 
+	if (!s || c->nr > 1)
+		return INT64_MAX;
+	start = max(s->start, r->start);
+	end = min(s->end, r->end);
 	return end > start ? ticks_ns(k->w->p->m->reader, end - start) : 0;
 }
 
@@ -148,13 +153,14 @@ static void add_busy(struct chains *k, struct chain *chain, const struct timelin
 		bool has_call;
 
 		if (c->in_queue || c->kind == LEAF_QUEUE || c->kind == LEAF_BEHIND || c->kind == LEAF_UNKNOWN ||
-		    c->kind == LEAF_IRQ || (!s && !c->func) || (s && c->nr <= 1 && !overlap_ns(k, r, s)))
+		    c->kind == LEAF_IRQ || (!s && !c->func) || !overlap_ns(k, r, c, s))
 			continue;
 		if (s)
 			kind = partition_label(s, label);
 		has_call = kind == LEAF_IO || kind == LEAF_SLEEP;
 		link = chain_add(chain, kind, has_call && c->func ? c->func->function : chain_text(k, label),
-				 min(c->ns, s && c->nr <= 1 ? min(ns, overlap_ns(k, r, s)) : ns), kind == LEAF_LOCK ? EDGE_SHIM : s ? EDGE_OCCUPANT : EDGE_SCANNER);
+				 min(min(c->ns, ns), overlap_ns(k, r, c, s)),
+				 kind == LEAF_LOCK ? EDGE_SHIM : s ? EDGE_OCCUPANT : EDGE_SCANNER);
 		link->call = has_call ? chain_text(k, label) : "";
 		link->resolution_ns = c->resolution_ns;
 		link->lock_kind = s && kind == LEAF_LOCK ? s->lock_kind : 0;
