@@ -82,6 +82,9 @@ static void write_row(struct chains *c, const struct seen *s)
 		.end_max = s->end_max, .end_unc = width(end_min, s->end_max),
 	};
 
+	/* Who called it is not known, and the scanner may still say. */
+	if (!s->is_placed)
+		return;
 	if (!s->by_scanner) {
 		remember_alone(c, s);
 		if (!s->flags && s->end_max - s->start_min < c->least)
@@ -123,7 +126,8 @@ static bool make_agree(struct chains *c)
 	chain_nest_begin(n);
 	for (size_t i = 0; i < c->nr_ended; i++) {
 		c->bounded[i] = c->ended[i];
-		chain_nest_add(n, &c->bounded[i]);
+		if (c->bounded[i].is_placed)
+			chain_nest_add(n, &c->bounded[i]);
 	}
 	for (size_t i = 0; i < c->nr_chains; i++) {
 		struct chain *t = &c->chains[i];

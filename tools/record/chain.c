@@ -52,22 +52,21 @@ int64_t chain_running_since(const struct chain *t)
 	return max(t->readings[t->nr_readings - 1].came - LDB_KERNEL_SLACK, t->born);
 }
 
-static void place(struct chain *t, size_t i)
-{
-	struct seen *s = &t->stack[i];
-
-	if (s->is_placed)
-		return;
-	s->depth = i;
-	s->parent = i ? t->stack[i - 1].gen : 0;
-	s->is_placed = true;
-}
-
-/* Sets who called whom, when all frames of the reading are there. */
+/*
+ * Sets who called whom, when all frames of the reading are there.  A frame of a reading that was not
+ * finished, or between whose callers some may be missing, has no place until the next one.
+ */
 static void place_all(struct chain *t)
 {
-	for (size_t i = 0; i < t->nr; i++)
-		place(t, i);
+	for (size_t i = 0; i < t->nr; i++) {
+		struct seen *s = &t->stack[i];
+
+		if (s->is_placed)
+			continue;
+		s->depth = i;
+		s->parent = i ? t->stack[i - 1].gen : 0;
+		s->is_placed = true;
+	}
 }
 
 /* Returns the last time at which the invocation is known to have been running. */
@@ -79,10 +78,8 @@ static int64_t ends_after(const struct chain *t, const struct seen *s)
 /* Ends invocation i of the thread.  error is by how much the tick may be wrong. */
 static void end(struct chains *c, struct chain *t, size_t i, int64_t tick, int64_t error)
 {
-	struct seen s;
+	struct seen s = t->stack[i];
 
-	place(t, i);
-	s = t->stack[i];
 	s.end_min = ends_after(t, &s);
 	s.end_max = max(min(tick + error, s.ends_by), s.end_min);
 	chain_rows_end(c, &s);
@@ -328,7 +325,6 @@ static void write_open(struct chains *c, struct chain *t)
 {
 	int64_t last = t->nr_readings ? t->readings[t->nr_readings - 1].tick : 0;
 
-	place_all(t);
 	for (size_t i = 0; i < t->nr; i++) {
 		struct seen *s = &t->stack[i];
 
