@@ -3,7 +3,7 @@
 # Repeats a case of Documentation/cases: records the server before and after its fix, and prints
 # what ldb says of both. The recordings stay in the folder, which is made.
 #
-#	sh tests/scripts/case.sh nginx|xapian [FOLDER]
+#	sh tests/scripts/case.sh nginx|xapian|ngtcp2 [FOLDER]
 #
 # The servers are built from Debian's sources, with nothing edited. nginx's needs root, for a disk
 # that is slow.
@@ -123,6 +123,85 @@ case_xapian()
 	show ldb-report -q -i after.data --requests
 }
 
-case $case in nginx | xapian) ;; *) fail "usage: case.sh nginx|xapian [FOLDER]" ;; esac
+# Records the server while it runs; its process is known by the file pid.
+record_server()	# NAME OPTION... -- ARG...
+{
+	name=$1
+	shift
+	options=
+	while [ "$1" != -- ]; do
+		options="$options $1"
+		shift
+	done
+	shift
+	rm -f pid
+	# shellcheck disable=SC2016,SC2086	# the inner shell's; several words
+	ldb-record $options -o "$name.data" -- sh -c 'echo $$ >pid; exec "$@"' sh "$server" "$@" >"$name.log" 2>&1 &
+	recorder=$!
+	sleep 2
+	kill -0 "$(cat pid)" 2>/dev/null || fail "the server did not start: see $dir/$name.log"
+}
+
+end_server()	# SIGNAL
+{
+	kill -s "$1" "$(cat pid)"
+	wait "$recorder"
+}
+
+# ngtcp2: many small pages on one connection, and clients that connect, with a key of RSA or of an
+# elliptic curve.
+
+client()	# OPTION...
+{
+	gtlsclient -q --exit-on-all-streams-close "$@" 127.0.0.1 "$port" "https://localhost/page" >/dev/null 2>&1
+}
+
+ngtcp2_record()	# NAME
+{
+	record_server "$1" --request=loop --kernel-frames=on -- -q -d html 127.0.0.1 "$port" "$1.key" "$1.crt"
+	rm -f "$1.qlog" connected
+	client -n "${PAGES:-200000}" --qlog-file="$1.qlog" &
+	pages=$!
+	for _ in 1 2; do
+		while kill -0 "$pages" 2>/dev/null; do
+			client && echo >>connected
+			sleep 0.02
+		done &
+	done
+	wait "$pages" || fail "not all pages came: see $dir/$1.log"
+	end_server INT
+	echo "$(wc -l <connected) connections beside it; until its client has an acknowledgement, in ms:"
+	grep -o '"latest_rtt":[0-9]*' "$1.qlog" | cut -d: -f2 | sort -n |
+		awk '{ ms[NR] = $1 } END { print "    " NR " of them, p50 " ms[int(NR / 2) + 1] ", p99 " ms[int(NR * 0.99) + 1] ", max " ms[NR] }'
+}
+
+key()	# NAME ALGORITHM...
+{
+	name=$1
+	shift
+	[ -f "$name.crt" ] || openssl req -x509 -nodes -newkey "$@" -keyout "$name.key" -out "$name.crt" -days 3650 \
+		-subj /CN=localhost 2>/dev/null || fail "openssl made no key"
+}
+
+case_ngtcp2()
+{
+	command -v gtlsclient >/dev/null || fail "no client: apt-get install ngtcp2-client"
+	server_of ngtcp2
+	mkdir -p html && echo hello >html/page
+	key before rsa:4096
+	key after ec -pkeyopt ec_paramgen_curve:P-256
+	for name in before after; do
+		echo "$name:"
+		ngtcp2_record "$name"
+		show ldb-why -q -i "$name.data"
+		show ldb-report -q -i "$name.data" --requests
+	done
+	show ldb-why -q --compare before.data after.data
+}
+
+case $case in
+nginx | xapian | ngtcp2) ;;
+*) fail "usage: case.sh nginx|xapian|ngtcp2 [FOLDER]" ;;
+esac
 mkdir -p "$dir" && cd "$dir" && dir=$PWD || exit 1
 "case_$case"

@@ -4,7 +4,7 @@
 #
 #	sh tests/bench/servers/build.sh memcached|redis plain|ldb|original
 #	sh tests/bench/servers/build.sh memcached arrival
-#	sh tests/bench/servers/build.sh nginx|memcached|redis|xapian-core|postgres unedited
+#	sh tests/bench/servers/build.sh nginx|memcached|redis|xapian-core|postgres|ngtcp2 unedited
 #
 # plain and ldb have the same patch (PROGRAM.patch here: stamps and tags at the request
 # boundaries, stamps.h) and differ in the compiler, gcc or ldb-gcc; original is Debian's source
@@ -31,7 +31,8 @@ redis) binary=$dir/src/redis-server ;;
 nginx) binary=$dir/objs/nginx ;;
 xapian-core) binary=$dir/.libs/libxapian.a ;;
 postgres) binary=$dir/installed/bin/postgres ;;
-*) fail "usage: build.sh memcached|redis|nginx|xapian-core|postgres plain|ldb|original|unedited|arrival" ;;
+ngtcp2) binary=$dir/examples/gtlsserver ;;
+*) fail "usage: build.sh memcached|redis|nginx|xapian-core|postgres|ngtcp2 plain|ldb|original|unedited|arrival" ;;
 esac
 patches=$here/$program.patch
 targets="memcached memcached-debug testapp timedrun sizes"
@@ -101,6 +102,19 @@ build_postgres()
 			interfaces/libpq pl/plpgsql/src bin/initdb bin/pg_config bin/psql bin/pgbench; do
 		make -j"$(nproc)" -C "src/$d" install || return 1
 	done
+}
+
+# The library and its HTTP/3 server with GnuTLS, which is what Debian's package ngtcp2-server has.
+build_ngtcp2()
+{
+	# libev has no .pc in Debian.  Without it the server is not made.
+	{ command -v cmake && pkg-config --exists gnutls libnghttp3 && echo '#include <ev.h>' | gcc -E -; } >/dev/null ||
+		fail "cmake or libraries are missing: apt-get install cmake libgnutls28-dev libnghttp3-dev libev-dev"
+	# CMake takes a program whose name begins with "ld" for the linker, and learns no folders from it.
+	cmake -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="${cc%gcc}g++" -DCMAKE_BUILD_TYPE=None \
+		-DCMAKE_LIBRARY_ARCHITECTURE="$(gcc -print-multiarch)" -DCMAKE_C_FLAGS="$cflags" \
+		-DCMAKE_CXX_FLAGS="$cflags" -DENABLE_GNUTLS=ON -DENABLE_OPENSSL=OFF -DENABLE_STATIC_LIB=OFF . &&
+		make -j"$(nproc)" gtlsserver
 }
 
 # Each release of Debian has one version of PostgreSQL, which the package's name has.
