@@ -3,7 +3,7 @@
 # Repeats a case of Documentation/cases: records the server before and after its fix, and prints
 # what ldb says of both. The recordings stay in the folder, which is made.
 #
-#	sh tests/scripts/case.sh nginx|xapian|ngtcp2 [FOLDER]
+#	sh tests/scripts/case.sh nginx|xapian|ngtcp2|memcached [FOLDER]
 #
 # The servers are built from Debian's sources, with nothing edited. nginx's needs root, for a disk
 # that is slow.
@@ -199,9 +199,36 @@ case_ngtcp2()
 	show ldb-why -q --compare before.data after.data
 }
 
+# memcached: GETs one at a time, and another client's batches; 20 requests of a connection in a row, or 1.
+
+memcached_record()	# NAME OPTION...
+{
+	name=$1
+	shift
+	record_server "$name" --request=socket -- -l 127.0.0.1 -p "$port" -U 0 -t 1 -m 64 "$@"
+	./batches "$port" "${SECONDS_EACH:-6}" gets || fail "not all answers came: see $dir/$name.log"
+	end_server TERM
+}
+
+case_memcached()
+{
+	server_of memcached
+	gcc -O2 "$TOP/tests/bench/servers/batches.c" -o batches || exit 1
+	[ "$(id -u)" -ne 0 ] || user="-u root"
+	for name in before after; do
+		[ "$name" = before ] && fix= || fix="-R 1"
+		echo "$name:"
+		# shellcheck disable=SC2086	# several words
+		memcached_record "$name" $fix ${user:-}
+		show ldb-why -q -i "$name.data" --class get
+		show ldb-report -q -i "$name.data" --requests
+	done
+	show ldb-why -q --compare before.data after.data --class get
+}
+
 case $case in
-nginx | xapian | ngtcp2) ;;
-*) fail "usage: case.sh nginx|xapian|ngtcp2 [FOLDER]" ;;
+nginx | xapian | ngtcp2 | memcached) ;;
+*) fail "usage: case.sh nginx|xapian|ngtcp2|memcached [FOLDER]" ;;
 esac
 mkdir -p "$dir" && cd "$dir" && dir=$PWD || exit 1
 "case_$case"

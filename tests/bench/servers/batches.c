@@ -2,7 +2,8 @@
 /*
  * This program sends a load to memcached on this machine, in which light requests meet batches.
  *
- *	batches PORT SECONDS	stores the keys, then sends for so long
+ *	batches PORT SECONDS [gets]	stores the keys, then sends for so long; with gets, that is
+ *					the command of a batch, by which it can be distinguished
  *
  * One connection sends BATCH requests in one piece, each for BATCH_KEYS keys ("batch:..."), and
  * pauses when it has all answers.  The others, in turn and one at a time, so that they do not
@@ -52,6 +53,7 @@ struct connection {
 
 static struct connection batch, light[LIGHT];
 static unsigned long nr_batches, nr_light, nr_rich;
+static const char *batch_command = "get";
 static uint64_t seed = 1;
 
 static _Noreturn void fail(const char *what)
@@ -107,11 +109,11 @@ static void put(struct connection *c, const char *text)
 }
 
 /* "get KIND:0001 KIND:0002 ..." */
-static void put_get(struct connection *c, const char *kind, unsigned keys)
+static void put_get(struct connection *c, const char *command, const char *kind, unsigned keys)
 {
 	char key[32];
 
-	put(c, "get");
+	put(c, command);
 	for (unsigned i = 0; i < keys; i++) {
 		snprintf(key, sizeof(key), " %s:%04u", kind, any_key());
 		put(c, key);
@@ -189,7 +191,7 @@ static void store(struct connection *c, const char *kind)
 		put(c, text);
 	}
 	/* The requests on the other connections must find these keys. */
-	put_get(c, "batch", 1);
+	put_get(c, "get", "batch", 1);
 	begin_answers(c);
 	while (c->nr_under_way) {
 		flush(c);
@@ -200,7 +202,7 @@ static void store(struct connection *c, const char *kind)
 static void send_batch(void)
 {
 	for (unsigned i = 0; i < BATCH; i++)
-		put_get(&batch, "batch", BATCH_KEYS);
+		put_get(&batch, batch_command, "batch", BATCH_KEYS);
 	nr_batches++;
 	begin_answers(&batch);
 }
@@ -210,7 +212,7 @@ static void send_light(struct connection *c)
 	bool is_rich = nr_light++ % RICH_NTH == RICH_NTH - 1;
 
 	nr_rich += is_rich;
-	put_get(c, "page", is_rich ? RICH_KEYS : 1);
+	put_get(c, "get", "page", is_rich ? RICH_KEYS : 1);
 	begin_answers(c);
 }
 
@@ -258,13 +260,16 @@ static void drive(uint64_t until)
 
 int main(int argc, char **argv)
 {
-	int port = argc == 3 ? atoi(argv[1]) : 0;
-	double seconds = argc == 3 ? atof(argv[2]) : 0;
+	bool is_gets = argc == 4 && !strcmp(argv[3], "gets");
+	int port = argc == 3 || is_gets ? atoi(argv[1]) : 0;
+	double seconds = argc == 3 || is_gets ? atof(argv[2]) : 0;
 
 	if (port <= 0 || port > 65535 || !(seconds > 0 && seconds <= 600)) {
-		fprintf(stderr, "usage: batches PORT SECONDS\n");
+		fprintf(stderr, "usage: batches PORT SECONDS [gets]\n");
 		return 2;
 	}
+	if (is_gets)
+		batch_command = "gets";
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	open_connection(&batch, port);
 	for (unsigned i = 0; i < LIGHT; i++)
