@@ -33,8 +33,15 @@ if command -v cmake >/dev/null; then
 		cmake_minimum_required(VERSION 3.10)
 		project(app C)
 		add_executable(app app.c)
+		find_library(LIBRARY zstd)
+		message(STATUS "library: ${LIBRARY}")
 	END
-	ok "CMake, wrapper" eval "cmake -S cmake -B cmake/b1 -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=ldb-gcc >cmake.log 2>&1 && cmake --build cmake/b1 >>cmake.log 2>&1 && has_records cmake/b1/app"
+	ok "CMake, wrapper" eval "cmake -S cmake -B cmake/b1 -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=ldb-gcc -DCMAKE_LIBRARY_ARCHITECTURE=\$($CC -print-multiarch) >cmake.log 2>&1 && cmake --build cmake/b1 >>cmake.log 2>&1 && has_records cmake/b1/app"
+	if [ -e "/usr/lib/$($CC -print-multiarch)/libzstd.so" ]; then
+		check "CMake, wrapper: it finds a library" "cat cmake.log" 0 'library: /.*libzstd\.so'
+	else
+		skip "CMake, wrapper: it finds a library" "libzstd is not where Debian has it"
+	fi
 	ok "CMake, flags" eval "cmake -S cmake -B cmake/b2 -DCMAKE_C_FLAGS=-fplugin='$PLUGIN' >cmake.log 2>&1 && cmake --build cmake/b2 >>cmake.log 2>&1 && has_records cmake/b2/app"
 else
 	skip "CMake" "cmake is not installed"
