@@ -30,7 +30,7 @@ case $rounds in
 esac
 sections=$*
 if [ -z "$sections" ]; then
-	for section in calls dormant sockets peers sqlite figure1 defaults crowded servers text scan locks recorder start forks flight dumps trace reader why page perf syscalls flows kmod; do
+	for section in calls dormant sockets ids peers sqlite figure1 defaults crowded servers text scan locks recorder start forks flight dumps trace reader why page perf syscalls flows kmod; do
 		[ -f "$TOP/tests/bench/$section.sh" ] && sections="$sections $section"
 	done
 fi
