@@ -209,6 +209,7 @@ static void test_ahead(void)
 		made_switch(&t, .tick = at + 69000, .cpu = 1, .next = 1);
 		if (late) {
 			work_on(&t, 101, at + 70000, at + 85000);
+			made_irq(&t, .tid = 1, .kind = LDB_IRQ_STOLEN, .start = at + 71000, .end = at + 84000);
 			work_on(&t, 102, at + 85000, at + 100000 - 1);
 		}
 		made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = at + 70000 + late, .id = i,
@@ -224,6 +225,8 @@ static void test_ahead(void)
 	is_int(chain->links[0].ns, 29999, "behind what went on until the answer was read");
 	is_str(chain->links[1].label, "101", "and the longest of these is named, not one that delayed nobody");
 	is_int(chain->links[1].ns, 15000, "with its time");
+	ok(chain->nr > 2 && chain->links[2].kind == LEAF_STOLEN && chain->links[2].ns == 13000,
+	   "of which most was taken by the hypervisor");
 	why_free(&w);
 	partition_free(&p);
 	made_close(&t);

@@ -113,7 +113,8 @@ static void say_delay(struct sentence *s, const struct chain_link *l, const char
 	if (l->kind == LEAF_IO || l->kind == LEAF_SLEEP)
 		say(s, "%s", l->kind == LEAF_IO ? "in I/O" : "asleep");
 	else
-		say(s, "%s", leaf_kind_say(l->kind, *l->label ? l->label : "somebody", text, sizeof(text)));
+		say(s, "%s", leaf_kind_say(l->kind, *l->label || l->kind == LEAF_STOLEN ? l->label : "somebody", text,
+				      sizeof(text)));
 	if (*l->call)
 		say(s, " (%s)", l->call);
 	say_disk(s, l);

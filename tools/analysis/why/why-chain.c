@@ -150,21 +150,23 @@ static void add_busy(struct chains *k, struct chain *chain, const struct timelin
 		char label[PARTITION_LABEL_MAX] = "";
 		enum leaf_kind kind = LEAF_FUNCTION;
 		struct chain_link *link;
-		bool has_call;
+		bool is_stolen = c->kind == LEAF_STOLEN, has_call;
 
 		if (c->in_queue || c->kind == LEAF_QUEUE || c->kind == LEAF_BEHIND || c->kind == LEAF_UNKNOWN ||
-		    c->kind == LEAF_IRQ || (!s && !c->func) || !overlap_ns(k, r, c, s))
+		    c->kind == LEAF_IRQ || (!s && !c->func && !is_stolen) || !overlap_ns(k, r, c, s))
 			continue;
 		if (s)
 			kind = partition_label(s, label);
+		else if (is_stolen)
+			kind = LEAF_STOLEN;
 		has_call = kind == LEAF_IO || kind == LEAF_SLEEP;
 		link = chain_add(chain, kind, has_call && c->func ? c->func->function : chain_text(k, label),
 				 min(min(c->ns, ns), overlap_ns(k, r, c, s)),
-				 kind == LEAF_LOCK ? EDGE_SHIM : s ? EDGE_OCCUPANT : EDGE_SCANNER);
+				 kind == LEAF_LOCK ? EDGE_SHIM : s || is_stolen ? EDGE_OCCUPANT : EDGE_SCANNER);
 		link->call = has_call ? chain_text(k, label) : "";
 		link->resolution_ns = c->resolution_ns;
 		link->lock_kind = s && kind == LEAF_LOCK ? s->lock_kind : 0;
-		if (!s)
+		if (!s && !is_stolen)
 			chain_set_function(k->w->p->m, link, c->func);
 		return;
 	}
