@@ -34,7 +34,7 @@ static struct program {
 	/* The scanner's */
 	unsigned known[DEPTH], nr_known;
 	int64_t found[NR_CALLS], looked_before[NR_CALLS], last_look;
-	unsigned nr_wrong, nr_joined, nr_alone, nr_unknown;
+	unsigned nr_late, nr_wrong, nr_joined, nr_alone, nr_unknown;
 	int64_t nr_counted;
 	struct ldb_page page;
 	bool is_told;		/* when the scanner polled last */
@@ -214,6 +214,14 @@ static void take(void *arg, const struct ldb_row_func *row)
 		diag("gen %lx: twice, or never called", (long)row->gen);
 		return;
 	}
+	if (c->parent && call_of(c->parent)->nr_rows) {
+		p.nr_late++;
+		const struct call *a = call_of(c->parent);
+
+		diag("gen %lx [%ld-%lu, %ld-%lu] comes after its caller %lx [%ld-%ld, %ld-%ld]", (long)row->gen,
+		     (long)row->start_max, (long)row->start_unc, (long)row->end_max, (long)row->end_unc, (long)a->gen,
+		     (long)a->row_start_min, (long)a->row_start, (long)a->row_end_min, (long)a->row_end);
+	}
 	c->row_start = row->start_max;
 	c->row_start_min = row->start_max - (int64_t)row->start_unc;
 	c->row_end = is_open ? INT64_MAX : row->end_max;
@@ -276,7 +284,7 @@ static unsigned count_disagreements(void)
 static void run_until(const char *name, int64_t wait, unsigned scanner, unsigned kernel, unsigned stop,
 		      bool is_short, unsigned loses)
 {
-	unsigned nr_missing = 0, nr_seen = 0;
+	unsigned nr_missing = 0, nr_seen = 0, nr_late;
 
 	p = (struct program){
 		.now = 100000, .is_told = some(2), .loses = loses,
@@ -323,11 +331,15 @@ static void run_until(const char *name, int64_t wait, unsigned scanner, unsigned
 		nr_missing += is_seen && !p.calls[i].nr_rows;
 	}
 	ok(!p.nr_wrong, "%s: bounds, callers and depths are true", name);
-	ok(!nr_missing, "%s: each of %u that were seen has a row", name, nr_seen);
+	ok(!p.nr_late, "%s: none comes after its caller", name);
+	nr_late = chains_take_late(chains);
+	ok(!nr_late || !wait || stop < NR_CALLS, "%s: none comes too late", name);
+	ok(nr_missing == nr_late, "%s: each of %u that were seen has a row, or came too late",
+	   name, nr_seen);
 	ok(!p.nr_unknown, "%s: each has a beginning", name);
 	if (wait)
 		ok(!count_disagreements(), "%s: bounds of different calls agree", name);
-	ok(p.nr_counted + chains_take_alone(chains, TID) == nr_seen, "%s: rows are counted", name);
+	ok(p.nr_counted + chains_take_alone(chains, TID) == nr_seen - nr_missing, "%s: rows are counted", name);
 	diag("%u seen by both, %u by the kernel alone", p.nr_joined, p.nr_alone);
 	ok(!scanner || !kernel || is_short || (p.nr_joined > 20 && p.nr_alone > 20), "%s: by both, and by the kernel alone", name);
 	chains_free(chains);

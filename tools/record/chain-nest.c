@@ -38,7 +38,7 @@ static bool is_open(const struct seen *s)
 
 /* Callers */
 
-static const struct seen *find(const struct chain_nest *n, uint32_t tid, uint64_t gen)
+static struct seen *find(const struct chain_nest *n, uint32_t tid, uint64_t gen)
 {
 	struct seen key = { .tid = tid, .gen = gen };
 	struct nested want = { .s = &key };
@@ -205,6 +205,45 @@ static void settle(struct seen *s)
 		s->end_min = min(max(s->end_min, s->start_min), s->end_max);
 }
 
+/* Callers in other blocks */
+
+static int by_depth(const void *pa, const void *pb)
+{
+	const struct seen *a = ((const struct nested *)pa)->s, *b = ((const struct nested *)pb)->s;
+
+	UP(depth)
+	return 0;
+}
+
+/* Bounds each invocation by the one that called it, and that one by its callees, whatever their block. */
+static void bound_by_parents(struct chain_nest *n)
+{
+	for (size_t i = 0; i < n->nr; i++)
+		n->all[i].parent = n->all[i].s->parent ? find(n, n->all[i].s->tid, n->all[i].s->parent) : NULL;
+	sort_by(n->all, n->nr, by_depth);
+	for (size_t i = 0; i < n->nr; i++) {
+		struct seen *s = n->all[i].s, *parent = n->all[i].parent;
+
+		if (!parent)
+			continue;
+		if (!is_open(parent))
+			end_by(s, parent->end_max);
+		if (s->start_min != NOT_KNOWN)
+			s->start_min = max(s->start_min, parent->start_min);
+		s->start_max = min(s->start_max, s->end_max - !is_open(s));
+	}
+	for (size_t i = n->nr; i; i--) {
+		struct seen *s = n->all[i - 1].s, *parent = n->all[i - 1].parent;
+
+		settle(s);
+		if (!parent)
+			continue;
+		parent->start_max = min(parent->start_max, s->start_max);
+		if (!is_open(parent))
+			parent->end_min = max(parent->end_min, s->end_min);
+	}
+}
+
 /* All invocations of a thread */
 
 void chain_nest_begin(struct chain_nest *n)
@@ -242,6 +281,7 @@ void chain_nest_finish(struct chain_nest *n)
 		for (size_t i = from; i < end; i++)
 			settle(n->all[i].s);
 	}
+	bound_by_parents(n);
 }
 
 void chain_nest_free(struct chain_nest *n)

@@ -20,7 +20,7 @@
 /* The invocations whose bounds are compared; see chain-nest.c. */
 struct chain_nest {
 	struct nested {
-		struct seen *s;
+		struct seen *s, *parent;
 		/* generation of the nearest caller in its block; 0: none, or not known */
 		uint64_t caller;
 		size_t above;		/* index of the caller, or NO_NESTED */
@@ -85,6 +85,7 @@ struct chain {			/* what is known of a thread */
 	struct step *fresh;
 	size_t nr_fresh, room_fresh;
 	int64_t last;		/* tick of the last step of a reading */
+	int64_t written;	/* the latest end of its rows that are written */
 	int64_t polled;		/* the scanner knew the thread's state at this tick; or NOT_KNOWN */
 	/*
 	 * number of rows that were written and counted, minus those that the scanner has counted as
@@ -105,9 +106,9 @@ struct chains {
 	struct chain *chains;
 	size_t nr_chains, room_chains;
 	struct hash by_tid;
-	/* Rows of the scanner, in the order of their arrival; the first ones are processed. */
+	/* Rows of the scanner that are not processed yet, in the order of their arrival. */
 	struct ldb_row_func *rows;
-	size_t nr_rows, room_rows, nr_done;
+	size_t nr_rows, room_rows;
 	/* Rows that say that an invocation is still running.  They wait for the last reading. */
 	struct ldb_row_func *open;
 	size_t nr_open, room_open;
@@ -118,10 +119,11 @@ struct chains {
 	struct seen *ended;
 	size_t nr_ended, room_ended;
 	struct hash by_gen;
-	struct seen *bounded;	/* copies of these, with consistent bounds */
-	size_t room_bounded;
+	struct seen *bounded;	/* copies of these, with consistent bounds; then those that are written */
+	size_t nr_bounded, room_bounded;
 	int64_t released;	/* up to which tick rows have been written */
 	struct chain_nest nest;
+	uint64_t nr_late;	/* invocations that came when later ones had been written */
 	/* Invocations that were written without the scanner's row, which may still come. */
 	struct alone {
 		uint32_t tid;
@@ -142,6 +144,9 @@ struct seen *chain_find(const struct chain *t, uint64_t gen);
  * read before.
  */
 int64_t chain_running_since(const struct chain *t);
+
+/* Sets when an invocation of the last reading ended that has ended by s->ends_by. */
+void chain_end_known(const struct chain *t, struct seen *s);
 
 /* Stops following the chain of a thread that uses other stacks than its own. */
 void chain_leave_alone(struct chains *c, struct chain *t);

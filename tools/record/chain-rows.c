@@ -90,8 +90,10 @@ static void write_row(struct chains *c, const struct seen *s)
 		if (!s->flags && s->end_max - s->start_min < c->least)
 			return;
 	}
-	if (t)
+	if (t) {
 		t->nr_alone += is_counted(s->flags);
+		t->written = max(t->written, row.end_max);
+	}
 	c->ops->out(c->arg, &row);
 }
 
@@ -159,26 +161,62 @@ static bool is_ripe(const struct chains *c, const struct seen *s, int64_t tick, 
 	return s->end_max < before || (t && s->end_max < t->polled && t->polled <= tick);
 }
 
-/* Of invocations that end at the same time, the newer ones, which are the callees, end first. */
-COMPARE(by_end, struct seen, UP(end_max) DOWN(gen))
+/* What has not ended comes last.  Of invocations that end at the same time, the callees end first. */
+static int by_end(const void *pa, const void *pb)
+{
+	const struct seen *a = pa, *b = pb;
+	uint32_t a_open = a->flags & LDB_FUNC_F_OPEN, b_open = b->flags & LDB_FUNC_F_OPEN;
+
+	if (a_open != b_open)
+		return a_open ? 1 : -1;
+	if (!a_open)
+		UP(end_max)
+	DOWN(depth)
+	DOWN(gen)
+	return 0;
+}
+
+/*
+ * An invocation that is in a thread's last reading has ended if its caller has, or if a newer one has
+ * begun after it.  Then it is written now, because rows of its callers are.
+ */
+static void take_ended(struct chains *c, struct chain *t, int64_t tick, int64_t before)
+{
+	for (size_t i = 0; i < t->nr; i++) {
+		struct seen *s = &t->stack[i], copy = *s;
+
+		if (!s->is_placed || s->by_scanner || s->ends_by == INT64_MAX)
+			continue;
+		chain_end_known(t, &copy);
+		if (!is_ripe(c, &copy, tick, before) ||
+		    !array_room(&c->bounded, &c->room_bounded, c->nr_bounded, sizeof(copy)))
+			continue;
+		c->bounded[c->nr_bounded++] = copy;
+		/* For what follows its row is there. */
+		s->by_scanner = true;
+	}
+}
 
 static void write_ended(struct chains *c, int64_t tick, int64_t before)
 {
-	size_t nr_ripe = 0, nr_left = 0;
+	size_t nr_left = 0;
 
 	if (!make_agree(c))
 		return;
+	c->nr_bounded = 0;
 	for (size_t i = 0; i < c->nr_ended; i++)
 		if (is_ripe(c, &c->bounded[i], tick, before))
-			c->bounded[nr_ripe++] = c->bounded[i];
+			c->bounded[c->nr_bounded++] = c->bounded[i];
 		else
 			/*
 			 * the copy has the bounds that follow from the invocations that are written
 			 * now
 			 */
 			c->ended[nr_left++] = c->bounded[i];
-	sort_by(c->bounded, nr_ripe, by_end);
-	for (size_t i = 0; i < nr_ripe; i++)
+	for (size_t i = 0; i < c->nr_chains; i++)
+		take_ended(c, &c->chains[i], tick, before);
+	sort_by(c->bounded, c->nr_bounded, by_end);
+	for (size_t i = 0; i < c->nr_bounded; i++)
 		write_row(c, &c->bounded[i]);
 	c->nr_ended = nr_left;
 	number_ended(c);
@@ -186,6 +224,13 @@ static void write_ended(struct chains *c, int64_t tick, int64_t before)
 
 static void add_ended(struct chains *c, const struct seen *s)
 {
+	const struct chain *t = chain_of(c, s->tid);
+
+	/* Readers rely on it that what is called is written first. */
+	if (t && s->end_max <= t->written && !(s->flags & LDB_FUNC_F_OPEN)) {
+		c->nr_late++;
+		return;
+	}
 	if (c->nr_ended == ENDED_MAX)
 		write_ended(c, INT64_MAX, INT64_MAX);
 	if (array_room(&c->ended, &c->room_ended, c->nr_ended, sizeof(*s)) &&
@@ -380,22 +425,23 @@ static void take_open_rows(struct chains *c, bool is_end)
 	c->nr_open = nr_left;
 }
 
+/* Rows come from several rings, so later ones may be before earlier ones. */
 static void take_rows(struct chains *c, int64_t tick)
 {
-	for (; c->nr_done < c->nr_rows && c->rows[c->nr_done].end_max <= tick; c->nr_done++) {
-		const struct ldb_row_func *row = &c->rows[c->nr_done];
+	size_t nr_left = 0;
 
-		if (row->flags & LDB_FUNC_F_OPEN && array_room(&c->open, &c->room_open, c->nr_open, sizeof(*row)))
+	for (size_t i = 0; i < c->nr_rows; i++) {
+		const struct ldb_row_func *row = &c->rows[i];
+
+		if (row->end_max > tick)
+			c->rows[nr_left++] = *row;
+		else if (row->flags & LDB_FUNC_F_OPEN && array_room(&c->open, &c->room_open, c->nr_open, sizeof(*row)))
 			c->open[c->nr_open++] = *row;
 		else
 			take_row(c, row);
 	}
+	c->nr_rows = nr_left;
 	take_open_rows(c, tick == INT64_MAX);
-	if (c->nr_done < c->nr_rows / 2)
-		return;
-	c->nr_rows -= c->nr_done;
-	memmove(c->rows, c->rows + c->nr_done, c->nr_rows * sizeof(*c->rows));
-	c->nr_done = 0;
 }
 
 void chain_rows_open(struct chains *c, const struct seen *s)

@@ -29,7 +29,7 @@ static struct chain *get_chain(struct chains *c, uint32_t tid)
 	    hash_add(&c->by_tid, hash_mix(0, tid), c->nr_chains))
 		return NULL;
 	found = &c->chains[c->nr_chains++];
-	*found = (struct chain){ .tid = tid, .born = c->first, .polled = NOT_KNOWN };
+	*found = (struct chain){ .tid = tid, .born = c->first, .written = NOT_KNOWN, .polled = NOT_KNOWN };
 	return found;
 }
 
@@ -73,6 +73,12 @@ static void place_all(struct chain *t)
 static int64_t ends_after(const struct chain *t, const struct seen *s)
 {
 	return max(max(chain_running_since(t), s->start_min), s->end_min);
+}
+
+void chain_end_known(const struct chain *t, struct seen *s)
+{
+	s->end_min = ends_after(t, s);
+	s->end_max = max(s->ends_by, s->end_min);
 }
 
 /* Ends invocation i of the thread.  error is by how much the tick may be wrong. */
@@ -258,6 +264,7 @@ static void take_step(struct chains *c, const struct step *s)
 	case CHAIN_BORN:
 		end_all(c, t, s->tick);
 		t->born = s->tick;
+		t->written = NOT_KNOWN;
 		t->nr_readings = 0;
 		t->page = NULL;
 		t->is_left_alone = t->is_broken = t->has_ended = false;
@@ -332,8 +339,7 @@ static void write_open(struct chains *c, struct chain *t)
 			s->flags |= LDB_FUNC_F_OPEN;
 			s->end_min = s->end_max = max(max(last, s->start_max), s->end_min);
 		} else {
-			s->end_min = ends_after(t, s);
-			s->end_max = max(s->ends_by, s->end_min);
+			chain_end_known(t, s);
 		}
 		chain_rows_open(c, s);
 	}
@@ -371,6 +377,14 @@ int64_t chains_take_alone(struct chains *c, uint32_t tid)
 
 	if (t)
 		t->nr_alone = 0;
+	return nr;
+}
+
+uint64_t chains_take_late(struct chains *c)
+{
+	uint64_t nr = c->nr_late;
+
+	c->nr_late = 0;
 	return nr;
 }
 

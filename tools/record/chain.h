@@ -87,4 +87,10 @@ bool chains_are_read(const struct chains *c);
  */
 int64_t chains_take_alone(struct chains *c, uint32_t tid);
 
+/*
+ * Returns how many invocations were dropped since the last call: they came so late that rows of their
+ * callers, or of what ran after them, had been written.
+ */
+uint64_t chains_take_late(struct chains *c);
+
 #endif

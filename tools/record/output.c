@@ -377,6 +377,7 @@ static void write_losses(struct recording *r)
 		write_lost(r, 0, unwatched - r->unwatched_reported, LDB_LOST_UNWATCHED);
 		r->unwatched_reported = unwatched;
 	}
+	write_lost(r, 0, chains_take_late(pack_chains(r->pack)), LDB_LOST_UNCOMMITTED);
 	write_left(r);
 	r->nr_events = recording_events(r);
 	r->disk_lost = writer_lost_rows(r->writer);

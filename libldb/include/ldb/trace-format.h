@@ -422,7 +422,7 @@ struct ldb_row_gap {
 
 /* LOST: tick D, ring V, count V, what V */
 #define LDB_LOST_OVERRUN	1	/* overwritten before it was read */
-#define LDB_LOST_UNCOMMITTED	2	/* reserved, never written (killed writer) */
+#define LDB_LOST_UNCOMMITTED	2	/* never written (killed writer), or too late to be used */
 #define LDB_LOST_TORN		3	/* did not match its check word */
 #define LDB_LOST_DISK		4	/* could not be written to the file */
 #define LDB_LOST_UNWATCHED	5	/* events of threads without a page */
