@@ -254,6 +254,18 @@ static u64 ticks(const struct ldb_session *s, u64 ns)
 	return mul_u64_u64_div_u64(min_t(u64, ns, LDB_DURATION_MAX), ldb_clock_hz(s->clock), NSEC_PER_SEC);
 }
 
+/*
+ * Chooses the probe of switches, after a change of what it must do: the fast one does not read chains.
+ * Two changes may come at once: the later one's choice must count.
+ */
+void ldb_chain_choose_probe(struct ldb_session *s)
+{
+	mutex_lock(&s->settings);
+	WRITE_ONCE(s->fast, !READ_ONCE(s->chains.nr_blocks) && s->clock == LDB_CLOCK_TSC &&
+			    ldb_wants(s, LDB_GROUP_SCHED));
+	mutex_unlock(&s->settings);
+}
+
 static void configure(struct ldb_session *s, const struct ldb_chains *c)
 {
 	struct ldb_chain_config *to = &s->chains;
@@ -270,8 +282,7 @@ static void configure(struct ldb_session *s, const struct ldb_chains *c)
 	WRITE_ONCE(to->saved, ticks(s, SAVED_NS));
 	WRITE_ONCE(to->all_after, ticks(s, ALL_AFTER_NS));
 	ldb_order_blocks_publish(&to->nr_blocks, c->nr_blocks);
-	/* The fast probe of a switch does not read chains. */
-	WRITE_ONCE(s->fast, !c->nr_blocks && s->clock == LDB_CLOCK_TSC && ldb_wants(s, LDB_GROUP_SCHED));
+	ldb_chain_choose_probe(s);
 }
 
 static void sum_up(const struct ldb_session *s, struct ldb_chains *c)
@@ -289,7 +300,7 @@ static void sum_up(const struct ldb_session *s, struct ldb_chains *c)
 	}
 }
 
-/* Takes no lock, because the creator may call it at any time and as often as it likes. */
+/* Waits for no other caller, because the creator may call it at any time and as often as it likes. */
 int ldb_session_chains(struct ldb_session *s, struct ldb_chains __user *arg)
 {
 	struct ldb_chains c;

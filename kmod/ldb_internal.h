@@ -9,9 +9,11 @@
  *
  * Locks, outermost first:
  *
+ *	ldb_file.pausing	one file's session: pause, resume; may be held for seconds
  *	ldb_file.lock		one file's session: create, join, register
  *	ldb_arm_mutex		which probes are registered; may be held for seconds
  *	ldb_sessions_mutex	the list of bound sessions, and what each user has
+ *	ldb_session.settings	which probe of switches suits what the creator has set
  *	ldb_threads_lock	raw, also taken inside the scheduler's locks: the table of
  *				threads, and which of them has which page
  *
@@ -112,6 +114,7 @@ struct ldb_session {
 		s64	offset[LDB_CHAIN_BLOCKS_MAX];
 		u64	tick, saved, all_after;	/* in units of the clock */
 	} chains;
+	struct mutex	settings;	/* of what determines fast */
 	u32		passes;		/* of the recorder */
 	struct pid_namespace *ns;	/* of the tids; NULL: the initial one */
 	struct mm_struct *mm;		/* of the program that joined; held by mmgrab() */
@@ -227,7 +230,8 @@ extern unsigned int ldb_max_user_rate, ldb_disarm_delay_ms, ldb_irq_min_ns;
 extern bool ldb_arm_isolated, ldb_force_tsc;
 
 struct ldb_file {
-	struct mutex	lock;		/* held by an ioctl that changes the session */
+	struct mutex	pausing;	/* held by a pause or resume, outside of lock */
+	struct mutex	lock;		/* held by an ioctl that changes the session otherwise */
 	struct ldb_session *s;		/* set once; ldb_order_session() without the lock */
 };
 
@@ -235,7 +239,8 @@ struct ldb_file {
 int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg);
 int ldb_session_join(struct ldb_session *s);
 void ldb_session_release(struct ldb_session *s);
-int ldb_session_pause(struct ldb_session *s, bool pause);
+long ldb_session_pause(struct ldb_session *s, bool pause);
+void ldb_session_introduce(struct ldb_session *s);
 int ldb_session_calls(struct ldb_session *s, const struct ldb_calls __user *arg);
 void ldb_session_stats(struct ldb_session *s, struct ldb_session_stats *out);
 
@@ -282,6 +287,7 @@ bool ldb_chain_leaves(struct ldb_thread *t, struct ldb_session_cpu *sc, u64 now,
 		      struct ldb_frame_seen *innermost);
 void ldb_chain_at_tick(struct ldb_thread *t);
 int ldb_session_chains(struct ldb_session *s, struct ldb_chains __user *arg);
+void ldb_chain_choose_probe(struct ldb_session *s);
 
 /* call.c */
 void ldb_call_sleeps(struct ldb_thread *t, u64 at);

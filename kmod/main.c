@@ -15,6 +15,7 @@ MODULE_PARM_DESC(mode, "of /dev/ldb, until udev says otherwise (0660)");
 
 static void init_file(struct ldb_file *f)
 {
+	mutex_init(&f->pausing);
 	mutex_init(&f->lock);
 }
 
@@ -29,6 +30,7 @@ static void __init teach_lockdep(void)
 	if (!IS_ENABLED(CONFIG_PROVE_LOCKING))
 		return;
 	init_file(&f);
+	mutex_lock(&f.pausing);
 	mutex_lock(&f.lock);
 	mutex_lock(&ldb_arm_mutex);
 	mutex_lock(&ldb_sessions_mutex);
@@ -37,6 +39,7 @@ static void __init teach_lockdep(void)
 	mutex_unlock(&ldb_sessions_mutex);
 	mutex_unlock(&ldb_arm_mutex);
 	mutex_unlock(&f.lock);
+	mutex_unlock(&f.pausing);
 }
 
 static int ldb_open(struct inode *inode, struct file *file)
@@ -105,6 +108,31 @@ static long recorder_ioctl(struct ldb_session *s, unsigned int cmd, void __user 
 	return copy_to_user(arg, &stats, sizeof(stats)) ? -EFAULT : 0;
 }
 
+/*
+ * Probes are armed without f->lock, because that may take seconds, in which threads of the program
+ * begin and register.
+ */
+static long pause_ioctl(struct ldb_file *f, unsigned long arg)
+{
+	struct ldb_session *s = ldb_order_session(&f->s);	/* see ldb_ioctl() */
+	long rc;
+
+	if (!s)
+		return -ENXIO;
+	if (arg > 1)
+		return -EINVAL;
+	if (mutex_lock_interruptible(&f->pausing))
+		return -ERESTARTSYS;
+	rc = ldb_session_pause(s, arg);
+	/* A JOIN may be in progress, which binds the session and may undo it. */
+	if (rc >= 0 && !arg && !mutex_lock_killable(&f->lock)) {
+		ldb_session_introduce(s);
+		mutex_unlock(&f->lock);
+	}
+	mutex_unlock(&f->pausing);
+	return rc;
+}
+
 static long locked_ioctl(struct ldb_file *f, unsigned int cmd, void __user *arg,
 			 struct ldb_reg *reg)
 {
@@ -114,8 +142,6 @@ static long locked_ioctl(struct ldb_file *f, unsigned int cmd, void __user *arg,
 		return -ENXIO;
 	if (cmd == LDB_IOC_JOIN)
 		return ldb_session_join(f->s);
-	if (cmd == LDB_IOC_PAUSE)
-		return ldb_session_pause(f->s, arg);
 	return program_ioctl(f->s, cmd, reg);
 }
 
@@ -144,8 +170,9 @@ static long ldb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		break;
 	case LDB_IOC_CREATE:
 	case LDB_IOC_JOIN:
-	case LDB_IOC_PAUSE:
 		break;
+	case LDB_IOC_PAUSE:
+		return pause_ioctl(f, arg);
 	default:
 		return -ENOTTY;
 	}

@@ -254,6 +254,7 @@ static struct ldb_session *new_session(struct ldb_create *c)
 	s->cred = get_current_cred();
 	s->creator = current->mm;
 	mmgrab(s->creator);
+	mutex_init(&s->settings);
 	INIT_LIST_HEAD(&s->threads);
 	INIT_LIST_HEAD(&s->bound);
 	init_waitqueue_head(&s->wait);
@@ -384,19 +385,15 @@ int ldb_session_calls(struct ldb_session *s, const struct ldb_calls __user *arg)
 	return 0;
 }
 
-static bool is_fast(const struct ldb_session *s)
-{
-	return !READ_ONCE(s->chains.nr_blocks) && s->clock == LDB_CLOCK_TSC && ldb_wants(s, LDB_GROUP_SCHED);
-}
-
 /*
- * Pauses the session or resumes it.  Called with ldb_file.lock held.
+ * Pauses the session or resumes it.  Called with ldb_file.pausing held.  Returns the groups that
+ * cannot be delivered any more (LDB_GROUP_*), usually 0, or an error.
  *
  * What threads there are, and which of them run, is followed as in a session without events: so the
  * probes of switches, migrations, forks and exits stay.  All others go if no other session needs them,
  * after the usual delay; until then they find that nothing is wanted.
  */
-int ldb_session_pause(struct ldb_session *s, bool pause)
+long ldb_session_pause(struct ldb_session *s, bool pause)
 {
 	u32 less = s->all_events & LDB_GROUP_PROCESS, had = READ_ONCE(s->events);
 	u32 wanted = pause ? less : s->all_events;
@@ -412,11 +409,16 @@ int ldb_session_pause(struct ldb_session *s, bool pause)
 	if (!pause)
 		ldb_threads_forget_calls(s);
 	WRITE_ONCE(s->events, wanted);
-	WRITE_ONCE(s->fast, is_fast(s));
+	ldb_chain_choose_probe(s);
 	ldb_probes_put(had);
-	if (!pause && s->task)
+	return pause ? 0 : s->all_events & ~wanted;
+}
+
+/* Names all threads, as when the session was bound.  Called with ldb_file.lock held. */
+void ldb_session_introduce(struct ldb_session *s)
+{
+	if (s->task)
 		introduce_threads(s);
-	return 0;
 }
 
 /* Called when no mapping and no open file is left.  Does not wait for long. */

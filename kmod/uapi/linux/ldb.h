@@ -355,7 +355,9 @@ struct ldb_session_stats {
 /*
  * By the creator; argument 1: from here on there are no events except those of LDB_GROUP_PROCESS, and
  * nothing is read of threads; 0: all events come again, and the threads that there are are named again.
- * EPERM also if it would interrupt isolated CPUs.  Modules of earlier releases do not know it.
+ * Returns the LDB_GROUP_* that do not come again, because the kernel does not deliver them any more;
+ * another resume tries it again.  EPERM also if it would interrupt isolated CPUs.  Modules of earlier
+ * releases do not know it.
  */
 #define LDB_IOC_PAUSE	_IO('L', 9)
 

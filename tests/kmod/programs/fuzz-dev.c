@@ -105,16 +105,21 @@ static long do_stats(const uint64_t *a)	/* fd pointer */
 	return result(ioctl(fuzz_fd_of(a[0]), LDB_IOC_STATS, fuzz_pointer(a[1])));
 }
 
+static long do_pause(const uint64_t *a)	/* fd how */
+{
+	return result(ioctl(fuzz_fd_of(a[0]), LDB_IOC_PAUSE, a[1] % 16 ? a[1] & 1 : fuzz_nasty(a[1] >> 4)));
+}
+
 static long do_ioctl(const uint64_t *a)	/* fd number pointer */
 {
 	static const unsigned long cmds[] = {
 		LDB_IOC_ABI, LDB_IOC_CREATE, LDB_IOC_JOIN, LDB_IOC_REG, LDB_IOC_UNREG, LDB_IOC_CLOCK, LDB_IOC_STATS,
-		LDB_IOC_CALLS, LDB_IOC_CHAINS,
+		LDB_IOC_CALLS, LDB_IOC_CHAINS, LDB_IOC_PAUSE,
 	};
-	unsigned long cmd = cmds[a[1] % 9];
+	unsigned long cmd = cmds[a[1] % 10];
 
 	/* Changes size, direction, number, or all of them. */
-	switch (a[1] / 9 % 8) {
+	switch (a[1] / 10 % 8) {
 	case 0: cmd ^= (a[1] >> 8 & 0x3fff) << _IOC_SIZESHIFT; break;
 	case 1: cmd ^= (a[1] >> 8 & 3) << _IOC_DIRSHIFT; break;
 	case 2: cmd = _IO('L', a[1] >> 8 & 0xff); break;
@@ -348,6 +353,7 @@ const struct fuzz_op fuzz_device_ops[] = {
 	{ "unreg", do_unreg, 10, false, { FUZZ_FD, FUZZ_TID } },
 	{ "clock", do_clock, 4, false, { FUZZ_FD, FUZZ_POINTER } },
 	{ "stats", do_stats, 5, false, { FUZZ_FD, FUZZ_POINTER } },
+	{ "pause", do_pause, 5, true, { FUZZ_FD, FUZZ_NUMBER } },
 	{ "ioctl", do_ioctl, 3, false, { FUZZ_FD, FUZZ_NUMBER, FUZZ_POINTER } },
 	{ "mmap", do_mmap, 12, true, { FUZZ_MAP, FUZZ_FD, FUZZ_BYTE, FUZZ_NUMBER, FUZZ_NUMBER } },
 	{ "munmap", do_munmap, 5, false, { FUZZ_MAP, FUZZ_NUMBER, FUZZ_NUMBER } },

@@ -583,6 +583,116 @@ static void test_chains(void)
 	dev_close(&d);
 }
 
+/* With a number instead of a pointer. */
+static int set_paused(int fd, unsigned long how)
+{
+	return dev_ioctl(fd, LDB_IOC_PAUSE, (void *)how);
+}
+
+static int count_types(const struct events *e, uint64_t from, unsigned first, unsigned last)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < e->nr; i++)
+		count += e->v[i].rec.tsc >= from && e->v[i].rec.type >= first && e->v[i].rec.type <= last;
+	return count;
+}
+
+/* What makes events of most groups. */
+static void live(void)
+{
+	pthread_t t;
+
+	for (int i = 0; i < 20; i++)
+		usleep(100);
+	sleeper_tid = 0;
+	spin = false;
+	if (pipe(pipe_))
+		bail_out("pipe");
+	pthread_create(&t, NULL, sleeper, NULL);
+	if (write(pipe_[1], "", 1) != 1)
+		bail_out("write");
+	pthread_join(t, NULL);
+	msleep(50);	/* its exit is a little later than its end */
+	close(pipe_[0]);
+	close(pipe_[1]);
+}
+
+static int pause_by_child(int fd)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(-set_paused(fd, 1));
+	waitpid(pid, &status, 0);
+	return -WEXITSTATUS(status);
+}
+
+static void test_pause_refused(void)
+{
+	struct ldb_create c = dev_default();
+	struct dev d;
+	int fd = open(LDB_DEVICE, O_RDWR);
+
+	is_int(set_paused(fd, 1), -ENXIO, "PAUSE without a session");
+	close(fd);
+	is_int(dev_open(&d, &c), 0, "a session");
+	is_int(set_paused(d.fd, 2), -EINVAL, "PAUSE neither with 0 nor with 1");
+	is_int(set_paused(d.fd, -1UL), -EINVAL, "PAUSE with all bits");
+	is_int(pause_by_child(d.fd), -EPERM, "PAUSE by another process");
+	is_int(set_paused(d.fd, 0), 0, "a resume without a pause");
+	is_int(set_paused(d.fd, 1), 0, "a pause before anybody joins");
+	is_int(set_paused(d.fd, 1), 0, "and again");
+	is_int(dev_ioctl(d.fd, LDB_IOC_JOIN, NULL), 0, "JOIN in a pause");
+	is_int(set_paused(d.fd, 0), 0, "a resume");
+	dev_close(&d);
+	c.events = 0;
+	is_int(dev_open(&d, &c), 0, "a session without events");
+	is_int(set_paused(d.fd, 1), 0, "it pauses, too");
+	is_int(set_paused(d.fd, 0), 0, "and resumes");
+	dev_close(&d);
+}
+
+static void test_pause(void)
+{
+	uint64_t paused, resumed;
+	struct ldb_page *page;
+	struct dev d;
+	struct events e;
+	unsigned seq;
+
+	dev_self(&d, NULL);
+	is_int(dev_reg(&d, gettid_(), 0, 0), 0, "REG");
+	page = dev_page(&d, 0);
+	live();
+	is_int(set_paused(d.fd, 1), 0, "PAUSE");
+	msleep(10);
+	paused = dev_now(&d);
+	seq = page->k_seq;
+	live();
+	e = dev_events(&d);
+	ok(count_types(&e, 0, LDB_EV_SWITCH, LDB_EV_SWITCH_OUT) > 0, "there were switches before");
+	is_int(count_types(&e, paused, LDB_EV_SWITCH, LDB_EV_SWITCH_OUT), 0, "none in the pause");
+	ok(count_types(&e, paused, LDB_EV_FORK, LDB_EV_FORK) == 1 && count_types(&e, paused, LDB_EV_EXIT, LDB_EV_EXIT) == 1,
+	   "but a thread that begins and ends");
+	is_int(count_types(&e, paused, 0, ~0U) - count_types(&e, paused, LDB_EV_FORK, LDB_EV_TASK), 0,
+	       "and nothing else");
+	events_free(&e);
+	ok(page->k_seq & 1 && page->k_seq > seq, "the page says on, who runs");
+	resumed = dev_now(&d);
+	is_int(set_paused(d.fd, 0), 0, "a resume");
+	live();
+	e = dev_events(&d);
+	ok(count_types(&e, resumed, LDB_EV_SWITCH, LDB_EV_SWITCH_OUT) >= 20, "switches come again");
+	ok(!(d.c.events & LDB_GROUP_FUTEX) || count_types(&e, resumed, LDB_EV_FUTEX_WAIT, LDB_EV_FUTEX_WAKE) > 0,
+	   "futex calls, too");
+	ok(count_types(&e, resumed, LDB_EV_SYSCALL, LDB_EV_SYSCALL_FD) > 0, "and system calls");
+	ok(count_types(&e, resumed, LDB_EV_TASK, LDB_EV_TASK) > 0, "and names of threads");
+	events_free(&e);
+	dev_close(&d);
+}
+
 static int groups_of_anybody(void)
 {
 	struct dev d;
@@ -670,5 +780,7 @@ int main(void)
 	test_clock();
 	test_calls();
 	test_chains();
+	test_pause_refused();
+	test_pause();
 	return done();
 }

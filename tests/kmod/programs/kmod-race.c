@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests bad timing by a program without privileges: sessions that end while their threads are
- * born, ioctls that wait for memory; and what must not be shared.
+ * Tests bad timing by a program without privileges: sessions that end while they are paused and their
+ * threads are born, ioctls that wait for memory or for probes; and what must not be shared.
  *
  *	kmod-race [SECONDS]	default 4
  *
@@ -28,6 +28,15 @@
 
 static unsigned seconds = 4;
 static volatile bool stop;
+
+static void set_disarm_delay(const char *ms)
+{
+	int fd = open("/sys/module/ldb/parameters/disarm_delay_ms", O_WRONLY);
+
+	if (fd < 0 || write(fd, ms, strlen(ms)) < 0)
+		bail_out("disarm_delay_ms");
+	close(fd);
+}
 
 static uint64_t now_ms(void)
 {
@@ -64,12 +73,22 @@ static void *births(void *arg)
 	return NULL;
 }
 
+static volatile int session_fd = -1;
+
+/* Pauses and resumes whatever session there is. */
+static void *pauses(void *arg)
+{
+	for (unsigned long n = 0; !stop; n++)
+		ioctl(session_fd, LDB_IOC_PAUSE, n & 1);
+	return NULL;
+}
+
 static void end_while_born(void)
 {
 	struct ldb_create c = dev_default();
 	uint64_t end = now_ms() + seconds * 1000;
 	unsigned rounds = 0;
-	pthread_t t[2];
+	pthread_t t[3];
 	struct dev d;
 
 	if (setuid(65534))
@@ -78,10 +97,12 @@ static void end_while_born(void)
 	c.max_threads = 1;
 	for (long i = 0; i < 2; i++)
 		pthread_create(&t[i], NULL, births, (void *)i);
+	pthread_create(&t[2], NULL, pauses, NULL);
 	/* On a busy host a few rounds may take long. */
 	while (now_ms() < end || (rounds <= 10 && now_ms() < end + 60000)) {
 		if (dev_open(&d, &c) < 0)
 			continue;
+		session_fd = d.fd;
 		rounds += dev_ioctl(d.fd, LDB_IOC_JOIN, NULL) == 0;
 		for (volatile unsigned i = rounds * 977 % 20000; i; i--)
 			;
@@ -99,7 +120,7 @@ static void test_end_while_born(void)
 	if (!pid)
 		end_while_born();
 	waitpid(pid, &status, 0);
-	is_int(status, 0, "sessions end while their threads are born and die");
+	is_int(status, 0, "sessions end while they are paused, and their threads are born and die");
 }
 
 static struct dev d;
@@ -155,6 +176,50 @@ static void test_stuck(void)
 		skip(1, "no userfaultfd");
 	else
 		is_int(status, 0, "a program that is stuck in an ioctl stops no other caller");
+}
+
+static volatile unsigned nr_regs;
+
+static void *registers(void *arg)
+{
+	while (!stop) {
+		if (dev_reg(&d, gettid_(), 1, 0))
+			return "failed";
+		nr_regs++;
+	}
+	return NULL;
+}
+
+/* To resume, probes are armed again: that takes long. */
+static void test_reg_while_resumed(void)
+{
+	unsigned most = 0, nr;
+	int failed = 0;
+	pthread_t t;
+	void *why;
+
+	if (nr_cpus() < 2) {
+		skip(2, "one CPU");
+		return;
+	}
+	dev_self(&d, NULL);
+	set_disarm_delay("300");
+	pthread_create(&t, NULL, registers, NULL);
+	for (int i = 0; i < 5; i++) {
+		failed += dev_ioctl(d.fd, LDB_IOC_PAUSE, (void *)1) != 0;
+		msleep(600);
+		nr = nr_regs;
+		failed += dev_ioctl(d.fd, LDB_IOC_PAUSE, (void *)0) != 0;
+		nr = nr_regs - nr;
+		most = nr > most ? nr : most;
+	}
+	stop = true;
+	pthread_join(t, &why);
+	stop = false;
+	set_disarm_delay("60000");
+	dev_close(&d);
+	is_int(failed || why, 0, "five pauses, while a thread registers");
+	ok(most > 20, "it need not wait until probes are armed (%u times in a resume)", most);
 }
 
 /* Two children of fork() may be two users by now. */
@@ -239,6 +304,7 @@ int main(int argc, char **argv)
 	test_brothers();
 	test_split_is_for_creator();
 	test_stuck();
+	test_reg_while_resumed();
 	test_end_while_born();
 	return done();
 }
