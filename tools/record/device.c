@@ -162,8 +162,13 @@ bool device_clock(const struct session *s, struct ldb_row_clock *row)
 
 int device_pause(const struct session *s, bool pause)
 {
-	if (!s->is_device || !ioctl(s->fd, LDB_IOC_PAUSE, (unsigned long)pause))
+	int missing;
+
+	if (!s->is_device)
 		return 0;
+	missing = ioctl(s->fd, LDB_IOC_PAUSE, (unsigned long)pause);
+	if (missing >= 0)
+		return missing;
 	return errno == ENOTTY ? 0 : -errno;
 }
 

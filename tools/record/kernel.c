@@ -323,17 +323,41 @@ static void resume_failed(struct recording *r, int error)
 	store_row(r, LDB_BLK_LOST, &lost);
 }
 
+/* Some events do not come back: the module says which groups it cannot deliver any more. */
+static void resumed_without(struct recording *r, uint32_t missing)
+{
+	double since = recording_tick(r, clock_now(r->clock_id)) / (double)r->session.info.tsc_hz;
+	char text[160];
+
+	if (missing == r->costs.missing)
+		return;
+	r->costs.missing = missing;
+	if (!missing)
+		snprintf(text, sizeof(text), "all kernel events come again from %.1f s on", since);
+	else
+		snprintf(text, sizeof(text), "after a pause there are no %s from %.1f s on%s",
+			 missing == LDB_GROUP_FUTEX ? "futex calls" : "kernel events of some kinds", since,
+			 missing & LDB_GROUP_FUTEX ? ", ftrace does not deliver them: sysctl kernel.ftrace_enabled=1" : "");
+	if (missing)
+		cli_warn("%s", text);
+	write_why(r, text);
+}
+
 void kernel_pause(struct recording *r, bool pause)
 {
-	int ret = device_pause(&r->session, pause);
+	int missing = device_pause(&r->session, pause), ret = missing < 0 ? missing : 0;
 
 	/* What came before the pause is delivered first. */
 	if (!pause)
 		kernel_poll(r);
 	if (!ret && r->source && r->source->ops->pause)
 		ret = r->source->ops->pause(r->source, pause);
-	if (ret && !pause)
+	if (pause)
+		return;
+	if (ret)
 		resume_failed(r, -ret);
+	else
+		resumed_without(r, missing);
 }
 
 void kernel_close(struct recording *r)

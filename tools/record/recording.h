@@ -85,6 +85,7 @@ struct recording {
 		uint64_t polls, ran;	/* of the scanners, ticks */
 		int64_t next_ns, held_ns;
 		bool are_irqs_left_out;
+		uint32_t missing;	/* LDB_GROUP_* that did not come again after a pause */
 	} costs;		/* kernel_hold_budget() */
 
 	/* These exist from output_open() to output_close(), else they are NULL. */

@@ -59,8 +59,8 @@ struct device_options {
 };
 
 /*
- * Ends the module's events, or begins them again.  A module of an earlier release goes on.  Returns 0 or
- * -errno.
+ * Ends the module's events, or begins them again.  A module of an earlier release goes on.  Returns the
+ * groups that do not come again (LDB_GROUP_*), or -errno.
  */
 int device_pause(const struct session *s, bool pause);
 

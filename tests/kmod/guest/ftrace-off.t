@@ -35,5 +35,22 @@ echo 1 >$switch
 run again
 ok "switched on again there are" test "$nr_futexes" -gt 50
 ok "and nothing is said any more" eval "! says_so"
+# The same while a recording is paused: what does not come back is said, and what comes again, too.
+forced 50 8000 >forced.out &
+pid=$!
+ldb-record --kernel module -o paused.data -p "$pid" 2>paused.err &
+recorder=$!
+wait_for 20 "ldb-ctl $pid status"
+ldb-ctl "$pid" pause >/dev/null
+echo 0 >$switch
+check "it goes on without futex calls" "ldb-ctl $pid resume"
+ldb-ctl "$pid" pause >/dev/null
+echo 1 >$switch
+check "and with them" "ldb-ctl $pid resume"
+wait "$recorder"
+ldb-report -q -i paused.data --summary --json >paused.json
+diag "$(jq -r .kernel_why paused.json)"
+ok "it is said at once" grep -q 'after a pause there are no futex calls from .*sysctl kernel.ftrace_enabled=1' paused.err
+check_jq "and in the trace, with their end" paused.json '.kernel_why | test("no futex calls from.*all kernel events come again from")'
 check "the module unloads" "rmmod ldb"
 finish
