@@ -69,6 +69,7 @@ ok "the slowest requests have parts" test -s parts
 ok "which add up to them" eval "join whole parts | awk '{ d = (\$2 - \$3) * 1e9; if (d < -5 || d > 5) bad = 1; n++ } END { exit bad || n != 5 }'"
 check "such as the sleep in which they wait" "cat out.txt" 0 \
 	'^ldb_slowest_request_part_seconds\{class="[A-Z]*",request="[0-9]*",rank="[1-5]",state="[a-z_]+",name="[^"]*"\} 0\.0'
+check_not "functions have names, main() too, which has not ended" "grep ^ldb_slowest_request_part out.txt" 0 'state="function",name="[^"]*\+0x'
 check "the exemplar of its bucket has the first" "cat out.txt" 0 \
 	'^ldb_request_duration_seconds_bucket\{class="[A-Z]*",le="[^"]*"\} [0-9]+ # \{request="[0-9]+",state="[a-z_]+",name="[^"]*"\} 0\.'
 

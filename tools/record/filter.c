@@ -201,6 +201,12 @@ void filter_want_variable(struct filter *f, uint64_t addr)
 		new_func(f->funcs, addr, true);
 }
 
+void filter_want_func(struct filter *f, uint64_t addr)
+{
+	if (!find(f->funcs, addr))
+		new_func(f->funcs, addr, false);
+}
+
 const char *filter_name_of(const struct filter *f, uint64_t addr)
 {
 	const struct func *func = find(f->funcs, addr);

@@ -61,6 +61,8 @@ size_t filter_requests(struct filter *f, struct ldb_row_req *rows, size_t nr);
 
 /* Requests the name of the variable that has this address, for another part of the recorder. */
 void filter_want_variable(struct filter *f, uint64_t addr);
+/* The same of a function of which no call has ended yet. */
+void filter_want_func(struct filter *f, uint64_t addr);
 
 /* Returns the array of addresses whose names are not known yet, and how many there are. */
 size_t filter_unknown(struct filter *f, const struct record_ask **asks);

@@ -218,6 +218,12 @@ void pack_set_filter(struct pack *p, struct filter *f)
 	p->filter = f;
 }
 
+void pack_want_name(struct pack *p, uint64_t pc)
+{
+	if (p->filter && p->filter->names_all)
+		filter_want_func(p->filter, pc);
+}
+
 void pack_set_metrics(struct pack *p, struct metrics *m)
 {
 	p->metrics = m;

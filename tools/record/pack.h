@@ -26,6 +26,9 @@ void pack_free(struct pack *p);
 /* Sets the filter: rows of the program that do not pass it are left out. */
 void pack_set_filter(struct pack *p, struct filter *f);
 
+/* Its name is needed although no call of it has ended: sums for monitoring may name it. */
+void pack_want_name(struct pack *p, uint64_t pc);
+
 /* Sums the rows that pass the filter. */
 void pack_set_metrics(struct pack *p, struct metrics *m);
 

@@ -362,10 +362,12 @@ static unsigned write_open(struct threads *t, unsigned slot, const volatile stru
 		row.end_max = (int64_t)((look > f.last_seen ? look : f.last_seen) - t->t0);
 		row.end_max = max(row.end_max, row.start_max);
 		row.end_max = min(row.end_max, end);
-		if (is_last)
+		if (is_last) {
 			pack_func(t->pack, &row);
-		else
+		} else {
+			pack_want_name(t->pack, row.pc);
 			writer_add_func(t->w, &row);
+		}
 		t->known[slot].row.seen += is_last;
 		parent = f.gen;
 		n++;
