@@ -6,12 +6,19 @@
 need_build
 
 cc_ldb -std=gnu11 -O2 -g "$PROGRAMS/flight.c" -o flight -pthread || exit 1
+$CC -O2 -Wall "$PROGRAMS/perf-counts.c" -o perf-counts || exit 1
 
 links()	# pid: BPF programs that are attached
 {
 	for fd in "/proc/$1/fd/"*; do
 		readlink "$fd"
 	done | grep -c 'bpf.link\|bpf-raw-tracepoint\|raw_tracepoint'
+}
+
+# What the recorder's perf events have counted: events of the source, and those of samples.
+count()
+{
+	./perf-counts "$rec" | cut -d' ' -f2
 }
 
 for source in bpf perf; do
@@ -26,11 +33,27 @@ for source in bpf perf; do
 	fi
 	sleep 0.5
 	attached=$(links "$rec")
+	first=$(count)
+	sleep 0.2
+	second=$(count)
 	ldb-ctl "$pid" pause >/dev/null
 	ok "$source: the recording is paused" test "$(ldb-ctl --json "$pid" status | jq -r .state)" = paused
 	[ "$source" = perf ] || ok "$source: $attached programs are detached" test "$attached" -gt 4 -a "$(links "$rec")" -eq 0
+	third=$(count)
 	sleep 0.5
+	fourth=$(count)
 	ldb-ctl "$pid" resume >/dev/null
+	sleep 0.2
+	fifth=$(count)
+	if [ "$source" = bpf ]; then
+		:
+	elif [ "${first:-0}" -gt 0 ]; then
+		ok "$source: before, events count ($first, $second)" test "$second" -gt "$first"
+		ok "$source: in the pause none does ($third, $fourth)" test "$third" -eq "$fourth"
+		ok "$source: afterwards they count again ($fifth)" test "$fifth" -gt "$fourth"
+	else
+		skip "$source: events count, in the pause none does, and afterwards again" "their counts cannot be read here"
+	fi
 	[ "$source" = perf ] || ok "$source: they come back" test "$(links "$rec")" -eq "$attached"
 	sleep 0.5
 	i=0
