@@ -297,6 +297,8 @@ void flow_begin(bool is_running);
 /* The same in a child of fork(), which has the tables of its parent: raw thread. */
 void flow_begin_child(void);
 void flow_poll(void);		/* every now and then, by the raw thread that will call flow_end() */
+/* Nothing is counted in a pause; the stubs stay in the tables, and lead to the functions.  Raw thread. */
+void flow_pause(bool pause);
 /* The recording ends; session_on() is false, but the rings are still mapped.  Raw thread. */
 void flow_end(void);
 /* The session is over although no raw thread is there to end it. */

@@ -39,7 +39,7 @@ static __attribute__((noinline)) void *follow(void *handle, const char *name, ui
 
 void *flow_dlsym(void *handle, const char *name)
 {
-	if (handle == RTLD_NEXT || handle == RTLD_DEFAULT || !order_flow_base(&flow_page.base))
+	if (handle == RTLD_NEXT || handle == RTLD_DEFAULT || !atomic_load(&flow_page.is_on))
 		return dlsym(handle, name);
 	return follow(handle, name, (uintptr_t)__builtin_return_address(0));
 }

@@ -8,6 +8,7 @@
 
 static struct raw_lock lock;	/* a recording begins, or ends */
 static bool are_patched;	/* the tables; those of a child are its parent's */
+static bool is_paused;		/* nothing is counted, or will be when a recording begins */
 
 /* What the two readings of the clock measure of a function that does nothing. */
 static uint64_t measure_cost(void)
@@ -37,7 +38,7 @@ static void map_few_stubs(void)
 static bool may_begin(void)
 {
 	return flow_is_mapped() && session_on() && session_page.a.clock_id != LDB_CLOCK_MONO &&
-	       !cpu_has_shadow_stack() && !order_flow_base(&flow_page.base);
+	       !cpu_has_shadow_stack() && !atomic_load(&flow_page.is_on);
 }
 
 /* From here on threads get regions. */
@@ -56,12 +57,27 @@ static bool prepare(void)
 	return true;
 }
 
+/* Calls that begin from here on are counted. */
+static void count(void)
+{
+	flow_page.begun = session_clock();
+	order_flow_base_set(&flow_page.base, (uintptr_t)flow_memory + LDB_FLOW_REGIONS_OFF);
+}
+
+/* Calls that are in progress are in the sums up to now, and their ends are not. */
+static void count_no_more(void)
+{
+	flow_slots_close(session_clock());
+	order_flow_base_set(&flow_page.base, 0);
+}
+
 /* The tables are patched. */
 static void start(void)
 {
 	flow_info()->nr_followed = flow_nr_entries();
-	flow_page.begun = session_clock();
-	order_flow_base_set(&flow_page.base, (uintptr_t)flow_memory + LDB_FLOW_REGIONS_OFF);
+	if (!is_paused)
+		count();
+	atomic_store(&flow_page.is_on, true);
 	flow_info()->magic = LDB_FLOW_MAGIC;
 }
 
@@ -116,9 +132,10 @@ void flow_begin_child(void)
 void flow_end(void)
 {
 	raw_lock(&lock);
-	if (order_flow_base(&flow_page.base)) {
-		flow_slots_close(session_clock());
-		order_flow_base_set(&flow_page.base, 0);
+	if (atomic_load(&flow_page.is_on)) {
+		if (order_flow_base(&flow_page.base))
+			count_no_more();
+		atomic_store(&flow_page.is_on, false);
 		flow_thread_end();
 		flow_unpatch();
 		are_patched = false;
@@ -126,9 +143,24 @@ void flow_end(void)
 	raw_unlock(&lock);
 }
 
+void flow_pause(bool pause)
+{
+	bool counts;
+
+	raw_lock(&lock);
+	is_paused = pause;
+	counts = order_flow_base(&flow_page.base);
+	if (pause && counts)
+		count_no_more();
+	else if (!pause && !counts && atomic_load(&flow_page.is_on))
+		count();
+	raw_unlock(&lock);
+}
+
 void flow_stop(void)
 {
 	order_flow_base_set(&flow_page.base, 0);
+	atomic_store(&flow_page.is_on, false);
 }
 
 void flow_poll(void)
@@ -152,6 +184,7 @@ void flow_fork_child(void)
 	if (!flow_is_mapped())
 		return;
 	order_flow_base_set(&flow_page.base, 0);
+	atomic_store(&flow_page.is_on, false);
 	flow_thread_fork_child();
 	flow_unmap();
 }

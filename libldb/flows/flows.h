@@ -130,6 +130,7 @@ union flow_page {
 		uint64_t cost;		/* ticks that a function without code would take */
 		uint64_t begun;		/* clock: calls that began earlier are not this recording's */
 		uint64_t usual;		/* ticks: a shorter call is no event, and in the first buckets */
+		_Atomic bool is_on;	/* a recording goes on, paused or not: base is 0 in a pause */
 	};
 	char page[4096];
 };

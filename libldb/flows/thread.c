@@ -85,7 +85,7 @@ void flow_thread_exit(struct thread *t)
 		return;
 	}
 	flow_slots_return();
-	if (order_flow_base(&flow_page.base) && threads[n] == t) {
+	if (atomic_load(&flow_page.is_on) && threads[n] == t) {
 		thread_at(n)->end = session_clock();
 		order_flow_thread_set(&thread_at(n)->state, LDB_FLOW_DONE);
 	}

@@ -33,6 +33,7 @@ void tune_begin(const struct ldb_msg_attach *a)
 	level = session_page.a.mutex_level = a->mutex_level;
 	is_paused = a->tune.flags & LDB_TUNE_PAUSED;
 	wants_resume = false;
+	flow_pause(is_paused);
 	set(&a->tune);
 }
 
@@ -52,6 +53,7 @@ static void pause_now(void)
 {
 	is_paused = true;
 	session_write_nothing(&session_page.a);
+	flow_pause(true);
 	scan_stop();
 	flush_locks();
 	session_page.a.lock_epoch++;	/* once is enough */
@@ -84,6 +86,7 @@ static int resume_now(void)
 		conn_begin();
 	session_page.a.mutex_level = level;
 	session_write(&session_page.a);
+	flow_pause(false);
 	return 0;
 }
 

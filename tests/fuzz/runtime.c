@@ -147,6 +147,10 @@ void flow_poll(void)
 {
 }
 
+void flow_pause(bool pause)
+{
+}
+
 void flow_stop(void)
 {
 }

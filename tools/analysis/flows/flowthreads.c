@@ -9,6 +9,7 @@
 #include "base/minmax.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "facts/pauses.h"
 #include "facts/ticks.h"
 #include "flowstats-private.h"
 
@@ -23,6 +24,29 @@ static int64_t begin_ns(const struct flows *f, const struct thread *t)
 static int64_t end_ns(const struct flows *f, const struct thread *t)
 {
 	return max(min(ticks_time_ns(f->m->reader, t->end), f->m->duration_ns), begin_ns(f, t));
+}
+
+/* For how long nothing was counted. */
+static int64_t paused_ns(const struct flows *f, int64_t from_ns, int64_t to_ns)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < f->m->pauses.nr; i++) {
+		const struct thread_interval *p = &f->m->pauses.at[i];
+		int64_t start = max(ticks_time_ns(f->m->reader, p->start), from_ns);
+
+		if (start >= to_ns)
+			break;
+		sum += max(min(ticks_time_ns(f->m->reader, p->end), to_ns) - start, (int64_t)0);
+	}
+	return sum;
+}
+
+static int64_t life_ns(const struct flows *f, const struct thread *t)
+{
+	int64_t begin = begin_ns(f, t), end = end_ns(f, t);
+
+	return end - begin - paused_ns(f, begin, end);
 }
 
 struct caller {			/* what a thread did in a component */
@@ -101,7 +125,7 @@ static int share_lives(struct flowstats *s)
 	for (size_t i = 0; i < nr; i++) {
 		struct flow_thread *t = flow_thread_find(s, &m->threads[edges[i].thread]);
 
-		all += active > 0 ? (double)(edges[i].ns - last) / active : 0;
+		all += active > 0 ? (double)(edges[i].ns - last - paused_ns(s->flows, last, edges[i].ns)) / active : 0;
 		last = edges[i].ns;
 		active += edges[i].change;
 		if (edges[i].change > 0)
@@ -133,7 +157,7 @@ int flow_threads_begin(struct flowstats *s, const struct flowstats_options *o)
 		struct flow_part *p;
 
 		t->component = component_of(s->flows, t->thread, callers);
-		t->life_ns = end_ns(s->flows, t->thread) - begin_ns(s->flows, t->thread);
+		t->life_ns = life_ns(s->flows, t->thread);
 		p = &s->parts[t->component];
 		ticks_add(&p->begun_ns, t->life_ns);
 		ticks_add(&p->self_ns, t->life_ns);

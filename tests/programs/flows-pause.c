@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Calls a function of a library each time that a line comes, as often as it says, on a thread that
+ * exits then, and sleeps in another for as many milliseconds: "CALLS MS".  Each answer is a line.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int calls, ms;
+
+static void *work(void *arg)
+{
+	for (int i = 0; i < calls; i++)
+		if (getppid() == 0)
+			abort();
+	usleep(ms * 1000);
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t t;
+
+	while (scanf("%d %d", &calls, &ms) == 2) {
+		if (pthread_create(&t, NULL, work, NULL) || pthread_join(t, NULL))
+			return 1;
+		puts("done");
+		fflush(stdout);
+	}
+	return 0;
+}
