@@ -17,6 +17,9 @@ check "an empty trace" "ldb-report -i empty.data --tree" 0 'function$'
 # Exact numbers are in the folded stacks: the sums by function must be those of the graph.
 ldb-report -i many.data --graph >many.dot
 check "a graph" "cat many.dot" 0 '^digraph calls \{$'
+made=$(ldb-report -i sched.data --summary --json | jq '[.threads[] | select(.name == "snapshotter").calls] | add')
+check "a thread has the exact number of its calls" "ldb-report -i sched.data --graph" 0 \
+	"label=\"snapshotter\\\\ncalls made: $made, total 32\.0 ms\" shape=ellipse"
 ldb-report -i many.data --by=function --json | jq -r '.functions[].function' | sort -u >want
 sed -n 's/^	n[0-9]* \[label="\([^"]*\)()\\n.*/\1/p' many.dot | sort -u >got
 ok "a vertex for each function" cmp want got

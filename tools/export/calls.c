@@ -324,7 +324,21 @@ static int choose(struct graph *g, uint64_t top)
 	return 0;
 }
 
-static void put_vertex(FILE *out, const struct vertex *v, size_t n, double all_ns)
+/* Returns how many calls the threads of this name made, observed or not: they count them. */
+static uint64_t made_by(const struct model *m, const struct export_options *o, const char *name)
+{
+	uint64_t made = 0;
+
+	for (size_t i = 0; i < m->nr_threads; i++) {
+		const struct thread *t = &m->threads[i];
+
+		if (model_thread_matches(o->thread, t->tid, t) && !strcmp(model_thread_name(t), name))
+			made += t->made;
+	}
+	return made;
+}
+
+static void put_vertex(FILE *out, const struct vertex *v, size_t n, double all_ns, uint64_t made)
 {
 	char total[UNITS_ROOM], self[UNITS_ROOM], calls[UNITS_ROOM];
 	double share = all_ns > 0 ? v->self_ns / all_ns : 0;
@@ -335,12 +349,13 @@ static void put_vertex(FILE *out, const struct vertex *v, size_t n, double all_n
 		fprintf(out, "()\\n%s calls, total %s, self %s\"", units_count(v->nr_calls, calls),
 			units_duration(v->total_ns, total), units_duration(v->self_ns, self));
 	else
-		fprintf(out, "\\ntotal %s\" shape=ellipse", units_duration(v->total_ns, total));
+		fprintf(out, "\\ncalls made: %" PRIu64 ", total %s\" shape=ellipse", made,
+			units_duration(v->total_ns, total));
 	/* The colour is more intense the greater the share of self time is. */
 	fprintf(out, " fillcolor=\"0.05 %.3f 1.0\"];\n", share < 1 ? share : 1);
 }
 
-static void put_graph(FILE *out, const struct graph *g)
+static void put_graph(FILE *out, const struct graph *g, const struct model *m, const struct export_options *o)
 {
 	char total[UNITS_ROOM], calls[UNITS_ROOM];
 	double all_ns = 0;
@@ -348,9 +363,12 @@ static void put_graph(FILE *out, const struct graph *g)
 	for (const struct branch *b = g->t.roots; b; b = b->next)
 		all_ns += b->total_ns;
 	fputs("digraph calls {\n\tnode [shape=box style=filled fontname=\"sans\"];\n\tedge [fontname=\"sans\" fontsize=10];\n", out);
-	for (size_t i = 0; i < g->nr_vertices; i++)
+	for (size_t i = 0; i < g->nr_vertices; i++) {
+		const struct stacks_node *node = g->vertices[i].any->node;
+
 		if (g->vertices[i].is_shown)
-			put_vertex(out, &g->vertices[i], i, all_ns);
+			put_vertex(out, &g->vertices[i], i, all_ns, node->func ? 0 : made_by(m, o, node->thread));
+	}
 	for (size_t i = 0; i < g->nr_edges; i++) {
 		const struct edge *e = &g->edges[i];
 
@@ -372,7 +390,7 @@ int calls_graph(struct model *m, const struct export_options *o, const struct ca
 	if (!ret)
 		ret = choose(&g, c->top);
 	if (!ret)
-		put_graph(out, &g);
+		put_graph(out, &g, m, o);
 	intern_free(&g.names);
 	hash_free(&g.by_ends);
 	free(g.vertices);
