@@ -119,9 +119,40 @@ static void test_lives(void)
 	is_str(lives(INT64_MIN, INT64_MAX), "8 200-300; 7 100-1000?; 9 2100-3300; 8 3200-9000?", "a pause cuts requests");
 	is_str(lives(2500, 3400), "9 2500-3300; 8 3200-9000?", "also those that end in a part behind it");
 	is_str(lives(250, 400), "8 250-300", "before it, parts are as they were");
-	is_int(pauses_cut(t.model, 999), INT64_MIN, "no cut before the pause");
-	is_int(pauses_cut(t.model, 1500), 1000, "one at its start");
-	is_int(pauses_cut(t.model, 2000), 2000, "one at its end");
+	is_int(pauses_cut(t.model, 0, 999), INT64_MIN, "no cut before the pause");
+	is_int(pauses_cut(t.model, 0, 1500), 1000, "one at its start");
+	is_int(pauses_cut(t.model, 0, 2000), 2000, "one at its end");
+	made_close(&t);
+}
+
+/* Two processes with a thread each, of whose recordings the first one is paused. */
+static void test_processes(void)
+{
+	made_begin(&t, "joined");
+	writer_add_meta(t.w, "pid", "1");
+	for (uint32_t pid = 1; pid <= 2; pid++) {
+		writer_add_process(t.w, &(struct ldb_row_process){
+			.number = pid - 1, .pid = pid, .end = 9000, .name = "p", .cmdline = "", .host = "", .ended = "",
+		});
+		writer_add_thread(t.w, &(struct ldb_row_thread){ .tid = pid, .pid = pid, .end = 9000, .name = "" });
+	}
+	made_switch(&t, .tick = 500, .cpu = 0, .next = 1);
+	made_switch(&t, .tick = 600, .cpu = 1, .next = 2);
+	made_switch(&t, .tick = 1500, .cpu = 0, .prev = 1, .state = S);
+	made_switch(&t, .tick = 1600, .cpu = 1, .prev = 2, .state = S);
+	writer_add_lost(t.w, &(struct ldb_row_lost){ .tick = 5000, .what = LDB_LEFT_PAUSE, .count = 3000, .ring = 1 });
+	made_switch(&t, .tick = 6000, .cpu = 1, .next = 2);
+	made_switch(&t, .tick = 7000, .cpu = 0, .next = 1);
+	made_open(&t);
+	is_str(sched_within(INT64_MIN, INT64_MAX, false),
+	       "off 1 0?-500 lost; off 2 0?-600 lost; off 1 1500-2000? lost; off 2 1600-6000 lost; off 1 5000?-7000 lost",
+	       "a pause ends the sleeps of its process");
+	is_str(sched_within(3000, INT64_MAX, false), "off 2 3000?-6000 lost; off 1 5000?-7000 lost",
+	       "also if it began before the part that is read");
+	ok(pauses_between(t.model, 1, 1000, 3000) && !pauses_between(t.model, 2, 1000, 3000) &&
+	   !pauses_between(t.model, 0, 1000, 3000), "it is of one process");
+	is_int(pauses_cut(t.model, 1, 6000), 5000, "whose requests it cuts");
+	is_int(pauses_cut(t.model, 2, 6000), INT64_MIN, "and not those of the other one");
 	made_close(&t);
 }
 
@@ -172,6 +203,7 @@ int main(void)
 {
 	test_sched();
 	test_lives();
+	test_processes();
 	test_calls();
 	test_turns();
 	return done();

@@ -288,6 +288,44 @@ static void test_other_host(void)
 	close_all(r);
 }
 
+/* Adds a recording with a pause. */
+static void add_paused(const char *name, uint32_t pid, const char *boot, int64_t end)
+{
+	struct writer *w = begin(name, 1000, pid, boot);
+
+	fill(w, pid);
+	writer_add_lost(w, &(struct ldb_row_lost){ .tick = end, .count = 100, .what = LDB_LEFT_PAUSE });
+	writer_close(w);
+}
+
+/* Returns the process of which there is a pause that ended at this time; 0: none. */
+static uint32_t whose_pause(struct reader *r, int64_t end)
+{
+	struct reader_rows rows = all(r, LDB_BLK_LOST);
+
+	for (size_t i = 0; i < rows.nr; i++)
+		if (rows.lost[i].what == LDB_LEFT_PAUSE && rows.lost[i].tick == end)
+			return rows.lost[i].ring;
+	return 0;
+}
+
+static void test_pauses(void)
+{
+	uint32_t elsewhere = (1U << LDB_TID_BITS) + 10;
+	struct reader *r;
+
+	add_paused("a", 10, "boot", 300);
+	add_paused("b", 20, "boot", 400);
+	r = JOIN("a", "b");
+	ok(whose_pause(r, 300) == 10 && whose_pause(r, 400) == 20, "pauses are those of their processes");
+	close_all(r);
+	add_paused("c", 10, "other boot", 500);
+	r = JOIN("joined", "c");
+	ok(whose_pause(r, 300) == 10 && whose_pause(r, 400) == 20 && whose_pause(r, 500) == elsewhere,
+	   "also when they are joined again, with one of another machine");
+	close_all(r);
+}
+
 static void add_request(struct writer *w, uint64_t id, int64_t start, int64_t end)
 {
 	writer_add_req(w, &(struct ldb_row_req){ .op = LDB_REQ_OP_START, .tid = 10, .tick = start, .id = id });
@@ -598,6 +636,7 @@ int main(void)
 	test_two();
 	test_again();
 	test_other_host();
+	test_pauses();
 	test_links();
 	test_namespaces();
 	test_sched();

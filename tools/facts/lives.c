@@ -337,7 +337,7 @@ static int begin_before(struct lives *l, const struct ldb_row_req *row, uint64_t
 {
 	const struct ldb_row_reqtab *known = NULL;
 	struct ldb_row_req then = *row;
-	int64_t cut = pauses_cut(l->m, l->filter.t_min);
+	int64_t cut = pauses_cut(l->m, pauses_process(l->m, row->tid, row->tick), l->filter.t_min);
 	int ret = cut == INT64_MIN ? 0 : lives_last(l->m, id, l->filter.t_min, &known);
 
 	if (ret || (cut != INT64_MIN && (!known || known->start < cut)))

@@ -191,7 +191,9 @@ static int add_pause(struct model *m, const struct ldb_row_lost *row)
 
 	m->nr_pauses++;
 	m->pauses_ns = ticks_sane(m->pauses_ns + ticks_ns(m->reader, (double)ticks));
-	if (!m->nr_processes && intervals_add(&m->pauses, 0, begin, ticks_sane(row->tick)))
+	/* Traces that were joined by earlier versions do not say whose pause it was. */
+	if ((!m->nr_processes || row->ring) &&
+	    intervals_add(&m->pauses, m->nr_processes ? row->ring : 0, begin, ticks_sane(row->tick)))
 		return -ENOMEM;
 	return array_push(m->losses, m->nr_losses, m->room_losses, begin) ||
 	       array_push(m->losses, m->nr_losses, m->room_losses, ticks_sane(row->tick)) ? -ENOMEM : 0;

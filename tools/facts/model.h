@@ -117,7 +117,7 @@ struct model {
 	uint64_t nr_left;		/* of all kinds, without pauses */
 	uint64_t nr_pauses;
 	int64_t pauses_ns;		/* how long recording was paused */
-	/* when it was, merged (pauses.h); empty if processes were joined: each has its own */
+	/* when it was, merged (pauses.h); tid is the pid of the process, or 0 if there is only one */
 	struct intervals pauses;
 	/* gaps of all threads, in which the scanner did not run; gaps of one thread */
 	uint64_t nr_gaps, nr_thread_gaps;

@@ -2,6 +2,8 @@
 /*
  * Pauses of a recording: nothing at all was recorded in them.  At both ends of a pause all requests are
  * cut, and what a thread did in it is not known, whatever it did before and after it.
+ *
+ * Each process has its own pauses: pid is that of struct thread, which is 0 if there is only one process.
  */
 #ifndef FACTS_PAUSES_H
 #define FACTS_PAUSES_H
@@ -9,15 +11,18 @@
 #include "model.h"
 
 /* Returns the first pause that ends after tick; NULL: none does. */
-const struct thread_interval *pauses_after(const struct model *m, int64_t tick);
+const struct thread_interval *pauses_after(const struct model *m, uint32_t pid, int64_t tick);
 
 /* Returns the first pause that overlaps or touches [start, end]; NULL: none does. */
-const struct thread_interval *pauses_within(const struct model *m, int64_t start, int64_t end);
+const struct thread_interval *pauses_within(const struct model *m, uint32_t pid, int64_t start, int64_t end);
 
 /* Returns the first pause of which a part is between start and end; NULL: there is none. */
-const struct thread_interval *pauses_between(const struct model *m, int64_t start, int64_t end);
+const struct thread_interval *pauses_between(const struct model *m, uint32_t pid, int64_t start, int64_t end);
 
 /* Returns when requests were last cut by a pause, at tick or before it; INT64_MIN: never. */
-int64_t pauses_cut(const struct model *m, int64_t tick);
+int64_t pauses_cut(const struct model *m, uint32_t pid, int64_t tick);
+
+/* Returns the pid of the process to which the thread belonged at that time. */
+uint32_t pauses_process(const struct model *m, uint32_t tid, int64_t tick);
 
 #endif

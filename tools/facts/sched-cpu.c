@@ -33,6 +33,7 @@ struct sched_thread *sched_thread(struct sched *s, uint32_t tid, bool is_own)
 void sched_free(struct sched *s)
 {
 	keyed_free(&s->threads);
+	free(s->of_processes);
 	for (size_t i = 0; i < SCHED_CPUS_MAX / SCHED_CPUS_CHUNK; i++)
 		free(s->cpus[i]);
 	free(s);

@@ -65,6 +65,9 @@ struct sched {
 	struct sched_result *result;
 	int64_t from;			/* nothing is known of earlier times */
 	const struct thread_interval *pause;	/* the next one; NULL: none follows */
+	/* with several processes instead: the pauses of all, by start, and which comes next */
+	struct thread_interval *of_processes;
+	size_t nr_of_processes, next;
 	int64_t futex_ticks, futex_late_ticks, loss_slack, race_ticks;
 	/* the sink's return value when it was called for a CPU, or -ENOMEM */
 	int ret;

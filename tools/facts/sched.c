@@ -9,6 +9,7 @@
 
 #include "base/minmax.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "counters.h"
 #include "pauses.h"
 #include "rows.h"
@@ -101,10 +102,18 @@ static int end_run(struct sched *s, struct sched_thread *t, int64_t tick, bool h
 	return s->sink->run ? s->sink->run(s->sink->arg, &run) : 0;
 }
 
+/* Returns up to when nothing is known of the thread. */
+static int64_t unknown_until(const struct sched *s, const struct sched_thread *t, int64_t tick)
+{
+	if (!s->of_processes)
+		return s->from;
+	return max(s->from, pauses_cut(s->m, pauses_process(s->m, t->tid, tick), tick));
+}
+
 /* Ends a run that has lasted since the rows began. */
 static int end_first_run(struct sched *s, struct sched_thread *t, int64_t tick)
 {
-	t->on_since = s->from;
+	t->on_since = unknown_until(s, t, tick);
 	t->has_on_since = false;
 	return end_run(s, t, tick, true);
 }
@@ -302,7 +311,7 @@ static int thread_in(struct sched *s, struct sched_thread *t, const struct ldb_r
 	if (t->phase == SCHED_ON) {
 		s->result->nr_broken++;
 	} else if (t->phase != SCHED_OFF && !t->is_known) {
-		begin_off(t, s->from, false);
+		begin_off(t, unknown_until(s, t, row->tick), false);
 	}
 	t->is_known = true;
 	if (t->phase == SCHED_OFF) {
@@ -393,7 +402,7 @@ static int on_wakeup(struct sched *s, const struct ldb_row_sched *row)
 	} else if (t->phase != SCHED_ON && t->phase != SCHED_OFF) {
 		if (t->is_known)
 			return 0;
-		begin_off(t, s->from, false);
+		begin_off(t, unknown_until(s, t, row->tick), false);
 		t->is_known = true;
 	}
 	t->last_seen = row->tick;
@@ -460,35 +469,54 @@ static int on_exec(struct sched *s, const struct ldb_row_sched *row)
 
 /* Pauses */
 
+static int end_thread(struct sched *s, struct sched_thread *t, int64_t last)
+{
+	if (t->phase == SCHED_OFF)
+		return end_off(s, t, last, false);
+	return t->phase == SCHED_ON ? end_run(s, t, last, false) : 0;
+}
+
 static int end_all(struct sched *s, int64_t last)
 {
 	int ret = 0;
 
-	for (size_t i = s->threads.nr; i-- && !ret;) {
-		struct sched_thread *t = s->threads.at[i];
-
-		if (t->phase == SCHED_OFF)
-			ret = end_off(s, t, last, false);
-		else if (t->phase == SCHED_ON)
-			ret = end_run(s, t, last, false);
-	}
+	for (size_t i = s->threads.nr; i-- && !ret;)
+		ret = end_thread(s, s->threads.at[i], last);
 	if (!ret)
 		cpu_end_all(s, last);
 	return ret ? ret : s->ret;
 }
 
 /* After a pause, threads are as unknown as at the start of the recording. */
+static void forget(struct sched_thread *t)
+{
+	t->phase = SCHED_UNKNOWN;
+	t->is_known = t->has_waking = t->has_early = t->has_wake = false;
+	t->nr_futexes = 0;
+}
+
 static void forget_all(struct sched *s, int64_t until)
 {
 	s->from = until;
-	for (size_t i = 0; i < s->threads.nr; i++) {
+	for (size_t i = 0; i < s->threads.nr; i++)
+		forget(s->threads.at[i]);
+	cpu_forget_all(s);
+}
+
+/* Threads of other processes go on. */
+static int pause_process(struct sched *s, const struct thread_interval *pause)
+{
+	int ret = 0;
+
+	for (size_t i = s->threads.nr; i-- && !ret;) {
 		struct sched_thread *t = s->threads.at[i];
 
-		t->phase = SCHED_UNKNOWN;
-		t->is_known = t->has_waking = t->has_early = t->has_wake = false;
-		t->nr_futexes = 0;
+		if (pauses_process(s->m, t->tid, pause->start) != pause->tid)
+			continue;
+		ret = end_thread(s, t, pause->start);
+		forget(t);
 	}
-	cpu_forget_all(s);
+	return ret;
 }
 
 /*
@@ -499,10 +527,12 @@ static int pass_pauses(struct sched *s, int64_t tick)
 {
 	const struct intervals *all = &s->m->pauses;
 	size_t n;
-	int ret;
+	int ret = 0;
 
+	while (!ret && s->next < s->nr_of_processes && s->of_processes[s->next].start <= tick)
+		ret = pause_process(s, &s->of_processes[s->next++]);
 	if (!s->pause || s->pause->start > tick)
-		return 0;
+		return ret;
 	n = search_by(all->at, all->nr, p, p->start <= tick);
 	ret = end_all(s, s->pause->start);
 	forget_all(s, all->at[n - 1].end);
@@ -526,11 +556,11 @@ static int on_row(void *arg, const void *ordered)
 	const struct ldb_row_sched *row = ordered;
 	struct sched *s = arg;
 	struct sched_thread *t;
-	int ret = s->pause ? pass_pauses(s, row->tick) : 0;
+	int ret = s->pause || s->of_processes ? pass_pauses(s, row->tick) : 0;
 
 	if (ret)
 		return ret;
-	if (row->tick < s->from && pauses_within(s->m, row->tick, row->tick))
+	if (row->tick < s->from && pauses_within(s->m, 0, row->tick, row->tick))
 		return in_pause(s, row);
 	s->result->nr_rows++;
 	s->result->first = min(s->result->first, row->tick);
@@ -578,17 +608,36 @@ static int end_rows(struct sched *s, int64_t to)
 	return ret ? ret : end_all(s, last);
 }
 
-/* Begins at the start of the range; if that is in a pause, behind it. */
-static void begin(struct sched *s, int64_t from)
+COMPARE(by_start, struct thread_interval, UP(start))
+
+static int begin_processes(struct sched *s)
 {
-	const struct thread_interval *first = pauses_after(s->m, from);
+	const struct intervals *all = &s->m->pauses;
+
+	s->of_processes = all->nr ? calloc(all->nr, sizeof(*s->of_processes)) : NULL;
+	if (all->nr && !s->of_processes)
+		return -ENOMEM;
+	for (size_t i = 0; i < all->nr; i++)
+		if (all->at[i].start >= s->from)
+			s->of_processes[s->nr_of_processes++] = all->at[i];
+	sort_by(s->of_processes, s->nr_of_processes, by_start);
+	return 0;
+}
+
+/* Begins at the start of the range; if that is in a pause, behind it. */
+static int begin(struct sched *s, int64_t from)
+{
+	const struct thread_interval *first = pauses_after(s->m, 0, from);
 
 	s->from = from < 0 ? 0 : ticks_sane(from);
+	if (s->m->nr_processes)
+		return begin_processes(s);
 	s->pause = first;
 	if (!first || first->start > s->from)
-		return;
+		return 0;
 	s->from = first->end;
-	s->pause = pauses_after(s->m, first->end);
+	s->pause = pauses_after(s->m, 0, first->end);
+	return 0;
 }
 
 int sched_each(struct model *m, int64_t from, int64_t to, const struct sched_sink *sink,
@@ -611,8 +660,9 @@ int sched_each(struct model *m, int64_t from, int64_t to, const struct sched_sin
 	s->futex_late_ticks = ticks_of(m, SCHED_FUTEX_LATE_NS);
 	s->loss_slack = ticks_of(m, LOSS_SLACK_NS);
 	s->race_ticks = ticks_of(m, RACE_NS + m->kernel_err_ns);
-	begin(s, ticks_sane(from));
-	ret = rows_by_time(m->reader, LDB_BLK_SCHED, &filter, on_row, s);
+	ret = begin(s, ticks_sane(from));
+	if (!ret)
+		ret = rows_by_time(m->reader, LDB_BLK_SCHED, &filter, on_row, s);
 	if (!ret)
 		ret = end_rows(s, ticks_sane(to));
 	sched_free(s);

@@ -200,9 +200,12 @@ static void put_back(const struct join *j, const struct join_part *p, unsigned k
 		for (ROWS_OF(flow_hist); r < end && !p->is_same_clock; r++)
 			r->bucket = flow_bucket(join_ticks(p, flow_bucket_start(r->bucket)));
 	} else if (kind == LDB_BLK_LOST) {
-		for (ROWS_OF(lost); r < end; r++)
-			if (r->what == LDB_LEFT_PAUSE)
-				r->count = join_ticks(p, r->count);
+		for (ROWS_OF(lost); r < end; r++) {
+			if (r->what != LDB_LEFT_PAUSE)
+				continue;
+			r->count = join_ticks(p, r->count);
+			r->ring = r->ring ? r->ring + p->tid_base : p->spaces[0].row.pid;
+		}
 	}
 }
 

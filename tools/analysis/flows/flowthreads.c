@@ -26,8 +26,8 @@ static int64_t end_ns(const struct flows *f, const struct thread *t)
 	return max(min(ticks_time_ns(f->m->reader, t->end), f->m->duration_ns), begin_ns(f, t));
 }
 
-/* For how long nothing was counted. */
-static int64_t paused_ns(const struct flows *f, int64_t from_ns, int64_t to_ns)
+/* For how long nothing was counted in a process. */
+static int64_t paused_ns(const struct flows *f, uint32_t pid, int64_t from_ns, int64_t to_ns)
 {
 	int64_t sum = 0;
 
@@ -35,8 +35,8 @@ static int64_t paused_ns(const struct flows *f, int64_t from_ns, int64_t to_ns)
 		const struct thread_interval *p = &f->m->pauses.at[i];
 		int64_t start = max(ticks_time_ns(f->m->reader, p->start), from_ns);
 
-		if (start >= to_ns)
-			break;
+		if (p->tid != pid || start >= to_ns)
+			continue;
 		sum += max(min(ticks_time_ns(f->m->reader, p->end), to_ns) - start, (int64_t)0);
 	}
 	return sum;
@@ -46,7 +46,7 @@ static int64_t life_ns(const struct flows *f, const struct thread *t)
 {
 	int64_t begin = begin_ns(f, t), end = end_ns(f, t);
 
-	return end - begin - paused_ns(f, begin, end);
+	return end - begin - paused_ns(f, t->pid, begin, end);
 }
 
 struct caller {			/* what a thread did in a component */
@@ -102,7 +102,8 @@ COMPARE(edge_compare, struct edge, UP(ns) UP(change) UP(thread))
 
 /*
  * Divides the time among the threads that exist at each time.  All of the program's threads are
- * counted, as the recorder does, and those that match are assigned their parts.
+ * counted, as the recorder does, and those that match are assigned their parts.  A pause of one
+ * of several processes does not end the time of the others.
  */
 static int share_lives(struct flowstats *s)
 {
@@ -125,7 +126,7 @@ static int share_lives(struct flowstats *s)
 	for (size_t i = 0; i < nr; i++) {
 		struct flow_thread *t = flow_thread_find(s, &m->threads[edges[i].thread]);
 
-		all += active > 0 ? (double)(edges[i].ns - last - paused_ns(s->flows, last, edges[i].ns)) / active : 0;
+		all += active > 0 ? (double)(edges[i].ns - last - paused_ns(s->flows, 0, last, edges[i].ns)) / active : 0;
 		last = edges[i].ns;
 		active += edges[i].change;
 		if (edges[i].change > 0)

@@ -93,7 +93,7 @@ static int on_segment(void *arg, const struct segment *s)
 		return 0;
 	}
 	c->busy_until = s->end;
-	pause = pauses_between(c->made->m, s->row_start, s->row_end);
+	pause = pauses_between(c->made->m, pauses_process(c->made->m, s->tid, s->start), s->row_start, s->row_end);
 	if ((s->is_truncated && !s->is_open) || (pause && s->row_start > pause->start)) {
 		c->made->source->nr_begun++;
 		return 0;

@@ -81,7 +81,7 @@ static int on_off(void *arg, const struct sched_off *off)
 {
 	struct waits *w = arg;
 
-	bool is_cut = !off->has_in && pauses_within(w->m, off->in, off->in);
+	bool is_cut = !off->has_in && pauses_within(w->m, pauses_process(w->m, off->tid, off->out), off->in, off->in);
 
 	/* A sleep that goes on when the recording is paused ends there: until then there was no turn. */
 	if (off->is_preempted || (!off->has_in && !is_cut) || off->is_counted || !has_waits(w, off->tid))
@@ -151,7 +151,7 @@ int request_turns(struct made_requests *made)
 			w.at[i + 1].end = max(this->end, next->end);
 			continue;
 		}
-		pause = pauses_between(m, this->end, end);
+		pause = pauses_between(m, pauses_process(m, this->tid, this->start), this->end, end);
 		end = pause ? pause->start : end;
 		if (end <= this->end)
 			continue;
