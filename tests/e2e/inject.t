@@ -146,4 +146,17 @@ if [ "$(id -u)" -eq 0 ]; then
 	check_one_line "a program with another root" "ldb-record -p $pid -d 10ms -o s.data" 1 "does not see the runtime"
 	goes_on "another root"
 fi
+
+# It sleeps when it is attached to, and ends at any time after that.
+: >said
+for ms in $(seq 50 8 250); do
+	sleep "$(printf 0.%03d "$ms")" &
+	pid=$!
+	while kill -0 "$pid" 2>/dev/null && ! grep -qs "(sleep) S" "/proc/$pid/stat"; do :; done
+	timeout 20 ldb-record -q --kernel none -p "$pid" -d 5ms -o e.data 2>e.err || cat e.err >>said
+	wait "$pid" || echo "exit status $?" >>said
+done
+ok "a program that ends meanwhile: ended, and nothing else" eval \
+	"! grep -v -e 'process [0-9]* has ended\$' -e 'there is no process' said >other"
+diag "$(cat other)" "$(grep -c ended said) of 26 had ended"
 finish

@@ -22,6 +22,7 @@
 #include "record/record.h"
 
 #define CALL_MS	3000	/* how long to wait for the started thread to connect */
+#define LOADS_MAX	3	/* how often to load the runtime, if the process executes other programs meanwhile */
 
 /* Loads the runtime into a program that was started without it */
 
@@ -51,8 +52,19 @@ static bool is_visible(pid_t pid, const char *library)
 	return !access(path, R_OK);
 }
 
+/* Says that the process has ended, if it has: then what could not be done there is of no interest. */
+static bool say_ended(pid_t pid)
+{
+	if (!proc_ends(pid))
+		return false;
+	cli_error("process %d has ended", pid);
+	return true;
+}
+
 static bool may_load(pid_t pid, const char *library, enum libc_found found)
 {
+	if (found != LIBC_FOUND && say_ended(pid))
+		return false;
 	switch (found) {
 	case LIBC_OTHER_CPU:
 		cli_error("process %d is not a 64-bit " PROGRAM_MACHINE_NAME " program: it cannot be recorded, but for ldb-record --kernel-only",
@@ -88,6 +100,8 @@ static bool may_load(pid_t pid, const char *library, enum libc_found found)
 		return false;
 	}
 	if (!is_visible(pid, library)) {
+		if (say_ended(pid))
+			return false;
 		cli_error("process %d has another root, and does not see the runtime %s: copy it to that place there",
 			  pid, library);
 		return false;
@@ -99,6 +113,8 @@ static bool refuse_filtered(pid_t pid)
 {
 	if (!inject_is_filtered(pid))
 		return false;
+	if (say_ended(pid))
+		return true;
 	cli_error("process %d has put its own seccomp filter on all its threads, which could kill it if ldb attached: record it without the filter",
 		  pid);
 	return true;
@@ -126,6 +142,8 @@ static bool load_runtime(pid_t pid, pid_t tid, const char *given, bool has_recor
 /* Explains why the process cannot be attached to: nothing in it listens. */
 static void explain(pid_t pid, const struct image *image)
 {
+	if (say_ended(pid))
+		return;
 	if (!image->readable)
 		cli_error("no permission to read process %d, it has rights that you have not, or is not dumpable: run %s as root",
 			  pid, cli_tool_name());
@@ -224,8 +242,9 @@ static int accept_runtime(pid_t pid, int listen_fd)
 			return fd;
 		close(fd);
 	}
-	cli_error("the ldb runtime in process %d does not answer: it may be forbidden to open sockets",
-		  pid);
+	if (!say_ended(pid))
+		cli_error("the ldb runtime in process %d does not answer: it may be forbidden to open sockets",
+			  pid);
 	return -1;
 }
 
@@ -242,17 +261,18 @@ int attach_connect(pid_t pid, int listen_fd, const char *name, const char *libld
 	if (fd >= 0)
 		return fd;
 	tid = proc_living_thread(pid);
-	if (!tid)
-		tid = pid;
-	image_read(tid, &image);
-	if (image.readable && !image.door && !image.runtime) {
+	image_read(tid ? tid : pid, &image);
+	/* A process that executes another program loses the runtime that was loaded into it. */
+	for (int n = 0; n < LOADS_MAX && image.readable && !image.door && !image.runtime; n++) {
 		if (needs_records && !image.records) {
 			attach_no_records(pid);
 			return -1;
 		}
-		if (!load_runtime(pid, tid, libldb, image.records))
+		tid = proc_living_thread(pid);
+		if (!load_runtime(pid, tid ? tid : pid, libldb, image.records))
 			return -1;
-		image_read(tid, &image);
+		tid = proc_living_thread(pid);
+		image_read(tid ? tid : pid, &image);
 	}
 	if (image.copy.magic != LDB_DOOR_MAGIC || image.copy.version != LDB_CONTROL_VERSION) {
 		explain(pid, &image);

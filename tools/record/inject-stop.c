@@ -278,7 +278,7 @@ static void explain(pid_t pid, pid_t tid, int error)
 	struct proc_status status;
 
 	proc_status(pid, tid, &status);
-	if (!proc_is_alive(&status))
+	if (!proc_is_alive(&status) || proc_ends(pid))
 		cli_error("process %d has ended", pid);
 	else if (status.tracer && status.tracer != getpid())
 		cli_error("process %d is traced by process %d: end that first", pid, status.tracer);

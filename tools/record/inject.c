@@ -8,6 +8,7 @@
 #include "cli/error.h"
 #include "record/inject.h"
 #include "record/inject-private.h"
+#include "record/proc.h"
 #include "record/session.h"
 
 /*
@@ -47,7 +48,10 @@ static enum inject_outcome visit(const struct inject_task *t, pid_t pid, pid_t t
 	if (pass(tid, &r, &t->image->copy)) {
 		outcome = INJECT_DONE;
 	} else {
-		cli_error("process %d could not be entered: it goes on, and is not recorded", pid);
+		if (proc_ends(pid))
+			cli_error("process %d has ended", pid);
+		else
+			cli_error("process %d could not be entered: it goes on, and is not recorded", pid);
 		outcome = INJECT_REFUSED;
 	}
 out:

@@ -9,6 +9,7 @@
 #include "record/proc.h"
 
 #define PATH_ROOM	96
+#define PF_EXITING	4	/* of the kernel's include/linux/sched.h */
 
 static const char *path_of(pid_t pid, pid_t tid, const char *name, char *path)
 {
@@ -185,6 +186,32 @@ bool proc_runs(pid_t pid)
 	struct proc_status s;
 
 	return proc_status(pid, 0, &s) && proc_is_alive(&s);
+}
+
+/* Has the thread begun to end?  Then it is still alive, also without memory. */
+static bool is_exiting(pid_t pid, pid_t tid)
+{
+	char line[512], *end;
+	unsigned flags;
+
+	if (!proc_line(pid, tid, "stat", line, sizeof(line)))
+		return true;
+	end = strrchr(line, ')');
+	return end && sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 && flags & PF_EXITING;
+}
+
+bool proc_ends(pid_t pid)
+{
+	for (int ms = 0; ms < 1000; ms++) {
+		pid_t tid = proc_living_thread(pid);
+
+		if (!tid)
+			return true;
+		if (!is_exiting(pid, tid))
+			return false;
+		usleep(1000);
+	}
+	return false;
 }
 
 pid_t proc_parent(pid_t pid)

@@ -65,4 +65,10 @@ pid_t proc_find_thread(pid_t pid, proc_thread_fn *fn, void *arg);
 /* Returns a thread that has not ended, though the first one may have; or 0. */
 pid_t proc_living_thread(pid_t pid);
 
+/*
+ * Has the process ended?  While it does, it cannot be read or entered any more: then this waits for
+ * the end, so that a failure is not explained by something else.
+ */
+bool proc_ends(pid_t pid);
+
 #endif
