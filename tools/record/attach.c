@@ -22,6 +22,7 @@
 #include "record/record.h"
 
 #define CALL_MS	3000	/* how long to wait for the started thread to connect */
+#define STARTS_MS	300	/* how long to wait for the C library of a program that has just been executed */
 #define LOADS_MAX	3	/* how often to load the runtime, if the process executes other programs meanwhile */
 
 /* Loads the runtime into a program that was started without it */
@@ -125,9 +126,15 @@ static bool load_runtime(pid_t pid, pid_t tid, const char *given, bool has_recor
 	char library[PATH_MAX];
 	static struct libc_code code;
 	struct libc libc;
+	enum libc_found found = libc_find(tid, &libc);
 
+	/* A program that has just been executed has no C library for a moment. */
+	for (int ms = 0; found == LIBC_STRANGE && ms < STARTS_MS; ms += 10) {
+		usleep(10000);
+		found = libc_find(tid, &libc);
+	}
 	if (!launch_find_runtime(given, library, sizeof(library)) ||
-	    !may_load(pid, library, libc_find(tid, &libc)) || refuse_filtered(pid) ||
+	    !may_load(pid, library, found) || refuse_filtered(pid) ||
 	    !libc_code_read(tid, &code) || !inject_load(pid, &libc, &code, library))
 		return false;
 	/*
