@@ -29,6 +29,7 @@ struct reading {
 	struct ldb_session_cpu *sc;
 	u64	now;
 	bool	all;			/* emit also frames that were emitted before */
+	bool	has_blocks;		/* the thread has blocks where the program's threads have them */
 	int	nr_left;		/* frames that may still be read */
 	u64	addr;			/* address of the frame */
 	struct ldb_user_frame frame;	/* the frame that the walk has reached */
@@ -119,6 +120,7 @@ static bool read_chain_of(struct reading *r, u32 n, u64 addr, struct ldb_frame_s
 
 	if (!read_block(addr, &block))
 		return false;
+	r->has_blocks = true;
 	r->addr = block.top;
 	r->frame = (struct ldb_user_frame){};
 	if (block.top && !read_frame(block.top, block.gen, &r->frame))
@@ -189,6 +191,22 @@ static void pay(struct reading *r, bool leaves)
 }
 
 /*
+ * Delays the next reading after one that failed, if that would probably fail, too: there are too
+ * many frames, or this is a thread of ldb's own.  Those have no blocks, and the scanner is what
+ * leaves a CPU when a thread of the program wakes up; a page fault would delay that one each time.
+ */
+static void delay(struct reading *r, bool leaves)
+{
+	struct ldb_chain_seen *c = &r->t->chain;
+	u64 until = r->now + READ_ONCE(r->t->s->chains.all_after);
+
+	if (r->nr_left < 0)
+		*(leaves ? &c->paid : &c->samples_paid) = until;
+	if (!r->has_blocks && !c->seen[0].gen)
+		c->paid = c->samples_paid = until;
+}
+
+/*
  * Reads the chains of t, the thread of current.  Returns false if there is nothing to read, if it
  * cannot be read, or if readings have used up their time.
  */
@@ -215,12 +233,7 @@ static bool read_chains(struct reading *r, bool leaves, struct ldb_frame_seen *i
 	if (ok)
 		return true;
 	local_inc(&r->sc->unreadable);
-	/*
-	 * There are too many frames, which probably stays so for a while; the next reading is
-	 * delayed.
-	 */
-	if (r->nr_left < 0)
-		*(leaves ? &t->chain.paid : &t->chain.samples_paid) = r->now + READ_ONCE(s->chains.all_after);
+	delay(r, leaves);
 	return false;
 }
 

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -297,6 +298,32 @@ static void test_frames(void)
 	dev_close(&d);
 }
 
+/* ldb's own threads have no blocks where the program's threads have them. */
+static void test_no_blocks(void)
+{
+	char *hole = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ldb_chains c = {
+		.nr_blocks = 1, .share = 1, .offset = { hole - (char *)__builtin_thread_pointer() },
+	};
+	struct rusage begin, end;
+	uint64_t bad;
+	struct dev d;
+
+	munmap(hole, 4096);
+	dev_self(&d, NULL);
+	bad = dev_stats(&d).unreadable;
+	is_int(dev_ioctl(d.fd, LDB_IOC_CHAINS, &c), 0, "CHAINS of a block that is not mapped");
+	getrusage(RUSAGE_THREAD, &begin);
+	do {
+		msleep(1);
+		getrusage(RUSAGE_THREAD, &end);
+	} while (end.ru_nvcsw - begin.ru_nvcsw < 100);
+	bad = dev_stats(&d).unreadable - bad;
+	ok(bad > 0, "a thread without blocks cannot be read");
+	ok(bad < 50, "... and that is not tried at each of 100 switches: %lu", (unsigned long)bad);
+	dev_close(&d);
+}
+
 static const struct event *futex_event(const struct events *e, unsigned type, unsigned tid, void *uaddr)
 {
 	for (size_t i = 0; i < e->nr; i++)
@@ -581,6 +608,7 @@ static void test_all(unsigned clock, const char *name)
 	test_pingpong();
 	test_migrate();
 	test_frames();
+	test_no_blocks();
 	test_futex();
 	test_occupant();
 	test_no_occupant();

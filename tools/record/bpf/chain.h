@@ -62,7 +62,8 @@ struct {
 struct reading {
 	u64 now, thread_pointer;
 	u32 pid, tid;
-	u32 is_all, pad;	/* also frames that were emitted before */
+	u32 is_all;		/* also frames that were emitted before */
+	u32 has_blocks;		/* the thread has blocks where the program's threads have them */
 	u64 addr;		/* of the frame */
 	struct frame frame;	/* where the walk is */
 	/* The innermost frame of all blocks: on one stack, that at the lowest address. */
@@ -197,6 +198,7 @@ noinline int chain_block(u32 b)
 				      (void *)(r->thread_pointer + state.block_offset[b])) ||
 	    (u16)block.gen != CANARY)
 		return 0;
+	r->has_blocks = 1;
 	r->addr = block.top;
 	r->frame = none;
 	if (block.top && !read_frame(&r->frame, block.top, block.gen))
@@ -281,6 +283,7 @@ static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid
 	r->pid = p->pid;
 	r->thread_pointer = thread_pointer(p);
 	r->innermost.gen = r->innermost.addr = r->innermost.pc = 0;
+	r->has_blocks = 0;
 	r->is_all = now >= c->next_all;
 	if (r->is_all) {
 		c->next_all = now + ALL_AFTER_NS;
@@ -289,6 +292,12 @@ static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid
 	for (u32 b = 0; b < BPF_BLOCKS_MAX && b < nr && is_read; b++)
 		is_read = chain_block(b);
 	pay(c, now, leaves);
+	/*
+	 * Threads of ldb's own have no blocks, and reading these would fail each time.  The scanner
+	 * is what leaves a CPU when a thread of the program wakes up, and a page fault delays that.
+	 */
+	if (!is_read && !r->has_blocks && !c->seen[0].gen)
+		c->paid = c->samples_paid = now + ALL_AFTER_NS;
 	return is_read ? r : NULL;
 }
 
