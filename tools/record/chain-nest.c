@@ -215,11 +215,24 @@ static int by_depth(const void *pa, const void *pb)
 	return 0;
 }
 
+/* Was the one running when the other one was?  The scanner may be wrong about stacks that the program made. */
+static bool overlap(const struct seen *s, const struct seen *parent)
+{
+	return parent->start_min <= s->start_max && (is_open(parent) || s->end_min <= parent->end_max);
+}
+
+static struct seen *find_parent(const struct chain_nest *n, const struct seen *s)
+{
+	struct seen *parent = s->parent ? find(n, s->tid, s->parent) : NULL;
+
+	return parent && overlap(s, parent) ? parent : NULL;
+}
+
 /* Bounds each invocation by the one that called it, and that one by its callees, whatever their block. */
 static void bound_by_parents(struct chain_nest *n)
 {
 	for (size_t i = 0; i < n->nr; i++)
-		n->all[i].parent = n->all[i].s->parent ? find(n, n->all[i].s->tid, n->all[i].s->parent) : NULL;
+		n->all[i].parent = find_parent(n, n->all[i].s);
 	sort_by(n->all, n->nr, by_depth);
 	for (size_t i = 0; i < n->nr; i++) {
 		struct seen *s = n->all[i].s, *parent = n->all[i].parent;

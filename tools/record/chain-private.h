@@ -72,6 +72,7 @@ struct chain {			/* what is known of a thread */
 	uint64_t stack_lo, stack_hi;
 	/* the program gave the thread other stacks, so only the scanner follows it */
 	bool is_left_alone;
+	bool was_read;		/* a frame of it was read */
 	bool is_broken;		/* frames are missing, until a reading has all of them */
 	bool is_all;		/* the reading that is being received has all frames */
 	bool is_away;		/* the thread is off its CPU, and was read when it left that */

@@ -176,6 +176,13 @@ static int by_end(const void *pa, const void *pb)
 	return 0;
 }
 
+static void write_bounded(struct chains *c)
+{
+	sort_by(c->bounded, c->nr_bounded, by_end);
+	for (size_t i = 0; i < c->nr_bounded; i++)
+		write_row(c, &c->bounded[i]);
+}
+
 /*
  * An invocation that is in a thread's last reading has ended if its caller has, or if a newer one has
  * begun after it.  Then it is written now, because rows of its callers are.
@@ -215,9 +222,7 @@ static void write_ended(struct chains *c, int64_t tick, int64_t before)
 			c->ended[nr_left++] = c->bounded[i];
 	for (size_t i = 0; i < c->nr_chains; i++)
 		take_ended(c, &c->chains[i], tick, before);
-	sort_by(c->bounded, c->nr_bounded, by_end);
-	for (size_t i = 0; i < c->nr_bounded; i++)
-		write_row(c, &c->bounded[i]);
+	write_bounded(c);
 	c->nr_ended = nr_left;
 	number_ended(c);
 }
@@ -334,6 +339,12 @@ static void join_running(struct chains *c, const struct chain *t, const struct l
 	still.end_max = INT64_MAX;
 	still = join(row, &still);
 	s->by_scanner = true;
+	/* the last reading was not finished */
+	if (!s->is_placed) {
+		s->depth = still.depth;
+		s->parent = still.parent;
+		s->is_placed = true;
+	}
 	s->start_min = still.start_min;
 	s->start_max = still.start_max;
 	s->flags &= still.flags | LDB_FUNC_F_OPEN;
@@ -381,7 +392,7 @@ static void take_row(struct chains *c, const struct ldb_row_func *row)
 
 	if (t && row->flags & LDB_FUNC_F_RESUMED && !t->is_left_alone)
 		chain_leave_alone(c, t);
-	if (!t || t->is_left_alone || (!t->nr_readings && !t->nr) || row->start_max < t->born) {
+	if (!t || t->is_left_alone || !t->was_read || row->start_max < t->born) {
 		c->ops->out(c->arg, row);
 		return;
 	}
@@ -450,25 +461,30 @@ void chain_rows_open(struct chains *c, const struct seen *s)
 		add_ended(c, s);
 }
 
-static void write_scanned(struct chains *c, struct seen *s)
+static struct seen only_scanned(const struct seen *s)
 {
-	s->flags = s->scanned.flags;
-	s->start_min = s->scanned.start_min;
-	s->start_max = s->scanned.start_max;
-	s->end_min = s->scanned.end_min;
-	s->end_max = s->scanned.end_max;
-	write_row(c, s);
+	struct seen copy = *s;
+
+	copy.flags = s->scanned.flags;
+	copy.start_min = s->scanned.start_min;
+	copy.start_max = s->scanned.start_max;
+	copy.end_min = s->scanned.end_min;
+	copy.end_max = s->scanned.end_max;
+	return copy;
 }
 
 void chain_rows_give_back(struct chains *c, const struct chain *t)
 {
 	size_t nr = 0;
 
+	if (!array_reserve(&c->bounded, &c->room_bounded, c->nr_ended + t->nr, sizeof(*c->bounded)))
+		return;
+	c->nr_bounded = 0;
 	for (size_t i = 0; i < c->nr_ended; i++)
 		if (c->ended[i].tid != t->tid)
 			c->ended[nr++] = c->ended[i];
 		else if (c->ended[i].by_scanner)
-			write_scanned(c, &c->ended[i]);
+			c->bounded[c->nr_bounded++] = only_scanned(&c->ended[i]);
 	for (size_t i = 0; i < t->nr; i++) {
 		struct seen *s = &t->stack[i];
 
@@ -476,8 +492,9 @@ void chain_rows_give_back(struct chains *c, const struct chain *t)
 			continue;
 		s->flags |= LDB_FUNC_F_OPEN;
 		s->end_max = s->end_min;
-		write_row(c, s);
+		c->bounded[c->nr_bounded++] = *s;
 	}
+	write_bounded(c);
 	c->nr_ended = nr;
 	number_ended(c);
 }

@@ -88,8 +88,8 @@ static void end(struct chains *c, struct chain *t, size_t i, int64_t tick, int64
 
 	s.end_min = ends_after(t, &s);
 	s.end_max = max(min(tick + error, s.ends_by), s.end_min);
-	chain_rows_end(c, &s);
 	memmove(&t->stack[i], &t->stack[i + 1], (--t->nr - i) * sizeof(s));
+	chain_rows_end(c, &s);
 }
 
 /* Readings */
@@ -112,6 +112,7 @@ static void insert(struct chain *t, const struct step *f)
 		return;
 	while (at && t->stack[at - 1].addr < f->addr)
 		at--;
+	t->was_read = true;
 	memmove(&t->stack[at + 1], &t->stack[at], (t->nr++ - at) * sizeof(*t->stack));
 	t->stack[at] = (struct seen){
 		.tid = t->tid, .gen = f->gen, .pc = f->pc, .ret = f->ret, .addr = f->addr,
@@ -220,6 +221,7 @@ static void finish_reading(struct chain *t, const struct step *s)
 		return;
 	place_all(t);
 	add_reading(t, s->tick);
+	t->was_read = true;
 	t->is_away = s->kind == CHAIN_OUT;
 }
 
@@ -267,7 +269,7 @@ static void take_step(struct chains *c, const struct step *s)
 		t->written = NOT_KNOWN;
 		t->nr_readings = 0;
 		t->page = NULL;
-		t->is_left_alone = t->is_broken = t->has_ended = false;
+		t->is_left_alone = t->is_broken = t->has_ended = t->was_read = false;
 		break;
 	case CHAIN_BEGIN:
 		t->born = s->tick;
@@ -322,6 +324,12 @@ void chains_thread(struct chains *c, int64_t tick, uint32_t tid, enum chain_step
 		add_step(c, &(struct step){ .tick = tick, .tid = tid, .kind = kind });
 }
 
+void chains_pause(struct chains *c, int64_t tick)
+{
+	for (size_t i = 0; i < c->nr_chains; i++)
+		chains_thread(c, tick, c->chains[i].tid, CHAIN_UNREAD);
+}
+
 void chains_release(struct chains *c, int64_t tick)
 {
 	backlog_release(&c->steps, tick);
@@ -331,8 +339,11 @@ void chains_release(struct chains *c, int64_t tick)
 static void write_open(struct chains *c, struct chain *t)
 {
 	int64_t last = t->nr_readings ? t->readings[t->nr_readings - 1].tick : 0;
+	size_t nr = t->nr;
 
-	for (size_t i = 0; i < t->nr; i++) {
+	/* Nobody may find these in the stack any more. */
+	t->nr = 0;
+	for (size_t i = 0; i < nr; i++) {
 		struct seen *s = &t->stack[i];
 
 		if (s->ends_by == INT64_MAX) {
@@ -343,7 +354,6 @@ static void write_open(struct chains *c, struct chain *t)
 		}
 		chain_rows_open(c, s);
 	}
-	t->nr = 0;
 }
 
 void chains_finish(struct chains *c)

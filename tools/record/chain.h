@@ -68,6 +68,9 @@ void chains_thread(struct chains *c, int64_t tick, uint32_t tid, enum chain_step
 /* Takes a row of the scanner.  Returns true if the row is held back and will be written later. */
 bool chains_func(struct chains *c, const struct ldb_row_func *row);
 
+/* Tells that threads may have run before this tick, because nothing was reported for a while. */
+void chains_pause(struct chains *c, int64_t tick);
+
 /* Tells that all events of this tick or older have arrived. */
 void chains_release(struct chains *c, int64_t tick);
 

@@ -362,6 +362,11 @@ static void write_left(struct recording *r)
 	}
 }
 
+static void write_late(struct recording *r)
+{
+	write_lost(r, 0, chains_take_late(pack_chains(r->pack)), LDB_LOST_UNCOMMITTED);
+}
+
 static void write_losses(struct recording *r)
 {
 	uint64_t unwatched = session_info(&r->session)->unwatched_events;
@@ -377,7 +382,7 @@ static void write_losses(struct recording *r)
 		write_lost(r, 0, unwatched - r->unwatched_reported, LDB_LOST_UNWATCHED);
 		r->unwatched_reported = unwatched;
 	}
-	write_lost(r, 0, chains_take_late(pack_chains(r->pack)), LDB_LOST_UNCOMMITTED);
+	write_late(r);
 	write_left(r);
 	r->nr_events = recording_events(r);
 	r->disk_lost = writer_lost_rows(r->writer);
@@ -553,7 +558,8 @@ void output_close(struct recording *r)
 	write_losses(r);
 	write_clock(r);
 	threads_finish(r->threads, recording_tick(r, clock_now(r->clock_id)), &r->threads_total);
-	/* What still ran may be left out, too. */
+	/* What still ran may be too late or left out, too. */
+	write_late(r);
 	write_left(r);
 	write_outside(r, r->threads_total.outside_requests);
 	if (unwatched) {

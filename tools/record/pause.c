@@ -80,6 +80,7 @@ void recording_pause(struct recording *r, bool pause)
 	if (pause) {
 		begin(r, now(r));
 	} else {
+		chains_pause(pack_chains(r->pack), now(r));
 		pause_kernel(r, false);
 		if (r->ids)
 			call_ids_pause(r->ids, false);
