@@ -40,6 +40,7 @@ static struct program {
 	bool is_told;		/* when the scanner polled last */
 	unsigned loses;		/* one in so many readings is lost; 0: none */
 	bool is_lost;		/* this one is */
+	unsigned skips;		/* so many of its records are lost instead, and that is told */
 } p;
 static uint64_t state;
 static struct chains *chains;
@@ -86,6 +87,13 @@ static int64_t stamp(void)
 	return p.last_stamp;
 }
 
+static void tell_lost(int64_t tick)
+{
+	if (p.skips)
+		chains_lost(chains, tick);
+	p.skips = 0;
+}
+
 static void frame(int64_t tick, uint64_t gen, unsigned depth, uint16_t flags)
 {
 	struct ldb_frame_rec r = {
@@ -93,7 +101,11 @@ static void frame(int64_t tick, uint64_t gen, unsigned depth, uint16_t flags)
 		.addr = 0x7f0000 - depth * 64, .ret = 0x500000,
 	};
 
-	if (!p.is_lost)
+	if (p.skips == 1)
+		tell_lost(tick);
+	else if (p.skips)
+		p.skips--;
+	if (!p.is_lost && !p.skips)
 		chains_frame(chains, tick, (const struct ldb_rec *)&r);
 }
 
@@ -112,7 +124,7 @@ static void read_block(int64_t tick, unsigned block, bool is_all)
 			goto out;
 		}
 		frame(tick, c->gen, i - 1, 0);
-		c->by_kernel |= !p.is_lost;
+		c->by_kernel |= !p.is_lost && !p.skips;
 	}
 	frame(tick, block, 0, LDB_FRAME_F_KNOWN);
 out:
@@ -124,6 +136,10 @@ static void read_blocks(int64_t tick)
 	bool is_all = !some(20);
 
 	p.is_lost = p.loses && !some(p.loses);
+	if (p.is_lost && some(2)) {
+		p.is_lost = false;
+		p.skips = 2 + some(3);
+	}
 	if (is_all)
 		frame(tick, 0, 0, LDB_FRAME_F_ALL);
 	read_block(tick, 0, is_all);
@@ -138,6 +154,7 @@ static void switch_out(void)
 	p.is_lost = false;
 	if (is_read)
 		read_blocks(tick);
+	tell_lost(tick);
 	if (!p.is_lost)
 		chains_thread(chains, tick, TID, is_read ? CHAIN_OUT : CHAIN_UNREAD);
 	p.now += 1000 + some(50000);

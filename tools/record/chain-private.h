@@ -101,6 +101,7 @@ struct chains {
 	const struct chains_ops *ops;
 	void *arg;
 	bool is_on;		/* the kernel reads chains */
+	int64_t cut;		/* a reading at this tick may not be whole */
 	/* no recorded function began before this; NOT_KNOWN: some may have */
 	int64_t first;
 	struct backlog steps;

@@ -182,7 +182,7 @@ static void find_page(struct chains *c, struct chain *t)
 /* Returns false if the reading must be ignored. */
 static bool is_followed(struct chains *c, struct chain *t, const struct step *s)
 {
-	if (t->is_left_alone)
+	if (t->is_left_alone || s->tick == c->cut)
 		return false;
 	if (!t->page)
 		find_page(c, t);
@@ -225,10 +225,25 @@ static void finish_reading(struct chain *t, const struct step *s)
 	t->is_away = s->kind == CHAIN_OUT;
 }
 
+/* Of any thread: a frame, a return to a CPU, or the end of a reading may be missing. */
+static void lose(struct chains *c, int64_t tick)
+{
+	c->cut = tick;
+	for (size_t i = 0; i < c->nr_chains; i++) {
+		struct chain *t = &c->chains[i];
+
+		break_chain(t);
+		t->nr_fresh = 0;
+		t->is_all = t->is_away = false;
+	}
+}
+
 static void take_step(struct chains *c, const struct step *s)
 {
 	struct chain *t = get_chain(c, s->tid);
 
+	if (s->kind == CHAIN_LOST)
+		lose(c, s->tick);
 	if (!t || (t->has_ended && s->kind != CHAIN_BORN && s->kind != CHAIN_BEGIN))
 		return;
 	if (s->kind <= CHAIN_OUT && !is_followed(c, t, s))
@@ -285,6 +300,8 @@ static void take_step(struct chains *c, const struct step *s)
 	case CHAIN_GONE:
 		t->has_ended = true;
 		break;
+	case CHAIN_LOST:
+		break;
 	}
 }
 
@@ -322,6 +339,12 @@ void chains_thread(struct chains *c, int64_t tick, uint32_t tid, enum chain_step
 {
 	if (c->is_on)
 		add_step(c, &(struct step){ .tick = tick, .tid = tid, .kind = kind });
+}
+
+void chains_lost(struct chains *c, int64_t tick)
+{
+	if (c->is_on)
+		add_step(c, &(struct step){ .tick = tick, .kind = CHAIN_LOST });
 }
 
 void chains_pause(struct chains *c, int64_t tick)
@@ -408,7 +431,7 @@ struct chains *chains_alloc(uint64_t t0, int64_t wait, int64_t least, const stru
 	c->t0 = t0;
 	c->wait = wait;
 	c->least = least;
-	c->first = NOT_KNOWN;
+	c->first = c->cut = NOT_KNOWN;
 	c->ops = ops;
 	c->arg = arg;
 	if (!backlog_init(&c->steps, sizeof(struct step), BACKLOG_MAX, take_steps, c))

@@ -42,6 +42,12 @@ void chains_expect(struct chains *c);
 /* Sets a tick before which the program was not running. */
 void chains_set_first(struct chains *c, int64_t tick);
 
+/*
+ * Tells that events were lost.  A reading at this tick may lack its first frames, and what follows may
+ * continue from one that is missing.
+ */
+void chains_lost(struct chains *c, int64_t tick);
+
 /* Processes the records of one event LDB_EV_FRAME. */
 void chains_frame(struct chains *c, int64_t tick, const struct ldb_rec *recs);
 
@@ -60,6 +66,7 @@ enum chain_step {
 	 * end
 	 */
 	CHAIN_GONE,
+	CHAIN_LOST,	/* chains_lost() */
 };
 
 /* Processes what has happened to a thread: CHAIN_OUT or one of the steps after it. */

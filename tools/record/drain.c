@@ -41,6 +41,8 @@ struct ring {
 	uint64_t head;		/* up to where this pass reads */
 	uint64_t time;		/* of the last event */
 	uint64_t first;		/* slots before it were overwritten unread */
+	uint64_t nr_seen_lost;	/* of lost, those that is_cut includes */
+	bool is_cut;		/* something was lost since the last event */
 	struct pending *pending;	/* by idx */
 	unsigned nr_pending;
 	struct drain_lost lost;
@@ -159,6 +161,14 @@ static int event_read(const struct ring *r, uint64_t idx, uint64_t head, struct 
 	return n;
 }
 
+static void note_lost(struct ring *r)
+{
+	uint64_t nr = r->lost.overrun + r->lost.torn + r->lost.uncommitted;
+
+	r->is_cut |= nr != r->nr_seen_lost;
+	r->nr_seen_lost = nr;
+}
+
 static void hand_out(struct drain *d, struct ring *r, struct ldb_rec *recs)
 {
 	unsigned ring = r - d->rings;
@@ -167,6 +177,10 @@ static void hand_out(struct drain *d, struct ring *r, struct ldb_rec *recs)
 	if (d->clock && ring >= d->first_kernel)
 		kernel_clock_stamp(d->clock, recs);
 	r->time = recs[0].tsc;
+	note_lost(r);
+	if (r->is_cut)
+		pack_lost(d->pack, recs[0].tsc);
+	r->is_cut = false;
 	pack_event(d->pack, ring, recs);
 }
 
@@ -388,9 +402,12 @@ void drain_finish(struct drain *d, int64_t now_ns)
 
 struct drain_lost drain_take_lost(struct drain *d, unsigned ring)
 {
-	struct drain_lost lost = d->rings[ring].lost;
+	struct drain_lost lost;
 
+	note_lost(&d->rings[ring]);
+	lost = d->rings[ring].lost;
 	d->rings[ring].lost = (struct drain_lost){ 0 };
+	d->rings[ring].nr_seen_lost = 0;
 	return lost;
 }
 

@@ -327,6 +327,11 @@ static void func_event(struct pack *p, unsigned ring, const struct ldb_rec *recs
 	pack_func(p, &row);
 }
 
+void pack_lost(struct pack *p, uint64_t now)
+{
+	chains_lost(p->chains, pack_tick(p, now));
+}
+
 static void frame_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	chains_frame(p->chains, pack_tick(p, recs[0].tsc), recs);

@@ -80,6 +80,9 @@ static inline const struct pack_type *pack_type(unsigned type)
 /* Processes an event, given private copies of its records; the first has the type. */
 void pack_event(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 
+/* Events of a ring were lost before the one with this clock value, which is processed next. */
+void pack_lost(struct pack *p, uint64_t now);
+
 /*
  * Adds a row that does not come from the rings, of any kind (LDB_BLK_*); ticks since t0, in any
  * order within the slack.
