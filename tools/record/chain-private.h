@@ -101,6 +101,7 @@ struct chains {
 	const struct chains_ops *ops;
 	void *arg;
 	bool is_on;		/* the kernel reads chains */
+	bool only_scanned;	/* what only the kernel has read gets no row */
 	int64_t cut;		/* a reading at this tick may not be whole */
 	/* no recorded function began before this; NOT_KNOWN: some may have */
 	int64_t first;

@@ -82,8 +82,8 @@ static void write_row(struct chains *c, const struct seen *s)
 		.end_max = s->end_max, .end_unc = width(end_min, s->end_max),
 	};
 
-	/* Who called it is not known, and the scanner may still say. */
-	if (!s->is_placed)
+	/* The scanner may still say who called it, or that it is to be recorded. */
+	if (!s->is_placed || (c->only_scanned && !s->by_scanner))
 		return;
 	if (!s->by_scanner) {
 		remember_alone(c, s);
@@ -189,7 +189,7 @@ static void write_bounded(struct chains *c)
  */
 static void take_ended(struct chains *c, struct chain *t, int64_t tick, int64_t before)
 {
-	for (size_t i = 0; i < t->nr; i++) {
+	for (size_t i = 0; i < t->nr && !c->only_scanned; i++) {
 		struct seen *s = &t->stack[i], copy = *s;
 
 		if (!s->is_placed || s->by_scanner || s->ends_by == INT64_MAX)

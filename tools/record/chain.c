@@ -398,6 +398,11 @@ void chains_expect(struct chains *c)
 	c->is_on = true;
 }
 
+void chains_only_scanned(struct chains *c, bool only)
+{
+	c->only_scanned = only;
+}
+
 bool chains_are_read(const struct chains *c)
 {
 	return c->is_on;

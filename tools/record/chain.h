@@ -39,6 +39,12 @@ void chains_free(struct chains *c);
 /* Prepares for readings by the kernel.  Before this call, rows of the scanner are not held back. */
 void chains_expect(struct chains *c);
 
+/*
+ * Sets whether invocations that only the kernel has read are left out, because the scanner alone knows
+ * which of them are recorded.
+ */
+void chains_only_scanned(struct chains *c, bool only);
+
 /* Sets a tick before which the program was not running. */
 void chains_set_first(struct chains *c, int64_t tick);
 

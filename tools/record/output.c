@@ -273,6 +273,7 @@ bool output_open(struct recording *r)
 		/* The program's main() waits for the recorder. */
 		if (r->launch.pid)
 			chains_set_first(pack_chains(r->pack), 0);
+		chains_only_scanned(pack_chains(r->pack), r->tune.flags & LDB_TUNE_IN_REQUESTS);
 		r->threads = threads_alloc(&r->session, r->writer, r->pack, r->t0);
 		open_filter(r);
 		r->drain = drain_alloc(&r->session, r->pack, r->source ? r->source->clock : NULL);

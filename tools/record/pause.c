@@ -11,10 +11,11 @@
 int recording_tune(struct recording *r)
 {
 	union control_message m = { .tune = { .tune = r->tune } };
-
 	int ret;
 
 	r->must_tune = false;
+	if (r->pack)
+		chains_only_scanned(pack_chains(r->pack), r->tune.flags & LDB_TUNE_IN_REQUESTS);
 	if (r->sock < 0 || r->phase < PHASE_ATTACH || r->phase > PHASE_RUNNING)
 		return 0;
 	ret = control_send(r->sock, &m, LDB_MSG_TUNE, -1);
