@@ -27,6 +27,7 @@ struct known {
 	uint64_t last_gen;	/* threads_write(): of its innermost frame then */
 	struct ldb_row_thread row;
 	uint64_t outside_requests;
+	int64_t alone;		/* invocations that only the kernel has observed so far */
 	char name[16];
 };
 
@@ -90,6 +91,13 @@ static void copy_name(char *to, const volatile char *from)
 	to[15] = '\0';
 }
 
+/* Adds invocations that only the kernel has observed. */
+static void add_alone(struct ldb_row_thread *row, int64_t nr)
+{
+	row->seen += nr;
+	row->made = max(row->made, row->seen);
+}
+
 static void read_page(const struct threads *t, const volatile struct ldb_page *p, struct known *k)
 {
 	struct ldb_row_thread *row = &k->row;
@@ -108,6 +116,8 @@ static void read_page(const struct threads *t, const volatile struct ldb_page *p
 	row->gap = p->gap_tsc;
 	row->start_routine = p->start_routine;
 	row->below_threshold = p->below_threshold;
+	k->alone += chains_take_alone(pack_chains(t->pack), k->tid);
+	add_alone(row, k->alone);
 	row->cost = p->cost_tsc;
 	k->outside_requests = p->outside_requests;
 	copy_name(k->name, p->name);
@@ -162,13 +172,6 @@ static bool waits_for_birth(const struct threads *t, uint32_t tid, int64_t start
 	return false;
 }
 
-/* Adds invocations that only the kernel has observed. */
-static void count_alone(struct threads *t, struct ldb_row_thread *row)
-{
-	row->seen += chains_take_alone(pack_chains(t->pack), row->tid);
-	row->made = max(row->made, row->seen);
-}
-
 static void finish(struct threads *t, struct known *k, int64_t end, bool exited)
 {
 	bool is_unborn;
@@ -180,7 +183,7 @@ static void finish(struct threads *t, struct known *k, int64_t end, bool exited)
 	k->is_final = true;
 	is_unborn = k->row.start > 0 && !find_birth(t, &k->row);
 	if (!exited)
-		count_alone(t, &k->row);
+		add_alone(&k->row, chains_take_alone(pack_chains(t->pack), k->tid));
 	if (is_unborn || chains_are_read(pack_chains(t->pack)))
 		keep_ended(t, k, is_unborn);
 	write_row(t, k);
@@ -459,7 +462,7 @@ static void write_ended(struct threads *t)
 		bool is_born = find_birth(t, &e->row) && e->is_unborn;
 		uint64_t made = e->row.made, seen = e->row.seen;
 
-		count_alone(t, &e->row);
+		add_alone(&e->row, chains_take_alone(pack_chains(t->pack), e->row.tid));
 		if (e->row.seen == seen && !is_born)
 			continue;
 		e->row.name = e->name;
