@@ -165,7 +165,7 @@ static uint64_t longest(const struct ldb_row_func *row)
 {
 	if (row->flags & LDB_FUNC_F_OPEN || row->start_unc == LDB_UNC_UNKNOWN)
 		return UINT64_MAX;
-	return row->end_max - row->start_max + row->start_unc;
+	return (uint64_t)row->end_max - row->start_max + row->start_unc;
 }
 
 bool filter_wants_func(struct filter *f, const struct ldb_row_func *row)
@@ -188,7 +188,7 @@ bool filter_wants_func(struct filter *f, const struct ldb_row_func *row)
 bool filter_wants_lock(struct filter *f, const struct ldb_row_lock *row)
 {
 	/* The duration of a hold without a recorded start is not known. */
-	if (row->begin == row->end || (uint64_t)(row->end - row->begin) >= f->lock_min)
+	if (row->begin == row->end || (uint64_t)row->end - row->begin >= f->lock_min)
 		return true;
 	count(f, LDB_LEFT_LOCKS);
 	return false;
