@@ -324,6 +324,7 @@ static void forks(void)
 }
 
 static _Atomic bool on_signal_stop;
+static _Atomic int nr_ready;
 
 static void on_signal(int sig)
 {
@@ -337,6 +338,9 @@ static void *storm(void *p)
 {
 	unsigned seed = (unsigned)(uintptr_t)p;
 
+	/* The harness asks the C library for the stack, which a signal handler must not do meanwhile. */
+	thread_self();
+	nr_ready++;
 	while (!on_signal_stop) {
 		const char *lock = &locks[rand_r(&seed) % 24];
 
@@ -359,6 +363,8 @@ static void storms(void)
 	for (int n = 0; n < 4; n++)
 		if (pthread_create(&t[n], NULL, storm, (void *)(uintptr_t)(n + 1)))
 			bail_out("pthread_create");
+	while (nr_ready < 4)
+		usleep(1000);
 	for (int n = 0; n < 1000; n++) {
 		pthread_kill(t[n % 4], SIGUSR1);
 		if (n % 10 == 0)
