@@ -40,7 +40,7 @@ static struct program {
 	bool is_told;		/* when the scanner polled last */
 	unsigned loses;		/* one in so many readings is lost; 0: none */
 	bool is_lost;		/* this one is */
-	unsigned skips;		/* so many of its records are lost instead, and that is told */
+	unsigned skips;		/* instead so many of its records are lost, and chains_lost() is called */
 } p;
 static uint64_t state;
 static struct chains *chains;
