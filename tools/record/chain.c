@@ -225,16 +225,20 @@ static void finish_reading(struct chain *t, const struct step *s)
 	t->is_away = s->kind == CHAIN_OUT;
 }
 
-/* Of any thread: a frame, a return to a CPU, or the end of a reading may be missing. */
-static void lose(struct chains *c, int64_t tick)
+/* Of any thread a return to a CPU may be missing, and after a loss also a frame, or the end of a reading. */
+static void take_gap(struct chains *c, const struct step *s)
 {
-	c->cut = tick;
+	if (s->kind == CHAIN_LOST)
+		c->cut = s->tick;
 	for (size_t i = 0; i < c->nr_chains; i++) {
 		struct chain *t = &c->chains[i];
 
+		t->is_away = false;
+		if (s->kind != CHAIN_LOST)
+			continue;
 		break_chain(t);
 		t->nr_fresh = 0;
-		t->is_all = t->is_away = false;
+		t->is_all = false;
 	}
 }
 
@@ -242,8 +246,6 @@ static void take_step(struct chains *c, const struct step *s)
 {
 	struct chain *t = get_chain(c, s->tid);
 
-	if (s->kind == CHAIN_LOST)
-		lose(c, s->tick);
 	if (!t || (t->has_ended && s->kind != CHAIN_BORN && s->kind != CHAIN_BEGIN))
 		return;
 	if (s->kind <= CHAIN_OUT && !is_followed(c, t, s))
@@ -300,15 +302,18 @@ static void take_step(struct chains *c, const struct step *s)
 	case CHAIN_GONE:
 		t->has_ended = true;
 		break;
-	case CHAIN_LOST:
-		break;
+	case CHAIN_LOST: case CHAIN_RESUMED:
+		break;	/* take_gap() */
 	}
 }
 
 static void take_steps(void *arg, void *steps, size_t nr)
 {
-	for (size_t i = 0; i < nr; i++)
-		take_step(arg, (struct step *)steps + i);
+	for (const struct step *s = steps; nr--; s++)
+		if (s->kind >= CHAIN_LOST)
+			take_gap(arg, s);
+		else
+			take_step(arg, s);
 }
 
 static void add_step(struct chains *c, const struct step *s)
@@ -343,14 +348,12 @@ void chains_thread(struct chains *c, int64_t tick, uint32_t tid, enum chain_step
 
 void chains_lost(struct chains *c, int64_t tick)
 {
-	if (c->is_on)
-		add_step(c, &(struct step){ .tick = tick, .kind = CHAIN_LOST });
+	chains_thread(c, tick, 0, CHAIN_LOST);
 }
 
 void chains_pause(struct chains *c, int64_t tick)
 {
-	for (size_t i = 0; i < c->nr_chains; i++)
-		chains_thread(c, tick, c->chains[i].tid, CHAIN_UNREAD);
+	chains_thread(c, tick, 0, CHAIN_RESUMED);
 }
 
 void chains_release(struct chains *c, int64_t tick)

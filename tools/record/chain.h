@@ -72,7 +72,7 @@ enum chain_step {
 	 * end
 	 */
 	CHAIN_GONE,
-	CHAIN_LOST,	/* chains_lost() */
+	CHAIN_LOST, CHAIN_RESUMED,	/* of all threads: chains_lost(), chains_pause() */
 };
 
 /* Processes what has happened to a thread: CHAIN_OUT or one of the steps after it. */

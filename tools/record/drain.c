@@ -41,7 +41,6 @@ struct ring {
 	uint64_t head;		/* up to where this pass reads */
 	uint64_t time;		/* of the last event */
 	uint64_t first;		/* slots before it were overwritten unread */
-	uint64_t nr_seen_lost;	/* of lost, those that is_cut includes */
 	bool is_cut;		/* something was lost since the last event */
 	struct pending *pending;	/* by idx */
 	unsigned nr_pending;
@@ -97,6 +96,12 @@ void drain_free(struct drain *d)
 	free(d);
 }
 
+static void lose(struct ring *r, uint64_t *of, uint64_t nr)
+{
+	*of += nr;
+	r->is_cut = true;
+}
+
 /* Reads the head after the slot was copied: a head read earlier would not show an overwriting. */
 static bool is_overwritten(const struct ring *r, uint64_t idx)
 {
@@ -135,7 +140,7 @@ static void pending_add(struct ring *r, uint64_t idx, int64_t now_ns)
 		unsigned half = PENDING_MAX / 2;
 
 		for (unsigned i = 0; i < half; i++)
-			r->lost.uncommitted += 1 + r->pending[i].nr_orphans;
+			lose(r, &r->lost.uncommitted, 1 + r->pending[i].nr_orphans);
 		memmove(r->pending, r->pending + half, half * sizeof(*r->pending));
 		r->nr_pending = half;
 	}
@@ -161,14 +166,6 @@ static int event_read(const struct ring *r, uint64_t idx, uint64_t head, struct 
 	return n;
 }
 
-static void note_lost(struct ring *r)
-{
-	uint64_t nr = r->lost.overrun + r->lost.torn + r->lost.uncommitted;
-
-	r->is_cut |= nr != r->nr_seen_lost;
-	r->nr_seen_lost = nr;
-}
-
 static void hand_out(struct drain *d, struct ring *r, struct ldb_rec *recs)
 {
 	unsigned ring = r - d->rings;
@@ -177,10 +174,10 @@ static void hand_out(struct drain *d, struct ring *r, struct ldb_rec *recs)
 	if (d->clock && ring >= d->first_kernel)
 		kernel_clock_stamp(d->clock, recs);
 	r->time = recs[0].tsc;
-	note_lost(r);
-	if (r->is_cut)
+	if (r->is_cut) {
+		r->is_cut = false;
 		pack_lost(d->pack, recs[0].tsc);
-	r->is_cut = false;
+	}
 	pack_event(d->pack, ring, recs);
 }
 
@@ -227,15 +224,15 @@ static void orphan(struct ring *r, uint64_t idx, unsigned k)
 	if (p)
 		p->nr_orphans++;
 	else if (idx - k < r->first)
-		r->lost.overrun++;
+		lose(r, &r->lost.overrun, 1);
 	else
-		r->lost.torn++;
+		lose(r, &r->lost.torn, 1);
 }
 
 /* The slot was overwritten; if it began an event, the slots that follow are lost with it. */
 static void lose_first(struct ring *r, uint64_t idx)
 {
-	r->lost.overrun++;
+	lose(r, &r->lost.overrun, 1);
 	r->first = idx + 1;
 }
 
@@ -263,7 +260,7 @@ static void ring_step(struct drain *d, struct ring *r, uint64_t head, int64_t no
 		r->pos = idx + n;
 		hand_out(d, r, recs);
 	} else if (n < 0) {
-		r->lost.torn++;
+		lose(r, &r->lost.torn, 1);
 	} else if (is_overwritten(r, idx)) {
 		lose_first(r, idx);
 	} else {
@@ -296,11 +293,11 @@ static void ring_retry(struct drain *d, struct ring *r, uint64_t head, int64_t n
 			taken = p.idx + n;
 			hand_out(d, r, recs);
 		} else if (n < 0) {
-			r->lost.torn += 1 + p.nr_orphans;
+			lose(r, &r->lost.torn, 1 + p.nr_orphans);
 		} else if (is_overwritten(r, p.idx)) {
-			r->lost.overrun += 1 + p.nr_orphans;
+			lose(r, &r->lost.overrun, 1 + p.nr_orphans);
 		} else if (last || now_ns - p.since_ns > PENDING_MAX_NS) {
-			r->lost.uncommitted += 1 + p.nr_orphans;
+			lose(r, &r->lost.uncommitted, 1 + p.nr_orphans);
 		} else {
 			r->pending[kept++] = p;
 		}
@@ -320,10 +317,10 @@ static unsigned ring_begin(struct drain *d, struct ring *r, int64_t now_ns)
 
 		/* If a head goes back, or leaps ahead, the program has done that. */
 		if (behind > UINT64_MAX / 2) {
-			r->lost.torn++;
+			lose(r, &r->lost.torn, 1);
 			lost = behind;
 		} else {
-			r->lost.overrun += lost;
+			lose(r, &r->lost.overrun, lost);
 		}
 		r->pos += lost;
 		r->first = r->pos;
@@ -402,12 +399,9 @@ void drain_finish(struct drain *d, int64_t now_ns)
 
 struct drain_lost drain_take_lost(struct drain *d, unsigned ring)
 {
-	struct drain_lost lost;
+	struct drain_lost lost = d->rings[ring].lost;
 
-	note_lost(&d->rings[ring]);
-	lost = d->rings[ring].lost;
 	d->rings[ring].lost = (struct drain_lost){ 0 };
-	d->rings[ring].nr_seen_lost = 0;
 	return lost;
 }
 
