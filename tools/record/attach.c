@@ -53,18 +53,9 @@ static bool is_visible(pid_t pid, const char *library)
 	return !access(path, R_OK);
 }
 
-/* Says that the process has ended, if it has: then what could not be done there is of no interest. */
-static bool say_ended(pid_t pid)
-{
-	if (!proc_ends(pid))
-		return false;
-	cli_error("process %d has ended", pid);
-	return true;
-}
-
 static bool may_load(pid_t pid, const char *library, enum libc_found found)
 {
-	if (found != LIBC_FOUND && say_ended(pid))
+	if (found != LIBC_FOUND && inject_say_ended(pid))
 		return false;
 	switch (found) {
 	case LIBC_OTHER_CPU:
@@ -101,7 +92,7 @@ static bool may_load(pid_t pid, const char *library, enum libc_found found)
 		return false;
 	}
 	if (!is_visible(pid, library)) {
-		if (say_ended(pid))
+		if (inject_say_ended(pid))
 			return false;
 		cli_error("process %d has another root, and does not see the runtime %s: copy it to that place there",
 			  pid, library);
@@ -114,7 +105,7 @@ static bool refuse_filtered(pid_t pid)
 {
 	if (!inject_is_filtered(pid))
 		return false;
-	if (say_ended(pid))
+	if (inject_say_ended(pid))
 		return true;
 	cli_error("process %d has put its own seccomp filter on all its threads, which could kill it if ldb attached: record it without the filter",
 		  pid);
@@ -149,7 +140,7 @@ static bool load_runtime(pid_t pid, pid_t tid, const char *given, bool has_recor
 /* Explains why the process cannot be attached to: nothing in it listens. */
 static void explain(pid_t pid, const struct image *image)
 {
-	if (say_ended(pid))
+	if (inject_say_ended(pid))
 		return;
 	if (!image->readable)
 		cli_error("no permission to read process %d, it has rights that you have not, or is not dumpable: run %s as root",
@@ -249,7 +240,7 @@ static int accept_runtime(pid_t pid, int listen_fd)
 			return fd;
 		close(fd);
 	}
-	if (!say_ended(pid))
+	if (!inject_say_ended(pid))
 		cli_error("the ldb runtime in process %d does not answer: it may be forbidden to open sockets",
 			  pid);
 	return -1;

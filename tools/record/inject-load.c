@@ -268,10 +268,8 @@ static enum inject_outcome leave(const struct visit *v)
 	begun = libc_loading(v->tid, v->t->libc) == v->tid;
 	if (!begun)
 		inject_regs_put(v->tid, &v->r);
-	if (proc_ends(v->pid)) {
-		cli_error("process %d has ended", v->pid);
+	if (inject_say_ended(v->pid))
 		return INJECT_REFUSED;
-	}
 	cli_error("process %d could not %s in %d seconds%s: it goes on%s", v->pid,
 		  v->t->late & LDB_DOOR_FLOWS ? "change its tables" : "load the runtime",
 		  (int)(INJECT_PASS_NS / 1000000000), begun ? ", and still does" : "",
@@ -297,9 +295,9 @@ static enum inject_outcome do_load(struct visit *v)
 	inject_regs_put(v->tid, &v->r);
 	if (ok && !*error)
 		return INJECT_DONE;
-	if (proc_ends(v->pid))
-		cli_error("process %d has ended", v->pid);
-	else if (ok)
+	if (inject_say_ended(v->pid))
+		return INJECT_REFUSED;
+	if (ok)
 		cli_error("process %d cannot load the runtime: %s", v->pid, error);
 	else
 		cli_error("process %d may map no memory for code: start it with ldb-record -- CMD", v->pid);

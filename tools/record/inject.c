@@ -38,6 +38,14 @@ static bool pass(pid_t tid, struct inject_regs *r, const struct ldb_door *door)
 	return inject_regs_put(tid, r) && ok;
 }
 
+bool inject_say_ended(pid_t pid)
+{
+	if (!proc_ends(pid))
+		return false;
+	cli_error("process %d has ended", pid);
+	return true;
+}
+
 static enum inject_outcome visit(const struct inject_task *t, pid_t pid, pid_t tid)
 {
 	static struct inject_regs r;
@@ -48,9 +56,7 @@ static enum inject_outcome visit(const struct inject_task *t, pid_t pid, pid_t t
 	if (pass(tid, &r, &t->image->copy)) {
 		outcome = INJECT_DONE;
 	} else {
-		if (proc_ends(pid))
-			cli_error("process %d has ended", pid);
-		else
+		if (!inject_say_ended(pid))
 			cli_error("process %d could not be entered: it goes on, and is not recorded", pid);
 		outcome = INJECT_REFUSED;
 	}

@@ -45,4 +45,7 @@ bool inject_flows(pid_t pid, const struct libc *libc, const struct libc_code *co
  */
 bool inject_is_filtered(pid_t pid);
 
+/* Says that the process has ended, if it has: then what could not be done there is of no interest. */
+bool inject_say_ended(pid_t pid);
+
 #endif
