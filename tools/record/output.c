@@ -267,6 +267,7 @@ bool output_open(struct recording *r)
 	r->modules = modules_alloc(r->writer, r->t0, output_living(r));
 	r->map_names = map_names_alloc(output_living(r));
 	if (r->pack && r->map_names) {
+		pack_func_counts(r->pack)->is_on = r->flight;
 		pack_on_rest(r->pack, rest, r);
 		pack_on_mapping(r->pack, mapping_name, r);
 		pack_on_lock(r->pack, tell_shared, r);

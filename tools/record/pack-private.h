@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "record/backlog.h"
+#include "record/func-counts.h"
 #include "record/irq-names.h"
 #include "record/made-requests.h"
 #include "record/pack.h"
@@ -42,6 +43,7 @@ struct pack {
 	size_t nr_births, room_births;
 	struct hash birth_of;		/* by tid */
 	struct chains *chains;
+	struct func_counts func_counts;
 	struct metrics *metrics;	/* NULL: none */
 	struct filter *filter;		/* NULL: all is written */
 	struct made_requests *made;	/* NULL: requests are those of the rows */

@@ -95,6 +95,8 @@ static void store_func(void *pack, const struct ldb_row_func *row)
 {
 	struct pack *p = pack;
 
+	if (p->func_counts.is_on && !(row->flags & LDB_FUNC_F_FROM_START))
+		func_counts_add(&p->func_counts, row->tid);
 	if (p->filter && p->filter->has_funcs && !filter_wants_func(p->filter, row))
 		return;
 	if (p->metrics)
@@ -159,6 +161,7 @@ void pack_free(struct pack *p)
 	chains_free(p->chains);
 	irq_names_free(&p->irqs);
 	intern_free(&p->call_texts);
+	func_counts_free(&p->func_counts);
 	hash_free(&p->birth_of);
 	free(p->births);
 	free(p->last_funcs);
@@ -600,6 +603,11 @@ void pack_row(struct pack *p, unsigned kind, const void *row)
 	}
 	memcpy(pack_keep_back(p, kind, *(const int64_t *)((const char *)row + k->time)), row,
 	       k->row_bytes);
+}
+
+struct func_counts *pack_func_counts(struct pack *p)
+{
+	return &p->func_counts;
 }
 
 bool pack_is_last_func(const struct pack *p, uint32_t tid, uint64_t gen)

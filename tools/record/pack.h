@@ -12,6 +12,7 @@
 #include <linux/ldb.h>
 #include "record/chain.h"
 #include "record/filter.h"
+#include "record/func-counts.h"
 #include "record/metrics.h"
 #include "record/session.h"
 #include "trace/writer.h"
@@ -102,6 +103,9 @@ uint64_t pack_nr_irqs(const struct pack *p);	/* interrupts, also those too short
 
 /* All rings have been read up to clock value now, so older rows may be written. */
 void pack_release(struct pack *p, uint64_t now);
+
+/* Counts FUNC rows by thread, filtered ones too, if is_on is set. */
+struct func_counts *pack_func_counts(struct pack *p);
 
 /* Is this the last FUNC of some ring? */
 bool pack_is_last_func(const struct pack *p, uint32_t tid, uint64_t gen);

@@ -181,6 +181,8 @@ static void finish(struct threads *t, struct known *k, int64_t end, bool exited)
 	k->row.end = end;
 	k->row.flags = exited ? LDB_THREAD_F_EXITED : 0;
 	k->is_final = true;
+	if (exited)
+		func_counts_forget(pack_func_counts(t->pack), k->tid);
 	is_unborn = k->row.start > 0 && !find_birth(t, &k->row);
 	if (!exited)
 		add_alone(&k->row, chains_take_alone(pack_chains(t->pack), k->tid));
@@ -416,24 +418,38 @@ void threads_note(struct threads *t)
 			t->known[slot].last_gen = innermost_gen(session_stack(t->s, slot));
 }
 
+/* What has been observed, and has come out of the rings if rows are counted. */
+static uint64_t seen_of(const struct threads *t, const struct known *k)
+{
+	const struct func_counts *counts = pack_func_counts(t->pack);
+
+	return counts->is_on ? func_counts_of(counts, k->tid) : k->row.seen;
+}
+
 size_t threads_copy(const struct threads *t, struct ldb_row_thread *rows, size_t max)
 {
 	size_t n = 0;
 
-	for (unsigned slot = 0, nr = nr_slots(t); slot < nr && n < max; slot++)
-		if (t->known[slot].tid && !t->known[slot].is_final)
-			rows[n++] = t->known[slot].row;
+	for (unsigned slot = 0, nr = nr_slots(t); slot < nr && n < max; slot++) {
+		const struct known *k = &t->known[slot];
+
+		if (!k->tid || k->is_final)
+			continue;
+		rows[n] = k->row;
+		rows[n++].seen = seen_of(t, k);
+	}
 	return n;
 }
 
 /* Functions that are written while they run count as observed in this row alone. */
 static void write_now(struct threads *t, unsigned slot, int64_t end)
 {
-	unsigned nr_open = write_running(t, slot, end);
+	struct known *k = &t->known[slot];
+	uint64_t seen = k->row.seen;
 
-	t->known[slot].row.seen += nr_open;
-	write_row(t, &t->known[slot]);
-	t->known[slot].row.seen -= nr_open;
+	k->row.seen = seen_of(t, k) + write_running(t, slot, end);
+	write_row(t, k);
+	k->row.seen = seen;
 }
 
 void threads_write(struct threads *t, int64_t end)

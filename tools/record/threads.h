@@ -34,7 +34,11 @@ void threads_write_known(struct threads *t);
 /* Only stores which functions are running, for the next threads_write(). */
 void threads_note(struct threads *t);
 
-/* Copies the rows of all threads that exist, as of the last poll; returns how many.  They have no names. */
+/*
+ * Copies the rows of all threads that exist, as of the last poll; returns how many.  They have no
+ * names.  Where FUNC rows are counted (pack_func_counts()), these are what was observed: here,
+ * and in threads_write().
+ */
 size_t threads_copy(const struct threads *t, struct ldb_row_thread *rows, size_t max);
 
 /*
