@@ -3,7 +3,9 @@
 # memory, and the file in which it retains events, do not grow; one request that is made slow makes
 # exactly one dump, with the whole request and the seconds before; ldb-why names the cause.
 #
-#	LDB_FLIGHT_MINUTES=30 sh tests/run.sh tests/e2e/flight-long.t		usually it is one minute
+#	LDB_TEST_TIMEOUT=2600 LDB_FLIGHT_MINUTES=30 sh tests/run.sh tests/e2e/flight-long.t
+#
+# Usually it is one minute.
 #
 # Slow: flight.t does this for some seconds, of a program of its own.
 # Timed: what the programs did must be in the rings when the trigger is met.
