@@ -19,6 +19,7 @@
 #include "stamp.h"
 
 #define SAVED_NS	1000000		/* unused time that can be saved for later readings */
+#define TOOK_MAX_NS	200000		/* a reading takes less, so a hypervisor ran meanwhile */
 /* after this time all frames are emitted again, because some may have been lost */
 #define ALL_AFTER_NS	NSEC_PER_SEC
 /* how many frames may have been entered since the last reading */
@@ -175,7 +176,8 @@ static void pay(struct reading *r, bool leaves)
 {
 	const struct ldb_chain_config *c = &r->t->s->chains;
 	u64 *paid = leaves ? &r->t->chain.paid : &r->t->chain.samples_paid;
-	u64 took = ldb_clock_now(r->t->s->clock) - r->now, saved = READ_ONCE(c->saved);
+	u64 took = min(ldb_clock_now(r->t->s->clock) - r->now, READ_ONCE(c->took_max));
+	u64 saved = READ_ONCE(c->saved);
 
 	if (leaves) {
 		r->sc->costs.switches += took;
@@ -293,6 +295,7 @@ static void configure(struct ldb_session *s, const struct ldb_chains *c)
 	WRITE_ONCE(to->share, c->share);
 	WRITE_ONCE(to->tick, ticks(s, c->tick_ns));
 	WRITE_ONCE(to->saved, ticks(s, SAVED_NS));
+	WRITE_ONCE(to->took_max, ticks(s, TOOK_MAX_NS));
 	WRITE_ONCE(to->all_after, ticks(s, ALL_AFTER_NS));
 	ldb_order_blocks_publish(&to->nr_blocks, c->nr_blocks);
 	ldb_chain_choose_probe(s);

@@ -112,7 +112,7 @@ struct ldb_session {
 	struct ldb_chain_config {
 		u32	nr_blocks, share;
 		s64	offset[LDB_CHAIN_BLOCKS_MAX];
-		u64	tick, saved, all_after;	/* in units of the clock */
+		u64	tick, saved, took_max, all_after;	/* in units of the clock */
 	} chains;
 	struct mutex	settings;	/* of what determines fast */
 	u32		passes;		/* of the recorder */

@@ -22,6 +22,7 @@
 #define CANARY		0x4c44	/* LDB_CANARY */
 #define GEN_ONE		0x10000	/* LDB_GEN_ONE */
 #define SAVED_NS	1000000	/* time that can be saved for later readings */
+#define TOOK_MAX_NS	200000	/* a reading takes less, so a hypervisor ran meanwhile */
 #define ALL_AFTER_NS	1000000000	/* all frames are emitted again then: records may have been lost */
 /* Limits of frames that were entered since the last reading; with more the reading is discarded. */
 #define FRAMES_ONCE	48	/* the kernel checks each turn of a loop */
@@ -239,6 +240,8 @@ static __always_inline void pay(struct chain *c, u64 begin, bool leaves)
 	u64 took = now_ns() - begin, *paid = leaves ? &c->paid : &c->samples_paid;
 	u32 nr = bpf_get_smp_processor_id() & (BPF_CPUS_MAX - 1);
 
+	if (took > TOOK_MAX_NS)
+		took = TOOK_MAX_NS;
 	if (leaves) {
 		cpu->switch_ns += took;
 	} else {
