@@ -185,7 +185,6 @@ static void on_blocks(struct recording *r, const union control_message *m)
 
 	if (!r->o->kernel_frames || !r->source || !r->source->ops->set_blocks)
 		return;
-	chains_expect(pack_chains(r->pack));
 	r->source->ops->set_blocks(r->source, m->blocks.offset, nr);
 }
 

@@ -274,6 +274,9 @@ bool output_open(struct recording *r)
 		/* The program's main() waits for the recorder. */
 		if (r->launch.pid)
 			chains_set_first(pack_chains(r->pack), 0);
+		/* From the first event on: threads may be born before the blocks are known. */
+		if (r->o->kernel_frames && !r->o->kernel_only && r->source && r->source->ops->set_blocks)
+			chains_expect(pack_chains(r->pack));
 		chains_only_scanned(pack_chains(r->pack), r->tune.flags & LDB_TUNE_IN_REQUESTS);
 		r->threads = threads_alloc(&r->session, r->writer, r->pack, r->t0);
 		open_filter(r);
