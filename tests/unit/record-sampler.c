@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How often running threads are read: within what is left of the budget, at the price of a sample. */
+/* Where and how often running threads are read: within what is left of the budget, at the price of a sample. */
 #include "record/sampler.h"
 #include "tap.h"
 
@@ -37,8 +37,23 @@ static void test_limits(void)
 	ok(sampler_period_ns(1000000, 0, 0) == 100000, "a price of nothing is no fault");
 }
 
+static void test_choice(void)
+{
+	struct sampler *s = sampler_alloc(50000, 0, 2);
+
+	ok(!sampler_choose(s, 0, false), "no CPU is interrupted at first");
+	ok(sampler_choose(s, 0, true) && sampler_choose(s, 0, false) && sampler_choose(s, 0, false),
+	   "a CPU that was chosen stays so after two decisions against it");
+	ok(sampler_choose(s, 0, true) && sampler_choose(s, 0, false) && sampler_choose(s, 0, false),
+	   "which must be in a row");
+	ok(!sampler_choose(s, 0, false), "and not after a third one");
+	ok(!sampler_choose(s, 1, false), "each CPU for itself");
+	sampler_free(s);
+}
+
 int main(void)
 {
+	test_choice();
 	test_budget();
 	test_limits();
 	return done();

@@ -45,13 +45,23 @@ static unsigned poll(struct kernel_source *s)
 	return 0;
 }
 
+/* On all CPUs, until the first decision whether they are busy. */
+static void begin_samples(struct device_chains *d)
+{
+	d->now.tick_ns = 0;
+	sampler_begin(d->sampler, clock_mono_ns());
+}
+
 static void set_blocks(struct kernel_source *s, const int64_t *offsets, unsigned nr)
 {
 	struct device_chains *d = (struct device_chains *)s;
+	bool is_first = !d->now.nr_blocks;
 
 	/* Of more than the module can read, none: the frames between them would be missing. */
 	d->now.nr_blocks = nr > LDB_CHAIN_BLOCKS_MAX ? 0 : nr;
 	memcpy(d->now.offset, offsets, d->now.nr_blocks * sizeof(*offsets));
+	if (is_first && d->now.nr_blocks && !d->is_paused)
+		begin_samples(d);
 	control(d);
 }
 
@@ -61,9 +71,9 @@ static void hold_budget(struct kernel_source *s, const struct kernel_costs *cost
 	bool is_busy = ns(d, d->now.idle - d->before.idle) < costs->wall_ns / READINGS_IDLE_PART;
 	bool wanted = d->is_always || (costs->is_scanner_away && is_busy);
 
-	d->now.tick_ns = wanted ? 0 : READINGS_TICK_NS;
+	/* All CPUs get the same answer. */
 	for (unsigned cpu = 0; cpu < d->session->info.nr_cpus && !d->is_paused; cpu++)
-		sampler_choose(d->sampler, cpu, wanted);
+		d->now.tick_ns = sampler_choose(d->sampler, cpu, wanted) ? 0 : READINGS_TICK_NS;
 	sampler_hold(d->sampler, s, costs, &(struct sampler_spent){
 		.switches_ns = ns(d, d->now.switches - d->before.switches),
 		.samples_ns = ns(d, d->now.samples - d->before.samples),
@@ -78,8 +88,10 @@ static int pause_readings(struct kernel_source *s, bool pause)
 	struct device_chains *d = (struct device_chains *)s;
 
 	d->is_paused = pause;
-	for (unsigned cpu = 0; pause && cpu < d->session->info.nr_cpus; cpu++)
-		sampler_choose(d->sampler, cpu, false);
+	if (pause)
+		sampler_stop(d->sampler);
+	else if (d->now.nr_blocks)
+		begin_samples(d);
 	return 0;
 }
 

@@ -420,7 +420,7 @@ static void detach_all(struct ebpf *e)
 
 static void sample(struct ebpf *e, unsigned cpu, bool wanted)
 {
-	sampler_choose(e->sampler, cpu, wanted);
+	wanted = sampler_choose(e->sampler, cpu, wanted);
 	if (cpu < BPF_CPUS_MAX)
 		e->state->is_sampled[cpu] = wanted;
 }
@@ -481,6 +481,14 @@ static int forget_all(struct ebpf *e)
 	return ret;
 }
 
+/* On all CPUs, until the first decision which ones are busy. */
+static void begin_samples(struct ebpf *e)
+{
+	sampler_begin(e->sampler, clock_mono_ns());
+	for (unsigned cpu = 0; cpu < e->nr_cpus && cpu < BPF_CPUS_MAX; cpu++)
+		e->state->is_sampled[cpu] = true;
+}
+
 static int pause_ebpf(struct kernel_source *s, bool pause)
 {
 	struct ebpf *e = (struct ebpf *)s;
@@ -489,8 +497,8 @@ static int pause_ebpf(struct kernel_source *s, bool pause)
 	if (pause) {
 		e->is_paused = true;
 		watch(e, -1);
-		for (unsigned cpu = 0; e->sampler && cpu < e->nr_cpus; cpu++)
-			sample(e, cpu, false);
+		if (e->sampler)
+			sampler_stop(e->sampler);
 		detach_all(e);
 		return 0;
 	}
@@ -503,6 +511,8 @@ static int pause_ebpf(struct kernel_source *s, bool pause)
 	e->is_paused = ret;
 	if (ret)
 		detach_all(e);
+	else if (e->is_reading)
+		begin_samples(e);
 	return ret;
 }
 
@@ -531,6 +541,8 @@ static void set_blocks(struct kernel_source *s, const int64_t *offsets, unsigned
 		e->state->block_offset[i] = offsets[i];
 	make_room(e);
 	order_blocks(&e->state->nr_blocks, nr);
+	if (nr && e->sampler && !e->is_reading && !e->is_paused)
+		begin_samples(e);
 	e->is_reading = nr && e->sampler;
 }
 

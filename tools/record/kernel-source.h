@@ -16,9 +16,8 @@
 /* With samples at this interval, nearly every invocation of half a millisecond is in a sample. */
 #define READINGS_ENOUGH_NS	400000
 /*
- * Samples are taken only on CPUs that are idle for at least 1/8 of the time.  On busier CPUs
- * requests wait for each other, so that the time of a sample delays slow requests by several times
- * as much.
+ * Samples are taken only on CPUs that are idle for less than 1/8 of the time.  On others requests
+ * wait for each other, so that the time of a sample delays slow requests by several times as much.
  */
 #define READINGS_IDLE_PART	8
 

@@ -12,6 +12,7 @@
 #include "record/sampler.h"
 
 #define IDLE_NS		200000000	/* without the program, until a CPU is left out */
+#define UNWANTED_MAX	3	/* decisions against a CPU, until it is left out */
 #define PERIOD_MIN_NS	100000
 #define PERIOD_MAX_NS	1000000000
 #define LEAST_PART	4		/* at least this part of the budget is for samples: 1/4 */
@@ -26,6 +27,7 @@ struct sampler {
 	struct sampled {
 		int fd;			/* -1: not opened yet; -2: the kernel did not allow that */
 		bool is_on, is_wanted;
+		unsigned nr_unwanted;	/* times in a row */
 		int64_t last_ns;	/* the program was there */
 		uint64_t switched_at;
 	} cpus[];
@@ -166,7 +168,10 @@ void sampler_hold(struct sampler *s, struct kernel_source *source, const struct 
 	source->interrupt_ns = s->interrupt_ns;
 }
 
-/* Starts with half of the budget, because the cost of the scanner is not known yet. */
+/*
+ * Starts with all of the budget: where no CPU is free, the scanner does not run, and the recorder may
+ * not come to adapt the interval for a while.  Elsewhere it does so after a tenth of a second.
+ */
 struct sampler *sampler_alloc(uint32_t budget_ppm, uint64_t least_ns, unsigned nr_cpus)
 {
 	struct sampler *s = calloc(1, sizeof(*s) + nr_cpus * sizeof(s->cpus[0]));
@@ -176,7 +181,7 @@ struct sampler *sampler_alloc(uint32_t budget_ppm, uint64_t least_ns, unsigned n
 	s->budget_ppm = budget_ppm;
 	s->least_ns = least_ns;
 	s->interrupt_ns = measure_interrupt();
-	s->period_ns = max(least_ns, sampler_period_ns(budget_ppm, budget_ppm / 2, s->interrupt_ns + READING_NS));
+	s->period_ns = max(least_ns, sampler_period_ns(budget_ppm, 0, s->interrupt_ns + READING_NS));
 	s->nr_cpus = nr_cpus;
 	for (unsigned i = 0; i < nr_cpus; i++)
 		s->cpus[i].fd = -1;
@@ -188,7 +193,7 @@ void sampler_stop(struct sampler *s)
 	for (unsigned i = 0; i < s->nr_cpus; i++) {
 		if (s->cpus[i].fd >= 0)
 			close(s->cpus[i].fd);
-		s->cpus[i] = (struct sampled){ .fd = -1, .is_wanted = s->cpus[i].is_wanted };
+		s->cpus[i] = (struct sampled){ .fd = -1 };
 	}
 }
 
@@ -206,13 +211,18 @@ static void turn_off(struct sampled *c)
 	c->is_on = false;
 }
 
-void sampler_choose(struct sampler *s, unsigned cpu, bool wanted)
+bool sampler_choose(struct sampler *s, unsigned cpu, bool wanted)
 {
 	struct sampled *c = &s->cpus[cpu];
 
-	c->is_wanted = wanted;
-	if (!wanted)
-		turn_off(c);
+	c->nr_unwanted = wanted ? 0 : c->nr_unwanted + 1;
+	if (wanted)
+		c->is_wanted = true;
+	if (c->nr_unwanted < UNWANTED_MAX)
+		return c->is_wanted;
+	c->is_wanted = false;
+	turn_off(c);
+	return false;
 }
 
 static void turn_on(struct sampler *s, unsigned cpu)
@@ -226,6 +236,14 @@ static void turn_on(struct sampler *s, unsigned cpu)
 		ioctl(c->fd, PERF_EVENT_IOC_ENABLE, 0);
 	}
 	c->is_on = c->fd >= 0;
+}
+
+void sampler_begin(struct sampler *s, int64_t now_ns)
+{
+	for (unsigned i = 0; i < s->nr_cpus; i++) {
+		sampler_choose(s, i, true);
+		sampler_follow(s, i, true, s->cpus[i].switched_at, now_ns);
+	}
 }
 
 void sampler_follow(struct sampler *s, unsigned cpu, bool runs, uint64_t switched_at, int64_t now_ns)

@@ -32,10 +32,20 @@ struct sampler_spent {
 struct sampler *sampler_alloc(uint32_t budget_ppm, uint64_t least_ns, unsigned nr_cpus);
 void sampler_free(struct sampler *s);
 
-/* Selects whether a CPU is interrupted; initially none is. */
-void sampler_choose(struct sampler *s, unsigned cpu, bool wanted);
+/*
+ * Decides whether a CPU is interrupted, and returns whether it is; initially none is.  It is left out
+ * only after some decisions against it in a row: a scanner without a CPU sometimes gets one for a
+ * moment, and would then be alone.
+ */
+bool sampler_choose(struct sampler *s, unsigned cpu, bool wanted);
 
-/* Stops the interrupts until sampler_follow() is called again. */
+/*
+ * Begins to interrupt all CPUs, and not only when the program was found there: where it leaves no CPU
+ * free the recorder may not run for some tenths of a second after this.
+ */
+void sampler_begin(struct sampler *s, int64_t now_ns);
+
+/* Stops the interrupts of all CPUs until they are chosen again. */
 void sampler_stop(struct sampler *s);
 
 /*
