@@ -20,10 +20,13 @@
 #include "record/libc.h"
 #include "record/proc.h"
 #include "record/record.h"
+#include "record/session.h"
 
 #define CALL_MS	3000	/* how long to wait for the started thread to connect */
+#define CALL_POLL_MS	100
 #define STARTS_MS	300	/* how long to wait for the C library of a program that has just been executed */
-#define LOADS_MAX	3	/* how often to load the runtime, if the process executes other programs meanwhile */
+#define STARTS_POLL_MS	10
+#define PROGRAMS_MAX	10	/* so many that the process executes one after another are tried */
 
 /* Loads the runtime into a program that was started without it */
 
@@ -112,29 +115,64 @@ static bool refuse_filtered(pid_t pid)
 	return true;
 }
 
-static bool load_runtime(pid_t pid, pid_t tid, const char *given, bool has_records)
+/* A thread of the process that can be read, if there is one. */
+static pid_t thread_of(pid_t pid)
+{
+	pid_t tid = proc_living_thread(pid);
+
+	return tid ? tid : pid;
+}
+
+/* Does the process execute another program than the one that was read? */
+static bool is_another(pid_t pid, const struct image_id *id)
+{
+	return !proc_ends(pid) && !image_is(thread_of(pid), id);
+}
+
+/* A program that is just being executed has no memory and no C library for a moment. */
+static void read_image(pid_t pid, struct image *image)
+{
+	image_read(thread_of(pid), image);
+	for (int ms = 0; !image->readable && ms < STARTS_MS && !proc_ends(pid); ms += STARTS_POLL_MS) {
+		usleep(STARTS_POLL_MS * 1000);
+		image_read(thread_of(pid), image);
+	}
+}
+
+static enum libc_found find_libc(pid_t pid, struct libc *libc)
+{
+	enum libc_found found = libc_find(thread_of(pid), libc);
+
+	for (int ms = 0; found != LIBC_FOUND && ms < STARTS_MS && !proc_ends(pid); ms += STARTS_POLL_MS) {
+		usleep(STARTS_POLL_MS * 1000);
+		found = libc_find(thread_of(pid), libc);
+	}
+	return found;
+}
+
+static enum inject_end load_runtime(pid_t pid, const char *given, const struct image *image)
 {
 	char library[PATH_MAX];
 	static struct libc_code code;
 	struct libc libc;
-	enum libc_found found = libc_find(tid, &libc);
+	enum libc_found found = find_libc(pid, &libc);
+	enum inject_end end;
 
-	/* A program that has just been executed has no C library for a moment. */
-	for (int ms = 0; found == LIBC_STRANGE && ms < STARTS_MS; ms += 10) {
-		usleep(10000);
-		found = libc_find(tid, &libc);
-	}
+	if (is_another(pid, &image->id))
+		return INJECT_ANOTHER;
 	if (!launch_find_runtime(given, library, sizeof(library)) ||
-	    !may_load(pid, library, found) || refuse_filtered(pid) ||
-	    !libc_code_read(tid, &code) || !inject_load(pid, &libc, &code, library))
-		return false;
+	    !may_load(pid, library, found) || refuse_filtered(pid))
+		return INJECT_FAILED;
+	if (!libc_code_read(thread_of(pid), &code))
+		return INJECT_FAILED;
+	end = inject_load(pid, &libc, &code, library);
 	/*
 	 * In a program without records it is enough to know the threads that wait for locks, and
 	 * these register themselves.
 	 */
-	if (has_records)
+	if (end == INJECT_OK && image->records)
 		inject_adopt(pid, &libc, &code);
-	return true;
+	return end;
 }
 
 /* Explains why the process cannot be attached to: nothing in it listens. */
@@ -225,32 +263,75 @@ void attach_no_records(pid_t pid)
 }
 
 /* Accepts the connection of the runtime, which was asked to connect. */
-static int accept_runtime(pid_t pid, int listen_fd)
+static enum inject_end accept_runtime(pid_t pid, const struct image_id *id, int listen_fd, int *fd)
 {
 	struct pollfd p = { .fd = listen_fd, .events = POLLIN };
+	int64_t until = clock_mono_ns() + CALL_MS * 1000000LL;
 
-	while (poll(&p, 1, CALL_MS) > 0) {
-		int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	while (clock_mono_ns() < until) {
 		pid_t peer;
 		uid_t uid;
 
-		if (fd < 0)
+		if (poll(&p, 1, CALL_POLL_MS) <= 0) {
+			if (is_another(pid, id))
+				return INJECT_ANOTHER;
 			continue;
-		if (control_peer(fd, &peer, &uid) && peer == pid)
-			return fd;
-		close(fd);
+		}
+		*fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (*fd >= 0 && control_peer(*fd, &peer, &uid) && peer == pid)
+			return INJECT_OK;
+		if (*fd >= 0)
+			close(*fd);
 	}
 	if (!inject_say_ended(pid))
 		cli_error("the ldb runtime in process %d does not answer: it may be forbidden to open sockets",
 			  pid);
-	return -1;
+	return INJECT_FAILED;
+}
+
+/* Loads the runtime if it is not there. */
+static enum inject_end have_runtime(pid_t pid, const char *libldb, bool needs_records, struct image *image)
+{
+	struct image_id id;
+	enum inject_end end;
+
+	read_image(pid, image);
+	id = image->id;
+	if (image->readable && !image->door && !image->runtime) {
+		if (needs_records && !image->records) {
+			attach_no_records(pid);
+			return INJECT_FAILED;
+		}
+		end = load_runtime(pid, libldb, image);
+		if (end != INJECT_OK)
+			return end;
+		read_image(pid, image);
+	}
+	if (image->copy.magic == LDB_DOOR_MAGIC && image->copy.version == LDB_CONTROL_VERSION)
+		return INJECT_OK;
+	if (is_another(pid, &id))
+		return INJECT_ANOTHER;
+	explain(pid, image);
+	return INJECT_FAILED;
+}
+
+static enum inject_end connect_program(pid_t pid, int listen_fd, const char *name, const char *libldb,
+				       bool needs_records, int *fd)
+{
+	struct image image;
+	enum inject_end end = have_runtime(pid, libldb, needs_records, &image);
+
+	if (end != INJECT_OK)
+		return end;
+	if (refuse_filtered(pid))
+		return INJECT_FAILED;
+	end = inject_enter(pid, &image, name);
+	return end == INJECT_OK ? accept_runtime(pid, &image.id, listen_fd, fd) : end;
 }
 
 int attach_connect(pid_t pid, int listen_fd, const char *name, const char *libldb, bool needs_records)
 {
-	struct image image;
 	struct proc_status s;
-	pid_t tid;
 	int fd;
 
 	if (!check_process(pid, &s))
@@ -258,34 +339,27 @@ int attach_connect(pid_t pid, int listen_fd, const char *name, const char *libld
 	fd = connect_listener(pid, &s);
 	if (fd >= 0)
 		return fd;
-	tid = proc_living_thread(pid);
-	image_read(tid ? tid : pid, &image);
 	/* A process that executes another program loses the runtime that was loaded into it. */
-	for (int n = 0; n < LOADS_MAX && image.readable && !image.door && !image.runtime; n++) {
-		if (needs_records && !image.records) {
-			attach_no_records(pid);
+	for (int n = 0; n < PROGRAMS_MAX; n++) {
+		switch (connect_program(pid, listen_fd, name, libldb, needs_records, &fd)) {
+		case INJECT_OK:
+			return fd;
+		case INJECT_FAILED:
 			return -1;
+		case INJECT_ANOTHER:
+			break;
 		}
-		tid = proc_living_thread(pid);
-		if (!load_runtime(pid, tid ? tid : pid, libldb, image.records))
-			return -1;
-		tid = proc_living_thread(pid);
-		image_read(tid ? tid : pid, &image);
 	}
-	if (image.copy.magic != LDB_DOOR_MAGIC || image.copy.version != LDB_CONTROL_VERSION) {
-		explain(pid, &image);
-		return -1;
-	}
-	if (refuse_filtered(pid) || !inject_enter(pid, &image, name))
-		return -1;
-	return accept_runtime(pid, listen_fd);
+	cli_error("process %d executes one program after another: start it with ldb-record -- CMD", pid);
+	return -1;
 }
 
 bool attach_flows(pid_t pid, void (*meanwhile)(void *arg), void *arg)
 {
 	static struct libc_code code;
-	struct libc libc;
 	pid_t tid = proc_living_thread(pid);
+	enum inject_end end;
+	struct libc libc;
 
 	if (!tid)
 		return false;
@@ -293,6 +367,10 @@ bool attach_flows(pid_t pid, void (*meanwhile)(void *arg), void *arg)
 		cli_error("process %d uses a shadow stack, which does not let calls return to other code", pid);
 		return false;
 	}
-	return libc_find(tid, &libc) == LIBC_FOUND && !refuse_filtered(pid) && libc_code_read(tid, &code) &&
-	       inject_flows(pid, &libc, &code, meanwhile, arg);
+	if (libc_find(tid, &libc) != LIBC_FOUND || refuse_filtered(pid) || !libc_code_read(tid, &code))
+		return false;
+	end = inject_flows(pid, &libc, &code, meanwhile, arg);
+	if (end == INJECT_ANOTHER)
+		cli_error("process %d executes another program now", pid);
+	return end == INJECT_OK;
 }

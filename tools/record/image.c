@@ -36,10 +36,44 @@ bool image_peek(pid_t tid, uint64_t address, void *buf, size_t size)
 	return ok;
 }
 
-bool image_poke(pid_t tid, uint64_t address, const void *buf, size_t size)
+/* The open file is that of one program: after execve() it can no longer be read. */
+static bool is_of(int mem, const struct image_id *id)
 {
-	int mem = memory_open(tid, O_WRONLY);
-	bool ok = mem >= 0 && address <= INT64_MAX &&
+	unsigned char random[sizeof(id->random)];
+
+	return id->at && peek(mem, id->at, random, sizeof(random)) && !memcmp(random, id->random, sizeof(random));
+}
+
+bool image_is(pid_t tid, const struct image_id *id)
+{
+	int mem = memory_open(tid, O_RDONLY);
+	bool is = mem >= 0 && is_of(mem, id);
+
+	if (mem >= 0)
+		close(mem);
+	return is;
+}
+
+bool image_id(pid_t tid, struct image_id *id)
+{
+	FILE *f = proc_open(tid, tid, "auxv");
+	unsigned long entry[2];
+
+	memset(id, 0, sizeof(*id));
+	while (f && fread(entry, sizeof(entry), 1, f) == 1)
+		if (entry[0] == AT_RANDOM)
+			id->at = entry[1];
+	if (f)
+		fclose(f);
+	if (!id->at || !image_peek(tid, id->at, id->random, sizeof(id->random)))
+		id->at = 0;
+	return id->at;
+}
+
+bool image_poke(pid_t tid, const struct image_id *id, uint64_t address, const void *buf, size_t size)
+{
+	int mem = memory_open(tid, O_RDWR);
+	bool ok = mem >= 0 && address <= INT64_MAX && is_of(mem, id) &&
 		  pwrite(mem, buf, size, address) == (ssize_t)size;
 
 	if (mem >= 0)
@@ -125,6 +159,7 @@ void image_read(pid_t tid, struct image *image)
 	size_t room = 0;
 
 	memset(image, 0, sizeof(*image));
+	image_id(tid, &image->id);
 	while (f && getline(&line, &room, f) > 0) {
 		unsigned long start, offset;
 		char perms[8];

@@ -34,6 +34,9 @@
 #define ROOM_BYTES	4096		/* of its own stack, besides the state of the FPU */
 #define CALL_NS		50000000LL	/* for a thread that runs to make a call */
 #define WORDS_MAX	(128 << 10)	/* of a stack */
+#define MAP_LOST	(-1)
+#define ERESTARTSYS	512		/* and those behind it: numbers of the kernel's own */
+#define ERESTART_LAST	516
 #define INTERNAL	0x80000000UL	/* what the C library adds to the flags itself */
 
 struct visit {
@@ -147,7 +150,8 @@ static bool may_load(struct visit *v)
 	w = inject_regs_where(&v->r);
 	if (w.code >= l->loader_from && w.code < l->loader_to)
 		return false;
-	return !libc_loading(v->tid, l) && find_room(v, &w) && (is_sure || is_outside(v, &w));
+	/* What it was about to do may have been to execute another program. */
+	return image_is(v->tid, v->t->id) && !libc_loading(v->tid, l) && find_room(v, &w) && (is_sure || is_outside(v, &w));
 }
 
 /* The steps */
@@ -173,6 +177,7 @@ static bool make_call(const struct visit *v, long number, uint64_t address, uint
 {
 	struct inject_call c = v->own;
 
+	c.id = v->t->id;
 	c.entry = v->t->libc->call;
 	c.back = v->t->libc->back;
 	c.is_number = true;
@@ -186,14 +191,17 @@ static bool make_call(const struct visit *v, long number, uint64_t address, uint
 	return run_step(v, &c, value);
 }
 
-static bool map(const struct visit *v, uint64_t size, uint64_t prot, uint64_t *at)
+/* Returns 0, an error that the kernel answered, or MAP_LOST: the thread did not get there. */
+static int map(const struct visit *v, uint64_t size, uint64_t prot, uint64_t *at)
 {
 	uint64_t value;
 
-	if (!make_call(v, SYS_mmap, 0, size, prot, &value) || value > -4096UL)
-		return false;
+	if (!make_call(v, SYS_mmap, 0, size, prot, &value))
+		return MAP_LOST;
+	if (value > -4096UL)
+		return -value;
 	*at = value;
-	return true;
+	return 0;
 }
 
 static void unmap(const struct visit *v, uint64_t at, uint64_t size)
@@ -209,12 +217,14 @@ static bool call(const struct visit *v, struct inject_load *a)
 {
 	const struct inject_code code = inject_code_load();
 	struct inject_call c = {
-		.stack = v->stack, .stack_size = STACK_BYTES, .entry = v->code, .arg = { v->stack },
+		.id = v->t->id, .stack = v->stack, .stack_size = STACK_BYTES, .entry = v->code,
+		.arg = { v->stack },
 	};
 	uint64_t none;
 
 	a->errno_location = v->t->libc->errno_location;
-	return image_poke(v->tid, v->code, code.bytes, code.size) && image_poke(v->tid, v->stack, a, sizeof(*a)) &&
+	return image_poke(v->tid, v->t->id, v->code, code.bytes, code.size) &&
+	       image_poke(v->tid, v->t->id, v->stack, a, sizeof(*a)) &&
 	       run_step(v, &c, &none) && image_peek(v->tid, v->stack, a, sizeof(*a));
 }
 
@@ -262,14 +272,16 @@ static bool call_late(const struct visit *v, uint64_t what)
  */
 static enum inject_outcome leave(const struct visit *v)
 {
+	enum inject_outcome lost;
 	bool begun;
 
 	inject_stop(v->tid);
 	begun = libc_loading(v->tid, v->t->libc) == v->tid;
 	if (!begun)
 		inject_regs_put(v->tid, &v->r);
-	if (inject_say_ended(v->pid))
-		return INJECT_REFUSED;
+	lost = inject_lost(v->pid, v->t, v->tid);
+	if (lost != INJECT_DONE)
+		return lost;
 	cli_error("process %d could not %s in %d seconds%s: it goes on%s", v->pid,
 		  v->t->late & LDB_DOOR_FLOWS ? "change its tables" : "load the runtime",
 		  (int)(INJECT_PASS_NS / 1000000000), begun ? ", and still does" : "",
@@ -277,15 +289,38 @@ static enum inject_outcome leave(const struct visit *v)
 	return INJECT_REFUSED;
 }
 
+/* Was the call not made, although nothing is against it? */
+static bool is_for_now(int error)
+{
+	return error == EINTR || error == EAGAIN || (error >= ERESTARTSYS && error <= ERESTART_LAST);
+}
+
+static enum inject_outcome explain(const struct visit *v, int error, const char *reason)
+{
+	enum inject_outcome lost = inject_lost(v->pid, v->t, v->tid);
+
+	if (lost != INJECT_DONE)
+		return lost;
+	if (is_for_now(error))
+		return INJECT_MOVED;
+	if (error)
+		cli_error("process %d may map no memory for code (%s): start it with ldb-record -- CMD",
+			  v->pid, strerror(error));
+	else
+		cli_error("process %d cannot load the runtime: %s", v->pid, reason);
+	return INJECT_REFUSED;
+}
+
 static enum inject_outcome do_load(struct visit *v)
 {
-	char error[256] = "";
-	bool ok = map(v, CODE_BYTES, PROT_READ | PROT_EXEC, &v->code) &&
-		  map(v, STACK_BYTES, PROT_READ | PROT_WRITE, &v->stack);
+	char reason[256] = "";
+	int error = map(v, CODE_BYTES, PROT_READ | PROT_EXEC, &v->code);
 
-	if (ok && v->t->library && !load(v, error, sizeof(error)))
+	if (!error)
+		error = map(v, STACK_BYTES, PROT_READ | PROT_WRITE, &v->stack);
+	if (error == MAP_LOST || (!error && v->t->library && !load(v, reason, sizeof(reason))))
 		return leave(v);
-	if (ok && !*error && !call_late(v, v->t->late))
+	if (!error && !*reason && !call_late(v, v->t->late))
 		return leave(v);
 	if (v->code)
 		unmap(v, v->code, CODE_BYTES);
@@ -293,15 +328,7 @@ static enum inject_outcome do_load(struct visit *v)
 		unmap(v, v->stack, STACK_BYTES);
 	inject_stop_for_return(v->tid);
 	inject_regs_put(v->tid, &v->r);
-	if (ok && !*error)
-		return INJECT_DONE;
-	if (inject_say_ended(v->pid))
-		return INJECT_REFUSED;
-	if (ok)
-		cli_error("process %d cannot load the runtime: %s", v->pid, error);
-	else
-		cli_error("process %d may map no memory for code: start it with ldb-record -- CMD", v->pid);
-	return INJECT_REFUSED;
+	return error || *reason ? explain(v, error, reason) : INJECT_DONE;
 }
 
 static enum inject_outcome visit(const struct inject_task *t, pid_t pid, pid_t tid)
@@ -319,20 +346,22 @@ static enum inject_outcome visit(const struct inject_task *t, pid_t pid, pid_t t
 	return outcome;
 }
 
-bool inject_load(pid_t pid, const struct libc *libc, const struct libc_code *code, const char *library)
+enum inject_end inject_load(pid_t pid, const struct libc *libc, const struct libc_code *code,
+			    const char *library)
 {
 	const struct inject_task task = {
-		.rank = rank, .visit = visit, .libc = libc, .code = code, .library = library, .late = LDB_DOOR_LOADED,
+		.rank = rank, .visit = visit, .id = &libc->id, .libc = libc, .code = code,
+		.library = library, .late = LDB_DOOR_LOADED,
 	};
 
 	return inject_run(pid, &task);
 }
 
-bool inject_flows(pid_t pid, const struct libc *libc, const struct libc_code *code, void (*meanwhile)(void *arg),
-		  void *arg)
+enum inject_end inject_flows(pid_t pid, const struct libc *libc, const struct libc_code *code,
+			     void (*meanwhile)(void *arg), void *arg)
 {
 	const struct inject_task task = {
-		.rank = rank, .visit = visit, .libc = libc, .code = code, .late = LDB_DOOR_FLOWS,
+		.rank = rank, .visit = visit, .id = &libc->id, .libc = libc, .code = code, .late = LDB_DOOR_FLOWS,
 		.meanwhile = meanwhile, .arg = arg,
 	};
 
@@ -352,7 +381,7 @@ static bool adopt_one(void *arg, pid_t pid, pid_t tid)
 void inject_adopt(pid_t pid, const struct libc *libc, const struct libc_code *code)
 {
 	struct inject_task task = {
-		.rank = rank, .visit = visit, .libc = libc, .code = code, .late = LDB_DOOR_ADOPT,
+		.rank = rank, .visit = visit, .id = &libc->id, .libc = libc, .code = code, .late = LDB_DOOR_ADOPT,
 	};
 
 	proc_find_thread(pid, adopt_one, &task);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "record/inject.h"
 #include "record/inject-regs.h"
 
 enum inject_outcome {
@@ -16,6 +17,7 @@ enum inject_outcome {
 	INJECT_MOVED,		/* this thread cannot do it now */
 	INJECT_BUSY,		/* no thread can do it now: another recorder is at work */
 	INJECT_REFUSED,		/* no thread will be able to: a message was printed */
+	INJECT_REPLACED,	/* the process executes another program now: nothing was printed */
 };
 
 struct inject_task {
@@ -27,6 +29,7 @@ struct inject_task {
 	enum inject_outcome (*visit)(const struct inject_task *t, pid_t pid, pid_t tid);
 	/* Returns the result of a visit that was DONE; may be NULL. */
 	enum inject_outcome (*answer)(const struct inject_task *t, pid_t pid, pid_t gate);
+	const struct image_id *id;	/* of the program that is to do it */
 	const struct image *image;
 	const char *name;		/* of the recorder's socket */
 	const struct libc *libc;
@@ -38,16 +41,20 @@ struct inject_task {
 	pid_t only;			/* this thread, or nothing; and if it cannot, nothing is said */
 };
 
-/*
- * Runs a task in a separate process, with one thread of process pid.  If it returns false, one
- * line was printed.
- */
-bool inject_run(pid_t pid, const struct inject_task *t);
+/* Runs a task in a separate process, with one thread of process pid. */
+enum inject_end inject_run(pid_t pid, const struct inject_task *t);
 
 /* Rates how bad it would be to stop this thread, given what it is doing. */
 int inject_rank(pid_t pid, pid_t tid);
 
 /* For visits */
+
+/*
+ * Explains a failure by what the process did meanwhile.  Returns INJECT_REFUSED if it has ended,
+ * which was printed; INJECT_REPLACED if it executes another program; INJECT_DONE if neither.  tid is
+ * the thread that was to do something; 0: none.
+ */
+enum inject_outcome inject_lost(pid_t pid, const struct inject_task *t, pid_t tid);
 
 #define INJECT_PASS_NS	2000000000LL	/* for what the thread is to do */
 

@@ -39,6 +39,7 @@ long inject_regs_number(const struct inject_regs *r);
 
 /* What a thread is made to do. */
 struct inject_call {
+	const struct image_id *id;	/* of the program that has the code */
 	uint64_t stack, stack_size;	/* the frame that restores the thread is at its upper end */
 	uint64_t entry;
 	uint64_t back;			/* to where the code returns; 0: it uses the frame itself */

@@ -29,6 +29,7 @@
 #define TRY_PAUSE_NS	5000000
 #define STOP_NS		50000000LL	/* for it to stop */
 #define POLL_NS		20000
+#define LOST_MS		1000	/* for a process that ends or executes a program to do so */
 #define MEANWHILE_NS	2000000
 #define THREADS_MAX	64		/* tried in one round */
 #define SYSCALL_STOP	(SIGTRAP | 0x80)
@@ -261,6 +262,9 @@ static enum inject_outcome try_threads(pid_t pid, const struct inject_task *t, p
 
 		if ((tid != gate && !seize(tid)) || !inject_stop(tid))
 			continue;
+		/* While it is stopped, only another thread can execute another program. */
+		if (!image_is(tid, t->id))
+			return inject_lost(pid, t, tid) == INJECT_REFUSED ? INJECT_REFUSED : INJECT_REPLACED;
 		outcome = t->visit(t, pid, tid);
 		if (outcome != INJECT_MOVED)
 			return outcome;
@@ -271,6 +275,32 @@ static enum inject_outcome try_threads(pid_t pid, const struct inject_task *t, p
 }
 
 /* Explanations of failures */
+
+/* Has it ended, or is it about to?  Its tracer must know before others can execute a program. */
+static bool is_gone(pid_t pid, pid_t tid)
+{
+	int status;
+	pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
+
+	return got < 0 || (got == tid && !WIFSTOPPED(status)) || proc_thread_ends(pid, tid);
+}
+
+static bool is_same(pid_t pid, const struct inject_task *t)
+{
+	pid_t tid = proc_living_thread(pid);
+
+	return tid && image_is(tid, t->id);
+}
+
+enum inject_outcome inject_lost(pid_t pid, const struct inject_task *t, pid_t tid)
+{
+	/* A thread does not end by itself during a visit: all others do, or one executes a program. */
+	for (int ms = 0; ms < LOST_MS && tid && is_gone(pid, tid) && is_same(pid, t); ms++)
+		pause_ns(1000000);
+	if (is_same(pid, t) && !proc_ends(pid))
+		return INJECT_DONE;
+	return inject_say_ended(pid) ? INJECT_REFUSED : INJECT_REPLACED;
+}
 
 static void explain(pid_t pid, pid_t tid, int error)
 {
@@ -316,21 +346,24 @@ static enum inject_outcome attempt(pid_t pid, const struct inject_task *t, pid_t
 {
 	enum inject_outcome outcome;
 
-	if (t->prepare && !t->prepare(t, gate))
-		return INJECT_MOVED;
+	if (t->prepare && !t->prepare(t, gate)) {
+		outcome = inject_lost(pid, t, 0);
+		return outcome == INJECT_DONE ? INJECT_MOVED : outcome;
+	}
 	outcome = try_threads(pid, t, gate);
 	return outcome == INJECT_DONE && t->answer ? t->answer(t, pid, gate) : outcome;
 }
 
 /* This runs in a separate process. */
-static bool enter(pid_t pid, const struct inject_task *t)
+static enum inject_outcome enter(pid_t pid, const struct inject_task *t)
 {
 	bool busy = false, seized = false;
+	enum inject_outcome lost;
 	pid_t gate = 0;
 	int error = 0;
 
 	if (is_stopped(pid))
-		return false;
+		return INJECT_REFUSED;
 	for (int i = 0; i < (t->only ? ONLY_TRIES : TRIES); i++) {
 		enum inject_outcome outcome;
 
@@ -351,33 +384,49 @@ static bool enter(pid_t pid, const struct inject_task *t)
 		busy = outcome == INJECT_BUSY;
 		if (busy && i >= BUSY_TRIES)
 			break;
-		if (outcome == INJECT_DONE || outcome == INJECT_REFUSED)
-			return outcome == INJECT_DONE;
+		if (outcome != INJECT_MOVED && outcome != INJECT_BUSY)
+			return outcome;
 		seized = tracer_of(pid, gate) == getpid();
 		error = 0;
 	}
 	if (t->only)
-		return false;
+		return INJECT_REFUSED;
+	/* without permission it cannot be known */
+	lost = error == EPERM ? INJECT_DONE : inject_lost(pid, t, 0);
+	if (lost != INJECT_DONE)
+		return lost;
 	if (busy)
 		cli_error("another ldb-record is recording process %d", pid);
 	else
 		explain(pid, gate ? gate : pid, error);
-	return false;
+	return INJECT_REFUSED;
 }
 
-bool inject_run(pid_t pid, const struct inject_task *t)
+static enum inject_end end_of(enum inject_outcome outcome)
+{
+	switch (outcome) {
+	case INJECT_DONE:
+		return INJECT_OK;
+	case INJECT_REPLACED:
+		return INJECT_ANOTHER;
+	default:
+		return INJECT_FAILED;
+	}
+}
+
+enum inject_end inject_run(pid_t pid, const struct inject_task *t)
 {
 	int status = 0;
 	pid_t child = fork();
 
 	if (child < 0) {
 		cli_error("cannot start a process: %s", strerror(errno));
-		return false;
+		return INJECT_FAILED;
 	}
 	if (!child) {
 		/* A key or kill(-pgid) that ends ldb-record lets this process finish. */
 		setpgid(0, 0);
-		_exit(enter(pid, t) ? 0 : 1);
+		_exit(end_of(enter(pid, t)));
 	}
 	while (waitpid(child, &status, t->meanwhile ? WNOHANG : 0) != child) {
 		if (!t->meanwhile)
@@ -385,5 +434,5 @@ bool inject_run(pid_t pid, const struct inject_task *t)
 		t->meanwhile(t->arg);
 		pause_ns(MEANWHILE_NS);
 	}
-	return WIFEXITED(status) && !WEXITSTATUS(status);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : INJECT_FAILED;
 }

@@ -25,9 +25,11 @@ static bool run_to_end(pid_t tid, const struct inject_call *c)
 	return false;
 }
 
-static bool pass(pid_t tid, struct inject_regs *r, const struct ldb_door *door)
+static bool pass(pid_t tid, struct inject_regs *r, const struct image *image)
 {
+	const struct ldb_door *door = &image->copy;
 	struct inject_call c = {
+		.id = &image->id,
 		.stack = door->stack, .stack_size = door->stack_size, .entry = door->entry,
 	};
 	bool entered = c.stack_size >= 2 * FPU_MAX && c.stack_size <= 1 << 20 &&
@@ -53,12 +55,13 @@ static enum inject_outcome visit(const struct inject_task *t, pid_t pid, pid_t t
 
 	if (!inject_take(pid, tid, &r))
 		goto out;
-	if (pass(tid, &r, &t->image->copy)) {
-		outcome = INJECT_DONE;
-	} else {
-		if (!inject_say_ended(pid))
+	outcome = INJECT_DONE;
+	if (!pass(tid, &r, t->image)) {
+		outcome = inject_lost(pid, t, tid);
+		if (outcome == INJECT_DONE) {
 			cli_error("process %d could not be entered: it goes on, and is not recorded", pid);
-		outcome = INJECT_REFUSED;
+			outcome = INJECT_REFUSED;
+		}
 	}
 out:
 	ptrace(PTRACE_DETACH, tid, NULL, NULL);
@@ -69,10 +72,8 @@ static enum inject_outcome answer(const struct inject_task *t, pid_t pid, pid_t 
 {
 	struct ldb_door door;
 
-	if (!image_peek(gate, t->image->door, &door, sizeof(door))) {
-		cli_error("process %d has ended", pid);
-		return INJECT_REFUSED;
-	}
+	if (!image_peek(gate, t->image->door, &door, sizeof(door)))
+		return inject_lost(pid, t, 0) == INJECT_REFUSED ? INJECT_REFUSED : INJECT_REPLACED;
 	if (!door.result)
 		return INJECT_DONE;
 	if (door.result == -EBUSY)
@@ -87,14 +88,14 @@ static bool write_name(const struct inject_task *t, pid_t gate)
 	char room[sizeof(t->image->copy.name)] = "";
 
 	snprintf(room, sizeof(room), "%s", t->name);
-	return image_poke(gate, t->image->door + offsetof(struct ldb_door, name), room, sizeof(room));
+	return image_poke(gate, t->id, t->image->door + offsetof(struct ldb_door, name), room, sizeof(room));
 }
 
-bool inject_enter(pid_t pid, const struct image *image, const char *name)
+enum inject_end inject_enter(pid_t pid, const struct image *image, const char *name)
 {
 	const struct inject_task task = {
 		.prepare = write_name, .visit = visit, .answer = answer,
-		.image = image, .name = name,
+		.id = &image->id, .image = image, .name = name,
 	};
 
 	return inject_run(pid, &task);

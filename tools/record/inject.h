@@ -10,22 +10,33 @@
 #ifndef RECORD_INJECT_H
 #define RECORD_INJECT_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 #include "record/image.h"
 #include "record/libc.h"
 
+enum inject_end {
+	INJECT_OK,
+	INJECT_FAILED,		/* one line was printed */
+	/*
+	 * The process has executed another program since it was read, and was left alone: nothing
+	 * was printed.
+	 */
+	INJECT_ANOTHER,
+};
+
 /*
- * name is that of the socket on which the caller listens.  If it returns false, one line was
- * printed.  The calling thread becomes a tracer for that time: meanwhile children that stop or
- * end must not be waited for elsewhere.
+ * name is that of the socket on which the caller listens.  The calling thread becomes a tracer for
+ * that time: meanwhile children that stop or end must not be waited for elsewhere.
  */
-bool inject_enter(pid_t pid, const struct image *image, const char *name);
+enum inject_end inject_enter(pid_t pid, const struct image *image, const char *name);
 
 /*
  * Makes a thread of a process without the runtime load it.  The path is that of the file as the
  * process sees it.  Apart from this, the thread is not disturbed, as described above.
  */
-bool inject_load(pid_t pid, const struct libc *libc, const struct libc_code *code, const char *library);
+enum inject_end inject_load(pid_t pid, const struct libc *libc, const struct libc_code *code,
+			    const char *library);
 /*
  * Makes each thread of the process register itself with the loaded runtime, if it can be stopped
  * for that.
@@ -36,8 +47,8 @@ void inject_adopt(pid_t pid, const struct libc *libc, const struct libc_code *co
  * While the recording runs: has one of its threads begin to follow calls between modules.
  * meanwhile is called again and again until that is done.
  */
-bool inject_flows(pid_t pid, const struct libc *libc, const struct libc_code *code, void (*meanwhile)(void *arg),
-		  void *arg);
+enum inject_end inject_flows(pid_t pid, const struct libc *libc, const struct libc_code *code,
+			     void (*meanwhile)(void *arg), void *arg);
 
 /*
  * Are all its threads under seccomp filters that do not apply to the recorder?  These do not

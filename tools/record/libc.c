@@ -269,6 +269,7 @@ enum libc_found libc_find(pid_t tid, struct libc *l)
 	struct modules all;
 
 	memset(l, 0, sizeof(*l));
+	image_id(tid, &l->id);
 	read_mappings(tid, &all);
 	if (!all.is_readable || !all.has_any)
 		return LIBC_UNREADABLE;

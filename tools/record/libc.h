@@ -10,8 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "record/image.h"
 
 struct libc {
+	struct image_id id;		/* of the program that has it */
 	uint64_t dlopen, dlerror, errno_location;
 	bool is_internal;		/* dlopen is that of the C library's own use */
 	uint64_t call, back;		/* code: a system call that returns; the return from a signal */

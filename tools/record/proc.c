@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,8 @@
 
 #define PATH_ROOM	96
 #define PF_EXITING	4	/* of the kernel's include/linux/sched.h */
+#define STAT_FLAGS	9	/* fields of a line of /proc/PID/stat; proc_pid_stat(5) */
+#define STAT_SIGNALS	31	/* pending for this thread: SIGKILL for each one that is to end */
 
 static const char *path_of(pid_t pid, pid_t tid, const char *name, char *path)
 {
@@ -188,16 +191,20 @@ bool proc_runs(pid_t pid)
 	return proc_status(pid, 0, &s) && proc_is_alive(&s);
 }
 
-/* Has the thread begun to end?  Then it is still alive, also without memory. */
-static bool is_exiting(pid_t pid, pid_t tid)
+bool proc_thread_ends(pid_t pid, pid_t tid)
 {
-	char line[512], *end;
-	unsigned flags;
+	char line[1024], *at;
+	unsigned long value = 0;
 
 	if (!proc_line(pid, tid, "stat", line, sizeof(line)))
 		return true;
-	end = strrchr(line, ')');
-	return end && sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 && flags & PF_EXITING;
+	at = strrchr(line, ')');
+	for (int field = 2; at && field < STAT_SIGNALS; field++) {
+		at = strchr(at + 1, ' ');
+		if (at && field + 1 == STAT_FLAGS && sscanf(at, "%lu", &value) == 1 && value & PF_EXITING)
+			return true;
+	}
+	return at && sscanf(at, "%lu", &value) == 1 && value & 1UL << (SIGKILL - 1);
 }
 
 bool proc_ends(pid_t pid)
@@ -207,7 +214,7 @@ bool proc_ends(pid_t pid)
 
 		if (!tid)
 			return true;
-		if (!is_exiting(pid, tid))
+		if (!proc_thread_ends(pid, tid))
 			return false;
 		usleep(1000);
 	}

@@ -70,5 +70,10 @@ pid_t proc_living_thread(pid_t pid);
  * the end, so that a failure is not explained by something else.
  */
 bool proc_ends(pid_t pid);
+/*
+ * Has the thread begun to end, or will it when it continues?  Then it is still alive, also without
+ * memory.
+ */
+bool proc_thread_ends(pid_t pid, pid_t tid);
 
 #endif

@@ -174,7 +174,7 @@ static void fill_frame(struct frame *f, const struct inject_regs *r, uint64_t fp
 }
 
 /* The state is as the kernel writes it for a signal: with its size, and a mark behind its end. */
-static bool write_fpu(pid_t tid, const struct inject_regs *r, uint64_t at)
+static bool write_fpu(pid_t tid, const struct image_id *id, const struct inject_regs *r, uint64_t at)
 {
 	static char copy[FPU_MAX + 4];
 	struct xstate_sw sw = { .magic1 = XSTATE_MAGIC1, .extended_size = r->fpu_size + 4,
@@ -185,7 +185,7 @@ static bool write_fpu(pid_t tid, const struct inject_regs *r, uint64_t at)
 	memcpy(&sw.features, r->fpu + XSTATE_SW, sizeof(sw.features));
 	memcpy(copy + XSTATE_SW, &sw, sizeof(sw));
 	memcpy(copy + r->fpu_size, &end, sizeof(end));
-	return image_poke(tid, at, copy, r->fpu_size + 4);
+	return image_poke(tid, id, at, copy, r->fpu_size + 4);
 }
 
 bool inject_regs_enter(pid_t tid, const struct inject_regs *r, const struct inject_call *c)
@@ -201,7 +201,7 @@ bool inject_regs_enter(pid_t tid, const struct inject_regs *r, const struct inje
 	memset(&f, 0, sizeof(f));
 	fill_frame(&f, r, fpu_at);
 	f.return_address = c->back;
-	if (!write_fpu(tid, r, fpu_at) || !image_poke(tid, at, &f, sizeof(f)))
+	if (!write_fpu(tid, c->id, r, fpu_at) || !image_poke(tid, c->id, at, &f, sizeof(f)))
 		return false;
 	u.rip = c->entry;
 	u.rsp = c->back ? at : at + sizeof(f.return_address);
