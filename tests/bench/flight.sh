@@ -22,6 +22,10 @@ flight_record()	# config options... -- command...
 # Two programs run at the same time on one CPU, each with its recorder; their scanners share the other CPU.
 # So what else happens on the machine, and what its hypervisor takes away, is the same for both within
 # milliseconds, and hardly changes the ratio of a round.  "same" is two plain recordings.
+#
+# On a quiet machine the CPU time of a call is measured one program after the other, too: where the
+# two scanners take turns on one CPU in the rhythm in which the two programs do on the other, one
+# program always runs beside its own scanner and the other one never, for a whole round.
 flight_beside()	# config kind side: sets $flight_pid
 {
 	case $2 in
@@ -54,6 +58,13 @@ flight_program_run()	# config
 	done
 }
 
+flight_alone_run()	# config
+{
+	flight_beside "$1" call alone
+	wait "$flight_pid" || return
+	awk -v c="$1" '$2 > 0 && $3 > 0 { print c, $3 / $2 }' flight-alone.out
+}
+
 # And what the recorder needs itself.
 flight_load_run()	# config
 {
@@ -81,6 +92,10 @@ bench_flight()
 	heading "flight recorder / plain recording, side by side"
 	row flight.txt same.b same.a "CPU time of a call, the same again (noise)"
 	row flight.txt flight.b flight.a "CPU time of a call" 1.02
+	interleave flight-alone.txt $((3 * rounds)) flight_alone_run plain plain2 flight
+	heading "flight recorder / plain recording, one after the other"
+	row flight-alone.txt plain2 plain "CPU time of a call, the same again (noise)"
+	row flight-alone.txt flight plain "CPU time of a call" 1.02
 	interleave flight-load.txt "$rounds" flight_load_run same flight
 	heading "the recorder itself, $flight_mb MB of records a second: $(recorder_mix all)"
 	row flight-load.txt flight.a.cpu "" "  CPU seconds a second, plain"
