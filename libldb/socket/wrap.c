@@ -11,7 +11,6 @@
  * cancellation unwinds through here.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,51 +20,12 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include "runtime/runtime.h"
-#include "shim/held.h"
-#include "shim/symbol.h"
-#include "conn.h"
+#include "hook.h"
 #include "track.h"
 
 #ifndef __EXCEPTIONS
 #error "compile this with -fexceptions, or cancellation does not get through"
 #endif
-
-#define SITE		((uintptr_t)__builtin_return_address(0))
-#define NOINLINE	__attribute__((noinline))
-
-#define NEXT(name) ({								\
-		DORMANT_PAGE static void *next_;				\
-		(__typeof__(name) *)symbol_cached(&next_, #name);		\
-	})
-
-/* Begins a hook, and returns the calling thread; NULL if only the real function must be called. */
-static struct thread *enter(void)
-{
-	struct thread *t = thread_self();
-
-	if (!t || !session_wants_sockets())
-		return NULL;
-	if (t->list->in_hook) {
-		conn_left_out(LDB_SOCKET_LEFT_BUSY);
-		return NULL;
-	}
-	hook_enter(t);
-	return t;
-}
-
-/* Executes statements in a hook of t, the calling thread; errno stays unchanged. */
-#define HOOKED(...)								\
-	do {									\
-		int saved_ = errno;						\
-		struct thread *t = enter();					\
-										\
-		if (t) {							\
-			__VA_ARGS__;						\
-			hook_leave(t);						\
-		}								\
-		errno = saved_;							\
-	} while (0)
 
 static void read_begins(const struct transfer *x)
 {
