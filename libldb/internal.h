@@ -86,6 +86,13 @@ struct thread {
 	struct held_list *list;		/* valid while the thread is registered */
 	struct flow_self *flow;		/* the same */
 
+	/* socket/track.c: connections on whose requests the thread works, besides the current one */
+	struct {
+		int fd;
+		uint32_t serial;
+	} works[8];
+	uint32_t nr_works;
+
 	/* scanner, only touched by the scanner that owns the thread */
 	struct scan_state *scan __attribute__((aligned(64)));
 
@@ -283,6 +290,18 @@ void request_thread_exit(struct thread *t);
 /* socket/conn.c: what was known of descriptors is forgotten.  Raw thread; in the child. */
 void conn_begin(void);
 void conn_fork_child(void);
+/*
+ * socket/uring-find.c: the rings that exist are found, unless a filter for system calls is installed;
+ * raw thread.  And the program is about to unmap memory.
+ */
+void uring_begin(void);
+void uring_unmapped(uintptr_t lo, uintptr_t hi);
+void uring_fork_child(void);	/* socket/uring.c */
+/* socket/uring-wrap.c: the program calls syscall() for a ring. */
+typedef long syscall_fn(long number, long a, long b, long c, long d, long e, long f);
+long uring_syscall(syscall_fn *real, uintptr_t site, long number, long a, long b, long c, long d, long e,
+		   long f);
+bool uring_is_call(long number);
 
 /* flows/: sums of calls between modules. */
 

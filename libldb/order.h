@@ -450,6 +450,16 @@ static inline void order_conn_give(_Atomic uint32_t *lock)
 	atomic_store_explicit(lock, 0, memory_order_release);
 }
 
+/*
+ * The kernel's index of a ring of io_uring: what it has posted was written before.  The partner is in
+ * the kernel, or in the program.
+ */
+#define order_ring_tail(tail)		atomic_load_explicit(tail, memory_order_acquire)
+
+/* A ring that the program has made is described before others find it. */
+#define order_ring_found(state)		atomic_load_explicit(state, memory_order_acquire)
+#define order_ring_set_found(state, to)	atomic_store_explicit(state, to, memory_order_release)
+
 /* New entries are zeroed by the kernel before their address is stored.  Partner: new_entry() */
 #define order_conn_chunk(chunk)		atomic_load_explicit(chunk, memory_order_acquire)
 

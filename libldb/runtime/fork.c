@@ -64,6 +64,7 @@ static void fork_child(void)
 	scan_fork_child();
 	shim_fork_child();
 	conn_fork_child();
+	uring_fork_child();
 	flow_fork_child();
 	thread_fork_child();
 	control_fork_child();

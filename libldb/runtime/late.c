@@ -23,7 +23,7 @@
 #include "runtime/raw.h"
 #include "shim/symbol.h"
 
-#define WRAPPERS	128
+#define WRAPPERS	192
 #define PAGE(a)		((a) & ~4095ULL)
 
 extern const ElfW(Dyn) our_dynamic[] __asm__("_DYNAMIC") HIDDEN;
@@ -56,9 +56,10 @@ static void add_wrapper(const char *name, uint64_t ours)
 	struct wrapper *w = &wrappers[nr_wrappers];
 	void *real = look_up(RTLD_NEXT, name), *first = look_up(RTLD_DEFAULT, name);
 
-	/* The unwinder's functions are in a library that ldb's own library does not use. */
-	if (!real && begins_with(name, "_Unwind_"))
-		real = first;
+	/* The unwinder's functions, and liburing's, are in libraries that ldb's own library does not use. */
+	if (!real && (begins_with(name, "_Unwind_") || begins_with(name, "io_uring_") ||
+		      begins_with(name, "__io_uring_")))
+		real = first == (void *)ours ? NULL : first;
 	if (!real || nr_wrappers == WRAPPERS)
 		return;
 	*w = (struct wrapper){ name, ours, (uintptr_t)real, first == real };

@@ -59,7 +59,9 @@ static bool must_leave(enum control_leave how)
  * Makes a wrapper.  how is an expression of the arguments, of type enum control_leave.  errno is
  * what the real function has set.
  */
-#define PRIVILEGE(ret, name, params, args, how)					\
+#define PRIVILEGE(ret, name, params, args, how)	PRIVILEGE_OR(ret, name, params, args, how, )
+/* The same, with a statement for calls that are something else. */
+#define PRIVILEGE_OR(ret, name, params, args, how, or)				\
 	DORMANT_PAGE static void *next_##name;						\
 	EXPORT ret name params;							\
 	static __attribute__((noinline)) ret slow_##name params		\
@@ -80,6 +82,7 @@ static bool must_leave(enum control_leave how)
 										\
 		if (likely(next && !control_runs() && !children_wanted()))	\
 			return ((ret (*) params)next) args;			\
+		or								\
 		return slow_##name args;					\
 	}
 
@@ -152,5 +155,8 @@ static enum control_leave syscall_leaves(long number, long a, long b)
 	}
 }
 
-PRIVILEGE(long, syscall, (long number, long a, long b, long c, long d, long e, long f),
-	  (number, a, b, c, d, e, f), syscall_leaves(number, a, b))
+PRIVILEGE_OR(long, syscall, (long number, long a, long b, long c, long d, long e, long f),
+	     (number, a, b, c, d, e, f), syscall_leaves(number, a, b),
+	     if (uring_is_call(number))
+		     return uring_syscall(next_find(&next_syscall, "syscall"),
+					  (uintptr_t)__builtin_return_address(0), number, a, b, c, d, e, f);)

@@ -29,6 +29,7 @@ static __attribute__((noinline, cold)) void forget_stacks(uintptr_t lo, uintptr_
 	uint32_t n = order_live_count(&nr_live);
 	bool overlaps = stack_unregister_within(lo, hi);
 
+	uring_unmapped(lo, hi);
 	for (uint32_t i = 0; i < n; i++) {
 		struct thread *t = order_live_get(&live[i]);
 

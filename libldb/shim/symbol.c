@@ -148,7 +148,7 @@ static void *ask_loader(const char *name, const char *version)
 	return fn;
 }
 
-#define KNOWN_MAX	128
+#define KNOWN_MAX	192
 static struct {
 	const char *name;
 	void *fn;

@@ -137,12 +137,13 @@ void conn_renew(struct conn *c, enum conn_kind kind)
 	c->tid = 0;
 	c->queue = 0;
 	c->since = 0;
-	c->is_quiet = c->is_head = false;
+	c->has_asked = c->is_quiet = c->is_head = false;
 	memset(&c->in, 0, offsetof(struct message, line));
 	memset(&c->out, 0, offsetof(struct message, line));
 	c->out.is_answer = true;
 	c->owner_fd = -1;
 	c->owner_serial = 0;
+	c->nr_writes = 0;
 }
 
 void conn_renumber(struct conn *c)
@@ -185,6 +186,16 @@ enum conn_kind conn_ask(int fd)
 	default:
 		return CONN_NONE;
 	}
+}
+
+uint32_t conn_now(void)
+{
+	return order_any_load(&conn_epoch);
+}
+
+bool conn_may_ask(void)
+{
+	return order_any_load(&is_asking);
 }
 
 uint64_t conn_age_ns(int fd)

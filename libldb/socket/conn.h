@@ -37,14 +37,22 @@ struct conn {
 	/* the queue in which they wait, if no thread works on them */
 	uint64_t queue;
 	uint64_t since;			/* a new connection: its first bytes arrived after this; 0: not known */
+	bool has_asked;			/* another server, which has not answered yet */
 	bool is_quiet;			/* the last request has no answer */
 	bool is_head;			/* the answer to the last request has no body */
+	uint32_t nr_writes;		/* submitted to a ring, and not completed */
 	struct message in, out;
 
 	/* CONN_CLIENT: it was last written to for a request of this connection. */
 	int owner_fd;
 	uint32_t owner_serial;
 };
+
+/*
+ * io_uring has descriptors that are indices in a table of each ring.  They have numbers of their own
+ * here, above all that the program is likely to use.
+ */
+#define CONN_RING_FD	(1 << 19)
 
 #pragma GCC visibility push(hidden)
 
@@ -61,6 +69,10 @@ bool conn_is_none(int fd);
  * first such descriptor.
  */
 bool conn_any(unsigned *from, unsigned to);
+/* A number that changes when all that was known is forgotten. */
+uint32_t conn_now(void);
+/* May the kernel be asked at all?  A filter of the program may forbid it. */
+bool conn_may_ask(void);
 /* Asks the kernel what the descriptor is.  */
 enum conn_kind conn_ask(int fd);
 /* Returns how long ago the last bytes arrived, to within a tick of the kernel; 0: not known. */

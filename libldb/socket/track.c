@@ -27,8 +27,6 @@
 struct current {
 	int fd;
 	uint32_t serial;
-	/* it has sent a request to another server, which has not answered yet */
-	bool has_asked;
 };
 
 static TLS_IE struct current current;
@@ -61,9 +59,10 @@ static bool is_current(const struct conn *c, int fd)
 	return current.fd == fd + 1 && current.serial == c->serial;
 }
 
-static void set_current(const struct conn *c, int fd)
+static void set_current(struct conn *c, int fd)
 {
-	current = (struct current){ fd + 1, c->serial, false };
+	current = (struct current){ fd + 1, c->serial };
+	c->has_asked = false;
 }
 
 static bool has_open(const struct conn *c)
@@ -92,27 +91,71 @@ static void end_all(const struct call *k)
 		end_first(k);
 }
 
-/* Lets the thread stop working on its current connection. */
-static void leave(struct thread *t, uintptr_t site)
+/*
+ * Lets the thread stop working on a connection.  Returns false if it goes on, because its answer is
+ * being written by a ring.
+ */
+static bool leave_one(struct thread *t, int fd, uint32_t serial, uintptr_t site)
 {
-	struct transfer x = { .fd = current.fd - 1, .site = site };
-	struct call k = { t, NULL, &x };
-	uint64_t queue = current.has_asked ? LDB_QUEUE_UPSTREAM : LDB_QUEUE_LOOP;
+	struct transfer x = { .fd = fd, .site = site };
+	struct call k = { t, conn_lock(fd, t->tid), &x };
+	uint64_t queue;
+	bool is_writing;
 
-	if (!current.fd)
-		return;
-	k.c = conn_lock(x.fd, t->tid);
-	if (k.c && is_current(k.c, x.fd) && k.c->tid == t->tid) {
+	if (!k.c)
+		return true;
+	is_writing = k.c->serial == serial && k.c->nr_writes;
+	if (k.c->serial == serial && k.c->tid == t->tid && !is_writing) {
 		if (k.c->is_quiet)
 			end_all(&k);
+		queue = k.c->has_asked ? LDB_QUEUE_UPSTREAM : LDB_QUEUE_LOOP;
 		for (uint64_t id = k.c->first_id; id != k.c->next_id; id++)
 			request_block(id, (void *)queue, (void *)site);
 		k.c->queue = queue;
 		k.c->tid = 0;
 	}
-	if (k.c)
-		conn_unlock(k.c);
-	current.fd = 0;
+	conn_unlock(k.c);
+	return !is_writing;
+}
+
+/* Lets the thread stop working on the others, that a ring has completed with the current one. */
+static void leave_others(struct thread *t, uintptr_t site)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < t->nr_works; i++)
+		if (!leave_one(t, t->works[i].fd, t->works[i].serial, site))
+			t->works[left++] = t->works[i];
+	t->nr_works = left;
+}
+
+/* Lets the thread stop working on its current connection. */
+static void leave(struct thread *t, uintptr_t site)
+{
+	if (t->nr_works)
+		leave_others(t, site);
+	if (current.fd && leave_one(t, current.fd - 1, current.serial, site))
+		current.fd = 0;
+}
+
+/* Lets the thread go on with its current connection, although another one becomes the current one. */
+static void retain_current(struct thread *t, const struct transfer *x)
+{
+	uint32_t n = 0;
+
+	if (!current.fd || current.fd == x->fd + 1)
+		return;
+	while (n < t->nr_works && t->works[n].fd != current.fd - 1)
+		n++;
+	if (n == sizeof(t->works) / sizeof(*t->works)) {
+		leave_one(t, t->works[0].fd, t->works[0].serial, x->site);
+		memmove(&t->works[0], &t->works[1], sizeof(t->works) - sizeof(*t->works));
+		n--;
+	}
+	t->works[n].fd = current.fd - 1;
+	t->works[n].serial = current.serial;
+	if (n >= t->nr_works)
+		t->nr_works = n + 1;
 }
 
 /* Lets the thread work on the connection's requests; from then on no other thread does. */
@@ -266,25 +309,28 @@ static struct conn *find(struct thread *t, int fd)
  */
 static void leave_for(struct thread *t, const struct transfer *x, uint32_t serial)
 {
-	if (current.fd && (current.fd != x->fd + 1 || current.serial != serial))
+	if (x->is_ring)
+		retain_current(t, x);
+	else if (current.fd && (current.fd != x->fd + 1 || current.serial != serial))
 		leave(t, x->site);
 }
 
 /* Continues the request for which this connection was last written to. */
 static void resume_owner(struct thread *t, const struct transfer *x, int fd, uint32_t serial)
 {
-	struct transfer owner = { .fd = fd, .site = x->site };
+	struct transfer owner = { .fd = fd, .site = x->site, .is_ring = x->is_ring };
 	struct call k = { t, NULL, &owner };
 
 	if (fd < 0)
 		return;
 	leave_for(t, &owner, serial);
 	k.c = conn_lock(fd, t->tid);
-	if (k.c && k.c->kind == CONN_SERVER && k.c->serial == serial)
+	if (k.c && k.c->kind == CONN_SERVER && k.c->serial == serial) {
 		work_on(&k);
+		k.c->has_asked = false;
+	}
 	if (k.c)
 		conn_unlock(k.c);
-	current.has_asked = false;
 }
 
 void track_read_begins(struct thread *t, const struct transfer *x)
@@ -303,6 +349,9 @@ static void read_server(struct call *k, size_t n)
 	struct conn *c = k->c;
 
 	work_on(k);
+	/* Bytes that are not in memory show no messages. */
+	if (!k->x->iov && c->in.kind == MESSAGE_UNKNOWN)
+		c->in.kind = MESSAGE_OTHER;
 	if (c->in.kind != MESSAGE_OTHER)
 		feed(k, &c->in, &request_events, n);
 	if (c->in.kind == MESSAGE_OTHER && !has_open(c))
@@ -367,20 +416,140 @@ static void write_server(struct call *k, size_t n)
 		end_all(k);
 }
 
+/* The request has been sent to another server, which has not answered yet. */
+static void has_asked(struct thread *t, int fd, uint32_t serial)
+{
+	struct conn *c = conn_lock(fd, t->tid);
+
+	if (!c)
+		return;
+	if (c->serial == serial)
+		c->has_asked = true;
+	conn_unlock(c);
+}
+
+/* The locked connection, to another server, is written to for the thread's current request. */
+static void set_owner(struct conn *c, const struct current *of)
+{
+	c->owner_fd = of->fd - 1;
+	c->owner_serial = of->serial;
+}
+
 void track_write(struct thread *t, const struct transfer *x, long n)
 {
 	struct call k = { t, n > 0 ? find(t, x->fd) : NULL, x };
+	bool asks;
 
 	if (!k.c)
 		return;
-	if (k.c->kind == CONN_SERVER) {
+	asks = k.c->kind == CONN_CLIENT && !x->is_ring && current.fd;
+	if (k.c->kind == CONN_SERVER)
 		write_server(&k, n);
-	} else if (current.fd) {
-		k.c->owner_fd = current.fd - 1;
-		k.c->owner_serial = current.serial;
-		current.has_asked = true;
-	}
+	if (asks)
+		set_owner(k.c, &current);
 	conn_unlock(k.c);
+	if (asks)
+		has_asked(t, current.fd - 1, current.serial);
+}
+
+/* Rings */
+
+void track_ring_read(struct thread *t, const struct transfer *x, long n)
+{
+	struct conn *c = find(t, x->fd);
+	bool is_server = c && c->kind == CONN_SERVER;
+
+	if (c)
+		conn_unlock(c);
+	if (is_server)
+		retain_current(t, x);
+	track_read(t, x, n, 0);
+}
+
+uint32_t track_ring_write_begins(struct thread *t, const struct transfer *x)
+{
+	struct conn *c;
+	uint32_t serial = 0;
+
+	track_write_begins(t, x);
+	c = find(t, x->fd);
+	if (!c)
+		return 0;
+	if (c->kind == CONN_SERVER) {
+		c->nr_writes++;
+		serial = c->serial;
+	}
+	conn_unlock(c);
+	return serial;
+}
+
+void track_ring_write_ends(struct thread *t, int fd, uint32_t serial)
+{
+	struct conn *c = serial ? find(t, fd) : NULL;
+
+	if (!c)
+		return;
+	if (c->serial == serial && c->nr_writes)
+		c->nr_writes--;
+	conn_unlock(c);
+}
+
+/* Has this connection's request no answer yet, not even one that is being written? */
+static bool is_unanswered(struct thread *t, int fd, uint32_t serial, bool is_mine)
+{
+	struct conn *c = fd < 0 ? NULL : find(t, fd);
+	bool ret;
+
+	if (!c)
+		return false;
+	ret = c->serial == serial && has_open(c) && !c->nr_writes && (!is_mine || c->tid == t->tid);
+	conn_unlock(c);
+	return ret;
+}
+
+/* Returns the only request of the thread that has no answer yet; fd is 0 if there is none, or several. */
+static struct current only_unanswered(struct thread *t)
+{
+	struct current only = { 0 };
+	unsigned nr = 0;
+
+	if (is_unanswered(t, current.fd - 1, current.serial, true)) {
+		only = current;
+		nr++;
+	}
+	for (uint32_t i = 0; i < t->nr_works; i++) {
+		if (t->works[i].fd == current.fd - 1 ||
+		    !is_unanswered(t, t->works[i].fd, t->works[i].serial, true))
+			continue;
+		only = (struct current){ t->works[i].fd + 1, t->works[i].serial };
+		nr++;
+	}
+	return nr == 1 ? only : (struct current){ 0 };
+}
+
+void track_ring_asks(struct thread *t, const struct transfer *x)
+{
+	struct conn *c = find(t, x->fd);
+	struct current owner;
+	bool is_client = c && c->kind == CONN_CLIENT;
+
+	if (!c)
+		return;
+	owner = (struct current){ c->owner_fd + 1, c->owner_serial };
+	conn_unlock(c);
+	if (!is_client)
+		return;
+	if (is_unanswered(t, owner.fd - 1, owner.serial, false))
+		resume_owner(t, x, owner.fd - 1, owner.serial);
+	else
+		owner = only_unanswered(t);
+	c = find(t, x->fd);
+	if (!c)
+		return;
+	set_owner(c, &owner);
+	conn_unlock(c);
+	if (owner.fd)
+		has_asked(t, owner.fd - 1, owner.serial);
 }
 
 void track_leave(struct thread *t, uintptr_t site)

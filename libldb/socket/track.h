@@ -15,6 +15,7 @@ struct transfer {
 	const struct iovec *iov;	/* NULL: the bytes are not in memory */
 	unsigned nr_iov;
 	uintptr_t site;
+	bool is_ring;			/* a ring of io_uring does it: the thread may work on others, too */
 };
 
 #pragma GCC visibility push(hidden)
@@ -27,6 +28,20 @@ void track_read_begins(struct thread *t, const struct transfer *x);
 void track_read(struct thread *t, const struct transfer *x, long n, int error);
 void track_write_begins(struct thread *t, const struct transfer *x);
 void track_write(struct thread *t, const struct transfer *x, long n);
+/*
+ * The same for a ring of io_uring.  What has completed is delivered to the thread at once, and in what
+ * order it then works on it is not known, so it works on all of it.  A write is begun by the call that
+ * submits it, which returns the connection's number for its end; until then the thread does not stop
+ * working on the request because it waits.
+ */
+void track_ring_read(struct thread *t, const struct transfer *x, long n);
+uint32_t track_ring_write_begins(struct thread *t, const struct transfer *x);
+void track_ring_write_ends(struct thread *t, int fd, uint32_t serial);
+/*
+ * Called for a connection to another server that is made or written to, when all that is submitted
+ * with it is known: then the request for which this is may be the only one without an answer.
+ */
+void track_ring_asks(struct thread *t, const struct transfer *x);
 /* Called before and after the thread waits for descriptors. */
 void track_wait_begins(struct thread *t, uintptr_t site);
 void track_wait(void);

@@ -199,7 +199,9 @@ struct ldb_info {
 	/* by the runtime, which makes requests from connections: events left out, LDB_SOCKET_LEFT_* */
 	__u64	socket_left[LDB_SOCKET_LEFT_NR];
 	__u64	forks;			/* by the runtime: how often the program called fork() */
-	__u64	pad[5];
+	/* by the runtime: rings of io_uring that it followed, and what it could not follow in them */
+	__u64	urings, uring_left;
+	__u64	pad[3];
 	struct ldb_scan_stats scan[LDB_MAX_SCANNERS];
 };
 

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Implements uring.h.
+ *
+ * A completion only says which number the program has given to its operation (user_data).  So each
+ * operation on a descriptor is remembered from the call that submits it until it has completed.  If
+ * several have the same number, the oldest is taken.
+ *
+ * The bytes of a message are copied from the program's buffer by a system call, which fails where
+ * there is no memory any more: another thread may find the completion first, and free it.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include "arch/cpu.h"
+#include "runtime/runtime.h"
+#include "conn.h"
+#include "track.h"
+#include "uring.h"
+
+#define RINGS_MAX	32
+#define RING_FDS	8192	/* indices of a ring's descriptors */
+#define OPS_MAX		16384	/* that have not completed, of a ring */
+#define BUCKETS		4096
+#define IOVS		4	/* of an operation that are remembered */
+#define COPY		4096	/* bytes at a time */
+#define ASKS_MAX	64	/* writes of one call */
+#define TRIES		1000
+#define NONE		0
+
+_Static_assert(RINGS_MAX * RING_FDS <= CONN_RING_FD, "the table of connections has a million entries");
+
+enum op_kind { OP_OTHER, OP_READ, OP_WRITE, OP_ACCEPT };
+
+struct op {
+	uint64_t user_data;
+	uint32_t next;		/* of the same bucket, younger; or free */
+	int fd;
+	uint32_t serial;	/* OP_WRITE: of the connection */
+	uint8_t kind;		/* enum op_kind */
+	uint8_t nr_iov;
+	bool is_message;	/* what is received or sent, so that it is no file */
+	bool accepts_at;	/* a fixed descriptor: fd is that of the new connection */
+	bool accepts_fixed;	/* the result is an index */
+	uintptr_t site;
+	struct iovec iov[IOVS];
+};
+
+struct ops {			/* 1 .. OPS_MAX; 0 is none */
+	uint32_t free, nr_used;
+	uint32_t first[BUCKETS], last[BUCKETS];
+	struct op at[OPS_MAX + 1];
+	char copy[COPY];
+};
+
+struct ring {
+	_Atomic uint32_t lock;	/* tid of the holder; 0: free */
+	uint32_t epoch;
+	int fd;
+	uint32_t pid;
+	const _Atomic uint32_t *cq_tail;
+	uint32_t seen_sq, seen_cq;
+	struct ops *ops;
+	int asks[ASKS_MAX];	/* what the current call submits */
+	uint32_t nr_asks;
+};
+
+static struct ring rings[RINGS_MAX];
+
+void uring_left_out(void)
+{
+	order_any_add_word(&session_info()->uring_left, 1);
+}
+
+/* Rings */
+
+static bool take(struct ring *r, uint32_t tid)
+{
+	uint32_t holder;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		holder = 0;
+		if (order_conn_take(&r->lock, &holder, tid) || holder == tid)
+			return true;
+		cpu_relax();
+	}
+	return false;
+}
+
+static void give(struct ring *r)
+{
+	order_conn_give(&r->lock);
+}
+
+static bool is_ring(const struct ring *r, const struct uring_view *v)
+{
+	return r->epoch == conn_now() && r->cq_tail == v->cq_tail && r->fd == v->fd;
+}
+
+/* The ring's memory and its descriptor are those of v; the program knows what it has consumed. */
+static bool ring_start(struct ring *r, const struct uring_view *v)
+{
+	if (!r->ops)
+		r->ops = raw_map(sizeof(*r->ops));
+	if (!r->ops)
+		return false;
+	r->ops->free = NONE;
+	r->ops->nr_used = 0;
+	r->nr_asks = 0;
+	memset(r->ops->first, 0, sizeof(r->ops->first));
+	r->fd = v->fd;
+	r->pid = sys(SYS_getpid);
+	r->cq_tail = v->cq_tail;
+	r->seen_sq = order_ring_tail(v->sq_head);
+	r->seen_cq = order_ring_tail(v->cq_head);
+	r->epoch = conn_now();
+	order_any_add_word(&session_info()->urings, 1);
+	return true;
+}
+
+static struct ring *ring_new(const struct uring_view *v, uint32_t tid)
+{
+	for (unsigned i = 0; i < RINGS_MAX; i++) {
+		struct ring *r = &rings[i];
+
+		if (r->epoch == conn_now() || !take(r, tid))
+			continue;
+		if (r->epoch != conn_now() && ring_start(r, v))
+			return r;
+		give(r);
+	}
+	uring_left_out();
+	return NULL;
+}
+
+/* Locks and returns the ring; NULL if it is busy, or there are too many. */
+static struct ring *ring_lock(const struct uring_view *v, uint32_t tid)
+{
+	for (unsigned i = 0; i < RINGS_MAX; i++) {
+		if (!is_ring(&rings[i], v))
+			continue;
+		if (!take(&rings[i], tid))
+			return NULL;
+		if (is_ring(&rings[i], v))
+			return &rings[i];
+		give(&rings[i]);
+	}
+	return ring_new(v, tid);
+}
+
+void uring_forget(struct thread *t, const struct uring_view *v)
+{
+	for (unsigned i = 0; i < RINGS_MAX; i++)
+		if (is_ring(&rings[i], v) && take(&rings[i], t->tid)) {
+			rings[i].epoch = 0;
+			give(&rings[i]);
+		}
+}
+
+void uring_fork_child(void)
+{
+	for (unsigned i = 0; i < RINGS_MAX; i++) {
+		rings[i].epoch = 0;
+		if (atomic_load(&rings[i].lock))
+			atomic_store(&rings[i].lock, 0);
+	}
+}
+
+/* Operations that have not completed */
+
+static uint32_t bucket_of(uint64_t user_data)
+{
+	return (user_data * 0x9e3779b97f4a7c15ULL) >> 52;
+}
+
+static void op_add(struct ring *r, const struct op *op)
+{
+	struct ops *o = r->ops;
+	uint32_t bucket = bucket_of(op->user_data), n = o->free;
+
+	if (n != NONE) {
+		o->free = o->at[n].next;
+	} else if (o->nr_used < OPS_MAX) {
+		n = ++o->nr_used;
+	} else {
+		uring_left_out();
+		return;
+	}
+	o->at[n] = *op;
+	o->at[n].next = NONE;
+	if (o->first[bucket] == NONE)
+		o->first[bucket] = n;
+	else
+		o->at[o->last[bucket]].next = n;
+	o->last[bucket] = n;
+}
+
+/* Copies the operation to *op; removes it if it is_last, so that it is never looked up again. */
+static bool op_find(struct ring *r, uint64_t user_data, bool is_last, struct op *op)
+{
+	struct ops *o = r->ops;
+	uint32_t bucket = bucket_of(user_data), before = NONE, n = o->first[bucket];
+
+	for (; n != NONE && o->at[n].user_data != user_data; before = n)
+		n = o->at[n].next;
+	if (n == NONE)
+		return false;
+	*op = o->at[n];
+	if (!is_last)
+		return true;
+	*(before == NONE ? &o->first[bucket] : &o->at[before].next) = op->next;
+	if (o->last[bucket] == n)
+		o->last[bucket] = before;
+	o->at[n].next = o->free;
+	o->free = n;
+	return true;
+}
+
+/* Copies memory of the program that may be gone.  Returns how many bytes. */
+static size_t copy(const struct ring *r, void *to, uint64_t from, size_t n)
+{
+	struct iovec here = { to, n }, there = { (void *)from, n };
+	long ret;
+
+	if (!conn_may_ask())
+		return 0;
+	ret = sys(SYS_process_vm_readv, r->pid, &here, 1, &there, 1, 0);
+	return ret > 0 ? ret : 0;
+}
+
+/* Submission */
+
+static enum op_kind kind_of(const struct io_uring_sqe *sqe)
+{
+	switch (sqe->opcode) {
+	case IORING_OP_RECV:
+	case IORING_OP_RECVMSG:
+		return sqe->msg_flags & MSG_PEEK ? OP_OTHER : OP_READ;
+	case IORING_OP_READ:
+	case IORING_OP_READV:
+	case IORING_OP_READ_FIXED:
+		return OP_READ;
+	case IORING_OP_SEND:
+	case IORING_OP_SENDMSG:
+	case IORING_OP_SEND_ZC:
+	case IORING_OP_SENDMSG_ZC:
+	case IORING_OP_WRITE:
+	case IORING_OP_WRITEV:
+	case IORING_OP_WRITE_FIXED:
+	case IORING_OP_SPLICE:
+		return OP_WRITE;
+	case IORING_OP_ACCEPT:
+		return OP_ACCEPT;
+	default:
+		return OP_OTHER;
+	}
+}
+
+static int fd_of(const struct ring *r, int fd, bool is_fixed)
+{
+	if (!is_fixed)
+		return fd;
+	return fd >= 0 && fd < RING_FDS ? CONN_RING_FD + (int)(r - rings) * RING_FDS + fd : -1;
+}
+
+/* Remembers where the bytes are; the program may reuse what describes them. */
+static void set_memory(const struct ring *r, struct op *op, const struct io_uring_sqe *sqe)
+{
+	struct { void *iov; uint64_t nr; } at = { (void *)sqe->addr, sqe->len };
+	struct msghdr msg;
+
+	if (sqe->flags & IOSQE_BUFFER_SELECT)
+		return;
+	switch (sqe->opcode) {
+	case IORING_OP_SPLICE:
+		return;
+	case IORING_OP_RECVMSG:
+	case IORING_OP_SENDMSG:
+	case IORING_OP_SENDMSG_ZC:
+		if (copy(r, &msg, sqe->addr, sizeof(msg)) < sizeof(msg))
+			return;
+		at.iov = msg.msg_iov;
+		at.nr = msg.msg_iovlen;
+		break;
+	case IORING_OP_READV:
+	case IORING_OP_WRITEV:
+		break;
+	default:
+		if (sqe->opcode == IORING_OP_RECV && sqe->msg_flags & MSG_TRUNC)
+			return;
+		op->iov[0] = (struct iovec){ (void *)sqe->addr, sqe->len };
+		op->nr_iov = 1;
+		return;
+	}
+	if (at.nr > IOVS)
+		at.nr = IOVS;
+	op->nr_iov = copy(r, op->iov, (uintptr_t)at.iov, at.nr * sizeof(*op->iov)) / sizeof(*op->iov);
+}
+
+/*
+ * Reports what a ring's operation has read or written, n bytes.  What has no memory, or is not to be
+ * copied, is passed on as bytes that are not in memory.
+ */
+static void report(struct ring *r, struct thread *t, const struct op *op, uint64_t n)
+{
+	void (*done)(struct thread *, const struct transfer *, long) =
+		op->kind == OP_READ ? track_ring_read : track_write;
+	struct transfer x = { .fd = op->fd, .site = op->site, .is_ring = true };
+
+	for (unsigned i = 0; i < op->nr_iov && n; i++)
+		for (size_t at = 0; at < op->iov[i].iov_len && n;) {
+			struct iovec part = { r->ops->copy, op->iov[i].iov_len - at };
+
+			part.iov_len = part.iov_len > COPY ? COPY : part.iov_len;
+			part.iov_len = part.iov_len > n ? n : part.iov_len;
+			part.iov_len = copy(r, part.iov_base, (uintptr_t)op->iov[i].iov_base + at, part.iov_len);
+			if (!part.iov_len)
+				break;
+			x.iov = &part;
+			x.nr_iov = 1;
+			done(t, &x, part.iov_len);
+			at += part.iov_len;
+			n -= part.iov_len;
+		}
+	x.iov = NULL;
+	if (n)
+		done(t, &x, n);
+	if (op->is_message && op->fd >= CONN_RING_FD && conn_is_none(op->fd))
+		uring_left_out();
+}
+
+/* The descriptor may be that of a connection to another server. */
+static void asks_later(struct ring *r, int fd)
+{
+	if (r->nr_asks < ASKS_MAX)
+		r->asks[r->nr_asks++] = fd;
+}
+
+static void submit(struct ring *r, struct thread *t, const struct io_uring_sqe *sqe, uintptr_t site)
+{
+	bool is_fixed = sqe->flags & IOSQE_FIXED_FILE;
+	struct op op = { .user_data = sqe->user_data, .kind = kind_of(sqe), .site = site };
+	struct transfer x = { .site = site, .is_ring = true };
+
+	op.fd = x.fd = fd_of(r, sqe->fd, is_fixed);
+	if (sqe->opcode == IORING_OP_CLOSE) {
+		op.fd = sqe->file_index ? fd_of(r, sqe->file_index - 1, true) : sqe->fd;
+		track_close(t, op.fd, site);
+	} else if (sqe->opcode == IORING_OP_CONNECT) {
+		track_new(t, op.fd, false);
+	}
+	if (sqe->opcode == IORING_OP_CONNECT || op.kind == OP_WRITE)
+		asks_later(r, op.fd);
+	if (op.kind == OP_READ || op.kind == OP_WRITE)
+		set_memory(r, &op, sqe);
+	op.is_message = sqe->opcode == IORING_OP_RECV || sqe->opcode == IORING_OP_RECVMSG;
+	if (op.kind == OP_ACCEPT && sqe->file_index) {
+		op.accepts_fixed = true;
+		op.accepts_at = sqe->file_index != IORING_FILE_INDEX_ALLOC;
+		op.fd = fd_of(r, sqe->file_index - 1, true);
+	}
+	if (op.kind == OP_WRITE)
+		op.serial = track_ring_write_begins(t, &x);
+	/* It completes without a word. */
+	if (op.kind == OP_WRITE && sqe->flags & IOSQE_CQE_SKIP_SUCCESS) {
+		track_ring_write_ends(t, op.fd, op.serial);
+		report(r, t, &op, sqe->len);
+		return;
+	}
+	op_add(r, &op);
+}
+
+static void see_submitted(struct ring *r, struct thread *t, const struct uring_call *c)
+{
+	const struct uring_view *v = &c->view;
+	uint32_t nr = v->sq_mask + 1, at;
+	struct io_uring_sqe sqe;
+
+	/* The kernel has taken some that no call has shown (SQPOLL), and the program has reused them. */
+	if (v->sq_end - r->seen_sq > nr) {
+		uring_left_out();
+		r->seen_sq = v->sq_end - nr;
+	}
+	for (; r->seen_sq != v->sq_end; r->seen_sq++) {
+		at = r->seen_sq & v->sq_mask;
+		if (v->array)
+			at = order_any_load_word(&v->array[at]);
+		if (at > v->sq_mask)
+			continue;
+		memcpy(&sqe, &v->sqes[at], sizeof(sqe));
+		submit(r, t, &sqe, c->site);
+	}
+	for (uint32_t i = 0; i < r->nr_asks; i++)
+		track_ring_asks(t, &(struct transfer){ .fd = r->asks[i], .site = c->site, .is_ring = true });
+	r->nr_asks = 0;
+}
+
+/* Completion */
+
+static void complete(struct ring *r, struct thread *t, uint64_t user_data, int32_t result, uint32_t flags)
+{
+	struct op op;
+
+	if (!op_find(r, user_data, !(flags & IORING_CQE_F_MORE), &op)) {
+		uring_left_out();
+		return;
+	}
+	if (flags & IORING_CQE_F_NOTIF)
+		return;
+	if (op.kind == OP_WRITE)
+		track_ring_write_ends(t, op.fd, op.serial);
+	if (op.kind == OP_ACCEPT && result >= 0)
+		track_new(t, op.accepts_at ? op.fd : fd_of(r, result, op.accepts_fixed), true);
+	else if ((op.kind == OP_READ || op.kind == OP_WRITE) && result > 0)
+		report(r, t, &op, result);
+}
+
+static void see_completed(struct ring *r, struct thread *t, const struct uring_view *v, uint32_t end)
+{
+	uint32_t nr = v->cq_mask + 1;
+
+	if ((int32_t)(end - r->seen_cq) <= 0)
+		return;
+	if (end - r->seen_cq > nr) {
+		uring_left_out();
+		r->seen_cq = end - nr;
+	}
+	for (; r->seen_cq != end; r->seen_cq++) {
+		const struct io_uring_cqe *cqe = &v->cqes[r->seen_cq & v->cq_mask];
+
+		complete(r, t, order_any_load_word(&cqe->user_data), order_any_load_word(&cqe->res),
+			 order_any_load_word(&cqe->flags));
+	}
+}
+
+void uring_begins(struct thread *t, const struct uring_call *c)
+{
+	struct ring *r = ring_lock(&c->view, t->tid);
+
+	if (r) {
+		/* What the program has consumed since, and what it will find after this call. */
+		see_completed(r, t, &c->view, order_ring_tail(c->view.cq_head));
+		see_submitted(r, t, c);
+		give(r);
+	}
+	if (c->waits)
+		track_wait_begins(t, c->site);
+}
+
+void uring_ends(struct thread *t, const struct uring_call *c)
+{
+	struct ring *r;
+
+	if (c->waits)
+		track_wait();
+	r = ring_lock(&c->view, t->tid);
+	if (!r)
+		return;
+	see_completed(r, t, &c->view, order_ring_tail(c->view.cq_tail));
+	give(r);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Follows io_uring rings, for requests from connections: what the program submits, and what has
+ * completed, as far as it can be read from the rings' memory before and after each call that
+ * enters the kernel (uring-wrap.c).
+ *
+ * A program prepares operations and finds completions by plain loads and stores, which nobody
+ * can observe.  But it must call the kernel for what it has prepared to happen, and to wait.  So a
+ * completion is known at the end of the first call after it was posted, which is where the program
+ * finds it as well, unless it reads the ring without a call.
+ */
+#ifndef SOCKET_URING_H
+#define SOCKET_URING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <linux/io_uring.h>
+#include "internal.h"
+
+/* Where a ring's memory is, in this process. */
+struct uring_view {
+	int fd;			/* tells rings apart whose memory is the same, one after another */
+	uint32_t sq_mask, cq_mask;
+	const _Atomic uint32_t *sq_head, *cq_head, *cq_tail;
+	uint32_t sq_end;	/* the program has prepared operations up to here */
+	const uint32_t *array;	/* positions of SQEs; NULL: they are in order */
+	const struct io_uring_sqe *sqes;
+	const struct io_uring_cqe *cqes;
+};
+
+/* One call that enters the kernel for a ring. */
+struct uring_call {
+	struct uring_view view;
+	uintptr_t site;
+	bool waits;		/* for a completion */
+};
+
+/* What liburing's struct io_uring begins with, in all versions of liburing.so.2 (and of 1). */
+struct liburing_ring {
+	struct {
+		_Atomic uint32_t *khead, *ktail;
+		uint32_t *kring_mask, *kring_entries;
+		_Atomic uint32_t *kflags, *kdropped;
+		uint32_t *array;
+		struct io_uring_sqe *sqes;
+		uint32_t sqe_head, sqe_tail;
+		size_t ring_size;
+		void *ring_ptr;
+		uint32_t ring_mask, ring_entries, pad[2];
+	} sq;
+	struct {
+		_Atomic uint32_t *khead, *ktail;
+		uint32_t *kring_mask, *kring_entries;
+		_Atomic uint32_t *kflags, *koverflow;
+		struct io_uring_cqe *cqes;
+		size_t ring_size;
+		void *ring_ptr;
+		uint32_t ring_mask, ring_entries, pad[2];
+	} cq;
+	uint32_t flags;
+	int ring_fd;
+};
+
+#pragma GCC visibility push(hidden)
+
+/* uring.c: called in a hook of the calling thread, before and after the call. */
+void uring_begins(struct thread *t, const struct uring_call *c);
+void uring_ends(struct thread *t, const struct uring_call *c);
+/* The ring is about to be closed. */
+void uring_forget(struct thread *t, const struct uring_view *v);
+/* Something happens in a ring that is not followed. */
+void uring_left_out(void);
+
+/*
+ * uring-find.c: rings that the program uses by system calls.  These return false if the ring is
+ * not known, or of a kind that is not followed.
+ */
+bool uring_view_of(int fd, struct uring_view *v);
+bool uring_view_of_liburing(const struct liburing_ring *ring, struct uring_view *v);
+/* The program has made a ring, or mapped memory of this descriptor. */
+void uring_made(int fd, const struct io_uring_params *p);
+void uring_mapped(int fd, uint64_t offset, void *addr, size_t size);
+
+#pragma GCC visibility pop
+#endif /* SOCKET_URING_H */
