@@ -19,6 +19,7 @@
 #include "record/map-names.h"
 #include "record/proc.h"
 #include "record/recording.h"
+#include "record/rings.h"
 
 #define DISK_FREE_PCT	5
 #define DISK_FREE_BYTES	(16ULL << 30)	/* free space that is sufficient on a disk of any size */
@@ -540,6 +541,7 @@ static void finish_sockets(struct recording *r)
 		r->socket_left[i] = session_info(&r->session)->socket_left[i];
 		output_meta_number(r, keys[i], r->socket_left[i]);
 	}
+	rings_finish(r);
 }
 
 void output_close(struct recording *r)

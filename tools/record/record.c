@@ -19,6 +19,7 @@
 #include "cli/progress.h"
 #include "record/flight-triggers.h"
 #include "record/recording.h"
+#include "record/rings.h"
 #include "record/select.h"
 
 #define ANSWER_NS	10000000000LL	/* the runtime must answer within */
@@ -163,8 +164,10 @@ static void tick(struct recording *r)
 		flight_poll(r);
 		check_limits(r, now);
 	}
-	if (recording_is_open(r))
+	if (recording_is_open(r)) {
 		kernel_hold_budget(r, now);
+		rings_poll(r, now);
+	}
 	if (recording_is_open(r) && now >= r->next_second_ns) {
 		if (r->o->live && r->phase == PHASE_RUNNING)
 			output_live(r);

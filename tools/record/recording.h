@@ -115,6 +115,10 @@ struct recording {
 	/* for the summary */
 	uint64_t nr_forks, nr_events, nr_lost, bytes, nr_samples, nr_samples_lost, nr_socket;
 	uint64_t socket_left[LDB_SOCKET_LEFT_NR];
+	/* of io_uring: how many the program had at once, what was left out in those that are followed */
+	unsigned nr_rings;
+	uint64_t nr_rings_left;
+	int64_t next_rings_ns, rings_pause_ns;
 	bool has_ids;
 	uint64_t nr_ids, nr_ids_lost, nr_ids_nowhere;
 	const char *samples_clock;	/* NULL: none were taken */

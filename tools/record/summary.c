@@ -60,7 +60,7 @@ static void print_samples(const struct recording *r)
 static void print_sockets(const struct recording *r)
 {
 	const uint64_t *left = r->socket_left;
-	char text[192] = "";
+	char text[192] = "", ring[96] = "";
 
 	if (!r->o->socket_requests)
 		return;
@@ -68,7 +68,9 @@ static void print_sockets(const struct recording *r)
 		snprintf(text, sizeof(text), "; left out: %" PRIu64 " writes before anything was read, %" PRIu64
 			 " reads or writes in the middle of another, %" PRIu64 " of too many descriptors",
 			 left[LDB_SOCKET_LEFT_UNREAD], left[LDB_SOCKET_LEFT_BUSY], left[LDB_SOCKET_LEFT_TABLE]);
-	cli_note("  requests from connections: %" PRIu64 "%s%s", r->nr_socket, text,
+	if (r->nr_rings_left)
+		snprintf(ring, sizeof(ring), "; %" PRIu64 " completions of io_uring are of nothing known", r->nr_rings_left);
+	cli_note("  requests from connections: %" PRIu64 "%s%s%s", r->nr_socket, text, ring,
 		 r->nr_socket || r->children.nr ? "" : " (no connection that the program has accepted was read by read(), recv() and the like)");
 }
 

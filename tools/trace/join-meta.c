@@ -34,6 +34,7 @@ static const struct {
 	{ "flight_from", RULE_TICK }, { "flight_cut", RULE_SUM }, { "flight_suppressed", RULE_SUM },
 	{ "socket_requests", RULE_SUM }, { "socket_left_busy", RULE_SUM },
 	{ "socket_left_table", RULE_SUM }, { "socket_left_unread", RULE_SUM }, { "loop_turns", RULE_MOST },
+	{ "uring_rings", RULE_SUM }, { "uring_followed", RULE_SUM }, { "uring_left", RULE_SUM },
 	{ "ids", RULE_SUM }, { "ids_lost", RULE_SUM }, { "ids_nowhere", RULE_SUM }, { "ids_err_ns", RULE_MOST },
 	{ "shared_memory", RULE_NONE }, { "warning", RULE_EACH }, { "damage", RULE_EACH },
 };

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Finds out whether the program has rings of io_uring that the runtime does not follow, for
+ * --request=socket: those of a program that is linked statically with liburing, or enters the kernel by
+ * instructions of its own.  Then its requests are missing, and the recording says so.
+ */
+#ifndef RECORD_RINGS_H
+#define RECORD_RINGS_H
+
+#include <stdint.h>
+
+struct recording;
+
+/* Counts the program's rings now and then, less and less often. */
+void rings_poll(struct recording *r, int64_t now_ns);
+
+/* The recording ends, and the session's memory is still there.  Warns, and writes what there was. */
+void rings_finish(struct recording *r);
+
+#endif
