@@ -13,7 +13,7 @@ sockets_run()	# config
 	esac
 	config=$1
 	shift
-	"$@" 20000 | awk -v c="$config" 'NF == 2 { print $1 "-" c, $2; n++ } END { exit n != 3 }'
+	"$@" 20000 | awk -v c="$config" 'NF == 2 { print $1 "-" c, $2; n++ } END { exit n < 3 }'
 }
 
 bench_sockets()
@@ -22,7 +22,8 @@ bench_sockets()
 	$cc -O2 -g "$plugin" "$programs/socket-loop.c" -o socket-loop-ldb || exit 1
 	interleave sockets.txt "$rounds" sockets_run base base2 dormant record socket
 	heading "a read or write of a program with ldb / the same without"
-	for kind in pipe http own; do
+	for kind in pipe http own ring; do
+		grep -q "^$kind-base " sockets.txt || continue
 		note "$kind: $(mean sockets.txt "$kind-base" %.0f) ns"
 		row sockets.txt "$kind-base2" "$kind-base" "  the same again"
 		row sockets.txt "$kind-dormant" "$kind-base" "  carrying ldb" 1.02

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Prints what a read and a write cost: on a pipe, and on a connection that the program has accepted,
- * over which it serves itself HTTP or messages of 8 bytes.  "KIND NS" for each call of one thread.
+ * over which it serves itself HTTP or messages of 8 bytes, or HTTP with a ring of io_uring, if there
+ * is one.  "KIND NS" for each call of one thread.
  *
  *	socket-loop ROUNDS
  */
@@ -14,6 +15,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include "uring.h"
 
 #define GET	"GET /index.html HTTP/1.1\r\nHost: localhost\r\nUser-Agent: loop\r\nAccept: */*\r\n\r\n"
 #define OK	"HTTP/1.1 200 OK\r\nServer: loop\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok"
@@ -59,6 +61,34 @@ static void measure(const char *name, int rounds, int client, int server, const 
 	printf("%s %.2f\n", name, (now_ns() - begin) / 4.0 / rounds);
 }
 
+static void ring_do(struct uring *u, int opcode, int fd, const void *bytes, size_t room, size_t n)
+{
+	struct io_uring_sqe sqe = { .opcode = opcode, .fd = fd, .addr = (uintptr_t)bytes, .len = room };
+
+	if (uring_do(u, &sqe) != (int)n)
+		exit(1);
+}
+
+static void measure_ring(int rounds, int client, int server)
+{
+	uint64_t begin;
+	struct uring u;
+	char got[256];
+
+	if (uring_open(&u))
+		return;
+	begin = now_ns();
+	for (int i = 0; i < rounds; i++) {
+		if (write(client, GET, strlen(GET)) != (ssize_t)strlen(GET))
+			exit(1);
+		ring_do(&u, IORING_OP_RECV, server, got, sizeof(got), strlen(GET));
+		ring_do(&u, IORING_OP_SEND, server, OK, strlen(OK), strlen(OK));
+		if (read(client, got, sizeof(got)) != (ssize_t)strlen(OK))
+			exit(1);
+	}
+	printf("ring %.2f\n", (now_ns() - begin) / 4.0 / rounds);
+}
+
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 10000, client, server, there[2], back[2];
@@ -76,5 +106,9 @@ int main(int argc, char **argv)
 	close(server);
 	connect_both(&client, &server);
 	measure("own", rounds, client, server, "\001bytes\n\n", "8 bytes\n");
+	close(client);
+	close(server);
+	connect_both(&client, &server);
+	measure_ring(rounds, client, server);
 	return 0;
 }

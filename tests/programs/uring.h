@@ -19,12 +19,13 @@ struct uring {
 };
 
 /* Returns 0, or -1 with errno. */
-static inline int uring_open(struct uring *u)
+static inline int uring_open_many(struct uring *u, unsigned entries, unsigned flags)
 {
 	size_t sq_size, cq_size;
 
 	memset(u, 0, sizeof(*u));
-	u->fd = syscall(SYS_io_uring_setup, 1, &u->params);
+	u->params.flags = flags;
+	u->fd = syscall(SYS_io_uring_setup, entries, &u->params);
 	if (u->fd < 0)
 		return -1;
 	sq_size = u->params.sq_off.array + u->params.sq_entries * sizeof(uint32_t);
@@ -37,6 +38,11 @@ static inline int uring_open(struct uring *u)
 					      PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, u->fd,
 					      IORING_OFF_SQES);
 	return u->sq == MAP_FAILED || u->cq == MAP_FAILED || u->sqes == MAP_FAILED ? -1 : 0;
+}
+
+static inline int uring_open(struct uring *u)
+{
+	return uring_open_many(u, 1, 0);
 }
 
 /* Does one operation, and waits for its completion; returns its result, or -1. */

@@ -106,6 +106,7 @@ look_check()
 	have dpkg-source || want dpkg-dev
 	has_header event.h || want libevent-dev
 	have tclsh || want tcl
+	has_header liburing.h || want liburing-dev
 	# The fuzz targets.
 	set -- /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a
 	[ -f "$1" ] || want libclang-rt-dev

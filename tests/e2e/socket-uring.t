@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ldb-record --request=socket makes requests of a server with io_uring that has no tag: as many as its
+# client made and as the same program's tags show, by system calls and with liburing, with single and
+# multiple completions, descriptors of the ring and writes without completion.  Of a program whose
+# rings it cannot follow it says so.
+. "$(dirname "$0")/../lib/engine.sh"
+need_build
+
+cc_ldb -O2 -g -pthread "$PROGRAMS/uring-server.c" -o raw
+if ! ./raw plain 1 1 >plain.out 2>&1; then
+	skip "requests of a server with io_uring" "io_uring is not available here: $(cat plain.out)"
+	finish
+fi
+servers=raw
+if echo '#include <liburing.h>' | $CC -E -x c - >/dev/null 2>&1; then
+	cc_ldb -O2 -g -pthread -DLIBURING "$PROGRAMS/uring-server.c" -o lib -luring && servers="raw lib"
+	cc_ldb -O2 -g -pthread -DLIBURING "$PROGRAMS/uring-server.c" -o static -l:liburing.a
+else
+	skip "liburing" "liburing-dev is not installed"
+fi
+
+nr_of()	# FILE CLASS: how many requests of it are complete
+{
+	ldb-report -i "$1" --requests --json 2>/dev/null |
+		jq --arg class "$2" '[.requests[] | select(.class == $class) | .count - .incomplete] | add // 0'
+}
+
+for server in $servers; do
+	for mode in plain fixed silent ask; do
+		check "$server, $mode: the server answers as ever" \
+			"ldb-record --kernel none --request=socket -o $server-$mode.data -- ./$server $mode 100" 0 '^OK$'
+		check "$server, $mode: the summary says how many requests there were" "printf '%s\n' '$out'" 0 \
+			'requests from connections: 400$'
+		ok "$server, $mode: each GET is a request" test "$(nr_of $server-$mode.data GET)" -eq 400
+	done
+	# The bytes are where the kernel has put them, and the runtime does not know where that is.
+	check "$server: buffers that the kernel selects" \
+		"ldb-record --kernel none --request=socket -o $server-many.data -- ./$server multishot 100" 0 '^OK$'
+	ok "$server: their requests are found by direction" test "$(nr_of $server-many.data "")" -eq 400
+
+	# Those that asked another server were in no thread until that had answered.
+	ldb-report -i $server-ask.data --requests --note path=/ask --json >ask.json 2>/dev/null
+	ok "$server: a request that waits for another server takes that long" \
+		test "$(jq '.requests[0].p50_ns' ask.json)" -ge 5000000
+	check "$server: ... which ldb-why has as the first cause" \
+		"ldb-why -i $server-ask.data --class GET" 0 'queue upstream'
+
+	LDB_TAGS=1 ldb-record --kernel none --request=socket -q -o tags.data -- ./$server plain 500 8 >/dev/null
+	ok "$server: of 4,000 requests with tags each is found" test "$(nr_of tags.data tagged)" -eq 4000 \
+		-a "$(nr_of tags.data GET)" -eq 4000
+done
+check "without the option there are no requests" \
+	"ldb-record --kernel none -o none.data -- ./raw plain 20" 0 '^OK$'
+ok "... none at all" test "$(nr_of none.data GET)" -eq 0
+
+./raw plain 3000 >attached.out &
+server=$!
+sleep 0.3
+check "a server that runs already, with its ring" \
+	"ldb-record -p $server --kernel none --request=socket -o attached.data" 0 'requests from connections: [0-9]{4,}'
+wait $server
+ok "... answers as ever" grep -qx OK attached.out
+
+if [ -x static ]; then
+	check "of a static liburing it says that its requests are not seen" \
+		"ldb-record --kernel none --request=socket -o static.data -- ./static plain 100" 0 \
+		'warning: the program uses io_uring, and 0 of its 1 rings were followed'
+fi
+finish
