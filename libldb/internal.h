@@ -227,6 +227,12 @@ static inline bool session_wants_sockets(void)
 	return unlikely(order_session_on(&session_page.a.on) & SESSION_SOCKETS);
 }
 
+/* ... and so do those around rings of io_uring, in every recording. */
+static inline bool session_wants_rings(void)
+{
+	return session_wants_tags();
+}
+
 static inline bool session_wants_loops(void)
 {
 	return unlikely(order_session_on(&session_page.a.on) & SESSION_LOOPS);
@@ -296,6 +302,7 @@ void conn_fork_child(void);
  */
 void uring_begin(void);
 void uring_unmapped(uintptr_t lo, uintptr_t hi);
+void uring_forget_all(void);
 void uring_fork_child(void);	/* socket/uring.c */
 /* socket/uring-wrap.c: the program calls syscall() for a ring. */
 typedef long syscall_fn(long number, long a, long b, long c, long d, long e, long f);

@@ -90,10 +90,9 @@ void recording_begin(void)
 		recording_assign_page(order_live_get(&live[i]), true);
 	sys(SYS_madvise, &session_page, sizeof(session_page), MADV_WIPEONFORK);
 	shim_begin();
-	if (a->is_in_sockets) {
+	if (a->is_in_sockets)
 		conn_begin();
-		uring_begin();
-	}
+	uring_begin();
 	session_publish(a, tune_is_paused());
 	raw_unlock(&registry_lock);
 }

@@ -82,10 +82,9 @@ static int resume_now(void)
 	is_paused = false;
 	forget_requests();
 	shim_begin();
-	if (session_page.a.is_in_sockets) {
+	if (session_page.a.is_in_sockets)
 		conn_begin();
-		uring_begin();
-	}
+	uring_begin();
 	session_page.a.mutex_level = level;
 	session_write(&session_page.a);
 	flow_pause(false);

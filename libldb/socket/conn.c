@@ -188,11 +188,6 @@ enum conn_kind conn_ask(int fd)
 	}
 }
 
-uint32_t conn_now(void)
-{
-	return order_any_load(&conn_epoch);
-}
-
 bool conn_may_ask(void)
 {
 	return order_any_load(&is_asking);

@@ -69,8 +69,6 @@ bool conn_is_none(int fd);
  * first such descriptor.
  */
 bool conn_any(unsigned *from, unsigned to);
-/* A number that changes when all that was known is forgotten. */
-uint32_t conn_now(void);
 /* May the kernel be asked at all?  A filter of the program may forbid it. */
 bool conn_may_ask(void);
 /* Asks the kernel what the descriptor is.  */

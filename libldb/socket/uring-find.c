@@ -40,6 +40,25 @@ struct found {
 };
 
 static struct found found[FOUND_MAX];
+static _Atomic uint32_t now;
+
+uint32_t uring_now(void)
+{
+	return order_any_load(&now);
+}
+
+static void found_remove(struct found *f)
+{
+	f->fd = -1;
+	order_ring_set_found(&f->state, FOUND_NONE);
+}
+
+void uring_forget_all(void)
+{
+	atomic_fetch_add(&now, 1);
+	for (uint32_t i = 0; i < FOUND_MAX; i++)
+		found_remove(&found[i]);
+}
 
 static struct found *found_of(int fd)
 {
@@ -60,12 +79,6 @@ static struct found *found_new(void)
 		return &found[i];
 	}
 	return NULL;
-}
-
-static void found_remove(struct found *f)
-{
-	f->fd = -1;
-	order_ring_set_found(&f->state, FOUND_NONE);
 }
 
 void uring_made(int fd, const struct io_uring_params *p)
@@ -274,8 +287,7 @@ void uring_begin(void)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < FOUND_MAX; i++)
-		found_remove(&found[i]);
+	uring_forget_all();
 	if (priority_any_filter())
 		return;
 	read_maps();

@@ -44,6 +44,20 @@ static NOINLINE void *search_caller(uintptr_t site, const char *name)
 	return fn ? fn : (void *)no_such_function;
 }
 
+/* Executes statements in a hook of t, the calling thread; errno stays unchanged. */
+#define RING_HOOKED(...)							\
+	do {									\
+		int saved_ = errno;						\
+		struct thread *t = session_wants_rings() ? thread_self() : NULL; \
+										\
+		if (t && !t->list->in_hook) {					\
+			hook_enter(t);						\
+			__VA_ARGS__;						\
+			hook_leave(t);						\
+		}								\
+		errno = saved_;							\
+	} while (0)
+
 #define RING_NEXT(name, site) ({						\
 		DORMANT_PAGE static void *next_;				\
 		void *fn_ = symbol_cached(&next_, #name);			\
@@ -53,30 +67,30 @@ static NOINLINE void *search_caller(uintptr_t site, const char *name)
 /* Returns when the wait begins, if its turn is to be recorded; 0: it is not. */
 static uint64_t call_begins(struct uring_call *c)
 {
-	HOOKED(uring_begins(t, c));
-	return c->waits && session_wants_loops() ? session_clock() : 0;
+	RING_HOOKED(uring_begins(t, c));
+	return c->nr && session_wants_loops() ? session_clock() : 0;
 }
 
 static void call_ends(struct uring_call *c, uint64_t began)
 {
-	HOOKED(uring_ends(t, c));
+	RING_HOOKED(uring_ends(t, c));
 	if (began && session_wants_loops() && thread_self())
 		track_turn(began);
 }
 
 /* Makes a wrapper of a function that enters the kernel for a ring. */
-#define RING(name, params, args, waits_)					\
+#define RING(name, params, args, nr_)					\
 	extern int name params;							\
 	static NOINLINE int slow_##name params;					\
 	EXPORT int name params							\
 	{									\
-		if (likely(!session_wants_sockets()))				\
+		if (likely(!session_wants_rings()))				\
 			return RING_NEXT(name, SITE) args;			\
 		return slow_##name args;					\
 	}									\
 	static NOINLINE int slow_##name params					\
 	{									\
-		struct uring_call c = { .site = flow_site(SITE), .waits = waits_ }; \
+		struct uring_call c = { .site = flow_site(SITE), .nr = nr_ }; \
 		bool is_known = uring_view_of_liburing((void *)ring, &c.view);	\
 		uint64_t began = is_known ? call_begins(&c) : 0;		\
 		int ret = RING_NEXT(name, c.site) args;				\
@@ -88,38 +102,38 @@ static void call_ends(struct uring_call *c, uint64_t began)
 		return ret;							\
 	}
 
-RING(io_uring_submit, (struct io_uring *ring), (ring), false)
-RING(io_uring_submit_and_wait, (struct io_uring *ring, unsigned nr), (ring, nr), nr > 0)
+RING(io_uring_submit, (struct io_uring *ring), (ring), 0)
+RING(io_uring_submit_and_wait, (struct io_uring *ring, unsigned nr), (ring, nr), nr)
 RING(io_uring_submit_and_wait_timeout, (struct io_uring *ring, struct io_uring_cqe **cqe, unsigned nr,
-     struct __kernel_timespec *ts, sigset_t *mask), (ring, cqe, nr, ts, mask), nr > 0)
+     struct __kernel_timespec *ts, sigset_t *mask), (ring, cqe, nr, ts, mask), nr)
 RING(io_uring_submit_and_wait_min_timeout, (struct io_uring *ring, struct io_uring_cqe **cqe, unsigned nr,
-     struct __kernel_timespec *ts, unsigned min, sigset_t *mask), (ring, cqe, nr, ts, min, mask), nr > 0)
+     struct __kernel_timespec *ts, unsigned min, sigset_t *mask), (ring, cqe, nr, ts, min, mask), nr)
 RING(io_uring_submit_and_wait_reg, (struct io_uring *ring, struct io_uring_cqe **cqe, unsigned nr,
-     int reg), (ring, cqe, nr, reg), nr > 0)
-RING(io_uring_submit_and_get_events, (struct io_uring *ring), (ring), false)
-RING(io_uring_get_events, (struct io_uring *ring), (ring), false)
+     int reg), (ring, cqe, nr, reg), nr)
+RING(io_uring_submit_and_get_events, (struct io_uring *ring), (ring), 0)
+RING(io_uring_get_events, (struct io_uring *ring), (ring), 0)
 RING(__io_uring_get_cqe, (struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit, unsigned nr,
-     sigset_t *mask), (ring, cqe, submit, nr, mask), nr > 0)
+     sigset_t *mask), (ring, cqe, submit, nr, mask), nr)
 RING(io_uring_wait_cqes, (struct io_uring *ring, struct io_uring_cqe **cqe, unsigned nr,
-     struct __kernel_timespec *ts, sigset_t *mask), (ring, cqe, nr, ts, mask), true)
+     struct __kernel_timespec *ts, sigset_t *mask), (ring, cqe, nr, ts, mask), nr)
 RING(io_uring_wait_cqes_min_timeout, (struct io_uring *ring, struct io_uring_cqe **cqe, unsigned nr,
-     struct __kernel_timespec *ts, unsigned min, sigset_t *mask), (ring, cqe, nr, ts, min, mask), true)
+     struct __kernel_timespec *ts, unsigned min, sigset_t *mask), (ring, cqe, nr, ts, min, mask), nr)
 RING(io_uring_wait_cqe_timeout, (struct io_uring *ring, struct io_uring_cqe **cqe,
-     struct __kernel_timespec *ts), (ring, cqe, ts), true)
+     struct __kernel_timespec *ts), (ring, cqe, ts), 1)
 
 extern unsigned io_uring_peek_batch_cqe(struct io_uring *ring, struct io_uring_cqe **cqes, unsigned nr);
 
 EXPORT unsigned io_uring_peek_batch_cqe(struct io_uring *ring, struct io_uring_cqe **cqes, unsigned nr)
 {
 	struct uring_call c = { .site = flow_site(SITE) };
-	bool is_known = session_wants_sockets() && uring_view_of_liburing((void *)ring, &c.view);
+	bool is_known = session_wants_rings() && uring_view_of_liburing((void *)ring, &c.view);
 	unsigned ret;
 
 	if (is_known)
-		HOOKED(uring_begins(t, &c));
+		RING_HOOKED(uring_begins(t, &c));
 	ret = RING_NEXT(io_uring_peek_batch_cqe, SITE)(ring, cqes, nr);
 	if (is_known)
-		HOOKED(uring_ends(t, &c));
+		RING_HOOKED(uring_ends(t, &c));
 	return ret;
 }
 
@@ -129,8 +143,8 @@ EXPORT void io_uring_queue_exit(struct io_uring *ring)
 {
 	struct uring_view v;
 
-	if (session_wants_sockets() && uring_view_of_liburing((void *)ring, &v))
-		HOOKED(uring_forget(t, &v));
+	if (session_wants_rings() && uring_view_of_liburing((void *)ring, &v))
+		RING_HOOKED(uring_forget(t, &v));
 	RING_NEXT(io_uring_queue_exit, SITE)(ring);
 }
 
@@ -148,14 +162,14 @@ static bool is_entered(int fd, unsigned flags, struct uring_view *v)
 
 bool uring_is_call(long number)
 {
-	return session_wants_sockets() && (number == SYS_io_uring_enter || number == SYS_io_uring_setup);
+	return session_wants_rings() && (number == SYS_io_uring_enter || number == SYS_io_uring_setup);
 }
 
 long uring_syscall(syscall_fn *real, uintptr_t site, long number, long a, long b, long c, long d, long e,
 		   long f)
 {
 	struct uring_call call = {
-		.site = flow_site(site), .waits = number == SYS_io_uring_enter && c && d & IORING_ENTER_GETEVENTS,
+		.site = flow_site(site), .nr = number == SYS_io_uring_enter && d & IORING_ENTER_GETEVENTS ? c : 0,
 	};
 	bool is_known = number == SYS_io_uring_enter && is_entered(a, d, &call.view);
 	uint64_t began = is_known ? call_begins(&call) : 0;
@@ -164,7 +178,7 @@ long uring_syscall(syscall_fn *real, uintptr_t site, long number, long a, long b
 	if (is_known)
 		call_ends(&call, began);
 	else if (number == SYS_io_uring_setup && ret >= 0)
-		HOOKED((void)t, uring_made(ret, (const struct io_uring_params *)b));
+		RING_HOOKED((void)t, uring_made(ret, (const struct io_uring_params *)b));
 	return ret;
 }
 
@@ -174,7 +188,7 @@ typedef int enter2_fn(unsigned fd, unsigned submit, unsigned nr, unsigned flags,
 static NOINLINE int enter2(enter2_fn *real, uintptr_t site, unsigned fd, unsigned submit, unsigned nr,
 			   unsigned flags, sigset_t *mask, size_t size)
 {
-	struct uring_call call = { .site = flow_site(site), .waits = nr && flags & IORING_ENTER_GETEVENTS };
+	struct uring_call call = { .site = flow_site(site), .nr = flags & IORING_ENTER_GETEVENTS ? nr : 0 };
 	bool is_known = is_entered(fd, flags, &call.view);
 	uint64_t began = is_known ? call_begins(&call) : 0;
 	int ret = real(fd, submit, nr, flags, mask, size);
@@ -191,7 +205,7 @@ extern int io_uring_setup(unsigned entries, struct io_uring_params *p);
 EXPORT int io_uring_enter2(unsigned fd, unsigned submit, unsigned nr, unsigned flags, sigset_t *mask,
 			   size_t size)
 {
-	if (likely(!session_wants_sockets()))
+	if (likely(!session_wants_rings()))
 		return RING_NEXT(io_uring_enter2, SITE)(fd, submit, nr, flags, mask, size);
 	return enter2(RING_NEXT(io_uring_enter2, SITE), SITE, fd, submit, nr, flags, mask, size);
 }
@@ -199,7 +213,7 @@ EXPORT int io_uring_enter2(unsigned fd, unsigned submit, unsigned nr, unsigned f
 /* The last argument is not used. */
 EXPORT int io_uring_enter(unsigned fd, unsigned submit, unsigned nr, unsigned flags, sigset_t *mask)
 {
-	if (likely(!session_wants_sockets()))
+	if (likely(!session_wants_rings()))
 		return RING_NEXT(io_uring_enter, SITE)(fd, submit, nr, flags, mask);
 	return enter2((enter2_fn *)(void *)RING_NEXT(io_uring_enter, SITE), SITE, fd, submit, nr, flags, mask,
 		      0);
@@ -209,8 +223,8 @@ EXPORT int io_uring_setup(unsigned entries, struct io_uring_params *p)
 {
 	int ret = RING_NEXT(io_uring_setup, SITE)(entries, p);
 
-	if (session_wants_sockets() && ret >= 0)
-		HOOKED((void)t, uring_made(ret, p));
+	if (session_wants_rings() && ret >= 0)
+		RING_HOOKED((void)t, uring_made(ret, p));
 	return ret;
 }
 
@@ -219,8 +233,8 @@ EXPORT void *mmap(void *addr, size_t size, int prot, int flags, int fd, off_t of
 {
 	void *ret = NEXT(mmap)(addr, size, prot, flags, fd, offset);
 
-	if (session_wants_sockets() && fd >= 0 && ret != MAP_FAILED)
-		HOOKED((void)t, uring_mapped(fd, offset, ret, size));
+	if (session_wants_rings() && fd >= 0 && ret != MAP_FAILED)
+		RING_HOOKED((void)t, uring_mapped(fd, offset, ret, size));
 	return ret;
 }
 
@@ -228,7 +242,7 @@ EXPORT void *mmap64(void *addr, size_t size, int prot, int flags, int fd, off64_
 {
 	void *ret = NEXT(mmap64)(addr, size, prot, flags, fd, offset);
 
-	if (session_wants_sockets() && fd >= 0 && ret != MAP_FAILED)
-		HOOKED((void)t, uring_mapped(fd, offset, ret, size));
+	if (session_wants_rings() && fd >= 0 && ret != MAP_FAILED)
+		RING_HOOKED((void)t, uring_mapped(fd, offset, ret, size));
 	return ret;
 }

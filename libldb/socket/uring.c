@@ -27,6 +27,7 @@
 #define IOVS		4	/* of an operation that are remembered */
 #define COPY		4096	/* bytes at a time */
 #define ASKS_MAX	64	/* writes of one call */
+#define WAIT_MIN_NS	20000	/* a shorter wait is of no interest */
 #define TRIES		1000
 #define NONE		0
 
@@ -40,6 +41,7 @@ struct op {
 	int fd;
 	uint32_t serial;	/* OP_WRITE: of the connection */
 	uint8_t kind;		/* enum op_kind */
+	uint8_t opcode;
 	uint8_t nr_iov;
 	bool is_message;	/* what is received or sent, so that it is no file */
 	bool accepts_at;	/* a fixed descriptor: fd is that of the new connection */
@@ -96,7 +98,7 @@ static void give(struct ring *r)
 
 static bool is_ring(const struct ring *r, const struct uring_view *v)
 {
-	return r->epoch == conn_now() && r->cq_tail == v->cq_tail && r->fd == v->fd;
+	return r->epoch == uring_now() && r->cq_tail == v->cq_tail && r->fd == v->fd;
 }
 
 /* The ring's memory and its descriptor are those of v; the program knows what it has consumed. */
@@ -115,7 +117,7 @@ static bool ring_start(struct ring *r, const struct uring_view *v)
 	r->cq_tail = v->cq_tail;
 	r->seen_sq = order_ring_tail(v->sq_head);
 	r->seen_cq = order_ring_tail(v->cq_head);
-	r->epoch = conn_now();
+	r->epoch = uring_now();
 	order_any_add_word(&session_info()->urings, 1);
 	return true;
 }
@@ -125,9 +127,9 @@ static struct ring *ring_new(const struct uring_view *v, uint32_t tid)
 	for (unsigned i = 0; i < RINGS_MAX; i++) {
 		struct ring *r = &rings[i];
 
-		if (r->epoch == conn_now() || !take(r, tid))
+		if (r->epoch == uring_now() || !take(r, tid))
 			continue;
-		if (r->epoch != conn_now() && ring_start(r, v))
+		if (r->epoch != uring_now() && ring_start(r, v))
 			return r;
 		give(r);
 	}
@@ -154,15 +156,15 @@ void uring_forget(struct thread *t, const struct uring_view *v)
 {
 	for (unsigned i = 0; i < RINGS_MAX; i++)
 		if (is_ring(&rings[i], v) && take(&rings[i], t->tid)) {
-			rings[i].epoch = 0;
+			rings[i].epoch = uring_now() - 1;
 			give(&rings[i]);
 		}
 }
 
 void uring_fork_child(void)
 {
+	uring_forget_all();
 	for (unsigned i = 0; i < RINGS_MAX; i++) {
-		rings[i].epoch = 0;
 		if (atomic_load(&rings[i].lock))
 			atomic_store(&rings[i].lock, 0);
 	}
@@ -338,13 +340,15 @@ static void asks_later(struct ring *r, int fd)
 		r->asks[r->nr_asks++] = fd;
 }
 
-static void submit(struct ring *r, struct thread *t, const struct io_uring_sqe *sqe, uintptr_t site)
+/* Submits what is to be part of requests. */
+static void submit_connection(struct ring *r, struct thread *t, const struct io_uring_sqe *sqe, uintptr_t site)
 {
-	bool is_fixed = sqe->flags & IOSQE_FIXED_FILE;
-	struct op op = { .user_data = sqe->user_data, .kind = kind_of(sqe), .site = site };
-	struct transfer x = { .site = site, .is_ring = true };
+	struct op op = {
+		.user_data = sqe->user_data, .kind = kind_of(sqe), .opcode = sqe->opcode, .site = site,
+		.fd = fd_of(r, sqe->fd, sqe->flags & IOSQE_FIXED_FILE),
+	};
+	struct transfer x = { .fd = op.fd, .site = site, .is_ring = true };
 
-	op.fd = x.fd = fd_of(r, sqe->fd, is_fixed);
 	if (sqe->opcode == IORING_OP_CLOSE) {
 		op.fd = sqe->file_index ? fd_of(r, sqe->file_index - 1, true) : sqe->fd;
 		track_close(t, op.fd, site);
@@ -370,6 +374,17 @@ static void submit(struct ring *r, struct thread *t, const struct io_uring_sqe *
 		return;
 	}
 	op_add(r, &op);
+}
+
+static void submit(struct ring *r, struct thread *t, const struct io_uring_sqe *sqe, uintptr_t site)
+{
+	if (session_wants_sockets())
+		submit_connection(r, t, sqe, site);
+	else if (!(sqe->flags & IOSQE_CQE_SKIP_SUCCESS))
+		op_add(r, &(struct op){
+			.user_data = sqe->user_data, .kind = OP_OTHER, .opcode = sqe->opcode,
+			.fd = fd_of(r, sqe->fd, sqe->flags & IOSQE_FIXED_FILE),
+		});
 }
 
 static void see_submitted(struct ring *r, struct thread *t, const struct uring_call *c)
@@ -399,25 +414,43 @@ static void see_submitted(struct ring *r, struct thread *t, const struct uring_c
 
 /* Completion */
 
-static void complete(struct ring *r, struct thread *t, uint64_t user_data, int32_t result, uint32_t flags)
+static void complete_connection(struct ring *r, struct thread *t, const struct op *op, int32_t result)
 {
+	if (op->kind == OP_WRITE)
+		track_ring_write_ends(t, op->fd, op->serial);
+	if (op->kind == OP_ACCEPT && result >= 0)
+		track_new(t, op->accepts_at ? op->fd : fd_of(r, result, op->accepts_fixed), true);
+	else if ((op->kind == OP_READ || op->kind == OP_WRITE) && result > 0)
+		report(r, t, op, result);
+}
+
+/* What ended a wait. */
+struct ended {
+	bool is_known;
+	uint8_t opcode;
+	int fd;
+	int32_t result;
+};
+
+static void complete(struct ring *r, struct thread *t, const struct io_uring_cqe *cqe, struct ended *e)
+{
+	uint32_t flags = order_any_load_word(&cqe->flags);
+	int32_t result = order_any_load_word(&cqe->res);
 	struct op op;
 
-	if (!op_find(r, user_data, !(flags & IORING_CQE_F_MORE), &op)) {
+	if (!op_find(r, order_any_load_word(&cqe->user_data), !(flags & IORING_CQE_F_MORE), &op)) {
 		uring_left_out();
 		return;
 	}
-	if (flags & IORING_CQE_F_NOTIF)
-		return;
-	if (op.kind == OP_WRITE)
-		track_ring_write_ends(t, op.fd, op.serial);
-	if (op.kind == OP_ACCEPT && result >= 0)
-		track_new(t, op.accepts_at ? op.fd : fd_of(r, result, op.accepts_fixed), true);
-	else if ((op.kind == OP_READ || op.kind == OP_WRITE) && result > 0)
-		report(r, t, &op, result);
+	if (e)
+		*e = (struct ended){ true, op.opcode, op.fd, result };
+	if (!(flags & IORING_CQE_F_NOTIF) && session_wants_sockets())
+		complete_connection(r, t, &op, result);
 }
 
-static void see_completed(struct ring *r, struct thread *t, const struct uring_view *v, uint32_t end)
+/* Stores in *e what completed as number last, if the ring's memory still has it. */
+static void see_completed(struct ring *r, struct thread *t, const struct uring_view *v, uint32_t end, uint32_t last,
+			  struct ended *e)
 {
 	uint32_t nr = v->cq_mask + 1;
 
@@ -427,37 +460,85 @@ static void see_completed(struct ring *r, struct thread *t, const struct uring_v
 		uring_left_out();
 		r->seen_cq = end - nr;
 	}
-	for (; r->seen_cq != end; r->seen_cq++) {
-		const struct io_uring_cqe *cqe = &v->cqes[r->seen_cq & v->cq_mask];
+	for (; r->seen_cq != end; r->seen_cq++)
+		complete(r, t, &v->cqes[r->seen_cq & v->cq_mask], r->seen_cq == last ? e : NULL);
+}
 
-		complete(r, t, order_any_load_word(&cqe->user_data), order_any_load_word(&cqe->res),
-			 order_any_load_word(&cqe->flags));
+/* Is an operation about its descriptor?  Of others that may be a folder's, or anything. */
+static bool has_descriptor(uint8_t opcode)
+{
+	switch (opcode) {
+	case IORING_OP_READV:
+	case IORING_OP_WRITEV:
+	case IORING_OP_FSYNC:
+	case IORING_OP_READ_FIXED:
+	case IORING_OP_WRITE_FIXED:
+	case IORING_OP_POLL_ADD:
+	case IORING_OP_SYNC_FILE_RANGE:
+	case IORING_OP_SENDMSG:
+	case IORING_OP_RECVMSG:
+	case IORING_OP_ACCEPT:
+	case IORING_OP_CONNECT:
+	case IORING_OP_FALLOCATE:
+	case IORING_OP_READ:
+	case IORING_OP_WRITE:
+	case IORING_OP_SEND:
+	case IORING_OP_RECV:
+	case IORING_OP_SPLICE:
+	case IORING_OP_SHUTDOWN:
+	case IORING_OP_URING_CMD:
+	case IORING_OP_SEND_ZC:
+	case IORING_OP_SENDMSG_ZC:
+		return true;
+	default:
+		return false;
 	}
 }
 
-void uring_begins(struct thread *t, const struct uring_call *c)
+/* The thread has waited: for what, the kernel's events do not tell. */
+static void write_wait(const struct thread *t, const struct uring_call *c, uint64_t end, const struct ended *e)
+{
+	union {
+		struct ldb_syscall_rec call;
+		struct ldb_rec slot[3];
+	} r = { .call = {
+		.end = end, .tid = t->tid, .type = LDB_EV_SYSCALL, .begin = c->began,
+		.nr = LDB_SYSCALL_NR_RING(e->opcode), .result = e->result, .cont1 = LDB_EV_CONT + 1,
+		.arg0 = has_descriptor(e->opcode) && e->fd < CONN_RING_FD ? (uint64_t)e->fd : (uint64_t)-1,
+	} };
+
+	ring_write(r.slot, 2);
+}
+
+void uring_begins(struct thread *t, struct uring_call *c)
 {
 	struct ring *r = ring_lock(&c->view, t->tid);
 
+	c->head = order_ring_tail(c->view.cq_head);
 	if (r) {
 		/* What the program has consumed since, and what it will find after this call. */
-		see_completed(r, t, &c->view, order_ring_tail(c->view.cq_head));
+		see_completed(r, t, &c->view, c->head, 0, NULL);
 		see_submitted(r, t, c);
 		give(r);
 	}
-	if (c->waits)
+	if (c->nr && session_wants_sockets())
 		track_wait_begins(t, c->site);
+	c->began = session_clock();
 }
 
 void uring_ends(struct thread *t, const struct uring_call *c)
 {
+	struct ended e = { .is_known = false };
+	uint64_t now = session_clock();
 	struct ring *r;
 
-	if (c->waits)
+	if (c->nr && session_wants_sockets())
 		track_wait();
 	r = ring_lock(&c->view, t->tid);
 	if (!r)
 		return;
-	see_completed(r, t, &c->view, order_ring_tail(c->view.cq_tail));
+	see_completed(r, t, &c->view, order_ring_tail(c->view.cq_tail), c->head + c->nr - 1, c->nr ? &e : NULL);
 	give(r);
+	if (e.is_known && now - c->began > session_ticks(WAIT_MIN_NS))
+		write_wait(t, c, now, &e);
 }

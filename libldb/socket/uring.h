@@ -32,7 +32,10 @@ struct uring_view {
 struct uring_call {
 	struct uring_view view;
 	uintptr_t site;
-	bool waits;		/* for a completion */
+	unsigned nr;		/* waits for so many completions */
+	/* uring_begins() sets these: */
+	uint64_t began;
+	uint32_t head;		/* the program had consumed the completions before this one */
 };
 
 /* What liburing's struct io_uring begins with, in all versions of liburing.so.2 (and of 1). */
@@ -64,7 +67,7 @@ struct liburing_ring {
 #pragma GCC visibility push(hidden)
 
 /* uring.c: called in a hook of the calling thread, before and after the call. */
-void uring_begins(struct thread *t, const struct uring_call *c);
+void uring_begins(struct thread *t, struct uring_call *c);
 void uring_ends(struct thread *t, const struct uring_call *c);
 /* The ring is about to be closed. */
 void uring_forget(struct thread *t, const struct uring_view *v);
@@ -77,6 +80,8 @@ void uring_left_out(void);
  */
 bool uring_view_of(int fd, struct uring_view *v);
 bool uring_view_of_liburing(const struct liburing_ring *ring, struct uring_view *v);
+/* A number that changes when all that was known of rings is forgotten. */
+uint32_t uring_now(void);
 /* The program has made a ring, or mapped memory of this descriptor. */
 void uring_made(int fd, const struct io_uring_params *p);
 void uring_mapped(int fd, uint64_t offset, void *addr, size_t size);

@@ -520,6 +520,12 @@ struct ldb_syscall_rec {
 #define LDB_SYSCALL_F_SLEEP	0x0010
 /* With F_SLEEP, as number: in no call, but in a page fault; arg0 is its address, 0: not known. */
 #define LDB_SYSCALL_NR_FAULT	0xffffffffU
+/*
+ * By the runtime: a wait in io_uring_enter that this operation ended (IORING_OP_*); arg0 is its
+ * descriptor, -1: not known, and result its result.
+ */
+#define LDB_SYSCALL_NR_RING(opcode)	(0xffffff00U | (opcode))
+#define LDB_SYSCALL_IS_RING(nr)		((nr) >= 0xffffff00U && (nr) < 0xffffffc0U)
 
 enum ldb_fd_kind {
 	LDB_FD_FILE	= 1,	/* a name in a folder, without the folder */
