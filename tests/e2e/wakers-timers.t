@@ -25,6 +25,6 @@ judge_timer timerfd "read of timerfd" "a timer" exact
 judge_timer epoll "epoll_wait" "a timer" likely
 judge_timer poll "poll" "a timer" likely
 judge_timer signal "read of signalfd" "a timer" likely
-judge_timer uring "io_uring_enter" "an interrupt" exact
+judge_timer uring "io_uring_enter: timeout" "an interrupt" exact
 judge_sums
 finish

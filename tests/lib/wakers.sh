@@ -20,7 +20,7 @@
 : "${wakers_program:=./why-wakers}" "${wakers_requests:=1400}" "${wakers_file:=}" "${wakers_seen_by:=kernel}"
 wakers="cond:lock_wait:answer_ready sem:lock_wait:answered_sem barrier:lock_wait:both join:lock_wait:join
 	future:sleep|futex_wait:futex|future latch:sleep|futex_wait:futex|latch pipe:sleep:pipe socket:sleep:socket eventfd:sleep:eventfd
-	epoll:sleep:epoll poll:sleep:poll signalfd:sleep:signalfd uring:sleep:io_uring"
+	epoll:sleep:epoll poll:sleep:poll signalfd:sleep:signalfd uring:sleep:io_uring_enter..read.of.a.pipe"
 chains_own="producer|hog|why-wakers"
 
 build_wakers()

@@ -2,6 +2,7 @@
 /* Tests names of system calls, and the words for their descriptors. */
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
@@ -138,6 +139,9 @@ int main(void)
 	is_str(calls_name(LDB_CALLS_MAX), "", "a number that no call has");
 	is_str(calls_name(UINT32_MAX - 1), "", "nor that");
 	is_str(calls_name(LDB_SYSCALL_NR_FAULT), "page fault", "what is none");
+	is_str(calls_name(LDB_SYSCALL_NR_RING(IORING_OP_RECV)), "io_uring_enter: recv", "an operation of a ring");
+	is_str(calls_name(LDB_SYSCALL_NR_RING(IORING_OP_SENDMSG_ZC)), "io_uring_enter: sendmsg", "the last that this header has");
+	is_str(calls_name(LDB_SYSCALL_NR_RING(150)), "io_uring_enter: an operation", "one that is not known");
 	is_int(calls_number("fdatasync"), SYS_fdatasync, "a number by its name");
 	is_int(calls_number("no_such_call"), -1, "there is none");
 	is_int(calls[SYS_fdatasync], LDB_CALL_HAS_FD, "it has a descriptor");

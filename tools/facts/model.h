@@ -216,6 +216,7 @@ struct syscall {
 	const struct thread *thread;	/* NULL: not in the trace */
 	int64_t start, end;		/* ticks; a sleep's: when the thread left its CPU */
 	bool is_sleep;
+	bool is_ring;			/* the call is an operation of io_uring for which the thread waited */
 	struct segment_call call;
 };
 

@@ -20,6 +20,7 @@ static int on_row(void *arg, const void *at)
 	return sink->call(sink->arg, &(struct syscall){
 		.tid = row->tid, .thread = model_thread(sink->m, row->tid, start),
 		.start = start, .end = end > start ? end : start, .is_sleep = is_sleep,
+		.is_ring = LDB_SYSCALL_IS_RING(row->nr),
 		.call = {
 			.name = *name ? name : "a system call", .file = model_keep_string(sink->m, row->file),
 			.has_result = !is_sleep, .result = row->result, .arg0 = row->arg0, .arg = row->arg,

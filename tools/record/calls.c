@@ -44,6 +44,26 @@ static const struct {
 	{ "madvise", 1 }, { "mremap", 2 }, { "msync", 1 },
 };
 
+/* What an operation of io_uring is called that ended a wait, by its IORING_OP_*. */
+#define RING(name)	"io_uring_enter: " name
+static const char *const ring_names[] = {
+	RING("nop"), RING("readv"), RING("writev"), RING("fsync"), RING("read"), RING("write"),
+	RING("poll"), RING("poll_remove"), RING("sync_file_range"), RING("sendmsg"),
+	RING("recvmsg"), RING("timeout"), RING("timeout_remove"), RING("accept"),
+	RING("async_cancel"), RING("link_timeout"), RING("connect"), RING("fallocate"),
+	RING("openat"), RING("close"), RING("files_update"), RING("statx"), RING("read"),
+	RING("write"), RING("fadvise"), RING("madvise"), RING("send"), RING("recv"),
+	RING("openat2"), RING("epoll_ctl"), RING("splice"), RING("provide_buffers"),
+	RING("remove_buffers"), RING("tee"), RING("shutdown"), RING("renameat"),
+	RING("unlinkat"), RING("mkdirat"), RING("symlinkat"), RING("linkat"), RING("msg_ring"),
+	RING("fsetxattr"), RING("setxattr"), RING("fgetxattr"), RING("getxattr"),
+	RING("socket"), RING("uring_cmd"), RING("send"), RING("sendmsg"), RING("read"),
+	RING("waitid"), RING("futex_wait"), RING("futex_wake"), RING("futex_waitv"),
+	RING("fixed_fd_install"), RING("ftruncate"), RING("bind"), RING("listen"),
+	RING("recv"), RING("epoll_wait"), RING("readv"), RING("writev"), RING("pipe"),
+};
+#define NR_RING_NAMES	(sizeof(ring_names) / sizeof(*ring_names))
+
 void calls_describe(uint8_t calls[LDB_CALLS_MAX])
 {
 	for (uint32_t nr = 0; nr < NR_CALLS && nr < LDB_CALLS_MAX; nr++)
@@ -56,6 +76,8 @@ const char *calls_name(uint32_t nr)
 {
 	if (nr == LDB_SYSCALL_NR_FAULT)
 		return "page fault";
+	if (LDB_SYSCALL_IS_RING(nr))
+		return (nr & 0xff) < NR_RING_NAMES ? ring_names[nr & 0xff] : "io_uring_enter: an operation";
 	return nr < NR_CALLS && names[nr] ? names[nr] : "";
 }
 

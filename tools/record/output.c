@@ -202,6 +202,7 @@ static void release(struct recording *r)
 	filter_free(r->filter);
 	r->filter = NULL;
 	map_names_free(r->map_names);
+	rings_close(r);
 	drain_free(r->drain);
 	kernel_close(r);
 	session_close(&r->session);
@@ -272,6 +273,7 @@ bool output_open(struct recording *r)
 		pack_on_rest(r->pack, rest, r);
 		pack_on_mapping(r->pack, mapping_name, r);
 		pack_on_lock(r->pack, tell_shared, r);
+		rings_open(r);
 		/* The program's main() waits for the recorder. */
 		if (r->launch.pid)
 			chains_set_first(pack_chains(r->pack), 0);

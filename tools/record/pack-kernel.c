@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Turns kernel events into rows of the trace; see pack.h. */
+#include <limits.h>
 #include <string.h>
 #include "record/calls.h"
 #include "record/pack-private.h"
@@ -164,6 +165,8 @@ static const char *file_of(struct pack *p, const struct ldb_syscall_rec *r)
 		return descriptor_name(p, r);
 	if (r->nr == LDB_SYSCALL_NR_FAULT && p->on_mapping)
 		return pack_keep_text(p, p->on_mapping(p->mapping_arg, r->arg0));
+	if (LDB_SYSCALL_IS_RING(r->nr) && p->on_descriptor && r->arg0 <= INT_MAX)
+		return pack_keep_text(p, p->on_descriptor(p->descriptor_arg, r->arg0));
 	return "";
 }
 

@@ -51,6 +51,8 @@ struct pack {
 	pack_rest_fn *on_rest;
 	void *rest_arg;
 	pack_mapping_fn *on_mapping;
+	pack_descriptor_fn *on_descriptor;
+	void *descriptor_arg;
 	void *mapping_arg;
 	pack_lock_fn *on_lock;
 	void *lock_arg;

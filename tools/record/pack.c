@@ -180,6 +180,12 @@ void pack_on_mapping(struct pack *p, pack_mapping_fn *fn, void *arg)
 	p->mapping_arg = arg;
 }
 
+void pack_on_descriptor(struct pack *p, pack_descriptor_fn *fn, void *arg)
+{
+	p->on_descriptor = fn;
+	p->descriptor_arg = arg;
+}
+
 void pack_on_lock(struct pack *p, pack_lock_fn *fn, void *arg)
 {
 	p->on_lock = fn;

@@ -48,6 +48,10 @@ void pack_on_rest(struct pack *p, pack_rest_fn *fn, void *arg);
 typedef const char *pack_mapping_fn(void *arg, uint64_t address);
 void pack_on_mapping(struct pack *p, pack_mapping_fn *fn, void *arg);
 
+/* Returns what a descriptor of the program's is, or "". */
+typedef const char *pack_descriptor_fn(void *arg, int fd);
+void pack_on_descriptor(struct pack *p, pack_descriptor_fn *fn, void *arg);
+
 /* This is called for the address of each wait for, and hold of, a lock. */
 typedef void pack_lock_fn(void *arg, uint64_t address);
 void pack_on_lock(struct pack *p, pack_lock_fn *fn, void *arg);

@@ -118,7 +118,8 @@ struct recording {
 	/* of io_uring: how many the program had at once, what was left out in those that are followed */
 	unsigned nr_rings;
 	uint64_t nr_rings_left;
-	int64_t next_rings_ns, rings_pause_ns;
+	int64_t next_rings_ns, rings_pause_ns, next_names_ns;
+	struct fd_names *fd_names;
 	bool has_ids;
 	uint64_t nr_ids, nr_ids_lost, nr_ids_nowhere;
 	const char *samples_clock;	/* NULL: none were taken */

@@ -4,14 +4,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "record/fd-names.h"
 #include "record/proc.h"
 #include "record/recording.h"
 #include "record/rings.h"
 
 #define FIRST_NS	20000000LL	/* the first count is after this, and each further one twice as late */
+#define NAMES_NS	100000000LL	/* then descriptors may refer to other files */
 #define LAST_NS		60000000000LL
 #define LINK_NAME	"anon_inode:[io_uring]"
 #define DESCRIPTORS_MAX	65536		/* which takes some 100 ms */
+
+static const char *descriptor_name(void *recording, int fd)
+{
+	struct recording *r = recording;
+
+	return fd_names_get(r->fd_names, fd);
+}
+
+void rings_open(struct recording *r)
+{
+	r->fd_names = fd_names_alloc(r->pid);
+	if (r->fd_names)
+		pack_on_descriptor(r->pack, descriptor_name, r);
+}
+
+void rings_close(struct recording *r)
+{
+	fd_names_free(r->fd_names);
+	r->fd_names = NULL;
+}
 
 static unsigned count_rings(pid_t pid)
 {
@@ -36,6 +58,10 @@ void rings_poll(struct recording *r, int64_t now_ns)
 {
 	unsigned nr;
 
+	if (r->fd_names && now_ns >= r->next_names_ns) {
+		fd_names_forget(r->fd_names);
+		r->next_names_ns = now_ns + NAMES_NS;
+	}
 	if (!r->o->socket_requests || now_ns < r->next_rings_ns)
 		return;
 	if (r->next_rings_ns) {

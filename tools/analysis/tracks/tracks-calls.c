@@ -4,7 +4,8 @@
  * known.
  *
  * Both are found while rows and times off the CPU are read side by side, each in order of time:
- * only the last row of either kind is stored.  The calls of a thread do not nest.
+ * only the last row of either kind is stored.  The calls of a thread do not nest, but a wait for an
+ * operation of io_uring is in a call, too.
  */
 #include <errno.h>
 #include <string.h>
@@ -46,8 +47,8 @@ static int read_call(struct tracks *k)
 	struct syscall c;
 
 	memcpy(&c, k->calls.head.data, sizeof(c));
-	*(c.is_sleep ? &k->call_sleep : &k->call) = c;
-	if (k->o->with_calls && !c.is_sleep && array_push(k->call_at, k->nr_call_at, k->room_call_at, c))
+	*(c.is_ring ? &k->call_ring : c.is_sleep ? &k->call_sleep : &k->call) = c;
+	if (k->o->with_calls && !c.is_sleep && !c.is_ring && array_push(k->call_at, k->nr_call_at, k->room_call_at, c))
 		return -ENOMEM;
 	return spill_next(&k->calls);
 }
@@ -88,6 +89,13 @@ static bool is_of(const struct tracks *k, const struct sched_off *off)
 	       k->call_sleep.start >= off->out - k->calls_apart;
 }
 
+/* Is it a sleep in io_uring_enter, and is it known which operation ended that? */
+static bool is_of_ring(const struct tracks *k, const struct sched_off *off, const struct segment_call *call)
+{
+	return k->call_ring.tid && off->out >= k->call_ring.start && off->out < k->call_ring.end &&
+	       (!call->name || !strcmp(call->name, "io_uring_enter"));
+}
+
 int tracks_call_of(struct tracks *k, const struct sched_off *off, struct segment_call *call)
 {
 	int ret = 0;
@@ -99,6 +107,8 @@ int tracks_call_of(struct tracks *k, const struct sched_off *off, struct segment
 		*call = k->call_sleep.call;
 	else if (k->call.tid && off->out >= k->call.start && off->out < k->call.end)
 		*call = k->call.call;
+	if (is_of_ring(k, off, call))
+		*call = k->call_ring.call;
 	call->has_result = false;
 	return ret;
 }

@@ -79,7 +79,7 @@ struct tracks {
 
 	/* The current thread; this stays from window to window. */
 	uint64_t major;
-	struct syscall call, call_sleep; /* the last that were read; tid 0: none */
+	struct syscall call, call_sleep, call_ring; /* the last that were read; tid 0: none */
 	int64_t calls_apart;		/* ticks: greatest distance of a row and its switch */
 	struct syscall *call_at; /* calls that become segments, in order */
 	size_t nr_call_at, room_call_at;

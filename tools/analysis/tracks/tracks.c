@@ -194,7 +194,7 @@ static void start_thread(struct tracks *k, uint64_t major, uint32_t tid)
 {
 	k->major = major;
 	k->tid = tid;
-	k->call.tid = k->call_sleep.tid = 0;
+	k->call.tid = k->call_sleep.tid = k->call_ring.tid = 0;
 	k->frames.nr = 0;
 	k->set.nr = 0;
 	tracks_free_offs(k, k->nr_off_at);
