@@ -9,6 +9,8 @@
  *	multishot	one for all of accept; the kernel selects the buffers
  *	fixed		connections are indices of the ring's table of files
  *	silent		a write that succeeds has no completion
+ *	deferred	completions come when the program waits, and not in between
+ *	polled		a thread of the kernel takes what is submitted (liburing only)
  *	ask		every 10th request asks another server (of the client's process) first
  *
  * With LDB_TAGS in the environment each request has a tag, too: from the end of the wait that brought
@@ -273,6 +275,13 @@ static void serve(int listener)
 	}
 }
 
+static unsigned flags_of(const char *mode)
+{
+	if (!strcmp(mode, "deferred"))
+		return IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
+	return strcmp(mode, "polled") ? 0 : IORING_SETUP_SQPOLL;
+}
+
 static void register_files(struct queue *q)
 {
 	struct io_uring_rsrc_register r = { .nr = FDS_MAX, .flags = IORING_RSRC_REGISTER_SPARSE };
@@ -359,7 +368,7 @@ int main(int argc, char **argv)
 		_exit(0);
 	}
 	close(other);
-	queue_open(&queue, 64, 0);
+	queue_open(&queue, 64, flags_of(mode));
 	if (is_fixed)
 		register_files(&queue);
 	serve(listener);
