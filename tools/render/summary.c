@@ -216,8 +216,9 @@ static void head_lost(const struct render *r, const struct model *m)
 		m->nr_unwatched, units_duration(m->gap_ns, a), m->nr_gaps,
 		units_duration(m->thread_gap_ns, b), m->nr_thread_gaps);
 	if (m->paused_ns)
-		fprintf(r->out, "The scanner had no core to itself and slept for %s: few short calls are observed then.\n",
-			units_duration(m->paused_ns, a));
+		fprintf(r->out, "The scanner had no core to itself and slept for %s: few short calls are observed then%s.\n",
+			units_duration(m->paused_ns, a),
+			reader_meta(m->reader, "kernel_frames_ns") ? "" : " (more with --kernel-frames=auto)");
 }
 
 static void head_left(const struct render *r, const struct model *m)
