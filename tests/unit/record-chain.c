@@ -37,6 +37,7 @@ static struct program {
 	unsigned nr_late, nr_wrong, nr_joined, nr_alone, nr_unknown;
 	int64_t nr_counted;
 	struct ldb_page page;
+	bool has_no_page;
 	bool is_told;		/* when the scanner polled last */
 	unsigned loses;		/* one in so many readings is lost; 0: none */
 	bool is_lost;		/* this one is */
@@ -259,7 +260,7 @@ static void take(void *arg, const struct ldb_row_func *row)
 
 static const volatile struct ldb_page *find_page(void *arg, uint32_t tid)
 {
-	return tid ? &p.page : NULL;
+	return tid && !p.has_no_page ? &p.page : NULL;
 }
 
 static const struct chains_ops ops = { take, find_page };
@@ -367,6 +368,48 @@ static void run(const char *name, int64_t wait, unsigned scanner, unsigned kerne
 	run_until(name, wait, scanner, kernel, NR_CALLS, false, 0);
 }
 
+/*
+ * The thread is read before it has its page, when it is in as many functions as given, and once more
+ * when it has one and is in another.  Returns how many rows there are.
+ */
+static unsigned read_before_page(unsigned nr)
+{
+	unsigned nr_rows = 0;
+
+	p = (struct program){ .now = 1000, .page = { .tid = TID, .stack_lo = 0x7e0000, .stack_hi = 0x7f1000 } };
+	chains = chains_alloc(0, 1000000, 0, &ops, NULL);
+	chains_set_first(chains, 0);
+	chains_expect(chains);
+	chains_thread(chains, 900, TID, CHAIN_BORN);
+	while (nr--)
+		enter();
+	p.has_no_page = true;
+	for (unsigned i = 0; i < 2; i++) {
+		p.now += 1000;
+		read_block(p.now, 0, !i);
+		read_block(p.now, 1, !i);
+		frame(p.now, 0, 0, LDB_FRAME_F_DONE);
+		chains_release(chains, p.now + 1);
+		p.has_no_page = false;
+		enter();
+	}
+	p.now += 1000;
+	chains_thread(chains, p.now, TID, CHAIN_EXIT);
+	for (unsigned i = 0; i < p.nr_calls; i++)
+		p.calls[i].end = p.now;
+	chains_finish(chains);
+	for (unsigned i = 0; i < p.nr_calls; i++)
+		nr_rows += p.calls[i].nr_rows;
+	chains_free(chains);
+	return nr_rows;
+}
+
+static void test_page(void)
+{
+	ok(read_before_page(0) == 1, "a thread that is read before it has its page is read afterwards");
+	ok(read_before_page(2) == 0, "but not if functions were read before");
+}
+
 /* What the program has in its memory is its own affair. */
 static void test_nonsense(void)
 {
@@ -416,6 +459,7 @@ int main(void)
 		run_until("a short recording", INT64_MAX / 2, 6, 5, NR_CALLS / 2, true, 0);
 		run_until("readings are lost", 100000000, 6, 5, NR_CALLS, false, 4);
 	}
+	test_page();
 	test_nonsense();
 	return done();
 }

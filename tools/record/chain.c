@@ -187,7 +187,12 @@ static bool is_followed(struct chains *c, struct chain *t, const struct step *s)
 	if (!t->page)
 		find_page(c, t);
 	if (!t->page) {
-		break_chain(t);
+		/*
+		 * A thread has its page before its first frame, but it may be read earlier.  What such
+		 * a reading has of frames will not come again soon.
+		 */
+		if (s->kind == CHAIN_FRAME || (s->kind == CHAIN_KNOWN && s->gen > BLOCK(s->gen)))
+			break_chain(t);
 		return false;
 	}
 	if (s->addr && (s->addr < t->stack_lo || s->addr >= t->stack_hi)) {
