@@ -150,7 +150,7 @@ static enum libc_found find_libc(pid_t pid, struct libc *libc)
 	return found;
 }
 
-static enum inject_end load_runtime(pid_t pid, const char *given, const struct image *image)
+static enum inject_end load_runtime(pid_t pid, const struct record_options *o, const struct image *image)
 {
 	char library[PATH_MAX];
 	static struct libc_code code;
@@ -160,17 +160,17 @@ static enum inject_end load_runtime(pid_t pid, const char *given, const struct i
 
 	if (is_another(pid, &image->id))
 		return INJECT_ANOTHER;
-	if (!launch_find_runtime(given, library, sizeof(library)) ||
+	if (!launch_find_runtime(o->libldb, library, sizeof(library)) ||
 	    !may_load(pid, library, found) || refuse_filtered(pid))
 		return INJECT_FAILED;
 	if (!libc_code_read(thread_of(pid), &code))
 		return INJECT_FAILED;
 	end = inject_load(pid, &libc, &code, library);
 	/*
-	 * In a program without records it is enough to know the threads that wait for locks, and
-	 * these register themselves.
+	 * In a program without records it is mostly enough to know the threads that wait for locks,
+	 * and these register themselves.  Those that read requests do not.
 	 */
-	if (end == INJECT_OK && image->records)
+	if (end == INJECT_OK && (image->records || o->socket_requests))
 		inject_adopt(pid, &libc, &code);
 	return end;
 }
@@ -290,7 +290,7 @@ static enum inject_end accept_runtime(pid_t pid, const struct image_id *id, int 
 }
 
 /* Loads the runtime if it is not there. */
-static enum inject_end have_runtime(pid_t pid, const char *libldb, bool needs_records, struct image *image)
+static enum inject_end have_runtime(pid_t pid, const struct record_options *o, struct image *image)
 {
 	struct image_id id;
 	enum inject_end end;
@@ -298,11 +298,11 @@ static enum inject_end have_runtime(pid_t pid, const char *libldb, bool needs_re
 	read_image(pid, image);
 	id = image->id;
 	if (image->readable && !image->door && !image->runtime) {
-		if (needs_records && !image->records) {
+		if (o->live && !image->records) {
 			attach_no_records(pid);
 			return INJECT_FAILED;
 		}
-		end = load_runtime(pid, libldb, image);
+		end = load_runtime(pid, o, image);
 		if (end != INJECT_OK)
 			return end;
 		read_image(pid, image);
@@ -315,11 +315,11 @@ static enum inject_end have_runtime(pid_t pid, const char *libldb, bool needs_re
 	return INJECT_FAILED;
 }
 
-static enum inject_end connect_program(pid_t pid, int listen_fd, const char *name, const char *libldb,
-				       bool needs_records, int *fd)
+static enum inject_end connect_program(pid_t pid, int listen_fd, const char *name,
+				       const struct record_options *o, int *fd)
 {
 	struct image image;
-	enum inject_end end = have_runtime(pid, libldb, needs_records, &image);
+	enum inject_end end = have_runtime(pid, o, &image);
 
 	if (end != INJECT_OK)
 		return end;
@@ -329,7 +329,7 @@ static enum inject_end connect_program(pid_t pid, int listen_fd, const char *nam
 	return end == INJECT_OK ? accept_runtime(pid, &image.id, listen_fd, fd) : end;
 }
 
-int attach_connect(pid_t pid, int listen_fd, const char *name, const char *libldb, bool needs_records)
+int attach_connect(pid_t pid, int listen_fd, const char *name, const struct record_options *o)
 {
 	struct proc_status s;
 	int fd;
@@ -341,7 +341,7 @@ int attach_connect(pid_t pid, int listen_fd, const char *name, const char *libld
 		return fd;
 	/* A process that executes another program loses the runtime that was loaded into it. */
 	for (int n = 0; n < PROGRAMS_MAX; n++) {
-		switch (connect_program(pid, listen_fd, name, libldb, needs_records, &fd)) {
+		switch (connect_program(pid, listen_fd, name, o, &fd)) {
 		case INJECT_OK:
 			return fd;
 		case INJECT_FAILED:

@@ -314,7 +314,7 @@ static bool start(struct recording *r)
 				    r->o->flows) &&
 		       launch_go(&r->launch, r->o->argv[0]);
 	}
-	r->sock = attach_connect(r->pid, r->listen_fd, r->name, r->o->libldb, r->o->live);
+	r->sock = attach_connect(r->pid, r->listen_fd, r->name, r->o);
 	recording_enter(r, PHASE_HELLO);
 	if (r->sock >= 0)
 		children_attach(r);

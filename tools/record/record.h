@@ -236,10 +236,10 @@ bool attach_check(pid_t pid);
 
 /*
  * Returns a connection to the runtime of a running process, or -1 after one line.  The runtime
- * connects to listen_fd, whose name is given.  If the process has none, it loads that of libldb, or
- * of launch_find_runtime(); with needs_records not into a program that was not compiled for ldb.
+ * connects to listen_fd, whose name is given.  If the process has none, it loads that of o->libldb,
+ * or of launch_find_runtime(); with o->live not into a program that was not compiled for ldb.
  */
-int attach_connect(pid_t pid, int listen_fd, const char *name, const char *libldb, bool needs_records);
+int attach_connect(pid_t pid, int listen_fd, const char *name, const struct record_options *o);
 
 /*
  * While it is recorded, has one of its threads begin to follow calls between modules.  Returns
