@@ -10,6 +10,7 @@
 #include <string.h>
 #include <ldb/ldb.h>
 #include "internal.h"
+#include "context.h"
 #include "request.h"
 
 _Static_assert(LDB_CLASS_MAX == 23, "24 bytes of payload, with the NUL");
@@ -159,6 +160,52 @@ void request_link(uint64_t id, const void *trace, const void *span)
 	});
 }
 
+void request_link_published(uint64_t id)
+{
+	struct context_ids ids;
+
+	if (session_wants_tags() && context_read(id, &ids))
+		request_link(id, ids.trace, ids.span);
+}
+
+/* What the program calls.  Its thread may have published the context of the request. */
+
+static void tag_start(uint64_t id, void *queue, const void *site)
+{
+	if (!session_wants_tags())
+		return;
+	request_start(id, queue, site);
+	if (context_may_be()) {
+		context_begin(id);
+		request_link_published(id);
+	}
+}
+
+static void tag_block(uint64_t id, void *queue, const void *site)
+{
+	if (!session_wants_tags())
+		return;
+	if (context_may_be())
+		request_link_published(id);
+	request_block(id, queue, site);
+}
+
+static void tag_end(uint64_t id, const void *site)
+{
+	if (!session_wants_tags())
+		return;
+	if (context_may_be())
+		request_link_published(id);
+	request_end(id, site);
+}
+
+static void tag_link(uint64_t id, const void *trace, const void *span)
+{
+	if (context_may_be())
+		context_given(id);
+	request_link(id, trace, span);
+}
+
 /* The program may be calling through the table already. */
 #define FILL(member, fn)	order_api_fill(&api->member, fn)
 
@@ -186,12 +233,12 @@ static void fill_4(struct ldb_api_4 *api)
 
 static void fill_1(struct ldb_api *api)
 {
-	FILL(req_start, request_start);
-	FILL(req_block, request_block);
-	FILL(req_end, request_end);
+	FILL(req_start, tag_start);
+	FILL(req_block, tag_block);
+	FILL(req_end, tag_end);
 	FILL(req_end_all, request_end_all);
 	FILL(req_class, request_class);
-	FILL(req_link, request_link);
+	FILL(req_link, tag_link);
 	FILL(stack_register, stack_register);
 	FILL(stack_unregister, stack_unregister);
 }

@@ -24,6 +24,8 @@ void request_block(uint64_t id, void *queue, const void *site);
 void request_end(uint64_t id, const void *site);
 void request_class(uint64_t id, const char *name);
 void request_link(uint64_t id, const void *trace, const void *span);
+/* Links it to the context that the calling thread has published: context.h. */
+void request_link_published(uint64_t id);
 /* The first START of such a request. */
 void request_start_socket(uint64_t id, uint64_t queue, const void *site);
 /* Another thread has stopped to work on the request: the calling one takes it over. */

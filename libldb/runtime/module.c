@@ -20,6 +20,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <ldb/ldb.h>
+#include "request/context.h"
 #include "runtime.h"
 #include "shim/symbol.h"
 
@@ -29,12 +30,14 @@ struct started {
 	uint64_t bias;
 	const ElfW(Phdr) *phdr;
 	const char *name;
-	uint64_t nr_phdr;
+	uint32_t nr_phdr;
+	int32_t tls;		/* its part of each thread's memory, from the thread pointer; 0: not known */
 };
 DORMANT_PAGE static struct started started[STARTED_MAX];
 DORMANT_PAGE static uint32_t nr_started;
 DORMANT_PAGE static _Atomic bool started_wait;	/* the list is not made yet */
 static struct raw_lock started_lock;
+DORMANT_PAGE static bool is_start;	/* module_init() is called as the program starts */
 
 #define CHUNK		32
 static struct module *chunks[MODULES_MAX / CHUNK];	/* mapped when needed, never unmapped */
@@ -242,10 +245,17 @@ static void module_one(const struct started *o)
 	order_list_grow(&nr_modules, n + 1);
 }
 
+/*
+ * A module's part is at the same distance from each thread pointer if the program started with it,
+ * or if it is the program itself.
+ */
 static struct started as_started(const struct dl_phdr_info *info)
 {
+	bool is_known = info->dlpi_tls_data && (is_start || !*info->dlpi_name);
+
 	return (struct started){
 		info->dlpi_addr, info->dlpi_phdr, info->dlpi_name, info->dlpi_phnum,
+		is_known ? (int32_t)((uintptr_t)info->dlpi_tls_data - cpu_thread_pointer()) : 0,
 	};
 }
 
@@ -257,6 +267,7 @@ static int loaded_one(struct dl_phdr_info *info, size_t size, void *arg)
 	(void)arg;
 	notes_of(&o, NULL);
 	module_one(&o);
+	context_find(o.bias, o.phdr, o.nr_phdr, o.tls);
 	return 0;
 }
 
@@ -281,8 +292,12 @@ void module_list(void)
 	if (!atomic_load(&started_wait))
 		return;
 	raw_lock(&started_lock);
-	for (uint32_t i = 0; atomic_load(&started_wait) && i < nr_started; i++)
-		module_one(&started[i]);
+	for (uint32_t i = 0; atomic_load(&started_wait) && i < nr_started; i++) {
+		const struct started *o = &started[i];
+
+		module_one(o);
+		context_find(o->bias, o->phdr, o->nr_phdr, o->tls);
+	}
 	atomic_store(&started_wait, false);
 	raw_unlock(&started_lock);
 }
@@ -296,13 +311,14 @@ void module_fork_child(void)
 void module_init(void)
 {
 	/* otherwise this is not the program's start, and modules that are here may be unloaded */
-	bool all = symbol_lockless();
+	bool all = is_start = symbol_lockless();
 
 	dl_iterate_phdr(started_one, &all);
 	if (all)
 		atomic_store(&started_wait, true);
 	else
 		module_refresh();
+	is_start = false;
 }
 
 void module_refresh(void)

@@ -106,10 +106,8 @@ static enum found table_find(const struct link_map *l, const struct table *t, co
 		if (!((chain[i - first] ^ hash) & ~1U) && !hidden && s->st_shndx != SHN_UNDEF &&
 		    same(t->str + s->st_name, name)) {
 			*type = ELF64_ST_TYPE(s->st_info);
-			if (*type != STT_FUNC)
-				return FOUND_ASK;
 			*fn = (void *)(l->l_addr + s->st_value);
-			return FOUND;
+			return *type == STT_FUNC ? FOUND : FOUND_ASK;
 		}
 		if (chain[i - first] & 1)
 			break;
@@ -227,6 +225,21 @@ bool symbol_is_function(const void *dynamic, uint64_t bias, const char *name, co
 		return false;
 	table_find(&l, &t, name, gnu_hash(name), &found, &type);
 	return (type == STT_FUNC && found == fn) || type == STT_GNU_IFUNC;
+}
+
+bool symbol_thread_variable(const void *dynamic, uint64_t bias, const char *name, uint64_t *offset)
+{
+	const struct link_map l = { .l_addr = bias, .l_ld = (ElfW(Dyn) *)dynamic };
+	unsigned type = STT_NOTYPE;
+	struct table t;
+	void *found = NULL;
+
+	table_read(&l, &t);
+	if (!t.hash || !t.sym || !t.str)
+		return false;
+	table_find(&l, &t, name, gnu_hash(name), &found, &type);
+	*offset = (uintptr_t)found - bias;
+	return type == STT_TLS;
 }
 
 /* The program headers show by how much the image is displaced from its own addresses. */

@@ -4,6 +4,7 @@
 #define SHIM_SYMBOL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "order.h"
 
 #pragma GCC visibility push(hidden)
@@ -28,6 +29,12 @@ void *symbol_of_libc(const char *name);
  * module's table.
  */
 bool symbol_is_function(const void *dynamic, uint64_t bias, const char *name, const void *fn);
+
+/*
+ * Finds a variable of each thread that the module defines: its offset in the module's part of a
+ * thread's memory.  Returns false if there is none.  Raw threads may call it, too.
+ */
+bool symbol_thread_variable(const void *dynamic, uint64_t bias, const char *name, uint64_t *offset);
 
 /*
  * Returns the function in *slot, which is searched on the first call; NULL: not found, and searched

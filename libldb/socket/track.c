@@ -18,6 +18,7 @@
 #include <string.h>
 #include <ldb/ldb.h>
 #include <ldb/control.h>
+#include "request/context.h"
 #include "request/request.h"
 #include "runtime/runtime.h"
 #include "conn.h"
@@ -70,10 +71,22 @@ static bool has_open(const struct conn *c)
 	return c->first_id != c->next_id;
 }
 
+/*
+ * Links the connection's request to the context that the thread has published: that is of the
+ * request on which it works now, which must be the only one, and not one of those that a ring has
+ * completed together.
+ */
+static void note_context(const struct call *k)
+{
+	if (context_may_be() && !k->x->is_ring && k->c->next_id - k->c->first_id == 1)
+		request_link_published(k->c->first_id);
+}
+
 static void end_first(const struct call *k)
 {
 	struct conn *c = k->c;
 
+	note_context(k);
 	request_end(c->first_id++, (void *)k->x->site);
 	if (c->nr_read)
 		c->nr_read--;
@@ -95,9 +108,9 @@ static void end_all(const struct call *k)
  * Lets the thread stop working on a connection.  Returns false if it goes on, because its answer is
  * being written by a ring.
  */
-static bool leave_one(struct thread *t, int fd, uint32_t serial, uintptr_t site)
+static bool leave_one(struct thread *t, int fd, uint32_t serial, uintptr_t site, bool is_only)
 {
-	struct transfer x = { .fd = fd, .site = site };
+	struct transfer x = { .fd = fd, .site = site, .is_ring = !is_only };
 	struct call k = { t, conn_lock(fd, t->tid), &x };
 	uint64_t queue;
 	bool is_writing;
@@ -109,6 +122,7 @@ static bool leave_one(struct thread *t, int fd, uint32_t serial, uintptr_t site)
 		if (k.c->is_quiet)
 			end_all(&k);
 		queue = k.c->has_asked ? LDB_QUEUE_UPSTREAM : LDB_QUEUE_LOOP;
+		note_context(&k);
 		for (uint64_t id = k.c->first_id; id != k.c->next_id; id++)
 			request_block(id, (void *)queue, (void *)site);
 		k.c->queue = queue;
@@ -124,7 +138,7 @@ static void leave_others(struct thread *t, uintptr_t site)
 	uint32_t left = 0;
 
 	for (uint32_t i = 0; i < t->nr_works; i++)
-		if (!leave_one(t, t->works[i].fd, t->works[i].serial, site))
+		if (!leave_one(t, t->works[i].fd, t->works[i].serial, site, false))
 			t->works[left++] = t->works[i];
 	t->nr_works = left;
 }
@@ -132,9 +146,11 @@ static void leave_others(struct thread *t, uintptr_t site)
 /* Lets the thread stop working on its current connection. */
 static void leave(struct thread *t, uintptr_t site)
 {
-	if (t->nr_works)
+	bool is_only = !t->nr_works;
+
+	if (!is_only)
 		leave_others(t, site);
-	if (current.fd && leave_one(t, current.fd - 1, current.serial, site))
+	if (current.fd && leave_one(t, current.fd - 1, current.serial, site, is_only))
 		current.fd = 0;
 }
 
@@ -148,7 +164,7 @@ static void retain_current(struct thread *t, const struct transfer *x)
 	while (n < t->nr_works && t->works[n].fd != current.fd - 1)
 		n++;
 	if (n == sizeof(t->works) / sizeof(*t->works)) {
-		leave_one(t, t->works[0].fd, t->works[0].serial, x->site);
+		leave_one(t, t->works[0].fd, t->works[0].serial, x->site, false);
 		memmove(&t->works[0], &t->works[1], sizeof(t->works) - sizeof(*t->works));
 		n--;
 	}
@@ -206,6 +222,8 @@ static void on_begin(void *arg)
 	ns = age_ns(c, k->x->fd);
 	if (ns)
 		request_arrived(c->next_id, (void *)LDB_QUEUE_UNREAD, ns);
+	if (context_may_be())
+		context_begin(c->next_id);
 	request_start_socket(c->next_id++, ns ? LDB_QUEUE_UNREAD : 0, (void *)k->x->site);
 	c->is_head = false;
 	c->tid = k->t->tid;
