@@ -214,11 +214,14 @@ static void show_slowest(const struct opened *o, const struct requests *requests
 	struct render_timeline *shown = calloc(nr + 1, sizeof(*shown));
 	struct timeline *timelines = calloc(nr + 1, sizeof(*timelines));
 
-	if (!shown || !timelines || reader_retain(m->reader, 0))
+	uint32_t *order = timelines_begin(m, requests->lives, nr);
+
+	if (!shown || !timelines || !order)
 		open_fail_memory();
 	for (size_t i = 0; i < nr; i++)
-		build(m, requests, &requests->lives[i], &timelines[i], &shown[i]);
-	reader_retain_end(m->reader);
+		build(m, requests, &requests->lives[order[i]], &timelines[order[i]], &shown[order[i]]);
+	timelines_end(m);
+	free(order);
 	if (opt.open.is_json)
 		json_timelines(r, shown, nr, true);
 	else if (opt.open.is_csv)

@@ -9,7 +9,7 @@ struct cursor {
 	struct query q;
 	struct share *share;	/* distributes the blocks; NULL: the cursor reads all of them */
 	size_t next;
-	bool is_cached;		/* it returned the rows of the cache */
+	bool is_retained;	/* rows of its range are retained */
 	struct ahead *ahead;	/* other threads decode; NULL: this one does */
 	struct decoder d;
 	/* cursor_next_funcs(): the rest of the block, as columns or as rows */
@@ -23,14 +23,15 @@ struct cursor {
 struct cursor *cursor_open(struct reader *r, unsigned kind, const struct reader_filter *filter,
 			   struct share *share);
 
-/*
- * cache.c: copies matching rows of the cache to c->d.rows.  Returns 1, or 0: there are none;
- * -EAGAIN: not cached
- */
-bool cache_serves(const struct query *q);
-int cache_read(struct cursor *c, size_t *nr);
+/* retain.c */
 
-/* While rows are cached, a cursor uses the decoder of the previous one. */
-void cache_swap_spare(struct reader *r, struct decoder *d);
+/* Are all rows of this range retained when they are decoded? */
+bool retain_serves(const struct query *q);
+
+/* Like query_decode(), if retain_serves(). */
+int retained_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
+
+/* While rows are retained, a cursor uses the decoder of the previous one. */
+void retain_swap_spare(struct reader *r, struct decoder *d);
 
 #endif

@@ -108,6 +108,11 @@ static bool is_of_requests(unsigned kind)
 	return kind == LDB_BLK_REQ || kind == LDB_BLK_REQNAME || kind == LDB_BLK_NOTE || kind == LDB_BLK_REQTAB;
 }
 
+struct reader *reader_of_kind(struct reader *r, unsigned kind)
+{
+	return r->replaced && is_of_requests(kind) ? r->replaced : r;
+}
+
 struct cursor *cursor_open(struct reader *r, unsigned kind, const struct reader_filter *filter,
 			   struct share *share)
 {
@@ -115,12 +120,11 @@ struct cursor *cursor_open(struct reader *r, unsigned kind, const struct reader_
 
 	if (!c)
 		return NULL;
-	if (r->replaced && is_of_requests(kind))
-		r = r->replaced;
+	r = reader_of_kind(r, kind);
 	query_init(&c->q, r, kind, filter);
 	c->share = share;
 	if (!share)
-		cache_swap_spare(r, &c->d);
+		retain_swap_spare(r, &c->d);
 	return c;
 }
 
@@ -135,7 +139,7 @@ void cursor_close(struct cursor *c)
 		return;
 	ahead_close(c->ahead);
 	if (!c->share)
-		cache_swap_spare(c->q.r, &c->d);
+		retain_swap_spare(c->q.r, &c->d);
 	decoder_exit(&c->d);
 	free(c->values);
 	free(c);
@@ -164,23 +168,15 @@ int cursor_next(struct cursor *c, struct reader_rows *rows)
 	int rc = 0;
 
 	rows->kind = c->q.kind;
-	if (c->is_cached)
-		return 0;
-	if (!c->next && !c->share && !c->ahead && cache_serves(&c->q)) {
-		rc = cache_read(c, &rows->nr);
-		rows->rows = c->d.rows;
-		c->is_cached = rc != -EAGAIN;
-		if (c->is_cached)
-			return rc;
-		rc = 0;
+	if (!c->next && !c->share && !c->ahead) {
+		c->is_retained = retain_serves(&c->q);
+		c->ahead = c->is_retained ? NULL : ahead_open(&c->q);
 	}
-	if (!c->next && !c->share && !c->ahead)
-		c->ahead = ahead_open(&c->q);
 	if (c->ahead)
 		return ahead_next(c->ahead, &rows->rows, &rows->nr);
 	while (!rc && (b = next_block(c)))
-		rc = c->share ? query_decode(&c->q, &c->d, b, &rows->nr) :
-				retained_decode(&c->q, &c->d, b, &rows->nr);
+		rc = c->is_retained ? retained_decode(&c->q, &c->d, b, &rows->nr) :
+				      query_decode(&c->q, &c->d, b, &rows->nr);
 	rows->rows = c->d.rows;
 	return rc;
 }

@@ -45,11 +45,7 @@ struct reader {
 	size_t nr_metas, room_metas;
 	struct intern texts;	/* of the metas */
 
-	struct row_cache *cache;		/* cache.c; NULL: nothing is cached */
-
-	struct retained *retained;		/* retain.c; NULL: nothing is retained */
-	unsigned nr_retained;
-	uint64_t nr_uses;		/* for replacing the oldest */
+	struct retain *retain;		/* retain.c; NULL: nothing is retained */
 
 	struct reader *replaced;	/* its rows of requests are used; NULL: none */
 
@@ -128,8 +124,8 @@ size_t query_filter(const struct query *q, char *to, const char *rows, size_t nr
 
 void block_set_bad(struct reader *r, struct block *b);
 
-/* retain.c: like query_decode(), of blocks that may be retained */
-int retained_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
+/* Returns the reader whose rows of that kind are used. */
+struct reader *reader_of_kind(struct reader *r, unsigned kind);
 
 /* ahead.c: decodes the next blocks while the rows of one are used */
 struct ahead;

@@ -103,20 +103,23 @@ void cursor_close(struct cursor *c);
 int reader_each(struct reader *r, unsigned kind, const struct reader_filter *filter,
 		int (*batch)(void *arg, const struct reader_rows *rows), void *arg);
 
-/*
- * Until reader_cache_end(), rows of the kind in [from, to] are read once and cached, if they are
- * not too many.  This is for analyses that read the same short range several times.  Returns 0 or
- * -ENOMEM.  No cursor may be in use during the call.
- */
-int reader_cache(struct reader *r, unsigned kind, int64_t from, int64_t to);
-void reader_cache_end(struct reader *r);
+struct reader_range {
+	int64_t from, to;
+};
 
 /*
- * Until reader_retain_end(), the last nr_blocks decoded blocks are retained, some MB each, and the
- * memory of reader_cache() is not freed.  This is for analyses that read many short ranges.
- * Returns 0 or -ENOMEM.  Other threads may not use cursors meanwhile.
+ * Until reader_retain_end(), rows of the kind that overlap one of the ranges are retained, as far
+ * as memory permits, when their block is decoded.  This is for analyses that read the same short
+ * ranges several times; it helps most if they do so in order of time.  Ranges replace those of
+ * earlier calls, unless these include them.  Returns 0 or -ENOMEM.  No cursor may be in use during
+ * the call, and none in other threads until the end.
  */
-int reader_retain(struct reader *r, unsigned nr_blocks);
+int reader_retain(struct reader *r, unsigned kind, const struct reader_range *ranges, size_t nr);
+bool reader_retains(const struct reader *r);
+
+/* Does the first step of this, if more memory is wanted than some MB. */
+int reader_retain_begin(struct reader *r, size_t max_bytes);
+
 void reader_retain_end(struct reader *r);
 
 /* Returns how many threads are useful: one for each CPU that may be used, up to a limit. */

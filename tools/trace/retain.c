@@ -1,58 +1,188 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Retains the blocks decoded last, for analyses that read many short ranges one after the other:
- * the next range mostly is near, and a block with rows that last until the end of the recording
- * overlaps all of them.  cache.c retains its memory for the same reason: the kernel fills new
- * memory with zeros.
+ * Retains rows of the blocks decoded last, for analyses that read the same short ranges several
+ * times, and then others near them.  Decoding a block costs as much as reading thousands of its
+ * rows; only chunks of rows that overlap a range are retained: any range, or if those are too many,
+ * the range that is read just then.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/array.h"
 #include "base/minmax.h"
-#include "trace/reader-private.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "trace/cursor-private.h"
 
-#define CHUNK	128	/* rows */
+#define RETAIN_BYTES	(4U << 20)	/* if the caller does not say */
+#define BLOCK_SHARE	3	/* of the bytes may be of one block, for all ranges */
+#define NR_KINDS	64
+#define NR_BLOCKS	64
+#define CHUNK		128	/* rows */
 
-/* All rows of a block.  A short range of time concerns few of them, so chunks of rows have bounds. */
+struct ranges {
+	struct reader_range *at;	/* in order of time, apart from each other */
+	size_t nr, room;
+	struct reader_range *given;	/* as they were given, in order of their starts */
+	size_t nr_given, room_given;
+};
+
+/* A short range of time concerns few of the rows, so chunks of them have bounds. */
 struct retained {
 	const struct block *block;	/* NULL: free */
-	char *rows, *strings;
-	size_t nr, rows_room, strings_room;
-	struct extent *chunks;
-	size_t chunks_room;
+	unsigned kind;
+	struct reader_range range;	/* has all rows that overlap it */
+	size_t nr, bytes;
+	struct extent *chunks;		/* one allocation with the rows and their strings, which follow */
+	char *rows;
 	uint64_t last_use;
 };
 
-void reader_retain_end(struct reader *r)
+struct retain {
+	struct ranges ranges[NR_KINDS];
+	struct retained blocks[NR_BLOCKS];
+	struct extent extents[LDB_BLOCK_ROWS / CHUNK];	/* of the block that is being decoded */
+	size_t bytes, max_bytes;
+	uint64_t nr_uses;
+	struct decoder spare;
+};
+
+COMPARE(range_compare, struct reader_range, UP(from) UP(to))
+
+static bool ranges_overlap(const struct ranges *k, int64_t from, int64_t to)
 {
-	for (unsigned i = 0; i < r->nr_retained; i++) {
-		free(r->retained[i].rows);
-		free(r->retained[i].strings);
-		free(r->retained[i].chunks);
-	}
-	free(r->retained);
-	r->retained = NULL;
-	r->nr_retained = 0;
-	reader_cache_end(r);
+	size_t n = search(k->nr, i, k->at[i].to < from);
+
+	return n < k->nr && k->at[n].from <= to;
 }
 
-int reader_retain(struct reader *r, unsigned nr_blocks)
+static bool ranges_include(const struct ranges *k, int64_t from, int64_t to)
 {
-	reader_retain_end(r);
-	r->retained = calloc(nr_blocks + 1, sizeof(*r->retained));
-	if (!r->retained)
+	size_t n = search(k->nr, i, k->at[i].to < to);
+
+	return n < k->nr && k->at[n].from <= from;
+}
+
+static int set_ranges(struct ranges *k, const struct reader_range *ranges, size_t nr)
+{
+	size_t out = 0;
+
+	if (!array_reserve(&k->at, &k->room, nr, sizeof(*ranges)) ||
+	    !array_reserve(&k->given, &k->room_given, nr, sizeof(*ranges)))
 		return -ENOMEM;
-	r->nr_retained = nr_blocks;
+	memcpy(k->given, ranges, nr * sizeof(*ranges));
+	sort_by(k->given, nr, range_compare);
+	for (size_t i = 0; i < nr; i++) {
+		struct reader_range *last = out ? &k->at[out - 1] : NULL;
+
+		if (last && k->given[i].from <= last->to)
+			last->to = max(last->to, k->given[i].to);
+		else
+			k->at[out++] = k->given[i];
+	}
+	k->nr = out;
+	k->nr_given = nr;
 	return 0;
 }
 
-/* Returns the entry of the block, or the one that was not used for longest. */
-static struct retained *find(struct reader *r, const struct block *b)
+/* Returns the given range that the query is in; if it is in two of them, the query's own one. */
+static struct reader_range range_of(const struct ranges *k, const struct query *q)
 {
-	struct retained *oldest = &r->retained[0];
+	size_t n = search(k->nr_given, i, k->given[i].from <= q->filter.t_min);
 
-	for (unsigned i = 0; i < r->nr_retained; i++) {
-		struct retained *k = &r->retained[i];
+	while (n--)
+		if (k->given[n].to >= q->filter.t_max)
+			return k->given[n];
+	return (struct reader_range){ q->filter.t_min, q->filter.t_max };
+}
+
+static void drop(struct retain *t, struct retained *b)
+{
+	t->bytes -= b->bytes;
+	free(b->chunks);
+	*b = (struct retained){ .last_use = b->last_use };
+}
+
+int reader_retain_begin(struct reader *r, size_t max_bytes)
+{
+	r->retain = calloc(1, sizeof(*r->retain));
+	if (!r->retain)
+		return -ENOMEM;
+	r->retain->max_bytes = max_bytes;
+	return 0;
+}
+
+int reader_retain(struct reader *r, unsigned kind, const struct reader_range *ranges, size_t nr)
+{
+	struct retain *t;
+	size_t has = 0;
+
+	r = reader_of_kind(r, kind);
+	if (!r->retain && reader_retain_begin(r, RETAIN_BYTES))
+		return -ENOMEM;
+	t = r->retain;
+	if (kind >= NR_KINDS)
+		return 0;
+	while (has < nr && ranges_include(&t->ranges[kind], ranges[has].from, ranges[has].to))
+		has++;
+	if (has == nr)
+		return 0;
+	for (unsigned i = 0; i < NR_BLOCKS; i++)
+		if (t->blocks[i].block && t->blocks[i].kind == kind)
+			drop(t, &t->blocks[i]);
+	return set_ranges(&t->ranges[kind], ranges, nr);
+}
+
+bool reader_retains(const struct reader *r)
+{
+	return r->retain;
+}
+
+void reader_retain_end(struct reader *r)
+{
+	struct retain *t = r->retain;
+
+	if (r->replaced)
+		reader_retain_end(r->replaced);
+	if (!t)
+		return;
+	for (unsigned i = 0; i < NR_BLOCKS; i++)
+		free(t->blocks[i].chunks);
+	for (unsigned kind = 0; kind < NR_KINDS; kind++) {
+		free(t->ranges[kind].at);
+		free(t->ranges[kind].given);
+	}
+	decoder_exit(&t->spare);
+	free(t);
+	r->retain = NULL;
+}
+
+void retain_swap_spare(struct reader *r, struct decoder *d)
+{
+	struct decoder spare;
+
+	if (!r->retain)
+		return;
+	spare = r->retain->spare;
+	r->retain->spare = *d;
+	*d = spare;
+}
+
+bool retain_serves(const struct query *q)
+{
+	const struct retain *t = q->r->retain;
+
+	return t && q->kind < NR_KINDS &&
+	       ranges_include(&t->ranges[q->kind], q->filter.t_min, q->filter.t_max);
+}
+
+/* Returns the entry of the block, or the one to use for it: a free one, or the oldest. */
+static struct retained *find(struct retain *t, const struct block *b)
+{
+	struct retained *oldest = &t->blocks[0];
+
+	for (unsigned i = 0; i < NR_BLOCKS; i++) {
+		struct retained *k = &t->blocks[i];
 
 		if (k->block == b)
 			return k;
@@ -62,82 +192,152 @@ static struct retained *find(struct reader *r, const struct block *b)
 	return oldest;
 }
 
-static void swap_buffers(char **a, size_t *a_room, char **b, size_t *b_room)
+/* Makes room for so many bytes more; keep is not dropped. */
+static bool make_room(struct retain *t, const struct retained *keep, size_t bytes)
 {
-	char *buffer = *a;
-	size_t room = *a_room;
+	while (t->bytes + bytes > t->max_bytes) {
+		struct retained *oldest = NULL;
 
-	*a = *b;
-	*a_room = *b_room;
-	*b = buffer;
-	*b_room = room;
-}
+		for (unsigned i = 0; i < NR_BLOCKS; i++) {
+			struct retained *k = &t->blocks[i];
 
-static size_t chunk_rows(const struct retained *k, size_t chunk)
-{
-	return min(k->nr - chunk * CHUNK, (size_t)CHUNK);
-}
-
-static int measure_chunks(struct retained *k, unsigned kind, size_t size)
-{
-	size_t nr = (k->nr + CHUNK - 1) / CHUNK;
-
-	if (!array_reserve(&k->chunks, &k->chunks_room, nr, sizeof(*k->chunks)))
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++) {
-		k->chunks[i] = (struct extent)EXTENT_NONE;
-		schema_extents(kind, k->rows + i * CHUNK * size, chunk_rows(k, i), &k->chunks[i]);
+			if (k != keep && k->bytes && (!oldest || k->last_use < oldest->last_use))
+				oldest = k;
+		}
+		if (!oldest)
+			return false;
+		drop(t, oldest);
 	}
-	return 1;
+	return true;
 }
 
-static int decode(const struct query *q, struct decoder *d, struct block *b, struct retained *k)
+static size_t nr_chunks(size_t nr)
+{
+	return (nr + CHUNK - 1) / CHUNK;
+}
+
+static size_t chunk_rows(size_t nr, size_t chunk)
+{
+	return min(nr - chunk * CHUNK, (size_t)CHUNK);
+}
+
+/* Moves the chunks that overlap a range to the front, and their extents; returns how many rows. */
+static size_t filter_chunks(const struct ranges *k, struct extent *extents, char *rows, size_t nr, size_t size)
+{
+	size_t out = 0, to = 0;
+
+	for (size_t c = 0; c < nr_chunks(nr); c++) {
+		size_t here = chunk_rows(nr, c);
+
+		if (!ranges_overlap(k, extents[c].t_min, extents[c].t_max))
+			continue;
+		if (to != c * CHUNK)
+			memcpy(rows + to * size, rows + c * CHUNK * size, here * size);
+		extents[out++] = extents[c];
+		to += here;
+	}
+	return to;
+}
+
+/* Loops over the addresses of all strings of the rows. */
+#define each_string(s, row, nr, p)							\
+	for (unsigned c = 0; c < (s)->nr_columns; c++)					\
+		for (char *p = (row) + (s)->columns[c].offset, *end = p + (nr) * (s)->row_bytes;	\
+		     (s)->columns[c].coding == COLUMN_S && p < end; p += (s)->row_bytes)
+
+static size_t string_bytes(const struct schema *s, char *rows, size_t nr)
+{
+	size_t bytes = 0;
+
+	each_string(s, rows, nr, p)
+		bytes += strlen(*(char **)p) + 1;
+	return s->nr_strings ? bytes : 0;
+}
+
+/* Copies the strings of the rows, which point to the copies then. */
+static void copy_strings(const struct schema *s, char *rows, size_t nr, char *to)
+{
+	each_string(s, rows, nr, p) {
+		char **string = (char **)p;
+
+		*string = strcpy(to, *string);
+		to += strlen(to) + 1;
+	}
+}
+
+/* Rows for which there is no room are not retained. */
+static int store(struct retain *t, struct retained *k, const struct schema *s, struct retained new,
+		  const char *rows)
+{
+	size_t chunks = nr_chunks(new.nr) * sizeof(*k->chunks), size = new.nr * s->row_bytes;
+
+	new.last_use = k->last_use;
+	new.bytes = chunks + size + string_bytes(s, (char *)rows, new.nr);
+	if (!make_room(t, k, new.bytes))
+		return 0;
+	new.chunks = malloc(new.bytes + 1);
+	if (!new.chunks)
+		return -ENOMEM;
+	*k = new;
+	memcpy(k->chunks, t->extents, chunks);
+	k->rows = memcpy((char *)k->chunks + chunks, rows, size);
+	copy_strings(s, k->rows, k->nr, k->rows + size);
+	t->bytes += k->bytes;
+	return 0;
+}
+
+/* Decodes a block; the rows that match are copied, and those that are retained are stored. */
+static int decode(const struct query *q, struct decoder *d, struct block *b, struct retained *k, size_t *nr)
 {
 	const struct query whole = { .r = q->r, .kind = q->kind, .all = true };
+	const struct schema *s = schema_find(q->kind);
+	struct retain *t = q->r->retain;
+	struct retained new = { .block = b, .kind = q->kind, .range = { INT64_MIN, INT64_MAX } };
 	int ret;
 
-	k->block = NULL;
-	ret = query_decode(&whole, d, b, &k->nr);
+	if (k->block)
+		drop(t, k);
+	ret = query_decode(&whole, d, b, nr);
 	if (ret <= 0)
 		return ret;
-	swap_buffers(&d->rows, &d->rows_room, &k->rows, &k->rows_room);
-	swap_buffers(&d->strings, &d->strings_room, &k->strings, &k->strings_room);
-	ret = measure_chunks(k, q->kind, schema_find(q->kind)->row_bytes);
-	if (ret > 0)
-		k->block = b;
-	return ret;
+	for (size_t i = 0; i < nr_chunks(*nr); i++) {
+		t->extents[i] = (struct extent)EXTENT_NONE;
+		schema_extents(q->kind, d->rows + i * CHUNK * s->row_bytes, chunk_rows(*nr, i), &t->extents[i]);
+	}
+	new.nr = filter_chunks(&t->ranges[q->kind], t->extents, d->rows, *nr, s->row_bytes);
+	if (new.nr * s->row_bytes > t->max_bytes / BLOCK_SHARE) {
+		new.range = range_of(&t->ranges[q->kind], q);
+		new.nr = filter_chunks(&(struct ranges){ .at = &new.range, .nr = 1 }, t->extents, d->rows,
+				       new.nr, s->row_bytes);
+	}
+	ret = store(t, k, s, new, d->rows);
+	if (ret)
+		return ret;
+	*nr = query_filter(q, d->rows, d->rows, new.nr);
+	return *nr > 0;
 }
 
-/* Copies the rows that match; returns how many. */
-static size_t filter(const struct query *q, const struct retained *k, char *to, size_t size)
+/* Copies the rows that match. */
+static int copy(const struct query *q, struct decoder *d, const struct retained *k, size_t *nr)
 {
+	size_t size = schema_find(q->kind)->row_bytes;
 	struct extent want = query_extent(q);
-	size_t nr = 0;
 
-	for (size_t i = 0; i * CHUNK < k->nr; i++)
+	if (!buffer_room(&d->rows, &d->rows_room, k->nr * size))
+		return -ENOMEM;
+	*nr = 0;
+	for (size_t i = 0; i < nr_chunks(k->nr); i++)
 		if (extent_matches(&want, &k->chunks[i]))
-			nr += query_filter(q, to + nr * size, k->rows + i * CHUNK * size, chunk_rows(k, i));
-	return nr;
+			*nr += query_filter(q, d->rows + *nr * size, k->rows + i * CHUNK * size, chunk_rows(k->nr, i));
+	return *nr > 0;
 }
 
 int retained_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr)
 {
-	struct reader *r = q->r;
-	struct retained *k;
-	size_t size;
-	int ret = 1;
+	struct retain *t = q->r->retain;
+	struct retained *k = find(t, b);
+	bool has_all = k->block == b && k->range.from <= q->filter.t_min && q->filter.t_max <= k->range.to;
 
-	if (!r->nr_retained)
-		return query_decode(q, d, b, nr);
-	k = find(r, b);
-	k->last_use = ++r->nr_uses;
-	if (k->block != b)
-		ret = decode(q, d, b, k);
-	if (ret <= 0)
-		return ret;
-	size = schema_find(q->kind)->row_bytes;
-	if (!buffer_room(&d->rows, &d->rows_room, k->nr * size))
-		return -ENOMEM;
-	*nr = filter(q, k, d->rows, size);
-	return *nr > 0;
+	k->last_use = ++t->nr_uses;
+	return has_all ? copy(q, d, k, nr) : decode(q, d, b, k, nr);
 }

@@ -11,6 +11,7 @@
 
 #include "analysis/tracks/tracks.h"
 #include "base/array.h"
+#include "base/minmax.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "facts/ticks.h"
@@ -21,14 +22,12 @@
 #define SAMPLES_MAX	(1U << 16)
 #define BEFORE_NS	20000000	/* a holder may have been preempted before the request */
 #define BEFORE_MAX_NS	10000000000
-#define MARGIN_NS	1000000		/* tracks_widen() rarely moves a border by more than this */
+#define MARGIN_NS	2100000		/* tracks_widen() reads 2 ms, or the request's length, around it */
 #define AFTER_NS	10000000	/* an unlock is stamped after the waiter may have continued */
 
-static int64_t ticks_of(const struct timeline_build *b, int64_t ns)
+static int64_t ticks_of(struct model *m, int64_t ns)
 {
-	struct reader *r = b->m->reader;
-
-	return ticks_sane(ticks_sane(reader_tick(r, ns)) - ticks_sane(reader_tick(r, 0)));
+	return ticks_sane(ticks_sane(reader_tick(m->reader, ns)) - ticks_sane(reader_tick(m->reader, 0)));
 }
 
 static struct tracks_options options_of(const struct timeline_build *b)
@@ -178,24 +177,38 @@ static int read_links(struct timeline_build *b, bool *is_open)
 	return ret;
 }
 
-int gather_cache(struct timeline_build *b)
+int gather_retain(struct model *m, const struct life *lives, size_t nr)
 {
-	struct reader *r = b->m->reader;
-	int64_t margin = ticks_of(b, MARGIN_NS), from, to;
-	int ret;
+	static const unsigned kinds[] = {
+		LDB_BLK_FUNC, LDB_BLK_LOCK, LDB_BLK_SCHED, LDB_BLK_REQ, LDB_BLK_FAULT, LDB_BLK_IRQ,
+	};
+	int64_t sched_before = ticks_of(m, BEFORE_NS), after = ticks_of(m, AFTER_NS);
+	struct reader_range *ranges = calloc(nr + 1, sizeof(*ranges));
+	int ret = ranges ? 0 : -ENOMEM;
 
+	for (size_t n = 0; n < sizeof(kinds) / sizeof(kinds[0]) && !ret; n++) {
+		bool is_sched = kinds[n] == LDB_BLK_SCHED, has_after = is_sched || kinds[n] == LDB_BLK_LOCK;
+
+		for (size_t i = 0; i < nr; i++) {
+			int64_t start = ticks_sane(lives[i].start), end = ticks_sane(lives[i].end);
+			int64_t margin = max(ticks_of(m, MARGIN_NS), end - start);
+
+			ranges[i].from = start - margin - (is_sched ? sched_before : 0);
+			ranges[i].to = end + margin + (has_after ? after : 0);
+		}
+		ret = reader_retain(m->reader, kinds[n], ranges, nr);
+	}
+	free(ranges);
+	return ret;
+}
+
+int gather_start(struct timeline_build *b)
+{
 	b->from = b->life->start;
 	b->to = b->life->end;
-	b->before = ticks_of(b, BEFORE_NS);
-	b->after = ticks_of(b, AFTER_NS);
-	from = ticks_sane(b->from) - margin;
-	to = ticks_sane(b->to) + margin;
-	ret = reader_cache(r, LDB_BLK_FUNC, from, to);
-	if (!ret)
-		ret = reader_cache(r, LDB_BLK_LOCK, from, to + b->after);
-	if (!ret)
-		ret = reader_cache(r, LDB_BLK_SCHED, from - b->before, to + b->after);
-	return ret;
+	b->before = ticks_of(b->m, BEFORE_NS);
+	b->after = ticks_of(b->m, AFTER_NS);
+	return gather_retain(b->m, b->life, 1);
 }
 
 int gather_threads(struct timeline_build *b)
@@ -205,7 +218,7 @@ int gather_threads(struct timeline_build *b)
 
 	/* Sleeps that began before the range are read as well: they may lead to more threads. */
 	if (!ret && is_open && ticks_sane(b->life->start) > b->before) {
-		b->before = ticks_of(b, BEFORE_MAX_NS);
+		b->before = ticks_of(b->m, BEFORE_MAX_NS);
 		ret = read_links(b, &is_open);
 	}
 	return ret;

@@ -72,8 +72,9 @@ struct segment *timeline_add_part(struct timeline_build *b, const struct segment
 				  int64_t end);
 
 /* gather.c */
-/* Caches the request's blocks, because they are read several times: see reader_cache(). */
-int gather_cache(struct timeline_build *b);
+/* Retains rows in the times of the requests, which are read several times: see reader_retain(). */
+int gather_retain(struct model *m, const struct life *lives, size_t nr);
+int gather_start(struct timeline_build *b);
 int gather_threads(struct timeline_build *b);
 /* Widens from and to for the estimates at the ends of the request. */
 int gather_range(struct timeline_build *b);

@@ -8,6 +8,7 @@
 
 #include "analysis/tracks/tracks.h"
 #include "base/array.h"
+#include "base/order.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "facts/interruptions.h"
@@ -309,6 +310,7 @@ static void free_build(struct timeline_build *b)
 int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 {
 	struct timeline_build b = { .m = m, .life = life, .t = t };
+	bool is_one_of_several = reader_retains(m->reader);
 	int ret;
 
 	*t = (struct timeline){
@@ -322,7 +324,7 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 	t->nr_notes = notes_of(m, life->id, life->start, life->end, t->notes);
 	ret = add_parts(&b);
 	if (!ret)
-		ret = gather_cache(&b);
+		ret = gather_start(&b);
 	if (!ret)
 		ret = gather_threads(&b);
 	if (!ret)
@@ -339,7 +341,8 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 		ret = disk_find(&b);
 	if (!ret)
 		ret = causes_build(&b);
-	reader_cache_end(m->reader);
+	if (!is_one_of_several)
+		reader_retain_end(m->reader);
 	free_build(&b);
 	if (ret)
 		timeline_free(t);
@@ -397,17 +400,33 @@ void timelines_free(struct timeline *timelines, size_t nr)
 	free(timelines);
 }
 
+ORDER_KEY(life_start, struct life, start)
+
+uint32_t *timelines_begin(struct model *m, const struct life *lives, size_t nr)
+{
+	static const order_key keys[] = { life_start };
+
+	return gather_retain(m, lives, nr) ? NULL : order_of(lives, nr, sizeof(*lives), keys, 1);
+}
+
+void timelines_end(struct model *m)
+{
+	reader_retain_end(m->reader);
+}
+
 int timelines_build(struct model *m, const struct life *lives, size_t nr, struct timeline **timelines)
 {
 	struct timeline *t = calloc(nr + 1, sizeof(*t));
-	int ret = t ? reader_retain(m->reader, 0) : -ENOMEM;
+	uint32_t *order = timelines_begin(m, lives, nr);
+	int ret = t && order ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < nr && !ret; i++) {
-		ret = timeline_build(m, &lives[i], &t[i]);
+		ret = timeline_build(m, &lives[order[i]], &t[order[i]]);
 		if (!ret)
-			timeline_forget_segments(&t[i]);
+			timeline_forget_segments(&t[order[i]]);
 	}
-	reader_retain_end(m->reader);
+	timelines_end(m);
+	free(order);
 	if (ret) {
 		timelines_free(t, nr);
 		t = NULL;

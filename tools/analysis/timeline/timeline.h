@@ -117,6 +117,14 @@ int64_t timeline_longest(const struct timeline *t, size_t nr);
 /* Frees the segments, but not the sums; the pointers of causes to segments become NULL. */
 void timeline_forget_segments(struct timeline *t);
 
+/*
+ * Returns the indices of the requests in order of time, in which timeline_build() of all of them
+ * is fastest: until timelines_end(), rows that several of them need are retained.  The caller
+ * frees the array; NULL: out of memory.
+ */
+uint32_t *timelines_begin(struct model *m, const struct life *lives, size_t nr);
+void timelines_end(struct model *m);
+
 /* Builds a timeline without segments for each request; *timelines is NULL if that fails. */
 int timelines_build(struct model *m, const struct life *lives, size_t nr, struct timeline **timelines);
 void timelines_free(struct timeline *timelines, size_t nr);

@@ -19,7 +19,7 @@
 #include "categories.h"
 #include "why-private.h"
 
-#define RETAINED_BLOCKS	12	/* a timeline reads up to two of each of six kinds */
+#define RETAINED_BYTES	(32U << 20)	/* there are many timelines, close to each other */
 
 struct wanted {				/* a request whose instance is needed */
 	uint64_t id;
@@ -326,12 +326,6 @@ static int follow(struct chains *k, struct wanted *at, struct chain *chain)
 }
 
 /*
- * Timelines are made in order of time, because those of requests close to each other use the same
- * blocks.
- */
-COMPARE(by_start, struct wanted, UP(start) UP(target))
-
-/*
  * Chooses the timeline that explains most: the request's own, or that of the request it was behind.
  */
 static int want(struct chains *k, struct why_target *t)
@@ -367,6 +361,41 @@ static int find_lives(struct chains *k)
 	return ret;
 }
 
+/* ahead_find() reads the requests in the time of each target. */
+static int retain_requests(const struct why *w, size_t nr)
+{
+	struct reader_range *ranges = calloc(nr + 1, sizeof(*ranges));
+	int ret = -ENOMEM;
+
+	for (size_t i = 0; i < nr && ranges; i++)
+		ranges[i] = (struct reader_range){ w->targets[i].request->start, w->targets[i].request->end };
+	if (ranges)
+		ret = reader_retain(w->p->m->reader, LDB_BLK_REQ, ranges, nr);
+	free(ranges);
+	return ret;
+}
+
+static int follow_all(struct chains *k)
+{
+	struct model *m = k->w->p->m;
+	struct life *lives = calloc(k->nr_wanted + 1, sizeof(*lives));
+	uint32_t *order = NULL;
+	int ret = -ENOMEM;
+
+	for (size_t i = 0; i < k->nr_wanted && lives; i++)
+		lives[i] = k->wanted[i].life;
+	if (lives && !reader_retain_begin(m->reader, RETAINED_BYTES))
+		order = timelines_begin(m, lives, k->nr_wanted);
+	if (order)
+		ret = 0;
+	for (size_t i = 0; i < k->nr_wanted && !ret; i++)
+		ret = follow(k, &k->wanted[order[i]], &k->w->private->chains[i]);
+	timelines_end(m);
+	free(order);
+	free(lives);
+	return ret;
+}
+
 int chains_build(struct why *w, const struct why_options *o)
 {
 	struct chains k = { .w = w, .categories = o->categories, .has_all = o->has_all_chains };
@@ -376,7 +405,7 @@ int chains_build(struct why *w, const struct why_options *o)
 	k.wanted = calloc(nr + 1, sizeof(*k.wanted));
 	w->private->chains = calloc(nr + 1, sizeof(*w->private->chains));
 	if (k.wanted && w->private->chains)
-		ret = reader_retain(w->p->m->reader, RETAINED_BLOCKS);
+		ret = retain_requests(w, nr);
 	for (size_t i = 0; i < nr && !ret; i++)
 		if (w->targets[i].nr_amounts)
 			ret = want(&k, &w->targets[i]);
@@ -384,13 +413,9 @@ int chains_build(struct why *w, const struct why_options *o)
 	if (!ret && k.nr_wanted) {
 		qsort(k.wanted, k.nr_wanted, sizeof(*k.wanted), wanted_compare);
 		ret = find_lives(&k);
-		qsort(k.wanted, k.nr_wanted, sizeof(*k.wanted), by_start);
 	}
 	if (!ret)
-		ret = reader_retain(w->p->m->reader, RETAINED_BLOCKS);
-	for (size_t i = 0; i < k.nr_wanted && !ret; i++)
-		ret = follow(&k, &k.wanted[i], &w->private->chains[i]);
-	reader_retain_end(w->p->m->reader);
+		ret = follow_all(&k);
 	for (size_t i = 0; i < k.nr_wanted; i++)
 		life_free(&k.wanted[i].life);
 	for (size_t i = 0; i < w->nr_targets && !ret; i++) {
