@@ -19,56 +19,32 @@ flight_record()	# config options... -- command...
 	esac
 }
 
-# Two programs run at the same time on one CPU, each with its recorder; their scanners share the other CPU.
-# So what else happens on the machine, and what its hypervisor takes away, is the same for both within
-# milliseconds, and hardly changes the ratio of a round.  "same" is two plain recordings.
+# For the recorder, two programs run at the same time on one CPU, each with its recorder; their scanners
+# share the other CPU.  So what else happens on the machine, and what its hypervisor takes away, is the
+# same for both within milliseconds, and hardly changes the ratio of a round.  "same" is two plain
+# recordings.
 #
-# On a quiet machine the CPU time of a call is measured one program after the other, too: where the
-# two scanners take turns on one CPU in the rhythm in which the two programs do on the other, one
-# program always runs beside its own scanner and the other one never, for a whole round.
-flight_beside()	# config kind side: sets $flight_pid
+# The program's own CPU time cannot be compared in this way: where the two scanners take turns on one
+# CPU in the rhythm in which the two programs do on the other, one program always runs beside its own
+# scanner and the other one never, for a whole round.  These run one after the other.
+flight_begin()	# config side: sets $flight_pid
 {
-	case $2 in
-	call) flight_record "$1" -- ./storm-ldb qsort 600 "$cpu" >"flight-$3.out" & ;;
-	load) flight_record "$1" -- "$BUILD/tests/tools/helpers/recorder-load" figure1-all.data "$flight_mb" \
-		"$flight_seconds" "$(recorder_mix all)" >"flight-$3.out" & ;;
-	esac
+	flight_record "$1" -- "$BUILD/tests/tools/helpers/recorder-load" figure1-all.data "$flight_mb" \
+		"$flight_seconds" "$(recorder_mix all)" >"flight-$2.out" &
 	flight_pid=$!
 }
 
-flight_pair()	# config kind: flight-a.out is plain, flight-b.out is the other one
+flight_load_run()	# config: flight-a.out is plain, flight-b.out is the other one
 {
-	flight_beside plain "$2" a
+	flight_begin plain a
 	flight_a=$flight_pid
 	case $1 in
-	flight) flight_beside flight "$2" b ;;
-	same) flight_beside plain2 "$2" b ;;
+	flight) flight_begin flight b ;;
+	same) flight_begin plain2 b ;;
 	esac
 	wait "$flight_a"
 	flight_status=$?
-	wait "$flight_pid" && return "$flight_status"
-}
-
-# CPU time of a call.
-flight_program_run()	# config
-{
-	flight_pair "$1" call || return
-	for flight_side in a b; do
-		awk -v c="$1.$flight_side" '$2 > 0 && $3 > 0 { print c, $3 / $2 }' "flight-$flight_side.out"
-	done
-}
-
-flight_alone_run()	# config
-{
-	flight_beside "$1" call alone
-	wait "$flight_pid" || return
-	awk -v c="$1" '$2 > 0 && $3 > 0 { print c, $3 / $2 }' flight-alone.out
-}
-
-# And what the recorder needs itself.
-flight_load_run()	# config
-{
-	flight_pair "$1" load || return
+	wait "$flight_pid" && [ "$flight_status" -eq 0 ] || return
 	for flight_side in a b; do
 		tr ' ' '\n' <"flight-$flight_side.out" | awk -F = -v c="$1.$flight_side" -v mb="$flight_mb" '
 			{ v[$1] = $2 }
@@ -80,6 +56,13 @@ flight_load_run()	# config
 	done
 }
 
+# CPU time of a call.
+flight_program_run()	# config
+{
+	flight_record "$1" -- ./storm-ldb qsort 600 "$cpu" >flight.out || return
+	awk -v c="$1" '$2 > 0 && $3 > 0 { print c, $3 / $2 }' flight.out
+}
+
 bench_flight()
 {
 	# shellcheck source=tests/bench/recorder.sh
@@ -88,15 +71,11 @@ bench_flight()
 	$cxx -O2 -g "$inc" "$plugin" "$programs/figure1.cc" -o figure1-ldb -pthread || exit 1
 	record --mutex=hold --lock-threshold=0 --budget 100% -o figure1-all.data -- taskset -c "$cpu" \
 		./figure1-ldb -q -s 2
-	interleave flight.txt "$rounds" flight_program_run same flight
-	heading "flight recorder / plain recording, side by side"
-	row flight.txt same.b same.a "CPU time of a call, the same again (noise)"
-	row flight.txt flight.b flight.a "CPU time of a call" 1.02
-	interleave flight-alone.txt $((3 * rounds)) flight_alone_run plain plain2 flight
+	interleave flight.txt $((3 * rounds)) flight_program_run plain plain2 flight
 	heading "flight recorder / plain recording, one after the other"
-	row flight-alone.txt plain2 plain "CPU time of a call, the same again (noise)"
-	row flight-alone.txt flight plain "CPU time of a call" 1.02
-	interleave flight-load.txt "$rounds" flight_load_run same flight
+	row flight.txt plain2 plain "CPU time of a call, the same again (noise)"
+	row flight.txt flight plain "CPU time of a call" 1.02
+	interleave flight-load.txt $((3 * rounds)) flight_load_run same flight
 	heading "the recorder itself, $flight_mb MB of records a second: $(recorder_mix all)"
 	row flight-load.txt flight.a.cpu "" "  CPU seconds a second, plain"
 	row flight-load.txt flight.b.cpu "" "  CPU seconds a second, flight recorder"
