@@ -14,10 +14,12 @@
 #include "arch/cpu.h"
 #include "context.h"
 #include "internal.h"
+#include "runtime/runtime.h"
 #include "shim/symbol.h"
 
 #define SYMBOL	"otel_thread_ctx_v1"
 #define PAGE	4096UL
+#define RECENT	4		/* requests of a thread */
 #define NO_HOW	(-1)		/* of sigprocmask(): then it reads the mask, and refuses */
 
 struct record {
@@ -37,7 +39,8 @@ void context_find(uint64_t bias, const ElfW(Phdr) *phdr, unsigned nr_phdr, intpt
 
 	for (unsigned i = 0; !context_offset && tls && i < nr_phdr; i++)
 		if (phdr[i].p_type == PT_DYNAMIC &&
-		    symbol_thread_variable((void *)(bias + phdr[i].p_vaddr), bias, SYMBOL, &offset))
+		    symbol_thread_variable((void *)(bias + phdr[i].p_vaddr), bias, SYMBOL, &offset) &&
+		    !priority_filters_differ())
 			context_offset = tls + offset;
 }
 
@@ -46,13 +49,32 @@ void context_find(uint64_t bias, const ElfW(Phdr) *phdr, unsigned nr_phdr, intpt
  * because tracing libraries choose them at random; each program that starts pays for thread-local
  * memory.
  */
-static TLS_IE struct {
+static TLS_IE struct linked {
 	uint64_t id, sum;
 	bool is_given;		/* by the program */
 	bool is_linked;		/* to ids with this sum */
-} last;
+} recent[RECENT];
+static TLS_IE unsigned next_recent;
 
-/* Each filter of system calls allows this one, and it reads memory without a fault. */
+static struct linked *find(uint64_t id)
+{
+	for (unsigned i = 0; i < RECENT; i++)
+		if (recent[i].id == id && (recent[i].is_given || recent[i].is_linked))
+			return &recent[i];
+	return NULL;
+}
+
+static struct linked *take(uint64_t id)
+{
+	struct linked *l = find(id);
+
+	if (!l)
+		l = &recent[next_recent++ % RECENT];
+	*l = (struct linked){ .id = id };
+	return l;
+}
+
+/* Filters of system calls mostly allow this one, and it reads memory without a fault. */
 static bool can_read(uintptr_t addr)
 {
 	return sys(SYS_rt_sigprocmask, NO_HOW, addr, 0, sizeof(uint64_t)) == -EINVAL;
@@ -96,33 +118,33 @@ static bool read_record(struct record *r)
 	return r->valid == 1 && !is_zero(r->ids.trace, sizeof(r->ids.trace));
 }
 
-void context_begin(uint64_t id)
+void context_forget(uint64_t id)
 {
-	if (last.id == id)
-		last.is_given = last.is_linked = false;
+	struct linked *l = find(id);
+
+	if (l)
+		*l = (struct linked){ 0 };
 }
 
 void context_given(uint64_t id)
 {
-	last.id = id;
-	last.is_given = true;
-	last.is_linked = false;
+	take(id)->is_given = true;
 }
 
 bool context_read(uint64_t id, struct context_ids *ids)
 {
+	struct linked *l = find(id);
 	struct record r;
 	uint64_t sum;
 
-	if ((last.id == id && last.is_given) || !read_record(&r))
+	if ((l && l->is_given) || !read_record(&r))
 		return false;
 	sum = sum_of(&r.ids);
-	if (last.id == id && last.is_linked && last.sum == sum)
+	if (l && l->sum == sum)
 		return false;
-	last.id = id;
-	last.sum = sum;
-	last.is_given = false;
-	last.is_linked = true;
+	l = take(id);
+	l->sum = sum;
+	l->is_linked = true;
 	*ids = r.ids;
 	return true;
 }

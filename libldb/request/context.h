@@ -29,8 +29,8 @@ static inline bool context_may_be(void)
  */
 void context_find(uint64_t bias, const ElfW(Phdr) *phdr, unsigned nr_phdr, intptr_t tls);
 
-/* A request begins: what this thread has linked to its id was of another one. */
-void context_begin(uint64_t id);
+/* A request begins or has ended: what this thread has linked to its id was of another one. */
+void context_forget(uint64_t id);
 struct context_ids {
 	unsigned char trace[16], span[8];
 };

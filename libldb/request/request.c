@@ -176,7 +176,8 @@ static void tag_start(uint64_t id, void *queue, const void *site)
 		return;
 	request_start(id, queue, site);
 	if (context_may_be()) {
-		context_begin(id);
+		if (!queue)	/* else it goes on */
+			context_forget(id);
 		request_link_published(id);
 	}
 }
@@ -194,8 +195,10 @@ static void tag_end(uint64_t id, const void *site)
 {
 	if (!session_wants_tags())
 		return;
-	if (context_may_be())
+	if (context_may_be()) {
 		request_link_published(id);
+		context_forget(id);
+	}
 	request_end(id, site);
 }
 

@@ -39,6 +39,7 @@ DORMANT_PAGE static _Atomic bool started_wait;	/* the list is not made yet */
 static struct raw_lock started_lock;
 DORMANT_PAGE static bool is_start;	/* module_init() is called as the program starts */
 
+#define TLS_SPARE	4096	/* the loader's own part, and what alignment costs */
 #define CHUNK		32
 static struct module *chunks[MODULES_MAX / CHUNK];	/* mapped when needed, never unmapped */
 _Atomic uint32_t nr_modules;
@@ -245,17 +246,35 @@ static void module_one(const struct started *o)
 	order_list_grow(&nr_modules, n + 1);
 }
 
+static uint64_t tls_bytes(const struct dl_phdr_info *info)
+{
+	for (unsigned i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_TLS)
+			return info->dlpi_phdr[i].p_memsz + info->dlpi_phdr[i].p_align;
+	return 0;
+}
+
 /*
  * A module's part is at the same distance from each thread pointer if the program started with it,
- * or if it is the program itself.
+ * or if it is the program itself: these parts are next to the thread pointer.  What a library's
+ * constructor has loaded before this one ran may have memory of its own for each thread instead.
  */
+static int32_t tls_of(const struct dl_phdr_info *info)
+{
+	DORMANT_PAGE static uint64_t room;
+	intptr_t tls = (uintptr_t)info->dlpi_tls_data - cpu_thread_pointer();
+	bool is_program = !*info->dlpi_name;
+
+	room = (is_program ? TLS_SPARE : room) + tls_bytes(info);
+	if (!info->dlpi_tls_data || !(is_start || is_program) || (uint64_t)(tls < 0 ? -tls : tls) > room)
+		return 0;
+	return tls == (int32_t)tls ? tls : 0;
+}
+
 static struct started as_started(const struct dl_phdr_info *info)
 {
-	bool is_known = info->dlpi_tls_data && (is_start || !*info->dlpi_name);
-
 	return (struct started){
-		info->dlpi_addr, info->dlpi_phdr, info->dlpi_name, info->dlpi_phnum,
-		is_known ? (int32_t)((uintptr_t)info->dlpi_tls_data - cpu_thread_pointer()) : 0,
+		info->dlpi_addr, info->dlpi_phdr, info->dlpi_name, info->dlpi_phnum, tls_of(info),
 	};
 }
 

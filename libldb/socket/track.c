@@ -223,7 +223,7 @@ static void on_begin(void *arg)
 	if (ns)
 		request_arrived(c->next_id, (void *)LDB_QUEUE_UNREAD, ns);
 	if (context_may_be())
-		context_begin(c->next_id);
+		context_forget(c->next_id);
 	request_start_socket(c->next_id++, ns ? LDB_QUEUE_UNREAD : 0, (void *)k->x->site);
 	c->is_head = false;
 	c->tid = k->t->tid;

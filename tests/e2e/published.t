@@ -29,9 +29,27 @@ for program in published library; do
 		"ldb-timeline -i $program.data --trace a2a2a2a2a2a2a2a2a2a2a2a200000008" 0 'no request was linked'
 done
 
+# A library whose variable is not next to the thread pointer, because a constructor has loaded it.
+sed 's/^__attribute__.*\(__thread.*otel_thread_ctx_v1;\)/static \1/' "$PROGRAMS/published.c" >private.c
+$CC -O2 -shared -fPIC -x c - -o libplug.so <<'END2' || exit 1
+__thread void *volatile otel_thread_ctx_v1;
+void touch(void) { otel_thread_ctx_v1 = 0; }
+END2
+$CC -O2 -shared -fPIC -x c - -o libctor.so <<'END2' || exit 1
+#include <dlfcn.h>
+__attribute__((constructor)) static void load(void)
+{
+	void *plug = dlopen("libplug.so", RTLD_NOW);
+
+	((void (*)(void))dlsym(plug, "touch"))();
+}
+END2
+cc_ldb -O2 -g private.c -o private -pthread -Wl,--no-as-needed -L. -lctor -Wl,-rpath,"$PWD" || exit 1
+check "a library that a constructor has loaded" "LD_LIBRARY_PATH=. ldb-record -q --kernel none -o ctor.data -- ./private 20 tags" 0 '^served$'
+
 check "requests by tags" "ldb-record -q --kernel none -o tags.data -- ./published 100 tags" 0 '^served$'
 ok "the program's own links count more" test "$(nr_found tags.data 7361696473616964)" = 40
-ok "than what its threads published" test "$(nr_found tags.data a1a1a1a1)" = 40
+ok "than what its threads published" test "$(nr_found tags.data a1a1a1a1)" = 50
 
 check "what is published wrongly" \
 	"ldb-record -q --kernel none --request=socket -o bad.data -- ./published 400 bad" 0 '^served$'

@@ -110,8 +110,14 @@ static void *tag(void *arg)
 	for (int n = 0; n < times; n++) {
 		ldb_req_start(thread * 1000 + n, NULL);
 		work(&r, thread, n);
-		if (n % 5 == 3)		/* what the program says itself counts more */
+		if (n % 5 == 3) {	/* what the program says itself counts more */
 			ldb_req_link(thread * 1000 + n, "saidsaidsaidsaid", "saidsaid");
+			/* also when another request came in between, and when it waited in a queue */
+			ldb_req_start(thread * 1000 + 500 + n, NULL);
+			ldb_req_end(thread * 1000 + 500 + n);
+			ldb_req_block(thread * 1000 + n, &times);
+			ldb_req_start(thread * 1000 + n, &times);
+		}
 		ldb_req_end(thread * 1000 + n);
 		detach();
 	}
