@@ -175,7 +175,7 @@ static void *remembered(const char *name)
 	return NULL;
 }
 
-void *symbol_next(const char *name, const char *version)
+void *symbol_next_known(const char *name)
 {
 	const struct link_map *l = ours();
 	uint32_t hash = gnu_hash(name);
@@ -192,7 +192,23 @@ void *symbol_next(const char *name, const char *version)
 		if (found != FOUND_NOT || is_libc(l->l_name))
 			break;
 	}
-	return found == FOUND ? fn : ask_loader(name, version);
+	return found == FOUND ? fn : NULL;
+}
+
+void *symbol_next(const char *name, const char *version)
+{
+	return symbol_next_known(name) ?: ask_loader(name, version);
+}
+
+void *symbol_in(const void *dynamic, uint64_t bias, const char *name)
+{
+	const struct link_map l = { .l_addr = bias, .l_ld = (ElfW(Dyn) *)dynamic };
+	struct table t;
+	unsigned type;
+	void *fn;
+
+	table_read(&l, &t);
+	return t.hash && t.sym && t.str && table_find(&l, &t, name, gnu_hash(name), &fn, &type) == FOUND ? fn : NULL;
 }
 
 void *symbol_of_libc(const char *name)

@@ -15,6 +15,10 @@
  * it takes no lock and is async-signal-safe; symbol_lockless() says whether it did.
  */
 void *symbol_next(const char *name, const char *version);
+/* The same, but NULL if only the loader could find it, whose lock is not taken in any case. */
+void *symbol_next_known(const char *name);
+/* Returns a module's own function; dynamic is the module's table. */
+void *symbol_in(const void *dynamic, uint64_t bias, const char *name);
 bool symbol_lockless(void);
 /* From now on symbol_next() returns fn for that name, whose memory must stay. */
 void symbol_remember(const char *name, void *fn);

@@ -501,6 +501,16 @@ uint32_t track_ring_write_begins(struct thread *t, const struct transfer *x)
 	return serial;
 }
 
+uint32_t track_ring_serial(struct thread *t, int fd)
+{
+	struct conn *c = find(t, fd);
+	uint32_t serial = c && c->kind == CONN_SERVER ? c->serial : 0;
+
+	if (c)
+		conn_unlock(c);
+	return serial;
+}
+
 void track_ring_write_ends(struct thread *t, int fd, uint32_t serial)
 {
 	struct conn *c = serial ? find(t, fd) : NULL;

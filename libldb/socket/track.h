@@ -36,6 +36,8 @@ void track_write(struct thread *t, const struct transfer *x, long n);
  */
 void track_ring_read(struct thread *t, const struct transfer *x, long n);
 uint32_t track_ring_write_begins(struct thread *t, const struct transfer *x);
+/* Returns the number of a connection that the program has accepted; 0: it is none. */
+uint32_t track_ring_serial(struct thread *t, int fd);
 void track_ring_write_ends(struct thread *t, int fd, uint32_t serial);
 /*
  * Called for a connection to another server that is made or written to, when all that is submitted

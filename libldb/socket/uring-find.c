@@ -11,6 +11,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -23,6 +24,9 @@
 #define SETUP_NO_SQARRAY (1U << 16)
 #define SETUP_OTHER_SIZES (IORING_SETUP_SQE128 | IORING_SETUP_CQE32)
 #define SETUP_MIXED_SIZES (3U << 18)
+#define SETUP_SQ_REWIND	(1U << 20)
+/* How these store what is submitted and completed is not known here. */
+#define SETUP_OTHERS (SETUP_OTHER_SIZES | SETUP_MIXED_SIZES | SETUP_SQ_REWIND)
 #define CACHE_LINE	64
 
 enum { FOUND_NONE, FOUND_FILLED, FOUND_USED };
@@ -37,6 +41,7 @@ struct found {
 	char *rings;
 	size_t rings_size;
 	char *sqes;
+	size_t sqes_size;	/* 0: not known */
 };
 
 static struct found found[FOUND_MAX];
@@ -85,6 +90,7 @@ void uring_made(int fd, const struct io_uring_params *p)
 {
 	struct found *f = found_of(fd);
 
+	uring_gone(fd, 0, 0);
 	if (f)
 		found_remove(f);
 	f = found_new();
@@ -115,7 +121,12 @@ void uring_mapped(int fd, uint64_t offset, void *addr, size_t size)
 static bool is_whole(const struct found *f)
 {
 	return f->rings && f->sqes && f->cq.cqes && f->rings_size > f->cq.cqes &&
-	       !(f->flags & (SETUP_OTHER_SIZES | SETUP_MIXED_SIZES | SETUP_NO_MMAP));
+	       !(f->flags & (SETUP_OTHERS | SETUP_NO_MMAP));
+}
+
+static uint64_t pages(uint64_t size)
+{
+	return (size + 4095) & ~4095ULL;
 }
 
 static bool view_of(const struct found *f, struct uring_view *v)
@@ -140,6 +151,10 @@ static bool view_of(const struct found *f, struct uring_view *v)
 		return false;
 	/* The array is behind the CQEs, on a cache line of its own. */
 	end = (end + CACHE_LINE - 1) & -CACHE_LINE;
+	/* The flags of one that is older than the recording are not known: are its entries larger? */
+	if (f->sqes_size && (f->sqes_size > pages(((uint64_t)v->sq_mask + 1) * sizeof(*v->sqes)) ||
+			     f->rings_size > pages(end + ((uint64_t)v->sq_mask + 1) * sizeof(uint32_t))))
+		return false;
 	if (f->flags & SETUP_NO_SQARRAY)
 		return true;
 	if (f->sq.array)
@@ -152,14 +167,17 @@ static bool view_of(const struct found *f, struct uring_view *v)
 /* Gives a ring that is older than the recording its descriptor. */
 static struct found *recognize(int fd)
 {
-	struct stat st;
+	struct stat st = { .st_ino = 0 };
 
-	if (sys(SYS_fstat, fd, &st))
-		return NULL;
 	for (uint32_t i = 0; i < FOUND_MAX; i++) {
 		struct found *f = &found[i];
 
-		if (order_ring_found(&f->state) == FOUND_USED && f->fd < 0 && f->inode == st.st_ino) {
+		if (order_ring_found(&f->state) != FOUND_USED || f->fd >= 0)
+			continue;
+		/* The kernel is only asked if there is one: with a filter there is none. */
+		if (!st.st_ino && sys(SYS_fstat, fd, &st))
+			return NULL;
+		if (f->inode == st.st_ino) {
 			f->fd = fd;
 			return f;
 		}
@@ -174,9 +192,23 @@ bool uring_view_of(int fd, struct uring_view *v)
 	return f && view_of(f, v);
 }
 
+static bool is_near(const volatile void *part, const void *start)
+{
+	return (uintptr_t)part - (uintptr_t)start < 4096;
+}
+
+/* The parts of a ring begin where its mapping does, unless there is no ring, or it is of liburing.so.1. */
+static bool is_layout(const struct liburing_ring *r)
+{
+	return r->sq.ring_ptr && r->cq.ring_ptr && r->sq.sqes && is_near(r->sq.khead, r->sq.ring_ptr) &&
+	       is_near(r->sq.kring_mask, r->sq.ring_ptr) && is_near(r->cq.khead, r->cq.ring_ptr) &&
+	       is_near(r->cq.ktail, r->cq.ring_ptr) && is_near(r->cq.kring_mask, r->cq.ring_ptr) &&
+	       is_near(r->cq.cqes, r->cq.ring_ptr);
+}
+
 bool uring_view_of_liburing(const struct liburing_ring *ring, struct uring_view *v)
 {
-	if (ring->flags & (SETUP_OTHER_SIZES | SETUP_MIXED_SIZES))
+	if (!is_layout(ring) || ring->flags & SETUP_OTHERS)
 		return false;
 	*v = (struct uring_view){
 		.fd = ring->ring_fd, .sq_mask = *ring->sq.kring_mask, .cq_mask = *ring->cq.kring_mask,
@@ -188,6 +220,7 @@ bool uring_view_of_liburing(const struct liburing_ring *ring, struct uring_view 
 
 void uring_unmapped(uintptr_t lo, uintptr_t hi)
 {
+	uring_gone(INT_MIN, lo, hi);
 	for (uint32_t i = 0; i < FOUND_MAX; i++) {
 		struct found *f = &found[i];
 		uintptr_t rings = (uintptr_t)f->rings, sqes = (uintptr_t)f->sqes;
@@ -237,11 +270,15 @@ static void line_ends(const struct line *l)
 	if (!f)
 		return;
 	f->inode = l->inode;
+	/* Before Linux 5.16 all rings have the same inode: which memory belongs together is not known. */
+	if ((offset == IORING_OFF_SQ_RING && f->rings) || (offset == IORING_OFF_SQES && f->sqes))
+		f->flags = SETUP_NO_MMAP;
 	if (offset == IORING_OFF_SQ_RING) {
 		f->rings = (char *)l->field[0];
 		f->rings_size = l->field[1] - l->field[0];
 	} else if (offset == IORING_OFF_SQES) {
 		f->sqes = (char *)l->field[0];
+		f->sqes_size = l->field[1] - l->field[0];
 	}
 	order_ring_set_found(&f->state, FOUND_USED);
 }

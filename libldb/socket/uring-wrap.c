@@ -9,8 +9,8 @@
  * where the loader would have found the function if this library did not define it.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -26,22 +26,69 @@ static int no_such_function(void)
 	return -ENOSYS;
 }
 
-static NOINLINE void *search_caller(uintptr_t site, const char *name)
-{
-	void *handle = NULL, *fn = NULL;
-	int saved = errno;
-	Dl_info info;
+extern const ElfW(Dyn) our_dynamic[] __asm__("_DYNAMIC") HIDDEN;
 
-	if (dladdr((void *)site, &info))
-		handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	if (handle) {
-		fn = dlsym(handle, name);
-		dlclose(handle);
+/* A function of a module that may be unloaded; valid while no module has been. */
+struct ring_next {
+	void *fn;
+	unsigned long long subs;
+};
+
+struct search {
+	struct ring_next *next;
+	const char *name;
+	uintptr_t site;
+	void *fn;
+	bool is_first;
+	unsigned long long subs;
+};
+
+static int search_module(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *s = arg;
+	const void *dynamic = NULL;
+	bool is_caller = false;
+	void *fn;
+
+	(void)size;
+	if (s->is_first) {
+		s->is_first = false;
+		s->subs = info->dlpi_subs;
+		s->fn = order_any_load_word(&s->next->fn);
+		if (s->fn && order_any_load_word(&s->next->subs) == s->subs)
+			return 1;
+		s->fn = NULL;
 	}
-	if (!fn)
-		dlerror();	/* ours; the program must not see it */
-	errno = saved;
-	return fn ? fn : (void *)no_such_function;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_DYNAMIC)
+			dynamic = (const void *)(info->dlpi_addr + ph->p_vaddr);
+		if (ph->p_type == PT_LOAD && s->site - (info->dlpi_addr + ph->p_vaddr) < ph->p_memsz)
+			is_caller = true;
+	}
+	if (!dynamic || dynamic == our_dynamic)
+		return 0;
+	fn = symbol_in(dynamic, info->dlpi_addr, s->name);
+	if (fn && (is_caller || !s->fn)) {
+		s->fn = fn;
+		/* One thread at a time is here. */
+		order_any_store_word(&s->next->subs, s->subs);
+		order_any_store_word(&s->next->fn, fn);
+	}
+	return fn && is_caller;
+}
+
+/*
+ * Searches what is loaded.  dl_iterate_phdr() does not wait for constructors, as dlsym() and dladdr()
+ * do, which may wait for the caller.
+ */
+static NOINLINE void *search_loaded(struct ring_next *next, uintptr_t site, const char *name)
+{
+	struct search s = { .next = next, .name = name, .site = site, .is_first = true };
+
+	dl_iterate_phdr(search_module, &s);
+	return s.fn ? s.fn : (void *)no_such_function;
 }
 
 /* Executes statements in a hook of t, the calling thread; errno stays unchanged. */
@@ -60,8 +107,14 @@ static NOINLINE void *search_caller(uintptr_t site, const char *name)
 
 #define RING_NEXT(name, site) ({						\
 		DORMANT_PAGE static void *next_;				\
-		void *fn_ = symbol_cached(&next_, #name);			\
-		(__typeof__(name) *)(fn_ ? fn_ : search_caller(site, #name));	\
+		static struct ring_next other_;					\
+		void *fn_ = order_any_load_word(&next_);			\
+										\
+		if (unlikely(!fn_) && !order_any_load_word(&other_.fn)) {	\
+			fn_ = symbol_next_known(#name);				\
+			order_any_store_word(&next_, fn_);			\
+		}								\
+		(__typeof__(name) *)(fn_ ? fn_ : search_loaded(&other_, site, #name)); \
 	})
 
 /* Returns when the wait begins, if its turn is to be recorded; 0: it is not. */
@@ -78,8 +131,14 @@ static void call_ends(struct uring_call *c, uint64_t began)
 		track_turn(began);
 }
 
+/* Does a wait with a timeout submit all that is prepared?  It does up to Linux 5.10. */
+static bool submits_timeout(const void *ring, const void *ts)
+{
+	return ts && !(((const struct liburing_ring *)ring)->features & IORING_FEAT_EXT_ARG);
+}
+
 /* Makes a wrapper of a function that enters the kernel for a ring. */
-#define RING(name, params, args, nr_)					\
+#define RING(name, params, args, nr_, submits_)				\
 	extern int name params;							\
 	static NOINLINE int slow_##name params;					\
 	EXPORT int name params							\
@@ -90,7 +149,7 @@ static void call_ends(struct uring_call *c, uint64_t began)
 	}									\
 	static NOINLINE int slow_##name params					\
 	{									\
-		struct uring_call c = { .site = flow_site(SITE), .nr = nr_ }; \
+		struct uring_call c = { .site = flow_site(SITE), .nr = nr_, .submits = submits_ }; \
 		bool is_known = uring_view_of_liburing((void *)ring, &c.view);	\
 		uint64_t began = is_known ? call_begins(&c) : 0;		\
 		int ret = RING_NEXT(name, c.site) args;				\
@@ -102,24 +161,24 @@ static void call_ends(struct uring_call *c, uint64_t began)
 		return ret;							\
 	}
 
-RING(io_uring_submit, (struct io_uring *ring), (ring), 0)
-RING(io_uring_submit_and_wait, (struct io_uring *ring, unsigned nr), (ring, nr), nr)
+RING(io_uring_submit, (struct io_uring *ring), (ring), 0, true)
+RING(io_uring_submit_and_wait, (struct io_uring *ring, unsigned nr), (ring, nr), nr, true)
 RING(io_uring_submit_and_wait_timeout, (struct io_uring *ring, struct io_uring_cqe **cqe, unsigned nr,
-     struct __kernel_timespec *ts, sigset_t *mask), (ring, cqe, nr, ts, mask), nr)
+     struct __kernel_timespec *ts, sigset_t *mask), (ring, cqe, nr, ts, mask), nr, true)
 RING(io_uring_submit_and_wait_min_timeout, (struct io_uring *ring, struct io_uring_cqe **cqe, unsigned nr,
-     struct __kernel_timespec *ts, unsigned min, sigset_t *mask), (ring, cqe, nr, ts, min, mask), nr)
+     struct __kernel_timespec *ts, unsigned min, sigset_t *mask), (ring, cqe, nr, ts, min, mask), nr, true)
 RING(io_uring_submit_and_wait_reg, (struct io_uring *ring, struct io_uring_cqe **cqe, unsigned nr,
-     int reg), (ring, cqe, nr, reg), nr)
-RING(io_uring_submit_and_get_events, (struct io_uring *ring), (ring), 0)
-RING(io_uring_get_events, (struct io_uring *ring), (ring), 0)
+     int reg), (ring, cqe, nr, reg), nr, true)
+RING(io_uring_submit_and_get_events, (struct io_uring *ring), (ring), 0, true)
+RING(io_uring_get_events, (struct io_uring *ring), (ring), 0, false)
 RING(__io_uring_get_cqe, (struct io_uring *ring, struct io_uring_cqe **cqe, unsigned submit, unsigned nr,
-     sigset_t *mask), (ring, cqe, submit, nr, mask), nr)
+     sigset_t *mask), (ring, cqe, submit, nr, mask), nr, submit)
 RING(io_uring_wait_cqes, (struct io_uring *ring, struct io_uring_cqe **cqe, unsigned nr,
-     struct __kernel_timespec *ts, sigset_t *mask), (ring, cqe, nr, ts, mask), nr)
+     struct __kernel_timespec *ts, sigset_t *mask), (ring, cqe, nr, ts, mask), nr, submits_timeout(ring, ts))
 RING(io_uring_wait_cqes_min_timeout, (struct io_uring *ring, struct io_uring_cqe **cqe, unsigned nr,
-     struct __kernel_timespec *ts, unsigned min, sigset_t *mask), (ring, cqe, nr, ts, min, mask), nr)
+     struct __kernel_timespec *ts, unsigned min, sigset_t *mask), (ring, cqe, nr, ts, min, mask), nr, false)
 RING(io_uring_wait_cqe_timeout, (struct io_uring *ring, struct io_uring_cqe **cqe,
-     struct __kernel_timespec *ts), (ring, cqe, ts), 1)
+     struct __kernel_timespec *ts), (ring, cqe, ts), 1, submits_timeout(ring, ts))
 
 extern unsigned io_uring_peek_batch_cqe(struct io_uring *ring, struct io_uring_cqe **cqes, unsigned nr);
 
@@ -141,10 +200,11 @@ extern void io_uring_queue_exit(struct io_uring *ring);
 
 EXPORT void io_uring_queue_exit(struct io_uring *ring)
 {
-	struct uring_view v;
+	uintptr_t at = (uintptr_t)((struct liburing_ring *)ring)->cq.ktail;
 
-	if (session_wants_rings() && uring_view_of_liburing((void *)ring, &v))
-		RING_HOOKED(uring_forget(t, &v));
+	/* The ring may never have been made, or be gone already: nothing is read there. */
+	if (session_on() && at)
+		uring_unmapped(at, at + 1);
 	RING_NEXT(io_uring_queue_exit, SITE)(ring);
 }
 
@@ -170,6 +230,7 @@ long uring_syscall(syscall_fn *real, uintptr_t site, long number, long a, long b
 {
 	struct uring_call call = {
 		.site = flow_site(site), .nr = number == SYS_io_uring_enter && d & IORING_ENTER_GETEVENTS ? c : 0,
+		.submits = (uint32_t)b || d & IORING_ENTER_SQ_WAKEUP,
 	};
 	bool is_known = number == SYS_io_uring_enter && is_entered(a, d, &call.view);
 	uint64_t began = is_known ? call_begins(&call) : 0;
@@ -188,7 +249,8 @@ typedef int enter2_fn(unsigned fd, unsigned submit, unsigned nr, unsigned flags,
 static NOINLINE int enter2(enter2_fn *real, uintptr_t site, unsigned fd, unsigned submit, unsigned nr,
 			   unsigned flags, sigset_t *mask, size_t size)
 {
-	struct uring_call call = { .site = flow_site(site), .nr = flags & IORING_ENTER_GETEVENTS ? nr : 0 };
+	struct uring_call call = { .site = flow_site(site), .nr = flags & IORING_ENTER_GETEVENTS ? nr : 0,
+				   .submits = submit || flags & IORING_ENTER_SQ_WAKEUP };
 	bool is_known = is_entered(fd, flags, &call.view);
 	uint64_t began = is_known ? call_begins(&call) : 0;
 	int ret = real(fd, submit, nr, flags, mask, size);
@@ -199,7 +261,7 @@ static NOINLINE int enter2(enter2_fn *real, uintptr_t site, unsigned fd, unsigne
 }
 
 extern enter2_fn io_uring_enter2;
-extern int io_uring_enter(unsigned fd, unsigned submit, unsigned nr, unsigned flags, sigset_t *mask);
+extern enter2_fn io_uring_enter;
 extern int io_uring_setup(unsigned entries, struct io_uring_params *p);
 
 EXPORT int io_uring_enter2(unsigned fd, unsigned submit, unsigned nr, unsigned flags, sigset_t *mask,
@@ -210,13 +272,13 @@ EXPORT int io_uring_enter2(unsigned fd, unsigned submit, unsigned nr, unsigned f
 	return enter2(RING_NEXT(io_uring_enter2, SITE), SITE, fd, submit, nr, flags, mask, size);
 }
 
-/* The last argument is not used. */
-EXPORT int io_uring_enter(unsigned fd, unsigned submit, unsigned nr, unsigned flags, sigset_t *mask)
+/* liburing's has no size; that of another library may, so what is in its place is passed on. */
+EXPORT int io_uring_enter(unsigned fd, unsigned submit, unsigned nr, unsigned flags, sigset_t *mask,
+			  size_t size)
 {
 	if (likely(!session_wants_rings()))
-		return RING_NEXT(io_uring_enter, SITE)(fd, submit, nr, flags, mask);
-	return enter2((enter2_fn *)(void *)RING_NEXT(io_uring_enter, SITE), SITE, fd, submit, nr, flags, mask,
-		      0);
+		return RING_NEXT(io_uring_enter, SITE)(fd, submit, nr, flags, mask, size);
+	return enter2(RING_NEXT(io_uring_enter, SITE), SITE, fd, submit, nr, flags, mask, size);
 }
 
 EXPORT int io_uring_setup(unsigned entries, struct io_uring_params *p)

@@ -25,10 +25,11 @@
 #define OPS_MAX		16384	/* that have not completed, of a ring */
 #define BUCKETS		4096
 #define IOVS		4	/* of an operation that are remembered */
-#define COPY		4096	/* bytes at a time */
+#define COPY		65536	/* bytes at a time */
 #define ASKS_MAX	64	/* writes of one call */
 #define WAIT_MIN_NS	20000	/* a shorter wait is of no interest */
 #define TRIES		1000
+#define YIELDS		100
 #define NONE		0
 
 _Static_assert(RINGS_MAX * RING_FDS <= CONN_RING_FD, "the table of connections has a million entries");
@@ -39,7 +40,7 @@ struct op {
 	uint64_t user_data;
 	uint32_t next;		/* of the same bucket, younger; or free */
 	int fd;
-	uint32_t serial;	/* OP_WRITE: of the connection */
+	uint32_t serial;	/* of the connection; 0: not known */
 	uint8_t kind;		/* enum op_kind */
 	uint8_t opcode;
 	uint8_t nr_iov;
@@ -137,8 +138,8 @@ static struct ring *ring_new(const struct uring_view *v, uint32_t tid)
 	return NULL;
 }
 
-/* Locks and returns the ring; NULL if it is busy, or there are too many. */
-static struct ring *ring_lock(const struct uring_view *v, uint32_t tid)
+/* Locks and returns the ring; NULL if it is busy, gone, or there are too many. */
+static struct ring *ring_lock(const struct uring_view *v, uint32_t tid, bool may_be_new)
 {
 	for (unsigned i = 0; i < RINGS_MAX; i++) {
 		if (!is_ring(&rings[i], v))
@@ -149,16 +150,29 @@ static struct ring *ring_lock(const struct uring_view *v, uint32_t tid)
 			return &rings[i];
 		give(&rings[i]);
 	}
-	return ring_new(v, tid);
+	return may_be_new ? ring_new(v, tid) : NULL;
 }
 
-void uring_forget(struct thread *t, const struct uring_view *v)
+void uring_gone(int fd, uintptr_t lo, uintptr_t hi)
 {
-	for (unsigned i = 0; i < RINGS_MAX; i++)
-		if (is_ring(&rings[i], v) && take(&rings[i], t->tid)) {
-			rings[i].epoch = uring_now() - 1;
-			give(&rings[i]);
-		}
+	struct thread *t = thread_self();
+	uint32_t tid = t ? t->tid : UINT32_MAX;
+
+	for (unsigned i = 0; i < RINGS_MAX; i++) {
+		struct ring *r = &rings[i];
+		uintptr_t at = (uintptr_t)r->cq_tail;
+		bool is_mine = order_any_load(&r->lock) == tid;		/* a handler, in a hook */
+
+		if (r->epoch != uring_now() || (r->fd != fd && (at < lo || at >= hi)))
+			continue;
+		/* Another thread may be reading its memory at the end of a call. */
+		for (unsigned n = 0; !is_mine && !take(r, tid) && n < YIELDS; n++)
+			if (conn_may_ask())
+				sys(SYS_sched_yield);
+		r->epoch = uring_now() - 1;
+		if (!is_mine && order_any_load(&r->lock) == tid)
+			give(r);
+	}
 }
 
 void uring_fork_child(void)
@@ -311,8 +325,9 @@ static void report(struct ring *r, struct thread *t, const struct op *op, uint64
 		op->kind == OP_READ ? track_ring_read : track_write;
 	struct transfer x = { .fd = op->fd, .site = op->site, .is_ring = true };
 
+	/* A file is known as one after its first bytes at the latest. */
 	for (unsigned i = 0; i < op->nr_iov && n; i++)
-		for (size_t at = 0; at < op->iov[i].iov_len && n;) {
+		for (size_t at = 0; at < op->iov[i].iov_len && n && !conn_is_none(op->fd);) {
 			struct iovec part = { r->ops->copy, op->iov[i].iov_len - at };
 
 			part.iov_len = part.iov_len > COPY ? COPY : part.iov_len;
@@ -340,6 +355,15 @@ static void asks_later(struct ring *r, int fd)
 		r->asks[r->nr_asks++] = fd;
 }
 
+static uint64_t bytes_of(const struct op *op, const struct io_uring_sqe *sqe)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < op->nr_iov; i++)
+		n += op->iov[i].iov_len;
+	return op->nr_iov ? n : sqe->len;
+}
+
 /* Submits what is to be part of requests. */
 static void submit_connection(struct ring *r, struct thread *t, const struct io_uring_sqe *sqe, uintptr_t site)
 {
@@ -357,7 +381,7 @@ static void submit_connection(struct ring *r, struct thread *t, const struct io_
 	}
 	if (sqe->opcode == IORING_OP_CONNECT || op.kind == OP_WRITE)
 		asks_later(r, op.fd);
-	if (op.kind == OP_READ || op.kind == OP_WRITE)
+	if ((op.kind == OP_READ || op.kind == OP_WRITE) && !conn_is_none(op.fd))
 		set_memory(r, &op, sqe);
 	op.is_message = sqe->opcode == IORING_OP_RECV || sqe->opcode == IORING_OP_RECVMSG;
 	if (op.kind == OP_ACCEPT && sqe->file_index) {
@@ -367,10 +391,14 @@ static void submit_connection(struct ring *r, struct thread *t, const struct io_
 	}
 	if (op.kind == OP_WRITE)
 		op.serial = track_ring_write_begins(t, &x);
-	/* It completes without a word. */
-	if (op.kind == OP_WRITE && sqe->flags & IOSQE_CQE_SKIP_SUCCESS) {
-		track_ring_write_ends(t, op.fd, op.serial);
-		report(r, t, &op, sqe->len);
+	else if (op.kind == OP_READ)
+		op.serial = track_ring_serial(t, op.fd);
+	/* It completes without a word, so that nothing would remove it. */
+	if (sqe->flags & IOSQE_CQE_SKIP_SUCCESS) {
+		if (op.kind == OP_WRITE) {
+			track_ring_write_ends(t, op.fd, op.serial);
+			report(r, t, &op, bytes_of(&op, sqe));
+		}
 		return;
 	}
 	op_add(r, &op);
@@ -393,6 +421,9 @@ static void see_submitted(struct ring *r, struct thread *t, const struct uring_c
 	uint32_t nr = v->sq_mask + 1, at;
 	struct io_uring_sqe sqe;
 
+	/* Another thread's call has shown these, and more. */
+	if ((int32_t)(v->sq_end - r->seen_sq) <= 0)
+		return;
 	/* The kernel has taken some that no call has shown (SQPOLL), and the program has reused them. */
 	if (v->sq_end - r->seen_sq > nr) {
 		uring_left_out();
@@ -418,6 +449,12 @@ static void complete_connection(struct ring *r, struct thread *t, const struct o
 {
 	if (op->kind == OP_WRITE)
 		track_ring_write_ends(t, op->fd, op->serial);
+	/* The descriptor is another connection's by now. */
+	if (op->serial && result > 0 && track_ring_serial(t, op->fd) != op->serial) {
+		if (op->kind == OP_READ)
+			uring_left_out();
+		return;
+	}
 	if (op->kind == OP_ACCEPT && result >= 0)
 		track_new(t, op->accepts_at ? op->fd : fd_of(r, result, op->accepts_fixed), true);
 	else if ((op->kind == OP_READ || op->kind == OP_WRITE) && result > 0)
@@ -512,13 +549,14 @@ static void write_wait(const struct thread *t, const struct uring_call *c, uint6
 
 void uring_begins(struct thread *t, struct uring_call *c)
 {
-	struct ring *r = ring_lock(&c->view, t->tid);
+	struct ring *r = ring_lock(&c->view, t->tid, true);
 
 	c->head = order_ring_tail(c->view.cq_head);
 	if (r) {
 		/* What the program has consumed since, and what it will find after this call. */
 		see_completed(r, t, &c->view, c->head, 0, NULL);
-		see_submitted(r, t, c);
+		if (c->submits)
+			see_submitted(r, t, c);
 		give(r);
 	}
 	if (c->nr && session_wants_sockets())
@@ -534,7 +572,8 @@ void uring_ends(struct thread *t, const struct uring_call *c)
 
 	if (c->nr && session_wants_sockets())
 		track_wait();
-	r = ring_lock(&c->view, t->tid);
+	/* Another thread may have unmapped it meanwhile, and this one only return. */
+	r = ring_lock(&c->view, t->tid, false);
 	if (!r)
 		return;
 	see_completed(r, t, &c->view, order_ring_tail(c->view.cq_tail), c->head + c->nr - 1, c->nr ? &e : NULL);

@@ -33,12 +33,14 @@ struct uring_call {
 	struct uring_view view;
 	uintptr_t site;
 	unsigned nr;		/* waits for so many completions */
+	/* Another thread may be preparing operations while this one only waits. */
+	bool submits;
 	/* uring_begins() sets these: */
 	uint64_t began;
 	uint32_t head;		/* the program had consumed the completions before this one */
 };
 
-/* What liburing's struct io_uring begins with, in all versions of liburing.so.2 (and of 1). */
+/* What liburing's struct io_uring begins with, in all versions of liburing.so.2; 1 has no ring_mask .. pad. */
 struct liburing_ring {
 	struct {
 		_Atomic uint32_t *khead, *ktail;
@@ -62,6 +64,7 @@ struct liburing_ring {
 	} cq;
 	uint32_t flags;
 	int ring_fd;
+	uint32_t features;
 };
 
 #pragma GCC visibility push(hidden)
@@ -69,8 +72,8 @@ struct liburing_ring {
 /* uring.c: called in a hook of the calling thread, before and after the call. */
 void uring_begins(struct thread *t, struct uring_call *c);
 void uring_ends(struct thread *t, const struct uring_call *c);
-/* The ring is about to be closed. */
-void uring_forget(struct thread *t, const struct uring_view *v);
+/* The rings with this descriptor, or with memory in [lo, hi), are gone or about to be. */
+void uring_gone(int fd, uintptr_t lo, uintptr_t hi);
 /* Something happens in a ring that is not followed. */
 void uring_left_out(void);
 

@@ -62,6 +62,17 @@ check "a server that runs already, with its ring" \
 wait $server
 ok "... answers as ever" grep -qx OK attached.out
 
+# What other libraries and programs may do is not noticed.
+echo 'int io_uring_enter(unsigned a, unsigned b, unsigned c, unsigned d, void *e, unsigned long size) { return size; }' >six.c
+$CC -shared -fPIC six.c -o libsix.so && cc_ldb -O2 "$PROGRAMS/uring-edges.c" -o six -L. -lsix -Wl,-rpath,"$PWD"
+check "a function with one argument more gets it, not recorded" "LD_PRELOAD=$RUNTIME ./six size" 0 '^24$'
+check "and recorded" "ldb-record -q --kernel none --request=socket -o six.data -- ./six size" 0 '^24$'
+if [ -x static ]; then
+	cc_ldb -O2 -DLIBURING "$PROGRAMS/uring-edges.c" -o edges -luring
+	check "rings that were never made, and one after the other" \
+		"ldb-record -q --kernel none --request=socket -o edges.data -- ./edges exit" 0 '^OK$'
+fi
+
 if [ -x static ]; then
 	check "of a static liburing it says that its requests are not seen" \
 		"ldb-record --kernel none --request=socket -o static.data -- ./static plain 100" 0 \

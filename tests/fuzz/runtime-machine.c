@@ -514,6 +514,14 @@ long machine_call(long nr, long a, long b, long c, long d, long e, long f)
 	return session_call(nr, a, b, c, d, e);
 }
 
+/* No ring is followed here: socket/uring.c is not part of the machine. */
+void uring_gone(int fd, uintptr_t lo, uintptr_t hi)
+{
+	(void)fd;
+	(void)lo;
+	(void)hi;
+}
+
 void machine_reset(void)
 {
 	if (null_fd < 0)
