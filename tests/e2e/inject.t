@@ -147,6 +147,31 @@ if [ "$(id -u)" -eq 0 ]; then
 	goes_on "another root"
 fi
 
+# A process of the same user that may not be read.
+as_nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
+chmod 711 .
+if [ "$(id -u)" -eq 0 ] && $as_nobody test -x "$BUILD/bin/ldb-record"; then
+	cat >private.c <<-'END'
+		#include <sys/prctl.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			prctl(PR_SET_DUMPABLE, 0);
+			return sleep(20);
+		}
+	END
+	$CC -O2 private.c -o private || exit 1
+	$as_nobody ./private &
+	pid=$!
+	wait_for 5 "grep -qx private /proc/$pid/comm && grep -q 'State:.S' /proc/$pid/status"
+	check_one_line "a program that may not be read" \
+		"$as_nobody ldb-record -p $pid -d 10ms -o /dev/null" 1 "no permission to read process $pid"
+	kill "$pid"
+	wait "$pid"
+else
+	skip "a program that may not be read" "that takes root, and a build that nobody may use"
+fi
+
 # It sleeps when it is attached to, and ends at any time after that.
 : >said
 for ms in $(seq 50 8 250); do

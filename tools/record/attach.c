@@ -123,10 +123,10 @@ static pid_t thread_of(pid_t pid)
 	return tid ? tid : pid;
 }
 
-/* Does the process execute another program than the one that was read? */
+/* Does the process execute another program than the one that was read?  Of one that may not be read it is not known. */
 static bool is_another(pid_t pid, const struct image_id *id)
 {
-	return !proc_ends(pid) && !image_is(thread_of(pid), id);
+	return id->at && !proc_ends(pid) && !image_is(thread_of(pid), id);
 }
 
 /* A program that is just being executed has no memory and no C library for a moment. */
@@ -170,7 +170,7 @@ static enum inject_end load_runtime(pid_t pid, const struct record_options *o, c
 	 * In a program without records it is mostly enough to know the threads that wait for locks,
 	 * and these register themselves.  Those that read requests do not.
 	 */
-	if (end == INJECT_OK && (image->records || o->socket_requests))
+	if (end == INJECT_OK && (image->records || o->socket_requests || o->loop_turns))
 		inject_adopt(pid, &libc, &code);
 	return end;
 }

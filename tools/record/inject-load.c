@@ -265,6 +265,13 @@ static bool call_late(const struct visit *v, uint64_t what)
 	return call(v, &a);
 }
 
+/* Not into another program, if the process executes one now: its first thread may have the same number. */
+static void put_back(const struct visit *v)
+{
+	if (image_is(v->tid, v->t->id))
+		inject_regs_put(v->tid, &v->r);
+}
+
 /*
  * Leaves a visit that did not end in time because the loader waits for something.  If the thread
  * has the loader's lock it is allowed to finish, and returns from the frame by itself; else it had
@@ -278,7 +285,7 @@ static enum inject_outcome leave(const struct visit *v)
 	inject_stop(v->tid);
 	begun = libc_loading(v->tid, v->t->libc) == v->tid;
 	if (!begun)
-		inject_regs_put(v->tid, &v->r);
+		put_back(v);
 	lost = inject_lost(v->pid, v->t, v->tid);
 	if (lost != INJECT_DONE)
 		return lost;
@@ -326,8 +333,9 @@ static enum inject_outcome do_load(struct visit *v)
 		unmap(v, v->code, CODE_BYTES);
 	if (v->stack)
 		unmap(v, v->stack, STACK_BYTES);
-	inject_stop_for_return(v->tid);
-	inject_regs_put(v->tid, &v->r);
+	if (image_is(v->tid, v->t->id))
+		inject_stop_for_return(v->tid);
+	put_back(v);
 	return error || *reason ? explain(v, error, reason) : INJECT_DONE;
 }
 

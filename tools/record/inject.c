@@ -37,7 +37,8 @@ static bool pass(pid_t tid, struct inject_regs *r, const struct image *image)
 	/* Whether the visit failed to begin or failed on the way, the registers are put back. */
 	bool ok = entered && run_to_end(tid, &c) && inject_stop_for_return(tid);
 
-	return inject_regs_put(tid, r) && ok;
+	/* The number may be that of the thread that executes another program now. */
+	return image_is(tid, &image->id) && inject_regs_put(tid, r) && ok;
 }
 
 bool inject_say_ended(pid_t pid)
