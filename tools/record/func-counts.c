@@ -25,26 +25,31 @@ static struct func_count *add(struct func_counts *c, uint32_t tid)
 	if (!array_room(&c->counts, &c->room, c->nr, sizeof(*c->counts)) ||
 	    hash_add(&c->by_tid, hash_mix(0, tid), c->nr))
 		return NULL;
-	c->counts[c->nr] = (struct func_count){ .tid = tid };
+	c->counts[c->nr] = (struct func_count){ .tid = tid, .since = INT64_MIN };
 	return &c->counts[c->nr++];
 }
 
-void func_counts_add(struct func_counts *c, uint32_t tid)
+static struct func_count *get(struct func_counts *c, uint32_t tid)
 {
 	struct func_count *f;
 
 	/* Rows of one thread mostly come one after the other. */
-	if (c->last < c->nr && c->counts[c->last].tid == tid) {
-		c->counts[c->last].nr++;
-		return;
-	}
+	if (c->last < c->nr && c->counts[c->last].tid == tid)
+		return &c->counts[c->last];
 	f = find(c, tid);
 	if (!f)
 		f = add(c, tid);
-	if (!f)
-		return;
-	f->nr++;
-	c->last = f - c->counts;
+	if (f)
+		c->last = f - c->counts;
+	return f;
+}
+
+void func_counts_add(struct func_counts *c, uint32_t tid, int64_t start)
+{
+	struct func_count *f = get(c, tid);
+
+	if (f)
+		f->nr += start > f->since;
 }
 
 uint64_t func_counts_of(const struct func_counts *c, uint32_t tid)
@@ -54,10 +59,12 @@ uint64_t func_counts_of(const struct func_counts *c, uint32_t tid)
 	return f ? f->nr : 0;
 }
 
-void func_counts_forget(struct func_counts *c, uint32_t tid)
+void func_counts_forget(struct func_counts *c, uint32_t tid, int64_t tick)
 {
-	struct func_count *f = find(c, tid);
+	struct func_count *f = c->is_on ? get(c, tid) : NULL;
 
-	if (f)
-		f->nr = 0;
+	if (!f)
+		return;
+	f->nr = 0;
+	f->since = tick;
 }

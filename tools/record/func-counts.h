@@ -17,6 +17,7 @@
 
 struct func_count {
 	uint32_t tid;
+	int64_t since;	/* rows of an earlier thread with this number began before this */
 	uint64_t nr;
 };
 
@@ -31,11 +32,14 @@ struct func_counts {
 void func_counts_free(struct func_counts *c);
 
 /* Without memory a thread of which nothing was counted yet stays so. */
-void func_counts_add(struct func_counts *c, uint32_t tid);
+void func_counts_add(struct func_counts *c, uint32_t tid, int64_t start);
 
 uint64_t func_counts_of(const struct func_counts *c, uint32_t tid);
 
-/* The thread has exited: another one may get its number, and starts at 0. */
-void func_counts_forget(struct func_counts *c, uint32_t tid);
+/*
+ * The thread has exited at this tick: another one may get its number, and starts at 0.  Rows of the
+ * first one may still come.
+ */
+void func_counts_forget(struct func_counts *c, uint32_t tid, int64_t tick);
 
 #endif

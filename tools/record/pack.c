@@ -96,7 +96,7 @@ static void store_func(void *pack, const struct ldb_row_func *row)
 	struct pack *p = pack;
 
 	if (p->func_counts.is_on && !(row->flags & LDB_FUNC_F_FROM_START))
-		func_counts_add(&p->func_counts, row->tid);
+		func_counts_add(&p->func_counts, row->tid, row->start_max);
 	if (p->filter && p->filter->has_funcs && !filter_wants_func(p->filter, row))
 		return;
 	if (p->metrics)

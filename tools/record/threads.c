@@ -182,7 +182,7 @@ static void finish(struct threads *t, struct known *k, int64_t end, bool exited)
 	k->row.flags = exited ? LDB_THREAD_F_EXITED : 0;
 	k->is_final = true;
 	if (exited)
-		func_counts_forget(pack_func_counts(t->pack), k->tid);
+		func_counts_forget(pack_func_counts(t->pack), k->tid, end);
 	is_unborn = k->row.start > 0 && !find_birth(t, &k->row);
 	if (!exited)
 		add_alone(&k->row, chains_take_alone(pack_chains(t->pack), k->tid));
