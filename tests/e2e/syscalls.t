@@ -12,10 +12,14 @@ calls_device=$(lsblk -no KNAME "$(df --output=source . | tail -1)" 2>/dev/null)
 
 ok "the program builds" cc_ldb -O2 -g "$PROGRAMS/syscalls.c" -o syscalls -pthread
 for source in bpf perf; do
-	# Some kernels do not deliver most wake-ups by timers to perf: of 20 sleeps none may be known.
+	# With perf, some of the wake-ups by timers may be missing.
 	[ "$source" = bpf ] || ROUNDS=100
 	if ! record "$source-sleep" || trace-cat "$source-sleep.data" meta | grep -q 'kernel_why=.*no system calls'; then
 		skip "$source" "$(cat "$source-sleep.err")"
+		continue
+	fi
+	if [ "$source" = perf ] && ! record_well; then
+		skip "$source" "it drops most wake-ups by timers here"
 		continue
 	fi
 	judge_sleeps
