@@ -11,7 +11,6 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -90,7 +89,6 @@ void uring_made(int fd, const struct io_uring_params *p)
 {
 	struct found *f = found_of(fd);
 
-	uring_gone(fd, 0, 0);
 	if (f)
 		found_remove(f);
 	f = found_new();
@@ -218,9 +216,8 @@ bool uring_view_of_liburing(const struct liburing_ring *ring, struct uring_view 
 	return true;
 }
 
-void uring_unmapped(uintptr_t lo, uintptr_t hi)
+void uring_found_unmapped(uintptr_t lo, uintptr_t hi)
 {
-	uring_gone(INT_MIN, lo, hi);
 	for (uint32_t i = 0; i < FOUND_MAX; i++) {
 		struct found *f = &found[i];
 		uintptr_t rings = (uintptr_t)f->rings, sqes = (uintptr_t)f->sqes;

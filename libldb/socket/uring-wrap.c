@@ -239,7 +239,7 @@ long uring_syscall(syscall_fn *real, uintptr_t site, long number, long a, long b
 	if (is_known)
 		call_ends(&call, began);
 	else if (number == SYS_io_uring_setup && ret >= 0)
-		RING_HOOKED((void)t, uring_made(ret, (const struct io_uring_params *)b));
+		RING_HOOKED((void)t, uring_gone(ret, 0, 0), uring_made(ret, (const struct io_uring_params *)b));
 	return ret;
 }
 
@@ -286,7 +286,7 @@ EXPORT int io_uring_setup(unsigned entries, struct io_uring_params *p)
 	int ret = RING_NEXT(io_uring_setup, SITE)(entries, p);
 
 	if (session_wants_rings() && ret >= 0)
-		RING_HOOKED((void)t, uring_made(ret, p));
+		RING_HOOKED((void)t, uring_gone(ret, 0, 0), uring_made(ret, p));
 	return ret;
 }
 

@@ -10,6 +10,7 @@
  * there is no memory any more: another thread may find the completion first, and free it.
  */
 #define _GNU_SOURCE
+#include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -173,6 +174,12 @@ void uring_gone(int fd, uintptr_t lo, uintptr_t hi)
 		if (!is_mine && order_any_load(&r->lock) == tid)
 			give(r);
 	}
+}
+
+void uring_unmapped(uintptr_t lo, uintptr_t hi)
+{
+	uring_gone(INT_MIN, lo, hi);
+	uring_found_unmapped(lo, hi);
 }
 
 void uring_fork_child(void)

@@ -87,6 +87,7 @@ bool uring_view_of_liburing(const struct liburing_ring *ring, struct uring_view 
 uint32_t uring_now(void);
 /* The program has made a ring, or mapped memory of this descriptor. */
 void uring_made(int fd, const struct io_uring_params *p);
+void uring_found_unmapped(uintptr_t lo, uintptr_t hi);
 void uring_mapped(int fd, uint64_t offset, void *addr, size_t size);
 
 #pragma GCC visibility pop

@@ -515,9 +515,8 @@ long machine_call(long nr, long a, long b, long c, long d, long e, long f)
 }
 
 /* No ring is followed here: socket/uring.c is not part of the machine. */
-void uring_gone(int fd, uintptr_t lo, uintptr_t hi)
+void uring_unmapped(uintptr_t lo, uintptr_t hi)
 {
-	(void)fd;
 	(void)lo;
 	(void)hi;
 }
