@@ -31,6 +31,7 @@ void context_find(uint64_t bias, const ElfW(Phdr) *phdr, unsigned nr_phdr, intpt
 
 /* A request begins or has ended: what this thread has linked to its id was of another one. */
 void context_forget(uint64_t id);
+
 struct context_ids {
 	unsigned char trace[16], span[8];
 };

@@ -200,60 +200,50 @@ void *symbol_next(const char *name, const char *version)
 	return symbol_next_known(name) ?: ask_loader(name, version);
 }
 
-void *symbol_in(const void *dynamic, uint64_t bias, const char *name)
+/* As table_find(), in the module with this dynamic section; FOUND_NOT also if it has no such table. */
+static enum found find_in(const void *dynamic, uint64_t bias, const char *name, void **fn, unsigned *type)
 {
 	const struct link_map l = { .l_addr = bias, .l_ld = (ElfW(Dyn) *)dynamic };
 	struct table t;
+
+	table_read(&l, &t);
+	if (!t.hash || !t.sym || !t.str)
+		return FOUND_NOT;
+	return table_find(&l, &t, name, gnu_hash(name), fn, type);
+}
+
+void *symbol_in(const void *dynamic, uint64_t bias, const char *name)
+{
 	unsigned type;
 	void *fn;
 
-	table_read(&l, &t);
-	return t.hash && t.sym && t.str && table_find(&l, &t, name, gnu_hash(name), &fn, &type) == FOUND ? fn : NULL;
+	return find_in(dynamic, bias, name, &fn, &type) == FOUND ? fn : NULL;
 }
 
 void *symbol_of_libc(const char *name)
 {
 	const struct link_map *l = ours();
-	struct table t;
-	unsigned type;
-	void *fn;
 
 	while (l && !is_libc(l->l_name))
 		l = l->l_next;
-	if (!l)
-		return NULL;
-	table_read(l, &t);
-	if (!t.hash || !t.sym || !t.str ||
-	    table_find(l, &t, name, gnu_hash(name), &fn, &type) != FOUND)
-		return NULL;
-	return fn;
+	return l ? symbol_in(l->l_ld, l->l_addr, name) : NULL;
 }
 
 bool symbol_is_function(const void *dynamic, uint64_t bias, const char *name, const void *fn)
 {
-	const struct link_map l = { .l_addr = bias, .l_ld = (ElfW(Dyn) *)dynamic };
 	unsigned type = STT_NOTYPE;
-	struct table t;
 	void *found = NULL;
 
-	table_read(&l, &t);
-	if (!t.hash || !t.sym || !t.str)
-		return false;
-	table_find(&l, &t, name, gnu_hash(name), &found, &type);
+	find_in(dynamic, bias, name, &found, &type);
 	return (type == STT_FUNC && found == fn) || type == STT_GNU_IFUNC;
 }
 
 bool symbol_thread_variable(const void *dynamic, uint64_t bias, const char *name, uint64_t *offset)
 {
-	const struct link_map l = { .l_addr = bias, .l_ld = (ElfW(Dyn) *)dynamic };
 	unsigned type = STT_NOTYPE;
-	struct table t;
 	void *found = NULL;
 
-	table_read(&l, &t);
-	if (!t.hash || !t.sym || !t.str)
-		return false;
-	table_find(&l, &t, name, gnu_hash(name), &found, &type);
+	find_in(dynamic, bias, name, &found, &type);
 	*offset = (uintptr_t)found - bias;
 	return type == STT_TLS;
 }
