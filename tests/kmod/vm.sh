@@ -10,6 +10,7 @@
 #	-t SECONDS	time limit, default 120
 #	-a ARGS		more for the kernel's command line
 #	-i		count instructions: one CPU, virtual time = instructions
+#	-1		the guest's CPUs take turns on one of the host's: see status 96
 #	-f FILE[:PATH]	a file for the guest, default /bin/NAME; a program comes with
 #			the libraries it needs
 #	-r TREE		a folder whose contents become part of the guest's root
@@ -18,7 +19,7 @@
 #
 # COMMAND is given to the guest's shell (busybox).  Its output is printed as it comes.  The
 # exit status is the command's, but
-#	96  the emulator failed, see below and storm.sh
+#	96  the emulator failed, see below and storm.sh: not if its CPUs take turns
 #	97  the time limit		98  the guest ended without an exit status
 #	99  the kernel complained: WARN, BUG, Oops, lockdep, KASAN, kmemleak (splat.sh)
 #
@@ -38,13 +39,14 @@ console=
 files=
 trees=
 disk=
-while getopts s:m:t:a:if:r:c:d option; do
+while getopts s:m:t:a:i1f:r:c:d option; do
 	case $option in
 	s) cpus=$OPTARG ;;
 	m) memory=$OPTARG ;;
 	t) limit=$OPTARG ;;
 	a) args=$OPTARG ;;
 	i) icount="-icount shift=0,align=off,sleep=off" accel=tcg,thread=single cpus=1 ;;
+	1) accel=tcg,thread=single ;;
 	f) files="$files $OPTARG" ;;
 	r) trees="$trees $OPTARG" ;;
 	c) console=$OPTARG ;;
