@@ -30,7 +30,9 @@ sleep 0.5
 before=$(events)
 sleep 1
 after=$(events)
-ok "no event comes in the pause ($before and $after)" test "$before" -gt 1000 -a "$after" -le $((before + 20))
+# The scanner goes on and says when it had no CPU: a hundred times a second at most, where the module wrote more than
+# a hundred thousand events.
+ok "no kernel event comes in the pause ($before and $after)" test "$before" -gt 10000 -a "$after" -le $((before + 1000))
 check "and goes on" "ldb-ctl $pid resume"
 sleep 0.5
 again=$(events)
