@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
 /*
- * The contents of the slots of the rings in linux/ldb.h: events of the program, its runtime and the
- * kernel.  An event has one slot, or several consecutive ones.
+ * Describes the slots of the rings of linux/ldb.h.  They contain events of the program, of ldb's
+ * runtime in it, and of the kernel.  An event has one slot, or several consecutive ones.
  */
 #ifndef _UAPI_LINUX_LDB_RECORDS_H
 #define _UAPI_LINUX_LDB_RECORDS_H
@@ -9,8 +9,8 @@
 #include <linux/types.h>
 
 /*
- * Event types.  Numbers are never reused.  The meaning of arg and arg2 is given for each; "site" is
- * a code address, the return address of the call that made the event.
+ * Event types.  Numbers are never reused.  The comment of each type says what arg and arg2 mean.  A
+ * "site" is a code address: the return address of the call that made the event.
  *
  * Events of more than one slot: the following slots have type LDB_EV_CONT + k
  * (k = 1, 2, ...), and their tsc, tid, arg and arg2 fields are payload.
@@ -20,7 +20,7 @@ enum ldb_event {
 	LDB_EV_THREAD_START	= 0x101, /* arg: start routine, arg2: tid of the creator */
 	LDB_EV_THREAD_EXIT	= 0x102, /* arg: page slot, arg2: 0 */
 	LDB_EV_FUNC		= 0x110, /* 3 slots, see struct ldb_func_rec */
-	/* tid 0: all threads of the scanner; tsc: end, arg: begin */
+	/* an observation gap; tid 0: of all threads of this scanner; tsc: end, arg: begin */
 	LDB_EV_GAP		= 0x111,
 	LDB_EV_SCHEDSTAT	= 0x112, /* 2 slots, see struct ldb_schedstat_rec */
 	/* a call of another module that took long; 2 slots, see struct ldb_flow_rec */
@@ -35,7 +35,7 @@ enum ldb_event {
 	LDB_EV_REQ_END_ALL	= 0x304,
 	LDB_EV_REQ_CLASS	= 0x305, /* arg: id; name in the payload, see struct ldb_req_rec */
 	LDB_EV_REQ_LINK		= 0x306, /* arg: id; W3C ids in the payload */
-	/* arg: id; had waited before tsc; the START event follows */
+	/* arg: id; the request had been waiting in a queue before tsc; its START event follows */
 	LDB_EV_REQ_ARRIVED	= 0x307,
 	/*
 	 * arg: id; payload: a key, then a text (3 slots), or a number of 8 bytes (2 slots).  See
@@ -50,34 +50,36 @@ enum ldb_event {
 	 * hidden (see LDB_SCHED_F_*).
 	 */
 	/*
-	 * tid: task that left the CPU, arg2: task that came; one of the two is watched.  arg: ns
-	 * that the hypervisor took from this CPU while the one that came waited for it; 0: none, or
-	 * not known
+	 * tid: task that left the CPU, arg2: task that runs next; one of the two is observed.  arg: ns
+	 * of steal time of this CPU while the next task waited for it; 0: none, or not known
 	 */
 	LDB_EV_SWITCH		= 0x401,
 	/* 2 slots, see struct ldb_switch_rec; tid is observed and has a page */
 	LDB_EV_SWITCH_OUT	= 0x402,
-	/* as SWITCH, but neither is observed: an observed thread waits for this CPU */
+	/* as SWITCH, but neither task is observed; written while an observed thread waits for this CPU */
 	LDB_EV_OCCUPANT		= 0x403,
 	LDB_EV_WAKING		= 0x404, /* tid: waker, arg2: woken; on the waker's CPU */
 	/* tid: woken and runnable, arg2: the task that runs on its CPU, arg: that CPU */
 	LDB_EV_WAKEUP		= 0x405,
 	LDB_EV_MIGRATE		= 0x406, /* tid, arg: from CPU, arg2: to CPU */
-	/* 3 slots, see struct ldb_frame_rec; before the SWITCH_OUT of the same tsc and tid, or DONE */
+	/*
+	 * 3 slots, see struct ldb_frame_rec; written before the SWITCH_OUT, or the FRAME with
+	 * LDB_FRAME_F_DONE, that has the same tsc and tid
+	 */
 	LDB_EV_FRAME		= 0x407,
 	LDB_EV_FUTEX_WAIT	= 0x410, /* 2 slots, see struct ldb_futex_rec */
 	/* tid, arg: address, arg2: how many at most; flags: LDB_FUTEX_* */
 	LDB_EV_FUTEX_WAKE	= 0x411,
 	/* tid: parent, arg2: child, arg: thread group of the child */
 	LDB_EV_FORK		= 0x420,
-	LDB_EV_EXEC		= 0x421, /* tid, arg2: its tid before */
+	LDB_EV_EXEC		= 0x421, /* tid, arg2: the thread's tid before the exec() */
 	LDB_EV_EXIT		= 0x422, /* tid, arg: 1: the last of its thread group */
 	LDB_EV_TASK		= 0x423, /* 2 slots, see struct ldb_task_rec: names a tid */
 	LDB_EV_FAULT		= 0x430, /* 2 slots, see struct ldb_fault_rec */
 	/* tid: which thread it interrupted, arg: begin, arg2: line or vector; flags: LDB_IRQ_* */
 	LDB_EV_IRQ		= 0x431,
 	LDB_EV_IRQ_NAME		= 0x432, /* 2 slots, see struct ldb_irq_name_rec: names a line */
-	/* 2 slots, see struct ldb_syscall_rec; with a name of the descriptor 3 */
+	/* 2 slots, see struct ldb_syscall_rec; SYSCALL_FD has a third, with the descriptor's name */
 	LDB_EV_SYSCALL		= 0x433,
 	LDB_EV_SYSCALL_FD	= 0x434,
 	LDB_EV_DISK		= 0x435, /* 2 slots, see struct ldb_disk_rec */
@@ -97,12 +99,12 @@ enum ldb_lock_kind {
 	LDB_LOCK_SEM		= 6,	/* wait only */
 	LDB_LOCK_BARRIER	= 7,	/* wait only */
 	LDB_LOCK_JOIN		= 8,	/* wait only; owner: the thread joined */
-	LDB_LOCK_OWN		= 9,	/* the program's own, which reports it: ldb_lock_wait(3) */
+	LDB_LOCK_OWN		= 9,	/* implemented and reported by the program: ldb_lock_wait(3) */
 };
 
 #define LDB_LOCK_KIND(flags)	((flags) & 0xff)
 #define LDB_LOCK_F_FAILED	0x0100	/* the wait ended without the lock (timeout, error) */
-#define LDB_LOCK_F_BEGIN_EXACT	0x0200	/* hold: begin was stamped, not bounded by gen */
+#define LDB_LOCK_F_BEGIN_EXACT	0x0200	/* hold: begin is a time stamp; without it gen bounds the begin */
 
 /* This is one slot: 32 bytes, aligned. */
 struct ldb_rec {
@@ -118,8 +120,7 @@ struct ldb_rec {
 /*
  * LDB_EV_FUNC: one invocation that has ended or, with LDB_FUNC_F_OPEN, was still running when the
  * recording ended.  The true start is in [start_max - start_unc, start_max], the true end in
- * [end_max - end_unc, end_max].  An uncertainty that does not fit is 0xffffffff: no lower bound is
- * known.
+ * [end_max - end_unc, end_max].  An uncertainty of 0xffffffff means that no lower bound is known.
  */
 struct ldb_func_rec {
 	/* slot 0 */
@@ -149,14 +150,14 @@ struct ldb_func_rec {
 };
 
 #define LDB_FUNC_F_OPEN		0x0001	/* still running: end is when it was last observed */
-#define LDB_FUNC_F_FROM_START	0x0002	/* was running when the recording began: start unknown */
+#define LDB_FUNC_F_FROM_START	0x0002	/* was running when the recording began: start not known */
 #define LDB_FUNC_F_RESUMED	0x0004	/* with FROM_START: resumed after a switch of stacks */
 
 /*
- * LDB_EV_LOCK_WAIT and LDB_EV_LOCK_HOLD.  The interval is [begin, end].
- * A hold whose start was not stamped (no LDB_LOCK_F_BEGIN_EXACT) has begin 0;
- * gen then bounds it: the lock was taken after the frame of that generation was
- * entered and before the next one was.
+ * LDB_EV_LOCK_WAIT and LDB_EV_LOCK_HOLD.  The wait or hold is the interval [begin, end].
+ * A hold whose start has no time stamp (no LDB_LOCK_F_BEGIN_EXACT) has begin 0, and gen
+ * bounds the start: the lock was taken after the function of that generation was entered
+ * and before the next function was.
  */
 struct ldb_lock_rec {
 	/* slot 0 */
@@ -166,21 +167,21 @@ struct ldb_lock_rec {
 	__u16	flags;		/* enum ldb_lock_kind | LDB_LOCK_F_* */
 	__u64	lock;		/* address of the object */
 	/*
-	 * wait: tid of the holder at begin; condition, semaphore, barrier: of the last one
-	 * that ended such waits (a signal, a post, an arrival); 0 unknown
+	 * wait for a lock: tid of its holder at begin; for a condition, semaphore or barrier: tid
+	 * of the last thread that ended such a wait (by a signal, a post, an arrival); 0: not known
 	 */
 	__u32	owner;
 	__u32	commit0;
 	/* slot 1 */
 	__u64	begin;
 	/*
-	 * wait: gen - generation of the innermost frame of that block that had not returned at
-	 * begin, + 1; 0 unknown.  If all had returned, that generation is 0.
+	 * wait: gen - g + 1, where g is the generation of the innermost frame of the same thread
+	 * block that had not returned at begin, or 0 if all had returned.  0: not known.
 	 */
 	__u32	nr_later;
 	__u16	cont1;
 	__u16	site_hi;	/* site: bits 32-47 */
-	__u64	gen;		/* as in ldb_func_rec: last frame entered at begin; 0 unknown */
+	__u64	gen;		/* as in ldb_func_rec, of the last frame entered before begin; 0: not known */
 	__u32	site_lo;	/* site: bits 0-31 */
 	__u32	commit1;
 };
@@ -199,7 +200,7 @@ struct ldb_flow_rec {
 	__u32	commit0;
 	/* slot 1 */
 	__u64	site;		/* the return address */
-	__u32	nr_later;	/* as in ldb_lock_rec, with gen, at the end; 0 unknown */
+	__u32	nr_later;	/* this and gen: as in ldb_lock_rec, but at the end; 0: not known */
 	__u16	cont1;
 	__u16	pad1;
 	__u64	gen;
@@ -208,12 +209,12 @@ struct ldb_flow_rec {
 };
 
 /* LDB_EV_REQ_*: arg is the request id. */
-#define LDB_REQ_F_SOCKET	1	/* START: the first one of a request made from a connection */
+#define LDB_REQ_F_SOCKET	1	/* the first START of a request that was derived from a connection */
 
-/* Queues of requests that are made from connections; trace-format.h has the same numbers. */
-#define LDB_QUEUE_UPSTREAM	1	/* another server was asked, and has not answered */
-#define LDB_QUEUE_LOOP		2	/* the thread waits for descriptors, or works for others */
-#define LDB_QUEUE_UNREAD	3	/* in the socket */
+/* Queues of requests that are derived from connections; trace-format.h has the same numbers. */
+#define LDB_QUEUE_UPSTREAM	1	/* the request waits for the answer of another server */
+#define LDB_QUEUE_LOOP		2	/* its thread waits for descriptors, or works on other requests */
+#define LDB_QUEUE_UNREAD	3	/* its bytes are in the socket and have not been read */
 
 struct ldb_req_rec {
 	/* slot 0 */
@@ -223,7 +224,7 @@ struct ldb_req_rec {
 	__u16	flags;
 	__u64	id;
 	/*
-	 * START, BLOCK, END, END_ALL: gen as in ldb_lock_rec, low half
+	 * START, BLOCK, END, END_ALL: gen as in ldb_lock_rec, low half;
 	 * CLASS: name bytes 0-3;  LINK: span id, low half
 	 */
 	__u32	payload0;
@@ -238,24 +239,27 @@ struct ldb_req_rec {
 	__u32	payload1;
 	__u16	cont1;
 	__u16	pad1;
-	/* START, BLOCK: site;      CLASS: name bytes 16-23; LINK: trace id, low half; */
+	/*
+	 * START, BLOCK: site; CLASS: name bytes 16-23; LINK: trace id, low half;
+	 * ARRIVED: how long the request had been waiting, ns
+	 */
 	__u64	payload2;
-				/* ARRIVED: how long ago, ns */
 	__u32	nr_later;	/* START, BLOCK, END, END_ALL: as in ldb_lock_rec */
 	__u32	commit1;
 };
 
 /*
- * Number of payload bytes of REQ_NOTE, REQ_NUMBER and MARK: as in memory, texts cut or filled with
- * NUL.  They are in arg2 of the first slot, then in tsc, tid, arg and arg2 of each other one.
+ * Number of payload bytes of REQ_NOTE, REQ_NUMBER and MARK.  The bytes have the same order as in
+ * memory; longer texts are cut, shorter ones padded with NUL.  They are in arg2 of the first slot,
+ * then in tsc, tid, arg and arg2 of each following slot.
  */
 #define LDB_PAYLOAD(nr_slots)	(4 + 24 * ((nr_slots) - 1))
 #define LDB_NOTE_KEY_BYTES	16
 #define LDB_NOTE_TEXT_BYTES	36
 
 /*
- * Flags of the events of LDB_GROUP_SCHED.  Bits 0-3, of a switch: the state in which
- * the task left.
+ * Flags of the events of LDB_GROUP_SCHED.  Bits 0-3 of a switch are the state in which
+ * the task left its CPU.
  */
 #define LDB_SCHED_STATE(flags)	((flags) & 0xf)
 enum ldb_sched_state {
@@ -270,14 +274,14 @@ enum ldb_sched_state {
 };
 
 #define LDB_SCHED_F_PREEMPT	0x0010	/* SWITCH*: the kernel preempted it */
-#define LDB_SCHED_F_TID		0x0020	/* tid is a watched thread */
-#define LDB_SCHED_F_OTHER	0x0040	/* arg2 is a watched thread */
-/* a tid is 0 because CAP_PERFMON is missing, not because it is idle */
+#define LDB_SCHED_F_TID		0x0020	/* tid is an observed thread */
+#define LDB_SCHED_F_OTHER	0x0040	/* arg2 is an observed thread */
+/* a tid is 0 because CAP_PERFMON is missing, not because the task is the idle task */
 #define LDB_SCHED_F_HIDDEN	0x0080
-/* WAKING: by an interrupt, tid is only the interrupted thread */
+/* WAKING: an interrupt woke the task, and tid is only the thread that it interrupted */
 #define LDB_SCHED_F_HARDIRQ	0x0100
 #define LDB_SCHED_F_SOFTIRQ	0x0200
-#define LDB_SCHED_F_NEW		0x0400	/* WAKEUP: for the first time */
+#define LDB_SCHED_F_NEW		0x0400	/* WAKEUP: the first one of a new task */
 #define LDB_SCHED_F_CHAIN	0x0800	/* SWITCH_OUT: the FRAMEs before it are all of its chain */
 
 /* LDB_EV_SWITCH_OUT: the innermost instrumented frame of the thread that left. */
@@ -302,9 +306,10 @@ struct ldb_switch_rec {
 
 /*
  * LDB_EV_FRAME: the kernel read the chain of frames of a thread that left its CPU, or that the
- * CPU's timer interrupted.  For each of its blocks that has changed there are the frames that were
- * entered since the last reading, the innermost first, and then, with LDB_FRAME_F_KNOWN, the frame
- * that called them.  Frames of the last reading between these two have returned.
+ * CPU's timer interrupted.  For each thread block that has changed, there is one event for each
+ * frame that was entered since the last reading, the innermost first, and then one, with
+ * LDB_FRAME_F_KNOWN, for the frame that called them.  All frames of the last reading that were
+ * called by this frame have returned.
  */
 struct ldb_frame_rec {
 	/* slot 0 */
@@ -334,10 +339,11 @@ struct ldb_frame_rec {
 };
 
 #define LDB_FRAME_F_KNOWN	0x0001
-#define LDB_FRAME_F_DONE	0x0002	/* no frame: all blocks were read, and the thread continues */
-#define LDB_FRAME_F_ALL		0x0004	/* no frame: all frames of all blocks follow, not only new ones */
+/* these describe no frame: */
+#define LDB_FRAME_F_DONE	0x0002	/* all blocks were read, and the thread continues */
+#define LDB_FRAME_F_ALL		0x0004	/* all frames of all blocks follow, not only new ones */
 
-/* LDB_EV_FUTEX_WAIT: the thread is about to wait, if the word still has the expected value. */
+/* LDB_EV_FUTEX_WAIT: the thread is about to wait, unless the word no longer has the expected value. */
 struct ldb_futex_rec {
 	/* slot 0 */
 	__u64	tsc;
@@ -368,13 +374,13 @@ enum ldb_futex_op {
 
 #define LDB_FUTEX_F_WORDS	0x0010	/* word and owner could be read */
 
-/* LDB_EV_TASK is written before or soon after the first event that names the tid. */
+/* LDB_EV_TASK: the name of a task, written before or soon after the first event with its tid. */
 struct ldb_task_rec {
 	/* slot 0 */
 	__u64	tsc;
 	__u32	tid;
 	__u16	type;
-	__u16	flags;		/* LDB_SCHED_F_TID: a watched thread */
+	__u16	flags;		/* LDB_SCHED_F_TID: an observed thread */
 	__u64	name0;		/* bytes 0-7 of the name, as in memory */
 	__u32	tgid;
 	__u32	commit0;
@@ -402,7 +408,7 @@ struct ldb_fault_rec {
 	__u32	pad0;
 	__u32	commit0;
 	/* slot 1 */
-	__u64	pc;		/* of the program, also if the kernel made the access */
+	__u64	pc;		/* in the program's code, also if the kernel made the access */
 	__u32	pad1;
 	__u16	cont1;
 	__u16	pad2;
@@ -425,54 +431,58 @@ struct ldb_schedstat_rec {
 	__u64	tsc;
 	__u32	tid;
 	__u16	type;
-	__u16	flags;		/* LDB_SCHEDSTAT_F_*, and its state as in a switch */
-	__u64	run_ns;		/* its CPU clock */
-	__u32	unc;		/* 0xffffffff: or longer */
+	__u16	flags;		/* LDB_SCHEDSTAT_F_*, and the thread's state: LDB_SCHED_STATE() */
+	__u64	run_ns;		/* the thread's CPU time */
+	__u32	unc;		/* 0xffffffff: this long, or longer */
 	__u32	commit0;
 	/* slot 1 */
-	__u64	ran;		/* it ran after this time; 0: not known */
-	__u32	nr_runs;	/* how often it came to a CPU */
+	__u64	ran;		/* the thread ran after this time; 0: not known */
+	__u32	nr_runs;	/* how often it was switched to a CPU */
 	__u16	cont1;
 	__u16	pad1;
-	__u64	wait_ns;	/* how long it has waited for a CPU, until it last got one */
-	__u32	nr_sleeps;	/* how often it has left a CPU to sleep; valid with F_SLEEPS */
+	__u64	wait_ns;	/* total time runnable without a CPU, up to when it last got one */
+	__u32	nr_sleeps;	/* how often it left a CPU to sleep; valid with F_SLEEPS */
 	__u32	commit1;
 };
 
-#define LDB_SCHEDSTAT_F_ON_CPU	0x0010	/* it was running: its clock advanced during the reading */
-/* it was not polled between ran and this reading, and up to ran it had changed at each poll */
+#define LDB_SCHEDSTAT_F_ON_CPU	0x0010	/* the thread was running: its CPU time grew during the reading */
+/* the chain had changed at each poll up to `ran`, and was not polled between then and this reading */
 #define LDB_SCHEDSTAT_F_UNSEEN	0x0020
 #define LDB_SCHEDSTAT_F_SLEEPS	0x0040	/* nr_sleeps was read, just after the rest */
 
 /*
- * LDB_EV_IRQ: an interrupt ended at tsc, on the CPU on which a watched thread was running.
- * Interrupts may nest.  One shorter than the module's irq_min_ns is only counted, in the
- * thread's next record; after 255 of them there is a record in any case.
+ * LDB_EV_IRQ: an interrupt that ended at tsc, on a CPU on which an observed thread was running.
+ * Interrupts may nest.  An interrupt shorter than the module's irq_min_ns has no record of its
+ * own; the thread's next record counts such interrupts.  After 255 of them a record is written in
+ * any case.
  */
 #define LDB_IRQ_KIND(flags)	((flags) & 0xf)
-#define LDB_IRQ_NR_SHORT(flags)	((flags) >> 8)	/* not recorded since the thread's last record */
+#define LDB_IRQ_NR_SHORT(flags)	((flags) >> 8)	/* short interrupts since the thread's last record */
 enum ldb_irq_kind {
-	LDB_IRQ_HARD		= 1,	/* a device's handler; number: its line */
-	LDB_IRQ_SOFT		= 2,	/* number: 0 HI, 1 TIMER, 2 NET_TX, 3 NET_RX, ... */
-	LDB_IRQ_LOCAL_TIMER	= 3,	/* number: the CPU's vector */
+	LDB_IRQ_HARD		= 1,	/* a device's handler; arg2: the interrupt's line */
+	LDB_IRQ_SOFT		= 2,	/* arg2: 0 HI, 1 TIMER, 2 NET_TX, 3 NET_RX, ... */
+	LDB_IRQ_LOCAL_TIMER	= 3,	/* arg2: the CPU's vector */
 	/*
-	 * The hypervisor ran something else; the kernel notices it in the local timer's
-	 * interrupt.  The record's start is that of this interrupt, and number says for how many
-	 * ns before it.
+	 * Steal time: the hypervisor ran something else on the physical CPU.  The kernel learns of
+	 * it in the local timer's interrupt.  The record begins with this interrupt, and arg2 says
+	 * how many ns before it were stolen.
 	 */
 	LDB_IRQ_STOLEN		= 4,
 };
 
-#define LDB_IRQ_F_HIDDEN	0x0010	/* HARD: the number is 0 because CAP_PERFMON is missing */
+#define LDB_IRQ_F_HIDDEN	0x0010	/* HARD: arg2 is 0 because CAP_PERFMON is missing */
 
-/* LDB_EV_IRQ_NAME: written before the first LDB_EV_IRQ on its CPU that it names. */
+/*
+ * LDB_EV_IRQ_NAME: the name of an interrupt line, written in a CPU's ring before the first LDB_EV_IRQ
+ * with this line.
+ */
 struct ldb_irq_name_rec {
 	/* slot 0 */
 	__u64	tsc;
 	__u32	irq;
 	__u16	type;
 	__u16	flags;
-	__u64	name0;		/* bytes 0-7 of the name, as in memory, cut or filled with NUL */
+	__u64	name0;		/* bytes 0-7 of the name, as in memory, cut or padded with NUL */
 	__u32	pad0;
 	__u32	commit0;
 	/* slot 1 */
@@ -486,7 +496,7 @@ struct ldb_irq_name_rec {
 };
 
 /*
- * LDB_EV_SYSCALL and LDB_EV_SYSCALL_FD: a system call of a watched thread, over at end.
+ * LDB_EV_SYSCALL and LDB_EV_SYSCALL_FD: a system call of an observed thread that returned at `end`.
  */
 struct ldb_syscall_rec {
 	/* slot 0 */
@@ -499,14 +509,14 @@ struct ldb_syscall_rec {
 	__u32	commit0;
 	/* slot 1 */
 	__s64	result;
-	__u32	arg_lo;		/* the argument that the flags say, bits 0-31 */
+	__u32	arg_lo;		/* the argument that LDB_SYSCALL_ARG() names, bits 0-31 */
 	__u16	cont1;
-	__u16	nr_short;	/* others, shorter than is recorded, since the last record */
+	__u16	nr_short;	/* calls since the thread's last record that were too short for one */
 	__u64	arg0;
 	__u32	arg_hi;
 	__u32	commit1;
 	/* slot 2, of SYSCALL_FD: what the descriptor arg0 is */
-	__u64	name0;		/* bytes as in memory, cut or filled with NUL, or an address */
+	__u64	name0;		/* bytes of the name as in memory, cut or padded with NUL; or an address */
 	__u32	name2;
 	__u16	cont2;
 	__u16	kind;		/* enum ldb_fd_kind */
@@ -516,30 +526,30 @@ struct ldb_syscall_rec {
 };
 
 #define LDB_SYSCALL_ARG(flags)	((flags) & 0x7)	/* which argument, from 1 on; 0: none */
-/* Not the end of the call, but of the thread's time on a CPU: it sleeps in it. */
+/* The thread began to sleep in the call: `end` is when it left its CPU, not when the call returned. */
 #define LDB_SYSCALL_F_SLEEP	0x0010
-/* With F_SLEEP, as number: in no call, but in a page fault; arg0 is its address, 0: not known. */
+/* A value of nr, with F_SLEEP: the thread slept in a page fault at address arg0 (0: not known). */
 #define LDB_SYSCALL_NR_FAULT	0xffffffffU
 /*
- * By the runtime: a wait in io_uring_enter that this operation ended (IORING_OP_*); arg0 is its
- * descriptor, -1: not known, and result its result.
+ * A value of nr, written by the runtime: a wait in io_uring_enter() that ended because an operation
+ * (IORING_OP_*) completed.  arg0 is the operation's descriptor, -1: not known; result is its result.
  */
 #define LDB_SYSCALL_NR_RING(opcode)	(0xffffff00U | (opcode))
 #define LDB_SYSCALL_IS_RING(nr)		((nr) >= 0xffffff00U && (nr) < 0xffffffc0U)
 
 enum ldb_fd_kind {
-	LDB_FD_FILE	= 1,	/* a name in a folder, without the folder */
+	LDB_FD_FILE	= 1,	/* name: the last component of its path */
 	LDB_FD_PIPE	= 2,
-	LDB_FD_ANON	= 3,	/* "[eventfd]" and the like */
-	LDB_FD_SOCKET	= 4,	/* of another kind than: */
-	LDB_FD_UNIX	= 5,	/* the path that either end has, or nothing */
-	LDB_FD_INET	= 6,	/* peer: address in name0, port in name1, of the network's order */
+	LDB_FD_ANON	= 3,	/* name: "[eventfd]" and the like */
+	LDB_FD_SOCKET	= 4,	/* a socket of none of the following families */
+	LDB_FD_UNIX	= 5,	/* name: the path to which either end is bound, or empty */
+	LDB_FD_INET	= 6,	/* peer: address in name0, port in name1, in network byte order */
 	LDB_FD_INET6	= 7,	/* peer: address in name0 and name1, port in name2 */
 };
 
 /*
- * LDB_EV_DISK: a block device has done what a thread asked for: a watched one, or one of the kernel,
- * which writes for others.  Threads of the kernel only appear with CAP_PERFMON.
+ * LDB_EV_DISK: a block device has completed an operation for an observed thread, or for a kernel
+ * thread, which may write the data of others.  Kernel threads only appear with CAP_PERFMON.
  */
 struct ldb_disk_rec {
 	/* slot 0 */
@@ -547,11 +557,11 @@ struct ldb_disk_rec {
 	__u32	tid;
 	__u16	type;
 	__u16	flags;		/* enum ldb_disk_op, LDB_DISK_F_* */
-	__u64	begin;		/* it was given to the device's queue */
+	__u64	begin;		/* when the operation was put into the device's queue */
 	__u32	bytes;
 	__u32	commit0;
 	/* slot 1 */
-	__u64	name0;		/* of the device: bytes as in memory, cut or filled with NUL */
+	__u64	name0;		/* of the device: bytes as in memory, cut or padded with NUL */
 	__u32	pad1;
 	__u16	cont1;
 	__u16	pad2;
@@ -564,11 +574,11 @@ struct ldb_disk_rec {
 enum ldb_disk_op {
 	LDB_DISK_READ	= 1,
 	LDB_DISK_WRITE	= 2,
-	LDB_DISK_FLUSH	= 3,	/* of its cache */
+	LDB_DISK_FLUSH	= 3,	/* of the device's cache */
 	LDB_DISK_OTHER	= 4,
 };
 
-#define LDB_DISK_F_OWN		0x0010	/* tid is a watched thread */
+#define LDB_DISK_F_OWN		0x0010	/* tid is an observed thread */
 #define LDB_DISK_F_FAILED	0x0020
 
 /* Mixes the payload of a slot into 32 bits; word is its tid, type and flags. */
