@@ -2,32 +2,33 @@
 /*
  * This is contract B of ldb: what the compiler plugin emits and the runtime reads.
  *
- * Every instrumented function keeps one struct ldb_frame in its own stack
- * frame and links it into a chain that starts in the calling thread's
- * struct ldb_thread.  The program writes both with plain stores, always, and
- * never reads anything of ldb's: recording only means that another thread reads
- * what is there anyway.
+ * Every instrumented function keeps one struct ldb_frame (a frame record) in its own
+ * stack frame and links it into a chain that starts in the calling thread's struct
+ * ldb_thread (a thread block).  The program always writes both, with plain stores,
+ * recorded or not, and loads only what it has stored itself.  A recording adds a
+ * thread that reads the records and blocks of the others.
  *
- *	entry	__ldb_thread.gen += 1 << 16;	one instruction on memory, so
- *						that a signal handler cannot
- *						make it go back
+ *	entry	__ldb_thread.gen += 1 << 16;	one read-modify-write instruction,
+ *						so that gen never decreases, also
+ *						if a signal handler runs
  *		f.gen = __ldb_thread.gen; f.prev = __ldb_thread.top;
  *		f.pc = .; f.ret = return address;
- *		__ldb_thread.top = &f;		last
+ *		__ldb_thread.top = &f;		the last store
  *	exit	__ldb_thread.top = f.prev;	one store
  *
- * A reader of another thread's chain reads gen, top, the records, top, gen, in that order, and
- * accepts what it loaded only if both pairs agree.
+ * A reader of another thread's chain loads gen, top, the records, then top and gen again, in this
+ * order, and accepts the records only if gen and top are unchanged.
  *
  * Both sides depend on the memory order of x86-64: stores become visible in the
  * order in which a thread makes them, and loads are made in program order.  So a
  * store that overwrites a record becomes visible after the store to top that
- * unlinked the record, and after the store to gen before that; a reader that
- * loads an overwritten field then loads another gen.  No store has to become
- * visible within a given time.  A CPU with a weaker order needs more: top
- * is stored with release, the stores to a record come after a barrier that follows
- * the ones to gen and, of the former invocation, to top, and each load of a reader
- * is an acquire.  ldb's own reader is in libldb/scan/safe-load.h.
+ * unlinked the record, and after the store to gen of the invocation that overwrites
+ * it; a reader that loads an overwritten field then finds another gen at the end.
+ * It does not matter how long a store takes to become visible.  A CPU with a weaker
+ * order needs more: top must be stored with release; a barrier must separate the
+ * stores to gen, and to top by the invocation before, from the stores to a record;
+ * and each load of a reader must be an acquire.  ldb's own reader is in
+ * libldb/scan/safe-load.h.
  *
  * A record is valid only if its canary matches, its generation is at most the
  * thread's and greater than its parent's, and its address lies inside the
@@ -41,14 +42,14 @@
  *		uint64: LDB_ABI_VERSION
  *		The accessor, void *f(void), returns the calling thread's block.
  *	2	int64: address of a table of ldb.h - address of this field
- *		uint64: which one, 1: struct ldb_api, 2: struct ldb_api_2, and
- *		so on.  A runtime fills those it knows and leaves the others alone.
+ *		uint64: the table's version, 1: struct ldb_api, 2: struct ldb_api_2,
+ *		and so on.  A runtime fills the tables of the versions that it knows.
  *	3	int64: 0; uint64: LDB_ABI_VERSION.  The object was compiled with
  *		the plugin.  A module with type 3 and no type 1 was linked with
  *		-flto without the plugin: its functions have no records.
  *	4	int64: address of the runtime's struct ldb_door (ldb/control.h) -
- *		address of this field; uint64: LDB_CONTROL_VERSION.  Only in the
- *		runtime itself.
+ *		address of this field; uint64: LDB_CONTROL_VERSION.  Only the
+ *		runtime itself has this note.
  */
 #ifndef LDB_ABI_H
 #define LDB_ABI_H
@@ -73,7 +74,7 @@ struct ldb_frame {
 	const void	*ret;	/* return address: the call site */
 };
 
-/* Only the first 16 bytes exist in -fPIC objects: 64 would exhaust static TLS. */
+/* The thread block has no more members, because the static TLS of -fPIC objects is scarce. */
 struct ldb_thread {
 	struct ldb_frame *top;	/* deepest record, or NULL */
 	uint64_t	gen;	/* generation << 16 | LDB_CANARY */

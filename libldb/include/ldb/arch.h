@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This is the part of <ldb/ldb.h> that is not C: the instruction that returns a call's address,
- * and the directives that make an ELF note.  No other file includes it.
+ * This is the part of <ldb/ldb.h> that is not C: the instruction that loads the address of a call,
+ * and the assembler directives that make an ELF note.  Only <ldb/ldb.h> includes this file.
  */
 #ifndef LDB_ARCH_H
 #define LDB_ARCH_H
 
-/* This is an address in the function the call was written in; 0 where ldb does not know the CPU. */
+/* The code address at which the call is inlined; 0 on CPUs that ldb does not know. */
 #if defined(__x86_64__)
 #define LDB_SITE	__extension__({						\
 		void *pc_;							\
@@ -17,8 +17,8 @@
 #endif
 
 /*
- * Makes a note of type 2 (abi.h).  It is PC-relative, so that it needs no relocation at run
- * time.
+ * Makes a note of type 2 (abi.h).  The table's address in it is PC-relative, so that it needs no
+ * relocation at run time.
  */
 #define LDB_API_NOTE(table, version)						\
 	__asm__(".pushsection .note.ldb.api,\"aGR\",@note," #table "_note,comdat\n" \

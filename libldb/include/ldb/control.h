@@ -4,8 +4,9 @@
  *
  * AF_UNIX, SOCK_SEQPACKET, abstract names.  Messages are native-endian structs
  * that start with struct ldb_msg; both sides check type, size and version, and
- * both check the peer by SO_PEERCRED (runtime: uid 0, or its own effective uid
- * if the process is dumpable; recorder: the pid it wanted).
+ * both check the peer by SO_PEERCRED.  The runtime accepts uid 0, and its own
+ * effective uid if the process is dumpable; the recorder accepts the pid that it
+ * wants to record.
  *
  * The recorder listens on a random name, and the runtime connects to it:
  *
@@ -13,42 +14,43 @@
  *   the first instrumented program connects before main().
  *
  *   Attaching (-p): a program that is not being recorded has no thread, socket or
- *   descriptor of ldb's.  The recorder stops one of its threads by ptrace, so the
- *   kernel decides who may, and makes it run the door's code (struct ldb_door):
- *   that starts the thread that connects, and then continues where it was.
+ *   descriptor of ldb's.  The recorder stops one of the program's threads by ptrace,
+ *   which the kernel permits or refuses, and makes this thread run the door's code
+ *   (struct ldb_door).  That code starts the runtime's own thread, which connects; then
+ *   the stopped thread continues where it was.
  *
  *   Started with LDB=listen: the runtime listens on LDB_CONTROL_NAME, for users who
  *   want to attach without ptrace, and the recorder connects.
  *
- *	runtime  -> HELLO			who I am
- *	recorder -> FLOWS + fd of the sums	--flows: calls between modules are followed
+ *	runtime  -> HELLO			describes the program
+ *	recorder -> FLOWS + fd of ldb/flows.h	with --flows: record calls between modules
  *	recorder -> ATTACH + fd of the session	map it, start scanning
  *	runtime  -> ATTACHED | ERROR
  *	runtime  -> MODULE ..., BLOCKS		one for each mapped ELF file, then
  *	runtime  -> READY			(launch: main() starts after it)
  *	runtime  -> MODULE, UNLOADED, BLOCKS, TEXT	any time later (dlopen, dlclose)
- *	recorder -> TUNE			any time later: record less, or more, or pause
- *	runtime  -> COMMAND			the program wants to pause, continue, dump
+ *	recorder -> TUNE			any time later: record less, record more, pause
+ *	runtime  -> COMMAND			the program asks to pause, continue or dump
  *	recorder -> DETACH			stop writing
  *	runtime  -> DETACHED			nothing is written any more
- *	either end closes: the other one cleans up and continues.
+ *	If either end closes the socket, the other end cleans up and continues.
  *
  * When the program changes its credentials, root or namespaces, ldb's threads must not retain
- * the old ones.  They end before, and are started again with the new ones:
+ * the old ones.  They end before the change, and are started again after it:
  *
  *	runtime  -> LEAVING, hangs up		returns: 1
  *	  (the program makes its system call)
  *	runtime connects again -> HELLO		resumes: 1
- *	recorder -> RESUME + fd of the session	the same one
+ *	recorder -> RESUME + fd of the session	the same session
  *	runtime  -> READY
  *
  * LEAVING with returns: 0 says why the recording is over.
  *
- * If children are to be recorded, too, each process that is forked from one that is recorded, or
- * that is executed with LDB_CHILDREN in its environment, begins with CHILD.  It connects to the
- * recorder of the first process, which gives the connection to a recorder process of its own, or
- * hangs up.  A forked process does not wait for that.  The names of the recorders' sockets can be
- * read by all users; the secret cannot.
+ * If children are to be recorded, too, each process that is forked from a recorded process, or
+ * is executed with LDB_CHILDREN in its environment, connects to the recorder of the first process
+ * and begins with CHILD.  That recorder passes the connection to a new recorder process, or hangs
+ * up.  A forked process does not wait for the answer.  All users can read the names of the
+ * recorders' sockets, but not the secret, which proves that a process is such a child.
  *
  *	runtime  -> CHILD			who is related to the first process
  *	runtime  -> HELLO			and so on
@@ -64,8 +66,8 @@
 #define LDB_CONTROL_NAME	"ldb-control-%llu-%d"	/* inode of its pid namespace, pid in it */
 #define LDB_ENV			"LDB"			/* =listen */
 #define LDB_ENV_RECORD		"LDB_RECORD"		/* abstract name, without the NUL */
-#define LDB_ENV_FLOWS		"LDB_FLOWS"		/* any program is recorded, also without records */
-#define LDB_ENV_CHILDREN	"LDB_CHILDREN"		/* children are recorded, too: the secret; "+" before it in a child */
+#define LDB_ENV_FLOWS		"LDB_FLOWS"		/* record programs without instrumented code, too */
+#define LDB_ENV_CHILDREN	"LDB_CHILDREN"		/* the secret, if children are recorded; in a child after "+" */
 #define LDB_ENV_PRELOADED	"LDB_PRELOADED"		/* what ldb-record added to LD_PRELOAD */
 #define LDB_PATH_MAX		1024
 #define LDB_BUILD_ID_MAX	32
@@ -100,43 +102,43 @@ struct ldb_msg_hello {
 	uint32_t version;	/* LDB_CONTROL_VERSION */
 	uint32_t abi;		/* LDB_SESSION_ABI */
 	int32_t pid;		/* getpid() of the program */
-	uint32_t nr_instrumented; /* modules with records */
+	uint32_t nr_instrumented; /* modules with instrumented code */
 	char release[16];	/* of the runtime */
-	uint32_t resumes;	/* 1: it left this recorder for a moment */
+	uint32_t resumes;	/* 1: this continues a recording after LEAVING with returns: 1 */
 };
 
 #define LDB_SECRET_MAX		40
 
 enum ldb_child {
-	LDB_CHILD_FORKED	= 1,	/* it runs meanwhile */
-	LDB_CHILD_STARTED	= 2,	/* main() waits until it is recorded, or refused by hanging up */
-	LDB_CHILD_PLAIN		= 3,	/* it has no records and hangs up; nobody answers */
+	LDB_CHILD_FORKED	= 1,	/* the child runs while it waits for an answer */
+	LDB_CHILD_STARTED	= 2,	/* main() starts when the recording does, or the recorder hangs up */
+	LDB_CHILD_PLAIN		= 3,	/* no instrumented code: it hangs up at once, without an answer */
 };
 
 struct ldb_msg_child {		/* the first message, before HELLO */
 	struct ldb_msg m;
 	uint32_t how;		/* enum ldb_child */
 	int32_t parent;		/* getppid() of the program */
-	char secret[LDB_SECRET_MAX]; /* that only relatives of the first process know */
-	char name[16];		/* of the program, as the kernel has it */
+	char secret[LDB_SECRET_MAX]; /* the value of LDB_CHILDREN, without the "+" */
+	char name[16];		/* of the program: /proc/PID/comm */
 };
 
 enum ldb_mutex_level {
 	LDB_MUTEX_OFF = 0,	/* no lock events */
 	LDB_MUTEX_WAIT = 1,	/* contended acquires, and unlocks that see waiters */
-	LDB_MUTEX_HOLD = 2,	/* every hold longer than the threshold is stamped too */
+	LDB_MUTEX_HOLD = 2,	/* also when each lock was taken: holds above the threshold are written */
 };
 
-#define LDB_TUNE_PAUSED		1	/* nothing is recorded for now, except that threads begin and end */
-#define LDB_TUNE_SLOW		4	/* with the session: scanners sleep between polls as if they had no core */
-#define LDB_TUNE_SOCKETS	8	/* requests are made from what the program reads and writes */
+#define LDB_TUNE_PAUSED		1	/* only starts and exits of threads are recorded for now */
+#define LDB_TUNE_SLOW		4	/* ATTACH only: scanners sleep between polls, even if a core is idle */
+#define LDB_TUNE_SOCKETS	8	/* requests are derived from reads and writes on connections */
 #define LDB_TUNE_LOOPS		16	/* turns of event loops are recorded: LDB_EVENT_TURN */
-#define LDB_TUNE_IN_REQUESTS	2	/* invocations are only counted while their thread is in no request */
+#define LDB_TUNE_IN_REQUESTS	2	/* while a thread works on no request, calls are only counted */
 
 /*
- * With LDB_TUNE_LOOPS the runtime writes an event (LDB_EV_MARK) of this name when an event loop has
- * waited for descriptors, asleep or not: a turn of the loop begins.  The value says how long it had
- * waited, ns.
+ * With LDB_TUNE_LOOPS the runtime writes an event (LDB_EV_MARK) of this name each time when an event
+ * loop's wait for descriptors returns, and so a turn of the loop begins.  The event's value is the
+ * duration of that wait in ns.
  */
 #define LDB_EVENT_TURN	"ldb:turn"
 
@@ -145,7 +147,7 @@ struct ldb_tune {
 	uint32_t flags;		/* LDB_TUNE_* */
 	uint32_t pad;
 	uint64_t lock_threshold_ns; /* waits and holds shorter than this are not written */
-	uint64_t func_threshold_ns; /* invocations surely shorter than this are only counted */
+	uint64_t func_threshold_ns; /* invocations that were certainly shorter are only counted */
 };
 
 struct ldb_msg_tune {
@@ -162,7 +164,7 @@ enum ldb_command {
 struct ldb_msg_command {
 	struct ldb_msg m;
 	uint32_t command;	/* enum ldb_command */
-	uint32_t nr;		/* calls that it stands for */
+	uint32_t nr;		/* the number of calls that this message reports */
 	char text[64];		/* DUMP: why */
 };
 
@@ -176,30 +178,30 @@ struct ldb_msg_attach {		/* carries the session's fd */
 	int32_t scanner_cpu;	/* -1: do not pin */
 	struct ldb_tune tune;
 	/*
-	 * If there are no kernel events: the kernel's counters of a thread are read
-	 * (LDB_EV_SCHEDSTAT) if it has not changed for this time; 0: never.
+	 * Only if there are no kernel events: the kernel's counters of a thread are read
+	 * (LDB_EV_SCHEDSTAT) if its chain of frame records has not changed for this time; 0: never.
 	 */
 	uint64_t schedstat_ns;
-	char name[64];		/* where to come back to, abstract */
-	char children[64];	/* where children announce themselves; "": they do not */
+	char name[64];		/* abstract name of the socket to connect to after LEAVING */
+	char children[64];	/* the same, to which children connect; "": they are not recorded */
 	char secret[LDB_SECRET_MAX];
 };
 
-struct ldb_msg_flows {		/* carries the fd of the sums: ldb/flows.h */
+struct ldb_msg_flows {		/* carries the fd of the memory of ldb/flows.h */
 	struct ldb_msg m;
-	uint64_t threshold_ns;	/* calls that take so long are events */
+	uint64_t threshold_ns;	/* a call that takes at least this long has an event, too */
 };
 
 struct ldb_msg_attached {
 	struct ldb_msg m;
-	uint32_t nr_threads;	/* watched */
+	uint32_t nr_threads;	/* observed */
 	uint32_t nr_unwatched;	/* in /proc/self/task, but never registered */
 	uint64_t tsc;
 };
 
 struct ldb_msg_leaving {
 	struct ldb_msg m;
-	uint32_t returns;	/* 1: comes back at once; 0: does not */
+	uint32_t returns;	/* 1: the runtime connects again at once; 0: the recording is over */
 	char text[252];		/* why */
 };
 
@@ -216,7 +218,7 @@ struct ldb_msg_module {
 	uint32_t flags;
 	uint32_t build_id_size;
 	uint64_t tsc;
-	uint64_t start, end;	/* addresses of the mapped file, whole span */
+	uint64_t start, end;	/* from the first to the last mapped address of the file */
 	uint64_t bias;		/* address - ELF virtual address */
 	uint8_t build_id[LDB_BUILD_ID_MAX];
 	char path[LDB_PATH_MAX];
@@ -224,7 +226,7 @@ struct ldb_msg_module {
 
 #define LDB_BLOCKS_MAX		64
 
-/* Where a thread's blocks (struct ldb_thread) are; sent again when there are more. */
+/* Where a thread's blocks (struct ldb_thread) are; sent again if a module with a new one is loaded. */
 struct ldb_msg_blocks {
 	struct ldb_msg m;
 	uint32_t nr, pad;
@@ -242,20 +244,20 @@ struct ldb_msg_unloaded {
  * ptrace, to start the runtime's own thread.  The library's ELF note of type LDB_NOTE_RUNTIME
  * (ldb/abi.h) points to it.
  *
- * The recorder stores its name, puts a signal frame that describes the thread as it was at the
- * upper end of the stack, and sets the registers: the stack pointer behind the frame's return
- * address, the instruction pointer to entry, all signals blocked.  The code there needs no
- * thread-local memory, no lock and no libc, so it does not matter where the thread was.  It ends
- * in rt_sigreturn(), which the recorder intercepts and replaces by restoring the thread itself:
- * only in this way is an interrupted system call restarted as if nothing had happened.  If the
- * recorder is killed meanwhile, the frame restores the thread.
+ * The recorder stores the name of its socket, puts a signal frame with the thread's registers at
+ * the upper end of the door's stack, points the stack pointer behind the frame's return address
+ * and the instruction pointer to entry, and blocks all signals.  The code at entry needs no
+ * thread-local memory, no lock and no libc, so the thread may have been stopped anywhere.  The
+ * code ends in rt_sigreturn().  The recorder intercepts that call and restores the registers by
+ * ptrace instead, because only then does the kernel restart an interrupted system call.  If the
+ * recorder is killed meanwhile, rt_sigreturn() restores the thread.
  */
 #define LDB_DOOR_MAGIC		0x726f6f642d62646cULL	/* "ldb-door" */
 
 struct ldb_door {
-	uint64_t magic;		/* once the runtime has started; else 0 */
+	uint64_t magic;		/* LDB_DOOR_MAGIC once the runtime has started; else 0 */
 	uint32_t version;	/* LDB_CONTROL_VERSION */
-	int32_t result;		/* of the last visit: 0, or -errno; -EBUSY: is being recorded */
+	int32_t result;		/* of the last run: 0, or -errno; -EBUSY: already being recorded */
 	uint64_t entry;
 	uint64_t stack, stack_size;
 	char release[16];
@@ -264,8 +266,9 @@ struct ldb_door {
 };
 
 /*
- * What a thread of the program is to do that is not in the loader or an allocator, because the
- * runtime's own threads may not: they must not take the loader's lock.
+ * The argument of late(): what a thread of the program is to do in place of the runtime's own
+ * threads, which must not take the loader's lock.  The thread must not be stopped in the loader or
+ * in an allocator.
  */
 #define LDB_DOOR_LOADED	1	/* the runtime was not there at the start: put its wrappers in place */
 #define LDB_DOOR_FLOWS	2	/* a recording has begun with LDB_MSG_FLOWS: follow the calls */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * This is the memory in which the runtime sums up calls between libraries (ldb-record --flows).
- * The recorder makes it (a sealed memfd, sparse) and sends it to the runtime (LDB_MSG_FLOWS);
- * the runtime writes, and the recorder reads whenever it likes: nothing there is ever half
- * written, but for what is being added to a sum.
+ * The recorder creates it as a sealed, sparse memfd and sends the descriptor to the runtime
+ * (LDB_MSG_FLOWS).  The runtime writes it, and the recorder may read it at any time: each word is
+ * valid at any moment, but the words of one cell may be of different moments.
  *
  *	struct ldb_flow_info		one page
  *	struct ldb_flow_thread		LDB_FLOW_THREADS of them
@@ -12,10 +12,11 @@
  *	struct ldb_flow_open		two tables of LDB_FLOW_OPENS: calls that have not returned
  *	regions				LDB_FLOW_THREADS x LDB_FLOW_REGION bytes
  *
- * A thread's region has one struct ldb_flow_state and one struct ldb_flow_cell for each API that
- * was called by any thread, at the index of that API in the dictionary, and parts of histograms.
- * Region 0 is for threads that the runtime does not know, and is not read; API 0 is none, and the
- * last is for those that found no room.
+ * An API is a pair of a calling module and a function of another module.  A thread's region has
+ * one struct ldb_flow_state and one struct ldb_flow_cell for each API, at the API's index in the
+ * dictionary, and parts of histograms.  Region 0 is for threads that the runtime does not know, and
+ * is not read.  API 0 is not used; the last one is for all functions for which the dictionary has
+ * no room.
  */
 #ifndef LDB_FLOWS_H
 #define LDB_FLOWS_H
@@ -41,22 +42,23 @@ enum ldb_flow_lost {
 	LDB_FLOW_LOST_SLOT,	/* calls that were to be timed, but too many are in progress */
 	LDB_FLOW_LOST_THREAD,	/* threads that got no region */
 	LDB_FLOW_LOST_API,	/* APIs that got no number */
-	LDB_FLOW_LOST_TAKEN,	/* functions not followed: their address is used otherwise */
+	/* functions of which no calls are counted, by the reason: */
+	LDB_FLOW_LOST_TAKEN,	/* their address may be used otherwise than for calls */
 	LDB_FLOW_LOST_LIMIT,	/* there are too many functions */
-	LDB_FLOW_LOST_SPECIAL,	/* functions that must not be intercepted */
-	LDB_FLOW_LOST_UNBOUND,	/* not bound yet, and not found */
-	LDB_FLOW_LOST_LOCKED,	/* the table cannot be written to */
+	LDB_FLOW_LOST_SPECIAL,	/* they must not be intercepted */
+	LDB_FLOW_LOST_UNBOUND,	/* not bound yet, and no module was found that defines them */
+	LDB_FLOW_LOST_LOCKED,	/* the linkage table cannot be made writable */
 	LDB_FLOW_NR_LOST
 };
 
 struct ldb_flow_info {
 	uint64_t magic;			/* written last by the runtime, when it follows calls */
-	uint64_t nr_apis;		/* numbers given, 0 included; may exceed LDB_FLOW_CELLS */
+	uint64_t nr_apis;		/* numbers assigned, 0 included; may exceed LDB_FLOW_CELLS */
 	uint64_t names_used;
 	uint64_t nr_followed;		/* (caller, function) pairs */
 	uint64_t lost[16];		/* enum ldb_flow_lost */
 	uint64_t threshold;		/* ticks */
-	uint64_t open_table;		/* 0, 1: the one that is complete; written last */
+	uint64_t open_table;		/* 0, 1: which table of open calls is complete; written last */
 	uint64_t nr_open[2];
 };
 
@@ -89,42 +91,45 @@ struct ldb_flow_api {
 };
 
 struct ldb_flow_state {
-	int32_t left;			/* calls until the next that is timed; then < 0 */
-	uint32_t skipped;		/* calls before the next that is timed, for which it stands too */
-	uint32_t stride;		/* after that one, how many are not timed */
-	uint32_t last;			/* ticks / 16 of the last that was timed & ~15, log2 of the stride */
+	int32_t left;			/* calls to go before a timed one; < 0: the next is timed */
+	uint32_t skipped;		/* untimed calls that the next timed call represents, too */
+	uint32_t stride;		/* how many calls after the next timed one are not timed */
+	/* (time of the last timed call / 16, without the low 4 bits) | log2 of the stride */
+	uint32_t last;
 };
 
 /*
- * sum and shared are of the calls that were timed, each multiplied by its weight: estimates for
- * all calls.  part[i] is the number, from 1, of the part that has buckets 24 i ... of uint32_t.
+ * sum and shared are estimates for all calls: each timed call is multiplied by the number of calls
+ * that it represents.  part[i] is the number, from 1, of the part of the region's histograms that
+ * has the counts (uint32_t) of buckets 24 * i to 24 * i + 23; 0: none.
  */
 struct ldb_flow_cell {
 	uint64_t calls, timed, sum, shared;
-	uint64_t back;			/* as in struct ldb_row_flow */
+	uint64_t back;			/* see struct ldb_row_flow */
 	uint64_t max;
 	uint32_t min;			/* at most UINT32_MAX */
 	uint16_t part[6];
 };
 
 /*
- * A call that had not returned at the last poll of the runtime, one every 20 ms: if the program
- * is killed, nothing else tells that it was made.  It has not returned since, if the cell of its
- * function has as many timed calls as then.
+ * A call that had not returned when the runtime last wrote the table of open calls, which it does
+ * every 20 ms: if the program is killed, there is no other record of the call.  It has not returned
+ * since then if the count of timed calls in its cell still equals `timed`.
  */
 struct ldb_flow_open {
 	uint64_t start;
 	uint64_t timed;
 	uint64_t site;			/* the return address */
 	uint32_t api;
-	uint32_t back;			/* to the sums of this API the time is added; 0: none */
-	uint32_t weight;		/* calls that it stands for */
+	uint32_t back;			/* the API to whose `back` the time is added; 0: none */
+	uint32_t weight;		/* the number of calls that it represents */
 	uint32_t region;
 };
 
 /*
- * Buckets: 4 to an octave, from 64 ticks on.  Bucket b has the durations from its lower end,
- * (4 + b % 4) << (b / 4 + 4), up to that of the next; the first one also shorter ones.
+ * Returns the histogram bucket of a duration.  From 64 ticks on, each power of two has 4 buckets;
+ * the shortest duration in bucket b is (4 + b % 4) << (b / 4 + 4).  The first bucket also has all
+ * shorter durations, the last one all longer ones.
  */
 static inline unsigned flow_mem_bucket(uint64_t ticks)
 {

@@ -11,7 +11,7 @@
  *				   queue (NULL: none).  Several threads may work
  *				   on one request, a thread on several.
  *	ldb_req_arrived(id, queue, age_ns)  the request has been waiting in queue
- *				   (NULL: none that has an address) for age_ns,
+ *				   (NULL: a queue without an address) for age_ns,
  *				   and this thread is about to start it.
  *	ldb_req_block(id, queue)   this thread puts the request into queue and
  *				   is done with it for now.
@@ -23,24 +23,25 @@
  *
  * Notes on requests, and events:
  *
- *	ldb_req_note(id, key, value)	"tenant", "acme": of the request, while it is open.
- *	ldb_req_note_u64(id, key, n)	"bytes", 65536.  ldb-why looks for notes that slow
- *					requests share.
- *	ldb_event(name, value)		at this moment, on this thread: "cache miss", 3.
+ *	ldb_req_note(id, key, value)	attaches a text to an open request: "tenant", "acme".
+ *	ldb_req_note_u64(id, key, n)	attaches a number: "bytes", 65536.  ldb-why finds
+ *					notes that slow requests share.
+ *	ldb_event(name, value)		marks an event of this thread, with the current time:
+ *					"cache miss", 3.
  *
  * Control of the recording by the program (these return at once, and have no effect while no
  * recording runs):
  *
- *	ldb_record_stop()	pauses it.
- *	ldb_record_start()	continues it.
- *	ldb_record_dump(why)	what a flight recorder retains becomes a file.
+ *	ldb_record_stop()	pauses the recording.
+ *	ldb_record_start()	continues the recording.
+ *	ldb_record_dump(why)	writes what a flight recorder retains to a file.
  *
  * ldb knows the locks of pthread and C11; the program has to report a lock that it made itself:
  *
  *	ldb_lock_wait(lock)	   this thread found the lock taken and waits for it.
- *	ldb_lock_acquired(lock)	   it has the lock now; just after it was taken.
- *	ldb_lock_released(lock)	   it is about to release the lock; or it gives up
- *				   waiting for it.
+ *	ldb_lock_acquired(lock)	   this thread has just taken the lock.
+ *	ldb_lock_released(lock)	   this thread is about to release the lock, or
+ *				   gives up waiting for it.
  *
  * All are thread-safe, async-signal-safe, never fail, and leave errno alone.
  * Ids are the program's own; they may repeat.
@@ -51,25 +52,26 @@
 #include <stdint.h>
 #include "arch.h"
 
-/* 2: ldb_req_arrived(); 3: ldb_lock_*(); 4: ldb_req_note*(), ldb_event(), ldb_record_*() */
+/* Version 2 added ldb_req_arrived(); 3: ldb_lock_*(); 4: ldb_req_note*(), ldb_event(), ldb_record_*() */
 #define LDB_API_VERSION	4
 #define LDB_CLASS_MAX	23
-/* Bytes that are retained; what is longer is cut. */
+/* The greatest lengths in bytes; longer names and texts are cut. */
 #define LDB_NOTE_KEY_MAX	16
 #define LDB_NOTE_VALUE_MAX	36		/* a UUID's text */
 #define LDB_EVENT_NAME_MAX	28
 #define LDB_DUMP_WHY_MAX	63
-#define LDB_AGE_MAX_NS	86400000000000ULL /* a day; more is a mistake and ignored */
+#define LDB_AGE_MAX_NS	86400000000000ULL /* a day; calls with a greater age_ns are ignored */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /*
- * The runtime fills this table, which it finds through an ELF note (abi.h, type 2).  It is a
- * table, because weak functions are bound to 0 for good in a -no-pie program.  A version's table
- * never changes, and additions of a later version have a separate table and note: one program
- * may contain objects of several versions, and run with any runtime.
+ * The runtime fills this table, which it finds through an ELF note (abi.h, type 2).  The calls go
+ * through a table and not to weak functions, because in a -no-pie program the linker binds an
+ * undefined weak function to 0 for good.  A version's table never changes; what a later version
+ * adds has a table and a note of its own, so that one program may contain objects that were
+ * compiled with several versions, and run with any runtime.
  */
 struct ldb_api {
 	void (*req_start)(uint64_t id, void *queue, const void *site);
@@ -162,7 +164,7 @@ ldb_req_link(uint64_t id, const void *trace16, const void *span8)
 	LDB_API_CALL(req_link, id, trace16, span8);
 }
 
-/* The last value of a key counts. */
+/* A later note with the same key replaces the earlier one. */
 static inline __attribute__((always_inline, unused)) void
 ldb_req_note(uint64_t id, const char *key, const char *value)
 {
@@ -181,7 +183,7 @@ ldb_event(const char *name, int64_t value)
 	LDB_API_CALL_OF(__ldb_api_4, event, name, value);
 }
 
-/* ldb_record_start(3) says when these take effect. */
+/* ldb_record_start(3) says when these three calls take effect. */
 static inline __attribute__((always_inline, unused)) void
 ldb_record_start(void)
 {
@@ -201,8 +203,8 @@ ldb_record_dump(const char *why)
 }
 
 /*
- * A lock is identified by its address; nothing there is read.  ldb_lock_wait(3) says what
- * ldb does with calls in a wrong order.
+ * A lock is identified by its address; ldb does not read the memory there.  ldb_lock_wait(3) says
+ * what ldb does with calls in a wrong order.
  */
 static inline __attribute__((always_inline, unused)) void
 ldb_lock_wait(const volatile void *lock)
@@ -223,10 +225,10 @@ ldb_lock_released(const volatile void *lock)
 }
 
 /*
- * A stack that is not the thread's own (ucontext, coroutines, sigaltstack):
- * [lo, hi) must stay mapped until ldb_stack_unregister(lo) returns.  Returns 0,
- * -EINVAL (-22) for an empty range, -ENOMEM (-12) when the table is full; 0
- * without the runtime.  Declare a function of yours that switches stacks with
+ * Registers a stack that is not the thread's own (ucontext, coroutines, sigaltstack):
+ * [lo, hi) must stay mapped until ldb_stack_unregister(lo) returns.  Returns 0, also
+ * without the runtime; -EINVAL (-22) for an empty range; -ENOMEM (-12) if the table
+ * is full.  Declare a function of yours that switches stacks with
  * __attribute__((returns_twice)): see ldb_stack_register(3).
  */
 static inline __attribute__((always_inline, unused)) int
@@ -245,7 +247,7 @@ ldb_stack_unregister(void *lo)
 }
 
 namespace ldb {
-/* The request is being worked on for as long as the object exists. */
+/* The thread works on the request for as long as the object exists. */
 class request {
 	uint64_t id_;
 public:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This is contract C of ldb: the trace file (ldb.data), version 2.  Documentation/ldb.data.v2.5
- * describes the same byte by byte.
+ * This is contract C of ldb: version 2 of the trace file (ldb.data).  Documentation/ldb.data.v2.5
+ * describes the file byte by byte.
  *
  *	struct ldb_file_header
  *	block ...			struct ldb_block_header, payload
@@ -10,18 +10,18 @@
  *
  * All numbers are little-endian.  A block holds up to LDB_BLOCK_ROWS rows of one table; each
  * column is coded by itself, the columns are concatenated and compressed with zstd.  A block
- * contains everything needed to decode it: if a block is damaged or missing, only that block is
+ * contains everything needed to decode it: if a block is damaged or missing, only its rows are
  * lost, and a file without index is read block by block.
  *
- * Payload before compression: for each column, u32 bytes of the coded column,
- * then the coded column.  Codings, fixed for each column of each kind:
+ * The payload before compression has, for each column, the size of the coded column in
+ * bytes (u32), then the coded column.  Each column of each kind has one of these codings:
  *
  *	V	LEB128 varint of each value
  *	D	LEB128 varint of the zigzag difference to the row before (first: to 0)
  *	S	strings: LEB128 length and bytes of each
  *
- * Arithmetic is modulo 2^64.  Columns a reader does not know come after those
- * it knows and are ignored.
+ * Arithmetic is modulo 2^64.  New columns are only added after the existing ones, so
+ * an older reader ignores columns at the end.
  *
  * Times are in units of the session clock since LDB_META_T0 ("ticks"), signed
  * where a column says so.  The clock table gives ticks -> ns.
@@ -34,7 +34,7 @@
 #define LDB_FILE_MAGIC		"LDBTRACE"	/* 8 bytes, no NUL */
 #define LDB_FOOTER_MAGIC	"LDBTREND"
 #define LDB_BLOCK_MAGIC		0x4b424c42U	/* "BLBK" */
-#define LDB_FILE_VERSION	2		/* 1: without FILE, SYMBOL and CALL */
+#define LDB_FILE_VERSION	2		/* version 1 had no FILE, SYMBOL and CALL rows */
 #define LDB_FILE_VERSION_MIN	1		/* oldest version this reader reads */
 #define LDB_BLOCK_ROWS		65536
 #define LDB_BLOCK_BYTES_MAX	(64U << 20)	/* payload, before and after compression */
@@ -43,7 +43,7 @@ struct ldb_file_header {
 	char	 magic[8];
 	uint32_t version;
 	uint32_t header_size;	/* offset of the first block */
-	uint32_t features;	/* a bit the reader does not know: refuse */
+	uint32_t features;	/* a reader refuses the file if it does not know a bit that is set */
 	uint32_t clock_id;	/* enum ldb_clock */
 	uint64_t t0;		/* clock value that is tick 0: start of the recording */
 	uint64_t clock_hz;	/* ticks per second, nominal; the clock table is exact */
@@ -55,15 +55,20 @@ struct ldb_file_header {
 struct ldb_block_header {
 	uint32_t magic;
 	uint16_t kind;		/* enum ldb_block_kind */
-	uint16_t version;	/* of the kind's columns: 1 */
+	uint16_t version;	/* of the columns of this kind of block: 1 */
 	uint32_t rows;
 	uint32_t raw_bytes;	/* payload before compression */
 	uint32_t bytes;		/* payload in the file */
 	uint32_t crc;		/* CRC32C of this header with crc 0, then of the payload */
-	int64_t	 t_min, t_max;	/* ticks; of the rows' times */
-	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP, TASK, FAULT, IRQ, SYSCALL, SCHEDSTAT, SAMPLE, DISK, EVENT, FLOW, FLOW_HIST, FLOW_CALL: tids; SCHED: tid and other; REQ, REQNAME, NOTE, REQTAB: requests; */
-				/* a row that concerns all (GAP of tid 0, END_ALL): 0, ~0; else 0 */
-	uint64_t max_dur;	/* ticks; FUNC, LOCK, GAP, REQTAB: longest row; else 0 */
+	int64_t	 t_min, t_max;	/* ticks: the least and the greatest time of a row */
+	/*
+	 * The least and the greatest id of a row.  The id is, in FUNC, LOCK, THREAD, GAP, TASK,
+	 * FAULT, IRQ, SYSCALL, SCHEDSTAT, SAMPLE, DISK, EVENT, FLOW, FLOW_HIST and FLOW_CALL, the
+	 * tid; in SCHED, tid and other; in REQ, REQNAME, NOTE and REQTAB, the request's id.  With a
+	 * row that concerns all ids (GAP of tid 0, END_ALL): 0 and ~0.  In other kinds: 0 and 0.
+	 */
+	uint64_t id_min, id_max;
+	uint64_t max_dur;	/* ticks: the longest row in FUNC, LOCK, GAP, REQTAB; else 0 */
 };
 
 enum ldb_block_kind {
@@ -121,23 +126,24 @@ struct ldb_row_clock {
 /* MODULE: flags V, tick D, end_tick D, start V, end V, bias V, build_id S, path S */
 struct ldb_row_module {
 	uint32_t flags;		/* LDB_MODULE_F_* of control.h */
-	int64_t	 tick;		/* mapped since (load; 0: before the recording) */
-	int64_t	 end_tick;	/* unmapped at; INT64_MAX: never */
+	int64_t	 tick;		/* when it was mapped; 0: before the recording began */
+	int64_t	 end_tick;	/* when it was unmapped; INT64_MAX: it was not */
 	uint64_t start, end, bias;
 	const char *build_id;	/* lower-case hex, "" if none */
 	const char *path;
 };
 
 /*
- * These rows contain the names of the trace's addresses, resolved when the recording had ended,
- * so that it can be read where the files are gone or have changed.  They are at the end of the
- * file, all or none.  addr is the ELF file's own: run-time address - bias of the module.
+ * FILE, SYMBOL and CALL rows contain the names of the trace's addresses, resolved when the recording
+ * had ended, so that the trace can be read where the ELF files are missing or have changed.  They
+ * are at the end of the file; a trace has all of these rows, or none.  addr is an address as the
+ * ELF file has it: run-time address - bias of the module.
  */
 
-/* FILE: id V, flags V, build_id S, path S.  A file of MODULE rows that was found. */
-#define LDB_FILE_F_SYMBOLS	1	/* it has names of functions */
-#define LDB_FILE_F_LINES	2	/* ... files and lines */
-#define LDB_FILE_F_LACKS_PART	4	/* a part of them is in another file, which was not found */
+/* FILE: id V, flags V, build_id S, path S.  An ELF file of MODULE rows that was found. */
+#define LDB_FILE_F_SYMBOLS	1	/* the file has names of functions */
+#define LDB_FILE_F_LINES	2	/* the file has names and lines of source files */
+#define LDB_FILE_F_LACKS_PART	4	/* part of its debug data is in another file, which was not found */
 struct ldb_row_file {
 	uint32_t id;		/* of SYMBOL and CALL */
 	uint32_t flags;
@@ -146,16 +152,17 @@ struct ldb_row_file {
 
 /*
  * SYMBOL: file V, ask V, flags V, addr D, offset V, line V, func_line V, raw S, source S,
- * func_source S.  One for each question to each address; "" and 0: not known.
+ * func_source S.  The answer to a question (ask) about an address; "" and 0: not known.
  */
 enum ldb_symbol_ask {
-	LDB_ASK_FUNC = 0,	/* the function that has addr */
-	LDB_ASK_CALL = 1,	/* the call before it; one inlined from a system header is moved out */
-	LDB_ASK_DATA = 2,	/* the variable that has addr */
-	LDB_ASK_CALLEE = 3,	/* the function that the call before it calls, from the code */
+	LDB_ASK_FUNC = 0,	/* the function that contains addr */
+	/* the call that returns to addr; if it is inlined from a system header, the place of inlining */
+	LDB_ASK_CALL = 1,
+	LDB_ASK_DATA = 2,	/* the variable that contains addr */
+	LDB_ASK_CALLEE = 3,	/* the function that is called by the call instruction before addr */
 };
 #define LDB_SYMBOL_F_SYSTEM	 1	/* source is a system header */
-#define LDB_SYMBOL_F_FUNC_SYSTEM 2	/* func_source is one */
+#define LDB_SYMBOL_F_FUNC_SYSTEM 2	/* func_source is a system header */
 struct ldb_row_symbol {
 	uint32_t file, ask, flags;
 	uint64_t addr;
@@ -166,59 +173,59 @@ struct ldb_row_symbol {
 	const char *func_source; /* where the function is defined */
 };
 
-/* CALL: file V, caller S, callee S.  The code of caller may call that function of another file. */
+/* CALL: file V, caller S, callee S.  The function caller may call callee, which is in another file. */
 struct ldb_row_call {
 	uint32_t file;
 	const char *caller, *callee;	/* the linker's names */
 };
 
 /*
- * These rows say how often and how long threads called functions of other modules (components),
- * through the slots of dynamic linking: from which module, and which function.
+ * FLOW_API, FLOW, FLOW_HIST and FLOW_CALL rows say how often and how long each module (component)
+ * called functions of other modules through the slots of dynamic linking.
  *
- * FLOW_API: id V, flags V, tick D, caller V, target V, name S.  One for each pair of a calling
- * module and a function, written before the rows that have its id.
+ * FLOW_API: id V, flags V, tick D, caller V, target V, name S.  A pair of a calling module and a
+ * function, called an API.  The row precedes all rows that have its id.
  */
-#define LDB_FLOW_F_PLT		0x01	/* called through a slot of .rela.plt, */
-#define LDB_FLOW_F_GOT		0x02	/* one of .rela.dyn (-fno-plt), */
-#define LDB_FLOW_F_DLSYM	0x04	/* an address that dlsym() returned */
-#define LDB_FLOW_F_NOTIME	0x08	/* only counted: it may return twice, or never */
-#define LDB_FLOW_F_JUMP		0x10	/* some calls were jumps at the end of the calling function */
+#define LDB_FLOW_F_PLT		0x01	/* called through a slot of .rela.plt */
+#define LDB_FLOW_F_GOT		0x02	/* called through a slot of .rela.dyn (-fno-plt) */
+#define LDB_FLOW_F_DLSYM	0x04	/* called at an address that dlsym() returned */
+#define LDB_FLOW_F_NOTIME	0x08	/* only counted, because it may return twice, or never */
+#define LDB_FLOW_F_JUMP		0x10	/* some of the calls were tail calls */
 struct ldb_row_flow_api {
 	uint32_t id;		/* from 1 on */
 	uint32_t flags;
 	int64_t	 tick;		/* of its first call */
 	uint64_t caller;	/* an address in the calling module */
-	uint64_t target;	/* the function; of one that the shim wraps, the one behind the shim */
+	uint64_t target;	/* the function; if libldb wraps it, the wrapped function */
 	const char *name;	/* the symbol, without version */
 };
 
 /*
  * FLOW: tid D, api D, tick D, calls V, timed V, sum V, shared V, min V, max V,
  * back V.  Sums of one thread since the beginning of the recording, read at tick, which is between
- * start and end of its THREAD row; the last row of a (thread, api) counts.  calls is exact.  Only
- * some calls of a function that is called very often are timed, all alike, so that calls * sum /
- * timed is an estimate of the time in all.  A timed call that is under way at tick counts with
- * its time until then.
+ * start and end of its THREAD row; the last row of a (thread, api) replaces the earlier ones.  calls
+ * is exact.  Of a function that is called very often, only a random sample of the calls is timed, so
+ * calls * sum / timed is an estimate of the time of all calls.  A timed call that has not returned at
+ * tick is included with its time until then.
  */
 struct ldb_row_flow {
 	uint32_t tid, api;
 	int64_t	 tick;
 	uint64_t calls, timed;
-	uint64_t sum;		/* ticks; of timed calls, with what they called in turn */
-	uint64_t shared;	/* the same, each divided by the number of threads active at its end */
-	uint64_t min, max;	/* of timed calls; 0 if there are none */
+	uint64_t sum;		/* ticks: total time of timed calls, including their callees */
+	uint64_t shared;	/* the same, each call divided by the number of threads at its end */
+	uint64_t min, max;	/* ticks: shortest and longest timed call; 0 if there are none */
 	/*
-	 * Ticks of the calls that callbacks made: those from modules other than target's while a
-	 * timed call of this row was the innermost one.  Each is multiplied by the number of calls
-	 * for which it was timed.
+	 * Ticks of calls that callbacks made: calls from modules other than the target's while a
+	 * timed call of this row was the innermost timed call.  The time of each is multiplied by
+	 * the number of calls that it represents.
 	 */
 	uint64_t back;
 };
 
 /*
  * FLOW_HIST: tid D, api D, tick D, bucket V, count V.  How many of the timed calls of the FLOW row
- * with the same tick fell into a bucket of lengths; buckets without calls have no row.
+ * with the same tick had durations in this bucket; empty buckets have no row.
  */
 struct ldb_row_flow_hist {
 	uint32_t tid, api;
@@ -239,7 +246,7 @@ static inline uint32_t flow_bucket(uint64_t ticks)
 	return 4 * (log - 1) + (uint32_t)(ticks >> (log - 2) & 3);
 }
 
-/* The shortest length in a bucket. */
+/* Returns the shortest duration in a bucket, in ticks. */
 static inline uint64_t flow_bucket_start(uint32_t bucket)
 {
 	return bucket < 8 ? bucket : (uint64_t)(4 + (bucket & 3)) << (bucket / 4 - 1);
@@ -247,17 +254,18 @@ static inline uint64_t flow_bucket_start(uint32_t bucket)
 
 /*
  * FLOW_CALL: flags V, tid D, start D, end: as (end - start) V, api D, gen D, site D, nr_later V.
- * One timed call that took at least META flows_threshold_ns; nearly in order of end.  Calls nest.
+ * One timed call that took at least META flows_threshold_ns; nearly in order of end.  The rows of a
+ * thread may nest: a call may contain others.
  */
 #define LDB_FLOW_CALL_F_OPEN	0x01	/* it had not returned when its thread or the recording ended */
-#define LDB_FLOW_CALL_F_LEFT	0x02	/* it was left otherwise: longjmp(), an exception */
+#define LDB_FLOW_CALL_F_LEFT	0x02	/* it ended without a return: by longjmp() or an exception */
 struct ldb_row_flow_call {
 	uint32_t flags;
 	uint32_t tid;
 	int64_t	 start, end;	/* ticks */
 	uint32_t api;
 	uint32_t nr_later;	/* as in LOCK; 0: not known */
-	uint64_t gen;		/* of the innermost function with records that called it; 0: not known */
+	uint64_t gen;		/* of the innermost instrumented function around it; 0: not known */
 	uint64_t site;		/* the return address; 0: not known */
 };
 
@@ -265,22 +273,22 @@ struct ldb_row_flow_call {
  * THREAD: tid V, flags V, start D, end D, made V, seen V, scans V, invalid V,
  * foreign V, too_deep V, disorder V, gap V, start_routine V, creator V, name S,
  * below_threshold V, cost V, pid V.
- * Written again when it changes; the last row of a (tid, start) counts.
+ * Written again when it changes; the last row of a (tid, start) replaces the earlier ones.
  */
-#define LDB_THREAD_F_EXITED	1	/* end is its exit; else still running at the end of the trace */
+#define LDB_THREAD_F_EXITED	1	/* end is its exit; else it was running at the end of the trace */
 #define LDB_THREAD_F_UNWATCHED	2	/* never scanned */
 struct ldb_row_thread {
 	uint32_t tid, flags;
 	int64_t	 start, end;	/* ticks; start <= 0: before the recording */
-	uint64_t made, seen;	/* invocations entered / FUNC records written */
+	uint64_t made, seen;	/* number of invocations, and how many of them have FUNC rows */
 	uint64_t scans, invalid, foreign, too_deep, disorder;
 	uint64_t gap;		/* ticks in which this thread was not observed */
 	uint64_t start_routine;
 	uint32_t creator;	/* tid or 0 */
 	const char *name;
 	uint64_t below_threshold; /* observed, but too short to be written */
-	uint64_t cost;		/* ticks that polling has cost it, estimated */
-	uint32_t pid;		/* of its PROCESS row; 0: there are none */
+	uint64_t cost;		/* ticks: estimated time that polling has cost the thread */
+	uint32_t pid;		/* of its PROCESS row; 0: the trace has no such rows */
 };
 
 /*
@@ -288,16 +296,16 @@ struct ldb_row_thread {
  * cmdline S, host S, ended S.  A process of a trace that was joined from several; a trace of one
  * process has no such row.  In a joined trace
  *
- *	addresses	have the number of their process in their bits from LDB_ADDRESS_BITS on.  Code
- *			that two processes have at the same place has the lower number of both.
- *	request ids	are those of the program and id_base
- *	tids, pids	are those of the kernel, and the number of the machine (or of the namespace)
- *			in their bits from LDB_TID_BITS on
+ *	addresses	have the number of their process in the bits from LDB_ADDRESS_BITS on.  Code
+ *			that two processes have mapped at the same address has the lower number.
+ *	request ids	are the program's own ids plus id_base
+ *	tids, pids	are the kernel's, with the number of the machine (or pid namespace) in the bits
+ *			from LDB_TID_BITS on
  */
 #define LDB_ADDRESS_BITS	48
 #define LDB_TID_BITS		22	/* the kernel's are below 1 << 22 */
 #define LDB_PROCESS_F_CLOCK	1	/* another clock: its times may be wrong by clock_err */
-#define LDB_PROCESS_F_UNRECORDED 2	/* it is known, but was not recorded */
+#define LDB_PROCESS_F_UNRECORDED 2	/* the process is known, but was not recorded */
 struct ldb_row_process {
 	uint32_t number;	/* of its addresses */
 	uint32_t pid, ppid;	/* ppid 0: not known */
@@ -312,9 +320,9 @@ struct ldb_row_process {
 
 /*
  * FUNC: flags V, tid D, pc D, ret D, gen D, parent_gen D, depth V, start_max D, start_unc V,
- * end_max: as (end_max - start_max) V zigzag, end_unc V Rows are nearly in order of end_max.  The
- * bounds are the narrowest that follow from what the scanner and the kernel's readings of the chain
- * (LDB_EV_FRAME) have observed.  Each invocation that either of them has observed has one row.
+ * end_max: as (end_max - start_max) V zigzag, end_unc V.  Rows are nearly in order of end_max.  The
+ * bounds are the narrowest that follow from the scanner's polls and from the kernel's readings of
+ * the chain (LDB_EV_FRAME).  Each invocation that either of them has observed has one row.
  */
 struct ldb_row_func {
 	uint32_t flags;		/* LDB_FUNC_F_* of linux/ldb.h */
@@ -323,11 +331,11 @@ struct ldb_row_func {
 	uint64_t gen, parent_gen;
 	uint32_t depth;
 	int64_t	 start_max, end_max;	/* ticks */
-	uint64_t start_unc, end_unc;	/* ticks; true value in [max - unc, max] */
+	uint64_t start_unc, end_unc;	/* ticks; the true value is in [max - unc, max] */
 };
 /*
- * The kernel's time stamps are converted to the trace's clock with some error.  Where they bound
- * invocations, the bounds allow for an error of this many ticks.
+ * The conversion of the kernel's time stamps to the trace's clock has some error.  Bounds of
+ * invocations that come from such stamps are widened by this many ticks.
  */
 #define LDB_KERNEL_SLACK	1000
 #define LDB_UNC_UNKNOWN		UINT64_MAX	/* start_unc, end_unc: no lower bound is known */
@@ -345,7 +353,7 @@ struct ldb_row_lock {
 	uint64_t lock;
 	uint32_t owner;
 	uint32_t nr_later;	/* wait: as in ldb_lock_rec; 0: not known */
-	int64_t	 begin, end;	/* ticks; hold without F_BEGIN_EXACT: begin == end, see gen */
+	int64_t	 begin, end;	/* ticks; a hold without F_BEGIN_EXACT has begin == end: see ldb_lock_rec */
 	uint64_t gen;
 	uint64_t site;
 };
@@ -355,10 +363,10 @@ struct ldb_row_lock {
  * ARRIVED: the request had been in the queue for `site` ticks before tick; the row of its START
  * follows.
  */
-/* Queues that have no address.  Only requests that were made from connections are in them. */
-#define LDB_REQ_QUEUE_UPSTREAM	1	/* another server was asked, and has not answered */
-#define LDB_REQ_QUEUE_LOOP	2	/* the thread waits for descriptors, or works for others */
-#define LDB_REQ_QUEUE_UNREAD	3	/* its bytes are in the socket */
+/* Queues without an address.  Only requests that were derived from connections have them. */
+#define LDB_REQ_QUEUE_UPSTREAM	1	/* the request waits for the answer of another server */
+#define LDB_REQ_QUEUE_LOOP	2	/* its thread waits for descriptors, or works on other requests */
+#define LDB_REQ_QUEUE_UNREAD	3	/* its bytes are in the socket and have not been read */
 #define LDB_REQ_QUEUE_MAX	3
 
 #define LDB_REQ_OP_START	1
@@ -367,11 +375,12 @@ struct ldb_row_lock {
 #define LDB_REQ_OP_END_ALL	4
 #define LDB_REQ_OP_ARRIVED	7
 /*
- * CUT: requests that are open now are not followed further, whatever thread works on them.  If
- * queue is 0 these are all requests, else those with ids from id to queue.
+ * CUT: events of some of the requests that are open at tick are missing from here on, so these
+ * requests end here, unfinished.  If queue is 0 these are all open requests, else those with ids
+ * from id to queue.
  */
 #define LDB_REQ_OP_CUT		64
-/* INEXACT: the latency of request id, which is open, may be too long or too short by site ticks. */
+/* INEXACT: the latency of the open request id may be too long or too short by `site` ticks. */
 #define LDB_REQ_OP_INEXACT	65
 struct ldb_row_req {
 	uint32_t op;
@@ -379,7 +388,7 @@ struct ldb_row_req {
 	int64_t	 tick;
 	uint64_t id;
 	uint64_t queue;
-	uint64_t site;		/* ARRIVED: how long it had waited, ticks */
+	uint64_t site;		/* ARRIVED: how long the request had waited, ticks */
 	uint64_t gen;		/* as in LOCK; 0: not known */
 	uint64_t nr_later;
 };
@@ -393,8 +402,8 @@ struct ldb_row_reqname {
 };
 
 /*
- * NOTE: flags V, tid D, tick D, id D, number V, key S, text S.  The program has noted this of a
- * request.  If a request has several notes with the same key, the last one counts.
+ * NOTE: flags V, tid D, tick D, id D, number V, key S, text S.  The program has attached this note to
+ * a request.  If a request has several notes with the same key, the last one replaces the others.
  */
 #define LDB_NOTE_F_NUMBER	1	/* the note is a number; else it is a text */
 struct ldb_row_note {
@@ -422,15 +431,15 @@ struct ldb_row_gap {
 
 /* LOST: tick D, ring V, count V, what V */
 #define LDB_LOST_OVERRUN	1	/* overwritten before it was read */
-#define LDB_LOST_UNCOMMITTED	2	/* never written (killed writer), or too late to be used */
+#define LDB_LOST_UNCOMMITTED	2	/* reserved, but written too late, or never (a killed writer) */
 #define LDB_LOST_TORN		3	/* did not match its check word */
 #define LDB_LOST_DISK		4	/* could not be written to the file */
 #define LDB_LOST_UNWATCHED	5	/* events of threads without a page */
 #define LDB_LOST_KERNEL		6	/* kernel events the kernel could not deliver (perf, bpf) */
-/* From here on: not lost, but left out because the user wanted that; ring is 0. */
-#define LDB_LEFT_PAUSE		16	/* a pause ended now; count: how long it was, ticks */
+/* These were not lost, but left out at the user's request; ring is 0. */
+#define LDB_LEFT_PAUSE		16	/* a pause ended at tick; count: its duration, ticks */
 #define LDB_LEFT_FUNCS		17	/* invocations of functions that are not recorded */
-#define LDB_LEFT_SHORT		18	/* invocations that were too short for their function */
+#define LDB_LEFT_SHORT		18	/* invocations shorter than the limit for their function */
 #define LDB_LEFT_OUTSIDE	19	/* invocations while their thread was in no request */
 #define LDB_LEFT_LOCKS		20	/* waits and holds that were too short */
 #define LDB_LEFT_REQUESTS	21	/* requests of classes that are not recorded */
@@ -442,8 +451,8 @@ struct ldb_row_lost {
 };
 
 /*
- * REQTAB: id D, start D, dur V, nr_segments V, complete V.  At the end of the file,
- * sorted by id, start; rebuilt from REQ when missing.
+ * REQTAB: id D, start D, dur V, nr_segments V, complete V.  The table of all requests, at the end
+ * of the file, sorted by id and start.  If it is missing, readers compute it from the REQ rows.
  */
 struct ldb_row_reqtab {
 	uint64_t id;
@@ -460,8 +469,8 @@ struct ldb_row_scan {
 	uint32_t scanner;
 	uint64_t rounds, looks, changes, scans, invalid, frames, gaps;
 	uint64_t gap, busy, paused;	/* ticks */
-	uint64_t moving;	/* polls that found a change and read no stack */
-	uint64_t cost;		/* ticks: this scanner's part of the threads' cost */
+	uint64_t moving;	/* polls that found a change, after which the chain was not read */
+	uint64_t cost;		/* ticks: this scanner's part of the cost of all threads */
 	uint64_t pages;		/* pages of threads and ring headers touched */
 	uint64_t handed;	/* threads given to another scanner */
 };
@@ -469,23 +478,23 @@ struct ldb_row_scan {
 /*
  * SCHED: op V, flags V, cpu V, tick D, tid D, other D, addr D, gen D, pc D, value V.
  * Kernel events, nearly in order of time.  op: LDB_EV_* - 0x400 of linux/ldb.h;
- * flags as there.  tids as the program sees them; 0: idle, interrupt, or hidden.
+ * flags as there.  tids as in the program's pid namespace; 0: the idle task, an interrupt, or hidden.
  *
  *	op		tid		other		further
- *	SWITCH		left the CPU	came		SWITCH_OUT: gen, pc, addr of the record;
- *							else value: ns stolen, see LDB_EV_SWITCH
- *	OCCUPANT	left the CPU	came		neither is observed
+ *	SWITCH		left the CPU	runs next	SWITCH_OUT: gen, pc, addr of the frame record;
+ *							else value: steal time, see LDB_EV_SWITCH
+ *	OCCUPANT	left the CPU	runs next	neither is observed
  *	WAKING		waker		woken
  *	WAKEUP		woken		running task	value: the CPU it waits for
  *	MIGRATE		thread		0		addr: from CPU, value: to CPU
- *	FUTEX_WAIT	waits		owner word	addr; value: the word; with F_WORDS
+ *	FUTEX_WAIT	waits		owner word	addr; value: the word; see F_WORDS
  *	FUTEX_WAKE	wakes		0		addr; value: how many
  *	FORK		parent		child		value: thread group of the child
  *	EXEC		thread		tid before
  *	EXIT		thread		0		value: 1: last of its thread group
  *
- * A row's ids are tid and other: a filter by tid also returns rows with ids in between,
- * which the caller must skip.  SWITCH_OUT is written as SWITCH.
+ * A block's id_min and id_max cover both tid and other, so reading by tid also returns rows of
+ * other threads, which the caller must skip.  SWITCH_OUT has the op of SWITCH.
  */
 #define LDB_SCHED_OP_SWITCH	0x01
 #define LDB_SCHED_OP_OCCUPANT	0x03
@@ -507,8 +516,8 @@ struct ldb_row_sched {
 };
 
 /*
- * TASK: tid V, pid V, flags V, tick D, name S.  Who a tid of SCHED is, from tick on;
- * pid: thread group; flags: LDB_SCHED_F_TID: a thread of the program.
+ * TASK: tid V, pid V, flags V, tick D, name S.  The name of a tid of SCHED rows, from tick on;
+ * pid: its thread group; flags: LDB_SCHED_F_TID: it is a thread of the program.
  */
 struct ldb_row_task {
 	uint32_t tid, pid, flags;
@@ -517,8 +526,9 @@ struct ldb_row_task {
 };
 
 /* FAULT: flags V, tid D, tick D, addr D, pc D.  A page fault; nearly in order of time. */
-#define LDB_FAULT_ROW_MINOR	0x0100	/* it is known how long it took: no reading from a disk */
-#define LDB_FAULT_ROW_MAJOR	0x0200	/* known, and it did */
+/* If neither is set, it is not known whether the fault was minor or major. */
+#define LDB_FAULT_ROW_MINOR	0x0100	/* it did not read from a disk */
+#define LDB_FAULT_ROW_MAJOR	0x0200	/* it read from a disk */
 struct ldb_row_fault {
 	uint32_t flags;		/* LDB_FAULT_F_* of linux/ldb.h, LDB_FAULT_ROW_* */
 	uint32_t tid;
@@ -536,44 +546,45 @@ struct ldb_row_irq {
 	uint32_t flags;		/* LDB_IRQ_F_* */
 	uint32_t cpu, nr;
 	uint32_t tid;
-	uint32_t nr_short;	/* others of it since its last row, too short for a row */
+	uint32_t nr_short;	/* interrupts of this thread since its last row, too short for a row */
 	int64_t	 start, end;	/* ticks */
 	const char *name;	/* "": not known */
 };
 
 /*
  * SYSCALL: flags V, nr V, tid D, start D, end: as (end - start) V, result D, arg0 D, arg V,
- * nr_short V, name S, file S.  A system call of a thread; nearly in order of end.  With F_SLEEP
- * it is what the thread was in when it left its CPU to sleep: start and end are that time, and
- * there is no result.
+ * nr_short V, name S, file S.  A system call of a thread; nearly in order of end.  With F_SLEEP the
+ * thread was in this call when it left its CPU to sleep: start and end are the time at which it
+ * left, and there is no result.
  */
 struct ldb_row_syscall {
 	uint32_t flags;		/* LDB_SYSCALL_F_* and LDB_SYSCALL_ARG() of linux/ldb.h */
 	uint32_t nr;		/* as the program's CPU numbers them */
 	uint32_t tid;
-	uint32_t nr_short;	/* others, too short for a row, that it made since its last row */
+	uint32_t nr_short;	/* calls of this thread since its last row, too short for a row */
 	int64_t	 start, end;	/* ticks */
 	int64_t	 result;	/* as the kernel returns it: an error is -errno */
-	uint64_t arg0, arg;	/* the first argument, and the one that the flags say */
+	uint64_t arg0, arg;	/* the first argument, and the one that LDB_SYSCALL_ARG() names */
 	const char *name;	/* "fdatasync"; "": not known */
-	const char *file;	/* what a descriptor arg0 is: "svc.dat", "a pipe"; "": none, or not known */
+	/* if arg0 is a descriptor, what it refers to: "svc.dat", "a pipe"; "": none, or not known */
+	const char *file;
 };
 
 /*
  * SCHEDSTAT: flags V, tid D, tick D, unc V, ran: as (ran - tick) V zigzag, run_ns D, wait_ns D,
- * nr_runs D, nr_sleeps V.  The kernel's counters of a thread, read at intervals where there are no kernel
+ * nr_runs D, nr_sleeps V.  The kernel's counters of a thread, read at intervals if there are no kernel
  * events; nearly in order of time.
  */
 struct ldb_row_schedstat {
 	uint32_t flags;		/* LDB_SCHEDSTAT_F_* and LDB_SCHED_STATE() of linux/ldb.h */
 	uint32_t tid;
-	int64_t	 tick;		/* they were read in [tick - unc, tick] */
+	int64_t	 tick;		/* the counters were read in [tick - unc, tick] */
 	uint64_t unc;
 	int64_t	 ran;		/* the thread ran after this tick; INT64_MIN: not known */
-	uint64_t run_ns;	/* how long it was on a CPU, */
-	uint64_t wait_ns;	/* how long it waited for one, up to the last time that it came to one, */
-	uint32_t nr_runs;	/* and how many times it came to one, modulo 2^32 */
-	uint32_t nr_sleeps;	/* how many times it has left one to sleep; with LDB_SCHEDSTAT_F_SLEEPS */
+	uint64_t run_ns;	/* total time on a CPU */
+	uint64_t wait_ns;	/* total time runnable without a CPU, up to when it last got one */
+	uint32_t nr_runs;	/* how often it was switched to a CPU, modulo 2^32 */
+	uint32_t nr_sleeps;	/* how often it left a CPU to sleep; valid with LDB_SCHEDSTAT_F_SLEEPS */
 };
 
 /*
@@ -581,13 +592,15 @@ struct ldb_row_schedstat {
  * interrupted it; nearly in order of time.
  */
 struct ldb_row_sample {
-	uint32_t kernel;	/* 0: in its own code; LDB_SAMPLE_KERNEL, or id of KSYM: in the kernel */
+	/* 0: the thread was in user mode; else in the kernel: id of a KSYM row, or LDB_SAMPLE_KERNEL */
+	uint32_t kernel;
 	uint32_t tid;
 	int64_t	 tick;
-	uint64_t pc;		/* where its own code was; 0: not known */
-	uint64_t ret;		/* to code with records, of a call that it was in; 0: in none, or not known */
+	uint64_t pc;		/* in user mode, now or last; 0: not known */
+	/* a return address in instrumented code, if pc is in code called from there; 0: none, not known */
+	uint64_t ret;
 };
-#define LDB_SAMPLE_KERNEL	1	/* which function is not known */
+#define LDB_SAMPLE_KERNEL	1	/* in the kernel, in an unknown function */
 
 /* KSYM: id V, name S.  A function of the kernel in which samples were taken; ids are from 2 on. */
 struct ldb_row_ksym {
@@ -596,13 +609,13 @@ struct ldb_row_ksym {
 };
 
 /*
- * DISK: flags V, tid D, start D, end: as (end - start) V, bytes V, device S.  A block device worked
- * for a thread of the program, or of the kernel; nearly in order of end.
+ * DISK: flags V, tid D, start D, end: as (end - start) V, bytes V, device S.  An operation of a block
+ * device for a thread of the program, or a kernel thread; nearly in order of end.
  */
 struct ldb_row_disk {
 	uint32_t flags;		/* enum ldb_disk_op and LDB_DISK_F_* of linux/ldb.h */
-	uint32_t tid;		/* who asked for it */
-	int64_t	 start, end;	/* ticks: it was given to the device's queue, and was done */
+	uint32_t tid;		/* the thread that submitted it */
+	int64_t	 start, end;	/* ticks: from when it was put into the device's queue until completion */
 	uint64_t bytes;
 	const char *device;	/* "nvme0n1"; "": not known */
 };
@@ -626,29 +639,30 @@ struct ldb_file_footer {
 
 /*
  * META keys: "version" (of ldb-record), "cmdline", "pid", "host", "kernel",
- * "exe", "clock", "kernel_events" (none|schedstat|perf|bpf|module), "kernel_why" (why not a better
- * one), "kernel_err_ns" (perf, bpf: how far its times may be off), "kernel_deaf" (the same: CPUs
- * on which events of some tasks were not delivered), "kernel_only" (1: no functions,
- * locks and requests were recorded), "budget", "mutex",
+ * "exe", "clock", "kernel_events" (none|schedstat|perf|bpf|module), "kernel_why" (why none of the
+ * sources after it was used), "kernel_err_ns" (perf, bpf: the error of the events' times),
+ * "kernel_deaf" (perf, bpf: CPUs on which events of some tasks were not delivered), "kernel_only"
+ * (1: no functions, locks and requests were recorded), "budget", "mutex",
  * "kernel_faults" and "kernel_irqs" (1: page faults, interrupts were recorded),
- * "kernel_syscalls" (sleep: those in which a thread slept, F_SLEEP; all: also others that took
- * at least "kernel_syscalls_ns"), "kernel_disk" (1: DISK rows were recorded),
+ * "kernel_syscalls" (sleep: only system calls in which a thread slept, F_SLEEP; all: also others
+ * that took at least "kernel_syscalls_ns"), "kernel_disk" (1: DISK rows were recorded),
  * "samples" (clock and rate of SAMPLE rows: "cpu-clock 199", "cycles 199"; missing: there are
- * none), "samples_user" (1: none while threads were in the kernel), "samples_lost" (how many),
- * "flows_threshold_ns" (flows were recorded; calls that took so long have FLOW_CALL rows),
- * "flows_no_slot" (calls that were counted and not timed, because no place was left to remember
- * their return addresses), "flows_address_taken", "flows_unresolved", "flows_limit" (functions not
- * followed: their address may be used otherwise than to call them; they were not found; no
- * place was left for more), "flows_lost_threads" (threads whose sums were lost),
- * "flows_unknown_calls" (not in the rows: of threads before the runtime knew them, or at the end of
- * their exit),
+ * no such rows), "samples_user" (1: no samples were taken in the kernel), "samples_lost" (how many),
+ * "flows_threshold_ns" (present if flows were recorded; calls that took at least this long have
+ * FLOW_CALL rows), "flows_no_slot" (calls that were counted but not timed, because no memory was
+ * left for their return addresses), "flows_address_taken", "flows_unresolved", "flows_limit" (the
+ * numbers of functions whose calls are not counted: because their address may be used otherwise
+ * than to call them; because no module was found that defines them; because there were too many),
+ * "flows_lost_threads" (threads whose sums were lost), "flows_unknown_calls" (calls that are in no
+ * row, because the runtime did not know their threads yet, or these were exiting),
  * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or
- * "pid"), "flight" (of a dump of a flight recorder: seconds before and after its "trigger", which
- * repeats), "flight_from" (the tick from which on it is complete), "flight_cut" (requests that began
- * earlier), "flight_suppressed" (triggers that made no dump), "warning" (repeats),
+ * "pid"), "flight" (in a dump of a flight recorder: the seconds that it has before and after its
+ * trigger), "trigger" (may repeat), "flight_from" (the tick from which on the dump is complete),
+ * "flight_cut" (the number of requests that began earlier), "flight_suppressed" (the number of
+ * triggers that made no dump), "warning" (may repeat),
  * "boot" (of the machine, boot_id), "process" (the program's name), "ppid",
- * "damage" (of a joined trace: which of its parts were damaged, and how; repeats), "end": exit:N, signal:N, ended (how is not known),
- * exec, detached, timeout (-d), size (--max-size), disk, dump.
+ * "damage" (in a joined trace: which of its parts were damaged, and how; may repeat), "end": exit:N,
+ * signal:N, ended (it is not known how), exec, detached, timeout (-d), size (--max-size), disk, dump.
  */
 
 _Static_assert(sizeof(struct ldb_file_header) == 56, "on disk");
