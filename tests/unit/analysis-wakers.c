@@ -104,6 +104,32 @@ static void test_kinds(void)
 	}
 }
 
+/* The waker executed serve(), which called prepare(); from then on it executed nothing that is known. */
+static const char *function_of(int64_t serve_end, int64_t prepare_end)
+{
+	static char name[16];
+	const struct timeline_cause *c;
+
+	begin("wakers.data", LDB_LOCK_JOIN, 0);
+	made_func(&t, .tid = 2, .pc = (char *)prepare + 1, .gen = 2, .parent = 1, .start = 6000, .end = prepare_end,
+		  .unc = 10, .depth = 1);
+	made_func(&t, .tid = 2, .pc = (char *)serve + 1, .gen = 1, .start = 5500, .end = serve_end, .unc = 10);
+	wake(2, 0);
+	c = build();
+	snprintf(name, sizeof(name), "%s", c->hold_func ? c->hold_func->func->function : "");
+	end();
+	return name;
+}
+
+static void test_callee(void)
+{
+	is_str(function_of(89000, 88000), "prepare", "the deepest that took most of the time");
+	is_str(function_of(89000, 30000), "serve", "not one that took a part of it");
+	is_str(function_of(40000, 35000), "prepare", "the callee of the longest, if none took most of the time");
+	is_str(function_of(40000, 16000), "serve", "not a callee that took a part of it");
+	is_str(function_of(50000, 47000), "prepare", "a callee that took nearly all of a function, though not most of the time");
+}
+
 static void test_nobody(void)
 {
 	begin("wakers.data", LDB_LOCK_COND, 0);
@@ -356,6 +382,7 @@ int main(void)
 	test_cycle();
 	test_occupant();
 	test_kinds();
+	test_callee();
 	test_nobody();
 	test_shim();
 	test_last();

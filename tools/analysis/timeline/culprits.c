@@ -73,6 +73,33 @@ static bool explains_better(const struct segment *a, const struct segment *b,
 	return a->depth > b->depth;
 }
 
+/*
+ * Returns the deepest callee of a function that lasted for more than `tenths` of it, or the function
+ * itself.
+ */
+static const struct segment *deepest_callee(const struct timeline *t, const struct segment *in,
+					    const struct segment *func, int tenths)
+{
+	struct segment of = *func;
+	const struct segment *best = func;
+
+	of.start_ns = max(func->start_ns, in->start_ns);
+	of.end_ns = min(func->end_ns, in->end_ns);
+	for (size_t i = 0; i < t->nr_segments; i++) {
+		const struct segment *s = &t->segments[i];
+
+		if (s->kind == SEGMENT_FUNCTION && s->tid == in->tid && s->depth > best->depth &&
+		    s->func->func_in_system <= func->func->func_in_system &&
+		    10 * segment_overlap_ns(s, &of) > tenths * length(&of))
+			best = s;
+	}
+	return best;
+}
+
+/*
+ * If no function lasted for most of the time, the longest one would say little where a callee took most
+ * of it.  A callee that took nearly all of a function says more in any case.
+ */
 const struct segment *culprits_function(const struct timeline *t, const struct segment *hold)
 {
 	const struct segment *best = NULL;
@@ -86,7 +113,7 @@ const struct segment *culprits_function(const struct timeline *t, const struct s
 		if (!best || explains_better(s, best, hold))
 			best = s;
 	}
-	return best;
+	return best ? deepest_callee(t, hold, best, took_most(best, hold) ? 9 : 5) : NULL;
 }
 
 /* Returns the task that caused a time off the CPU: the one that ran longest, or the waker. */
