@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Holds rows of one kind back until it is certain that no earlier row will come.
+ * Delays rows of one kind until it is certain that no earlier row will come.
  *
- * Rows come in runs, one for each ring that was read, and each run is nearly in order.  So the runs
- * are merged rather than all rows sorted.  Rows with the same tick are emitted in the order in
- * which they came.
+ * Rows arrive in runs, one for each ring that was read, and each run is nearly in order.  So the
+ * runs are merged, and not all rows are sorted.  Rows with the same tick are emitted in the order
+ * of their arrival.
  */
 #ifndef RECORD_BACKLOG_H
 #define RECORD_BACKLOG_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Receives rows in order.  They are a copy, which the function may change. */
+/* Receives rows in order.  They are a copy, which this function may change. */
 typedef void backlog_out_fn(void *arg, void *rows, size_t nr);
 
 struct backlog {
@@ -23,27 +23,27 @@ struct backlog {
 	struct backlog_key {
 		int64_t tick;
 		uint64_t row;
-	/* keys in order of tick, except those that were added lately; space for merging */
+	/* keys in order of tick, except those that were added last; and space for merging */
 	} *keys, *merged;
 	size_t nr, room, max;
 };
 
-#ifndef BACKLOG_MAX		/* fewer: tests/fuzz */
+#ifndef BACKLOG_MAX		/* tests/fuzz defines a smaller one */
 /* enough for kinds whose rows may be out of order */
 #define BACKLOG_MAX	(1U << 18)
 #endif
 
 /*
- * Returns 0 or -ENOMEM.  When there are max rows, all of them are emitted, also if earlier ones may
- * come.
+ * Returns 0 or -ENOMEM.  As soon as max rows are waiting, all of them are emitted, even though
+ * earlier ones may still come.
  */
 int backlog_init(struct backlog *w, size_t row_bytes, size_t max, backlog_out_fn *out, void *arg);
 void backlog_exit(struct backlog *w);
 
-/* Returns where to store the row; the caller must do so at once. */
+/* Returns where to store the row; the caller must store it before the next call. */
 void *backlog_add(struct backlog *w, int64_t tick);
 
-/* Emits the rows with this tick or an older one. */
+/* Emits the waiting rows whose tick is at most this one. */
 void backlog_release(struct backlog *w, int64_t tick);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records system calls of watched threads.  A call in which a thread sleeps is read when the thread
- * leaves its CPU, which costs other programs nothing.  Other calls, and the durations of all calls,
- * need the tracepoints of all system calls, which slow down every program a little; they are
+ * Records system calls of watched threads.  A call in which a thread sleeps is recorded when the
+ * thread leaves its CPU, which costs other programs nothing.  Other calls, and the durations of all
+ * calls, need the tracepoints of all system calls, which slow down every program a little; they are
  * attached only if the user requests them.
  *
- * Names of descriptors are read in the kernel during the call, because later another file may have
- * the number.
+ * The name of the file behind a descriptor is read in the kernel during the call, because later the
+ * same number may refer to another file.
  */
 #ifndef RECORD_BPF_CALLS_H
 #define RECORD_BPF_CALLS_H
@@ -20,7 +20,7 @@ struct call {
 	u32 nr, flags, nr_short;
 	u32 kind;		/* enum ldb_fd_kind; 0: no descriptor */
 	union {
-		char text[32];	/* 24 of them are written */
+		char text[32];	/* 24 bytes of it are recorded */
 		u64 words[4];
 	} name;
 };
@@ -77,7 +77,7 @@ static __always_inline void name_file(struct call *c, struct file *file)
 	}
 	bpf_probe_read_kernel_str(c->name.text, 25, BPF_CORE_READ(file, f_path.dentry, d_name.name));
 	c->kind = LDB_FD_FILE;
-	/* A pipe that pipe() made has no name. */
+	/* A pipe without a name was made by pipe(). */
 	if (type == MODE_FIFO && !c->name.text[0])
 		c->kind = LDB_FD_PIPE;
 	else if (BPF_CORE_READ(file, f_inode, i_sb, s_magic) == MAGIC_ANON_INODES)
@@ -114,7 +114,10 @@ static __always_inline u64 argument(struct pt_regs *regs, u32 which)
 	return value;
 }
 
-/* Reads what is recorded of the call that the task is in; false: it is in none. */
+/*
+ * Reads what is recorded of the system call that the task executes.  Returns false if it executes
+ * none.
+ */
 static __always_inline bool read_call(struct call *c, struct task_struct *p)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(p);
@@ -151,7 +154,7 @@ static __always_inline void write_call(const struct call *c, u32 tid)
 		    c->name.words[1], c->name.words[2] >> 32);
 }
 
-/* m belongs to p, or is NULL. */
+/* Emits a system call.  m is the state of p, or NULL. */
 static noinline void emit_call(struct task_struct *p, struct member *m, u64 begin, u64 end,
 			       u32 flags)
 {
@@ -164,7 +167,10 @@ static noinline void emit_call(struct task_struct *p, struct member *m, u64 begi
 	write_call(&c, member_tid(p, m));
 }
 
-/* Is it in a page fault?  Then its registers are those of the instruction that faulted last. */
+/*
+ * If p sleeps in a page fault: emits it.  The registers are then those of the instruction that
+ * faulted last.
+ */
 static noinline void emit_fault_sleep(struct task_struct *p, struct member *m, u64 now)
 {
 	struct call c = { .begin = now, .end = now, .nr = LDB_SYSCALL_NR_FAULT,

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads the chain of frame records (libldb/include/ldb/abi.h) of a thread that leaves its CPU.  So
- * each wait is attributed to the function that waits, with its callers, also while the scanner has
- * no CPU.
+ * each wait is attributed to the function that waits, and to its callers, even while the scanner
+ * thread has no CPU.
  *
  * Frames that were entered before the last reading have been emitted, so each reading ends at the
- * first of these.  Readings may take a limited part of a thread's time.  What they do not
- * use is saved, up to a limit.  So a thread that switches very often is not read at each switch.
+ * first of these.  Readings may take a limited share of a thread's time.  The part of the share
+ * that they do not use is saved for later, up to a limit.  So a thread that switches very often is
+ * not read at each switch.
  *
- * Records may be lost on their way, so all frames are emitted again now and then.
+ * Events may be lost, so all frames are emitted again once a second.
  *
- * The counter of a block may be one ahead of its chain, while a function is being entered.
- * A reading is discarded if memory is not mapped.
+ * While a function is being entered, the counter of its block may be one ahead of the chain.  A
+ * reading is discarded if memory is not mapped.
  */
 #ifndef RECORD_BPF_CHAIN_H
 #define RECORD_BPF_CHAIN_H
@@ -21,11 +22,16 @@
 
 #define CANARY		0x4c44	/* LDB_CANARY */
 #define GEN_ONE		0x10000	/* LDB_GEN_ONE */
-#define SAVED_NS	1000000	/* time that can be saved for later readings */
-#define TOOK_MAX_NS	200000	/* a reading takes less, so a hypervisor ran meanwhile */
-#define ALL_AFTER_NS	1000000000	/* all frames are emitted again then: records may have been lost */
-/* Limits of frames that were entered since the last reading; with more the reading is discarded. */
-#define FRAMES_ONCE	48	/* the kernel checks each turn of a loop */
+#define SAVED_NS	1000000	/* unused time that is saved for later readings */
+/* a longer reading was interrupted by a hypervisor: this is counted */
+#define TOOK_MAX_NS	200000
+/* interval at which all frames are emitted again, because events may be lost */
+#define ALL_AFTER_NS	1000000000
+/*
+ * Frames that one reading may emit, FRAMES_ONCE in each of TIMES_MAX loops; with more it is
+ * discarded.
+ */
+#define FRAMES_ONCE	48	/* limited because the kernel's verifier checks each iteration */
 #define TIMES_MAX	10
 
 struct frame {
@@ -36,22 +42,22 @@ struct block {
 	u64 top, gen;
 };
 
-/* The state of a thread.  If two threads share one, each emits all of its frames again. */
+/* The state of a thread.  If two threads share an entry, each emits all of its frames again. */
 struct chain {
 	u32 pid, pad;
 	/*
-	 * Accounts of readings at switches and of samples: the time up to which they have been
+	 * The time up to which the share of readings at switches, and that of samples, has been
 	 * used.
 	 */
 	u64 paid, samples_paid;
 	u64 next_all;		/* when all frames are to be emitted again */
 	struct {
-		u64 gen;	/* all frames up to this one have been emitted */
-		u64 top;	/* the innermost frame's; 0: none */
+		u64 gen;	/* frames up to this generation have been emitted */
+		u64 top;	/* generation of the innermost frame; 0: none */
 	} seen[BPF_BLOCKS_MAX];
 };
 
-/* By pid.  The recorder sets how many there are. */
+/* By pid.  The recorder sets the number of entries. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -59,15 +65,15 @@ struct {
 	__type(value, struct chain);
 } chains SEC(".maps");
 
-/* A reading of the thread that leaves this CPU; interrupts are off meanwhile. */
+/* One reading, by CPU.  Interrupts are off meanwhile. */
 struct reading {
 	u64 now, thread_pointer;
 	u32 pid, tid;
-	u32 is_all;		/* also frames that were emitted before */
-	u32 has_blocks;		/* the thread has blocks where the program's threads have them */
+	u32 is_all;		/* emit all frames, also those that were emitted before */
+	u32 has_blocks;		/* the thread has blocks at the offsets of the program's blocks */
 	u64 addr;		/* of the frame */
-	struct frame frame;	/* where the walk is */
-	/* The innermost frame of all blocks: on one stack, that at the lowest address. */
+	struct frame frame;	/* the current position of the walk */
+	/* The innermost frame of all blocks: on one stack, the frame at the lowest address. */
 	struct {
 		u64 gen, addr, pc;
 	} innermost;
@@ -113,7 +119,7 @@ static __always_inline struct chain *chain_of(u32 pid)
 	return c;
 }
 
-/* Forgets the chain, because the thread executes another program. */
+/* Called when the thread executes another program: the frames of the old one are gone. */
 static __always_inline void chain_forget(u32 pid)
 {
 	struct chain *c = chain_at(pid);
@@ -129,8 +135,8 @@ static __always_inline bool read_frame(struct frame *f, u64 addr, u64 at_most)
 }
 
 /*
- * The kernel checks functions that are neither static nor inlined once.  Otherwise it would check
- * each iteration of each loop for each path that leads there.
+ * This function is neither static nor inlined, so the kernel's verifier checks it only once.
+ * Otherwise it would check each iteration of the loop again for each path to it.
  */
 noinline int chain_emit(u32 flags, u32 block)
 {
@@ -149,7 +155,7 @@ noinline int chain_emit(u32 flags, u32 block)
 
 enum walk { WALK_BAD, WALK_DONE, WALK_GOES_ON };
 
-/* Emits some of the new frames of a chain, beginning at the position of the reading. */
+/* Emits up to FRAMES_ONCE new frames of a chain, beginning at the position of the reading. */
 noinline int chain_walk(u64 emitted, u32 block)
 {
 	struct reading *r = this_reading();
@@ -185,7 +191,7 @@ static __always_inline bool walk_all(u64 emitted, u32 block)
 	return done == WALK_DONE;
 }
 
-/* 0: it cannot be read. */
+/* Reads a block and emits its new frames.  Returns 0 if that is not possible. */
 noinline int chain_block(u32 b)
 {
 	struct reading *r = this_reading();
@@ -215,7 +221,9 @@ noinline int chain_block(u32 b)
 		return 0;
 	if ((r->is_all || top != c->seen[b].top) && !walk_all(r->is_all ? 0 : c->seen[b].gen, b))
 		return 0;
-	/* The counter may be one ahead of the chain; 0 if no function was called yet. */
+	/*
+	 * The counter may be one ahead of the chain.  Before the first call of a function it is 0.
+	 */
 	c->seen[b].gen = block.gen < GEN_ONE ? 0 : top == block.gen ? top : block.gen - GEN_ONE;
 	c->seen[b].top = top;
 	return 1;
@@ -231,8 +239,8 @@ static __always_inline void emit_mark(struct reading *r, u32 flags)
 }
 
 /*
- * Accounts for the time of a reading.  Samples have a separate account, so that they cannot prevent
- * the reading of a wait.
+ * Charges the time of a reading to the thread's share.  Samples have a share of their own, so that
+ * they cannot prevent the reading of a wait.
  */
 static __always_inline void pay(struct chain *c, u64 begin, bool leaves)
 {
@@ -266,8 +274,8 @@ static __always_inline bool has_room(bool leaves)
 }
 
 /*
- * Reads the chains of p, which is current.  Returns NULL if there is nothing to read, if it cannot
- * be read, or if readings have used up their time.
+ * Reads the chains of p, the current task.  Returns NULL if there is nothing to read, if memory is
+ * not mapped, or if readings have used up their share of time.
  */
 static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid, u64 now, bool leaves)
 {
@@ -296,8 +304,9 @@ static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid
 		is_read = chain_block(b);
 	pay(c, now, leaves);
 	/*
-	 * Threads of ldb's own have no blocks, and reading these would fail each time.  The scanner
-	 * is what leaves a CPU when a thread of the program wakes up, and a page fault delays that.
+	 * ldb's own threads in the program have no blocks, and reading these would fail each time.
+	 * This matters for the scanner: it often leaves its CPU to a thread of the program that
+	 * wakes up, and a page fault would delay that thread.
 	 */
 	if (!is_read && !r->has_blocks && !c->seen[0].gen)
 		c->paid = c->samples_paid = now + ALL_AFTER_NS;
@@ -305,8 +314,8 @@ static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid
 }
 
 /*
- * Emits the switch of prev, which is current and leaves its CPU, with its frames.  Returns false if
- * the switch must be emitted without frames.
+ * Emits the switch of prev, the current task, which leaves its CPU, with its frames.  Returns false
+ * if the switch must be emitted without frames.
  */
 static noinline bool emit_with_frames(struct task_struct *prev, u32 tid, u64 now, u32 flags,
 				      u32 other)
@@ -320,7 +329,9 @@ static noinline bool emit_with_frames(struct task_struct *prev, u32 tid, u64 now
 	return true;
 }
 
-/* Called when the timer has interrupted a watched thread, which then continues. */
+/*
+ * Called when the timer has interrupted a watched thread: reads its frames while it keeps its CPU.
+ */
 static __always_inline void read_running(struct task_struct *p, u32 tid)
 {
 	struct reading *r = read_chain(p, tid, now_ns(), false);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records requests to block devices by watched threads, and by threads of the kernel, which write
- * for threads that call fsync().
+ * Records requests to block devices by watched threads, and by kernel threads, which write for
+ * threads that call fsync().
  *
- * The thread is known when a bio is inserted into the device's queue, and the duration when it is
- * completed, in an interrupt; between the two it has an entry here.  Other programs pay for the
- * tracepoints, and for one or two comparisons in each.
+ * The thread is known when a bio is inserted into the device's queue.  The duration is known when
+ * the bio is completed, in an interrupt.  In between the bio has an entry in flights[].  Other
+ * programs pay for the tracepoints with one or two comparisons at each event.
  */
 #ifndef RECORD_BPF_DISK_H
 #define RECORD_BPF_DISK_H
@@ -15,17 +15,20 @@
 #define FLIGHTS_MAX	4096	/* a power of two */
 #define FLIGHT_PROBES	8
 #define FLIGHT_BUSY	1
-#define BIOS_MAX	32	/* of a request; further ones are not recorded */
-#define FLIGHT_OLD_NS	60000000000ULL	/* older entries: the end was missed */
+#define BIOS_MAX	32	/* bios of one request; further ones are not recorded */
+#define FLIGHT_OLD_NS	60000000000ULL	/* the end of an older entry was missed */
 
 struct flight {
-	u64 bio;		/* 0: free; FLIGHT_BUSY: soon */
+	u64 bio;		/* 0: free; FLIGHT_BUSY: being filled in */
 	u64 begin;
 	u32 tid, flags, bytes, pad;
 	u64 name[2];
 } flights[FLIGHTS_MAX];
 
-/* As a number: the kernel allows no arithmetic with a pointer that it knows. */
+/*
+ * Returns an argument as a plain number: the kernel allows no arithmetic with a pointer whose type
+ * it knows.
+ */
 static __always_inline void *pointer_arg(u64 *ctx, u32 n)
 {
 	void *value = NULL;
@@ -81,7 +84,10 @@ static noinline void disk_begins(struct bio *bio, struct task_struct *p, bool is
 	f->begin = now;
 	f->tid = tid;
 	f->flags = disk_op(opf, f->bytes) | (is_own ? LDB_DISK_F_OWN : 0);
-	/* It cannot be done before this program ends. */
+	/*
+	 * The bio is submitted after this program has ended, so its completion finds a complete
+	 * entry.
+	 */
 	*(volatile u64 *)&f->bio = (u64)bio;
 }
 
@@ -121,7 +127,7 @@ static __always_inline void disk_ends_of(struct bio *bio, u32 status)
 	}
 }
 
-/* For devices with requests the kernel reports the end of a request, and not those of its bios. */
+/* Devices with request queues report the end of a request, and not the ends of its bios. */
 SEC("tp_btf/block_rq_complete")
 int ldb_block_rq_complete(u64 *ctx)
 {

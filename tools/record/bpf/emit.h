@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes into the rings of the BPF programs.  Records and protocol are those of linux/ldb.h; the
- * stamps are CLOCK_MONOTONIC of the kernel, in nanoseconds, and become the session's clock in
- * the recorder (tools/record/bpf.c).
+ * Writes into the rings of the BPF programs.  Records and protocol are those of linux/ldb.h.  The
+ * stamps are the kernel's CLOCK_MONOTONIC in nanoseconds; the recorder converts them to the
+ * session's clock.
  *
- * Only the programs write to this memory, and the recorder alone maps it.
+ * Only the BPF programs write to this memory, and only the recorder maps it.
  */
 #ifndef RECORD_BPF_EMIT_H
 #define RECORD_BPF_EMIT_H
@@ -13,10 +13,7 @@
 #include <linux/ldb.h>
 #include "shared.h"
 
-/*
- * There is a ring for each CPU: a struct ldb_ring_hdr and its records.  The recorder sets the
- * sizes.
- */
+/* One ring for each CPU: a struct ldb_ring_hdr and its records.  The recorder sets the sizes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -33,7 +30,7 @@ static __always_inline u64 now_ns(void)
 	return bpf_ktime_get_ns();
 }
 
-/* Returns the preempt_count of this CPU; 0 also where it is not known. */
+/* Returns this CPU's preempt_count, or 0 if its address is not known. */
 static __always_inline u32 preempt_count(struct task_struct *current)
 {
 	struct rq *rq = task_rq(current);
@@ -44,7 +41,10 @@ static __always_inline u32 preempt_count(struct task_struct *current)
 		return 0;
 	if (bpf_core_field_exists(struct pcpu_hot, preempt_count))
 		at += bpf_core_field_offset(struct pcpu_hot, preempt_count);
-	/* This may be any structure that begins with a number. */
+	/*
+	 * Reads the number as the first field of a struct upid: the cast needs some structure that
+	 * begins with an int.
+	 */
 	if (bpf_rdonly_cast)
 		return ((struct upid *)bpf_rdonly_cast((char *)rq + at,
 						       bpf_core_type_id_kernel(struct upid)))->nr;
@@ -52,7 +52,7 @@ static __always_inline u32 preempt_count(struct task_struct *current)
 	return count;
 }
 
-/* Returns the ring of cpu, which is the current one. */
+/* Returns the ring of the current CPU. */
 static __always_inline char *ring_of(u32 cpu)
 {
 	char *ring = bpf_map_lookup_elem(&rings, &cpu);
@@ -62,7 +62,10 @@ static __always_inline char *ring_of(u32 cpu)
 	return ring;
 }
 
-/* The addition is locked, because an interrupt may write in between, and the recorder reads it. */
+/*
+ * Atomic, because an interrupt may write to the ring meanwhile, and because the recorder reads the
+ * position.
+ */
 static __always_inline u64 reserve(char *ring, u32 n)
 {
 	return __sync_fetch_and_add((u64 *)ring, n);
@@ -79,7 +82,7 @@ static __always_inline void put(char *ring, u64 idx, u64 stamp, u32 tid, u32 typ
 	slot[0] = stamp;
 	slot[1] = word;
 	slot[2] = arg;
-	/* This is one store: the contents are either absent or complete. */
+	/* A single store: the recorder finds either no record or a complete one. */
 	slot[3] = (u64)commit << 32 | arg2;
 }
 
@@ -102,7 +105,7 @@ static __always_inline void emit(u64 stamp, u32 tid, u32 type, u32 flags, u64 ar
 	emit_on(bpf_get_smp_processor_id(), stamp, tid, type, flags, arg, arg2);
 }
 
-/* Writes two slots; the second one's payload is w0 in its tsc, w1 in its arg. */
+/* Writes two slots.  The second one contains w0 and w1 in place of its tsc and its arg. */
 static __always_inline void emit2(u64 stamp, u32 tid, u32 type, u32 flags, u64 arg, u32 arg2, u64 w0,
 				  u64 w1)
 {

@@ -6,7 +6,7 @@
 #include "arch/cpu.h"
 #include "chain.h"
 
-#define NEST_MAX	8	/* twice the greatest real nesting */
+#define NEST_MAX	8	/* twice the greatest nesting in practice */
 #define SEEN_IRQS_MAX	256
 
 static __always_inline void fault(struct task_struct *p, u64 addr, u64 pc, u64 error, u32 flags)
@@ -37,8 +37,9 @@ int ldb_fault_user(u64 *ctx)
 }
 
 /*
- * Only faults of the program's memory are recorded.  While page faults are disabled, the access
- * fails without a fault.  One level of preemption may be that of the tracepoint.
+ * Only faults in the program's memory are recorded.  While page faults are disabled, the kernel
+ * does not resolve a fault, and the access fails.  The tracepoint itself may add one level of
+ * preemption.
  */
 SEC("tp_btf/page_fault_kernel")
 int ldb_fault_kernel(u64 *ctx)
@@ -63,7 +64,7 @@ struct inside {
 
 struct nest {
 	u32 depth, pad;
-	u64 stolen_before;	/* ns, at the last tick; 0: not known */
+	u64 stolen_before;	/* ns, as of the last tick; 0: not known */
 	struct inside at[NEST_MAX];
 };
 
@@ -83,7 +84,9 @@ static __always_inline struct nest *this_nest(void)
 	return bpf_map_lookup_elem(&nests, &zero);
 }
 
-/* An interrupt that comes during this one pushes and pops its own entry above this one. */
+/*
+ * An interrupt that comes during this function pushes and pops an entry of its own above this one.
+ */
 static __always_inline void enter(u32 kind, u32 nr)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
@@ -97,7 +100,7 @@ static __always_inline void enter(u32 kind, u32 nr)
 	if (!n)
 		return;
 	depth = n->depth;
-	/* A full stack means that exits were missed: its entries are obsolete. */
+	/* A full stack means that ends of interrupts were missed, so its entries are obsolete. */
 	if (depth >= NEST_MAX)
 		depth = 0;
 	*(volatile u32 *)&n->depth = depth + 1;
@@ -106,7 +109,7 @@ static __always_inline void enter(u32 kind, u32 nr)
 	};
 }
 
-/* Returns when the interrupt began; 0: not observed. */
+/* Returns when the interrupt began; 0: its beginning was not observed. */
 static __always_inline u64 pop(u32 pid, u32 kind, u32 nr)
 {
 	struct nest *n = this_nest();
@@ -161,7 +164,7 @@ static __always_inline void leave(u32 kind, u32 nr, struct irqaction *action)
 		return;
 	m = member_of(p);
 	now = now_ns();
-	/* A nested interrupt may count or write a record at any time. */
+	/* A nested interrupt may change nr_short at any time. */
 	if (m && now - begin < config.irq_min_ns && m->nr_short < 255) {
 		__sync_fetch_and_add(&m->nr_short, 1);
 		return;
@@ -177,8 +180,8 @@ static __always_inline void leave(u32 kind, u32 nr, struct irqaction *action)
 
 /*
  * Records the time that the hypervisor has taken from the running task since the last tick.  The
- * kernel updates it in its tick, and a tick that was due meanwhile comes as soon as the CPU runs
- * again.
+ * kernel updates its counter of stolen time in the timer's tick.  A tick that was due in the stolen
+ * time comes as soon as the CPU runs again.
  */
 static __always_inline void stolen(void)
 {
@@ -203,8 +206,8 @@ static __always_inline void stolen(void)
 }
 
 /*
- * Reads the frames of the running thread at a tick of the timer; sampler.h makes these frequent
- * enough.
+ * Reads the frames of the running thread at a tick of the timer.  On CPUs with samples, sampler.h
+ * makes ticks frequent enough.
  */
 static __always_inline void read_at_tick(void)
 {

@@ -57,13 +57,14 @@ struct task_struct;
 
 struct rq {
 	struct task_struct *curr;
-	u64 clock;		/* as of the last switch or tick */
-	u64 prev_steal_time;	/* ns that the hypervisor took, as of the last tick */
-	u64 prev_steal_time_rq;	/* the same, as of clock */
+	/* the run queue's clock, updated at each switch, wake-up and tick */
+	u64 clock;
+	u64 prev_steal_time;	/* ns that the hypervisor has taken, as of the last tick */
+	u64 prev_steal_time_rq;	/* the same, as of the last update of clock */
 };
 
 struct sched_info {
-	u64 last_arrival;	/* on its CPU, in the run queue's clock */
+	u64 last_arrival;	/* when the task last came to a CPU, in the run queue's clock */
 };
 
 struct cfs_rq {
@@ -111,7 +112,7 @@ struct pt_regs {
 	unsigned long orig_ax, ax, di, si, dx, r10, r8, r9;
 };
 
-/* From a descriptor to what it is. */
+/* Structures on the way from a descriptor to its file, pipe or socket. */
 
 struct qstr {
 	const unsigned char *name;
@@ -151,7 +152,7 @@ struct files_struct {
 
 struct sock_common {
 	unsigned short skc_family;
-	unsigned short skc_dport;	/* these are of the network's order */
+	unsigned short skc_dport;	/* skc_dport and the addresses are in network byte order */
 	u32 skc_daddr;
 	struct {
 		u64 at[2];
@@ -181,7 +182,7 @@ struct unix_sock {
 	struct sock *peer;
 };
 
-/* Requests to block devices. */
+/* Structures of requests to block devices. */
 
 struct gendisk {
 	char disk_name[32];
@@ -215,10 +216,10 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
-/* This exists since 6.2: the access that follows it is a load and no call. */
+/* Exists since Linux 6.2.  An access by its result is a load, and not a call of a helper. */
 extern void *bpf_rdonly_cast(const void *obj, u32 type) __ksym __weak;
 
-/* These are the kernel's own numbers in preempt_count and in a task's state. */
+/* The kernel's own bits in preempt_count and in the state of a task. */
 #define PREEMPT_OFFSET		0x00000001U
 #define SOFTIRQ_OFFSET		0x00000100U
 #define HARDIRQ_MASK		0x000f0000U
@@ -227,19 +228,19 @@ extern void *bpf_rdonly_cast(const void *obj, u32 type) __ksym __weak;
 #define TASK_STOPPED_BIT	0x00000004U
 #define TASK_TRACED_BIT		0x00000008U
 #define TASK_DEADS		0x000000b0U	/* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
-/* Of task_struct.flags: a thread of the kernel, or one of io_uring in the program. */
+/* Bits of task_struct.flags: a kernel thread, or a thread of io_uring in the program. */
 #define TASK_NO_USER		0x00200010U
-#define TASK_KERNEL		0x00200000U	/* the same: of the kernel */
+#define TASK_KERNEL		0x00200000U	/* only kernel threads */
 #define TASK_PARKED		0x00000040U
 #define TASK_NOLOAD		0x00000400U
 
-/* Of bio.bi_opf. */
+/* Values of bio.bi_opf. */
 #define BIO_OP_MASK		0xffU
 #define BIO_READ		0
 #define BIO_WRITE		1
 #define BIO_FLUSH		2
 
-/* These are part of the interface to programs, and do not change. */
+/* File types of stat(2), which do not change. */
 #define MODE_TYPE		0170000
 #define MODE_FIFO		0010000
 #define MODE_SOCKET		0140000
@@ -261,8 +262,8 @@ static __always_inline bool knows_rq(struct task_struct *p)
 }
 
 /*
- * Returns the run queue of p's CPU, also while p sleeps or is in another scheduling class; NULL:
- * not known.
+ * Returns the run queue of p's CPU, even while p sleeps or is in another scheduling class; NULL if
+ * it is not known.
  */
 static __always_inline struct rq *task_rq(struct task_struct *p)
 {

@@ -5,7 +5,10 @@
 
 #include "chain.h"
 
-/* Does p belong to the target?  The target's number is in the namespace of the recorder, which reads the iterator. */
+/*
+ * Is p in the target process?  config.target is its number in the recorder's pid namespace, which
+ * is that of the task that reads the iterator.
+ */
 static __always_inline bool is_target(struct task_struct *p)
 {
 	u32 level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
@@ -32,15 +35,18 @@ static __always_inline void add_member(struct task_struct *p)
 {
 	struct member *m = member_of(p);
 
-	/* The thread will come to a CPU, with or without an event. */
+	/*
+	 * The thread is on no CPU now.  If it is found on one later without an event, the event was
+	 * missed.
+	 */
 	if (m && !p->on_cpu)
 		m->has_switched = 1;
 	emit_task_name(p, m, now_ns());
 }
 
 /*
- * The iterator is read twice: before the other programs run, to find which group is watched, and
- * after, for the threads that exist already.
+ * The recorder reads the iterator twice: before the other programs are attached, to find the thread
+ * group to watch, and afterwards, to find the threads that exist already.
  */
 SEC("iter/task")
 int ldb_threads(struct bpf_iter__task *ctx)
@@ -92,8 +98,8 @@ int ldb_process_fork(u64 *ctx)
 }
 
 /*
- * Called on exec: all other threads have ended, and this one has the number of the first thread
- * now.
+ * Called after exec: all other threads have ended, and the thread that called exec has taken the
+ * tid of the first thread.
  */
 SEC("tp_btf/sched_process_exec")
 int ldb_process_exec(u64 *ctx)
@@ -125,7 +131,8 @@ int ldb_process_exec(u64 *ctx)
 }
 
 /*
- * Is it the last thread?  Two threads that exit at once may both be; only one of them reports it.
+ * Is p the last thread?  If two threads exit at the same time, this may be true for both; only one
+ * of them reports the end.
  */
 static __always_inline bool is_last(struct task_struct *p)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The programs for sched_switch, sched_waking, sched_wakeup and sched_migrate_task. */
+/* BPF programs for sched_switch, sched_waking, sched_wakeup and sched_migrate_task. */
 #ifndef RECORD_BPF_SCHED_H
 #define RECORD_BPF_SCHED_H
 
@@ -22,11 +22,11 @@ static __always_inline u32 state_of(unsigned int state)
 }
 
 /*
- * Returns the state in which prev left: LDB_STATE_RUNNING if it stays on the run queue.  The state
- * of the event is not sufficient: a task with a pending signal does not sleep.
+ * Returns the state in which prev left its CPU: LDB_STATE_RUNNING if it stays on the run queue.
+ * The state in the event is not sufficient: a task with a pending signal stays, whatever its state.
  *
- * This function is not static, so that the kernel does not check the following code for each of its
- * results.
+ * This function is not static, so that the kernel's verifier does not check the code after a call
+ * once for each possible result.
  */
 noinline int flags_of(u32 preempt, u32 now, u64 of_event)
 {
@@ -47,8 +47,8 @@ static __always_inline void leaves(struct member *m, u32 flags, u32 cpu, struct 
 }
 
 /*
- * Returns how many ns the hypervisor took from this CPU while m waited for it: the clock of a run
- * queue, which knows, goes on at each wake-up and switch.
+ * Returns how many ns the hypervisor took from this CPU while m waited for it.  The run queue
+ * counts stolen time whenever its clock is updated, at each wake-up and switch.
  */
 static __always_inline u64 stolen_while_waiting(const struct member *m, u32 cpu, struct rq *rq)
 {
@@ -66,7 +66,7 @@ static __always_inline bool is_sleep(u32 flags)
 	return state == LDB_STATE_SLEEPING || state == LDB_STATE_DISK;
 }
 
-/* A switch between two tasks, one of which is watched. */
+/* Records a switch between two tasks, at least one of which is watched. */
 static __always_inline void switched(struct task_struct *prev, struct task_struct *next, bool out,
 				     bool in, u32 flags)
 {
@@ -99,7 +99,8 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 	from = name_of(prev, out, left, LDB_SCHED_F_TID, now);
 	to = name_of(next, in, came, LDB_SCHED_F_OTHER, now);
 	/*
-	 * This is a constant to the kernel, which does not check or compile code that it excludes.
+	 * has_frames is a constant when the program is loaded, so the kernel neither checks nor
+	 * compiles code that it excludes.
 	 */
 	if (!config.has_frames || !out ||
 	    !emit_with_frames(prev, WHO_TID(from), now, flags | WHO_FLAGS(from) | WHO_FLAGS(to),
@@ -112,13 +113,13 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 		forget_member(left);
 }
 
-/* A switch between two other tasks, while a watched thread waits for this CPU. */
+/* Records a switch between two other tasks while a watched thread waits for this CPU. */
 static noinline void occupied(struct task_struct *prev, struct task_struct *next, u32 flags)
 {
 	u64 now = now_ns();
 	who_t from, to;
 
-	/* The recording has ended: threads that still wait are not counted any more. */
+	/* The recording has ended, so nothing updates the number of waiting threads any more. */
 	if (state.watched_tgid < 0)
 		return;
 	from = other_task(prev, now);
@@ -127,7 +128,7 @@ static noinline void occupied(struct task_struct *prev, struct task_struct *next
 	     WHO_TID(to));
 }
 
-/* Every switch on the machine executes the code before the first return. */
+/* Every switch on the machine executes the code up to the first return. */
 SEC("tp_btf/sched_switch")
 int ldb_sched_switch(u64 *ctx)
 {
@@ -183,8 +184,8 @@ int ldb_sched_waking(u64 *ctx)
 }
 
 /*
- * The task is runnable on its CPU, whose run queue's lock is held.  A thread that was woken before
- * it left its CPU never waits.
+ * Records that p is runnable on its CPU, whose run queue is locked.  A thread that was woken before
+ * it left its CPU does not wait for one.
  */
 static __always_inline void woken_up(struct task_struct *p, u32 flags)
 {
@@ -195,7 +196,10 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 	who_t other = (u64)LDB_SCHED_F_HIDDEN << 32;
 	u64 now;
 
-	/* The wake-up event reports that the thread is in a run queue. */
+	/*
+	 * If a watched thread runs there without an event having said so, this must be recorded
+	 * first.
+	 */
 	if (curr && curr->tgid == p->tgid)
 		is_on(curr, cpu);
 	now = now_ns();
@@ -203,8 +207,8 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 		wait_begin(m, cpu, rq);
 	if (m) {
 		/*
-		 * There was no waking event, because the kernel does not call tracepoints in the
-		 * waker.
+		 * There was no waking event: on one kernel the tracepoints are not called in some
+		 * wakers, see check_woken().
 		 */
 		if (m->sleeps && !m->is_woken)
 			is_deaf(cpu);
@@ -237,7 +241,7 @@ int ldb_sched_wakeup_new(u64 *ctx)
 	return 0;
 }
 
-/* Runs while the task still counts as on the CPU that it leaves. */
+/* Called while task_cpu() is still the CPU that the task leaves. */
 SEC("tp_btf/sched_migrate_task")
 int ldb_sched_migrate(u64 *ctx)
 {

@@ -5,30 +5,31 @@
 
 #include "emit.h"
 
-#define SEEN_MAX	4096	/* powers of two */
+#define SEEN_MAX	4096	/* this and MEMBERS_MAX: powers of two */
 #define MEMBERS_MAX	65536
 
 /*
  * The state of a watched thread, from its first event to its last switch, in the slot of its pid.
- * Two threads rarely share a slot; the second then has none, and no other task is recorded while it
- * waits for a CPU.  A map of the kernel's would need a lookup at each event, and task storage needs
- * an allocation, which may wake a task while the run queue is locked.
+ * Two threads rarely share a slot.  If they do, the second one has no state, and switches of other
+ * tasks are not recorded while it waits for a CPU.  A BPF map would need a lookup at each event,
+ * and task storage needs an allocation, which may wake a task while the run queue is locked.
  */
 struct member {
-	u32 pid;		/* in the first namespace; 0: free, MEMBER_BUSY: being set */
+	u32 pid;		/* in the first pid namespace; 0: free, MEMBER_BUSY: being set */
 	u32 tid;		/* as the program sees it; 0: not known */
-	u32 waits;		/* for this CPU, + 1; 0: for none */
-	u32 cpu;		/* its last CPU, + 1; 0: not known */
+	u32 waits;		/* number + 1 of the CPU for which it waits; 0: none */
+	u32 cpu;		/* number + 1 of its last CPU; 0: not known */
 	u32 nr_short;		/* interrupts that were only counted */
 	u8 has_arrived;		/* it is counted in nr_arrived, see struct bpf_cpu */
 	u8 has_switched;	/* an event reported that it left a CPU, or was created */
-	u8 sleeps;		/* it left to sleep, and was not woken */
-	u8 is_woken;		/* there was a waking event, which may come before it has left */
-	u64 called_at;		/* the start of the system call it is in; 0: none, or not known */
-	u32 nr_short_calls;	/* that were only counted */
+	u8 sleeps;		/* it left its CPU to sleep, and has not been woken */
+	/* there was a waking event, perhaps before the thread had left its CPU */
+	u8 is_woken;
+	u64 called_at;		/* start of the current system call; 0: none, or not known */
+	u32 nr_short_calls;	/* system calls that were only counted */
 	u32 pad;
 	u64 fault_pc, fault_addr; /* of its last page fault */
-	u64 stolen_before;	/* ns of that CPU, + 1, when it began to wait; 0: not known */
+	u64 stolen_before;	/* ns + 1 taken from its CPU when it began to wait; 0: not known */
 } members[MEMBERS_MAX];
 
 #define MEMBER_BUSY	0xffffffffU
@@ -36,14 +37,15 @@ struct member {
 
 struct bpf_cpu cpus[BPF_CPUS_MAX] SEC(".data.cpus");
 
-u64 seen[SEEN_MAX];		/* names that were emitted, by tid */
+/* hashes of the names of other tasks that were emitted last, by tid */
+u64 seen[SEEN_MAX];
 
 static __always_inline struct bpf_cpu *cpu_of(u32 cpu)
 {
 	return &cpus[cpu & (BPF_CPUS_MAX - 1)];
 }
 
-/* Reads it once, so that the results for two tasks belong to one time. */
+/* Read once per event, so that the results for two tasks belong to the same time. */
 static __always_inline int watched_tgid(void)
 {
 	return *(volatile int *)&state.watched_tgid;
@@ -55,10 +57,10 @@ static __always_inline bool is_watched(const struct task_struct *p)
 }
 
 /*
- * Returns the number of pid at this level of namespaces, if it is in ns there or ns is 0; 0: it
- * is not.  It is read through a helper, here and where it is seldom done: following a pointer
- * directly costs the kernel, which checks each path through a program, milliseconds at each load
- * of the program.
+ * Returns the number of pid at this level of namespaces; 0 if the namespace there is not ns (ns 0:
+ * any).  A helper reads it, as in all code that runs seldom: if a program follows a pointer
+ * directly, the kernel checks each further path through the program, which costs milliseconds at
+ * each load.
  */
 static __always_inline u32 number_at(struct pid *pid, u32 level, u64 ns)
 {
@@ -86,7 +88,7 @@ static __always_inline struct pid *tgid_of(struct task_struct *p)
 	return BPF_CORE_READ(p, signal, pids[PIDTYPE_TGID]);
 }
 
-/* Returns the tid as the program sees it; 0: not in its namespace. */
+/* Returns the tid as the program sees it; 0: p is not in its pid namespace. */
 static __always_inline u32 shown_tid(struct task_struct *p)
 {
 	return state.ns_level ? number_at(pid_of(p), state.ns_level, state.ns_address) : p->pid;
@@ -111,7 +113,7 @@ static noinline struct member *new_member(struct task_struct *p)
 	return m;
 }
 
-/* Returns the state of p; NULL if it is not observed, or another one has its slot. */
+/* Returns the state of p; NULL if p is not watched, or if another thread has its slot. */
 static __always_inline struct member *member_of(struct task_struct *p)
 {
 	u32 pid = p->pid;
@@ -126,7 +128,9 @@ static __always_inline void forget_member(struct member *m)
 	*(volatile u32 *)&m->pid = 0;
 }
 
-/* Returns the tid of a watched thread, as the program sees it, also after its exit. */
+/*
+ * Returns the tid of a watched thread as the program sees it.  Works after the thread's exit, too.
+ */
 static __always_inline u32 member_tid(struct task_struct *p, const struct member *m)
 {
 	if (!state.ns_level)
@@ -139,19 +143,25 @@ static __always_inline void write_task(u64 now, u32 tid, u32 tgid, u32 flags, co
 	emit2(now, tid, LDB_EV_TASK, flags, name[0], tgid, 0, name[1]);
 }
 
-/* The lower half is a tid, and the upper half the flags that this task adds to an event. */
+/*
+ * The lower half is the tid of a task; the upper half contains the flags that this task adds to an
+ * event.
+ */
 typedef u64 who_t;
 
 #define WHO_TID(who)	((u32)(who))
 #define WHO_FLAGS(who)	((u32)((who) >> 32))
 
-/* Names a task of another program; writes the name, unless that was done recently. */
+/*
+ * Returns the tid and flags of a task that is not watched, and emits its name, unless that was done
+ * recently.
+ */
 static noinline who_t other_task(struct task_struct *p, u64 now)
 {
 	u64 name[2], is;
 	u32 tid, at;
 
-	/* The idle task. */
+	/* p is the idle task. */
 	if (!p->pid)
 		return 0;
 	tid = shown_tid(p);
@@ -168,8 +178,8 @@ static noinline who_t other_task(struct task_struct *p, u64 now)
 }
 
 /*
- * m belongs to p, or is NULL.  bit is among the flags if p is watched, which is read once in a
- * program: the recording may end in the middle of it.
+ * Returns the tid and flags of any task.  m is the state of p, or NULL.  The flags contain bit if p
+ * is watched.  The caller determines that once per event, because the recording may end during it.
  */
 static __always_inline who_t name_of(struct task_struct *p, bool watched, const struct member *m,
 				     u32 bit, u64 now)
@@ -188,9 +198,9 @@ static __always_inline void emit_task_name(struct task_struct *p, const struct m
 }
 
 /*
- * Waiting threads are counted for each CPU, so that a switch between two other tasks is
- * recorded while one waits there, and costs next to nothing else.  A thread's own entry is
- * only changed with the lock of its run queue held, which is the one of the CPU it waits for.
+ * Waiting threads are counted for each CPU, so that a switch between two other tasks is recorded
+ * only while a watched thread waits there, and costs next to nothing otherwise.  The state of a
+ * waiting thread is changed only while the run queue of the CPU is locked for which it waits.
  */
 static __always_inline void wait_end(struct member *m)
 {
@@ -206,7 +216,7 @@ static __always_inline void wait_end(struct member *m)
 	m->waits = 0;
 }
 
-/* Returns how much the hypervisor has taken from a CPU, in ns + 1, as of now; 0: not known. */
+/* Returns the total time that the hypervisor has taken from a CPU, in ns + 1; 0: not known. */
 static __always_inline u64 stolen_from(struct rq *rq)
 {
 	return rq && bpf_core_field_exists(rq->prev_steal_time_rq) ? rq->prev_steal_time_rq + 1 : 0;
@@ -224,7 +234,7 @@ static __always_inline void wait_begin(struct member *m, u32 cpu, struct rq *rq)
 	cpu_of(cpu)->nr_waiting++;
 }
 
-/* Called with the lock of the CPU that the thread leaves. */
+/* Called with the run queue locked of the CPU that the thread leaves. */
 static __always_inline void wait_move(struct member *m, u32 to)
 {
 	wait_end(m);
@@ -247,8 +257,9 @@ static __always_inline void is_deaf(u32 cpu)
 }
 
 /*
- * One kernel (6.18, in a virtual machine) does not call the tracepoints in certain tasks, of a
- * daemon or idle.  When one of them wakes or moves a thread, that thread comes without an event.
+ * One kernel (6.18, in a virtual machine) does not call the tracepoints in certain tasks: those of
+ * one daemon, and the idle task.  When such a task wakes or moves a thread, there is no event for
+ * it.
  */
 static __always_inline void check_woken(struct member *m, u32 cpu)
 {
@@ -259,10 +270,10 @@ static __always_inline void check_woken(struct member *m, u32 cpu)
 }
 
 /*
- * When a thread comes to a CPU after one of them, there is no event.  The time is taken from the
- * thread's statistics, in the clock of the run queue.  Each switch shows how far this is behind the
- * clock of events; the present difference is an upper bound, because the clock of the run queue may
- * not have been updated recently.
+ * Returns when p came to its CPU, for want of an event.  The time is from the thread's statistics,
+ * in the run queue's clock.  Each switch shows how far this clock is behind the clock of events;
+ * the present difference is an upper bound, because the run queue's clock may not have been updated
+ * recently.
  */
 static __always_inline u64 came_at(struct task_struct *p, const struct bpf_cpu *c, u64 now)
 {
@@ -281,8 +292,8 @@ static __always_inline u64 came_at(struct task_struct *p, const struct bpf_cpu *
 	if (at > now)
 		at = now;
 	/*
-	 * A task cannot have come before the last one left; this is due to the difference of the
-	 * clocks.
+	 * A task cannot have come before the previous one left; an earlier time is an error of the
+	 * conversion between the clocks.
 	 */
 	if (at < first)
 		at = first < now ? first : now - (now - c->switched_at) / 2;
@@ -295,10 +306,16 @@ static noinline void came_unseen(struct task_struct *p, u32 cpu)
 	struct bpf_cpu *c = cpu_of(cpu);
 	u32 pid = p->pid, was = c->current;
 
-	/* The thread itself, and a waker of another thread there, may both notice this. */
+	/*
+	 * The thread itself and the waker of another thread on this CPU may both find this out; one
+	 * of them reports it.
+	 */
 	if (was == pid || __sync_val_compare_and_swap(&c->current, was, pid) != was)
 		return;
-	/* The task may have been there before the recording began. */
+	/*
+	 * If neither the thread nor the CPU has switched yet, the thread may run since before the
+	 * recording began.
+	 */
 	if (!m || (!m->has_switched && !c->has_switched))
 		return;
 	is_deaf(cpu);
@@ -306,14 +323,14 @@ static noinline void came_unseen(struct task_struct *p, u32 cpu)
 		LDB_SCHED_F_HIDDEN | LDB_SCHED_F_OTHER, 0, member_tid(p, m));
 }
 
-/* To be called first when a watched thread is on the CPU. */
+/* Must be called before any other event while a watched thread is on the CPU. */
 static __always_inline void is_on(struct task_struct *p, u32 cpu)
 {
 	if (cpu_of(cpu)->current != (u32)p->pid)
 		came_unseen(p, cpu);
 }
 
-/* Does the same for current. */
+/* Does the same for the current task. */
 static __always_inline void is_here(struct task_struct *p)
 {
 	is_on(p, bpf_get_smp_processor_id());

@@ -5,7 +5,7 @@
 
 #include "../kernel.h"
 
-/* These bits say why a fault occurred. */
+/* Bits of a page fault's error code, which say why the fault occurred. */
 #define FAULT_PRESENT	0x01
 #define FAULT_WRITE	0x02
 #define FAULT_INSTR	0x10
@@ -34,7 +34,10 @@ struct task_struct___thread {
 
 #pragma clang attribute pop
 
-/* The value when p last left a CPU; glibc's threads do not change it after their start. */
+/*
+ * Returns the thread pointer of p as of when p last left a CPU.  glibc sets it once, at the start
+ * of a thread.
+ */
 static __always_inline u64 thread_pointer(struct task_struct *p)
 {
 	return BPF_CORE_READ((struct task_struct___thread *)p, thread.fsbase);
