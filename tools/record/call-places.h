@@ -7,12 +7,12 @@
 
 struct call_place {
 	const char *word;
-	const char *why;	/* NULL, or in one line why there is none */
-	const char *file;	/* a path by which the kernel finds it */
+	const char *why;	/* NULL, or one line that says why the word has no place */
+	const char *file;	/* a path by which the kernel finds the file */
 	struct request_place at;
 };
 
-/* Calls fn for each place, and for each word that has none, until it returns false. */
+/* Calls fn for each place, and for each word that has none, as long as fn returns true. */
 void call_places_find(pid_t pid, const char *words, call_ids_find_fn *find,
 		      bool (*fn)(void *arg, const struct call_place *place), void *arg);
 

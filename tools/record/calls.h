@@ -18,8 +18,8 @@ const char *calls_name(uint32_t nr);
 int64_t calls_number(const char *name);
 
 /*
- * Writes to what the descriptor of an LDB_EV_SYSCALL_FD refers: "svc.dat", "a pipe", "eventfd",
- * "socket 10.0.0.1:80"; the record has at most 24 bytes of a name.
+ * Describes the descriptor of an LDB_EV_SYSCALL_FD record: "svc.dat", "a pipe", "eventfd", "socket
+ * 10.0.0.1:80".  The record has at most 24 bytes of a name.
  */
 void calls_descriptor(const struct ldb_syscall_rec *r, char *text, size_t size);
 

@@ -11,9 +11,10 @@
 #include "record/chain.h"
 
 #define THREADS_MAX	65536
-#define ENDED_MAX	(1U << 18)	/* invocations that are not written yet */
-#define ALONE_MAX	(1U << 18)	/* invocations that are remembered */
-#define READINGS_MAX	(1U << 16)	/* readings of a thread that are remembered */
+#define ENDED_MAX	(1U << 18)	/* invocations that have ended and are not written yet */
+/* invocations written without the scanner's row, until that row comes */
+#define ALONE_MAX	(1U << 18)
+#define READINGS_MAX	(1U << 16)	/* remembered readings of a thread */
 #define BLOCK(gen)	((uint16_t)(gen))
 #define NOT_KNOWN	INT64_MIN
 
@@ -25,7 +26,7 @@ struct chain_nest {
 		uint64_t caller;
 		size_t above;		/* index of the caller, or NO_NESTED */
 		uint64_t last_callee;	/* generation of its last callee; 0: none */
-		bool is_known;		/* it is known whether it has a caller */
+		bool is_known;		/* it is determined whether there is a caller */
 	} *all;
 	size_t nr, room;
 	size_t *stack;		/* indices of invocations that have not returned */
@@ -40,57 +41,63 @@ struct step {
 	uint64_t gen, pc, ret, addr;
 };
 
-/* An invocation whose frame the kernel has read, or for which the scanner has a row. */
+/* An invocation whose frame the kernel has read, or of which the scanner has delivered a row. */
 struct seen {
 	uint32_t tid, flags;	/* LDB_FUNC_F_* */
 	uint16_t depth;
 	bool is_placed;		/* depth and parent are known */
 	bool by_kernel;
-	bool by_scanner;	/* the scanner's row of it has come */
-	bool is_left;		/* that row says that it is running, and is not written yet */
+	bool by_scanner;	/* the scanner's row has arrived */
+	/* that row says that the invocation still runs, and is not written yet */
+	bool is_left;
 	uint64_t gen, parent, pc, ret, addr;
-	/* of these, the two minima may be NOT_KNOWN */
+	/* the two minima may be NOT_KNOWN */
 	int64_t start_min, start_max, end_min, end_max;
-	/* it ended by then, because something that began after its end was observed at that time */
+	/* latest possible end: at this time, something was observed that began after the end */
 	int64_t ends_by;
 	struct bounds {
 		int64_t start_min, start_max, end_min, end_max;
 		uint32_t flags;
-	} scanned;		/* what the scanner's row says, if by_scanner */
+	} scanned;		/* from the scanner's row, if by_scanner */
 };
 
-/* A reading was made when the thread left its CPU at tick; it came back later. */
+/* A reading of the thread's frames as it left its CPU, and when it came back. */
 struct reading {
 	int64_t tick, came;
 };
 
 struct chain {			/* what is known of a thread */
 	uint32_t tid;
-	/* the thread called no function before this; NOT_KNOWN: it may have */
+	/* the thread called no function before this tick; NOT_KNOWN: it may have */
 	int64_t born;
-	const volatile struct ldb_page *page;	/* the thread's page; NULL: it was not found yet */
+	const volatile struct ldb_page *page;	/* the thread's page; NULL: not found yet */
 	uint64_t stack_lo, stack_hi;
-	/* the program gave the thread other stacks, so only the scanner follows it */
+	/*
+	 * the program uses other stacks in the thread, so its chain is not followed; the scanner's
+	 * rows are used as they are
+	 */
 	bool is_left_alone;
-	bool was_read;		/* a frame of it was read */
+	bool was_read;		/* the kernel has read a frame of the thread */
 	bool is_broken;		/* frames are missing, until a reading has all of them */
 	bool is_all;		/* the reading that is being received has all frames */
-	bool is_away;		/* the thread is off its CPU, and was read when it left that */
-	/* the thread has ended, and later readings do not show its functions */
+	/* the thread is off its CPU, and its frames were read when it left */
+	bool is_away;
+	/* the thread has ended, so later readings do not contain its functions */
 	bool has_ended;
 	struct reading *readings; /* the last readings */
 	size_t nr_readings, room_readings;
 	struct seen *stack;	/* the current frames, the outermost first */
 	size_t nr, room;
-	/* frames of a block in the reading that is being received, the innermost first */
+	/* frames of one block in the reading that is being received, the innermost first */
 	struct step *fresh;
 	size_t nr_fresh, room_fresh;
 	int64_t last;		/* tick of the last step of a reading */
-	int64_t written;	/* the latest end of its rows that are written */
-	int64_t polled;		/* the scanner knew the thread's state at this tick; or NOT_KNOWN */
+	int64_t written;	/* latest end of those of its rows that are written */
+	/* tick at which the scanner last knew the thread's state; or NOT_KNOWN */
+	int64_t polled;
 	/*
-	 * number of rows that were written and counted, minus those that the scanner has counted as
-	 * well
+	 * number of rows that were written and counted, minus the number of those that the scanner
+	 * counts as well
 	 */
 	int64_t nr_alone;
 };
@@ -101,9 +108,9 @@ struct chains {
 	const struct chains_ops *ops;
 	void *arg;
 	bool is_on;		/* the kernel reads chains */
-	bool only_scanned;	/* what only the kernel has read gets no row */
-	int64_t cut;		/* a reading at this tick may not be whole */
-	/* no recorded function began before this; NOT_KNOWN: some may have */
+	bool only_scanned;	/* invocations that only the kernel has read get no row */
+	int64_t cut;		/* a reading at this tick may be incomplete */
+	/* no recorded function began before this tick; NOT_KNOWN: some may have */
 	int64_t first;
 	struct backlog steps;
 	struct chain *chains;
@@ -112,21 +119,23 @@ struct chains {
 	/* Rows of the scanner that are not processed yet, in the order of their arrival. */
 	struct ldb_row_func *rows;
 	size_t nr_rows, room_rows;
-	/* Rows that say that an invocation is still running.  They wait for the last reading. */
+	/* Rows that say that an invocation still runs.  They are used after the last reading. */
 	struct ldb_row_func *open;
 	size_t nr_open, room_open;
 	/*
-	 * Invocations that the kernel has read, and that have ended but are not written yet, in any
+	 * Invocations that the kernel has read and that have ended, but are not written yet; in any
 	 * order.
 	 */
 	struct seen *ended;
 	size_t nr_ended, room_ended;
 	struct hash by_gen;
-	struct seen *bounded;	/* copies of these, with consistent bounds; then those that are written */
+	/* copies of ended[] with consistent bounds; then the ones to be written */
+	struct seen *bounded;
 	size_t nr_bounded, room_bounded;
 	int64_t released;	/* up to which tick rows have been written */
 	struct chain_nest nest;
-	uint64_t nr_late;	/* invocations that came when later ones had been written */
+	/* invocations that ended so late that rows of later ones had been written */
+	uint64_t nr_late;
 	/* Invocations that were written without the scanner's row, which may still come. */
 	struct alone {
 		uint32_t tid;
@@ -136,40 +145,44 @@ struct chains {
 	struct hash by_alone;
 };
 
-/* The next functions are in chain.c.  chain_of() returns NULL if the thread has never been read. */
+/*
+ * Functions of chain.c.  chain_of() returns NULL if the kernel has never read the thread's frames.
+ */
 struct chain *chain_of(const struct chains *c, uint32_t tid);
 
 /* Returns the frame with that generation in the last reading, or NULL. */
 struct seen *chain_find(const struct chain *t, uint64_t gen);
 
 /*
- * Returns the earliest time since which the thread can have been running; NOT_KNOWN if it was never
- * read before.
+ * Returns the earliest tick since which the thread can have been running; NOT_KNOWN if its frames
+ * were never read before.
  */
 int64_t chain_running_since(const struct chain *t);
 
-/* Sets when an invocation of the last reading ended that has ended by s->ends_by. */
+/* Sets the end of an invocation of the last reading; it ended at s->ends_by at the latest. */
 void chain_end_known(const struct chain *t, struct seen *s);
 
-/* Stops following the chain of a thread that uses other stacks than its own. */
+/* Stops following the chain of a thread that uses stacks of the program's own. */
 void chain_leave_alone(struct chains *c, struct chain *t);
 
 /*
- * The next functions are in chain-rows.c.  chain_rows_end() takes an invocation that has ended; it
- * waits for the scanner's row.
+ * Functions of chain-rows.c.  chain_rows_end() takes an invocation that has ended, and retains it
+ * until the scanner's row arrives.
  */
 void chain_rows_end(struct chains *c, const struct seen *s);
 
 /*
- * Takes an invocation that ran until the recording ended.  The scanner will not deliver a row of it
- * any more.
+ * Takes an invocation that ran until the recording ended.  The scanner will not deliver a row of
+ * it.
  */
 void chain_rows_open(struct chains *c, const struct seen *s);
 
 /* Writes the invocations of a thread that the scanner has observed, and drops those that only the kernel has read. */
 void chain_rows_give_back(struct chains *c, const struct chain *t);
 
-/* Ends the invocations of a thread that has ended, unless a later reading found them. */
+/*
+ * Called when a thread has ended: ends its invocations, except those that a later reading contains.
+ */
 void chain_rows_cut(struct chains *c, uint32_t tid, int64_t tick);
 
 /*
@@ -179,15 +192,15 @@ void chain_rows_cut(struct chains *c, uint32_t tid, int64_t tick);
 void chain_rows_release(struct chains *c, int64_t tick);
 
 /*
- * Bounds the invocations that still seem to be running by those that have ended, because they may
- * have ended, too.
+ * Invocations that seem to be running may have ended.  Bounds their ends by those of invocations
+ * that have ended for certain.
  */
 void chain_rows_bound_running(struct chains *c);
 
-/* Writes all invocations that are left. */
+/* Writes all remaining invocations. */
 void chain_rows_finish(struct chains *c);
 
-/* The next functions are in chain-nest.c, and make bounds consistent. */
+/* Functions of chain-nest.c, which makes bounds consistent. */
 void chain_nest_begin(struct chain_nest *n);
 void chain_nest_add(struct chain_nest *n, struct seen *s);
 void chain_nest_finish(struct chain_nest *n);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records also the children of the program: processes that are forked from it, and programs that
- * these execute.
+ * Records the children of the program, too: processes that it forks, and programs that these
+ * execute.
  *
- * Each child announces itself to this recorder (LDB_MSG_CHILD), which starts another recorder for
- * it: the same tool with the same options, which is given the connection and writes a trace of its
- * own beside this one.  So whatever happens to one process or recorder, the other traces stay
+ * Each child connects to this recorder (LDB_MSG_CHILD), which starts another recorder for it: the
+ * same tool with the same options.  That recorder gets the connection, and writes a separate trace
+ * beside this one.  So whatever happens to one process or recorder, the other traces remain
  * complete.  At the end all traces are joined into one.
  *
- * The number of recorders at a time, and how fast they are started, are limited.  What is not
- * recorded is counted: uninstrumented programs by their names, processes that ended before their
+ * The number of recorders at a time, and the rate of their starts, are limited.  Processes without
+ * a trace are counted: uninstrumented programs by their names, processes that ended before their
  * recorder was ready, and processes beyond the limits.
  */
 #ifndef RECORD_CHILDREN_H
@@ -23,8 +23,9 @@
 
 struct recording;
 
-#define CHILDREN_PENDING	64	/* connections that are not decided on yet */
-/* names of uninstrumented programs; further ones are counted together */
+/* connections whose first message has not been handled yet */
+#define CHILDREN_PENDING	64
+/* different names of uninstrumented programs; further ones are counted together */
 #define CHILDREN_NAMES		32
 
 struct child_pending {
@@ -38,8 +39,8 @@ struct child_pending {
 
 struct child {			/* a child that is recorded */
 	pid_t pid;
-	pid_t recorder;		/* 0: it has ended */
-	bool is_recorded;	/* there is a trace of it */
+	pid_t recorder;		/* 0: the recorder has ended */
+	bool is_recorded;	/* there is a trace of the child */
 	char *file;
 };
 
@@ -47,16 +48,17 @@ struct children {
 	bool on, is_serving;
 	bool is_over;		/* no more recorders are started */
 	char secret[LDB_SECRET_MAX];
-	/* it is readable when there is something to do; -1: children are not recorded */
+	/* readable when children_serve() has something to do; -1: children are not recorded */
 	int epoll;
 	struct child_pending pending[CHILDREN_PENDING];
 	unsigned nr_pending;
 	struct child *list;
 	size_t nr, room;
-	unsigned nr_alive;	/* recorders that run */
+	unsigned nr_alive;	/* recorders that are running */
 	pid_t *known;		/* processes that have announced themselves */
 	size_t nr_known, room_known;
-	double starts;		/* how many recorders may be started now: limits the rate */
+	/* recorders that may be started now: a token bucket limits the rate */
+	double starts;
 	int64_t starts_ns;
 	int64_t since_ns, idle_ns, scanned_ns;
 	bool must_name;		/* the names of addresses are not stored in the first trace yet */
@@ -70,16 +72,14 @@ struct children {
 	uint64_t nr_plain_other;
 };
 
-/*
- * The options that the recorder of a child gets in its environment, in a variable with this name.
- */
+/* The environment variable by which the recorder of a child gets its options. */
 #define CHILD_ENV	"LDB_RECORD_CHILD"
 
 struct child_options {
 	pid_t parent;		/* the first recorder */
-	int sock;		/* connected to the runtime; -1: attach to the process */
+	int sock;		/* connection to the runtime; -1: attach to the process */
 	pid_t pid;
-	/* where the child's own children announce themselves */
+	/* where the child's own children connect to: the first recorder */
 	char first[64], secret[LDB_SECRET_MAX];
 	bool is_crowded;	/* there are more recorders than CPUs for their scanners */
 	bool without_kernel;	/* enough other recorders record kernel events already */
@@ -93,14 +93,14 @@ bool child_options_read(const char *text, struct child_options *o);
 void children_begin(struct recording *r);
 /* Attaches to the children of a process that runs already. */
 void children_attach(struct recording *r);
-/* Accepts what connects to the recorder, starts recorders, and notices that they have ended. */
+/* Accepts connections, starts recorders, and collects those that have ended. */
 void children_serve(struct recording *r);
 /*
- * Does so until no connection waits for a decision.  It is called before a trace is closed, because
+ * Does the same until each connection has been handled.  Called before a trace is closed, because
  * that takes long.
  */
 void children_serve_all(struct recording *r);
-/* Has the process announced itself again?  Then it has executed another program. */
+/* Has the process connected to the recorder again?  Then it has executed another program. */
 bool children_has_new(const struct recording *r, pid_t pid);
 /*
  * Returns after how many milliseconds children_serve() has something to do; -1 if nothing is
@@ -114,7 +114,7 @@ int children_timeout(const struct recording *r);
 bool children_go_on(struct recording *r);
 /* Ends all recordings of children. */
 void children_stop(struct recording *r);
-/* Joins the traces, and tells the user what was recorded and what was not. */
+/* Joins the traces, and reports what was recorded and what was not. */
 void children_end(struct recording *r);
 
 /* children-start.c */

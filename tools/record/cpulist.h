@@ -8,9 +8,9 @@
 #define CPULIST_MAX	4096	/* ids from 0; higher ones are left out */
 
 /*
- * Reads a file.  Returns the highest id in it, plus one; 0: none, or no such file.  is_in is
- * NULL, or an array of CPULIST_MAX, which is 1 afterwards where an id is in the list; the rest
- * is unchanged.
+ * Reads a file.  Returns the highest id in the list plus one; 0: the list is empty, or there is no
+ * such file.  is_in is NULL or an array of CPULIST_MAX entries: those of ids in the list are set to
+ * 1, the others stay as they are.
  */
 unsigned cpulist_read(const char *path, uint8_t *is_in);
 

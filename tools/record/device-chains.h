@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes the module read chains of frames (LDB_IOC_CHAINS).  As a source it delivers nothing: its
- * records are in the rings of the module's session.
+ * Makes the kernel module read chains of frames (LDB_IOC_CHAINS).  This source delivers no events
+ * itself: the module writes the readings into the rings of its session.
  */
 #ifndef RECORD_DEVICE_CHAINS_H
 #define RECORD_DEVICE_CHAINS_H
@@ -10,8 +10,8 @@
 #include "record/session.h"
 
 /*
- * is_always: CPUs are interrupted for readings also while the scanner has one.  NULL: the
- * module is of an older release, or there is no memory.
+ * is_always: interrupt CPUs for readings even while the scanner has a CPU.  Returns NULL if the
+ * module is too old, or if there is no memory.
  */
 struct kernel_source *device_chains_open(const struct session *s, uint32_t budget_ppm, bool is_always);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names block devices, and tells which tasks are threads of the kernel, as /sys and /proc say it. */
+/* Names block devices, and determines which tasks are kernel threads, from /sys and /proc. */
 #ifndef RECORD_DISK_NAMES_H
 #define RECORD_DISK_NAMES_H
 
@@ -23,7 +23,10 @@ struct disk_names {
 	} threads[KTHREADS_MAX];
 };
 
-/* dev: as the kernel numbers it.  Returns "" if it is not known; the text stays. */
+/*
+ * dev is the kernel's number of the device.  Returns "" if the name is not known; the text stays
+ * valid.
+ */
 const char *disk_names_get(struct disk_names *d, uint32_t dev);
 
 bool disk_names_is_kernel(struct disk_names *d, pid_t tid);

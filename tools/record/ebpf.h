@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records kernel events without the module, by BPF programs (bpf/) at the kernel's tracepoints.
- * They write the records of linux/ldb.h, except SWITCH_OUT and FUTEX_*, into separate rings,
- * which become the session's kernel rings: only the recorder maps them.
+ * Records kernel events without the kernel module, by BPF programs (bpf/) at the kernel's
+ * tracepoints.  They write the records of linux/ldb.h, except SWITCH_OUT and FUTEX_*, into rings
+ * that only the recorder maps.  These become the session's kernel rings.
  *
- * This needs CAP_BPF and CAP_PERFMON, type information of the kernel (BTF) and Linux 5.14.
+ * BPF needs CAP_BPF and CAP_PERFMON, type information of the kernel (BTF), and Linux 5.14.
  */
 #ifndef RECORD_EBPF_H
 #define RECORD_EBPF_H
@@ -18,18 +18,20 @@ struct ebpf_options {
 	uint64_t t0;		/* any clock value near the events' */
 	int64_t offset_ns;	/* clock_offset() of the program */
 	uint64_t ring_bytes;	/* of all CPUs together, at most */
-	bool has_frames;	/* the chains of frames are read, at switches and in between: */
-	bool has_samples;	/* also while the scanner runs */
-	uint32_t budget_ppm;	/* what that and the scanner's polls may cost the program's threads */
-	bool has_calls;		/* system calls in which a thread sleeps, and block devices */
-	bool has_all_calls;	/* all system calls that take so long: */
+	bool has_frames;	/* read chains of frames at switches, and by samples in between */
+	bool has_samples;	/* has_frames: take samples even while the scanner has a CPU */
+	/* share of the program's CPU time for readings and the scanner's polls */
+	uint32_t budget_ppm;
+	/* system calls in which a thread sleeps, and requests to block devices */
+	bool has_calls;
+	bool has_all_calls;	/* all system calls of at least call_min_ns */
 	uint64_t call_min_ns;
 	bool verbose;		/* print why the kernel rejects the programs to stderr */
 };
 
 /*
- * Starts to record events.  If it returns NULL, why is one line: what is missing and what
- * would help.
+ * Starts to record events.  Returns NULL on failure; then why says in one line what is missing and
+ * what would help.
  */
 struct kernel_source *ebpf_open(struct session *s, const struct ebpf_options *o, char *why,
 				size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names the files and sockets of a process's descriptors by /proc: "svc.dat", "a pipe", "eventfd",
- * "socket 10.0.0.1:80", in the words of calls_descriptor().
+ * Names the files and sockets behind a process's descriptors, from /proc: "svc.dat", "a pipe",
+ * "eventfd", "socket 10.0.0.1:80", as calls_descriptor() does.
  */
 #ifndef RECORD_FD_NAMES_H
 #define RECORD_FD_NAMES_H
@@ -14,7 +14,7 @@ struct fd_names;
 struct fd_names *fd_names_alloc(pid_t pid);
 void fd_names_free(struct fd_names *f);
 
-/* Returns "" if it is not known.  The text stays valid. */
+/* Returns the name of a descriptor; "": not known.  The text stays valid. */
 const char *fd_names_get(struct fd_names *f, int fd);
 
 /* Forgets all names: descriptors may refer to other files from now on. */

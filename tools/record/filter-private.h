@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares lists of globs, which the files tools/record/filter*.c share. */
+/* Declares lists of globs, for the files tools/record/filter*.c. */
 #ifndef RECORD_FILTER_PRIVATE_H
 #define RECORD_FILTER_PRIVATE_H
 
@@ -11,7 +11,7 @@ struct filter_rule {
 	bool is_added;
 	enum filter_what what;
 	char *glob;
-	uint64_t ticks;		/* of the list of shortest times */
+	uint64_t ticks;		/* in the list of shortest durations: the shortest one */
 };
 
 struct filter_list {
@@ -19,16 +19,18 @@ struct filter_list {
 	size_t nr, room;
 };
 
-/* filter-list.c; the list may be NULL. */
+/* filter-list.c.  A list may be NULL, which is an empty one. */
 
 void filter_list_free(struct filter_list *l);
-/* If it returns NULL, *why is the reason.  has_whats: file: and module: are allowed. */
+/*
+ * Returns NULL on failure; then *why says why.  has_whats: globs may begin with file: or module:.
+ */
 struct filter_list *filter_list_parse(const char *words, bool has_whats, const char **why);
 bool filter_list_add(struct filter_list *l, const char *glob, uint64_t ticks);
 void filter_list_print(const struct filter_list *l, char *text, size_t size);
-/* names: of FILTER_NAME and so on. */
+/* Does the list choose the function with these names, by enum filter_what? */
 bool filter_list_has(const struct filter_list *l, const char *const names[3]);
-/* Returns the ticks of the last rule that matches; 0: none. */
+/* Returns the ticks of the last rule that matches these names; 0: none matches. */
 uint64_t filter_list_ticks(const struct filter_list *l, const char *const names[3]);
 
 #endif

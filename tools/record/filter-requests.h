@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Requests whose classes are chosen, or not; see filter.h. */
+/* Decides by their classes which requests are written; see filter.h. */
 #ifndef RECORD_FILTER_REQUESTS_H
 #define RECORD_FILTER_REQUESTS_H
 
