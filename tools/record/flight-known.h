@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Retains the rows that describe others: a flight recorder needs them as long as it retains rows
- * that they describe, and writes them into each dump.
+ * Retains the rows that describe others, such as names of classes.  A flight recorder needs a
+ * description as long as it retains the described rows, and writes it into each dump.
  */
 #ifndef RECORD_FLIGHT_KNOWN_H
 #define RECORD_FLIGHT_KNOWN_H
@@ -14,14 +14,15 @@ struct flight_known;
 struct flight_known *flight_known_alloc(void);
 void flight_known_free(struct flight_known *k);
 
-/* If the rows are of such a kind, copies them and returns true. */
+/* If rows of this kind describe others, copies them and returns true. */
 bool flight_known_take(struct flight_known *k, unsigned kind, const void *rows, size_t nr);
 
-/* Forgets rows that are not needed for rows after this tick. */
+/* Forgets descriptions that no row after this tick needs. */
 void flight_known_expire(struct flight_known *k, int64_t cut);
 
 /*
- * Calls fn with all rows, except those of threads and modules that exist, which their owners write.
+ * Calls fn with each row, except those of existing threads and mapped modules, which threads.c and
+ * modules.c write.
  */
 typedef void flight_known_row_fn(void *arg, unsigned kind, const void *row);
 void flight_known_each(const struct flight_known *k, flight_known_row_fn *row, void *arg);

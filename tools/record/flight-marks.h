@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From time to time a flight recorder makes a mark: the number of the next block, and the counters
- * of all threads.  A dump begins at the oldest mark after which no block was dropped, and its
- * counters are differences to those of that mark, so that they belong to its events.
+ * From time to time a flight recorder stores a mark: the number of the next block, and the counters
+ * of all threads.  A dump begins at the oldest mark after which no block was dropped.  The counters
+ * in the dump are the differences to those of this mark, so that they match its events.
  */
 #ifndef RECORD_FLIGHT_MARKS_H
 #define RECORD_FLIGHT_MARKS_H
@@ -11,7 +11,7 @@
 #include <linux/ldb.h>
 #include <ldb/trace-format.h>
 
-#define FLIGHT_MARKS	32	/* in the time that is retained */
+#define FLIGHT_MARKS	32	/* marks in the retained time */
 
 struct flight_mark {
 	uint64_t number;	/* of the next block */
@@ -26,19 +26,19 @@ struct flight_marks {
 	size_t nr;
 };
 
-/* The first one is of zeros: the beginning. */
+/* The first mark is the beginning of the recording, with counters of 0. */
 void flight_marks_init(struct flight_marks *m);
 void flight_marks_exit(struct flight_marks *m);
 
-/* Returns a new one, whose threads the caller fills in; the oldest may go for it. */
+/* Returns a new mark, whose threads the caller fills in.  The oldest mark may be dropped for it. */
 struct flight_mark *flight_marks_add(struct flight_marks *m);
 
-/* Returns the oldest from block number first on, or NULL. */
+/* Returns the oldest mark at block number `first` or a later one, or NULL. */
 const struct flight_mark *flight_marks_from(const struct flight_marks *m, uint64_t first);
-/* Drops those before it. */
+/* Drops the marks that are older than this one. */
 void flight_marks_drop(struct flight_marks *m, const struct flight_mark *before);
 
-/* Makes the counters those since the mark. */
+/* Subtracts a mark's counters from those of a row. */
 void flight_mark_subtract_thread(const struct flight_mark *m, struct ldb_row_thread *row);
 void flight_mark_subtract_scan(const struct flight_mark *m, struct ldb_row_scan *row);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Retains what the program noted of requests that are open: a note may be older than the events that
- * a flight recorder retains.
+ * Retains the notes that the program attached to requests which are still open.  A note may be
+ * older than the events that a flight recorder retains.
  */
 #ifndef RECORD_FLIGHT_NOTES_H
 #define RECORD_FLIGHT_NOTES_H
@@ -17,10 +17,10 @@ void flight_notes_free(struct flight_notes *f);
 
 void flight_notes_add(struct flight_notes *f, const struct ldb_row_note *rows, size_t nr);
 
-/* The request is over, and nobody will ask for its notes. */
+/* Forgets the notes of a request that has ended and will be in no further dump. */
 void flight_notes_forget(struct flight_notes *f, uint64_t id);
 
-/* Delivers those up to a tick, as NOTE rows. */
+/* Delivers the notes up to a tick as NOTE rows. */
 typedef void flight_notes_row_fn(void *arg, unsigned kind, const void *row);
 void flight_notes_each(const struct flight_notes *f, int64_t until, flight_notes_row_fn *row, void *arg);
 

@@ -10,7 +10,10 @@
 
 struct flight_triggers;
 
-/* why is one line that says what has happened, and which condition that meets. */
+/*
+ * Called when a condition is met.  why says in one line what has happened, and which condition that
+ * meets.
+ */
 typedef void flight_triggers_fn(void *arg, const char *why);
 
 /* Checks the syntax of a condition.  Returns NULL, or what is wrong with it. */
@@ -20,22 +23,28 @@ const char *flight_triggers_check(const char *text);
 struct flight_triggers *flight_triggers_alloc(const char *const *texts, size_t nr, flight_triggers_fn *fn, void *arg);
 void flight_triggers_free(struct flight_triggers *t);
 
-/* Changes them while the recording goes on; "all" removes all.  Returns NULL, or what is wrong. */
+/*
+ * These two change the conditions during the recording; "all" removes all.  They return NULL, or
+ * what is wrong.
+ */
 const char *flight_triggers_add(struct flight_triggers *t, const char *text);
 const char *flight_triggers_remove(struct flight_triggers *t, const char *text);
 
-/* Writes all of them, two blanks between; "": there are none. */
+/* Writes the conditions, separated by two blanks; "": there are none. */
 const char *flight_triggers_print(const struct flight_triggers *t, char *text, size_t size);
 
-/* Call it before any rows: how long a tick is. */
+/* Sets the length of a tick.  Must be called before any rows are reported. */
 void flight_triggers_clock(struct flight_triggers *t, double ns_per_tick);
 
-/* Which threads run event loops?  Without this function, all of them may. */
+/* fn says which threads may run event loops.  Without fn, all may. */
 void flight_triggers_on_thread(struct flight_triggers *t, loops_thread_fn *fn, void *arg);
 
-/* Report events. */
+/*
+ * These functions report what has happened.  flight_triggers_request() is _ended() and _count()
+ * together.
+ */
 void flight_triggers_request(struct flight_triggers *t, const struct flight_request *r);
-/* The two parts of that: a limit of one request, and percentiles. */
+/* _ended() checks the limit of a single request; _count() is for percentiles. */
 void flight_triggers_ended(struct flight_triggers *t, const struct flight_request *r);
 void flight_triggers_count(struct flight_triggers *t, const struct flight_request *r);
 void flight_triggers_locks(struct flight_triggers *t, const struct ldb_row_lock *rows, size_t nr);
@@ -43,12 +52,14 @@ void flight_triggers_starts(struct flight_triggers *t, const struct ldb_row_req 
 void flight_triggers_calls(struct flight_triggers *t, const struct ldb_row_syscall *rows, size_t nr);
 void flight_triggers_sched(struct flight_triggers *t, const struct ldb_row_sched *rows, size_t nr);
 void flight_triggers_signal(struct flight_triggers *t, int signal);
-/* The recording has ended, for the reason of META "end". */
+/* Reports the end of the recording; `end` is the reason, as in META "end". */
 void flight_triggers_end(struct flight_triggers *t, const char *end);
 
-/* Call it at the end of a pass over the rings: all rows up to some time have been delivered. */
+/*
+ * Must be called after each pass over the rings, when all rows up to some time have been delivered.
+ */
 void flight_triggers_pass(struct flight_triggers *t);
-/* Call it once a second. */
+/* Must be called once a second. */
 void flight_triggers_second(struct flight_triggers *t);
 
 /* Does one of the texts name this signal? */

@@ -10,24 +10,24 @@
 
 struct flow_sums;
 
-/* Makes the memory.  Returns NULL with errno if that is not possible. */
+/* Allocates the memory that is shared with the program.  Returns NULL with errno on failure. */
 struct flow_sums *flow_sums_open(struct writer *w, uint64_t t0);
 void flow_sums_close(struct flow_sums *f);
 
 int flow_sums_fd(const struct flow_sums *f);
 
-bool flow_sums_began(const struct flow_sums *f);	/* the program follows its calls */
+bool flow_sums_began(const struct flow_sums *f);	/* has the program begun to follow calls? */
 
 /*
- * Writes functions that were called for the first time, and the sums of threads that have exited.
- * Call it before the calls that are in the rings are written: they name these functions.
+ * Writes rows of newly called functions, and the sums of threads that have exited.  Must be called
+ * before the calls in the rings are written, because these refer to the functions.
  */
 void flow_sums_poll(struct flow_sums *f);
 
-/* Writes the sums of threads that exist, as of now, and what was lost. */
+/* Writes the current sums of existing threads, and what was lost. */
 void flow_sums_write(struct flow_sums *f, int64_t tick);
 
-/* Does both, at the end. */
+/* Does both, at the end of the recording. */
 void flow_sums_finish(struct flow_sums *f, int64_t tick);
 
 #endif

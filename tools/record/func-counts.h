@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts the FUNC rows of each thread that have left the rings, without invocations from before
- * the recording, as the scanner does.
+ * Counts the FUNC rows of each thread that were read from the rings.  As in the scanner's counter,
+ * invocations from before the recording are not counted.
  *
- * A thread's own counter is ahead of its rows, by as much as the recorder is late.  At the end of
- * a recording all rows have been read; a dump of the flight recorder is made while they come, and
- * takes this number.
+ * The thread's own counter is ahead of the rows while the recorder has not read all of them.  At
+ * the end of a recording they agree.  A dump of the flight recorder is made in between, and uses
+ * this count.
  */
 #ifndef RECORD_FUNC_COUNTS_H
 #define RECORD_FUNC_COUNTS_H
@@ -17,11 +17,11 @@
 
 struct func_count {
 	uint32_t tid;
-	int64_t since;	/* rows of an earlier thread with this number began before this */
+	int64_t since;	/* a row that began earlier is of an earlier thread with the same tid */
 	uint64_t nr;
 };
 
-/* A struct of zeros counts nothing: set is_on. */
+/* A struct of zeros counts nothing until is_on is set. */
 struct func_counts {
 	bool is_on;
 	struct func_count *counts;
@@ -31,14 +31,14 @@ struct func_counts {
 
 void func_counts_free(struct func_counts *c);
 
-/* Without memory a thread of which nothing was counted yet stays so. */
+/* If there is no memory, a thread without a count gets none. */
 void func_counts_add(struct func_counts *c, uint32_t tid, int64_t start);
 
 uint64_t func_counts_of(const struct func_counts *c, uint32_t tid);
 
 /*
- * The thread has exited at this tick: another one may get its number, and starts at 0.  Rows of the
- * first one may still come.
+ * Called when a thread has exited at this tick: a later thread with the same tid is counted from 0.
+ * Rows of the first thread may still come.
  */
 void func_counts_forget(struct func_counts *c, uint32_t tid, int64_t tick);
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes the recorder yield to the program: at SCHED_IDLE it runs while no other task needs its
- * CPU, and a task that wakes preempts it at once.
+ * Makes the recorder yield to the program: at SCHED_IDLE the recorder runs only while no other task
+ * needs its CPU, and a task that wakes up preempts it at once.
  *
- * It does not yield while the program waits for it: for an answer, or because rings are nearly
- * full.  A small thread of normal priority, the watcher, also polls the descriptors.  It raises the
- * recorder when an event comes, or when the recorder has not run for a long time.
+ * The recorder does not yield while the program waits for an answer, or while rings are nearly
+ * full.  A small thread of normal priority, the watcher, also polls the descriptors.  The watcher
+ * raises the recorder's priority when an event arrives, or when the recorder has not run for a long
+ * time.
  *
- * The thread that records calls all of this.  It has no effect where the recorder could not be
- * raised again (that takes CAP_SYS_NICE or RLIMIT_NICE), where it was not started at
- * SCHED_OTHER, and where the user has pinned the scanner.
+ * All functions must be called by the thread that records.  They have no effect where the priority
+ * could not be raised again (which requires CAP_SYS_NICE or RLIMIT_NICE), where the recorder was
+ * not started at SCHED_OTHER, and where the user has pinned the scanner.
  */
 #ifndef RECORD_GIVEWAY_H
 #define RECORD_GIVEWAY_H
@@ -20,25 +21,31 @@
 struct giveway;
 
 /*
- * fds are further descriptors to poll, -1: none.  The calling thread leaves isolated and nohz_full
- * CPUs until it ends.  NULL: its priority is not changed.
+ * fds are descriptors that the watcher polls; -1: none.  Until giveway_end() the calling thread
+ * does not use isolated and nohz_full CPUs.  Returns NULL if priorities stay as they are.
  */
 struct giveway *giveway_begin(const int *fds, unsigned nr);
-/* Ends it: the thread has normal priority again. */
+/* Gives the calling thread normal priority again. */
 void giveway_end(struct giveway *g);
 
 /*
- * Lowers the calling thread if is_low, else raises it.  It must be called before each wait for
- * something to do.  sock is the connection to the program, or -1.
+ * Lowers the priority of the calling thread if is_low, else raises it.  Must be called before each
+ * wait for events.  sock is the connection to the program, or -1.
  */
 void giveway_turn(struct giveway *g, int sock, bool is_low);
-/* Call it when an event has come. */
+/* Must be called when an event has arrived: raises the priority. */
 void giveway_hurry(struct giveway *g);
 
-/* Call it in the middle of work: a task that waits for this CPU runs first.  g may be NULL. */
+/*
+ * Must be called now and then during work: a task that waits for this CPU runs first.  g may be
+ * NULL.
+ */
 void giveway_rest(const struct giveway *g);
 
-/* Raises the runtime's threads in the program, which have yielded, so that they can answer. */
+/*
+ * Raises the priority of the runtime's threads in the program, which also yield, so that they can
+ * answer.
+ */
 void giveway_raise_runtime(const struct giveway *g, pid_t pid);
 
 #endif

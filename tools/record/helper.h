@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs work in a child process that takes long, or that reads data which is not trusted, such as
- * the program's debug information.  The child writes texts that end with a NUL; they can be read
- * when it has ended.
+ * Runs a function in a child process, because it takes long, or because it reads untrusted data
+ * such as the program's debug information.  The child writes texts, each of which ends with a NUL;
+ * they can be read after the child has ended.
  */
 #ifndef RECORD_HELPER_H
 #define RECORD_HELPER_H
@@ -13,8 +13,8 @@
 #include <sys/types.h>
 
 struct helper {
-	pid_t child;		/* 0: none is at work */
-	int fd;			/* of what it writes */
+	pid_t child;		/* 0: none is running */
+	int fd;			/* the child's output */
 	char *text;
 	size_t nr, room;
 };
@@ -25,10 +25,13 @@ bool helper_begin(struct helper *h, void (*work)(void *arg, FILE *out), void *ar
 /* Has the child ended, and its answer arrived completely?  Must be called from time to time. */
 bool helper_has_ended(struct helper *h);
 
-/* Returns the text after this one, or the first text if text is NULL; NULL if there is no other. */
+/*
+ * Returns the text that follows this one, or the first one if text is NULL; NULL: there are no
+ * more.
+ */
 const char *helper_text(const struct helper *h, const char *text);
 
-/* Ends it, and forgets what it wrote. */
+/* Ends the child, and frees its texts. */
 void helper_end(struct helper *h);
 
 #endif

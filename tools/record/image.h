@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds what a running process has mapped, by reading its memory: no file that it names is
- * opened.  The process may have written anything there, so it is not trusted where it could harm
- * the reader.
+ * Finds what a running process has mapped by reading the process's memory, and not the files that
+ * it names.  The memory may contain anything, so all values are checked that could harm the reader.
  */
 #ifndef RECORD_IMAGE_H
 #define RECORD_IMAGE_H
@@ -12,32 +11,37 @@
 #include <sys/types.h>
 #include <ldb/control.h>
 
-/* A program that a process executes: another one after each execve(), also of the same file. */
+/*
+ * Identifies the program that a process executes: it changes with each execve(), even of the same
+ * file.
+ */
 struct image_id {
-	uint64_t at;			/* where the kernel has put random bytes for the C library */
+	/* address of the random bytes that the kernel passes to the C library */
+	uint64_t at;
 	unsigned char random[16];
 };
 
-/* Returns false if it cannot be known. */
+/* Returns false if the program cannot be identified. */
 bool image_id(pid_t tid, struct image_id *id);
-/* Does this thread's process execute this program still? */
+/* Does this thread's process still execute this program? */
 bool image_is(pid_t tid, const struct image_id *id);
 
 struct image {
 	struct image_id id;
-	bool readable;		/* its memory may be read: else nothing below is known */
-	bool records;		/* a part was compiled with the plugin */
-	bool runtime;		/* a file of the runtime's name is mapped */
+	/* the process's memory may be read; else the following is not known */
+	bool readable;
+	bool records;		/* some code was compiled with the plugin */
+	bool runtime;		/* a file with the runtime's name is mapped */
 	uint64_t door;		/* address of the runtime's struct ldb_door; 0: none */
-	struct ldb_door copy;	/* of it */
+	struct ldb_door copy;	/* a copy of that struct */
 };
 
 /* tid is a thread of the process that has not ended. */
 void image_read(pid_t tid, struct image *image);
 
 /*
- * Reads or writes exactly size bytes of its memory.  Returns false if that is not possible.  Only
- * this program is written to, not one that the process has executed meanwhile.
+ * Read or write exactly size bytes of the process's memory, or return false.  image_poke() writes
+ * only while the process executes the program id.
  */
 bool image_peek(pid_t tid, uint64_t address, void *buf, size_t size);
 bool image_poke(pid_t tid, const struct image_id *id, uint64_t address, const void *buf, size_t size);

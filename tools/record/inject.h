@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes a thread of a running process execute the runtime's door (ldb/control.h) and return to
- * where it was.  One thread is stopped, for a millisecond or so.
+ * Makes a thread of a running process call the runtime's entry function (ldb/control.h) and return
+ * to where it was.  The thread is stopped for about a millisecond.
  *
- * These are unchanged afterwards: registers, also of the FPU; signal mask; pending signals,
- * which are delivered afterwards; a system call, which is restarted, with its whole timeout if
- * it has one that the kernel does not remember (epoll_wait()).
+ * All of the following are restored: registers, including those of the FPU; the signal mask;
+ * pending signals, which are delivered afterwards; the system call in progress, which is restarted.
+ * Calls whose remaining timeout the kernel does not store (epoll_wait()) are restarted with the
+ * whole timeout.
  */
 #ifndef RECORD_INJECT_H
 #define RECORD_INJECT_H
@@ -19,21 +20,21 @@ enum inject_end {
 	INJECT_OK,
 	INJECT_FAILED,		/* one line was printed */
 	/*
-	 * The process has executed another program since it was read, and was left alone: nothing
+	 * The process has executed another program since it was read, and was not changed.  Nothing
 	 * was printed.
 	 */
 	INJECT_ANOTHER,
 };
 
 /*
- * name is that of the socket on which the caller listens.  The calling thread becomes a tracer for
- * that time: meanwhile children that stop or end must not be waited for elsewhere.
+ * name is that of the socket on which the caller listens.  During this call the calling thread is a
+ * tracer, so nothing else in this process may wait for children.
  */
 enum inject_end inject_enter(pid_t pid, const struct image *image, const char *name);
 
 /*
- * Makes a thread of a process without the runtime load it.  The path is that of the file as the
- * process sees it.  Apart from this, the thread is not disturbed, as described above.
+ * Makes a thread of a process load the runtime.  The path is that of the file as the process sees
+ * it.  The thread is restored as described above.
  */
 enum inject_end inject_load(pid_t pid, const struct libc *libc, const struct libc_code *code,
 			    const char *library);
@@ -44,19 +45,19 @@ enum inject_end inject_load(pid_t pid, const struct libc *libc, const struct lib
 void inject_adopt(pid_t pid, const struct libc *libc, const struct libc_code *code);
 
 /*
- * While the recording runs: has one of its threads begin to follow calls between modules.
- * meanwhile is called again and again until that is done.
+ * Makes a thread of a recorded process begin to follow calls between modules.  meanwhile is called
+ * repeatedly until that is done.
  */
 enum inject_end inject_flows(pid_t pid, const struct libc *libc, const struct libc_code *code,
 			     void (*meanwhile)(void *arg), void *arg);
 
 /*
- * Are all its threads under seccomp filters that do not apply to the recorder?  These do not
- * know ldb, and the first system call of a visit could kill the program.
+ * Does each thread of the process have seccomp filters that do not apply to the recorder?  Such
+ * filters do not expect ldb's system calls, and the first one could kill the program.
  */
 bool inject_is_filtered(pid_t pid);
 
-/* Says that the process has ended, if it has: then what could not be done there is of no interest. */
+/* If the process has ended, says so, and not which operation failed because of that. */
 bool inject_say_ended(pid_t pid);
 
 #endif

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names interrupts: devices' lines as their names become known, the rest by their numbers. */
+/*
+ * Names interrupts: those of devices by the names that the kernel reports, the others by their
+ * numbers.
+ */
 #ifndef RECORD_IRQ_NAMES_H
 #define RECORD_IRQ_NAMES_H
 
 #include <ldb/trace-format.h>
 #include "base/hash.h"
 
-#define IRQ_LINES_MAX	1024	/* the names of more are not retained */
+#define IRQ_LINES_MAX	1024	/* names of further lines are not stored */
 #define IRQ_NAME_SIZE	25
 
 /* A struct of zeros knows no line. */
@@ -24,7 +27,7 @@ void irq_names_free(struct irq_names *t);
 /* Sets the name of a line; an empty name is ignored. */
 void irq_names_set(struct irq_names *t, uint32_t line, const char *name);
 
-/* Returns the name of a row's interrupt; "": it is not known. */
+/* Returns the name of a row's interrupt; "": not known. */
 const char *irq_names_get(const struct irq_names *t, const struct ldb_row_irq *row);
 
 #endif

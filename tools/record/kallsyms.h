@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads the lines of /proc/kallsyms: "ffffffff81000000 T startup_64", not quite by address. */
+/*
+ * Reads lines of /proc/kallsyms such as "ffffffff81000000 T startup_64", which are not always in
+ * order of address.
+ */
 #ifndef RECORD_KALLSYMS_H
 #define RECORD_KALLSYMS_H
 
@@ -13,7 +16,7 @@ struct kallsyms_line {
 	char name[128];
 };
 
-/* Returns false at the end.  Lines that are not of this form are left out. */
+/* Returns false at the end.  Skips lines that do not have this form. */
 bool kallsyms_next(FILE *f, struct kallsyms_line *symbol);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Converts times of kernel events, in a clock with which their source can stamp, to ticks of the
- * session.
+ * Converts times of kernel events to ticks of the session.  The source of the events may use
+ * another clock than the session.
  */
 #ifndef RECORD_KERNEL_CLOCK_H
 #define RECORD_KERNEL_CLOCK_H
@@ -14,8 +14,8 @@
 struct kernel_clock;
 
 /*
- * clock_id is enum ldb_clock, of the session.  stamps is the source's clock if the session's is
- * the time stamp counter; with CLOCK_MONOTONIC it is that.
+ * clock_id is the session's clock (enum ldb_clock).  stamps is the clock of the source; it is used
+ * if the session's is the time stamp counter, otherwise the source uses the session's.
  */
 struct kernel_clock *kernel_clock_alloc(unsigned clock_id, clockid_t stamps, uint64_t t0,
 					int64_t offset_ns);
@@ -23,12 +23,12 @@ void kernel_clock_free(struct kernel_clock *c);
 clockid_t kernel_clock_id(const struct kernel_clock *c);	/* of the stamps */
 
 /*
- * Reads both clocks now; must: accepts a bad sample.  Returns up to which time
- * kernel_clock_tick() interpolates, ns.
+ * Reads both clocks now; must: uses even an inaccurate sample.  Returns the time in ns up to which
+ * kernel_clock_tick() can interpolate.
  */
 uint64_t kernel_clock_sample(struct kernel_clock *c, bool must);
 int64_t kernel_clock_tick(struct kernel_clock *c, uint64_t ns);
-/* Converts the times of an event of the kernel's rings to the session's clock. */
+/* Converts the times in an event of the kernel's rings to the session's clock. */
 void kernel_clock_stamp(struct kernel_clock *c, struct ldb_rec *recs);
 uint64_t kernel_clock_now(const struct kernel_clock *c);
 uint64_t kernel_clock_err_ns(const struct kernel_clock *c);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A source of kernel events: BPF programs (ebpf.c), or perf (perf.c).  Its events are in rings that
- * it adds to the session, or are delivered as rows.  The module's are in its session; its readings
- * of frames are such a source (device-chains.c).
+ * A source of kernel events: BPF programs (ebpf.c) or perf (perf.c).  Its events are in rings that
+ * it adds to the session, or it delivers them as rows.  The kernel module needs no source, because
+ * its rings are those of its session; only its readings of frames are one (device-chains.c).
  *
- * One thread at a time may use it.
+ * Only one thread at a time may use a source.
  */
 #ifndef RECORD_KERNEL_SOURCE_H
 #define RECORD_KERNEL_SOURCE_H
@@ -13,11 +13,15 @@
 #include "record/cpulist.h"
 #include "record/kernel-clock.h"
 
-/* With samples at this interval, nearly every invocation of half a millisecond is in a sample. */
+/*
+ * With this interval of samples, nearly each invocation of at least half a millisecond is in a
+ * sample.
+ */
 #define READINGS_ENOUGH_NS	400000
 /*
- * Samples are taken only on CPUs that are idle for less than 1/8 of the time.  On others requests
- * wait for each other, so that the time of a sample delays slow requests by several times as much.
+ * Samples are taken only on CPUs that are idle for less than 1/8 of the time.  A CPU with more idle
+ * time typically serves requests that queue behind each other, so that the time of a sample delays
+ * slow requests by several times as much.
  */
 #define READINGS_IDLE_PART	8
 
