@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Stores the state of the machine's threads, for perf-watch.h. */
+/* Stores the state of each known thread on the machine, for perf-watch.h. */
 #ifndef RECORD_PERF_TASK_H
 #define RECORD_PERF_TASK_H
 
@@ -9,20 +9,24 @@
 
 struct task {
 	int32_t key;		/* see perf-private.h */
-	uint32_t number;	/* in the table */
-	int32_t tgid, tid;	/* as the recorder sees them; 0: not known */
-	uint32_t shown;		/* tid as the program sees it; 0: it does not */
-	int waits_for;		/* CPU; -1: it runs, sleeps, or is of another program */
+	uint32_t number;	/* index in the table */
+	int32_t tgid, tid;	/* in the recorder's namespace; 0: not known */
+	uint32_t shown;		/* tid as the program sees it; 0: not in its namespace */
+	int waits_for;		/* number of a CPU; -1: it runs, sleeps, or is of another program */
 	bool is_shown_known;
 	bool watched;
 	bool is_exiting;
 	bool has_name;
-	bool is_named;		/* by a row */
+	bool is_named;		/* a row refers to the task */
 	bool is_emitted;	/* a TASK row was written with this name */
-	int64_t named_tick;	/* the first such row */
+	int64_t named_tick;	/* tick of the first such row */
 	char name[16];		/* maybe without a NUL */
-	int64_t slept_at;	/* when it left to sleep in a call that is not known yet; 0: none */
-	/* System calls without rows: that in which it leaves its CPU, and one that has begun. */
+	/* when it went to sleep in a system call that is not known yet; 0: no such sleep */
+	int64_t slept_at;
+	/*
+	 * System calls without a row yet: the one in which the thread leaves its CPU, and the one
+	 * that has begun.
+	 */
 	struct task_call {
 		bool is_known;
 		uint32_t nr, how;
@@ -30,12 +34,12 @@ struct task {
 		uint64_t time, arg0, arg;
 		const char *file;
 	} in, begun;
-	uint32_t nr_short;	/* calls that were too short for a row, since the last one */
+	uint32_t nr_short;	/* system calls since the last row that were too short for one */
 };
 
-/* A struct of zeros is an empty one. */
+/* A struct of zeros is an empty table. */
 struct task_table {
-	struct task **tasks;	/* they do not move */
+	struct task **tasks;	/* separate allocations, so pointers stay valid */
 	size_t nr, room;
 	struct hash by_key;
 };
@@ -44,7 +48,7 @@ void task_table_free(struct task_table *t);
 
 struct task *task_find(const struct task_table *t, int32_t key);
 
-/* Returns the task of a key, which is made if there is none; NULL: out of memory. */
+/* Returns the task with this key, which is created if necessary; NULL: out of memory. */
 struct task *task_get(struct task_table *t, int32_t key);
 
 void task_remove(struct task_table *t, struct task *task);

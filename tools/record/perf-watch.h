@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of CPUs and threads: perf-watch.c updates it with each event, and perf-rows.c makes
- * rows with it.
+ * The state of CPUs and threads, which perf-watch.c updates with each event, and from which
+ * perf-rows.c makes rows.
  */
 #ifndef RECORD_PERF_WATCH_H
 #define RECORD_PERF_WATCH_H
@@ -10,11 +10,11 @@
 #include "record/perf-task.h"
 
 struct cpu {
-	int32_t current;	/* key of the task that runs there */
+	int32_t current;	/* key of the running task */
 	bool is_known;
-	bool is_deaf;		/* a task ran there without an event */
+	bool is_deaf;		/* a task ran on this CPU without an event */
 	bool heard_idle;
-	unsigned nr_waiting;	/* watched threads */
+	unsigned nr_waiting;	/* number of recorded threads that wait for this CPU */
 	struct perf_nest irqs;
 };
 
@@ -40,22 +40,22 @@ struct cpu *watch_cpu(struct perf_watch *w, uint64_t cpu);
 /* Returns NULL for the idle thread, and when there is no memory. */
 struct task *watch_task(struct perf_watch *w, int32_t key);
 
-/* Returns the number to write; 0: hidden. */
+/* Returns the tid to write into rows; 0: hidden. */
 uint32_t watch_shown_tid(struct perf_watch *w, struct task *t);
 
-/* The thread waits for this CPU (-1: for none). */
+/* Says that the thread waits for this CPU (-1: for none). */
 void watch_wait_for(struct perf_watch *w, struct task *t, int cpu);
 
 void watch_set(struct perf_watch *w, struct task *t, bool watched);
 void watch_set_identity(struct perf_watch *w, struct task *t, int32_t tgid, int32_t tid);
 
-/* Stores the thread's numbers from an event; events must come in order of time. */
+/* Stores the pid numbers of the thread in the event; events must come in order of time. */
 void watch_identify(struct perf_watch *w, const struct perf_event *e);
 
-/* Forgets a thread that has ended, or whose number belongs to another thread now. */
+/* Forgets a thread that has ended, or whose key belongs to another thread now. */
 void watch_forget(struct perf_watch *w, int32_t key);
 
-/* Forgets all threads of other programs: the exit of many was lost. */
+/* Forgets all threads of other programs, because events were lost, perhaps those of many exits. */
 void watch_forget_foreign(struct perf_watch *w);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records kernel events without the module: perf_event_open(), decoded with libtraceevent.  The
- * rows are those that the module's events become; which events concern the watched thread group
- * is decided in perf-rows.c, by the rules in linux/ldb.h.
+ * Records kernel events without the kernel module, by perf_event_open(), and decodes them with
+ * libtraceevent.  The rows are the same as those of the module's events.  perf-rows.c decides by the
+ * rules in linux/ldb.h which events concern the recorded thread group.
  *
- * What the kernel permits decides how much can be recorded, best first:
+ * How much can be recorded depends on what the kernel permits, best first:
  *
  *	PERF_TRACEPOINTS	everything but gen, pc and the addr of SWITCH; a thread
  *				that could not sleep because of a signal leaves in the
@@ -14,15 +14,15 @@
  *	PERF_SWITCHES_OWN	no privilege: SWITCH where the other thread is
  *				hidden, FORK, EXEC, EXIT, TASK
  *
- * All of them record page faults and the system calls in which a thread sleeps, those in the kernel
- * only where the kernel permits it; PERF_TRACEPOINTS also records interrupts of the program's
- * threads.
+ * All modes record page faults and the system calls in which a thread sleeps; what happens inside
+ * the kernel, only where the kernel permits it.  PERF_TRACEPOINTS also records interrupts of the
+ * program's threads.
  *
- * In the last two a thread that left is RUNNING (it was runnable) or SLEEPING (whatever it waits
- * for), and EXEC's other is not known.
+ * In the last two modes, the state of a thread that left its CPU is RUNNING (it was runnable) or
+ * SLEEPING (whatever it waits for), and the `other` of an EXEC is not known.
  *
- * Tids are as the program sees them.  If it does not see a thread, or if that is not known, the
- * tid is 0, with LDB_SCHED_F_HIDDEN.
+ * Tids are as the program sees them.  If a thread is not in the program's namespace, or if that is
+ * not known, its tid is 0, with LDB_SCHED_F_HIDDEN.
  */
 #ifndef RECORD_PERF_H
 #define RECORD_PERF_H
@@ -46,15 +46,18 @@ struct perf_options {
 	uint64_t t0;		/* clock value that is tick 0 */
 	int64_t offset_ns;	/* clock_offset() of the program */
 	size_t ring_bytes;	/* of all CPUs together; 0: 8 MiB for each, 128 MiB at most */
-	/* System calls in which a thread sleeps; all others, too: see perf_open(). */
+	/*
+	 * has_calls: system calls in which a thread sleeps; has_all_calls: all others, too, see
+	 * perf_open().
+	 */
 	bool has_calls, has_all_calls;
-	uint64_t call_min_ns;	/* shorter ones, of all, are only counted */
-	enum perf_mode best;	/* 0, or do not try a better one (for tests) */
+	uint64_t call_min_ns;	/* has_all_calls: shorter ones are only counted */
+	enum perf_mode best;	/* 0: any mode; else try no better one (for tests) */
 };
 
 /*
- * Takes rows of the kinds SCHED, TASK, LOST (LDB_LOST_KERNEL; ring: CPU), FAULT, IRQ, SYSCALL
- * and DISK, by their number LDB_BLK_*.  They and their names are only valid during the call.
+ * Receives rows of the kinds SCHED, TASK, LOST (LDB_LOST_KERNEL; ring: CPU), FAULT, IRQ, SYSCALL
+ * and DISK; kind is LDB_BLK_*.  A row and its names are valid only during the call.
  */
 struct perf_sink {
 	void (*row)(void *arg, unsigned kind, const void *row);
@@ -62,18 +65,21 @@ struct perf_sink {
 };
 
 /*
- * Events count from here on.  If it returns NULL, why is one line: what is missing and what
- * would help.  What a thread sleeps in is on its kernel stack when it leaves its CPU: that costs
- * others nothing.  has_all_calls works only with PERF_TRACEPOINTS, and it makes each system call of
- * every process on the machine slower (Documentation/overhead.md).
+ * Starts to record events.  Returns NULL on failure; then why says in one line what is missing and
+ * what would help.
+ *
+ * The system call in which a thread sleeps is found on its kernel stack when the thread leaves its
+ * CPU, which costs other programs nothing.  has_all_calls works only with PERF_TRACEPOINTS, and
+ * makes each system call of every process on the machine slower (Documentation/overhead.md).
  *
  * A poll empties the rings and delivers the rows in order of time, as soon as no earlier one can
- * come: those of the last 20 ms have to wait.
+ * arrive: rows of the last 20 ms are retained.
  */
 struct kernel_source *perf_open(const struct perf_options *o, const struct perf_sink *sink,
 				char *why, size_t why_size);
 
 enum perf_mode perf_mode(const struct kernel_source *perf);
-uint64_t perf_lost(const struct kernel_source *perf);	/* events the kernel could not deliver */
+/* events that the kernel could not deliver */
+uint64_t perf_lost(const struct kernel_source *perf);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads files of /proc about a process and its threads.  If a process has ended, its files cannot
- * be read.
+ * Reads files of /proc about a process and its threads.  The files of a process that has ended
+ * cannot be read.
  */
 #ifndef RECORD_PROC_H
 #define RECORD_PROC_H
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Opens /proc/PID/NAME, or /proc/PID/task/TID/NAME where there is a tid; pid 0: this process. */
+/* Opens /proc/PID/NAME, or /proc/PID/task/TID/NAME if tid is not 0; pid 0: this process. */
 FILE *proc_open(pid_t pid, pid_t tid, const char *name);
 
 /*
@@ -20,32 +20,38 @@ FILE *proc_open(pid_t pid, pid_t tid, const char *name);
  */
 bool proc_line(pid_t pid, pid_t tid, const char *name, char *line, size_t size);
 
-/* Returns how many processes there are, and their numbers, to be freed. */
+/* Returns the number of processes, and stores an array of their pids, which the caller frees. */
 size_t proc_list(pid_t **pids);
 
-/* Reads a link.  Returns false if it is not known. */
+/* Reads a symbolic link.  Returns false on failure. */
 bool proc_link(pid_t pid, const char *name, char *path, size_t size);
 
-/* Returns the file's name in a path that /proc shows, and cuts " (deleted)" off its end. */
+/*
+ * Returns the last component of a path as shown in /proc, after removing " (deleted)" from its end.
+ */
 const char *proc_file_name(char *path);
 
-/* Finds the owner of a file, and which file or namespace it is ("ns/net"); name "": the process. */
+/*
+ * Calls stat() for a file of the process, such as "ns/net"; name "": its folder, whose owner is
+ * that of the process.
+ */
 bool proc_stat(pid_t pid, const char *name, struct stat *st);
 bool proc_is_same(const struct stat *a, const struct stat *b);
 
-/* Reads the number in a file such as /proc/sys/...; returns otherwise if there is none. */
+/* Reads the number in a file such as /proc/sys/...; returns `otherwise` on failure. */
 int proc_number(const char *path, int otherwise);
 
 /* Fields that are not known are 0. */
 struct proc_status {
 	char state;
 	bool signal_pending;
-	int nr_filters;		/* of seccomp */
+	int nr_filters;		/* number of seccomp filters */
 	pid_t leader;		/* thread group */
 	pid_t tracer;
 	uid_t uid;		/* effective */
 	/*
-	 * It has a number in each namespace from that of /proc inward: how many, and the last one.
+	 * The thread has a number in each pid namespace from that of /proc inward: how many there
+	 * are, and the innermost one.
 	 */
 	unsigned depth, inner;
 };
@@ -53,26 +59,26 @@ struct proc_status {
 /* Returns false if there is no such thread. */
 bool proc_status(pid_t pid, pid_t tid, struct proc_status *s);
 bool proc_is_alive(const struct proc_status *s);
-/* Returns its number, or 0. */
+/* Returns the pid of the parent, or 0. */
 pid_t proc_parent(pid_t pid);
-/* Is there such a process, which has not ended? */
+/* Does a process with this pid exist that has not ended? */
 bool proc_runs(pid_t pid);
 
 /* Calls fn for each thread until it returns true; returns that thread, or 0. */
 typedef bool proc_thread_fn(void *arg, pid_t pid, pid_t tid);
 pid_t proc_find_thread(pid_t pid, proc_thread_fn *fn, void *arg);
 
-/* Returns a thread that has not ended, though the first one may have; or 0. */
+/* Returns a thread that has not ended (the first one may have), or 0. */
 pid_t proc_living_thread(pid_t pid);
 
 /*
- * Has the process ended?  While it does, it cannot be read or entered any more: then this waits for
- * the end, so that a failure is not explained by something else.
+ * Has the process ended?  A process that is ending can no longer be read or entered.  Then this
+ * function waits for the end, so that failures are not attributed to another cause.
  */
 bool proc_ends(pid_t pid);
 /*
- * Has the thread begun to end, or will it when it continues?  Then it is still alive, also without
- * memory.
+ * Has the thread begun to exit, or will it when it continues?  Such a thread may still exist, but
+ * no longer have memory.
  */
 bool proc_thread_ends(pid_t pid, pid_t tid);
 
