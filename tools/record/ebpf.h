@@ -19,7 +19,7 @@ struct ebpf_options {
 	int64_t offset_ns;	/* clock_offset() of the program */
 	uint64_t ring_bytes;	/* of all CPUs together, at most */
 	bool has_frames;	/* read chains of frames at switches, and by samples in between */
-	bool has_samples;	/* has_frames: take samples even while the scanner has a CPU */
+	bool has_samples;	/* has_frames: take samples even while the scanner runs */
 	/* share of the program's CPU time for readings and the scanner's polls */
 	uint32_t budget_ppm;
 	/* system calls in which a thread sleeps, and requests to block devices */

@@ -37,8 +37,8 @@ static inline uint32_t readings_share(uint32_t budget_ppm)
 struct kernel_costs {
 	uint64_t wall_ns;
 	uint64_t cpu_ns;	/* the program's CPU time */
-	uint64_t polls_ns;	/* what the scanner's polls have cost of it */
-	bool is_scanner_away;	/* the scanner has hardly run */
+	uint64_t polls_ns;	/* what the scanner's polls have cost of that time */
+	bool is_scanner_away;	/* the scanner was hardly running */
 };
 
 struct kernel_source {
@@ -49,38 +49,47 @@ struct kernel_source {
 		 */
 		unsigned (*poll)(struct kernel_source *s);
 		/*
-		 * Ends the events, so that they cost the program nothing, or begins them again; then threads and
-		 * CPUs are as in the beginning.  Returns 0 or -errno.  NULL: the kernel goes on.
+		 * Stops or restarts the events; while they are stopped, they cost the program
+		 * nothing.  After a restart the state of threads and CPUs is unknown, as at the
+		 * beginning.  Returns 0 or -errno.  NULL: the source cannot be paused.
 		 */
 		int (*pause)(struct kernel_source *s, bool pause);
-		/* Ends the events; delivers those that were not delivered yet. */
+		/* Ends the events, and delivers those that were not delivered yet. */
 		void (*finish)(struct kernel_source *s);
-		/* Omits interrupts from here on, or only the frequent ones; returns which. */
+		/*
+		 * Stops recording interrupts, or only the frequent ones; returns the name of what
+		 * is omitted.
+		 */
 		const char *(*leave_out_irqs)(struct kernel_source *s);
 		/*
-		 * Sets the offsets of a thread's blocks from its thread pointer, so that frames can
-		 * be read.  NULL: the source reads no frames.
+		 * Sets the offsets of a thread's blocks from its thread pointer, which are needed
+		 * to read frames.  NULL: the source reads no frames.
 		 */
 		void (*set_blocks)(struct kernel_source *s, const int64_t *offsets, unsigned nr);
 		/*
-		 * Sets the costs since the last call: readings of frames may use the rest of the
+		 * Sets the costs since the last call.  Readings of frames may use the rest of the
 		 * budget.  NULL: the source reads no frames.
 		 */
 		void (*hold_budget)(struct kernel_source *s, const struct kernel_costs *costs);
 		void (*close)(struct kernel_source *s);
-		uint64_t irq_ns;	/* cost of one: Documentation/overhead.md */
+		uint64_t irq_ns;	/* cost of an interrupt: Documentation/overhead.md */
 	} *ops;
-	struct kernel_clock *clock;	/* of its stamps; NULL: the session's */
+	/* converts the source's stamps; NULL: they are in the session's clock */
+	struct kernel_clock *clock;
 	uint32_t events;		/* LDB_GROUP_* that are recorded */
-	/* Current interval of samples of running threads, and the cost of an interrupt. */
+	/*
+	 * Current interval between samples of running threads, and the measured cost of an
+	 * interrupt.
+	 */
 	uint64_t sample_ns, interrupt_ns;
 	uint64_t nr_lost;		/* after finish(): events for which there is no LOST row */
 	/*
 	 * CPULIST_MAX entries, by CPU; final after finish().  1: the kernel did not deliver the
-	 * events of some tasks there.
+	 * events of some tasks on this CPU.
 	 */
 	const uint8_t *is_deaf;
-	char why_not_better[512];	/* one line; "": nothing is missing */
+	/* why no better source is used, one line; "": none is better */
+	char why_not_better[512];
 };
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds what is needed to load a library into a running process: functions of its C library, and
- * the loader's locks.  As in image.h, its memory is read and no file that it names is opened;
- * all of it is the process's own claim.
+ * the loader's locks.  As in image.h, the process's memory is read, and no file that it names is
+ * opened; all values are what the process claims.
  */
 #ifndef RECORD_LIBC_H
 #define RECORD_LIBC_H
@@ -13,33 +13,34 @@
 #include "record/image.h"
 
 struct libc {
-	struct image_id id;		/* of the program that has it */
+	struct image_id id;		/* the program in which these addresses are valid */
 	uint64_t dlopen, dlerror, errno_location;
-	bool is_internal;		/* dlopen is that of the C library's own use */
-	uint64_t call, back;		/* code: a system call that returns; the return from a signal */
+	bool is_internal;		/* dlopen is an internal function of the C library */
+	/* code: a system call and a return; the return from a signal handler */
+	uint64_t call, back;
 	uint64_t loader_from, loader_to; /* the loader's memory */
-	uint64_t locks;			/* of the loader, next to each other; 0: not found */
+	uint64_t locks;			/* the loader's locks, which are adjacent; 0: not found */
 	unsigned nr_locks;
 };
 
-/* Whether a library can be loaded, or why not. */
+/* Says whether a library can be loaded, or why not. */
 enum libc_found {
 	LIBC_FOUND,
 	LIBC_UNREADABLE,
-	LIBC_OTHER_CPU,		/* the program is of 32 bits, or of another CPU */
+	LIBC_OTHER_CPU,		/* a 32-bit program, or one for another CPU */
 	LIBC_STATIC,
 	LIBC_MUSL,
-	LIBC_STRANGE,		/* no C library that ldb knows */
+	LIBC_STRANGE,		/* no C library that ldb supports */
 };
 
 /* tid is a thread of the process that has not ended. */
 enum libc_found libc_find(pid_t tid, struct libc *l);
 
 /*
- * Describes the code of the process.  Parts are closed or open.  A thread that executes code of a
- * closed part, or was called from there, may hold a lock of an allocator.  The loader is open,
- * because its locks can be read, and because old return addresses into it are on the stack of each
- * first thread.
+ * Describes the code of the process.  A part is closed if a thread that executes code there, or
+ * that was called from there, may hold a lock of an allocator.  All other parts are open.  The
+ * loader is open, because its locks can be read, and because the stack of each first thread
+ * contains old return addresses into it.
  */
 #define LIBC_CODE_MAX	256
 
@@ -52,15 +53,16 @@ struct libc_code {
 	uint64_t start;		/* the function that calls main(), or 0 */
 };
 
-/* Returns false if there is too much. */
+/* Returns false if there are too many parts. */
 bool libc_code_read(pid_t tid, struct libc_code *c);
 /*
- * Is a thread with this instruction pointer and stack only in open parts?  Addresses on the stack
- * may be left from earlier calls; then the answer is false, because it is not known.
+ * Does a thread with this instruction pointer and stack execute only open parts?  The stack may
+ * contain addresses that are left from earlier calls; if these are in closed parts, the answer is
+ * false, too.
  */
 bool libc_is_outside(pid_t tid, const struct libc_code *c, uint64_t at, const uint64_t *stack, size_t nr);
 
-/* Returns the thread that is loading a library; 0 if there is none, or it is not known. */
+/* Returns the thread that is loading a library; 0 if there is none, or if that is not known. */
 pid_t libc_loading(pid_t tid, const struct libc *l);
 
 #endif

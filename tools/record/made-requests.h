@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes requests of calls of functions, or of turns of event loops (--request), while the recording
- * runs: triggers of a flight recorder and sums for monitoring need them.  The trace has none of them; the
- * tools make them again.
+ * Makes requests from calls of functions, or from turns of event loops (--request), while the
+ * recording runs, for the triggers of a flight recorder and for the sums for monitoring.  They are
+ * not stored in the trace; the tools that read it make them again.
  *
- * Names of functions are known some tenths of a second after their first call; calls wait for that.
+ * The name of a function becomes known some tenths of a second after its first call; calls are
+ * retained until then.
  */
 #ifndef RECORD_MADE_REQUESTS_H
 #define RECORD_MADE_REQUESTS_H
@@ -24,16 +25,17 @@ struct made_request {
 };
 
 /*
- * Each request is delivered twice: as soon as it has ended, and, is_counted, when it is known that it is
- * not inside of another one of its thread, which is a second or two later.  Only if the outer one takes
- * longer than a second, those inside of it that ended before count, too.
+ * Called twice for each request.  First, when the request has ended.  Second, with is_counted, a
+ * second or two later, when it is known that no other request of the thread contains it: nested
+ * requests are not counted.  Only if the outer request takes longer than a second are the nested
+ * ones that ended earlier counted, too.
  */
 typedef void made_request_fn(void *arg, const struct made_request *request, bool is_counted);
 
 struct made_options {
-	const char *words;		/* with newlines between */
-	struct filter *filter;		/* has the names */
-	int64_t second;			/* ticks */
+	const char *words;		/* words of --request, separated by newlines */
+	struct filter *filter;		/* knows the names of functions */
+	int64_t second;			/* a second, in ticks */
 	made_request_fn *made;
 	void *arg;
 	loops_thread_fn *is_of_program;	/* or NULL */
@@ -44,25 +46,30 @@ struct made_options {
 struct made_requests *made_requests_alloc(const struct made_options *o);
 void made_requests_free(struct made_requests *m);
 
-/* Are they made of these words?  NULL: no.  Tags, and what the runtime makes of sockets, are not. */
+/*
+ * Do these words ask for requests made from calls or turns?  false if NULL, for tagged requests,
+ * and for those that the runtime makes from sockets.
+ */
 bool made_requests_are(const char *words);
 
 void made_requests_func(struct made_requests *m, const struct ldb_row_func *row);
 void made_requests_calls(struct made_requests *m, const struct ldb_row_syscall *rows, size_t nr);
 void made_requests_sched(struct made_requests *m, const struct ldb_row_sched *rows, size_t nr);
-/* What was open at a pause is no request.  Without this function there is none. */
+/*
+ * Sets the pauses: calls that were open in one are no requests.  Without them there are no pauses.
+ */
 struct pauses;
 void made_requests_on_pauses(struct made_requests *m, const struct pauses *pauses);
-/* The recording was paused, or goes on. */
+/* The recording was paused, or resumed, at this tick. */
 void made_requests_cut(struct made_requests *m, int64_t tick);
 
-/* Call it after each pass over the rings: names may have come. */
+/* Must be called after each pass over the rings: handles calls whose names have become known. */
 void made_requests_poll(struct made_requests *m, int64_t tick);
 
-/* The recording is over, and the names that can come have come. */
+/* Called when the recording is over, and no more names will arrive. */
 void made_requests_finish(struct made_requests *m);
 
-/* How many calls were forgotten because their names did not come. */
+/* Returns how many calls were dropped because their names did not arrive. */
 uint64_t made_requests_forgotten(const struct made_requests *m);
 
 #endif

@@ -12,16 +12,18 @@
 #include "record/metrics.h"
 #include "record/req-tags.h"
 
-#define METRICS_SERIES_MAX	1024	/* of each kind; values of further ones are counted */
-#define METRICS_SLOWEST		5	/* requests of a minute */
-#define METRICS_PARTS		8	/* of each of them; the last one is the rest */
+/* of each kind; values of further series are only counted */
+#define METRICS_SERIES_MAX	1024
+#define METRICS_SLOWEST		5	/* slowest requests of each minute */
+/* states of each slowest request; the last one is the sum of the rest */
+#define METRICS_PARTS		8
 #define METRICS_NAME		512	/* with its NUL; longer ones are cut */
 #define METRICS_OPEN_MAX	(1U << 18)	/* requests and threads that are followed */
 
 enum metrics_kind { METRICS_FUNCTION, METRICS_REQUEST, METRICS_LOCK, METRICS_CPU, METRICS_NR };
 
 struct series {
-	uint64_t key;			/* address, number of the class */
+	uint64_t key;			/* address of a function or lock, or number of a class */
 	struct dist dist;		/* ns */
 };
 
@@ -29,7 +31,7 @@ struct kind {
 	struct hash hash;		/* by key */
 	struct series *all;
 	size_t nr, room;
-	uint64_t nr_dropped;		/* values */
+	uint64_t nr_dropped;		/* values of series beyond METRICS_SERIES_MAX */
 };
 
 struct slow_part {
@@ -39,7 +41,8 @@ struct slow_part {
 
 struct slow {
 	uint64_t id;
-	uint32_t tid;			/* it is a call of this thread, without an id; 0: it is tagged */
+	/* thread whose call is the request; 0: the program has tagged it */
+	uint32_t tid;
 	uint32_t class;
 	uint64_t ns;
 	int64_t start, end;		/* ticks */
@@ -52,8 +55,8 @@ struct slow_parts {
 
 struct begun {
 	struct slot slot;
-	int64_t since;			/* tick; INT64_MIN: not yet */
-	uint32_t class, tid;		/* of a thread, class is 1: it is of the program */
+	int64_t since;			/* tick; INT64_MIN: not begun */
+	uint32_t class, tid;		/* for a thread, class 1 says that it is the program's */
 };
 
 struct metrics {
@@ -67,18 +70,22 @@ struct metrics {
 	struct intern classes;
 	metrics_thread_fn *is_of_program;
 	void *thread_arg;
-	struct slots requests, waiting;	/* of struct begun: by id, and threads that wait by tid */
-	struct req_tags *tags;		/* number of the class */
+	/* struct begun: open requests by id, and waiting threads by tid */
+	struct slots requests, waiting;
+	struct req_tags *tags;		/* number of each request's class */
 	struct slow slowest[METRICS_SLOWEST], before[METRICS_SLOWEST];	/* of this minute, and the last */
-	struct slow_parts parts[METRICS_SLOWEST];	/* of those before */
+	struct slow_parts parts[METRICS_SLOWEST];	/* states of the requests in before[] */
 	int64_t first_minute, minute;
-	struct helper helper;		/* explains those of the last minute */
+	struct helper helper;		/* explains the requests of the last minute */
 	bool must_explain;
 };
 
 /* metrics-names.c */
 
-/* Functions of one name, such as the parts of a function, are one series. */
+/*
+ * Functions with the same name, such as the parts into which the compiler splits one, are one
+ * series.
+ */
 struct named {
 	char name[METRICS_NAME];
 	struct dist dist;
@@ -92,7 +99,7 @@ struct family {
 int metrics_make_family(struct metrics *m, enum metrics_kind kind, struct family *f);
 void metrics_free_family(struct family *f);
 
-/* Bytes that are not text become '?'. */
+/* Replaces bytes that are not text by '?'. */
 void metrics_copy_name(char *to, size_t size, const char *name);
 
 extern const struct metrics_words {
@@ -104,10 +111,10 @@ void metrics_put_text(FILE *out, struct metrics *m, struct family f[METRICS_NR],
 		      bool is_openmetrics);
 void metrics_put_otlp(FILE *out, struct metrics *m, struct family f[METRICS_NR], const struct metrics_state *s);
 
-/* metrics-explain.c: those of m->before. */
+/* metrics-explain.c: finds the states of the requests in m->before[]. */
 void metrics_explain_begin(struct metrics *m);
 void metrics_explain_poll(struct metrics *m);
-/* Waits for a moment. */
+/* Waits for a short time until that is done. */
 void metrics_explain_finish(struct metrics *m);
 
 #endif

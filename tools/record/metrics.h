@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums events for monitoring, in memory that does not grow: distributions of the durations of
- * functions, requests by class, waits for locks and waits for a CPU, from the beginning of the
- * recording on; and the slowest requests of the last minute, with what they spent their time on.
+ * Sums events for monitoring, in memory of a fixed size: distributions of the durations of
+ * functions, requests by class, waits for locks, and waits for a CPU, since the recording began;
+ * and the slowest requests of the last minute, with their states.
  *
- * They are written to a file from time to time: as OpenMetrics text, or as OTLP's JSON if the name
- * ends in .json.  The file is replaced as a whole.  Or they are fetched from a socket: scrape.h.
+ * The sums are written to a file from time to time: as OpenMetrics text, or as OTLP's JSON if the
+ * file's name ends in .json.  The file is replaced as a whole.  The sums can also be fetched from a
+ * socket: scrape.h.
  */
 #ifndef RECORD_METRICS_H
 #define RECORD_METRICS_H
@@ -24,27 +25,34 @@ struct metrics_options {
 	void (*explain)(const struct record_explain *e);	/* see record.h; or NULL */
 };
 
-/* Returns NULL if there is no memory.  f has the names of functions and locks. */
+/* f knows the names of functions and locks.  Returns NULL if there is no memory. */
 struct metrics *metrics_alloc(const struct metrics_options *o, double ns_per_tick, struct filter *f);
 void metrics_free(struct metrics *m);
 
 /*
- * Is it a thread of the program, and not one of ldb's own?  Without this function all threads are.
+ * Is it a thread of the program, and not one of ldb's own?  Without this function all threads count
+ * as the program's.
  */
 typedef bool metrics_thread_fn(void *arg, uint32_t tid);
 void metrics_on_thread(struct metrics *m, metrics_thread_fn *fn, void *arg);
 
-/* What lasted into a pause, or out of one, has no known duration.  Without this function there is none. */
+/*
+ * Sets the pauses: the duration of what overlaps one is not known.  Without them there are no
+ * pauses.
+ */
 void metrics_on_pauses(struct metrics *m, const struct pauses *pauses);
 
 void metrics_func(struct metrics *m, const struct ldb_row_func *row);
 void metrics_lock(struct metrics *m, const struct ldb_row_lock *row);
 void metrics_class(struct metrics *m, uint64_t id, int64_t tick, const char *name);
-/* In order of time. */
+/* Takes rows in order of time. */
 void metrics_requests(struct metrics *m, const struct ldb_row_req *rows, size_t nr);
 void metrics_sched(struct metrics *m, const struct ldb_row_sched *rows, size_t nr);
 
-/* Or, without metrics_requests(), one that was made of something else; its class is its name. */
+/*
+ * Takes a request that was made from a call or a turn; its name is its class.  Used instead of
+ * metrics_requests().
+ */
 struct made_request;
 void metrics_made(struct metrics *m, const struct made_request *request);
 
@@ -53,15 +61,21 @@ struct metrics_state {
 	uint64_t calls, observed_calls, nr_lost, nr_threads;
 };
 
-/* Call it every few seconds, and before the sums are shown: a minute may be over. */
+/* Must be called every few seconds, and before the sums are shown: a minute may have ended. */
 void metrics_poll(struct metrics *m, const struct metrics_state *state);
-/* The recording is over: waits for a moment, for what the slowest requests spent their time on. */
+/*
+ * Called when the recording is over: waits for a short time until the slowest requests are
+ * explained.
+ */
 void metrics_finish(struct metrics *m, const struct metrics_state *state);
 
-/* Returns 0 or -errno; or OUTFILE_OTHERS of cli/outfile.h. */
+/* Writes the file.  Returns 0 or -errno; or OUTFILE_OTHERS of cli/outfile.h. */
 int metrics_write(struct metrics *m, const struct metrics_state *state);
 
-/* Makes the same as text, to be freed: OpenMetrics or Prometheus'.  Returns 0 or -errno. */
+/*
+ * Makes a text that the caller frees, in the format OpenMetrics or Prometheus.  Returns 0 or
+ * -errno.
+ */
 int metrics_render(struct metrics *m, const struct metrics_state *state, bool is_openmetrics, char **text,
 		   size_t *size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lists mapped ELF files: what the runtime reports, completed from /proc. */
+/* Lists mapped ELF files: those that the runtime reports, and others from /proc. */
 #ifndef RECORD_MODULES_H
 #define RECORD_MODULES_H
 
@@ -15,16 +15,16 @@ void modules_free(struct modules *m);
 void modules_loaded(struct modules *m, const struct ldb_msg_module *msg);
 void modules_unloaded(struct modules *m, const struct ldb_msg_unloaded *msg);
 
-/* Writes the rows of modules that are mapped now once more. */
+/* Writes the rows of the modules that are mapped now again. */
 void modules_write(struct modules *m);
 
 /* Calls fn for each module. */
 void modules_each(const struct modules *m, void (*fn)(void *arg, const struct ldb_row_module *row), void *arg);
 
-/* Is the address in a module whose functions have records? */
+/* Is the address in a module that has instrumented functions? */
 bool modules_have_records(const struct modules *m, uint64_t addr);
 
-/* Adds executable mappings of files that the runtime has not reported. */
+/* Adds executable mappings that the runtime has not reported. */
 void modules_complete(struct modules *m);
 
 #endif

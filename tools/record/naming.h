@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names the functions and variables of a filter; see filter.h. */
+/* Looks up the names of functions and variables for a filter; see filter.h. */
 #ifndef RECORD_NAMING_H
 #define RECORD_NAMING_H
 
@@ -13,12 +13,12 @@ struct naming {
 	void (*lookup)(const struct record_lookup *l);
 	pid_t program;
 	struct helper helper;
-	int64_t next_ns;	/* not before */
+	int64_t next_ns;	/* next lookup: not earlier than this */
 };
 
-/* To be called from time to time: requests new names, and passes received ones to the filter. */
+/* Must be called from time to time: requests new names, and passes found ones to the filter. */
 void naming_poll(struct naming *n, struct filter *f, const struct modules *m, int64_t tick, int64_t now_ns);
-/* Waits for a moment for all names. */
+/* Waits for a short time until all names are found. */
 void naming_finish(struct naming *n, struct filter *f, const struct modules *m, int64_t tick);
 void naming_end(struct naming *n);
 

@@ -2,8 +2,8 @@
 /*
  * Declares what the files tools/record/pack*.c share.
  *
- * pack.c makes rows of the program's events and passes all rows on in order; pack-kernel.c makes
- * rows of the kernel's events.
+ * pack.c makes rows from the program's events and passes all rows on in order; pack-kernel.c makes
+ * rows from kernel events.
  */
 #ifndef RECORD_PACK_PRIVATE_H
 #define RECORD_PACK_PRIVATE_H
@@ -18,7 +18,7 @@
 #include "record/pauses.h"
 
 #define FUNCS_AT_ONCE	128
-#define NR_KINDS	(LDB_BLK_DISK + 1)	/* rows of greater kinds are not sorted */
+#define NR_KINDS	(LDB_BLK_DISK + 1)	/* rows of greater kinds are passed on unsorted */
 
 struct pack {
 	const struct session *s;
@@ -32,21 +32,21 @@ struct pack {
 	} kept[NR_KINDS];
 	struct irq_names irqs;
 	struct intern call_texts;
-	struct ldb_row_func funcs[FUNCS_AT_ONCE];	/* on their way to the writer */
+	struct ldb_row_func funcs[FUNCS_AT_ONCE];	/* waiting to be written together */
 	size_t nr_funcs;
 	struct last_func {
 		uint64_t gen;
 		uint32_t tid;
-	} *last_funcs;			/* of each ring */
+	} *last_funcs;			/* last FUNC of each ring */
 	unsigned nr_rings;
-	struct pack_birth *births;	/* in order */
+	struct pack_birth *births;	/* in order of time */
 	size_t nr_births, room_births;
 	struct hash birth_of;		/* by tid */
 	struct chains *chains;
 	struct func_counts func_counts;
-	struct metrics *metrics;	/* NULL: none */
-	struct filter *filter;		/* NULL: all is written */
-	struct made_requests *made;	/* NULL: requests are those of the rows */
+	struct metrics *metrics;	/* NULL: no sums for monitoring */
+	struct filter *filter;		/* NULL: all rows are written */
+	struct made_requests *made;	/* NULL: the program or the runtime makes the requests */
 	uint64_t nr_rows, nr_irqs, nr_open, nr_socket;
 	pack_rest_fn *on_rest;
 	void *rest_arg;
@@ -57,22 +57,24 @@ struct pack {
 	pack_lock_fn *on_lock;
 	void *lock_arg;
 	struct pauses pauses;
-	unsigned nr_since;		/* events since rest() was called */
+	unsigned nr_since;		/* events since on_rest() was called */
 };
 
-/* Returns the tick of a time of the rings. */
+/* Returns the tick of a clock value in the rings. */
 static inline int64_t pack_tick(const struct pack *p, uint64_t tsc)
 {
 	return (int64_t)(tsc - p->t0);
 }
 
-/* Returns where to write the row, which must be done at once. */
+/*
+ * Returns where to store a row until its turn comes; the caller must store it before the next call.
+ */
 static inline void *pack_keep_back(struct pack *p, unsigned kind, int64_t tick)
 {
 	return backlog_add(&p->kept[kind].rows, tick);
 }
 
-/* pack-kernel.c: each makes a row of a kernel event. */
+/* pack-kernel.c: each function makes a row from a kernel event. */
 void pack_kernel_sched(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_kernel_task(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_kernel_fault(struct pack *p, unsigned ring, const struct ldb_rec *recs);
@@ -81,11 +83,11 @@ void pack_kernel_irq_name(struct pack *p, unsigned ring, const struct ldb_rec *r
 void pack_kernel_syscall(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_kernel_disk(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 
-/* pack-notes.c: each makes a row of an event of the program. */
+/* pack-notes.c: each function makes a row from an event of the program. */
 void pack_note(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_mark(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 
-/* Returns a copy that stays; "": there is no room. */
+/* Returns a copy of the text that stays valid; "": there is no room. */
 const char *pack_keep_text(struct pack *p, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Remembers the last pauses of a recording: rows may come late. */
+/* Stores the last pauses of a recording, because rows may arrive after them. */
 #ifndef RECORD_PAUSES_H
 #define RECORD_PAUSES_H
 
@@ -27,7 +27,7 @@ static inline void pauses_end(struct pauses *p, int64_t tick)
 		p->at[(p->nr - 1) % PAUSES_KEPT].to = tick;
 }
 
-/* Was the recording paused for some time between from and to, or at that time if they are equal? */
+/* Was the recording paused at some time between these ticks, or at this tick if they are equal? */
 static inline bool pauses_are_in(const struct pauses *p, int64_t from, int64_t to)
 {
 	uint64_t first = p->nr > PAUSES_KEPT ? p->nr - PAUSES_KEPT : 0;

@@ -113,7 +113,7 @@ static noinline struct member *new_member(struct task_struct *p)
 	return m;
 }
 
-/* Returns the state of p; NULL if p is not watched, or if another thread has its slot. */
+/* Returns the state of p; NULL if p belongs to another program, or if another thread has its slot. */
 static __always_inline struct member *member_of(struct task_struct *p)
 {
 	u32 pid = p->pid;
@@ -153,7 +153,7 @@ typedef u64 who_t;
 #define WHO_FLAGS(who)	((u32)((who) >> 32))
 
 /*
- * Returns the tid and flags of a task that is not watched, and emits its name, unless that was done
+ * Returns the tid and flags of a task of another program, and emits its name, unless that was done
  * recently.
  */
 static noinline who_t other_task(struct task_struct *p, u64 now)
