@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stores tags of requests (their classes) until their rows come.  Rows are written later, in order
- * of time, and meanwhile an id may be used and tagged again.
+ * Stores the tags (classes) of requests until the rows of the requests arrive.  These come later,
+ * in order of time; meanwhile an id may be used again with another tag.
  *
- * One thread at a time may use it.
+ * Only one thread at a time may use an object.
  */
 #ifndef RECORD_REQ_TAGS_H
 #define RECORD_REQ_TAGS_H
@@ -16,12 +16,12 @@ struct req_tags;
 struct req_tags *req_tags_alloc(void);		/* NULL: out of memory */
 void req_tags_free(struct req_tags *t);
 
-/* Returns false if there are too many, or there is no memory. */
+/* Returns false if there are too many tags, or if there is no memory. */
 bool req_tags_add(struct req_tags *t, uint64_t id, int64_t tick, uint32_t value);
 
 /*
- * Finds the tag of a request with this id that began at begin: the last tag before that, else the
- * first one up to end.  Returns false if there is none.
+ * Finds the tag of a request with this id that ran from begin to end: the last tag before begin, or
+ * else the first one up to end.  Returns false if there is none.
  */
 bool req_tags_find(const struct req_tags *t, uint64_t id, int64_t begin, int64_t end, uint32_t *value);
 

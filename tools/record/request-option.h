@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The option --request of the tools that record. */
+/* Implements the option --request of the tools that record. */
 #ifndef RECORD_REQUEST_OPTION_H
 #define RECORD_REQUEST_OPTION_H
 
 #include "cli/opts.h"
 #include "record/record.h"
 
-/* Sets options->request or socket_requests; ends with a line about wrong usage if the words are wrong. */
+/* Sets options->request or socket_requests.  If the words are wrong, prints so and exits. */
 void request_option_set(const struct cli_list *words, struct record_options *options);
 
 #endif
