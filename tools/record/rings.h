@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names the descriptors for whose operations in rings of io_uring a thread has waited.  And finds out
- * whether the program has rings of io_uring that the runtime does not follow, for
- * --request=socket: those of a program that is linked statically with liburing, or enters the kernel by
- * instructions of its own.  Then its requests are missing, and the recording says so.
+ * Names the descriptors for whose io_uring operations a thread has waited.  Also finds out whether
+ * the program has io_uring rings that the runtime does not follow, because the program is
+ * statically linked with liburing or makes the system calls itself.  --request=socket then misses
+ * requests, and the recording says so.
  */
 #ifndef RECORD_RINGS_H
 #define RECORD_RINGS_H
@@ -12,14 +12,17 @@
 
 struct recording;
 
-/* From now on, descriptors of operations have names. */
+/* Begins to name the descriptors of operations. */
 void rings_open(struct recording *r);
 void rings_close(struct recording *r);
 
-/* Counts the program's rings now and then, less and less often. */
+/* Counts the program's rings from time to time, at growing intervals. */
 void rings_poll(struct recording *r, int64_t now_ns);
 
-/* The recording ends, and the session's memory is still there.  Warns, and writes what there was. */
+/*
+ * Called at the end of the recording, while the session's memory exists: writes what was found, and
+ * warns.
+ */
 void rings_finish(struct recording *r);
 
 #endif

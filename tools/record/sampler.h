@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Interrupts CPUs on which the program runs at a steady rate, so that the BPF program of the local
- * timer reads chains there (bpf/chain.h): the kernel's own tick comes once in some milliseconds.
- * A CPU on which the program has not been running for a while is left alone.
+ * Interrupts CPUs on which the program runs, at a constant rate, so that the BPF program of the
+ * local timer can read chains there (bpf/chain.h); the kernel's own tick comes only every few
+ * milliseconds.  A CPU on which the program has not run for a while is not interrupted.
  *
- * The rate is what the budget allows at the price of an interrupt, which is measured: one in a
- * virtual machine costs many times what it does elsewhere.  The scanner's polls, the readings at
- * switches and samples share one budget: samples use the rest.
+ * The rate results from the budget and the measured cost of an interrupt, which in a virtual
+ * machine is many times higher.  The scanner's polls, the readings at switches, and samples share
+ * one budget; samples get what the others leave.
  */
 #ifndef RECORD_SAMPLER_H
 #define RECORD_SAMPLER_H
@@ -18,51 +18,51 @@ struct kernel_costs;
 struct kernel_source;
 struct sampler;
 
-/* What reading frames has cost since the last time. */
+/* Cost of reading frames since the last call of sampler_hold(). */
 struct sampler_spent {
 	uint64_t switches_ns;	/* readings at switches */
 	uint64_t samples_ns, nr_samples;
-	uint64_t entry_ns;	/* entry and exit of the kernel, for each sample */
+	uint64_t entry_ns;	/* cost of entering and leaving the kernel, for each sample */
 };
 
 /*
- * budget_ppm: of the time of the interrupted threads.  least_ns: least interval.  NULL: out of
- * memory.
+ * budget_ppm is a share of the time of the interrupted threads; least_ns is the shortest interval.
+ * Returns NULL if out of memory.
  */
 struct sampler *sampler_alloc(uint32_t budget_ppm, uint64_t least_ns, unsigned nr_cpus);
 void sampler_free(struct sampler *s);
 
 /*
- * Decides whether a CPU is interrupted, and returns whether it is; initially none is.  It is left out
- * only after some decisions against it in a row: a scanner without a CPU sometimes gets one for a
- * moment, and would then be alone.
+ * Decides whether a CPU is interrupted, and returns the decision; at first none is.  Interrupts
+ * stop only after several calls in a row with wanted = false: a starved scanner sometimes runs for
+ * a moment, and would then be starved again without samples.
  */
 bool sampler_choose(struct sampler *s, unsigned cpu, bool wanted);
 
 /*
- * Begins to interrupt all CPUs, and not only when the program was found there: where it leaves no CPU
- * free the recorder may not run for some tenths of a second after this.
+ * Begins to interrupt all CPUs, even if the program was not found there yet: a program that uses
+ * all CPUs may prevent the recorder from running for some tenths of a second after this call.
  */
 void sampler_begin(struct sampler *s, int64_t now_ns);
 
-/* Stops the interrupts of all CPUs until they are chosen again. */
+/* Stops interrupts on all CPUs until these are chosen again. */
 void sampler_stop(struct sampler *s);
 
 /*
- * Says whether the program runs on a CPU, or when it came or left last (in any clock).  To be
- * called now and then.
+ * Reports whether the program runs on a CPU, or the time of its last switch there (in any clock).
+ * Must be called now and then.
  */
 void sampler_follow(struct sampler *s, unsigned cpu, bool runs, uint64_t switched_at, int64_t now_ns);
 
 /*
- * Returns the interval of samples of that cost if others use so much of the budget: samples use the
- * rest, or at least a part of the budget.
+ * Returns the interval between samples of which each costs price_ns, if polls and readings take
+ * others_ppm of the budget.  Samples get the rest, or at least a fixed part of the budget.
  */
 uint64_t sampler_period_ns(uint32_t budget_ppm, uint64_t others_ppm, uint64_t price_ns);
 
 /*
- * Adapts the interval to what the program's CPU time, polls, and readings of frames allow, and
- * stores it in the source.  Must be called from time to time.
+ * Adapts the interval to the program's CPU time and to the costs of polls and readings, and stores
+ * the interval in the source.  Must be called from time to time.
  */
 void sampler_hold(struct sampler *s, struct kernel_source *source, const struct kernel_costs *costs,
 		  const struct sampler_spent *spent);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Samples the code addresses of running threads by perf_event_open(), so that time in
- * uninstrumented code, and the parts of a function, can be named.  The clock is the CPU's count of
- * cycles; where there is none, as in most virtual machines, it is the kernel's cpu-clock.  There is
- * one clock for each CPU.  The kernel would program a clock of each thread again at each switch;
- * for a program that switches often, that costs many times as much as its samples do.
+ * uninstrumented code, and in parts of a function, can be attributed.  Samples are taken by the
+ * CPU's cycle counter; where there is none, as in most virtual machines, by the kernel's cpu-clock.
+ * There is one counter for each CPU.  A counter for each thread would be programmed again at each
+ * switch, which costs a program that switches often many times as much as the samples do.
  *
- * A sample in a library also has the place where the program called it: the first word on the stack
- * that is an address in code with records, behind a call.  It may be left from an earlier call, so
- * a reader compares it with the function that was running.
+ * A sample in a library also contains the place where the program called the library: the first
+ * word on the stack that is a return address in instrumented code.  That word may be left from an
+ * earlier call, so a reader compares it with the function that was running.
  */
 #ifndef RECORD_SAMPLES_H
 #define RECORD_SAMPLES_H
@@ -20,9 +20,9 @@ struct samples;
 
 struct samples_options {
 	pid_t pid;
-	unsigned hz;		/* of each CPU's time */
-	bool may_slow;		/* without privileges, too: with a clock of each thread */
-	uint64_t cycles_hz;	/* how many cycles of the CPU a second has, nearly */
+	unsigned hz;		/* samples per second of CPU time */
+	bool may_slow;		/* work without privileges, too, with a counter for each thread */
+	uint64_t cycles_hz;	/* approximate number of CPU cycles in a second */
 	unsigned clock_id;	/* enum ldb_clock: rows are stamped in it */
 	uint64_t t0;		/* clock value that is tick 0 */
 	int64_t offset_ns;	/* clock_offset() of the program */
@@ -31,28 +31,31 @@ struct samples_options {
 	void *arg;
 };
 
-/* From here on samples are taken.  If it returns NULL, why is one line. */
+/* Starts to take samples.  Returns NULL on failure; then why is one line. */
 struct samples *samples_open(const struct samples_options *o, char *why, size_t size);
 void samples_close(struct samples *s);
 
-/* "cpu-clock" or "cycles". */
+/* Returns "cpu-clock" or "cycles". */
 const char *samples_clock(const struct samples *s);
-/* Are no samples taken in the kernel? */
+/* Is it not possible to take samples in the kernel? */
 bool samples_are_user_only(const struct samples *s);
 
-/* Delivers rows. */
+/* Delivers the rows of samples taken since the last poll. */
 void samples_poll(struct samples *s);
 
-/* Ends the samples, so that they cost the program nothing, or begins them again. */
+/* Stops or resumes sampling; while it is stopped, it costs the program nothing. */
 void samples_pause(struct samples *s, bool pause);
 
-/* Ends the samples; delivers the remaining rows, and the names of the kernel's functions. */
+/* Ends sampling; delivers the remaining rows, and the names of functions in the kernel. */
 void samples_finish(struct samples *s);
 
-/* Returns a copy of the places in the kernel, whose names any thread may look up; NULL: no memory. */
+/*
+ * Returns a copy of the numbered addresses in the kernel, which any thread may use; NULL: no
+ * memory.
+ */
 struct ksyms *samples_kernel_places(const struct samples *s);
 
 uint64_t samples_nr(const struct samples *s);
-uint64_t samples_lost(const struct samples *s);	/* after samples_finish() */
+uint64_t samples_lost(const struct samples *s);	/* complete after samples_finish() */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the running processes that have a name, or are in a control group. */
+/* Finds the running processes with a certain name, or in a control group. */
 #ifndef RECORD_SELECT_H
 #define RECORD_SELECT_H
 
@@ -8,16 +8,17 @@
 #include <sys/types.h>
 
 /*
- * cgroup is a path as in /proc/PID/cgroup, or that of the group's folder below /sys/fs/cgroup; the
- * groups in it belong to it.  Either may be NULL; both: processes to which both apply.  Returns how
- * many there are, in order of their numbers, and these, to be freed.
+ * Returns the number of processes that match, and stores an array of their pids in ascending order,
+ * which the caller frees.  cgroup is a path as in /proc/PID/cgroup, or that of the folder below
+ * /sys/fs/cgroup; subgroups are included.  name or cgroup may be NULL; if both are set, both must
+ * match.
  */
 size_t select_processes(const char *name, const char *cgroup, pid_t **pids);
 
-/* Do they apply to this process?  Its number may have been another one's when it was selected. */
+/* Does this process match?  The pid may belong to another process than when it was selected. */
 bool select_has(pid_t pid, const char *name, const char *cgroup);
 
-/* Says what is wrong with them; NULL: nothing. */
+/* Returns what is wrong with the selectors; NULL: nothing. */
 const char *select_check(const char *name, const char *cgroup);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Defines probes of functions of a program in tracefs, which perf events count then.  Their names say
- * whose they are: who was killed leaves them behind, and the next recorder removes them.
+ * Defines kernel probes of functions of a program in tracefs; perf events record their calls.  The
+ * names of the probes identify the recorder.  A recorder that was killed leaves its probes behind;
+ * the next one removes them.
  */
 #ifndef RECORD_UPROBES_H
 #define RECORD_UPROBES_H
@@ -11,15 +12,18 @@
 #include <stdint.h>
 
 struct uprobe {
-	char name[64];		/* GROUP/EVENT; "": there is none */
+	char name[64];		/* GROUP/EVENT; "": not defined */
 	int id;			/* of the tracepoint */
 };
 
-/* args as the kernel wants them: "id=+8(%di):u64".  If it returns false, why is one line. */
+/*
+ * args is in the kernel's syntax, such as "id=+8(%di):u64".  Returns false on failure; then why is
+ * one line.
+ */
 bool uprobe_add(struct uprobe *p, const char *file, uint64_t offset, const char *args, char *why, size_t why_size);
 void uprobe_remove(struct uprobe *p);
 
-/* Finds an argument in the event's data. */
+/* Finds the position of an argument in the event's data. */
 bool uprobe_field(const struct uprobe *p, const char *arg, unsigned *offset, unsigned *size);
 
 /* Removes the probes of recorders that have ended. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Implements what inject-regs.h has for loading a library. */
+/* Implements the part of inject-regs.h that is about loading a library. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,14 +22,17 @@ _Static_assert(offsetof(struct inject_load, function) == 8 && offsetof(struct in
 	       offsetof(struct inject_load, result) == 32 && offsetof(struct inject_load, dlerror) == 40 &&
 	       offsetof(struct inject_load, error) == 48, "below");
 
-/* The stack pointer is a multiple of 16 here, and is again at the end: that of the frame. */
+/*
+ * The stack pointer is a multiple of 16 at the beginning, and at the end it points to the frame
+ * again.
+ */
 __asm__(".pushsection .rodata\n"
 	"inject_load_begin:\n"
 	"	endbr64\n"
 	"	cld\n"
 	"	movq	%rdi, %rbx\n"
 	"	call	*(%rbx)\n"
-	"	movl	(%rax), %r12d\n"	/* errno */
+	"	movl	(%rax), %r12d\n"	/* saves errno */
 	"	movq	16(%rbx), %rdi\n"
 	"	movq	24(%rbx), %rsi\n"
 	"	call	*8(%rbx)\n"
@@ -44,7 +47,7 @@ __asm__(".pushsection .rodata\n"
 	"	movl	%r12d, (%rax)\n"
 	"2:	movl	$15, %eax\n"		/* rt_sigreturn */
 	"	syscall\n"
-	"	jmp	2b\n"			/* a tracer skipped it, and has gone */
+	"	jmp	2b\n"			/* in case a tracer skipped the call and has gone */
 	"inject_load_end:\n"
 	".popsection\n");
 extern const char load_begin[] __asm__("inject_load_begin"), load_end[] __asm__("inject_load_end");
@@ -137,13 +140,13 @@ bool inject_call_is_outside(long number)
 	}
 }
 
-/* A wait that is not for a lock is a FUTEX_WAIT_BITSET. */
+/* In glibc, waits that are not for a lock use FUTEX_WAIT_BITSET. */
 bool inject_waits_for_lock(long number, unsigned long second)
 {
 	return number == SYS_futex && (second & 127) != 9;
 }
 
-/* call rel32, or one of the forms of ff /2 */
+/* Is it call rel32, or one of the forms of ff /2? */
 bool inject_ends_with_call(const unsigned char *code)
 {
 	bool may_be = code[INJECT_CALL_BYTES - 5] == 0xe8;

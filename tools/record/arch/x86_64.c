@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Implements inject-regs.h; arch/x86/kernel/signal_64.c in Linux has the frame. */
+/* Implements inject-regs.h.  The signal frame is that of arch/x86/kernel/signal_64.c in Linux. */
 #include <elf.h>
 #include <errno.h>
 #include <stddef.h>
@@ -12,21 +12,22 @@
 #include "record/inject-regs.h"
 
 #define CS_64BIT	0x33
-#define FLAGS_OFF	(0x400 | 0x100)	/* direction, single step */
+#define FLAGS_OFF	(0x400 | 0x100)	/* direction flag and single-step flag */
 #define CALL_SIZE	2		/* bytes of a syscall instruction */
-/* The kernel's numbers between interrupting a call and restarting it; linux/errno.h */
+/* Results with which the kernel marks an interrupted call before it restarts it; linux/errno.h */
 #define ERESTARTSYS	512
 #define ERESTARTNOINTR	513
 #define ERESTARTNOHAND	514
 #define ERESTART_RESTARTBLOCK 516
 
-/* This is the frame of asm/sigcontext.h, which cannot be included beside sys/ucontext.h. */
+/* The frame of asm/sigcontext.h, which cannot be included together with sys/ucontext.h. */
 #define XSTATE_MAGIC1	0x46505853U
 #define XSTATE_MAGIC2	0x46505845U
 #define XSTATE_SW	464		/* offset of struct xstate_sw in the FPU's state */
 #define UC_FP_XSTATE	1
 #define UC_SS		(2 | 4)
-#define SS_LEAVE_ALONE	0x40		/* no such flag: the alternate stack stays as it is */
+/* an invalid flag, so that the alternate stack stays as it is */
+#define SS_LEAVE_ALONE	0x40
 
 struct xstate_sw {
 	uint32_t magic1, extended_size;
@@ -85,8 +86,9 @@ static bool in_call(const struct user_regs_struct *u)
 }
 
 /*
- * The kernel aborts a restartable sequence by its instruction pointer when the thread continues,
- * which would be in the door's code then.
+ * When the thread continues, the kernel decides by the instruction pointer whether it must abort a
+ * restartable sequence (rseq).  The injected code is outside of the sequence, which would not be
+ * aborted.
  */
 static bool in_critical_section(pid_t tid, const struct user_regs_struct *u)
 {
@@ -126,7 +128,7 @@ void inject_regs_redo(struct inject_regs *r)
 	r->user.rip -= CALL_SIZE;
 }
 
-/* Sets the registers with which the thread would have continued if it had not been stopped. */
+/* Sets the registers with which the thread would have continued had it not been stopped. */
 static void restart_call(struct user_regs_struct *u)
 {
 	if (!in_call(u))
@@ -135,7 +137,8 @@ static void restart_call(struct user_regs_struct *u)
 	case ERESTARTSYS:
 	case ERESTARTNOINTR:
 	case ERESTARTNOHAND:
-	case ERESTART_RESTARTBLOCK:	/* with its whole timeout: the rest of it is not known */
+	/* with its whole timeout: the remaining time is not known */
+	case ERESTART_RESTARTBLOCK:
 		u->rax = u->orig_rax;
 		u->rip -= CALL_SIZE;
 		break;
@@ -173,7 +176,10 @@ static void fill_frame(struct frame *f, const struct inject_regs *r, uint64_t fp
 	f->uc.mask = r->mask;
 }
 
-/* The state is as the kernel writes it for a signal: with its size, and a mark behind its end. */
+/*
+ * Writes the FPU's state as the kernel does for a signal: with its size, and with a magic number
+ * behind it.
+ */
 static bool write_fpu(pid_t tid, const struct image_id *id, const struct inject_regs *r, uint64_t at)
 {
 	static char copy[FPU_MAX + 4];
@@ -191,7 +197,7 @@ static bool write_fpu(pid_t tid, const struct image_id *id, const struct inject_
 bool inject_regs_enter(pid_t tid, const struct inject_regs *r, const struct inject_call *c)
 {
 	uint64_t fpu_at = (c->stack + c->stack_size - r->fpu_size - 64) & ~63UL, all = ~0UL;
-	/* The stack pointer behind the return address is a multiple of 16. */
+	/* Above the return address the stack pointer is a multiple of 16. */
 	uint64_t at = ((fpu_at - sizeof(struct frame)) & ~15UL) - 8;
 	struct user_regs_struct u = r->user;
 	struct frame f;
@@ -245,7 +251,7 @@ bool inject_regs_skip(pid_t tid)
 int inject_call_rank(long number)
 {
 	switch (number) {
-	/* The kernel restarts these calls, with what is left of the timeout. */
+	/* The kernel restarts these calls with the remaining timeout. */
 	case SYS_futex:
 	case SYS_poll:
 	case SYS_ppoll:
@@ -260,8 +266,8 @@ int inject_call_rank(long number)
 	case SYS_waitid:
 		return 0;
 	/*
-	 * The kernel restarts most of these calls.  Others end with EINTR before they have done
-	 * anything, and are then restarted here.
+	 * The kernel restarts most of these calls.  The others return EINTR before they have done
+	 * anything; inject_regs_redo() restarts those.
 	 */
 	case SYS_read:
 	case SYS_readv:
