@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the runtime in a running process and makes it connect, or says why it cannot. */
+/*
+ * Finds the runtime in a running process and makes it connect, or explains why that is not
+ * possible.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <limits.h>
@@ -22,17 +25,19 @@
 #include "record/record.h"
 #include "record/session.h"
 
-#define CALL_MS	3000	/* how long to wait for the started thread to connect */
+#define CALL_MS	3000	/* timeout for the runtime's thread to connect */
 #define CALL_POLL_MS	100
-#define STARTS_MS	300	/* how long to wait for the C library of a program that has just been executed */
+/* timeout for a program that was just executed to map its C library */
+#define STARTS_MS	300
 #define STARTS_POLL_MS	10
-#define PROGRAMS_MAX	10	/* so many that the process executes one after another are tried */
+/* if the process executes programs one after another, this many are tried */
+#define PROGRAMS_MAX	10
 
-/* Loads the runtime into a program that was started without it */
+/* Loading the runtime into a program that was started without it */
 
 /*
- * In a program that has more rights than its user, the loader ignores the environment that the user
- * sets.
+ * If the program has more privileges than its user (set-user-ID), the loader ignores environment
+ * variables such as LD_PRELOAD.
  */
 static bool is_secure(pid_t pid)
 {
@@ -115,7 +120,7 @@ static bool refuse_filtered(pid_t pid)
 	return true;
 }
 
-/* A thread of the process that can be read, if there is one. */
+/* Returns a thread of the process whose memory can be read, if there is one. */
 static pid_t thread_of(pid_t pid)
 {
 	pid_t tid = proc_living_thread(pid);
@@ -123,13 +128,19 @@ static pid_t thread_of(pid_t pid)
 	return tid ? tid : pid;
 }
 
-/* Does the process execute another program than the one that was read?  Of one that may not be read it is not known. */
+/*
+ * Does the process execute another program than id?  If its memory may not be read, that is not
+ * known.
+ */
 static bool is_another(pid_t pid, const struct image_id *id)
 {
 	return id->at && !proc_ends(pid) && !image_is(thread_of(pid), id);
 }
 
-/* A program that is just being executed has no memory and no C library for a moment. */
+/*
+ * Retries, because a program that is just being executed has no memory and no C library for a
+ * moment.
+ */
 static void read_image(pid_t pid, struct image *image)
 {
 	image_read(thread_of(pid), image);
@@ -167,15 +178,15 @@ static enum inject_end load_runtime(pid_t pid, const struct record_options *o, c
 		return INJECT_FAILED;
 	end = inject_load(pid, &libc, &code, library);
 	/*
-	 * In a program without records it is mostly enough to know the threads that wait for locks,
-	 * and these register themselves.  Those that read requests do not.
+	 * In a program without instrumented functions it usually suffices to know the threads that
+	 * wait for locks, which register themselves.  Threads that read requests do not.
 	 */
 	if (end == INJECT_OK && (image->records || o->socket_requests || o->loop_turns))
 		inject_adopt(pid, &libc, &code);
 	return end;
 }
 
-/* Explains why the process cannot be attached to: nothing in it listens. */
+/* Explains why the process cannot be attached to: it has no runtime that listens. */
 static void explain(pid_t pid, const struct image *image)
 {
 	if (inject_say_ended(pid))
@@ -205,8 +216,8 @@ static bool check_process(pid_t pid, struct proc_status *s)
 		return false;
 	}
 	/*
-	 * main() may have ended with pthread_exit(): then its thread is a zombie, while other
-	 * threads continue.
+	 * If main() ended with pthread_exit(), the first thread is a zombie while other threads
+	 * continue.
 	 */
 	if (!proc_is_alive(s) && !proc_living_thread(pid)) {
 		cli_error("process %d has ended", pid);
@@ -248,7 +259,8 @@ static int connect_listener(pid_t pid, const struct proc_status *s)
 	if (fd < 0)
 		return -1;
 	/*
-	 * Any process may take the name of an abstract socket, so the peer's identity is checked.
+	 * Any process may take the name of an abstract socket, so check which process is at its
+	 * other end.
 	 */
 	if (!connect(fd, (struct sockaddr *)&sa, offsetof(struct sockaddr_un, sun_path) + 1 + n) &&
 	    control_peer(fd, &peer, &uid) && peer == pid)
@@ -262,7 +274,7 @@ void attach_no_records(pid_t pid)
 	cli_error("process %d has no ldb records: compile it with gcc -fplugin=ldb.so", pid);
 }
 
-/* Accepts the connection of the runtime, which was asked to connect. */
+/* Accepts the connection of the runtime after it was asked to connect. */
 static enum inject_end accept_runtime(pid_t pid, const struct image_id *id, int listen_fd, int *fd)
 {
 	struct pollfd p = { .fd = listen_fd, .events = POLLIN };
@@ -289,7 +301,7 @@ static enum inject_end accept_runtime(pid_t pid, const struct image_id *id, int 
 	return INJECT_FAILED;
 }
 
-/* Loads the runtime if it is not there. */
+/* Loads the runtime if the process does not have it. */
 static enum inject_end have_runtime(pid_t pid, const struct record_options *o, struct image *image)
 {
 	struct image_id id;
@@ -339,7 +351,7 @@ int attach_connect(pid_t pid, int listen_fd, const char *name, const struct reco
 	fd = connect_listener(pid, &s);
 	if (fd >= 0)
 		return fd;
-	/* A process that executes another program loses the runtime that was loaded into it. */
+	/* When the process executes another program, it loses the loaded runtime. */
 	for (int n = 0; n < PROGRAMS_MAX; n++) {
 		switch (connect_program(pid, listen_fd, name, o, &fd)) {
 		case INJECT_OK:

@@ -6,10 +6,10 @@
 #include "base/array.h"
 #include "record/backlog.h"
 
-#define OUT_BYTES	16384	/* size of the rows that are emitted at a time */
-#define NEAR		8	/* a row that is at most this many places out of order is moved at once */
+#define OUT_BYTES	16384	/* rows that are emitted with one call, in bytes */
+#define NEAR		8	/* a row at most this many places out of order is moved at once */
 
-/* Makes the arrays larger.  If one of the three cannot grow, all can be used as before. */
+/* Enlarges the arrays.  If one of the three cannot be enlarged, all of them remain usable. */
 static int grow(struct backlog *w)
 {
 	size_t rows = w->room, keys = w->room, merged = w->room;
@@ -48,7 +48,10 @@ void *backlog_add(struct backlog *w, int64_t tick)
 	return w->rows + w->nr++ * w->row_bytes;
 }
 
-/* Returns where the next run begins, after moving rows that are only a few places out of order. */
+/*
+ * Returns the end of the run that begins at `from`, after moving rows that are only a few places
+ * out of order.
+ */
 static size_t run_end(struct backlog_key *k, size_t from, size_t nr)
 {
 	size_t i;
@@ -69,7 +72,7 @@ static size_t run_end(struct backlog_key *k, size_t from, size_t nr)
 	return i;
 }
 
-/* Merges [0, mid) and [mid, nr) of in, both in order, into out. */
+/* Merges [0, mid) and [mid, nr) of in, each of which is in order, into out. */
 static void merge(const struct backlog_key *in, size_t mid, size_t nr, struct backlog_key *out)
 {
 	size_t i = 0, j = mid;
@@ -106,7 +109,10 @@ static size_t merge_runs(struct backlog *w)
 	return runs;
 }
 
-/* Copies the rows of keys [from, from + nr).  It is inlined where the size is a constant. */
+/*
+ * Copies the rows of keys [from, from + nr).  Inlined, so that callers with a constant size are
+ * fast.
+ */
 static inline __attribute__((always_inline)) void
 gather_rows(const struct backlog *w, size_t from, size_t nr, size_t row_bytes, char *out)
 {
@@ -136,8 +142,8 @@ static void gather(const struct backlog *w, size_t from, size_t nr, char *out)
 }
 
 /*
- * Closes the gap after the first nr rows were emitted: the other rows move up, in any order, and so
- * do their keys.
+ * Closes the gap after the first nr rows were emitted: moves the other rows and their keys up, in
+ * any order.
  */
 static void close_up(struct backlog *w, size_t nr)
 {

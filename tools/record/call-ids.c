@@ -2,12 +2,12 @@
 /*
  * Reads the ids of calls; see call-ids.h.
  *
- * If an address on the way to an id is invalid, the kernel leaves what an earlier call has left
- * there.  So each of these addresses is recorded, too, and an id behind one that no program has is
- * no id: the call's row says so.
+ * If a pointer on the way to an id is invalid, the kernel records the value that an earlier call
+ * has left in its buffer.  So each of these pointers is recorded, too.  If one is outside of any
+ * program's memory, the call has no id, and its row says so.
  *
- * A call that began with more on the stack than an earlier one from the same place may be inside of it:
- * its row says so.
+ * A call that begins with more data on the stack than an earlier call from the same place may be
+ * nested in that call; its row says so.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@
 #include "record/uprobes.h"
 
 #define PROBES_MAX	64
-#define RING_BYTES	(1UL << 20)	/* of each CPU: 10000 calls between two polls */
+#define RING_BYTES	(1UL << 20)	/* of each CPU: enough for 10000 calls between two polls */
 #define FIRST_PAGE	4096
 #define ARGS_MAX	512
 #define THREADS_MAX	65536
@@ -33,13 +33,13 @@
 
 struct probe {
 	struct uprobe uprobe;
-	char *function;		/* as the user wrote it */
+	char *function;		/* name of the function as the user wrote it */
 	bool is_signed;
 	unsigned nr_bases;
 	struct perf_field id, ret, sp, bases[REQUEST_PATH_MAX + 2];
 };
 
-struct stack {			/* calls of a thread that may not have returned, outermost first */
+struct stack {			/* a thread's calls that may not have returned, outermost first */
 	struct slot slot;
 	unsigned nr;
 	struct open_call {
@@ -64,7 +64,7 @@ struct taken {
 	uint64_t time, ret, sp;
 	int64_t id;
 	uint32_t tid, probe;
-	bool is_nowhere;	/* there is no id */
+	bool is_nowhere;	/* a pointer to the id was invalid */
 };
 
 bool call_ids_are_wanted(const char *words)
@@ -82,7 +82,7 @@ bool call_ids_are_wanted(const char *words)
 
 struct text {
 	char at[ARGS_MAX];
-	size_t nr;		/* ARGS_MAX or more: it does not fit */
+	size_t nr;		/* if ARGS_MAX or more, the text was truncated */
 };
 
 __attribute__((format(printf, 2, 3)))
@@ -97,7 +97,7 @@ static void add(struct text *t, const char *format, ...)
 	va_end(ap);
 }
 
-/* Writes what the kernel must read after so many steps: "+8(+0(%di))". */
+/* Writes the expression by which the kernel reads the value after so many steps: "+8(+0(%di))". */
 static void fetch(struct text *t, const struct request_place *at, unsigned steps)
 {
 	static const char *const names[] = PROGRAM_PARAMETER_NAMES;
@@ -109,7 +109,7 @@ static void fetch(struct text *t, const struct request_place *at, unsigned steps
 		add(t, ")");
 }
 
-/* Returns false if there is no room for them. */
+/* Writes all arguments of a probe.  Returns false if there is no room. */
 static bool write_args(struct text *t, const struct request_place *at)
 {
 	t->nr = 0;
@@ -146,7 +146,7 @@ static void warn(struct call_ids *c, const char *word, const char *why)
 	c->o.warn(c->o.arg, text);
 }
 
-/* Returns false if it was the last one that is possible. */
+/* Returns false if no further probe can be added. */
 static bool add_probe(void *call_ids, const struct call_place *place)
 {
 	struct call_ids *c = call_ids;
@@ -177,7 +177,7 @@ static bool add_probe(void *call_ids, const struct call_place *place)
 	return true;
 }
 
-/* Calls */
+/* Delivering calls */
 
 struct body {
 	uint64_t ip;
@@ -192,7 +192,7 @@ static bool is_valid(uint64_t base)
 	return base >= FIRST_PAGE && base < PROGRAM_USER_END;
 }
 
-/* Smaller numbers come without a sign. */
+/* Numbers smaller than 64 bits are recorded without extension of their sign. */
 static int64_t read_id(const struct probe *p, const char *raw, size_t size)
 {
 	int64_t value = perf_field_read(&p->id, raw, size);
@@ -248,7 +248,10 @@ static void take_record(void *call_ids, unsigned cpu, const struct perf_event_he
 		take_call(c, b);
 }
 
-/* May an earlier call from the same place still run?  Those that began with as much on the stack do not. */
+/*
+ * May an earlier call from the same place still be running?  Calls that began with no more data on
+ * the stack have returned.
+ */
 static bool may_be_inner(struct call_ids *c, const struct taken *t)
 {
 	struct stack *s = slots_find(&c->stacks, t->tid) ?: slots_add(&c->stacks, t->tid);
@@ -338,7 +341,7 @@ uint64_t call_ids_nowhere(const struct call_ids *c)
 	return c->nr_nowhere;
 }
 
-/* A probe that an event is open for cannot be removed. */
+/* Closes the events first, because a probe with an open event cannot be removed. */
 void call_ids_close(struct call_ids *c)
 {
 	if (!c)

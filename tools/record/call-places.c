@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds where ids are; see call-places.h.  Debug information comes from the program and is not
- * trusted, so a child reads it, and writes numbers.
+ * Finds the places of ids; see call-places.h.  Debug information comes from the program and is not
+ * trusted, so a child process reads it, and writes only numbers.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@
 #include "record/proc.h"
 #include "record/record.h"
 
-#define PATIENCE_MS	8000	/* the program waits so long */
-#define STEP_MAX	(1LL << 31)	/* the kernel takes no more */
+#define PATIENCE_MS	8000	/* the program may have to wait this long */
+#define STEP_MAX	(1LL << 31)	/* the kernel accepts no more */
 
 struct files {
 	struct mapped {
@@ -41,7 +41,10 @@ static bool is_known(const struct files *f, const char *path)
 	return false;
 }
 
-/* The kernel finds a mapped file by its mapping, whatever its path is and whether there is still one. */
+/*
+ * Adds a mapped file.  Its link in map_files works for the kernel, whatever the path is, and even
+ * if the file was deleted.
+ */
 static void add_mapping(struct files *f, pid_t pid, char *line)
 {
 	char *path = strchr(line, '/'), *access = strchr(line, ' ');
@@ -54,7 +57,7 @@ static void add_mapping(struct files *f, pid_t pid, char *line)
 	if (is_known(f, path))
 		return;
 	m.path = strdup(path);
-	/* Their names have no zeros before the number. */
+	/* The names in map_files have no leading zeros. */
 	if (asprintf(&m.link, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, from, to) < 0)
 		m.link = NULL;
 	if (m.path && m.link && !array_push(f->at, f->nr, f->room, m))
@@ -63,7 +66,10 @@ static void add_mapping(struct files *f, pid_t pid, char *line)
 	free(m.link);
 }
 
-/* The program itself is mapped below its libraries. */
+/*
+ * Lists the mapped files.  The program's own file is mapped at lower addresses than its libraries,
+ * so it comes first.
+ */
 static void list_files(struct files *f, pid_t pid)
 {
 	FILE *maps = proc_open(pid, 0, "maps");
@@ -86,7 +92,10 @@ static void free_files(struct files *f)
 	free(f->at);
 }
 
-/* In the child.  An answer is two texts: numbers, and why not. */
+/*
+ * The following runs in the child.  An answer consists of two texts: numbers, and why there is no
+ * place.
+ */
 
 static void answer(FILE *out, size_t word, size_t file, const struct request_place *at, const char *why)
 {
@@ -99,8 +108,8 @@ static void answer(FILE *out, size_t word, size_t file, const struct request_pla
 }
 
 /*
- * The place is found in the file that the path has now, and the probe goes to the one that is mapped: in
- * another file it would be a breakpoint anywhere.
+ * The place is found in the file that the path refers to now, but the probe is set in the file that
+ * is mapped.  If these differ, the probe would be a breakpoint at an arbitrary instruction.
  */
 static const char *why_not(const char *root, const struct mapped *m)
 {
@@ -126,7 +135,10 @@ static void find_word(const struct work *w, const char *root, FILE *out, size_t 
 		const char *wrong = NULL;
 
 		n = w->find(root, m->path, word, found, why, sizeof(why));
-		/* After it was read: what is there now was there before. */
+		/*
+		 * Checked after the file was read: if the path refers to the mapped file now, the
+		 * mapped file was read.
+		 */
 		if (n > 0)
 			wrong = why_not(root, m);
 		if (wrong) {
@@ -152,7 +164,7 @@ static void work(void *arg, FILE *out)
 	free(copy);
 }
 
-/* In the recorder. */
+/* The following runs in the recorder. */
 
 static const char *word_at(char *const *words, size_t nr_words, size_t nr)
 {

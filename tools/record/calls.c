@@ -8,17 +8,17 @@
 #define NR_CALLS	(sizeof(names) / sizeof(*names))
 
 /*
- * The names of system calls.  The program runs on the same kind of CPU as the recorder, and
- * tools/Makefile makes the list for that.
+ * Names of system calls, by number.  tools/Makefile makes the list for this machine's CPU, which is
+ * also the program's.
  */
 static const char *const names[] = {
 #include "record/calls.inc"
 };
 
-/* The calls that are recorded with more than their name. */
+/* System calls of which arguments are recorded. */
 static const struct {
 	const char *name;
-	uint8_t how;		/* the other argument, LDB_CALL_HAS_FD */
+	uint8_t how;		/* which other argument is recorded, and LDB_CALL_HAS_FD */
 } described[] = {
 	{ "read", LDB_CALL_HAS_FD | 2 }, { "pread64", LDB_CALL_HAS_FD | 2 },
 	{ "readv", LDB_CALL_HAS_FD | 2 }, { "preadv", LDB_CALL_HAS_FD | 2 },
@@ -44,7 +44,7 @@ static const struct {
 	{ "madvise", 1 }, { "mremap", 2 }, { "msync", 1 },
 };
 
-/* What an operation of io_uring is called that ended a wait, by its IORING_OP_*. */
+/* Names for io_uring_enter(), by the IORING_OP_* of the operation that ended the wait. */
 #define RING(name)	"io_uring_enter: " name
 static const char *const ring_names[] = {
 	RING("nop"), RING("readv"), RING("writev"), RING("fsync"), RING("read"), RING("write"),
@@ -102,7 +102,7 @@ void calls_descriptor(const struct ldb_syscall_rec *r, char *text, size_t size)
 	char name[25] = "";
 	size_t len;
 
-	/* The two parts of the name are not next to each other in the record. */
+	/* The two parts of the name are not adjacent in the record. */
 	memcpy(name, &r->name0, 8);
 	memcpy(name + 8, &r->name1, 8);
 	memcpy(name + 16, &r->name2, 4);

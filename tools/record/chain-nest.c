@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Makes the bounds of a thread's invocations consistent.  The scanner and the kernel have observed
- * them at different times, and what one of them knows of an invocation also bounds its callers, its
- * callees, and the invocations before and after it.  Generations number the invocations of a block
- * in the order in which they begin, so in each block:
+ * the invocations at different times.  What one of them knows of an invocation also bounds its
+ * callers, its callees, and the invocations before and after it.  Generations number the invocations
+ * of a block in the order in which they begin, so in each block:
  *
- *	none begins after a newer one
+ *	no invocation begins after a newer one
  *	an invocation begins and ends within its caller
- *	if it is not the caller of a newer one, it has ended when that begins
+ *	an invocation that is not the caller of a newer one has ended when that one begins
  *
- * There is one exception: a signal may come after an invocation was numbered and before its record
- * is linked.  What the handler calls then has a higher number, but has ended before the invocation
- * begins.  This is recognised by a callee of the older one that is newer than both.
+ * There is one exception: a signal may arrive after an invocation was numbered and before its record
+ * is linked.  What the handler calls then has a higher number, but ends before the invocation begins.
+ * In this case the older invocation has a callee that is newer than both.
  */
 #include <stdlib.h>
 #include "base/array.h"
@@ -47,7 +47,7 @@ static struct seen *find(const struct chain_nest *n, uint32_t tid, uint64_t gen)
 	return at < n->nr && !by_thread_block_gen(&n->all[at], &want) ? n->all[at].s : NULL;
 }
 
-/* Finds the nearest caller in the same block.  Returns false if it is not known. */
+/* Finds the nearest caller in the same block.  Returns false if the caller is not known. */
 static bool find_caller(const struct chain_nest *n, const struct seen *s, uint64_t *caller)
 {
 	uint64_t at = s->parent;
@@ -64,8 +64,8 @@ static bool find_caller(const struct chain_nest *n, const struct seen *s, uint64
 }
 
 /*
- * Finds the caller of i.  It is older, so it comes before i; mostly it is i - 1 or one of the
- * callers of that.
+ * Returns the index of the caller of i.  The caller is older, so its index is lower; usually it is
+ * i - 1 or a caller of that.
  */
 static size_t find_above(const struct nested *v, size_t i)
 {
@@ -93,7 +93,7 @@ static void find_callers(const struct chain_nest *n, struct nested *v, size_t nr
 	}
 }
 
-/* Is the older invocation a caller of the newer one, as far as is known? */
+/* As far as is known, is the older invocation a caller of the newer one? */
 static bool contains(const struct nested *old, const struct nested *new)
 {
 	if (new->is_known)
@@ -116,8 +116,8 @@ static void end_by(struct seen *s, int64_t tick)
 		if (tick == INT64_MAX)
 			return;
 		/*
-		 * The scanner did not run when the invocation ended, and `then` is when it last
-		 * observed it.
+		 * The scanner did not run when the invocation ended; `then` is when the scanner
+		 * last observed it.
 		 */
 		s->flags &= ~LDB_FUNC_F_OPEN;
 		s->end_min = s->end_max;
@@ -127,7 +127,7 @@ static void end_by(struct seen *s, int64_t tick)
 	s->ends_by = min(s->ends_by, tick);
 }
 
-/* Bounds invocations by their callers: a callee begins after its caller, and ends before it. */
+/* Bounds invocations by their callers: a callee begins after its caller and ends before it. */
 static void bound_by_callers(struct nested *v, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -147,8 +147,8 @@ static void bound_by_newer(struct nested *v, size_t nr)
 }
 
 /*
- * Removes invocation i from the stack.  Its callees have returned, and it had returned itself when
- * another invocation began at tick.
+ * Removes invocation i, which had returned when another invocation began at tick, from the stack.
+ * Its callees have been removed before.
  */
 static void take_off(struct nested *v, size_t i, int64_t tick, int64_t *all_ended)
 {
@@ -170,8 +170,8 @@ static void bound_by_older(struct seen *s, int64_t all_ended)
 }
 
 /*
- * Returns the latest time at which an invocation began.  Of two invocations that end by the same
- * time the newer one is taken to end first, because it may be a callee of the older one.
+ * Returns the latest possible begin of an invocation.  If two invocations end at the same time, the
+ * newer one is assumed to end first, because it may be a callee of the older one.
  */
 static int64_t began_by(const struct seen *s)
 {
@@ -215,7 +215,10 @@ static int by_depth(const void *pa, const void *pb)
 	return 0;
 }
 
-/* Was the one running when the other one was?  The scanner may be wrong about stacks that the program made. */
+/*
+ * Could the two invocations run at the same time?  On stacks that the program made, the scanner may
+ * report a wrong parent.
+ */
 static bool overlap(const struct seen *s, const struct seen *parent)
 {
 	return parent->start_min <= s->start_max && (is_open(parent) || s->end_min <= parent->end_max);
@@ -228,7 +231,10 @@ static struct seen *find_parent(const struct chain_nest *n, const struct seen *s
 	return parent && overlap(s, parent) ? parent : NULL;
 }
 
-/* Bounds each invocation by the one that called it, and that one by its callees, whatever their block. */
+/*
+ * Bounds each invocation by the one that called it, and that caller by its callees, even if they
+ * are in different blocks.
+ */
 static void bound_by_parents(struct chain_nest *n)
 {
 	for (size_t i = 0; i < n->nr; i++)
@@ -265,8 +271,8 @@ void chain_nest_begin(struct chain_nest *n)
 }
 
 /*
- * Adds an invocation.  If there is no memory, the bounds of this thread's invocations stay as they
- * are.
+ * Adds an invocation.  If there is no memory, the bounds of this thread's invocations are not
+ * changed.
  */
 void chain_nest_add(struct chain_nest *n, struct seen *s)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the rows of invocations: from the scanner's rows, to which it adds what the kernel knows,
- * and from what only the kernel has observed; see chain.h.  Rows are written in the order of their
- * ends, when they have waited long enough for other rows that bound them (chain-nest.c).
+ * Makes the rows of invocations; see chain.h.  Some are rows of the scanner, narrowed by what the
+ * kernel has observed; others are from the kernel alone.  Rows are written in order of their ends,
+ * after a delay in which other rows that bound them can arrive (chain-nest.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "base/sort.h"
 #include "record/chain-private.h"
 
-/* how often rows are written at most in the time that an invocation waits */
+/* rows are written at most this often in the time for which an invocation is retained */
 #define BATCHES		8
 
 static uint64_t hash_of(uint32_t tid, uint64_t gen)
@@ -31,15 +31,15 @@ static int64_t lower(int64_t max, uint64_t unc)
 }
 
 /*
- * Does the thread's counter of calls include this invocation?  It includes none that began before
- * the recording, but those that ran until its end.
+ * Does the thread's counter of calls include this invocation?  The counter includes invocations
+ * that are still running at the end of the recording, but none that began before the recording.
  */
 static bool is_counted(uint32_t flags)
 {
 	return !(flags & LDB_FUNC_F_FROM_START) || flags & LDB_FUNC_F_OPEN;
 }
 
-/* Invocations without a row of the scanner */
+/* Invocations that were written without a row of the scanner */
 
 static bool was_alone(const struct chains *c, uint32_t tid, uint64_t gen)
 {
@@ -51,7 +51,7 @@ static bool was_alone(const struct chains *c, uint32_t tid, uint64_t gen)
 	return false;
 }
 
-/* Remembers an invocation; forgets the older half when there are too many. */
+/* Stores an invocation; drops the older half if there are too many. */
 static void remember_alone(struct chains *c, const struct seen *s)
 {
 	size_t half = ALONE_MAX / 2;
@@ -73,7 +73,7 @@ static void remember_alone(struct chains *c, const struct seen *s)
 static void write_row(struct chains *c, const struct seen *s)
 {
 	struct chain *t = chain_of(c, s->tid);
-	/* An invocation must not end before it begins. */
+	/* The end must not be before the beginning. */
 	int64_t end_min = s->end_min == NOT_KNOWN ? NOT_KNOWN : max(s->end_min, s->start_min);
 	struct ldb_row_func row = {
 		.flags = s->flags, .tid = s->tid, .pc = s->pc, .ret = s->ret, .gen = s->gen,
@@ -82,7 +82,9 @@ static void write_row(struct chains *c, const struct seen *s)
 		.end_max = s->end_max, .end_unc = width(end_min, s->end_max),
 	};
 
-	/* The scanner may still say who called it, or that it is to be recorded. */
+	/*
+	 * The scanner's row may still say who called the invocation, or that it must be recorded.
+	 */
 	if (!s->is_placed || (c->only_scanned && !s->by_scanner))
 		return;
 	if (!s->by_scanner) {
@@ -116,8 +118,8 @@ static void number_ended(struct chains *c)
 }
 
 /*
- * Makes the bounds of all invocations consistent.  Those that have not ended yet bound the others,
- * too.
+ * Makes the bounds of all invocations consistent.  Invocations that have not ended bound the
+ * others, too.
  */
 static bool make_agree(struct chains *c)
 {
@@ -151,8 +153,8 @@ void chain_rows_bound_running(struct chains *c)
 }
 
 /*
- * May the invocation be written?  The scanner must have known the thread's state after the
- * invocation ended, and have delivered the row of it, if there is one.
+ * May the invocation be written?  The scanner must have polled the thread after the invocation
+ * ended, so that the scanner's row, if there is one, has arrived.
  */
 static bool is_ripe(const struct chains *c, const struct seen *s, int64_t tick, int64_t before)
 {
@@ -161,7 +163,10 @@ static bool is_ripe(const struct chains *c, const struct seen *s, int64_t tick, 
 	return s->end_max < before || (t && s->end_max < t->polled && t->polled <= tick);
 }
 
-/* What has not ended comes last.  Of invocations that end at the same time, the callees end first. */
+/*
+ * Invocations without an end come last.  Of invocations that end at the same time, callees come
+ * first.
+ */
 static int by_end(const void *pa, const void *pb)
 {
 	const struct seen *a = pa, *b = pb;
@@ -184,8 +189,8 @@ static void write_bounded(struct chains *c)
 }
 
 /*
- * An invocation that is in a thread's last reading has ended if its caller has, or if a newer one has
- * begun after it.  Then it is written now, because rows of its callers are.
+ * An invocation in a thread's last reading has ended if its caller has, or if a newer one began
+ * afterwards.  Such an invocation is written now, because the rows of its callers are.
  */
 static void take_ended(struct chains *c, struct chain *t, int64_t tick, int64_t before)
 {
@@ -199,7 +204,7 @@ static void take_ended(struct chains *c, struct chain *t, int64_t tick, int64_t 
 		    !array_room(&c->bounded, &c->room_bounded, c->nr_bounded, sizeof(copy)))
 			continue;
 		c->bounded[c->nr_bounded++] = copy;
-		/* For what follows its row is there. */
+		/* From here on, it is treated as if its row had been delivered. */
 		s->by_scanner = true;
 	}
 }
@@ -216,8 +221,8 @@ static void write_ended(struct chains *c, int64_t tick, int64_t before)
 			c->bounded[c->nr_bounded++] = c->bounded[i];
 		else
 			/*
-			 * the copy has the bounds that follow from the invocations that are written
-			 * now
+			 * the copy contains the bounds that follow from the invocations that are
+			 * written now
 			 */
 			c->ended[nr_left++] = c->bounded[i];
 	for (size_t i = 0; i < c->nr_chains; i++)
@@ -231,7 +236,7 @@ static void add_ended(struct chains *c, const struct seen *s)
 {
 	const struct chain *t = chain_of(c, s->tid);
 
-	/* Readers rely on it that what is called is written first. */
+	/* Readers rely on callees being written before their callers. */
 	if (t && s->end_max <= t->written && !(s->flags & LDB_FUNC_F_OPEN)) {
 		c->nr_late++;
 		return;
@@ -247,7 +252,7 @@ static void add_ended(struct chains *c, const struct seen *s)
 
 /* Joining */
 
-/* If the two bounds contradict each other, the first one stays. */
+/* If the two pairs of bounds contradict each other, the first pair remains. */
 static void narrow(int64_t *min, int64_t *max, int64_t other_min, int64_t other_max)
 {
 	int64_t new_min = max(*min, other_min), new_max = min(*max, other_max);
@@ -287,8 +292,8 @@ static struct seen seen_of(const struct ldb_row_func *row)
 }
 
 /*
- * Ends a row whose invocation is still running for the scanner, because the scanner did not run
- * when it ended.
+ * Sets the end of a row whose invocation is still running as far as the scanner knows, because the
+ * scanner did not run when it ended.
  */
 static void close_row(struct seen *s, int64_t end_min, int64_t end_max)
 {
@@ -298,8 +303,8 @@ static void close_row(struct seen *s, int64_t end_min, int64_t end_max)
 }
 
 /*
- * Joins what the scanner knows and what the kernel knows.  If end_max is INT64_MAX, the invocation
- * has not ended.
+ * Joins what the scanner and the kernel know of an invocation.  If end_max is INT64_MAX, it has not
+ * ended.
  */
 static struct seen join(const struct ldb_row_func *row, const struct seen *k)
 {
@@ -307,13 +312,13 @@ static struct seen join(const struct ldb_row_func *row, const struct seen *k)
 
 	s.by_kernel = true;
 	/*
-	 * The scanner treats an invocation that it finds at its first poll as older than the
+	 * If the scanner finds an invocation at its first poll, it marks it as older than the
 	 * recording.
 	 */
 	if (k->start_min != NOT_KNOWN)
 		s.flags &= ~LDB_FUNC_F_FROM_START;
 	narrow(&s.start_min, &s.start_max, k->start_min, k->start_max);
-	/* The kernel reads all blocks at one time, the scanner one after the other. */
+	/* The kernel reads all blocks at the same time, the scanner one after another. */
 	if (k->is_placed) {
 		s.depth = k->depth;
 		s.parent = k->parent;
@@ -327,7 +332,7 @@ static struct seen join(const struct ldb_row_func *row, const struct seen *k)
 	return s;
 }
 
-/* Joins an invocation that is in the kernel's last reading of a thread that has not run since. */
+/* Joins an invocation that is in the kernel's last reading of a thread which has not run since. */
 static void join_running(struct chains *c, const struct chain *t, const struct ldb_row_func *row,
 			 struct seen *s)
 {
@@ -339,7 +344,7 @@ static void join_running(struct chains *c, const struct chain *t, const struct l
 	still.end_max = INT64_MAX;
 	still = join(row, &still);
 	s->by_scanner = true;
-	/* the last reading was not finished */
+	/* the last reading is incomplete */
 	if (!s->is_placed) {
 		s->depth = still.depth;
 		s->parent = still.parent;
@@ -349,8 +354,8 @@ static void join_running(struct chains *c, const struct chain *t, const struct l
 	s->start_max = still.start_max;
 	s->flags &= still.flags | LDB_FUNC_F_OPEN;
 	/*
-	 * Both found it running until the end, so it is written with those that only the kernel
-	 * knows.
+	 * Both observed the invocation running until the end, so it is written with those that only
+	 * the kernel knows.
 	 */
 	s->is_left = still.flags & LDB_FUNC_F_OPEN;
 	if (s->is_left) {
@@ -363,8 +368,8 @@ static void join_running(struct chains *c, const struct chain *t, const struct l
 
 /*
  * Adds an invocation that is in no reading of the kernel.  It was running at start_max, so it began
- * and ended between the two readings around that time.  Time stamps are not exact, so a reading
- * that is near may be the one before or the one after.
+ * and ended between the readings before and after that time.  Time stamps are not exact, so a
+ * reading close to that time may be either of the two.
  */
 static void add_scanned(struct chains *c, const struct chain *t, const struct ldb_row_func *row)
 {
@@ -418,8 +423,9 @@ bool chains_func(struct chains *c, const struct ldb_row_func *row)
 }
 
 /*
- * Processes rows whose invocations have not ended for the scanner.  Readings after its last poll of
- * the thread can tell more, so the rows wait for the last reading of the thread.
+ * Processes rows whose invocations are still running as far as the scanner knows.  Readings after
+ * the scanner's last poll of the thread can tell more, so the rows are retained until the last
+ * reading.
  */
 static void take_open_rows(struct chains *c, bool is_end)
 {
@@ -436,7 +442,7 @@ static void take_open_rows(struct chains *c, bool is_end)
 	c->nr_open = nr_left;
 }
 
-/* Rows come from several rings, so later ones may be before earlier ones. */
+/* Rows come from several rings, so their order is only approximate. */
 static void take_rows(struct chains *c, int64_t tick)
 {
 	size_t nr_left = 0;
@@ -510,8 +516,8 @@ void chain_rows_cut(struct chains *c, uint32_t tid, int64_t tick)
 }
 
 /*
- * Returns when the scanner last polled the thread.  A page is used again when its thread has
- * exited.
+ * Returns when the scanner last polled the thread.  After the thread's exit, its page may belong to
+ * another thread.
  */
 static int64_t polled_at(const struct chains *c, const struct chain *t)
 {
@@ -533,7 +539,7 @@ void chain_rows_release(struct chains *c, int64_t tick)
 {
 	take_rows(c, tick);
 	/*
-	 * At the end the rows of invocations that are still running are delivered, and these bound
+	 * At the end of the recording, the rows of running invocations are delivered, which bound
 	 * the others, too.
 	 */
 	if (tick == INT64_MAX || tick - c->released < c->wait / BATCHES)

@@ -35,7 +35,7 @@ static struct chain *get_chain(struct chains *c, uint32_t tid)
 
 struct seen *chain_find(const struct chain *t, uint64_t gen)
 {
-	/* Among frames of one block, inner ones are newer. */
+	/* Of frames in the same block, inner ones are newer. */
 	for (size_t i = t->nr; i; i--) {
 		struct seen *s = &t->stack[i - 1];
 
@@ -53,8 +53,8 @@ int64_t chain_running_since(const struct chain *t)
 }
 
 /*
- * Sets who called whom, when all frames of the reading are there.  A frame of a reading that was not
- * finished, or between whose callers some may be missing, has no place until the next one.
+ * Sets the depth and parent of each frame when a reading is complete.  Frames of an incomplete
+ * reading, and those whose callers may be missing, are set after the next complete reading.
  */
 static void place_all(struct chain *t)
 {
@@ -69,7 +69,7 @@ static void place_all(struct chain *t)
 	}
 }
 
-/* Returns the last time at which the invocation is known to have been running. */
+/* Returns the latest time at which the invocation is known to have been running. */
 static int64_t ends_after(const struct chain *t, const struct seen *s)
 {
 	return max(max(chain_running_since(t), s->start_min), s->end_min);
@@ -81,7 +81,7 @@ void chain_end_known(const struct chain *t, struct seen *s)
 	s->end_max = max(s->ends_by, s->end_min);
 }
 
-/* Ends invocation i of the thread.  error is by how much the tick may be wrong. */
+/* Ends invocation i of the thread.  error is the possible error of tick. */
 static void end(struct chains *c, struct chain *t, size_t i, int64_t tick, int64_t error)
 {
 	struct seen s = t->stack[i];
@@ -102,7 +102,7 @@ static bool is_fresh(const struct chain *t, uint64_t gen)
 	return false;
 }
 
-/* Inserts a frame into the stack.  Outer frames have higher addresses. */
+/* Inserts a frame into the stack, where outer frames have higher addresses. */
 static void insert(struct chain *t, const struct step *f)
 {
 	size_t at = t->nr;
@@ -123,7 +123,7 @@ static void insert(struct chain *t, const struct step *f)
 		t->stack[at].flags = LDB_FUNC_F_FROM_START;
 }
 
-/* Handles a frame that had left the chain before, or whose record was lost. */
+/* Called when a frame appears again after it had left the chain, or when records were lost. */
 static void break_chain(struct chain *t)
 {
 	t->is_broken = true;
@@ -131,8 +131,8 @@ static void break_chain(struct chain *t)
 }
 
 /*
- * Takes over the frames of one block.  A frame has ended if it is newer than the innermost one that
- * the reading has in common with earlier readings, and is not among the new frames.
+ * Takes over the frames of one block.  Of the frames of earlier readings, those that are newer than
+ * the innermost common frame have ended, unless they are among the new frames.
  */
 static void take_block(struct chains *c, struct chain *t, const struct step *known)
 {
@@ -158,9 +158,9 @@ static void end_all(struct chains *c, struct chain *t, int64_t tick)
 }
 
 /*
- * The program may run on stacks of its own making, which belong to no thread.  When it switches
- * stacks, frames leave the chain and come back to it, and the readings do not show which of them
- * have ended.  The scanner can read such threads.
+ * The program may run code on stacks that it has made itself, and that belong to no thread.  When
+ * it switches between stacks, frames leave the chain and come back, and the readings do not show
+ * which of them have ended.  The scanner can follow such threads.
  */
 void chain_leave_alone(struct chains *c, struct chain *t)
 {
@@ -188,8 +188,9 @@ static bool is_followed(struct chains *c, struct chain *t, const struct step *s)
 		find_page(c, t);
 	if (!t->page) {
 		/*
-		 * A thread has its page before its first frame, but it may be read earlier.  What such
-		 * a reading has of frames will not come again soon.
+		 * The thread's page exists before its first frame, but a reading may be processed
+		 * before the page was found.  The frames of such a reading will not be reported
+		 * again soon.
 		 */
 		if (s->kind == CHAIN_FRAME || (s->kind == CHAIN_KNOWN && s->gen > BLOCK(s->gen)))
 			break_chain(t);
@@ -203,7 +204,7 @@ static bool is_followed(struct chains *c, struct chain *t, const struct step *s)
 }
 
 
-/* Adds a reading; forgets the older half when there are too many. */
+/* Adds a reading; drops the older half if there are too many. */
 static void add_reading(struct chain *t, int64_t tick)
 {
 	size_t half = READINGS_MAX / 2;
@@ -230,7 +231,10 @@ static void finish_reading(struct chain *t, const struct step *s)
 	t->is_away = s->kind == CHAIN_OUT;
 }
 
-/* Of any thread a return to a CPU may be missing, and after a loss also a frame, or the end of a reading. */
+/*
+ * After events were lost, each thread may have returned to a CPU unnoticed, and frames or ends of
+ * readings may be missing.
+ */
 static void take_gap(struct chains *c, const struct step *s)
 {
 	if (s->kind == CHAIN_LOST)
@@ -255,7 +259,7 @@ static void take_step(struct chains *c, const struct step *s)
 		return;
 	if (s->kind <= CHAIN_OUT && !is_followed(c, t, s))
 		return;
-	/* These frames belong to a reading that was not finished. */
+	/* The frames so far belong to a reading that was not finished. */
 	if (t->last != s->tick) {
 		t->nr_fresh = 0;
 		t->is_all = false;
@@ -299,7 +303,7 @@ static void take_step(struct chains *c, const struct step *s)
 		break;
 	case CHAIN_EXIT:
 		end_all(c, t, s->tick);
-		/* A record's time stamp is made before the record. */
+		/* A record is stamped before it is written. */
 		if (t->nr_readings && t->readings[t->nr_readings - 1].tick > s->tick)
 			chain_rows_cut(c, t->tid, s->tick);
 		t->has_ended = true;
@@ -308,7 +312,7 @@ static void take_step(struct chains *c, const struct step *s)
 		t->has_ended = true;
 		break;
 	case CHAIN_LOST: case CHAIN_RESUMED:
-		break;	/* take_gap() */
+		break;	/* handled in take_gap() */
 	}
 }
 
@@ -372,7 +376,7 @@ static void write_open(struct chains *c, struct chain *t)
 	int64_t last = t->nr_readings ? t->readings[t->nr_readings - 1].tick : 0;
 	size_t nr = t->nr;
 
-	/* Nobody may find these in the stack any more. */
+	/* Prevents chain_find() from finding these frames. */
 	t->nr = 0;
 	for (size_t i = 0; i < nr; i++) {
 		struct seen *s = &t->stack[i];
