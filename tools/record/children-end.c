@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ends a recording of several processes: see children.h. */
+/* Ends a recording of several processes; see children.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 #include "trace/writer.h"
 
 #define TEXT_ROOM	1024
-#define LEFT_ROOM	32	/* " and N more" */
+#define LEFT_ROOM	32	/* bytes for " and N more" */
 
 static size_t count_recorded(const struct children *c)
 {
@@ -54,7 +54,7 @@ static void add_plain(const struct children *c, char *text)
 		add(text, "without records: %s", names);
 }
 
-/* Writes what was not recorded; "" if everything was. */
+/* Describes which processes were not recorded; "": none. */
 static void describe_missing(const struct children *c, char *text)
 {
 	*text = '\0';
@@ -82,8 +82,8 @@ static void write_metas(const struct recording *r, size_t nr, const char *missin
 }
 
 /*
- * Was the user's wish to stop received?  Signals are blocked meanwhile, so that such a signal ends
- * the joining and not the recorder in the middle of it.
+ * Has the user asked to stop?  Signals are blocked at this time, so that such a signal ends the
+ * joining properly, and does not kill the recorder in the middle.
  */
 static bool is_interrupted(void)
 {
@@ -101,7 +101,7 @@ static bool show_progress(void *arg, uint64_t done, uint64_t all)
 }
 
 /*
- * Is there room for the joined trace?  It is a second copy of all data until its parts are removed.
+ * Is there room for the joined trace?  It is a second copy of all data until the parts are removed.
  */
 static bool has_room(const struct recording *r)
 {
@@ -121,8 +121,8 @@ static bool has_room(const struct recording *r)
 }
 
 /*
- * Joins the traces.  Those of the children are removed only when the joined trace is complete and
- * has been renamed.
+ * Joins the traces.  The children's traces are removed only after the joined trace is complete and
+ * was renamed.
  */
 static bool join(struct recording *r, size_t nr)
 {
@@ -166,7 +166,7 @@ static void name_all(struct recording *r, bool is_joined)
 	progress_clear();
 }
 
-/* A server's first process often has none of them. */
+/* Prints the sums over all processes: often a server's first process has no sockets. */
 static void print_sockets(const struct recording *r)
 {
 	char err[512];
@@ -204,7 +204,7 @@ void children_end(struct recording *r)
 	size_t nr = count_recorded(c);
 	bool is_joined = false;
 
-	/* Some children ended before they could announce themselves. */
+	/* Some children ended before they could connect to the recorder. */
 	if (r->nr_forks > c->nr_heard)
 		c->nr_short += r->nr_forks - c->nr_heard;
 	describe_missing(c, missing);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Starts the recorders of children, and notices that they have ended.
+ * Starts the recorders of children, and collects those that have ended.
  *
- * The recorder of a child is this tool, executed again with the same options; it inherits nothing
- * from this process but the connection.  It is in a session of its own, so the terminal's signals
- * reach it only through the first recorder.  When the first recorder is gone, it ends its
- * recording.
+ * The recorder of a child is this tool, executed again with the same options.  It inherits only the
+ * connection, and is in a session of its own, so that signals from the terminal reach it only
+ * through the first recorder.  If the first recorder has ended, it ends its recording.
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,9 +20,9 @@
 #include "record/proc.h"
 #include "record/recording.h"
 
-#define CHILD_FD	3	/* the connection's descriptor in the child's recorder */
-/* how many further recorders record kernel events: each makes every context switch slower */
-#define KERNEL_MAX	15	/* so many recorders have kernel events of their own: each adds 0.3 us to a switch */
+#define CHILD_FD	3	/* number of the connection's descriptor in the child's recorder */
+/* greatest number of further recorders of kernel events: each adds 0.3 us to every context switch */
+#define KERNEL_MAX	15
 
 extern char **environ;
 
@@ -51,8 +50,8 @@ static bool is_used(const struct children *c, const char *file)
 }
 
 /*
- * Renames a child's trace of an earlier recording, which must not be mistaken for one of this
- * recording.
+ * Renames a child's trace that an earlier recording has left, so that it is not taken for one of
+ * this recording.
  */
 static void keep_old(const char *file)
 {
@@ -80,7 +79,7 @@ static char *choose_file(const struct recording *r, pid_t pid)
 	return file;
 }
 
-/* Do the scanners already take as many CPUs as they may?  Each thread that works needs one, too. */
+/* Do scanners use half of the CPUs already?  The program's threads need the others. */
 static bool is_crowded(const struct children *c)
 {
 	return 2 * (c->nr_alive + 2) > (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
@@ -168,8 +167,8 @@ void children_reap(struct recording *r)
 		else if (!child->is_recorded && !proc_runs(child->pid))
 			c->nr_short++;
 		/*
-		 * Otherwise the child has, for example, changed its user in the meantime, and
-		 * announces itself again.
+		 * If its recorder ended without an error, the child has changed its user, for
+		 * example, and connects again.
 		 */
 		else if (!child->is_recorded && !(WIFEXITED(status) && WEXITSTATUS(status) == CLI_OK))
 			c->nr_failed++;

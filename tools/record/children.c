@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Serves the announcements of children: see children.h. */
+/* Handles connections of children; see children.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -18,18 +18,18 @@
 #include "record/recording.h"
 #include "record/select.h"
 
-/* a process that connects must announce itself within this time */
+/* a process that has connected must send its first message within this time */
 #define SAY_NS		1000000000LL
 /* a forked process that ends or executes another program within this time is not recorded */
 #define GRACE_NS	3000000LL
 #define ALIVE_MAX	32		/* recorders that may run at the same time */
-/* how many may be started at once, and then in each second */
+/* recorders that may be started at once, and then in each second */
 #define STARTS_MAX	32.0
 #define STARTS_HZ	20.0
 #define SERVE_TRIES	10
-/* places for processes of other users that have not proved that they belong to the recording */
+/* connections from other users that have not proved that they belong to the recording */
 #define STRANGERS_MAX	(CHILDREN_PENDING / 2)
-#define STRANGERS_FEW	8			/* if there are more of these, */
+#define STRANGERS_FEW	8			/* if there are more of such connections, */
 #define STRANGER_NS	20000000LL		/* they must do so within this time */
 
 void children_begin(struct recording *r)
@@ -78,9 +78,9 @@ static unsigned count_strangers(const struct children *c)
 }
 
 /*
- * May the connection wait for its announcement?  Any process on this machine may connect.
- * Processes of other users must not be able to make the recording longer, nor to take all places.
- * A child that has changed its user proves with the secret that it belongs to the recording.
+ * May this connection wait for its first message?  Any process on this machine may connect.
+ * Processes of other users must not be able to prolong the recording, or to take all places.  A
+ * child that has changed its user proves by the secret that it belongs to the recording.
  */
 static bool may_wait(const struct recording *r, const struct child_pending *p)
 {
@@ -104,8 +104,8 @@ static void accept_all(struct recording *r)
 			continue;
 		}
 		/*
-		 * This is the process that has closed its connection for a moment; it may have
-		 * changed its user.
+		 * The recorded process connects again after a short absence, perhaps with another
+		 * user id.
 		 */
 		if (r->phase == PHASE_AWAY && r->sock < 0 && p.pid == r->pid) {
 			r->sock = p.sock;
@@ -148,7 +148,7 @@ static void know(struct children *c, pid_t pid)
 	array_push(c->known, c->nr_known, c->room_known, pid);
 }
 
-/* Is this the first instrumented program?  Then this recorder records it itself. */
+/* Is this the first instrumented program?  Then this recorder records it. */
 static bool is_first(const struct recording *r, const struct child_pending *p)
 {
 	return r->phase == PHASE_PROGRAM && r->sock < 0 && (!is_foreign(p) || p->has_said);
@@ -166,7 +166,7 @@ static void take_first(struct recording *r, struct child_pending *p)
 	recording_enter(r, PHASE_HELLO);
 }
 
-/* Handles an announcement.  Returns whether the pending connection still exists. */
+/* Handles the first message of a child.  Returns whether the connection is still pending. */
 static bool on_child(struct recording *r, struct child_pending *p, const struct ldb_msg_child *m)
 {
 	struct children *c = &r->children;
@@ -176,8 +176,8 @@ static bool on_child(struct recording *r, struct child_pending *p, const struct 
 		return false;
 	}
 	/*
-	 * A process that changes its user or executes another program announces itself again, and
-	 * counts once.
+	 * A process that changes its user or executes another program connects again, and is
+	 * counted only once.
 	 */
 	c->nr_heard += m->how == LDB_CHILD_FORKED && m->parent == r->pid && !is_known(c, p->pid);
 	know(c, p->pid);
@@ -188,7 +188,7 @@ static bool on_child(struct recording *r, struct child_pending *p, const struct 
 	}
 	p->has_said = true;
 	p->said = *m;
-	/* What the connection sends next is for the process's own recorder. */
+	/* Further messages of the connection are for the process's own recorder. */
 	epoll_ctl(c->epoll, EPOLL_CTL_DEL, p->sock, NULL);
 	return true;
 }
@@ -204,7 +204,10 @@ static bool comes_back(const struct recording *r, const struct child_pending *p,
 	return p->pid == r->pid && m->m.type == LDB_MSG_HELLO && m->hello.resumes;
 }
 
-/* It left before it called again, but on a busy machine both are found at once. */
+/*
+ * The program announced that it leaves before it connected again; if both arrive at once, the first
+ * message must be handled first.
+ */
 static void take_back(struct recording *r, struct child_pending *p, const union control_message *m)
 {
 	if (r->phase != PHASE_AWAY && r->sock >= 0)
@@ -218,7 +221,7 @@ static void take_back(struct recording *r, struct child_pending *p, const union 
 	forget(&r->children, p);
 }
 
-/* Reads from a pending connection.  Returns whether it still exists. */
+/* Receives from a pending connection.  Returns whether it is still pending. */
 static bool hear(struct recording *r, struct child_pending *p)
 {
 	union control_message m;
@@ -232,7 +235,7 @@ static bool hear(struct recording *r, struct child_pending *p)
 		take_back(r, p, &m);
 		return false;
 	}
-	/* Where children are not recorded it begins with HELLO. */
+	/* Where children are not recorded, the first message is HELLO. */
 	if (rc && rc != -ECONNRESET && is_first(r, p)) {
 		take_first(r, p);
 		if (rc == 1)
@@ -263,15 +266,15 @@ static void decide(struct recording *r, struct child_pending *p)
 
 	if (has_hung_up(p->sock)) {
 		/*
-		 * If the process still runs it has executed another program or changed its user,
-		 * and will announce itself again.
+		 * If the process still runs, it has executed another program or changed its user,
+		 * and will connect again.
 		 */
 		c->nr_short += !c->is_over && !proc_runs(p->pid);
 	} else if (is_first(r, p)) {
 		take_first(r, p);
 		return;
 	} else if (c->is_over) {
-		/* A process that begins after the recording is not missing in it. */
+		/* A process that begins after the end of the recording is not missing in it. */
 	} else if (!may_start(r)) {
 		c->nr_refused++;
 	} else if (children_start(r, p->pid, p->sock)) {
@@ -299,10 +302,7 @@ void children_serve(struct recording *r)
 		return;
 	c->is_serving = true;
 	accept_all(r);
-	/*
-	 * The loop goes backward, because the last connection takes the place of one that is
-	 * closed.
-	 */
+	/* Backward, because the last entry is moved into the place of a closed one. */
 	for (unsigned i = c->nr_pending; i-- > 0;) {
 		struct child_pending *p = &c->pending[i];
 
@@ -347,12 +347,12 @@ int children_timeout(const struct recording *r)
 }
 
 /*
- * Searches for processes that have the environment of this recording and have not announced
- * themselves yet.  They are awaited, because the process that forked them may have ended at once.
+ * Searches for processes that have the environment of this recording but have not connected yet.
+ * The recorder waits for these, because the process that forked them may have ended at once.
  */
 
 #define SCAN_NS		20000000LL
-#define IDLE_NS		300000000LL	/* how long such a process is awaited */
+#define IDLE_NS		300000000LL	/* how long the recorder waits for such a process */
 
 static bool carries(pid_t pid, const char *name)
 {
@@ -411,7 +411,7 @@ bool children_go_on(struct recording *r)
 	return true;
 }
 
-/* Attaching to the children that run already */
+/* Attaching to children that are already running */
 
 static bool is_recordable(pid_t pid)
 {
@@ -421,7 +421,7 @@ static bool is_recordable(pid_t pid)
 	return image.records && image.copy.magic == LDB_DOOR_MAGIC && image.copy.version == LDB_CONTROL_VERSION;
 }
 
-/* Another process may have the number by now, into which nothing must be loaded. */
+/* The pid may belong to another process by now, into which the runtime must not be loaded. */
 static bool is_wanted(const struct recording *r, pid_t pid)
 {
 	for (size_t i = 0; i < r->o->nr_more; i++)
@@ -456,7 +456,10 @@ void children_attach(struct recording *r)
 		if (pids[i] == r->pid || !(is_own || descends(r, pids[i])))
 			continue;
 		know(c, pids[i]);
-		/* Into those that the user has named the runtime is loaded, if it is not there. */
+		/*
+		 * The runtime is loaded into processes that the user has named, if they do not have
+		 * it.
+		 */
 		if (!is_own && !is_recordable(pids[i])) {
 			proc_line(pids[i], 0, "comm", name, sizeof(name));
 			count_plain(c, name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Chooses the session's clock: the time stamp counter where the kernel relies on it, else
- * CLOCK_MONOTONIC.  There is one clock for everything in a trace, never both.
+ * CLOCK_MONOTONIC.  A trace uses one clock for everything.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define SAMPLES			5
 #define CALIBRATE_NS		10000000	/* least time between two samples */
 
-/* Is this a word in the value of the first line of this name? */
+/* Does the first line that begins with name (NULL: the first line) contain this word? */
 static bool file_has_word(const char *path, const char *name, const char *word)
 {
 	FILE *f = fopen(path, "r");
@@ -43,7 +43,10 @@ static bool cpu_has(const char *flag)
 
 unsigned clock_choose(void)
 {
-	/* The kernel removes it from this list when its watchdog has found that it drifts. */
+	/*
+	 * The kernel removes the TSC from this list when its watchdog has found that the TSC
+	 * drifts.
+	 */
 	if (cpu_stamp_is_steady(cpu_has) &&
 	    file_has_word("/sys/devices/system/clocksource/clocksource0/available_clocksource",
 			  NULL, CPU_CLOCKSOURCE))
@@ -69,7 +72,7 @@ int64_t clock_mono_ns(void)
 	return read_ns(CLOCK_MONOTONIC);
 }
 
-static int64_t shift_ns;	/* of the program's CLOCK_MONOTONIC against ours */
+static int64_t shift_ns;	/* the program's CLOCK_MONOTONIC minus this process's */
 
 uint64_t clock_now(unsigned clock_id)
 {
@@ -79,7 +82,7 @@ uint64_t clock_now(unsigned clock_id)
 
 /* Time namespaces */
 
-/* timens_offsets is for the namespace of the process's future children. */
+/* Reads timens_offsets, which is for the namespace of the process's future children. */
 static bool read_offset(pid_t pid, int64_t *ns)
 {
 	FILE *f = proc_open(pid, 0, "timens_offsets");
@@ -101,17 +104,23 @@ bool clock_offset(pid_t pid, int64_t *ns)
 	struct stat own, its, children;
 
 	*ns = 0;
-	/* This kernel has no time namespaces. */
+	/* A kernel without time namespaces. */
 	if (!proc_stat(0, "ns/time", &own))
 		return true;
-	/* Once main() has left, its thread's files say nothing; those of other threads do. */
+	/*
+	 * If main() has ended with pthread_exit(), the first thread's files are empty, but other
+	 * threads' are not.
+	 */
 	if (pid && !proc_stat(pid, "ns/time", &its))
 		pid = proc_living_thread(pid) ?: pid;
-	/* If it may not be read, the process's own namespace is most probably that of its children, too. */
+	/*
+	 * If the namespace may not be read, the process is most probably in the same one as its
+	 * future children.
+	 */
 	if (!proc_stat(pid, "ns/time", &its) ||
 	    !proc_stat(pid, "ns/time_for_children", &children) || proc_is_same(&its, &children))
 		return read_offset(pid, ns);
-	/* The process has made a namespace that only its children will be in. */
+	/* The process has created a namespace for its future children, but is not in it itself. */
 	return pid && proc_is_same(&its, &own) && clock_offset(0, ns);
 }
 

@@ -23,7 +23,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct answer *a, const ch
 	va_end(ap);
 }
 
-/* Cuts the first word off the text. */
+/* Removes the first word from the text, and returns it. */
 static char *cut_word(char **text)
 {
 	char *word = *text + strspn(*text, " \t");
@@ -35,7 +35,7 @@ static char *cut_word(char **text)
 	return word;
 }
 
-/* Reports see what was chosen last. */
+/* Writes META rows of the new settings, which reports show. */
 static void note(struct recording *r, const char *key, const char *value)
 {
 	writer_add_meta(r->writer, key, value);
@@ -116,7 +116,7 @@ static void do_snapshot(struct recording *r, char *args, struct answer *a)
 	done(a, NULL);
 }
 
-/* Class names may have blanks: what follows the verb is one trigger. */
+/* Names of classes may contain blanks, so the rest of the line is one trigger. */
 static void do_triggers(struct recording *r, char *args, struct answer *a)
 {
 	struct flight_triggers *t = flight_triggers_of(r);
@@ -197,7 +197,10 @@ static void do_min_latency(struct recording *r, char *args, struct answer *a)
 	done(a, without_lookup(r) ?: filter_set_shortest(r->filter, args, ns));
 }
 
-/* What the runtime leaves out is not counted: so it leaves out no more than it did at first. */
+/*
+ * The runtime does not count what it leaves out, so its own threshold is only lowered; the filter,
+ * which counts, applies higher ones.
+ */
 static void do_threshold(struct recording *r, char *args, struct answer *a)
 {
 	char *what = cut_word(&args);

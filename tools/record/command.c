@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The socket for commands; see command.h.  command-words.c executes them. */
+/* Serves the socket for commands; see command.h.  command-words.c executes the commands. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,7 +55,10 @@ static bool is_allowed(int fd)
 	return control_peer(fd, &pid, &uid) && (!uid || uid == geteuid());
 }
 
-/* All places are taken: who waits would wake the recorder for ever. */
+/*
+ * All places are taken: closes waiting connections, because they would wake the recorder again and
+ * again.
+ */
 static void refuse_all(const struct command *c)
 {
 	int fd;
@@ -93,7 +96,7 @@ static void answer(struct recording *r, struct command_client *c, char *line)
 		drop(c);
 }
 
-/* A client may send several lines at once. */
+/* Executes all complete lines: a client may send several at once. */
 static void execute_lines(struct recording *r, struct command_client *c)
 {
 	char line[sizeof(c->line)], *end;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sends messages to the runtime and receives its messages, which are checked here, once: type,
- * size, and that every string ends.
+ * Sends messages to the runtime and receives its messages.  These are checked here: type, size, and
+ * that every string has an end.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 /* For an unknown type all members are 0. */
 static const struct message {
 	size_t size;
-	size_t text_end;	/* of a message with a string: where that ends */
+	size_t text_end;	/* end of the string in a message that has one */
 } messages[] = {
 #define TEXT(type, text)	{ sizeof(type), offsetof(type, text) + sizeof(((type *)0)->text) }
 	[LDB_MSG_HELLO] = TEXT(struct ldb_msg_hello, release),
@@ -65,7 +65,7 @@ int control_receive(int sock, union control_message *m)
 	const struct message *is;
 	ssize_t n;
 
-	/* Descriptors that were not expected are dropped: there is no room for them. */
+	/* Unexpected descriptors are dropped: there is no room for them. */
 	do
 		n = recv(sock, m, sizeof(*m), MSG_DONTWAIT | MSG_TRUNC);
 	while (n < 0 && errno == EINTR);

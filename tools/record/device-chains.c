@@ -8,7 +8,7 @@
 #include "record/order.h"
 #include "record/sampler.h"
 
-#define IRQ_NS		100	/* of the program's time, besides the reading */
+#define IRQ_NS		100	/* cost of an interrupt for the program, without the reading */
 
 struct device_chains {
 	struct kernel_source source;
@@ -16,7 +16,7 @@ struct device_chains {
 	struct ldb_chains now, before;
 	struct sampler *sampler;
 	bool is_always, is_paused;
-	uint8_t is_deaf[CPULIST_MAX];	/* none */
+	uint8_t is_deaf[CPULIST_MAX];	/* no CPU is deaf */
 };
 
 static bool control(struct device_chains *d)
@@ -45,7 +45,7 @@ static unsigned poll(struct kernel_source *s)
 	return 0;
 }
 
-/* On all CPUs, until the first decision whether they are busy. */
+/* Interrupts all CPUs, until the first decision whether they are busy. */
 static void begin_samples(struct device_chains *d)
 {
 	d->now.tick_ns = 0;
@@ -57,7 +57,10 @@ static void set_blocks(struct kernel_source *s, const int64_t *offsets, unsigned
 	struct device_chains *d = (struct device_chains *)s;
 	bool is_first = !d->now.nr_blocks;
 
-	/* Of more than the module can read, none: the frames between them would be missing. */
+	/*
+	 * If there are more blocks than the module can read, none is read: frames would be missing
+	 * in between.
+	 */
 	d->now.nr_blocks = nr > LDB_CHAIN_BLOCKS_MAX ? 0 : nr;
 	memcpy(d->now.offset, offsets, d->now.nr_blocks * sizeof(*offsets));
 	if (is_first && d->now.nr_blocks && !d->is_paused)
@@ -71,7 +74,7 @@ static void hold_budget(struct kernel_source *s, const struct kernel_costs *cost
 	bool is_busy = ns(d, d->now.idle - d->before.idle) < costs->wall_ns / READINGS_IDLE_PART;
 	bool wanted = d->is_always || (costs->is_scanner_away && is_busy);
 
-	/* All CPUs get the same answer. */
+	/* The decision is the same for all CPUs. */
 	for (unsigned cpu = 0; cpu < d->session->info.nr_cpus && !d->is_paused; cpu++)
 		d->now.tick_ns = sampler_choose(d->sampler, cpu, wanted) ? 0 : READINGS_TICK_NS;
 	sampler_hold(d->sampler, s, costs, &(struct sampler_spent){
@@ -82,7 +85,7 @@ static void hold_budget(struct kernel_source *s, const struct kernel_costs *cost
 	d->before = d->now;
 }
 
-/* A pause of the module stops its readings, but not the timers that ask for them. */
+/* A pause of the module stops its readings, but not the timers that trigger them. */
 static int pause_readings(struct kernel_source *s, bool pause)
 {
 	struct device_chains *d = (struct device_chains *)s;
@@ -106,7 +109,7 @@ static void finish(struct kernel_source *s)
 
 static const char *leave_out_irqs(struct kernel_source *s)
 {
-	return "none";	/* it has none */
+	return "none";	/* interrupts are not recorded */
 }
 
 static void close_chains(struct kernel_source *s)

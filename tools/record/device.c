@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Uses the session of the kernel module: /dev/ldb.  linux/ldb.h has the contract. */
+/*
+ * Uses sessions of the kernel module through /dev/ldb.  The interface is described in linux/ldb.h.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,9 +14,9 @@
 #include "record/calls.h"
 #include "record/session.h"
 
-#define ORDER_MAX	20	/* of a ring the module makes */
+#define ORDER_MAX	20	/* of a ring in the module's memory */
 
-/* Explains why there is no device, and what to do about it. */
+/* Explains why the device cannot be opened, and what to do about it. */
 static void explain_open(int error, char *why, size_t size)
 {
 	switch (error) {
@@ -32,7 +34,7 @@ static void explain_open(int error, char *why, size_t size)
 	}
 }
 
-/* size: of the session that could not be made. */
+/* bytes is the size of the session that could not be created. */
 static void explain_memory(uint64_t bytes, char *why, size_t size)
 {
 	struct rlimit limit;
@@ -73,8 +75,8 @@ static void explain_create(int error, const struct device_options *o, uint64_t b
 }
 
 /*
- * The limit of locked memory may be too low for this: most of the memory is for threads, and
- * allocated only when they exist, but it counts as a whole.
+ * Numbers of threads to try: the limit of locked memory may be too low.  Most of a session is for
+ * threads and is allocated only when these exist, but it counts as a whole.
  */
 static const struct room {
 	unsigned threads, scan_order;
@@ -94,7 +96,10 @@ static int try_create(int fd, const struct device_options *o, const struct room 
 	return ioctl(fd, LDB_IOC_CREATE, c) ? -errno : 0;
 }
 
-/* A module that is older than some groups refuses all of them. */
+/*
+ * A module that does not support some groups refuses all of them, so only supported ones are tried
+ * next.
+ */
 static int create(int fd, const struct device_options *o, struct ldb_create *c)
 {
 	static const uint32_t known[] = { LDB_GROUP_ALL, LDB_GROUP_THIRD, LDB_GROUP_SECOND, LDB_GROUP_FIRST };
@@ -110,7 +115,7 @@ static int create(int fd, const struct device_options *o, struct ldb_create *c)
 	}
 }
 
-/* If the module does not know this ioctl, calls are recorded with their numbers only. */
+/* If the module does not support this ioctl, system calls are recorded only by their numbers. */
 static void describe_calls(int fd, const struct device_options *o)
 {
 	struct ldb_calls c = { .min_ns = o->call_min_ns };
@@ -119,7 +124,7 @@ static void describe_calls(int fd, const struct device_options *o)
 	ioctl(fd, LDB_IOC_CALLS, &c);
 }
 
-/* Maps all of it, and the kernel's own rings.  Returns 0 or -errno. */
+/* Maps the session, and the separate rings of kernel events.  Returns 0 or -errno. */
 static int map(struct session *s, uint64_t size)
 {
 	void *rings;
@@ -130,7 +135,7 @@ static int map(struct session *s, uint64_t size)
 		return -errno;
 	}
 	s->size = size;
-	/* No program has joined yet: this is what the module wrote. */
+	/* No program has joined yet, so these are the module's own values. */
 	memcpy(&s->info, s->base, sizeof(s->info));
 	if (!(s->info.flags & LDB_INFO_F_SPLIT))
 		return 0;

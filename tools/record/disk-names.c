@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Asks /sys and /proc; see disk-names.h. */
+/* Reads /sys and /proc; see disk-names.h. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "record/disk-names.h"
 #include "record/proc.h"
 
-#define MINOR_BITS	20		/* of the kernel's own number */
-#define KTHREAD_FLAG	0x00200000U	/* PF_KTHREAD: fixed */
+#define MINOR_BITS	20		/* of the kernel's device number */
+#define KTHREAD_FLAG	0x00200000U	/* PF_KTHREAD, which does not change */
 
 static void read_name(uint32_t dev, char *name, size_t size)
 {
@@ -43,7 +43,7 @@ static bool is_kernel(pid_t tid)
 
 	if (!proc_line(tid, 0, "stat", line, sizeof(line)))
 		return false;
-	/* The name may have blanks and brackets. */
+	/* The name may contain blanks and parentheses. */
 	rest = strrchr(line, ')');
 	return rest && sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
 	       flags & KTHREAD_FLAG;

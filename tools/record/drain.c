@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the rings; the rules are in linux/ldb.h.
+ * Reads the rings by the rules in linux/ldb.h.
  *
- * A record is first copied and then checked: what was checked cannot change any more.  A slot
- * that is reserved but not written yet goes to a list and is read again later, so that a
- * preempted writer delays no other record.  It is abandoned when it was overwritten, or is older
- * than PENDING_MAX_NS.
+ * A record is copied and then checked, so that it cannot change after the check.  A slot that is
+ * reserved but not written yet is put into a list and is read again later, so that a preempted
+ * writer delays no other records.  The slot is given up when it was overwritten, or after
+ * PENDING_MAX_NS.
  *
- * If an event of several slots is lost, all its slots count as lost.  Slots of an event whose
- * first slot is on the list (orphans) are lost or read with it.
+ * If an event of several slots is lost, all of its slots are counted as lost.  Slots whose event's
+ * first slot is in the list (orphans) are lost or read together with that slot.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,19 +18,19 @@
 #include "record/order.h"
 
 #define PENDING_MAX_NS	2000000000LL
-#ifndef PENDING_MAX		/* fewer: tests/fuzz */
-#define PENDING_MAX	4096	/* of a ring; the oldest are given up */
+#ifndef PENDING_MAX		/* tests/fuzz defines fewer */
+#define PENDING_MAX	4096	/* unwritten slots of a ring; the oldest are given up */
 #endif
 #define EVENT_SLOTS_MAX	3
-#define AT_ONCE		64	/* slots copied at a time */
-#define AHEAD		32	/* slots: prefetched while those before are read */
+#define AT_ONCE		64	/* slots that are copied together */
+#define AHEAD		32	/* slots that are prefetched */
 #define SLICE_ALL	(1U << 18)	/* slots of all rings, between two calls of pack_release() */
 #define SLICE_MIN	4096	/* of one ring */
 
 struct pending {
 	uint64_t idx;
 	int64_t since_ns;
-	unsigned nr_orphans;	/* slots of its event that were met already */
+	unsigned nr_orphans;	/* slots of its event that were found already */
 };
 
 struct ring {
@@ -38,11 +38,11 @@ struct ring {
 	const struct ldb_rec *slots;
 	uint64_t size, mask;
 	uint64_t pos;		/* next slot to read */
-	uint64_t head;		/* up to where this pass reads */
-	uint64_t time;		/* of the last event */
-	uint64_t first;		/* slots before it were overwritten unread */
+	uint64_t head;		/* end of this pass */
+	uint64_t time;		/* time of the last event */
+	uint64_t first;		/* earlier slots were overwritten unread */
 	bool is_cut;		/* something was lost since the last event */
-	struct pending *pending;	/* by idx */
+	struct pending *pending;	/* in ascending order of idx */
 	unsigned nr_pending;
 	struct drain_lost lost;
 };
@@ -51,7 +51,8 @@ struct drain {
 	struct ring *rings;
 	unsigned nr_rings;
 	struct pack *pack;
-	struct kernel_clock *clock;	/* of the rings from first_kernel on; NULL: the session's */
+	/* clock of the rings from first_kernel on; NULL: the session's */
+	struct kernel_clock *clock;
 	unsigned first_kernel;
 	uint64_t nr_events;
 };
@@ -102,31 +103,36 @@ static void lose(struct ring *r, uint64_t *of, uint64_t nr)
 	r->is_cut = true;
 }
 
-/* Reads the head after the slot was copied: a head read earlier would not show an overwriting. */
+/*
+ * Loads the head after the slot was copied, because an earlier value would not show that the slot
+ * was overwritten meanwhile.
+ */
 static bool is_overwritten(const struct ring *r, uint64_t idx)
 {
 	return order_ring_head_after(r->hdr) - idx > r->size;
 }
 
-/* Returns false if it is not written yet, or overwritten, or overwritten while it was copied. */
+/* Returns false if the slot is not written yet, or was overwritten, perhaps during the copy. */
 static inline bool slot_read(const struct ring *r, uint64_t idx, struct ldb_rec *rec)
 {
 	return order_slot_read(&r->slots[idx & r->mask], idx, rec);
 }
 
-/* Returns the slots of the event that starts with this type; 0: none does. */
+/*
+ * Returns how many slots an event has whose first slot is of this type; 0: no event begins with it.
+ */
 static inline unsigned event_slots(unsigned type)
 {
 	return pack_type(type)->nr_slots;
 }
 
-/* Returns which slot of its event a continuation is; 0: it is not a continuation. */
+/* Returns the position of a continuation slot in its event; 0: it is no continuation. */
 static unsigned cont_number(unsigned type)
 {
 	return type > LDB_EV_CONT && type < LDB_EV_CONT + EVENT_SLOTS_MAX ? type - LDB_EV_CONT : 0;
 }
 
-/* Returns the entry of a slot, or NULL. */
+/* Returns the entry of a slot in the list, or NULL. */
 static struct pending *pending_find(struct ring *r, unsigned nr, uint64_t idx)
 {
 	unsigned lo = search(nr, i, r->pending[i].idx < idx);
@@ -148,14 +154,14 @@ static void pending_add(struct ring *r, uint64_t idx, int64_t now_ns)
 }
 
 /*
- * Reads the event that starts at idx, whose first record is in recs[0].  Returns its slots, 0:
- * not all are written yet; -1: no event starts there.
+ * Reads the event that starts at idx, whose first record is in recs[0].  Returns its number of
+ * slots; 0: some are not written yet; -1: no event starts there.
  */
 static int event_read(const struct ring *r, uint64_t idx, uint64_t head, struct ldb_rec *recs)
 {
 	unsigned n = event_slots(recs[0].type);
 
-	if (!n || head - idx < n)	/* reserved together, so head is past all of them */
+	if (!n || head - idx < n)	/* an event's slots are reserved together */
 		return -1;
 	for (unsigned k = 1; k < n; k++) {
 		if (!slot_read(r, idx + k, &recs[k]))
@@ -181,7 +187,7 @@ static void hand_out(struct drain *d, struct ring *r, struct ldb_rec *recs)
 	pack_event(d->pack, ring, recs);
 }
 
-/* Copies up to nr slots from r->pos on; returns how many are written. */
+/* Copies up to nr slots from r->pos on, up to the first that is not written; returns how many. */
 static unsigned slots_read(const struct ring *r, unsigned nr, struct ldb_rec *recs)
 {
 	for (unsigned i = 0; i < nr; i++) {
@@ -192,7 +198,7 @@ static unsigned slots_read(const struct ring *r, unsigned nr, struct ldb_rec *re
 	return nr;
 }
 
-/* Reads whole events, one behind the other, which is the usual case.  Stops at anything else. */
+/* Reads complete consecutive events, which is the usual case.  Stops at anything else. */
 static void ring_run(struct drain *d, struct ring *r, uint64_t until)
 {
 	while (r->pos < until) {
@@ -216,7 +222,7 @@ static void ring_run(struct drain *d, struct ring *r, uint64_t until)
 	}
 }
 
-/* Counts a continuation without its event: the first slot is still awaited, or was lost. */
+/* Counts a continuation slot whose first slot is in the list, or was lost. */
 static void orphan(struct ring *r, uint64_t idx, unsigned k)
 {
 	struct pending *p = pending_find(r, r->nr_pending, idx - k);
@@ -229,14 +235,17 @@ static void orphan(struct ring *r, uint64_t idx, unsigned k)
 		lose(r, &r->lost.torn, 1);
 }
 
-/* The slot was overwritten; if it began an event, the slots that follow are lost with it. */
+/*
+ * Handles an overwritten slot.  If it was the first one of an event, its continuation slots are
+ * lost, too.
+ */
 static void lose_first(struct ring *r, uint64_t idx)
 {
 	lose(r, &r->lost.overrun, 1);
 	r->first = idx + 1;
 }
 
-/* Reads the slot at r->pos and moves on. */
+/* Reads the slot at r->pos and advances. */
 static void ring_step(struct drain *d, struct ring *r, uint64_t head, int64_t now_ns)
 {
 	struct ldb_rec recs[EVENT_SLOTS_MAX];
@@ -268,10 +277,10 @@ static void ring_step(struct drain *d, struct ring *r, uint64_t head, int64_t no
 	}
 }
 
-/* Reads the awaited slots again; those that are still not written stay. */
+/* Reads the slots in the list again; those that are still not written remain. */
 static void ring_retry(struct drain *d, struct ring *r, uint64_t head, int64_t now_ns, bool last)
 {
-	uint64_t taken = 0;	/* slots before it belong to an event handed out here */
+	uint64_t taken = 0;	/* earlier slots belong to an event that was passed on here */
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < r->nr_pending; i++) {
@@ -305,7 +314,7 @@ static void ring_retry(struct drain *d, struct ring *r, uint64_t head, int64_t n
 	r->nr_pending = kept;
 }
 
-/* Determines how far this pass reads.  Returns how full the ring is, in 1/1000. */
+/* Determines the end of this pass.  Returns how full the ring is, in 1/1000. */
 static unsigned ring_begin(struct drain *d, struct ring *r, int64_t now_ns)
 {
 	uint64_t behind;
@@ -315,7 +324,7 @@ static unsigned ring_begin(struct drain *d, struct ring *r, int64_t now_ns)
 	if (behind > r->size) {
 		uint64_t lost = behind - r->size;
 
-		/* If a head goes back, or leaps ahead, the program has done that. */
+		/* Only the program can make a head go back, or jump ahead. */
 		if (behind > UINT64_MAX / 2) {
 			lose(r, &r->lost.torn, 1);
 			lost = behind;
@@ -342,7 +351,7 @@ static void ring_read(struct drain *d, struct ring *r, uint64_t nr, int64_t now_
 	}
 }
 
-/* Returns the ring that is furthest behind, or NULL: this pass has read all of them. */
+/* Returns the ring with the oldest unread events; NULL: this pass has read all rings. */
 static struct ring *ring_behind(const struct drain *d)
 {
 	struct ring *behind = NULL;
@@ -357,8 +366,8 @@ static struct ring *ring_behind(const struct drain *d)
 }
 
 /*
- * If there are many events at once in many rings, the ring that is furthest behind is read
- * first, so that the rows that must wait for it, to be sorted, do not grow.
+ * If many rings contain many events, the ring with the oldest ones is read first.  So the number of
+ * rows that must be retained for sorting remains small.
  */
 static void read_rings(struct drain *d, int64_t now_ns)
 {
@@ -370,7 +379,7 @@ static void read_rings(struct drain *d, int64_t now_ns)
 	for (unsigned i = 0; i < d->nr_rings; i++)
 		ring_read(d, &d->rings[i], slice, now_ns);
 	while ((r = ring_behind(d))) {
-		/* All events that are older have been read in all rings. */
+		/* All older events of all rings have been read. */
 		pack_release(d->pack, r->time);
 		ring_read(d, r, slice, now_ns);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loads the BPF programs, sets which threads they watch, and adds their rings to the session. */
+/* Loads the BPF programs, sets which threads they record, and adds their rings to the session. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,15 +17,15 @@
 #include "record/order.h"
 #include "record/sampler.h"
 
-#define RING_ORDER_MAX	16	/* the values of a map have 4 MiB at most */
+#define RING_ORDER_MAX	16	/* the value of a BPF map entry has at most 4 MiB */
 #define IRQ_MIN_NS	1000
 #define TRACEPOINT	"btf_trace_"
 #define LINKS_MAX	32
-#define IRQ_NS		150	/* of the program's time, begin and end */
+#define IRQ_NS		150	/* cost for the program of recording an interrupt */
 
 _Static_assert(BPF_CPUS_MAX == CPULIST_MAX, "is_deaf");
 
-/* These are the programs, compiled: tools/Makefile says how. */
+/* The compiled BPF programs; see tools/Makefile. */
 extern const char ebpf_object[], ebpf_object_end[];
 asm(".pushsection .rodata\n"
     "	.balign 8\n"
@@ -44,22 +44,22 @@ struct ebpf {
 		bool is_softirq;
 	} links[LINKS_MAX];
 	unsigned nr_links;
-	struct bpf_state *state;	/* as the programs see it, once they are loaded */
+	struct bpf_state *state;	/* the memory that the loaded programs use */
 	const volatile struct bpf_cpu *cpus;	/* the same */
 	unsigned nr_cpus;
-	const struct session *session;	/* which has their rings after its own */
-	uint64_t *was_head, *was_idle_ns;	/* by CPU */
+	const struct session *session;	/* its last rings are those of the programs */
+	uint64_t *was_head, *was_idle_ns;	/* as of the last call, by CPU */
 	struct sampler *sampler;	/* NULL: chains are not read */
-	bool is_reading;		/* blocks are known */
-	bool is_always;			/* interrupted, too */
+	bool is_reading;		/* the offsets of the blocks are known */
+	bool is_always;			/* samples are taken even if the scanner runs */
 	bool is_paused;
 	bool has_left_out_irqs;
 	struct readings {
 		uint64_t switch_ns, sample_ns, nr_samples;
-	} readings;			/* of all CPUs, when the budget was held last */
+	} readings;			/* sums over all CPUs as of the last hold_budget() */
 };
 
-/* Some kernels lack a tracepoint for these programs. */
+/* Groups of programs whose tracepoints some kernels lack. */
 static const struct group {
 	uint32_t bit;
 	const char *tracepoints[6], *why;
@@ -83,7 +83,7 @@ static int print_warnings(enum libbpf_print_level level, const char *format, va_
 	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
 }
 
-/* Returns the prototype of a tracepoint's probes; NULL: this kernel has no such tracepoint. */
+/* Returns the type of a tracepoint's probe functions; NULL: this kernel has no such tracepoint. */
 static const struct btf_type *probe_of(const struct btf *btf, const char *tracepoint)
 {
 	char name[64];
@@ -97,7 +97,7 @@ static const struct btf_type *probe_of(const struct btf *btf, const char *tracep
 	return btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
 }
 
-/* Returns where a variable is in a CPU's part of memory; -1: there is none. */
+/* Returns the offset of a per-CPU variable; -1: this kernel does not have it. */
 static int64_t offset_of_variable(const struct btf *btf, const char *name)
 {
 	int id = btf__find_by_name_kind(btf, name, BTF_KIND_VAR);
@@ -115,7 +115,10 @@ static int64_t offset_of_variable(const struct btf *btf, const char *name)
 
 static int64_t preempt_count_offset(const struct btf *btf)
 {
-	/* From 6.2 to 6.14 it is in a structure; the BTF has one of its two names. */
+	/*
+	 * From 6.2 to 6.14 preempt_count is a member of a structure, which has one of these two
+	 * names.
+	 */
 	static const char *const names[] = { "__preempt_count", "pcpu_hot", "const_pcpu_hot" };
 	int64_t queue = offset_of_variable(btf, "runqueues");
 
@@ -128,7 +131,7 @@ static int64_t preempt_count_offset(const struct btf *btf)
 	return 0;
 }
 
-/* Those of every program's system calls are slower with these. */
+/* These make the system calls of every program slower. */
 static const struct group call_group = { 0, { "sys_enter", "sys_exit" },
 	"this kernel has no tracepoints for system calls" };
 
@@ -174,13 +177,13 @@ static void choose_calls(struct ebpf *e, const struct btf *btf, bool wanted)
 		explain_group(e, &call_group);
 }
 
-/* If the kernel lacks a tracepoint of a group, the group's programs are left out. */
+/* If the kernel lacks a tracepoint of a group, the programs of the group are not loaded. */
 static void choose_groups(struct ebpf *e, const struct btf *btf, bool has_calls)
 {
 	e->source.events = LDB_GROUP_SCHED | LDB_GROUP_PROCESS | (has_calls ? LDB_GROUP_CALL : 0);
 	for (unsigned i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
 		const struct group *g = &groups[i];
-		/* It belongs to the sleeps in calls. */
+		/* Disks are recorded together with sleeps in system calls. */
 		bool is_wanted = g->bit != LDB_GROUP_DISK || has_calls;
 
 		if (is_wanted && has_all(btf, g)) {
@@ -193,7 +196,7 @@ static void choose_groups(struct ebpf *e, const struct btf *btf, bool has_calls)
 	}
 }
 
-/* Variables have separate sections, and so maps. */
+/* Each of these variables has a section, and so a map, of its own. */
 static struct bpf_config *config_of(const struct ebpf *e)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(e->object, ".rodata.config");
@@ -240,7 +243,7 @@ static int set_up(struct ebpf *e, const struct ebpf_options *o, unsigned order, 
 	}
 	*config = (struct bpf_config){
 		.ring_mask = (1ULL << order) - 1, .irq_min_ns = IRQ_MIN_NS, .target = o->pid,
-		/* A probe's first argument is its own. */
+		/* The first argument of a probe is its private data. */
 		.has_prev_state = btf_vlen(probe) >= 5,
 		.preempt_count_offset = preempt_count_offset(btf),
 		.has_frames = o->has_frames, .read_share = readings_share(o->budget_ppm),
@@ -256,7 +259,7 @@ static int set_up(struct ebpf *e, const struct ebpf_options *o, unsigned order, 
 	return ret ? ret : bpf_map__set_max_entries(rings, nr_cpus);
 }
 
-/* The iterator runs once for each task, while it is read. */
+/* Reading the iterator runs its program once for each task. */
 static int read_threads(struct ebpf *e)
 {
 	struct bpf_program *p = bpf_object__find_program_by_name(e->object, "ldb_threads");
@@ -301,8 +304,9 @@ static void watch(struct ebpf *e, int tgid)
 }
 
 /*
- * All programs begin to emit events at once, and end at once: one by one, some would emit what
- * the others do not.  Existing threads are added when no new thread can be missed any more.
+ * All programs must begin and end to emit events at the same time, or some would emit events that
+ * the others miss.  Existing threads are added after the programs were attached, when no new thread
+ * can be missed any more.
  */
 static int begin(struct ebpf *e)
 {
@@ -355,7 +359,10 @@ static void explain(int error, char *why, size_t size)
 	}
 }
 
-/* To be called before the rings are read: what was in them the last time has been read since. */
+/*
+ * Must be called before the rings are read: what they contained at the last call has been read
+ * since.
+ */
 static void make_room(struct ebpf *e)
 {
 	for (unsigned cpu = 0; cpu < e->nr_cpus && cpu < BPF_CPUS_MAX; cpu++) {
@@ -381,7 +388,7 @@ static unsigned poll(struct kernel_source *s)
 	return 0;
 }
 
-/* Where a program interrupted itself, the kernel skipped it, and counted that. */
+/* Returns how many runs the kernel has skipped, because a program interrupted itself. */
 static uint64_t count_missed(const struct ebpf *e)
 {
 	struct bpf_program *p;
@@ -457,7 +464,7 @@ static void hold_budget(struct kernel_source *s, const struct kernel_costs *cost
 	});
 }
 
-/* What the programs know of threads and CPUs is obsolete after a pause. */
+/* Resets what the programs know of threads and CPUs, which is obsolete after a pause. */
 static int forget_all(struct ebpf *e)
 {
 	struct bpf_map *variables = bpf_object__find_map_by_name(e->object, ".bss");
@@ -481,7 +488,7 @@ static int forget_all(struct ebpf *e)
 	return ret;
 }
 
-/* On all CPUs, until the first decision which ones are busy. */
+/* Interrupts all CPUs, until the first decision which ones are busy. */
 static void begin_samples(struct ebpf *e)
 {
 	sampler_begin(e->sampler, clock_mono_ns());
@@ -516,7 +523,7 @@ static int pause_ebpf(struct kernel_source *s, bool pause)
 	return ret;
 }
 
-/* Events in the rings stay there to be read. */
+/* Events in the rings remain there and can be read. */
 static void finish(struct kernel_source *s)
 {
 	struct ebpf *e = (struct ebpf *)s;
@@ -530,7 +537,10 @@ static void finish(struct kernel_source *s)
 	s->nr_lost = e->state->nr_unwritten + count_missed(e);
 }
 
-/* Of more than the programs can watch, none: the frames between them would be missing. */
+/*
+ * If there are more blocks than the programs can read, none is read: frames would be missing in
+ * between.
+ */
 static void set_blocks(struct kernel_source *s, const int64_t *offsets, unsigned nr)
 {
 	struct ebpf *e = (struct ebpf *)s;
@@ -584,7 +594,7 @@ struct kernel_source *ebpf_open(struct session *s, const struct ebpf_options *o,
 	e->nr_cpus = s->info.nr_cpus;
 	e->is_always = o->has_samples;
 	libbpf_set_print(o->verbose ? print_warnings : print_nothing);
-	/* Measured now, while this thread has its usual priority. */
+	/* The cost is measured now, while this thread has normal priority. */
 	if (o->has_frames)
 		e->sampler = sampler_alloc(o->budget_ppm, o->has_samples ? 0 : READINGS_ENOUGH_NS, e->nr_cpus);
 	e->source.clock = kernel_clock_alloc(o->clock_id, CLOCK_MONOTONIC, o->t0, o->offset_ns);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A link in /proc/PID/fd names a file, or the number of a socket, which the tables of /proc/PID/net
- * explain.  These tables can be long, so they are read only when a number is new, and no more often
- * than every TABLES_NS.
+ * A link in /proc/PID/fd contains the path of a file, or the number of a socket, which must be
+ * looked up in tables in /proc/PID/net.  These tables can be long, so they are read only for new
+ * numbers, and at most once in TABLES_NS.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -15,10 +15,10 @@
 #include "record/proc.h"
 #include "record/session.h"
 
-#define FDS		1024	/* that are cached: a power of two */
-#define SOCKETS		4096	/* the same */
+#define FDS		1024	/* cached descriptors: a power of two */
+#define SOCKETS		4096	/* cached sockets: a power of two */
 #define NAMES_MAX	65536
-#define LINES_MAX	20000	/* of a table, which takes some 10 ms */
+#define LINES_MAX	20000	/* lines of a table that are read, which takes some 10 ms */
 #define TABLES_NS	200000000	/* between two readings of the tables */
 
 struct fd_names {
@@ -69,7 +69,7 @@ static void set_socket(struct fd_names *f, uint64_t inode, const char *text)
 	f->sockets[inode & (SOCKETS - 1)] = (struct socket_name){ inode, keep(f, text) };
 }
 
-/* "0000: 00000002 00000000 00010000 0001 01 1234 /run/db.sock" */
+/* line: "0000: 00000002 00000000 00010000 0001 01 1234 /run/db.sock" */
 static void on_unix(struct fd_names *f, const char *line)
 {
 	char path[120] = "", text[160];
@@ -81,7 +81,7 @@ static void on_unix(struct fd_names *f, const char *line)
 	set_socket(f, inode, *path ? text : "a socket");
 }
 
-/* "0: 0100007F:0016 0100007F:9C40 01 ... 1234 ...", the address of 8 or of 32 digits. */
+/* line: "0: 0100007F:0016 0100007F:9C40 01 ... 1234 ...", with addresses of 8 or 32 digits */
 static void on_inet(struct fd_names *f, const char *line)
 {
 	uint32_t a[4] = { 0 };
@@ -127,7 +127,7 @@ static const char *socket_name(struct fd_names *f, uint64_t inode)
 	return s->inode == inode ? s->text : "a socket";
 }
 
-/* "/var/lib/svc.dat (deleted)", "pipe:[1]", "socket:[2]", "anon_inode:[eventfd]" */
+/* link: "/var/lib/svc.dat (deleted)", "pipe:[1]", "socket:[2]", "anon_inode:[eventfd]" */
 static const char *name_of(struct fd_names *f, char *link)
 {
 	char name[64];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists of globs that choose functions and classes; see filter.h. */
+/* Implements lists of globs that choose functions and classes; see filter.h. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ void filter_list_print(const struct filter_list *l, char *text, size_t size)
 	}
 }
 
-/* A glob of a file or module is compared with its whole path, and with its name alone. */
+/* A glob of a file or module is compared both with the whole path and with the last component. */
 static bool matches(const struct filter_rule *r, const char *const names[3])
 {
 	const char *name = names[r->what], *last = strrchr(name, '/');

@@ -2,8 +2,8 @@
 /*
  * Chooses requests by their class; see filter.h.
  *
- * A request's rows are written some milliseconds after its tags, so its class is mostly known by
- * then.  The decision at its first row holds for all that follow, up to its end: a request is
+ * A request's rows are written some milliseconds after its tags, so the class is usually known by
+ * then.  The decision at the first row applies to all following rows of the request, so that it is
  * written as a whole or not at all.
  */
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct id {
 };
 
 struct filter_ids {
-	struct req_tags *tags;	/* each tag says whether requests of the class are written */
+	struct req_tags *tags;	/* value of a tag: are requests of this class written? */
 	struct slots open;
 };
 
@@ -59,12 +59,15 @@ bool filter_wants_class(struct filter *f, uint64_t id, int64_t tick, const char 
 {
 	bool is_chosen = has_class(f, name);
 
-	/* If there are too many tags, the request has none. */
+	/* If there are too many tags, this request is treated as untagged. */
 	req_tags_add(f->ids->tags, id, tick, is_chosen);
 	return is_chosen;
 }
 
-/* Decides at the first row of a request.  Returns NULL if too many requests are open. */
+/*
+ * Decides whether a request is written, at its first row.  Returns NULL if too many requests are
+ * open.
+ */
 static struct id *begin(struct filter *f, const struct ldb_row_req *row)
 {
 	struct id *i = slots_add(&f->ids->open, row->id);
@@ -79,7 +82,7 @@ static struct id *begin(struct filter *f, const struct ldb_row_req *row)
 	return i;
 }
 
-/* Forgets the requests of a thread, which have ended; tid 0: those of all threads. */
+/* Forgets the requests of a thread, because they have ended; tid 0: those of all threads. */
 static void forget_of(struct filter_ids *t, uint32_t tid, int64_t tick)
 {
 	for (size_t n = 0; n < t->open.nr; n++) {

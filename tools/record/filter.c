@@ -17,14 +17,14 @@ struct func {
 	uint64_t pc;
 	const char *names[3];	/* by enum filter_what; NULL: not known yet */
 	bool is_chosen;
-	uint64_t least;		/* ticks */
+	uint64_t least;		/* shortest duration, in ticks */
 };
 
 struct filter_funcs {
-	struct hash hash;	/* of all, by pc */
+	struct hash hash;	/* of all functions, by pc */
 	struct func *all;
 	size_t nr, room;
-	struct record_ask *unknown;	/* addresses whose names are needed */
+	struct record_ask *unknown;	/* addresses whose names must be requested */
 	size_t nr_unknown, room_unknown;
 	struct intern texts;
 };
@@ -140,7 +140,7 @@ static struct func *find(const struct filter_funcs *t, uint64_t pc)
 	return NULL;
 }
 
-/* Returns NULL if there are too many, or there is no memory. */
+/* Returns NULL if there are too many functions, or if there is no memory. */
 static struct func *new_func(struct filter_funcs *t, uint64_t pc, bool is_data)
 {
 	struct func *func;
@@ -187,14 +187,14 @@ bool filter_wants_func(struct filter *f, const struct ldb_row_func *row)
 
 bool filter_wants_lock(struct filter *f, const struct ldb_row_lock *row)
 {
-	/* The duration of a hold without a recorded start is not known. */
+	/* If begin equals end, the start of the hold was not recorded. */
 	if (row->begin == row->end || (uint64_t)row->end - row->begin >= f->lock_min)
 		return true;
 	count(f, LDB_LEFT_LOCKS);
 	return false;
 }
 
-/* No function has the address of a variable, so one table suffices for both. */
+/* Functions and variables have different addresses, so one table suffices for both. */
 void filter_want_variable(struct filter *f, uint64_t addr)
 {
 	if (!find(f->funcs, addr))
