@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Declares the prototypes shared between libldb's folders, grouped by defining file.
+ * Declares what libldb's folders share, grouped by the defining file.
  *
  * Two kinds of code live in this library:
  *
  *  - code that runs in the program's own threads (shim, requests, registry,
  *    dlopen hooks).  It may call libc, must leave errno as it found it, must
- *    not allocate on hot paths, and must not take a lock the program can hold
- *    while calling us again from a signal handler.
+ *    not allocate on hot paths, and must not take a lock that the interrupted
+ *    code may hold if the program calls libldb from a signal handler.
  *
  *  - code that runs in ldb's own two kinds of threads (control, scanner).
  *    These are raw clone()s with zeroed thread-local memory, so that the
  *    program stays single-threaded for glibc (fast paths, exit when the
- *    last pthread leaves).  They must not call libc at all: only arch/ *.h
- *    (raw system calls), ldb_memcpy and friends.  Files of this kind say
- *    "raw thread" in their head comment and include raw.h.
+ *    last pthread exits).  They must not call libc at all: they use raw
+ *    system calls (arch/ *.h) and the functions of raw.h.  Files of this
+ *    kind say "raw thread" in their head comment.
  */
 #ifndef LDB_INTERNAL_H
 #define LDB_INTERNAL_H
@@ -34,9 +34,9 @@
 #define TLS_IE		__thread __attribute__((tls_model("initial-exec")))
 
 /*
- * These variables are written in a program that is not recorded.  They are next to the tables
- * that the loader writes; together they are less than a page, so only one page is copied when
- * the program starts.
+ * For variables that are written even in a program that is not recorded.  The linker puts them next
+ * to the tables that the loader writes; together they are less than a page, so copy-on-write copies
+ * only one page when the program starts.
  */
 #define DORMANT_PAGE		__attribute__((section(".data.dormant")))
 
@@ -50,21 +50,23 @@ struct held_lock {		/* a lock that this thread holds; for the shim */
 	uintptr_t lock;
 	uint64_t begin;		/* stamp, or 0: not stamped */
 	uint64_t gen;		/* thread_gen() when it was taken */
-	uint64_t wait_begin;	/* a wait not yet written, which ended at begin; or 0 */
-	uint64_t site_kind;	/* call site | enum ldb_lock_kind << 56: one store */
-	uint32_t owner;		/* of that wait */
-	uint32_t nr_later;	/* when that wait began, see thread_innermost() */
+	uint64_t wait_begin;	/* 0, or the start of a wait for it, not yet written, that ended at begin */
+	uint64_t site_kind;	/* call site | enum ldb_lock_kind << 56, so that one store sets both */
+	uint32_t owner;		/* tid of the lock's holder when that wait began */
+	uint32_t nr_later;	/* of thread_innermost() when that wait began */
 };
 
 /*
  * The shim's data of a thread, in its thread-local memory.  Only the thread itself accesses it,
- * except in shim_flush().  The words that each lock needs, and the first entry, are one cache line.
+ * except in shim_flush().  The words that are used each time a lock is taken, and the first entry,
+ * share a cache line.
  */
 struct held_list {
 	uint32_t in_hook;
-	uint32_t tid;			/* of the thread, if it takes usual mutexes itself; or 0 */
-	uint32_t nr_held;		/* of more than HELD_MAX, the newest */
-	uint32_t held_epoch;		/* session_active.lock_epoch the entries belong to; 0: forget them */
+	/* the thread's tid if the shim takes normal mutexes without calling glibc; else 0 */
+	uint32_t tid;
+	uint32_t nr_held;		/* if more than HELD_MAX are held, the newest HELD_MAX */
+	uint32_t held_epoch;		/* session_active.lock_epoch of the entries; 0: they are invalid */
 	struct held_lock held[HELD_MAX];
 } __attribute__((aligned(64)));
 
@@ -84,9 +86,9 @@ struct thread {
 	struct thread *next_free;
 
 	struct held_list *list;		/* valid while the thread is registered */
-	struct flow_self *flow;		/* the same */
+	struct flow_self *flow;		/* valid while the thread is registered */
 
-	/* socket/track.c: connections on whose requests the thread works, besides the current one */
+	/* socket/track.c: connections with requests of this thread, besides the current request's */
 	struct {
 		int fd;
 		uint32_t serial;
@@ -96,19 +98,22 @@ struct thread {
 	/* scanner, only touched by the scanner that owns the thread */
 	struct scan_state *scan __attribute__((aligned(64)));
 
-	/* request; a cache line of its own: the scanner reads it when it has too much to do */
-	_Atomic uint32_t in_request __attribute__((aligned(64)));	/* is in a request */
+	/*
+	 * The thread works on a request.  In a cache line of its own, because the scanner reads it when
+	 * it has not enough time for all threads.
+	 */
+	_Atomic uint32_t in_request __attribute__((aligned(64)));
 };
 
 /*
- * Returns the calling thread's entry, or NULL: not registered (yet), a thread made by raw
- * clone(), or one that is exiting.  It is async-signal-safe.
+ * Returns the calling thread's entry; NULL if the thread is not registered (yet), was made by raw
+ * clone(), or is exiting.  It is async-signal-safe.
  */
 struct thread *thread_self(void);
 
 /*
- * If this is set, it registers the calling thread, which was there before the runtime was loaded;
- * it returns NULL if that is not so, or not possible now.
+ * If the runtime was loaded into a running program, this function registers the calling thread if
+ * it existed before.  It returns NULL if that was not so, or if the thread cannot be registered now.
  */
 extern struct thread *(*thread_on_unknown)(void);
 
@@ -119,9 +124,10 @@ extern struct thread *(*thread_on_unknown)(void);
 uint64_t thread_gen(void);
 
 /*
- * shim/innermost.c: returns the same, and in *nr_later by how many generations the innermost frame
- * of that block that has not returned is older, plus 1; 0 if that is not known: t is NULL, or this
- * is a stack that the program allocated.  t is the calling thread.  It is async-signal-safe.
+ * shim/innermost.c: returns thread_gen() of the calling thread t.  *nr_later gets the difference
+ * between this generation and that of the innermost frame of the same block that has not returned,
+ * plus 1; or 0 if it is not known, because t is NULL or the stack was allocated by the program.  It
+ * is async-signal-safe.
  */
 uint64_t thread_innermost(const struct thread *t, uint32_t *nr_later);
 
@@ -133,7 +139,7 @@ unsigned blocks_of_self(struct ldb_thread **v, unsigned max);
 
 /* scan/scanner.c */
 
-/* Returns when no scanner still reads a stack that it was reading before. */
+/* Waits until each scanner has finished a walk that was under way at the call. */
 void scan_quiesce(void);
 
 /* request/stack.c: registered foreign stacks.  Returns true if addr lies in [*lo, *hi). */
@@ -142,14 +148,14 @@ bool stack_foreign(uintptr_t addr, uintptr_t *lo, uintptr_t *hi);
 /* runtime/session.c: what a recorder has requested */
 
 /*
- * This is on a separate page that fork() wipes (MADV_WIPEONFORK): a child is inactive before it
- * runs its first instruction.  It is read with relaxed loads.
+ * This is on a separate page that fork() zeroes (MADV_WIPEONFORK), so a child is not recorded from
+ * its first instruction on.  It is read with relaxed loads.
  */
 #define SESSION_ON	1
-#define SESSION_LOCKS	2		/* and locks are to be recorded */
-#define SESSION_TAGS	4		/* and requests */
-#define SESSION_SOCKETS	8		/* and requests are made from connections */
-#define SESSION_LOOPS	16		/* and turns of event loops */
+#define SESSION_LOCKS	2		/* locks are to be recorded */
+#define SESSION_TAGS	4		/* requests, notes and events are to be recorded */
+#define SESSION_SOCKETS	8		/* requests are to be derived from connections */
+#define SESSION_LOOPS	16		/* turns of event loops are to be recorded */
 #define SESSION_NO_EPOCH UINT32_MAX
 
 struct session_active {
@@ -157,13 +163,16 @@ struct session_active {
 	uint32_t mutex_level;		/* enum ldb_mutex_level */
 	uint64_t lock_threshold;	/* ticks */
 	uint64_t func_threshold;	/* ticks */
-	uint32_t epoch;			/* counts attaches; 0 never */
-	uint32_t lock_epoch;		/* the same, and how often the recording of locks was resumed */
+	uint32_t epoch;			/* number of recordings so far; 0: none */
+	uint32_t lock_epoch;		/* incremented when a recording begins, and when one is resumed */
 	uint32_t is_in_requests_only;	/* invocations outside requests are only counted */
 	uint32_t clock_id;		/* enum ldb_clock */
-	uint32_t is_in_sockets;		/* requests are made from connections */
+	uint32_t is_in_sockets;		/* requests are derived from connections */
 	uint32_t has_turns;		/* turns of event loops are recorded */
-	/* lock_epoch at the mutex_level, SESSION_NO_EPOCH at the others: two tests in one */
+	/*
+	 * lock_epoch at the index mutex_level, SESSION_NO_EPOCH at the others: so one comparison with
+	 * held_epoch tests both the level and the epoch
+	 */
 	uint32_t level_epoch[LDB_MUTEX_HOLD + 1];
 };
 union session_page {
@@ -177,7 +186,7 @@ static inline bool session_on(void)
 	return unlikely(order_session_on(&session_page.a.on));
 }
 
-/* From here on, requests are recorded, and locks at the mutex_level that is set. */
+/* Starts recording requests, and locks at the mutex_level that is set. */
 static inline void session_write(struct session_active *a)
 {
 	a->lock_epoch++;
@@ -189,7 +198,7 @@ static inline void session_write(struct session_active *a)
 				  (a->has_turns ? SESSION_LOOPS : 0));
 }
 
-/* The recording goes on, but threads write nothing about locks and requests. */
+/* Pauses: the recording goes on, but threads write nothing about locks and requests. */
 static inline void session_write_nothing(struct session_active *a)
 {
 	a->mutex_level = LDB_MUTEX_OFF;
@@ -198,7 +207,7 @@ static inline void session_write_nothing(struct session_active *a)
 	order_session_set(&a->on, SESSION_ON);
 }
 
-/* A recording begins. */
+/* Begins a recording. */
 static inline void session_publish(struct session_active *a, bool is_paused)
 {
 	a->epoch++;
@@ -209,25 +218,25 @@ static inline void session_publish(struct session_active *a, bool is_paused)
 		session_write(a);
 }
 
-/* The wrappers of the shim need one load and one test. */
+/* These are what a wrapper costs while nothing is recorded: one load and one test. */
 static inline bool session_wants_locks(void)
 {
 	return unlikely(order_session_on(&session_page.a.on) & SESSION_LOCKS);
 }
 
-/* ... and so do those that write other events of the program's. */
+/* For requests, notes and events of the program. */
 static inline bool session_wants_tags(void)
 {
 	return unlikely(order_session_on(&session_page.a.on) & SESSION_TAGS);
 }
 
-/* ... and so do those around reads and writes. */
+/* For wrappers of reads and writes. */
 static inline bool session_wants_sockets(void)
 {
 	return unlikely(order_session_on(&session_page.a.on) & SESSION_SOCKETS);
 }
 
-/* ... and so do those around rings of io_uring, in every recording. */
+/* For wrappers of io_uring, which is followed in every recording. */
 static inline bool session_wants_rings(void)
 {
 	return session_wants_tags();
@@ -238,7 +247,7 @@ static inline bool session_wants_loops(void)
 	return unlikely(order_session_on(&session_page.a.on) & SESSION_LOOPS);
 }
 
-/* ... and those around waits: of an event loop, or of a thread that waits for one descriptor. */
+/* For wrappers of waits for descriptors: of an event loop, or of a thread that waits for one. */
 static inline bool session_wants_waits(bool is_loop)
 {
 	return unlikely(order_session_on(&session_page.a.on) & (SESSION_LOOPS | (is_loop ? SESSION_SOCKETS : 0)));
@@ -253,35 +262,35 @@ static inline uint32_t session_mutex_level(void)
 uint64_t session_clock(void);
 
 /*
- * Writes nr slots (commit words are filled in here) into the ring of the CPU the caller runs on.
+ * Writes nr slots, with their commit words, into the ring of the CPU on which the caller runs.
  * It never blocks, never fails, and is safe in signal handlers and after the session has ended.
  * Slot 0's tid must be set by the caller.
  */
 void ring_write(struct ldb_rec *slots, unsigned nr);
 
-/* shim/: interposed functions.  This resolves all next functions, in the constructor. */
+/* shim/: resolves the functions that the shim wraps; called by the constructor. */
 void shim_init(void);
 /*
- * Sets where thread_gen() is, without its low 16 bits, from the thread pointer of each thread.
- * It is called before the first recording.
+ * Sets the offset from the thread pointer at which each thread's generation is.  It is called before
+ * the first recording.
  */
 void shim_locate(intptr_t gen_off);
 intptr_t shim_gen_off(void);
-/* The calling thread has an entry now. */
+/* Called when the calling thread has got an entry. */
 void shim_thread_enter(struct thread *t);
-/* The calling thread has created another, while it is recorded. */
+/* Called when the calling thread has created another while it is recorded. */
 void shim_not_alone(void);
-/* The calling thread exits: writes its last waits, forgets its held locks. */
+/* Called when the calling thread exits: writes its last waits, forgets its held locks. */
 void shim_thread_exit(struct thread *t);
-/* In a fork child no thread waits for anything, and there is no other thread. */
+/* Called in a fork child, which has one thread, waiting for nothing. */
 void shim_fork_child(void);
 /*
- * The recording ends (session_on() is false, the rings are still mapped):  writes the waits of
- * another thread that are deferred while a lock is held.  Raw thread.
+ * Writes the waits of another thread that were deferred because it holds the lock.  Called when the
+ * recording ends: session_on() is false, the rings are still mapped.  Raw thread.
  */
 void shim_flush(struct thread *t);
 
-/* Begins a recording: forgets what is known of locks and conditions.  Raw thread. */
+/* Forgets what is known of locks and conditions when a recording begins.  Raw thread. */
 void shim_begin(void);
 
 /* shim/own.c implements ldb_lock_wait() and its partners of <ldb/ldb.h>. */
@@ -289,22 +298,19 @@ void own_wait(const volatile void *lock, const void *site);
 void own_acquired(const volatile void *lock, const void *site);
 void own_released(const volatile void *lock, const void *site);
 
-/* request/request.c: fills an object's table of functions, if it knows that version. */
+/* request/request.c: fills an object's table of functions, if the runtime knows its version. */
 void request_fill(uint64_t version, void *table);
 void request_thread_exit(struct thread *t);
 
-/* socket/conn.c: what was known of descriptors is forgotten.  Raw thread; in the child. */
-void conn_begin(void);
+/* socket/conn.c: these forget what was known of descriptors. */
+void conn_begin(void);		/* raw thread */
 void conn_fork_child(void);
-/*
- * socket/uring-find.c: the rings that exist are found, unless a filter for system calls is installed;
- * raw thread.  And the program is about to unmap memory.
- */
+/* socket/uring-find.c: searches for existing rings, unless a seccomp filter is installed.  Raw thread. */
 void uring_begin(void);
-void uring_unmapped(uintptr_t lo, uintptr_t hi);
+void uring_unmapped(uintptr_t lo, uintptr_t hi); /* called before the program unmaps this memory */
 void uring_forget_all(void);
 void uring_fork_child(void);	/* socket/uring.c */
-/* socket/uring-wrap.c: the program calls syscall() for a ring. */
+/* socket/uring-wrap.c: makes the program's call of syscall() for a ring. */
 typedef long syscall_fn(long number, long a, long b, long c, long d, long e, long f);
 long uring_syscall(syscall_fn *real, uintptr_t site, long number, long a, long b, long c, long d, long e,
 		   long f);
@@ -312,22 +318,23 @@ bool uring_is_call(long number);
 
 /* flows/: sums of calls between modules. */
 
-/* The recorder has sent the memory: raw thread.  Returns 0 or -errno. */
+/* Maps the memory that the recorder has sent.  Returns 0 or -errno.  Raw thread. */
 int flow_map(int fd, uint64_t threshold_ns);
-bool flow_is_mapped(void);		/* the recorder sees it */
+bool flow_is_mapped(void);
 /*
- * The recording has begun: program threads only.  is_running: main() has, too, and the loader is
- * asked; else it is a constructor that calls this.
+ * Starts to follow calls when the recording has begun; called by threads of the program only.
+ * is_running: main() has begun, so the list of modules is read under the loader's lock; else the
+ * caller is a constructor.
  */
 void flow_begin(bool is_running);
-/* The same in a child of fork(), which has the tables of its parent: raw thread. */
+/* The same in a fork child, which has the linkage tables of its parent.  Raw thread. */
 void flow_begin_child(void);
-void flow_poll(void);		/* every now and then, by the raw thread that will call flow_end() */
-/* Nothing is counted in a pause; the stubs stay in the tables, and lead to the functions.  Raw thread. */
+void flow_poll(void);		/* called regularly by the raw thread that will call flow_end() */
+/* In a pause nothing is counted; the stubs stay in the linkage tables.  Raw thread. */
 void flow_pause(bool pause);
-/* The recording ends; session_on() is false, but the rings are still mapped.  Raw thread. */
+/* Called when the recording ends: session_on() is false, the rings are still mapped.  Raw thread. */
 void flow_end(void);
-/* The session is over although no raw thread is there to end it. */
+/* Ends the counting if no raw thread exists that could call flow_end(). */
 void flow_stop(void);
 void flow_unmap(void);
 void flow_thread_enter(struct thread *t);	/* under registry_lock */
@@ -335,14 +342,14 @@ void flow_thread_exit(struct thread *t);
 void flow_at_exit(void);
 void flow_fork_child(void);
 /*
- * Control is about to go to a frame of the calling thread, with this stack pointer, past those that
- * are further in, down to here.
+ * Called before a longjmp() or an exception continues in the frame with stack pointer sp, and leaves
+ * the frames between here (the current stack pointer) and sp.
  */
 void flow_leave(uintptr_t sp, uintptr_t here);
-/* Returns the true return address of a call, whose return address may be that of a stub. */
+/* Returns the caller's return address; ret may be the address of a stub that replaced it. */
 uintptr_t flow_site(uintptr_t ret);
 
-/* shim/unwind.c: pops records below sp from every block of this thread. */
+/* shim/unwind.c: unlinks the frame records below sp from each block of the calling thread. */
 void unwind_pop_below(uintptr_t sp);
 
 #pragma GCC visibility pop

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Implements the control of the recording by the program: pause, continue, dump.  A call stores the
- * request in memory, and the control thread sends it to the recorder when it wakes next.  So the
+ * command in memory, and the control thread sends it to the recorder when it wakes next.  So the
  * functions make no system call, never wait, are async-signal-safe and leave errno alone.
  *
- * Of several requests to pause or to continue, only the last one is sent.  Calls of
- * ldb_record_dump() before an earlier one was sent are merged with it, and counted; the first
- * reason is sent.
+ * Of several commands to pause or to continue, only the last one is sent.  If a dump has not been
+ * sent yet, further calls of ldb_record_dump() are only counted, and the first reason is sent.
  */
 #include <string.h>
 #include <ldb/ldb.h>
@@ -16,9 +15,9 @@
 enum { DUMP_NONE, DUMP_WRITING, DUMP_WANTED };
 
 static struct {
-	_Atomic uint32_t state;		/* enum ldb_command; 0: as it is */
+	_Atomic uint32_t state;		/* LDB_COMMAND_START or _STOP, not sent yet; else 0 */
 	_Atomic uint32_t dump;		/* DUMP_* */
-	_Atomic uint32_t nr_more;	/* dumps that it stands for as well */
+	_Atomic uint32_t nr_more;	/* further calls that the dump represents */
 	char why[LDB_DUMP_WHY_MAX + 1];
 } wish;
 
@@ -40,8 +39,8 @@ void command_dump(const char *why)
 	char text[LDB_DUMP_WHY_MAX + 1] = "";
 
 	/*
-	 * The text is read before anything is changed: it may be an invalid pointer whose fault the
-	 * program handles.
+	 * The text is read before anything is changed: if the pointer is invalid, the program may
+	 * handle the fault and never return here.
 	 */
 	for (unsigned n = 0; why && n < LDB_DUMP_WHY_MAX && why[n]; n++)
 		text[n] = why[n];
@@ -54,8 +53,7 @@ void command_dump(const char *why)
 }
 
 /*
- * Forgets requests.  A thread that was writing one when the process forked does not exist in the
- * child.
+ * Forgets commands.  In a fork child, the thread that was storing one does not exist.
  */
 void command_forget(void)
 {
@@ -67,7 +65,7 @@ void command_forget(void)
 bool command_next(struct ldb_msg_command *m)
 {
 	memset(m, 0, sizeof(*m));
-	/* A dump is sent first, because it is of the time before the pause. */
+	/* A dump is sent before a pause, because it is about the time before. */
 	if (atomic_load(&wish.dump) == DUMP_WANTED) {
 		m->command = LDB_COMMAND_DUMP;
 		memcpy(m->text, wish.why, sizeof(m->text) - 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Implements context.h.  The variable points to the record of the context that is active on the
- * thread; NULL: none is.  Whoever wrote it may be mistaken, so the kernel is asked whether the
- * record can be read.
+ * thread, or is NULL.  The pointer may be invalid, so the kernel is asked whether the record can be
+ * read.
  *
  * The functions are async-signal-safe and do not change errno.
  */
@@ -19,12 +19,12 @@
 
 #define SYMBOL	"otel_thread_ctx_v1"
 #define PAGE	4096UL
-#define RECENT	4		/* requests of a thread */
-#define NO_HOW	(-1)		/* of sigprocmask(): then it reads the mask, and refuses */
+#define RECENT	4		/* requests of a thread whose links are remembered */
+#define NO_HOW	(-1)		/* invalid for sigprocmask(), which reads the mask before it fails */
 
 struct record {
 	struct context_ids ids;
-	unsigned char valid;	/* 1; anything else: it is being changed, or has been detached */
+	unsigned char valid;	/* 1; else the record is being changed, or has been detached */
 	unsigned char flags;
 	uint16_t attributes_size;
 };
@@ -45,14 +45,14 @@ void context_find(uint64_t bias, const ElfW(Phdr) *phdr, unsigned nr_phdr, intpt
 }
 
 /*
- * What this thread has linked last, so that it is not written twice.  Of the ids, a sum is enough,
- * because tracing libraries choose them at random; each program that starts pays for thread-local
- * memory.
+ * The contexts to which this thread has last linked its requests, so that no link is written twice.
+ * A checksum of the ids is sufficient, because tracing libraries choose them at random, and it needs
+ * less thread-local memory, which every program has that loads the runtime.
  */
 static TLS_IE struct linked {
 	uint64_t id, sum;
-	bool is_given;		/* by the program */
-	bool is_linked;		/* to ids with this sum */
+	bool is_given;		/* the program has called ldb_req_link() for this request */
+	bool is_linked;		/* a link to ids with this sum has been written */
 } recent[RECENT];
 static TLS_IE unsigned next_recent;
 
@@ -74,7 +74,7 @@ static struct linked *take(uint64_t id)
 	return l;
 }
 
-/* Filters of system calls mostly allow this one, and it reads memory without a fault. */
+/* Most seccomp filters allow this system call; it fails with EFAULT if the memory cannot be read. */
 static bool can_read(uintptr_t addr)
 {
 	return sys(SYS_rt_sigprocmask, NO_HOW, addr, 0, sizeof(uint64_t)) == -EINVAL;
@@ -104,7 +104,7 @@ static uint64_t sum_of(const struct context_ids *ids)
 	return word[0] + 3 * word[1] + 5 * word[2];
 }
 
-/* A signal handler may run while the thread changes its record. */
+/* This may run in a signal handler while the thread changes its record. */
 static bool read_record(struct record *r)
 {
 	uintptr_t at = cpu_thread_word(context_offset);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads the trace context that a tracing library publishes in a variable of each thread, as
- * OpenTelemetry's enhancement proposal 4947 has it: for requests, which are linked to it.
+ * Reads the trace context that a tracing library publishes in a thread-local variable (OpenTelemetry
+ * enhancement proposal 4947), to link requests to it.
  *
  * A thread reads only its own variable, which no other thread writes.
  */
@@ -14,22 +14,22 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Of the variable, from the thread pointer; 0: no module of the program has one. */
+/* The variable's offset from the thread pointer; 0: no module of the program has the variable. */
 extern intptr_t context_offset;
 
-/* Are there any?  Else the functions below need not be called. */
+/* Does the program have the variable?  If not, the functions below need not be called. */
 static inline bool context_may_be(void)
 {
 	return __builtin_expect(context_offset != 0, 0);
 }
 
 /*
- * Does this module have the variable?  tls is where its thread-local memory is, from the thread
- * pointer; 0: that is not known.
+ * Sets context_offset if this module has the variable.  tls is the offset of the module's
+ * thread-local memory from the thread pointer; 0: not known.
  */
 void context_find(uint64_t bias, const ElfW(Phdr) *phdr, unsigned nr_phdr, intptr_t tls);
 
-/* A request begins or has ended: what this thread has linked to its id was of another one. */
+/* Forgets what this thread has linked to this id, because a request with it begins or has ended. */
 void context_forget(uint64_t id);
 
 struct context_ids {
@@ -37,11 +37,11 @@ struct context_ids {
 };
 
 /*
- * Reads what the calling thread has published now.  Returns false if there is nothing, or the
- * request is linked to it already.
+ * Reads the context that is active on the calling thread.  Returns false if none is, or if request
+ * id is already linked to it, or to one that the program has named itself.
  */
 bool context_read(uint64_t id, struct context_ids *ids);
-/* The program has said itself to which context the request belongs. */
+/* Notes that the program has called ldb_req_link() for this request. */
 void context_given(uint64_t id);
 
 #pragma GCC visibility pop

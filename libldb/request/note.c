@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Implements notes on requests, and events: one record for each call, with a copy of the texts, so
- * that the caller's memory is not read later.
+ * Implements notes on requests, and events.  Each call writes one record with copies of its texts,
+ * so the caller's memory is not read later.
  *
  * The functions are async-signal-safe and do not change errno.
  */
@@ -38,7 +38,7 @@ static void copy_text(char *to, const char *text, unsigned size)
 		to[n] = text[n];
 }
 
-/* See LDB_PAYLOAD(). */
+/* Distributes a payload over the slots of a record as LDB_PAYLOAD() describes. */
 static void spread(struct ldb_rec *slots, unsigned nr, const char *bytes)
 {
 	memcpy(&slots[0].arg2, bytes, 4);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Implements request tags: one record for each call.  The reader of the trace works out on which
- * request a thread works; the runtime only knows whether it works on one, for the scanner.
+ * Implements the functions that tag requests.  Each call writes one record.  The reader of the trace
+ * infers on which request a thread works; the runtime only knows whether it works on any, which the
+ * scanner needs.
  *
  * The functions are async-signal-safe and do not change errno.
  */
@@ -15,14 +16,14 @@
 
 _Static_assert(LDB_CLASS_MAX == 23, "24 bytes of payload, with the NUL");
 
-/* If there are several requests, the end of one counts as leaving them all. */
+/* If the thread works on several requests, the end of one counts as the end of all. */
 static void keep_in_request(struct thread *t, uint16_t type)
 {
 	if (t)
 		order_any_store(&t->in_request, type == LDB_EV_REQ_START);
 }
 
-/* Stores the thread's innermost frame, from which follows which functions belong to the request. */
+/* Stores the thread's innermost frame, which shows in which functions the request began or ended. */
 static void put_frames(struct ldb_req_rec *req, const struct thread *t)
 {
 	uint64_t gen = thread_innermost(t, &req->nr_later);
@@ -168,7 +169,10 @@ void request_link_published(uint64_t id)
 		request_link(id, ids.trace, ids.span);
 }
 
-/* What the program calls.  Its thread may have published the context of the request. */
+/*
+ * The functions in the program's table.  They also link the request to the context that a tracing
+ * library has published for the calling thread.
+ */
 
 static void tag_start(uint64_t id, void *queue, const void *site)
 {
@@ -176,7 +180,7 @@ static void tag_start(uint64_t id, void *queue, const void *site)
 		return;
 	request_start(id, queue, site);
 	if (context_may_be()) {
-		if (!queue)	/* else it goes on */
+		if (!queue)	/* else the request continues, and is the same one */
 			context_forget(id);
 		request_link_published(id);
 	}
@@ -209,7 +213,7 @@ static void tag_link(uint64_t id, const void *trace, const void *span)
 	request_link(id, trace, span);
 }
 
-/* The program may be calling through the table already. */
+/* Other threads may be calling through the table already. */
 #define FILL(member, fn)	order_api_fill(&api->member, fn)
 
 static void fill_2(struct ldb_api_2 *api)
@@ -258,7 +262,7 @@ void request_fill(uint64_t version, void *table)
 		fill_4(table);
 }
 
-/* THREAD_EXIT ends what the thread was working on; there is nothing to free. */
+/* The THREAD_EXIT event ends what the thread was working on; there is nothing to free. */
 void request_thread_exit(struct thread *t)
 {
 	(void)t;

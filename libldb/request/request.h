@@ -17,18 +17,18 @@ static inline uint32_t request_tid(const struct thread *t)
 	return t ? t->tid : (uint32_t)syscall(SYS_gettid);
 }
 
-/* request.c: what <ldb/ldb.h> declares, for requests that are made here (socket/). */
+/* request.c: as the functions of <ldb/ldb.h>, but called for requests that socket/ derives. */
 void request_start(uint64_t id, void *queue, const void *site);
 void request_arrived(uint64_t id, void *queue, uint64_t age_ns);
 void request_block(uint64_t id, void *queue, const void *site);
 void request_end(uint64_t id, const void *site);
 void request_class(uint64_t id, const char *name);
 void request_link(uint64_t id, const void *trace, const void *span);
-/* Links it to the context that the calling thread has published: context.h. */
+/* Links the request to the context that the calling thread has published: context.h. */
 void request_link_published(uint64_t id);
-/* The first START of such a request. */
+/* Writes the first START of a request that was derived from a connection. */
 void request_start_socket(uint64_t id, uint64_t queue, const void *site);
-/* Another thread has stopped to work on the request: the calling one takes it over. */
+/* Writes that thread tid has stopped working on the request, which the calling thread takes over. */
 void request_block_of(uint32_t tid, uint64_t id);
 
 /* note.c implements ldb_req_note() and its partners of <ldb/ldb.h>. */
@@ -45,8 +45,8 @@ void command_dump(const char *why);
 int stack_register(void *lo, void *hi);
 void stack_unregister(void *lo);
 /*
- * Memory is about to be unmapped, and so are the stacks that are registered there.  Returns true
- * if there were some.
+ * Called before memory is unmapped: unregisters the stacks that are registered there.  Returns true
+ * if there were any.
  */
 bool stack_unregister_within(uintptr_t lo, uintptr_t hi);
 

@@ -2,7 +2,7 @@
 /*
  * Manages stacks that are not a thread's own: coroutines, sigaltstack().
  *
- * The scanner (raw thread) and signal handlers find an address without a lock: an entry counts
+ * The scanner (raw thread) and signal handlers search the entries without a lock: an entry is valid
  * if lo is neither FREE nor BUSY, and hi is written before lo.  A thread that removes an entry
  * waits for the scanner before it frees the memory, so no entry changes its meaning while the
  * scanner uses it.
@@ -12,7 +12,7 @@
 #include "request.h"
 
 #define STACKS_MAX	1024
-#define STACKS_FEW	16	/* of a program with more the others are mapped */
+#define STACKS_FEW	16	/* entries in static memory; the others are mapped when needed */
 #define FREE		0UL
 #define BUSY		1UL	/* being filled or removed */
 
@@ -22,8 +22,8 @@ struct stack {
 };
 
 static struct stack few[STACKS_FEW];
-static struct stack *_Atomic others;	/* written before nr_used says so */
-static _Atomic unsigned nr_used;	/* no entry in use at or after it */
+static struct stack *_Atomic others;	/* written before nr_used exceeds STACKS_FEW */
+static _Atomic unsigned nr_used;	/* no entry with this or a higher index is in use */
 
 static struct stack *entry(unsigned n)
 {
@@ -39,7 +39,7 @@ static bool map_others(void)
 	if (atomic_load(&others))
 		return true;
 	mapped = raw_map((STACKS_MAX - STACKS_FEW) * sizeof(*mapped));
-	/* If two map at the same time the later one's memory is never touched. */
+	/* If two threads map at the same time, the memory of the second is never touched. */
 	if (mapped)
 		atomic_compare_exchange_strong(&others, &none, mapped);
 	return mapped;

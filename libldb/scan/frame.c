@@ -2,15 +2,15 @@
 /*
  * Walks one chain of frame records.  (raw thread)
  *
- * Nothing read here is trusted: the caller decides by the seqlock, or by a second walk, what was
- * stable.  This file only guarantees that the walk ends and that it loads nothing outside the
- * thread's stacks.
+ * The thread may change the chain during the walk.  The caller finds out, by the seqlock or by a
+ * second walk, which of the records were stable.  This file only guarantees that the walk ends and
+ * that it loads nothing outside the thread's stacks.
  */
 #include "scan.h"
 #include "safe-load.h"
 
 
-#define PULL_MAX	24	/* records; there are few more buffers for lines under way */
+#define PULL_MAX	24	/* records: more prefetches at a time than the CPU can buffer are useless */
 #define LINE		64
 
 struct region {
@@ -23,9 +23,10 @@ static bool region_has(const struct region *r, uintptr_t addr)
 }
 
 /*
- * May the record at addr be read?  r is the region of the one before it.  Inside a region a
- * record is above the one before it, because the main thread's stack is not mapped below the
- * used part.  A chain enters that stack from another one only where it is known to be in use.
+ * May the record at addr be read?  r is the region of the record that the walk read before, and is
+ * updated.  In the same region the record must be at a higher address, because the main thread's
+ * stack is not mapped below the part in use.  From another stack the chain may enter the thread's
+ * own stack only at an address that is known to be in use.
  */
 static bool may_read(const struct scan_state *st, uintptr_t addr, struct region *r)
 {
@@ -44,10 +45,10 @@ static bool may_read(const struct scan_state *st, uintptr_t addr, struct region 
 }
 
 /*
- * Each record is found through the one before it, and each is in a cache line that the program has
- * written, so a walk waits for one transfer after the other.  New records are mostly where earlier
- * ones were, so those lines are all prefetched at once.  A line that has not changed is still in a
- * near cache and costs nothing.
+ * Prefetches the cache lines of the innermost known records.  A walk finds each record through the
+ * one before, in a cache line that the program's CPU has modified, so it waits for one transfer
+ * after the other.  New records are mostly at the addresses of earlier ones, so prefetching those
+ * lines makes the transfers overlap.  A line that has not changed is still in this CPU's cache.
  */
 static void pull(const struct scan_state *st, uintptr_t top)
 {
@@ -74,15 +75,17 @@ static bool is_still_there(const struct scan_state *st, const struct ldb_stack_f
 }
 
 /*
- * A program that switches stacks does not switch the chain.  The first record that was linked on a
- * stack has as its prev the function that ran before.  That may be its caller, if this switched to
- * the stack and has not returned.  Or it is a function that ended long ago, that was left by
- * another switch, or that belongs to another thread.
+ * Ends the walk where the chain must not be followed to another stack.
+ *
+ * A program that switches stacks does not switch the chain.  So the prev of the first record that
+ * was linked on a stack points to the record of the function that ran before the switch.  This may
+ * be its caller, if that function switched to the stack and has not returned.  Or it is a function
+ * that ended long ago, that was left by another switch, or that belongs to another thread.
  *
  * So the chain is followed from a registered stack to the thread's own stack only if the record
  * there is known to be live, and never to another registered stack.  Where it is not followed, the
- * caller is taken to be the innermost known invocation on the thread's own stack that is older and
- * still there: this much is certain.
+ * caller is taken to be the innermost known invocation on the thread's own stack whose record is
+ * older and unchanged, which has certainly not returned.
  */
 static void join(struct walk *w, const struct scan_state *st, unsigned block, uint64_t below)
 {
@@ -107,8 +110,8 @@ static bool is_live(const struct scan_state *st, unsigned block, uintptr_t addr,
 	const struct ldb_stack_frame *known = st->stack->frame;
 
 	/*
-	 * The record is younger than what was known: it was entered since, as the records of
-	 * the other stack were.
+	 * The function was entered after the state was last known, as were the functions on the
+	 * other stack.
 	 */
 	if (st->fresh || gen > GEN_OF(st->b[block].ok_gen))
 		return true;
@@ -119,21 +122,21 @@ static bool is_live(const struct scan_state *st, unsigned block, uintptr_t addr,
 }
 
 /*
- * May the chain be followed from one stack to another, or within a registered one?  The word
- * at addr must have the form of a record.
+ * May the chain be followed from one stack to another, or within a registered stack?  end is the
+ * result of check() for the record at addr.
  */
 static bool may_follow(const struct scan_state *st, unsigned block, uintptr_t addr, uint64_t gen,
 		       enum walk_end end, bool was_own, bool crosses)
 {
 	if (was_own)
-		/* the program has not registered the stack, so nothing is known of it */
+		/* the program has not registered the stack, so the walk ends as foreign */
 		return end == WALK_FOREIGN;
 	if (end != WALK_BOTTOM)
 		return false;
 	return scan_on_own_stack(st, addr) ? is_live(st, block, addr, gen) : !crosses;
 }
 
-/* known[k] is on a registered stack.  Is it still called from the same place? */
+/* known[k] is on a registered stack.  Is its caller on the thread's own stack still the same? */
 static bool is_still_called(const struct scan_state *st, int k, unsigned block)
 {
 	const struct ldb_stack_frame *known = st->stack->frame;
@@ -144,7 +147,7 @@ static bool is_still_called(const struct scan_state *st, int k, unsigned block)
 	return true;
 }
 
-/* Can the record at addr be one of the chain?  Then *gen is its generation. */
+/* Can a record of the chain be at addr?  Returns WALK_BOTTOM and its generation if so. */
 static enum walk_end check(const struct scan_state *st, uintptr_t addr, struct region *r,
 			   uint64_t below, uint64_t *gen)
 {
@@ -161,7 +164,7 @@ void frame_walk(struct walk *w, const struct scan_state *st, unsigned block,
 		uintptr_t top, uint64_t gen)
 {
 	const struct ldb_stack_frame *known = st->stack->frame;
-	uint64_t below = GEN_OF(gen) + LDB_GEN_ONE;	/* must be less than this */
+	uint64_t below = GEN_OF(gen) + LDB_GEN_ONE;	/* the next record's generation must be less */
 	int k = (int)st->depth - 1;
 	struct region r = { 0, 0 };
 	bool is_own, was_own = true;

@@ -3,24 +3,25 @@
  * Polls one thread once.  (raw thread)
  *
  * A poll reads (gen, top) of each of the thread's blocks, and the records only if these have
- * changed.  Reading works as with a seqlock whose writer does not know of it:
+ * changed.  The pair works like the counter of a seqlock:
  *
  *	thread	gen, record, top		(plain stores, in this order)
  *	scanner	gen, top, records, top, gen
  *
- * To find out that nothing changed, top is read before gen: the other way round, a return and a
- * call at the same address between the two loads would be missed.
+ * To find out that nothing changed, top is read before gen: in the other order, a return and a
+ * call with its record at the same address could happen between the two loads and be missed.
  *
  * If the thread changed its stack during a walk, the walk is repeated.  A record that both walks
- * found in the same place with the same contents was there during the time between them, because an
- * invocation that has ended does not come back with its generation.  So the older part of a busy
- * stack is known even if no walk succeeds.  A frame that neither walk found has ended.  A frame
- * that only one of them found has not certainly ended: if a function returns while its record is
- * read, the record may look like the outermost one.
+ * found in the same place with the same contents was there during the time between them, because
+ * no two invocations have the same generation.  So the older part of a busy stack is known even if
+ * no walk succeeds.  A frame that neither walk found has ended.  A frame that only one of them found
+ * may not have ended: if a function returns while its record is read, the record may appear to be
+ * the outermost one.
  *
  * A poll that finds a change and does not read the stack (pace_settle) is useful, too: an
- * invocation with a later generation began after it, one with an earlier generation before, and
- * one whose record is below its top has ended.  Such a poll is retained as a mark.
+ * invocation with a later generation than the poll's began after the poll; one with an earlier
+ * generation began before; and one whose record is below the poll's top has ended.  Such a poll is
+ * retained as a mark.
  */
 #include "scan.h"
 #include "safe-load.h"
@@ -30,7 +31,7 @@ static struct ldb_thread *block_of(const struct scan_state *st, unsigned b)
 	return (struct ldb_thread *)(st->t->tp + block_off[b]);
 }
 
-/* The thread's state was known at time lo. */
+/* Notes that the thread's state was known at time lo; reports a gap if it had not been known. */
 static void look_ok(struct scanner *s, struct scan_state *st, uint64_t lo)
 {
 	if (unlikely(st->failed)) {
@@ -68,7 +69,7 @@ static bool same_frame(const struct scan_frame *a, const struct scan_frame *b)
 
 /*
  * Are the blocks that were read before this one unchanged?  If not, one of their functions may have
- * returned, and a function that was called after it would be taken for its callee.
+ * returned, and a function that was called after that would be mistaken for its callee.
  */
 static bool others_are_still(const struct scan_state *st, unsigned block)
 {
@@ -79,8 +80,8 @@ static bool others_are_still(const struct scan_state *st, unsigned block)
 }
 
 /*
- * Walks twice, because the thread is changing its stack, and takes what both walks agree on.
- * Returns false if that is nothing.
+ * Walks a second time, because the thread is changing its stack, and applies what both walks agree
+ * on.  Returns false if nothing can be used.
  */
 static bool walk_again(struct scanner *s, struct scan_state *st, unsigned b, uint64_t *end)
 {
@@ -106,8 +107,8 @@ static bool walk_again(struct scanner *s, struct scan_state *st, unsigned b, uin
 }
 
 /*
- * Returns how many records were read, and in *took how long that took, without processing them;
- * clears *ok if the state is not known now.
+ * Walks a block's chain.  Returns how many records were read, and adds the time of reading them,
+ * without processing, to *took; clears *ok if the state is not known now.
  */
 static uint32_t walk_block(struct scanner *s, struct scan_state *st, unsigned b,
 			   const struct scan_mark *seen, uint64_t *took, bool *ok)
@@ -136,7 +137,7 @@ static uint32_t walk_block(struct scanner *s, struct scan_state *st, unsigned b,
 		sb->ok_gen = seen->gen;
 		st->page->scans++;
 		s->stats->scans++;
-		/* the record that was known before was read, too */
+		/* 1 more: the known record at which the walk ended */
 		return w->nr + 1;
 	}
 	st->page->invalid++;
@@ -165,7 +166,7 @@ static bool was_known(const struct scan_state *st)
 	return true;
 }
 
-/* Has the thread not changed since the marks? */
+/* Are the blocks whose state is not known unchanged since their marks? */
 static bool holds_still(const struct scan_state *st)
 {
 	for (unsigned b = 0; b < st->nr_blocks; b++) {
@@ -179,8 +180,8 @@ static bool holds_still(const struct scan_state *st)
 }
 
 /*
- * Called if a block has changed.  All blocks are read again from the first one, because several may
- * have changed.
+ * Polls a thread of which a block has changed.  All blocks are read again from the first one, because
+ * several may have changed.
  */
 static void look_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
 {
@@ -226,7 +227,7 @@ static void look_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
 	s->stats->changes++;
 	st->page->looks_changed++;
 	look_count_calls(st);
-	/* a long walk, or an interruption of it, hides intermediate changes */
+	/* no thread was polled during the walk: a gap if it was long, or was interrupted */
 	pace_stamp(s, scan_stamp());
 	pace_pay(s, st, took, frames);
 	st->changed = s->stamp;

@@ -1,46 +1,48 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Decides when to poll, and accounts for what that costs.  (raw thread)
+ * Decides when to poll, and accounts for the cost of polling.  (raw thread)
  *
  * While (gen, top) do not change, their cache line stays shared and polling costs the program
- * nothing: the thread is polled again at once.  A poll that finds a change has taken the line
- * from the program, and a walk takes those of the records.  That costs the program about what it
- * costs the scanner: the same lines move back, and some more lines are lost from the program's
- * caches.  So the scanner's own time is charged twice: the thread is not polled until the charge
- * is no more than the budget's share of the time.  A quiet thread saves up for a short burst.
+ * nothing: the thread is polled again at once.  A poll that finds a change has transferred the line
+ * from the program's CPU, and a walk transfers those of the records.  This costs the program about
+ * as much time as the scanner: the same lines must be transferred back, and some more lines are
+ * evicted from the program's caches.  So twice the scanner's time is charged to the thread's
+ * budget, and the thread is not polled until the charge is within the budget's share of the time.
+ * A thread that does not change for a while accumulates budget for a short burst of changes.
  *
- * A thread that had not changed at the last poll and has now may be in the middle of a burst of
- * calls.  Each further poll takes the line that it is writing, which prolongs the burst, and no
- * walk succeeds during it.  So the scanner pauses first after such a change.  The length of the
- * pause is adapted to each thread:  if walks fail after it, the next longer one is taken, and
- * after the longest none, since too long is as bad as too short when the next burst comes soon.
- * If walks have succeeded after a pause for long, the next shorter one is tried.  Only those
- * walks count for which the scanner observed when the change began.  After a failed walk the
- * thread's state is unknown: the next walk waits until two polls find the same, or until that
- * seems not to happen.
+ * A thread that had not changed at the last poll and has changed now may be in the middle of a burst
+ * of calls.  Each further poll takes away the line that the thread is writing, which prolongs the
+ * burst, and no walk succeeds during the burst.  So the scanner waits before the walk (it lets the
+ * thread settle).  The length of this pause is adapted to each thread: if walks after it fail, the
+ * next longer pause is tried, and after the longest, none, because a long pause is as bad as a short
+ * one if the next burst comes soon.  If walks have succeeded after a pause for a long time, the next
+ * shorter one is tried.  Only walks count for which the scanner knows when the burst began.  After
+ * a failed walk the thread's state is not known: the next walk waits until two polls find the same
+ * state, or until TRIES_MAX polls have not.
  */
 #include "scan.h"
 
-#define BURST_NS	2000		/* saved up at most: this much time's budget, less than a poll */
+#define BURST_NS	2000		/* at most the budget of this much time can be accumulated */
 #define GAP_NS		1000		/* if the scanner was off its CPU for longer, it reports a gap */
-#define GAP_STAMPS	16		/* but several stamps alone are no gap, where clocks are slow */
-#define AWAY_NS		500000		/* longer than an interrupt: another task ran here */
-/* This is charged at most: a longer time was an interruption of the scanner. */
+#define GAP_STAMPS	16		/* and the time of this many stamps is no gap, if the clock is slow */
+#define AWAY_NS		500000		/* longer than an interrupt: another task ran on the scanner's CPU */
+/* The most that is charged for a poll, and for each frame: more time was an interruption. */
 #define COST_LOOK_NS	400
 #define COST_FRAME_NS	120
 
-#define LIVE_NS		1000		/* a poll this short ago shows when the change came */
+#define LIVE_NS		1000		/* the time of a change is known if the last poll was this recent */
 #define SETTLE_STEP_NS	100
 #define SETTLE_STEPS	6		/* 0 .. 500 ns */
-#define TRUST_FIRST	4		/* after a new pause; a failed walk costs two, a valid one earns one */
+/* trust in the current pause: a failed walk subtracts 2, a valid one adds 1; < 0: change the pause */
+#define TRUST_FIRST	4		/* of a new pause */
 #define TRUST_MAX	8
-#define TRIES_MAX	4		/* polls that find it changing, before it is walked nevertheless */
-#define TRUST_LONG	256		/* valid walks with full trust, then a shorter pause is tried */
+#define TRIES_MAX	4		/* polls that find a change before the walk is made anyway */
+#define TRUST_LONG	256		/* after this many valid walks at TRUST_MAX a shorter pause is tried */
 
 static uint64_t cost_look, cost_frame, burst, gap_min, away_min;
 static uint32_t live_max, settle_step;
 
-/* A poll takes a few stamps, which cost microseconds where the clock is a system call. */
+/* A poll takes a few time stamps, which cost microseconds if the clock needs a system call. */
 static uint64_t shortest_gap(void)
 {
 	uint64_t least = session_ticks(GAP_NS), stamp = UINT64_MAX;
@@ -96,7 +98,7 @@ void pace_stamp(struct scanner *s, uint64_t now)
 bool pace_settle(struct scan_state *st, uint64_t lo, bool known, bool still)
 {
 	if (st->settling && st->in_step)
-		return false;	/* it was not read in between */
+		return false;	/* the pause is over */
 	if (lo - st->looked > live_max)
 		return false;	/* the time of the change is not known */
 	st->in_step = known;
@@ -141,7 +143,7 @@ void pace_pay(struct scanner *s, struct scan_state *st, uint64_t took, uint32_t 
 	s->stats->cost_tsc += cost;
 	st->page->cost_tsc += cost;
 	if (st->settling) {
-		st->owed += cost;	/* the walk follows later */
+		st->owed += cost;	/* charged after the walk, so that it does not delay the walk */
 		return;
 	}
 	cost += st->owed;

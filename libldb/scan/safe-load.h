@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Contains the only loads from memory that another thread is writing: its block and its records.
+ * Contains the only loads from memory that a program thread may be writing: its thread blocks and
+ * its frame records.
  *
  * An address is safe to load from for these reasons: a record's address was once the stack
  * pointer of its thread, so its page has been touched; stacks are never unmapped while the
@@ -20,9 +21,9 @@
  *	its records		each after the address that leads to it
  *	its end			top, gen	safe_load_is_still()
  *
- * Each pair of stores becomes visible in its order, and each pair of loads is made in its order:
- * x86 needs no instruction for that.  If top is the same before and after, and so is gen, then
- * all that was read in between existed at one time: a record is only overwritten after a store
+ * x86 makes both the stores and the loads visible in this order without further instructions.  If
+ * top and gen are the same before and after, all records that were read in between existed at the
+ * same time: a record is only overwritten after a store
  * to top (its function has returned) and one to gen (another has begun).  Another CPU
  * architecture needs a release for each store but those of the fields, and an acquire for each
  * load here, in cpu_order_loads().
@@ -51,8 +52,8 @@ static inline uintptr_t safe_load_top(const struct ldb_thread *block)
 }
 
 /*
- * This follows safe_load_gen(): a top that is older than the generation would lead to records of
- * which the generation says nothing.  The next load may be of a record.
+ * Called after safe_load_gen(), so that the generation is not newer than top.  The next load may be
+ * of a record.
  */
 static inline uintptr_t safe_load_top_after(const struct ldb_thread *block)
 {
@@ -65,8 +66,8 @@ static inline uintptr_t safe_load_top_after(const struct ldb_thread *block)
 }
 
 /*
- * This follows safe_load_top(), to find out that nothing has changed: the other way round, a
- * return and a call at the same address between the two loads would be missed.
+ * Called after safe_load_top(), to find out that nothing has changed: in the other order, a return
+ * and a call with its record at the same address could happen between the two loads and be missed.
  */
 static inline uint64_t safe_load_gen_after(const struct ldb_thread *block)
 {
@@ -74,7 +75,7 @@ static inline uint64_t safe_load_gen_after(const struct ldb_thread *block)
 	return safe_load_gen(block);
 }
 
-/* This follows all reads of the chain: does it still have that top and generation? */
+/* Called after all reads of the chain: does it still have this top and this generation? */
 static inline bool safe_load_is_still(const struct ldb_thread *block, uint64_t gen, uintptr_t top)
 {
 	cpu_order_loads();

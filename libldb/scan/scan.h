@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Declares the scanner's own structures.  The data flow is this: scanner.c begins and ends its
- * threads; watch.c decides which threads to poll, pace.c when, share.c whether there is a core
- * to do it on; look.c polls, and has frame.c walk a chain of records that changed; track.c
- * compares it with what was known, and writes an event for each invocation that has ended.
- * schedstat.c asks the kernel about threads that do not change.
+ * Declares the scanner's own structures.  scanner.c starts and ends the scanner threads; watch.c
+ * decides which threads to poll, pace.c when, share.c whether the scanner has a core to itself;
+ * look.c polls a thread, and frame.c walks a chain of frame records that has changed; track.c
+ * compares the chain with what was known, and writes an event for each invocation that has ended;
+ * schedstat.c reads the kernel's counters of threads that do not change.
  */
 #ifndef LDB_SCAN_H
 #define LDB_SCAN_H
@@ -16,13 +16,13 @@
 #define SCAN_DEPTH_MAX	LDB_STACK_MAX
 
 /*
- * A generation word contains the count, and below it a record's canary or, for a known frame,
- * the number of its block.
+ * A generation word contains the generation and, in its low 16 bits, a record's canary or, in a
+ * known frame, the number of its thread block.
  */
 #define GEN_OF(word)	((word) & ~(LDB_GEN_ONE - 1))
 #define GEN_LOW(word)	((word) & (LDB_GEN_ONE - 1))
 
-/* This is a record as it was read; it may be torn until two reads agree. */
+/* A frame record as it was read; its members may be inconsistent until two reads agree. */
 struct scan_frame {
 	uintptr_t addr, prev;
 	uint64_t gen;		/* as in ldb_func_rec: generation << 16 | block */
@@ -39,62 +39,62 @@ enum walk_end {
 
 struct walk {
 	enum walk_end end;
-	int known;		/* index of the known record, -1 bottom */
+	int known;		/* index of the known record that was reached; -1: none */
 	uint32_t nr;		/* new records, innermost first */
 	bool switched;		/* there were records on a registered stack */
 	struct scan_frame f[SCAN_DEPTH_MAX];
 };
 
-/* This is a poll of a block that had changed: between lo and hi it was in this state. */
+/* What a poll found that did not read the stack: the block was in this state between lo and hi. */
 struct scan_mark {
-	uint64_t gen;		/* 0: there was none */
+	uint64_t gen;		/* 0: there was no such poll */
 	uintptr_t top;
 	uint64_t lo, hi;
 };
 
 struct scan_block {
-	uint64_t gen;		/* as last observed; 0: it counts as changed */
+	uint64_t gen;		/* when the chain was last read; 0: it must be read again */
 	uintptr_t top;
-	struct scan_mark mark;	/* since the state was last known */
+	struct scan_mark mark;	/* made since the state was last known */
 	uint64_t calls_from;	/* generation when the recording began */
-	uint64_t calls_to;	/* ... at the last poll */
-	uint64_t ok_gen;	/* ... when the state was last known; 0: never */
-	uint64_t known_gen;	/* of the youngest record that was ever known */
+	uint64_t calls_to;	/* generation at the last poll */
+	uint64_t ok_gen;	/* generation when the state was last known; 0: never */
+	uint64_t known_gen;	/* generation of the youngest record that was ever known */
 	bool bad;		/* the chain could not be read in this state */
 };
 
-/* This is what one scanner knows of one thread.  The fields that each poll needs are in front. */
+/* What one scanner knows of one thread.  The fields that each poll needs come first. */
 struct scan_state {
 	struct thread *t;
 	struct ldb_page *page;
-	uint64_t next_poll;	/* not before */
-	uint64_t last_ok;	/* the state was known at this time */
-	uint64_t looked;	/* the poll before */
-	uint64_t look_from;	/* the present one, which found a change */
-	uint64_t count_at;	/* the kernel is asked if it has not changed until then */
+	uint64_t next_poll;	/* the earliest time of the next poll */
+	uint64_t last_ok;	/* the last time at which the state was known */
+	uint64_t looked;	/* time of the previous poll */
+	uint64_t look_from;	/* start of the current poll, which found a change */
+	uint64_t count_at;	/* the kernel's counters are read if it has not changed until then */
 	uint32_t nr_blocks;
-	_Atomic uint32_t scanner;	/* whose it is; that scanner may give it away */
-	int32_t place;		/* index in that scanner's active[]; -1: not there */
-	uint32_t asleep_seq;	/* page->k_seq while it slept and was polled; 0: it did not */
-	int32_t reg_blocks;	/* blocks when it was registered with the module; -1: it is not */
-	bool existing;		/* ran before the recording began */
+	_Atomic uint32_t scanner;	/* the owner, which may give the thread to another scanner */
+	int32_t place;		/* index in the owner's active[]; -1: not there */
+	uint32_t asleep_seq;	/* page->k_seq if it was off its CPU at the last poll; else 0 */
+	int32_t reg_blocks;	/* nr_blocks when it was registered with the module; -1: it was not */
+	bool existing;		/* existed before the recording began */
 	bool fresh;		/* not polled yet */
 	bool failed;		/* a poll failed since last_ok */
-	bool settling;		/* found moving; next_poll is when to read its stack */
-	bool in_step;		/* ... and that was observed from the start */
+	bool settling;		/* its stack is not read before next_poll: see pace.c */
+	bool in_step;		/* ... and its state was known until this change */
 	bool switches;		/* was observed on a registered stack */
-	uint8_t tries;		/* polls that found it moving and unknown */
-	uint32_t settle;	/* for how long a change is left alone, in steps */
-	int32_t trust;		/* how well that serves */
-	uint32_t trusted;	/* valid walks since it served best */
+	uint8_t tries;		/* polls since its state was last known that found it changing */
+	uint32_t settle;	/* the pause before a walk, in steps */
+	int32_t trust;		/* in this pause: see pace.c */
+	uint32_t trusted;	/* valid walks since trust reached its maximum */
 	uint32_t depth;
 	struct ldb_stack *stack;
-	uintptr_t lowest_top;	/* deepest address known to be in use on its own stack */
-	uint64_t owed;		/* cost of polls that found it moving */
-	uint64_t changed;	/* when it was last found changed */
-	uint64_t ran;		/* ... and the poll before, after which it has run; 0: there was none */
-	bool is_counted;	/* its counters were read since */
-	uint8_t state;		/* enum ldb_sched_state, as read when it had left a CPU this many times: */
+	uintptr_t lowest_top;	/* lowest address known to have been in use on its own stack */
+	uint64_t owed;		/* cost, not charged yet, of polls while it was settling */
+	uint64_t changed;	/* time of the last poll that found a change */
+	uint64_t ran;		/* time of the poll before, after which the thread ran; 0: none */
+	bool is_counted;	/* its counters were read since then */
+	uint8_t state;		/* enum ldb_sched_state, read after known_left runs on a CPU */
 	uint32_t known_left;
 	struct scan_block b[LDB_BLOCKS_MAX];
 };
@@ -104,17 +104,17 @@ struct scan_state {
 struct scanner {
 	struct raw_thread thread;
 	unsigned id;
-	bool resumes;			/* it ran before, in this session */
+	bool resumes;			/* it ran before in this session */
 	_Atomic uint32_t stop;
 	/*
-	 * Hazards: these threads' memory may be read now.  A thread that exits waits until it is
-	 * not among them.
+	 * Hazard pointers: the scanner may be reading these threads' memory.  A thread that exits
+	 * waits until it is not among them.
 	 */
 	struct thread *_Atomic looking[STINT_MAX];
-	_Atomic uint64_t walks;		/* odd: reads a stack now */
-	_Atomic uint32_t nr_busy;	/* threads that change, for the other scanners */
+	_Atomic uint64_t walks;		/* odd while it reads a stack */
+	_Atomic uint32_t nr_busy;	/* number of its threads that change; read by other scanners */
 
-	struct scan_state *stint[STINT_MAX];	/* those it polls until the next stint */
+	struct scan_state *stint[STINT_MAX];	/* the threads that it polls now, see watch.c */
 	unsigned nr_stint, stint_rounds;
 	uint32_t next_active;		/* where the next stint begins */
 	uint32_t next_live;		/* where the sweep continues */
@@ -122,29 +122,29 @@ struct scanner {
 	struct thread *active[SESSION_THREADS_MAX];
 	uint32_t nr_active;
 	uint64_t round_begin;
-	bool behind;			/* the last round was too long for all */
+	bool behind;			/* the last round took too long */
 	uint32_t nr_tagged;		/* threads in a request, in this round */
 	uint64_t balance_at;
 
-	uint64_t stamp;			/* end of the poll before */
-	bool sharing;			/* no core to itself: sleeps between rounds */
-	bool was_away;			/* lost its CPU since it last got one */
-	uint64_t check_at, retry_at;	/* for a core */
+	uint64_t stamp;			/* end of the previous poll */
+	bool sharing;			/* it has no core to itself, and sleeps between rounds */
+	bool was_away;			/* it was preempted since it last had a core to itself */
+	uint64_t check_at, retry_at;	/* when to search for a core, and when to try without */
 	int loadavg_fd;
-	uint64_t nr_turns, cpu_ns, turn_ns;	/* share.c: what a turn costs */
+	uint64_t nr_turns, cpu_ns, turn_ns;	/* share.c: the cost of a sleep and a round */
 	struct ldb_scan_stats *stats;
 	struct walk walk[2];
 };
 
 /* frame.c */
 
-/* Walks from top to the first known record.  gen is the thread's, read before top. */
+/* Walks from top to the first known record.  gen is the block's generation, read before top. */
 void frame_walk(struct walk *w, const struct scan_state *st, unsigned block,
 		uintptr_t top, uint64_t gen);
 
 /* look.c */
 
-/* lo is a stamp before it.  The caller holds the hazard. */
+/* Polls a thread.  lo is a time stamp before the poll.  The caller has set the hazard pointer. */
 void look(struct scanner *s, struct scan_state *st, uint64_t lo);
 /* Adds blocks that were registered since; there are n of them now. */
 void look_blocks_new(struct scan_state *st, uint32_t n);
@@ -153,33 +153,34 @@ void look_count_calls(struct scan_state *st);
 /* pace.c */
 
 void pace_init(void);
-/* Between two stamps no thread was polled: an observation gap if that was long. */
+/* Sets the stamp.  No thread was polled since the last stamp: a long time is an observation gap. */
 void pace_stamp(struct scanner *s, uint64_t now);
 void pace_gap(struct scanner *s, uint32_t tid, uint64_t begin, uint64_t end);
 bool pace_is_gap(uint64_t ticks);
 /*
- * The thread was found changed at lo.  known: until now its state was known.  still: it is the
- * same as at the last poll.  Returns true if the stack should not be read now.
+ * Called when a poll at lo has found a change.  known: the state was known until now.  still: the
+ * blocks are as at the previous poll.  Returns true if the stack should not be read now.
  */
 bool pace_settle(struct scan_state *st, uint64_t lo, bool known, bool still);
-/* Learns from a walk whether the pause before it was long enough. */
+/* Adapts the pause to whether the walk after it was valid. */
 void pace_walked(struct scan_state *st, bool valid);
-/* A poll found a change: its loads, among them those of nr records, took this long. */
+/* Charges a poll that found a change: its loads, including those of `frames` records, took `took`. */
 void pace_pay(struct scanner *s, struct scan_state *st, uint64_t took, uint32_t frames);
 
 /* schedstat.c */
 
-void schedstat_end(void);	/* no scanner runs */
+void schedstat_end(void);	/* called when no scanner runs */
 void schedstat_thread_new(struct scan_state *st);
-/* The thread has not changed until count_at; or it has, if session.schedstat_after is not 0. */
+/* Called when the thread has not changed until count_at. */
 void schedstat_still(struct scanner *s, struct scan_state *st, uint64_t lo);
+/* Called when the thread has changed, unless session.schedstat_after is 0. */
 void schedstat_changed(struct scanner *s, struct scan_state *st, uint64_t lo);
 
 /* share.c */
 
 void share_init(void);
 void share_begin(struct scanner *s);
-/* This is called after each stint: it sleeps if the scanner shares its core. */
+/* Called after each stint: sleeps if the scanner has no core to itself. */
 void share_core(struct scanner *s, uint64_t stint_ticks);
 void share_end(struct scanner *s);
 
@@ -190,18 +191,18 @@ extern struct scanner *scanners;
 extern struct scan_state *states;
 
 void watch_begin(struct scanner *s);
-/* Polls each thread of the stint that is due.  Returns whether any was. */
+/* Polls each thread of the stint that is due.  Returns whether any was due. */
 bool watch_round(struct scanner *s);
-/* Ends the stint, whose threads may exit then, and chooses those of the next one. */
+/* Ends the stint, so that its threads may exit, and chooses the threads of the next one. */
 void watch_stint(struct scanner *s);
 void watch_release(struct scanner *s);
 
 /* track.c */
 
-/* Replaces what is known of a block by what was walked, see struct walk. */
+/* Replaces the known frames of a block by the result of a walk, see struct walk. */
 void track_apply(struct scanner *s, struct scan_state *st, unsigned block,
 		 int known, const struct scan_frame *f, uint32_t nr, uint64_t hi);
-/* The thread itself calls this at its exit: it ends every known invocation, at the latest at hi. */
+/* Called by the thread itself at its exit: all known invocations ended at hi at the latest. */
 void track_flush(struct scan_state *st, uint64_t hi);
 
 static inline bool scan_on_own_stack(const struct scan_state *st, uintptr_t addr)
@@ -209,7 +210,7 @@ static inline bool scan_on_own_stack(const struct scan_state *st, uintptr_t addr
 	return addr >= st->t->stack_lo && addr < st->t->stack_hi;
 }
 
-/* This is a value of a thread's own top: its page has been used. */
+/* Notes a value of the thread's own top: the stack from there on has been in use. */
 static inline void scan_top_seen(struct scan_state *st, uintptr_t top)
 {
 	if (top >= st->t->stack_lo && top < st->lowest_top)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Begins and ends the scanner threads, and their state of each thread.  (raw thread)
+ * Starts and ends the scanner threads, and sets up their state of each program thread.  (raw thread)
  *
- * Their work is in watch.c (which threads to poll), pace.c (when), look.c (how) and share.c (on
- * which core).
+ * watch.c chooses which threads to poll, pace.c when; look.c polls; share.c decides whether the
+ * scanner has a core to itself.
  */
 #include <errno.h>
 #include "scan.h"
 
-#define IDLE_RELAX	4		/* pauses of up to 70 ns each: less than a gap */
+#define IDLE_RELAX	4		/* PAUSE instructions of up to 70 ns each: less than GAP_NS */
 #define SPINS_PER_SLEEP	200
 #define REST_NS		10000000ULL
 #define EXIT_SLEEP_NS	50000
@@ -29,7 +29,7 @@ static void give_way(struct scanner *s)
 	if (session.scanner_cpu >= 0)
 		return;
 	if (unlikely(order_any_load(&s->thread.is_raised))) {
-		watch_release(s);	/* the thread that raised it may wait for this */
+		watch_release(s);	/* the thread that raised the priority may be waiting for this */
 		priority_give_way(&s->thread);
 	} else if (!s->sharing) {	/* otherwise it has just slept */
 		priority_rest(&s->thread);
@@ -48,11 +48,11 @@ static void scan_stint(struct scanner *s)
 		for (int i = any ? 1 : IDLE_RELAX; i; i--)
 			cpu_relax();
 	}
-	/* if no thread was due: time off the CPU still has to be noticed */
+	/* even if no thread was due, a gap must be noticed */
 	pace_stamp(s, scan_stamp());
 }
 
-/* Wakes the control thread, which may have to end. */
+/* Wakes the control thread, which checks whether it must end. */
 static void kick_control(void)
 {
 	uint64_t one = 1;
@@ -61,8 +61,8 @@ static void kick_control(void)
 }
 
 /*
- * If no module has records (ldb-record --flows), and no counters are read, sleeps until a module
- * with records is loaded, and returns true.
+ * If no module is instrumented (ldb-record --flows), and no counters are read, sleeps for a while
+ * and returns true.
  */
 static bool rest_without_blocks(struct scanner *s)
 {
@@ -78,7 +78,7 @@ static void scan_main(void *arg)
 	struct scanner *s = arg;
 
 	scan_pin(session.scanner_cpu);
-	if (!s->resumes)	/* else it has been away since its last one: an observation gap */
+	if (!s->resumes)	/* else the time since the last stamp is an observation gap */
 		s->stamp = scan_stamp();
 	share_begin(s);
 	watch_begin(s);
@@ -218,14 +218,14 @@ static void wait_a_little(struct scanner *s, unsigned *spins)
 		cpu_relax();
 		return;
 	}
-	/* a yield would not let the scanner run if this is a real-time thread */
+	/* a yield would not let the scanner run if the calling thread has a real-time priority */
 	priority_raise(&s->thread);
 	raw_sleep_ns(EXIT_SLEEP_NS);
 }
 
 /*
- * In the child of a fork that ran no handlers no scanner runs, whatever the scanners' words say:
- * the epoch is wiped there.
+ * In a child that was forked without fork handlers the scanners' states are copies, but no scanner
+ * runs.  There the epoch is 0, because fork() zeroes session_page.
  */
 static bool scanners_are_ours(void)
 {

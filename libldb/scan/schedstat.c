@@ -2,32 +2,32 @@
 /*
  * Reads the kernel's counters of threads if there are no kernel events.  (raw thread)
  *
- * A thread that does not change may compute, wait for a CPU or sleep.  The kernel counts how long
- * it has run, how long it has waited for a CPU, and how often it came to one, and lets every user
- * read that of processes of his own.  The counters are read when a thread has not changed for
- * some time, at intervals after that, and when it changes again.  The analysis infers what happened
- * between two readings (tools/facts/counters.c).
+ * A thread whose chain of frame records does not change may compute, wait for a CPU or sleep.  The
+ * kernel counts how long each thread has run, how long it has waited for a CPU, and how often it was
+ * switched to one; users can read these counters of their own processes.  The counters are read
+ * when a thread has not changed for some time, at intervals after that, and when it changes again.
+ * The analysis infers what happened between two readings (tools/facts/counters.c).
  *
- * The CPU clock of a thread is exact, also while it runs, and two values of it tell whether it
- * does.  The other counters are in a file, which stays open in the scanners' file table, where
- * the program does not find it.
+ * The CPU clock of a thread is exact, also while the thread runs; if two readings differ, it runs.
+ * The other counters are in a file, which stays open in the scanners' file table, where the program
+ * does not find it.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <time.h>
 #include "scan.h"
 
-#define FILES_MAX	256		/* stay open; those of more threads are opened each time */
-#define OUTSIDE		8		/* times as long for threads outside of requests */
+#define FILES_MAX	256		/* files that stay open; those of more threads are opened each time */
+#define OUTSIDE		8		/* times as long until a thread in no request is read */
 #define STEPS		8		/* readings while the time without a change about doubles */
-#define STATUS_SIZE	4096		/* twice what it has */
+#define STATUS_SIZE	4096		/* twice the usual size of the file */
 
 static struct {
 	uint32_t tid;			/* 0: none is open */
 	int fd;
 } files[FILES_MAX];
 
-/* Is /proc that of the program's own process namespace? */
+/* Does /proc belong to the program's own pid namespace? */
 static bool has_proc(void)
 {
 	char link[32];
@@ -81,7 +81,7 @@ static long read_kept(uint32_t slot, uint32_t tid, char *buf, size_t size)
 	return n;
 }
 
-/* "3989064 4567610 2": it ran, waited, came to a CPU. */
+/* "3989064 4567610 2": ns on a CPU, ns waiting for a CPU, number of times switched to a CPU. */
 static bool parse(const char *text, uint64_t v[3])
 {
 	for (int i = 0; i < 3; i++, text++) {
@@ -148,8 +148,8 @@ static const char *value_of(const char *text, const char *name)
 }
 
 /*
- * Reads the state of a thread off its CPU, and how often it has slept.  The kernel makes a long
- * text for this, so it is read once each time that the thread has left its CPU.
+ * Reads the state of a thread that is off its CPU, and how often it has slept.  The kernel prints a
+ * long text for this, so it is read only once after each time that the thread has left its CPU.
  */
 static bool read_status(struct scan_state *st, uint32_t *nr_sleeps)
 {
@@ -169,9 +169,9 @@ static bool read_status(struct scan_state *st, uint32_t *nr_sleeps)
 }
 
 struct counters {
-	uint64_t v[3];			/* it ran, waited, came to a CPU */
-	uint64_t run;
-	bool is_on;
+	uint64_t v[3];			/* see parse() */
+	uint64_t run;			/* CPU clock */
+	bool is_on;			/* the thread is running */
 };
 
 /* Returns false if the thread has ended. */
@@ -186,8 +186,8 @@ static bool read_all(const struct scan_state *st, struct counters *c)
 }
 
 /*
- * Reads the number of sleeps if the thread has left since it was last read.  The number is valid
- * only if the thread has not run since the other counters were read.
+ * Reads the number of sleeps if the thread has left its CPU since the number was last read.  It is
+ * valid only if the thread has not run since the other counters were read.
  */
 static bool read_sleeps(struct scan_state *st, const struct counters *c, uint32_t *nr_sleeps)
 {

@@ -2,20 +2,20 @@
 /*
  * Decides whether the scanner has a core to itself.  (raw thread)
  *
- * A scanner without one would use a core of the program.  So after it was preempted it sleeps
- * between polls, for so long that its wake-ups stay within the budget, until there are no more
- * runnable threads than CPUs.
+ * A scanner without a core to itself would take CPU time from the program.  So a scanner that was
+ * preempted sleeps between polls, long enough that its wake-ups stay within the budget, until there
+ * are no more runnable threads than CPUs.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <time.h>
 #include "scan.h"
 
-#define WAKE_COST_NS	5000		/* of one sleep and wake-up, for the whole machine */
-#define TURNS_MEASURED	32		/* between two readings of its CPU time */
+#define WAKE_COST_NS	5000		/* CPU time of one sleep and wake-up, on all CPUs */
+#define TURNS_MEASURED	32		/* turns between two readings of the scanner's CPU time */
 #define SLEEP_MAX_NS	3600000000000ULL
-#define ROOM_CHECK_NS	1000000		/* between two searches for a free core */
-#define ROOM_RETRY_NS	200000000	/* between tries without a free core */
+#define ROOM_CHECK_NS	1000000		/* time between two searches for a free core */
+#define ROOM_RETRY_NS	200000000	/* time after which it runs without sleeps, free core or not */
 
 static int nr_allowed;		/* CPUs the scanners may use */
 
@@ -24,7 +24,7 @@ static int count_allowed(void)
 	uint64_t mask[16] = { 0 };
 	int n = 0;
 
-	/* pinned by the user: that core counts as its own */
+	/* a core to which the user has pinned the scanner counts as its own */
 	if (session.scanner_cpu >= 0)
 		return INT32_MAX;
 	if (sys(SYS_sched_getaffinity, 0, sizeof(mask), mask) < 0)
@@ -49,8 +49,8 @@ void share_begin(struct scanner *s)
 }
 
 /*
- * Returns what a turn costs, from one wake-up to the next.  Where it always sleeps, nearly all of
- * that is the kernel's work and cold caches, so its CPU time is read now and then.
+ * Returns the cost of a turn: a wake-up, the polls and the sleep after them.  If the scanner always
+ * sleeps, most of this is the kernel's work and cache misses, so it is measured from time to time.
  */
 static uint64_t turn_ns(struct scanner *s, uint64_t ticks)
 {
@@ -69,8 +69,8 @@ static uint64_t turn_ns(struct scanner *s, uint64_t ticks)
 }
 
 /*
- * Sleeps between two rounds.  This is intended, so it is no observation gap unless it lasts far too
- * long.  With the smallest budgets it may take seconds, and scan_stop() ends it.
+ * Sleeps between two rounds.  The sleep is intended, so it is no observation gap unless it lasts far
+ * longer.  With the smallest budgets it may last for seconds; scan_stop() interrupts it.
  */
 static void share_sleep(struct scanner *s, uint64_t ticks)
 {
@@ -87,9 +87,9 @@ static void share_sleep(struct scanner *s, uint64_t ticks)
 }
 
 /*
- * Returns the number of runnable threads of the whole machine, this one included; 0 if that is
- * not known.  The file is opened in the control thread's file table, where the program does not
- * find it.
+ * Returns the number of runnable threads of the whole machine, the scanner included; 0 if it is not
+ * known.  The file is opened in the control thread's file table, where the program does not find
+ * it.
  */
 static int nr_runnable(struct scanner *s)
 {

@@ -3,11 +3,11 @@
  * Keeps track of a thread's stack, and writes the event for each invocation that has ended.
  * (raw thread; track_flush() runs in the thread itself)
  *
- * Bounds: an invocation not known at one poll and known at the next began between the two; one
- * known at a poll and gone at the next ended between them.  A poll is the time between two
- * stamps that no load can pass, so both bounds hold to the cycle (LDB paper, section 3.2, has
- * the idea without the bounds).  A poll that found a change and read no stack (the block's mark)
- * makes them tighter.
+ * Bounds: an invocation that one poll did not find and the next one did began between the two; one
+ * that a poll found and the next one did not ended between them.  The time stamps before and after
+ * a poll are ordered with its loads, so both bounds are exact to the cycle (LDB paper, section 3.2,
+ * has the idea without the bounds).  A poll that found a change and did not read the stack (the
+ * block's mark) makes the bounds tighter.
  */
 #include "scan.h"
 
@@ -27,10 +27,10 @@ static const struct scan_mark *mark_of(const struct scan_state *st, unsigned blo
 }
 
 /*
- * Of the invocations that were known at last_ok and have ended, returns the outermost one of the
- * block that had certainly ended at the mark, from `from` on.  All records that were linked at the
- * mark were above its top; records on other stacks are not ordered, but functions called from there
- * had ended, too.
+ * Returns the index, from `from` on, of the outermost known invocation of the block that had
+ * certainly ended at the mark.  On the thread's own stack, a record below the mark's top had been
+ * unlinked.  Records on other stacks have no such order, but functions that were called from an
+ * ended invocation had ended, too.
  */
 static uint32_t marked_from(const struct scan_state *st, unsigned block, const struct scan_mark *m,
 			    uint32_t from)
@@ -48,8 +48,8 @@ static uint32_t marked_from(const struct scan_state *st, unsigned block, const s
 }
 
 /*
- * Makes the event of an invocation; returns whether the event must be written.  Words that a
- * recorder can change are read once.
+ * Makes the event of an invocation; returns whether the event must be written.  Words in memory that
+ * the recorder can change are read only once.
  */
 static bool func_event(struct ldb_rec r[3], const struct scan_state *st, uint32_t i, uint64_t hi)
 {
@@ -83,8 +83,8 @@ static bool func_event(struct ldb_rec r[3], const struct scan_state *st, uint32_
 
 /*
  * Writes the end of an invocation, and counts it.  The program may be killed at any instruction
- * here, mostly in the page fault of a ring's next page: the recorder finds out from ending_gen
- * and ending_seen what was done (its threads.c).
+ * here, most likely in the page fault of a ring's next page: the recorder finds out from ending_gen
+ * and ending_seen what was done (tools/record/threads.c).
  */
 static void end_invocation(struct scanner *s, struct scan_state *st, uint32_t i, uint64_t hi)
 {
@@ -121,9 +121,9 @@ static void cut(struct scan_state *st, uint32_t depth)
 }
 
 /*
- * Has the invocation ended together with those of the block?  If an invocation on the thread's
- * own stack has ended, its callees have ended, too, whatever their block: their ends are written
- * first, while the caller is still known.
+ * Has the invocation k ended, given that all newer ones of the block have?  If an invocation on the
+ * thread's own stack has ended, its callees have ended, too, also those of other blocks (callees is
+ * true then).  Their ends are written first, while the caller is still known.
  */
 static bool has_ended(const struct scan_state *st, unsigned block, bool callees,
 		      const struct ldb_stack_frame *k)
@@ -144,12 +144,12 @@ static void drop_newer(struct scanner *s, struct scan_state *st, unsigned block,
 	while (from < st->depth && GEN_LOW(f[from].gen) != block)
 		from++;
 	marked = marked_from(st, block, m, from);
-	/* coroutines: a block's records may come back without those of the others */
+	/* with coroutines, records of one block may reappear without those of the other blocks */
 	callees = from < st->depth && !st->switches && scan_on_own_stack(st, f[from].addr);
 	for (i = st->depth; i-- > from;)
 		if (has_ended(st, block, callees, &f[i]))
 			end_invocation(s, st, i, i >= marked ? m->hi : hi);
-	/* close the holes; with one block there is nothing to move */
+	/* remove the ended frames; with one block there is nothing to move */
 	for (i = to = from; i < st->depth; i++)
 		if (!has_ended(st, block, callees, &f[i]))
 			f[to++] = f[i];
@@ -158,7 +158,7 @@ static void drop_newer(struct scanner *s, struct scan_state *st, unsigned block,
 
 /*
  * Returns the index at which to insert a record.  Frames of other blocks at lower addresses of
- * the stack are its callees, and stay behind it.
+ * the stack are its callees, and come after it.
  */
 static uint32_t insert_at(const struct scan_state *st, const struct scan_frame *f)
 {
@@ -185,13 +185,14 @@ static void narrow_start(const struct scan_state *st, const struct scan_frame *f
 	if (gen > marked)
 		k->start_min = m->lo;
 	else if (gen < marked || f->addr == m->top)
-		k->start_max = m->hi;	/* if top differs, it was counted but not linked yet */
+		/* a record with the mark's generation, but not its top, may have been linked later */
+		k->start_max = m->hi;
 }
 
 /*
- * Did this record exist before the state was last known, but was not linked then?  A switch of
- * stacks had left its function, and another switch has resumed it.  (The record whose generation
- * equals the known one may have been counted then, and not linked yet.)
+ * Did this record exist when the state was last known, without being linked?  Then a switch of
+ * stacks had left its function, and another switch has resumed it.  (A record whose generation
+ * equals ok_gen may be a new one that had not been linked yet.)
  */
 static bool was_left(const struct scan_state *st, const struct scan_frame *f)
 {
@@ -202,9 +203,9 @@ static bool was_left(const struct scan_state *st, const struct scan_frame *f)
 }
 
 /*
- * Blocks are read one after the other.  Records that another block had at an earlier poll, deeper
- * in the stack than a new record, have ended, though their block was not read since: they are no
- * callees of what was called after them (look.c, others_are_still()).
+ * Ends the known frames of other blocks that are deeper in the stack than the new record f and older.
+ * They have ended, although their blocks are only read later in this poll: a function cannot be the
+ * callee of one that was called after it (look.c, others_are_still()).
  */
 static void end_overtaken(struct scanner *s, struct scan_state *st, const struct scan_frame *f,
 			  uint32_t from, uint64_t hi)

@@ -2,41 +2,40 @@
 /*
  * Chooses the threads to poll.  (raw thread)
  *
- * A scanner has a list of active threads.  It takes a few of them at a time, a stint, makes
- * their hazards visible once, and polls them repeatedly.  All others are idle: they have not
- * changed for long, or the kernel module says that they do not run.  Between two stints a few
- * idle ones are polled (the sweep), so a thousand sleeping threads do not delay the polling of
+ * A scanner has a list of active threads.  It takes a few of them at a time (a stint), sets their
+ * hazard pointers once, and polls them repeatedly.  All other threads are idle: they have not
+ * changed for a long time, or the kernel module reports that they do not run.  Between two stints a
+ * few idle threads are polled (the sweep), so a thousand sleeping threads do not delay the polls of
  * two that run.
  *
- * With the kernel module a thread becomes active when it is observed on a CPU (k_slot in the
- * header of each CPU's ring), and idle when it has left the CPU and was polled since; none of
- * its cache lines is read in between, except by the sweep, which finds those that ran in
- * between.  Without the module a thread stays active for a while after it was last found changed.
- * Events of an idle thread are known to happen after its last poll, so no time is recorded more
- * exactly than it is known.
+ * With the kernel module a thread becomes active when the module reports it on a CPU (k_slot in the
+ * header of each CPU's ring), and idle when it has left the CPU and was polled after that; while it
+ * is idle, only the sweep reads its cache lines, and finds threads that ran in between.  Without
+ * the module a thread stays active for a while after it was last found changed.  What an idle
+ * thread does is known to happen after its last poll, so the bounds of events are wide but true.
  *
- * No other scanner accesses a thread that a scanner owns.  The owner hands one over when another
- * scanner has fewer threads that change.
+ * Each thread belongs to one scanner, and no other scanner accesses it.  A scanner gives a thread to
+ * another scanner that has fewer threads that change.
  */
 #include "scan.h"
 
-#define STINT_ROUNDS	32		/* polls of each thread of a stint, when all active ones fit into it */
+#define STINT_ROUNDS	32		/* polls of each thread in a stint, if all active threads fit into it */
 #define SWEEP		8		/* idle threads polled between two stints */
-#define SWEEP_ASLEEP	1		/* ... when the module tells which threads run */
+#define SWEEP_ASLEEP	1		/* the same, if the module reports which threads run */
 #define IDLE_NS		1000000		/* a thread that has not changed for this long is idle */
 #define LONG_ROUND_NS	5000
-/* while rounds take long, the other threads are polled in one round of this many */
+/* while rounds take long, threads that work on no request are polled only in 1 of this many rounds */
 #define BEHIND_SKIP	4
 #define BALANCE_NS	10000000
-#define BUSY_NS		50000000	/* a thread that changed less long ago counts as one that changes */
+#define BUSY_NS		50000000	/* a thread that has changed within this time is busy */
 
 struct scanner *scanners;
 struct scan_state *states;
 
 /*
- * Reports to the module which page the thread has, and where its block is.  This is done here
- * because the descriptor is in the control thread's file table, which program threads do not
- * share.
+ * Tells the module which page the thread has, and where its block is.  A scanner does this because
+ * the device's descriptor is in the control thread's file table, which scanners share and program
+ * threads do not.
  */
 static void register_thread(struct scan_state *st)
 {
@@ -47,13 +46,13 @@ static void register_thread(struct scan_state *st)
 
 	st->reg_blocks = st->nr_blocks;
 	st->asleep_seq = 0;
-	/* refused: its switches have no frame, and it is polled continuously */
+	/* if the module refuses, the thread's switches have no frame, and it is polled continuously */
 	sys(SYS_ioctl, session.device, LDB_IOC_REG, &reg);
 }
 
 /*
- * Returns what the module says of a thread; 0 while it says nothing.  Values of an earlier owner
- * of the page do not count.
+ * Returns k_seq of a thread; 0 if the module does not report on it, or the values are still those of
+ * the thread that had the page before.
  */
 static uint32_t kernel_seq(const struct scan_state *st)
 {
@@ -63,14 +62,14 @@ static uint32_t kernel_seq(const struct scan_state *st)
 }
 
 /*
- * The thread was asleep at the last poll, and k_seq is seq now: its stack was unchanged until it
- * ran again.
+ * If the thread was off its CPU at the last poll and has been switched in once since then (k_seq is
+ * seq now), its stack was unchanged until it was switched in.
  */
 static void woken(struct scan_state *st, uint32_t seq, uint64_t lo)
 {
 	uint64_t in = order_kernel_in(st->page);
 
-	/* k_tsc_in of an earlier time on a CPU is too early, and says nothing */
+	/* a k_tsc_in that was not updated yet is earlier than last_ok */
 	if (st->asleep_seq && seq == st->asleep_seq + 1 && kernel_seq(st) == seq &&
 	    in > st->last_ok && in < lo)
 		st->last_ok = in;
@@ -89,7 +88,7 @@ static void look_registered(struct scanner *s, struct scan_state *st, uint64_t l
 	st->asleep_seq = !st->failed && !st->settling && seq % 2 == 0 ? seq : 0;
 }
 
-/* Has it not run since it was last polled?  Then its stack is unchanged. */
+/* Returns true if the thread has not run since it was last polled: its stack is unchanged. */
 static bool still_asleep(struct scanner *s, struct scan_state *st, uint64_t lo)
 {
 	if (!st->asleep_seq || kernel_seq(st) != st->asleep_seq)
@@ -142,7 +141,7 @@ static void deactivate(struct scanner *s, struct scan_state *st)
 	st->place = -1;
 }
 
-/* May only the sweep poll it? */
+/* Is it sufficient that the sweep polls the thread? */
 static bool is_idle(const struct scanner *s, const struct scan_state *st, uint32_t nr)
 {
 	if (session.device >= 0 && kernel_seq(st))
@@ -150,7 +149,7 @@ static bool is_idle(const struct scanner *s, const struct scan_state *st, uint32
 	return nr > STINT_MAX && s->stamp - st->changed > session_ticks(IDLE_NS);
 }
 
-/* New threads are at the end of live[]; the sweep finds those that were moved. */
+/* New threads are at the end of live[]; the sweep finds threads whose entry was moved. */
 static void add_new(struct scanner *s)
 {
 	uint32_t nr = order_live_count(&nr_live);
@@ -165,7 +164,7 @@ static void add_new(struct scanner *s)
 	s->nr_known = nr;
 }
 
-/* Adds the threads that are running according to the module; the values are not trusted. */
+/* Adds the threads that run according to the module; the values in shared memory may be anything. */
 static void add_running(struct scanner *s)
 {
 	for (uint32_t cpu = 0; cpu < session.nr_cpus; cpu++) {
@@ -183,7 +182,7 @@ static void add_running(struct scanner *s)
 	}
 }
 
-/* Hazards */
+/* Hazard pointers */
 
 void watch_release(struct scanner *s)
 {
@@ -193,7 +192,7 @@ void watch_release(struct scanner *s)
 	s->nr_stint = 0;
 }
 
-/* With the hazard visible: may it be polled, and does it belong to this scanner? */
+/* Returns the state of a thread whose hazard is visible; NULL if this scanner must not poll it. */
 static struct scan_state *state_of(const struct scanner *s, struct thread *t)
 {
 	struct scan_state *st;
@@ -211,7 +210,7 @@ static void sweep(struct scanner *s, unsigned n)
 	for (uint32_t seen = 0; n && seen < nr && seen < 4 * SWEEP; seen++) {
 		uint32_t i = s->next_live < nr ? s->next_live : 0;
 		struct thread *t = order_live_get(&live[i]);
-		/* this is without the hazard: states and pages outlive every thread */
+		/* needs no hazard, because states and pages are never unmapped while a scanner runs */
 		struct scan_state *st = t ? t->scan : NULL;
 
 		s->next_live = i + 1;
@@ -241,7 +240,7 @@ static void choose(struct scanner *s)
 	for (uint32_t i = 0; i < n; i++)
 		order_hazard_set(&s->looking[i], s->active[from + i]);
 	order_hazards_visible();
-	/* from the end: the one that replaces a removed one has no hazard */
+	/* from the end, because the entry that replaces a removed one has no hazard */
 	for (uint32_t i = n; i--;) {
 		struct scan_state *st = state_of(s, s->active[from + i]);
 
@@ -330,8 +329,8 @@ void watch_stint(struct scanner *s)
 }
 
 /*
- * Can the poll be postponed?  It can if there is not time for all threads and this one works on no
- * request.
+ * Can the poll be postponed?  Yes, if there is not enough time for all threads and this one works on
+ * no request.
  */
 static bool can_wait(struct scanner *s, const struct scan_state *st)
 {
