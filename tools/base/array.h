@@ -19,7 +19,7 @@ static inline bool array_room(void *array, size_t *room, size_t nr, size_t size)
 	return __builtin_expect(nr < *room, 1) || array_grow(array, room, nr + 1, size);
 }
 
-/* Does the same for an array of need elements in all. */
+/* Does what array_room() does, but for a total of need elements. */
 static inline bool array_reserve(void *array, size_t *room, size_t need, size_t size)
 {
 	return need <= *room || array_grow(array, room, need, size);
@@ -34,8 +34,8 @@ static inline bool array_reserve(void *array, size_t *room, size_t need, size_t 
 	 ((array)[(nr)++] = ((__typeof__(*(array))[1]){ __VA_ARGS__ })[0], 0) : -ENOMEM)
 
 /*
- * Makes the buffer at *buffer one of exactly need bytes; its contents are lost.  Returns false if
- * there is no memory.
+ * Makes the buffer at *buffer at least need bytes large; a smaller buffer is replaced, and its
+ * contents are lost.  Returns false if there is no memory.
  */
 bool buffer_room(void *buffer, size_t *room, size_t need);
 

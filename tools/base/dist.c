@@ -214,7 +214,7 @@ COMPARE_NUMBERS(compare, uint64_t)
 #define DIGIT_BITS	11
 #define FEW		256	/* fewer values are sorted faster by qsort() */
 
-/* Sorts by one digit after the other, as many as the greatest value has. */
+/* A radix sort, by as many digits as the greatest value has. */
 static bool sort_by_digits(struct dist *d)
 {
 	uint64_t *in = d->values, *out = malloc(d->nr * sizeof(*out)), *swap;
@@ -275,7 +275,7 @@ uint64_t dist_percentile(struct dist *d, unsigned num, unsigned den)
 		return 0;
 	if (!rank)
 		rank = 1;
-	/* Both ends are known exactly. */
+	/* The greatest value is known exactly, also by a histogram. */
 	if (rank >= d->nr)
 		return d->max;
 	if (d->octaves)
@@ -358,7 +358,7 @@ uint64_t dist_seen_from(const struct dist *d, unsigned pct)
 	return lo;
 }
 
-/* Returns the first value behind a bucket. */
+/* Returns the least value that is above a bucket. */
 static uint64_t bucket_end(unsigned octave, unsigned sub)
 {
 	unsigned shift = octave ? octave - 1 : 0;

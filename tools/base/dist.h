@@ -53,7 +53,7 @@ void dist_free(struct dist *d);
 int dist_add(struct dist *d, uint64_t value);
 int dist_add_many(struct dist *d, const uint64_t *values, size_t nr);
 
-/* Adds all of from to d. */
+/* Adds all values of from to d. */
 int dist_merge(struct dist *d, const struct dist *from);
 
 /*
@@ -105,7 +105,7 @@ bool dist_is_exact(const struct dist *d);
  */
 int dist_times_offset(const char *key, unsigned finest);
 
-/* Compares the numbers at that offset: the greater one comes first. */
+/* Compares the numbers at an offset from dist_times_offset(); the greater one comes first. */
 static inline int dist_times_compare(const struct dist_times *a, const struct dist_times *b,
 				     int offset)
 {
@@ -116,9 +116,9 @@ static inline int dist_times_compare(const struct dist_times *a, const struct di
 }
 
 /*
- * For values that are the times between two samples: returns the shortest duration such that at
- * least pct percent of the intervals with this duration are observed, if they begin at random
- * times.
+ * The values must be the times between consecutive samples.  Returns the shortest duration such
+ * that a sample falls into at least pct percent of the intervals that have this duration and begin
+ * at random times.
  */
 uint64_t dist_seen_from(const struct dist *d, unsigned pct);
 

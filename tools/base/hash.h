@@ -11,8 +11,8 @@
  *	things[nr_things++] = ...
  *
  * The table uses open addressing, and is at most half full.  A slot has 32 bits of its thing's
- * hash: they avoid most comparisons, and the table grows without computing hashes again.  The
- * order of an output may never depend on a table.
+ * hash: they avoid most comparisons, and the table grows without computing hashes again.  No output
+ * may depend on the order of the slots.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -39,7 +39,7 @@ static inline uint64_t hash_mix(uint64_t hash, uint64_t value)
 	return hash ^ hash >> 29;
 }
 
-/* The first returns the hash of a text up to its end, the second that of its first len bytes. */
+/* Return the hash of a text that ends with a 0, and the hash of len bytes. */
 uint64_t hash_text(const char *text);
 uint64_t hash_bytes(const void *bytes, size_t len);
 
@@ -89,7 +89,8 @@ static inline bool hash_next(struct hash_walk *w, uint32_t *n)
 }
 
 /*
- * A loop in which n is each number whose hash may be this one; the loop may not change the table.
+ * Loops over the numbers n that were added with the hash `of`, and perhaps a few others; the caller
+ * compares keys.  The loop may not change the table.
  */
 #define hash_each(t, of, n)						\
 	for (struct hash_walk walk_ = hash_begin(t, of); hash_next(&walk_, &(n));)

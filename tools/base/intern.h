@@ -23,7 +23,7 @@ struct intern {
 int64_t intern_get(struct intern *t, const void *key, size_t size, bool *is_new);
 int64_t intern_string(struct intern *t, const char *s);
 
-/* Returns the interned text, or NULL in the same cases. */
+/* Returns the interned text, or NULL if intern_get() would return -1. */
 const char *intern_text(struct intern *t, const char *s);
 
 /* Returns the bytes of a key; a byte of 0 follows them. */

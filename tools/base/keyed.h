@@ -36,8 +36,8 @@ static inline void *keyed_next(const struct keyed *t, struct hash_walk *w)
 }
 
 /*
- * A loop in which thing is each one whose hash may be this one, and NULL after the last.  Nothing
- * may be added in the loop.
+ * Loops over the things that were added with the hash `of`, and perhaps a few others; the caller
+ * compares keys.  After the loop, thing is NULL.  Nothing may be added in the loop.
  */
 #define keyed_each(t, of, thing)						\
 	for (struct hash_walk walk_ = hash_begin(&(t)->hash, of);		\

@@ -49,7 +49,7 @@ static void sort_digit(const struct entry *in, size_t nr, unsigned shift, struct
 		out[at[digit_of(&in[i], shift)]++] = in[i];
 }
 
-/* Sorts by the last digit first: keys with the same digit stay in order. */
+/* A radix sort from the least significant digit on: each pass is stable. */
 static void sort_digits(struct entry *e, struct entry *spare, size_t nr, uint64_t most)
 {
 	struct entry *in = e, *out = spare;
@@ -78,8 +78,8 @@ static void sort_few(struct entry *e, size_t nr)
 }
 
 /*
- * Stores the keys as numbers from 0 on, and the greatest of them in *most.  Returns false if the
- * things are in order already.
+ * Stores each key minus the least key, and the greatest of these differences in *most.  Returns
+ * false if the things are in order already.
  */
 static bool set_keys(const struct sorter *s, struct entry *e, size_t nr, order_key key,
 		     uint64_t *most)

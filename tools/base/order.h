@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sorts many things by their members: digit by digit, so that the time does not depend on their
- * order.  Things that are in order already are read once.  Equal things stay in their order.
+ * Sorts many things by their members, with a radix sort, whose time does not depend on their order.
+ * Things that are in order already are read once.  Equal things stay in their order.
  */
 #ifndef BASE_ORDER_H
 #define BASE_ORDER_H
@@ -30,8 +30,8 @@ static inline int64_t order_unsigned(uint64_t number)
 uint32_t *order_of(const void *base, size_t nr, size_t size, const order_key *keys, size_t nr_keys);
 
 /*
- * Puts the things at *base, which malloc() has returned, into that order.  Returns 0 or -ENOMEM.
- * The new *base may have no room for more than nr things.
+ * Sorts the things at *base, which malloc() has returned, in the order of order_of().  Returns 0 or
+ * -ENOMEM.  The new *base may have no room for more than nr things.
  */
 int order_sort(void *base, size_t nr, size_t size, const order_key *keys, size_t nr_keys);
 

@@ -31,7 +31,7 @@ void slots_remove(struct slots *t, struct slot *s)
 	hash_remove(&t->hash, hash_mix(0, s->key), n);
 	s->is_used = false;
 	if (array_push(t->free, t->nr_free, t->room_free, n))
-		return;		/* its place cannot be used again */
+		return;		/* out of memory: the place stays unused */
 }
 
 void slots_clear(struct slots *t)

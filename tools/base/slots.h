@@ -33,7 +33,7 @@ struct slots {
 /* Returns NULL if there are max things already, or if there is no memory. */
 void *slots_add(struct slots *t, uint64_t key);
 
-/* It may be called for any thing while the caller visits all of them with slots_at(). */
+/* Removes a thing.  This is allowed while the caller visits all places with slots_at(). */
 void slots_remove(struct slots *t, struct slot *s);
 
 void slots_clear(struct slots *t);
@@ -42,7 +42,7 @@ void slots_free(struct slots *t);
 /* Returns the first thing with that key, or NULL. */
 void *slots_find(const struct slots *t, uint64_t key);
 
-/* Returns place i, which may be free; i must be less than nr. */
+/* Returns the thing at place i, which is less than nr.  The place may be free: see slot.is_used. */
 static inline void *slots_at(const struct slots *t, size_t i)
 {
 	return t->all + i * t->size;
@@ -59,8 +59,8 @@ static inline void *slots_next(const struct slots *t, struct hash_walk *w, uint6
 }
 
 /*
- * A loop in which thing is each one with that key, and NULL after the last.  Nothing may be added
- * or removed in the loop.
+ * Loops over the things with the key `of`; after the loop, thing is NULL.  Nothing may be added or
+ * removed in the loop.
  */
 #define slots_each(t, of, thing)						\
 	for (struct hash_walk walk_ = hash_begin(&(t)->hash, hash_mix(0, of));	\

@@ -16,7 +16,7 @@
 
 typedef int sort_compare(const void *a, const void *b);
 
-/* Does what qsort() does, but reads things that are in order already only once.  nr may be 0. */
+/* Sorts like qsort(), but in one pass if the array is sorted already.  nr may be 0. */
 #define sort_by(array, nr, compare)	sort_things(array, nr, sizeof(*(array)), compare)
 void sort_things(void *things, size_t nr, size_t size, sort_compare *compare);
 

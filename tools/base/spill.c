@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sorts with a file; see spill.h.  The file contains runs.  A run is a sequence of items, each a
- * struct header and its data, in order.
+ * Sorts with a file; see spill.h.  The file contains runs.  A run is a sorted sequence of items; an
+ * item is a struct header, followed by the item's data.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -44,8 +44,8 @@ struct spill {
 };
 
 /*
- * Creates an empty temporary file of this kind for other purposes.  Returns its descriptor, or
- * -errno.
+ * Creates an empty unnamed file in $TMPDIR, else in /var/tmp, for other purposes.  Returns its
+ * descriptor, or -errno.
  */
 int spill_file(void);
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <ldb/trace-format.h>
 
-#ifndef WINDOW_ROWS		/* fewer: tests/fuzz */
+#ifndef WINDOW_ROWS		/* tests/fuzz sets a smaller number */
 #define WINDOW_ROWS	(2 * LDB_BLOCK_ROWS)
 #endif
 

@@ -17,7 +17,7 @@ struct asking {
 	const struct flows *flows;	/* NULL: none were recorded */
 	struct recent {
 		uint64_t addr;
-		unsigned epoch, ask;	/* + 1; 0: free */
+		unsigned epoch, ask;	/* ask: enum ldb_symbol_ask + 1; 0: the entry is free */
 	/* the addresses that were looked up last, because many repeat */
 	} recent[RECENT_MAX];
 };
