@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds names of the classes of requests: the rows are sorted by (id, tick), and each name is
- * stored once.
+ * Finds the class of a request: the REQNAME rows are sorted by (id, tick), and each name is stored
+ * once.
  */
 #include <errno.h>
 #include <stdlib.h>

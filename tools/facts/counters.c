@@ -14,7 +14,7 @@
 #include "rows.h"
 #include "ticks.h"
 
-#define VAGUE_NS	1000000		/* a point in time may always be wrong by this much */
+#define VAGUE_NS	1000000		/* an error of a time that is always accepted */
 #define TOGETHER_NS	50000		/* a thread that slept for less than this before a wait was preempted */
 #define COUNTERS_MAX	(1U << 24)	/* rows */
 
@@ -44,15 +44,15 @@ struct counters {
 	double ticks_per_ns;
 };
 
-/* What is known of a thread after a reading. */
+/* The state of a thread after a reading. */
 struct now {
 	bool is_off, has_out;
 	int64_t out, resolution;
 	int64_t wait;			/* the counter of waits when the thread left its CPU */
-	/* since when the readings have found it waiting for a CPU; INT64_MAX: none has */
+	/* since when all readings have found it waiting for a CPU; INT64_MAX: the last did not */
 	int64_t waits;
 	unsigned state;			/* its state if a reading found it asleep; else not known */
-	bool is_wait;			/* it has not slept since it left */
+	bool is_wait;			/* it has not slept since it left its CPU */
 	bool is_merged;			/* the interval consists of several sleeps and waits */
 	/* the last reading that has the number of sleeps; NULL: none */
 	const struct reading *status;
@@ -87,9 +87,10 @@ static bool is_on(const struct reading *r)
 }
 
 /*
- * Returns when the thread became runnable.  The counter of waits lacks the time that the hypervisor
- * took; so if a reading found the thread waiting, it has waited since then, too.  If no reading
- * found it asleep and it waited for most of the time, it is taken to have waited for all of it.
+ * Returns when the thread became runnable.  The kernel's counter of the time spent waiting for a
+ * CPU lacks the time that the hypervisor took; so a thread that a reading found waiting is taken to
+ * have waited from that reading on.  A thread that no reading found asleep, and that waited for
+ * most of the interval, is taken to have waited for all of it.
  */
 static int64_t woken_at(const struct counters *c, const struct now *n, int64_t in, int64_t waited)
 {
@@ -130,15 +131,13 @@ static void read_off(struct now *n, const struct reading *b)
 	}
 }
 
-/*
- * Has the thread left its CPU without sleeping each time since the number of sleeps was last read?
- */
+/* Has the thread not slept since its number of sleeps was last read? */
 static bool has_not_slept(const struct now *n, const struct reading *b)
 {
 	return n->status && b->flags & LDB_SCHEDSTAT_F_SLEEPS && b->nr_sleeps == n->status->nr_sleeps;
 }
 
-/* The thread left its CPU before reading b. */
+/* Begins an interval off the CPU: the thread left its CPU at about tick out, before reading b. */
 static void leave(struct now *n, const struct reading *b, int64_t out, int64_t resolution, int64_t wait)
 {
 	*n = (struct now){
@@ -179,8 +178,9 @@ static int after_on(struct counters *c, struct now *n, const struct reading *a, 
 		bool is_unseen = b->flags & LDB_SCHEDSTAT_F_UNSEEN;
 
 		/*
-		 * A thread that has not come back to a CPU did not leave one: then something else,
-		 * like the hypervisor, took the time.
+		 * If the number of runs is the same, the thread did not leave its CPU, although its
+		 * CPU clock did not advance all the time: the hypervisor, for example, took the
+		 * rest.
 		 */
 		return has_come ? between(c, n, a, b, is_unseen ? lo : a->tick, off) : 0;
 	}
@@ -218,7 +218,10 @@ static int after_off(struct counters *c, struct now *n, const struct reading *a,
 		}
 		return add_off(c, &was, a->tid, max(in, a->tick), b->wait - was.wait, true);
 	}
-	/* It ran in between and left again; it is known for how long it ran. */
+	/*
+	 * The thread ran between both readings and left its CPU again; only the length of the run
+	 * is known.
+	 */
 	out = lo + (b->tick - lo) / 2;
 	in = max(out - run, a->tick);
 	was.resolution = max(was.resolution, (b->tick - lo) / 2);
@@ -244,7 +247,7 @@ static int follow(struct counters *c, struct now *n, const struct reading *a, co
 	return 0;
 }
 
-/* Begins with the first reading of a thread, which says when the thread last ran. */
+/* Begins a thread with its first reading, which contains when the thread last ran. */
 static void begin(struct now *n, const struct reading *before, const struct reading *b)
 {
 	bool has_ran = b->ran > -TICKS_MAX;

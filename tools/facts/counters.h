@@ -5,11 +5,12 @@
  *
  * The counters say how long a thread ran between two readings, how long it waited for a CPU, and
  * how many times it came to one; it slept for the rest.  If the thread left its CPU and came back
- * once, the times are exact: it left when it had run as long as its CPU clock shows, then it slept,
- * then it waited for a CPU, and then it ran again.  If it left more often between two readings, the
- * lengths are right but are reported as one interval, and it is only known that this lies between
- * the readings.  Time that could be anywhere in a long interval is counted, but has no place in the
- * timeline.  The counters do not say which task ran meanwhile, nor what ended a sleep.
+ * once, the times are exact: the thread first ran for as long as its CPU clock shows, then slept,
+ * then waited for a CPU, and then ran again.  If it left its CPU several times between two
+ * readings, these times are reported as one interval: the length is right, but the interval may be
+ * anywhere between the readings.  If its place is too uncertain, the time is counted, but does not
+ * appear in the timeline.  The counters do not say which task ran meanwhile, nor what ended a
+ * sleep.
  */
 #ifndef FACTS_COUNTERS_H
 #define FACTS_COUNTERS_H
@@ -20,7 +21,7 @@
 int counters_open(struct counters **c, struct reader *r);
 void counters_close(struct counters *c);
 
-/* Does what sched_each() of sched.h does. */
+/* Does what sched_each() of sched.h does, with counters instead of kernel events. */
 int counters_each(const struct counters *c, int64_t from, int64_t to, const struct sched_sink *sink,
 		  struct sched_result *result);
 

@@ -56,8 +56,8 @@ const char *disk_op_name(unsigned op)
 /* Joining */
 
 /*
- * A sleep may be explained by a request to a device that either the sleeping thread or its waker
- * has made.  Each sleep is therefore stored twice, once for each of the two.
+ * A sleep may be due to a request to a device by the sleeping thread, or by the thread that woke
+ * it.  Each sleep is therefore stored twice, once for each of these threads.
  */
 struct side {
 	uint32_t tid;
@@ -113,8 +113,8 @@ static int on_work(void *arg, const struct disk_work *w)
 {
 	struct joining *j = arg;
 	/*
-	 * The search begins behind the last sleep of the thread that began before the device's work
-	 * ended.
+	 * The loop goes backward from the last sleep of the thread that began before the device's
+	 * work ended.
 	 */
 	size_t n = search(j->nr_sides, i, j->sides[i].is_own < w->is_own ||
 			  (j->sides[i].is_own == w->is_own &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds out what block devices did for threads, and how much of a sleep was spent waiting for that.
+ * Finds the requests that block devices processed for threads, and how much of a sleep was spent
+ * waiting for these.
  */
 #ifndef FACTS_DISKS_H
 #define FACTS_DISKS_H
@@ -9,16 +10,17 @@
 
 /* A block device worked for a thread of the program, or of the kernel.  See model.has_disks. */
 struct disk_work {
-	uint32_t tid;		/* who asked for it */
+	uint32_t tid;		/* the thread that made the request */
 	bool is_own;		/* a thread of the program */
 	bool has_failed;
 	unsigned op;		/* enum ldb_disk_op */
-	int64_t start, end;	/* ticks: given to the device's queue, done */
+	/* ticks: the request was put into the device's queue, and completed */
+	int64_t start, end;
 	uint64_t bytes;
 	const char *device;	/* "nvme0n1", "a disk"; the model's */
 };
 
-/* This does what faults_each() of interruptions.h does. */
+/* Does for requests to devices what faults_each() of interruptions.h does for faults. */
 int disks_each(struct model *m, const struct reader_filter *filter,
 	       int (*work)(void *arg, const struct disk_work *w), void *arg);
 
@@ -26,11 +28,11 @@ int disks_each(struct model *m, const struct reader_filter *filter,
 const char *disk_op_name(unsigned op);
 
 /*
- * A thread slept until a device had done what this thread, or the thread that woke it up, had asked
- * for.
+ * A thread slept until a device had completed a request of this thread, or of the thread that woke
+ * it up.
  */
 struct disk_sleep {
-	/* waker: a thread of the kernel; 0: an interrupt woke it up, or it is not known what did */
+	/* waker: the thread of the kernel that woke it up; 0: an interrupt, or not known */
 	uint32_t tid, waker;
 	int64_t start, end;	/* ticks */
 	struct segment_disk *to;

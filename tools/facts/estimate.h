@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Estimates an invocation from what the scanner knows, as one duration and its error.
+ * Estimates when an invocation of a function began and ended.  The scanner samples stacks, so it
+ * knows only bounds.
  *
  * The true start lies in [start_max - start_unc, start_max], the true end in [end_max - end_unc,
  * end_max].  The estimate is the middle of each; the resolution is the greatest error of the
@@ -22,7 +23,10 @@ struct estimate {
 	bool is_truncated;	/* start or end was not observed: the duration is a lower bound */
 };
 
-/* Where no lower bound is known, the start of the recording or of the row replaces it. */
+/*
+ * If the start has no lower bound, the start of the recording is used; if the end has none, the
+ * start of the invocation.
+ */
 static inline struct estimate estimate_func(const struct ldb_row_func *f)
 {
 	int64_t start_max = ticks_sane(f->start_max), end_max = ticks_sane(f->end_max);
@@ -47,7 +51,10 @@ static inline struct estimate estimate_func(const struct ldb_row_func *f)
 	return e;
 }
 
-/* For a row of LOCK or REQ with nr_later: the generation of the innermost frame; 0: there was none. */
+/*
+ * Returns the generation of the innermost frame at the time of a LOCK or REQ row whose nr_later is
+ * not 0; 0: there was no frame.
+ */
 static inline uint64_t innermost_of(uint64_t gen, uint64_t nr_later)
 {
 	return gen - ((nr_later - 1) << 16);

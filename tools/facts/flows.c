@@ -12,7 +12,7 @@
 #include "symbol/demangle.h"
 #include "ticks.h"
 
-#define MAPPED_NEAR	64	/* how many modules that were mapped at one place are examined */
+#define MAPPED_NEAR	64	/* how many modules mapped below an address are examined */
 
 /* These functions wait.  The time is not work of the library that contains them. */
 static const char *const wait_names[] = {
@@ -92,7 +92,7 @@ uint32_t flows_component_at(const struct flows *f, uint64_t addr, int64_t tick)
 
 COMPARE(mapped_compare, struct flow_mapped, UP(start) UP(from))
 
-/* The component of addresses that are in no module has an empty path. */
+/* Addresses outside of all modules belong to a component with an empty path. */
 static uint32_t component_or_unknown(struct flows *f, uint64_t addr, int64_t tick, int *ret)
 {
 	uint32_t component = flows_component_at(f, addr, tick);
@@ -133,7 +133,7 @@ static const char *demangled(struct model *m, const char *raw)
 
 COMPARE(api_compare, struct flow_api, UP(id))
 
-/* Sorts the APIs by id; of rows with the same id, only the first counts. */
+/* Sorts the APIs by id, and drops all but the first of the same id. */
 static void sort_apis(struct flows *f)
 {
 	size_t nr = 0;
@@ -188,7 +188,7 @@ static int add_sum(void *arg, const void *at)
 
 COMPARE(sum_compare, struct flow_sum, UP(thread) UP(api) UP(tick) UP(calls))
 
-/* Sorts the sums by thread and API; of rows with the same two, only the last counts. */
+/* Sorts the sums by thread and API, and drops all but the last of the same thread and API. */
 static void sort_sums(struct flows *f)
 {
 	size_t nr = 0;
@@ -217,7 +217,7 @@ static int add_length(void *arg, const void *at)
 		return 0;
 	}
 	if (i == f->nr_sums || f->sums[i].thread != thread || f->sums[i].api != a || f->sums[i].tick != tick)
-		return 0;	/* these lengths belong to sums that were written again later */
+		return 0;	/* a later row has replaced the sum that these lengths belong to */
 	return array_push(f->lengths, f->nr_lengths, f->room_lengths,
 			  { .sum = i, .bucket = row->bucket, .nr = row->count });
 }

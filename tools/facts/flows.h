@@ -15,7 +15,8 @@
 struct flow_component {
 	const char *name;	/* "libz.so.1.3.1" */
 	const char *path;
-	bool has_records;	/* or it is the program: addresses in it may have source lines */
+	/* compiled with the plugin, or the program: may have source lines */
+	bool has_records;
 };
 
 #define FLOW_NO_COMPONENT	UINT32_MAX
@@ -41,7 +42,7 @@ struct flow_sum {
 	size_t first_length;
 };
 
-/* How many calls of a sum had a length in this bucket. */
+/* How many calls of a sum had a duration in this bucket of a histogram. */
 struct flow_length {
 	uint32_t sum;		/* index */
 	uint32_t bucket;
@@ -57,7 +58,7 @@ struct flow_mapped {
 
 struct flows {
 	struct model *m;
-	bool has_flows;		/* they were recorded */
+	bool has_flows;		/* calls between components were recorded */
 	int64_t first;		/* ticks: when recording of the first API began; INT64_MIN: never */
 	int64_t threshold_ns;	/* calls that took at least this long have rows of their own */
 	struct flow_component *components;	/* [0] is the program */
@@ -71,13 +72,13 @@ struct flows {
 	size_t nr_sums, room_sums;
 	struct flow_length *lengths; /* by sum, bucket */
 	size_t nr_lengths, room_lengths;
-	/* What was not recorded. */
+	/* Calls and functions that were not recorded. */
 	uint64_t nr_no_slot;	/* calls counted and not timed for lack of memory */
 	/* functions whose calls were not recorded */
 	uint64_t nr_address_taken, nr_unresolved, nr_limit;
 	uint64_t nr_lost_threads;
-	uint64_t nr_unknown_calls;	/* of threads that were not known yet, or not any more */
-	uint64_t nr_bad;	/* rows that make no sense */
+	uint64_t nr_unknown_calls;	/* made before the thread was known, or after its end */
+	uint64_t nr_bad;	/* invalid rows */
 };
 
 /* Reads the sums.  Returns NULL if there is no memory. */
@@ -96,7 +97,7 @@ const struct flow_api *flows_api(const struct flows *f, uint32_t id);
  */
 uint32_t flows_component_at(const struct flows *f, uint64_t addr, int64_t tick);
 
-/* Does a call of this function wait for another thread, for time, or for input? */
+/* Does this function wait for another thread, for a time, or for input? */
 bool flow_is_wait(const char *name);
 
 /* Can the trace contain the places at which the caller calls this API? */
@@ -114,7 +115,10 @@ struct flow_call {
 	bool is_open, was_left;
 };
 
-/* Calls call() for each of them, in the order of the file.  Returns 0, -ENOMEM or what it returned. */
+/*
+ * Calls call() for each call that took long, in the order of the file.  Returns 0, -ENOMEM, or a
+ * result of call() other than 0, which ends this.
+ */
 int flow_calls_each(const struct flows *f, const struct reader_filter *filter,
 		    int (*call)(void *arg, const struct flow_call *c), void *arg);
 

@@ -98,7 +98,8 @@ int futexes_match(struct futexes *f, struct lock_event *wait,
 			wait->end = w->out;
 		} else if (kind != LDB_LOCK_COND) {
 			/*
-			 * A sleep on another futex of the same object is a part of the wait, too.
+			 * A sleep on another futex during the wait is taken to be a part of the
+			 * wait, too.
 			 */
 			w->is_known = true;
 		}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Collects all sleeps on futexes of a recording, for the report on locks: those that are part of
- * a wait the shim recorded, and those of locks that it does not know.
+ * Collects all sleeps on futexes, for the report on locks.  Some are part of a wait that the shim
+ * (ldb's wrappers of the pthread functions) recorded; others belong to locks that the shim does not
+ * know.
  */
 #ifndef FACTS_FUTEXES_H
 #define FACTS_FUTEXES_H
@@ -36,8 +37,8 @@ struct sched_off;
 int futexes_read(struct model *m, int64_t from, int64_t to, struct futexes *f);
 
 /*
- * These two do the same for callers that read the kernel events anyway: they add all sleeps, and
- * then sort them.  Returns 0 or -ENOMEM.
+ * Do what futexes_read() does, for callers that read the kernel events anyway: the first adds a
+ * sleep, the second sorts all of them at the end.  Returns 0 or -ENOMEM.
  */
 int futexes_add(struct model *m, struct futexes *f, const struct sched_off *off);
 void futexes_sort(struct futexes *f);
@@ -46,7 +47,7 @@ void futexes_free(struct futexes *f);
 /* Does the futex lie within the object of that lock? */
 bool futex_is_inside(uint64_t futex, uint64_t lock, unsigned kind);
 
-/* Returns owner, if it is a thread of the program that existed then; else 0. */
+/* Returns owner if it is a thread of the program that existed in [from, to]; else 0. */
 uint32_t futex_owner(const struct model *m, uint32_t owner, int64_t from, int64_t to);
 
 /*

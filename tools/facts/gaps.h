@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads observation gaps of threads: times in which the scanner did not run, or did not sample one
- * of the threads.  What they did in a gap is not known, unlike time in uninstrumented code.
+ * of the threads.  What a thread did in a gap is not known; in uninstrumented code, by contrast, it
+ * is known that no instrumented function ran.
  */
 #ifndef FACTS_GAPS_H
 #define FACTS_GAPS_H
@@ -12,15 +13,15 @@
 #include "trace/reader.h"
 
 /*
- * Calls gap() for each gap, in the order of the file.  A gap with tid 0 is one of all threads.
+ * Calls gap() for each gap, in the order of the file.  A gap with tid 0 concerns all threads.
  * Returns 0, -ENOMEM, or what gap() returned to stop.
  */
 int gaps_each(struct reader *r, const struct reader_filter *filter,
 	      int (*gap)(void *arg, const struct thread_interval *gap), void *arg);
 
 /*
- * Was the thread unobserved at tick?  If this changes before *until, *until is set to where it
- * changes.  The gaps must be merged ones (intervals_merge()).
+ * Was the thread unobserved at tick?  Reduces *until to the tick at which the answer changes, if
+ * that is earlier.  The gaps must be merged ones (intervals_merge()).
  */
 bool gaps_cover(const struct intervals *gaps, uint32_t tid, int64_t tick, int64_t *until);
 

@@ -12,8 +12,8 @@
 #define RECENT	8	/* interrupts do not nest deeper than this */
 
 /*
- * A part, and the last interrupts in it, which are needed because a later row may describe an
- * interrupt in which these were nested.
+ * A range of time of a thread, and the last interrupts in it: the row of an interrupt may come
+ * after the rows of those that are nested in it, whose time must not count twice.
  */
 struct counting {
 	struct hits_part part;
@@ -29,7 +29,7 @@ struct counter {
 
 COMPARE(part_compare, struct counting, UP(part.tid) UP(part.start))
 
-/* Returns the first part of this tid that ends at tick or later, or NULL. */
+/* Returns the first range of this tid that ends at tick or later, or NULL. */
 static struct counting *find_part(const struct counter *c, uint32_t tid, int64_t tick)
 {
 	size_t from = search(c->nr, i,

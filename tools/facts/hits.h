@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Counts interruptions: the page faults and interrupts of threads in given times. */
+/* Counts the page faults and interrupts of threads in given ranges of time. */
 #ifndef FACTS_HITS_H
 #define FACTS_HITS_H
 
@@ -9,7 +9,8 @@ struct hits {
 	uint64_t nr_faults, nr_major;	/* nr_major: how many of them are known to be major ones */
 	/* including those that are too short for a row of their own */
 	uint64_t nr_irqs;
-	int64_t irq_ns;			/* time of those with a row; nested interrupts count once */
+	/* time of those that have a row; nested ones are not counted twice */
+	int64_t irq_ns;
 };
 
 struct hits_part {
@@ -19,8 +20,8 @@ struct hits_part {
 };
 
 /*
- * Adds the interruptions in the parts to their sums.  Parts of one thread may not overlap.  Returns
- * 0 or -ENOMEM.
+ * Adds the interruptions in each part's range of time to its sums.  Ranges of one thread may not
+ * overlap.  Returns 0 or -ENOMEM.
  */
 int hits_count(struct model *m, const struct hits_part *parts, size_t nr);
 

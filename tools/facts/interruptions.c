@@ -13,7 +13,7 @@ struct sink {
 	int (*fault)(void *arg, const struct fault *f);
 	int (*irq)(void *arg, const struct irq *i);
 	int (*mark)(void *arg, const struct marked *k);
-	enum whose whose;	/* which events of the rows */
+	enum whose whose;	/* which kind of event rows is wanted */
 	void *arg;
 };
 

@@ -54,7 +54,7 @@ size_t intervals_search_near(const struct intervals *list, uint32_t tid, int64_t
 {
 	const struct thread_interval *at = list->at;
 
-	/* A search cannot begin behind all intervals. */
+	/* The index to begin at must be less than nr. */
 	if (last == list->nr && last)
 		last--;
 	return search_near(0, list->nr, last, i, interval_is_before(&at[i], tid, tick));

@@ -21,7 +21,7 @@ struct intervals {
 int intervals_add(struct intervals *list, uint32_t tid, int64_t start, int64_t end);
 /* Sorts by thread and start.  Returns 0 or -ENOMEM. */
 int intervals_sort(struct intervals *list);
-/* Does the same, and joins intervals of a thread that overlap or touch. */
+/* Sorts, and joins intervals of a thread that overlap or touch. */
 int intervals_merge(struct intervals *list);
 void intervals_free(struct intervals *list);
 
@@ -38,8 +38,8 @@ size_t intervals_first(const struct intervals *list, uint32_t tid, int64_t tick)
 size_t intervals_search_near(const struct intervals *list, uint32_t tid, int64_t tick, size_t last);
 
 /*
- * Does the same, and is fast if the calls come nearly in order: last is the previous result, where
- * the search begins.
+ * Does what intervals_first() does, but begins to search at last, the previous result: this is fast
+ * if tids and ticks come nearly in order.
  */
 static inline size_t intervals_near(const struct intervals *list, uint32_t tid, int64_t tick,
 				    size_t last)

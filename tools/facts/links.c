@@ -61,8 +61,8 @@ struct links *links_open(struct model *m)
 		return NULL;
 	l->m = m;
 	/*
-	 * The session clock distinguishes the recordings of one boot, and the time of day
-	 * distinguishes boots.
+	 * The start of the recording by the session clock distinguishes the recordings of one boot,
+	 * and the time of day distinguishes boots.
 	 */
 	l->run = mix(mix_text(0, reader_meta(m->reader, "host")) ^ h->t0);
 	l->run = mix(mix_text(l->run, reader_meta(m->reader, "pid")) ^ (uint64_t)h->realtime_ns);
@@ -138,7 +138,7 @@ static uint64_t make(const struct links *l, const struct life *life, uint64_t wh
 {
 	uint64_t h = mix(mix(mix(l->run ^ life->id) ^ (uint64_t)life->start) ^ what);
 
-	return h ? h : 1;	/* an id of 0 would mean that there is none */
+	return h ? h : 1;	/* 0 would mean that there is no id */
 }
 
 void links_make_trace(const struct links *l, const struct life *life, struct link_ids *ids)

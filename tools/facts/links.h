@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the W3C trace contexts of requests, and makes ids for requests that have none.  The same
- * recording always gets the same ids, and other recordings get other ones.
+ * Finds the W3C trace contexts of requests, and makes ids for requests that have none.  These ids
+ * are the same whenever a recording is read, and differ between recordings.
  */
 #ifndef FACTS_LINKS_H
 #define FACTS_LINKS_H
@@ -11,8 +11,8 @@
 struct links;
 
 /*
- * The ids as numbers whose hex digits are in the order of the text.  If trace is 0, 0, or span is
- * 0, the request has none.
+ * The ids of a trace, whose text is trace_hi and then trace_lo in hex, and of a span.  0 means that
+ * the request has no such id.
  */
 struct link_ids {
 	uint64_t trace_hi, trace_lo, span;
@@ -34,15 +34,15 @@ struct link_want {
 };
 
 /*
- * Reads at least 8 hex digits, or a whole traceparent header (W3C).  Returns false if the text is
- * neither.
+ * Parses at least 8 hex digits of a trace id, or a whole W3C traceparent header.  Returns false if
+ * the text is neither.
  */
 bool link_want_parse(const char *text, struct link_want *want);
 
 /* Does the request instance belong to that trace?  Returns 1, 0 or -ENOMEM. */
 int links_match(struct links *links, const struct life *life, const struct link_want *want);
 
-/* The first makes an id for the trace of a request instance, the second one for its nth span. */
+/* Make an id for the trace of a request instance, and one for its nth span. */
 void links_make_trace(const struct links *links, const struct life *life, struct link_ids *ids);
 uint64_t links_make_span(const struct links *links, const struct life *life, uint64_t nth);
 

@@ -20,7 +20,7 @@ struct open_life {
 	uint32_t number;		/* index in the table of open instances */
 	bool is_open;
 	struct life life;
-	unsigned nr_open;		/* spans without an end */
+	unsigned nr_open;		/* spans that have not ended */
 	bool has_end;			/* an END has been read */
 	int64_t last_end;
 };
@@ -40,11 +40,14 @@ struct lives {
 	size_t nr_open;
 	struct keyed workers;		/* struct worker, by tid */
 	struct open_life *spare;	/* the unused ones, which keep their allocated memory */
-	/* one bit for each hash of an id; NULL: all ids are wanted */
+	/* a bit set of hashes of the wanted ids; NULL: all ids are wanted */
 	uint64_t *wanted;
 	size_t nr_wanted_bits;
 	struct reader_filter filter;
-	/* a request that ends without having started is taken to have begun at filter.t_min */
+	/*
+	 * only a part of the trace is read: a request that ends without a start began at
+	 * filter.t_min
+	 */
 	bool is_part;
 };
 
@@ -163,8 +166,8 @@ static struct life_part *open_part(struct open_life *o, uint32_t tid)
 }
 
 /*
- * Returns the pending span that a START from this queue ends: a span in that queue, else the oldest
- * one.
+ * Returns the pending span that a START ends: one in the queue that the START names, else the
+ * oldest one.
  */
 static struct life_part *pending_part(struct open_life *o, uint64_t queue)
 {
@@ -210,7 +213,7 @@ static void worker_remove(struct lives *l, uint32_t tid, uint64_t id)
 {
 	struct worker *w = find_worker(l, tid);
 
-	/* The search goes backward, because the request that was started last mostly ends first. */
+	/* Goes backward, because a thread mostly ends the request first that it started last. */
 	for (size_t i = w ? w->nr : 0; i-- > 0;) {
 		if (w->ids[i] == id) {
 			w->ids[i] = w->ids[--w->nr];
@@ -228,10 +231,7 @@ static bool was_taken_early(struct open_life *o, uint32_t tid, uint64_t queue, i
 	for (size_t i = 0; i < o->life.nr_parts; i++) {
 		struct life_part *p = &o->life.parts[i];
 
-		/*
-		 * If a span of a thread has a to_tid, the hand-off that began the span has been
-		 * found.
-		 */
+		/* A span on a thread gets a to_tid when the hand-off that began it is found. */
 		if (!p->is_queue && p->tid != tid && p->queue == queue && !p->to_tid &&
 		    p->start >= since) {
 			p->to_tid = p->tid;
@@ -242,8 +242,8 @@ static bool was_taken_early(struct open_life *o, uint32_t tid, uint64_t queue, i
 }
 
 /*
- * Has the instance ended, with no thread working on it?  If a span in a queue is still open then,
- * no thread has taken the request from there.
+ * Has the request ended, with no thread working on it?  What is still open then is a span in a
+ * queue from which no thread took the request.
  */
 static bool is_left(const struct open_life *o)
 {
@@ -262,8 +262,8 @@ static int end_lost_in_queue(struct lives *l, struct open_life *o)
 }
 
 /*
- * The request was in a queue before it was tagged.  If the instance is open already, the request
- * cannot have been in the queue before its last span.
+ * The request was in a queue before the program tagged it for the first time.  If it is open
+ * already, its time in the queue cannot begin before the end of its earlier spans.
  */
 static int on_arrived(struct lives *l, const struct ldb_row_req *row)
 {
@@ -330,8 +330,9 @@ static int on_start(struct lives *l, const struct ldb_row_req *row)
 }
 
 /*
- * When only a part of the trace is read, a request that ends or is handed over was open from its
- * start; unless a pause before that has cut it, or it had begun before the recording or in the pause.
+ * If only a part of the trace is read, a request that ends or is handed over without a START is
+ * taken to be open from the beginning of that part.  This is wrong if a pause before it has cut all
+ * requests and the request began before or in that pause: then *open stays NULL.
  */
 static int begin_before(struct lives *l, const struct ldb_row_req *row, uint64_t id, struct open_life **open)
 {
@@ -436,7 +437,7 @@ static bool is_wanted(const struct lives *l, const struct ldb_row_req *row)
 	return l->wanted[bit / 64] >> bit % 64 & 1;
 }
 
-/* The times at which the instance began and ended are not those of tags. */
+/* The start and end of the request are estimates, with an error of row->site ticks. */
 static int on_inexact(struct lives *l, const struct ldb_row_req *row)
 {
 	struct open_life *o = find_open(l, row->id);
@@ -460,10 +461,7 @@ static int end_unfinished(struct lives *l, struct open_life *o, int64_t last)
 		p->end = max(last, p->start);
 		life->end = max(life->end, p->end);
 	}
-	/*
-	 * The request has ended, and all that is left is a span in a queue from which no thread has
-	 * taken it.
-	 */
+	/* The request has ended, except for a span in a queue from which no thread took it. */
 	if (life->has_lost_handoff && is_left(o))
 		return end_lost_in_queue(l, o);
 	return end_life(l, o);
@@ -487,7 +485,7 @@ static bool is_cut(const struct ldb_row_req *row, uint64_t id)
 	return id >= row->id && id <= row->queue;
 }
 
-/* Does the same for one process of several. */
+/* Ends all open requests of one process; there are several. */
 static int cut_some(struct lives *l, const struct ldb_row_req *row)
 {
 	int ret = 0;
@@ -511,8 +509,8 @@ static int cut_some(struct lives *l, const struct ldb_row_req *row)
 }
 
 /*
- * An end after this whose start was before it counts as stray, also if only a part of the trace is
- * read.
+ * Ends all open requests.  An END that follows without a new START is counted as stray, also if
+ * only a part of the trace is read.
  */
 static int on_cut(struct lives *l, const struct ldb_row_req *row)
 {
@@ -564,7 +562,7 @@ static void free_all(struct lives *l)
 	free(l->wanted);
 }
 
-/* Reads all rows, passes on all instances, and frees everything. */
+/* Reads all rows, calls the callback for all request instances, and frees everything. */
 static int read_lives(struct lives *l)
 {
 	struct model *m = l->m;

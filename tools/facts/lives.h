@@ -9,19 +9,19 @@
  *	BLOCK(tid, q)	the span on tid ends, a span in q begins
  *	ARRIVED(tid, q)	a span in q begins, in the past
  *	END(tid)	the span on tid ends; on a thread that did not work on it,
- *			everything ends
+ *			all its spans end
  *	END_ALL(tid)	END of every request tid works on
- *	CUT		all that is open is over, incomplete: the recording was paused, or, with
- *			a range of ids, a process of several ended
- *	INEXACT		the bounds of what is open are estimates
+ *	CUT		all open requests end, incomplete: the recording was paused or, if the row
+ *			has a range of ids, one of several processes ended
+ *	INEXACT		start and end of the open request are estimates
  *
  * An instance is over when there was an END and no span is left open.  If the same id appears after
- * that, it is a new instance.  START on a thread that works on the request already changes nothing.
- * A consumer's START may be recorded before the producer's BLOCK: then the span in the queue is
- * empty and not pending.  ARRIVED is recorded by the thread that takes the request from the queue,
- * just before its START.  It is not known which thread put the request there, so the span has the
- * tid of the thread that takes it.  ARRIVED changes nothing if that thread works on the request
- * already, or if the request is known to be in q.
+ * that, it is a new instance.  A START on a thread that already works on the request changes
+ * nothing.  A consumer's START may be recorded before the producer's BLOCK: then the span in the
+ * queue is empty and not pending.  ARRIVED is recorded by the thread that takes the request from
+ * the queue, just before its START.  It is not known which thread put the request there, so the
+ * span has the tid of the thread that takes it.  ARRIVED changes nothing if that thread works on
+ * the request already, or if the request is known to be in q.
  */
 #ifndef FACTS_LIVES_H
 #define FACTS_LIVES_H
@@ -46,8 +46,8 @@ int lives_each(struct model *m, int (*life)(void *arg, struct life *life), void 
 	       struct lives_result *result);
 
 /*
- * Does the same for nr ids, in any order.  That is faster than for all ids; instances of a few
- * other ids may be among the results.
+ * Does the same for nr ids only, which may be in any order.  This is faster; the callback may also
+ * be called for a few other ids.
  */
 int lives_some(struct model *m, const uint64_t *ids, size_t nr,
 	       int (*life)(void *arg, struct life *life), void *arg, struct lives_result *result);
@@ -60,8 +60,8 @@ int lives_within(struct model *m, int64_t from, int64_t to, int (*life)(void *ar
 		 void *arg, struct lives_result *result);
 
 /*
- * Finds the last instance of the id that began by tick, as the table of requests has it; sets *row
- * to NULL if there is none.  Returns 0 or -errno.
+ * Finds the last instance of the id that began by tick, in the table of requests; sets *row to NULL
+ * if there is none.  Returns 0 or -errno.
  */
 int lives_last(struct model *m, uint64_t id, int64_t tick, const struct ldb_row_reqtab **row);
 

@@ -12,7 +12,7 @@
 
 #define CHUNK_EVENTS	(2U << 20)
 
-/* A lock that the runtime has recorded.  A futex may lie in its object. */
+/* A lock that the runtime has recorded; futexes may be words of its object. */
 struct object {
 	uint64_t lock;
 	unsigned kind, group;
@@ -27,7 +27,7 @@ struct builder {
 	struct keyed objects;		/* the locks of selected events */
 	struct futexes futexes;
 	int64_t futex_resolution;	/* ticks */
-	/* sink->funcs gets its rows in this pass; it has received them already */
+	/* sink->funcs is called in this pass over the rows; it has been called in an earlier one */
 	bool wants_funcs, has_emitted;
 };
 
@@ -78,7 +78,7 @@ static int on_sleep(void *arg, const struct futex_wait *w)
 	return emit_sleep(k->b, k->wait, w);
 }
 
-/* Adds an event.  The sleeps on futexes show more exactly when a wait for a condition ended. */
+/* Emits an event.  The sleeps on futexes show more exactly when a wait for a condition ended. */
 static int add_event(struct builder *b, struct lock_event *e)
 {
 	struct waking waking = { b, e };
@@ -94,7 +94,7 @@ static int add_event(struct builder *b, struct lock_event *e)
 
 COMPARE(object_compare, struct object, UP(lock))
 
-/* Returns the lock in whose object the futex is. */
+/* Returns the lock whose object contains the futex. */
 static const struct object *find_object(const struct object *objects, size_t nr, uint64_t futex)
 {
 	size_t lo = search(nr, i, objects[i].lock <= futex);
@@ -143,7 +143,8 @@ static int add_futexes(struct builder *b)
 }
 
 /*
- * Does the filter for the chunk match the row?  The first condition is cheap and mostly suffices.
+ * Does the row overlap the time of the chunk of events?  The first condition is cheap, and mostly
+ * true.
  */
 static bool is_in_chunk(const struct builder *b, const struct ldb_row_func *row)
 {
@@ -163,8 +164,8 @@ static int on_funcs(void *arg, const struct reader_rows *rows)
 }
 
 /*
- * Reads FUNC rows: those that the chunk needs, those that the caller wants, or both in one pass if
- * the caller gets all of them.
+ * Reads FUNC rows: those in the time of the chunk of events, or at the end those that the caller
+ * wants; both in one pass if the caller wants all rows.
  */
 static int read_funcs(struct builder *b, bool is_end)
 {
@@ -236,7 +237,10 @@ static int each_event(struct builder *b)
 	struct reader_filter filter = READER_FILTER_ALL;
 	int ret = read_futexes(b);
 
-	/* If the start of a hold was not recorded, only its end is known. */
+	/*
+	 * By default events are not filtered by their start, because that of a hold may not have
+	 * been recorded.
+	 */
 	filter.t_min = b->options->from;
 	if (b->options->after)
 		filter.t_max = ticks_sane(b->options->to) + b->options->after;

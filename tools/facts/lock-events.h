@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Delivers waits and holds one by one, completed by lockset.h.  With kernel events it also delivers
- * the sleeps on futexes that belong to no recorded wait.  These are waits for the lock in whose
- * object the futex lies, or else for the futex itself, which is then a lock of kind
- * LOCK_KIND_FUTEX.
+ * Passes waits for locks and holds of locks to a callback, one by one, completed by lockset.h.  If
+ * the trace has kernel events, so are the sleeps on futexes that belong to no recorded wait.  These
+ * are waits for the lock in whose object the futex lies, or else for the futex itself, which is
+ * then a lock of kind LOCK_KIND_FUTEX.
  */
 #ifndef FACTS_LOCK_EVENTS_H
 #define FACTS_LOCK_EVENTS_H
@@ -13,13 +13,13 @@
 #include "model.h"
 
 struct lock_events_options {
-	int64_t from, to;	/* ticks: events that overlap this range are delivered */
+	int64_t from, to;	/* ticks: events that overlap this range are reported */
 	/* only events of this thread, given as a tid or a glob; NULL: all */
 	const char *thread;
-	/* those of [from, to], which become property of this module; NULL: it reads them */
+	/* the sleeps of [from, to], if the caller has read them; they are freed here */
 	struct futexes *futexes;
 	bool no_funcs;		/* FUNC rows are not read: the starts of holds are less exact */
-	/* ticks: rows that end later than this after `to` are not read; 0: no limit */
+	/* in ticks: LOCK rows that end more than this after `to` are not read; 0: no limit */
 	int64_t after;
 };
 
@@ -27,9 +27,12 @@ struct lock_events_options {
 struct lock_events_sink {
 	/* the events are in no particular order */
 	int (*event)(void *arg, const struct lock_event *e);
-	/* Reports that the sleep belongs to the wait. */
+	/* Called for each sleep that is part of a wait. */
 	int (*sleep)(void *arg, const struct lock_event *wait, const struct futex_wait *w);
-	/* Receives all FUNC rows of [from, to], which saves the caller a pass over the trace. */
+	/*
+	 * Called with all FUNC rows of [from, to], so that the caller need not read the trace
+	 * again.
+	 */
 	int (*funcs)(void *arg, const struct reader_rows *rows);
 	void *arg;
 };
@@ -39,8 +42,8 @@ int lock_events_each(struct model *m, const struct lock_events_options *options,
 		     const struct lock_events_sink *sink, uint64_t *nr_not_kept);
 
 /*
- * Returns the kind of the lock itself: readers and writers of an rwlock have kinds of their own,
- * but use the same lock.
+ * Returns the kind of the lock: events of readers and of writers of an rwlock have different kinds,
+ * but concern the same lock.
  */
 unsigned lock_kind_group(unsigned kind);
 

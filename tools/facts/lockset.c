@@ -29,16 +29,13 @@ struct lockset_query {
 	uint16_t block;
 	uint64_t gen;		/* UINT64_MAX: the query at the end of its group */
 	struct lock_event *event; /* NULL: the query at the end of its group */
-	/*
-	 * These members describe the rows that are later than the previous query and not later than
-	 * this one.
-	 */
+	/* These members describe the FUNC rows between the previous query and this one. */
 	bool has_row;
 	uint64_t first_gen, last_gen;
 	int64_t first_start_max, last_start_min;
 };
 
-/* An event whose place in the user's own code is not found yet. */
+/* An event whose place in the user's own source is not found yet. */
 struct lockset_climb {
 	struct lock_event *event;
 	uint64_t gen;		/* of the frame whose row is awaited */
@@ -47,8 +44,8 @@ struct lockset_climb {
 };
 
 /*
- * Where the queries of a thread are.  It is searched once; later searches begin near the previous
- * row.
+ * Caches where the queries of a thread are: they are searched for once, and later searches begin at
+ * the query that was found last.
  */
 #define NR_NEAR	256
 
@@ -125,7 +122,7 @@ unsigned lock_kind_size(unsigned kind)
 		[LDB_LOCK_RWLOCK_WR] = PROGRAM_SIZE_RWLOCK,
 		[LDB_LOCK_SPIN] = PROGRAM_SIZE_SPIN, [LDB_LOCK_COND] = PROGRAM_SIZE_COND,
 		[LDB_LOCK_SEM] = PROGRAM_SIZE_SEM, [LDB_LOCK_BARRIER] = PROGRAM_SIZE_BARRIER,
-		/* the futex is the tid in there, which the kernel clears */
+		/* the futex is the tid in struct pthread, which the kernel clears */
 		[LDB_LOCK_JOIN] = PROGRAM_SIZE_PTHREAD,
 	};
 
@@ -224,7 +221,7 @@ static uint64_t frame_hash(uint32_t tid, uint64_t gen)
 	return hash_mix(tid, gen);
 }
 
-/* Returns the first climb that awaits the frame; NULL: none does. */
+/* Returns the first of the events that wait for this frame's row, or NULL. */
 static struct lockset_climb *find_climb(const struct lockset *s, uint32_t tid, uint64_t gen)
 {
 	uint32_t n;
@@ -300,8 +297,8 @@ static bool covers(const struct ldb_row_func *row, const struct lock_event *e)
 }
 
 /*
- * Returns true if the call is in a system header, too; then the event now waits for the row of the
- * caller.
+ * Sets the place of the event to the call site of the row's function.  Returns true if that is in a
+ * system header, too: then the event now waits for the row of the caller.
  */
 static bool climb(struct lockset *s, struct lockset_climb *c, const struct ldb_row_func *row)
 {
@@ -316,8 +313,8 @@ static bool climb(struct lockset *s, struct lockset_climb *c, const struct ldb_r
 }
 
 /*
- * Passes rows to the events that wait for them.  Without memory the place of an event stays as it
- * is.
+ * Passes a row to the events that wait for it.  If there is no memory, an event does not get a
+ * better place.
  */
 static void feed_places(struct lockset *s, const struct ldb_row_func *row)
 {
@@ -361,14 +358,14 @@ static struct lockset_near *near_of(struct lockset *s, const struct ldb_row_func
 	};
 	want.gen = UINT64_MAX;
 	n->to = queries_before(s, &want);
-	/* The query at the end belongs to the group. */
+	/* The query that ends the group belongs to it. */
 	n->to += n->to < s->nr_queries && !query_compare(&s->queries[n->to], &want);
 	n->last = n->from;
 	return n;
 }
 
 /*
- * Returns the first query of the group that is not before gen: the search begins at the query that
+ * Returns the first query of the group whose gen is not less; the search begins at the query that
  * was found last.
  */
 static struct lockset_query *find_query(struct lockset *s, struct lockset_near *n, uint64_t gen)
@@ -413,10 +410,7 @@ void lockset_feed(struct lockset *s, const struct ldb_row_func *row)
 		feed_places(s, row);
 }
 
-/*
- * Bounds the start of a hold by the frames around it: begin and end contain the least and the
- * greatest possible start.
- */
+/* Bounds of the start of a hold, from the frames that were entered before and after it. */
 struct bound {
 	int64_t lo, hi;
 };
@@ -429,7 +423,10 @@ static int64_t thread_start(const struct model *m, const struct lock_event *e)
 	return start < e->end ? start : e->end;
 }
 
-/* Until the bounds are joined, begin and resolution of a hold contain its lower and upper bound. */
+/*
+ * Until all bounds are known, begin and resolution of a hold contain the lower and the upper bound
+ * of its start.
+ */
 static void set_bound(struct lock_event *e, struct bound b)
 {
 	if (b.hi > e->end)
@@ -490,7 +487,8 @@ COMPARE(event_compare, struct lock_event, UP(lock) UP(end) UP(begin))
 #define WAITS_MAX	256	/* examined waits of one hold: convoys are rarely longer */
 
 /*
- * A wait that named this thread as the holder began after the hold: that bounds the hold's start.
+ * Returns the start of the first wait that names the thread of hold e as the holder: the hold began
+ * before it.
  */
 static int64_t first_wait_on(const struct lock_event *e, const struct lock_event *end, int64_t lo)
 {
@@ -506,8 +504,9 @@ static int64_t first_wait_on(const struct lock_event *e, const struct lock_event
 }
 
 /*
- * Other readers may hold the lock, too: only the last release by a writer, or by the thread itself,
- * must come before the hold.  (A reader that holds a lock twice releases it with the last unlock.)
+ * Returns the last release that must have come before a reader's hold: one by a writer or by the
+ * same thread, because other readers may hold the lock at the same time.  (A reader that holds a
+ * lock twice releases it with the last unlock.)
  */
 static int64_t last_release_of_reader(const struct lockset *s, size_t i, int64_t lo)
 {

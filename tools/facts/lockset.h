@@ -30,7 +30,7 @@ struct lock_event {
 	uint32_t op;		/* LDB_LOCK_OP_* */
 	uint32_t flags;		/* enum ldb_lock_kind | LDB_LOCK_F_* */
 	uint32_t tid, owner;
-	/* if a WAIT has no holder: the thread that ended it; 0: not known */
+	/* WAIT for something without a holder: the thread that ended the wait; 0: not known */
 	uint32_t waker;
 	uint64_t lock, gen, site;
 	int64_t begin, end;	/* ticks */
@@ -48,7 +48,7 @@ struct lockset {
 	struct lockset_near *near;
 	struct lockset_climb *climbs;
 	size_t nr_climbs;
-	struct hash awaited;		/* the first of the climbs that await each frame */
+	struct hash awaited;		/* by frame: the first event that waits for its row */
 };
 
 /*
@@ -71,12 +71,12 @@ void lockset_free(struct lockset *s);
 int lockset_add(struct lockset *s, const struct ldb_row_lock *row);
 
 /*
- * Adds a wait that is known from kernel events.  The members that must be set are tid, owner, lock,
- * gen, begin, end, and the kind in flags.
+ * Adds a wait that is known only from kernel events.  The caller sets tid, owner, lock, gen, begin,
+ * end, and the kind in flags.
  */
 int lockset_add_wait(struct lockset *s, const struct lock_event *wait);
 
-/* From here to lockset_resolve(), events do not move. */
+/* Call it after the last event is added.  Until lockset_resolve(), events do not move. */
 int lockset_prepare(struct lockset *s);
 
 /* Are FUNC rows needed to answer any of the queries? */

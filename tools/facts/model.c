@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens a recording, and reads what concerns all of it: modules, threads, losses, gaps. */
+/* Opens a recording, and reads what concerns it as a whole: modules, threads, losses, gaps. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static int add_module(void *arg, const void *row)
 	return ret == -ENOMEM ? ret : 0;
 }
 
-/* Adds a file whose names the trace contains; invalid rows are ignored. */
+/* Adds a program or library whose names the trace contains; invalid rows are ignored. */
 static int add_file(void *arg, const void *row)
 {
 	return symtab_add_file(arg, row) == -ENOMEM ? -ENOMEM : 0;
@@ -63,7 +63,7 @@ static int add_call(void *arg, const void *row)
 	return symtab_add_call(arg, row) == -ENOMEM ? -ENOMEM : 0;
 }
 
-/* The row of a scanner is written again from time to time, and the last one counts. */
+/* The recorder writes the row of a scanner repeatedly; the last one counts. */
 static int add_scanner(void *arg, const void *at)
 {
 	const struct ldb_row_scan *row = at;
@@ -144,8 +144,8 @@ static bool is_same_thread(const struct thread *a, const struct thread *b)
 }
 
 /*
- * The row of a thread is written again from time to time, and the last one counts, which is the
- * last one also after the sort, because that is stable.
+ * The recorder writes the row of a thread repeatedly; the last one counts.  It is also the last one
+ * after the sort, which is stable.
  */
 static int sort_threads(struct model *m)
 {
@@ -170,8 +170,8 @@ static int sort_threads(struct model *m)
 }
 
 /*
- * Can kernel events be among the losses?  Not in a ring whose number is greater than those of the
- * CPUs: only scanners write there.
+ * Can kernel events be among the lost records?  Rings with numbers beyond those of the CPUs belong
+ * to scanners and have no kernel events.
  */
 static bool loses_events(const struct model *m, const struct ldb_row_lost *row)
 {
@@ -181,8 +181,8 @@ static bool loses_events(const struct model *m, const struct ldb_row_lost *row)
 }
 
 /*
- * Nothing is known of context switches in a pause, so both ends of a pause count as losses of
- * kernel events.
+ * Context switches in a pause were not recorded, so both ends of a pause count as losses of kernel
+ * events.
  */
 static int add_pause(struct model *m, const struct ldb_row_lost *row)
 {
@@ -191,7 +191,7 @@ static int add_pause(struct model *m, const struct ldb_row_lost *row)
 
 	m->nr_pauses++;
 	m->pauses_ns = ticks_sane(m->pauses_ns + ticks_ns(m->reader, (double)ticks));
-	/* Traces that were joined by earlier versions do not say whose pause it was. */
+	/* Earlier versions of ldb joined traces without the process to which a pause belongs. */
 	if ((!m->nr_processes || row->ring) &&
 	    intervals_add(&m->pauses, m->nr_processes ? row->ring : 0, begin, ticks_sane(row->tick)))
 		return -ENOMEM;
@@ -283,9 +283,7 @@ static int add_kernel(struct model *m)
 	m->tasks = tasks_open(m);
 	if (!m->tasks)
 		return -ENOMEM;
-	/*
-	 * A thread may have been renamed after its start; its last name is in the rows about tasks.
-	 */
+	/* A thread may have been renamed after its start; the TASK rows have its last name. */
 	for (size_t i = 0; i < m->nr_threads; i++) {
 		struct thread *t = &m->threads[i];
 		const struct task *task = tasks_find(m->tasks, t->tid, t->end);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declares what the analysis is about: threads, requests, segments.  These are plain structs: no
- * files, no printing.  Times ending in _ns are nanoseconds since the start of the recording, plain
- * times are ticks of the trace.
+ * Declares the structs that all analyses use: threads, requests, segments.  Times ending in _ns are
+ * nanoseconds since the start of the recording, plain times are ticks of the trace.
  */
 #ifndef FACTS_MODEL_H
 #define FACTS_MODEL_H
@@ -21,7 +20,10 @@
 struct process {
 	uint32_t pid, ppid;
 	const char *name, *host;	/* the model's */
-	/* its times may be wrong by clock_err_ns, compared to those of the first process */
+	/*
+	 * its clock is another one than that of the first process: times may be wrong by
+	 * clock_err_ns
+	 */
 	bool has_own_clock;
 	int64_t clock_err_ns;		/* -1: not known by how much */
 };
@@ -34,7 +36,8 @@ struct thread {
 	int64_t start, end;	/* ticks */
 	bool has_exited, is_unwatched;
 	uint64_t made, seen;	/* number of calls; number of observed calls */
-	uint64_t below_threshold; /* calls that were observed, but were too short to be written */
+	/* observed calls below the threshold of the recording, which have no row */
+	uint64_t below_threshold;
 	uint64_t scans, invalid, foreign, too_deep, disorder;
 	int64_t gap_ns;		/* observation gaps while the scanner ran */
 	int64_t cost_ns;	/* what sampling has cost the thread, estimated */
@@ -45,18 +48,19 @@ struct thread {
 /* A scanner thread in the program.  All counts are those of the whole recording. */
 struct scanner {
 	uint64_t rounds, looks, changes, scans, invalid, frames, gaps;
-	uint64_t moving;	/* samples that found a change and read no stack */
-	/* pages that it read: those of threads, and those of the headers of the CPUs' rings */
+	/* samples that found a changed stack, and left reading it to a later sample */
+	uint64_t moving;
+	/* pages that it reads: of threads, and of headers of the CPUs' rings */
 	uint64_t pages;
 	uint64_t handed;	/* threads handed over to another scanner */
 	int64_t cost_ns;	/* its share of what sampling cost the threads */
-	int64_t gap_ns;		/* how long it could not run, for want of a CPU */
+	int64_t gap_ns;		/* how long it had to wait for a CPU */
 	int64_t busy_ns;	/* how long it was at work */
-	/* how long it slept between rounds, because it had no core of its own */
+	/* how long it slept between two rounds, if it has no core of its own */
 	int64_t paused_ns;
 };
 
-/* What ran on a CPU, or woke up a thread. */
+/* What was running on a CPU, or woke up a thread. */
 enum party_kind {
 	PARTY_NONE,		/* not known */
 	PARTY_TASK,
@@ -76,22 +80,24 @@ struct party {
 #define MODEL_NR_LEFT	8	/* kinds of omitted data; index: LDB_LEFT_* - LDB_LEFT_PAUSE */
 
 /*
- * Where number of requests come from that the program has not tagged itself: see
+ * Where the requests come from, if the program has not tagged them itself: see
  * analysis/tracks/request-source.h.
  */
 struct request_source {
-	/* what the user named, several names with commas; the text belongs to the model */
+	/* names that the user gave, with commas; the text belongs to the model */
 	const char *what;
-	bool is_loop;		/* turns of an event loop; else calls of functions */
+	bool is_loop;		/* they are turns of an event loop; else calls of functions */
 	uint64_t nr;		/* requests */
-	/* invocations inside of others of the same kind, which are no requests */
+	/* invocations that are no requests: they are nested in other ones */
 	uint64_t nr_inner;
-	/* invocations that had begun before the recording, which are no requests */
+	/* invocations that are no requests: they had begun before the recording */
 	uint64_t nr_begun;
-	bool has_ids;		/* those that their functions had as arguments */
+	/* the requests have the ids that their functions had as arguments */
+	bool has_ids;
 	uint64_t nr_without_id;	/* requests whose id is not known, if has_ids */
-	const char *why_no_ids;	/* NULL, or why no id that was recorded is certain */
-	uint64_t made, seen;	/* calls of all functions in their threads; observed calls */
+	const char *why_no_ids;	/* why none of the recorded ids is certain; or NULL */
+	/* in the threads of requests: calls of all functions; observed calls */
+	uint64_t made, seen;
 	int64_t resolution_ns;	/* by how much a latency may be off: median */
 	int64_t resolution_max_ns;
 };
@@ -117,9 +123,11 @@ struct model {
 	uint64_t nr_left;		/* of all kinds, without pauses */
 	uint64_t nr_pauses;
 	int64_t pauses_ns;		/* how long recording was paused */
-	/* when it was, merged (pauses.h); tid is the pid of the process, or 0 if there is only one */
+	/*
+	 * the pauses, merged (pauses.h); tid is the pid of the process, or 0 if there is only one
+	 */
 	struct intervals pauses;
-	/* gaps of all threads, in which the scanner did not run; gaps of one thread */
+	/* observation gaps of all threads, in which the scanner did not run; those of one thread */
 	uint64_t nr_gaps, nr_thread_gaps;
 	int64_t gap_ns, thread_gap_ns;
 	struct intervals gaps;		/* the times of these gaps, merged */
@@ -134,12 +142,12 @@ struct model {
 	bool has_sched;			/* the trace has SCHED or SCHEDSTAT rows */
 	/* read from SCHEDSTAT rows, in place of kernel events; else NULL */
 	struct counters *counters;
-	/* how long, by the counters, threads were off the CPU at times that are not known */
+	/* time off the CPU by the counters for which it is not known when it was */
 	int64_t unplaced_ns;
-	/* page faults, interrupts were recorded: if there is no row, there was none */
+	/* page faults, interrupts were recorded: without a row there was none */
 	bool has_faults, has_irqs;
 	bool has_calls;			/* system calls in which threads slept were recorded */
-	/* so were all other system calls that took call_min_ns or longer */
+	/* also all other system calls that took at least call_min_ns */
 	bool has_call_lengths;
 	int64_t call_min_ns;
 	bool has_disks;			/* what block devices did was recorded */
@@ -148,7 +156,7 @@ struct model {
 	const char *samples;		/* clock and rate: "cpu-clock 199"; "": none were taken */
 	bool has_user_samples;		/* samples were taken only outside of the kernel */
 	uint64_t nr_lost_samples;
-	struct tasks *tasks;		/* tasks that the kernel events name */
+	struct tasks *tasks;		/* tasks of the kernel events */
 	int64_t *losses;		/* ticks of the LOST rows about kernel events, sorted */
 	size_t nr_losses, room_losses;
 	struct intern strings;		/* names */
@@ -161,13 +169,16 @@ struct model {
 struct life_part {
 	/* in a queue: the thread that put the request there; if unknown, the same as to_tid */
 	uint32_t tid;
-	uint32_t to_tid;	/* in a queue: of the thread that took it out; 0: none;
-				   on a thread: not 0 if the queue it came from is known */
+	/*
+	 * in a queue: the thread that took the request out; 0: none; on a thread: not 0 if it is
+	 * known from which queue the request came
+	 */
+	uint32_t to_tid;
 	bool is_queue, is_open;	/* is_open: its end is not in the trace */
 	bool was_queued;	/* on a thread: a span in a queue ended when it began */
 	uint64_t queue;		/* address or 0 */
 	int64_t start, end;	/* ticks */
-	/* the place of the tag that ended it; if it is open, of the tag that began it */
+	/* call site of the tag that ended the span; if it is open, of the tag that began it */
 	uint64_t site;
 };
 
@@ -175,7 +186,8 @@ struct life_part {
 struct life {
 	uint64_t id;
 	int64_t start, end;	/* ticks */
-	uint64_t resolution;	/* ticks: by how much its length may be off; tags are exact */
+	/* ticks: by how much its length may be off; 0 if the program tagged it */
+	uint64_t resolution;
 	bool is_complete;	/* there was an END and nothing is open */
 	bool has_lost_handoff;	/* put into a queue and never taken out */
 	const char *class;	/* "" */
@@ -221,7 +233,8 @@ struct syscall {
 };
 
 /*
- * A block device worked for a thread while this one, or one that waited for it, slept: see disks.h.
+ * Requests to a block device during a sleep, by the sleeping thread or by the one that woke it: see
+ * disks.h.
  */
 struct segment_disk {
 	const char *device;		/* NULL: none, or not known */
@@ -230,21 +243,21 @@ struct segment_disk {
 	uint32_t nr;			/* number of requests to the device */
 };
 
-/* What the kernel events say of a segment. */
+/* What kernel events add to a segment. */
 struct segment_sched {
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
 	struct party preempted_by;	/* PREEMPTED */
 	struct party waker;		/* the task that ended the sleep */
 	uint32_t cpu;			/* where it slept, or waited to run */
 	uint32_t from_cpu, to_cpu;	/* where it ran before and after */
-	/* it slept on a futex; the waker called FUTEX_WAKE on that */
+	/* it slept on a futex; the waker called FUTEX_WAKE for it */
 	bool has_futex, is_futex_woken;
 	uint64_t futex;
 	/* events were lost in this time, so more may have happened */
 	bool has_lost;
 	bool has_woken;			/* it is known who ended a sleep: the waker */
 	bool is_throttled;		/* PREEMPTED while the CPU was idle */
-	int64_t asleep_ns;		/* LOCK_WAIT: how much of it */
+	int64_t asleep_ns;		/* LOCK_WAIT: how long it was asleep in the wait */
 	struct segment_call call;	/* SYSCALL; BLOCKED: the call in which it slept */
 	/* BLOCKED in a timeline: what a device did during this sleep */
 	struct segment_disk disk;
@@ -256,14 +269,14 @@ struct segment_sched {
 	size_t nr_spans;
 };
 
-/* A page fault: a thread touched memory that was not mapped yet.  See model.has_faults. */
+/* A page fault: a thread accessed memory that was not mapped yet.  See model.has_faults. */
 struct fault {
 	int64_t tick;
 	uint32_t tid;
 	const struct thread *thread; /* NULL: not in the trace */
-	uint64_t addr;		/* what it touched */
+	uint64_t addr;		/* the address that was accessed */
 	uint64_t pc;		/* where the thread's own code was; 0: not known */
-	bool is_kernel;		/* the kernel touched it, in a system call of the thread */
+	bool is_kernel;		/* the kernel accessed it, in a system call of the thread */
 	bool is_major;		/* the page had to be read from a disk */
 	bool has_major;		/* it is known whether it had to be read from a disk */
 };
@@ -278,9 +291,9 @@ struct marked {
 };
 
 /*
- * An interrupt on a thread's CPU while the thread was the running task.  They may nest, a
- * hard one in a soft one: the outer one comes first, unless they begin in one tick.
- * See model.has_irqs.
+ * An interrupt on a CPU while a thread of the program was the running task.  A hard interrupt may
+ * be nested in a soft one: the outer one comes first, unless both begin at the same tick.  See
+ * model.has_irqs.
  */
 struct irq {
 	uint32_t tid;		/* the interrupted thread */
@@ -294,15 +307,15 @@ struct irq {
 	uint32_t nr_short;
 };
 
-/* A bar of a timeline. */
+/* An interval that is drawn as a bar of a timeline; also an event, of no length. */
 struct segment {
 	enum segment_kind kind;
 	uint32_t tid;
 	const struct thread *thread;	/* NULL: not in the trace */
-	int64_t start_ns, end_ns;	/* clipped to what concerns the request */
+	int64_t start_ns, end_ns;	/* clipped to the time that concerns the request */
 	int64_t full_start_ns, full_end_ns; /* of the whole invocation, wait or hold */
 	int64_t resolution_ns;
-	int64_t duration_ns;		/* duration of the whole, as ldb-report counts it */
+	int64_t duration_ns;		/* duration of the whole, as in ldb-report */
 	int64_t duration_resolution_ns;
 	unsigned depth;			/* nesting on its thread */
 	const struct symbol *func;	/* FUNCTION: the function; LIBCALL: that of the library */
@@ -310,7 +323,8 @@ struct segment {
 	uint64_t lock;			/* address: LOCK_*; QUEUE: the queue */
 	const struct symbol *lock_symbol; /* NULL: no address */
 	unsigned lock_kind;		/* enum ldb_lock_kind */
-	uint32_t owner;			/* LOCK_WAIT: tid of the holder when it began, 0: unknown */
+	/* LOCK_WAIT: tid of the lock's holder when the wait began; 0: unknown */
+	uint32_t owner;
 	/* LOCK_WAIT: the thread that ended it, as the runtime recorded it; 0: not known */
 	uint32_t waker;
 	uint32_t to_tid;		/* QUEUE: the thread that took it out; REQUEST: its own, if from a queue */
@@ -318,22 +332,25 @@ struct segment {
 	/* FUNCTION: it was still running when the recording ended */
 	bool is_open;
 	bool is_clipped;		/* the whole is longer than the bar */
-	/* LOCK_HOLD: it is known only from the wait of another thread */
+	/* LOCK_HOLD: the hold was not recorded, but follows from the wait of another thread */
 	bool is_inferred;
 	bool has_failed;		/* LOCK_WAIT: ended without the lock */
-	/* it is not part of the request's work, but blocked the request */
+	/* no part of the request: its thread blocked the request meanwhile */
 	bool blocks_req;
 	/* LOCK_*: 1: it blocks the request, 2: it blocks what blocks the request, and so on */
 	unsigned level;
 	/* LOCK_WAIT: generation of the frame in which it happened */
 	uint64_t gen;
 	uint64_t ret;			/* FUNCTION: the address to which it returns */
-	/* FUNCTION: it began in [start_min, seen_from], and ran from then until seen_to, ticks */
+	/*
+	 * FUNCTION: ticks: it began in [start_min, seen_from], and was running from seen_from until
+	 * seen_to
+	 */
 	int64_t start_min, seen_from, seen_to;
 	int64_t start, end;		/* ticks */
-	int64_t row_start, row_end;	/* FUNCTION: ticks that --from and --to are compared with */
-	uint64_t req;			/* the request on which its thread worked meanwhile */
-	bool has_req;			/* it worked on exactly one request */
+	int64_t row_start, row_end;	/* FUNCTION: the times that --from and --to select by */
+	uint64_t req;			/* id of the request on which its thread worked */
+	bool has_req;			/* the thread worked on exactly one request */
 	/* LIBCALL: the call was left by a longjmp() or an exception */
 	bool was_left;
 	struct segment_sched *sched;	/* off the CPU; SYSCALL; LOCK_WAIT: if known; else NULL */
@@ -352,10 +369,7 @@ static inline int64_t segment_overlap_ns(const struct segment *a, const struct s
 	return ns > 0 ? ns : 0;
 }
 
-/*
- * model_open() reads what all reports need and fills the symtab.  If it returns NULL, err has
- * one line.
- */
+/* Reads what all reports need, and fills the symtab.  If it returns NULL, err has one line. */
 struct model *model_open(struct reader *reader, struct symtab *symtab, char *err, size_t err_size);
 void model_close(struct model *m);
 
@@ -366,36 +380,39 @@ void model_close(struct model *m);
 const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t tick);
 
 /*
- * Returns the number that the kernel gave a thread or process; the number in the model contains the
- * machine, too.
+ * Returns the kernel's number of a thread or process.  In a trace that was joined from several,
+ * tids also contain the number of the machine.
  */
 static inline uint32_t model_kernel_tid(uint32_t tid)
 {
 	return tid & ((1U << LDB_TID_BITS) - 1);
 }
 
-/* Returns the address as the program knows it; the address in the model contains the process, too. */
+/*
+ * Returns the address in the program.  In a trace that was joined from several, addresses also
+ * contain the number of the process.
+ */
 static inline uint64_t model_plain_address(uint64_t addr)
 {
 	return addr >> 63 ? addr : addr & ((1ULL << LDB_ADDRESS_BITS) - 1);
 }
 
-/* Returns its index in m->threads; UINT32_MAX: none. */
+/* Returns the index in m->threads of the thread that model_thread() returns; UINT32_MAX: none. */
 uint32_t model_thread_number(const struct model *m, uint32_t tid, int64_t tick);
 
 /*
- * Returns a number for sorting by thread: those that are not in the trace come behind all
- * others, by tid.
+ * Returns a number for sorting by thread.  Threads that are not in the trace come after all others,
+ * by tid.
  */
 uint64_t model_thread_order(const struct model *m, uint32_t tid, int64_t tick);
 
-/* Returns a copy that is valid as long as the model; "" if there are too many. */
+/* Returns a copy of the text that is valid as long as the model; "" if there are too many. */
 const char *model_keep_string(struct model *m, const char *text);
 
-/* Returns what the recorder noted about the recording as a whole. */
+/* Returns the number that a META row has for the key, or otherwise. */
 int64_t model_number(const struct model *m, const char *key, int64_t otherwise);
 
-/* Returns "name" of the thread, or "". */
+/* Returns the name of the thread; "" if thread is NULL. */
 const char *model_thread_name(const struct thread *thread);
 
 /* Does thread (tid or glob of the name) match t?  NULL matches all. */

@@ -18,7 +18,7 @@
 #include "rows.h"
 #include "ticks.h"
 
-#ifndef NOTES_TEXTS_MAX		/* fewer: tests */
+#ifndef NOTES_TEXTS_MAX		/* tests set a smaller number */
 #define NOTES_TEXTS_MAX	(1U << 20)	/* different texts; those beyond this are dropped */
 #endif
 

@@ -5,12 +5,12 @@
 
 #include "model.h"
 
-#define NOTES_KEYS_MAX	16	/* keys of one request; of more, the last ones are retained */
+#define NOTES_KEYS_MAX	16	/* the last so many keys of a request are retained */
 
 struct note {
 	uint64_t id;		/* of the request */
 	int64_t tick;
-	/* each key is stored once, so equal keys are equal pointers; so are texts */
+	/* keys and texts are stored once each, so they are equal if the pointers are */
 	const char *key;
 	const char *text;	/* NULL: the value is a number */
 	uint64_t number;

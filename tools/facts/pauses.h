@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pauses of a recording: nothing at all was recorded in them.  At both ends of a pause all requests are
- * cut, and what a thread did in it is not known, whatever it did before and after it.
+ * Finds pauses of a recording, in which nothing was recorded.  At both ends of a pause all requests
+ * are cut.  What a thread did in a pause is not known, even if it did the same before and after.
  *
  * Each process has its own pauses: pid is that of struct thread, which is 0 if there is only one process.
  */
@@ -16,7 +16,7 @@ const struct thread_interval *pauses_after(const struct model *m, uint32_t pid, 
 /* Returns the first pause that overlaps or touches [start, end]; NULL: none does. */
 const struct thread_interval *pauses_within(const struct model *m, uint32_t pid, int64_t start, int64_t end);
 
-/* Returns the first pause of which a part is between start and end; NULL: there is none. */
+/* Returns the first pause that overlaps the open interval (start, end); NULL: none does. */
 const struct thread_interval *pauses_between(const struct model *m, uint32_t pid, int64_t start, int64_t end);
 
 /* Returns when requests were last cut by a pause, at tick or before it; INT64_MIN: never. */

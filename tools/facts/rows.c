@@ -42,7 +42,9 @@ int rows_exist(struct reader *r, unsigned kind)
 	return rows_each(r, kind, NULL, stop, NULL);
 }
 
-/* Passes REQ rows to the sorting window.  This must be fast, because there are millions of rows. */
+/*
+ * Adds REQ rows to the window in which they are sorted.  This must be fast: there may be millions.
+ */
 static int add_reqs(void *window, const struct reader_rows *rows)
 {
 	int ret = 0;

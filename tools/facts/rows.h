@@ -8,7 +8,7 @@
 /* This is a filter for rows that overlap [from, to]. */
 #define ROWS_WITHIN(from, to)	{ from, to, 0, UINT64_MAX, 0 }
 
-/* If it returns a value that is not 0, reading stops. */
+/* Called for each row.  If it returns a value that is not 0, reading stops. */
 typedef int row_function(void *arg, const void *row);
 
 /*
@@ -23,9 +23,9 @@ int rows_each(struct reader *r, unsigned kind, const struct reader_filter *filte
 int rows_exist(struct reader *r, unsigned kind);
 
 /*
- * Does the same for rows of LDB_BLK_REQ or LDB_BLK_SCHED, but in the order of time.  In the file
- * they are nearly in that order (base/window.h).  Their ticks are limited to a sane range
- * (facts/ticks.h).
+ * Does what rows_each() does, for rows of LDB_BLK_REQ or LDB_BLK_SCHED, but in the order of time.
+ * In the file they are nearly in that order (base/window.h).  Their ticks are limited to a sane
+ * range (facts/ticks.h).
  */
 int rows_by_time(struct reader *r, unsigned kind, const struct reader_filter *filter,
 		 row_function *row, void *arg);

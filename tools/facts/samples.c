@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads samples, and names where they are; see samples.h. */
+/*
+ * Reads samples, and finds the place in the source or library where each was taken; see samples.h.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 #include "samples.h"
 #include "ticks.h"
 
-#define KERNEL_MAX	(1U << 17)	/* names of functions; a trace with more is damaged */
+#define KERNEL_MAX	(1U << 17)	/* functions of the kernel; a trace with more is damaged */
 
 struct sink {
 	struct model *m;
@@ -90,7 +92,10 @@ static struct sample_place place_of_code(struct symtab *st, const struct sample 
 		return (struct sample_place){ PLACE_LINE, "", "", at->file, at->line };
 	if (*at->file && (!in || !strcmp(at->path, in->path)))
 		return (struct sample_place){ PLACE_LINE, function, "", at->file, at->line };
-	/* The return address may be that of a call that has ended, and was left on the stack. */
+	/*
+	 * The return address may be a stale one, of a call that has ended: it must be in function
+	 * in.
+	 */
 	if (in && s->ret && is_same(symtab_lookup_call(st, s->ret, s->tick), in))
 		callee = symtab_lookup_callee(st, s->ret, s->tick);
 	if (callee && callee->known)
@@ -160,7 +165,10 @@ void split_interval(uint64_t nr, uint64_t all, double *low, double *high)
 
 COMPARE_NUMBERS(number_compare, uint32_t)
 
-/* Retains the biggest parts; of equal parts, the one that was found first. */
+/*
+ * Inserts a part, if it is among the biggest; of equal parts, the one that was added first is
+ * retained.
+ */
 static void add_part(struct split *split, const struct split_part *new)
 {
 	size_t at = split->nr_parts;

@@ -21,7 +21,7 @@ struct sample {
 	uint32_t kernel;
 };
 
-/* Calls call() for each of them, as faults_each() of interruptions.h does for faults. */
+/* Calls call() for each sample, as faults_each() of interruptions.h does for faults. */
 int samples_each(struct model *m, const struct reader_filter *filter,
 		 int (*call)(void *arg, const struct sample *s), void *arg);
 
@@ -37,8 +37,8 @@ enum place_kind {
 struct sample_place {
 	enum place_kind kind;
 	/*
-	 * "deflate"; for a LINE: the source file only if this is another function than the one that
-	 * is asked for; "": not known
+	 * "deflate"; LINE: only if it is another function than the one to which the sample is
+	 * attributed; "": not known
 	 */
 	const char *function;
 	const char *module;	/* LIBRARY: the file in which the thread was; else "" */
@@ -52,7 +52,8 @@ struct places {
 	struct sample_place *at;
 	size_t nr, room;
 	struct hash by_key;
-	const char **kernel;	/* names of the kernel's functions, by the number of their row */
+	/* names of the kernel's functions, by the number that samples refer to */
+	const char **kernel;
 	size_t nr_kernel;
 };
 
@@ -63,7 +64,7 @@ struct places {
 int64_t places_find(struct places *p, const struct sample *s, const struct symbol *in);
 void places_free(struct places *p);
 
-/* How a time divides into places, as its samples say. */
+/* How a time divides into places, according to the samples in it. */
 #define SPLIT_MAX	8
 
 struct split {
@@ -77,7 +78,10 @@ struct split {
 	} parts[SPLIT_MAX];
 };
 
-/* Splits a time.  numbers are those of the samples' places; the function sorts them. */
+/*
+ * Splits a time.  numbers are results of places_find(), one for each sample in that time; they are
+ * sorted here.
+ */
 void places_split(const struct places *p, uint32_t *numbers, size_t nr, struct split *split);
 
 /* Computes Wilson's interval of the share nr / all. */

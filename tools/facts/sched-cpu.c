@@ -90,7 +90,7 @@ void cpu_switch(struct sched *s, uint32_t cpu, const struct party *left, int64_t
 	static const struct party nobody = { .kind = PARTY_NONE };
 	struct sched_cpu *c = cpu_state(s, cpu);
 
-	/* If another task is known to have been running there, a switch in between is missing. */
+	/* If another task than left is known to have been running there, a switch was lost. */
 	if (c && c->has.kind != PARTY_NONE && !party_is(&c->has, left))
 		left = &nobody;
 	else if (c)

@@ -26,29 +26,29 @@ struct sched_thread {
 	int64_t last_seen;		/* the last time at which it was off the CPU */
 	struct sched_off off;
 	struct sched_span spans[SCHED_SPANS_MAX];
-	/* These describe the last WAKING. */
+	/* Describe the thread's last WAKING row. */
 	bool has_waking, has_woken_futex;
 	int64_t waking;
 	struct party waker;
 	uint32_t cpu_waker;
 	uint64_t woken_futex;
-	/* These describe a WAKEUP that came while it was on the CPU. */
+	/* Describe a WAKEUP row that came while the thread was on a CPU. */
 	bool has_early;
 	int64_t early;
-	/* These describe the last FUTEX_WAIT that no sleep has followed yet. */
+	/* Describe the last FUTEX_WAIT row, if no sleep has followed it yet. */
 	unsigned nr_futexes, futex_op;
 	uint64_t futexes[SCHED_FUTEXES_MAX];
 	int64_t futex_tick, futex_since, futex_ran;
-	uint64_t asleep_on[SCHED_FUTEXES_MAX]; /* nr_futexes of off */
+	uint64_t asleep_on[SCHED_FUTEXES_MAX]; /* off.nr_futexes addresses */
 	bool is_futex_late;		/* the futex may belong to another sleep than this one */
 	uint32_t owner;
-	/* These describe its last FUTEX_WAKE. */
+	/* Describe the thread's last FUTEX_WAKE row. */
 	bool has_wake;
 	uint64_t wake_futex;
-	/* These describe the CPU on which it is runnable. */
+	/* Describe the CPU for which the thread waits. */
 	struct sched_cpu *waits_on;
 	struct sched_thread *next_waiter, **prev_waiter;
-	int64_t charged;		/* the running tasks have been recorded up to here */
+	int64_t charged;		/* off.spans has the running tasks up to here */
 };
 
 struct sched_cpu {
@@ -56,7 +56,8 @@ struct sched_cpu {
 	struct sched_thread *waiters;
 	struct party has;		/* PARTY_NONE: not known */
 	int64_t since;			/* since when it has been the running task */
-	bool has_since;			/* at that time it was switched in */
+	/* since is when it was switched in; else it ran before, too */
+	bool has_since;
 };
 
 struct sched {
@@ -84,15 +85,12 @@ struct sched {
 struct sched_thread *sched_thread(struct sched *s, uint32_t tid, bool is_own);
 void sched_free(struct sched *s);
 
-/*
- * Records a switch on the CPU.  left is the task that is switched out, which was the running task
- * until now.
- */
+/* Records a switch on the CPU; left is the task that is switched out. */
 void cpu_switch(struct sched *s, uint32_t cpu, const struct party *left, int64_t tick);
 
 /*
- * Sets the running task of the CPU.  is_own: a row will tell when it is switched out.  came: it is
- * switched in at this time.
+ * Sets the running task of the CPU.  is_own: there will be a row when it is switched out.  came: it
+ * was switched in at tick, and did not run before.
  */
 void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own, int64_t tick,
 	     bool came);
@@ -100,7 +98,7 @@ void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own
 /* Ends all runs, because the rows have ended. */
 void cpu_end_all(struct sched *s, int64_t tick);
 
-/* From here on it is not known what runs on any CPU. */
+/* Records that the running tasks of all CPUs are not known any more. */
 void cpu_forget_all(struct sched *s);
 
 /* Records that from now on t waits for this CPU, and for no other. */

@@ -17,7 +17,9 @@
 #include "ticks.h"
 
 #define LOSS_SLACK_NS	20000000	/* a loss is recorded when the buffers are next emptied */
-/* a wake-up on another CPU may have a stamp this long before the switch out */
+/*
+ * a wake-up by another CPU may have a time stamp this much before the switch that began the sleep
+ */
 #define RACE_NS		20000
 
 const struct party_words party_kinds[] = {
@@ -102,7 +104,10 @@ static int end_run(struct sched *s, struct sched_thread *t, int64_t tick, bool h
 	return s->sink->run ? s->sink->run(s->sink->arg, &run) : 0;
 }
 
-/* Returns up to when nothing is known of the thread. */
+/*
+ * Returns the tick before which nothing is known of the thread: the start of the range, or the end
+ * of the last pause.
+ */
 static int64_t unknown_until(const struct sched *s, const struct sched_thread *t, int64_t tick)
 {
 	if (!s->of_processes)
@@ -110,7 +115,7 @@ static int64_t unknown_until(const struct sched *s, const struct sched_thread *t
 	return max(s->from, pauses_cut(s->m, pauses_process(s->m, t->tid, tick), tick));
 }
 
-/* Ends a run that has lasted since the rows began. */
+/* Ends a run that began before the thread's first row. */
 static int end_first_run(struct sched *s, struct sched_thread *t, int64_t tick)
 {
 	t->on_since = unknown_until(s, t, tick);
@@ -148,7 +153,7 @@ static void begin_off(struct sched_thread *t, int64_t tick, bool has_out)
 	};
 }
 
-/* Begins another thread that has the same tid. */
+/* Begins a new thread with the tid of an earlier one. */
 static int begin_thread(struct sched *s, struct sched_thread *t, int64_t tick)
 {
 	int ret = 0;
@@ -193,8 +198,8 @@ static void on_futex_wait(struct sched *s, struct sched_thread *t, const struct 
 }
 
 /*
- * Assigns the last futex call to this sleep if it led to it.  The thread has run for ran ticks
- * since the call.
+ * Assigns the thread's last futex call to the sleep that begins, if the thread has run only shortly
+ * since the call (futex_ran).
  */
 static void assign_futex(struct sched *s, struct sched_thread *t, int64_t tick)
 {
@@ -241,7 +246,10 @@ static int thread_out(struct sched *s, struct sched_thread *t, const struct ldb_
 		t->nr_futexes = 0;
 		return 0;
 	}
-	/* The wake-up was long before this: it was meant for a sleep that did not take place. */
+	/*
+	 * A wake-up that came long before this switch was meant for an earlier sleep, which did not
+	 * take place.
+	 */
 	if (t->has_early && row->tick - t->early > s->race_ticks)
 		t->has_early = t->has_waking = false;
 	begin_off(t, row->tick, true);
@@ -258,7 +266,7 @@ static int thread_out(struct sched *s, struct sched_thread *t, const struct ldb_
 	return 0;
 }
 
-/* Sets the waker, which the WAKING row before has named. */
+/* Sets the waker, which an earlier WAKING row has named. */
 static void set_waker(struct sched_thread *t)
 {
 	struct sched_off *off = &t->off;
@@ -379,7 +387,7 @@ static void on_waking(struct sched *s, const struct ldb_row_sched *row)
 		t->has_woken_futex = w && w->has_wake;
 		t->woken_futex = w ? w->wake_futex : 0;
 	}
-	/* For a wake-up by an interrupt, the row only names the interrupted task. */
+	/* In the row of a wake-up by an interrupt, the task is only the interrupted one. */
 	if (t->waker.kind == PARTY_HARDIRQ || t->waker.kind == PARTY_SOFTIRQ)
 		t->waker.tid = 0;
 }
@@ -487,7 +495,7 @@ static int end_all(struct sched *s, int64_t last)
 	return ret ? ret : s->ret;
 }
 
-/* After a pause, threads are as unknown as at the start of the recording. */
+/* After a pause, the state of a thread is unknown, as at the start of the recording. */
 static void forget(struct sched_thread *t)
 {
 	t->phase = SCHED_UNKNOWN;
@@ -503,7 +511,7 @@ static void forget_all(struct sched *s, int64_t until)
 	cpu_forget_all(s);
 }
 
-/* Threads of other processes go on. */
+/* Ends what is open in the process that paused; other processes continue. */
 static int pause_process(struct sched *s, const struct thread_interval *pause)
 {
 	int ret = 0;
@@ -520,8 +528,8 @@ static int pause_process(struct sched *s, const struct thread_interval *pause)
 }
 
 /*
- * Ends what was open when pauses began that did so by tick.  Rows come in order of time, so between
- * these pauses there are none, and it is ended once.
+ * Ends all open intervals if one or more pauses have begun by tick.  There were no rows between
+ * these pauses, so it is sufficient to do so at the first one.
  */
 static int pass_pauses(struct sched *s, int64_t tick)
 {
@@ -541,8 +549,8 @@ static int pass_pauses(struct sched *s, int64_t tick)
 }
 
 /*
- * In a pause, only what tasks there are is recorded.  If a program was executed, its threads are those of
- * another one.
+ * In a pause, only rows about the existence of tasks are recorded.  After an execve(), tids belong
+ * to threads of another program.
  */
 static int in_pause(struct sched *s, const struct ldb_row_sched *row)
 {
@@ -591,12 +599,12 @@ static int on_row(void *arg, const void *ordered)
 	case LDB_SCHED_OP_EXEC:
 		return on_exec(s, row);
 	default:
-		/* FORK and EXIT, which switches show, or an event of a later version */
+		/* FORK and EXIT add nothing to the switches; others are of a later version */
 		return 0;
 	}
 }
 
-/* Ends what is still open when the rows end. */
+/* Ends the intervals that are still open after the last row. */
 static int end_rows(struct sched *s, int64_t to)
 {
 	int64_t last = ticks_sane(reader_end_tick(s->m->reader));
@@ -624,7 +632,7 @@ static int begin_processes(struct sched *s)
 	return 0;
 }
 
-/* Begins at the start of the range; if that is in a pause, behind it. */
+/* Begins at the start of the range or, if that is in a pause, at the end of the pause. */
 static int begin(struct sched *s, int64_t from)
 {
 	const struct thread_interval *first = pauses_after(s->m, 0, from);

@@ -7,18 +7,18 @@
  *	SWITCH out, asleep	blocked until WAKEUP (waker: of the WAKING before
  *				it), then runnable until SWITCH in
  *
- * While a thread is runnable, the running tasks of the CPU it waits for are recorded.
- * The CPU is that of the SWITCH or WAKEUP, and follows MIGRATE.  A running task is
- * known from the SWITCH to it and from the SWITCH away from it; where the two
- * disagree, rows are missing and no task is named.
+ * While a thread is runnable, the running tasks of the CPU it waits for are recorded.  That CPU is
+ * named by the SWITCH or WAKEUP, and changes with each MIGRATE.  A running task is known from the
+ * SWITCH to it and from the SWITCH away from it; where the two disagree, rows are missing and no
+ * task is named.
  *
  * A FUTEX_WAIT belongs to the sleep that directly follows it, at most SCHED_FUTEX_NS later; a
  * preemption may lie between the two.  If a FUTEX_WAKE of that address ended the sleep, the sleep
  * may begin up to SCHED_FUTEX_LATE_NS later, because a virtual CPU may have had to wait for a real
  * one.
  *
- * Where there are counters instead of events (counters.h), the times off the CPU are computed from
- * those; then CPUs, wakers and other tasks are not known.
+ * If a trace has counters instead of events (counters.h), the times off the CPU are computed from
+ * the counters; then CPUs, wakers and other tasks are not known.
  *
  * Rows need to be in order of time only approximately, within a window.  Memory is bounded by the
  * number of threads, not of rows.
@@ -30,14 +30,17 @@
 
 #define SCHED_THREADS_MAX	(1U << 16)	/* threads; a tid that is used again counts once */
 #define SCHED_CPUS_MAX		8192
-/* spans of one wait; what ran in later ones is not recorded */
+/* tasks that are recorded for one wait; what ran after them is not */
 #define SCHED_SPANS_MAX		48
 #define SCHED_FUTEX_NS		200000
 #define SCHED_FUTEX_LATE_NS	50000000
 #define SCHED_STATE_UNKNOWN	LDB_STATE_UNKNOWN
 #define SCHED_FUTEXES_MAX	8	/* addresses of one futex_waitv() that are retained */
 
-/* A task ran on the CPU for which a thread waited.  Only its kind is identified yet. */
+/*
+ * A task ran on the CPU for which a thread waited.  Its name and pid are not known yet: see
+ * party_identify().
+ */
 struct sched_span {
 	enum party_kind kind;	/* PARTY_NONE: not known */
 	uint32_t tid;
@@ -60,7 +63,7 @@ struct sched_off {
 	int64_t resolution;		/* ticks: the times may be off by this much, but the lengths are right */
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
 	uint32_t cpu_out, cpu_wait, cpu_in; /* UINT32_MAX: not known */
-	uint64_t gen, pc;		/* those of the innermost frame; 0: not known */
+	uint64_t gen, pc;		/* of the innermost frame; 0: not known */
 	struct party next;		/* the task to which the CPU switched */
 	struct party waker;
 	uint32_t cpu_waker;		/* UINT32_MAX: not known */
@@ -88,12 +91,13 @@ struct sched_run {
 };
 
 /*
- * A run of a task on a CPU, as far as it is known.  While no thread of the program waits, other
- * tasks run without rows.
+ * A run of a task on a CPU.  There are rows of tasks of other programs only while a thread of this
+ * program waits for the CPU.
  */
 struct sched_cpu_run {
 	uint32_t cpu;
-	struct party who;		/* not identified yet; never PARTY_NONE */
+	/* without name and pid, see party_identify(); never PARTY_NONE */
+	struct party who;
 	int64_t start, end;		/* ticks */
 	/* start, end are the times at which it was switched in and out */
 	bool has_start, has_end;

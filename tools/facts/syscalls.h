@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Makes facts of the rows of system calls. */
+/* Reads the system calls of a trace. */
 #ifndef FACTS_SYSCALLS_H
 #define FACTS_SYSCALLS_H
 
 #include "model.h"
 
-/* Calls call() for each of them, as faults_each() of interruptions.h does for faults. */
+/* Calls call() for each system call, as faults_each() of interruptions.h does for faults. */
 int syscalls_each(struct model *m, const struct reader_filter *filter,
 		  int (*call)(void *arg, const struct syscall *c), void *arg);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stores TASK rows sorted by (tid, tick), and each name once. */
+/* Stores TASK rows, sorted by (tid, tick), and their names, each once. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +67,8 @@ const struct task *tasks_find(const struct tasks *t, uint32_t tid, int64_t tick)
 	if (lo && t->at[lo - 1].tid == tid)
 		return &t->at[lo - 1];
 	/*
-	 * A row may be written only after the first event that names the tid; then the first later
-	 * row counts.
+	 * A row may be written after the first event that names the tid; then the first later row
+	 * counts.
 	 */
 	return t && lo < t->nr && t->at[lo].tid == tid ? &t->at[lo] : NULL;
 }
@@ -76,8 +76,8 @@ const struct task *tasks_find(const struct tasks *t, uint32_t tid, int64_t tick)
 bool tasks_is_ldb(const struct model *m, uint32_t tid)
 {
 	/*
-	 * A thread that ldb has in the program begins with the program's name, so its last name
-	 * counts.
+	 * A thread that ldb runs in the program has the program's name at first, so the last name
+	 * is tested.
 	 */
 	const struct task *last = tasks_find(m->tasks, tid, INT64_MAX);
 
@@ -98,7 +98,7 @@ void party_identify(const struct model *m, struct party *p, int64_t tick)
 		p->name = task->name;
 		p->pid = task->pid;
 	}
-	/* A thread of the program gets the name that it has in all outputs. */
+	/* A thread of the program gets the name that the model has for it, as in all outputs. */
 	thread = model_thread(m, p->tid, tick);
 	if (thread && *thread->name)
 		p->name = thread->name;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A time in a trace may be any number, if the trace is damaged.  Here they are limited to a range
- * of 36 years before and after the recording, in which sums and differences of a few of them cannot
- * overflow.
+ * In a damaged trace, a time may be any number.  These functions limit times to 36 years before and
+ * after the recording, so that sums and differences of a few of them cannot overflow.
  */
 #ifndef FACTS_TICKS_H
 #define FACTS_TICKS_H
@@ -30,7 +29,7 @@ static inline int64_t ticks_time_ns(const struct reader *r, int64_t tick)
 	return ticks_sane(reader_ns(r, tick));
 }
 
-/* The last conversion is remembered: most times are converted twice, as an end and as the next start. */
+/* Caches the last conversion: most times are converted twice, as an end and as the next start. */
 struct ticks_last {
 	int64_t tick, ns;
 	bool is_known;
