@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads ahead: other threads decode the next blocks while the caller uses the rows of one.
+ * Reads ahead: while the caller uses the rows of a block, other threads decode the next blocks.
  * Blocks are numbered in the order in which they are needed, and block n uses slot n % nr_slots, so
  * the caller gets them in order.  If no thread has begun the next block yet, the caller decodes it
  * itself.
@@ -12,7 +12,7 @@
 #include "trace/cursor-private.h"
 
 #define HELPERS_MAX	6U
-#define ROWS_MIN	(3 * LDB_BLOCK_ROWS)	/* with fewer it is slower */
+#define ROWS_MIN	(3 * LDB_BLOCK_ROWS)	/* for fewer rows, reading ahead is slower */
 
 struct slot {
 	struct decoder d;
@@ -26,7 +26,7 @@ struct ahead {
 	struct query q;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	size_t next_block;	/* the next candidate */
+	size_t next_block;	/* next block to test with the filter */
 	size_t begun, taken;	/* number of the next block to decode, of the one in use */
 	bool has_taken, stop;
 	pthread_t threads[HELPERS_MAX];

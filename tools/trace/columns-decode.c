@@ -10,8 +10,8 @@
 #include "trace/varint.h"
 
 /*
- * The rows of a block do not fit into the CPU's inner caches, so all columns of some rows are
- * decoded before those of the next rows.
+ * The rows of a block do not fit into the CPU's inner caches, so they are decoded in groups: all
+ * columns of one group before the next one.
  */
 #define TILE_ROWS	256
 
@@ -20,7 +20,7 @@ static inline uint64_t unzigzag(uint64_t v)
 	return v >> 1 ^ -(v & 1);
 }
 
-/* Stores the values of one column, still coded, in rows.  Returns false if one is too large. */
+/* Decodes the values of one column and stores them in rows.  Returns false if one is too large. */
 static inline __attribute__((always_inline)) bool
 put_numbers(const struct schema_column *c, unsigned coding, unsigned size,
 	    struct column_state *state, const uint64_t *values, size_t nr, char *row, size_t stride)
@@ -87,8 +87,8 @@ static bool decode_column(const struct schema_column *c, struct column_state *st
 }
 
 /*
- * Additional columns of a later version are ignored; if the last columns are missing in an older
- * file, they read as 0 and "".
+ * Columns that a later version has added are ignored; columns that an older file lacks are read as
+ * 0 and "".
  */
 static bool find_columns(const struct schema *s, const uint8_t *p, const uint8_t *end,
 			 struct column_state *states)

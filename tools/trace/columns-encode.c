@@ -14,7 +14,7 @@
 #include "trace/columns.h"
 
 #define VARINT_MAX	10
-#define SPILL		8	/* a store may reach this many bytes beyond what it adds */
+#define SPILL		8	/* a store may write this many bytes more than it adds */
 
 static inline uint64_t zigzag(uint64_t v)
 {
@@ -140,7 +140,7 @@ static const char *string_of(const struct schema_column *c, const char *row)
 	return s ? s : "";
 }
 
-/* Makes room for all that add_tile() stores. */
+/* Makes room for the most that add_tile() can store. */
 static int reserve_tile(struct encoder *e, const char *rows, size_t nr)
 {
 	const struct schema *s = e->schema;

@@ -72,7 +72,7 @@ static inline void set_extent(struct extent *e, int64_t begin, int64_t end, uint
 	e->dur = has_dur ? (uint64_t)e->t_max - e->t_min : 0;
 }
 
-/* The start of a FUNC row is the earliest possible one. */
+/* The extent of a FUNC row begins at its earliest possible start. */
 static inline void adjust_func(const struct ldb_row_func *f, struct extent *e)
 {
 	/* An unknown start must not extend the block to the start of the recording. */
@@ -103,7 +103,7 @@ static inline __attribute__((always_inline)) void adjust_req(const struct ldb_ro
 		set_all_ids(e);
 }
 
-/* Corrects extents that schemas.def cannot describe. */
+/* Corrects the extents that cannot be described in schemas.def. */
 static inline __attribute__((always_inline)) void adjust(unsigned kind, const void *row,
 							 struct extent *e)
 {
@@ -141,7 +141,7 @@ static inline __attribute__((always_inline)) void row_extent(unsigned kind, cons
 	adjust(kind, row, e);
 }
 
-/* These are inlined for each kind. */
+/* Inlined for each kind, so that the compiler specialises it. */
 static inline __attribute__((always_inline)) void
 widen(unsigned kind, const char *row, size_t nr, size_t stride, struct extent *sum)
 {

@@ -57,7 +57,7 @@ struct schema {
 #define SCHEMA_F_TIME	1	/* rows have a time, */
 #define SCHEMA_F_ID	2	/* an id, */
 #define SCHEMA_F_DUR	4	/* a duration that filters compare */
-#define SCHEMA_F_BULKY	8	/* closing a file does not need this kind */
+#define SCHEMA_F_BULKY	8	/* the kind is not needed to close a file */
 
 /* The bounds that the index stores for a block, and that filters compare for a row. */
 struct extent {
@@ -115,8 +115,8 @@ void encoder_clear(struct encoder *e);		/* begins the next block */
 void encoder_exit(struct encoder *e);
 
 /*
- * Returns false if the payload is not a valid one of nr rows.  Strings are stored in strings, which
- * has room for bytes + nr * nr_strings.
+ * Returns false if the payload does not have exactly nr valid rows.  Texts are stored in strings,
+ * which has room for bytes + nr * nr_strings.
  */
 bool columns_decode(const struct schema *s, const uint8_t *payload, size_t bytes, void *rows,
 		    size_t nr, char *strings);
@@ -124,11 +124,11 @@ bool columns_decode(const struct schema *s, const uint8_t *payload, size_t bytes
 struct column_state {		/* position in a column */
 	const uint8_t *p, *end;
 	uint64_t before;	/* the value of the last row */
-	bool is_missing;	/* the file is older than the column */
+	bool is_missing;	/* the file was written before the format had this column */
 };
 
-#ifndef TILES_ROWS		/* fewer: tests/fuzz */
-#define TILES_ROWS	4096	/* some columns of this many rows stay in the CPU's caches */
+#ifndef TILES_ROWS		/* tests/fuzz sets a smaller number */
+#define TILES_ROWS	4096	/* some columns of this many rows fit into the CPU's caches */
 #endif
 
 /* Decodes some columns of a block, a few rows at a time. */
@@ -141,13 +141,13 @@ struct tiles {
 
 /*
  * Returns false if the payload may be invalid, or has such large numbers that only columns_decode()
- * can check them.  Otherwise tiles_next() does not fail.  There must be no strings.
+ * can check them.  Otherwise tiles_next() does not fail.  The table must not have strings.
  */
 bool tiles_begin(struct tiles *t, const struct schema *s, const uint8_t *payload, size_t bytes,
 		 size_t nr, uint32_t wanted);
 
 /*
- * Decodes column i, if needed, into values[i].  Returns the number of rows; 0: there are no more.
+ * Decodes each wanted column i into values[i].  Returns the number of rows; 0: there are no more.
  */
 size_t tiles_next(struct tiles *t, uint64_t (*values)[TILES_ROWS]);
 

@@ -9,8 +9,8 @@ struct cursor {
 	struct query q;
 	struct share *share;	/* distributes the blocks; NULL: the cursor reads all of them */
 	size_t next;
-	bool is_retained;	/* rows of its range are retained */
-	struct ahead *ahead;	/* other threads decode; NULL: this one does */
+	bool is_retained;	/* the rows that it selects are retained: see retain.c */
+	struct ahead *ahead;	/* other threads decode blocks; NULL: the caller's thread does */
 	struct decoder d;
 	/* cursor_next_funcs(): the rest of the block, as columns or as rows */
 	struct tiles tiles;

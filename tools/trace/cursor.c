@@ -9,7 +9,7 @@
 
 _Static_assert(READER_FUNCS_MAX == TILES_ROWS, "one tile at a time");
 
-/* Do all rows of the block match? */
+/* Does the filter select all rows of the block? */
 static bool extent_is_inside(const struct reader_filter *f, const struct ldb_row_index *i)
 {
 	return i->t_min >= f->t_min && i->t_max <= f->t_max && i->id_min >= f->id_min &&
@@ -24,7 +24,10 @@ bool reader_overlaps(unsigned kind, const void *row, int64_t t_min, int64_t t_ma
 	return e.t_max >= t_min && e.t_min <= t_max;
 }
 
-/* Returns the extent that a filter wants; its duration is the least one. */
+/*
+ * Returns the range of time and ids that rows must overlap, and the least duration that they must
+ * have.
+ */
 static struct extent wanted_extent(const struct reader_filter *f)
 {
 	return (struct extent){ f->t_min, f->t_max, f->id_min, f->id_max, f->min_dur };

@@ -17,10 +17,10 @@
 
 /*
  * Traces that do not say when their machine was booted are taken to be of one machine if their
- * times of day differ by no more than this.  The time may have been set in between.
+ * times of day differ by no more than this.  The clock may have been set in between.
  */
 #define SAME_HOST_NS	1e9L
-/* In a time namespace CLOCK_MONOTONIC has an offset, which is taken to be greater than this. */
+/* A time namespace adds an offset to CLOCK_MONOTONIC, which is taken to be greater than this. */
 #define SAME_MONO_NS	2e5L
 /* The error of a time of day that was read twice on one machine. */
 #define TWICE_READ_NS	2000
@@ -45,8 +45,8 @@ static struct day day_of(const struct join_part *p)
 	slope = ((long double)d.read.last.real_ns - d.read.first.real_ns) /
 		((long double)d.read.last.tick - d.read.first.tick);
 	/*
-	 * If the time of day was set meanwhile, it is no line.  Ordinary adjustments change its
-	 * slope by less than this.
+	 * A greater difference of the slopes means that the clock was set meanwhile: adjustments by
+	 * NTP change the slope by less than this.
 	 */
 	if (fabsl(slope / d.ns_per_tick - 1) < 0.001L)
 		d.ns_per_tick = slope;
@@ -119,7 +119,7 @@ int join_clocks(struct join *j)
 	for (size_t i = 0; i < j->nr; i++)
 		first = min(first, j->parts[i].shift);
 	j->header = *reader_header(j->parts[0].r);
-	/* The result begins with the part that begins first. */
+	/* The joined recording begins when the first of its parts begins. */
 	if (first) {
 		j->header.t0 += first;
 		j->header.realtime_ns = llroundl(day_ns(&day, first));
@@ -162,6 +162,9 @@ bool join_has_clock(const struct join *j, const struct join_part *p)
 	long double tick = (long double)b.read.first.tick + p->shift - j->parts[0].shift;
 	long double raw = a.read.first.raw_ns + (tick - a.read.first.tick) * a.ns_per_tick;
 
-	/* In a time namespace the kernel's other clocks are not those of the first part. */
+	/*
+	 * In another time namespace, the other clocks in the CLOCK rows differ from those of the
+	 * first part.
+	 */
 	return p == &j->parts[0] || (p->is_same_clock && b.read.any && fabsl(raw - b.read.first.raw_ns) < SAME_MONO_NS);
 }

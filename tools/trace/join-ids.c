@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the tables to whose ids other rows refer.  If two parts have a row for the same thing, the
+ * Writes the tables whose ids other rows contain.  If two parts have a row for the same thing, the
  * result has one row with one id, so that calls of one function by two workers are one row of a
  * report, and names are stored once.
  */
@@ -33,7 +33,7 @@ static int set_id(struct join_ids *ids, uint32_t id, uint32_t to)
 	return 0;
 }
 
-struct keyed_text {		/* the key: two rows with the same one are the same */
+struct keyed_text {		/* identifies a row: rows with equal keys become one row */
 	char *bytes;
 	size_t size, room;
 };

@@ -27,15 +27,15 @@ struct linkeds {
 	size_t nr, room;
 };
 
-/* Returns the request that had this id at that time; NULL: it is not known, or it did not end. */
+/* Returns the request that had this id at that time; NULL: there is none, or it did not end. */
 static const struct ldb_row_reqtab *find_request(const struct linkeds *l, uint64_t id, int64_t tick)
 {
 	size_t n = search_by(l->requests, l->nr_requests, r, r->id < id || (r->id == id && r->start <= tick));
 	const struct ldb_row_reqtab *r;
 
 	/*
-	 * The link may have been recorded before the request started, and the request may be the
-	 * first one with this id.
+	 * The link may have been recorded before its request started: then that is the next one
+	 * with this id.
 	 */
 	if (n && l->requests[n - 1].id == id && l->requests[n - 1].end >= tick)
 		r = &l->requests[n - 1];
@@ -91,7 +91,7 @@ static int read_links(struct join_part *p, struct linkeds *l)
 }
 
 struct bounds {
-	/* the bounds of what must be added to the ticks of the other clock */
+	/* bounds of the correction, which is added to the ticks of the other clock */
 	int64_t lo, hi;
 	uint64_t nr;		/* how many pairs gave these bounds */
 };
@@ -100,7 +100,7 @@ static void add_pair(struct bounds *b, const struct linked *known, const struct 
 {
 	int64_t starts = known->start - other->start, ends = known->end - other->end;
 
-	/* It does not matter which one is the client: that is the one with the longer part. */
+	/* Either machine may be the client: it is the one with the longer part. */
 	b->lo = max(b->lo, min(starts, ends));
 	b->hi = min(b->hi, max(starts, ends));
 	b->nr++;
@@ -124,8 +124,8 @@ static void add_pairs(struct bounds *b, const struct linkeds *known, const struc
 }
 
 /*
- * Moves the clock to the middle of its bounds.  If pairs contradict each other, the error is
- * greater than the bounds say.
+ * Corrects the clock of a part by the middle of the bounds.  If pairs contradict each other (hi <
+ * lo), the error is greater.
  */
 static void apply(struct join_part *p, const struct bounds *b)
 {

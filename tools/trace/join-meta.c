@@ -10,13 +10,13 @@
 #include "trace/join-private.h"
 
 enum rule {
-	RULE_FIRST,	/* the value of the first part that has the key */
-	RULE_SUM,	/* counters */
-	RULE_MOST,	/* thresholds, errors */
+	RULE_FIRST,	/* value of the first part that has the key */
+	RULE_SUM,	/* sum of all parts: counters */
+	RULE_MOST,	/* greatest value: thresholds, errors */
 	RULE_ALL,	/* what was recorded: true if it was recorded in all parts */
 	RULE_EACH,	/* one line for each part, with the process's name */
-	RULE_TICK,	/* the latest */
-	RULE_NONE,	/* it concerns addresses that the result does not have */
+	RULE_TICK,	/* latest tick */
+	RULE_NONE,	/* left out: addresses that the result does not have */
 };
 
 static const struct {
@@ -67,7 +67,10 @@ static int write_number(struct join *j, const char *key, enum rule rule)
 	return writer_add_meta(j->w, key, text);
 }
 
-/* Writes what all parts have recorded: if one says "all" and another "sleep", that is "sleep". */
+/*
+ * Writes what was recorded in all parts: if this is "all" in one part and "sleep" in another,
+ * "sleep".
+ */
 static int write_if_all(struct join *j, const char *key)
 {
 	const char *least = NULL;
@@ -246,7 +249,7 @@ static uint64_t nr_bad_rows(const struct reader *r)
 
 	for (size_t i = 0; i < r->nr_blocks; i++)
 		nr += r->blocks[i].bad ? r->blocks[i].i.rows : 0;
-	/* Without an index the number is not known. */
+	/* Without an index, the number of rows in bad blocks is not known. */
 	return max(nr, (uint64_t)r->nr_bad);
 }
 
@@ -260,8 +263,8 @@ int join_write_damage(struct join *j)
 		struct ldb_row_lost lost = { .tick = p->to, .what = LDB_LOST_DISK };
 
 		/*
-		 * If the part was joined itself, the state of its own parts is in its META, which
-		 * is copied.
+		 * If a part is itself a joined trace, damage of its own parts is in its META rows,
+		 * which are copied.
 		 */
 		if (!reader_is_file_damaged(p->r))
 			continue;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Decides, before rows are read, how the parts' numbers become unique: those of processes, of
- * modules that several parts have at the same place, of threads that could be mistaken for one
- * another, and of requests.
+ * Decides, before rows are read, how numbers and addresses of the parts become unique: those of
+ * processes, of modules at the same address, of threads with the same tid, and of requests.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,10 +14,10 @@
 #include "base/sort.h"
 #include "trace/join-private.h"
 
-#define NUMBERS_MAX	0x7fffU		/* bit 63 is that of the kernel's addresses */
+#define NUMBERS_MAX	0x7fffU		/* bit 63 of an address marks the kernel's addresses */
 #define MACHINES_MAX	(1U << (32 - LDB_TID_BITS))
 #define ID_STEP_MIN	1000
-/* for greater ids the multiplication below is used instead */
+/* for greater ids, ID_SPREAD is used instead of a step */
 #define ID_STEP_MAX	1000000000000000ULL
 #define ID_SPREAD	0x9e3779b97f4a7c15ULL	/* 2^64 / the golden ratio */
 #define THREADS_MAX	(64U << 20)
@@ -122,7 +121,7 @@ static int find_processes(struct join *j)
 
 /* Modules */
 
-/* A file that is mapped at a place, as in the first process that has it there. */
+/* A file that is mapped at an address, as in the first process that has it there. */
 struct mapped {
 	uint64_t start, end, bias;	/* addresses without the number of the process */
 	const char *build_id, *path;	/* texts that belong to the join */
@@ -240,8 +239,8 @@ static int add_modules(struct modules *m)
 COMPARE(compare_code, struct join_code, UP(start) UP(end) UP(number))
 
 /*
- * Sorts the ranges of shared code.  Where a process had different files at one place, the code has
- * the process's own number.
+ * Sorts the ranges of shared code.  If a process had different files at one address, the code there
+ * gets the number of this process.
  */
 static void sort_code(struct join_space *s)
 {
@@ -326,7 +325,7 @@ static int find_threads(struct join *j)
 }
 
 /*
- * Did both parts have a thread with the same tid at the same time?  Then their tids are from two
+ * Did both parts have a thread with the same tid at the same time?  Then they are of different PID
  * namespaces.
  */
 static bool are_at_odds(const struct join_part *a, const struct join_part *b)
@@ -351,7 +350,7 @@ static bool is_same_machine(const struct join_part *a, const struct join_part *b
 	       (a->is_same_clock || (boot_a && boot_b && !strcmp(boot_a, boot_b)));
 }
 
-/* May the part share the namespace of tids with part n, and with all other parts that share it? */
+/* May part nr be of the same PID namespace as part n, and all other parts that are of this one? */
 static bool may_share_tids(const struct join *j, size_t n, size_t nr)
 {
 	if (!is_same_machine(&j->parts[n], &j->parts[nr]))
@@ -434,7 +433,7 @@ static int choose_ids(struct join *j)
 	return rc;
 }
 
-/* Fills in the PROCESS rows, when everything is known. */
+/* Fills in the PROCESS rows, after all decisions. */
 static void fill_processes(struct join *j)
 {
 	for (size_t i = 0; i < j->nr; i++) {

@@ -11,13 +11,13 @@
 
 #define JOIN_ADDRESS_MASK	((1ULL << LDB_ADDRESS_BITS) - 1)
 
-/* The code at these addresses has the number of this process in the result. */
+/* A range of code, and the process whose number its addresses get in the result. */
 struct join_code {
 	uint64_t start, end;	/* without a number */
 	uint32_t number;
 };
 
-/* Memory that the process shares with one that was earlier: where it is in the result. */
+/* Memory that the process shares with an earlier process, and its address in the result. */
 struct join_shared {
 	uint64_t start, end;	/* without a number */
 	uint64_t address;	/* of start in the result, with a number; 0: not known */
@@ -29,7 +29,7 @@ struct join_space {
 	struct ldb_row_process row;	/* its row in the result; the texts belong to the join */
 	struct join_code *code;	/* in order of start, disjoint */
 	size_t nr_code, room_code;
-	struct join_shared *shared;	/* the same */
+	struct join_shared *shared;	/* likewise */
 	size_t nr_shared, room_shared;
 };
 
@@ -64,8 +64,10 @@ struct join {
 	size_t nr;
 	struct writer *w;
 	struct ldb_file_header header;
-	bool is_process;	/* there are several processes, so rows have their numbers */
-	uint64_t id_step;	/* distance between id_bases; 0: they are spread over all numbers */
+	/* there are several processes, so addresses contain their numbers */
+	bool is_process;
+	/* distance between the id_bases of two parts; 0: id_bases are spread over all numbers */
+	uint64_t id_step;
 	struct intern texts;
 	struct ldb_row_module *modules;	/* the modules of the result */
 	size_t nr_modules, room_modules;
@@ -89,8 +91,8 @@ uint64_t join_ticks(const struct join_part *p, uint64_t ticks);
 bool join_has_clock(const struct join *j, const struct join_part *p);
 
 /*
- * join-links.c: corrects the clocks of other machines by requests that occur in two parts.  Returns
- * 0 or -ENOMEM.
+ * join-links.c: corrects the clocks of machines by means of requests that occur in two parts.
+ * Returns 0 or -ENOMEM.
  */
 int join_links(struct join *j);
 
@@ -103,7 +105,9 @@ int join_write_modules(struct join *j);
 
 /* join-shared.c: finds memory that processes share.  Returns 0 or -ENOMEM. */
 int join_find_shared(struct join *j);
-/* Returns where an address of shared memory, without a number, is in the result, or 0. */
+/*
+ * Returns what an address of shared memory (without a process number) becomes in the result, or 0.
+ */
 uint64_t join_shared_at(const struct join_space *space, uint64_t plain);
 
 /* join-rows.c */
@@ -127,7 +131,7 @@ int join_write_metas(struct join *j);
 int join_write_processes(struct join *j);
 int join_write_scanners(struct join *j);
 
-/* Writes what was damaged, when everything was read. */
+/* Writes which parts are damaged, after all of them were read. */
 int join_write_damage(struct join *j);
 
 /* join-sched.c: joins a kernel event that is in the traces of both of its threads. */

@@ -132,14 +132,14 @@ static void map_column(const struct join_part *p, const struct schema_column *c,
 	}
 }
 
-/*
- * What the columns' meanings do not express.  The following is done before the columns are
- * converted.
- */
+/* Conversions that the meanings of columns do not express. */
 
 #define ROWS_OF(name)	struct ldb_row_##name *r = rows, *end = r + nr
 
-/* Members that have several meanings.  Their values are saved before the columns are converted. */
+/*
+ * Members whose meaning depends on the row: their values are saved before the columns are
+ * converted.
+ */
 struct aside {
 	uint64_t value[ENCODER_TILE], other[ENCODER_TILE];
 };
@@ -175,8 +175,8 @@ static void put_back_req(const struct join *j, const struct join_part *p, void *
 		if (r->op != LDB_REQ_OP_CUT)
 			continue;
 		/*
-		 * The requests of other processes continue.  If ids are not in the order of
-		 * processes, all requests end.
+		 * The pause ends requests of this process only, which have a range of ids.  If ids
+		 * are not in the order of processes (no id_step), it ends all requests.
 		 */
 		r->id = a->value[i];
 		r->queue = a->other[i];
@@ -209,10 +209,7 @@ static void put_back(const struct join *j, const struct join_part *p, unsigned k
 	}
 }
 
-/*
- * Ends the threads of a program that has ended, because the recorder may have missed the end of
- * some.
- */
+/* Ends all threads of a program that has ended: the recorder may have missed the end of some. */
 static void end_threads(const struct join_part *p, void *rows, size_t nr)
 {
 	for (ROWS_OF(thread); r < end; r++) {
@@ -239,8 +236,8 @@ static bool is_own_thread(const struct join *j, const struct join_part *not, uin
 }
 
 /*
- * Drops rows about tasks that have a recorder of their own, which knows more of them than that of
- * another process.
+ * Drops rows about tasks of other processes that were recorded, too: their own recorder knows more
+ * about them.
  */
 static size_t drop_strangers(const struct join *j, const struct join_part *p,
 			     struct ldb_row_task *rows, size_t nr)

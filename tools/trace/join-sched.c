@@ -10,8 +10,8 @@
 #include "trace/join-private.h"
 
 #define ROWS_MAX	512
-#define ROWS_KEPT	128	/* how many other events may be between the two */
-/* the stamps of one event by perf and by the module differ by less than this */
+#define ROWS_KEPT	128	/* how many other events may be between the two rows */
+/* time stamps of one event by perf and by ldb's kernel module differ by less than this */
 #define SAME_NS		5000
 
 /* Ticks of a damaged trace may be any numbers. */
@@ -27,7 +27,7 @@ static bool is_same(const struct ldb_row_sched *a, const struct ldb_row_sched *b
 
 /*
  * Merges two rows of one event.  Only the recorder of the thread that left its CPU knows in which
- * function that was.
+ * function the thread was.
  */
 static void merge(struct ldb_row_sched *into, const struct ldb_row_sched *r)
 {

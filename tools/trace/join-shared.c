@@ -2,9 +2,9 @@
 /*
  * Finds memory that several processes share, so that a lock in it is one lock.
  *
- * META shared_memory says where a process has mapped what file; memory that fork() shares is a file,
- * too, for the kernel.  An address in it becomes that of the first process which has mapped this part
- * of the file.
+ * META rows shared_memory contain the shared mappings of each process; memory that is shared across
+ * fork() counts as a file, too.  An address in shared memory becomes that of the first process
+ * which has mapped this part of the file.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,13 +19,14 @@
 #define SHARED_MAX	256	/* in one trace; a recorder writes no more */
 
 struct file_part {		/* a part of a file, as a process has mapped it */
-	const char *boot;	/* the machine: the numbers of files are its own */
+	/* identifies the machine, because inodes of two machines are not comparable */
+	const char *boot;
 	unsigned major, minor;
 	uint64_t inode, from, to;	/* offsets in the file */
 	uint64_t address;	/* of from, in the result, with the number of the process */
 };
 
-struct known {			/* by the first process that has mapped it */
+struct known {			/* parts of files, as the first process has mapped them */
 	struct file_part *list;
 	size_t nr, room;
 };
@@ -41,8 +42,8 @@ static bool is_within(const struct file_part *f, const struct file_part *in)
 }
 
 /*
- * Did one process have something else at the same addresses?  Not if the same mapping has only grown
- * or was split.
+ * Are both at the same addresses, but of different files or offsets?  A mapping that was extended
+ * or split does not contradict itself.
  */
 static bool contradicts(const struct file_part *a, const struct file_part *b)
 {
@@ -81,8 +82,8 @@ static int add(struct known *known, struct join_space *space, const struct file_
 }
 
 /*
- * If a process had two things at a place, addresses there keep its own number, and no other process's
- * become those: the two may be different locks.
+ * Leaves out addresses at which a process had different files at different times, because a lock
+ * there may have been two locks: they stay addresses of this process only.
  */
 static int add_all(struct known *known, struct join_space *space, const struct file_part *parts, size_t nr)
 {
@@ -101,7 +102,10 @@ static int add_all(struct known *known, struct join_space *space, const struct f
 
 COMPARE(compare_shared, struct join_shared, UP(start) UP(end))
 
-/* Parts of one mapping may have become known by different processes: then each keeps its own address. */
+/*
+ * Parts of one mapping may get addresses of different processes; if parts overlap and would get
+ * different addresses, they stay addresses of the process.
+ */
 static void sort_shared(struct join_space *space)
 {
 	size_t nr = 0;
@@ -121,7 +125,7 @@ static void sort_shared(struct join_space *space)
 	space->nr_shared = nr;
 }
 
-/* Reads what a process has mapped.  Returns how many parts there are. */
+/* Reads the shared mappings of a process, and returns their number. */
 static size_t read_parts(const struct join_part *p, struct file_part *parts)
 {
 	const char *boot = reader_meta(p->r, "boot");
@@ -146,7 +150,7 @@ int join_find_shared(struct join *j)
 	for (size_t i = 0; i < j->nr && !rc; i++) {
 		struct join_part *p = &j->parts[i];
 
-		/* In a trace that was joined this is done. */
+		/* In a part that was joined itself, this was done already. */
 		if (p->nr_spaces != 1)
 			continue;
 		rc = add_all(&known, &p->spaces[0], parts, read_parts(p, parts));

@@ -22,13 +22,13 @@
 struct stream {			/* reads the rows of one part */
 	struct join_part *p;
 	struct cursor *c;
-	/* no other thread decodes in advance, which would need one more block for each part */
+	/* so that no thread reads ahead: that would need memory for one more block of each part */
 	struct share share;
-	size_t nr_told;		/* blocks that progress has counted */
+	size_t nr_told;		/* blocks that were reported as progress */
 	char *row;
 	size_t nr;
-	struct ldb_row_req cut;	/* the last row of a process that has ended */
-	bool has_cut;		/* that row is still to come */
+	struct ldb_row_req cut;	/* a row that ends the open requests at the end of the recording */
+	bool has_cut;		/* cut was not passed on yet */
 	struct ldb_row_gap *gaps;	/* gaps of all threads, as one gap of each thread */
 	size_t nr_gaps, room_gaps;
 };
@@ -196,10 +196,7 @@ static int pass_run(struct merge *m)
 	return rc;
 }
 
-/*
- * Prepares a row that ends the requests of a process: what is open when the process or its
- * recording ends is not followed further.
- */
+/* Prepares a row that ends the open requests of a process at the end of its recording. */
 static void prepare_cut(struct join *j, struct stream *s)
 {
 	s->has_cut = j->is_process && j->id_step;
@@ -270,7 +267,8 @@ static int merge_kind(struct join *j, unsigned kind)
 }
 
 /*
- * Are the rows of this kind merged?  Other kinds are written as a whole, or the writer makes them.
+ * Are the rows of this kind merged?  Those of other kinds are written by functions of their own, or
+ * by the writer itself.
  */
 static bool is_merged(unsigned kind)
 {
@@ -294,7 +292,7 @@ static int write_all_rows(struct join *j)
 
 /* Opening and closing */
 
-#define FILES_BESIDES	64	/* descriptors that this process needs besides */
+#define FILES_BESIDES	64	/* descriptors that this process needs besides those of the parts */
 
 /*
  * Raises the limit of open files, which is usually 1024, because all parts are open at the same

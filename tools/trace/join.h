@@ -3,15 +3,16 @@
  * Joins complete traces, each of one process, into one ordinary trace: with one header, one clock,
  * one table of requests and one index, so that readers need not know that it was joined.
  *
- *	clock		Ticks are those of one clock.  Traces of one machine have it already; of
- *			others the times of day are compared, and what requests say that were sent
- *			from one to the other: see struct ldb_row_process, clock_err.
- *	addresses	get the number of their process, see there; so two processes' locks are two.
+ *	clock		All ticks are those of one clock, which traces of one machine share.  Clocks
+ *			of different machines are compared by the time of day, and by requests that
+ *			were sent from one machine to another: see struct ldb_row_process, clock_err.
+ *	addresses	contain the number of their process: see there.  So locks of two processes stay
+ *			two.
  *	requests	get ids that are unique; links to a trace id (W3C) stay as they are.
- *	losses		stay as they are, and what could not be read is one more.
+ *	losses		stay as they are; damage of the parts is added.
  *
- * Rows of one kind are merged by time, each part in its own order.  The memory needed is that of
- * a block for each part.
+ * Rows of one kind are merged by time; those of one part stay in their order.  The memory needed is
+ * one block for each part.
  */
 #ifndef TRACE_JOIN_H
 #define TRACE_JOIN_H
@@ -22,15 +23,15 @@
 
 struct join_options {
 	/*
-	 * If not NULL, called for each block that is read, with two numbers of bytes.  If it
-	 * returns false, joining ends with -EINTR.
+	 * If not NULL, called for each block that is read, with the bytes that were read and that
+	 * are to be read in all.  If it returns false, joining ends with -EINTR.
 	 */
 	bool (*progress)(void *arg, uint64_t done, uint64_t all);
 	void *arg;
 };
 
 /*
- * Writes the joined trace to fd, which must be an empty regular file, and is closed also after a
+ * Writes the joined trace to fd, which must be an empty regular file; fd is closed, also after a
  * failure.  Returns 0, or -errno with one line in err, without the tool's name.  A file that is no
  * trace is an error; damaged traces are joined as far as they can be read.  options may be NULL.
  */
@@ -38,8 +39,8 @@ int trace_join(const char *const *paths, size_t nr, int fd, const struct join_op
 	       char *err, size_t err_size);
 
 /*
- * Does the same, and writes to the file of that name, which is replaced only when the new one is
- * complete; it may be one of paths.
+ * Does the same, but writes to the file path, which may be one of paths: it is replaced when the
+ * new file is complete.
  */
 int trace_join_file(const char *const *paths, size_t nr, const char *path,
 		    const struct join_options *options, char *err, size_t err_size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Knows the system calls in which event loops wait for events. */
+/* Lists the system calls in which event loops wait for events. */
 #ifndef TRACE_LOOP_CALLS_H
 #define TRACE_LOOP_CALLS_H
 

@@ -16,11 +16,11 @@
 
 /*
  * Limits the search for the next block after a damaged place: each candidate costs a CRC over its
- * claimed size.  A file that consists of magic numbers must not take for ever, so the search checks
- * at most this number of bytes in all.
+ * claimed size.  A file full of magic numbers must not take for ever, so the search checks at most
+ * this number of bytes in all.
  */
 #define SEARCH_BUDGET(file_size)	((256ULL << 20) + 4 * (file_size))
-#ifndef SEARCH_STEP		/* fewer: tests/fuzz */
+#ifndef SEARCH_STEP		/* tests/fuzz sets a smaller number */
 #define SEARCH_STEP			(1U << 20)
 #endif
 
@@ -118,7 +118,7 @@ static bool footer_read(const struct reader *r, uint64_t offset, struct ldb_file
 	       f->crc == crc32c(0, f, offsetof(struct ldb_file_footer, crc));
 }
 
-/* Is the block outside of the space between the previous block and the index? */
+/* Is the block not between the previous block and the index? */
 static bool index_row_is_wrong(const struct ldb_row_index *row, uint64_t from, uint64_t to)
 {
 	return row->offset < from || row->offset > to ||
@@ -238,7 +238,10 @@ static int blocks_scan(struct reader *r)
 			next = offset + sizeof(h) + h.bytes;
 		} else if (!rc) {
 			rc = block_search(r, offset + 1, end, &next);
-			/* A block that the recorder was writing when it died is not damage. */
+			/*
+			 * An incomplete block that the recorder was writing when it died does not
+			 * count as damage.
+			 */
 			if (!rc)
 				damage_add(r, offset, next < end || !r->no_footer, next - offset);
 		}
@@ -251,8 +254,8 @@ static int blocks_scan(struct reader *r)
 }
 
 /*
- * Leaves out blocks beyond TEXT_BYTES.  The header's size is used here; a shorter payload is
- * detected when it is read.
+ * Leaves out blocks beyond TEXT_BYTES, by the sizes in their headers: reading a block finds out
+ * whether its payload has that size.
  */
 static void leave_out_text(struct reader *r)
 {

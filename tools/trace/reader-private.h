@@ -13,7 +13,7 @@
 struct block {
 	struct ldb_row_index i;
 	_Atomic bool bad;	/* counted as damaged already */
-	_Atomic bool is_whole;	/* its checksum was right */
+	_Atomic bool is_whole;	/* its checksum was correct */
 };
 
 struct reader {
@@ -39,7 +39,7 @@ struct reader {
 	unsigned ns_shift;
 	double ns_per_tick;
 	int64_t wall_ns, wall_at;	/* the time of day at reader_ns() wall_at, */
-	double wall_rate;		/* and how fast it passes: it may be adjusted */
+	double wall_rate;		/* and its rate, which NTP may adjust */
 
 	struct ldb_row_meta *metas;
 	size_t nr_metas, room_metas;
@@ -47,7 +47,8 @@ struct reader {
 
 	struct retain *retain;		/* retain.c; NULL: nothing is retained */
 
-	struct reader *replaced;	/* its rows of requests are used; NULL: none */
+	/* the trace from which rows about requests are read instead; NULL: none */
+	struct reader *replaced;
 
 	bool has_requests;
 	struct reqtab *reqtab;		/* made by the reader, or NULL: */
@@ -60,7 +61,7 @@ struct reader {
 /* Reads size bytes at offset, all or nothing. */
 bool file_read(const struct reader *r, uint64_t offset, void *buf, size_t size);
 
-/* Could this be the header of a block at offset?  Its payload is not checked. */
+/* Could h be the header of a block at offset?  The payload is not checked. */
 bool header_is_plausible(const struct reader *r, const struct ldb_block_header *h,
 			 uint64_t offset);
 
@@ -94,13 +95,13 @@ int decoder_load(struct decoder *d, struct reader *r, uint64_t offset, uint64_t 
  */
 int decoder_rows(struct decoder *d, const struct ldb_block_header *h);
 
-/* Loads and decodes. */
+/* Does what decoder_load() and decoder_rows() do. */
 int decoder_decode(struct decoder *d, struct reader *r, uint64_t offset, uint64_t bytes,
 		   unsigned kind, struct ldb_block_header *h);
 
 /* cursor.c */
 
-/* Says which rows are selected. */
+/* Selects rows of a kind. */
 struct query {
 	struct reader *r;
 	unsigned kind;
@@ -116,10 +117,10 @@ bool query_wants(const struct query *q, const struct block *b);
  */
 int query_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
 
-/* Returns what a row must overlap to match. */
+/* Returns the extent that a row must overlap to be selected. */
 struct extent query_extent(const struct query *q);
 
-/* Copies the rows that match; returns how many.  to may be rows. */
+/* Copies the rows that q selects; returns how many.  to may be the same address as rows. */
 size_t query_filter(const struct query *q, char *to, const char *rows, size_t nr);
 
 void block_set_bad(struct reader *r, struct block *b);
@@ -130,7 +131,7 @@ struct reader *reader_of_kind(struct reader *r, unsigned kind);
 /* ahead.c: decodes the next blocks while the rows of one are used */
 struct ahead;
 
-/* The first and the last CLOCK row by their ticks, if there is any. */
+/* The CLOCK rows with the least and the greatest tick, if there are any. */
 struct clock_span {
 	struct ldb_row_clock first, last;
 	bool any;

@@ -126,7 +126,7 @@ int clock_span_read(struct reader *r, struct clock_span *s)
 	return reader_each(r, LDB_BLK_CLOCK, NULL, add_clocks, s);
 }
 
-/* Finds the largest factor that keeps 63 bits of tick times it within 126. */
+/* Finds the largest ns_mult whose product with a tick of 63 bits fits into 126 bits. */
 static void clock_fit(struct reader *r, const struct clock_span *s)
 {
 	long double ns = (long double)s->last.raw_ns - s->first.raw_ns;
@@ -135,8 +135,8 @@ static void clock_fit(struct reader *r, const struct clock_span *s)
 	long double slope = nominal;
 
 	/*
-	 * A rate that differs by a factor of two from the nominal one is due to damage, and is not
-	 * used.
+	 * A rate that differs from the nominal one by a factor of two or more is due to damage, and
+	 * is not used.
 	 */
 	if (s->any && ticks > 0 && ns > 0 && ns / ticks > nominal / 2 && ns / ticks < nominal * 2)
 		slope = ns / ticks;
@@ -151,7 +151,10 @@ static void clock_fit(struct reader *r, const struct clock_span *s)
 
 static int64_t saturate(__int128 v);
 
-/* A time of day that was set meanwhile is no line; it is adjusted by less than a thousandth. */
+/*
+ * Sets the rate of the time of day.  If it is off by a thousandth or more, the clock was set
+ * meanwhile: NTP adjusts it by less.
+ */
 static void wall_fit(struct reader *r, const struct clock_span *s)
 {
 	double ns = (double)s->last.raw_ns - (double)s->first.raw_ns;
@@ -325,7 +328,9 @@ static bool has_bad(const struct reader *r, unsigned kind)
 	return i < r->nr_blocks;
 }
 
-/* A table with a missing block is not used, because requests would be missing. */
+/*
+ * If a block of the table in the file is missing, the table is not used, because it lacks requests.
+ */
 static int load_reqtab(struct reader *r, struct request_rows *t)
 {
 	int rc = reader_each(r, LDB_BLK_REQTAB, NULL, add_reqtab, t);
@@ -394,7 +399,7 @@ bool reader_is_damaged(const struct reader *r)
 	return reader_is_file_damaged(r) || reader_meta(r, "damage");
 }
 
-/* Those of the parts that the trace was joined from. */
+/* Adds the damage of the parts from which the trace was joined. */
 static void add_damaged_parts(const struct reader *r, char *buf, size_t size)
 {
 	size_t n = strlen(buf);

@@ -60,11 +60,11 @@ int64_t reader_wall_tick(const struct reader *r, int64_t ns);
 int64_t reader_end_tick(const struct reader *r);
 
 /*
- * Selects rows that overlap [t_min, t_max] (ticks) with an id in [id_min, id_max].  The
- * id of FUNC, LOCK, THREAD, TASK, FAULT, IRQ and GAP is the tid (a GAP of tid 0 concerns all), of
- * REQ, REQNAME and REQTAB the request.  Kinds without id or duration ignore them.
- * An END_ALL concerns every id, a SCHED row all ids from one of its tids to the
- * other.
+ * Selects rows that overlap [t_min, t_max] (ticks) and have an id in [id_min, id_max].  The id of
+ * FUNC, LOCK, THREAD, TASK, FAULT, IRQ and GAP rows is the tid (a GAP of tid 0 has all ids), that
+ * of REQ, REQNAME and REQTAB rows is the request's.  For kinds without id or duration, these
+ * members have no effect.  A REQ row with END_ALL has all ids, a SCHED row all ids from one of its
+ * tids to the other.
  */
 struct reader_filter {
 	int64_t t_min, t_max;
@@ -73,7 +73,7 @@ struct reader_filter {
 };
 #define READER_FILTER_ALL	{ INT64_MIN, INT64_MAX, 0, UINT64_MAX, 0 }
 
-/* Does a row of that kind overlap [t_min, t_max], as a filter sees it? */
+/* Does a row of that kind overlap [t_min, t_max], by the rules of the filters? */
 bool reader_overlaps(unsigned kind, const void *row, int64_t t_min, int64_t t_max);
 
 struct reader_rows {
@@ -97,8 +97,8 @@ int cursor_next(struct cursor *c, struct reader_rows *rows);
 void cursor_close(struct cursor *c);
 
 /*
- * Does the same with a callback for each batch.  A result other than 0 ends the reading and is
- * returned.  Otherwise returns 0 or -ENOMEM.
+ * Reads all selected rows with a callback for each batch.  A result other than 0 ends the reading
+ * and is returned.  Otherwise returns 0 or -ENOMEM.
  */
 int reader_each(struct reader *r, unsigned kind, const struct reader_filter *filter,
 		int (*batch)(void *arg, const struct reader_rows *rows), void *arg);
@@ -117,7 +117,10 @@ struct reader_range {
 int reader_retain(struct reader *r, unsigned kind, const struct reader_range *ranges, size_t nr);
 bool reader_retains(const struct reader *r);
 
-/* Does the first step of this, if more memory is wanted than some MB. */
+/*
+ * May be called before reader_retain(), to set the memory for retained rows; the default is some
+ * MB.
+ */
 int reader_retain_begin(struct reader *r, size_t max_bytes);
 
 void reader_retain_end(struct reader *r);
@@ -138,7 +141,7 @@ struct reader_funcs {
 	const uint64_t *flags, *pc, *ret, *start_max, *start_unc, *end_max, *end_unc;
 	const uint64_t *tid;	/* NULL unless requested */
 };
-#ifndef READER_FUNCS_MAX		/* fewer: tests/fuzz */
+#ifndef READER_FUNCS_MAX		/* tests/fuzz sets a smaller number */
 #define READER_FUNCS_MAX	4096
 #endif
 
@@ -153,8 +156,9 @@ int cursor_next_funcs(struct cursor *c, bool with_tid, struct reader_funcs *func
 int reader_requests(struct reader *r, const struct ldb_row_reqtab **rows, size_t *nr);
 
 /*
- * From here on the rows of requests (REQ, REQNAME, NOTE, REQTAB) are those of another trace, which
- * r closes; none of r's own may have been read.  This is how requests come from something else than tags.
+ * From here on, rows about requests (REQ, REQNAME, NOTE, REQTAB) are read from another trace, which
+ * reader_close(r) closes; none may have been read from r before.  This is used if requests are not
+ * those that the program tagged.
  */
 void reader_replace_requests(struct reader *r, struct reader *requests);
 
@@ -167,21 +171,21 @@ int reader_check(struct reader *r);
 struct reader_damage {
 	bool no_footer;		/* the recording ended without being closed */
 	uint64_t nr_bad_blocks;	/* damaged, left out */
-	uint64_t nr_too_large;	/* of these: not read because of too much text */
-	uint64_t bytes_skipped;	/* bytes of these, and bytes without blocks */
+	uint64_t nr_too_large;	/* part of nr_bad_blocks: not read because of too much text */
+	uint64_t bytes_skipped;	/* bytes of bad blocks, and bytes outside of blocks */
 	uint64_t nr_unknown;	/* blocks of unknown kinds; not damage */
 	int64_t offset;		/* of the first damage, -1: none */
 };
 
 void reader_damage(const struct reader *r, struct reader_damage *d);
 
-/* Also if a part was that the trace was joined from (join.h). */
+/* Is the file damaged, or was a part from which the trace was joined (join.h)? */
 bool reader_is_damaged(const struct reader *r);
 
 /* Writes one line for the user, without the tool's name; "" if there is no damage. */
 const char *reader_damage_text(const struct reader *r, char *buf, size_t size);
 
-/* Do the same for the file alone: a joined one is whole, whatever its parts were. */
+/* Do the same for this file alone, without the parts from which it was joined. */
 bool reader_is_file_damaged(const struct reader *r);
 const char *reader_file_damage_text(const struct reader *r, char *buf, size_t size);
 

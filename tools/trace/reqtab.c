@@ -2,9 +2,9 @@
 /*
  * Implements the request table; see reqtab.h.
  *
- * An id is open from its first START or BLOCK, or from when it ARRIVED, to its
- * END.  The requests on which a thread works are needed for END_ALL only; a thread's list may
- * contain requests that have ended.
+ * A request is open from the first START or BLOCK of its id, or from when it ARRIVED, to its END.
+ * The list of requests on which a thread works is needed for END_ALL only; it may contain requests
+ * that have ended.
  *
  * The program chooses ids and threads.  To prevent it from slowing the recorder down, the hash has
  * a secret, and longer lists than LINEAR_MAX are not searched linearly.
@@ -21,7 +21,7 @@
 #include "trace/reqtab.h"
 
 #define LINEAR_MAX	32
-#define IS_CUT		2	/* in place of complete, until reqtab_finish() */
+#define IS_CUT		2	/* in complete, until reqtab_finish(): ended by a CUT row */
 
 struct work {			/* the requests a thread works on */
 	uint32_t tid;
@@ -63,7 +63,7 @@ struct reqtab *reqtab_alloc(size_t max_rows)
 	if (!t)
 		return NULL;
 	t->max = max_rows;
-	/* Early at boot getrandom() may fail; the secret then is an address. */
+	/* Early at boot getrandom() may fail; then the secret is made of an address. */
 	if (getrandom(t->secret, sizeof(t->secret), GRND_NONBLOCK) < 0)
 		t->secret[0] = (uintptr_t)t;
 	return t;
@@ -107,7 +107,7 @@ static struct work *find_or_add_work(struct reqtab *t, uint32_t tid)
 	return &t->work[t->nr_work++];
 }
 
-/* Returns the row's index in the list; -1: it is not there. */
+/* Returns the row's index in the thread's list; -1: it is not there. */
 static int64_t work_find(const struct reqtab *t, const struct work *w, uint32_t row)
 {
 	uint32_t n;
@@ -190,7 +190,7 @@ static int64_t find_open(const struct reqtab *t, uint64_t id)
 	return -1;
 }
 
-/* Returns the open row of an id, which is made if there is none, or -ENOMEM. */
+/* Returns the number of the open row of an id, which is added if there is none; or -ENOMEM. */
 static int64_t open_row(struct reqtab *t, uint64_t id, int64_t tick)
 {
 	int64_t found = find_open(t, id);
@@ -237,7 +237,7 @@ static void cut(struct reqtab *t, int64_t tick)
 	}
 }
 
-/* The same of some ids. */
+/* Ends one open request, which stays incomplete. */
 static void cut_one(struct reqtab *t, size_t row, int64_t tick)
 {
 	end_row(t, row, tick > t->rows[row].start ? tick : t->rows[row].start);
@@ -344,7 +344,9 @@ const struct ldb_row_reqtab *reqtab_finish(struct reqtab *t, int64_t last, size_
 			t->rows[i].end = last;
 		t->rows[i].complete &= 1;
 	}
-	/* Often ids count up, so that the rows are sorted already; sorting millions takes long. */
+	/*
+	 * Ids often count up: then the rows are sorted already, and sort_by() reads them only once.
+	 */
 	sort_by(t->rows, t->nr, by_id_start);
 	return t->rows;
 }

@@ -16,7 +16,7 @@ char *request_bare_name(const char *word)
 	return strndup(word, is_bare ? length : (size_t)(open - word));
 }
 
-/* Returns what comes after the scopes of a C++ name. */
+/* Returns the last part of a C++ name, after its scopes. */
 static const char *last_part(const char *function)
 {
 	const char *last = function;
@@ -32,7 +32,7 @@ bool request_word_matches(const char *word, const char *function)
 	return !fnmatch(word, function, 0) || !fnmatch(word, last_part(function), 0);
 }
 
-/* Returns what is between the brackets at the end, or NULL. */
+/* Returns a copy of the text in the brackets that end the word, or NULL. */
 static char *inside(const char *word)
 {
 	char *bare = request_bare_name(word);
@@ -86,7 +86,7 @@ static const char *parse_path(struct request_id *id)
 	return NULL;
 }
 
-/* u8 to s64; without a type, it is a whole register. */
+/* Parses a type from u8 to s64; the default is a whole register. */
 static bool parse_type(const char *text, struct request_id *id)
 {
 	static const char *const bits[] = { "8", "16", "32", "64" };

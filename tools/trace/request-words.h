@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The words of --request: what is a request where the program tags none. */
+/*
+ * Parses the arguments of --request, which say what a request is if the program does not tag its
+ * requests.
+ */
 #ifndef TRACE_REQUEST_WORDS_H
 #define TRACE_REQUEST_WORDS_H
 
@@ -9,21 +12,28 @@
 
 #define REQUEST_TAGS	"tags"
 #define REQUEST_LOOP	"loop"
-/* the runtime has made these requests, and they are rows like those of tags */
+/*
+ * ldb's runtime has made these requests of what a socket receives; their rows are like those of
+ * tags
+ */
 #define REQUEST_SOCKET	"socket"
 #define REQUEST_NAMES_MAX	64
 
-/* "handle(r->id)" and "handle()" are the function handle.  The copy is to be freed; NULL: out of memory. */
+/*
+ * Returns the function's name in an argument of --request: "handle" for "handle(r->id)" and for
+ * "handle()".  The caller frees it; NULL: out of memory.
+ */
 char *request_bare_name(const char *word);
 
 /* Compares the name of a function, or what comes after its scopes, with a word, which may be a glob. */
 bool request_word_matches(const char *word, const char *function);
 
 /*
- * The id in "handle(r->head.id)": a parameter, and members on the way from it; or, in "handle($2:s32)",
- * the second parameter of those that are integers or pointers, of 32 bits with a sign.
+ * The id in "handle(r->head.id)": a parameter, and the members that lead from it to the id.  The id
+ * in "handle($2:s32)": the second of the parameters that are integers or pointers, with 32 bits and
+ * a sign.
  */
-#define REQUEST_PATH_MAX	5	/* the parameter, and members */
+#define REQUEST_PATH_MAX	5	/* one parameter, and members */
 #define REQUEST_PARAMETERS_MAX	6	/* of $N */
 
 struct request_id {
@@ -32,19 +42,20 @@ struct request_id {
 	unsigned size;		/* bytes of $N */
 	bool is_signed;
 	const char *names[REQUEST_PATH_MAX];
-	bool is_arrow[REQUEST_PATH_MAX];	/* "->", and not ".", is before this name */
+	bool is_arrow[REQUEST_PATH_MAX];	/* this name comes after "->", and not after "." */
 	unsigned nr_names;
 };
 
-/* Does the word say where the id is? */
+/* Does the argument of --request say where the id is? */
 bool request_has_id(const char *word);
 
-/* Returns NULL, or what is wrong with it. */
+/* Parses the id of an argument of --request.  Returns NULL, or what is wrong with it. */
 const char *request_id_parse(const char *word, struct request_id *id);
 
 /*
- * Where the id is when the function begins: in a register, or in memory; then each step adds a number
- * to the address and reads there, the last one the id itself.
+ * Where the id is when the function begins.  Without steps it is in a register.  Otherwise the
+ * register has an address, and each step adds a number to the address and reads the next address
+ * there; the last step reads the id itself.
  */
 #define REQUEST_PLACES_MAX	16	/* functions of one name */
 
@@ -58,9 +69,10 @@ struct request_place {
 };
 
 /*
- * Each call of such a function is an EVENT of this name, followed by the address to which the call
- * returns, in hex, a '?' if it may be inside of a call from the same place, a '-' if it has no id, a
- * space, and the function as the user wrote it; its value is the id.
+ * Each call of such a function is recorded as an EVENT whose value is the id.  Its name consists of
+ * this prefix, the address to which the call returns, in hex, a '?' if the call may be nested in
+ * another one from the same place, a '-' if it has no id, a space, and the function as the user
+ * wrote it.
  */
 #define REQUEST_ID_EVENT	"ldb:id:"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Retains rows of the blocks decoded last, for analyses that read the same short ranges several
- * times, and then others near them.  Decoding a block costs as much as reading thousands of its
- * rows; only chunks of rows that overlap a range are retained: any range, or if those are too many,
- * the range that is read just then.
+ * Retains rows of the blocks decoded last, for analyses that read the same short ranges of time
+ * several times, and then ranges near these: decoding a block costs as much as reading thousands of
+ * rows.  Only chunks of rows that overlap one of the ranges are retained or, if these are too many,
+ * those that overlap the range that is being read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "trace/cursor-private.h"
 
 #define RETAIN_BYTES	(4U << 20)	/* if the caller does not say */
-#define BLOCK_SHARE	3	/* of the bytes may be of one block, for all ranges */
+#define BLOCK_SHARE	3	/* a block may take 1/3 of the memory for rows of all ranges */
 #define NR_KINDS	64
 #define NR_BLOCKS	64
 #define CHUNK		128	/* rows */
@@ -23,15 +23,18 @@
 struct ranges {
 	struct reader_range *at;	/* in order of time, apart from each other */
 	size_t nr, room;
-	struct reader_range *given;	/* as they were given, in order of their starts */
+	struct reader_range *given;	/* as the caller gave them, in order of their starts */
 	size_t nr_given, room_given;
 };
 
-/* A short range of time concerns few of the rows, so chunks of them have bounds. */
+/*
+ * The retained rows of a block.  Each chunk of rows has bounds, because a query for a short range
+ * of time needs few of them.
+ */
 struct retained {
 	const struct block *block;	/* NULL: free */
 	unsigned kind;
-	struct reader_range range;	/* has all rows that overlap it */
+	struct reader_range range;	/* all rows that overlap this range are here */
 	size_t nr, bytes;
 	struct extent *chunks;		/* one allocation with the rows and their strings, which follow */
 	char *rows;
@@ -85,7 +88,10 @@ static int set_ranges(struct ranges *k, const struct reader_range *ranges, size_
 	return 0;
 }
 
-/* Returns the given range that the query is in; if it is in two of them, the query's own one. */
+/*
+ * Returns the range, of those that the caller gave, that contains the query's range: of several,
+ * the one that begins last.  If there is none, returns the query's range.
+ */
 static struct reader_range range_of(const struct ranges *k, const struct query *q)
 {
 	size_t n = search(k->nr_given, i, k->given[i].from <= q->filter.t_min);
@@ -176,7 +182,10 @@ bool retain_serves(const struct query *q)
 	       ranges_include(&t->ranges[q->kind], q->filter.t_min, q->filter.t_max);
 }
 
-/* Returns the entry of the block, or the one to use for it: a free one, or the oldest. */
+/*
+ * Returns the entry of the block or, if it has none, the entry that was not used for the longest
+ * time.
+ */
 static struct retained *find(struct retain *t, const struct block *b)
 {
 	struct retained *oldest = &t->blocks[0];
@@ -192,7 +201,10 @@ static struct retained *find(struct retain *t, const struct block *b)
 	return oldest;
 }
 
-/* Makes room for so many bytes more; keep is not dropped. */
+/*
+ * Makes room for so many more bytes, by dropping the entries that were not used for the longest
+ * time, except keep.
+ */
 static bool make_room(struct retain *t, const struct retained *keep, size_t bytes)
 {
 	while (t->bytes + bytes > t->max_bytes) {
@@ -254,7 +266,7 @@ static size_t string_bytes(const struct schema *s, char *rows, size_t nr)
 	return s->nr_strings ? bytes : 0;
 }
 
-/* Copies the strings of the rows, which point to the copies then. */
+/* Copies the strings of the rows, and sets the rows' pointers to the copies. */
 static void copy_strings(const struct schema *s, char *rows, size_t nr, char *to)
 {
 	each_string(s, rows, nr, p) {
@@ -265,7 +277,7 @@ static void copy_strings(const struct schema *s, char *rows, size_t nr, char *to
 	}
 }
 
-/* Rows for which there is no room are not retained. */
+/* Stores rows; if there is no room for them, they are not retained. */
 static int store(struct retain *t, struct retained *k, const struct schema *s, struct retained new,
 		  const char *rows)
 {
@@ -286,7 +298,7 @@ static int store(struct retain *t, struct retained *k, const struct schema *s, s
 	return 0;
 }
 
-/* Decodes a block; the rows that match are copied, and those that are retained are stored. */
+/* Decodes a block: stores the rows to retain, and leaves the rows that the query selects in d. */
 static int decode(const struct query *q, struct decoder *d, struct block *b, struct retained *k, size_t *nr)
 {
 	const struct query whole = { .r = q->r, .kind = q->kind, .all = true };
@@ -317,7 +329,7 @@ static int decode(const struct query *q, struct decoder *d, struct block *b, str
 	return *nr > 0;
 }
 
-/* Copies the rows that match. */
+/* Copies the retained rows that the query selects. */
 static int copy(const struct query *q, struct decoder *d, const struct retained *k, size_t *nr)
 {
 	size_t size = schema_find(q->kind)->row_bytes;

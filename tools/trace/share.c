@@ -7,7 +7,7 @@
 #include "trace/crc32c.h"
 #include "trace/cursor-private.h"
 
-#define THREADS_MAX	16	/* each needs the memory of a block, and all share one disk */
+#define THREADS_MAX	16	/* each needs memory for a block, and all share one disk */
 
 unsigned reader_nr_threads(void)
 {
@@ -42,7 +42,10 @@ static void *job_thread(void *arg)
 	return NULL;
 }
 
-/* The first job runs in this thread.  If a thread cannot be created, the others do its work. */
+/*
+ * Runs the first job in this thread, and each other job in a new one.  If a thread cannot be
+ * created, the others do its work.
+ */
 static int run_jobs(struct job *jobs, unsigned nr)
 {
 	int rc = 0;
@@ -89,8 +92,8 @@ int reader_share(struct reader *r, unsigned kind, const struct reader_filter *fi
 
 /* Checking */
 
-#ifndef CHECK_STEP		/* fewer: tests/fuzz */
-#define CHECK_STEP	(256U << 10)	/* stays in the CPU's caches */
+#ifndef CHECK_STEP		/* tests/fuzz sets a smaller number */
+#define CHECK_STEP	(256U << 10)	/* fits into the CPU's caches */
 #endif
 
 static bool is_whole(const struct reader *r, const struct block *b, uint8_t *buf)
@@ -138,7 +141,10 @@ static int run_check(struct job *j)
 	return 0;
 }
 
-/* Returns one thread for few blocks, because creating threads takes longer than checking these. */
+/*
+ * Returns the number of threads: one for few blocks, because creating threads takes longer than
+ * checking them.
+ */
 static unsigned nr_checkers(const struct reader *r)
 {
 	uint64_t bytes = 0;

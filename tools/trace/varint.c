@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Decodes varints.  To decode them in parallel, the ends of all values in 64 bytes are found first,
- * as bits of a mask; otherwise each value would have to wait for the length of the one before it.
+ * Decodes varints.  The ends of all values in 64 bytes are found first, as bits of a mask, so that
+ * the CPU can decode several values at the same time; otherwise each value would have to wait for
+ * the length of the one before it.
  */
 #include <string.h>
 #include "arch/cpu.h"
@@ -28,7 +29,9 @@ static const uint8_t *decode_one(const uint8_t *p, const uint8_t *end, uint64_t 
 	return NULL;
 }
 
-/* Returns a bit for each of 64 bytes: the value continues after it. */
+/*
+ * Returns a mask with a bit for each of 64 bytes; it is set if the value continues after the byte.
+ */
 static inline __attribute__((always_inline)) uint64_t continued(const uint8_t *p)
 {
 	uint64_t mask = 0;

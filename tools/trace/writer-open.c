@@ -112,7 +112,10 @@ struct writer *writer_open_fd(int fd, const struct ldb_file_header *header, char
 	return NULL;
 }
 
-/* Are both the same file?  In a shared folder, another user may have replaced it meanwhile. */
+/*
+ * Do both descriptors refer to the same file?  In a shared folder, another user may have replaced
+ * the file.
+ */
 static bool is_same(int a, int b)
 {
 	struct stat of_a, of_b;

@@ -30,16 +30,16 @@ struct writer {
 	writer_rows_fn *on_rows;	/* or NULL */
 	void *rows_arg;
 	bool regular;		/* can be truncated */
-	bool cut;		/* bytes after offset must be cut off */
+	bool cut;		/* there are bytes after offset, which must be cut off */
 	uint64_t offset;
-	uint64_t reserved_end;	/* the disk has room up to here */
+	uint64_t reserved_end;	/* disk space is reserved up to this offset */
 	struct batch batch[WRITER_KINDS];
 	struct ldb_row_index *index;
 	size_t nr_index, room_index;
 	struct reqtab *reqtab;	/* NULL: out of memory; readers then make their own */
-	int64_t last_tick;	/* of all rows */
+	int64_t last_tick;	/* the greatest tick of all rows */
 	uint64_t lost_rows, lost_reported;
-	int error;		/* for writer_flush(): the first since its last call */
+	int error;		/* the first error since the last writer_flush() */
 	ZSTD_CCtx *zstd;
 	uint8_t *raw, *out;	/* scratch: payload; header and compressed payload */
 	size_t raw_room, out_room;

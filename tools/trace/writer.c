@@ -24,8 +24,9 @@
 #define WRITER_ZSTD_LEVEL	1
 #define WRITER_STRINGS_MAX	(8U << 20)	/* payload of one block with strings */
 /*
- * Disk space that is reserved for closing a file: threads, losses, index, footer.  A part is fixed,
- * and another is for each block.  It grows in steps, since each reservation is a system call.
+ * Disk space that is reserved for closing a file: threads, losses, index, footer.  It consists of
+ * this many bytes, and some for each block.  It grows in steps, because each reservation is a
+ * system call.
  */
 #define WRITER_RESERVE_BYTES	(512 << 10)
 #define WRITER_RESERVE_PER_BLOCK 32
@@ -120,7 +121,10 @@ static int encode(struct writer *w, unsigned kind, const void *rows, size_t nr)
 	return 0;
 }
 
-/* Puts header and payload of the encoded rows into w->out; returns their size, or -errno. */
+/*
+ * Writes the header and the compressed payload of the encoded rows to w->out; returns their size,
+ * or -errno.
+ */
 static ssize_t block_build(struct writer *w, unsigned kind)
 {
 	const struct batch *b = &w->batch[kind];
@@ -146,7 +150,7 @@ static ssize_t block_build(struct writer *w, unsigned kind)
 	return sizeof(h) + n;
 }
 
-/* Adds a row for a block. */
+/* Adds a row to the index, for a block. */
 static void index_add(struct writer *w, const void *block, uint64_t offset, size_t bytes)
 {
 	struct ldb_block_header h;
@@ -246,7 +250,7 @@ static bool batch_is_full(const struct batch *b)
 	       (b->encoder.schema->nr_strings && encoder_bytes(&b->encoder) > WRITER_STRINGS_MAX);
 }
 
-/* Adds all of the rows, or none, and then counts them as lost. */
+/* Adds all of the rows; if that fails, adds none and counts all as lost. */
 static int add_some(struct writer *w, unsigned kind, const void *rows, size_t nr)
 {
 	struct batch *b = &w->batch[kind];
@@ -306,7 +310,7 @@ int writer_add_block(struct writer *w, const void *block, size_t size)
 	}
 	if (!w->block)
 		index_add(w, block, offset, size);
-	/* The request table would be incomplete without these REQ rows: it is not written. */
+	/* Without these REQ rows the request table would be incomplete, so it is not written. */
 	if (h.kind == LDB_BLK_REQ) {
 		reqtab_free(w->reqtab);
 		w->reqtab = NULL;
@@ -381,7 +385,7 @@ static void write_reqtab(struct writer *w)
 	w->lost_rows = lost;
 }
 
-/* Uses the space that file_reserve() reserved. */
+/* Writes the index, into the space that file_reserve() has reserved. */
 static int write_index(struct writer *w)
 {
 	struct ldb_file_footer f = { .index_offset = w->offset, .nr_blocks = w->nr_index };

@@ -24,8 +24,8 @@
 struct writer;
 
 /*
- * Uses features, clock_id, t0, clock_hz and realtime_ns of header.  A file of that name is
- * renamed to PATH.old.  If it returns NULL, err has one line.
+ * Creates a file with features, clock_id, t0, clock_hz and realtime_ns of header.  An existing file
+ * is renamed to PATH.old.  If it returns NULL, err has one line.
  */
 struct writer *writer_open(const char *path, const struct ldb_file_header *header, char *err,
 			   size_t err_size);
@@ -38,9 +38,9 @@ struct writer *writer_open(const char *path, const struct ldb_file_header *heade
 struct writer *writer_reopen(const char *path, char *err, size_t err_size);
 
 /*
- * Does the same without a file: passes the header, and then each block, to block(), which returns 0
- * or -errno.  The index and the request table, which would grow, are not made; readers work without
- * them.  If it returns NULL, err has one line.
+ * Opens a writer without a file: passes the header, and then each block, to block(), which returns
+ * 0 or -errno.  There is no index and no request table, whose memory would grow; readers work
+ * without them.  If it returns NULL, err has one line.
  */
 typedef int writer_block_fn(void *arg, const void *data, size_t size);
 struct writer *writer_open_blocks(const struct ldb_file_header *header, writer_block_fn *block,
@@ -71,8 +71,7 @@ static inline int writer_add_meta(struct writer *w, const char *key, const char 
 }
 
 /*
- * These are writer_add_NAME(w, row) and writer_add_NAMEs(w, rows, nr) for each name of
- * schemas.def.
+ * Declares writer_add_NAME(w, row) and writer_add_NAMEs(w, rows, nr) for each name of schemas.def.
  */
 #define OWN_ROWS(KIND, name, when, bulk, columns)
 #define ROWS(KIND, name, when, bulk, columns)						\
@@ -91,7 +90,7 @@ static inline int writer_add_meta(struct writer *w, const char *key, const char 
 int writer_flush(struct writer *w);
 
 uint64_t writer_bytes(const struct writer *w);		/* size of the file */
-uint64_t writer_lost_rows(const struct writer *w);	/* that could not be written */
+uint64_t writer_lost_rows(const struct writer *w);	/* rows that could not be written */
 
 /* Flushes, writes request table, index and footer, frees w. */
 int writer_close(struct writer *w);
