@@ -14,12 +14,12 @@ struct file;
 struct archive *archive_alloc(void);	/* NULL: out of memory */
 void archive_free(struct archive *a);
 
-/* Adds a row.  Returns 0, -ENOMEM, or -EINVAL: there is no file of that number. */
+/* Add a row.  Return 0, -ENOMEM, or -EINVAL: there is no file with that number. */
 int archive_add_file(struct archive *a, uint32_t id, struct file *file);
 int archive_add_symbol(struct archive *a, const struct ldb_row_symbol *row);
 int archive_add_call(struct archive *a, const struct ldb_row_call *row);
 
-/* Returns NULL if the archive has none. */
+/* Returns the symbol that the archive has for the address, or NULL. */
 const struct ldb_row_symbol *archive_symbol(struct archive *a, uint32_t file, unsigned ask,
 					    uint64_t addr);
 void archive_calls(const struct archive *a, const struct file *file, const char *caller,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the argument of a function; see argument.h.  What is not certain is refused: an id that is
- * wrong is worse than none.
+ * Finds the argument of a function that is the id of a request; see argument.h.  An argument whose
+ * place is not certain is refused: a wrong id is worse than no id.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,14 +15,14 @@
 #include "symbol/elffile.h"
 #include "symbol/passing.h"
 
-#define DEPTH_MAX	16	/* of structs in structs, and of declarations */
+#define DEPTH_MAX	16	/* nesting of structs; length of chains of declarations */
 
 struct find {
 	struct elffile *file;
 	const char *function;
 	const struct request_id *id;
 	struct request_place *found;
-	int nr;			/* -1: why says why not */
+	int nr;			/* -1: failed; why has the reason */
 	char *why;
 	size_t why_size;
 };
@@ -64,7 +64,7 @@ static bool member_offset(Dwarf_Die *member, uint64_t *offset)
 	Dwarf_Word value = 0;
 
 	if (!dwarf_attr(member, DW_AT_data_member_location, &attr)) {
-		*offset = 0;	/* of a union */
+		*offset = 0;	/* a member of a union */
 		return true;
 	}
 	if (dwarf_hasattr(member, DW_AT_virtuality) || dwarf_formudata(&attr, &value))
@@ -75,7 +75,7 @@ static bool member_offset(Dwarf_Die *member, uint64_t *offset)
 
 static bool find_member(Dwarf_Die *type, const char *name, Dwarf_Die *found, uint64_t *offset, unsigned depth);
 
-/* Finds it among the members themselves, or in the base classes. */
+/* Searches the members (DW_TAG_member), or the base classes (DW_TAG_inheritance). */
 static bool find_among(Dwarf_Die *type, int wanted, const char *name, Dwarf_Die *found, uint64_t *offset,
 		       unsigned depth)
 {
@@ -105,7 +105,10 @@ static bool find_among(Dwarf_Die *type, int wanted, const char *name, Dwarf_Die 
 	return false;
 }
 
-/* Finds a member by its name, also in structs without a name; one of a base class is hidden by another. */
+/*
+ * Finds a member by its name, also in unnamed structs inside the struct.  A member of the class
+ * itself hides one of a base class.
+ */
 static bool find_member(Dwarf_Die *type, const char *name, Dwarf_Die *found, uint64_t *offset, unsigned depth)
 {
 	return find_among(type, DW_TAG_member, name, found, offset, depth) ||
@@ -120,7 +123,10 @@ static bool add_step(struct find *f, struct request_place *a, int64_t step)
 	return true;
 }
 
-/* A struct that is only declared here may be defined in another unit: that is not looked for. */
+/*
+ * Goes from a struct, or a pointer to one, to member i of the path.  A struct that is only declared
+ * in this compilation unit may be defined in another one, which is not searched.
+ */
 static bool go_to_member(struct find *f, struct request_place *a, unsigned i, Dwarf_Die *type)
 {
 	const struct request_id *id = f->id;
@@ -202,7 +208,7 @@ static bool set_type(struct find *f, struct request_place *a, Dwarf_Die *type)
 
 /* The function */
 
-/* An inlined or optimized function has its parameters where it was declared first. */
+/* The entry of an inlined or cloned function refers to another entry, which has its parameters. */
 static void go_to_origin(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
@@ -242,7 +248,10 @@ static Dwarf_Off origin_of(Dwarf_Die die)
 	return dwarf_dieoffset(&die);
 }
 
-/* Returns the register in which debug information has the parameter at the first instruction; -1: not known. */
+/*
+ * Returns in which register the parameter is at the first instruction, according to the debug
+ * information; -1: not known.
+ */
 static int told_register(Dwarf_Die *func, Dwarf_Die *param)
 {
 	static const int registers[] = PROGRAM_PARAMETER_DWARF;
@@ -322,7 +331,7 @@ static bool find_number(struct find *f, struct request_place *a)
 
 /* Symbols */
 
-/* Is it a variant or a part of the function, with other parameters? */
+/* Has GCC changed the parameters of this clone, or of this part, of a function? */
 static bool is_variant(const char *raw)
 {
 	return strstr(raw, ".constprop.") || strstr(raw, ".isra.") || strstr(raw, ".part.");
@@ -360,7 +369,10 @@ static void try_function(struct find *f, const struct elffile_sym *sym)
 		f->found[f->nr++] = a;
 }
 
-/* Demangling is expensive: does the linker's name have the last part of the function's? */
+/*
+ * Does the linker's name contain the last part of the function's name?  This avoids demangling all
+ * names, which is expensive.
+ */
 static bool may_match(const char *raw, const char *function)
 {
 	const char *last = strrchr(function, ':');

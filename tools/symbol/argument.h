@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds an integer that a function gets as an argument, or that its arguments lead to. */
+/* Finds where an integer is that a function gets as an argument, or to which an argument points. */
 #ifndef SYMBOL_ARGUMENT_H
 #define SYMBOL_ARGUMENT_H
 
@@ -11,8 +11,9 @@
 struct elffile;
 
 /*
- * Finds all functions with that name (request_word_matches()).  Returns their number; 0: there is none;
- * -1: why says in one line why it cannot be done for one of them.
+ * Finds the id in all functions with that name (request_word_matches()).  Returns the number of
+ * these functions, which may be 0; -1 if it cannot be found in one of them: then why has the
+ * reason, in one line.
  */
 int argument_find(struct elffile *f, const char *function, const struct request_id *id,
 		  struct request_place found[REQUEST_PLACES_MAX], char *why, size_t why_size);

@@ -88,7 +88,7 @@ static bool is_same_file(const struct wanted *w, int fd)
 	return is_same;
 }
 
-/* Opens the path that is made of a to d if it is the wanted file. */
+/* Opens the file whose path is a, b, c and d together, if it is the wanted one. */
 static int try_path(const struct wanted *w, const char *a, const char *b, const char *c,
 		    const char *d)
 {
@@ -198,11 +198,14 @@ int debugfile_instead(const struct debugfile *d, char **found)
 	struct wanted w = { .d = d, .build_id = d->build_id, .found = found };
 	int fd = -1;
 
-	/* Without a build-id any file of that name would be accepted. */
+	/* Without a build-id, any file with that name would be accepted. */
 	if (!*d->build_id)
 		return -1;
 	set_own_names(&w);
-	/* The trace may come from another machine with the same libraries. */
+	/*
+	 * If a sysroot was given, the file outside of it may also be the wanted one: machines often
+	 * have the same libraries.
+	 */
 	if (*d->search->sysroot && d->path[0] == '/')
 		fd = try_path(&w, d->path, "", "", "");
 	return fd < 0 ? try_dirs(&w) : fd;
@@ -214,7 +217,7 @@ int debugfile_link(const struct debugfile *d, const char *file, const char *link
 	struct wanted w = { .d = d, .file = file, .build_id = d->build_id, .crc = crc, .found = found };
 	int fd;
 
-	/* Only a link without folders is followed. */
+	/* Only the last part of the link is used. */
 	if (link && *basename(link))
 		w.names[0] = basename(link);
 	if (!*w.build_id && !w.names[0])

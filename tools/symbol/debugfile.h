@@ -18,23 +18,29 @@ struct debugfile {
 	const char *build_id;	/* hex; "": not known */
 };
 
-/* Returns an open file that replaces the program itself, or -1.  *found is a malloc'ed path. */
+/*
+ * Opens a debug file that has the build-id of the program or library and can be read instead of it.
+ * Returns its descriptor, or -1.  *found is set to its path, which the caller frees.
+ */
 int debugfile_instead(const struct debugfile *d, char **found);
 
 /*
- * Returns the debug file of file, which was opened: found by its .gnu_debuglink (may be NULL),
- * or by its build-id.  -1: there is none.
+ * Opens the debug file of file, by the name in its .gnu_debuglink (may be NULL) or by its build-id.
+ * Returns a descriptor; -1: there is none.
  */
 int debugfile_link(const struct debugfile *d, const char *file, const char *link, uint32_t crc,
 		   char **found);
 
-/* Returns the file that .gnu_debugaltlink (dwz) of file names, with its build-id. */
+/*
+ * Opens the file that the .gnu_debugaltlink (dwz) of file names, if it has the build-id in that
+ * link.
+ */
 int debugfile_alt(const struct debugfile *d, const char *file, const char *link,
 		  const void *id, size_t id_size);
 
 /*
- * The path may come from a trace or an ELF file: see cli/foreign.h.  Below the sysroot it is
- * resolved as if that were "/".  Returns -1 if it cannot be opened.
+ * Opens a file.  The path may come from a trace or an ELF file: see cli/foreign.h.  A path below
+ * the sysroot is resolved as if the sysroot were "/".  Returns -1 if it cannot be opened.
  */
 int debugfile_open(const struct elffile_search *search, const char *path);
 

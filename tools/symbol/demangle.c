@@ -31,7 +31,10 @@ static bool is_clone_word(const char *s, size_t len)
 	return false;
 }
 
-/* Does s, which follows a dot, consist of names of clones and numbers, and begin with a name? */
+/*
+ * Is s, the text after a dot, a suffix of clones ("constprop.0.isra.1")?  It must begin with a
+ * name.
+ */
 static bool is_clone_suffix(const char *s)
 {
 	size_t len = word_len(s);
@@ -106,7 +109,7 @@ static void cut_parameters(char *s)
 	}
 	if (!len || s[len - 1] != ')')
 		return;
-	/* operator()(int) ends in two lists; operator() itself is a name. */
+	/* operator()(int) ends in two pairs of brackets, and the first belongs to the name. */
 	open = matching(s, len - 1);
 	if (open <= 0 || (after_operator(s, open) && open + 2 == (long)len))
 		return;

@@ -21,7 +21,7 @@
 #include "cli/foreign.h"
 #include "symbol/dwarfinfo.h"
 
-#define DIE_DEPTH_MAX	64	/* of nested scopes: a broken file must not exhaust the stack */
+#define DIE_DEPTH_MAX	64	/* nesting of scopes: a broken file must not exhaust the stack */
 
 struct range {
 	Dwarf_Addr lo, hi;	/* [lo, hi) */
@@ -36,7 +36,7 @@ struct range_list {
 
 struct unit {
 	Dwarf_Die die;		/* with the line table */
-	Dwarf_Die funcs_die;	/* with the functions; with split DWARF another one than die */
+	Dwarf_Die funcs_die;	/* with the functions; with split DWARF, not the same as die */
 	struct range_list funcs;
 	bool has_funcs;
 };
@@ -56,7 +56,7 @@ static bool range_add(struct range_list *list, Dwarf_Addr lo, Dwarf_Addr hi, con
 			  { .lo = lo, .hi = hi, .die = *die, .unit = unit });
 }
 
-/* A function that the linker dropped has address 0. */
+/* A function with address 0 was dropped by the linker, and is not added. */
 static bool range_add_die(struct range_list *list, Dwarf_Die *die, size_t unit)
 {
 	Dwarf_Addr base, lo, hi;
@@ -88,7 +88,7 @@ static const char *attr_text(Dwarf_Die *die, unsigned name)
 	return dwarf_formstring(dwarf_attr(die, name, &attr));
 }
 
-/* Is the file missing, or may it be opened? */
+/* Is the file missing, or is it one that may be opened (cli/foreign.h)? */
 static bool is_harmless(const char *folder, const char *name)
 {
 	char path[PATH_MAX];
@@ -146,7 +146,7 @@ static bool collect_units(struct dwarfinfo *d, Dwarf *dw, const char *folder)
 	Dwarf_Die cudie, subdie;
 	uint8_t type;
 
-	/* Each unit is first read without its split part. */
+	/* Each unit is read first, and then its split part. */
 	for (; dwarf_get_units(dw, before, &cu, NULL, &type, &cudie, NULL) == 0; before = cu) {
 		struct unit unit = { .die = cudie, .funcs_die = cudie };
 
@@ -290,7 +290,7 @@ bool dwarfinfo_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *po
 
 /*
  * Stores the inlined calls around addr in chain, outermost first, and returns their number.  Each
- * step goes to a child, so that it ends even if the file is damaged.
+ * step goes to a child, so that the loop ends even if the file is damaged.
  */
 static unsigned inline_chain(Dwarf_Die *func, Dwarf_Addr pc, Dwarf_Die *chain)
 {

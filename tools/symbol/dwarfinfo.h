@@ -17,7 +17,7 @@ struct dwarfinfo;
 struct dwarfinfo_pos {
 	const char *file;
 	unsigned line;
-	bool in_system;		/* file is a system header */
+	bool in_system;		/* the file is a system header */
 };
 
 struct dwarfinfo_func {
@@ -29,21 +29,21 @@ struct dwarfinfo_func {
 struct dwarfinfo *dwarfinfo_open(Dwfl_Module *mod);
 void dwarfinfo_close(struct dwarfinfo *d);
 
-/* Is there a unit whose .dwo file was not found? */
+/* Does a compilation unit lack its .dwo file (split DWARF)? */
 bool dwarfinfo_lacks_split(const struct dwarfinfo *d);
 
 bool dwarfinfo_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *pos);
 
 /*
  * Does the same as dwarfinfo_line(), but if addr is in an inlined function of a system header, it
- * returns the line of the outermost such call.
+ * finds the line of the outermost call of such a function.
  */
 bool dwarfinfo_user_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *pos);
 
 /* Finds the function whose code (not inlined code) contains addr. */
 bool dwarfinfo_function(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_func *func);
 
-/* Finds the entry of the function that begins at addr; false: there is none, or another one. */
+/* Finds the DWARF entry of the function that begins at addr; false: no function begins there. */
 bool dwarfinfo_entry(struct dwarfinfo *d, uint64_t addr, Dwarf_Die *die);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * Finds calls that leave the module; see elfcalls.h.
  *
- * Instructions are not decoded: bytes that look like a call by chance do not lead to an entry of
- * the PLT or the GOT with a name.
+ * Instructions are not decoded.  Bytes that equal a call by chance hardly ever lead to an entry of
+ * the PLT or the GOT that has a name.
  */
 #include <gelf.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds which functions of other modules the code of a function calls.  They are read from the
- * code, so they have not necessarily been called.
+ * Finds which functions of other modules the code of a function calls.  The calls are found in the
+ * code, so they were not necessarily executed.
  */
 #ifndef SYMBOL_ELFCALLS_H
 #define SYMBOL_ELFCALLS_H

@@ -20,8 +20,9 @@
 #include "symbol/elfcalls.h"
 #include "symbol/elffile.h"
 
-#define NO_ALT		((Dwarf *)-1)	/* what libdw stores when it has found no file */
-#define BACK_MAX	64	/* symbols examined before the nearest one: nesting is shallow */
+#define NO_ALT		((Dwarf *)-1)	/* libdw's own mark for "no such file" */
+/* the most symbols before an address that are tested for containing it: nesting is shallow */
+#define BACK_MAX	64
 
 struct sym_list {
 	struct elffile_sym *at;
@@ -71,8 +72,8 @@ static bool has_build_id(Dwfl_Module *mod, const char *hex)
 }
 
 /*
- * dwfl_module_getdwarf() calls this.  If it passes a name and no checksum, it requests the file of
- * dwz.
+ * A callback for dwfl_module_getdwarf(), which wants the shared file of dwz if it passes a name and
+ * no checksum, and else the separate debug file.
  */
 static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname, Dwarf_Addr base,
 			  const char *file_name, const char *link, GElf_Word crc, char **found)
@@ -89,8 +90,8 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname
 }
 
 /*
- * Can the file be used?  If not, sets f->state to the reason, unless an earlier attempt got
- * further.  Closes fd.
+ * Uses the file, if it is an ELF file with the right build-id; if it has another one, sets f->state
+ * to ELFFILE_OTHER.  Takes over fd.
  */
 static bool use_file(struct elffile *f, const char *path, int fd)
 {
@@ -369,7 +370,10 @@ static void open_alt(struct elffile *f, Dwarf *dw)
 	f->alt_fd = debugfile_alt(&f->where, debug_file ? debug_file : file, link, id, size);
 	f->alt = f->alt_fd >= 0 ? dwarf_begin(f->alt_fd, DWARF_C_READ) : NULL;
 	f->lacks_alt = !f->alt;
-	/* Without this, libdw would open any file that the link names. */
+	/*
+	 * If there is no file, it must be marked as absent: else libdw would open any file that the
+	 * link names.
+	 */
 	dwarf_setalt(dw, f->alt ? f->alt : NO_ALT);
 }
 

@@ -33,8 +33,8 @@ struct elffile_sym {
 };
 
 /*
- * build_id is in hex, "" if unknown.  Returns NULL if there is no memory; see elffile_state().
- * Strings and search must be valid as long as the file.
+ * build_id is in hex, "" if unknown.  Returns NULL if there is no memory; elffile_state() says
+ * whether the file can be used.  Strings and search must be valid as long as the file.
  */
 struct elffile *elffile_open(const struct elffile_search *search, const char *path,
 			     const char *build_id);

@@ -12,7 +12,10 @@
 
 #define DPKG_LISTS	"/var/lib/dpkg/info/*.list"
 
-/* Is the path a line of the list?  /lib/x and /usr/lib/x are the same file if /usr is merged. */
+/*
+ * Is the path a line of the list of a package's files? /lib/x and /usr/lib/x are the same file if
+ * /lib is a link to /usr/lib.
+ */
 static bool list_has(const char *list, const char *path)
 {
 	const char *merged = strncmp(path, "/usr/", 5) ? NULL : path + 4;
@@ -72,7 +75,7 @@ static void put_package(const struct hint *h, const char *sysroot, char *buf, si
 		 is_debian ? package : "its debug package", fetch);
 }
 
-/* Libraries that only call main() and the start functions of threads need no names. */
+/* Functions of libraries that only call main() and the start functions of threads need no names. */
 bool hint_is_of_use(const char *path)
 {
 	static const char *const starters[] = { "libc.so", "libc-", "libpthread", "libstdc++.so" };

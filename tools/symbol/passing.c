@@ -5,10 +5,10 @@
 #include "arch/program.h"
 #include "symbol/passing.h"
 
-#define DEPTH_MAX	16	/* of types in types */
+#define DEPTH_MAX	16	/* nesting of types */
 #define WORDS		(PROGRAM_STRUCT_MAX / PROGRAM_WORD)
 
-/* What a word of a parameter is; the greater one wins where two share it. */
+/* The class of each word of a parameter; of two members in one word, the greater class counts. */
 enum word { WORD_NONE, WORD_FLOAT, WORD_INTEGER };
 
 struct words {
@@ -58,7 +58,7 @@ static void put(struct words *w, uint64_t offset, uint64_t size, enum word what)
 			w->at[i] = what;
 }
 
-/* A struct that is packed may be passed in another way. */
+/* Refuses members that are not aligned: a packed struct may be passed in another way. */
 static bool put_aligned(struct words *w, uint64_t offset, uint64_t size, enum word what)
 {
 	if (!size || offset % size)
@@ -80,11 +80,14 @@ static bool is_integer(uint64_t encoding)
 	case DW_ATE_UTF:
 		return true;
 	default:
-		return false;	/* _Decimal64, integers that are complex */
+		return false;	/* _Decimal64, complex integers */
 	}
 }
 
-/* A long double is in memory.  Other types of 16 bytes with a point are rare: it is not certain. */
+/*
+ * Classifies a base type.  A long double is passed in memory.  Other floating point types of 16
+ * bytes are rare, and refused.
+ */
 static bool classify_base(Dwarf_Die *type, uint64_t offset, uint64_t size, struct words *w)
 {
 	uint64_t encoding = number(type, DW_AT_encoding, 0);
@@ -104,7 +107,7 @@ static bool classify_bits(Dwarf_Die *member, uint64_t offset, struct words *w)
 {
 	uint64_t bit = number(member, DW_AT_data_bit_offset, 0) + 8 * number(member, DW_AT_data_member_location, 0);
 
-	/* DWARF 2 and 3 count the bits from the other end. */
+	/* In DWARF 2 and 3, bits are counted from the other end of the word: refused. */
 	if (has(member, DW_AT_bit_offset))
 		return false;
 	put(w, offset + bit / 8, (number(member, DW_AT_bit_size, 1) + bit % 8 + 7) / 8, WORD_INTEGER);
@@ -153,7 +156,7 @@ static bool classify_array(Dwarf_Die *type, uint64_t offset, uint64_t size, stru
 	return true;
 }
 
-/* Returns false if it is not certain. */
+/* Finds the classes of a type's words (System V ABI).  Returns false if they are not certain. */
 static bool classify(Dwarf_Die *type, uint64_t offset, struct words *w, unsigned depth)
 {
 	int tag = dwarf_tag(type);
@@ -166,7 +169,7 @@ static bool classify(Dwarf_Die *type, uint64_t offset, struct words *w, unsigned
 	case DW_TAG_pointer_type:
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
-	case DW_TAG_unspecified_type:	/* of nullptr */
+	case DW_TAG_unspecified_type:	/* the type of nullptr */
 		return put_aligned(w, offset, PROGRAM_WORD, WORD_INTEGER);
 	case DW_TAG_ptr_to_member_type:
 		size = passing_type(type, &to) && dwarf_tag(&to) == DW_TAG_subroutine_type ? 2 * PROGRAM_WORD : PROGRAM_WORD;
@@ -175,7 +178,7 @@ static bool classify(Dwarf_Die *type, uint64_t offset, struct words *w, unsigned
 	}
 	if (!size_of(type, &size))
 		return false;
-	/* A greater struct is in memory, whatever it has. */
+	/* A greater struct is passed in memory, whatever its members are. */
 	if (!depth && size > PROGRAM_STRUCT_MAX && tag != DW_TAG_base_type && !has(type, DW_AT_GNU_vector)) {
 		w->is_memory = true;
 		return true;
@@ -196,7 +199,7 @@ static bool classify(Dwarf_Die *type, uint64_t offset, struct words *w, unsigned
 	}
 }
 
-/* Is the function written in C, in which each struct is passed by value? */
+/* Is the function written in C?  There, no struct is passed by a hidden pointer, unlike in C++. */
 static bool is_c(Dwarf_Die *func)
 {
 	Dwarf_Attribute attr;
@@ -221,7 +224,7 @@ struct passed {
 	bool is_pointer;
 };
 
-/* Says how a type is passed, or returned.  Returns false if it is not certain. */
+/* Finds how a value of the type is passed or returned.  Returns false if that is not certain. */
 static bool pass(Dwarf_Die *func, Dwarf_Die *type, struct passed *p)
 {
 	int tag = dwarf_tag(type);
@@ -245,7 +248,10 @@ static bool is_float_type(Dwarf_Die *type)
 	return dwarf_tag(type) == DW_TAG_base_type && (encoding == DW_ATE_float || encoding == DW_ATE_complex_float);
 }
 
-/* Does the caller say where to write the result, in the first register? */
+/*
+ * Sets *does to whether the first register has the address to which the result is written.  Returns
+ * NULL, or why this is not certain.
+ */
 static const char *returns_memory(Dwarf_Die *func, bool *does)
 {
 	Dwarf_Attribute attr;
@@ -257,7 +263,10 @@ static const char *returns_memory(Dwarf_Die *func, bool *does)
 		return NULL;	/* void */
 	if (!passing_type(func, &type))
 		return "its result has an unknown type";
-	/* A float of any size is in a register.  A small struct with a long double is, too, as a result only. */
+	/*
+	 * A floating point number is returned in registers.  So is a small struct with a long
+	 * double, although it is passed in memory.
+	 */
 	if (is_float_type(&type))
 		return NULL;
 	if (!pass(func, &type, &p) || p.w.has_long_double)
@@ -291,7 +300,7 @@ static void count(struct counts *c, const struct passed *p, Dwarf_Die *type, str
 	}
 	at->is_on_stack = true;
 	at->place = c->stack;
-	/* More than a word may have to begin at a multiple of two. */
+	/* A value of more than a word may have to be aligned to two words. */
 	if (!p->is_pointer && (!size_of(type, &size) || size > PROGRAM_WORD))
 		c->is_stack_unknown = true;
 	c->stack += PROGRAM_WORD;
@@ -303,7 +312,7 @@ static const char *pass_next(Dwarf_Die *func, Dwarf_Die *param, struct counts *c
 	struct passed p;
 	Dwarf_Die type;
 
-	/* Constructors of classes with virtual bases have more than they say. */
+	/* Constructors of classes with virtual bases have hidden parameters. */
 	if (has(param, DW_AT_artificial) && name && !strncmp(name, "__", 2))
 		return "it is a constructor or destructor with parameters that the compiler has added";
 	if (!passing_type(param, &type))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Says in which registers a function of C or C++ finds its parameters when it begins, by the System V
- * ABI: what debug information says of registers is only valid later, or not at all without -O.
+ * Finds in which registers the parameters of a C or C++ function are at its first instruction, by
+ * the rules of the System V ABI.  The locations in debug information are valid only later or,
+ * without -O, are not registers.
  */
 #ifndef SYMBOL_PASSING_H
 #define SYMBOL_PASSING_H
@@ -12,19 +13,20 @@
 #include <elfutils/libdw.h>
 
 struct passing {
-	bool is_pointer;	/* a struct of which the register has the address */
+	bool is_pointer;	/* a struct whose address is passed */
 	bool is_on_stack;
-	unsigned place;		/* the register's number, or bytes above the address to which the call returns */
-	unsigned nr_floats;	/* so many of its words are in other registers */
+	/* number of the register; on the stack: bytes above the return address */
+	unsigned place;
+	unsigned nr_floats;	/* so many of its words are in floating point registers */
 };
 
 /*
- * func is the function itself; param one of its formal parameters, of the same entry.  Returns NULL,
- * or why it is not certain.
+ * param is a DW_TAG_formal_parameter among the children of func.  Returns NULL, or why it is not
+ * certain how it is passed.
  */
 const char *passing_of(Dwarf_Die *func, Dwarf_Die *param, struct passing *p);
 
-/* Returns the type without its names and qualifiers; false: void, or damaged. */
+/* Finds the type of an entry, without typedefs and qualifiers; false: void, or damaged. */
 bool passing_type(Dwarf_Die *of, Dwarf_Die *type);
 
 #endif

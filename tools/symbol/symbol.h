@@ -26,8 +26,9 @@ struct symtab_options {
 	size_t nr_debug_dirs;
 	bool no_demangle;
 	/*
-	 * This may be NULL.  Else it knows all names that there are, of functions and variables at
-	 * exactly these addresses, readable ones; NULL or "": it has none.  No file is read then.
+	 * If not NULL, this is the only source of names, and no file is read: it returns the
+	 * readable name of the function or variable at exactly this address; NULL or "": there is
+	 * none.
 	 */
 	const char *(*known)(void *arg, uint64_t addr);
 	void *known_arg;
@@ -42,9 +43,9 @@ struct symbol {
 	const char *file;	/* of the address; "" if not known */
 	const char *func_file;	/* where the function is defined; "" if not known */
 	unsigned line, func_line;
-	bool known;		/* function is a name */
+	bool known;		/* function is a name, and not module+0xoffset */
 	bool in_system;		/* file is a system header */
-	bool func_in_system;	/* func_file is one */
+	bool func_in_system;	/* func_file is a system header */
 };
 
 /* options may be NULL: defaults.  Returns NULL if there is no memory. */
@@ -64,16 +65,16 @@ void symtab_forget(struct symtab *st);
 int symtab_add_module(struct symtab *st, const struct ldb_row_module *row);
 
 /*
- * Adds names that the trace contains.  They are used if they have lines, or if the file is missing.
- * FILE rows must come first.  Returns 0, -ENOMEM, or -EINVAL for an invalid row.
+ * Add names that the trace contains.  They are used if they include source lines, or if the file is
+ * missing.  FILE rows must come first.  Returns 0, -ENOMEM, or -EINVAL for an invalid row.
  */
 int symtab_add_file(struct symtab *st, const struct ldb_row_file *row);
 int symtab_add_symbol(struct symtab *st, const struct ldb_row_symbol *row);
 int symtab_add_call(struct symtab *st, const struct ldb_row_call *row);
 
 /*
- * Functions that get the rows for a trace: all names that were resolved so far.  A result other
- * than 0 ends this.
+ * Called with rows for a trace that contain all names resolved so far.  A result other than 0 ends
+ * the calls.
  */
 struct symtab_sink {
 	int (*file)(void *arg, const struct ldb_row_file *row);
@@ -90,8 +91,8 @@ int symtab_emit(struct symtab *st, const struct symtab_sink *sink);
 const struct symbol *symtab_lookup(struct symtab *st, uint64_t addr, int64_t tick);
 
 /*
- * Does the same for an address whose name is useful but not necessary: if the file lacks it,
- * symtab_problem_text() does not report that.
+ * Does what symtab_lookup() does, for an address whose name is useful but not necessary: if the
+ * name is missing, symtab_problem_text() does not report it.
  */
 const struct symbol *symtab_lookup_aside(struct symtab *st, uint64_t addr, int64_t tick);
 
@@ -122,8 +123,8 @@ void symtab_calls(struct symtab *st, const struct symbol *func,
 		  void (*fn)(void *arg, const char *raw), void *arg);
 
 /*
- * Returns a number that is equal for two ticks between which no address changes its module: the
- * result of a lookup at one tick is also right at the other.
+ * Returns a number that is the same for two ticks if no address changes its module between them:
+ * then a lookup at either tick has the same result.
  */
 unsigned symtab_epoch(const struct symtab *st, int64_t tick);
 
@@ -135,7 +136,8 @@ enum symtab_problem {
 	SYMTAB_STALE,		/* the file on disk is not the one that was recorded */
 	SYMTAB_MISSING,		/* no file, or no symbols in it */
 	SYMTAB_NO_LINES,	/* an instrumented module without line numbers */
-	SYMTAB_PARTS,		/* a part of the debug information is in a file that is not there */
+	/* a part of the debug information is in another file, which is missing */
+	SYMTAB_PARTS,
 	SYMTAB_NR_PROBLEMS
 };
 

@@ -41,7 +41,10 @@ int symtab_add_call(struct symtab *st, const struct ldb_row_call *row)
 	return st->archive ? archive_add_call(st->archive, &copy) : -EINVAL;
 }
 
-/* Does the archive have lines?  If not, the file is tried: it may have debug information by now. */
+/*
+ * Do the names in the trace include source lines?  If not, the file on disk is tried, which may
+ * have debug information by now.
+ */
 static bool is_archived_whole(const struct file *f)
 {
 	return f->is_archived && f->archived_flags & LDB_FILE_F_LINES;

@@ -16,7 +16,7 @@ struct file {
 	bool is_asked, is_instrumented, lacks_name;
 	bool is_archived;	/* the trace contains its names */
 	uint32_t archived_flags;	/* LDB_FILE_F_* */
-	uint32_t id;		/* id of its FILE row, read or to be emitted; 0: none */
+	uint32_t id;		/* id of its FILE row, in the trace or to be emitted; 0: none */
 };
 
 struct module {
@@ -64,7 +64,8 @@ void symtab_set_name(struct symtab *st, struct symbol *s, const char *linker_nam
 void symtab_set_offset(struct symtab *st, struct symbol *s, uint64_t offset);
 
 /*
- * In symtab-archive.c.  Returns false if the trace has no such name, or the file has a better one.
+ * In symtab-archive.c: looks up a name in the trace.  Returns false if it is not there, or if the
+ * file on disk should be asked instead.
  */
 bool symtab_archived(struct symtab *st, struct entry *e);
 

@@ -8,7 +8,10 @@ struct facts {
 	bool symbols, lines, lacks_part;
 };
 
-/* Returns facts of the file as it is now, or, if the trace contains its names, as it was then. */
+/*
+ * Returns what is known of the file: as it is now or, if the trace contains its names, as it was
+ * when they were stored.
+ */
 static struct facts facts_of(const struct file *f)
 {
 	struct facts has = { .state = f->elf ? elffile_state(f->elf) : ELFFILE_ABSENT };
@@ -55,7 +58,7 @@ const char *symtab_problem_text(const struct symtab *st, enum symtab_problem pro
 	struct facts has;
 
 	for (const struct file *f = st->files; f; f = f->next) {
-		/* The kernel's own pages in a process have no file. */
+		/* Pages that the kernel maps into each process, such as the vDSO, have no file. */
 		if (!f->is_asked || f->path[0] != '/')
 			continue;
 		has = facts_of(f);

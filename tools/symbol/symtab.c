@@ -49,7 +49,10 @@ static bool copy_options(struct symtab *st, const struct symtab_options *o)
 		if (!st->debug_dirs[i])
 			return false;
 	}
-	/* "/" as sysroot, or a slash too many at its end, must not double it. */
+	/*
+	 * A slash at the end of the sysroot, or the sysroot "/", must not lead to paths with two
+	 * slashes.
+	 */
 	for (size_t len = strlen(st->sysroot); len && st->sysroot[len - 1] == '/'; len--)
 		st->sysroot[len - 1] = '\0';
 	st->search = (struct elffile_search){
@@ -212,10 +215,10 @@ unsigned symtab_epoch(const struct symtab *st, int64_t tick)
 }
 
 /*
- * Is module a a better answer than b at tick?  The best is the module that was mapped then.  If
- * there was none, it is the module that was loaded next, because constructors run before a load is
- * reported and no code runs after an unload; if there is none, the last one that was unloaded.  The
- * answer does not change within an epoch.
+ * Is module a a better result than b for a lookup at tick?  The best is the module that was mapped
+ * then.  If there was none, it is the module that was loaded next, because constructors run before
+ * a load is reported and no code runs after an unload; if there is none, the last one that was
+ * unloaded.  The answer does not change within an epoch.
  */
 static bool is_better(const struct module *a, const struct module *b, int64_t tick)
 {
@@ -351,7 +354,10 @@ static void resolve_data(struct symtab *st, struct symbol *s, const struct modul
 	symtab_set_offset(st, s, addr - m->bias - sym->addr);
 }
 
-/* addr is the return address minus one, as for the line of a call. */
+/*
+ * Resolves the function that is called; addr is the return address minus one, as for the line of a
+ * call.
+ */
 static void resolve_callee(struct symtab *st, struct symbol *s, const struct module *m, uint64_t addr)
 {
 	struct elffile *elf = symtab_elf(st, m->file);
@@ -433,7 +439,10 @@ const struct symbol *symtab_lookup_aside(struct symtab *st, uint64_t addr, int64
 	return s;
 }
 
-/* A return address is behind the call: the call may be the last instruction of its line. */
+/*
+ * Looks up the byte before the return address, because the call may be the last instruction of its
+ * line.
+ */
 const struct symbol *symtab_lookup_call(struct symtab *st, uint64_t ret, int64_t tick)
 {
 	return lookup(st, ret ? ret - 1 : 0, tick, LDB_ASK_CALL);
@@ -444,7 +453,10 @@ const struct symbol *symtab_lookup_callee(struct symtab *st, uint64_t ret, int64
 	return lookup(st, ret ? ret - 1 : 0, tick, LDB_ASK_CALLEE);
 }
 
-/* Queues that have a number instead of an address, of any process. */
+/*
+ * Returns the name of a queue that has a small number instead of an address, in any process; NULL:
+ * addr is an address.
+ */
 static const struct symbol *numbered_queue(uint64_t addr)
 {
 	static const struct symbol queues[LDB_REQ_QUEUE_MAX + 1] = {
