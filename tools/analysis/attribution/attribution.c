@@ -70,7 +70,10 @@ static int end_items(struct attribution *a)
 	return ret || !a->nr_works ? ret : end_works(a);
 }
 
-/* Adds an item that covers functions; if the stack of these is full, its first one is dropped. */
+/*
+ * Adds an item that covers functions, such as a sleep.  If there are too many, the first one is
+ * dropped.
+ */
 static int add_cover(struct attribution *a, const struct attribution_item *item)
 {
 	int ret = 0;

@@ -8,8 +8,8 @@
  * highest rank (states.def).  This is an interrupt, else a wait for a CPU, else a sleep, else a
  * wait for a lock, else the innermost function or call of a library's function.  Of several items
  * with this rank it is the one that began last.  A state that covers functions belongs to the
- * function in which it began, also when the estimated end of that function comes first; a wait for
- * a lock says which one that is.
+ * function in which it began, also when the estimated end of that function comes first; the record
+ * of a wait for a lock names this function.
  *
  * Times are ticks.  One struct may be used by one thread at a time.
  */
@@ -52,7 +52,7 @@ struct attribution_begin {
 
 struct attribution {
 	/*
-	 * The functions may be NULL.  A return value other than 0 ends the attribution, and is
+	 * These functions may be NULL.  A return value other than 0 ends the attribution, and is
 	 * returned.
 	 */
 	int (*begin)(void *arg, const struct attribution_begin *what, struct attribution_item *item);
@@ -94,8 +94,9 @@ void attribution_forget(struct attribution *a);
 /* These return 0, -ENOMEM, or the return value of one of the caller's functions. */
 
 /*
- * Adds the thread's segments, by start, the outer ones first; interrupts may be added before all
- * others.  Holds, queues, faults and system calls are ignored: the sleeps in a call have its name.
+ * Adds a segment of the thread.  Segments come in order of start, the outer ones first; interrupts
+ * may come earlier.  Holds, queues, faults and system calls are ignored; a sleep in a system call
+ * has the name of the call.
  */
 int attribution_segment(struct attribution *a, const struct segment *s);
 

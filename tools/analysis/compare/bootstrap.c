@@ -12,7 +12,7 @@
 
 #define MARKS_MAX	2048
 
-/* splitmix64 */
+/* The generator is splitmix64. */
 uint64_t random_next(struct random *r)
 {
 	uint64_t x = r->state += 0x9e3779b97f4a7c15ULL;
@@ -138,7 +138,7 @@ static uint64_t count_below(const struct resampler *s, const uint32_t *times, si
 	return count;
 }
 
-/* Returns the least rank that is at least part of nr, from 1. */
+/* Returns the least rank, counted from 1, that is at least part * nr. */
 static uint64_t rank_of(double part, uint64_t nr)
 {
 	/* In floating point, 0.99 * 100 is a little more than 99. */
@@ -157,7 +157,7 @@ int64_t resampler_percentile(const struct resampler *s, const uint32_t *times, d
 	if (!times)
 		return s->sorted[rank_of(part, s->nr) - 1];
 	rank = rank_of(part, count_below(s, times, last));
-	/* Finds the last mark below which there are fewer than rank latencies. */
+	/* Finds the last mark with fewer than rank latencies below it. */
 	lo = last ? search_range(1, last, i, count_below(s, times, i) < rank) - 1 : 0;
 	count = count_below(s, times, lo);
 	for (size_t i = lo * s->step; i < s->nr; i++) {

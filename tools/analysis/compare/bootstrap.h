@@ -4,8 +4,8 @@
  *
  * Consecutive requests are often slow together, so blocks of consecutive requests are drawn, and
  * not single requests.  For a mean, blocks are BOOTSTRAP_SLICES slices of the recording's time.
- * They are so long that a temporary disturbance, such as another busy process or a scanner that was
- * off its CPU, is within one block, and that blocks differ if there is a slow drift (batch means:
+ * These are so long that a temporary disturbance, such as another busy process or a scanner that
+ * was off its CPU, is within one block; and a slow drift makes blocks differ (batch means:
  * Schmeiser, "Batch size effects in the analysis of simulation output", 1982, section 3: 10 to 30).
  * A percentile needs more blocks, BOOTSTRAP_BLOCKS, because few requests determine it.  The draws
  * are the same in every run.
@@ -45,8 +45,8 @@ struct blocks bootstrap_blocks(size_t nr_requests, size_t nr_max);
 void bootstrap_draw(struct random *r, const struct blocks *blocks, uint32_t *times);
 
 /*
- * Returns the half-width of an interval, in standard errors, by Student's distribution, if that by
- * the normal distribution is z.  nr_independent is the number of blocks on which the error depends.
+ * Converts the half-width of an interval, in standard errors, from the normal distribution (z) to
+ * Student's.  nr_independent is the number of blocks on which the error depends.
  */
 double bootstrap_student(double z, size_t nr_independent);
 
@@ -67,20 +67,22 @@ struct interval bootstrap_interval(double *values, size_t nr, size_t nr_independ
 struct resampler {
 	struct blocks blocks;
 	int64_t *sorted;
-	uint32_t *block_of;		/* of each sorted latency */
+	uint32_t *block_of;		/* the block of each sorted latency */
 	size_t nr;
-	uint32_t *below;		/* [mark][block]: of the first mark * step latencies */
+	/* [mark][block]: how many of the first mark * step latencies are in the block */
+	uint32_t *below;
 	size_t nr_marks, step;
 	double *sums;			/* of each block */
 };
 
-/* latencies are in order of start.  Returns 0 or -ENOMEM. */
+/* latencies must be in order of their requests' starts.  Returns 0 or -ENOMEM. */
 int resampler_open(struct resampler *s, const int64_t *latencies, size_t nr);
 void resampler_close(struct resampler *s);
 
 /*
  * Returns the value that part (0..1) of the latencies do not exceed (nearest rank); 0: there are
- * none.  times are from bootstrap_draw(); NULL: of the sample itself.
+ * none.  times is the result of bootstrap_draw(); NULL: computes the percentile of the sample
+ * itself.
  */
 int64_t resampler_percentile(const struct resampler *s, const uint32_t *times, double part);
 double resampler_mean(const struct resampler *s, const uint32_t *times);

@@ -18,21 +18,22 @@
  * of any part, which is not exceeded in 95 % of the resamples (Romano and Wolf, "Exact and
  * approximate stepdown methods for multiple hypothesis testing", 2005).
  *
- * Which other tasks ran does not depend on the program, and hardly varies within a recording: the
- * CPUs on which the kernel puts other processes differ from recording to recording.  The load of
- * the machine makes slices of time differ as a whole, and so is part of the error of the whole
- * latency.  Therefore in a comparison of two recordings the error of the whole latency is added to
- * that of a context.
+ * Which other tasks ran does not depend on the program.  It hardly varies within a recording, but
+ * does so from recording to recording, because the kernel puts other processes on other CPUs.  The
+ * load of the machine makes slices of time differ as a whole, and so is part of the error of the
+ * whole latency.  Therefore in a comparison of two recordings the error of the whole latency is
+ * added to that of a context.
  *
- * Nor does a resample show errors that are the same throughout a recording and different in the
- * next one: where between two polls the start and the end of a function are, and what ran while the
- * scanner was off its CPU.  These errors have bounds, but their distribution is not known: the
- * difference is anywhere between two ends, and only these ends have a standard error (Imbens and
- * Manski, "Confidence intervals for partially identified parameters", Econometrica, 2004).  So
- * between two recordings the interval of a function is widened by the resolution of both, which
- * does not become finer with more requests, and by the time that was unobserved in only one of
- * them.  Whether ldb's own tasks share a CPU with the program is decided anew in each recording, and
- * never by the build: all of the time that they took is doubtful.
+ * Some errors are the same throughout a recording and different in the next one, so resamples do
+ * not show them, either: where between two samples of the stack a function begins and ends, and
+ * what ran while the scanner was off its CPU.  These errors have bounds, but their distribution is
+ * not known: the difference is anywhere between two ends, and only these ends have a standard error
+ * (Imbens and Manski, "Confidence intervals for partially identified parameters", Econometrica,
+ * 2004).  So between two recordings the interval of a function is widened by the resolution of
+ * both, which does not become finer with more requests, and by the time that was unobserved in only
+ * one of them.  Whether ldb's own tasks share a CPU with the program differs from recording to
+ * recording, and does not depend on the build of the program: so all of the time that these tasks
+ * took counts as error.
  */
 #include <errno.h>
 #include <math.h>
@@ -58,7 +59,8 @@ struct resample {
 	 * all parts, and for sorting
 	 */
 	double *values;
-	double *errors;			/* of all these columns except the last */
+	/* by column of values[], without the last: standard errors */
+	double *errors;
 	double *row;			/* of one resample */
 };
 
@@ -67,7 +69,7 @@ static size_t column_of(const struct resample *r, uint32_t part)
 	return part < r->nr_columns - 1 ? part : r->nr_columns - 1;
 }
 
-/* Returns how many requests on either side of a limit m is the mean of. */
+/* Returns how many requests on each side of a limit m(q) is computed from. */
 static size_t width_at(size_t rank, size_t nr)
 {
 	size_t width = sqrt(nr);
@@ -154,7 +156,7 @@ static void add_slice(struct resample *r, const struct slice *s, double sign)
 	}
 }
 
-/* Counts blocks that contain requests of the slice: an interval depends on these. */
+/* Counts the blocks that contain requests of the slice: an interval depends only on these. */
 static size_t count_blocks(const struct slice *s)
 {
 	struct blocks blocks = bootstrap_blocks(s->run->nr, BOOTSTRAP_SLICES);
@@ -169,7 +171,7 @@ static size_t count_blocks(const struct slice *s)
 	return nr;
 }
 
-/* Adds resamples of the blocks of one run to those of all. */
+/* Draws blocks of one run, and adds the results to the resamples. */
 static void draw(struct resample *r, struct random *random)
 {
 	struct differential *d = r->b->d;
@@ -240,7 +242,7 @@ static void add_totals(struct resample *r)
 		}
 }
 
-/* Adds the error of the whole latency, taken from another, independent resample. */
+/* Adds to each context the error of the whole latency, taken from another, independent resample. */
 static void widen_contexts(struct resample *r)
 {
 	const struct differential *d = r->b->d;
@@ -264,7 +266,7 @@ static double standard_error(const double *values, size_t nr, double nr_blocks)
 
 COMPARE_NUMBERS(compare_doubles, double)
 
-/* Returns a number of standard errors that no part's deviation exceeds in 95 % of the resamples. */
+/* Returns how many standard errors no part's deviation exceeds in 95 % of the resamples. */
 static double count_errors(struct resample *r)
 {
 	size_t nr = r->b->d->nr_resamples;

@@ -153,8 +153,8 @@ struct remainder {
 COMPARE(compare_remainders, struct remainder, DOWN(left) UP(at))
 
 /*
- * Divides the sums (one every stride) by nr such that the quotients sum to the
- * quotient of their sum, rounded; that is the result.
+ * Divides each sum by nr, and returns the rounded quotient of their total.  The quotients are
+ * rounded such that they add up to it exactly.  The sums are stride numbers apart.
  */
 static int64_t divide_sums(int64_t *sums, size_t stride, size_t nr_sums, int64_t nr,
 			   struct remainder *remainders)
@@ -263,7 +263,10 @@ static void open_part(struct differential_build *b, const struct part_key *k)
 	};
 }
 
-/* Finds each key's part.  Parts that are in neither slice stay, too, because they have a share. */
+/*
+ * Finds each key's part.  Parts of requests outside of both slices are added, too, because they
+ * have a share of the variance.
+ */
 static int aggregate_parts(struct differential_build *b)
 {
 	struct differential *d = b->d;
@@ -328,7 +331,7 @@ static int compare_parts(const void *pa, const void *pb)
 		return of_a > of_b ? -1 : 1;
 	if (a->share != b->share)
 		return a->share > b->share ? -1 : 1;
-	/* Equal parts are ordered by the measured means. */
+	/* Parts with equal gap and share are in the order of their leaves. */
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
@@ -377,7 +380,7 @@ static int sort_parts(struct differential_build *b)
 	return 0;
 }
 
-/* A part that is 0 in the four digits that are shown is left out. */
+/* Leaves out parts that are 0 in the four digits that are shown. */
 static void cut_shown(struct differential *d)
 {
 	while (d->nr_shown) {

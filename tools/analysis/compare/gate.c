@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks conditions on two runs; see gate.h. */
+/* Checks whether requests have become slower between two runs; see gate.h. */
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -15,7 +15,7 @@
 #include "differential.h"
 #include "gate.h"
 
-#define PERCENT_MAX	1e6	/* of a growth */
+#define PERCENT_MAX	1e6	/* greatest N of +N% */
 
 __attribute__((format(printf, 4, 5)))
 static bool complain(const struct gate *g, char *err, size_t err_size, const char *format, ...)

@@ -46,7 +46,7 @@ struct gate_result {
 	size_t nr_before, nr_after;	/* requests */
 	int64_t before_ns, after_ns;
 	int64_t change_lo_ns, change_hi_ns; /* 95 % */
-	bool is_over;			/* the limit, as measured */
+	bool is_over;			/* the measured value, or its change, is over the limit */
 	bool is_certain;		/* the interval of the change is above 0 */
 	bool is_coarse;			/* there are so few requests that the percentile is their greatest */
 	bool holds;			/* the build fails */

@@ -10,11 +10,12 @@
 #include "flowstats.h"
 
 struct flow_change {
-	const char *caller, *callee, *function;	/* of a component: caller and function are "" */
+	/* entry of a component: caller and function are "" */
+	const char *caller, *callee, *function;
 	uint64_t calls_before, calls_after;
 	int64_t before_ns, after_ns;	/* of a component: self time */
 	int64_t delta_ns, err_ns;	/* after - before; its error with 95 % */
-	bool is_beyond_error;		/* delta_ns is */
+	bool is_beyond_error;		/* delta_ns exceeds err_ns */
 };
 
 struct flowdiff {

@@ -131,7 +131,7 @@ static bool is_of_component(const struct flowstats_options *o, const struct flow
 
 COMPARE(entry_compare, struct flow_entry, DOWN(times.ns) DOWN(times.calls) UP(api))
 
-/* Leaves out what was not called, and what does not match. */
+/* Leaves out entries without calls, and entries that the options do not select. */
 static void select_entries(struct flowstats *s, const struct flowstats_options *o)
 {
 	size_t nr = 0;

@@ -10,8 +10,8 @@
  * existed, to the nanosecond.
  *
  * Self times are differences of estimates: a small one may be negative, within its error.  A
- * component whose functions are called by addresses that were passed on, such as a plugin, has too
- * little self time.
+ * component has too little self time if its functions are called through pointers that it has
+ * passed to others, as plugins do.
  */
 #ifndef FLOWS_FLOWSTATS_H
 #define FLOWS_FLOWSTATS_H
@@ -22,7 +22,7 @@
 struct flow_times {
 	uint64_t calls;
 	uint64_t timed;		/* how many of them were timed */
-	uint64_t unknown;	/* how many are in no time: functions that may not return */
+	uint64_t unknown;	/* how many have no time, because the function may not return */
 	int64_t ns;		/* of all of them, estimated from those that were timed */
 	int64_t err_ns;		/* half-width of the 95 % interval; 0: exact */
 	int64_t shared_ns;	/* the same, but 1/n of the time while n threads were active */
@@ -35,7 +35,7 @@ struct flow_entry {
 	const struct flow_api *api;
 	const struct flow_component *caller, *callee;
 	struct flow_times times;
-	double *lengths;	/* while they are added up */
+	double *lengths;	/* used only while lengths are added up */
 	double variance;
 };
 
@@ -61,13 +61,13 @@ struct flow_part {
 
 struct flow_thread {
 	const struct thread *thread;
-	uint32_t component;	/* where it began */
-	const char *pool;	/* its name */
+	uint32_t component;	/* the component in which the thread began */
+	const char *pool;	/* name of the thread's pool */
 	uint64_t calls;
 	int64_t life_ns, wait_ns, effective_ns;	/* effective: not waiting */
 	int64_t err_ns;
 	int64_t shared_ns;	/* of life_ns */
-	const struct flow_api *longest;	/* what it called longest; NULL: nothing */
+	const struct flow_api *longest;	/* the API in which it spent most time; NULL: none */
 	int64_t longest_ns;
 	double variance;
 };
@@ -85,7 +85,7 @@ struct flow_pool {
 	double imbalance;	/* max_ns / mean_ns; 1: balanced; 0: nothing to compare */
 };
 
-/* An estimate for all calls of a thread's sum. */
+/* An estimate for all calls that a struct flow_sum counts. */
 struct flow_estimate {
 	double factor;		/* calls for each that was timed */
 	int64_t ns, shared_ns, back_ns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Threads, and pools of threads: how long they existed, waited, and did not wait. */
+/* Computes how long threads, and pools of threads, existed, waited, and did not wait. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "facts/ticks.h"
 #include "flowstats-private.h"
 
-#define NAME_KEPT	15	/* of a process's name, by the kernel */
+#define NAME_KEPT	15	/* bytes of a process's name that the kernel stores */
 
 /* The time before the first recorded call is left out: the program waits for the recorder then. */
 static int64_t begin_ns(const struct flows *f, const struct thread *t)
@@ -26,7 +26,7 @@ static int64_t end_ns(const struct flows *f, const struct thread *t)
 	return max(min(ticks_time_ns(f->m->reader, t->end), f->m->duration_ns), begin_ns(f, t));
 }
 
-/* For how long nothing was counted in a process. */
+/* Returns for how long the recording of a process was paused. */
 static int64_t paused_ns(const struct flows *f, uint32_t pid, int64_t from_ns, int64_t to_ns)
 {
 	int64_t sum = 0;
@@ -55,9 +55,9 @@ struct caller {			/* what a thread did in a component */
 };
 
 /*
- * Finds the program of a process other than the first; the trace does not have its path.  It has
- * the name of the process, if that was not changed; else it makes most calls of those that nobody calls.
- * There is a caller for each component.
+ * Finds the program of a process other than the first; the trace does not have its path.  It is the
+ * component with the name of the process; if there is none, the one that makes most calls, of those
+ * that no component calls.  callers has room for one entry per component.
  */
 static uint32_t program_of(const struct flows *f, const struct thread *t, struct caller *callers)
 {

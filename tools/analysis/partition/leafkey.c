@@ -56,7 +56,7 @@ static uint32_t find_or_add_path(struct leafkeys *keys, const struct leafkey_pat
 	return n - 1;
 }
 
-/* The name of no function or file is equal to this. */
+/* Stands for the file of queues; no source file has this name. */
 #define QUEUE_FILE	"/queue"
 
 static uint32_t add_path(struct leafkeys *keys, const struct partition *p, uint32_t n,
@@ -110,7 +110,10 @@ static uint32_t find_or_add_leaf(struct leafkeys *keys, const struct leafkey *ne
 	return n - 1;
 }
 
-/* Is the label to be ignored?  A system call is, if the other recording has none. */
+/*
+ * Is the label to be ignored?  Names of system calls are, if one of the recordings does not have
+ * them.
+ */
 static bool has_no_label(const struct leafkeys *keys, const struct leaf *leaf)
 {
 	return keys->no_calls && (leaf->kind == LEAF_IO || leaf->kind == LEAF_SLEEP);

@@ -59,7 +59,10 @@ static void sum_up(struct partition_build *b)
 		b->ret = -ENOMEM;
 		return;
 	}
-	/* Counts are stored two places ahead, because filling moves each by one place. */
+	/*
+	 * A counting sort by class.  Each class is counted two places ahead: sums make that the
+	 * start of the next class, and filling a class moves its start to its end.
+	 */
 	for (size_t i = 0; i < b->nr_owned; i++)
 		b->class_at[b->owned[i].work->class + 2]++;
 	for (size_t c = 2; c <= nr_classes; c++)
@@ -167,7 +170,7 @@ static uint32_t count_ended(const struct partition_build *b, int64_t start, int6
 }
 
 /*
- * Adds the time of a piece in which the thread worked on others, by class; returns the sum.
+ * Adds the time of a piece in which the thread worked on other requests, by class; returns the sum.
  * nr_own is the number of spans of the request itself that ended in the piece.
  */
 static int64_t add_classes(struct partition_build *b, uint32_t request, uint32_t path, int64_t start,
@@ -225,8 +228,8 @@ void partition_add_behind(struct partition_build *b)
 }
 
 /*
- * Returns the leaf, for a request in the queue, of what its server did while it worked on no
- * request.
+ * Returns the leaf for the time of a request in a queue, while the thread that takes requests out
+ * (its server) worked on no request.
  */
 static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, uint32_t path)
 {
@@ -240,8 +243,8 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 		return partition_function(p, partition_path(p, path, p->paths[at.path].func));
 	case LEAF_SLEEP:
 		/*
-		 * A server that waits for requests would have been woken when the request was put
-		 * into the queue.  A sleep that only a timer ends is a cause.
+		 * A server that was waiting for requests would have been woken when this one was
+		 * put into the queue.  So only a sleep that a timer ended delays the request.
 		 */
 		if (!idle->is_nap || !p->paths[at.path].func)
 			break;
@@ -295,9 +298,9 @@ static int64_t own_while_queued(struct partition_build *b, const struct queued *
 }
 
 /*
- * A request that waits for another server is not delayed by what its thread does meanwhile, unless
- * that goes on until the answer is read: only then the answer may have been there already.
- * Returns when that began.
+ * A request in an "upstream" queue waits for the answer of another server.  What its thread does
+ * meanwhile delays it only if the thread goes on with it until it reads the answer, because only
+ * then may the answer have come earlier.  Returns when this began.
  */
 static int64_t upstream_end(const struct partition_build *b, const struct queued *q)
 {
@@ -310,8 +313,8 @@ static int64_t upstream_end(const struct partition_build *b, const struct queued
 			return min(idle->end, q->end);
 	}
 	/*
-	 * It is not known when the thread has slept.  Then the wait is taken to begin when the
-	 * thread last stopped being idle.
+	 * No sleep of the thread was recorded: it is taken to have been busy since it last stopped
+	 * being idle.
 	 */
 	return last && b->idle[last - 1].end > q->start ? min(b->idle[last - 1].end, q->end) : q->start;
 }

@@ -93,7 +93,10 @@ static void add_piece(struct walk *w, const struct life_part *part, int64_t star
 	}
 }
 
-/* Returns the span before cursor; NULL: there is none before it down to *until. */
+/*
+ * Returns the span to which the time before cursor belongs; NULL: there is none between *until and
+ * cursor.
+ */
 static const struct life_part *part_before(struct walk *w, const struct life_part *later,
 					   int64_t cursor, int64_t *until)
 {
@@ -155,8 +158,8 @@ static void cut_life(struct partition_build *b, const struct life *life, uint32_
 }
 
 /*
- * Adds a struct work for each span, also for times in queues, so that indices are the same; those
- * are dropped later.
+ * Adds a struct work for each span.  There is one for times in queues, too, so that spans and works
+ * have the same indices; these are dropped later.
  */
 static void add_works(struct partition_build *b, const struct life *life, uint32_t request,
 		      uint32_t class)

@@ -59,7 +59,8 @@ struct class_owned {
 struct idle {
 	int64_t start, end;		/* ticks */
 	uint32_t leaf;
-	bool is_nap;			/* a sleep that an interrupt ended, not a thread */
+	/* a sleep that was ended by an interrupt, and not by a thread */
+	bool is_nap;
 };
 
 #define NEEDED_LAST	64
@@ -68,19 +69,19 @@ struct spent {				/* the time in a leaf, in the current piece */
 	int64_t ns;
 	double error2;
 	uint32_t nr, nr_faults;
-	uint32_t stamp;			/* number of that piece */
+	uint32_t stamp;			/* number of the piece */
 };
 
 struct partition_build {
 	struct partition *p;
 	const struct partition_options *o;
 	struct model *m;
-	int ret;			/* of a failure: later results are not valid */
+	int ret;			/* -errno after a failure: later results are not valid */
 	struct ticks_last last;
 	/* made by partition-lives.c */
-	struct work *works;		/* in the end by tid, start */
+	struct work *works;		/* finally sorted by tid, start */
 	size_t nr_works, room_works;
-	struct queued *queued;		/* in the end by server, start */
+	struct queued *queued;		/* finally sorted by server, start */
 	size_t nr_queued, room_queued;
 	size_t room_requests, room_shares, room_classes;
 	struct intervals needed;	/* times of threads whose events are needed */
@@ -97,7 +98,7 @@ struct partition_build {
 	size_t *class_at;
 	struct idle *idle;
 	size_t nr_idle, room_idle;
-	bool is_nap;			/* the current time is such a sleep */
+	bool is_nap;			/* the thread is in a sleep that an interrupt ended */
 	bool has_queued;
 	bool has_unknown;		/* requests whose server is not known have been processed */
 	size_t spot;			/* the first of owned that has not ended */
@@ -117,7 +118,7 @@ struct partition_build {
 int64_t partition_ns(struct partition_build *b, int64_t tick);
 void partition_add_share(struct partition_build *b, uint32_t request, uint32_t leaf,
 			 const struct spent *s);
-/* Does the same for a leaf that is not a function. */
+/* Adds a share of a leaf that is not a function. */
 void partition_add_time(struct partition_build *b, uint32_t request, enum leaf_kind kind,
 			uint32_t path, const char *label, int64_t ns, uint32_t nr);
 

@@ -120,7 +120,8 @@ struct partition_options {
 	void *select_arg;
 	/*
 	 * NULL, or the only selected request, complete or not: only its time is read, and of other
-	 * requests only the events in that time.  before and after are ticks, see tracks.h.
+	 * requests only the events in that time.  before and after are margins in ticks, see
+	 * tracks.h.
 	 */
 	const struct life *only;
 	int64_t before, after;

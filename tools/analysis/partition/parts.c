@@ -9,12 +9,13 @@
 #include "facts/lives.h"
 #include "parts.h"
 
-#define AROUND_NS	1000000000	/* a sleep may have begun, a hold may end, so far from the request */
+/* how long before and after a request its sleeps and holds are searched for */
+#define AROUND_NS	1000000000
 
 struct found {
 	const struct parts_request *requests;
 	size_t nr;
-	struct life *lives;	/* of each; without parts: not found */
+	struct life *lives;	/* by request: its instance; not found if it has no parts */
 };
 
 static bool is_it(const struct parts_request *r, const struct life *life)
@@ -49,7 +50,7 @@ static const char *name_of(const struct partition *p, const struct leaf *l)
 	return l->kind == LEAF_FUNCTION ? path_name(p, l->path) : l->label;
 }
 
-/* Paths are many, and a function is in several. */
+/* Adds the time to the part of that name; a function may be in several paths. */
 static int add(struct part **all, size_t *nr, size_t *room, enum leaf_kind kind, const char *name, int64_t ns)
 {
 	for (size_t i = 0; i < *nr; i++) {
@@ -89,7 +90,7 @@ int parts_each(struct model *m, const struct parts_request *requests, size_t nr,
 
 	for (size_t i = 0; i < nr && !ret; i++)
 		ids[i] = requests[i].id;
-	/* Either all have an id, or none has. */
+	/* Either all requests are given by their ids, or all by threads and times. */
 	if (!ret && nr && requests[0].tid)
 		ret = lives_each(m, on_life, &f, &result);
 	else if (!ret && nr)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sums up what single requests spent their time on, from the parts of a trace with those alone. */
+/*
+ * Sums what given requests spent their time on.  Only the parts of the trace that concern them are
+ * read.
+ */
 #ifndef PARTITION_PARTS_H
 #define PARTITION_PARTS_H
 
@@ -7,13 +10,14 @@
 
 struct part {
 	enum leaf_kind kind;
-	const char *name;	/* the function's; or the label: a lock, a system call, a task; "" */
+	/* of the function; or the label: a lock, a system call, a task; "" */
+	const char *name;
 	int64_t ns;
 };
 
 /*
- * A request instance: its id, and the tick at which it ended.  Or, if tid is not 0, what the thread worked on in the middle of
- * [start, end].
+ * A request, given by its id and the tick at which it ended or, if tid is not 0, as the request on
+ * which this thread worked in the middle of [start, end].
  */
 struct parts_request {
 	uint64_t id;
@@ -23,8 +27,8 @@ struct parts_request {
 };
 
 /*
- * Calls the callback for each of the requests that is in the trace as a whole.  The parts are sorted,
- * longest first, and add up to its latency.  Returns 0 or -errno.
+ * Calls the callback for each of the requests of which the trace has start and end.  The parts are
+ * sorted, longest first, and add up to its latency.  Returns 0 or -errno.
  */
 int parts_each(struct model *m, const struct parts_request *requests, size_t nr,
 	       void (*parts)(void *arg, size_t request, const struct part *parts, size_t nr), void *arg);

@@ -21,7 +21,7 @@ struct called {			/* calls of one address */
 struct finding {
 	struct model *m;
 	struct keyed by_pc;	/* struct called */
-	struct keyed by_func;	/* the same, of all addresses of a function */
+	struct keyed by_func;	/* struct called, for all addresses of a function */
 	bool has_loop;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds functions that may be what the user calls a request: called again and again, near the bottom
- * of their threads' stacks, and together long.
+ * Finds functions whose calls may be what the user calls a request: they are called many times,
+ * near the bottom of the stack, and take a large part of the time.
  */
 #ifndef REPORT_CANDIDATES_H
 #define REPORT_CANDIDATES_H
@@ -9,13 +9,14 @@
 #include "facts/model.h"
 
 #define CANDIDATES_MAX		5
-#define CANDIDATE_CALLS_MIN	5	/* what was called less often is not called again and again */
+#define CANDIDATE_CALLS_MIN	5	/* functions with fewer calls are no candidates */
 
 struct candidate {
 	const struct symbol *func;
 	uint64_t nr;		/* observed calls that ended */
 	int64_t total_ns, max_ns;
-	double depth;		/* of its calls, on the average: how many functions were around them */
+	/* average depth of its calls: how many functions were active below them on the stack */
+	double depth;
 };
 
 struct candidates {
@@ -24,7 +25,7 @@ struct candidates {
 	bool has_loop;		/* a thread waits as event loops do */
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int candidates_find(struct model *m, struct candidates *c);
 
 #endif

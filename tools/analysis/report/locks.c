@@ -72,7 +72,9 @@ static struct site_build *get_site(struct builder *b, struct lock_build *l,
 	for (; (s = *p); p = &s->next) {
 		if (s->op != e->op || s->kind != kind || !same_place(s->where, e->where))
 			continue;
-		/* Moves the site to the front: the next event is probably for the same one. */
+		/*
+		 * Moves the site to the front, because the next event is probably of the same site.
+		 */
 		*p = s->next;
 		s->next = l->sites;
 		l->sites = s;

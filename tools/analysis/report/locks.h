@@ -55,7 +55,7 @@ struct locks {
 	uint64_t nr_not_kept;		/* sleeps on futexes that were left out, see futexes.h */
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int locks_build(struct model *m, const struct locks_options *options, struct locks *locks);
 void locks_free(struct locks *locks);
 

@@ -45,7 +45,7 @@ struct requests {
 	struct lives_result result;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int requests_build(struct model *m, const struct requests_options *options, struct requests *r);
 void requests_free(struct requests *r);
 

@@ -13,7 +13,7 @@
 #include "facts/hits.h"
 #include "facts/sched.h"
 
-#define SCHEDSTATS_PARTIES_MAX	65536	/* antagonists, wakers; all others are one */
+#define SCHEDSTATS_PARTIES_MAX	65536	/* antagonists, wakers; further ones are counted as one */
 
 struct schedstats_options {
 	int64_t from, to;		/* ticks */
@@ -32,7 +32,8 @@ struct sched_entry {
 	struct hits hits;		/* page faults, interrupts */
 	struct dist_times delays;	/* waits for a CPU: after a wake-up, and preempted */
 	struct dist_times wakeups;	/* from the wake-up to the CPU */
-	bool is_ldb;			/* ldb's own thread: in no sum, no antagonists */
+	/* a thread of ldb: not in the sums, and without antagonists */
+	bool is_ldb;
 	uint64_t has_lost;		/* times off the CPU during which events were lost */
 };
 
@@ -40,7 +41,8 @@ struct sched_entry {
 struct sched_party {
 	struct party who;
 	uint64_t count;			/* waits; wake-ups */
-	int64_t total_ns;		/* antagonist: of the waits while it ran; waker: the sleeps it ended */
+	/* length of the waits in which it ran, or of the sleeps that it ended */
+	int64_t total_ns;
 	int64_t max_ns;
 };
 
@@ -56,7 +58,7 @@ struct schedstats {
 	int64_t resolution_ns;		/* of each duration */
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int schedstats_build(struct model *m, const struct schedstats_options *options,
 		     struct schedstats *s);
 void schedstats_free(struct schedstats *s);

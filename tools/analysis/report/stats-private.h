@@ -30,8 +30,8 @@ struct stats_builder {
 /* stats.c */
 
 /*
- * Finds the line to which invocations of this path belong; *key NULL: filtered out.  Returns 0
- * or -ENOMEM.  Takes the builder's lock.
+ * Finds the line of the report in which calls of the function at pc from ret are counted; *key is
+ * NULL if the options leave them out.  Returns 0 or -ENOMEM.  Takes the builder's lock.
  */
 int stats_find_key(struct stats_builder *b, uint64_t pc, uint64_t ret, int64_t tick,
 		   struct stats_key **key);
@@ -41,7 +41,10 @@ int stats_settle(struct stats_builder *b);
 
 /* stats-sum.c */
 
-/* Adds all rows of the filter to the keys, gaps to *gaps.  Returns 0 or -ENOMEM. */
+/*
+ * Adds all FUNC rows that the filter selects to the keys, and the times between samples to *gaps.
+ * Returns 0 or -ENOMEM.
+ */
 int stats_fold(struct stats_builder *b, const struct reader_filter *filter, struct dist *gaps);
 
 #endif

@@ -135,7 +135,10 @@ static inline void add_row(struct adder *f, uint32_t group, const struct ldb_row
 	g->nr++;
 	f->group_of[f->nr] = group;
 	f->values[0][f->nr] = ticks_ns_at(ns_per_tick, e.end - e.start);
-	/* A signed number is converted to floating point much faster than an unsigned one. */
+	/*
+	 * Signed, because x86 converts signed numbers to floating point much faster than unsigned
+	 * ones.
+	 */
 	f->values[1][f->nr] = ticks_ns_at(ns_per_tick, (int64_t)e.resolution);
 	f->nr++;
 	if (row->start_unc <= INT64_MAX)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Computes durations of functions.  Keys map names to entries, so that the copies of one call
- * that the compiler made are one line of the report.  The rows are added in stats-sum.c.
+ * Computes durations of functions.  Keys map names to entries, so that copies of a call that the
+ * compiler made are counted in one line of the report.  The rows are added in stats-sum.c.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -70,8 +70,8 @@ static struct stats_key *get_key(struct stats_builder *b, const struct symbol *f
 		if (!same_key(by, k, func, site))
 			continue;
 		/*
-		 * A module is represented by its first function, so that the result is the same in
-		 * each run.
+		 * A module is represented by the function whose name sorts first, so that the
+		 * result does not depend on the order of the rows.
 		 */
 		if (by == STATS_BY_MODULE && strcmp(func->function, k->func->function) < 0)
 			k->func = func;

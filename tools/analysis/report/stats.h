@@ -33,16 +33,16 @@ struct stats {
 	size_t nr;
 	uint64_t count, open;		/* of all entries */
 	int64_t resolution_ns;		/* median */
-	int64_t seen_from_ns;		/* of invocations of this length 95 % are observed */
+	int64_t seen_from_ns;		/* 95 % of the invocations of this length are observed */
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int stats_build(struct model *m, const struct stats_options *options, struct stats *stats);
 void stats_free(struct stats *stats);
 
 /*
- * The hash by which one finds the entry that counts invocations of func, called at site: the entry
- * has the same hash of its func and site.
+ * Returns a hash for finding the entry that counts calls of func at site: this function returns the
+ * same hash for the func and site of that entry.
  */
 uint64_t stats_hash(enum stats_by by, const struct symbol *func, const struct symbol *site);
 bool stats_is_of(const struct stats_entry *e, enum stats_by by, const struct symbol *func,
