@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds what a request was blocked by: from a wait to the holds of the same lock inside
- * it, from a hold to the waits of its thread inside that, and so on.
+ * Finds what blocked a request: from a wait to the holds of the same lock during the wait, from a
+ * hold to the waits of its thread during the hold, and so on.
  *
  * A lock that passes from thread to thread while the request waits (a convoy)
  * has several holds in one wait: all of them are shown.  When the holder named
@@ -9,13 +9,14 @@
  * wait to the next recorded hold, or to the end of the wait.
  *
  * Conditions, semaphores, barriers and joins have no holder.  For these, the thread that ended the
- * wait is treated as the holder, with an inferred hold.  Kernel events say which thread woke it
- * from the last sleep in such a wait; without them, the shim's events say which thread signalled
- * last.  A thread that does not sleep in its wait, or is woken by an interrupt (a timeout), has no
- * waker.
+ * wait is treated as the holder, with an inferred hold.  Kernel events say which thread ended the
+ * last sleep in such a wait; without them, the events of ldb's wrappers of pthread functions (the
+ * shim) say which thread signalled last.  A thread that does not sleep in its wait, or is woken by
+ * an interrupt (a timeout), has no waker.
  *
- * The same is done for sleeps that are not waits of the shim, and for a thread that ran while
- * another one waited long for its CPU.  Edges record which thread caused which delay, for chain.c.
+ * The same is done for sleeps that the shim did not record as waits, and for a thread that ran
+ * while another one waited long for its CPU.  Edges record which thread caused which delay, for
+ * chain.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +33,8 @@ struct blame {
 	struct timeline_build *b;
 	struct index waits, offs;	/* by tid, end; those of a thread do not overlap */
 	struct index holds;		/* by lock, end */
-	bool *is_followed;		/* of each wait, by its number in all[] */
+	/* has its chain been followed?  By number of the wait in all[] */
+	bool *is_followed;
 };
 
 static bool is_wait(const struct segment *s)
@@ -40,7 +42,7 @@ static bool is_wait(const struct segment *s)
 	return s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_FUTEX_WAIT;
 }
 
-/* Is it a time off the CPU that is not part of a wait for a lock? */
+/* Is the segment a time off the CPU that is not part of a wait for a lock? */
 static bool is_off(const struct segment *s)
 {
 	return segment_is_off(s) && s->kind != SEGMENT_FUTEX_WAIT;
@@ -86,14 +88,12 @@ uint32_t blame_owner(const struct model *m, const struct segment *wait)
 {
 	if (wait->owner)
 		return wait->owner;
-	/*
-	 * A futex that names no owner need not be a lock; if it is one, the waker has released it.
-	 */
+	/* A futex that names no owner may be no lock; if it is one, the waker has released it. */
 	return wait->kind == SEGMENT_LOCK_WAIT && lock_kind_is_held(wait->lock_kind) ? wait->waker :
 									       blame_waker(m, wait);
 }
 
-/* The following functions follow the chain from waits to holds, and so on */
+/* From waits to holds, and so on */
 
 static int follow_wait(struct blame *k, size_t wait, int64_t start, int64_t end, unsigned level);
 static int follow_delays(struct blame *k, uint32_t tid, int64_t start, int64_t end, unsigned level);
@@ -111,7 +111,7 @@ static int add_edge(struct blame *k, const struct edge *e, unsigned level)
 	return follow_delays(k, e->by, e->start, e->end, level + 1);
 }
 
-/* Adds the part of a wait in [start, end]; its chain is followed only once. */
+/* Adds the part of a wait in [start, end], and follows its chain, but only once. */
 static int add_wait(struct blame *k, size_t nr, int64_t start, int64_t end, unsigned level)
 {
 	const struct segment *w = &k->b->all[nr];
@@ -190,7 +190,7 @@ static int follow_delays(struct blame *k, uint32_t tid, int64_t start, int64_t e
 	return ret ? ret : follow_offs(k, tid, start, end, false, level);
 }
 
-/* Adds a holder; hold is NULL if the hold was not recorded, but inferred from the wait. */
+/* Adds a holder; hold is NULL if it was not recorded, but is inferred from the wait. */
 static int add_holder(struct blame *k, const struct segment *hold, const struct segment *wait,
 		      uint32_t tid, int64_t start, int64_t end, unsigned level)
 {
@@ -219,8 +219,8 @@ static int add_holder(struct blame *k, const struct segment *hold, const struct 
 }
 
 /*
- * Returns when the thread was woken from a wait, or end.  If the thread then waited for a CPU, its
- * waker did not cause that.
+ * Returns when the thread was woken from a wait, or end: the waker is not to blame if the thread
+ * then waited for a CPU.
  */
 static int64_t woken_at(const struct blame *k, const struct segment *wait, int64_t start, int64_t end)
 {
@@ -267,7 +267,7 @@ static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, u
 			break;
 		if (!is_blocking(hold, wait, start, end))
 			continue;
-		/* The recorded owner at the start of the wait. */
+		/* This is the hold of the owner that the wait names. */
 		if (hold->tid == wait->owner &&
 		    hold->start_ns - hold->duration_resolution_ns <= wait->start_ns)
 			has_owner = true;
@@ -282,8 +282,8 @@ static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, u
 }
 
 /*
- * A time in which a thread worked on the request belongs to the request, even if the thread also
- * blocked it.
+ * Cuts the times in which a thread worked on the request itself from those in which it blocked the
+ * request.
  */
 static int cut_own(struct timeline_build *b)
 {

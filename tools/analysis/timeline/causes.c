@@ -13,7 +13,7 @@
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-#define CHAINS_MAX	16	/* the biggest causes are followed */
+#define CHAINS_MAX	16	/* so many of the biggest causes are followed */
 
 /* A wait or a time off the CPU. */
 struct item {
@@ -151,8 +151,9 @@ static int on_spent(void *arg, uint32_t tid, int64_t start, int64_t end, uint32_
 }
 
 /*
- * A system call includes times in which its thread is asleep, runnable or interrupted, which a
- * function does not.  So the intersection of both is time on the CPU in that call.
+ * The interval of a system call includes times in which the thread is asleep, runnable or
+ * interrupted; the times that are attributed to functions do not.  So their intersection is the
+ * time on the CPU in the call.
  */
 static void add_syscalls(struct causes *k, const struct intervals *calls)
 {

@@ -3,9 +3,9 @@
  * Follows the delays of a request from thread to thread; see chain.h.  blame.c has found which
  * thread caused each delay.
  *
- * For a thread that ended a wait, the longest of its own delays in that time is a link if it was at
- * least a tenth of the time, and is followed further if it was at least half.  No thread is in a
- * chain twice, so each chain ends.
+ * For a thread that ended a wait, the longest of its own delays during the wait is a link if it
+ * took at least a tenth of that time, and is followed further if it took at least half.  No thread
+ * is in a chain twice, so each chain ends.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-#define UNCERTAIN_PART	4	/* a time with a resolution above 1/4 of it is only likely */
+#define UNCERTAIN_PART	4	/* a time is only likely if its resolution is more than 1/4 of it */
 
 struct walk {
 	const struct timeline_build *b;
@@ -71,12 +71,15 @@ const struct chain_link *chain_root(const struct chain *chain)
 	int64_t most = first->ns;
 
 	/*
-	 * The root of a delay in a queue is the queue; the links after it are only part of the
-	 * sentence.
+	 * For a delay in a queue, the queue itself is the root; the links after it only say what
+	 * the thread that took the request out did before.
 	 */
 	if (chain->nr > 1 && first[1].kind == LINK_TAKEN_BY)
 		return first;
-	/* Finds the time of the last thread; its function may have taken only a part of it. */
+	/*
+	 * most: the time for which the last thread of the chain is to blame; its function may have
+	 * taken only a part of that.
+	 */
 	for (const struct chain_link *l = first + 1; l < last; l++)
 		if (l->kind == LINK_HELD_BY || l->kind == LINK_WOKEN_BY)
 			most = l->kind == LINK_HELD_BY ? l->ns : l[-1].ns;
@@ -121,7 +124,7 @@ static int64_t length(const struct segment *s)
 	return s->end_ns - s->start_ns;
 }
 
-/* Which thread caused a delay */
+/* The thread that caused a delay */
 
 /* Returns the edge of the delay that lasted longest; NULL: no thread is known. */
 static const struct edge *longest_edge(const struct timeline_build *b, const struct segment *delay)
@@ -321,7 +324,7 @@ static void follow(struct walk *w, const struct segment *delay, int64_t ns, cons
 			return;
 		ns = delay_ns;
 		place = delay->site ? delay->site->function : w->chain.links[w->chain.nr - 1].label;
-		/* A smaller part of the time is mentioned, but is not the reason. */
+		/* A delay of less than half of the time is mentioned, but is not followed. */
 		if (2 * delay_ns < length(&in)) {
 			add_delay(w, delay, ns, place);
 			return;

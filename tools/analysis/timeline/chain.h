@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A chain leads from what a request waited for to the thread that ended the wait, to what that
- * thread did until then, to what that one waited for, and so on.  ldb-timeline and ldb-why print
- * the same chains.
+ * thread was executing or waiting for until then, to the thread that ended this wait, and so on.
+ * ldb-timeline and ldb-why print the same chains.
  */
 #ifndef TIMELINE_CHAIN_H
 #define TIMELINE_CHAIN_H
@@ -12,7 +12,8 @@
 
 /* Says how a link of a chain is known. */
 enum edge_source {
-	EDGE_SHIM,		/* the shim recorded the hold, or the thread that signalled last */
+	/* ldb's wrappers of pthread functions recorded the hold, or who signalled last */
+	EDGE_SHIM,
 	EDGE_OWNER,		/* the wait named the holder; the hold was not recorded */
 	EDGE_FUTEX,		/* the thread that woke the futex */
 	EDGE_WAKER,		/* the task that woke it, by the scheduler's events */
@@ -48,7 +49,7 @@ struct chain_link {
 	uint32_t tid;		/* 0: none */
 	const char *thread;	/* its name; "" */
 	const struct process *process; /* the thread's; NULL: there is only one, or it is not known */
-	int64_t start_ns, end_ns; /* where it is drawn; 0, 0: not at all */
+	int64_t start_ns, end_ns; /* where it is drawn; 0, 0: it is not drawn */
 	int64_t ns;
 	int64_t resolution_ns;
 	enum edge_source source;
@@ -64,7 +65,7 @@ struct chain {
 	size_t nr;
 };
 
-/* Return names as in JSON: "waker", ...; "lock_wait", "held_by", ... ... */
+/* Return the names in JSON: "waker", ..., and "lock_wait", "held_by", ... */
 const char *edge_source_name(enum edge_source s);
 const char *link_kind_name(unsigned kind);
 
@@ -78,7 +79,7 @@ struct chain_link *chain_add(struct chain *chain, unsigned kind, const char *lab
 /* Returns the root: of the links at the chain's end, the one that took most of the time. */
 const struct chain_link *chain_root(const struct chain *chain);
 
-/* Returns "exact", "likely", or "possible": of a link that is read from the code. */
+/* Returns "exact", "likely", or, for a link that is only read from the code, "possible". */
 const char *chain_certainty(const struct chain_link *link);
 
 /* Sets the function that the link is about. */

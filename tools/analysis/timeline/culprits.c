@@ -44,8 +44,8 @@ static const struct segment *longest_hold(const struct timeline *t, const struct
 }
 
 /*
- * Did a function last for more than half of a time, or may it have?  The length of one that was
- * observed by a single tick of the kernel is known only to some milliseconds.
+ * Did a function last for more than half of a time, or may it have lasted that long?  If it was
+ * observed only once, its length is known only to some milliseconds.
  */
 static bool took_most(const struct segment *func, const struct segment *in)
 {
@@ -55,9 +55,9 @@ static bool took_most(const struct segment *func, const struct segment *in)
 }
 
 /*
- * Does segment a explain a time better than b?  The best is the deepest function that lasted for
- * more than half of it, and a function of the user is better than one of a system header; else the
- * longest.
+ * Does function a explain a time better than function b?  The best is the deepest of those that
+ * lasted for more than half of the time, and a function of the user is better than one of a system
+ * header; if there is none, the longest.
  */
 static bool explains_better(const struct segment *a, const struct segment *b,
 		       const struct segment *hold)
@@ -148,7 +148,9 @@ static bool is_same_delay(const struct segment *a, const struct segment *b)
 	return party_is(&pa, &pb);
 }
 
-/* Returns how long a delay lasted in that time; if it is a wait, how long the thread slept in it. */
+/*
+ * Returns how long a delay lasted during segment in; for a wait, how long the thread slept in it.
+ */
 static int64_t delay_ns(const struct segment *s, const struct segment *in)
 {
 	int64_t ns = segment_overlap_ns(s, in);

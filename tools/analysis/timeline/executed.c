@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Finds the innermost function in which a thread was for most of a time, if the scanner had no CPU
- * and knows only its callers.
+ * in that time and observed only callers of the function.
  *
  * When a thread left its CPU, the kernel read the innermost function, in which the thread then
  * remained until it ran again.  Samples show the function while the thread ran; they are few, so
@@ -34,7 +34,7 @@ static void add(struct names *n, const struct symbol *func, int64_t amount)
 	ticks_add(&n->sums[i], amount);
 }
 
-/* Returns the function that took most of the time; NULL: none. */
+/* Returns the function with the most time; NULL: none. */
 static const struct symbol *most(const struct names *n, int64_t *sum)
 {
 	size_t best = 0;

@@ -3,7 +3,7 @@
  * Gathers the input of a timeline: finds the threads that are needed, then the events on them.
  *
  * These are the request's threads, threads that ended a sleep of one of these, threads that may
- * hold a lock for which one of these waits, and so on.  ...
+ * hold a lock for which one of these waits, and so on.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@
 #define SAMPLES_MAX	(1U << 16)
 #define BEFORE_NS	20000000	/* a holder may have been preempted before the request */
 #define BEFORE_MAX_NS	10000000000
-#define MARGIN_NS	2100000		/* tracks_widen() reads 2 ms, or the request's length, around it */
+/* tracks_widen() reads 2 ms, or the request's length, before and after a request */
+#define MARGIN_NS	2100000
 #define AFTER_NS	10000000	/* an unlock is stamped after the waiter may have continued */
 
 static int64_t ticks_of(struct model *m, int64_t ns)
@@ -216,7 +217,7 @@ int gather_threads(struct timeline_build *b)
 	bool is_open;
 	int ret = read_links(b, &is_open);
 
-	/* Sleeps that began before the range are read as well: they may lead to more threads. */
+	/* Reads sleeps that began before the range as well: they may lead to more threads. */
 	if (!ret && is_open && ticks_sane(b->life->start) > b->before) {
 		b->before = ticks_of(b->m, BEFORE_MAX_NS);
 		ret = read_links(b, &is_open);

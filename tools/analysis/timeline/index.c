@@ -43,7 +43,7 @@ int index_make(struct index *x, struct segment *const *segments, size_t nr,
 		x->at[x->nr++] = i;
 		is_sorted &= x->nr == 1 || index_compare(&x->at[x->nr - 2], &x->at[x->nr - 1], x) <= 0;
 	}
-	/* Mostly the segments of a thread are sorted already. */
+	/* The segments of a thread are mostly sorted already. */
 	if (!is_sorted)
 		qsort_r(x->at, x->nr, sizeof(*x->at), index_compare, x);
 	return 0;

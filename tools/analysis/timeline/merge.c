@@ -10,7 +10,10 @@
 
 COMPARE(segment_compare, struct segment, UP(start_ns) UP(tid) UP(depth) UP(kind))
 
-/* One segment may be in two of them: a thread blocked both requests, or worked on both. */
+/*
+ * Is it the same segment?  Two timelines have it if its thread blocked both requests, or worked on
+ * both.
+ */
 static bool is_same(const struct segment *a, const struct segment *b)
 {
 	return a->kind == b->kind && a->tid == b->tid && a->start_ns == b->start_ns &&

@@ -15,7 +15,7 @@ struct edge {
 	const struct segment *hold;	/* of all[]; NULL: inferred from the delay */
 	enum edge_source source;
 	bool is_wait;			/* tid waited for a lock or the like */
-	bool is_likely;			/* who signalled last: may not be the waker */
+	bool is_likely;			/* by is who signalled last, and may not be the waker */
 };
 
 struct timeline_build {
@@ -27,10 +27,10 @@ struct timeline_build {
 	int64_t before, after;		/* and margins around it, see tracks.h */
 	uint32_t *tids;			/* threads that are needed; sorted */
 	size_t nr_tids;
-	/* gather.c: all events on these threads meanwhile */
+	/* gather.c: all events on these threads in that range */
 	struct segment *all;
 	size_t nr_all, room_all;
-	size_t nr_functions, nr_offs;	/* of them */
+	size_t nr_functions, nr_offs;	/* how many of all[] are functions, and times off the CPU */
 	int64_t min_function, min_off;	/* ticks: shorter ones are left out */
 	struct sched_migration *migrations;
 	size_t nr_migrations, room_marks, room_migrations;
@@ -38,7 +38,7 @@ struct timeline_build {
 	size_t nr_samples, room_samples;
 	struct intervals own;	/* work of threads on the request; by tid, start; disjoint */
 	struct causes *causes;
-	struct intervals blamed;	/* times of threads that it was blocked by; likewise */
+	struct intervals blamed;	/* times in which threads blocked the request; likewise */
 	struct edge *edges;		/* by tid, start */
 	size_t nr_edges, room_edges;
 };
@@ -56,7 +56,7 @@ uint64_t index_by_lock(const struct segment *s);
 /* Returns 0 or -ENOMEM; the caller frees at. */
 int index_make(struct index *x, struct segment *const *segments, size_t nr,
 	       bool (*is_in)(const struct segment *s), uint64_t (*key)(const struct segment *s));
-/* Returns the first of the key that ends after tick. */
+/* Returns the index of the first segment with this key that ends after tick. */
 size_t index_first(const struct index *x, uint64_t key, int64_t tick);
 
 static inline const struct segment *index_at(const struct index *x, size_t n)
@@ -76,7 +76,10 @@ struct segment *timeline_add_part(struct timeline_build *b, const struct segment
 int gather_retain(struct model *m, const struct life *lives, size_t nr);
 int gather_start(struct timeline_build *b);
 int gather_threads(struct timeline_build *b);
-/* Widens from and to for the estimates at the ends of the request. */
+/*
+ * Widens from and to, so that functions at both ends of the request are estimated as in the whole
+ * trace.
+ */
 int gather_range(struct timeline_build *b);
 /*
  * Callbacks for partition.h, which add to all[], samples[] and migrations[] of a struct
@@ -90,11 +93,14 @@ int gather_migration(void *build, const struct sched_migration *m);
 /* blame.c: makes segments of waits and holds, and finds the threads that block the request */
 int blame_own(struct timeline_build *b);
 /*
- * Returns which thread ended a wait without a holder, or another sleep; 0: no thread of the
+ * Returns the thread that ended a sleep, or a wait that has no holder; 0: it was no thread of the
  * program.
  */
 uint32_t blame_waker(const struct model *m, const struct segment *s);
-/* Returns which thread held the lock when the wait began, or ended the wait; 0: not known. */
+/*
+ * Returns the thread that held the lock when the wait began or, if there is no holder, that ended
+ * the wait; 0: not known.
+ */
 uint32_t blame_owner(const struct model *m, const struct segment *wait);
 
 /*
@@ -109,7 +115,10 @@ struct executed {
 	int64_t ns, resolution_ns;
 };
 
-/* Finds the function in which in's thread was for more than half of in; false: it is not known. */
+/*
+ * Finds the function in which the thread of segment in was for more than half of that time; false:
+ * it is not known.
+ */
 bool executed_find(const struct timeline_build *b, const struct segment *in, struct executed *x);
 
 /* disk.c: sets what block devices did in the sleeps among the timeline's segments; 0 or -ENOMEM */
@@ -122,10 +131,14 @@ int chain_build(const struct timeline_build *b, struct timeline_cause *c);
 bool segment_is_off(const struct segment *s);
 bool segment_is_hold(const struct segment *s);
 struct party culprit_of(const struct segment *s, int64_t *ns);
-/* Returns the function of in's thread that explains the time of in best; NULL: not known. */
+/*
+ * Returns the function that explains best what the thread of segment in did in that time; NULL: not
+ * known.
+ */
 const struct segment *culprits_function(const struct timeline *t, const struct segment *in);
 /*
- * Returns the function in which in's thread was off the CPU for more than half of *ns; NULL: none.
+ * Returns the function in which the thread of segment in was off the CPU for more than half of *ns;
+ * NULL: none.
  */
 const struct symbol *culprits_off_function(const struct timeline *t, const struct segment *in, int64_t *ns);
 /*
@@ -136,7 +149,7 @@ const struct segment *culprits_delay(const struct segment *segments, size_t nr_s
 				     const struct segment *in, bool has_waits, int64_t *ns);
 void culprits_find(const struct timeline *t, struct timeline_cause *c);
 
-/* causes.c: makes the request's partition, in the same pass as all[], and its causes from that */
+/* causes.c: makes the request's partition, while all[] is filled, and the causes from that */
 int causes_read(struct timeline_build *b);
 int causes_build(struct timeline_build *b);
 void causes_free(struct timeline_build *b);

@@ -115,7 +115,7 @@ static int add_parts(struct timeline_build *b)
 	return ret ? ret : intervals_merge(&b->own);
 }
 
-/* Returns the level of the thread at that time, which is that of its hold. */
+/* Returns the level of the thread during the segment: that of its hold. */
 static unsigned level_of(const struct index *holds, const struct segment *of)
 {
 	unsigned level = 0;

@@ -3,11 +3,11 @@
  * Builds the timeline of one request: what its threads did, what they waited for, and what the
  * threads for which it waited did.
  *
- * Functions are clipped to the times their thread worked on the request, and
- * to the function that called them: the estimates of two ends of a call may
- * disagree by their resolution.  A wait of 1 us or more leads to the holders of
- * the lock during the wait, all of them; if a holder waited itself, it leads to the holders of that
- * lock, and so on, 8 levels at most.  No wait is followed twice.
+ * Functions are clipped to the times their thread worked on the request, and to the function that
+ * called them: the estimates of two ends of a call may disagree by their resolution.  A wait of 1
+ * us or more leads to the holders of the lock during the wait, all of them; if a holder waited for
+ * another lock, to the holders of that, and so on, for 8 levels at most.  No wait is followed
+ * twice.
  */
 #ifndef TIMELINE_TIMELINE_H
 #define TIMELINE_TIMELINE_H
@@ -34,20 +34,20 @@ struct timeline_cause {
 	bool in_queue;			/* in a queue: what the thread that took it out did */
 	int64_t ns;
 	int64_t resolution_ns;		/* FUNCTION: the greatest of its invocations */
-	int64_t unwatched_ns;		/* UNKNOWN: how much of it is an observation gap */
+	int64_t unwatched_ns;		/* UNKNOWN: how much of it was in observation gaps */
 	uint64_t nr;			/* waits, invocations, interrupts; requests that it was behind */
 	struct split split;		/* FUNCTION, UNKNOWN: its parts, by samples */
 	/* FUNCTION, UNKNOWN: time on the CPU in system calls, and the number of these. */
 	int64_t syscall_ns;
 	uint64_t nr_syscalls;
-	bool has_syscalls;		/* these are known */
+	bool has_syscalls;		/* syscall_ns and nr_syscalls are known */
 	/* The following are NULL, or 0, if they are not known. */
 	const struct segment *wait;	/* LOCK, FUTEX, of a queue: the longest one */
 	const struct segment *hold;	/* LOCK, FUTEX: the longest hold during it */
-	const struct segment *hold_func; /* and what it was executing */
+	const struct segment *hold_func; /* the function that its holder was executing */
 	const struct segment *hold_off;	/* longest time off the CPU of the holder meanwhile */
 	int64_t hold_off_ns;		/* sum of all its times off the CPU for this reason */
-	struct segment_disk disk;	/* IO: of all its sleeps in that device */
+	struct segment_disk disk;	/* IO: the device, and the sum of all sleeps for it */
 	const struct segment *off;	/* RUNNABLE, PREEMPTED, THROTTLED, SLEEP, IO: the longest one */
 	struct party culprit;		/* RUNNABLE, PREEMPTED: the task that ran longest */
 	int64_t culprit_ns;
@@ -73,7 +73,7 @@ struct timeline {
 	uint64_t req;
 	const char *class;
 	int64_t start_ns, end_ns, latency_ns;
-	int64_t latency_resolution_ns;	/* by how much that may be off; 0: it was tagged */
+	int64_t latency_resolution_ns;	/* by how much the latency may be off; 0: it was tagged */
 	bool is_complete, has_lost_handoff;
 	struct segment *segments;	/* by start, thread, depth */
 	size_t nr_segments;
@@ -85,7 +85,9 @@ struct timeline {
 	uint32_t *tids;			/* that worked on the request, in order */
 	size_t nr_tids;
 	int64_t lock_wait_ns, queue_ns;	/* summed */
-	/* of the request's threads off the CPU; waits for locks are not in blocked_ns */
+	/*
+	 * times off the CPU of the request's threads; blocked_ns does not include waits for locks
+	 */
 	int64_t runnable_ns, preempted_ns, blocked_ns, futex_wait_ns;
 	struct timeline_migration *migrations; /* by time */
 	size_t nr_migrations;
@@ -106,8 +108,8 @@ void timeline_free(struct timeline *t);
 
 /*
  * Merges the timelines of several requests into one, as that of the longest request.  It has the
- * segments of all, and lasts from the first start to the last end.  What it points to is theirs; only
- * its segments are to be freed.  0 or -ENOMEM.
+ * segments of all, and lasts from the first start to the last end.  The segments point to data of
+ * these timelines; only the array of segments is to be freed.  0 or -ENOMEM.
  */
 int timeline_merge(const struct timeline *timelines, size_t nr, struct timeline *t);
 

@@ -18,7 +18,7 @@
 #include "tracks-private.h"
 
 /*
- * Number of frames examined that may have begun before a time although their estimated start is
+ * How many frames are examined that may have begun before a time although their estimated start is
  * later.
  */
 #define LATE_MAX 64
@@ -49,7 +49,10 @@ int frames_add(struct frames *fs, const struct ldb_row_func *row)
 	return 0;
 }
 
-/* The low bits of gen are the number of the thread's block; each block is sorted separately. */
+/*
+ * The low bits of gen are the number of one of the thread's blocks (struct ldb_thread, of which
+ * each instrumented module may have its own); each block is sorted separately.
+ */
 static int frame_compare(const void *pa, const void *pb)
 {
 	const struct frame *a = pa, *b = pb;
@@ -64,8 +67,8 @@ static int frame_compare(const void *pa, const void *pb)
 }
 
 /*
- * Returns how many frames come before want (bound 0), or before the end of want and its parts
- * (bound 1).
+ * Returns how many frames come before want (bound 0), or before and including want and all its
+ * parts (bound 1).
  */
 static size_t frames_below(const struct frames *fs, const struct frame *want, int bound)
 {
@@ -83,7 +86,8 @@ static size_t frames_up_to(const struct frames *fs, const struct frame *want)
 }
 
 /*
- * Returns index + 1 of the frame's first part that did not end before f, or else of its last part.
+ * last is index + 1 of the last part of a frame.  Returns index + 1 of the frame's first part that
+ * did not end before f or, if all did, last.
  */
 static size_t part_around(const struct frames *fs, size_t last, const struct frame *f)
 {
@@ -117,8 +121,8 @@ static void clip(struct frame *f, int64_t start, int64_t end)
 }
 
 /*
- * Clips two siblings.  If they are in different blocks, it is not known which one was entered
- * first.
+ * Clips two siblings that overlap.  If they are in different blocks, it is not known which one was
+ * entered first.
  */
 static void part_siblings(struct frame *before, struct frame *f)
 {
@@ -136,8 +140,8 @@ static void part_siblings(struct frame *before, struct frame *f)
 }
 
 /*
- * Finds the parent: mostly it is the frame before, or one of its callers; otherwise it is searched
- * for.
+ * Finds the parent of frame i: mostly it is the frame before i, or one of the callers of that;
+ * otherwise it is searched for.
  */
 static size_t parent_number(const struct frames *fs, size_t i)
 {
@@ -248,7 +252,7 @@ void frames_lasted_to(struct frames *fs, const struct frame *found, int64_t tick
 	}
 }
 
-/* A frame that began after a time cannot have ended before it, and the other way round. */
+/* Narrows the bounds of a frame that began after the tick, if it cannot have ended by then. */
 static void began_after(struct frame *f, int64_t tick)
 {
 	if (f->is_truncated || f->is_emitted || f->start_max < tick || f->end_max < tick)
@@ -269,7 +273,7 @@ static void ended_by(struct frame *f, int64_t tick)
 		bound_start(f, f->start_min, tick);
 }
 
-/* The frame was entered after the innermost one of the moment. */
+/* Narrows the bounds of frame f, which was entered after the innermost frame of the moment. */
 static void bound_newer(struct frame *f, const struct moment *m)
 {
 	if (m->last ? f->gen <= m->last : f->start_max <= m->from)
@@ -280,7 +284,10 @@ static void bound_newer(struct frame *f, const struct moment *m)
 		began_after(f, m->to);
 }
 
-/* Returns how many frames up to the end of the block had begun at the moment; the block starts at first. */
+/*
+ * Returns the number of frames, counted from the first of all, after the last one of this block
+ * that had begun at the moment.  first: the block begins there.
+ */
 static size_t begun_by(const struct frames *fs, const struct moment *m, struct frame *want,
 		       size_t first)
 {
@@ -304,8 +311,8 @@ void frames_seen(struct frames *fs, const struct moment *m)
 	}
 	near = begun_by(fs, m, &want, first);
 	/*
-	 * The loop goes through the last frame that had begun, and its callers; their other callees
-	 * have ended.
+	 * From the last frame that had begun, the loop goes to its caller, and so on: all their
+	 * other callees have ended.
 	 */
 	for (size_t nr = near; nr > first; nr = fs->at[nr - 1].parent)
 		bound_newer(&fs->at[nr - 1], m);
@@ -321,8 +328,8 @@ void frames_seen(struct frames *fs, const struct moment *m)
 }
 
 /*
- * An event with a time stamp in a frame began after the frame and its callers were entered, which
- * often is a narrower bound than the scanner's samples.
+ * A wait or a hold has a time stamp, and its frame and the callers of that were entered before:
+ * this bound is often narrower than those of the scanner's samples.
  */
 void frames_tighten(struct frames *fs, const struct lockset *locks)
 {
@@ -355,7 +362,9 @@ void frames_nest(struct frames *fs)
 			part_siblings(&fs->at[parent->last_child - 1], f);
 		parent->last_child = i + 1;
 	}
-	/* A parent that was clipped to its sibling may end before its children. */
+	/*
+	 * Clips children again: a parent that was clipped to its sibling may now end before them.
+	 */
 	for (size_t i = 0; i < fs->nr; i++) {
 		struct frame *f = &fs->at[i];
 
@@ -445,8 +454,9 @@ const struct frame *frames_by_time(const struct frames *fs, uint32_t tid, int64_
 }
 
 /*
- * The thread was off the CPU between from and to.  Did the frame begin before from, and last until
- * after to?  The side with the greater part of the bounds is chosen.
+ * The thread was off the CPU between from and to, so no frame began or ended then.  Did the frame
+ * begin before from (began), and end after to (lasted)?  If its bounds allow both answers, the
+ * wider part of them decides.
  */
 static bool began(const struct frame *f, int64_t from, int64_t to)
 {
@@ -459,7 +469,8 @@ static bool lasted(const struct frame *f, int64_t from, int64_t to)
 }
 
 /*
- * Returns the last frame of a block that had begun, or may have begun before its estimated start.
+ * Returns the last frame of a block that had begun by from; some may have begun before their
+ * estimated start.
  */
 static const struct frame *last_begun(const struct frame *frames, size_t nr, int64_t from, int64_t to)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes requests from invocations of functions: each invocation that is not inside of another one
- * of the same thread is a request.  They are the segments that a timeline shows, so a request
+ * Makes requests from invocations of functions: each invocation that is not nested in another one
+ * on the same thread is a request.  They are the segments that a timeline shows, so a request
  * begins and ends together with its function.
  *
- * One that runs when the recording is paused is cut there, as requests with tags are; one that may have
- * begun in the pause is none.
+ * A request that is open when the recording is paused ends there, incomplete, like requests with
+ * tags.  An invocation that may have begun in the pause is no request.
  */
 #include <stdlib.h>
 #include "base/array.h"
@@ -17,7 +17,7 @@
 #include "trace/request-words.h"
 #include "tracks.h"
 
-struct answer {			/* does the name of this function match a glob? */
+struct answer {			/* whether the name of a function matches one of the globs */
 	const struct symbol *func;
 	bool is_wanted;
 };

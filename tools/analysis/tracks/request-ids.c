@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Gives requests that are calls the ids that the calls had as arguments.
+ * Finds the ids of requests that are calls of a function with the id as an argument.
  *
- * The recorder knows when a function was called, to a fraction of a microsecond, and from where; the
- * scanner knows that a call was running at some time.  The call that it saw is the last one before,
- * from the same place.  Calls that the scanner did not see have an id, and no request.
+ * A probe at the function's first instruction recorded when the function was called, to a fraction
+ * of a microsecond, from where, and the id.  The scanner observed that a call was running at some
+ * time, which makes it a request: it is the last call before that time from the same place.  Calls
+ * that the scanner did not observe have an id, but are no requests.
  *
- * The function's frame is there a little after the probe, and long after it if the thread lost its CPU in
- * between.  So no bound in time is possible, and where an id was lost, none is certain: one call could
- * get the id of an earlier one.
+ * The frame that the scanner observes is made a little after the probe, or long after it if the
+ * thread was preempted in between.  So the time between both has no bound; and if some id was lost,
+ * none is certain, because a call could get the id of an earlier one.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,15 +23,16 @@
 #include "request-private.h"
 #include "trace/request-words.h"
 
-/* Of the clocks, where the trace does not say it. */
+/* The error of the clocks, if the trace does not contain it. */
 #define ERROR_NS	2000
 #define ERROR_MAX_NS	1000000000LL
 
-#define DELAY_NS	100000	/* from the probe until the frame is there, where a call may have no row */
+/* the greatest time from the probe to the frame, if some calls may have no row */
+#define DELAY_NS	100000
 
-#define NEAR_MAX	64	/* so many calls are compared, where the times are not exact */
+#define NEAR_MAX	64	/* calls that are compared if the times are not exact */
 
-/* Requests whose ids are not known are counted from here on: no program counts so far. */
+/* Requests whose ids are not known get numbers from here on, which programs hardly use as ids. */
 #define UNKNOWN_FIRST	(1ULL << 63)
 
 struct hit {
@@ -40,7 +42,7 @@ struct hit {
 	uint64_t id;
 	const char *function;	/* as the user wrote it */
 	bool may_be_inner;	/* an earlier call from the same place may still run */
-	bool is_nowhere;	/* it has no id */
+	bool is_nowhere;	/* the id could not be read */
 	bool is_taken;
 };
 
@@ -117,9 +119,9 @@ static bool is_free(const struct hits *h, const struct hit *hit, const struct ma
 }
 
 /*
- * Returns the call that was observed, or NULL if that is not certain.  It began before that: it
- * is the last one before, if no other one began at about that time.  A call that is a request
- * already, and calls before it, are older.
+ * Returns the call that the scanner observed as request r, or NULL if that is not certain.  It is
+ * the last call before it was observed, if no other one began at about that time.  A call that was
+ * assigned to an earlier request, and calls before that, are out of the question.
  */
 static struct hit *find(const struct hits *h, const struct group *g, const struct made_request *r)
 {
@@ -139,7 +141,10 @@ static struct hit *find(const struct hits *h, const struct group *g, const struc
 		else if (is_free(h, &g->at[i], r))
 			found = nr++ ? NULL : &g->at[i];
 	}
-	/* It ran until it was last observed, so no other one of the same depth can have begun. */
+	/*
+	 * The call ran until it was last observed, so no other one that is not nested can have
+	 * begun.
+	 */
 	if (to < g->nr && !g->at[to].may_be_inner && g->at[to].tick < r->seen_to - h->error)
 		nr = 2;
 	if (nr && last)
@@ -147,12 +152,15 @@ static struct hit *find(const struct hits *h, const struct group *g, const struc
 	return nr == 1 ? found : NULL;
 }
 
-/* Does it say which id the request has?  Another call may have been the outer one. */
+/*
+ * Does the call tell the request's id?  Not if it may have been nested in another call, which then
+ * is the request.
+ */
 static bool is_known(const struct hits *h, const struct group *g, const struct hit *hit, const struct made_request *r)
 {
 	if (hit->is_nowhere || (hit->may_be_inner && hit > g->at && is_free(h, hit - 1, r)))
 		return false;
-	/* Rows cannot say that a request with this id, and not each one, is cut. */
+	/* A CUT row with the id 0 would end all requests. */
 	return !r->is_cut || hit->id;
 }
 
@@ -192,7 +200,10 @@ int request_ids(struct made_requests *made)
 
 	h.error = ticks(made, error ? min(max(atoll(error), 0LL), ERROR_MAX_NS) : ERROR_NS);
 	h.delay = ticks(made, DELAY_NS);
-	/* Calls in a pause have no rows, and a flight recording may not know yet that one was lost. */
+	/*
+	 * Calls in a pause have no rows, and the dump of a flight recorder may lack the number of
+	 * lost ids.
+	 */
 	h.are_all = lost && !made->m->nr_pauses;
 	if (!ret && (h.nr || lost))
 		made->source->why_no_ids = why_none(made, lost);

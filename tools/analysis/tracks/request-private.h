@@ -10,10 +10,10 @@ struct made_request {
 	uint32_t thread;	/* model_thread_number() */
 	int64_t start, end;	/* ticks */
 	bool is_open;		/* its end is not in the trace */
-	bool is_cut;		/* because the recording was paused when it was at end */
+	bool is_cut;		/* it ends because the recording was paused at that time */
 	uint64_t resolution;	/* ticks */
 	uint64_t site;
-	int64_t start_min, seen_from, seen_to;	/* of struct segment */
+	int64_t start_min, seen_from, seen_to;	/* as in struct segment */
 	uint64_t id;
 	const char *class;	/* the text belongs to the model or the symtab */
 };
@@ -29,7 +29,10 @@ struct made_requests {
 int request_calls(struct made_requests *made, const char *const *globs, size_t nr);
 int request_turns(struct made_requests *made);
 
-/* Sets the ids that are known, if any is: source->has_ids.  The requests are in order of their start. */
+/*
+ * Sets the ids of requests that are calls; source->has_ids says whether any id is known.  The
+ * requests are in order of their start.
+ */
 int request_ids(struct made_requests *made);
 
 #endif

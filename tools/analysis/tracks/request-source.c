@@ -146,7 +146,10 @@ static void summarise(struct made_requests *made)
 		s->resolution_ns = nth_greatest(made->nr, made->nr / 2, i, ticks_ns(r, made->at[i].resolution));
 }
 
-/* They count in order of start, where nothing else is known. */
+/*
+ * Sets the ids of the requests; if calls have no ids as arguments, they are numbers in order of
+ * start.
+ */
 static int number(struct made_requests *made)
 {
 	int ret = made->source->is_loop ? 0 : request_ids(made);
@@ -256,8 +259,8 @@ static void say_none(const struct request_source *s, char *err, size_t err_size)
 }
 
 /*
- * Uses what the user asked for when the trace was recorded.  If that is not possible, the tagged
- * requests are used.
+ * Uses the requests that the user asked for when the trace was recorded.  If there are none of
+ * these, the tagged requests are used.
  */
 static void open_recorded(struct model *m, struct wanted *w, const char *meta)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes requests from something else than tags.  The requests become rows of a trace in memory, the
- * same as tags would have written, and take the place of the trace's own rows.  So everything that
- * reads requests (lives.h) works with them.
+ * Makes requests from other things than the program's tags.  The requests become rows of a trace in
+ * memory, equal to those that tags would have written, which replace the rows of the file.  So
+ * everything that reads requests (lives.h) works with them.
  *
  *	a function	each invocation that is not inside another one is a request, of a class
  *			with the function's name; the bounds are those that a timeline has,
@@ -12,7 +12,7 @@
  *			class is "loop"
  *	"tags"		the program's tags
  *
- * Ids count from 1 on, in order of start.
+ * Ids are numbers from 1 on, in order of start, unless the functions have ids as arguments.
  */
 #ifndef TRACKS_REQUEST_SOURCE_H
 #define TRACKS_REQUEST_SOURCE_H

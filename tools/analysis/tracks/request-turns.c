@@ -2,13 +2,14 @@
 /*
  * Makes requests from the turns of event loops.
  *
- * The runtime records where each turn begins, if it was asked to (LDB_EVENT_TURN).  Otherwise turns are
- * known from system calls.  A call in which the thread did not sleep has no row, unless all system
- * calls were recorded.  So what seems to be one turn may be several, between which there was always
- * something to do.  A call in which it slept has a row that says when the thread left its CPU; the
- * wait ends when the thread came back.
+ * The runtime records where each turn begins, if it was asked to (LDB_EVENT_TURN).  Otherwise turns
+ * are known from system calls.  A call in which the thread did not sleep has no row, unless all
+ * system calls were recorded.  So what seems to be one turn may be several, if there was always
+ * something to do when the loop asked for events.  A call in which the thread slept has a row with
+ * the time at which it left its CPU; the wait ends when it came back.
  *
- * A turn in which the recording is paused is cut there; after the pause the next wait begins the next one.
+ * A turn ends, incomplete, when the recording is paused; the next turn begins after the first wait
+ * after the pause.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@
 struct wait {
 	uint32_t tid, thread;
 	int64_t start, end;
-	uint64_t error;		/* of each, ticks */
+	uint64_t error;		/* of start and of end, ticks */
 };
 
 struct sleep {
@@ -39,16 +40,16 @@ struct waits {
 	struct model *m;
 	struct wait *at;
 	size_t nr, room;
-	struct sleep *sleeps;	/* of their threads */
+	struct sleep *sleeps;	/* of the threads that wait */
 	size_t nr_sleeps, room_sleeps;
-	uint64_t error;		/* of the kernel's */
+	uint64_t error;		/* of the kernel's time stamps, ticks */
 };
 
 static int on_call(void *arg, const struct syscall *c)
 {
 	struct waits *w = arg;
 
-	/* The runtime's own threads, whose calls are no turns, are not in the trace. */
+	/* Threads of ldb's own runtime are not in the trace, and their calls are no turns. */
 	if (!is_loop_call(c->call.name) || (!c->thread && !w->m->is_kernel_only))
 		return 0;
 	return array_push(w->at, w->nr, w->room, {
@@ -57,7 +58,10 @@ static int on_call(void *arg, const struct syscall *c)
 	});
 }
 
-/* Sleeps in system calls are inside of these waits, and become one with them. */
+/*
+ * Adds the wait before a turn that the runtime has recorded.  The waits found from system calls lie
+ * within such waits, and are merged with them.
+ */
 static int on_turn(void *arg, const struct marked *k)
 {
 	struct waits *w = arg;
@@ -69,7 +73,7 @@ static int on_turn(void *arg, const struct marked *k)
 	});
 }
 
-/* at is sorted by tid here. */
+/* Does the thread have waits?  w->at must be sorted by tid. */
 static bool has_waits(const struct waits *w, uint32_t tid)
 {
 	size_t i = search(w->nr, i, w->at[i].tid < tid);
@@ -83,7 +87,9 @@ static int on_off(void *arg, const struct sched_off *off)
 
 	bool is_cut = !off->has_in && pauses_within(w->m, pauses_process(w->m, off->tid, off->out), off->in, off->in);
 
-	/* A sleep that goes on when the recording is paused ends there: until then there was no turn. */
+	/*
+	 * A sleep that lasts until a pause of the recording counts: there was no turn until then.
+	 */
 	if (off->is_preempted || (!off->has_in && !is_cut) || off->is_counted || !has_waits(w, off->tid))
 		return 0;
 	return array_push(w->sleeps, w->nr_sleeps, w->room_sleeps, { off->tid, off->out, off->in });
@@ -92,7 +98,7 @@ static int on_off(void *arg, const struct sched_off *off)
 COMPARE(by_tid, struct wait, UP(tid) UP(start))
 COMPARE(sleep_by_tid, struct sleep, UP(tid) UP(out))
 
-/* Sets the ends of those waits that are known only by when the thread went to sleep. */
+/* Sets the ends of waits of which only the start of the sleep was recorded. */
 static int find_ends(struct waits *w)
 {
 	struct sched_sink sink = { .off = on_off, .arg = w };
@@ -143,7 +149,10 @@ int request_turns(struct made_requests *made)
 		int64_t end = is_last ? thread_end(m, this) : next->start;
 
 		if (!is_last && next->start <= this->end) {
-			/* Only the end of what has become one is still needed: the error is that of its end. */
+			/*
+			 * Of merged waits only the end is still needed, so their error is that of
+			 * the end.
+			 */
 			if (this->end == next->end)
 				w.at[i + 1].error = min(this->error, next->error);
 			else if (this->end > next->end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums samples by the innermost function of the thread, or none, according to the attribution. The
+ * Sums samples by the innermost function of the thread (or none), according to attribution.h.  The
  * samples of a function are divided into places (facts/samples.h).
  */
 #ifndef TRACKS_SAMPLED_H
@@ -15,8 +15,8 @@ struct sampled_options {
 };
 
 struct sampled_entry {
-	const struct symbol *func;	/* NULL: uninstrumented code */
-	double share, low, high;	/* of all samples in functions or none, with its interval */
+	const struct symbol *func;	/* NULL: samples outside of instrumented functions */
+	double share, low, high;	/* share of all samples, with its interval */
 	struct split split;
 };
 
@@ -24,7 +24,7 @@ struct sampled {
 	struct sampled_entry *entries;	/* most samples first */
 	size_t nr;
 	uint64_t nr_samples;		/* of all entries, also of those that do not match */
-	uint64_t nr_others;		/* taken just before or after a sleep */
+	uint64_t nr_others;		/* samples in other states: just before or after a sleep */
 };
 
 /* 0, -ENOMEM or another -errno of a temporary file. */

@@ -123,8 +123,8 @@ struct segment *segment_of_lock(struct tracks *k, const struct lock_event *e)
 /* Off the CPU */
 
 /*
- * If no task followed, or the CPU was idle later, and the thread had to wait nevertheless, its
- * group has used up its quota: otherwise a CPU is never idle while a thread waits for it.
+ * If the thread waited although no task followed it on the CPU, or although the CPU was idle later,
+ * its group has used up its quota: otherwise a CPU is not idle while a thread waits for it.
  */
 static bool is_throttled(const struct model *m, const struct sched_off *off)
 {
@@ -256,7 +256,8 @@ void segment_free_sched(struct segment *s)
 }
 
 /*
- * Sets the function that was being executed: that of the kernel event, or else the estimated one.
+ * Sets the function that the thread was executing: the one in the kernel event or, if there is
+ * none, the estimated one.
  */
 static const struct frame *set_place(struct tracks *k, struct segment *s, const struct sched_off *off)
 {
@@ -339,8 +340,8 @@ struct segment *segment_of_flow(struct tracks *k, const struct flow_call *c)
 }
 
 /*
- * Is it a sleep inside the wait for a lock, and not for another lock?  A sleep for the disk is
- * always a segment of its own.
+ * Is the sleep part of this wait for a lock?  Not if it is for another lock, or for a disk: such a
+ * sleep has a segment of its own.
  */
 bool segment_has_sleep(const struct segment *wait, const struct tracks_off *at)
 {

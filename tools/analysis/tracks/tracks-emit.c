@@ -106,15 +106,15 @@ int tracks_read_locks(struct tracks *k, int64_t before)
 
 /* Waits, with their kernel events */
 
-/* *first is the first time off the CPU that did not end before earlier waits began. */
+/* *first: index of the first time off the CPU that did not end before the previous wait. */
 static int add_wait(struct tracks *k, const struct lock_event *e, size_t *first)
 {
 	struct segment *s = segment_of_lock(k, e);
 	int ret = s ? 0 : -ENOMEM;
 
 	/*
-	 * All sleeps of the wait are read, even after the border, because the segment is emitted
-	 * now.
+	 * All sleeps of the wait are read, even those after the window's border, because the
+	 * segment is emitted now.
 	 */
 	while (!ret && has_off_before(k, e->end))
 		ret = read_off(k);
@@ -124,7 +124,7 @@ static int add_wait(struct tracks *k, const struct lock_event *e, size_t *first)
 		struct tracks_off *at = &k->off_at[i];
 
 		at->depth = s->depth + 1;
-		/* The sleep may itself be the wait. */
+		/* A sleep on a futex may itself be the wait. */
 		at->is_event = at->off.nr_futexes && at->off.out == e->begin &&
 			       at->off.woken == e->end;
 		if (!segment_has_sleep(s, at))

@@ -46,7 +46,10 @@ int tracks_read_flows(struct tracks *k, int64_t before)
 	return ret;
 }
 
-/* Callbacks into the program have returned when the library call ends. */
+/*
+ * Bounds functions by library calls: callbacks into the program have returned when the library call
+ * ends.
+ */
 void tracks_tighten_by_flows(struct tracks *k)
 {
 	for (size_t i = 0; i < k->nr_flow_at; i++) {

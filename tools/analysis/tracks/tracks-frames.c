@@ -77,7 +77,7 @@ void tracks_retain_frames(struct tracks *k)
 
 /* Nesting */
 
-/* f overlaps top.  Was f called by top, directly or indirectly? */
+/* Was f, which overlaps top, called by top, directly or indirectly? */
 static bool is_inside(const struct segment *top, const struct frame *f)
 {
 	/*
@@ -158,7 +158,10 @@ static bool is_due(const struct tracks *k, const struct frame *f)
 
 ORDER_KEY(frame_start, struct frame, start)
 
-/* Frames of several blocks are ordered by time, those of one block by their entries. */
+/*
+ * Adds segments of functions.  Frames of different blocks are ordered by time, those of one block
+ * by the order in which they were entered.
+ */
 int tracks_add_functions(struct tracks *k)
 {
 	static const order_key key = frame_start;

@@ -10,7 +10,7 @@
 #include "tracks.h"
 
 #define TRACKS_WINDOW	32768	/* approximate number of functions in a window */
-#define TRACKS_EVENTS	8192	/* segments of each other kind, which are larger than frames */
+#define TRACKS_EVENTS	8192	/* segments of each other kind; segments are larger than frames */
 
 /* An invocation.  Times are ticks. */
 struct frame {
@@ -18,7 +18,8 @@ struct frame {
 	uint32_t nr_thread;	/* which thread of that tid */
 	uint32_t depth;
 	bool is_truncated, is_open;	/* is_open: at its end */
-	bool is_resumed;	/* a later part of an invocation whose stack was switched away */
+	/* a later part of an invocation, after a switch to another stack and back */
+	bool is_resumed;
 	uint64_t pc, ret, gen, parent_gen;
 	int64_t start, end;		/* estimated; after frames_nest() inside of the parent */
 	int64_t full_start, full_end;	/* estimated */
@@ -27,8 +28,8 @@ struct frame {
 	int64_t start_min, start_max, end_min, end_max;
 	int64_t row_start, row_end;	/* of its row, as filters by time compare it */
 	uint64_t resolution;
-	bool is_emitted;		/* has been emitted: start and end are fixed */
-	uint32_t parent, last_child; /* index + 1; 0: none */
+	bool is_emitted;		/* it has been emitted: start and end are fixed */
+	uint32_t parent, last_child; /* index + 1 in frames.at; 0: none */
 };
 
 struct frames {
@@ -43,11 +44,11 @@ struct frames {
 /* A time off the CPU of the current window. */
 struct tracks_off {
 	struct sched_off off;
-	struct sched_span *spans;	/* of its own */
-	struct segment_call call;	/* that it slept in */
+	struct sched_span *spans;	/* the copy of this struct */
+	struct segment_call call;	/* the system call in which the thread slept */
 	bool is_event;			/* its sleep is one of the lock events */
 	bool is_sleep_shown;		/* its sleep is shown by the segment of a wait */
-	unsigned depth;			/* at least the depth of the wait + 1 */
+	unsigned depth;			/* greater than the depth of the wait */
 };
 
 /* A span of a request. */
@@ -63,7 +64,7 @@ struct tracks {
 	struct tracks_result *result;
 	int64_t min_ticks;
 	int64_t emit_from_ns, emit_to_ns;
-	struct futexes futexes;		/* until the locks are read */
+	struct futexes futexes;		/* used until the locks are read */
 	union {
 		struct {
 			/* by thread and time */
@@ -77,9 +78,9 @@ struct tracks {
 	int64_t off_resolution_ns;
 	uint64_t nr_read;		/* FUNC rows */
 
-	/* The current thread; this stays from window to window. */
+	/* State of the current thread, across windows. */
 	uint64_t major;
-	struct syscall call, call_sleep, call_ring; /* the last that were read; tid 0: none */
+	struct syscall call, call_sleep, call_ring; /* the last ones that were read; tid 0: none */
 	int64_t calls_apart;		/* ticks: greatest distance of a row and its switch */
 	struct syscall *call_at; /* calls that become segments, in order */
 	size_t nr_call_at, room_call_at;
@@ -91,7 +92,8 @@ struct tracks {
 	size_t nr_moment_at, room_moment_at;
 	int64_t border;			/* segments before it are emitted in this window */
 	bool is_last;			/* it is the last window: everything is emitted */
-	bool is_full;			/* there is no room for more frames: all are emitted */
+	/* the window has no room for more frames: all are emitted */
+	bool is_full;
 	struct frames frames;
 	struct lockset set;		/* lock events */
 	struct segment *others;		/* segments other than functions */
@@ -100,7 +102,8 @@ struct tracks {
 	size_t nr_off_at, room_off_at;
 	struct segment *functions;	/* not emitted yet, in order */
 	size_t nr_functions, room_functions;
-	struct segment *open;		/* emitted and open, nested; later ones must fit */
+	/* emitted and open, nested; later segments must fit into these */
+	struct segment *open;
 	size_t nr_open, room_open;
 	int64_t last_start;
 	struct tracks_part *part_at;	/* spans that may overlap later segments, by start */
@@ -108,8 +111,8 @@ struct tracks {
 };
 
 /*
- * A thread reported the frames of one of its blocks; between the two times it entered and left no
- * function.
+ * A thread reported the innermost frame of one of its blocks (struct ldb_thread) at some time in
+ * [from, to], in which it entered and left no function of that block.
  */
 struct moment {
 	uint32_t tid;
@@ -124,16 +127,16 @@ int frames_sort(struct frames *fs);
 void frames_tighten(struct frames *fs, const struct lockset *locks);
 void frames_nest(struct frames *fs);
 /*
- * Narrow the bounds of a frame and its callers: they had begun at that time; had not ended before
- * it.
+ * Narrow the bounds of a frame and its callers, because they had begun by the tick, or had not
+ * ended before it.
  */
 void frames_began_by(struct frames *fs, const struct frame *found, int64_t tick);
 void frames_lasted_to(struct frames *fs, const struct frame *found, int64_t tick);
-/* Narrows the bounds of frames that had begun or ended at the moment, or that began after it. */
+/* Narrows the bounds of frames that began or ended before the moment, or began after it. */
 void frames_seen(struct frames *fs, const struct moment *m);
 /*
  * Returns the innermost frame that had begun at from and lasted until to.  The thread was off the
- * CPU between these, so a frame that may have ended before to is not the one that slept.
+ * CPU in between, so a frame that ended before `to` is not the one that slept.
  */
 const struct frame *frames_through(const struct frames *fs, uint32_t tid, int64_t from, int64_t to);
 /* Returns the innermost frame at that time, after frames_nest(). */
@@ -172,8 +175,8 @@ void tracks_retain_frames(struct tracks *k);
 
 /* tracks-emit.c: all except functions */
 /*
- * Are there enough segments for a window?  Others are in later windows.  Segments that begin
- * together are in one window, so that each window makes progress.
+ * Are there enough segments for a window?  Segments that begin at the same time are in one window,
+ * so that each window makes progress.
  */
 bool tracks_is_enough(struct tracks *k, size_t nr, int64_t first, const struct spill *s);
 int tracks_read_offs(struct tracks *k, int64_t before);
@@ -182,7 +185,7 @@ int tracks_add_requests(struct tracks *k);
 int tracks_add_others(struct tracks *k);
 /* Lowers the border: segments that start there or later are not emitted in this window. */
 void tracks_lower_border(struct tracks *k, int64_t border);
-/* tracks.c: does the caller want segments of that time? */
+/* tracks.c: are segments of that time emitted? */
 bool tracks_emits(const struct tracks *k, int64_t start, int64_t end);
 /* Emits a segment if it is in the emitted range, and frees its sched. */
 int tracks_emit(struct tracks *k, struct segment *s);
@@ -196,7 +199,7 @@ void tracks_free_offs(struct tracks *k, size_t nr);
  */
 struct segment *segment_of_part(struct tracks *k, const struct tracks_part *part);
 struct segment *segment_of_lock(struct tracks *k, const struct lock_event *e);
-/* asleep: the segment is the time until the wake-up; else it is the time after it. */
+/* asleep: the segment is the time until the wake-up; else the time after it. */
 struct segment *segment_of_off(struct tracks *k, const struct tracks_off *at, bool asleep);
 struct segment *segment_of_call(struct tracks *k, const struct syscall *c);
 struct segment *segment_of_flow(struct tracks *k, const struct flow_call *c);

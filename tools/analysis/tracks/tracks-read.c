@@ -88,7 +88,7 @@ static int count_lengths(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-/* Finds the least length to retain, so that there are at most as many as requested. */
+/* Finds the least length of functions to retain, so that there are at most max_functions. */
 static int find_min(struct tracks *k)
 {
 	struct reader_filter filter = ROWS_WITHIN(k->o->from, k->o->to);
@@ -318,7 +318,7 @@ static int add_moments(void *arg, const struct reader_rows *rows)
 	return ret;
 }
 
-/* Reads moments of requests, which bound functions, for all threads and times. */
+/* Reads the starts and ends of requests, which bound functions, of all threads and times. */
 static int read_moments(struct tracks *k)
 {
 	struct reader_filter filter = ROWS_WITHIN(k->o->from, k->o->to);
@@ -328,7 +328,7 @@ static int read_moments(struct tracks *k)
 
 int tracks_read(struct tracks *k)
 {
-	/* Shares of the memory in sixteenths, in the order of sources. */
+	/* Each source's share of the memory, in sixteenths. */
 	static const uint8_t shares[NR_TRACKS_SOURCES] = { 5, 2, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1 };
 	size_t memory = k->o->memory ? k->o->memory : MEMORY;
 	struct lives_result result;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Widens a range of time until no function of the threads that are asked for has a bound on both
- * sides of one of its borders: some of its rows alone do not show what such a function did.
+ * Widens a range of time until no function of the wanted threads may have begun, or may have ended,
+ * on either side of one of the range's borders: the rows within the range are not sufficient to
+ * estimate such a function.
  *
- * Where the scanner ran seldom, functions whose bounds overlap form a chain, and each link moves a
- * border.  So the rows around the range are read once and the chain is followed in memory; only if
- * it leaves what was read, more is read.
+ * If the scanner had few chances to run, functions with overlapping bounds form long chains, and
+ * each function of a chain moves a border.  So the rows around the range are read once, and the
+ * chain is followed in memory; more is read only if the chain leaves what was read.
  */
 #include <stdlib.h>
 
@@ -43,7 +44,7 @@ static int add_bounds(void *arg, const struct reader_rows *rows)
 	return ret;
 }
 
-/* Follows one link of each chain at both borders.  Returns whether there was one. */
+/* Follows one link of the chain at each border.  Returns whether there was one. */
 static bool follow(const struct wide *w, int64_t *from, int64_t *to)
 {
 	int64_t lo = *from, hi = *to;
@@ -52,7 +53,7 @@ static bool follow(const struct wide *w, int64_t *from, int64_t *to)
 	for (const struct bounds *b = w->funcs; b < w->funcs + w->nr_funcs; b++) {
 		if (b->start_min > *to || b->end_max < *from)
 			continue;
-		/* A function may have begun or ended before the range, or after it. */
+		/* Moves a border so that the possible starts, or ends, are on one side of it. */
 		if (b->start_max >= *from)
 			lo = min(lo, b->start_min);
 		if (b->end_max >= *from)

@@ -13,7 +13,7 @@
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
-/* Segments of one window other than functions */
+/* The other segments of a window: no functions */
 
 COMPARE(segment_compare, struct segment, UP(start) UP(depth) DOWN(end) UP(kind))
 
@@ -85,8 +85,8 @@ static int emit_window(struct tracks *k)
 }
 
 /*
- * When a thread was switched out, its innermost frame had begun, and it lasted until the thread ran
- * again.  If the recorder has used this already, the bounds do not change.
+ * The kernel event of a switch contains the innermost frame, which had begun then and lasted until
+ * the thread ran again.  If the recorder has used this already, the bounds do not change.
  */
 static void tighten_by_offs(struct tracks *k)
 {
@@ -156,7 +156,10 @@ static int do_window(struct tracks *k)
 	int64_t ahead;
 	int ret = tracks_read_frames(k);
 
-	/* Events after the border bound the starts of frames that are only needed for estimates. */
+	/*
+	 * Events after the border are read, too: they bound frames that are only needed for
+	 * estimates.
+	 */
 	ahead = k->is_last ? INT64_MAX : k->funcs.head.minor;
 	if (!ret)
 		ret = tracks_read_locks(k, ahead);
@@ -166,7 +169,7 @@ static int do_window(struct tracks *k)
 		ret = tracks_read_calls(k, ahead);
 	if (!ret)
 		ret = tracks_read_flows(k, ahead);
-	/* Everything that may lower the border must be done before segments are emitted. */
+	/* Everything that may lower the border comes before segments are emitted. */
 	if (!ret)
 		ret = tracks_add_requests(k);
 	if (!ret)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Emits all segments, thread by thread: for pages and exports, which need the whole recording and
- * not one request.
+ * Emits all segments of a recording, thread by thread.  Pages and exports use this, because they
+ * show more than one request.
  *
  * Segments are those of timeline.h, with the same estimates and names, but not clipped to a
  * request.  FUNCTIONs are clipped to their callers, so that they nest.  A thread's segments come in
@@ -12,7 +12,7 @@
  * duration_ns and duration_resolution_ns of a segment are not clipped, so that their sums are those
  * of ldb-report.
  *
- * blocks_req and level are not set.
+ * The members blocks_req and level of segments are not set.
  *
  * Memory is bounded by tracks_options.memory, whatever the length of the trace:  the rest is
  * sorted in temporary files (spill.h).
@@ -33,8 +33,8 @@ struct tracks_options {
 	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */
 	void *progress_arg;
 	/*
-	 * May be NULL.  Returns whether segments of that thread are needed in [start, end]; if not,
-	 * its functions, locks and times off the CPU there are left out.
+	 * May be NULL.  Returns whether segments of that thread in [start, end] are needed; if not,
+	 * functions, locks and times off the CPU there are left out.
 	 */
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
 	void *wants_arg;
@@ -44,9 +44,9 @@ struct tracks_options {
 	bool with_calls;	/* system calls as segments; those in which a thread slept are always named */
 	bool no_functions;
 	/*
-	 * In ticks, for a short range of a long trace.  Times off the CPU are known if they began
-	 * at most this long before it, holds if they end at most this long after it; 0: all are
-	 * known.
+	 * In ticks, to read a short range of a long trace faster.  Times off the CPU are found if
+	 * they began at most `before` before the range, holds if they end at most `after` after it;
+	 * 0: all are found.
 	 */
 	int64_t before, after;
 	/*
@@ -74,15 +74,15 @@ struct tracks_run {
 	uint32_t cpu;
 	struct party who;	/* identified; never PARTY_NONE */
 	int64_t start, end;	/* ticks */
-	bool has_start, has_end; /* false: it ran before, or later, too */
+	bool has_start, has_end; /* false: it also ran before start, or after end */
 	unsigned state;		/* enum ldb_sched_state when switched out; has_end only */
 };
 
 /*
  * The functions may be NULL.  A return value other than 0 ends tracks_each(), and is returned.
  * Runs, wake-ups and migrations come first, for all threads together, in the order of time in which
- * each is known: a run's end, the time a woken thread came to run.  Then the threads by tid, each
- * with its segments; then the requests by start.  Pointers are valid until the call returns;
+ * each is known: a run's end, the time a woken thread came to run.  Then come the threads by tid,
+ * each with its segments; then the requests by start.  Pointers are valid until the call returns;
  * symbols, names and threads of the model as long as the model.
  */
 struct tracks_sink {
