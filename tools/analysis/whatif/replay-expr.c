@@ -38,7 +38,10 @@ static bool skip(struct parser *p, const char *word)
 	return true;
 }
 
-/* A factor is digits, and one point: no signs, no exponents, no names of infinity. */
+/*
+ * A factor consists of digits and at most one point; strtod() would also read signs, exponents and
+ * "inf".
+ */
 static int parse_factor(struct parser *p, const char *at, double *factor)
 {
 	const char *end = at;
@@ -76,7 +79,7 @@ static int parse_count(struct parser *p, const char *end, unsigned *n)
 	return 0;
 }
 
-/* The name is [at, end), without "()" at its end. */
+/* Parses the name [at, end); "()" at its end is left out. */
 static int parse_name(struct parser *p, const char *end, struct whatif_change *c)
 {
 	const char *at = p->at;
@@ -92,8 +95,8 @@ static int parse_name(struct parser *p, const char *end, struct whatif_change *c
 }
 
 /*
- * A glob may contain stars: the last star that is followed by digits, or by nothing, precedes the
- * factor.
+ * A glob may contain stars, too: the factor comes after the last star that is followed by digits or
+ * by nothing.
  */
 static int parse_scaled(struct parser *p, struct whatif_change *c)
 {

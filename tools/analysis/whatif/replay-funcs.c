@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds when a thread was inside a function whose time is to be changed: pieces of its time with
- * a factor each.
+ * Finds when a thread was inside a function whose time is to be changed: divides the time of the
+ * thread into pieces, and finds the factor of each.
  *
- * A change of a function's time holds from the start of its outermost invocation to
- * the end of that; a change of its self time holds only while it is the innermost function.
+ * A change of a function's time applies from the start to the end of its outermost invocation; a
+ * change of its self time applies only while it is the innermost function.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -22,7 +22,7 @@ struct known {			/* the changes that concern a function */
 
 struct level {			/* an invocation that is open */
 	int64_t end;
-	uint32_t inside, self;	/* inside: also those of the callers */
+	uint32_t inside, self;	/* bits: changes; inside: also those of its callers */
 };
 
 struct replay_funcs {
@@ -33,7 +33,7 @@ struct replay_funcs {
 	struct level *levels;
 	size_t nr_levels, room_levels;
 	uint32_t actor;
-	uint32_t now;		/* changes that hold */
+	uint32_t now;		/* bits: changes that apply now */
 	int64_t since;
 };
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Simulates locks.  With WHATIF_FIFO a release hands the lock over to the first waiter, which
- * has it from then on and continues after its delay.  With WHATIF_BARGING the lock is free from
- * the release on; the first waiter tries after its delay, and waits again if another thread came
- * before.  WHATIF_RECORDED is the same, but waiters are sorted by the order in which they got the
- * lock in the recording.  Consecutive readers in the list get the lock together.
+ * Simulates locks.  With WHATIF_FIFO a release hands the lock over to the first waiter, which owns
+ * it from then on and continues after its delay.  With WHATIF_BARGING a release makes the lock
+ * free; the first waiter tries to take it after its delay, and waits again if another thread was
+ * faster.  WHATIF_RECORDED is the same, but waiters are in the order in which they got the lock in
+ * the recording.  Consecutive readers in the list get the lock together.
  */
 #include "base/search.h"
 #include "replay-sim.h"
 
-/* Chooses one of the shards, pseudo-randomly: a lock and its release get the same one. */
+/* Chooses one of the shards, pseudo-randomly; an acquisition and its release get the same one. */
 static struct sim_lock *lock_of(struct sim *s, const struct step *st)
 {
 	size_t first = s->first_lock[st->object];
@@ -37,7 +37,7 @@ static int64_t handover_of(const struct sim *s, const struct step *st)
 	return st->flags & STEP_F_WAITED ? st->base : s->r->locks[st->object].handover_ns;
 }
 
-/* May a newcomer take a free lock before the first of those that wait for it? */
+/* May a thread that comes to a free lock take it before the first waiter? */
 static bool may_pass(const struct sim *s, const struct step *st, uint32_t first)
 {
 	if (s->run->policy == WHATIF_RECORDED && !(st->flags & STEP_F_SHARED))
@@ -45,7 +45,10 @@ static bool may_pass(const struct sim *s, const struct step *st, uint32_t first)
 	return s->run->policy != WHATIF_FIFO;
 }
 
-/* Returns NULL if the lock was not passed to a waiter for that acquisition. */
+/*
+ * Returns what the recording has about threads that took the lock before the waiter of this
+ * acquisition; NULL: there were none.
+ */
 static const struct replay_pass *pass_of(const struct replay *r, int64_t serial)
 {
 	size_t lo = search(r->nr_passes, i, r->passes[i].serial < serial);

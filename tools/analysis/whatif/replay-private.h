@@ -2,8 +2,8 @@
 /*
  * Declarations that only the files of the replay use, grouped by file.
  *
- * Items are recorded events of a thread; steps are what is replayed.  All times are nanoseconds of
- * the recording.
+ * An item is a recorded event of a thread; a step is what is replayed.  All times are nanoseconds
+ * of the recording.
  */
 #ifndef WHATIF_REPLAY_PRIVATE_H
 #define WHATIF_REPLAY_PRIVATE_H
@@ -19,13 +19,15 @@ enum item_kind {
 	ITEM_PUT,		/* puts a request into a queue; object: index of the queue's part */
 	ITEM_POST,		/* wakes another thread; object: number of the event */
 	ITEM_HOLD,		/* object: lock */
-	ITEM_WAIT,		/* for a lock; mid: when its last holder released it, or blind */
-	ITEM_FAILED,		/* a wait for a lock that ended without it */
-	ITEM_EVENT,		/* until another thread woke it, at mid; object: the event */
-	ITEM_FIXED,		/* asleep until anything else woke it */
+	/* for a lock; mid: when its last holder released it, unless BLIND */
+	ITEM_WAIT,
+	ITEM_FAILED,		/* a wait for a lock that ended without the lock */
+	ITEM_EVENT,		/* asleep until another thread woke it, at mid; object: the event */
+	/* asleep until something else than a thread of the program woke it */
+	ITEM_FIXED,
 	ITEM_JOIN,		/* object: actor */
 	ITEM_IO,		/* asleep in I/O */
-	ITEM_SLEEP,		/* asleep until a time, or for one */
+	ITEM_SLEEP,		/* asleep until a time, or for a duration */
 	ITEM_RUNNABLE, ITEM_PREEMPTED,
 };
 
@@ -38,18 +40,21 @@ struct item {
 	int64_t start, end, mid;
 	uint32_t actor, object;
 	uint8_t kind, flags;	/* enum item_kind, ITEM_F_* */
-	uint8_t nr_passes;	/* WAIT: how often threads that had not waited took the lock meanwhile */
-	uint32_t pass_ns;	/* the longest time of these after a release */
+	/* WAIT: how often threads that did not wait took the lock meanwhile */
+	uint8_t nr_passes;
+	/* the longest time from a release until such a thread took the lock */
+	uint32_t pass_ns;
 };
 
 enum step_kind {
-	STEP_RUN,		/* base, or scaled if something is changed */
-	STEP_SLEEP,		/* the same, off the CPU */
-	STEP_UNTIL,		/* base: the time */
-	STEP_DELAY,		/* never scaled */
+	STEP_RUN,		/* runs for base; for scaled, if the replay has changes */
+	STEP_SLEEP,		/* sleeps, for base or scaled */
+	STEP_UNTIL,		/* waits until time base */
+	STEP_DELAY,		/* waits for base, which no change scales */
 	STEP_CPU,		/* waits for a CPU */
-	STEP_ACQUIRE,		/* base: from release to acquisition; scaled: serial number */
-	STEP_RELEASE,		/* scaled: that of its acquisition */
+	/* base: delay from the release to the acquisition; scaled: serial number */
+	STEP_ACQUIRE,
+	STEP_RELEASE,		/* scaled: serial number of the acquisition */
 	STEP_BEGIN, STEP_END,	/* object: request instance */
 	STEP_PUT, STEP_TAKE,	/* object: queue part; TAKE: base: delay */
 	STEP_POST, STEP_AWAIT,	/* object: event; AWAIT: base: delay */
@@ -72,8 +77,9 @@ struct replay_part {		/* of a request instance */
 	int64_t start, end;
 	uint64_t queue;
 	uint32_t life;
-	uint32_t actor;		/* that worked on it or put it; NONE: from outside */
-	uint32_t item;		/* on a thread: the queue part that it took, or NONE */
+	uint32_t actor;		/* which worked on it or put it there; NONE: from outside */
+	/* on a thread: the part in a queue from which the thread took it, or NONE */
+	uint32_t item;
 	uint32_t pool;		/* queue part: index of its pool, or NONE */
 	bool is_queue, is_first;
 };
@@ -82,13 +88,14 @@ struct replay_life {
 	uint64_t id;
 	int64_t start, end;
 	const char *class;
-	bool is_counted;	/* complete, and wanted */
+	bool is_counted;	/* complete, and selected by the options */
 };
 
 struct replay_actor {		/* a thread, or the source of requests from outside */
 	uint32_t tid;
 	size_t first_step, nr_steps;
-	uint32_t pool;		/* if it takes from this pool only, which is shared; else NONE */
+	/* the pool, if this is the only one that it takes from and is shared; else NONE */
+	uint32_t pool;
 };
 
 struct replay_pool {		/* a queue and the threads that take from it */
@@ -96,7 +103,8 @@ struct replay_pool {		/* a queue and the threads that take from it */
 	uint32_t taker;		/* the first; NONE: none */
 	unsigned nr_takers;
 	bool is_shared;		/* the next item goes to any thread that is free */
-	int64_t idle_ns, busy_ns; /* delays, if the taker or if the item waited */
+	/* median delays of taking: if the thread waited, and if the item waited */
+	int64_t idle_ns, busy_ns;
 };
 
 struct replay_lock {
@@ -109,13 +117,14 @@ struct replay_lock {
 	uint32_t changes;	/* bits: changes of this lock */
 };
 
-struct replay_pass {		/* a wait during which threads that came later took the lock */
+/* a wait during which threads that came later took the lock first */
+struct replay_pass {
 	int64_t serial;		/* of the acquisition */
 	int64_t delay;		/* from a release until the waiter was awake */
 	unsigned nr;
 };
 
-struct replay_piece {		/* from at on a thread's time is scaled by the factor */
+struct replay_piece {		/* from start on, the thread's time is scaled by the factor */
 	int64_t start;
 	uint32_t actor;
 	double factor;
@@ -127,7 +136,7 @@ struct replay {
 	struct whatif *w;
 	char *err;
 	size_t err_size;
-	int ret;		/* of a failure; later results are not valid */
+	int ret;		/* -errno after a failure: later results are not valid */
 	int64_t spare[16];	/* used if there is no memory for an element */
 	struct replay_life *lives;
 	size_t nr_lives, room_lives;
@@ -146,7 +155,7 @@ struct replay {
 	size_t nr_pieces, room_pieces;
 	struct step *steps;
 	size_t nr_steps, room_steps;
-	size_t *takes;			/* by part: its TAKE */
+	size_t *takes;			/* by part: number of its STEP_TAKE */
 	struct replay_pass *passes;	/* by serial */
 	size_t nr_passes, room_passes;
 	size_t nr_events;
@@ -203,7 +212,7 @@ struct replay_run {
 	enum whatif_policy policy;
 	bool is_changed;	/* scaled durations, shards, CPUs */
 	bool no_preempt;
-	unsigned nr_cpus;	/* additional CPUs */
+	unsigned nr_cpus;	/* how many additional CPUs there are */
 	int64_t *latency_ns;	/* by request instance; -1: it did not end */
 };
 int replay_simulate(const struct replay *r, struct replay_run *run);

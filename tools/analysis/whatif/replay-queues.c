@@ -49,8 +49,8 @@ static bool is_wanted(const struct replay *r, const struct life *life)
 }
 
 /*
- * Did the request come from outside?  Then it was tagged when it was taken out of the queue, and
- * its arrival is not an action of the program.
+ * Did the request come from outside of the program?  Then the program tagged it only when it took
+ * it out of the queue, and no thread put it there.
  */
 static bool is_from_outside(const struct life *life, size_t nr)
 {
@@ -105,7 +105,10 @@ static int on_life(void *arg, struct life *life)
 
 /* Pools */
 
-/* only is the single thread that takes from the pool, or NONE. */
+/*
+ * Returns the pool of a queue.  If only is not NONE, the pool is for requests that this thread
+ * alone takes.
+ */
 static struct replay_pool *get_pool(struct replay *r, struct hash *pools, uint64_t queue,
 				    uint32_t only)
 {

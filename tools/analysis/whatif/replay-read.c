@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes items of each thread's recorded segments (tracks.h): those that take time, or for whose end
- * other threads may wait.
+ * Makes items of the segments of each thread (tracks.h) that take time, or for whose end other
+ * threads may wait.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -91,7 +91,8 @@ static void add_lock(struct reading *g, const struct segment *s)
 
 	/*
 	 * A hold without a recorded start is assumed to begin as late as possible, because a lock
-	 * is usually taken just before it is needed, but before the waits of other threads for it.
+	 * is usually taken just before it is needed; but it begins before other threads wait for
+	 * it.
 	 */
 	if (is_hold && s->resolution_ns > 0)
 		start += s->resolution_ns - 1;
@@ -126,7 +127,7 @@ static struct item *add_until(struct reading *g, enum item_kind kind, const stru
 			t ? (uint32_t)(t - g->r->m->threads) : NONE);
 }
 
-/* If a thread of the program ended the sleep, it does so in the replay, too. */
+/* Adds a sleep.  If a thread of the program ended it, this thread does so in the replay, too. */
 static void add_event(struct reading *g, const struct segment *s)
 {
 	const struct party *waker = s->sched ? &s->sched->waker : NULL;
@@ -164,9 +165,7 @@ static void add_cpu(struct reading *g, const struct segment *s)
 	bool is_preempted = s->kind == SEGMENT_PREEMPTED;
 	struct item *event = g->last_event ? &g->r->items[g->last_event - 1] : NULL;
 
-	/*
-	 * The waker woke the thread before the end of the wait, which is when the thread ran again.
-	 */
+	/* The thread was woken before the end of the wait, at which it ran again. */
 	if (event && s->start_ns >= event->start && s->start_ns < event->mid && !is_preempted)
 		event->mid = s->start_ns;
 	for (size_t i = 0; i < g->r->w->nr_changes; i++) {
@@ -218,7 +217,7 @@ static int on_segment(void *arg, const struct segment *s)
 	return g->r->ret;
 }
 
-/* Returns true for the model's threads and those that work on requests, not for ldb's own. */
+/* Begins a thread, if it is one of the model or works on requests; others are ldb's own threads. */
 static int on_thread(void *arg, const struct thread *t)
 {
 	struct reading *g = arg;
@@ -233,7 +232,7 @@ static int on_thread(void *arg, const struct thread *t)
 	return g->r->ret;
 }
 
-/* The following adds the wake-ups to the waking threads */
+/* Wake-ups, which are items of the waking threads */
 
 struct asleep {
 	int64_t start, end;
@@ -248,7 +247,7 @@ struct sleepers {
 
 COMPARE(asleep_compare, struct asleep, UP(actor) UP(start) DOWN(end))
 
-/* A waiting call and the sleeps in it are separate items: finds the call of each sleep. */
+/* A call that waits, and each sleep in it, are separate items: finds the call of each sleep. */
 static void find_outer(struct sleepers *w)
 {
 	const struct asleep *outer = NULL;
@@ -300,7 +299,10 @@ static int64_t awake_at(const struct sleepers *w, uint32_t actor, int64_t at)
 	return w->at[low - 1].since;
 }
 
-/* Adds wake-ups to the threads that made them, unless these cannot have done so. */
+/*
+ * Moves each wake-up to a time at which its waker was awake.  A sleep that the waker cannot have
+ * ended ends as recorded.
+ */
 static void mend_events(struct replay *r)
 {
 	struct sleepers w;

@@ -19,7 +19,7 @@ static int64_t base_of(const struct sim *s, const struct step *st)
 	return s->run->is_changed ? st->scaled : st->base;
 }
 
-/* The thread sleeps: if it ran on an additional CPU, that becomes free. */
+/* The thread goes to sleep: if it runs on an additional CPU, the CPU becomes free. */
 void sim_leave_cpu(struct sim *s, uint32_t runner)
 {
 	uint32_t next;
@@ -73,7 +73,8 @@ static int64_t delay_of(const struct sim *s, uint32_t item, bool is_idle)
 }
 
 /*
- * Assigns the item to a runner, which continues after the step that took the item in the recording.
+ * Assigns the item to a runner, which continues with the steps that followed the item's STEP_TAKE
+ * in the recording.
  */
 static void assign_item(struct sim *s, uint32_t runner, uint32_t item, bool is_idle)
 {
@@ -111,7 +112,10 @@ static void put(struct sim *s, uint32_t item)
 	p->items.last = item;
 }
 
-/* The runner is at a TAKE, or has finished an item: it gets the next item and a turn, or waits. */
+/*
+ * The runner is at a STEP_TAKE, or has finished an item: it gets the next item and a turn, or
+ * waits.
+ */
 static void take_from_pool(struct sim *s, uint32_t runner, uint32_t pool)
 {
 	struct sim_pool *p = &s->pools[pool];
@@ -269,7 +273,9 @@ static void do_turn(struct sim *s)
 
 	s->now = s->runners[runner].at;
 	sim_unset_turn(s, runner);
-	/* The thread's own CPU became free before an additional one. */
+	/*
+	 * The thread got the CPU that it got in the recording before an additional one became free.
+	 */
 	if (s->runners[runner].wait == WAIT_CPU) {
 		s->runners[runner].wait = WAIT_NOTHING;
 		sim_list_remove(s, &s->cpu_waiters, runner);

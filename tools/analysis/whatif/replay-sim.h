@@ -14,13 +14,13 @@ struct runner {			/* a thread */
 	uint64_t order;
 	uint32_t next;		/* next one in the list in which it waits */
 	uint8_t wait;
-	bool is_woken;		/* BARGING: will try again */
+	bool is_woken;		/* BARGING: it will try again */
 	uint8_t nr_tries;	/* failed attempts */
 	bool has_slept;		/* it slept in its last wait */
-	bool has_lock;		/* the lock that it waits for was handed over */
+	bool has_lock;		/* the lock for which it waited was handed over to it */
 	bool has_new_cpu;
 	bool has_exited;
-	uint32_t pool;		/* the pool whose items it takes; NONE: none */
+	uint32_t pool;		/* the pool from which it takes items; NONE: none */
 };
 
 /* No turn is later than this.  No step is longer than half of the remaining time. */
@@ -51,8 +51,9 @@ struct sim {
 	size_t *first_lock;	/* by lock: index of its first shard */
 	struct sim_pool *pools;
 	uint32_t *next_item;	/* by part: next one in the list of its pool */
-	uint32_t *takers;	/* by part: the actor that waits for it; PUT: the part was put */
-	uint32_t *events;	/* by event: the same as takers */
+	/* by part: the actor that waits for it; PUT: it was put into the queue */
+	uint32_t *takers;
+	uint32_t *events;	/* by event: the actor that waits for it, or PUT */
 	struct list *exits;	/* by actor: the actors that wait for its end */
 	struct list cpu_waiters;
 	unsigned nr_free_cpus;

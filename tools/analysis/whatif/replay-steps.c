@@ -5,9 +5,9 @@
  * A cursor goes through the starts and ends of a thread's items.  An item that takes time moves the
  * cursor to its end; from the cursor to the next item the thread runs.
  *
- * When a thread waits for work between two requests that it takes from queues, this becomes one
- * TAKE, whose delay begins when both the thread and the request are ready.  The delay contains the
- * sleeps, and the locks of the queue.
+ * If a thread waits for work between two requests that it takes from queues, all that it does in
+ * between becomes one STEP_TAKE.  Its delay begins when both the thread and the request are ready,
+ * and includes the locks of the queue.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #define SERIALS		1024
 #define SERIAL_TIME_MAX	((int64_t)1 << 52)	/* 52 days */
 #define WAY_MAX		4096	/* steps */
-#define SOLID_NS	50000	/* a longer hold is work, and no access of a queue */
+#define SOLID_NS	50000	/* a lock held for longer does not only protect a queue */
 #define GAPS_MIN	4
 #define SHORT_PART	20	/* pauses below 1/20 of the long ones are ignored */
 
@@ -51,14 +51,16 @@ struct maker {
 	struct pause *gaps;
 	size_t nr_gaps, room_gaps;
 	int64_t cursor;
-	size_t interval;	/* the step that moved the cursor last, or SIZE_MAX */
+	/* the step that moved the cursor last, if it was a wait; else SIZE_MAX */
+	size_t interval;
 	unsigned nr_open;	/* parts */
 	bool has_takes;
 	struct held held[HELD_MAX];
 	unsigned nr_held;
 	unsigned nr_serials;
-	size_t piece, end_pieces; /* pieces of the thread's time; the one at the cursor */
-	bool is_idle;		/* the thread has been waiting for work since then */
+	/* pieces of the thread's time with a factor: the one at the cursor; their end */
+	size_t piece, end_pieces;
+	bool is_idle;		/* the thread has been waiting for work since idle_since */
 	int64_t idle_since;
 	size_t idle_step;
 };
@@ -98,7 +100,7 @@ static bool is_busy(const struct maker *k)
 	return k->nr_open || k->nr_held;
 }
 
-/* The last step is a pause. */
+/* Records that the last step is a pause. */
 static void add_gap(struct maker *k, int64_t start, int64_t end)
 {
 	*replay_add(k->r, k, gaps) = (struct pause){ start, end, k->r->nr_steps - 1 };
@@ -120,7 +122,10 @@ static void run_to(struct maker *k, int64_t to)
 
 /* Locks */
 
-/* Acquisitions are numbered in the order of the recording, and no two of a thread have the same number. */
+/*
+ * Returns the serial number of an acquisition: in the order of the recording, and different for all
+ * acquisitions of a thread.
+ */
 static int64_t serial_of(struct maker *k, const struct item *i)
 {
 	int64_t at = i->kind == ITEM_WAIT ? i->end : i->start;
@@ -164,7 +169,8 @@ static void wait_for_lock(struct maker *k, const struct item *i)
 	acquire(k, i, is_blind ? 0 : i->end - i->mid, is_blind ? 0 : STEP_F_WAITED);
 	k->interval = is_blind ? SIZE_MAX : r->nr_steps - 1;
 	/*
-	 * Other threads took the lock while this one waited, because it took too long to wake up.
+	 * Other threads took the lock while this one waited, because this one took too long to wake
+	 * up.
 	 */
 	if (i->nr_passes && !is_blind && !r->ret)
 		*replay_add(r, r, passes) = (struct replay_pass){ r->steps[r->nr_steps - 1].scaled,
@@ -230,7 +236,10 @@ static void on_wait(struct maker *k, const struct item *from)
 	k->cursor = max(k->cursor, i->end);
 }
 
-/* Waits for a CPU, which may be the end of a wait that is a step already. */
+/*
+ * Adds a wait for a CPU.  It may overlap the end of a wait that has a step already, which then
+ * becomes shorter.
+ */
 static void on_cpu(struct maker *k, const struct item *i)
 {
 	struct step *wait = k->interval < k->r->nr_steps ? &k->r->steps[k->interval] : NULL;
@@ -264,7 +273,8 @@ static bool has_serial(const struct step *steps, size_t nr, enum step_kind kind,
 
 /*
  * Removes the steps with which the thread accessed the queue, except those for which others may
- * wait.  Locks that it took there and still holds are taken afterwards: *late.
+ * wait.  Stores in *late the acquisitions of locks that the thread still holds; these come
+ * afterwards.
  */
 static void cut_way(struct maker *k, size_t from, struct step *late, unsigned *nr_late)
 {
@@ -374,7 +384,10 @@ static void on_post(struct maker *k, const struct item *i)
 }
 
 static const struct kind {
-	/* Ranks order edges at the same time.  An item without an end ends at its start. */
+	/*
+	 * Edges at the same time are ordered by rank.  An item without on_end() has no edge at its
+	 * end.
+	 */
 	uint8_t rank, end_rank;
 	void (*on_begin)(struct maker *k, const struct item *i);
 	void (*on_end)(struct maker *k, const struct item *i);
@@ -420,7 +433,7 @@ static void make_edges(struct maker *k, const struct item *items, size_t nr)
 
 COMPARE_NUMBERS(compare_ns, int64_t)
 
-/* Returns the shortest real pause; shorter ones are times between two steps. */
+/* Returns how long a pause must be; shorter ones are just times between two steps. */
 static int64_t shortest(const struct pause *gaps, size_t nr)
 {
 	int64_t *lengths = calloc(nr + 1, sizeof(*lengths)), min;
@@ -449,10 +462,10 @@ static void add_sums(struct sums *s, double x, double y)
 }
 
 /*
- * Does the thread pause until a time (by a clock), or for a duration?  If it worked for longer, it
- * continues at the same time in the first case, and later in the second.  No record says which it
- * is, but in the first case each pause is shorter by the additional work before it, so the slope of
- * pauses over work is -1; in the second case it is 0.
+ * Does the thread pause until a time (by a clock), and not for a duration?  If it worked for longer
+ * before a pause, the pause would end at the same time in the first case, and later in the second.
+ * No record says which it is, but in the first case each pause is shorter by the additional work
+ * before it, so the slope of pauses over work is -1; in the second case it is 0.
  */
 static bool is_clocked(const struct pause *gaps, size_t nr, int64_t *min_ns)
 {
@@ -475,14 +488,15 @@ static bool is_clocked(const struct pause *gaps, size_t nr, int64_t *min_ns)
 	}
 	var = s.n * s.xx - s.x * s.x;
 	/*
-	 * If the work is always equally long, both have the same result, and a clock is more usual.
+	 * If the work is always equally long, both would end at the same time; a clock is assumed,
+	 * which is more usual.
 	 */
 	if (s.n < GAPS_MIN || var <= 0)
 		return true;
 	return (s.n * s.xy - s.x * s.y) / var < -0.5;
 }
 
-/* A pause by a clock ends at its recorded end, whatever comes before it. */
+/* Pauses by a clock end at their recorded ends, whatever comes before them. */
 static void set_clocks(struct maker *k)
 {
 	int64_t min_ns;

@@ -4,8 +4,8 @@
  * lock before, and the time from that release to the end of the wait.
  *
  * Threads that came later may have taken the lock before the waiter, because the waiter took long
- * to wake up after a release.  A replay that gave the waiter the lock right after that release
- * would differ from the recording.
+ * to wake up after a release.  Then a replay must not give the lock to the waiter right after that
+ * release.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,10 @@
 
 #define PASSES_MAX	100	/* of one wait */
 
-/* Of items at the same time, ends come first, then those for which another thread may wait. */
+/*
+ * The longer of two items that begin at the same time comes first, then the one for which another
+ * thread may wait.
+ */
 COMPARE(item_compare, struct item, UP(actor) UP(start) DOWN(end) UP(kind) UP(object))
 
 /* Finds the hold that begins when the wait ends. */
@@ -39,10 +42,10 @@ static void pair(struct replay *r, size_t nr)
 	}
 }
 
-struct turn {			/* the lock changes hands */
+struct turn {			/* the lock was taken, or released */
 	uint32_t lock, actor;
 	int64_t tick;
-	bool is_taken;		/* by a thread that did not wait; else released */
+	bool is_taken;		/* a thread that did not wait took the lock; else it was released */
 };
 
 /* Of a release and an acquisition at the same time, the release is first. */
@@ -80,7 +83,7 @@ static size_t first_turn(const struct turn *at, size_t nr, uint32_t lock, int64_
 	return search(nr, i, at[i].lock < lock || (at[i].lock == lock && at[i].tick <= tick));
 }
 
-/* Finds the last release in the wait, by another thread; returns false if there is none. */
+/* Finds the last release during the wait by another thread; returns false if there is none. */
 static bool find_release(const struct turn *at, size_t nr, struct item *w)
 {
 	size_t lo = first_turn(at, nr, w->object, w->end);

@@ -141,7 +141,7 @@ static int find_classes(struct replay *r)
 	return 0;
 }
 
-/* Finds the row of a class's points. */
+/* Says which row of a class's points is meant. */
 enum row { ROW_MEASURED, ROW_REPLAYED, ROW_PREDICTED };
 
 static int64_t *points_of(struct whatif_class *c, enum row row, enum whatif_policy policy)
@@ -346,7 +346,7 @@ static int replay_policies(struct replay *r)
 	return ret;
 }
 
-/* Steps of requests from outside, which were in a queue before they were tagged */
+/* Requests from outside of the program, which were in a queue before the program tagged them */
 static int part_compare(const void *pa, const void *pb, void *arg)
 {
 	const struct replay *r = arg;

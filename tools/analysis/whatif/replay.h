@@ -24,9 +24,10 @@
  * is replayed with several policies, and the predictions of those that pass the check are a range:
  *
  *	FIFO		a lock is handed over in the order of arrival
- *	BARGING		it is free until the first waiter is awake, and a thread that comes
+ *	BARGING		a released lock is free until the first waiter is awake; a thread that comes
  *			meanwhile takes it
- *	RECORDED	as BARGING, but waiters that got it first in the recording are first
+ *	RECORDED	as BARGING, but waiters are in the order in which they got the lock in the
+ *			recording
  */
 #ifndef WHATIF_REPLAY_H
 #define WHATIF_REPLAY_H
@@ -48,7 +49,7 @@ enum whatif_kind {
 };
 
 struct whatif_change {
-	const char *text;	/* as it was given */
+	const char *text;	/* as the user gave it */
 	enum whatif_kind kind;
 	char *name;		/* glob; owned */
 	double factor;
@@ -72,7 +73,8 @@ struct whatif_class {
 	int64_t measured_ns[NR_WHATIF_POINTS];
 	int64_t replayed_ns[NR_WHATIF_POLICIES][NR_WHATIF_POINTS]; /* with nothing changed */
 	int64_t predicted_ns[NR_WHATIF_POLICIES][NR_WHATIF_POINTS];
-	int64_t lo_ns[NR_WHATIF_POINTS], hi_ns[NR_WHATIF_POINTS]; /* of policies that passed */
+	/* of the policies that passed the self-check */
+	int64_t lo_ns[NR_WHATIF_POINTS], hi_ns[NR_WHATIF_POINTS];
 };
 
 struct whatif_request {
@@ -84,7 +86,8 @@ struct whatif_request {
 };
 
 struct whatif_options {
-	const struct whatif_change *changes; /* their nr and ns are set in whatif.changes */
+	/* as parsed; whatif.changes also has their nr and ns */
+	const struct whatif_change *changes;
 	size_t nr_changes;
 	int64_t from, to;	/* ticks: requests that start in it are counted */
 	const char *class;	/* glob; NULL: all */
@@ -107,8 +110,9 @@ struct whatif {
 	double error[NR_WHATIF_POLICIES]; /* of the self-check, signed: 0.03 is 3 % too long */
 	bool is_good[NR_WHATIF_POLICIES];
 	size_t nr_steps, nr_threads, nr_locks, nr_queues;
-	/* Which data the recording has or lacks. */
-	bool has_functions;		/* some changes are about functions, whose times the scanner has estimated */
+	/* What the prediction is based on. */
+	/* some changes are about functions, whose times are the scanner's estimates */
+	bool has_functions;
 	bool has_sched, has_holds;	/* --mutex=hold: all above the threshold */
 	const char *mutex;		/* its level; "" */
 	int64_t lock_threshold_ns;

@@ -99,7 +99,10 @@ static bool complain(struct source *s, const char *format, ...)
 	return false;
 }
 
-/* Reads one cell, and moves *at after it.  NULL: a quote is not closed, or text follows it. */
+/*
+ * Reads one cell of a CSV line, and moves *at after it.  NULL: a quote is not closed, or text
+ * follows the closing quote.
+ */
 static char *next_cell(char **at)
 {
 	char *begin = *at, *to, *from;
@@ -217,7 +220,10 @@ static bool add_line(struct categories *c, struct source *s, char *line)
 	return add_rule(c, s, cells);
 }
 
-/* text is changed and must exist as long as the rules, which point into it. */
+/*
+ * Parses the rules in text, which is changed, and must exist as long as the rules, which point into
+ * it.
+ */
 static bool add_text(struct categories *c, struct source *s, char *text, size_t size)
 {
 	char *end;
@@ -336,7 +342,7 @@ const char *categories_shipped(size_t *size)
 
 /* Looking up */
 
-/* Removes the number at the end of a name, and from a library's function the library. */
+/* Removes the number at the end of a name, and the library from "deflate() of libz.so.1". */
 static void shorten(const char *name, char *buf)
 {
 	char *end;
@@ -405,7 +411,7 @@ const struct category *categories_find(struct categories *c, const char *kind, c
 		if (!strcmp(kind, other_names[i][0]))
 			kind = other_names[i][1];
 	number = index_of(kinds, kind);
-	/* The star, number 0, matches all kinds and is not a kind. */
+	/* Number 0 is the star in rules, which matches all kinds; it is not a kind itself. */
 	if (number < 1)
 		return NULL;
 	hash = hash_mix(hash_text(name), number);

@@ -2,9 +2,9 @@
 /*
  * Classifies causes by globs on their names, and gives advice for each category.
  *
- * A file of categories is CSV, `pattern,kind,category,side,advice`, '#' begins a line
- * that is a comment; the first pattern that matches wins.  The user's file is read before the
- * shipped one (categories.csv), which is included in the program.
+ * A file of categories is CSV, `pattern,kind,category,side,advice`, a line that begins with '#' is
+ * a comment; the first pattern that matches is used.  The user's file is read before the shipped
+ * one (categories.csv), which is included in the program.
  *
  * kind is a state (states.def); lock, context (another running task), which comprise several; cond,
  * sem, barrier, join, which are waits that another thread ends; or * for all of them.  side says
@@ -29,10 +29,10 @@ struct categories *categories_open(const char *user_file, char *err, size_t err_
 void categories_close(struct categories *c);
 
 /*
- * Returns NULL if none matches.  kind may be one of leaf_kinds[].name, too: lock_wait and
- * futex_wait are locks, runnable and preempted contexts; a rule for a function also applies to a
- * library call of it ("deflate() of libz.so.1").  A name with a number after it ("worker 4711",
- * "hog (pid 99)") is matched without it as well.
+ * Returns the category of the first rule that matches, or NULL.  kind may be one of
+ * leaf_kinds[].name, too: lock_wait and futex_wait are locks, runnable and preempted contexts; a
+ * rule for a function also applies to a library call of it ("deflate() of libz.so.1").  A name with
+ * a number after it ("worker 4711", "hog (pid 99)") is matched without it as well.
  */
 const struct category *categories_find(struct categories *c, const char *kind, const char *name);
 

@@ -15,10 +15,10 @@ struct build {
 	struct blametree *b;
 	size_t room;
 	struct hash frames;		/* by parent, kind, name */
-	int ret;			/* of a failure: what is added after it does not count */
+	int ret;			/* -errno after a failure: later results are not valid */
 };
 
-/* Returns the frame of that name above the parent, or the parent if there are too many. */
+/* Returns the parent's child frame of that name, or the parent if there are too many frames. */
 static uint32_t find_child(struct build *b, uint32_t parent, unsigned kind, const char *name)
 {
 	struct blametree *t = b->b;
@@ -58,7 +58,7 @@ static uint32_t add_path(struct build *b, uint32_t frame, uint32_t path)
 	return frame;
 }
 
-/* Returns the name of a link: the holder's if its own name says nothing. */
+/* Returns the name of a link: its label or, if there is none, the name of its thread. */
 static const char *link_name(const struct chain_link *l)
 {
 	return *l->label ? l->label : l->thread;
@@ -71,7 +71,7 @@ static uint32_t add_chain(struct build *b, uint32_t frame, const struct chain *c
 		const struct chain_link *l = &chain->links[i];
 
 		/*
-		 * Links without a frame: the object of the wait, which has one already; a request
+		 * These links have no frame: the first one, if the cause has one already; a request
 		 * that was ahead, which is another one each time; a function that may be called,
 		 * whose time is not known.
 		 */

@@ -110,7 +110,7 @@ static int add_chain(struct sums *s, const struct chain *chain, size_t target, i
 		   root->tid, target, ns, root->ns);
 }
 
-/* A cause that is not a wait is the request's own. */
+/* Adds a cause that is no wait: the request itself spent the time. */
 static int add_own(struct sums *s, const struct why *w, const struct why_cause *c, size_t target,
 		   int64_t ns)
 {

@@ -6,8 +6,8 @@
  *
  * A run is the time between two switches of a CPU: a task comes with the first and leaves with the
  * second.  If the two name different tasks, there was another switch in between, and the running
- * task is not known.  While no thread of the program waits for the CPU, other tasks may come and go
- * without an event, and the first one may come back.  sched.h, which finds the causes of waits,
+ * task is not known.  While no thread of the program waits for the CPU, there are no events of
+ * other tasks, so others may have run in between.  sched.h, which finds the causes of waits,
  * therefore does not use such runs; here they are accurate enough.
  */
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "facts/ticks.h"
 #include "pictures.h"
 
-#define CONTEXTS_MAX	256	/* of a CPU; all further ones share the last */
+#define CONTEXTS_MAX	256	/* of a CPU; further contexts are counted in the last one */
 
 /* Starts or ends, sorted, with the sums of all before each. */
 struct marks {

@@ -16,12 +16,12 @@ struct key {
 	const char *where, *behind;
 };
 
-/* The amount that a request has of a key. */
+/* How long a request waited behind others of a key, and behind how many. */
 struct wait {
 	int64_t depth, ns;
 };
 
-/* The amounts that the requests of one class have of one key; none is 0. */
+/* The waits of the requests of one class for one key, without those that are 0. */
 struct waits {
 	int64_t *depths, *times;
 	size_t nr, room_depths, room_times;
@@ -170,7 +170,7 @@ static int fill_extras(struct queue_depth *d, const int64_t *sorted, size_t nr)
 	return 0;
 }
 
-/* Keeps only targets with more requests ahead than the median. */
+/* Selects the targets with more requests ahead than the median of the reference. */
 static int fill_depth(struct queue_depth *d, struct waits *target)
 {
 	size_t nr = 0;

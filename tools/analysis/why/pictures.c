@@ -9,7 +9,7 @@
 
 COMPARE_NUMBERS(compare_values, int64_t)
 
-/* Returns the value that num / 4 of them do not exceed. */
+/* Returns the quartile: the value that num / 4 of the values do not exceed. */
 static int64_t quartile(const int64_t *sorted, size_t nr, size_t num)
 {
 	return sorted[nr * num / 4 + (nr * num % 4 != 0) - 1];
@@ -97,7 +97,7 @@ const char *boxes_group(const struct why_cause *c)
 	return link_kind_name(why_cause_kind(c));
 }
 
-/* Numbers of groups of all causes; groups are few. */
+/* Finds the number of each cause's group; there are few groups. */
 static void find_groups(const struct why *w, struct boxes *b, uint32_t *group_of)
 {
 	for (size_t c = 0; c < w->nr_causes; c++) {

@@ -43,7 +43,10 @@ struct balloons {
 	size_t nr_requests;
 };
 
-/* Makes at most max_bins bins, which is not 0.  All of these return 0 or -ENOMEM. */
+/*
+ * Makes at most max_bins bins, which is not 0.  Returns 0 or -ENOMEM, as do the other functions
+ * *_build().
+ */
 int balloons_build(const struct why *w, size_t max_bins, struct balloons *b);
 void balloons_free(struct balloons *b);
 
@@ -84,14 +87,14 @@ struct queue_extra {
 };
 
 struct queue_depth {
-	uint32_t class;		/* of those that waited; index into why.classes */
-	const char *where;	/* "queue NAME", or the function that has a batch */
+	uint32_t class;		/* class of the requests that waited; index into why.classes */
+	const char *where;	/* "queue NAME", or the function that processes a batch */
 	const char *behind;	/* class of the requests ahead */
 	int64_t reference, reference_ns; /* medians; 0 if most had none ahead */
 	struct queue_extra *extras; /* by extra */
 	size_t nr_extras;
-	struct box depth;	/* of extra, over the targets with one */
-	struct box box;		/* and of their additional wait, in ns; not below 0 */
+	struct box depth;	/* of extra, over the targets in extras */
+	struct box box;		/* of their additional waits, in ns; not below 0 */
 };
 
 struct queues {
@@ -147,19 +150,19 @@ struct blametree_frame {
 };
 
 /*
- * pictures-blamed.c: the same time by the end of each chain, whatever the path to it.  The sums are
- * exact, and together are the whole tree.  Waits without a known blocker are one row
+ * pictures-blamed.c: the deviation by the end of each chain, whatever the path to it.  The sums are
+ * exact, and add up to that of the whole tree.  Waits without a known blocker are one row
  * (LINK_NOT_FOLLOWED), and the time that no cause explains is another.
  */
 struct blamed {
 	unsigned kind;		/* leaf_kind or link_kind */
 	const char *label, *call, *file, *thread; /* of the link; "" */
-	uint32_t tid;		/* if it is always the same; 0 */
-	size_t nr_threads;	/* of that name */
-	size_t nr_requests;	/* that lost time to it */
+	uint32_t tid;		/* of the thread, if it is always the same one; else 0 */
+	size_t nr_threads;	/* threads with that name */
+	size_t nr_requests;	/* requests that lost time to it */
 	size_t nr;		/* amounts */
 	int64_t total_ns;	/* the time lost to it */
-	int64_t own_ns;		/* the part of the last link; the rest: those before it */
+	int64_t own_ns;		/* the part of the last link; the rest belongs to links before it */
 	size_t last_target;
 };
 

@@ -58,7 +58,7 @@ struct tester {
 	uint64_t random;
 };
 
-/* The generator has a fixed seed, so that a table always has the same findings. */
+/* Returns a random number.  The seed is fixed, so that a table always has the same findings. */
 static uint64_t draw(struct tester *x)
 {
 	x->random ^= x->random << 13;
@@ -120,7 +120,7 @@ static size_t find_cuts(uint64_t *values, size_t nr, uint64_t cuts[CUTS_MAX])
 	}
 	nr_powers = to > from ? to - from : 0;
 	if (nr_powers >= CUTS_MAX / 2) {
-		/* If there are many powers, evenly spread ones are chosen. */
+		/* If there are too many powers, evenly spaced ones are chosen. */
 		for (size_t i = 0; i < CUTS_MAX && i < nr_powers; i++)
 			cuts[nr_cuts++] = 1ULL << (from + i * nr_powers / min(nr_powers, (size_t)CUTS_MAX));
 		return nr_cuts;
@@ -249,8 +249,8 @@ struct by_support {
 COMPARE(compare_support, struct by_support, DOWN(nr) UP(item))
 
 /*
- * The choice does not depend on which rows are slow, because otherwise each draw would need its
- * own.
+ * Chooses the traits that are paired.  The choice does not depend on which rows are slow: otherwise
+ * each draw would have to choose again.
  */
 static int choose_paired(struct tester *x)
 {
@@ -304,7 +304,10 @@ static double log_choose(const struct tester *x, size_t n, size_t k)
 	return x->log_factorial[n] - x->log_factorial[k] - x->log_factorial[n - k];
 }
 
-/* Returns -ln of the probability that so many or more of the slow ones are among nr rows, by chance. */
+/*
+ * Returns, for each number of slow rows, -ln of the probability that at least so many of nr rows
+ * are slow by chance.
+ */
 static double *make_tail(struct tester *x, size_t nr)
 {
 	size_t n = x->t->nr_rows, s = x->t->nr_slow;
@@ -323,7 +326,10 @@ static double *make_tail(struct tester *x, size_t nr)
 	return tail;
 }
 
-/* Returns INFINITY if there is no memory; the caller tests for that. */
+/*
+ * Returns -ln of the probability that at least nr_slow of nr rows are slow by chance; INFINITY if
+ * there is no memory, for which the caller tests.
+ */
 static double surprise(struct tester *x, uint32_t nr, uint32_t nr_slow)
 {
 	if (!x->tails[nr])
@@ -411,7 +417,7 @@ static struct trait_part part_of(const struct tester *x, const struct item *i)
 	};
 }
 
-/* Are both thresholds of one attribute, in the same direction? */
+/* Are both parts thresholds of the same attribute in the same direction, or the same text? */
 static bool is_alike(const struct trait_part *a, const struct trait_part *b)
 {
 	return a->attribute == b->attribute && a->op == b->op && (a->op != TRAIT_IS || a->value == b->value);
@@ -427,7 +433,7 @@ static bool says_the_same(const struct trait *a, const struct trait *b)
 	       (is_alike(&a->parts[0], &b->parts[1]) && is_alike(&a->parts[1], &b->parts[0]));
 }
 
-/* Returns the surprise of the best single trait that is alike. */
+/* Returns the surprise of the best single trait that is like this part (is_alike()). */
 static double best_single(struct tester *x, const struct trait_part *part)
 {
 	double best = 0;
@@ -469,7 +475,7 @@ static int try_trait(struct tester *x, struct traits *t, size_t *room, const str
 	};
 
 	t->nr_tests++;
-	/* A text comes before a threshold. */
+	/* A text is mentioned before a threshold. */
 	if (b) {
 		found.parts[a->op != TRAIT_IS && b->op == TRAIT_IS] = part_of(x, a);
 		found.parts[a->op == TRAIT_IS || b->op != TRAIT_IS] = part_of(x, b);

@@ -34,7 +34,7 @@ struct collector {
 	struct traits *t;
 	struct row *rows;		/* by (id, start) of the request; then by start on the thread */
 	size_t nr;
-	/* numbers of attributes */
+	/* indices of attributes in the table */
 	size_t class, thread, cpu, queue, idle, open;
 };
 
@@ -110,7 +110,10 @@ static size_t nr_references(const struct why *w)
 	return nr;
 }
 
-/* A target may be in the reference if the slice is in the middle. */
+/*
+ * Chooses the requests to compare.  A target that is also in the reference is not used as a usual
+ * request.
+ */
 static int choose_rows(struct collector *c)
 {
 	const struct why *w = c->w;
@@ -268,7 +271,10 @@ static int take_lives(struct collector *c)
 	return ret;
 }
 
-/* What all requests tell: how long the thread was idle, how many were open */
+/*
+ * Attributes that follow from all requests: how long the thread was idle, how many requests were
+ * open
+ */
 
 struct end {
 	uint32_t tid;
@@ -315,7 +321,7 @@ static int take_all(struct collector *c)
 	return ends && ticks ? 0 : -ENOMEM;
 }
 
-/* From kernel events: the CPU */
+/* Attributes from kernel events: the CPU */
 
 static int on_run(void *arg, const struct sched_cpu_run *run)
 {

@@ -6,9 +6,9 @@
  *
  * Fisher's exact test, one-sided, gives the probability that as many of the slow requests have a
  * trait by chance.  Very many traits are tried, and they overlap; so each probability is compared
- * with the smallest one of all traits when who is slow is drawn at random, many times (Westfall and
- * Young's min-P).  The adjusted p is the share of these draws in which any trait was as improbable
- * as this one.
+ * with the smallest one of all traits in draws that choose the slow requests at random (Westfall
+ * and Young's min-P).  The adjusted p is the share of draws in which at least one trait was as
+ * improbable as this one.
  */
 #ifndef WHY_TRAITS_H
 #define WHY_TRAITS_H
@@ -16,12 +16,13 @@
 #include "base/intern.h"
 #include "why.h"
 
-#define TRAITS_SLOW_MIN		5	/* with fewer nothing is tested */
+#define TRAITS_SLOW_MIN		5	/* with fewer, nothing is tested */
 #define TRAITS_USUAL_MIN	20
-#define TRAITS_SLOW_MAX		500	/* of more, this many are used, evenly spread */
+#define TRAITS_SLOW_MAX		500	/* if there are more, this many are used, evenly spread */
 #define TRAITS_USUAL_MAX	4000
 #define TRAITS_P		0.01	/* greatest adjusted p of a finding */
-#define TRAITS_GAIN		4.6	/* ln 100: a pair must be as much less probable */
+/* ln 100: a pair must be 100 times less probable than each of its traits */
+#define TRAITS_GAIN		4.6
 #define TRAITS_NONE		UINT64_MAX
 
 enum trait_source {
@@ -57,7 +58,7 @@ struct trait_part {
 struct trait {
 	struct trait_part parts[2];
 	unsigned nr_parts;
-	size_t nr_slow, nr_usual; /* that have it */
+	size_t nr_slow, nr_usual; /* requests with the trait */
 	double surprise;	/* -ln p of Fisher's test */
 	double p;		/* the same p */
 	double p_adjusted;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the request on which a thread worked longest while another one was behind it.  The partition
- * has the sums of each class only: which requests they were would be as many rows as there are
- * requests in a queue.
+ * Finds the request on which a thread worked longest while another request was behind it.  The
+ * partition has only sums by class, because a row for each request in a queue would be too many.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,20 +16,23 @@
 #include "facts/ticks.h"
 #include "why-private.h"
 
-#define NEAR_MAX	20000	/* requests that are searched, before and after */
-#define OTHERS_MAX	40000	/* if more were open, which one it was is not said */
+#define NEAR_MAX	20000	/* how many requests before and after are searched */
+#define OTHERS_MAX	40000	/* if more requests were open, none is named */
 #define TOO_MANY	1
 #define MARGIN_PART	10	/* 1/10 */
 #define MARGIN_NS	10000
 #define GAP_NS		10000	/* between two requests, which is no idle time */
 
-struct other {			/* a request that was open meanwhile */
+struct other {			/* a request that was open in the time of r */
 	uint64_t id;
 	int64_t start, ns;
 	bool is_of_class;
 };
 
-/* The thread was to work on the request: what it does for others meanwhile delays that. */
+/*
+ * A time in which the request was in the thread's queue, or open on the thread: what the thread
+ * does for other requests in this time delays it.
+ */
 struct window {
 	int64_t start, end;
 	bool is_upstream;	/* the request waited for another server */
@@ -57,7 +59,10 @@ static int add_window(struct search_ahead *s, const struct life_part *part)
 	});
 }
 
-/* All of the thread's work counts, also on the request itself: it shows what was not for others. */
+/*
+ * Collects all work of the thread, also on the request itself, which is needed to find out on which
+ * request the thread worked at each time.
+ */
 static int on_life(void *arg, struct life *life)
 {
 	struct search_ahead *s = arg;
@@ -85,8 +90,9 @@ COMPARE(by_start, struct work, UP(start) UP(end))
 COMPARE(by_window, struct window, UP(start) UP(end))
 
 /*
- * A request that waits for another server is delayed only by what goes on until its answer is read: only then
- * the answer may have been there already.
+ * Returns when the thread could have worked on the request.  While the request waits for the answer
+ * of another server, it is delayed only by what the thread does without a break until it reads the
+ * answer, because only then may the answer have come earlier.
  */
 static int64_t start_of(const struct partition_build *b, const struct window *w)
 {
@@ -115,7 +121,7 @@ static void add_window_times(struct search_ahead *s, const struct partition_buil
 	}
 }
 
-/* Adds to each request the time in which the thread worked on it while it was to work on r. */
+/* Adds to each request the time for which the thread worked on it in the windows. */
 static int add_times(struct search_ahead *s, const struct partition *p)
 {
 	struct partition_build b = { .p = (struct partition *)p, .m = p->m };
@@ -145,8 +151,9 @@ static int add_times(struct search_ahead *s, const struct partition *p)
 }
 
 /*
- * Only the end of a request that began earlier, or came from a queue, is in the time that was read: so its
- * start is looked up.  Of several with that id it is the one that was open when its part began.
+ * Sets the start of the request ahead.  If it began before the time that was read, or was in a
+ * queue first, only its later part was read, so its start is looked up.  Of several requests with
+ * that id, it is the one that was open when that part began.
  */
 static int set_start(const struct partition *p, const struct request *r, struct ahead *ahead)
 {
@@ -169,9 +176,10 @@ static int set_start(const struct partition *p, const struct request *r, struct 
 }
 
 /*
- * Was the thread's work on the class about as long as the partition says that the request was behind
- * it?  If it was longer, some of it delayed nobody, as when another thread worked on the request
- * meanwhile.  Which requests these were is not known here, so none is named.
+ * Is the thread's work on requests of the class about as long as the request was behind them,
+ * according to the partition?  If it is longer, some of it did not delay the request, for example
+ * because another thread worked on that meanwhile.  It is not known here which part this was, so no
+ * request is named.
  */
 static bool is_all_behind(const struct search_ahead *s, const struct partition *p)
 {

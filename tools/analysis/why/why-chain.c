@@ -19,13 +19,14 @@
 #include "categories.h"
 #include "why-private.h"
 
-#define RETAINED_BYTES	(32U << 20)	/* there are many timelines, close to each other */
+#define RETAINED_BYTES	(32U << 20)	/* much: many timelines are close to each other */
 
-struct wanted {				/* a request whose instance is needed */
+struct wanted {				/* a request whose timeline is needed */
 	uint64_t id;
 	int64_t start;
 	struct why_target *target;	/* the target that it helps to explain */
-	struct ahead ahead;		/* the request it was behind; ns 0: itself */
+	/* the request that was ahead of it; ns 0: none, the timeline is its own */
+	struct ahead ahead;
 	struct life life;
 	bool is_found;
 };
@@ -34,7 +35,7 @@ struct chains {
 	struct why *w;
 	struct wanted *wanted;		/* by id, start */
 	size_t nr_wanted;
-	bool has_all;			/* the chains of amounts are followed, too */
+	bool has_all;			/* chains of all amounts are followed */
 	struct categories *categories;	/* NULL: none */
 	const struct symbol *io_of;	/* the function that was looked up last, and the I/O that it calls */
 	char io[128];
@@ -99,9 +100,9 @@ static void on_call(void *arg, const char *raw)
 }
 
 /*
- * Writing to a file is time on the CPU, in an uninstrumented library, which the recording does not
- * distinguish from computing.  The code of the function at the end of the chain shows that it may
- * write.
+ * Adds a link if the code of the function at the end of the chain may call I/O.  Writing to a file
+ * is mostly time on the CPU, in an uninstrumented library, so the recording does not distinguish it
+ * from computing.
  */
 static void add_calls(struct chains *k, struct chain *chain)
 {
@@ -120,14 +121,17 @@ static void add_calls(struct chains *k, struct chain *chain)
 		return;
 	chain_add(chain, LINK_CALLS, chain_text(k, k->io), 0, EDGE_CODE);
 	calls = chain->links[chain->nr - 1];
-	/* Its part of the time is not known. */
+	/* It is not known how much of the time this took. */
 	calls.confidence = 0;
 	memmove(&chain->links[after + 1], &chain->links[after],
 		(chain->nr - 1 - after) * sizeof(*chain->links));
 	chain->links[after] = calls;
 }
 
-/* How much of a cause that is one wait, s, was in the time of r?  Of others this is not known. */
+/*
+ * Returns for how long wait s, if it is the only one of cause c, lasted in the time of r; INT64_MAX
+ * if there are several.
+ */
 static int64_t overlap_ns(const struct chains *k, const struct request *r, const struct timeline_cause *c,
 			  const struct segment *s)
 {
@@ -193,7 +197,7 @@ static bool is_in_queue(const struct partition *p, uint32_t path)
 	return p->paths[path].is_queue;
 }
 
-/* Is the timeline's cause the partition's?  Names are interned, so pointers are compared. */
+/* Is cause t of the timeline the same as cause c?  Names are interned, so pointers are compared. */
 static bool is_cause(struct chains *k, const struct timeline_cause *t, const struct why_cause *c)
 {
 	if (t->kind != c->kind || t->in_queue != is_in_queue(k->w->p, c->path) || !(t->wait || t->off))
@@ -285,7 +289,9 @@ static void set_root(struct why *w, struct why_target *t)
 		t->root = LEAF_FUNCTION;
 }
 
-/* A timeline takes milliseconds, and for other kinds it adds nothing to the partition. */
+/*
+ * Can a timeline explain more than the partition?  It takes milliseconds, so this is tested first.
+ */
 static bool needs_timeline(const struct chains *k, const struct why_target *t)
 {
 	size_t nr = k->has_all ? t->nr_amounts : 1;
@@ -326,7 +332,8 @@ static int follow(struct chains *k, struct wanted *at, struct chain *chain)
 }
 
 /*
- * Chooses the timeline that explains most: the request's own, or that of the request it was behind.
+ * Chooses the timeline that explains most: the one of the request itself, or of the request ahead
+ * of it.
  */
 static int want(struct chains *k, struct why_target *t)
 {
@@ -361,7 +368,7 @@ static int find_lives(struct chains *k)
 	return ret;
 }
 
-/* ahead_find() reads the requests in the time of each target. */
+/* Retains rows of requests, because ahead_find() reads those in the time of each target. */
 static int retain_requests(const struct why *w, size_t nr)
 {
 	struct reader_range *ranges = calloc(nr + 1, sizeof(*ranges));

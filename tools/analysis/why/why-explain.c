@@ -2,9 +2,9 @@
 /*
  * Finds the causes of one request's deviation (NSight, section 4.2, "anomaly disambiguation").
  *
- * A parent is compared with the amounts already explained below it, not with its
- * children's own deviations as in NSight.  So unexplained rests do not add up from level to level,
- * and at least options.explain of each deviation above the noise is explained.
+ * A parent is compared with the amounts already explained below it, not with its children's own
+ * deviations as in NSight.  So unexplained parts do not add up from level to level, and at least
+ * options.explain of each deviation above the noise is explained.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,9 +37,9 @@ static const struct leaf *leaf_of(const struct explanation *e, uint32_t n)
 }
 
 /*
- * A deviation below this may be due to chance, or to the resolution of a function's time.  The
- * resolution of callees is not added to that of a caller: the time that they do not explain belongs
- * to the caller.
+ * Returns the deviation up to which a node may deviate by chance, or because of the resolution of a
+ * function's time.  The resolution of callees is not added to that of their caller: time that they
+ * do not explain is attributed to the caller.
  */
 static int64_t noise(const struct explanation *e, uint32_t n)
 {
@@ -57,8 +57,8 @@ static bool is_usual(const struct explanation *e, uint32_t n)
 }
 
 /*
- * Is the function rarely observed in the reference?  A usual function without self time does not
- * count as rare, nor a short one that is observed in some requests only.
+ * Is the function rarely observed in the reference?  A function that is usually observed without
+ * self time is not rare, nor is a short one that is observed only in some requests.
  */
 static bool is_rare(const struct explanation *e, uint32_t n)
 {
@@ -69,8 +69,8 @@ static bool is_rare(const struct explanation *e, uint32_t n)
 }
 
 /*
- * A deviation is the sum of more calls of the usual duration and of usual calls with a longer
- * duration: returns which of the two is bigger.
+ * Is the deviation of a function mostly due to more calls, or to slower ones?  If the function is
+ * rare in the reference, it is unexpected.
  */
 static enum anomaly function_anomaly(const struct explanation *e, uint32_t n)
 {
@@ -98,7 +98,7 @@ static enum anomaly anomaly_of(const struct explanation *e, uint32_t n)
 	return anomaly == ANOMALY_CONTEXT && is_usual(e, n) ? ANOMALY_GAP : anomaly;
 }
 
-/* Causes: one for each kind and name, on all paths */
+/* Causes: one for each kind and name, whatever the path */
 
 struct cause_key {
 	enum leaf_kind kind;

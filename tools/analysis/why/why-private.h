@@ -22,7 +22,7 @@ struct node_reference {
 	int64_t median_ns, mad_ns;
 	uint32_t median_nr;
 	uint32_t nr_present;		/* requests that have it */
-	uint32_t nr_faults;		/* of all of them */
+	uint32_t nr_faults;		/* sum over these requests */
 };
 
 struct reference {			/* of a class */
@@ -65,7 +65,7 @@ struct why_private {
 	struct hash by_key;		/* of causes */
 	int64_t (*by_anomaly)[NR_ANOMALIES]; /* by cause: deviation that it explains */
 	size_t room_by_anomaly;
-	struct chain *chains;		/* of first amounts */
+	struct chain *chains;		/* of the first amounts */
 	struct chain **more_chains;	/* of others */
 	size_t nr_more_chains, room_more_chains;
 };
@@ -77,7 +77,8 @@ int explain_target(struct why *w, const struct why_options *o, struct why_target
 struct ahead {
 	uint64_t id;
 	int64_t start;			/* ticks */
-	int64_t ns;			/* in the time of r; 0: there is none */
+	/* how long, in the time of r; 0: there is no such request */
+	int64_t ns;
 };
 int ahead_find(const struct partition *p, const struct request *r, const char *class, struct ahead *ahead);
 

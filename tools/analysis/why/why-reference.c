@@ -123,7 +123,10 @@ static void set_medians(struct node_reference *node, struct value *v, size_t nr_
 	size_t middle = nr / 2, zeros = nr - nr_values;
 
 	node->median_ns = median_ns(v, nr_values, nr);
-	/* Each request that has the node has a deviation; all others have the same one. */
+	/*
+	 * Each request with the node has a deviation of its own; all requests without it have the
+	 * same one.
+	 */
 	for (size_t i = 0; i < nr_values; i++) {
 		int64_t d = v[i].ns - node->median_ns;
 

@@ -61,7 +61,7 @@ static struct ranked *rank_all(const struct partition *p)
 	return ranked;
 }
 
-/* Returns the rank of a percentile, as everywhere in ldb: ceil(p * n), from 0. */
+/* Returns the nearest rank of a percentile, ceil(p * n), but counted from 0. */
 static size_t rank(double percentile, size_t nr)
 {
 	double at = percentile / 100 * (double)nr;
@@ -83,7 +83,9 @@ static int add_reference(struct reference *ref, const struct ranked *from, const
 	return 0;
 }
 
-/* Returns the request nearest to at that is not to be explained; nr: there is none. */
+/*
+ * Returns the request whose rank is nearest to rank at and that is not a target; nr: there is none.
+ */
 static size_t nearest_other(const struct ranked *ranked, size_t nr, size_t at)
 {
 	for (size_t d = 0; d < nr; d++) {
@@ -96,8 +98,8 @@ static size_t nearest_other(const struct ranked *ranked, size_t nr, size_t at)
 }
 
 /*
- * If there are few requests, those to be explained are left out of the reference.  If there are no
- * others, there is no reference, and all of their time is explained instead of their deviation.
+ * If there are few requests, targets are left out of the reference.  If there are only targets,
+ * there is no reference, and the whole latency is explained instead of a deviation.
  */
 static int set_reference(struct why *w, const struct why_options *o, uint32_t class,
 			 const struct ranked *ranked, size_t nr)
@@ -283,7 +285,10 @@ int why_sort_amounts(const struct why *w, struct why_sorted *s)
 		why_sorted_free(s);
 		return -ENOMEM;
 	}
-	/* Counts are stored two places ahead, because filling moves each by one place. */
+	/*
+	 * A counting sort by cause.  Each cause is counted two places ahead: sums make that the
+	 * start of the next cause, and filling a cause moves its start to its end.
+	 */
 	for (const struct why_target *t = w->targets; t < end; t++)
 		for (size_t k = 0; k < t->nr_amounts; k++)
 			s->at[t->amounts[k].cause + 2]++;
@@ -367,7 +372,10 @@ static int split_causes(struct why *w)
 	for (size_t c = 0; c < w->nr_causes && is_target && places; c++) {
 		struct why_cause *cause = &w->causes[c];
 
-		/* Two causes may have the same leaf: more calls, and slower ones. */
+		/*
+		 * Two causes may have the same leaf, if a function has more calls as well as slower
+		 * ones.
+		 */
 		if (is_split(w, c))
 			continue;
 		if (cause->leaf != UINT32_MAX && (cause->kind == LEAF_FUNCTION || cause->kind == LEAF_UNKNOWN))

@@ -3,14 +3,14 @@
  * Explains why requests are slow: their deviations from a reference, each explained by causes
  * (NSight, NSDI '22, sections 4.2 and 5.2).
  *
- * The reference is the requests of the same class between two percentiles (40 to 60).  A node of
- * the tree of paths and leaves deviates by its time in the request minus its median in the
- * reference.  A parent is a cause only of the rest that the causes of its children do not explain,
- * and only if they explain less than options.explain of its deviation.  So no time is attributed to
- * two causes.
+ * The reference is the requests of the same class between two percentiles (40 to 60).  The
+ * deviation of a node in the tree of paths and leaves is its time in the request minus its median
+ * in the reference.  A parent is a cause only if the causes below it explain less than
+ * options.explain of its deviation, and then only of the rest.  So no time is attributed to two
+ * causes.
  *
- * For the slowest requests (options.nr_chains) a wait is followed to the holder of the lock, and
- * to what blocked that, through timeline.h.
+ * For the slowest requests (options.nr_chains), timeline.h is used to follow a wait to the holder
+ * of the lock, and to what blocked the holder.
  */
 #ifndef WHY_WHY_H
 #define WHY_WHY_H
@@ -26,10 +26,10 @@ struct why_cause {
 	const char *label;	/* "db_lock", "parse()", "hog" */
 	const char *call;	/* IO, SLEEP: the system call, "read of a pipe"; "" */
 	const char *category, *advice; /* categories.h; "" */
-	bool has_faults;	/* the time came with page faults, more than usual */
-	size_t nr_requests;	/* targets with it */
-	size_t nr_first;	/* targets of which it is the first cause */
-	int64_t median_ns;	/* deviation, of those with it */
+	bool has_faults;	/* the time came with more page faults than usual */
+	size_t nr_requests;	/* targets that have this cause */
+	size_t nr_first;	/* targets whose first cause this is */
+	int64_t median_ns;	/* of the deviation that it explains, over targets that have it */
 	int64_t total_ns;
 	int64_t reference_ns;	/* median in the reference */
 	const struct chain *chain; /* of the slowest request with it; NULL */
@@ -49,9 +49,10 @@ struct why_target {
 	size_t nr_amounts;
 	int64_t deviation_ns;	/* latency minus the class's reference median */
 	double coverage;	/* explained / deviation; may exceed 1 */
-	int64_t unknown_ns, unwatched_ns; /* the second: the part in observation gaps */
+	/* unwatched_ns: the part of unknown_ns in observation gaps */
+	int64_t unknown_ns, unwatched_ns;
 	const struct chain *chain; /* of its first cause; NULL: not followed */
-	unsigned root;		/* last link's kind, else the first cause's; LINK_NONE */
+	unsigned root;		/* kind of the chain's root, else of the first cause; LINK_NONE */
 	const char *root_label;
 };
 
@@ -69,7 +70,8 @@ struct why_options {
 	const char *class;		/* glob: explain only those; NULL: all */
 	bool has_id;
 	uint64_t id;
-	size_t nr_slowest;		/* else the slowest ones, this many; 0: by percentiles */
+	/* if no id is given: so many of the slowest requests; 0: by percentiles */
+	size_t nr_slowest;
 	double explain;			/* 0.8 */
 	bool is_strict;			/* NSight's own rule: children's deviations, not amounts */
 	size_t nr_chains;		/* 500 */
@@ -85,7 +87,8 @@ struct why {
 	size_t nr_causes;
 	struct why_class *classes;	/* by index of partition.classes */
 	double coverage_min, coverage_median;
-	double unknown, unwatched;	/* shares of the targets' time; the second is that in observation gaps */
+	/* shares of the targets' time: not known; the part of it in observation gaps */
+	double unknown, unwatched;
 	size_t nr_chains;		/* followed */
 	struct why_private *private;
 };
@@ -96,18 +99,18 @@ struct why {
  */
 int why_select(void *options, struct partition *p);
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int why_build(const struct partition *p, const struct why_options *o, struct why *w);
 void why_free(struct why *w);
 
 const char *anomaly_name(enum anomaly a);
 
-/* Returns the name of a cause's kind; page faults have a separate one. */
+/* Returns the kind of a cause, a leaf_kind or a link_kind: page faults have one of their own. */
 unsigned why_cause_kind(const struct why_cause *c);
 
 /*
- * The amounts of all targets by cause: those of a cause are from at[cause] to at[cause + 1] in ns.
- * 0 or -ENOMEM.
+ * Sorts the amounts of all targets by cause: those of a cause are ns[at[cause]] to ns[at[cause + 1]
+ * - 1].  Returns 0 or -ENOMEM.
  */
 struct why_sorted {
 	size_t *at;
