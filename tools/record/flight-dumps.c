@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes dumps; see flight-dumps.h.  A dump moves from list to list: to be copied, to be named,
- * done.  The threads are created before the recorder lowers its priority, which they would inherit:
- * copying takes milliseconds and is waited for, and the other thread has another low priority.
+ * Writes dumps; see flight-dumps.h.  A dump moves through three lists: to be copied, to be named,
+ * done.  The threads are created before the recorder lowers its priority, because they would
+ * inherit that.  Copying takes milliseconds, and others wait for it; the thread that looks up names
+ * has a low priority of its own.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +17,8 @@
 #include "record/flight-dumps.h"
 #include "record/session.h"
 
-#define NICE	5	/* of the thread that looks up names, which takes some tenths of a second of CPU time */
+/* of the thread that looks up names, for some tenths of a second of CPU time */
+#define NICE	5
 
 struct list {
 	struct flight_dump *first, **last;
@@ -27,8 +29,8 @@ struct flight_dumps {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	pthread_t copier, namer;
-	struct list to_copy, to_name, done;	/* under lock, as the following */
-	unsigned nr, nr_hidden;	/* not done; not published */
+	struct list to_copy, to_name, done;	/* protected by lock, as are the following fields */
+	unsigned nr, nr_hidden;	/* dumps that are not done; that are not published */
 	bool is_over;
 };
 
@@ -68,7 +70,7 @@ void flight_dumps_free_one(struct flight_dump *dump)
 
 /* Copying */
 
-/* Functions that are still running have the latest ends, so their rows are written last. */
+/* Functions that are still running have the latest ends, so their rows must be copied last. */
 static int copy_known(struct flight_dump *d, bool are_funcs)
 {
 	struct ldb_block_header h;

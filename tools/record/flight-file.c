@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the files of dumps; see flight-file.h.
+ * Creates the files of dumps; see flight-file.h.
  *
- * The temporary name is that of outfile.h.  The file is locked while the recorder, or its process
- * that looks up names, exists: a file without a lock was left by a recorder that was killed.
+ * The temporary name has the form of outfile.h.  The file is locked while the recorder, or its
+ * child that looks up names, exists.  A file without a lock was left by a recorder that was killed.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -20,10 +20,13 @@
 #include "cli/error.h"
 #include "record/flight-file.h"
 
-#define TMP_DIGITS	16	/* of outfile.c */
+#define TMP_DIGITS	16	/* length of the random part of a name made by outfile.c */
 #define TRIES_MAX	8
 
-/* Creates and locks the file.  Another recorder that starts may remove it before it is locked. */
+/*
+ * Creates and locks the file.  Retries if another recorder, which takes it for a file that was
+ * left, removes it before it is locked.
+ */
 static int begin(struct outfile *o, const char *name)
 {
 	struct stat st;
@@ -70,8 +73,8 @@ int flight_file_close(struct flight_file *f)
 }
 
 /*
- * Renames without replacing a file.  If the file system cannot do this, a link is made, which does
- * not replace a file either.
+ * Renames a file without replacing an existing one.  If the file system cannot do this, makes a
+ * hard link, which does not replace a file either.
  */
 static int rename_new(int dir, const char *from, const char *to)
 {
@@ -126,7 +129,7 @@ static int copy_all(int from, int to, int64_t size)
 			continue;
 		if (!n || is_plain)
 			return n ? -errno : -EIO;
-		is_plain = true;	/* not all file systems can copy themselves */
+		is_plain = true;	/* this file system cannot clone files */
 	}
 	return 0;
 }
@@ -154,7 +157,10 @@ static bool is_same(int fd, int dir, const char *name)
 	       own.st_ino == st.st_ino && own.st_dev == st.st_dev;
 }
 
-/* The temporary name is now that of a file of the user, who may remove and create the other meanwhile. */
+/*
+ * Exchanges the names again.  The temporary name is now that of a file of the user, who may remove
+ * it, or create a new one, at the same time.
+ */
 static int put_back(const struct flight_file *f, const struct outfile *copy)
 {
 	int dir = f->out.dir;
@@ -166,7 +172,7 @@ static int put_back(const struct flight_file *f, const struct outfile *copy)
 	return -errno;
 }
 
-/* Replaces the file by its copy, and no other file that the user has put there: then it is put back. */
+/* Replaces the file by its copy.  If the user has put another file there, that is put back. */
 static int replace(const struct flight_file *f, const struct outfile *copy)
 {
 	int dir = f->out.dir;
@@ -199,7 +205,7 @@ static int name_places(const char *path, struct ksyms *places)
 	return writer_close(w);
 }
 
-/* Adds all names to the copy, and lets it replace the file.  Returns 0 or -errno. */
+/* Adds all names to the copy, and replaces the file by it.  Returns 0 or -errno. */
 static int add_names(struct flight_file *f, const struct outfile *copy, flight_names_fn *store, pid_t pid,
 		     const char *name, struct ksyms *places)
 {
@@ -210,7 +216,10 @@ static int add_names(struct flight_file *f, const struct outfile *copy, flight_n
 	rc = places ? name_places(path, places) : 0;
 	if (rc)
 		return rc;
-	/* If it fails it says why, and the copy may be torn: the dump stays as it is, without names. */
+	/*
+	 * On failure store() has printed why, and the copy may be incomplete: the dump remains
+	 * without names.
+	 */
 	if (store ? !store(path, name, pid) : !places)
 		return -ENODATA;
 	return replace(f, copy);
@@ -226,7 +235,7 @@ int64_t flight_file_name(struct flight_file *f, flight_names_fn *store, pid_t pi
 
 	if (!rc) {
 		rc = add_names(f, &copy, store, pid, path, places);
-		/* The temporary name may be that of a file of the user that could not be put back. */
+		/* The temporary name may be that of a user's file that could not be put back. */
 		if (rc && is_same(copy.fd, copy.dir, copy.temporary))
 			unlinkat(copy.dir, copy.temporary, 0);
 		if (!rc && !fstat(copy.fd, &st))
@@ -234,14 +243,14 @@ int64_t flight_file_name(struct flight_file *f, flight_names_fn *store, pid_t pi
 		close(copy.fd);
 		close(copy.dir);
 	}
-	/* The user may have removed or replaced the file. */
+	/* It is no error if the user has removed or replaced the file. */
 	if (rc && rc != -ENODATA && rc != -ENOENT && rc != -ESTALE)
 		cli_warn("%s has no names of its own: %s", path, outfile_why(rc));
 	end(f);
 	return size;
 }
 
-/* Is it NAME.16 digits.tmp? */
+/* Is the rest of the name ".", 16 digits, and ".tmp"? */
 static bool is_temporary(const char *rest)
 {
 	return strlen(rest) == TMP_DIGITS + 4 && strspn(rest, "0123456789abcdef") == TMP_DIGITS &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Retains rows that describe others; see flight-known.h.  Each kind has a limit, because a program
- * may create any number of threads and load any number of libraries: beyond the limit the oldest
- * rows are forgotten, and the trace has a warning.
+ * Retains rows that describe others; see flight-known.h.  The number of rows of each kind is
+ * limited, because a program may create any number of threads and load any number of libraries.
+ * Beyond the limit the oldest rows are dropped, and the trace contains a warning.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,14 +13,15 @@
 #include "record/flight-known.h"
 
 #define THREADS_MAX	65536
-#define MODULES_MAX	4096	/* that were unloaded */
+#define MODULES_MAX	4096	/* modules that were unloaded */
 #define TASKS_MAX	32768
 #define METAS_MAX	256
 #define CLOCKS_MAX	(1 << 20)
 #define FLOWS_MAX	(1 << 18)
 #define APIS_MAX	(1 << 16)
 
-#define NAME_BYTES	64	/* of a thread or task: the kernel's have 16 */
+/* bytes of the name of a thread or task; the kernel's have at most 16 */
+#define NAME_BYTES	64
 
 struct thread {
 	struct ldb_row_thread row;
@@ -56,7 +57,7 @@ struct flight_known {
 	uint64_t nr_forgotten;
 };
 
-/* Makes room for one more row: forgets the older half if there are too many. */
+/* Makes room for one more row: if there are too many, drops the older half. */
 #define make_room(k, list, max, drop) __extension__ ({					\
 	if ((list).nr == (max)) {							\
 		size_t half = (max) / 2;						\
@@ -70,7 +71,7 @@ struct flight_known {
 	array_room(&(list).at, &(list).room, (list).nr, sizeof(*(list).at));		\
 })
 
-/* Keeps those for which is_wanted holds; the order stays. */
+/* Retains the rows for which is_wanted is true, in the same order. */
 #define filter(list, x, is_wanted, drop) do {						\
 	size_t nr_ = 0;									\
 											\
@@ -135,7 +136,7 @@ static uint64_t thread_hash(const struct ldb_row_thread *row)
 	return hash_mix(hash_mix(0, row->tid), row->start);
 }
 
-/* Rebuilds the hash, because threads have moved in the array. */
+/* Rebuilds the hash after threads were moved in the array. */
 static void find_threads_anew(struct flight_known *k)
 {
 	hash_clear(&k->thread_of);
@@ -165,7 +166,7 @@ static struct thread *new_thread(struct flight_known *k, const struct ldb_row_th
 	return &k->threads.at[k->threads.nr++];
 }
 
-/* Stores a row; the last one of each thread counts. */
+/* Stores a row of a thread, replacing its earlier one. */
 static void take_thread(struct flight_known *k, const struct ldb_row_thread *row)
 {
 	struct thread *t = find_thread(k, row);
@@ -198,7 +199,10 @@ static void take_task(struct flight_known *k, const struct ldb_row_task *row)
 	snprintf(t->name, sizeof(t->name), "%s", row->name);
 }
 
-/* Who changes a recording again and again writes the same keys: of many, the last counts. */
+/*
+ * Each command that changes a recording writes rows with the same keys; only the last row of each
+ * key is retained.
+ */
 static struct meta *last_meta(const struct flight_known *k, const char *key)
 {
 	for (size_t i = k->metas.nr; i--;)
@@ -300,7 +304,7 @@ bool flight_known_take(struct flight_known *k, unsigned kind, const void *rows, 
 	return true;
 }
 
-/* A row of a task is needed until another one replaced it, at cut or before. */
+/* Was the task's row replaced by another one at cut or before?  Then it is not needed any more. */
 static bool is_replaced(const struct flight_known *k, const struct task *t, int64_t cut)
 {
 	const struct task *last = k->tasks.at + k->tasks.nr;
@@ -321,7 +325,7 @@ void flight_known_expire(struct flight_known *k, int64_t cut)
 	find_threads_anew(k);
 	filter(k->modules, m, m->row.end_tick > cut, drop_module);
 	filter(k->tasks, t, !is_replaced(k, t, cut), drop_nothing);
-	/* The clock's first row stays, so that its rate is that of the whole recording. */
+	/* The clock's first row is retained, so that the rate is that of the whole recording. */
 	filter(k->clocks, c, c == first || c->tick > cut, drop_nothing);
 }
 

@@ -60,7 +60,10 @@ void flight_mark_subtract_thread(const struct flight_mark *m, struct ldb_row_thr
 			b = &m->threads[i];
 	if (!b)
 		return;
-	/* Observed are also calls that were made before the mark. */
+	/*
+	 * Calls that were observed since the mark may have been made before it, so there may be
+	 * more of them than calls made since.
+	 */
 	row->seen = minus(row->seen, b->seen);
 	row->made = max(minus(row->made, b->made), row->seen);
 	row->scans = minus(row->scans, b->scans);

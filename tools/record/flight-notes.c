@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stores notes in one array; see flight-notes.h.  A program may note what it likes of requests that
- * it never begins or ends: when there is no room, the oldest note goes.
+ * Stores notes in one array; see flight-notes.h.  A program may attach notes to requests that it
+ * never begins or ends, so when the array is full, the oldest note is replaced.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,10 +20,10 @@ struct noted {
 };
 
 struct flight_notes {
-	struct noted *all;	/* used round and round */
+	struct noted *all;	/* circular */
 	uint32_t next;
 	struct hash by_id;
-	uint64_t secret;	/* the program chooses ids */
+	uint64_t secret;	/* for hashing, because the program chooses the ids */
 };
 
 struct flight_notes *flight_notes_alloc(void)

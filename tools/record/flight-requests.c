@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Follows requests; see flight-requests.h.  As facts/lives.h says, one is open from its first START
- * or BLOCK, or from when it ARRIVED, until there was an END and it is neither on a thread nor in a
- * queue.  END_ALL ends the requests whose last START was on this thread.
+ * Follows requests; see flight-requests.h.  As facts/lives.h says, a request is open from its first
+ * START, BLOCK or ARRIVED, until an END has come and the request is neither on a thread nor in a
+ * queue.  END_ALL ends the requests whose last START was on the same thread.
  *
  * The program chooses ids and names, and may never end a request.  So both tables have a limit;
- * when one is full, the entry that was made longest ago is used again.
+ * when one is full, its oldest entry is replaced.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -17,26 +17,30 @@
 #include "record/flight-requests.h"
 
 #define OPEN_MAX	16384
-#define NAMES_MAX	16384	/* ids whose class is known */
+#define NAMES_MAX	16384	/* ids whose class is stored */
 #define WORKERS_MAX	65536
-#define ENDED_MAX	1024	/* of those that took long */
+#define ENDED_MAX	1024	/* long requests that have ended */
 #define CLASSES_MAX	4096	/* different names; further ones are not known */
-#define ROWS_MAX	4	/* of an open request: the first, and the last ones */
-#define TIDS_MAX	8	/* that work on one request; of further ones nothing is known */
+#define ROWS_MAX	4	/* stored rows of an open request: the first, and the last ones */
+#define TIDS_MAX	8	/* threads of a request that are stored; further ones are ignored */
 #define NONE		UINT32_MAX
 
 struct open {
 	uint64_t id;
 	bool is_used;
 	uint32_t tids[TIDS_MAX], nr_tids, nr_queued;
-	uint32_t tid;		/* the last thread that began to work on it, if it still does, */
-	uint32_t before, behind; /* the next ones of that thread, or behind: the next free one; NONE */
+	uint32_t tid;		/* thread of the last START, if it still works on the request */
+	/* neighbours in the list of this thread's requests; behind: also in the free list; or NONE */
+	uint32_t before, behind;
 	int64_t start;
 	unsigned nr;
 	struct ldb_row_req rows[ROWS_MAX];
 };
 
-/* A long request that has ended: its beginning may be dropped before its end is. */
+/*
+ * A long request that has ended.  Its beginning may be older than the retained blocks although its
+ * end is not.
+ */
 struct ended {
 	int64_t end;
 	unsigned nr;
@@ -44,19 +48,19 @@ struct ended {
 };
 
 /*
- * The class of an id.  It is set before or after the start, and its rows may come later, so two are
- * stored.
+ * The class of an id.  The name may be set before or after the start, and rows may come later, so
+ * the last two names are stored.
  */
 struct named {
 	uint64_t id;
 	bool is_used, has_link;
-	uint32_t nr_starts;	/* since it has the last name */
+	uint32_t nr_starts;	/* starts since the last name was set */
 	struct { int64_t tick; const char *name; } last[2];
 	struct ldb_row_reqname link;
 };
 
 struct worker {
-	uint32_t tid, first;	/* of open[] */
+	uint32_t tid, first;	/* index of the thread's first request in open[] */
 };
 
 struct flight_requests {
@@ -69,7 +73,7 @@ struct flight_requests {
 	uint32_t first_free, next_open, next_name;
 	struct hash open_of, name_of, worker_of;
 	struct intern classes;
-	struct ended *done;	/* number n is at n modulo ENDED_MAX */
+	struct ended *done;	/* circular: entry n is at n modulo ENDED_MAX */
 	uint64_t nr_done;
 	int64_t long_ticks;
 	uint64_t secret, nr_forgotten;
@@ -124,9 +128,9 @@ uint64_t flight_requests_forgotten(const struct flight_requests *f)
 	return f->nr_forgotten;
 }
 
-/* Who works on it */
+/* Threads that work on requests */
 
-/* Threads come and go for weeks: those that work on nothing are forgotten. */
+/* Threads come and go for weeks, so those without requests are removed. */
 static void forget_idle(struct flight_requests *f)
 {
 	size_t nr = 0;
@@ -189,7 +193,7 @@ static void link_open(struct flight_requests *f, struct open *o, uint32_t tid)
 	w->first = o - f->open;
 }
 
-/* Open ones */
+/* Open requests */
 
 static struct open *find_open(const struct flight_requests *f, uint64_t id)
 {
@@ -210,7 +214,7 @@ static void close_open(struct flight_requests *f, struct open *o)
 	f->first_free = o - f->open;
 }
 
-/* Takes the entry that was used last, because it is in the CPU's caches. */
+/* Takes the entry that was freed last, because it is in the CPU's caches. */
 static struct open *take_free(struct flight_requests *f)
 {
 	struct open *o;
@@ -348,7 +352,7 @@ static void end_open(struct flight_requests *f, struct open *o, int64_t end)
 	f->ended(f->arg, &done);
 }
 
-/* Ends a request.  If the thread does not work on it, all work on it ends. */
+/* Ends a request.  If this thread does not work on it, it ends on all threads. */
 static void end_one(struct flight_requests *f, struct open *o, const struct ldb_row_req *row)
 {
 	if (leaves(f, o, row->tid) && (o->nr_tids || o->nr_queued))
@@ -392,7 +396,7 @@ static void begin(struct flight_requests *f, const struct ldb_row_req *row)
 	link_open(f, o, row->tid);
 }
 
-/* The recording was paused: forgets the open requests, because their end is not known. */
+/* The recording was paused: drops the open requests, because their ends are not known. */
 static void cut(struct flight_requests *f)
 {
 	for (uint32_t i = 0; i < OPEN_MAX; i++)

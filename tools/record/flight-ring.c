@@ -2,9 +2,9 @@
 /*
  * Stores the blocks of the last seconds; see flight-ring.h.
  *
- * Blocks are stored one after the other; a block that does not fit before the end is stored at 0.
- * Older blocks in its place are dropped first; the oldest one always follows the place of writing.
- * A lock protects the list of blocks, and is held while one block is copied.
+ * Blocks are stored one after another; a block that does not fit before the end is stored at offset
+ * 0.  Older blocks at that position are dropped first, so the oldest block always follows the
+ * position of writing.  A lock protects the list of blocks, and is held while one block is copied.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,20 +23,20 @@
 #include "record/flight-ring.h"
 
 #define ENTRIES_MIN	1024UL	/* a power of two */
-#define PAGE_BYTES	4096UL	/* where pages are larger, less is returned */
+#define PAGE_BYTES	4096UL	/* where pages are larger, less memory is returned */
 
 struct entry {
 	uint64_t offset;
 	size_t size;
-	int64_t came_ns, tick;	/* tick: rows up to it are in this block */
+	int64_t came_ns, tick;	/* tick: of the latest row in the block */
 };
 
 struct flight_ring {
 	pthread_mutex_t lock;
 	int fd;
-	char path[PATH_MAX];		/* "": in memory */
+	char path[PATH_MAX];		/* "": the ring is in memory */
 	uint64_t capacity, head, bytes;
-	struct entry *entries;		/* number n is at n modulo room */
+	struct entry *entries;		/* circular: block n is at n modulo room */
 	size_t room;
 	uint64_t first, next;
 	int64_t cut;
@@ -51,7 +51,7 @@ static bool grow(struct flight_ring *r)
 {
 	size_t room = r->room;
 
-	/* It gets twice the room.  What was at n modulo room is now at n or n + room modulo twice the room. */
+	/* The room doubles: what was at n modulo the old room is now at n modulo the new one. */
 	if (!array_reserve(&r->entries, &r->room, room ? room + 1 : ENTRIES_MIN, sizeof(*r->entries)))
 		return false;
 	for (uint64_t n = r->first; room && n < r->next; n++)
@@ -130,8 +130,8 @@ static struct entry *drop_first(struct flight_ring *r)
 }
 
 /*
- * Returns the memory of a dropped block to the kernel, with the page that it shares with the block
- * before, unless that page also contains the end of the newest block.
+ * Returns the memory of a dropped block to the kernel.  The page that it shares with the block
+ * before it is returned, too, unless it contains the end of the newest block.
  */
 static void free_pages(const struct flight_ring *r, const struct entry *e)
 {
@@ -143,7 +143,7 @@ static void free_pages(const struct flight_ring *r, const struct entry *e)
 		fallocate(r->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
 }
 
-/* Are there bytes of the oldest block in [from, to)? */
+/* Does the oldest block overlap [from, to)? */
 static bool is_in_the_way(const struct flight_ring *r, uint64_t from, uint64_t to)
 {
 	const struct entry *e = entry_at(r, r->first);
@@ -154,7 +154,10 @@ static bool is_in_the_way(const struct flight_ring *r, uint64_t from, uint64_t t
 static void make_room(struct flight_ring *r, size_t size)
 {
 	if (r->head + size > r->capacity) {
-		/* Blocks between here and the end are older than those at the beginning. */
+		/*
+		 * Blocks between head and the end of the ring are older than those at its
+		 * beginning.
+		 */
 		while (is_in_the_way(r, r->head, r->capacity))
 			drop_first(r);
 		r->head = 0;
@@ -180,8 +183,8 @@ static int write_at(int fd, const char *data, size_t size, uint64_t offset)
 }
 
 /*
- * Returns the last tick of a block.  A program can write any time stamps; none may be after the
- * block came.
+ * Returns the last tick of a block.  A program can write any time stamps, so the result is limited
+ * to the tick at which the block was added.
  */
 static int64_t last_tick(const void *block, int64_t tick)
 {

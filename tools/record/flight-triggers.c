@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Conditions for a dump; see flight-triggers.h. */
+/* Implements conditions for a dump; see flight-triggers.h. */
 #include <ctype.h>
 #include <linux/ldb.h>
 #include <signal.h>
@@ -12,32 +12,35 @@
 #include "record/loops.h"
 #include "record/flight-triggers.h"
 
-#define WINDOW_S	10	/* over which a percentile is computed, in parts of a second */
+#define WINDOW_S	10	/* seconds over which a percentile is computed, one part each */
 #define TEXT_MAX	256
-#define TRIGGERS_MAX	64	/* more cannot be added to a running recording */
+#define TRIGGERS_MAX	64	/* no more can be added to a running recording */
 
 enum what { WHAT_REQUEST, WHAT_LOCK, WHAT_PERCENTILE, WHAT_STALL, WHAT_SIGNAL, WHAT_CRASH, WHAT_END };
 
 struct trigger {
 	char text[TEXT_MAX];
 	enum what what;
-	char class[TEXT_MAX];	/* REQUEST, PERCENTILE: "": of any */
-	double share;		/* PERCENTILE: of requests that may be longer: 0.01 */
+	char class[TEXT_MAX];	/* REQUEST, PERCENTILE: "": any class */
+	/* PERCENTILE: fraction of requests that may be longer, such as 0.01 */
+	double share;
 	uint64_t limit_ns;
 	double limit;		/* ticks */
 	int signal;
-	struct { uint64_t nr, nr_over; } parts[WINDOW_S];	/* PERCENTILE; the first is the current one */
-	bool is_over;		/* a second ago; the condition is met when this changes */
+	/* PERCENTILE: by second; the first is the current one */
+	struct { uint64_t nr, nr_over; } parts[WINDOW_S];
+	/* exceeded at the last check; the condition is met when this becomes true */
+	bool is_over;
 };
 
 struct flight_triggers {
 	struct trigger *all;
 	size_t nr, room;
-	uint64_t signals;	/* bits: the recorder gets those that were asked for when it began */
+	uint64_t signals;	/* bit mask of the signals for which the recorder was started */
 	double ns_per_tick;
 	flight_triggers_fn *fn;
 	void *arg;
-	struct loops *stalls;	/* NULL: not needed */
+	struct loops *stalls;	/* NULL: no condition needs it */
 	loops_thread_fn *is_of_program;
 	void *thread_arg;
 };
@@ -60,7 +63,7 @@ static const char *parse_signal(struct trigger *t, const char *name)
 	return t->signal ? NULL : "the signal is USR1 or USR2";
 }
 
-/* "99.9", and perhaps ":CLASS"; the limit is cut off already. */
+/* Parses "99.9", perhaps with ":CLASS"; the limit was cut off before. */
 static const char *parse_percentile(struct trigger *t, const char *text)
 {
 	char *end;
@@ -106,7 +109,7 @@ static bool has_limit(const struct trigger *t)
 	return t->what != WHAT_SIGNAL && t->what != WHAT_CRASH && t->what != WHAT_END;
 }
 
-/* The name of a class may contain '>'. */
+/* Parses a condition.  The name of a class may contain '>'. */
 static const char *parse(struct trigger *t, const char *text)
 {
 	const char *limit = strrchr(text, '>'), *wrong;
@@ -153,7 +156,7 @@ static void set_limit(const struct flight_triggers *t, struct trigger *x)
 	x->limit = t->ns_per_tick > 0 ? x->limit_ns / t->ns_per_tick : 0;
 }
 
-/* Returns NULL, or what is wrong. */
+/* Adds a condition.  Returns NULL, or what is wrong with it. */
 static const char *add(struct flight_triggers *t, const char *text)
 {
 	struct trigger new;
@@ -316,7 +319,7 @@ static void lock_met(struct flight_triggers *t, const struct trigger *x, const s
 	t->fn(t->arg, why);
 }
 
-/* Conditions, semaphores, barriers and joins are not locks: waits for these are normal. */
+/* Only locks count: waits for conditions, semaphores, barriers and joins are normal. */
 static bool is_lock(uint32_t flags)
 {
 	return LDB_LOCK_KIND(flags) <= LDB_LOCK_SPIN || LDB_LOCK_KIND(flags) == LDB_LOCK_OWN;
@@ -404,7 +407,7 @@ void flight_triggers_end(struct flight_triggers *t, const char *end)
 	}
 }
 
-/* The p-th percentile is over the limit if more than 1-p of the requests are. */
+/* The p-th percentile exceeds the limit if more than 1-p of the requests do. */
 static void percentile_second(struct flight_triggers *t, struct trigger *x)
 {
 	char why[TEXT_MAX * 3], text[UNITS_ROOM];
@@ -415,7 +418,7 @@ static void percentile_second(struct flight_triggers *t, struct trigger *x)
 		nr += x->parts[i].nr;
 		nr_over += x->parts[i].nr_over;
 	}
-	/* A few requests have no such percentile. */
+	/* The percentile is meaningless if too few requests have ended. */
 	is_over = nr * x->share >= 1 && nr_over > nr * x->share;
 	if (is_over && !x->is_over) {
 		snprintf(why, sizeof(why), "%llu of the last %llu requests%s%s took more than %s (%s)",

@@ -21,7 +21,7 @@
 
 #define MARK_NS_MIN	1000000000ULL
 #define MINUTE_NS	60000000000LL
-#define WHYS_MAX	16	/* of one dump */
+#define WHYS_MAX	16	/* reasons stored for one dump */
 #define WHY_BYTES	512
 
 struct flight {
@@ -36,20 +36,21 @@ struct flight {
 	struct flight_dumps *dumps;
 	bool has_begun;			/* the writer has delivered the file's header */
 	struct flight_marks marks;
-	/* a dump whose time after the trigger is not over */
+	/* a dump that has been triggered and is not complete yet */
 	bool is_pending;
 	int64_t triggered_ns, triggered_tick, until_ns;
 	char whys[WHYS_MAX][WHY_BYTES];
 	unsigned nr_whys;
-	uint64_t nr_pending;		/* triggers */
-	/* while it is made */
+	uint64_t nr_pending;		/* triggers of this dump */
+	/* while a dump is made */
 	struct writer *sink;
-	const struct flight_mark *base;	/* NULL: counters are those of the whole recording */
+	/* NULL: counters are since the beginning of the recording */
+	const struct flight_mark *base;
 	int64_t now_tick;
-	int64_t *times_ns;		/* of the last max_per_minute dumps, circular */
+	int64_t *times_ns;		/* times of the last max_per_minute dumps, circular */
 	uint64_t nr_times;
-	struct flight_total total, reported;	/* reported: with the last dump */
-	bool has_failed;		/* and this was reported */
+	struct flight_total total, reported;	/* reported: values written into the last dump */
+	bool has_failed;		/* a dump has failed, and this was reported */
 };
 
 /* Marks */
@@ -84,7 +85,10 @@ static void second_of_marks(struct flight *f, int64_t now_ns)
 
 	if (m->nr && now_ns - m->at[m->nr - 1].ns < (int64_t)mark_ns(f))
 		return;
-	/* Blocks are retained a little longer, so that the requested time is always complete. */
+	/*
+	 * Blocks are retained a little longer than requested, so that the requested time is
+	 * complete even between two marks.
+	 */
 	flight_ring_expire(f->ring, now_ns - (int64_t)f->o->ns - (int64_t)mark_ns(f));
 	add_mark(f, now_ns);
 	flight_marks_drop(&f->marks, flight_marks_from(&f->marks, flight_ring_first(f->ring)));
@@ -175,7 +179,7 @@ static bool is_of_program(void *recording, uint32_t tid)
 {
 	struct recording *r = recording;
 
-	/* Without the runtime no pages say whose a thread is. */
+	/* Without the runtime there are no pages that show whether a thread is the program's. */
 	return r->o->kernel_only || (r->pack && pack_is_of_program(r->pack, tid));
 }
 
@@ -183,7 +187,10 @@ static void on_request(void *flight, const struct flight_request *request)
 {
 	struct flight *f = flight;
 
-	/* Those of a long one may be asked for when its beginning is not in the ring any more. */
+	/*
+	 * Notes of long requests are retained: they may be needed when the beginning is no longer
+	 * in the ring.
+	 */
 	if (request->end - request->start <= (int64_t)f->header.clock_hz)
 		flight_notes_forget(f->notes, request->id);
 	if (!f->r->made)
@@ -294,7 +301,7 @@ static bool is_too_often(const struct flight *f, int64_t now_ns)
 	return f->nr_times >= most && now_ns - f->times_ns[f->nr_times % most] < MINUTE_NS;
 }
 
-/* Returns the limit that forbids a dump, or FLIGHT_NR_LIMITS. */
+/* Returns which limit forbids a dump; FLIGHT_NR_LIMITS: none. */
 static enum flight_limit limit_of(const struct flight *f, int64_t now_ns)
 {
 	unsigned nr_hidden, nr = flight_dumps_nr(f->dumps, &nr_hidden);
@@ -305,7 +312,7 @@ static enum flight_limit limit_of(const struct flight *f, int64_t now_ns)
 	flight_file_count(f->r->o->output, &files);
 	if (files.nr + nr_hidden >= f->o->max_dumps)
 		return FLIGHT_NUMBER;
-	/* A dump that gets its names is on the disk twice. */
+	/* While names are added to a dump, there are two copies of it on the disk. */
 	if (files.bytes + (nr + 1) * flight_ring_bytes(f->ring) > f->r->o->max_bytes)
 		return FLIGHT_SIZE;
 	return output_disk_is_full(f->r->o->output) ? FLIGHT_DISK : FLIGHT_NR_LIMITS;
@@ -320,7 +327,10 @@ static void keep_why(struct flight *f, const char *why)
 		return;
 	to = f->whys[f->nr_whys];
 	snprintf(to, WHY_BYTES, "%s", why);
-	/* Names come from the program, and the text is shown on a terminal. */
+	/*
+	 * Replaces control characters: names come from the program, and the text is shown on a
+	 * terminal.
+	 */
 	for (; *to; to++)
 		if ((unsigned char)*to < ' ' || *to == 0x7f)
 			*to = '?';
@@ -390,7 +400,7 @@ static int sink_block(void *dump, const void *data, size_t size)
 {
 	struct flight_dump *d = dump;
 
-	/* The file has a header of its own. */
+	/* Skips the header: the file has one of its own. */
 	if (size == sizeof(struct ldb_file_header) && !d->size)
 		return 0;
 	if (!array_reserve(&d->blocks, &d->room, d->size + size, 1))
@@ -445,7 +455,7 @@ static void write_metas(struct flight *f, int64_t from, uint64_t nr_cut)
 		meta(f, "end", "dump");
 }
 
-/* Returns the tick from which on the dump is complete. */
+/* Returns the tick from which the dump is complete. */
 static int64_t begin_of(const struct flight *f)
 {
 	int64_t cut = flight_ring_cut(f->ring);
@@ -547,10 +557,13 @@ void flight_poll(struct recording *r)
 	if (!f)
 		return;
 	flight_triggers_pass(f->triggers);
-	/* What was before the trigger may not have been written yet. */
+	/* Events before the trigger may not have been written yet. */
 	if (f->is_pending && clock_mono_ns() >= f->until_ns && r->released_tick >= f->triggered_tick)
 		make_dump(f, false);
-	/* A dump of the first second has the functions that run, too. */
+	/*
+	 * In the first second, stores which functions are running at each poll, so that a dump
+	 * contains them.
+	 */
 	if (f->marks.nr < 2)
 		threads_note(r->threads);
 	report_done(f);

@@ -2,9 +2,9 @@
 /*
  * Reads the sums of calls between modules (ldb/flows.h) and writes them as rows.
  *
- * The program writes there meanwhile, may be killed at any time, and may be hostile: each value is
- * read once, and offsets are checked.  When a thread has exited its region is read and emptied, so
- * that the memory is free again; all other regions are read at the end.
+ * The program writes to this memory at the same time, may be killed at any time, and may be
+ * hostile.  So each value is read only once, and offsets are checked.  The region of a thread that
+ * has exited is read and emptied, so that it can be used again; all others are read at the end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,14 +34,19 @@ struct flow_sums {
 	uint64_t t0;
 	int fd;
 	char *base;
-	uint32_t nr_apis;		/* numbers read so far, including 0 */
-	uint32_t nr_waiting;		/* of them, some of which are not ready: see poll_apis() */
+	/* numbers of functions that were read so far, including 0 */
+	uint32_t nr_apis;
+	/* of the last of them, some are not ready yet: see poll_apis() */
+	uint32_t nr_waiting;
 	bool is_written[LDB_FLOW_CELLS];
-	/* calls that have not returned, sorted; and those of the region that is being written */
+	/*
+	 * calls that have not returned, by region; from, to: those of the region that is being
+	 * written
+	 */
 	struct ldb_flow_open open[LDB_FLOW_OPENS];
 	size_t nr_open, from, to;
-	uint32_t nr_live;		/* threads */
-	/* for the row that is being made */
+	uint32_t nr_live;		/* existing threads */
+	/* of the row that is being made */
 	uint64_t counts[LDB_FLOW_BUCKETS];
 };
 
@@ -103,7 +108,7 @@ static void copy_name(const struct flow_sums *f, uint32_t at, char *name)
 	name[n] = '\0';
 }
 
-/* Returns whether nothing is left to do for this function. */
+/* Writes a function's row.  Returns true if that was done, now or before. */
 static bool write_api(struct flow_sums *f, uint32_t id)
 {
 	const volatile struct ldb_flow_api *api = (const struct ldb_flow_api *)(f->base + LDB_FLOW_APIS_OFF) + id;
@@ -125,8 +130,8 @@ static bool write_api(struct flow_sums *f, uint32_t id)
 }
 
 /*
- * Writes the functions that are new.  A number may be assigned and never used, or its function may
- * be ready a little later than the next one.
+ * Writes the rows of new functions.  A number may be assigned and never used, or its function may
+ * become ready after that of the next number.
  */
 static void poll_apis(struct flow_sums *f)
 {
@@ -150,8 +155,9 @@ static volatile struct ldb_flow_thread *thread_at(const struct flow_sums *f, uin
 COMPARE(by_region, struct ldb_flow_open, UP(region))
 
 /*
- * The runtime noted them up to 20 ms ago.  If a call of the same function has returned since then,
- * it may have been the noted one.
+ * Reads the calls that have not returned.  The runtime listed them up to 20 ms ago.  If a call of
+ * the same function by the same thread has returned since, it may have been the listed one, which
+ * is then ignored.
  */
 static void read_open(struct flow_sums *f)
 {
@@ -173,7 +179,7 @@ static void read_open(struct flow_sums *f)
 	sort_by(f->open, f->nr_open, by_region);
 }
 
-/* For each of them that is in the region which is being written. */
+/* Iterates over the open calls of the region that is being written. */
 #define each_open(f, o) \
 	(const struct ldb_flow_open *o = (f)->open + (f)->from; o < (f)->open + (f)->to; o++)
 
@@ -184,7 +190,7 @@ static uint64_t length_of(const struct flow_sums *f, const struct ldb_flow_open 
 	return now > o->start ? now - o->start : 0;
 }
 
-/* As the runtime would have added them. */
+/* Adds the open calls to a sum as if they returned now. */
 static void add_open(const struct flow_sums *f, uint32_t id, int64_t tick, struct ldb_flow_cell *c)
 {
 	for each_open(f, o) {
@@ -215,7 +221,10 @@ static uint64_t count_open(struct flow_sums *f, uint32_t id, int64_t tick)
 	return all;
 }
 
-/* At the end of the recording: as the runtime would have written them. */
+/*
+ * At the end of the recording: writes rows of long open calls, as the runtime does when calls
+ * return.
+ */
 static void write_open(struct flow_sums *f, int64_t tick)
 {
 	for (size_t i = 0; i < f->nr_open; i++) {
@@ -253,8 +262,8 @@ static uint64_t scale(uint64_t value, uint64_t by, uint64_t of)
 }
 
 /*
- * Converts a histogram.  The program's buckets begin at a longer duration than the row's, and count
- * each call with its weight.
+ * Converts a histogram.  The first bucket of the program begins at a longer duration than that of
+ * the row, and counts each call with its weight.
  */
 static void write_histogram(struct flow_sums *f, const struct ldb_row_flow *sum,
 			    const struct ldb_flow_cell *c, const char *region)
@@ -296,10 +305,10 @@ static void write_cell(struct flow_sums *f, uint32_t tid, int64_t tick, uint32_t
 	c = *from;
 	add_open(f, id, tick, &c);
 	row.calls = c.calls;
-	/* this was not read at the same time as calls */
+	/* timed and calls were read at different times */
 	row.timed = c.timed < c.calls ? c.timed : c.calls;
 	/*
-	 * The program's sums are those of all calls, and the row's are those of the calls that were
+	 * The program's sums are scaled to all calls; the row's are those of the calls that were
 	 * timed.
 	 */
 	row.sum = scale(c.sum, row.timed, c.calls);
@@ -325,7 +334,7 @@ static volatile struct ldb_flow_thread *thread_at(const struct flow_sums *f, uin
 	return (struct ldb_flow_thread *)(f->base + LDB_FLOW_THREADS_OFF) + number;
 }
 
-/* Clears the region and frees its memory. */
+/* Clears the region and returns its memory to the kernel. */
 static bool empty_region(const struct flow_sums *f, uint32_t number)
 {
 	return !fallocate(f->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -340,9 +349,9 @@ void flow_sums_poll(struct flow_sums *f)
 
 		if (order_flow_thread_state(&t->state) != LDB_FLOW_DONE)
 			continue;
-		f->nr_open = 0;	/* what it left open it has closed */
+		f->nr_open = 0;	/* a thread that has exited has no open calls */
 		write_region(f, n, t->tid, t->end - f->t0);
-		/* else it is not used again */
+		/* if this fails, the region is not used again */
 		if (empty_region(f, n))
 			order_flow_thread_free(&t->state);
 	}
@@ -364,8 +373,8 @@ static void meta_number(struct flow_sums *f, const char *key, uint64_t n)
 }
 
 /*
- * Returns the number of calls that threads made before the runtime knew them, or at the end of
- * their exit.
+ * Returns the number of calls that threads made before the runtime knew the threads, or at the end
+ * of their exit.
  */
 static uint64_t unknown_calls(const struct flow_sums *f)
 {

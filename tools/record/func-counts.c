@@ -33,7 +33,7 @@ static struct func_count *get(struct func_counts *c, uint32_t tid)
 {
 	struct func_count *f;
 
-	/* Rows of one thread mostly come one after the other. */
+	/* Consecutive rows are usually of the same thread. */
 	if (c->last < c->nr && c->counts[c->last].tid == tid)
 		return &c->counts[c->last];
 	f = find(c, tid);

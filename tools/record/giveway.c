@@ -18,17 +18,18 @@
 #include "record/cpulist.h"
 #include "record/proc.h"
 
-#define STARVED_MS	100	/* if the recorder did not run for this long, it runs once at normal priority */
-#define ANSWER_NS	5000000	/* after this time without an answer it is raised again */
+/* if the recorder has not run for this long, it runs once at normal priority */
+#define STARVED_MS	100
+#define ANSWER_NS	5000000	/* after this time without an answer, the watcher raises it again */
 #define ANSWER_TRIES	40
-#define SLICE_NS	100000	/* the shortest there is */
+#define SLICE_NS	100000	/* the shortest slice that the kernel allows */
 
 struct giveway {
 	pid_t tid;		/* the thread that records */
 	int epoll_fd, stop_fd, sock;
 	pthread_t watcher;
 	bool is_low;
-	_Atomic bool is_raised;	/* by the watcher, since it was last lowered */
+	_Atomic bool is_raised;	/* the watcher has raised the recorder since it was last lowered */
 	_Atomic bool stop;
 	_Atomic unsigned nr_turns;
 };
@@ -47,7 +48,7 @@ static void set_policy(pid_t tid, int policy)
  */
 static void ask_short_slice(void)
 {
-	struct policy {		/* as the kernel has it since there is such a call */
+	struct policy {		/* struct sched_attr in its first version */
 		uint32_t size, policy;
 		uint64_t flags;
 		int32_t nice;
@@ -61,7 +62,7 @@ static void ask_short_slice(void)
 	syscall(SYS_sched_setattr, 0, &p, 0);
 }
 
-/* May the priority be raised again?  Finds this out without a change. */
+/* May the priority be raised again?  Finds this out without changing anything. */
 static bool may_return(void)
 {
 	struct rlimit limit;
@@ -74,8 +75,8 @@ static bool may_return(void)
 	if (!getrlimit(RLIMIT_NICE, &limit) && limit.rlim_cur >= (rlim_t)(20 - nice))
 		return true;
 	/*
-	 * A capability may be valid only in a user namespace, where it does not count; so it is
-	 * tried out.
+	 * The process may have CAP_SYS_NICE only in a user namespace, where it does not suffice, so
+	 * try it out.
 	 */
 	ret = nice > -20 ? setpriority(PRIO_PROCESS, 0, nice - 1) : -1;
 	if (!ret)
@@ -83,7 +84,7 @@ static bool may_return(void)
 	return !ret;
 }
 
-/* Leaves isolated CPUs, on which the user wants no interruptions. */
+/* Excludes isolated CPUs, on which the user wants no interruptions. */
 static void leave_isolated(void)
 {
 	uint8_t is_isolated[CPULIST_MAX] = { 0 };
@@ -106,14 +107,17 @@ static void leave_isolated(void)
 
 /* The watcher */
 
-/* The order matters: the recorder must not miss that it was raised. */
+/* In this order, or the recorder might not notice that it was raised. */
 static void raise_recorder(struct giveway *g)
 {
 	set_policy(g->tid, SCHED_OTHER);
 	atomic_store(&g->is_raised, true);
 }
 
-/* Raises the recorder until it has read the events; it may have been about to lower itself. */
+/*
+ * Raises the recorder until it has read the events.  It may be about to lower itself, so this is
+ * repeated.
+ */
 static void raise_until_seen(struct giveway *g)
 {
 	const struct timespec pause = { 0, ANSWER_NS };
@@ -145,7 +149,7 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-/* The watch is edge-triggered: the watcher wakes once for each event; the recorder reads it. */
+/* Edge-triggered: the watcher wakes up once for each event, which the recorder reads. */
 static void watch_fd(struct giveway *g, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
@@ -218,7 +222,9 @@ void giveway_hurry(struct giveway *g)
 	g->is_low = false;
 }
 
-/* A thread at SCHED_IDLE has a share, too, and stays on the CPU until the next tick. */
+/*
+ * Gives up the CPU: even a thread at SCHED_IDLE would otherwise keep running until the next tick.
+ */
 void giveway_rest(const struct giveway *g)
 {
 	if (g && g->is_low && !atomic_load(&g->is_raised))
@@ -234,7 +240,10 @@ void giveway_turn(struct giveway *g, int sock, bool is_low)
 		giveway_hurry(g);
 		return;
 	}
-	/* epoll drops closed descriptors by itself, also if a new one has the same number. */
+	/*
+	 * epoll removes closed descriptors by itself, so a new one is added even if it has the same
+	 * number.
+	 */
 	if (sock != g->sock || !g->is_low)
 		watch_fd(g, sock);
 	g->sock = sock;

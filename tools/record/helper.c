@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs a child and reads what it writes; see helper.h. */
+/* Runs a child process and reads what it writes; see helper.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include "record/helper.h"
 #include "record/record.h"
 
-#define TEXT_MAX	(64 << 20)	/* a child that writes more is not to be trusted */
+#define TEXT_MAX	(64 << 20)	/* a child that writes more is faulty */
 #define AT_ONCE		65536
 
 static void run(int fd, void (*work)(void *arg, FILE *out), void *arg)
@@ -72,7 +72,7 @@ const char *helper_text(const struct helper *h, const char *text)
 		next = memchr(text, 0, end - text);
 		next = next ? next + 1 : end;
 	}
-	/* A text without its NUL was cut off, and does not count. */
+	/* A text without a NUL was cut off, and is ignored. */
 	return next < end && memchr(next, 0, end - next) ? next : NULL;
 }
 

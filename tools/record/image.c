@@ -36,7 +36,7 @@ bool image_peek(pid_t tid, uint64_t address, void *buf, size_t size)
 	return ok;
 }
 
-/* The open file is that of one program: after execve() it can no longer be read. */
+/* Is mem open for the program id?  After execve(), reading from the old descriptor fails. */
 static bool is_of(int mem, const struct image_id *id)
 {
 	unsigned char random[sizeof(id->random)];
@@ -93,7 +93,7 @@ static void read_door(int mem, uint64_t desc_at, const struct ldb_note_desc *d,
 	image->copy.release[sizeof(door.release) - 1] = '\0';
 }
 
-/* bytes[0 .. size) are at address at. */
+/* Reads notes.  bytes is a copy of the size bytes at address at. */
 static void read_notes(int mem, const char *bytes, size_t size, uint64_t at,
 		       struct image *image)
 {
@@ -124,7 +124,7 @@ static void read_notes(int mem, const char *bytes, size_t size, uint64_t at,
 	}
 }
 
-/* Reads a file whose first byte is mapped at start. */
+/* Reads the ELF file whose first byte is mapped at start. */
 static void read_file(int mem, uint64_t start, struct image *image)
 {
 	Elf64_Ehdr h;
@@ -137,7 +137,7 @@ static void read_file(int mem, uint64_t start, struct image *image)
 		return;
 	for (int i = h.e_phnum; i--;)
 		if (ph[i].p_type == PT_LOAD)
-			bias = start - (ph[i].p_vaddr & ~4095UL);	/* of the first */
+			bias = start - (ph[i].p_vaddr & ~4095UL);	/* from the first segment */
 	for (int i = 0; i < h.e_phnum; i++) {
 		size_t size = ph[i].p_memsz < NOTES_MAX ? ph[i].p_memsz : NOTES_MAX;
 		char *bytes;

@@ -3,14 +3,15 @@
  * Implements inject_load(): a thread of the program calls dlopen().
  *
  * The loader and the allocator have locks, so the thread must not be in the middle of either.  It
- * must sleep in a system call that waits for something else, or be about to make a call that
+ * must sleep in a system call that is no wait for a lock, or be about to make a system call that
  * neither of the two makes while it holds a lock.  No thread may hold a lock of the loader.
  *
- * Loading a library may need more stack than the thread has left, and needs some code that
- * preserves errno.  So the thread first maps memory for both, which is unmapped afterwards.  Each
- * of these steps ends in the return from a signal frame, which the recorder intercepts: if it is
- * killed, the frame restores the thread.  The first frame is where the kernel would put one for a
- * signal, so the thread must be on a stack of the C library's or the kernel's, with enough room.
+ * Loading a library may need more stack than the thread has left, and needs code that preserves
+ * errno.  So the thread first maps memory for both, which is unmapped afterwards.  Each of these
+ * steps ends with the return from a signal frame, which the recorder intercepts.  If the recorder
+ * is killed, this return restores the thread.  The first frame is at the position where the kernel
+ * would put a signal frame, so the thread must be on a stack made by the C library or the kernel,
+ * with enough room.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -31,26 +32,28 @@
 
 #define STACK_BYTES	(256 << 10)
 #define CODE_BYTES	4096
-#define ROOM_BYTES	4096		/* of its own stack, besides the state of the FPU */
-#define CALL_NS		50000000LL	/* for a thread that runs to make a call */
-#define WORDS_MAX	(128 << 10)	/* of a stack */
+/* needed on the thread's own stack, in addition to the FPU's state */
+#define ROOM_BYTES	4096
+#define CALL_NS		50000000LL	/* timeout for a running thread to make a system call */
+#define WORDS_MAX	(128 << 10)	/* of a stack that are searched */
 #define MAP_LOST	(-1)
-#define ERESTARTSYS	512		/* and those behind it: numbers of the kernel's own */
+#define ERESTARTSYS	512		/* this and the following: the kernel's internal results */
 #define ERESTART_LAST	516
-#define INTERNAL	0x80000000UL	/* what the C library adds to the flags itself */
+/* internal flag that the C library passes to dlopen's implementation */
+#define INTERNAL	0x80000000UL
 
 struct visit {
 	const struct inject_task *t;
 	pid_t pid, tid;
-	struct inject_regs r;		/* to go on with */
-	struct inject_call own;		/* on its own stack */
+	struct inject_regs r;		/* registers to restore */
+	struct inject_call own;		/* the step that runs on the thread's own stack */
 	uint64_t stack_end;
-	uint64_t code, stack;		/* what was mapped */
+	uint64_t code, stack;		/* mapped memory */
 };
 
-/* Is this a thread that may load? */
+/* Is this a thread that can load a library? */
 
-/* A thread that waits for a lock is not chosen, because the lock may be the allocator's. */
+/* A thread that waits for a lock is not chosen, because that lock may be the allocator's. */
 static int rank(const struct inject_task *t, pid_t pid, pid_t tid)
 {
 	unsigned long first, second;
@@ -69,7 +72,10 @@ static bool is_signal(int status)
 	return status && !inject_is_call_stop(status) && !inject_is_event_stop(status);
 }
 
-/* Lets a running thread continue until it is about to make a harmless system call. */
+/*
+ * Lets a running thread continue until it is about to make a system call that is never made with a
+ * lock held.
+ */
 static bool run_to_call(pid_t tid, struct inject_regs *r)
 {
 	int64_t until = clock_mono_ns() + CALL_NS;
@@ -90,13 +96,13 @@ static bool run_to_call(pid_t tid, struct inject_regs *r)
 			continue;
 		return inject_regs_delay(tid) && inject_next_call(tid, CALL_NS) && inject_regs_get(tid, r);
 	}
-	/* A signal that it was about to get must not be lost. */
+	/* The last signal was not delivered yet, and must not be lost. */
 	if (is_signal(status) && !ptrace(PTRACE_CONT, tid, NULL, (long)WSTOPSIG(status)))
 		inject_stop(tid);
 	return false;
 }
 
-/* Has the thread's stack room below its stack pointer, for a frame? */
+/* Is there room for a frame below the thread's stack pointer? */
 static bool find_room(struct visit *v, const struct inject_where *w)
 {
 	FILE *f = proc_open(v->tid, v->tid, "maps");
@@ -124,7 +130,7 @@ static bool find_room(struct visit *v, const struct inject_where *w)
 	return found;
 }
 
-/* Is a thread that computes, without making calls, outside of the loader and the allocator? */
+/* Is a thread that makes no system calls outside of the loader and the allocator? */
 static bool is_outside(const struct visit *v, const struct inject_where *w)
 {
 	static uint64_t words[WORDS_MAX];
@@ -144,19 +150,22 @@ static bool may_load(struct visit *v)
 	if (!inject_take(v->pid, v->tid, &v->r))
 		return false;
 	is_sure = inject_regs_number(&v->r) >= 0 || v->r.is_redone || run_to_call(v->tid, &v->r);
-	/* it was stopped elsewhere meanwhile, perhaps in a call */
+	/* run_to_call() has stopped it again, perhaps in a system call */
 	if (!is_sure && (!inject_take(v->pid, v->tid, &v->r) || inject_regs_number(&v->r) >= 0))
 		return false;
 	w = inject_regs_where(&v->r);
 	if (w.code >= l->loader_from && w.code < l->loader_to)
 		return false;
-	/* What it was about to do may have been to execute another program. */
+	/* The thread may have executed another program meanwhile. */
 	return image_is(v->tid, v->t->id) && !libc_loading(v->tid, l) && find_room(v, &w) && (is_sure || is_outside(v, &w));
 }
 
 /* The steps */
 
-/* Runs it until it is about to return from the frame; value: what its system call returned. */
+/*
+ * Lets the thread run until it is about to return from the frame; value: the result of its system
+ * call.
+ */
 static bool run_step(const struct visit *v, const struct inject_call *c, uint64_t *value)
 {
 	int64_t until = clock_mono_ns() + INJECT_PASS_NS;
@@ -191,7 +200,7 @@ static bool make_call(const struct visit *v, long number, uint64_t address, uint
 	return run_step(v, &c, value);
 }
 
-/* Returns 0, an error that the kernel answered, or MAP_LOST: the thread did not get there. */
+/* Returns 0, the error of the system call, or MAP_LOST: the thread did not get so far. */
 static int map(const struct visit *v, uint64_t size, uint64_t prot, uint64_t *at)
 {
 	uint64_t value;
@@ -228,7 +237,7 @@ static bool call(const struct visit *v, struct inject_load *a)
 	       run_step(v, &c, &none) && image_peek(v->tid, v->stack, a, sizeof(*a));
 }
 
-/* The error becomes "" if there is none. */
+/* Stores the loader's message in error, or "". */
 static bool load(const struct visit *v, char *error, size_t size)
 {
 	const struct libc *l = v->t->libc;
@@ -251,21 +260,24 @@ static bool load(const struct visit *v, char *error, size_t size)
 	return true;
 }
 
-/* Makes the loaded runtime put its wrappers into place. */
+/* Makes the loaded runtime install its wrappers. */
 static bool call_late(const struct visit *v, uint64_t what)
 {
 	struct inject_load a = { .arg = { what } };
 	struct image image;
 
 	image_read(v->tid, &image);
-	/* else it says itself why not: attach.c */
+	/* if the versions differ, attach.c says so */
 	if (image.copy.magic != LDB_DOOR_MAGIC || image.copy.version != LDB_CONTROL_VERSION)
 		return true;
 	a.function = image.copy.late;
 	return call(v, &a);
 }
 
-/* Not into another program, if the process executes one now: its first thread may have the same number. */
+/*
+ * Restores the registers, unless the process has executed another program, whose first thread has
+ * the same pid.
+ */
 static void put_back(const struct visit *v)
 {
 	if (image_is(v->tid, v->t->id))
@@ -273,9 +285,9 @@ static void put_back(const struct visit *v)
 }
 
 /*
- * Leaves a visit that did not end in time because the loader waits for something.  If the thread
- * has the loader's lock it is allowed to finish, and returns from the frame by itself; else it had
- * not begun yet, and is put back.
+ * Leaves a visit that did not end in time because the loader waits for something.  A thread that
+ * holds the loader's lock may finish, and then returns by the frame; a thread that has not begun
+ * yet is restored.
  */
 static enum inject_outcome leave(const struct visit *v)
 {
@@ -296,7 +308,7 @@ static enum inject_outcome leave(const struct visit *v)
 	return INJECT_REFUSED;
 }
 
-/* Was the call not made, although nothing is against it? */
+/* Did the call fail for a reason that is only temporary? */
 static bool is_for_now(int error)
 {
 	return error == EINTR || error == EAGAIN || (error >= ERESTARTSYS && error <= ERESTART_LAST);
@@ -376,7 +388,10 @@ enum inject_end inject_flows(pid_t pid, const struct libc *libc, const struct li
 	return inject_run(pid, &task);
 }
 
-/* A thread that was there before: with the code for records it must be known from the start. */
+/*
+ * Makes a thread register that existed before the runtime was loaded; thread-local code needs this
+ * from the start.
+ */
 static bool adopt_one(void *arg, pid_t pid, pid_t tid)
 {
 	struct inject_task task = *(const struct inject_task *)arg;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Chooses a thread of a process, stops it, and has a task done with it: implements inject_run().  A
- * separate process does it, so that the traced thread is released without being stopped once more.
- * The thread is chosen so that the program does not notice: it sleeps in a call that the kernel
- * restarts, or it runs.  The first thread of the process is seized all the time, though not
- * stopped, so that two recorders cannot do this at the same time.
+ * Implements inject_run(): chooses a thread of a process, stops it, and does a task with it.  A
+ * separate process does this, so that the end of that process releases the thread without another
+ * stop.  A thread is chosen that does not notice the stop: it sleeps in a system call that the
+ * kernel restarts, or it runs.  The first thread of the process is seized, though not stopped,
+ * during all of this, so that two recorders cannot do this at the same time.
  */
 #include <errno.h>
 #include <signal.h>
@@ -22,16 +22,17 @@
 #include "record/proc.h"
 #include "record/session.h"
 
-#define TRIES		40		/* for a thread that can be stopped; some seconds at most */
-#define ONLY_TRIES	4		/* for one that is given */
-#define BUSY_TRIES	20		/* while the previous recorder leaves */
+/* to find a thread that can be stopped: some seconds at most */
+#define TRIES		40
+#define ONLY_TRIES	4		/* if the thread is given */
+#define BUSY_TRIES	20		/* while the previous recorder detaches */
 #define BUSY_PAUSE_NS	50000000
 #define TRY_PAUSE_NS	5000000
-#define STOP_NS		50000000LL	/* for it to stop */
+#define STOP_NS		50000000LL	/* timeout for a thread to stop */
 #define POLL_NS		20000
-#define LOST_MS		1000	/* for a process that ends or executes a program to do so */
+#define LOST_MS		1000	/* timeout for a process that is ending or executing a program */
 #define MEANWHILE_NS	2000000
-#define THREADS_MAX	64		/* tried in one round */
+#define THREADS_MAX	64		/* threads that are tried in one round */
 #define SYSCALL_STOP	(SIGTRAP | 0x80)
 
 struct candidate {
@@ -68,22 +69,22 @@ bool inject_is_filtered(pid_t pid)
 struct choice {
 	struct candidate c[THREADS_MAX];
 	unsigned nr;
-	/* number of our own filters, which a container has put on all processes */
+	/* number of seccomp filters of this process, which a container has set for all processes */
 	int nr_filters;
 	const struct inject_task *task;
 };
 
-/* Rates what the thread is doing: "running", or the number of a system call. */
+/* Rates what the thread is doing, from /proc: "running", or the number of a system call. */
 int inject_rank(pid_t pid, pid_t tid)
 {
 	char text[32];
 	long number;
 
 	if (!proc_line(pid, tid, "syscall", text, sizeof(text)))
-		return 1;	/* a kernel without it */
+		return 1;	/* a kernel without this file */
 	if (!strncmp(text, "running", 7))
 		return 1;
-	/* -1: in the kernel, but not for a call */
+	/* -1: in the kernel, but in no system call */
 	return sscanf(text, "%ld", &number) == 1 && number >= 0 ? inject_call_rank(number) :
 								  INJECT_NEVER;
 }
@@ -120,7 +121,7 @@ static void choose(pid_t pid, const struct inject_task *t, struct choice *all)
 	qsort(all->c, all->nr, sizeof(all->c[0]), by_rank);
 }
 
-/* Stopping it */
+/* Stopping a thread */
 
 int inject_next_stop(pid_t tid, int64_t timeout_ns)
 {
@@ -167,7 +168,7 @@ bool inject_stop(pid_t tid)
 		if (is_our_stop(status))
 			return true;
 		if (status >> 16 == PTRACE_EVENT_STOP)
-			return false;	/* SIGSTOP and the like */
+			return false;	/* stopped by SIGSTOP or a similar signal */
 		if (ptrace(PTRACE_CONT, tid, NULL, signal ? (long)WSTOPSIG(status) : 0))
 			return false;
 	}
@@ -189,7 +190,7 @@ bool inject_next_call(pid_t tid, int64_t timeout_ns)
 		if (inject_is_call_stop(status))
 			return true;
 		if (!inject_is_event_stop(status))
-			return false;	/* a fault, all other signals are blocked */
+			return false;	/* a fault: all other signals are blocked */
 	}
 	return false;
 }
@@ -226,7 +227,7 @@ bool inject_stop_for_return(pid_t tid)
 
 /*
  * Waits.  Threads that stop meanwhile are released: those that were asked to stop and took too
- * long, and the first thread when a signal comes for it.
+ * long, and the first thread when it receives a signal.
  */
 static void idle(pid_t gate, long ns)
 {
@@ -262,7 +263,7 @@ static enum inject_outcome try_threads(pid_t pid, const struct inject_task *t, p
 
 		if ((tid != gate && !seize(tid)) || !inject_stop(tid))
 			continue;
-		/* While it is stopped, only another thread can execute another program. */
+		/* While this thread is stopped, only another one can execute another program. */
 		if (!image_is(tid, t->id))
 			return inject_lost(pid, t, tid) == INJECT_REFUSED ? INJECT_REFUSED : INJECT_REPLACED;
 		outcome = t->visit(t, pid, tid);
@@ -276,7 +277,10 @@ static enum inject_outcome try_threads(pid_t pid, const struct inject_task *t, p
 
 /* Explanations of failures */
 
-/* Has it ended, or is it about to?  Its tracer must know before others can execute a program. */
+/*
+ * Has the thread ended, or is it about to?  Its tracer is informed before other threads can execute
+ * a program.
+ */
 static bool is_gone(pid_t pid, pid_t tid)
 {
 	int status;
@@ -294,7 +298,10 @@ static bool is_same(pid_t pid, const struct inject_task *t)
 
 enum inject_outcome inject_lost(pid_t pid, const struct inject_task *t, pid_t tid)
 {
-	/* A thread does not end by itself during a visit: all others do, or one executes a program. */
+	/*
+	 * A thread that is gone means that the process ends, or that another thread executes a
+	 * program: waits until it is known which.
+	 */
 	for (int ms = 0; ms < LOST_MS && tid && is_gone(pid, tid) && is_same(pid, t); ms++)
 		pause_ns(1000000);
 	if (is_same(pid, t) && !proc_ends(pid))
@@ -323,7 +330,7 @@ static void explain(pid_t pid, pid_t tid, int error)
 			  pid);
 }
 
-/* Is it stopped by SIGSTOP or a terminal?  A tracer would hide that. */
+/* Is the process stopped by SIGSTOP or a terminal?  Tracing it would hide that. */
 static bool is_stopped(pid_t pid)
 {
 	struct proc_status status;
@@ -341,7 +348,7 @@ static pid_t tracer_of(pid_t pid, pid_t tid)
 	return proc_status(pid, tid, &status) ? status.tracer : 0;
 }
 
-/* One attempt; the gate is seized. */
+/* Makes one attempt, while the thread `gate` is seized. */
 static enum inject_outcome attempt(pid_t pid, const struct inject_task *t, pid_t gate)
 {
 	enum inject_outcome outcome;
@@ -354,7 +361,7 @@ static enum inject_outcome attempt(pid_t pid, const struct inject_task *t, pid_t
 	return outcome == INJECT_DONE && t->answer ? t->answer(t, pid, gate) : outcome;
 }
 
-/* This runs in a separate process. */
+/* Runs in the separate process. */
 static enum inject_outcome enter(pid_t pid, const struct inject_task *t)
 {
 	bool busy = false, seized = false;
@@ -374,13 +381,15 @@ static enum inject_outcome enter(pid_t pid, const struct inject_task *t)
 			seized = gate && seize(gate);
 			error = errno;
 		}
-		/* Another recorder's tracer may be there for a moment; else it stays forbidden. */
+		/*
+		 * If no tracer is there, the permission is missing, and it is useless to try again.
+		 */
 		if (!seized && error == EPERM && !tracer_of(pid, gate))
 			break;
 		if (!seized)
 			continue;
 		outcome = attempt(pid, t, gate);
-		/* The previous recorder may just be detaching. */
+		/* Perhaps the previous recorder is just detaching. */
 		busy = outcome == INJECT_BUSY;
 		if (busy && i >= BUSY_TRIES)
 			break;
@@ -391,7 +400,7 @@ static enum inject_outcome enter(pid_t pid, const struct inject_task *t)
 	}
 	if (t->only)
 		return INJECT_REFUSED;
-	/* without permission it cannot be known */
+	/* without permission it is not known */
 	lost = error == EPERM ? INJECT_DONE : inject_lost(pid, t, 0);
 	if (lost != INJECT_DONE)
 		return lost;
@@ -424,13 +433,16 @@ enum inject_end inject_run(pid_t pid, const struct inject_task *t)
 		return INJECT_FAILED;
 	}
 	if (!child) {
-		/* A key or kill(-pgid) that ends ldb-record lets this process finish. */
+		/*
+		 * In a group of its own, this process can finish if a key or kill(-pgid) ends
+		 * ldb-record.
+		 */
 		setpgid(0, 0);
 		_exit(end_of(enter(pid, t)));
 	}
 	while (waitpid(child, &status, t->meanwhile ? WNOHANG : 0) != child) {
 		if (!t->meanwhile)
-			continue;	/* a signal */
+			continue;	/* interrupted by a signal */
 		t->meanwhile(t->arg);
 		pause_ns(MEANWHILE_NS);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Implements inject_enter(): makes a thread execute the runtime's door. */
+/* Implements inject_enter(): makes a thread call the runtime's entry function. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #include "record/session.h"
 
 /*
- * Runs the thread from call to call until the one that ends the visit.  Returns false if it did not
- * reach that.
+ * Lets the thread run from system call to system call until the last one of the visit.  Returns
+ * false if the thread did not get there.
  */
 static bool run_to_end(pid_t tid, const struct inject_call *c)
 {
@@ -34,10 +34,12 @@ static bool pass(pid_t tid, struct inject_regs *r, const struct image *image)
 	};
 	bool entered = c.stack_size >= 2 * FPU_MAX && c.stack_size <= 1 << 20 &&
 		       inject_regs_enter(tid, r, &c);
-	/* Whether the visit failed to begin or failed on the way, the registers are put back. */
+	/* The registers are restored in any case, even if the visit failed. */
 	bool ok = entered && run_to_end(tid, &c) && inject_stop_for_return(tid);
 
-	/* The number may be that of the thread that executes another program now. */
+	/*
+	 * The pid may belong to the first thread of another program that the process has executed.
+	 */
 	return image_is(tid, &image->id) && inject_regs_put(tid, r) && ok;
 }
 
