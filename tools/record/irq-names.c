@@ -36,7 +36,7 @@ void irq_names_set(struct irq_names *t, uint32_t line, const char *name)
 
 const char *irq_names_get(const struct irq_names *t, const struct ldb_row_irq *row)
 {
-	/* These are the kernel's softirq_to_name[]: part of what its tracepoints print. */
+	/* The kernel's softirq_to_name[], which its tracepoints print. */
 	static const char *const softirqs[] = {
 		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
 		"HRTIMER", "RCU",

@@ -10,9 +10,9 @@
 #include "record/kernel-calls.h"
 
 /*
- * The function of a system call may end with a jump to another function, which then replaces it on
- * the stack.  The name of that function contains the name of the call, too.  If both are on the
- * stack the outer one counts.
+ * A system call's function may end with a jump to another function, whose return address then
+ * replaces that of the first on the stack.  The name of the second function contains that of the
+ * system call, too.  If both are on the stack, the outer one counts.
  */
 static const char *const prefixes[] = {
 	CPU_CALL_PREFIX, "__do_sys_", "__se_sys_", "ksys_", "__sys_", "do_sys_", "kernel_", "do_",
@@ -26,7 +26,10 @@ static const char *behind_prefix(const char *symbol)
 	return NULL;
 }
 
-/* Some functions have another name than their call. */
+/*
+ * Returns the number of the system call that a function implements; the names of some functions
+ * differ from those of their system calls.
+ */
 static int64_t number_of(const char *symbol)
 {
 	static const struct { const char *symbol, *name; } others[] = {
@@ -56,8 +59,8 @@ static bool add(struct kernel_calls *k, uint64_t at, uint32_t nr)
 COMPARE(by_address, struct kernel_call, UP(from))
 
 /*
- * Bounds the end of functions: a function ends at the next symbol of any kind.  Symbols are not
- * quite sorted.
+ * Sets the ends of functions: a function ends at the next symbol of any kind.  The symbols are not
+ * completely sorted.
  */
 static void bound(struct kernel_calls *k, uint64_t symbol)
 {
@@ -67,7 +70,10 @@ static void bound(struct kernel_calls *k, uint64_t symbol)
 		k->calls[i - 1].to = symbol;
 }
 
-/* Adds the calls; the addresses of all symbols go to *all.  Returns false if there is no memory. */
+/*
+ * Adds the functions of system calls; stores the addresses of all symbols in *all.  Returns false
+ * if there is no memory.
+ */
 static bool read_symbols(struct kernel_calls *k, FILE *f, uint64_t **all, size_t *nr_all)
 {
 	struct kallsyms_line symbol;
@@ -85,7 +91,10 @@ static bool read_symbols(struct kernel_calls *k, FILE *f, uint64_t **all, size_t
 	return true;
 }
 
-/* The kernel writes the file again for each reader, in a tenth of a second: it is read once. */
+/*
+ * Reads the file in one pass: the kernel generates it again for each reader, which takes a tenth of
+ * a second.
+ */
 bool kernel_calls_read(struct kernel_calls *k, FILE *symbols)
 {
 	uint64_t *all = NULL;
@@ -110,8 +119,8 @@ void kernel_calls_free(struct kernel_calls *k)
 }
 
 /*
- * The outermost call or fault counts: a call may contain a fault, or use the function of another
- * call.
+ * The outermost system call or fault counts: a system call may cause a fault, or call the function
+ * of another system call.
  */
 int64_t kernel_calls_find(const struct kernel_calls *k, const uint64_t *chain, size_t nr)
 {

@@ -2,12 +2,12 @@
 /*
  * Converts times of kernel events to ticks of the session.
  *
- * A session on CLOCK_MONOTONIC gets its times unchanged, except for the offset of the program's
- * time namespace.  Neither perf nor a BPF program can use the time stamp counter.  For a session on
- * that, they use another clock, and both clocks are read together repeatedly.  Between two such
- * samples a time is found by interpolation, so it is off by no more than the samples are, whatever
- * the two clocks do in the long run.  Perf's times are always between two samples; BPF's may be
- * some milliseconds after the last.
+ * If the session's clock is CLOCK_MONOTONIC, times are only corrected by the offset of the
+ * program's time namespace.  If it is the time stamp counter, perf and BPF programs stamp with
+ * another clock, because they cannot use that one.  Then both clocks are read together repeatedly,
+ * and a time between two such samples is found by interpolation.  So its error is at most that of
+ * the samples, even if the clocks' rates change.  Times of perf are always between two samples;
+ * those of BPF programs may be some milliseconds after the last one.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -20,23 +20,24 @@
 #define SAMPLES_MAX	1024
 #define TRIES		8
 #define TRIES_HARD	100
-#define PATIENCE_NS	100000000	/* after this time an inexact sample is accepted */
-#define ROUND_NS	2		/* error of the kernel's arithmetic, and of this */
+#define PATIENCE_NS	100000000	/* after this time an inaccurate sample is accepted */
+/* rounding errors of the kernel's arithmetic and of this file's */
+#define ROUND_NS	2
 
 struct sample {
 	uint64_t ns, tick;
 };
 
 struct kernel_clock {
-	bool same;		/* stamps are in the session's clock */
+	bool same;		/* stamps are in CLOCK_MONOTONIC, the session's clock */
 	clockid_t stamps;
-	/* offset of this process's time namespace, which the kernel's stamps do not include */
+	/* offset of the recorder's time namespace, which the kernel's stamps do not include */
 	int64_t own_offset_ns;
-	int64_t offset_ns;	/* same: of the program's */
+	int64_t offset_ns;	/* offset of the program's time namespace */
 	uint64_t t0;
-	struct sample samples[SAMPLES_MAX];	/* circular, ascending in both */
+	struct sample samples[SAMPLES_MAX];	/* circular, ascending in both clocks */
 	size_t first, nr;
-	uint64_t best_err, worst_err;	/* of a sample, in ticks */
+	uint64_t best_err, worst_err;	/* errors of samples, in ticks */
 	double ns_per_tick;
 };
 
@@ -81,7 +82,7 @@ static struct sample *sample_at(struct kernel_clock *c, size_t i)
 	return &c->samples[(c->first + i) % SAMPLES_MAX];
 }
 
-/* Reads both clocks, as close together as possible. */
+/* Reads both clocks, with as little time in between as possible. */
 static uint64_t read_both(struct kernel_clock *c, struct sample *sample, int tries)
 {
 	uint64_t err = UINT64_MAX;
@@ -142,7 +143,7 @@ int64_t kernel_clock_tick(struct kernel_clock *c, uint64_t ns)
 		return (int64_t)(ns + c->offset_ns - c->t0);
 	if (c->nr < 2)
 		return (int64_t)(sample_at(c, 0)->tick - c->t0);
-	/* The time is nearly always between the last two samples, or near them. */
+	/* The time is usually between the last two samples, or close to them. */
 	low = search_range(1, c->nr - 1, i, sample_at(c, i)->ns <= ns) - 1;
 	from = sample_at(c, low);
 	to = sample_at(c, low + 1);

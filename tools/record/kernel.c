@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Chooses where a recording's kernel events come from: the module, whose session is then the
- * recording's; BPF programs; perf_event_open(2); or no source.  Instead of events, the runtime may
- * read counters of the kernel.  Sources that were not used are reported, with the reason.
+ * Chooses the source of a recording's kernel events: the kernel module, whose session then becomes
+ * the recording's; BPF programs; perf_event_open(2); or none.  Without events, the runtime may read
+ * counters of the kernel.  Reports which better sources were not used, and why.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,8 +18,10 @@
 #include "record/proc.h"
 #include "record/recording.h"
 
-#define CHILD_PART	4		/* a child's buffers of BPF programs are smaller by this */
-#define FLOWS_RING	(256 << 10)	/* for each CPU, if only long calls are events */
+/* a child's rings of BPF programs are smaller by this factor */
+#define CHILD_PART	4
+/* for each CPU, if only long calls are recorded as events */
+#define FLOWS_RING	(256 << 10)
 
 static const char *const names[] = { "auto", "module", "bpf", "perf", "schedstat", "none" };
 
@@ -36,7 +38,7 @@ static void add_why(struct recording *r, const char *source, const char *why)
 		 why);
 }
 
-/* Does the program belong to another user?  It must not be able to forge kernel events then. */
+/* Does the program belong to another user?  Then it must not be able to forge kernel events. */
 static bool is_foreign(pid_t pid)
 {
 	struct stat st;
@@ -44,7 +46,10 @@ static bool is_foreign(pid_t pid)
 	return proc_stat(pid, "", &st) && st.st_uid != geteuid();
 }
 
-/* The kernel lacks some tracepoints, or the module is of an earlier release. */
+/*
+ * Explains missing groups of events: the kernel lacks some tracepoints, or the module is of an
+ * earlier release.
+ */
 static void explain_groups(struct recording *r, uint32_t wanted)
 {
 	uint32_t missing = wanted & ~r->session.events;
@@ -96,7 +101,7 @@ static bool open_module(struct recording *r)
 	};
 	char why[256];
 
-	/* The source uses the kernel's own clock, and writes into the program's session. */
+	/* The module stamps with the kernel's own clock, and writes into the program's session. */
 	if (r->clock_id == LDB_CLOCK_MONO && r->offset_ns) {
 		add_why(r, "module", "the program is in another time namespace");
 		return false;
@@ -142,7 +147,9 @@ static struct kernel_source *open_ebpf(struct recording *r, char *why, size_t si
 {
 	struct ebpf_options o = {
 		.pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0, .offset_ns = r->offset_ns,
-		/* All of it takes memory from the start, and there may be many children. */
+		/*
+		 * The rings are allocated completely at the start, and there may be many children.
+		 */
 		.ring_bytes = r->o->child && !r->o->ring_given ? r->o->ring_bytes / CHILD_PART : r->o->ring_bytes,
 		.has_frames = r->o->kernel_frames && !r->o->kernel_only,
 		.has_samples = r->o->kernel_frames == FRAMES_ON,
@@ -153,7 +160,9 @@ static struct kernel_source *open_ebpf(struct recording *r, char *why, size_t si
 	};
 	struct kernel_source *s = ebpf_open(&r->session, &o, why, size);
 
-	/* The kernel checks programs, and an older one may refuse the loops that read chains. */
+	/*
+	 * Some older kernels reject programs with the loops that read chains, so try again without.
+	 */
 	if (!s && r->o->kernel_frames == FRAMES_AUTO && o.has_frames) {
 		o.has_frames = false;
 		s = ebpf_open(&r->session, &o, why, size);
@@ -175,7 +184,7 @@ static struct kernel_source *open_perf(struct recording *r, char *why, size_t si
 	return perf_open(&o, &sink, why, size);
 }
 
-/* Each recorder with events of its own makes each switch of any thread slower. */
+/* Each further recorder of kernel events makes each switch of any thread slower. */
 static bool leaves_events_out(const struct recording *r)
 {
 	return r->o->child && r->o->child->without_kernel && r->o->kernel == KERNEL_AUTO;
@@ -189,8 +198,8 @@ static bool wants(const struct recording *r, enum kernel_choice source)
 }
 
 /*
- * Lists the CPUs with events that were not delivered, by number with blanks between; returns how
- * many.
+ * Lists the numbers of CPUs whose events were not delivered, separated by blanks; returns their
+ * count.
  */
 static unsigned list_deaf(const struct kernel_source *s, char *list, size_t size)
 {
@@ -226,7 +235,10 @@ static void open_source(struct recording *r, enum kernel_choice which,
 		add_why(r, names[which], r->source->why_not_better);
 }
 
-/* Uses the kernel's counters of threads, which any user may read if the kernel has them. */
+/*
+ * Uses the kernel's scheduling statistics of threads, which any user may read if the kernel has
+ * them.
+ */
 static void open_schedstat(struct recording *r)
 {
 	unsigned long long ran, waited, nr_runs = 0;
@@ -241,7 +253,7 @@ static void open_schedstat(struct recording *r)
 		r->kernel = KERNEL_SCHEDSTAT;
 }
 
-/* If the user chose a source, no other is tried. */
+/* Has the user chosen a source?  Then no other one is tried. */
 static bool is_demanded(const struct recording *r)
 {
 	return r->o->kernel != KERNEL_AUTO && r->o->kernel != KERNEL_NONE;
@@ -303,14 +315,14 @@ bool kernel_open(struct recording *r, uint64_t *hz)
 	return true;
 }
 
-/* Writes what is not recorded, and why: reports show it with the source. */
+/* Writes why something is not recorded; reports show this with the source. */
 static void write_why(struct recording *r, const char *why)
 {
 	add_why(r, names[r->kernel], why);
 	writer_add_meta(r->writer, "kernel_why", r->kernel_why);
 }
 
-/* What does not come back is lost from here on. */
+/* Called if kernel events do not resume after a pause; they are missing from then on. */
 static void resume_failed(struct recording *r, int error)
 {
 	struct ldb_row_lost lost = { .tick = recording_tick(r, clock_now(r->clock_id)), .what = LDB_LOST_KERNEL, .count = 1 };
@@ -323,7 +335,7 @@ static void resume_failed(struct recording *r, int error)
 	store_row(r, LDB_BLK_LOST, &lost);
 }
 
-/* Some events do not come back: the module says which groups it cannot deliver any more. */
+/* Called if some groups of events do not resume: the module can no longer deliver them. */
 static void resumed_without(struct recording *r, uint32_t missing)
 {
 	double since = recording_tick(r, clock_now(r->clock_id)) / (double)r->session.info.tsc_hz;
@@ -347,7 +359,7 @@ void kernel_pause(struct recording *r, bool pause)
 {
 	int missing = device_pause(&r->session, pause), ret = missing < 0 ? missing : 0;
 
-	/* What came before the pause is delivered first. */
+	/* Rows from before the pause are delivered first. */
 	if (!pause)
 		kernel_poll(r);
 	if (!ret && r->source && r->source->ops->pause)
@@ -400,7 +412,7 @@ unsigned kernel_poll(struct recording *r)
 	return r->source ? r->source->ops->poll(r->source) : 0;
 }
 
-/* Writes the deaf CPUs; some may have been found after the beginning of the recording. */
+/* Writes the list of deaf CPUs; some may have been found during the recording. */
 static void write_deaf(struct recording *r)
 {
 	char text[600], cpus[512];
@@ -445,20 +457,23 @@ void kernel_finish(struct recording *r)
 }
 
 /*
- * --kernel-budget limits what recording interrupts may cost, --budget what readings of frames may.
+ * --kernel-budget limits what recording interrupts may cost, and --budget what readings of frames
+ * may cost.
  *
- * Two events for each interrupt of the program are expensive where there are many: a program
- * that sends messages to another one on this machine handles each of them in a soft interrupt of
- * its own.  Switches and wake-ups are never left out, because causes are made of them.  Page
- * faults are not left out, either: each takes ten times what recording it costs.
+ * Two events for each interrupt are expensive where there are many.  For example, if a program
+ * sends messages to another one on the same machine, each of them is handled in a soft interrupt of
+ * its own.  Switches and wake-ups are never left out, because causes are derived from them.  Page
+ * faults are not left out, either: a fault takes ten times as long as recording it.
  */
 
-#define LOOK_NS		100000000	/* between two checks */
-#define CPU_MIN_NS	100000000	/* CPU time before the cost is checked */
+#define LOOK_NS		100000000	/* interval of the checks */
+#define CPU_MIN_NS	100000000	/* CPU time after which the cost is checked */
 /* A scanner that runs for less than 1/4 of the time observes little. */
 #define AWAY_PART	4
 
-/* Returns the CPU time of all its threads, also of those that have ended; 0: it has ended. */
+/*
+ * Returns the CPU time of all threads, including those that have ended; 0: the process has ended.
+ */
 static uint64_t cpu_time(pid_t pid)
 {
 	struct timespec ts;
@@ -520,7 +535,10 @@ static void hold_readings(struct recording *r, uint64_t cpu_ns, uint64_t wall_ns
 	count_scanners(r, &polls, &ran);
 	costs.polls_ns = ticks_ns(r, polls - r->costs.polls);
 	wall_ns *= r->session.info.nr_scanners;
-	/* A gap is counted only when it ends, so the running time may seem to decrease. */
+	/*
+	 * An observation gap is counted only when it ends, so the running time may seem to
+	 * decrease.
+	 */
 	costs.is_scanner_away = ticks_ns(r, ran - r->costs.ran) < (int64_t)(wall_ns / AWAY_PART);
 	r->costs.polls = polls;
 	r->costs.ran = ran;

@@ -15,7 +15,7 @@
 #define PLACES_MAX	65536
 
 struct place {
-	uint64_t addr, from;	/* from: where the nearest function before it begins; 0: none yet */
+	uint64_t addr, from;	/* from: start of the closest function found so far; 0: none */
 	uint32_t number;
 	char name[sizeof(((struct kallsyms_line *)0)->name)];
 };
@@ -72,7 +72,7 @@ uint32_t ksyms_number(struct ksyms *k, uint64_t addr)
 COMPARE(place_compare, struct place, UP(addr))
 
 /*
- * Assigns the function to the first place after its start; pass_on() assigns it to the following
+ * Assigns the function to the first address after its start; pass_on() assigns it to the following
  * ones.
  */
 static void add_function(struct ksyms *k, uint64_t from, const char *name)
@@ -112,7 +112,7 @@ void ksyms_name(struct ksyms *k, void (*name)(void *arg, uint32_t number, const 
 
 	if (!f)
 		return;
-	/* Numbers are not looked up after this. */
+	/* Sorting by address is possible, because numbers are not looked up after this. */
 	sort_by(k->places, k->nr, place_compare);
 	read_functions(k, f);
 	fclose(f);

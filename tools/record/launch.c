@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Starts the program with the runtime in front of its libraries.
+ * Starts the program, with the runtime preloaded.
  *
- * The program must not notice: standard streams, process group, signal mask and dispositions are
- * those ldb-record was started with, and the runtime removes ldb's variables from its
- * environment.
+ * The program must not notice a difference: its standard streams, process group, signal mask and
+ * dispositions are those with which ldb-record was started, and the runtime removes ldb's variables
+ * from the environment.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static bool usable(const char *path, char *buf, size_t size)
 }
 
 /*
- * Searches for the runtime next to this tool: in build/lib for build/bin, in PREFIX/lib for
+ * Searches for the runtime relative to this tool: in build/lib for build/bin, in PREFIX/lib for
  * PREFIX/bin, and where a package installs it.
  */
 static bool find_beside(char *path, size_t size)
@@ -77,8 +77,8 @@ bool launch_find_runtime(const char *given, char *path, size_t size)
 }
 
 /*
- * LDB_PRELOADED is exactly the text that was added to LD_PRELOAD, so that the runtime can remove
- * it.
+ * LDB_PRELOADED contains exactly the text that was added to LD_PRELOAD, so that the runtime can
+ * remove that text.
  */
 static int set_environment(const char *name, const char *secret, const struct target *t, const char *runtime,
 			   bool flows)
@@ -124,15 +124,15 @@ static void child(const struct target *t, char **argv, const char *name, const c
 	char go;
 
 	signals_child();
-	/* End of file means that the recorder has ended: then this child ends, too. */
+	/* End of file means that the recorder has ended: then this child exits, too. */
 	if (read(go_fd, &go, 1) != 1)
 		_exit(127);
 	if (hides_output)
 		leave_terminal();
 	if (!runtime || !set_environment(name, secret, t, runtime, flows)) {
 		/*
-		 * argv[0] is a path.  A file without a magic number and without #! is run by the
-		 * shell, as shells do it.
+		 * argv[0] is a path.  execvp() runs a file without a magic number and without #! by
+		 * the shell, as shells do.
 		 */
 		execvp(t->path, argv);
 		error = errno;

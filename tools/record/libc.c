@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Implements libc.h.  A function is looked up as the loader does it, by the hash table of the
- * module in memory.
+ * Implements libc.h.  Functions are looked up as the loader does, by the module's hash table in
+ * memory.
  *
- * The loader's locks have no symbol.  They are recursive mutexes in _rtld_global, next to each
- * other, and it has no others.
+ * The loader's locks have no symbols.  They are the only recursive mutexes in _rtld_global, and are
+ * adjacent.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -23,17 +23,17 @@
 #define GLOBAL_MAX	(64 << 10)
 
 struct module {
-	uint64_t start, end;		/* of all mappings of the file */
-	uint64_t code, code_end;	/* of the executable one */
+	uint64_t start, end;		/* of all mappings of the file together */
+	uint64_t code, code_end;	/* of the executable mapping */
 };
 
 struct modules {
 	struct module libc, libdl, loader;
 	bool is_readable, has_musl, has_any;
-	unsigned char ident[EI_NIDENT];	/* of the program's file */
+	unsigned char ident[EI_NIDENT];	/* first bytes of the program's file */
 };
 
-/* What is mapped */
+/* Mapped files */
 
 static void add_mapping(struct module *m, uint64_t start, uint64_t end, bool is_code)
 {
@@ -91,7 +91,9 @@ struct symbols {
 
 static void take_dynamic(struct symbols *s, const Elf64_Dyn *d)
 {
-	/* The loader has turned these into addresses, except in modules that are not writable. */
+	/*
+	 * The loader has added the load address to these, except in modules that are not writable.
+	 */
 	uint64_t at = d->d_un.d_ptr < s->bias ? d->d_un.d_ptr + s->bias : d->d_un.d_ptr;
 
 	switch (d->d_tag) {
@@ -141,7 +143,7 @@ static uint32_t hash_of(const char *name)
 	return h;
 }
 
-/* Is it the default version of a symbol that this module defines? */
+/* Is this the default version of a symbol that the module defines? */
 static bool is_the_one(const struct symbols *s, uint32_t i, const char *name, Elf64_Sym *sym)
 {
 	char found[64] = "";
@@ -198,7 +200,7 @@ static void find_code(pid_t tid, const struct module *m, struct libc *l)
 
 /* The loader's locks */
 
-struct mutex {			/* glibc's pthread_mutex_t */
+struct mutex {			/* the beginning of glibc's pthread_mutex_t */
 	uint32_t lock, count;
 	int32_t owner;
 	uint32_t nr_users;
@@ -217,7 +219,7 @@ static void find_locks(pid_t tid, const struct symbols *loader, struct libc *l)
 {
 	uint64_t size = 0, at = symbol(loader, "_rtld_global", &size);
 	char *copy = at && size <= GLOBAL_MAX ? malloc(size) : NULL;
-	unsigned best = 1;		/* one alone is another's */
+	unsigned best = 1;		/* a single one is something else */
 
 	if (copy && image_peek(tid, at, copy, size)) {
 		for (uint64_t i = 0; i + sizeof(struct mutex) <= size; i += 8) {
@@ -287,13 +289,16 @@ enum libc_found libc_find(pid_t tid, struct libc *l)
 	find_locks(tid, &loader, l);
 	l->loader_from = all.loader.start;
 	l->loader_to = all.loader.end;
-	/* Only the locks show that dlopen() has not returned when the limit is reached. */
+	/*
+	 * The locks are required, because only they show whether dlopen() is still running at the
+	 * timeout.
+	 */
 	return l->dlopen && l->errno_location && l->call && l->back && l->nr_locks ? LIBC_FOUND : LIBC_STRANGE;
 }
 
 /* Code */
 
-/* Does the module that is mapped from there on define malloc()?  The program's own may. */
+/* Does the module that is mapped at this address define malloc()?  The program itself may. */
 static bool has_malloc(pid_t tid, uint64_t start)
 {
 	const struct module m = { .start = start };
@@ -303,7 +308,10 @@ static bool has_malloc(pid_t tid, uint64_t start)
 	return symbols_open(&s, tid, &m) && symbol(&s, "malloc", &size);
 }
 
-/* The part of the C library's code that calls main() is on the stack of each first thread. */
+/*
+ * Returns the address of the C library's function that calls main(): a return address into it is on
+ * the stack of each first thread.
+ */
 static uint64_t start_of(pid_t tid, uint64_t start)
 {
 	const struct module m = { .start = start };
@@ -354,10 +362,10 @@ static enum place place_of(const struct libc_code *c, uint64_t at)
 	return NO_CODE;
 }
 
-#define START_BEFORE	512	/* another part of that function is before it */
+#define START_BEFORE	512	/* a part of that function is before its symbol */
 #define START_SIZE	1024
 
-/* Is there a call before this address? */
+/* Is there a call instruction before this address? */
 static bool is_return(pid_t tid, uint64_t address)
 {
 	unsigned char before[INJECT_CALL_BYTES];
@@ -372,7 +380,10 @@ bool libc_is_outside(pid_t tid, const struct libc_code *c, uint64_t at, const ui
 
 	if (place_of(c, at) != OPEN_CODE)
 		return false;
-	/* What is further out than the program's first function has called that. */
+	/*
+	 * Ignores words above the outermost one in open code: they are what has called the
+	 * program's first function.
+	 */
 	while (end && place_of(c, stack[end - 1]) != OPEN_CODE)
 		end--;
 	for (size_t i = 0; i < end; i++)

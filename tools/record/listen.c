@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the socket on which the recorder waits for the runtime, when the program is launched or
- * attached to, and again after it changed its credentials.
+ * Creates the socket on which the recorder waits for the runtime, when the program is started or
+ * attached to, and again after it has changed its credentials.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 #define BACKLOG	8
 
-/* The name cannot be guessed. */
+/* Listens on a random name, which cannot be guessed. */
 static int listen_somewhere(char *name, size_t size)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
@@ -50,7 +50,9 @@ static bool other_network(pid_t pid)
 	       !proc_is_same(&self, &other);
 }
 
-/* Abstract names belong to a network namespace, and a socket to the one it was made in. */
+/*
+ * Creates the socket in the program's network namespace, to which its abstract name then belongs.
+ */
 static int listen_there(pid_t pid, char *name, size_t size)
 {
 	int here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), there, fd = -1;

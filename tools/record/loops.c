@@ -2,9 +2,9 @@
 /*
  * Follows event loops; see loops.h.
  *
- * A new request also shows progress, because a loop that always finds work does not sleep, and
- * calls that do not sleep have no rows.  Only threads that have slept in such a call are regarded
- * as loops.
+ * Only threads that have slept in one of these system calls are regarded as loops.  A new request
+ * is a sign of progress, too: a loop that always finds work does not sleep, and system calls
+ * without sleep have no rows.
  */
 #include <linux/ldb.h>
 #include <stdlib.h>
@@ -15,21 +15,22 @@
 #include "record/loops.h"
 #include "trace/loop-calls.h"
 
-#define LOOPS_MAX	4096	/* if there are more, the loops that waited longest ago are forgotten */
+#define LOOPS_MAX	4096	/* beyond this, the loops that waited longest ago are dropped */
 
 enum what { CUT, STARTS, WAITED, SLEEPS, RUNS, EXITS };
 
 struct moment {
-	int64_t from, to;	/* WAITED: a whole call; else they are equal */
+	int64_t from, to;	/* WAITED: the whole system call; else both are equal */
 	uint32_t tid;
 	enum what what;
 };
 
 struct loop {
 	uint32_t tid;
-	bool is_asleep;		/* and its switch-in has not come yet */
-	bool is_cut;		/* it has not waited since a pause: it is not known when its turn began */
-	int64_t last;		/* it has waited until then, or has begun a request */
+	bool is_asleep;		/* it went to sleep, and its switch-in has not come yet */
+	/* it has not waited since a pause, so the beginning of its turn is not known */
+	bool is_cut;
+	int64_t last;		/* end of its last wait, or beginning of its last request */
 };
 
 struct loops {
@@ -40,7 +41,7 @@ struct loops {
 	struct loop *all;
 	size_t nr_all, room_all;
 	struct hash loop_of;
-	struct moment *moments;		/* of this pass */
+	struct moment *moments;		/* of the current pass */
 	size_t nr, room;
 };
 
@@ -103,7 +104,7 @@ void loops_calls(struct loops *l, const struct ldb_row_syscall *rows, size_t nr)
 			note(l, rows[i].flags & LDB_SYSCALL_F_SLEEP ? SLEEPS : WAITED, rows[i].tid, rows[i].start, rows[i].end);
 }
 
-/* There are many switches, so those of a loop that has just been found are not followed yet. */
+/* There are many switches, so those of threads that are not known as loops are ignored. */
 void loops_sched(struct loops *l, const struct ldb_row_sched *rows, size_t nr)
 {
 	for (size_t i = 0; i < nr && l->nr_all; i++)
@@ -118,18 +119,18 @@ void loops_cut(struct loops *l, int64_t tick)
 	note(l, CUT, 0, tick, tick);
 }
 
-/* The time of a pause is not a stall, and what a loop did in it is not known. */
+/* A pause is not a stall, and what a loop did during it is not known. */
 static void cut_all(struct loops *l, int64_t tick)
 {
 	for (size_t i = 0; i < l->nr_all; i++) {
 		if (l->all[i].last >= tick)
-			continue;	/* it waited all the time */
+			continue;	/* it has waited during the whole pause */
 		l->all[i].last = tick;
 		l->all[i].is_cut = true;
 	}
 }
 
-/* The tid may be used again. */
+/* Removes an exited thread, whose tid may be used again. */
 static void forget(struct loops *l, struct loop *loop)
 {
 	uint32_t n = loop - l->all, last = l->nr_all - 1;
@@ -145,7 +146,7 @@ static void forget(struct loops *l, struct loop *loop)
 
 COMPARE(latest_first, struct loop, DOWN(last))
 
-/* Threads come and go for weeks. */
+/* Threads come and go for weeks, so the loops that waited longest ago are dropped. */
 static void forget_oldest(struct loops *l)
 {
 	sort_by(l->all, l->nr_all, latest_first);
@@ -167,7 +168,10 @@ static void add(struct loops *l, const struct moment *m)
 	l->all[l->nr_all++] = (struct loop){ .tid = m->tid, .is_asleep = m->what == SLEEPS, .last = m->to };
 }
 
-/* The row of a whole call may come later than those of its sleep, and than the switch that ended it. */
+/*
+ * The row of a whole system call may come after those of its sleep, and after the switch that ended
+ * it.
+ */
 static void wait(struct loops *l, struct loop *loop, const struct moment *m)
 {
 	if (!loop->is_asleep && !loop->is_cut && m->from > loop->last)

@@ -2,8 +2,8 @@
 /*
  * Makes requests; see made-requests.h.
  *
- * Rows of invocations come in order of their ends, callees first.  So the requests of a thread wait
- * for a call that contains them, for a second: it takes the place of all of them.
+ * Rows of invocations come in order of their ends, callees first.  So the requests of a thread are
+ * retained for a second: if a request that contains them follows, they are dropped.
  */
 #include <linux/ldb.h>
 #include <stdlib.h>
@@ -18,15 +18,16 @@
 
 #define THREADS_MAX	65536
 #define WAITING_MAX	8192	/* calls of functions whose names are not known yet */
-#define PATIENCE_S	10	/* so long they wait */
-#define UNCOUNTED_MAX	4096	/* requests of a thread; then the older half is counted early */
+#define PATIENCE_S	10	/* calls are retained this long for their names */
+/* retained requests of a thread; beyond this, the older half is counted early */
+#define UNCOUNTED_MAX	4096
 
-struct answer {			/* is a call of this function a request? */
+struct answer {			/* says whether calls of a function are requests */
 	uint64_t pc;
-	const char *name;	/* NULL: it is none */
+	const char *name;	/* NULL: they are not */
 };
 
-struct uncounted {		/* requests of a thread, by their ends */
+struct uncounted {		/* retained requests of a thread, by their ends */
 	struct slot slot;
 	struct made_request *at;
 	size_t nr, room;
@@ -36,15 +37,15 @@ struct made_requests {
 	struct made_options o;
 	char **words;
 	size_t nr_words, room_words;
-	struct loops *loops;	/* NULL: requests are calls */
-	const struct pauses *pauses;	/* NULL: there are none */
+	struct loops *loops;	/* NULL: requests are made from calls */
+	const struct pauses *pauses;	/* NULL: there are no pauses */
 	struct answer *answers;
 	size_t nr_answers, room_answers;
 	struct hash answer_of;
 	struct slots threads;	/* struct uncounted, by tid */
 	struct ldb_row_func *waiting;
 	size_t nr_waiting, room_waiting;
-	int64_t next;		/* tick, when requests that no call follows are counted */
+	int64_t next;		/* tick at which old requests are counted next */
 	uint64_t nr_forgotten;
 };
 
@@ -134,7 +135,7 @@ static bool contains(const struct made_request *outer, const struct made_request
 	return outer->start <= inner->start && outer->end >= inner->end;
 }
 
-/* Counts the first nr. */
+/* Counts the first nr requests. */
 static void count(struct made_requests *m, struct uncounted *u, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -143,7 +144,7 @@ static void count(struct made_requests *m, struct uncounted *u, size_t nr)
 	memmove(u->at, u->at + nr, u->nr * sizeof(*u->at));
 }
 
-/* A call whose name came late may be inside of another one. */
+/* A call whose name came late may be nested in another one. */
 static bool is_inner(const struct uncounted *u, const struct made_request *r)
 {
 	for (size_t i = u->nr; i-- && u->at[i].end >= r->end;)
@@ -152,7 +153,7 @@ static bool is_inner(const struct uncounted *u, const struct made_request *r)
 	return false;
 }
 
-/* Forgets those that are inside of r, and returns r's place. */
+/* Drops requests that are nested in r, and returns the index for r. */
 static size_t forget_inner(struct uncounted *u, const struct made_request *r)
 {
 	size_t first = u->nr, left, place;
@@ -224,7 +225,7 @@ static int64_t half(uint64_t unc)
 	return unc == LDB_UNC_UNKNOWN ? 0 : unc / 2;
 }
 
-/* Start and end are estimated as facts/estimate.h does it, but not beyond what was observed. */
+/* Start and end are estimated as in facts/estimate.h, but not beyond what was observed. */
 static void add_func(struct made_requests *m, const struct ldb_row_func *row, const char *name)
 {
 	struct made_request r = {
@@ -306,7 +307,10 @@ void made_requests_cut(struct made_requests *m, int64_t tick)
 		loops_cut(m->loops, tick);
 }
 
-/* Of a call that takes longer than a second, those inside that ended before have been counted. */
+/*
+ * Counts requests that ended more than a second ago, even if a longer call that contains them has
+ * not ended.
+ */
 static void count_old(struct made_requests *m, int64_t tick)
 {
 	for (size_t i = 0; i < m->threads.nr; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The list of mappings is read when an address is in none of those known, and again after a while:
- * then another file may be mapped there.
+ * The list of mappings is read when an address is in no known mapping, and again after some time,
+ * because another file may be mapped there by then.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 
 #define MAPS_MAX	65536
 #define TOLD_MAX	256
-#define NEW_NS		20000000	/* between two readings for addresses that are not known */
+#define NEW_NS		20000000	/* least time between two readings for unknown addresses */
 #define OLD_NS		1000000000
 
 struct map_names {
@@ -56,7 +56,7 @@ void map_names_free(struct map_names *m)
 	free(m);
 }
 
-/* "7f00-7f10 r--p 00000000 fd:00 1234    /var/lib/data.bin (deleted)" */
+/* line: "7f00-7f10 r--p 00000000 fd:00 1234    /var/lib/data.bin (deleted)" */
 static void add(struct map_names *m, char *line)
 {
 	struct mapping map = { .name = "" };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Handles the runtime's messages, and answers them.  Messages that are not expected are refused. */
+/*
+ * Handles and answers the runtime's messages.  Messages that are not expected in the current phase
+ * are refused.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -50,7 +53,7 @@ static void send_session(struct recording *r)
 		recording_enter(r, PHASE_ATTACH);
 }
 
-/* Events of the program are stamped with the clock that it uses. */
+/* Follows the clock with which the program stamps its events. */
 static bool follow_clock(struct recording *r)
 {
 	if (!clock_offset(r->pid, &r->offset_ns)) {
@@ -66,7 +69,7 @@ static bool follow_clock(struct recording *r)
 	return true;
 }
 
-/* Answers a runtime that has come back; the session is unchanged. */
+/* Answers a runtime that has connected again; the session is unchanged. */
 static void send_resume(struct recording *r)
 {
 	union control_message m;
@@ -77,7 +80,7 @@ static void send_resume(struct recording *r)
 		recording_enter(r, PHASE_RESUME);
 }
 
-/* ldb's threads end when the program changes its rights: see ldb/control.h. */
+/* ldb's threads in the program end before it changes its credentials: see ldb/control.h. */
 static void on_leaving(struct recording *r, const union control_message *message)
 {
 	const struct ldb_msg_leaving *m = &message->leaving;
@@ -140,7 +143,7 @@ static void drain_meanwhile(void *r)
 	output_drain(r);
 }
 
-/* A thread of the program may be where it cannot: the next one, or a little later. */
+/* A thread may be in a state in which it cannot begin, so this is tried several times. */
 static void follow_calls(struct recording *r)
 {
 	for (int i = 0; i < FLOWS_TRIES; i++)
@@ -160,7 +163,7 @@ static void on_ready(struct recording *r, const union control_message *m)
 	writer_flush(r->writer);
 	summary_root(r);
 	if (r->phase == PHASE_RESUME)
-		recording_tune(r);	/* this may have changed while it was away */
+		recording_tune(r);	/* settings may have changed while it was disconnected */
 	r->has_run = true;
 	if (!r->children.since_ns)
 		r->children.since_ns = clock_mono_ns();
@@ -226,7 +229,7 @@ static void on_detached(struct recording *r, const union control_message *m)
 
 static const struct handler {
 	void (*fn)(struct recording *r, const union control_message *m);
-	unsigned phases;	/* in which the message may come */
+	unsigned phases;	/* phases in which the message is permitted */
 } handlers[] = {
 	[LDB_MSG_HELLO] = { on_hello, IN(HELLO) | IN(AWAY) },
 	[LDB_MSG_ATTACHED] = { on_attached, IN(ATTACH) },
@@ -250,7 +253,7 @@ void messages_handle(struct recording *r, const union control_message *m)
 		handlers[type].fn(r, m);
 		return;
 	}
-	/* The message was sent before the runtime received DETACH. */
+	/* The runtime sent the message before it received DETACH. */
 	if (r->phase == PHASE_DETACH)
 		return;
 	cli_error("process %d does not keep to the protocol (message %u): recording stopped",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds out what the slowest requests of the last minute spent their time on.  A child reads the
- * blocks of that minute in the way that the analyses read a trace.  For each part of a request's
- * time it writes four texts: "number", state, name, "ns".
+ * Finds out what the slowest requests of the last minute spent their time on.  A child process
+ * analyses the blocks of that minute as if they were a trace.  For each state of a request it
+ * writes four texts: "number", state, name, "ns".
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 
 #define FINISH_TURNS	200
 #define TURN_MS		10
-#define REST		"rest"	/* of the parts that are not shown */
+#define REST		"rest"	/* sum of the states that are not shown */
 
 static const char *known(void *arg, uint64_t addr)
 {
@@ -27,7 +27,7 @@ static void put(void *arg, size_t i, const char *state, const char *name, int64_
 	fprintf(out, "%zu%c%s%c%s%c%" PRId64 "%c", i, 0, state, 0, name, 0, ns, 0);
 }
 
-/* In the child. */
+/* Runs in the child. */
 static void work(void *metrics, FILE *out)
 {
 	struct metrics *m = metrics;
@@ -57,7 +57,7 @@ void metrics_explain_begin(struct metrics *m)
 		helper_begin(&m->helper, work, m);
 }
 
-/* Adds a part.  The longest parts come first, and the last place is for all others together. */
+/* Adds a state.  The longest ones come first, and the last entry is the sum of all others. */
 static void add_part(struct slow_parts *s, const char *state, const char *name, uint64_t ns)
 {
 	struct slow_part *p;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names series, and joins series that have the same name. */
+/* Names series, and merges series with the same name. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ const struct metrics_words metrics_words[METRICS_NR] = {
 			  "Waits of runnable threads for a CPU." },
 };
 
-/* Returns what a series is called. */
+/* Returns the name of a series. */
 static const char *name_of(const struct metrics *m, enum metrics_kind kind, const struct series *s, char *buf, size_t size)
 {
 	const char *name = NULL;

@@ -41,7 +41,7 @@ static void put_attribute(struct json *j, const char *key, const char *value)
 	json_object_end(j);
 }
 
-/* The slowest requests of the class; attributes are what each spent its time on, in seconds. */
+/* Writes the slowest requests of a class; their attributes are the seconds spent in each state. */
 static void put_exemplars(struct json *j, const struct metrics *m, const char *class, const struct metrics_state *s)
 {
 	char name[METRICS_NAME * 2], value[32];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the sums for monitoring as text: OpenMetrics, or the format that Prometheus had before, which
- * has neither units nor exemplars.
+ * Writes the sums for monitoring as text, in the format OpenMetrics or in the older one of
+ * Prometheus, which has neither units nor exemplars.
  */
 #include <inttypes.h>
 #include <string.h>
 #include "record/metrics-private.h"
 
-#define EXEMPLAR_NAME	64	/* all labels of an exemplar have 128 characters at most */
+#define EXEMPLAR_NAME	64	/* all labels of an exemplar together may have 128 characters */
 
 struct text {
 	FILE *out;
@@ -17,7 +17,7 @@ struct text {
 
 static const double quantiles[] = { 0.5, 0.9, 0.99, 0.999 };
 
-/* 1, 2 and 5 microseconds, and so on up to 10 seconds. */
+/* 1, 2 and 5 microseconds, and so on, up to 10 seconds. */
 static const uint64_t bounds[] = {
 	1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000,
 	20000000, 50000000, 100000000, 200000000, 500000000, 1000000000, 2000000000, 5000000000, 10000000000,
@@ -35,7 +35,7 @@ static void put_label(FILE *out, const char *label, const char *value)
 	putc('"', out);
 }
 
-/* Writes {label="name",...; more is what follows, "" or ,key="value". */
+/* Writes {label="name",...}.  more is appended to the labels: ,key="value", or "". */
 static void put_labels(FILE *out, enum metrics_kind kind, const char *name, const char *more)
 {
 	const char *label = metrics_words[kind].label;
@@ -63,7 +63,7 @@ static void add_bucket(void *arg, uint64_t below, uint64_t nr)
 			c->nr[i] += nr;
 }
 
-/* The slowest request of the last minute that is in the bucket, and what it spent most time on. */
+/* Writes the slowest request of the last minute in this bucket, with its longest state. */
 static void put_exemplar(FILE *out, const struct metrics *m, const char *class, uint64_t above, uint64_t most)
 {
 	for (unsigned i = 0; i < METRICS_SLOWEST; i++) {
@@ -124,7 +124,7 @@ static void put_quantiles(FILE *out, enum metrics_kind kind, struct named *n)
 	}
 }
 
-/* Writes the head of a family.  Its unit, if it has one, is the last word of its name. */
+/* Writes the head of a family.  The last word of the family's name is its unit, if it has one. */
 static void put_head(struct text *t, const char *name, const char *end, const char *type, const char *help)
 {
 	fprintf(t->out, "# TYPE %s%s %s\n", name, end, type);
@@ -147,7 +147,7 @@ static void put_family(struct text *t, enum metrics_kind kind, struct family *f)
 		put_quantiles(t->out, kind, &f->all[i]);
 }
 
-/* In the older format, the family has the name of its value. */
+/* In the older format, a family has the name of its value. */
 static void put_counter(struct text *t, const char *name, const char *help, uint64_t value)
 {
 	const char *end = t->is_openmetrics ? "" : "_total";

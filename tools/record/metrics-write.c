@@ -16,7 +16,10 @@
 
 COMPARE(slower_first, struct slow, DOWN(ns))
 
-/* The slowest requests of a minute are written after it has ended, except in the first minute. */
+/*
+ * The slowest requests of a minute are written after that minute; those of the first minute already
+ * during it.
+ */
 static void next_minute(struct metrics *m, int64_t now_ns)
 {
 	int64_t minute = now_ns / MINUTE_NS;
@@ -25,7 +28,7 @@ static void next_minute(struct metrics *m, int64_t now_ns)
 		m->first_minute = m->minute = minute;
 	if (minute == m->minute && minute != m->first_minute)
 		return;
-	/* If the explanation of the previous minute has not come by now, it is too late. */
+	/* If the explanation of the previous minute has not arrived by now, it is dropped. */
 	helper_end(&m->helper);
 	memset(m->parts, 0, sizeof(m->parts));
 	memcpy(m->before, m->slowest, sizeof(m->before));
@@ -74,7 +77,7 @@ static int write_file(struct metrics *m, struct family f[METRICS_NR], const stru
 	return outfile_commit(&o);
 }
 
-/* Makes the families, and calls put() with them. */
+/* Makes the families of series, and calls put() with them. */
 static int with_families(struct metrics *m, const struct metrics_state *s,
 			 int (*put)(struct metrics *m, struct family f[METRICS_NR], const struct metrics_state *s, void *arg),
 			 void *arg)
@@ -104,7 +107,7 @@ void metrics_poll(struct metrics *m, const struct metrics_state *s)
 void metrics_finish(struct metrics *m, const struct metrics_state *s)
 {
 	metrics_poll(m, s);
-	/* The first minute is shown, though it was not over. */
+	/* Shows the first minute, although it has not ended. */
 	if (!m->helper.child && !m->parts[0].nr)
 		metrics_explain_begin(m);
 	metrics_explain_finish(m);

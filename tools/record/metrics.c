@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sums rows up; see metrics.h. */
+/* Sums up rows; see metrics.h. */
 #include <linux/ldb.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "record/made-requests.h"
 #include "record/metrics-private.h"
 
-#define CLASS_NONE	UINT32_MAX	/* too many classes */
+#define CLASS_NONE	UINT32_MAX	/* there are too many classes */
 
 struct metrics *metrics_alloc(const struct metrics_options *o, double ns_per_tick, struct filter *f)
 {
@@ -19,15 +19,13 @@ struct metrics *metrics_alloc(const struct metrics_options *o, double ns_per_tic
 	m->explain = o->explain;
 	m->filter = f;
 	m->ns_per_tick = ns_per_tick;
-	/*
-	 * The pool is set up as if there were many large distributions, so that each retains few
-	 * exact values.
-	 */
+	/* As if there were many large distributions, so that each one retains few exact values. */
 	m->pool.nr_big = 1U << 20;
 	m->classes.max = METRICS_SERIES_MAX;
 	m->requests = m->waiting = (struct slots){ .size = sizeof(struct begun), .max = METRICS_OPEN_MAX };
 	m->tags = req_tags_alloc();
-	if (m->tags && intern_string(&m->classes, "") == 0)	/* of requests without a class */
+	/* class 0: requests without a class */
+	if (m->tags && intern_string(&m->classes, "") == 0)
 		return m;
 	req_tags_free(m->tags);
 	free(m);
@@ -109,8 +107,8 @@ static uint64_t to_ns(const struct metrics *m, int64_t ticks)
 }
 
 /*
- * Adds a duration, as facts/estimate.h estimates it, if the invocation was observed from start to
- * end.
+ * Adds the duration of an invocation, estimated as in facts/estimate.h, if its start and end were
+ * observed.
  */
 void metrics_func(struct metrics *m, const struct ldb_row_func *row)
 {
@@ -129,7 +127,7 @@ void metrics_lock(struct metrics *m, const struct ldb_row_lock *row)
 		add(m, METRICS_LOCK, row->lock, to_ns(m, row->end - row->begin));
 }
 
-/* Requests, and threads that wait */
+/* Requests, and waiting threads */
 
 static struct begun *get_begun(struct slots *t, uint64_t key)
 {
@@ -143,7 +141,7 @@ static struct begun *get_begun(struct slots *t, uint64_t key)
 	return b;
 }
 
-/* The first class of the empty text is that of requests without one. */
+/* Returns the number of a class; the empty name is that of requests without one. */
 static uint32_t class_of(struct metrics *m, const char *name)
 {
 	int64_t n = intern_string(&m->classes, name);
@@ -214,7 +212,7 @@ static void begin_request(struct metrics *m, const struct ldb_row_req *r, int64_
 		b->tid = r->tid;
 }
 
-/* Ends the requests that the thread started last. */
+/* Ends the requests whose last START was on this thread. */
 static void end_requests_of(struct metrics *m, const struct ldb_row_req *r)
 {
 	for (size_t i = 0; i < m->requests.nr; i++) {
@@ -263,7 +261,7 @@ static void waits(struct metrics *m, uint32_t tid, int64_t tick)
 		m->kinds[METRICS_CPU].nr_dropped++;
 		return;
 	}
-	/* A thread that has just begun may not be known yet. */
+	/* A thread that has just begun may not have been known at the first check. */
 	b->class = b->class || !m->is_of_program || m->is_of_program(m->thread_arg, tid);
 	if (b->class && b->since == INT64_MIN)
 		b->since = tick;
@@ -296,7 +294,7 @@ void metrics_sched(struct metrics *m, const struct ldb_row_sched *rows, size_t n
 			runs(m, r->other, r->tick);
 		if (!(r->flags & LDB_SCHED_F_TID))
 			continue;
-		/* A thread that goes to sleep has run, even if the switch to it was lost. */
+		/* A thread that goes to sleep was running, even if the switch to it was lost. */
 		if (LDB_SCHED_STATE(r->flags) == LDB_STATE_RUNNING)
 			waits(m, r->tid, r->tick);
 		else if ((b = slots_find(&m->waiting, r->tid)))
