@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes MODULE rows of mapped ELF files, each written as soon as it is known: without them the
- * addresses in a trace mean nothing.  An unloaded file is written a second time, with its end;
- * the last row of a (start, tick) counts.
+ * Makes MODULE rows of mapped ELF files, and writes each one at once: without them the addresses in
+ * a trace are meaningless.  When a file is unloaded, its row is written a second time, with its
+ * end; of several rows with the same (start, tick) the last one is valid.
  */
 #include <gelf.h>
 #include <inttypes.h>
@@ -16,8 +16,8 @@
 #include "record/modules.h"
 #include "record/proc.h"
 
-#define MODULES_MAX	65536	/* a program that reports more is hostile */
-#define NOTES_MAX	(1 << 20)	/* bytes: a file with holes may claim any size */
+#define MODULES_MAX	65536	/* a program that reports more is faulty */
+#define NOTES_MAX	(1 << 20)	/* bytes; a sparse file may claim any size */
 
 struct module {
 	struct ldb_row_module row;
@@ -95,7 +95,7 @@ static bool notes_build_id(Elf_Data *notes, char *buf)
 	return false;
 }
 
-/* Opens an ELF file, and counts its program headers: 0 if it is another kind of file. */
+/* Opens an ELF file, and counts its program headers; 0 if it is not an ELF file. */
 static Elf *open_elf(int fd, size_t *nr_headers)
 {
 	Elf *elf;
@@ -108,7 +108,7 @@ static Elf *open_elf(int fd, size_t *nr_headers)
 	return elf;
 }
 
-/* Reads the build-id of a file in hex, "" if it has none. */
+/* Reads the build-id of a file as hexadecimal digits; "": it has none. */
 static void file_build_id(int fd, char *buf)
 {
 	size_t nr;
@@ -145,7 +145,10 @@ static void write_row(struct modules *m, struct module *x)
 	writer_add_module(m->w, &x->row);
 }
 
-/* The loader has no name for the program itself, and without /proc the runtime has none. */
+/*
+ * Names the program's own file: the loader has no name for it, and without /proc the runtime has
+ * none, either.
+ */
 static void name_program(const struct modules *m, struct module *x)
 {
 	char path[LDB_PATH_MAX];
@@ -172,7 +175,7 @@ void modules_loaded(struct modules *m, const struct ldb_msg_module *msg)
 		return;
 	x->row.flags = msg->flags;
 	x->row.tick = msg->tsc ? (int64_t)(msg->tsc - m->t0) : 0;
-	/* A module loaded before the recording counts from the start of the clock. */
+	/* A module that was loaded before the recording gets the first tick. */
 	if (x->row.tick < 0)
 		x->row.tick = 0;
 	x->row.end_tick = INT64_MAX;
@@ -199,8 +202,8 @@ void modules_unloaded(struct modules *m, const struct ldb_msg_unloaded *msg)
 		x->row.end_tick = (int64_t)(msg->tsc - m->t0);
 		write_row(m, x);
 		/*
-		 * It is not needed for lookups, and programs may load and unload libraries for
-		 * days.
+		 * An unloaded module is not needed for lookups, and programs may load and unload
+		 * libraries for days.
 		 */
 		free(x);
 		m->all[i] = m->all[--m->nr];
@@ -224,8 +227,8 @@ static bool is_known(const struct modules *m, uint64_t start, uint64_t end)
 }
 
 /*
- * Finds address minus ELF address of the segment mapped from this offset; returns false if it is
- * unknown.
+ * Finds the load address minus the ELF address of the segment that is mapped from this offset.
+ * Returns false if it is not known.
  */
 static bool file_bias(int fd, uint64_t start, uint64_t offset, uint64_t *bias)
 {

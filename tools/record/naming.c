@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Asks a child for names: it writes four texts for each address, "PC", function, file, module. */
+/*
+ * Looks up names in a child process, which writes four texts for each address: "PC", function,
+ * file, module.
+ */
 #include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "record/naming.h"
 
-#define PAUSE_NS	100000000	/* between two children */
+#define PAUSE_NS	100000000	/* between the starts of two child processes */
 #define FINISH_TURNS	200
 #define TURN_MS		10
 
@@ -28,7 +31,7 @@ static void add_module(void *arg, const struct ldb_row_module *row)
 	struct list *l = arg;
 
 	if (array_push(l->rows, l->nr, l->room, *row))
-		return;		/* its functions will have no names */
+		return;		/* no memory: functions of this module will have no names */
 }
 
 static void put(void *arg, uint64_t addr, const char *name, const char *file, const char *module)
@@ -38,7 +41,7 @@ static void put(void *arg, uint64_t addr, const char *name, const char *file, co
 	fprintf(f, "%" PRIx64 "%c%s%c%s%c%s%c", addr, 0, name, 0, file, 0, module, 0);
 }
 
-/* In the child. */
+/* Runs in the child. */
 static void look_up(void *question, FILE *out)
 {
 	const struct question *q = question;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records the ids of calls that are requests: see call-ids.h. */
+/* Records the ids that --request reads from arguments of calls; see call-ids.h. */
 #include "record/recording.h"
 
 static void store_row(void *recording, unsigned kind, const void *row)
@@ -25,7 +25,7 @@ void output_ids_open(struct recording *r)
 		r->ids = call_ids_open(&o);
 }
 
-/* Dumps of a flight recording are written before its end. */
+/* Writes the sums at each poll for a flight recorder, whose dumps are written before the end. */
 void output_ids_poll(struct recording *r)
 {
 	if (!r->ids)
@@ -50,7 +50,7 @@ void output_ids_finish(struct recording *r)
 	output_meta_number(r, "ids_err_ns", call_ids_err_ns(r->ids));
 	output_meta_number(r, "ids_lost", r->nr_ids_lost);
 	output_meta_number(r, "ids_nowhere", r->nr_ids_nowhere);
-	/* A recorder that is killed from here on leaves no probes behind. */
+	/* Closed now, so that a recorder that is killed later leaves no probes behind. */
 	call_ids_close(r->ids);
 	r->ids = NULL;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes requests while the recording runs, for those who need them then: see made-requests.h. */
+/*
+ * Makes requests while the recording runs, for the parts that need them at that time; see
+ * made-requests.h.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include "record/recording.h"
@@ -19,7 +22,7 @@ void output_made_open(struct recording *r)
 	struct made_options o = {
 		.words = r->o->request, .filter = r->filter, .second = r->session.info.tsc_hz,
 		.made = on_made, .arg = r,
-		/* No pages say whose a thread is. */
+		/* Without the runtime, no pages show which threads are the program's. */
 		.is_of_program = r->o->kernel_only ? NULL : pack_is_of_program, .thread_arg = r->pack,
 	};
 

@@ -52,7 +52,7 @@ void output_program(struct recording *r)
 	modules_complete(r->modules);
 }
 
-/* Recordings of one boot have one clock (trace/join.h). */
+/* Recordings of the same boot have a common clock (trace/join.h). */
 static void meta_boot(struct recording *r)
 {
 	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the sums of a recording for monitoring, now and then, or when somebody asks: see metrics.h. */
+/* Writes the sums for monitoring from time to time, and serves them on request; see metrics.h. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -7,7 +7,7 @@
 #include "cli/outfile.h"
 #include "record/recording.h"
 
-#define METRICS_NS	5000000000LL	/* between two writings */
+#define METRICS_NS	5000000000LL	/* interval between writes */
 
 void output_metrics_open(struct recording *r)
 {
@@ -19,7 +19,8 @@ void output_metrics_open(struct recording *r)
 	r->filter->names_all = r->filter->has_funcs = true;
 	pack_set_metrics(r->pack, r->metrics);
 	if (r->o->kernel_only && r->metrics)
-		metrics_on_thread(r->metrics, NULL, NULL);	/* no pages say whose a thread is */
+		/* no pages show which threads are the program's */
+		metrics_on_thread(r->metrics, NULL, NULL);
 }
 
 static struct metrics_state state_of(const struct recording *r, const struct threads_total *now)
@@ -69,7 +70,7 @@ void output_metrics_finish(struct recording *r)
 	naming_finish(&r->naming, r->filter, r->modules, recording_tick(r, clock_now(r->clock_id)));
 	metrics_finish(r->metrics, &s);
 	write_now(r, &s);
-	/* Nothing else is written then. */
+	/* A live recording writes nothing else, so this is a failure. */
 	r->failed |= r->o->live && r->has_metrics_failed;
 }
 

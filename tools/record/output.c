@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Manages the trace file of a recording: it is opened when there is a program to be recorded,
- * flushed every second, closed when nothing writes into the session any more.
+ * Manages the trace file of a recording.  It is opened when the program to be recorded is known,
+ * flushed every second, and closed when nothing writes to the session any more.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,9 +22,11 @@
 #include "record/rings.h"
 
 #define DISK_FREE_PCT	5
-#define DISK_FREE_BYTES	(16ULL << 30)	/* free space that is sufficient on a disk of any size */
-#define SAMPLE_NS	25000		/* greatest cost of one, in a guest: overhead.md */
-#define SLACK_NS	5000000		/* pack_alloc(): a writer preempted after its stamp */
+#define DISK_FREE_BYTES	(16ULL << 30)	/* this much free space suffices on any disk */
+/* greatest cost of a sample, in a virtual machine: overhead.md */
+#define SAMPLE_NS	25000
+/* for pack_alloc(): a writer may be preempted after it has made a stamp */
+#define SLACK_NS	5000000
 
 static void folder_of(const char *path, char *folder, size_t size)
 {
@@ -70,7 +72,7 @@ bool output_check(const char *path)
 		return false;
 	}
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return true;	/* a device */
+		return true;	/* a device is not in a folder that must be writable */
 	if (access(folder, W_OK | X_OK)) {
 		cli_error("cannot write %s: %s: give another place with -o", path, strerror(errno));
 		return false;
@@ -123,7 +125,9 @@ static void store_row(void *arg, unsigned kind, const void *row)
 	pack_row(r->pack, kind, row);
 }
 
-/* Returns the rate of samples, which is limited by what they may cost each thread. */
+/*
+ * Returns the rate of samples, limited such that their cost for each thread is within the budget.
+ */
 static unsigned samples_hz(const struct recording *r)
 {
 	uint64_t most = (uint64_t)r->o->budget_ppm * (1000000000 / SAMPLE_NS) / 1000000;
@@ -226,7 +230,10 @@ static const char *mapping_name(void *recording, uint64_t address)
 	return map_names_get(r->map_names, address);
 }
 
-/* A lock in memory that processes share is one lock, if their traces are joined. */
+/*
+ * Writes which memory is shared: when the traces of several processes are joined, a lock there is a
+ * single lock.
+ */
 static void tell_shared(void *recording, uint64_t address)
 {
 	struct recording *r = recording;
@@ -236,7 +243,7 @@ static void tell_shared(void *recording, uint64_t address)
 		writer_add_meta(r->writer, "shared_memory", text);
 }
 
-/* Opens the filter; main() has checked the words of the options. */
+/* Opens the filter.  main() has checked the words of the options. */
 static void open_filter(struct recording *r)
 {
 	const struct record_options *o = r->o;
@@ -274,10 +281,13 @@ bool output_open(struct recording *r)
 		pack_on_mapping(r->pack, mapping_name, r);
 		pack_on_lock(r->pack, tell_shared, r);
 		rings_open(r);
-		/* The program's main() waits for the recorder. */
+		/* A program that was launched does not run before the recorder is ready. */
 		if (r->launch.pid)
 			chains_set_first(pack_chains(r->pack), 0);
-		/* From the first event on: threads may be born before the blocks are known. */
+		/*
+		 * Chains are expected from the first event on: threads may be created before the
+		 * offsets of the blocks are known.
+		 */
 		if (r->o->kernel_frames && !r->o->kernel_only && r->source && r->source->ops->set_blocks)
 			chains_expect(pack_chains(r->pack));
 		chains_only_scanned(pack_chains(r->pack), r->tune.flags & LDB_TUNE_IN_REQUESTS);
@@ -307,7 +317,7 @@ err_release:
 	return false;
 }
 
-/* While it runs */
+/* While the recording runs */
 
 unsigned output_drain(struct recording *r)
 {
@@ -342,7 +352,7 @@ static void write_lost(struct recording *r, unsigned ring, uint64_t count, unsig
 	r->nr_lost += count;
 }
 
-/* all: the invocations that were only counted, of all threads so far. */
+/* all: number of invocations that were only counted, of all threads so far. */
 static void write_outside(struct recording *r, uint64_t all)
 {
 	struct ldb_row_lost row = {
@@ -432,7 +442,7 @@ static void report_live(struct recording *r, const struct threads_total *now, co
 	r->o->live->period(r->o->live->arg, &status);
 }
 
-/* Writes rows that describe others again, because the reader drops older ones. */
+/* Writes rows that describe others again, because the reader drops old rows. */
 static void write_anew(struct recording *r)
 {
 	r->o->live->anew(r->o->live->arg);
@@ -450,7 +460,7 @@ void output_describe(struct recording *r, bool is_last)
 		threads_write(r->threads, now);
 	modules_write(r->modules);
 	write_scans(r);
-	/* At the end of the recording they were written before. */
+	/* At the end of the recording, these sums have been written before. */
 	if (r->flows && !is_last)
 		flow_sums_write(r->flows, now);
 	write_clock(r);
@@ -467,7 +477,7 @@ void output_flush(struct recording *r)
 
 void output_snapshot(struct recording *r)
 {
-	/* What runs is written when it ends: it would be there twice. */
+	/* Running functions are not written: they would appear a second time when they end. */
 	threads_write_known(r->threads);
 	modules_write(r->modules);
 	if (r->flows)
@@ -501,7 +511,7 @@ const char *output_must_stop(struct recording *r, const char **end)
 	char size[UNITS_ROOM];
 
 	if (r->o->live || r->o->flight.ns)
-		return NULL;	/* what did not fit into memory is counted */
+		return NULL;	/* losses are counted, and recording continues */
 
 	if (writer_lost_rows(r->writer)) {
 		*end = "disk";
@@ -526,7 +536,10 @@ const char *output_must_stop(struct recording *r, const char **end)
 
 /* Closing */
 
-/* Requests that the runtime has made from connections, and why it left bytes out; turns of loops. */
+/*
+ * Writes how many requests the runtime has made from connections, and why it ignored bytes; and
+ * that turns of event loops were recorded.
+ */
 static void finish_sockets(struct recording *r)
 {
 	static const char *const keys[LDB_SOCKET_LEFT_NR] = {
@@ -567,7 +580,7 @@ void output_close(struct recording *r)
 	write_losses(r);
 	write_clock(r);
 	threads_finish(r->threads, recording_tick(r, clock_now(r->clock_id)), &r->threads_total);
-	/* What still ran may be too late or left out, too. */
+	/* Invocations that were still running may have been late or left out, too. */
 	write_late(r);
 	write_left(r);
 	write_outside(r, r->threads_total.outside_requests);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes rows of notes on requests and of events that the program marked; see pack.h. */
+/* Makes rows of notes on requests and of marked events; see pack.h. */
 #include <string.h>
 #include "record/pack-private.h"
 
-/* Joins the payload of the slots; bytes has room for LDB_PAYLOAD(nr). */
+/* Copies the payload of the slots into bytes, which has room for LDB_PAYLOAD(nr). */
 static void gather(const struct ldb_rec *slots, unsigned nr, char *bytes)
 {
 	memcpy(bytes, &slots[0].arg2, 4);
@@ -16,7 +16,7 @@ static void gather(const struct ldb_rec *slots, unsigned nr, char *bytes)
 	}
 }
 
-/* A text that fills its space has no NUL. */
+/* A text that fills its field has no NUL. */
 void pack_note(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	char bytes[LDB_PAYLOAD(3)] = "", key[LDB_NOTE_KEY_BYTES + 1] = "", text[LDB_NOTE_TEXT_BYTES + 1] = "";

@@ -7,11 +7,12 @@
 #include "record/order.h"
 #include "record/pack-private.h"
 
-#ifndef BIRTHS_MAX		/* fewer: tests/fuzz */
-#define BIRTHS_MAX	65536	/* remembered */
+#ifndef BIRTHS_MAX		/* tests/fuzz defines fewer */
+#define BIRTHS_MAX	65536	/* THREAD_STARTs that are stored */
 #endif
-#define CALL_TEXTS_MAX	65536	/* names of calls and descriptors; further ones are not retained */
-#define EVENTS_PER_REST	64	/* a power of two; some 10 us */
+/* different names of system calls and descriptors; further ones are dropped */
+#define CALL_TEXTS_MAX	65536
+#define EVENTS_PER_REST	64	/* a power of two; processing them takes some 10 us */
 
 /* Kinds of rows that are retained and sorted by one of their times. */
 static const struct kept_kind {
@@ -43,7 +44,9 @@ static inline void rest_sometimes(struct pack *p)
 		rest(p);
 }
 
-/* Names interrupts; the rings with the names of lines have been read up to here. */
+/*
+ * Sets the names of interrupts.  All rings have been read up to these rows, so the names are known.
+ */
 static void name_irqs(struct pack *p, struct ldb_row_irq *rows, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -259,7 +262,7 @@ uint64_t pack_nr_socket(const struct pack *p)
 	return p->nr_socket;
 }
 
-/* Births */
+/* Creation of threads */
 
 struct pack_birth *pack_birth_of(struct pack *p, uint32_t tid)
 {
@@ -276,7 +279,7 @@ struct pack_birth *pack_birth_next(struct pack *p, size_t *i)
 	return *i < p->nr_births ? &p->births[(*i)++] : NULL;
 }
 
-/* Returns NULL if there are too many, or there is no memory. */
+/* Returns NULL if there are too many births, or if there is no memory. */
 static struct pack_birth *new_birth(struct pack *p, uint32_t tid)
 {
 	if (p->nr_births == BIRTHS_MAX ||
@@ -353,7 +356,7 @@ static void lock_event(struct pack *p, unsigned ring, const struct ldb_rec *recs
 	struct ldb_row_lock row = {
 		.op = l->type == LDB_EV_LOCK_WAIT ? LDB_LOCK_OP_WAIT : LDB_LOCK_OP_HOLD,
 		.flags = l->flags, .tid = l->tid, .lock = l->lock, .owner = l->owner,
-		/* A start that was not measured is 0; then there is no interval. */
+		/* If the start is 0 it was not measured, and the interval is empty. */
 		.begin = l->begin ? pack_tick(p, l->begin) : end, .end = end,
 		.gen = l->gen, .site = (uint64_t)l->site_hi << 32 | l->site_lo,
 		.nr_later = l->nr_later,
@@ -407,7 +410,7 @@ static void arrived_event(struct pack *p, unsigned ring, const struct ldb_rec *r
 	};
 }
 
-/* The name is spread over the payload words, without a NUL if it fills them. */
+/* The name fills the payload words, and has no NUL if it has their full length. */
 static void class_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	struct ldb_row_reqname row = { 0 };
@@ -542,20 +545,26 @@ void pack_resume(struct pack *p, int64_t tick)
 	cut_requests(p, tick);
 }
 
-/* Does the event describe a task?  These are needed after the pause, too. */
+/* Does the event describe a task or a name?  Such events are needed after the pause, too. */
 static bool is_of_tasks(unsigned type)
 {
 	return (type >= LDB_EV_FORK && type <= LDB_EV_TASK) || type == LDB_EV_IRQ_NAME;
 }
 
-/* The program learns a moment later than the recorder that the recording is paused. */
+/*
+ * Drops events that were written in a pause: the program learns of a pause a moment later than the
+ * recorder.
+ */
 static bool is_dropped(const struct pack *p, const struct ldb_rec *r)
 {
 	bool is_kernels = r->type >> 8 == LDB_EV_SWITCH >> 8 && !is_of_tasks(r->type);
 
 	if (!p->pauses.nr || !(is_kernels || r->type >> 8 == LDB_EV_REQ_START >> 8))
 		return false;
-	/* What began before a pause, and seems to have ended after it, may be two things. */
+	/*
+	 * An interval from before a pause to after it may be two separate ones, so it is dropped,
+	 * too.
+	 */
 	return pauses_are_in(&p->pauses, pack_tick(p, pack_type(r->type)->has_begin ? r->arg : r->tsc), pack_tick(p, r->tsc));
 }
 

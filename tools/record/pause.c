@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pauses a recording: the runtime writes nothing, and the kernel reports nothing.  What comes while
- * it is being switched off is dropped.
+ * Pauses a recording: the runtime writes nothing, and the kernel reports nothing.  Events that
+ * arrive while they are being switched off are dropped.
  *
- * A request that is open at a pause may end during it, and its id may be used again.  So requests
- * are cut at the start and at the end of a pause (LDB_REQ_OP_CUT).
+ * A request that is open when a pause begins may end during the pause, and its id may be used
+ * again.  So requests are cut at the start and at the end of a pause (LDB_REQ_OP_CUT).
  */
 #include "record/recording.h"
 
@@ -19,7 +19,7 @@ int recording_tune(struct recording *r)
 	if (r->sock < 0 || r->phase < PHASE_ATTACH || r->phase > PHASE_RUNNING)
 		return 0;
 	ret = control_send(r->sock, &m, LDB_MSG_TUNE, -1);
-	r->must_tune = ret;	/* the runtime has not read earlier ones yet */
+	r->must_tune = ret;	/* the runtime has not read earlier settings yet */
 	return ret;
 }
 
@@ -34,7 +34,7 @@ static int64_t now(const struct recording *r)
 	return recording_tick(r, clock_now(r->clock_id));
 }
 
-/* With kernel events alone nobody else says which threads there are. */
+/* If only kernel events are recorded, they continue: nothing else shows which threads exist. */
 static void pause_kernel(struct recording *r, bool pause)
 {
 	if (r->o->kernel_only)
@@ -51,14 +51,14 @@ static void begin(struct recording *r, int64_t tick)
 	r->pause_tick = tick;
 	r->tune.flags |= LDB_TUNE_PAUSED;
 	pack_pause(r->pack, tick);
-	/* The program comes first: it takes longer to switch off the kernel's events. */
+	/* The runtime first, because switching off kernel events takes longer. */
 	recording_tune(r);
 	pause_kernel(r, true);
 	if (r->ids)
 		call_ids_pause(r->ids, true);
 }
 
-/* is_observed: the scanner writes the observation gap. */
+/* is_observed: the scanner reports the observation gap itself. */
 static void end(struct recording *r, int64_t tick, bool is_observed)
 {
 	struct ldb_row_gap gap = { .begin = r->pause_tick, .end = tick };
