@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes rows of the system calls of a thread: of those in which it sleeps, and of complete ones. */
+/* Makes rows of the system calls of a thread: those in which it sleeps, and complete ones. */
 #include "record/calls.h"
 #include "record/perf-private.h"
 #include "record/perf-task.h"
@@ -20,7 +20,7 @@ static struct ldb_row_syscall row_of(const struct task_call *c)
 	};
 }
 
-/* The switch and the system call are two events, and either may come first. */
+/* Called for both events, the switch and the system call, because either may come first. */
 static bool sleeps_in(struct task *t, struct ldb_row_syscall *row)
 {
 	if (!t->slept_at || !t->in.is_known)
@@ -42,7 +42,7 @@ bool perf_calls_in(struct task *t, const struct perf_event *e, int64_t tick,
 		   struct ldb_row_syscall *row)
 {
 	t->in = call_of(e, tick);
-	/* The descriptors of other calls are not looked up: they are often closed again by now. */
+	/* Descriptors of other system calls are not looked up, because many are closed by now. */
 	if (t->begun.is_known && t->begun.nr == t->in.nr)
 		t->begun.file = t->in.file;
 	return sleeps_in(t, row);

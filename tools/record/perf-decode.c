@@ -21,12 +21,13 @@
 
 #define CLONE_THREAD_BIT	0x00010000
 
-/* These are common_flags of a tracepoint: in the kernel, enum trace_flag_type. */
+/* Bits of common_flags in a tracepoint; the kernel's enum trace_flag_type. */
 #define TRACE_F_HARDIRQ		0x08
 #define TRACE_F_SOFTIRQ		0x10
 
-#define CALL_ARGS	5	/* of six: nothing is recorded of the last one */
-#define RAW_OF_FAULT		4	/* perf_output_sample(): what an event without raw data has */
+#define CALL_ARGS	5	/* the last one of six is never recorded */
+/* size of the raw data of an event without raw data: perf_output_sample() */
+#define RAW_OF_FAULT		4
 
 struct sample {
 	uint64_t ip;
@@ -61,7 +62,7 @@ struct task_body {		/* FORK, EXIT */
 
 static uint32_t state_of(const struct perf_formats *f, uint64_t prev_state)
 {
-	/* The text lists the bits from the lowest; a thread leaves in one state. */
+	/* The lowest bit that is set decides: a thread leaves in one state. */
 	if (prev_state & f->preempt_bit)
 		return LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT;
 	for (int bit = 0; bit < 16; bit++)
@@ -82,7 +83,7 @@ static void decode_name(struct perf_event *e, int which, const struct perf_field
 	e->names |= 1 << which;
 }
 
-/* __data_loc has offset and length in one number. */
+/* A __data_loc field contains offset and length in one number. */
 static void decode_irq_name(struct perf_event *e, const struct perf_field *field, const char *raw,
 			  size_t size)
 {
@@ -97,7 +98,7 @@ static void decode_irq_name(struct perf_event *e, const struct perf_field *field
 	e->names = 3;
 }
 
-/* The kernel's letters for it: "R", "WS", "FWFS", "FF". */
+/* The field contains letters for the operation: "R", "WS", "FWFS", "FF". */
 static void decode_disk_op(struct perf_event *e, const struct perf_field *field, const char *raw, size_t size)
 {
 	const char *text = raw + field->offset;
@@ -123,7 +124,7 @@ static void set_call(const struct perf_decoder *d, struct perf_event *e, int64_t
 	e->flags = d->how && nr >= 0 && nr < LDB_CALLS_MAX ? d->how[nr] : 0;
 }
 
-/* The number of the call was decoded before. */
+/* INTO_CALL has set the number of the system call before. */
 static void decode_args(struct perf_event *e, const struct perf_field *field, const char *raw,
 			size_t size)
 {
@@ -192,22 +193,23 @@ static bool decode_fields(const struct perf_decoder *d, enum perf_tp tp, const c
 	e->flags = t->flags;
 	e->value = t->value;
 	if (tp == PERF_TP_RENAME)
-		e->a = e->by;	/* kernels that do not report it: the thread itself */
+		/* kernels that do not report the renamed thread: it is the running one */
+		e->a = e->by;
 	if (tp == PERF_TP_WAKING)
 		e->flags = flags & TRACE_F_HARDIRQ ? LDB_SCHED_F_HARDIRQ :
 			   flags & TRACE_F_SOFTIRQ ? LDB_SCHED_F_SOFTIRQ : 0;
 	for (int i = 0; i < PERF_FIELDS && t->fields[i].name; i++)
 		if (f->fields[i].size)
 			decode_field(d, t->fields[i].into, &f->fields[i], raw, size, e);
-	/* What is for no sector has this number at its end, and 0 before. */
+	/* Requests without a sector have this number at their end, and 0 at their start. */
 	if (e->kind == PERF_EVENT_DISK_END && e->addr == UINT64_MAX)
 		e->addr = 0;
 	return true;
 }
 
 /*
- * The data after the chain of a thread that leaves its CPU; they contain its registers if abi is
- * not 0.
+ * The data after the chain in the sample of a thread that leaves its CPU.  They contain registers
+ * if abi is not 0.
  */
 struct call_regs {
 	uint64_t abi, regs[CALL_ARGS];
@@ -228,7 +230,7 @@ static const struct call_regs *regs_of_call(const struct perf_event_header *reco
 	return record->size == end + sizeof(*regs) && regs->abi ? regs : NULL;
 }
 
-/* No other sample has this length: its chain would have to be one and a half entries longer. */
+/* No other sample has this length: its chain would need one and a half additional entries. */
 static bool is_in_call(const struct perf_event_header *record)
 {
 	return regs_of_call(record);
@@ -274,7 +276,7 @@ static bool is_fault(const struct perf_event_header *record)
 	       s->raw_size == RAW_OF_FAULT;
 }
 
-/* Decodes what both layouts have at the same place. */
+/* Decodes the fields that both layouts have at the same position. */
 static bool decode_fault(const struct perf_event_header *record, uint32_t flags, struct perf_event *e)
 {
 	const struct sample *s = (const void *)(record + 1);
@@ -287,7 +289,7 @@ static bool decode_fault(const struct perf_event_header *record, uint32_t flags,
 	e->addr = s->addr;
 	e->flags = flags;
 	if (mode == PERF_RECORD_MISC_KERNEL)
-		e->flags |= LDB_FAULT_F_KERNEL;	/* its code does not belong to the program */
+		e->flags |= LDB_FAULT_F_KERNEL;	/* the instruction is not the program's */
 	else
 		e->pc = s->ip;
 	return true;
@@ -327,7 +329,7 @@ static bool decode_sample(struct perf_decoder *d, const struct perf_event_header
 	return false;
 }
 
-/* Each record that is not a sample has the running thread and the time at its end. */
+/* Each record that is not a sample ends with the running thread and the time. */
 static bool decode_trailer(const struct perf_event_header *record, size_t body,
 			   struct perf_event *e)
 {
@@ -391,19 +393,20 @@ static bool decode_comm(const struct perf_event_header *record, struct perf_even
 	return true;
 }
 
-/* These are samples besides tracepoints, see perf.c. */
+/* samples: tracepoints report switches, too, see perf.c. */
 static bool decode_switch(const struct perf_event_header *record, bool samples,
 			  struct perf_event *e)
 {
 	bool wide = record->type == PERF_RECORD_SWITCH_CPU_WIDE;
-	const uint32_t *body = (const void *)(record + 1);	/* wide: tgid, tid of the other */
+	/* wide: tgid and tid of the other thread */
+	const uint32_t *body = (const void *)(record + 1);
 
 	if (!decode_trailer(record, wide ? 2 * sizeof(*body) : 0, e))
 		return false;
 	if (!(record->misc & PERF_RECORD_MISC_SWITCH_OUT)) {
 		e->kind = PERF_EVENT_IN;
 		e->b = e->by;
-		return !wide;	/* the other half of an OUT that names both */
+		return !wide;	/* the OUT record names both threads, so this one is dropped */
 	}
 	e->kind = !wide ? PERF_EVENT_OUT : samples ? PERF_EVENT_SWITCH_TOO : PERF_EVENT_SWITCH;
 	e->a = e->by;

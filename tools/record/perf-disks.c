@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What block devices work on: two or three tracepoints become one row, at the end.  A request is
- * known by its device and sector, which are one request's at a time.  Events may be lost: what is
- * not ended has to make room at last.
+ * Makes rows of requests to block devices: two or three tracepoints become one row at the end of
+ * the request.  A request is identified by its device and sector, at which there is only one
+ * request at a time.  Events may be lost, so a request without an end is replaced by a new one
+ * eventually.
  */
 #include "record/perf-private.h"
 
-#define TRIES	64	/* for a slot that is free; else the work there has made room */
+/* entries to try; if none is free, the request in the last one is dropped */
+#define TRIES	64
 
 static uint64_t hash_of(uint64_t dev, uint64_t sector)
 {
@@ -29,7 +31,7 @@ static void forget(struct perf_disks *d, struct perf_flight *f)
 	f->is_used = false;
 }
 
-/* Returns NULL if there is no memory. */
+/* Returns an entry for a new request, or NULL if there is no memory. */
 static struct perf_flight *add(struct perf_disks *d, const struct perf_event *e)
 {
 	struct perf_flight *f;
@@ -56,7 +58,10 @@ void perf_disks_begin(struct perf_disks *d, const struct perf_event *e, uint32_t
 {
 	struct perf_flight *f = find(d, e);
 
-	/* Who inserts it into a queue asks for it; a thread of the kernel may issue it later. */
+	/*
+	 * The thread that inserts a request into the queue has made it; a kernel thread may issue
+	 * it later.
+	 */
 	if (f && e->kind == PERF_EVENT_DISK_ISSUE)
 		return;
 	if (!f)

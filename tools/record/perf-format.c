@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the layout of this kernel's tracepoints: libtraceevent parses their format files once,
- * so that decoding an event is a few loads.
+ * Finds the layout of this kernel's tracepoints.  libtraceevent parses their format files once, so
+ * that decoding an event needs only a few loads.
  *
- * The numbers behind prev_state differ from kernel to kernel.  The format's own print function
- * knows them: it is run once for each bit, and its text (S, D, R+ ...) is used.
+ * The bits of prev_state differ between kernels.  The format's own print function knows them, so it
+ * is called once for each bit, and its text (S, D, R+ ...) is interpreted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include <traceevent/trace-seq.h>
 #include "record/perf-private.h"
 
-#define RAW_MAX		4096	/* of an event, for the print function */
+#define RAW_MAX		4096	/* bytes of an event for the print function */
 
 const struct perf_tracepoint perf_tracepoints[PERF_TP_NR] = {
 	[PERF_TP_SWITCH] = { "sched/sched_switch", PERF_EVENT_SWITCH, .fields = {
@@ -97,7 +97,7 @@ static bool find_fields(struct perf_format *f, enum perf_tp tp, struct tep_event
 	       copy_field(&f->common_pid, tep_find_common_field(event, "common_pid"));
 }
 
-/* Returns the kernel's text for a prev_state: "R+", "S" ...; "" if nothing. */
+/* Returns the kernel's text for a value of prev_state, such as "R+" or "S"; "": it printed none. */
 static void state_text(struct tep_event *event, const struct perf_format *f, uint64_t state,
 		       char *text, size_t size)
 {
@@ -156,7 +156,7 @@ static bool learn_states(struct perf_formats *f, struct tep_event *event)
 	return f->preempt_bit;
 }
 
-/* libtraceevent does not survive every text that is cut short. */
+/* Some truncated texts crash libtraceevent, so those are refused. */
 static bool is_whole(const char *text, size_t size)
 {
 	const char *print = memmem(text, size, "\nprint fmt: ", 12);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Handles interrupts: two tracepoints become one row, at its end.  Interrupts nest: each CPU has a
- * stack of the interrupts that it is in.  Events may be lost, so an exit searches for its entry,
- * and entries above it are dropped.
+ * Handles interrupts: two tracepoints become one row at the end of the interrupt.  Interrupts nest,
+ * so each CPU has a stack of them.  Events may be lost, so an exit searches for its entry, and
+ * entries above it are dropped.
  */
 #include <string.h>
 #include "record/perf-private.h"
@@ -12,7 +12,7 @@ void perf_nest_enter(struct perf_nest *n, const struct perf_event *e, int64_t ti
 	struct perf_inside *in;
 
 	if (n->depth == PERF_NEST_MAX)
-		n->depth = 0;	/* exits were lost: the stack is obsolete */
+		n->depth = 0;	/* exits were lost, so the entries are obsolete */
 	in = &n->at[n->depth++];
 	*in = (struct perf_inside){ .start = tick, .by = e->by, .kind = e->flags, .nr = e->value };
 	memcpy(in->name, e->name_a, sizeof(e->name_a));

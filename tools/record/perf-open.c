@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opens events by perf_event_open(), and maps the rings.  There is one ring for each CPU that is
- * online; all events of a CPU share it.
+ * Opens events by perf_event_open(), and maps the rings.  There is one ring for each online CPU;
+ * all events of the CPU share it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +19,11 @@
 #include "record/perf-private.h"
 #include "record/proc.h"
 
-#define RING_DEFAULT	(8UL << 20)	/* less where there are many CPUs */
+#define RING_DEFAULT	(8UL << 20)	/* for each CPU; smaller if there are many CPUs */
 #define RINGS_DEFAULT	(128UL << 20)
 #define RING_MIN	(16UL << 10)
 #define RING_MAX	(256UL << 20)
-#define LISTINGS_MAX	16	/* searches of the threads, until none is new */
+#define LISTINGS_MAX	16	/* how often the threads are listed, until there are no new ones */
 
 struct opening {
 	struct perf_fds *s;
@@ -33,11 +33,12 @@ struct opening {
 	int *cpus;
 	unsigned nr_cpus;
 	int error;		/* errno of the call that failed */
-	bool (*open_of)(struct opening *op, pid_t tid);	/* open_threads(): opens the events of one thread */
-	enum perf_scope scope;	/* open_tracepoints_of(): those of which scope */
-	const int *probes;	/* open_probes_of() */
+	/* for open_threads(): opens the events of one thread */
+	bool (*open_of)(struct opening *op, pid_t tid);
+	enum perf_scope scope;	/* for open_tracepoints_of() */
+	const int *probes;	/* for open_probes_of() */
 	size_t nr_probes;
-	pid_t *tids;		/* threads opened one by one, so far */
+	pid_t *tids;		/* threads that have been opened so far */
 	size_t nr_tids, room_tids;
 };
 
@@ -47,8 +48,8 @@ static int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 }
 
 /*
- * Kernels that do not know a later addition return EINVAL: only threads are inherited (5.13),
- * the number of lost events can be read (6.0).
+ * Kernels return EINVAL for features that they do not have: inheriting threads only (5.13), and
+ * reading the number of lost events (6.0).
  */
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
@@ -75,7 +76,7 @@ static bool keep_fd(struct perf_fds *s, int fd)
 	return true;
 }
 
-/* The ring of a CPU is made with its first event, and shared by the others. */
+/* Maps the ring of a CPU with the CPU's first event; later events share it. */
 static bool into_ring(struct opening *op, unsigned ring, int fd)
 {
 	struct perf_ring *r = &op->s->rings[ring];
@@ -85,7 +86,7 @@ static bool into_ring(struct opening *op, unsigned ring, int fd)
 		return !ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, op->s->fds[ring]);
 	while ((error = perf_ring_map(r, fd, op->cpus[ring], op->asked.ring_size)) &&
 	       (error == -EPERM || error == -ENOMEM) && op->asked.ring_size > RING_MIN)
-		op->asked.ring_size /= 2;	/* the locked memory of a user is limited */
+		op->asked.ring_size /= 2;	/* the memory that a user may lock is limited */
 	errno = -error;
 	return !error;
 }
@@ -109,7 +110,7 @@ static bool open_on_all(struct opening *op, struct perf_event_attr *attr, pid_t 
 	return true;
 }
 
-/* Opens tracepoints of all threads (tid -1), or of this thread and those that it creates. */
+/* Opens tracepoints for all threads (tid -1), or for one thread and those that it creates. */
 static bool open_tracepoints(struct opening *op, enum perf_scope scope, pid_t tid)
 {
 	struct perf_event_attr attr;
@@ -187,7 +188,7 @@ static bool open_thread(void *opening, pid_t pid, pid_t tid)
 	return op->error;
 }
 
-/* Opens every thread, and those that are created during the search. */
+/* Opens all threads, including those that are created meanwhile. */
 static bool open_threads(struct opening *op, bool (*open_of)(struct opening *op, pid_t tid))
 {
 	size_t before;
@@ -207,7 +208,7 @@ static bool open_threads(struct opening *op, bool (*open_of)(struct opening *op,
 	return op->nr_tids;
 }
 
-/* Returns the CPUs that are online; NULL: no memory. */
+/* Returns an array of the online CPUs; NULL: no memory. */
 static int *online_cpus(unsigned *nr)
 {
 	uint8_t is_online[CPULIST_MAX] = { 0 };
@@ -232,7 +233,7 @@ static size_t ring_size(size_t total, unsigned nr_cpus)
 	return size;
 }
 
-/* Raises the limit of descriptors: each thread needs one for each CPU. */
+/* Raises the limit of descriptors, because each thread needs one for each CPU. */
 static void raise_fd_limit(void)
 {
 	struct rlimit limit;
@@ -254,7 +255,7 @@ static void explain(const struct opening *op, char *why, size_t size)
 	int paranoid = proc_number("/proc/sys/kernel/perf_event_paranoid", 2);
 	enum perf_mode mode = op->s->mode;
 
-	/* This is the one check that is about the process and not about the kernel. */
+	/* Only this check depends on the process, and not on the kernel's settings. */
 	if (op->error == EACCES && mode == PERF_SWITCHES_OWN && paranoid <= limit[mode]) {
 		snprintf(why, size, "process %d may not be traced: it belongs to another user, or has rights that we lack; run ldb-record as root",
 			 op->o->pid);
@@ -320,7 +321,7 @@ static void drop_fds(struct perf_fds *s, unsigned from)
 		close(s->fds[--s->nr_fds]);
 }
 
-/* Opens all threads or none, because half of the events would be worse than none. */
+/* Opens all threads or none: a part of the events would be misleading. */
 static bool add_threads(struct opening *op, bool (*open_of)(struct opening *op, pid_t tid))
 {
 	unsigned before = op->s->nr_fds;
@@ -337,7 +338,7 @@ static bool add_tracepoints(struct opening *op, enum perf_scope scope)
 	return add_threads(op, open_tracepoints_of);
 }
 
-/* Adds the next reason why something is missing. */
+/* Appends a reason why something is missing. */
 static void add_why(char *why, size_t size, const char *what)
 {
 	size_t n = strlen(why);
@@ -400,8 +401,8 @@ static void add_calls(struct opening *op, char *why, size_t why_size)
 }
 
 /*
- * Opens tracepoints of disks for all threads, because others may make the requests that a thread
- * waits for.
+ * Opens tracepoints of disks for all threads on the machine, because other threads may make
+ * requests for a thread that waits.
  */
 static void add_disks(struct opening *op, char *why, size_t why_size)
 {
@@ -492,7 +493,10 @@ static bool open_samples_as(struct opening *op, const struct perf_sampling *how)
 	return good;
 }
 
-/* Best first.  A CPU's clock continues when threads switch; a thread's makes each switch slower. */
+/*
+ * Tries the best kind of counter first.  A CPU's counter continues when threads switch; a thread's
+ * counter makes each switch slower.
+ */
 static bool open_best_samples(struct opening *op, struct perf_sampling *how, bool may_slow)
 {
 	static const struct { bool is_of_threads, is_user_only, is_cycles; } ways[] = {
@@ -596,7 +600,7 @@ void perf_fds_enable(struct perf_fds *s)
 
 uint64_t perf_fds_lost(const struct perf_fds *s)
 {
-	uint64_t value[2], lost = 0;	/* the event's count, and PERF_FORMAT_LOST */
+	uint64_t value[2], lost = 0;	/* count, and value of PERF_FORMAT_LOST */
 
 	for (unsigned i = 0; i < s->nr_fds; i++)
 		if (read(s->fds[i], value, sizeof(value)) == sizeof(value))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the kernel's ring: the kernel writes data_head, this file writes data_tail.  Records are
- * at 8-byte boundaries and may wrap around the end.
+ * Reads a ring of perf: the kernel writes data_head, this file writes data_tail.  Records begin at
+ * 8-byte boundaries and may wrap around the end.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "record/order.h"
 #include "record/perf-private.h"
 
-#define RECORD_MAX	65536	/* its size is 16 bits wide */
+#define RECORD_MAX	65536	/* the size field has 16 bits */
 
 int perf_ring_map(struct perf_ring *r, int fd, unsigned cpu, size_t size)
 {
@@ -32,7 +32,7 @@ void perf_ring_unmap(struct perf_ring *r)
 	r->page = NULL;
 }
 
-/* Returns the complete record at pos: in the ring, or in copy if it wraps. */
+/* Returns the complete record at pos: in the ring, or in copy if it wraps around. */
 static const struct perf_event_header *record_at(const struct perf_ring *r, const char *data,
 						 uint64_t pos, size_t size, char *copy)
 {
@@ -57,7 +57,7 @@ unsigned perf_ring_read(struct perf_ring *r, perf_record_fn *fn, void *arg, uint
 			(const void *)(data + (pos & (r->size - 1)));
 		uint64_t left = head - pos;
 
-		/* The header itself never wraps: 8 bytes at an 8-byte boundary. */
+		/* The header itself never wraps around: it has 8 bytes, at an 8-byte boundary. */
 		if (pos % 8 || left > r->size || left < sizeof(*header) ||
 		    header->size < sizeof(*header) || header->size % 8 || header->size > left) {
 			(*bad)++;

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the rows of events.  The rules are those of the module (linux/ldb.h):
+ * Makes rows from events, by the same rules as the kernel module (linux/ldb.h):
  *
- *	SWITCH		one of the two is watched
- *	OP_OCCUPANT	a switch of two others, on a CPU that a watched thread
- *			waits for: it is runnable there and does not run
- *	WAKING		one of the two is watched
- *	WAKEUP		the woken one is watched
+ *	SWITCH		one of the two threads is watched
+ *	OP_OCCUPANT	a switch between two others, on a CPU for which a watched
+ *			thread waits: it is runnable there and does not run
+ *	WAKING		the waker or the woken thread is watched
+ *	WAKEUP		the woken thread is watched
  *	MIGRATE		the thread is watched
- *	FORK		the parent is watched; its threads and its processes
+ *	FORK		the parent is watched; for threads and processes
  *	EXEC, EXIT	the thread is watched
  *	SYSCALL		the thread is watched
  *	FAULT, IRQ	the thread is watched
- *	DISK		the thread that asks for it is watched, or one of the kernel
- *	TASK		of each tid that a row names
+ *	DISK		the thread that makes the request is watched, or a kernel thread
+ *	TASK		for each tid in a row
  */
 #include <string.h>
 #include "record/perf-watch.h"
 
-#ifndef TASKS_MAX		/* fewer: tests/fuzz */
-#define TASKS_MAX	(1U << 18)	/* limit, for threads whose exit was lost */
+#ifndef TASKS_MAX		/* tests/fuzz defines fewer */
+#define TASKS_MAX	(1U << 18)	/* more threads than this: the exits of many were lost */
 #endif
 
 static void set_name(struct task *t, const char *name)
@@ -38,7 +38,10 @@ static void emit_task(struct perf_watch *w, struct task *t, int64_t tick)
 
 	if (t->is_emitted || !row.tid || !t->has_name)
 		return;
-	/* The thread group is known from the thread's own events, soon or never. */
+	/*
+	 * Waits until the thread group is known from an event of the thread itself, or the
+	 * recording ends.
+	 */
 	if (!t->tgid && tick != INT64_MAX)
 		return;
 	memcpy(name, t->name, sizeof(t->name));
@@ -54,14 +57,14 @@ static void emit_task(struct perf_watch *w, struct task *t, int64_t tick)
 	w->sink->row(w->sink->arg, LDB_BLK_TASK, &row);
 }
 
-/* Writes key as a row's tid, or as its other. */
+/* Returns the tid for a row's tid or other, and writes the thread's name. */
 static uint32_t name_in_row(struct perf_watch *w, struct ldb_row_sched *row, int32_t key,
 			    uint32_t watched_flag)
 {
 	struct task *t = key > 0 ? watch_task(w, key) : NULL;
 	uint32_t tid = t ? watch_shown_tid(w, t) : 0;
 
-	/* 0 is the idle thread, which has that number everywhere; -1 is not known. */
+	/* 0 is the idle thread in every namespace; -1 is not known. */
 	if (!tid && key)
 		row->flags |= LDB_SCHED_F_HIDDEN;
 	if (!t)
@@ -81,8 +84,8 @@ static void emit(struct perf_watch *w, struct ldb_row_sched *row)
 }
 
 /*
- * Returns the thread that left.  Without tracepoints, a thread that has exited has no number: it is
- * the one that came last.
+ * Returns the thread that left its CPU.  Without tracepoints, a thread that has exited has no tid
+ * in the record: then it is the thread that came last.
  */
 static int32_t who_left(const struct cpu *c, const struct perf_event *e)
 {
@@ -165,7 +168,10 @@ static void on_wakeup(struct perf_watch *w, const struct perf_event *e, struct l
 		return;
 	if (e->names & 1)
 		set_name(t, e->name_a);
-	/* The thread may not have left its CPU yet: no other comes there before it does. */
+	/*
+	 * If the thread has not left its CPU yet, no other thread can come to that CPU before it
+	 * does.
+	 */
 	watch_wait_for(w, t, e->value);
 	row->op = LDB_SCHED_OP_WAKEUP;
 	row->value = e->value;
@@ -189,16 +195,16 @@ static void on_migrate(struct perf_watch *w, const struct perf_event *e, struct 
 	emit(w, row);
 }
 
-/* Stores what is known of a thread or process that thread `by` has created. */
+/* Stores the properties of a thread or process that thread `by` has created. */
 static void on_new(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
 	struct task *parent = task_find(&w->tasks, e->by), *t = task_find(&w->tasks, e->a);
 	bool watched = task_is_watched(parent);
 
-	/* This is invalid; the task that is forgotten below must not be its parent. */
+	/* An invalid event: the parent would be forgotten below. */
 	if (e->by == e->a)
 		return;
-	/* A task of this tid was named before: it was another thread, whose exit was lost. */
+	/* The task with this tid is an earlier thread, whose exit was lost. */
 	if (t && (t->is_named || (t->watched && !watched)))
 		watch_forget(w, e->a);
 	if (!watched)
@@ -258,7 +264,9 @@ static void on_exit_of(struct perf_watch *w, const struct perf_event *e,
 	row->value = e->value == 2 ? w->nr_members == 1 : e->value;
 	row->tid = name_in_row(w, row, e->a, LDB_SCHED_F_TID);
 	emit(w, row);
-	/* The thread still runs: its last switch removes it from the table, if that is recorded. */
+	/*
+	 * The thread still runs.  If its last switch is recorded, that removes it from the table.
+	 */
 	if (w->mode == PERF_SWITCHES_OWN)
 		watch_forget(w, e->a);
 }
@@ -277,7 +285,7 @@ static void on_call(struct perf_watch *w, const struct perf_event *e, struct ldb
 		emit_call(w, t, &call);
 }
 
-/* Returns the interrupted watched thread's number in the program; 0: none was interrupted. */
+/* Returns the tid of the thread that was interrupted; 0: it is not a thread of the program. */
 static uint32_t who_was_hit(struct perf_watch *w, const struct perf_event *e)
 {
 	struct task *t = task_find(&w->tasks, e->by);
@@ -323,7 +331,8 @@ static void on_irq_leave(struct perf_watch *w, const struct perf_event *e,
 }
 
 /*
- * Returns the number of the thread that makes the request, and writes its name; 0: it has no rows.
+ * Returns the tid of the thread that makes the request, and writes its name; 0: requests of this
+ * thread get no rows.
  */
 static uint32_t who_asks(struct perf_watch *w, const struct perf_event *e, int64_t tick)
 {
@@ -383,8 +392,9 @@ static void on_lost(struct perf_watch *w, const struct perf_event *e, struct ldb
 }
 
 /*
- * The tracepoint comes before the record that replaces it.  The record has no number for a
- * thread that is exiting: then the thread that left is not on the CPU any more.
+ * Is this the record of a switch that a tracepoint has reported before?  Then the state of the CPU
+ * is that after the switch.  If the thread is exiting, the record does not identify it, but it is
+ * no longer on the CPU.
  */
 static bool is_reported_twice(const struct cpu *c, const struct perf_event *e)
 {
@@ -393,7 +403,7 @@ static bool is_reported_twice(const struct cpu *c, const struct perf_event *e)
 	return c->current == e->b || (e->b < 0 && c->current != e->a);
 }
 
-/* Handlers that make a row of SCHED fill it in and emit it. */
+/* A handler that makes a SCHED row fills in row, and emits it. */
 typedef void handler_fn(struct perf_watch *w, const struct perf_event *e,
 			struct ldb_row_sched *row);
 
@@ -420,7 +430,10 @@ void perf_rows_event(struct perf_watch *w, const struct perf_event *e, int64_t t
 		return;
 	if (w->tasks.nr > TASKS_MAX)
 		watch_forget_foreign(w);
-	/* The event of the thread's switch may have come before. */
+	/*
+	 * For IN_CALL the running thread may be wrong: the thread's switch may have been processed
+	 * before.
+	 */
 	if (e->kind != PERF_EVENT_IN_CALL)
 		watch_identify(w, e);
 	handlers[e->kind](w, e, &row);

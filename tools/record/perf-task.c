@@ -41,7 +41,7 @@ struct task *task_get(struct task_table *t, int32_t key)
 	return task;
 }
 
-/* The last task in the table moves to its place. */
+/* The last task in the table takes the place of the removed one. */
 void task_remove(struct task_table *t, struct task *task)
 {
 	struct task *last = t->tasks[t->nr - 1];

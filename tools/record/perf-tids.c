@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Handles pid namespaces.  One thread has up to three numbers: that in the first namespace, which
- * tracepoints have, that in the recorder's namespace, and that in the program's namespace.
- * perf-watch.c learns the second from the events themselves; this file finds the third.
+ * Handles pid namespaces.  A thread has up to three numbers: in the first namespace, as in
+ * tracepoints; in the recorder's namespace; and in the program's namespace.  perf-watch.c learns
+ * the second from the events; this file finds the third.
  */
 #include "record/perf-private.h"
 #include "record/proc.h"
 
-#define FIRST_NAMESPACE	0xeffffffcU	/* PROC_PID_INIT_INO of the kernel: fixed */
+#define FIRST_NAMESPACE	0xeffffffcU	/* PROC_PID_INIT_INO of the kernel, which does not change */
 
-/* 0: not known. */
+/* Returns the inode of a process's pid namespace; 0: not known. */
 static uint64_t namespace_of(pid_t pid)
 {
 	struct stat st;
@@ -34,7 +34,7 @@ void perf_tids_init(struct perf_tids *t, pid_t tgid, enum perf_mode mode)
 		.ns_inode = namespace_of(tgid),
 	};
 	/*
-	 * Without permission to read it, or on a kernel without NSpid, equal depths must
+	 * If the namespace may not be read, or on kernels without NSpid, the same depth must
 	 * suffice.
 	 */
 	t->same_namespace = t->ns_inode ? t->ns_inode == own_inode : its.depth == own.depth;
@@ -50,6 +50,9 @@ uint32_t perf_tids_shown(const struct perf_tids *t, pid_t tid)
 	if (t->same_namespace)
 		return tid;
 	proc_status(tid, 0, &its);
-	/* Another container's number at the same depth is not this program's. */
+	/*
+	 * A thread in another container may be at the same depth, so the namespace is compared,
+	 * too.
+	 */
 	return its.depth == t->depth && namespace_of(tid) == t->ns_inode ? its.inner : 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the tracepoints' format files.  If tracefs is not mounted, it is mounted without a folder,
- * so that other processes do not see it, until its descriptor is closed.
+ * Reads the tracepoints' format files.  If tracefs is not mounted, it is mounted without a mount
+ * point, so that other processes do not see it, until its descriptor is closed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ int perf_tracefs_open(const char *name, int flags)
 	return fd;
 }
 
-/* Returns the length, 0: there is none, with errno. */
+/* Returns the length; 0: failure, with errno. */
 static size_t read_format(int events, const char *path, char *text, size_t size)
 {
 	char name[128];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tracks which thread runs on each CPU, and which threads belong to the watched thread group.  Each
- * event has the thread that was running, so errors are corrected soon, even if events were lost.
+ * Tracks which thread runs on each CPU, and which threads belong to the recorded thread group.
+ * Each event contains the thread that was running, so errors are corrected soon, even if events
+ * were lost.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +95,7 @@ uint32_t watch_shown_tid(struct perf_watch *w, struct task *t)
 	if (!t->is_shown_known) {
 		pid_t tid = w->tids->keys_are_tids ? t->key : t->tid;
 
-		/* The number is not read again: it may belong to another thread by then. */
+		/* Read only once, because the pid may belong to another thread later. */
 		t->shown = perf_tids_shown(w->tids, tid);
 		t->is_shown_known = tid > 0;
 	}
@@ -112,7 +113,7 @@ void perf_watch_member(struct perf_watch *w, pid_t tid, const char *name)
 {
 	struct task *t;
 
-	/* Otherwise the keys are only learned from the events. */
+	/* Otherwise keys differ from tids, and are learned from the events. */
 	if (!w->tids->keys_are_tids)
 		return;
 	t = watch_task(w, tid);
@@ -125,8 +126,8 @@ void perf_watch_member(struct perf_watch *w, pid_t tid, const char *name)
 }
 
 /*
- * Returns NULL if the event does not identify the thread: a thread that is exiting has no tid any
- * more.
+ * Returns the running thread, or NULL if the event does not identify it: an exiting thread has no
+ * tid any more.
  */
 static struct task *task_of_event(struct perf_watch *w, const struct perf_event *e)
 {
@@ -143,14 +144,17 @@ void perf_watch_learn(struct perf_watch *w, const struct perf_event *e)
 		if (t->watched)
 			watch_shown_tid(w, t);
 	}
-	/* Later its number in another namespace may not be found any more. */
+	/* Looks up the new thread's tid now: later the thread may have ended. */
 	is_new = e->kind == PERF_EVENT_NEW || e->kind == PERF_EVENT_FORK;
 	child = is_new && task_is_watched(t) && w->tids->keys_are_tids ? watch_task(w, e->a) : NULL;
 	if (child)
 		watch_shown_tid(w, child);
 }
 
-/* A thread that executes a program takes over the first one's number. */
+/*
+ * Is the running thread the current one under a new tid?  A thread that calls exec takes the tid of
+ * the first thread.
+ */
 static bool is_exec(struct perf_watch *w, const struct cpu *c, const struct perf_event *e)
 {
 	struct task *t = task_find(&w->tasks, c->current);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records kernel events without the module, by perf: opens what is permitted, and makes rows of
- * the events in the rings.
+ * Records kernel events without the kernel module, by perf: opens the events that are permitted,
+ * and makes rows from them.
  */
 #include <errno.h>
 #include <sched.h>
@@ -17,9 +17,12 @@
 #include "record/perf-private.h"
 #include "record/proc.h"
 
-#define IRQ_NS		1000	/* cost of an interrupt: events at its start and its end */
+/* cost of recording an interrupt: one event at its start, one at its end */
+#define IRQ_NS		1000
 
-/* For try_cpus(): the number of sleeps on each CPU, the time for all CPUs, and each sleep. */
+/*
+ * For try_cpus(): number of sleeps on each CPU, total time for all CPUs, and duration of a sleep.
+ */
 #define TRIES		20
 #define TRY_NS		50000000
 #define SLEEP_NS	100000
@@ -32,20 +35,20 @@ struct perf {
 	struct perf_decoder decoder;
 	struct perf_tids tids;
 	struct perf_fds fds;
-	struct backlog events;		/* in order of time they go to the watch */
+	struct backlog events;		/* passed on to watch in order of time */
 	struct perf_watch *watch;
 	struct kernel_calls calls;
 	uint8_t how[LDB_CALLS_MAX];
 	struct fd_names *fd_names;
 	struct disk_names disk_names;
-	uint64_t nr_lost;		/* reported by the kernel */
-	uint64_t nr_lost_before;	/* of them before the recording began */
-	uint64_t nr_unread;		/* discarded here: invalid */
+	uint64_t nr_lost;		/* losses that the kernel has reported */
+	uint64_t nr_lost_before;	/* of these, those before the recording began */
+	uint64_t nr_unread;		/* invalid records, which were discarded */
 	uint64_t nr_unread_reported;
 	uint8_t is_deaf[CPULIST_MAX];	/* see help_deaf_cpus() */
 };
 
-/* Opens the best mode that works; reasons of those that did not are joined. */
+/* Opens the best mode that works.  The reasons why better ones do not work are joined. */
 static bool open_best(struct perf *p, char *why, size_t size)
 {
 	enum perf_mode mode = p->options.best ? p->options.best : PERF_TRACEPOINTS;
@@ -57,7 +60,7 @@ static bool open_best(struct perf *p, char *why, size_t size)
 		bool good = perf_fds_open(&p->fds, mode, &p->options, &p->formats, clock, reason,
 					  sizeof(reason));
 
-		/* The first reason is about the best mode: the user can act on it. */
+		/* The reason for the best mode comes first, because the user can act on it. */
 		if (!*p->source.why_not_better)
 			snprintf(p->source.why_not_better, sizeof(p->source.why_not_better), "%s",
 				 reason);
@@ -76,7 +79,7 @@ static void queue_record(void *perf, unsigned cpu, const struct perf_event_heade
 	if (!perf_decode(&p->decoder, cpu, record, &e))
 		return;
 	perf_watch_learn(p->watch, &e);
-	/* Later the descriptor may belong to another file. */
+	/* Looked up now, because later the descriptor may belong to another file. */
 	if (e.kind == PERF_EVENT_IN_CALL && e.flags & LDB_CALL_HAS_FD)
 		e.file = fd_names_get(p->fd_names, e.addr);
 	if (e.kind == PERF_EVENT_DISK_INSERT || e.kind == PERF_EVENT_DISK_ISSUE) {
@@ -118,18 +121,18 @@ static void watch_events(void *perf, void *events, size_t nr)
 }
 
 /*
- * One kernel (6.18, in a virtual machine) does not deliver, to any user of it, the events that
- * happen while certain tasks run: the idle task of one CPU, threads of a daemon.  Neither their
- * switches nor the wake-ups by interrupts meanwhile are delivered, and nothing says that they
- * were lost.  (perf stores in each task in which contexts it is inside perf, to distinguish
- * recursion from a new event; where those marks are stale, everything looks like recursion.)
+ * One kernel (6.18, in a virtual machine) does not deliver the events that happen while certain
+ * tasks run: the idle task of one CPU, and threads of a daemon.  This affects all users of perf.
+ * The switches of these tasks, and wake-ups by interrupts meanwhile, are missing without a report
+ * of a loss.  (perf marks in each task in which contexts it is inside perf, to detect recursion.
+ * If such a mark is stale, each event looks like recursion.)
  *
- * perf-watch.c notices: an event's thread is not the one that came to the CPU last.
- * PERF_RECORD_SWITCH_CPU_WIDE is delivered in another way and is not affected; it is then opened
- * as well, on that CPU, so that no switch is missed.  Wake-ups are still missing.
+ * perf-watch.c detects this: the thread in an event is not the one that came to the CPU last.
+ * PERF_RECORD_SWITCH_CPU_WIDE is delivered in another way and is not affected, so it is then opened
+ * on this CPU, too, and no switch is missed.  Wake-ups are still missing.
  */
 
-/* Reports once for each CPU that events are missing, and opens the switch records instead. */
+/* Reports, once for each CPU, that events are missing, and opens the switch records. */
 static void help_deaf_cpu(struct perf *p, unsigned ring)
 {
 	static const char text[] = "this kernel drops the events of some tasks: not all wakeups on CPU";
@@ -141,7 +144,7 @@ static void help_deaf_cpu(struct perf *p, unsigned ring)
 	if (n < size)
 		snprintf(why + n, size - n, " %u", p->fds.rings[ring].cpu);
 	p->is_deaf[p->fds.rings[ring].cpu] = 1;
-	/* Switch records of perf name threads in the recorder's namespace. */
+	/* Switch records contain tids of the recorder's namespace, so these must be the keys. */
 	if (p->tids.keys_are_tids)
 		perf_fds_add_switches(&p->fds, ring, kernel_clock_id(p->source.clock));
 }
@@ -185,7 +188,7 @@ static void ignore(void *arg, unsigned kind, const void *row)
 {
 }
 
-/* Pins the thread to this CPU.  Returns false if that is not permitted. */
+/* Pins the calling thread to a CPU.  Returns false if that is not permitted. */
 static bool pin(unsigned cpu)
 {
 	cpu_set_t set;
@@ -196,7 +199,7 @@ static bool pin(unsigned cpu)
 	return !sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* Makes the CPU go idle and come back, if nothing else runs there. */
+/* Sleeps, so that the CPU becomes idle and busy again, if nothing else runs there. */
 static void try_cpu(struct perf *p, unsigned cpu)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -209,9 +212,9 @@ static void try_cpu(struct perf *p, unsigned cpu)
 }
 
 /*
- * Finds out, before events are emitted, whether the kernel delivers those of all CPUs.  If the
- * idle task of a CPU did not run that is not known; if a thread comes after it without an event,
- * perf-watch.c notices.
+ * Finds out, before events are emitted, on which CPUs the kernel does not deliver all events.  If a
+ * CPU's idle task did not run, that is not known; then perf-watch.c detects it later, when a thread
+ * comes to the CPU without an event.
  */
 static void try_cpus(struct perf *p)
 {
@@ -235,7 +238,7 @@ static void try_cpus(struct perf *p)
 	p->nr_lost_before = p->nr_lost;
 }
 
-/* From here on all events are delivered; the state of the CPUs is that of the trial. */
+/* From here on events are delivered.  The states of the CPUs are taken over from the trial. */
 static bool begin_watch(struct perf *p)
 {
 	struct perf_watch *tried = p->watch;
@@ -250,7 +253,10 @@ static bool begin_watch(struct perf *p)
 static unsigned poll(struct kernel_source *s)
 {
 	struct perf *p = (struct perf *)s;
-	/* The time is taken before reading: later events may not be in the rings yet. */
+	/*
+	 * The time is taken before the rings are read, because later events may not be in the rings
+	 * yet.
+	 */
 	uint64_t limit = kernel_clock_sample(p->source.clock, false);
 	unsigned fullest = read_rings(p);
 
@@ -263,17 +269,20 @@ static unsigned poll(struct kernel_source *s)
 static void finish(struct kernel_source *s)
 {
 	struct perf *p = (struct perf *)s;
-	/* Events are switched off one by one, so some continue when others have ended. */
+	/*
+	 * Events are switched off one after another, so some continue when others have ended; all
+	 * after this time are dropped.
+	 */
 	uint64_t lost, end = kernel_clock_now(p->source.clock);
 
 	perf_fds_disable(&p->fds, 0, p->fds.nr_fds);
 	read_rings(p);
-	/* The times of the events just read must be between two samples of the clocks. */
+	/* Times can be converted only between two samples of the clocks. */
 	kernel_clock_sample(p->source.clock, true);
 	backlog_release(&p->events, end);
 	help_deaf_cpus(p);
 	perf_rows_finish(p->watch);
-	/* The kernel reports losses with the next event: the last ones never. */
+	/* The kernel reports a loss with the next event, so the last losses are read separately. */
 	lost = perf_fds_lost(&p->fds);
 	if (lost > p->nr_lost)
 		p->nr_unread += lost - p->nr_lost;
@@ -289,7 +298,10 @@ static const char *leave_out_irqs(struct kernel_source *s)
 	return "interrupts";
 }
 
-/* Events are switched off one by one; what comes meanwhile is dropped with all others of the pause. */
+/*
+ * Events are switched off one after another; those that still arrive are dropped like all events
+ * during the pause.
+ */
 static int pause_perf(struct kernel_source *s, bool pause)
 {
 	struct perf *p = (struct perf *)s;
@@ -298,7 +310,7 @@ static int pause_perf(struct kernel_source *s, bool pause)
 		perf_fds_disable(&p->fds, 0, p->fds.nr_fds);
 		return 0;
 	}
-	/* What is still in the rings is of the time before the pause. */
+	/* The rings contain events from before the pause. */
 	read_rings(p);
 	backlog_release(&p->events, INT64_MAX);
 	if (!begin_watch(p))
@@ -328,7 +340,7 @@ static const struct kernel_source_ops ops = {
 	.irq_ns = IRQ_NS,
 };
 
-/* Reads the kernel's symbols, without which system calls cannot be identified. */
+/* Reads the kernel's symbols, by which system calls are identified. */
 static void find_calls(struct perf *p)
 {
 	FILE *symbols = fopen("/proc/kallsyms", "re");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Handles the phases of a recording and its end: see enum phase. */
+/* Implements the phases of a recording, and its end; see enum phase. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 #include "cli/progress.h"
 #include "record/recording.h"
 
-#define GONE_NS		1000000000LL	/* a program that closed its socket must end within */
+/* timeout for a program to end after it has closed its socket */
+#define GONE_NS		1000000000LL
 
 void recording_enter(struct recording *r, enum phase phase)
 {
@@ -35,7 +36,10 @@ void recording_set_end(struct recording *r, const char *end)
 		snprintf(r->end, sizeof(r->end), "%s", end);
 }
 
-/* Children that come meanwhile would wait for a recorder, so the names are looked up at the end. */
+/*
+ * Children that connect meanwhile would have to wait for a recorder, so names are then looked up at
+ * the end.
+ */
 static bool must_wait(struct recording *r)
 {
 	return r->children.on && (r->children.nr || (r->launch.pid && !r->launch.ended) || children_go_on(r));
@@ -101,7 +105,9 @@ bool recording_is_gone(const struct recording *r)
 	return r->pidfd >= 0 && poll(&p, 1, 0) > 0;
 }
 
-/* Waits until its last thread has stopped writing, and its status is available. */
+/*
+ * Waits until the process has ended, so that it writes nothing more, and its status is available.
+ */
 static void wait_gone(struct recording *r)
 {
 	int64_t until = clock_mono_ns() + GONE_NS;
@@ -111,7 +117,7 @@ static void wait_gone(struct recording *r)
 		launch_reap(&r->launch);
 		if (is_child ? r->launch.ended : recording_is_gone(r))
 			return;
-		/* It has executed another program, which waits for a recorder. */
+		/* The process may have executed another program, which waits for a recorder. */
 		children_serve(r);
 		if (children_has_new(r, r->pid))
 			return;

@@ -10,9 +10,10 @@
 #include "record/proc.h"
 
 #define PATH_ROOM	96
-#define PF_EXITING	4	/* of the kernel's include/linux/sched.h */
-#define STAT_FLAGS	9	/* fields of a line of /proc/PID/stat; proc_pid_stat(5) */
-#define STAT_SIGNALS	31	/* pending for this thread: SIGKILL for each one that is to end */
+#define PF_EXITING	4	/* from the kernel's include/linux/sched.h */
+#define STAT_FLAGS	9	/* this and the next: fields of /proc/PID/stat; proc_pid_stat(5) */
+/* signals pending for this thread, such as SIGKILL when the process is killed */
+#define STAT_SIGNALS	31
 
 static const char *path_of(pid_t pid, pid_t tid, const char *name, char *path)
 {
@@ -142,7 +143,7 @@ bool proc_status(pid_t pid, pid_t tid, struct proc_status *s)
 		sscanf(line, "Seccomp: %u", &seccomp);
 		sscanf(line, "Seccomp_filters: %d", &s->nr_filters);
 	}
-	/* The strict mode has no filter.  Kernels before 5.9 do not count them. */
+	/* Strict mode has no filter.  Kernels before 5.9 do not show the number of filters. */
 	if (seccomp == SECCOMP_MODE_STRICT)
 		s->nr_filters = INT_MAX;
 	else if (seccomp && !s->nr_filters)
@@ -226,7 +227,7 @@ pid_t proc_parent(pid_t pid)
 	char line[512], *end;
 	pid_t parent;
 
-	/* The name may contain blanks and brackets. */
+	/* The name may contain blanks and parentheses. */
 	if (!proc_line(pid, 0, "stat", line, sizeof(line)))
 		return 0;
 	end = strrchr(line, ')');
