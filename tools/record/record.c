@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes one recording, in a loop that serves the user's signals, the runtime's messages, the
- * rings and the clock, until the program has ended (launched) or the recording has (attached).
+ * Makes one recording, in a loop that serves the user's signals, the runtime's messages, the rings
+ * and the clock, until the program (if launched) or the recording (if attached) has ended.
  *
- * Nothing here waits for the program without a limit in time, and no failure here ends the
- * program.
+ * Each wait for the program has a timeout, and no failure of the recorder ends the program.
  */
 #include <errno.h>
 #include <poll.h>
@@ -22,21 +21,25 @@
 #include "record/rings.h"
 #include "record/select.h"
 
-#define ANSWER_NS	10000000000LL	/* the runtime must answer within */
+#define ANSWER_NS	10000000000LL	/* timeout for answers of the runtime */
 #define PROGRESS_NS	200000000LL
 #define SECOND_NS	1000000000LL
 #define IDLE_MS		200
-#define DRAIN_MS_MAX	40	/* each poll wakes a thread, on a CPU that may be needed */
-#define DRAIN_MS_SLOW	500	/* its rings stay nearly empty */
-#define DRAIN_MS_SMALL	10	/* ... but there must be room for what comes then */
+/* longest pause between polls: each poll wakes a thread, on a CPU that the program may need */
+#define DRAIN_MS_MAX	40
+#define DRAIN_MS_SLOW	500	/* for the slow scanner, whose rings stay nearly empty */
+#define DRAIN_MS_SMALL	10	/* for small rings, which fill quickly */
 #define SMALL_BYTES	(16 << 20)
 
 const char *const record_mutex_levels[] = { "off", "wait", "hold", NULL };
 
-/* The user of a live recording wants to stop.  A program that was started for it ends, too. */
+/*
+ * Called when the user of a live recording wants to stop.  A program that was launched for the
+ * recording is ended, too.
+ */
 static void stop_live(struct recording *r)
 {
-	/* The user asked twice, so it does not wait any longer. */
+	/* The user has asked twice, so nothing is waited for. */
 	if (r->is_stopping) {
 		recording_close(r);
 		r->is_left = true;
@@ -55,7 +58,7 @@ static void on_signal(struct recording *r, int signal)
 {
 	bool is_running = r->launch.pid && !r->launch.ended;
 
-	/* Only in a live recording does a request to stop end the program, too. */
+	/* In a live recording, and only there, a request to stop also ends the program. */
 	if (r->o->live && r->o->live->stop_fd >= 0 && signal != SIGCHLD) {
 		stop_live(r);
 		return;
@@ -78,7 +81,7 @@ static void on_signal(struct recording *r, int signal)
 			recording_enter(r, PHASE_CLOSED);
 		break;
 	default:
-		/* The program gets the terminal's signals as well, and may ignore them. */
+		/* The program receives signals of the terminal as well, and may ignore them. */
 		if (is_running)
 			break;
 		children_stop(r);
@@ -138,7 +141,7 @@ static void check_limits(struct recording *r, int64_t now)
 	}
 }
 
-/* Rings are read often while they fill quickly, seldom while there are few events. */
+/* Reads the rings: often if they fill quickly, rarely if there are few events. */
 static void drain(struct recording *r)
 {
 	unsigned most = r->ring_bytes < SMALL_BYTES ? DRAIN_MS_SMALL : DRAIN_MS_MAX;
@@ -175,7 +178,7 @@ static void tick(struct recording *r)
 			output_second(r);
 		r->next_second_ns = now + (r->o->live ? (int64_t)r->o->live->period_ns : SECOND_NS);
 	}
-	/* What explains a request is read in blocks, so they are short ones. */
+	/* Requests are explained from complete blocks, so blocks are ended once a second. */
 	if (recording_is_open(r) && r->o->explain && now >= r->next_flush_ns) {
 		writer_flush(r->writer);
 		r->next_flush_ns = now + SECOND_NS;
@@ -187,12 +190,18 @@ static void tick(struct recording *r)
 	if (recording_is_open(r) && (recording_is_kernel_only(r) || r->phase == PHASE_AWAY) && recording_is_gone(r))
 		recording_hung_up(r);
 	check_answer(r, now);
-	/* No callback comes after this. */
+	/*
+	 * If the launched program has ended without a runtime, no message will arrive that ends the
+	 * recording.
+	 */
 	if (r->phase == PHASE_PROGRAM && r->launch.ended && !children_go_on(r))
 		recording_enter(r, PHASE_CLOSED);
 }
 
-/* Yields before a wait, if nothing waits for the recorder and rings are far from full. */
+/*
+ * Lowers the priority before a wait, if nothing waits for the recorder and the rings are far from
+ * full.
+ */
 static void give_way(struct recording *r)
 {
 	const int fds[] = { r->signal_fd, r->listen_fd, r->o->live ? r->o->live->stop_fd : -1,
@@ -252,7 +261,7 @@ static void loop(struct recording *r)
 	}
 }
 
-/* Starts the recording, and then the program. */
+/* Starts the recording, and after that the program. */
 static bool start_kernel_only(struct recording *r)
 {
 	if (r->o->argv) {
@@ -401,7 +410,7 @@ int record_run(const struct record_options *o)
 	children_end(&r);
 	progress_clear();
 	if (o->child && !r.has_run) {
-		unlink(o->output);	/* what there is of it says nothing */
+		unlink(o->output);	/* without the runtime's READY the trace is useless */
 		return r.failed ? CLI_FAILURE : CLI_OK;
 	}
 	return exit_status(&r);

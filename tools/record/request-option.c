@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks the words of --request; see request-option.h. */
+/* Implements the option --request; see request-option.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void check(const struct cli_list *words, const char *word)
 		cli_usage("--request: give functions, or loop, or tags");
 }
 
-/* The names are separated by newlines, which none has. */
+/* Joins the names, with newlines between them, which names do not contain. */
 static const char *join(const struct cli_list *words)
 {
 	size_t size = 1, n = 0;
@@ -37,7 +37,7 @@ static const char *join(const struct cli_list *words)
 	return text;
 }
 
-/* The runtime makes those of sockets, the tools all others. */
+/* The runtime makes requests from sockets; the tools make all others. */
 void request_option_set(const struct cli_list *words, struct record_options *options)
 {
 	for (size_t i = 0; i < words->nr; i++)

@@ -9,11 +9,13 @@
 #include "record/recording.h"
 #include "record/rings.h"
 
-#define FIRST_NS	20000000LL	/* the first count is after this, and each further one twice as late */
-#define NAMES_NS	100000000LL	/* then descriptors may refer to other files */
+/* time of the first count; each interval is twice the previous one */
+#define FIRST_NS	20000000LL
+/* names expire after this time, because descriptors may refer to other files */
+#define NAMES_NS	100000000LL
 #define LAST_NS		60000000000LL
 #define LINK_NAME	"anon_inode:[io_uring]"
-#define DESCRIPTORS_MAX	65536		/* which takes some 100 ms */
+#define DESCRIPTORS_MAX	65536		/* reading this many takes some 100 ms */
 
 static const char *descriptor_name(void *recording, int fd)
 {

@@ -11,12 +11,13 @@
 #include "record/kernel-source.h"
 #include "record/sampler.h"
 
-#define IDLE_NS		200000000	/* without the program, until a CPU is left out */
-#define UNWANTED_MAX	3	/* decisions against a CPU, until it is left out */
+/* a CPU is left out when the program was not there for this time */
+#define IDLE_NS		200000000
+#define UNWANTED_MAX	3	/* a CPU is left out after this many decisions against it */
 #define PERIOD_MIN_NS	100000
 #define PERIOD_MAX_NS	1000000000
-#define LEAST_PART	4		/* at least this part of the budget is for samples: 1/4 */
-#define READING_NS	1500		/* until it was measured, with the other programs' part */
+#define LEAST_PART	4		/* samples get at least 1/4 of the budget */
+#define READING_NS	1500		/* assumed cost of a reading until it is measured */
 
 struct sampler {
 	uint32_t budget_ppm;
@@ -25,15 +26,15 @@ struct sampler {
 	uint64_t period_ns;
 	unsigned nr_cpus;
 	struct sampled {
-		int fd;			/* -1: not opened yet; -2: the kernel did not allow that */
+		int fd;			/* -1: not opened yet; -2: the kernel has refused */
 		bool is_on, is_wanted;
-		unsigned nr_unwanted;	/* times in a row */
-		int64_t last_ns;	/* the program was there */
+		unsigned nr_unwanted;	/* consecutive decisions against this CPU */
+		int64_t last_ns;	/* when the program was on this CPU last */
 		uint64_t switched_at;
 	} cpus[];
 };
 
-/* Opens a clock for its interrupts; its samples are not read. */
+/* Opens a perf counter for its interrupts; its samples are not read. */
 static int open_clock(int tid, int cpu, uint64_t period_ns)
 {
 	struct perf_event_attr attr = {
@@ -45,17 +46,18 @@ static int open_clock(int tid, int cpu, uint64_t period_ns)
 }
 
 /*
- * The price: a loop takes more CPU time while it is interrupted.  Rounds with interrupts and without
- * alternate, because the speed of a CPU changes with what its neighbour does; a quarter of the
- * differences are greater than what counts.  A program loses more than the loop, whose code and data
- * stay in the caches.  Where the kernel's clock of a thread goes in ticks nothing can be measured.
+ * Parameters for measuring the cost of an interrupt: a loop takes more CPU time while it is
+ * interrupted.  Rounds with interrupts and without alternate, because the speed of a CPU changes
+ * with the load of its neighbour.  The upper quartile of the differences is used.  A program loses
+ * more than the loop, whose code and data stay in the caches, so a part is added.  If the kernel
+ * measures the CPU time of threads only in ticks, measuring is impossible.
  */
 #define ROUNDS		15
 #define ROUND_NS	300000
 #define ROUND_PERIOD_NS	20000
 #define STEPS_FIRST	100000ULL
 #define STEPS_MAX	(STEPS_FIRST * 50)
-#define PRICE_NS	10000	/* if it cannot be measured */
+#define PRICE_NS	10000	/* assumed if measuring is impossible */
 #define PRICE_MIN_NS	1000
 #define CACHES_PART	2
 
@@ -77,8 +79,8 @@ static uint64_t loop_ns(uint64_t steps)
 }
 
 /*
- * Stores what each interrupt of a loop has cost it; negative: the loop without was slower.  Returns
- * false if the clock stood still.
+ * Stores the cost of each interrupt for the loop, in CPU time; negative if the loop was faster with
+ * interrupts.  Returns false if the clock did not advance.
  */
 static bool measure_once(int fd, uint64_t steps, int64_t *price)
 {
@@ -95,7 +97,7 @@ static bool measure_once(int fd, uint64_t steps, int64_t *price)
 
 COMPARE_NUMBERS(by_value, int64_t)
 
-/* Returns false if it cannot be measured. */
+/* Returns false if measuring is impossible. */
 static bool measure_rounds(int fd, int64_t prices[ROUNDS])
 {
 	uint64_t ns = loop_ns(STEPS_FIRST), steps = min(STEPS_FIRST * ROUND_NS / (ns + 1), STEPS_MAX);
@@ -140,8 +142,8 @@ uint64_t sampler_period_ns(uint32_t budget_ppm, uint64_t others_ppm, uint64_t pr
 }
 
 /*
- * Adapts the interval: of cpu_ns of the program's time, others have used others_ns, and the
- * readings of a sample take reading_ns.  Returns the interval.
+ * Adapts the interval: of cpu_ns of the program's CPU time, polls and readings have used others_ns;
+ * the readings of a sample take reading_ns.  Returns the interval.
  */
 static uint64_t adapt(struct sampler *s, uint64_t cpu_ns, uint64_t others_ns, uint64_t reading_ns)
 {
@@ -169,8 +171,9 @@ void sampler_hold(struct sampler *s, struct kernel_source *source, const struct 
 }
 
 /*
- * Starts with all of the budget: where no CPU is free, the scanner does not run, and the recorder may
- * not come to adapt the interval for a while.  Elsewhere it does so after a tenth of a second.
+ * At first samples get the whole budget.  If no CPU is free, the scanner does not run, so its polls
+ * cost nothing, and the recorder may not be able to adapt the interval for a while.  Otherwise it
+ * does so after a tenth of a second.
  */
 struct sampler *sampler_alloc(uint32_t budget_ppm, uint64_t least_ns, unsigned nr_cpus)
 {

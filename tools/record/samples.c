@@ -16,9 +16,10 @@
 #include "record/proc.h"
 #include "record/samples.h"
 
-#define RING_MIN	(512UL << 10)	/* for each CPU: a second of samples of all tasks */
-#define RING_SAMPLE	1024		/* half the size of a sample with its stack: half a second of them */
-#define RETURNS_MAX	65536		/* words on stacks that have been checked: does a call come before them? */
+#define RING_MIN	(512UL << 10)	/* for each CPU: holds a second of samples of all tasks */
+#define RING_SAMPLE	1024		/* holds half a second of samples with their stacks */
+/* cache of stack words: is there a call instruction before each? */
+#define RETURNS_MAX	65536
 
 struct samples {
 	struct samples_options o;
@@ -37,13 +38,13 @@ struct samples {
 	uint64_t nr, nr_lost, nr_bad;
 };
 
-/* A row whose tick is still a time of the kernel's clock. */
+/* A row whose tick is still in the kernel's clock. */
 struct taken {
 	struct ldb_row_sample row;
 	uint64_t time;
 };
 
-/* Returns */
+/* Return addresses */
 
 static bool follows_call(const struct samples *s, uint64_t addr)
 {
@@ -94,12 +95,12 @@ struct body {
 };
 
 struct registers {
-	uint64_t abi, pc;		/* abi 0: there are none */
+	uint64_t abi, pc;		/* abi 0: no registers follow */
 };
 
 /*
- * Reads the rest of a sample: registers, the size of the stack, the stack, and how much of that was
- * read.  Without registers the sample has only the place in the program.
+ * Reads the rest of a sample: registers, the size of the stack, the stack, and how much of the
+ * stack was copied.  If there are no registers, the row has no address in the program.
  */
 static void read_user(struct samples *s, const uint8_t *at, size_t left, struct ldb_row_sample *row)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A small HTTP server for one document; see scrape.h. */
+/* Implements a small HTTP server for one document; see scrape.h. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -14,11 +14,12 @@
 
 #define REQUEST_MAX	4096
 #define HEAD_MAX	256
-#define CLIENT_NS	5000000000LL	/* from the connection to the end of the answer */
-#define ACCEPT_NS	20000000LL	/* between two connections */
-#define FRESH_NS	1000000000LL	/* for this long an answer is used again */
+/* timeout for a client, from its connection to the end of the answer */
+#define CLIENT_NS	5000000000LL
+#define ACCEPT_NS	20000000LL	/* least time between two connections */
+#define FRESH_NS	1000000000LL	/* an answer is used again for this long */
 
-struct text {			/* an answer, shared by the clients that get it */
+struct text {			/* an answer, shared by the clients that receive it */
 	unsigned nr_users;
 	char *bytes;
 	size_t size;
@@ -26,26 +27,26 @@ struct text {			/* an answer, shared by the clients that get it */
 };
 
 struct client {
-	int fd;			/* -1: none */
+	int fd;			/* -1: no client */
 	int64_t until_ns;
 	char request[REQUEST_MAX];
 	size_t nr;
-	char head[HEAD_MAX];	/* of the answer */
-	size_t head_size, done;	/* done: of head and text together */
-	struct text *text;	/* NULL: the answer is only a head */
+	char head[HEAD_MAX];	/* HTTP head of the answer */
+	size_t head_size, done;	/* done: bytes sent, of head and text together */
+	struct text *text;	/* NULL: the answer consists of a head only */
 };
 
 struct scrape {
 	int fd;
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];	/* "": a port */
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];	/* "": listening on a port */
 	scrape_fn *fn;
 	void *arg;
-	int64_t accept_ns;	/* the next connection is not accepted before this */
-	struct text *last[2];	/* the last answers, by format */
+	int64_t accept_ns;	/* earliest time for the next connection */
+	struct text *last[2];	/* the last answer in each format */
 	struct client clients[SCRAPE_CLIENTS];
 };
 
-/* Returns the port, or 0. */
+/* Returns the port in ":PORT", or 0. */
 static unsigned port_of(const char *where)
 {
 	char *end;
@@ -99,7 +100,7 @@ static void remove_left(const struct sockaddr_un *a)
 	close(fd);
 }
 
-/* The file gets the mode of the socket, so that other users may not connect. */
+/* The mode of the socket's file prevents other users from connecting. */
 static int listen_path(const char *path)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -175,7 +176,7 @@ int scrape_fd(const struct scrape *s)
 	return s ? s->fd : -1;
 }
 
-/* The answer */
+/* Making the answer */
 
 static struct text *fresh_text(struct scrape *s, bool is_openmetrics, int64_t now_ns)
 {
@@ -195,7 +196,7 @@ static struct text *fresh_text(struct scrape *s, bool is_openmetrics, int64_t no
 	return new;
 }
 
-/* Returns what follows "NAME:" in the lines of the request, or "". */
+/* Returns the text after "NAME:" in the lines of the request, or "". */
 static const char *header(const char *request, const char *name)
 {
 	size_t len = strlen(name);
@@ -209,8 +210,8 @@ static const char *header(const char *request, const char *name)
 }
 
 /*
- * Does the Host header name this machine, with or without a port?  Otherwise a web page of another
- * site that a browser shows could read the answer.
+ * Does the Host header name this machine, with or without a port?  If other names were accepted, a
+ * web page of another site in a local browser could read the answer.
  */
 static bool is_local_host(const char *host)
 {
@@ -287,7 +288,7 @@ static void receive(struct scrape *s, struct client *c, int64_t now_ns)
 		drop(c);
 		return;
 	}
-	/* Bytes that follow a zero byte are ignored. */
+	/* Bytes after a NUL are ignored. */
 	c->nr += n;
 	c->request[c->nr] = '\0';
 	if (is_whole(c))
@@ -363,7 +364,10 @@ void scrape_poll(struct scrape *s, struct pollfd p[SCRAPE_FDS], int64_t now_ns, 
 		p[i] = (struct pollfd){ .fd = c->fd, .events = c->head_size ? POLLOUT : POLLIN };
 		until(c->until_ns, now_ns, timeout);
 	}
-	/* A client that connects while all places are taken, or too soon, must wait. */
+	/*
+	 * If all places are taken, or if the last client came just before, further clients have to
+	 * wait.
+	 */
 	if (has_room(s) && now_ns >= s->accept_ns)
 		p[SCRAPE_CLIENTS] = (struct pollfd){ .fd = s->fd, .events = POLLIN };
 	else if (has_room(s))

@@ -10,7 +10,7 @@
 #include "record/select.h"
 
 #define CGROUP_FS	"/sys/fs/cgroup"
-#define COMM_MAX	15	/* the kernel stores no more of a name */
+#define COMM_MAX	15	/* the kernel stores no more characters of a name */
 
 static bool has_name(pid_t pid, const char *name)
 {
@@ -20,15 +20,15 @@ static bool has_name(pid_t pid, const char *name)
 	       (strlen(name) > COMM_MAX ? strlen(comm) == COMM_MAX : !strcmp(comm, name));
 }
 
-/* Is the path this group, or one in it? */
+/* Is the path that of the group, or of a group in it? */
 static bool is_within(const char *path, const char *group, size_t length)
 {
 	return !strncmp(path, group, length) && (!path[length] || path[length] == '/');
 }
 
 /*
- * A line is "NUMBER:CONTROLLERS:PATH".  The folder of the group is below that of the file system, or,
- * in version 1, below a folder that has the names of the controllers.
+ * A line is "NUMBER:CONTROLLERS:PATH".  In the file system the group's folder is below its root,
+ * or, in version 1, below a folder that is named after the controllers.
  */
 static bool is_of_group(char *line, const char *group, size_t length)
 {
@@ -95,7 +95,7 @@ size_t select_processes(const char *name, const char *cgroup, pid_t **pids)
 		pid_t pid = (*pids)[i];
 
 		if (pid != getpid() && select_has(pid, name, cgroup) && proc_runs(pid) &&
-		    proc_link(pid, "exe", exe, sizeof(exe)))	/* a thread of the kernel has none */
+		    proc_link(pid, "exe", exe, sizeof(exe)))	/* kernel threads have no exe */
 			(*pids)[n++] = pid;
 	}
 	sort_by(*pids, n, compare_pids);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the memory shared with the program: a sealed memfd, laid out as linux/ldb.h says.  It is
- * sparse: pages that are never written cost nothing.
+ * Creates the memory shared with the program: a sealed memfd, laid out as in linux/ldb.h.  It is
+ * sparse: pages that are never written take no memory.
  *
- * The program may be hostile or broken.  Every offset and size used on this
- * side comes from the private copy of the info page.
+ * The program may be hostile or faulty, so all offsets and sizes used in this file are those of the
+ * private copy of the info page.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #define RING_ORDER_MIN	10
 #define RING_ORDER_MAX	24
 
-/* Returns the highest possible id, plus one: there may be holes. */
+/* Returns the highest possible CPU number plus one: some numbers below it may be unused. */
 unsigned session_count_cpus(void)
 {
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
@@ -38,10 +38,7 @@ static uint64_t ring_stride(unsigned order)
 
 unsigned session_order_for(uint64_t ring_bytes, unsigned nr_cpus)
 {
-	/*
-	 * A power of two in records makes a little more than that in bytes, because of the
-	 * header.
-	 */
+	/* The size in bytes is slightly more than a power of two, because of the header. */
 	uint64_t bytes = ring_bytes / nr_cpus + LDB_RING_HDR_SIZE;
 	unsigned order = RING_ORDER_MIN;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Handles signals to ldb-record.
+ * Handles signals that ldb-record receives.
  *
- * They are blocked, and read from a descriptor, so that they do not interrupt system calls.  The
- * launched program gets the dispositions and the mask with which ldb-record was started.
+ * The signals are blocked and read from a descriptor, so that they do not interrupt system calls.
+ * The launched program gets the dispositions and the mask with which ldb-record was started.
  */
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -36,13 +36,16 @@ int signals_open(void)
 		sigaddset(&set, caught[i]);
 	for (size_t i = 0; i < nr_added; i++)
 		sigaddset(&set, added[i]);
-	/* The kernel queues blocked signals even if they are ignored.  SIGHUP stays ignored under nohup. */
+	/*
+	 * Blocked signals are queued even if they are ignored, so SIGHUP under nohup must not be
+	 * read.
+	 */
 	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler == SIG_IGN)
 		sigdelset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, &old_mask);
 	for (size_t i = 0; i < NR(ignored); i++)
 		sigaction(ignored[i], &ignore, &old_ignored[i]);
-	/* With an ignored SIGCHLD the program's status would be lost. */
+	/* If SIGCHLD were ignored, the program's status would be lost. */
 	sigaction(SIGCHLD, &normal, &old_child);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints a line while a recording runs, and a few at its end. */
+/* Prints a progress line while a recording runs, and the summary at its end. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,8 +28,7 @@ void summary_progress(const struct recording *r, int64_t now_ns)
 }
 
 /*
- * Prints the summary's last line but one: where kernel events came from, and why not from a
- * better source.
+ * Prints the line before the last one: the source of kernel events, and why no better one was used.
  */
 static void print_kernel(const struct recording *r)
 {
@@ -56,7 +55,7 @@ static void print_samples(const struct recording *r)
 		cli_note("  samples: none (%s)", r->samples_why);
 }
 
-/* Prints how many requests were made from connections, and how many bytes belong to none. */
+/* Prints how many requests were made from connections, and how many bytes were in none. */
 static void print_sockets(const struct recording *r)
 {
 	const uint64_t *left = r->socket_left;
@@ -98,7 +97,7 @@ void summary_root(const struct recording *r)
 			 r->o->argv[0]);
 }
 
-/* A flight recorder has no file of its own, but dumps. */
+/* A flight recorder has no file of its own, only dumps. */
 static void print_flight(const struct recording *r)
 {
 	const struct flight_total *t = &r->flight_total;

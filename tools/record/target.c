@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Examines a program before it runs: whether it can be recorded, and which libraries must be
+ * Examines a program before it is started: whether it can be recorded, and which libraries must be
  * preloaded.
  */
 #include <errno.h>
@@ -17,9 +17,10 @@
 #include "record/proc.h"
 #include "record/record.h"
 
-#define PART_MAX	(16 << 20)	/* bytes of a file: one with holes may claim any size */
+/* bytes that are read of a file, because sparse ones may claim any size */
+#define PART_MAX	(16 << 20)
 
-/* Finds the program as execvp() would. */
+/* Finds the program's file as execvp() would. */
 static int find_program(const char *program, char *path, size_t size)
 {
 	const char *dirs = getenv("PATH");
@@ -59,7 +60,7 @@ static bool is_sanitizer(const char *library)
 	       !strncmp(library, "libhwasan.so", 12);
 }
 
-/* These are ldb's notes, see ldb/abi.h: 1 means records, 3 means that the plugin was used. */
+/* Reads ldb's notes, see ldb/abi.h: 1 means instrumented functions, 3 that the plugin was used. */
 static void read_notes(Elf *elf, const GElf_Phdr *ph, struct elf_facts *f)
 {
 	Elf_Data *d = elf_getdata_rawchunk(elf, ph->p_offset, ph->p_filesz,
@@ -119,7 +120,7 @@ static void read_segments(Elf *elf, struct elf_facts *f)
 	}
 }
 
-/* Closes fd. */
+/* Reads the ELF headers, and closes fd. */
 static void read_elf(int fd, struct elf_facts *f)
 {
 	GElf_Ehdr header;
@@ -140,7 +141,7 @@ static void read_elf(int fd, struct elf_facts *f)
 	close(fd);
 }
 
-/* The loader drops LD_PRELOAD for a program that gains rights. */
+/* Does the program gain privileges when it is executed?  Then the loader ignores LD_PRELOAD. */
 static bool gains_rights(const char *path)
 {
 	struct stat st;
@@ -164,7 +165,7 @@ static bool is_switcher(const char *path)
 	return false;
 }
 
-/* Checks what prevents the runtime from being loaded into a program. */
+/* Can the runtime be preloaded into the program?  If not, prints why. */
 static bool can_preload(const char *program, const struct target *t)
 {
 	if (is_switcher(t->path)) {

@@ -2,13 +2,13 @@
 /*
  * Makes THREAD rows of thread pages.
  *
- * A page may be reused as soon as its thread has exited, so its contents are copied at every
- * poll: a thread whose page is gone by the time its exit is read still gets the counters of the
- * last poll.  A row for each thread is written when it is first polled, so that a recorder that
- * is killed leaves names behind, and again when its counters are final.  A thread's beginning
- * may be in a ring that is read after its end: then there is one more row, which has the
- * creator.  There is one more row, too, if the kernel has observed invocations that the scanner
- * has not, which is known late.
+ * A page may be reused as soon as its thread has exited, so its contents are copied at every poll.
+ * If the page is gone when the exit is processed, the thread gets the counters of the last poll.
+ * The row of a thread is written when it is first polled, so that names survive if the recorder is
+ * killed, and again when its counters are final.  A thread's beginning may be in a ring that is
+ * read after the thread's end; then a further row is written, which contains the creator.  There is
+ * a further row, too, if the kernel has observed invocations that the scanner has not, because that
+ * is known late.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,12 +19,13 @@
 #include "record/order.h"
 #include "record/threads.h"
 
-#define ENDED_MAX	65536	/* limit, for starts that were lost */
+#define ENDED_MAX	65536	/* limit, because the beginnings of threads may be lost */
 
 struct known {
 	uint32_t tid;		/* 0: free */
-	bool is_final;		/* its last row was written */
-	uint64_t last_gen;	/* threads_write(): of its innermost frame then */
+	bool is_final;		/* the last row was written */
+	/* generation of the innermost frame at the last write_running() or threads_note() */
+	uint64_t last_gen;
 	struct ldb_row_thread row;
 	uint64_t outside_requests;
 	int64_t alone;		/* invocations that only the kernel has observed so far */
@@ -32,12 +33,12 @@ struct known {
 };
 
 /*
- * This is the last row of a thread, which has to be written again if its beginning turns up, or
- * if the kernel observed more of its invocations than the scanner.
+ * The last row of a thread that has ended.  It is written again if the beginning is found, or if
+ * the kernel has observed more invocations than the scanner.
  */
 struct ended {
 	struct ldb_row_thread row;
-	bool is_unborn;		/* its end was read before its beginning, which another ring has */
+	bool is_unborn;		/* the beginning has not been read yet: it is in another ring */
 	char name[16];
 };
 
@@ -47,10 +48,10 @@ struct threads {
 	struct pack *pack;
 	uint64_t t0;
 	struct known known[SESSION_THREADS];
-	struct ended *ended;	/* the unborn, and if the kernel reads chains all others, too */
+	struct ended *ended;	/* is_unborn ones; if the kernel reads chains, all */
 	size_t nr_ended, room_ended;
 	struct threads_total total;
-	struct ldb_stack copy;	/* write_running() */
+	struct ldb_stack copy;	/* for write_running() */
 };
 
 static void thread_exited(void *arg, uint32_t tid, uint64_t slot, int64_t tick);
@@ -80,7 +81,7 @@ void threads_free(struct threads *t)
 
 static int64_t tick_of(const struct threads *t, uint64_t tsc)
 {
-	/* 0 means that it ran before the recording. */
+	/* 0: the thread existed before the recording. */
 	return tsc ? (int64_t)(tsc - t->t0) : 0;
 }
 
@@ -91,7 +92,7 @@ static void copy_name(char *to, const volatile char *from)
 	to[15] = '\0';
 }
 
-/* Adds invocations that only the kernel has observed. */
+/* Adds the invocations that only the kernel has observed. */
 static void add_alone(struct ldb_row_thread *row, int64_t nr)
 {
 	row->seen += nr;
@@ -135,7 +136,7 @@ static void write_row(struct threads *t, struct known *k)
 	writer_add_thread(t->w, &k->row);
 }
 
-/* Finds the thread's THREAD_START, if it was read already. */
+/* Sets the creator from the thread's THREAD_START, if that was read already. */
 static bool find_birth(struct threads *t, struct ldb_row_thread *row)
 {
 	struct pack_birth *b = pack_birth_of(t->pack, row->tid);
@@ -160,7 +161,7 @@ static void keep_ended(struct threads *t, const struct known *k, bool is_unborn)
 	memcpy(e->name, k->name, sizeof(e->name));
 }
 
-/* Was its page read with its end, while it waits for its beginning?  The latest are first. */
+/* Has the thread been written already, without its beginning?  Later threads are at the end. */
 static bool waits_for_birth(const struct threads *t, uint32_t tid, int64_t start)
 {
 	for (size_t i = t->nr_ended; i--;) {
@@ -203,8 +204,8 @@ static bool is_same(const struct threads *t, const struct known *k,
 }
 
 /*
- * Pages that were never used are not read: that would be a page fault each, and a page
- * of memory.
+ * Pages that were never used are not read, because each would take a page fault and a page of
+ * memory.
  */
 static unsigned nr_slots(const struct threads *t)
 {
@@ -213,7 +214,7 @@ static unsigned nr_slots(const struct threads *t)
 	return used && used < t->s->info.max_threads ? used : t->s->info.max_threads;
 }
 
-/* Updates the row of a slot. */
+/* Updates the row of a thread from its page. */
 static void update_slot(struct threads *t, unsigned slot)
 {
 	const volatile struct ldb_page *p = session_page(t->s, slot);
@@ -227,7 +228,8 @@ static void update_slot(struct threads *t, unsigned slot)
 	if (!is_new && k->is_final)
 		return;
 	if (is_new) {
-		finish(t, k, k->row.end, true);	/* its page was reused: its last counters */
+		/* the page was reused: the last counters are final */
+		finish(t, k, k->row.end, true);
 		memset(k, 0, sizeof(*k));
 	}
 	read_page(t, p, k);
@@ -264,7 +266,7 @@ struct threads_total threads_now(const struct threads *t)
 	return all;
 }
 
-/* Writes the row of a thread without a page, so without counters. */
+/* Writes the row of a thread without a page, which has no counters. */
 static void write_birth(struct threads *t, const struct pack_birth *b, uint32_t flags, int64_t end)
 {
 	struct ldb_row_thread row = {
@@ -282,18 +284,18 @@ static void thread_exited(void *arg, uint32_t tid, uint64_t slot, int64_t tick)
 	struct pack_birth *b = pack_birth_of(t->pack, tid);
 
 	if (slot >= t->s->info.max_threads)
-		return;		/* had no page */
+		return;		/* the thread had no page */
 	update_slot(t, slot);
 	if (t->known[slot].tid == tid) {
 		finish(t, &t->known[slot], tick, true);
 	} else if (b && !b->has_page && !waits_for_birth(t, tid, b->tick)) {
-		/* The thread's page was used again before the thread was polled. */
+		/* The page was reused before the thread was polled. */
 		b->has_page = true;
 		write_birth(t, b, LDB_THREAD_F_EXITED, tick);
 	}
 }
 
-/* Functions still running */
+/* Functions that are still running */
 
 static bool frame_is_sane(const struct ldb_stack_frame *f, const struct threads *t, int64_t end)
 {
@@ -302,8 +304,8 @@ static bool frame_is_sane(const struct ldb_stack_frame *f, const struct threads 
 }
 
 /*
- * These invocations were being ended when the process died: the stack still has them, and so may
- * a ring.  Each of them counts once.
+ * The newest invocations were about to end when the process died: they are still on the stack, and
+ * may be in a ring, too.  Each of them must be counted once.
  */
 struct ending {
 	uint64_t gen;		/* 0: nothing */
@@ -329,7 +331,10 @@ static bool has_ended(const struct ending *e, uint64_t gen)
 	return e->gen && is_of_block && gen >= e->gen + !e->is_written;
 }
 
-/* Writes the calls that are still open, and returns how many; with is_last they count as written. */
+/*
+ * Writes the calls that are still open, and returns their number.  is_last: they are counted as
+ * observed.
+ */
 static unsigned write_open(struct threads *t, unsigned slot, const volatile struct ldb_stack *stack,
 			   int64_t end, bool is_last)
 {
@@ -349,7 +354,7 @@ static unsigned write_open(struct threads *t, unsigned slot, const volatile stru
 
 		memcpy(&f, (const void *)&stack->frame[i], sizeof(f));
 		if (!frame_is_sane(&f, t, end))
-			return n;	/* frames above it are not trusted either */
+			return n;	/* inner frames are not trusted either */
 		if (has_ended(&ending, f.gen)) {
 			parent = f.gen;
 			continue;
@@ -363,7 +368,7 @@ static unsigned write_open(struct threads *t, unsigned slot, const volatile stru
 			.start_unc = f.flags & LDB_FUNC_F_FROM_START ? LDB_UNC_UNKNOWN :
 								       f.start_max - f.start_min,
 		};
-		/* The frame still existed at the last sample that found it. */
+		/* The end is at least the last time at which the scanner found the frame. */
 		row.end_max = (int64_t)((look > f.last_seen ? look : f.last_seen) - t->t0);
 		row.end_max = max(row.end_max, row.start_max);
 		row.end_max = min(row.end_max, end);
@@ -380,7 +385,7 @@ static unsigned write_open(struct threads *t, unsigned slot, const volatile stru
 	return n;
 }
 
-/* 0: there is none. */
+/* Returns the generation of the innermost frame; 0: there is none. */
 static uint64_t innermost_gen(const volatile struct ldb_stack *stack)
 {
 	uint32_t depth = order_stack_depth(stack);
@@ -389,8 +394,8 @@ static uint64_t innermost_gen(const volatile struct ldb_stack *stack)
 }
 
 /*
- * Writes functions that have been running since the last time, while the scanner continues to
- * write: if the innermost frame is the same as then, no frame below it has changed.
+ * Writes the functions that have been running since the last call, while the scanner continues to
+ * write: if the innermost frame is still the same, no outer frame has changed.
  */
 static unsigned write_running(struct threads *t, unsigned slot, int64_t end)
 {
@@ -405,7 +410,7 @@ static unsigned write_running(struct threads *t, unsigned slot, int64_t end)
 	memcpy(t->copy.frame, (const void *)stack->frame, depth * sizeof(t->copy.frame[0]));
 	t->copy.depth = depth;
 	order_stack_copied();
-	/* A frame that ended just now is not written. */
+	/* If the innermost frame has changed during the copy, nothing is written. */
 	if (stack->depth != depth || stack->frame[depth - 1].gen != gen)
 		return 0;
 	return write_open(t, slot, &t->copy, end, false);
@@ -418,7 +423,10 @@ void threads_note(struct threads *t)
 			t->known[slot].last_gen = innermost_gen(session_stack(t->s, slot));
 }
 
-/* What has been observed, and has come out of the rings if rows are counted. */
+/*
+ * Returns the number of observed calls.  If rows are counted, those that are still in the rings are
+ * not included.
+ */
 static uint64_t seen_of(const struct threads *t, const struct known *k)
 {
 	const struct func_counts *counts = pack_func_counts(t->pack);
@@ -441,7 +449,7 @@ size_t threads_copy(const struct threads *t, struct ldb_row_thread *rows, size_t
 	return n;
 }
 
-/* Functions that are written while they run count as observed in this row alone. */
+/* Functions that are written while they run are counted as observed in this row only. */
 static void write_now(struct threads *t, unsigned slot, int64_t end)
 {
 	struct known *k = &t->known[slot];
@@ -470,7 +478,7 @@ void threads_write_known(struct threads *t)
 			write_row(t, &t->known[slot]);
 }
 
-/* Writes the rows again; if several threads had one number, the last one counts. */
+/* Writes these rows again.  If several threads had the same tid, the last one counts. */
 static void write_ended(struct threads *t)
 {
 	for (size_t i = t->nr_ended; i--;) {

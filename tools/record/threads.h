@@ -25,8 +25,8 @@ struct threads_total threads_now(const struct threads *t);
 
 /*
  * Does what threads_poll() does; also repeats the rows of all existing threads, and writes the
- * functions that have been running since the last call of threads_note(), as if the recording
- * ended.
+ * functions that have been running since the last call of this function or of threads_note(), as
+ * if the recording ended.
  */
 void threads_write(struct threads *t, int64_t end);
 /* Writes the rows of the threads, but not the functions that they are executing. */

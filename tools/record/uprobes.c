@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Defines probes; see uprobes.h.  The group of a recorder's probes has its pid namespace and its pid,
- * because a recorder in another namespace cannot say whether it still runs.
+ * Defines kernel probes; see uprobes.h.  The name of a probe's group contains the recorder's pid
+ * namespace and pid, because recorders in other namespaces cannot determine whether the recorder
+ * still runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,7 @@
 
 #define LINE_MAX_BYTES	1024
 #define FORMAT_MAX	8192
-#define TIDY_MAX	64	/* removed at once */
+#define TIDY_MAX	64	/* probes that are removed at a time */
 
 static unsigned long namespace_now(void)
 {
@@ -25,7 +26,7 @@ static unsigned long namespace_now(void)
 	return proc_stat(0, "ns/pid", &st) ? st.st_ino : 0;
 }
 
-/* The kernel reads one write as one line. */
+/* Writes the whole line at once: the kernel takes each write as a complete line. */
 static bool write_line(const char *line)
 {
 	int fd = perf_tracefs_open("uprobe_events", O_WRONLY | O_APPEND);
@@ -38,7 +39,7 @@ static bool write_line(const char *line)
 	return n == (ssize_t)strlen(line);
 }
 
-/* Returns false with errno if there is no such file. */
+/* Reads a file of the probe's tracepoint.  Returns false with errno if there is none. */
 static bool read_file(const struct uprobe *p, const char *file, char *text, size_t size)
 {
 	char path[128];
@@ -103,7 +104,7 @@ bool uprobe_field(const struct uprobe *p, const char *arg, unsigned *offset, uns
 	return at && sscanf(at + strlen(name), "%u;\tsize:%u;", offset, size) == 2;
 }
 
-/* A line is "p:GROUP/EVENT FILE:OFFSET ARGS". */
+/* Was the probe left by a recorder that has ended?  A line is "p:GROUP/EVENT FILE:OFFSET ARGS". */
 static bool is_left_behind(const char *line, unsigned long namespace, struct uprobe *p)
 {
 	unsigned long its;
