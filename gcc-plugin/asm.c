@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Builds an asm about a record as GCC requires it.  Its text depends on the CPU: arch/. */
+/* Builds the asm statements that access a record.  Their texts depend on the CPU: see arch/. */
 #include "instrument.h"
 
 tree asm_field(const struct record *r, size_t off_bytes)
@@ -35,7 +35,7 @@ void asm_push_clobber(asm_operand_list **to, const char *name)
 	vec_safe_push(*to, build_tree_list(NULL_TREE, build_string(strlen(name), name)));
 }
 
-/* Makes a new asm; its register outputs are defined by it. */
+/* Makes an asm statement, and sets it as the definition of its SSA outputs. */
 gasm *asm_finish(const char *text, asm_operand_list *inputs, asm_operand_list *outputs,
 		 asm_operand_list *clobbers)
 {

@@ -6,7 +6,8 @@
  *	__ldb_thread		the thread's block: weak TLS, one per link
  *	__ldb_thread_addr	hidden function that returns its address
  *	__ldb_link		hidden function that links a record (record.c)
- *	.note.ldb		says where that is, for the runtime and other tools
+ *	.note.ldb		contains the address of __ldb_thread_addr, for the runtime
+ *				and other tools
  *
  * and in a shared object
  *
@@ -14,17 +15,19 @@
  *				object was loaded or is being unloaded; a wrapper of
  *				dlopen() would change which RUNPATH is used
  *
- * All are COMDAT.  The note's flag "R" (retain) protects it from --gc-sections, and everything
- * it refers to.  A ".quad sym@tpoff" in data instead of the function makes GNU ld 2.40 assert.
+ * All are COMDAT.  The flag "R" (retain) of the note's section protects the section, and everything
+ * that it refers to, from --gc-sections.  The note refers to a function, because a ".quad sym@tpoff"
+ * in data makes an assertion in GNU ld 2.40 fail.
  *
  * Invariant: nothing here depends on -masm.
  */
 #include "arch/arch.h"
 
 /*
- * This is a toplevel asm and not text of emit_thread_block(), because GCC streams it into -flto
- * objects, so that it is in the program even if the plugin is missing at link.  That link puts
- * many of them into one assembly file: hence .ifndef.
+ * The note of type LDB_NOTE_COMPILED is a toplevel asm and is not written by emit_thread_block(),
+ * because GCC streams a toplevel asm into -flto objects, so that the program contains the note even
+ * if the plugin is not given at the link.  An -flto link puts the notes of several objects into one
+ * assembly file: hence .ifndef.
  */
 void emit_compiled_note(void)
 {
@@ -45,9 +48,9 @@ void emit_compiled_note(void)
 }
 
 /*
- * An alignment of 64 bytes gives the block a cache line of its own.  A shared library has less:
- * dlopen() takes the block from the 1.6 KB that glibc sets aside for all libraries with
- * initial-exec TLS.
+ * A size and alignment of 64 bytes give the block a cache line of its own.  In a shared library the
+ * block has only 16 bytes, because dlopen() takes it from the 1.6 KB that glibc reserves for all
+ * libraries with initial-exec TLS.
  */
 static void emit_block(FILE *f)
 {
@@ -106,7 +109,7 @@ static void emit_link(FILE *f)
 	emit_function_end(f, LINK_FUNCTION);
 }
 
-/* Emits a jump to a function of the runtime. */
+/* Emits a function that jumps to a function of the runtime, and puts its address into an array. */
 static void emit_hook(FILE *f, const char *hook, const char *target,
 		      const char *array)
 {
@@ -142,8 +145,8 @@ static void emit_accessor_note(FILE *f)
 }
 
 /*
- * Does GCC write no code in this run?  Then it makes an -flto object, or plans the link of some,
- * and another run will write the code and the block.
+ * Does GCC write no code in this run?  This is so if it makes an -flto object, or plans the link of
+ * -flto objects: another run will write the code and the block.
  */
 static bool code_comes_later(void)
 {
@@ -153,8 +156,8 @@ static bool code_comes_later(void)
 }
 
 /*
- * The block goes into every object, even if no function in it has a record: a module without an
- * accessor is one whose -flto link missed the plugin.
+ * Every object gets the block, even if no function in it has a record, so that a module without an
+ * accessor is known to be one whose -flto link lacked the plugin.
  */
 void emit_thread_block(void)
 {

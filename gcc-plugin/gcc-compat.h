@@ -53,7 +53,7 @@ static inline gimple *last_stmt(basic_block bb)
 }
 #endif
 
-/* dwarf2out.h needs a header that is not installed. */
+/* Declared here because dwarf2out.h includes a header that is not installed. */
 extern bool dwarf2out_do_cfi_asm(void);
 
 #endif /* LDB_GCC_COMPAT_H */

@@ -21,17 +21,17 @@
  *		return 0;		return 0;
  *	}			}
  *
- * "ldb_clean" runs next and makes the record non-addressable.  Else
- * AddressSanitizer puts red zones around it and the stack protector guards
- * every function.  "ldb" itself cannot: its address must survive the update of
- * the virtual operands.
+ * "ldb_clean" runs next and makes the record non-addressable.  Otherwise
+ * AddressSanitizer would put red zones around it, and the stack protector would
+ * guard every function.  "ldb" itself cannot do this, because the record must be
+ * addressable while GCC updates the virtual operands after that pass.
  *
- * "ldb_mend" runs where it is final whether the function has calls: see
- * arch_mend_far().
+ * "ldb_mend" runs after register allocation, when it is final whether the function
+ * has calls: see arch_mend_far().
  */
 #include "arch/arch.h"
 
-/* The record, between the two passes; a GC root. */
+/* The current function's record, between "ldb" and "ldb_clean"; a GC root. */
 static GTY(()) tree record_decl;
 
 static const struct ggc_root_tab roots[] = {
@@ -50,8 +50,8 @@ static void insert_at_start(basic_block bb, gimple_seq seq)
 
 /*
  * Inserts the link before the first statement that needs it, so that earlier statements, such as
- * loads that a branch waits for, need not wait for the link.  Unlinks exist already; they are
- * asm statements, which place_needs_record() counts as a need.
+ * loads that a branch waits for, need not wait for the link.  Unlinks have been inserted before;
+ * they are asm statements, for which place_needs_record() is true.
  */
 static void insert_before_need(basic_block bb, gimple_seq seq)
 {
@@ -68,7 +68,7 @@ static void insert_before_need(basic_block bb, gimple_seq seq)
 	}
 }
 
-/* If the statement ends its block, the sequence is put on the edge that control takes after it. */
+/* Inserts the sequence after a statement; if this ends its block, on the edge to the next block. */
 static void insert_after(gimple_stmt_iterator *gsi, gimple_seq seq)
 {
 	basic_block bb = gsi_bb(*gsi);
@@ -150,7 +150,7 @@ static void relink_second_returns(basic_block bb, const struct record *rec)
 			nonlocal = true;
 		if (!place_is_second_return(stmt))
 			continue;
-		/* The receiver restores the frame: no statement may precede it. */
+		/* The setjmp receiver restores the frame, so no statement may be inserted before it. */
 		if (gimple_call_builtin_p(stmt, BUILT_IN_SETJMP_RECEIVER))
 			nonlocal = false;
 		insert_after(&gsi, record_relink(rec));
@@ -161,7 +161,7 @@ static void relink_second_returns(basic_block bb, const struct record *rec)
 		insert_at_start(bb, record_relink(rec));
 }
 
-/* Where control comes back from a callee (catch, setjmp), the record must be on top again. */
+/* Makes the record top again where control returns abnormally from a callee (catch, setjmp). */
 static void relink_receivers(struct function *fn, const struct placement *p,
 			     const struct record *rec)
 {
@@ -194,13 +194,13 @@ static void report_done(struct function *fn, const char *what, const char *detai
 			what, detail);
 }
 
-/* A function of this size or more is called so rarely that two more jumps do not matter. */
+/* Functions of at least this size are assumed to be called so rarely that two more jumps are cheap. */
 static const int far_insns = 25;
 
 /*
- * Chooses between the fastest kind, for small functions that are called often, and the smallest
- * one.  In a function without calls, a register is free for prev; in one with calls, saving a
- * register costs as much as reading prev from memory.
+ * Chooses between the fastest kind of link, for small functions that are called often, and the one
+ * with the smallest code.  In a function without calls, a register is free for prev; in a function
+ * with calls, saving a register would cost as much as reading prev from memory.
  */
 static enum record_kind choose_kind(struct function *fn, const struct placement *p)
 {
@@ -223,8 +223,8 @@ static void instrument_function(struct function *fn, const struct placement *p)
 
 	record_build(fn, choose_kind(fn, p), &rec);
 	/*
-	 * This must be first, because the following calls insert statements into the blocks that it
-	 * reads.
+	 * This must be first, because the following calls insert statements into the blocks that
+	 * unlink_exits() examines.
 	 */
 	nr_exits = unlink_exits(fn, p, &rec);
 	relink_receivers(fn, p, &rec);

@@ -9,13 +9,14 @@
 /*
  * place.c: where a function's record is linked and unlinked.
  *
- * The record is linked from ENTRY on.  Every path that leaves the blocks dominated
- * by ENTRY has exactly one edge in LEAVE; ENTRY is in no cycle, so that a path
- * passes it once at most.
+ * The record is linked from block `entry` on.  Every path that leaves the blocks that are
+ * dominated by this block has exactly one edge in `leave`.  The block is in no cycle, so a
+ * path passes it at most once.
  */
 struct placement {
 	/*
-	 * the block where it is linked; NULL: on the function's very first edge, for all its blocks
+	 * the block where the record is linked; NULL: it is linked on the function's first edge, for
+	 * all blocks
 	 */
 	basic_block		entry;
 	/* edges on which the record is unlinked */
@@ -25,7 +26,7 @@ struct placement {
 	/* blocks in which the record is linked */
 	auto_sbitmap		inside;
 	bool			has_loops;
-	/* control can come back into the function from a callee: catch, setjmp */
+	/* control can return abnormally from a callee into the function: catch, setjmp */
 	bool			has_receivers;
 
 	placement(struct function *fn);
@@ -47,7 +48,7 @@ enum tail_calls {
 bool tail_choose(const char *name);
 void tail_make_calls(struct function *fn, bool always);
 
-/* short.c: which statements take no time worth a record */
+/* short.c: which statements take too little time to need a record */
 bool short_stmt(gimple *stmt);
 void short_prove(struct function *fn);
 
@@ -63,9 +64,9 @@ bool select_is_big_enough(struct function *fn);
 
 /* record.c: a function's record, and the statements that link and unlink it */
 enum record_kind {
-	RECORD_NEAR,	/* it is linked by instructions of the function */
+	RECORD_NEAR,	/* the record is linked by instructions of the function */
 	RECORD_KEPT,	/* the same, with prev in a register from the link to the unlinks */
-	RECORD_FAR,	/* it is linked by a call of LINK_FUNCTION */
+	RECORD_FAR,	/* the record is linked by a call of LINK_FUNCTION */
 };
 
 struct record {

@@ -7,8 +7,8 @@
  * one compilation:
  *
  *	select_register_attributes()	before parsing
- *	select_mark_resolvers()		after parsing, before the first IPA pass,
- *	emit_compiled_note()		so that both travel through -flto
+ *	select_mark_resolvers()		after parsing, before the first IPA pass, so
+ *	emit_compiled_note()		that -flto objects contain the results
  *	the pass of instrument.c	late, for each function (-flto: at link)
  *	emit_thread_block()		at the end of the assembly file
  *

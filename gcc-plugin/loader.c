@@ -31,7 +31,7 @@ typedef int init_fn(struct plugin_name_args *args, struct plugin_gcc_version *gc
 __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
 __attribute__((visibility("default"))) init_fn plugin_init;
 
-/* Fails the compilation with one line, to which GCC adds nothing. */
+/* Makes the compilation fail with one line of text, without a further message of GCC. */
 static int fail(const char *format, ...)
 {
 	void (*error)(const char *, ...);

@@ -21,14 +21,14 @@
  * Invariants:
  * - A path links at most once: the entry is in no cycle.
  * - A path that has left the region cannot come back into it, for the same
- *   reason.  So every path unlinks once; twice would do no harm, since it
- *   stores the same value again.
+ *   reason.  So every path unlinks once.  A second unlink would be harmless, because
+ *   it stores the same value again.
  * - Tail calls (those that tail.c does not change) do not need the record: it is unlinked
  *   before them.  Nor do builtins that never return (abort, the sanitizers' reports).
  * - A block outside the region whose last call never returns gets a link of its
  *   own: such cold ends (assert, throw) must not move the entry to the top.
- * - In a function with setjmp, nonlocal labels, or edges that cannot be split, the record is placed
- * simply: link at the top, unlink at the returns.
+ * - In a function with setjmp, nonlocal labels, or edges that cannot be split, the record is linked
+ *   at the top and unlinked at the returns.
  */
 #include "instrument.h"
 
@@ -48,10 +48,10 @@ bool place_is_tail_call(gimple *stmt)
 }
 
 /*
- * Does the statement call a function that continues on another stack, and returns when there is
- * a switch back to this one?  Meanwhile other functions have linked their records.  Such a
- * function is not in GCC's own list of those that return twice; its author gives it that
- * attribute.
+ * Does the statement call a function that switches to another stack, and returns after a switch back
+ * to this one?  Meanwhile other functions have linked their records.  GCC does not know that these
+ * functions behave like those that return twice; other functions of this kind must be declared with
+ * the attribute returns_twice.
  */
 static bool is_switch(gimple *stmt)
 {
@@ -67,7 +67,7 @@ static bool is_switch(gimple *stmt)
 	return false;
 }
 
-/* Can control come back after the statement from any depth of calls? */
+/* Can control return to this call from any depth of calls, as after setjmp()? */
 bool place_is_second_return(gimple *stmt)
 {
 	if (!is_gimple_call(stmt))
@@ -145,7 +145,7 @@ static bool has_nonlocal_label(basic_block bb)
 	return label && DECL_NONLOCAL(gimple_label_label(label));
 }
 
-/* Can control enter in the middle of the function, by catch or otherwise? */
+/* Can control enter in the middle of the function, by a nonlocal goto or a second return? */
 static bool has_second_entry(struct function *fn)
 {
 	gimple_stmt_iterator gsi;
@@ -192,8 +192,8 @@ static void place_whole(struct function *fn, struct placement *p)
 }
 
 /*
- * Returns the nearest common dominator of all blocks that need a record and can return.
- * Collects the others.  NULL if there is none.
+ * Returns the nearest common dominator of all blocks that need a record and can return; NULL if there
+ * is no such block.  Collects the blocks that need a record and cannot return in p->dead_ends.
  */
 static basic_block find_dominator(struct function *fn, const_sbitmap cyclic,
 				  struct placement *p)

@@ -67,7 +67,7 @@ static bool matches_one(const struct glob_list *list, const char *name)
 	return false;
 }
 
-/* Cuts "(args) const" off a demangled name: "ns::f(int)" -> "ns::f". */
+/* Removes the parameters and what follows from a demangled name: "ns::f(int) const" -> "ns::f". */
 static void cut_parameters(char *name)
 {
 	int depth = 0;
@@ -229,9 +229,9 @@ static const char *impossible(struct function *fn)
 }
 
 /*
- * Functions with loops are exempt, because they can take long whatever their size.  Functions into
- * which control comes back from a callee (catch, setjmp) are exempt, too, because they repair the
- * chain.
+ * The caller exempts functions with loops, because they can take long whatever their size, and
+ * functions into which control returns abnormally from a callee (catch, setjmp), because they repair
+ * the chain.
  */
 bool select_is_big_enough(struct function *fn)
 {

@@ -14,10 +14,10 @@
  * proved so far is enough.  A callee that is compiled later, and the function itself, are not in
  * the list.
  *
- * Invariant: a proof counts only if the call certainly runs that body.  A function that another
- * module may replace (-fPIC, weak), that is noipa, or that is reached through a pointer or an
- * ifunc, is unknown.  The body of a C++ inline function counts, as for GCC's own inlining:
- * another copy of it has the same source.
+ * Invariant: a call is short only if it certainly executes the proved body.  A function that another
+ * module may replace (-fPIC, weak), that is noipa, or that is called through a pointer or an ifunc,
+ * counts as unknown.  The body of a C++ inline function can be relied on, as GCC's inlining does,
+ * because any other copy has the same source.
  */
 #include "arch/arch.h"
 
@@ -26,10 +26,10 @@ static const int big_copy_bytes = 4096;
 /* Up to this size GCC copies and clears without a call, with any -mtune. */
 static const int inline_copy_bytes = 64;
 
-/* In units of GCC's estimate of time, which are about instructions: well below 0.1 us. */
+/* In the unit of GCC's time estimates, about one instruction: this is well below 0.1 us. */
 static const int short_path_insns = 200;
 
-/* A call of libm may cost this much, in the same unit. */
+/* The assumed cost of a call of libm, in the same unit. */
 static const int math_insns = 60;
 
 /* The key is DECL_UID, because a decl's memory may be used again. */
@@ -59,8 +59,8 @@ static bool is_at_most(tree size, int limit)
 }
 
 /*
- * These functions of libm have a bound, in double precision and float: not fmod and remainder
- * (which divide bit by bit), not jn, and nothing in long double.
+ * Returns true for functions of libm whose time has an upper bound, in double and single precision:
+ * not for fmod and remainder, which divide bit by bit, nor jn, nor any function of long double.
  */
 static bool is_math(enum built_in_function code)
 {
@@ -83,8 +83,9 @@ static bool is_math(enum built_in_function code)
 }
 
 /*
- * Does it read strings or memory of any length?  Such a call is no reason for a record, but it does
- * not prove that the function is short: the caller has a record, and its time includes the call.
+ * Does the statement read strings or memory of unknown length?  Such a call does not need a record,
+ * but a function that contains it is not proved short, so the caller of that function has a record,
+ * whose time includes the call.
  */
 static bool is_string_read(gimple *stmt)
 {
@@ -106,7 +107,7 @@ static bool is_string_read(gimple *stmt)
 	}
 }
 
-/* GCC expands these builtins inline, so that no time is spent in a call. */
+/* Does GCC expand this builtin inline, or does a call of it take little time? */
 static bool is_inline_builtin(gcall *call, tree decl)
 {
 	const char *name = IDENTIFIER_POINTER(DECL_NAME(decl));
@@ -225,7 +226,7 @@ static bool is_quiet_end(basic_block bb)
 	       (!flag_exceptions || gimple_call_nothrow_p(as_a<gcall *>(last)));
 }
 
-/* FN has no cycle.  Puts it on the list if its longest path is short. */
+/* Adds a function without cycles to the list of proved functions if its longest path is short. */
 void short_prove(struct function *fn)
 {
 	int *order = XNEWVEC(int, n_basic_blocks_for_fn(fn));

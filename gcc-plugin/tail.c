@@ -8,8 +8,8 @@
  *
  *	void do_sync(int fd)		the chain in fdatasync()
  *	{
- *		...			worker			if it is jumped to
- *		fdatasync(fd);		worker, do_sync		if it is called
+ *		...			worker			after a jump
+ *		fdatasync(fd);		worker, do_sync		after a call
  *	}
  *	void worker(int fd)
  *	{
@@ -50,8 +50,8 @@ bool tail_choose(const char *name)
 }
 
 /*
- * Is the function declared in a system header, or by GCC itself, such as operator delete, or puts()
- * that GCC makes of printf()?
+ * Is the function declared in a system header, or by GCC itself, such as operator delete, or a puts()
+ * by which GCC replaces printf()?
  */
 static bool is_declared_by_system(tree decl)
 {

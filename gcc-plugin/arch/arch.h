@@ -4,9 +4,9 @@
  * the assembler are only in this folder (tests/lint/arch.t).  One of its files is compiled,
  * <cpu>.c.  A new CPU needs a file with these functions.
  *
- * All of them have to follow the order of stores in ldb/abi.h.  x86 makes stores visible in the
- * order in which they are written; a CPU that does not needs a release store for top when a
- * record is linked, and one before it between the generation and the record.
+ * All of them have to follow the order of stores in ldb/abi.h.  x86 makes stores visible in program
+ * order.  A CPU that does not do this needs a release store for top when a record is linked, and
+ * before it a barrier between the store of the generation and those of the record.
  */
 #ifndef LDB_PLUGIN_ARCH_H
 #define LDB_PLUGIN_ARCH_H
@@ -18,7 +18,7 @@
 const char *arch_unsupported(void);
 
 /*
- * Is each instruction of an asm known to continue with the next one?  False for texts with labels,
+ * Does control certainly go from each instruction of an asm to the next one?  False for texts with labels,
  * directives, macros, comments or alternatives of dialects, and for instructions that wait, jump,
  * repeat or enter the kernel.  Fences and reading a clock are excluded, too: a function's record
  * must be linked before the function reads the clock.
@@ -26,22 +26,22 @@ const char *arch_unsupported(void);
 bool arch_is_straight_text(const char *text);
 
 /*
- * These build the statements.  ret is the return address; keep leaves prev in r->prev, for an
- * unlink that comes later.  An unlink stores prev into top, a relink the record.
+ * These build the statements.  ret is the return address; keep: the link leaves prev in r->prev, for
+ * the unlinks.  An unlink stores prev into top; a relink stores the record's address.
  */
 gasm *arch_link(const struct record *r, tree ret, bool keep);
 gasm *arch_link_far(const struct record *r, tree ret);
 gasm *arch_unlink(const struct record *r);
 gasm *arch_relink(const struct record *r);
 /*
- * Can LINK_FUNCTION be called as arch_link_far() does?  Its registers must be free, and it must be
- * in reach.
+ * Can LINK_FUNCTION be called by arch_link_far()?  The registers that it uses must be free, and the
+ * function must be within the reach of a call instruction.
  */
 bool arch_can_link_far(void);
 /* Runs after register allocation and corrects the far links of a function without calls. */
 void arch_mend_far(void);
 
-/* These begin and end the text of a function. */
+/* These write what comes first and last in the text of each function. */
 void arch_emit_begin(FILE *f);
 void arch_emit_end(FILE *f);
 /* These write the bodies of __ldb_thread_addr and LINK_FUNCTION... */

@@ -7,9 +7,9 @@
  * generation, record, top.  A shared object loads the thread's offset in each asm: a GIMPLE
  * variable would occupy a callee-saved register throughout the function.
  *
- * The size of instructions costs as much as their number: if two threads share the front end of a
- * CPU, fetching code limits the speed of frequent calls.  So the addresses of the block and of the
- * record are computed once, and later instructions have short addresses.
+ * The size of instructions matters as much as their number: if two hyperthreads share the front end
+ * of a CPU, fetching code limits the speed of frequent calls.  So the addresses of the block and of
+ * the record are computed once, and later instructions have short addresses.
  *
  * Plain stores are enough: x86 makes them visible in the order in which they are made.
  */
@@ -21,11 +21,11 @@
 #define QWORD			"QWORD PTR "
 
 /*
- * %0 is the return address and then a scratch register, %1 the thread, %2 the record's address, and
- * %3 the record.
+ * %0 is the return address and then a scratch register, %1 the address of the thread block, %2 the
+ * address of the record, and %3 the record.
  *
- * Loading the block's address costs a load, and saves more than that: stores with a segment
- * prefix leave Intel's store buffer one at a time, those to one line without it in pairs.
+ * Loading the block's address costs a load, but saves more: on Intel CPUs, stores with a segment
+ * prefix leave the store buffer one at a time, and stores without it to one cache line in pairs.
  */
 #define LINK_ASM(address, prev)							\
 	address									\
@@ -60,18 +60,18 @@
 	load INSN("movq\t%2, %0",	"mov\t%0, %2") NEXT			\
 	SET_TOP(att_top, intel_top)
 
-/* %2 is prev: its address is the record's */
+/* %2 is prev, the first member of the record, so its address is that of the record. */
 #define RELINK_ASM(load, att_top, intel_top)					\
 	load INSN("leaq\t%2, %0",	"lea\t%0, %2") NEXT			\
 	SET_TOP(att_top, intel_top)
 
-/* A shared object reads the block's offset from the GOT... */
+/* For shared objects, which read the block's offset from the GOT. */
 #define GOT_OFFSET	INSN("movq\t__ldb_thread@gottpoff(%%rip), %1",		\
 			     "mov\t%1, " QWORD "__ldb_thread@gottpoff[rip]") NEXT
 #define GOT_ADDRESS	GOT_OFFSET						\
 			INSN("addq\t%%fs:0, %1", "add\t%1, " QWORD "fs:0") NEXT
 #define GOT_TOP		"%%fs:(%1)", "fs:[%1]"
-/* ...and elsewhere it is a constant. */
+/* For executables, where the block's offset is a constant. */
 #define EXE_ADDRESS	INSN("movq\t%%fs:0, %1", "mov\t%1, " QWORD "fs:0") NEXT	\
 			INSN("leaq\t__ldb_thread@tpoff(%1), %1",		\
 			     "lea\t%1, __ldb_thread@tpoff[%1]") NEXT
@@ -80,7 +80,7 @@
 /* Expands the arguments first, because each macro in them makes several arguments. */
 #define EXPAND(macro, ...)	macro(__VA_ARGS__)
 
-/* The second link leaves prev in a register, %4, for the second unlink. */
+/* link_kept leaves prev in a register, %4, for unlink_kept. */
 struct asm_texts {
 	const char *link, *link_kept, *unlink, *unlink_kept, *relink;
 };
@@ -119,7 +119,7 @@ static_assert(offsetof(struct ldb_frame, prev) == 0, "lea in LINK_ASM, RELINK_AS
 static_assert(offsetof(struct ldb_frame, gen) == 8 && offsetof(struct ldb_frame, pc) == 16 &&
 	      offsetof(struct ldb_frame, ret) == 24, "written out in LINK_ASM");
 
-/* All of them have these scratch registers: %0 and %1. */
+/* Returns the outputs that all statements have first: the scratch registers %0 and %1. */
 static asm_operand_list *scratch_operands(void)
 {
 	asm_operand_list *outputs = NULL;
@@ -184,8 +184,8 @@ gasm *arch_relink(const struct record *r)
 }
 
 /*
- * A far call is impossible if the user has reserved a register, or if code is farther apart than
- * a call reaches.
+ * A call of LINK_FUNCTION is impossible if the user has reserved one of its registers (-ffixed-REG),
+ * or if the code model allows code out of the reach of a call instruction.
  */
 bool arch_can_link_far(void)
 {
@@ -194,10 +194,10 @@ bool arch_can_link_far(void)
 }
 
 /*
- * A function without calls has its variables below the stack pointer, where a call stores its
- * return address.  Far links are for functions with calls, but GCC may have removed these calls
- * later.  A signal handler that unwinds the stack during the three instructions used then gets a
- * wrong stack.
+ * A function without calls may have variables in the red zone below the stack pointer, where the call
+ * of LINK_FUNCTION would store its return address.  Far links are chosen for functions with calls, but
+ * GCC may remove these calls later: then the stack pointer is moved below the red zone for the call.
+ * A signal handler that unwinds the stack during these three instructions finds a wrong stack.
  */
 void arch_mend_far(void)
 {
@@ -220,7 +220,7 @@ const char *arch_unsupported(void)
 	return NULL;
 }
 
-/* Does control continue with the next instruction after one of this name? */
+/* Does control always go from an instruction with this name to the next one? */
 static bool is_straight_insn(const char *name, size_t len)
 {
 	/* A star stands for anything that follows: an operand size or a condition. */
@@ -285,7 +285,7 @@ void arch_emit_accessor(FILE *f)
 		"\tret\n");
 }
 
-/* On entry rax is the return address of the function that calls this, and r10 its record. */
+/* On entry, rax is the return address of the function that calls LINK_FUNCTION, and r10 its record. */
 void arch_emit_link(FILE *f)
 {
 	fprintf(f, "%s"
