@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records system calls of watched threads.  A call in which a thread sleeps is recorded when the
+ * Records system calls of observed threads.  A call in which a thread sleeps is recorded when the
  * thread leaves its CPU, which costs other programs nothing.  With LDB_GROUP_CALL_ALL, calls that
  * last long enough are recorded as well, by the tracepoints of all calls, which make the calls of
  * every program slower.
  *
- * The module finds out what a descriptor is while the call is in progress.  It takes no lock and no
- * reference, because the scheduler allows neither.  Preemption is off, so files, inodes and names
- * are not freed meanwhile: RCU waits for that.  The data behind a socket has no such protection.
- * It is copied without faulting, and used only if the descriptor still refers to the same file
- * afterwards: then the file existed all the time.
+ * The module determines what a descriptor refers to while the call is in progress.  It takes no lock
+ * and no reference, because the probe runs inside the scheduler.  Preemption is off, so RCU does not
+ * free files, inodes and names meanwhile.  The data of a socket has no such protection: it is copied
+ * by accesses that may fail, and used only if the descriptor still refers to the same file
+ * afterwards, because then the file, and its socket, existed all the time.
  */
 #include <linux/compat.h>
 #include <linux/fdtable.h>
@@ -35,11 +35,11 @@ struct descriptor {
 	} name;
 };
 
-/* Copies a member of a structure that may be gone. */
+/* Copies a member of a structure that may have been freed. */
 #define READ_CAREFULLY(to, from) \
 	(!copy_from_kernel_nofault(&(to), &(from), sizeof(to)))
 
-/* The bytes after the end of the name are zeroed: nothing is disclosed. */
+/* Zeroes the bytes after the end of the name, so that they disclose nothing. */
 static void copy_text(struct descriptor *d, const void *from)
 {
 	size_t n;
@@ -50,7 +50,7 @@ static void copy_text(struct descriptor *d, const void *from)
 	memset(d->name.text + n, 0, NAME_BYTES - n);
 }
 
-/* The path of a connection belongs to the server's socket: this socket, or that of its peer. */
+/* Only the server's socket of a connection is bound to a path: this socket, or its peer. */
 static void name_unix(struct descriptor *d, struct sock *sk)
 {
 	struct unix_sock *u = (struct unix_sock *)sk;
@@ -168,7 +168,7 @@ static noinline void emit_call(struct ldb_thread *t, u64 begin, u64 end, u32 fla
 		ldb_ring_quarter(sc);
 }
 
-/* The registers of the thread are those of the instruction that faulted last. */
+/* Is the thread still at the instruction of its last page fault? */
 static bool is_in_fault(const struct ldb_thread *t)
 {
 	return ldb_wants(t->s, LDB_GROUP_FAULT) && t->fault_pc &&

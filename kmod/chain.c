@@ -3,12 +3,12 @@
  * Reads the whole chain of frame records of a thread that leaves its CPU, or is interrupted by its
  * timer, if the recorder asks for that (LDB_IOC_CHAINS).
  *
- * The thread is current, and not running its own code.  Frames that were entered before the last
- * reading have been emitted, so each reading ends at the first of these.  Readings may take a
- * limited part of a thread's time.  What they do not use is saved, up to a limit.  So a thread
- * that switches very often is not read at each switch.
+ * The thread is current, and executes kernel code.  Frames that were entered before the last reading
+ * have been emitted, so each reading ends at the first such frame.  Readings may take a limited part
+ * of a thread's time; unused time is saved up to a limit.  So the chain of a thread that switches
+ * very often is not read at each switch.
  *
- * While a function is being entered, the counter of a block may be one ahead of its chain.  The
+ * While a function is being entered, the generation of a block may be one ahead of its chain.  The
  * program's memory may have any contents: a reading is discarded if the memory is not a valid
  * chain, if it is not mapped, or if the chain is longer than can be read with interrupts off.
  */
@@ -19,7 +19,7 @@
 #include "stamp.h"
 
 #define SAVED_NS	1000000		/* unused time that can be saved for later readings */
-#define TOOK_MAX_NS	200000		/* a reading takes less, so a hypervisor ran meanwhile */
+#define TOOK_MAX_NS	200000		/* a longer time is steal time, and is not charged */
 /* after this time all frames are emitted again, because some may have been lost */
 #define ALL_AFTER_NS	NSEC_PER_SEC
 /* how many frames may have been entered since the last reading */
@@ -30,7 +30,7 @@ struct reading {
 	struct ldb_session_cpu *sc;
 	u64	now;
 	bool	all;			/* emit also frames that were emitted before */
-	bool	has_blocks;		/* the thread has blocks where the program's threads have them */
+	bool	has_blocks;		/* a valid block was found in the thread's memory */
 	int	nr_left;		/* frames that may still be read */
 	u64	addr;			/* address of the frame */
 	struct ldb_user_frame frame;	/* the frame that the walk has reached */
@@ -52,7 +52,7 @@ fault:
 	return false;
 }
 
-/* Reads a frame.  Its generation must not be greater than at_most, which is that of its callee. */
+/* Reads a frame; returns false if it is invalid, or its generation is greater than at_most. */
 static bool read_frame(u64 addr, u64 at_most, struct ldb_user_frame *to)
 {
 	const struct ldb_user_frame __user *from = (void __user *)addr;
@@ -132,7 +132,7 @@ static bool read_chain_of(struct reading *r, u32 n, u64 addr, struct ldb_frame_s
 		*innermost = (struct ldb_frame_seen){ (top & ~0xffffULL) | n, block.top, r->frame.pc };
 	if ((r->all || top != *seen_top) && !walk(r, r->all ? 0 : *seen, n))
 		return false;
-	/* The counter may be one ahead of the chain; 0 if no function was called yet. */
+	/* The block's generation may be one ahead of the chain; it is 0 before the first call. */
 	*seen = block.gen < LDB_GEN_ONE ? 0 : top == block.gen ? top : block.gen - LDB_GEN_ONE;
 	*seen_top = top;
 	return true;
@@ -152,8 +152,9 @@ static bool read_blocks(struct reading *r, u32 nr, struct ldb_frame_seen *innerm
 }
 
 /*
- * Has the ring room for a reading?  Everything that was in it at the recorder's last pass but one
- * has been read since.  Samples may fill half of the ring, and readings at switches three quarters.
+ * Has the ring room for a reading?  Everything that was in the ring at the recorder's pass before the
+ * last one has been read since.  Samples may fill half of the ring, and readings at switches three
+ * quarters.
  */
 static bool has_room(struct ldb_session_cpu *sc, bool leaves)
 {
@@ -193,9 +194,10 @@ static void pay(struct reading *r, bool leaves)
 }
 
 /*
- * Delays the next reading after one that failed, if that would probably fail, too: there are too
- * many frames, or this is a thread of ldb's own.  Those have no blocks, and the scanner is what
- * leaves a CPU when a thread of the program wakes up; a page fault would delay that one each time.
+ * After a failed reading, delays the next one if it would probably fail, too: if there are too many
+ * frames, or if this is a thread of ldb itself, which has no blocks.  This matters because the scanner
+ * often leaves its CPU for a thread of the program, and each failed reading would delay that thread by
+ * a page fault.
  */
 static void delay(struct reading *r, bool leaves)
 {
@@ -265,13 +267,13 @@ void ldb_chain_at_tick(struct ldb_thread *t)
 
 static u64 ticks(const struct ldb_session *s, u64 ns)
 {
-	/* x86 divides with an exception if the result has no room. */
+	/* The limit avoids an overflow of the quotient, for which x86 raises an exception. */
 	return mul_u64_u64_div_u64(min_t(u64, ns, LDB_DURATION_MAX), ldb_clock_hz(s->clock), NSEC_PER_SEC);
 }
 
 /*
- * Chooses the probe of switches, after a change of what it must do: the fast one does not read chains.
- * Two changes may come at once: the later one's choice must count.
+ * Chooses the fast or the slow probe of switches after a change of the settings; the fast one does not
+ * read chains.  The mutex makes the last of several concurrent changes take effect.
  */
 void ldb_chain_choose_probe(struct ldb_session *s)
 {

@@ -8,7 +8,7 @@ static bool tsc_trusted(void)
 	return ldb_force_tsc || ldb_cpu_stamp_is_trusted();
 }
 
-/* wanted: enum ldb_clock, or 0.  Returns 0 if it is not available. */
+/* Returns the clock that is wanted (0: any), or 0 if it is not available. */
 u32 ldb_clock_choose(u32 wanted)
 {
 	if (wanted == LDB_CLOCK_TSC && !tsc_trusted())
@@ -23,7 +23,7 @@ u64 ldb_clock_hz(u32 clock)
 	return clock == LDB_CLOCK_TSC ? ldb_cpu_stamp_hz() : NSEC_PER_SEC;
 }
 
-/* Uses the best of several measurements, because the host or the firmware may interrupt one. */
+/* Uses the best of several measurements, because the hypervisor or the firmware may interrupt some. */
 void ldb_clock_measure(u32 clock, struct ldb_clock_sample *best)
 {
 	struct ldb_clock_sample now;

@@ -100,14 +100,14 @@ static inline bool ldb_cpu_is_isolated(int cpu)
 }
 #endif
 
-/* Threads of the kernel in the program's thread group, which make no system calls. */
+/* Flags of kernel threads, some of which are in the program's thread group, that make no system calls. */
 #ifdef PF_USER_WORKER
 #define LDB_PF_NO_USER		(PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)
 #else
 #define LDB_PF_NO_USER		(PF_KTHREAD | PF_IO_WORKER)
 #endif
 
-/* True also during the thread's switch out, until finish_task(). */
+/* Is the thread on a CPU?  This is true during its switch out, too, until finish_task(). */
 static inline bool ldb_on_cpu(const struct task_struct *p)
 {
 #ifdef CONFIG_SMP

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The probes of block_bio_queue, block_rq_complete and block_bio_complete record requests to block
- * devices by watched threads, and by threads of the kernel, which write for threads that call
+ * devices by observed threads, and by kernel threads, which may write the data of threads that call
  * fsync().
  *
- * The thread is known when a bio is inserted into the device's queue, and the duration when it is
- * completed, in an interrupt.  Between the two the bio has an entry in a table of the session.  The
- * block layer completes only bios that were inserted, so the end of a bio finds a complete entry;
- * and the exchanges, which are full barriers, separate one use of an entry from the next.
+ * The thread is known when a bio is inserted into the device's queue; the duration is known when the
+ * bio is completed, in an interrupt.  In between, the bio has an entry in a table of the session.
+ * The block layer completes only bios that were inserted, so the entry that is found at the end is
+ * complete; the exchanges, which are full barriers, separate one use of an entry from the next.
  */
 #include <linux/blk-mq.h>
 #include <linux/bio.h>
@@ -18,7 +18,7 @@
 
 #define FLIGHT_PROBES	8
 #define FLIGHT_BUSY	((void *)1)
-#define FLIGHT_OLD_S	60	/* the end of older entries was missed */
+#define FLIGHT_OLD_S	60	/* an older entry is reused, because the end of its bio was missed */
 
 static struct ldb_flight *flight_at(struct ldb_session *s, const struct bio *bio, u32 n)
 {
@@ -154,7 +154,7 @@ static void ends_in_all(const struct bio *bio, bool failed)
 	rcu_read_unlock();
 }
 
-/* For devices with requests the kernel reports the end of a request, and not those of its bios. */
+/* For request-based devices the kernel reports the end of a request, but not of its bios. */
 void ldb_probe_rq_complete(void *unused, struct request *rq, blk_status_t error,
 			   unsigned int nr_bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions for several probes: the tid of a task in a session, and counts of threads that wait for
- * a CPU.
+ * Functions that several probes use: the tid of a task in a session, and accesses to user memory
+ * without page faults.
  */
 #ifndef LDB_EVENT_H
 #define LDB_EVENT_H
@@ -24,8 +24,8 @@ void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, co
 		    u64 now);
 
 /*
- * Returns the tid of p, or 0 if it is hidden from the session.  t is the watched thread or NULL;
- * bit is set in the flags if p is watched.
+ * Returns the tid of p, or 0 if p is hidden from the session.  t is the observed thread of p, or NULL;
+ * bit is set in the flags if p is observed.
  */
 static __always_inline struct ldb_who ldb_name(struct ldb_session_cpu *sc, struct ldb_session *s,
 					       struct task_struct *p, const struct ldb_thread *t,
@@ -37,9 +37,9 @@ static __always_inline struct ldb_who ldb_name(struct ldb_session_cpu *sc, struc
 }
 
 /*
- * These enclose accesses to user memory that must not fault pages in.  If preemption is counted,
- * the probes cannot fault pages in anyway; but access_ok() of some debug kernels requires them in
- * interrupts.
+ * ldb_nofault_begin() and _end() enclose accesses to user memory that must not fault pages in.  If
+ * the kernel counts preemption, the probes cannot fault pages in anyway, because they run with
+ * preemption off; but access_ok() of some debug kernels requires these calls in interrupts.
  */
 #define LDB_MUST_DISABLE_FAULTS	\
 	(!IS_ENABLED(CONFIG_PREEMPT_COUNT) || IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP))

@@ -38,9 +38,8 @@ void ldb_probe_fault_user(void *unused, unsigned long addr, struct pt_regs *regs
 }
 
 /*
- * Does the kernel resolve the fault?  While page faults are disabled, the access fails instead;
- * this module's probes make such accesses, too.  One level of preemption may be that of the
- * tracepoint.
+ * Will the kernel resolve the fault?  While page faults are disabled, the access fails instead, as
+ * some accesses of this module's probes do.  The tracepoint itself may disable preemption once.
  */
 static __always_inline bool is_resolved(void)
 {
@@ -48,8 +47,8 @@ static __always_inline bool is_resolved(void)
 }
 
 /*
- * Only faults of the program's memory are recorded, and the record does not say where in the
- * kernel they were.
+ * Records only faults on addresses of the program; the record does not contain the address of the
+ * kernel's instruction.
  */
 void ldb_probe_fault_kernel(void *unused, unsigned long addr, struct pt_regs *regs,
 			    unsigned long error)

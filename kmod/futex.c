@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records calls of the kernel's futex functions, by ftrace at their entry.
+ * Records calls of the kernel's futex functions, which ftrace intercepts at their entry.
  *
- * Filters are set once and freed once, with the module: if a filter is set again after it was
- * freed, some kernels use freed memory.  All functions share one struct ftrace_ops, since each
- * costs a slow grace period to unregister; one of them belongs to the module, which calls it to
- * find out whether calls are traced.
+ * Filters are set when the module is loaded and freed when it is unloaded: if a filter is set again
+ * after it was freed, some kernels use freed memory.  All functions share one struct ftrace_ops,
+ * because unregistering each one takes a long grace period.  One of the functions, ldb_traced(),
+ * belongs to the module, which calls it to find out whether calls are traced.
  */
 #include <linux/ftrace.h>
 #include <linux/sched/task_stack.h>
@@ -64,7 +64,7 @@ static __always_inline int kind_of(unsigned long ip)
 	return learn_address(ip);
 }
 
-/* Reads the word, and the one where glibc stores a mutex's owner. */
+/* Reads the futex word, and the word after the next one, where glibc stores a mutex's owner. */
 static __always_inline bool read_words(u64 uaddr, u32 *word, u32 *owner)
 {
 	const u32 __user *p = (void __user *)uaddr;
@@ -108,8 +108,8 @@ static __always_inline void emit_wake(struct ldb_thread *t, u32 op, u64 uaddr, u
 }
 
 /*
- * futex_wait_multiple() gets an array whose layout is private; the system call has just read the
- * program's array, whose address still is in its registers.
+ * Records a futex_waitv().  The layout of futex_wait_multiple()'s array is private to the kernel, so
+ * the program's array is read again; its address is still in the registers of the system call.
  */
 static noinline void emit_waitv(struct ldb_thread *t, u64 now)
 {
@@ -175,7 +175,7 @@ static noinline void entered_slow(struct ldb_thread *t, unsigned long ip, struct
 	}
 }
 
-/* The two most frequent functions, with the usual clock: this calls no other function. */
+/* Handles the two most frequent functions, with the TSC as clock, without calling other functions. */
 static __always_inline void entered_usual(struct ldb_thread *t, unsigned long ip,
 					  struct ftrace_regs *fregs)
 {
@@ -251,7 +251,7 @@ bool ldb_futex_usable(void)
 	return usable;
 }
 
-/* Also succeeds while ftrace is switched off. */
+/* This succeeds even while ftrace is switched off. */
 int ldb_futex_arm(void)
 {
 	return register_ftrace_function(&ops);
@@ -262,7 +262,7 @@ void ldb_futex_disarm(void)
 	unregister_ftrace_function(&ops);
 }
 
-/* Are calls traced now?  The functions are armed, and ldb_arm_mutex is held. */
+/* Are calls traced now?  Called after ldb_futex_arm(), with ldb_arm_mutex held. */
 bool ldb_futex_delivers(void)
 {
 	WRITE_ONCE(traced, false);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records interrupts on the CPU of a watched thread: one record for each, at its end.
+ * Records interrupts on the CPU of an observed thread: one record for each, at its end.
  *
- * Interrupts nest, a device's in a soft one, and a probe may have been registered between entry
- * and exit: each CPU has a stack of the interrupts that it is in, and an exit searches it for the
- * entry.
+ * Interrupts nest, for example a device's in a soft interrupt, so each CPU has a stack of the
+ * interrupts that are in progress.  At an exit this stack is searched for the entry, which is missing
+ * if the probe was registered in between.
  */
 #include <linux/interrupt.h>
 #include <linux/kernel_stat.h>
@@ -30,7 +30,7 @@ static DEFINE_PER_CPU(struct nest, nest);
 /* stolen time in ns at the last tick; 0: not known */
 static DEFINE_PER_CPU(u64, stolen_before);
 
-/* Called when no probe is registered: exits that are missing will not come, and time passes. */
+/* Called when no probe is registered: the exits of interrupts in progress will not be recorded. */
 void ldb_irq_forget(void)
 {
 	unsigned int cpu;
@@ -41,7 +41,7 @@ void ldb_irq_forget(void)
 	}
 }
 
-/* An interrupt that comes during this push() pushes and pops its own entry above this one. */
+/* An interrupt that occurs during this push() pushes and pops its own entry above this one. */
 static noinline void push(struct ldb_thread *t, u32 kind, u32 nr)
 {
 	struct nest *stack = this_cpu_ptr(&nest);
@@ -55,7 +55,7 @@ static noinline void push(struct ldb_thread *t, u32 kind, u32 nr)
 	stack->at[depth] = (struct inside){ t, ldb_clock_now(t->s->clock), kind, nr };
 }
 
-/* Returns when the interrupt began; 0: not observed. */
+/* Returns when the interrupt began; 0 if its entry was not recorded. */
 static u64 pop(const struct ldb_thread *t, u32 kind, u32 nr)
 {
 	struct nest *stack = this_cpu_ptr(&nest);
@@ -94,7 +94,7 @@ static void write_name(struct ldb_session_cpu *sc, u32 irq, const char *text, u6
 		ldb_ring_quarter(sc);
 }
 
-/* The device is hidden without a privilege, because keystrokes can be inferred from times. */
+/* Without CAP_PERFMON the device is hidden, because the times of interrupts reveal keystrokes. */
 static noinline void record_end(struct ldb_thread *t, u32 kind, u32 nr, const char *name)
 {
 	struct ldb_session *s = t->s;
@@ -120,8 +120,8 @@ static noinline void record_end(struct ldb_thread *t, u32 kind, u32 nr, const ch
 }
 
 /*
- * Returns the time that the hypervisor has taken since the last tick.  The kernel updates it in its
- * tick, and a tick that was due meanwhile comes as soon as the CPU runs again.
+ * Returns the steal time since the last tick.  The kernel updates its count in the tick; if a tick was
+ * due while the hypervisor ran something else, it comes as soon as the CPU runs again.
  */
 static u64 stolen_ns(void)
 {

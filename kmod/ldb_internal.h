@@ -2,18 +2,19 @@
 /*
  * Internal declarations of ldb.ko, whose interface is uapi/linux/ldb.h.
  *
- * A session belongs to an open file.  Once it is bound, to the thread group
- * that joined it or was named at its creation, each thread of the group has a
- * struct ldb_thread, found by its task_struct: that is what "watched" means.
- * A registered thread also has a page.
+ * A session belongs to an open file.  It is bound to the thread group that
+ * joined it, or was named when the session was created.  From then on each thread
+ * of the group has a struct ldb_thread, which is found by its task_struct; such
+ * threads are called observed (in identifiers: watched).  A registered thread
+ * also has a page.
  *
  * Locks, outermost first:
  *
  *	ldb_file.pausing	one file's session: pause, resume; may be held for seconds
  *	ldb_file.lock		one file's session: create, join, register
  *	ldb_arm_mutex		which probes are registered; may be held for seconds
- *	ldb_sessions_mutex	the list of bound sessions, and what each user has
- *	ldb_session.settings	which probe of switches suits what the creator has set
+ *	ldb_sessions_mutex	the list of bound sessions, and the accounts of users
+ *	ldb_session.settings	the choice between the fast and the slow probe of switches
  *	ldb_threads_lock	raw, also taken inside the scheduler's locks: the table of
  *				threads, and which of them has which page
  *
@@ -68,11 +69,11 @@ struct ldb_session_cpu {
 	local_t		left;		/* slots to write until the reader is woken */
 	local_t		quarters;	/* how often the reader was woken */
 	local_t		hidden, unreadable;
-	/* watched threads that wait here; protected by the run queue's lock */
+	/* observed threads that wait for this CPU; protected by the run queue's lock */
 	int		waiting;
-	atomic_t	arrived;	/* watched threads that migrated here while they waited */
+	atomic_t	arrived;	/* observed threads that migrated here while they waited */
 	u64		seen_irqs[1 << LDB_SEEN_IRQ_BITS];
-	/* 0: the CPU was not idle since a thread of the session left it */
+	/* when a thread of the session left this CPU to the idle task; else 0 */
 	u64		idle_since;
 	/* chain.c */
 	u32		passes;
@@ -93,7 +94,7 @@ struct ldb_flight {
 struct ldb_account;
 
 struct ldb_session {
-	/* These are constant while the probes can find the session, except dead. */
+	/* These members, except dead, are constant while the probes can find the session. */
 	struct ldb_session_cpu __percpu *cpu;
 	u32		clock;		/* enum ldb_clock */
 	bool		sees_others;	/* the creator has CAP_PERFMON */
@@ -101,21 +102,22 @@ struct ldb_session {
 	u32		all_events;	/* LDB_GROUP_* */
 	u64		irq_min;	/* ticks: shorter interrupts are only counted */
 	/*
-	 * These may be set while the probes read them; any mixture of old and new values is valid.
+	 * The following may be set while the probes read them; any mixture of old and new values is
+	 * valid.
 	 */
-	/* SCHED events and the TSC are used: the probe need not call functions in the usual case */
+	/* the fast probe of switches is used: SCHED events, the TSC, and no chains */
 	bool		fast;
-	u32		events;		/* LDB_GROUP_*: while it is paused, PROCESS at most */
+	u32		events;		/* LDB_GROUP_* that are recorded now; paused: at most PROCESS */
 	u64		call_min;	/* ticks: shorter system calls are only counted */
 	u8		calls[LDB_CALLS_MAX]; /* ldb_calls.how */
-	/* chain.c: the same, and nr_blocks is set last */
+	/* chain.c; nr_blocks is set last */
 	struct ldb_chain_config {
 		u32	nr_blocks, share;
 		s64	offset[LDB_CHAIN_BLOCKS_MAX];
 		u64	tick, saved, took_max, all_after;	/* in units of the clock */
 	} chains;
-	struct mutex	settings;	/* of what determines fast */
-	u32		passes;		/* of the recorder */
+	struct mutex	settings;	/* protects fast */
+	u32		passes;		/* number of LDB_IOC_CHAINS calls by the recorder */
 	struct pid_namespace *ns;	/* of the tids; NULL: the initial one */
 	struct mm_struct *mm;		/* of the program that joined; held by mmgrab() */
 	struct signal_struct *signal;	/* names the thread group; held through task */
@@ -123,12 +125,12 @@ struct ldb_session {
 	u32		tgid;		/* in the initial namespace */
 
 	/*
-	 * The session's memory: page n of the area, which is allocated when it is first used,
-	 * unless the kernel writes it.
+	 * The session's memory.  Pages that the kernel writes are allocated at the start, other pages
+	 * when they are first used.
 	 */
 	struct page	**pages;
 	unsigned long	nr_pages;
-	unsigned long	first_page;	/* of threads */
+	unsigned long	first_page;	/* index of the first thread page */
 	unsigned long	ro_from;	/* the pages from here on are never writable */
 	struct mm_struct *creator;	/* held by mmgrab() */
 	const struct cred *cred;	/* the creator's credentials */
@@ -138,11 +140,11 @@ struct ldb_session {
 	u32		nr_registered;
 	struct list_head threads;	/* ldb_threads_lock */
 	bool		over;		/* no thread may be added; ldb_threads_lock */
-	unsigned long	ended;		/* bit 0: the last thread's exit was written */
+	unsigned long	ended;		/* bit 0: the exit of the last thread was recorded */
 
 	struct irq_work	wake;
 	wait_queue_head_t wait;
-	unsigned long	ready;		/* bit 0: for POLLIN */
+	unsigned long	ready;		/* bit 0: poll() returns POLLIN */
 
 	struct list_head bound;		/* in ldb_bound, RCU; ldb_sessions_mutex */
 
@@ -154,13 +156,13 @@ struct ldb_session {
 
 	struct rcu_work	free;
 	struct ldb_flight flights[1 << LDB_FLIGHT_BITS];
-	u64		seen[1 << LDB_SEEN_BITS]; /* races are harmless */
+	u64		seen[1 << LDB_SEEN_BITS]; /* hashes of names; races are harmless */
 };
 
 enum ldb_wait {
-	LDB_WAIT_NOT,		/* it sleeps or runs */
-	LDB_WAIT_COUNTED,	/* in waiting of its CPU */
-	LDB_WAIT_ARRIVED,	/* in arrived */
+	LDB_WAIT_NOT,		/* the thread sleeps or runs */
+	LDB_WAIT_COUNTED,	/* it is counted in `waiting` of its CPU */
+	LDB_WAIT_ARRIVED,	/* it is counted in `arrived` of its CPU */
 };
 
 struct ldb_thread {
@@ -168,14 +170,14 @@ struct ldb_thread {
 	struct task_struct *task;	/* valid until its last switch */
 	struct ldb_session *s;
 	struct ldb_page	*page;		/* NULL: not registered; ldb_threads_lock */
-	u64		tls;		/* with page: struct ldb_user_block in user memory, or 0 */
-	u32		block;		/* with page: what takes the canary's place in gen */
+	u64		tls;		/* with page: address of its struct ldb_user_block, or 0 */
+	u32		block;		/* with page: number put into the low 16 bits of gen */
 	u32		page_nr;	/* its number + 1; 0: not registered */
 	u32		tid;		/* as the program sees it */
 	u32		seq;		/* as ldb_page.k_seq: seq.h */
-	u32		wait;		/* enum ldb_wait; the lock of the run queue it is on */
+	u32		wait;		/* enum ldb_wait; protected by the lock of its run queue */
 	/*
-	 * interrupts without a record since the last one; written by the CPU on which the thread
+	 * short interrupts since the last record of one; written by the CPU on which the thread
 	 * runs
 	 */
 	local_t		nr_short;
@@ -186,14 +188,14 @@ struct ldb_thread {
 	u32		nr_short_calls;
 	struct ldb_chain_seen {
 		/*
-		 * Accounts of readings at switches and of samples: the time up to which they have
-		 * been used.
+		 * The budgets of readings at switches and of samples: no reading is made before
+		 * this time.
 		 */
 		u64	paid, samples_paid;
 		u64	next_all;	/* when all frames are to be emitted again */
 		struct {
-			u64 gen;	/* all frames up to this one have been emitted */
-			u64 top;	/* the innermost frame's; 0: none */
+			u64 gen;	/* frames up to this generation have been emitted */
+			u64 top;	/* generation of the innermost frame; 0: none */
 		} seen[LDB_CHAIN_BLOCKS_MAX];
 	} chain;
 	struct list_head list;		/* in ldb_session.threads; ldb_threads_lock */
@@ -201,20 +203,20 @@ struct ldb_thread {
 	struct rcu_head	rcu;
 };
 
-/* One of these for each CPU, which writes it at switches, under the lock of its run queue. */
+/* The state of a CPU, which the CPU writes at switches, under the lock of its run queue. */
 struct ldb_cpu {
-	int		gen;		/* thread is valid if this is equal to ldb_hot.gen */
-	int		waiting;	/* of all sessions together; may be too large */
-	struct ldb_thread *thread;	/* of the task that runs, or NULL */
+	int		gen;		/* `thread` is valid only if this equals ldb_hot.gen */
+	int		waiting;	/* the sum over all sessions; may be too large */
+	struct ldb_thread *thread;	/* the running task's, or NULL */
 	struct task_struct *curr;	/* NULL: not yet known */
 	atomic_t	arrived;	/* protected like waiting */
 };
 DECLARE_PER_CPU_ALIGNED(struct ldb_cpu, ldb_cpu);
 
-/* One cache line that each switch on the machine reads and that is seldom written. */
+/* A cache line that each switch on the machine reads and that is rarely written. */
 struct ldb_hot {
 	atomic_t	gen;		/* counts changes that may make ldb_cpu.thread invalid */
-	u64		filter;		/* bit n: some watched group's tgid is n modulo 64 */
+	u64		filter;		/* bit n: the tgid of an observed group is n modulo 64 */
 } ____cacheline_aligned;
 extern struct ldb_hot ldb_hot;
 
@@ -338,8 +340,8 @@ static __always_inline struct ldb_thread *ldb_watched(const struct task_struct *
 }
 
 /*
- * This acquire pairs with the release in ldb_gen_bump(): later lookups see at least the changes
- * that preceded it.
+ * This acquire pairs with the release in ldb_gen_bump(): later searches find at least the changes
+ * that were made before that release.
  */
 static __always_inline int ldb_gen(void)
 {
@@ -351,7 +353,7 @@ static inline void ldb_gen_bump(void)
 	ldb_order_gen_bump(&ldb_hot.gen);
 }
 
-/* Returns the watched thread of current, or NULL. */
+/* Returns the struct ldb_thread of current, or NULL if it is not observed. */
 static __always_inline struct ldb_thread *ldb_watched_current(void)
 {
 	if (unlikely(this_cpu_read(ldb_cpu.gen) != ldb_gen()))

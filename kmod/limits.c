@@ -3,9 +3,9 @@
  * Limits the use of the machine by one user: the number of sessions at a time, the rate of new
  * sessions, and the memory that is never swapped.
  *
- * An account is a user.  A user namespace can map any number of users, so all its users share
- * one account: that of the owner of the outermost such namespace; or, if that is root, a separate
- * account for the namespace.
+ * Each user has an account.  Because a user namespace can map any number of users, all its users
+ * share one account: that of the owner of the outermost such namespace; or, if root owns it, a
+ * separate account for the namespace.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -18,7 +18,7 @@
 struct ldb_account {
 	struct list_head list;		/* in accounts; ldb_sessions_mutex */
 	kuid_t		uid;
-	/* only compared */
+	/* only compared, never dereferenced */
 	const struct user_namespace *ns;
 	unsigned int	nr;		/* sessions */
 	unsigned long	due;		/* jiffies: when the next session is allowed */
@@ -109,9 +109,9 @@ static int enter(struct ldb_session *s)
 }
 
 /*
- * Creating and ending sessions slows down other programs, because TLBs are flushed.  A user who
- * creates many has to wait, so that there are at most max_user_rate in a second, after a burst of
- * as many as may exist at a time.
+ * Creating and ending sessions slows down other programs, because TLBs are flushed.  So after a burst
+ * of max_user_sessions, a user can create at most max_user_rate sessions in a second, and has to wait
+ * for more.
  */
 static int wait_for_rate(struct ldb_account *a)
 {
@@ -141,8 +141,8 @@ int ldb_limits_enter(struct ldb_session *s)
 }
 
 /*
- * The rule is that of perf_event_open(2)'s buffers: some memory for each user and CPU, and the
- * rest counts for mlock().
+ * Charges memory by the rule of perf_event_open(2)'s buffers: each user has some memory for each CPU,
+ * and the rest is charged to RLIMIT_MEMLOCK.
  */
 int ldb_limits_charge(struct ldb_session *s, unsigned long nr)
 {

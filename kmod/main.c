@@ -109,8 +109,8 @@ static long recorder_ioctl(struct ldb_session *s, unsigned int cmd, void __user 
 }
 
 /*
- * Probes are armed without f->lock, because that may take seconds, in which threads of the program
- * begin and register.
+ * Probes are armed without f->lock, because arming may take seconds, and meanwhile new threads of the
+ * program must be able to register.
  */
 static long pause_ioctl(struct ldb_file *f, unsigned long arg)
 {
@@ -124,7 +124,7 @@ static long pause_ioctl(struct ldb_file *f, unsigned long arg)
 	if (mutex_lock_interruptible(&f->pausing))
 		return -ERESTARTSYS;
 	rc = ldb_session_pause(s, arg);
-	/* A JOIN may be in progress, which binds the session and may undo it. */
+	/* The lock is needed because a JOIN may be in progress, which binds the session or fails. */
 	if (rc >= 0 && !arg && !mutex_lock_killable(&f->lock)) {
 		ldb_session_introduce(s);
 		mutex_unlock(&f->lock);
@@ -159,7 +159,7 @@ static long ldb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case LDB_IOC_STATS:
 	case LDB_IOC_CALLS:
 	case LDB_IOC_CHAINS:
-		/* Pairs with the release in ldb_session_create(), as the others here. */
+		/* This and other loads of f->s here pair with the release in ldb_session_create(). */
 		return recorder_ioctl(ldb_order_session(&f->s), cmd, user);
 	case LDB_IOC_REG:
 	case LDB_IOC_UNREG:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Manages a session's memory: its layout, and which process may map what of it.
+ * Manages a session's memory: its layout, and which process may map which part.
  *
  * The memory consists of single pages; the session holds a reference to each until it ends, and so
  * does each mapping.  Pages that the kernel writes are allocated at the start, because the probes
@@ -57,8 +57,9 @@ static u64 lay_out(struct ldb_info *i, const struct ldb_create *c)
 }
 
 /*
- * These allocations do not invoke the OOM killer: it would end the largest program, to which this
- * memory does not belong.  The creation of a session fails at once; a page fault tries harder.
+ * These allocations do not invoke the OOM killer, because it would kill the largest program, which
+ * is not the one that asks for this memory.  The creation of a session fails at once if memory is
+ * short; a page fault tries harder.
  */
 #define GFP_CREATE	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 #define GFP_FAULT	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
@@ -174,8 +175,8 @@ struct ldb_page *ldb_memory_thread_page(struct ldb_session *s, u32 slot)
 }
 
 /*
- * Only the creator may map the kernel's own rings, because it may know more about other tasks than
- * the program.
+ * Only the creator may map the kernel's own rings, because the creator may have the right to know more
+ * about other tasks than the program.
  */
 static bool may_map(const struct ldb_session *s, const struct mm_struct *mm, unsigned long pgoff)
 {
@@ -194,9 +195,9 @@ static vm_fault_t fault(struct vm_fault *vmf)
 	if (vmf->pgoff >= s->ro_from && vma->vm_flags & VM_MAYWRITE)
 		return VM_FAULT_SIGBUS;
 	/*
-	 * The child of fork() has the mapping, but may not use the session's memory: it gets
-	 * memory of its own, which is not even shared with its siblings, which may be other
-	 * users by now.
+	 * A fork child inherits the mapping, but may not use the session's memory.  It gets pages of
+	 * its own, which it does not share with its siblings either, because these may run as
+	 * other users now.
 	 */
 	if (may_map(s, vma->vm_mm, vmf->pgoff)) {
 		page = get_page_at(s, array_index_nospec(vmf->pgoff, s->nr_pages));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names the loads and stores of the module whose order matters, each with its partner.
+ * Contains the loads and stores of the module whose order matters.  Each comment names the partner,
+ * the code on another CPU that depends on the order.
  *
  * The order of what the program and the recorder read is in the two headers of those protocols:
  * ring.h (partner: order_slot_read() in tools/record/order.h) and stamp.h (partner:
@@ -38,15 +39,15 @@ static __always_inline void ldb_order_page_then_seq(void)
 #define ldb_order_page_publish(to, page)	smp_store_release(to, page)
 
 /*
- * Code that must not sleep finds a file's session without the file's lock: the session is then
- * complete.  Partner: each other.
+ * Some code reads a file's session without the file's lock; the session is complete before it is
+ * published.  The two macros are each other's partner.
  */
 #define ldb_order_session_publish(to, s)	smp_store_release(to, s)
 #define ldb_order_session(from)			smp_load_acquire(from)
 
 /*
- * The generation of the table of watched threads: a reader that loads a value finds all entries
- * that were made before the generation got that value.  Partner: each other.
+ * The generation of the table of observed threads: a reader that loads a value finds all entries
+ * that were made before the generation got that value.  The two functions are each other's partner.
  */
 static __always_inline int ldb_order_gen(const atomic_t *gen)
 {
@@ -60,9 +61,8 @@ static inline void ldb_order_gen_bump(atomic_t *gen)
 }
 
 /*
- * This comes after ldb_order_gen_bump(): a thread whose last switch did not find the thread in
- * the table had set its state to dead before that switch.  Partner: the scheduler, after it sets
- * __state.
+ * Called after ldb_order_gen_bump(), before a thread's state is read: if the thread's last switch did
+ * not find it in the table, the state is read as dead.  Partner: the scheduler, after it sets __state.
  */
 static inline void ldb_order_gen_then_state(void)
 {
@@ -79,8 +79,8 @@ static inline void ldb_order_threads_then_live(void)
 }
 
 /*
- * Is a thread asleep?  It is put into the table, then it must be on no run queue, then on no
- * CPU.  Partner: the scheduler, which wakes under the run queue's lock, and clears on_rq before
+ * For the test whether a thread is asleep: it is put into the table, then on_rq is read, then on_cpu.
+ * Partner: the scheduler, which wakes threads under the run queue's lock, and clears on_rq before
  * on_cpu.
  */
 static inline void ldb_order_table_then_on_rq(void)
@@ -93,7 +93,7 @@ static inline void ldb_order_on_rq_then_on_cpu(void)
 	smp_rmb();	/* on_rq is cleared before on_cpu */
 }
 
-/* Where a thread's blocks are is known before how many there are.  Partner: each other. */
+/* The offsets of blocks are stored before their number.  The two are each other's partner. */
 static inline void ldb_order_blocks_publish(u32 *nr_blocks, u32 nr)
 {
 	smp_store_release(nr_blocks, nr);
@@ -104,7 +104,7 @@ static __always_inline u32 ldb_order_blocks(const u32 *nr_blocks)
 	return smp_load_acquire(nr_blocks);
 }
 
-/* Data is made readable before it is checked whether a reader waits for it.  Partner: ldb_poll() */
+/* Data is made readable before the check whether a reader waits for it.  Partner: ldb_poll() */
 static inline void ldb_order_ready_then_waiters(void)
 {
 	smp_mb__after_atomic();	/* pairs with the atomic after poll_wait() */

@@ -2,9 +2,9 @@
 /*
  * Registers the probes that sessions need, and unregisters them some time after the last session.
  *
- * Unregistering waits for grace periods, which can take seconds, and release() may be the exit
- * of a program that was killed: so it is done later, by a work item that holds no reference to
- * the module and that the module's exit waits for.
+ * Unregistering waits for grace periods, which can take seconds, and must not delay the exit of a
+ * killed program, in which release() may run.  So it is done by a work item, which holds no reference
+ * to the module; the module's exit waits for it.
  */
 #include <linux/binfmts.h>
 #include <linux/capability.h>
@@ -46,7 +46,7 @@ static struct probe probes[] = {
 	PROBE(sched_process_fork, ALWAYS, ldb_probe_fork),
 	PROBE(sched_process_exec, ALWAYS, ldb_probe_exec),
 	PROBE(sched_process_exit, ALWAYS, ldb_probe_exit),
-	/* It counts threads that wait for a CPU, and none may be missed. */
+	/* always needed, because the counts of threads that wait for a CPU depend on each migration */
 	PROBE(sched_migrate_task, ALWAYS, ldb_probe_migrate),
 	PROBE(sched_waking, LDB_GROUP_SCHED, ldb_probe_waking),
 	PROBE(sched_wakeup, LDB_GROUP_SCHED, ldb_probe_wakeup),
@@ -74,8 +74,8 @@ static struct probe probes[] = {
 };
 
 /*
- * This queue is for work that may take long: disarming, and freeing sessions; main.c creates and
- * destroys it.
+ * The queue for work that may take long: unregistering probes, and freeing sessions.  main.c creates
+ * and destroys it.
  */
 struct workqueue_struct *ldb_wq;
 
@@ -85,7 +85,7 @@ static atomic_t nr_sessions, nr_group[NR_GROUPS];
 static u32 available = LDB_GROUP_ALL;
 static bool armed_futex;
 
-/* The kernel does not check the types of probes. */
+/* Makes the compiler check the types of probes, which tracepoint_probe_register() does not do. */
 static void __maybe_unused check_types(void)
 {
 	check_trace_callback_type_sched_switch(ldb_probe_switch);
@@ -199,7 +199,7 @@ static void disarm(void)
 		tracepoint_synchronize_unregister();
 	if (any && !atomic_read(nr_of(LDB_GROUP_IRQ)))
 		ldb_irq_forget();
-	/* It is not updated any more, and its pointers may be dangling. */
+	/* curr is not updated any more, and would become a dangling pointer. */
 	if (!probes[0].armed)
 		for_each_possible_cpu(cpu)
 			WRITE_ONCE(per_cpu_ptr(&ldb_cpu, cpu)->curr, NULL);
@@ -229,8 +229,9 @@ static void count(u32 events, int n)
 }
 
 /*
- * Arms these groups for a session, and removes those that will not be delivered: the futexes'
- * are not while ftrace is switched off.  May wait until probes have been unregistered.
+ * Registers the probes of these groups for a session, and removes groups that will not be delivered
+ * from *events: futex events are not delivered while ftrace is switched off.  This may wait until
+ * other probes have been unregistered.
  */
 int ldb_probes_get(u32 *events)
 {
@@ -269,7 +270,7 @@ static void find(struct tracepoint *tp, void *unused)
 			probes[i].tp = tp;
 }
 
-/* Is the probe optional?  It is if this kernel lacks its tracepoint and sessions do not need it. */
+/* Can the module work without this probe's tracepoint?  If its group needs it, removes the group. */
 static bool can_miss(const struct probe *p)
 {
 	if (p->optional)
@@ -300,7 +301,7 @@ int ldb_probes_init(void)
 	return 0;
 }
 
-/* LDB_GROUP_* */
+/* Returns the LDB_GROUP_* that this kernel can deliver. */
 u32 ldb_probes_available(void)
 {
 	return ldb_futex_usable() ? available : available & ~LDB_GROUP_FUTEX;

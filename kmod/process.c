@@ -49,8 +49,8 @@ static void session_died(struct ldb_session *s)
 }
 
 /*
- * All other threads have ended.  The new program must not use the session's memory, and the states
- * of the old threads are not valid for it.
+ * Records an exec(), after which all other threads have ended.  The new program must not use the
+ * session's memory, and the states of the old threads are not valid for it, so a joined session ends.
  */
 static void execs(struct task_struct *p)
 {
@@ -85,8 +85,8 @@ void ldb_probe_exec(void *unused, struct task_struct *p, pid_t old_pid, struct l
 static bool group_is_dead(struct task_struct *p, struct ldb_session *s)
 {
 	/*
-	 * Is it the last thread?  Two threads that exit at once may both be; only one of them
-	 * reports it.
+	 * If the last two threads exit at the same time, both may find no live thread; only one of
+	 * them returns true.
 	 */
 	return !atomic_read(&p->signal->live) && !test_and_set_bit(0, &s->ended);
 }
@@ -177,7 +177,7 @@ void ldb_introduce_thread(struct ldb_thread *t, u64 now)
 		       t->task->comm, now);
 }
 
-/* Writes the name of another task, unless that was done recently. */
+/* Writes the name of a task that is not observed, unless it was written recently. */
 static void write_other(struct ldb_session_cpu *sc, struct task_struct *p, u32 tid, u64 now)
 {
 	u64 name[2], is;
@@ -194,7 +194,7 @@ static void write_other(struct ldb_session_cpu *sc, struct task_struct *p, u32 t
 	ldb_write_task(sc, tid, tgid_of(sc->s, p), 0, p->comm, now);
 }
 
-/* Returns the tid of p, which is another task, or 0 if it is hidden from the session. */
+/* Returns the tid of p, a task that is not observed; 0 if it is hidden from the session. */
 struct ldb_who ldb_name_other(struct ldb_session_cpu *sc, struct task_struct *p, u64 now)
 {
 	struct ldb_who who = {};
@@ -211,7 +211,7 @@ struct ldb_who ldb_name_other(struct ldb_session_cpu *sc, struct task_struct *p,
 	return who;
 }
 
-/* Does the same if p is the only such task of an event; counts hidden tasks. */
+/* Does the same for an event with only one such task, and counts it if it is hidden. */
 struct ldb_who ldb_name_only_other(struct ldb_session_cpu *sc, struct task_struct *p, u64 now)
 {
 	struct ldb_who who = ldb_name_other(sc, p, now);

@@ -2,8 +2,8 @@
 /*
  * Writes records: the kernel's side of the protocol in linux/ldb.h.
  *
- * The program may map the whole ring writable.  The kernel reads only head, and applies its own
- * mask to it.
+ * The program may be able to write the whole ring.  The kernel reads only head, and applies its own
+ * mask to that value.
  */
 #ifndef LDB_RING_H
 #define LDB_RING_H
@@ -15,8 +15,9 @@
 void ldb_ring_quarter(struct ldb_session_cpu *sc);
 
 /*
- * Returns the position of n new records.  The atomic operation is a full barrier even if only the
- * kernel writes, because switches rely on that: ldb_order_seq_then_page().
+ * Reserves n slots and returns the index of the first one.  The atomic operation is a full barrier,
+ * also where only the kernel writes, because the probe of switches relies on it:
+ * ldb_order_seq_then_page().
  */
 static __always_inline u64 ldb_reserve(struct ldb_session_cpu *sc, u32 n)
 {
@@ -24,9 +25,9 @@ static __always_inline u64 ldb_reserve(struct ldb_session_cpu *sc, u32 n)
 }
 
 /*
- * Called after n records were written.  Returns true if a quarter of the ring has been written
- * since the last time, so that ldb_ring_quarter() must be called.  The count is separate from head,
- * which may have any value.
+ * Called after n slots were written.  Returns true if a quarter of the ring has been written since
+ * the last call of ldb_ring_quarter(), which must then be called.  The slots are counted separately,
+ * because the program can change head.
  */
 static __always_inline bool ldb_written(struct ldb_session_cpu *sc, int n)
 {

@@ -8,12 +8,12 @@
  * switch in may be in progress then, after which seq must not be replaced.  So UNKNOWN is the one
  * value without KNOWN that is odd, and each switch in sets KNOWN too.
  *
- *	UNKNOWN	the thread may be running or not.  A switch in makes it odd and
- *		known, a switch out makes it 2.
- *	NEW	was never on a CPU
- *	RUNNING	was on a CPU since before it was watched
- *	ASLEEP	was asleep since before it was watched: a value that counting does
- *		not reach, so that no two times off the CPU have the same value
+ *	UNKNOWN	the thread may be running or not.  A switch in sets KNOWN, a switch
+ *		out makes it 2.
+ *	NEW	the thread was never on a CPU
+ *	RUNNING	it has been on a CPU since before it was observed
+ *	ASLEEP	it has been asleep since before it was observed: a value that counting
+ *		does not reach, so that no two times off the CPU have the same value
  *
  * tests/unit/kmod-seq.c tries all orders of these steps.
  */

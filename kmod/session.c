@@ -36,8 +36,8 @@ static int check(const struct ldb_create *c)
 }
 
 /*
- * Subtracts threads that had arrived on a CPU when the session ended from the CPU's count, because
- * no probe does so any more.
+ * Subtracts the session's threads that are counted as arrived on a CPU from the CPU's own count,
+ * because no probe does this after the end of the session.
  */
 static void forget_arrived(struct ldb_session *s)
 {
@@ -74,8 +74,8 @@ static void free_work(struct work_struct *work)
 }
 
 /*
- * Sets the bits of the thread groups; several may share a bit, so the table of threads is searched
- * then.
+ * Sets the filter's bits of all observed thread groups.  Other groups may share a bit, so if it is
+ * set, the table of threads must be searched.
  */
 static void filter_update(void)
 {
@@ -122,7 +122,7 @@ static int add_threads(struct ldb_session *s, struct task_struct *p)
 	return rc;
 }
 
-/* ldb_threads_lock is not held, because it would stop the scheduler meanwhile. */
+/* Writes the names of all threads, without ldb_threads_lock, which would block the scheduler. */
 static void introduce_threads(struct ldb_session *s)
 {
 	struct task_struct *p;
@@ -190,7 +190,7 @@ static int bind(struct ldb_session *s, struct task_struct *p)
 	if (rc)
 		goto err_task;
 	rc = add_threads(s, p);
-	/* The last thread's exit may have been before the probe could observe it. */
+	/* The last thread may have exited before the probe could find it in the table. */
 	ldb_order_threads_then_live();
 	if (!rc && !atomic_read(&s->signal->live))
 		rc = -ESRCH;
@@ -232,7 +232,7 @@ static int bind_pid(struct ldb_session *s, pid_t nr)
 }
 
 /*
- * Removes groups that the caller may not use: the tracepoints of all calls slow down every program.
+ * Removes groups that the caller may not use: the tracepoints of system calls slow down every program.
  */
 static u32 permitted(u32 events)
 {
@@ -327,8 +327,8 @@ static bool may_ptrace(const struct ldb_session *s, struct user_namespace *ns)
 }
 
 /*
- * May the session's creator ptrace the caller?  The caller agrees, but may have been deceived.
- * This does what __ptrace_may_access() does, which modules cannot call.
+ * May the session's creator ptrace the caller?  The caller has called JOIN itself, but may have been
+ * tricked into this.  The checks are those of __ptrace_may_access(), which modules cannot call.
  */
 static bool may_be_watched(const struct ldb_session *s)
 {
@@ -355,8 +355,7 @@ int ldb_session_join(struct ldb_session *s)
 	if (!may_be_watched(s))
 		return -EPERM;
 	/*
-	 * This must be set first: it distinguishes a session that ends with exec() from one that
-	 * stays.
+	 * s->mm must be set first, because it makes exec() end the session.
 	 */
 	mmgrab(current->mm);
 	WRITE_ONCE(s->mm, current->mm);
@@ -389,9 +388,9 @@ int ldb_session_calls(struct ldb_session *s, const struct ldb_calls __user *arg)
  * Pauses the session or resumes it.  Called with ldb_file.pausing held.  Returns the groups that
  * cannot be delivered any more (LDB_GROUP_*), usually 0, or an error.
  *
- * What threads there are, and which of them run, is followed as in a session without events: so the
- * probes of switches, migrations, forks and exits stay.  All others go if no other session needs them,
- * after the usual delay; until then they find that nothing is wanted.
+ * A paused session still follows which threads exist and which of them run, so the probes of switches,
+ * migrations, forks and exits stay registered.  All others are unregistered after disarm_delay_ms if
+ * no other session needs them; until then they find that the session wants no events.
  */
 long ldb_session_pause(struct ldb_session *s, bool pause)
 {

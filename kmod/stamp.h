@@ -3,8 +3,8 @@
  * Writes the state of a thread into its page, and of a CPU into its ring's header.
  *
  * The reader is lock-free: it reads k_seq, the rest, and k_seq again
- * (order_kernel_seq() of libldb/order.h).  So an odd k_seq is written before the
- * rest of a switch in, an even one after all of a switch out.
+ * (order_kernel_seq() of libldb/order.h).  So at a switch in, the odd k_seq is
+ * written before the rest; at a switch out, the even k_seq is written after it.
  */
 #ifndef LDB_STAMP_H
 #define LDB_STAMP_H
@@ -42,11 +42,11 @@ static __always_inline void ldb_stamp_out(const struct ldb_thread *t, struct ldb
 	WRITE_ONCE(page->k_gen, f->gen);
 	WRITE_ONCE(page->k_top, f->top);
 	WRITE_ONCE(page->k_pc, f->pc);
-	/* An even one comes last. */
+	/* An even k_seq comes last: see above. */
 	smp_store_release(&page->k_seq, data_race(t->seq));	/* its own, see seq.h */
 }
 
-/* At registration, stamps all that is known, except whether the thread is on a CPU. */
+/* Called at registration: writes all fields; k_seq stays 0, because the state is not known yet. */
 static inline void ldb_stamp_all(const struct ldb_thread *t, struct ldb_page *page)
 {
 	WRITE_ONCE(page->k_seq, 0);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The probe of sched_switch, which runs most often.  The thread that leaves was looked up when it
- * came, so a switch between two other tasks costs one test of the filter, and one of whether a
- * watched thread waits.
+ * The probe of sched_switch, the most frequent probe.  The thread that leaves the CPU was looked up
+ * when it was switched in, so a switch between two tasks that are not observed costs one test of the
+ * filter, and one of whether an observed thread waits for the CPU.
  *
- * It runs in the scheduler, with the run queue's lock held and interrupts off.
+ * The probe runs in the scheduler, with the run queue's lock held and interrupts off.
  */
 #include <linux/uaccess.h>
 #include "event.h"
@@ -47,9 +47,9 @@ static __always_inline u32 flags_of(bool preempt, const struct task_struct *prev
 }
 
 /*
- * Reads the innermost frame of the thread that leaves: it is current, with its own mm.  Returns
- * false if there is one that cannot be read.  If the thread is between two of the stores that link
- * or unlink a record, the record at top is complete, because of the order of the stores.
+ * Reads the innermost frame of the thread that leaves, which is current, with its own mm.  Returns
+ * false if it has a frame that cannot be read.  If the thread was interrupted between the stores that
+ * link or unlink a record, the record at top is complete, because of the order of the stores.
  */
 static __always_inline bool read_frame(const struct ldb_thread *t, struct ldb_frame_seen *f)
 {
@@ -105,7 +105,7 @@ struct frames {
 	bool	has_chain, is_known;
 };
 
-/* page and chains are constants in the usual cases. */
+/* page and chains are compile-time constants in the fast cases. */
 static __always_inline void find_frames(struct ldb_thread *t, struct ldb_session_cpu *sc, bool page,
 					bool chains, u64 now, struct frames *f)
 {
@@ -151,8 +151,8 @@ static __always_inline void thread_comes(struct ldb_thread *t, struct ldb_sessio
 }
 
 /*
- * Called after the change of seq and a full barrier: stamps the current page, even if there was
- * none when the event was written (publish() in thread.c).
+ * Called after the change of seq and a full barrier.  Stamps the page that the thread has now, even if
+ * it had none when the event was written (publish() in thread.c).
  */
 static __always_inline void stamp_out(struct ldb_thread *t, u32 flags, u64 now,
 				      const struct ldb_frame_seen *f)
@@ -239,8 +239,8 @@ static noinline void switch_from_other(struct ldb_thread *in, u32 flags)
 }
 
 /*
- * Watched threads may wait here while the CPU switches from one other task to the next.  Both tasks
- * are others for each session except the one that has just recorded the switch.
+ * Records a switch for sessions to which neither task belongs, if one of their threads waits for this
+ * CPU.  The sessions that have just recorded the switch, done and done2, are skipped.
  */
 static noinline void switch_between_others(const struct ldb_session *done,
 					   const struct ldb_session *done2, u32 flags,
@@ -275,11 +275,11 @@ static noinline void switch_between_others(const struct ldb_session *done,
 		if ((from.flags | to.flags) & LDB_SCHED_F_HIDDEN)
 			local_inc(&sc->hidden);
 	}
-	/* This leaves out threads of sessions that have ended. */
+	/* This corrects the count, which may contain threads of sessions that have ended. */
 	this_cpu_write(ldb_cpu.waiting, waiting);
 }
 
-/* After a switch between threads of one session this seldom has anything to do. */
+/* Does what is rarely necessary after a switch between threads of one session. */
 static noinline void switch_finish(struct ldb_thread *out, u32 flags)
 {
 	struct ldb_thread *in = this_cpu_read(ldb_cpu.thread);
@@ -295,7 +295,7 @@ static noinline void switch_finish(struct ldb_thread *out, u32 flags)
 		ldb_thread_remove(out);
 }
 
-/* Handles all cases.  current leaves, and the next thread is in ldb_cpu already. */
+/* Handles all cases.  current leaves the CPU; ldb_cpu already has the next thread. */
 static noinline void switch_slow(struct ldb_thread *out, bool preempt, unsigned int prev_state)
 {
 	struct ldb_thread *in = this_cpu_read(ldb_cpu.thread);
@@ -318,8 +318,8 @@ static noinline void switch_slow(struct ldb_thread *out, bool preempt, unsigned 
 }
 
 /*
- * The usual cases, with and without a page.  They call no function before their end, so that hardly
- * any register must be saved.
+ * The fast cases, with and without a page.  They call no function before their end, so that few
+ * registers must be saved.
  */
 static noinline void switch_fast_with_page(struct ldb_thread *out, struct ldb_thread *in, u32 flags)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Manages watched threads: the table by which the probes find them, and their pages.
+ * Manages observed threads: the table by which the probes find them, and their pages.
  *
  * An entry is made when a session is bound, or at fork.  It is removed at the thread's last
  * switch out, after which its task may be freed, or when the session ends.  The program asks for
@@ -53,9 +53,9 @@ void ldb_threads_exit(void)
 }
 
 /*
- * Adds a thread.  Returns 0 also if it is in the table already, or if the session has ended: then
- * the probe of a fork found the parent before the end, and the child would never be removed.
- * Probes may call this.
+ * Adds a thread to the table.  Returns 0 also if the thread is in the table already, or if the session
+ * has ended.  The latter happens if the probe of a fork found the parent before the end of the
+ * session; then the child is not added, because it would never be removed.  Probes may call this.
  */
 int ldb_thread_add(struct ldb_session *s, struct task_struct *p, u32 seq)
 {
@@ -111,8 +111,7 @@ static void free_later(struct ldb_thread *t)
 }
 
 /*
- * Called in the thread's last switch out, when it waits for no CPU, or after the end of the
- * session.
+ * Removes a thread from the table; called in its last switch out, or after the end of the session.
  */
 void ldb_thread_remove(struct ldb_thread *t)
 {
@@ -127,8 +126,8 @@ void ldb_thread_remove(struct ldb_thread *t)
 }
 
 /*
- * Called after the end of the session.  A probe may still stamp a switch of one of these threads,
- * so its page is not given to another thread.
+ * Called after the end of the session.  A probe may still be stamping a switch of one of these
+ * threads, so its page is not given to another thread.
  */
 void ldb_threads_remove_all(struct ldb_session *s)
 {
@@ -145,7 +144,8 @@ void ldb_threads_remove_all(struct ldb_session *s)
 			t = list_first_entry(&s->threads, struct ldb_thread, list);
 			unhash(t);
 			/*
-			 * Until now its CPU may have used t; the grace period of RCU begins here.
+			 * Until now the thread's CPU may have found t in ldb_cpu; RCU's grace period begins
+			 * here.
 			 */
 			ldb_gen_bump();
 			free_later(t);
@@ -165,8 +165,8 @@ void ldb_thread_detach_self(struct ldb_thread *t)
 }
 
 /*
- * Runs on the thread's CPU, with interrupts off, so not between a switch's probe and its end:
- * finds the thread that has been running there since before it was watched.
+ * Finds the thread that has been running on this CPU since before it was observed.  Runs with
+ * interrupts off, so never between the probe of a switch and the end of that switch.
  */
 static void refresh(void *unused)
 {
@@ -192,8 +192,8 @@ static void refresh(void *unused)
 }
 
 /*
- * Interrupts only the CPUs on which threads of the session are running, except isolated ones: the
- * scanner polls the threads on those continuously until their next switch.
+ * Interrupts only the CPUs on which threads of the session are running, and no isolated CPUs: the
+ * scanner polls threads on isolated CPUs continuously until their next switch.
  */
 void ldb_threads_refresh(struct ldb_session *s)
 {
@@ -280,8 +280,8 @@ static bool release_page(struct ldb_session *s, struct ldb_thread *t, u32 slot)
 }
 
 /*
- * A detached page is cleared once more after the wait: the probe that was stamping it is over.
- * Meanwhile f->lock prevents others from using the slot.
+ * Clears a detached page once more after a grace period, when no probe can be stamping it any more.
+ * Meanwhile ldb_file.lock prevents others from using the slot.
  */
 static void clear_later(struct ldb_session *s, u32 slot)
 {
@@ -334,14 +334,14 @@ static int register_task(struct ldb_session *s, struct task_struct *p, struct ld
 		cpu = task_cpu(p);
 	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
 	/*
-	 * The CPU is interrupted now, because the thread may run for a long time without a switch.
+	 * Interrupts the thread's CPU, because the thread may run for a long time without a switch.
 	 */
 	if (cpu >= 0 && !ldb_cpu_is_isolated(cpu))
 		smp_call_function_single(cpu, refresh, NULL, 1);
 	return rc;
 }
 
-/* ldb_file.lock is held, so no other thread gets or leaves the slot except by its exit. */
+/* Called with ldb_file.lock held, so a thread can only lose the slot meanwhile, by its exit. */
 int ldb_thread_register(struct ldb_session *s, struct ldb_reg *reg)
 {
 	struct ldb_page *page;
@@ -389,7 +389,7 @@ int ldb_thread_unregister(struct ldb_session *s, u32 tid)
 	return rc;
 }
 
-/* After a pause: calls that end may not be those that began before it. */
+/* Called after a pause, because system calls that end now may not be those that began before it. */
 void ldb_threads_forget_calls(struct ldb_session *s)
 {
 	struct ldb_thread *t;

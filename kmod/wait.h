@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts the watched threads that wait for each CPU, so that a switch between two other tasks is
- * recorded while one waits, and costs one test otherwise.
+ * Counts the observed threads that wait for each CPU, so that a switch between two tasks that are not
+ * observed is recorded while such a thread waits, and costs only one test otherwise.
  *
  * A CPU's counts are changed only with its run queue's lock held, so they need no atomics.  The
- * exception is a thread that is moved while it waits: then the lock of the CPU that it leaves is
+ * exception is a thread that is moved while it waits: then only the lock of the CPU that it leaves is
  * held, so its new CPU counts such threads in a second, atomic count.  The counts of a session that
- * has ended are not subtracted: ldb_cpu's may therefore be too high, which is corrected when they
- * are summed.
+ * has ended are not subtracted, so those in ldb_cpu may be too high until they are next summed up.
  */
 #ifndef LDB_WAIT_H
 #define LDB_WAIT_H
@@ -22,7 +21,7 @@ static __always_inline void ldb_wait_begin(struct ldb_thread *t, struct ldb_cpu 
 	c->waiting++;
 }
 
-/* This is on the current CPU, which is sc's. */
+/* Does the same for the current CPU. */
 static __always_inline void ldb_wait_begin_here(struct ldb_thread *t, struct ldb_session_cpu *sc)
 {
 	WRITE_ONCE(t->wait, LDB_WAIT_COUNTED);
@@ -42,7 +41,7 @@ static __always_inline void ldb_wait_end_here(struct ldb_thread *t, struct ldb_s
 	WRITE_ONCE(t->wait, LDB_WAIT_NOT);
 }
 
-/* The lock of its run queue is held; that may be another CPU's. */
+/* Called with the lock of the thread's run queue held, which may be that of another CPU. */
 static inline void ldb_wait_move(struct ldb_thread *t, int from, int to)
 {
 	struct ldb_session_cpu *sc = per_cpu_ptr(t->s->cpu, from);
@@ -60,13 +59,13 @@ static inline void ldb_wait_move(struct ldb_thread *t, int from, int to)
 	atomic_inc(&per_cpu_ptr(&ldb_cpu, to)->arrived);
 }
 
-/* Returns whether watched threads wait for this CPU. */
+/* Returns whether observed threads wait for this CPU. */
 static __always_inline bool ldb_waited_for(void)
 {
 	return this_cpu_read(ldb_cpu.waiting) | this_cpu_read(ldb_cpu.arrived.counter);
 }
 
-/* Threads of other sessions may be waiting; this session has recorded the switch itself. */
+/* Returns whether threads of other sessions may be waiting for this CPU. */
 static __always_inline bool ldb_others_wait(const struct ldb_session_cpu *sc)
 {
 	return unlikely(this_cpu_read(ldb_cpu.waiting) != sc->waiting) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* sched_waking, sched_wakeup, sched_migrate_task. */
+/* The probes of sched_waking, sched_wakeup, sched_wakeup_new and sched_migrate_task. */
 #include "event.h"
 #include "probes.h"
 #include "wait.h"
@@ -16,7 +16,7 @@ static __always_inline u32 context_flags(void)
 	return 0;
 }
 
-/* Records it in session s, to which one of the two belongs. */
+/* Records the event in session s, to which the waker or the woken thread belongs. */
 static void waking_to(struct ldb_session *s, struct ldb_thread *waker, struct task_struct *p,
 		      struct ldb_thread *t)
 {
@@ -43,8 +43,8 @@ static noinline void waking_slow(struct ldb_thread *waker, struct task_struct *p
 }
 
 /*
- * This runs on the waker's CPU, before the woken thread is on any CPU.  The usual case, that
- * both are of one session, is written so that it calls nothing: it saves no registers.
+ * Runs on the waker's CPU, before the woken thread is on any CPU.  The usual case, in which both
+ * threads belong to one session, calls no function, so that it need not save registers.
  */
 void ldb_probe_waking(void *unused, struct task_struct *p)
 {
@@ -65,7 +65,7 @@ void ldb_probe_waking(void *unused, struct task_struct *p)
 		 LDB_SCHED_F_TID | LDB_SCHED_F_OTHER | context_flags(), 0, t->tid);
 }
 
-/* Returns the thread that runs on CPU c, whose run queue's lock is held, or which is this one. */
+/* Returns the thread that runs on CPU c, which is this CPU, or whose run queue's lock is held. */
 static __always_inline struct ldb_thread *runs_on(const struct ldb_cpu *c, struct task_struct *curr)
 {
 	return likely(READ_ONCE(c->gen) == ldb_gen()) ? READ_ONCE(c->thread) : ldb_watched(curr);
@@ -83,7 +83,7 @@ static noinline void wakeup_slow(struct ldb_thread *t, struct task_struct *p, st
 	if (!ldb_wants(s, LDB_GROUP_SCHED))
 		return;
 	now = ldb_clock_now(s->clock);
-	/* The task cannot be freed before this probe ends: it leaves curr only when it switches. */
+	/* The task in curr cannot be freed before this probe ends, because it has not switched yet. */
 	curr = READ_ONCE(c->curr);
 	if (curr)
 		other = ldb_name(sc, s, curr, runs_on(c, curr), LDB_SCHED_F_OTHER, now);
@@ -92,8 +92,8 @@ static noinline void wakeup_slow(struct ldb_thread *t, struct task_struct *p, st
 }
 
 /*
- * The thread is runnable on its CPU, whose run queue's lock is held.  A thread that was woken
- * before it left its CPU never waits; then the lock may be missing.
+ * Records that a thread has become runnable on its CPU, whose run queue's lock is held, except for a
+ * thread that was woken before it left its CPU, which does not have to wait.
  */
 static __always_inline void wakeup(struct task_struct *p, u32 flags)
 {

@@ -23,7 +23,7 @@ static __always_inline u64 ldb_cpu_thread_pointer(void)
 	return 0;	/* not known: no chain is read */
 }
 
-/* The meaning of the error is the architecture's own. */
+/* The meaning of the error code depends on the architecture. */
 static __always_inline u32 ldb_cpu_fault_flags(unsigned long error)
 {
 	return 0;
