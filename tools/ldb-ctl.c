@@ -71,7 +71,7 @@ static int call(pid_t pid)
 	return fd;
 }
 
-/* Prints "key=value; key=value", a line for each. */
+/* Prints each "key=value" of "key=value; key=value" on a line of its own. */
 static void print_status(char *text)
 {
 	struct json j;
@@ -84,7 +84,7 @@ static void print_status(char *text)
 	for (char *pair = text, *next; pair; pair = next) {
 		char *value;
 
-		/* The last one is a path, which may contain anything. */
+		/* The last value is a path, which may contain "; ". */
 		next = strncmp(pair, "output=", 7) ? strstr(pair, "; ") : NULL;
 		if (next) {
 			*next = '\0';
@@ -117,7 +117,7 @@ static void print_answer(char *answer, const char *command)
 		printf("%s\n", answer + 3);
 }
 
-/* Returns the exit status. */
+/* Sends a command and prints the answer.  Returns the exit status. */
 static int ask(int fd, const char *command)
 {
 	static char answer[16384];
@@ -162,7 +162,7 @@ static int ask_all(int fd)
 	return status;
 }
 
-/* Joins the words by blanks. */
+/* Sends the words, joined by blanks, as a command. */
 static int ask_words(int fd, int nr, char **words)
 {
 	char line[4096] = "";

@@ -22,7 +22,7 @@
 #include "export/export.h"
 #include "render/open.h"
 
-#define CLASS_MAX	100000	/* requests of --class without --slowest: the slowest */
+#define CLASS_MAX	100000	/* slowest requests that --class exports without --slowest */
 
 static struct {
 	struct open_options open;
@@ -128,7 +128,7 @@ static void on_progress(void *arg, const char *what, double done)
 
 COMPARE(earlier_first, struct life, UP(start) UP(id))
 
-/* Returns false after one line if there is none. */
+/* Returns false if no request is selected, after printing so. */
 static bool choose_lives(struct model *m, struct export_options *o, struct requests *requests)
 {
 	struct requests_options wanted = REQUESTS_OPTIONS_ALL;
@@ -240,7 +240,7 @@ static void summary_text(const struct export_options *o)
 
 /* Writing */
 
-/* is_output says that the output could not be written. */
+/* Prints the error.  is_output: the output could not be written. */
 static int fail(int ret, const char *err, bool is_output)
 {
 	if (*err)
@@ -257,7 +257,7 @@ static int fail(int ret, const char *err, bool is_output)
 	return CLI_FAILURE;
 }
 
-/* A part of a file is useless, so it is removed; a device or a pipe is not. */
+/* Removes an incomplete file, which is useless; a device or a pipe is not removed. */
 static void remove_part(FILE *out, const char *path)
 {
 	struct stat st;
@@ -294,7 +294,7 @@ static int write_stream(struct model *m, const struct export_format *f,
 	}
 	if (ret && opt.open.output)
 		remove_part(out, opt.open.output);
-	/* The error is printed below, once. */
+	/* fail() below prints the error. */
 	if (ret && !opt.open.output) {
 		__fpurge(stdout);
 		clearerr(stdout);
@@ -354,7 +354,7 @@ int main(int argc, char **argv)
 	open_files(&opt.open, argc, argv, first + 1);
 	f = find_format(argv[first]);
 	check_usage(f);
-	/* The output is opened here, when it is known that there is something to write. */
+	/* The output is opened below, when it is known that there is something to write. */
 	without_output = opt.open;
 	without_output.output = NULL;
 	open_trace(&opened, &without_output);

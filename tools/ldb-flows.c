@@ -13,8 +13,8 @@
 #include "render/flows.h"
 #include "render/open.h"
 
-#define TOP_TEXT	10	/* of each table of the overview */
-#define TOP_VIEW	30	/* of the only one */
+#define TOP_TEXT	10	/* rows of each table of the overview */
+#define TOP_VIEW	30	/* rows of the table of a single view */
 
 static struct {
 	struct open_options open;
@@ -67,7 +67,7 @@ static const struct cli_tool tool = {
 		    "ldb-flows --json | jq '.components[] | {component, share}'",
 };
 
-/* Returns NULL if the trace has none. */
+/* Returns NULL if the trace contains no calls between components. */
 static struct flows *open_flows(struct model *m, const char *file)
 {
 	struct flows *f = flows_open(m);
@@ -122,7 +122,7 @@ static bool show(struct model *m, const struct render *r)
 	return true;
 }
 
-/* Opens the other trace, compares, and shows. */
+/* Opens the other trace, and shows the differences. */
 static bool show_diff(struct model *m, const struct render *r)
 {
 	struct open_options other = { .input = opt.diff, .sysroot = opt.open.sysroot,

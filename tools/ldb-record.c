@@ -28,10 +28,10 @@
 #include "top/top.h"
 
 #define SAMPLES_HZ_MAX	10000
-#define HISTORY_NS	60000000000	/* a minute, to explain its slowest requests */
+#define HISTORY_NS	60000000000	/* the last minute, whose slowest requests are explained */
 #define HISTORY_BYTES	(32 << 20)
 #define METRICS_RINGS	(16 << 20)
-#define METRICS_PPM	2000	/* of a core, and of each thread's time */
+#define METRICS_PPM	2000	/* of a core, and of each thread's CPU time */
 
 static struct record_options options = {
 	.output = "ldb.data",
@@ -42,7 +42,7 @@ static struct record_options options = {
 	.flight = { .bytes = 256 << 20, .after_ns = 1000000000, .max_dumps = 10, .max_per_minute = 2 },
 };
 
-/* Names are not stored if the user wants to stop: without them the recording is still valid. */
+/* Looking up names ends if the user wants to stop: without names the recording is still valid. */
 static bool goes_on(void *arg)
 {
 	sigset_t pending;
@@ -56,7 +56,7 @@ static void warn_interrupted(const char *path)
 	cli_warn("interrupted: %s has no names of its own, keep the program as it is", path);
 }
 
-/* Runs in a separate process; returns 0, or 1 after one line. */
+/* Looks up names, in a separate process.  Returns 0, or 1 after printing an error. */
 static int look_up(const char *path, const char *name, pid_t pid)
 {
 	char err[512] = "", root[64];
@@ -74,8 +74,8 @@ static int look_up(const char *path, const char *name, pid_t pid)
 }
 
 /*
- * A signal that ends this process ends the search, too: it checks between two files whether to
- * continue, and is killed if one takes long.
+ * Waits for the child that looks up names.  A signal that ends this process ends the search, too:
+ * the child checks after each file whether to continue, and is killed if a file takes long.
  */
 static int wait_for(pid_t child, bool *interrupted)
 {
@@ -97,7 +97,7 @@ static int wait_for(pid_t child, bool *interrupted)
 
 /*
  * Debug information comes from the program and is not trusted; reading it may crash.  So a child
- * does it; if that fails, the trace has no names but is valid.
+ * process does this.  If the child fails, the trace has no names but is valid.
  */
 static uint64_t store_names(const char *path, const char *name, pid_t pid)
 {
@@ -112,7 +112,10 @@ static uint64_t store_names(const char *path, const char *name, pid_t pid)
 		progress_line("looking up names for %s", name);
 	child = fork();
 	if (!child) {
-		/* Names for a dump are of no use when the recorder is gone, which gives it its own name. */
+		/*
+		 * If the recorder has ended, nobody gives a dump its final name, so names for it
+		 * are useless.
+		 */
 		if (options.flight.ns)
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 		status = look_up(path, name, pid);
@@ -125,7 +128,7 @@ static uint64_t store_names(const char *path, const char *name, pid_t pid)
 	else if (WIFSIGNALED(status))
 		cli_warn("%s has no names of its own: who looked them up was ended by signal %d", name,
 			 WTERMSIG(status));
-	/* A file that was not written to its end must not replace a dump. */
+	/* A file that is incomplete must not replace a dump. */
 	if (options.flight.ns && status)
 		return 0;
 	return stat(path, &after) || after.st_size < before.st_size ? 0 : after.st_size - before.st_size;
@@ -139,7 +142,7 @@ static const char *of_name, *of_cgroup;
 static struct cli_list triggers, requests;
 static const char *samples;
 
-/* The words are in the order of the values. */
+/* In the order of enum kernel_choice. */
 static const char *const kernels[] = { "auto", "module", "bpf", "perf", "schedstat", "none", NULL };
 static const char *const calls[] = { "off", "sleep", "all", NULL };
 static const char *const frames[] = { "off", "on", "auto", NULL };
@@ -259,7 +262,7 @@ static void set_samples(const char *text)
 		cli_usage("--samples: give a number from 1 to %d, or off", SAMPLES_HZ_MAX);
 }
 
-/* Runs in a process of its own. */
+/* Runs in a separate process. */
 static void look_names_up(const struct record_lookup *l)
 {
 	struct symtab_options o = { .sysroot = l->root };
@@ -277,7 +280,7 @@ static void look_names_up(const struct record_lookup *l)
 	symtab_close(st);
 }
 
-/* Runs in a process of its own, which frees everything at its end. */
+/* Runs in a separate process, which frees everything at its end. */
 static int find_id(const char *root, const char *file, const char *word, struct request_place found[REQUEST_PLACES_MAX],
 		   char *why, size_t why_size)
 {
@@ -292,7 +295,10 @@ static int find_id(const char *root, const char *file, const char *word, struct 
 	return argument_find(f, function, &id, found, why, why_size);
 }
 
-/* Nothing is stored but the last minute, in memory: it explains the slowest requests. */
+/*
+ * Metrics without a trace: only the last minute is retained, in memory, to explain its slowest
+ * requests.
+ */
 
 static struct history *history;
 
@@ -323,7 +329,7 @@ static void explain_one(void *arg, size_t request, const struct part *parts, siz
 		e->part(e->arg, request, leaf_kinds[parts[i].kind].name, parts[i].name, parts[i].ns);
 }
 
-/* Runs in a process of its own, which frees everything at its end. */
+/* Runs in a separate process, which frees everything at its end. */
 static void explain(const struct record_explain *e)
 {
 	struct symtab_options so = { .known = e->known, .known_arg = e->known_arg };
@@ -347,7 +353,10 @@ static void explain(const struct record_explain *e)
 		parts_each(m, requests, e->nr, explain_one, (void *)e);
 }
 
-/* For always: the scanner has no core of its own, and hardly any of another. */
+/*
+ * Sets the options for recordings that may run for ever: the scanner has no core of its own, and
+ * uses hardly any of another one.
+ */
 static void only_metrics(void)
 {
 	history = history_alloc(HISTORY_NS, HISTORY_BYTES);
@@ -360,7 +369,7 @@ static void only_metrics(void)
 	options.samples_hz = samples ? options.samples_hz : 0;
 	if (!budget_given)
 		options.budget_ppm = METRICS_PPM;
-	/* Each part of a ring is written to, sooner or later. */
+	/* Sooner or later the whole ring is written to, and takes memory. */
 	if (!options.ring_given)
 		options.ring_bytes = METRICS_RINGS;
 }
@@ -378,7 +387,10 @@ static void check_words(const char *option, const char *words, const char *(*set
 static void set_requests(void)
 {
 	request_option_set(&requests, &options);
-	/* So that calls are observed also where the scanner has no CPU; elsewhere it costs nothing. */
+	/*
+	 * The kernel reads frames where the scanner hardly runs, so that calls are observed there,
+	 * too; elsewhere this costs nothing.
+	 */
 	if (options.request && !frames_given && strcmp(options.request, REQUEST_LOOP))
 		options.kernel_frames = FRAMES_AUTO;
 }
@@ -417,15 +429,21 @@ static const struct cli_tool tool = {
 	.takes_command = true,
 };
 
-/* The options are those of the first recorder; what concerns that one alone is undone. */
+/*
+ * The options are those of the first recorder.  Sets back those that must not apply to the recorder
+ * of a child.
+ */
 static void become_child(struct child_options *child)
 {
 	char root[64];
 
-	/* The kernel named it "exe", after /proc/self/exe, and tasks that it preempts would say so. */
+	/*
+	 * The kernel has named this process "exe", after /proc/self/exe, and reports on running
+	 * tasks would show that name.
+	 */
 	prctl(PR_SET_NAME, cli_tool_name());
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	/* That comes only if it goes from now on. */
+	/* The signal is sent only if the parent ends after prctl(). */
 	if (getppid() != child->parent)
 		exit(CLI_FAILURE);
 	options.child = child;
@@ -437,12 +455,15 @@ static void become_child(struct child_options *child)
 	options.metrics = options.metrics_listen = NULL;
 	options.flight.file = NULL;
 	options.slow_scanner |= child->is_crowded;
-	/* The first one does that, if it finds the files. */
+	/* The first recorder adds the names at the end, if it finds the files. */
 	if (!target_root(child->pid, root, sizeof(root)))
 		options.store_names = NULL;
 }
 
-/* Finds the processes of --name and --cgroup.  The first one is as that of -p, and others are recorded beside it. */
+/*
+ * Finds the processes of --name and --cgroup.  The first one is recorded as with -p, and the others
+ * beside it.
+ */
 static void select_programs(void)
 {
 	pid_t *pids;

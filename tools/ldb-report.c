@@ -281,7 +281,10 @@ static bool report_samples(struct model *m, const struct render *r)
 	return true;
 }
 
-/* All of the trees is for people: so it says first what was observed. */
+/*
+ * Prints the call trees.  If all of them are shown to a person, the counts of observed calls come
+ * first.
+ */
 static void report_calls(struct model *m, const struct render *r)
 {
 	struct export_result result = { 0 };
@@ -333,7 +336,7 @@ static int fail_archive(struct outfile *out, const char *what, const char *why)
 	return CLI_FAILURE;
 }
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 static int copy_trace(const char *input, int to)
 {
 	int from = open(input, O_RDONLY | O_CLOEXEC), rc = from < 0 ? -errno : 0;
@@ -348,7 +351,7 @@ static int copy_trace(const char *input, int to)
 	return rc;
 }
 
-/* Writes a copy, with the names that are found on this machine. */
+/* Writes a copy of the trace, with the names that are found on this machine. */
 static int archive(void)
 {
 	struct names_options o = { .symbols = symbol_options() };
@@ -394,7 +397,7 @@ static int archive(void)
 	return cli_flush() ? CLI_OK : CLI_FAILURE;
 }
 
-/* Opens the other trace, with the same folders for symbols. */
+/* Opens the other trace, with the same folders for symbols as the first one. */
 static void open_other(struct opened *o)
 {
 	struct symtab_options symbols = symbol_options();
@@ -450,7 +453,7 @@ static void report_html(struct model *m, const struct render *r, struct opened *
 	}
 }
 
-/* A page holds all reports at once. */
+/* A page contains all reports, so options that select one are refused. */
 static void check_page(void)
 {
 	if (opt.mutex + opt.requests + opt.sched + opt.samples + opt.summary + opt.tree + opt.graph + open_is_data(&opt.open))

@@ -95,8 +95,8 @@ static void build(struct model *m, const struct requests *requests, const struct
 }
 
 /*
- * Chooses the request instance of --req to show: --nth, or the slowest complete one, or the
- * slowest.
+ * Chooses which request instance of --req to show: --nth, or else the slowest complete one, or else
+ * the slowest.
  */
 static size_t choose_life(const struct requests *requests)
 {
@@ -114,7 +114,7 @@ static size_t choose_life(const struct requests *requests)
 	return best;
 }
 
-/* Finds the request instance to show; returns false if there is none, after one line. */
+/* Finds the request instance to show.  Returns false if there is none, after printing so. */
 static bool find_life(const struct requests *requests, const struct life **life)
 {
 	size_t nth;
@@ -189,7 +189,7 @@ static void say_none(const struct opened *o, const struct requests *requests)
 		say_untagged(o);
 }
 
-/* All requests of a trace are one timeline. */
+/* Shows all requests of a distributed trace as one timeline. */
 static void show_trace(struct model *m, const struct render *r, const struct render_timeline *each,
 		       struct timeline *timelines, size_t nr)
 {
@@ -243,7 +243,7 @@ static void show_slowest(const struct opened *o, const struct requests *requests
 	free(shown);
 }
 
-/* Returns false if the request does not exist, or it failed; a line was printed. */
+/* Returns false if the request does not exist, or on failure, after printing why. */
 static bool show_page(struct model *m, const struct render *r, const struct requests_options *wanted)
 {
 	struct timeline_page_options page = { .from = wanted->from, .to = wanted->to };
@@ -272,7 +272,7 @@ static bool show_page(struct model *m, const struct render *r, const struct requ
 	return ok;
 }
 
-/* Finds what --trace and --at say, or ends the tool after one line. */
+/* Finds the requests of --trace or --at, or ends the tool after printing that there are none. */
 static void choose_entry(const struct model *m, struct requests_options *wanted)
 {
 	int64_t from = reader_wall_ns(m->reader, 0), to, at;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* This is the command line of ldb-top, and connects recorder, history and screen. */
+/* Implements the command line of ldb-top, and connects recorder, history and screen. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "top/top.h"
 #include "trace/request-words.h"
 
-#define PERIOD_NS	1000000000ULL	/* no longer, so that the window slides smoothly */
-#define WINDOW_NS	10000000000ULL	/* on a screen */
+#define PERIOD_NS	1000000000ULL	/* greatest length, so that the window moves smoothly */
+#define WINDOW_NS	10000000000ULL	/* time that a screen shows */
 
 static struct record_options record = {
 	RECORD_DEFAULTS,
@@ -29,7 +29,7 @@ static bool pid_given, scanner_cpu_given, window_given, is_batch;
 static const char *output;
 static struct cli_list debug_dirs, requests;
 
-/* The words are in the order of the values. */
+/* In the order of enum stats_by. */
 static const char *const by_names[] = { "callsite", "function", "module", NULL };
 static int sort;
 
@@ -98,7 +98,7 @@ static const struct cli_tool tool = {
 	.takes_command = true,
 };
 
-/* The recorder's callbacks need this. */
+/* State for the recorder's callbacks. */
 static struct {
 	struct history *history;
 	struct ui *ui;
@@ -140,7 +140,10 @@ static void on_period(void *arg, const struct record_status *status)
 	top.pid = status->pid;
 	if (status->end)
 		snprintf(top.end, sizeof(top.end), "%s", status->end);
-	/* From here on it records.  An error before this point is printed as a plain line. */
+	/*
+	 * Recording begins here, and so does the use of the screen: errors before this are printed
+	 * as plain lines.
+	 */
 	if (!top.ui && !top.has_failed) {
 		if (!options.symbols.sysroot)
 			options.symbols.sysroot = target_root(status->pid, root, sizeof(root));
@@ -150,7 +153,7 @@ static void on_period(void *arg, const struct record_status *status)
 		if (top.has_failed && eventfd_write(top.stop_fd, 1))
 			abort();
 	}
-	/* This is the rest of an interval that the user did not wait for. */
+	/* The recording was ended in the middle of an interval, which is not shown. */
 	if (status->end && !strcmp(status->end, "detached"))
 		return;
 	/* Periods are a little longer than requested. */

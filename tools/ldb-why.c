@@ -20,9 +20,9 @@
 #include "render/whatif.h"
 #include "render/why.h"
 
-#define TOP_TEXT	10	/* causes */
-#define REQUESTS_TEXT	5	/* sentences */
-#define PARTS_TEXT	12	/* of a difference */
+#define TOP_TEXT	10	/* causes in the text */
+#define REQUESTS_TEXT	5	/* sentences on requests in the text */
+#define PARTS_TEXT	12	/* rows of a difference in the text */
 #define CHAINS_MAX	500	/* requests whose chains are followed: 4 ms each */
 
 static struct {
@@ -196,7 +196,7 @@ static void check_compare(void)
 		cli_usage("--compare takes its recordings as arguments, not with -i");
 }
 
-/* Replays for --what-if; no causes are explained then. */
+/* Predicts latencies for --what-if, instead of explaining causes. */
 static int what_if(void)
 {
 	struct whatif_show show = {
@@ -225,8 +225,8 @@ static void check_usage(void)
 }
 
 /*
- * Are there no requests at all?  Not if only a class or a time was read, or if a part is damaged:
- * see build_for().
+ * Does the recording contain no requests at all?  That is not known if only a class or a range of
+ * time was read (see build_for()), or if a part of the trace is damaged.
  */
 static bool is_untagged(const struct opened *o, const struct partition *p)
 {
@@ -253,7 +253,7 @@ static bool say_none(const struct render *r)
 	return true;
 }
 
-/* Shows a picture, or a page with all of them.  Returns false if it failed, after one line. */
+/* Shows a picture, or a page with all of them.  Returns false on failure, after printing why. */
 static bool show_picture(const struct opened *o, const struct why *why, const struct traits *traits,
 			 const struct why_options *wo)
 {
@@ -301,13 +301,16 @@ static bool show(const struct opened *o, const struct partition *p, const struct
 	return found;
 }
 
-/* wo: NULL for all requests, or the options that select some. */
+/* Builds the partition.  wo: NULL for all requests, or the options that select some. */
 static void build_for(const struct opened *o, struct partition *p, struct why_options *wo)
 {
 	struct partition_options po = {
 		.from = open_from(&opt.open, o->model),
 		.to = open_to(&opt.open, o->model),
-		/* A slow request may be behind another class, so the causes need all classes. */
+		/*
+		 * A slow request may have waited for requests of other classes, so all classes are
+		 * read.
+		 */
 		.class = wo ? NULL : opt.class, .select = wo ? why_select : NULL, .select_arg = wo,
 	};
 	int ret = partition_build(o->model, &po, p);

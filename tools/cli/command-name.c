@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names the socket for commands: two containers may share a network, so the name has the namespace. */
+/*
+ * Names the socket for commands.  Containers may share a network namespace, so the name contains
+ * the pid namespace.
+ */
 #include "cli/command-name.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* inode of the namespace of process numbers; number of the process in it */
+/* inode of the pid namespace, and pid in this namespace */
 #define COMMAND_NAME	"ldb-command-%llu-%d"
 
 socklen_t command_name(pid_t pid, struct sockaddr_un *sa)

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-/* Fills in the abstract address; pid is as this process sees it.  Returns its length. */
+/* Fills in the abstract address; pid is in the caller's namespace.  Returns the length. */
 socklen_t command_name(pid_t pid, struct sockaddr_un *sa);
 
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Prints the table of options as lines that a shell reads.
- */
+/* Prints the table of options as lines for the shells' completion. */
 #include <stdio.h>
 #include "cli/completion.h"
 

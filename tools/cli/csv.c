@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes CSV cells.  A cell is quoted when it holds a separator, a quote, a line end, or a blank
- * at either side, which some readers would strip.
+ * Writes CSV cells.  A cell is quoted if it contains a separator, a quote or a newline, or if it
+ * begins or ends with a blank, which some readers would remove.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -29,7 +29,10 @@ static bool needs_quotes(const char *s)
 	return n && (strpbrk(s, ",\"\r\n") || s[0] == ' ' || s[n - 1] == ' ');
 }
 
-/* Cells may have newlines and tabs; no reader of a table expects other control characters. */
+/*
+ * Cells may contain newlines and tabs.  Other control characters are replaced, because readers do
+ * not expect them.
+ */
 static void put_text(const struct csv *c, const char *s)
 {
 	while (*s) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Each JSON document of the tools is an object, which begins with its format and the version of
- * that, the name of its schema in Documentation/schemas.
+ * Each JSON document of the tools is an object that begins with the members "format" and "version".
+ * The format is the name of its schema in Documentation/schemas.
  *
- * The version does not change if a member is added, or one more word where a member is one of
- * several words.  It increases when a member is renamed or removed, is no longer always there,
- * or means something else.
+ * The version does not change if a member is added, or a further word where a member is one of
+ * several words.  It increases when a member is renamed or removed, is no longer always present, or
+ * changes its meaning.
  */
 #ifndef CLI_DOCUMENT_H
 #define CLI_DOCUMENT_H
@@ -36,10 +36,10 @@ enum document {
 	NR_DOCUMENTS
 };
 
-/* Begins an object with these two members.  The caller adds the others, and ends the object. */
+/* Begins an object with these two members.  The caller adds the others and ends the object. */
 void document_begin(struct json *j, enum document which);
 
-/* Prints the whole document.  Its members are the columns of the report, which is at `at`. */
+/* Prints the whole document.  Its members are the columns of the report `at`. */
 void document_put(FILE *f, enum document which, const struct column *columns, const void *at);
 
 #endif

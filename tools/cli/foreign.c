@@ -2,10 +2,10 @@
 /*
  * Opens files that another user has named; see foreign.h.
  *
- * Below another root the kernel resolves the path (openat2, since Linux 5.6).  Where it cannot, or
- * a container's filter forbids it, walk_path() does it, one part of the path after the other,
- * reading links as text.  It refuses "..", because a rename at the same time could make ".." lead
- * out of the root.
+ * Below another root folder the kernel resolves the path (openat2, since Linux 5.6).  If it cannot,
+ * or if a container's seccomp filter forbids that, walk_path() resolves the path component by
+ * component, and reads links as text.  It refuses "..", because a simultaneous rename could make
+ * ".." lead out of the root folder.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,10 @@ static bool is_kernels(int fd)
 	}
 }
 
-/* Checks what an O_PATH descriptor refers to: returns 0, or why it is not opened. */
+/*
+ * Checks the file to which an O_PATH descriptor refers.  Returns 0, or why the file must not be
+ * opened.
+ */
 static int check_handle(int held)
 {
 	struct stat st;
@@ -59,8 +62,8 @@ static int check_handle(int held)
 }
 
 /*
- * Opens the file for reading and closes held.  With O_NONBLOCK, open() does not wait for a lease
- * that another process holds.
+ * Opens the file for reading, and closes held.  O_NONBLOCK, because open() could otherwise wait for
+ * another process that has a lease on the file.
  */
 static int reopen(int held)
 {
@@ -92,8 +95,8 @@ int foreign_open(const char *path)
 }
 
 /*
- * Puts the link's text before the rest of the path.  Returns 0 if the path begins at the root
- * again.
+ * Puts the link's text before the rest of the path.  Returns 0 if the path is absolute now, so that
+ * it begins at the root again.
  */
 static int follow_link(int link, const char *rest, char *path)
 {
@@ -108,7 +111,7 @@ static int follow_link(int link, const char *rest, char *path)
 	return *path != '/';
 }
 
-/* Resolves one part of the path after the other; returns an O_PATH descriptor. */
+/* Resolves the path component by component.  Returns an O_PATH descriptor. */
 static int walk_path(int root, const char *given)
 {
 	char buf[PATH_MAX], *rest = buf, *name;
@@ -162,7 +165,7 @@ static int open_handle_below(int root, const char *path)
 	}
 	if (fd >= 0)
 		return fd;
-	/* Seccomp filters that do not know openat2() return EPERM. */
+	/* Seccomp filters that do not support openat2() return EPERM. */
 	return errno == ENOSYS || errno == EPERM ? walk_path(root, path) : -errno;
 }
 

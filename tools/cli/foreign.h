@@ -2,13 +2,13 @@
 /*
  * Opens files that another user has named: a recorded program, a trace, an ELF file.
  *
- * The name may lead to anything: to a FIFO, whose opening waits for ever, to a device, whose
- * opening does something, to a file outside of the program's root.  So the functions first get a
- * descriptor that does not open the file (O_PATH), check the file by this, and then open the same
- * file.  They open only regular files with content, and none of the kernel's own files (procfs,
- * sysfs, tracefs), where reading may block or consume something.
+ * The name may lead to anything: to a FIFO, whose opening waits for ever; to a device, whose
+ * opening has effects; to a file outside of the program's root folder.  So these functions first
+ * get a descriptor that does not open the file (O_PATH), check the file by it, and then open the
+ * same file.  They open only regular files with contents, and none of the kernel's own files
+ * (procfs, sysfs, tracefs), where reading may block or consume something.
  *
- * All return a file that is open for reading, or -errno.
+ * All return a descriptor that is open for reading, or -errno.
  */
 #ifndef CLI_FOREIGN_H
 #define CLI_FOREIGN_H
@@ -25,8 +25,8 @@ int foreign_open_below(const char *root, const char *path);
 int foreign_open_of(pid_t pid, const char *path);
 
 /*
- * Opens the file in a line of /proc/PID/maps: by the mapping itself where that is allowed
- * (root), else by the name.
+ * Opens the file in a line of /proc/PID/maps: by the mapping itself if that is permitted (to root),
+ * else by the name.
  */
 int foreign_open_mapped(pid_t pid, uint64_t start, uint64_t end, const char *name);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes JSON as a stream: only the depth is stored.  Strings come from traces and may contain
- * anything: bytes that are not UTF-8 become U+FFFD.
+ * Writes JSON as a stream, of which only the depth is stored.  Strings come from traces and may
+ * contain any bytes: those that are not UTF-8 become U+FFFD.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -73,7 +73,7 @@ static void open_bracket(struct json *j, const char *key, char bracket)
 	assert(j->depth < JSON_DEPTH_MAX);
 	j->depth++;
 	j->any[j->depth] = false;
-	/* json_flat() has set it already; everything inside a flat object is flat. */
+	/* json_flat() may have set it; everything in a flat object is flat. */
 	j->flat[j->depth] |= flat;
 }
 
@@ -152,7 +152,7 @@ void json_double(struct json *j, const char *key, double value)
 		fputs("null", j->f);
 		return;
 	}
-	snprintf(buf, sizeof(buf), "%.15g", value);	/* shorter, if it is exact */
+	snprintf(buf, sizeof(buf), "%.15g", value);	/* shorter; used if it is exact */
 	if (strtod(buf, NULL) != value)
 		snprintf(buf, sizeof(buf), "%.17g", value);
 	fputs(buf, j->f);

@@ -25,8 +25,9 @@ struct json {
 	FILE *f;
 	unsigned depth;
 	bool any[JSON_DEPTH_MAX + 1];	/* something was written at this depth */
-	bool flat[JSON_DEPTH_MAX + 1];	/* on one line */
-	bool is_html;			/* no '<' in strings: the text is part of a <script> */
+	bool flat[JSON_DEPTH_MAX + 1];	/* the object or array is on one line */
+	/* replace '<' in strings, because the text is part of a <script> */
+	bool is_html;
 };
 
 void json_init(struct json *j, FILE *f);
@@ -35,7 +36,7 @@ void json_object_end(struct json *j);
 void json_array_begin(struct json *j, const char *key);
 void json_array_end(struct json *j);
 
-/* The object or array begun next is written on one line. */
+/* Writes the next object or array on one line. */
 void json_flat(struct json *j);
 
 void json_string(struct json *j, const char *key, const char *value);	/* NULL: null */

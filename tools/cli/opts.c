@@ -18,7 +18,7 @@
 #define OPTIONS_MAX	64
 #define HELP_COLUMN	30
 #define HELP_WIDTH	96
-#define LONG_BASE	0x100	/* getopt's value of option n is this + n */
+#define LONG_BASE	0x100	/* getopt's value of option n is LONG_BASE + n */
 
 static const struct cli_option common[] = {
 	{ .letter = 'h', .name = "help", .type = CLI_FLAG, .help = "show this text" },
@@ -295,12 +295,18 @@ int cli_parse(const struct cli_tool *tool, int argc, char **argv)
 	int c;
 
 	cli_set_tool(tool->name);
-	/* Only the build uses it; as an option it would make abbreviations of others ambiguous. */
+	/*
+	 * Only the build uses this.  As a normal option it would make abbreviations of others
+	 * ambiguous.
+	 */
 	if (argc == 2 && !strcmp(argv[1], "--completion-table")) {
 		completion_print(tool);
 		exit(cli_flush() ? CLI_OK : CLI_FAILURE);
 	}
-	/* "+" stops at the first argument that is no option; ":" distinguishes missing ones. */
+	/*
+	 * "+": stop at the first argument that is not an option; ":": distinguish missing arguments
+	 * from unknown options.
+	 */
 	strcpy(p.shorts, tool->takes_command ? "+:" : ":");
 	for (size_t i = 0; (option = cli_option(tool, i)); i++)
 		parser_add(&p, option);

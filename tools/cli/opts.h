@@ -13,7 +13,7 @@
 enum cli_type {
 	CLI_FLAG,	/* bool: set to true */
 	CLI_STRING,	/* const char * */
-	CLI_LIST,	/* struct cli_list: repeats */
+	CLI_LIST,	/* struct cli_list: may be repeated */
 	CLI_NUMBER,	/* uint64_t, decimal or 0x; min, max apply */
 	CLI_DURATION,	/* uint64_t, ns: 10ms, 1.5us, 2s; no unit: see unit_ns */
 	CLI_SIZE,	/* uint64_t, bytes: 64M */
@@ -34,9 +34,10 @@ struct cli_option {
 	const char *arg;	/* as --help shows it; FILE, DIR and PID are completed as such */
 	const char *help;	/* NULL: the choices, of which the first is the default */
 	const char *const *choices;	/* CHOICE: NULL-terminated */
-	const char *(*choice)(size_t n); /* instead of them; NULL after the last */
-	uint64_t min, max;	/* NUMBER, DURATION, SIZE, PERCENT; max 0: no limit */
-	uint64_t unit_ns;	/* DURATION without a unit; 0: a unit is needed */
+	const char *(*choice)(size_t n); /* instead of choices; returns NULL after the last */
+	uint64_t min, max;	/* limits of NUMBER, DURATION, SIZE, PERCENT; max 0: no limit */
+	/* unit of a DURATION that is written without one; 0: not permitted */
+	uint64_t unit_ns;
 	bool *given;		/* set to true when the option is used; may be NULL */
 };
 
@@ -45,14 +46,13 @@ struct cli_tool {
 	const char *synopsis;	/* lines after "usage: ", each without the name */
 	const char *summary;
 	const struct cli_option *options;	/* ends with a name of NULL */
-	const char *examples;	/* lines */
-	bool takes_command;	/* options end at the first argument; else they may follow it */
-	/*
-	 * These are the arguments, for completion; they are not needed if the tool takes a
-	 * command.
-	 */
+	const char *examples;	/* complete lines */
+	/* options end at the first argument; else they may follow arguments */
+	bool takes_command;
+	/* The arguments, for completion; not needed if the tool takes a command. */
 	const char *argument;	/* like arg of an option; NULL: there are none */
-	const char *(*argument_word)(size_t n);	/* there is one of these; NULL after the last */
+	/* returns the possible words for the argument; NULL after the last */
+	const char *(*argument_word)(size_t n);
 };
 
 /* Returns the nth option of the tool, --help and --version last; NULL: there are no more. */
@@ -66,8 +66,8 @@ const char *cli_choice(const struct cli_option *o, size_t n);
 const char *cli_help(const struct cli_option *o, char *buf);
 
 /*
- * Returns the index of the first argument that is not an option.
- * Exits with 2 after one line on wrong usage, with 0 after --help and --version.
+ * Returns the index of the first argument that is not an option.  Exits with 2 after printing an
+ * error, and with 0 after --help and --version.
  */
 int cli_parse(const struct cli_tool *tool, int argc, char **argv);
 

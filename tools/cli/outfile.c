@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the files that the tools write; see outfile.h.
+ * Creates the files that the tools write; see outfile.h.
  *
- * The folder is opened once and everything is done in it by name, so that nothing can be
- * exchanged between one step and the next.  The file is made with O_EXCL, which follows no link.
- * A link is followed only if no other user can exchange it: a link of root's or one's own, in a
- * folder of root's or one's own where others may not write, or is sticky.
+ * The folder is opened once, and everything is done in it by name, so that it cannot be exchanged
+ * between two steps.  The file is created with O_EXCL, which follows no link.  A link is followed
+ * only if no other user can exchange it: it must belong to root or to this user, and be in a folder
+ * of root or this user that is not writable by others, or is sticky.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 #define MODE		0600
 #define MODE_FOLDER	0700
-/* attempts, in case another user creates a file there again and again */
+/* attempts, in case another user creates the file again and again */
 #define TRIES_MAX	16
 
 struct place {
@@ -78,7 +78,7 @@ static bool is_sticky(const struct place *p)
 	return p->dir_stat.st_mode & S_ISVTX;
 }
 
-/* Is it certain that no other user can have made this file, or can exchange it? */
+/* Is it certain that no other user has created this file, or can exchange it? */
 static bool is_safe(const struct place *p, const struct stat *st)
 {
 	return is_trusted(&p->dir_stat) &&
@@ -86,8 +86,8 @@ static bool is_safe(const struct place *p, const struct stat *st)
 }
 
 /*
- * May the file be removed?  It must not be a file of another user in a folder where all may write.
- * Returns 0, or why it must stay.
+ * May the file be removed?  Files of other users in a folder where everyone may write must not be
+ * removed.  Returns 0, or why the file must not be removed.
  */
 static int check_removal(const struct place *p, const char *name)
 {
@@ -115,7 +115,7 @@ static int make_room(const struct place *p, enum outfile_old old)
 	return renameat(p->dir, p->name, p->dir, old_name) && errno != ENOENT ? -errno : 0;
 }
 
-/* Opens the present file; a link is followed only on request. */
+/* Opens the existing file; a link is followed only with the flags for that. */
 static int open_handle(const struct place *p, int flags, struct stat *st)
 {
 	int fd = openat(p->dir, p->name, O_PATH | O_CLOEXEC | flags);
@@ -128,7 +128,10 @@ static int open_handle(const struct place *p, int flags, struct stat *st)
 	return -EIO;
 }
 
-/* Opens the file that held refers to, which may have been replaced at its path.  Closes held. */
+/*
+ * Opens the file to which held refers, even if another file has replaced it at its path.  Closes
+ * held.
+ */
 static int reopen_handle(int held)
 {
 	char link[64];
@@ -187,7 +190,7 @@ static int open_odd(const struct place *p)
 	return OUTFILE_OTHERS;
 }
 
-/* If the user made a symbolic link to a file, the link stays, and leads to the new file. */
+/* If the user has made a symbolic link to a file, the link is not replaced, but the file is. */
 static int place_open_target(struct place *p, const char *path)
 {
 	int rc = place_open(p, path);
@@ -323,7 +326,7 @@ int outfile_folder(const char *path, bool *is_new)
 	if (fd < 0)
 		goto err_close;
 	close(p.dir);
-	/* A folder of another user may have replaced it by now. */
+	/* A folder of another user may have replaced it. */
 	rc = fstat(fd, &st) || st.st_uid != geteuid() ? OUTFILE_OTHERS : fd;
 	if (rc < 0)
 		close(fd);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes the files that the tools write.
+ * Creates the files that the tools write.
  *
  * A trace and its exports contain command lines, paths and names of requests, so each file is a new
  * one that only its owner may read (0600).  Its folder may belong to other users: files that they
- * create or exchange there are never followed, opened or overwritten.  A file or link of that name
- * is removed or renamed without being opened; but in a folder where all may write, like /tmp, the
- * file of another user is not touched.
+ * create or exchange there are never followed, opened or overwritten.  An existing file or link of
+ * that name is removed or renamed without being opened; but in a folder where everyone may write,
+ * like /tmp, files of other users are not touched.
  *
  * The user's own links, pipes and devices work as usual: -o /dev/stdout, /dev/null.
  *
  * If a file cannot be opened, the functions return -errno or OUTFILE_OTHERS; outfile_why() returns
- * a text for these.
+ * a text for these values.
  */
 #ifndef CLI_OUTFILE_H
 #define CLI_OUTFILE_H
@@ -20,26 +20,27 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define OUTFILE_OTHERS	(-4096)		/* no errno: another user's file is there */
+#define OUTFILE_OTHERS	(-4096)		/* not an errno: another user's file is at that path */
 
 enum outfile_old {
 	OUTFILE_REPLACE,	/* an existing file is removed */
 	OUTFILE_KEEP,		/* an existing file is renamed to NAME.old */
 };
 
-/*
- * Opens a file for writing.  *is_regular is whether it is a new file, and not a device or a pipe.
- */
+/* Opens a file for writing.  *is_regular: it is a new regular file, and not a device or a pipe. */
 int outfile_open(const char *path, enum outfile_old old, bool *is_regular);
 
-/* Opens a file as a stream, with OUTFILE_REPLACE.  If it returns NULL, *why is the reason. */
+/*
+ * Opens a file as a stream, with OUTFILE_REPLACE.  Returns NULL on failure, with the reason in
+ * *why.
+ */
 FILE *outfile_stream(const char *path, int *why);
 
 const char *outfile_why(int rc);
 
 /*
- * A file that gets its name when it is complete: begin it, then commit or drop it.  fd is open for
- * reading and writing.
+ * A file that gets its name when it is complete: outfile_begin(), then outfile_commit() or
+ * outfile_drop().  fd is open for reading and writing.
  */
 struct outfile {
 	int dir, fd;

@@ -19,7 +19,7 @@ bool progress_is_on(void)
 	return on;
 }
 
-/* A line that wraps could not be erased. */
+/* Lines are cut at this width, because a line that wraps could not be erased. */
 static size_t terminal_width(void)
 {
 	struct winsize w;

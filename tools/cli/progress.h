@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Prints a line on stderr that is overwritten repeatedly, if stderr is a terminal.  Everything that
- * cli_error() and similar functions print appears above it.
+ * Prints a line on stderr that is repeatedly overwritten, if stderr is a terminal.  Messages of
+ * cli_error() and similar functions appear above it.
  */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H

@@ -288,7 +288,7 @@ static void put_cell(struct csv *csv, struct value v)
 		csv_string(csv, v.type == VALUE_TEXT ? v.text : NULL);
 }
 
-/* Prints the cells of one row; those of the rows around it have been printed before. */
+/* Prints the cells of one row, after those of the rows that contain it. */
 static void put_own_cells(void *csv, const struct row *row)
 {
 	char buf[COLUMN_ROOM];
@@ -323,7 +323,7 @@ static void find_cell(void *arg, const struct row *row)
 	}
 }
 
-/* Prints the cells of a row, and leaves those empty that are under the heads of other rows. */
+/* Prints the cells of a row.  Cells below the heads of other rows are empty. */
 static void put_cells_under(struct csv *csv, const struct column *heads, const struct row *row)
 {
 	char buf[COLUMN_ROOM];

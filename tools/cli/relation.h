@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A relation consists of rows of one kind and the list of their columns.  All outputs come from the
- * list: objects of JSON, lines of CSV, tables for people (render/table.h), and the keys of --sort.
+ * A relation consists of rows of one kind and the list of their columns.  All outputs are made from
+ * the list: JSON objects, CSV lines, tables for people (render/table.h), and the keys of --sort.
  *
  *	#define ROW struct lock_owner
  *	GET(owner_thread, text, model_thread_name(e->thread))
@@ -11,10 +11,10 @@
  *	};
  *	#undef ROW
  *
- * Most columns are members of the row, and the member's type says how they are printed.  Others
- * are made by a function.  A row may contain others: a part is an object inside of the object,
- * or (without a key) a part of the same one; NESTED rows are an array.  A report is a row, too,
- * and its columns are made from the whole analysis: see row_report().
+ * Most columns are members of the row, and are printed according to the member's type.  Others are
+ * computed by a function.  A row may contain other rows: a PART is printed as an object inside of
+ * the object, or (without a key) as further members; NESTED rows are an array.  A report is a row,
+ * too, whose columns are computed from the whole analysis: see row_report().
  */
 #ifndef CLI_RELATION_H
 #define CLI_RELATION_H
@@ -23,10 +23,10 @@
 #include <stdio.h>
 #include "cli/json.h"
 
-#define COLUMN_ROOM	4096	/* bytes of the text that a column makes */
+#define COLUMN_ROOM	4096	/* greatest length of a computed text */
 
 enum value_type {
-	VALUE_NONE,		/* no member of JSON, an empty cell of CSV */
+	VALUE_NONE,		/* no member in JSON, an empty cell in CSV */
 	VALUE_NULL,
 	VALUE_I64, VALUE_U64, VALUE_DOUBLE, VALUE_BOOL, VALUE_TEXT, VALUE_HEX
 };
@@ -35,7 +35,7 @@ struct value {
 	enum value_type type;
 	union {
 		int64_t i64;
-		uint64_t u64;	/* of HEX and BOOL, too */
+		uint64_t u64;	/* HEX and BOOL, too */
 		double number;
 		const char *text;
 	};
@@ -44,11 +44,11 @@ struct value {
 struct row {
 	const struct column *columns;
 	const void *at;
-	const struct row *in;	/* the row around it; NULL: it is the report */
-	size_t nth;		/* among the rows there, from 0 */
+	const struct row *in;	/* the row that contains this one; NULL: this is the report */
+	size_t nth;		/* index among the rows there */
 };
 
-/* These are rows in an array; first, unless it is NULL, is a row that precedes them. */
+/* Rows of an array.  first, if not NULL, is a row before them. */
 struct rows {
 	const void *at;
 	size_t nr, size;
@@ -62,63 +62,65 @@ enum column_type {
 	COLUMN_TEXT,		/* const char * */
 	COLUMN_CHARS,		/* char[] */
 	COLUMN_HEX,		/* uint64_t */
-	COLUMN_GET,		/* get() makes it */
-	COLUMN_PART,		/* a row inside of the row */
-	COLUMN_SELF,		/* more columns of the same row */
+	COLUMN_GET,		/* computed by get() */
+	COLUMN_PART,		/* a row inside of this row */
+	COLUMN_SELF,		/* further columns of the same row */
 	COLUMN_NESTED,		/* an array of rows */
-	COLUMN_WORDS		/* an array of texts: word() has them */
+	COLUMN_WORDS		/* an array of texts, which word() returns */
 };
 
 enum column_form {
 	COLUMN_ONLY_JSON = 1,
 	COLUMN_ONLY_CSV = 2,
 	COLUMN_ONLY_TABLE = COLUMN_ONLY_JSON | COLUMN_ONLY_CSV,
-	COLUMN_TALL = 4,	/* JSON: not on one line */
-	COLUMN_ONE_LINE = 8,	/* JSON: the whole array */
-	COLUMN_OR_NULL = 16,	/* JSON: null if the part is not there */
+	COLUMN_TALL = 4,	/* JSON: an object over several lines */
+	COLUMN_ONE_LINE = 8,	/* JSON: the whole array on one line */
+	COLUMN_OR_NULL = 16,	/* JSON: null if there is no part */
 	/*
-	 * CSV: a line for each of these rows, behind the columns before.  Where several are
-	 * spread the first has all heads, and cells of the others stand under their own.
+	 * CSV: prints a line for each of these rows, after the previous columns.  If several
+	 * relations are spread, the first line contains all heads, and the cells of each relation
+	 * are below its own heads.
 	 */
 	COLUMN_SPREAD = 32,
-	COLUMN_IF_ANY = 64,	/* JSON: no empty array */
-	COLUMN_DIGITS = 128,	/* table: all of the number, not "1.24k" */
+	COLUMN_IF_ANY = 64,	/* JSON: left out if the array is empty */
+	COLUMN_DIGITS = 128,	/* table: prints the whole number, not "1.24k" */
 	COLUMN_IF_ESTIMATES = 256 /* table: only where latencies of requests are estimates */
 };
 
 struct column {
-	/* key in JSON, and head in CSV; NULL in arrays and for parts without a key */
+	/* key in JSON, and head in CSV; NULL in arrays, and for parts without a key */
 	const char *key;
-	const char *csv;	/* head of CSV, if it is another */
+	const char *csv;	/* head in CSV, if it differs */
 	enum column_type type;
 	unsigned form;
 	size_t offset;
-	/* at offset is a pointer to the value; if it is NULL, the value is an empty text or 0 */
+	/* at offset is a pointer to the value; if NULL, the value is an empty text or 0 */
 	bool is_via;
-	size_t inner;		/* offset of the value in what it points to */
-	bool (*when)(const struct row *row); /* is the column there?  NULL: always */
+	size_t inner;		/* offset of the value in the struct to which it points */
+	bool (*when)(const struct row *row); /* does this row have the column?  NULL: always */
 	struct value (*get)(const struct row *row, char *buf); /* buf: COLUMN_ROOM bytes */
-	const char *(*word)(const struct row *row, size_t n); /* NULL after the last */
-	/* PART, NESTED */
+	/* returns the nth text; NULL after the last */
+	const char *(*word)(const struct row *row, size_t n);
+	/* for PART and NESTED */
 	const struct column *columns;
 	struct rows (*rows)(const struct row *row); /* NULL: at offset */
-	bool (*is_one)(const struct row *nested); /* only of these rows; NULL: all */
+	bool (*is_one)(const struct row *nested); /* only rows for which this is true; NULL: all */
 	size_t nr_offset, size;	/* NESTED: the offset of the number of rows; the size of a row */
-	/* This is the column in the table for people; NULL: it has none. */
+	/* Head of the column in the table for people; NULL: not in the table. */
 	const char *head;
-	unsigned char width;	/* 0: what a time or a number needs */
+	unsigned char width;	/* 0: the usual width of a time or a number */
 	unsigned char from;	/* only if the screen has at least this many columns */
-	unsigned char sort;	/* place among the keys of --sort, from 1; 0: is none */
+	unsigned char sort;	/* position among the keys of --sort, from 1; 0: not a key */
 };
 
-/* A const array of char can be distinguished from a pointer only by its size. */
+/* Only its size distinguishes a constant array of char from a pointer. */
 #define COLUMN_TYPE(member)							\
 	_Generic((member), int64_t: COLUMN_I64, uint64_t: COLUMN_U64,		\
 		 uint32_t: COLUMN_U32, bool: COLUMN_BOOL, double: COLUMN_DOUBLE, \
 		 const char *: sizeof(member) == sizeof(char *) ? COLUMN_TEXT : COLUMN_CHARS, \
 		 char *: COLUMN_CHARS)
 
-/* Columns of the row's type, which is ROW; more members of struct column may follow. */
+/* Defines columns of ROW, the row's type; further members of struct column may follow. */
 #define COLUMN(name, member, ...)						\
 	{ .key = (name), .type = COLUMN_TYPE(((ROW *)NULL)->member),		\
 	  .offset = offsetof(ROW, member), ##__VA_ARGS__ }
@@ -150,7 +152,7 @@ struct column {
 #define WORDS(name, function)							\
 	{ .key = (name), .type = COLUMN_WORDS, .word = (function), .form = COLUMN_ONLY_JSON }
 
-/* Makes a function for MADE(): e is the row; type is a value_*(). */
+/* Defines a function for MADE(): e is the row; type is the name of a value_*() function. */
 #define GET(name, type, ...)							\
 	static struct value name(const struct row *row, char *buf)		\
 	{									\
@@ -159,7 +161,10 @@ struct column {
 		return value_##type(__VA_ARGS__);				\
 	}
 
-/* Makes a function for PART_AT() and NESTED_AT(): rows_one(), rows_of() of a member of e. */
+/*
+ * Defines a function for PART_AT() or NESTED_AT(), which calls rows_one() or rows_of() for a member
+ * of e.
+ */
 #define FROM(name, ...)								\
 	static struct rows name(const struct row *row)				\
 	{									\
@@ -168,7 +173,7 @@ struct column {
 		return __VA_ARGS__;						\
 	}
 
-/* Makes a function for .when: does e have this? */
+/* Defines a function for .when: does e have the column? */
 #define WHEN(name, ...)								\
 	static bool name(const struct row *row)					\
 	{									\
@@ -207,7 +212,7 @@ static inline struct value value_text(const char *v)
 	return (struct value){ .type = VALUE_TEXT, .text = v };
 }
 
-/* Prints a text into buf, which is the buf of a GET(). */
+/* Prints a text into buf, which is the buf of a GET() function. */
 __attribute__((format(printf, 2, 3)))
 struct value value_textf(char *buf, const char *format, ...);
 
@@ -231,10 +236,10 @@ static inline struct value value_i64_or_null(bool is_known, int64_t v)
 	return is_known ? value_i64(v) : value_null();
 }
 
-/* This is a member of JSON only if is_there; v may make sense only then. */
+/* Returns v if is_there, else no member; v need not be valid in that case. */
 #define value_if(is_there, v)	((is_there) ? (v) : value_none())
 
-/* These are for rows(): one row, or none if at is NULL; the nr rows of an array. */
+/* For .rows: returns one row, or none if at is NULL. */
 static inline struct rows rows_one(const void *at)
 {
 	return (struct rows){ .at = at, .nr = !!at };
@@ -251,19 +256,22 @@ void column_each(const struct column *c, const struct row *row,
 		 void (*each)(void *arg, const struct row *nested), void *arg);
 struct value column_value(const struct column *c, const struct row *row, char *buf);
 
-/* Prints the columns of the report at as members of the object that is open. */
+/* Prints the columns of a report as members of the open object. */
 void relation_json(struct json *j, const struct column *columns, const void *at);
 
-/* Prints the same as an object of its own. */
+/* Prints the columns as an object with this key. */
 void relation_object(struct json *j, const char *key, const struct column *columns, const void *at);
 
-/* Prints the heads, and a line for each of the rows that are spread. */
+/* Prints the heads, and a line for each row that is spread. */
 void relation_csv(FILE *f, const struct column *columns, const void *at);
 
-/* Returns the column that --sort calls key, which is its key without "_ns"; NULL: none. */
+/* Returns the column with this --sort key, which is its JSON key without "_ns"; NULL: none. */
 const struct column *relation_find(const struct column *columns, const char *key);
 
-/* Compares two rows by that column; greater numbers and lesser texts come first. */
+/*
+ * Compares two rows by a column; greater numbers, and texts that are first in the alphabet, come
+ * first.
+ */
 int column_compare(const struct column *c, const void *a, const void *b);
 
 #endif

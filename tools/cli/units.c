@@ -20,14 +20,14 @@ int units_parse_number(const char *s, uint64_t *v)
 	if (!isdigit((unsigned char)*s))
 		return -EINVAL;
 	errno = 0;
-	/* The base is not 0, because a leading 0 would then mean octal. */
+	/* The base must not be 0, because then a leading 0 would mean octal. */
 	*v = strtoull(s, &end, s[0] == '0' && tolower((unsigned char)s[1]) == 'x' ? 16 : 10);
 	if (*end)
 		return -EINVAL;
 	return errno ? -ERANGE : 0;
 }
 
-/* Parses a decimal fraction and one of the units. */
+/* Parses a decimal fraction that is followed by one of the units. */
 static int parse(const char *s, const struct unit *units, double *v)
 {
 	char *end;
@@ -104,7 +104,7 @@ static const char *format(double v, const struct unit *units, char *buf)
 	double size = v < 0 ? -v : v;
 	int digits;
 
-	/* 999.5 would be printed as 1000. */
+	/* Chooses the next unit already if the number would be rounded to 1000. */
 	while (u[1].name && size >= u[1].factor * 0.9995)
 		u++;
 	size /= u->factor;

@@ -6,8 +6,8 @@
 #include "cli/utf8.h"
 
 /*
- * Returns the length of the UTF-8 sequence at s; 0: there is none.  Rejects what RFC 3629 does:
- * overlong forms, surrogates, beyond U+10FFFF.
+ * Returns the length of the UTF-8 sequence at s; 0: not valid.  Sequences are rejected as in RFC
+ * 3629: overlong forms, surrogates, numbers beyond U+10FFFF.
  */
 unsigned utf8_length(const char *string)
 {

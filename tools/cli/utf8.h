@@ -9,27 +9,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns the length of the character at s, which is not the end; 0: it is not a character. */
+/*
+ * Returns the length of the character at s, which must not be the end; 0: it is not a valid
+ * character.
+ */
 unsigned utf8_length(const char *s);
 
 bool utf8_is_valid(const char *s);
 
-/*
- * Is the character at s, which has n bytes, a control character of ASCII, or one of C1, U+0080 to
- * U+009F?
- */
+/* Is the character at s, which has n bytes, a control character: of ASCII, or U+0080 to U+009F? */
 bool utf8_is_control(const char *s, unsigned n);
 
 /*
- * Copies s to buf so that it cannot control a terminal, whether that reads single bytes or UTF-8:
- * '?' replaces each control and each byte that belongs to no character.  The copy never ends inside
- * a character.  buf may be s.
+ * Copies s to buf such that it cannot control a terminal, whether the terminal reads single bytes
+ * or UTF-8.  '?' replaces each control character and each byte that belongs to no character.  The
+ * copy never ends inside a character.  buf may be s.
  */
 void utf8_clean(const char *s, char *buf, size_t size);
 
 /*
- * Returns a copy with '?' for each byte that belongs to no character; to be freed.  NULL: no
- * memory.
+ * Returns a copy with '?' for each byte that belongs to no character, which the caller frees.
+ * NULL: no memory.
  */
 char *utf8_copy(const char *s);
 

@@ -15,15 +15,15 @@ const char *wall_text(int64_t ns, char buf[WALL_ROOM]);
 const char *wall_iso(int64_t ns, char buf[WALL_ROOM]);
 
 /*
- * Reads "2026-11-22T03:12:07.5", a local time, also with a blank for the T, and with Z or an offset
- * (+01:00) behind it; or "03:12:07.5", on the day of about.  The seconds may be omitted.  Returns
- * false if the text is no time.
+ * Reads "2026-11-22T03:12:07.5" as a local time; T may be a blank, and Z or an offset (+01:00) may
+ * follow.  Or reads "03:12:07.5", on the day of `about`.  The seconds may be omitted.  Returns
+ * false if the text is not a time.
  */
 bool wall_parse(const char *text, int64_t about, int64_t *ns);
 
 /*
- * Does the same, for a time between from and to: a time without a day may also be on the day after
- * from.
+ * Does the same for a time that must be between from and to.  A time without a date may also be on
+ * the day after from.
  */
 bool wall_parse_within(const char *text, int64_t from, int64_t to, int64_t *ns);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This file is for CPUs that ldb does not know; arch/cpu.h describes it, and only that file
- * includes it.
+ * Implements arch/cpu.h for CPUs without a folder of their own; only arch/cpu.h includes this file.
  */
 #ifndef ARCH_GENERIC_CPU_H
 #define ARCH_GENERIC_CPU_H
@@ -18,7 +17,7 @@ static inline uint64_t cpu_top_bits(const uint8_t *p)
 	uint64_t word;
 
 	memcpy(&word, p, 8);
-	/* The bits are gathered in the highest byte. */
+	/* Gathers the bits in the highest byte. */
 	return ((word & 0x8080808080808080ULL) >> 7) * 0x0102040810204080ULL >> 56;
 }
 
@@ -31,7 +30,7 @@ static inline bool cpu_has_fast_pext(void)
 
 static inline uint64_t cpu_pext(uint64_t x, uint64_t mask)
 {
-	return 0;	/* nobody asks */
+	return 0;	/* never called */
 }
 
 static inline bool cpu_has_crc32c(void)
@@ -41,12 +40,12 @@ static inline bool cpu_has_crc32c(void)
 
 static inline uint32_t cpu_crc32c(uint32_t crc, const uint8_t *p, size_t size)
 {
-	return crc;	/* nobody asks */
+	return crc;	/* never called */
 }
 
 static inline uint64_t cpu_stamp(void)
 {
-	return 0;	/* nobody asks */
+	return 0;	/* never called */
 }
 
 static inline bool cpu_stamp_is_steady(bool has(const char *flag))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Implements arch/cpu.h for x86-64, which alone includes it. */
+/* Implements arch/cpu.h for x86-64; only arch/cpu.h includes this file. */
 #ifndef ARCH_X86_64_CPU_H
 #define ARCH_X86_64_CPU_H
 
@@ -18,7 +18,7 @@ static inline __attribute__((always_inline)) uint64_t cpu_top_bits(const uint8_t
 
 #define CPU_PEXT_TARGET	__attribute__((target("bmi,bmi2,popcnt")))
 
-/* Some CPUs have the instruction, and take hundreds of cycles for it. */
+/* Some CPUs have the PEXT instruction, but take hundreds of cycles for it. */
 static inline bool cpu_has_fast_pext(void)
 {
 	return __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("znver1") &&

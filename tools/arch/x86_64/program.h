@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Implements arch/program.h for x86-64, which alone includes it. */
+/* Implements arch/program.h for x86-64; only arch/program.h includes this file. */
 #ifndef ARCH_X86_64_PROGRAM_H
 #define ARCH_X86_64_PROGRAM_H
 
@@ -20,27 +20,28 @@
 #define PROGRAM_SIZE_PTHREAD	2304
 
 /*
- * Where a called function finds its parameters (System V ABI): integers and pointers in these
- * registers, as the kernel's probes name them; at its first instruction, the top of the stack is the
- * address to which it returns.
+ * Where a called function finds its parameters (System V ABI): integers and pointers are in these
+ * registers, named as in the kernel's probes.  At the function's first instruction, the word on top
+ * of the stack is the return address.
  */
 #define PROGRAM_PARAMETERS	6
-#define PROGRAM_FLOATS		8		/* registers of those with a point */
+#define PROGRAM_FLOATS		8		/* registers for floating-point parameters */
 #define PROGRAM_PARAMETER_NAMES	{ "%di", "%si", "%dx", "%cx", "%r8", "%r9" }
-#define PROGRAM_PARAMETER_DWARF	{ 5, 4, 1, 2, 8, 9 }	/* as debug information numbers them */
+#define PROGRAM_PARAMETER_DWARF	{ 5, 4, 1, 2, 8, 9 }	/* numbers in debug information */
 #define PROGRAM_STACK		"%sp"
 #define PROGRAM_RETURN		"+0(%sp)"
-#define PROGRAM_WORD		8		/* a register holds so many bytes of a struct */
-#define PROGRAM_STRUCT_MAX	16		/* greater ones are not in registers */
-#define PROGRAM_USER_END	(1ULL << 47)	/* addresses of a program are below */
+#define PROGRAM_WORD		8		/* bytes of a struct that one register contains */
+#define PROGRAM_STRUCT_MAX	16		/* greater structs are not passed in registers */
+#define PROGRAM_USER_END	(1ULL << 47)	/* addresses of programs are below this */
 
-#define PROGRAM_CALL_BYTES	6	/* the longest call, and what program_call() may read */
-#define PROGRAM_CALL_NEAR	5	/* that of PROGRAM_CALL_PLT */
+/* length of the longest call, and bytes that program_call() may read */
+#define PROGRAM_CALL_BYTES	6
+#define PROGRAM_CALL_NEAR	5	/* length of a PROGRAM_CALL_PLT */
 #define PROGRAM_PLT_BYTES	11
 
 enum program_call {
 	PROGRAM_CALL_NOT,
-	PROGRAM_CALL_PLT,	/* to an entry of the PLT, or to a function of the module */
+	PROGRAM_CALL_PLT,	/* to an entry of the PLT, or to a function of the same module */
 	PROGRAM_CALL_SLOT,	/* through a word of the GOT (-fno-plt) */
 };
 
@@ -69,9 +70,13 @@ static inline enum program_call program_call(const uint8_t *code, uint64_t addr,
 	return PROGRAM_CALL_NOT;
 }
 
-#define PROGRAM_CALL_MAX	7	/* bytes: with a prefix, or a register and a distance */
+/* bytes: a call with a prefix, or with a register and a displacement */
+#define PROGRAM_CALL_MAX	7
 
-/* call relative, or call of a register or of memory: ff /2, 2 to 7 bytes, before a return address */
+/*
+ * Do the bytes before a return address end with a relative call, or with a call of a register or
+ * memory (ff /2, 2 to 7 bytes)?
+ */
 static inline bool program_ends_call(const uint8_t before[PROGRAM_CALL_MAX])
 {
 	if (before[PROGRAM_CALL_MAX - 5] == 0xe8)
