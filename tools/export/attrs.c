@@ -14,7 +14,7 @@ static void add(struct attrs *a, const char *name, enum attr_type type, bool is_
 		a->at[a->nr++] = (struct attr){ name, "", number, type, is_said };
 }
 
-/* If the text is NULL the segment has no such attribute. */
+/* Adds a text; if it is NULL, the segment does not have this attribute. */
 static void add_text(struct attrs *a, const char *name, enum attr_type type, const char *text,
 		     uint64_t number)
 {
@@ -59,7 +59,7 @@ static void add_lock(struct attrs *a, const struct model *m, const struct segmen
 
 	add(a, "lock", ATTR_HEX, s->lock, s->lock);
 	add_text(a, "kind", ATTR_NAME, lock_kind_name(s->lock_kind), 0);
-	/* A hold has no owner, because its thread holds the lock. */
+	/* A hold has no owner attribute, because the owner is its thread. */
 	if (!is_hold || a->is_fixed)
 		add_thread(a, m, "held_by", is_hold ? s->tid : s->owner, s->start);
 	add_flag(a, "failed", s->has_failed);
@@ -195,7 +195,7 @@ static int64_t queue_ns(const struct model *m, const struct life *life, bool *ha
 	return ns;
 }
 
-/* Adds the notes of the program, texts and numbers, by their keys. */
+/* Adds the notes that the program attached, texts and numbers, by their keys. */
 static void add_notes(struct attrs *a, const struct model *m, const struct life *life)
 {
 	const struct note *found[NOTES_KEYS_MAX];

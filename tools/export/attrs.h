@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The only list of the attributes of a segment, for all formats. */
+/* Lists the attributes of a segment, for all formats. */
 #ifndef EXPORT_ATTRS_H
 #define EXPORT_ATTRS_H
 
@@ -11,17 +11,17 @@ enum attr_type {
 	ATTR_I64, ATTR_U64, ATTR_HEX, ATTR_BOOL,
 	ATTR_NAME,		/* a text that is valid as long as the model */
 	ATTR_TEXT,
-	ATTR_ONCE,		/* a text that will hardly occur again */
-	ATTR_THREAD,		/* number: its tid; text: with its name */
+	ATTR_ONCE,		/* a text that is probably unique */
+	ATTR_THREAD,		/* number: tid; text: name and tid */
 	ATTR_PLACE,		/* text: the file; number: the line */
-	ATTR_REQUEST,		/* the request of a function; not in all formats */
+	ATTR_REQUEST,		/* request of a function; some formats omit it */
 };
 
 struct attr {
-	const char *name, *text;	/* text: "", if there is none */
-	uint64_t number;		/* 0, if there is none */
+	const char *name, *text;	/* text: "" if there is none */
+	uint64_t number;		/* 0 if there is none */
 	enum attr_type type;
-	bool is_said;			/* false: it has no value */
+	bool is_said;			/* false: the attribute has no value */
 };
 
 #define ATTRS_MAX	24
@@ -37,8 +37,8 @@ struct attrs {
 };
 
 /*
- * is_fixed: adds all attributes of the segment's kind, always in the same order, also those without
- * a value.
+ * is_fixed: adds all attributes that this kind of segment can have, always in the same order, even
+ * those without a value.
  */
 void attrs_of_segment(struct attrs *a, const struct model *m, const struct segment *s,
 		      bool is_fixed);

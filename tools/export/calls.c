@@ -21,18 +21,19 @@ struct branch {
 	const struct stacks_node *node;
 	struct branch *first, *next;	/* child, sibling: by total, the greatest first */
 	int64_t total_ns;
-	bool is_wanted;			/* it, an ancestor or a descendant matches */
-	uint32_t vertex;		/* graph: its function */
+	/* the branch, an ancestor or a descendant matches the pattern */
+	bool is_wanted;
+	uint32_t vertex;		/* for a graph: number of the function */
 };
 
 struct tree {
 	struct stacks s;
-	struct branch *all;		/* by the number of the node */
+	struct branch *all;		/* by number of the node */
 	struct branch **order;
 	struct branch *roots;
 };
 
-/* The greatest total is first; of equal ones the node that was made first. */
+/* Sorts by total time, greatest first; if equal, by the order of creation. */
 static int by_total(const void *pa, const void *pb)
 {
 	const struct branch *a = *(struct branch *const *)pa, *b = *(struct branch *const *)pb;
@@ -199,7 +200,7 @@ int calls_tree(struct model *m, const struct export_options *o, const struct cal
 struct vertex {
 	const struct branch *any;
 	uint64_t nr_calls;
-	int64_t self_ns, total_ns;	/* the time of a recursion counts once */
+	int64_t self_ns, total_ns;	/* recursive calls are counted once */
 	bool is_shown;
 };
 
@@ -220,14 +221,14 @@ struct graph {
 	struct vertex **order;
 };
 
-/* Returns the number, or -ENOMEM. */
+/* Returns the number of the vertex, or -ENOMEM. */
 static int64_t find_vertex(struct graph *g, const struct branch *b)
 {
 	char name[1024];
 	bool is_new = false;
 	int64_t n;
 
-	/* A thread may have the name of a function. */
+	/* A prefix distinguishes threads and functions with the same name. */
 	snprintf(name, sizeof(name), "%c%s", b->node->func ? 'f' : 't', name_of(b));
 	n = intern_get(&g->names, name, strlen(name), &is_new);
 	if (n < 0 || (is_new && array_push(g->vertices, g->nr_vertices, g->room_vertices, { .any = b })))
@@ -324,7 +325,9 @@ static int choose(struct graph *g, uint64_t top)
 	return 0;
 }
 
-/* Returns how many calls the threads of this name made, observed or not: they count them. */
+/*
+ * Returns how many calls the threads of this name made, observed or not, from their own counters.
+ */
 static uint64_t made_by(const struct model *m, const struct export_options *o, const char *name)
 {
 	uint64_t made = 0;
@@ -351,7 +354,7 @@ static void put_vertex(FILE *out, const struct vertex *v, size_t n, double all_n
 	else
 		fprintf(out, "\\ncalls made: %" PRIu64 ", total %s\" shape=ellipse", made,
 			units_duration(v->total_ns, total));
-	/* The colour is more intense the greater the share of self time is. */
+	/* The greater the share of self time, the more intense the colour. */
 	fprintf(out, " fillcolor=\"0.05 %.3f 1.0\"];\n", share < 1 ? share : 1);
 }
 

@@ -9,12 +9,14 @@
 #include "export/export.h"
 
 struct calls_options {
-	const char *function;	/* glob: these, their callers and callees; NULL: all */
-	uint64_t top;		/* tree: at most so many lines; graph: functions; 0: all */
-	unsigned width;		/* tree: of a line; 0: any */
+	/* glob: only matching functions, their callers and callees; NULL: all */
+	const char *function;
+	/* greatest number of lines (tree) or functions (graph); 0: no limit */
+	uint64_t top;
+	unsigned width;		/* columns of a line of the tree; 0: no limit */
 };
 
-/* These return 0 or -errno.  They use o->from, o->to and o->thread. */
+/* Both return 0 or -errno, and use o->from, o->to and o->thread. */
 int calls_tree(struct model *m, const struct export_options *o, const struct calls_options *c, FILE *out);
 int calls_graph(struct model *m, const struct export_options *o, const struct calls_options *c, FILE *out);
 

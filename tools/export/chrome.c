@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the JSON of chrome://tracing.  Its readers load the whole file, and fail above some
- * hundred megabytes.  So a larger export is refused; it is not cut, because the missing threads
- * would not be noticed.
+ * Writes the JSON of chrome://tracing.  Programs that read it load the whole file, and fail above
+ * some hundred megabytes.  So a larger export is refused; cutting it off would hide threads without
+ * notice.
  *
  * Functions are complete events on their thread, where they nest.  Other segments are on separate
- * rows below the thread's, in lanes where they overlap; these rows have tids above those of the
- * kernel.  Times are microseconds with three digits, since the start of the recording: nothing is
- * rounded.
+ * rows below the thread's, in lanes where they overlap; the tids of these rows are greater than
+ * those of the kernel.  Times are microseconds with three digits after the point, since the start
+ * of the recording, so nothing is rounded.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include "render/text.h"
 
 #define LIMIT_BYTES	(100ULL << 20)
-#define FIRST_ROW	0x10000000U	/* tids are smaller */
+#define FIRST_ROW	0x10000000U	/* real tids are smaller */
 #define TOO_MUCH	1
 
 struct chrome {

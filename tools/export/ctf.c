@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes CTF 1.8, as Trace Compass and babeltrace read it: a stream for each thread with an
- * event where a segment begins and one where it ends, and a stream of requests.
+ * Writes CTF 1.8, for Trace Compass and babeltrace: a stream for each thread, with an event at the
+ * beginning and at the end of each segment, and a stream of requests.
  *
- * Each stream is a file of one packet.  Its events must be in order of time; for this ends are
- * stored until it is their turn (ends.h).  The file "metadata" describes the bytes; it is written
- * last, in the language of the format's specification.
+ * Each stream is a file with one packet.  The events in it must be in order of time, so ends of
+ * segments are stored until all earlier events were written (ends.h).  The file "metadata"
+ * describes the layout, in the language of the specification; it is written last.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,13 +22,14 @@
 #include "export/ends.h"
 #include "export/export.h"
 
-#define BASE_NS		3600000000000	/* no event may be before time 0 of the clock */
+/* no event may be before time 0 of the clock, so times begin here */
+#define BASE_NS		3600000000000
 #define MAGIC		0xc1fc1fc1
 
-/* Classes of events of requests follow those of the kinds of segments. */
+/* Number of the class of a request's events; those of segments are their kinds. */
 #define REQUEST		NR_SEGMENT_KINDS
 
-/* These begin each file. */
+/* The beginning of each file. */
 struct head {
 	uint32_t magic;
 	uint64_t uuid[2];
@@ -41,12 +42,12 @@ struct ctf {
 	struct model *m;
 	const struct export_options *o;
 	int dir;
-	int error;			/* the first one, -errno */
+	int error;			/* first error, -errno */
 	struct head head;		/* of the current stream */
-	FILE *out;			/* NULL: there is none yet */
+	FILE *out;			/* NULL: no file is open */
 	uint32_t tid;
-	const char *thread;		/* NULL: it is the stream of requests */
-	struct export_ends ends;	/* track: the class */
+	const char *thread;		/* NULL: the stream of requests */
+	struct export_ends ends;	/* track: the class of the event */
 };
 
 /* Files */
@@ -89,7 +90,7 @@ static void put_text(struct ctf *c, const char *text)
 	put_bytes(c, text, strlen(text) + 1);
 }
 
-/* Begins an event; its fields follow. */
+/* Begins an event, whose fields follow. */
 static void begin_event(struct ctf *c, unsigned class, bool is_end, int64_t ns)
 {
 	uint8_t id = 2 * class + is_end;
@@ -137,7 +138,7 @@ static int begin_stream(struct ctf *c, uint32_t tid, const char *thread)
 		return ret;
 	snprintf(name, sizeof(name), thread ? "thread-%u" : "requests", tid);
 	c->out = open_file(c, name);
-	/* If more than one thread had this tid, the names of files get a number. */
+	/* If several threads had this tid, their files get a number. */
 	for (unsigned i = 0; !c->out && errno == EEXIST && thread; i++) {
 		snprintf(name, sizeof(name), "thread-%u-%u", tid, i);
 		c->out = open_file(c, name);
@@ -249,7 +250,10 @@ static void put_env(struct ctf *c, FILE *f, const char *key, const char *value)
 	fputs("\";\n", f);
 }
 
-/* Names begin with '_', which readers remove, because they may be keywords of the language. */
+/*
+ * Names begin with '_', because they could be keywords of the language otherwise; readers remove
+ * it.
+ */
 static void put_field(FILE *f, const char *name, enum attr_type type)
 {
 	if (type == ATTR_NAME || type == ATTR_TEXT || type == ATTR_ONCE)
@@ -265,7 +269,7 @@ static void begin_class(FILE *f, unsigned class, const char *name, bool is_end)
 		name, is_end ? "end" : "begin", 2 * class + is_end, class == REQUEST);
 }
 
-/* Events that end something have no further fields. */
+/* The event at an end has no further fields. */
 static void end_class(FILE *f, unsigned class, const char *name)
 {
 	fputs("\t} align(8);\n};\n\n", f);
@@ -389,7 +393,8 @@ static size_t count_files(int dir, bool remove)
 }
 
 /*
- * Makes a new directory, or uses an empty one and makes it private.  Returns its descriptor, or -1.
+ * Creates a directory, or uses an empty one after making it private.  Returns its descriptor, or
+ * -1.
  */
 static int open_directory(const char *path, bool *is_new, char *err, size_t err_size)
 {
@@ -407,7 +412,9 @@ static int open_directory(const char *path, bool *is_new, char *err, size_t err_
 	return -1;
 }
 
-/* The UUID depends on the time of the recording, so that parts of a distributed trace differ. */
+/*
+ * The UUID is derived from the time of the recording, so that parts of a distributed trace differ.
+ */
 static void make_uuid(struct ctf *c)
 {
 	const struct ldb_file_header *h = reader_header(c->m->reader);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stores the ends of open segments in order of time; of ends at the same time, that of the segment
- * that began last is first.
+ * Stores the ends of open segments in order of time.  If several ends are at the same time, that of
+ * the segment that began last comes first.
  */
 #ifndef EXPORT_ENDS_H
 #define EXPORT_ENDS_H
@@ -12,11 +12,11 @@
 
 struct export_end {
 	int64_t at;		/* ns */
-	uint64_t nr;		/* ends_push() sets it */
-	uint64_t track;		/* for the caller's use, as the following */
+	uint64_t nr;		/* set by ends_push() */
+	uint64_t track;		/* this and the following are for the caller */
 	uint64_t flow;
-	bool is_instant;	/* an instant event and not an end */
-	bool is_last;		/* of its flow */
+	bool is_instant;	/* an instant event, not an end */
+	bool is_last;		/* last event of the flow */
 };
 
 struct export_ends {
@@ -25,12 +25,12 @@ struct export_ends {
 	uint64_t nr_pushed;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int ends_push(struct export_ends *e, const struct export_end *end);
 
 /*
- * Calls end for all ends up to that time, and removes them.  A result other than 0 stops, and is
- * returned.
+ * Calls end for each end up to this time, and removes it.  If end returns anything but 0, stops and
+ * returns that.
  */
 int ends_until(struct export_ends *e, int64_t at, int (*end)(void *arg, const struct export_end *end),
 	       void *arg);

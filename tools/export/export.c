@@ -57,14 +57,17 @@ void export_count(const struct export_options *o, const struct segment *s)
 	struct export_result *result = o->result;
 
 	result->nr[s->kind]++;
-	/* A truncated duration is a lower bound, and is not in the sums, as in the report. */
+	/*
+	 * The duration of a truncated invocation is only a lower bound; as in the report, sums do
+	 * not include it.
+	 */
 	if (s->kind == SEGMENT_FUNCTION && s->is_truncated)
 		result->nr_open_functions++;
 	else
 		ticks_add(&result->total_ns[s->kind], s->duration_ns);
 }
 
-/* Request instances are in order of their starts. */
+/* The windows are made in order, because request instances are sorted by their starts. */
 int export_find_windows(struct export_options *o)
 {
 	o->windows = calloc(o->nr_lives + 1, sizeof(*o->windows));
@@ -106,7 +109,7 @@ bool export_wants_life(const struct export_options *o, const struct life *life)
 	return false;
 }
 
-/* Both ends of an arrow compute its number from the same time. */
+/* Both ends of an arrow compute the number from the same values. */
 uint64_t export_queue_flow(const struct export_options *o, const struct segment *s)
 {
 	int64_t at = s->kind == SEGMENT_QUEUE ? s->end : s->start;
@@ -115,7 +118,7 @@ uint64_t export_queue_flow(const struct export_options *o, const struct segment 
 	if ((s->kind != SEGMENT_QUEUE && s->kind != SEGMENT_REQUEST) || !s->to_tid || o->thread ||
 	    at < o->from || at > o->to || !export_wants_time(o, at, at))
 		return 0;
-	/* Numbers of other arrows are small. */
+	/* Bit 63 distinguishes these numbers from those of other arrows. */
 	return (h ^ h >> 32) | 1ULL << 63;
 }
 

@@ -23,7 +23,7 @@
 #include "facts/model.h"
 #include "analysis/tracks/tracks.h"
 
-/* A time in which at least one of the selected requests was open, in ticks. */
+/* An interval, in ticks, during which at least one of the selected requests was open. */
 struct export_window {
 	int64_t start, end;
 };
@@ -31,46 +31,46 @@ struct export_window {
 struct export_options {
 	int64_t from, to;		/* ticks; INT64_MIN, INT64_MAX: all */
 	const char *thread;		/* tid or glob of the name; NULL: all */
-	bool has_lives;			/* --req, --slowest or --class was given: */
-	const struct life *lives;	/* those requests; by start */
+	bool has_lives;			/* --req, --slowest or --class was given */
+	const struct life *lives;	/* in that case the selected requests, by start */
 	size_t nr_lives;
-	struct export_window *windows;	/* their times; export_find_windows() */
+	struct export_window *windows;	/* their times, see export_find_windows() */
 	size_t nr_windows;
-	uint64_t max_functions;		/* retain this many, the longest; 0: all */
+	uint64_t max_functions;		/* only the longest functions are exported; 0: all */
 	int64_t min_ns;			/* shorter functions are left out */
-	bool with_causes;		/* formats of stacks: causes are frames */
-	bool all_requests;		/* otlp: not only the slow ones */
-	uint64_t limit_bytes;		/* chrome: refuse to write more; 0: its own limit */
-	struct export_result *result;	/* what was written; never NULL */
+	bool with_causes;		/* formats of stacks: causes of waits are frames */
+	bool all_requests;		/* otlp: all requests, not only the slow ones */
+	uint64_t limit_bytes;		/* chrome: greatest size; 0: the default */
+	struct export_result *result;	/* filled in; never NULL */
 	void (*progress)(void *arg, const char *what, double done); /* may be NULL */
 	void *progress_arg;
 };
 
-/*
- * Counts for the summary of what was written.  They are zero for things that a format does not
- * have.
- */
+/* Counts for the summary of an export.  Things that a format does not have are 0. */
 struct export_result {
 	uint64_t nr[NR_SEGMENT_KINDS];	/* segments */
-	int64_t total_ns[NR_SEGMENT_KINDS]; /* sums of their duration_ns; functions: of complete ones */
-	uint64_t nr_open_functions;	/* in nr, not in the sum: begin or end was not observed */
+	/* sums of duration_ns; of functions: complete ones only */
+	int64_t total_ns[NR_SEGMENT_KINDS];
+	/* included in nr, but not in the sum: begin or end was not observed */
+	uint64_t nr_open_functions;
 	uint64_t nr_threads, nr_requests, nr_samples;
 	uint64_t nr_flows;		/* arrows: hand-offs of queues and locks */
 	uint64_t nr_left_out;		/* functions shorter than min_ns */
-	int64_t min_ns;			/* 0: none was left out */
+	int64_t min_ns;			/* 0: nothing was left out */
 	uint64_t nr_not_kept;		/* sleeps on futexes */
-	uint64_t nr_merged;		/* calls whose time was added to their callers: too many stacks */
-	uint64_t nr_broken;		/* switches without their counterpart */
+	/* calls that were added to their callers, because there were too many stacks */
+	uint64_t nr_merged;
+	uint64_t nr_broken;		/* switches whose other half is missing */
 };
 
-/* Returns the options of tracks.h, with from, to, thread and the limits of o. */
+/* Returns options for tracks.h, with from, to, thread and the limits of o. */
 struct tracks_options export_tracks(const struct export_options *o, bool with_irqs,
 				    bool with_faults);	/* also with system calls and events */
 
 /* Copies the counts of what was left out. */
 void export_take(const struct export_options *o, const struct tracks_result *tracks);
 
-/* Adds a segment that was written to the counts and sums. */
+/* Adds an exported segment to the counts and sums. */
 void export_count(const struct export_options *o, const struct segment *s);
 
 /*
@@ -80,21 +80,21 @@ void export_count(const struct export_options *o, const struct segment *s);
 int export_find_windows(struct export_options *o);
 
 /*
- * For formats that show a time: does [start, end] (ticks) overlap one of the selected requests?
- * True if no requests were selected.
+ * For formats that export intervals of time: does [start, end] (ticks) overlap a selected request?
+ * True if no requests are selected.
  */
 bool export_wants_time(const struct export_options *o, int64_t start, int64_t end);
 
-/* Is it one of the selected requests?  True if no requests were selected. */
+/* Is it a selected request?  True if no requests are selected. */
 bool export_wants_life(const struct export_options *o, const struct life *life);
 
 /*
- * Returns the number of the arrow from a part in a queue to the next span on its thread for the
- * request, or 0.  Both ends compute the number independently, and either both have one or none.
+ * Returns the number of the arrow from a request's part in a queue to the next span on its thread,
+ * or 0.  Both ends compute the number independently, and get the same result.
  */
 uint64_t export_queue_flow(const struct export_options *o, const struct segment *s);
 
-/* "GET", or "request". */
+/* Returns the name of the class, such as "GET", or "request" if there is none. */
 const char *export_class_name(const struct model *m, uint64_t req, int64_t end);
 
 /*
@@ -104,30 +104,30 @@ const char *export_class_name(const struct model *m, uint64_t req, int64_t end);
 #define EXPORT_NAME	1024
 const char *export_name(const struct model *m, const struct segment *s, char *buf);
 
-/* Lanes for segments that overlap. */
+/* Lanes in which overlapping segments are placed. */
 struct export_lanes {
 	int64_t *ends;
 	size_t nr, room;
 };
 
 /*
- * Returns the first lane that is free from start on; *is_new: it is used for the first time.  Or
- * -ENOMEM.
+ * Returns the first lane that is free from start on, or -ENOMEM.  *is_new: the lane is used for the
+ * first time.
  */
 int export_lane(struct export_lanes *l, int64_t start, int64_t end, bool *is_new);
 
 struct export_format {
 	const char *name;
-	const char *what;		/* for the list */
-	bool is_binary;			/* not for a terminal */
-	/* One of them: */
+	const char *what;		/* description for the list of formats */
+	bool is_binary;			/* must not be written to a terminal */
+	/* one of the following two is set */
 	int (*to_stream)(struct model *m, const struct export_options *o, FILE *out, char *err,
 			 size_t err_size);
 	int (*to_path)(struct model *m, const struct export_options *o, const char *path,
 		       char *err, size_t err_size);
 };
 
-/* The table ends with a name of NULL. */
+/* The last entry has the name NULL. */
 extern const struct export_format export_formats[];
 
 #define EXPORT_TO_STREAM(name)							\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes folded stacks: "thread;outer;inner ns", one line a stack, with the self time of its
- * innermost function, in ns.  Flame graph programs read them.
+ * Writes folded stacks for flame graph programs: a line "thread;outer;inner ns" for each stack,
+ * with the self time of the innermost function in ns.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds which thread released the lock; see handover.h.  All events of a lock come in the order
- * of their ends.  The hold that ended last during the wait is the one that the wait waited for;
- * but the time of an unlock may be after the waiter has continued; so if there is none, the next
- * hold to end that had begun before is used.
+ * Finds which thread released a lock to a waiter; see handover.h.  All events of a lock come in the
+ * order of their ends.  Usually the thread whose hold ended last during the wait has released the
+ * lock.  The recorded time of an unlock may be after the waiter has continued; so if there is no
+ * such hold, the next hold to end that had begun before is used.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "facts/ticks.h"
 #include "export/handover.h"
 
-#define LATE_NS		10000000	/* how late the time of an unlock may be */
-#define PENDING_MAX	64		/* waits of a lock at a time without a hold */
+#define LATE_NS		10000000	/* greatest delay of the recorded time of an unlock */
+#define PENDING_MAX	64		/* waits for a lock that are not matched yet */
 
 struct matcher {
 	struct handover *h;
@@ -23,7 +23,7 @@ struct matcher {
 	const struct export_options *o;
 	int64_t late;
 	uint64_t lock;			/* the lock whose events are being read */
-	struct lock_event hold, hold_before; /* the last ones, of different threads */
+	struct lock_event hold, hold_before; /* last holds, of different threads */
 	struct lock_event pending[PENDING_MAX];
 	size_t nr_pending;
 };
@@ -94,7 +94,7 @@ static int on_wait(struct matcher *x, const struct lock_event *wait)
 		return 0;
 	if (is_possible(x, &x->hold, wait))
 		return join(x, &x->hold, wait);
-	/* The last hold may be that of the waiter itself; then the one before is used. */
+	/* The last hold may be the waiter's own; then the one before it is used. */
 	if (x->hold.tid == wait->tid && is_possible(x, &x->hold_before, wait))
 		return join(x, &x->hold_before, wait);
 	if (x->nr_pending < PENDING_MAX)
@@ -150,8 +150,8 @@ void handover_close(struct handover *h)
 }
 
 /*
- * Reads the handovers of s's thread that begin no later than s; older ones belong to segments that
- * were left out.
+ * Reads the handovers of the segment's thread that begin no later than the segment.  Handovers of
+ * earlier segments, which were left out, are skipped.
  */
 static int read_until(struct handover *h, uint64_t major, int64_t tick)
 {
@@ -191,7 +191,7 @@ int handover_each(struct handover *h, struct model *m, const struct segment *s,
 		    e->end != s->end)
 			continue;
 		ret = end(arg, e);
-		/* Changing the lock makes sure that the hold is reported only once. */
+		/* Marks the end as reported, so that it is reported only once. */
 		e->lock = ~s->lock;
 	}
 	return ret;

@@ -13,11 +13,11 @@
 #include "export/export.h"
 
 struct handover_end {
-	uint64_t nr;		/* the same at both ends; from 1 on */
-	bool is_wait;		/* of the thread that got it; else of the releasing one */
+	uint64_t nr;		/* same number at both ends, from 1 */
+	bool is_wait;		/* end at the wait; else at the hold of the releasing thread */
 	uint64_t lock;
-	int64_t begin, end;	/* ticks: of the wait, or the hold */
-	int64_t at;		/* when the lock was got, at the latest its release */
+	int64_t begin, end;	/* ticks: of the wait or the hold */
+	int64_t at;		/* when the waiter got the lock; not before its release */
 };
 
 struct handover {
@@ -27,13 +27,13 @@ struct handover {
 	uint64_t nr_flows;
 };
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 int handover_open(struct handover *h, struct model *m, const struct export_options *o);
 void handover_close(struct handover *h);
 
 /*
- * Finds the ends of handovers that belong to the segment: calls end for each.  Segments must
- * come in the order of tracks.h.
+ * Calls end for each end of a handover that belongs to the segment.  Segments must come in the
+ * order of tracks.h.
  */
 int handover_each(struct handover *h, struct model *m, const struct segment *s,
 		  int (*end)(void *arg, const struct handover_end *e), void *arg);

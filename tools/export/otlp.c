@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes OTLP in its JSON form, one message a line and one request a message: there is a span
- * for the request, and below it one for each of its parts, on a thread or in a queue.  The
- * causes of the request's latency are events of its span, biggest first, with the numbers of
- * ldb-timeline; the waits of a part are events of the part.
+ * Writes OTLP in its JSON form, one message for each request and line.  A request is a span; each
+ * of its parts, on a thread or in a queue, is a span below it.  The causes of the request's latency
+ * are events of its span, biggest first, with the durations of ldb-timeline; the waits of a part
+ * are events of the part's span.
  *
  * If no requests are selected, only the slow ones are written: the slowest hundredth of each class,
- * or the slowest thousandth of a class of many requests.  When all requests are written, only the
- * slow ones have causes, because finding them takes milliseconds each.
+ * or the slowest thousandth of a class with many requests.  If all requests are written, only the
+ * slow ones have causes, because finding these takes milliseconds for each request.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -25,8 +25,8 @@
 #include "render/segment.h"
 #include "render/text.h"
 
-#define MANY		10000	/* requests of a class */
-#define EVENTS_MAX	64	/* of one span; OTLP's own default limit is 128 */
+#define MANY		10000	/* a class with more requests than this has many */
+#define EVENTS_MAX	64	/* of one span; the default limit of OTLP is 128 */
 
 enum { SPAN_INTERNAL = 1, SPAN_SERVER = 2 };	/* SpanKind of trace.proto */
 
@@ -40,15 +40,15 @@ struct otlp {
 	/* the current request */
 	const struct life *life;
 	const struct timeline *t;
-	struct hits hits;	/* during the work on the request */
-	bool has_causes;	/* else t has only the spans of the request */
+	struct hits hits;	/* interruptions during the work on the request */
+	bool has_causes;	/* else t contains only the spans of the request */
 	struct link_ids ids;
 	uint64_t root;
 };
 
 /*
- * In the JSON form of OTLP, 64-bit numbers are texts, ids are hexadecimal, and attributes have
- * typed values
+ * In OTLP's JSON form, 64-bit numbers are strings, ids are hexadecimal, and attributes have typed
+ * values.
  */
 
 /* Writes a number of type fixed64. */
@@ -116,7 +116,7 @@ static void attr_bool(struct json *j, const char *key, bool value)
 	attr_end(j);
 }
 
-/* These write parts of a message */
+/* The following functions write parts of a message */
 
 static uint64_t unix_ns(const struct otlp *o, int64_t ns)
 {
@@ -196,7 +196,10 @@ static void put_holder(struct otlp *o, const struct timeline_cause *c)
 	}
 }
 
-/* The time of the event is that of the longest wait; for a function, the end of the request. */
+/*
+ * Writes a cause as an event.  Its time is that of the longest wait, or, for a function, the end of
+ * the request.
+ */
 static void put_cause(struct otlp *o, const struct timeline_cause *c)
 {
 	const struct segment *at = c->wait ? c->wait : c->off;
@@ -288,7 +291,7 @@ static void put_notes(struct otlp *o)
 	size_t nr = notes_of(o->m, o->life->id, o->life->start, o->life->end, found);
 	char name[32], value[NOTE_ROOM];
 
-	/* A number above 2^63 is a text, as numbers of OTLP have a sign. */
+	/* OTLP's integers are signed, so greater ones are written as texts. */
 	for (size_t i = 0; i < nr; i++) {
 		snprintf(name, sizeof(name), "ldb.note.%s", found[i]->key);
 		if (found[i]->text || found[i]->number > INT64_MAX)
@@ -304,7 +307,7 @@ static void put_request_attributes(struct otlp *o)
 	struct json *j = &o->j;
 	char id[24];
 
-	/* The value is a text, as numbers of OTLP have a sign. */
+	/* The id is a text, because OTLP's integers are signed. */
 	snprintf(id, sizeof(id), "%" PRIu64, t->req);
 	json_array_begin(j, "attributes");
 	attr_text(j, "ldb.request.id", id);
@@ -469,7 +472,7 @@ static int put_life(struct otlp *o, const struct life *life, bool with_causes)
 	o->t = &t;
 	o->has_causes = with_causes;
 	o->root = links_make_span(o->links, life, 0);
-	/* A span id without a trace id is not used, because viewers could not find it. */
+	/* A span id is used only with a trace id, because viewers could not find it otherwise. */
 	if (!o->ids.trace_hi && !o->ids.trace_lo) {
 		links_make_trace(o->links, life, &o->ids);
 		o->ids.span = 0;

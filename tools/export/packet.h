@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Encodes protobuf messages in place: a message inside another one is begun and ended, and its
- * length is then filled in as a varint of four bytes.  Speed matters: a trace has many millions
+ * Encodes protobuf messages in place.  A message inside another one is begun, and when it is ended,
+ * its length is filled in as a varint of four bytes.  This must be fast: a trace has many millions
  * of small packets.
  */
 #ifndef EXPORT_PACKET_H
@@ -52,7 +52,7 @@ static inline void packet_u64(struct packet *p, unsigned field, uint64_t value)
 	packet_varint(p, value);
 }
 
-/* int32 and int64: negative ones take ten bytes. */
+/* Writes an int32 or int64; negative numbers take ten bytes. */
 static inline void packet_i64(struct packet *p, unsigned field, int64_t value)
 {
 	packet_u64(p, field, (uint64_t)value);
@@ -78,10 +78,10 @@ static inline void packet_bytes(struct packet *p, unsigned field, const void *da
 	p->nr += nr;
 }
 
-/* Writes UTF-8, as a string must be: other bytes and control characters become '?'. */
+/* Writes a text as UTF-8, as protobuf requires; other bytes and control characters become '?'. */
 void packet_text(struct packet *p, unsigned field, const char *text);
 
-/* Returns what packet_end() needs. */
+/* Begins a message in a field.  The result must be passed to packet_end(). */
 static inline size_t packet_begin(struct packet *p, unsigned field)
 {
 	packet_tag(p, field, PACKET_BYTES);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes requests as slices in lanes of their class.  Lanes are reused, because a track for each
- * request would be too much for the viewer.  Also writes counters: how many requests were in each
- * queue, and how many threads waited for each lock.
+ * Writes requests as slices in lanes of their class.  Lanes are reused, because a separate track
+ * for each request would be too much for the viewer.  Also writes counters: how many requests were
+ * in each queue, and how many threads waited for each lock.
  */
 #include <errno.h>
 
@@ -10,7 +10,8 @@
 #include "render/segment.h"
 #include "render/text.h"
 
-#define COUNTERS_MAX	1024	/* the first locks and queues of the trace have one */
+/* the first locks and queues of the trace; further ones have no counter */
+#define COUNTERS_MAX	1024
 
 static int class_number(struct perfetto *x, const char *name)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes packets.  Names, annotations and places are written once in each sequence of packets, in
- * the packet that uses them first; other packets refer to them by number.
+ * Writes packets.  In each sequence of packets, a name, annotation or place is written once, in the
+ * first packet that uses it; later packets refer to it by number.
  */
 #include <errno.h>
 
@@ -102,7 +102,7 @@ void perfetto_describe(struct perfetto *x, uint64_t track, uint64_t parent, cons
 
 /* Interning */
 
-/* Returns the number for two words, among those of its kind (a field of InternedData). */
+/* Returns the number for two words, unique within a kind (a field of InternedData). */
 static uint64_t number_of(struct perfetto *x, unsigned kind, uint64_t a, uint64_t b, bool *is_new)
 {
 	uint64_t iid = table_get(&x->names, a, b, kind, is_new);
@@ -140,7 +140,7 @@ static uint64_t intern(struct perfetto *x, unsigned kind, const char *text)
 	return intern_as(x, kind, number, text);
 }
 
-/* A text that belongs to the model always has the same address, which identifies it. */
+/* Texts that belong to the model are identified by their address, which does not change. */
 static uint64_t intern_own(struct perfetto *x, unsigned kind, const char *text)
 {
 	return intern_as(x, kind, (uintptr_t)text, text);
@@ -163,7 +163,7 @@ void perfetto_name(struct perfetto *x, const char *category, const char *name, b
 	packet_u64(&x->event, PB_NAME_IID, (lives ? intern_own : intern)(x, PB_NAMES, name));
 }
 
-/* Writes where the function is defined. */
+/* Writes the function's source location. */
 void perfetto_location(struct perfetto *x, const struct symbol *s)
 {
 	bool is_new = false;

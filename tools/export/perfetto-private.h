@@ -59,19 +59,19 @@ struct perfetto {
 	const struct export_options *o;
 	FILE *out;
 	uint32_t pid;
-	int64_t base_ns;		/* time of the output at the start of the recording */
-	struct packet p, event, interned; /* being encoded */
+	int64_t base_ns;		/* output time at the start of the recording */
+	struct packet p, event, interned; /* messages that are being encoded */
 	uint32_t sequence;		/* the last one used */
 	uint64_t nr_flows;
-	int error;			/* of the output */
+	int error;			/* -errno of writing the output */
 
-	/* perfetto-event.c: of the current sequence */
+	/* perfetto-event.c: state of the current sequence */
 	struct intern texts;
-	struct table names;		/* texts by kind, and places in the source */
+	struct table names;		/* numbers of texts by kind, and of places in the source */
 	/* perfetto-thread.c: of the current thread */
 	uint64_t nr_thread;
-	struct export_ends ends;	/* of open segments; track: where they are */
-	int64_t now;			/* ns of the output: time of the last packet */
+	struct export_ends ends;	/* ends of open segments; track: the track of the segment */
+	int64_t now;			/* output time of the last packet, in ns */
 	struct export_lanes lanes[NR_SEGMENT_KINDS];
 	struct handover handover;
 	/* perfetto-class.c */
@@ -79,23 +79,23 @@ struct perfetto {
 	size_t nr_classes;
 	bool has_requests;
 	struct spill counts;
-	struct table counted;		/* locks and queues */
+	struct table counted;		/* numbers of locks and queues with counters */
 	/* perfetto-sched.c */
 	struct spill sched;
 };
 
-/* perfetto-event.c: packets and what they refer to */
+/* perfetto-event.c: writes packets and the data to which they refer */
 void perfetto_sequence(struct perfetto *x, uint64_t default_track);
 uint64_t perfetto_track(unsigned kind, uint64_t number, unsigned lane);
 void perfetto_describe(struct perfetto *x, uint64_t track, uint64_t parent, const char *name);
 int64_t perfetto_ns(const struct perfetto *x, int64_t ns);
-/* An event is begun, gets its attributes, and is then written with its time. */
+/* Begins an event.  Its attributes follow, and then perfetto_put_event() writes it. */
 void perfetto_event(struct perfetto *x, unsigned type, uint64_t track);
-/* category is a literal; the flag: name is valid as long as the model. */
+/* category must be a literal.  The last argument: is name valid as long as the model? */
 void perfetto_name(struct perfetto *x, const char *category, const char *name, bool lives);
 void perfetto_location(struct perfetto *x, const struct symbol *s);
 void perfetto_flow(struct perfetto *x, uint64_t flow, bool is_last);
-/* is_function: the request is not an attribute, because it is the correlation id. */
+/* is_function: the request is not written as an attribute, because it is the correlation id. */
 void perfetto_say(struct perfetto *x, const struct attrs *attrs, bool is_function);
 void perfetto_put_event(struct perfetto *x, int64_t at);
 /* Writes the content of x->p as a packet of the trace. */
@@ -107,9 +107,9 @@ int perfetto_on_thread(void *arg, const struct thread *t);
 int perfetto_on_segment(void *arg, const struct segment *s);
 int perfetto_end_thread(struct perfetto *x);
 
-/* Writes the ends of segments up to a time (ns of the output). */
+/* Writes the ends of segments up to this output time (ns). */
 void perfetto_until(struct perfetto *x, int64_t at);
-/* Writes the event that begins a slice, and remembers its end. */
+/* Writes the event that begins a slice, and stores its end. */
 int perfetto_begin(struct perfetto *x, uint64_t track, int64_t start, int64_t end);
 
 /* perfetto-class.c: requests in lanes of their class, and counters */

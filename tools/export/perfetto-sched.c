@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes which tasks ran on the CPUs, as the kernel's own events sched_switch and sched_waking:
- * the viewer makes tracks of CPUs and states of threads from these.
+ * Writes which tasks ran on the CPUs, as the kernel's own events sched_switch and sched_waking,
+ * from which the viewer derives CPU tracks and states of threads.
  *
- * The recording has only events that concern the program.  If it is not known which task ran on a
- * CPU, a task named "[not recorded]" is written: it would be wrong to show an idle CPU, or the last
- * known task.
+ * The recording contains only events that concern the program.  If it is not known which task ran
+ * on a CPU, a task named "[not recorded]" is written, because an idle CPU, or the last known task,
+ * would be wrong.
  */
 #include <errno.h>
 
@@ -13,7 +13,7 @@
 #include "export/perfetto-private.h"
 #include "render/text.h"
 
-/* No task of the kernel has this pid. */
+/* No real task has this pid. */
 #define PID_NOT_RECORDED	0x7ffffffe
 #define PID_HIDDEN		0x7ffffffd
 
@@ -39,10 +39,10 @@ struct task {
 
 struct cpu_change {
 	enum change change;
-	struct task task;	/* WAKING: the task that is woken */
+	struct task task;	/* WAKING: the woken task */
 	int32_t waker;
 	unsigned state;		/* END */
-	uint32_t cpu;		/* WAKING: where it is to run */
+	uint32_t cpu;		/* WAKING: CPU on which the task will run */
 };
 
 static const struct task not_recorded = { PID_NOT_RECORDED, "[not recorded]" };
@@ -74,7 +74,7 @@ int perfetto_on_run(void *arg, const struct tracks_run *r)
 		return 0;
 	ret = add(x, r->cpu, r->start, &c);
 	c.change = CPU_END;
-	/* If the end of a run is not known, the task may not have gone to sleep. */
+	/* If the end of a run was not recorded, it is not known whether the task went to sleep. */
 	c.state = r->has_end ? r->state : LDB_STATE_RUNNING;
 	return ret ? ret : add(x, r->cpu, r->end, &c);
 }
@@ -113,13 +113,13 @@ static int64_t prev_state(unsigned state)
 	}
 }
 
-/* A CPU's bundle that is being encoded in x->p */
+/* The bundle of events of a CPU that is being encoded in x->p */
 struct bundle {
 	struct perfetto *x;
 	size_t begin, nr;
 	uint32_t cpu;
 	struct task has;
-	bool has_left;		/* a task has left the CPU, and the next one is not known yet */
+	bool has_left;		/* a task has left the CPU, and its successor is not known yet */
 	int64_t at;
 	unsigned state;
 };
@@ -193,7 +193,7 @@ static void put_waking(struct bundle *b, int64_t at, const struct cpu_change *c)
 
 static void on_change(struct bundle *b, int64_t at, const struct cpu_change *c)
 {
-	/* The task that followed the last one is not known. */
+	/* The successor of the last task is not known. */
 	if (b->has_left && at > b->at)
 		put_switch(b, b->at, &not_recorded);
 	switch (c->change) {

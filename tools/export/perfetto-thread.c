@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the segments of a thread: functions are on the thread's own track, where they nest;
- * other segments are on tracks below it, because a wait need not be inside of the estimated time
- * of its function.
+ * Writes the segments of a thread.  Functions are on the thread's own track, where they nest.
+ * Other segments are on tracks below it, because a wait may extend beyond the estimated time of its
+ * function.
  *
  * Segments come in order of their starts.  Ends are stored in a heap until no segment can begin
  * before them, so that the packets of a thread are in order of time.
@@ -27,7 +27,7 @@ static int put_end(void *arg, const struct export_end *e)
 	return 0;
 }
 
-/* Writes the ends of segments up to a time. */
+/* Writes the ends of segments up to this time. */
 void perfetto_until(struct perfetto *x, int64_t at)
 {
 	ends_until(&x->ends, at, put_end, x);
@@ -78,7 +78,7 @@ int perfetto_on_thread(void *arg, const struct thread *t)
 	return perfetto_error(x);
 }
 
-/* Sets the track of a lane for the segment; 0: the thread's own track, which is the default. */
+/* Sets the segment's track: a lane, or 0 for the thread's own track, which is the default. */
 static int lane_of(struct perfetto *x, const struct segment *s, int64_t start, int64_t end,
 		   uint64_t *track)
 {
@@ -127,7 +127,7 @@ static int on_handover(void *arg, const struct handover_end *e)
 	struct perfetto *x = l->x;
 	int64_t at = perfetto_ns(x, ticks_time_ns(x->m->reader, e->at));
 
-	/* The arrow has a direction only if its ends are at different times. */
+	/* The arrow has a direction only if its two ends differ in time. */
 	if (!e->is_wait)
 		at--;
 	else

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes Perfetto traces: TrackEvents for threads, requests and counters, and the scheduler's
- * events.  The packets of one thread are one sequence, in order of time; only segments that have
- * not ended yet are in memory.
+ * Writes Perfetto traces: TrackEvents for threads, requests and counters, and scheduler events.
+ * The packets of a thread are one sequence, in order of time; only open segments are in memory.
  *
- * Times are those of the recording's clock, declared to be the boot time; a snapshot of clocks lets
- * the viewer show the time of day.
+ * Times are those of the recording's clock, which is declared to be the boot time.  A snapshot of
+ * clocks enables the viewer to show the time of day.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,8 +15,8 @@
 #define SPILL_BYTES	(16UL << 20)
 
 /*
- * Finds the value of CLOCK_MONOTONIC at the start of the recording, so that times match those of
- * other tools.
+ * Finds the CLOCK_MONOTONIC at the start of the recording, so that times match those of other
+ * tools.
  */
 static int find_base(void *arg, const void *at)
 {

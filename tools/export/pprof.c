@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes a profile of wall-clock time for pprof and other readers of its files (profile.proto,
- * gzip).  A sample is a stack: how many invocations ended with it, and the self time of its
- * innermost function, in ns.  The thread, the class of the request, and the object of a wait are
- * labels, and distinguish samples.
+ * Writes a profile of wall-clock time for pprof and other programs that read its files
+ * (profile.proto, gzip).  A sample is a stack, with the number of invocations that ended with it,
+ * and the self time of its innermost function in ns.  The thread, the class of the request, and the
+ * object of a wait are labels, so samples are separate for these.
  *
- * Samples are written one by one; only the tables to which they refer are in memory.
+ * Samples are written one after another; only the tables to which they refer are in memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #include "base/intern.h"
 #include "export/table.h"
 
-/* These are fields of profile.proto. */
+/* Fields of profile.proto. */
 enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION,
        PROFILE_FUNCTION, PROFILE_STRING, PROFILE_TIME_NS = 9, PROFILE_DURATION_NS = 10,
        PROFILE_COMMENT = 13, PROFILE_DEFAULT_TYPE = 14 };
@@ -36,18 +36,18 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE, FUNC
 
 struct pprof {
 	struct model *m;
-	bool with_causes;	/* waits are frames, too, and not only labels */
+	bool with_causes;	/* waits are frames, and not only labels */
 	FILE *out;
 	z_stream z;
-	struct packet message, part; /* being made */
-	struct intern strings;	/* without "", which is the first one */
-	struct table functions;	/* name, path, line */
-	struct table locations;	/* function, line */
-	struct table mappings;	/* path */
+	struct packet message, part; /* messages that are being encoded */
+	struct intern strings;	/* string 0 is "", which is not stored here */
+	struct table functions;	/* by name, path, line */
+	struct table locations;	/* by function, line */
+	struct table mappings;	/* by path */
 	uint64_t *stack;
 	size_t room_stack;
 	uint64_t nr_samples;
-	int error;		/* the first one; later calls do nothing */
+	int error;		/* first error; later calls do nothing */
 };
 
 static void write_compressed(struct pprof *p, const void *bytes, size_t nr, int flush)
@@ -80,7 +80,7 @@ static void put_fields(struct pprof *p)
 	p->message.nr = 0;
 }
 
-/* Writes p->message as a field that is a message. */
+/* Writes p->message as a nested message. */
 static void put_message(struct pprof *p, unsigned field)
 {
 	uint8_t bytes[20];
@@ -100,7 +100,7 @@ static void add_u64(struct packet *m, unsigned field, uint64_t value)
 		packet_u64(m, field, value);
 }
 
-/* Adds p->part as a field of the message. */
+/* Adds p->part to p->message as a nested message. */
 static void add_part(struct pprof *p, unsigned field)
 {
 	packet_bytes(&p->message, field, p->part.at, p->part.nr);
@@ -114,7 +114,7 @@ static void add_packed(struct pprof *p, unsigned field, const uint64_t *values, 
 	add_part(p, field);
 }
 
-/* Returns the index of a text, which is converted to UTF-8; 0: "", or out of memory. */
+/* Returns the index of a text, after conversion to UTF-8; 0: "", or out of memory. */
 static uint64_t string(struct pprof *p, const char *text)
 {
 	int64_t number;
@@ -213,8 +213,8 @@ static uint64_t function(struct pprof *p, const char *name, const struct symbol 
 }
 
 /*
- * Returns the location of f, at the line of the call to the next function; for the innermost
- * function, or if the call is in code that was inlined into it, at its own line.
+ * Returns the location in f: the line of the call to the next function, or, if f is the innermost
+ * function or the call is in code that was inlined into f, the line of f itself.
  */
 static uint64_t location(struct pprof *p, const char *name, const struct symbol *f,
 			 const struct symbol *call)
@@ -329,7 +329,7 @@ int export_pprof(struct model *m, const struct export_options *o, FILE *out, cha
 
 	stacks_init(&s, m, &options);
 	ret = stacks_walk(&s, m, o);
-	/* 15 bits of window are usual; 16 adds the head and end of a gzip file. */
+	/* 15 bits of window are usual; adding 16 selects the gzip format. */
 	if (!ret && deflateInit2(&p.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
 				 Z_DEFAULT_STRATEGY) != Z_OK)
 		ret = -ENOMEM;

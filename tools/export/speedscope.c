@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes speedscope's file format: an evented profile for each thread, or for each thread of
- * each request; with causes, waits are separate frames, in brackets.
+ * Writes speedscope's file format: an evented profile for each thread, or for each thread of each
+ * request.  With causes, waits are separate frames, in brackets.
  *
- * In this format the frame that was opened last must be closed first: so at each time the open
- * frames are the thread's current item (attribution.h) and the functions that enclose it.
+ * In this format the frame that was opened last must be closed first.  So the open frames at each
+ * time are the thread's current item (attribution.h) and the functions that enclose it.
  *
- * Frames are numbered while the events are written, and listed after them.
+ * Frames are numbered while events are written, and listed after the events.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,19 +22,19 @@
 
 #define SCHEMA	"https://www.speedscope.app/file-format-schema.json"
 
-/* This is a function, or a wait. */
+/* A function or a wait. */
 struct frame_name {
 	const struct symbol *func;	/* NULL: a wait */
 	struct stacks_cause cause;
 };
 
 /*
- * An open invocation or wait, with its enclosing function.  It is counted by its item, by frames in
- * it, and by p->open.
+ * An open invocation or wait, with its enclosing function.  nr_users counts references: from its
+ * item, from frames in it, and from p->open.
  */
 struct frame {
 	struct frame *in;
-	uint64_t nr;			/* of frames, from 1 */
+	uint64_t nr;			/* number of the frame, from 1 */
 	unsigned depth, nr_users;
 	bool was_open;
 };
@@ -44,8 +44,8 @@ struct speedscope {
 	const struct export_options *o;
 	struct json j;
 	struct attribution attribution;
-	struct frame *open;		/* the innermost; NULL: none */
-	struct table numbers;		/* of frames */
+	struct frame *open;		/* the innermost open frame; NULL: none */
+	struct table numbers;		/* numbers of frames */
 	struct frame_name *frames;
 	size_t room_frames;
 	/* the current profile */
@@ -63,7 +63,7 @@ static int add_frame(struct speedscope *p, uint64_t nr, const struct frame_name 
 	return 0;
 }
 
-/* Returns the number of the frame, from 1. */
+/* Returns the number of a frame, from 1. */
 static int number(struct speedscope *p, const struct attribution_begin *what, uint64_t *nr)
 {
 	const struct symbol *func = what->segment ? what->segment->func : NULL;
@@ -128,7 +128,7 @@ static void open_below(struct speedscope *p, struct frame *f, const struct frame
 	f->was_open = true;
 }
 
-/* Makes f, with its enclosing frames, the open frame from a time on; NULL: closes all. */
+/* Makes f the innermost open frame from this time on; NULL: closes all frames. */
 static void switch_to(struct speedscope *p, struct frame *f, int64_t at)
 {
 	const struct frame *around = p->open;
@@ -188,7 +188,7 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 	return 0;
 }
 
-/* An invocation that took no time is written, too. */
+/* Invocations that took no time are written, too. */
 static int end(void *arg, struct attribution_item *item)
 {
 	struct speedscope *p = arg;

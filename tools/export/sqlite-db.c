@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes an SQLite database once; see sqlite-db.h. */
+/* Writes an SQLite database; see sqlite-db.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "cli/utf8.h"
 #include "export/sqlite-db.h"
 
-#define APPLICATION_ID	"0x6c646264"	/* "ldbd": file(1) may recognise it by this */
+#define APPLICATION_ID	"0x6c646264"	/* "ldbd", by which file(1) can recognise the format */
 
 static const char *why_not(const struct sqlite_db *d)
 {
@@ -29,9 +29,9 @@ static int fail(struct sqlite_db *d, const char *why)
 }
 
 /*
- * SQLite opens files by name, and another user could replace the file.  So when SQLite opens that
- * name, it gets the descriptor of the file that was created; its temporary files are opened as
- * usual.
+ * SQLite opens files by name, and another user could replace the file.  So when SQLite opens the
+ * database's name, it gets the descriptor of the file that was created.  Its temporary files are
+ * opened as usual.
  */
 static const struct outfile *opening;
 
@@ -55,7 +55,8 @@ static int open_file(struct sqlite_db *d)
 	if (rc != SQLITE_OK)
 		return fail(d, NULL);
 	/*
-	 * An unfinished file is removed, so neither a journal nor waiting for the disk is needed.
+	 * An unfinished file is removed, so there is no need for a journal or for waiting for the
+	 * disk.
 	 */
 	return sqlite_db_exec(d, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 				 "PRAGMA application_id = " APPLICATION_ID ";"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes an SQLite database once, in one transaction, into a temporary file: no process sees a
- * part of it, and a failure leaves the previous file.
+ * Writes an SQLite database in one transaction, into a temporary file.  So no process ever finds an
+ * incomplete database, and on failure the previous file remains.
  */
 #ifndef EXPORT_SQLITE_DB_H
 #define EXPORT_SQLITE_DB_H
@@ -15,15 +15,15 @@
 
 struct sqlite_db {
 	sqlite3 *db;
-	const char *shown;	/* the path that the user specified */
+	const char *shown;	/* path as the user specified it */
 	struct outfile file;
 	bool has_file;
-	char *err;		/* one line: the first thing that went wrong */
+	char *err;		/* one line: the first error */
 	size_t err_size;
 	bool has_failed;
 };
 
-/* Returns 0 or -EIO, as the functions below; err and path must exist as long as the database. */
+/* Returns 0 or -EIO, like the functions below.  err and path must exist as long as the database. */
 int sqlite_db_open(struct sqlite_db *d, const char *path, char *err, size_t err_size);
 int sqlite_db_exec(struct sqlite_db *d, const char *sql);
 sqlite3_stmt *sqlite_db_prepare(struct sqlite_db *d, const char *sql);
@@ -31,20 +31,23 @@ sqlite3_stmt *sqlite_db_prepare(struct sqlite_db *d, const char *sql);
 struct sqlite_table {
 	const char *name;
 	const char *columns;	/* "name* name$ name>table", see sqlite-schema.c */
-	const char *end;	/* of its definition; NULL: ")" */
+	const char *end;	/* end of its definition; NULL: ")" */
 	const char *conflict;	/* action if the row exists; NULL: fail */
 };
 
-/* Makes the table.  Returns the statement that inserts a row; NULL: it failed. */
+/* Creates the table.  Returns the statement that inserts a row; NULL: failure. */
 sqlite3_stmt *sqlite_db_create(struct sqlite_db *d, const struct sqlite_table *t);
 
-/* Binds the parameter, from 1.  Numbers too great for SQLite and addresses become texts. */
+/*
+ * Binds parameter nr, counted from 1.  Addresses, and numbers that are too great for SQLite, become
+ * texts.
+ */
 void sqlite_db_bind(sqlite3_stmt *stmt, int nr, struct value v);
 
-/* Executes the statement with these values; others are NULL. */
+/* Executes the statement with these values for its first parameters; the others are NULL. */
 int sqlite_db_put(struct sqlite_db *d, sqlite3_stmt *stmt, const struct value *values, size_t nr);
 
-/* Closes the database.  keep: moves the file to its path; otherwise removes it. */
+/* Closes the database.  keep: renames the file to its path; else removes it. */
 int sqlite_db_close(struct sqlite_db *d, bool keep);
 
 extern const char *const sqlite_indexes, *const sqlite_views;

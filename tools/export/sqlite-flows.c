@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the sums of calls between components, thread by thread, whatever the options select. */
+/*
+ * Writes the sums of calls between components for each thread; they cover the whole recording,
+ * whatever the options select.
+ */
 #include <errno.h>
 
 #include "analysis/flows/flowstats.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes the rows of names, to which rows of other tables refer. */
+/* Writes the rows of names to which other tables refer. */
 #include <errno.h>
 
 #include "facts/lockset.h"
@@ -13,7 +13,7 @@ int64_t sqlite_thread_of(struct sqlite_export *e, const struct thread *t)
 
 	if (t >= m->threads && t < m->threads + m->nr_threads)
 		return t - m->threads + 1;
-	/* A thread that is not in the trace also has a row. */
+	/* A thread that is not in the trace gets a row, too. */
 	nr = table_get(&e->strangers, t->tid, 0, 0, &is_new);
 	if (!nr)
 		return 0;
@@ -33,7 +33,7 @@ int64_t sqlite_thread(struct sqlite_export *e, uint32_t tid, int64_t tick)
 	return sqlite_thread_of(e, t ? t : &stranger);
 }
 
-/* Strings of symbols are interned, so pointers are compared. */
+/* Strings of symbols are interned, so comparing pointers is sufficient. */
 static uint64_t number(struct table *names, struct table *functions, const struct symbol *f,
 		       bool *is_new)
 {
@@ -74,7 +74,7 @@ int64_t sqlite_site(struct sqlite_export *e, const struct symbol *s)
 
 int64_t sqlite_lock(struct sqlite_export *e, const struct segment *s)
 {
-	/* Waits of readers and of writers belong to one lock. */
+	/* Waits of readers and of writers are waits for the same lock. */
 	unsigned group = s->lock_kind == LDB_LOCK_RWLOCK_WR ? LDB_LOCK_RWLOCK_RD : s->lock_kind;
 	bool is_new;
 	uint64_t nr = table_get(&e->locks, s->lock, group, 0, &is_new);

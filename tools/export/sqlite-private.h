@@ -20,7 +20,7 @@ enum sqlite_table_nr {
 	TABLE_MIGRATION, TABLE_WAKEUP, TABLE_RUN, TABLE_CAUSE, NR_TABLES
 };
 
-/* This is the time of the current request in one function, on the current thread. */
+/* Time of the current request in one function, on the current thread. */
 struct sqlite_time {
 	uint64_t function;
 	int64_t ns;
@@ -32,23 +32,23 @@ struct sqlite_export {
 	struct sqlite_db db;
 	sqlite3_stmt *inserts[NR_TABLES], *find_request;
 	/*
-	 * The key of a definition has five words and that of a site eight: each needs more than one
-	 * table.
+	 * A definition's key has five words, and that of a call site eight, so each needs several
+	 * tables.
 	 */
 	struct table function_names, functions, site_names, site_functions, sites;
 	struct table locks, strangers;
 	struct links *links;
 	uint64_t nr_requests, nr_spans;
-	/* result of the last lookup of a request */
+	/* result of the last search for a request */
 	uint64_t last_req, last_id;
 	int64_t last_start_ns, last_end_ns;
 	/* the thread whose segments are processed */
 	struct attribution attribution;
 	struct ticks_last last;
-	struct segment *spans;		/* open ones, by depth */
+	struct segment *spans;		/* open spans, by depth */
 	size_t room_spans;
 	int64_t thread;
-	uint64_t at_work;	/* the only request that the thread works on; 0: none, or several */
+	uint64_t at_work;	/* the request that the thread works on; 0: none, or several */
 	struct sqlite_time *times;
 	size_t nr_times, room_times;
 };
@@ -57,8 +57,8 @@ struct sqlite_export {
 extern const struct sqlite_table sqlite_tables[NR_TABLES];
 
 /*
- * Inserts a row.  The arguments are V() of each value, in the order of the table's columns; values
- * that are left out are NULL.
+ * Inserts a row.  The arguments are V() for each value, in the order of the table's columns; values
+ * left out at the end are NULL.
  */
 #define sqlite_put(e, table, ...)						\
 	sqlite_db_put(&(e)->db, (e)->inserts[table], (const struct value[]){ __VA_ARGS__ }, \
@@ -69,19 +69,19 @@ extern const struct sqlite_table sqlite_tables[NR_TABLES];
 #define ID(x)		value_nonzero(x)
 #define NEW_ID		value_null()
 
-/* sqlite-names.c: return ids of rows, which are made at their first use; 0 is NULL */
+/* sqlite-names.c: return ids of rows, which are inserted at their first use; 0 is NULL */
 int64_t sqlite_thread(struct sqlite_export *e, uint32_t tid, int64_t tick);
 int64_t sqlite_thread_of(struct sqlite_export *e, const struct thread *t);
 int64_t sqlite_function(struct sqlite_export *e, const struct symbol *f);
 int64_t sqlite_site(struct sqlite_export *e, const struct symbol *s);
 int64_t sqlite_lock(struct sqlite_export *e, const struct segment *s);
 /*
- * Returns the row of the request instance with that id that overlaps the time, of those already
- * written.
+ * Returns the row of the request instance with this id that overlaps the time; only rows that were
+ * written before are found.
  */
 uint64_t sqlite_request(struct sqlite_export *e, uint64_t req, int64_t start_ns, int64_t end_ns);
 
-/* sqlite-recording.c; returns 0 or -errno, as the functions below */
+/* sqlite-recording.c; returns 0 or -errno, like the functions below */
 int sqlite_put_recording(struct sqlite_export *e);
 int sqlite_put_summary(struct sqlite_export *e, const struct tracks_result *result);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the recording itself: what was recorded, what is missing, its threads. */
+/* Writes the recording's properties: what was recorded, what is missing, and the threads. */
 #include "facts/rows.h"
 #include "facts/ticks.h"
 #include "export/sqlite-private.h"

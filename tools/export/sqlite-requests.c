@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes requests, their parts, and where the time of the slowest went. */
+/* Writes requests, their parts, and the causes of the slowest ones. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 #include "render/segment.h"
 #include "render/text.h"
 
-#define CAUSES_OF	100	/* slowest requests, unless requests were selected */
+#define CAUSES_OF	100	/* slowest requests whose causes are written if none are selected */
 
 static int put_part(struct sqlite_export *e, const struct life *life, uint64_t id, size_t nth)
 {
@@ -92,7 +92,7 @@ int sqlite_put_requests(struct sqlite_export *e)
 	return ret;
 }
 
-/* Returns the task that ran meanwhile, or that blocked the holder of the lock. */
+/* Returns the task that ran during the wait, or that blocked the holder of the lock. */
 static const char *cause_by(struct sqlite_export *e, const struct timeline_cause *c, char *buf,
 			    int64_t *ns)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lists the tables of the SQLite export.  Other programs depend on tables and columns: add, but
- * never rename or remove.
+ * Defines the tables of the SQLite export.  Other programs depend on them: tables and columns may
+ * be added, but never renamed or removed.
  *
- * Times are nanoseconds since the start of the recording.  [start_ns, end_ns) is the time that
- * ldb-timeline draws, inside of the caller; duration_ns is that of ldb-report, which is not clipped
- * to the caller.  Addresses are texts.  Unknown values are NULL.
+ * Times are nanoseconds since the start of the recording.  [start_ns, end_ns) is the interval that
+ * ldb-timeline draws, clipped to the caller; duration_ns is the duration in ldb-report, which is
+ * not clipped.  Addresses are texts.  Unknown values are NULL.
  *
- * A column is a number.  A $ after its name means a text, > the id of a row (of the table with the
- * column's name, or with the name after the >), ? a number or a text, and * the key.
+ * A column is a number by default.  After its name, $ means a text, > the id of a row (of the table
+ * with the column's name, or with the name after the >), ? a number or a text, and * the key.
  */
 #include "export/sqlite-private.h"
 
@@ -23,15 +23,15 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	[TABLE_THREAD] = { "thread",
 		"id* tid name$ start_ns end_ns exited unwatched creator made seen"
 		" below_threshold scans invalid gap_ns cost_ns" },
-	/* These are the definition of a function, and a call in the source. */
+	/* The definition of a function, and a call in the source. */
 	[TABLE_FUNCTION] = { "function", "id* name$ symbol$ module$ path$ file$ line" },
 	[TABLE_SITE] = { "site", "id* caller$ module$ path$ file$ line" },
 	[TABLE_LOCK] = { "lock", "id* address$ kind$ name$" },
-	/* req: the program's own id, which may repeat; a text if it is over 2^63 - 1. */
+	/* req: the program's own id, which may be used again; a text if it is above 2^63 - 1. */
 	[TABLE_REQUEST] = { "request",
 		"id* req? class$ start_ns end_ns latency_ns complete lost_handoff trace_id$"
 		" parent_span_id$ latency_resolution_ns" },
-	/* kind: thread, queue. */
+	/* kind: thread or queue. */
 	[TABLE_PART] = { "part",
 		"id* request> nth kind$ thread> to_thread>thread queue$ queue_name$ site>"
 		" start_ns end_ns duration_ns open" },
@@ -42,7 +42,7 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	[TABLE_SPAN] = { "span",
 		"id* parent>span thread> function> site> request> depth start_ns end_ns self_ns"
 		" duration_ns resolution_ns open" },
-	/* Self time of functions in a request, while the thread worked on no other request. */
+	/* Self time of functions for a request, while the thread worked on no other request. */
 	[TABLE_REQUEST_TIME] = { "request_time",
 		"request> function> self_ns",
 		", PRIMARY KEY (request, function)) WITHOUT ROWID",
@@ -51,16 +51,22 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	[TABLE_LOCK_EVENT] = { "lock_event",
 		"id* op$ lock> kind$ thread> owner>thread site> span> request> start_ns end_ns"
 		" duration_ns resolution_ns failed inferred open" },
-	/* kind: runnable, preempted, blocked: in syscall.  by: the task that ran longest meanwhile. */
+	/*
+	 * kind: runnable, preempted, blocked (in the system call `syscall`).  by: the task that ran
+	 * longest during this time.
+	 */
 	[TABLE_OFF_CPU] = { "off_cpu",
 		"id* kind$ state$ thread> span> request> start_ns end_ns duration_ns"
 		" resolution_ns cpu from_cpu to_cpu by$ by_pid by_ns waker$ waker_pid throttled"
 		" syscall$ descriptor$" },
-	/* kind: hard, soft, timer.  short_ones: others since the last row, too short for one of their own. */
+	/*
+	 * kind: hard, soft, timer.  short_ones: number of others since the last row, which were too
+	 * short for a row.
+	 */
 	[TABLE_INTERRUPT] = { "interrupt",
 		"id* kind$ name$ number cpu thread> span> request> start_ns end_ns duration_ns"
 		" short_ones" },
-	/* pc: where its own code was; from_disk: NULL if it is not known. */
+	/* pc: the program's instruction; from_disk: NULL if it is not known. */
 	[TABLE_FAULT] = { "page_fault",
 		"id* address$ pc$ in_kernel from_disk thread> span> request> at_ns" },
 	[TABLE_SYSCALL] = { "syscall",
@@ -68,16 +74,22 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 		" short_ones" },
 	/* Events that the program marked: ldb_event(3). */
 	[TABLE_EVENT] = { "event", "id* name$ value thread> span> request> at_ns" },
-	/* ldb_req_note(3), the last value of each key; text: NULL if it is a number. */
+	/*
+	 * Notes by ldb_req_note(3), the last value of each key; text: NULL if the value is a
+	 * number.
+	 */
 	[TABLE_NOTE] = { "note", "id* request> key$ text$ number?" },
-	/* op: read, write, flush, other; thread: of the program, else tid is one of the kernel. */
+	/*
+	 * op: read, write, flush, other.  thread: if it is of the program; tid: if it is a kernel
+	 * thread.
+	 */
 	[TABLE_DISK] = { "disk",
 		"id* device$ op$ thread> tid start_ns end_ns duration_ns bytes failed" },
-	/* A call of a library's function that took long; span: the function around it. */
+	/* A long call of a library's function; span: the function that contains it. */
 	[TABLE_LIBRARY_CALL] = { "library_call",
 		"id* function> thread> span> site> request> start_ns end_ns self_ns duration_ns open" },
 	[TABLE_COMPONENT] = { "component", "id* name$ path$" },
-	/* The calls of a thread to a function of another component, for the whole recording. */
+	/* Sums of a thread's calls to a function of another component, for the whole recording. */
 	[TABLE_FLOW] = { "flow",
 		"id* function$ symbol$ caller>component callee>component wait thread> calls timed total_ns"
 		" error_ns shared_ns min_ns max_ns back_ns" },
@@ -122,7 +134,7 @@ const char *const sqlite_views =
 	"  c.total_ns AS cause_ns"
 	" FROM request r LEFT JOIN cause c ON c.request = r.id AND c.nth = 1"
 	" WHERE r.complete ORDER BY r.latency_ns DESC, r.start_ns;"
-	/* These are the rows of ldb-report. */
+	/* The rows of ldb-report. */
 	"CREATE VIEW function_stats AS"
 	" SELECT f.name AS function, t.caller, CASE WHEN t.file <> '' THEN t.file ELSE f.file END AS file,"
 	"  CASE WHEN t.file <> '' THEN t.line ELSE f.line END AS line, sum(NOT s.open) AS count,"
@@ -131,7 +143,7 @@ const char *const sqlite_views =
 	"  sum(s.self_ns) AS self_ns, s.function AS function_id, s.site AS site_id"
 	" FROM span s JOIN function f ON f.id = s.function LEFT JOIN site t ON t.id = s.site"
 	" GROUP BY s.function, s.site;"
-	/* Percentiles are of the nearest rank, as in ldb-report. */
+	/* Percentiles by the nearest rank, as in ldb-report. */
 	"CREATE VIEW function_percentiles AS"
 	" WITH ranked AS (SELECT function, site, duration_ns,"
 	"  row_number() OVER (PARTITION BY function, site ORDER BY duration_ns) AS rank,"
@@ -164,7 +176,7 @@ const char *const sqlite_views =
 	"  coalesce(sum(e.duration_ns) FILTER (WHERE e.op = 'hold'), 0) AS hold_ns,"
 	"  coalesce(max(e.duration_ns) FILTER (WHERE e.op = 'hold'), 0) AS max_hold_ns"
 	" FROM lock l JOIN lock_event e ON e.lock = l.id GROUP BY l.id;"
-	/* These are the threads that held the lock when others began to wait for it. */
+	/* The threads that held a lock when others began to wait for it. */
 	"CREATE VIEW lock_blame AS"
 	" SELECT l.id AS lock, l.address, l.name, o.id AS owner, o.tid AS owner_tid,"
 	"  o.name AS owner_thread, count(*) AS waits, sum(e.duration_ns) AS wait_ns,"
@@ -172,8 +184,8 @@ const char *const sqlite_views =
 	" FROM lock_event e JOIN lock l ON l.id = e.lock JOIN thread o ON o.id = e.owner"
 	" WHERE e.op <> 'hold' GROUP BY e.lock, e.owner;"
 	/*
-	 * For how much of a sleep in I/O a device processed requests of that thread, or of the
-	 * thread of the kernel that woke it.  Overlapping requests count once.
+	 * For how much of a sleep in I/O did a device process requests of that thread, or of the
+	 * kernel thread that woke it?  Overlapping requests are counted once.
 	 */
 	"CREATE VIEW off_cpu_disk AS"
 	" WITH hit AS (SELECT o.id AS off_cpu, d.device, d.bytes, max(d.start_ns, o.start_ns) AS s,"
@@ -186,10 +198,7 @@ const char *const sqlite_views =
 	" SELECT off_cpu, device, count(*) AS count, sum(bytes) AS bytes,"
 	"  sum(max(0, e - max(s, coalesce(until, s)))) AS device_ns"
 	" FROM run GROUP BY off_cpu, device;"
-	/*
-	 * This lists each wait with each hold by another thread meanwhile, and the function of
-	 * the hold.
-	 */
+	/* Each wait with each simultaneous hold by another thread, and the function of the hold. */
 	"CREATE VIEW wait_hold AS"
 	" SELECT w.id AS wait, h.id AS hold, w.lock, w.request, w.thread, h.thread AS holder,"
 	"  f.name AS holder_function, min(w.end_ns, h.end_ns) - max(w.start_ns, h.start_ns) AS ns"

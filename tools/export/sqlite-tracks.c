@@ -34,7 +34,7 @@ static int flush_times(struct sqlite_export *e)
 
 static int add_time(struct sqlite_export *e, uint64_t function, int64_t ns)
 {
-	/* Mostly the function is one of those used last. */
+	/* Usually the function is among those that were used last. */
 	for (size_t i = e->nr_times; i-- > 0;) {
 		if (e->times[i].function != function)
 			continue;
@@ -48,8 +48,8 @@ static int add_time(struct sqlite_export *e, uint64_t function, int64_t ns)
 }
 
 /*
- * Only functions and library calls are attributed; waits are in other tables.  item->nr is the id
- * of the function's or the request's row, and ns the self time of a function.
+ * Attributes time to functions and library calls only; waits are in other tables.  item->nr is the
+ * id of the function's row or of the request's row, and ns is the self time of a function.
  */
 static int spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
 {
@@ -110,7 +110,7 @@ static int begin(void *arg, const struct attribution_begin *what, struct attribu
 	if (!array_room(&e->spans, &e->room_spans, item->place, sizeof(*e->spans)))
 		return -ENOMEM;
 	e->spans[item->place] = *what->segment;
-	/* A library call has the id of the function that contains it. */
+	/* A library call gets the id of the function that contains it. */
 	item->nr = item->kind == LEAF_FUNCTION ? ++e->nr_spans : what->around ? what->around->nr : 0;
 	return 0;
 }
@@ -217,7 +217,7 @@ static int on_segment(void *arg, const struct segment *s)
 {
 	struct sqlite_export *e = arg;
 
-	/* If requests were selected, other segments are not written. */
+	/* If requests are selected, segments of others are not written. */
 	if (e->o->has_lives && !request_of(e, s))
 		return 0;
 	export_count(e->o, s);
@@ -236,7 +236,7 @@ static int on_segment(void *arg, const struct segment *s)
 		return put_mark(e, s);
 	case SEGMENT_SYSCALL:
 		return put_syscall(e, s);
-	default:	/* QUEUE: a part of the request */
+	default:	/* QUEUE: written as a part of the request */
 		return 0;
 	}
 }

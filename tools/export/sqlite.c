@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the recording as an SQLite database: everything that other exports have, with indexes, and
- * views for the most frequent questions.  sqlite-schema.c has the tables.
+ * Writes the recording as an SQLite database: all that other exports contain, with indexes, and
+ * with views for frequent questions.  sqlite-schema.c defines the tables.
  *
- * Requests come first, because spans refer to them; then the threads, one after the other;
- * indexes are made when all rows are written.  Only the names are in memory.
+ * Requests are written first, because spans refer to them; then the threads, one after another;
+ * indexes are created after all rows were written.  Only names are in memory.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static int prepare(struct sqlite_export *e)
 		if (!e->inserts[i])
 			return -EIO;
 	}
-	/* This is needed while rows are written, to find the request of a segment. */
+	/* This index is needed already while rows are written, to find the request of a segment. */
 	ret = sqlite_db_exec(&e->db, "CREATE INDEX request_by_req ON request (req, start_ns)");
 	e->find_request = sqlite_db_prepare(&e->db,
 		"SELECT id, start_ns, end_ns FROM request WHERE req = ? AND start_ns <= ?"
@@ -78,6 +78,6 @@ int export_sqlite(struct model *m, const struct export_options *o, const char *p
 	sqlite3_finalize(e.find_request);
 	closed = sqlite_db_close(&e.db, !ret);
 	free_export(&e);
-	/* The functions of the database have written the reason into err. */
+	/* With -EIO, err contains the reason. */
 	return ret == -EIO || (!ret && closed) ? -1 : ret;
 }

@@ -18,7 +18,7 @@ static uint64_t mix_text(uint64_t h, const char *text)
 	return hash_mix(h, hash_text(text ? text : ""));
 }
 
-/* Strings of symbols are interned, so pointers are compared. */
+/* Strings of symbols are interned, so comparing pointers is sufficient. */
 static uint64_t node_hash(const struct stacks *s, const struct stacks_node *n)
 {
 	uint64_t h = hash_mix(n->is_cause, (uintptr_t)n->parent);
@@ -64,7 +64,7 @@ static bool same_node(const struct stacks *s, const struct stacks_node *a,
 		a->func->func_line == b->func->func_line && same_site(a->site, b->site));
 }
 
-/* Returns NULL if there is no memory, and the parent if there is no room for more nodes. */
+/* Returns NULL if there is no memory, and the parent if the limit of nodes is reached. */
 static struct stacks_node *get_node(struct stacks *s, struct stacks_node *like)
 {
 	uint64_t hash = node_hash(s, like);
@@ -74,7 +74,7 @@ static struct stacks_node *get_node(struct stacks *s, struct stacks_node *like)
 	hash_each(&s->by_path, hash, at)
 		if (same_node(s, s->nodes[at], like))
 			return s->nodes[at];
-	/* There is always room for roots, which are few: threads by name, and classes. */
+	/* Roots are not limited, because they are few: names of threads, and classes. */
 	if (s->nr_nodes >= s->options.max_nodes && like->parent)
 		return like->parent;
 	if (!array_room(&s->nodes, &s->room_nodes, s->nr_nodes, sizeof(struct stacks_node *)) ||
@@ -97,7 +97,9 @@ static struct stacks_node *get_root(struct stacks *s)
 	return get_node(s, &root);
 }
 
-/* Returns the node of the same stack for the class of the current request.  NULL: out of memory. */
+/*
+ * Returns the node with the same stack for the class of the current request; NULL: out of memory.
+ */
 static struct stacks_node *get_in_class(struct stacks *s, const struct stacks_node *node)
 {
 	struct stacks_node like = *node;
@@ -110,7 +112,7 @@ static struct stacks_node *get_in_class(struct stacks *s, const struct stacks_no
 	return like.parent ? get_node(s, &like) : NULL;
 }
 
-/* Returns the node of an item, which stores it, with the class of the node in text. */
+/* Returns the node of an item.  The item stores the node, and in text its class. */
 static struct stacks_node *node_of(struct stacks *s, struct attribution_item *item)
 {
 	if (item->text != s->class) {
@@ -161,7 +163,7 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 	return 0;
 }
 
-/* Finds the class of the only request that the thread works on. */
+/* Finds the class of the request that the thread works on, if it is only one. */
 static int find_class(void *arg)
 {
 	struct stacks *s = arg;

@@ -3,11 +3,11 @@
  * Sums time by stack: the self time of each thread's functions, added up over all times with the
  * same stack.
  *
- * attribution.h attributes a thread's time.  Stacks are distinguished by the class of the request
- * that the thread works on, if with_classes is set.
+ * attribution.h attributes a thread's time.  If with_classes is set, stacks are separate for each
+ * class of the request that the thread works on.
  *
- * Memory is bounded by the number of nodes.  If there is no room for one, its time is added to
- * the caller; nr_cut counts these calls.
+ * Memory is limited by the number of nodes.  If the limit is reached, the time of further calls is
+ * added to their callers; nr_cut counts these calls.
  */
 #ifndef EXPORT_STACKS_H
 #define EXPORT_STACKS_H
@@ -23,29 +23,32 @@ struct stacks_cause {
 	enum leaf_kind kind;
 	const struct symbol *lock_symbol; /* LOCK, FUTEX; may be NULL */
 	uint64_t lock;
-	const char *who;	/* RUNNABLE, PREEMPTED: running task; IRQ: name; IO, SLEEP: call; NULL: unknown */
+	/* RUNNABLE, PREEMPTED: running task; IRQ: name; IO, SLEEP: system call; NULL: not known */
+	const char *who;
 	unsigned state;		/* IO, SLEEP: enum ldb_sched_state */
 };
 
-/* A node: a function called from one place, below another node; or a root, or a cause. */
+/* A node: a root, a cause, or a function called from one place below another node. */
 struct stacks_node {
-	struct stacks_node *parent;	/* NULL: a root */
-	const struct symbol *func;	/* NULL: a root, a cause */
+	struct stacks_node *parent;	/* NULL: this is a root */
+	const struct symbol *func;	/* NULL: this is a root or a cause */
 	const struct symbol *site;	/* where the parent called it; NULL: not known */
-	const char *thread, *class;	/* a root's */
+	const char *thread, *class;	/* of a root */
 	bool is_cause;
 	struct stacks_cause cause;
-	uint64_t nr_calls;		/* that ended here and were observed from start to end */
-	uint64_t nr_open;		/* observed in part */
+	/* calls with this stack that were observed from start to end */
+	uint64_t nr_calls;
+	uint64_t nr_open;		/* calls that were observed in part */
 	int64_t self_ns;
-	size_t nr;			/* from 0, in the order of creation: parents first */
+	/* by order of creation, from 0; parents come before children */
+	size_t nr;
 };
 
 struct stacks_options {
-	bool with_sites;	/* calls from different lines are different nodes */
-	bool with_classes;	/* calls for requests of different classes, too */
+	bool with_sites;	/* separate nodes for calls from different lines */
+	bool with_classes;	/* separate nodes for calls for requests of different classes */
 	bool with_causes;	/* waits are nodes below the functions that contain them */
-	size_t max_nodes;	/* 0: STACKS_MAX */
+	size_t max_nodes;	/* limit of nodes; 0: STACKS_MAX */
 };
 
 struct stacks {
@@ -53,7 +56,7 @@ struct stacks {
 	struct stacks_options options;
 	struct stacks_node **nodes;	/* in the order of creation */
 	size_t nr_nodes, room_nodes;
-	struct hash by_path;		/* nodes */
+	struct hash by_path;		/* numbers of nodes */
 	uint64_t nr_cut;
 	/* the thread whose segments are processed */
 	const char *name;
@@ -65,22 +68,22 @@ struct stacks {
 void stacks_init(struct stacks *s, struct model *m, const struct stacks_options *options);
 void stacks_free(struct stacks *s);
 
-/* Begins a thread, whose segments follow.  Returns 0 or -ENOMEM, as the functions below. */
+/* Begins a thread, whose segments follow.  Returns 0 or -ENOMEM, like the functions below. */
 int stacks_thread(struct stacks *s, const struct thread *t);
 
-/* Is the segment used? */
+/* Does the segment contribute to the stacks? */
 bool stacks_wants(const struct stacks *s, const struct segment *segment);
 
-/* Segments come in order of their starts, parents first. */
+/* Segments must come in order of their starts, parents first. */
 int stacks_segment(struct stacks *s, const struct segment *segment);
 
-/* Call it after the last segment. */
+/* Must be called after the last segment. */
 int stacks_finish(struct stacks *s);
 
-/* Returns the cause of an item that begins and is not a function. */
+/* Returns the cause of an item that is not a function, when it begins. */
 struct stacks_cause stacks_cause_of(const struct attribution_begin *what);
 
-/* Writes "[lock db_lock]", "[preempted by hog]"; buf has size bytes. */
+/* Writes a text such as "[lock db_lock]", "[preempted by hog]"; buf has size bytes. */
 const char *stacks_cause_text(const struct stacks_cause *c, char *buf, size_t size);
 
 #endif

@@ -7,14 +7,14 @@
 
 struct table {
 	struct hash hash;
-	uint64_t (*keys)[3];		/* by number - 1 */
+	uint64_t (*keys)[3];		/* the key with number n is keys[n - 1] */
 	size_t nr, room;
 };
 
-/* Returns the number of the key; *is_new: it had none before.  0: out of memory. */
+/* Returns the number of the key; *is_new: the key was added.  0: out of memory. */
 uint64_t table_get(struct table *t, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
 
-/* 0: it has none. */
+/* Returns the number of the key; 0: none. */
 uint64_t table_find(const struct table *t, uint64_t a, uint64_t b, uint64_t c);
 
 void table_free(struct table *t);

@@ -54,7 +54,7 @@ static int compare(const void *pa, const void *pb)
 	return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* The segments of a request: those of its timeline, and interrupts clipped to these. */
+/* The segments of a request: those of its timeline, and the interrupts during them, clipped. */
 struct shown {
 	struct model *m;
 	const struct life *life;
@@ -63,7 +63,7 @@ struct shown {
 		struct segment segment;
 		struct irq irq;
 	} **pieces;
-	struct segment **segments;	/* of pieces, in order */
+	struct segment **segments;	/* of the pieces, in order */
 	size_t nr, room;
 };
 
@@ -154,7 +154,7 @@ static int walk_segments(const struct shown *t, const struct export_options *o,
 	return ret;
 }
 
-/* Marks pieces of an invocation after the first one, so that the invocation is counted once. */
+/* If an invocation is in several pieces, marks the later ones, so that it is counted once. */
 static int mark_repeated(struct shown *t)
 {
 	struct table seen = { 0 };
@@ -191,7 +191,7 @@ static int walk_life(struct model *m, const struct export_options *o, const stru
 
 	if (ret)
 		return ret;
-	/* Segments of threads that only blocked the request are left out. */
+	/* Threads that only blocked the request are left out. */
 	for (size_t i = 0; i < t.nr_segments && !ret; i++)
 		if (!t.segments[i].blocks_req && t.segments[i].kind != SEGMENT_QUEUE)
 			ret = add_segment(&shown, &t.segments[i]);
