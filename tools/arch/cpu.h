@@ -8,7 +8,7 @@
  *	cpu_has_fast_pext(), cpu_pext()	extracts the bits of x that mask selects, packed together;
  *				cpu_pext() may be called only if cpu_has_fast_pext() is true, and in
  *				functions with CPU_PEXT_TARGET
- *	cpu_has_crc32c(), cpu_crc32c()	CRC32C, without the final inversion
+ *	cpu_has_crc32c(), cpu_crc32c()	CRC32C, without the inversions at its start and end
  *	cpu_stamp()		reads a clock about as fast as memory; ordered after the
  *				instructions before it, and before those after it
  *	cpu_stamp_is_steady()	does the clock run at a constant rate, according to the CPU's flags?

@@ -13,8 +13,8 @@
 
 struct walk_sink {
 	/*
-	 * Begins a thread.  Its segments follow in order of start, the outer ones first.  life:
-	 * NULL without requests.
+	 * Begins a thread.  Its segments follow in order of start, the outer ones first.  The
+	 * instance is NULL if no requests are selected.
 	 */
 	int (*thread)(void *arg, const struct thread *t, const struct life *life);
 	int (*segment)(void *arg, const struct segment *s);
