@@ -119,8 +119,9 @@ struct model {
 	/* lost records, by kind; [0] counts kinds that this version does not know */
 	uint64_t lost[MODEL_NR_LOST];
 	uint64_t nr_lost;		/* of all kinds */
-	uint64_t left[MODEL_NR_LEFT];	/* data that was left out because the user wished so */
-	uint64_t nr_left;		/* of all kinds, without pauses */
+	/* data that was not recorded because the user asked for less */
+	uint64_t left[MODEL_NR_LEFT];
+	uint64_t nr_left;		/* sum of left[], without pauses */
 	uint64_t nr_pauses;
 	int64_t pauses_ns;		/* how long recording was paused */
 	/*
@@ -133,7 +134,7 @@ struct model {
 	struct intervals gaps;		/* the times of these gaps, merged */
 	int64_t from_ns;		/* a dump of a flight recorder is complete from here on; else 0 */
 	int64_t duration_ns;		/* from the beginning of the recording to its end */
-	uint64_t nr_bad_modules;	/* MODULE rows that make no sense */
+	uint64_t nr_bad_modules;	/* invalid MODULE rows */
 	const char *kernel_events;	/* "module", "bpf", "perf", "schedstat", "none"; "": an older trace */
 	const char *kernel_why;		/* why no better source was used; "" */
 	uint32_t pid;			/* of the program; 0: not known */
@@ -142,7 +143,7 @@ struct model {
 	bool has_sched;			/* the trace has SCHED or SCHEDSTAT rows */
 	/* read from SCHEDSTAT rows, in place of kernel events; else NULL */
 	struct counters *counters;
-	/* time off the CPU by the counters for which it is not known when it was */
+	/* time off the CPU, by the counters, of which it is not known when it was spent */
 	int64_t unplaced_ns;
 	/* page faults, interrupts were recorded: without a row there was none */
 	bool has_faults, has_irqs;

@@ -132,8 +132,8 @@ static void begin_run(struct sched_thread *t, int64_t tick, bool is_known)
 }
 
 /*
- * Ends an interval off the CPU whose switch in is missing: it is known up to the last row of the
- * thread.
+ * Ends an interval off the CPU if the switch back in was lost: it is known up to the thread's last
+ * row.
  */
 static int end_broken(struct sched *s, struct sched_thread *t)
 {

@@ -20,7 +20,10 @@ static inline uint64_t unzigzag(uint64_t v)
 	return v >> 1 ^ -(v & 1);
 }
 
-/* Decodes the values of one column and stores them in rows.  Returns false if one is too large. */
+/*
+ * Undoes a column's coding (enum column_coding) and stores the values in rows.  Returns false if
+ * one is too large.
+ */
 static inline __attribute__((always_inline)) bool
 put_numbers(const struct schema_column *c, unsigned coding, unsigned size,
 	    struct column_state *state, const uint64_t *values, size_t nr, char *row, size_t stride)

@@ -350,7 +350,7 @@ static bool is_same_machine(const struct join_part *a, const struct join_part *b
 	       (a->is_same_clock || (boot_a && boot_b && !strcmp(boot_a, boot_b)));
 }
 
-/* May part nr be of the same PID namespace as part n, and all other parts that are of this one? */
+/* Can part nr be of the same PID namespace as part n, and as all other parts of that namespace? */
 static bool may_share_tids(const struct join *j, size_t n, size_t nr)
 {
 	if (!is_same_machine(&j->parts[n], &j->parts[nr]))

@@ -112,8 +112,8 @@ struct query {
 bool query_wants(const struct query *q, const struct block *b);
 
 /*
- * Returns 1: d->rows has *nr rows of the block that match, at least one; 0: there are none;
- * -ENOMEM.
+ * Decodes a block and selects its rows.  Returns 1: d->rows has *nr rows, at least one; 0: there
+ * are none, or the block is damaged; -ENOMEM.
  */
 int query_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
 

@@ -86,7 +86,10 @@ struct reader_rows {
 	};
 };
 
-/* filter NULL: all rows.  Returns NULL if there is no memory. */
+/*
+ * Opens a cursor, which reads the rows that filter selects; NULL: all rows.  Returns NULL if there
+ * is no memory.
+ */
 struct cursor *reader_cursor(struct reader *r, unsigned kind, const struct reader_filter *filter);
 
 /*

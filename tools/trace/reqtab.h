@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The request table, computed from REQ rows in order of time: one row for each request instance,
- * from the first START (or BLOCK into a queue) of an id to its END.
+ * Computes the request table from REQ rows, which come in order of time.  The table has a row for
+ * each request instance, from the first START (or BLOCK into a queue) of an id to its END.
  */
 #ifndef TRACE_REQTAB_H
 #define TRACE_REQTAB_H
@@ -17,7 +17,10 @@ void reqtab_free(struct reqtab *t);
 /* Sorts by time, stably.  When there is no memory, rows stay in their order. */
 void reqtab_sort(struct ldb_row_req *rows, size_t nr);
 
-/* Returns 0, or -ENOMEM, also if the table has reached its limit; it is then incomplete. */
+/*
+ * Adds a row.  Returns 0, or -ENOMEM if there is no memory, or if the table is full: then it is
+ * incomplete.
+ */
 int reqtab_add(struct reqtab *t, const struct ldb_row_req *row);
 
 /*

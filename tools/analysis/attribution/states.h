@@ -28,7 +28,7 @@ enum anomaly {
 extern const struct state {
 	const char *name, *colour;	/* "lock_wait", as in JSON; "wait": the pages' --c-wait */
 	unsigned rank;			/* as in states.def */
-	enum anomaly anomaly;		/* its class when a slow request has more of it */
+	enum anomaly anomaly;		/* its class, if a slow request has more of this state */
 	const char *noun, *words;	/* of a table, "CPU quota"; before its label, in pictures */
 	const char *phrase, *joint;	/* leaf_kind_say() */
 } leaf_kinds[NR_LEAF_KINDS];

@@ -11,7 +11,7 @@ struct run {
 	const struct partition *p;
 	struct leafkey_map map;
 	uint32_t *requests;		/* by start */
-	uint32_t *rank;			/* of each of them, by latency */
+	uint32_t *rank;			/* of each request, by latency */
 	int64_t *sorted;		/* latencies */
 	size_t nr;
 };
@@ -32,7 +32,7 @@ struct differential_build {
 		int64_t target_ns, reference_ns;
 		uint64_t target_nr, reference_nr;
 		uint32_t part;
-	} *sums;			/* by key */
+	} *sums;			/* by key: sums over the requests of both slices */
 };
 
 #define MEMBER(slice, rank)	((rank) >= (slice)->first && (rank) < (slice)->last)

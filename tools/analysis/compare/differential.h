@@ -3,12 +3,13 @@
  * Divides the difference between two sets of requests into parts that sum to the difference: slow
  * and usual requests of a run, or the same slice of two runs.
  *
- * For a leaf, c(r) is the time that the request r spent in it.  Its gap is the mean of c over
- * the target minus the mean over the reference; because the leaves of a request sum to its latency,
- * the gaps sum to the difference of the mean latencies.  Means are stored as whole nanoseconds:
- * the sums are integers, and the remainder of their division goes to the leaves with the greatest
- * remainders, so that the means of all leaves sum to the mean latency, rounded, and the gaps to the
- * gap.  So a mean is wrong by less than 1 ns, and a gap by less than 2.
+ * For a leaf, c(r) is the time that the request r spent in it.  The leaf's gap is the mean of c
+ * over the target requests minus the mean over the reference requests; because the leaves of a
+ * request sum to its latency, the gaps sum to the difference of the mean latencies.  Means are
+ * stored as whole nanoseconds: the sums are integers, and the remainder of their division goes to
+ * the leaves with the greatest remainders, so that the means of all leaves sum to the mean latency,
+ * rounded, and the gaps to the difference of these.  So a mean is wrong by less than 1 ns, and a
+ * gap by less than 2.
  *
  * share is Cov(c, latency) / Var(latency) over all requests of the target's class and run: how
  * much of the variance between them is due to that leaf.  Shares sum to 1 (VProfiler's variance
@@ -38,7 +39,7 @@ struct differential_side {
 };
 
 struct differential_options {
-	struct differential_side target, reference; /* may be of the same p */
+	struct differential_side target, reference; /* may be of the same partition */
 	size_t nr_shown;		/* parts; at most DIFFERENTIAL_SHOWN_MAX */
 	unsigned nr_resamples;		/* 0: BOOTSTRAP_RESAMPLES */
 	struct categories *categories;	/* NULL: none */
@@ -52,7 +53,7 @@ struct differential_interval {
 /* A leaf of the joint table of both sides. */
 struct differential_leaf {
 	uint32_t key;			/* index into keys.leaves */
-	int64_t target_ns, reference_ns; /* means; gap: their difference */
+	int64_t target_ns, reference_ns; /* means, whose difference is the gap */
 	double target_nr, reference_nr;	/* invocations or waits per request */
 };
 
@@ -71,7 +72,7 @@ struct differential_part {
 struct differential_slice {
 	const struct partition *p;
 	double lo, hi;			/* percentiles */
-	size_t nr, nr_class;		/* requests in it, of the class */
+	size_t nr, nr_class;		/* requests in the slice; in the class */
 	int64_t mean_ns;		/* latency */
 	int64_t lo_ns, hi_ns;		/* least and greatest */
 };
@@ -87,7 +88,7 @@ struct differential {
 	size_t nr_shown;
 	struct differential_part others; /* parts[nr_shown ..] as one; no leaves */
 	unsigned nr_resamples;
-	bool has_shares;		/* latencies are not all the same */
+	bool has_shares;		/* false: all latencies are the same */
 	struct leafkeys keys;
 };
 

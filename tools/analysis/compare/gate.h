@@ -48,7 +48,8 @@ struct gate_result {
 	int64_t change_lo_ns, change_hi_ns; /* 95 % */
 	bool is_over;			/* the measured value, or its change, is over the limit */
 	bool is_certain;		/* the interval of the change is above 0 */
-	bool is_coarse;			/* there are so few requests that the percentile is their greatest */
+	/* there are so few requests that the percentile is the greatest latency */
+	bool is_coarse;
 	bool holds;			/* the build fails */
 };
 

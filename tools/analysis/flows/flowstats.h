@@ -6,7 +6,7 @@
  * The self time of a component is the time of all calls into it minus the time of the calls out of
  * it; the time of a thread outside of all calls belongs to the component in which the thread began.
  * Time begins with the first recorded call.  Calls of functions that wait belong to no component,
- * but to the wait.  So the self times and the wait sum to the time during which the threads
+ * but count as waiting.  So self times and waiting add up to the time during which the threads
  * existed, to the nanosecond.
  *
  * Self times are differences of estimates: a small one may be negative, within its error.  A
@@ -27,7 +27,7 @@ struct flow_times {
 	int64_t err_ns;		/* half-width of the 95 % interval; 0: exact */
 	int64_t shared_ns;	/* the same, but 1/n of the time while n threads were active */
 	int64_t min_ns, max_ns;	/* of timed calls */
-	int64_t p50_ns, p99_ns;	/* to within an eighth, unless very short; 0: not known */
+	int64_t p50_ns, p99_ns;	/* may be off by an eighth, unless very short; 0: not known */
 };
 
 /* The calls of one function by one component. */
@@ -49,13 +49,13 @@ struct flow_cell {
 };
 
 struct flow_part {
-	const struct flow_component *component;	/* NULL: the wait */
-	uint64_t calls;		/* into it, from others */
-	int64_t in_ns, out_ns;	/* in calls into it; in calls out of it */
-	int64_t begun_ns;	/* of threads that began there */
+	const struct flow_component *component;	/* NULL: waiting */
+	uint64_t calls;		/* calls from other components into this one */
+	int64_t in_ns, out_ns;	/* time in calls into it, and in calls out of it */
+	int64_t begun_ns;	/* time of threads that began in this component */
 	int64_t self_ns, err_ns;
 	int64_t self_shared_ns;
-	double share;		/* self_ns divided by that of all */
+	double share;		/* self_ns divided by the self time of all */
 	double variance;
 };
 
@@ -80,8 +80,8 @@ struct flow_pool {
 	uint32_t nr_threads;
 	uint64_t calls;
 	int64_t life_ns, wait_ns, effective_ns;
-	int64_t min_ns, mean_ns, max_ns; /* effective, of its threads */
-	double busy;		/* effective_ns of life_ns */
+	int64_t min_ns, mean_ns, max_ns; /* effective times of its threads */
+	double busy;		/* effective_ns / life_ns */
 	double imbalance;	/* max_ns / mean_ns; 1: balanced; 0: nothing to compare */
 };
 
@@ -94,7 +94,7 @@ struct flow_estimate {
 };
 
 struct flow_estimate flow_estimate(const struct flows *f, const struct flow_sum *sum);
-/* Returns the half-width of the 95 % interval. */
+/* Returns the half-width of the 95 % interval of an estimate with this variance. */
 int64_t flow_error(double variance);
 
 struct flowstats_options {

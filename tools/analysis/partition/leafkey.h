@@ -23,13 +23,14 @@
 
 #define LEAFKEY_NONE	UINT32_MAX
 
-/* A path, as an index into the partition that was the first to have it. */
+/* A path of the joint table, which points to the path in the first partition that has it. */
 struct leafkey_path {
-	uint32_t parent;		/* joint; less than its own; the root is 0 */
+	/* index in the joint table, less than the path's own; the root is 0 */
+	uint32_t parent;
 	uint32_t depth;
 	const struct partition *p;
 	uint32_t path;			/* of p */
-	uint32_t name, file;		/* the key: numbers of texts */
+	uint32_t name, file;		/* the key: numbers of interned texts */
 };
 
 struct leafkey {
@@ -37,7 +38,7 @@ struct leafkey {
 	uint32_t path;			/* joint */
 	const struct partition *p;
 	uint32_t leaf;			/* of p */
-	uint32_t label;			/* the key: number of a text */
+	uint32_t label;			/* the key: number of an interned text */
 };
 
 struct leafkeys {
@@ -46,7 +47,8 @@ struct leafkeys {
 	struct intern texts;
 	struct hash path_table, leaf_table;
 	size_t room_paths, room_leaves;
-	bool no_calls;			/* input: a partition has no names of calls */
+	/* set by the caller: a partition lacks the names of system calls */
+	bool no_calls;
 };
 
 #define leafkeys_nr(keys)	((keys)->leaf_table.nr)

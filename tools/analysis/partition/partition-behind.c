@@ -19,7 +19,7 @@
 #include "facts/ticks.h"
 #include "partition-private.h"
 
-#define IDLE_MAX	256	/* intervals of a server's time that are processed for each piece */
+#define IDLE_MAX	256	/* intervals of a server that are processed for a piece */
 
 /* Open spans are in a heap; the one that ends next is first */
 
@@ -163,7 +163,10 @@ static uint32_t count_ended(const struct partition_build *b, int64_t start, int6
 {
 	size_t first = first_owned(b, start), last = first_owned(b, end);
 
-	/* A span that ends at exactly this time counts; one that is only interrupted does not. */
+	/*
+	 * An interval that ends exactly then counts if its span ends, too, and not if the span is
+	 * only interrupted.
+	 */
 	if (last < b->nr_owned && b->owned[last].end == end)
 		last++;
 	return ended_before(b, last) - ended_before(b, first);
@@ -193,7 +196,7 @@ static int64_t add_classes(struct partition_build *b, uint32_t request, uint32_t
 	return all;
 }
 
-/* Returns how long the thread worked on the request itself in each piece on it. */
+/* Returns for each piece on the thread how long it worked on the request of the piece. */
 static int64_t *own_times(struct partition_build *b)
 {
 	int64_t *own = calloc(b->nr_thread_works + 1, sizeof(*own));
@@ -208,7 +211,7 @@ static int64_t *own_times(struct partition_build *b)
 	return own;
 }
 
-/* Adds the time of other requests to the pieces on this thread. */
+/* Adds to each piece on this thread the time that the thread spent on other requests (BEHIND). */
 void partition_add_behind(struct partition_build *b)
 {
 	int64_t *own = own_times(b);
@@ -300,7 +303,7 @@ static int64_t own_while_queued(struct partition_build *b, const struct queued *
 /*
  * A request in an "upstream" queue waits for the answer of another server.  What its thread does
  * meanwhile delays it only if the thread goes on with it until it reads the answer, because only
- * then may the answer have come earlier.  Returns when this began.
+ * then may the answer have come earlier.  Returns when the thread began with it.
  */
 static int64_t upstream_end(const struct partition_build *b, const struct queued *q)
 {

@@ -69,7 +69,10 @@ static void set_waiting(char *label, const struct segment *s)
 		set_party(label, &k->preempted_by);
 }
 
-/* A peer whose port was assigned by the kernel is a client. */
+/*
+ * Is the peer of a socket a client?  The kernel assigns the ports of clients, from the ephemeral
+ * range.
+ */
 static bool is_client(const char *socket)
 {
 	const char *port = strrchr(socket, ':');

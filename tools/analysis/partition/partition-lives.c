@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Cuts request instances into pieces that do not overlap and leave no time out.  It goes backward
- * from the end, along the span that ended last, then to the span that handed the request over, and
- * so on.
+ * from the end of the request, to the start of the span that ended last, then to the span that
+ * handed the request over, and so on.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -239,7 +239,7 @@ static int on_life(void *arg, struct life *life)
 	return add_life(b, life, is_selected && life->is_complete);
 }
 
-/* The selected request is left out, because it was added before with more exact data. */
+/* Adds all requests except the selected one, which was added before with more exact data. */
 static int on_other(void *arg, struct life *life)
 {
 	struct partition_build *b = arg;

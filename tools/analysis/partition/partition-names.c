@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Texts, classes, call paths and leaves of a partition: each is stored once and gets a
- * number, found through one hash per kind.  A number never changes.
+ * Stores texts, classes, call paths and leaves of a partition, each once, with a number that never
+ * changes; there is a hash table for each of the four.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Builds a partition: request instances -> spans on threads and pieces in queues -> leaves, thread
- * by thread.
+ * Declarations for the files that build a partition: of request instances they make spans on
+ * threads and pieces in queues, and of these, thread by thread, leaves.
  */
 #ifndef PARTITION_PARTITION_PRIVATE_H
 #define PARTITION_PARTITION_PRIVATE_H
@@ -21,7 +21,8 @@
 /* A span: the time in which a request was open on a thread. */
 struct work {
 	int64_t start, end;		/* ticks */
-	int64_t piece_start, piece_end;	/* the part that is the request's piece; may be empty */
+	/* the part of the span that is a piece of the request; may be empty */
+	int64_t piece_start, piece_end;
 	uint32_t tid;
 	uint32_t request;		/* NO_REQUEST: the request is not in the partition */
 	uint32_t class;
@@ -36,7 +37,7 @@ static inline bool partition_is_upstream(uint64_t queue)
 /* A piece in which the request was in a queue. */
 struct queued {
 	int64_t start, end;		/* ticks */
-	uint32_t server;		/* the thread that took it out; 0: not known */
+	uint32_t server;		/* the thread that took the request out; 0: not known */
 	uint32_t request;
 	uint32_t path;
 };
@@ -85,7 +86,8 @@ struct partition_build {
 	size_t nr_queued, room_queued;
 	size_t room_requests, room_shares, room_classes;
 	struct intervals needed;	/* times of threads whose events are needed */
-	size_t last_needed[NEEDED_LAST]; /* the index found last, by tid */
+	/* cache: the index in needed that was found last, by tid */
+	size_t last_needed[NEEDED_LAST];
 	uint64_t *tids;			/* bits: threads that were processed */
 	size_t nr_tid_words;
 	/* of the current thread */
@@ -94,14 +96,15 @@ struct partition_build {
 	size_t nr_thread_works;
 	struct owned *owned;
 	size_t nr_owned, room_owned;
-	struct class_owned *by_class;	/* by class: class_at[c] .. class_at[c + 1] */
+	/* sorted by class: class c is from class_at[c] to class_at[c + 1] */
+	struct class_owned *by_class;
 	size_t *class_at;
 	struct idle *idle;
 	size_t nr_idle, room_idle;
 	bool is_nap;			/* the thread is in a sleep that an interrupt ended */
 	bool has_queued;
 	bool has_unknown;		/* requests whose server is not known have been processed */
-	size_t spot;			/* the first of owned that has not ended */
+	size_t spot;			/* index of the first element of owned that has not ended */
 	struct attribution attribution;
 	int64_t *faults;		/* ticks */
 	size_t nr_faults, room_faults, next_fault;

@@ -11,7 +11,7 @@
 #include "facts/ticks.h"
 #include "partition-private.h"
 
-#define NEAR_MAX	64	/* requests, before and after a function's start */
+#define NEAR_MAX	64	/* requests examined before and after a function's start */
 
 /* The shares of the current piece are collected by leaf, and then added to the request */
 
@@ -177,7 +177,7 @@ static bool is_near(const struct owned *o, int64_t ns, int64_t resolution)
 	return o->end_ns > ns - resolution && o->start_ns < ns + resolution;
 }
 
-/* The errors of the segment's start and end limit the resolution of the requests near them. */
+/* The errors of the segment's start and end make the times of the requests near them less exact. */
 static void widen_resolution(struct partition_build *b, const struct owned *o,
 			     const struct segment *s)
 {
@@ -245,7 +245,7 @@ static int begin_other(struct partition_build *b, const struct attribution_begin
 			 partition_leaf(b->p, item->kind, item->path, what->irq->name, 0, NULL);
 	if (item->leaf == NO_LEAF)
 		return -ENOMEM;
-	/* The flag marks a sleep that was ended by a timer and not by a thread. */
+	/* The flag marks a sleep that was ended by an interrupt (a timer), and not by a thread. */
 	item->flag = s && s->kind == SEGMENT_BLOCKED && s->sched && s->sched->waker.kind == PARTY_HARDIRQ;
 	if (s && segment_kinds[s->kind].off_cpu && b->p->m->counters)
 		add_resolution(b, s);
@@ -388,7 +388,10 @@ static bool mark_processed(struct partition_build *b, uint32_t tid)
 	return is_new;
 }
 
-/* If a tid was used twice, its threads follow each other, and their spans are in one list. */
+/*
+ * Threads that had the same tid one after the other are processed in that order; their spans are in
+ * one list.
+ */
 static int on_thread(void *arg, const struct thread *t)
 {
 	struct partition_build *b = arg;

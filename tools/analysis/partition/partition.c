@@ -136,7 +136,8 @@ static void merge_shares(struct partition *p)
 }
 
 /*
- * Drops the shares of requests that are left out: times between threads, which were added before.
+ * Drops the shares of requests that are left out: some times between threads were added before this
+ * was known.
  */
 static void drop_left_out(struct partition *p)
 {
@@ -166,8 +167,8 @@ static int cut_all(struct partition_build *b)
 }
 
 /*
- * Counts losses in requests.  Both are sorted, so the latest end of all requests so far is
- * sufficient.
+ * Counts losses of records while requests were open.  Losses and requests are sorted by time, so it
+ * is sufficient to know the latest end of the requests so far.
  */
 static void count_losses(struct partition *p)
 {

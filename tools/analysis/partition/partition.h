@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every nanosecond of every request is in exactly one leaf of the partition.  All results of
- * ldb-why are sums over its leaves.
+ * A partition divides the time of requests: every nanosecond of every request is in exactly one
+ * leaf, which is a state (states.def) at a place.  All results of ldb-why are sums over leaves.
  *
  * A request instance is cut into pieces that do not overlap and leave nothing out: going
  * backward from its end, the thread whose span ended last gets the time back to the start of
@@ -9,10 +9,10 @@
  * to the queues, and the remaining time is UNKNOWN.  A thread that has several requests open (a
  * batch) works on the one that it ends next; the others are BEHIND that one.
  *
- * In a piece on a thread, a time belongs to the reason for which the thread was off the CPU,
- * else to the lock it waited for, else to the deepest function, else to UNKNOWN.  In a piece in
- * a queue, it belongs to the requests that the thread which took it out worked on (BEHIND), else
- * to what that thread did otherwise.
+ * In a piece on a thread, a time belongs to the reason for which the thread was off the CPU, else
+ * to the lock it waited for, else to the deepest function, else to UNKNOWN.  In a piece in a queue,
+ * it belongs to the other requests on which the thread that took this one out was working (BEHIND),
+ * else to what that thread did otherwise.
  *
  * Start and end times are converted from ticks to nanoseconds, and not durations, so that the
  * shares of a request sum to its latency exactly.
@@ -39,25 +39,28 @@ struct path {
 	const struct symbol *func;	/* NULL: root, queue */
 	uint64_t queue;			/* of times in a queue; else 0 */
 	const struct symbol *queue_symbol;
-	bool is_queue;			/* "in the queue", address known or not */
+	/* the path is a queue, whether or not its address is known */
+	bool is_queue;
 };
 
 /* Leaves and paths are only appended; the index of a parent is less than those of its children. */
 struct leaf {
 	enum leaf_kind kind;
-	uint32_t path;			/* where it happened; FUNCTION: its own path */
+	/* call path of the place; FUNCTION: it ends with the function */
+	uint32_t path;
 	const char *label;		/* interned: lock, futex, task, class, irq, system call; "" */
-	uint64_t lock;			/* LOCK, FUTEX: an address of it; 0 */
+	uint64_t lock;			/* LOCK, FUTEX: an address of the lock; else 0 */
 	unsigned lock_kind;		/* LOCK: enum ldb_lock_kind */
 	const struct symbol *site;	/* LOCK: where it waited; may be NULL */
 };
 
 struct share {
 	uint32_t leaf;
-	uint32_t nr;			/* invocations or waits that began in it; BEHIND: requests */
+	/* invocations or waits that began in the leaf; BEHIND: requests */
+	uint32_t nr;
 	int64_t ns;			/* > 0; FUNCTION, LIBCALL, LOCK (all of it was waiting for a CPU): also 0,
 					   if nr is not 0 */
-	uint32_t nr_faults;		/* page faults in it, if they were recorded */
+	uint32_t nr_faults;		/* page faults in this time, if they were recorded */
 	uint32_t pad;
 	double error2;			/* ns^2: errors of the borders with callers and callees */
 };
@@ -73,15 +76,16 @@ struct request {
 	int64_t start_ns, latency_ns;	/* start: in the recording; complete requests only */
 	int64_t start, end;		/* ticks */
 	uint32_t class;			/* index into partition.classes */
-	uint32_t tid;			/* the thread that ended it */
-	uint32_t nr_ahead;		/* number of requests that it was behind */
+	uint32_t tid;			/* the thread that ended the request */
+	uint32_t nr_ahead;		/* number of requests that it had to wait for */
 	uint32_t nr_shares;
 	uint64_t first;			/* index into partition.shares */
 	int64_t resolution_ns;		/* of the times of functions: the coarsest of its frames,
 					   at most the latency */
 	int64_t latency_resolution_ns;	/* by how much the latency may be off; 0: it was tagged */
 	int64_t off_resolution_ns;	/* the same for times off the CPU, where they come from counters (counters.h) */
-	int64_t noise_ns;		/* resolution of frames that began in it, not limited */
+	/* resolution of frames that began in it, which may exceed the latency */
+	int64_t noise_ns;
 	bool is_left_out;		/* by options.select(): it has no shares */
 };
 
@@ -108,7 +112,8 @@ struct partition {
 };
 
 struct partition_options {
-	int64_t from, to;		/* ticks: requests that start in it; only: what is read */
+	/* ticks: requests that start in this range; with only: the range that is read */
+	int64_t from, to;
 	const char *class;		/* glob; NULL: all */
 	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */
 	void *progress_arg;
@@ -138,8 +143,9 @@ struct partition_options {
 	 */
 	int (*spent)(void *arg, uint32_t tid, int64_t start, int64_t end, uint32_t leaf);
 	/*
-	 * Called with all segments, migrations and samples of the selected threads, so that a
-	 * caller that also shows the request need not read them again.  wants requires only.
+	 * Called with all segments, migrations and samples of the threads that wants() selects, so
+	 * that a caller that also shows the request need not read them again.  wants() needs the
+	 * member only.
 	 */
 	int (*segment)(void *arg, const struct segment *s);
 	int (*sample)(void *arg, const struct sample *s);

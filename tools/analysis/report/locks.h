@@ -11,7 +11,7 @@
 #include "facts/model.h"
 
 struct locks_options {
-	int64_t from, to;	/* ticks: events that overlap */
+	int64_t from, to;	/* ticks: events that overlap this range are counted */
 	const char *thread;	/* the waiting or holding thread: tid or glob; NULL: all */
 };
 #define LOCKS_OPTIONS_ALL { .from = INT64_MIN, .to = INT64_MAX }
@@ -32,9 +32,10 @@ struct lock_site {
 struct lock_owner {
 	uint32_t tid;
 	const struct thread *thread;	/* NULL: not in the trace */
-	uint64_t holds, waits;		/* recorded holds; waits that began during one */
+	uint64_t holds, waits;		/* recorded holds; waits that began during one of these */
 	int64_t hold_ns, wait_ns;	/* of these */
-	uint64_t wakes;			/* sleeps that it ended by waking the lock's futex */
+	/* sleeps that the thread ended by waking the lock's futex */
+	uint64_t wakes;
 };
 
 struct lock_entry {

@@ -15,13 +15,13 @@
 #define REQUESTS_MATCHES_MAX	(1U << 20)
 
 struct requests_options {
-	int64_t from, to;	/* ticks: requests that start in it */
+	int64_t from, to;	/* ticks: requests that start in this range are counted */
 	const char *class;	/* glob; NULL: all */
 	size_t nr_slowest;	/* how many request instances to retain */
 	bool has_id;
 	uint64_t id;		/* has_id: retain the request instances of this id instead */
 	int64_t ended_from;	/* ticks: only complete ones that end then or later */
-	const struct note_filter *notes; /* all of which must match */
+	const struct note_filter *notes; /* a request must match all of these */
 	size_t nr_notes;
 	const struct link_want *trace;	/* retain those of this trace (W3C), by start; NULL: any */
 	bool has_at;		/* retain the slowest of those that were open at this tick, also if */

@@ -31,7 +31,7 @@ struct sched_entry {
 	uint64_t migrations;
 	struct hits hits;		/* page faults, interrupts */
 	struct dist_times delays;	/* waits for a CPU: after a wake-up, and preempted */
-	struct dist_times wakeups;	/* from the wake-up to the CPU */
+	struct dist_times wakeups;	/* times from a wake-up until the thread ran */
 	/* a thread of ldb: not in the sums, and without antagonists */
 	bool is_ldb;
 	uint64_t has_lost;		/* times off the CPU during which events were lost */
@@ -40,7 +40,7 @@ struct sched_entry {
 /* A task that ran on a CPU that a thread waited for, or that woke a thread. */
 struct sched_party {
 	struct party who;
-	uint64_t count;			/* waits; wake-ups */
+	uint64_t count;			/* number of waits, or of wake-ups */
 	/* length of the waits in which it ran, or of the sleeps that it ended */
 	int64_t total_ns;
 	int64_t max_ns;
@@ -55,7 +55,7 @@ struct schedstats {
 	struct sched_party *wakers;
 	size_t nr_wakers;
 	struct sched_result result;
-	int64_t resolution_ns;		/* of each duration */
+	int64_t resolution_ns;		/* by how much each duration may be off */
 };
 
 /* Returns 0 or -ENOMEM. */

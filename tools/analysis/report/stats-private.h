@@ -22,7 +22,7 @@ struct stats_builder {
 	double ns_per_tick;
 	bool has_epochs;		/* the meaning of an address changes during the recording */
 	struct dist_pool pool;
-	pthread_mutex_t lock;		/* of the keys, and of the symtab */
+	pthread_mutex_t lock;		/* protects the keys, and the symtab */
 	struct keyed keys;
 	_Atomic size_t limit;		/* the pool's limit when all keys were last adapted to it */
 };

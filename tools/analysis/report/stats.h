@@ -13,7 +13,7 @@ enum stats_by { STATS_BY_SITE, STATS_BY_FUNCTION, STATS_BY_MODULE };
 
 struct stats_options {
 	enum stats_by by;
-	int64_t from, to;		/* ticks: invocations that overlap */
+	int64_t from, to;		/* ticks: invocations that overlap this range are counted */
 	const char *thread;		/* tid or glob of the name; NULL: all */
 	const char *function;		/* glob; NULL: all */
 };
@@ -23,7 +23,7 @@ struct stats_entry {
 	const struct symbol *func;	/* BY_MODULE: any of its functions */
 	const struct symbol *site;	/* NULL unless BY_SITE */
 	DIST_TIMES_AS(times);		/* of complete invocations */
-	uint64_t open;			/* truncated ones */
+	uint64_t open;			/* truncated invocations */
 	int64_t resolution_ns;		/* median of the invocations */
 	int64_t resolution_max_ns;
 };

@@ -161,8 +161,8 @@ static int follow_off(struct blame *k, const struct segment *s, int64_t start, i
 }
 
 /*
- * Follows times off the CPU in [start, end]: all of them, or those that are a substantial part of
- * it.
+ * Follows times off the CPU in [start, end]: all of them, or only those that are a substantial part
+ * of that time.
  */
 static int follow_offs(struct blame *k, uint32_t tid, int64_t start, int64_t end, bool all, unsigned level)
 {

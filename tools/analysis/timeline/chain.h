@@ -15,11 +15,11 @@ enum edge_source {
 	/* ldb's wrappers of pthread functions recorded the hold, or who signalled last */
 	EDGE_SHIM,
 	EDGE_OWNER,		/* the wait named the holder; the hold was not recorded */
-	EDGE_FUTEX,		/* the thread that woke the futex */
-	EDGE_WAKER,		/* the task that woke it, by the scheduler's events */
-	EDGE_OCCUPANT,		/* the task that ran, by the scheduler's events */
+	EDGE_FUTEX,		/* the kernel's events name the thread that woke the futex */
+	EDGE_WAKER,		/* the scheduler's events name the task that woke the thread */
+	EDGE_OCCUPANT,		/* the scheduler's events name the task that ran on its CPU */
 	EDGE_TAG,		/* the program's request tags */
-	EDGE_SCANNER,		/* the stack at that time */
+	EDGE_SCANNER,		/* the stack of the thread at that time */
 	EDGE_CODE,		/* the function's code: it may not have been executed */
 	NR_EDGE_SOURCES
 };
@@ -28,12 +28,12 @@ enum edge_source {
 enum link_kind {
 	LINK_NONE = NR_LEAF_KINDS,
 	LINK_HELD_BY, LINK_WOKEN_BY,
-	LINK_TAKEN_BY,		/* out of a queue */
+	LINK_TAKEN_BY,		/* the thread that took the request out of a queue */
 	LINK_CALLS,		/* a function that the function before it may call */
 	LINK_REQUEST,		/* a request that was ahead */
 	LINK_PAGE_FAULTS,
-	LINK_ALL, LINK_CLASS, LINK_UNEXPLAINED, /* of blame trees */
-	LINK_NOT_FOLLOWED,	/* of sums: a wait without a known blocker */
+	LINK_ALL, LINK_CLASS, LINK_UNEXPLAINED, /* in blame trees */
+	LINK_NOT_FOLLOWED,	/* in sums: a wait without a known blocker */
 	NR_LINK_KINDS
 };
 
@@ -45,7 +45,7 @@ struct chain_link {
 	const char *call;	/* IO, SLEEP: the system call, "read of a pipe"; "" */
 	struct segment_disk disk; /* IO: the device, and its time; NULL: not known */
 	const char *file;	/* of a function: "app.c:120"; "" */
-	const struct symbol *func; /* which; NULL: none */
+	const struct symbol *func; /* the function; NULL: none */
 	uint32_t tid;		/* 0: none */
 	const char *thread;	/* its name; "" */
 	const struct process *process; /* the thread's; NULL: there is only one, or it is not known */
@@ -53,7 +53,7 @@ struct chain_link {
 	int64_t ns;
 	int64_t resolution_ns;
 	enum edge_source source;
-	bool is_likely;		/* it is inferred, not recorded */
+	bool is_likely;		/* the link is inferred, not recorded */
 	double confidence;	/* 0..1: part of the time that this link accounts for */
 };
 

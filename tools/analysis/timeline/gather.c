@@ -238,7 +238,10 @@ static bool is_limited(const struct segment *s)
 	return segment_is_off(s) || s->kind == SEGMENT_SYSCALL || s->kind == SEGMENT_LIBCALL;
 }
 
-/* Leaves out the shorter half of the functions, or of the other limited kinds. */
+/*
+ * Leaves out the shorter half of the functions or, if functions is false, of the other limited
+ * segments.
+ */
 static int prune(struct timeline_build *b, bool functions, size_t *nr_left, int64_t *min)
 {
 	int64_t *lengths = calloc(*nr_left + 1, sizeof(*lengths));

@@ -30,25 +30,29 @@
 struct timeline_cause {
 	enum leaf_kind kind;
 	const char *label;		/* as in ldb-why: of the lock, task, interrupt, class; "" */
-	const struct symbol *func;	/* FUNCTION: which; SLEEP, IO: in which; NULL: not known */
-	bool in_queue;			/* in a queue: what the thread that took it out did */
+	/* FUNCTION: the function; SLEEP, IO: the one that slept; NULL: not known */
+	const struct symbol *func;
+	/* the request was in a queue: the thread that took it out did this */
+	bool in_queue;
 	int64_t ns;
-	int64_t resolution_ns;		/* FUNCTION: the greatest of its invocations */
+	int64_t resolution_ns;		/* FUNCTION: greatest resolution of its invocations */
 	int64_t unwatched_ns;		/* UNKNOWN: how much of it was in observation gaps */
-	uint64_t nr;			/* waits, invocations, interrupts; requests that it was behind */
+	uint64_t nr;			/* waits, invocations, interrupts, or requests ahead */
 	struct split split;		/* FUNCTION, UNKNOWN: its parts, by samples */
 	/* FUNCTION, UNKNOWN: time on the CPU in system calls, and the number of these. */
 	int64_t syscall_ns;
 	uint64_t nr_syscalls;
 	bool has_syscalls;		/* syscall_ns and nr_syscalls are known */
 	/* The following are NULL, or 0, if they are not known. */
-	const struct segment *wait;	/* LOCK, FUTEX, of a queue: the longest one */
-	const struct segment *hold;	/* LOCK, FUTEX: the longest hold during it */
+	const struct segment *wait;	/* LOCK, FUTEX, or in a queue: the longest wait */
+	const struct segment *hold;	/* LOCK, FUTEX: the longest hold during that wait */
 	const struct segment *hold_func; /* the function that its holder was executing */
-	const struct segment *hold_off;	/* longest time off the CPU of the holder meanwhile */
-	int64_t hold_off_ns;		/* sum of all its times off the CPU for this reason */
+	const struct segment *hold_off;	/* longest time off the CPU of the holder during the hold */
+	/* sum of all times off the CPU of the holder for this reason */
+	int64_t hold_off_ns;
 	struct segment_disk disk;	/* IO: the device, and the sum of all sleeps for it */
-	const struct segment *off;	/* RUNNABLE, PREEMPTED, THROTTLED, SLEEP, IO: the longest one */
+	/* RUNNABLE, PREEMPTED, THROTTLED, SLEEP, IO: the longest interval */
+	const struct segment *off;
 	struct party culprit;		/* RUNNABLE, PREEMPTED: the task that ran longest */
 	int64_t culprit_ns;
 	struct chain *chain;		/* from wait or off, from thread to thread */
@@ -58,7 +62,7 @@ struct timeline_migration {
 	uint32_t tid, from_cpu, to_cpu;
 	const struct thread *thread;
 	int64_t at_ns;
-	bool blocks_req;		/* of a thread that blocked the request */
+	bool blocks_req;		/* a migration of a thread that blocked the request */
 };
 
 /* In [start, end) ticks a thread on the request's path was blocked by another one. */
@@ -66,7 +70,7 @@ struct timeline_edge {
 	uint32_t tid, by;
 	int64_t start, end;
 	bool is_wait;			/* for a lock or the like; else it was asleep, or runnable */
-	bool is_held;			/* by a thread whose hold is a segment */
+	bool is_held;			/* by the thread of a hold that is among the segments */
 };
 
 struct timeline {
@@ -82,16 +86,17 @@ struct timeline {
 	 * sum to the time outside of queues.
 	 */
 	struct intervals pieces;
-	uint32_t *tids;			/* that worked on the request, in order */
+	uint32_t *tids;			/* threads that worked on the request, in order */
 	size_t nr_tids;
-	int64_t lock_wait_ns, queue_ns;	/* summed */
+	int64_t lock_wait_ns, queue_ns;	/* sums */
 	/*
 	 * times off the CPU of the request's threads; blocked_ns does not include waits for locks
 	 */
 	int64_t runnable_ns, preempted_ns, blocked_ns, futex_wait_ns;
 	struct timeline_migration *migrations; /* by time */
 	size_t nr_migrations;
-	struct marked *marks;		/* of these threads and those that blocked it, by time */
+	/* of these threads, and of threads that blocked the request, by time */
+	struct marked *marks;
 	size_t nr_marks;
 	const struct note *notes[NOTES_KEYS_MAX];
 	size_t nr_notes;

@@ -252,7 +252,7 @@ void frames_lasted_to(struct frames *fs, const struct frame *found, int64_t tick
 	}
 }
 
-/* Narrows the bounds of a frame that began after the tick, if it cannot have ended by then. */
+/* Narrows the bounds of a frame that began after the tick, and therefore also ended after it. */
 static void began_after(struct frame *f, int64_t tick)
 {
 	if (f->is_truncated || f->is_emitted || f->start_max < tick || f->end_max < tick)
@@ -285,8 +285,8 @@ static void bound_newer(struct frame *f, const struct moment *m)
 }
 
 /*
- * Returns the number of frames, counted from the first of all, after the last one of this block
- * that had begun at the moment.  first: the block begins there.
+ * Returns index + 1 of the last frame of a block that had begun at the moment; first is the index
+ * of the block's first frame.
  */
 static size_t begun_by(const struct frames *fs, const struct moment *m, struct frame *want,
 		       size_t first)
@@ -357,7 +357,7 @@ void frames_nest(struct frames *fs)
 		parent = &fs->at[f->parent - 1];
 		clip(f, parent->start, parent->end);
 		if (f->is_resumed)
-			continue;	/* not in the order of their entries */
+			continue;	/* parts are not in the order in which they were entered */
 		if (parent->last_child)
 			part_siblings(&fs->at[parent->last_child - 1], f);
 		parent->last_child = i + 1;

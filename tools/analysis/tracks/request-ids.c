@@ -180,7 +180,10 @@ static int64_t ticks(struct made_requests *made, int64_t ns)
 	return reader_tick(made->m->reader, ns) - reader_tick(made->m->reader, 0);
 }
 
-/* Returns why no id is certain, or NULL.  A flight recording's dump says so only if some were lost. */
+/*
+ * Returns why no id is certain, or NULL. The dump of a flight recorder contains the number of lost
+ * ids only if there were some.
+ */
 static const char *why_none(struct made_requests *made, const char *lost)
 {
 	if (!lost && reader_meta(made->m->reader, "flight"))

@@ -25,7 +25,7 @@ struct made_requests {
 	size_t nr, room;
 };
 
-/* These add all requests, in any order.  They return 0, or what tracks_each() returns. */
+/* Add all requests, in any order, to made.  Return 0, or what tracks_each() returns. */
 int request_calls(struct made_requests *made, const char *const *globs, size_t nr);
 int request_turns(struct made_requests *made);
 

@@ -7,9 +7,9 @@
  *	a function	each invocation that is not inside another one is a request, of a class
  *			with the function's name; the bounds are those that a timeline has,
  *			which are estimates
- *	"loop"		each turn of an event loop, from one epoll_wait(), poll() or select() to the next; where the
- *			recording was not asked for turns, from one in which the thread slept; the
- *			class is "loop"
+ *	"loop"		each turn of an event loop is a request of class "loop": from one call of
+ *			epoll_wait(), poll() or select() to the next.  If the recorder was not asked
+ *			for turns, only calls in which the thread slept are known
  *	"tags"		the program's tags
  *
  * Ids are numbers from 1 on, in order of start, unless the functions have ids as arguments.

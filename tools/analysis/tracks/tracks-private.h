@@ -15,18 +15,18 @@
 /* An invocation.  Times are ticks. */
 struct frame {
 	uint32_t tid;
-	uint32_t nr_thread;	/* which thread of that tid */
+	uint32_t nr_thread;	/* which one of the threads that had this tid */
 	uint32_t depth;
-	bool is_truncated, is_open;	/* is_open: at its end */
+	bool is_truncated, is_open;	/* is_open: it was running at the end of the recording */
 	/* a later part of an invocation, after a switch to another stack and back */
 	bool is_resumed;
 	uint64_t pc, ret, gen, parent_gen;
 	int64_t start, end;		/* estimated; after frames_nest() inside of the parent */
 	int64_t full_start, full_end;	/* estimated */
-	int64_t length;			/* estimated from its row alone, with its error: */
+	int64_t length;			/* estimated from its row alone, and the error of that: */
 	uint64_t length_resolution;
 	int64_t start_min, start_max, end_min, end_max;
-	int64_t row_start, row_end;	/* of its row, as filters by time compare it */
+	int64_t row_start, row_end;	/* the times of its row that filters compare */
 	uint64_t resolution;
 	bool is_emitted;		/* it has been emitted: start and end are fixed */
 	uint32_t parent, last_child; /* index + 1 in frames.at; 0: none */
@@ -81,14 +81,15 @@ struct tracks {
 	/* State of the current thread, across windows. */
 	uint64_t major;
 	struct syscall call, call_sleep, call_ring; /* the last ones that were read; tid 0: none */
-	int64_t calls_apart;		/* ticks: greatest distance of a row and its switch */
+	/* ticks: by how much the time stamps of a call's row and of its switch may differ */
+	int64_t calls_apart;
 	struct syscall *call_at; /* calls that become segments, in order */
 	size_t nr_call_at, room_call_at;
 	struct flow_call *flow_at;	/* library calls that have no segments yet, in order */
 	size_t nr_flow_at, room_flow_at;
 	uint32_t tid;
 	int64_t first_start;		/* of all functions read for this window */
-	struct moment *moment_at;	/* those read last, in order */
+	struct moment *moment_at;	/* moments that were read last, in order */
 	size_t nr_moment_at, room_moment_at;
 	int64_t border;			/* segments before it are emitted in this window */
 	bool is_last;			/* it is the last window: everything is emitted */
@@ -145,7 +146,7 @@ const struct frame *frames_at(const struct frames *fs, uint32_t tid, uint64_t ge
 
 /* tracks-read.c: all passes over the trace */
 int tracks_read(struct tracks *k);
-/* Does the caller need events of that thread in [start, end]? */
+/* Does the caller of tracks_each() need events of that thread in [start, end]? */
 bool tracks_wants(const struct tracks *k, uint32_t tid, int64_t start, int64_t end);
 
 /* tracks-events.c: page faults, interrupts and samples */

@@ -65,7 +65,7 @@ enum step_kind {
 #define STEP_F_SHARED		1
 #define STEP_F_WAITED		2	/* ACQUIRE: base was recorded */
 #define STEP_F_IDLE		2	/* TAKE: the thread waited for the item */
-#define STEP_F_PREEMPTED	4	/* CPU */
+#define STEP_F_PREEMPTED	4	/* CPU: another task had taken the CPU */
 
 struct step {
 	uint8_t kind, flags;
@@ -100,7 +100,7 @@ struct replay_actor {		/* a thread, or the source of requests from outside */
 
 struct replay_pool {		/* a queue and the threads that take from it */
 	uint64_t queue;
-	uint32_t taker;		/* the first; NONE: none */
+	uint32_t taker;		/* the first thread that takes from it; NONE: none */
 	unsigned nr_takers;
 	bool is_shared;		/* the next item goes to any thread that is free */
 	/* median delays of taking: if the thread waited, and if the item waited */
@@ -111,9 +111,9 @@ struct replay_lock {
 	uint64_t address;
 	const struct symbol *symbol;
 	unsigned kind;
-	int64_t handover_ns;	/* median */
+	int64_t handover_ns;	/* median delay from a release to the next acquisition */
 	unsigned nr_shards;
-	double factor;		/* of holds */
+	double factor;		/* by which the time of holds is multiplied */
 	uint32_t changes;	/* bits: changes of this lock */
 };
 

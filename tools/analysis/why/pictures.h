@@ -82,7 +82,8 @@ void boxes_free(struct boxes *b);
  * latency is from reference_lo_ns to reference_hi_ns.
  */
 struct queue_extra {
-	int64_t extra;		/* how many more than the median of the reference, if > 0 */
+	/* how many more requests were ahead than the median of the reference; > 0 */
+	int64_t extra;
 	size_t nr;		/* targets */
 };
 
@@ -112,7 +113,7 @@ void queues_free(struct queues *q);
 struct cpu_context {
 	enum party_kind kind;
 	const char *name;	/* of a thread of the program, else of a task; "" */
-	bool is_own;		/* a thread of the program, but not of ldb */
+	bool is_own;		/* it is a thread of the program, and not one of ldb */
 	int64_t ns;
 };
 
@@ -120,7 +121,7 @@ struct cpu_bar {
 	uint32_t cpu;
 	struct cpu_context *contexts; /* the program's first, each by time; IDLE last */
 	size_t nr_contexts;
-	int64_t known_ns;	/* their sum; what is left of lifetime_ns is not known */
+	int64_t known_ns;	/* their sum; for the rest of lifetime_ns, the task is not known */
 };
 
 struct cpus {
@@ -146,7 +147,7 @@ struct blametree_frame {
 	unsigned kind;		/* leaf_kind or link_kind */
 	const char *name;
 	int64_t own_ns, all_ns;	/* all_ns: with what is above it */
-	size_t nr;		/* amounts in it */
+	size_t nr;		/* amounts (struct why_amount) that it contains */
 };
 
 /*

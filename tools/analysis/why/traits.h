@@ -78,7 +78,10 @@ struct traits {
 int traits_build(struct model *m, const struct why *w, struct traits *t);
 void traits_free(struct traits *t);
 
-/* These make a table step by step; NULL: there is no memory.  Values are TRAITS_NONE at first. */
+/*
+ * These make a table step by step.  traits_add() adds an attribute, whose values are TRAITS_NONE at
+ * first, and returns NULL if there is no memory.
+ */
 struct trait_attribute *traits_add(struct traits_table *t, enum trait_source source, const char *name,
 				   bool is_number);
 int traits_set_text(struct trait_attribute *a, size_t row, const char *text);

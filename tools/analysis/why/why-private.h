@@ -21,12 +21,12 @@
 struct node_reference {
 	int64_t median_ns, mad_ns;
 	uint32_t median_nr;
-	uint32_t nr_present;		/* requests that have it */
+	uint32_t nr_present;		/* requests that have the node */
 	uint32_t nr_faults;		/* sum over these requests */
 };
 
 struct reference {			/* of a class */
-	struct node_reference *nodes;	/* by node; NULL: not asked for */
+	struct node_reference *nodes;	/* by node; NULL: not needed */
 	uint32_t *requests;		/* indices of those that were measured */
 	size_t nr;
 };
@@ -62,7 +62,7 @@ struct why_private {
 	struct why_amount *amounts;
 	size_t nr_amounts, room_amounts;
 	size_t room_causes, room_targets;
-	struct hash by_key;		/* of causes */
+	struct hash by_key;		/* causes */
 	int64_t (*by_anomaly)[NR_ANOMALIES]; /* by cause: deviation that it explains */
 	size_t room_by_anomaly;
 	struct chain *chains;		/* of the first amounts */

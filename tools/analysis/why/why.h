@@ -38,9 +38,10 @@ struct why_cause {
 
 struct why_amount {
 	uint32_t cause;
-	uint32_t nr_more;	/* invocations or requests above the median */
-	int64_t ns;		/* part of the request's deviation; > 0 */
-	const struct chain *chain; /* a wait that was followed; NULL */
+	uint32_t nr_more;	/* how many more invocations, or requests ahead, than the median */
+	/* the part of the request's deviation that the cause explains; > 0 */
+	int64_t ns;
+	const struct chain *chain; /* from the wait to the blocker; NULL: not followed */
 };
 
 struct why_target {
