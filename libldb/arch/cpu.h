@@ -5,26 +5,26 @@
  * says which order of loads and stores it must provide.
  *
  *	cpu_tsc()		the time stamp counter, the same on all CPUs
- *	cpu_tsc_before()	no load after it can come before it; what is before it may
- *				still be on its way
- *	cpu_tsc_fenced()	no load before it can come after it, none after it before
- *	cpu_load_fence()	the same without a stamp
+ *	cpu_tsc_before()	the same; later loads are made after it, but earlier ones may not
+ *				have been made yet
+ *	cpu_tsc_fenced()	the same; earlier loads are made before it, later ones after it
+ *	cpu_load_fence()	orders loads in the same way, without reading the counter
  *	cpu_order_loads()	volatile loads before it are made before those after it
- *	cpu_relax()		in a loop that waits
- *	cpu_prefetch()		asks for a line to read from.  Never faults
- *	cpu_prefetch_write()	asks for a line to write to; a locked instruction that comes next
+ *	cpu_relax()		called in loops that wait
+ *	cpu_prefetch()		fetches a cache line for reading, without faulting
+ *	cpu_prefetch_write()	fetches a cache line for writing; a locked instruction that follows
  *				need not wait for it
  *	cpu_stack_pointer()
  *	cpu_copy(), cpu_fill()	memcpy() and memset() without libc
  *
- *	cpu_add_64(), cpu_add_32()  adds to memory, in one step for this thread's signal handlers
- *	cpu_has_shadow_stack()	return addresses are checked: flows/ stays out
- *	cpu_each_reference()	calls through, and other uses of, words of a table (arch/CPU/flows.h)
+ *	cpu_add_64(), cpu_add_32()  add to memory; this thread's signal handlers cannot interrupt them
+ *	cpu_has_shadow_stack()	the CPU checks return addresses, so flows/ must not change them
+ *	cpu_each_reference()	finds uses of the words of a linkage table in code (arch/CPU/flows.h)
  *
  *	cpu_thread_pointer()
- *	CPU_THREAD_SPACE	what a pointer of CPU_THREAD_AT() is qualified with
- *	CPU_THREAD_AT(type, offset)  pointer to what lies at an offset from the thread pointer
- *	cpu_thread_block_init()	what must be there of a thread without libc
+ *	CPU_THREAD_SPACE	the address space qualifier of a CPU_THREAD_AT() pointer
+ *	CPU_THREAD_AT(type, offset)  a pointer to an offset from the thread pointer
+ *	cpu_thread_block_init()	initialises the memory at the thread pointer of a thread without libc
  *
  *	and where glibc depends on the CPU:
  *	cpu_jmpbuf_sp()		stack pointer in a jmp_buf
@@ -51,7 +51,7 @@ static inline uint64_t cpu_thread_word(intptr_t offset)
 	return *CPU_THREAD_AT(const volatile uint64_t, offset);
 }
 
-/* Returns the CPU number of a program thread: rseq where glibc registered it. */
+/* Returns the CPU on which a program thread runs, from rseq if glibc has registered it. */
 static inline uint32_t cpu_number(void)
 {
 	uint32_t cpu;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the shim knows of glibc's internals, and operations on the usual mutex that it does instead
- * of glibc.  The words read here have been at the same place, with the same meaning, since glibc
- * 2.25; their offsets are part of the ABI of statically initialised objects.  All are read without
- * the lock and may be stale: a wrong owner only loses a hint.
+ * What the shim knows of glibc's internals, and operations on normal mutexes that the shim performs
+ * instead of glibc.  The words read here have been at the same place, with the same meaning, since
+ * glibc 2.25; their offsets are part of the ABI of statically initialised objects.  All are read
+ * without the lock and may be stale: a wrong owner only makes a hint useless.
  */
 #ifndef SHIM_GLIBC_H
 #define SHIM_GLIBC_H
@@ -26,9 +26,9 @@
 _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t), "a mtx_t is a pthread_mutex_t");
 
 /*
- * Returns the tid of a thread that can be joined, 0 if it has ended or nothing is known: a word
- * in the struct to which its pthread_t points, written by the kernel.  It is used only if the
- * calling thread's own tid is at the same place.
+ * Returns the tid of a thread that can be joined; 0 if it has ended, or if the tid is not known.  The
+ * kernel writes the tid to a word of the struct to which the pthread_t points.  The word is used only
+ * if the calling thread's own tid is at the same place of its struct.
  */
 static inline uint32_t glibc_tid_of(uintptr_t pthread, uintptr_t self, uint32_t self_tid)
 {
@@ -37,12 +37,12 @@ static inline uint32_t glibc_tid_of(uintptr_t pthread, uintptr_t self, uint32_t 
 	return order_any_load_word((uint32_t *)(pthread + CPU_PTHREAD_TID_OFFSET));
 }
 
-/* Returns the tid of the owner, 0 if there is none or the lock does not say. */
+/* Returns the tid of the owner; 0 if there is none, or if the mutex does not contain it. */
 static inline uint32_t glibc_mutex_owner(const void *mutex)
 {
 	const pthread_mutex_t *m = mutex;
 
-	/* These two have the tid in the lock word, set by the same atomic. */
+	/* Robust and priority inheritance mutexes have the tid in the lock word itself. */
 	if (order_any_load_word(&m->__data.__kind) &
 	    (GLIBC_MUTEX_ROBUST | GLIBC_MUTEX_PI))
 		return order_any_load_word(&m->__data.__lock) & GLIBC_TID_MASK;
@@ -50,8 +50,8 @@ static inline uint32_t glibc_mutex_owner(const void *mutex)
 }
 
 /*
- * Only the owner may call this: it returns true inside a nested acquisition of a recursive
- * mutex.  The count stays 0 or 1 in all other types.
+ * Returns true if the owner, who alone may call this, has acquired a recursive mutex more than once.
+ * The count stays 0 or 1 in all other types of mutexes.
  */
 static inline bool glibc_mutex_nested(const void *mutex)
 {
@@ -61,8 +61,8 @@ static inline bool glibc_mutex_nested(const void *mutex)
 }
 
 /*
- * glibc's trylock of a robust mutex that is not recoverable says so, but leaves the lock word
- * taken (in 2.36), and the next lock blocks for ever.  So trylock is not used on a robust mutex;
+ * glibc's trylock of a robust mutex that is not recoverable returns this error, but leaves the lock
+ * word taken (in 2.36), and the next lock blocks for ever.  So trylock is not used on a robust mutex;
  * its lock word says whether it is locked.
  */
 static inline bool glibc_mutex_untriable(const void *mutex)
@@ -72,7 +72,7 @@ static inline bool glibc_mutex_untriable(const void *mutex)
 	return order_any_load_word(&m->__data.__kind) & GLIBC_MUTEX_ROBUST;
 }
 
-/* No other thread exists that could have it. */
+/* Returns true if no other thread exists that could hold the mutex. */
 static inline bool glibc_mutex_alone(const void *mutex)
 {
 	const pthread_mutex_t *m = mutex;
@@ -82,7 +82,7 @@ static inline bool glibc_mutex_alone(const void *mutex)
 		 (GLIBC_MUTEX_ROBUST | GLIBC_MUTEX_SHARED));
 }
 
-/* Is it of the type that PTHREAD_MUTEX_INITIALIZER makes, whether elision was forbidden or not? */
+/* Is it a normal mutex, as PTHREAD_MUTEX_INITIALIZER makes it (with or without lock elision)? */
 static inline bool glibc_mutex_is_usual(const void *mutex)
 {
 	const pthread_mutex_t *m = mutex;
@@ -91,8 +91,8 @@ static inline bool glibc_mutex_is_usual(const void *mutex)
 }
 
 /*
- * Is it a usual mutex, locked, for which no thread sleeps?  A thread that is about to sleep sets
- * its word to 2 first, and leaves it so when it has got it.
+ * Is it a locked normal mutex for which no thread sleeps?  A thread that is about to sleep first sets
+ * the lock word to 2, and the word keeps this value when the thread has acquired the mutex.
  */
 static inline bool glibc_mutex_unwanted(const void *mutex)
 {
@@ -103,10 +103,10 @@ static inline bool glibc_mutex_unwanted(const void *mutex)
 }
 
 /*
- * These acquire and release the usual mutex when it is not contended, as glibc does.  They are
- * used only where mutex.c has found that glibc does the same.  Calling glibc's function, through
- * a pointer and, for trylock, a table, costs several cache lines and two branches that the CPU
- * does not predict after other work.
+ * glibc_mutex_acquire() and glibc_mutex_release() do what glibc does with a normal mutex that is not
+ * contended.  They are used only if mutex.c has found that glibc really does the same.  A call of
+ * glibc's function, through a pointer and, for trylock, a table, needs several cache lines and two
+ * branches that the CPU often mispredicts.
  */
 static inline bool glibc_mutex_acquire(void *mutex, uint32_t self_tid)
 {
@@ -120,8 +120,8 @@ static inline bool glibc_mutex_acquire(void *mutex, uint32_t self_tid)
 }
 
 /*
- * Returns false, without a change, if a thread waits for the mutex.  After true, the mutex may not
- * exist any more.
+ * Returns false, without a change, if a thread waits for the mutex.  If it returns true, the mutex
+ * must not be accessed any more, because another thread may have destroyed it.
  */
 static inline bool glibc_mutex_release(void *mutex)
 {
@@ -170,8 +170,9 @@ static inline uint32_t glibc_rwlock_writer(const void *rwlock)
 }
 
 /*
- * Where a function reads the timeout before it reads the lock, taking
- * the lock first would turn its EINVAL into a success.
+ * Some functions return EINVAL for an invalid timeout before they read the lock.
+ * For these the timeout is checked first, because a successful try would hide the
+ * error.
  */
 static inline bool glibc_clock_valid(clockid_t clock)
 {

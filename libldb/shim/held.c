@@ -53,7 +53,8 @@ void held_remove(struct thread *t, struct held_lock *h)
 }
 
 /*
- * Drops the oldest entry; its unlock is then treated as that of a lock taken before the recording.
+ * Drops the oldest entry.  The unlock of its lock is then treated as if the lock had been taken before
+ * the recording began.
  */
 uint32_t held_make_room(struct thread *t)
 {
@@ -69,14 +70,14 @@ static uint32_t rwlock_kind(const volatile void *lock, uint32_t tid)
 }
 
 /*
- * This is called before the unlock; afterwards the lock's memory may not be read.  h is NULL if the
- * lock was taken before the recording, or by another thread; then the start is not known.
+ * Called before the unlock, because the lock's memory must not be read afterwards.  h is NULL if the
+ * lock was taken before the recording, or by another thread; then the start of the hold is not known.
  */
 void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 		   const volatile void *lock, uint32_t kind, uintptr_t site,
 		   bool waiters)
 {
-	/* An entry of a mutex that another thread has taken since is stale. */
+	/* If another thread has taken the mutex since then, the entry is stale. */
 	bool known = h && (held_kind(h) != LDB_LOCK_MUTEX ||
 			   glibc_mutex_owner((const void *)lock) == t->tid);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lists the locks a thread holds, newest last, and writes the records of holding them.  In
- * entries that are free begin and wait_begin are 0.
+ * Manages the list of locks that a thread holds, the newest last, and writes the records of holds.
+ * In free entries begin and wait_begin are 0.
  *
- * Only the thread itself accesses its list.  A signal handler may come in the middle of that:
+ * Only the thread itself accesses its list.  A signal handler may interrupt such an access:
  *
  * - in a slow path: in_hook is set, and the handler's wrappers leave the list
  *   alone;
- * - in a fast path: the handler finds a valid list and releases the locks that it takes.
- *   The only change that can remain is that the list was emptied for a new
- *   recording, so the fast paths change the count relatively.  Then an invalid entry may stay
- *   (without a lock, or with another one), which is ignored.
+ * - in a fast path: the handler finds a valid list, and releases the locks that it takes.
+ *   The only change that can remain is that it emptied the list for a new recording.  So the
+ *   fast paths increment and decrement the count instead of storing a value.  An invalid
+ *   entry may remain (without a lock, or with another one), and is ignored.
  */
 #ifndef SHIM_HELD_H
 #define SHIM_HELD_H
@@ -20,7 +20,7 @@
 #include "internal.h"
 #include "next.h"
 
-/* Fast paths stop here: room for a handler's locks without moving entries. */
+/* Fast paths use no more entries than this, so that signal handlers need not move entries. */
 #define HELD_FAST	(HELD_MAX - 4)
 
 #pragma GCC visibility push(hidden)
@@ -56,10 +56,10 @@ void release_end(struct release *r);
 #pragma GCC visibility pop
 
 /*
- * in_hook is set wherever the shim works on the thread's own data, and never while the real
- * function runs: a signal handler that comes in between, and the runtime itself, then pass
- * straight through the wrappers.  Its value is the stack pointer, so that a handler that jumps
- * out of the hook can be distinguished from one that jumps within itself: see unwind.c.
+ * in_hook is set while the shim works on the thread's own data, and never while the real function
+ * runs.  While it is set, wrappers that are called by a signal handler, or by the runtime itself, only
+ * call the real function.  Its value is the stack pointer, so that a longjmp() of a handler out of the
+ * hook can be distinguished from one within the handler: see unwind.c.
  */
 static inline void hook_enter(struct thread *t)
 {
@@ -88,7 +88,7 @@ static inline struct thread *shim_enter(void)
 	return t;
 }
 
-/* This is session_clock(), without a call where the clock is the CPU's. */
+/* Does what session_clock() does, without a function call if the clock is the TSC. */
 static inline uint64_t held_clock(void)
 {
 	if (likely(session_page.a.clock_id != LDB_CLOCK_MONO))
@@ -136,8 +136,8 @@ static inline struct held_lock *held_push(struct thread *t, const volatile void 
 }
 
 /*
- * Returns the calling thread's list, for the fast paths: it needs no cache line for a pointer to
- * it.
+ * Returns the calling thread's list, for the fast paths.  The list is at a known offset from the thread
+ * pointer, so no pointer to it has to be loaded.
  */
 static inline struct held_list CPU_THREAD_SPACE *held_of_self(void)
 {
@@ -145,8 +145,8 @@ static inline struct held_list CPU_THREAD_SPACE *held_of_self(void)
 }
 
 /*
- * May the fast path of an acquisition use the thread's list at this level?  Slow paths handle
- * unusual cases.
+ * May the fast path of an acquisition for this enum ldb_mutex_level be used?  If not, the slow path
+ * handles the case.
  */
 static inline bool fast_enter(const struct held_list CPU_THREAD_SPACE *l, uint32_t level)
 {
@@ -155,8 +155,8 @@ static inline bool fast_enter(const struct held_list CPU_THREAD_SPACE *l, uint32
 }
 
 /*
- * This comes before the lock is tried, because a load or store after an atomic operation waits
- * for it.  But the operation waits for the stores before it, so there are few: begin and
+ * Adds an entry before the lock is tried, because loads and stores after an atomic operation wait for
+ * it.  The atomic operation in turn waits for the stores before it, so there should be few: begin and
  * wait_begin are 0 already.  A thread that does not get the lock removes the entry.
  */
 static inline void held_push_fast(struct held_list CPU_THREAD_SPACE *l, const volatile void *lock,
@@ -174,7 +174,7 @@ static inline void held_push_fast(struct held_list CPU_THREAD_SPACE *l, const vo
 	h->gen = cpu_thread_word(next_table.gen_off) & ~(LDB_GEN_ONE - 1);
 }
 
-/* The lock was acquired just now.  A handler may have emptied the list. */
+/* Stores when the lock was acquired, unless a signal handler has emptied the list meanwhile. */
 static inline void held_stamp_fast(struct held_list CPU_THREAD_SPACE *l, const volatile void *lock)
 {
 	uint32_t n = l->nr_held - 1;
@@ -189,7 +189,7 @@ static inline void held_unpush_fast(struct held_list CPU_THREAD_SPACE *l)
 	l->nr_held--;
 }
 
-/* Removes the newest entry, if it is this lock's and was not stamped. */
+/* Removes the newest entry if it belongs to this lock and has no time stamp. */
 static inline bool held_pop_quick(struct held_list CPU_THREAD_SPACE *l, const volatile void *lock)
 {
 	uint32_t n = l->nr_held - 1;
@@ -201,7 +201,7 @@ static inline bool held_pop_quick(struct held_list CPU_THREAD_SPACE *l, const vo
 	return true;
 }
 
-/* Removes the newest entry, if it is this lock's and there is nothing to be recorded. */
+/* Removes the newest entry if it belongs to this lock and nothing has to be recorded. */
 static inline bool held_pop_fast(struct held_list CPU_THREAD_SPACE *l, const volatile void *lock)
 {
 	uint32_t n = l->nr_held - 1;
@@ -221,8 +221,8 @@ static inline bool held_pop_fast(struct held_list CPU_THREAD_SPACE *l, const vol
 }
 
 /*
- * The lock was acquired without waiting.  For a recursive mutex the outermost acquisition
- * counts.
+ * Adds an entry for a lock that was acquired without waiting.  A recursive mutex gets an entry only at
+ * its outermost acquisition.
  */
 static inline void held_acquired(struct thread *t, const volatile void *lock,
 				 uint32_t kind, uintptr_t site)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finds the innermost function of the calling thread, for the records that the thread writes.  With
- * the last generation that it entered, the reader knows more exactly than from the scanner which
+ * Finds the innermost function of the calling thread, for the records that the thread writes.  From
+ * its generation and the last generation that was entered, the reader of the trace knows exactly which
  * functions had returned at that time and which began later.
  */
 #include "internal.h"
 
 /*
- * Is the record in the used part of the thread's stack?  Others are not read: those below the stack
- * pointer were left by longjmp(), and a registered stack may be unmapped.
+ * Is the record in the used part of the thread's stack?  Other records are not read: those below the
+ * stack pointer were left by longjmp(), and a registered stack may be unmapped.
  */
 static bool is_in_use(const struct thread *t, const struct ldb_frame *f)
 {

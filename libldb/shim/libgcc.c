@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finds functions of the compiler's unwinder, when the stack is unwound.  Then the unwinder is
- * loaded: with a C++ program, or by glibc for a cancellation.  If the runtime were linked with
- * it, each C program would load it, with five mappings and as many page faults.
+ * Finds functions of the compiler's unwinder (libgcc_s) when the stack is unwound.  At that time the
+ * unwinder is loaded, by a C++ program, or by glibc for a cancellation.  If the runtime were linked
+ * with it, every C program would load it, with five mappings and as many page faults.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -26,7 +26,7 @@ static void *libgcc_find(void **slot, const char *name)
 	if (fn)
 		return fn;
 	fn = dlsym(RTLD_DEFAULT, name);
-	if (!fn) {	/* loaded out of sight: by glibc, or for a plugin in C++ */
+	if (!fn) {	/* not in the global scope: loaded by glibc, or for a plugin in C++ */
 		dlerror();
 		fn = libgcc_function(name);
 	}
@@ -41,10 +41,10 @@ static void *libgcc_find(void **slot, const char *name)
 		(__typeof__(&name))libgcc_find(&slot_, #name);			\
 	})
 
-/* These are hidden, whatever unwind.h says: dlsym() above must not find them. */
+/* These functions are hidden, despite unwind.h, because dlsym() above must not find them. */
 __asm__(".hidden __gcc_personality_v0, _Unwind_Resume, _Unwind_GetCFA");
 
-/* The unwind tables of the wrappers that clean up name this function. */
+/* The unwind tables of wrappers with cleanup functions refer to this function. */
 _Unwind_Reason_Code __gcc_personality_v0(int version, _Unwind_Action actions,
 						_Unwind_Exception_Class class,
 						struct _Unwind_Exception *exception,

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lists every interposed function, once.  Include it with the classes you need defined as
- * macros; the others are empty.  So it has no include guard.
+ * Lists every interposed function once.  Before the file is included, define the classes that are
+ * needed as macros; the others are empty.  The file is included several times, so it has no include
+ * guard.
  *
  *	ACQUIRE(name, params, args, kind, try, busy, valid)
  *		takes the lock given first and may block.  try() never blocks
  *		and returns busy when the lock is taken.  valid: false if the
  *		function refuses its arguments before it reads the lock.
  *	TRY(name, params, args, kind)		takes the lock or fails at once
- *	RELEASE(name, params, args, kind)	kind 0: as it was taken
+ *	RELEASE(name, params, args, kind)	kind 0: the kind with which the lock was taken
  *	COND(name, params, args, valid)		releases mutex while it waits for cond
  *	SEM(name, params, args, valid, cancels)	-1 and errno; cancels: a cancellation
  *		point even if it does not block (in glibc, sem_clockwait is not)
  *	WAIT(name, params, args, kind, object, owner)
- *		waits for something without a holder.  owner(): for which thread, or NULL
+ *		waits for something without a holder.  owner(): for which thread; may be NULL
  *	WAKE(name, params, args, object)	ends the waits of others for object
- *	JUMP(name, params, args)		cuts the stack back, does not return
+ *	JUMP(name, params, args)		leaves frames of the stack, does not return
  *	UNWIND(name, params, args)		the same, for exceptions; unwind.c
  *
  * In glibc C11's functions do not call the pthread functions by name, so they have rows of their

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Decides whether the shim may acquire and release the usual mutex itself (glibc_mutex_acquire).
- * It may if libc, and no other library, would have handled the call, and if libc changes the mutex
- * in the same way, which is tested once with a mutex of the runtime.
+ * Decides whether the shim may acquire and release normal mutexes itself (glibc_mutex_acquire()).  It
+ * may do so if libc, and no other library, would have handled the call, and if libc changes a mutex in
+ * the same way, which is tested once with a mutex of the runtime.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -67,7 +67,7 @@ static bool is_libc_next(const char *name)
 	return fn && fn == symbol_of_libc(name);
 }
 
-/* Is libc's function the next one?  A library in between would not see the calls. */
+/* Are libc's functions the next ones?  A library in between would not be called any more. */
 static bool libc_is_next(void)
 {
 	static const char *const names[] = {
@@ -75,7 +75,7 @@ static bool libc_is_next(void)
 		"mtx_lock", "mtx_timedlock", "mtx_trylock", "mtx_unlock",
 	};
 
-	/* These two pointers are final: libc_does_the_same() has used them. */
+	/* These two pointers do not change any more, because libc_does_the_same() has used them. */
 	if (!symbol_lockless() ||
 	    (void *)next(pthread_mutex_trylock) != symbol_of_libc("pthread_mutex_trylock") ||
 	    (void *)next(pthread_mutex_unlock) != symbol_of_libc("pthread_mutex_unlock"))

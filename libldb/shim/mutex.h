@@ -7,7 +7,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* tid is the caller's.  The function is async-signal-safe. */
+/*
+ * May the shim acquire normal mutexes itself?  tid is that of the calling thread.  The function is
+ * async-signal-safe.
+ */
 bool mutex_is_known(uint32_t tid);
 
 #pragma GCC visibility pop

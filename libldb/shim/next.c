@@ -11,12 +11,12 @@
 #include "symbol.h"
 
 /*
- * The oldest version of these is another implementation (of LinuxThreads), which does
- * not work with the objects of today.
+ * The oldest version of the functions for condition variables is the implementation of
+ * LinuxThreads, which does not work with today's condition variables.
  */
 #define COND_VERSION	"GLIBC_2.3.2"
 
-/* This is the version of the condition variables' other functions; sem_post has one version. */
+/* The version of pthread_cond_signal() and pthread_cond_broadcast(); sem_post() has only one. */
 #define WAKE_VERSION(name)	(#name[0] == 'p' ? COND_VERSION : NULL)
 #define WAKE_FAILED(name)	(#name[0] == 's' ? no_such_sem() : ENOSYS)
 

@@ -18,11 +18,11 @@ struct _Unwind_Context;
 
 #pragma GCC visibility push(hidden)
 
-/* The fields that each lock needs come first, and are one cache line. */
+/* The members that are used each time a lock is taken come first, in one cache line. */
 struct next {
-	/* From the thread pointer of each thread: thread_gen() without its low 16 bits, */
+	/* offset from the thread pointer of the generation, whose low 16 bits thread_gen() clears */
 	intptr_t gen_off;
-	intptr_t held_off;		/* and its struct held_list. */
+	intptr_t held_off;		/* offset from the thread pointer of the struct held_list */
 #define MEMBER(name, params)	int (*name) params;
 #define ACQUIRE(name, params, ...)	MEMBER(name, params)
 #define TRY(name, params, ...)		MEMBER(name, params)
@@ -46,7 +46,7 @@ void *libgcc_function(const char *name);
 
 #pragma GCC visibility pop
 
-/* Any order is sufficient: both values, the stub and the function, are right. */
+/* Any order is sufficient, because both values of the pointer, the stub and the function, work. */
 #define next(name)	order_any_load_word(&next_table.name)
 
 #endif /* SHIM_NEXT_H */

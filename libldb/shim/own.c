@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Records locks that the program implements, by its calls: ldb_lock_wait(3).
+ * Records locks that the program implements and reports: ldb_lock_wait(3).
  *
- * Only the address of such a lock is known, and its memory is never read.  So the table of wakers
- * says which thread holds it, but only if it is contended.  A thread that waits puts the address
- * there; from then on a thread that acquires that lock adds its tid, and removes it with the
- * release, until another lock needs the slot.  A lock for which no thread has ever waited causes no
- * write to shared memory.  The first wait finds no holder, but the holder notices the waiter, and
- * records its hold.
+ * Only the address of such a lock is known, and its memory is never read.  So the holder of a
+ * contended lock is stored in the table of wakers (waiters.h).  A thread that waits puts the lock's
+ * address into a slot; from then on a thread that acquires the lock stores its tid there, and removes
+ * it at the release, until another lock needs the slot.  A lock for which no thread has ever waited
+ * causes no write to shared memory.  The first wait finds no holder, but the holder finds the waiter,
+ * and records its hold.
  *
  * Wrong calls of the program lead to wrong records, and to nothing else.  The functions are
  * async-signal-safe and do not change errno.
@@ -51,8 +51,8 @@ void own_fork_child(void)
 }
 
 /*
- * Returns a new entry.  If there are too many, the oldest is dropped: the program has not reported
- * its end.
+ * Returns a new entry.  If there are too many, the oldest is dropped, because the program has probably
+ * not reported the end of that wait.
  */
 static struct wait *own_room(void)
 {
@@ -68,8 +68,8 @@ static struct wait *own_room(void)
 }
 
 /*
- * The thread does not wait for this lock any more, nor for any lock for which it began to wait
- * since.
+ * Ends the thread's wait for this lock, and drops all waits that began after it.  Returns false if the
+ * thread did not wait for the lock.
  */
 static bool own_remove_wait(const volatile void *lock, struct wait *taken)
 {
@@ -95,7 +95,7 @@ void own_wait(const volatile void *lock, const void *site)
 		w = own_room();
 		wait_lock_begin(w, t, lock, LDB_LOCK_OWN, (uintptr_t)site);
 		own_waits.nr++;
-		if (w->owner == t->tid)		/* its release was never reported */
+		if (w->owner == t->tid)		/* an earlier release was not reported */
 			w->owner = 0;
 		if (!waker_is_awaited(lock))
 			waker_set(lock, 0);
@@ -121,7 +121,7 @@ static __attribute__((noinline)) void slow_acquired(const volatile void *lock, u
 	}
 }
 
-/* Does or did a thread wait for the lock, perhaps this one itself? */
+/* Does a thread wait for the lock, or did one? */
 static inline bool own_is_wanted(const volatile void *lock)
 {
 	return unlikely(waiters_seen(lock) || waker_is_awaited(lock));
@@ -139,7 +139,7 @@ static __attribute__((noinline)) void stamped_acquired(const volatile void *lock
 	}
 }
 
-/* Calls are jumps, so the usual case needs no stack frame. */
+/* The calls in it are tail calls, so the usual case needs no stack frame. */
 void own_acquired(const volatile void *lock, const void *site)
 {
 	struct held_list CPU_THREAD_SPACE *l;

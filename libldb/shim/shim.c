@@ -3,11 +3,11 @@
  * The interposed functions of pthread and C11 threads.
  *
  * - Without a recorder, a wrapper is a load, a branch and a jump to the real function.
- * - A lock that is free is taken by its try function, or, a usual mutex, right here:
- *   no clock is read except at level hold, and there is only an entry in the thread's own
- *   list.  Only "busy" means that another thread has it; EOWNERDEAD means that this thread
- *   has it, and anything else is the result.
- * - A lock that is busy is waited for by the real function between two stamps.
+ * - A free lock is taken by its try function, or, if it is a normal mutex, here.  The only cost is
+ *   an entry in the thread's own list; no clock is read except at level hold.  If the try
+ *   function returns "busy", another thread holds the lock; EOWNERDEAD means that this thread
+ *   now holds it; any other value is the result of the wrapper.
+ * - For a lock that is busy the real function is called, between two time stamps.
  *
  * What the program can observe is unchanged: return value, errno, cancellation.  A thread that
  * is cancelled in a wait leaves through the cleanup functions, so this file must be compiled
@@ -30,23 +30,22 @@
 #endif
 
 #define ALWAYS_INLINE	inline __attribute__((always_inline))
-/* These functions are next to each other, and use no more cache lines than their size needs. */
+/* Puts functions next to each other, aligned so that they use as few cache lines as possible. */
 #define HOT_TEXT	__attribute__((section(".text.hot"), aligned(64)))
 #define CLEANUP(fn)	__attribute__((cleanup(fn)))
-/* This is where the program called the wrapper, also in an inline function. */
+/* The address at which the program called the wrapper; also right in an inline function. */
 #define SITE		((uintptr_t)__builtin_return_address(0))
-/* If the call was timed it returns to a stub; on the fast path flows/call.c corrects that later. */
+/* The same, corrected if the return address is a stub of flows/; fast paths are corrected later. */
 #define SLOW_SITE	flow_site(SITE)
 
 /*
- * For a thread that never called a wrapper, or has exited, the epoch is one that is never
- * recorded.
+ * For a thread that never called a wrapper, or has exited, held_epoch is 0, which no recording has.
  */
 static TLS_IE struct held_list held_list;
 
 /*
- * From now on the shim acquires usual mutexes for the thread, unless it is the only thread: then
- * libc needs no atomic operation.
+ * Makes the shim acquire normal mutexes for the thread itself, unless it is the only thread, because
+ * then libc is faster: it needs no atomic operation.
  */
 static void quick_begin(struct held_list *l, uint32_t tid)
 {
@@ -66,9 +65,9 @@ __attribute__((noinline, cold)) void held_forget(struct held_list *l, uint32_t t
 }
 
 /*
- * A wrapper consists of parts: the one that the program calls, which needs no stack frame and
- * handles the usual case; and others, for less usual cases.  Each reaches the next by a jump, so
- * that the return address is still the caller's.
+ * A wrapper consists of parts: the part that the program calls, which needs no stack frame and
+ * handles the usual case; and others, for less usual cases.  Each part calls the next one by a tail
+ * call, so that the return address is still the caller's.
  *
  * The work of a part is in inline functions.  Their first argument describes the wrapped
  * function: it is a constant, which the compiler eliminates.
@@ -101,23 +100,23 @@ enum way {
 		}							\
 	} while (0)
 
-/* This function is called with the lock alone, and does not block. */
+/* Describes a function that does not block, and whose only argument is the lock. */
 struct lock_call {
 	uint32_t kind;			/* enum ldb_lock_kind; 0: as the lock was taken */
 	int (*real)(void *lock);
 };
 
-/* These are the arguments of a function that takes a lock: one, two or three. */
+/* The one, two or three arguments of a function that takes a lock. */
 struct acquire_args {
 	void *lock;
 	clockid_t clock;
 	const struct timespec *until;
 };
 
-/* This function takes a lock, and may wait for it. */
+/* Describes a function that takes a lock, and may wait for it. */
 struct acquire {
 	uint32_t kind;			/* enum ldb_lock_kind */
-	int busy;			/* what try says of a lock that is taken */
+	int busy;			/* the result of try() if another thread holds the lock */
 	int (*try)(void *lock);		/* never blocks */
 	/* If it returns false the call is refused before the lock is read. */
 	bool (*valid)(struct acquire_args a);
@@ -150,7 +149,7 @@ static ALWAYS_INLINE int acquire_slow(const struct acquire *f, const struct acqu
 	return rc;
 }
 
-/* This needs as few stores and saved registers as possible: see held_push_fast(). */
+/* Written to need few stores and saved registers: see held_push_fast(). */
 static ALWAYS_INLINE enum way acquire_at_level(const struct acquire *f, uint32_t level,
 					       const struct acquire_args a)
 {
@@ -179,7 +178,7 @@ static ALWAYS_INLINE enum way acquire_usual(const struct acquire *f, const struc
 
 	if (f->kind != LDB_LOCK_MUTEX)
 		return acquire_at_level(f, LDB_MUTEX_WAIT, a);
-	/* it is not on the list: the hold is inferred if a thread waits for it later */
+	/* the lock gets no entry: its hold is inferred if a thread waits for it later */
 	if (unlikely(!tid && glibc_mutex_alone(a.lock) &&
 		     session_page.a.mutex_level == LDB_MUTEX_WAIT))
 		return REAL;
@@ -398,7 +397,7 @@ static ALWAYS_INLINE bool cond_begin(struct wait_cond *c, const void *cond, cons
 		return rc;						\
 	}
 
-/* This function waits for something that has no holder. */
+/* Describes a function that waits for something that has no holder. */
 struct object_call {
 	uint32_t kind;				/* enum ldb_lock_kind */
 	uint32_t (*owner)(uintptr_t object);	/* which thread will end the wait, where that is known; or NULL */
@@ -474,7 +473,10 @@ static ALWAYS_INLINE int sem_end(struct wait *w, int rc)
 		GO(sem_try(sem, valid, cancels), name, args, wait_##name, slow_##name); \
 	}
 
-/* This is async-signal-safe, as sem_post() is.  The woken object may be gone afterwards. */
+/*
+ * Called before the real function, because the object may have been destroyed after it.  It is
+ * async-signal-safe, as sem_post() is.
+ */
 static ALWAYS_INLINE void wake(const volatile void *object)
 {
 	if (unlikely(session_wants_locks()) && waker_is_awaited(object) && thread_self())
@@ -547,8 +549,8 @@ void shim_fork_child(void)
 
 /*
  * The thread may still be in a wrapper that it entered before the recording
- * ended.  An entry that changes while it is copied is about to be written by
- * its owner or is lost.
+ * ended.  An entry that changes while it is copied is not written here: its
+ * thread writes it, or it is lost.
  */
 void shim_flush(struct thread *t)
 {

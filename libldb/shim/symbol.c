@@ -2,10 +2,10 @@
 /*
  * Finds a function in the libraries after this one, up to libc, without dlsym().
  *
- * A wrapper finds its function on the first call, which may be anywhere: in a signal handler, in
- * a child of vfork(), or while another thread holds the loader's lock and waits for a lock of
- * the caller's.  dlsym() would wait for the loader's lock.  Finding them all at the start would
- * cost every program that starts.
+ * A wrapper finds its function on the first call, which may be made anywhere: in a signal handler, in
+ * a child of vfork(), or while another thread holds the loader's lock and waits for a lock of the
+ * caller.  There dlsym() could deadlock, because it takes the loader's lock.  Finding all functions
+ * at the start would make the start of every program slower.
  *
  * Libraries with which a program starts are never unloaded, and the loader's list of them does
  * not change up to libc.  If this library was loaded later, or a symbol needs something that only
@@ -142,7 +142,7 @@ static void *ask_loader(const char *name, const char *version)
 	if (!fn)
 		fn = dlsym(RTLD_NEXT, name);
 	if (!fn)
-		dlerror();	/* ours; the program must not see it */
+		dlerror();	/* discards the error of our call, which the program must not see */
 	return fn;
 }
 
@@ -200,7 +200,7 @@ void *symbol_next(const char *name, const char *version)
 	return symbol_next_known(name) ?: ask_loader(name, version);
 }
 
-/* As table_find(), in the module with this dynamic section; FOUND_NOT also if it has no such table. */
+/* Calls table_find() for the module with this dynamic section; FOUND_NOT if it has no symbol table. */
 static enum found find_in(const void *dynamic, uint64_t bias, const char *name, void **fn, unsigned *type)
 {
 	const struct link_map l = { .l_addr = bias, .l_ld = (ElfW(Dyn) *)dynamic };

@@ -10,17 +10,17 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Does what dlsym(RTLD_NEXT) does, with the default version of the symbol, which must be given
- * if that is not its oldest; NULL: there is none.  In a program that started with this library
- * it takes no lock and is async-signal-safe; symbol_lockless() says whether it did.
+ * Does what dlsym(RTLD_NEXT) does, with the default version of the symbol, which must be given if it is
+ * not the oldest version.  Returns NULL if there is no such function.  In a program that was started
+ * with this library, which symbol_lockless() tests, it takes no lock and is async-signal-safe.
  */
 void *symbol_next(const char *name, const char *version);
-/* The same, but NULL if only the loader could find it, whose lock is not taken in any case. */
+/* The same without ever taking the loader's lock: NULL if only the loader could find the function. */
 void *symbol_next_known(const char *name);
 /* Returns a module's own function; dynamic is the module's table. */
 void *symbol_in(const void *dynamic, uint64_t bias, const char *name);
 bool symbol_lockless(void);
-/* From now on symbol_next() returns fn for that name, whose memory must stay. */
+/* Makes symbol_next() return fn for this name; the string must stay valid. */
 void symbol_remember(const char *name, void *fn);
 /*
  * Returns libc's own function, whichever library hides it; or NULL.  Use it only if
@@ -29,20 +29,20 @@ void symbol_remember(const char *name, void *fn);
 void *symbol_of_libc(const char *name);
 
 /*
- * Is fn the function of this name of a module, and not data between code?  dynamic is the
- * module's table.
+ * Is fn the module's function of this name, and not data in its code segment?  dynamic is the module's
+ * dynamic section.
  */
 bool symbol_is_function(const void *dynamic, uint64_t bias, const char *name, const void *fn);
 
 /*
- * Finds a variable of each thread that the module defines: its offset in the module's part of a
- * thread's memory.  Returns false if there is none.  Raw threads may call it, too.
+ * Finds a thread-local variable that the module defines: its offset in the module's part of a thread's
+ * TLS memory.  Returns false if there is no such variable.  Raw threads may call it, too.
  */
 bool symbol_thread_variable(const void *dynamic, uint64_t bias, const char *name, uint64_t *offset);
 
 /*
- * Returns the function in *slot, which is searched on the first call; NULL: not found, and searched
- * again next time.
+ * Returns the function in *slot, which is searched on the first call.  Returns NULL if it was not
+ * found; then it is searched again next time.
  */
 static inline void *symbol_cached(void **slot, const char *name)
 {
@@ -56,7 +56,7 @@ static inline void *symbol_cached(void **slot, const char *name)
 }
 
 /*
- * Searches the kernel's image (AT_SYSINFO_EHDR), which may be NULL.  Raw threads may call it,
+ * Returns a function of the vDSO, whose image (AT_SYSINFO_EHDR) may be NULL.  Raw threads may call it,
  * too.
  */
 void *symbol_vdso(const void *image, const char *name);

@@ -2,9 +2,8 @@
 /*
  * Writes the records of waits.
  *
- * A recording can end, and another begin, while a thread waits: the session's
- * clock and rings may be used afterwards only if the attach counter is still
- * the same.
+ * A recording can end, and another begin, while a thread waits: after the wait
+ * the session's clock and rings may be used only if lock_epoch is unchanged.
  */
 #include <errno.h>
 #include "held.h"
@@ -45,14 +44,14 @@ void wait_begin(struct wait *w, struct thread *t, uintptr_t object, uint32_t kin
 	w->site = site;
 	w->epoch = session_page.a.lock_epoch;
 	w->gen = thread_innermost(t, &w->nr_later);
-	/* The last thread that comes to a barrier wakes the others. */
+	/* The last thread that reaches a barrier wakes the others. */
 	if (has_waker(kind))
 		waker_set((const void *)object, kind == LDB_LOCK_BARRIER ? t->tid : 0);
 	w->begin = session_clock();
 	w->t = t;
 }
 
-/* Ends the wait: returns the thread, in a hook, if the recording still runs. */
+/* Ends the wait.  If the same recording still runs, enters a hook and returns the thread. */
 static struct thread *wait_over(struct wait *w)
 {
 	struct thread *t = w->t;
@@ -118,7 +117,7 @@ void wait_lock_begin(struct wait *w, struct thread *t, const volatile void *lock
 
 	order_any_add(waiters_of(lock), 1);
 	wait_begin(w, t, (uintptr_t)lock, kind, owner, site);
-	/* The owner is written a moment after the lock is taken: read it again. */
+	/* A thread that takes a lock stores itself as owner a moment later: read it again. */
 	if (!owner)
 		w->owner = owner_of(lock, kind);
 }
@@ -158,8 +157,8 @@ void wait_cond_begin(struct wait_cond *c, struct thread *t, const void *cond,
 		     const void *mutex, uintptr_t site)
 {
 	/*
-	 * If this is not the owner's only acquisition, the wait fails, or does not release the
-	 * mutex.
+	 * If the thread does not hold the mutex, the wait fails; if it holds it more than once, the
+	 * wait does not release it.
 	 */
 	bool owned = glibc_mutex_owner(mutex) == t->tid && !glibc_mutex_nested(mutex);
 	struct held_lock *h = owned ? held_find(t, mutex) : NULL;

@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* This is a wait in progress, on the stack of the wrapper or in own.c. */
+/* A wait in progress, on the stack of the wrapper or in own.c. */
 struct wait {
 	struct thread *t;	/* NULL when it is over */
 	uintptr_t lock;
@@ -27,13 +27,13 @@ void wait_end(struct wait *w, int err);
 /* Replaces wait_end() when the thread is cancelled in the wait. */
 void wait_cancelled(struct wait *w);
 
-/* Does the same for a lock: with its counter, and with the held list at the end. */
+/* Do the same for a lock, and count the waiter; wait_lock_end() adds the lock to the held list. */
 void wait_lock_begin(struct wait *w, struct thread *t, const volatile void *lock,
 		     uint32_t kind, uintptr_t site);
 void wait_lock_end(struct wait *w, int rc);
 void wait_lock_cancelled(struct wait *w);
 
-/* Does the same for a condition: the mutex is released and acquired again. */
+/* Does the same for a condition, whose mutex is released and acquired again. */
 struct wait_cond {
 	struct wait w;
 	const void *mutex;
@@ -45,7 +45,7 @@ void wait_cond_cancelled(struct wait_cond *c);
 
 /* own.c: forgets the waits of the calling thread for locks that the program implements. */
 void own_forget(void);
-/* In the child no other thread exists that could wait. */
+/* Called in a fork child, where no other thread exists. */
 void own_fork_child(void);
 
 /* join.c: returns the tid of the registered thread with this pthread_t, or 0. */

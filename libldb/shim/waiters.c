@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Implements waiters.h.  A page that contains only zeros is not written: it may be a child's. */
+/*
+ * Implements waiters.h.  Zeros are not written to words that are 0 already, because in a fork child
+ * each write to a page would copy it.
+ */
 #include "waiters.h"
 
 _Atomic uint32_t waiters_table[1 << WAITERS_BITS];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Two tables, indexed by a hash of an object's address.  In one, an unlock finds whether a thread
- * waits; in the other, a thread that has waited for an object without a holder finds the thread
- * that woke it.
+ * Two tables that are indexed by a hash of an object's address.  One tells an unlock whether a thread
+ * waits for the lock; the other tells a thread that has waited for an object without a holder which
+ * thread woke it.
  */
 #ifndef SHIM_WAITERS_H
 #define SHIM_WAITERS_H
@@ -10,9 +10,9 @@
 #include "internal.h"
 
 /*
- * Counts threads that found a lock taken, by hash of the lock's address.  Two locks may share a
- * counter: then an unlock is stamped for nothing.  4 KiB, so that it stays in the first-level
- * cache of a program with many locks.
+ * Counts threads that wait for a lock, by the hash of the lock's address.  If two locks share a counter,
+ * an unlock may take a time stamp unnecessarily.  The table has 4 KiB, so that it stays in the
+ * first-level cache of a program with many locks.
  */
 #define WAITERS_BITS	10
 
@@ -27,8 +27,8 @@ static inline _Atomic uint32_t *waiters_of(const volatile void *lock)
 }
 
 /*
- * Any order is sufficient: a waiter that comes between this load and the unlock waits only until
- * the unlock, and its record names the holder, too.
+ * Any order is sufficient: a thread that begins to wait between this load and the unlock waits only
+ * until the unlock, and the record of its wait names the holder as well.
  */
 static inline bool waiters_seen(const volatile void *lock)
 {
@@ -36,10 +36,10 @@ static inline bool waiters_seen(const volatile void *lock)
 }
 
 /*
- * This table is for objects without a holder: a thread that waits puts the object into its slot,
- * and a thread that ends waits puts its tid there, if another one waits.  Object and tid are one
- * word, so that the two belong together; if two objects share a slot a name is lost, but never
- * wrong.
+ * This table is for objects without a holder.  A thread that waits stores the object in its slot; a
+ * thread that ends waits (by a signal, a post) adds its tid if the object is there.  Object and tid
+ * are in one word, so they always belong together; if two objects share a slot, a waker may be lost,
+ * but is never wrong.
  *
  * The program's own locks do the same with the tid of the holder: see own.c.
  */
@@ -64,17 +64,17 @@ static inline bool waker_is_awaited(const volatile void *object)
 }
 
 /*
- * The waiting thread sets it, with its own tid if it wakes the others, too; later a thread that
- * ends waits does.
+ * Stores an object and a thread.  A thread that begins to wait stores 0, or its own tid if it may wake
+ * the others (barriers); later a thread that ends waits stores its tid.
  */
 static inline void waker_set(const volatile void *object, uint32_t tid)
 {
 	order_any_store(waker_slot(object), waker_word(object, tid));
 }
 
-/* In a fork child no thread waits for a lock. */
+/* Clears the counters in a fork child, where no thread waits for a lock. */
 void waiters_forget(void);
-/* No thread waits, and none has ended a wait. */
+/* Clears the table of wakers. */
 void wakers_forget(void);
 
 #pragma GCC visibility pop

@@ -46,7 +46,7 @@ static inline void cpu_load_fence(void)
 	__asm__ volatile("lfence" : : : "memory");
 }
 
-/* Loads are made in program order. */
+/* Nothing is needed, because x86 makes loads in program order. */
 static inline void cpu_order_loads(void)
 {
 }
@@ -97,16 +97,16 @@ static inline uintptr_t cpu_pthread_of(uintptr_t tp)
 	return tp;
 }
 
-/* Of glibc's struct pthread. */
+/* The offset of the tid in glibc's struct pthread. */
 #define CPU_PTHREAD_TID_OFFSET	720
 
-/* Stores the thread pointer in the word that it points to, through which it is read. */
+/* Stores the thread pointer in the word at %fs:0, from where cpu_thread_pointer() reads it. */
 static inline void cpu_thread_block_init(void *tp)
 {
 	*(void **)tp = tp;
 }
 
-/* Does the CPU check return addresses?  If not, the instruction has no effect. */
+/* Does the CPU check return addresses by a shadow stack?  If not, rdssp leaves `at` unchanged. */
 static inline bool cpu_has_shadow_stack(void)
 {
 	uint64_t at = 0;
@@ -115,7 +115,7 @@ static inline bool cpu_has_shadow_stack(void)
 	return at;
 }
 
-/* One instruction each, so that a signal handler of the thread cannot interrupt the addition. */
+/* Each addition is one instruction, so that a signal handler of the thread cannot interrupt it. */
 static inline void cpu_add_64(uint64_t *to, uint64_t n)
 {
 	__asm__("add{q} {%1, %0|%0, %1}" : "+m"(*to) : "er"(n) : "cc");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * This is the code of the door (ldb/control.h), and the note with its address.  door_pass()
- * executes the recorder's request.  Then rsp is what it was on entry: behind the return address
- * of a signal frame, which is all that rt_sigreturn() needs.  rt_sigreturn() does not return; if
- * a recorder has skipped it and died, it is called again.
+ * This is the code of the door (ldb/control.h), and the note with the door's address.  door_pass()
+ * does what the recorder wants.  Then rsp is the same as on entry: it points behind the return
+ * address of a signal frame, which is all that rt_sigreturn() needs.  rt_sigreturn() does not return;
+ * but a recorder may have skipped the call and died, so it is made in a loop.
  */
 	.text
 	.globl	door_entry
