@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Begins and ends the recording that a recorder wants: the session's memory, the scanners, and
- * what the recorder has to know first.  (raw thread)
+ * Begins and ends the recording that a recorder requests: maps the session's memory, starts the
+ * scanners, and sends the first reports to the recorder.  (raw thread)
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -62,7 +62,7 @@ void attach_end(void)
 	scan_stop();
 	recording_end();
 	flow_end();
-	/* by now a thread that was writing a record has finished, or writes into scratch memory */
+	/* waits for threads that are writing a record; a later one will write into scratch memory */
 	raw_sleep_ns(1000000);
 	flow_unmap();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tells the recorder of the first process about this one: see LDB_MSG_CHILD in ldb/control.h.
+ * Announces this process to the recorder of the first process: see LDB_MSG_CHILD in ldb/control.h.
  *
  * A child of fork() starts its control thread, which sends the announcement, and continues at once.
  * A program that is executed finds the recorder's name in its environment, which runtime/exec.c put

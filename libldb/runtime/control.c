@@ -4,14 +4,14 @@
  * from the start, asleep until a recorder connects.  (raw thread)
  *
  * It has a separate file table, so its sockets take no descriptor number from the program and no
- * closefrom() can close them.  For the same reason it polls for new modules while recording:
+ * closefrom() can close them.  For the same reason it polls for new modules during a recording:
  * program threads cannot use its socket.
  *
- * It runs with the rights of the thread that started it, and must not outlive them:
- * control_leave() ends it and the scanners before the program changes its credentials,
- * control_return() starts it again after that, and the session continues.
+ * It runs with the rights of the thread that started it, and must not retain them when the program
+ * gives them up.  So control_leave() ends it and the scanners before the program changes its
+ * credentials, control_return() starts it again after the change, and the session continues.
  *
- * send.c has the messages that it sends, and attach.c what a recorder makes it do.
+ * send.c sends its messages; attach.c begins and ends recordings.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,10 +23,10 @@
 #include <sys/un.h>
 #include "runtime.h"
 
-#define POLL_MODULES_MS	20	/* interval to check for new modules, and for rings to map */
-/* the same where ldb must cost nearly nothing; a scanner wakes the thread when it must leave */
+#define POLL_MODULES_MS	20	/* interval of checks for new modules, and for parts of rings to map */
+/* the same with LDB_TUNE_SLOW; a scanner wakes the control thread when it must leave */
 #define POLL_SLOW_MS	100
-#define POLL_LEAVE_MS	50	/* interval to check whether to leave, while no scanner wakes it */
+#define POLL_LEAVE_MS	50	/* interval of checks whether to leave, while no scanner runs */
 #define IDENTITY_TICKS	20	/* polls between two readings of the program's credentials */
 #define LEAVE_WAIT_NS	20000000ULL
 #define LEAVE_TRIES	500
@@ -47,7 +47,7 @@ static char recorder[64];
 static bool listens;
 /* a session is active, but ldb's threads have ended */
 DORMANT_PAGE static bool paused;
-static _Atomic uint32_t leave_owner;	/* tid of the thread that changes something */
+static _Atomic uint32_t leave_owner;	/* tid of the thread that changes its rights; 0: none */
 
 static int listener = -1;
 static uint64_t identity;
@@ -77,9 +77,9 @@ static bool peer_allowed(void)
 }
 
 /*
- * Receives a message.  Returns its size, 0 at the end of file, or a negative error; *fd is -1 if no
- * descriptor came with it.  If less than a message was received, a descriptor is closed, because it
- * would not be used.
+ * Receives a message.  Returns its size, 0 at the end of file, or a negative error; *fd is the
+ * descriptor that came with it, or -1.  Descriptors that came with less than a message, and further
+ * ones, are closed.
  */
 static long receive(int *fd)
 {
@@ -140,8 +140,9 @@ static bool must_leave(bool attached)
 }
 
 /*
- * Tells the recorder that the thread must leave.  If a session is active, and the recorder's name
- * is known so that the thread can come back, the session stays active.
+ * Tells the recorder that the control thread must end.  If a session is active, and the name of the
+ * recorder's socket is known, so that the next control thread can connect again, the session stays
+ * active.
  */
 static void leave(bool attached)
 {
@@ -254,15 +255,14 @@ static void serve(bool resumes)
 			flow_poll();
 		}
 		/*
-		 * This thread's priority is lowered only here, while it waits: at the start the
-		 * program waits for it, at the end no thread would raise it, and a thread that has
-		 * raised it is waiting for a new module to be reported.
+		 * This thread's priority is lowered only here, after it has waited in vain: at the
+		 * start the program waits for this thread, at the end no thread would raise the
+		 * priority again, and a thread that has raised it waits until a module is reported.
 		 */
 		if (!n && attached && !listens && session.scanner_cpu < 0)
 			priority_give_way(&control_thread);
 		/*
-		 * If the first recorder has just disconnected, this one is no second recorder any
-		 * more.
+		 * A recorder that connects is refused, unless the first one has just disconnected.
 		 */
 		if (n > 0 && p[1].revents && !p[0].revents)
 			refuse_second();
@@ -278,7 +278,7 @@ static void serve(bool resumes)
 		attach_end();
 		session_unmap();
 	} else if (!resumes) {
-		flow_unmap();	/* it was sent memory, but did not attach */
+		flow_unmap();	/* the recorder has sent FLOWS, but not ATTACH */
 	}
 }
 
@@ -322,8 +322,8 @@ static void call_recorder(bool resumes)
 		children_forget();	/* the recorder has ended */
 	}
 	/*
-	 * The connection was refused, or served to its end; but if the program makes the thread
-	 * leave, it will come back.
+	 * The announcement is over, because the connection was refused or has ended; but not if the
+	 * program makes the control thread leave, because the next one must make it again.
 	 */
 	if (!must_leave(false))
 		children.how = 0;
@@ -332,14 +332,14 @@ static void call_recorder(bool resumes)
 		recorder[0] = 0;
 }
 
-/* Ends a session that no recorder has continued: the network or the user may be another one now. */
+/* Ends a paused session that no recorder has continued, perhaps because namespace or user changed. */
 static void end_paused(void)
 {
 	attach_end();
 	session_unmap();
 }
 
-/* Two containers may share a network: the name distinguishes their processes. */
+/* Opens the socket of LDB=listen.  Containers may share a network, so the name has the pid namespace. */
 static void listener_open(void)
 {
 	struct sockaddr_un sa;
@@ -389,7 +389,7 @@ static void listen_forever(void)
 /* Raises the priority of ldb's threads; called by a thread that waits for one of them. */
 static void raise_ours(void)
 {
-	/* the child of a raw fork knows its parent's threads, which it must leave alone */
+	/* in the child of a raw fork, these variables describe the parent's threads */
 	if (!control_is_ours())
 		return;
 	priority_raise(&control_thread);
@@ -419,8 +419,8 @@ static void control_main(void *arg)
 	if (listens && !paused)
 		listen_forever();
 	/*
-	 * The socket is closed before the kernel reports that the thread is gone, because the next
-	 * control thread needs its name.
+	 * The socket is closed before the kernel reports the end of this thread, because the next
+	 * control thread needs the socket's name.
 	 */
 	if (listener >= 0)
 		sys(SYS_close, listener);
@@ -428,7 +428,7 @@ static void control_main(void *arg)
 
 static void wait_ready(int tries)
 {
-	/* the program must not wait for ever for a recorder that hangs */
+	/* the number of tries is limited, because the recorder may hang */
 	for (int i = 0; i < tries && atomic_load(&ready) == READY_NO &&
 			atomic_load(&control_thread.tid); i++)
 		raw_futex_wait(&ready, READY_NO, READY_WAIT_NS);
@@ -523,7 +523,7 @@ static bool own_leave(void)
 }
 
 /*
- * Must the process announce itself again?  It has done so, but had to leave before a recorder came.
+ * Must the process announce itself again?  Yes, if it had to leave before a recorder answered.
  */
 static bool children_told_too_early(void)
 {
@@ -554,8 +554,8 @@ void control_return(void)
 	if (!atomic_load(&control_thread.tid) && !control_start() && resumes)
 		wait_ready(READY_TRIES);
 	/*
-	 * The present user may not be allowed more threads.  There is no lock here: see the head
-	 * of internal.h.
+	 * The control thread may not have started, for example because of the new user's limits.
+	 * No lock is taken here: see the head of internal.h.
 	 */
 	if (resumes && paused && !atomic_load(&control_thread.tid)) {
 		order_session_set(&session_page.a.on, 0);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Implements a thread's first and last steps in the runtime, and the interposed thread creation.
+ * Registers and unregisters threads, and wraps the functions that create threads.
  *
- * A thread registers itself before its start routine and unregisters in a TSD destructor, so that
- * return, pthread_exit() and cancellation all run it.  Its stack, TLS block and page exist until no
- * scanner polls it any more: scan_thread_gone() waits for a poll that may be in progress.
+ * A thread registers itself before its start routine and unregisters in a TSD destructor, which runs
+ * after a return, pthread_exit() and cancellation.  Its stack, TLS block and page exist until no
+ * scanner polls the thread any more: scan_thread_gone() waits for a poll that may be in progress.
  *
- * The shim, the requests, the scanner and the recording are notified by plain calls, in an order
- * that matters.  None of them needs this file.
+ * The order matters in which this file calls the shim, the requests, the scanner and the recording.
+ * None of these calls this file.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "runtime.h"
 #include "shim/symbol.h"
 
-/* The loader sets this: the end of the main thread's stack, below argv. */
+/* The end of the main thread's stack, below argv; set by the loader. */
 extern void *__libc_stack_end;
 
 #define MAIN_STACK_MAX	(1ULL << 33)	/* the size that is assumed when it is unlimited */
@@ -27,9 +27,9 @@ extern void *__libc_stack_end;
 
 static TLS_IE unsigned exit_round;
 static TLS_IE bool has_left;
-/* prevents that a signal handler registers the thread, too */
+/* prevents a signal handler from registering the thread, too */
 static TLS_IE bool is_registering;
-/* stands for the generation while no module is instrumented */
+/* is read in place of the generation while no module is instrumented */
 static TLS_IE uint64_t no_gen;
 DORMANT_PAGE static pthread_key_t exit_key;
 DORMANT_PAGE static bool exit_key_ok;
@@ -101,7 +101,7 @@ static void thread_unregister(struct thread *t)
 	scan_thread_gone(t);
 
 	raw_lock(&registry_lock);
-	/* the page belongs to a recording that has ended since */
+	/* the page belonged to a recording that has ended meanwhile */
 	if (epoch != session_page.a.epoch || !session_on())
 		t->slot = -1;
 	slot = t->slot;
@@ -124,8 +124,8 @@ static void thread_unregister(struct thread *t)
 }
 
 /*
- * Destructors of the program's keys may run instrumented code after this one, so it asks to be
- * called again until the last round.
+ * The destructor of the runtime's key.  Destructors of the program's keys may run instrumented code
+ * after this one, so it sets the key again, and acts only in the last round.
  */
 static void thread_exit(void *p)
 {
@@ -149,8 +149,8 @@ struct start_args {
 };
 
 /*
- * Between the creation and the start of a thread its name is unused, and that memory holds the
- * arguments.
+ * Between the creation and the start of a thread, its name is not used yet, and this memory holds the
+ * arguments of its start.
  */
 static struct start_args *start_args(struct thread *t)
 {
@@ -183,13 +183,13 @@ static struct start_args thread_enter(struct thread *t)
 
 	is_registering = true;
 	order_signal();
-	/* a handler of a signal came before this, and the thread is known by another entry */
+	/* a signal handler ran before this, and has registered the thread with another entry */
 	if (thread_self()) {
 		is_registering = false;
 		thread_free(t);
 		return a;
 	}
-	/* glibc keeps its own at the upper end of the stack */
+	/* glibc's struct pthread is at the upper end of the stack */
 	t->stack_hi = cpu_pthread_of(cpu_thread_pointer());
 	t->stack_lo = t->stack_hi - size;
 	thread_register(t, false);
@@ -263,7 +263,7 @@ static void main_stack(struct thread *t)
 	t->stack_lo = t->stack_hi - size;
 }
 
-/* Finds the part below stack_hi that is mapped, also for a stack that the program has allocated. */
+/* Sets the bounds of the calling thread's stack, which the program may have allocated itself. */
 static void own_stack(struct thread *t)
 {
 	if (sys(SYS_gettid) == sys(SYS_getpid)) {
@@ -271,14 +271,14 @@ static void own_stack(struct thread *t)
 		return;
 	}
 	t->stack_hi = cpu_pthread_of(cpu_thread_pointer());
-	/* If that is not known, the stack is not read. */
+	/* If its lower end is not known, the stack counts as empty, and is not read. */
 	t->stack_lo = unmap_run_below(t->stack_hi) ?: t->stack_hi;
 }
 
 /*
- * Registers a thread that existed before.  Any thread of the program may be made to call this, in
- * the middle of anything except ldb's own code.  So if the registry is locked, this thread itself
- * may hold the lock.  A key above the first few would need memory.
+ * Registers the calling thread, which existed before the runtime was loaded.  The recorder can make
+ * any thread call this, wherever it is stopped.  So if the registry is locked, this thread itself may
+ * hold the lock, and nothing is done.
  */
 static struct thread *thread_adopt(void)
 {
@@ -287,7 +287,7 @@ static struct thread *thread_adopt(void)
 
 	if (has_left || is_registering || fork_in_progress() || atomic_load(&registry_lock.word))
 		return NULL;
-	/* The child of vfork() would be registered in the place of the thread that made it. */
+	/* A child of vfork() shares the memory, and would be registered in place of its parent. */
 	if (control_ever_ran() && !control_is_ours())
 		return NULL;
 	is_registering = true;
@@ -299,7 +299,7 @@ static struct thread *thread_adopt(void)
 	}
 	/*
 	 * The thread may be in the last round of its destructors, so the first call of
-	 * thread_exit() ends it.
+	 * thread_exit() unregisters it.
 	 */
 	exit_round = DESTRUCTOR_ROUNDS;
 	t->start_routine = t->creator = 0;
@@ -309,7 +309,8 @@ static struct thread *thread_adopt(void)
 	return t;
 }
 
-#define KEYS_AT_HAND	32		/* keys for which each thread of glibc has memory already */
+/* TSD keys for which glibc's threads have memory already; setting a later key may allocate memory */
+#define KEYS_AT_HAND	32
 
 static void adopt_later(void)
 {
@@ -319,8 +320,8 @@ static void adopt_later(void)
 }
 
 /*
- * To be registered, a thread makes system calls, for which a seccomp filter may kill it that the thread
- * which loaded the runtime has not.
+ * A thread makes system calls when it is registered.  If it has another seccomp filter than the thread
+ * that loaded the runtime, they might kill it; then threads are not registered late.
  */
 void create_check_filters(void)
 {
@@ -344,7 +345,7 @@ void create_init(void)
 		adopt_later();
 		create_check_filters();
 	}
-	/* Without the key nothing would notice the end of the thread that a recorder has chosen. */
+	/* Without the key, the exit of a thread other than the first one would not be noticed. */
 	if (!exit_key_ok && sys(SYS_gettid) != sys(SYS_getpid))
 		return;
 	t = thread_alloc();

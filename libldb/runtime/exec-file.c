@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Decides whether the runtime can be preloaded into a program that is about to be executed, without
- * a change that the user would notice.  For a program of another CPU the loader would print an
- * error; a sanitizer refuses to run behind another library; and a loader that is not glibc's stops.
+ * changing what the program does.  In a program for another CPU the loader would print an error; a
+ * sanitizer requires to be the first library; and a loader other than glibc's would fail.
  *
  * This may run in the child of a vfork(), so it uses only the stack and system calls.
  */
@@ -43,7 +43,7 @@ static bool is_glibc_loader(int fd, const Elf64_Phdr *ph)
 	       !path[sizeof(path) - 1] && raw_str_equal(path, CPU_LOADER);
 }
 
-/* Returns the offset in the file of what will be at an address; 0: it is not in the file. */
+/* Returns the offset in the file of what will be loaded at an address; 0: it is not in the file. */
 static uint64_t offset_of(const Elf64_Phdr *ph, unsigned nr, uint64_t address)
 {
 	for (unsigned i = 0; i < nr; i++)

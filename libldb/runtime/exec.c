@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Wraps the functions that execute a program, so that it is recorded, too: its environment gets
- * what ldb-record put into that of the first program, and what runtime/init.c has removed from it.
+ * Wraps the functions that execute a program, so that the new program is recorded, too: its
+ * environment gets the variables that ldb-record put into the environment of the first program, and
+ * that runtime/init.c has removed there.
  *
  * While children are not recorded a wrapper is two loads, a branch and a jump.  It may run in the
- * child of a vfork() or in a signal handler: it allocates on the stack only.  If the environment is
- * too large for that, or the program cannot take the runtime (exec-file.c), nothing is added.
+ * child of a vfork() or in a signal handler, so it allocates memory only on the stack.  If the
+ * environment is too large for that, or the runtime cannot be preloaded into the program
+ * (exec-file.c), nothing is added.
  *
  * system() and popen() execute the shell inside of libc, which does not call the wrappers below,
  * and with the program's own environment.  There the command is changed so that the shell executes
@@ -23,7 +25,7 @@
 #include "exec.h"
 #include "shim/symbol.h"
 
-#define ROOM_MAX	(16 * 1024)	/* on the stack */
+#define ROOM_MAX	(16 * 1024)	/* greatest size of an extended environment */
 #define ARGS_MAX	1024		/* of execl() and the like */
 #define NAME_VARIABLE	"LD_PRELOAD="
 
@@ -48,8 +50,7 @@ static void set(const char *path)
 }
 
 /*
- * Remembers the path of the runtime, which is the last one in front, perhaps with a colon behind
- * it.
+ * Remembers the path of the runtime, which is the last path in front, possibly followed by a colon.
  */
 void exec_init(const char *front, bool with_flows)
 {
@@ -95,7 +96,7 @@ static const char *value(char *const env[], const char *name)
 	return NULL;
 }
 
-/* Returns how many bytes the extended environment takes; 0: it is left as it is. */
+/* Returns how many bytes the extended environment takes; 0: it must not be extended. */
 static size_t room_for(char *const env[])
 {
 	const char *old = value(env, NAME_VARIABLE);

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Implements the fork handlers: prepare, parent, child.  A child starts unrecorded: the kernel
- * wipes the page that says "on" before the child's first instruction, also after a raw fork system
- * call.  The child is then like a program that has just started without a recorder, so a recorder
- * can attach to a daemon that has forked itself into the background as to any other program.  If
- * the recorder wants children, too, the child announces itself (children.c), and does not wait for
- * an answer.
+ * zeroes session_page before the child's first instruction, also after a raw fork system call.  The
+ * child is then like a program that was started without a recorder, so a recorder can attach to a
+ * daemon that has forked itself into the background as to any other program.  If the recorder wants
+ * children, too, the child announces itself (children.c), and does not wait for an answer.
  */
 #include <errno.h>
 #include <pthread.h>
 #include "runtime.h"
 
 /*
- * This is set in the forking thread, from its prepare to its parent or child handler.  Fork
- * handlers of other libraries, such as ThreadSanitizer's, create threads in the child before the
- * registry has been reset.  The lock is not held across the fork, because another library's handler
- * may wait for a thread that needs it.
+ * Set in the forking thread, from its prepare handler to its parent or child handler.  Fork handlers of
+ * other libraries, such as ThreadSanitizer's, create threads in the child before the registry has been
+ * reset.  registry_lock is not held across the fork, because another library's handler may wait for a
+ * thread that needs it.
  */
 static TLS_IE bool forking;
 

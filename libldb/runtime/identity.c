@@ -2,11 +2,11 @@
 /*
  * Sets the credentials of ldb's own threads.  (raw thread)
  *
- * They have the credentials of the thread that started them, without any capability, until they
- * end.  Later changes of the program's credentials do not affect them, because glibc's set*id()
+ * These threads have the credentials of the thread that started them, without any capability, until
+ * they end.  Later changes of the program's credentials do not affect them, because glibc's set*id()
  * changes only threads that glibc knows, and most other calls change only the calling thread.  So
- * runtime/privilege.c ends them before such a change.  A change by a raw system call is found by
- * reading the credentials once a second.
+ * runtime/privilege.c ends ldb's threads before such a change.  A change by a raw system call is found
+ * by reading the credentials once a second.
  */
 #include <fcntl.h>
 #include <linux/capability.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Starts the runtime, in one constructor.  It registers the main thread, searches for
- * instrumented modules and enables the door for later recorders.  Only under ldb-record, and
- * with LDB=listen, is there a control thread; under ldb-record this returns when the recording
- * runs, so that nothing of main() is missed.
+ * Starts the runtime, in one constructor.  The constructor registers the main thread, searches for
+ * instrumented modules and enables the door for later recorders.  It starts a control thread only
+ * under ldb-record, and with LDB=listen.  Under ldb-record it returns when the recording runs, so
+ * that nothing of main() is missed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -12,15 +12,15 @@
 #include "runtime.h"
 
 /*
- * This is all that is needed of the compiler's own start files.  The rest of them is for a library
- * that can be unloaded, and would write to a page.
+ * The library is linked without the compiler's start files, of which only this variable is needed.
+ * The rest of them is for libraries that can be unloaded, and would write to a page.
  */
 HIDDEN void *__dso_handle = &__dso_handle;
 
 /* the name of the socket of the recorder that launched the program */
 static char recorder[64];
 
-/* Our memcmp() stops at the first difference, so never past a NUL. */
+/* The runtime's own memcmp() stops at the first difference, so it never reads past a NUL. */
 static char *env_find(char **env, const char *name)
 {
 	size_t n = strlen(name);
@@ -84,7 +84,7 @@ static void children_init(char **env)
 	exec_init(env_value(env, LDB_ENV_PRELOADED), env_find(env, LDB_ENV_FLOWS));
 }
 
-/* This is called for the first instrumented module, which may be one that is loaded later. */
+/* Called for the first instrumented module, which may be loaded after the start of the program. */
 static void call_recorder(void)
 {
 	module_on_first = NULL;
@@ -116,8 +116,8 @@ __attribute__((constructor)) static void ldb_init(void)
 		module_on_first = call_recorder;
 	}
 	/*
-	 * Otherwise a program that this one executes, or a library that it loads, may be
-	 * instrumented.
+	 * In other cases the variables stay in the environment, because a program that this one
+	 * executes, or a library that it loads, may be instrumented.
 	 */
 	if (name && (module_nr_instrumented() || env_find(env, LDB_ENV_FLOWS))) {
 		env_restore(env);

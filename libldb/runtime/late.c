@@ -2,10 +2,10 @@
 /*
  * Implements late.h.
  *
- * The wrappers are the functions that this library exports.  A slot of a linkage table, or a word
- * of data that the loader has relocated, is changed to a wrapper's address if it contains the
- * address of the function that the wrapper calls.  If it leads to another library's function it is
- * not changed.  A slot that is not bound yet is changed if the loader would bind it to that
+ * The wrappers are the functions that this library exports.  A slot of a linkage table, or a word of
+ * data that the loader has relocated, is changed to a wrapper's address if it contains the address of
+ * the function that the wrapper calls.  A slot with the address of another library's function is not
+ * changed.  A slot that is not bound yet is changed if the loader would bind it to the wrapped
  * function.  The result is the same as with LD_PRELOAD.
  *
  * The functions are looked up here, where the loader's lock is held anyway, and remembered: if a
@@ -43,7 +43,7 @@ static bool begins_with(const char *name, const char *start)
 	return !*start;
 }
 
-/* The functions for conditions have two versions, and dlsym() would find the old one. */
+/* The functions for condition variables have two versions, and dlsym() would find the old one. */
 static void *look_up(void *handle, const char *name)
 {
 	void *fn = begins_with(name, "pthread_cond_") ? dlvsym(handle, name, "GLIBC_2.3.2") : NULL;
@@ -72,7 +72,7 @@ static void find_wrappers(uint64_t bias)
 {
 	struct linkage l;
 
-	/* the number of symbols follows from this: the linker puts the names behind the symbols */
+	/* the linker puts the names (l.str) behind the symbols, which gives the number of symbols */
 	if (!linkage_read(&l, our_dynamic, bias, 0, 0))
 		return;
 	for (uint32_t i = 1; (const char *)&l.sym[i + 1] <= l.str && nr_wrappers < WRAPPERS; i++) {
@@ -115,7 +115,7 @@ static void patch_one(struct linkage *l, const struct code *c, const ElfW(Rela) 
 	if (value != w->real &&
 	    !(type == CPU_RELOC_PLT && w->is_usual && value >= c->from && value < c->to))
 		return;
-	/* The word may be a variable that the program changes at this moment. */
+	/* The word may be a variable that the program is changing, so it is replaced atomically. */
 	if (linkage_open(l, slot))
 		order_any_replace_word(slot, &value, w->ours);
 }
@@ -177,8 +177,8 @@ static void nothing(void)
 }
 
 /*
- * The loader calls this function to resolve a symbol, and holds its lock meanwhile; flows/patch.c
- * does the same.
+ * The resolver of an ifunc, which the loader calls while it holds its lock; flows/patch.c does the
+ * same.
  */
 static void (*begin_locked(void))(void)
 {

@@ -72,11 +72,11 @@ const char *linkage_version(const struct linkage *l, uint32_t symbol)
 	}
 }
 
-static uint64_t page_known;	/* writable */
+static uint64_t page_known;	/* the page that was last found writable */
 
 /*
- * Is the slot writable?  The program may have protected its tables itself.  This asks the kernel to
- * write the value that is there already.
+ * Is the slot writable?  The program may have protected its tables itself.  To find out, the kernel is
+ * asked to write the value that the slot has already.
  */
 bool linkage_is_writable(uint64_t *slot)
 {
@@ -86,7 +86,7 @@ bool linkage_is_writable(uint64_t *slot)
 
 	if (page == page_known)
 		return true;
-	/* If these calls are not allowed it is not known, and taken for writable. */
+	/* If these system calls are not allowed, the slot is assumed to be writable. */
 	ret = sys(SYS_process_vm_readv, pid, &from, 1, &to, 1, 0);
 	if (ret == sizeof(word))
 		ret = sys(SYS_process_vm_writev, pid, &from, 1, &to, 1, 0);

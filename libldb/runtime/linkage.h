@@ -42,7 +42,7 @@ const void *linkage_address(uint64_t bias, ElfW(Addr) value);
 const char *linkage_version(const struct linkage *l, uint32_t symbol);
 /* Makes the slot writable.  Returns false if that is not possible. */
 bool linkage_open(struct linkage *l, uint64_t *slot);
-/* Is the slot there, and writable?  The page asked about last is remembered until linkage_forget(). */
+/* Is the slot mapped and writable?  The last such page is remembered until linkage_forget(). */
 bool linkage_is_writable(uint64_t *slot);
 void linkage_forget(void);
 /* Protects again what linkage_open() has made writable. */

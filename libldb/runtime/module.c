@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finds which ELF files are mapped, which of them are instrumented, and where their thread
- * blocks are.
+ * Finds out which ELF files are mapped, which of them are instrumented, and where their thread blocks
+ * are.
  *
  * The list is only ever changed by program threads that hold the loader's lock
  * (the library's constructor, and the constructors and destructors that the
@@ -31,7 +31,7 @@ struct started {
 	const ElfW(Phdr) *phdr;
 	const char *name;
 	uint32_t nr_phdr;
-	int32_t tls;		/* its part of each thread's memory, from the thread pointer; 0: not known */
+	int32_t tls;		/* offset of its TLS memory from the thread pointer; 0: not known */
 };
 DORMANT_PAGE static struct started started[STARTED_MAX];
 DORMANT_PAGE static uint32_t nr_started;
@@ -39,7 +39,7 @@ DORMANT_PAGE static _Atomic bool started_wait;	/* the list is not made yet */
 static struct raw_lock started_lock;
 DORMANT_PAGE static bool is_start;	/* module_init() is called as the program starts */
 
-#define TLS_SPARE	4096	/* the loader's own part, and what alignment costs */
+#define TLS_SPARE	4096	/* TLS memory of the loader itself, and space lost by alignment */
 #define CHUNK		32
 static struct module *chunks[MODULES_MAX / CHUNK];	/* mapped when needed, never unmapped */
 _Atomic uint32_t nr_modules;
@@ -90,8 +90,8 @@ static void block_add(void *block)
 }
 
 /*
- * Processes one of ldb's ELF notes.  If m is not NULL, also stores what the note says of the
- * module.
+ * Processes one of ldb's ELF notes.  If m is NULL, registers the thread block or fills the table to
+ * which the note points; otherwise stores in *m what the note says of the module.
  */
 static void note_ours(uint32_t type, const struct ldb_note_desc *d, struct module *m)
 {
@@ -255,9 +255,10 @@ static uint64_t tls_bytes(const struct dl_phdr_info *info)
 }
 
 /*
- * A module's part is at the same distance from each thread pointer if the program started with it,
- * or if it is the program itself: these parts are next to the thread pointer.  What a library's
- * constructor has loaded before this one ran may have memory of its own for each thread instead.
+ * Returns the offset of a module's TLS memory from the thread pointer, or 0 if it is not the same in
+ * each thread.  It is the same for the program and the libraries with which it started, whose TLS
+ * memory is next to the thread pointer.  A module that a library's constructor loaded before this
+ * constructor ran may have separately allocated TLS memory for each thread.
  */
 static int32_t tls_of(const struct dl_phdr_info *info)
 {
@@ -329,7 +330,7 @@ void module_fork_child(void)
 
 void module_init(void)
 {
-	/* otherwise this is not the program's start, and modules that are here may be unloaded */
+	/* otherwise the runtime was loaded later, and existing modules may be unloaded */
 	bool all = is_start = symbol_lockless();
 
 	dl_iterate_phdr(started_one, &all);
@@ -386,7 +387,8 @@ void __ldb_module_loaded(const void *addr)
 	if (initialised && !inert) {
 		module_refresh();
 		/*
-		 * Names of modules that are not reported before the end are missing in the trace.
+		 * The control thread must report the module soon, because a module that is not
+		 * reported before the program ends is missing in the trace.
 		 */
 		if (session_was_on())
 			priority_raise(&control_thread);

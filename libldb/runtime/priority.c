@@ -3,13 +3,13 @@
  * Makes ldb's own threads yield to the program's: at SCHED_IDLE they run while no other task
  * needs their CPU, and a task that wakes preempts them at once.  (raw thread)
  *
- * Sometimes a thread of the program waits for one of them: for a scanner that reads a stack which
- * is about to be unmapped, for all of them to end before the program changes its rights, or for a
- * lock.  On a machine without an idle CPU they might not run for seconds.  So the thread that waits
- * raises their priority, and they lower it again when no thread can wait for them any more.
- * Raising it needs CAP_SYS_NICE or RLIMIT_NICE.  ldb's threads have no rights, so the program's
- * threads must have them.  If they do not, or if a seccomp filter might kill the program for one
- * more system call, the priority is never lowered.
+ * Sometimes a thread of the program waits for a thread of ldb: for a scanner that reads a stack which
+ * is about to be unmapped, for the end of all of ldb's threads before the program changes its rights,
+ * or for a lock.  On a machine without an idle CPU, ldb's threads might not run for seconds.  So the
+ * thread that waits raises their priority, and they lower it again when no thread can wait for them
+ * any more.  Raising a priority needs CAP_SYS_NICE or RLIMIT_NICE.  ldb's threads have no rights, so
+ * the program's threads must have one of these.  If they do not, or if a seccomp filter might kill the
+ * program for one more system call, the priority is never lowered.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,8 +17,8 @@
 #include <sys/resource.h>
 #include "runtime.h"
 
-#define NICE_BASE	20	/* getpriority() and RLIMIT_NICE count down from there */
-#define SLICE_NS	100000	/* the shortest slice there is */
+#define NICE_BASE	20	/* the system call getpriority() and RLIMIT_NICE have 20 - nice */
+#define SLICE_NS	100000	/* the shortest slice that the kernel allows */
 
 DORMANT_PAGE static bool may_lower;
 
@@ -33,8 +33,8 @@ static bool may_be_nicer(void)
 	if (!sys(SYS_prlimit64, 0, RLIMIT_NICE, 0, &limit) && limit.rlim_cur >= (unsigned long)now)
 		return true;
 	/*
-	 * The capability is not examined but tried out, because a capability in a user namespace is
-	 * not sufficient.
+	 * Whether the capability suffices is tried out, because a capability in a user namespace does
+	 * not.
 	 */
 	if (now >= 2 * NICE_BASE || sys(SYS_setpriority, PRIO_PROCESS, 0, NICE_BASE - now - 1))
 		return false;
@@ -126,10 +126,10 @@ struct policy {
 };
 
 /*
- * A thread at SCHED_IDLE has 3 shares of 1,024, and sched_yield() gives up the rest of its slice.
- * If many threads run, the others then run for seconds if the slice is of the usual length, and for
- * a quarter of a second if it is this short.  Kernels before 6.12 ignore it.  It survives a change
- * of policy.
+ * A thread at SCHED_IDLE has a weight of 3, where a normal thread has 1,024, and sched_yield() gives up
+ * the rest of its slice.  If many threads run, this thread then does not run for seconds with a slice
+ * of the usual length, but only for a quarter of a second with one this short.  Kernels before 6.12
+ * ignore this setting; it remains when the policy is changed.
  */
 static void ask_short_slice(void)
 {
@@ -155,8 +155,8 @@ void priority_give_way(struct raw_thread *t)
 }
 
 /*
- * A task that wakes runs at once, but one that was preempted, or was waiting in the run queue,
- * does not: a thread at SCHED_IDLE has a share, too, and stays on the CPU until the next tick.
+ * A task that wakes preempts a thread at SCHED_IDLE at once, but a task that is already waiting in the
+ * run queue does not: the thread would stay on the CPU until the next tick.  So it yields.
  */
 void priority_rest(const struct raw_thread *t)
 {
@@ -171,7 +171,7 @@ void priority_raise(struct raw_thread *t)
 
 	if (!may_lower || !tid)
 		return;
-	/* The order is important: otherwise the thread could miss that it was raised. */
+	/* is_raised is set last, so that the thread lowers its priority again after this change. */
 	sys(SYS_sched_setscheduler, tid, SCHED_OTHER, &none);
 	atomic_store(&t->is_raised, 1);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Wraps the functions by which a program changes its own rights: its users and groups, its root,
- * its namespaces, a seccomp filter, being dumpable.  ldb's threads would retain rights that the
- * program gives up, so they end before the call.  After it they are started again with the
- * remaining rights, or not at all.
+ * its namespaces, its seccomp filters, and whether it is dumpable.  ldb's threads would retain rights
+ * that the program gives up, so they end before the call.  After the call they are started again with
+ * the remaining rights, or not at all.
  *
  * Without a recorder a wrapper is a load, a branch and a jump to the real function.  During a
  * recording each of these calls costs a few hundred microseconds.
@@ -45,8 +45,9 @@ static __attribute__((noinline, cold)) void *next_find(void **slot, const char *
 }
 
 /*
- * Must ldb's threads leave?  Children inherit a filter for system calls, which may kill a process
- * that opens a socket, so from then on children do not announce themselves.
+ * Makes ldb's threads end, if they must.  Returns whether they have to be started again after the
+ * change.  Children inherit a seccomp filter, which may kill a process that opens a socket, so after
+ * LEAVE_FOR_GOOD children do not announce themselves.
  */
 static bool must_leave(enum control_leave how)
 {
@@ -56,11 +57,11 @@ static bool must_leave(enum control_leave how)
 }
 
 /*
- * Makes a wrapper.  how is an expression of the arguments, of type enum control_leave.  errno is
- * what the real function has set.
+ * Makes a wrapper.  how is an expression of the arguments, of type enum control_leave.  The wrapper
+ * leaves errno as the real function has set it.
  */
 #define PRIVILEGE(ret, name, params, args, how)	PRIVILEGE_OR(ret, name, params, args, how, )
-/* The same, with a statement for calls that are something else. */
+/* The same, with a statement that handles other uses of the function first. */
 #define PRIVILEGE_OR(ret, name, params, args, how, or)				\
 	DORMANT_PAGE static void *next_##name;						\
 	EXPORT ret name params;							\
@@ -124,8 +125,8 @@ PRIVILEGE(int, prctl,
 	  (option, a, b, c, d), prctl_leaves(option, a))
 
 /*
- * Which rights does this raw system call change?  It changes only one thread, where glibc would
- * change all.
+ * Must ldb's threads leave for this raw system call?  It changes the rights of one thread, whereas
+ * glibc's functions change those of all threads.
  */
 static enum control_leave syscall_leaves(long number, long a, long b)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Holds facts of the process: one part of the runtime sets each, and many read it.  This file uses
- * no other, so that all others may use it.
+ * Contains variables that describe the process.  Each is set by one part of the runtime, and read by
+ * many.  This file depends on no other, so that all others may depend on it.
  */
 #include "runtime.h"
 

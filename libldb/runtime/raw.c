@@ -248,7 +248,7 @@ static bool close_each(void)
 	bool any;
 
 	task_path(path, sys(SYS_gettid), "fd");
-	do {	/* again from the start: closing one moves the entries behind it */
+	do {	/* repeated, because closing a descriptor moves the entries after it */
 		any = false;
 		if (raw_each_entry(path, close_one, &any))
 			return false;
@@ -257,8 +257,9 @@ static bool close_each(void)
 }
 
 /*
- * The start of a thread with its own file table.  If a descriptor of the program stayed open here,
- * a pipe of the program would never end; then it is better not to have the thread.
+ * The start of a thread with a copy of the file table, in which all descriptors are closed.  If one
+ * stayed open, the reader of a pipe of the program would never find its end; in that case the thread
+ * exits.
  */
 static void thread_main_own_files(void *p)
 {
@@ -269,9 +270,9 @@ static void thread_main_own_files(void *p)
 }
 
 /*
- * The start of a thread that gives up the program's file table.  Until then it shares the table,
- * and never has copies of descriptors: the thread may be stopped before it runs, and another
- * process may wait for the end of a pipe meanwhile.
+ * The start of a thread that gives up the program's file table.  Until then it shares the table and
+ * has no copies of descriptors, because the thread may be delayed before it runs, and copies would
+ * keep pipes open for which another process waits.
  */
 static void thread_main_apart(void *p)
 {
@@ -300,14 +301,14 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 		t->stack = (void *)ret;
 	}
 	/*
-	 * This replaces thread-local memory: it is zero, except for what the CPU needs there,
-	 * and the word that says that rseq is not registered.
+	 * This memory serves as thread-local memory.  It is zero, except for what the CPU needs at
+	 * the thread pointer, and for rseq's cpu_id, which says that rseq is not registered.
 	 */
 	tp = (char *)t->stack + RAW_STACK_SIZE + RAW_TLS_SIZE;
 	cpu_thread_block_init(tp);
 	if (__rseq_size && __rseq_offset > -RAW_TLS_SIZE && __rseq_offset < RAW_TLS_SIZE - 64)
 		((struct rseq *)(tp + __rseq_offset))->cpu_id = -1;
-	/* There is no such descriptor; this tests whether the kernel has the system call. */
+	/* The descriptor does not exist: this only tests whether the kernel has the system call. */
 	if (own_files && !sys(SYS_close_range, ~0U, ~0U, 0))
 		main = thread_main_apart;
 	if (main != thread_main_own_files)
@@ -325,8 +326,8 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 }
 
 /*
- * The kernel clears the word a moment before it decrements the count of threads, which unshare()
- * and setns() read.  It waits at most 10 ms or so.
+ * Waits until the kernel has decremented its count of threads, which unshare() and setns() check.  It
+ * does this a moment after it has cleared the tid.  The wait is limited to about 10 ms.
  */
 static void wait_uncounted(uint32_t tid)
 {
@@ -343,9 +344,9 @@ bool raw_thread_join(struct raw_thread *t, unsigned tries, uint64_t wait_ns)
 		if (tries && i == tries)
 			return false;
 		last = tid;
-		/* it is repeated: the thread may just have been about to yield */
+		/* repeated, because the thread may have lowered its priority after the last call */
 		raise_awaited();
-		/* not private: the kernel wakes CLEARTID as shared */
+		/* not private, because the kernel's wake-up for CLONE_CHILD_CLEARTID is not */
 		sys(SYS_futex, &t->tid, FUTEX_WAIT, tid, wait_ns ? &ts : NULL);
 	}
 	wait_uncounted(last);

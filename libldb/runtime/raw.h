@@ -46,8 +46,8 @@ long raw_task_open(uint32_t tid, const char *name);
 long raw_task_read(uint32_t tid, const char *name, char *buf, size_t size);
 
 /*
- * Maps memory whose pages are not locked, even if the program has called mlockall(MCL_FUTURE).  It
- * is mapped at base, in place of what is there, or anywhere if base is NULL.  Returns the address,
+ * Maps memory whose pages are not locked, even if the program has called mlockall(MCL_FUTURE).  The
+ * memory replaces what is mapped at base, or is mapped anywhere if base is NULL.  Returns the address,
  * or -errno.
  */
 long raw_map_unlocked(char *base, uint64_t size, int flags, int fd);
@@ -55,9 +55,9 @@ long raw_map_unlocked(char *base, uint64_t size, int flags, int fd);
 void *raw_map(size_t size);
 
 /*
- * A sleeping lock: 0 is free, 1 is held, 2 is held while others sleep.  A thread that has slept for
- * it for a long time raises the priority of ldb's own threads, because one of them may hold the
- * lock.
+ * A sleeping lock: 0 is free, 1 is held, 2 is held while others sleep.  A thread that has waited for
+ * the lock for more than a millisecond raises the priority of ldb's own threads, because one of them
+ * may hold it.
  */
 struct raw_lock {
 	_Atomic uint32_t word;
@@ -76,10 +76,9 @@ void raw_futex_wake(_Atomic uint32_t *word);
 void raw_sleep_ns(uint64_t ns);
 
 /*
- * One of ldb's own threads.  Its thread-local memory is a zeroed page or two that only a stray
- * access uses.  All signals are blocked in it.  With own_files it has a separate file table, in
- * which everything inherited is closed, so that its descriptors never appear in the program's
- * numbers.
+ * One of ldb's own threads.  Its thread-local memory is a few zeroed pages, which normally are not
+ * used.  All signals are blocked in it.  With own_files it has a separate file table, in which all
+ * inherited descriptors are closed, so that its descriptors use no numbers of the program.
  */
 struct raw_thread {
 	_Atomic uint32_t tid;	/* the kernel clears it when the thread is gone */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Begins and ends a recording: each thread gets a page in the session's memory, and the parts
- * that write there are notified.  session.c has the memory itself.  (raw thread, except for
- * pages of threads that come and go, and for exit())
+ * Begins and ends a recording: gives each thread a page in the session's memory, and notifies the
+ * parts of the runtime that write there.  session.c manages the memory itself.  (raw thread, except
+ * for the pages of threads that start and exit, and for exit())
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -116,8 +116,8 @@ void recording_end(void)
 }
 
 /*
- * Counts the calls since the scanner's last poll, which are in no page yet, at exit().  This does
- * not run after _exit() or a fatal signal.
+ * At exit(), adds the calls since the scanner's last poll to the counts in the pages.  This does not
+ * run after _exit() or a fatal signal.
  */
 __attribute__((destructor)) static void recording_at_exit(void)
 {

@@ -13,7 +13,7 @@
 
 /* process.c */
 
-/* the program has more rights than its user (AT_SECURE), and nothing is done in it */
+/* the program has more rights than its user (AT_SECURE), so the runtime does nothing in it */
 extern bool inert;
 extern bool initialised;
 extern struct raw_thread control_thread;
@@ -27,8 +27,8 @@ static inline bool control_ever_ran(void)
 }
 
 /*
- * Do ldb's threads, if there are any, belong to this process?  The child of a raw fork or a vfork()
- * has only the variables that describe them.
+ * Do ldb's threads, if there are any, belong to this process?  In the child of a raw fork or a vfork()
+ * the variables describe threads of the parent.
  */
 static inline bool control_is_ours(void)
 {
@@ -50,8 +50,8 @@ static inline bool control_is_leaving(void)
 }
 
 /*
- * Does what session_on() does, for places that each program reaches.  It does not touch the page
- * before that contains something, because that would be a page fault.
+ * Does what session_on() does, for code that runs in each program.  It does not read session_page
+ * before a control thread has run, because that would cause a page fault.
  */
 static inline bool session_was_on(void)
 {
@@ -78,7 +78,7 @@ void thread_add(struct thread *t);
 void thread_remove(struct thread *t);
 /* Sets what thread_self() returns in the calling thread. */
 void thread_set_self(struct thread *t);
-/* in a child of fork(), where only the calling thread is left */
+/* called in a fork child, where only the calling thread is left */
 void thread_fork_child(void);
 bool thread_alone(void);		/* there has never been another thread than the first one */
 /* Updates the calling thread's number, which is another one in a child of fork(). */
@@ -92,7 +92,7 @@ extern _Atomic uint32_t nr_blocks;
 /* registers the main thread, or the thread that loads the runtime */
 void create_init(void);
 void create_adopt(void);		/* registers the calling thread, which existed before */
-/* Registers threads late only if they have the filters of the calling one. */
+/* Disables late registration if any thread has other seccomp filters than the calling one. */
 void create_check_filters(void);
 
 /* module.c */
@@ -116,8 +116,8 @@ extern _Atomic uint32_t nr_modules;
 extern _Atomic uint32_t nr_modules_lost;
 
 /*
- * Must be called at the start.  Finds thread blocks and tables of functions in the modules that
- * exist then.
+ * Called at the start.  Finds the thread blocks and tables of functions of the modules that are loaded
+ * then.
  */
 void module_init(void);
 /*
@@ -134,7 +134,7 @@ extern void (*module_on_first)(void);
 
 /* session.c */
 
-struct session {		/* private copies: shared memory is never trusted */
+struct session {		/* private copies, because shared memory is never trusted */
 	char *base;
 	uint64_t mapped_size;	/* size of the address space that is reserved at base */
 	uint32_t nr_cpus, nr_scanners, max_threads;
@@ -169,9 +169,9 @@ extern struct session session;
 void session_init(const void *vdso_image);
 /* If fd is the module's device, it stays open as long as the session lasts. */
 int session_map(int fd, const struct ldb_msg_attach *msg, const char **why);
-/* must be called from time to time; maps memory that will soon be written to */
+/* called regularly; faults in memory that will soon be written to */
 void session_populate(void);
-void session_unmap(void);	/* puts scratch memory in its place */
+void session_unmap(void);	/* replaces the session's memory by scratch memory */
 void session_fork_child(void);
 struct ldb_info *session_info(void);
 struct ldb_page *session_page_of(int slot);
@@ -185,8 +185,8 @@ void ring_write_scan(unsigned scanner, struct ldb_rec *slots, unsigned nr);
 void recording_begin(void);	/* gives all threads pages, then switches the recording on */
 void recording_end(void);	/* switches it off; the caller has stopped the scanners */
 /*
- * The first gives a thread a page in the running session, and the second takes it back.  The caller
- * holds registry_lock.
+ * These give a thread a page in the running session, and take the page back.  The caller holds
+ * registry_lock.
  */
 void recording_assign_page(struct thread *t, bool existing);
 void recording_release_page(struct thread *t);
@@ -203,21 +203,20 @@ void tune_begin(const struct ldb_msg_attach *a);
 int tune(const struct ldb_tune *t);
 bool tune_is_paused(void);
 /*
- * Tries again to resume a recording for which no scanner could be started.  Must be called from
- * time to time.
+ * Called regularly: tries again to resume a recording for which no scanner could be started.
  */
 void tune_again(void);
 
 /* send.c: the control thread sends messages to the recorder. */
 extern int send_conn;			/* the connection; -1: there is none */
 
-void send_begin(void);			/* nothing was reported yet */
+void send_begin(void);			/* a recording begins: nothing was reported yet */
 /* Sends a message, which begins with a struct ldb_msg, and sets that.  Returns 0 or -1. */
 int send_message(void *m, uint32_t type, uint32_t size);
 /* Sends a line for the user; err is -errno, or 0. */
 void send_text(uint32_t type, const char *text, int err);
-void send_modules(void);		/* those that were not reported yet, and thread blocks */
-void send_commands(void);		/* what the program requested */
+void send_modules(void);		/* reports new and unloaded modules, and thread blocks */
+void send_commands(void);		/* sends the program's commands: request/command.c */
 void send_child(void);
 void send_hello(bool resumes);
 void send_ready(bool has_counters);
@@ -230,7 +229,7 @@ uint32_t send_count_unwatched(void);
  * *fd, which came with the message, becomes -1 if the session retains the descriptor.
  */
 int attach_begin(const struct ldb_msg_attach *a, int *fd);
-/* Continues a session that was left, with the present rights. */
+/* Continues a session after the program has changed its rights. */
 int attach_resume(int *fd);
 void attach_end(void);			/* the memory stays mapped */
 
@@ -252,15 +251,15 @@ int control_called(const char *recorder);
 void control_listen(void);
 void control_fork_child(void);
 /*
- * Ends ldb's threads, before the program changes rights that they must not retain.  After the
- * change control_return() starts them again, with what this returned.  Only program threads may
- * call it; it returns false if there are none, or they are not started again.
+ * Ends ldb's threads before the program changes rights that they must not retain.  Returns true if
+ * control_return() must be called after the change, to start them again.  Only program threads may
+ * call it.
  */
 bool control_leave(enum control_leave how);
 void control_return(void);
-/* Does one of ldb's threads exist?  Costs one load. */
+/* Do ldb's threads exist, or are they to be started again?  The test costs one or two loads. */
 bool control_runs(void);
-/* In a child of fork(): starts the thread that announces it. */
+/* Called in a fork child: starts the control thread, which announces the child. */
 void control_announce(void);
 
 /*
@@ -271,8 +270,8 @@ void control_announce(void);
 struct children {
 	char recorder[64];	/* the name of its socket; "": children are not recorded */
 	char secret[LDB_SECRET_MAX];
-	uint32_t how;		/* enum ldb_child: what this process must announce; 0: nothing */
-	bool waits;		/* this is the first program, which waits until it is recorded */
+	uint32_t how;		/* enum ldb_child: how this process must announce itself; 0: not at all */
+	bool waits;		/* this is the first program, which may wait longer for the recorder */
 };
 extern struct children children;
 
@@ -296,14 +295,14 @@ void children_say_plain(void);
  */
 void exec_init(const char *front, bool flows);
 /*
- * Does the same in a program that was not launched by a recorder, where the list of modules says
- * where the runtime is.
+ * Does the same in a program that was not launched by a recorder, where the path of the runtime is
+ * found in the list of modules.
  */
 void exec_init_attached(void);
 
 /* request/command.c */
-void command_forget(void);	/* a recording begins, and earlier requests do not concern it */
-bool command_next(struct ldb_msg_command *m);	/* false: there is none */
+void command_forget(void);	/* forgets commands from before the recording */
+bool command_next(struct ldb_msg_command *m);	/* takes the next command; false: there is none */
 
 /* door.c */
 void door_open(void);
@@ -324,28 +323,28 @@ bool identity_may_be_watched(uint32_t peer_uid);
  * has these rights.
  */
 bool priority_find(void);
-/* Is any thread of the program under a filter for system calls, or is that not known? */
+/* Does any thread of the program have a seccomp filter, or is this not known? */
 bool priority_any_filter(void);
-/* Has a thread other filters than the calling one, which its container may have? */
+/* Does any thread have other seccomp filters than the calling one, or is this not known? */
 bool priority_filters_differ(void);
 /*
- * Lowers the priority of t.  Called by t itself when no thread waits for it: after its start, and
- * after it was raised.
+ * Lowers the priority of t.  Called by t itself when no thread waits for it any more: after its start,
+ * and after its priority was raised.
  */
 void priority_give_way(struct raw_thread *t);
 /* Lets other tasks on the CPU run first.  Called by t itself, between two pieces of work. */
 void priority_rest(const struct raw_thread *t);
 /*
- * Raises the priority of t.  Called repeatedly by a thread that waits for t, because t may just be
- * about to lower it.  Any thread may call it.
+ * Raises the priority of t.  Any thread may call it.  A thread that waits for t calls it repeatedly,
+ * because t may be about to lower its priority.
  */
 void priority_raise(struct raw_thread *t);
 
 /* unmap.c: finds stacks whose memory the program has unmapped while it was not recorded. */
 void unmap_find_gone(void);
 /*
- * Returns where the memory begins that can be read without a gap up to this address; 0 if there is
- * none.
+ * Returns the start of the readable memory that extends without a gap up to this address; 0 if there
+ * is none.
  */
 uintptr_t unmap_run_below(uintptr_t addr);
 

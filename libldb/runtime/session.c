@@ -2,8 +2,8 @@
 /*
  * Manages the session's memory, and writes into its rings.
  *
- * The address space of a session is never freed: after a detach it holds scratch memory, so that
- * a thread that was in the middle of ring_write() stores into unused memory instead of faulting.
+ * The address space of a session is never freed.  After a detach it contains scratch memory, so that
+ * a thread that is still in ring_write() stores into unused memory and does not fault.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,16 +20,16 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE	23
 #endif
-/* Bytes for each CPU: enough for 100,000 to 400,000 records a second, if this runs every 20 ms. */
+/* Bytes of each CPU's ring: with a call every 20 ms, enough for 100,000 to 400,000 records a second. */
 #define POPULATE_LEAST	(64UL << 10)
 #define POPULATE_MOST	(256UL << 10)
-/* on further CPUs, page faults happen as the ring is written */
+/* the rings of further CPUs are not mapped in advance */
 #define POPULATE_CPUS	1024
 
 static struct {
 	/*
-	 * bytes: up to where the CPU's ring is mapped; its head; the most that the head has moved
-	 * in 20 ms
+	 * in bytes: how much of the CPU's ring has been mapped in advance; its head at the last call;
+	 * the most that the head has moved between two calls
 	 */
 	uint64_t end, head, most;
 } populated[POPULATE_CPUS];
@@ -60,7 +60,7 @@ uint64_t session_ticks(uint64_t ns)
 }
 
 /*
- * The function in the vDSO.  The function called clock_gettime() may be a sanitizer's, which would
+ * clock_gettime() of the vDSO.  The function that the linker finds may be a sanitizer's, which would
  * write to thread-local memory that ldb's own threads do not have.
  */
 static int (*vdso_clock_gettime)(clockid_t, struct timespec *);
@@ -82,7 +82,7 @@ uint64_t session_clock(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* head, slots and mask are private values; only *head itself is shared. */
+/* Writes slots into a ring; shared: other threads write into it, too.  mask is a private copy. */
 static void ring_put(struct ldb_ring_hdr *hdr, uint64_t mask,
 		     struct ldb_rec *slots, unsigned nr, bool shared)
 {
@@ -102,9 +102,9 @@ static void ring_put(struct ldb_ring_hdr *hdr, uint64_t mask,
 		order_slot_commit(s, (uint32_t)(idx + k + 1) ^ ldb_rec_hash(&slots[k]));
 	}
 	/*
-	 * The slots after these were last written when the ring was last filled, and are in no near
-	 * cache.  A store that misses does not stall the CPU until the program's next locked
-	 * instruction: without this prefetch, a lock taken after a tag waits for the store.
+	 * The next slots were last written in the previous round of the ring, and are in no near
+	 * cache.  A store that misses the cache does not stall the CPU at once, but delays the
+	 * program's next locked instruction; this prefetch avoids that.
 	 */
 	cpu_prefetch_write(&ring[(idx + nr) & mask]);
 	cpu_prefetch_write(&ring[(idx + nr + 2) & mask]);
@@ -129,11 +129,11 @@ void ring_write_scan(unsigned scanner, struct ldb_rec *slots, unsigned nr)
 }
 
 /*
- * The first write to a ring's page costs a page fault: microseconds, and twice that in a virtual
- * machine, in some request.  So the control thread maps a part of the ring ahead of its head, until
- * the head has gone round once.  This part is four times as long as the head has ever moved between
- * two calls.  Where the kernel cannot do that (before 5.14, or the module's memory, which is mapped
- * as a whole) nothing is lost.
+ * The first write to a page of a ring costs a page fault, which makes some request several microseconds
+ * longer, and twice as long in a virtual machine.  So the control thread faults in a part of the ring
+ * ahead of its head, until the head has wrapped around once.  The part is four times as long as the
+ * head has ever moved between two calls.  Where the kernel cannot do this (before 5.14, and the
+ * module's memory, which is mapped as a whole), page faults occur as before.
  */
 static uint64_t populate_ahead(uint32_t cpu, uint64_t head)
 {
@@ -223,8 +223,9 @@ static const char *session_copy(const struct ldb_info *in, uint64_t file_size,
 }
 
 /*
- * Returns the size of the recorder's memfd, which cannot shrink any more; or < 0.  Huge pages
- * are refused: when none are left, the first access raises SIGBUS in the program.
+ * Returns the size of the recorder's memfd, after checking that the memfd cannot shrink any more; or
+ * < 0.  Huge pages are refused, because when none are left the first access to a page would raise
+ * SIGBUS in the program.
  */
 static long memfd_size(int fd, const char **why)
 {
@@ -239,13 +240,13 @@ static long memfd_size(int fd, const char **why)
 	ret = sys(SYS_fstatfs, fd, &fs);
 	if (!ret && fs.f_type == HUGETLBFS_MAGIC)
 		ret = -EINVAL;
-	/* The size is read after the file was sealed, because before that it could have shrunk. */
+	/* The size is read after the seals were checked, because the file cannot shrink any more. */
 	if (!ret)
 		ret = sys(SYS_fstat, fd, &st);
 	return ret ? ret : st.st_size;
 }
 
-/* Returns the size of the module's session, which this program thereby joins; or < 0. */
+/* Joins the module's session, and returns its size; or < 0. */
 static long device_size(int fd, const char **why)
 {
 	long ret = sys(SYS_ioctl, fd, LDB_IOC_JOIN, 0), at;
@@ -293,7 +294,7 @@ int session_map(int fd, const struct ldb_msg_attach *msg, const char **why)
 		return -EINVAL;
 	}
 	if ((char *)ret != session.base) {
-		/* a mapping that is too small is left where it is: see the head of this file */
+		/* an earlier, smaller mapping is not removed: see the head of this file */
 		session.base = (char *)ret;
 		session.mapped_size = size;
 	}
@@ -316,11 +317,11 @@ void session_unmap(void)
 
 void session_fork_child(void)
 {
-	/* needed where the kernel could not wipe the page */
+	/* needed if the kernel could not zero the page */
 	if (session_on())
 		order_session_set(&session_page.a.on, 0);
 	if (session.device >= 0)
-		/* this process does not have the file table of that descriptor */
+		/* the descriptor belongs to the file table of the parent's control thread */
 		session.device = -1;
 	session_unmap();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The registry of the program's threads, with the addresses of their blocks.  create.c adds and
- * removes threads; this file calls only raw.c, so all that read the table may use it.
+ * The registry of the program's threads, with the offsets of their blocks.  create.c adds and removes
+ * threads.  This file calls only raw.c, so every other file may use it.
  */
 #define _GNU_SOURCE
 #include "runtime.h"
@@ -14,13 +14,13 @@ DORMANT_PAGE struct thread *_Atomic *_Atomic live = live_few;
 DORMANT_PAGE _Atomic uint32_t nr_live;
 
 /*
- * Entries are allocated a chunk at a time, so that ldb has little memory in a program that is not
- * recorded, because mlockall() locks all of it.  A chunk is never freed.
+ * Entries are allocated in chunks, so that ldb has little memory in a program that is not recorded; the
+ * program's mlockall() would lock all of it.  A chunk is never freed.
  */
 #define CHUNK		64
 DORMANT_PAGE static struct thread first_thread;
-static struct thread first_few[LIVE_FEW];	/* except for the first */
-static struct thread *chunks[THREADS_MAX / CHUNK];	/* except for the first few */
+static struct thread first_few[LIVE_FEW];	/* entries from 1 on */
+static struct thread *chunks[THREADS_MAX / CHUNK];	/* entries from LIVE_FEW on */
 DORMANT_PAGE static uint32_t nr_threads;	/* entries ever used */
 DORMANT_PAGE static struct thread *free_threads;
 static TLS_IE struct thread *self;
@@ -67,8 +67,8 @@ static struct thread *thread_entry(uint32_t i)
 }
 
 /*
- * Makes room for as many threads as there are entries.  The caller holds registry_lock.  A reader
- * that reads the number of threads first finds at least that many in the table.
+ * Replaces the table live[] by one with room for THREADS_MAX threads.  The caller holds registry_lock.
+ * A reader that loads nr_live before `live` finds a table with at least that many entries.
  */
 static bool live_grow(void)
 {
@@ -174,8 +174,7 @@ void thread_renumber(void)
 }
 
 /*
- * Writes to as few pages as possible, because each page that is written to in the child is copied
- * first.
+ * Writes to as few pages as possible, because a page is copied when the child first writes to it.
  */
 void thread_fork_child(void)
 {

@@ -2,8 +2,8 @@
 /*
  * Changes what is recorded while the recording goes on, and pauses it.  (raw thread)
  *
- * While it is paused no scanner runs, and the program's threads write nothing about locks and
- * requests; but threads that begin and end get their pages, so that none is missing afterwards.
+ * During a pause no scanner runs, and the program's threads write nothing about locks and requests;
+ * but threads that start and exit get and release their pages, so that none is missing afterwards.
  * For the scanner the pause is an observation gap.  What the threads noted about locks before the
  * pause is discarded: see session_active.lock_epoch.
  */
@@ -56,7 +56,7 @@ static void pause_now(void)
 	flow_pause(true);
 	scan_stop();
 	flush_locks();
-	session_page.a.lock_epoch++;	/* once is enough */
+	session_page.a.lock_epoch++;	/* flush_locks() must not write these waits again */
 }
 
 /* Forgets which threads work on requests; their next tags show it again. */

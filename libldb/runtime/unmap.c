@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Handles a program that unmaps the memory of a stack that it has used, for example a stack of its
- * own making, or that enlarges a guard page.  The scanner must not be reading there then, and must
- * not follow a chain of records into it later.
+ * Handles programs that unmap the memory of a stack, for example one that they have allocated
+ * themselves, or that enlarge a guard page.  The scanner must not be reading this memory when it is
+ * unmapped, and must not follow a chain of records into it later.
  *
  * During a recording, the arguments of munmap(), mremap() and mprotect() are read before they take
  * effect.  At other times they are not read: stacks that were unmapped are found when a recorder
@@ -23,7 +23,7 @@ static void raise_stack(struct thread *t, uintptr_t lo)
 		order_stack_raise(&t->stack_lo, lo);
 }
 
-/* This is called before [lo, hi) becomes unreadable. */
+/* Called before [lo, hi) becomes unreadable. */
 static __attribute__((noinline, cold)) void forget_stacks(uintptr_t lo, uintptr_t hi)
 {
 	uint32_t n = order_live_count(&nr_live);
@@ -54,7 +54,7 @@ static void mapping_done(const struct maps *m, void *arg)
 	uint32_t n = order_live_count(&nr_live);
 
 	(void)arg;
-	/* The stack of the first thread is mapped as it grows. */
+	/* The stack of the first thread is skipped, because it is mapped as it grows. */
 	if (!m->readable || m->grows)
 		return;
 	for (uint32_t i = 0; i < n; i++) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Functions that a recorder makes a thread of the program execute, besides the door.  They may call
- * libc and the loader, because the recorder chooses a thread that executes neither (ldb/control.h).
+ * A recorder makes a thread of the program call this function (ldb_door.late).  It may call libc and
+ * the loader, because the recorder stops the thread outside of the loader and of allocators
+ * (ldb/control.h).
  */
 #include <errno.h>
 #include "runtime.h"
