@@ -56,9 +56,11 @@ static void say_thread(struct sentence *s, const struct chain *chain, const stru
 		say(s, " of %s", text_process(l->process, text));
 }
 
-static const char *ended(unsigned lock_kind)
+static const char *ended(const struct chain_link *l)
 {
-	switch (lock_kind) {
+	if (l->is_free)
+		return "took the free lock and released it";
+	switch (l->lock_kind) {
 	case LDB_LOCK_COND:
 		return "signalled it";
 	case LDB_LOCK_SEM:
@@ -78,7 +80,7 @@ static void say_waker(struct sentence *s, const struct chain *chain, const struc
 {
 	say(s, ", until ");
 	say_thread(s, chain, l);
-	say(s, " %s%s", ended(l->lock_kind), l->is_likely ? " (likely)" : "");
+	say(s, " %s%s", ended(l), l->is_likely ? " (likely)" : "");
 	if (!l->func)
 		return;
 	say(s, ", which was in ");
@@ -196,7 +198,7 @@ size_t chain_say_ender(const struct chain *chain, char *buf, size_t size)
 		say(&s, "%s %s", is_process(chain, l) ? "process" : "thread", l->thread);
 	else
 		say_thread(&s, chain, l);
-	say(&s, " %s%s", l->kind == LINK_HELD_BY ? "held it" : ended(l->lock_kind),
+	say(&s, " %s%s", l->kind == LINK_HELD_BY ? "held it" : ended(l),
 	    l->is_likely ? " (likely)" : "");
 	if (l->func) {
 		say(&s, ", which was in ");

@@ -8,6 +8,10 @@
  * by the wait has no recorded hold, its hold is inferred: from the start of the
  * wait to the next recorded hold, or to the end of the wait.
  *
+ * A lock that is released while threads wait for it is free until the thread that was woken runs and
+ * takes it; others sleep on until that thread releases it.  So a wait that no hold explains to its end is
+ * blocked by its waker, and by the delays of the waker.
+ *
  * Conditions, semaphores, barriers and joins have no holder.  For these, the thread that ended the
  * wait is treated as the holder, with an inferred hold.  Kernel events say which thread ended the
  * last sleep in such a wait; without them, the events of ldb's wrappers of pthread functions (the
@@ -40,6 +44,11 @@ struct blame {
 static bool is_wait(const struct segment *s)
 {
 	return s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_FUTEX_WAIT;
+}
+
+static bool is_held(const struct segment *wait)
+{
+	return wait->kind == SEGMENT_LOCK_WAIT && lock_kind_is_held(wait->lock_kind);
 }
 
 /* Is the segment a time off the CPU that is not part of a wait for a lock? */
@@ -89,8 +98,12 @@ uint32_t blame_owner(const struct model *m, const struct segment *wait)
 	if (wait->owner)
 		return wait->owner;
 	/* A futex that names no owner may be no lock; if it is one, the waker has released it. */
-	return wait->kind == SEGMENT_LOCK_WAIT && lock_kind_is_held(wait->lock_kind) ? wait->waker :
-									       blame_waker(m, wait);
+	return is_held(wait) ? wait->waker : blame_waker(m, wait);
+}
+
+uint32_t blame_releaser(const struct model *m, const struct segment *wait)
+{
+	return is_held(wait) ? woken_by(m, wait) : 0;
 }
 
 /* From waits to holds, and so on */
@@ -231,8 +244,9 @@ static int64_t woken_at(const struct blame *k, const struct segment *wait, int64
 
 		if (s->tid != wait->tid || s->start >= end)
 			break;
-		if (s->kind == SEGMENT_RUNNABLE && s->start > start)
-			at = s->start;
+		/* The thread may have been woken before `start`. */
+		if (s->kind == SEGMENT_RUNNABLE && (s->start > start || 2 * (s->end - start) > end - start))
+			at = max(s->start, start);
 	}
 	return at;
 }
@@ -247,13 +261,41 @@ static bool is_blocking(const struct segment *hold, const struct segment *wait, 
 	return hold->lock_kind != LDB_LOCK_RWLOCK_RD || wait->lock_kind != LDB_LOCK_RWLOCK_RD;
 }
 
+/* Returns when a thread was woken from its own wait for the same lock, which then was free; end: unknown. */
+static int64_t handed_at(const struct blame *k, const struct segment *wait, uint32_t tid, int64_t start, int64_t end)
+{
+	for (size_t i = index_first(&k->waits, tid, start); i < k->waits.nr; i++) {
+		const struct segment *w = index_at(&k->waits, i);
+
+		if (w->tid != tid || w->start >= end)
+			break;
+		if (w->lock == wait->lock && w->kind == wait->kind && w->end > start)
+			return woken_at(k, w, start, min(w->end, end));
+	}
+	return end;
+}
+
+/* The lock was free from `since` on, but the thread that woke this one was to take it first. */
+static int follow_handover(struct blame *k, const struct segment *wait, uint32_t waker, int64_t since, int64_t end,
+			   unsigned level)
+{
+	int64_t until = woken_at(k, wait, since, end);
+
+	if (!waker || ticks_ns(k->b->m->reader, (double)until - (double)since) < TIMELINE_WAIT_MIN_NS)
+		return 0;
+	return add_edge(k, &(struct edge){
+		.tid = wait->tid, .by = waker, .start = since, .end = until, .source = EDGE_WAKER,
+		.is_wait = true, .is_free = true,
+	}, level);
+}
+
 static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, unsigned level)
 {
 	const struct timeline_build *b = k->b;
 	const struct segment *wait = &b->all[nr];
-	uint32_t owner = blame_owner(b->m, wait);
+	uint32_t owner = blame_owner(b->m, wait), waker = blame_releaser(b->m, wait);
 	bool has_owner = !owner || owner == wait->tid;
-	int64_t next = end;
+	int64_t next = end, free_at = start;
 	int ret = 0;
 
 	k->is_followed[nr] = true;
@@ -273,11 +315,21 @@ static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, u
 			has_owner = true;
 		else if (hold->start < next)
 			next = from;
+		free_at = max(free_at, hold->end);
 		ret = add_holder(k, hold, wait, hold->tid, from, hold->end < end ? hold->end : end, level);
 	}
-	if (!ret && !has_owner && next > start)
-		ret = add_holder(k, NULL, wait, owner, start,
-				 wait->owner ? next : woken_at(k, wait, start, next), level);
+	if (!ret && !has_owner && next > start) {
+		int64_t until = wait->owner ? next : woken_at(k, wait, start, next);
+
+		if (waker)
+			until = waker == owner ? woken_at(k, wait, start, until) :
+				handed_at(k, wait, waker, start, until);
+		free_at = max(free_at, until);
+		if (until > start)
+			ret = add_holder(k, NULL, wait, owner, start, until, level);
+	}
+	if (!ret && free_at > start && free_at < end)
+		ret = follow_handover(k, wait, waker, free_at, end, level);
 	return ret;
 }
 

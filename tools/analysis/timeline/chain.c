@@ -264,7 +264,7 @@ static void add_blocker(struct walk *w, const struct segment *delay, const struc
 {
 	const struct segment *func = culprits_function(w->b->t, in);
 	bool is_held = delay->kind == SEGMENT_FUTEX_WAIT ? e->hold || delay->owner :
-		       delay->kind == SEGMENT_LOCK_WAIT && lock_kind_is_held(delay->lock_kind);
+		       delay->kind == SEGMENT_LOCK_WAIT && lock_kind_is_held(delay->lock_kind) && !e->is_free;
 	const char *name = model_keep_string(w->b->m, model_thread_name(in->thread));
 	struct chain_link *link;
 
@@ -280,6 +280,7 @@ static void add_blocker(struct walk *w, const struct segment *delay, const struc
 	link->end_ns = in->end_ns;
 	link->lock_kind = delay->kind == SEGMENT_LOCK_WAIT ? delay->lock_kind : 0;
 	link->is_likely = e->is_likely;
+	link->is_free = e->is_free;
 	if (is_held)
 		add_holder(w, link, e, in, func);
 	else

@@ -54,6 +54,7 @@ struct chain_link {
 	int64_t resolution_ns;
 	enum edge_source source;
 	bool is_likely;		/* the link is inferred, not recorded */
+	bool is_free;		/* WOKEN_BY: nobody held the lock, which this thread was to take first */
 	double confidence;	/* 0..1: part of the time that this link accounts for */
 };
 

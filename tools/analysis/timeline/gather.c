@@ -76,6 +76,12 @@ static int on_link(void *arg, const struct segment *s)
 	} else {
 		link.other = s->kind == SEGMENT_BLOCKED ? blame_waker(l->b->m, s) : blame_occupant(l->b, s);
 	}
+	if (s->kind == SEGMENT_LOCK_WAIT) {
+		struct link released = { .tid = s->tid, .other = blame_releaser(l->b->m, s), .lock = s->lock };
+
+		if (released.other && released.other != link.other && add_link(l, &released))
+			return -ENOMEM;
+	}
 	return link.lock || link.other ? add_link(l, &link) : 0;
 }
 

@@ -15,6 +15,7 @@ struct edge {
 	const struct segment *hold;	/* of all[]; NULL: inferred from the delay */
 	enum edge_source source;
 	bool is_wait;			/* tid waited for a lock or the like */
+	bool is_free;			/* nobody held the lock: `by` was to take it first */
 	bool is_likely;			/* by is who signalled last, and may not be the waker */
 };
 
@@ -102,6 +103,8 @@ uint32_t blame_waker(const struct model *m, const struct segment *s);
  * the wait; 0: not known.
  */
 uint32_t blame_owner(const struct model *m, const struct segment *wait);
+/* Returns the tid of the thread that released a lock and so woke the one that waited for it; 0: unknown. */
+uint32_t blame_releaser(const struct model *m, const struct segment *wait);
 
 /*
  * Returns the thread of the program that ran while the segment's thread waited long for a CPU; 0:
