@@ -2,14 +2,12 @@
 /*
  * Completes lock events with facts that the trace does not contain directly:
  *
- *  - when a hold began whose start was not recorded.  Its thread took the lock after
- *    the frame hold.gen was entered and before the next one was; an exclusive
- *    lock is taken after the hold before it ended; and a wait that names the
- *    holder began after it was taken.  begin is the middle of the remaining interval,
- *    resolution half its width.
- *  - where in the user's source it happened, when the call is in a function
- *    of a system header (std::mutex::lock at -O0): the call site of the
- *    innermost frame around it that is not in one.
+ *  - the start of a hold, if it was not recorded.  The thread took the lock after the frame
+ *    hold.gen was entered and before the next frame was; an exclusive lock is taken after the
+ *    previous hold of it ended; and a wait that names the holder began after that thread had taken
+ *    the lock.  begin is the middle of the remaining interval, resolution half its width.
+ *  - the place in the user's source, if the call is in a function of a system header
+ *    (std::mutex::lock at -O0): the innermost call site on the stack that is in no system header.
  *
  * Use: add LOCK rows, prepare, feed FUNC rows, resolve.
  */

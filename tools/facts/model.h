@@ -207,7 +207,7 @@ enum segment_kind {
 
 struct segment_occupant {
 	struct party who;		/* PARTY_NONE: not known */
-	int64_t ns;			/* how much of the segment it ran */
+	int64_t ns;			/* for how much of the segment the task ran */
 };
 
 /* Describes a system call.  The texts belong to the model. */
@@ -219,7 +219,7 @@ struct segment_call {
 	int64_t result;			/* an error is -errno */
 	uint64_t arg0, arg;
 	unsigned which;			/* which of the arguments arg is, counted from 1; 0: none */
-	/* how many others came before it that were too short for a row */
+	/* how many other calls came before this one that were too short for a row */
 	uint32_t nr_short;
 };
 
@@ -239,7 +239,7 @@ struct syscall {
  */
 struct segment_disk {
 	const char *device;		/* NULL: none, or not known */
-	int64_t ns;			/* how much of the sleep it worked */
+	int64_t ns;			/* how long the device worked during the sleep */
 	uint64_t bytes;
 	uint32_t nr;			/* number of requests to the device */
 };
@@ -249,7 +249,8 @@ struct segment_sched {
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
 	struct party preempted_by;	/* PREEMPTED */
 	struct party waker;		/* the task that ended the sleep */
-	uint32_t cpu;			/* where it slept, or waited to run */
+	/* the CPU on which the thread slept, or for which it waited */
+	uint32_t cpu;
 	uint32_t from_cpu, to_cpu;	/* where it ran before and after */
 	/* it slept on a futex; the waker called FUTEX_WAKE for it */
 	bool has_futex, is_futex_woken;
@@ -328,7 +329,11 @@ struct segment {
 	uint32_t owner;
 	/* LOCK_WAIT: the thread that ended it, as the runtime recorded it; 0: not known */
 	uint32_t waker;
-	uint32_t to_tid;		/* QUEUE: the thread that took it out; REQUEST: its own, if from a queue */
+	/*
+	 * QUEUE: the thread that took the request out; REQUEST: its own thread, if the request came
+	 * from a queue
+	 */
+	uint32_t to_tid;
 	bool is_truncated;		/* it was running when the recording began or ended */
 	/* FUNCTION: it was still running when the recording ended */
 	bool is_open;
@@ -338,7 +343,10 @@ struct segment {
 	bool has_failed;		/* LOCK_WAIT: ended without the lock */
 	/* no part of the request: its thread blocked the request meanwhile */
 	bool blocks_req;
-	/* LOCK_*: 1: it blocks the request, 2: it blocks what blocks the request, and so on */
+	/*
+	 * LOCK_*: 1: the segment blocks the request, 2: it blocks what blocks the request, and so
+	 * on
+	 */
 	unsigned level;
 	/* LOCK_WAIT: generation of the frame in which it happened */
 	uint64_t gen;
