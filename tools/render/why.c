@@ -41,6 +41,8 @@ static void put_coverage(const struct render *r, const struct why *w)
 	fprintf(r->out, "explained: median %.1f %%, at least %.1f %% of what a request took longer; "
 		"unknown: %.1f %% of the time", 100 * w->coverage_median, 100 * w->coverage_min,
 		100 * w->unknown);
+	if (w->coverage_median >= 1.05)
+		fputs(" (over 100 %: the rest took less time than usual)", r->out);
 	if (w->unwatched >= 0.0005)
 		fprintf(r->out, " (unobserved: %.1f %%)", 100 * w->unwatched);
 	if (w->nr_chains < w->nr_targets)
