@@ -96,7 +96,7 @@ static inline const struct flow_entry *called_back(const struct flow_slot *s)
 
 	if (likely(up->entry->to == s->entry->from))
 		return NULL;
-	/* what was left behind lies below, or was taken again for a later call */
+	/* the slot of a call that was left is at a lower address, or was reused for a later call */
 	return up->sp >= s->sp && up->owner == s->owner ? up->entry : NULL;
 }
 
@@ -133,7 +133,7 @@ void flow_call_prepare(void)
 	for (unsigned i = 0; i < SHORT_WORDS; i++)
 		short_bucket[SHORT_WORDS + i] = flow_mem_bucket(i * 16);
 	flow_page.usual = flow_page.threshold < FLOW_SHORT ? flow_page.threshold : FLOW_SHORT;
-	/* if reading the clock takes that long, its cost is ignored */
+	/* if reading the clock takes this long, the fast path is not used */
 	if (flow_page.cost >= FLOW_SHORT)
 		flow_page.usual = 0;
 }
@@ -215,7 +215,7 @@ static void adapt(char *region, const struct flow_slot *s)
 		/* if the function has become much slower, each of its calls is timed again */
 		log = ticks > weight * SLOW_TICKS * 8 ? 0 : log - 1;
 	}
-	/* ensures that each call comes here */
+	/* LAST_OURS makes each call of a function of libldb reach adapt() */
 	t->last = now | log | (is_ours ? LAST_OURS : 0);
 	t->stride = stride_of(log, s->start);
 	if (is_ours)

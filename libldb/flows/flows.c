@@ -6,9 +6,9 @@
 #include "flows.h"
 #include "runtime/runtime.h"
 
-static struct raw_lock lock;	/* a recording begins, or ends */
-static bool are_patched;	/* the tables; those of a child are its parent's */
-static bool is_paused;		/* nothing is counted, or will be when a recording begins */
+static struct raw_lock lock;	/* held while a recording begins, ends, pauses or resumes */
+static bool are_patched;	/* the linkage tables contain stubs; a fork child inherits them */
+static bool is_paused;		/* also for a recording that begins later */
 
 /* What the two readings of the clock measure of a function that does nothing. */
 static uint64_t measure_cost(void)
@@ -169,7 +169,7 @@ void flow_poll(void)
 		flow_slots_note();
 }
 
-/* At exit(): what still runs would never be added. */
+/* Called by exit(): adds calls in progress to the sums, because they will not return. */
 void flow_at_exit(void)
 {
 	if (order_flow_base(&flow_page.base))

@@ -92,7 +92,7 @@ struct flow_self {
 	uint32_t rest;			/* refills to go until slots are searched again */
 	uint32_t nr_left;		/* slots of calls that were left and may be continued, at the last search */
 	bool is_leaving;		/* the thread ends */
-	bool is_strange;		/* calls were left without a jump or an exception that is known */
+	bool is_strange;		/* calls were left otherwise than by an interposed function */
 };
 
 #define CHECK(type, member, value)	_Static_assert(offsetof(type, member) == (value), #value)

@@ -24,7 +24,7 @@ struct flow_module {
 	bool is_loader, is_kernel, is_ours;
 	bool is_seen, is_gone;
 	bool is_new;		/* its tables have not been read; cleared by the caller */
-	bool is_again;		/* they may have been, before: what is left out was counted */
+	bool is_again;		/* its tables may have been read before, so losses are not counted again */
 };
 extern struct flow_module flow_modules[FLOW_MODULES];
 extern uint32_t nr_flow_modules;

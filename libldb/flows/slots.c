@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Lends slots for return addresses to threads.
+ * Manages the slots for return addresses.
  *
- * A thread takes some when it has none, and keeps them until it exits.  A call that never
+ * A thread takes some slots when it has none, and retains them until it exits.  A call that never
  * returns, because an exception or a longjmp() goes past it, leaves its slot behind.  The functions
  * that do this are interposed (shim/unwind.c), and flow_leave() marks such slots.  A call that was
  * left by longjmp() may be continued by another one: so a marked slot is taken back when another value
@@ -240,13 +240,13 @@ int flow_refill_c(uint64_t sp, struct ldb_flow_state *state)
 	struct flow_slot *s;
 	unsigned nr;
 
-	/* it is counted where threads are that nobody knows; the next call is its own */
+	/* the thread is registered now; this call is counted in region 0, the next in its own region */
 	if (!t && thread_on_unknown) {
 		thread_on_unknown();
 		state->left = 0;
 		return false;
 	}
-	/* of a list that was changed in a handler which was left, the rest is searched */
+	/* a signal handler that was left by longjmp() may have damaged the list: drop it */
 	if (flow_self.free && flow_self.free->sp)
 		flow_self.free = NULL;
 	/* a thread that is not known yet, or any more */
@@ -317,7 +317,7 @@ void flow_slots_close(uint64_t now)
 {
 	uint32_t nr = atomic_load(&nr_taken);
 
-	/* from here on they are in the sums */
+	/* the table of open calls becomes empty, because these calls are added to the sums now */
 	flow_info()->nr_open[0] = flow_info()->nr_open[1] = 0;
 	for (uint32_t i = 0; i < nr; i++) {
 		struct flow_slot *s = &flow_slots[i];
@@ -351,7 +351,7 @@ void flow_slots_reclaim(uint32_t own)
 	for (uint32_t i = 0; i < nr; i++) {
 		if (!flow_slots[i].owner || flow_slots[i].owner == own)
 			continue;
-		/* a coroutine of a thread that is not here may be continued by the one that is */
+		/* a coroutine of a thread that the child lacks may be continued by its only thread */
 		if (flow_slots[i].sp)
 			flow_slots[i].owner = 0;
 		else

@@ -76,7 +76,7 @@ void flow_thread_exit(struct thread *t)
 {
 	uint32_t n;
 
-	/* A recording that begins now gives it no region. */
+	/* is_leaving prevents a recording that begins later from giving the thread a region. */
 	raw_lock(&registry_lock);
 	flow_self.is_leaving = true;
 	n = flow_self.owner;
@@ -93,7 +93,7 @@ void flow_thread_exit(struct thread *t)
 	raw_unlock(&registry_lock);
 }
 
-/* A thread that waits for the registry's lock, or has it, may be the calling one. */
+/* Locks the registry; gives up after a while, because the calling thread may hold the lock. */
 static bool lock_registry(void)
 {
 	for (int i = 0; i < LOCK_TRIES; i++) {

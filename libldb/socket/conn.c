@@ -2,9 +2,9 @@
 /*
  * The table of connections; see conn.h.
  *
- * A descriptor that a recording sees for the first time was opened earlier, or by a call that is
- * not interposed.  Then the connection is a server's if some socket listens on its address; such
- * addresses are read from /proc when the recording begins.
+ * A descriptor that has no entry in this recording was opened earlier, or by a call that is not
+ * interposed.  Then the program is the server of the connection if some socket listens on the
+ * connection's own port; such ports are read from /proc when the recording begins.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static struct conn *_Atomic chunks[CHUNKS_MAX];
 static _Atomic uint32_t conn_epoch;
 static _Atomic uint32_t nr_serials;
 static _Atomic uint64_t nr_numbers;
-/* the kernel may be asked, because no filter for system calls is installed */
+/* system calls may be made, because the program has no seccomp filter */
 static _Atomic uint32_t is_asking;
 static uint64_t listens[65536 / 64];	/* one bit for each port on which a socket listened */
 

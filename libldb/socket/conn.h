@@ -17,7 +17,7 @@
 
 enum conn_kind {
 	CONN_UNKNOWN,
-	CONN_NONE,		/* no stream socket, or neither end of a connection */
+	CONN_NONE,		/* not a stream socket, or not connected */
 	CONN_SERVER,		/* the program has accepted it, and receives requests from it */
 	CONN_CLIENT,		/* the program has connected it, and sends requests to it */
 };
@@ -37,13 +37,13 @@ struct conn {
 	/* the queue in which they wait, if no thread works on them */
 	uint64_t queue;
 	uint64_t since;			/* a new connection: its first bytes arrived after this; 0: not known */
-	bool has_asked;			/* another server, which has not answered yet */
+	bool has_asked;			/* its request waits for the answer of another server */
 	bool is_quiet;			/* the last request has no answer */
 	bool is_head;			/* the answer to the last request has no body */
 	uint32_t nr_writes;		/* submitted to a ring, and not completed */
 	struct message in, out;
 
-	/* CONN_CLIENT: it was last written to for a request of this connection. */
+	/* CONN_CLIENT: the server connection for whose request it was last written to */
 	int owner_fd;
 	uint32_t owner_serial;
 };
@@ -69,7 +69,7 @@ bool conn_is_none(int fd);
  * first such descriptor.
  */
 bool conn_any(unsigned *from, unsigned to);
-/* May the kernel be asked at all?  A filter of the program may forbid it. */
+/* May conn_ask() make system calls?  Not if the program has a seccomp filter. */
 bool conn_may_ask(void);
 /* Asks the kernel what the descriptor is.  */
 enum conn_kind conn_ask(int fd);

@@ -30,8 +30,8 @@ enum message_kind {
 struct message {
 	uint8_t kind;		/* enum message_kind */
 	uint8_t state;		/* message.c */
-	uint8_t nr_line;	/* bytes of a line whose end has not come */
-	bool is_answer;		/* this is what the program writes */
+	uint8_t nr_line;	/* bytes stored of a line whose end has not arrived */
+	bool is_answer;		/* the direction in which the program writes */
 	bool is_open;		/* a message has begun and not ended */
 	bool is_quiet;		/* it has no answer, or may have none */
 	bool is_chunked, has_length;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Makes requests from what the program reads from connections and writes to them.
+ * Derives requests from what the program reads from connections and writes to them.
  *
  * A request begins with the first byte of its message that the program reads, and ends with the
  * last byte of the answer.  Where the protocol does not show these (MESSAGE_OTHER), it begins
@@ -132,7 +132,7 @@ static bool leave_one(struct thread *t, int fd, uint32_t serial, uintptr_t site,
 	return !is_writing;
 }
 
-/* Lets the thread stop working on the others, that a ring has completed with the current one. */
+/* Ends the thread's work on the connections in works[]: not on its current connection. */
 static void leave_others(struct thread *t, uintptr_t site)
 {
 	uint32_t left = 0;
@@ -434,7 +434,7 @@ static void write_server(struct call *k, size_t n)
 		end_all(k);
 }
 
-/* The request has been sent to another server, which has not answered yet. */
+/* Notes that the connection's request now waits for the answer of another server. */
 static void has_asked(struct thread *t, int fd, uint32_t serial)
 {
 	struct conn *c = conn_lock(fd, t->tid);
@@ -618,7 +618,7 @@ void track_new(struct thread *t, int fd, bool is_accepted)
 	if (!c)
 		return;
 	conn_renew(c, is_accepted ? CONN_SERVER : CONN_CLIENT);
-	/* When the loop slept last, no connection waited to be accepted. */
+	/* The connection arrived after the loop last slept, because then none was waiting. */
 	c->since = is_accepted ? waits.slept : 0;
 	conn_unlock(c);
 }

@@ -400,7 +400,7 @@ static void submit_connection(struct ring *r, struct thread *t, const struct io_
 		op.serial = track_ring_write_begins(t, &x);
 	else if (op.kind == OP_READ)
 		op.serial = track_ring_serial(t, op.fd);
-	/* It completes without a word, so that nothing would remove it. */
+	/* A success posts no completion, so the operation would never be removed from the table. */
 	if (sqe->flags & IOSQE_CQE_SKIP_SUCCESS) {
 		if (op.kind == OP_WRITE) {
 			track_ring_write_ends(t, op.fd, op.serial);
@@ -428,7 +428,7 @@ static void see_submitted(struct ring *r, struct thread *t, const struct uring_c
 	uint32_t nr = v->sq_mask + 1, at;
 	struct io_uring_sqe sqe;
 
-	/* Another thread's call has shown these, and more. */
+	/* The call of another thread has already handled these submissions. */
 	if ((int32_t)(v->sq_end - r->seen_sq) <= 0)
 		return;
 	/* The kernel has taken some that no call has shown (SQPOLL), and the program has reused them. */
@@ -456,7 +456,7 @@ static void complete_connection(struct ring *r, struct thread *t, const struct o
 {
 	if (op->kind == OP_WRITE)
 		track_ring_write_ends(t, op->fd, op->serial);
-	/* The descriptor is another connection's by now. */
+	/* The descriptor now belongs to another connection. */
 	if (op->serial && result > 0 && track_ring_serial(t, op->fd) != op->serial) {
 		if (op->kind == OP_READ)
 			uring_left_out();
@@ -539,7 +539,7 @@ static bool has_descriptor(uint8_t opcode)
 	}
 }
 
-/* The thread has waited: for what, the kernel's events do not tell. */
+/* Records which operation ended a wait, because the kernel's events do not contain this. */
 static void write_wait(const struct thread *t, const struct uring_call *c, uint64_t end, const struct ended *e)
 {
 	union {
@@ -579,7 +579,7 @@ void uring_ends(struct thread *t, const struct uring_call *c)
 
 	if (c->nr && session_wants_sockets())
 		track_wait();
-	/* Another thread may have unmapped it meanwhile, and this one only return. */
+	/* Another thread may have unmapped the ring meanwhile; then there is nothing to do. */
 	r = ring_lock(&c->view, t->tid, false);
 	if (!r)
 		return;

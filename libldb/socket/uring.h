@@ -72,9 +72,9 @@ struct liburing_ring {
 /* uring.c: called in a hook of the calling thread, before and after the call. */
 void uring_begins(struct thread *t, struct uring_call *c);
 void uring_ends(struct thread *t, const struct uring_call *c);
-/* The rings with this descriptor, or with memory in [lo, hi), are gone or about to be. */
+/* Forgets the rings with this descriptor, or with memory in [lo, hi), which are being removed. */
 void uring_gone(int fd, uintptr_t lo, uintptr_t hi);
-/* Something happens in a ring that is not followed. */
+/* Counts something in a ring that could not be followed. */
 void uring_left_out(void);
 
 /*
