@@ -120,6 +120,73 @@ static void unused(const char *path)
 	is_int(lives, 1, "one thread");
 }
 
+static void frame(unsigned i, uint64_t nr, uint64_t tick)
+{
+	struct ldb_stack *stack = (struct ldb_stack *)session_stack(&session, SLOT);
+
+	stack->frame[i] = (struct ldb_stack_frame){
+		.gen = nr << 16, .pc = 0x400 + nr, .start_min = tick, .start_max = tick, .last_seen = tick,
+	};
+	stack->depth = i + 1;
+}
+
+/* Returns the numbers of the calls that were written as running, as decimal digits. */
+static int running(const char *path)
+{
+	struct threads_total total;
+	struct reader_rows in;
+	struct reader *r = recording_end(path, &total);
+	struct cursor *c = reader_cursor(r, LDB_BLK_FUNC, NULL);
+	int calls = 0;
+
+	while (c && cursor_next(c, &in) > 0)
+		for (size_t i = 0; i < in.nr; i++)
+			if (in.func[i].flags & LDB_FUNC_F_OPEN)
+				calls = 10 * calls + (int)(in.func[i].gen >> 16);
+	cursor_close(c);
+	reader_close(r);
+	return calls;
+}
+
+/*
+ * What runs is written while the scanner goes on.  Once a caller was missing whenever what it calls
+ * had changed in between, so calls of a dump were of none.
+ */
+static void writes_running(const char *path)
+{
+	struct ldb_stack *stack;
+
+	recording_begin(path);
+	page(LDB_PAGE_LIVE);
+	stack = (struct ldb_stack *)session_stack(&session, SLOT);
+	frame(0, 1, 1100);
+	frame(1, 2, 1200);
+	frame(2, 3, 1300);
+	threads_poll(threads);
+	threads_note(threads);
+	frame(1, 4, 1400);
+	threads_write(threads, 2000);
+	stack->depth = 0;
+	is_int(running(path), 1, "the caller is written, and not what began since");
+
+	recording_begin(path);
+	page(LDB_PAGE_LIVE);
+	frame(0, 1, 1100);
+	frame(1, 2, 1200);
+	threads_poll(threads);
+	threads_note(threads);
+	threads_write(threads, 2000);
+	stack->depth = 0;
+	is_int(running(path), 12, "both are written if both were there");
+
+	recording_begin(path);
+	page(LDB_PAGE_LIVE);
+	frame(0, 1, 1100);
+	threads_write(threads, 2000);
+	stack->depth = 0;
+	is_int(running(path), 0, "nothing is if nothing was noted");
+}
+
 int main(void)
 {
 	const char *path = sample_path("threads.data");
@@ -149,5 +216,6 @@ int main(void)
 
 	reused(path);
 	unused(path);
+	writes_running(path);
 	return done();
 }

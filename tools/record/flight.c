@@ -492,6 +492,8 @@ static void make_dump(struct flight *f, bool is_last)
 	int rc = -ENOMEM;
 
 	f->is_pending = false;
+	/* This is before the counters are read, so that these include the functions that are running. */
+	threads_note(f->r->threads);
 	if (is_last)
 		writer_flush(f->r->writer);
 	else
@@ -560,12 +562,6 @@ void flight_poll(struct recording *r)
 	/* Events before the trigger may not have been written yet. */
 	if (f->is_pending && clock_mono_ns() >= f->until_ns && r->released_tick >= f->triggered_tick)
 		make_dump(f, false);
-	/*
-	 * In the first second, stores which functions are running at each poll, so that a dump
-	 * contains them.
-	 */
-	if (f->marks.nr < 2)
-		threads_note(r->threads);
 	report_done(f);
 }
 
@@ -577,7 +573,6 @@ void flight_second(struct recording *r)
 		return;
 	flight_triggers_second(f->triggers);
 	second_of_marks(f, clock_mono_ns());
-	threads_note(r->threads);
 }
 
 void flight_finish(struct recording *r)

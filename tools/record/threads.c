@@ -24,8 +24,9 @@
 struct known {
 	uint32_t tid;		/* 0: free */
 	bool is_final;		/* the last row was written */
-	/* generation of the innermost frame at the last write_running() or threads_note() */
-	uint64_t last_gen;
+	/* generations of the frames at the last write_running() or threads_note() */
+	uint64_t *noted;
+	size_t nr_noted, room_noted;
 	struct ldb_row_thread row;
 	uint64_t outside_requests;
 	int64_t alone;		/* invocations that only the kernel has observed so far */
@@ -75,6 +76,8 @@ void threads_free(struct threads *t)
 {
 	if (!t)
 		return;
+	for (unsigned slot = 0; slot < SESSION_THREADS; slot++)
+		free(t->known[slot].noted);
 	free(t->ended);
 	free(t);
 }
@@ -230,6 +233,7 @@ static void update_slot(struct threads *t, unsigned slot)
 	if (is_new) {
 		/* the page was reused: the last counters are final */
 		finish(t, k, k->row.end, true);
+		free(k->noted);
 		memset(k, 0, sizeof(*k));
 	}
 	read_page(t, p, k);
@@ -385,34 +389,49 @@ static unsigned write_open(struct threads *t, unsigned slot, const volatile stru
 	return n;
 }
 
-/* Returns the generation of the innermost frame; 0: there is none. */
-static uint64_t innermost_gen(const volatile struct ldb_stack *stack)
+/*
+ * Stores the generations of a thread's frames.  A frame that is only partly written may be among
+ * them, but its index is not below the depth that write_running() reads.
+ */
+static void note_frames(struct known *k, const volatile struct ldb_stack *stack)
 {
 	uint32_t depth = order_stack_depth(stack);
 
-	return depth && depth <= LDB_STACK_MAX ? stack->frame[depth - 1].gen : 0;
+	k->nr_noted = 0;
+	if (depth > LDB_STACK_MAX || !array_reserve(&k->noted, &k->room_noted, depth, sizeof(*k->noted)))
+		return;
+	for (uint32_t i = 0; i < depth; i++)
+		k->noted[i] = stack->frame[i].gen;
+	k->nr_noted = depth;
+}
+
+/* Returns how many of the outermost frames are the same as when they were stored. */
+static uint32_t nr_unchanged(const struct known *k, const volatile struct ldb_stack *stack, uint32_t depth)
+{
+	uint32_t n = 0;
+
+	while (n < depth && n < k->nr_noted && stack->frame[n].gen == k->noted[n])
+		n++;
+	return n;
 }
 
 /*
  * Writes the functions that have been running since the last call, while the scanner continues to
- * write: if the innermost frame is still the same, no outer frame has changed.
+ * write.  Each generation is used only once, so a frame is valid if its generation is the stored one
+ * both before and after it is copied.  This includes callers whose callees change all the time.
  */
 static unsigned write_running(struct threads *t, unsigned slot, int64_t end)
 {
 	const volatile struct ldb_stack *stack = session_stack(t->s, slot);
-	uint64_t gen = innermost_gen(stack);
-	bool was_there = gen && gen == t->known[slot].last_gen;
+	struct known *k = &t->known[slot];
 	uint32_t depth = order_stack_depth(stack);
 
-	t->known[slot].last_gen = gen;
-	if (!was_there || !depth || depth > LDB_STACK_MAX)
-		return 0;
+	depth = nr_unchanged(k, stack, min(depth, (uint32_t)LDB_STACK_MAX));
 	memcpy(t->copy.frame, (const void *)stack->frame, depth * sizeof(t->copy.frame[0]));
-	t->copy.depth = depth;
 	order_stack_copied();
-	/* If the innermost frame has changed during the copy, nothing is written. */
-	if (stack->depth != depth || stack->frame[depth - 1].gen != gen)
-		return 0;
+	/* Frames that ended during the copy are not written. */
+	t->copy.depth = nr_unchanged(k, stack, min(depth, stack->depth));
+	note_frames(k, stack);
 	return write_open(t, slot, &t->copy, end, false);
 }
 
@@ -420,7 +439,7 @@ void threads_note(struct threads *t)
 {
 	for (unsigned slot = 0, nr = nr_slots(t); slot < nr; slot++)
 		if (t->known[slot].tid && !t->known[slot].is_final)
-			t->known[slot].last_gen = innermost_gen(session_stack(t->s, slot));
+			note_frames(&t->known[slot], session_stack(t->s, slot));
 }
 
 /*

@@ -32,7 +32,10 @@ void threads_write(struct threads *t, int64_t end);
 /* Writes the rows of the threads, but not the functions that they are executing. */
 void threads_write_known(struct threads *t);
 
-/* Stores which functions are running, for the next threads_write(). */
+/*
+ * Only stores which functions are running, for the next threads_write(), which writes those that
+ * still are.
+ */
 void threads_note(struct threads *t);
 
 /*
