@@ -97,6 +97,8 @@ build_postgres()
 {
 	./configure CC="$cc" CFLAGS="$cflags" --prefix="$dir/installed" --without-readline --without-zlib \
 		--without-icu || return 1
+	# Not everything that includes these waits for them.
+	make -C src/backend generated-headers || return 1
 	make -j"$(nproc)" -C src/backend || return 1
 	for d in include port common timezone backend backend/utils/mb/conversion_procs backend/snowball \
 			interfaces/libpq pl/plpgsql/src bin/initdb bin/pg_config bin/psql bin/pgbench; do
