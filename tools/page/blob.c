@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Encodes columns of numbers for a page: differences to the previous value (zigzag), the lowest
- * bytes of all values, then the next ones, as many planes as the greatest needs; all planes of a
- * table are in one gzip stream, in base64.  Some 4 bytes for a span with ten columns.  The
- * element's data-columns says "name:planes:how:count", how is d (delta), n (plain, negative ones
- * occur: zigzag) or p (plain).
+ * Encodes columns of numbers for a page: each value as the difference to the previous one (zigzag);
+ * then the lowest bytes of all values, then the next bytes, and so on, in as many planes as the
+ * greatest value needs.  All planes of a table are in one gzip stream, in base64.  A span with ten
+ * columns takes some 4 bytes.
+ *
+ * The element's attribute data-columns contains "name:planes:how:count" for each column.  how is d
+ * (differences), n (values, some of them negative: zigzag) or p (values).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 
 #include "page/page.h"
 
-#define CHUNK	49152	/* a multiple of 3: base64 without padding in between */
+#define CHUNK	49152	/* a multiple of 3, so that base64 needs no padding in between */
 
 struct stream {
 	FILE *out;
@@ -22,7 +24,7 @@ struct stream {
 	size_t nr_raw, nr_zipped;
 };
 
-/* How a column is written, and how many planes it takes. */
+/* How a column is encoded, and its number of planes. */
 struct code {
 	char how;
 	unsigned nr_planes;
@@ -89,7 +91,7 @@ static uint64_t coded(const struct page_column *c, char how, size_t i)
 	return how == 'n' ? zigzag(value(c, i)) : (uint64_t)value(c, i);
 }
 
-/* Returns the bits that are set in any of the values. */
+/* Returns the bits that are set in at least one of the values. */
 static uint64_t all_bits(const struct page_column *c, char how)
 {
 	uint64_t all = 0;
@@ -100,8 +102,8 @@ static uint64_t all_bits(const struct page_column *c, char how)
 }
 
 /*
- * Differences beyond the exact range of JavaScript's numbers are avoided: all later values would be
- * wrong.
+ * Differences beyond the exact range of JavaScript's numbers are avoided, because they would make
+ * all later values wrong.
  */
 static struct code choose_code(const struct page_column *c)
 {

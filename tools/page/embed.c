@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Includes the scripts and styles of the pages in the program, by the assembler, so that building
- * needs no other tool and an installed program no other file.  Paths are relative to tools/, where
+ * Includes the scripts and styles of the pages in the program by the assembler.  So building needs
+ * no other tool, and an installed program needs no other file.  Paths are relative to tools/, where
  * the compiler runs.
  *
- * Each file is an entry of the section "assets", whose bounds the linker knows.
+ * Each file is an entry of the section "assets", whose bounds the linker defines.
  */
 #include <string.h>
 

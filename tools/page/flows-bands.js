@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws time in calls as bands, from the calling components on the left to the called ones, and the
- * wait, on the right: their width is proportional to the time.
+ * Draws time in calls as bands, from the calling components on the left to the called components,
+ * and to waiting, on the right.  The width of a band is proportional to the time.
  *
- *	drawBands(cells, { color: (name) => "#...", pick: (cell) => ... })	an SVG element
+ * drawBands(cells, { color: (name) => "#...", pick: (cell) => ... }) returns an SVG element.
  */
 "use strict";
 
@@ -20,7 +20,7 @@ const drawBands = (() => {
 		return e;
 	}
 
-	/* Returns name -> { y, height, at }, largest first. */
+	/* Returns a map from names to { y, height, at }, largest first. */
 	function place(cells, side, scale) {
 		const sums = new Map();
 		let y = 10;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Controls the page of ldb-flows --diff: a selected component filters the functions. */
+/* Controls the page of ldb-flows --diff: the selected component filters the functions. */
 "use strict";
 
 (() => {
@@ -16,7 +16,10 @@
 		return el("div", {}, el("dt", {}, label), el("dd", {}, `${ldb.ns(before)} \u2192 ${ldb.ns(after)}`));
 	}
 
-	/* To the right of the middle: more time than before.  Pale: within the error. */
+	/*
+	 * Draws a bar: to the right of the middle if more time is spent than before, pale if the
+	 * change is within the error.
+	 */
 	function drawChange(r, most) {
 		const width = most ? 50 * Math.abs(r.delta_ns) / most : 0;
 

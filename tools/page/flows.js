@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Controls the page of ldb-flows: a selected component, or pair of components, filters the
+ * Controls the page of ldb-flows: the selected component, or pair of components, filters the
  * functions.
  */
 "use strict";

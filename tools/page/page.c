@@ -22,8 +22,7 @@ static void make_nonce(char *hex)
 	unsigned char bytes[16];
 
 	/*
-	 * Without a source of random bytes, it uses values that the author of a trace cannot
-	 * foresee.
+	 * Without a source of random bytes, uses values that the author of a trace cannot foresee.
 	 */
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
 		struct timespec now;
@@ -37,7 +36,10 @@ static void make_nonce(char *hex)
 		sprintf(hex + 2 * i, "%02x", bytes[i]);
 }
 
-/* Escapes a text.  Bytes that are not UTF-8 stay; a browser shows U+FFFD for them. */
+/*
+ * Escapes a text.  Bytes that are not UTF-8 are written as they are; a browser shows U+FFFD for
+ * them.
+ */
 static void put_text(FILE *out, const char *s)
 {
 	for (; *s; s++) {
@@ -81,7 +83,7 @@ void page_begin(struct page *p, FILE *out, const struct page_options *o)
 		"form-action 'none'; base-uri 'none'\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		"<meta name=\"generator\" content=\"ldb " LDB_VERSION "\">\n"
-		/* Without this a browser would request an icon from a server. */
+		/* Prevents the browser from requesting an icon from a server. */
 		"<link rel=\"icon\" href=\"data:,\">\n<title>", p->nonce);
 	put_text(out, o->title);
 	fputs("</title>\n", out);

@@ -28,8 +28,9 @@
 #include "cli/json.h"
 
 struct page_options {
-	const char *title;		/* from the trace; is escaped */
-	const char *const *assets;	/* file names as in embed.c, ends with NULL: css and js */
+	const char *title;		/* from the trace; it is escaped */
+	/* names of css and js files, as in embed.c; ends with NULL */
+	const char *const *assets;
 };
 
 struct page {
@@ -39,45 +40,45 @@ struct page {
 	struct json json;
 };
 
-/* Is the output a page?  The name of one ends in .html or .htm. */
+/* Must the output be a page?  Its name then ends in .html or .htm. */
 bool page_is_wanted(const char *file);
 
 void page_begin(struct page *p, FILE *out, const struct page_options *o);
 
-/* Begins ldb.json(id) of the page: an object, which the caller fills. */
+/* Begins an object, which the caller fills.  It is ldb.json(id) in the page. */
 struct json *page_json_begin(struct page *p, const char *id);
 void page_json_end(struct page *p);
 
 /*
- * A table by columns, ldb.columns(id) in the page: arrays, which may have different lengths.
- * Values beyond 53 bits are not exact there.
+ * A table of columns, which is ldb.columns(id) in the page.  Columns are arrays and may have
+ * different lengths.  Values of more than 53 bits are not exact in the page.
  */
 struct page_column {
 	const char *name;	/* [a-z_]+ */
-	int name_length;	/* 0: all of it */
+	int name_length;	/* 0: the whole name */
 	const int64_t *values;
-	size_t nr, stride;	/* of values: 0 is 1 */
-	bool is_delta;		/* values are close to the previous one */
+	size_t nr, stride;	/* stride: distance of values in the array; 0 is 1 */
+	bool is_delta;		/* each value is close to the previous one */
 };
 
-/* Returns 0 or -ENOMEM; errors of the file are found when it is closed. */
+/* Returns 0 or -ENOMEM; errors of writing are found when the file is closed. */
 int page_columns(struct page *p, const char *id, const struct page_column *columns, size_t nr);
 
 /*
- * Writes members "kinds" and "states" of an object: names and colours of segments' kinds and of
- * states.
+ * Writes the members "kinds" and "states" of an object: names and colours of the kinds of segments,
+ * and of the states.
  */
 void page_put_segment_kinds(struct json *j);
 void page_put_states(struct json *j);
 
 void page_end(struct page *p);
 
-/* These files are built in (embed.c). */
+/* A file that is built into the program (embed.c). */
 struct asset {
 	const char *name;
 	const char *data, *end;
 };
 
-const struct asset *embed_find(const char *name);	/* NULL: none */
+const struct asset *embed_find(const char *name);	/* NULL: there is none */
 
 #endif

@@ -6,7 +6,7 @@
 "use strict";
 
 const ldb = (() => {
-	/* Returns the object that page_json_begin() wrote; null: there is none. */
+	/* Returns the object that page_json_begin() has written; null: there is none. */
 	function json(id) {
 		const node = document.getElementById(id);
 
@@ -29,7 +29,7 @@ const ldb = (() => {
 		return new Uint8Array(await new Response(stream).arrayBuffer());
 	}
 
-	/* Decodes up to four bytes a value, which fit a 32-bit number. */
+	/* Decodes values of up to four bytes, which fit into 32-bit numbers. */
 	function narrow(bytes, at, nr, planes, how) {
 		const out = new Float64Array(nr);
 		const p0 = at, p1 = at + nr, p2 = at + 2 * nr, p3 = at + 3 * nr;
@@ -86,8 +86,8 @@ const ldb = (() => {
 	}
 
 	/*
-	 * Returns the table that page_columns() wrote: { name: Float64Array }.  Its text is
-	 * removed: a table is read once.
+	 * Returns the table that page_columns() has written: { name: Float64Array }.  The element's
+	 * text is removed, because each table is read only once.
 	 */
 	async function columns(id) {
 		const node = document.getElementById(id), table = {};
@@ -108,7 +108,7 @@ const ldb = (() => {
 		return table;
 	}
 
-	/* Formats "1.24 ms", as the tools write it. */
+	/* Formats "1.24 ms", as the tools do. */
 	function ns(v) {
 		const units = [["ns", 1], ["us", 1e3], ["ms", 1e6], ["s", 1e9]];
 		const sign = v < 0 ? "-" : "", abs = Math.abs(v);
@@ -146,7 +146,10 @@ const ldb = (() => {
 		return node;
 	}
 
-	/* Returns the smallest value that at least num / den of the sorted ones do not exceed. */
+	/*
+	 * Returns the smallest value that is not exceeded by at least num / den of the sorted
+	 * values.
+	 */
 	function percentile(sorted, num, den) {
 		return sorted.length ? sorted[Math.max(Math.ceil(sorted.length * num / den), 1) - 1] : 0;
 	}
@@ -201,7 +204,7 @@ const ldb = (() => {
 			show();
 			return [theme, palette];
 		},
-		/* Makes keys do what the buttons do, and what others = { key: function } says. */
+		/* Makes keys act as the buttons, and as others = { key: function } says. */
 		keys(others) {
 			const does = { t: () => document.getElementById("theme").click(), c: () => document.getElementById("palette").click(), ...others };
 

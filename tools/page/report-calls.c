@@ -25,7 +25,7 @@ int report_calls_init(struct report *r)
 	return 0;
 }
 
-/* Returns the number of the function's row + 1, or 0 if it is in no row. */
+/* Returns the number of the function's row + 1; 0: the function has no row. */
 static uint32_t find_key(struct report *r, const struct symbol *func, const struct symbol *site)
 {
 	struct report_calls *c = &r->calls;
@@ -94,7 +94,10 @@ int report_calls_add(struct report *r, const struct segment *s)
 	return add_call(&r->calls, &call);
 }
 
-/* Writes the calls; a call has the number of its request, or, if requests are summed, its place. */
+/*
+ * Writes the calls.  Each has the number of its request, or, if requests are summed, its place in
+ * the heat map.
+ */
 static int write_each(struct report *r)
 {
 	const char *columns = r->lives.is_each ? "key first+ last+ request+ thread+ sum resolution open" :

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sums rows by key, bins and place.  If there are too many, bins become twice as wide, and rows
- * that are equal then are merged.
+ * Sums rows by key, bins and place.  If there are too many rows, bins become twice as wide, and
+ * rows that become equal are merged.
  *
- * Bins are results of bins_first() and bins_last().  If bins become twice as wide, first becomes
- * first >> 1, and last, which counts from one, (last + 1) >> 1.
+ * Bins are results of bins_first() and bins_last().  When bins become twice as wide, first becomes
+ * first >> 1, and last, which is counted from one, becomes (last + 1) >> 1.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -83,8 +83,8 @@ static int add_value(struct cells *c, struct cell *k, uint16_t bucket, uint32_t 
 
 	if (lo < k->nr_values && k->values[lo].bucket == bucket) {
 		/*
-		 * The counter saturates at 4 billion; then the percentiles of the bucket are wrong,
-		 * but not the count of the row.
+		 * The counter cannot exceed 4 billion.  Beyond that, the percentiles of the bucket
+		 * are wrong, but not the row's count.
 		 */
 		k->values[lo].nr = UINT32_MAX - k->values[lo].nr < nr ? UINT32_MAX :
 				   k->values[lo].nr + nr;
@@ -117,7 +117,7 @@ static int merge(struct cells *c, struct cell *to, const struct cell *from)
 	return ret;
 }
 
-/* Adds all rows again, with wider bins or other keys; equal rows are merged. */
+/* Adds all rows again, with wider bins or with other keys; rows that become equal are merged. */
 static int rebuild(struct cells *c, const uint32_t *keys)
 {
 	struct cells old = *c;
@@ -158,13 +158,13 @@ int cells_rekey(struct cells *c, const uint32_t *keys)
 	return rebuild(c, keys);
 }
 
-/* Widens bins to the width that all tables have. */
+/* Widens the bins to the width that the group's tables have. */
 static int follow(struct cells *c)
 {
 	return c->shift == c->coarse->shift ? 0 : rebuild(c, NULL);
 }
 
-/* Widens bins until there are few enough rows, or only one bin. */
+/* Widens the bins until there are few enough rows, or only one bin. */
 int cells_bound(struct cells *c)
 {
 	int ret = follow(c);
@@ -231,13 +231,13 @@ void cells_sort(struct cells *c)
 {
 	if (c->nr)
 		qsort(c->cells, c->nr, sizeof(*c->cells), compare);
-	/* The hash is not needed any more. */
+	/* From here on the hash is not needed. */
 	hash_free(&c->rows);
 }
 
 /*
- * Writes the least and the greatest value of each row in a separate table.  A row with a single
- * value is not in that table, because both are equal to its sum.
+ * Writes the least and the greatest value of each row into a separate table.  Rows with a single
+ * value are left out, because both are equal to the row's sum.
  */
 static int write_extremes(const struct cells *k, struct page *p, const char *id)
 {
@@ -270,7 +270,10 @@ static int write_extremes(const struct cells *k, struct page *p, const char *id)
 	return ret;
 }
 
-/* Writes a row's request as the class and bins of its place; class is its number + 1; 0: none. */
+/*
+ * Writes the rows.  A row's request is written as the class and bins of its place; class is the
+ * number of the class + 1; 0: no request.
+ */
 int cells_write(const struct cells *k, struct page *p, const char *id, const char *name)
 {
 	char columns[96];

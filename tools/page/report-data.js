@@ -2,12 +2,11 @@
 /*
  * Computes the tables of the page from its data, for the selection.
  *
- * A choice is { i, j, lo, hi, class, mode }: bins i to j, buckets of latency lo to hi, a class
- * (-1: all) and mode "time" (all calls in these bins) or "requests" (the calls for the requests
- * of the choice).  A row of a table has first and last: a choice contains the row if j is first
- * or more and i is less than last, which is the same as --from and --to.  Sums, counts, least
- * and greatest values are exact; values that are known only to a bucket are marked is_exact:
- * false.
+ * A choice is { i, j, lo, hi, class, mode }: bins i to j, buckets of latency lo to hi, a class (-1:
+ * all), and a mode: "time" (all calls in these bins) or "requests" (only the calls for the chosen
+ * requests).  Each row of a table has first and last; a choice contains the row if j >= first and i
+ * < last, which selects the same rows as --from and --to.  Sums, counts, least and greatest values
+ * are exact; values of which only the bucket is known are marked by is_exact: false.
  */
 "use strict";
 
@@ -94,8 +93,8 @@ const data = (() => {
 	}
 
 	/*
-	 * Bins of these tables may be wider than those of the heat map: a choice consists of whole
-	 * bins.
+	 * Bins of these tables may be wider than those of the heat map, so a choice is extended to
+	 * whole wide bins.
 	 */
 	function inSteps(first, last, s, step) {
 		return first <= Math.floor(s.j / step) && last > Math.floor(s.i / step);
@@ -105,7 +104,7 @@ const data = (() => {
 		return (s.class < 0 || klass === s.class) && bucket >= s.lo && bucket <= s.hi;
 	}
 
-	/* Returns for each request whether it is selected; only complete ones have a latency. */
+	/* Returns for each request whether it is selected; incomplete requests have no latency. */
 	function chosenRequests(s) {
 		const r = tables.requests, chosen = new Uint8Array(r.first.length);
 
@@ -115,7 +114,7 @@ const data = (() => {
 		return chosen;
 	}
 
-	/* A distribution of exact values, and of values for which only the bucket is known. */
+	/* A distribution of exact values, and of values of which only the bucket is known. */
 	class Distribution {
 		constructor() {
 			this.count = this.open = this.sum = this.max = this.resolutionMax = 0;
@@ -159,7 +158,7 @@ const data = (() => {
 			}
 		}
 
-		/* Returns pairs of a value and how often it occurs, in order. */
+		/* Returns pairs of a value and its count, in ascending order. */
 		get points() {
 			if (this.sorted)
 				return this.sorted;
@@ -192,8 +191,8 @@ const data = (() => {
 			const sum = this.sum + Math.floor(this.count / 2);
 
 			/*
-			 * The division of a multiple is exact; other quotients of large numbers
-			 * would be rounded.
+			 * Only the division of a multiple is exact; other quotients of large
+			 * numbers would be rounded.
 			 */
 			return this.count ? (sum - sum % this.count) / this.count : 0;
 		}
@@ -217,7 +216,7 @@ const data = (() => {
 		}
 	}
 
-	/* Returns the distributions of the calls of a choice, by key(row of the function table). */
+	/* Returns the distributions of the chosen calls, by key(row of the function table). */
 	function distributions(s, key) {
 		const byRequest = s && s.mode === "requests";
 		const t = byRequest && !doc.each_call ? tables.requestCalls : tables.calls;
@@ -249,7 +248,7 @@ const data = (() => {
 		return JSON.stringify([row.function, row.symbol, row.func_file, row.func_line, row.module]);
 	}
 
-	/* Returns the function table of a choice; null: of all, as in ldb-report. */
+	/* Returns the function table for a choice; null: for all calls, as in ldb-report. */
 	function functions(s, by) {
 		const isSite = by === "callsite";
 
@@ -273,7 +272,7 @@ const data = (() => {
 		});
 	}
 
-	/* Returns the distributions of the latencies by class, and of all: -1. */
+	/* Returns the distributions of the latencies by class; that of all classes is at -1. */
 	function latencies(s) {
 		const r = tables.requests, found = new Map([[-1, new Distribution()]]);
 		const chosen = chosenRequests(s);
@@ -306,13 +305,16 @@ const data = (() => {
 			return doc.requests.map((c) => ({ ...c, slowest: undefined }));
 		return Array.from(latencies(s), ([c, d]) => ({
 			class: c < 0 ? null : doc.classes[c], ...d.numbers(),
-			/* Incomplete ones have no latency, so a choice of latencies has none. */
+			/*
+			 * Incomplete requests have no latency, so a choice of latencies contains
+			 * none.
+			 */
 			incomplete: s.is_full ? d.open : null,
 			lost_handoffs: s.is_full && d.lost !== undefined ? d.lost : null,
 		}));
 	}
 
-	/* Returns the slowest requests of a choice, with their causes, if known. */
+	/* Returns the slowest chosen requests, with their causes if these are known. */
 	function slowest(s, nr) {
 		const r = tables.requests, known = new Map();
 
@@ -338,7 +340,7 @@ const data = (() => {
 		});
 	}
 
-	/* Returns how many requests a choice has. */
+	/* Returns the number of chosen requests. */
 	function count(s) {
 		const r = tables.requests, chosen = chosenRequests(s);
 
@@ -357,7 +359,7 @@ const data = (() => {
 		return self;
 	}
 
-	/* Returns self time by node of the other trace, or of its requests. */
+	/* Returns self time by node for the other trace, or for its requests only. */
 	function otherFlame(ofRequests) {
 		const f = tables.other, c = ofRequests ? f.requestCells : f.cells, self = new Float64Array(f.nodes.parent.length);
 
@@ -366,7 +368,10 @@ const data = (() => {
 		return self;
 	}
 
-	/* Returns bins x buckets: how many requests; if there are none, how many invocations. */
+	/*
+	 * Returns the number of requests by bin and bucket; if there are no requests, that of
+	 * invocations.
+	 */
 	function heat(klass) {
 		const r = tables.requests, nr = doc.edges.length - 1, cells = new Map();
 		let lo = Infinity, hi = -1, max = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws distributions of latencies: the share of values up to a latency (both axes are logarithmic;
- * the share is drawn by its distance from 100 %), and a histogram of the values.
+ * Draws distributions of latencies: the share of values up to a latency (on logarithmic axes; the
+ * vertical one shows the distance of the share from 100 %), and a histogram of the values.
  */
 "use strict";
 
@@ -15,8 +15,8 @@ const makeDistributions = (() => {
 	}
 
 	/*
-	 * Returns steps of the cumulative distribution; points that cannot be distinguished from
-	 * others are left out.
+	 * Returns the steps of the cumulative distribution, without points that cannot be
+	 * distinguished from others.
 	 */
 	function cumulative(d) {
 		const points = d.points, out = [];
@@ -36,7 +36,7 @@ const makeDistributions = (() => {
 		return out.length > 4 * POINTS ? out.filter((p, i) => i % 2 || i === out.length - 1) : out;
 	}
 
-	/* Counts in buckets of a quarter of a power of two, or finer. */
+	/* Counts values in buckets of a quarter of a power of two, or finer ones. */
 	function histogram(d, bits) {
 		const nr = new Map();
 
@@ -48,7 +48,7 @@ const makeDistributions = (() => {
 		return nr;
 	}
 
-	/* Joins lines that do not share their values of x, as uPlot needs them. */
+	/* Joins lines with different values of x into one table, which uPlot needs. */
 	function join(lines) {
 		const xs = Array.from(new Set(lines.flatMap((l) => l.map((p) => p[0])))).sort((a, b) => a - b);
 		const at = new Map(xs.map((x, i) => [x, i]));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Sums time by stack, bin and request.  attribution.h attributes a thread's time; waits are
- * children of their functions.  Times in queues have nodes next to the functions.
+ * children of their functions.  Times in queues have nodes at the level of outermost functions.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -68,15 +68,15 @@ static const struct request *find_request(struct flame *f, const struct segment 
 	return q && q->is_complete ? q : NULL;
 }
 
-/* Returns the only request that the thread works on. */
+/* Returns the request that the thread works on, if it is only one. */
 static const struct request *request_now(const struct flame *f)
 {
 	return f->attribution.nr_works == 1 ? f->attribution.works[0].node : NULL;
 }
 
 /*
- * item->path is the node of a function.  For an item that covers functions, path is the node of its
- * function and leaf its name.
+ * item->path is the node of a function.  For an item inside a function, such as a wait, path is the
+ * node of that function, and leaf the item's name.
  */
 static int spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
 {
@@ -129,7 +129,10 @@ static int begin(void *arg, const struct attribution_begin *what, struct attribu
 	return flame_name(f, stacks_cause_text(&cause, text, sizeof(text)), &item->leaf);
 }
 
-/* Merges the thinnest nodes.  This changes numbers of nodes, also those of open items. */
+/*
+ * Merges the thinnest nodes into their parents.  This changes the numbers of nodes, including those
+ * of open items.
+ */
 static int merge_thinnest(struct flame *f)
 {
 	struct attribution *a = &f->attribution;
@@ -142,7 +145,10 @@ static int merge_thinnest(struct flame *f)
 	return ret;
 }
 
-/* Makes room by merging thin frames, or, rather than merging visible frames, by wider bins. */
+/*
+ * Makes room: merges thin frames; or widens bins, if frames would have to be merged that are
+ * visible.
+ */
 static int make_room(struct flame *f)
 {
 	int ret = 0;

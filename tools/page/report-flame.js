@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws latency flame graphs: a frame is as wide as the time in it and its callees, waits
- * included.  In the difference of two graphs, the width of a frame is that in the first graph, and
- * its colour shows the difference to the second.  Both are for one request, or for a second of
- * time.
+ * Draws latency flame graphs: the width of a frame is the time in the function and its callees,
+ * including waits.  In the difference of two graphs, widths are those of the first graph, and the
+ * colour of a frame shows the difference to the second one.  Both graphs are per request, or per
+ * second.
  */
 "use strict";
 
 const makeFlame = (() => {
-	const SLOW = 0.99;	/* the slowest requests: above this share */
+	const SLOW = 0.99;	/* requests above this percentile are the slowest */
 	/*
-	 * Makes nodes of f with their self time, and the total: { name, kind, own: [..], all:
-	 * [..], children }.
+	 * Makes a tree, and its total time.  A node is { name, kind, own: [..], all: [..], children
+	 * }, with its self time in own.
 	 */
 	function tree(parts) {
 		const root = { name: "all", kind: null, own: [0, 0], all: [0, 0], children: new Map() };
@@ -122,7 +122,7 @@ const makeFlame = (() => {
 			return { ...p, scale: 1 / Math.max(by, 1) };
 		}
 
-		/* Returns a choice of the requests between two percentiles of latency. */
+		/* Returns the choice of the requests between two percentiles of latency. */
 		function band(from, to) {
 			const d = data.latencies(choice && { ...choice, lo: 0, hi: Infinity }).get(-1);
 			const bits = data.doc.heat_bits, value = (p) => data.bucketOf(d.percentile(Math.round(p * 10000), 10000), bits);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws the heat map: time to the right, latency upwards, both in bins; a darker cell has more
- * requests.  Dragging with the mouse, or the arrow keys, select a part: onchoose is called with a
- * choice (see report-data.js) or null.
+ * Draws the heat map: time from left to right, latency upwards, both in bins; a cell is the darker,
+ * the more requests are in it.  A part is selected by dragging with the mouse, or with the arrow
+ * keys; onchoose is then called with a choice (see report-data.js) or null.
  */
 "use strict";
 
@@ -91,7 +91,7 @@ function makeHeat(onchoose, step) {
 		c.stroke();
 	}
 
-	/* Returns the row of a latency, with the fraction below it. */
+	/* Returns the row of a latency; its fraction is the position within the row. */
 	function position(value) {
 		const bits = data.doc.heat_bits, bucket = data.bucketOf(value, bits), from = data.bucketFrom(bucket, bits);
 
@@ -133,7 +133,7 @@ function makeHeat(onchoose, step) {
 		}
 	}
 
-	/* Returns bin and row under the mouse. */
+	/* Returns the bin and the row at the mouse pointer. */
 	function at(event) {
 		const box = canvas.getBoundingClientRect(), g = geometry();
 		const edges = data.doc.edges, px = event.clientX - box.left, py = event.clientY - box.top;
@@ -145,7 +145,7 @@ function makeHeat(onchoose, step) {
 		return [bin, Math.min(Math.max(Math.floor((TOP + g.h - py) / g.h * g.rows), 0), g.rows - 1)];
 	}
 
-	/* The lowest row has no lower limit, and the highest one no upper limit. */
+	/* The lowest row includes all smaller latencies, and the highest one all greater ones. */
 	function toChoice([a, b]) {
 		const g = geometry(), low = Math.min(a[1], b[1]), high = Math.max(a[1], b[1]);
 		const isFull = !map.ofRequests || (low === 0 && high === g.rows - 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Stores the frames of a flame graph, by parent, name and kind.  If there are too many, the
- * thinnest are merged into their callers: only frames that are too thin to be visible are left out.
+ * thinnest are merged into their callers.  So only frames that are too thin to be visible are left
+ * out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -65,7 +66,10 @@ int flame_child(struct flame *f, uint32_t parent, uint32_t name, unsigned kind, 
 	return add_node(f, &like);
 }
 
-/* Computes the total time of each node, and the time that three quarters of them do not exceed. */
+/*
+ * Computes the total time of each node, and the time that three quarters of the nodes do not
+ * exceed.
+ */
 static int weigh(struct flame *f, int64_t *total, int64_t *limit)
 {
 	int64_t *sorted = malloc(f->nr_nodes * sizeof(*sorted));
@@ -83,8 +87,8 @@ static int weigh(struct flame *f, int64_t *total, int64_t *limit)
 }
 
 /*
- * Removes nodes up to the limit.  A parent has at least the time of its children, so the parent of
- * a node that stays also stays.
+ * Removes nodes whose time is at most the limit.  A parent has at least the time of its children,
+ * so the parent of a remaining node remains, too.
  */
 static void compact(struct flame *f, const int64_t *total, int64_t limit, uint32_t *keys)
 {

@@ -13,9 +13,9 @@
 #include "page/store.h"
 
 /*
- * report-bins.c: time is divided into bins [edge[i], edge[i + 1]) of nanoseconds.  Bins i to j
- * are what ldb-report --from=edge[i] --to=edge[j + 1]-1 shows; as both are turned into ticks,
- * times are compared as ticks.
+ * report-bins.c: divides time into bins [edge[i], edge[i + 1]) of nanoseconds.  Bins i to j
+ * correspond to ldb-report --from=edge[i] --to=edge[j + 1]-1.  ldb-report converts these two times
+ * to ticks, so times are compared as ticks here, too.
  */
 struct bins {
 	unsigned nr;
@@ -24,37 +24,44 @@ struct bins {
 };
 
 void bins_init(struct bins *b, const struct model *m, int64_t from, int64_t to);
-/* Returns the first bin that a choice must reach to include the tick; REPORT_BINS: none does. */
+/*
+ * Returns the first bin that a choice must contain, or begin after, to include what ends at this
+ * tick; REPORT_BINS: none.
+ */
 unsigned bins_first(const struct bins *b, int64_t tick);
-/* Returns the bin before which a choice must begin to include the tick; 0: none does. */
+/* Returns the number of bins that begin at this tick or earlier; 0: none. */
 unsigned bins_last(const struct bins *b, int64_t tick);
 /* Returns the bin that contains the time. */
 unsigned bins_at(const struct bins *b, int64_t ns);
-/* There are 1 << bits logarithmic buckets for each power of two, as in dist.h. */
+/*
+ * Returns the bucket of a value: 1 << bits logarithmic buckets for each power of two, as in dist.h.
+ */
 unsigned bins_bucket(uint64_t value, unsigned bits);
 
-/* Bits of the buckets of the heat map, and of those of summed values. */
+/* bits for the buckets of the heat map, and for those of summed values */
 #define HEAT_BITS	2
 #define VALUE_BITS	4
 
 /*
- * report-cells.c sums rows.  The bins of all tables by time become wider together, those of all
- * tables by request, and those of the heat map: each group shares a struct coarse.
+ * report-cells.c: sums rows.  All tables by time have bins of the same width, as have all tables by
+ * request, and the heat map.  Each of these groups shares a struct coarse.
  */
 struct coarse {
-	unsigned shift;			/* bins >> shift */
+	/* a bin of this group is 1 << shift of the narrowest bins */
+	unsigned shift;
 };
 
-/* The place of a request in the heat map.  Choices consist of whole places. */
+/* The place of a request in the heat map.  Choices consist of complete places. */
 struct place {
 	uint32_t class;
 	uint16_t first, last;		/* bins_first(), bins_last() */
 	uint16_t bucket;		/* bins_bucket() */
-	bool is_any;			/* false: of no request */
+	bool is_any;			/* false: there is no request */
 };
 
 struct cell {
-	uint32_t key;			/* of the function table, or the node, or the class */
+	/* number in the function table, of the node, or of the class */
+	uint32_t key;
 	uint16_t first, last;
 	struct place place;
 	uint64_t nr, nr_open;
@@ -62,36 +69,36 @@ struct cell {
 	struct cell_value {
 		uint16_t bucket;
 		uint32_t nr;
-	} *values;			/* by bucket */
+	} *values;			/* values by bucket */
 	size_t nr_values, room_values;
 };
 
 struct cells {
 	struct coarse *coarse;
 	bool has_values;
-	unsigned shift;			/* of the rows in it */
+	unsigned shift;			/* width of the bins in the rows, see struct coarse */
 	struct cell *cells;
 	size_t nr, room;
-	size_t nr_values;		/* of all cells: filled buckets */
+	size_t nr_values;		/* filled buckets of all cells */
 	struct hash rows;		/* cells */
 };
 
 void cells_init(struct cells *c, struct coarse *coarse, bool has_values);
 void cells_free(struct cells *c);
 /*
- * Adds one value to the row of like's key, bins and place; is_open: it is only counted.  0 or
- * -ENOMEM.
+ * Adds one value to the row with the key, bins and place of `like`.  is_open: the value is only
+ * counted.  Returns 0 or -ENOMEM.
  */
 int cells_add(struct cells *c, const struct cell *like, int64_t value, int64_t resolution,
 	      bool is_open);
-/* Makes bins wider until the table is small enough, and at least as wide as those of its group. */
+/* Widens the bins until the table is small enough, at least to the width in its group. */
 int cells_bound(struct cells *c);
-/* Gives key k of each row the new value keys[k].  Returns 0 or -ENOMEM. */
+/* Replaces the key k of each row by keys[k].  Returns 0 or -ENOMEM. */
 int cells_rekey(struct cells *c, const uint32_t *keys);
 void cells_sort(struct cells *c);
-/* Writes the columns of a sorted table; name is that of the key. */
+/* Writes the columns of a sorted table; name is that of the key's column. */
 int cells_write(const struct cells *c, struct page *p, const char *id, const char *name);
-/* Returns the wide bin that contains one of the narrowest bins. */
+/* Returns the wide bin that contains a narrow one. */
 unsigned coarse_first(const struct coarse *c, unsigned first);
 unsigned coarse_last(const struct coarse *c, unsigned last);
 
@@ -102,16 +109,17 @@ struct request {
 	int64_t latency_ns;
 	uint32_t class;
 	uint16_t first, last;
-	uint32_t number;		/* in order of start */
+	uint32_t number;		/* by order of start */
 	bool is_complete, has_lost_handoff;
 };
 
 struct report_requests {
 	struct request *at;		/* by id, start */
 	size_t nr, room;
-	uint64_t nr_not_followed;	/* beyond REPORT_LIVES_MAX: only in the cells */
-	bool is_each;			/* requests are in the page individually */
-	struct cells cells;		/* !is_each */
+	/* requests beyond REPORT_LIVES_MAX, which are only in the cells */
+	uint64_t nr_not_followed;
+	bool is_each;			/* the page contains each request, and not only sums */
+	struct cells cells;		/* if not is_each */
 	const char **classes;
 	size_t nr_classes;
 };
@@ -122,16 +130,16 @@ struct place report_place(const struct request *q);
 int report_requests_read(struct report *r);
 int report_requests_write(struct report *r);
 void report_requests_free(struct report_requests *q);
-/* Returns the request instance of id that overlaps these ticks; NULL: none is known. */
+/* Returns the request instance with this id that overlaps these ticks; NULL: not known. */
 const struct request *report_request(const struct report_requests *q, uint64_t id,
 				     int64_t from, int64_t to);
 
-/* report-calls.c: invocations, one by one or summed */
+/* report-calls.c: invocations, individually or summed */
 struct call {
 	uint32_t key, request;		/* request: number + 1; 0: none */
 	uint32_t thread;
 	uint16_t first, last;
-	struct place place;		/* of its request */
+	struct place place;		/* place of its request */
 	int64_t duration_ns, resolution_ns;
 	bool is_open;
 };
@@ -142,7 +150,7 @@ struct report_calls {
 	size_t nr, room;
 	struct cells by_time, by_request;
 	struct hash rows;		/* entries of the stats */
-	/* This is the key of the last search. */
+	/* Result of the last search for a key. */
 	struct call_memo {
 		const struct symbol *func, *site;
 		uint32_t key;
@@ -156,23 +164,25 @@ void report_calls_free(struct report_calls *c);
 
 /* report-flame.c: time by stack, bin and request */
 struct flame_node {
-	uint32_t parent;		/* number; 0: the root, which has number 0 */
-	uint32_t name;			/* of names */
-	unsigned kind;			/* enum leaf_kind; the root: UNKNOWN */
+	/* number of the parent; 0: the root, whose own number is 0 */
+	uint32_t parent;
+	uint32_t name;			/* number in names */
+	unsigned kind;			/* enum leaf_kind; of the root: UNKNOWN */
 };
 
 struct flame {
 	struct model *m;
 	const struct bins *bins;
 	const struct report_requests *requests;
-	bool marks_requests;		/* all requests are in one place */
+	bool marks_requests;		/* true: requests have no separate places */
 	struct cells by_time;		/* key: node; first: bin; sum: ns */
-	struct cells by_request;	/* key: node; of requests alone */
+	struct cells by_request;	/* key: node; only time for requests */
 	struct flame_node *nodes;	/* parents first */
 	size_t nr_nodes, room_nodes;
-	struct hash by_path;		/* nodes */
+	struct hash by_path;		/* numbers of nodes */
 	struct intern names;
-	int64_t folded_ns;		/* frames up to this may be merged into callers */
+	/* nodes with at most this time may be merged into their parents */
+	int64_t folded_ns;
 	struct attribution attribution;
 	struct ticks_last last;
 };
@@ -200,17 +210,18 @@ struct report {
 	struct page page;
 	struct bins bins;
 	/*
-	 * Widths of bins: of the heat map, and of tables by time and by request, which are at least
-	 * as wide.
+	 * Widths of bins: of the heat map, of tables by time, and of tables by request.  Those of
+	 * tables are at least that of the heat map.
 	 */
 	struct coarse heat, coarse, request_coarse;
 	struct stats stats;
-	const struct stats_entry **rows;	/* in the page's order: keys of calls */
+	/* in the page's order; the keys of calls are indices into it */
+	const struct stats_entry **rows;
 	struct requests requests;
 	struct report_requests lives;
 	struct report_calls calls;
 	struct flame flame;
-	uint32_t thread;		/* number, in the model, of the current thread */
+	uint32_t thread;		/* number of the current thread in the model */
 };
 
 #endif

@@ -106,7 +106,10 @@ const struct request *report_request(const struct report_requests *q, uint64_t i
 	return lo && q->at[lo - 1].id == id && q->at[lo - 1].end >= from ? &q->at[lo - 1] : NULL;
 }
 
-/* Writes the requests in order of their numbers; the order for lookups is not needed any more. */
+/*
+ * Writes the requests in order of their numbers.  This destroys the order that is needed to find
+ * requests.
+ */
 static int write_each(struct report *r)
 {
 	const struct report_requests *q = &r->lives;

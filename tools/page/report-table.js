@@ -14,7 +14,7 @@
 "use strict";
 
 const makeTable = (() => {
-	const STEP = 200;	/* rows shown at a time */
+	const STEP = 200;	/* rows that are added at a time */
 	const units = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, "": 1 };
 
 	function condition(word, columns) {
@@ -65,7 +65,7 @@ const makeTable = (() => {
 			return ldb.el("td", {}, column.make(row));
 		if (v === null || v === undefined)
 			return ldb.el("td", { class: column.type === "text" ? "" : "num dim" }, "\u2013");
-		/* Without values there is no percentile; --json has 0 then. */
+		/* Without values there is no percentile, although --json prints 0. */
 		if (column.type === "ns" && row[column.of || "count"] === 0 && !/(^|\.)total|^(start|end)/.test(column.key))
 			return ldb.el("td", { class: "num dim", "data-ns": v }, "\u2013");
 		if (column.type === "ns")
@@ -75,7 +75,7 @@ const makeTable = (() => {
 			return ldb.el("td", { class: "num", "data-ns": v }, column.plain ? String(v) : v.toLocaleString("en").replace(/,/g, "\u202f"));
 		if (column.type === "bool")
 			return ldb.el("td", { class: "dim" }, v ? "yes" : "no");
-		/* Of a long path the end is visible. */
+		/* If a path is too long, its end is shown. */
 		return ldb.el("td", { class: "text " + (column.class || ""), title: String(v) },
 			column.class === "file" ? ldb.el("bdi", {}, String(v)) : String(v));
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Gathers the data that report.h describes, and writes the report page. */
+/* Collects the data described in report.h, and writes the report page. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,10 @@ static int build_stats(struct model *m, const struct report_options *o, struct s
 		return -ENOMEM;
 	for (size_t i = 0; i < stats->nr; i++)
 		(*rows)[i] = &stats->entries[i];
-	/* Rows are in the order of ldb-report, and rows with equal values in a column stay in that order. */
+	/*
+	 * Rows are sorted as in ldb-report; rows that are equal in a sorted column remain in that
+	 * order.
+	 */
 	functions_sort(*rows, stats->nr, functions_sort_key(0));
 	return 0;
 }
@@ -53,7 +56,7 @@ static int build_requests(struct model *m, const struct report_options *o, struc
 	return requests_build(m, &options, q);
 }
 
-/* Segments are processed in the order in which they arrive */
+/* Processing segments, in the order in which they arrive */
 
 static int on_thread(void *arg, const struct thread *t)
 {
@@ -86,7 +89,7 @@ static int read_tracks(struct report *r)
 	return ret ? ret : flame_finish(&r->flame);
 }
 
-/* The tables of a group all use the widest bins that one of them needs. */
+/* Gives all tables of a group the width of bins of the widest one. */
 static int settle(struct cells *const *tables, size_t nr, const struct coarse *coarse)
 {
 	unsigned shift;
@@ -139,7 +142,7 @@ static int gather(struct report *r)
 	return ret ? ret : settle_all(r);
 }
 
-/* The contents of the page */
+/* Contents of the page */
 
 static void put_functions(struct json *j, const struct model *m, const struct stats *stats,
 			  const struct stats_entry *const *rows)
@@ -220,7 +223,7 @@ static void put_bins(struct report *r, struct json *j)
 		json_i64(j, NULL, r->bins.edge[i]);
 	json_i64(j, NULL, r->bins.edge[r->bins.nr]);
 	json_array_end(j);
-	/* A choice consists of whole steps of bins. */
+	/* In tables by time, a choice is extended to multiples of this many bins. */
 	json_u64(j, "time_step", 1U << (r->coarse.shift - r->heat.shift));
 	json_u64(j, "request_step", 1U << (r->request_coarse.shift - r->heat.shift));
 	json_u64(j, "heat_bits", HEAT_BITS);
@@ -283,7 +286,7 @@ static int write_tables(struct report *r)
 	return ret ? ret : flame_write(&r->flame, &r->page, "flame");
 }
 
-/* Writes the trace to compare with: its tables, and one flame graph of all of it. */
+/* Writing the trace to compare with: its tables, and one flame graph of the whole trace */
 
 static int on_other_thread(void *arg, const struct thread *t)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes the report as a page: all tables of ldb-report, distributions, flame graphs, and a heat
- * map of the requests in which a part can be selected.  The page computes the tables of that part
- * from its data.
+ * map of the requests in which the user can select a part.  The page computes the tables of that
+ * part from its data.
  *
  * Time is divided into at most REPORT_BINS bins, and a choice consists of whole bins.  So only the
- * bins in which an invocation begins and ends are stored, as --from and --to compare them: the
- * tables of a choice are those that ldb-report shows with these two options.
+ * bins in which an invocation begins and ends are stored, compared as --from and --to compare
+ * ticks: the tables of a choice are those that ldb-report shows with these two options.
  *
  * Up to REPORT_CALLS_MAX invocations are in the page individually, and percentiles are exact.  If
- * there are more, those with the same function, call site, bins and (in a separate table) the same
- * cell of the heat map of their request are one row: count, sum, least and greatest value are
- * exact, and values are counted in buckets of 1/16 of a power of two.  Bins are made wider until
- * there are few enough rows.  Requests and the cells of flame graphs are limited in the same way.
- * So the size of the page and the memory to make it are limited, except for call sites and 56 bytes
- * for each request; the page says which limits apply.
+ * there are more, invocations with the same function, call site, bins, and (in a separate table)
+ * the same cell of the heat map for their request are one row.  Its count, sum, least and greatest
+ * value are exact; its values are counted in buckets of 1/16 of a power of two.  Bins are widened
+ * until there are few enough rows.  Requests and the cells of flame graphs are limited in the same
+ * way.  So the size of the page and the memory to make it are limited, except for call sites and
+ * for 56 bytes for each request.  The page says which limits apply.
  */
 #ifndef PAGE_REPORT_H
 #define PAGE_REPORT_H
@@ -23,30 +23,31 @@
 #include "facts/model.h"
 
 #define REPORT_BINS		512
-#define REPORT_CALLS_MAX	262144	/* invocations one by one */
-#define REPORT_REQUESTS_MAX	131072	/* requests one by one */
+#define REPORT_CALLS_MAX	262144	/* invocations that are in the page individually */
+#define REPORT_REQUESTS_MAX	131072	/* requests that are in the page individually */
 #define REPORT_ROWS_MAX		163840	/* summed rows of a table */
 #define REPORT_VALUES_MAX	(1U << 20) /* filled buckets of all rows of a table */
-#define REPORT_LIVES_MAX	(4U << 20) /* requests whose invocations are known */
+#define REPORT_LIVES_MAX	(4U << 20) /* requests to which invocations are assigned */
 #define REPORT_NODES_MAX	32768	/* frames of the flame graph; the thinnest are merged */
-#define REPORT_NODES_MIN	2048	/* at least so many, even if bins must be wider */
-#define REPORT_NAMES_MAX	65536	/* of them */
+/* if bins must be widened for more frames, there are at least this many */
+#define REPORT_NODES_MIN	2048
+#define REPORT_NAMES_MAX	65536	/* different names of frames */
 #define REPORT_LOCKS		2000
-#define REPORT_THREADS		4000	/* of the kernel's events */
+#define REPORT_THREADS		4000	/* threads with kernel events */
 #define REPORT_PARTIES		100
-#define REPORT_SLOWEST		50	/* requests with their causes */
+#define REPORT_SLOWEST		50	/* slowest requests, with their causes */
 
 struct report_options {
 	const char *title;
 	int64_t from, to;		/* ticks */
-	const char *thread;		/* tid or glob; NULL: all */
-	struct model *other;		/* to compare with; NULL: none */
+	const char *thread;		/* tid, or glob of names; NULL: all */
+	struct model *other;		/* trace to compare with; NULL: none */
 	const char *other_title;
 	uint64_t calls_max;		/* 0: REPORT_CALLS_MAX */
 	uint64_t requests_max;		/* 0: REPORT_REQUESTS_MAX */
 };
 
-/* Returns 0 or -errno; errors of out are found when it is closed. */
+/* Returns 0 or -errno; errors of writing to out are found when out is closed. */
 int report_page(struct model *m, const struct report_options *o, FILE *out);
 
 #endif

@@ -320,8 +320,8 @@
 			ns("resolution_ns", "\u00b1", "resolution, here"),
 			ns("resolution2", "\u00b1 other", "resolution, in the other", { of: "count2" })] });
 		/*
-		 * Calls whose line differs match if they are the only ones between the two
-		 * functions.
+		 * Calls at different lines are regarded as the same if they are the only ones
+		 * between the two functions.
 		 */
 		const name = (f) => JSON.stringify([f.function, f.caller]);
 		const place = (f) => JSON.stringify([f.function, f.caller, f.file, f.line]);
@@ -401,7 +401,7 @@
 		views.get(current).show(active() || (klass >= 0 ? classChoice() : null));
 	}
 
-	/* Chooses a class and all of its times and latencies. */
+	/* Chooses all times and latencies of a class. */
 	function classChoice() {
 		return { i: 0, j: doc.edges.length - 1, lo: 0, hi: Infinity, class: klass, is_full: true, mode: "requests" };
 	}

@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "page/store.h"
 
-/* Returns the length of a name without '+' and '-' at its end. */
+/* Returns the length of a column's name without '+' and '-' at its end. */
 static size_t name_length(const char *name)
 {
 	return strcspn(name, "+- ");
@@ -53,7 +53,7 @@ int store_prune(struct store *s)
 	for (size_t i = 0; i < s->nr; i++)
 		weights[i] = store_row(s, i)[s->weight];
 	least = sort_nth(weights, s->nr, s->max - 1);
-	/* Of rows with the least weight that stays, the first ones stay. */
+	/* Of several rows with the least weight that is retained, the first ones are retained. */
 	for (size_t i = 0; i < s->max; i++)
 		equal += weights[i] == least;
 	free(weights);

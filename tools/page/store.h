@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table of numbers in a page, ldb.columns(id): rows are added, and columns are written.
+ * A table of numbers in a page, ldb.columns(id): it is filled by rows and written by columns.
  *
  *	store_init(&s, "thread- at+ length");
  *	store_add(&s, (int64_t[]){ thread, at, length });
  *	store_finish(&s, p, "gaps");
  *
- * After a column's name, '+' means that its values are close to the previous ones, and '-' that the
- * column is not written.  With a limit, the max rows with the greatest weight, which is the value
- * of a column, are stored.  Functions return 0 or -ENOMEM; after an error all later calls return
- * it, too.
+ * After a column's name, '+' means that each value is close to the previous one, and '-' that the
+ * column is not written.  If there is a limit, only the max rows with the greatest weight are
+ * stored; a column contains the weights.  Functions return 0 or -ENOMEM; after an error, all later
+ * calls return that error, too.
  */
 #ifndef PAGE_STORE_H
 #define PAGE_STORE_H
@@ -24,7 +24,7 @@ struct store {
 	size_t nr, room;
 	int error;
 	uint64_t nr_dropped;
-	int64_t dropped_below;	/* the greatest weight that was dropped */
+	int64_t dropped_below;	/* greatest weight of a dropped row */
 };
 
 void store_init(struct store *s, const char *columns);
@@ -43,11 +43,14 @@ static inline int64_t *store_row(const struct store *s, size_t i)
 }
 
 int store_write(const struct store *s, struct page *p, const char *id);
-int store_finish(struct store *s, struct page *p, const char *id);	/* also frees the store */
+int store_finish(struct store *s, struct page *p, const char *id);	/* also frees the table */
 
 #define STORE_COLUMNS_MAX	40
 
-/* Adds columns to a table whose columns have several lengths; returns how many it has then. */
+/*
+ * Adds columns to a table whose columns have different lengths; returns the resulting number of
+ * columns.
+ */
 size_t store_columns(const struct store *s, struct page_column *columns, size_t nr);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Finds the ends of arcs, as times and rows of the layout: from waits to holders, from wakers to
- * woken threads, and from a thread to the one to which it hands over.
+ * woken threads, and from a thread to the one that it hands a request to.
  */
 "use strict";
 
@@ -13,7 +13,7 @@ tl.arcs = (() => {
 			tl.views.place(tl.layout, tl.state.view, thread, t, type, depth) };
 	}
 
-	/* Finds the hold of a lock by a thread that lasted longest during [from, to]; -1: none. */
+	/* Finds the thread's hold of a lock that lasted longest during [from, to]; -1: none. */
 	function holdOf(thread, lock, from, to) {
 		const o = tl.d.others;
 		let best = -1, most = 0;
@@ -35,15 +35,16 @@ tl.arcs = (() => {
 	}
 
 	/*
-	 * Do both mean the same lock?  One may have its name and the other its address; the text
-	 * has both.
+	 * Do both texts mean the same lock?  One of them may contain its name and the other only
+	 * its address.
 	 */
 	function sameLock(a, b) {
 		return a === b || tl.data.lockOf(a).name === tl.data.lockOf(b).name;
 	}
 
 	/*
-	 * Finds the hold that a wait waited for: that of its owner, else the longest one meanwhile.
+	 * Finds the hold for whose end a wait waited: the owner's, or else the longest one during
+	 * the wait.
 	 */
 	function holderOf(ref) {
 		const o = tl.d.others, from = o.start[ref], to = o.end[ref];
@@ -89,7 +90,7 @@ tl.arcs = (() => {
 		return list;
 	}
 
-	/* Makes arcs from the wait to the holder, and back at the release of the lock. */
+	/* Makes an arc from the wait to the holder, and one back at the release of the lock. */
 	function waitArcs(wait, hold) {
 		const o = tl.d.others, type = tl.data.rowOf(o.kind[wait]);
 		const both = Math.max(o.start[wait], o.start[hold]);
@@ -100,7 +101,7 @@ tl.arcs = (() => {
 			  color: "c-hold" }];
 	}
 
-	/* Makes an arc to a holder whose hold was not recorded. */
+	/* Makes an arc to an owner of the lock whose hold was not recorded. */
 	function ownerArc(ref) {
 		const o = tl.d.others, t = o.start[ref];
 
@@ -148,9 +149,9 @@ tl.arcs = (() => {
 	}
 
 	/*
-	 * Returns the arcs of all chains of the request that is shown: from each blocked thread to
-	 * its blocker, and back at the end of the delay.  A delay that is too short for two arcs
-	 * has one.
+	 * Returns the arcs of all chains of the shown request: from each blocked thread to its
+	 * blocker, and back at the end of the delay.  If the delay is too short for two arcs, there
+	 * is one.
 	 */
 	function ofFocus() {
 		const list = [], story = tl.focus && tl.focus.story, N = 5;
@@ -175,7 +176,7 @@ tl.arcs = (() => {
 		return list;
 	}
 
-	/* Returns rows of a sorted column in [t0, t1]. */
+	/* Returns the range of rows of a sorted column whose values are in [t0, t1]. */
 	function range(column, order) {
 		const { t0, t1 } = tl.state, value = (i) => column[order[i]];
 		const find = (t) => {
@@ -211,12 +212,12 @@ tl.arcs = (() => {
 			   queues };
 	}
 
-	/* While a request is shown: does the thread work on it, or block it, at t? */
+	/* While a request is shown: does the thread work on it, or block it, at time t? */
 	function isBright(thread, t) {
 		return !tl.focus || (tl.focus.bright.get(thread) || []).some(([s, e]) => s <= t && t <= e);
 	}
 
-	/* Returns all arcs of a kind, if they are few enough to be distinct. */
+	/* Returns all arcs of a kind, unless there are too many to distinguish. */
 	function inView(max) {
 		const { wakeups: w, others: o, parts: p } = tl.d, list = [];
 		const wide = WIDE * (tl.state.t1 - tl.state.t0) / tl.draw.width;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the texts of a timeline's page: on the recording, and on what the slowest requests were
- * blocked by, as in ldb-timeline.
+ * Writes the texts of a timeline's page: about the recording, and by what the slowest requests were
+ * blocked, as in ldb-timeline.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,10 +14,10 @@
 #include "render/text.h"
 
 #define HEAD_WIDTH	100
-#define EDGES_MAX	300	/* of a request: the longest */
-#define MARKED_MAX	600	/* segments of a request that are marked: the longest */
+#define EDGES_MAX	300	/* of a request; only the longest are written */
+#define MARKED_MAX	600	/* marked segments of a request; only the longest are marked */
 
-/* Returns the output of write() as a string to be freed; NULL: out of memory. */
+/* Returns what write() prints as a string, which the caller frees; NULL: out of memory. */
 static char *printed(void (*write)(const struct render *r, const void *arg), const void *arg)
 {
 	struct render r = { .width = HEAD_WIDTH };
@@ -113,7 +113,7 @@ static void put_losses(struct timeline_data *d, struct json *j)
 	put_left_out(j, "runs of tasks", &d->runs);
 	put_left_out(j, "gaps", &d->gaps);
 	json_array_end(j);
-	/* Of wake-ups the latest ones are in the page. */
+	/* If there are too many wake-ups, only the latest ones are in the page. */
 	json_u64(j, "wakeups_left_out", d->wakeups.nr_dropped);
 	json_u64(j, "migrations_left_out", d->migrations.nr_dropped);
 	json_array_begin(j, "losses");

@@ -9,7 +9,7 @@
 #include "facts/ticks.h"
 #include "page/timeline-private.h"
 
-#define OCCUPANTS_MAX	8	/* of one wait; the longest */
+#define OCCUPANTS_MAX	8	/* running tasks of one wait; only the longest are written */
 
 static int64_t ns_of(const struct timeline_data *d, int64_t tick)
 {
@@ -48,8 +48,8 @@ static int64_t flags_of(const struct segment *s)
 }
 
 /*
- * Adds an invocation.  Its depth counts only invocations that are shown: the page has a row for
- * each depth.
+ * Adds an invocation.  Its depth counts only the invocations that are in the page, which has a row
+ * for each depth.
  */
 static int add_function(struct timeline_data *d, const struct segment *s)
 {
@@ -111,7 +111,7 @@ static int add_other(struct timeline_data *d, const struct segment *s)
 		waker, by, nr, k->asleep_ns, at });
 }
 
-/* Adds a segment; those of requests and queues are added with the request instances. */
+/* Adds a segment; requests and queues are added with the request instances. */
 static int on_segment(void *arg, const struct segment *s)
 {
 	if (s->kind == SEGMENT_REQUEST || s->kind == SEGMENT_QUEUE)
@@ -143,7 +143,7 @@ static int on_run(void *arg, const struct tracks_run *r)
 	struct timeline_data *d = arg;
 	int64_t party = names_party(d, &r->who), start = ns_of(d, r->start);
 
-	/* Idle times are not drawn. */
+	/* Time in which a CPU was idle is not drawn. */
 	if (r->who.kind == PARTY_IDLE)
 		return 0;
 	return party < 0 ? -ENOMEM : store_add(&d->runs, (int64_t[]){
@@ -186,7 +186,7 @@ static void drop_parts(struct timeline_data *d)
 	d->parts.nr = kept;
 }
 
-/* Returns the number of the text of a request's notes; their number is limited. */
+/* Returns the number of a text with a request's notes; the number of such texts is limited. */
 static int64_t noted_of(struct timeline_data *d, const struct life *life)
 {
 	const struct note *found[NOTES_KEYS_MAX];
@@ -234,8 +234,8 @@ static int on_gap(void *arg, const struct thread_interval *g)
 }
 
 /*
- * Sorts invocations by thread and depth: those of one thread and depth are a track, and do not
- * overlap.
+ * Sorts invocations by thread and depth.  Those with the same thread and depth are a track, in
+ * which they do not overlap.
  */
 static int sort_spans(struct timeline_data *d)
 {
@@ -278,7 +278,10 @@ static int sort_spans(struct timeline_data *d)
 	return 0;
 }
 
-/* The tables of the page, and, if a table has a limit, the column by which rows are chosen. */
+/*
+ * The tables of the page.  If a table has a limit, the rows with the greatest values in the column
+ * number `weight` remain.
+ */
 static const struct table {
 	const char *id;
 	size_t offset;			/* in struct timeline_data */
@@ -352,7 +355,7 @@ int collect(struct timeline_data *d)
 	options.with_irqs = options.with_faults = options.with_calls = true;
 	options.with_marks = true;
 	options.max_functions = d->o->max_functions ? d->o->max_functions : TIMELINE_PAGE_FUNCTIONS;
-	/* Every thread has a row, also one without segments. */
+	/* Each thread has a row, even if it has no segments. */
 	for (size_t i = 0; i < d->m->nr_threads && !ret; i++)
 		if (names_thread(d, d->m->threads[i].tid, &d->m->threads[i]) < 0)
 			ret = -ENOMEM;

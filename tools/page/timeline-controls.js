@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Handles buttons, keys, mouse, the overview, the dialogs. */
+/* Handles buttons, keys, the mouse, the overview and the dialogs. */
 "use strict";
 
 tl.controls = (() => {
@@ -22,7 +22,7 @@ tl.controls = (() => {
 		["Esc", "clear the selection, the search, the request"],
 		["?", "this help"],
 	];
-	/* Returns the entries of the legend; for functions it shows the first colours. */
+	/* Returns the entries of the legend; functions are represented by the first colours. */
 	const legend = () => [...tl.kinds.filter((kind) => kind.row !== "function").map((kind) => [kind.colour, kind.words]),
 			      ["run", "own thread on a CPU"], ["other", "other task"]];
 	let pointer = null, drag = null;
@@ -152,7 +152,9 @@ tl.controls = (() => {
 		}
 	}
 
-	/* Goes to the bar before or after in its row, or above or below. */
+	/*
+	 * Moves the selection to the previous or next bar in its row, or to a row above or below.
+	 */
 	function move(dx, dy) {
 		const bar = tl.selectedBar(), s = tl.state.selected;
 
@@ -183,7 +185,10 @@ tl.controls = (() => {
 		return true;
 	}
 
-	/* Without a selection, goes to the longest bar of the rows in view; else closer to it. */
+	/*
+	 * If nothing is selected, selects the longest bar of the visible rows; else zooms in on the
+	 * selection.
+	 */
 	function enter() {
 		if (tl.state.selected) {
 			tl.zoomToSelection();
@@ -253,7 +258,7 @@ tl.controls = (() => {
 			return;
 		}
 		/*
-		 * Keys of a focused button, and keys that scroll the panel, are not handled here.
+		 * Keys for a focused button, and keys that scroll the panel, are not handled here.
 		 */
 		if ((inButton && (e.key === "Enter" || e.key === " ")) ||
 		    (e.target.closest("aside") && /^(Arrow|Page)/.test(e.key)))
@@ -395,8 +400,8 @@ tl.controls = (() => {
 })();
 
 /*
- * The overview on top: all requests by time and latency, or how busy the threads were; and the
- * visible range.
+ * The overview at the top: all requests by time and latency, or how busy the threads were; and
+ * which range is visible.
  */
 tl.overview = (() => {
 	let canvas = null, ctx = null, picture = null, width = 0, height = 0, dpr = 1;
@@ -419,8 +424,8 @@ tl.overview = (() => {
 			const py = Math.floor(height - 4 - Math.max(part, 0) * (height - 9));
 
 			/*
-			 * Dots on a pixel that has one already are skipped, because there may be
-			 * half a million.
+			 * Skips dots on pixels that are drawn already, because there may be half a
+			 * million dots.
 			 */
 			if (seen[py * Math.ceil(width) + px])
 				continue;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stores the recording in typed arrays.  A track is a sorted sequence of bars that do not
- * overlap: { start, end, tone, refs, table }.  tone chooses the colour (timeline-paint.js);
- * refs[i], or base + i, is the row of the table that a bar stands for.
+ * Stores the recording in typed arrays.  A track is a sorted sequence of bars that do not overlap:
+ * { start, end, tone, refs, table }.  tone selects the colour (timeline-paint.js).  A bar
+ * represents a row of the table: refs[i], or base + i if there are no refs.
  */
 "use strict";
 
 const tl = {
 	/*
-	 * Written by C: the kinds of segments.  Their numbers are tl.REQUEST, tl.LOCK_WAIT, ... ...
+	 * The kinds of segments, written by timeline.c.  Their numbers are tl.REQUEST,
+	 * tl.LOCK_WAIT, ...
 	 */
 	kinds: null,
 	F: null,	/* flags: tl.F.TRUNCATED, ... */
@@ -23,13 +24,13 @@ tl.data = (() => {
 		return { start, end, tone, refs, base, table, n: start.length, mips: null };
 	}
 
-	/* Returns the row of the table that bar i stands for. */
+	/* Returns the row of the table that bar i represents. */
 	function refOf(track, i) {
 		return track.refs ? track.refs[i] : track.base + i;
 	}
 
 	/*
-	 * Makes levels of detail: for each 16, 256, 4096 bars the time they cover and the
+	 * Makes levels of detail: for each 16, 256 and 4096 bars, the time that they cover and the
 	 * longest one.
 	 */
 	function mipsOf(track) {
@@ -85,8 +86,8 @@ tl.data = (() => {
 	}
 
 	/*
-	 * Puts rows of a table (their start, end) into tracks: each into the first one that is
-	 * free.
+	 * Distributes rows of a table (given by start and end) over tracks: each goes into the
+	 * first track that is free.
 	 */
 	function pack(rows, start, end, tone, table, max) {
 		const lanes = [];
@@ -145,8 +146,8 @@ tl.data = (() => {
 	}
 
 	/*
-	 * Makes tracks of the invocations: one for each thread and depth, parts of the same
-	 * arrays.
+	 * Makes tracks of the invocations, one for each thread and depth, which are parts of the
+	 * same arrays.
 	 */
 	function functionTracks(d) {
 		const s = d.spans, tone = new Uint32Array(s.n);
@@ -187,7 +188,7 @@ tl.data = (() => {
 		return tracks[a];
 	}
 
-	/* Returns the row in which a kind is drawn. */
+	/* Returns the type of row in which a kind of segment is drawn. */
 	function rowOf(kind) {
 		return tl.kinds[kind].row;
 	}
@@ -244,7 +245,10 @@ tl.data = (() => {
 		r.slowest = slowest(r, 200);
 	}
 
-	/* Returns the nr slowest requests, complete ones first; the others are not sorted. */
+	/*
+	 * Returns the nr slowest requests; complete ones come first, and incomplete ones are not
+	 * sorted.
+	 */
 	function slowest(r, nr) {
 		const rank = (i) => (r.flags[i] & tl.F.COMPLETE ? 1e17 : 0) + r.length[i];
 		const ranks = Float64Array.from({ length: r.n }, (_, i) => rank(i)).sort();
@@ -288,8 +292,8 @@ tl.data = (() => {
 	}
 
 	/*
-	 * Returns the thread that had the tid at that time, or the nearest; -1: none of the
-	 * program's.
+	 * Returns the thread with this tid at that time, or the one closest to that time; -1: no
+	 * thread of the program.
 	 */
 	function threadOf(tid, t) {
 		const list = tl.byTid.get(tid);
@@ -331,8 +335,8 @@ tl.data = (() => {
 	}
 
 	/*
-	 * Makes tracks of gaps by thread; -1: gaps of all threads, because the scanner did not
-	 * run.
+	 * Makes tracks of observation gaps by thread.  Thread -1: all threads, because the scanner
+	 * did not run.
 	 */
 	function gapTracks(d) {
 		const g = d.gaps, rows = new Map(), tone = new Uint32Array(g.n);
@@ -348,7 +352,7 @@ tl.data = (() => {
 						     tone, "gap"));
 	}
 
-	/* Returns the range from the first to the last bar. */
+	/* Returns the time range from the first to the last bar. */
 	function extent(d) {
 		let from = Infinity, to = -Infinity;
 		const look = (table) => {
@@ -378,7 +382,7 @@ tl.data = (() => {
 		return String((BigInt(r.id_high[i]) << 32n) | BigInt(r.id_low[i]));
 	}
 
-	/* Returns the request with that id (and start); -1: not on this page. */
+	/* Returns the request with this id (and start); -1: not in this page. */
 	function findRequest(id, start) {
 		const r = tl.d.requests, big = BigInt(id);
 		const high = Number(big >> 32n), low = Number(big & 0xffffffffn);
@@ -393,12 +397,12 @@ tl.data = (() => {
 		return best;
 	}
 
-	/* Reads the kinds of segments; this must be done first. */
+	/* Reads the kinds of segments; must be called first. */
 	function readKinds() {
 		tl.about = ldb.json("about");
 		tl.kinds = tl.about.kinds;
 		tl.kinds.forEach((kind, i) => { tl[kind.name.toUpperCase()] = i; });
-		tl.PART = tl.kinds.length;	/* only a colour: of a request on a thread */
+		tl.PART = tl.kinds.length;	/* only a colour: a request's part on a thread */
 	}
 
 	async function load() {

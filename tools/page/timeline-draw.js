@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws one frame: first lines of pixels (timeline-paint.js), then texts, marks and arcs.  Only
+ * Draws one frame: first rows of pixels (timeline-paint.js), then texts, marks and arcs.  Only
  * visible rows are drawn.
  */
 "use strict";
@@ -15,7 +15,10 @@ tl.draw = (() => {
 
 	function init(node) {
 		canvas = node;
-		/* willReadFrequently: most of a frame is written as pixels, without the GPU. */
+		/*
+		 * willReadFrequently, because most of a frame is written as pixels, without the
+		 * GPU.
+		 */
 		ctx = canvas.getContext("2d", { alpha: false, willReadFrequently: true });
 	}
 
@@ -91,7 +94,7 @@ tl.draw = (() => {
 			return tl.data.lockOf(o.lock[ref]).name || tl.about.states[o.state[ref]];
 		if (kind === tl.INTERRUPT || kind === tl.SYSCALL || kind === tl.EVENT)
 			return tl.data.lockOf(o.lock[ref]).name || tl.kinds[kind].words;
-		/* The running task, or the task that took the CPU. */
+		/* The running task, or the task that preempted the thread. */
 		const who = o.occupants[ref] ? tl.d.occupants.party[o.occupants_at[ref]] : o.by[ref];
 
 		return who ? tl.data.party(who).text : tl.kinds[kind].words;
@@ -170,7 +173,9 @@ tl.draw = (() => {
 		}
 	}
 
-	/* labels: ... (track, i, a, b)*, row, index of the first; read from the end. */
+	/*
+	 * labels contains (track, i, a, b)*, row, index of the first one; it is read from the end.
+	 */
 	function drawLabels() {
 		ctx.fillStyle = colors["c-ink"];
 		ctx.textBaseline = "middle";
@@ -205,7 +210,7 @@ tl.draw = (() => {
 			ctx.clip();
 			ctx.fillStyle = colors.fg;
 			ctx.font = "600 12px " + tl.font;
-			/* The name of a lane that is higher than the window stays visible. */
+			/* The name of a lane that is higher than the window remains visible. */
 			const at = Math.max(Math.min(Math.max(y, RULER + 4), y + lane.h - 30), y);
 
 			ctx.fillText((lane.isCollapsed ? "\u25b8 " : "\u25be ") + lane.label, 7, at + 12);
@@ -219,8 +224,8 @@ tl.draw = (() => {
 	}
 
 	/*
-	 * Draws the ruler: the time at the left edge in full, and ticks relative to a round time
-	 * before it.
+	 * Draws the ruler: the complete time at the left edge, and other times relative to a round
+	 * time before it.
 	 */
 	function drawRuler() {
 		const { t0, t1 } = tl.state, span = t1 - t0, room = (width - gutter) / 110;
@@ -274,7 +279,7 @@ tl.draw = (() => {
 		return `${String(Math.round(v / size)).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f")} ${unit}`;
 	}
 
-	/* Returns the pixels, as [from, to), at least half of which are an observation gap. */
+	/* Returns ranges [from, to) of pixels of which at least half is an observation gap. */
 	function gapRuns(thread) {
 		const cover = new Float32Array(width - gutter), { t0, t1 } = tl.state, runs = [];
 		const scale = cover.length / (t1 - t0);
@@ -304,7 +309,7 @@ tl.draw = (() => {
 	}
 
 	/*
-	 * Draws observation gaps, in which functions were not observed; kernel events and locks
+	 * Draws observation gaps: functions were not observed in these, but kernel events and locks
 	 * were recorded.
 	 */
 	function drawGaps() {
@@ -330,7 +335,7 @@ tl.draw = (() => {
 		});
 	}
 
-	/* Dims everything that does not belong to the request that is shown. */
+	/* Dims everything that does not belong to the shown request. */
 	function drawFocus() {
 		const focus = tl.focus;
 
@@ -412,7 +417,7 @@ tl.draw = (() => {
 	}
 
 	/*
-	 * Returns the list, or nothing if there are so many arcs that they would hide the picture.
+	 * Returns the list, or nothing if there are so many arcs that they would cover the picture.
 	 */
 	function fewEnough(list) {
 		return list.length > ARCS_SHOWN ? [] : list;
@@ -435,8 +440,8 @@ tl.draw = (() => {
 	}
 
 	/*
-	 * By CPU, draws an arc from lane to lane; by thread, a mark, and both CPUs if there is
-	 * room.
+	 * Draws a migration: in the view by CPU an arc between two lanes; by thread a mark, and
+	 * both CPUs if there is room.
 	 */
 	function drawMigrations() {
 		const list = tl.state.view === "request" ? [] : tl.arcs.migrations(ARCS_MAX), g = tl.d.migrations;

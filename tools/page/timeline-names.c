@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the names in the timeline's page: each once; other tables refer to their numbers. */
+/* Writes each name of the timeline's page once; tables refer to names by number. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +16,10 @@ int64_t names_string(struct timeline_data *d, const char *s)
 	return intern_string(&d->strings, s ? s : "");
 }
 
-/* A symbol is one address of a function: many symbols have the same name and place. */
+/*
+ * Returns the number of a symbol.  A symbol is one address in a function, so many symbols share a
+ * name and a place.
+ */
 static int64_t by_symbol(struct intern *symbols, int64_t **numbers, const struct symbol *s,
 			 bool *is_new)
 {
@@ -111,7 +114,7 @@ int64_t names_thread(struct timeline_data *d, uint32_t tid, const struct thread 
 		d->threads_more = more;
 	}
 	more = &d->threads_more[number];
-	/* The last name is used, because threads set their names after their start. */
+	/* Uses the last name, because threads set their names after they have started. */
 	task = thread ? NULL : tasks_find(d->m->tasks, tid, INT64_MAX);
 	more->name = names_string(d, thread ? model_thread_name(thread) : task ? task->name : "");
 	more->made = more->seen = 0;
@@ -207,7 +210,7 @@ static void write_threads(struct timeline_data *d, struct json *j)
 	json_array_end(j);
 }
 
-/* Numbers that the tables use. */
+/* Writes numbers that the tables use. */
 static void write_numbers(struct json *j)
 {
 	json_object_begin(j, "flags");

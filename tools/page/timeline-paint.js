@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws tracks as lines of pixels.  A row of the picture is one line of pixels, repeated, so its
- * cost depends on the number of visible bars, or, if many bars share a pixel, on their levels of
- * detail.  Bars below a pixel are merged: the colour is that of the longest one, as strong as the
- * part of the pixel that is covered.
+ * Draws tracks as rows of pixels.  A row of the picture is a single row of pixels, repeated.  So
+ * its cost depends on the number of visible bars, or, if many bars share a pixel, on the levels of
+ * detail.  Bars that are narrower than a pixel are merged: the pixel has the colour of the longest
+ * one, and is the stronger, the more of it is covered.
  *
- * A tone is a number that stands for a colour: one for each call site and function, then
- * two (plain, faded) for each kind, then those of tasks.
+ * A tone is the number of a colour: first one for each call site and function, then two (plain,
+ * faded) for each kind of segment, then those of tasks.
  */
 "use strict";
 
@@ -22,7 +22,7 @@ tl.paint = (() => {
 		return [v >> 16 & 255, v >> 8 & 255, v & 255];
 	}
 
-	/* The order of bytes is ImageData's on little-endian machines. */
+	/* Returns a pixel in the byte order of ImageData on little-endian machines. */
 	function pixel([r, g, b]) {
 		return (255 << 24 | b << 16 | g << 8 | r) >>> 0;
 	}
@@ -62,7 +62,10 @@ tl.paint = (() => {
 
 	const kindColors = () => [...tl.kinds.map((kind) => `--c-${kind.colour}`), "--c-part"];
 
-	/* Called after a change of colours.  matches: null, or a number for each call; 0: faded. */
+	/*
+	 * Called after a change of colours.  matches: null, or a number for each call, where 0
+	 * means faded.
+	 */
 	function refresh(matches) {
 		const read = (name) => pixel(parse(ldb.look.color(name)));
 		const functions = [];
@@ -114,9 +117,9 @@ tl.paint = (() => {
 	}
 
 	/*
-	 * Draws bars of a track into out[xa .. xb).  view: { t0, scale }, scale in pixels per
-	 * ns.  strong: bars below a pixel are visible however short (waits).  labels: gets wide
-	 * bars.
+	 * Draws the bars of a track into out[xa .. xb).  view is { t0, scale }, with scale in
+	 * pixels per ns.  strong: bars narrower than a pixel are visible however short they are
+	 * (for waits).  Wide bars are added to labels.
 	 */
 	function line(track, view, xa, xb, out, strong, labels) {
 		const { start, end, tone: tones, n } = track, { t0, scale } = view;
@@ -168,7 +171,7 @@ tl.paint = (() => {
 		if (b <= a)
 			return;
 		out.fill(colors[t], a, b);
-		/* A dark edge separates adjacent bars of one colour. */
+		/* A dark edge separates adjacent bars of the same colour. */
 		if (right - left >= 3 && right === b)
 			out[b - 1] = edges[t];
 		if (labels && b - a >= 24)

@@ -37,7 +37,7 @@ tl.panel = (() => {
 		];
 	}
 
-	/* Returns the duration in ldb-report, if it differs from that of the bar. */
+	/* Returns the whole duration, as in ldb-report, if it differs from that of the bar. */
 	function whole(extra, dres, length, res) {
 		return !extra && !dres ? null : ["In ldb-report", span(length + extra, res + dres)];
 	}
@@ -48,7 +48,7 @@ tl.panel = (() => {
 		return thread >= 0 ? threadLink(thread, t) : p.text;
 	}
 
-	/* Returns the requests that a thread works on at some time in [from, to]. */
+	/* Returns the requests on which a thread works at some time in [from, to]. */
 	function requestsOf(thread, from, to) {
 		const p = tl.d.parts, found = [];
 
@@ -254,7 +254,10 @@ tl.panel = (() => {
 	const DETAILS = { span: spanDetails, other: otherDetails, run: runDetails, request: requestDetails,
 			  part: partDetails };
 
-	/* Returns heading, kind, rows of the selection; also the text for a screen reader. */
+	/*
+	 * Returns heading, kind and rows of the selection; also used as the text for a screen
+	 * reader.
+	 */
 	function describe(s) {
 		return DETAILS[s.table](s.ref);
 	}

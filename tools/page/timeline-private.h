@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The data of the timeline's page before it is written; for the files that make this page. */
+/*
+ * Declares the data of the timeline's page before it is written, for the files that make this page.
+ */
 #ifndef PAGE_TIMELINE_PRIVATE_H
 #define PAGE_TIMELINE_PRIVATE_H
 
@@ -8,7 +10,7 @@
 #include "page/store.h"
 #include "page/timeline.h"
 
-#define DEPTH_MAX	1023	/* of nested invocations; deeper ones are left out and counted */
+#define DEPTH_MAX	1023	/* nested invocations; deeper ones are left out and counted */
 
 enum span_column { SPAN_THREAD, SPAN_DEPTH, SPAN_START, SPAN_LENGTH, SPAN_CALL, SPAN_RES,
 	SPAN_EXTRA, SPAN_DRES, SPAN_FLAGS };
@@ -38,27 +40,29 @@ struct timeline_data {
 	struct model *m;
 	const struct timeline_page_options *o;
 	struct intern strings;
-	struct intern functions;	/* int64_t[4]: strings of name and file, line, string as shown */
-	struct intern sites;		/* int64_t[3]: strings of function and file, line */
-	struct intern calls;		/* int64_t[2]: function, site */
-	struct intern symbols, call_symbols; /* pointers, as a shortcut to both */
-	int64_t *function_of, *site_of;	/* by their number */
+	struct intern functions;	/* int64_t[4]: numbers of name, file and shown text; line */
+	struct intern sites;		/* int64_t[3]: numbers of function and file; line */
+	struct intern calls;		/* int64_t[2]: numbers of function and site */
+	/* pointers to symbols, to find the number of a function and a call quickly */
+	struct intern symbols, call_symbols;
+	int64_t *function_of, *site_of;	/* by number in symbols */
 	struct intern threads;		/* struct page_thread */
 	struct page_thread_more { int64_t name; uint64_t made, seen; bool is_unwatched; } *threads_more;
-	struct intern parties;		/* int64_t[5]: kind, tid, pid, string of the name, of the text */
-	struct intern locks;		/* int64_t[2]: strings of the name and of the text */
+	/* int64_t[5]: kind, tid, pid, numbers of the name and of the text */
+	struct intern parties;
+	struct intern locks;		/* int64_t[2]: numbers of the name and of the text */
 	struct store spans, others, occupants, runs, wakeups, migrations, requests, parts, gaps;
 	struct store tracks;		/* of spans: thread, depth, count */
 	struct tracks_result result;
-	int64_t open_end[DEPTH_MAX + 1]; /* ns: ends of the invocations that contain the next one */
-	unsigned nr_open, depth_max;	/* depth_max: the greatest that occurs */
+	int64_t open_end[DEPTH_MAX + 1]; /* ns: ends of the enclosing invocations */
+	unsigned nr_open, depth_max;	/* depth_max: greatest depth so far */
 	uint64_t nr_too_deep;
 	int64_t thread;			/* the thread whose segments follow */
 	int64_t nr_requests_seen;
 	size_t nr_noted;		/* requests with notes */
 };
 
-/* timeline-names.c: returns numbers, or -1: out of memory. */
+/* timeline-names.c: return numbers, or -1 if out of memory */
 int64_t names_string(struct timeline_data *d, const char *s);
 int64_t names_call(struct timeline_data *d, const struct symbol *func, const struct symbol *site);
 int64_t names_site(struct timeline_data *d, const struct symbol *site);	/* NULL: number 0 */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Searches by regular expression, and adds up the matches. */
+/* Searches by regular expressions, and sums up the matches. */
 "use strict";
 
 tl.search = (() => {
 	let result = null;
 
-	/* Case is ignored unless the text has a capital letter. */
+	/* Compiles an expression.  Case is ignored unless the text contains a capital letter. */
 	function compile(text) {
 		return new RegExp(text, /[A-Z]/.test(text) ? "u" : "iu");
 	}
@@ -85,7 +85,7 @@ tl.search = (() => {
 				tl.d.occupants.party[o.occupants_at[i]] : -1].join();
 			let yes = known.get(key);
 
-			/* Only the first of several running tasks is in the key. */
+			/* If several tasks ran, the key contains only the first one. */
 			if (yes === undefined || o.occupants[i] > 1)
 				known.set(key, yes = re.test(otherText(i)));
 			o.isMatch[i] = yes;
@@ -148,7 +148,7 @@ tl.search = (() => {
 		});
 	}
 
-	/* "" ends the search. */
+	/* Starts a search; "" ends it. */
 	function run(text) {
 		tl.state.query = text;
 		result = null;
@@ -171,8 +171,8 @@ tl.search = (() => {
 	}
 
 	/*
-	 * Returns the match that begins next after (before) the selection; after the last, the
-	 * first.
+	 * Returns the match that begins next after (or before) the selection, and the first one
+	 * after the last.
 	 */
 	function next(direction) {
 		if (!result || result.error)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes lanes and rows by thread, by request and by CPU, from the same tracks.
+ * Makes the lanes and rows of the views by thread, by request and by CPU, from the same tracks.
  *
- * A row shows a track, or (over, pick) the parts of tracks during the bars of another track: those
- * of threads while they ran on a CPU, or worked on a request.
+ * A row shows a track, or (over, pick) only parts of threads' tracks: those during the bars of
+ * another track, such as while a thread ran on a CPU or worked on a request.
  */
 "use strict";
 
@@ -62,7 +62,7 @@ tl.views = (() => {
 		return lane;
 	}
 
-	/* Threads of a request that is shown come first. */
+	/* The threads of the shown request come first. */
 	function threads(focus) {
 		const first = focus ? focus.threads : [];
 		const order = tl.threads.map((t) => t.index);
@@ -112,7 +112,7 @@ tl.views = (() => {
 		}));
 	}
 
-	/* Requests of a class share rows: each takes the first that is free. */
+	/* Requests of a class share rows: each request takes the first row that is free. */
 	let slots = null;
 
 	function makeSlots() {
@@ -194,7 +194,7 @@ tl.views = (() => {
 		return null;
 	}
 
-	/* Returns the bars of a row at t, slack ns around it: { track, i, row }. */
+	/* Returns the bar of a row at time t, or up to slack ns from it: { track, i, row }. */
 	function find(r, t, slack) {
 		if (!r.over)
 			return nearest(r.track, t, slack, r);
@@ -219,7 +219,7 @@ tl.views = (() => {
 		return best < 0 ? null : { track, i: best, row: r };
 	}
 
-	/* Returns where in a layout a thread's row of a type is at t; null: nowhere. */
+	/* Returns where a thread's row of a type is at time t in a layout; null: nowhere. */
 	function place(layout, name, thread, t, type, depth) {
 		for (const lane of layout.lanes) {
 			if (name === "thread" && lane.thread !== thread)
@@ -243,7 +243,9 @@ tl.views = (() => {
 		return lane.rows[0] || last;
 	}
 
-	/* In views by request and by CPU, finds the row whose bar belongs to the thread at t. */
+	/*
+	 * In views by request and by CPU, finds the row whose bar belongs to the thread at time t.
+	 */
 	function rowAt(lane, thread, t, type, depth) {
 		let around = null;
 

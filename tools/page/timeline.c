@@ -29,7 +29,7 @@ static int write_page(struct timeline_data *d, FILE *out)
 	story_about(d, j);
 	ret = story_write(d, j);
 	page_json_end(&p);
-	/* Names are written last, because the causes may add names. */
+	/* Names are written last, because writing the causes may add some. */
 	j = page_json_begin(&p, "names");
 	names_write(d, j);
 	page_json_end(&p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Controls the page: the view, the request that is shown, keys and mouse. */
+/* Controls the page: the view, the shown request, keys and mouse. */
 "use strict";
 
 tl.state = { view: "thread", t0: 0, t1: 1, y: 0, selected: null, query: "", matches: null, arcs: true,
@@ -17,7 +17,7 @@ tl.selectedBar = () => {
 	return { start: table.start[s.ref], end: table.end[s.ref], row: rowOfSelection(s) };
 };
 
-/* Returns the row that shows the selection in this view; null: none does. */
+/* Returns the row that shows the selection in the current view; null: none does. */
 function rowOfSelection({ table, ref }) {
 	const d = tl.d, view = tl.state.view;
 	const place = (thread, t, type, depth) => tl.views.place(tl.layout, view, thread, t, type, depth);
@@ -85,7 +85,8 @@ function clampY() {
 }
 
 /*
- * Sets the visible time: at least 20 ns, and at most half a view beyond the ends of the recording.
+ * Sets the visible range of time: at least 20 ns, and at most half a range beyond the ends of the
+ * recording.
  */
 tl.setRange = (t0, t1) => {
 	const whole = tl.to - tl.from, span = Math.max(Math.min(t1 - t0, whole * 1.1), 20);
@@ -197,7 +198,7 @@ tl.showThread = (thread, t) => {
 	invalidate();
 };
 
-/* Returns the innermost invocation that lasted for at least half of a time; -1: none. */
+/* Returns the innermost invocation that took at least half of a range of time; -1: none. */
 function executedMost(thread, from, to) {
 	let best = -1;
 
@@ -209,8 +210,8 @@ function executedMost(thread, from, to) {
 }
 
 /*
- * Selects the target of the arc: from a wait its hold, from a hold the function of its thread, from
- * a queue the thread that took the request out.
+ * Follows an arc from the selection: from a wait to the hold, from a hold to the function of its
+ * thread, from a queue to the thread that took the request out.
  */
 tl.follow = () => {
 	const s = tl.state.selected, { others: o, parts: p } = tl.d;
@@ -228,7 +229,7 @@ tl.follow = () => {
 	if (kind === tl.LOCK_WAIT || kind === tl.FUTEX_WAIT) {
 		const hold = tl.arcs.holderOf(s.ref);
 
-		/* If the hold was not recorded, the owner may be known. */
+		/* The owner may be known even if its hold was not recorded. */
 		const owner = o.owner[s.ref] - 1;
 		const did = hold < 0 && owner >= 0 ? executedMost(owner, o.start[s.ref], o.end[s.ref]) : -1;
 
@@ -329,7 +330,7 @@ tl.lookAt = (request, keepRange) => {
 	invalidate();
 };
 
-/* Selects the longest invocation of that name in the request that is shown. */
+/* Selects the longest invocation of a function by name in the shown request. */
 function selectFunction(name) {
 	const s = tl.d.spans, p = tl.d.parts;
 	let best = -1, most = -1;
@@ -352,7 +353,7 @@ function selectFunction(name) {
 		tl.select("span", best, true);
 }
 
-/* Selects the bar that a cause in the panel is about. */
+/* Selects the bar to which a cause in the panel refers. */
 function selectCause(cause) {
 	const at = cause.wait || cause.off, p = tl.d.parts;
 
@@ -486,7 +487,7 @@ function restoreRequest(value, keepRange) {
 	tl.lookAt(request, keepRange);
 }
 
-/* Returns false if the address contains no view. */
+/* Restores the view from the URL.  Returns false if the URL contains no view. */
 function restore() {
 	const text = location.hash.slice(1), p = new URLSearchParams(text);
 
@@ -517,7 +518,10 @@ function restore() {
 	return true;
 }
 
-/* Without a saved view, shows the requested request, else the slowest one, else everything. */
+/*
+ * If no view was restored, shows the requested request, or else the slowest one, or else
+ * everything.
+ */
 function start() {
 	tl.setView("thread");
 	const first = tl.about.stories[0];

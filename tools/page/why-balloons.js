@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws the outlier plot: latencies in order of arrival.  The first three causes of each target are
- * circles whose size is the time that they added.  The first is at the request's latency, and each
- * further one where the latency would be without the causes before.
+ * Draws the outlier plot: latencies in order of arrival.  The three biggest causes of each target
+ * are circles whose size is the time that they added.  The first circle is at the request's
+ * latency; each further one is where the latency would be without the causes before it.
  */
 "use strict";
 
@@ -93,7 +93,7 @@ const makeBalloons = (() => {
 			return state.cause >= 0 ? b.cause !== state.cause : state.group ? why.doc.causes[b.cause].group !== state.group : false;
 		}
 
-		/* Draws the lines between the circles of a target, down to the reference. */
+		/* Draws a line through the circles of a target, down to the reference. */
 		function stem(ctx) {
 			const mine = balloons.filter((b) => b.target === state.target);
 
@@ -155,8 +155,8 @@ const makeBalloons = (() => {
 				const dx = fx(b.x + 0.5) - x, dy = fy(b.y) - y, d = dx * dx + dy * dy, r = radius(b);
 
 				/*
-				 * Of several circles under the pointer, the smallest is selected,
-				 * because it is on top.
+				 * If several circles are under the pointer, the smallest one is
+				 * selected, because it is drawn on top.
 				 */
 				const far = d <= r * r ? -1 / r : d - r * r;
 

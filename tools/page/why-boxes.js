@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws box plots of the time that causes added to the targets that have them: all causes, by
- * category (causes without one: by kind), or those of one category.
+ * Draws box plots of the time that causes added to the targets which have them: for all causes, by
+ * category (or by kind, for causes without a category), or for the causes of one category.
  */
 "use strict";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws the core-context summary: for each CPU the part of the time of all targets in which it ran
+ * Draws the core-context summary: for each CPU, which part of the total time of all targets it ran
  * the program, ran another task, or was idle.
  */
 "use strict";

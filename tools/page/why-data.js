@@ -20,7 +20,7 @@ const why = (() => {
 		tables.rank = new Map(Array.from(nr, (n, i) => [id(i), i]).reverse());
 	}
 
-	/* Ids have 64 bits, more than JavaScript's numbers. */
+	/* Returns the id as a text: ids have 64 bits, more than JavaScript's numbers. */
 	function id(i) {
 		const t = tables.targets;
 
@@ -44,7 +44,7 @@ const why = (() => {
 			...(doc.chains[i] || { sentence: "", root: "", root_label: "", chain: null }) };
 	}
 
-	/* Returns the segments of a target, by start; null: not in the page. */
+	/* Returns the segments of a target, by start; null: they are not in the page. */
 	function life(i) {
 		const number = lives.targets.indexOf(i), s = tables.life_segments, list = [];
 

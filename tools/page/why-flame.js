@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws the blame flame graph: the deviation of all targets by class, path, what was waited for,
- * its holder, and what blocked the holder.
+ * Draws the blame flame graph: the deviation of all targets, by class, path, the object of the
+ * wait, its holder, and what blocked the holder.
  */
 "use strict";
 

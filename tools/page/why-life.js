@@ -19,7 +19,7 @@ const makeLife = (() => {
 			const by = new Map();
 
 			for (const s of segments) {
-				/* Threads for which it waited have separate lanes. */
+				/* Threads for which the target waited have separate lanes. */
 				const key = (s.blocks ? "1 " : "0 ") + s.tid;
 
 				if (!by.has(key))

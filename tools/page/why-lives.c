@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the segments of some of the targets: the slowest ones, and for each cause the slowest
- * one that has it as its first cause.  One pass over the requests finds their instances.
+ * Writes the segments of some targets: the slowest ones, and for each cause the slowest one that
+ * has it as its first cause.  One pass over the requests finds their instances.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static int on_life(void *arg, struct life *life)
 			continue;
 		l->chosen[i].life = *life;
 		l->chosen[i].is_found = true;
-		life->parts = NULL;	/* moved to the list */
+		life->parts = NULL;	/* now owned by the list */
 		life->nr_parts = 0;
 		life->room = 0;
 		break;

@@ -3,7 +3,7 @@
 "use strict";
 
 const plot = (() => {
-	/* The shapes are around the origin, within about 1. */
+	/* Shapes of marks, drawn around the origin with a radius of about 1. */
 	const SHAPES = [
 		"M1,0A1,1 0 1 1 -1,0A1,1 0 1 1 1,0Z",
 		"M-.88,-.88H.88V.88H-.88Z",
@@ -17,14 +17,15 @@ const plot = (() => {
 	const MARKS = 16, COLORS = 8;
 	const paths = SHAPES.map((d) => new Path2D(d));
 
-	/* The causes that took most time get different marks. */
+	/* The causes that took most time have different marks. */
 	const place = new Uint32Array(why.doc.causes.length);
 
 	why.doc.causes.map((c, i) => i).sort((a, b) => why.doc.causes[b].total_ns - why.doc.causes[a].total_ns || a - b)
 		.forEach((cause, i) => { place[cause] = i; });
 
 	/*
-	 * After eight causes, colours repeat with other shapes; after that all marks are the same.
+	 * After eight causes, colours are repeated with other shapes; when these are used up, all
+	 * further marks are the same.
 	 */
 	function shapeOf(cause) {
 		const at = place[cause];
@@ -54,7 +55,7 @@ const plot = (() => {
 		ctx.scale(r, r);
 		ctx.fillStyle = colorOf(cause);
 		ctx.fill(paths[shapeOf(cause)]);
-		/* A small mark has no edge, because there would be no room inside. */
+		/* A small mark has no edge, which would leave no room inside. */
 		if (r > 3.4) {
 			ctx.lineWidth = 1 / r;
 			ctx.strokeStyle = color("--raised");
@@ -131,8 +132,8 @@ const plot = (() => {
 		}
 
 		/*
-		 * Finds what is at the pointer: options.at(x, y) has a .text, lines of text;
-		 * null: nothing.
+		 * Finds the object at the pointer: options.at(x, y) returns an object whose .text
+		 * is an array of lines; null: nothing is there.
 		 */
 		function point(e) {
 			const box = view.getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top;
@@ -168,7 +169,7 @@ const plot = (() => {
 		return f;
 	}
 
-	/* Returns 1, 2, 5 times powers of ten, or some of these: at most `most` of them. */
+	/* Returns multiples by 1, 2 and 5 of powers of ten, at most `most` of them. */
 	function ticks(lo, hi, most) {
 		const first = Math.floor(Math.log10(lo)), last = Math.ceil(Math.log10(hi));
 		let list = [];
@@ -186,8 +187,8 @@ const plot = (() => {
 	}
 
 	/*
-	 * Draws lines across the plot, and their values: along "x" below it, along "y" left of
-	 * it.
+	 * Draws lines across the plot, with their values: for "x" below the plot, for "y" to its
+	 * left.
 	 */
 	function axis(ctx, f, which, from, to, at) {
 		ctx.save();
@@ -213,7 +214,7 @@ const plot = (() => {
 		ctx.restore();
 	}
 
-	/* Draws the text, or as much of it as fits. */
+	/* Draws a text, or as much of it as fits. */
 	function text(ctx, s, x, y, room) {
 		let cut = s;
 

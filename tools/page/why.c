@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Gathers the data that why.h describes, and writes the page of ldb-why. */
+/* Collects the data described in why.h, and writes the page of ldb-why. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static const struct column cause_columns[] = {
 };
 #undef ROW
 
-/* Writes sentences, chains and roots of the slowest targets, in their order. */
+/* Writes sentences, chains and roots of the slowest targets, in the targets' order. */
 #define ROW struct why_target
 GET(get_target_sentence, text, why_target_sentence(why_of(row), e, buf))
 GET(get_root, text, link_kind_name(e->root))

@@ -23,7 +23,7 @@
 		return el("section", { class: "card", id: "card-" + id }, el("h2", {}, title), ...children);
 	}
 
-	/* The head */
+	/* Head of the page */
 
 	function percentiles(lo, hi) {
 		return `p${+lo.toFixed(3)} to p${+hi.toFixed(3)}`;
@@ -141,7 +141,7 @@
 		return [kind, name, l.call ? `(${l.call})` : ""].filter(Boolean).join(" ");
 	}
 
-	/* Returns the traits that slow requests share; "" if the page has none. */
+	/* Returns the traits that slow requests share; "": none in the page. */
 	function shared() {
 		const s = doc.shared;
 
@@ -229,7 +229,7 @@
 		return node;
 	}
 
-	/* Selects the next target with the selected cause or category. */
+	/* Selects the next target that has the selected cause or category. */
 	function move(d) {
 		let i = state.target >= 0 ? state.target : 0;
 
@@ -280,7 +280,7 @@
 		return el("div", {}, note, table.node);
 	}
 
-	/* The address, keys */
+	/* URL and keys */
 
 	function link() {
 		const p = new URLSearchParams();
@@ -313,7 +313,7 @@
 		try {
 			link();
 		} catch {
-			/* Some browsers do not allow this for files. */
+			/* Some browsers do not permit this for local files. */
 		}
 	}
 
