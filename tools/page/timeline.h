@@ -26,7 +26,10 @@ struct timeline_page_options {
 #define TIMELINE_PAGE_RUNS	500000
 #define TIMELINE_PAGE_GAPS	20000
 
-/* Returns 0, or -1 with one line in err; errors of writing to out are found when out is closed. */
+/*
+ * Returns 0; or -errno, with one line in err.  Errors of writing to out are found when out is
+ * closed.
+ */
 int timeline_page(struct model *m, const struct timeline_page_options *o, FILE *out, char *err,
 		  size_t err_size);
 
