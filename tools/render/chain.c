@@ -16,7 +16,10 @@ size_t chain_say_lock(unsigned kind, const char *label, char *buf, size_t size)
 	const char *noun = lock_kind_noun(kind);
 	size_t len = strlen(noun);
 
-	/* A lock without a name has a label that says where the thread waits. */
+	/*
+	 * The label of a lock without a name says where the thread waits, and begins with a noun
+	 * already.
+	 */
 	if (strncmp(label, "a ", 2) && (strncmp(label, noun, len) || label[len] != ' '))
 		say(&s, "%s ", noun);
 	say(&s, "%s", label);
@@ -30,13 +33,13 @@ static void say_function(struct sentence *s, const struct chain_link *l)
 		say(s, " %s", l->file);
 }
 
-/* Is it of another process than the thread that waits first? */
+/* Is the link's thread in another process than the thread that waits first? */
 static bool is_of_other(const struct chain *chain, const struct chain_link *l)
 {
 	return l->process && l->process != chain->links[0].process;
 }
 
-/* The first thread of a process is called the process, if that is another one. */
+/* The first thread of another process is called by the process's name. */
 static bool is_process(const struct chain *chain, const struct chain_link *l)
 {
 	return is_of_other(chain, l) && l->tid == l->process->pid;
@@ -74,7 +77,7 @@ static const char *ended(const struct chain_link *l)
 	}
 }
 
-/* Says which thread ended a wait for an object without a holder. */
+/* Says which thread ended a wait for an object that has no holder. */
 static void say_waker(struct sentence *s, const struct chain *chain, const struct chain_link *l,
 		      const char *d)
 {
@@ -88,7 +91,7 @@ static void say_waker(struct sentence *s, const struct chain *chain, const struc
 	say(s, " for %s", d);
 }
 
-/* Says for how much of the sleep a device was working, which may be less than the sleep took. */
+/* Says for how much of the sleep a device was working; this may be less than the whole sleep. */
 static void say_disk(struct sentence *s, const struct chain_link *l)
 {
 	char d[UNITS_ROOM];
@@ -146,8 +149,8 @@ static void say_link(struct sentence *s, const struct chain *chain, const struct
 		break;
 	case LINK_TAKEN_BY:
 		/*
-		 * If the chain does not begin with a queue, the link is what the thread of the
-		 * queue did meanwhile.
+		 * If the chain does not begin with a queue, the request was not waiting in it
+		 * itself: the link says what the thread of the queue did meanwhile.
 		 */
 		say(s, chain->links[0].kind == LEAF_QUEUE ? ", taken out by " : ", while it was in the queue of ");
 		say_thread(s, chain, l);
@@ -191,8 +194,8 @@ size_t chain_say_ender(const struct chain *chain, char *buf, size_t size)
 	if (!l || !size || (l->kind != LINK_WOKEN_BY && l->kind != LINK_HELD_BY))
 		return 0;
 	/*
-	 * Thread ids differ from request to request, while most names do not: the name is
-	 * preferred.
+	 * Prefers the name, because thread ids differ from request to request, while most names do
+	 * not.
 	 */
 	if (*l->thread)
 		say(&s, "%s %s", is_process(chain, l) ? "process" : "thread", l->thread);
@@ -207,7 +210,7 @@ size_t chain_say_ender(const struct chain *chain, char *buf, size_t size)
 	return s.used;
 }
 
-/* The chain in JSON */
+/* Chains in JSON */
 
 #define ROW struct chain_link
 GET(get_kind, text, link_kind_name(e->kind))
@@ -231,7 +234,7 @@ static const struct column link_columns[] = {
 };
 #undef ROW
 
-/* A chain that was not followed is an empty array. */
+/* If no chain was followed, the array is empty. */
 static struct rows links(const struct row *row)
 {
 	const struct chain *chain = row->at;

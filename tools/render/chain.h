@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Describes chains in words, for all tools. */
+/* Describes chains of waits in words, for all tools. */
 #ifndef RENDER_CHAIN_H
 #define RENDER_CHAIN_H
 
@@ -10,19 +10,19 @@
 size_t chain_say_lock(unsigned kind, const char *label, char *buf, size_t size);
 
 /*
- * Describes the links after the first one, which the caller has described: ", held by flush() of
- * thread keeper 12 for 9ms, ...".  is_long: with source lines of functions, and blanks before
- * units.  Returns the length, less than size.
+ * Describes the links after the first one, which the caller describes: ", held by flush() of thread
+ * keeper 12 for 9ms, ...".  is_long: with source lines of functions, and a blank between number and
+ * unit.  Returns the length, which is less than size.
  */
 size_t chain_say(const struct chain *chain, bool is_long, char *buf, size_t size);
 
 /*
- * Says which thread ended the wait that the chain begins with, or held the lock: "thread producer
- * signalled it, which was in produce()", or "" if that is not known.  Returns the length.
+ * Says which thread ended the wait with which the chain begins, or held the lock: "thread producer
+ * signalled it, which was in produce()"; "" if that is not known.  Returns the length.
  */
 size_t chain_say_ender(const struct chain *chain, char *buf, size_t size);
 
-/* The columns of struct chain in JSON: "chain", an array, which is empty if the chain is NULL. */
+/* Columns of struct chain in JSON: "chain", an array, which is empty if there is no chain. */
 extern const struct column chain_columns[];
 
 #endif

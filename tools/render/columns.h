@@ -8,30 +8,33 @@
 
 extern const struct column site_columns[];	/* of struct symbol: caller, file, line */
 extern const struct column party_columns[];	/* of struct party */
-extern const struct column hits_columns[];	/* of page faults and interrupts */
+extern const struct column hits_columns[];	/* page faults and interrupts */
 extern const struct column made_columns[];	/* of struct model: observed calls */
-extern const struct column left_columns[];	/* of struct model: what was left out, in words, too */
-extern const struct column lost_columns[];	/* of struct model: and of the table, in words */
+/* of struct model: what was left out; also in words */
+extern const struct column left_columns[];
+/* of struct model: what was lost; also in words, for the table */
+extern const struct column lost_columns[];
 extern const struct column note_columns[];	/* of struct note */
 extern const struct column kernel_columns[];	/* of struct model */
-extern const struct column model_summary_columns[]; /* of struct model: what --summary has of it */
+/* of struct model: what --summary shows of it */
+extern const struct column model_summary_columns[];
 
-/* NULL makes an empty one. */
+/* Returns one row; NULL: a row without values. */
 struct rows site_rows(const struct symbol *site);
 
-/* Has no row if p is NULL, or the task is not known. */
+/* Returns one row; no row if p is NULL, or if the task is not known. */
 struct rows party_rows(const struct party *p);
 
-/* Returns the text of a cell that has only a name: "(idle)", "(interrupt)". */
+/* Returns the text of a cell that contains only a name: "(idle)", "(interrupt)". */
 const char *party_cell(const struct party *p);
 
-/* What requests are, where they are not tagged: no row if they are. */
+/* What requests are made from, if they are not tagged; no row if they are. */
 extern const struct column request_source_columns[];
 struct rows request_source_rows(const struct row *row);
 
 struct value value_cpu(uint32_t cpu);
 
-/* The struct of a report begins with a pointer to its model. */
+/* Returns the model of a report, to which its struct begins with a pointer. */
 const struct model *row_model(const struct row *row);
 struct rows model_rows(const struct row *row);
 

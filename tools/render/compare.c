@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares two runs, or two slices of one; see compare.h. */
+/* Compares two runs, or two slices of one run; see compare.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,10 @@ static bool parse_slice(const char *text, struct compare_slice *s)
 
 	if (parse_percentile(at, &p, &at)) {
 		if (!*at) {
-			/* "p99" means the tail from there on, "p50" the requests around it. */
+			/*
+			 * "p99" means all requests from this percentile on; "p50" means the
+			 * requests around it.
+			 */
 			*s = (struct compare_slice){
 				p >= 90 ? p : p < 10 ? 0 : p - 10, p >= 90 ? 100 : p + 10,
 			};
@@ -56,7 +59,7 @@ void compare_parse_slices(const char *text, struct compare_options *o)
 		cli_usage("'%.60s' are no two slices: write p99,p50 or 90-99,40-60", text);
 }
 
-/* The results of a comparison so far. */
+/* Results of a comparison so far. */
 struct comparison {
 	const struct compare_options *o;
 	struct render_differential shown;
@@ -90,7 +93,7 @@ static void close_comparison(struct comparison *c)
 	free(c->gates);
 }
 
-/* Does the class contain a request? */
+/* Does the class contain requests? */
 static bool has_requests(const struct partition *p, uint32_t class)
 {
 	if (class == UINT32_MAX)
@@ -137,7 +140,7 @@ static void add_classes(struct comparison *c, const struct partition *target,
 			c->only_reference[shown->nr_only_reference++] = reference->classes[i];
 }
 
-/* Parses the conditions before the traces are read, so that an error is reported at once. */
+/* Parses the conditions before the traces are read, so that errors are reported at once. */
 static void parse_conditions(struct comparison *c)
 {
 	const struct cli_list *list = c->o->fail_if;
@@ -154,7 +157,7 @@ static void parse_conditions(struct comparison *c)
 	c->nr_conditions = list->nr;
 }
 
-/* Returns false if a condition matches no class, which is an error: it may be a typo. */
+/* Returns false if a condition matches no class: it may contain a typing error. */
 static bool add_gates(struct comparison *c, const struct partition *before,
 		      const struct partition *after)
 {
@@ -177,7 +180,7 @@ static bool add_gates(struct comparison *c, const struct partition *before,
 	return true;
 }
 
-/* Also prints it on stderr, because the report may not be read. */
+/* Prints the result of the conditions on stderr, too, because the report may not be read. */
 static int say_gates(const struct comparison *c, bool is_read)
 {
 	char sentence[GATE_SENTENCE_MAX];
@@ -226,7 +229,10 @@ static void copy_list(struct cli_list *list)
 	list->items = items;
 }
 
-/* Opens the other recording, without output, and with separate lists that open_finish() frees. */
+/*
+ * Returns options to open the other recording: without output, and with lists of their own, which
+ * open_finish() frees.
+ */
 static struct open_options other_options(const struct open_options *open, const char *input)
 {
 	struct open_options o = *open;
@@ -238,7 +244,7 @@ static struct open_options other_options(const struct open_options *open, const 
 	return o;
 }
 
-/* Says which of the two recordings is damaged, because the reader's message does not. */
+/* Says which of the two recordings is damaged, which the reader's message does not say. */
 static void say_damage(const struct opened *o)
 {
 	if (!reader_check(o->reader) && reader_is_damaged(o->reader))
@@ -271,8 +277,8 @@ int compare_files(const struct open_options *open, const char *before, const cha
 	say_damage(&o_after);
 	say_damage(&o_before);
 	/*
-	 * The status of a damaged recording takes precedence, because the verdict is unreliable
-	 * then.
+	 * If a recording is damaged, the exit status says so, because the result of the conditions
+	 * is unreliable then.
 	 */
 	closed = open_finish(&o_after, status != CLI_FAILURE, true);
 	if (status == CLI_OK || (status == CLI_SLOWER && closed != CLI_OK))
@@ -302,7 +308,7 @@ bool compare_slices(const struct opened *opened, const struct partition *p,
 	return found;
 }
 
-/* Names that have no category */
+/* Names without a category */
 
 struct named {
 	const char *kind, *name;

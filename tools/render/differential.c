@@ -10,20 +10,21 @@
 #include "render/text.h"
 #include "render/wrap.h"
 
-#define CALLS_FROM	100	/* columns of the screen from which calls and share are shown */
-#define INTERVAL_FROM	76	/* and the interval */
+#define CALLS_FROM	100	/* from this width on, calls and share are shown */
+#define INTERVAL_FROM	76	/* from this width on, the interval is shown */
 #define TIME_WIDTH	9
 #define CAUSE_MIN	20
-#define PLACE_FROM	40	/* columns of a cause from which it says where */
+#define PLACE_FROM	40	/* from this width on, the place of a cause is shown */
 
 /*
- * All times of a column have one unit and are rounded together, so that the printed times add up.
+ * All times of a column have the same unit and are rounded together, so that the printed times add
+ * up.
  */
 struct unit {
 	const char *name;
 	double factor;			/* ns */
 	int decimals;
-	int64_t quantum;		/* of the last digit, ns */
+	int64_t quantum;		/* of the last printed digit, ns */
 };
 
 /* Chooses the unit such that the greatest value has four digits. */
@@ -62,19 +63,19 @@ static int64_t round_near(int64_t ns, int64_t quantum)
 }
 
 struct line {
-	int64_t gap, shown, left;	/* shown: rounded; left: gap - shown */
+	int64_t gap, shown, left;	/* shown: rounded gap; left: gap - shown */
 	const struct differential_part *part;
 	const struct unit *unit;
-	bool is_sum;			/* of several parts */
+	bool is_sum;			/* sum of several parts */
 };
 
 #define ROW struct line
-/* " +57.33us" */
+/* Writes " +57.33us". */
 static const char *gap_text(const ROW *l, int64_t ns, char *buf)
 {
 	const struct unit *c = l->unit;
 
-	/* Avoids "-0.00". */
+	/* After rounding, -0.00 is 0. */
 	ns = round_near(ns, c->quantum);
 	snprintf(buf, TEXT_ROOM, "%+.*f%s", c->decimals, ns / c->factor, c->name);
 	return buf;
@@ -114,7 +115,7 @@ static int compare_left(const void *pa, const void *pb)
 	return a->left > b->left ? -1 : a->left < b->left;
 }
 
-/* Rounds the gaps such that they sum to the total, rounded. */
+/* Rounds the gaps such that their sum is the rounded total. */
 static void round_rows(struct line *rows, size_t nr, int64_t total, int64_t quantum)
 {
 	struct line *order[DIFFERENTIAL_SHOWN_MAX + 1];
@@ -131,7 +132,7 @@ static void round_rows(struct line *rows, size_t nr, int64_t total, int64_t quan
 		order[i]->shown += quantum;
 }
 
-/* Returns a part's text, for people; buf has TEXT_ROOM bytes. */
+/* Returns a description of a part; buf has TEXT_ROOM bytes. */
 static const char *part_text(const struct differential_part *p, char *buf)
 {
 	const char *label = p->label;
@@ -163,7 +164,7 @@ static const char *part_text(const struct differential_part *p, char *buf)
 	return buf;
 }
 
-/* "p99-100" */
+/* Writes "p99-100". */
 static char *slice_text(const struct differential_slice *s, char *buf)
 {
 	snprintf(buf, UNITS_ROOM, "p%.6g-%.6g", s->lo, s->hi);
@@ -209,7 +210,7 @@ static void text_sets(const struct render *r, const struct render_differential *
 			before, slice_text(&d->reference, reference), d->reference.nr);
 }
 
-/* "GET: 2.06ms slower: ..." */
+/* Prints "GET: 2.06ms slower: ...". */
 static void text_verdict(const struct render *r, const struct render_differential *rd,
 			 const struct differential *d)
 {
@@ -237,7 +238,7 @@ static void text_verdict(const struct render *r, const struct render_differentia
 	wrap_end(&w, 2);
 }
 
-/* Writes the heads of the table; slices are named by their percentiles if these fit. */
+/* Prints the heads of the table.  If there is room, slices are named by their percentiles. */
 static void text_rows_head(const struct render *r, const struct render_differential *rd,
 			   const struct differential *d)
 {
@@ -253,7 +254,7 @@ static void text_rows_head(const struct render *r, const struct render_different
 	table_head(r, "", 0, columns, "  cause");
 }
 
-/* Says where most of the time is: "in main;serve". */
+/* Says where most of the time was spent: "in main;serve". */
 static void put_cause(const struct render *r, const struct differential *d,
 		       const struct differential_part *p, unsigned width)
 {
@@ -265,7 +266,7 @@ static void put_cause(const struct render *r, const struct differential *d,
 	if (!p->nr || width < PLACE_FROM || strlen(cause) + 8 > width)
 		return;
 	path = &d->keys.paths[d->keys.leaves[d->leaves[p->first].key].path];
-	/* The last function, or the queue, was named before and is not repeated. */
+	/* The last function, or the queue, was named before. */
 	if (p->kind == LEAF_FUNCTION || p->kind == LEAF_QUEUE || *p->where)
 		path = &d->keys.paths[path->parent];
 	if (path->depth)

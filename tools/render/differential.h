@@ -12,8 +12,9 @@ struct render_differential {
 	size_t nr;
 	bool is_compare;		/* two recordings, not two slices of one */
 	const char *target_file, *reference_file;
-	const struct model *target_model, *reference_model; /* the same, if not is_compare */
-	const char *const *only_target, *const *only_reference; /* classes without the other side */
+	const struct model *target_model, *reference_model; /* equal if not is_compare */
+	/* classes that exist on one side only */
+	const char *const *only_target, *const *only_reference;
 	size_t nr_only_target, nr_only_reference;
 	const struct gate_result *gates;
 	size_t nr_gates;
@@ -22,7 +23,7 @@ struct render_differential {
 extern const struct printer differential_printer;
 extern const struct column differential_columns[];	/* differential-data.c */
 
-/* Writes "GET: p99 3.1ms -> 3.5ms ..."; one line without its end.  Returns buf. */
+/* Writes "GET: p99 3.1ms -> 3.5ms ...", a line without a newline.  Returns buf. */
 #define GATE_SENTENCE_MAX	512
 char *gate_sentence(const struct gate_result *g, char *buf);
 

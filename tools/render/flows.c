@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints where time went between components: text, CSV and JSON. */
+/* Prints where time was spent between components: text, CSV and JSON. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "render/wrap.h"
 
 #define SHARE_WIDTH	7
-#define NAME_MIN	20	/* columns that a name has at least */
+#define NAME_MIN	20	/* least width of a name */
 
 static const char *percent(double share, char *buf)
 {
@@ -20,7 +20,7 @@ static const char *percent(double share, char *buf)
 	return buf;
 }
 
-/* The time may be negative if it is a difference of estimates. */
+/* A time that is a difference of estimates may be negative. */
 static const char *signed_ns(int64_t ns, char *buf)
 {
 	char text[UNITS_ROOM];
@@ -36,7 +36,7 @@ static int64_t mean_of(const struct flow_times *e)
 }
 
 GET(get_mean, i64, mean_of(e))
-/* If no call was timed, the times are not known. */
+/* If no call was timed, the time is not known. */
 GET(get_total_text, text, e->timed ? text_ns(e->ns, buf) : "-")
 GET(get_error_text, text, e->timed ? text_ns(e->err_ns, buf) : "-")
 GET(get_mean_text, text, e->timed ? text_ns(mean_of(e), buf) : "-")
@@ -85,7 +85,7 @@ static const struct column part_columns[] = {
 #undef ROW
 
 #define ROW struct flow_cell
-/* The struct of a report begins with pointers to its model and its sums. */
+/* Returns the sums of a report: its struct begins with pointers to its model and to these. */
 static const struct flowstats *stats_of(const struct row *row)
 {
 	return ((const struct render_flows *)row_report(row))->stats;
@@ -212,7 +212,7 @@ static void put_parts(const struct render *r, const struct render_flows *f)
 	put_hidden(r, nr, s->nr_parts, "components");
 }
 
-/* "deflate() of libz.so.1, from app" */
+/* Writes "deflate() of libz.so.1, from app". */
 static const char *entry_text(const struct flow_entry *e, char *buf)
 {
 	char function[TEXT_ROOM];
@@ -245,10 +245,10 @@ static void put_entries(const struct render *r, const struct render_flows *f, bo
 	put_hidden(r, nr, all, waits ? "waits" : "functions");
 }
 
-#define MATRIX_MAX	12	/* columns of components */
+#define MATRIX_MAX	12	/* greatest number of components */
 
 /*
- * Returns the time in calls from one component to another; if to is NULL, in all functions that
+ * Returns the time in calls from one component to another, or, if to is NULL, to functions that
  * wait.
  */
 static int64_t cell_of(const struct flowstats *s, const struct flow_part *from, const struct flow_part *to)
@@ -274,7 +274,10 @@ static void put_cell(const struct render *r, int64_t ns)
 	fprintf(r->out, " %*s", SHARE_WIDTH, ns < 0 ? "." : text_ns(ns, text));
 }
 
-/* Prints a line for each caller and a column for each callee; the columns have numbers. */
+/*
+ * Prints a line for each caller and a column for each callee.  Columns have numbers instead of
+ * names.
+ */
 static void put_matrix(const struct render *r, const struct render_flows *f)
 {
 	const struct flowstats *s = f->stats;

@@ -13,16 +13,16 @@ struct render_flows {
 	const struct model *model;
 	const struct flowstats *stats;
 	enum flow_view view;
-	size_t top;		/* rows of each table; JSON and CSV: SIZE_MAX */
+	size_t top;		/* rows of each table; for JSON and CSV, SIZE_MAX */
 };
 
-/* Returns the printer of a view.  Text and CSV have only this view, JSON has all of them. */
+/* Returns the printer of a view.  Text and CSV contain only this view, JSON contains all. */
 const struct printer *flows_printer(enum flow_view view, enum render_form form);
 
 struct render_flowdiff {
 	const struct model *model;
 	const struct flowdiff *diff;
-	const char *before;	/* the other file */
+	const char *before;	/* name of the other file */
 	size_t top;
 };
 

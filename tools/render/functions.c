@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints the report on functions: there is one list of columns for all forms and for --sort. */
+/* Prints the report on functions.  One list of columns is for all formats and for --sort. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define ROW struct stats_entry
 
-/* Has the call site a line?  If not, the place of the function's definition is shown. */
+/* Is the line of the call site known?  If not, the place of the function's definition is shown. */
 static bool has_site(const struct stats_entry *e)
 {
 	return e->site && *e->site->file;
@@ -96,7 +96,7 @@ void functions_sort(const struct stats_entry **rows, size_t nr, const char *key)
 
 /* Text */
 
-/* "<- main() figure1.cc:88" */
+/* Writes "<- main() figure1.cc:88". */
 static void site_text(const struct stats_entry *e, enum stats_by by, unsigned width, char *buf)
 {
 	*buf = '\0';
@@ -126,7 +126,7 @@ static void put_numbers(const struct render *r, const struct stats_entry *e, uns
 	fputc(' ', r->out);
 }
 
-/* Two names share a line: each gets half, and unused room goes to the other. */
+/* Two names share a line: each gets half of it, and the unused part of one goes to the other. */
 static void put_names_wide(const struct render *r, const struct stats_entry *e, enum stats_by by,
 			   const char *name, unsigned left)
 {
@@ -144,7 +144,7 @@ static void put_names_wide(const struct render *r, const struct stats_entry *e, 
 	text_styled(r, TEXT_DIM, "%s", site);
 }
 
-/* A name that is too long for the rest of the line is put on the next line. */
+/* If the name is too long for the rest of the line, it is printed on the next line. */
 static void put_names_narrow(const struct render *r, const struct stats_entry *e, enum stats_by by,
 			     const char *name, unsigned left)
 {

@@ -68,7 +68,7 @@ void text_times_heads(const struct render *r, const char *what)
 	table_head(r, "", 7, times_columns, what);
 }
 
-/* The name, the place, or both go to the next line rather than being cut. */
+/* Prints the name and the place, each on the next line if it would have to be cut. */
 static void put_name(const struct render *r, const char *name, const struct symbol *where,
 		     unsigned left)
 {

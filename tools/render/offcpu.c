@@ -30,7 +30,7 @@ const struct party *offcpu_party(const struct segment *s)
 	return is_known(&k->waker) ? &k->waker : NULL;
 }
 
-/* Returns the task that ran longest meanwhile; if that is not known, offcpu_party(). */
+/* Returns the task that ran longest during this time, or, if that is not known, offcpu_party(). */
 static const struct party *has_most(const struct segment *s)
 {
 	const struct segment_sched *k = s->sched;
@@ -55,7 +55,7 @@ const char *offcpu_label(const struct segment *s, char *buf)
 	return text_clean(p->name, buf);
 }
 
-/* ", CPU 1" or ", CPU 1 -> 2" */
+/* Writes ", CPU 1" or ", CPU 1 -> 2". */
 static void cpu_text(const struct segment_sched *k, char *buf)
 {
 	*buf = '\0';
@@ -75,8 +75,8 @@ void offcpu_waker(const struct model *m, const struct segment_sched *k, char *bu
 }
 
 /*
- * Writes "behind hog (pid 99) 9.1ms, cron (pid 7) 1ms": the tasks that ran for a tenth of it or
- * more.
+ * Writes "behind hog (pid 99) 9.1ms, cron (pid 7) 1ms": the tasks that ran for at least a tenth of
+ * the time.
  */
 static void occupants_text(const struct model *m, const struct segment_sched *k,
 			   const struct party *but, char *buf)
@@ -100,7 +100,7 @@ static void occupants_text(const struct model *m, const struct segment_sched *k,
 	}
 }
 
-/* " in read(a pipe)", or nothing. */
+/* Writes " in read(a pipe)", or nothing. */
 static void call_text(const struct segment_sched *k, char *buf)
 {
 	char call[TEXT_ROOM];
@@ -110,7 +110,7 @@ static void call_text(const struct segment_sched *k, char *buf)
 		snprintf(buf, TEXT_ROOM, " in %.150s", segment_call(&k->call, call));
 }
 
-/* ", of this 3.90 ms in nvme0n1", or nothing. */
+/* Writes ", of this 3.90 ms in nvme0n1", or nothing. */
 static void disk_text(const struct segment_sched *k, char *buf)
 {
 	char ns[UNITS_ROOM], device[TEXT_ROOM];
@@ -215,7 +215,10 @@ void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *b
 			return;
 		break;
 	default:
-		/* Otherwise the chain says which thread, or which device, ended the sleep. */
+		/*
+		 * The waker is named only if neither a chain nor a device explains the end of the
+		 * sleep.
+		 */
 		*waker = *site = '\0';
 		if ((!c->chain || c->chain->nr < 2) && !c->disk.device)
 			offcpu_waker(m, k, waker);

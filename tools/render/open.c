@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens and closes the trace and the output, for every tool that shows a trace; see open.h. */
+/* Opens and closes the trace and the output for every tool that shows a trace; see open.h. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ bool open_is_input(const struct open_options *o, const char *file)
 	return open_is_same_file(open_input(o), file);
 }
 
-/* Says how far it is, but not within the first second. */
+/* State for reporting the progress of joining, which begins after one second. */
 struct joining {
 	int64_t start, last;
 };
@@ -107,7 +107,7 @@ int open_join(const struct open_options *o, int fd)
 	return rc;
 }
 
-/* Ends the tool after one line if it cannot be read. */
+/* Ends the tool after printing an error if the trace cannot be read. */
 static struct reader *open_reader(const struct open_options *o)
 {
 	int fd = o->nr_files > 1 ? spill_file() : -1;
@@ -156,8 +156,8 @@ void open_trace(struct opened *o, const struct open_options *options)
 		exit(CLI_FAILURE);
 	}
 	/*
-	 * The output is opened last, so that an older one is not replaced if the trace cannot be
-	 * read.
+	 * The output is opened last, so that an existing file is not replaced if the trace cannot
+	 * be read.
 	 */
 	if (options->output) {
 		if (open_is_input(options, options->output)) {
@@ -200,9 +200,9 @@ int open_finish(struct opened *o, bool found, bool check_all)
 	char text[1024];
 
 	/*
-	 * Parts of the trace that the report did not need are checked now, so that any damage is
-	 * reported.  Hints about missing names are not printed then, because damage may be the
-	 * reason.
+	 * Now checks the parts of the trace that the report did not need, so that all damage is
+	 * reported.  If there is damage, hints about missing names are not printed, because it may
+	 * be their reason.
 	 */
 	if (check_all && reader_check(o->reader)) {
 		cli_error("out of memory: the trace was not checked for damage");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opens the trace and the output, reports errors in them, and chooses the exit status, for every
- * tool that shows a trace.
+ * Opens the trace and the output, reports errors in these, and determines the exit status, for
+ * every tool that shows a trace.
  */
 #ifndef RENDER_OPEN_H
 #define RENDER_OPEN_H
@@ -11,7 +11,7 @@
 
 struct open_options {
 	const char *input, *output, *sysroot;
-	const char *const *files;	/* traces that are joined: open_files() */
+	const char *const *files;	/* traces to be joined: set by open_files() */
 	size_t nr_files;
 	struct cli_list debug_dirs, request;
 	bool no_demangle;
@@ -20,7 +20,7 @@ struct open_options {
 	uint64_t from_ns, to_ns;
 };
 
-/* The options that all these tools have, for a table of struct cli_option. */
+/* Options of all these tools, for a table of struct cli_option. */
 #define OPEN_OPTIONS(o)								\
 	{ .letter = 'i', .name = "input", .type = CLI_STRING, .value = &(o).input, \
 	  .arg = "FILE", .help = "the trace (default: ldb.data)" },		\
@@ -33,13 +33,13 @@ struct open_options {
 	{ .name = "no-demangle", .type = CLI_FLAG, .value = &(o).no_demangle,	\
 	  .help = "C++ names as the linker has them" }
 
-/* Tools that show requests have this one. */
+/* Option of tools that show requests. */
 #define OPEN_REQUEST(o)								\
 	{ .name = "request", .type = CLI_LIST, .value = &(o).request, .arg = "FUNCTION", \
 	  .help = "each invocation of FUNCTION (a name, or a glob) is a request; loop: each turn of an event " \
 	  "loop; tags: what the program tags (repeats)" }
 
-/* what is, for example, "only requests that start at". */
+/* Options for a range of time; `what` is, for example, "only requests that start at". */
 #define OPEN_RANGE(o, what)							\
 	{ .name = "from", .type = CLI_DURATION, .value = &(o).from_ns, .arg = "TIME", \
 	  .help = what " TIME or later", .given = &(o).has_from },		\
@@ -64,22 +64,24 @@ struct opened {
 };
 
 /*
- * Takes the arguments from argv[first] on as traces; several are joined into an unnamed file and
- * shown as one.  Ends the tool if there is -i, too.
+ * Takes the arguments from argv[first] on as traces.  Several traces are joined into an unnamed
+ * file, which is shown.  Ends the tool if -i was given, too.
  */
 void open_files(struct open_options *o, int argc, char **argv, int first);
 
-/* Ends the program after one line when the trace or the output cannot be opened. */
+/* If the trace or the output cannot be opened, ends the program after printing why. */
 void open_trace(struct opened *o, const struct open_options *options);
 
 /*
- * Closes the trace and the output, says what was missing or damaged, and returns the exit status.
- * found is false if the tool has reported a failure already; then there are no hints.  check_all
- * checks the whole trace, also the parts that were not read.
+ * Closes the trace and the output, reports what was missing or damaged, and returns the exit
+ * status.  found is false if the tool has already reported a failure; then no hints are printed.
+ * check_all: checks the whole trace, including the parts that were not read.
  */
 int open_finish(struct opened *o, bool found, bool check_all);
 
-/* Is the output JSON or CSV?  These have all rows, and also tables without rows. */
+/*
+ * Is the output JSON or CSV?  These formats contain all rows, and tables even if they have no rows.
+ */
 static inline bool open_is_data(const struct open_options *o)
 {
 	return o->is_json || o->is_csv;
@@ -94,16 +96,19 @@ static inline bool open_has_range(const struct open_options *o)
 int64_t open_from(const struct open_options *o, const struct model *m);
 int64_t open_to(const struct open_options *o, const struct model *m);
 
-/* Are both the same file?  Writing to one would destroy the other. */
+/* Are both the same file?  Then writing to one would destroy the other. */
 bool open_is_same_file(const char *a, const char *b);
 
-/* Is it one of the traces that are read? */
+/* Is the file one of the traces that are read? */
 bool open_is_input(const struct open_options *o, const char *file);
 
-/* Joins the traces of the options into an empty file, which it closes.  0, or -errno after one line. */
+/*
+ * Joins the traces of the options into an empty file, and closes that.  Returns 0, or -errno after
+ * printing why.
+ */
 int open_join(const struct open_options *o, int fd);
 
-/* Returns --input of the options, or its default; of several traces the first. */
+/* Returns the option --input, or its default; if there are several traces, the first one. */
 const char *open_input(const struct open_options *options);
 
 /* Prints one line instead of a report without rows. */
@@ -112,7 +117,7 @@ void open_say_empty(const struct render *r, const char *format, ...);
 
 __attribute__((noreturn)) void open_fail_memory(void);
 
-/* Parses the conditions of --note, at most OPEN_NOTES_MAX; ends the program if one is wrong. */
+/* Parses the conditions of --note, at most OPEN_NOTES_MAX; ends the program if one is invalid. */
 #define OPEN_NOTES_MAX	16
 void open_notes(const struct cli_list *list, struct requests_options *o);
 

@@ -106,7 +106,7 @@ static struct rows group_causes(const struct row *row)
 
 FROM(self, rows_one(row->at))
 
-/* CSV has a row for the whole group, without a cause, and one for each cause. */
+/* CSV has a row for the whole group, without a cause, and a row for each cause. */
 static const struct column group_row_columns[] = {
 	MADE("cause", get_nothing), MADE("anomaly", get_nothing), MADE("label", get_nothing),
 	MADE("path", get_nothing), PART(NULL, box, box_columns), { 0 }
@@ -138,7 +138,7 @@ static const struct column extra_columns[] = {
 #define ROW struct queue_depth
 GET(get_depth_class, text, why_of(row)->classes[e->class].name)
 
-/* CSV has a row for the whole queue, and then one for each depth. */
+/* CSV has a row for the whole queue, and a row for each depth. */
 static const struct column depth_row_columns[] = {
 	MADE("more_ahead", get_nothing), PART(NULL, box, box_columns), { 0 }
 };
@@ -263,7 +263,10 @@ void picture_put_json(struct json *j, enum picture which, const struct why *w, c
 
 /* Folded stacks */
 
-/* Writes frames from the outermost one below "all" on; returns false if the frame is "all". */
+/*
+ * Writes the frames from the outermost one below "all" inward.  Returns false if the frame is
+ * "all".
+ */
 static bool put_stack(FILE *out, const struct blametree *b, uint32_t frame)
 {
 	char text[TEXT_ROOM];

@@ -10,17 +10,17 @@
 #include "render/text.h"
 #include "render/wrap.h"
 
-#define LEFT		9	/* columns before a plot */
+#define LEFT		9	/* columns to the left of a plot */
 #define PLOT_ROWS		16
 #define CAUSES_SHOWN	12
-#define MARK_REST	'*'	/* of causes that have no letter */
+#define MARK_REST	'*'	/* for causes without a letter */
 
 static char mark_of(uint32_t cause)
 {
 	return cause < 26 ? 'A' + (int)cause : MARK_REST;
 }
 
-/* The scale is logarithmic: lo is 0, hi is cells - 1. */
+/* A logarithmic scale: lo is in cell 0, hi in cell cells - 1. */
 struct scale {
 	int64_t lo, hi;
 	unsigned cells;
@@ -53,8 +53,8 @@ size_t text_balloons_columns(const struct render *r)
 
 struct grid {
 	unsigned columns;
-	char *cells;		/* PLOT_ROWS of columns, lowest first */
-	int64_t *most;		/* of the cell's mark: the greatest amount */
+	char *cells;		/* PLOT_ROWS rows of `columns` characters, lowest row first */
+	int64_t *most;		/* greatest amount in the cell, whose mark is shown */
 };
 
 static struct scale latency_scale(const struct why *w, const struct balloons *b)
@@ -172,7 +172,7 @@ void text_balloons(const struct render *r, const void *picture)
 
 /* Boxes */
 
-/* "   |---[==|====]-------|" */
+/* Draws "   |---[==|====]-------|". */
 static void draw_box(const struct render *r, const struct scale *s, const struct box *b)
 {
 	char line[TEXT_ROOM];

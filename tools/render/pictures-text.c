@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints queues, CPUs and blame for people; see pictures.h. */
+/* Prints queues, CPUs and blame as text; see pictures.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@
 /* Queues */
 
 /*
- * Prints a row: nr requests had between from and to more requests ahead of them than the reference.
+ * Prints a row: for nr requests, between from and to more requests than in the reference were
+ * ahead.
  */
 static void put_extra(const struct render *r, int64_t from, int64_t to, size_t nr, size_t most)
 {
@@ -113,7 +114,8 @@ static char context_mark(size_t i, const struct cpu_context *c)
 }
 
 /*
- * Each part ends at the cell of the sum of all parts so far, so that rounding errors do not add up.
+ * Each part ends at the cell for the sum of all parts so far, so that rounding errors do not add
+ * up.
  */
 static void put_bar(const struct render *r, const struct cpu_bar *bar, int64_t lifetime_ns)
 {
@@ -177,7 +179,7 @@ void text_cpus(const struct render *r, const void *picture)
 		fputs("Not known: there are no kernel events in this recording.\n", in->out);
 	if (in != r)
 		wrap_end(&wrap, INDENT);
-	/* A bar may end in blanks, which are cut. */
+	/* Trailing blanks of a bar are removed. */
 	for (size_t i = 0; i < c->nr; i++) {
 		put_bar(r, &c->at[i], c->lifetime_ns);
 		in = wrap_begin(&wrap, r);
@@ -201,7 +203,8 @@ static void put_frame(const struct render *r, const struct blametree *b,
 }
 
 /*
- * Returns the least time of frames that are shown.  The callers of a frame have at least its time.
+ * Returns the least time of a frame that is shown.  A frame's callers have at least the frame's
+ * time, so they are shown, too.
  */
 static int64_t least_shown(const struct blametree *b)
 {
@@ -212,7 +215,7 @@ static int64_t least_shown(const struct blametree *b)
 	return nth > least ? nth : least;
 }
 
-/* The rows that are not shown are summed up, so that the shares add up to 100 %. */
+/* Prints sums of the frames that are not shown, so that the shares add up to 100 %. */
 static void put_sums(const struct render *r, const struct blametree *b, size_t nr_shown)
 {
 	char ns[UNITS_ROOM], share[UNITS_ROOM], text[TEXT_ROOM], name[TEXT_ROOM];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Chooses the printer of a picture, and makes names for all forms. */
+/* Chooses the printer of a picture, and makes names for all formats. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "render/pictures.h"
 #include "render/text.h"
 
-#define BINS_DATA	1000	/* of JSON */
+#define BINS_DATA	1000	/* in JSON */
 
 static const char *function_words(enum anomaly a)
 {
@@ -24,7 +24,10 @@ const char *picture_cause(const struct why *w, const struct why_cause *c, char *
 
 	text_clean(c->label, label);
 	if (c->kind == LEAF_FUNCTION) {
-		/* An inner node (leaf is UINT32_MAX) is a function with its calls, a queue or a class. */
+		/*
+		 * An inner node (whose leaf is UINT32_MAX) is a function with its calls, a queue or
+		 * a class.
+		 */
 		snprintf(buf, TEXT_ROOM, "%.300s%s%s%s%s", *label ? label : text_clean(place, clean),
 			 is_function && *label && label[strlen(label) - 1] != ')' ? "()" : "",
 			 is_function && c->leaf == UINT32_MAX ? " with its calls" : "",
@@ -33,7 +36,7 @@ const char *picture_cause(const struct why *w, const struct why_cause *c, char *
 	}
 	if (c->kind == LEAF_BEHIND && !*label)
 		words = "behind other requests";
-	/* The label is the queue, which the place names as well. */
+	/* The label is the queue, which the place contains, too. */
 	if (c->kind == LEAF_QUEUE && *place) {
 		words = "";
 		*label = '\0';
@@ -51,7 +54,7 @@ const char *picture_context(const struct cpu_context *c)
 	return c->kind == PARTY_TASK && c->name && *c->name ? c->name : party_kinds[c->kind].share;
 }
 
-/* Replaces what would end a name or a line of folded stacks by '?'. */
+/* Replaces characters that would end a name or a line of folded stacks by '?'. */
 static void clean_frame_name(char *s)
 {
 	for (; *s; s++) {
@@ -75,7 +78,7 @@ const char *picture_frame(const struct blametree_frame *f, char *buf)
 	return buf;
 }
 
-/* Returns what the thread or task did; this is written after its name. */
+/* Returns what the thread or task did, to be written after its name. */
 static const char *blamed_words(const struct blamed *b, char *buf)
 {
 	char call[TEXT_ROOM];

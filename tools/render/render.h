@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Presents results.  A report is one whole document that is written to r->out; the caller has
- * chosen its contents.  Text is for people: it fits r->width, and has no characters that control a
- * terminal.  JSON and CSV are for programs: all columns, integers in nanoseconds.
+ * Presents results.  A report is a complete document that is written to r->out; the caller has
+ * chosen its contents.  Text is for people: it is at most r->width columns wide, and contains no
+ * characters that control a terminal.  JSON and CSV are for programs: they contain all columns, and
+ * integers in nanoseconds.
  */
 #ifndef RENDER_RENDER_H
 #define RENDER_RENDER_H
@@ -30,25 +31,27 @@ struct render {
 	bool is_kernel_only;	/* the trace has only kernel events */
 };
 
-/* Sets width and colour for the terminal behind out, $COLUMNS and $NO_COLOR. */
+/* Sets width and colour according to the terminal behind out, $COLUMNS and $NO_COLOR. */
 void render_init(struct render *r, FILE *out);
 
 /*
- * Describes how a report is printed in each form.  The report begins with a pointer to its model.
+ * Says how a report is printed in each format.  The struct of a report begins with a pointer to its
+ * model.
  */
 struct printer {
 	enum document document;
-	const struct column *columns;	/* of the report: JSON and CSV */
+	const struct column *columns;	/* columns of the report for JSON and CSV */
 	void (*text)(const struct render *r, const void *report);
-	unsigned indent;		/* of continued lines; 0: text() wraps lines itself */
+	/* indentation of continued lines; 0: text() wraps lines itself */
+	unsigned indent;
 };
 
-/* Prints the report in the selected form, or in the given one. */
+/* render_show() prints the report in the selected format, render_as() in a given one. */
 void render_show(const struct render *r, const struct printer *p, const void *report);
 void render_as(const struct render *r, enum render_form form, const struct printer *p,
 	       const void *report);
 
-/* Functions are rows[0 .. nr) of stats in the order to show; nr_hidden more exist. */
+/* The report on functions: rows[0 .. nr) of stats, in this order; nr_hidden more are not shown. */
 struct render_functions {
 	const struct model *model;
 	const struct stats *stats;
@@ -60,10 +63,10 @@ struct render_functions {
 
 extern const struct printer functions_printer;
 
-/* Returns the keys of --sort, the first is the default; NULL after the last. */
+/* Returns the nth key of --sort, of which the first is the default; NULL after the last. */
 const char *functions_sort_key(size_t n);
 
-/* Sorts by that column.  Equal rows have a defined order, which is the same in each run. */
+/* Sorts by the column with this key.  Equal rows are in a defined order, the same in each run. */
 void functions_sort(const struct stats_entry **rows, size_t nr, const char *key);
 
 /* The report on locks shows the first nr entries. */
@@ -75,7 +78,7 @@ struct render_locks {
 
 extern const struct printer locks_printer;
 
-/* The report on requests: timelines[i] is that of the ith request instance. */
+/* The report on requests: timelines[i] belongs to the ith request instance. */
 struct render_requests {
 	const struct model *model;
 	const struct requests *requests;
@@ -84,7 +87,10 @@ struct render_requests {
 
 extern const struct printer requests_printer;
 
-/* The report on kernel events shows the first nr threads, and nr_parties antagonists and wakers. */
+/*
+ * The report on kernel events: shows the first nr threads, and nr_parties each of preempting and
+ * waking tasks.
+ */
 struct render_sched {
 	const struct model *model;
 	const struct schedstats *stats;
@@ -93,7 +99,7 @@ struct render_sched {
 
 extern const struct printer sched_printer;
 
-/* The report on the recording itself. */
+/* The report on the properties of a recording. */
 struct render_summary {
 	const struct model *model;
 	const struct stats *stats;	/* NULL: not known */
@@ -101,21 +107,21 @@ struct render_summary {
 
 extern const struct printer summary_printer;
 
-/* These print parts of the reports above, for ldb-top. */
+/* The following print parts of the reports above, for ldb-top. */
 void text_function_heads(const struct render *r, enum stats_by by);
 void text_function_row(const struct render *r, const struct stats_entry *e, enum stats_by by);
 void text_classes(const struct render *r, const struct requests *requests, size_t nr);
 void text_slowest(const struct render *r, const struct model *m, const struct timeline *timelines,
 		  size_t nr);
 /*
- * Prints waits or holds.  name is that of the object; if it is NULL, the function of where is
- * named.  where may be NULL.
+ * Prints waits or holds.  name is the object's name; NULL: the function of `where` is named.  where
+ * may be NULL.
  */
 void text_times_heads(const struct render *r, const char *what);
 void text_times(const struct render *r, const char *what, const struct lock_times *t,
 		const char *name, const struct symbol *where);
 
-/* Prints the lines with which every text report begins: what was observed, what was lost. */
+/* Prints the lines with which every text report begins: what was observed, and what was lost. */
 void text_head(const struct render *r, const struct model *m, const struct stats *stats);
 
 /* A timeline. */
@@ -124,20 +130,23 @@ struct render_timeline {
 	const struct timeline *timeline;
 	int64_t p50_ns;			/* of the requests of its class; -1: not known */
 	size_t nth, nr_occurrences;	/* the nth request instance of the id, from 1 */
-	size_t nr_lines;		/* of the list of segments */
-	struct hits hits;		/* page faults and interrupts, if the trace has them */
+	size_t nr_lines;		/* greatest number of lines of the list of segments */
+	struct hits hits;		/* page faults and interrupts, if they were recorded */
 };
 
 void text_timeline(const struct render *r, const struct render_timeline *t);
 
-/* Prints several requests that belong together: what each one's time went to, and all as one timeline. */
+/*
+ * Prints the requests of a distributed trace: what each one's time was spent on, and all of them as
+ * one timeline.
+ */
 void text_trace(const struct render *r, const struct render_timeline *each, size_t nr,
 		const struct render_timeline *all);
 
 /* Lists requests that were open at a tick. */
 void text_open(const struct render *r, const struct model *m, const struct life *lives, size_t nr, int64_t at);
 
-/* timeline-picture.c: its picture. */
+/* timeline-picture.c: draws a timeline. */
 void text_picture(const struct render *r, const struct render_timeline *t);
 
 /*
@@ -150,11 +159,11 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 /* Prints the segments of nr timelines. */
 void csv_timeline(const struct render *r, const struct render_timeline *t, size_t nr);
 
-/* Prints one object, or with is_array an array of nr. */
+/* Prints one object, or, if is_array, an array of nr objects. */
 void json_timelines(const struct render *r, const struct render_timeline *t, size_t nr,
 		    bool is_array);
 
-/* Prints the request instances of one id, one line each. */
+/* Prints the request instances with the same id, one line each. */
 void text_lives(const struct render *r, const struct model *m, const struct life *lives, size_t nr,
 		size_t nth);
 

@@ -10,8 +10,8 @@
 #include "render/text.h"
 #include "render/wrap.h"
 
-#define THREADS_FROM	100	/* columns from which the threads of a request fit on its line */
-#define MORE_ROOM	5	/* " +123" */
+#define THREADS_FROM	100	/* from this width on, a request's threads are on its line */
+#define MORE_ROOM	5	/* columns of " +123" */
 
 #define ROW uint32_t
 static const struct thread *thread_of(const struct row *row)
@@ -95,7 +95,7 @@ static const struct column class_columns[] = {
 };
 #undef ROW
 
-/* The first row is for all classes together. */
+/* The first row is the sum of all classes. */
 static struct rows classes(const struct row *row)
 {
 	const struct requests *requests = ((const struct render_requests *)row->at)->requests;
@@ -152,7 +152,7 @@ void text_classes(const struct render *r, const struct requests *requests, size_
 				  requests->classes[i].name : "(no class)");
 }
 
-/* Writes "worker 4711, main 4710 +2  GET": as many as there is room for. */
+/* Writes "worker 4711, main 4710 +2  GET", with as many threads as there is room for. */
 static void threads_text(const struct model *m, const struct timeline *t, unsigned width, char *buf)
 {
 	char name[TEXT_ROOM], fit[TEXT_ROOM], more[32] = "";

@@ -7,7 +7,7 @@
 #include "render/samples.h"
 
 #define PARTS_SAID	4
-#define PART_MIN	0.05	/* smaller parts are not in the sentence, except the first */
+#define PART_MIN	0.05	/* smaller shares are not mentioned, except the first */
 
 /* Writes a function's name with parentheses, or nothing if it is not known. */
 static void say_place(const struct sample_place *p, char *buf, size_t size)

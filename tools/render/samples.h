@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Says into which places a time divides according to its samples. */
+/* Says how a time is divided between places in the code, according to its samples. */
 #ifndef RENDER_SAMPLES_H
 #define RENDER_SAMPLES_H
 
@@ -8,23 +8,23 @@
 #include "render/text.h"
 
 /*
- * Returns "deflate() in libz.so.1", "app.c:41" or "clear_page() in the kernel"; buf has TEXT_ROOM
- * bytes.
+ * Returns the name of a place, such as "deflate() in libz.so.1", "app.c:41" or "clear_page() in the
+ * kernel"; buf has TEXT_ROOM bytes.
  */
 char *samples_place(const struct sample_place *p, char *buf);
 
 /*
- * Returns "53 % (41..64) deflate() in libz.so.1, 40 % (29..52) app.c:41; 66 samples of cpu-clock":
- * the biggest parts with their 95 % intervals, or "" if there are no samples.  buf has SAMPLES_ROOM
- * bytes.
+ * Returns the biggest shares with their 95 % intervals, such as "53 % (41..64) deflate() in
+ * libz.so.1, 40 % (29..52) app.c:41; 66 samples of cpu-clock"; "" if there are no samples.  buf has
+ * SAMPLES_ROOM bytes.
  */
 #define SAMPLES_ROOM	(4 * TEXT_ROOM)
 char *samples_say(const struct model *m, const struct split *s, char *buf);
 
-/* Says which samples are missing, "not sampled in the kernel", "3 samples were lost", or "". */
+/* Says which samples are missing: "not sampled in the kernel", "3 samples were lost", or "". */
 char *samples_missing(const struct model *m, char *buf);
 
-/* ldb-report --samples: the first nr functions. */
+/* ldb-report --samples: shows the first nr functions. */
 struct render_sampled {
 	const struct model *model;
 	const struct sampled *sampled;
@@ -35,7 +35,7 @@ extern const struct printer sampled_printer;
 
 extern const struct column samples_columns[];	/* of struct split */
 
-/* Returns the rows of a split for PART_AT(): none if it has no samples. */
+/* Returns the rows of a split for PART_AT(); no row if it has no samples. */
 struct rows samples_rows(const struct split *s);
 
 #endif

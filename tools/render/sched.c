@@ -10,8 +10,8 @@
 #include "render/text.h"
 #include "render/wrap.h"
 
-#define WIDE		90	/* columns of the screen for longer names and for p99.9 */
-#define WIDEST		110	/* and from which disk and futex are shown */
+#define WIDE		90	/* from this width on, names are longer and p99.9 is shown */
+#define WIDEST		110	/* from this width on, disk and futex are shown */
 #define NS_WIDTH	8
 
 static int64_t resolution_of(const struct row *row)
@@ -126,7 +126,7 @@ static const struct column event_columns[] = {
 	VIA("switches", stats, result.nr_switches), VIA("broken", stats, result.nr_broken), { 0 }
 };
 
-/* CSV has rows of three kinds. */
+/* CSV has three kinds of rows. */
 static const struct column sched_columns[] = {
 	PART_AT(NULL, model_rows, kernel_columns, .form = COLUMN_ONLY_JSON),
 	SELF(NULL, event_columns, .form = COLUMN_ONLY_JSON),
@@ -203,7 +203,7 @@ static void put_hits(const struct render *r, const struct model *m, const struct
 	fputc('\n', r->out);
 }
 
-/* Prints a table of threads; put prints a row of it. */
+/* Prints a table of threads; put() prints a row of it. */
 static void put_threads(const struct render *r, const struct render_sched *s,
 			void (*put)(const struct render *r, const struct model *m,
 				    const struct sched_entry *e))

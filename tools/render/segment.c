@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names and places segments. */
+/* Names segments, and determines their places in the source. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,16 +16,13 @@ const char *irq_kind_name(unsigned kind)
 	return kind < sizeof(names) / sizeof(*names) && names[kind] ? names[kind] : "hard";
 }
 
-/*
- * A timeout may be negative, which means that there is none, and its register may have 32 bits
- * only.
- */
+/* A negative timeout means that there is none.  Its register may contain only 32 bits. */
 static int64_t signed_arg(uint64_t arg)
 {
 	return arg <= UINT32_MAX ? (int32_t)arg : (int64_t)arg;
 }
 
-/* Writes an address, a number, or the name of an error. */
+/* Writes the result of a system call: an address, a number, or the name of an error. */
 static void put_result(int64_t result, char *buf, size_t size)
 {
 	const char *error = result < 0 && result >= -4095 ? strerrorname_np(-result) : NULL;

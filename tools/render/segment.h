@@ -1,41 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names and places segments, the same in all formats. */
+/* Names segments, and determines their places in the source, for all formats. */
 #ifndef RENDER_SEGMENT_H
 #define RENDER_SEGMENT_H
 
 #include "render/render.h"
 
-/*
- * The name of the source file as it was given to the compiler, and the line; "" and 0: not known.
- */
+/* file is the name that was passed to the compiler; "" and 0: not known. */
 struct place {
 	const char *file;
 	unsigned line;
 };
 
-/* "hard", "soft", "timer" */
+/* Returns "hard", "soft" or "timer". */
 const char *irq_kind_name(unsigned kind);	/* enum ldb_irq_kind */
 
 /*
- * Returns the name of a function or an interrupt; for a lock or a queue, the variable or
+ * Returns the name of a function or an interrupt; of a lock or a queue, the variable's name or
  * "0x..."; buf has TEXT_ROOM bytes.
  */
 const char *segment_name(const struct segment *s, char *buf);
 
-/* Returns "fdatasync(svc.dat)", for a SYSCALL "read(a pipe, 512) = EAGAIN"; buf has TEXT_ROOM bytes. */
+/*
+ * Returns a description of a system call, such as "fdatasync(svc.dat)", or, for a SYSCALL, "read(a
+ * pipe, 512) = EAGAIN"; buf has TEXT_ROOM bytes.
+ */
 const char *segment_call(const struct segment_call *c, char *buf);
 
 /* Returns the call site; for a function whose call site is not known, its definition. */
 struct place segment_place(const struct segment *s);
 
 /*
- * Returns the name of the function, lock or interrupt; for a class "".  The name may be in buf, of
- * TEXT_ROOM bytes.
+ * Returns the name of the function, lock or interrupt; "" for a class.  buf, of TEXT_ROOM bytes,
+ * may be used for the name.
  */
 const char *timeline_cause_name(const struct timeline_cause *c, char *buf);
 
 /*
- * Returns the name of the queue in which the request was for this cause; NULL: none, or not known.
+ * Returns the name of the queue in which the request waited for this cause; NULL: in none, or not
+ * known.
  */
 const char *timeline_cause_queue(const struct timeline_cause *c, char *buf);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A sentence that is written piece by piece; what does not fit into its buffer is cut off. */
+/*
+ * A sentence that is written piece by piece.  Pieces that do not fit into its buffer are cut off.
+ */
 #ifndef RENDER_SENTENCE_H
 #define RENDER_SENTENCE_H
 
@@ -9,7 +11,8 @@
 struct sentence {
 	char *buf;
 	size_t used, size;	/* size: at least 1 */
-	bool is_long;		/* with source lines of functions, and blanks before units */
+	/* with source lines of functions, and a blank between number and unit */
+	bool is_long;
 };
 
 __attribute__((format(printf, 2, 3)))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints the recording itself: the lines with which each report begins, and --summary. */
+/* Prints the properties of a recording: the lines with which each report begins, and --summary. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ const struct column lost_columns[] = {
 	COLUMN("uncommitted", lost[LDB_LOST_UNCOMMITTED], .head = "never written"),
 	COLUMN("torn", lost[LDB_LOST_TORN], .head = "torn"),
 	COLUMN("disk", lost[LDB_LOST_DISK], .head = "not on disk"),
-	/* The export to SQLite has the older name. */
+	/* In the export to SQLite this column has an older name. */
 	COLUMN("unobserved", lost[LDB_LOST_UNWATCHED], .csv = "unwatched",
 	       .head = "of unobserved threads"),
 	COLUMN("kernel", lost[LDB_LOST_KERNEL], .head = "of the kernel's"),
@@ -36,7 +36,7 @@ const struct column lost_columns[] = {
 	{ 0 }
 };
 
-/* What was left out because the user requested it. */
+/* What was left out on the user's request. */
 const struct column left_columns[] = {
 	COLUMN("functions", left[LDB_LEFT_FUNCS - LDB_LEFT_PAUSE],
 	       .head = "observed calls of functions that are not recorded"),
@@ -172,7 +172,7 @@ static const struct column summary_columns[] = {
 };
 #undef ROW
 
-/* Each report begins with this */
+/* Beginning of each report */
 
 static void head_seen(const struct render *r, const struct model *m, const struct stats *stats)
 {
@@ -242,7 +242,7 @@ static void head_left(const struct render *r, const struct model *m)
 		fputs(".\n", r->out);
 }
 
-/* Prints what sampling has cost the threads, as a part of the time during which they existed. */
+/* Prints what sampling has cost the threads, relative to the time during which they existed. */
 static void head_budget(const struct render *r, const struct model *m)
 {
 	const char *budget = reader_meta(m->reader, "budget");
@@ -306,7 +306,7 @@ static void head_threads(const struct render *r, const struct model *m)
 	fputc('\n', r->out);
 }
 
-/* Prints messages of the recorder. */
+/* Prints the recorder's warnings. */
 static void head_warnings(const struct render *r, const struct model *m)
 {
 	size_t nr;
@@ -318,7 +318,7 @@ static void head_warnings(const struct render *r, const struct model *m)
 			fprintf(r->out, "Warning: %s.\n", text_clean(metas[i].value, text));
 }
 
-/* Prints why a dump of a flight recorder was made, and which time it contains. */
+/* Prints why a dump of a flight recorder was made, and which range of time it contains. */
 static void head_flight(const struct render *r, const struct model *m)
 {
 	const char *flight = reader_meta(m->reader, "flight"), *left = reader_meta(m->reader, "flight_suppressed");
@@ -343,7 +343,7 @@ static void head_flight(const struct render *r, const struct model *m)
 		fprintf(r->out, "Triggers since the dump before that made none: %s.\n", text_clean(left, text));
 }
 
-/* Says what requests are, and how many of them the scanner may have missed. */
+/* Says what requests are made from, and how many of them the scanner may have missed. */
 static void head_requests(const struct render *r, const struct request_source *s)
 {
 	char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM], text[TEXT_ROOM];

@@ -11,7 +11,7 @@
 #include "cli/utf8.h"
 #include "render/text.h"
 
-#define WIDTH_DEFAULT	120	/* of text that goes to a file or a pipe */
+#define WIDTH_DEFAULT	120	/* for text that is written to a file or a pipe */
 #define WIDTH_MIN	60
 #define WIDTH_MAX	1000
 
@@ -31,8 +31,7 @@ void render_init(struct render *r, FILE *out)
 	if (!has_width)
 		width = WIDTH_DEFAULT;
 	/*
-	 * Lines for a pipe are not wrapped, because a program that reads them may search for
-	 * sentences.
+	 * Text for a pipe is not wrapped, because a program that reads it may search for sentences.
 	 */
 	*r = (struct render){
 		.out = out, .has_width = has_width,
@@ -69,7 +68,7 @@ void text_on_next_line(const struct render *r, const char *text, enum text_style
 	text_styled(r, style, "%s", text);
 }
 
-/* Is it the first byte of a UTF-8 character?  Only that byte takes a column. */
+/* Is it the first byte of a UTF-8 character?  Further bytes take no column. */
 static bool is_first(char c)
 {
 	return (c & 0xc0) != 0x80;

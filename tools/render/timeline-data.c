@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints timelines as JSON and CSV: where the time went, and all segments. */
+/* Prints timelines as JSON and CSV: the causes of the latency, and all segments. */
 #include "cli/document.h"
 #include "cli/wall.h"
 #include "facts/sched.h"
@@ -11,7 +11,7 @@
 #include "render/segment.h"
 #include "render/text.h"
 
-/* What the kernel events say of a segment */
+/* What kernel events say about a segment */
 
 #define ROW struct segment_occupant
 static const struct column occupant_columns[] = {
@@ -94,7 +94,7 @@ static const struct timeline *timeline_of(const struct row *row)
 	return ((const struct render_timeline *)row->in->at)->timeline;
 }
 
-/* Returns the task that ran meanwhile, or that woke the thread. */
+/* Returns the task that ran during the segment, or that woke the thread. */
 static const struct party *task_of(const struct segment *s)
 {
 	const struct party *p = offcpu_party(s);
@@ -246,7 +246,7 @@ static const struct timeline *marked(const struct row *row)
 	return ((const struct render_timeline *)row->in->at)->timeline;
 }
 
-/* Does the thread work on the request?  If not, the request was blocked by it. */
+/* Does the thread work on the request?  If not, it blocked the request. */
 static bool is_own(const struct timeline *t, uint32_t tid)
 {
 	for (size_t i = 0; i < t->nr_tids; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Draws a timeline with characters: a lane for each thread, with a row for each depth of calls. */
+/* Draws a timeline with characters: a lane for each thread, in it a row for each depth of calls. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +11,15 @@
 #include "render/text.h"
 #include "render/wrap.h"
 
-#define LABEL_MIN	12	/* columns of a bar in which a label is shortened like a name */
-#define ROWS_MAX	12	/* for functions in a lane */
+#define LABEL_MIN	12	/* a bar of at least this width gets a shortened label */
+#define ROWS_MAX	12	/* rows for functions in a lane */
 
 struct lane {
 	uint32_t tid;
 	const struct thread *thread;
-	bool is_own;		/* works on the request */
-	size_t group;		/* the first lane of its process */
-	unsigned depths[ROWS_MAX]; /* depths of calls that have a row, sorted */
+	bool is_own;		/* the thread works on the request */
+	size_t group;		/* index of the first lane of its process */
+	unsigned depths[ROWS_MAX]; /* the depths that have a row, sorted */
 	unsigned nr_depths;
 };
 
@@ -67,7 +67,7 @@ static void add_depth(struct lane *l, unsigned depth)
 		i++;
 	if ((i < l->nr_depths && l->depths[i] == depth) || i == ROWS_MAX)
 		return;
-	/* If there are more depths than rows, the deepest calls are left out. */
+	/* If there are more depths than rows, the innermost calls are left out. */
 	n = l->nr_depths < ROWS_MAX ? l->nr_depths++ : ROWS_MAX - 1;
 	memmove(&l->depths[i + 1], &l->depths[i], (n - i) * sizeof(l->depths[0]));
 	l->depths[i] = depth;
@@ -79,7 +79,7 @@ static int lane_compare(const void *pa, const void *pb)
 
 	if (a->is_own != b->is_own)
 		return a->is_own ? -1 : 1;
-	/* Threads of one process are together, in the order in which the processes came. */
+	/* Threads of a process are adjacent; processes are in the order in which they appeared. */
 	return a->group < b->group ? -1 : a->group > b->group;
 }
 
@@ -103,7 +103,7 @@ struct canvas {
 	const struct timeline *t;
 	unsigned width;
 	char *cells;
-	char *owner;		/* 0: free, 1: one segment, 2: a part of a wide one */
+	char *owner;		/* of each cell: 0: free, 1: one segment, 2: part of a wide one */
 };
 
 static void canvas_clear(struct canvas *c)
@@ -128,7 +128,7 @@ static void canvas_bar(struct canvas *c, const struct segment *s, char fill, con
 
 	if (from >= c->width)
 		from = c->width - 1;
-	/* A segment shorter than a column is still drawn; several in one column are a '+'. */
+	/* A segment shorter than a column is drawn; several in the same column become a '+'. */
 	if (to <= from + 1) {
 		if (c->owner[from] != 2)
 			c->cells[from] = c->owner[from] ? '+' : fill;
@@ -212,7 +212,7 @@ static void draw_marks(const struct render *r, struct canvas *c, const struct re
 	canvas_row(r, c, "  events", TEXT_BOLD);
 }
 
-/* Returns true if the thread was off the CPU at any time. */
+/* Draws the times off the CPU.  Returns true if there were any. */
 static bool draw_off(const struct render *r, struct canvas *c, const struct lane *l)
 {
 	char label[TEXT_ROOM];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints a timeline for people: one sentence that says where the time went, a picture with one
- * lane for each thread (a row for each depth of calls, one for waits, one for locks held), and
- * the list of its segments.
+ * Prints a timeline as text: a sentence that says what the time was spent on; a picture with a lane
+ * for each thread (a row for each depth of calls, one for waits, one for locks held); and a list of
+ * the segments.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,9 +20,9 @@
 #include "render/wrap.h"
 
 #define CHAIN_ROOM	2048
-#define NAME_ROOM	60	/* least room of a name in a sentence */
-#define INDENT		4	/* of continued lines */
-#define NEXT_INDENT	8	/* of a segment whose text is on a line of its own */
+#define NAME_ROOM	60	/* least width of a name in a sentence */
+#define INDENT		4	/* indentation of continued lines */
+#define NEXT_INDENT	8	/* indentation of a segment's text on a line of its own */
 #define LIST_USED	49	/* columns before the text of a segment */
 #define CAUSES_SHOWN	3
 #define MIGRATIONS_SHOWN 4
@@ -31,7 +31,7 @@
 
 /* Causes */
 
-/* Returns a name that takes at most a line, however many templates are in it. */
+/* Returns a name that takes at most one line, even if it contains many template arguments. */
 static const char *short_name(const struct render *r, const struct symbol *func, char *buf)
 {
 	char name[TEXT_ROOM];
@@ -63,7 +63,7 @@ static void put_bare(const struct render *r, const struct timeline_cause *c, con
 		fprintf(r->out, " (%" PRIu64 " times)", c->nr);
 }
 
-/* The state is that of the thread that took the request out. */
+/* Prints a time in a queue, with the state of the thread that took the request out. */
 static void put_queued(const struct render *r, const struct timeline_cause *c, const char *ns)
 {
 	char buf[TEXT_ROOM], name[TEXT_ROOM], text[2 * TEXT_ROOM];
@@ -81,7 +81,7 @@ static void put_queued(const struct render *r, const struct timeline_cause *c, c
 	put_chain(r, c);
 }
 
-/* Prints the remaining ns in words. */
+/* Prints in words the ns that no cause explains. */
 static void put_rest(const struct render *r, const struct timeline_cause *c, const char *ns)
 {
 	char away[UNITS_ROOM];
@@ -101,7 +101,8 @@ static void put_rest(const struct render *r, const struct timeline_cause *c, con
 }
 
 /*
- * Prints the time in system calls.  Calls below the threshold, and page faults, are not included.
+ * Prints the time in system calls.  System calls below the threshold, and page faults, are not
+ * included.
  */
 static void put_syscalls(const struct render *r, const struct model *m, const struct timeline_cause *c)
 {
@@ -150,8 +151,8 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 		text_place(c->func->func_file, c->func->func_line, place);
 		fputs(ns, r->out);
 		/*
-		 * The resolution is mentioned if it is large: part of the time may belong to the
-		 * function before or after.
+		 * A large resolution is mentioned, because a part of the time may belong to the
+		 * function before or after this one.
 		 */
 		if (c->resolution_ns > c->ns / 20)
 			fprintf(r->out, " (+-%s)", units_duration(c->resolution_ns, ns));
@@ -168,7 +169,7 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 	}
 }
 
-/* Says in which processes its threads are. */
+/* Says in which processes the request's threads are. */
 static void put_processes(const struct render *r, const struct timeline *t)
 {
 	const struct process *shown = NULL;
@@ -206,7 +207,10 @@ void text_story(const struct render *r, const struct render_timeline *rt)
 		fprintf(r->out, " (p50 %s)", units_duration(rt->p50_ns, p50));
 	text_style(r, TEXT_PLAIN);
 	for (size_t i = 0; i < t->nr_causes && i < CAUSES_SHOWN; i++) {
-		/* Prints the biggest cause, and others only from a tenth of the latency on. */
+		/*
+		 * The biggest cause is printed in any case, others only if they are at least a
+		 * tenth of the latency.
+		 */
 		if (i && t->causes[i].ns < t->latency_ns / 10)
 			break;
 		fputs(i ? "; " : ": ", r->out);
@@ -215,7 +219,7 @@ void text_story(const struct render *r, const struct render_timeline *rt)
 	fputs("\n", r->out);
 }
 
-/* Says what was executed in the biggest functions that have samples. */
+/* Says which code was executed in the biggest functions that have samples. */
 static void put_samples(const struct render *r, const struct render_timeline *rt)
 {
 	const struct timeline *t = rt->timeline;
@@ -255,7 +259,7 @@ static void put_migrations(const struct render *r, const struct render_timeline 
 		fputc('\n', r->out);
 }
 
-/* Prints the notes of the request. */
+/* Prints the notes attached to the request. */
 static void put_notes(const struct render *r, const struct timeline *t)
 {
 	char text[NOTES_ROOM], clean[NOTES_ROOM];
@@ -309,7 +313,7 @@ static void put_facts(const struct render *r, const struct render_timeline *rt)
 		fprintf(r->out, "; %" PRIu64 " records left out as requested", m->nr_left);
 	if (t->left_out_ns)
 		fprintf(r->out, "; shorter than %s left out", units_duration(t->left_out_ns, a));
-	/* Old traces have none of these. */
+	/* Old traces do not contain this information. */
 	if (*m->kernel_events || m->has_sched) {
 		text_kernel(m, text);
 		fprintf(r->out, "; %s", text);
@@ -323,10 +327,11 @@ static void put_facts(const struct render *r, const struct render_timeline *rt)
 	fputc('\n', r->out);
 }
 
-/* The list */
+/* The list of segments */
 
 /*
- * Writes the text of a segment, in at most width columns if shortening a function's name suffices.
+ * Writes the text of a segment.  It takes at most width columns if shortening a function's name
+ * suffices for that.
  */
 static void segment_text(const struct model *m, const struct segment *s, unsigned width, char *buf)
 {
@@ -402,7 +407,10 @@ static void put_line(const struct render *r, const struct render_timeline *rt,
 	fputs(s->blocks_req ? " ! " : "   ", r->out);
 	used = indent + (*place ? 2 + strlen(place) : 0);
 	if (LIST_USED + used + strlen(text) > r->width) {
-		/* The text is put on a separate line; a name that needs even more room is shortened. */
+		/*
+		 * The text is printed on a separate line; a name that does not fit there is
+		 * shortened.
+		 */
 		unsigned before = r->has_width ? NEXT_INDENT : LIST_USED;
 
 		if (r->has_width)
@@ -432,8 +440,8 @@ static void put_list(const struct render *r, const struct render_timeline *rt)
 		if (s->end_ns - s->start_ns < from || shown == nr)
 			continue;
 		/*
-		 * Short times off the CPU are left out: a thread that shares its CPU may have very
-		 * many.
+		 * Short times off the CPU are not listed: a thread that shares its CPU may have
+		 * very many.
 		 */
 		if (segment_kinds[s->kind].off_cpu && !r->is_verbose &&
 		    s->end_ns - s->start_ns < t->latency_ns / OFF_SHARE_MIN)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints traits that slow requests share, as text, as JSON and for pages. */
+/* Prints the traits that slow requests share, as text, as JSON, and for pages. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "render/text.h"
 #include "render/traits.h"
 
-#define SHOWN	5	/* as text */
+#define SHOWN	5	/* in text */
 
 static const char *const source_names[] = {
 	[TRAIT_CLASS] = "class", [TRAIT_THREAD] = "thread", [TRAIT_CPU] = "cpu", [TRAIT_QUEUE] = "queue",
@@ -30,7 +30,7 @@ static const char *bound_text(const struct trait_part *p, char *buf)
 	return buf;
 }
 
-/* Returns "tenant=7 and bytes>64K". */
+/* Writes a trait, such as "tenant=7 and bytes>64K". */
 static const char *trait_text(const struct trait *t, char *buf, size_t size)
 {
 	static const char *const ops[] = { [TRAIT_IS] = "=", [TRAIT_ABOVE] = ">", [TRAIT_AT_MOST] = "<=" };

@@ -7,12 +7,12 @@
 #include "cli/relation.h"
 #include "render/render.h"
 
-/* Columns of struct traits, in JSON and in the page. */
+/* Columns of struct traits, for JSON and pages. */
 extern const struct column traits_columns[], found_columns[];
 
 /*
- * Prints the table.  If no trait was found it prints one line if the program attached notes, or
- * nothing.
+ * Prints the table.  If no trait was found, prints one line if the program attached notes, and
+ * nothing otherwise.
  */
 void text_traits(const struct render *r, const struct traits *t);
 

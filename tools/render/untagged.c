@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Suggests functions as requests; see untagged.h. */
+/* Suggests functions whose calls may be requests; see untagged.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "render/text.h"
 #include "render/untagged.h"
 
-/* Can the shell, and fnmatch(), take it as it is? */
+/* Can the name be passed to a shell and to fnmatch() without quoting? */
 static bool is_plain(const char *name)
 {
 	return !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_:~.<>, &")] &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints what a replay predicts, in all formats. */
+/* Prints the predictions of a replay, in all formats. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static const struct column point_columns[] = {
 #undef ROW
 
 #define ROW struct whatif_class
-/* Returns the prediction of a policy, if it passed the self-check. */
+/* Returns the prediction for a policy, if the replay passed its self-check. */
 static struct rows predicted(const struct row *row, enum whatif_policy p)
 {
 	const struct whatif *w = row_report(row);
@@ -73,7 +73,7 @@ static const struct column recorded_columns[] = {
 
 FROM(all_points, rows_of(points_columns, NR_WHATIF_POINTS))
 
-/* Is it the row for all classes together, which has no class? */
+/* Is it the row for all classes together? */
 static bool is_all(const struct row *row)
 {
 	return row->at == &((const struct whatif *)row_report(row))->all;
@@ -138,7 +138,7 @@ static const struct column check_columns[] = {
 	SELF("recorded", recorded_check), { 0 }
 };
 
-/* What the recording lacks for a replay */
+/* Missing parts of the recording that a replay needs */
 static const struct column lack_columns[] = {
 	SAME(mutex), COLUMN("all_holds", has_holds), SAME(lock_threshold_ns),
 	COLUMN("kernel_events", has_sched), VIA("observation_gap_ns", model, gap_ns),

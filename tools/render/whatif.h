@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Prints what a replay predicts, in all formats; conventions are those of render.h. */
+/* Prints the predictions of a replay, in all formats; see render.h. */
 #ifndef RENDER_WHATIF_H
 #define RENDER_WHATIF_H
 
@@ -7,7 +7,7 @@
 #include "render/open.h"
 #include "render/render.h"
 
-extern const struct printer whatif_printer;	/* of a struct whatif */
+extern const struct printer whatif_printer;	/* prints a struct whatif */
 
 /* The options of --what-if. */
 struct whatif_show {

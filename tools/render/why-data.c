@@ -17,7 +17,7 @@ static const struct why *why_of(const struct row *row)
 	return report_of(row)->why;
 }
 
-/* Returns the nth function of a path, counted from the outermost; NULL after the last. */
+/* Returns the nth function of a path, from the outermost one; NULL after the last. */
 static const char *path_word(const struct partition *p, uint32_t path, size_t n)
 {
 	uint32_t depth = p->paths[path].depth;
@@ -79,13 +79,13 @@ static const struct column cause_columns[] = {
 	MADE("sentence", get_sentence), { 0 }
 };
 
-/* These are the columns of a request's causes. */
+/* Columns of a request's causes. */
 static const struct column first_columns[] = {
 	SELF(NULL, why_cause_columns), SAME(category), { 0 }
 };
 #undef ROW
 
-/* The causes that the time of a request is attributed to */
+/* The causes to which the time of a request is attributed */
 
 #define ROW struct share
 static const struct leaf *leaf_of(const struct row *row)
@@ -259,7 +259,7 @@ const struct column why_columns[] = {
 	NESTED_AT("requests", targets, target_columns, .form = COLUMN_TALL | COLUMN_SPREAD), { 0 }
 };
 
-/* CSV: what slow requests share. */
+/* CSV of the traits that slow requests share. */
 const struct column why_shared_columns[] = {
 	SELF(NULL, report_columns, .form = COLUMN_ONLY_JSON),
 	NESTED_AT("shared", traits, found_columns, .form = COLUMN_SPREAD | COLUMN_ONLY_CSV),

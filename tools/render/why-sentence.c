@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes causes as sentences: the first cause with its chain, then other big causes. */
+/* Describes causes in sentences: the first cause with its chain, then other big causes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "render/text.h"
 #include "render/why.h"
 
-#define OTHERS_SAID	2	/* further causes in a sentence */
+#define OTHERS_SAID	2	/* greatest number of further causes in a sentence */
 
 const char *why_cause_name(const struct why_cause *c)
 {
@@ -86,7 +86,7 @@ static void say_chain(struct sentence *s, const struct chain *chain)
 	s->used += chain_say(chain, false, s->buf + s->used, s->size - s->used);
 }
 
-/* Writes the time of a cause, with its resolution if that is large. */
+/* Writes the time of a cause, with its resolution if this is large. */
 static void say_amount(struct sentence *s, const struct why *w, const struct why_target *t, size_t i)
 {
 	const struct why_cause *c = &w->causes[t->amounts[i].cause];

@@ -13,9 +13,9 @@
 #include "render/why.h"
 #include "render/wrap.h"
 
-#define ADVICE_SAID	3	/* categories */
-#define CATEGORY_MAX	32	/* columns */
-#define SHARES_SHOWN	12	/* of one request */
+#define ADVICE_SAID	3	/* categories whose advice is printed */
+#define CATEGORY_MAX	32	/* greatest width of a category */
+#define SHARES_SHOWN	12	/* shares of a request that are printed */
 
 static void put_classes(const struct render *r, const struct why *w)
 {
@@ -70,7 +70,7 @@ static const struct column cause_columns[] = {
 };
 #undef ROW
 
-/* Prints the table of causes; text that does not fit continues on the next line. */
+/* Prints the table of causes.  Text that does not fit continues on the next line. */
 static void put_causes(const struct render *r, const struct why *w, size_t nr)
 {
 	unsigned category = r->width >= 100 ? category_width(w, nr) : 0;
@@ -100,7 +100,7 @@ static void put_causes(const struct render *r, const struct why *w, size_t nr)
 	}
 }
 
-/* Prints a sentence; names in it may contain any bytes. */
+/* Prints a sentence, in which names may contain any bytes. */
 static void text_sentence(const struct render *r, const char *sentence)
 {
 	const struct render *in;
@@ -119,7 +119,7 @@ static void text_sentence(const struct render *r, const char *sentence)
 
 COMPARE(share_compare, struct share, DOWN(ns))
 
-/* Returns as many of the path's innermost functions as fit. */
+/* Returns as many of the path's innermost functions as fit into the width. */
 static const char *path_end(char *path, size_t width)
 {
 	size_t len = strlen(path);
@@ -134,7 +134,7 @@ static const char *path_end(char *path, size_t width)
 	return at - 1;
 }
 
-/* Prints the whole partition of one request. */
+/* Prints the whole partition of a request's time. */
 static void put_shares(const struct render *r, const struct why *w, const struct request *q)
 {
 	struct share *shares = malloc((q->nr_shares + 1) * sizeof(*shares));
@@ -164,7 +164,7 @@ static void put_shares(const struct render *r, const struct why *w, const struct
 	free(shares);
 }
 
-/* Says what was executed in the functions of the table. */
+/* Says which code was executed in the functions of the table. */
 static void put_samples(const struct render *r, const struct why *w, size_t nr)
 {
 	char text[SAMPLES_ROOM], line[SAMPLES_ROOM + TEXT_ROOM];

@@ -11,37 +11,38 @@ struct render_why {
 	const struct model *model;
 	const struct why *why;
 	const struct why_options *options;
-	size_t nr_causes, nr_requests;	/* to show at most */
-	const struct traits *traits;	/* NULL: not asked for */
+	size_t nr_causes, nr_requests;	/* greatest numbers of rows */
+	const struct traits *traits;	/* NULL: not requested */
 };
 
 /*
- * CSV has a row for each request and cause.  With shares, JSON and CSV have each request's whole
- * partition.
+ * CSV has a row for each request and cause.  why_shares_printer: JSON and CSV contain the whole
+ * partition of each request.
  */
 extern const struct printer why_printer, why_shares_printer, why_shared_printer;
 
-/* why-data.c: the columns of struct render_why */
+/* why-data.c: columns of struct render_why */
 extern const struct column why_columns[], why_shares_columns[], why_shared_columns[];
 
-/* Columns of parts of that: of struct why_cause and of struct why. */
+/* Columns of parts of these: of struct why_cause, and of struct why. */
 extern const struct column why_cause_columns[], why_classes_columns[];
 
 #define WHY_SENTENCE_MAX	2048
 
-/* Writes one sentence, no newline, cut to WHY_SENTENCE_MAX; returns buf. */
+/* Writes one sentence without a newline, of at most WHY_SENTENCE_MAX bytes; returns buf. */
 char *why_target_sentence(const struct why *w, const struct why_target *t, char *buf);
 char *why_cause_sentence(const struct why *w, const struct why_cause *c, char *buf);
 
 /*
- * Writes the advice for a cause, and the part of the system that it concerns; "" if there is none.
+ * Writes the advice for a cause, and the part of the system that the advice is about; "" if there
+ * is none.
  */
 char *why_cause_advice(const struct why_cause *c, char *buf);
 
-/* Returns "a lock", "head-of-line blocking": a cause's kind for people. */
+/* Returns the kind of a cause in words, such as "a lock", "head-of-line blocking". */
 const char *why_kind_text(const struct why_cause *c);
 
-/* Returns "function", "lock_wait", "page_faults", ...: a cause's kind in JSON. */
+/* Returns the kind of a cause in JSON, such as "function", "lock_wait", "page_faults". */
 const char *why_cause_name(const struct why_cause *c);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fits text to its width; see wrap.h. */
+/* Fits text to a width; see wrap.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,13 +37,13 @@ const struct render *wrap_begin(struct wrap *w, const struct render *r)
 	return &w->in;
 }
 
-/* Is it the first byte of a UTF-8 character?  Only that byte takes a column. */
+/* Is it the first byte of a UTF-8 character?  Further bytes take no column. */
 static bool is_first(char c)
 {
 	return (c & 0xc0) != 0x80;
 }
 
-/* Returns the bytes of an escape sequence at s, or 0. */
+/* Returns the length of the escape sequence at s; 0: there is none. */
 static size_t escape_len(const char *s)
 {
 	size_t n = 2;
@@ -55,7 +55,7 @@ static size_t escape_len(const char *s)
 	return s[n] ? n + 1 : n;
 }
 
-/* Returns the columns up to the next blank or end of line, and how many bytes that is. */
+/* Returns the number of columns, and of bytes, up to the next blank or end of line. */
 static unsigned word_columns(const char *s, size_t *bytes)
 {
 	unsigned columns = 0;
@@ -75,10 +75,10 @@ static unsigned word_columns(const char *s, size_t *bytes)
 struct line {
 	FILE *out;
 	unsigned column, width;
-	unsigned more, indent;	/* indent: of this line; more: of its continuations */
+	unsigned more, indent;	/* indent: of this line; more: of its continuation lines */
 };
 
-/* Sets the indentation of continued lines to that of the line that begins with s. */
+/* Sets the indentation of continuation lines to that of the line that begins with s. */
 static void set_indent(struct line *l, const char *s)
 {
 	l->indent = l->more + strspn(s, " ");
@@ -92,7 +92,7 @@ static void new_line(struct line *l)
 	l->column = l->indent;
 }
 
-/* Prints a word; one that is longer than a line continues on further lines. */
+/* Prints a word.  A word that is longer than a line continues on the next lines. */
 static void put_word(struct line *l, const char *s, size_t bytes)
 {
 	for (size_t i = 0; i < bytes;) {
@@ -152,7 +152,7 @@ static unsigned columns_of(const char *s)
 	return columns;
 }
 
-/* Is this bracket one of a template, and not of "operator<" or "->"? */
+/* Does this bracket open template arguments, and is it not a part of "operator<" or "->"? */
 static bool opens(const char *name, const char *s)
 {
 	return *s == '<' && s > name && s[1] && s[1] != '<' && s[1] != '=' && s[-1] != '<' &&
@@ -189,7 +189,7 @@ static void leave_out_arguments(const char *name, char *buf)
 	buf[n] = '\0';
 }
 
-/* Returns where the last component of the name begins; brackets are skipped. */
+/* Returns the position of the last component of a name; brackets are skipped. */
 static const char *last_part(const char *name)
 {
 	const char *part = name;
@@ -218,7 +218,7 @@ const char *wrap_name(const char *name, unsigned width, char *buf)
 	columns = columns_of(buf);
 	if (columns <= width || width < 2)
 		return buf;
-	/* A name without scopes is cut at its end. */
+	/* A name without scopes is cut off at its end. */
 	if (last_part(buf) == buf) {
 		for (unsigned n = 0; *s && (n < width - 1 || !is_first(*s)); s++)
 			n += is_first(*s);
@@ -232,7 +232,7 @@ const char *wrap_name(const char *name, unsigned width, char *buf)
 	return buf;
 }
 
-/* Returns where "name 4711", "name (pid 42)" and "name 4711 (pid 42)" have their numbers. */
+/* Returns the position of the numbers in "name 4711", "name (pid 42)" and "name 4711 (pid 42)". */
 static const char *number_part(const char *text)
 {
 	const char *part = NULL, *next = text, *tid;

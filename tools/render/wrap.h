@@ -20,29 +20,28 @@ struct wrap {
 };
 
 /*
- * Wrapping works if r has a width.  The lines and colours of text that is written before wrap_end()
- * stay; blanks may become ends of lines.
+ * Wraps text if r has a width.  Line ends and colours of the text written before wrap_end() are
+ * preserved; blanks may become line ends.
  */
 const struct render *wrap_begin(struct wrap *w, const struct render *r);
-/* The continuation of a line is indented by this many more columns. */
+/* Ends wrapping.  Continuation lines are indented by this many more columns. */
 void wrap_end(struct wrap *w, unsigned indent);
 
 /*
- * Returns the name in at most width columns: without what is between < and >, then without its
- * first scopes; a ~ represents what is left out.  buf has TEXT_ROOM bytes.
+ * Returns the name in at most width columns: first without template arguments, then without its
+ * outer scopes; a ~ represents the omitted part.  buf has TEXT_ROOM bytes.
  */
 const char *wrap_name(const char *name, unsigned width, char *buf);
 
 /*
- * Prints before and "name() file.cc:88", in at most width columns; the name is shortened if
- * necessary.
+ * Prints `before` and "name() file.cc:88" in at most width columns; shortens the name if necessary.
  */
 void wrap_place(const struct symbol *func, const char *file, unsigned line, const char *before,
 		unsigned width, char *buf);
 
-#define WRAP_NAME_MIN	12	/* columns of a name, however long the rest is */
+#define WRAP_NAME_MIN	12	/* least width of a name, however long the rest is */
 
-/* Shortens only the name in "worker 4711" or "hog (pid 99)". */
+/* Shortens "worker 4711" or "hog (pid 99)", but only the name in it. */
 const char *wrap_numbered(const char *text, unsigned width, char *buf);
 
 #endif
