@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws one screen: what was observed, requests, locks, functions; the columns are those of
- * ldb-report.  On a terminal each table except the last has few lines, and the last one has the
- * rest.
+ * Draws one screen: what was observed, requests, locks, functions.  The columns are those of
+ * ldb-report.  On a terminal each table except the last has only a few lines, and the last one
+ * takes the remaining lines.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "render/wrap.h"
 #include "top/top.h"
 
-#define INDENT		4	/* of continued lines */
+#define INDENT		4	/* indentation of continued lines */
 #define SCREEN_CLASSES	3
 #define SCREEN_REQUESTS	4
 #define SCREEN_LOCKS	4
@@ -253,14 +253,14 @@ void draw_json(const struct render *r, const struct top_options *o, const struct
 	struct json j;
 
 	/*
-	 * The estimate of the clock's rate changes with each snapshot; but the same tick must
-	 * always be printed as the same time.
+	 * The estimated rate of the clock changes with each snapshot, but the same tick must always
+	 * be printed as the same time.
 	 */
 	if (i->from == last_tick)
 		from_ns = last_ns;
 	last_tick = i->to;
 	last_ns = reader_ns(v->wide, i->to);
-	/* Each document is one line, so that a reader need not wait for the end. */
+	/* Each document is one line, so that a reader need not wait for the end of the output. */
 	json_init(&j, r->out);
 	json_flat(&j);
 	document_begin(&j, DOCUMENT_TOP);

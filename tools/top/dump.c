@@ -17,7 +17,7 @@ static uint64_t store_names(const char *path, const char *name, pid_t pid)
 	struct names_done done = { 0 };
 	char err[256], root[64];
 
-	/* If there are no names, the dump can be read as long as the program's files exist. */
+	/* A dump without names can be read as long as the program's files exist. */
 	o.symbols.sysroot = target_root(pid, root, sizeof(root));
 	names_store(path, &o, &done, err, sizeof(err));
 	return done.bytes;
@@ -37,7 +37,7 @@ static void write_metas(struct writer *w, const struct snapshot_info *i)
 		writer_add_meta(w, "end", "dump");
 }
 
-/* Copies the blocks of the trace in memory, which the writer made: a header and complete blocks. */
+/* Copies the blocks of the trace in memory, which consists of a header and complete blocks. */
 static int copy_blocks(struct writer *w, const char *from, size_t size)
 {
 	struct ldb_block_header h;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stores the blocks of the last seconds, in memory.
+ * Stores the blocks of the last seconds in memory.
  *
- * Each row is in one block, and each block in one period, so consecutive windows neither share an
- * event nor miss one.  Rows that are repeated in each period (modules, threads) are retained once.
- * Requests are retained longer than the window, because a request that ends now may have started
- * long ago.
+ * Each row is in one block, and each block belongs to one period, so consecutive windows neither
+ * share an event nor miss one.  Of rows that are repeated in each period (modules, threads), only
+ * the last copy is retained.  Requests are retained longer than the window, because a request that
+ * ends now may have started long ago.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -18,15 +18,16 @@
 #include "base/write.h"
 #include "top/top.h"
 
-#define EXTRA_NS	5000000000LL	/* time that events are retained beyond the window */
-#define EXTRA_REQ_NS	60000000000LL	/* and requests this much longer */
-#define METAS_MAX	64		/* META blocks: there may be many warnings */
+#define EXTRA_NS	5000000000LL	/* events are retained this much longer than the window */
+#define EXTRA_REQ_NS	60000000000LL	/* requests are retained this much longer */
+/* limit of META blocks, because there may be many warnings */
+#define METAS_MAX	64
 
 struct block {
 	atomic_uint refs;
-	unsigned kind;		/* 0: the file's header */
+	unsigned kind;		/* 0: the block is the file's header */
 	unsigned period;
-	bool is_state;		/* rows that are repeated in each period */
+	bool is_state;		/* its rows are repeated in each period */
 	size_t size;
 	char data[];
 };
@@ -42,16 +43,17 @@ struct history {
 	struct block **blocks;
 	size_t nr, room, nr_metas;
 	bool has_clock, is_anew;
-	unsigned period;	/* the current one, from 1 */
-	unsigned old_period, old_req_period;	/* last periods that were dropped */
-	unsigned cut_period;	/* last one dropped because of max_bytes; 0: none */
+	unsigned period;	/* number of the current period, from 1 */
+	/* last periods whose events, and requests, were dropped */
+	unsigned old_period, old_req_period;
+	unsigned cut_period;	/* last period that was dropped because of max_bytes; 0: none */
 	struct mark *marks;
 	size_t nr_marks, room_marks;
 };
 
 struct snapshot {
 	struct snapshot_info info;
-	unsigned first_period;	/* of the window */
+	unsigned first_period;	/* first period of the window */
 	size_t nr;
 	struct block *blocks[];
 };
@@ -108,7 +110,7 @@ int history_block(struct history *h, const void *data, size_t size)
 	return 0;
 }
 
-/* Removes the blocks that keep() refuses; the order stays. */
+/* Removes the blocks for which keep() returns false; the order of the others remains. */
 static void remove_blocks(struct history *h, bool (*keep)(struct history *h, const struct block *b))
 {
 	size_t nr = 0;
@@ -142,7 +144,7 @@ static const struct mark *last_mark(const struct history *h)
 	return &h->marks[h->nr_marks - 1];
 }
 
-/* Returns the last period that had ended at ns; 0: none. */
+/* Returns the last period that had ended at time ns; 0: none. */
 static unsigned period_at(const struct history *h, int64_t ns)
 {
 	for (size_t i = h->nr_marks; i--;)
@@ -151,7 +153,7 @@ static unsigned period_at(const struct history *h, int64_t ns)
 	return 0;
 }
 
-/* The clock's first row stays, so that its rate is that of the whole recording. */
+/* The clock's first row is retained, so that the rate is that of the whole recording. */
 static bool is_wanted(struct history *h, const struct block *b)
 {
 	if (!b->kind || b->is_state)
@@ -181,7 +183,7 @@ static bool is_not_cut(struct history *h, const struct block *b)
 	return !is_event(b) || b->period > h->cut_period;
 }
 
-/* If there are too many events for max_bytes, a shorter time is retained. */
+/* If the events need more than max_bytes, a shorter time is retained. */
 static void limit_bytes(struct history *h)
 {
 	while (h->bytes > h->max_bytes) {
@@ -266,7 +268,7 @@ struct snapshot *history_snapshot(const struct history *h, const struct snapshot
 	memcpy(s->blocks, h->blocks, h->nr * sizeof(*s->blocks));
 	for (size_t i = 0; i < s->nr; i++)
 		atomic_fetch_add(&s->blocks[i]->refs, 1);
-	/* The window may begin up to half a period earlier: the length of periods varies. */
+	/* The length of periods varies, so the window may begin up to half a period earlier. */
 	from = last_mark(h)->status.now_ns - h->window_ns;
 	last = period_at(h, from + (h->nr_marks > 1 ? (last_mark(h)->status.now_ns -
 				    h->marks[h->nr_marks - 2].status.now_ns) / 2 : 0));
@@ -299,7 +301,7 @@ static bool belongs(const struct snapshot *s, const struct block *b, bool is_wid
 {
 	if (is_wide || !is_event(b))
 		return true;
-	/* Modules and threads that have ended are needed as long as rows refer to them. */
+	/* Rows of ended modules and threads are needed as long as other rows refer to them. */
 	return b->period >= s->first_period || b->kind == LDB_BLK_MODULE ||
 	       b->kind == LDB_BLK_THREAD;
 }
@@ -317,7 +319,7 @@ static bool is_in(const struct block *b, const struct snapshot_range *ranges, si
 	return false;
 }
 
-/* ranges: NULL for the window, or all. */
+/* ranges: NULL for the window, or for everything if is_wide. */
 static int make_file(const struct snapshot *s, bool is_wide, const struct snapshot_range *ranges, size_t nr)
 {
 	int fd = memfd_create("ldb-top", MFD_CLOEXEC), rc = 0;

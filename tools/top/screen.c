@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Controls the terminal by escape sequences.  The terminal is restored at a normal end by
- * screen_close(), at exit() by atexit(), and at a crash by a signal handler; only SIGKILL leaves it
- * changed.  Messages on stderr are stored, and printed after that.
+ * screen_close(), at exit() by atexit(), and at a crash by a signal handler; only after SIGKILL it
+ * is not restored.  Messages on stderr are stored, and printed after that.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,16 +20,16 @@
 #include "cli/error.h"
 #include "top/top.h"
 
-#define ENTER	"\033[?1049h\033[?25l\033[?7l\033[H\033[2J"	/* ?7: lines do not wrap */
+#define ENTER	"\033[?1049h\033[?25l\033[?7l\033[H\033[2J"	/* ?7l: lines do not wrap */
 #define LEAVE	"\033[0m\033[?7h\033[?25h\033[?1049l"
 
-#define ESCAPE_MS	20	/* greatest time between the bytes of one key */
+#define ESCAPE_MS	20	/* longest pause between the bytes of one key */
 
 static struct {
-	int fd;			/* of the terminal */
+	int fd;			/* the terminal */
 	int said_fd, stderr_fd;	/* -1: stderr is not a terminal */
 	struct termios old;
-	atomic_bool is_taken;	/* the screen is in use, the cursor hidden */
+	atomic_bool is_taken;	/* the screen is in use, and the cursor is hidden */
 } screen = { .fd = -1, .said_fd = -1, .stderr_fd = -1 };
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS };
@@ -46,7 +46,7 @@ static void put(const char *text, size_t size)
 	write_all(screen.fd, text, size, NULL);
 }
 
-/* Async-signal-safe. */
+/* Async-signal-safe: called from signal handlers. */
 void screen_leave(void)
 {
 	if (!atomic_exchange(&screen.is_taken, false))
@@ -60,7 +60,7 @@ static void on_crash(int sig)
 	screen_leave();
 	if (screen.stderr_fd >= 0)
 		dup2(screen.stderr_fd, STDERR_FILENO);
-	raise(sig);		/* SA_RESETHAND: this ends the process */
+	raise(sig);		/* because of SA_RESETHAND, this ends the process */
 }
 
 void screen_enter(void)
@@ -78,7 +78,7 @@ void screen_enter(void)
 	put(ENTER, sizeof(ENTER) - 1);
 }
 
-/* Stores messages on stderr, which would overwrite the screen and be lost. */
+/* Stores messages on stderr, which would otherwise overwrite the screen and disappear with it. */
 static void keep_stderr(void)
 {
 	if (!isatty(STDERR_FILENO))
@@ -152,7 +152,7 @@ void screen_show(const char *text, unsigned lines)
 	for (unsigned i = 0; i < lines && *text; i++) {
 		size_t n = strcspn(text, "\n");
 
-		/* No line feed follows the last line, because it would scroll the screen. */
+		/* The last line has no newline, which would scroll the screen. */
 		fprintf(f, "%s%.*s\033[0m\033[K", i ? "\r\n" : "", (int)n, text);
 		text += n + (text[n] == '\n');
 	}
@@ -162,7 +162,7 @@ void screen_show(const char *text, unsigned lines)
 	free(buf);
 }
 
-/* Returns the next byte from the keyboard; -1: none within wait_ms. */
+/* Returns the next byte from the keyboard; -1: there was none within wait_ms. */
 static int next_byte(int wait_ms, bool *is_gone)
 {
 	struct pollfd p = { .fd = screen.fd, .events = POLLIN };
@@ -178,10 +178,10 @@ static int next_byte(int wait_ms, bool *is_gone)
 	return -1;
 }
 
-/* The bytes of a key: one byte, or "ESC [" or "ESC O", possibly a number, and a byte. */
+/* The bytes of a key: one byte; or "ESC [" or "ESC O", perhaps a number, and a byte. */
 static const struct key {
 	bool is_escape;
-	char number;		/* its first digit; 0: none, or it does not matter */
+	char number;		/* first digit of the number; 0: none, or any */
 	char byte;
 	enum screen_key key;
 } keys[] = {

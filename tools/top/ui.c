@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The second thread: it reads snapshots, shows them, and reads the keyboard.
+ * Implements the second thread, which reads snapshots, shows them, and reads the keyboard.
  *
- * It has a lower priority (nice), because it competes with the program for the CPUs.  If it is
- * slower than the interval, the next snapshot replaces the pending one and covers its time, too.
+ * The thread has a lower priority (nice), because it competes with the program for the CPUs.  If it
+ * needs longer than the interval, the next snapshot replaces the pending one and covers the time of
+ * both.
  */
 #include <errno.h>
 #include <poll.h>
@@ -23,14 +24,14 @@
 #include "top/top.h"
 
 #define NICE		10
-#define PAGE		10	/* functions */
+#define PAGE		10	/* functions that a page key scrolls */
 
 struct ui {
 	const struct top_options *o;
 	pthread_t thread;
 	pthread_mutex_t lock;
-	struct snapshot *pending;	/* under lock */
-	bool is_over;			/* under lock: there will be no more */
+	struct snapshot *pending;	/* protected by the lock */
+	bool is_over;			/* protected by the lock: there will be no more snapshots */
 	int wake_fd, stop_fd, key_fd, signal_fd;
 	bool has_failed, has_stopped;
 	uint64_t nr_shown;
@@ -43,7 +44,7 @@ static void wake(int fd)
 {
 	uint64_t one = 1;
 
-	/* One byte for each snapshot does not fill the pipe. */
+	/* The pipe cannot become full, because only one byte is written for each snapshot. */
 	if (write(fd, &one, sizeof(one)) < 0)
 		return;
 }
@@ -55,7 +56,7 @@ static void stop(struct ui *ui)
 	ui->has_stopped = true;
 }
 
-/* Shows the lines that fit on the screen; the last line names the keys. */
+/* Shows as many lines as fit on the screen; the last line explains the keys. */
 static void show_screen(struct ui *ui)
 {
 	unsigned columns, lines;
@@ -88,7 +89,7 @@ static void show_batch(struct ui *ui)
 		draw_text(&r, ui->o, &ui->view, &ui->draw);
 	if (!fflush(ui->o->out) && !ferror(ui->o->out))
 		return;
-	/* EPIPE is not an error: the reader of the pipe has closed it. */
+	/* EPIPE is not an error: the reader has closed the pipe. */
 	if (errno != EPIPE) {
 		cli_error("cannot write the output: %s", strerror(errno));
 		ui->has_failed = true;
@@ -120,7 +121,7 @@ static void show_snapshot(struct ui *ui, struct snapshot *s)
 	view_sort(&ui->view, ui->draw.sort);
 	show(ui);
 	ui->nr_shown++;
-	/* After the end of the recording, the last snapshot ends the display. */
+	/* At the end of the recording, the display ends with the last snapshot. */
 	if (is_last)
 		ui->has_stopped = true;
 	else if (ui->o->times && ui->nr_shown >= ui->o->times)
@@ -133,7 +134,7 @@ static struct snapshot *next(struct ui *ui, bool *is_over)
 
 	pthread_mutex_lock(&ui->lock);
 	*is_over = ui->is_over;
-	/* While the display is paused, a snapshot stays until the user continues. */
+	/* While the display is paused, the next snapshot remains pending. */
 	if (!ui->draw.is_paused || ui->is_over) {
 		s = ui->pending;
 		ui->pending = NULL;
@@ -154,7 +155,7 @@ static void sort(struct ui *ui, size_t by)
 {
 	size_t nr = 0;
 
-	/* Keys of numeric columns are before "open". */
+	/* Only the keys of numeric columns are used; these come before "open". */
 	while (functions_sort_key(nr) && strcmp(functions_sort_key(nr), "open"))
 		nr++;
 	ui->draw.sort = (ui->draw.sort + nr + by) % nr;
@@ -162,7 +163,7 @@ static void sort(struct ui *ui, size_t by)
 	view_sort(&ui->view, ui->draw.sort);
 }
 
-/* Returns false if it could not be written. */
+/* Writes a dump.  Returns false if it could not be written. */
 static bool dump(struct ui *ui)
 {
 	char path[PATH_MAX];
@@ -229,7 +230,7 @@ static void on_key(struct ui *ui, enum screen_key key)
 	show(ui);
 }
 
-/* Handles Ctrl-Z, continuing after it, and a new size of the terminal. */
+/* Handles Ctrl-Z, the continuation after it, and a new size of the terminal. */
 static void on_terminal_signal(struct ui *ui)
 {
 	struct signalfd_siginfo info;
@@ -288,7 +289,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Blocks these signals in all threads; this thread reads them from a descriptor. */
+/* Blocks these signals in all threads; the second thread reads them from a descriptor. */
 static int open_signals(void)
 {
 	sigset_t set;
@@ -362,7 +363,7 @@ void ui_give(struct ui *ui, struct snapshot *s)
 	wake(ui->wake_fd);
 }
 
-/* Only the pending snapshot is shared by two threads, under the lock. */
+/* The pending snapshot is shared by both threads, under the lock; nothing else is. */
 struct snapshot *ui_take_back(struct ui *ui)
 {
 	struct snapshot *s;

@@ -40,7 +40,7 @@ static int build_requests(struct view *v)
 	return timelines_build(v->model, v->requests.lives, v->requests.nr_lives, &v->timelines);
 }
 
-/* Lists only the innermost function of each thread, because the others wait for it. */
+/* Lists only the innermost function of each thread, because the outer ones wait for it. */
 static int add_running(void *arg, const void *row)
 {
 	const struct ldb_row_func *f = row;
@@ -79,7 +79,7 @@ static int build(struct view *v, const struct top_options *o)
 	v->rows = calloc(v->stats.nr + 1, sizeof(*v->rows));
 	if (!v->rows)
 		return -ENOMEM;
-	/* An invocation that still runs has no duration yet. */
+	/* Functions without completed calls have no duration, and are left out. */
 	for (size_t i = 0; i < v->stats.nr; i++)
 		if (v->stats.entries[i].count)
 			v->rows[v->nr_rows++] = &v->stats.entries[i];
@@ -106,7 +106,7 @@ int view_build(struct view *v, struct snapshot *s, struct symtab *symtab,
 		goto err_free;
 	rc = -ENOMEM;
 	v->model = model_open(v->wide, symtab, err, sizeof(err));
-	/* What was asked for is in the trace. */
+	/* The recording's own --request is stored in the trace. */
 	if (!v->model || !request_source_open(v->model, NULL, 0, err, sizeof(err)))
 		goto err_free;
 	v->window_model = *v->model;
