@@ -179,8 +179,9 @@ static void report_locks(struct model *m, const struct render *r)
 
 static void say_untagged(const struct opened *o)
 {
-	open_say_empty(&o->render, "no request was tagged: say with --request which function is one, or tag them with "
-		       "ldb_req_start(id, queue) and ldb_req_end(id) of <ldb/ldb.h>");
+	char why[UNTAGGED_TEXT];
+
+	open_say_empty(&o->render, "%s", untagged_why(o, why));
 	untagged_say(o, " --requests");
 }
 

@@ -164,8 +164,9 @@ static bool show_one(struct model *m, const struct render *r, const struct reque
 
 static void say_untagged(const struct opened *o)
 {
-	open_say_empty(&o->render, "no request was tagged: say with --request which function is one, or tag them with "
-		       "ldb_req_start(id, queue) and ldb_req_end(id) of <ldb/ldb.h>");
+	char why[UNTAGGED_TEXT];
+
+	open_say_empty(&o->render, "%s", untagged_why(o, why));
 	untagged_say(o, "");
 }
 

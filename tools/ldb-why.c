@@ -348,7 +348,9 @@ static struct compare_options compare_options(struct categories *categories)
 
 static void say_untagged(const struct opened *o)
 {
-	cli_error("no request was tagged: say with --request which function is one, or tag them: ldb_req_start(3)");
+	char why[UNTAGGED_TEXT];
+
+	cli_error("%s", untagged_why(o, why));
 	untagged_say(o, "");
 }
 

@@ -86,4 +86,11 @@ check_jq "each of its turns is a request, without kernel events as well" busy.js
 	'.requests_of.loop and .requests[0].count == 99 and .requests[0].incomplete == 1 and .requests[1].class == "loop"'
 check "the stall is the slowest" "ldb-why -q -i b.data --slowest 1" 0 'loop (3[0-9]|[4-9][0-9])\.[0-9]ms'
 check_not "turns are no events of the program's" "ldb-timeline -i b.data --slowest 1" 0 'ldb:turn'
+
+# Also when it was asked for at the recording, as in the README.
+ldb-record -q --kernel none --request=nothing -o n.data -- ./untagged busy 10 >nothing.out 2>&1
+for tool in "ldb-why -q" "ldb-report -q --requests" "ldb-timeline -q --slowest 1"; do
+	check "a function that was not called: $tool" "$tool -i n.data 2>&1 || :" 0 \
+		'no call of a function that matches nothing was observed: ldb-report lists the functions .an inlined one is part'
+done
 finish

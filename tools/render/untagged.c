@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/report/candidates.h"
+#include "analysis/tracks/request-source.h"
 #include "cli/error.h"
 #include "cli/units.h"
 #include "render/text.h"
@@ -22,6 +23,14 @@ static void say_one(const char *command, const struct candidate *c)
 
 	cli_note("  %s --request='%s'    # %s calls, together %s, the longest %s", command, c->func->function,
 		 units_count(c->nr, nr), units_duration(c->total_ns, total), units_duration(c->max_ns, longest));
+}
+
+const char *untagged_why(const struct opened *o, char text[UNTAGGED_TEXT])
+{
+	if (!request_source_say_none(o->model, text, UNTAGGED_TEXT))
+		snprintf(text, UNTAGGED_TEXT, "no request was tagged: say with --request which function is one, or tag them with "
+			 "ldb_req_start(id, queue) and ldb_req_end(id) of <ldb/ldb.h>");
+	return text;
 }
 
 void untagged_say(const struct opened *o, const char *args)

@@ -5,6 +5,11 @@
 
 #include "render/open.h"
 
+#define UNTAGGED_TEXT	512
+
+/* Why there are no requests, in one line: nothing was tagged, or there is none of what was asked for when recording. */
+const char *untagged_why(const struct opened *o, char text[UNTAGGED_TEXT]);
+
 /*
  * Prints to stderr one command line for each function whose calls may be requests, best first.
  * args are further options of the tool, such as " --slowest=5", or "".

@@ -254,8 +254,16 @@ static void say_none(const struct request_source *s, char *err, size_t err_size)
 	else if (s->nr_begun)
 		snprintf(err, err_size, "%s: no call began in this recording, %" PRIu64 " had begun before", s->what, s->nr_begun);
 	else
-		snprintf(err, err_size, "no call of a function that matches %s was observed: ldb-report lists the functions",
-			 s->what);
+		snprintf(err, err_size, "no call of a function that matches %s was observed: ldb-report lists the functions"
+			 " (an inlined one is part of its caller)", s->what);
+}
+
+bool request_source_say_none(const struct model *m, char *text, size_t size)
+{
+	if (!m->requests_of)
+		return false;
+	say_none(m->requests_of, text, size);
+	return true;
 }
 
 /*

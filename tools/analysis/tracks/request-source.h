@@ -27,4 +27,7 @@
  * which is a warning.
  */
 bool request_source_open(struct model *m, const char *const *names, size_t nr, char *err, size_t err_size);
+
+/* Says in one line why there are no requests, if those asked for when recording were looked for; else returns false. */
+bool request_source_say_none(const struct model *m, char *text, size_t size);
 #endif
