@@ -206,9 +206,9 @@ static void test_chain(void)
 
 /*
  * 3 releases the lock and wakes 2, which gets no CPU for long because of task 900; only then does it take the
- * lock, and wakes 1 when it releases it.  Is 3's hold recorded?
+ * lock, and wakes 1 when it releases it.  Are 3's hold and 2's recorded?
  */
-static void begin_convoy(bool has_hold)
+static void begin_convoy(bool has_hold, bool has_next)
 {
 	begin_threads("wakers.data");
 	made_switch(&t, .tick = 100, .cpu = 2, .state = R, .next = 3);
@@ -221,26 +221,40 @@ static void begin_convoy(bool has_hold)
 	made_waking(&t, .tick = 20000, .cpu = 2, .waker = 3, .woken = 2);
 	made_wakeup(&t, .tick = 20000, .cpu = 1, .woken = 2, .running = 900);
 	made_switch(&t, .tick = 85000, .cpu = 1, .prev = 900, .state = S, .next = 2);
+	if (has_next)
+		made_hold(&t, .tid = 2, .lock = OBJECT, .begin = 85500, .end = 90000);
 	wake(2, 0);
 }
 
 static void test_convoy(void)
 {
-	for (int has_hold = 0; has_hold < 2; has_hold++) {
+	for (int n = 0; n < 4; n++) {
 		const struct timeline_cause *c;
 		char text[500];
 
-		begin_convoy(has_hold);
+		begin_convoy(n & 1, n & 2);
 		c = build();
-		is_chain(c->chain, "lock_wait 1, woken_by 2, runnable 2",
-			 has_hold ? "after a hold the lock was free" : "after a hold that was not recorded, too");
-		ok(c->chain->nr > 2 && c->chain->links[1].ns == 70000 && c->chain->links[2].ns == 65000,
-		   "from its release on");
+		is_chain(c->chain, "lock_wait 1, woken_by 2, runnable 2", "the lock was free");
+		ok(c->chain->nr > 2 && c->chain->links[1].ns == (n & 2 ? 65500 : 70000) &&
+		   c->chain->links[2].ns == 65000, "%d: from its release on", n);
 		chain_say(c->chain, false, text, sizeof(text));
 		ok(strstr(text, ", until thread helper 2 took the free lock and released it"), "that is said");
 		ok(c->hold && c->hold->tid == 3 && c->hold->end_ns == 20000, "and who held it before");
 		end();
 	}
+}
+
+/* 3 takes the free lock without having waited: that delays nobody until then. */
+static void test_barger(void)
+{
+	begin_threads("wakers.data");
+	made_wait(&t, .tid = 1, .lock = OBJECT, .owner = 2, .begin = 5000, .end = 90500);
+	made_switch(&t, .tick = 6000, .prev = 1, .state = S);
+	made_hold(&t, .tid = 2, .lock = OBJECT, .begin = 3000, .end = 20000);
+	made_hold(&t, .tid = 3, .lock = OBJECT, .begin = 80000, .end = 90000);
+	wake(3, 0);
+	is_chain(build()->chain, "lock_wait 1, held_by 2", "one that took it meanwhile is not followed");
+	end();
 }
 
 /* 1 sleeps until 2 wakes it, 2 until 3 does, which task 900 prevents from running. */
@@ -423,6 +437,7 @@ int main(void)
 	test_kinds();
 	test_callee();
 	test_convoy();
+	test_barger();
 	test_nobody();
 	test_shim();
 	test_last();

@@ -275,18 +275,54 @@ static int64_t handed_at(const struct blame *k, const struct segment *wait, uint
 	return end;
 }
 
-/* The lock was free from `since` on, but the thread that woke this one was to take it first. */
-static int follow_handover(struct blame *k, const struct segment *wait, uint32_t waker, int64_t since, int64_t end,
-			   unsigned level)
+/* Did a thread wait for the lock at this time? */
+static bool waits_at(const struct blame *k, uint32_t tid, const struct segment *wait, int64_t tick)
 {
-	int64_t until = woken_at(k, wait, since, end);
+	size_t i = index_first(&k->waits, tid, tick);
+	const struct segment *w = i < k->waits.nr ? index_at(&k->waits, i) : NULL;
 
-	if (!waker || ticks_ns(k->b->m->reader, (double)until - (double)since) < TIMELINE_WAIT_MIN_NS)
+	return w && w->tid == tid && w->lock == wait->lock && w->kind == wait->kind && w->start <= tick;
+}
+
+/*
+ * Adds an edge for the time in which the lock was free.  A thread that took it without having waited
+ * for it delayed nobody until then.
+ */
+static int add_free(struct blame *k, const struct segment *wait, uint32_t taker, int64_t start, int64_t end,
+		    unsigned level)
+{
+	if (!taker || taker == wait->tid || !waits_at(k, taker, wait, start) ||
+	    ticks_ns(k->b->m->reader, (double)end - (double)start) < TIMELINE_WAIT_MIN_NS)
 		return 0;
 	return add_edge(k, &(struct edge){
-		.tid = wait->tid, .by = waker, .start = since, .end = until, .source = EDGE_WAKER,
+		.tid = wait->tid, .by = taker, .start = start, .end = end, .source = EDGE_WAKER,
 		.is_wait = true, .is_free = true,
 	}, level);
+}
+
+/*
+ * Follows the times between two holds, and between the last one and the end of the wait.  A hold that
+ * was not recorded ended at `free_at`; 0: all are.
+ */
+static int follow_free(struct blame *k, const struct segment *wait, int64_t free_at, int64_t start, int64_t end,
+		       unsigned level)
+{
+	int ret = 0;
+
+	for (size_t i = index_first(&k->holds, wait->lock, start); i < k->holds.nr && !ret; i++) {
+		const struct segment *hold = index_at(&k->holds, i);
+
+		if (hold->lock != wait->lock)
+			break;
+		if (!is_blocking(hold, wait, start, end))
+			continue;
+		if (free_at && hold->start > free_at)
+			ret = add_free(k, wait, hold->tid, free_at, min(hold->start, end), level);
+		free_at = max(free_at, hold->end);
+	}
+	if (ret || !free_at || free_at >= end)
+		return ret;
+	return add_free(k, wait, blame_releaser(k->b->m, wait), free_at, woken_at(k, wait, free_at, end), level);
 }
 
 static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, unsigned level)
@@ -295,7 +331,7 @@ static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, u
 	const struct segment *wait = &b->all[nr];
 	uint32_t owner = blame_owner(b->m, wait), waker = blame_releaser(b->m, wait);
 	bool has_owner = !owner || owner == wait->tid;
-	int64_t next = end, free_at = start;
+	int64_t next = end, free_at = 0;
 	int ret = 0;
 
 	k->is_followed[nr] = true;
@@ -315,7 +351,6 @@ static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, u
 			has_owner = true;
 		else if (hold->start < next)
 			next = from;
-		free_at = max(free_at, hold->end);
 		ret = add_holder(k, hold, wait, hold->tid, from, hold->end < end ? hold->end : end, level);
 	}
 	if (!ret && !has_owner && next > start) {
@@ -324,13 +359,11 @@ static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, u
 		if (waker)
 			until = waker == owner ? woken_at(k, wait, start, until) :
 				handed_at(k, wait, waker, start, until);
-		free_at = max(free_at, until);
+		free_at = until;
 		if (until > start)
 			ret = add_holder(k, NULL, wait, owner, start, until, level);
 	}
-	if (!ret && free_at > start && free_at < end)
-		ret = follow_handover(k, wait, waker, free_at, end, level);
-	return ret;
+	return ret || !waker ? ret : follow_free(k, wait, free_at, start, end, level);
 }
 
 /*
