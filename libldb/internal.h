@@ -95,6 +95,11 @@ struct thread {
 	} works[8];
 	uint32_t nr_works;
 
+	/* request/request.c: what the program has tagged; all is 0 in another epoch */
+	uint32_t tag_epoch, nr_tags;
+	bool has_had_several;		/* ... at once, since there was none */
+	uint64_t tag;
+
 	/* scanner, only touched by the scanner that owns the thread */
 	struct scan_state *scan __attribute__((aligned(64)));
 

@@ -86,6 +86,18 @@ void note_number(uint64_t id, const char *key, uint64_t value)
 	note_write(LDB_EV_REQ_NUMBER, id, &p, 2);
 }
 
+void note_message(uint64_t id, uint16_t flags, uint64_t at, uint32_t tid, const char *bytes)
+{
+	struct ldb_rec slots[SLOTS_MAX] = {
+		{ .tsc = at, .tid = tid, .type = LDB_EV_REQ_MESSAGE, .flags = flags, .arg = id }
+	};
+
+	if (!session_wants_tags())
+		return;
+	spread(slots, 3, bytes);
+	ring_write(slots, 3);
+}
+
 void note_event(const char *name, int64_t value)
 {
 	union payload p = { .bytes = "" };

@@ -169,6 +169,40 @@ void request_link_published(uint64_t id)
 		request_link(id, ids.trace, ids.span);
 }
 
+/* Which request the calling thread works on: messages that it sends are this one's. */
+
+static void set_tag(uint64_t id, bool is_begin)
+{
+	struct thread *t = thread_self();
+
+	if (!t)
+		return;
+	if (t->tag_epoch != session_page.a.lock_epoch) {
+		t->tag_epoch = session_page.a.lock_epoch;
+		t->nr_tags = 0;
+	}
+	if (!is_begin) {
+		t->nr_tags -= !!t->nr_tags;
+	} else if (!t->nr_tags) {
+		t->nr_tags = 1;
+		t->has_had_several = false;
+		t->tag = id;
+	} else if (t->tag != id || t->has_had_several) {
+		t->nr_tags++;
+		t->has_had_several = true;
+	}
+}
+
+bool request_tagged(uint64_t *id)
+{
+	const struct thread *t = thread_self();
+
+	if (!t || !t->nr_tags || t->has_had_several || t->tag_epoch != session_page.a.lock_epoch)
+		return false;
+	*id = t->tag;
+	return true;
+}
+
 /*
  * The functions in the program's table.  They also link the request to the context that a tracing
  * library has published for the calling thread.
@@ -178,6 +212,7 @@ static void tag_start(uint64_t id, void *queue, const void *site)
 {
 	if (!session_wants_tags())
 		return;
+	set_tag(id, true);
 	request_start(id, queue, site);
 	if (context_may_be()) {
 		if (!queue)	/* else the request continues, and is the same one */
@@ -192,6 +227,7 @@ static void tag_block(uint64_t id, void *queue, const void *site)
 		return;
 	if (context_may_be())
 		request_link_published(id);
+	set_tag(id, false);
 	request_block(id, queue, site);
 }
 
@@ -203,7 +239,17 @@ static void tag_end(uint64_t id, const void *site)
 		request_link_published(id);
 		context_forget(id);
 	}
+	set_tag(id, false);
 	request_end(id, site);
+}
+
+static void tag_end_all(const void *site)
+{
+	struct thread *t = thread_self();
+
+	if (t)
+		t->nr_tags = 0;
+	request_end_all(site);
 }
 
 static void tag_link(uint64_t id, const void *trace, const void *span)
@@ -243,7 +289,7 @@ static void fill_1(struct ldb_api *api)
 	FILL(req_start, tag_start);
 	FILL(req_block, tag_block);
 	FILL(req_end, tag_end);
-	FILL(req_end_all, request_end_all);
+	FILL(req_end_all, tag_end_all);
 	FILL(req_class, request_class);
 	FILL(req_link, tag_link);
 	FILL(stack_register, stack_register);

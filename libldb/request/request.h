@@ -28,12 +28,19 @@ void request_link(uint64_t id, const void *trace, const void *span);
 void request_link_published(uint64_t id);
 /* Writes the first START of a request that was derived from a connection. */
 void request_start_socket(uint64_t id, uint64_t queue, const void *site);
+/*
+ * Returns whether the calling thread works on exactly one request that the program has tagged, as far as
+ * is known, and its id.
+ */
+bool request_tagged(uint64_t *id);
 /* Writes that thread tid has stopped working on the request, which the calling thread takes over. */
 void request_block_of(uint32_t tid, uint64_t id);
 
 /* note.c implements ldb_req_note() and its partners of <ldb/ldb.h>. */
 void note_text(uint64_t id, const char *key, const char *value);
 void note_number(uint64_t id, const char *key, uint64_t value);
+/* A message, of LDB_PAYLOAD(3) bytes: see socket/exchange.h. */
+void note_message(uint64_t id, uint16_t flags, uint64_t at, uint32_t tid, const char *bytes);
 void note_event(const char *name, int64_t value);
 
 /* command.c implements ldb_record_start() and its partners. */

@@ -144,6 +144,7 @@ void conn_renew(struct conn *c, enum conn_kind kind)
 	c->owner_fd = -1;
 	c->owner_serial = 0;
 	c->nr_writes = 0;
+	memset(&c->exchange, 0, sizeof(c->exchange));
 }
 
 void conn_renumber(struct conn *c)

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "exchange.h"
 #include "internal.h"
 #include "message.h"
 
@@ -42,6 +43,7 @@ struct conn {
 	bool is_head;			/* the answer to the last request has no body */
 	uint32_t nr_writes;		/* submitted to a ring, and not completed */
 	struct message in, out;
+	struct exchange exchange;
 
 	/* CONN_CLIENT: the server connection for whose request it was last written to */
 	int owner_fd;

@@ -588,7 +588,7 @@ void message_feed(struct message *m, const struct message_events *e, void *arg, 
 
 	if (m->kind == MESSAGE_UNKNOWN && n && !m->is_answer)
 		m->kind = kind_of((struct text){ bytes, n });
-	for (; n && m->kind != MESSAGE_OTHER && m->kind != MESSAGE_UNKNOWN; bytes += done, n -= done) {
+	for (; n && m->kind != MESSAGE_OTHER && m->kind != MESSAGE_UNKNOWN; bytes += done, n -= done, m->nr_fed += done) {
 		if (m->skip) {
 			done = skip_some(&f, bytes, n);
 			continue;
@@ -607,6 +607,7 @@ void message_pass(struct message *m, const struct message_events *e, void *arg, 
 {
 	struct feeding f = { m, e, arg };
 
+	m->nr_fed += n;
 	if (n > m->skip)
 		give_up(&f);
 	else if (n)

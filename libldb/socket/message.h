@@ -40,6 +40,7 @@ struct message {
 	uint32_t left;		/* RESP: items that are still to come; HTTP: status of the answer */
 	uint64_t skip;		/* counted bytes that are still to come */
 	uint64_t length;	/* of the body */
+	uint64_t nr_fed;	/* bytes that were parsed */
 	char line[MESSAGE_LINE_MAX];
 };
 

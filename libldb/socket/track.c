@@ -53,7 +53,11 @@ struct call {
 	struct thread *t;
 	struct conn *c;
 	const struct transfer *x;
+	bool is_reported;		/* messages of this connection are */
+	uint64_t fed;			/* bytes that were parsed before this call */
 };
+
+static TLS_IE uint64_t write_began;	/* of the write that is under way */
 
 static bool is_current(const struct conn *c, int fd)
 {
@@ -111,7 +115,7 @@ static void end_all(const struct call *k)
 static bool leave_one(struct thread *t, int fd, uint32_t serial, uintptr_t site, bool is_only)
 {
 	struct transfer x = { .fd = fd, .site = site, .is_ring = !is_only };
-	struct call k = { t, conn_lock(fd, t->tid), &x };
+	struct call k = { .t = t, .c = conn_lock(fd, t->tid), .x = &x };
 	uint64_t queue;
 	bool is_writing;
 
@@ -225,6 +229,8 @@ static void on_begin(void *arg)
 	if (context_may_be())
 		context_forget(c->next_id);
 	request_start_socket(c->next_id++, ns ? LDB_QUEUE_UNREAD : 0, (void *)k->x->site);
+	if (k->is_reported)
+		exchange_request(c, c->next_id - 1, c->exchange.received + (c->in.nr_fed - k->fed), k->t->tid);
 	c->is_head = false;
 	c->tid = k->t->tid;
 	set_current(c, k->x->fd);
@@ -337,7 +343,7 @@ static void leave_for(struct thread *t, const struct transfer *x, uint32_t seria
 static void resume_owner(struct thread *t, const struct transfer *x, int fd, uint32_t serial)
 {
 	struct transfer owner = { .fd = fd, .site = x->site, .is_ring = x->is_ring };
-	struct call k = { t, NULL, &owner };
+	struct call k = { .t = t, .x = &owner };
 
 	if (fd < 0)
 		return;
@@ -376,9 +382,26 @@ static void read_server(struct call *k, size_t n)
 		on_begin(k);
 }
 
+/* Begins to report a transfer of n bytes. */
+static void report_begin(struct call *k, bool is_read, uint64_t n)
+{
+	/* What a ring transfers is not known in the order of the stream. */
+	if (k->x->is_ring)
+		exchange_leave(k->c);
+	else
+		k->is_reported = exchange_begin(k->c, k->x->fd, is_read, n, k->t->tid);
+	k->fed = k->c->in.nr_fed;
+}
+
+static void report_end(struct call *k, bool is_read, uint64_t n)
+{
+	if (k->is_reported)
+		exchange_end(k->c, is_read, n);
+}
+
 void track_read(struct thread *t, const struct transfer *x, long n, int error)
 {
-	struct call k = { t, NULL, x };
+	struct call k = { .t = t, .x = x };
 	uint32_t serial;
 	int owner;
 
@@ -387,12 +410,18 @@ void track_read(struct thread *t, const struct transfer *x, long n, int error)
 	k.c = find(t, x->fd);
 	if (!k.c)
 		return;
+	if (n > 0)
+		report_begin(&k, true, n);
 	if (k.c->kind == CONN_SERVER) {
 		if (n > 0)
 			read_server(&k, n);
+		report_end(&k, true, n);
 		conn_unlock(k.c);
 		return;
 	}
+	if (k.is_reported)
+		exchange_answered(k.c, n, t->tid);
+	report_end(&k, true, n);
 	owner = k.c->owner_fd;
 	serial = k.c->owner_serial;
 	conn_unlock(k.c);
@@ -401,12 +430,13 @@ void track_read(struct thread *t, const struct transfer *x, long n, int error)
 
 void track_write_begins(struct thread *t, const struct transfer *x)
 {
-	struct call k = { t, find(t, x->fd), x };
+	struct call k = { .t = t, .c = find(t, x->fd), .x = x };
 	bool resumes = k.c && k.c->kind == CONN_SERVER && has_open(k.c) && k.c->tid != t->tid;
 	uint32_t serial;
 
 	if (!k.c)
 		return;
+	write_began = session_clock();
 	serial = k.c->serial;
 	conn_unlock(k.c);
 	if (!resumes)
@@ -453,16 +483,52 @@ static void set_owner(struct conn *c, const struct current *of)
 	c->owner_serial = of->serial;
 }
 
+/*
+ * Returns whether a message to another server, which the thread sends now, is known to be for one
+ * request, and its id.
+ */
+static bool asker(struct thread *t, const struct transfer *x, uint64_t *id)
+{
+	struct conn *c;
+	bool is_only;
+
+	if (!current.fd || x->is_ring || current.fd == x->fd + 1 || conn_is_none(x->fd))
+		return !current.fd && request_tagged(id);
+	c = conn_lock(current.fd - 1, t->tid);
+	if (!c)
+		return false;
+	is_only = c->serial == current.serial && c->next_id - c->first_id == 1;
+	*id = c->first_id;
+	conn_unlock(c);
+	return is_only;
+}
+
+static void report_write(struct call *k, bool has_asker, uint64_t asker, uint64_t n)
+{
+	struct conn *c = k->c;
+
+	report_begin(k, false, n);
+	if (!k->is_reported)
+		return;
+	if (c->kind == CONN_CLIENT && has_asker)
+		exchange_sent(c, asker, n, write_began, k->t->tid);
+	else if (c->kind == CONN_SERVER && has_open(c))
+		exchange_sent(c, c->first_id, n, write_began, k->t->tid);
+}
+
 void track_write(struct thread *t, const struct transfer *x, long n)
 {
-	struct call k = { t, n > 0 ? find(t, x->fd) : NULL, x };
-	bool asks;
+	uint64_t id = 0;
+	bool asks, has_asker = n > 0 && asker(t, x, &id);
+	struct call k = { .t = t, .c = n > 0 ? find(t, x->fd) : NULL, .x = x };
 
 	if (!k.c)
 		return;
 	asks = k.c->kind == CONN_CLIENT && !x->is_ring && current.fd;
+	report_write(&k, has_asker, id, n);
 	if (k.c->kind == CONN_SERVER)
 		write_server(&k, n);
+	report_end(&k, false, n);
 	if (asks)
 		set_owner(k.c, &current);
 	conn_unlock(k.c);
@@ -626,7 +692,7 @@ void track_new(struct thread *t, int fd, bool is_accepted)
 void track_close(struct thread *t, int fd, uintptr_t site)
 {
 	struct transfer x = { .fd = fd, .site = site };
-	struct call k = { t, NULL, &x };
+	struct call k = { .t = t, .x = &x };
 
 	k.c = conn_lock(fd, t->tid);
 	if (!k.c)
@@ -636,6 +702,7 @@ void track_close(struct thread *t, int fd, uintptr_t site)
 		message_close(&k.c->out, &answer_events, &k);
 		end_all(&k);
 	}
+	exchange_close(k.c, fd, t->tid);
 	conn_renew(k.c, CONN_UNKNOWN);
 	conn_unlock(k.c);
 }

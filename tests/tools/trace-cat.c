@@ -78,6 +78,22 @@ static void print_row(const struct reader_rows *rows, size_t i)
 		       " text=%s\n", n->id, n->tid, n->tick, n->flags, n->key, n->number, n->text);
 		break;
 	}
+	case LDB_BLK_MESSAGE: {
+		const struct ldb_row_message *n = &rows->message[i];
+
+		printf("message id=%" PRIu64 " tid=%u tick=%" PRId64 " flags=%u serial=%u offset=%" PRIu64
+		       " bytes=%u own=%" PRIx64 ":%" PRIx64 ":%u peer=%" PRIx64 ":%" PRIx64 ":%u scope=%" PRIx64 "\n",
+		       n->id, n->tid, n->tick, n->flags, n->serial, n->offset, n->bytes, n->own_hi, n->own_lo,
+		       n->own_port, n->peer_hi, n->peer_lo, n->peer_port, n->scope);
+		break;
+	}
+	case LDB_BLK_ASKED: {
+		const struct ldb_row_asked *n = &rows->asked[i];
+
+		printf("asked id=%" PRIu64 " tick=%" PRId64 " by=%" PRIu64 " asked=%" PRId64 "\n", n->id, n->tick,
+		       n->by, n->asked);
+		break;
+	}
 	case LDB_BLK_EVENT: {
 		const struct ldb_row_event *e = &rows->event[i];
 
@@ -227,6 +243,7 @@ int main(int argc, char **argv)
 		{ "meta", LDB_BLK_META }, { "clock", LDB_BLK_CLOCK }, { "module", LDB_BLK_MODULE },
 		{ "thread", LDB_BLK_THREAD }, { "func", LDB_BLK_FUNC }, { "lock", LDB_BLK_LOCK },
 		{ "req", LDB_BLK_REQ }, { "reqname", LDB_BLK_REQNAME }, { "note", LDB_BLK_NOTE }, { "event", LDB_BLK_EVENT },
+		{ "message", LDB_BLK_MESSAGE }, { "asked", LDB_BLK_ASKED },
 		{ "gap", LDB_BLK_GAP },
 		{ "lost", LDB_BLK_LOST }, { "reqtab", LDB_BLK_REQTAB }, { "scan", LDB_BLK_SCAN },
 		{ "sched", LDB_BLK_SCHED }, { "task", LDB_BLK_TASK },

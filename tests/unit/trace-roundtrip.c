@@ -30,6 +30,8 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 	CASE(REQNAME, reqname);
 	CASE(NOTE, note);
 	CASE(EVENT, event);
+	CASE(MESSAGE, message);
+	CASE(ASKED, asked);
 	CASE(GAP, gap);
 	CASE(LOST, lost);
 	CASE(SCAN, scan);
@@ -173,6 +175,8 @@ static size_t row_size(unsigned kind)
 	case LDB_BLK_REQ: return sizeof(struct ldb_row_req);
 	case LDB_BLK_REQNAME: return sizeof(struct ldb_row_reqname);
 	case LDB_BLK_NOTE: return sizeof(struct ldb_row_note);
+	case LDB_BLK_MESSAGE: return sizeof(struct ldb_row_message);
+	case LDB_BLK_ASKED: return sizeof(struct ldb_row_asked);
 	case LDB_BLK_EVENT: return sizeof(struct ldb_row_event);
 	case LDB_BLK_GAP: return sizeof(struct ldb_row_gap);
 	case LDB_BLK_LOST: return sizeof(struct ldb_row_lost);

@@ -66,6 +66,8 @@ union sample_row {
 	struct ldb_row_reqname reqname;
 	struct ldb_row_note note;
 	struct ldb_row_event event;
+	struct ldb_row_message message;
+	struct ldb_row_asked asked;
 	struct ldb_row_gap gap;
 	struct ldb_row_lost lost;
 	struct ldb_row_scan scan;
@@ -158,6 +160,20 @@ TAP_FN void sample_row(unsigned kind, union sample_row *r, struct sample_strings
 			.flags = sample_value(), .tid = sample_value(), .tick = sample_value(),
 			.id = sample_value(), .number = sample_value(),
 			.key = sample_string(s->a, 17), .text = sample_string(s->b, 37),
+		};
+		break;
+	case LDB_BLK_MESSAGE:
+		r->message = (struct ldb_row_message){
+			.flags = sample_value(), .tid = sample_value(), .tick = sample_value(),
+			.id = sample_value(), .serial = sample_value(), .offset = sample_value(),
+			.bytes = sample_value(), .own_hi = sample_value(), .own_lo = sample_value(),
+			.peer_hi = sample_value(), .peer_lo = sample_value(), .own_port = sample_value(),
+			.peer_port = sample_value(), .scope = sample_value(),
+		};
+		break;
+	case LDB_BLK_ASKED:
+		r->asked = (struct ldb_row_asked){
+			.tick = sample_value(), .id = sample_value(), .asked = sample_value(), .by = sample_value(),
 		};
 		break;
 	case LDB_BLK_EVENT:
@@ -321,6 +337,10 @@ TAP_FN int sample_write(struct writer *w, unsigned kind, const union sample_row 
 		return writer_add_reqname(w, &r->reqname);
 	case LDB_BLK_NOTE:
 		return writer_add_note(w, &r->note);
+	case LDB_BLK_MESSAGE:
+		return writer_add_message(w, &r->message);
+	case LDB_BLK_ASKED:
+		return writer_add_asked(w, &r->asked);
 	case LDB_BLK_EVENT:
 		return writer_add_event(w, &r->event);
 	case LDB_BLK_GAP:
@@ -367,6 +387,7 @@ TAP_FN int sample_write(struct writer *w, unsigned kind, const union sample_row 
 static const unsigned sample_kinds[] = {
 	LDB_BLK_META, LDB_BLK_CLOCK, LDB_BLK_MODULE, LDB_BLK_THREAD, LDB_BLK_FUNC, LDB_BLK_LOCK,
 	LDB_BLK_REQ, LDB_BLK_REQNAME, LDB_BLK_NOTE, LDB_BLK_EVENT, LDB_BLK_GAP, LDB_BLK_LOST, LDB_BLK_SCAN,
+	LDB_BLK_MESSAGE, LDB_BLK_ASKED,
 	LDB_BLK_SCHED, LDB_BLK_TASK, LDB_BLK_FAULT, LDB_BLK_IRQ, LDB_BLK_SYSCALL,
 	LDB_BLK_SCHEDSTAT, LDB_BLK_SAMPLE, LDB_BLK_KSYM, LDB_BLK_DISK, LDB_BLK_FILE,
 	LDB_BLK_SYMBOL, LDB_BLK_CALL, LDB_BLK_FLOW_API, LDB_BLK_FLOW, LDB_BLK_FLOW_HIST,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include "base/hash.h"
 #include "cli/error.h"
 #include "record/proc.h"
 #include "record/recording.h"
@@ -52,18 +53,35 @@ void output_program(struct recording *r)
 	modules_complete(r->modules);
 }
 
-/* Recordings of the same boot have a common clock (trace/join.h). */
-static void meta_boot(struct recording *r)
+static bool read_boot(char *text, size_t size)
 {
 	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-	char text[64] = "";
 
+	*text = '\0';
 	if (f) {
-		if (fgets(text, sizeof(text), f))
+		if (fgets(text, size, f))
 			text[strcspn(text, "\n")] = '\0';
 		fclose(f);
 	}
-	if (*text)
+	return *text;
+}
+
+uint64_t output_network(const struct recording *r)
+{
+	char boot[64], network[PATH_MAX];
+
+	/* Where this cannot be read, local addresses are this process's own. */
+	if (!read_boot(boot, sizeof(boot)) || !proc_link(output_living(r), "ns/net", network, sizeof(network)))
+		return hash_mix(r->t0, r->pid) | 1;
+	return hash_mix(hash_text(boot), hash_text(network)) | 1;
+}
+
+/* Recordings of the same boot have a common clock (trace/join.h). */
+static void meta_boot(struct recording *r)
+{
+	char text[64];
+
+	if (read_boot(text, sizeof(text)))
 		writer_add_meta(r->writer, "boot", text);
 }
 

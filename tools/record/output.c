@@ -277,6 +277,7 @@ bool output_open(struct recording *r)
 	r->map_names = map_names_alloc(output_living(r));
 	if (r->pack && r->map_names) {
 		pack_func_counts(r->pack)->is_on = r->flight;
+		pack_set_scope(r->pack, output_network(r));
 		pack_on_rest(r->pack, rest, r);
 		pack_on_mapping(r->pack, mapping_name, r);
 		pack_on_lock(r->pack, tell_shared, r);

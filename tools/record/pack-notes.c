@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Makes rows of notes on requests and of marked events; see pack.h. */
+#include <endian.h>
 #include <string.h>
 #include "record/pack-private.h"
 
@@ -33,6 +34,48 @@ void pack_note(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 	else
 		memcpy(text, bytes + LDB_NOTE_KEY_BYTES, LDB_NOTE_TEXT_BYTES);
 	writer_add_note(p->w, &row);
+}
+
+/* A number that the network's byte order has: the texts of both are sorted alike. */
+static uint64_t big_endian(const unsigned char *bytes)
+{
+	uint64_t v;
+
+	memcpy(&v, bytes, sizeof(v));
+	return be64toh(v);
+}
+
+/* Do other machines and networks have an address of this text, too?  These are 127.0.0.0/8, ::1 and fe80::/10. */
+static bool is_local(uint64_t hi, uint64_t lo)
+{
+	return (!hi && (lo >> 24 == 0xffff7fULL || lo == 1)) || hi >> 54 == 0xfe80ULL >> 6;
+}
+
+void pack_message(struct pack *p, unsigned ring, const struct ldb_rec *recs)
+{
+	struct {
+		unsigned char own[16], peer[16];
+		uint64_t offset;
+		uint16_t own_port, peer_port;
+		uint32_t serial, bytes;
+	} __attribute__((packed)) m;
+	struct ldb_row_message row = {
+		.flags = recs[0].flags, .tid = recs[0].tid, .tick = pack_tick(p, recs[0].tsc), .id = recs[0].arg,
+	};
+
+	_Static_assert(sizeof(m) == LDB_PAYLOAD(3), "as the runtime writes it");
+	gather(recs, 3, (char *)&m);
+	row.serial = m.serial;
+	row.offset = m.offset;
+	row.bytes = m.bytes;
+	row.own_hi = big_endian(m.own);
+	row.own_lo = big_endian(m.own + 8);
+	row.peer_hi = big_endian(m.peer);
+	row.peer_lo = big_endian(m.peer + 8);
+	row.own_port = m.own_port;
+	row.peer_port = m.peer_port;
+	row.scope = is_local(row.own_hi, row.own_lo) || is_local(row.peer_hi, row.peer_lo) ? p->scope : 0;
+	writer_add_message(p->w, &row);
 }
 
 void pack_mark(struct pack *p, unsigned ring, const struct ldb_rec *recs)

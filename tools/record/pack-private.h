@@ -48,6 +48,7 @@ struct pack {
 	struct filter *filter;		/* NULL: all rows are written */
 	struct made_requests *made;	/* NULL: the program or the runtime makes the requests */
 	uint64_t nr_rows, nr_irqs, nr_open, nr_socket;
+	uint64_t scope;			/* of MESSAGE rows */
 	pack_rest_fn *on_rest;
 	void *rest_arg;
 	pack_mapping_fn *on_mapping;
@@ -85,6 +86,7 @@ void pack_kernel_disk(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 
 /* pack-notes.c: each function makes a row from an event of the program. */
 void pack_note(struct pack *p, unsigned ring, const struct ldb_rec *recs);
+void pack_message(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_mark(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 
 /* Returns a copy of the text that stays valid; "": there is no room. */

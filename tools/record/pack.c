@@ -245,6 +245,11 @@ void pack_set_metrics(struct pack *p, struct metrics *m)
 	metrics_on_pauses(m, &p->pauses);
 }
 
+void pack_set_scope(struct pack *p, uint64_t scope)
+{
+	p->scope = scope;
+}
+
 void pack_set_made(struct pack *p, struct made_requests *m)
 {
 	p->made = m;
@@ -500,6 +505,7 @@ const struct pack_type pack_types[PACK_GROUPS][PACK_TYPES] = {
 	TYPE(LDB_EV_REQ_NOTE) = { 3, pack_note },
 	TYPE(LDB_EV_REQ_NUMBER) = { 2, pack_note },
 	TYPE(LDB_EV_MARK) = { 2, pack_mark },
+	TYPE(LDB_EV_REQ_MESSAGE) = { 3, pack_message },
 	TYPE(LDB_EV_SWITCH) = { 1, pack_kernel_sched },
 	TYPE(LDB_EV_SWITCH_OUT) = { 2, pack_kernel_sched },
 	TYPE(LDB_EV_OCCUPANT) = { 1, pack_kernel_sched },

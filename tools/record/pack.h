@@ -36,6 +36,9 @@ void pack_want_name(struct pack *p, uint64_t pc);
 /* m sums the rows that pass the filter. */
 void pack_set_metrics(struct pack *p, struct metrics *m);
 
+/* The network of the program's local addresses: a number that no other one has, on any machine. */
+void pack_set_scope(struct pack *p, uint64_t scope);
+
 /* m makes requests from the rows that pass the filter. */
 struct made_requests;
 void pack_set_made(struct pack *p, struct made_requests *m);

@@ -288,6 +288,9 @@ void output_meta_number(struct recording *r, const char *key, uint64_t value);
 /* Writes rows that are known at the beginning of the recording. */
 void output_write_metas(struct recording *r);
 
+/* Returns a number for the network namespace of the program, of this machine since it was booted. */
+uint64_t output_network(const struct recording *r);
+
 /* Writes rows that describe the program, when its libraries are mapped. */
 void output_program(struct recording *r);
 

@@ -45,6 +45,12 @@ enum ldb_event {
 	LDB_EV_REQ_NUMBER	= 0x309,
 	LDB_EV_MARK		= 0x30a, /* 2 slots; arg: a number; payload: 28 bytes of name */
 	/*
+	 * 3 slots; tsc: when it began to be sent, or had come; arg: id; flags: LDB_MESSAGE_F_*; payload: 16
+	 * bytes each of the own address and the peer's as IPv6 has them, 8 of the offset, 2 each of the own
+	 * port and the peer's, 4 each of the connection's number and of the message's length
+	 */
+	LDB_EV_REQ_MESSAGE	= 0x30b,
+	/*
 	 * 0x4xx: kernel events, only written by the module.  Ring n holds those of CPU n, each
 	 * stamped on that CPU.  tids are as the program sees them; 0: not visible to it, or
 	 * hidden (see LDB_SCHED_F_*).
@@ -249,11 +255,17 @@ struct ldb_req_rec {
 };
 
 /*
- * Number of payload bytes of REQ_NOTE, REQ_NUMBER and MARK.  The bytes have the same order as in
+ * Number of payload bytes of REQ_NOTE, REQ_NUMBER, REQ_MESSAGE and MARK.  The bytes have the same order as in
  * memory; longer texts are cut, shorter ones padded with NUL.  They are in arg2 of the first slot,
  * then in tsc, tid, arg and arg2 of each following slot.
  */
 #define LDB_PAYLOAD(nr_slots)	(4 + 24 * ((nr_slots) - 1))
+/* MESSAGE: a request has sent these bytes; else it was made from them, or they answer it. */
+#define LDB_MESSAGE_F_SENT	1
+#define LDB_MESSAGE_F_CLIENT	2	/* this end has made the connection */
+/* No message: the bytes of this connection that were counted until now are those of the kernel, or are not. */
+#define LDB_MESSAGE_F_RIGHT	4
+#define LDB_MESSAGE_F_WRONG	8
 #define LDB_NOTE_KEY_BYTES	16
 #define LDB_NOTE_TEXT_BYTES	36
 

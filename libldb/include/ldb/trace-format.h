@@ -64,7 +64,7 @@ struct ldb_block_header {
 	/*
 	 * The least and the greatest id of a row.  The id is, in FUNC, LOCK, THREAD, GAP, TASK,
 	 * FAULT, IRQ, SYSCALL, SCHEDSTAT, SAMPLE, DISK, EVENT, FLOW, FLOW_HIST and FLOW_CALL, the
-	 * tid; in SCHED, tid and other; in REQ, REQNAME, NOTE and REQTAB, the request's id.  With a
+	 * tid; in SCHED, tid and other; in REQ, REQNAME, NOTE, MESSAGE, ASKED and REQTAB, the request's id.  With a
 	 * row that concerns all ids (GAP of tid 0, END_ALL): 0 and ~0.  In other kinds: 0 and 0.
 	 */
 	uint64_t id_min, id_max;
@@ -94,6 +94,8 @@ enum ldb_block_kind {
 	LDB_BLK_FLOW_CALL = 20,
 	LDB_BLK_NOTE	= 21,
 	LDB_BLK_EVENT	= 22,
+	LDB_BLK_MESSAGE	= 23,
+	LDB_BLK_ASKED	= 24,
 	LDB_BLK_SCHED	= 32,
 	LDB_BLK_TASK	= 33,
 	LDB_BLK_FAULT	= 34,
@@ -415,6 +417,35 @@ struct ldb_row_note {
 	const char *text;	/* number: "" */
 };
 
+/*
+ * MESSAGE: flags V, tid D, tick D, id D, serial D, offset D, bytes V, own_hi V, own_lo V, peer_hi V,
+ * peer_lo V, own_port V, peer_port V, scope V.  Bytes of a TCP connection that request id has sent, from
+ * which it was made, or by which it was answered.  Both ends count the same bytes: offset 0 is the first
+ * one of the connection in this direction.
+ */
+struct ldb_row_message {
+	uint32_t flags, tid;	/* LDB_MESSAGE_F_* of linux/ldb.h */
+	int64_t	 tick;		/* it began to be sent, or had come */
+	uint64_t id;		/* with F_RIGHT or F_WRONG: nothing */
+	uint32_t serial;	/* a different number for each of the process's connections */
+	uint32_t bytes;
+	uint64_t offset;
+	uint64_t own_hi, own_lo, peer_hi, peer_lo; /* the addresses of both ends as IPv6 has them */
+	uint32_t own_port, peer_port;
+	uint64_t scope;		/* the same: the addresses are of one network, as the kernel numbers them; 0: any */
+};
+
+/*
+ * ASKED: tick D, id D, asked D, by D.  Request id was made from a message that request by had sent; found
+ * when traces were joined.
+ */
+struct ldb_row_asked {
+	int64_t	 tick;		/* it had come */
+	uint64_t id;
+	int64_t	 asked;		/* it began to be sent */
+	uint64_t by;
+};
+
 /* EVENT: tid D, tick D, value D, name S.  The program has marked an event of this name. */
 struct ldb_row_event {
 	uint32_t tid;
@@ -660,6 +691,9 @@ struct ldb_file_footer {
  * trigger), "trigger" (may repeat), "flight_from" (the tick from which on the dump is complete),
  * "flight_cut" (the number of requests that began earlier), "flight_suppressed" (the number of
  * triggers that made no dump), "warning" (may repeat),
+ * "messages" (in a joined trace: the number of ASKED rows), "messages_elsewhere",
+ * "messages_unknown", "messages_refused" (the numbers of messages that made a request and were not
+ * joined: see ldb-timeline(1)),
  * "boot" (of the machine, boot_id), "process" (the program's name), "ppid",
  * "damage" (in a joined trace: which of its parts were damaged, and how; may repeat), "end": exit:N,
  * signal:N, ended (it is not known how), exec, detached, timeout (-d), size (--max-size), disk, dump.
