@@ -10,6 +10,8 @@
 #include "cli/error.h"
 #include "cli/opts.h"
 #include "cli/wall.h"
+#include "facts/asked.h"
+#include "facts/rows.h"
 #include "page/page.h"
 #include "page/timeline.h"
 #include "render/open.h"
@@ -23,7 +25,7 @@
 static struct {
 	struct open_options open;
 	uint64_t req, slowest, nth, top;
-	bool has_req, has_slowest, has_nth, verify;
+	bool has_req, has_slowest, has_nth, verify, parts;
 	const char *class, *trace, *at;
 	struct link_want trace_id;
 	int64_t at_tick;
@@ -47,6 +49,9 @@ static const struct cli_option options[] = {
 	  .help = "only requests of which this was noted; also KEY>N, KEY<=64K (repeats)" },
 	{ .name = "trace", .type = CLI_STRING, .value = &opt.trace, .arg = "ID",
 	  .help = "the requests of this W3C trace id, of all processes, as one timeline: ldb_req_link(3)" },
+	{ .name = "parts", .type = CLI_FLAG, .value = &opt.parts,
+	  .help = "with --req, or of the slowest one: and the requests of other processes that it asked for, as one "
+	  "timeline" },
 	{ .name = "at", .type = CLI_STRING, .value = &opt.at, .arg = "TIME",
 	  .help = "the slowest of the requests that were open at this time of day: 2026-11-22T03:12:07.5, "
 	  "local or with Z or +01:00 behind it; or 03:12:07.5" },
@@ -77,6 +82,7 @@ static const struct cli_tool tool = {
 		    "ldb-timeline --req=4711           this one\n"
 		    "ldb-timeline --at 03:12:07.5      what was slow then\n"
 		    "ldb-timeline --trace 4bf92f3577b34da6a3ce929d0e0e4736 client.data server.data\n"
+		    "ldb-timeline --req=4711 --parts client.data server.data\n"
 		    "ldb-timeline -o slow.html         a page: everything, opened at the slowest\n"
 		    "ldb-timeline --req=4711 --json | jq '.segments[] | select(.blocks_req)'",
 };
@@ -135,6 +141,21 @@ static bool find_life(const struct requests *requests, const struct life **life)
 	return true;
 }
 
+/* Returns how many other requests belong to it, which was made for them or they for it. */
+static size_t nr_parts(struct model *m, const struct life *life)
+{
+	struct asked all = { 0 };
+	size_t nr;
+
+	if (open_is_data(&opt.open) || rows_exist(m->reader, LDB_BLK_ASKED) <= 0)
+		return 0;
+	if (asked_add(m, life->id, life->start, &all))
+		open_fail_memory();
+	nr = all.nr;
+	asked_free(&all);
+	return nr ? nr - 1 : 0;
+}
+
 /* Returns false if there is no such request. */
 static bool show_one(struct model *m, const struct render *r, const struct requests *requests)
 {
@@ -148,6 +169,7 @@ static bool show_one(struct model *m, const struct render *r, const struct reque
 	nth = life - requests->lives;
 	build(m, requests, &requests->lives[nth], &timeline, &shown);
 	shown.nth = nth + 1;
+	shown.nr_parts = nr_parts(m, life);
 	shown.nr_occurrences = requests->nr_lives + requests->nr_not_kept;
 	if (opt.open.is_json) {
 		json_timelines(r, &shown, 1, false);
@@ -202,7 +224,7 @@ static void show_trace(struct model *m, const struct render *r, const struct ren
 	if (timeline_merge(timelines, nr, &all))
 		open_fail_memory();
 	shown.timeline = &all;
-	text_trace(r, each, nr, &shown);
+	text_trace(r, each, nr, &shown, opt.trace ? "of this trace" : "that belong together");
 	free(all.segments);
 }
 
@@ -211,7 +233,7 @@ static void show_slowest(const struct opened *o, const struct requests *requests
 	const struct render *r = &o->render;
 	struct model *m = o->model;
 	size_t nr = opt.at && requests->nr_lives > opt.slowest ? opt.slowest : requests->nr_lives;
-	bool is_text = !open_is_data(&opt.open);
+	bool is_text = !open_is_data(&opt.open), is_one = opt.trace || opt.parts;
 	struct render_timeline *shown = calloc(nr + 1, sizeof(*shown));
 	struct timeline *timelines = calloc(nr + 1, sizeof(*timelines));
 
@@ -229,11 +251,13 @@ static void show_slowest(const struct opened *o, const struct requests *requests
 		csv_timeline(r, shown, nr);
 	if (is_text && opt.at && nr)
 		text_open(r, m, requests->lives, requests->nr_lives, opt.at_tick);
-	if (is_text && opt.trace && nr > 1)
+	if (is_text && is_one && nr > 1)
 		show_trace(m, r, shown, timelines, nr);
-	for (size_t i = 0; i < nr && is_text && !(opt.trace && nr > 1); i++) {
+	for (size_t i = 0; i < nr && is_text && !(is_one && nr > 1); i++) {
 		if (i)
 			fputc('\n', r->out);
+		if (!is_one)
+			shown[i].nr_parts = nr_parts(m, &requests->lives[i]);
 		text_timeline(r, &shown[i]);
 	}
 	if (!nr && !open_is_data(&opt.open))
@@ -242,6 +266,32 @@ static void show_slowest(const struct opened *o, const struct requests *requests
 		timeline_free(&timelines[i]);
 	free(timelines);
 	free(shown);
+}
+
+/*
+ * Adds what belongs to the requests of --trace, or to that of --parts.  Returns false if there is none, after
+ * one line.
+ */
+static bool add_parts(struct model *m, struct requests *requests)
+{
+	struct requests_options wanted = REQUESTS_OPTIONS_ALL;
+	struct asked all = { 0 };
+	const struct life *life = requests->lives;
+	size_t nr = opt.trace ? requests->nr_lives : 1;
+
+	if (opt.has_req && !find_life(requests, &life))
+		return false;
+	for (size_t i = 0; i < nr && requests->nr_lives; i++)
+		if (asked_add(m, life[i].id, life[i].start, &all))
+			open_fail_memory();
+	wanted.among = &all;
+	if (all.nr > requests->nr_lives || (opt.parts && all.nr)) {
+		requests_free(requests);
+		if (requests_build(m, &wanted, requests))
+			open_fail_memory();
+	}
+	asked_free(&all);
+	return true;
 }
 
 /* Returns false if the request does not exist, or on failure, after printing why. */
@@ -315,6 +365,8 @@ int main(int argc, char **argv)
 		cli_usage("--req and --slowest: give one");
 	if ((opt.trace || opt.at) && (opt.has_req || is_page))
 		cli_usage("--trace and --at do not go with --req and pages");
+	if (opt.parts && (opt.trace || opt.at || opt.has_slowest || is_page))
+		cli_usage("--parts goes with --req, or with the slowest request, and no page");
 	if (opt.trace && (opt.at || opt.has_slowest))
 		cli_usage("--trace shows all requests of the trace: it does not go with --at and --slowest");
 	if (opt.has_nth && !opt.has_req)
@@ -335,7 +387,11 @@ int main(int argc, char **argv)
 	} else {
 		if (requests_build(o.model, &wanted, &requests))
 			open_fail_memory();
-		if (opt.has_req)
+		if (opt.trace || opt.parts)
+			found = add_parts(o.model, &requests);
+		if (!found)
+			;	/* one line was printed */
+		else if (opt.has_req && !opt.parts)
 			found = show_one(o.model, &o.render, &requests);
 		else
 			show_slowest(&o, &requests);

@@ -12,28 +12,7 @@ cc_ldb -O1 -g -I"$TOP/libldb/include" "$PROGRAMS/two-sides.c" -o two-sides || ex
 ./bare-sides away 3000000 true || skip_all "no time namespaces here"
 
 # A recorder on a machine whose time of day is ahead by 3 ms. The program reads it from the kernel.
-cat >ahead.c <<'EOC'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <time.h>
-
-int clock_gettime(clockid_t clock, struct timespec *ts)
-{
-	static int (*next)(clockid_t, struct timespec *);
-
-	if (!next)
-		next = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
-	if (next(clock, ts))
-		return -1;
-	if (clock == CLOCK_REALTIME) {
-		ts->tv_nsec += 3000000;
-		ts->tv_sec += ts->tv_nsec / 1000000000;
-		ts->tv_nsec %= 1000000000;
-	}
-	return 0;
-}
-EOC
-$CC -O1 -shared -fPIC ahead.c -o ahead.so || exit 1
+$CC -O1 -shared -fPIC "$PROGRAMS/ahead.c" -o ahead.so || exit 1
 echo 01234567-89ab-cdef-0123-456789abcdef >boot_id
 
 # Records both sides; $ask_by and $serve_by are what the recorders are started by.

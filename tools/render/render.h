@@ -131,17 +131,18 @@ struct render_timeline {
 	int64_t p50_ns;			/* of the requests of its class; -1: not known */
 	size_t nth, nr_occurrences;	/* the nth request instance of the id, from 1 */
 	size_t nr_lines;		/* greatest number of lines of the list of segments */
+	size_t nr_parts;		/* requests of other processes that belong to it and are not shown */
 	struct hits hits;		/* page faults and interrupts, if they were recorded */
 };
 
 void text_timeline(const struct render *r, const struct render_timeline *t);
 
 /*
- * Prints the requests of a distributed trace: what each one's time was spent on, and all of them as
- * one timeline.
+ * Prints the requests of a distributed trace, or others that belong together: what each one's time was
+ * spent on, and all of them as one timeline.  which: "of this trace".
  */
 void text_trace(const struct render *r, const struct render_timeline *each, size_t nr,
-		const struct render_timeline *all);
+		const struct render_timeline *all, const char *which);
 
 /* Lists requests that were open at a tick. */
 void text_open(const struct render *r, const struct model *m, const struct life *lives, size_t nr, int64_t at);

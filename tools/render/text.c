@@ -261,3 +261,28 @@ void text_clocks(const struct render *r, const struct model *m)
 				units_duration(p->clock_err_ns, ns));
 	}
 }
+
+void text_messages(const struct render *r, const struct model *m)
+{
+	static const struct {
+		const char *key, *words;
+	} kinds[] = {
+		{ "messages_elsewhere", "by connections on which no other process has sent anything for a request" },
+		{ "messages_unknown", "of which it is not known what request has sent them" },
+		{ "messages_refused", "that would have come before they were sent" },
+	};
+	const char *text = reader_meta(m->reader, "messages"), *before = "; not joined: ";
+
+	if (!text)
+		return;
+	fprintf(r->out, "requests made for one of another process, by their connection: %" PRIu64,
+		(uint64_t)strtoull(text, NULL, 10));
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		text = reader_meta(m->reader, kinds[i].key);
+		if (!text || !strtoull(text, NULL, 10))
+			continue;
+		fprintf(r->out, "%s%" PRIu64 " %s", before, (uint64_t)strtoull(text, NULL, 10), kinds[i].words);
+		before = ", ";
+	}
+	fputc('\n', r->out);
+}

@@ -58,6 +58,8 @@ const char *text_thread(uint32_t tid, const struct thread *thread, char *buf);
 /* Writes "nginx (pid 4711)"; returns buf. */
 const char *text_process(const struct process *p, char *buf);
 
+/* Says how many requests were joined by messages, and how many could not be. */
+void text_messages(const struct render *r, const struct model *m);
 /* Prints a line for each process whose clock differs from that of the first process. */
 void text_clocks(const struct render *r, const struct model *m);
 

@@ -320,6 +320,10 @@ static void put_facts(const struct render *r, const struct render_timeline *rt)
 	}
 	fputc('\n', r->out);
 	text_clocks(r, m);
+	text_messages(r, m);
+	if (rt->nr_parts)
+		fprintf(r->out, "%zu request%s of other processes belong%s to it: --parts shows all as one timeline\n",
+			rt->nr_parts, rt->nr_parts == 1 ? "" : "s", rt->nr_parts == 1 ? "s" : "");
 	offcpu_hits(r, &rt->hits);
 	put_migrations(r, rt);
 	put_notes(r, t);
@@ -468,13 +472,13 @@ void text_timeline(const struct render *r, const struct render_timeline *t)
 }
 
 void text_trace(const struct render *r, const struct render_timeline *each, size_t nr,
-		const struct render_timeline *all)
+		const struct render_timeline *all, const char *which)
 {
 	struct wrap w;
 	const struct render *in = wrap_begin(&w, r);
 	char ns[UNITS_ROOM];
 
-	fprintf(in->out, "%zu requests of this trace, in %s:\n", nr, units_duration(all->timeline->latency_ns, ns));
+	fprintf(in->out, "%zu requests %s, in %s:\n", nr, which, units_duration(all->timeline->latency_ns, ns));
 	for (size_t i = 0; i < nr; i++)
 		text_story(in, &each[i]);
 	put_samples(in, all);

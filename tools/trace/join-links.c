@@ -2,7 +2,8 @@
 /*
  * Finds how far apart the clocks of two machines are, from requests that went from one machine to
  * the other.  Of two parts of a request, which have the same W3C trace id, the shorter one lies
- * within the longer one, because the client waited for the server's answer.  Each such pair bounds
+ * within the longer one, because the client waited for the server's answer; and messages that one has sent
+ * to the other come later than they were sent (join-messages.c).  Each such pair bounds
  * the difference from both sides, and all pairs together give the narrowest bounds.
  */
 #include <errno.h>
@@ -123,6 +124,41 @@ static void add_pairs(struct bounds *b, const struct linkeds *known, const struc
 	}
 }
 
+struct pairs {
+	struct join_pair *at;
+	size_t nr, room;
+};
+
+static int keep_pair(void *arg, const struct join_pair *p)
+{
+	struct pairs *to = arg;
+
+	return p->has_answer ? array_push(to->at, to->nr, to->room, *p) : 0;
+}
+
+/*
+ * Messages bound the difference, too: none comes before it was sent.  These bounds are narrower than those
+ * of requests, which begin earlier and end later.
+ */
+static void add_messages(struct bounds *b, const struct pairs *pairs, uint32_t known, uint32_t other)
+{
+	for (size_t i = 0; i < pairs->nr; i++) {
+		const struct join_pair *p = &pairs->at[i];
+		int64_t asks = p->sent - p->came, answers = p->answer_came - p->answer_sent;
+
+		if (p->client == known && p->server == other) {
+			b->lo = max(b->lo, asks);
+			b->hi = min(b->hi, answers);
+		} else if (p->server == known && p->client == other) {
+			b->lo = max(b->lo, -answers);
+			b->hi = min(b->hi, -asks);
+		} else {
+			continue;
+		}
+		b->nr++;
+	}
+}
+
 /*
  * Corrects the clock of a part by the middle of the bounds.  If pairs contradict each other (hi <
  * lo), the error is greater.
@@ -150,6 +186,8 @@ int join_links(struct join *j)
 	struct linkeds *l = calloc(j->nr, sizeof(*l));
 	int rc = l ? 0 : -ENOMEM;
 	bool *is_known = calloc(j->nr, sizeof(*is_known));
+	struct join_messages count;
+	struct pairs pairs = { 0 };
 
 	if (!is_known)
 		rc = -ENOMEM;
@@ -157,6 +195,8 @@ int join_links(struct join *j)
 		rc = read_links(&j->parts[i], &l[i]);
 		is_known[i] = j->parts[i].is_same_clock;
 	}
+	if (!rc)
+		rc = join_messages_each(j, false, keep_pair, &pairs, &count);
 	for (size_t i = 0; i < j->nr && !rc; i++) {
 		struct bounds b = { INT64_MIN / 2, INT64_MAX / 2, 0 };
 
@@ -164,8 +204,10 @@ int join_links(struct join *j)
 			continue;
 		for (size_t other = i; other < j->nr; other++)
 			for (size_t k = 0; k < j->nr && is_one_clock(&j->parts[i], &j->parts[other]); k++)
-				if (j->parts[k].is_same_clock)
+				if (j->parts[k].is_same_clock) {
 					add_pairs(&b, &l[k], &l[other]);
+					add_messages(&b, &pairs, k, other);
+				}
 		for (size_t other = j->nr; other-- > i;) {
 			if (!is_one_clock(&j->parts[i], &j->parts[other]))
 				continue;
@@ -175,6 +217,7 @@ int join_links(struct join *j)
 	}
 	for (size_t i = 0; l && i < j->nr; i++)
 		free(l[i].at);
+	free(pairs.at);
 	free(is_known);
 	free(l);
 	return rc;

@@ -36,7 +36,8 @@ static const struct {
 	{ "socket_left_table", RULE_SUM }, { "socket_left_unread", RULE_SUM }, { "loop_turns", RULE_MOST },
 	{ "uring_rings", RULE_SUM }, { "uring_followed", RULE_SUM }, { "uring_left", RULE_SUM },
 	{ "ids", RULE_SUM }, { "ids_lost", RULE_SUM }, { "ids_nowhere", RULE_SUM }, { "ids_err_ns", RULE_MOST },
-	{ "shared_memory", RULE_NONE }, { "warning", RULE_EACH }, { "damage", RULE_EACH },
+	{ "messages", RULE_NONE }, { "messages_elsewhere", RULE_NONE }, { "messages_unknown", RULE_NONE },
+	{ "messages_refused", RULE_NONE }, { "shared_memory", RULE_NONE }, { "warning", RULE_EACH }, { "damage", RULE_EACH },
 };
 
 static enum rule rule_of(const char *key)

@@ -96,6 +96,31 @@ bool join_has_clock(const struct join *j, const struct join_part *p);
  */
 int join_links(struct join *j);
 
+/* join-messages.c: a request of part server was made from a message of part client.  Ticks of the result. */
+struct join_pair {
+	uint32_t client, server;
+	uint64_t client_id, server_id;	/* of the parts */
+	int64_t sent, came;
+	/* the first bytes of the answer, if both ends have them */
+	bool has_answer;
+	int64_t answer_sent, answer_came;
+};
+
+/* What became of the messages from which requests were made. */
+struct join_messages {
+	bool any;		/* there are rows of messages */
+	uint64_t joined;
+	uint64_t elsewhere;	/* their connection's other end is in no other part */
+	uint64_t unknown;	/* no request is known to have sent them, or it is not known which one */
+	uint64_t refused;	/* they would have come before they were sent */
+};
+
+typedef int join_pair_fn(void *arg, const struct join_pair *p);
+/* Calls fn() for each pair; has_clocks: the parts' clocks are known by now.  Returns 0 or what fn() returned. */
+int join_messages_each(struct join *j, bool has_clocks, join_pair_fn *fn, void *arg, struct join_messages *count);
+/* Writes ASKED rows. */
+int join_write_messages(struct join *j);
+
 /*
  * join-plan.c: plans the numbers of processes, threads and requests.  Returns 0, -ENOMEM, or
  * -EINVAL with a line in err.

@@ -286,6 +286,7 @@ static int write_all_rows(struct join *j)
 	for (unsigned kind = 0; kind < WRITER_KINDS && !rc; kind++)
 		if (is_merged(kind))
 			rc = merge_kind(j, kind);
+	rc = rc ? rc : join_write_messages(j);
 	rc = rc ? rc : join_write_scanners(j);
 	return rc ? rc : join_write_damage(j);
 }

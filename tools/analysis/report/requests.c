@@ -132,6 +132,8 @@ static int add_life(void *arg, struct life *life)
 			return ret;
 		ret = 0;
 	}
+	if (o->among && !asked_has(o->among, life))
+		return 0;
 	c = get_class(b, life->class);
 	if (!c)
 		return -ENOMEM;
@@ -144,7 +146,7 @@ static int add_life(void *arg, struct life *life)
 		return ret;
 	if (o->has_id)
 		return life->id == o->id ? keep_match(b, life) : 0;
-	if (o->trace)
+	if (o->trace || o->among)
 		return keep_match(b, life);
 	return life->is_complete || o->has_at ? keep_slowest(b, life) : 0;
 }
@@ -216,7 +218,7 @@ int requests_build(struct model *m, const struct requests_options *options, stru
 		requests_free(r);
 		return ret;
 	}
-	sort_by(r->lives, r->nr_lives, options->has_id || options->trace ? earlier_first : slower_first);
+	sort_by(r->lives, r->nr_lives, options->has_id || options->trace || options->among ? earlier_first : slower_first);
 	return 0;
 }
 

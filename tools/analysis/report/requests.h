@@ -7,6 +7,7 @@
 #define REPORT_REQUESTS_H
 
 #include "base/dist.h"
+#include "facts/asked.h"
 #include "facts/links.h"
 #include "facts/lives.h"
 #include "facts/model.h"
@@ -26,8 +27,9 @@ struct requests_options {
 	const struct link_want *trace;	/* retain those of this trace (W3C), by start; NULL: any */
 	bool has_at;		/* retain the slowest of those that were open at this tick, also if */
 	int64_t at;		/* they did not end */
+	const struct asked *among;	/* retain these instead, by start; NULL: any */
 };
-#define REQUESTS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, false, 0, INT64_MIN, NULL, 0, NULL, false, 0 }
+#define REQUESTS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, false, 0, INT64_MIN, NULL, 0, NULL, false, 0, NULL }
 
 struct request_class {
 	const char *name;	/* "": requests without a class */

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Finds which request was made for which, from what the runtime says of messages: both ends of a
+ * connection have the same addresses, and count the same bytes.  So a request that begins with a byte of a
+ * connection belongs to the request that has sent this byte, whatever the clocks say.
+ *
+ * This says which part of a request began after which part of the other one, and so how far two clocks can
+ * be apart.  Once they are known, what contradicts them is refused.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <linux/ldb.h>
+#include "base/array.h"
+#include "base/minmax.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "trace/join-private.h"
+
+/* One message, at one end. */
+struct end {
+	/* the connection: the end that has made it, and the other one */
+	uint64_t client_hi, client_lo, server_hi, server_lo, scope;
+	uint32_t client_port, server_port;
+	uint32_t flags, part, serial, bytes;
+	uint64_t offset, id;
+	int64_t tick;		/* of the part */
+	int64_t last;		/* when this end was last used, as far as is known */
+	bool is_joined;		/* its part was joined itself, and has an ASKED row for it */
+};
+
+struct messages {
+	struct join *j;
+	uint32_t part;		/* that is read */
+	struct end *ends;
+	size_t nr, room;
+	struct ldb_row_asked *asked;	/* of the part that is read, sorted by id, tick */
+	size_t nr_asked, room_asked;
+	join_pair_fn *fn;
+	void *arg;
+	bool has_clocks;
+	bool is_one;		/* these addresses were used for one connection only */
+	struct join_messages *count;
+};
+
+COMPARE(compare_asked, struct ldb_row_asked, UP(id) UP(tick))
+
+static int add_asked(void *arg, const struct reader_rows *rows)
+{
+	struct messages *m = arg;
+	int rc = 0;
+
+	for (size_t i = 0; i < rows->nr && !rc; i++)
+		rc = array_push(m->asked, m->nr_asked, m->room_asked, rows->asked[i]);
+	return rc;
+}
+
+static bool is_joined(const struct messages *m, const struct ldb_row_message *r)
+{
+	size_t n = search_by(m->asked, m->nr_asked, a, a->id < r->id || (a->id == r->id && a->tick < r->tick));
+
+	return n < m->nr_asked && m->asked[n].id == r->id && m->asked[n].tick == r->tick;
+}
+
+static int add_ends(void *arg, const struct reader_rows *rows)
+{
+	struct messages *m = arg;
+	int rc = 0;
+
+	for (size_t i = 0; i < rows->nr && !rc; i++) {
+		const struct ldb_row_message *r = &rows->message[i];
+		bool is_client = r->flags & LDB_MESSAGE_F_CLIENT;
+		struct end e = {
+			.flags = r->flags, .part = m->part, .serial = r->serial, .bytes = r->bytes,
+			.offset = r->offset, .id = r->id, .tick = r->tick, .scope = r->scope,
+			.client_hi = is_client ? r->own_hi : r->peer_hi, .client_lo = is_client ? r->own_lo : r->peer_lo,
+			.server_hi = is_client ? r->peer_hi : r->own_hi, .server_lo = is_client ? r->peer_lo : r->own_lo,
+			.client_port = is_client ? r->own_port : r->peer_port,
+			.server_port = is_client ? r->peer_port : r->own_port,
+			.is_joined = is_joined(m, r),
+		};
+
+		rc = array_push(m->ends, m->nr, m->room, e);
+	}
+	return rc;
+}
+
+static int read_part(struct messages *m)
+{
+	struct reader *r = m->j->parts[m->part].r;
+	int rc;
+
+	m->nr_asked = 0;
+	rc = reader_each(r, LDB_BLK_ASKED, NULL, add_asked, m);
+	sort_by(m->asked, m->nr_asked, compare_asked);
+	return rc ? rc : reader_each(r, LDB_BLK_MESSAGE, NULL, add_ends, m);
+}
+
+#define CONNECTION	UP(client_hi) UP(client_lo) UP(server_hi) UP(server_lo) UP(scope) \
+			UP(client_port) UP(server_port)
+
+COMPARE(compare_connections, struct end, CONNECTION)
+COMPARE(compare_ends, struct end, CONNECTION UP(part) UP(serial) UP(tick) UP(flags))
+COMPARE(compare_bytes, struct end, CONNECTION UP(flags) UP(offset) UP(tick) UP(part))
+
+static bool is_same_end(const struct end *a, const struct end *b)
+{
+	return !compare_connections(a, b) && a->part == b->part && a->serial == b->serial;
+}
+
+static void set_last(struct messages *m)
+{
+	for (size_t i = m->nr; i-- > 0;) {
+		struct end *e = &m->ends[i];
+
+		e->last = i + 1 < m->nr && is_same_end(e, e + 1) ? e[1].last : e->tick;
+	}
+}
+
+/*
+ * Drops messages whose bytes turned out to be counted wrong: all since they were last known to be right.
+ * Drops the rows that say so, too.
+ */
+static void drop_wrong(struct messages *m)
+{
+	size_t kept = 0, right = 0;
+
+	for (size_t i = 0; i < m->nr; i++) {
+		const struct end *e = &m->ends[i];
+
+		if (!i || !is_same_end(&m->ends[i - 1], e))
+			right = kept;
+		if (e->flags & LDB_MESSAGE_F_WRONG) {
+			while (kept > right)
+				m->count->unknown += !m->ends[--kept].flags;
+		} else if (e->flags & LDB_MESSAGE_F_RIGHT) {
+			right = kept;
+		} else {
+			m->ends[kept++] = *e;
+		}
+	}
+	m->nr = kept;
+}
+
+/* The messages of a connection with the same flags, in order of the stream. */
+struct flow {
+	const struct end *at;
+	size_t nr;
+};
+
+static struct flow flow_of(const struct end *ends, size_t nr, uint32_t flags)
+{
+	size_t from = search_by(ends, nr, e, e->flags < flags), to = search_by(ends, nr, e, e->flags <= flags);
+
+	return (struct flow){ ends + from, to - from };
+}
+
+static int64_t tick_of(const struct messages *m, const struct end *e)
+{
+	return join_tick(&m->j->parts[e->part], e->tick);
+}
+
+#define SLACK_UNKNOWN	(INT64_MAX / 4)
+
+/* By how much times of the two parts may differ, in ticks, or SLACK_UNKNOWN. */
+static int64_t slack_of(const struct messages *m, uint32_t a, uint32_t b)
+{
+	const uint32_t parts[] = { a, b };
+	uint64_t slack = LDB_KERNEL_SLACK;
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct join_part *p = &m->j->parts[parts[i]];
+
+		if (!p->is_same_clock && __builtin_add_overflow(slack, p->clock_err, &slack))
+			slack = SLACK_UNKNOWN;
+	}
+	return min(slack, (uint64_t)SLACK_UNKNOWN);
+}
+
+/*
+ * Can the message have come then?  If addresses were used again, the connection must be the one of that
+ * time; a question that has no answer when the recording ends may be left out then.
+ */
+static bool is_in_time(const struct messages *m, const struct end *sent, const struct end *came)
+{
+	int64_t slack = slack_of(m, sent->part, came->part), at = tick_of(m, came);
+
+	return tick_of(m, sent) - slack <= at &&
+	       (m->is_one || at - slack <= join_tick(&m->j->parts[sent->part], sent->last));
+}
+
+/*
+ * Finds the message in f that has the byte, at the other end.  Returns how many there may be; in_time:
+ * without those that cannot be.
+ */
+static size_t find_byte(const struct messages *m, const struct flow *f, const struct end *e, bool in_time,
+			const struct end **found)
+{
+	size_t nr = 0, n = search_by(f->at, f->nr, a, a->offset <= e->offset);
+
+	*found = NULL;
+	while (n--) {
+		const struct end *a = &f->at[n];
+
+		if (e->offset - a->offset >= a->bytes || a->part == e->part || (in_time && !is_in_time(m, a, e)))
+			continue;
+		nr++;
+		*found = a;
+	}
+	return nr;
+}
+
+/* Have the addresses been used for one connection only? */
+static bool is_one_connection(const struct end *ends, size_t nr)
+{
+	const struct end *sides[2] = { NULL, NULL };
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct end **of = &sides[!!(ends[i].flags & LDB_MESSAGE_F_CLIENT)];
+
+		if (*of && !is_same_end(*of, &ends[i]))
+			return false;
+		*of = &ends[i];
+	}
+	return true;
+}
+
+/* Returns the first bytes of the answer, as the server has sent them. */
+static const struct end *find_answer(const struct flow *f, const struct end *request)
+{
+	const struct end *found = NULL;
+
+	for (size_t i = 0; i < f->nr; i++) {
+		const struct end *a = &f->at[i];
+
+		if (a->id == request->id && is_same_end(a, request) && a->tick >= request->tick &&
+		    (!found || a->tick < found->tick))
+			found = a;
+	}
+	return found;
+}
+
+/* Finds the request that has sent the one that came.  Returns false if it is not known. */
+static bool find_pair(struct messages *m, const struct end *e, const struct end *ends, size_t nr, struct join_pair *p)
+{
+	struct flow sent = flow_of(ends, nr, LDB_MESSAGE_F_SENT | LDB_MESSAGE_F_CLIENT);
+	struct flow answers = flow_of(ends, nr, LDB_MESSAGE_F_SENT), answered = flow_of(ends, nr, LDB_MESSAGE_F_CLIENT);
+	const struct end *from, *answer, *back = NULL;
+	size_t nr_from = find_byte(m, &sent, e, m->has_clocks, &from);
+
+	/* If addresses were used again, only times say which connection it was. */
+	if (nr_from == 1 && slack_of(m, from->part, e->part) == SLACK_UNKNOWN && !m->is_one) {
+		m->count->unknown++;
+		return false;
+	}
+	if (nr_from != 1) {
+		if (!sent.nr)
+			m->count->elsewhere++;
+		else if (!nr_from && m->has_clocks && find_byte(m, &sent, e, false, &from))
+			m->count->refused++;
+		else
+			m->count->unknown++;
+		return false;
+	}
+	answer = find_answer(&answers, e);
+	for (size_t i = 0; answer && i < answered.nr; i++)
+		if (is_same_end(&answered.at[i], from) && answer->offset >= answered.at[i].offset &&
+		    answer->offset - answered.at[i].offset < answered.at[i].bytes)
+			back = &answered.at[i];
+	*p = (struct join_pair){
+		.client = from->part, .server = e->part, .client_id = from->id, .server_id = e->id,
+		.sent = tick_of(m, from), .came = tick_of(m, e), .has_answer = back,
+		.answer_sent = back ? tick_of(m, answer) : 0, .answer_came = back ? tick_of(m, back) : 0,
+	};
+	if (!m->has_clocks || !back || p->answer_sent - slack_of(m, p->client, p->server) <= p->answer_came)
+		return true;
+	m->count->refused++;
+	return false;
+}
+
+/* Does all messages between two addresses. */
+static int do_connection(struct messages *m, const struct end *ends, size_t nr)
+{
+	struct flow came = flow_of(ends, nr, 0);
+	struct join_pair p;
+	int rc = 0;
+
+	m->is_one = is_one_connection(ends, nr);
+	if (!m->has_clocks && !m->is_one)
+		return 0;
+	for (size_t i = 0; i < came.nr && !rc; i++) {
+		if (came.at[i].is_joined || !find_pair(m, &came.at[i], ends, nr, &p))
+			continue;
+		m->count->joined++;
+		rc = m->fn(m->arg, &p);
+	}
+	return rc;
+}
+
+int join_messages_each(struct join *j, bool has_clocks, join_pair_fn *fn, void *arg, struct join_messages *count)
+{
+	struct messages m = { .j = j, .fn = fn, .arg = arg, .has_clocks = has_clocks, .count = count };
+	size_t end;
+	int rc = 0;
+
+	*count = (struct join_messages){ 0 };
+	for (m.part = 0; m.part < j->nr && !rc; m.part++)
+		rc = read_part(&m);
+	count->any = m.nr;
+	sort_by(m.ends, m.nr, compare_ends);
+	set_last(&m);
+	drop_wrong(&m);
+	sort_by(m.ends, m.nr, compare_bytes);
+	for (size_t i = 0; i < m.nr && !rc; i = end) {
+		end = i + 1;
+		while (end < m.nr && !compare_connections(&m.ends[i], &m.ends[end]))
+			end++;
+		rc = do_connection(&m, m.ends + i, end - i);
+	}
+	free(m.ends);
+	free(m.asked);
+	return rc;
+}
+
+/* Writing */
+
+static int write_pair(void *arg, const struct join_pair *p)
+{
+	struct join *j = arg;
+
+	return writer_add_asked(j->w, &(struct ldb_row_asked){
+		.tick = p->came, .id = p->server_id + j->parts[p->server].id_base,
+		.asked = p->sent, .by = p->client_id + j->parts[p->client].id_base,
+	});
+}
+
+static uint64_t joined_before(const struct join *j)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < j->nr; i++) {
+		const char *text = reader_meta(j->parts[i].r, "messages");
+
+		nr += text ? strtoull(text, NULL, 10) : 0;
+	}
+	return nr;
+}
+
+int join_write_messages(struct join *j)
+{
+	struct join_messages count;
+	int rc = j->nr > 1 ? join_messages_each(j, true, write_pair, j, &count) : 0;
+	const struct {
+		const char *key;
+		uint64_t nr;
+	} metas[] = {
+		{ "messages", count.joined + joined_before(j) }, { "messages_elsewhere", count.elsewhere },
+		{ "messages_unknown", count.unknown }, { "messages_refused", count.refused },
+	};
+
+	if (rc || j->nr == 1 || !count.any)
+		return rc;
+	for (size_t i = 0; i < sizeof(metas) / sizeof(metas[0]) && !rc; i++) {
+		char text[24];
+
+		snprintf(text, sizeof(text), "%" PRIu64, metas[i].nr);
+		rc = writer_add_meta(j->w, metas[i].key, text);
+	}
+	return rc;
+}
