@@ -14,25 +14,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "arch/program.h"
 #include "base/slots.h"
-#include "record/backlog.h"
 #include "record/call-ids.h"
 #include "record/call-places.h"
-#include "record/kernel-clock.h"
 #include "record/perf-private.h"
-#include "record/uprobes.h"
+#include "record/probe-events.h"
 
 #define PROBES_MAX	64
-#define RING_BYTES	(1UL << 20)	/* of each CPU: enough for 10000 calls between two polls */
 #define FIRST_PAGE	4096
 #define ARGS_MAX	512
 #define THREADS_MAX	65536
 #define OPEN_MAX	32
 
 struct probe {
-	struct uprobe uprobe;
 	char *function;		/* name of the function as the user wrote it */
 	bool is_signed;
 	unsigned nr_bases;
@@ -50,14 +45,11 @@ struct stack {			/* a thread's calls that may not have returned, outermost first
 
 struct call_ids {
 	struct call_ids_options o;
-	struct perf_fds fds;
-	struct perf_tids tids;
-	struct kernel_clock *clock;
-	struct backlog rows;
+	struct probe_events *events;
 	struct probe probes[PROBES_MAX];
 	size_t nr_probes;
 	struct slots stacks;	/* by tid */
-	uint64_t nr, nr_lost, nr_bad, nr_nowhere;
+	uint64_t nr, nr_nowhere;
 };
 
 struct taken {
@@ -124,16 +116,15 @@ static bool write_args(struct text *t, const struct request_place *at)
 	return t->nr < sizeof(t->at);
 }
 
-static bool find_fields(struct probe *p)
+static bool find_fields(const struct probe_events *events, struct probe *p)
 {
-	bool ok = uprobe_field(&p->uprobe, "id", &p->id.offset, &p->id.size) &&
-		  uprobe_field(&p->uprobe, "ret", &p->ret.offset, &p->ret.size) &&
-		  uprobe_field(&p->uprobe, "sp", &p->sp.offset, &p->sp.size);
+	bool ok = probe_events_field(events, "id", &p->id) && probe_events_field(events, "ret", &p->ret) &&
+		  probe_events_field(events, "sp", &p->sp);
 	char name[16];
 
 	for (unsigned i = 0; i < p->nr_bases && ok; i++) {
 		snprintf(name, sizeof(name), "b%u", i);
-		ok = uprobe_field(&p->uprobe, name, &p->bases[i].offset, &p->bases[i].size);
+		ok = probe_events_field(events, name, &p->bases[i]);
 	}
 	return ok;
 }
@@ -151,7 +142,7 @@ static bool add_probe(void *call_ids, const struct call_place *place)
 {
 	struct call_ids *c = call_ids;
 	struct probe *p = &c->probes[c->nr_probes];
-	char why[256] = "the kernel does not say how it reports calls";
+	char why[256] = "there are too many steps to it";
 	struct text args;
 
 	if (place->why) {
@@ -164,28 +155,21 @@ static bool add_probe(void *call_ids, const struct call_place *place)
 	}
 	*p = (struct probe){ .function = request_bare_name(place->word), .is_signed = place->at.is_signed,
 			     .nr_bases = place->at.nr_steps };
-	if (!write_args(&args, &place->at))
-		snprintf(why, sizeof(why), "there are too many steps to it");
-	else if (p->function && uprobe_add(&p->uprobe, place->file, place->at.offset, args.at, why, sizeof(why)) &&
-	    find_fields(p)) {
-		c->nr_probes++;
-		return true;
+	if (p->function && write_args(&args, &place->at) &&
+	    probe_events_add(c->events, place->file, place->at.offset, 0, args.at, why, sizeof(why)) >= 0) {
+		if (find_fields(c->events, p)) {
+			c->nr_probes++;
+			return true;
+		}
+		probe_events_drop(c->events);
+		snprintf(why, sizeof(why), "the kernel does not say how it reports calls");
 	}
 	warn(c, place->word, p->function ? why : "out of memory");
-	uprobe_remove(&p->uprobe);
 	free(p->function);
 	return true;
 }
 
 /* Delivering calls */
-
-struct body {
-	uint64_t ip;
-	uint32_t tgid, tid;
-	uint64_t time, addr;
-	uint32_t raw_size;
-	char raw[];
-};
 
 static bool is_valid(uint64_t base)
 {
@@ -202,50 +186,21 @@ static int64_t read_id(const struct probe *p, const char *raw, size_t size)
 			      (int64_t)((uint64_t)value << shift >> shift);
 }
 
-static void take_call(struct call_ids *c, const struct body *b)
-{
-	unsigned short id;
-	struct taken *taken;
-	const struct probe *p;
-	uint32_t tid = perf_tids_shown(&c->tids, b->tid);
-	size_t i = 0;
-	bool is_nowhere = false;
-
-	memcpy(&id, b->raw, sizeof(id));
-	while (i < c->nr_probes && c->probes[i].uprobe.id != id)
-		i++;
-	if (i == c->nr_probes || (pid_t)b->tgid != c->tids.tgid || !tid)
-		return;
-	p = &c->probes[i];
-	for (unsigned k = 0; k < p->nr_bases; k++)
-		is_nowhere |= !is_valid(perf_field_read(&p->bases[k], b->raw, b->raw_size));
-	c->nr_nowhere += is_nowhere;
-	taken = backlog_add(&c->rows, b->time);
-	*taken = (struct taken){
-		.time = b->time, .sp = perf_field_read(&p->sp, b->raw, b->raw_size),
-		.ret = perf_field_read(&p->ret, b->raw, b->raw_size), .tid = tid, .probe = i,
-		.id = is_nowhere ? 0 : read_id(p, b->raw, b->raw_size), .is_nowhere = is_nowhere,
-	};
-}
-
-static void take_record(void *call_ids, unsigned cpu, const struct perf_event_header *record)
+static void take_call(void *call_ids, const struct probe_event *e)
 {
 	struct call_ids *c = call_ids;
-	const struct body *b = (const void *)(record + 1);
-	size_t before = sizeof(*record) + offsetof(struct body, raw);
-	uint64_t lost[2];	/* id, count */
+	const struct probe *p = &c->probes[e->probe];
+	struct taken *taken = probe_events_row(c->events, e);
+	bool is_nowhere = false;
 
-	if (record->type == PERF_RECORD_LOST && record->size >= sizeof(*record) + sizeof(lost)) {
-		memcpy(lost, record + 1, sizeof(lost));
-		c->nr_lost += lost[1];
-	}
-	if (record->type != PERF_RECORD_SAMPLE)
-		return;
-	if (record->size < before + sizeof(uint16_t) || b->raw_size < sizeof(uint16_t) ||
-	    b->raw_size > record->size - before)
-		c->nr_bad++;
-	else
-		take_call(c, b);
+	for (unsigned k = 0; k < p->nr_bases; k++)
+		is_nowhere |= !is_valid(perf_field_read(&p->bases[k], e->raw, e->raw_size));
+	c->nr_nowhere += is_nowhere;
+	*taken = (struct taken){
+		.time = e->time, .sp = perf_field_read(&p->sp, e->raw, e->raw_size),
+		.ret = perf_field_read(&p->ret, e->raw, e->raw_size), .tid = e->tid, .probe = e->probe,
+		.id = is_nowhere ? 0 : read_id(p, e->raw, e->raw_size), .is_nowhere = is_nowhere,
+	};
 }
 
 /*
@@ -278,7 +233,7 @@ static void deliver(void *call_ids, void *rows, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		const struct taken *t = &taken[i];
 		struct ldb_row_event row = {
-			.tid = t->tid, .tick = kernel_clock_tick(c->clock, t->time), .value = t->id, .name = name,
+			.tid = t->tid, .tick = probe_events_tick(c->events, t->time), .value = t->id, .name = name,
 		};
 
 		snprintf(name, sizeof(name), REQUEST_ID_EVENT "%" PRIx64 "%s%s %s", t->ret,
@@ -288,42 +243,24 @@ static void deliver(void *call_ids, void *rows, size_t nr)
 	}
 }
 
-static void read_rings(struct call_ids *c)
-{
-	perf_rings_read(c->fds.rings, c->fds.nr_rings, take_record, c, &c->nr_bad);
-}
-
 void call_ids_poll(struct call_ids *c)
 {
-	uint64_t limit = kernel_clock_sample(c->clock, false);
-
-	read_rings(c);
-	backlog_release(&c->rows, limit - PERF_WINDOW_NS);
+	probe_events_poll(c->events);
 }
 
 void call_ids_pause(struct call_ids *c, bool pause)
 {
-	if (pause)
-		perf_fds_disable(&c->fds, 0, c->fds.nr_fds);
-	else
-		perf_fds_enable(&c->fds);
+	probe_events_pause(c->events, pause);
 }
 
 void call_ids_finish(struct call_ids *c)
 {
-	uint64_t end = kernel_clock_now(c->clock), lost;
-
-	call_ids_pause(c, true);
-	read_rings(c);
-	kernel_clock_sample(c->clock, true);
-	backlog_release(&c->rows, end);
-	lost = perf_fds_lost(&c->fds);
-	c->nr_lost = (lost > c->nr_lost ? lost : c->nr_lost) + c->nr_bad;
+	probe_events_finish(c->events);
 }
 
 uint64_t call_ids_err_ns(const struct call_ids *c)
 {
-	return kernel_clock_err_ns(c->clock);
+	return probe_events_err_ns(c->events);
 }
 
 uint64_t call_ids_nr(const struct call_ids *c)
@@ -333,7 +270,7 @@ uint64_t call_ids_nr(const struct call_ids *c)
 
 uint64_t call_ids_lost(const struct call_ids *c)
 {
-	return c->nr_lost;
+	return probe_events_lost(c->events);
 }
 
 uint64_t call_ids_nowhere(const struct call_ids *c)
@@ -341,31 +278,22 @@ uint64_t call_ids_nowhere(const struct call_ids *c)
 	return c->nr_nowhere;
 }
 
-/* Closes the events first, because a probe with an open event cannot be removed. */
 void call_ids_close(struct call_ids *c)
 {
 	if (!c)
 		return;
-	perf_fds_close(&c->fds);
-	for (size_t i = 0; i < c->nr_probes; i++) {
-		uprobe_remove(&c->probes[i].uprobe);
+	probe_events_free(c->events);
+	for (size_t i = 0; i < c->nr_probes; i++)
 		free(c->probes[i].function);
-	}
 	slots_free(&c->stacks);
-	backlog_exit(&c->rows);
-	kernel_clock_free(c->clock);
 	free(c);
 }
 
 static bool open_probes(struct call_ids *c)
 {
-	struct perf_options perf = { .pid = c->o.pid, .ring_bytes = RING_BYTES * sysconf(_SC_NPROCESSORS_ONLN) };
-	int ids[PROBES_MAX];
 	char why[256], text[320];
 
-	for (size_t i = 0; i < c->nr_probes; i++)
-		ids[i] = c->probes[i].uprobe.id;
-	if (perf_fds_open_probes(&c->fds, &perf, ids, c->nr_probes, kernel_clock_id(c->clock), why, sizeof(why)))
+	if (probe_events_open(c->events, why, sizeof(why)))
 		return true;
 	snprintf(text, sizeof(text), "--request: requests have no ids: %s", why);
 	c->o.warn(c->o.arg, text);
@@ -375,20 +303,20 @@ static bool open_probes(struct call_ids *c)
 struct call_ids *call_ids_open(const struct call_ids_options *o)
 {
 	struct call_ids *c = calloc(1, sizeof(*c));
+	struct probe_events_options events = {
+		.pid = o->pid, .clock_id = o->clock_id, .t0 = o->t0, .offset_ns = o->offset_ns,
+		.row_bytes = sizeof(struct taken), .take = take_call, .out = deliver, .arg = c,
+	};
 
 	if (!c)
 		return NULL;
 	c->o = *o;
 	c->stacks = (struct slots){ .size = sizeof(struct stack), .max = THREADS_MAX };
-	perf_tids_init(&c->tids, o->pid, PERF_SWITCHES_OWN);
-	c->clock = kernel_clock_alloc(o->clock_id, CLOCK_MONOTONIC_RAW, o->t0, o->offset_ns);
-	if (c->clock && !backlog_init(&c->rows, sizeof(struct taken), BACKLOG_MAX, deliver, c)) {
-		uprobes_tidy();
+	c->events = probe_events_alloc(&events);
+	if (c->events) {
 		call_places_find(o->pid, o->words, o->find, add_probe, c);
-		if (c->nr_probes && open_probes(c)) {
-			call_ids_pause(c, false);
+		if (c->nr_probes && open_probes(c))
 			return c;
-		}
 	}
 	call_ids_close(c);
 	return NULL;

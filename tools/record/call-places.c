@@ -7,90 +7,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include "base/array.h"
 #include "arch/program.h"
 #include "record/call-places.h"
 #include "record/helper.h"
-#include "record/proc.h"
+#include "record/mapped-files.h"
 #include "record/record.h"
 
 #define PATIENCE_MS	8000	/* the program may have to wait this long */
 #define STEP_MAX	(1LL << 31)	/* the kernel accepts no more */
 
-struct files {
-	struct mapped {
-		char *path, *link;
-	} *at;
-	size_t nr, room;
-};
-
 struct work {
-	const struct files *files;
+	const struct mapped_files *files;
 	pid_t pid;
 	const char *words;
 	call_ids_find_fn *find;
 };
-
-static bool is_known(const struct files *f, const char *path)
-{
-	for (size_t i = 0; i < f->nr; i++)
-		if (!strcmp(f->at[i].path, path))
-			return true;
-	return false;
-}
-
-/*
- * Adds a mapped file.  Its link in map_files works for the kernel, whatever the path is, and even
- * if the file was deleted.
- */
-static void add_mapping(struct files *f, pid_t pid, char *line)
-{
-	char *path = strchr(line, '/'), *access = strchr(line, ' ');
-	uint64_t from, to;
-	struct mapped m;
-
-	if (!path || !access || access[3] != 'x' || sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) != 2)
-		return;
-	path[strcspn(path, "\n")] = '\0';
-	if (is_known(f, path))
-		return;
-	m.path = strdup(path);
-	/* The names in map_files have no leading zeros. */
-	if (asprintf(&m.link, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, from, to) < 0)
-		m.link = NULL;
-	if (m.path && m.link && !array_push(f->at, f->nr, f->room, m))
-		return;
-	free(m.path);
-	free(m.link);
-}
-
-/*
- * Lists the mapped files.  The program's own file is mapped at lower addresses than its libraries,
- * so it comes first.
- */
-static void list_files(struct files *f, pid_t pid)
-{
-	FILE *maps = proc_open(pid, 0, "maps");
-	char *line = NULL;
-	size_t size = 0;
-
-	while (maps && getline(&line, &size, maps) > 0)
-		add_mapping(f, pid, line);
-	free(line);
-	if (maps)
-		fclose(maps);
-}
-
-static void free_files(struct files *f)
-{
-	for (size_t i = 0; i < f->nr; i++) {
-		free(f->at[i].path);
-		free(f->at[i].link);
-	}
-	free(f->at);
-}
 
 /*
  * The following runs in the child.  An answer consists of two texts: numbers, and why there is no
@@ -107,23 +38,6 @@ static void answer(FILE *out, size_t word, size_t file, const struct request_pla
 	fprintf(out, "%c%s%c", 0, why, 0);
 }
 
-/*
- * The place is found in the file that the path refers to now, but the probe is set in the file that
- * is mapped.  If these differ, the probe would be a breakpoint at an arbitrary instruction.
- */
-static const char *why_not(const char *root, const struct mapped *m)
-{
-	char path[4096];
-	struct stat now, mapped;
-
-	if (stat(m->link, &mapped))
-		return "it cannot be asked which file the program has mapped: run ldb-record as root";
-	if ((size_t)snprintf(path, sizeof(path), "%s%s", root ?: "", m->path) < sizeof(path) &&
-	    !stat(path, &now) && proc_is_same(&now, &mapped))
-		return NULL;
-	return "its file is not the one that the program has mapped: it was replaced";
-}
-
 static void find_word(const struct work *w, const char *root, FILE *out, size_t nr, const char *word)
 {
 	struct request_place found[REQUEST_PLACES_MAX];
@@ -131,7 +45,7 @@ static void find_word(const struct work *w, const char *root, FILE *out, size_t 
 	int n = 0;
 
 	for (size_t i = 0; i < w->files->nr && !n; i++) {
-		const struct mapped *m = &w->files->at[i];
+		const struct mapped_file *m = &w->files->at[i];
 		const char *wrong = NULL;
 
 		n = w->find(root, m->path, word, found, why, sizeof(why));
@@ -140,7 +54,7 @@ static void find_word(const struct work *w, const char *root, FILE *out, size_t 
 		 * mapped file was read.
 		 */
 		if (n > 0)
-			wrong = why_not(root, m);
+			wrong = mapped_files_why_not(root, m);
 		if (wrong) {
 			snprintf(why, sizeof(why), "%s", wrong);
 			n = -1;
@@ -193,7 +107,7 @@ static bool read_place(const char *text, struct request_place *at)
 	return true;
 }
 
-static bool deliver(const struct files *files, const char *numbers, const char *why, char *const *words, size_t nr_words,
+static bool deliver(const struct mapped_files *files, const char *numbers, const char *why, char *const *words, size_t nr_words,
 		    bool (*fn)(void *arg, const struct call_place *place), void *arg)
 {
 	struct call_place place = { 0 };
@@ -209,18 +123,6 @@ static bool deliver(const struct files *files, const char *numbers, const char *
 	if (!read_place(numbers + n, &place.at))
 		place.why = *why ? why : "its place makes no sense";
 	return fn(arg, &place);
-}
-
-static bool wait_for(struct helper *h)
-{
-	const struct timespec pause = { .tv_nsec = 1000000 };
-
-	for (unsigned ms = 0; ms < PATIENCE_MS; ms++) {
-		if (helper_has_ended(h))
-			return true;
-		nanosleep(&pause, NULL);
-	}
-	return false;
 }
 
 static size_t split(char *copy, char *words[REQUEST_NAMES_MAX])
@@ -243,17 +145,17 @@ static void say_none(char *const *words, size_t nr, const char *why, bool (*fn)(
 void call_places_find(pid_t pid, const char *words, call_ids_find_fn *find,
 		      bool (*fn)(void *arg, const struct call_place *place), void *arg)
 {
-	struct files files = { 0 };
+	struct mapped_files files;
 	struct work w = { &files, pid, words, find };
 	struct helper h = { 0 };
 	char *copy = strdup(words), *split_words[REQUEST_NAMES_MAX];
 	size_t nr = split(copy, split_words);
 	const char *numbers = NULL, *why;
 
-	list_files(&files, pid);
+	mapped_files_list(&files, pid);
 	if (!files.nr || !helper_begin(&h, work, &w)) {
 		say_none(split_words, nr, "the program's files are not known", fn, arg);
-	} else if (!wait_for(&h)) {
+	} else if (!helper_wait(&h, PATIENCE_MS)) {
 		say_none(split_words, nr, "its debug information takes too long to read", fn, arg);
 	} else {
 		if (!helper_text(&h, NULL))
@@ -265,6 +167,6 @@ void call_places_find(pid_t pid, const char *words, call_ids_find_fn *find,
 		}
 	}
 	helper_end(&h);
-	free_files(&files);
+	mapped_files_free(&files);
 	free(copy);
 }

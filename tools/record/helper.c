@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/array.h"
 #include "record/helper.h"
@@ -60,6 +61,18 @@ bool helper_has_ended(struct helper *h)
 		h->nr += got > 0 ? got : 0;
 	} while (got > 0);
 	return !(got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+bool helper_wait(struct helper *h, unsigned ms)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	for (unsigned i = 0; i < ms; i++) {
+		if (helper_has_ended(h))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
 }
 
 const char *helper_text(const struct helper *h, const char *text)

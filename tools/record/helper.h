@@ -24,6 +24,8 @@ bool helper_begin(struct helper *h, void (*work)(void *arg, FILE *out), void *ar
 
 /* Has the child ended, and its answer arrived completely?  Must be called from time to time. */
 bool helper_has_ended(struct helper *h);
+/* Waits for that; returns false if it takes longer than ms milliseconds. */
+bool helper_wait(struct helper *h, unsigned ms);
 
 /*
  * Returns the text that follows this one, or the first one if text is NULL; NULL: there are no

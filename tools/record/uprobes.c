@@ -67,14 +67,18 @@ static void explain(int error, char *why, size_t size)
 		snprintf(why, size, "/sys/kernel/tracing/uprobe_events: %s", strerror(error));
 }
 
-bool uprobe_add(struct uprobe *p, const char *file, uint64_t offset, const char *args, char *why, size_t why_size)
+bool uprobe_add(struct uprobe *p, const char *file, uint64_t offset, uint64_t semaphore, const char *args,
+		char *why, size_t why_size)
 {
 	static unsigned nr;
-	char line[LINE_MAX_BYTES], text[32];
+	char line[LINE_MAX_BYTES], text[32], counter[32] = "";
 
 	*p = (struct uprobe){ 0 };
 	snprintf(p->name, sizeof(p->name), "ldb_%lu_%d/id%u", namespace_now(), getpid(), nr++);
-	if ((size_t)snprintf(line, sizeof(line), "p:%s %s:0x%" PRIx64 " %s\n", p->name, file, offset, args) >= sizeof(line))
+	if (semaphore)
+		snprintf(counter, sizeof(counter), "(0x%" PRIx64 ")", semaphore);
+	if ((size_t)snprintf(line, sizeof(line), "p:%s %s:0x%" PRIx64 "%s %s\n", p->name, file, offset, counter,
+			     args) >= sizeof(line))
 		errno = E2BIG;
 	else if (write_line(line) && read_file(p, "id", text, sizeof(text)) && (p->id = atoi(text)) > 0)
 		return true;

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lists the files that a program has mapped as code, for probes in them. */
+#ifndef RECORD_MAPPED_FILES_H
+#define RECORD_MAPPED_FILES_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct mapped_files {
+	struct mapped_file {
+		char *path;	/* as the program sees it */
+		char *link;	/* path that works for the kernel, whatever is at the other one now */
+	} *at;
+	size_t nr, room;
+};
+
+/*
+ * Lists the mapped files.  The program's own file is mapped at lower addresses than its libraries,
+ * so it comes first.
+ */
+void mapped_files_list(struct mapped_files *f, pid_t pid);
+void mapped_files_free(struct mapped_files *f);
+
+/*
+ * A place is found in the file that the path refers to, below root, but the probe is set in the file
+ * that is mapped.  If these differ, the probe would be a breakpoint at an arbitrary instruction.
+ * Returns NULL if they are the same now, otherwise one line.  It must be called after the file was
+ * read: then it was the mapped file that was read.
+ */
+const char *mapped_files_why_not(const char *root, const struct mapped_file *m);
+
+#endif
