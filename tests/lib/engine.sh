@@ -6,6 +6,7 @@
 #						both streams, matches the regex if given
 #	check_not "name" "cmd" exit regex	as check, but must not match
 #	ok "name" cmd args...			one result: cmd succeeds
+#	ok_empty "name"				one result: the file $WORK/list is empty
 #	skip "name" "why"			one result that cannot be had here
 #	diag "text"				a comment line
 #	cc_ldb ARGS..., cxx_ldb ARGS...		compile with the plugin
@@ -129,6 +130,19 @@ ok()
 	else
 		fail "$ok_name"
 		diag "failed: $*"
+	fi
+}
+
+# One result: $WORK/list must be empty.  A file, not a pipe: a function at the end
+# of a pipe runs in a shell of its own, and its count would be lost.
+ok_empty()	# name
+{
+	list=$(cat "$WORK/list")
+	if [ -z "$list" ]; then
+		pass "$1"
+	else
+		fail "$1"
+		diag "$(printf '%s\n' "$list" | head -n 40)"
 	fi
 }
 

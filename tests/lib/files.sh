@@ -17,19 +17,6 @@ source_files()	# pathspec...
 	done
 }
 
-# One result: $WORK/list must be empty.  A file, not a pipe: a function at the end
-# of a pipe runs in a shell of its own, and its count would be lost.
-ok_empty()	# name
-{
-	list=$(cat "$WORK/list")
-	if [ -z "$list" ]; then
-		pass "$1"
-	else
-		fail "$1"
-		diag "$(printf '%s\n' "$list" | head -n 40)"
-	fi
-}
-
 # C without its comments: lines "file:line:text".
 code_of()	# file...
 {
