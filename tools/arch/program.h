@@ -7,6 +7,7 @@
  *	PROGRAM_SIZE_*		sizes of glibc's objects, in bytes
  *	program_call(), program_plt_entry()	decode calls
  *	PROGRAM_PARAMETER*	where a function finds its parameters
+ *	PROGRAM_REGISTERS, PROGRAM_NOP	what the notes of USDT probes refer to
  *	program_ends_call()	do the PROGRAM_CALL_MAX bytes before an address end with a call?
  */
 #ifndef ARCH_PROGRAM_H

@@ -28,6 +28,19 @@
 #define PROGRAM_FLOATS		8		/* registers for floating-point parameters */
 #define PROGRAM_PARAMETER_NAMES	{ "%di", "%si", "%dx", "%cx", "%r8", "%r9" }
 #define PROGRAM_PARAMETER_DWARF	{ 5, 4, 1, 2, 8, 9 }	/* numbers in debug information */
+/* Registers: the name in the kernel's probes, and the assembler's names for all or parts of it. */
+#define PROGRAM_REGISTER_NAMES	5
+#define PROGRAM_REGISTERS_NUMBERED(n)	{ "%r" n, "%r" n, "%r" n "d", "%r" n "w", "%r" n "b" }
+#define PROGRAM_REGISTERS { \
+	{ "%ax", "%rax", "%eax", "%ax", "%al" }, { "%bx", "%rbx", "%ebx", "%bx", "%bl" }, \
+	{ "%cx", "%rcx", "%ecx", "%cx", "%cl" }, { "%dx", "%rdx", "%edx", "%dx", "%dl" }, \
+	{ "%si", "%rsi", "%esi", "%si", "%sil" }, { "%di", "%rdi", "%edi", "%di", "%dil" }, \
+	{ "%bp", "%rbp", "%ebp", "%bp", "%bpl" }, { "%sp", "%rsp", "%esp", "%sp", "%spl" }, \
+	PROGRAM_REGISTERS_NUMBERED("8"), PROGRAM_REGISTERS_NUMBERED("9"), PROGRAM_REGISTERS_NUMBERED("10"), \
+	PROGRAM_REGISTERS_NUMBERED("11"), PROGRAM_REGISTERS_NUMBERED("12"), PROGRAM_REGISTERS_NUMBERED("13"), \
+	PROGRAM_REGISTERS_NUMBERED("14"), PROGRAM_REGISTERS_NUMBERED("15"), \
+}
+#define PROGRAM_NOP		((char)0x90)	/* the instruction at the place of a USDT probe */
 #define PROGRAM_STACK		"%sp"
 #define PROGRAM_RETURN		"+0(%sp)"
 #define PROGRAM_WORD		8		/* bytes of a struct that one register contains */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Finds the probes that a program has in its own code (USDT), as <sys/sdt.h> writes them: a nop at the place,
+ * and a note of type 3 in section .note.stapsdt that describes it.
+ */
+#ifndef SYMBOL_USDT_H
+#define SYMBOL_USDT_H
+
+#include <stdint.h>
+
+/* Offsets in the file; semaphore 0: it has none.  args: "8@%rdi -4@-20(%rbp)", where the compiler has them. */
+typedef void usdt_fn(void *arg, uint64_t offset, uint64_t semaphore, const char *args);
+
+/*
+ * Calls fn for each place of the probe.  Returns how many there are; -1: the file's notes of probes are damaged.
+ * A file that cannot be read, or is for another machine, has none.
+ */
+int usdt_find(const char *path, const char *provider, const char *name, usdt_fn *fn, void *arg);
+
+#endif
