@@ -63,6 +63,17 @@ static int add_call(void *arg, const void *row)
 	return symtab_add_call(arg, row) == -ENOMEM ? -ENOMEM : 0;
 }
 
+/* Adds the name of a queue from its row of META; other rows and invalid ones are ignored. */
+static int add_queue(void *arg, const void *at)
+{
+	const struct ldb_row_meta *row = at;
+	size_t length = strlen(LDB_META_QUEUE);
+
+	if (strncmp(row->key, LDB_META_QUEUE, length))
+		return 0;
+	return symtab_add_queue(arg, strtoull(row->key + length, NULL, 16), row->value) == -ENOMEM ? -ENOMEM : 0;
+}
+
 /* The recorder writes the row of a scanner repeatedly; the last one counts. */
 static int add_scanner(void *arg, const void *at)
 {
@@ -309,6 +320,7 @@ struct model *model_open(struct reader *reader, struct symtab *symtab, char *err
 	    rows_each(reader, LDB_BLK_FILE, NULL, add_file, symtab) ||
 	    rows_each(reader, LDB_BLK_SYMBOL, NULL, add_symbol, symtab) ||
 	    rows_each(reader, LDB_BLK_CALL, NULL, add_call, symtab) ||
+	    rows_each(reader, LDB_BLK_META, NULL, add_queue, symtab) ||
 	    rows_each(reader, LDB_BLK_THREAD, NULL, add_thread, m) || sort_threads(m) ||
 	    rows_each(reader, LDB_BLK_PROCESS, NULL, add_process, m) ||
 	    rows_each(reader, LDB_BLK_SCAN, NULL, add_scanner, m) ||

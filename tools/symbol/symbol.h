@@ -72,6 +72,9 @@ int symtab_add_file(struct symtab *st, const struct ldb_row_file *row);
 int symtab_add_symbol(struct symtab *st, const struct ldb_row_symbol *row);
 int symtab_add_call(struct symtab *st, const struct ldb_row_call *row);
 
+/* Adds the name of a queue that has none in a file: see LDB_REQ_QUEUE_NAMED. */
+int symtab_add_queue(struct symtab *st, uint64_t queue, const char *name);
+
 /*
  * Called with rows for a trace that contain all names resolved so far.  A result other than 0 ends
  * the calls.

@@ -49,6 +49,7 @@ struct symtab {
 	struct keyed entries;		/* all results of lookups */
 	struct intern strings;
 	struct archive *archive;	/* names from the trace; NULL: none */
+	struct keyed queues;		/* struct named_queue */
 };
 
 /* Returns the only copy of the text; "" when there is no memory. */

@@ -93,6 +93,7 @@ static void free_files(struct symtab *st)
 void symtab_forget(struct symtab *st)
 {
 	keyed_free(&st->entries);
+	keyed_free(&st->queues);
 	st->nr_modules = 0;
 	st->is_sorted = false;
 }
@@ -107,6 +108,7 @@ void symtab_close(struct symtab *st)
 	if (!st)
 		return;
 	keyed_free(&st->entries);
+	keyed_free(&st->queues);
 	archive_free(st->archive);
 	free_files(st);
 	for (char **dir = st->debug_dirs; dir && *dir; dir++)
@@ -453,26 +455,59 @@ const struct symbol *symtab_lookup_callee(struct symtab *st, uint64_t ret, int64
 	return lookup(st, ret ? ret - 1 : 0, tick, LDB_ASK_CALLEE);
 }
 
+struct named_queue {
+	uint64_t number;
+	struct symbol symbol;
+};
+
+#define QUEUE_SYMBOL(name) \
+	{ .module = "", .path = "", .function = name, .raw = name, .file = "", .func_file = "", .known = true }
+
+static const struct symbol *named_queue(struct symtab *st, uint64_t number)
+{
+	struct named_queue *q;
+
+	keyed_each(&st->queues, hash_mix(0, number), q)
+		if (q->number == number)
+			return &q->symbol;
+	return NULL;
+}
+
+int symtab_add_queue(struct symtab *st, uint64_t queue, const char *name)
+{
+	struct named_queue *q;
+
+	if (!(queue & LDB_REQ_QUEUE_NAMED) || named_queue(st, queue))
+		return -EINVAL;
+	q = keyed_add(&st->queues, hash_mix(0, queue), sizeof(*q));
+	if (!q)
+		return -ENOMEM;
+	name = symtab_intern(st, name);
+	*q = (struct named_queue){ queue, QUEUE_SYMBOL(name) };
+	return 0;
+}
+
 /*
- * Returns the name of a queue that has a small number instead of an address, in any process; NULL:
- * addr is an address.
+ * Returns the name of a queue that has a number instead of an address, in any process; NULL: addr
+ * is an address.
  */
-static const struct symbol *numbered_queue(uint64_t addr)
+static const struct symbol *numbered_queue(struct symtab *st, uint64_t addr)
 {
 	static const struct symbol queues[LDB_REQ_QUEUE_MAX + 1] = {
-#define QUEUE(name)	{ .module = "", .path = "", .function = name, .raw = name, .file = "", .func_file = "", .known = true }
-		[LDB_REQ_QUEUE_UPSTREAM] = QUEUE("upstream"),
-		[LDB_REQ_QUEUE_LOOP] = QUEUE("event_loop"),
-		[LDB_REQ_QUEUE_UNREAD] = QUEUE("unread"),
+		[LDB_REQ_QUEUE_UPSTREAM] = QUEUE_SYMBOL("upstream"),
+		[LDB_REQ_QUEUE_LOOP] = QUEUE_SYMBOL("event_loop"),
+		[LDB_REQ_QUEUE_UNREAD] = QUEUE_SYMBOL("unread"),
 	};
 
 	addr &= (1ULL << 48) - 1;
+	if (addr & LDB_REQ_QUEUE_NAMED)
+		return named_queue(st, addr);
 	return addr && addr <= LDB_REQ_QUEUE_MAX ? &queues[addr] : NULL;
 }
 
 const struct symbol *symtab_lookup_data(struct symtab *st, uint64_t addr, int64_t tick)
 {
-	const struct symbol *queue = numbered_queue(addr);
+	const struct symbol *queue = numbered_queue(st, addr);
 
 	if (queue)
 		return queue;

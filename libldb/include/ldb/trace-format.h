@@ -370,6 +370,12 @@ struct ldb_row_lock {
 #define LDB_REQ_QUEUE_LOOP	2	/* its thread waits for descriptors, or works on other requests */
 #define LDB_REQ_QUEUE_UNREAD	3	/* its bytes are in the socket and have not been read */
 #define LDB_REQ_QUEUE_MAX	3
+/*
+ * A queue with this bit is that of a program's probes (ldb-record --queue) and has no address; its name is
+ * the META row with the key "queue." and its number in hex.
+ */
+#define LDB_REQ_QUEUE_NAMED	(1ULL << 47)
+#define LDB_META_QUEUE		"queue."
 
 #define LDB_REQ_OP_START	1
 #define LDB_REQ_OP_BLOCK	2
