@@ -19,12 +19,14 @@
 #include "record/children.h"
 #include "record/filter.h"
 #include "record/flight-triggers.h"
+#include "record/queue-words.h"
 #include "record/record.h"
 #include "record/request-option.h"
 #include "record/scrape.h"
 #include "record/select.h"
 #include "symbol/argument.h"
 #include "symbol/elffile.h"
+#include "symbol/usdt.h"
 #include "top/top.h"
 
 #define SAMPLES_HZ_MAX	10000
@@ -139,7 +141,7 @@ static bool output_given, budget_given, pid_given, scanner_cpu_given, after_give
 static int clock_kind;
 static bool no_symbols, children, no_children;
 static const char *of_name, *of_cgroup;
-static struct cli_list triggers, requests;
+static struct cli_list triggers, requests, queues;
 static const char *samples;
 
 /* In the order of enum kernel_choice. */
@@ -215,6 +217,8 @@ static const struct cli_option table[] = {
 	  .arg = "DUR", .help = "with --syscalls=all, only count those shorter than DUR (10us)" },
 	{ .name = "request", .type = CLI_LIST, .value = &requests, .arg = "WHAT",
 	  .help = "what is a request where none is tagged: socket, from what the program reads from connections until it has written the answer; FUNCTION (a name, or a glob), each call of it (repeats), FUNCTION(r->id), with the id from an argument; loop, each turn of an event loop: see ldb-why(1)" },
+	{ .name = "queue", .type = CLI_LIST, .value = &queues, .arg = "WHAT",
+	  .help = "items of a queue are requests: PROVIDER:PUT[:N],TAKE[:N][,END[:N]][,name=N] are probes (USDT) of the program at which one is put into it, taken out and done, argument N is the item; or folly, its ThreadPoolExecutor (repeats)" },
 	{ .name = "only-requests", .type = CLI_FLAG, .value = &options.only_requests,
 	  .help = "only count calls while their thread works on no request" },
 	{ .name = "metrics", .type = CLI_STRING, .value = &options.metrics, .arg = "FILE",
@@ -293,6 +297,27 @@ static int find_id(const char *root, const char *file, const char *word, struct 
 	if (!f || !function || request_id_parse(word, &id))
 		return 0;
 	return argument_find(f, function, &id, found, why, why_size);
+}
+
+static void set_queues(void)
+{
+	if (queues.nr > QUEUE_WORDS_MAX)
+		cli_usage("--queue: at most %d of them", QUEUE_WORDS_MAX);
+	for (size_t i = 0; i < queues.nr; i++) {
+		struct queue_words words;
+		const char *wrong = queue_words_parse(queues.items[i], &words);
+
+		if (wrong)
+			cli_usage("--queue=%s: %s", queues.items[i], wrong);
+		free(words.text);
+	}
+	if (queues.nr && (options.request || options.socket_requests))
+		cli_usage("--queue: its items are the requests: leave out --request");
+	if (queues.nr && options.kernel_only)
+		cli_usage("--queue needs the runtime: leave out --kernel-only");
+	options.queues = queues.items;
+	options.nr_queues = queues.nr;
+	options.find_probes = usdt_find;
 }
 
 /*
@@ -516,6 +541,7 @@ int main(int argc, char **argv)
 	if (samples)
 		set_samples(samples);
 	set_requests();
+	set_queues();
 	check_words("functions", options.functions, filter_set_functions);
 	check_words("classes", options.classes, filter_set_classes);
 	wrong = options.metrics_listen ? scrape_check(options.metrics_listen) : NULL;

@@ -176,16 +176,6 @@ static bool is_valid(uint64_t base)
 	return base >= FIRST_PAGE && base < PROGRAM_USER_END;
 }
 
-/* Numbers smaller than 64 bits are recorded without extension of their sign. */
-static int64_t read_id(const struct probe *p, const char *raw, size_t size)
-{
-	int64_t value = perf_field_read(&p->id, raw, size);
-	unsigned shift = 64 - 8 * p->id.size;
-
-	return p->is_signed ? (int64_t)((uint64_t)value << shift) >> shift :
-			      (int64_t)((uint64_t)value << shift >> shift);
-}
-
 static void take_call(void *call_ids, const struct probe_event *e)
 {
 	struct call_ids *c = call_ids;
@@ -199,7 +189,7 @@ static void take_call(void *call_ids, const struct probe_event *e)
 	*taken = (struct taken){
 		.time = e->time, .sp = perf_field_read(&p->sp, e->raw, e->raw_size),
 		.ret = perf_field_read(&p->ret, e->raw, e->raw_size), .tid = e->tid, .probe = e->probe,
-		.id = is_nowhere ? 0 : read_id(p, e->raw, e->raw_size), .is_nowhere = is_nowhere,
+		.id = is_nowhere ? 0 : perf_field_number(&p->id, p->is_signed, e->raw, e->raw_size), .is_nowhere = is_nowhere,
 	};
 }
 

@@ -195,6 +195,8 @@ static void release(struct recording *r)
 	r->samples = NULL;
 	call_ids_close(r->ids);
 	r->ids = NULL;
+	queues_close(r->queues);
+	r->queues = NULL;
 	modules_free(r->modules);
 	threads_free(r->threads);
 	pack_free(r->pack);
@@ -305,6 +307,7 @@ bool output_open(struct recording *r)
 	output_write_metas(r);
 	open_samples(r);
 	output_ids_open(r);
+	output_queues_open(r);
 	open_flows(r);
 	write_clock(r);
 	recording_begin_paused(r);
@@ -329,6 +332,7 @@ unsigned output_drain(struct recording *r)
 	if (r->samples)
 		samples_poll(r->samples);
 	output_ids_poll(r);
+	output_queues_poll(r);
 	if (r->flows)
 		flow_sums_poll(r->flows);
 	fill = drain_pass(r->drain, clock_mono_ns());
@@ -568,6 +572,8 @@ void output_close(struct recording *r)
 
 	r->nr_forks = session_info(&r->session)->forks;
 
+	/* Before the kernel's events end, which say when the threads that put and took items ran. */
+	output_queues_finish(r);
 	kernel_finish(r);
 	recording_end_paused(r);
 	finish_samples(r);

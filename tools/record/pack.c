@@ -415,6 +415,15 @@ static void arrived_event(struct pack *p, unsigned ring, const struct ldb_rec *r
 	};
 }
 
+static void add_class(struct pack *p, const struct ldb_row_reqname *row)
+{
+	if (p->filter && p->filter->has_classes && !filter_wants_class(p->filter, row->id, row->tick, row->name))
+		return;
+	if (p->metrics && !p->made)
+		metrics_class(p->metrics, row->id, row->tick, row->name);
+	writer_add_reqname(p->w, row);
+}
+
 /* The name fills the payload words, and has no NUL if it has their full length. */
 static void class_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
@@ -430,11 +439,7 @@ static void class_event(struct pack *p, unsigned ring, const struct ldb_rec *rec
 	row.tick = pack_tick(p, r.tsc);
 	row.id = r.id;
 	row.name = name;
-	if (p->filter && p->filter->has_classes && !filter_wants_class(p->filter, r.id, row.tick, name))
-		return;
-	if (p->metrics && !p->made)
-		metrics_class(p->metrics, r.id, row.tick, name);
-	writer_add_reqname(p->w, &row);
+	add_class(p, &row);
 }
 
 static void link_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
@@ -600,6 +605,10 @@ void pack_row(struct pack *p, unsigned kind, const void *row)
 	struct ldb_row_disk disk;
 	const struct kept_kind *k;
 
+	if (kind == LDB_BLK_REQNAME) {
+		add_class(p, row);
+		return;
+	}
 	if (kind >= NR_KINDS || !kept_kinds[kind].row_bytes) {
 		writer_add(p->w, kind, row, 1);
 		return;

@@ -56,6 +56,8 @@ static void begin(struct recording *r, int64_t tick)
 	pause_kernel(r, true);
 	if (r->ids)
 		call_ids_pause(r->ids, true);
+	if (r->queues)
+		queues_pause(r->queues, true);
 }
 
 /* is_observed: the scanner reports the observation gap itself. */
@@ -85,6 +87,8 @@ void recording_pause(struct recording *r, bool pause)
 		pause_kernel(r, false);
 		if (r->ids)
 			call_ids_pause(r->ids, false);
+		if (r->queues)
+			queues_pause(r->queues, false);
 		end(r, now(r), !recording_is_kernel_only(r));
 		recording_tune(r);
 	}

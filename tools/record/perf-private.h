@@ -152,6 +152,15 @@ bool perf_format_parse(struct perf_formats *f, enum perf_tp tp, const char *text
  */
 int64_t perf_field_read(const struct perf_field *field, const void *data, size_t size);
 
+/* Returns the field's value, which has a sign if is_signed is set. */
+static inline int64_t perf_field_number(const struct perf_field *field, bool is_signed, const void *data, size_t size)
+{
+	int64_t value = perf_field_read(field, data, size);
+	unsigned shift = field->size && field->size < 8 ? 64 - 8 * field->size : 0;
+
+	return is_signed ? (int64_t)((uint64_t)value << shift) >> shift : (int64_t)((uint64_t)value << shift >> shift);
+}
+
 /* perf-decode.c: makes events from records. */
 
 struct perf_decoder {

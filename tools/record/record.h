@@ -13,6 +13,7 @@
 #include <ldb/control.h>
 #include <ldb/trace-format.h>
 #include "record/call-ids.h"
+#include "record/queues.h"
 #include "record/flight.h"
 
 /*
@@ -152,6 +153,9 @@ struct record_options {
 	bool only_requests;	/* only count invocations outside of requests */
 	struct flight_options flight;
 	bool kernel_only;	/* record no functions, locks and requests, and use no runtime */
+	const char *const *queues;	/* valid words of --queue */
+	size_t nr_queues;
+	queue_find_fn *find_probes;	/* NULL: no queues can be followed */
 	call_ids_find_fn *find_id;	/* NULL: no ids are read from arguments of calls */
 	void (*lookup)(const struct record_lookup *l);	/* NULL: functions cannot be selected */
 	void (*explain)(const struct record_explain *e);	/* NULL: the slowest requests are not explained */

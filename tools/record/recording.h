@@ -110,6 +110,7 @@ struct recording {
 	struct flow_sums *flows;		/* NULL: calls between modules are not followed */
 	struct samples *samples;	/* NULL: no samples are taken */
 	struct call_ids *ids;		/* NULL: no ids are read from arguments of calls */
+	struct queues *queues;		/* NULL: no queues are followed */
 	struct flight *flight;		/* NULL: all rows are written into the file */
 	char samples_why[128];		/* why requested samples are not taken; or "" */
 	uint64_t unwatched_reported, outside_reported;
@@ -125,8 +126,9 @@ struct recording {
 	uint64_t nr_rings_left;
 	int64_t next_rings_ns, rings_pause_ns, next_names_ns;
 	struct fd_names *fd_names;
-	bool has_ids;
-	uint64_t nr_ids, nr_ids_lost, nr_ids_nowhere;
+	bool has_ids, has_queues;
+	uint64_t nr_ids, nr_ids_lost, nr_ids_nowhere, nr_queues_lost;
+	struct queues_total queues_total;
 	const char *samples_clock;	/* NULL: no samples were taken */
 	struct threads_total threads_total;
 	struct flight_total flight_total;
@@ -253,6 +255,11 @@ void output_made_finish(struct recording *r);
 void output_ids_open(struct recording *r);
 void output_ids_poll(struct recording *r);
 void output_ids_finish(struct recording *r);
+
+/* output-queues.c */
+void output_queues_open(struct recording *r);
+void output_queues_poll(struct recording *r);
+void output_queues_finish(struct recording *r);
 
 /* Writes buffered data to the disk; called once a second. */
 void output_second(struct recording *r);

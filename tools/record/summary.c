@@ -46,6 +46,15 @@ static void print_ids(const struct recording *r)
 			 r->nr_ids_nowhere ? ", some behind no valid address" : "");
 }
 
+static void print_queues(const struct recording *r)
+{
+	const struct queues_total *t = &r->queues_total;
+
+	if (r->has_queues)
+		cli_note("  items of queues: %" PRIu64 " put, %" PRIu64 " taken, %" PRIu64 " lost", t->put, t->taken,
+			 r->nr_queues_lost);
+}
+
 static void print_samples(const struct recording *r)
 {
 	if (r->samples_clock)
@@ -118,6 +127,7 @@ static void print_flight(const struct recording *r)
 	print_kernel(r);
 	print_samples(r);
 	print_ids(r);
+	print_queues(r);
 }
 
 void summary_print(const struct recording *r)
@@ -141,6 +151,7 @@ void summary_print(const struct recording *r)
 	print_kernel(r);
 	print_samples(r);
 	print_ids(r);
+	print_queues(r);
 	if (strcmp(file, "ldb.data"))
 		snprintf(input, sizeof(input), " -i %s", file);
 	if (r->o->kernel_only)

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Finds probes; see queue-places.h.  The notes come from the program and are not trusted, so a child reads
+ * them.  An answer is two texts: numbers, and the arguments, or why there are none.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "record/helper.h"
+#include "record/mapped-files.h"
+#include "record/queue-places.h"
+#include "record/record.h"
+
+#define PATIENCE_MS	8000	/* the program waits so long */
+
+struct work {
+	const struct mapped_files *files;
+	pid_t pid;
+	const struct queue_words *words;
+	size_t nr_words;
+	queue_find_fn *find;
+};
+
+/* In the child */
+
+struct answer {
+	FILE *out;
+	size_t word, file;
+	unsigned probe;
+	const char *wrong;	/* with the file; NULL: nothing */
+};
+
+static void answer_why_not(FILE *out, size_t word, unsigned probe, const char *why)
+{
+	fprintf(out, "%zu %u%c%s%c", word, probe, 0, why, 0);
+}
+
+static void answer_place(void *answer, uint64_t offset, uint64_t semaphore, const char *args)
+{
+	const struct answer *a = answer;
+
+	if (!a->wrong)
+		fprintf(a->out, "%zu %u %zu %" PRIu64 " %" PRIu64 "%c%s%c", a->word, a->probe, a->file, offset, semaphore,
+			0, args, 0);
+}
+
+static void find_probe(const struct work *w, const char *root, FILE *out, size_t word, unsigned probe)
+{
+	const struct queue_words *words = &w->words[word];
+	const char *wrong = NULL;
+	char path[4096];
+	int nr = 0, n;
+
+	for (size_t i = 0; i < w->files->nr; i++) {
+		const struct mapped_file *m = &w->files->at[i];
+		struct answer a = { out, word, i, probe, mapped_files_why_not(root, m) };
+
+		if ((size_t)snprintf(path, sizeof(path), "%s%s", root ?: "", m->path) >= sizeof(path))
+			continue;
+		n = w->find(path, words->provider, words->probes[probe].name, answer_place, &a);
+		if (n)
+			wrong = n < 0 ? "the file's notes of probes are damaged" : a.wrong;
+		nr += n > 0 && !a.wrong ? n : 0;
+	}
+	if (!nr)
+		answer_why_not(out, word, probe, wrong ?: "the program has no such probe");
+}
+
+static void work(void *arg, FILE *out)
+{
+	const struct work *w = arg;
+	char room[64];
+	const char *root = target_root(w->pid, room, sizeof(room));
+
+	for (size_t i = 0; i < w->nr_words; i++)
+		for (unsigned k = 0; k < w->words[i].nr_probes; k++)
+			find_probe(w, root, out, i, k);
+}
+
+/* In the recorder */
+
+static void deliver(const struct work *w, const char *numbers, const char *text,
+		    void (*fn)(void *arg, const struct queue_place *place), void *arg)
+{
+	struct queue_place place = { 0 };
+	size_t file = 0;
+	int nr = sscanf(numbers, "%zu %u %zu %" SCNu64 " %" SCNu64, &place.word, &place.probe, &file, &place.offset,
+			&place.semaphore);
+
+	if (nr < 2 || place.word >= w->nr_words || place.probe >= w->words[place.word].nr_probes ||
+	    file >= w->files->nr)
+		return;
+	if (nr == 5) {
+		place.file = w->files->at[file].link;
+		place.args = text;
+	} else {
+		place.why = text;
+	}
+	fn(arg, &place);
+}
+
+static void say_none(const struct work *w, const char *why, void (*fn)(void *arg, const struct queue_place *place), void *arg)
+{
+	for (size_t i = 0; i < w->nr_words; i++)
+		fn(arg, &(struct queue_place){ .word = i, .why = why });
+}
+
+void queue_places_find(pid_t pid, const struct queue_words *words, size_t nr_words, queue_find_fn *find,
+		       void (*fn)(void *arg, const struct queue_place *place), void *arg)
+{
+	struct mapped_files files;
+	struct work w = { &files, pid, words, nr_words, find };
+	const char *numbers = NULL, *text;
+	struct helper h = { 0 };
+
+	mapped_files_list(&files, pid);
+	if (!files.nr || !helper_begin(&h, work, &w)) {
+		say_none(&w, "the program's files are not known", fn, arg);
+	} else if (!helper_wait(&h, PATIENCE_MS)) {
+		say_none(&w, "its notes of probes take too long to read", fn, arg);
+	} else {
+		if (!helper_text(&h, NULL))
+			say_none(&w, "its notes of probes are damaged", fn, arg);
+		while ((numbers = helper_text(&h, numbers)) && (text = helper_text(&h, numbers))) {
+			deliver(&w, numbers, text, fn, arg);
+			numbers = text;
+		}
+	}
+	helper_end(&h);
+	mapped_files_free(&files);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the words of --queue; see queue-words.h. */
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "record/queue-words.h"
+
+#define QUEUE_FOLLY	"folly"
+
+/* ThreadPoolExecutor of folly; its several kinds have one of the two probes at the end. */
+static const char folly[] = "folly:thread_pool_executor_task_enqueued:4,thread_pool_executor_task_dequeued:5,"
+	"thread_pool_executor_task_stats:6,thread_pool_executor_task_taskInfo:6,name=1";
+
+static bool read_argument(const char *text, unsigned *argument)
+{
+	char *end;
+
+	*argument = isdigit(*text) ? strtoul(text, &end, 10) : 0;
+	return *argument && !*end && *argument <= QUEUE_ARGUMENTS_MAX;
+}
+
+/* What the kernel and the notes may have in a name; and a tab or a line feed would be another command. */
+static bool is_name(const char *text)
+{
+	for (const char *c = text; *c; c++)
+		if (!isalnum(*c) && !strchr("_-.", *c))
+			return false;
+	return *text;
+}
+
+/* "dequeued:5" */
+static const char *add_probe(struct queue_words *words, char *text)
+{
+	struct queue_probe probe = { .name = text, .item = 1 };
+	char *colon = strchr(text, ':');
+
+	if (colon)
+		*colon++ = '\0';
+	if (!is_name(text))
+		return "give names of probes, as in myapp:put,take";
+	if (colon && !read_argument(colon, &probe.item))
+		return "give 1 to 12 for the argument that is the item, as in myapp:put:2,take:2";
+	if (words->nr_probes == QUEUE_PROBES_MAX)
+		return "there are too many probes";
+	words->probes[words->nr_probes++] = probe;
+	return NULL;
+}
+
+static const char *add_word(struct queue_words *words, char *text)
+{
+	if (strncmp(text, "name=", 5))
+		return add_probe(words, text);
+	return read_argument(text + 5, &words->name) ? NULL :
+		"give 1 to 12 for the argument that is the queue's name, as in myapp:put:2,take:2,name=1";
+}
+
+const char *queue_words_parse(const char *word, struct queue_words *words)
+{
+	const char *wrong = NULL;
+	char *rest, *text;
+
+	*words = (struct queue_words){ .text = strdup(strcmp(word, QUEUE_FOLLY) ? word : folly) };
+	rest = words->text;
+	if (!rest)
+		return "out of memory";
+	words->provider = strsep(&rest, ":");
+	if (!rest || !is_name(words->provider))
+		return "give PROVIDER:PUT,TAKE, the probes at which an item is put into the queue and taken out, or folly";
+	while (!wrong && (text = strsep(&rest, ",")))
+		wrong = add_word(words, text);
+	if (!wrong && words->nr_probes <= QUEUE_TAKE)
+		return "give two probes, as in myapp:put,take";
+	return wrong;
+}
