@@ -55,7 +55,7 @@ void output_queues_finish(struct recording *r)
 	r->nr_queues_lost = queues_lost(r->queues);
 	output_meta_number(r, "queue_err_ns", queues_err_ns(r->queues));
 	if (r->nr_queues_lost) {
-		snprintf(text, sizeof(text), "%" PRIu64 " items were put into queues or taken out and not recorded: the kernel lost them",
+		snprintf(text, sizeof(text), "%" PRIu64 " events of queues were lost by the kernel: some items seem not to have waited, or not to end",
 			 r->nr_queues_lost);
 		output_warning(r, text);
 	}
