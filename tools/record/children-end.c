@@ -178,6 +178,19 @@ static void print_sockets(const struct recording *r)
 	reader_close(joined);
 }
 
+/* Waits of such a process have no waker, so it is said even if there are few. */
+static void print_without_kernel(const struct recording *r)
+{
+	const struct children *c = &r->children;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < c->nr; i++)
+		nr += c->list[i].is_recorded && c->list[i].without_kernel;
+	if (nr && r->o->kernel == KERNEL_AUTO)
+		cli_note("  %zu of them without kernel events: only %d at a time have these, unless --kernel says which", nr,
+			 CHILDREN_KERNEL_MAX);
+}
+
 static void list_files(const struct children *c, size_t nr, bool is_joined)
 {
 	char text[TEXT_ROOM] = "";
@@ -217,6 +230,7 @@ void children_end(struct recording *r)
 	if (r->recorded && !r->o->quiet) {
 		if (nr)
 			list_files(c, nr, is_joined);
+		print_without_kernel(r);
 		if (is_joined)
 			print_sockets(r);
 		if (*missing)

@@ -21,8 +21,6 @@
 #include "record/recording.h"
 
 #define CHILD_FD	3	/* number of the connection's descriptor in the child's recorder */
-/* greatest number of further recorders of kernel events: each adds 0.3 us to every context switch */
-#define KERNEL_MAX	15
 
 extern char **environ;
 
@@ -85,6 +83,24 @@ static bool is_crowded(const struct children *c)
 	return 2 * (c->nr_alive + 2) > (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+/*
+ * Do enough other recorders record kernel events?  Those whose process has ended do not, but may take
+ * long to end themselves: each connection of a client may be a process.
+ */
+static bool is_kernel_taken(const struct children *c)
+{
+	unsigned nr = 0;
+
+	if (c->nr_alive < CHILDREN_KERNEL_MAX)
+		return false;
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct child *child = &c->list[i];
+
+		nr += child->recorder && !child->without_kernel && proc_runs(child->pid);
+	}
+	return nr >= CHILDREN_KERNEL_MAX;
+}
+
 static char **make_environment(char *own)
 {
 	size_t nr = 0, n = 0;
@@ -127,12 +143,12 @@ static pid_t spawn(const struct recording *r, int sock, char *own)
 bool children_start(struct recording *r, pid_t pid, int sock)
 {
 	struct children *c = &r->children;
-	struct child child = { .pid = pid, .file = choose_file(r, pid) };
+	struct child child = { .pid = pid, .file = choose_file(r, pid), .without_kernel = is_kernel_taken(c) };
 	char *own = NULL;
 
 	if (!child.file || !array_room(&c->list, &c->room, c->nr, sizeof(*c->list)) ||
 	    asprintf(&own, CHILD_ENV "=%d %d %d %d %d %s %s %s", getpid(), sock < 0 ? -1 : CHILD_FD, pid, is_crowded(c),
-		     c->nr_alive >= KERNEL_MAX, r->name, c->secret, child.file) < 0)
+		     child.without_kernel, r->name, c->secret, child.file) < 0)
 		goto err_free;
 	child.recorder = spawn(r, sock, own);
 	free(own);

@@ -28,6 +28,9 @@ struct recording;
 /* different names of uninstrumented programs; further ones are counted together */
 #define CHILDREN_NAMES		32
 
+/* greatest number of further recorders of kernel events: each adds 0.3 us to every context switch */
+#define CHILDREN_KERNEL_MAX	15
+
 struct child_pending {
 	int sock;
 	pid_t pid;
@@ -41,6 +44,7 @@ struct child {			/* a child that is recorded */
 	pid_t pid;
 	pid_t recorder;		/* 0: the recorder has ended */
 	bool is_recorded;	/* there is a trace of the child */
+	bool without_kernel;	/* see child_options */
 	char *file;
 };
 
