@@ -2,14 +2,15 @@
 /*
  * Retains rows of the blocks decoded last, for analyses that read the same short ranges of time
  * several times, and then ranges near these: decoding a block costs as much as reading thousands of
- * rows.  Only chunks of rows that overlap one of the ranges are retained or, if these are too many,
- * those that overlap the range that is being read.
+ * rows.  Only rows that overlap one of the ranges are retained or, if these are too many, those that
+ * overlap the range that is being read.  Rows that analyses sort by time are retained in its order.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
 #include "base/minmax.h"
+#include "base/order.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "trace/cursor-private.h"
@@ -44,9 +45,8 @@ struct retained {
 struct retain {
 	struct ranges ranges[NR_KINDS];
 	struct retained blocks[NR_BLOCKS];
-	struct extent extents[LDB_BLOCK_ROWS / CHUNK];	/* of the block that is being decoded */
 	size_t bytes, max_bytes;
-	uint64_t nr_uses;
+	uint64_t nr_uses, nr_before;	/* in all; before the ranges that are read now */
 	struct decoder spare;
 };
 
@@ -131,8 +131,10 @@ int reader_retain(struct reader *r, unsigned kind, const struct reader_range *ra
 		return 0;
 	while (has < nr && ranges_include(&t->ranges[kind], ranges[has].from, ranges[has].to))
 		has++;
-	if (has == nr)
+	if (has == nr) {
+		t->nr_before = t->nr_uses;
 		return 0;
+	}
 	for (unsigned i = 0; i < NR_BLOCKS; i++)
 		if (t->blocks[i].block && t->blocks[i].kind == kind)
 			drop(t, &t->blocks[i]);
@@ -202,10 +204,11 @@ static struct retained *find(struct retain *t, const struct block *b)
 }
 
 /*
- * Makes room for so many more bytes, by dropping the entries that were not used for the longest
- * time, except keep.
+ * Makes room for so many bytes more.  Blocks that the ranges which are read now have used are not
+ * dropped, because several passes use the same blocks in the same order: if those do not fit, each
+ * would be dropped just before its next use.
  */
-static bool make_room(struct retain *t, const struct retained *keep, size_t bytes)
+static bool make_room(struct retain *t, size_t bytes)
 {
 	while (t->bytes + bytes > t->max_bytes) {
 		struct retained *oldest = NULL;
@@ -213,7 +216,8 @@ static bool make_room(struct retain *t, const struct retained *keep, size_t byte
 		for (unsigned i = 0; i < NR_BLOCKS; i++) {
 			struct retained *k = &t->blocks[i];
 
-			if (k != keep && k->bytes && (!oldest || k->last_use < oldest->last_use))
+			if (k->bytes && (!t->nr_before || k->last_use <= t->nr_before) &&
+			    (!oldest || k->last_use < oldest->last_use))
 				oldest = k;
 		}
 		if (!oldest)
@@ -233,22 +237,34 @@ static size_t chunk_rows(size_t nr, size_t chunk)
 	return min(nr - chunk * CHUNK, (size_t)CHUNK);
 }
 
-/* Moves the chunks that overlap a range to the front, and their extents; returns how many rows. */
-static size_t filter_chunks(const struct ranges *k, struct extent *extents, char *rows, size_t nr, size_t size)
+/* Moves the rows that overlap a range to the front; returns how many. */
+static size_t filter_rows(const struct ranges *k, unsigned kind, char *rows, size_t nr, size_t size)
 {
-	size_t out = 0, to = 0;
+	char *to = rows;
 
 	for (size_t c = 0; c < nr_chunks(nr); c++) {
 		size_t here = chunk_rows(nr, c);
+		char *row = rows + c * CHUNK * size;
+		struct extent e = EXTENT_NONE;
 
-		if (!ranges_overlap(k, extents[c].t_min, extents[c].t_max))
+		schema_extents(kind, row, here, &e);
+		if (!ranges_overlap(k, e.t_min, e.t_max))
 			continue;
-		if (to != c * CHUNK)
-			memcpy(rows + to * size, rows + c * CHUNK * size, here * size);
-		extents[out++] = extents[c];
-		to += here;
+		if (ranges_include(k, e.t_min, e.t_max)) {
+			memmove(to, row, here * size);
+			to += here * size;
+			continue;
+		}
+		for (size_t i = 0; i < here; i++, row += size) {
+			e = (struct extent)EXTENT_NONE;
+			schema_extents(kind, row, 1, &e);
+			if (!ranges_overlap(k, e.t_min, e.t_max))
+				continue;
+			memmove(to, row, size);
+			to += size;
+		}
 	}
-	return to;
+	return (to - rows) / size;
 }
 
 /* Loops over the addresses of all strings of the rows. */
@@ -277,6 +293,36 @@ static void copy_strings(const struct schema *s, char *rows, size_t nr, char *to
 	}
 }
 
+ORDER_KEY(tick_of_sched, struct ldb_row_sched, tick)
+ORDER_KEY(tick_of_req, struct ldb_row_req, tick)
+
+/* Copies the rows; those of kinds that are read in order of time (rows_by_time()), in that order. */
+static int copy_rows(unsigned kind, char *to, const char *rows, size_t nr, size_t size)
+{
+	static const order_key sched[] = { tick_of_sched }, req[] = { tick_of_req };
+	uint32_t *order;
+
+	if (kind != LDB_BLK_SCHED && kind != LDB_BLK_REQ) {
+		memcpy(to, rows, nr * size);
+		return 0;
+	}
+	order = order_of(rows, nr, size, kind == LDB_BLK_SCHED ? sched : req, 1);
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		memcpy(to + i * size, rows + order[i] * size, size);
+	free(order);
+	return 0;
+}
+
+static void set_chunks(struct retained *k, size_t size)
+{
+	for (size_t c = 0; c < nr_chunks(k->nr); c++) {
+		k->chunks[c] = (struct extent)EXTENT_NONE;
+		schema_extents(k->kind, k->rows + c * CHUNK * size, chunk_rows(k->nr, c), &k->chunks[c]);
+	}
+}
+
 /* Stores rows; if there is no room for them, they are not retained. */
 static int store(struct retain *t, struct retained *k, const struct schema *s, struct retained new,
 		  const char *rows)
@@ -285,17 +331,36 @@ static int store(struct retain *t, struct retained *k, const struct schema *s, s
 
 	new.last_use = k->last_use;
 	new.bytes = chunks + size + string_bytes(s, (char *)rows, new.nr);
-	if (!make_room(t, k, new.bytes))
+	if (!make_room(t, new.bytes))
 		return 0;
 	new.chunks = malloc(new.bytes + 1);
 	if (!new.chunks)
 		return -ENOMEM;
+	new.rows = (char *)new.chunks + chunks;
+	if (copy_rows(new.kind, new.rows, rows, new.nr, s->row_bytes)) {
+		free(new.chunks);
+		return -ENOMEM;
+	}
 	*k = new;
-	memcpy(k->chunks, t->extents, chunks);
-	k->rows = memcpy((char *)k->chunks + chunks, rows, size);
+	set_chunks(k, s->row_bytes);
 	copy_strings(s, k->rows, k->nr, k->rows + size);
 	t->bytes += k->bytes;
 	return 0;
+}
+
+/* Copies the retained rows that the query selects. */
+static int copy(const struct query *q, struct decoder *d, const struct retained *k, size_t *nr)
+{
+	size_t size = schema_find(q->kind)->row_bytes;
+	struct extent want = query_extent(q);
+
+	if (!buffer_room(&d->rows, &d->rows_room, k->nr * size))
+		return -ENOMEM;
+	*nr = 0;
+	for (size_t i = 0; i < nr_chunks(k->nr); i++)
+		if (extent_matches(&want, &k->chunks[i]))
+			*nr += query_filter(q, d->rows + *nr * size, k->rows + i * CHUNK * size, chunk_rows(k->nr, i));
+	return *nr > 0;
 }
 
 /* Decodes a block: stores the rows to retain, and leaves the rows that the query selects in d. */
@@ -312,35 +377,18 @@ static int decode(const struct query *q, struct decoder *d, struct block *b, str
 	ret = query_decode(&whole, d, b, nr);
 	if (ret <= 0)
 		return ret;
-	for (size_t i = 0; i < nr_chunks(*nr); i++) {
-		t->extents[i] = (struct extent)EXTENT_NONE;
-		schema_extents(q->kind, d->rows + i * CHUNK * s->row_bytes, chunk_rows(*nr, i), &t->extents[i]);
-	}
-	new.nr = filter_chunks(&t->ranges[q->kind], t->extents, d->rows, *nr, s->row_bytes);
+	new.nr = filter_rows(&t->ranges[q->kind], q->kind, d->rows, *nr, s->row_bytes);
 	if (new.nr * s->row_bytes > t->max_bytes / BLOCK_SHARE) {
 		new.range = range_of(&t->ranges[q->kind], q);
-		new.nr = filter_chunks(&(struct ranges){ .at = &new.range, .nr = 1 }, t->extents, d->rows,
-				       new.nr, s->row_bytes);
+		new.nr = filter_rows(&(struct ranges){ .at = &new.range, .nr = 1 }, q->kind, d->rows, new.nr,
+				     s->row_bytes);
 	}
 	ret = store(t, k, s, new, d->rows);
 	if (ret)
 		return ret;
+	if (k->block)
+		return copy(q, d, k, nr);
 	*nr = query_filter(q, d->rows, d->rows, new.nr);
-	return *nr > 0;
-}
-
-/* Copies the retained rows that the query selects. */
-static int copy(const struct query *q, struct decoder *d, const struct retained *k, size_t *nr)
-{
-	size_t size = schema_find(q->kind)->row_bytes;
-	struct extent want = query_extent(q);
-
-	if (!buffer_room(&d->rows, &d->rows_room, k->nr * size))
-		return -ENOMEM;
-	*nr = 0;
-	for (size_t i = 0; i < nr_chunks(k->nr); i++)
-		if (extent_matches(&want, &k->chunks[i]))
-			*nr += query_filter(q, d->rows + *nr * size, k->rows + i * CHUNK * size, chunk_rows(k->nr, i));
 	return *nr > 0;
 }
 
