@@ -90,7 +90,7 @@ static const struct cli_tool tool = {
 static void build(struct model *m, const struct requests *requests, const struct life *life,
 		  struct timeline *timeline, struct render_timeline *shown)
 {
-	if (timeline_build(m, life, timeline))
+	if (timeline_build_siteless(m, life, timeline))
 		open_fail_memory();
 	*shown = (struct render_timeline){
 		.model = m, .timeline = timeline, .p50_ns = requests_p50_ns(requests, life->class),
@@ -168,6 +168,7 @@ static bool show_one(struct model *m, const struct render *r, const struct reque
 		return false;
 	nth = life - requests->lives;
 	build(m, requests, &requests->lives[nth], &timeline, &shown);
+	timeline_set_sites(m, &timeline);
 	shown.nth = nth + 1;
 	shown.nr_parts = nr_parts(m, life);
 	shown.nr_occurrences = requests->nr_lives + requests->nr_not_kept;
@@ -245,6 +246,8 @@ static void show_slowest(const struct opened *o, const struct requests *requests
 		build(m, requests, &requests->lives[order[i]], &timelines[order[i]], &shown[order[i]]);
 	timelines_end(m);
 	free(order);
+	for (size_t i = 0; i < nr; i++)
+		timeline_set_sites(m, &timelines[i]);
 	if (opt.open.is_json)
 		json_timelines(r, shown, nr, true);
 	else if (opt.open.is_csv)

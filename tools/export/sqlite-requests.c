@@ -123,7 +123,7 @@ static int put_causes(struct sqlite_export *e, const struct life *life)
 	uint64_t id = sqlite_request(e, life->id, ticks_time_ns(e->m->reader, life->start),
 				     ticks_time_ns(e->m->reader, life->end));
 	struct timeline t;
-	int ret = timeline_build(e->m, life, &t);
+	int ret = timeline_build_siteless(e->m, life, &t);
 
 	if (ret)
 		return ret;

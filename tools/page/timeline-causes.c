@@ -247,7 +247,7 @@ static int put_causes(struct timeline_data *d, struct json *j, const struct life
 	struct timeline t;
 	struct render_timeline shown = { .model = d->m, .timeline = &t, .nth = 1,
 		.nr_occurrences = 1, .p50_ns = requests_p50_ns(d->o->requests, life->class) };
-	int ret = timeline_build(d->m, life, &t);
+	int ret = timeline_build_siteless(d->m, life, &t);
 	char id[24];
 
 	if (ret)

@@ -100,7 +100,7 @@ static int add_life(struct lives *l, size_t number)
 {
 	struct timeline t;
 	int64_t least;
-	int ret = timeline_build(l->w->p->m, &l->chosen[number].life, &t);
+	int ret = timeline_build_siteless(l->w->p->m, &l->chosen[number].life, &t);
 
 	if (ret)
 		return ret;

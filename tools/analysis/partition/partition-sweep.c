@@ -450,7 +450,7 @@ void partition_sweep(struct partition_build *b)
 	alloc_tids(b);
 	options.progress = b->o->progress;
 	options.progress_arg = b->o->progress_arg;
-	options.no_requests = options.with_irqs = options.with_faults = true;
+	options.no_requests = options.with_irqs = options.with_faults = options.no_call_sites = true;
 	options.with_calls = b->o->segment;
 	if (b->o->only) {
 		options.from = b->o->from;

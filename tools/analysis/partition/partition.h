@@ -144,8 +144,8 @@ struct partition_options {
 	int (*spent)(void *arg, uint32_t tid, int64_t start, int64_t end, uint32_t leaf);
 	/*
 	 * Called with all segments, migrations and samples of the threads that wants() selects, so
-	 * that a caller that also shows the request need not read them again.  wants() needs the
-	 * member only.
+	 * that a caller that also shows the request need not read them again.  Functions have no
+	 * site.  wants() needs the member only.
 	 */
 	int (*segment)(void *arg, const struct segment *s);
 	int (*sample)(void *arg, const struct sample *s);

@@ -307,7 +307,7 @@ static void free_build(struct timeline_build *b)
 	intervals_free(&b->blamed);
 }
 
-int timeline_build(struct model *m, const struct life *life, struct timeline *t)
+int timeline_build_siteless(struct model *m, const struct life *life, struct timeline *t)
 {
 	struct timeline_build b = { .m = m, .life = life, .t = t };
 	bool is_one_of_several = reader_retains(m->reader);
@@ -346,6 +346,25 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 	free_build(&b);
 	if (ret)
 		timeline_free(t);
+	return ret;
+}
+
+void timeline_set_sites(struct model *m, struct timeline *t)
+{
+	for (size_t i = 0; i < t->nr_segments; i++) {
+		struct segment *s = &t->segments[i];
+
+		if (s->kind == SEGMENT_FUNCTION)
+			s->site = symtab_lookup_call(m->symtab, s->ret, s->start);
+	}
+}
+
+int timeline_build(struct model *m, const struct life *life, struct timeline *t)
+{
+	int ret = timeline_build_siteless(m, life, t);
+
+	if (!ret)
+		timeline_set_sites(m, t);
 	return ret;
 }
 
@@ -421,7 +440,7 @@ int timelines_build(struct model *m, const struct life *lives, size_t nr, struct
 	int ret = t && order ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < nr && !ret; i++) {
-		ret = timeline_build(m, &lives[order[i]], &t[order[i]]);
+		ret = timeline_build_siteless(m, &lives[order[i]], &t[order[i]]);
 		if (!ret)
 			timeline_forget_segments(&t[order[i]]);
 	}

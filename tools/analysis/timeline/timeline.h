@@ -109,6 +109,12 @@ struct timeline {
 
 /* Returns 0, -ENOMEM or another -errno of a temporary file. */
 int timeline_build(struct model *m, const struct life *life, struct timeline *t);
+
+/* Does the same, but functions have no site, for those who do not show where they were called, */
+int timeline_build_siteless(struct model *m, const struct life *life, struct timeline *t);
+/* or set the sites when all timelines are built and what was retained for them is freed. */
+void timeline_set_sites(struct model *m, struct timeline *t);
+
 void timeline_free(struct timeline *t);
 
 /*

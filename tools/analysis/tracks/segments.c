@@ -54,7 +54,7 @@ void segment_of_frame(struct tracks *k, struct segment *s, const struct frame *f
 		.duration_resolution_ns = ticks_ns(r, f->length_resolution),
 		.row_start = f->row_start, .row_end = f->row_end, .depth = f->depth,
 		.func = symtab_lookup(k->m->symtab, f->pc, f->full_start),
-		.site = symtab_lookup_call(k->m->symtab, f->ret, f->full_start),
+		.site = k->o->no_call_sites ? NULL : symtab_lookup_call(k->m->symtab, f->ret, f->full_start),
 		.start_min = f->start_min, .seen_from = f->start_max, .seen_to = f->end_min,
 		.gen = f->gen, .ret = f->ret, .is_truncated = f->is_truncated, .is_open = f->is_open,
 	};

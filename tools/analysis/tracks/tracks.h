@@ -43,6 +43,7 @@ struct tracks_options {
 	bool with_marks;	/* EVENTs of the program */
 	bool with_calls;	/* system calls as segments; those in which a thread slept are always named */
 	bool no_functions;
+	bool no_call_sites;	/* functions have no site: to find one may need much debug information */
 	/*
 	 * In ticks, to read a short range of a long trace faster.  Times off the CPU are found if
 	 * they began at most `before` before the range, holds if they end at most `after` after it;

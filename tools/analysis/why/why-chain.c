@@ -315,7 +315,7 @@ static int follow(struct chains *k, struct wanted *at, struct chain *chain)
 	if (!at->is_found)
 		return 0;
 	if (is_needed)
-		ret = timeline_build(k->w->p->m, &at->life, &timeline);
+		ret = timeline_build_siteless(k->w->p->m, &at->life, &timeline);
 	if (ret)
 		return ret;
 	chain_target(k, at, &timeline, chain);
