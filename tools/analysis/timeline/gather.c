@@ -22,7 +22,10 @@
 #define SAMPLES_MAX	(1U << 16)
 #define BEFORE_NS	20000000	/* a holder may have been preempted before the request */
 #define BEFORE_MAX_NS	10000000000
-/* tracks_widen() reads 2 ms, or the request's length, before and after a request */
+/*
+ * tracks_widen() reads functions 2 ms, or the request's length, before and after a request; other
+ * kinds are rarely read further than 2 ms.
+ */
 #define MARGIN_NS	2100000
 #define AFTER_NS	10000000	/* an unlock is stamped after the waiter may have continued */
 
@@ -198,8 +201,10 @@ int gather_retain(struct model *m, const struct life *lives, size_t nr)
 
 		for (size_t i = 0; i < nr; i++) {
 			int64_t start = ticks_sane(lives[i].start), end = ticks_sane(lives[i].end);
-			int64_t margin = max(ticks_of(m, MARGIN_NS), end - start);
+			int64_t margin = ticks_of(m, MARGIN_NS);
 
+			if (kinds[n] == LDB_BLK_FUNC)
+				margin = max(margin, end - start);
 			ranges[i].from = start - margin - (is_sched ? sched_before : 0);
 			ranges[i].to = end + margin + (has_after ? after : 0);
 		}
