@@ -257,6 +257,61 @@ static void test_barger(void)
 	end();
 }
 
+/*
+ * 2 waits for the lock only shortly before 3 releases it, and does not sleep; long before, it was woken from
+ * another sleep.
+ */
+static void test_earlier_sleep(void)
+{
+	const struct timeline_cause *c;
+
+	begin_threads("wakers.data");
+	made_switch(&t, .tick = 100, .cpu = 2, .state = R, .next = 3);
+	made_wait(&t, .tid = 1, .lock = OBJECT, .owner = 3, .begin = 5000, .end = 90500);
+	made_switch(&t, .tick = 6000, .prev = 1, .state = S);
+	made_switch(&t, .tick = 6500, .cpu = 1, .prev = 2, .state = S);
+	made_waking(&t, .tick = 10000, .cpu = 2, .waker = 3, .woken = 2);
+	made_wakeup(&t, .tick = 10000, .cpu = 1, .woken = 2);
+	made_switch(&t, .tick = 10100, .cpu = 1, .state = R, .next = 2);
+	made_wait(&t, .tid = 2, .lock = OBJECT, .owner = 3, .begin = 78000, .end = 80000);
+	wake(2, 0);
+	c = build();
+	ok(c->hold && c->hold->tid == 3 && c->hold->start_ns == 5000 && c->hold->end_ns == 80000,
+	   "a sleep before the wait does not end the hold");
+	is_chain(c->chain, "lock_wait 1, held_by 3", "3 held it for most of the time");
+	end();
+}
+
+/*
+ * 1 waits to write.  3 waits to read until 50000, and holds the lock to the end; 2 reads meanwhile, and its
+ * hold ends first.
+ */
+static void test_readers(void)
+{
+	const struct timeline_cause *c;
+	bool is_free = false;
+
+	begin_threads("wakers.data");
+	made_switch(&t, .tick = 100, .cpu = 2, .state = R, .next = 3);
+	made_lock(&t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_RWLOCK_WR, .tid = 1, .lock = OBJECT, .owner = 3,
+		  .begin = 5000, .end = 90500);
+	made_switch(&t, .tick = 6000, .prev = 1, .state = S);
+	made_lock(&t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_WR | LDB_LOCK_F_BEGIN_EXACT, .tid = 3,
+		  .lock = OBJECT, .begin = 3000, .end = 10000);
+	made_lock(&t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_RWLOCK_RD, .tid = 2, .lock = OBJECT, .owner = 3,
+		  .begin = 7000, .end = 80000);
+	made_lock(&t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_RD | LDB_LOCK_F_BEGIN_EXACT, .tid = 2,
+		  .lock = OBJECT, .begin = 80000, .end = 85000);
+	made_lock(&t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_RD | LDB_LOCK_F_BEGIN_EXACT, .tid = 3,
+		  .lock = OBJECT, .begin = 50000, .end = 90000);
+	wake(3, 0);
+	c = build();
+	for (size_t i = 0; c->chain && i < c->chain->nr; i++)
+		is_free |= c->chain->links[i].is_free && c->chain->links[i].end_ns > 50000;
+	ok(!is_free, "a lock that readers hold is not free");
+	end();
+}
+
 /* 1 sleeps until 2 wakes it, 2 until 3 does, which task 900 prevents from running. */
 static void test_sleeps(void)
 {
@@ -438,6 +493,8 @@ int main(void)
 	test_callee();
 	test_convoy();
 	test_barger();
+	test_earlier_sleep();
+	test_readers();
 	test_nobody();
 	test_shim();
 	test_last();

@@ -37,6 +37,7 @@ struct blame {
 	struct timeline_build *b;
 	struct index waits, offs;	/* by tid, end; those of a thread do not overlap */
 	struct index holds;		/* by lock, end */
+	int64_t *first;		/* for each of holds: when it or a later one of the lock begins first */
 	/* has its chain been followed?  By number of the wait in all[] */
 	bool *is_followed;
 };
@@ -270,7 +271,7 @@ static int64_t handed_at(const struct blame *k, const struct segment *wait, uint
 		if (w->tid != tid || w->start >= end)
 			break;
 		if (w->lock == wait->lock && w->kind == wait->kind && w->end > start)
-			return woken_at(k, w, start, min(w->end, end));
+			return woken_at(k, w, max(w->start, start), min(w->end, end));
 	}
 	return end;
 }
@@ -286,11 +287,13 @@ static bool waits_at(const struct blame *k, uint32_t tid, const struct segment *
 
 /*
  * Adds an edge for the time in which the lock was free.  A thread that took it without having waited
- * for it delayed nobody until then.
+ * for it delayed nobody until then.  is_last: it was free until the wait ended.
  */
 static int add_free(struct blame *k, const struct segment *wait, uint32_t taker, int64_t start, int64_t end,
-		    unsigned level)
+		    bool is_last, unsigned level)
 {
+	if (is_last)
+		end = woken_at(k, wait, start, end);
 	if (!taker || taker == wait->tid || !waits_at(k, taker, wait, start) ||
 	    ticks_ns(k->b->m->reader, (double)end - (double)start) < TIMELINE_WAIT_MIN_NS)
 		return 0;
@@ -300,29 +303,47 @@ static int add_free(struct blame *k, const struct segment *wait, uint32_t taker,
 	}, level);
 }
 
+/* Holds of a lock in the index, [from, to) */
+struct holds {
+	size_t from, to;
+};
+
+/* Leaves out those that begin after the range. */
+static struct holds holds_in(const struct blame *k, uint64_t lock, int64_t start, int64_t end)
+{
+	struct holds h = { .from = index_first(&k->holds, lock, start) };
+
+	for (h.to = h.from; h.to < k->holds.nr && index_at(&k->holds, h.to)->lock == lock && k->first[h.to] < end;)
+		h.to++;
+	return h;
+}
+
 /*
  * Follows the times between two holds, and between the last one and the end of the wait.  A hold that
- * was not recorded ended at `free_at`; 0: all are.
+ * was not recorded ended at `free_at`; 0: all are.  Several readers may hold a lock, so a hold that ends
+ * later may have begun earlier: backward, the lock is free from the end of a hold to the first start behind it.
  */
-static int follow_free(struct blame *k, const struct segment *wait, int64_t free_at, int64_t start, int64_t end,
-		       unsigned level)
+static int follow_free(struct blame *k, const struct segment *wait, struct holds h, int64_t free_at, int64_t start,
+		       int64_t end, unsigned level)
 {
+	uint32_t taker = blame_releaser(k->b->m, wait);
+	int64_t next = end;
 	int ret = 0;
 
-	for (size_t i = index_first(&k->holds, wait->lock, start); i < k->holds.nr && !ret; i++) {
+	for (size_t i = h.to; i-- > h.from && !ret;) {
 		const struct segment *hold = index_at(&k->holds, i);
 
-		if (hold->lock != wait->lock)
-			break;
 		if (!is_blocking(hold, wait, start, end))
 			continue;
-		if (free_at && hold->start > free_at)
-			ret = add_free(k, wait, hold->tid, free_at, min(hold->start, end), level);
-		free_at = max(free_at, hold->end);
+		if (hold->end < next)
+			ret = add_free(k, wait, taker, hold->end, next, next == end, level);
+		if (hold->start < next) {
+			next = hold->start;
+			taker = hold->tid;
+		}
 	}
-	if (ret || !free_at || free_at >= end)
-		return ret;
-	return add_free(k, wait, blame_releaser(k->b->m, wait), free_at, woken_at(k, wait, free_at, end), level);
+	return ret || !free_at || free_at >= next ? ret :
+	       add_free(k, wait, taker, free_at, next, next == end, level);
 }
 
 static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, unsigned level)
@@ -332,17 +353,17 @@ static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, u
 	uint32_t owner = blame_owner(b->m, wait), waker = blame_releaser(b->m, wait);
 	bool has_owner = !owner || owner == wait->tid;
 	int64_t next = end, free_at = 0;
+	struct holds h;
 	int ret = 0;
 
 	k->is_followed[nr] = true;
 	if (ticks_ns(b->m->reader, (double)end - (double)start) < TIMELINE_WAIT_MIN_NS)
 		return 0;
-	for (size_t i = index_first(&k->holds, wait->lock, start); i < k->holds.nr && !ret; i++) {
+	h = holds_in(k, wait->lock, start, end);
+	for (size_t i = h.from; i < h.to && !ret; i++) {
 		const struct segment *hold = index_at(&k->holds, i);
 		int64_t from = hold->start > start ? hold->start : start;
 
-		if (hold->lock != wait->lock)
-			break;
 		if (!is_blocking(hold, wait, start, end))
 			continue;
 		/* This is the hold of the owner that the wait names. */
@@ -363,7 +384,7 @@ static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, u
 		if (until > start)
 			ret = add_holder(k, NULL, wait, owner, start, until, level);
 	}
-	return ret || !waker ? ret : follow_free(k, wait, free_at, start, end, level);
+	return ret || !waker ? ret : follow_free(k, wait, h, free_at, start, end, level);
 }
 
 /*
@@ -395,6 +416,19 @@ static int cut_own(struct timeline_build *b)
 	return ret;
 }
 
+/* Finds k->first: holds of mutexes begin in the order in which they end, those of readers need not. */
+static int find_first(struct blame *k)
+{
+	k->first = calloc(k->holds.nr + 1, sizeof(*k->first));
+	for (size_t i = k->holds.nr; k->first && i--;) {
+		const struct segment *hold = index_at(&k->holds, i);
+		bool is_last = i + 1 == k->holds.nr || index_at(&k->holds, i + 1)->lock != hold->lock;
+
+		k->first[i] = is_last ? hold->start : min(hold->start, k->first[i + 1]);
+	}
+	return k->first ? 0 : -ENOMEM;
+}
+
 COMPARE(edge_compare, struct edge, UP(tid) UP(start))
 
 int blame_own(struct timeline_build *b)
@@ -409,6 +443,8 @@ int blame_own(struct timeline_build *b)
 		ret = index_make(&k.offs, all, b->nr_all, is_off, index_by_thread);
 	if (!ret)
 		ret = index_make(&k.holds, all, b->nr_all, segment_is_hold, index_by_lock);
+	if (!ret)
+		ret = find_first(&k);
 	for (size_t i = 0; i < b->own.nr && !ret; i++) {
 		const struct thread_interval *own = &b->own.at[i];
 
@@ -419,6 +455,7 @@ int blame_own(struct timeline_build *b)
 	free(k.waits.at);
 	free(k.offs.at);
 	free(k.holds.at);
+	free(k.first);
 	free(k.is_followed);
 	sort_by(b->edges, b->nr_edges, edge_compare);
 	return ret ? ret : cut_own(b);
