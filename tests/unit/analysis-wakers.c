@@ -258,6 +258,31 @@ static void test_barger(void)
 }
 
 /*
+ * 2 has waited, asleep, for long before 3 releases the lock, and then for a CPU: when the lock was free it was
+ * not asleep.
+ */
+static void test_late_release(void)
+{
+	const struct timeline_cause *c;
+
+	begin_threads("wakers.data");
+	made_switch(&t, .tick = 100, .cpu = 2, .state = R, .next = 3);
+	made_wait(&t, .tid = 2, .lock = OBJECT, .owner = 3, .begin = 4500, .end = 85500);
+	made_switch(&t, .tick = 4800, .cpu = 1, .prev = 2, .state = S, .next = 900);
+	made_wait(&t, .tid = 1, .lock = OBJECT, .owner = 3, .begin = 45000, .end = 90500);
+	made_switch(&t, .tick = 46000, .prev = 1, .state = S);
+	made_hold(&t, .tid = 3, .lock = OBJECT, .begin = 3000, .end = 60000);
+	made_waking(&t, .tick = 60000, .cpu = 2, .waker = 3, .woken = 2);
+	made_wakeup(&t, .tick = 60000, .cpu = 1, .woken = 2, .running = 900);
+	made_switch(&t, .tick = 85000, .cpu = 1, .prev = 900, .state = S, .next = 2);
+	wake(2, 0);
+	c = build();
+	is_chain(c->chain, "lock_wait 1, woken_by 2, runnable 2", "it slept before the lock was free, not meanwhile");
+	ok(c->chain->nr > 2 && c->chain->links[2].ns == 25000, "and had no CPU when it was free");
+	end();
+}
+
+/*
  * 2 waits for the lock only shortly before 3 releases it, and does not sleep; long before, it was woken from
  * another sleep.
  */
@@ -493,6 +518,7 @@ int main(void)
 	test_callee();
 	test_convoy();
 	test_barger();
+	test_late_release();
 	test_earlier_sleep();
 	test_readers();
 	test_nobody();

@@ -162,7 +162,7 @@ const struct segment *culprits_delay(const struct segment *segments, size_t nr_s
 				     const struct segment *in, bool has_waits, int64_t *ns)
 {
 	const struct segment *delays[DELAYS_MAX];
-	int64_t sums[DELAYS_MAX] = { 0 };
+	int64_t sums[DELAYS_MAX] = { 0 }, off_ns = 0;
 	size_t nr = 0, best = 0;
 
 	for (size_t i = 0; i < nr_segments; i++) {
@@ -173,6 +173,8 @@ const struct segment *culprits_delay(const struct segment *segments, size_t nr_s
 		if (s->tid != in->tid || !segment_overlap_ns(s, in) ||
 		    !(segment_is_off(s) || (has_waits && s->kind == SEGMENT_LOCK_WAIT)))
 			continue;
+		if (s->kind == SEGMENT_RUNNABLE || s->kind == SEGMENT_PREEMPTED)
+			ticks_add(&off_ns, segment_overlap_ns(s, in));
 		while (n < nr && !is_same_delay(delays[n], s))
 			n++;
 		if (n == DELAYS_MAX)
@@ -183,6 +185,10 @@ const struct segment *culprits_delay(const struct segment *segments, size_t nr_s
 			delays[n] = s;
 		ticks_add(&sums[n], delay_ns(s, in));
 	}
+	/* A thread that waits for a lock may have slept before that time only, and then have waited for a CPU. */
+	for (size_t i = 0; i < nr; i++)
+		if (delays[i]->kind == SEGMENT_LOCK_WAIT)
+			sums[i] = min(sums[i], max(length(in) - off_ns, 0));
 	for (size_t i = 1; i < nr; i++)
 		if (sums[i] > sums[best])
 			best = i;
