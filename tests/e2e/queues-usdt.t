@@ -94,7 +94,7 @@ fi
 check "no probe is left" "grep -c ldb_ /sys/kernel/tracing/uprobe_events || true" 0 '^0$|No such file'
 
 # What cannot be done is said in one line, and the program runs and is recorded all the same.  It runs for
-# longer than a recorder without a CPU takes to look at its files.
+# longer than a recorder that gets no CPU needs to read its files.
 not_recorded()	# what, word, program, why
 {
 	record_options="--queue=$2"
