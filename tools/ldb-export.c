@@ -26,6 +26,7 @@
 
 static struct {
 	struct open_options open;
+	struct cli_part req_part;
 	uint64_t req, slowest, nth, max_functions, min_ns, limit;
 	bool has_req, has_slowest, has_nth;
 	const char *class, *thread;
@@ -36,9 +37,7 @@ static const struct cli_option options[] = {
 	OPEN_OPTIONS(opt.open),
 	OPEN_REQUEST(opt.open),
 	OPEN_RANGE(opt.open, "only what happened at"),
-	{ .letter = 'r', .name = "req", .type = CLI_NUMBER, .value = &opt.req, .arg = "N",
-	  .help = "only the request with this id, all its instances",
-	  .given = &opt.has_req },
+	OPEN_REQ(opt.req_part, opt.has_req),
 	{ .name = "nth", .type = CLI_NUMBER, .value = &opt.nth, .arg = "K",
 	  .help = "--req: only its Kth instance",
 	  .given = &opt.has_nth, .min = 1 },
@@ -133,6 +132,8 @@ static bool choose_lives(struct model *m, struct export_options *o, struct reque
 {
 	struct requests_options wanted = REQUESTS_OPTIONS_ALL;
 
+	if (!open_req(m, &opt.req_part, &opt.req))
+		return false;
 	wanted.from = o->from;
 	wanted.to = o->to;
 	wanted.class = opt.class;

@@ -24,6 +24,7 @@
 
 static struct {
 	struct open_options open;
+	struct cli_part req_part;
 	uint64_t req, slowest, nth, top;
 	bool has_req, has_slowest, has_nth, verify, parts;
 	const char *class, *trace, *at;
@@ -34,9 +35,7 @@ static struct {
 
 static const struct cli_option options[] = {
 	OPEN_OPTIONS(opt.open),
-	{ .letter = 'r', .name = "req", .type = CLI_NUMBER, .value = &opt.req, .arg = "N",
-	  .help = "the request with this id",
-	  .given = &opt.has_req },
+	OPEN_REQ(opt.req_part, opt.has_req),
 	{ .name = "nth", .type = CLI_NUMBER, .value = &opt.nth, .arg = "K",
 	  .help = "the Kth instance of an id that occurs several times (default: the slowest)",
 	  .given = &opt.has_nth, .min = 1 },
@@ -378,6 +377,7 @@ int main(int argc, char **argv)
 		cli_usage("--verify goes with --req: without, the whole trace is checked anyway");
 	open_trace(&o, &opt.open);
 	open_notes(&opt.note, &wanted);
+	found = open_req(o.model, &opt.req_part, &opt.req);
 	wanted.class = opt.class;
 	wanted.has_id = opt.has_req;
 	wanted.id = opt.req;
@@ -385,9 +385,9 @@ int main(int argc, char **argv)
 	wanted.from = open_from(&opt.open, o.model);
 	wanted.to = open_to(&opt.open, o.model);
 	choose_entry(o.model, &wanted);
-	if (is_page) {
+	if (found && is_page) {
 		found = show_page(o.model, &o.render, &wanted);
-	} else {
+	} else if (found) {
 		if (requests_build(o.model, &wanted, &requests))
 			open_fail_memory();
 		if (opt.trace || opt.parts)

@@ -27,6 +27,7 @@
 
 static struct {
 	struct open_options open;
+	struct cli_part req_part;
 	uint64_t req, slowest, slice, top, chains;
 	bool has_req, has_slowest, has_slice, is_p99, has_top;
 	const char *class, *categories, *slices;
@@ -39,8 +40,7 @@ static struct {
 
 static const struct cli_option options[] = {
 	OPEN_OPTIONS(opt.open),
-	{ .letter = 'r', .name = "req", .type = CLI_NUMBER, .value = &opt.req, .arg = "N",
-	  .help = "the request with this id", .given = &opt.has_req },
+	OPEN_REQ(opt.req_part, opt.has_req),
 	{ .name = "slowest", .type = CLI_NUMBER, .value = &opt.slowest, .arg = "K",
 	  .help = "the K slowest requests", .given = &opt.has_slowest, .min = 1 },
 	{ .name = "p99", .type = CLI_FLAG, .value = &opt.is_p99,
@@ -385,6 +385,11 @@ int main(int argc, char **argv)
 	}
 	wo = why_options(categories);
 	open_trace(&o, &opt.open);
+	if (!open_req(o.model, &opt.req_part, &opt.req)) {
+		categories_close(categories);
+		return open_finish(&o, false, true);
+	}
+	wo.id = opt.req;
 	build_for(&o, &partition, opt.slices || opt.is_uncategorised ? NULL : &wo);
 	if (is_untagged(&o, &partition))
 		say_untagged(&o);

@@ -41,6 +41,13 @@ check_jq "the process of each segment" t.json '.[1].segments | all(.process == "
 # The server began 37 us after the client, and the clocks can be 41.5 us apart.
 check_jq "times are right within that" t.json '.[1].start_ns - .[0].start_ns - 37000 | fabs < 41600'
 check_jq "a time of day" t.json '.[0].start_time == "2026-11-22T03:00:00.028000000Z"'
+check "a request by the number that its process gave it" "ldb-timeline --req server:7 c.data s.data" 0 '^req 1007 of server '
+check "also in ldb-why" "ldb-why --req server:7 --json c.data s.data | jq -c '[.requests[].req]'" 0 '^\[1007\]$'
+check "and in exports" "ldb-export --req server:7 -o x.json chrome c.data s.data && grep -c 1007 x.json" 0 '^[1-9]'
+check_one_line "two processes of this number" "ldb-timeline --req 10:7 c.data s.data" 1 'more than one process 10 in .* it has 10 \(client.*10 \(server'
+check_one_line "no such process" "ldb-why --req nobody:7 c.data s.data" 1 'no process nobody in .* it has 10 \(client'
+check_one_line "a recording of one" "ldb-timeline --req 10:7 -i c.data" 1 'of one process: --req=7'
+check_one_line "no number" "ldb-timeline --req server:x c.data s.data" 2 'takes \[PROCESS:\]N'
 check "the first digits of an id" "ldb-timeline --trace 4bf92f35 c.data s.data" 0 '^40 requests of this trace'
 check "a traceparent" "ldb-timeline --trace 00-$ID-00f067aa0ba902b7-01 -i c.data" 0 '^req 7:'
 check "an id that nobody has" "ldb-timeline --trace 0123456789 -i c.data" 0 'no request was linked to trace 0123456789'

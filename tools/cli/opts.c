@@ -229,6 +229,16 @@ static void set_number(const struct cli_option *o, const char *arg)
 		*(uint64_t *)o->value = v;
 }
 
+static void set_part(const struct cli_option *o, const char *arg)
+{
+	const char *colon = strrchr(arg, ':');
+	struct cli_part *part = o->value;
+
+	*part = (struct cli_part){ .of = arg, .of_length = colon ? colon - arg : 0 };
+	if (colon == arg || units_parse_number(colon ? colon + 1 : arg, &part->number))
+		cli_usage("--%s takes %s, not '%s'", o->name, o->arg, arg);
+}
+
 static void set_option(const struct cli_option *o, const char *arg)
 {
 	if (o->given)
@@ -245,6 +255,9 @@ static void set_option(const struct cli_option *o, const char *arg)
 		break;
 	case CLI_CHOICE:
 		set_choice(o, arg);
+		break;
+	case CLI_PART:
+		set_part(o, arg);
 		break;
 	default:
 		set_number(o, arg);

@@ -15,6 +15,7 @@ enum cli_type {
 	CLI_STRING,	/* const char * */
 	CLI_LIST,	/* struct cli_list: may be repeated */
 	CLI_NUMBER,	/* uint64_t, decimal or 0x; min, max apply */
+	CLI_PART,	/* struct cli_part: N, or OF:N */
 	CLI_DURATION,	/* uint64_t, ns: 10ms, 1.5us, 2s; no unit: see unit_ns */
 	CLI_SIZE,	/* uint64_t, bytes: 64M */
 	CLI_PERCENT,	/* uint32_t, ppm: 5% */
@@ -24,6 +25,12 @@ enum cli_type {
 struct cli_list {
 	const char **items;
 	size_t nr;
+};
+
+struct cli_part {
+	const char *of;		/* not terminated */
+	int of_length;		/* 0: only a number was given */
+	uint64_t number;
 };
 
 struct cli_option {

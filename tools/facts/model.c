@@ -106,7 +106,7 @@ static int add_process(void *arg, const void *at)
 
 	return array_push(m->processes, m->nr_processes, m->room_processes, {
 		.pid = row->pid, .ppid = row->ppid, .name = model_keep_string(m, row->name),
-		.host = model_keep_string(m, row->host),
+		.host = model_keep_string(m, row->host), .id_base = row->id_base,
 		.has_own_clock = row->flags & LDB_PROCESS_F_CLOCK,
 		.clock_err_ns = is_known ? ticks_ns(m->reader, row->clock_err) : -1,
 	});

@@ -20,6 +20,7 @@
 struct process {
 	uint32_t pid, ppid;
 	const char *name, *host;	/* the model's */
+	uint64_t id_base;		/* the ids of its requests are its own plus this */
 	/*
 	 * its clock is another one than that of the first process: times may be wrong by
 	 * clock_err_ns

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Opens and closes the trace and the output for every tool that shows a trace; see open.h. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,47 @@ void open_fail_memory(void)
 {
 	cli_error("out of memory: take a part of the recording with --from and --to");
 	exit(CLI_FAILURE);
+}
+
+/* Is this the process's pid, its name, or its name on a host: NAME@HOST? */
+static bool is_process(const struct process *p, const struct cli_part *part)
+{
+	char text[300];
+
+	if (snprintf(text, sizeof(text), "%" PRIu32, model_kernel_tid(p->pid)) == part->of_length &&
+	    !strncmp(text, part->of, part->of_length))
+		return true;
+	if (strlen(p->name) == (size_t)part->of_length && !strncmp(p->name, part->of, part->of_length))
+		return true;
+	return snprintf(text, sizeof(text), "%s@%s", p->name, p->host) == part->of_length &&
+	       !strncmp(text, part->of, part->of_length);
+}
+
+bool open_req(const struct model *m, const struct cli_part *part, uint64_t *id)
+{
+	char list[300] = "";
+	size_t used = 0, nr = 0;
+
+	*id = part->number;
+	if (!part->of_length)
+		return true;
+	for (size_t i = 0; i < m->nr_processes; i++) {
+		const struct process *p = &m->processes[i];
+
+		if (is_process(p, part) && !nr++)
+			*id = p->id_base + part->number;
+		if (used < sizeof(list))
+			used += snprintf(list + used, sizeof(list) - used, "%s%" PRIu32 " (%s%s%s)", i ? ", " : "",
+					 model_kernel_tid(p->pid), p->name, *p->host ? "@" : "", p->host);
+	}
+	if (nr == 1)
+		return true;
+	if (!m->nr_processes)
+		cli_error("this is a recording of one process: --req=%" PRIu64, part->number);
+	else
+		cli_error("%s process %.*s in this recording: it has %s", nr ? "more than one" : "no", part->of_length,
+			  part->of, list);
+	return false;
 }
 
 int64_t open_from(const struct open_options *o, const struct model *m)

@@ -33,6 +33,13 @@ struct open_options {
 	{ .name = "no-demangle", .type = CLI_FLAG, .value = &(o).no_demangle,	\
 	  .help = "C++ names as the linker has them" }
 
+/* Option of tools that show one request; part is a struct cli_part. */
+#define OPEN_REQ(part, has)							\
+	{ .letter = 'r', .name = "req", .type = CLI_PART, .value = &(part), .arg = "[PROCESS:]N", \
+	  .help = "the request with this id; PROCESS:N: with the id that this process (pid or name) gave it, if the " \
+	  "recording is of several", \
+	  .given = &(has) }
+
 /* Option of tools that show requests. */
 #define OPEN_REQUEST(o)								\
 	{ .name = "request", .type = CLI_LIST, .value = &(o).request, .arg = "FUNCTION", \
@@ -95,6 +102,12 @@ static inline bool open_has_range(const struct open_options *o)
 /* Returns --from and --to as ticks of the trace. */
 int64_t open_from(const struct open_options *o, const struct model *m);
 int64_t open_to(const struct open_options *o, const struct model *m);
+
+/*
+ * Finds the id of a request that --req names (CLI_PART): as it is shown, or of a process as that has it.
+ * Returns false if there is no such process, or more than one, after printing so.
+ */
+bool open_req(const struct model *m, const struct cli_part *part, uint64_t *id);
 
 /* Are both the same file?  Then writing to one would destroy the other. */
 bool open_is_same_file(const char *a, const char *b);
