@@ -130,6 +130,7 @@ usage()	# what, words, message
 }
 usage "one probe" --queue=mine:put 'give two probes'
 usage "no provider" --queue=put 'give PROVIDER:PUT,TAKE'
+usage "a probe twice" --queue=mine:put,put 'give another probe for each event'
 usage "no name" --queue=mine:put,,take 'give names of probes'
 usage "no number" --queue=mine:put:x,take 'give 1 to 12 for the argument that is the item'
 usage "no name of the queue" --queue=mine:put,take,name=0 "give 1 to 12 for the argument that is the queue's name"

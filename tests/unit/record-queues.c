@@ -49,7 +49,7 @@ static void test_hostile(void)
 	static const char *const texts[] = {
 		"8@8(%rax,%rbx,8)", "8@counter(%rip)", "8@%xmm0", "4f@%xmm0", "8@%ah", "8@rdi", "%rdi", "8@", "@%rdi", "3@%rdi",
 		"8@4294967296(%rdi)", "99999999999999999999@%rdi", "8@99999999999999999999(%rdi)", "8@-16(%rbp", "8@-16(%rbp)x",
-		"8@+(%rbp)", "8@$", "8@$5x", "8@%rdi:u64\np:x", "8@()", "8@(%)", "8@%rdi\tname=1",
+		"8@+(%rbp)", "8@$", "8@$5x", "8@%rdi:u64\np:x", "8@()", "8@(%)", "4294967300@%rdi", "-9223372036854775808@%rdi", "8@%rdi\tname=1",
 		"8@00000000000000000000000000000000000000000000000000000000000000000000000000000000(%rdi)",
 	};
 
@@ -92,6 +92,8 @@ static void test_words(void)
 	ok(is_wrong("app:put:0,take", "the argument that is the item"), "no such argument");
 	ok(is_wrong("app:put:1x,take", "the argument that is the item"), "no number");
 	ok(is_wrong("app:put:-1,take", "the argument that is the item"), "a negative one");
+	ok(is_wrong("app:put:4294967297,take", "the argument that is the item"), "one of more than 32 bits");
+	ok(is_wrong("app:put,put", "another probe"), "the same probe for two events");
 	ok(is_wrong("app:put,take,name=", "the argument that is the queue's name"), "no name");
 	ok(is_wrong("app:a,b,c,d,e,f,g,h,i", "too many"), "too many");
 }

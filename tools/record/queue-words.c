@@ -14,10 +14,12 @@ static const char folly[] = "folly:thread_pool_executor_task_enqueued:4,thread_p
 
 static bool read_argument(const char *text, unsigned *argument)
 {
+	unsigned long number;
 	char *end;
 
-	*argument = isdigit(*text) ? strtoul(text, &end, 10) : 0;
-	return *argument && !*end && *argument <= QUEUE_ARGUMENTS_MAX;
+	number = isdigit(*text) ? strtoul(text, &end, 10) : 0;
+	*argument = number;
+	return number && !*end && number <= QUEUE_ARGUMENTS_MAX;
 }
 
 /* What the kernel and the notes may have in a name; and a tab or a line feed would be another command. */
@@ -41,6 +43,9 @@ static const char *add_probe(struct queue_words *words, char *text)
 		return "give names of probes, as in myapp:put,take";
 	if (colon && !read_argument(colon, &probe.item))
 		return "give 1 to 12 for the argument that is the item, as in myapp:put:2,take:2";
+	for (unsigned i = 0; i < words->nr_probes; i++)
+		if (!strcmp(words->probes[i].name, text))
+			return "give another probe for each event";
 	if (words->nr_probes == QUEUE_PROBES_MAX)
 		return "there are too many probes";
 	words->probes[words->nr_probes++] = probe;

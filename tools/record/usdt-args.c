@@ -98,6 +98,8 @@ static bool read_size(const char *text, const char *at, struct usdt_arg *arg)
 
 	if (!read_number(text, &end, &size) || end != at)
 		return false;
+	if (size < -8 || size > 8)
+		return false;
 	arg->is_signed = size < 0;
 	arg->size = size < 0 ? -size : size;
 	return arg->size == 1 || arg->size == 2 || arg->size == 4 || arg->size == 8;
