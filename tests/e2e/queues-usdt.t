@@ -123,6 +123,39 @@ not_recorded "no such argument" mine:put:2,take pool 'put: it has 1 argument, an
 not_recorded "an address with an index" odd:put,take odd 'put: its argument 1 is 8@\(%rax,%rbx,8\), which the kernel.s probes cannot read'
 not_recorded "notes that are cut off" folly truncated "thread_pool_executor_task_stats: the file.s notes of probes are damaged|.*: the file's notes of probes are damaged"
 not_recorded "a place without a nop" mine:put,take elsewhere "put: the file's notes of probes are damaged"
+# The program has valid places, and the library one that is damaged.
+objcopy --dump-section .note.stapsdt=notes libpool.so
+printf '\377' | dd of=notes bs=1 seek=20 conv=notrunc 2>/dev/null
+mkdir damaged
+objcopy --update-section .note.stapsdt=notes libpool.so damaged/libpool.so
+cat >both.c <<'END'
+#include "usdt.h"
+int pool_main(int argc, char **argv);
+int main(int argc, char **argv)
+{
+	USDT_NOTE("mine", "put", "0", "8@%0", USDT_ARG(0L));
+	USDT_NOTE("mine", "take", "0", "8@%0", USDT_ARG(0L));
+	return pool_main(argc, argv);
+}
+END
+cc_ldb -O2 -I"$PROGRAMS" both.c -o both -Ldamaged -lpool -Wl,-rpath,"$PWD/damaged" || exit 1
+not_recorded "a damaged library beside a program that is not" mine:put,take both \
+	"put: the file's notes of probes are damaged"
+
+# The file is gone, but the program has it mapped.
+cp pool gone
+./gone 60000 50 100 >gone.out &
+pid=$!
+n=0
+while [ "$n" -lt 100 ] && ! readlink "/proc/$pid/exe" | grep -q '/gone$'; do
+	sleep 0.05
+	n=$((n + 1))
+done
+rm gone
+check "a program whose file was removed" "ldb-record --queue=mine:put,take -d 500ms -p $pid -o gone.data 2>&1" 0 \
+	'items of queues: [1-9]'
+kill "$pid" 2>/dev/null
+wait "$pid"
 
 usage()	# what, words, message
 {

@@ -6,12 +6,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "record/helper.h"
 #include "record/mapped-files.h"
 #include "record/queue-places.h"
 #include "record/record.h"
 
 #define PATIENCE_MS	8000	/* the program waits so long */
+#define END		"end"	/* the last text; a child that crashed has not written it */
 
 struct work {
 	const struct mapped_files *files;
@@ -44,26 +46,35 @@ static void answer_place(void *answer, uint64_t offset, uint64_t semaphore, cons
 			0, args, 0);
 }
 
+/* The link is to the file that the program has mapped, whatever its path is the name of by now. */
+static const char *find_path(const char *root, const struct mapped_file *m, char *room, size_t size, const char **wrong)
+{
+	*wrong = NULL;
+	if (!access(m->link, R_OK))
+		return m->link;
+	*wrong = mapped_files_why_not(root, m);
+	return (size_t)snprintf(room, size, "%s%s", root ?: "", m->path) < size ? room : NULL;
+}
+
 static void find_probe(const struct work *w, const char *root, FILE *out, size_t word, unsigned probe)
 {
 	const struct queue_words *words = &w->words[word];
-	const char *wrong = NULL;
-	char path[4096];
+	const char *wrong = NULL, *path;
+	char room[4096];
 	int nr = 0, n;
 
 	for (size_t i = 0; i < w->files->nr; i++) {
-		const struct mapped_file *m = &w->files->at[i];
-		struct answer a = { out, word, i, probe, mapped_files_why_not(root, m) };
+		struct answer a = { out, word, i, probe, NULL };
 
-		if ((size_t)snprintf(path, sizeof(path), "%s%s", root ?: "", m->path) >= sizeof(path))
-			continue;
-		n = w->find(path, words->provider, words->probes[probe].name, answer_place, &a);
-		if (n)
+		path = find_path(root, &w->files->at[i], room, sizeof(room), &a.wrong);
+		n = path ? w->find(path, words->provider, words->probes[probe].name, answer_place, &a) : 0;
+		if (n && (n < 0 || a.wrong))
 			wrong = n < 0 ? "the file's notes of probes are damaged" : a.wrong;
-		nr += n > 0 && !a.wrong ? n : 0;
+		nr += n > 0 ? n : 0;
 	}
-	if (!nr)
-		answer_why_not(out, word, probe, wrong ?: "the program has no such probe");
+	/* One place that cannot be followed is enough, even if others can be. */
+	if (wrong || !nr)
+		answer_why_not(out, word, probe, wrong ?: "");
 }
 
 static void work(void *arg, FILE *out)
@@ -75,6 +86,7 @@ static void work(void *arg, FILE *out)
 	for (size_t i = 0; i < w->nr_words; i++)
 		for (unsigned k = 0; k < w->words[i].nr_probes; k++)
 			find_probe(w, root, out, i, k);
+	fprintf(out, END "%c", 0);
 }
 
 /* In the recorder */
@@ -99,6 +111,15 @@ static void deliver(const struct work *w, const char *numbers, const char *text,
 	fn(arg, &place);
 }
 
+static bool is_whole(const struct helper *h)
+{
+	const char *text = NULL, *last = "";
+
+	while ((text = helper_text(h, text)))
+		last = text;
+	return !strcmp(last, END);
+}
+
 static void say_none(const struct work *w, const char *why, void (*fn)(void *arg, const struct queue_place *place), void *arg)
 {
 	for (size_t i = 0; i < w->nr_words; i++)
@@ -118,9 +139,9 @@ void queue_places_find(pid_t pid, const struct queue_words *words, size_t nr_wor
 		say_none(&w, "the program's files are not known", fn, arg);
 	} else if (!helper_wait(&h, PATIENCE_MS)) {
 		say_none(&w, "its notes of probes take too long to read", fn, arg);
+	} else if (!is_whole(&h)) {
+		say_none(&w, "its notes of probes are damaged", fn, arg);
 	} else {
-		if (!helper_text(&h, NULL))
-			say_none(&w, "its notes of probes are damaged", fn, arg);
 		while ((numbers = helper_text(&h, numbers)) && (text = helper_text(&h, numbers))) {
 			deliver(&w, numbers, text, fn, arg);
 			numbers = text;

@@ -9,7 +9,7 @@
 struct queue_place {
 	size_t word;
 	unsigned probe;		/* of the word */
-	const char *why;	/* NULL, or in one line why there is none */
+	const char *why;	/* NULL, or in one line why it cannot be followed; "": there is none */
 	const char *file;	/* a path by which the kernel finds it */
 	uint64_t offset, semaphore;
 	const char *args;	/* from the program, and not trusted */

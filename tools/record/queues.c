@@ -102,9 +102,9 @@ static void add_site(void *queues, const struct queue_place *place)
 	struct site s = { .word = place->word, .probe = place->probe, .offset = place->offset, .semaphore = place->semaphore };
 	char why[256] = "out of memory";
 
-	/* Whether there is any probe for the end is known when all were searched for. */
+	/* Whether there is any probe for an event is known when all were searched for. */
 	if (place->why) {
-		if (queue_event_of(place->probe) != QUEUE_END)
+		if (*place->why)
 			refuse(q, place->word, name, place->why);
 		return;
 	}
