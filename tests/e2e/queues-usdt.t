@@ -142,6 +142,33 @@ cc_ldb -O2 -I"$PROGRAMS" both.c -o both -Ldamaged -lpool -Wl,-rpath,"$PWD/damage
 not_recorded "a damaged library beside a program that is not" mine:put,take both \
 	"put: the file's notes of probes are damaged"
 
+# Item 5 is dropped without a probe, and its number is used again.
+cat >dropped.c <<'END'
+#include <unistd.h>
+#include "usdt.h"
+int main(void)
+{
+	for (long i = 0; i < 2; i++) {
+		USDT_NOTE("drop", "put", "0", "8@%0", USDT_ARG(5L));
+		usleep(100000);
+	}
+	for (long i = 5; i < 7; i++) {
+		USDT_NOTE("drop", "take", "0", "8@%0", USDT_ARG(i));
+		usleep(100000);
+		USDT_NOTE("drop", "done", "0", "8@%0", USDT_ARG(i));
+	}
+	return 0;
+}
+END
+cc_ldb -O2 -I"$PROGRAMS" dropped.c -o dropped || exit 1
+record_options=--queue=drop:put,take,done
+record_apart dropped.data ./dropped >/dev/null 2>&1
+rm -f dropped.db
+ldb-export -q -i dropped.data -o dropped.db sqlite
+dropped=$(sqlite3 dropped.db "select r.req, r.complete, count(q.id) from request r left join part q on
+	q.request = r.id and q.kind = 'queue' group by r.id order by r.start_ns" | xargs)
+ok "an item that was dropped and the next of its number are two" [ "$dropped" = "5|0|1 5|1|1 6|1|0" ]
+
 # The file is gone, but the program has it mapped.
 cp pool gone
 ./gone 60000 50 100 >gone.out &

@@ -17,7 +17,8 @@
  * - A thread that is about to exit, or was never registered, may tag requests: the API works
  *   in threads that ldb does not know.  But no thread does so before it was born.
  * - What was lost is missing: oracle_excused().
- * - At a pause (LDB_REQ_OP_CUT) all that is open is over, without an end.
+ * - At a pause (LDB_REQ_OP_CUT) all that is open is over, without an end; where an item is put into a queue
+ *   again that was not taken out, the one before is.
  * - Recordings of more requests than the table may have, and those that were cut, have no
  *   table; those that filled the disk have as much of it as there was room for.
  */
@@ -267,6 +268,17 @@ static void sum_open(struct requests *q)
 		sum_add(&q->sum, key, r->start, 0, r->nr_segments, false);
 }
 
+/* Its end is not known; that of its id is the next one's. */
+static void on_cut_one(struct requests *q, uint64_t id)
+{
+	const struct request *r = map_find(&q->open, id);
+
+	if (!r)
+		return;
+	sum_add(&q->sum, id, r->start, 0, r->nr_segments, false);
+	map_remove(&q->open, id);
+}
+
 static void on_cut(struct requests *q)
 {
 	struct worker *w;
@@ -297,7 +309,10 @@ static void check_event(struct requests *q, const struct ldb_row_req *row)
 	struct worker *w;
 
 	if (row->op == LDB_REQ_OP_CUT) {
-		on_cut(q);
+		if (row->queue)
+			on_cut_one(q, row->id);
+		else
+			on_cut(q);
 		return;
 	}
 	w = map_get(&q->workers, row->tid);

@@ -55,6 +55,36 @@ static void test_simple(void)
 	end();
 }
 
+/* An item that nobody took out of a queue is put into it again. */
+static void cut_one(uint64_t id)
+{
+	begin();
+	req(START, .tid = 1, .tick = 50, .id = 8);
+	req(BLOCK, .tid = 1, .tick = 100, .id = 7, .queue = 5);
+	req(CUT, .tick = 300, .id = 7, .queue = 7);
+	req(BLOCK, .tid = 1, .tick = 300, .id = 7, .queue = 5);
+	req(START, .tid = 2, .tick = 310, .id = 7, .queue = 5);
+	req(CUT, .tick = 400, .id = 7, .queue = 7);
+	req(START, .tid = 2, .tick = 500, .id = 7);
+	req(END, .tid = 2, .tick = 510, .id = 7);
+	req(END, .tid = 1, .tick = 600, .id = 8);
+	lives_of(id);
+}
+
+static void test_cut_one(void)
+{
+	cut_one(7);
+	is_int(r.nr_lives, 3, "three lives");
+	ok(!life(0)->is_complete && life(0)->end == 300, "the first has no known end");
+	ok(!life(1)->is_complete && life(1)->start == 300 && life(1)->nr_parts == 2 &&
+	   life(1)->parts[0].end - life(1)->parts[0].start == 10, "the second waited from its own BLOCK on");
+	ok(life(2)->is_complete && life(2)->start == 500 && life(2)->end == 510, "the third is its own");
+	end();
+	cut_one(8);
+	ok(r.nr_lives == 1 && life(0)->is_complete, "no other request is cut");
+	end();
+}
+
 /* The recording is paused twice while requests are open; their ids are used again. */
 static void test_cut(void)
 {
@@ -355,6 +385,7 @@ int main(void)
 {
 	test_simple();
 	test_cut();
+	test_cut_one();
 	test_hops();
 	test_arrived();
 	test_arrived_known();

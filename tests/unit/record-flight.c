@@ -154,6 +154,13 @@ static void test_requests(void)
 	nr_rows = 0;
 	is_int(flight_requests_each(f, 6000, on_row, NULL), 1, "a long one that ended before does not");
 	nr_ended = 0;
+	tag(f, LDB_REQ_OP_START, 1, 11, 6900);
+	flight_requests_add(f, &(struct ldb_row_req){
+		.op = LDB_REQ_OP_CUT, .tick = 6950, .id = 11, .queue = 11,
+	}, 1);
+	tag(f, LDB_REQ_OP_END, 1, 11, 6960);
+	is_int(nr_ended, 0, "one that was cut has no known end");
+	is_int(flight_requests_each(f, 6000, on_row, NULL), 1, "the others are open");
 	tag(f, LDB_REQ_OP_CUT, 0, 0, 7000);
 	tag(f, LDB_REQ_OP_END, 1, 9, 7100);
 	is_int(nr_ended, 0, "what was open at a pause has no known end");

@@ -485,11 +485,24 @@ static bool is_cut(const struct ldb_row_req *row, uint64_t id)
 	return id >= row->id && id <= row->queue;
 }
 
+/* Ends an open request: it is not known how it ended. */
+static int cut_one(struct lives *l, const struct ldb_row_req *row)
+{
+	struct open_life *o = find_open(l, row->id);
+
+	for (size_t i = 0; o && i < o->life.nr_parts; i++)
+		if (o->life.parts[i].is_open && !o->life.parts[i].is_queue)
+			worker_remove(l, o->life.parts[i].tid, row->id);
+	return o ? end_unfinished(l, o, row->tick) : 0;
+}
+
 /* Ends all open requests of one process; there are several. */
 static int cut_some(struct lives *l, const struct ldb_row_req *row)
 {
 	int ret = 0;
 
+	if (row->id == row->queue)
+		return cut_one(l, row);
 	for (size_t i = 0; i < l->workers.nr; i++) {
 		struct worker *w = l->workers.at[i];
 		size_t nr = 0;

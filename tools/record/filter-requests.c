@@ -100,6 +100,15 @@ static bool wants_row(struct filter *f, const struct ldb_row_req *row)
 	struct id *i;
 	bool is_chosen;
 
+	if (row->op == LDB_REQ_OP_CUT && row->queue) {
+		i = slots_find(&f->ids->open, row->id);
+		is_chosen = i && i->is_chosen;
+		/* The next one of this id begins now, and has its tag already. */
+		req_tags_forget(f->ids->tags, row->id, row->tick - 1);
+		if (i)
+			slots_remove(&f->ids->open, &i->slot);
+		return is_chosen;
+	}
 	if (row->op == LDB_REQ_OP_END_ALL || row->op == LDB_REQ_OP_CUT) {
 		forget_of(f->ids, row->op == LDB_REQ_OP_CUT ? 0 : row->tid, row->tick);
 		return true;

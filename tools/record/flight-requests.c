@@ -423,7 +423,11 @@ static void add_one(struct flight_requests *f, const struct ldb_row_req *row)
 		end_all(f, row);
 		break;
 	case LDB_REQ_OP_CUT:
-		cut(f);
+		o = row->queue ? find_open(f, row->id) : NULL;
+		if (o)
+			close_open(f, o);
+		else if (!row->queue)
+			cut(f);
 		break;
 	}
 }

@@ -246,6 +246,14 @@ void metrics_requests(struct metrics *m, const struct ldb_row_req *rows, size_t 
 			end_requests_of(m, r);
 			break;
 		case LDB_REQ_OP_CUT:
+			b = r->queue ? slots_find(&m->requests, r->id) : NULL;
+			if (b) {
+				/* The next one of this id begins now, and has its tag already. */
+				req_tags_forget(m->tags, r->id, r->tick - 1);
+				slots_remove(&m->requests, &b->slot);
+			}
+			if (r->queue)
+				break;
 			slots_clear(&m->requests);
 			req_tags_forget_all(m->tags);
 			break;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/slots.h"
 #include "record/perf-private.h"
 #include "record/probe-events.h"
 #include "record/queue-places.h"
@@ -22,6 +23,7 @@
 #define NAMES_MAX	128	/* of queues; items of more are in one that is called after its probe */
 #define NAME_BYTES	64
 #define FETCH_MAX	256
+#define ITEMS_MAX	(1U << 20)	/* that wait; those beyond it are not checked */
 
 struct site {			/* a place of a probe */
 	size_t word;
@@ -30,6 +32,11 @@ struct site {			/* a place of a probe */
 	uint64_t offset, semaphore;
 	char fetch[FETCH_MAX];
 	bool is_signed;
+};
+
+struct item {			/* was put into a queue and not taken out yet */
+	struct slot slot;	/* by its id */
+	uint64_t queue;
 };
 
 struct probe {
@@ -51,6 +58,7 @@ struct queues {
 	size_t nr_probes, room_probes;
 	uint64_t names[NAMES_MAX];	/* queues whose names were reported */
 	size_t nr_names;
+	struct slots items;
 	struct queues_total total;
 };
 
@@ -220,6 +228,38 @@ static uint64_t queue_of(struct queues *q, const char *name)
 	return queue;
 }
 
+static struct item *find_item(struct queues *q, uint64_t id, uint64_t queue)
+{
+	struct item *i;
+
+	slots_each(&q->items, id, i)
+		if (i->queue == queue)
+			return i;
+	return NULL;
+}
+
+/*
+ * Was the item put into a queue in which it seems to wait?  The program has removed it without TAKE, and uses its
+ * address again, or the kernel has lost the event: then this is another item.
+ */
+static bool is_used_again(struct queues *q, const struct taken *t, uint64_t queue)
+{
+	struct item *i = find_item(q, t->id, queue);
+
+	/* The names of a queue may differ. */
+	if (t->event != QUEUE_PUT && !i)
+		i = slots_find(&q->items, t->id);
+	if (t->event == QUEUE_PUT && !i) {
+		i = slots_add(&q->items, t->id);
+		if (i)
+			i->queue = queue;
+		return false;
+	}
+	if (t->event != QUEUE_PUT && i)
+		slots_remove(&q->items, &i->slot);
+	return t->event == QUEUE_PUT;
+}
+
 static void deliver_one(struct queues *q, const struct taken *t)
 {
 	static const unsigned ops[] = {
@@ -233,6 +273,11 @@ static void deliver_one(struct queues *q, const struct taken *t)
 
 	if (t->event != QUEUE_END)
 		row.queue = queue_of(q, t->name);
+	/* A CUT of one request has its id twice; 0 would be all. */
+	if ((row.queue || t->event != QUEUE_PUT) && is_used_again(q, t, row.queue) && t->id)
+		q->o.row(q->o.arg, LDB_BLK_REQ, &(struct ldb_row_req){
+			.op = LDB_REQ_OP_CUT, .tick = row.tick, .id = t->id, .queue = t->id,
+		});
 	q->o.row(q->o.arg, LDB_BLK_REQ, &row);
 	q->total.put += t->event == QUEUE_PUT;
 	q->total.taken += t->event == QUEUE_TAKE;
@@ -293,6 +338,7 @@ void queues_close(struct queues *q)
 		free(q->sites[i].file);
 	for (size_t i = 0; i < q->o.nr_words; i++)
 		free(q->words[i].text);
+	slots_free(&q->items);
 	free(q->sites);
 	free(q->probes);
 	free(q);
@@ -320,6 +366,7 @@ struct queues *queues_open(const struct queues_options *o)
 	if (!q)
 		return NULL;
 	q->o = *o;
+	q->items = (struct slots){ .size = sizeof(struct item), .max = ITEMS_MAX };
 	for (size_t i = 0; i < o->nr_words; i++)
 		queue_words_parse(o->words[i], &q->words[i]);
 	q->events = probe_events_alloc(&events);

@@ -176,11 +176,12 @@ static void put_back_req(const struct join *j, const struct join_part *p, void *
 			continue;
 		/*
 		 * The pause ends requests of this process only, which have a range of ids.  If ids
-		 * are not in the order of processes (no id_step), it ends all requests.
+		 * are not in the order of processes (no id_step), it ends all requests.  One that
+		 * ends some requests names them.
 		 */
 		r->id = a->value[i];
 		r->queue = a->other[i];
-		if (j->is_process && j->id_step) {
+		if (r->queue || (j->is_process && j->id_step)) {
 			r->queue = p->id_base + (r->queue ? r->queue : j->id_step - 1);
 			r->id += p->id_base;
 		}
