@@ -75,9 +75,12 @@ struct ldb_session_cpu {
 	u64		seen_irqs[1 << LDB_SEEN_IRQ_BITS];
 	/* when a thread of the session left this CPU to the idle task; else 0 */
 	u64		idle_since;
-	/* chain.c */
+	/*
+	 * chain.c: the ring's head when the recorder's last two passes were noticed; everything
+	 * before `read` has been read
+	 */
 	u32		passes;
-	u64		read, is_being_read;	/* the ring's head at the recorder's last passes */
+	u64		read, is_being_read;
 	struct ldb_chain_costs {
 		u64	switches, samples, nr_samples, idle;
 	} costs;
@@ -105,7 +108,10 @@ struct ldb_session {
 	 * The following may be set while the probes read them; any mixture of old and new values is
 	 * valid.
 	 */
-	/* the fast probe of switches is used: SCHED events, the TSC, and no chains */
+	/*
+	 * Context switches use the fast probe: SCHED events are recorded, the clock is the TSC,
+	 * and no chains are read.
+	 */
 	bool		fast;
 	u32		events;		/* LDB_GROUP_* that are recorded now; paused: at most PROCESS */
 	u64		call_min;	/* ticks: shorter system calls are only counted */

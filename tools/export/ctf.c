@@ -26,7 +26,7 @@
 #define BASE_NS		3600000000000
 #define MAGIC		0xc1fc1fc1
 
-/* Number of the class of a request's events; those of segments are their kinds. */
+/* The id of CTF's event class for requests; the id of a segment's class is the segment's kind. */
 #define REQUEST		NR_SEGMENT_KINDS
 
 /* The beginning of each file. */

@@ -67,7 +67,10 @@ void export_count(const struct export_options *o, const struct segment *s)
 		ticks_add(&result->total_ns[s->kind], s->duration_ns);
 }
 
-/* The windows are made in order, because request instances are sorted by their starts. */
+/*
+ * Merges the times of the selected request instances into windows that do not overlap.  The instances
+ * are sorted by their starts, so the windows are in order.
+ */
 int export_find_windows(struct export_options *o)
 {
 	o->windows = calloc(o->nr_lives + 1, sizeof(*o->windows));

@@ -129,7 +129,7 @@ struct chains {
 	struct seen *ended;
 	size_t nr_ended, room_ended;
 	struct hash by_gen;
-	/* copies of ended[] with consistent bounds; then the ones to be written */
+	/* copies of ended[] with consistent bounds; afterwards, only the invocations that are written now */
 	struct seen *bounded;
 	size_t nr_bounded, room_bounded;
 	int64_t released;	/* up to which tick rows have been written */

@@ -101,9 +101,9 @@ void chains_finish(struct chains *c);
 bool chains_are_read(const struct chains *c);
 
 /*
- * Returns the number of rows since the last call that describe invocations which the scanner has
- * not observed, minus the number of invocations that the scanner has counted but that have no row
- * or are no longer counted.
+ * Returns the correction to the scanner's count of the thread's observed invocations since the last
+ * call: the number of invocations that were written, minus the number of rows that the scanner has
+ * delivered.  Invocations that the thread's counter of calls leaves out are in neither number.
  */
 int64_t chains_take_alone(struct chains *c, uint32_t tid);
 

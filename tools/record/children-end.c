@@ -166,7 +166,7 @@ static void name_all(struct recording *r, bool is_joined)
 	progress_clear();
 }
 
-/* Prints the sums over all processes: often a server's first process has no sockets. */
+/* Prints how many requests all processes together had: often a server's first process has no sockets. */
 static void print_sockets(const struct recording *r)
 {
 	char err[512];
@@ -178,7 +178,7 @@ static void print_sockets(const struct recording *r)
 	reader_close(joined);
 }
 
-/* Waits of such a process have no waker, so it is said even if there are few. */
+/* Prints how many processes have no kernel events, however few: it is not known what ended their waits. */
 static void print_without_kernel(const struct recording *r)
 {
 	const struct children *c = &r->children;

@@ -84,8 +84,8 @@ static bool is_crowded(const struct children *c)
 }
 
 /*
- * Do enough other recorders record kernel events?  Those whose process has ended do not, but may take
- * long to end themselves: each connection of a client may be a process.
+ * Do enough other recorders record kernel events?  A recorder whose process has ended does not, but may
+ * take long to end itself.  There can be many of these, if a server creates a process for each connection.
  */
 static bool is_kernel_taken(const struct children *c)
 {

@@ -198,8 +198,8 @@ static void do_min_latency(struct recording *r, char *args, struct answer *a)
 }
 
 /*
- * The runtime does not count what it leaves out, so its own threshold is only lowered; the filter,
- * which counts, applies higher ones.
+ * The runtime does not count the lock events that it leaves out, so its own threshold is only ever
+ * lowered.  The recorder's filter, which counts them, applies higher thresholds.
  */
 static void do_threshold(struct recording *r, char *args, struct answer *a)
 {

@@ -16,7 +16,7 @@ struct device_chains {
 	struct ldb_chains now, before;
 	struct sampler *sampler;
 	bool is_always, is_paused;
-	uint8_t is_deaf[CPULIST_MAX];	/* no CPU is deaf */
+	uint8_t is_deaf[CPULIST_MAX];	/* all 0: the module delivers the events of every CPU */
 };
 
 static bool control(struct device_chains *d)
@@ -45,7 +45,7 @@ static unsigned poll(struct kernel_source *s)
 	return 0;
 }
 
-/* Interrupts all CPUs, until the first decision whether they are busy. */
+/* Begins to interrupt all CPUs; hold_budget() then decides whether that goes on. */
 static void begin_samples(struct device_chains *d)
 {
 	d->now.tick_ns = 0;

@@ -62,7 +62,7 @@ void flight_triggers_pass(struct flight_triggers *t);
 /* Must be called once a second. */
 void flight_triggers_second(struct flight_triggers *t);
 
-/* Does one of the texts name this signal? */
+/* Does one of these trigger conditions name this signal? */
 bool flight_triggers_has_signal(const char *const *texts, size_t nr, int signal);
 
 #endif

@@ -53,7 +53,7 @@ struct flight {
 	bool has_failed;		/* a dump has failed, and this was reported */
 };
 
-/* Marks */
+/* Marks: the counters, and the number of the next block, at the times at which a dump can begin */
 
 static uint64_t mark_ns(const struct flight *f)
 {
@@ -86,8 +86,8 @@ static void second_of_marks(struct flight *f, int64_t now_ns)
 	if (m->nr && now_ns - m->at[m->nr - 1].ns < (int64_t)mark_ns(f))
 		return;
 	/*
-	 * Blocks are retained a little longer than requested, so that the requested time is
-	 * complete even between two marks.
+	 * A dump begins at a mark, so blocks are retained longer than requested by the time between
+	 * two marks: the dump has all of the requested time, even if it begins between two marks.
 	 */
 	flight_ring_expire(f->ring, now_ns - (int64_t)f->o->ns - (int64_t)mark_ns(f));
 	add_mark(f, now_ns);
@@ -179,7 +179,7 @@ static bool is_of_program(void *recording, uint32_t tid)
 {
 	struct recording *r = recording;
 
-	/* Without the runtime there are no pages that show whether a thread is the program's. */
+	/* Without the runtime no thread has a page, which would show that it is the program's: all are taken. */
 	return r->o->kernel_only || (r->pack && pack_is_of_program(r->pack, tid));
 }
 
@@ -492,7 +492,7 @@ static void make_dump(struct flight *f, bool is_last)
 	int rc = -ENOMEM;
 
 	f->is_pending = false;
-	/* This is before the counters are read, so that these include the functions that are running. */
+	/* Stores which functions are running, before the counters are read, so that these include them. */
 	threads_note(f->r->threads);
 	if (is_last)
 		writer_flush(f->r->writer);

@@ -40,7 +40,7 @@ static Elf_Scn *find_section(Elf *elf, const char *name, GElf_Shdr *header)
 	return NULL;
 }
 
-/* Finds where in the file an address is; flags: what its segment must be. */
+/* Finds the offset of an address in the file.  Its segment must have all of the flags (PF_*). */
 static bool find_offset(const struct file *f, uint64_t addr, unsigned flags, uint64_t *offset)
 {
 	size_t nr = 0;
@@ -88,7 +88,8 @@ static bool read_note(const char *at, size_t size, struct note *n)
 }
 
 /*
- * Where no nop is, the file is damaged, or somebody has patched it: a breakpoint there would be one anywhere.
+ * If there is no nop at the place of a probe, the file is damaged, or somebody has patched it.  A breakpoint
+ * there would overwrite some other instruction, so the note is refused.
  */
 static bool find_place(const struct file *f, const struct note *n, uint64_t *offset, uint64_t *semaphore)
 {

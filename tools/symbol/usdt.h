@@ -8,7 +8,10 @@
 
 #include <stdint.h>
 
-/* Offsets in the file; semaphore 0: it has none.  args: "8@%rdi -4@-20(%rbp)", where the compiler has them. */
+/*
+ * Offsets in the file; semaphore 0: the probe has none.  args: the size and the place of each argument, as
+ * the compiler wrote them: "8@%rdi -4@-20(%rbp)".
+ */
 typedef void usdt_fn(void *arg, uint64_t offset, uint64_t semaphore, const char *args);
 
 /*

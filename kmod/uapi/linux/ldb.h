@@ -109,8 +109,8 @@ struct ldb_page {
 	 * These let the recorder count correctly if the process dies between two stores.
 	 * ending_gen: the invocation whose end is being written, 0: none; newer invocations of
 	 * its block have ended, although they are still in struct ldb_stack.  ending_seen: the
-	 * next value of the count of FUNC records, which is right once the record of this
-	 * invocation is in a ring.
+	 * count of FUNC records that is right as soon as the record of this invocation is in a
+	 * ring.
 	 */
 	__u64	ending_gen, ending_seen;
 	/* observed invocations that were not written because the thread was in no request */
@@ -166,7 +166,7 @@ struct ldb_scan_stats {		/* two cache lines of the info page for each scanner */
 	__u64	moving;
 	__u64	cost_tsc;		/* this scanner's part of the cost_tsc of all threads */
 	__u64	pages;			/* thread pages and ring headers touched */
-	__u64	handed;			/* threads given to another scanner */
+	__u64	handed;			/* threads handed over to another scanner */
 	__u64	pad[2];
 };
 

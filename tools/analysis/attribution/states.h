@@ -26,11 +26,13 @@ enum anomaly {
 
 /* The columns of states.def. */
 extern const struct state {
-	const char *name, *colour;	/* "lock_wait", as in JSON; "wait": the pages' --c-wait */
+	/* name: "lock_wait", as in JSON; colour: "wait" is the CSS variable --c-wait of the pages */
+	const char *name, *colour;
 	unsigned rank;			/* as in states.def */
-	enum anomaly anomaly;		/* its class, if a slow request has more of this state */
-	const char *noun, *words;	/* of a table, "CPU quota"; before its label, in pictures */
-	const char *phrase, *joint;	/* leaf_kind_say() */
+	enum anomaly anomaly;		/* of a slow request that has more of this state than others */
+	/* noun: "CPU quota", in a table of causes; words: "preempted by", before the label in pictures */
+	const char *noun, *words;
+	const char *phrase, *joint;	/* for leaf_kind_say() */
 } leaf_kinds[NR_LEAF_KINDS];
 
 /* Writes the phrase of a sentence: "preempted by hog", "preempted".  Returns buf. */
@@ -39,8 +41,8 @@ char *leaf_kind_say(enum leaf_kind kind, const char *label, char *buf, size_t si
 /* The columns of segments.def. */
 extern const struct segment_words {
 	const char *name, *words;	/* "lock_wait", as in JSON; "lock wait" */
-	const char *colour;		/* of the pages; NULL: that of its state */
-	const char *row;		/* of the pages */
+	const char *colour;		/* in the pages; NULL: that of its state */
+	const char *row;		/* in the pages: the name of the row that shows it */
 	char off_cpu;			/* the letter of a time off the CPU; 0: on the CPU */
 	enum leaf_kind state;
 	enum segment_kind track;	/* of exports: the kind that names the track */

@@ -43,7 +43,10 @@ void bootstrap_draw(struct random *r, const struct blocks *blocks, uint32_t *tim
 		times[(random_next(r) >> 32) * blocks->nr >> 32]++;
 }
 
-/* Uses Abramowitz and Stegun, 26.7.5; for few blocks, the 97.5 % quantile, scaled to z. */
+/*
+ * Uses the expansion 26.7.5 of Abramowitz and Stegun.  With at most 5 degrees of freedom it uses the
+ * exact 97.5 % quantile, and scales it to z.
+ */
 double bootstrap_student(double z, size_t nr_independent)
 {
 	static const double few[] = { 12.706, 12.706, 4.303, 3.182, 2.776, 2.571 };

@@ -2,10 +2,10 @@
 /*
  * Computes the intervals of an additive differential.
  *
- * The mean of c over the requests between two percentiles of latency is, to first order,
- * a mean over all requests of its influence: with the slice's part a = hi - lo of the
- * requests, its limits q_lo and q_hi, and m(q) the mean of c among requests about as slow
- * as q, a request of latency l adds
+ * Let c be the time that a request spent in one part.  The mean of c over the requests between two
+ * percentiles of latency is, to first order, a mean over all requests of its influence: with the
+ * slice's part a = hi - lo of the requests, its limits q_lo and q_hi, and m(q) the mean of c among
+ * requests about as slow as q, a request of latency l adds
  *
  *	(c if q_lo < l <= q_hi  + m(q_hi) * (hi - [l <= q_hi]) - m(q_lo) * (lo - [l <= q_lo])) / a
  *
@@ -22,7 +22,7 @@
  * does so from recording to recording, because the kernel puts other processes on other CPUs.  The
  * load of the machine makes slices of time differ as a whole, and so is part of the error of the
  * whole latency.  Therefore in a comparison of two recordings the error of the whole latency is
- * added to that of a context.
+ * added to that of each part of class ANOMALY_CONTEXT, in which the CPU ran something else.
  *
  * Some errors are the same throughout a recording and different in the next one, so resamples do
  * not show them, either: where between two samples of the stack a function begins and ends, and
@@ -242,7 +242,10 @@ static void add_totals(struct resample *r)
 		}
 }
 
-/* Adds to each context the error of the whole latency, taken from another, independent resample. */
+/*
+ * Adds to each part of class ANOMALY_CONTEXT the error of the whole latency, taken from another,
+ * independent resample.
+ */
 static void widen_contexts(struct resample *r)
 {
 	const struct differential *d = r->b->d;
@@ -266,7 +269,7 @@ static double standard_error(const double *values, size_t nr, double nr_blocks)
 
 COMPARE_NUMBERS(compare_doubles, double)
 
-/* Returns how many standard errors no part's deviation exceeds in 95 % of the resamples. */
+/* Returns how many standard errors wide a limit must be that no part exceeds in 95 % of the resamples. */
 static double count_errors(struct resample *r)
 {
 	size_t nr = r->b->d->nr_resamples;

@@ -201,7 +201,7 @@ struct part_key {
 	enum leaf_kind kind;
 	unsigned lock_kind;
 	const char *label, *where;
-	uint32_t text, file;		/* texts of the label; of where */
+	uint32_t text, file;		/* numbers of the interned texts that distinguish parts of a kind */
 	uint32_t key;
 };
 
@@ -331,7 +331,7 @@ static int compare_parts(const void *pa, const void *pb)
 		return of_a > of_b ? -1 : 1;
 	if (a->share != b->share)
 		return a->share > b->share ? -1 : 1;
-	/* Parts with equal gap and share are in the order of their leaves. */
+	/* Parts with equal differences and shares are in the order of their leaves. */
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 

@@ -135,17 +135,17 @@ struct partition_options {
 	 * than 0 ends the build, and is returned.
 	 */
 	int (*begins)(void *arg, const struct segment *s, uint32_t leaf);
-	/* Called with the pieces, on threads, of requests that are not left out; ticks. */
+	/* Called with each piece on a thread, in ticks, of requests that are not left out. */
 	int (*piece)(void *arg, uint32_t tid, int64_t start, int64_t end);
 	/*
-	 * Called with the times of these pieces and their leaves, in order of time, thread by
-	 * thread.
+	 * Called with each time in these pieces that belongs to one leaf: thread by thread, and in
+	 * order of time for each thread.
 	 */
 	int (*spent)(void *arg, uint32_t tid, int64_t start, int64_t end, uint32_t leaf);
 	/*
 	 * Called with all segments, migrations and samples of the threads that wants() selects, so
-	 * that a caller that also shows the request need not read them again.  Functions have no
-	 * site.  wants() needs the member only.
+	 * that a caller that also shows the request need not read them again.  The call site of a
+	 * function is not set.  wants() is used only if select or only is set.
 	 */
 	int (*segment)(void *arg, const struct segment *s);
 	int (*sample)(void *arg, const struct sample *s);

@@ -15,7 +15,7 @@
 struct found {
 	const struct parts_request *requests;
 	size_t nr;
-	struct life *lives;	/* by request: its instance; not found if it has no parts */
+	struct life *lives;	/* by request: its instance; not found if parts is NULL */
 };
 
 static bool is_it(const struct parts_request *r, const struct life *life)
@@ -90,7 +90,7 @@ int parts_each(struct model *m, const struct parts_request *requests, size_t nr,
 
 	for (size_t i = 0; i < nr && !ret; i++)
 		ids[i] = requests[i].id;
-	/* Either all requests are given by their ids, or all by threads and times. */
+	/* Either all requests are identified by their ids, or all by threads and times. */
 	if (!ret && nr && requests[0].tid)
 		ret = lives_each(m, on_life, &f, &result);
 	else if (!ret && nr)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums what given requests spent their time on.  Only the parts of the trace that concern them are
- * read.
+ * Sums what the selected requests spent their time on.  Only the blocks of the trace that concern them
+ * are read.
  */
 #ifndef PARTITION_PARTS_H
 #define PARTITION_PARTS_H
@@ -10,14 +10,14 @@
 
 struct part {
 	enum leaf_kind kind;
-	/* of the function; or the label: a lock, a system call, a task; "" */
+	/* the function, or the label of the leaf: a lock, a system call, a task; "": none */
 	const char *name;
 	int64_t ns;
 };
 
 /*
- * A request, given by its id and the tick at which it ended or, if tid is not 0, as the request on
- * which this thread worked in the middle of [start, end].
+ * A request, identified by its id and the tick at which it ended or, if tid is not 0, as the request
+ * on which this thread worked in the middle of [start, end].
  */
 struct parts_request {
 	uint64_t id;
