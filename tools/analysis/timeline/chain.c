@@ -358,7 +358,7 @@ static void follow_queue(struct walk *w, const struct timeline_cause *c)
 	link->thread = link->label = model_keep_string(b->m, model_thread_name(in.thread));
 	link->process = process_of(in.thread);
 	delay = c->kind == LEAF_QUEUE ? culprits_delay(b->all, b->nr_all, &in, true, &ns) : NULL;
-	if (!delay || 10 * ns < c->ns)
+	if (!delay || 10. * (double)ns < (double)c->ns)
 		return;
 	add_delay(w, delay, min(ns, c->ns), delay->site ? delay->site->function : "");
 	add_other_task(w, delay, min(ns, c->ns));

@@ -90,7 +90,7 @@ static const struct segment *deepest_callee(const struct timeline *t, const stru
 
 		if (s->kind == SEGMENT_FUNCTION && s->tid == in->tid && s->depth > best->depth &&
 		    s->func->func_in_system <= func->func->func_in_system &&
-		    10 * segment_overlap_ns(s, &of) > tenths * length(&of))
+		    10. * (double)segment_overlap_ns(s, &of) > tenths * (double)length(&of))
 			best = s;
 	}
 	return best;
