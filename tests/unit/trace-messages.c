@@ -80,6 +80,16 @@ static int64_t ask(struct side *a, struct side *b, struct connection *c, uint64_
 	return back;
 }
 
+static void put_odd(struct side *a, struct side *b, struct connection *c, uint64_t n)
+{
+	int64_t tick = n % 3 ? INT64_MAX - (int64_t)n : INT64_MIN + (int64_t)n;
+
+	put(a, c, LDB_MESSAGE_F_SENT, tick, n, n % 5 ? n : UINT64_MAX - n, UINT32_MAX);
+	put(b, c, 0, -tick, MADE + n, n * 3, 1);
+	put(b, c, LDB_MESSAGE_F_SENT, tick, MADE + n, n, UINT32_MAX);
+	put(a, c, 0, -tick, n, n, UINT32_MAX);
+}
+
 struct found {
 	uint64_t nr, right, wrong;
 	uint64_t elsewhere, unknown, refused;
@@ -139,6 +149,8 @@ static struct found join(void)
 struct scene {
 	unsigned nr;		/* connections, one after the other */
 	unsigned nr_ports;	/* they have one of so many */
+	unsigned questions;	/* of each connection; 0: a few */
+	bool is_odd;		/* all say that they are 4 GiB long, with times that are none */
 	unsigned lost;
 	int64_t off;
 	const char *boot;	/* of the second part */
@@ -158,7 +170,11 @@ static struct found play(const struct scene *s)
 
 		a.serial++;
 		b.serial++;
-		for (unsigned k = sample_random() % 10 + 1; k; k--) {
+		for (unsigned k = s->questions ?: sample_random() % 10 + 1; k; k--) {
+			if (s->is_odd) {
+				put_odd(&a, &b, &c, ++n);
+				continue;
+			}
 			at = ask(&a, &b, &c, ++n, at + 1000);
 			if (is_wrong && k == 5) {
 				put(&a, &c, LDB_MESSAGE_F_RIGHT, at, 0, 0, 0);
@@ -190,5 +206,11 @@ int main(void)
 	diag("off by %" PRId64 ", said %" PRIu64, f.off + 3000000, f.err);
 	f = play(&(struct scene){ .nr = 300, .nr_ports = 7, .boot = "other", .off = 3000000 });
 	ok(!f.right && !f.wrong && f.unknown > 1000, "another clock, and addresses that are used again: not known");
+	f = play(&(struct scene){ .nr = 1, .nr_ports = 1, .boot = "boot", .questions = 100000 });
+	ok(f.nr == 100000 && f.right == f.nr, "many messages of one connection");
+	f = play(&(struct scene){ .nr = 2, .nr_ports = 1, .boot = "boot", .questions = 20000, .is_odd = true });
+	ok(!f.nr || f.nr < 40000, "rows that cannot be are read, too");
+	f = play(&(struct scene){ .nr = 1, .nr_ports = 1, .boot = "other", .questions = 20000, .is_odd = true });
+	ok(f.nr <= 20000, "... of another clock");
 	return done();
 }

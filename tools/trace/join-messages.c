@@ -25,8 +25,10 @@ struct end {
 	uint32_t client_port, server_port;
 	uint32_t flags, part, serial, bytes;
 	uint64_t offset, id;
+	uint64_t reach;		/* of what requests have sent: where the last byte of this one, or one before it, ends */
 	int64_t tick;		/* of the part */
 	int64_t last;		/* when this end was last used, as far as is known */
+	bool is_client;
 	bool is_joined;		/* its part was joined itself, and has an ASKED row for it */
 };
 
@@ -78,7 +80,7 @@ static int add_ends(void *arg, const struct reader_rows *rows)
 			.server_hi = is_client ? r->peer_hi : r->own_hi, .server_lo = is_client ? r->peer_lo : r->own_lo,
 			.client_port = is_client ? r->own_port : r->peer_port,
 			.server_port = is_client ? r->peer_port : r->own_port,
-			.is_joined = is_joined(m, r),
+			.is_client = is_client, .is_joined = is_joined(m, r),
 		};
 
 		rc = array_push(m->ends, m->nr, m->room, e);
@@ -101,12 +103,17 @@ static int read_part(struct messages *m)
 			UP(client_port) UP(server_port)
 
 COMPARE(compare_connections, struct end, CONNECTION)
-COMPARE(compare_ends, struct end, CONNECTION UP(part) UP(serial) UP(tick) UP(flags))
-COMPARE(compare_bytes, struct end, CONNECTION UP(flags) UP(offset) UP(tick) UP(part))
+COMPARE(compare_ends, struct end, CONNECTION UP(part) UP(serial) UP(is_client) UP(tick) UP(flags))
+COMPARE(compare_flags, struct end, CONNECTION UP(flags) UP(offset) UP(tick) UP(part))
+/* the messages of a connection with the same flags */
+COMPARE(compare_ids, struct end, UP(part) UP(serial) UP(id) UP(tick))
+COMPARE(compare_offsets, struct end, UP(part) UP(serial) UP(offset) UP(tick))
 
+/* A trace that was joined itself may have the same number at both ends. */
 static bool is_same_end(const struct end *a, const struct end *b)
 {
-	return !compare_connections(a, b) && a->part == b->part && a->serial == b->serial;
+	return !compare_connections(a, b) && a->part == b->part && a->serial == b->serial &&
+	       a->is_client == b->is_client;
 }
 
 static void set_last(struct messages *m)
@@ -143,17 +150,45 @@ static void drop_wrong(struct messages *m)
 	m->nr = kept;
 }
 
-/* The messages of a connection with the same flags, in order of the stream. */
+/* The messages of a connection with the same flags. */
 struct flow {
-	const struct end *at;
+	struct end *at;
 	size_t nr;
 };
 
-static struct flow flow_of(const struct end *ends, size_t nr, uint32_t flags)
+static struct flow flow_of(struct end *ends, size_t nr, uint32_t flags)
 {
 	size_t from = search_by(ends, nr, e, e->flags < flags), to = search_by(ends, nr, e, e->flags <= flags);
 
 	return (struct flow){ ends + from, to - from };
+}
+
+/* What both ends of a connection have sent and received. */
+struct flows {
+	struct flow sent;	/* questions, by offset */
+	struct flow came;
+	struct flow answers;	/* as they were sent, by end, request and time */
+	struct flow answered;	/* by end and offset */
+};
+
+static struct flows flows_of(struct end *ends, size_t nr)
+{
+	struct flows f = {
+		.sent = flow_of(ends, nr, LDB_MESSAGE_F_SENT | LDB_MESSAGE_F_CLIENT), .came = flow_of(ends, nr, 0),
+		.answers = flow_of(ends, nr, LDB_MESSAGE_F_SENT), .answered = flow_of(ends, nr, LDB_MESSAGE_F_CLIENT),
+	};
+	uint64_t reach = 0;
+
+	for (size_t i = 0; i < f.sent.nr; i++) {
+		struct end *e = &f.sent.at[i];
+
+		if (__builtin_add_overflow(e->offset, e->bytes, &e->reach))
+			e->reach = UINT64_MAX;
+		reach = e->reach = max(reach, e->reach);
+	}
+	sort_by(f.answers.at, f.answers.nr, compare_ids);
+	sort_by(f.answered.at, f.answered.nr, compare_offsets);
+	return f;
 }
 
 static int64_t tick_of(const struct messages *m, const struct end *e)
@@ -178,6 +213,14 @@ static int64_t slack_of(const struct messages *m, uint32_t a, uint32_t b)
 	return min(slack, (uint64_t)SLACK_UNKNOWN);
 }
 
+/* Can a have been before b, if they may be wrong by slack?  In a damaged trace they are anything. */
+static bool is_before(int64_t a, int64_t b, int64_t slack)
+{
+	int64_t earliest;
+
+	return __builtin_sub_overflow(a, slack, &earliest) || earliest <= b;
+}
+
 /*
  * Can the message have come then?  If addresses were used again, the connection must be the one of that
  * time; a question that has no answer when the recording ends may be left out then.
@@ -186,23 +229,31 @@ static bool is_in_time(const struct messages *m, const struct end *sent, const s
 {
 	int64_t slack = slack_of(m, sent->part, came->part), at = tick_of(m, came);
 
-	return tick_of(m, sent) - slack <= at &&
-	       (m->is_one || at - slack <= join_tick(&m->j->parts[sent->part], sent->last));
+	return is_before(tick_of(m, sent), at, slack) &&
+	       (m->is_one || is_before(at, join_tick(&m->j->parts[sent->part], sent->last), slack));
 }
 
 /*
- * Finds the message in f that has the byte, at the other end.  Returns how many there may be; in_time:
- * without those that cannot be.
+ * How many messages are compared to find one that has a byte.  There are more than one only where addresses
+ * were used again, and many only if the trace is damaged.
+ */
+#define COMPARED_MAX	4096
+
+/*
+ * Finds the message in f that has the byte, at the other end.  Returns how many there may be, 2 for more;
+ * in_time: without those that cannot be.
  */
 static size_t find_byte(const struct messages *m, const struct flow *f, const struct end *e, bool in_time,
 			const struct end **found)
 {
-	size_t nr = 0, n = search_by(f->at, f->nr, a, a->offset <= e->offset);
+	size_t nr = 0, compared = 0, n = search_by(f->at, f->nr, a, a->offset <= e->offset);
 
 	*found = NULL;
-	while (n--) {
+	while (n-- && f->at[n].reach > e->offset && nr < 2) {
 		const struct end *a = &f->at[n];
 
+		if (compared++ == COMPARED_MAX)
+			return 2;
 		if (e->offset - a->offset >= a->bytes || a->part == e->part || (in_time && !is_in_time(m, a, e)))
 			continue;
 		nr++;
@@ -229,25 +280,26 @@ static bool is_one_connection(const struct end *ends, size_t nr)
 /* Returns the first bytes of the answer, as the server has sent them. */
 static const struct end *find_answer(const struct flow *f, const struct end *request)
 {
-	const struct end *found = NULL;
+	size_t n = search_by(f->at, f->nr, a, compare_ids(a, request) < 0);
 
-	for (size_t i = 0; i < f->nr; i++) {
-		const struct end *a = &f->at[i];
+	return n < f->nr && f->at[n].id == request->id && is_same_end(&f->at[n], request) ? &f->at[n] : NULL;
+}
 
-		if (a->id == request->id && is_same_end(a, request) && a->tick >= request->tick &&
-		    (!found || a->tick < found->tick))
-			found = a;
-	}
-	return found;
+/* Returns how they came back to the one that has asked. */
+static const struct end *find_back(const struct flow *f, const struct end *from, const struct end *answer)
+{
+	struct end key = { .part = from->part, .serial = from->serial, .offset = answer->offset, .tick = INT64_MAX };
+	size_t n = search_by(f->at, f->nr, a, compare_offsets(a, &key) <= 0);
+	const struct end *a = n ? &f->at[n - 1] : NULL;
+
+	return a && is_same_end(a, from) && answer->offset - a->offset < a->bytes ? a : NULL;
 }
 
 /* Finds the request that has sent the one that came.  Returns false if it is not known. */
-static bool find_pair(struct messages *m, const struct end *e, const struct end *ends, size_t nr, struct join_pair *p)
+static bool find_pair(struct messages *m, const struct end *e, const struct flows *f, struct join_pair *p)
 {
-	struct flow sent = flow_of(ends, nr, LDB_MESSAGE_F_SENT | LDB_MESSAGE_F_CLIENT);
-	struct flow answers = flow_of(ends, nr, LDB_MESSAGE_F_SENT), answered = flow_of(ends, nr, LDB_MESSAGE_F_CLIENT);
-	const struct end *from, *answer, *back = NULL;
-	size_t nr_from = find_byte(m, &sent, e, m->has_clocks, &from);
+	const struct end *from, *answer, *back;
+	size_t nr_from = find_byte(m, &f->sent, e, m->has_clocks, &from);
 
 	/* If addresses were used again, only times say which connection it was. */
 	if (nr_from == 1 && slack_of(m, from->part, e->part) == SLACK_UNKNOWN && !m->is_one) {
@@ -255,42 +307,41 @@ static bool find_pair(struct messages *m, const struct end *e, const struct end 
 		return false;
 	}
 	if (nr_from != 1) {
-		if (!sent.nr)
+		if (!f->sent.nr)
 			m->count->elsewhere++;
-		else if (!nr_from && m->has_clocks && find_byte(m, &sent, e, false, &from))
+		else if (!nr_from && m->has_clocks && find_byte(m, &f->sent, e, false, &from))
 			m->count->refused++;
 		else
 			m->count->unknown++;
 		return false;
 	}
-	answer = find_answer(&answers, e);
-	for (size_t i = 0; answer && i < answered.nr; i++)
-		if (is_same_end(&answered.at[i], from) && answer->offset >= answered.at[i].offset &&
-		    answer->offset - answered.at[i].offset < answered.at[i].bytes)
-			back = &answered.at[i];
+	answer = find_answer(&f->answers, e);
+	back = answer ? find_back(&f->answered, from, answer) : NULL;
 	*p = (struct join_pair){
 		.client = from->part, .server = e->part, .client_id = from->id, .server_id = e->id,
 		.sent = tick_of(m, from), .came = tick_of(m, e), .has_answer = back,
 		.answer_sent = back ? tick_of(m, answer) : 0, .answer_came = back ? tick_of(m, back) : 0,
 	};
-	if (!m->has_clocks || !back || p->answer_sent - slack_of(m, p->client, p->server) <= p->answer_came)
+	if (!m->has_clocks || !back ||
+	    is_before(p->answer_sent, p->answer_came, slack_of(m, p->client, p->server)))
 		return true;
 	m->count->refused++;
 	return false;
 }
 
 /* Does all messages between two addresses. */
-static int do_connection(struct messages *m, const struct end *ends, size_t nr)
+static int do_connection(struct messages *m, struct end *ends, size_t nr)
 {
-	struct flow came = flow_of(ends, nr, 0);
+	struct flows f;
 	struct join_pair p;
 	int rc = 0;
 
 	m->is_one = is_one_connection(ends, nr);
 	if (!m->has_clocks && !m->is_one)
 		return 0;
-	for (size_t i = 0; i < came.nr && !rc; i++) {
-		if (came.at[i].is_joined || !find_pair(m, &came.at[i], ends, nr, &p))
+	f = flows_of(ends, nr);
+	for (size_t i = 0; i < f.came.nr && !rc; i++) {
+		if (f.came.at[i].is_joined || !find_pair(m, &f.came.at[i], &f, &p))
 			continue;
 		m->count->joined++;
 		rc = m->fn(m->arg, &p);
@@ -311,7 +362,7 @@ int join_messages_each(struct join *j, bool has_clocks, join_pair_fn *fn, void *
 	sort_by(m.ends, m.nr, compare_ends);
 	set_last(&m);
 	drop_wrong(&m);
-	sort_by(m.ends, m.nr, compare_bytes);
+	sort_by(m.ends, m.nr, compare_flags);
 	for (size_t i = 0; i < m.nr && !rc; i = end) {
 		end = i + 1;
 		while (end < m.nr && !compare_connections(&m.ends[i], &m.ends[end]))
@@ -349,7 +400,7 @@ static uint64_t joined_before(const struct join *j)
 
 int join_write_messages(struct join *j)
 {
-	struct join_messages count;
+	struct join_messages count = { 0 };
 	int rc = j->nr > 1 ? join_messages_each(j, true, write_pair, j, &count) : 0;
 	const struct {
 		const char *key;
