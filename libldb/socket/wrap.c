@@ -51,14 +51,14 @@ static void write_ends(const struct transfer *x, ssize_t n)
 /*
  * Makes a wrapper for a call that reads or writes.  The bytes are parsed when the call has
  * succeeded, from the nr structs iovec at (iov_).  With MSG_PEEK they are not parsed, because the
- * program will read them again.  With MSG_TRUNC, TCP discards the bytes that it counts, so they are
- * in no memory.
+ * program will read them again, nor with MSG_ERRQUEUE, because it has sent them itself.  With
+ * MSG_TRUNC, TCP discards the bytes that it counts, so they are in no memory.
  */
 #define TRANSFER_FLAGS(kind, name, params, args, iov_, nr, flags)		\
 	static NOINLINE ssize_t slow_##name params;				\
 	EXPORT ssize_t name params						\
 	{									\
-		if (likely(!session_wants_sockets()) || ((flags) & MSG_PEEK))	\
+		if (likely(!session_wants_sockets()) || ((flags) & (MSG_PEEK | MSG_ERRQUEUE)))	\
 			return NEXT(name) args;					\
 		return slow_##name args;					\
 	}									\
