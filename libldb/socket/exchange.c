@@ -11,8 +11,11 @@
 #include "conn.h"
 #include "exchange.h"
 
-#define CHECK_EVERY	64	/* messages */
+#define CHECK_EVERY	64	/* messages, after the first ones */
 #define TRIES		5	/* to find the kernel's counts unchanged */
+
+/* tcpi_state: <netinet/tcp.h> has them, but not all of struct tcp_info */
+enum { FIN_WAIT1 = 4, CLOSED = 7, CLOSE_WAIT = 8, LAST_ACK = 9, CLOSING = 11 };
 
 union address {
 	struct sockaddr sa;
@@ -42,33 +45,59 @@ static bool address_get(long number, int fd, unsigned char *to, uint16_t *port)
 	return true;
 }
 
-/* How many bytes the kernel has counted until now: those that were read, and those that were sent. */
+static bool ask_info(int fd, struct tcp_info *info)
+{
+	socklen_t len = sizeof(*info);
+
+	return !sys(SYS_getsockopt, fd, IPPROTO_TCP, TCP_INFO, info, &len, 0) &&
+	       len >= offsetof(struct tcp_info, tcpi_bytes_retrans) + sizeof(info->tcpi_bytes_retrans);
+}
+
+/* How many bytes the kernel has counted until now in one direction. */
 struct counted {
-	uint64_t received, sent;
+	uint64_t bytes;
+	bool has_end;		/* it may count the end of the stream as a byte */
 };
 
-static bool ask_kernel(int fd, struct counted *n)
+/* Bytes that arrive meanwhile must not count as read: with none unread, or no more than before, none have. */
+static bool ask_received(int fd, struct counted *n)
 {
 	struct tcp_info info;
-	int before, unread = 0;
+	uint64_t before = 0;
 
-	if (!conn_may_ask())
-		return false;
 	for (unsigned i = 0; i < TRIES; i++) {
-		socklen_t len = sizeof(info);
+		int unread = 0;
 
-		if (sys(SYS_ioctl, fd, FIONREAD, &before) ||
-		    sys(SYS_getsockopt, fd, IPPROTO_TCP, TCP_INFO, &info, &len, 0) ||
-		    len < offsetof(struct tcp_info, tcpi_bytes_retrans) + sizeof(info.tcpi_bytes_retrans) ||
-		    sys(SYS_ioctl, fd, FIONREAD, &unread))
+		if (!ask_info(fd, &info))
 			return false;
-		if (before != unread)	/* bytes have come meanwhile */
-			continue;
-		n->received = info.tcpi_bytes_received - (uint32_t)unread;
-		n->sent = info.tcpi_bytes_sent - info.tcpi_bytes_retrans + info.tcpi_notsent_bytes;
-		return true;
+		if (i && info.tcpi_bytes_received == before)
+			return true;
+		before = info.tcpi_bytes_received;
+		if (sys(SYS_ioctl, fd, FIONREAD, &unread))
+			return false;
+		n->bytes = before - (uint32_t)unread;
+		n->has_end = info.tcpi_state == CLOSED || info.tcpi_state == CLOSE_WAIT ||
+			     info.tcpi_state == LAST_ACK || info.tcpi_state == CLOSING;
+		if (!unread)
+			return true;
 	}
 	return false;
+}
+
+static bool ask_sent(int fd, struct counted *n)
+{
+	struct tcp_info info;
+
+	if (!ask_info(fd, &info))
+		return false;
+	n->bytes = info.tcpi_bytes_sent - info.tcpi_bytes_retrans + info.tcpi_notsent_bytes;
+	n->has_end = info.tcpi_state == FIN_WAIT1 || info.tcpi_state == LAST_ACK || info.tcpi_state == CLOSING;
+	return true;
+}
+
+static bool ask_kernel(int fd, bool is_read, struct counted *n)
+{
+	return conn_may_ask() && (is_read ? ask_received(fd, n) : ask_sent(fd, n));
 }
 
 /* The payload of a record: see struct ldb_row_message. */
@@ -97,65 +126,98 @@ static void put(struct conn *c, uint64_t id, uint16_t flags, uint64_t offset, ui
 	note_message(id, flags | (c->kind == CONN_CLIENT ? LDB_MESSAGE_F_CLIENT : 0), at, tid, p.bytes);
 }
 
+static struct exchange_way *way(struct conn *c, bool is_read)
+{
+	return is_read ? &c->exchange.received : &c->exchange.sent;
+}
+
+/* Counts a message that is reported. */
+static void add(struct exchange_way *w)
+{
+	w->nr++;
+	w->is_new = true;
+}
+
 static bool begin(struct conn *c, int fd, bool is_read, uint64_t n)
 {
 	struct exchange *x = &c->exchange;
+	struct exchange_way *w = way(c, is_read);
 	struct counted now;
 
-	if (!ask_kernel(fd, &now) || !address_get(SYS_getsockname, fd, x->own, &x->own_port) ||
-	    !address_get(SYS_getpeername, fd, x->peer, &x->peer_port))
+	if (!ask_kernel(fd, is_read, &now) || now.bytes < n)
 		return false;
-	if ((is_read ? now.received : now.sent) < n)
-		return false;
-	x->received = now.received - (is_read ? n : 0);
-	x->sent = now.sent - (is_read ? 0 : n);
-	return true;
+	if (!x->has_addresses)
+		x->has_addresses = address_get(SYS_getsockname, fd, x->own, &x->own_port) &&
+				   address_get(SYS_getpeername, fd, x->peer, &x->peer_port);
+	w->bytes = now.bytes - n;
+	w->check_at = 1;
+	return x->has_addresses;
 }
 
-/*
- * Compares with what the kernel has counted, n bytes after what was counted here.  The kernel also
- * counts the end of the stream, as a byte that was received.
- */
-static void check(struct conn *c, int fd, uint64_t read, uint64_t written, uint32_t tid)
+static void say(struct conn *c, bool is_read, bool is_right, uint32_t tid)
 {
-	struct exchange *x = &c->exchange;
-	struct counted now;
-	bool is_right;
+	struct exchange_way *w = way(c, is_read);
+	uint16_t flags = is_right ? LDB_MESSAGE_F_RIGHT : LDB_MESSAGE_F_WRONG;
 
-	if (!ask_kernel(fd, &now))
-		return;
-	is_right = now.received - (x->received + read) <= 1 && now.sent == x->sent + written;
-	put(c, 0, is_right ? LDB_MESSAGE_F_RIGHT : LDB_MESSAGE_F_WRONG, 0, 0, session_clock(), tid);
+	put(c, 0, flags | (is_read ? 0 : LDB_MESSAGE_F_SENT), 0, 0, session_clock(), tid);
+	w->is_new = false;
 	if (!is_right)
-		x->state = EXCHANGE_OFF;
+		w->state = EXCHANGE_OFF;
+}
+
+/* Compares with what the kernel has counted, n bytes after what was counted here. */
+static void check(struct conn *c, int fd, bool is_read, uint64_t n, uint32_t tid)
+{
+	struct exchange_way *w = way(c, is_read);
+	struct counted now;
+	uint64_t more;
+
+	w->check_at = w->nr + (w->nr < CHECK_EVERY ? 3 * w->nr : CHECK_EVERY);
+	if (!ask_kernel(fd, is_read, &now))
+		return;
+	more = now.bytes - (w->bytes + n);
+	say(c, is_read, !more || (more == 1 && now.has_end), tid);
 }
 
 bool exchange_begin(struct conn *c, int fd, bool is_read, uint64_t n, uint32_t tid)
 {
-	struct exchange *x = &c->exchange;
+	struct exchange_way *w = way(c, is_read);
 
-	if (x->state == EXCHANGE_UNKNOWN)
-		x->state = begin(c, fd, is_read, n) ? EXCHANGE_COUNTED : EXCHANGE_OFF;
-	else if (x->state == EXCHANGE_COUNTED && x->nr % CHECK_EVERY == CHECK_EVERY - 1) {
-		x->nr++;
-		check(c, fd, is_read ? n : 0, is_read ? 0 : n, tid);
-	}
-	return x->state == EXCHANGE_COUNTED;
+	if (w->state == EXCHANGE_UNKNOWN)
+		w->state = begin(c, fd, is_read, n) ? EXCHANGE_COUNTED : EXCHANGE_OFF;
+	else if (w->state == EXCHANGE_COUNTED && w->nr >= w->check_at)
+		check(c, fd, is_read, n, tid);
+	return w->state == EXCHANGE_COUNTED;
+}
+
+uint32_t exchange_write_begins(struct conn *c)
+{
+	uint32_t *nr = &c->exchange.sent.nr_begun;
+
+	*nr += *nr == UINT32_MAX ? 2 : 1;
+	return *nr;
+}
+
+void exchange_overlaps(struct conn *c, uint32_t tid)
+{
+	if (c->exchange.sent.state == EXCHANGE_COUNTED)
+		say(c, false, false, tid);
+	c->exchange.sent.state = EXCHANGE_OFF;
 }
 
 void exchange_end(struct conn *c, bool is_read, uint64_t n)
 {
-	*(is_read ? &c->exchange.received : &c->exchange.sent) += n;
+	way(c, is_read)->bytes += n;
 }
 
 void exchange_leave(struct conn *c)
 {
-	c->exchange.state = EXCHANGE_OFF;
+	c->exchange.received.state = c->exchange.sent.state = EXCHANGE_OFF;
 }
 
 void exchange_request(struct conn *c, uint64_t id, uint64_t offset, uint32_t tid)
 {
-	c->exchange.nr++;
+	add(&c->exchange.received);
 	put(c, id, 0, offset, 1, session_clock(), tid);
 }
 
@@ -166,10 +228,10 @@ void exchange_sent(struct conn *c, uint64_t id, uint64_t n, uint64_t began, uint
 	/* Of an answer, the first bytes are sufficient. */
 	if (c->kind == CONN_SERVER && x->id == id)
 		return;
-	x->nr++;
+	add(&x->sent);
 	x->id = id;
 	x->awaits = c->kind == CONN_CLIENT;
-	put(c, id, LDB_MESSAGE_F_SENT, x->sent, n, began, tid);
+	put(c, id, LDB_MESSAGE_F_SENT, x->sent.bytes, n, began, tid);
 }
 
 void exchange_answered(struct conn *c, uint64_t n, uint32_t tid)
@@ -179,12 +241,16 @@ void exchange_answered(struct conn *c, uint64_t n, uint32_t tid)
 	if (!x->awaits)
 		return;
 	x->awaits = false;
-	x->nr++;
-	put(c, x->id, 0, x->received, n, session_clock(), tid);
+	add(&x->received);
+	put(c, x->id, 0, x->received.bytes, n, session_clock(), tid);
 }
 
 void exchange_close(struct conn *c, int fd, uint32_t tid)
 {
-	if (c->exchange.state == EXCHANGE_COUNTED && c->exchange.nr)
-		check(c, fd, 0, 0, tid);
+	for (int is_read = 0; is_read < 2; is_read++) {
+		struct exchange_way *w = way(c, is_read);
+
+		if (w->state == EXCHANGE_COUNTED && w->is_new)
+			check(c, fd, is_read, 0, tid);
+	}
 }

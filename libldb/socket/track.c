@@ -57,8 +57,6 @@ struct call {
 	uint64_t fed;			/* bytes that were parsed before this call */
 };
 
-static TLS_IE uint64_t write_began;	/* of the write that is under way */
-
 static bool is_current(const struct conn *c, int fd)
 {
 	return current.fd == fd + 1 && current.serial == c->serial;
@@ -230,7 +228,7 @@ static void on_begin(void *arg)
 		context_forget(c->next_id);
 	request_start_socket(c->next_id++, ns ? LDB_QUEUE_UNREAD : 0, (void *)k->x->site);
 	if (k->is_reported)
-		exchange_request(c, c->next_id - 1, c->exchange.received + (c->in.nr_fed - k->fed), k->t->tid);
+		exchange_request(c, c->next_id - 1, c->exchange.received.bytes + (c->in.nr_fed - k->fed), k->t->tid);
 	c->is_head = false;
 	c->tid = k->t->tid;
 	set_current(c, k->x->fd);
@@ -428,7 +426,7 @@ void track_read(struct thread *t, const struct transfer *x, long n, int error)
 	resume_owner(t, x, owner, serial);
 }
 
-void track_write_begins(struct thread *t, const struct transfer *x)
+void track_write_begins(struct thread *t, struct transfer *x)
 {
 	struct call k = { .t = t, .c = find(t, x->fd), .x = x };
 	bool resumes = k.c && k.c->kind == CONN_SERVER && has_open(k.c) && k.c->tid != t->tid;
@@ -436,7 +434,8 @@ void track_write_begins(struct thread *t, const struct transfer *x)
 
 	if (!k.c)
 		return;
-	write_began = session_clock();
+	x->began = session_clock();
+	x->write = exchange_write_begins(k.c);
 	serial = k.c->serial;
 	conn_unlock(k.c);
 	if (!resumes)
@@ -507,13 +506,16 @@ static void report_write(struct call *k, bool has_asker, uint64_t asker, uint64_
 {
 	struct conn *c = k->c;
 
-	report_begin(k, false, n);
+	if (k->x->is_ring || (k->x->write && k->x->write == c->exchange.sent.nr_begun))
+		report_begin(k, false, n);
+	else
+		exchange_overlaps(c, k->t->tid);
 	if (!k->is_reported)
 		return;
 	if (c->kind == CONN_CLIENT && has_asker)
-		exchange_sent(c, asker, n, write_began, k->t->tid);
+		exchange_sent(c, asker, n, k->x->began, k->t->tid);
 	else if (c->kind == CONN_SERVER && has_open(c))
-		exchange_sent(c, c->first_id, n, write_began, k->t->tid);
+		exchange_sent(c, c->first_id, n, k->x->began, k->t->tid);
 }
 
 void track_write(struct thread *t, const struct transfer *x, long n)
@@ -550,7 +552,7 @@ void track_ring_read(struct thread *t, const struct transfer *x, long n)
 	track_read(t, x, n, 0);
 }
 
-uint32_t track_ring_write_begins(struct thread *t, const struct transfer *x)
+uint32_t track_ring_write_begins(struct thread *t, struct transfer *x)
 {
 	struct conn *c;
 	uint32_t serial = 0;

@@ -16,6 +16,9 @@ struct transfer {
 	unsigned nr_iov;
 	uintptr_t site;
 	bool is_ring;			/* a ring of io_uring does it: the thread may work on others, too */
+	/* track_write_begins() fills these in, if the connection is followed */
+	uint64_t began;			/* when; 0: it is not known */
+	uint32_t write;			/* exchange_write_begins() */
 };
 
 #pragma GCC visibility push(hidden)
@@ -26,7 +29,7 @@ struct transfer {
  */
 void track_read_begins(struct thread *t, const struct transfer *x);
 void track_read(struct thread *t, const struct transfer *x, long n, int error);
-void track_write_begins(struct thread *t, const struct transfer *x);
+void track_write_begins(struct thread *t, struct transfer *x);
 void track_write(struct thread *t, const struct transfer *x, long n);
 /*
  * The same for a ring of io_uring.  What has completed is delivered to the thread at once, and in what
@@ -35,7 +38,7 @@ void track_write(struct thread *t, const struct transfer *x, long n);
  * working on the request because it waits.
  */
 void track_ring_read(struct thread *t, const struct transfer *x, long n);
-uint32_t track_ring_write_begins(struct thread *t, const struct transfer *x);
+uint32_t track_ring_write_begins(struct thread *t, struct transfer *x);
 /* Returns the number of a connection that the program has accepted; 0: it is none. */
 uint32_t track_ring_serial(struct thread *t, int fd);
 void track_ring_write_ends(struct thread *t, int fd, uint32_t serial);

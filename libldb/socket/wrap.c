@@ -37,7 +37,7 @@ static void read_ends(const struct transfer *x, ssize_t n)
 	HOOKED(track_read(t, x, n, saved_));
 }
 
-static void write_begins(const struct transfer *x)
+static void write_begins(struct transfer *x)
 {
 	HOOKED(track_write_begins(t, x));
 }

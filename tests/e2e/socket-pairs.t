@@ -8,6 +8,7 @@ oracle_off "a function that lasts as long as its thread is a nanosecond off in s
 PATH=$BUILD/tests/tools/helpers:$PATH
 
 cc_ldb -O1 -g -I"$TOP/libldb/include" "$PROGRAMS/hops.c" -o hops -pthread || exit 1
+cc_ldb -O1 -g -I"$TOP/libldb/include" "$PROGRAMS/uncounted.c" -o uncounted || exit 1
 port=$((20000 + $$ % 10000 * 2))
 cat >waits.sh <<'EOS'
 # A server listens on this port.
@@ -93,6 +94,16 @@ diag "$(paste -sd' ' kids.pairs)"
 # The asker is not the first process there: its ids are more than those in the paths.
 id=$(trace-cat kids.data req | sed -n 's/^req op=1 .* id=\([0-9]*100002\) .*/\1/p' | head -n 1)
 check "... a request and its parts" "ldb-timeline -i kids.data --req $id --parts" 0 '^3 requests that belong together'
+
+# The server's count is wrong from the first question on, and its connection is never closed.
+ldb-record -q --kernel none --request=socket -o uncounted-b.data -- ./uncounted serve "$port" 30 >uncounted.txt &
+server=$!
+ok "bytes that the hooks do not see: recorded" eval 'timeout 20 sh waits.sh "$port" &&
+	ldb-record -q --kernel none --request=socket -o uncounted-a.data -- ./uncounted ask "$port" 30 && wait $server'
+ldb-report --archive uncounted.data uncounted-a.data uncounted-b.data >archive.out 2>&1
+ok "... there are messages" eval 'trace-cat uncounted-b.data message | grep -q "^message "'
+trace-cat uncounted.data asked | awk '{ sub(/id=/, "", $2); sub(/by=/, "", $4); if ($2 % 1000000 != $4) print }' >uncounted.wrong
+ok "... make no wrong pair" test ! -s uncounted.wrong
 
 # Two clocks, in a network of its own: its address is not one that each machine has.
 $CC -O1 -g -I"$TOP/libldb/include" "$PROGRAMS/two-sides.c" -o bare-sides || exit 1

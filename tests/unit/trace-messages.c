@@ -177,11 +177,12 @@ static struct found play(const struct scene *s)
 			}
 			at = ask(&a, &b, &c, ++n, at + 1000);
 			if (is_wrong && k == 5) {
-				put(&a, &c, LDB_MESSAGE_F_RIGHT, at, 0, 0, 0);
+				put(&a, &c, LDB_MESSAGE_F_RIGHT | LDB_MESSAGE_F_SENT, at, 0, 0, 0);
 				a.missed = c.sent / 2;
 			}
 		}
-		put(&a, &c, is_wrong ? LDB_MESSAGE_F_WRONG : LDB_MESSAGE_F_RIGHT, at, 0, 0, 0);
+		put(&a, &c, (is_wrong ? LDB_MESSAGE_F_WRONG : LDB_MESSAGE_F_RIGHT) | LDB_MESSAGE_F_SENT, at, 0, 0, 0);
+		put(&a, &c, LDB_MESSAGE_F_RIGHT, at, 0, 0, 0);	/* of what it has received */
 		a.missed = 0;
 	}
 	writer_close(a.w);

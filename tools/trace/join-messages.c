@@ -28,7 +28,7 @@ struct end {
 	uint64_t reach;		/* of what requests have sent: where the last byte of this one, or one before it, ends */
 	int64_t tick;		/* of the part */
 	int64_t last;		/* when this end was last used, as far as is known */
-	bool is_client;
+	bool is_client, is_sent;
 	bool is_joined;		/* its part was joined itself, and has an ASKED row for it */
 };
 
@@ -80,7 +80,7 @@ static int add_ends(void *arg, const struct reader_rows *rows)
 			.server_hi = is_client ? r->peer_hi : r->own_hi, .server_lo = is_client ? r->peer_lo : r->own_lo,
 			.client_port = is_client ? r->own_port : r->peer_port,
 			.server_port = is_client ? r->peer_port : r->own_port,
-			.is_client = is_client, .is_joined = is_joined(m, r),
+			.is_client = is_client, .is_sent = r->flags & LDB_MESSAGE_F_SENT, .is_joined = is_joined(m, r),
 		};
 
 		rc = array_push(m->ends, m->nr, m->room, e);
@@ -103,7 +103,7 @@ static int read_part(struct messages *m)
 			UP(client_port) UP(server_port)
 
 COMPARE(compare_connections, struct end, CONNECTION)
-COMPARE(compare_ends, struct end, CONNECTION UP(part) UP(serial) UP(is_client) UP(tick) UP(flags))
+COMPARE(compare_ways, struct end, CONNECTION UP(part) UP(serial) UP(is_client) UP(is_sent) UP(tick) UP(flags))
 COMPARE(compare_flags, struct end, CONNECTION UP(flags) UP(offset) UP(tick) UP(part))
 /* the messages of a connection with the same flags */
 COMPARE(compare_ids, struct end, UP(part) UP(serial) UP(id) UP(tick))
@@ -116,18 +116,26 @@ static bool is_same_end(const struct end *a, const struct end *b)
 	       a->is_client == b->is_client;
 }
 
+/* The rows of an end are consecutive. */
 static void set_last(struct messages *m)
 {
-	for (size_t i = m->nr; i-- > 0;) {
+	size_t from = 0;
+
+	for (size_t i = 0; i < m->nr; i++) {
 		struct end *e = &m->ends[i];
 
-		e->last = i + 1 < m->nr && is_same_end(e, e + 1) ? e[1].last : e->tick;
+		if (!i || !is_same_end(e, e - 1))
+			from = i;
+		m->ends[from].last = i == from ? e->tick : max(m->ends[from].last, e->tick);
 	}
+	for (size_t i = 1; i < m->nr; i++)
+		if (is_same_end(&m->ends[i], &m->ends[i - 1]))
+			m->ends[i].last = m->ends[i - 1].last;
 }
 
 /*
- * Drops messages whose bytes turned out to be counted wrong: all since they were last known to be right.
- * Drops the rows that say so, too.
+ * Drops messages whose bytes turned out to be counted wrong: all of this direction since they were last
+ * known to be right.  Drops the rows that say so, too.
  */
 static void drop_wrong(struct messages *m)
 {
@@ -136,7 +144,7 @@ static void drop_wrong(struct messages *m)
 	for (size_t i = 0; i < m->nr; i++) {
 		const struct end *e = &m->ends[i];
 
-		if (!i || !is_same_end(&m->ends[i - 1], e))
+		if (!i || !is_same_end(&m->ends[i - 1], e) || m->ends[i - 1].is_sent != e->is_sent)
 			right = kept;
 		if (e->flags & LDB_MESSAGE_F_WRONG) {
 			while (kept > right)
@@ -359,7 +367,7 @@ int join_messages_each(struct join *j, bool has_clocks, join_pair_fn *fn, void *
 	for (m.part = 0; m.part < j->nr && !rc; m.part++)
 		rc = read_part(&m);
 	count->any = m.nr;
-	sort_by(m.ends, m.nr, compare_ends);
+	sort_by(m.ends, m.nr, compare_ways);
 	set_last(&m);
 	drop_wrong(&m);
 	sort_by(m.ends, m.nr, compare_flags);

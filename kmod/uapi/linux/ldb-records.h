@@ -263,7 +263,10 @@ struct ldb_req_rec {
 /* MESSAGE: a request has sent these bytes; else it was made from them, or they answer it. */
 #define LDB_MESSAGE_F_SENT	1
 #define LDB_MESSAGE_F_CLIENT	2	/* this end has made the connection */
-/* No message: the bytes of this connection that were counted until now are those of the kernel, or are not. */
+/*
+ * No message: the bytes that were sent by this connection (with F_SENT) or received (without), and were counted
+ * until now, are those of the kernel, or are not.
+ */
 #define LDB_MESSAGE_F_RIGHT	4
 #define LDB_MESSAGE_F_WRONG	8
 #define LDB_NOTE_KEY_BYTES	16
