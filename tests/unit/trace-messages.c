@@ -21,6 +21,7 @@ struct side {
 	uint32_t serial;
 	int64_t off;		/* of its clock */
 	uint64_t missed;	/* bytes that it has not counted */
+	double drift;		/* its clock is faster by this */
 };
 
 struct connection {
@@ -57,7 +58,7 @@ static void put(struct side *s, const struct connection *c, uint32_t flags, int6
 	if (s->lost && !(sample_random() % s->lost))
 		return;
 	writer_add_message(s->w, &(struct ldb_row_message){
-		.flags = flags | s->flags, .tid = 10, .tick = tick + s->off, .id = id, .serial = s->serial,
+		.flags = flags | s->flags, .tid = 10, .tick = tick + s->off + (int64_t)(tick * s->drift), .id = id, .serial = s->serial,
 		.offset = offset - s->missed, .bytes = bytes, .scope = c->scope,
 		.own_lo = is_client ? c->client : c->server, .own_port = is_client ? c->port : 80,
 		.peer_lo = is_client ? c->server : c->client, .peer_port = is_client ? 80 : c->port,
@@ -95,6 +96,7 @@ struct found {
 	uint64_t elsewhere, unknown, refused;
 	int64_t off;		/* of the second part's times */
 	uint64_t err;
+	int64_t end;		/* when the last answer has come */
 };
 
 static uint64_t number(struct reader *r, const char *key)
@@ -153,6 +155,8 @@ struct scene {
 	bool is_odd;		/* all say that they are 4 GiB long, with times that are none */
 	unsigned lost;
 	int64_t off;
+	double drift;
+	int64_t pause;		/* between questions */
 	const char *boot;	/* of the second part */
 	bool is_wrong;		/* one side misses bytes of some connections, and says so at the end */
 };
@@ -160,9 +164,10 @@ struct scene {
 static struct found play(const struct scene *s)
 {
 	struct side a = { .w = begin("a", "boot"), .flags = LDB_MESSAGE_F_CLIENT, .lost = s->lost };
-	struct side b = { .w = begin("b", s->boot), .lost = s->lost, .off = s->off };
+	struct side b = { .w = begin("b", s->boot), .lost = s->lost, .off = s->off, .drift = s->drift };
 	int64_t at = 1000000;
 	uint64_t n = 0;
+	struct found f;
 
 	for (unsigned i = 0; i < s->nr; i++) {
 		struct connection c = { .client = 7, .server = 9, .port = 1000 + i % s->nr_ports };
@@ -175,7 +180,7 @@ static struct found play(const struct scene *s)
 				put_odd(&a, &b, &c, ++n);
 				continue;
 			}
-			at = ask(&a, &b, &c, ++n, at + 1000);
+			at = ask(&a, &b, &c, ++n, at + 1000 + s->pause);
 			if (is_wrong && k == 5) {
 				put(&a, &c, LDB_MESSAGE_F_RIGHT | LDB_MESSAGE_F_SENT, at, 0, 0, 0);
 				a.missed = c.sent / 2;
@@ -187,7 +192,9 @@ static struct found play(const struct scene *s)
 	}
 	writer_close(a.w);
 	writer_close(b.w);
-	return join();
+	f = join();
+	f.end = at;
+	return f;
 }
 
 int main(void)
@@ -213,5 +220,13 @@ int main(void)
 	ok(!f.nr || f.nr < 40000, "rows that cannot be are read, too");
 	f = play(&(struct scene){ .nr = 1, .nr_ports = 1, .boot = "other", .questions = 20000, .is_odd = true });
 	ok(f.nr <= 20000, "... of another clock");
+	/* In this time the clocks drift by nearly as much as two messages take at least. */
+	f = play(&(struct scene){ .nr = 50, .nr_ports = 50, .boot = "other", .off = 3000000, .pause = 10000 * US,
+				  .drift = 9.0 * US / (250 * 10000.0 * US) });
+	diag("wrong by %" PRId64 " at first, by %" PRId64 " at last, said %" PRIu64, f.off + 3000000,
+	     f.off + 3000000 + (int64_t)(f.end * 9.0 / (250 * 10000.0)), f.err);
+	ok(f.right > 100 && llabs(f.off + 3000000) <= (int64_t)f.err + 1 && f.err < 50 * US &&
+	   llabs(f.off + 3000000 + (int64_t)(f.end * 9.0 / (250 * 10000.0))) <= (int64_t)f.err + 1,
+	   "another clock, which drifts: right within the error from first to last");
 	return done();
 }

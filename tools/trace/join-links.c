@@ -91,20 +91,64 @@ static int read_links(struct join_part *p, struct linkeds *l)
 	return rc;
 }
 
+/*
+ * Bounds of the correction, which is added to the ticks of the other clock, in slots of time: clocks drift.
+ * A bound also says something of the slots around it, but less, the farther they are away.
+ */
+#define SLOTS		1024
+#define DRIFT		1e-4	/* of two clocks, against what the times of day say: that of cheap oscillators */
+#define BOUND_MAX	(INT64_MAX / 4)
+
 struct bounds {
-	/* bounds of the correction, which is added to the ticks of the other clock */
-	int64_t lo, hi;
+	int64_t from, step;	/* ticks of the result */
+	int64_t drift;		/* ticks from slot to slot */
+	int64_t lo[SLOTS], hi[SLOTS];
+	bool is_used[SLOTS];
 	uint64_t nr;		/* how many pairs gave these bounds */
 };
 
+static void bounds_init(struct bounds *b, int64_t from, int64_t to, double drift)
+{
+	int64_t ticks;
+
+	b->from = from;
+	b->step = __builtin_sub_overflow(to, from, &ticks) || ticks < 0 ? INT64_MAX / SLOTS : ticks / SLOTS + 1;
+	b->drift = drift ? b->step * drift + 1 : 0;
+	b->nr = 0;
+	for (unsigned i = 0; i < SLOTS; i++) {
+		b->lo[i] = -BOUND_MAX;
+		b->hi[i] = BOUND_MAX;
+		b->is_used[i] = false;
+	}
+}
+
+static void add_bounds(struct bounds *b, int64_t at, int64_t lo, int64_t hi)
+{
+	int64_t ticks;
+	size_t i = __builtin_sub_overflow(at, b->from, &ticks) || ticks < 0 ? 0 : ticks / b->step;
+
+	i = min(i, (size_t)SLOTS - 1);
+	b->lo[i] = max(b->lo[i], lo);
+	b->hi[i] = min(b->hi[i], hi);
+	b->is_used[i] = true;
+	b->nr++;
+}
+
+static int64_t difference(int64_t a, int64_t b)
+{
+	int64_t d;
+
+	if (__builtin_sub_overflow(a, b, &d))
+		return a < b ? -BOUND_MAX : BOUND_MAX;
+	return min(max(d, -BOUND_MAX), BOUND_MAX);
+}
+
 static void add_pair(struct bounds *b, const struct linked *known, const struct linked *other)
 {
-	int64_t starts = known->start - other->start, ends = known->end - other->end;
+	int64_t starts = difference(known->start, other->start), ends = difference(known->end, other->end);
 
 	/* Either machine may be the client: it is the one with the longer part. */
-	b->lo = max(b->lo, min(starts, ends));
-	b->hi = min(b->hi, max(starts, ends));
-	b->nr++;
+	add_bounds(b, known->start, min(starts, ends), max(starts, ends));
 }
 
 static void add_pairs(struct bounds *b, const struct linkeds *known, const struct linkeds *other)
@@ -144,33 +188,51 @@ static void add_messages(struct bounds *b, const struct pairs *pairs, uint32_t k
 {
 	for (size_t i = 0; i < pairs->nr; i++) {
 		const struct join_pair *p = &pairs->at[i];
-		int64_t asks = p->sent - p->came, answers = p->answer_came - p->answer_sent;
+		int64_t asks = difference(p->sent, p->came), answers = difference(p->answer_came, p->answer_sent);
 
-		if (p->client == known && p->server == other) {
-			b->lo = max(b->lo, asks);
-			b->hi = min(b->hi, answers);
-		} else if (p->server == known && p->client == other) {
-			b->lo = max(b->lo, -answers);
-			b->hi = min(b->hi, -asks);
-		} else {
-			continue;
-		}
-		b->nr++;
+		if (p->client == known && p->server == other)
+			add_bounds(b, p->sent, asks, answers);
+		else if (p->server == known && p->client == other)
+			add_bounds(b, p->came, -answers, -asks);
+	}
+}
+
+/* Lets the bounds of each slot say what they do of those around it. */
+static void spread(struct bounds *b)
+{
+	for (size_t i = 1; i < SLOTS; i++) {
+		b->lo[i] = max(b->lo[i], b->lo[i - 1] - b->drift);
+		b->hi[i] = min(b->hi[i], b->hi[i - 1] + b->drift);
+	}
+	for (size_t i = SLOTS - 1; i--;) {
+		b->lo[i] = max(b->lo[i], b->lo[i + 1] - b->drift);
+		b->hi[i] = min(b->hi[i], b->hi[i + 1] + b->drift);
 	}
 }
 
 /*
- * Corrects the clock of a part by the middle of the bounds.  If pairs contradict each other (hi <
- * lo), the error is greater.
+ * Corrects the clock of a part by the middle of the bounds.  The error is that of the time at which it is
+ * greatest, of those at which there were pairs.  If pairs contradict each other (hi < lo), it is greater.
  */
 static void apply(struct join_part *p, const struct bounds *b)
 {
-	int64_t half = b->hi / 2 - b->lo / 2;
-	uint64_t err = half < 0 ? 2 * (uint64_t)-half : (uint64_t)half;
+	int64_t lo = BOUND_MAX, hi = -BOUND_MAX, middle, odds = 0;
+	uint64_t err = 0;
 
-	if (!b->nr || err + 1 >= p->clock_err)
+	for (size_t i = 0; i < SLOTS; i++) {
+		if (!b->is_used[i])
+			continue;
+		lo = min(lo, b->lo[i]);
+		hi = max(hi, b->hi[i]);
+		odds = max(odds, b->lo[i] - b->hi[i]);
+	}
+	middle = lo / 2 + hi / 2;
+	for (size_t i = 0; i < SLOTS; i++)
+		if (b->is_used[i])
+			err = max(err, (uint64_t)max(llabs(b->lo[i] - middle), llabs(b->hi[i] - middle)));
+	err += odds / 2 + b->drift;
+	if (!b->nr || err + 1 >= p->clock_err || __builtin_add_overflow(p->shift, middle, &p->shift))
 		return;
-	p->shift += b->lo / 2 + b->hi / 2;
 	p->clock_err = err + 1;
 }
 
@@ -179,6 +241,23 @@ static bool is_one_clock(const struct join_part *a, const struct join_part *b)
 	const char *boot_a = reader_meta(a->r, "boot"), *boot_b = reader_meta(b->r, "boot");
 
 	return a == b || (boot_a && boot_b && !strcmp(boot_a, boot_b));
+}
+
+/* The bounds of part i: over the time of all parts whose clock is known. */
+static void bounds_init_for(struct bounds *b, const struct join *j, size_t i)
+{
+	int64_t from = INT64_MAX, to = INT64_MIN;
+
+	for (size_t k = 0; k < j->nr; k++) {
+		const struct join_part *p = &j->parts[k];
+
+		if (!p->is_same_clock)
+			continue;
+		from = min(from, join_tick(p, 0));
+		to = max(to, join_tick(p, reader_end_tick(p->r)));
+	}
+	/* In another time namespace it is the same oscillator. */
+	bounds_init(b, from, to, is_one_clock(&j->parts[0], &j->parts[i]) ? 0 : DRIFT);
 }
 
 int join_links(struct join *j)
@@ -198,16 +277,18 @@ int join_links(struct join *j)
 	if (!rc)
 		rc = join_messages_each(j, false, keep_pair, &pairs, &count);
 	for (size_t i = 0; i < j->nr && !rc; i++) {
-		struct bounds b = { INT64_MIN / 2, INT64_MAX / 2, 0 };
+		struct bounds b;
 
 		if (is_known[i])
 			continue;
+		bounds_init_for(&b, j, i);
 		for (size_t other = i; other < j->nr; other++)
 			for (size_t k = 0; k < j->nr && is_one_clock(&j->parts[i], &j->parts[other]); k++)
 				if (j->parts[k].is_same_clock) {
 					add_pairs(&b, &l[k], &l[other]);
 					add_messages(&b, &pairs, k, other);
 				}
+		spread(&b);
 		for (size_t other = j->nr; other-- > i;) {
 			if (!is_one_clock(&j->parts[i], &j->parts[other]))
 				continue;
