@@ -141,18 +141,14 @@ static bool find_life(const struct requests *requests, const struct life **life)
 }
 
 /* Returns how many other requests belong to it, which was made for them or they for it. */
-static size_t nr_parts(struct model *m, const struct life *life)
+static size_t nr_parts(struct model *m, const struct life *life, struct asked *all)
 {
-	struct asked all = { 0 };
-	size_t nr;
-
 	if (open_is_data(&opt.open) || rows_exist(m->reader, LDB_BLK_ASKED) <= 0)
 		return 0;
-	if (asked_add(m, life->id, life->start, &all))
+	asked_clear(all);
+	if (asked_add(m, life->id, life->start, all))
 		open_fail_memory();
-	nr = all.nr;
-	asked_free(&all);
-	return nr ? nr - 1 : 0;
+	return all->nr ? all->nr - 1 : 0;
 }
 
 /* Returns false if there is no such request. */
@@ -161,6 +157,7 @@ static bool show_one(struct model *m, const struct render *r, const struct reque
 	struct render_timeline shown;
 	struct timeline timeline;
 	const struct life *life;
+	struct asked all = { 0 };
 	size_t nth;
 
 	if (!find_life(requests, &life))
@@ -169,7 +166,8 @@ static bool show_one(struct model *m, const struct render *r, const struct reque
 	build(m, requests, &requests->lives[nth], &timeline, &shown);
 	timeline_set_sites(m, &timeline);
 	shown.nth = nth + 1;
-	shown.nr_parts = nr_parts(m, life);
+	shown.nr_parts = nr_parts(m, life, &all);
+	asked_free(&all);
 	shown.nr_occurrences = requests->nr_lives + requests->nr_not_kept;
 	if (opt.open.is_json) {
 		json_timelines(r, &shown, 1, false);
@@ -236,6 +234,7 @@ static void show_slowest(const struct opened *o, const struct requests *requests
 	bool is_text = !open_is_data(&opt.open), is_one = opt.trace || opt.parts;
 	struct render_timeline *shown = calloc(nr + 1, sizeof(*shown));
 	struct timeline *timelines = calloc(nr + 1, sizeof(*timelines));
+	struct asked all = { 0 };
 
 	uint32_t *order = timelines_begin(m, requests->lives, nr);
 
@@ -259,13 +258,14 @@ static void show_slowest(const struct opened *o, const struct requests *requests
 		if (i)
 			fputc('\n', r->out);
 		if (!is_one)
-			shown[i].nr_parts = nr_parts(m, &requests->lives[i]);
+			shown[i].nr_parts = nr_parts(m, &requests->lives[i], &all);
 		text_timeline(r, &shown[i]);
 	}
 	if (!nr && !open_is_data(&opt.open))
 		say_none(o, requests);
 	for (size_t i = 0; i < nr; i++)
 		timeline_free(&timelines[i]);
+	asked_free(&all);
 	free(timelines);
 	free(shown);
 }

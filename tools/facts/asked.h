@@ -19,6 +19,12 @@ struct asked_one {
 struct asked {
 	struct asked_one *at;	/* in the order in which they were found */
 	size_t nr, room;
+	struct asked_one *by_id;	/* the same, sorted by id and start */
+	size_t nr_by_id, room_by_id;
+	/* all ASKED rows, read when they are needed first: by the one that has asked, and by the other one */
+	bool is_read;
+	struct ldb_row_asked *down, *up;
+	size_t nr_down, room_down, nr_up, room_up;
 };
 
 /*
@@ -27,6 +33,8 @@ struct asked {
  */
 int asked_add(struct model *m, uint64_t id, int64_t start, struct asked *all);
 bool asked_has(const struct asked *all, const struct life *life);
+/* Forgets the requests, but not the rows. */
+void asked_clear(struct asked *all);
 void asked_free(struct asked *all);
 
 #endif
