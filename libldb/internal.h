@@ -97,8 +97,8 @@ struct thread {
 
 	/* request/request.c: what the program has tagged; all is 0 in another epoch */
 	uint32_t tag_epoch, nr_tags;
-	bool has_had_several;		/* ... at once, since there was none */
-	uint64_t tag;
+	uint32_t nr_more_tags;		/* for which there was no room */
+	uint64_t tags[4];
 
 	/* scanner, only touched by the scanner that owns the thread */
 	struct scan_state *scan __attribute__((aligned(64)));

@@ -171,6 +171,36 @@ void request_link_published(uint64_t id)
 
 /* Which request the calling thread works on: messages that it sends are this one's. */
 
+static uint32_t find_tag(const struct thread *t, uint64_t id)
+{
+	uint32_t n = 0;
+
+	while (n < t->nr_tags && t->tags[n] != id)
+		n++;
+	return n;
+}
+
+static void add_tag(struct thread *t, uint64_t id)
+{
+	if (find_tag(t, id) < t->nr_tags)
+		return;
+	if (t->nr_tags < sizeof(t->tags) / sizeof(*t->tags))
+		t->tags[t->nr_tags++] = id;
+	else
+		t->nr_more_tags++;
+}
+
+/* The thread may end a request that only another one works on. */
+static void remove_tag(struct thread *t, uint64_t id)
+{
+	uint32_t n = find_tag(t, id);
+
+	if (n < t->nr_tags)
+		t->tags[n] = t->tags[--t->nr_tags];
+	else if (t->nr_more_tags)
+		t->nr_more_tags--;
+}
+
 static void set_tag(uint64_t id, bool is_begin)
 {
 	struct thread *t = thread_self();
@@ -179,27 +209,21 @@ static void set_tag(uint64_t id, bool is_begin)
 		return;
 	if (t->tag_epoch != session_page.a.lock_epoch) {
 		t->tag_epoch = session_page.a.lock_epoch;
-		t->nr_tags = 0;
+		t->nr_tags = t->nr_more_tags = 0;
 	}
-	if (!is_begin) {
-		t->nr_tags -= !!t->nr_tags;
-	} else if (!t->nr_tags) {
-		t->nr_tags = 1;
-		t->has_had_several = false;
-		t->tag = id;
-	} else if (t->tag != id || t->has_had_several) {
-		t->nr_tags++;
-		t->has_had_several = true;
-	}
+	if (is_begin)
+		add_tag(t, id);
+	else
+		remove_tag(t, id);
 }
 
 bool request_tagged(uint64_t *id)
 {
 	const struct thread *t = thread_self();
 
-	if (!t || !t->nr_tags || t->has_had_several || t->tag_epoch != session_page.a.lock_epoch)
+	if (!t || t->nr_tags != 1 || t->nr_more_tags || t->tag_epoch != session_page.a.lock_epoch)
 		return false;
-	*id = t->tag;
+	*id = t->tags[0];
 	return true;
 }
 
@@ -248,7 +272,7 @@ static void tag_end_all(const void *site)
 	struct thread *t = thread_self();
 
 	if (t)
-		t->nr_tags = 0;
+		t->nr_tags = t->nr_more_tags = 0;
 	request_end_all(site);
 }
 

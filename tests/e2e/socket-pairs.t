@@ -95,6 +95,15 @@ diag "$(paste -sd' ' kids.pairs)"
 id=$(trace-cat kids.data req | sed -n 's/^req op=1 .* id=\([0-9]*100002\) .*/\1/p' | head -n 1)
 check "... a request and its parts" "ldb-timeline -i kids.data --req $id --parts" 0 '^3 requests that belong together'
 
+# A thread that works on several requests.
+ldb-record -q --kernel none --request=socket -o mix-b.data -- ./hops serve 127.0.0.1 "$port" >mix.txt &
+server=$!
+ok "a thread with several requests: recorded" eval 'timeout 20 sh waits.sh "$port" &&
+	ldb-record -q --kernel none --request=socket -o mix-a.data -- ./hops mix 127.0.0.1 "$port" && wait $server'
+ldb-report --archive mix.data mix-a.data mix-b.data >archive.out 2>&1
+pairs mix.data >mix.pairs
+ok "... only what it sends while it has one belongs to it" test "$(paste -sd' ' mix.pairs)" = "right 3 wrong 0"
+
 # The server's count is wrong from the first question on, and its connection is never closed.
 ldb-record -q --kernel none --request=socket -o uncounted-b.data -- ./uncounted serve "$port" 30 >uncounted.txt &
 server=$!

@@ -4,6 +4,7 @@
  *
  *	hops serve ADDRESS PORT [NEXT]	answers; or asks the server on port NEXT first
  *	hops ask ADDRESS PORT N THREADS	asks N times from each thread, and then makes the servers end
+ *	hops mix ADDRESS PORT		asks while the thread works on several requests, and on one
  *
  * Question i of thread t has the path q/N with N = t * 100000 + i; the asker tags it as request N, except
  * for every seventh one, which it sends in no request (with the path none/N).  So the path that a server's
@@ -179,6 +180,41 @@ static void *ask(void *arg)
 	return NULL;
 }
 
+static void mix_one(int s, unsigned long n)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "GET /q/%lu HTTP/1.1\r\nHost: h\r\n\r\n", n);
+	put(s, text);
+	if (!read_message(s, text, sizeof(text)))
+		exit(1);
+}
+
+/* A question q/0 is sent by none or several, q/N by request N. */
+static void mix(void)
+{
+	int s = connect_to(port);
+
+	ldb_req_start(1, NULL);
+	ldb_req_end(2);		/* another thread's: this one is still working on 1 */
+	mix_one(s, 1);
+	ldb_req_start(3, NULL);
+	mix_one(s, 0);
+	ldb_req_start(3, NULL);	/* nothing new */
+	ldb_req_end(1);
+	mix_one(s, 3);
+	for (unsigned n = 4; n <= 6; n++)
+		ldb_req_start(n, NULL);
+	for (unsigned n = 3; n <= 5; n++) {
+		mix_one(s, 0);
+		ldb_req_end(n);
+	}
+	mix_one(s, 6);
+	ldb_req_start(10, NULL);
+	ldb_req_end_all();
+	mix_one(s, 0);
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t threads[16];
@@ -191,6 +227,12 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "serve")) {
 		next_port = argc > 4 ? atoi(argv[4]) : 0;
 		serve();
+		return 0;
+	}
+	if (!strcmp(argv[1], "mix")) {
+		mix();
+		put(connect_to(port), "GET /end HTTP/1.1\r\nHost: h\r\n\r\n");
+		usleep(100000);
 		return 0;
 	}
 	nr_questions = argc > 4 ? atoi(argv[4]) : 100;
