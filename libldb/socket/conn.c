@@ -143,6 +143,7 @@ void conn_renew(struct conn *c, enum conn_kind kind)
 	c->out.is_answer = true;
 	c->owner_fd = -1;
 	c->owner_serial = 0;
+	c->owner_waits = c->is_shared = false;
 	c->nr_writes = 0;
 	memset(&c->exchange, 0, sizeof(c->exchange));
 }

@@ -48,6 +48,8 @@ struct conn {
 	/* CONN_CLIENT: the server connection for whose request it was last written to */
 	int owner_fd;
 	uint32_t owner_serial;
+	bool owner_waits;		/* nothing has come since */
+	bool is_shared;			/* it was written to for another one, too, before an answer had come */
 };
 
 /*

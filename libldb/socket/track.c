@@ -28,6 +28,7 @@
 struct current {
 	int fd;
 	uint32_t serial;
+	bool is_guess;	/* it may be another one: what has come may be the answer for either */
 };
 
 static TLS_IE struct current current;
@@ -64,7 +65,7 @@ static bool is_current(const struct conn *c, int fd)
 
 static void set_current(struct conn *c, int fd)
 {
-	current = (struct current){ fd + 1, c->serial };
+	current = (struct current){ .fd = fd + 1, .serial = c->serial };
 	c->has_asked = false;
 }
 
@@ -401,6 +402,7 @@ void track_read(struct thread *t, const struct transfer *x, long n, int error)
 {
 	struct call k = { .t = t, .x = x };
 	uint32_t serial;
+	bool is_shared;
 	int owner;
 
 	if (n < 0 && (error == EAGAIN || error == EINTR))
@@ -422,8 +424,12 @@ void track_read(struct thread *t, const struct transfer *x, long n, int error)
 	report_end(&k, true, n);
 	owner = k.c->owner_fd;
 	serial = k.c->owner_serial;
+	is_shared = k.c->is_shared;
+	k.c->owner_waits = false;
 	conn_unlock(k.c);
 	resume_owner(t, x, owner, serial);
+	if (is_shared)
+		current.is_guess = true;
 }
 
 void track_write_begins(struct thread *t, struct transfer *x)
@@ -478,8 +484,11 @@ static void has_asked(struct thread *t, int fd, uint32_t serial)
 /* The locked connection, to another server, is written to for the thread's current request. */
 static void set_owner(struct conn *c, const struct current *of)
 {
+	if (c->owner_waits && (c->owner_fd != of->fd - 1 || c->owner_serial != of->serial))
+		c->is_shared = true;
 	c->owner_fd = of->fd - 1;
 	c->owner_serial = of->serial;
+	c->owner_waits = of->fd;
 }
 
 /*
@@ -491,6 +500,8 @@ static bool asker(struct thread *t, const struct transfer *x, uint64_t *id)
 	struct conn *c;
 	bool is_only;
 
+	if (current.fd && current.is_guess)
+		return false;
 	if (!current.fd || x->is_ring || current.fd == x->fd + 1 || conn_is_none(x->fd))
 		return !current.fd && request_tagged(id);
 	c = conn_lock(current.fd - 1, t->tid);
@@ -617,7 +628,7 @@ static struct current only_unanswered(struct thread *t)
 		if (t->works[i].fd == current.fd - 1 ||
 		    !is_unanswered(t, t->works[i].fd, t->works[i].serial, true))
 			continue;
-		only = (struct current){ t->works[i].fd + 1, t->works[i].serial };
+		only = (struct current){ .fd = t->works[i].fd + 1, .serial = t->works[i].serial };
 		nr++;
 	}
 	return nr == 1 ? only : (struct current){ 0 };
@@ -631,7 +642,7 @@ void track_ring_asks(struct thread *t, const struct transfer *x)
 
 	if (!c)
 		return;
-	owner = (struct current){ c->owner_fd + 1, c->owner_serial };
+	owner = (struct current){ .fd = c->owner_fd + 1, .serial = c->owner_serial };
 	conn_unlock(c);
 	if (!is_client)
 		return;

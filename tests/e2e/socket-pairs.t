@@ -9,6 +9,7 @@ PATH=$BUILD/tests/tools/helpers:$PATH
 
 cc_ldb -O1 -g -I"$TOP/libldb/include" "$PROGRAMS/hops.c" -o hops -pthread || exit 1
 cc_ldb -O1 -g -I"$TOP/libldb/include" "$PROGRAMS/uncounted.c" -o uncounted || exit 1
+cc_ldb -O1 -g -I"$TOP/libldb/include" "$PROGRAMS/shared-upstream.c" -o shared-upstream -pthread || exit 1
 port=$((20000 + $$ % 10000 * 2))
 cat >waits.sh <<'EOS'
 # A server listens on this port.
@@ -103,6 +104,15 @@ ok "a thread with several requests: recorded" eval 'timeout 20 sh waits.sh "$por
 ldb-report --archive mix.data mix-a.data mix-b.data >archive.out 2>&1
 pairs mix.data >mix.pairs
 ok "... only what it sends while it has one belongs to it" test "$(paste -sd' ' mix.pairs)" = "right 3 wrong 0"
+
+# One connection to another server, for two requests at once.
+ldb-record -q --kernel none --request=socket -o shared-b.data -- ./hops serve 127.0.0.1 "$port" >shared.txt &
+server=$!
+ok "a connection for several requests: recorded" eval 'timeout 20 sh waits.sh "$port" &&
+	ldb-record -q --kernel none --request=socket -o shared-a.data -- ./shared-upstream $((port + 1)) "$port" && wait $server'
+ldb-report --archive shared.data shared-a.data shared-b.data >archive.out 2>&1
+pairs shared.data >shared.pairs
+ok "... after its answer it is not known whose message is sent" test "$(paste -sd' ' shared.pairs)" = "right 2 wrong 0"
 
 # The server's count is wrong from the first question on, and its connection is never closed.
 ldb-record -q --kernel none --request=socket -o uncounted-b.data -- ./uncounted serve "$port" 30 >uncounted.txt &
