@@ -459,7 +459,8 @@ static int add_finding(struct tester *x, struct traits *t, size_t *room, const s
 	for (size_t i = 0; i < t->nr; i++) {
 		if (!says_the_same(&t->at[i], found))
 			continue;
-		if (t->at[i].surprise < found->surprise)
+		if (t->at[i].surprise < found->surprise ||
+		    (t->at[i].surprise <= found->surprise && t->at[i].nr_of_parts > found->nr_of_parts))
 			t->at[i] = *found;
 		return 0;
 	}
@@ -471,7 +472,8 @@ static int try_trait(struct tester *x, struct traits *t, size_t *room, const str
 {
 	struct trait found = {
 		.parts = { part_of(x, a) }, .nr_parts = b ? 2 : 1, .nr_slow = nr_slow,
-		.nr_usual = nr - nr_slow, .surprise = surprise(x, nr, nr_slow),
+		.nr_usual = nr - nr_slow, .nr_of_parts = a->nr + (b ? b->nr : 0),
+		.surprise = surprise(x, nr, nr_slow),
 	};
 
 	t->nr_tests++;

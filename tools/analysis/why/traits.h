@@ -59,6 +59,8 @@ struct trait {
 	struct trait_part parts[2];
 	unsigned nr_parts;
 	size_t nr_slow, nr_usual; /* requests with the trait */
+	/* those with the first part and those with the second; of two traits that tell as much, the narrower is named */
+	size_t nr_of_parts;
 	double surprise;	/* -ln p of Fisher's test */
 	double p;		/* the same p */
 	double p_adjusted;
