@@ -129,7 +129,8 @@ static void open_readings(struct recording *r)
 {
 	if (r->kernel != KERNEL_MODULE || !r->o->kernel_frames || r->o->kernel_only)
 		return;
-	r->source = device_chains_open(&r->session, r->o->budget_ppm, r->o->kernel_frames == FRAMES_ON);
+	r->source = device_chains_open(&r->session, readings_budget_ppm(r->o->budget_ppm),
+				       r->o->kernel_frames == FRAMES_ON);
 	if (!r->source)
 		add_why(r, names[KERNEL_MODULE], "it is of an older release: no readings of functions");
 }
@@ -153,7 +154,7 @@ static struct kernel_source *open_ebpf(struct recording *r, char *why, size_t si
 		.ring_bytes = r->o->child && !r->o->ring_given ? r->o->ring_bytes / CHILD_PART : r->o->ring_bytes,
 		.has_frames = r->o->kernel_frames && !r->o->kernel_only,
 		.has_samples = r->o->kernel_frames == FRAMES_ON,
-		.budget_ppm = r->o->budget_ppm,
+		.budget_ppm = readings_budget_ppm(r->o->budget_ppm),
 		.has_calls = r->o->calls != CALLS_OFF,
 		.has_all_calls = r->o->calls == CALLS_ALL, .call_min_ns = r->o->call_threshold_ns,
 		.verbose = r->o->verbose,
