@@ -100,18 +100,12 @@ static bool ask_kernel(int fd, bool is_read, struct counted *n)
 	return conn_may_ask() && (is_read ? ask_received(fd, n) : ask_sent(fd, n));
 }
 
-/* The payload of a record: see struct ldb_row_message. */
 union payload {
-	struct {
-		unsigned char own[16], peer[16];
-		uint64_t offset;
-		uint16_t own_port, peer_port;
-		uint32_t serial, bytes;
-	} __attribute__((packed)) message;
+	struct ldb_message message;
 	char bytes[LDB_PAYLOAD(3)];
 };
 
-_Static_assert(sizeof(union payload) == LDB_PAYLOAD(3), "it fits");
+_Static_assert(sizeof(struct ldb_message) == LDB_PAYLOAD(3), "it fits");
 
 static void put(struct conn *c, uint64_t id, uint16_t flags, uint64_t offset, uint64_t n, uint64_t at, uint32_t tid)
 {

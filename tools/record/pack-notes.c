@@ -53,17 +53,12 @@ static bool is_local(uint64_t hi, uint64_t lo)
 
 void pack_message(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
-	struct {
-		unsigned char own[16], peer[16];
-		uint64_t offset;
-		uint16_t own_port, peer_port;
-		uint32_t serial, bytes;
-	} __attribute__((packed)) m;
+	struct ldb_message m;
 	struct ldb_row_message row = {
 		.flags = recs[0].flags, .tid = recs[0].tid, .tick = pack_tick(p, recs[0].tsc), .id = recs[0].arg,
 	};
 
-	_Static_assert(sizeof(m) == LDB_PAYLOAD(3), "as the runtime writes it");
+	_Static_assert(sizeof(m) == LDB_PAYLOAD(3), "it fits");
 	gather(recs, 3, (char *)&m);
 	row.serial = m.serial;
 	row.offset = m.offset;

@@ -45,9 +45,8 @@ enum ldb_event {
 	LDB_EV_REQ_NUMBER	= 0x309,
 	LDB_EV_MARK		= 0x30a, /* 2 slots; arg: a number; payload: 28 bytes of name */
 	/*
-	 * 3 slots; tsc: when it began to be sent, or had come; arg: id; flags: LDB_MESSAGE_F_*; payload: 16
-	 * bytes each of the own address and the peer's as IPv6 has them, 8 of the offset, 2 each of the own
-	 * port and the peer's, 4 each of the connection's number and of the message's length
+	 * 3 slots; tsc: when the message began to be sent, or was received; arg: id; flags:
+	 * LDB_MESSAGE_F_*; payload: struct ldb_message
 	 */
 	LDB_EV_REQ_MESSAGE	= 0x30b,
 	/*
@@ -269,6 +268,16 @@ struct ldb_req_rec {
  */
 #define LDB_MESSAGE_F_RIGHT	4
 #define LDB_MESSAGE_F_WRONG	8
+
+/* The payload of MESSAGE. */
+struct ldb_message {
+	__u8	own[16], peer[16];	/* addresses, as those of IPv6 */
+	__u64	offset;			/* of the first byte in the stream */
+	__u16	own_port, peer_port;
+	__u32	serial;			/* of the connection */
+	__u32	bytes;			/* length of the message */
+} __attribute__((packed));
+
 #define LDB_NOTE_KEY_BYTES	16
 #define LDB_NOTE_TEXT_BYTES	36
 
