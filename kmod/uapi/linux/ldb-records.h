@@ -10,7 +10,7 @@
 
 /*
  * Event types.  Numbers are never reused.  The comment of each type says what arg and arg2 mean.  A
- * "site" is a code address: the return address of the call that made the event.
+ * "site" is a code address: the return address of the call that caused the event.
  *
  * Events of more than one slot: the following slots have type LDB_EV_CONT + k
  * (k = 1, 2, ...), and their tsc, tid, arg and arg2 fields are payload.
@@ -20,10 +20,10 @@ enum ldb_event {
 	LDB_EV_THREAD_START	= 0x101, /* arg: start routine, arg2: tid of the creator */
 	LDB_EV_THREAD_EXIT	= 0x102, /* arg: page slot, arg2: 0 */
 	LDB_EV_FUNC		= 0x110, /* 3 slots, see struct ldb_func_rec */
-	/* an observation gap; tid 0: of all threads of this scanner; tsc: end, arg: begin */
+	/* an observation gap; tid 0: a gap of all threads of this scanner; tsc: end, arg: begin */
 	LDB_EV_GAP		= 0x111,
 	LDB_EV_SCHEDSTAT	= 0x112, /* 2 slots, see struct ldb_schedstat_rec */
-	/* a call of another module that took long; 2 slots, see struct ldb_flow_rec */
+	/* a long call of a function in another module; 2 slots, see struct ldb_flow_rec */
 	LDB_EV_FLOW_CALL	= 0x113,
 	/* 0x2xx: locks and other waits, from the shim; see struct ldb_lock_rec */
 	LDB_EV_LOCK_WAIT	= 0x201, /* 2 slots; tsc: end of the wait */
@@ -51,8 +51,8 @@ enum ldb_event {
 	LDB_EV_REQ_MESSAGE	= 0x30b,
 	/*
 	 * 0x4xx: kernel events, only written by the module.  Ring n holds those of CPU n, each
-	 * stamped on that CPU.  tids are as the program sees them; 0: not visible to it, or
-	 * hidden (see LDB_SCHED_F_*).
+	 * stamped on that CPU.  tids are as the program sees them; 0: the program cannot see the
+	 * task, or it is hidden (see LDB_SCHED_F_*).
 	 */
 	/*
 	 * tid: task that left the CPU, arg2: task that runs next; one of the two is observed.  arg: ns
@@ -81,10 +81,13 @@ enum ldb_event {
 	LDB_EV_EXIT		= 0x422, /* tid, arg: 1: the last of its thread group */
 	LDB_EV_TASK		= 0x423, /* 2 slots, see struct ldb_task_rec: names a tid */
 	LDB_EV_FAULT		= 0x430, /* 2 slots, see struct ldb_fault_rec */
-	/* tid: which thread it interrupted, arg: begin, arg2: line or vector; flags: LDB_IRQ_* */
+	/* tid: the interrupted thread, arg: begin, arg2: line or vector; flags: LDB_IRQ_* */
 	LDB_EV_IRQ		= 0x431,
 	LDB_EV_IRQ_NAME		= 0x432, /* 2 slots, see struct ldb_irq_name_rec: names a line */
-	/* 2 slots, see struct ldb_syscall_rec; SYSCALL_FD has a third, with the descriptor's name */
+	/*
+	 * 2 slots, see struct ldb_syscall_rec; SYSCALL_FD has a third slot with the descriptor's
+	 * name
+	 */
 	LDB_EV_SYSCALL		= 0x433,
 	LDB_EV_SYSCALL_FD	= 0x434,
 	LDB_EV_DISK		= 0x435, /* 2 slots, see struct ldb_disk_rec */
@@ -94,7 +97,7 @@ enum ldb_event {
 	LDB_EV_LOST		= 0xf01, /* arg: number of records lost, arg2: ring */
 };
 
-/* What a lock event is about: enum value in flags bits 0-7. */
+/* What kind of lock or wait a lock event is about: bits 0-7 of its flags. */
 enum ldb_lock_kind {
 	LDB_LOCK_MUTEX		= 1,
 	LDB_LOCK_RWLOCK_RD	= 2,
@@ -109,9 +112,10 @@ enum ldb_lock_kind {
 
 #define LDB_LOCK_KIND(flags)	((flags) & 0xff)
 #define LDB_LOCK_F_FAILED	0x0100	/* the wait ended without the lock (timeout, error) */
-#define LDB_LOCK_F_BEGIN_EXACT	0x0200	/* hold: begin is a time stamp; without it gen bounds the begin */
+/* hold: begin is a time stamp; without this flag only gen says when the hold began */
+#define LDB_LOCK_F_BEGIN_EXACT	0x0200
 
-/* This is one slot: 32 bytes, aligned. */
+/* One slot: 32 bytes, aligned. */
 struct ldb_rec {
 	__u64	tsc;
 	__u32	tid;	/* as the program sees it (gettid) */
@@ -154,8 +158,10 @@ struct ldb_func_rec {
 	__u32	commit2;
 };
 
-#define LDB_FUNC_F_OPEN		0x0001	/* still running: end is when it was last observed */
-#define LDB_FUNC_F_FROM_START	0x0002	/* was running when the recording began: start not known */
+/* it was still running: end is the time at which it was last observed */
+#define LDB_FUNC_F_OPEN		0x0001
+/* it was running when the recording began: the start is not known */
+#define LDB_FUNC_F_FROM_START	0x0002
 #define LDB_FUNC_F_RESUMED	0x0004	/* with FROM_START: resumed after a switch of stacks */
 
 /*
@@ -186,12 +192,14 @@ struct ldb_lock_rec {
 	__u32	nr_later;
 	__u16	cont1;
 	__u16	site_hi;	/* site: bits 32-47 */
-	__u64	gen;		/* as in ldb_func_rec, of the last frame entered before begin; 0: not known */
+	/* generation of the last frame entered before begin, as in ldb_func_rec; 0: not known */
+	__u64	gen;
 	__u32	site_lo;	/* site: bits 0-31 */
 	__u32	commit1;
 };
 
-#define LDB_FLOW_OPEN		0x0001	/* flags: it had not returned when the recording ended */
+/* flags: the call had not returned when the recording ended */
+#define LDB_FLOW_OPEN		0x0001
 
 /* LDB_EV_FLOW_CALL: a call of a function in another module. */
 struct ldb_flow_rec {
@@ -214,7 +222,8 @@ struct ldb_flow_rec {
 };
 
 /* LDB_EV_REQ_*: arg is the request id. */
-#define LDB_REQ_F_SOCKET	1	/* the first START of a request that was derived from a connection */
+/* this is the first START of a request that was derived from a connection */
+#define LDB_REQ_F_SOCKET	1
 
 /* Queues of requests that are derived from connections; trace-format.h has the same numbers. */
 #define LDB_QUEUE_UPSTREAM	1	/* the request waits for the answer of another server */
@@ -254,27 +263,33 @@ struct ldb_req_rec {
 };
 
 /*
- * Number of payload bytes of REQ_NOTE, REQ_NUMBER, REQ_MESSAGE and MARK.  The bytes have the same order as in
- * memory; longer texts are cut, shorter ones padded with NUL.  They are in arg2 of the first slot,
- * then in tsc, tid, arg and arg2 of each following slot.
+ * Number of payload bytes of REQ_NOTE, REQ_NUMBER, REQ_MESSAGE and MARK.  The bytes have the same
+ * order as in memory; longer texts are cut, shorter ones padded with NUL.  The payload is in arg2
+ * of the first slot, then in tsc, tid, arg and arg2 of each following slot.
  */
 #define LDB_PAYLOAD(nr_slots)	(4 + 24 * ((nr_slots) - 1))
-/* MESSAGE: a request has sent these bytes; else it was made from them, or they answer it. */
-#define LDB_MESSAGE_F_SENT	1
-#define LDB_MESSAGE_F_CLIENT	2	/* this end has made the connection */
 /*
- * No message: the bytes that were sent by this connection (with F_SENT) or received (without), and were counted
- * until now, are those of the kernel, or are not.
+ * Flags of LDB_EV_REQ_MESSAGE, which is about bytes that a TCP connection has transferred for a
+ * request.  With F_SENT the request sent the bytes.  Without it the process received them: they
+ * started the request or, with F_CLIENT, they answer it.
+ */
+#define LDB_MESSAGE_F_SENT	1
+#define LDB_MESSAGE_F_CLIENT	2	/* this process opened the connection */
+/*
+ * An event with one of these two flags is no message.  It says whether the runtime has counted all
+ * bytes that this connection has sent (with F_SENT) or received (without F_SENT) until now: its
+ * count agrees with the kernel's (RIGHT), or differs (WRONG).
  */
 #define LDB_MESSAGE_F_RIGHT	4
 #define LDB_MESSAGE_F_WRONG	8
 
 /* The payload of MESSAGE. */
 struct ldb_message {
-	__u8	own[16], peer[16];	/* addresses, as those of IPv6 */
-	__u64	offset;			/* of the first byte in the stream */
+	__u8	own[16], peer[16];	/* IPv6 addresses, or IPv4 addresses as ::ffff:a.b.c.d */
+	/* position of the first byte in this direction of the connection */
+	__u64	offset;
 	__u16	own_port, peer_port;
-	__u32	serial;			/* of the connection */
+	__u32	serial;			/* number of the connection, unique in the process */
 	__u32	bytes;			/* length of the message */
 } __attribute__((packed));
 
@@ -297,16 +312,17 @@ enum ldb_sched_state {
 	LDB_STATE_UNKNOWN	= 15,	/* only in SCHEDSTAT */
 };
 
-#define LDB_SCHED_F_PREEMPT	0x0010	/* SWITCH*: the kernel preempted it */
+#define LDB_SCHED_F_PREEMPT	0x0010	/* SWITCH*: the kernel preempted the task */
 #define LDB_SCHED_F_TID		0x0020	/* tid is an observed thread */
 #define LDB_SCHED_F_OTHER	0x0040	/* arg2 is an observed thread */
 /* a tid is 0 because CAP_PERFMON is missing, not because the task is the idle task */
 #define LDB_SCHED_F_HIDDEN	0x0080
-/* WAKING: an interrupt woke the task, and tid is only the thread that it interrupted */
+/* WAKING: an interrupt woke the task, and tid is only the thread that the interrupt interrupted */
 #define LDB_SCHED_F_HARDIRQ	0x0100
 #define LDB_SCHED_F_SOFTIRQ	0x0200
-#define LDB_SCHED_F_NEW		0x0400	/* WAKEUP: the first one of a new task */
-#define LDB_SCHED_F_CHAIN	0x0800	/* SWITCH_OUT: the FRAMEs before it are all of its chain */
+#define LDB_SCHED_F_NEW		0x0400	/* WAKEUP: the first wake-up of a new task */
+/* SWITCH_OUT: the FRAME events before it contain the thread's whole chain */
+#define LDB_SCHED_F_CHAIN	0x0800
 
 /* LDB_EV_SWITCH_OUT: the innermost instrumented frame of the thread that left. */
 struct ldb_switch_rec {
@@ -349,7 +365,7 @@ struct ldb_frame_rec {
 	__u32	pad1;
 	__u16	cont1;
 	__u16	pad2;
-	__u64	gen;		/* as in ldb_func_rec; KNOWN: of generation 0 if there is no caller */
+	__u64	gen;		/* as in ldb_func_rec; KNOWN: generation 0 if there is no caller */
 	__u32	pad3;
 	__u32	commit1;
 	/* slot 2 */
@@ -363,9 +379,11 @@ struct ldb_frame_rec {
 };
 
 #define LDB_FRAME_F_KNOWN	0x0001
-/* these describe no frame: */
-#define LDB_FRAME_F_DONE	0x0002	/* all blocks were read, and the thread continues */
-#define LDB_FRAME_F_ALL		0x0004	/* all frames of all blocks follow, not only new ones */
+/* an event with one of these flags describes no frame: */
+/* all thread blocks were read, and the thread continues to run */
+#define LDB_FRAME_F_DONE	0x0002
+/* all frames of all thread blocks follow, not only new ones */
+#define LDB_FRAME_F_ALL		0x0004
 
 /* LDB_EV_FUTEX_WAIT: the thread is about to wait, unless the word no longer has the expected value. */
 struct ldb_futex_rec {
@@ -375,15 +393,15 @@ struct ldb_futex_rec {
 	__u16	type;
 	__u16	flags;		/* LDB_FUTEX_* */
 	__u64	uaddr;
-	__u32	value;		/* expected; PI: 0 */
+	__u32	value;		/* the value that the thread expects at uaddr; PI: 0 */
 	__u32	commit0;
 	/* slot 1 */
 	__u64	pad0;
-	__u32	word;		/* at uaddr; valid with LDB_FUTEX_F_WORDS */
+	__u32	word;		/* the value at uaddr; valid with LDB_FUTEX_F_WORDS */
 	__u16	cont1;
 	__u16	pad1;
 	__u64	pad2;
-	__u32	owner;		/* at uaddr + 8: the owner, if this is a glibc mutex */
+	__u32	owner;		/* the value at uaddr + 8: the owner, if this is a glibc mutex */
 	__u32	commit1;
 };
 
@@ -457,7 +475,7 @@ struct ldb_schedstat_rec {
 	__u16	type;
 	__u16	flags;		/* LDB_SCHEDSTAT_F_*, and the thread's state: LDB_SCHED_STATE() */
 	__u64	run_ns;		/* the thread's CPU time */
-	__u32	unc;		/* 0xffffffff: this long, or longer */
+	__u32	unc;		/* how long reading took; 0xffffffff: that long, or longer */
 	__u32	commit0;
 	/* slot 1 */
 	__u64	ran;		/* the thread ran after this time; 0: not known */
@@ -470,9 +488,12 @@ struct ldb_schedstat_rec {
 };
 
 #define LDB_SCHEDSTAT_F_ON_CPU	0x0010	/* the thread was running: its CPU time grew during the reading */
-/* the chain had changed at each poll up to `ran`, and was not polled between then and this reading */
+/*
+ * each poll up to `ran` found a change of the chain; there was no poll between `ran` and this
+ * reading
+ */
 #define LDB_SCHEDSTAT_F_UNSEEN	0x0020
-#define LDB_SCHEDSTAT_F_SLEEPS	0x0040	/* nr_sleeps was read, just after the rest */
+#define LDB_SCHEDSTAT_F_SLEEPS	0x0040	/* nr_sleeps is valid; it was read just after the rest */
 
 /*
  * LDB_EV_IRQ: an interrupt that ended at tsc, on a CPU on which an observed thread was running.
@@ -520,7 +541,7 @@ struct ldb_irq_name_rec {
 };
 
 /*
- * LDB_EV_SYSCALL and LDB_EV_SYSCALL_FD: a system call of an observed thread that returned at `end`.
+ * LDB_EV_SYSCALL and LDB_EV_SYSCALL_FD: a system call of an observed thread.  It returned at `end`.
  */
 struct ldb_syscall_rec {
 	/* slot 0 */
@@ -529,7 +550,7 @@ struct ldb_syscall_rec {
 	__u16	type;
 	__u16	flags;		/* LDB_SYSCALL_F_* */
 	__u64	begin;
-	__u32	nr;		/* of the call */
+	__u32	nr;		/* number of the system call */
 	__u32	commit0;
 	/* slot 1 */
 	__s64	result;
@@ -549,14 +570,16 @@ struct ldb_syscall_rec {
 	__u32	commit2;
 };
 
-#define LDB_SYSCALL_ARG(flags)	((flags) & 0x7)	/* which argument, from 1 on; 0: none */
+/* index of the recorded argument, 1: the second; 0: none */
+#define LDB_SYSCALL_ARG(flags)	((flags) & 0x7)
 /* The thread began to sleep in the call: `end` is when it left its CPU, not when the call returned. */
 #define LDB_SYSCALL_F_SLEEP	0x0010
 /* A value of nr, with F_SLEEP: the thread slept in a page fault at address arg0 (0: not known). */
 #define LDB_SYSCALL_NR_FAULT	0xffffffffU
 /*
- * A value of nr, written by the runtime: a wait in io_uring_enter() that ended because an operation
- * (IORING_OP_*) completed.  arg0 is the operation's descriptor, -1: not known; result is its result.
+ * A value of nr, written by the runtime: the thread waited in io_uring_enter() until an operation
+ * (IORING_OP_*) completed.  arg0 is the operation's descriptor, -1: not known; result is the
+ * operation's result.
  */
 #define LDB_SYSCALL_NR_RING(opcode)	(0xffffff00U | (opcode))
 #define LDB_SYSCALL_IS_RING(nr)		((nr) >= 0xffffff00U && (nr) < 0xffffffc0U)
@@ -565,7 +588,7 @@ enum ldb_fd_kind {
 	LDB_FD_FILE	= 1,	/* name: the last component of its path */
 	LDB_FD_PIPE	= 2,
 	LDB_FD_ANON	= 3,	/* name: "[eventfd]" and the like */
-	LDB_FD_SOCKET	= 4,	/* a socket of none of the following families */
+	LDB_FD_SOCKET	= 4,	/* a socket of another family than the following ones */
 	LDB_FD_UNIX	= 5,	/* name: the path to which either end is bound, or empty */
 	LDB_FD_INET	= 6,	/* peer: address in name0, port in name1, in network byte order */
 	LDB_FD_INET6	= 7,	/* peer: address in name0 and name1, port in name2 */
@@ -585,7 +608,7 @@ struct ldb_disk_rec {
 	__u32	bytes;
 	__u32	commit0;
 	/* slot 1 */
-	__u64	name0;		/* of the device: bytes as in memory, cut or padded with NUL */
+	__u64	name0;		/* name of the device: bytes as in memory, cut or padded with NUL */
 	__u32	pad1;
 	__u16	cont1;
 	__u16	pad2;
@@ -598,7 +621,7 @@ struct ldb_disk_rec {
 enum ldb_disk_op {
 	LDB_DISK_READ	= 1,
 	LDB_DISK_WRITE	= 2,
-	LDB_DISK_FLUSH	= 3,	/* of the device's cache */
+	LDB_DISK_FLUSH	= 3,	/* a flush of the device's cache */
 	LDB_DISK_OTHER	= 4,
 };
 

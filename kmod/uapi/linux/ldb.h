@@ -3,9 +3,9 @@
  * This is contract A of ldb: the event buffers shared by the program, the kernel module and the
  * recorder.
  *
- * A session is one recording of one program.  Its events are in one memory area,
- * which the recorder (a memfd) or the module (/dev/ldb) provides.  Both lay it out
- * in the same way, and every offset is read from the info page:
+ * A session is one recording of one program.  Its events are in one memory area, which the recorder
+ * (a memfd) or the module (/dev/ldb) provides.  Both lay it out in the same way, and a reader takes
+ * every offset from the info page:
  *
  *	info page	one struct ldb_info; written by the provider
  *	thread pages	max_threads x page_stride, one struct ldb_page each
@@ -26,26 +26,25 @@
  *	fill slot[(idx + k) & mask] for k in 0 .. n-1, all but commit
  *	slot[..].commit = (u32)(idx + k + 1) ^ ldb_rec_hash(slot)   (release)
  *
- * A writer never waits, and the reader writes nothing that a writer would have to read.  The mask
- * comes from the writer's private copy of ring_order, never from shared memory, so a writer stays
- * inside the ring whatever value head has.
+ * A writer never waits.  It reads nothing that the reader writes.  The mask comes from the writer's
+ * private copy of ring_order, never from shared memory, so a writer stays inside the ring whatever
+ * value head has.
  *
- * Reading: slot idx is valid if and only if its commit word equals
- * (u32)(idx + 1) ^ hash.  If head - pos (pos: the next slot to read) exceeds the
- * ring's size, the excess is the exact number of overwritten slots.  The reader must
- * not wait for a slot that is reserved and not yet committed, because a killed writer
- * never commits it.  Records of one ring are nearly, but not exactly, in time order:
- * the reader sorts in a window.
+ * Reading: slot idx is valid if and only if its commit word equals (u32)(idx + 1) ^ hash.  If head
+ * - pos (pos: the next slot to read) exceeds the ring's size, the excess is the exact number of
+ * overwritten slots.  The reader must not wait for a slot that is reserved and not yet committed,
+ * because a killed writer never commits it.  Records of one ring are nearly, but not exactly, in
+ * time order.  So the reader holds back the latest records and sorts them.
  *
- * Memory order: commit is stored with release, and loaded with acquire before the rest of the
- * slot; if the slot is overwritten in between, its hash does not match commit.  head needs no
- * order.  On x86-64 plain stores and loads suffice (the BPF programs, which have no release,
- * depend on this); other CPUs need the instructions.  In a page or stack the word whose comment
- * says "written last" or "after" is stored and loaded in the same way, and k_seq as its comment
- * says.  The functions for these accesses are in libldb/order.h, tools/record/order.h,
- * kmod/order.h, ring.h and stamp.h.
+ * Memory order: commit is stored with release, and loaded with acquire before the rest of the slot;
+ * if the slot is overwritten in between, its hash does not match commit.  head needs no order.  On
+ * x86-64 plain stores and loads suffice (the BPF programs, which have no release, depend on this);
+ * other CPUs need the instructions.  In struct ldb_page and struct ldb_stack, the word whose
+ * comment says "last" or "after" is stored and loaded in the same way.  k_seq is a sequence
+ * counter; its comment describes it.  The functions for all these accesses are in libldb/order.h,
+ * tools/record/order.h, kmod/order.h, ring.h and stamp.h.
  *
- * Times are in the session's clock (enum ldb_clock), one clock for all.
+ * All times are in the session's clock (enum ldb_clock).
  */
 #ifndef _UAPI_LINUX_LDB_H
 #define _UAPI_LINUX_LDB_H
@@ -70,7 +69,8 @@ struct ldb_ring_hdr {
 	__u64	head;		/* writers: next index to reserve */
 	__u64	pad0[7];
 	/* kernel module: which thread runs on this CPU */
-	__u32	k_slot;		/* number of its page + 1; 0: it has no page, or the CPU is idle */
+	/* number of that thread's page + 1; 0: it has no page, or the CPU is idle */
+	__u32	k_slot;
 	__u32	k_tid;
 	__u64	pad1[503];
 };
@@ -81,7 +81,7 @@ struct ldb_ring_hdr {
  * expect any value.
  */
 struct ldb_page {
-	/* runtime, at registration; state last */
+	/* written by the runtime when the thread registers; state is written last */
 	__u32	state;		/* enum ldb_page_state */
 	__u32	tid;
 	__u64	stack_lo, stack_hi;
@@ -91,9 +91,9 @@ struct ldb_page {
 	__u64	pad0;
 	char	name[16];	/* NUL-terminated */
 	__u64	pad1[6];
-	/* scanner; at exit the thread itself */
-	__u64	made;		/* invocations entered since the recording began */
-	__u64	seen;		/* FUNC records written */
+	/* written by the scanner; when the thread exits, by the thread */
+	__u64	made;		/* functions entered since the recording began */
+	__u64	seen;		/* FUNC records written for this thread */
 	__u64	looks_changed;	/* polls that found a change */
 	__u64	scans;		/* complete, consistent readings of the chain of frame records */
 	__u64	invalid;	/* readings discarded because the thread changed the chain meanwhile */
@@ -117,19 +117,19 @@ struct ldb_page {
 	__u64	outside_requests;
 	__u64	pad2;
 	/*
-	 * Kernel module.  k_seq counts: odd while the thread is on a CPU, even
-	 * while it is not, 0 while that is not known.  Two equal even values mean
-	 * that the thread did not run in between, not for one instruction.
+	 * Kernel module.  k_seq counts: odd while the thread is on a CPU, even while it is not, 0
+	 * while that is not known.  If two reads give the same even value, the thread did not
+	 * execute a single instruction in between.
 	 */
 	__u32	k_seq;
 	__u32	k_oncpu;
 	__u32	k_cpu;
 	__u32	k_tid;		/* as the program sees it; 0: no thread is registered */
-	__u64	k_tsc_in, k_tsc_out; /* last switches */
+	__u64	k_tsc_in, k_tsc_out; /* when the thread last got a CPU, and last left one */
 	__u64	k_nvcsw, k_nivcsw; /* voluntary and involuntary context switches */
 	__u64	k_runtime;	/* total time on a CPU, up to k_tsc_out */
 	__u64	k_slot_gen;	/* how many threads have been registered with this page */
-	/* the innermost frame at the last switch out: as in ldb_switch_rec */
+	/* the innermost frame when the thread last left a CPU, as in ldb_switch_rec */
 	__u64	k_gen, k_top, k_pc;
 	__u64	pad3[469];
 };
@@ -137,7 +137,7 @@ struct ldb_page {
 enum ldb_page_state {
 	LDB_PAGE_FREE	= 0,
 	LDB_PAGE_LIVE	= 1,
-	/* final values; the slot may be reused after THREAD_EXIT was read */
+	/* the values are final; the page may be reused after THREAD_EXIT was read */
 	LDB_PAGE_EXITED	= 2,
 };
 
@@ -159,7 +159,10 @@ struct ldb_stack {
 };
 
 struct ldb_scan_stats {		/* two cache lines of the info page for each scanner */
-	/* rounds over the threads, polls, polls that found a change; then as in struct ldb_page */
+	/*
+	 * rounds over the threads, polls, polls that found a change; from scans on: as in struct
+	 * ldb_page
+	 */
 	__u64	rounds, looks, changes, scans, invalid, frames, gaps, gap_tsc;
 	__u64	busy_tsc, paused_tsc;
 	/* polls that found a change, after which the chain was not read */
@@ -177,7 +180,7 @@ enum ldb_socket_left {
 	/* another thread, or the code that a signal handler interrupted, was using the connection */
 	LDB_SOCKET_LEFT_BUSY,
 	LDB_SOCKET_LEFT_TABLE,	/* too many descriptors, or no memory */
-	LDB_SOCKET_LEFT_UNREAD,	/* written to a connection of which nothing had been read */
+	LDB_SOCKET_LEFT_UNREAD,	/* written to a connection before anything was read from it */
 	LDB_SOCKET_LEFT_NR,
 };
 
@@ -198,14 +201,24 @@ struct ldb_info {
 	__u64	attach_tsc;
 	__u64	unwatched_threads;	/* threads for which no page was left, or that never registered */
 	__u64	unwatched_events;	/* events of threads without a page */
-	/* LDB_INFO_F_SPLIT: kernel events of CPU n are in ring n there; not included in total_size */
+	/*
+	 * LDB_INFO_F_SPLIT: where the rings of the kernel's events begin, one for each CPU;
+	 * total_size does not include them
+	 */
 	__u64	kernel_rings_off, kernel_ring_stride;
 	/* written by the runtime: */
-	__u64	pages_used;		/* pages with this or a higher number were never used; 0: not known */
-	/* reads and writes on connections that are part of no request, by LDB_SOCKET_LEFT_* */
+	/* pages with this number or a higher one were never used; 0: not known */
+	__u64	pages_used;
+	/*
+	 * numbers of reads and writes on connections that belong to no request, by
+	 * LDB_SOCKET_LEFT_*
+	 */
 	__u64	socket_left[LDB_SOCKET_LEFT_NR];
 	__u64	forks;			/* how often the program called fork() */
-	/* io_uring instances that were followed, and what could not be followed in them */
+	/*
+	 * how many io_uring instances were followed; how often an instance or an operation could
+	 * not be
+	 */
 	__u64	urings, uring_left;
 	__u64	pad[3];
 	struct ldb_scan_stats scan[LDB_MAX_SCANNERS];
@@ -223,7 +236,7 @@ struct ldb_info {
  *	fd = open("/dev/ldb", O_RDWR | O_CLOEXEC)
  *	ioctl(fd, LDB_IOC_CREATE, &create)	makes the memory, zeroed except for the
  *						info page, and chooses the clock
- *	mmap(create.total_size, fd, 0)		the area described at the head
+ *	mmap(create.total_size, fd, 0)		the area described above
  *
  * Which threads are observed:
  *
@@ -235,19 +248,18 @@ struct ldb_info {
  *	create.pid > 0	that thread group, also after its exec(); kernel events
  *			alone.  Needs CAP_PERFMON or CAP_SYS_ADMIN.
  *
- * A thread group is in one session at most.  A thread that was registered
- * (LDB_IOC_REG) has a page: the page's k_ fields are always up to date, and the
- * thread's switch events contain its innermost frame.  A page has one thread:
- * registering another thread with it ends the first registration, as does the
- * thread's exit.
+ * A thread group is in one session at most.  A thread that was registered (LDB_IOC_REG) has a page.
+ * The module keeps the page's k_ fields up to date, and the thread's switch events contain its
+ * innermost frame.  A page has at most one thread.  The registration ends when the thread exits, or
+ * when another thread is registered with the same page.
  *
- * Only the process that created the session and the process that joined it can map the memory,
- * with MAP_SHARED and not executable.  In a fork child that inherits a mapping, the mapping shows
- * other memory, which no other process can access.  An access outside the area raises SIGBUS.
- * The module trusts nothing that can be written through a mapping.  With LDB_CREATE_F_SPLIT the
- * kernel's events have rings of their own (nr_cpus x kernel_ring_stride bytes at
- * kernel_rings_off), which only the process that created the session can map, read-only: so the
- * program cannot read events that only a recorder with CAP_PERFMON may read.
+ * Only the process that created the session and the process that joined it can map the memory, with
+ * MAP_SHARED and not executable.  In a fork child that inherits a mapping, the mapping shows other
+ * memory that no other process can access.  An access outside the area raises SIGBUS.  The module
+ * trusts nothing that can be written through a mapping.  With LDB_CREATE_F_SPLIT the kernel's
+ * events have rings of their own (nr_cpus x kernel_ring_stride bytes at kernel_rings_off), which
+ * only the process that created the session can map, read-only: so the program cannot read events
+ * that only a recorder with CAP_PERFMON may read.
  *
  * poll() returns POLLIN when a quarter of a ring was filled with kernel events since the last
  * poll() that returned POLLIN, and POLLHUP when the session is dead: the thread group has ended,
@@ -292,7 +304,8 @@ struct ldb_create {
 	__u32	size;		/* sizeof(struct ldb_create) */
 	__u32	flags;		/* LDB_CREATE_F_* */
 	__s32	pid;
-	__u32	events;		/* in: LDB_GROUP_*; out: those that will be delivered */
+		/* in: LDB_GROUP_*; out: the groups that will be delivered */
+		__u32	events;
 	__u32	ring_order;	/* 8 .. 20 */
 	__u32	scan_ring_order; /* 8 .. 24 */
 	__u32	nr_scanners;	/* 0 .. LDB_MAX_SCANNERS */
@@ -310,11 +323,13 @@ struct ldb_reg {
 	__u64	tls;		/* address of the thread's struct ldb_thread; 0: none */
 };
 
-/* What is recorded of system calls; without this ioctl only the number and the first argument are. */
+/*
+ * Says what is recorded about system calls.  Without this ioctl: the number and the first argument.
+ */
 #define LDB_CALLS_MAX		1024	/* a power of two */
 #define LDB_CALL_HAS_FD		0x8	/* its first argument is a descriptor */
 struct ldb_calls {
-	__u64	min_ns;		/* CALL_ALL: shorter calls are only counted */
+	__u64	min_ns;		/* LDB_GROUP_CALL_ALL: shorter calls are only counted */
 	__u8	how[LDB_CALLS_MAX]; /* by number: LDB_SYSCALL_ARG() | LDB_CALL_HAS_FD */
 };
 
@@ -327,32 +342,33 @@ struct ldb_calls {
  */
 #define LDB_CHAIN_BLOCKS_MAX	8
 struct ldb_chains {
-	__u32	nr_blocks;	/* of each thread; 0: chains are not read */
-	__u32	share;		/* readings may take 1/share of a thread's time; 0: no limit */
+	__u32	nr_blocks;	/* thread blocks of each thread; 0: chains are not read */
+	__u32	share;		/* reading may take 1/share of a thread's time; 0: no limit */
 	__u64	tick_ns;	/* the least time between two readings by the timer */
 	__s64	offset[LDB_CHAIN_BLOCKS_MAX]; /* of block n, from the thread pointer */
 	/*
 	 * The module returns these sums over all CPUs since the session was created.  Times are in
-	 * units of the session's clock.  switches: the time of readings at switches; samples: the
-	 * time of readings by the timer; nr_samples: the number of these; idle: an upper bound of
-	 * the time in which CPUs were idle between threads of the session (other programs may have
-	 * run, too).
+	 * units of the session's clock.  switches: the time that reading chains took at switches;
+	 * samples: the same in interrupts of the timer; nr_samples: the number of these interrupts;
+	 * idle: an upper bound of the time in which CPUs were idle between threads of the session
+	 * (other programs may have run, too).
 	 */
 	__u64	switches, samples, nr_samples, idle;
 };
 
-struct ldb_clock_sample {	/* clocks that were read at the same time */
-	__u64	clock;		/* the session's */
+struct ldb_clock_sample {	/* the values of several clocks at the same time */
+	__u64	clock;		/* the session's clock */
 	__u64	raw_ns, mono_ns, real_ns;
-	__u64	err;		/* the longest time between two of the readings, in units of clock */
+	/* time between the first and the last of these readings, in units of clock */
+	__u64	err;
 };
 
 struct ldb_session_stats {
-	__u64	events;		/* kernel events written, in slots */
+	__u64	events;		/* slots that kernel events took */
 	__u64	hidden;		/* events in which a tid was hidden */
 	__u64	unreadable;	/* switches at which the frame could not be read */
-	__u32	threads;	/* registered now */
-	__u32	dead;		/* 1: see poll() */
+	__u32	threads;	/* how many are registered now */
+	__u32	dead;		/* 1: the session is dead, as described at poll() */
 };
 
 #define LDB_IOC_ABI	_IO('L', 0)	/* returns LDB_DEVICE_ABI */
@@ -365,11 +381,12 @@ struct ldb_session_stats {
 #define LDB_IOC_CALLS	_IOW('L', 7, struct ldb_calls)	/* by the creator */
 #define LDB_IOC_CHAINS	_IOWR('L', 8, struct ldb_chains) /* by the creator */
 /*
- * Called by the creator.  Argument 1 pauses: only events of LDB_GROUP_PROCESS are written, and no
+ * The creator calls this.  Argument 1 pauses: only events of LDB_GROUP_PROCESS are written, and no
  * chains are read.  Argument 0 resumes: all events are written again, and LDB_EV_TASK names each
- * existing thread again.  Returns the LDB_GROUP_* that cannot be resumed, because the kernel did not
- * deliver them any more; a further resume tries this again.  EPERM is also returned if resuming would
- * interrupt isolated CPUs.  Modules of earlier releases do not have this ioctl.
+ * existing thread again.  The call returns the LDB_GROUP_* that could not be resumed, because the
+ * kernel no longer delivers them; the creator can call it again to try again.  EPERM is also
+ * returned if resuming would interrupt isolated CPUs.  Modules of earlier releases do not have this
+ * ioctl.
  */
 #define LDB_IOC_PAUSE	_IO('L', 9)
 

@@ -2,11 +2,11 @@
 /*
  * This is contract B of ldb: what the compiler plugin emits and the runtime reads.
  *
- * Every instrumented function keeps one struct ldb_frame (a frame record) in its own
- * stack frame and links it into a chain that starts in the calling thread's struct
- * ldb_thread (a thread block).  The program always writes both, with plain stores,
- * recorded or not, and loads only what it has stored itself.  A recording adds a
- * thread that reads the records and blocks of the others.
+ * Every instrumented function keeps one struct ldb_frame (a frame record) in its own stack frame
+ * and links it into a chain that starts in the calling thread's struct ldb_thread (a thread block).
+ * The program always writes both with plain stores, whether it is being recorded or not, and loads
+ * only what it has stored itself.  During a recording another thread, the scanner, reads these
+ * records and blocks.
  *
  *	entry	__ldb_thread.gen += 1 << 16;	one read-modify-write instruction,
  *						so that gen never decreases, also

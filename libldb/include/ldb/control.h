@@ -23,14 +23,14 @@
  *   want to attach without ptrace, and the recorder connects.
  *
  *	runtime  -> HELLO			describes the program
- *	recorder -> FLOWS + fd of ldb/flows.h	with --flows: record calls between modules
+ *	recorder -> FLOWS + fd of ldb/flows.h	only with --flows: record calls between modules
  *	recorder -> ATTACH + fd of the session	map it, start scanning
  *	runtime  -> ATTACHED | ERROR
  *	runtime  -> MODULE ..., BLOCKS		one for each mapped ELF file, then
  *	runtime  -> READY			(launch: main() starts after it)
  *	runtime  -> MODULE, UNLOADED, BLOCKS, TEXT	any time later (dlopen, dlclose)
  *	recorder -> TUNE			any time later: record less, record more, pause
- *	runtime  -> COMMAND			the program asks to pause, continue or dump
+ *	runtime  -> COMMAND			the program requests a pause, a continuation or a dump
  *	recorder -> DETACH			stop writing
  *	runtime  -> DETACHED			nothing is written any more
  *	If either end closes the socket, the other end cleans up and continues.
@@ -44,7 +44,7 @@
  *	recorder -> RESUME + fd of the session	the same session
  *	runtime  -> READY
  *
- * LEAVING with returns: 0 says why the recording is over.
+ * With returns: 0 the recording is over, and the message's text says why.
  *
  * If children are to be recorded, too, each process that is forked from a recorded process, or
  * is executed with LDB_CHILDREN in its environment, connects to the recorder of the first process
@@ -66,8 +66,10 @@
 #define LDB_CONTROL_NAME	"ldb-control-%llu-%d"	/* inode of its pid namespace, pid in it */
 #define LDB_ENV			"LDB"			/* =listen */
 #define LDB_ENV_RECORD		"LDB_RECORD"		/* abstract name, without the NUL */
-#define LDB_ENV_FLOWS		"LDB_FLOWS"		/* record programs without instrumented code, too */
-#define LDB_ENV_CHILDREN	"LDB_CHILDREN"		/* the secret, if children are recorded; in a child after "+" */
+/* also record programs without instrumented code */
+#define LDB_ENV_FLOWS		"LDB_FLOWS"
+/* if children are recorded: the secret; a child has "+" before it */
+#define LDB_ENV_CHILDREN	"LDB_CHILDREN"
 #define LDB_ENV_PRELOADED	"LDB_PRELOADED"		/* what ldb-record added to LD_PRELOAD */
 #define LDB_PATH_MAX		1024
 #define LDB_BUILD_ID_MAX	32
@@ -94,7 +96,7 @@ enum ldb_msg_type {
 
 struct ldb_msg {
 	uint32_t type;
-	uint32_t size;		/* of the whole message */
+	uint32_t size;		/* size of the whole message in bytes */
 };
 
 struct ldb_msg_hello {
@@ -126,7 +128,8 @@ struct ldb_msg_child {		/* the first message, before HELLO */
 enum ldb_mutex_level {
 	LDB_MUTEX_OFF = 0,	/* no lock events */
 	LDB_MUTEX_WAIT = 1,	/* contended acquires, and unlocks that see waiters */
-	LDB_MUTEX_HOLD = 2,	/* also when each lock was taken: holds above the threshold are written */
+	/* also when each lock was taken; holds longer than the threshold are written */
+	LDB_MUTEX_HOLD = 2,
 };
 
 #define LDB_TUNE_PAUSED		1	/* only starts and exits of threads are recorded for now */
@@ -183,13 +186,15 @@ struct ldb_msg_attach {		/* carries the session's fd */
 	 */
 	uint64_t schedstat_ns;
 	char name[64];		/* abstract name of the socket to connect to after LEAVING */
-	char children[64];	/* the same, to which children connect; "": they are not recorded */
+	/* abstract name of the socket to which children connect; "": children are not recorded */
+	char children[64];
 	char secret[LDB_SECRET_MAX];
 };
 
 struct ldb_msg_flows {		/* carries the fd of the memory of ldb/flows.h */
 	struct ldb_msg m;
-	uint64_t threshold_ns;	/* a call that takes at least this long has an event, too */
+	/* each call that takes at least this long has an event of its own, too */
+	uint64_t threshold_ns;
 };
 
 struct ldb_msg_attached {
@@ -226,7 +231,10 @@ struct ldb_msg_module {
 
 #define LDB_BLOCKS_MAX		64
 
-/* Where a thread's blocks (struct ldb_thread) are; sent again if a module with a new one is loaded. */
+/*
+ * Where a thread's blocks (struct ldb_thread) are; sent again when a module with a further block is
+ * loaded.
+ */
 struct ldb_msg_blocks {
 	struct ldb_msg m;
 	uint32_t nr, pad;
@@ -257,7 +265,8 @@ struct ldb_msg_unloaded {
 struct ldb_door {
 	uint64_t magic;		/* LDB_DOOR_MAGIC once the runtime has started; else 0 */
 	uint32_t version;	/* LDB_CONTROL_VERSION */
-	int32_t result;		/* of the last run: 0, or -errno; -EBUSY: already being recorded */
+	/* of the last run: 0, or -errno; -EBUSY: the program is already being recorded */
+	int32_t result;
 	uint64_t entry;
 	uint64_t stack, stack_size;
 	char release[16];
@@ -270,8 +279,11 @@ struct ldb_door {
  * threads, which must not take the loader's lock.  The thread must not be stopped in the loader or
  * in an allocator.
  */
-#define LDB_DOOR_LOADED	1	/* the runtime was not there at the start: put its wrappers in place */
-#define LDB_DOOR_FLOWS	2	/* a recording has begun with LDB_MSG_FLOWS: follow the calls */
-#define LDB_DOOR_ADOPT	4	/* register this thread, which was there before the runtime */
+/* the runtime was loaded into a running program: put its wrappers into the linkage tables */
+#define LDB_DOOR_LOADED	1
+/* a recording has begun with LDB_MSG_FLOWS: intercept the calls between modules */
+#define LDB_DOOR_FLOWS	2
+/* register this thread, which was created before the runtime was loaded */
+#define LDB_DOOR_ADOPT	4
 
 #endif /* LDB_CONTROL_H */

@@ -3,7 +3,7 @@
  * This is the memory in which the runtime sums up calls between libraries (ldb-record --flows).
  * The recorder creates it as a sealed, sparse memfd and sends the descriptor to the runtime
  * (LDB_MSG_FLOWS).  The runtime writes it, and the recorder may read it at any time: each word is
- * valid at any moment, but the words of one cell may be of different moments.
+ * always valid, but the words of one cell may have been written at different times.
  *
  *	struct ldb_flow_info		one page
  *	struct ldb_flow_thread		LDB_FLOW_THREADS of them
@@ -12,11 +12,11 @@
  *	struct ldb_flow_open		two tables of LDB_FLOW_OPENS: calls that have not returned
  *	regions				LDB_FLOW_THREADS x LDB_FLOW_REGION bytes
  *
- * An API is a pair of a calling module and a function of another module.  A thread's region has
- * one struct ldb_flow_state and one struct ldb_flow_cell for each API, at the API's index in the
- * dictionary, and parts of histograms.  Region 0 is for threads that the runtime does not know, and
- * is not read.  API 0 is not used; the last one is for all functions for which the dictionary has
- * no room.
+ * An API is a pair of a calling module and a function of another module.  A thread's region has one
+ * struct ldb_flow_state and one struct ldb_flow_cell for each API, at the API's index in the
+ * dictionary, and parts of histograms.  Threads that the runtime does not know write into region 0,
+ * which nobody reads.  API 0 is not used; the last API stands for all functions for which the
+ * dictionary has no room.
  */
 #ifndef LDB_FLOWS_H
 #define LDB_FLOWS_H
@@ -36,29 +36,32 @@
 #define LDB_FLOW_THREADS	2048
 #define LDB_FLOW_NAMES		(1 << 20)
 #define LDB_FLOW_OPENS		4096
-#define LDB_FLOW_MEM_BUCKETS	144	/* of a histogram: 6 parts of 24 */
+#define LDB_FLOW_MEM_BUCKETS	144	/* buckets of a histogram: 6 parts of 24 */
 
 enum ldb_flow_lost {
 	LDB_FLOW_LOST_SLOT,	/* calls that were to be timed, but too many are in progress */
 	LDB_FLOW_LOST_THREAD,	/* threads that got no region */
 	LDB_FLOW_LOST_API,	/* APIs that got no number */
-	/* functions of which no calls are counted, by the reason: */
+	/* functions whose calls are not counted, by the reason: */
 	LDB_FLOW_LOST_TAKEN,	/* their address may be used otherwise than for calls */
 	LDB_FLOW_LOST_LIMIT,	/* there are too many functions */
 	LDB_FLOW_LOST_SPECIAL,	/* they must not be intercepted */
-	LDB_FLOW_LOST_UNBOUND,	/* not bound yet, and no module was found that defines them */
+	/* their slots are not bound yet, and no module was found that defines them */
+	LDB_FLOW_LOST_UNBOUND,
 	LDB_FLOW_LOST_LOCKED,	/* the linkage table cannot be made writable */
 	LDB_FLOW_NR_LOST
 };
 
 struct ldb_flow_info {
 	uint64_t magic;			/* written last by the runtime, when it follows calls */
-	uint64_t nr_apis;		/* numbers assigned, 0 included; may exceed LDB_FLOW_CELLS */
+	/* numbers that were assigned, including 0; may exceed LDB_FLOW_CELLS */
+	uint64_t nr_apis;
 	uint64_t names_used;
 	uint64_t nr_followed;		/* (caller, function) pairs */
 	uint64_t lost[16];		/* enum ldb_flow_lost */
 	uint64_t threshold;		/* ticks */
-	uint64_t open_table;		/* 0, 1: which table of open calls is complete; written last */
+	/* 0, 1: which of the two tables of open calls is complete; written last */
+	uint64_t open_table;
 	uint64_t nr_open[2];
 };
 
@@ -71,7 +74,7 @@ enum ldb_flow_thread_state {
 struct ldb_flow_thread {
 	uint32_t state;			/* written last */
 	uint32_t tid;
-	uint64_t end;			/* DONE: when; 0: live */
+	uint64_t end;			/* when the thread exited; 0: it is live */
 };
 
 /* As LDB_FLOW_F_* of ldb/trace-format.h. */
@@ -81,7 +84,7 @@ struct ldb_flow_thread {
 #define LDB_FLOW_API_NOTIME	8
 
 struct ldb_flow_api {
-	uint32_t ready;			/* 1: the rest is written; written last */
+	uint32_t ready;			/* 1: the other members are valid; written last */
 	uint32_t flags;			/* LDB_FLOW_API_* */
 	uint64_t tsc;			/* of the first call */
 	uint64_t caller;		/* start of the module */
@@ -92,7 +95,8 @@ struct ldb_flow_api {
 
 struct ldb_flow_state {
 	int32_t left;			/* calls to go before a timed one; < 0: the next is timed */
-	uint32_t skipped;		/* untimed calls that the next timed call represents, too */
+	/* number of untimed calls that the next timed call also represents */
+	uint32_t skipped;
 	uint32_t stride;		/* how many calls after the next timed one are not timed */
 	/* (time of the last timed call / 16, without the low 4 bits) | log2 of the stride */
 	uint32_t last;
@@ -113,8 +117,8 @@ struct ldb_flow_cell {
 
 /*
  * A call that had not returned when the runtime last wrote the table of open calls, which it does
- * every 20 ms: if the program is killed, there is no other record of the call.  It has not returned
- * since then if the count of timed calls in its cell still equals `timed`.
+ * every 20 ms.  If the program is killed, nothing else shows that the call was made.  The call has
+ * not returned since then if its cell still has the same count `timed`.
  */
 struct ldb_flow_open {
 	uint64_t start;

@@ -3,9 +3,9 @@
  * These functions tag requests, attach notes to them, mark events, report locks that the program
  * implements, and control the recording.
  *
- * Tell ldb which request a thread is working on, and ldb-timeline shows what
- * that request waited for (LDB paper, section 4.2).  Nothing has to be linked:
- * without ldb's runtime in the process each call is a load and a branch.
+ * Tell ldb which request a thread is working on, and ldb-timeline shows what that request waited
+ * for (LDB paper, section 4.2).  Nothing has to be linked: if ldb's runtime is not in the process,
+ * each call is a load and a branch.
  *
  *	ldb_req_start(id, queue)   this thread works on request id, taken from
  *				   queue (NULL: none).  Several threads may work
@@ -69,9 +69,10 @@ extern "C" {
 /*
  * The runtime fills this table, which it finds through an ELF note (abi.h, type 2).  The calls go
  * through a table and not to weak functions, because in a -no-pie program the linker binds an
- * undefined weak function to 0 for good.  A version's table never changes; what a later version
- * adds has a table and a note of its own, so that one program may contain objects that were
- * compiled with several versions, and run with any runtime.
+ * undefined weak function to 0, and the runtime could not change that.  A version's table never
+ * changes; functions that a later version adds have a table and a note of their own.  So one
+ * program may contain objects that were compiled with different versions of this header, and it
+ * runs with any version of the runtime.
  */
 struct ldb_api {
 	void (*req_start)(uint64_t id, void *queue, const void *site);
@@ -204,7 +205,7 @@ ldb_record_dump(const char *why)
 
 /*
  * A lock is identified by its address; ldb does not read the memory there.  ldb_lock_wait(3) says
- * what ldb does with calls in a wrong order.
+ * what ldb does if the calls come in a wrong order.
  */
 static inline __attribute__((always_inline, unused)) void
 ldb_lock_wait(const volatile void *lock)

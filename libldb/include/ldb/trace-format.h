@@ -42,11 +42,11 @@
 struct ldb_file_header {
 	char	 magic[8];
 	uint32_t version;
-	uint32_t header_size;	/* offset of the first block */
+	uint32_t header_size;	/* offset of the first block in the file */
 	uint32_t features;	/* a reader refuses the file if it does not know a bit that is set */
 	uint32_t clock_id;	/* enum ldb_clock */
 	uint64_t t0;		/* clock value that is tick 0: start of the recording */
-	uint64_t clock_hz;	/* ticks per second, nominal; the clock table is exact */
+	uint64_t clock_hz;	/* ticks per second, nominal; CLOCK rows are exact */
 	int64_t	 realtime_ns;	/* CLOCK_REALTIME at t0 */
 	uint32_t crc;		/* CRC32C of the bytes before it */
 	uint32_t pad;
@@ -55,17 +55,18 @@ struct ldb_file_header {
 struct ldb_block_header {
 	uint32_t magic;
 	uint16_t kind;		/* enum ldb_block_kind */
-	uint16_t version;	/* of the columns of this kind of block: 1 */
+	uint16_t version;	/* version of the columns of this kind of block: 1 */
 	uint32_t rows;
 	uint32_t raw_bytes;	/* payload before compression */
 	uint32_t bytes;		/* payload in the file */
 	uint32_t crc;		/* CRC32C of this header with crc 0, then of the payload */
 	int64_t	 t_min, t_max;	/* ticks: the least and the greatest time of a row */
 	/*
-	 * The least and the greatest id of a row.  The id is, in FUNC, LOCK, THREAD, GAP, TASK,
-	 * FAULT, IRQ, SYSCALL, SCHEDSTAT, SAMPLE, DISK, EVENT, FLOW, FLOW_HIST and FLOW_CALL, the
-	 * tid; in SCHED, tid and other; in REQ, REQNAME, NOTE, MESSAGE, ASKED and REQTAB, the request's id.  With a
-	 * row that concerns all ids (GAP of tid 0, END_ALL): 0 and ~0.  In other kinds: 0 and 0.
+	 * The least and the greatest id of a row.  The ids are the tids in FUNC, LOCK, THREAD, GAP,
+	 * TASK, FAULT, IRQ, SYSCALL, SCHEDSTAT, SAMPLE, DISK, EVENT, FLOW, FLOW_HIST and FLOW_CALL;
+	 * tid and other in SCHED; the requests' ids in REQ, REQNAME, NOTE, MESSAGE, ASKED and
+	 * REQTAB.  If a row concerns all ids (GAP of tid 0, END_ALL), these are 0 and ~0.  In other
+	 * kinds they are 0 and 0.
 	 */
 	uint64_t id_min, id_max;
 	uint64_t max_dur;	/* ticks: the longest row in FUNC, LOCK, GAP, REQTAB; else 0 */
@@ -136,16 +137,17 @@ struct ldb_row_module {
 };
 
 /*
- * FILE, SYMBOL and CALL rows contain the names of the trace's addresses, resolved when the recording
- * had ended, so that the trace can be read where the ELF files are missing or have changed.  They
- * are at the end of the file; a trace has all of these rows, or none.  addr is an address as the
- * ELF file has it: run-time address - bias of the module.
+ * FILE, SYMBOL and CALL rows contain the names of the trace's addresses, looked up after the
+ * recording ended, so that the trace can be read where the ELF files are missing or have changed.
+ * They are at the end of the file; a trace has all of these rows, or none.  addr is an address as
+ * the ELF file has it: run-time address - bias of the module.
  */
 
 /* FILE: id V, flags V, build_id S, path S.  An ELF file of MODULE rows that was found. */
 #define LDB_FILE_F_SYMBOLS	1	/* the file has names of functions */
 #define LDB_FILE_F_LINES	2	/* the file has names and lines of source files */
-#define LDB_FILE_F_LACKS_PART	4	/* part of its debug data is in another file, which was not found */
+/* a part of its debug data is in another file, which was not found */
+#define LDB_FILE_F_LACKS_PART	4
 struct ldb_row_file {
 	uint32_t id;		/* of SYMBOL and CALL */
 	uint32_t flags;
@@ -154,11 +156,15 @@ struct ldb_row_file {
 
 /*
  * SYMBOL: file V, ask V, flags V, addr D, offset V, line V, func_line V, raw S, source S,
- * func_source S.  The answer to a question (ask) about an address; "" and 0: not known.
+ * func_source S.  A row has what is known about one address; column ask says what was looked up.  A
+ * column with "" or 0 is not known.
  */
 enum ldb_symbol_ask {
 	LDB_ASK_FUNC = 0,	/* the function that contains addr */
-	/* the call that returns to addr; if it is inlined from a system header, the place of inlining */
+	/*
+	 * the call that returns to addr; if that code was inlined from a system header, the place
+	 * of inlining
+	 */
 	LDB_ASK_CALL = 1,
 	LDB_ASK_DATA = 2,	/* the variable that contains addr */
 	LDB_ASK_CALLEE = 3,	/* the function that is called by the call instruction before addr */
@@ -168,14 +174,18 @@ enum ldb_symbol_ask {
 struct ldb_row_symbol {
 	uint32_t file, ask, flags;
 	uint64_t addr;
-	uint64_t offset;	/* DATA: of addr in the variable */
+	uint64_t offset;	/* DATA: offset of addr in the variable */
 	uint32_t line, func_line;
-	const char *raw;	/* the linker's name, without suffixes of clones */
-	const char *source;	/* file of the address or the call */
-	const char *func_source; /* where the function is defined */
+	/* the linker's name of the function or variable, without suffixes of clones */
+	const char *raw;
+	const char *source;	/* source file of the address or the call */
+	const char *func_source; /* source file in which the function is defined */
 };
 
-/* CALL: file V, caller S, callee S.  The function caller may call callee, which is in another file. */
+/*
+ * CALL: file V, caller S, callee S.  The code of function caller contains a call of callee, which
+ * is in another file.
+ */
 struct ldb_row_call {
 	uint32_t file;
 	const char *caller, *callee;	/* the linker's names */
@@ -191,7 +201,8 @@ struct ldb_row_call {
 #define LDB_FLOW_F_PLT		0x01	/* called through a slot of .rela.plt */
 #define LDB_FLOW_F_GOT		0x02	/* called through a slot of .rela.dyn (-fno-plt) */
 #define LDB_FLOW_F_DLSYM	0x04	/* called at an address that dlsym() returned */
-#define LDB_FLOW_F_NOTIME	0x08	/* only counted, because it may return twice, or never */
+/* its calls are only counted, because it may return twice, or never */
+#define LDB_FLOW_F_NOTIME	0x08
 #define LDB_FLOW_F_JUMP		0x10	/* some of the calls were tail calls */
 struct ldb_row_flow_api {
 	uint32_t id;		/* from 1 on */
@@ -203,19 +214,20 @@ struct ldb_row_flow_api {
 };
 
 /*
- * FLOW: tid D, api D, tick D, calls V, timed V, sum V, shared V, min V, max V,
- * back V.  Sums of one thread since the beginning of the recording, read at tick, which is between
- * start and end of its THREAD row; the last row of a (thread, api) replaces the earlier ones.  calls
- * is exact.  Of a function that is called very often, only a random sample of the calls is timed, so
- * calls * sum / timed is an estimate of the time of all calls.  A timed call that has not returned at
- * tick is included with its time until then.
+ * FLOW: tid D, api D, tick D, calls V, timed V, sum V, shared V, min V, max V, back V.  Sums of one
+ * thread since the beginning of the recording, read at tick, which is between start and end of its
+ * THREAD row; the last row of a (thread, api) replaces the earlier ones.  calls is exact.  If a
+ * function is called very often, only a random sample of its calls is timed, and calls * sum /
+ * timed is an estimate of the time of all calls.  A timed call that has not returned at tick is
+ * included with its time until then.
  */
 struct ldb_row_flow {
 	uint32_t tid, api;
 	int64_t	 tick;
 	uint64_t calls, timed;
 	uint64_t sum;		/* ticks: total time of timed calls, including their callees */
-	uint64_t shared;	/* the same, each call divided by the number of threads at its end */
+	/* the same, but each call is divided by the number of active threads at its end */
+	uint64_t shared;
 	uint64_t min, max;	/* ticks: shortest and longest timed call; 0 if there are none */
 	/*
 	 * Ticks of calls that callbacks made: calls from modules other than the target's while a
@@ -226,8 +238,8 @@ struct ldb_row_flow {
 };
 
 /*
- * FLOW_HIST: tid D, api D, tick D, bucket V, count V.  How many of the timed calls of the FLOW row
- * with the same tick had durations in this bucket; empty buckets have no row.
+ * FLOW_HIST: tid D, api D, tick D, bucket V, count V.  The number of timed calls of the FLOW row
+ * with the same tid, api and tick whose durations are in this bucket; empty buckets have no row.
  */
 struct ldb_row_flow_hist {
 	uint32_t tid, api;
@@ -267,18 +279,19 @@ struct ldb_row_flow_call {
 	int64_t	 start, end;	/* ticks */
 	uint32_t api;
 	uint32_t nr_later;	/* as in LOCK; 0: not known */
-	uint64_t gen;		/* of the innermost instrumented function around it; 0: not known */
+	/* generation of the innermost instrumented function that made the call; 0: not known */
+	uint64_t gen;
 	uint64_t site;		/* the return address; 0: not known */
 };
 
 /*
- * THREAD: tid V, flags V, start D, end D, made V, seen V, scans V, invalid V,
- * foreign V, too_deep V, disorder V, gap V, start_routine V, creator V, name S,
- * below_threshold V, cost V, pid V.
- * Written again when it changes; the last row of a (tid, start) replaces the earlier ones.
+ * THREAD: tid V, flags V, start D, end D, made V, seen V, scans V, invalid V, foreign V, too_deep
+ * V, disorder V, gap V, start_routine V, creator V, name S, below_threshold V, cost V, pid V.  The
+ * row is written again when it changes; the last row of a (tid, start) replaces the earlier ones.
  */
-#define LDB_THREAD_F_EXITED	1	/* end is its exit; else it was running at the end of the trace */
-#define LDB_THREAD_F_UNWATCHED	2	/* never scanned */
+/* end is the time of its exit; else it was running at the end of the trace */
+#define LDB_THREAD_F_EXITED	1
+#define LDB_THREAD_F_UNWATCHED	2	/* it was never scanned */
 struct ldb_row_thread {
 	uint32_t tid, flags;
 	int64_t	 start, end;	/* ticks; start <= 0: before the recording */
@@ -290,13 +303,13 @@ struct ldb_row_thread {
 	const char *name;
 	uint64_t below_threshold; /* observed, but too short to be written */
 	uint64_t cost;		/* ticks: estimated time that polling has cost the thread */
-	uint32_t pid;		/* of its PROCESS row; 0: the trace has no such rows */
+	uint32_t pid;		/* pid of its PROCESS row; 0: the trace has no such rows */
 };
 
 /*
  * PROCESS: number V, pid V, ppid V, flags V, start D, end D, id_base V, clock_err V, name S,
- * cmdline S, host S, ended S.  A process of a trace that was joined from several; a trace of one
- * process has no such row.  In a joined trace
+ * cmdline S, host S, ended S.  A process of a joined trace, which was made from the traces of
+ * several processes; a trace of one process has no such row.  In a joined trace
  *
  *	addresses	have the number of their process in the bits from LDB_ADDRESS_BITS on.  Code
  *			that two processes have mapped at the same address has the lower number.
@@ -306,13 +319,14 @@ struct ldb_row_thread {
  */
 #define LDB_ADDRESS_BITS	48
 #define LDB_TID_BITS		22	/* the kernel's are below 1 << 22 */
-#define LDB_PROCESS_F_CLOCK	1	/* another clock: its times may be wrong by clock_err */
+/* it had another clock than the first process: its times may be wrong by clock_err */
+#define LDB_PROCESS_F_CLOCK	1
 #define LDB_PROCESS_F_UNRECORDED 2	/* the process is known, but was not recorded */
 struct ldb_row_process {
-	uint32_t number;	/* of its addresses */
+	uint32_t number;	/* the number that its addresses have */
 	uint32_t pid, ppid;	/* ppid 0: not known */
 	uint32_t flags;
-	int64_t	 start, end;	/* ticks: of its recording */
+	int64_t	 start, end;	/* ticks: begin and end of its recording */
 	uint64_t id_base;
 	uint64_t clock_err;	/* ticks; UINT64_MAX: not known */
 	const char *name;	/* "nginx" */
@@ -324,7 +338,8 @@ struct ldb_row_process {
  * FUNC: flags V, tid D, pc D, ret D, gen D, parent_gen D, depth V, start_max D, start_unc V,
  * end_max: as (end_max - start_max) V zigzag, end_unc V.  Rows are nearly in order of end_max.  The
  * bounds are the narrowest that follow from the scanner's polls and from the kernel's readings of
- * the chain (LDB_EV_FRAME).  Each invocation that either of them has observed has one row.
+ * the chain (LDB_EV_FRAME).  There is one row for each invocation that the scanner or the kernel
+ * has observed.
  */
 struct ldb_row_func {
 	uint32_t flags;		/* LDB_FUNC_F_* of linux/ldb.h */
@@ -355,7 +370,8 @@ struct ldb_row_lock {
 	uint64_t lock;
 	uint32_t owner;
 	uint32_t nr_later;	/* wait: as in ldb_lock_rec; 0: not known */
-	int64_t	 begin, end;	/* ticks; a hold without F_BEGIN_EXACT has begin == end: see ldb_lock_rec */
+	/* ticks; a hold without F_BEGIN_EXACT has begin == end: see struct ldb_lock_rec */
+	int64_t	 begin, end;
 	uint64_t gen;
 	uint64_t site;
 };
@@ -371,8 +387,8 @@ struct ldb_row_lock {
 #define LDB_REQ_QUEUE_UNREAD	3	/* its bytes are in the socket and have not been read */
 #define LDB_REQ_QUEUE_MAX	3
 /*
- * A queue with this bit is that of a program's probes (ldb-record --queue) and has no address; its name is
- * the META row with the key "queue." and its number in hex.
+ * A queue with this bit comes from a program's probes (ldb-record --queue) and has no address.  Its
+ * name is the value of the META row whose key is "queue." followed by the queue's number in hex.
  */
 #define LDB_REQ_QUEUE_NAMED	(1ULL << 47)
 #define LDB_META_QUEUE		"queue."
@@ -384,8 +400,8 @@ struct ldb_row_lock {
 #define LDB_REQ_OP_ARRIVED	7
 /*
  * CUT: events of some of the requests that are open at tick are missing from here on, so these
- * requests end here, unfinished.  If queue is 0 these are all open requests, else those with ids
- * from id to queue.
+ * requests end here, unfinished.  If queue is 0, this concerns all open requests; else those with
+ * ids from id to queue.
  */
 #define LDB_REQ_OP_CUT		64
 /* INEXACT: the latency of the open request id may be too long or too short by `site` ticks. */
@@ -424,31 +440,35 @@ struct ldb_row_note {
 };
 
 /*
- * MESSAGE: flags V, tid D, tick D, id D, serial D, offset D, bytes V, own_hi V, own_lo V, peer_hi V,
- * peer_lo V, own_port V, peer_port V, scope V.  Bytes of a TCP connection that request id has sent, from
- * which it was made, or by which it was answered.  Both ends count the same bytes: offset 0 is the first
- * one of the connection in this direction.
+ * MESSAGE: flags V, tid D, tick D, id D, serial D, offset D, bytes V, own_hi V, own_lo V, peer_hi
+ * V, peer_lo V, own_port V, peer_port V, scope V.  A row is about bytes of a TCP connection:
+ * request id has sent them, or they have started or answered this request.  Both ends count the
+ * same bytes: offset 0 is the connection's first byte in this direction.
  */
 struct ldb_row_message {
 	uint32_t flags, tid;	/* LDB_MESSAGE_F_* of linux/ldb.h */
-	int64_t	 tick;		/* it began to be sent, or had come */
-	uint64_t id;		/* with F_RIGHT or F_WRONG: nothing */
+	int64_t	 tick;		/* when sending began, or when the bytes had been received */
+	uint64_t id;		/* without a meaning if F_RIGHT or F_WRONG is set */
 	uint32_t serial;	/* a different number for each of the process's connections */
 	uint32_t bytes;
 	uint64_t offset;
-	uint64_t own_hi, own_lo, peer_hi, peer_lo; /* the addresses of both ends as IPv6 has them */
+	/* addresses of both ends: the upper and the lower 8 bytes of the IPv6 address */
+	uint64_t own_hi, own_lo, peer_hi, peer_lo;
 	uint32_t own_port, peer_port;
-	uint64_t scope;		/* the same: the addresses are of one network, as the kernel numbers them; 0: any */
+	/*
+	 * a number of the network in which the addresses are unique; 0: they are unique everywhere
+	 */
+	uint64_t scope;
 };
 
 /*
- * ASKED: tick D, id D, asked D, by D.  Request id was made from a message that request by had sent; found
- * when traces were joined.
+ * ASKED: tick D, id D, asked D, by D.  Request `id` was started by a message that request `by` had
+ * sent.  Such rows are made when traces are joined.
  */
 struct ldb_row_asked {
-	int64_t	 tick;		/* it had come */
+	int64_t	 tick;		/* when the message had been received */
 	uint64_t id;
-	int64_t	 asked;		/* it began to be sent */
+	int64_t	 asked;		/* when sending the message began */
 	uint64_t by;
 };
 
@@ -467,13 +487,13 @@ struct ldb_row_gap {
 };
 
 /* LOST: tick D, ring V, count V, what V */
-#define LDB_LOST_OVERRUN	1	/* overwritten before it was read */
+#define LDB_LOST_OVERRUN	1	/* the record was overwritten before it was read */
 #define LDB_LOST_UNCOMMITTED	2	/* reserved, but written too late, or never (a killed writer) */
 #define LDB_LOST_TORN		3	/* did not match its check word */
 #define LDB_LOST_DISK		4	/* could not be written to the file */
 #define LDB_LOST_UNWATCHED	5	/* events of threads without a page */
 #define LDB_LOST_KERNEL		6	/* kernel events the kernel could not deliver (perf, bpf) */
-/* These were not lost, but left out at the user's request; ring is 0. */
+/* Records that were not lost, but left out because the user requested it; ring is 0. */
 #define LDB_LEFT_PAUSE		16	/* a pause ended at tick; count: its duration, ticks */
 #define LDB_LEFT_FUNCS		17	/* invocations of functions that are not recorded */
 #define LDB_LEFT_SHORT		18	/* invocations shorter than the limit for their function */
@@ -513,9 +533,10 @@ struct ldb_row_scan {
 };
 
 /*
- * SCHED: op V, flags V, cpu V, tick D, tid D, other D, addr D, gen D, pc D, value V.
- * Kernel events, nearly in order of time.  op: LDB_EV_* - 0x400 of linux/ldb.h;
- * flags as there.  tids as in the program's pid namespace; 0: the idle task, an interrupt, or hidden.
+ * SCHED: op V, flags V, cpu V, tick D, tid D, other D, addr D, gen D, pc D, value V.  Kernel
+ * events, nearly in order of time.  op: LDB_EV_* - 0x400 of linux/ldb-records.h, which also
+ * describes flags.  tids as in the program's pid namespace; 0: the idle task, an interrupt, or
+ * hidden.
  *
  *	op		tid		other		further
  *	SWITCH		left the CPU	runs next	SWITCH_OUT: gen, pc, addr of the frame record;
@@ -553,8 +574,8 @@ struct ldb_row_sched {
 };
 
 /*
- * TASK: tid V, pid V, flags V, tick D, name S.  The name of a tid of SCHED rows, from tick on;
- * pid: its thread group; flags: LDB_SCHED_F_TID: it is a thread of the program.
+ * TASK: tid V, pid V, flags V, tick D, name S.  The name that task `tid` of SCHED rows has from
+ * tick on.  pid is its thread group.  flags has LDB_SCHED_F_TID if it is a thread of the program.
  */
 struct ldb_row_task {
 	uint32_t tid, pid, flags;
@@ -633,13 +654,20 @@ struct ldb_row_sample {
 	uint32_t kernel;
 	uint32_t tid;
 	int64_t	 tick;
-	uint64_t pc;		/* in user mode, now or last; 0: not known */
-	/* a return address in instrumented code, if pc is in code called from there; 0: none, not known */
+	/*
+	 * the address in user mode, or the last one before the thread entered the kernel; 0: not
+	 * known
+	 */
+	uint64_t pc;
+	/*
+	 * if pc is in uninstrumented code that instrumented code has called: the return address of
+	 * that call; 0: none, or not known
+	 */
 	uint64_t ret;
 };
 #define LDB_SAMPLE_KERNEL	1	/* in the kernel, in an unknown function */
 
-/* KSYM: id V, name S.  A function of the kernel in which samples were taken; ids are from 2 on. */
+/* KSYM: id V, name S.  A function of the kernel in which samples were taken.  Ids begin with 2. */
 struct ldb_row_ksym {
 	uint32_t id;
 	const char *name;
