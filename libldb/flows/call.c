@@ -11,18 +11,18 @@
 #include "arch/cpu.h"
 #include "flows.h"
 
-#define FAST_TICKS	2500	/* between two calls, on average: a million calls per second */
+#define FAST_TICKS	2500	/* average time between two calls at a million calls per second */
 #define SLOW_TICKS	10000
 #define STRIDE_LOG_MAX	4
-#define LAST_OURS	8	/* in ldb_flow_state.last: the function is one of libldb */
-/* so many calls of a thread are all timed; of later ones, some are not */
+#define LAST_OURS	8	/* a bit of ldb_flow_state.last: the function belongs to libldb */
+/* this many calls of a thread are all timed; later, some calls are not */
 #define ALL_TIMED	1024
 #define PART_BUCKETS	(LDB_FLOW_PART / sizeof(uint32_t))
 
 /* Calls shorter than this are in the buckets of part 0, and are accounted for on the fast path. */
 #define FLOW_SHORT	4096
 
-/* The bucket for each range of 16 durations, counted from -FLOW_SHORT. */
+/* The histogram bucket for each range of 16 durations, of which the first begins at -FLOW_SHORT. */
 #define SHORT_WORDS	(FLOW_SHORT / 16)
 static uint8_t short_bucket[2 * SHORT_WORDS] __attribute__((aligned(64)));
 
@@ -87,8 +87,9 @@ static void add_to_histogram(char *region, struct ldb_flow_cell *c, uint64_t tic
 }
 
 /*
- * Corrects the sums for a call that was made by a callback: the function above it had called back
- * into the calling module.  The time must not be subtracted from the self time of that module.
+ * If a callback made the call, the sums must be corrected, because the time must not be subtracted
+ * from the self time of the module that contains the callback.  Returns the entry of the timed call
+ * that ran the callback; NULL: no callback made the call.
  */
 static inline const struct flow_entry *called_back(const struct flow_slot *s)
 {
@@ -96,7 +97,10 @@ static inline const struct flow_entry *called_back(const struct flow_slot *s)
 
 	if (likely(up->entry->to == s->entry->from))
 		return NULL;
-	/* the slot of a call that was left is at a lower address, or was reused for a later call */
+	/*
+	 * a call that ended without a return had a lower stack pointer, or its slot was reused by a
+	 * later call
+	 */
 	return up->sp >= s->sp && up->owner == s->owner ? up->entry : NULL;
 }
 
@@ -174,8 +178,8 @@ uintptr_t flow_site(uintptr_t ret)
 }
 
 /*
- * A wrapper of a lock has stored the address from which it was called, which in the newest entry
- * may be that of the stub.
+ * A wrapper of a lock function has stored its return address as the call site.  In the newest entry
+ * this may be the address of a stub.
  */
 static void correct_site(const struct flow_slot *s)
 {
@@ -223,8 +227,8 @@ static void adapt(char *region, const struct flow_slot *s)
 }
 
 /*
- * Marks a slot that was returned by another thread.  Its owner will find it; if the owner has
- * exited, the slot is lost.
+ * Marks a slot whose call returned on another thread.  The owner of the slot will find it later; if
+ * the owner has exited, the slot is lost.
  */
 void flow_slot_adrift(struct flow_slot *s)
 {
@@ -235,7 +239,10 @@ void flow_slot_adrift(struct flow_slot *s)
 static inline void slot_free(struct flow_slot *s)
 {
 	flow_self.top = s->up;
-	/* from here on the slot no longer counts as left without a return */
+	/*
+	 * after this store, the slot no longer counts as that of a call which ended without a
+	 * return
+	 */
 	s->sp = 0;
 	s->next = flow_self.free;
 	order_signal();
@@ -256,7 +263,9 @@ static void account_with_care(struct flow_slot *s, uint64_t now)
 		flow_event(s, now);
 }
 
-/* Makes the compiler compute x here, and not together with what depends on the clock. */
+/*
+ * Makes the compiler compute x here, and not later together with values that depend on the clock.
+ */
 #define EARLY(x)	__asm__("" : "+r"(x))
 
 /*
@@ -268,7 +277,7 @@ static void account_with_care(struct flow_slot *s, uint64_t now)
 	struct flow_result name(struct flow_slot *s, uint64_t now, __attribute__((unused)) uint64_t x,	\
 				__attribute__((unused)) uint64_t y, uint64_t a, uint64_t b)
 
-/* Handles the unusual cases; each condition is checked again. */
+/* Handles the unusual cases, and so checks each condition again. */
 static __attribute__((noinline)) RETURN(return_unusual)
 {
 	s->away = FLOW_IN_PLACE;
@@ -321,7 +330,7 @@ RETURN(flow_return_c)
 	int32_t ticks;
 	char *region;
 
-	/* this is true also if the start is 0, or later than now */
+	/* the comparison is also true if the start is 0, or later than now */
 	if (unlikely(!base || now - s->start >= flow_page.usual || s->tag != flow_self.tag || s->skipped))
 		return return_unusual(s, now, x, y, a, b);
 	region = (char *)base + flow_self.off;

@@ -2,8 +2,8 @@
 /*
  * The stub of dlsym() jumps to this function, so that the return address is that of the program.
  *
- * In a program that was attached to, dlsym() has returned functions already, and goes on to: it
- * may compare them.
+ * If the recorder has attached to a running program, dlsym() must return the functions themselves,
+ * because the program may compare them with functions that dlsym() returned earlier.
  *
  * The loader reads its return address for RTLD_NEXT and RTLD_DEFAULT: for these, this function
  * jumps to the real dlsym().

@@ -25,7 +25,7 @@ void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open)
 	r->api = s->entry->cell;
 	r->site = s->ret;
 	r->cont1 = LDB_EV_CONT + 1;
-	/* functions that were entered in between have returned */
+	/* functions that the called function entered have returned */
 	if (t)
 		r->gen = thread_innermost(t, &nr_later);
 	r->nr_later = nr_later;

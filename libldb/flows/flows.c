@@ -10,7 +10,7 @@ static struct raw_lock lock;	/* held while a recording begins, ends, pauses or r
 static bool are_patched;	/* the linkage tables contain stubs; a fork child inherits them */
 static bool is_paused;		/* also for a recording that begins later */
 
-/* What the two readings of the clock measure of a function that does nothing. */
+/* Returns the time that two readings of the clock measure for a function that does nothing. */
 static uint64_t measure_cost(void)
 {
 	uint64_t least = UINT64_MAX;
@@ -25,7 +25,7 @@ static uint64_t measure_cost(void)
 }
 
 /*
- * Prevents that the kernel maps the pages around a stub that is used, because few stubs are used.
+ * Keeps the kernel from mapping the pages around each used stub, because few stubs are used.
  */
 static void map_few_stubs(void)
 {
@@ -41,7 +41,7 @@ static bool may_begin(void)
 	       !cpu_has_shadow_stack() && !atomic_load(&flow_page.is_on);
 }
 
-/* From here on threads get regions. */
+/* Prepares the tables; new threads get regions from then on. */
 static bool prepare(void)
 {
 	if (!may_begin() || !flow_entry_prepare() || !flow_patch_prepare() || !flow_thread_all())
@@ -57,21 +57,21 @@ static bool prepare(void)
 	return true;
 }
 
-/* Calls that begin from here on are counted. */
+/* Begins to count calls. */
 static void count(void)
 {
 	flow_page.begun = session_clock();
 	order_flow_base_set(&flow_page.base, (uintptr_t)flow_memory + LDB_FLOW_REGIONS_OFF);
 }
 
-/* Calls that are in progress are in the sums up to now, and their ends are not. */
+/* Ends the counting.  Calls in progress are added to the sums with their time until now. */
 static void count_no_more(void)
 {
 	flow_slots_close(session_clock());
 	order_flow_base_set(&flow_page.base, 0);
 }
 
-/* The tables are patched. */
+/* Starts the recording, when the linkage tables have been patched. */
 static void start(void)
 {
 	flow_info()->nr_followed = flow_nr_entries();
@@ -104,8 +104,8 @@ static void begin_locked(void)
 }
 
 /*
- * A thread of a running program that waits for the loader's lock may be taken back by the recorder
- * that sent it here, so it has nothing before it has that one.
+ * In a running program the recorder may give up while the thread that it sent here still waits for
+ * the loader's lock.  So this thread takes no other lock before it has the loader's.
  */
 void flow_begin(bool is_running)
 {
@@ -126,8 +126,9 @@ void flow_begin_child(void)
 }
 
 /*
- * Raw thread.  If a thread of the program is about to begin, this comes after it.  The tables of
- * modules that may be unloaded stay: their stubs jump to the functions.
+ * Raw thread.  If a thread of the program is just beginning the recording, waits until it has done
+ * so.  The linkage tables of modules that may be unloaded keep their stubs, which jump to the
+ * functions.
  */
 void flow_end(void)
 {

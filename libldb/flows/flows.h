@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Follows the calls from one module to another (ldb-record --flows): how often they are made, how
- * long they take, and which thread makes them.
+ * Counts and times the calls from one module to another (ldb-record --flows), by thread.
  *
  * A module calls another through slots of its linkage tables, which hold addresses.  At the
  * beginning of a recording each of these slots (patch.c) gets the address of an entry stub
@@ -9,16 +8,17 @@
  * module.  The stub counts the call in the thread's cell for that entry, and jumps to the
  * function.
  *
- * If the call is timed, the function returns to another stub, that of a struct flow_slot, which
- * has the true return address.  Stubs of both kinds are static code with unwind tables, so
- * exceptions, cancellation, backtrace() and debuggers pass through them.  There is no other stack
- * of return addresses that could be wrong after a longjmp() or a switch of stacks.  A slot that
- * was left in this way is found when the thread needs one (slots.c).
+ * If the call is timed, the function returns to another stub, that of a struct flow_slot, which has
+ * the true return address.  Stubs of both kinds are static code with unwind tables, so exceptions,
+ * cancellation, backtrace() and debuggers pass through them.  There is no second stack of return
+ * addresses, which could be wrong after a longjmp() or a switch of stacks.  If a call ends in one
+ * of these ways, its slot is found when the thread needs a slot (slots.c).
  *
  * All calls are timed, unless a thread makes more than a million calls per second through an entry.
- * Then 1 of up to 32 calls is timed, at random distances, and stands for those in between.
+ * Then 1 of up to 32 calls is timed, at random distances, and represents the calls in between.
  *
- * All of this is async-signal-safe.  Nothing of the program is changed except its linkage tables.
+ * All functions are async-signal-safe.  They change nothing in the program except its linkage
+ * tables.
  */
 #ifndef FLOWS_FLOWS_H
 #define FLOWS_FLOWS_H
@@ -33,7 +33,7 @@
 #define FLOW_E_PLT		2
 #define FLOW_E_GOT		4
 #define FLOW_E_DLSYM		8
-/* it is a function of libldb that wraps one of another library */
+/* the function belongs to libldb and wraps a function of another library */
 #define FLOW_E_OURS		16
 
 struct flow_entry {
@@ -46,17 +46,19 @@ struct flow_entry {
 	uint32_t next;
 };
 
-/* Why a slot is not in its thread's list, if it is not that of a call which runs. */
+/* Why a slot is not in its thread's list of free slots although its call is not in progress. */
 enum flow_away {
 	FLOW_IN_PLACE,
-	FLOW_ADRIFT,	/* it was returned by another thread */
-	FLOW_LEFT,	/* an exception or a longjmp() went past the call, which may be continued */
+	FLOW_ADRIFT,	/* its call returned on another thread */
+	/* an exception or a longjmp() ended the call; a coroutine's jump may continue it */
+	FLOW_LEFT,
 };
 
 struct flow_slot {
-	uint64_t ret;			/* where the caller continues */
-	uint64_t sp;			/* the stack pointer there; 0: the slot is free */
-	uint64_t start;			/* clock; 0: the call is in the sums already */
+	uint64_t ret;			/* the true return address */
+	uint64_t sp;			/* the caller's stack pointer; 0: the slot is free */
+	/* the clock at the start; 0: the call has been added to the sums already */
+	uint64_t start;
 	struct flow_slot *next;		/* the next free slot of the thread */
 	uint64_t stub;
 	struct flow_slot *up;		/* the innermost timed call when this one was made */
@@ -64,12 +66,15 @@ struct flow_slot {
 	uint32_t skipped;		/* number of calls before this one that were not timed */
 	union {
 		struct {
-			uint8_t cfa;	/* what flows.S adds to sp to name the frame */
+			uint8_t cfa;	/* what flows.S adds to sp to get the frame's CFA */
 			uint8_t away;	/* enum flow_away */
-			/* number of the region of the thread that took it; 0: the thread is gone */
+			/*
+			 * number of the region of the thread that owns the slot; 0: the thread has
+			 * exited
+			 */
 			uint16_t owner;
 		};
-		/* the three members above as one; mostly equal to flow_self.tag */
+		/* the three members above as one number, which mostly equals flow_self.tag */
 		uint32_t tag;
 	};
 };
@@ -87,12 +92,14 @@ struct flow_self {
 		};
 		uint32_t tag;
 	};
-	uint16_t nr_all;		/* how many slots the thread took, and the first of them */
+	uint16_t nr_all;		/* how many slots the thread owns, and the first of them */
 	uint32_t all;
-	uint32_t rest;			/* refills to go until slots are searched again */
-	uint32_t nr_left;		/* slots of calls that were left and may be continued, at the last search */
+	/* number of refills until the thread's slots are searched again */
+	uint32_t rest;
+	uint32_t nr_left;		/* how many slots were FLOW_LEFT at the last search */
 	bool is_leaving;		/* the thread ends */
-	bool is_strange;		/* calls were left otherwise than by an interposed function */
+	/* calls ended without a return, and not through an interposed function */
+	bool is_strange;
 };
 
 #define CHECK(type, member, value)	_Static_assert(offsetof(type, member) == (value), #value)
@@ -124,13 +131,15 @@ _Static_assert(sizeof(struct flow_slot) == 1 << FLOW_S_SHIFT, "flows.S");
  */
 union flow_page {
 	struct {
-		uint64_t base;		/* region 0; 0: nothing is counted */
+		uint64_t base;		/* region 0; 0: no calls are counted */
 		uint64_t share;		/* 2^32 / number of threads */
 		uint64_t threshold;	/* ticks: a call this long is an event */
 		uint64_t cost;		/* ticks that a function without code would take */
-		uint64_t begun;		/* clock: calls that began earlier are not this recording's */
-		uint64_t usual;		/* ticks: a shorter call is no event, and in the first buckets */
-		_Atomic bool is_on;	/* a recording goes on, paused or not: base is 0 in a pause */
+		/* clock: calls that began earlier do not belong to this recording */
+		uint64_t begun;
+		/* ticks: a shorter call has no event, and its bucket is in part 0 */
+		uint64_t usual;
+		_Atomic bool is_on;	/* a recording is in progress; while it is paused, base is 0 */
 	};
 	char page[4096];
 };
@@ -162,7 +171,10 @@ uint64_t flow_threshold(void);		/* ticks */
 void flow_lose(enum ldb_flow_lost what, uint64_t nr);
 
 /* thread.c */
-/* Those that are there when a recording begins.  Returns false if the registry is in use. */
+/*
+ * Gives the threads that exist when a recording begins their regions.  Returns false if the
+ * registry is locked.
+ */
 bool flow_thread_all(void);
 void flow_thread_end(void);		/* raw thread */
 /* The calling thread is the only one that exists, and keeps the number of its region. */
@@ -181,27 +193,30 @@ void flow_first_c(struct flow_entry *e);
 int flow_refill_c(uint64_t sp, struct ldb_flow_state *state);
 void flow_slots_return(void);		/* the calling thread exits */
 /*
- * The thread makes a call with stack pointer sp, and calls below sp have not returned.  Returns the
- * innermost one that is not below.
+ * Called when the thread makes a call with stack pointer sp, although timed calls with lower stack
+ * pointers have not returned.  Returns the innermost timed call that is not below sp.
  */
 struct flow_slot *flow_left_c(uint64_t sp);
-/* Called if a call returns on another thread than the one that took its slot. */
+/* Called if a call returns on another thread than the owner of its slot. */
 void flow_slot_adrift(struct flow_slot *s);
-/* Notes calls that have not returned, for the case that the program is killed.  Raw thread. */
+/* Writes the table of calls that have not returned, in case the program is killed.  Raw thread. */
 void flow_slots_note(void);
 /* Adds calls that have not returned to the sums, as if they ended now. */
 void flow_slots_close(uint64_t now);
 /*
- * In a child, in which nothing is counted yet, there are no other threads: frees the slots that they
- * had, but not those of the region that is given.  Raw thread.
+ * Called in a fork child before it counts calls: frees the slots of the threads that do not exist
+ * in the child, that is all slots except those of region `own`.  Raw thread.
  */
 void flow_slots_reclaim(uint32_t own);
-/* In a child of fork(), before: takes back what other threads, by region, had in use on their own stacks. */
+/*
+ * Called in a child of fork() before flow_slots_reclaim(): frees the slots of calls that other
+ * threads had in progress on their own stacks.  threads[] has the thread of each region.
+ */
 void flow_slots_fork_child(struct thread *const *threads);
 
 /* call.c */
 
-/* What a function returns. */
+/* The result of a function, in the registers that C functions use. */
 struct flow_result {
 	uint64_t a, b;
 };
@@ -209,7 +224,7 @@ struct flow_result {
 struct flow_result flow_return_c(struct flow_slot *s, uint64_t now, uint64_t unused, uint64_t now_too,
 				 uint64_t a, uint64_t b);
 void flow_call_prepare(void);		/* the threshold and the clock's cost are known */
-/* Saves the vector registers (arch/CPU/flows.S), and calls flow_event_c(). */
+/* Calls flow_event_c(), with the vector registers saved (arch/CPU/flows.S). */
 void flow_event(const struct flow_slot *s, uint64_t now);
 void flow_account(struct flow_slot *s, uint64_t now);
 /* Describes a call that has not returned; false: there is none.  Raw thread, too. */
@@ -218,16 +233,16 @@ bool flow_is_open(const struct flow_slot *s, struct ldb_flow_open *o);
 /* event.c */
 void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open);
 
-/* patch.c: these are called only by threads of the program, except where noted. */
+/* patch.c: only threads of the program call these, except where noted. */
 bool flow_patch_prepare(void);		/* false: there is no memory */
 void flow_patch_started(void);		/* the modules with which the program started */
 /* Calls begin() under the loader's lock, in a running program. */
 void flow_patch_running(void (*begin)(void));
-void flow_patch_all(void);		/* all that a running program has; only there */
-void flow_patch_later(void);		/* those that were loaded since */
+void flow_patch_all(void);		/* all modules of a running program; only called there */
+void flow_patch_later(void);		/* the modules that were loaded since */
 void flow_unpatch(void);		/* raw thread */
 
-/* modules.c: the list that patch.c makes. */
+/* modules.c: functions on the list of modules. */
 uint64_t flow_module_start(uint32_t number);	/* 0: there is no such module */
 uint32_t flow_module_of(uint64_t addr);		/* the module that contains this code; 0: none */
 bool flow_is_function(uint32_t module, const void *fn, const char *name);
@@ -236,7 +251,7 @@ bool flow_is_function(uint32_t module, const void *fn, const char *name);
 
 /*
  * Returns the entry for a function and the module that calls it; NULL, after counting the reason,
- * if the function is not followed.
+ * if calls of the function are not counted.
  */
 struct flow_entry *flow_entry_find(uint32_t from, uint32_t to, uint64_t target, const char *name,
 				   uint32_t flags);
@@ -245,17 +260,18 @@ uint64_t flow_entry_real(uint64_t target, const char *name, uint32_t flags);
 typedef void *flow_dlsym_fn(void *handle, const char *name);
 extern flow_dlsym_fn *flow_entry_dlsym;	/* instead of dlsym() */
 uint64_t flow_nr_entries(void);
-void flow_entry_begin(void);		/* a recording begins: no entry has a cell */
+/* called when a recording begins: forgets the cells of all entries */
+void flow_entry_begin(void);
 bool flow_entry_prepare(void);		/* false: there is no memory */
 void flow_entry_fork_child(void);
 
 /* dlsym.c */
-extern bool flow_dlsym_follows;		/* what dlsym() returns is followed, too */
+extern bool flow_dlsym_follows;		/* functions that dlsym() returns are counted, too */
 void *flow_dlsym(void *handle, const char *name);
 
 /* search.c */
 
-struct flow_scope {		/* the symbols that a module defines */
+struct flow_scope {		/* describes the symbols that a module defines */
 	uint64_t bias;
 	const ElfW(Sym) *sym;
 	const char *str;
@@ -267,8 +283,8 @@ struct flow_scope {		/* the symbols that a module defines */
 /* Returns false if the module cannot be searched. */
 bool flow_scope_read(struct flow_scope *s, const void *dynamic, uint64_t bias);
 /*
- * Returns the function as the first of these modules defines it; 0 if none does.  version NULL: any
- * version.
+ * Returns the address of the function in the first of these modules that defines it; 0: none does.
+ * version NULL: any version.
  */
 uint64_t flow_scope_search(const struct flow_scope *scopes, uint32_t nr, const char *name,
 			   const char *version);

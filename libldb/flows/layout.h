@@ -21,7 +21,7 @@
 #define FLOW_E_CELL		8
 #define FLOW_E_FLAGS		12
 #define FLOW_E_SHIFT		5
-#define FLOW_E_NEVER		1		/* flags: is counted and never timed */
+#define FLOW_E_NEVER		1		/* a flag: calls are counted and never timed */
 
 /* struct flow_slot */
 #define FLOW_S_RET		0
@@ -34,7 +34,7 @@
 #define FLOW_S_SKIPPED		56
 #define FLOW_S_CFA		60
 #define FLOW_S_SHIFT		6
-#define FLOW_CFA		7		/* of a slot that is free, and of most others */
+#define FLOW_CFA		7		/* value for free slots and for most others */
 
 /* struct ldb_flow_state */
 #define FLOW_T_LEFT		0

@@ -2,7 +2,7 @@
 /*
  * Maps the memory of the sums (ldb/flows.h), which the recorder sends.
  *
- * Nothing that is read from there is trusted; a wrong value leads only to wrong counts.
+ * The values in it are not trusted; a wrong value leads only to wrong counts.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,13 +13,15 @@
 #include "runtime/runtime.h"
 
 HIDDEN union flow_page flow_page __attribute__((aligned(4096)));
-/* One more: a word is read where each has its last bytes. */
+/*
+ * There is one more slot, because the unwind tables read a whole word at the last bytes of a slot.
+ */
 HIDDEN struct flow_slot flow_slots[FLOW_SLOTS + 1] __attribute__((aligned(64)));
 HIDDEN TLS_IE struct flow_self flow_self;
 HIDDEN uint32_t flow_tids[LDB_FLOW_THREADS];
 
 HIDDEN char *flow_memory;
-static bool is_shared;			/* else it is scratch memory */
+static bool is_shared;			/* false: it is scratch memory */
 static uint64_t threshold;		/* ns */
 
 bool flow_is_mapped(void)

@@ -151,7 +151,10 @@ static uint32_t mark_needed(const struct flow_module *m)
 
 			if (!other->dynamic || !is_named(other, str + d->d_un.d_val))
 				continue;
-			/* The first of that name: a later one may be unloaded again. */
+			/*
+			 * Only the first module of that name is marked: a later one may be
+			 * unloaded.
+			 */
 			other->is_started = true;
 			if (i > last)
 				last = i;
@@ -161,8 +164,8 @@ static uint32_t mark_needed(const struct flow_module *m)
 }
 
 /*
- * The loader's list begins with the program, what it is linked with, and what is preloaded.  What
- * dlopen() adds comes behind that.
+ * Marks the modules with which the program started.  The loader's list begins with the program, the
+ * libraries with which it was linked, and preloaded libraries; dlopen() adds modules after them.
  */
 static void mark_started(void)
 {
@@ -172,7 +175,10 @@ static void mark_started(void)
 
 	flow_modules[0].is_started = true;
 	while (goes_on) {
-		/* Preloaded libraries are named by none, but come before one that is. */
+		/*
+		 * No module names preloaded libraries, but they come before a library that is
+		 * named.
+		 */
 		for (uint32_t i = 0; i < last; i++)
 			flow_modules[i].is_started = true;
 		goes_on = false;
@@ -203,7 +209,10 @@ void flow_modules_find(void)
 	/* Constructors of libraries run before ldb's own, and may have called dlopen(). */
 	if (!before)
 		mark_started();
-	/* one that was unloaded may be back at its place, with a table as the loader made it */
+	/*
+	 * a module may have been unloaded and loaded again at the same place; then its table is as
+	 * the loader made it
+	 */
 	for (uint32_t i = 0; subs_seen != subs && i < before; i++)
 		if (!flow_modules[i].is_started)
 			flow_modules[i].is_new = flow_modules[i].is_again = true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The modules of the program, whose calls are followed.  The list is made and read before main(),
- * or under the loader's lock; entries stay, because a stub may have their numbers.
+ * The list of the program's modules, whose calls are counted.  It is made and read before main(),
+ * or under the loader's lock.  Entries are never removed, because the entries of stubs contain
+ * their numbers.
  */
 #ifndef FLOWS_MODULES_H
 #define FLOWS_MODULES_H
@@ -19,19 +20,22 @@ struct flow_module {
 	uint64_t start, end, bias;
 	const ElfW(Dyn) *dynamic;
 	struct { uint64_t lo, hi, offset; } code[FLOW_CODE_MAX], relro;
-	const char *name;	/* of the file; only valid while the module is loaded */
-	bool is_started;	/* it was there when the program started, and stays */
+	const char *name;	/* name of the file; only valid while the module is loaded */
+	bool is_started;	/* the program started with it, so it is never unloaded */
 	bool is_loader, is_kernel, is_ours;
 	bool is_seen, is_gone;
 	bool is_new;		/* its tables have not been read; cleared by the caller */
-	bool is_again;		/* its tables may have been read before, so losses are not counted again */
+	/*
+	 * its tables may have been read before, so functions without an entry are not counted again
+	 */
+	bool is_again;
 };
 extern struct flow_module flow_modules[FLOW_MODULES];
 extern uint32_t nr_flow_modules;
 
-/* Brings the list up to date.  If it was empty, those with which the program started are marked. */
+/* Updates the list.  If it was empty, marks the modules with which the program started. */
 void flow_modules_find(void);
-/* Those whose calls may be followed: not the loader, the kernel's, or this library. */
+/* May the calls of this module be counted?  Not if it is the loader, the vDSO or this library. */
 static inline bool flow_module_is_followed(const struct flow_module *m)
 {
 	return m->dynamic && !m->is_ours && !m->is_loader && !m->is_kernel && !m->is_gone;
@@ -40,7 +44,10 @@ static inline bool flow_module_is_followed(const struct flow_module *m)
 bool flow_modules_have_changed(void);	/* any thread */
 /* Returns the module whose code has the address; NULL: none. */
 struct flow_module *flow_module_at(uint64_t addr);
-/* Returns the name by which others need it (DT_SONAME); "": it has none.  It has a dynamic section. */
+/*
+ * Returns the name by which other modules refer to it (DT_SONAME); "": it has none.  The module
+ * must have a dynamic section.
+ */
 const char *flow_module_soname(const struct flow_module *m);
 
 #pragma GCC visibility pop

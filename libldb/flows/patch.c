@@ -2,14 +2,15 @@
 /*
  * Puts entry stubs into the linkage tables of modules.
  *
- * A slot of DT_JMPREL is used for calls alone.  If it is not bound yet, the function is searched
- * as the loader would (search.c), which may find none: then the slot is left alone, like one that leads to
- * the module itself.  A slot of DT_RELA (-fno-plt) may also be read by code that compares the
- * address or gives it away, so it is changed only if all of the module's code that refers to it
- * calls it.  Slots in ldb's own module and in the loader are never changed.
+ * A slot of DT_JMPREL is used only for calls.  If it is not bound yet, the function is searched for
+ * as the loader would do (search.c).  If it is not found, the slot is not changed, nor is a slot
+ * that leads to the module itself.  Code may also read a slot of DT_RELA (-fno-plt), to compare the
+ * address or to pass it on.  So such a slot is changed only if all instructions of the module that
+ * refer to it are calls or jumps.  Slots of ldb's own library and of the loader are never changed.
  *
- * The list of modules, and all tables, are changed at the start and under the loader's lock, so
- * that no module is patched before it is relocated, or unloaded meanwhile.
+ * The list of modules and all tables are changed only at the start of the program or under the
+ * loader's lock, so that no module is patched before it was relocated, and none is unloaded
+ * meanwhile.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -34,7 +35,7 @@
 static struct { uint64_t *slot, old; } *patched;
 static uint32_t nr_patched;
 
-/* What a module refers to */
+/* The functions to which a module refers */
 
 struct patching {
 	struct flow_module *m;
@@ -52,7 +53,7 @@ static bool is_stub(uint64_t target)
 	return target - (uintptr_t)flow_entry_stubs < FLOW_ENTRIES * FLOW_STUB;
 }
 
-/* The scopes of the modules that the loader searches, without modules that were loaded later. */
+/* The symbols of the modules that the loader searches, without modules that were loaded later. */
 static struct flow_scope scopes[FLOW_MODULES];
 static uint32_t nr_scopes;	/* 0: one of them has no table that can be searched */
 
@@ -88,7 +89,9 @@ static void slot_write(struct patching *p, uint64_t *slot, struct flow_entry *e)
 	order_any_store_word(slot, flow_stub_of(e));
 }
 
-/* Puts the stub for a function into a slot, unless the function must be left alone. */
+/*
+ * Puts the stub for a function into a slot, unless calls of this function must not be intercepted.
+ */
 static void slot_patch(struct patching *p, uint64_t *slot, uint64_t target, const char *name,
 		       uint32_t flags)
 {
@@ -117,9 +120,10 @@ static bool is_needed(const struct patching *p, const struct flow_module *to)
 }
 
 /*
- * Where the loader would bind a call.  A module that was loaded later may have a scope of its own,
- * which comes before the global one or after it (RTLD_DEEPBIND): only a function of a library that
- * it names itself is sure to be the same.
+ * Returns the address to which the loader would bind a call.  A module that was loaded later may
+ * have a scope of its own, which is searched after the global scope or before it (RTLD_DEEPBIND).
+ * So for such a module the result is certain only if a library that the module itself names
+ * contains the function.
  */
 static uint64_t search(const struct patching *p, uint32_t symbol, const char *name)
 {
@@ -182,8 +186,8 @@ static void search_part(const uint8_t *code, uint64_t at, uint64_t size)
 }
 
 /*
- * Opens the module's file, if it begins with the same bytes as the module.  Code is read from
- * there, because a page of it that is read in place counts as the program's memory from then on.
+ * Opens the module's file, if it begins with the same bytes as the module.  Code is read from the
+ * file, because a page of code that is read in memory counts as memory of the program from then on.
  */
 static int open_file(const struct flow_module *m)
 {
@@ -214,7 +218,7 @@ static bool search_file(int fd, const struct flow_module *m, int segment)
 		search_part(buffer, at, size);
 		if (size == end - at)
 			break;
-		/* an instruction may be on both sides */
+		/* an instruction may begin in one part and end in the next */
 		at += size - OVERLAP;
 		offset += size - OVERLAP;
 	}
@@ -327,7 +331,7 @@ void flow_patch_started(void)
 	patch_what_is_new();
 }
 
-/* It may have been changed since, by the program or by the loader. */
+/* Restores a slot, unless the program or the loader has changed it since. */
 static void slot_restore(uint64_t *slot, uint64_t old)
 {
 	uint64_t now = order_any_load_word(slot);
@@ -348,7 +352,7 @@ void flow_unpatch(void)
 			if ((uintptr_t)slot >= flow_modules[k].relro.lo && (uintptr_t)slot < flow_modules[k].relro.hi)
 				m = &flow_modules[k];
 		is_closed = m;
-		/* The program may have protected it meanwhile. */
+		/* The program may have made the page read-only meanwhile. */
 		if (is_closed ? sys(SYS_mprotect, page, 4096, PROT_READ | PROT_WRITE) : !linkage_is_writable(slot))
 			continue;
 		slot_restore(slot, patched[i].old);
@@ -385,7 +389,7 @@ void flow_patch_later(void)
 		dlsym(RTLD_DEFAULT, "__ldb_flows_locked");
 }
 
-/* As patch_new(), but all tables are as the loader has made them. */
+/* Does what patch_new() does for all modules, whose tables are as the loader has made them. */
 void flow_patch_all(void)
 {
 	flow_modules_find();

@@ -25,7 +25,10 @@ bool flow_scope_read(struct flow_scope *s, const void *dynamic, uint64_t bias)
 	return s->sym && s->str && s->hash;
 }
 
-/* Returns the name of a version that the module defines; NULL: that is none, or the file's name. */
+/*
+ * Returns the name of the version with this index; NULL: the module does not define it, or it is
+ * the name of the file.
+ */
 static const char *version_name(const struct flow_scope *s, unsigned index)
 {
 	const ElfW(Verdef) *def = s->verdef;
@@ -42,7 +45,7 @@ static const char *version_name(const struct flow_scope *s, unsigned index)
 	return NULL;
 }
 
-/* Does a definition serve a reference with this version? */
+/* May the loader bind a reference with this version to the definition? */
 static bool is_version(const struct flow_scope *s, uint32_t symbol, const char *version)
 {
 	unsigned index = s->versym ? s->versym[symbol] : 0;
@@ -73,7 +76,7 @@ static uint32_t hash_of(const char *name)
 	return h;
 }
 
-/* A reference without version gets the oldest of two, or the only one. */
+/* Finds a definition for a reference without a version: the oldest one. */
 static const ElfW(Sym) *find(const struct flow_scope *s, const char *name, uint32_t hash,
 			     const char *version)
 {

@@ -2,39 +2,40 @@
 /*
  * Manages the slots for return addresses.
  *
- * A thread takes some slots when it has none, and retains them until it exits.  A call that never
- * returns, because an exception or a longjmp() goes past it, leaves its slot behind.  The functions
- * that do this are interposed (shim/unwind.c), and flow_leave() marks such slots.  A call that was
- * left by longjmp() may be continued by another one: so a marked slot is taken back when another value
- * has been written over its return address, and only when the thread needs slots.  On stacks of the
- * program's own they are lost until the thread exits.
+ * A thread takes some slots when it has none, and retains them until it exits.  If an exception or
+ * a longjmp() ends a call, the call never returns, and its slot stays in use.  The functions that
+ * cause this are interposed (shim/unwind.c), and flow_leave() marks such slots.  Another longjmp()
+ * may continue a call that a longjmp() has ended.  So a marked slot is freed only when the thread
+ * needs slots, and only if the stub's address on the stack has been overwritten.  Slots of calls on
+ * stacks that the program has allocated are lost until the thread exits.
  *
- * A later call that is made from further out does not prove that a call has been left: the program
- * may have copied a part of the stack away, will copy it back, and continue there, as coroutines in
- * Python do.  If their slots were used again they would return to wherever the other call was made.
- * So if calls were left without any of these functions, none of the thread's slots is taken back any
- * more.
+ * A later call with a higher stack pointer does not prove that a call has ended: the program may
+ * have copied a part of the stack to other memory, and may copy it back and continue there, as
+ * coroutines in Python do.  If the slots of these calls had been reused, the calls would return to
+ * the wrong place.  So if calls have ended without any of the interposed functions, no slot of the
+ * thread is freed any more.
  *
- * A handler of a signal may be left in the middle of all this.  Then a slot may be lost, or be in
- * the list twice; one that is in use is never taken, because its sp is not 0.
+ * A longjmp() may end a signal handler that has interrupted these functions.  Then a slot may be
+ * lost, or be in the list twice; but a slot in use is never taken, because its sp is not 0.
  *
- * A thread's slots are in its own list, but for those in which a coroutine returned on another
- * thread: these are adrift until their owner needs one (call.c).
+ * A thread's free slots are in its own list, except those whose calls returned on another thread,
+ * because a coroutine has moved: these are FLOW_ADRIFT until their owner needs a slot (call.c).
  */
 #include "flows.h"
 #include "runtime/runtime.h"
 
 #define TAKE	8
-#define STRANGE_MAX 512	/* slots of a thread in which some may be lost */
-#define SKIP	64	/* calls not timed after one that got no slot */
+#define STRANGE_MAX 512	/* a thread with this many slots gets no more if some of them may be lost */
+#define SKIP	64	/* number of calls that are not timed after a call for which there was no slot */
 
 /*
- * Slots that threads returned: number + 1 of the first, and a count of changes in the upper half.
+ * The list of slots that threads gave back when they exited: number + 1 of the first slot, and a
+ * count of changes in the upper half.
  */
 static _Atomic uint64_t returned;
-static _Atomic uint32_t nr_taken;	/* of those that no thread has had yet */
+static _Atomic uint32_t nr_taken;	/* the slots from this number on have never been used */
 
-/* The slots that a thread took: after each the next, as a number + 1. */
+/* The lists of the slots that each thread owns: number + 1 of the next slot. */
 static uint16_t next_of[FLOW_SLOTS + 1];
 
 static struct flow_slot *slot_at(uint32_t number)
@@ -102,8 +103,9 @@ static void put_into_list(struct flow_slot *s)
 }
 
 /*
- * A function that was called at the same stack pointer, and jumped to the one that is called now,
- * has not been left: the return address says so.
+ * Did the function of slot s, which was called at the same stack pointer, jump to the function that
+ * is called now?  Then its call has not ended, and the return address on the stack leads to its
+ * slot.
  */
 static bool is_jumped_from(const struct flow_slot *s, uint64_t sp)
 {
@@ -126,13 +128,13 @@ static bool is_on_own_stack(const struct thread *t, uint64_t sp)
 	return sp > t->stack_lo && sp <= t->stack_hi;
 }
 
-/* Is the return address of the slot's call where it was put? */
+/* Is the address of the slot's stub still on the stack, where the call has put it? */
 static bool is_on_stack(const struct flow_slot *s)
 {
 	return is_jumped_from(s, s->sp);
 }
 
-/* sp is that of a call that is being made on the thread's own stack. */
+/* Has the call of slot s ended, given that a call is being made at sp on the thread's own stack? */
 static bool is_left(const struct thread *t, const struct flow_slot *s, uint64_t sp)
 {
 	uint64_t its = s->sp;
@@ -160,14 +162,14 @@ struct flow_slot *flow_left_c(uint64_t sp)
 		flow_self.is_strange = true;
 		s = s->up;
 	}
-	/* one that is free says nothing of what is around it */
+	/* if the slot is free, its other members are not valid */
 	if (s && !s->sp)
 		s = NULL;
 	flow_self.top = s;
 	return s;
 }
 
-/* Frames below here are no longer on the stack; those above sp continue. */
+/* Is the call of slot s between the stack pointers `here` and sp, so that a jump to sp ends it? */
 static bool is_in_between(const struct thread *t, const struct flow_slot *s, uintptr_t sp, uintptr_t here)
 {
 	uint64_t its = s->sp;
@@ -183,7 +185,7 @@ void flow_leave(uintptr_t sp, uintptr_t here)
 
 	if (!t || !flow_self.all || flow_self.is_strange || !is_on_own_stack(t, sp))
 		return;
-	/* slots that were taken again may make a circle of those above each other */
+	/* reused slots may make the list circular, so the number of steps is limited */
 	for (unsigned n = 0; s && n <= flow_self.nr_all && s->owner == flow_self.owner && is_in_between(t, s, sp, here); n++) {
 		s->away = FLOW_LEFT;
 		s = s->up;
@@ -192,15 +194,19 @@ void flow_leave(uintptr_t sp, uintptr_t here)
 	for (s = slot_at(flow_self.all); s; s = slot_at(next_of[number_of(s)])) {
 		if (is_in_between(t, s, sp, here))
 			s->away = FLOW_LEFT;
-		/* what goes on is not where it was: the program has changed the stack under it */
+		/*
+		 * this call continues, but its stub's address is not on the stack: the program has
+		 * changed the stack
+		 */
 		else if (!s->away && s->sp > sp && is_on_own_stack(t, s->sp) && !is_on_stack(s))
 			flow_self.is_strange = true;
 	}
 }
 
 /*
- * Can a call that was left not be continued?  One whose function is returning, and was interrupted by the
- * handler that makes the call at sp, has its own return address on the stack again.
+ * Is it certain that a call which was FLOW_LEFT will not be continued?  If the function is just
+ * returning, and a signal handler has interrupted it and makes the call at sp, the call's true
+ * return address is on the stack.
  */
 static bool is_over(const struct flow_slot *s, uint64_t sp)
 {
@@ -209,8 +215,8 @@ static bool is_over(const struct flow_slot *s, uint64_t sp)
 }
 
 /*
- * Takes back slots that are away: those which have returned, and those of calls that were left and
- * cannot be continued.
+ * Frees slots whose call returned on another thread, and slots of calls that have ended and cannot
+ * be continued.
  */
 static bool find_away(uint64_t sp)
 {
@@ -240,16 +246,19 @@ int flow_refill_c(uint64_t sp, struct ldb_flow_state *state)
 	struct flow_slot *s;
 	unsigned nr;
 
-	/* the thread is registered now; this call is counted in region 0, the next in its own region */
+	/*
+	 * registers the thread; this call is counted in region 0, and the next one in the thread's
+	 * own region
+	 */
 	if (!t && thread_on_unknown) {
 		thread_on_unknown();
 		state->left = 0;
 		return false;
 	}
-	/* a signal handler that was left by longjmp() may have damaged the list: drop it */
+	/* a longjmp() out of a signal handler may have damaged the list, so it is dropped */
 	if (flow_self.free && flow_self.free->sp)
 		flow_self.free = NULL;
-	/* a thread that is not known yet, or any more */
+	/* the thread is not registered yet, or is exiting */
 	if (!t || !flow_self.off) {
 		state->left = INT32_MAX;
 		return false;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Functions with special treatment: their calls must not return to a stub, or must not go through
- * one at all.
+ * Lists functions whose calls must not return to a stub, or must not go through a stub at all.
  */
 #include "flows.h"
 
 /*
- * Counted, and then left alone:
+ * Calls of these functions are counted, but not timed:
  *
- *	jumps		they do not return, or return twice, or to somewhere else: the slot would be
+ *	jumps		they do not return, or return twice, or to another place: the slot would be
  *			lost, or used twice
  *	unwinding	the unwinder begins at its caller's frame
  *	the loader	it reads its return address, to know whose search path and namespace count
@@ -29,8 +28,8 @@ static const char *const never_timed[] = {
 };
 
 /*
- * Not even counted: these have a calling convention of their own, or are called before or after
- * everything.
+ * Calls of these functions are not even counted, because they have a calling convention of their
+ * own, or are called before the runtime has started or after it has ended.
  */
 static const char *const never_touched[] = {
 	"__tls_get_addr", "___tls_get_addr", "mcount", "_mcount", "__fentry__", "__gmon_start__",

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Gives each thread a region of the memory, until the recorder has read it after its exit. */
+/*
+ * Gives each thread a region of the shared memory.  After the thread's exit the region is reused
+ * when the recorder has read it.
+ */
 #include "arch/cpu.h"
 #include "flows.h"
 #include "runtime/runtime.h"
@@ -7,9 +10,10 @@
 #define LOCK_TRIES	200
 #define LOCK_PAUSE_NS	100000
 
-static struct thread *threads[LDB_FLOW_THREADS];	/* under registry_lock: who has the region */
+/* under registry_lock: the thread that has the region */
+static struct thread *threads[LDB_FLOW_THREADS];
 static uint32_t hint;			/* where to begin to search */
-static uint32_t kept;			/* in a child: the region of the thread that made it */
+static uint32_t kept;			/* in a child: the region of the thread that called fork() */
 static bool are_given;			/* under registry_lock: threads get regions */
 
 static struct ldb_flow_thread *thread_at(uint32_t region)
@@ -30,8 +34,8 @@ static void take_region(struct thread *t, uint32_t n)
 }
 
 /*
- * Under registry_lock.  A thread that had a region in an earlier recording has the same one again:
- * its slots have the number.
+ * Under registry_lock.  A thread that had a region in an earlier recording gets the same one again,
+ * because its slots contain the region's number.
  */
 static void assign_region(struct thread *t)
 {

@@ -21,7 +21,7 @@
 /* attempts, which take some microseconds; after that the holder may need this CPU */
 #define TRIES		200
 #define YIELDS		100
-/* how many requests a connection may have before it gets another number */
+/* number of requests after which a connection gets another number */
 #define NUMBER_IDS	1000000
 #define TCP_LISTENS	0x0a		/* TCP_LISTEN in /proc/net/tcp */
 
@@ -29,7 +29,7 @@ static struct conn *_Atomic chunks[CHUNKS_MAX];
 static _Atomic uint32_t conn_epoch;
 static _Atomic uint32_t nr_serials;
 static _Atomic uint64_t nr_numbers;
-/* system calls may be made, because the program has no seccomp filter */
+/* the kernel may be asked about descriptors, because the program has no seccomp filter */
 static _Atomic uint32_t is_asking;
 static uint64_t listens[65536 / 64];	/* one bit for each port on which a socket listened */
 
@@ -183,7 +183,7 @@ enum conn_kind conn_ask(int fd)
 	case AF_INET6:
 		return port_is_listened(ntohs(own.in6.sin6_port)) ? CONN_SERVER : CONN_CLIENT;
 	case AF_UNIX:
-		/* An accepted socket has the name of the one that listens. */
+		/* An accepted socket has the same name as the socket that listens. */
 		return len > offsetof(struct sockaddr_un, sun_path) ? CONN_SERVER : CONN_CLIENT;
 	default:
 		return CONN_NONE;

@@ -5,7 +5,7 @@
  * An entry belongs to one recording (conn_epoch), so the table need not be cleared.  An entry is
  * locked while a hook uses it, for less than a microsecond.  Threads wait for it only for a limited
  * time, because the holder may be off its CPU, or be interrupted by a signal handler that wants the
- * same entry.  If the wait is in vain, the event is left out and counted.
+ * same entry.  If the entry stays locked, the read or write is not evaluated, but counted.
  */
 #ifndef SOCKET_CONN_H
 #define SOCKET_CONN_H
@@ -31,30 +31,36 @@ struct conn {
 	/* a different number for each connection, because descriptors are reused */
 	uint32_t serial;
 
-	/* CONN_SERVER: requests first_id up to next_id - 1 are open. */
+	/* CONN_SERVER: the requests with ids from first_id to next_id - 1 are open. */
 	uint64_t first_id, next_id;
 	uint32_t nr_read;		/* how many of these have been read completely */
 	uint32_t tid;			/* the thread that works on them; 0: none */
 	/* the queue in which they wait, if no thread works on them */
 	uint64_t queue;
-	uint64_t since;			/* a new connection: its first bytes arrived after this; 0: not known */
+	/* a new connection: its first bytes arrived after this time; 0: not known */
+	uint64_t since;
 	bool has_asked;			/* its request waits for the answer of another server */
 	bool is_quiet;			/* the last request has no answer */
 	bool is_head;			/* the answer to the last request has no body */
-	uint32_t nr_writes;		/* submitted to a ring, and not completed */
+	/* number of writes that were submitted to io_uring and have not completed */
+	uint32_t nr_writes;
 	struct message in, out;
 	struct exchange exchange;
 
-	/* CONN_CLIENT: the server connection for whose request it was last written to */
+	/*
+	 * CONN_CLIENT: the connection, of kind CONN_SERVER, for whose request it was last written
+	 * to
+	 */
 	int owner_fd;
 	uint32_t owner_serial;
-	bool owner_waits;		/* nothing has come since */
-	bool is_shared;			/* it was written to for another one, too, before an answer had come */
+	bool owner_waits;		/* no answer has been received since */
+	/* it was written to for another request, too, before an answer had been received */
+	bool is_shared;
 };
 
 /*
- * io_uring has descriptors that are indices in a table of each ring.  They have numbers of their own
- * here, above all that the program is likely to use.
+ * io_uring can use descriptors that are indices in a table of the ring.  In this table of
+ * connections they have numbers above all descriptors that a program is likely to use.
  */
 #define CONN_RING_FD	(1 << 19)
 

@@ -11,8 +11,9 @@
 #include "conn.h"
 #include "exchange.h"
 
-#define CHECK_EVERY	64	/* messages, after the first ones */
-#define TRIES		5	/* to find the kernel's counts unchanged */
+/* messages between two comparisons of the counts, after the first comparisons */
+#define CHECK_EVERY	64
+#define TRIES		5	/* attempts to read the kernel's counts while they do not change */
 
 /* tcpi_state: <netinet/tcp.h> has them, but not all of struct tcp_info */
 enum { FIN_WAIT1 = 4, CLOSED = 7, CLOSE_WAIT = 8, LAST_ACK = 9, CLOSING = 11 };
@@ -23,7 +24,7 @@ union address {
 	struct sockaddr_in6 in6;
 };
 
-/* Stores an address as that of IPv6.  Returns false if it is of another family. */
+/* Stores an address as an IPv6 address.  Returns false if it belongs to another family. */
 static bool address_get(long number, int fd, unsigned char *to, uint16_t *port)
 {
 	union address a;
@@ -56,10 +57,14 @@ static bool ask_info(int fd, struct tcp_info *info)
 /* How many bytes the kernel has counted until now in one direction. */
 struct counted {
 	uint64_t bytes;
-	bool has_end;		/* it may count the end of the stream as a byte */
+	bool has_end;		/* the kernel may have counted the end of the stream as a byte */
 };
 
-/* Bytes that arrive meanwhile must not count as read: with none unread, or no more than before, none have. */
+/*
+ * The kernel counts bytes when they arrive, so bytes that the program has not read yet are
+ * subtracted.  The two numbers belong together if no byte is unread, or if no byte has arrived
+ * before the next reading.
+ */
 static bool ask_received(int fd, struct counted *n)
 {
 	struct tcp_info info;
@@ -125,7 +130,7 @@ static struct exchange_way *way(struct conn *c, bool is_read)
 	return is_read ? &c->exchange.received : &c->exchange.sent;
 }
 
-/* Counts a message that is reported. */
+/* Counts a reported message. */
 static void add(struct exchange_way *w)
 {
 	w->nr++;
@@ -159,7 +164,7 @@ static void say(struct conn *c, bool is_read, bool is_right, uint32_t tid)
 		w->state = EXCHANGE_OFF;
 }
 
-/* Compares with what the kernel has counted, n bytes after what was counted here. */
+/* Compares the count of bytes, plus n, with the kernel's count, and reports the result. */
 static void check(struct conn *c, int fd, bool is_read, uint64_t n, uint32_t tid)
 {
 	struct exchange_way *w = way(c, is_read);
@@ -219,7 +224,7 @@ void exchange_sent(struct conn *c, uint64_t id, uint64_t n, uint64_t began, uint
 {
 	struct exchange *x = &c->exchange;
 
-	/* Of an answer, the first bytes are sufficient. */
+	/* It is sufficient to report the first bytes of an answer. */
 	if (c->kind == CONN_SERVER && x->id == id)
 		return;
 	add(&x->sent);

@@ -2,9 +2,9 @@
 /*
  * Finds messages in bytes; see message.h.
  *
- * Messages of all three protocols consist of lines, and of counted bytes between them.  A line that
- * is in one piece is parsed in place, and others are copied first.  The functions are
- * async-signal-safe.
+ * Messages of all three protocols consist of lines, and of counted bytes between them.  If all
+ * bytes of a line are in one buffer, it is parsed in place; other lines are copied first.  The
+ * functions are async-signal-safe.
  */
 #include <string.h>
 #include "message.h"
@@ -18,7 +18,7 @@ enum {
 	AT_TRAILER,		/* HTTP: lines after the last chunk */
 	AT_ITEM,		/* RESP: the line of an item */
 	AT_NAME,		/* RESP: the bytes of the first item, the command's name */
-	AT_VALUE,		/* RESP, memcached: counted bytes, and the message goes on */
+	AT_VALUE,		/* RESP, memcached: counted bytes, after which the message continues */
 	AT_CLOSE,		/* HTTP: the body ends with the connection */
 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Finds where messages begin and end in the bytes of a connection, for protocols that make this
- * visible: HTTP/1.x, RESP (redis), and memcached's text protocol.  Anything else is MESSAGE_OTHER,
- * whose messages are found by the direction of the bytes alone (track.c).
+ * visible: HTTP/1.x, RESP (redis), and memcached's text protocol.  Any other protocol is
+ * MESSAGE_OTHER: there a message ends when the direction of the bytes changes (track.c).
  *
  * The bytes come in pieces of any size, as reads and writes deliver them.  They are not trusted: a
  * client has sent them, and another thread may even change them while they are parsed.  They affect
- * nothing but the struct, no memory is allocated, and a stream that makes no sense becomes
- * MESSAGE_OTHER.
+ * only the struct message, and no memory is allocated.  If the bytes violate the protocol, the
+ * connection becomes MESSAGE_OTHER.
  */
 #ifndef SOCKET_MESSAGE_H
 #define SOCKET_MESSAGE_H
@@ -33,18 +33,18 @@ struct message {
 	uint8_t nr_line;	/* bytes stored of a line whose end has not arrived */
 	bool is_answer;		/* the direction in which the program writes */
 	bool is_open;		/* a message has begun and not ended */
-	bool is_quiet;		/* it has no answer, or may have none */
+	bool is_quiet;		/* the message has no answer, or may have none */
 	bool is_chunked, has_length;
 	bool has_no_body;	/* an answer to HEAD, or one whose status says so */
-	bool is_push;		/* RESP3: no answer to a request */
+	bool is_push;		/* RESP3: a message that is not an answer to a request */
 	uint32_t left;		/* RESP: items that are still to come; HTTP: status of the answer */
 	uint64_t skip;		/* counted bytes that are still to come */
-	uint64_t length;	/* of the body */
+	uint64_t length;	/* length of the body in bytes */
 	uint64_t nr_fed;	/* bytes that were parsed */
 	char line[MESSAGE_LINE_MAX];
 };
 
-/* What is called for parts of messages.  Each function may be NULL. */
+/* Functions to call for the parts of messages.  Each may be NULL. */
 struct message_events {
 	void (*begins)(void *arg);
 	void (*class_is)(void *arg, const char *text, size_t len);	/* the method or command */

@@ -9,9 +9,9 @@
  * A thread works on the requests of one connection at a time: the one that it last read from or
  * wrote to, which is called its current connection.  It stops working on them when it reads from
  * another connection, or waits for descriptors (epoll_wait() and the like).  After such a wait it
- * is not known for which request it works, until it reads or writes again.  What it reads from a
- * connection that it has made itself (to a database, or another server) belongs to the request for
- * which it last wrote there.  A request moves to the thread that writes its answer.
+ * is not known for which request it works, until it reads or writes again.  If the program has
+ * opened the connection itself (to a database, or another server), what it reads there belongs to
+ * the request for which it last wrote there.  A request moves to the thread that writes its answer.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,7 +28,10 @@
 struct current {
 	int fd;
 	uint32_t serial;
-	bool is_guess;	/* it may be another one: what has come may be the answer for either */
+	/*
+	 * the current request may be another one, because an answer was read that may be for either
+	 */
+	bool is_guess;
 };
 
 static TLS_IE struct current current;
@@ -45,8 +48,8 @@ static TLS_IE struct current current;
 
 static TLS_IE struct {
 	uint64_t began, ended;	/* the last wait; 0: there was none */
-	uint64_t since;		/* all bytes that are not read yet have arrived after this */
-	uint64_t slept;		/* the end of the last wait in which there was nothing to do at first */
+	uint64_t since;		/* all bytes that are not read yet have arrived after this time */
+	uint64_t slept;		/* the end of the last wait that did not return at once */
 } waits;
 
 /* One call, and the connection that it is about. */
@@ -54,7 +57,7 @@ struct call {
 	struct thread *t;
 	struct conn *c;
 	const struct transfer *x;
-	bool is_reported;		/* messages of this connection are */
+	bool is_reported;		/* messages of this connection are reported: see exchange.h */
 	uint64_t fed;			/* bytes that were parsed before this call */
 };
 
@@ -75,9 +78,10 @@ static bool has_open(const struct conn *c)
 }
 
 /*
- * Links the connection's request to the context that the thread has published: that is of the
- * request on which it works now, which must be the only one, and not one of those that a ring has
- * completed together.
+ * Links the connection's request to the trace context that the thread has published.  This context
+ * belongs to the request on which the thread works now.  So the link is made only if the connection
+ * has no other request, and if the thread does not work on several requests whose operations
+ * io_uring has completed together.
  */
 static void note_context(const struct call *k)
 {
@@ -108,8 +112,8 @@ static void end_all(const struct call *k)
 }
 
 /*
- * Lets the thread stop working on a connection.  Returns false if it goes on, because its answer is
- * being written by a ring.
+ * Makes the thread stop working on a connection.  Returns false if the thread continues to work on
+ * it, because io_uring is still writing the answer.
  */
 static bool leave_one(struct thread *t, int fd, uint32_t serial, uintptr_t site, bool is_only)
 {
@@ -135,7 +139,10 @@ static bool leave_one(struct thread *t, int fd, uint32_t serial, uintptr_t site,
 	return !is_writing;
 }
 
-/* Ends the thread's work on the connections in works[]: not on its current connection. */
+/*
+ * Ends the thread's work on the connections in works[], which does not contain its current
+ * connection.
+ */
 static void leave_others(struct thread *t, uintptr_t site)
 {
 	uint32_t left = 0;
@@ -146,7 +153,7 @@ static void leave_others(struct thread *t, uintptr_t site)
 	t->nr_works = left;
 }
 
-/* Lets the thread stop working on its current connection. */
+/* Makes the thread stop working on its current connection. */
 static void leave(struct thread *t, uintptr_t site)
 {
 	bool is_only = !t->nr_works;
@@ -157,7 +164,10 @@ static void leave(struct thread *t, uintptr_t site)
 		current.fd = 0;
 }
 
-/* Lets the thread go on with its current connection, although another one becomes the current one. */
+/*
+ * Makes the thread continue to work on its current connection, although another connection becomes
+ * the current one.
+ */
 static void retain_current(struct thread *t, const struct transfer *x)
 {
 	uint32_t n = 0;
@@ -177,7 +187,9 @@ static void retain_current(struct thread *t, const struct transfer *x)
 		t->nr_works = n + 1;
 }
 
-/* Lets the thread work on the connection's requests; from then on no other thread does. */
+/*
+ * Makes the thread work on the connection's requests.  No other thread works on them from then on.
+ */
 static void work_on(const struct call *k)
 {
 	struct conn *c = k->c;
@@ -196,8 +208,8 @@ static void work_on(const struct call *k)
 /* The contents of messages */
 
 /*
- * Returns for how long the bytes were there before this read; 0 if not for long, or if it is not
- * known.
+ * Returns for how long the bytes had been in the socket before this read; 0 if that time was short
+ * or is not known.
  */
 static uint64_t age_ns(struct conn *c, int fd)
 {
@@ -328,7 +340,7 @@ static struct conn *find(struct thread *t, int fd)
 }
 
 /*
- * Lets the thread stop working on its current connection, because it is about to use another one.
+ * Makes the thread stop working on its current connection, because it is about to use another one.
  */
 static void leave_for(struct thread *t, const struct transfer *x, uint32_t serial)
 {
@@ -338,7 +350,7 @@ static void leave_for(struct thread *t, const struct transfer *x, uint32_t seria
 		leave(t, x->site);
 }
 
-/* Continues the request for which this connection was last written to. */
+/* Makes the thread continue the request for which this connection was last written to. */
 static void resume_owner(struct thread *t, const struct transfer *x, int fd, uint32_t serial)
 {
 	struct transfer owner = { .fd = fd, .site = x->site, .is_ring = x->is_ring };
@@ -372,7 +384,7 @@ static void read_server(struct call *k, size_t n)
 	struct conn *c = k->c;
 
 	work_on(k);
-	/* Bytes that are not in memory show no messages. */
+	/* If the bytes are not in memory, messages cannot be recognised. */
 	if (!k->x->iov && c->in.kind == MESSAGE_UNKNOWN)
 		c->in.kind = MESSAGE_OTHER;
 	if (c->in.kind != MESSAGE_OTHER)
@@ -384,7 +396,7 @@ static void read_server(struct call *k, size_t n)
 /* Begins to report a transfer of n bytes. */
 static void report_begin(struct call *k, bool is_read, uint64_t n)
 {
-	/* What a ring transfers is not known in the order of the stream. */
+	/* The order in which io_uring transfers bytes is not known. */
 	if (k->x->is_ring)
 		exchange_leave(k->c);
 	else
@@ -481,7 +493,10 @@ static void has_asked(struct thread *t, int fd, uint32_t serial)
 	conn_unlock(c);
 }
 
-/* The locked connection, to another server, is written to for the thread's current request. */
+/*
+ * Stores that the locked connection, to another server, is written to for the request of connection
+ * *of.
+ */
 static void set_owner(struct conn *c, const struct current *of)
 {
 	if (c->owner_waits && (c->owner_fd != of->fd - 1 || c->owner_serial != of->serial))
@@ -492,8 +507,8 @@ static void set_owner(struct conn *c, const struct current *of)
 }
 
 /*
- * Returns whether a message to another server, which the thread sends now, is known to be for one
- * request, and its id.
+ * Is the message that the thread is sending to another server known to be for one request?  Stores
+ * that request's id in *id.
  */
 static bool asker(struct thread *t, const struct transfer *x, uint64_t *id)
 {
@@ -601,7 +616,9 @@ void track_ring_write_ends(struct thread *t, int fd, uint32_t serial)
 	conn_unlock(c);
 }
 
-/* Has this connection's request no answer yet, not even one that is being written? */
+/*
+ * Does this connection have a request without an answer, not even an answer that is being written?
+ */
 static bool is_unanswered(struct thread *t, int fd, uint32_t serial, bool is_mine)
 {
 	struct conn *c = fd < 0 ? NULL : find(t, fd);
@@ -614,7 +631,10 @@ static bool is_unanswered(struct thread *t, int fd, uint32_t serial, bool is_min
 	return ret;
 }
 
-/* Returns the only request of the thread that has no answer yet; fd is 0 if there is none, or several. */
+/*
+ * Returns the only connection of the thread whose request has no answer yet; fd is 0 if there is
+ * none, or if there are several.
+ */
 static struct current only_unanswered(struct thread *t)
 {
 	struct current only = { 0 };

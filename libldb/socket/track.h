@@ -15,7 +15,8 @@ struct transfer {
 	const struct iovec *iov;	/* NULL: the bytes are not in memory */
 	unsigned nr_iov;
 	uintptr_t site;
-	bool is_ring;			/* a ring of io_uring does it: the thread may work on others, too */
+	/* io_uring makes the transfer: the thread may work on other connections at the same time */
+	bool is_ring;
 	/* track_write_begins() fills these in, if the connection is followed */
 	uint64_t began;			/* when; 0: it is not known */
 	uint32_t write;			/* exchange_write_begins() */
@@ -32,10 +33,11 @@ void track_read(struct thread *t, const struct transfer *x, long n, int error);
 void track_write_begins(struct thread *t, struct transfer *x);
 void track_write(struct thread *t, const struct transfer *x, long n);
 /*
- * The same for a ring of io_uring.  What has completed is delivered to the thread at once, and in what
- * order it then works on it is not known, so it works on all of it.  A write is begun by the call that
- * submits it, which returns the connection's number for its end; until then the thread does not stop
- * working on the request because it waits.
+ * These do the same for transfers by io_uring.  The thread gets several completions at the same
+ * time, and it is not known in which order it works on their requests, so it is said to work on all
+ * of them.  track_ring_write_begins() is called when a write is submitted, and returns the
+ * connection's number, which must be passed to track_ring_write_ends().  Until the write has ended,
+ * the thread continues to work on the request even if it waits for descriptors.
  */
 void track_ring_read(struct thread *t, const struct transfer *x, long n);
 uint32_t track_ring_write_begins(struct thread *t, struct transfer *x);
@@ -43,8 +45,9 @@ uint32_t track_ring_write_begins(struct thread *t, struct transfer *x);
 uint32_t track_ring_serial(struct thread *t, int fd);
 void track_ring_write_ends(struct thread *t, int fd, uint32_t serial);
 /*
- * Called for a connection to another server that is made or written to, when all that is submitted
- * with it is known: then the request for which this is may be the only one without an answer.
+ * Called when the thread opens a connection to another server or writes to it, after all operations
+ * that it submits in the same call are known.  The message is for the thread's only request without
+ * an answer, if there is exactly one.
  */
 void track_ring_asks(struct thread *t, const struct transfer *x);
 /* Called before and after the thread waits for descriptors. */

@@ -2,12 +2,13 @@
 /*
  * Finds the memory of rings that the program uses by system calls, without liburing.
  *
- * A ring that is made during the recording is known from its io_uring_setup() and from the mappings
- * that follow.  Those that exist when the recording begins are found in /proc by the control
- * thread, which has a file table of its own: it opens nothing in the program's.  There the mappings
- * have only the number of an inode, which a thread of the program compares with its descriptor's
- * when it first uses that; and where the parts of the memory are is asked of a ring that the control
- * thread makes for this.
+ * If a ring is created during the recording, its place is known from io_uring_setup() and from the
+ * mappings that follow.  The control thread finds the mappings of rings that exist when the
+ * recording begins in /proc; it has a file table of its own, so it opens no descriptor of the
+ * program.  /proc shows the inode of each mapping and not the descriptor.  So when a thread of the
+ * program first uses a descriptor, it compares the descriptor's inode with these.  To find out
+ * where the parts of a ring are in a mapping, the control thread creates a ring of its own and asks
+ * the kernel.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -24,7 +25,7 @@
 #define SETUP_OTHER_SIZES (IORING_SETUP_SQE128 | IORING_SETUP_CQE32)
 #define SETUP_MIXED_SIZES (3U << 18)
 #define SETUP_SQ_REWIND	(1U << 20)
-/* How these store what is submitted and completed is not known here. */
+/* The layout of rings with these flags is not known here. */
 #define SETUP_OTHERS (SETUP_OTHER_SIZES | SETUP_MIXED_SIZES | SETUP_SQ_REWIND)
 #define CACHE_LINE	64
 
@@ -32,7 +33,7 @@ enum { FOUND_NONE, FOUND_FILLED, FOUND_USED };
 
 struct found {
 	_Atomic uint32_t state;
-	int fd;			/* -1: not known yet, as it is older than the recording */
+	int fd;			/* -1: not known yet, because the ring is older than the recording */
 	uint64_t inode;
 	uint32_t flags;
 	struct io_sqring_offsets sq;
@@ -115,7 +116,10 @@ void uring_mapped(int fd, uint64_t offset, void *addr, size_t size)
 	}
 }
 
-/* Since 5.4 all but the SQEs is in one mapping.  The program may have mapped less of it. */
+/*
+ * Since Linux 5.4 all parts but the SQEs are in one mapping.  The program may have mapped only a
+ * part of it.
+ */
 static bool is_whole(const struct found *f)
 {
 	return f->rings && f->sqes && f->cq.cqes && f->rings_size > f->cq.cqes &&
@@ -149,7 +153,10 @@ static bool view_of(const struct found *f, struct uring_view *v)
 		return false;
 	/* The array is behind the CQEs, on a cache line of its own. */
 	end = (end + CACHE_LINE - 1) & -CACHE_LINE;
-	/* The flags of one that is older than the recording are not known: are its entries larger? */
+	/*
+	 * The flags of a ring that is older than the recording are not known, so its entries may
+	 * have another size.
+	 */
 	if (f->sqes_size && (f->sqes_size > pages(((uint64_t)v->sq_mask + 1) * sizeof(*v->sqes)) ||
 			     f->rings_size > pages(end + ((uint64_t)v->sq_mask + 1) * sizeof(uint32_t))))
 		return false;
@@ -162,7 +169,7 @@ static bool view_of(const struct found *f, struct uring_view *v)
 	return true;
 }
 
-/* Gives a ring that is older than the recording its descriptor. */
+/* Finds the ring of this descriptor among the rings that are older than the recording. */
 static struct found *recognize(int fd)
 {
 	struct stat st = { .st_ino = 0 };
@@ -172,7 +179,10 @@ static struct found *recognize(int fd)
 
 		if (order_ring_found(&f->state) != FOUND_USED || f->fd >= 0)
 			continue;
-		/* The kernel is only asked if there is one: with a filter there is none. */
+		/*
+		 * The kernel is asked only if there is such a ring; under a seccomp filter there is
+		 * none.
+		 */
 		if (!st.st_ino && sys(SYS_fstat, fd, &st))
 			return NULL;
 		if (f->inode == st.st_ino) {
@@ -195,7 +205,10 @@ static bool is_near(const volatile void *part, const void *start)
 	return (uintptr_t)part - (uintptr_t)start < 4096;
 }
 
-/* The parts of a ring begin where its mapping does, unless there is no ring, or it is of liburing.so.1. */
+/*
+ * Do the pointers in this struct agree with the layout of a ring?  They do not if there is no ring,
+ * or with liburing.so.1.
+ */
 static bool is_layout(const struct liburing_ring *r)
 {
 	return r->sq.ring_ptr && r->cq.ring_ptr && r->sq.sqes && is_near(r->sq.khead, r->sq.ring_ptr) &&
@@ -267,7 +280,10 @@ static void line_ends(const struct line *l)
 	if (!f)
 		return;
 	f->inode = l->inode;
-	/* Before Linux 5.16 all rings have the same inode: which memory belongs together is not known. */
+	/*
+	 * Before Linux 5.16 all rings have the same inode, so it is not known which mappings belong
+	 * to one ring.
+	 */
 	if ((offset == IORING_OFF_SQ_RING && f->rings) || (offset == IORING_OFF_SQES && f->sqes))
 		f->flags = SETUP_NO_MMAP;
 	if (offset == IORING_OFF_SQ_RING) {
@@ -300,7 +316,7 @@ static void read_maps(void)
 	sys(SYS_close, fd);
 }
 
-/* Asks the kernel where the parts of a ring are. */
+/* Creates a ring to ask the kernel where the parts of a ring are. */
 static void find_parts(void)
 {
 	struct io_uring_params p = { .flags = 0 };

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Interposes what a program calls to enter the kernel for a ring of io_uring: liburing's functions
- * that are no inline functions, and the system call, by syscall().  What is said in wrap.c holds
- * here, too.
+ * Interposes the functions that a program calls to enter the kernel for io_uring: those functions
+ * of liburing that are not inline, and syscall().  The first comment of wrap.c holds here, too.
  *
- * Not every program has liburing, and one that loads it with a plugin has it in that plugin's scope
- * only, where a search from here does not find it.  Then the caller's scope is searched, which is
+ * If a program loads liburing together with a plugin, liburing is only in the scope of that plugin,
+ * and a search from this library does not find its functions.  Then the caller's scope is searched,
  * where the loader would have found the function if this library did not define it.
  */
 #define _GNU_SOURCE
@@ -28,7 +27,7 @@ static int no_such_function(void)
 
 extern const ElfW(Dyn) our_dynamic[] __asm__("_DYNAMIC") HIDDEN;
 
-/* A function of a module that may be unloaded; valid while no module has been. */
+/* A function of a module that may be unloaded.  It is valid until any module is unloaded. */
 struct ring_next {
 	void *fn;
 	unsigned long long subs;
@@ -72,7 +71,7 @@ static int search_module(struct dl_phdr_info *info, size_t size, void *arg)
 	fn = symbol_in(dynamic, info->dlpi_addr, s->name);
 	if (fn && (is_caller || !s->fn)) {
 		s->fn = fn;
-		/* One thread at a time is here. */
+		/* Only one thread at a time executes this. */
 		order_any_store_word(&s->next->subs, s->subs);
 		order_any_store_word(&s->next->fn, fn);
 	}
@@ -131,7 +130,7 @@ static void call_ends(struct uring_call *c, uint64_t began)
 		track_turn(began);
 }
 
-/* Does a wait with a timeout submit all that is prepared?  It does up to Linux 5.10. */
+/* Does a wait with a timeout submit all prepared operations?  Up to Linux 5.10 it does. */
 static bool submits_timeout(const void *ring, const void *ts)
 {
 	return ts && !(((const struct liburing_ring *)ring)->features & IORING_FEAT_EXT_ARG);
@@ -202,7 +201,7 @@ EXPORT void io_uring_queue_exit(struct io_uring *ring)
 {
 	uintptr_t at = (uintptr_t)((struct liburing_ring *)ring)->cq.ktail;
 
-	/* The ring may never have been made, or be gone already: nothing is read there. */
+	/* The ring may not exist, so its memory is not read. */
 	if (session_on() && at)
 		uring_unmapped(at, at + 1);
 	RING_NEXT(io_uring_queue_exit, SITE)(ring);
@@ -210,7 +209,10 @@ EXPORT void io_uring_queue_exit(struct io_uring *ring)
 
 /* System calls */
 
-/* A ring that is entered by an index of the thread's own has no descriptor to tell which it is. */
+/*
+ * A thread may enter a ring by an index in a table of its own; then it is not known which ring this
+ * is.
+ */
 static bool is_entered(int fd, unsigned flags, struct uring_view *v)
 {
 	bool is_known = !(flags & IORING_ENTER_REGISTERED_RING) && uring_view_of(fd, v);
@@ -272,7 +274,10 @@ EXPORT int io_uring_enter2(unsigned fd, unsigned submit, unsigned nr, unsigned f
 	return enter2(RING_NEXT(io_uring_enter2, SITE), SITE, fd, submit, nr, flags, mask, size);
 }
 
-/* liburing's has no size; that of another library may, so what is in its place is passed on. */
+/*
+ * liburing's function has no argument `size`, but that of another library may have one, so the
+ * argument is passed on.
+ */
 EXPORT int io_uring_enter(unsigned fd, unsigned submit, unsigned nr, unsigned flags, sigset_t *mask,
 			  size_t size)
 {
@@ -290,7 +295,7 @@ EXPORT int io_uring_setup(unsigned entries, struct io_uring_params *p)
 	return ret;
 }
 
-/* The program maps a ring that it has made. */
+/* Finds out where the program maps a ring that it has created. */
 EXPORT void *mmap(void *addr, size_t size, int prot, int flags, int fd, off_t offset)
 {
 	void *ret = NEXT(mmap)(addr, size, prot, flags, fd, offset);

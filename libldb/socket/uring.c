@@ -2,12 +2,12 @@
 /*
  * Implements uring.h.
  *
- * A completion only says which number the program has given to its operation (user_data).  So each
- * operation on a descriptor is remembered from the call that submits it until it has completed.  If
- * several have the same number, the oldest is taken.
+ * A completion contains only the number that the program gave to its operation (user_data).  So
+ * each operation on a descriptor is stored in a table from the call that submits it until it has
+ * completed.  If several operations have the same number, the oldest one is taken.
  *
- * The bytes of a message are copied from the program's buffer by a system call, which fails where
- * there is no memory any more: another thread may find the completion first, and free it.
+ * The bytes of a message are copied from the program's buffer by a system call, which fails if the
+ * buffer is no longer mapped: another thread may find the completion first, and free the buffer.
  */
 #define _GNU_SOURCE
 #include <limits.h>
@@ -22,13 +22,13 @@
 #include "uring.h"
 
 #define RINGS_MAX	32
-#define RING_FDS	8192	/* indices of a ring's descriptors */
-#define OPS_MAX		16384	/* that have not completed, of a ring */
+#define RING_FDS	8192	/* greatest number of entries in a ring's table of descriptors */
+#define OPS_MAX		16384	/* operations of a ring that have not completed */
 #define BUCKETS		4096
-#define IOVS		4	/* of an operation that are remembered */
+#define IOVS		4	/* struct iovecs that are stored for one operation */
 #define COPY		65536	/* bytes at a time */
-#define ASKS_MAX	64	/* writes of one call */
-#define WAIT_MIN_NS	20000	/* a shorter wait is of no interest */
+#define ASKS_MAX	64	/* writes that one call submits */
+#define WAIT_MIN_NS	20000	/* shorter waits are not recorded */
 #define TRIES		1000
 #define YIELDS		100
 #define NONE		0
@@ -39,20 +39,21 @@ enum op_kind { OP_OTHER, OP_READ, OP_WRITE, OP_ACCEPT };
 
 struct op {
 	uint64_t user_data;
-	uint32_t next;		/* of the same bucket, younger; or free */
+	/* the next younger operation of the same bucket, or the next free entry */
+	uint32_t next;
 	int fd;
-	uint32_t serial;	/* of the connection; 0: not known */
+	uint32_t serial;	/* number of the connection; 0: not known */
 	uint8_t kind;		/* enum op_kind */
 	uint8_t opcode;
 	uint8_t nr_iov;
-	bool is_message;	/* what is received or sent, so that it is no file */
-	bool accepts_at;	/* a fixed descriptor: fd is that of the new connection */
+	bool is_message;	/* the operation receives or sends, so its descriptor is no file */
+	bool accepts_at;	/* the program has chosen the new connection's index: fd is this index */
 	bool accepts_fixed;	/* the result is an index */
 	uintptr_t site;
 	struct iovec iov[IOVS];
 };
 
-struct ops {			/* 1 .. OPS_MAX; 0 is none */
+struct ops {			/* entries 1 .. OPS_MAX of a table; index 0 means none */
 	uint32_t free, nr_used;
 	uint32_t first[BUCKETS], last[BUCKETS];
 	struct op at[OPS_MAX + 1];
@@ -67,7 +68,7 @@ struct ring {
 	const _Atomic uint32_t *cq_tail;
 	uint32_t seen_sq, seen_cq;
 	struct ops *ops;
-	int asks[ASKS_MAX];	/* what the current call submits */
+	int asks[ASKS_MAX];	/* connections to other servers that the current call uses */
 	uint32_t nr_asks;
 };
 
@@ -103,7 +104,7 @@ static bool is_ring(const struct ring *r, const struct uring_view *v)
 	return r->epoch == uring_now() && r->cq_tail == v->cq_tail && r->fd == v->fd;
 }
 
-/* The ring's memory and its descriptor are those of v; the program knows what it has consumed. */
+/* Begins to follow the ring of v.  Operations that the program has consumed already are skipped. */
 static bool ring_start(struct ring *r, const struct uring_view *v)
 {
 	if (!r->ops)
@@ -220,7 +221,10 @@ static void op_add(struct ring *r, const struct op *op)
 	o->last[bucket] = n;
 }
 
-/* Copies the operation to *op; removes it if it is_last, so that it is never looked up again. */
+/*
+ * Copies the operation to *op.  is_last: no further completion will come, so the operation is
+ * removed.
+ */
 static bool op_find(struct ring *r, uint64_t user_data, bool is_last, struct op *op)
 {
 	struct ops *o = r->ops;
@@ -241,7 +245,7 @@ static bool op_find(struct ring *r, uint64_t user_data, bool is_last, struct op 
 	return true;
 }
 
-/* Copies memory of the program that may be gone.  Returns how many bytes. */
+/* Copies memory of the program that may be unmapped.  Returns how many bytes were copied. */
 static size_t copy(const struct ring *r, void *to, uint64_t from, size_t n)
 {
 	struct iovec here = { to, n }, there = { (void *)from, n };
@@ -288,7 +292,10 @@ static int fd_of(const struct ring *r, int fd, bool is_fixed)
 	return fd >= 0 && fd < RING_FDS ? CONN_RING_FD + (int)(r - rings) * RING_FDS + fd : -1;
 }
 
-/* Remembers where the bytes are; the program may reuse what describes them. */
+/*
+ * Stores where the operation's buffers are, because the program may reuse the structs that describe
+ * them.
+ */
 static void set_memory(const struct ring *r, struct op *op, const struct io_uring_sqe *sqe)
 {
 	struct { void *iov; uint64_t nr; } at = { (void *)sqe->addr, sqe->len };
@@ -323,8 +330,8 @@ static void set_memory(const struct ring *r, struct op *op, const struct io_urin
 }
 
 /*
- * Reports what a ring's operation has read or written, n bytes.  What has no memory, or is not to be
- * copied, is passed on as bytes that are not in memory.
+ * Reports that an operation of a ring has read or written n bytes.  Bytes that could not be copied
+ * are reported as bytes that are not in memory.
  */
 static void report(struct ring *r, struct thread *t, const struct op *op, uint64_t n)
 {
@@ -332,7 +339,10 @@ static void report(struct ring *r, struct thread *t, const struct op *op, uint64
 		op->kind == OP_READ ? track_ring_read : track_write;
 	struct transfer x = { .fd = op->fd, .site = op->site, .is_ring = true };
 
-	/* A file is known as one after its first bytes at the latest. */
+	/*
+	 * After the first bytes at the latest it is known if the descriptor is a file; then the
+	 * rest is not copied.
+	 */
 	for (unsigned i = 0; i < op->nr_iov && n; i++)
 		for (size_t at = 0; at < op->iov[i].iov_len && n && !conn_is_none(op->fd);) {
 			struct iovec part = { r->ops->copy, op->iov[i].iov_len - at };
@@ -355,7 +365,10 @@ static void report(struct ring *r, struct thread *t, const struct op *op, uint64
 		uring_left_out();
 }
 
-/* The descriptor may be that of a connection to another server. */
+/*
+ * Notes a descriptor that may be a connection to another server, until all submitted operations are
+ * known.
+ */
 static void asks_later(struct ring *r, int fd)
 {
 	if (r->nr_asks < ASKS_MAX)
@@ -371,7 +384,7 @@ static uint64_t bytes_of(const struct op *op, const struct io_uring_sqe *sqe)
 	return op->nr_iov ? n : sqe->len;
 }
 
-/* Submits what is to be part of requests. */
+/* Handles the submission of an operation, if requests are derived from connections. */
 static void submit_connection(struct ring *r, struct thread *t, const struct io_uring_sqe *sqe, uintptr_t site)
 {
 	struct op op = {
@@ -431,7 +444,10 @@ static void see_submitted(struct ring *r, struct thread *t, const struct uring_c
 	/* The call of another thread has already handled these submissions. */
 	if ((int32_t)(v->sq_end - r->seen_sq) <= 0)
 		return;
-	/* The kernel has taken some that no call has shown (SQPOLL), and the program has reused them. */
+	/*
+	 * The kernel has taken operations without a call of the program (SQPOLL), and their entries
+	 * have been reused.
+	 */
 	if (v->sq_end - r->seen_sq > nr) {
 		uring_left_out();
 		r->seen_sq = v->sq_end - nr;
@@ -492,7 +508,10 @@ static void complete(struct ring *r, struct thread *t, const struct io_uring_cqe
 		complete_connection(r, t, &op, result);
 }
 
-/* Stores in *e what completed as number last, if the ring's memory still has it. */
+/*
+ * Handles completions up to `end`.  Stores in *e the one with number `last`, if the ring still
+ * contains it.
+ */
 static void see_completed(struct ring *r, struct thread *t, const struct uring_view *v, uint32_t end, uint32_t last,
 			  struct ended *e)
 {
@@ -508,7 +527,10 @@ static void see_completed(struct ring *r, struct thread *t, const struct uring_v
 		complete(r, t, &v->cqes[r->seen_cq & v->cq_mask], r->seen_cq == last ? e : NULL);
 }
 
-/* Is an operation about its descriptor?  Of others that may be a folder's, or anything. */
+/*
+ * Does the descriptor in this kind of operation say what the operation works on?  In others it may
+ * be a folder, or have no meaning.
+ */
 static bool has_descriptor(uint8_t opcode)
 {
 	switch (opcode) {
@@ -560,7 +582,7 @@ void uring_begins(struct thread *t, struct uring_call *c)
 
 	c->head = order_ring_tail(c->view.cq_head);
 	if (r) {
-		/* What the program has consumed since, and what it will find after this call. */
+		/* These are the completions that the program has consumed since the last call. */
 		see_completed(r, t, &c->view, c->head, 0, NULL);
 		if (c->submits)
 			see_submitted(r, t, c);

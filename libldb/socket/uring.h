@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Follows io_uring rings, for requests from connections: what the program submits, and what has
- * completed, as far as it can be read from the rings' memory before and after each call that
- * enters the kernel (uring-wrap.c).
+ * Follows io_uring rings, to derive requests from connections.  Before and after each call that
+ * enters the kernel (uring-wrap.c), the runtime reads from the rings' memory which operations the
+ * program submits and which have completed.
  *
- * A program prepares operations and finds completions by plain loads and stores, which nobody
- * can observe.  But it must call the kernel for what it has prepared to happen, and to wait.  So a
- * completion is known at the end of the first call after it was posted, which is where the program
- * finds it as well, unless it reads the ring without a call.
+ * A program prepares operations and finds completions by plain loads and stores, which cannot be
+ * observed.  But it must call the kernel to submit the operations and to wait.  So the runtime
+ * notices a completion at the end of the first call after the completion was posted.  The program
+ * finds it at the same time, unless it reads the ring without a call.
  */
 #ifndef SOCKET_URING_H
 #define SOCKET_URING_H
@@ -19,7 +19,7 @@
 
 /* Where a ring's memory is, in this process. */
 struct uring_view {
-	int fd;			/* tells rings apart whose memory is the same, one after another */
+	int fd;			/* distinguishes rings that have the same memory one after another */
 	uint32_t sq_mask, cq_mask;
 	const _Atomic uint32_t *sq_head, *cq_head, *cq_tail;
 	uint32_t sq_end;	/* the program has prepared operations up to here */
@@ -32,15 +32,18 @@ struct uring_view {
 struct uring_call {
 	struct uring_view view;
 	uintptr_t site;
-	unsigned nr;		/* waits for so many completions */
+	unsigned nr;		/* the number of completions for which the call waits */
 	/* Another thread may be preparing operations while this one only waits. */
 	bool submits;
 	/* uring_begins() sets these: */
 	uint64_t began;
-	uint32_t head;		/* the program had consumed the completions before this one */
+	uint32_t head;		/* index of the first completion that the program had not consumed */
 };
 
-/* What liburing's struct io_uring begins with, in all versions of liburing.so.2; 1 has no ring_mask .. pad. */
+/*
+ * The first members of liburing's struct io_uring, in all versions of liburing.so.2; liburing.so.1
+ * lacks ring_mask to pad.
+ */
 struct liburing_ring {
 	struct {
 		_Atomic uint32_t *khead, *ktail;
@@ -74,7 +77,7 @@ void uring_begins(struct thread *t, struct uring_call *c);
 void uring_ends(struct thread *t, const struct uring_call *c);
 /* Forgets the rings with this descriptor, or with memory in [lo, hi), which are being removed. */
 void uring_gone(int fd, uintptr_t lo, uintptr_t hi);
-/* Counts something in a ring that could not be followed. */
+/* Counts a ring, or an operation in a ring, that could not be followed. */
 void uring_left_out(void);
 
 /*
@@ -83,9 +86,9 @@ void uring_left_out(void);
  */
 bool uring_view_of(int fd, struct uring_view *v);
 bool uring_view_of_liburing(const struct liburing_ring *ring, struct uring_view *v);
-/* A number that changes when all that was known of rings is forgotten. */
+/* Returns a number that changes when the runtime forgets all rings. */
 uint32_t uring_now(void);
-/* The program has made a ring, or mapped memory of this descriptor. */
+/* Called when the program has created a ring, or has mapped memory of a ring's descriptor. */
 void uring_made(int fd, const struct io_uring_params *p);
 void uring_found_unmapped(uintptr_t lo, uintptr_t hi);
 void uring_mapped(int fd, uint64_t offset, void *addr, size_t size);

@@ -6,8 +6,8 @@
  *
  * What the program can observe is unchanged: return value, errno, cancellation.  The real function
  * is called once, with the caller's arguments, and no lock is held meanwhile, so a thread that is
- * cancelled in it, or leaves it by siglongjmp() from a handler, has nothing to undo.  What the
- * arguments point to is only read when the call has succeeded.  Compile with -fexceptions:
+ * cancelled in it, or leaves it by siglongjmp() from a handler, has nothing to undo.  The memory to
+ * which the arguments point is read only if the call has succeeded.  Compile with -fexceptions:
  * cancellation unwinds through here.
  */
 #define _GNU_SOURCE
