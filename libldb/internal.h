@@ -50,7 +50,11 @@ struct held_lock {		/* a lock that this thread holds; for the shim */
 	uintptr_t lock;
 	uint64_t begin;		/* stamp, or 0: not stamped */
 	uint64_t gen;		/* thread_gen() when it was taken */
-	uint64_t wait_begin;	/* 0, or the start of a wait for it, not yet written, that ended at begin */
+	/*
+	 * start of a wait for the lock that ended at begin and has not been written yet; 0: there
+	 * is none
+	 */
+	uint64_t wait_begin;
 	uint64_t site_kind;	/* call site | enum ldb_lock_kind << 56, so that one store sets both */
 	uint32_t owner;		/* tid of the lock's holder when that wait began */
 	uint32_t nr_later;	/* of thread_innermost() when that wait began */
@@ -97,7 +101,7 @@ struct thread {
 
 	/* request/request.c: what the program has tagged; all is 0 in another epoch */
 	uint32_t tag_epoch, nr_tags;
-	uint32_t nr_more_tags;		/* for which there was no room */
+	uint32_t nr_more_tags;		/* number of further tags for which there was no room */
 	uint64_t tags[4];
 
 	/* scanner, only touched by the scanner that owns the thread */
@@ -287,7 +291,7 @@ void shim_thread_enter(struct thread *t);
 void shim_not_alone(void);
 /* Called when the calling thread exits: writes its last waits, forgets its held locks. */
 void shim_thread_exit(struct thread *t);
-/* Called in a fork child, which has one thread, waiting for nothing. */
+/* Called in a fork child.  Its only thread waits for no lock. */
 void shim_fork_child(void);
 /*
  * Writes the waits of another thread that were deferred because it holds the lock.  Called when the

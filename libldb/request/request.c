@@ -169,7 +169,10 @@ void request_link_published(uint64_t id)
 		request_link(id, ids.trace, ids.span);
 }
 
-/* Which request the calling thread works on: messages that it sends are this one's. */
+/*
+ * Stores on which requests the calling thread works, because messages that it sends belong to its
+ * request.
+ */
 
 static uint32_t find_tag(const struct thread *t, uint64_t id)
 {
@@ -190,7 +193,7 @@ static void add_tag(struct thread *t, uint64_t id)
 		t->nr_more_tags++;
 }
 
-/* The thread may end a request that only another one works on. */
+/* The thread may end a request on which only another thread works. */
 static void remove_tag(struct thread *t, uint64_t id)
 {
 	uint32_t n = find_tag(t, id);
@@ -239,7 +242,7 @@ static void tag_start(uint64_t id, void *queue, const void *site)
 	set_tag(id, true);
 	request_start(id, queue, site);
 	if (context_may_be()) {
-		if (!queue)	/* else the request continues, and is the same one */
+		if (!queue)	/* if there is a queue, the same request continues */
 			context_forget(id);
 		request_link_published(id);
 	}
@@ -332,7 +335,7 @@ void request_fill(uint64_t version, void *table)
 		fill_4(table);
 }
 
-/* The THREAD_EXIT event ends what the thread was working on; there is nothing to free. */
+/* The THREAD_EXIT event ends the thread's work on requests; nothing has to be freed. */
 void request_thread_exit(struct thread *t)
 {
 	(void)t;

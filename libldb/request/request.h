@@ -33,13 +33,19 @@ void request_start_socket(uint64_t id, uint64_t queue, const void *site);
  * is known, and its id.
  */
 bool request_tagged(uint64_t *id);
-/* Writes that thread tid has stopped working on the request, which the calling thread takes over. */
+/*
+ * Writes that thread tid has stopped working on the request, because the calling thread continues
+ * it.
+ */
 void request_block_of(uint32_t tid, uint64_t id);
 
 /* note.c implements ldb_req_note() and its partners of <ldb/ldb.h>. */
 void note_text(uint64_t id, const char *key, const char *value);
 void note_number(uint64_t id, const char *key, uint64_t value);
-/* A message, of LDB_PAYLOAD(3) bytes: see socket/exchange.h. */
+/*
+ * Writes a record about a message.  bytes is a payload of LDB_PAYLOAD(3) bytes: see
+ * socket/exchange.h.
+ */
 void note_message(uint64_t id, uint16_t flags, uint64_t at, uint32_t tid, const char *bytes);
 void note_event(const char *name, int64_t value);
 

@@ -297,7 +297,7 @@ static void hang_up(void)
 	send_conn = -1;
 }
 
-/* attempts; a recorder that is stopped accepts no connection */
+/* number of attempts to connect; a recorder that is stopped accepts no connection */
 #define CONNECT_TRIES		100
 #define CONNECT_PAUSE_NS	20000000
 

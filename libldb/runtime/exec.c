@@ -75,7 +75,7 @@ void exec_init_attached(void)
 		return;
 	flows = flow_is_mapped();
 	if (runtime[0]) {
-		set(runtime);	/* the name of another recorder */
+		set(runtime);	/* the recorder may be another one than before */
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++) {
@@ -102,7 +102,7 @@ static size_t room_for(char *const env[])
 	const char *old = value(env, NAME_VARIABLE);
 	size_t nr = 0, room;
 
-	/* The environment has been prepared by another recorder, for a program that it executes. */
+	/* Another recorder has prepared this environment for a program that it executes. */
 	if (value(env, LDB_ENV_RECORD "="))
 		return 0;
 	if (!children_wanted() || !runtime[0] || sys(SYS_faccessat, AT_FDCWD, runtime, R_OK))

@@ -26,7 +26,8 @@ static void *libgcc_find(void **slot, const char *name)
 	if (fn)
 		return fn;
 	fn = dlsym(RTLD_DEFAULT, name);
-	if (!fn) {	/* not in the global scope: loaded by glibc, or for a plugin in C++ */
+	/* libgcc_s is not in the global scope: glibc has loaded it, or a plugin in C++ needs it */
+	if (!fn) {
 		dlerror();
 		fn = libgcc_function(name);
 	}

@@ -22,7 +22,7 @@
 
 extern const ElfW(Dyn) our_dynamic[] __asm__("_DYNAMIC") HIDDEN;
 
-struct table {			/* of one library's symbols */
+struct table {			/* the symbol table of one library */
 	const ElfW(Sym) *sym;
 	const char *str;
 	const ElfW(Half) *version;
@@ -58,8 +58,8 @@ static bool is_libc(const char *path)
 }
 
 /*
- * The loader has turned these values into addresses, except in the vDSO, which it cannot write
- * to.
+ * Returns the address that a value in a dynamic section stands for.  The loader has converted these
+ * values to addresses, except in the vDSO, to which it cannot write.
  */
 static const void *address(const struct link_map *l, ElfW(Addr) value)
 {
@@ -248,7 +248,7 @@ bool symbol_thread_variable(const void *dynamic, uint64_t bias, const char *name
 	return type == STT_TLS;
 }
 
-/* The program headers show by how much the image is displaced from its own addresses. */
+/* The image is not at the addresses that it contains; the program headers show the difference. */
 void *symbol_vdso(const void *image, const char *name)
 {
 	const ElfW(Ehdr) *e = image;

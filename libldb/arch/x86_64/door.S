@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * This is the code of the door (ldb/control.h), and the note with the door's address.  door_pass()
- * does what the recorder wants.  Then rsp is the same as on entry: it points behind the return
- * address of a signal frame, which is all that rt_sigreturn() needs.  rt_sigreturn() does not return;
- * but a recorder may have skipped the call and died, so it is made in a loop.
+ * Contains the code of the door (ldb/control.h), and the note with the door's address.  After the
+ * call of door_pass(), rsp is the same as on entry: it points behind the return address of a signal
+ * frame, as rt_sigreturn() requires.  rt_sigreturn() does not return.  But a recorder may have
+ * skipped the system call and then been killed, so the call is in a loop.
  */
 	.text
 	.globl	door_entry
@@ -11,7 +11,7 @@
 	.type	door_entry, @function
 door_entry:
 	.cfi_startproc
-	.cfi_undefined rip		/* nobody called */
+	.cfi_undefined rip		/* no function has called this one */
 	endbr64
 	cld
 	call	door_pass

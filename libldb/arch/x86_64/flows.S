@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * This is the code between a call and the function that it calls: flows/flows.h explains it.
+ * Contains the stubs through which intercepted calls go.  flows/flows.h explains them.
  *
  * A slot of a module's linkage table holds the address of an entry stub.  Only r11 and the flags
  * are free there: arguments are in registers and on the stack, rax has the number of vector
  * registers, r10 a nested function's frame.  No vector or x87 instruction is used.
  *
- * A call that is timed leaves its return address in a struct flow_slot, and the function returns
- * to the slot's own stub, at the same place of the stack.  Calls and returns stay paired, so the
- * CPU predicts them.  The unwinder finds the return address by the stub's CFI: the stub's lea
- * says where its slot is.
+ * A call that is timed leaves its return address in a struct flow_slot, and the function returns to
+ * the slot's own stub, with the same stack pointer as without the stub.  Calls and returns stay
+ * paired, so the CPU predicts them.  The unwinder finds the return address by the stub's CFI: the
+ * stub's lea says where its slot is.
  *
- * The frame of such a stub has no size.  Unwinders tell frames apart by their CFA, so it has one
- * of its own: 7 bytes above the stack pointer.  If the function is left by a jump to another
- * function of this kind, there are two stubs at one place of the stack: the second has 6, ...
+ * The frame of such a stub has no size.  Unwinders distinguish frames by their CFA, so a stub's CFA
+ * must differ from that of its caller: it is 7 bytes above the stack pointer.  If the function
+ * jumps to another timed function, two stubs have the same stack pointer; the CFA of the second is
+ * 6 bytes above it, and so on.
  */
 #include "flows/layout.h"
 
 	.hidden	flow_page, flow_entries, flow_slots, flow_self
 	.hidden	flow_first_c, flow_refill_c, flow_left_c, flow_return_c
 
-	/* behind all other code: it and .plt are on a few pages together, which each program touches */
+	/*
+	 * after all other code, because the other code and .plt then share a few pages, which each
+	 * program touches
+	 */
 	.section ldb_flow_stubs,"ax",@progbits
 
 /*
@@ -54,7 +58,7 @@ flow_common:
 	pushq	%rdx
 	.cfi_adjust_cfa_offset 8
 	.cfi_rel_offset rdx, 0
-	movq	flow_page(%rip), %rax		/* where the tables are; 0: there are none */
+	movq	flow_page(%rip), %rax		/* address of the sums; 0: no calls are counted */
 	shlq	$FLOW_E_SHIFT, %r11
 	addq	flow_entries(%rip), %r11
 	testq	%rax, %rax
@@ -90,12 +94,12 @@ flow_timed:
 	.cfi_rel_offset rdi, 0
 	addq	%rax, %rdx			/* the state */
 4:	movq	flow_self@gottpoff(%rip), %rdi
-	/* a signal handler may take the same slot here, but has freed it when it returns */
+	/* a signal handler may take the same slot here, but frees it before it returns */
 	movq	%fs:FLOW_SELF_FREE(%rdi), %rcx
 	testq	%rcx, %rcx
 	jz	flow_refill
 	cmpq	$0, FLOW_S_SP(%rcx)
-	jne	flow_refill			/* in use: the list is wrong */
+	jne	flow_refill			/* the slot is in use, so the list is damaged */
 	movq	FLOW_S_NEXT(%rcx), %rax
 	movq	%rax, %fs:FLOW_SELF_FREE(%rdi)
 	movl	FLOW_T_SKIPPED(%rdx), %eax
@@ -115,7 +119,7 @@ flow_timed:
 	testq	%rax, %rax
 	jz	5f
 	cmpq	%rdx, FLOW_S_SP(%rax)
-	jbe	flow_left			/* that call was left without a return */
+	jbe	flow_left			/* that call has ended without a return */
 5:	movq	%rax, FLOW_S_UP(%rcx)
 	movq	%rdx, FLOW_S_SP(%rcx)
 	movq	%rcx, %fs:FLOW_SELF_TOP(%rdi)
@@ -143,7 +147,7 @@ flow_timed:
 	.cfi_restore rax
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
-	jmp	*-48(%rsp)			/* the kernel leaves 128 bytes there alone */
+	jmp	*-48(%rsp)			/* signal handlers do not overwrite the 128 bytes there */
 
 3:	/* never timed */
 	.cfi_restore_state
@@ -154,7 +158,10 @@ flow_timed:
 	jmp	1b
 
 flow_jumped:
-	/* the caller has a stub at this place and jumps to the function: its number - 1 */
+	/*
+	 * the caller has a stub with the same stack pointer, and jumps to the function: use the
+	 * number of that stub - 1
+	 */
 	.cfi_adjust_cfa_offset 16
 	.cfi_rel_offset rcx, 8
 	.cfi_rel_offset rdi, 0
@@ -168,7 +175,7 @@ flow_jumped:
 	movq	%fs:FLOW_SELF_TOP(%rdi), %rax
 	leaq	40(%rsp), %rdx
 	jmp	5b
-6:	/* there are too many: the call is not timed, and the slot is freed */
+6:	/* too many stubs have this stack pointer: the call is not timed, and the slot is freed */
 	movq	%fs:FLOW_SELF_FREE(%rdi), %rax
 	movq	%rax, FLOW_S_NEXT(%rcx)
 	movq	%rcx, %fs:FLOW_SELF_FREE(%rdi)
@@ -182,7 +189,7 @@ flow_jumped:
 	.cfi_endproc
 	.size	flow_common, . - flow_common
 
-/* Saves all registers that may contain arguments.  The stack pointer was 8 mod 16. */
+/* Saves all registers that may contain arguments.  Before, the stack pointer is 8 modulo 16. */
 	.macro	SAVE_ALL
 	pushq	%rbp
 	.cfi_adjust_cfa_offset 8
@@ -235,7 +242,10 @@ flow_jumped:
 	.cfi_restore rbp
 	.endm
 
-/* The API gets its cell.  rax: the region, r11: the entry; rax and rdx are on the stack. */
+/*
+ * The first call of an API: assigns a cell to it.  rax: the region, r11: the entry; rax and rdx are
+ * on the stack.
+ */
 	.type	flow_first, @function
 flow_first:
 	.cfi_startproc
@@ -253,7 +263,9 @@ flow_first:
 	.cfi_endproc
 	.size	flow_first, . - flow_first
 
-/* There is no free slot.  r11: the entry, rdx: the state; four registers are on the stack. */
+/*
+ * Gets free slots for the thread.  r11: the entry, rdx: the state; four registers are on the stack.
+ */
 	.type	flow_refill, @function
 flow_refill:
 	.cfi_startproc
@@ -275,7 +287,10 @@ flow_refill:
 	.cfi_endproc
 	.size	flow_refill, . - flow_refill
 
-/* rdx: the caller's stack pointer, rcx: the slot; four registers are on the stack. */
+/*
+ * Finds the innermost timed call that has not ended.  rdx: the caller's stack pointer, rcx: the
+ * slot; four registers are on the stack.
+ */
 	.type	flow_left, @function
 flow_left:
 	.cfi_startproc
@@ -295,8 +310,9 @@ flow_left:
 
 /*
  * The stubs of slots: each calls the function, and gets the result.  DW_OP_breg16 is the code
- * address of this frame.  With & ~15 it is that of the stub, whose lea has its displacement at byte
- * 6 and ends at byte 10.  Only operations that valgrind supports are used.
+ * address of this frame.  With & ~15 it is the address of the stub, whose lea instruction has its
+ * displacement at byte 6 and ends at byte 10.  Only DWARF operations that valgrind supports are
+ * used.
  */
 #define SLOT_OF_PC	0x80, 0x00, 0x09, 0xf0, 0x1a, 0x23, 0x0a, \
 			0x80, 0x00, 0x09, 0xf0, 0x1a, 0x23, 0x06, 0x06, 0x0d, 0xff, 0xff, 0xff, 0x7f, 0x1a, 0x22
@@ -329,7 +345,7 @@ flow_slot_stubs:
 	.type	flow_return, @function
 flow_return:
 	.cfi_startproc simple
-	/* r11 is the slot: the same three rules */
+	/* the same three rules, with the slot's address in r11 */
 	.cfi_escape 0x0f, 8, 0x7b, FLOW_S_CFA, 0x06, 0x37, 0x1a, 0x77, 0x00, 0x22
 	.cfi_escape 0x10, 16, 2, 0x7b, FLOW_S_RET
 	.cfi_escape 0x16, 7, 2, 0x77, 0x00
@@ -345,11 +361,15 @@ flow_return:
 	movq	%rdx, %rsi
 	shlq	$32, %rsi
 	orq	%rax, %rsi
-	jmp	flow_return_c			/* which returns to the caller, with r8 and r9 */
+	/* it returns to the caller, and gets the results in r8 and r9 */
+	jmp	flow_return_c
 	.cfi_endproc
 	.size	flow_return, . - flow_return
 
-/* A result may be in xmm0 and xmm1; the C code there uses no other kind of vector register. */
+/*
+ * Calls flow_event_c() with xmm0 and xmm1 saved, which may contain a result; the C code uses no
+ * other kind of vector register.
+ */
 	.globl	flow_event
 	.hidden	flow_event, flow_event_c
 	.type	flow_event, @function

@@ -17,11 +17,11 @@ typedef void cpu_reference_fn(void *arg, uint64_t word, bool is_call);
 
 /*
  * Finds the places in code that use a word in [lo, hi): call *word(%rip), jmp *word(%rip), or
- * anything else with word(%rip).  It is not known where instructions begin, so each byte is tried;
- * bytes that are not an instruction may be taken for a use of the word that is not a call.
+ * anything else with word(%rip).  It is not known where instructions begin, so the search tries
+ * each byte.  Bytes that are no instruction may look like a use of the word that is not a call.
  *
- * code is a copy of what is at the address `at`; the first 2 bytes belong to what was searched
- * before.
+ * `code` is a copy of the code at the address `at`; its first 2 bytes belong to the part that was
+ * searched before.
  */
 static inline void cpu_one_reference(const uint8_t *p, uint64_t at, uint64_t lo, uint64_t hi,
 				     cpu_reference_fn *fn, void *arg)
