@@ -121,8 +121,8 @@ static int start_irqs(struct attribution *a)
 }
 
 /*
- * Returns the item that the thread is in from the cursor on, and reduces *until to when that may
- * change.
+ * Returns the item that the thread is in from the cursor on, and reduces *until to the time at
+ * which that may change.
  */
 static struct attribution_item *current_item(struct attribution *a, int64_t *until)
 {

@@ -12,7 +12,10 @@ enum leaf_kind {
 };
 #undef STATE
 
-/* The four classes of anomalies of the NSight paper, that of functions divided into three. */
+/*
+ * The four classes of anomalies of the NSight paper; its class of functions is divided into three
+ * here.
+ */
 enum anomaly {
 	ANOMALY_CONTEXT,	/* another task or an interrupt, which most requests did not have */
 	ANOMALY_GAP,		/* off the CPU, or waiting */
@@ -45,7 +48,7 @@ extern const struct segment_words {
 	const char *row;		/* in the pages: the name of the row that shows it */
 	char off_cpu;			/* the letter of a time off the CPU; 0: on the CPU */
 	enum leaf_kind state;
-	enum segment_kind track;	/* of exports: the kind that names the track */
+	enum segment_kind track;	/* for exports: the track has the name of this kind */
 	const char *track_words, *category;
 } segment_kinds[NR_SEGMENT_KINDS];
 

@@ -61,8 +61,9 @@ struct interval {
 struct interval bootstrap_interval(double *values, size_t nr, size_t nr_independent);
 
 /*
- * Computes percentiles of resamples of latencies, each by one search.  For this it stores, for
- * marks in the sorted latencies, how many latencies of each block are below the mark.
+ * Computes percentiles of resamples of latencies, each by one search.  Every step-th place of the
+ * sorted latencies is a mark; for each mark, below[] has how many latencies of each block are
+ * before it.
  */
 struct resampler {
 	struct blocks blocks;

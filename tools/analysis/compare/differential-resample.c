@@ -14,9 +14,9 @@
  * a resample is a sum over blocks.
  *
  * The intervals hold simultaneously.  Of twenty intervals that each hold with 95 %, one would be
- * wrong in most comparisons.  So the width of each, in standard errors, is the greatest deviation
- * of any part, which is not exceeded in 95 % of the resamples (Romano and Wolf, "Exact and
- * approximate stepdown methods for multiple hypothesis testing", 2005).
+ * wrong in most comparisons.  So the width of each, in standard errors, is such that in 95 % of the
+ * resamples no part deviates by more (Romano and Wolf, "Exact and approximate stepdown methods for
+ * multiple hypothesis testing", 2005).
  *
  * Which other tasks ran does not depend on the program.  It hardly varies within a recording, but
  * does so from recording to recording, because the kernel puts other processes on other CPUs.  The
@@ -69,7 +69,7 @@ static size_t column_of(const struct resample *r, uint32_t part)
 	return part < r->nr_columns - 1 ? part : r->nr_columns - 1;
 }
 
-/* Returns how many requests on each side of a limit m(q) is computed from. */
+/* Returns how many requests on each side of a limit are used to compute m(q). */
 static size_t width_at(size_t rank, size_t nr)
 {
 	size_t width = sqrt(nr);
@@ -269,7 +269,7 @@ static double standard_error(const double *values, size_t nr, double nr_blocks)
 
 COMPARE_NUMBERS(compare_doubles, double)
 
-/* Returns how many standard errors wide a limit must be that no part exceeds in 95 % of the resamples. */
+/* Returns a limit in standard errors: in 95 % of the resamples no part exceeds it. */
 static double count_errors(struct resample *r)
 {
 	size_t nr = r->b->d->nr_resamples;

@@ -4,7 +4,7 @@
  *
  *	[CLASS:]METRIC+N%	p99+5%: 5 % more than before
  *	[CLASS:]METRIC+TIME	GET:p50+100us
- *	[CLASS:]METRIC>TIME	p99.9>2ms: after, whatever it was before
+ *	[CLASS:]METRIC>TIME	p99.9>2ms: the second run is over 2 ms
  *
  * METRIC is p50, p90, p99, p99.9, p99.99 or any other p from 0 to 100, max or mean; CLASS a
  * glob.  Each class is judged separately, because a different mix of classes changes percentiles

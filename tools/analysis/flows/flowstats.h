@@ -112,7 +112,7 @@ struct flowstats {
 	size_t nr_parts;
 	struct flow_thread *threads;	/* longest effective time first */
 	size_t nr_threads;
-	struct flow_pool *pools;	/* likewise */
+	struct flow_pool *pools;	/* longest effective time first */
 	size_t nr_pools;
 	int64_t life_ns, shared_ns;	/* of all threads together: 100 % */
 	int64_t wait_ns;

@@ -15,7 +15,10 @@
 
 #define NAME_KEPT	15	/* bytes of a process's name that the kernel stores */
 
-/* The time before the first recorded call is left out: the program waits for the recorder then. */
+/*
+ * The time before the first recorded call is left out: the program waits for the recorder in that
+ * time.
+ */
 static int64_t begin_ns(const struct flows *f, const struct thread *t)
 {
 	return max(ticks_time_ns(f->m->reader, max(t->start, f->first)), (int64_t)0);

@@ -56,7 +56,7 @@ static uint32_t find_or_add_path(struct leafkeys *keys, const struct leafkey_pat
 	return n - 1;
 }
 
-/* Stands for the file of queues; no source file has this name. */
+/* Replaces the source file in the keys of queues; no source file has this name. */
 #define QUEUE_FILE	"/queue"
 
 static uint32_t add_path(struct leafkeys *keys, const struct partition *p, uint32_t n,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Computes head-of-line blocking: how long a thread worked on other requests while a request was in
- * its queue, or open on it.
+ * Computes head-of-line blocking: how long a thread worked on other requests while a request
+ * was in the thread's queue, or was open on the thread.
  *
  * A thread with several requests open works on the one that it ends next.  That is right
  * for batches that are processed in order, and for requests inside requests.
@@ -164,8 +164,8 @@ static uint32_t count_ended(const struct partition_build *b, int64_t start, int6
 	size_t first = first_owned(b, start), last = first_owned(b, end);
 
 	/*
-	 * An interval that ends exactly then counts if its span ends, too, and not if the span is
-	 * only interrupted.
+	 * If the interval ends at `end`, it is counted, because its span ends there, too;
+	 * ended_before() does not count spans that are only interrupted.
 	 */
 	if (last < b->nr_owned && b->owned[last].end == end)
 		last++;
@@ -260,7 +260,7 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 	default:
 		return partition_leaf(p, at.kind, path, at.label, at.lock, at.site);
 	}
-	/* The thread was asleep until another one woke it, or its state is not known. */
+	/* Here the thread was asleep until another one woke it, or its state is not known. */
 	return partition_leaf(p, LEAF_QUEUE, path, "hand-over", 0, NULL);
 }
 
@@ -301,9 +301,10 @@ static int64_t own_while_queued(struct partition_build *b, const struct queued *
 }
 
 /*
- * A request in an "upstream" queue waits for the answer of another server.  What its thread does
- * meanwhile delays it only if the thread goes on with it until it reads the answer, because only
- * then may the answer have come earlier.  Returns when the thread began with it.
+ * A request in an "upstream" queue waits for the answer of another server.  The answer may have
+ * come while the request's thread was busy; then the thread's work delayed the request.  So only
+ * work counts that the thread did without a sleep until it read the answer.  Returns when this work
+ * began.
  */
 static int64_t upstream_end(const struct partition_build *b, const struct queued *q)
 {
@@ -316,8 +317,7 @@ static int64_t upstream_end(const struct partition_build *b, const struct queued
 			return min(idle->end, q->end);
 	}
 	/*
-	 * No sleep of the thread was recorded: it is taken to have been busy since it last stopped
-	 * being idle.
+	 * No sleep of the thread was recorded: assume that it has been busy since it was last idle.
 	 */
 	return last && b->idle[last - 1].end > q->start ? min(b->idle[last - 1].end, q->end) : q->start;
 }

@@ -158,8 +158,8 @@ static void cut_life(struct partition_build *b, const struct life *life, uint32_
 }
 
 /*
- * Adds a struct work for each span.  There is one for times in queues, too, so that spans and works
- * have the same indices; these are dropped later.
+ * Adds a struct work for each span.  A time in a queue gets one, too, so that spans and works have
+ * the same indices; partition_cut() drops it later.
  */
 static void add_works(struct partition_build *b, const struct life *life, uint32_t request,
 		      uint32_t class)

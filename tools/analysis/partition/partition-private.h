@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declarations for the files that build a partition: of request instances they make spans on
- * threads and pieces in queues, and of these, thread by thread, leaves.
+ * Declarations for the files that build a partition: they divide request instances into spans on
+ * threads and pieces in queues, and these, thread by thread, into leaves.
  */
 #ifndef PARTITION_PARTITION_PRIVATE_H
 #define PARTITION_PARTITION_PRIVATE_H
@@ -88,7 +88,7 @@ struct partition_build {
 	struct intervals needed;	/* times of threads whose events are needed */
 	/* cache: the index in needed that was found last, by tid */
 	size_t last_needed[NEEDED_LAST];
-	uint64_t *tids;			/* bits: threads that were processed */
+	uint64_t *tids;			/* a bit for each tid: the thread was processed */
 	size_t nr_tid_words;
 	/* of the current thread */
 	uint32_t tid;

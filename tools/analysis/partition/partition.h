@@ -11,8 +11,8 @@
  *
  * In a piece on a thread, a time belongs to the reason for which the thread was off the CPU, else
  * to the lock it waited for, else to the deepest function, else to UNKNOWN.  In a piece in a queue,
- * it belongs to the other requests on which the thread that took this one out was working (BEHIND),
- * else to what that thread did otherwise.
+ * a time belongs to what the thread did that later took this request out: the other requests on
+ * which it worked (BEHIND), else whatever else it did.
  *
  * Start and end times are converted from ticks to nanoseconds, and not durations, so that the
  * shares of a request sum to its latency exactly.
@@ -62,13 +62,14 @@ struct share {
 					   if nr is not 0 */
 	uint32_t nr_faults;		/* page faults in this time, if they were recorded */
 	uint32_t pad;
-	double error2;			/* ns^2: errors of the borders with callers and callees */
+	/* ns^2: how inexact the function's start and end are, and those of its callees */
+	double error2;
 };
 
 /* A sample of a thread that worked on a request. */
 struct partition_sample {
 	uint32_t request, leaf;
-	uint32_t place;			/* of partition.places */
+	uint32_t place;			/* index into partition.places */
 };
 
 struct request {
@@ -86,7 +87,7 @@ struct request {
 	int64_t off_resolution_ns;	/* the same for times off the CPU, where they come from counters (counters.h) */
 	/* resolution of frames that began in it, which may exceed the latency */
 	int64_t noise_ns;
-	bool is_left_out;		/* by options.select(): it has no shares */
+	bool is_left_out;		/* options.select() has left it out: it has no shares */
 };
 
 struct partition {
@@ -106,7 +107,8 @@ struct partition {
 	size_t nr_classes;
 	uint64_t nr_incomplete, nr_lost_handoffs; /* requests that are left out */
 	uint64_t nr_losses;		/* records lost while requests were open */
-	bool has_sched, has_faults, has_irqs;	/* were recorded: 0 then means none */
+	/* such events were recorded, so a count of 0 means that there were none */
+	bool has_sched, has_faults, has_irqs;
 	bool has_calls;			/* leaves of sleeps have the names of system calls */
 	struct partition_names *names;	/* owns the strings */
 };

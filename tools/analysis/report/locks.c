@@ -204,7 +204,7 @@ static int fill_entry(struct builder *b, struct lock_entry *e, struct lock_build
 		.lock = l->lock, .kind = l->kind, .symbol = l->symbol,
 		.owners = l->owners, .nr_owners = l->nr_owners,
 	};
-	l->owners = NULL;	/* the entry owns them now */
+	l->owners = NULL;	/* the entry owns the array now */
 	ret = fill_total(b, l, LDB_LOCK_OP_WAIT, &e->waits);
 	if (!ret)
 		ret = fill_total(b, l, LDB_LOCK_OP_HOLD, &e->holds);

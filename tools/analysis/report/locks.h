@@ -33,7 +33,7 @@ struct lock_owner {
 	uint32_t tid;
 	const struct thread *thread;	/* NULL: not in the trace */
 	uint64_t holds, waits;		/* recorded holds; waits that began during one of these */
-	int64_t hold_ns, wait_ns;	/* of these */
+	int64_t hold_ns, wait_ns;	/* sums over these holds, and over these waits */
 	/* sleeps that the thread ended by waking the lock's futex */
 	uint64_t wakes;
 };

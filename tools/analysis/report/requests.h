@@ -20,13 +20,14 @@ struct requests_options {
 	const char *class;	/* glob; NULL: all */
 	size_t nr_slowest;	/* how many request instances to retain */
 	bool has_id;
-	uint64_t id;		/* has_id: retain the request instances of this id instead */
-	int64_t ended_from;	/* ticks: only complete ones that end then or later */
+	/* if has_id: retain all request instances of this id, instead of the slowest ones */
+	uint64_t id;
+	int64_t ended_from;	/* ticks: only complete requests that end then or later */
 	const struct note_filter *notes; /* a request must match all of these */
 	size_t nr_notes;
 	const struct link_want *trace;	/* retain those of this trace (W3C), by start; NULL: any */
-	bool has_at;		/* retain the slowest of those that were open at this tick, also if */
-	int64_t at;		/* they did not end */
+	bool has_at;		/* retain the slowest requests that were open at tick `at`, */
+	int64_t at;		/* including those that did not end */
 	const struct asked *among;	/* retain these instead, by start; NULL: any */
 };
 #define REQUESTS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, false, 0, INT64_MIN, NULL, 0, NULL, false, 0, NULL }
@@ -41,7 +42,7 @@ struct requests {
 	struct request_class all;
 	struct request_class *classes;	/* slowest p99 first */
 	size_t nr_classes;
-	struct life *lives;	/* complete ones, slowest first; has_id: all, by start */
+	struct life *lives;	/* complete ones, slowest first; if has_id: all, by start */
 	size_t nr_lives;
 	uint64_t nr_not_kept;	/* has_id: instances beyond REQUESTS_MATCHES_MAX */
 	struct lives_result result;

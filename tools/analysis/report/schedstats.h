@@ -26,7 +26,7 @@ struct sched_entry {
 	const struct thread *thread;	/* NULL: not in the trace */
 	struct party self;		/* name and pid */
 	int64_t on_cpu_ns, runnable_ns, preempted_ns, blocked_ns;
-	int64_t disk_ns, futex_ns;	/* of blocked_ns */
+	int64_t disk_ns, futex_ns;	/* parts of blocked_ns */
 	uint64_t voluntary, involuntary; /* switches */
 	uint64_t migrations;
 	struct hits hits;		/* page faults, interrupts */

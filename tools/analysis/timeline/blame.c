@@ -262,7 +262,10 @@ static bool is_blocking(const struct segment *hold, const struct segment *wait, 
 	return hold->lock_kind != LDB_LOCK_RWLOCK_RD || wait->lock_kind != LDB_LOCK_RWLOCK_RD;
 }
 
-/* Returns when a thread was woken from its own wait for the same lock, which then was free; end: unknown. */
+/*
+ * Returns when a thread was woken from its own wait for the lock of `wait`, which was free then;
+ * end: not known.
+ */
 static int64_t handed_at(const struct blame *k, const struct segment *wait, uint32_t tid, int64_t start, int64_t end)
 {
 	for (size_t i = index_first(&k->waits, tid, start); i < k->waits.nr; i++) {
@@ -287,7 +290,7 @@ static bool waits_at(const struct blame *k, uint32_t tid, const struct segment *
 
 /*
  * Adds an edge for the time in which the lock was free.  A thread that took it without having waited
- * for it delayed nobody until then.  is_last: it was free until the wait ended.
+ * for it delayed nobody until then.  is_last: the lock was free until the wait ended.
  */
 static int add_free(struct blame *k, const struct segment *wait, uint32_t taker, int64_t start, int64_t end,
 		    bool is_last, unsigned level)
@@ -308,7 +311,7 @@ struct holds {
 	size_t from, to;
 };
 
-/* Leaves out those that begin after the range. */
+/* Holds that begin after the range are left out. */
 static struct holds holds_in(const struct blame *k, uint64_t lock, int64_t start, int64_t end)
 {
 	struct holds h = { .from = index_first(&k->holds, lock, start) };
@@ -319,9 +322,10 @@ static struct holds holds_in(const struct blame *k, uint64_t lock, int64_t start
 }
 
 /*
- * Follows the times between two holds, and between the last one and the end of the wait.  A hold that
- * was not recorded ended at `free_at`; 0: all are.  Several readers may hold a lock, so a hold that ends
- * later may have begun earlier: backward, the lock is free from the end of a hold to the first start behind it.
+ * Follows the times between two holds, and between the last one and the end of the wait.  A hold
+ * that was not recorded ended at `free_at`; 0: all holds were recorded.  Several readers may hold a
+ * lock, so a hold that ends later may have begun earlier: going backward in time, the lock was free
+ * from the end of a hold to the earliest start of the holds after it.
  */
 static int follow_free(struct blame *k, const struct segment *wait, struct holds h, int64_t free_at, int64_t start,
 		       int64_t end, unsigned level)

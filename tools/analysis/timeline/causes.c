@@ -13,7 +13,7 @@
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-#define CHAINS_MAX	16	/* so many of the biggest causes are followed */
+#define CHAINS_MAX	16	/* chains are made for this many of the biggest causes */
 
 /* A wait or a time off the CPU. */
 struct item {
@@ -192,7 +192,7 @@ static int find_syscalls(struct causes *k)
 	return ret;
 }
 
-/* The segments that the timeline has of a cause */
+/* The segments of a cause in the timeline */
 
 static bool is_own_evidence(const struct segment *s)
 {

@@ -4,8 +4,8 @@
  * thread caused each delay.
  *
  * For a thread that ended a wait, the longest of its own delays during the wait is a link if it
- * took at least a tenth of that time, and is followed further if it took at least half.  No thread
- * is in a chain twice, so each chain ends.
+ * took at least a tenth of that time, and its own causes are followed if it took at least half.  No
+ * thread is in a chain twice, so each chain ends.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -40,14 +40,14 @@ enum link_kind {
 /* The texts belong to the model, the symtab or the partition. */
 struct chain_link {
 	unsigned kind;		/* leaf_kind or link_kind */
-	unsigned lock_kind;	/* LOCK, and the link after it: enum ldb_lock_kind; else 0 */
+	unsigned lock_kind;	/* of a LOCK and of the link after it: enum ldb_lock_kind; else 0 */
 	const char *label;	/* lock, function, task */
 	const char *call;	/* IO, SLEEP: the system call, "read of a pipe"; "" */
 	struct segment_disk disk; /* IO: the device, and its time; NULL: not known */
 	const char *file;	/* of a function: "app.c:120"; "" */
 	const struct symbol *func; /* the function; NULL: none */
 	uint32_t tid;		/* 0: none */
-	const char *thread;	/* its name; "" */
+	const char *thread;	/* the name of thread tid; "" */
 	const struct process *process; /* the thread's; NULL: there is only one, or it is not known */
 	int64_t start_ns, end_ns; /* where it is drawn; 0, 0: it is not drawn */
 	int64_t ns;

@@ -97,8 +97,9 @@ static const struct segment *deepest_callee(const struct timeline *t, const stru
 }
 
 /*
- * If no function lasted for most of the time, the longest one would say little where a callee took most
- * of it.  A callee that took nearly all of a function says more in any case.
+ * If no function lasted for most of the hold, the longest function is taken, or its callee if that
+ * took most of the function.  If a function did last for most of the hold, its callee is taken only
+ * if it took nearly all of the function.
  */
 const struct segment *culprits_function(const struct timeline *t, const struct segment *hold)
 {
@@ -185,7 +186,10 @@ const struct segment *culprits_delay(const struct segment *segments, size_t nr_s
 			delays[n] = s;
 		ticks_add(&sums[n], delay_ns(s, in));
 	}
-	/* A thread that waits for a lock may have slept before that time only, and then have waited for a CPU. */
+	/*
+	 * A thread that waits for a lock may have slept only before that time, and waited for a CPU
+	 * during it.
+	 */
 	for (size_t i = 0; i < nr; i++)
 		if (delays[i]->kind == SEGMENT_LOCK_WAIT)
 			sums[i] = min(sums[i], max(length(in) - off_ns, 0));

@@ -24,8 +24,8 @@ struct timeline_build {
 	const struct life *life;
 	struct timeline *t;
 	size_t room_segments;
-	int64_t from, to;		/* ticks: the range that is read; */
-	int64_t before, after;		/* and margins around it, see tracks.h */
+	int64_t from, to;		/* ticks: the range that is read */
+	int64_t before, after;		/* ticks: margins around it, see tracks.h */
 	uint32_t *tids;			/* threads that are needed; sorted */
 	size_t nr_tids;
 	/* gather.c: all events on these threads in that range */
@@ -39,7 +39,8 @@ struct timeline_build {
 	size_t nr_samples, room_samples;
 	struct intervals own;	/* work of threads on the request; by tid, start; disjoint */
 	struct causes *causes;
-	struct intervals blamed;	/* times in which threads blocked the request; likewise */
+	/* times in which threads blocked the request; sorted like own */
+	struct intervals blamed;
 	struct edge *edges;		/* by tid, start */
 	size_t nr_edges, room_edges;
 };

@@ -30,9 +30,9 @@
 struct timeline_cause {
 	enum leaf_kind kind;
 	const char *label;		/* as in ldb-why: of the lock, task, interrupt, class; "" */
-	/* FUNCTION: the function; SLEEP, IO: the one that slept; NULL: not known */
+	/* FUNCTION: the function; SLEEP, IO: the function that slept; NULL: not known */
 	const struct symbol *func;
-	/* the request was in a queue: the thread that took it out did this */
+	/* the request was in a queue; the thread that later took it out was in this state */
 	bool in_queue;
 	int64_t ns;
 	int64_t resolution_ns;		/* FUNCTION: greatest resolution of its invocations */
@@ -110,9 +110,12 @@ struct timeline {
 /* Returns 0, -ENOMEM or another -errno of a temporary file. */
 int timeline_build(struct model *m, const struct life *life, struct timeline *t);
 
-/* Does the same, but functions have no site, for those who do not show where they were called, */
+/*
+ * Does the same, but functions have no call site, which takes time to find.  A caller that shows
+ * call sites
+ */
 int timeline_build_siteless(struct model *m, const struct life *life, struct timeline *t);
-/* or set the sites when all timelines are built and what was retained for them is freed. */
+/* sets them by this function, after timelines_end(). */
 void timeline_set_sites(struct model *m, struct timeline *t);
 
 void timeline_free(struct timeline *t);

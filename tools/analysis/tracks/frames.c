@@ -311,8 +311,8 @@ void frames_seen(struct frames *fs, const struct moment *m)
 	}
 	near = begun_by(fs, m, &want, first);
 	/*
-	 * From the last frame that had begun, the loop goes to its caller, and so on: all their
-	 * other callees have ended.
+	 * The loop goes from the last frame that had begun to its caller, and so on.  All other
+	 * callees of these frames have ended.
 	 */
 	for (size_t nr = near; nr > first; nr = fs->at[nr - 1].parent)
 		bound_newer(&fs->at[nr - 1], m);
@@ -454,9 +454,9 @@ const struct frame *frames_by_time(const struct frames *fs, uint32_t tid, int64_
 }
 
 /*
- * The thread was off the CPU between from and to, so no frame began or ended then.  Did the frame
- * begin before from (began), and end after to (lasted)?  If its bounds allow both answers, the
- * wider part of them decides.
+ * The thread was off the CPU between from and to, so no frame began or ended then.  began(): did
+ * the frame begin before from?  lasted(): did it end after to?  If its bounds allow both answers,
+ * the one with more time in the bounds is taken.
  */
 static bool began(const struct frame *f, int64_t from, int64_t to)
 {

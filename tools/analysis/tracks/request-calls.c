@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Makes requests from invocations of functions: each invocation that is not nested in another one
- * on the same thread is a request.  They are the segments that a timeline shows, so a request
- * begins and ends together with its function.
+ * on the same thread is a request.  These invocations are the segments that a timeline shows, so a
+ * request begins and ends together with its function.
  *
  * A request that is open when the recording is paused ends there, incomplete, like requests with
  * tags.  An invocation that may have begun in the pause is no request.
@@ -39,7 +39,7 @@ static bool matches(const struct calls *c, const struct symbol *func)
 	return false;
 }
 
-/* Returns whether a function's name matches; NULL if there is no memory. */
+/* Returns whether the function's name matches one of the globs; NULL if there is no memory. */
 static const struct answer *answer_of(struct calls *c, const struct symbol *func)
 {
 	uint64_t hash = hash_mix(0, (uintptr_t)func);

@@ -2,14 +2,14 @@
 /*
  * Finds the ids of requests that are calls of a function with the id as an argument.
  *
- * A probe at the function's first instruction recorded when the function was called, to a fraction
- * of a microsecond, from where, and the id.  The scanner observed that a call was running at some
+ * A probe at the function's first instruction recorded the time of each call, to a fraction of a
+ * microsecond, the return address and the id.  The scanner observed that a call was running at some
  * time, which makes it a request: it is the last call before that time from the same place.  Calls
  * that the scanner did not observe have an id, but are no requests.
  *
  * The frame that the scanner observes is made a little after the probe, or long after it if the
- * thread was preempted in between.  So the time between both has no bound; and if some id was lost,
- * none is certain, because a call could get the id of an earlier one.
+ * thread was preempted in between.  So the time between probe and frame has no bound.  If some id
+ * was lost, none is certain, because a call could get the id of an earlier one.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -153,8 +153,8 @@ static struct hit *find(const struct hits *h, const struct group *g, const struc
 }
 
 /*
- * Does the call tell the request's id?  Not if it may have been nested in another call, which then
- * is the request.
+ * Is the call's id that of the request?  Not if the call may have been nested in another call,
+ * because then that other call is the request.
  */
 static bool is_known(const struct hits *h, const struct group *g, const struct hit *hit, const struct made_request *r)
 {

@@ -7,7 +7,7 @@
  *	a function	each invocation that is not inside another one is a request, of a class
  *			with the function's name; the bounds are those that a timeline has,
  *			which are estimates
- *	"loop"		each turn of an event loop is a request of class "loop": from one call of
+ *	"loop" each turn of an event loop is a request of class "loop": from one call of
  *			epoll_wait(), poll() or select() to the next.  If the recorder was not asked
  *			for turns, only calls in which the thread slept are known
  *	"tags"		the program's tags
@@ -23,11 +23,14 @@
 /*
  * Chooses the requests.  names are what the user asked for; if there are none, the trace says what
  * to use.  Must be called before any request is read.  If it returns false, err has one line.  If
- * tags are used, m->requests_of stays NULL; so it does if what the trace says is not possible,
- * which is a warning.
+ * tags are used, m->requests_of stays NULL; it also stays NULL, after a warning, if the trace asks
+ * for requests that cannot be made.
  */
 bool request_source_open(struct model *m, const char *const *names, size_t nr, char *err, size_t err_size);
 
-/* Says in one line why there are no requests, if those asked for when recording were looked for; else returns false. */
+/*
+ * If the user asked for requests when recording, but none were found: writes one line that says
+ * why.  Otherwise returns false.
+ */
 bool request_source_say_none(const struct model *m, char *text, size_t size);
 #endif

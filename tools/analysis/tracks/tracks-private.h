@@ -70,7 +70,7 @@ struct tracks {
 			/* by thread and time */
 			struct spill funcs, locks, offs, parts, queues, faults, irqs, marks, samples, calls,
 				     flows;
-			struct spill lives;	/* for all threads, as are the following */
+			struct spill lives;	/* these and the following are for all threads */
 			struct spill moments;	/* start and end of requests: they bound frames */
 		};
 		struct spill sources[NR_TRACKS_SOURCES];

@@ -187,7 +187,7 @@ static int emit_wakeup(struct tracks *k, const struct sched_off *off)
 static int on_off(void *arg, const struct sched_off *off)
 {
 	struct tracks *k = arg;
-	/* The spans follow the event in memory. */
+	/* In memory, the array of spans comes directly after the event. */
 	struct {
 		struct sched_off off;
 		struct sched_span spans[SCHED_SPANS_MAX];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Widens a range of time until no function of the wanted threads may have begun, or may have ended,
- * on either side of one of the range's borders: the rows within the range are not sufficient to
- * estimate such a function.
+ * Widens a range of time until it is certain for each function of the wanted threads on which side
+ * of the range's borders it began and ended.  The rows within the range do not suffice to estimate
+ * a function for which that is uncertain.
  *
  * If the scanner had few chances to run, functions with overlapping bounds form long chains, and
  * each function of a chain moves a border.  So the rows around the range are read once, and the

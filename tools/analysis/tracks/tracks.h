@@ -27,7 +27,7 @@
 struct tracks_options {
 	int64_t from, to;	/* ticks: segments that overlap this range */
 	const char *thread;	/* tid or glob of the name; NULL: all */
-	uint64_t max_functions;	/* at most this many, the longest ones; 0: all */
+	uint64_t max_functions;	/* at most this many functions, the longest ones; 0: all */
 	int64_t min_ns;		/* shorter invocations are left out */
 	size_t memory;		/* bytes, about; 0: 192 MiB */
 	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */
@@ -64,8 +64,8 @@ struct tracks_options {
 struct tracks_wakeup {
 	int64_t tick;
 	uint32_t tid;		/* of the woken thread */
-	const struct thread *thread; /* the same; NULL: not in the trace */
-	struct party waker;	/* identified; PARTY_NONE: not known */
+	const struct thread *thread; /* the woken thread; NULL: not in the trace */
+	struct party waker;	/* party_identify() was called; PARTY_NONE: not known */
 	uint32_t cpu;		/* where it was to run; CPU_UNKNOWN */
 	uint32_t waker_cpu;	/* where the waker was; CPU_UNKNOWN */
 };
@@ -73,7 +73,7 @@ struct tracks_wakeup {
 /* A task ran on a CPU.  The running task is not known at all times. */
 struct tracks_run {
 	uint32_t cpu;
-	struct party who;	/* identified; never PARTY_NONE */
+	struct party who;	/* party_identify() was called; never PARTY_NONE */
 	int64_t start, end;	/* ticks */
 	bool has_start, has_end; /* false: it also ran before start, or after end */
 	unsigned state;		/* enum ldb_sched_state when switched out; has_end only */

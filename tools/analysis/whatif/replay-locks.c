@@ -46,8 +46,8 @@ static bool may_pass(const struct sim *s, const struct step *st, uint32_t first)
 }
 
 /*
- * Returns what the recording has about threads that took the lock before the waiter of this
- * acquisition; NULL: there were none.
+ * In the recording, threads may have taken the lock before the waiter of this acquisition.  Returns
+ * what was recorded about them; NULL: there were none.
  */
 static const struct replay_pass *pass_of(const struct replay *r, int64_t serial)
 {

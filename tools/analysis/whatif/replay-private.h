@@ -16,10 +16,11 @@
 
 enum item_kind {
 	ITEM_PART,		/* span of a request; object: its index in parts */
-	ITEM_PUT,		/* puts a request into a queue; object: index of the queue's part */
+	/* puts a request into a queue; object: index of the part in the queue */
+	ITEM_PUT,
 	ITEM_POST,		/* wakes another thread; object: number of the event */
 	ITEM_HOLD,		/* object: lock */
-	/* for a lock; mid: when its last holder released it, unless BLIND */
+	/* wait for a lock; mid: when its last holder released it, unless ITEM_F_BLIND */
 	ITEM_WAIT,
 	ITEM_FAILED,		/* a wait for a lock that ended without the lock */
 	ITEM_EVENT,		/* asleep until another thread woke it, at mid; object: the event */
@@ -77,7 +78,10 @@ struct replay_part {		/* of a request instance */
 	int64_t start, end;
 	uint64_t queue;
 	uint32_t life;
-	uint32_t actor;		/* which worked on it or put it there; NONE: from outside */
+	/*
+	 * the actor that worked on the request or put it into the queue; NONE: it came from outside
+	 */
+	uint32_t actor;
 	/* on a thread: the part in a queue from which the thread took it, or NONE */
 	uint32_t item;
 	uint32_t pool;		/* queue part: index of its pool, or NONE */
@@ -142,7 +146,7 @@ struct replay {
 	size_t nr_lives, room_lives;
 	struct replay_part *parts;
 	size_t nr_parts, room_parts;
-	struct replay_actor *actors;	/* the model's threads first */
+	struct replay_actor *actors;	/* the threads of the model come first */
 	size_t nr_actors, room_actors;
 	struct replay_pool *pools;
 	size_t nr_pools, room_pools;

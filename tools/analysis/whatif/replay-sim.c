@@ -274,7 +274,8 @@ static void do_turn(struct sim *s)
 	s->now = s->runners[runner].at;
 	sim_unset_turn(s, runner);
 	/*
-	 * The thread got the CPU that it got in the recording before an additional one became free.
+	 * The thread got the CPU that it also got in the recording, before an additional CPU became
+	 * free.
 	 */
 	if (s->runners[runner].wait == WAIT_CPU) {
 		s->runners[runner].wait = WAIT_NOTHING;

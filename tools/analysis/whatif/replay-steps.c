@@ -273,8 +273,8 @@ static bool has_serial(const struct step *steps, size_t nr, enum step_kind kind,
 
 /*
  * Removes the steps with which the thread accessed the queue, except those for which others may
- * wait.  Stores in *late the acquisitions of locks that the thread still holds; these come
- * afterwards.
+ * wait.  The thread may still hold some of the locks: stores their acquisitions in *late, which
+ * come after STEP_TAKE.
  */
 static void cut_way(struct maker *k, size_t from, struct step *late, unsigned *nr_late)
 {
@@ -385,8 +385,8 @@ static void on_post(struct maker *k, const struct item *i)
 
 static const struct kind {
 	/*
-	 * Edges at the same time are ordered by rank.  An item without on_end() has no edge at its
-	 * end.
+	 * Of edges at the same time, the one with the lower rank comes first.  An item without
+	 * on_end() has no edge at its end.
 	 */
 	uint8_t rank, end_rank;
 	void (*on_begin)(struct maker *k, const struct item *i);

@@ -141,7 +141,7 @@ static int find_classes(struct replay *r)
 	return 0;
 }
 
-/* Says which row of a class's points is meant. */
+/* Selects one of the rows of percentiles of a class. */
 enum row { ROW_MEASURED, ROW_REPLAYED, ROW_PREDICTED };
 
 static int64_t *points_of(struct whatif_class *c, enum row row, enum whatif_policy policy)
@@ -160,7 +160,8 @@ static int set_row(struct replay *r, enum row row, enum whatif_policy policy,
 		int64_t *points = points_of(c, row, policy);
 		ssize_t nr;
 
-		if (i && w->nr_classes == 1) {	/* the only class: same as all */
+		/* there is only one class, so its row would be the same as that of all requests */
+		if (i && w->nr_classes == 1) {
 			memcpy(points, points_of(&w->all, row, policy), sizeof(w->all.measured_ns));
 			break;
 		}

@@ -91,7 +91,7 @@ struct whatif_options {
 	size_t nr_changes;
 	int64_t from, to;	/* ticks: requests that start in it are counted */
 	const char *class;	/* glob; NULL: all */
-	size_t nr_requests;	/* how many to list, of those that change most */
+	size_t nr_requests;	/* how many of the requests that change most are listed */
 	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */
 	void *progress_arg;
 };

@@ -71,9 +71,9 @@ static uint32_t add_chain(struct build *b, uint32_t frame, const struct chain *c
 		const struct chain_link *l = &chain->links[i];
 
 		/*
-		 * These links have no frame: the first one, if the cause has one already; a request
-		 * that was ahead, which is another one each time; a function that may be called,
-		 * whose time is not known.
+		 * Some links have no frame: the first link, if its cause has a frame already; a
+		 * request that was ahead, because it is a different one each time; a function that
+		 * may be called, because its time is not known.
 		 */
 		if ((i || l->kind != first) && l->kind != LINK_REQUEST && l->source != EDGE_CODE)
 			frame = find_child(b, frame, l->kind, link_name(l));
@@ -106,7 +106,7 @@ static void add_amount(struct build *b, const struct why_target *t, size_t k)
 	add_time(b, frame, t->amounts[k].ns);
 }
 
-/* Adds the time that no cause explains, so that the sum is the deviation. */
+/* Adds the time that no cause explains, so that the tree sums to the deviation. */
 static void add_target(struct build *b, const struct why_target *t)
 {
 	int64_t rest = t->deviation_ns;

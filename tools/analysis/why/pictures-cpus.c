@@ -7,8 +7,8 @@
  * A run is the time between two switches of a CPU: a task comes with the first and leaves with the
  * second.  If the two name different tasks, there was another switch in between, and the running
  * task is not known.  While no thread of the program waits for the CPU, there are no events of
- * other tasks, so others may have run in between.  sched.h, which finds the causes of waits,
- * therefore does not use such runs; here they are accurate enough.
+ * other tasks, so other tasks may have run in between.  Therefore sched.h, which finds the causes
+ * of waits, does not use runs in such times; for this picture they are accurate enough.
  */
 #include <errno.h>
 #include <stdlib.h>

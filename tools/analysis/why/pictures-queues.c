@@ -148,7 +148,7 @@ static int read_requests(struct build *b)
 	return ret;
 }
 
-/* Returns the median of nr values; values of 0 are not in the array. */
+/* Returns the median of nr values; the array lacks those that are 0. */
 static int64_t median_of(int64_t *values, size_t nr_values, size_t nr)
 {
 	size_t rank = (nr + 1) / 2, zeros = nr > nr_values ? nr - nr_values : 0;

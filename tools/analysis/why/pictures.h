@@ -128,7 +128,7 @@ struct cpus {
 	struct cpu_bar *at;	/* by number */
 	size_t nr;
 	int64_t lifetime_ns;	/* latencies of the targets, summed */
-	bool has_events;	/* false: there are no kernel events */
+	bool has_events;	/* false: the recording has no kernel events */
 };
 
 int cpus_build(const struct why *w, struct cpus *c);
@@ -136,8 +136,8 @@ void cpus_free(struct cpus *c);
 
 /*
  * pictures-blame.c: the deviation of the targets as a tree: class, path of the request, what it
- * waited for, the holder, and what blocked the holder.  Frames beyond the wait exist for targets
- * whose chains were followed.
+ * waited for, the holder, and what blocked the holder.  Only targets whose chains were followed
+ * have frames beyond the wait.
  */
 #define BLAMETREE_FRAMES_MAX 32768	/* further frames are part of their parents */
 
@@ -146,7 +146,7 @@ struct blametree_frame {
 	uint32_t depth;
 	unsigned kind;		/* leaf_kind or link_kind */
 	const char *name;
-	int64_t own_ns, all_ns;	/* all_ns: with what is above it */
+	int64_t own_ns, all_ns;	/* all_ns: including the frames above it */
 	size_t nr;		/* amounts (struct why_amount) that it contains */
 };
 
@@ -163,15 +163,17 @@ struct blamed {
 	size_t nr_requests;	/* requests that lost time to it */
 	size_t nr;		/* amounts */
 	int64_t total_ns;	/* the time lost to it */
-	int64_t own_ns;		/* the part of the last link; the rest belongs to links before it */
+	/* the part that belongs to the last link; the rest belongs to links before it */
+	int64_t own_ns;
 	size_t last_target;
 };
 
 struct blametree {
 	struct blametree_frame *at;	/* a frame, then its children, greatest first */
 	size_t nr;
-	size_t nr_dropped;	/* over BLAMETREE_FRAMES_MAX */
-	struct blamed *sums;	/* most first */
+	/* frames left out, because there are more than BLAMETREE_FRAMES_MAX */
+	size_t nr_dropped;
+	struct blamed *sums;	/* most time first */
 	size_t nr_sums;
 };
 

@@ -433,7 +433,7 @@ static bool says_the_same(const struct trait *a, const struct trait *b)
 	       (is_alike(&a->parts[0], &b->parts[1]) && is_alike(&a->parts[1], &b->parts[0]));
 }
 
-/* Returns the surprise of the best single trait that is like this part (is_alike()). */
+/* Returns the surprise (-ln p) of the best single trait that is_alike() says is like this part. */
 static double best_single(struct tester *x, const struct trait_part *part)
 {
 	double best = 0;

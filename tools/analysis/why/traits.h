@@ -59,20 +59,20 @@ struct trait {
 	struct trait_part parts[2];
 	unsigned nr_parts;
 	size_t nr_slow, nr_usual; /* requests with the trait */
-	/* those with the first part and those with the second; of two traits that tell as much, the narrower is named */
+	/* rows with the first part, and rows with the second */
 	size_t nr_of_parts;
 	double surprise;	/* -ln p of Fisher's test */
-	double p;		/* the same p */
+	double p;		/* p of Fisher's test */
 	double p_adjusted;
 };
 
 struct traits {
 	struct traits_table table;
-	struct trait *at;	/* findings, the most surprising first */
+	struct trait *at;	/* findings, the least probable first */
 	size_t nr;
 	size_t nr_tests, nr_draws;
 	size_t nr_slow, nr_usual; /* compared; 0: too few */
-	size_t nr_noted;	/* attributes from notes */
+	size_t nr_noted;	/* number of attributes that come from notes */
 	uint64_t nr_dropped_notes;
 };
 

@@ -90,9 +90,9 @@ COMPARE(by_start, struct work, UP(start) UP(end))
 COMPARE(by_window, struct window, UP(start) UP(end))
 
 /*
- * Returns when the thread could have worked on the request.  While the request waits for the answer
- * of another server, it is delayed only by what the thread does without a break until it reads the
- * answer, because only then may the answer have come earlier.
+ * Returns when the thread could have worked on the request.  A request may wait for the answer of
+ * another server, which may come while the thread is busy.  So only the thread's work without a
+ * break until it reads the answer delays the request.
  */
 static int64_t start_of(const struct partition_build *b, const struct window *w)
 {

@@ -19,13 +19,17 @@
 #include "categories.h"
 #include "why-private.h"
 
-#define RETAINED_BYTES	(32U << 20)	/* much: many timelines are close to each other */
+/* this large, because many timelines are close to each other */
+#define RETAINED_BYTES	(32U << 20)
 
 struct wanted {				/* a request whose timeline is needed */
 	uint64_t id;
 	int64_t start;
 	struct why_target *target;	/* the target that it helps to explain */
-	/* the request that was ahead of it; ns 0: none, the timeline is its own */
+	/*
+	 * the request that was ahead of the target; ns 0: there is none, and the timeline is that
+	 * of the target
+	 */
 	struct ahead ahead;
 	struct life life;
 	bool is_found;
@@ -37,7 +41,8 @@ struct chains {
 	size_t nr_wanted;
 	bool has_all;			/* chains of all amounts are followed */
 	struct categories *categories;	/* NULL: none */
-	const struct symbol *io_of;	/* the function that was looked up last, and the I/O that it calls */
+	/* cache: the function that was looked up last, and the I/O that it calls */
+	const struct symbol *io_of;
 	char io[128];
 	int ret;
 };
@@ -277,7 +282,6 @@ static void chain_target(struct chains *k, const struct wanted *at, const struct
 	}
 }
 
-/* The root is the end of the chain. */
 static void set_root(struct why *w, struct why_target *t)
 {
 	const struct why_cause *c = &w->causes[t->amounts[0].cause];

@@ -261,7 +261,10 @@ static int64_t explain(struct explanation *e, uint32_t n)
 	}
 	if ((double)(e->o->is_strict ? children : below) > e->o->explain * (double)d)
 		return below;
-	/* The root is not a cause: the rest of its deviation stays unexplained. */
+	/*
+	 * The root of the tree is not a cause: the part of its deviation that its children do not
+	 * explain stays unexplained.
+	 */
 	if (below < d)
 		add_amount(e, n, d - below);
 	return below < d ? d : below;

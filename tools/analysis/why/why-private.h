@@ -8,7 +8,8 @@
 #include "why.h"
 
 #define RARE_PART	10	/* rare: observed in fewer than one in 10 */
-#define REFERENCE_MAX	4000	/* requests of a class from which medians are computed, evenly spread */
+/* medians of a class are computed from at most this many requests, evenly spread */
+#define REFERENCE_MAX	4000
 /* A page fault is assumed to take at most this long; on a slow machine one of many may take longer. */
 #define FAULT_NS_MAX	10000
 #define FAULT_NS_MANY	200000
@@ -77,7 +78,9 @@ int explain_target(struct why *w, const struct why_options *o, struct why_target
 struct ahead {
 	uint64_t id;
 	int64_t start;			/* ticks */
-	/* how long, in the time of r; 0: there is no such request */
+	/*
+	 * how long the thread worked on that request in the time of r; 0: there is no such request
+	 */
 	int64_t ns;
 };
 int ahead_find(const struct partition *p, const struct request *r, const char *class, struct ahead *ahead);

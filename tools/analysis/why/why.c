@@ -259,7 +259,7 @@ static int explain_all(struct why *w, const struct why_options *o)
 			ret = reference_build(&k->tree, &k->references[c]);
 	for (size_t i = 0; i < w->nr_targets && !ret; i++)
 		ret = explain_target(w, o, &w->targets[i]);
-	/* From here on the targets stay where they are in memory. */
+	/* The array of targets does not move from here on, so pointers into it stay valid. */
 	for (size_t i = 0, at = 0; i < w->nr_targets && !ret; i++) {
 		w->targets[i].amounts = k->amounts + at;
 		at += w->targets[i].nr_amounts;

@@ -29,10 +29,12 @@ struct why_cause {
 	bool has_faults;	/* the time came with more page faults than usual */
 	size_t nr_requests;	/* targets that have this cause */
 	size_t nr_first;	/* targets whose first cause this is */
-	int64_t median_ns;	/* of the deviation that it explains, over targets that have it */
+	/* the deviation that it explains, summed over the targets that have it */
+	int64_t median_ns;
 	int64_t total_ns;
 	int64_t reference_ns;	/* median in the reference */
-	const struct chain *chain; /* of the slowest request with it; NULL */
+	/* of the slowest request that has this cause; NULL: not followed */
+	const struct chain *chain;
 	struct split split;	/* FUNCTION, UNKNOWN: its parts, by samples of all targets */
 };
 
@@ -84,11 +86,14 @@ struct why {
 	const struct partition *p;
 	struct why_target *targets;	/* slowest first */
 	size_t nr_targets;
-	struct why_cause *causes;	/* by nr_first, then total_ns: most first */
+	struct why_cause *causes;	/* sorted by nr_first, then by total_ns, both descending */
 	size_t nr_causes;
 	struct why_class *classes;	/* by index of partition.classes */
 	double coverage_min, coverage_median;
-	/* shares of the targets' time: not known; the part of it in observation gaps */
+	/*
+	 * shares of the targets' time whose cause is not known, and the part of that in observation
+	 * gaps
+	 */
 	double unknown, unwatched;
 	size_t nr_chains;		/* followed */
 	struct why_private *private;
