@@ -124,7 +124,9 @@ size_t dist_limit(const struct dist_pool *pool)
 	return limit;
 }
 
-/* Makes room for a total of nr values; returns false if the limits do not allow that many. */
+/*
+ * Makes room for a total of nr values; returns false if the limits do not permit that many values.
+ */
 static bool grow(struct dist *d, uint64_t nr)
 {
 	size_t room = d->room ? d->room : 8;
@@ -372,7 +374,7 @@ void dist_each_bucket(struct dist *d, dist_bucket_fn *fn, void *arg)
 	uint64_t nr_now = 0;
 
 	if (d->values)
-		dist_percentile(d, 1, 2);	/* sorts them */
+		dist_percentile(d, 1, 2);	/* this sorts the values */
 	for (uint64_t i = 0; d->values && i < d->nr; i++) {
 		unsigned octave = octave_of(d->values[i]), sub = sub_of(d->values[i], octave);
 		uint64_t end = bucket_end(octave, sub);

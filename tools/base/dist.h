@@ -20,7 +20,8 @@
 
 #define DIST_EXACT_MAX	65536		/* the most values that one distribution retains */
 #define DIST_POOL_MAX	(16U << 20)	/* the most that all distributions of a pool retain */
-#define DIST_EXACT_MIN	4096		/* each may retain this many: buckets take more memory */
+/* each distribution may retain this many, because buckets would take more memory */
+#define DIST_EXACT_MIN	4096
 
 #define DIST_OCTAVES	58
 

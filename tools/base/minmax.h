@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* min(a, b) and max(a, b) of two numbers of one type, each evaluated once. */
+/* min(a, b) and max(a, b) of two numbers of one type; each argument is evaluated once. */
 #ifndef BASE_MINMAX_H
 #define BASE_MINMAX_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows stay where they are, and their keys are sorted by merging the runs that are in order
- * already.  Rows that come in order are a single run, which is read only once.
+ * Rows are not moved; their keys are sorted, by merging the runs that are in order already.  Rows
+ * that come in order are a single run, which is read only once.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Prints messages to the user.  Each message is one line and one write, so that lines of the
- * recorded program, which shares the terminal, do not get into it.
+ * recorded program, which shares the terminal, do not get between its characters.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -28,8 +28,8 @@ __attribute__((format(printf, 1, 2))) void cli_warn(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void cli_note(const char *format, ...);
 
 /*
- * Flushes stdout; returns true if everything arrived.  Otherwise prints an error, except for a
- * closed pipe, and the tool must fail.  Must be called before exit.
+ * Flushes stdout; returns true if everything was written.  Otherwise prints an error, unless a pipe
+ * was closed, and returns false; then the tool must fail.  Must be called before exit.
  */
 bool cli_flush(void);
 

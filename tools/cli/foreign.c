@@ -111,7 +111,7 @@ static int follow_link(int link, const char *rest, char *path)
 	return *path != '/';
 }
 
-/* Resolves the path component by component.  Returns an O_PATH descriptor. */
+/* Resolves the path component by component.  Returns an O_PATH descriptor, or -errno. */
 static int walk_path(int root, const char *given)
 {
 	char buf[PATH_MAX], *rest = buf, *name;

@@ -32,7 +32,7 @@ int foreign_open_mapped(pid_t pid, uint64_t start, uint64_t end, const char *nam
 
 /*
  * The paths that the kernel reports begin at this process's root.  Returns the part of such a path
- * that a process in a chroot uses as the name.
+ * that a process in a chroot would use as the file's name.
  */
 const char *foreign_name(pid_t pid, const char *path);
 

@@ -152,7 +152,8 @@ void json_double(struct json *j, const char *key, double value)
 		fputs("null", j->f);
 		return;
 	}
-	snprintf(buf, sizeof(buf), "%.15g", value);	/* shorter; used if it is exact */
+	/* this form is shorter; it is used if it is exact */
+	snprintf(buf, sizeof(buf), "%.15g", value);
 	if (strtod(buf, NULL) != value)
 		snprintf(buf, sizeof(buf), "%.17g", value);
 	fputs(buf, j->f);

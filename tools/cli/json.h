@@ -44,7 +44,8 @@ void json_u64(struct json *j, const char *key, uint64_t value);
 void json_i64(struct json *j, const char *key, int64_t value);
 /* Prints nanoseconds as microseconds, exactly. */
 void json_micros(struct json *j, const char *key, int64_t ns);
-void json_double(struct json *j, const char *key, double value);	/* not finite: null */
+/* a value that is not finite becomes null */
+void json_double(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 void json_hex(struct json *j, const char *key, uint64_t value);	/* "0x1f", a string */

@@ -40,7 +40,7 @@ struct cli_option {
 	void *value;
 	const char *arg;	/* as --help shows it; FILE, DIR and PID are completed as such */
 	const char *help;	/* NULL: the choices, of which the first is the default */
-	const char *const *choices;	/* CHOICE: NULL-terminated */
+	const char *const *choices;	/* of a CHOICE: the words; NULL-terminated */
 	const char *(*choice)(size_t n); /* instead of choices; returns NULL after the last */
 	uint64_t min, max;	/* limits of NUMBER, DURATION, SIZE, PERCENT; max 0: no limit */
 	/* unit of a DURATION that is written without one; 0: not permitted */

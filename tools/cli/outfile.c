@@ -190,7 +190,7 @@ static int open_odd(const struct place *p)
 	return OUTFILE_OTHERS;
 }
 
-/* If the user has made a symbolic link to a file, the link is not replaced, but the file is. */
+/* If the user has made a symbolic link to a file, the file is replaced, and not the link. */
 static int place_open_target(struct place *p, const char *path)
 {
 	int rc = place_open(p, path);

@@ -44,7 +44,7 @@ struct value {
 struct row {
 	const struct column *columns;
 	const void *at;
-	const struct row *in;	/* the row that contains this one; NULL: this is the report */
+	const struct row *in;	/* the row that contains this one; NULL: this row is the report */
 	size_t nth;		/* index among the rows there */
 };
 
@@ -77,9 +77,9 @@ enum column_form {
 	COLUMN_ONE_LINE = 8,	/* JSON: the whole array on one line */
 	COLUMN_OR_NULL = 16,	/* JSON: null if there is no part */
 	/*
-	 * CSV: prints a line for each of these rows, after the previous columns.  If several
-	 * relations are spread, the first line contains all heads, and the cells of each relation
-	 * are below its own heads.
+	 * CSV: prints a line for each row of this array, after the previous columns.  If several
+	 * arrays are spread, the first line contains all heads, and the cells of each relation are
+	 * below its own heads.
 	 */
 	COLUMN_SPREAD = 32,
 	COLUMN_IF_ANY = 64,	/* JSON: left out if the array is empty */
@@ -90,21 +90,23 @@ enum column_form {
 struct column {
 	/* key in JSON, and head in CSV; NULL in arrays, and for parts without a key */
 	const char *key;
-	const char *csv;	/* head in CSV, if it differs */
+	const char *csv;	/* head in CSV, if it differs from key */
 	enum column_type type;
 	unsigned form;
 	size_t offset;
 	/* at offset is a pointer to the value; if NULL, the value is an empty text or 0 */
 	bool is_via;
 	size_t inner;		/* offset of the value in the struct to which it points */
-	bool (*when)(const struct row *row); /* does this row have the column?  NULL: always */
+	/* says whether this row has the column; NULL: it always has */
+	bool (*when)(const struct row *row);
 	struct value (*get)(const struct row *row, char *buf); /* buf: COLUMN_ROOM bytes */
 	/* returns the nth text; NULL after the last */
 	const char *(*word)(const struct row *row, size_t n);
 	/* for PART and NESTED */
 	const struct column *columns;
 	struct rows (*rows)(const struct row *row); /* NULL: at offset */
-	bool (*is_one)(const struct row *nested); /* only rows for which this is true; NULL: all */
+	/* says which of the rows are printed; NULL: all */
+	bool (*is_one)(const struct row *nested);
 	size_t nr_offset, size;	/* NESTED: the offset of the number of rows; the size of a row */
 	/* Head of the column in the table for people; NULL: not in the table. */
 	const char *head;
@@ -113,7 +115,7 @@ struct column {
 	unsigned char sort;	/* position among the keys of --sort, from 1; 0: not a key */
 };
 
-/* Only its size distinguishes a constant array of char from a pointer. */
+/* Only the size of an expression distinguishes a constant array of char from a pointer. */
 #define COLUMN_TYPE(member)							\
 	_Generic((member), int64_t: COLUMN_I64, uint64_t: COLUMN_U64,		\
 		 uint32_t: COLUMN_U32, bool: COLUMN_BOOL, double: COLUMN_DOUBLE, \

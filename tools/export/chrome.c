@@ -4,10 +4,10 @@
  * some hundred megabytes.  So a larger export is refused; cutting it off would hide threads without
  * notice.
  *
- * Functions are complete events on their thread, where they nest.  Other segments are on separate
- * rows below the thread's, in lanes where they overlap; the tids of these rows are greater than
- * those of the kernel.  Times are microseconds with three digits after the point, since the start
- * of the recording, so nothing is rounded.
+ * Functions are complete events on the row of their thread, where they nest.  Other segments are on
+ * separate rows below that one, in lanes where they overlap; these rows have tids that are greater
+ * than any tid of the kernel.  Times are microseconds with three digits after the point, since the
+ * start of the recording, so nothing is rounded.
  */
 #include <errno.h>
 #include <stdlib.h>

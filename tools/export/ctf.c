@@ -46,7 +46,7 @@ struct ctf {
 	struct head head;		/* of the current stream */
 	FILE *out;			/* NULL: no file is open */
 	uint32_t tid;
-	const char *thread;		/* NULL: the stream of requests */
+	const char *thread;		/* the stream's thread; NULL: the stream of requests */
 	struct export_ends ends;	/* track: the class of the event */
 };
 

@@ -16,7 +16,7 @@ struct export_end {
 	uint64_t track;		/* this and the following are for the caller */
 	uint64_t flow;
 	bool is_instant;	/* an instant event, not an end */
-	bool is_last;		/* last event of the flow */
+	bool is_last;		/* the flow (an arrow in the viewer) ends here */
 };
 
 struct export_ends {

@@ -112,7 +112,7 @@ bool export_wants_life(const struct export_options *o, const struct life *life)
 	return false;
 }
 
-/* Both ends of an arrow compute the number from the same values. */
+/* The number of an arrow is computed at both of its ends, from the same values. */
 uint64_t export_queue_flow(const struct export_options *o, const struct segment *s)
 {
 	int64_t at = s->kind == SEGMENT_QUEUE ? s->end : s->start;

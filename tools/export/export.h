@@ -38,10 +38,11 @@ struct export_options {
 	size_t nr_windows;
 	uint64_t max_functions;		/* only the longest functions are exported; 0: all */
 	int64_t min_ns;			/* shorter functions are left out */
-	bool with_causes;		/* formats of stacks: causes of waits are frames */
-	bool all_requests;		/* otlp: all requests, not only the slow ones */
-	uint64_t limit_bytes;		/* chrome: greatest size; 0: the default */
-	struct export_result *result;	/* filled in; never NULL */
+	bool with_causes;		/* in formats of stacks: causes of waits are frames */
+	/* in otlp: all requests are exported, not only the slow ones */
+	bool all_requests;
+	uint64_t limit_bytes;		/* in chrome: greatest size of the file; 0: the default */
+	struct export_result *result;	/* the export fills it in; never NULL */
 	void (*progress)(void *arg, const char *what, double done); /* may be NULL */
 	void *progress_arg;
 };
@@ -60,10 +61,11 @@ struct export_result {
 	uint64_t nr_not_kept;		/* sleeps on futexes */
 	/* calls that were added to their callers, because there were too many stacks */
 	uint64_t nr_merged;
-	uint64_t nr_broken;		/* switches whose other half is missing */
+	/* context switches: the one before or after it is missing */
+	uint64_t nr_broken;
 };
 
-/* Returns options for tracks.h, with from, to, thread and the limits of o. */
+/* Returns options for tracks.h that have from, to, thread and the limits of o. */
 struct tracks_options export_tracks(const struct export_options *o, bool with_irqs,
 				    bool with_faults);	/* also with system calls and events */
 

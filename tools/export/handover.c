@@ -2,8 +2,8 @@
 /*
  * Finds which thread released a lock to a waiter; see handover.h.  All events of a lock come in the
  * order of their ends.  Usually the thread whose hold ended last during the wait has released the
- * lock.  The recorded time of an unlock may be after the waiter has continued; so if there is no
- * such hold, the next hold to end that had begun before is used.
+ * lock.  The recorded time of an unlock may be after the waiter has continued; so if no hold ended
+ * during the wait, the next hold to end is used that began before the wait ended.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static int on_wait(struct matcher *x, const struct lock_event *wait)
 		return 0;
 	if (is_possible(x, &x->hold, wait))
 		return join(x, &x->hold, wait);
-	/* The last hold may be the waiter's own; then the one before it is used. */
+	/* The last hold may be one by the waiter; then the hold before it is used. */
 	if (x->hold.tid == wait->tid && is_possible(x, &x->hold_before, wait))
 		return join(x, &x->hold_before, wait);
 	if (x->nr_pending < PENDING_MAX)

@@ -13,11 +13,12 @@
 #include "export/export.h"
 
 struct handover_end {
-	uint64_t nr;		/* same number at both ends, from 1 */
-	bool is_wait;		/* end at the wait; else at the hold of the releasing thread */
+	uint64_t nr;		/* number of the handover, from 1; the same at both ends */
+	/* this end is at the wait; otherwise it is at the hold of the releasing thread */
+	bool is_wait;
 	uint64_t lock;
 	int64_t begin, end;	/* ticks: of the wait or the hold */
-	int64_t at;		/* when the waiter got the lock; not before its release */
+	int64_t at;		/* ticks: when the waiter got the lock; not before its release */
 };
 
 struct handover {

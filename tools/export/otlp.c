@@ -41,7 +41,7 @@ struct otlp {
 	const struct life *life;
 	const struct timeline *t;
 	struct hits hits;	/* interruptions during the work on the request */
-	bool has_causes;	/* else t contains only the spans of the request */
+	bool has_causes;	/* t has the request's whole timeline; otherwise only its spans */
 	struct link_ids ids;
 	uint64_t root;
 };

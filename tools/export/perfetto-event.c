@@ -193,7 +193,7 @@ static uint64_t intern_place(struct perfetto *x, const char *file, unsigned line
 {
 	char text[EXPORT_NAME];
 	bool is_new = false;
-	/* Line 0 stands for the file itself. */
+	/* A place with line 0 is the file as a whole. */
 	uint64_t iid = number_of(x, PB_ANNOTATION_TEXTS, (uintptr_t)file, line + 1ULL, &is_new);
 
 	if (is_new) {

@@ -46,7 +46,7 @@ enum {
 	PB_A_TEXT_IID = 17,
 };
 
-/* Tracks are identified by a number of the kind, a number of the track, a lane. */
+/* Three numbers identify a track: its kind, its number within the kind, and its lane. */
 enum { TRACK_PROCESS = 1, TRACK_THREAD, TRACK_LANE, TRACK_CLASS, TRACK_QUEUE, TRACK_LOCK };
 
 struct perfetto_class {
@@ -61,7 +61,7 @@ struct perfetto {
 	uint32_t pid;
 	int64_t base_ns;		/* output time at the start of the recording */
 	struct packet p, event, interned; /* messages that are being encoded */
-	uint32_t sequence;		/* the last one used */
+	uint32_t sequence;		/* the number that was used last */
 	uint64_t nr_flows;
 	int error;			/* -errno of writing the output */
 
@@ -91,7 +91,7 @@ void perfetto_describe(struct perfetto *x, uint64_t track, uint64_t parent, cons
 int64_t perfetto_ns(const struct perfetto *x, int64_t ns);
 /* Begins an event.  Its attributes follow, and then perfetto_put_event() writes it. */
 void perfetto_event(struct perfetto *x, unsigned type, uint64_t track);
-/* category must be a literal.  The last argument: is name valid as long as the model? */
+/* category must be a literal. The last argument says whether name is valid as long as the model. */
 void perfetto_name(struct perfetto *x, const char *category, const char *name, bool lives);
 void perfetto_location(struct perfetto *x, const struct symbol *s);
 void perfetto_flow(struct perfetto *x, uint64_t flow, bool is_last);

@@ -74,7 +74,10 @@ int perfetto_on_run(void *arg, const struct tracks_run *r)
 		return 0;
 	ret = add(x, r->cpu, r->start, &c);
 	c.change = CPU_END;
-	/* If the end of a run was not recorded, it is not known whether the task went to sleep. */
+	/*
+	 * If the end of a run was not recorded, it is not known whether the task went to sleep;
+	 * then it counts as runnable.
+	 */
 	c.state = r->has_end ? r->state : LDB_STATE_RUNNING;
 	return ret ? ret : add(x, r->cpu, r->end, &c);
 }

@@ -29,8 +29,8 @@ struct frame_name {
 };
 
 /*
- * An open invocation or wait, with its enclosing function.  nr_users counts references: from its
- * item, from frames in it, and from p->open.
+ * An open invocation or wait, with its enclosing function.  nr_users counts the references to it:
+ * by its item, by the frames inside of it, and by p->open.
  */
 struct frame {
 	struct frame *in;

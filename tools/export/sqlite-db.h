@@ -15,7 +15,7 @@
 
 struct sqlite_db {
 	sqlite3 *db;
-	const char *shown;	/* path as the user specified it */
+	const char *shown;	/* the path as the user specified it */
 	struct outfile file;
 	bool has_file;
 	char *err;		/* one line: the first error */

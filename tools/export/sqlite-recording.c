@@ -50,7 +50,7 @@ int sqlite_put_recording(struct sqlite_export *e)
 	struct model *m = e->m;
 	int ret = put_metas(e);
 
-	/* The first column is the sum of the others. */
+	/* The first of these columns is the sum of the others. */
 	for (const struct column *c = lost_columns + 1; c->key && !ret; c++)
 		ret = sqlite_put(e, TABLE_LOSS, V(c->csv ? c->csv : c->key),
 				 column_value(c, &(struct row){ .at = m }, NULL));

@@ -36,8 +36,8 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 		"id* request> nth kind$ thread> to_thread>thread queue$ queue_name$ site>"
 		" start_ns end_ns duration_ns open" },
 	/*
-	 * An invocation.  request: the only one on which its thread worked; open: its start or end
-	 * is not known.
+	 * An invocation.  request: the request on which its thread worked, if that was only one;
+	 * open: the start or end of the invocation is not known.
 	 */
 	[TABLE_SPAN] = { "span",
 		"id* parent>span thread> function> site> request> depth start_ns end_ns self_ns"
@@ -80,8 +80,8 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	 */
 	[TABLE_NOTE] = { "note", "id* request> key$ text$ number?" },
 	/*
-	 * op: read, write, flush, other.  thread: if it is of the program; tid: if it is a kernel
-	 * thread.
+	 * op: read, write, flush, other.  thread: the thread, if it belongs to the program; tid:
+	 * its tid, if it is a kernel thread.
 	 */
 	[TABLE_DISK] = { "disk",
 		"id* device$ op$ thread> tid start_ns end_ns duration_ns bytes failed" },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the recording as an SQLite database: all that other exports contain, with indexes, and
- * with views for frequent questions.  sqlite-schema.c defines the tables.
+ * Writes the recording as an SQLite database: it has all that other exports contain, and indexes,
+ * and views for frequent questions.  sqlite-schema.c defines the tables.
  *
  * Requests are written first, because spans refer to them; then the threads, one after another;
  * indexes are created after all rows were written.  Only names are in memory.
