@@ -33,7 +33,7 @@
 #define HISTORY_NS	60000000000	/* the last minute, whose slowest requests are explained */
 #define HISTORY_BYTES	(32 << 20)
 #define METRICS_RINGS	(16 << 20)
-#define METRICS_PPM	2000	/* of a core, and of each thread's CPU time */
+#define METRICS_PPM	2000	/* share of a core, and of each thread's CPU time */
 
 static struct record_options options = {
 	.output = "ldb.data",
@@ -413,8 +413,8 @@ static void set_requests(void)
 {
 	request_option_set(&requests, &options);
 	/*
-	 * The kernel reads frames where the scanner hardly runs, so that calls are observed there,
-	 * too; elsewhere this costs nothing.
+	 * If the scanner hardly runs, the kernel reads the frames, so that calls are observed all
+	 * the same.  If the scanner runs, this costs nothing.
 	 */
 	if (options.request && !frames_given && strcmp(options.request, REQUEST_LOOP))
 		options.kernel_frames = FRAMES_AUTO;
@@ -455,8 +455,8 @@ static const struct cli_tool tool = {
 };
 
 /*
- * The options are those of the first recorder.  Sets back those that must not apply to the recorder
- * of a child.
+ * The options are those of the first recorder.  Resets the options that must not apply to the
+ * recorder of a child.
  */
 static void become_child(struct child_options *child)
 {

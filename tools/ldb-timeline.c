@@ -140,7 +140,10 @@ static bool find_life(const struct requests *requests, const struct life **life)
 	return true;
 }
 
-/* Returns how many other requests belong to it, which was made for them or they for it. */
+/*
+ * Returns how many other requests belong to the request: it was made for them, or they were made
+ * for it.
+ */
 static size_t nr_parts(struct model *m, const struct life *life, struct asked *all)
 {
 	if (open_is_data(&opt.open) || rows_exist(m->reader, LDB_BLK_ASKED) <= 0)
@@ -271,8 +274,8 @@ static void show_slowest(const struct opened *o, const struct requests *requests
 }
 
 /*
- * Adds what belongs to the requests of --trace, or to that of --parts.  Returns false if there is none, after
- * one line.
+ * Adds the requests that belong to those of --trace, or to the request of --parts.  If there are
+ * none, prints one line and returns false.
  */
 static bool add_parts(struct model *m, struct requests *requests)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the requests that belong to one; see asked.h. */
+/* Finds the requests in other processes that belong to a request; see asked.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the requests that belong to one: those that it asked other processes for, what these asked for in
- * turn, and the one that has asked for it (ASKED rows).
+ * To process a request, a process may ask another process to process a request of its own; an ASKED
+ * row records this.  For a given request, this finds the request that asked for it, the requests
+ * that it asked for, the requests that these asked for, and so on.
  */
 #ifndef FACTS_ASKED_H
 #define FACTS_ASKED_H
 
 #include "lives.h"
 
-#define ASKED_MAX	10000		/* requests that are found for one */
+/* greatest number of requests that are found for a request */
+#define ASKED_MAX	10000
 
 /* A request instance: its id, and when it began and ended, as the table of requests has it. */
 struct asked_one {
@@ -21,15 +23,18 @@ struct asked {
 	size_t nr, room;
 	struct asked_one *by_id;	/* the same, sorted by id and start */
 	size_t nr_by_id, room_by_id;
-	/* all ASKED rows, read when they are needed first: by the one that has asked, and by the other one */
+	/*
+	 * all ASKED rows, read when they are first needed: sorted by the request that asked, and by
+	 * the request that was asked for
+	 */
 	bool is_read;
 	struct ldb_row_asked *down, *up;
 	size_t nr_down, room_down, nr_up, room_up;
 };
 
 /*
- * Adds the instance, and all that belong to it and are not there yet; further ones than ASKED_MAX are left
- * out.  Returns 0 or -errno.
+ * Adds the instance, and all instances that belong to it and are not there yet.  Instances beyond
+ * ASKED_MAX are left out.  Returns 0 or -errno.
  */
 int asked_add(struct model *m, uint64_t id, int64_t start, struct asked *all);
 bool asked_has(const struct asked *all, const struct life *life);

@@ -14,7 +14,8 @@
 #include "classes.h"
 #include "rows.h"
 
-#define NAMES_MAX	65536	/* names beyond this are dropped: classes are meant to be few */
+/* further names are dropped, because a program should have few classes */
+#define NAMES_MAX	65536
 
 struct naming {
 	uint64_t id;

@@ -14,8 +14,9 @@
 #include "rows.h"
 #include "ticks.h"
 
-#define VAGUE_NS	1000000		/* an error of a time that is always accepted */
-#define TOGETHER_NS	50000		/* a thread that slept for less than this before a wait was preempted */
+#define VAGUE_NS	1000000		/* an error up to this is always accepted */
+/* a thread that slept for less than this before a wait for a CPU was preempted */
+#define TOGETHER_NS	50000
 #define COUNTERS_MAX	(1U << 24)	/* rows */
 
 /* One row, in ticks. */
@@ -49,11 +50,16 @@ struct now {
 	bool is_off, has_out;
 	int64_t out, resolution;
 	int64_t wait;			/* the counter of waits when the thread left its CPU */
-	/* since when all readings have found it waiting for a CPU; INT64_MAX: the last did not */
+	/*
+	 * since this tick all readings have found the thread waiting for a CPU; INT64_MAX: the last
+	 * one did not
+	 */
 	int64_t waits;
-	unsigned state;			/* its state if a reading found it asleep; else not known */
-	bool is_wait;			/* it has not slept since it left its CPU */
-	bool is_merged;			/* the interval consists of several sleeps and waits */
+	/* the thread's state if a reading found it asleep; otherwise not known */
+	unsigned state;
+	bool is_wait;			/* the thread has not slept since it left its CPU */
+	/* the interval off the CPU consists of several sleeps and waits */
+	bool is_merged;
 	/* the last reading that has the number of sleeps; NULL: none */
 	const struct reading *status;
 };

@@ -8,9 +8,9 @@
  * once, the times are exact: the thread first ran for as long as its CPU clock shows, then slept,
  * then waited for a CPU, and then ran again.  If it left its CPU several times between two
  * readings, these times are reported as one interval: the length is right, but the interval may be
- * anywhere between the readings.  If its place is too uncertain, the time is counted, but does not
- * appear in the timeline.  The counters do not say which task ran meanwhile, nor what ended a
- * sleep.
+ * anywhere between the readings.  If it is too uncertain where the interval was, its length is
+ * counted, but the timeline does not show it.  The counters do not say which task ran meanwhile,
+ * nor what ended a sleep.
  */
 #ifndef FACTS_COUNTERS_H
 #define FACTS_COUNTERS_H

@@ -17,8 +17,8 @@
 
 struct estimate {
 	int64_t start, end;	/* ticks; end >= start */
-	int64_t start_min, start_max; /* of the true start */
-	int64_t end_min, end_max; /* of the true end */
+	int64_t start_min, start_max; /* bounds of the true start */
+	int64_t end_min, end_max; /* bounds of the true end */
 	uint64_t resolution;	/* ticks */
 	bool is_truncated;	/* start or end was not observed: the duration is a lower bound */
 };

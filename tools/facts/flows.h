@@ -28,7 +28,7 @@ struct flow_api {
 	int64_t tick;
 	uint64_t target;
 	bool is_wait;		/* its time is spent waiting, and is not work of the callee */
-	/* the same name for outputs about functions; raw: the linker's name */
+	/* name: the readable name of the function; raw: the linker's name */
 	struct symbol symbol;
 };
 

@@ -13,7 +13,8 @@
 #define FUTEXES_MAX	(1U << 20)	/* sleeps retained */
 
 struct futex_wait {
-	uint32_t tid, owner;		/* owner: 0: none */
+	/* owner: the thread that the futex names as its owner; 0: none */
+	uint32_t tid, owner;
 	/* the thread that ended the sleep with FUTEX_WAKE; 0: not known */
 	uint32_t waker;
 	uint64_t futex, gen, pc;
@@ -37,8 +38,8 @@ struct sched_off;
 int futexes_read(struct model *m, int64_t from, int64_t to, struct futexes *f);
 
 /*
- * Do what futexes_read() does, for callers that read the kernel events anyway: the first adds a
- * sleep, the second sorts all of them at the end.  Returns 0 or -ENOMEM.
+ * These do what futexes_read() does, for callers that read the kernel events anyway: the first
+ * function adds a sleep; the second one sorts all sleeps at the end.  Returns 0 or -ENOMEM.
  */
 int futexes_add(struct model *m, struct futexes *f, const struct sched_off *off);
 void futexes_sort(struct futexes *f);

@@ -138,7 +138,7 @@ static uint64_t make(const struct links *l, const struct life *life, uint64_t wh
 {
 	uint64_t h = mix(mix(mix(l->run ^ life->id) ^ (uint64_t)life->start) ^ what);
 
-	return h ? h : 1;	/* 0 would mean that there is no id */
+	return h ? h : 1;	/* an id of 0 would mean that there is no id */
 }
 
 void links_make_trace(const struct links *l, const struct life *life, struct link_ids *ids)

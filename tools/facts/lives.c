@@ -16,7 +16,7 @@
 #include "ticks.h"
 
 struct open_life {
-	struct open_life *next;		/* the next unused one, while this one is not in use */
+	struct open_life *next;		/* the next unused struct, while this one is not in use */
 	uint32_t number;		/* index in the table of open instances */
 	bool is_open;
 	struct life life;
@@ -39,7 +39,8 @@ struct lives {
 	struct keyed open;		/* struct open_life by id, also unused ones */
 	size_t nr_open;
 	struct keyed workers;		/* struct worker, by tid */
-	struct open_life *spare;	/* the unused ones, which keep their allocated memory */
+	/* list of unused structs, which keep their allocated memory */
+	struct open_life *spare;
 	/* a bit set of hashes of the wanted ids; NULL: all ids are wanted */
 	uint64_t *wanted;
 	size_t nr_wanted_bits;
@@ -213,7 +214,10 @@ static void worker_remove(struct lives *l, uint32_t tid, uint64_t id)
 {
 	struct worker *w = find_worker(l, tid);
 
-	/* Goes backward, because a thread mostly ends the request first that it started last. */
+	/*
+	 * The search goes backward, because a thread mostly ends the request first that it started
+	 * last.
+	 */
 	for (size_t i = w ? w->nr : 0; i-- > 0;) {
 		if (w->ids[i] == id) {
 			w->ids[i] = w->ids[--w->nr];
@@ -242,7 +246,7 @@ static bool was_taken_early(struct open_life *o, uint32_t tid, uint64_t queue, i
 }
 
 /*
- * Has the request ended, with no thread working on it?  What is still open then is a span in a
+ * Has the request ended, with no thread working on it?  A span that is still open then is one in a
  * queue from which no thread took the request.
  */
 static bool is_left(const struct open_life *o)
@@ -331,8 +335,8 @@ static int on_start(struct lives *l, const struct ldb_row_req *row)
 
 /*
  * If only a part of the trace is read, a request that ends or is handed over without a START is
- * taken to be open from the beginning of that part.  This is wrong if a pause before it has cut all
- * requests and the request began before or in that pause: then *open stays NULL.
+ * taken to be open from the beginning of that part.  But if a pause before that beginning has cut
+ * all requests, and the request did not start after the pause, *open stays NULL.
  */
 static int begin_before(struct lives *l, const struct ldb_row_req *row, uint64_t id, struct open_life **open)
 {
@@ -496,7 +500,7 @@ static int cut_one(struct lives *l, const struct ldb_row_req *row)
 	return o ? end_unfinished(l, o, row->tick) : 0;
 }
 
-/* Ends all open requests of one process; there are several. */
+/* Ends all open requests of one process, in a trace of several processes. */
 static int cut_some(struct lives *l, const struct ldb_row_req *row)
 {
 	int ret = 0;

@@ -19,8 +19,8 @@
  * that, it is a new instance.  A START on a thread that already works on the request changes
  * nothing.  A consumer's START may be recorded before the producer's BLOCK: then the span in the
  * queue is empty and not pending.  ARRIVED is recorded by the thread that takes the request from
- * the queue, just before its START.  It is not known which thread put the request there, so the
- * span has the tid of the thread that takes it.  ARRIVED changes nothing if that thread works on
+ * the queue, just before its START.  The thread that put the request there is not known, so tid of
+ * the span is the thread that takes the request.  ARRIVED changes nothing if that thread works on
  * the request already, or if the request is known to be in q.
  */
 #ifndef FACTS_LIVES_H
@@ -53,8 +53,9 @@ int lives_some(struct model *m, const uint64_t *ids, size_t nr,
 	       int (*life)(void *arg, struct life *life), void *arg, struct lives_result *result);
 
 /*
- * Does the same from the events in [from, to] (ticks) alone: an instance that ends there and began
- * earlier begins at from.  The result only shows which requests threads worked on in that time.
+ * Does the same, but uses only the events in [from, to] (ticks): an instance that ends in this
+ * range and began earlier is reported to begin at from.  The result only shows which requests
+ * threads worked on in that time.
  */
 int lives_within(struct model *m, int64_t from, int64_t to, int (*life)(void *arg, struct life *life),
 		 void *arg, struct lives_result *result);

@@ -23,11 +23,11 @@ struct builder {
 	const struct lock_events_options *options;
 	const struct lock_events_sink *sink;
 	struct lockset set;
-	int64_t t_min, t_max;		/* the times of the chunk */
+	int64_t t_min, t_max;		/* the range of time of the current chunk of events */
 	struct keyed objects;		/* the locks of selected events */
 	struct futexes futexes;
 	int64_t futex_resolution;	/* ticks */
-	/* sink->funcs is called in this pass over the rows; it has been called in an earlier one */
+	/* sink->funcs is called in this pass over the rows; it was called in an earlier pass */
 	bool wants_funcs, has_emitted;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Passes waits for locks and holds of locks to a callback, one by one, completed by lockset.h.  If
- * the trace has kernel events, so are the sleeps on futexes that belong to no recorded wait.  These
- * are waits for the lock in whose object the futex lies, or else for the futex itself, which is
- * then a lock of kind LOCK_KIND_FUTEX.
+ * the trace has kernel events, sleeps on futexes that belong to no recorded wait are passed, too.
+ * Such a sleep is a wait for the lock in whose object the futex lies.  If the futex lies in no
+ * lock, the futex is treated as a lock of kind LOCK_KIND_FUTEX.
  */
 #ifndef FACTS_LOCK_EVENTS_H
 #define FACTS_LOCK_EVENTS_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the bounds of holds and the places of lock events; see lockset.h.
+ * Finds when locks were taken, and from which line of the source; see lockset.h.
  *
  * Bounds of holds: for each hold there is a query, "which frames of thread t come directly before
  * and after generation g?".  The queries are sorted.  Each FUNC row belongs between two of them,

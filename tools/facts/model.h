@@ -20,7 +20,8 @@
 struct process {
 	uint32_t pid, ppid;
 	const char *name, *host;	/* the model's */
-	uint64_t id_base;		/* the ids of its requests are its own plus this */
+	/* the trace's ids of its requests are the program's ids plus this number */
+	uint64_t id_base;
 	/*
 	 * its clock is another one than that of the first process: times may be wrong by
 	 * clock_err_ns
@@ -32,8 +33,8 @@ struct process {
 /* A thread of the program.  If a tid was used twice, these are two threads. */
 struct thread {
 	uint32_t tid, creator;
-	uint32_t pid;		/* the pid of its process; 0: there is only one process */
-	const struct process *process;	/* that process, or NULL */
+	uint32_t pid;		/* pid of the thread's process; 0: there is only one process */
+	const struct process *process;	/* the thread's process, or NULL */
 	int64_t start, end;	/* ticks */
 	bool has_exited, is_unwatched;
 	uint64_t made, seen;	/* number of calls; number of observed calls */
@@ -51,7 +52,7 @@ struct scanner {
 	uint64_t rounds, looks, changes, scans, invalid, frames, gaps;
 	/* samples that found a changed stack, and left reading it to a later sample */
 	uint64_t moving;
-	/* pages that it reads: of threads, and of headers of the CPUs' rings */
+	/* pages that it reads: pages of threads, and pages with the headers of the CPUs' rings */
 	uint64_t pages;
 	uint64_t handed;	/* threads handed over to another scanner */
 	int64_t cost_ns;	/* its share of what sampling cost the threads */
@@ -129,16 +130,19 @@ struct model {
 	 * the pauses, merged (pauses.h); tid is the pid of the process, or 0 if there is only one
 	 */
 	struct intervals pauses;
-	/* observation gaps of all threads, in which the scanner did not run; those of one thread */
+	/*
+	 * observation gaps that concern all threads, because the scanner did not run, and gaps of
+	 * single threads
+	 */
 	uint64_t nr_gaps, nr_thread_gaps;
 	int64_t gap_ns, thread_gap_ns;
 	struct intervals gaps;		/* the times of these gaps, merged */
 	int64_t from_ns;		/* a dump of a flight recorder is complete from here on; else 0 */
-	int64_t duration_ns;		/* from the beginning of the recording to its end */
+	int64_t duration_ns;		/* duration of the recording */
 	uint64_t nr_bad_modules;	/* invalid MODULE rows */
 	const char *kernel_events;	/* "module", "bpf", "perf", "schedstat", "none"; "": an older trace */
 	const char *kernel_why;		/* why no better source was used; "" */
-	uint32_t pid;			/* of the program; 0: not known */
+	uint32_t pid;			/* pid of the program; 0: not known */
 	int64_t kernel_err_ns;		/* perf: by how much its times may be off */
 	bool is_kernel_only;		/* no functions, locks, requests were recorded */
 	bool has_sched;			/* the trace has SCHED or SCHEDSTAT rows */
@@ -152,19 +156,21 @@ struct model {
 	/* also all other system calls that took at least call_min_ns */
 	bool has_call_lengths;
 	int64_t call_min_ns;
-	bool has_disks;			/* what block devices did was recorded */
+	bool has_disks;			/* requests to block devices were recorded */
 	bool has_flows;			/* calls between components were recorded */
 	struct flows *flows;		/* NULL: not read yet; see flows_of() */
-	const char *samples;		/* clock and rate: "cpu-clock 199"; "": none were taken */
+	/* clock and rate of the samples: "cpu-clock 199"; "": none were taken */
+	const char *samples;
 	bool has_user_samples;		/* samples were taken only outside of the kernel */
 	uint64_t nr_lost_samples;
 	struct tasks *tasks;		/* tasks of the kernel events */
 	int64_t *losses;		/* ticks of the LOST rows about kernel events, sorted */
 	size_t nr_losses, room_losses;
-	struct intern strings;		/* names */
+	struct intern strings;		/* names of functions, files and the like */
 	struct classes *classes;	/* classes of requests; NULL: not read yet */
 	struct notes *notes;		/* notes of requests; NULL: not read yet */
-	struct request_source *requests_of; /* NULL: tags */
+	/* where the requests come from; NULL: the program's tags */
+	struct request_source *requests_of;
 };
 
 /* A span of a request instance: on a thread, or in a queue. */
@@ -193,7 +199,7 @@ struct life {
 	bool is_complete;	/* there was an END and nothing is open */
 	bool has_lost_handoff;	/* put into a queue and never taken out */
 	const char *class;	/* "" */
-	struct life_part *parts; /* in order of start */
+	struct life_part *parts; /* spans, in order of start */
 	size_t nr_parts, room;
 };
 
@@ -342,7 +348,7 @@ struct segment {
 	/* LOCK_HOLD: the hold was not recorded, but follows from the wait of another thread */
 	bool is_inferred;
 	bool has_failed;		/* LOCK_WAIT: ended without the lock */
-	/* no part of the request: its thread blocked the request meanwhile */
+	/* the segment is no part of the request: its thread blocked the request meanwhile */
 	bool blocks_req;
 	/*
 	 * LOCK_*: 1: the segment blocks the request, 2: it blocks what blocks the request, and so
@@ -363,7 +369,8 @@ struct segment {
 	bool has_req;			/* the thread worked on exactly one request */
 	/* LIBCALL: the call was left by a longjmp() or an exception */
 	bool was_left;
-	struct segment_sched *sched;	/* off the CPU; SYSCALL; LOCK_WAIT: if known; else NULL */
+	/* what kernel events add to times off the CPU, SYSCALL and LOCK_WAIT; NULL: not known */
+	struct segment_sched *sched;
 	union {
 		const struct irq *irq;		/* IRQ */
 		const struct fault *fault;	/* FAULT */

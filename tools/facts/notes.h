@@ -5,10 +5,11 @@
 
 #include "model.h"
 
-#define NOTES_KEYS_MAX	16	/* the last so many keys of a request are retained */
+/* of each request, this many keys are retained: those that were set last */
+#define NOTES_KEYS_MAX	16
 
 struct note {
-	uint64_t id;		/* of the request */
+	uint64_t id;		/* id of the request */
 	int64_t tick;
 	/* keys and texts are stored once each, so they are equal if the pointers are */
 	const char *key;

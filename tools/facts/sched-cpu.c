@@ -90,7 +90,10 @@ void cpu_switch(struct sched *s, uint32_t cpu, const struct party *left, int64_t
 	static const struct party nobody = { .kind = PARTY_NONE };
 	struct sched_cpu *c = cpu_state(s, cpu);
 
-	/* If another task than left is known to have been running there, a switch was lost. */
+	/*
+	 * If the task that left is not the one that was known to be running on the CPU, a switch
+	 * was lost.
+	 */
 	if (c && c->has.kind != PARTY_NONE && !party_is(&c->has, left))
 		left = &nobody;
 	else if (c)
@@ -183,7 +186,7 @@ int64_t sched_resolution_ns(const struct model *m)
 {
 	double tick = reader_ticks_to_ns(m->reader, 1);
 
-	/* Both ends of an interval can be wrong. */
+	/* The start of an interval can be wrong as well as its end. */
 	if (m->kernel_err_ns > 0)
 		return 2 * m->kernel_err_ns;
 	return tick > 1 && tick < 1e9 ? (int64_t)(tick + 0.999) : 1;

@@ -10,10 +10,10 @@
 #define SCHED_CPUS_CHUNK	64	/* divides SCHED_CPUS_MAX */
 
 enum sched_phase {
-	SCHED_UNKNOWN,		/* rows are missing, or there was no row yet */
+	SCHED_UNKNOWN,		/* rows of the thread are missing, or there was none yet */
 	SCHED_ON,
 	SCHED_OFF,
-	SCHED_GONE,		/* it has exited */
+	SCHED_GONE,		/* the thread has exited */
 };
 
 /* A thread of the program. */
@@ -48,15 +48,15 @@ struct sched_thread {
 	/* Describe the CPU for which the thread waits. */
 	struct sched_cpu *waits_on;
 	struct sched_thread *next_waiter, **prev_waiter;
-	int64_t charged;		/* off.spans has the running tasks up to here */
+	int64_t charged;		/* ticks: off.spans has the running tasks up to this time */
 };
 
 struct sched_cpu {
 	uint32_t cpu;
 	struct sched_thread *waiters;
 	struct party has;		/* PARTY_NONE: not known */
-	int64_t since;			/* since when it has been the running task */
-	/* since is when it was switched in; else it ran before, too */
+	int64_t since;			/* ticks: since when this task has been running */
+	/* true: the task was switched in at `since`; false: it ran before that, too */
 	bool has_since;
 };
 
@@ -65,8 +65,11 @@ struct sched {
 	const struct sched_sink *sink;
 	struct sched_result *result;
 	int64_t from;			/* nothing is known of earlier times */
-	const struct thread_interval *pause;	/* the next one; NULL: none follows */
-	/* with several processes instead: the pauses of all, by start, and which comes next */
+	const struct thread_interval *pause;	/* the next pause; NULL: there is no other */
+	/*
+	 * used instead if there are several processes: the pauses of all of them, by start, and the
+	 * index of the next one
+	 */
 	struct thread_interval *of_processes;
 	size_t nr_of_processes, next;
 	int64_t futex_ticks, futex_late_ticks, loss_slack, race_ticks;
@@ -74,7 +77,8 @@ struct sched {
 	int ret;
 	unsigned left_state;		/* state of the task that is switched out now */
 	struct keyed threads;		/* struct sched_thread, by tid */
-	struct sched_cpu *cpus[SCHED_CPUS_MAX / SCHED_CPUS_CHUNK];	/* NULL: no row named any of them */
+	/* NULL: no row has named a CPU of this chunk */
+	struct sched_cpu *cpus[SCHED_CPUS_MAX / SCHED_CPUS_CHUNK];
 };
 
 /* sched-cpu.c */

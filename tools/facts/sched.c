@@ -285,9 +285,9 @@ static void set_waker(struct sched_thread *t)
 }
 
 /*
- * Corrects the end of the time for which the CPU seemed idle.  It cannot have been idle for that
- * long, because then it would have run the thread; so in the last part of this time the hypervisor
- * ran something else.
+ * Corrects the end of the time for which the CPU seemed idle.  The CPU cannot have been idle for
+ * that long, because an idle CPU would have run the thread; so in the last part of this time the
+ * hypervisor ran something else.
  */
 static void set_stolen(struct sched *s, struct sched_thread *t, uint32_t ns)
 {
@@ -416,8 +416,8 @@ static int on_wakeup(struct sched *s, const struct ldb_row_sched *row)
 	t->last_seen = row->tick;
 	if (t->phase == SCHED_ON) {
 		/*
-		 * Either the thread was about to sleep and now does not, or its switch out has a
-		 * later time stamp.
+		 * A wake-up of a running thread: either the thread was about to sleep and now does
+		 * not, or its switch out has a later time stamp.
 		 */
 		t->has_early = true;
 		t->early = row->tick;
@@ -461,8 +461,8 @@ static int on_exec(struct sched *s, const struct ldb_row_sched *row)
 	if (!t || row->other == row->tid)
 		return 0;
 	/*
-	 * After execve() the thread that called it has the tid of the leader, and all others are
-	 * gone.
+	 * After execve() the thread that called it has the tid of the leader, and all other threads
+	 * of the process are gone.
 	 */
 	ret = begin_thread(s, t, row->tick);
 	begin_run(t, row->tick, false);
@@ -511,7 +511,7 @@ static void forget_all(struct sched *s, int64_t until)
 	cpu_forget_all(s);
 }
 
-/* Ends what is open in the process that paused; other processes continue. */
+/* Ends the open intervals of the process that paused; other processes continue. */
 static int pause_process(struct sched *s, const struct thread_interval *pause)
 {
 	int ret = 0;
@@ -599,7 +599,10 @@ static int on_row(void *arg, const void *ordered)
 	case LDB_SCHED_OP_EXEC:
 		return on_exec(s, row);
 	default:
-		/* FORK and EXIT add nothing to the switches; others are of a later version */
+		/*
+		 * FORK and EXIT say nothing that the switches do not say; other operations are of a
+		 * later version
+		 */
 		return 0;
 	}
 }

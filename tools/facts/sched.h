@@ -30,7 +30,7 @@
 
 #define SCHED_THREADS_MAX	(1U << 16)	/* threads; a tid that is used again counts once */
 #define SCHED_CPUS_MAX		8192
-/* tasks that are recorded for one wait; what ran after them is not */
+/* tasks that are recorded for one wait; tasks that ran after these are not */
 #define SCHED_SPANS_MAX		48
 #define SCHED_FUTEX_NS		200000
 #define SCHED_FUTEX_LATE_NS	50000000
@@ -51,7 +51,7 @@ struct sched_span {
 struct sched_off {
 	uint32_t tid;
 	int64_t out, woken, in;		/* ticks; out <= woken <= in; preempted: woken == out */
-	bool has_out;			/* false: it left the CPU before the rows began */
+	bool has_out;			/* false: the thread left its CPU before the rows began */
 	bool has_woken;			/* false: the wake-up is missing; woken == in */
 	/* false: the switch in is missing; `in` is the time up to which anything is known */
 	bool has_in;
@@ -67,7 +67,7 @@ struct sched_off {
 	struct party next;		/* the task to which the CPU switched */
 	struct party waker;
 	uint32_t cpu_waker;		/* UINT32_MAX: not known */
-	unsigned nr_futexes;		/* 0: it did not sleep on a futex */
+	unsigned nr_futexes;		/* 0: the thread did not sleep on a futex */
 	uint64_t futex;			/* the address that was woken, or the first one */
 	int64_t futex_tick;		/* when the thread made the futex call */
 	/* the tid in the futex word, or in the word after it; 0: none */
@@ -99,9 +99,12 @@ struct sched_cpu_run {
 	/* without name and pid, see party_identify(); never PARTY_NONE */
 	struct party who;
 	int64_t start, end;		/* ticks */
-	/* start, end are the times at which it was switched in and out */
+	/*
+	 * the task was switched in at `start`, and out at `end`; otherwise it may have run before,
+	 * or after
+	 */
 	bool has_start, has_end;
-	/* enum ldb_sched_state when it was switched out; set only if has_end */
+	/* enum ldb_sched_state of the task when it was switched out; set only if has_end */
 	unsigned state;
 };
 
@@ -124,7 +127,7 @@ struct sched_sink {
 
 struct sched_result {
 	uint64_t nr_rows, nr_switches;
-	uint64_t nr_broken;		/* times that a switch in or out was missing */
+	uint64_t nr_broken;		/* how often a switch in or out was missing */
 	uint64_t nr_dropped;		/* rows of threads beyond SCHED_THREADS_MAX */
 	/* ticks of the first and last row; first > last: there was none */
 	int64_t first, last;

@@ -9,7 +9,7 @@
 
 struct task {
 	uint32_t tid, pid;	/* pid: the pid of its process */
-	int64_t tick;		/* valid from then on */
+	int64_t tick;		/* the row is valid from this tick on */
 	const char *name;
 };
 
