@@ -204,7 +204,10 @@ const ldb = (() => {
 			show();
 			return [theme, palette];
 		},
-		/* Makes keys act as the buttons, and as others = { key: function } says. */
+		/*
+		 * Handles keys: some act like the buttons; others = { key: function } has further
+		 * ones.
+		 */
 		keys(others) {
 			const does = { t: () => document.getElementById("theme").click(), c: () => document.getElementById("palette").click(), ...others };
 

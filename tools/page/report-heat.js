@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws the heat map: time from left to right, latency upwards, both in bins; a cell is the darker,
- * the more requests are in it.  A part is selected by dragging with the mouse, or with the arrow
+ * Draws the heat map: time from left to right, latency upwards, both in bins; the more requests are
+ * in a cell, the darker it is.  A part is selected by dragging with the mouse, or with the arrow
  * keys; onchoose is then called with a choice (see report-data.js) or null.
  */
 "use strict";

@@ -25,8 +25,8 @@ struct bins {
 
 void bins_init(struct bins *b, const struct model *m, int64_t from, int64_t to);
 /*
- * Returns the first bin that a choice must contain, or begin after, to include what ends at this
- * tick; REPORT_BINS: none.
+ * Returns the first bin i such that a choice of bins i to j includes a row that ends at this tick;
+ * REPORT_BINS: there is none.
  */
 unsigned bins_first(const struct bins *b, int64_t tick);
 /* Returns the number of bins that begin at this tick or earlier; 0: none. */
@@ -43,8 +43,8 @@ unsigned bins_bucket(uint64_t value, unsigned bits);
 #define VALUE_BITS	4
 
 /*
- * report-cells.c: sums rows.  All tables by time have bins of the same width, as have all tables by
- * request, and the heat map.  Each of these groups shares a struct coarse.
+ * report-cells.c: sums rows.  All tables by time have bins of the same width, which a struct coarse
+ * stores.  All tables by request share another struct coarse, and the heat map has one of its own.
  */
 struct coarse {
 	/* a bin of this group is 1 << shift of the narrowest bins */
@@ -114,12 +114,12 @@ struct request {
 };
 
 struct report_requests {
-	struct request *at;		/* by id, start */
+	struct request *at;		/* sorted by id, start */
 	size_t nr, room;
 	/* requests beyond REPORT_LIVES_MAX, which are only in the cells */
 	uint64_t nr_not_followed;
 	bool is_each;			/* the page contains each request, and not only sums */
-	struct cells cells;		/* if not is_each */
+	struct cells cells;		/* sums of requests, if not is_each */
 	const char **classes;
 	size_t nr_classes;
 };

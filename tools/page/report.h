@@ -35,13 +35,15 @@
 #define REPORT_LOCKS		2000
 #define REPORT_THREADS		4000	/* threads with kernel events */
 #define REPORT_PARTIES		100
-#define REPORT_SLOWEST		50	/* slowest requests, with their causes */
+/* slowest requests that are in the page with their causes */
+#define REPORT_SLOWEST		50
 
 struct report_options {
 	const char *title;
 	int64_t from, to;		/* ticks */
 	const char *thread;		/* tid, or glob of names; NULL: all */
-	struct model *other;		/* trace to compare with; NULL: none */
+	/* another trace, with which this one is compared; NULL: none */
+	struct model *other;
 	const char *other_title;
 	uint64_t calls_max;		/* 0: REPORT_CALLS_MAX */
 	uint64_t requests_max;		/* 0: REPORT_REQUESTS_MAX */

@@ -14,7 +14,7 @@
 #include "render/text.h"
 
 #define HEAD_WIDTH	100
-#define EDGES_MAX	300	/* of a request; only the longest are written */
+#define EDGES_MAX	300	/* edges of a request; only the longest are written */
 #define MARKED_MAX	600	/* marked segments of a request; only the longest are marked */
 
 /* Returns what write() prints as a string, which the caller frees; NULL: out of memory. */
@@ -151,7 +151,7 @@ void story_about(struct timeline_data *d, struct json *j)
 	put_losses(d, j);
 }
 
-/* Writes what the requests were blocked by */
+/* Writes by what the requests were blocked */
 
 static int64_t number_of(struct timeline_data *d, const struct segment *s)
 {

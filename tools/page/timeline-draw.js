@@ -16,8 +16,8 @@ tl.draw = (() => {
 	function init(node) {
 		canvas = node;
 		/*
-		 * willReadFrequently, because most of a frame is written as pixels, without the
-		 * GPU.
+		 * The option willReadFrequently is set, because most of a frame is written as
+		 * pixels, without the GPU.
 		 */
 		ctx = canvas.getContext("2d", { alpha: false, willReadFrequently: true });
 	}
@@ -174,7 +174,8 @@ tl.draw = (() => {
 	}
 
 	/*
-	 * labels contains (track, i, a, b)*, row, index of the first one; it is read from the end.
+	 * labels has, for each row, any number of (track, i, a, b), then the row and the index of
+	 * the first of these; it is read from the end.
 	 */
 	function drawLabels() {
 		ctx.fillStyle = colors["c-ink"];

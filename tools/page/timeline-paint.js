@@ -3,7 +3,7 @@
  * Draws tracks as rows of pixels.  A row of the picture is a single row of pixels, repeated.  So
  * its cost depends on the number of visible bars, or, if many bars share a pixel, on the levels of
  * detail.  Bars that are narrower than a pixel are merged: the pixel has the colour of the longest
- * one, and is the stronger, the more of it is covered.
+ * one, and the colour is stronger if the bars cover more of the pixel.
  *
  * A tone is the number of a colour: first one for each call site and function, then two (plain,
  * faded) for each kind of segment, then those of tasks.

@@ -12,10 +12,11 @@
 #include "analysis/why/traits.h"
 #include "analysis/why/why.h"
 
-#define WHY_PAGE_TARGETS	20000	/* the slowest ones; boxes and blame are for all targets */
+/* the slowest targets are in the page; the box plots and the blame graph are for all targets */
+#define WHY_PAGE_TARGETS	20000
 #define WHY_PAGE_CHAINS		500	/* targets whose chains can be read */
 #define WHY_PAGE_LIVES		24	/* targets whose segments are shown */
-#define WHY_PAGE_SEGMENTS	1500	/* the longest segments of each of those */
+#define WHY_PAGE_SEGMENTS	1500	/* segments of each of those targets; the longest ones */
 #define WHY_PAGE_BINS		1600
 
 struct why_page_options {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Columns that several relations have. */
+/* Defines columns that several relations have. */
 #include "facts/sched.h"
 #include "render/columns.h"
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Columns that several relations have. */
+/* Declares columns that several relations have. */
 #ifndef RENDER_COLUMNS_H
 #define RENDER_COLUMNS_H
 
 #include "cli/relation.h"
 #include "render/render.h"
 
-extern const struct column site_columns[];	/* of struct symbol: caller, file, line */
-extern const struct column party_columns[];	/* of struct party */
+extern const struct column site_columns[];	/* columns of struct symbol: caller, file, line */
+extern const struct column party_columns[];	/* columns of struct party */
 extern const struct column hits_columns[];	/* page faults and interrupts */
-extern const struct column made_columns[];	/* of struct model: observed calls */
-/* of struct model: what was left out; also in words */
+extern const struct column made_columns[];	/* columns of struct model: observed calls */
+/* columns of struct model: numbers of what was left out, and the same in words */
 extern const struct column left_columns[];
-/* of struct model: what was lost; also in words, for the table */
+/* columns of struct model: numbers of what was lost, and the same in words for the table */
 extern const struct column lost_columns[];
-extern const struct column note_columns[];	/* of struct note */
-extern const struct column kernel_columns[];	/* of struct model */
-/* of struct model: what --summary shows of it */
+extern const struct column note_columns[];	/* columns of struct note */
+extern const struct column kernel_columns[];	/* columns of struct model: kernel events */
+/* columns of struct model that --summary shows */
 extern const struct column model_summary_columns[];
 
 /* Returns one row; NULL: a row without values. */
@@ -28,13 +28,13 @@ struct rows party_rows(const struct party *p);
 /* Returns the text of a cell that contains only a name: "(idle)", "(interrupt)". */
 const char *party_cell(const struct party *p);
 
-/* What requests are made from, if they are not tagged; no row if they are. */
+/* Returns a row that says from what the requests were made; no row if the program tagged them. */
 extern const struct column request_source_columns[];
 struct rows request_source_rows(const struct row *row);
 
 struct value value_cpu(uint32_t cpu);
 
-/* Returns the model of a report, to which its struct begins with a pointer. */
+/* Returns the model of a report: the report's struct begins with a pointer to it. */
 const struct model *row_model(const struct row *row);
 struct rows model_rows(const struct row *row);
 

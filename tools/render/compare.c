@@ -157,7 +157,7 @@ static void parse_conditions(struct comparison *c)
 	c->nr_conditions = list->nr;
 }
 
-/* Returns false if a condition matches no class: it may contain a typing error. */
+/* Returns false if a condition matches no class, because it probably has a typing error. */
 static bool add_gates(struct comparison *c, const struct partition *before,
 		      const struct partition *after)
 {
@@ -230,8 +230,8 @@ static void copy_list(struct cli_list *list)
 }
 
 /*
- * Returns options to open the other recording: without output, and with lists of their own, which
- * open_finish() frees.
+ * Returns the options with which the other recording is opened: it has no output, and lists of its
+ * own, which open_finish() frees.
  */
 static struct open_options other_options(const struct open_options *open, const char *input)
 {
@@ -244,7 +244,7 @@ static struct open_options other_options(const struct open_options *open, const 
 	return o;
 }
 
-/* Says which of the two recordings is damaged, which the reader's message does not say. */
+/* Says which of the two recordings is damaged, because the reader's message does not say it. */
 static void say_damage(const struct opened *o)
 {
 	if (!reader_check(o->reader) && reader_is_damaged(o->reader))

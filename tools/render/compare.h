@@ -14,8 +14,10 @@ struct compare_slice {
 };
 
 struct compare_options {
-	struct compare_slice target, reference; /* for runs, both are the same */
-	const struct cli_list *fail_if;	/* for runs: conditions as in gate.h; NULL: none */
+	/* if two runs are compared, target and reference are the same percentiles */
+	struct compare_slice target, reference;
+	/* if two runs are compared: conditions as in gate.h; NULL: none */
+	const struct cli_list *fail_if;
 	struct categories *categories;
 	size_t nr_shown;		/* text: greatest number of rows for each class */
 	/* Selects the requests to compare; ends the program on failure. */

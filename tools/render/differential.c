@@ -24,7 +24,7 @@ struct unit {
 	const char *name;
 	double factor;			/* ns */
 	int decimals;
-	int64_t quantum;		/* of the last printed digit, ns */
+	int64_t quantum;		/* ns that the last printed digit is worth */
 };
 
 /* Chooses the unit such that the greatest value has four digits. */

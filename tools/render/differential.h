@@ -10,9 +10,10 @@
 struct render_differential {
 	const struct differential *of;	/* one for each class */
 	size_t nr;
-	bool is_compare;		/* two recordings, not two slices of one */
+	bool is_compare;		/* two recordings are compared, and not two slices of one */
 	const char *target_file, *reference_file;
-	const struct model *target_model, *reference_model; /* equal if not is_compare */
+	/* models of the recordings; equal if not is_compare */
+	const struct model *target_model, *reference_model;
 	/* classes that exist on one side only */
 	const char *const *only_target, *const *only_reference;
 	size_t nr_only_target, nr_only_reference;

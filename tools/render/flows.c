@@ -85,7 +85,10 @@ static const struct column part_columns[] = {
 #undef ROW
 
 #define ROW struct flow_cell
-/* Returns the sums of a report: its struct begins with pointers to its model and to these. */
+/*
+ * Returns the sums of a report: the report's struct begins with a pointer to its model, and one to
+ * the sums.
+ */
 static const struct flowstats *stats_of(const struct row *row)
 {
 	return ((const struct render_flows *)row_report(row))->stats;

@@ -126,7 +126,7 @@ static void put_numbers(const struct render *r, const struct stats_entry *e, uns
 	fputc(' ', r->out);
 }
 
-/* Two names share a line: each gets half of it, and the unused part of one goes to the other. */
+/* Two names share a line: each gets half of it, and one name may use what the other leaves free. */
 static void put_names_wide(const struct render *r, const struct stats_entry *e, enum stats_by by,
 			   const char *name, unsigned left)
 {

@@ -25,7 +25,7 @@ void open_fail_memory(void)
 	exit(CLI_FAILURE);
 }
 
-/* Is this the process's pid, its name, or its name on a host: NAME@HOST? */
+/* Is the text the process's pid, its name, or NAME@HOST with its name and its host? */
 static bool is_process(const struct process *p, const struct cli_part *part)
 {
 	char text[300];

@@ -11,7 +11,7 @@
 
 struct open_options {
 	const char *input, *output, *sysroot;
-	const char *const *files;	/* traces to be joined: set by open_files() */
+	const char *const *files;	/* traces that are joined; open_files() sets them */
 	size_t nr_files;
 	struct cli_list debug_dirs, request;
 	bool no_demangle;
@@ -104,8 +104,9 @@ int64_t open_from(const struct open_options *o, const struct model *m);
 int64_t open_to(const struct open_options *o, const struct model *m);
 
 /*
- * Finds the id of a request that --req names (CLI_PART): as it is shown, or of a process as that has it.
- * Returns false if there is no such process, or more than one, after printing so.
+ * Finds the id of a request that --req names (CLI_PART): either the id that reports show, or a
+ * process and the id in that process.  Returns false if there is no such process, or more than one,
+ * after printing so.
  */
 bool open_req(const struct model *m, const struct cli_part *part, uint64_t *id);
 

@@ -11,9 +11,9 @@
 #include "render/wrap.h"
 
 #define QUEUES_SHOWN	10
-#define EXTRAS_SHOWN	8	/* rows; further values are merged */
+#define EXTRAS_SHOWN	8	/* rows that are shown; further values are merged */
 #define CONTEXTS_SHOWN	8
-#define BLAME_SHOWN	60	/* frames; more if several have the same time */
+#define BLAME_SHOWN	60	/* frames that are shown; more if several have the same time */
 #define SUMS_SHOWN	12
 #define BLAME_PARTS	200	/* frames with less than 1/200 of the time are left out */
 #define INDENT		2

@@ -69,7 +69,7 @@ const char *functions_sort_key(size_t n);
 /* Sorts by the column with this key.  Equal rows are in a defined order, the same in each run. */
 void functions_sort(const struct stats_entry **rows, size_t nr, const char *key);
 
-/* The report on locks shows the first nr entries. */
+/* The report on locks.  It shows the first nr entries. */
 struct render_locks {
 	const struct model *model;
 	const struct locks *locks;
@@ -78,7 +78,7 @@ struct render_locks {
 
 extern const struct printer locks_printer;
 
-/* The report on requests: timelines[i] belongs to the ith request instance. */
+/* The report on requests.  timelines[i] belongs to request instance i. */
 struct render_requests {
 	const struct model *model;
 	const struct requests *requests;
@@ -128,18 +128,20 @@ void text_head(const struct render *r, const struct model *m, const struct stats
 struct render_timeline {
 	const struct model *model;
 	const struct timeline *timeline;
-	int64_t p50_ns;			/* of the requests of its class; -1: not known */
+	/* median latency of the requests of its class; -1: not known */
+	int64_t p50_ns;
 	size_t nth, nr_occurrences;	/* the nth request instance of the id, from 1 */
 	size_t nr_lines;		/* greatest number of lines of the list of segments */
-	size_t nr_parts;		/* requests of other processes that belong to it and are not shown */
+	/* number of requests of other processes that belong to the request and are not shown */
+	size_t nr_parts;
 	struct hits hits;		/* page faults and interrupts, if they were recorded */
 };
 
 void text_timeline(const struct render *r, const struct render_timeline *t);
 
 /*
- * Prints the requests of a distributed trace, or others that belong together: what each one's time was
- * spent on, and all of them as one timeline.  which: "of this trace".
+ * Prints the requests of a distributed trace, or others that belong together: how each request
+ * spent its time, and all of them as one timeline.  which: "of this trace".
  */
 void text_trace(const struct render *r, const struct render_timeline *each, size_t nr,
 		const struct render_timeline *all, const char *which);

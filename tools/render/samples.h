@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Says how a time is divided between places in the code, according to its samples. */
+/* Says how a time is divided between places in the code, according to the samples in that time. */
 #ifndef RENDER_SAMPLES_H
 #define RENDER_SAMPLES_H
 
@@ -33,7 +33,7 @@ struct render_sampled {
 
 extern const struct printer sampled_printer;
 
-extern const struct column samples_columns[];	/* of struct split */
+extern const struct column samples_columns[];	/* columns of struct split */
 
 /* Returns the rows of a split for PART_AT(); no row if it has no samples. */
 struct rows samples_rows(const struct split *s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A sentence that is written piece by piece.  Pieces that do not fit into its buffer are cut off.
+ * Writes a sentence piece by piece.  Pieces that do not fit into the buffer are cut off.
  */
 #ifndef RENDER_SENTENCE_H
 #define RENDER_SENTENCE_H

@@ -27,7 +27,7 @@ const struct column lost_columns[] = {
 	COLUMN("uncommitted", lost[LDB_LOST_UNCOMMITTED], .head = "never written"),
 	COLUMN("torn", lost[LDB_LOST_TORN], .head = "torn"),
 	COLUMN("disk", lost[LDB_LOST_DISK], .head = "not on disk"),
-	/* In the export to SQLite this column has an older name. */
+	/* The export to SQLite has an older name for this column. */
 	COLUMN("unobserved", lost[LDB_LOST_UNWATCHED], .csv = "unwatched",
 	       .head = "of unobserved threads"),
 	COLUMN("kernel", lost[LDB_LOST_KERNEL], .head = "of the kernel's"),
@@ -36,7 +36,7 @@ const struct column lost_columns[] = {
 	{ 0 }
 };
 
-/* What was left out on the user's request. */
+/* Columns that say what was left out at the user's request. */
 const struct column left_columns[] = {
 	COLUMN("functions", left[LDB_LEFT_FUNCS - LDB_LEFT_PAUSE],
 	       .head = "observed calls of functions that are not recorded"),

@@ -10,13 +10,13 @@
 #include "cli/relation.h"
 #include "render/render.h"
 
-#define TABLE_WIDE	130	/* from this width on, a row fits on one line */
+#define TABLE_WIDE	130	/* on a screen of at least this width, a row fits on one line */
 
 /* Prints the line of heads: first, which takes width columns; the heads; last. */
 void table_head(const struct render *r, const char *first, unsigned width,
 		const struct column *columns, const char *last);
 
-/* Prints the cells of a row, each after a blank, as heads are. */
+/* Prints the cells of a row, each after a blank, in the columns of the heads. */
 void table_cells(const struct render *r, const struct column *columns, const void *at);
 unsigned table_width(const struct render *r, const struct column *columns);
 

@@ -103,7 +103,8 @@ struct canvas {
 	const struct timeline *t;
 	unsigned width;
 	char *cells;
-	char *owner;		/* of each cell: 0: free, 1: one segment, 2: part of a wide one */
+	/* state of each cell: 0: free, 1: one segment, 2: part of a wide segment */
+	char *owner;
 };
 
 static void canvas_clear(struct canvas *c)

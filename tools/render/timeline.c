@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints a timeline as text: a sentence that says what the time was spent on; a picture with a lane
+ * Prints a timeline as text: a sentence that says how the time was spent; a picture with a lane
  * for each thread (a row for each depth of calls, one for waits, one for locks held); and a list of
  * the segments.
  */
@@ -81,7 +81,7 @@ static void put_queued(const struct render *r, const struct timeline_cause *c, c
 	put_chain(r, c);
 }
 
-/* Prints in words the ns that no cause explains. */
+/* Prints in words how many ns no cause explains. */
 static void put_rest(const struct render *r, const struct timeline_cause *c, const char *ns)
 {
 	char away[UNITS_ROOM];
@@ -313,7 +313,7 @@ static void put_facts(const struct render *r, const struct render_timeline *rt)
 		fprintf(r->out, "; %" PRIu64 " records left out as requested", m->nr_left);
 	if (t->left_out_ns)
 		fprintf(r->out, "; shorter than %s left out", units_duration(t->left_out_ns, a));
-	/* Old traces do not contain this information. */
+	/* Traces of older versions do not contain this information. */
 	if (*m->kernel_events || m->has_sched) {
 		text_kernel(m, text);
 		fprintf(r->out, "; %s", text);

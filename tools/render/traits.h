@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Presents traits that slow requests share. */
+/* Prints traits that slow requests share. */
 #ifndef RENDER_TRAITS_H
 #define RENDER_TRAITS_H
 

@@ -7,7 +7,10 @@
 
 #define UNTAGGED_TEXT	512
 
-/* Why there are no requests, in one line: nothing was tagged, or there is none of what was asked for when recording. */
+/*
+ * Returns one line that says why there are no requests: the program has tagged none, or none was
+ * found of those that the user asked for when recording.
+ */
 const char *untagged_why(const struct opened *o, char text[UNTAGGED_TEXT]);
 
 /*

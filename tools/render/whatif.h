@@ -7,7 +7,7 @@
 #include "render/open.h"
 #include "render/render.h"
 
-extern const struct printer whatif_printer;	/* prints a struct whatif */
+extern const struct printer whatif_printer;	/* prints a report on a struct whatif */
 
 /* The options of --what-if. */
 struct whatif_show {

@@ -11,7 +11,7 @@ struct render_why {
 	const struct model *model;
 	const struct why *why;
 	const struct why_options *options;
-	size_t nr_causes, nr_requests;	/* greatest numbers of rows */
+	size_t nr_causes, nr_requests;	/* greatest numbers of rows that text shows */
 	const struct traits *traits;	/* NULL: not requested */
 };
 

@@ -20,7 +20,7 @@
 
 #define EXTRA_NS	5000000000LL	/* events are retained this much longer than the window */
 #define EXTRA_REQ_NS	60000000000LL	/* requests are retained this much longer */
-/* limit of META blocks, because there may be many warnings */
+/* limit of the number of META blocks, because there may be many warnings */
 #define METAS_MAX	64
 
 struct block {
@@ -44,7 +44,9 @@ struct history {
 	size_t nr, room, nr_metas;
 	bool has_clock, is_anew;
 	unsigned period;	/* number of the current period, from 1 */
-	/* last periods whose events, and requests, were dropped */
+	/*
+	 * the last period whose events were dropped, and the last one whose requests were dropped
+	 */
 	unsigned old_period, old_req_period;
 	unsigned cut_period;	/* last period that was dropped because of max_bytes; 0: none */
 	struct mark *marks;
@@ -319,7 +321,7 @@ static bool is_in(const struct block *b, const struct snapshot_range *ranges, si
 	return false;
 }
 
-/* ranges: NULL for the window, or for everything if is_wide. */
+/* If ranges is NULL, takes the blocks of the window, or all of them if is_wide. */
 static int make_file(const struct snapshot *s, bool is_wide, const struct snapshot_range *ranges, size_t nr)
 {
 	int fd = memfd_create("ldb-top", MFD_CLOEXEC), rc = 0;

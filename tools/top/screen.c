@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Controls the terminal by escape sequences.  The terminal is restored at a normal end by
- * screen_close(), at exit() by atexit(), and at a crash by a signal handler; only after SIGKILL it
- * is not restored.  Messages on stderr are stored, and printed after that.
+ * screen_close(), at exit() by atexit(), and at a crash by a signal handler; after SIGKILL it is
+ * not restored.  Messages on stderr are stored, and printed after that.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -181,7 +181,8 @@ static int next_byte(int wait_ms, bool *is_gone)
 /* The bytes of a key: one byte; or "ESC [" or "ESC O", perhaps a number, and a byte. */
 static const struct key {
 	bool is_escape;
-	char number;		/* first digit of the number; 0: none, or any */
+	/* first digit of the number; 0: there is no number, or it does not matter */
+	char number;
 	char byte;
 	enum screen_key key;
 } keys[] = {

@@ -53,7 +53,7 @@ struct snapshot *history_snapshot(const struct history *h, const struct snapshot
 void snapshot_free(struct snapshot *s);
 
 struct snapshot_info {
-	struct record_status status;	/* as of the end of the window */
+	struct record_status status;	/* state of the recording at the end of the window */
 	int64_t window_ns;		/* duration of the window */
 	int64_t from, to;		/* ticks */
 	uint64_t made, seen, nr_events, nr_lost;	/* counts for the window */
@@ -90,7 +90,7 @@ struct view {
 	struct snapshot *snapshot;
 	struct reader *window, *wide;
 	struct model *model;		/* of the wide trace */
-	struct model window_model;	/* the same for the trace of the window */
+	struct model window_model;	/* of the trace of the window */
 	struct stats stats;
 	const struct stats_entry **rows; /* functions with completed calls, sorted */
 	size_t nr_rows;
@@ -98,7 +98,7 @@ struct view {
 	size_t nr_running, room_running;
 	struct locks locks;
 	struct requests requests;
-	struct timeline *timelines;	/* of the request instances */
+	struct timeline *timelines;	/* timelines of the request instances */
 };
 
 /*
@@ -112,15 +112,15 @@ void view_free(struct view *v);
 /* dump.c: writes a snapshot into a trace. */
 
 /*
- * Writes the dump NAME.1, or with the next free number, and stores its name in path.  Returns its
- * size, -errno or OUTFILE_OTHERS.
+ * Writes the dump NAME.1, or NAME.N with the next free number, and stores its name in path.
+ * Returns its size, -errno or OUTFILE_OTHERS.
  */
 int64_t dump_write(const struct snapshot *s, const char *name, char *path, size_t path_size);
 
 /* draw.c: text and JSON. */
 
 struct draw_state {
-	size_t sort, skip;	/* skip: functions that are scrolled off the top */
+	size_t sort, skip;	/* skip: number of functions that are scrolled off the top */
 	size_t lines;		/* lines of the screen; 0: no limit */
 	bool is_paused, is_help;
 	char note[512];		/* result of a dump, or "" */
