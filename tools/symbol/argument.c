@@ -22,7 +22,7 @@ struct find {
 	const char *function;
 	const struct request_id *id;
 	struct request_place *found;
-	int nr;			/* -1: failed; why has the reason */
+	int nr;			/* number of functions; -1: failed, and why has the reason */
 	char *why;
 	size_t why_size;
 };

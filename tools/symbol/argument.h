@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds where an integer is that a function gets as an argument, or to which an argument points. */
+/*
+ * Finds where the id of a request is: an integer that a function gets as an argument, or to which
+ * an argument points.
+ */
 #ifndef SYMBOL_ARGUMENT_H
 #define SYMBOL_ARGUMENT_H
 

@@ -20,7 +20,8 @@ struct wanted {
 	const char *file;		/* the file that was opened; NULL: none */
 	const char *names[NR_NAMES];	/* NULL: not known */
 	char own_name[256];
-	const char *build_id;		/* "": not known, the checksum identifies the file */
+	/* build-id; "": not known, so the checksum identifies the file */
+	const char *build_id;
 	uint32_t crc;
 	char **found;			/* NULL: the caller does not need the path */
 };

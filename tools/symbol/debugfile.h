@@ -3,8 +3,8 @@
  * Finds the separate file that has the symbols and lines of a program or library.
  *
  * The search goes to the file's folder and its .debug folder, then below each folder for debug
- * files: by build-id, below the path of the file, and by name alone.  A file is used only if it
- * has the required build-id, or, where there is none, if the checksum of the link matches.
+ * files: by build-id, below the path of the file, and by name alone.  A file is used only if it has
+ * the required build-id.  If no build-id is known, the checksum of the link must match.
  */
 #ifndef SYMBOL_DEBUGFILE_H
 #define SYMBOL_DEBUGFILE_H
@@ -14,7 +14,7 @@
 
 struct debugfile {
 	const struct elffile_search *search;
-	const char *path;	/* of the program or library, as in the trace */
+	const char *path;	/* path of the program or library, as in the trace */
 	const char *build_id;	/* hex; "": not known */
 };
 

@@ -35,8 +35,8 @@ struct range_list {
 };
 
 struct unit {
-	Dwarf_Die die;		/* with the line table */
-	Dwarf_Die funcs_die;	/* with the functions; with split DWARF, not the same as die */
+	Dwarf_Die die;		/* unit with the line table */
+	Dwarf_Die funcs_die;	/* unit with the functions; not the same as die if DWARF is split */
 	struct range_list funcs;
 	bool has_funcs;
 };
@@ -260,7 +260,7 @@ static bool is_system(const char *file)
 static void pos_set(struct dwarfinfo_pos *pos, const char *file, int line)
 {
 	pos->file = file;
-	/* A line without a file is of no use. */
+	/* The number of a line is useless without its file. */
 	pos->line = file && line > 0 ? line : 0;
 	pos->in_system = file && is_system(file);
 }

@@ -20,8 +20,11 @@
 #include "symbol/elfcalls.h"
 #include "symbol/elffile.h"
 
-#define NO_ALT		((Dwarf *)-1)	/* libdw's own mark for "no such file" */
-/* the most symbols before an address that are tested for containing it: nesting is shallow */
+#define NO_ALT		((Dwarf *)-1)	/* descriptor by which libdw itself marks "no such file" */
+/*
+ * so many symbols before an address are tested for whether they contain it, because nesting is
+ * shallow
+ */
 #define BACK_MAX	64
 
 struct sym_list {
@@ -37,7 +40,7 @@ struct elffile {
 	struct debugfile where;
 	char *file;		/* the file that was opened */
 	int alt_fd;
-	Dwarf *alt;		/* the shared file of dwz */
+	Dwarf *alt;		/* the file of dwz that several files share */
 	bool lacks_alt;
 	struct dwarfinfo *dwarf;
 	struct sym_list funcs, data;
@@ -72,8 +75,8 @@ static bool has_build_id(Dwfl_Module *mod, const char *hex)
 }
 
 /*
- * A callback for dwfl_module_getdwarf(), which wants the shared file of dwz if it passes a name and
- * no checksum, and else the separate debug file.
+ * Is called by dwfl_module_getdwarf().  If a name and no checksum are passed, finds the shared file
+ * of dwz; otherwise the separate debug file.
  */
 static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname, Dwarf_Addr base,
 			  const char *file_name, const char *link, GElf_Word crc, char **found)
@@ -90,8 +93,8 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname
 }
 
 /*
- * Uses the file, if it is an ELF file with the right build-id; if it has another one, sets f->state
- * to ELFFILE_OTHER.  Takes over fd.
+ * Uses the file if it is an ELF file with the right build-id.  If it has another build-id, sets
+ * f->state to ELFFILE_OTHER.  Takes over fd.
  */
 static bool use_file(struct elffile *f, const char *path, int fd)
 {

@@ -29,7 +29,8 @@ enum elffile_state {
 struct elffile_sym {
 	uint64_t addr, size;
 	const char *name;
-	unsigned char rank;	/* of several symbols at one address the highest counts */
+	/* rank: of several symbols at one address, the one with the highest rank is used */
+	unsigned char rank;
 };
 
 /*

@@ -86,7 +86,7 @@ static bool is_integer(uint64_t encoding)
 
 /*
  * Classifies a base type.  A long double is passed in memory.  Other floating point types of 16
- * bytes are rare, and refused.
+ * bytes are rare, so they are refused.
  */
 static bool classify_base(Dwarf_Die *type, uint64_t offset, uint64_t size, struct words *w)
 {
@@ -107,7 +107,10 @@ static bool classify_bits(Dwarf_Die *member, uint64_t offset, struct words *w)
 {
 	uint64_t bit = number(member, DW_AT_data_bit_offset, 0) + 8 * number(member, DW_AT_data_member_location, 0);
 
-	/* In DWARF 2 and 3, bits are counted from the other end of the word: refused. */
+	/*
+	 * In DWARF 2 and 3, bits are counted from the other end of the word.  Such members are
+	 * refused.
+	 */
 	if (has(member, DW_AT_bit_offset))
 		return false;
 	put(w, offset + bit / 8, (number(member, DW_AT_bit_size, 1) + bit % 8 + 7) / 8, WORD_INTEGER);

@@ -13,11 +13,11 @@
 #include <elfutils/libdw.h>
 
 struct passing {
-	bool is_pointer;	/* a struct whose address is passed */
+	bool is_pointer;	/* the address of a struct is passed */
 	bool is_on_stack;
 	/* number of the register; on the stack: bytes above the return address */
 	unsigned place;
-	unsigned nr_floats;	/* so many of its words are in floating point registers */
+	unsigned nr_floats;	/* how many of its words are in floating point registers */
 };
 
 /*
@@ -26,7 +26,10 @@ struct passing {
  */
 const char *passing_of(Dwarf_Die *func, Dwarf_Die *param, struct passing *p);
 
-/* Finds the type of an entry, without typedefs and qualifiers; false: void, or damaged. */
+/*
+ * Finds the type of an entry, without typedefs and qualifiers; false: the type is void, or the
+ * debug information is damaged.
+ */
 bool passing_type(Dwarf_Die *of, Dwarf_Die *type);
 
 #endif

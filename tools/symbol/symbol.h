@@ -36,11 +36,12 @@ struct symtab_options {
 
 /* No string in it is NULL. */
 struct symbol {
-	const char *module;	/* base name of the file; "" if the address is in none */
-	const char *path;	/* of the module, as in the trace */
+	/* base name of the module's file; "" if the address is in no file */
+	const char *module;
+	const char *path;	/* path of the module, as in the trace */
 	const char *function;	/* readable, no parameters; module+0xoffset if not known */
 	const char *raw;	/* the linker's name; "" if not known */
-	const char *file;	/* of the address; "" if not known */
+	const char *file;	/* source file of the address; "" if not known */
 	const char *func_file;	/* where the function is defined; "" if not known */
 	unsigned line, func_line;
 	bool known;		/* function is a name, and not module+0xoffset */

@@ -22,7 +22,7 @@ struct file {
 struct module {
 	uint64_t start, end, bias;
 	int64_t tick, end_tick;
-	uint64_t max_end;	/* the latest end of this and all modules before it */
+	uint64_t max_end;	/* the latest end among this module and all modules before it */
 	struct file *file;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads notes of probes; see usdt.h.  A note has three addresses, of the nop, of section .stapsdt.base when
- * the file was linked, and of the semaphore or 0, and then three texts: provider, name, arguments.
+ * Reads notes of probes; see usdt.h.  A note has three addresses: of the nop; of section
+ * .stapsdt.base when the file was linked; and of the semaphore, or 0.  Three texts follow:
+ * provider, name, arguments.
  */
 #include <fcntl.h>
 #include <gelf.h>
@@ -20,7 +21,7 @@ struct file {
 	Elf *elf;
 	const char *bytes;
 	size_t size;
-	uint64_t base;		/* of .stapsdt.base; 0: there is none */
+	uint64_t base;		/* address of .stapsdt.base; 0: there is no such section */
 };
 
 /* Returns the section of that name, and its header. */
