@@ -12,7 +12,8 @@
 #include "trace/cursor-private.h"
 
 #define HELPERS_MAX	6U
-#define ROWS_MIN	(3 * LDB_BLOCK_ROWS)	/* for fewer rows, reading ahead is slower */
+/* blocks with fewer rows are not read ahead, because that would be slower */
+#define ROWS_MIN	(3 * LDB_BLOCK_ROWS)
 
 struct slot {
 	struct decoder d;
@@ -27,7 +28,7 @@ struct ahead {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	size_t next_block;	/* next block to test with the filter */
-	size_t begun, taken;	/* number of the next block to decode, of the one in use */
+	size_t begun, taken;	/* numbers of the next block to decode, and of the block in use */
 	bool has_taken, stop;
 	pthread_t threads[HELPERS_MAX];
 	unsigned nr_threads, nr_slots;

@@ -14,7 +14,7 @@
 #include "trace/columns.h"
 
 #define VARINT_MAX	10
-#define SPILL		8	/* a store may write this many bytes more than it adds */
+#define SPILL		8	/* a store may write this many bytes beyond those that it adds */
 
 static inline uint64_t zigzag(uint64_t v)
 {

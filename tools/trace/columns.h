@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <ldb/trace-format.h>
 
-#define COLUMNS_MAX	20	/* of a table */
+#define COLUMNS_MAX	20	/* columns of a table */
 
 enum column_coding {
 	COLUMN_V,	/* varint */
@@ -54,15 +54,15 @@ struct schema {
 	uint16_t row_bytes;
 	uint16_t flags;		/* SCHEMA_F_* */
 };
-#define SCHEMA_F_TIME	1	/* rows have a time, */
+#define SCHEMA_F_TIME	1	/* filters compare the time of a row, */
 #define SCHEMA_F_ID	2	/* an id, */
-#define SCHEMA_F_DUR	4	/* a duration that filters compare */
+#define SCHEMA_F_DUR	4	/* its duration */
 #define SCHEMA_F_BULKY	8	/* the kind is not needed to close a file */
 
 /* The bounds that the index stores for a block, and that filters compare for a row. */
 struct extent {
 	int64_t t_min, t_max;	/* ticks */
-	uint64_t id_min, id_max; /* equal, or all ids */
+	uint64_t id_min, id_max; /* both equal to the id; or the range of all ids */
 	uint64_t dur;
 };
 
@@ -101,7 +101,7 @@ struct encoder {
 	struct encoder_column {
 		uint8_t *data;
 		size_t bytes, room;
-		uint64_t before;	/* value of the last row */
+		uint64_t before;	/* the column's value in the last row */
 	} columns[COLUMNS_MAX];
 };
 
@@ -123,7 +123,7 @@ bool columns_decode(const struct schema *s, const uint8_t *payload, size_t bytes
 
 struct column_state {		/* position in a column */
 	const uint8_t *p, *end;
-	uint64_t before;	/* the value of the last row */
+	uint64_t before;	/* the column's value in the last row */
 	bool is_missing;	/* the file was written before the format had this column */
 };
 
@@ -134,7 +134,8 @@ struct column_state {		/* position in a column */
 /* Decodes some columns of a block, a few rows at a time. */
 struct tiles {
 	const struct schema *s;
-	uint32_t wanted;	/* a bit for each column: wanted ones, and those they depend on */
+	/* a bit for each column that is wanted, or on which a wanted one depends */
+	uint32_t wanted;
 	size_t left;		/* rows */
 	struct column_state states[COLUMNS_MAX];
 };

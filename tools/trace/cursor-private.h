@@ -10,7 +10,8 @@ struct cursor {
 	struct share *share;	/* distributes the blocks; NULL: the cursor reads all of them */
 	size_t next;
 	bool is_retained;	/* the rows that it selects are retained: see retain.c */
-	struct ahead *ahead;	/* other threads decode blocks; NULL: the caller's thread does */
+	/* set if other threads decode blocks; NULL: the caller's thread decodes them */
+	struct ahead *ahead;
 	struct decoder d;
 	/* cursor_next_funcs(): the rest of the block, as columns or as rows */
 	struct tiles tiles;
@@ -28,7 +29,7 @@ struct cursor *cursor_open(struct reader *r, unsigned kind, const struct reader_
 /* Are all rows of this range retained when they are decoded? */
 bool retain_serves(const struct query *q);
 
-/* Like query_decode(), if retain_serves(). */
+/* Does what query_decode() does; may be called if retain_serves() is true. */
 int retained_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
 
 /* While rows are retained, a cursor uses the decoder of the previous one. */

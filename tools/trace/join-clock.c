@@ -25,7 +25,10 @@
 /* The error of a time of day that was read twice on one machine. */
 #define TWICE_READ_NS	2000
 
-/* The time of day as a line, from the first and the last CLOCK row. */
+/*
+ * A line that has the time of day at each tick; it is computed from the first and the last CLOCK
+ * row.
+ */
 struct day {
 	struct clock_span read;
 	long double ns_per_tick;

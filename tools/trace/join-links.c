@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Finds how far apart the clocks of two machines are, from requests that went from one machine to
- * the other.  Of two parts of a request, which have the same W3C trace id, the shorter one lies
- * within the longer one, because the client waited for the server's answer; and messages that one has sent
- * to the other come later than they were sent (join-messages.c).  Each such pair bounds
- * the difference from both sides, and all pairs together give the narrowest bounds.
+ * the other.  Two parts of a request have the same W3C trace id.  The shorter part lies within the
+ * longer one, because the client waited for the server's answer.  A message arrives later than it
+ * was sent (join-messages.c).  Each such pair of times bounds the difference of the clocks; all
+ * pairs together give the narrowest bounds.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "base/sort.h"
 #include "trace/join-private.h"
 
-struct linked {			/* the span of one trace id in a part */
+struct linked {			/* the part of a request with a trace id that is in one trace */
 	uint64_t hi, lo;
 	int64_t start, end;	/* ticks of the result */
 };
@@ -35,8 +35,8 @@ static const struct ldb_row_reqtab *find_request(const struct linkeds *l, uint64
 	const struct ldb_row_reqtab *r;
 
 	/*
-	 * The link may have been recorded before its request started: then that is the next one
-	 * with this id.
+	 * The link may have been recorded before its request started.  Then the request is the next
+	 * one with this id.
 	 */
 	if (n && l->requests[n - 1].id == id && l->requests[n - 1].end >= tick)
 		r = &l->requests[n - 1];
@@ -92,11 +92,16 @@ static int read_links(struct join_part *p, struct linkeds *l)
 }
 
 /*
- * Bounds of the correction, which is added to the ticks of the other clock, in slots of time: clocks drift.
- * A bound also says something of the slots around it, but less, the farther they are away.
+ * Bounds of the correction that is added to the ticks of the other clock.  Clocks drift, so the
+ * time is divided into slots, each with bounds of its own.  A bound is also valid in the slots
+ * around its own, but it is wider by the drift since then.
  */
 #define SLOTS		1024
-#define DRIFT		1e-4	/* of two clocks, against what the times of day say: that of cheap oscillators */
+/*
+ * greatest drift between two clocks after their times of day were compared; cheap oscillators drift
+ * by this much
+ */
+#define DRIFT		1e-4
 #define BOUND_MAX	(INT64_MAX / 4)
 
 struct bounds {
@@ -104,7 +109,7 @@ struct bounds {
 	int64_t drift;		/* ticks from slot to slot */
 	int64_t lo[SLOTS], hi[SLOTS];
 	bool is_used[SLOTS];
-	uint64_t nr;		/* how many pairs gave these bounds */
+	uint64_t nr;		/* number of pairs from which the bounds follow */
 };
 
 static void bounds_init(struct bounds *b, int64_t from, int64_t to, double drift)
@@ -181,8 +186,9 @@ static int keep_pair(void *arg, const struct join_pair *p)
 }
 
 /*
- * Messages bound the difference, too: none comes before it was sent.  These bounds are narrower than those
- * of requests, which begin earlier and end later.
+ * Messages bound the difference, too: no message arrives before it was sent.  These bounds are
+ * narrower than those from requests, because a request begins before its message is sent, and ends
+ * later.
  */
 static void add_messages(struct bounds *b, const struct pairs *pairs, uint32_t known, uint32_t other)
 {
@@ -197,7 +203,7 @@ static void add_messages(struct bounds *b, const struct pairs *pairs, uint32_t k
 	}
 }
 
-/* Lets the bounds of each slot say what they do of those around it. */
+/* Narrows the bounds of each slot by the bounds of the slots around it. */
 static void spread(struct bounds *b)
 {
 	for (size_t i = 1; i < SLOTS; i++) {
@@ -211,8 +217,8 @@ static void spread(struct bounds *b)
 }
 
 /*
- * Corrects the clock of a part by the middle of the bounds.  The error is that of the time at which it is
- * greatest, of those at which there were pairs.  If pairs contradict each other (hi < lo), it is greater.
+ * Corrects the clock of a part by the middle of the bounds.  The error is the greatest error in any
+ * slot that has pairs.  If pairs contradict each other (hi < lo), the error is greater.
  */
 static void apply(struct join_part *p, const struct bounds *b)
 {
@@ -243,7 +249,7 @@ static bool is_one_clock(const struct join_part *a, const struct join_part *b)
 	return a == b || (boot_a && boot_b && !strcmp(boot_a, boot_b));
 }
 
-/* The bounds of part i: over the time of all parts whose clock is known. */
+/* Initialises the bounds of part i.  Its slots cover the time of all parts whose clock is known. */
 static void bounds_init_for(struct bounds *b, const struct join *j, size_t i)
 {
 	int64_t from = INT64_MAX, to = INT64_MIN;
@@ -256,7 +262,7 @@ static void bounds_init_for(struct bounds *b, const struct join *j, size_t i)
 		from = min(from, join_tick(p, 0));
 		to = max(to, join_tick(p, reader_end_tick(p->r)));
 	}
-	/* In another time namespace it is the same oscillator. */
+	/* Clocks of two time namespaces do not drift, because they have the same oscillator. */
 	bounds_init(b, from, to, is_one_clock(&j->parts[0], &j->parts[i]) ? 0 : DRIFT);
 }
 

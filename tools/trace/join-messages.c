@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds which request was made for which, from what the runtime says of messages: both ends of a
- * connection have the same addresses, and count the same bytes.  So a request that begins with a byte of a
- * connection belongs to the request that has sent this byte, whatever the clocks say.
+ * Finds for each request by which other request it was asked for, from the runtime's rows of
+ * messages.  Both ends of a connection have recorded the same addresses, and count the same bytes.
+ * So a request that begins with a certain byte of a connection was asked for by the request that
+ * has sent this byte, whatever the clocks say.
  *
- * This says which part of a request began after which part of the other one, and so how far two clocks can
- * be apart.  Once they are known, what contradicts them is refused.
+ * The sending of a message precedes its arrival, which bounds how far two clocks can be apart
+ * (join-links.c).  When the clocks are known, pairs of messages that contradict them are refused.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,26 +19,34 @@
 #include "base/sort.h"
 #include "trace/join-private.h"
 
-/* One message, at one end. */
+/* A message, as one end of its connection has recorded it. */
 struct end {
-	/* the connection: the end that has made it, and the other one */
+	/*
+	 * addresses of the connection: client is the end that has made it, server is the other one
+	 */
 	uint64_t client_hi, client_lo, server_hi, server_lo, scope;
 	uint32_t client_port, server_port;
 	uint32_t flags, part, serial, bytes;
 	uint64_t offset, id;
-	uint64_t reach;		/* of what requests have sent: where the last byte of this one, or one before it, ends */
-	int64_t tick;		/* of the part */
-	int64_t last;		/* when this end was last used, as far as is known */
+	/*
+	 * of messages that requests have sent: the greatest end offset among this message and those
+	 * before it
+	 */
+	uint64_t reach;
+	int64_t tick;		/* ticks of the part */
+	int64_t last;		/* tick of the last message that this end has recorded */
 	bool is_client, is_sent;
-	bool is_joined;		/* its part was joined itself, and has an ASKED row for it */
+	/* its part is a joined trace, and has an ASKED row for the message */
+	bool is_joined;
 };
 
 struct messages {
 	struct join *j;
-	uint32_t part;		/* that is read */
+	uint32_t part;		/* the part that is read */
 	struct end *ends;
 	size_t nr, room;
-	struct ldb_row_asked *asked;	/* of the part that is read, sorted by id, tick */
+	/* ASKED rows of the part that is read, sorted by id, tick */
+	struct ldb_row_asked *asked;
 	size_t nr_asked, room_asked;
 	join_pair_fn *fn;
 	void *arg;
@@ -109,14 +118,14 @@ COMPARE(compare_flags, struct end, CONNECTION UP(flags) UP(offset) UP(tick) UP(p
 COMPARE(compare_ids, struct end, UP(part) UP(serial) UP(id) UP(tick))
 COMPARE(compare_offsets, struct end, UP(part) UP(serial) UP(offset) UP(tick))
 
-/* A trace that was joined itself may have the same number at both ends. */
+/* Both ends of a connection may have the same serial number if the part is a joined trace. */
 static bool is_same_end(const struct end *a, const struct end *b)
 {
 	return !compare_connections(a, b) && a->part == b->part && a->serial == b->serial &&
 	       a->is_client == b->is_client;
 }
 
-/* The rows of an end are consecutive. */
+/* Sets last of each message.  The rows of an end are consecutive. */
 static void set_last(struct messages *m)
 {
 	size_t from = 0;
@@ -134,8 +143,8 @@ static void set_last(struct messages *m)
 }
 
 /*
- * Drops messages whose bytes turned out to be counted wrong: all of this direction since they were last
- * known to be right.  Drops the rows that say so, too.
+ * A row F_WRONG says that the bytes of a direction were counted wrong.  Drops all messages of that
+ * direction since the last row F_RIGHT, and the F_WRONG and F_RIGHT rows themselves.
  */
 static void drop_wrong(struct messages *m)
 {
@@ -171,12 +180,12 @@ static struct flow flow_of(struct end *ends, size_t nr, uint32_t flags)
 	return (struct flow){ ends + from, to - from };
 }
 
-/* What both ends of a connection have sent and received. */
+/* The messages that both ends of a connection have sent and received. */
 struct flows {
-	struct flow sent;	/* questions, by offset */
+	struct flow sent;	/* messages that clients have sent, by offset */
 	struct flow came;
-	struct flow answers;	/* as they were sent, by end, request and time */
-	struct flow answered;	/* by end and offset */
+	struct flow answers;	/* answers that servers have sent, by end, request and time */
+	struct flow answered;	/* answers that clients have received, by end and offset */
 };
 
 static struct flows flows_of(struct end *ends, size_t nr)
@@ -206,7 +215,7 @@ static int64_t tick_of(const struct messages *m, const struct end *e)
 
 #define SLACK_UNKNOWN	(INT64_MAX / 4)
 
-/* By how much times of the two parts may differ, in ticks, or SLACK_UNKNOWN. */
+/* Returns by how many ticks the clocks of the two parts may differ, or SLACK_UNKNOWN. */
 static int64_t slack_of(const struct messages *m, uint32_t a, uint32_t b)
 {
 	const uint32_t parts[] = { a, b };
@@ -221,7 +230,10 @@ static int64_t slack_of(const struct messages *m, uint32_t a, uint32_t b)
 	return min(slack, (uint64_t)SLACK_UNKNOWN);
 }
 
-/* Can a have been before b, if they may be wrong by slack?  In a damaged trace they are anything. */
+/*
+ * Can a have been before b, if the times may be wrong by slack?  In a damaged trace they may be any
+ * numbers.
+ */
 static bool is_before(int64_t a, int64_t b, int64_t slack)
 {
 	int64_t earliest;
@@ -230,8 +242,9 @@ static bool is_before(int64_t a, int64_t b, int64_t slack)
 }
 
 /*
- * Can the message have come then?  If addresses were used again, the connection must be the one of that
- * time; a question that has no answer when the recording ends may be left out then.
+ * Can the message have been received at the time that the other end has recorded?  If several
+ * connections had the same addresses, this one must have been in use at that time.  So a message
+ * may be refused that was still unanswered when the recording ended.
  */
 static bool is_in_time(const struct messages *m, const struct end *sent, const struct end *came)
 {
@@ -242,14 +255,15 @@ static bool is_in_time(const struct messages *m, const struct end *sent, const s
 }
 
 /*
- * How many messages are compared to find one that has a byte.  There are more than one only where addresses
- * were used again, and many only if the trace is damaged.
+ * How many messages are compared to find one that contains a byte.  There are several only if
+ * several connections had the same addresses, and many only if the trace is damaged.
  */
 #define COMPARED_MAX	4096
 
 /*
- * Finds the message in f that has the byte, at the other end.  Returns how many there may be, 2 for more;
- * in_time: without those that cannot be.
+ * Finds the message in f that contains the first byte of e and was recorded by the other end.
+ * Returns the number of such messages; 2: two or more.  in_time: messages for which is_in_time() is
+ * false do not count.
  */
 static size_t find_byte(const struct messages *m, const struct flow *f, const struct end *e, bool in_time,
 			const struct end **found)
@@ -285,7 +299,7 @@ static bool is_one_connection(const struct end *ends, size_t nr)
 	return true;
 }
 
-/* Returns the first bytes of the answer, as the server has sent them. */
+/* Returns the first message of the answer, as the server has recorded it. */
 static const struct end *find_answer(const struct flow *f, const struct end *request)
 {
 	size_t n = search_by(f->at, f->nr, a, compare_ids(a, request) < 0);
@@ -293,7 +307,7 @@ static const struct end *find_answer(const struct flow *f, const struct end *req
 	return n < f->nr && f->at[n].id == request->id && is_same_end(&f->at[n], request) ? &f->at[n] : NULL;
 }
 
-/* Returns how they came back to the one that has asked. */
+/* Returns the first message of the answer, as the client has recorded it. */
 static const struct end *find_back(const struct flow *f, const struct end *from, const struct end *answer)
 {
 	struct end key = { .part = from->part, .serial = from->serial, .offset = answer->offset, .tick = INT64_MAX };
@@ -303,13 +317,15 @@ static const struct end *find_back(const struct flow *f, const struct end *from,
 	return a && is_same_end(a, from) && answer->offset - a->offset < a->bytes ? a : NULL;
 }
 
-/* Finds the request that has sent the one that came.  Returns false if it is not known. */
+/* Finds the request that has sent message e.  Returns false if it is not known. */
 static bool find_pair(struct messages *m, const struct end *e, const struct flows *f, struct join_pair *p)
 {
 	const struct end *from, *answer, *back;
 	size_t nr_from = find_byte(m, &f->sent, e, m->has_clocks, &from);
 
-	/* If addresses were used again, only times say which connection it was. */
+	/*
+	 * If several connections had the same addresses, only the times show which of them it was.
+	 */
 	if (nr_from == 1 && slack_of(m, from->part, e->part) == SLACK_UNKNOWN && !m->is_one) {
 		m->count->unknown++;
 		return false;
@@ -337,7 +353,7 @@ static bool find_pair(struct messages *m, const struct end *e, const struct flow
 	return false;
 }
 
-/* Does all messages between two addresses. */
+/* Finds the pairs of all messages between two addresses. */
 static int do_connection(struct messages *m, struct end *ends, size_t nr)
 {
 	struct flows f;

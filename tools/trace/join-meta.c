@@ -13,10 +13,11 @@ enum rule {
 	RULE_FIRST,	/* value of the first part that has the key */
 	RULE_SUM,	/* sum of all parts: counters */
 	RULE_MOST,	/* greatest value: thresholds, errors */
-	RULE_ALL,	/* what was recorded: true if it was recorded in all parts */
+	RULE_ALL,	/* a thing that was recorded: true if it was recorded in all parts */
 	RULE_EACH,	/* one line for each part, with the process's name */
 	RULE_TICK,	/* latest tick */
-	RULE_NONE,	/* left out: addresses that the result does not have */
+	/* left out, because the value is an address that the result does not have */
+	RULE_NONE,
 };
 
 static const struct {
@@ -69,8 +70,8 @@ static int write_number(struct join *j, const char *key, enum rule rule)
 }
 
 /*
- * Writes what was recorded in all parts: if this is "all" in one part and "sleep" in another,
- * "sleep".
+ * Writes how much was recorded in every part: for example, if the value is "all" in one part and
+ * "sleep" in another, writes "sleep".
  */
 static int write_if_all(struct join *j, const char *key)
 {

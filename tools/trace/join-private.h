@@ -13,13 +13,13 @@
 
 /* A range of code, and the process whose number its addresses get in the result. */
 struct join_code {
-	uint64_t start, end;	/* without a number */
+	uint64_t start, end;	/* addresses without the number of the process */
 	uint32_t number;
 };
 
 /* Memory that the process shares with an earlier process, and its address in the result. */
 struct join_shared {
-	uint64_t start, end;	/* without a number */
+	uint64_t start, end;	/* addresses without the number of the process */
 	uint64_t address;	/* of start in the result, with a number; 0: not known */
 };
 
@@ -29,7 +29,7 @@ struct join_space {
 	struct ldb_row_process row;	/* its row in the result; the texts belong to the join */
 	struct join_code *code;	/* in order of start, disjoint */
 	size_t nr_code, room_code;
-	struct join_shared *shared;	/* likewise */
+	struct join_shared *shared;	/* in order of start, disjoint */
 	size_t nr_shared, room_shared;
 };
 
@@ -91,32 +91,38 @@ uint64_t join_ticks(const struct join_part *p, uint64_t ticks);
 bool join_has_clock(const struct join *j, const struct join_part *p);
 
 /*
- * join-links.c: corrects the clocks of machines by means of requests that occur in two parts.
+ * join-links.c: corrects the clocks of machines by requests that occur in two parts.
  * Returns 0 or -ENOMEM.
  */
 int join_links(struct join *j);
 
-/* join-messages.c: a request of part server was made from a message of part client.  Ticks of the result. */
+/*
+ * join-messages.c: a request of part `server` was made from a message that a request of part
+ * `client` has sent.  Times are ticks of the result.
+ */
 struct join_pair {
 	uint32_t client, server;
-	uint64_t client_id, server_id;	/* of the parts */
+	uint64_t client_id, server_id;	/* ids in the two parts */
 	int64_t sent, came;
 	/* the first bytes of the answer, if both ends have them */
 	bool has_answer;
 	int64_t answer_sent, answer_came;
 };
 
-/* What became of the messages from which requests were made. */
+/* For how many messages from which requests were made the sender was found. */
 struct join_messages {
 	bool any;		/* there are rows of messages */
 	uint64_t joined;
-	uint64_t elsewhere;	/* their connection's other end is in no other part */
-	uint64_t unknown;	/* no request is known to have sent them, or it is not known which one */
-	uint64_t refused;	/* they would have come before they were sent */
+	uint64_t elsewhere;	/* the other end of the connection is in no part */
+	uint64_t unknown;	/* it is not known which request has sent the message */
+	uint64_t refused;	/* the message would have been received before it was sent */
 };
 
 typedef int join_pair_fn(void *arg, const struct join_pair *p);
-/* Calls fn() for each pair; has_clocks: the parts' clocks are known by now.  Returns 0 or what fn() returned. */
+/*
+ * Calls fn() for each pair.  has_clocks: the clocks of the parts are known already.  Returns 0 or
+ * what fn() returned.
+ */
 int join_messages_each(struct join *j, bool has_clocks, join_pair_fn *fn, void *arg, struct join_messages *count);
 /* Writes ASKED rows. */
 int join_write_messages(struct join *j);

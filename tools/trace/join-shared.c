@@ -16,14 +16,15 @@
 #include "base/sort.h"
 #include "trace/join-private.h"
 
-#define SHARED_MAX	256	/* in one trace; a recorder writes no more */
+#define SHARED_MAX	256	/* shared mappings of one trace; a recorder writes no more */
 
 struct file_part {		/* a part of a file, as a process has mapped it */
 	/* identifies the machine, because inodes of two machines are not comparable */
 	const char *boot;
 	unsigned major, minor;
 	uint64_t inode, from, to;	/* offsets in the file */
-	uint64_t address;	/* of from, in the result, with the number of the process */
+	/* address in the result of the byte at `from`; it contains the number of the process */
+	uint64_t address;
 };
 
 struct known {			/* parts of files, as the first process has mapped them */
@@ -42,7 +43,7 @@ static bool is_within(const struct file_part *f, const struct file_part *in)
 }
 
 /*
- * Are both at the same addresses, but of different files or offsets?  A mapping that was extended
+ * Do both use the same addresses for different files or offsets?  A mapping that was extended
  * or split does not contradict itself.
  */
 static bool contradicts(const struct file_part *a, const struct file_part *b)
@@ -83,7 +84,7 @@ static int add(struct known *known, struct join_space *space, const struct file_
 
 /*
  * Leaves out addresses at which a process had different files at different times, because a lock
- * there may have been two locks: they stay addresses of this process only.
+ * there may have been two locks.  These addresses stay addresses of this process.
  */
 static int add_all(struct known *known, struct join_space *space, const struct file_part *parts, size_t nr)
 {
@@ -103,8 +104,8 @@ static int add_all(struct known *known, struct join_space *space, const struct f
 COMPARE(compare_shared, struct join_shared, UP(start) UP(end))
 
 /*
- * Parts of one mapping may get addresses of different processes; if parts overlap and would get
- * different addresses, they stay addresses of the process.
+ * Parts of one mapping may get addresses of different processes.  If parts overlap, but would get
+ * different addresses, their addresses stay addresses of this process.
  */
 static void sort_shared(struct join_space *space)
 {

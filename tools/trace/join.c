@@ -22,7 +22,10 @@
 struct stream {			/* reads the rows of one part */
 	struct join_part *p;
 	struct cursor *c;
-	/* so that no thread reads ahead: that would need memory for one more block of each part */
+	/*
+	 * only one thread may use it, so that none reads ahead, which would need memory for one
+	 * more block of each part
+	 */
 	struct share share;
 	size_t nr_told;		/* blocks that were reported as progress */
 	char *row;
@@ -267,8 +270,8 @@ static int merge_kind(struct join *j, unsigned kind)
 }
 
 /*
- * Are the rows of this kind merged?  Those of other kinds are written by functions of their own, or
- * by the writer itself.
+ * Are the rows of this kind merged?  For each other kind there is a function that writes the rows,
+ * or the writer itself makes them.
  */
 static bool is_merged(unsigned kind)
 {
@@ -401,7 +404,7 @@ int trace_join_file(const char *const *paths, size_t nr, const char *path,
 		snprintf(err, err_size, "cannot write %s: %s", path, outfile_why(rc));
 		return rc;
 	}
-	fd = dup(out.fd);	/* the writer closes its own descriptor */
+	fd = dup(out.fd);	/* the writer closes the descriptor that it was given */
 	rc = fd < 0 ? -errno : trace_join(paths, nr, fd, options, err, err_size);
 	if (fd < 0)
 		snprintf(err, err_size, "%s", strerror(-rc));

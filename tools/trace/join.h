@@ -3,11 +3,11 @@
  * Joins complete traces, each of one process, into one ordinary trace: with one header, one clock,
  * one table of requests and one index, so that readers need not know that it was joined.
  *
- *	clock		All ticks are those of one clock, which traces of one machine share.  Clocks
+ *	clock		All ticks are of one clock.  Traces of one machine have the same clock.  Clocks
  *			of different machines are compared by the time of day, and by requests that
  *			were sent from one machine to another: see struct ldb_row_process, clock_err.
- *	addresses	contain the number of their process: see there.  So locks of two processes stay
- *			two.
+ *	addresses	contain the number of their process (struct ldb_row_process).  So locks of two
+ *			processes stay two locks.
  *	requests	get ids that are unique; links to a trace id (W3C) stay as they are.
  *	losses		stay as they are; damage of the parts is added.
  *

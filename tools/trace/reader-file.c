@@ -118,7 +118,7 @@ static bool footer_read(const struct reader *r, uint64_t offset, struct ldb_file
 	       f->crc == crc32c(0, f, offsetof(struct ldb_file_footer, crc));
 }
 
-/* Is the block not between the previous block and the index? */
+/* Does the block overlap the previous block or the index? */
 static bool index_row_is_wrong(const struct ldb_row_index *row, uint64_t from, uint64_t to)
 {
 	return row->offset < from || row->offset > to ||

@@ -24,14 +24,14 @@ struct reader {
 	size_t nr_blocks, room_blocks;
 	int64_t end_tick;
 
-	bool has_index;		/* blocks[] is from the index, */
+	bool has_index;		/* blocks[] was read from the index, */
 	uint64_t index_offset;	/* which is at this offset */
 	uint64_t search_budget;	/* bytes that may still be checked in search of blocks */
 
 	/* damage */
 	bool no_footer;
 	_Atomic uint64_t nr_bad, bytes_skipped, nr_unknown;
-	uint64_t nr_too_large;	/* of nr_bad: see TEXT_BYTES of reader-file.c */
+	uint64_t nr_too_large;	/* part of nr_bad: see TEXT_BYTES of reader-file.c */
 	_Atomic int64_t damage_offset;
 
 	/* clock: ns = tick * ns_mult / 2^ns_shift */
@@ -43,7 +43,7 @@ struct reader {
 
 	struct ldb_row_meta *metas;
 	size_t nr_metas, room_metas;
-	struct intern texts;	/* of the metas */
+	struct intern texts;	/* memory of the texts in metas */
 
 	struct retain *retain;		/* retain.c; NULL: nothing is retained */
 

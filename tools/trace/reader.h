@@ -31,7 +31,7 @@
 struct reader;
 struct cursor;
 
-/* If it returns NULL, err has one line without the tool's name. */
+/* Opens a trace.  If it returns NULL, err has one line without the tool's name. */
 struct reader *reader_open(const char *path, char *err, size_t err_size);
 void reader_close(struct reader *r);
 
@@ -177,7 +177,7 @@ struct reader_damage {
 	uint64_t nr_too_large;	/* part of nr_bad_blocks: not read because of too much text */
 	uint64_t bytes_skipped;	/* bytes of bad blocks, and bytes outside of blocks */
 	uint64_t nr_unknown;	/* blocks of unknown kinds; not damage */
-	int64_t offset;		/* of the first damage, -1: none */
+	int64_t offset;		/* offset of the first damage; -1: none */
 };
 
 void reader_damage(const struct reader *r, struct reader_damage *d);

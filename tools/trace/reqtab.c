@@ -21,24 +21,25 @@
 #include "trace/reqtab.h"
 
 #define LINEAR_MAX	32
-#define IS_CUT		2	/* in complete, until reqtab_finish(): ended by a CUT row */
+/* value of complete, until reqtab_finish(), for a request that a CUT row has ended */
+#define IS_CUT		2
 
 struct work {			/* the requests a thread works on */
 	uint32_t tid;
 	uint32_t *rows;		/* numbers of rows, each once */
 	size_t nr, room;
-	struct hash hash;	/* of rows; empty if there are few */
+	struct hash hash;	/* hash of the rows; empty if there are few rows */
 };
 
 struct reqtab {
 	struct ldb_row_reqtab *rows;
 	size_t nr, room, max;
-	size_t first;		/* rows before it are final */
+	size_t first;		/* rows before this index are final */
 	bool is_finished;
-	struct hash open;	/* of rows, by id */
+	struct hash open;	/* hash of rows, by id */
 	struct work *work;
 	size_t nr_work, room_work;
-	struct hash threads;	/* of work, by tid */
+	struct hash threads;	/* hash of work, by tid */
 	uint64_t secret[2];
 };
 

@@ -13,8 +13,8 @@
 #define REQUEST_TAGS	"tags"
 #define REQUEST_LOOP	"loop"
 /*
- * ldb's runtime has made these requests of what a socket receives; their rows are like those of
- * tags
+ * ldb's runtime has made these requests from data that a socket received; their rows are like those
+ * of tagged requests
  */
 #define REQUEST_SOCKET	"socket"
 #define REQUEST_NAMES_MAX	64
@@ -29,16 +29,16 @@ char *request_bare_name(const char *word);
 bool request_word_matches(const char *word, const char *function);
 
 /*
- * The id in "handle(r->head.id)": a parameter, and the members that lead from it to the id.  The id
- * in "handle($2:s32)": the second of the parameters that are integers or pointers, with 32 bits and
- * a sign.
+ * Describes where the id is.  In "handle(r->head.id)": a parameter, and the members that lead from
+ * it to the id.  In "handle($2:s32)": the second of those parameters that are integers or pointers;
+ * it has 32 bits and a sign.
  */
-#define REQUEST_PATH_MAX	5	/* one parameter, and members */
-#define REQUEST_PARAMETERS_MAX	6	/* of $N */
+#define REQUEST_PATH_MAX	5	/* greatest number of names: a parameter and members */
+#define REQUEST_PARAMETERS_MAX	6	/* greatest N of $N */
 
 struct request_id {
-	char *text;		/* to be freed; the names are parts of it */
-	unsigned number;	/* of $N; 0: it has a name */
+	char *text;		/* the text that contains the names; must be freed */
+	unsigned number;	/* N of $N; 0: the parameter has a name */
 	unsigned size;		/* bytes of $N */
 	bool is_signed;
 	const char *names[REQUEST_PATH_MAX];
@@ -53,14 +53,14 @@ bool request_has_id(const char *word);
 const char *request_id_parse(const char *word, struct request_id *id);
 
 /*
- * Where the id is when the function begins.  Without steps it is in a register.  Otherwise the
+ * Says where the id is when the function begins.  Without steps it is in a register.  Otherwise the
  * register has an address, and each step adds a number to the address and reads the next address
  * there; the last step reads the id itself.
  */
-#define REQUEST_PLACES_MAX	16	/* functions of one name */
+#define REQUEST_PLACES_MAX	16	/* greatest number of functions with one name */
 
 struct request_place {
-	uint64_t offset;	/* of the function, in its file */
+	uint64_t offset;	/* offset of the function in its file */
 	unsigned place;		/* which parameter's register; PROGRAM_PARAMETERS: the stack pointer */
 	unsigned nr_steps;
 	int64_t steps[REQUEST_PATH_MAX + 2];

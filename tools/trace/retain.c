@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Retains rows of the blocks decoded last, for analyses that read the same short ranges of time
- * several times, and then ranges near these: decoding a block costs as much as reading thousands of
- * rows.  Only rows that overlap one of the ranges are retained or, if these are too many, those that
- * overlap the range that is being read.  Rows that analyses sort by time are retained in its order.
+ * Retains rows of the blocks that were decoded last.  This is for analyses that read the same short
+ * ranges of time several times, and then ranges near these: decoding a block costs as much as
+ * reading thousands of rows.  Only rows that overlap one of the ranges are retained or, if these
+ * are too many, those that overlap the range that is being read.  Rows that analyses sort by time
+ * are retained in its order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@
 #include "base/sort.h"
 #include "trace/cursor-private.h"
 
-#define RETAIN_BYTES	(4U << 20)	/* if the caller does not say */
+/* memory for retained rows if the caller does not say how much */
+#define RETAIN_BYTES	(4U << 20)
 #define BLOCK_SHARE	3	/* a block may take 1/3 of the memory for rows of all ranges */
 #define NR_KINDS	64
 #define NR_BLOCKS	64
@@ -46,7 +48,8 @@ struct retain {
 	struct ranges ranges[NR_KINDS];
 	struct retained blocks[NR_BLOCKS];
 	size_t bytes, max_bytes;
-	uint64_t nr_uses, nr_before;	/* in all; before the ranges that are read now */
+	/* numbers of uses: in all, and before the ranges that are read now */
+	uint64_t nr_uses, nr_before;
 	struct decoder spare;
 };
 
@@ -89,8 +92,8 @@ static int set_ranges(struct ranges *k, const struct reader_range *ranges, size_
 }
 
 /*
- * Returns the range, of those that the caller gave, that contains the query's range: of several,
- * the one that begins last.  If there is none, returns the query's range.
+ * Returns one of the caller's ranges that contains the query's range; if there are several, the one
+ * that begins last.  If there is none, returns the query's range.
  */
 static struct reader_range range_of(const struct ranges *k, const struct query *q)
 {
@@ -204,9 +207,9 @@ static struct retained *find(struct retain *t, const struct block *b)
 }
 
 /*
- * Makes room for so many bytes more.  Blocks that the ranges which are read now have used are not
- * dropped, because several passes use the same blocks in the same order: if those do not fit, each
- * would be dropped just before its next use.
+ * Makes room for this many more bytes.  Blocks that were used for the ranges that are read now are
+ * not dropped: several passes use the same blocks in the same order, and if they do not all fit,
+ * each would be dropped just before its next use.
  */
 static bool make_room(struct retain *t, size_t bytes)
 {

@@ -7,7 +7,8 @@
 #include "trace/crc32c.h"
 #include "trace/cursor-private.h"
 
-#define THREADS_MAX	16	/* each needs memory for a block, and all share one disk */
+/* limited because each thread needs memory for a block, and all share one disk */
+#define THREADS_MAX	16
 
 unsigned reader_nr_threads(void)
 {

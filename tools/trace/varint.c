@@ -147,7 +147,7 @@ static inline __attribute__((always_inline)) uint64_t runs_of(uint64_t mask, uns
 static inline __attribute__((always_inline)) bool
 are_short(const uint8_t *p, const uint8_t *end, size_t nr, unsigned bytes)
 {
-	uint64_t mask, before = 0, found = 0;	/* before: of the previous group */
+	uint64_t mask, before = 0, found = 0;	/* before: bits of the previous group */
 	size_t ends = 0;
 
 	if ((size_t)(end - p) < nr || (nr && end[-1] >= 0x80))
@@ -155,7 +155,10 @@ are_short(const uint8_t *p, const uint8_t *end, size_t nr, unsigned bytes)
 	for (; end - p >= GROUP; p += GROUP) {
 		mask = continued(p);
 		ends += __builtin_popcountll(~mask);
-		/* A value has at most bytes - 1 such bits in sequence: its last byte has none. */
+		/*
+		 * A value has at most bytes - 1 set bits in sequence, because the bit of its last
+		 * byte is not set.
+		 */
 		found |= runs_of(mask, bytes) | runs_of(before >> 32 | mask << 32, bytes);
 		before = mask;
 	}

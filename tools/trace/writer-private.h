@@ -19,7 +19,7 @@ union writer_kinds {
 struct batch {			/* the buffered rows of one kind */
 	struct encoder encoder;
 	struct extent extent;
-	struct ldb_row_req *reqs;	/* REQ: rows not encoded before they are sorted */
+	struct ldb_row_req *reqs;	/* REQ: rows that are encoded only when they are sorted */
 	size_t nr_reqs;
 };
 
@@ -29,7 +29,7 @@ struct writer {
 	void *block_arg;
 	writer_rows_fn *on_rows;	/* or NULL */
 	void *rows_arg;
-	bool regular;		/* can be truncated */
+	bool regular;		/* it is a regular file, which can be truncated */
 	bool cut;		/* there are bytes after offset, which must be cut off */
 	uint64_t offset;
 	uint64_t reserved_end;	/* disk space is reserved up to this offset */
@@ -41,7 +41,8 @@ struct writer {
 	uint64_t lost_rows, lost_reported;
 	int error;		/* the first error since the last writer_flush() */
 	ZSTD_CCtx *zstd;
-	uint8_t *raw, *out;	/* scratch: payload; header and compressed payload */
+	/* raw: scratch memory for a payload; out: for a header and the compressed payload */
+	uint8_t *raw, *out;
 	size_t raw_room, out_room;
 };
 
