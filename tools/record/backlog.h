@@ -23,12 +23,12 @@ struct backlog {
 	struct backlog_key {
 		int64_t tick;
 		uint64_t row;
-	/* keys in order of tick, except those that were added last; and space for merging */
+	/* keys: in order of tick, except those that were added last; merged: space for merging */
 	} *keys, *merged;
 	size_t nr, room, max;
 };
 
-#ifndef BACKLOG_MAX		/* tests/fuzz defines a smaller one */
+#ifndef BACKLOG_MAX		/* tests/fuzz defines a smaller number */
 /* enough for kinds whose rows may be out of order */
 #define BACKLOG_MAX	(1U << 18)
 #endif

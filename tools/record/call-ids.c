@@ -74,7 +74,7 @@ bool call_ids_are_wanted(const char *words)
 
 struct text {
 	char at[ARGS_MAX];
-	size_t nr;		/* if ARGS_MAX or more, the text was truncated */
+	size_t nr;		/* if this is ARGS_MAX or more, the text was truncated */
 };
 
 __attribute__((format(printf, 2, 3)))

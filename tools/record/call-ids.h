@@ -15,7 +15,7 @@
 struct call_ids;
 
 /*
- * Finds, in a file, where the functions that a word of --request names have their ids.  root is the
+ * Finds where in a file the functions have their ids that a word of --request names.  root is the
  * program's root folder, or NULL.  Returns the number of functions; 0: none has that name; -1: why
  * says in one line why the id cannot be read.
  */
@@ -25,7 +25,7 @@ typedef int call_ids_find_fn(const char *root, const char *file, const char *wor
 struct call_ids_options {
 	pid_t pid;
 	const char *words;	/* the words of --request, separated by newlines */
-	call_ids_find_fn *find;	/* called in a process of its own */
+	call_ids_find_fn *find;	/* this function is called in a child process */
 	unsigned clock_id;	/* enum ldb_clock: rows are stamped in it */
 	uint64_t t0;		/* clock value that is tick 0 */
 	int64_t offset_ns;	/* clock_offset() of the program */
@@ -53,7 +53,7 @@ void call_ids_finish(struct call_ids *c);
 
 uint64_t call_ids_err_ns(const struct call_ids *c);	/* greatest error of the rows' times */
 uint64_t call_ids_nr(const struct call_ids *c);
-/* so far; complete after call_ids_finish() */
+/* number of rows so far; complete after call_ids_finish() */
 uint64_t call_ids_lost(const struct call_ids *c);
 /* Returns how many calls had no id because a pointer on the way to it was not valid. */
 uint64_t call_ids_nowhere(const struct call_ids *c);

@@ -48,7 +48,7 @@ struct seen {
 	bool is_placed;		/* depth and parent are known */
 	bool by_kernel;
 	bool by_scanner;	/* the scanner's row has arrived */
-	/* that row says that the invocation still runs, and is not written yet */
+	/* the scanner's row says that the invocation still runs; the row is not written yet */
 	bool is_left;
 	uint64_t gen, parent, pc, ret, addr;
 	/* the two minima may be NOT_KNOWN */
@@ -61,7 +61,10 @@ struct seen {
 	} scanned;		/* from the scanner's row, if by_scanner */
 };
 
-/* A reading of the thread's frames as it left its CPU, and when it came back. */
+/*
+ * A reading: tick is when the kernel has read the thread's frames, as the thread left its CPU; came
+ * is when the thread came back.
+ */
 struct reading {
 	int64_t tick, came;
 };
@@ -92,8 +95,8 @@ struct chain {			/* what is known of a thread */
 	struct step *fresh;
 	size_t nr_fresh, room_fresh;
 	int64_t last;		/* tick of the last step of a reading */
-	int64_t written;	/* latest end of those of its rows that are written */
-	/* tick at which the scanner last knew the thread's state; or NOT_KNOWN */
+	int64_t written;	/* latest end of the thread's rows that are written */
+	/* last tick for which the scanner knew the thread's state; or NOT_KNOWN */
 	int64_t polled;
 	/*
 	 * number of rows that were written and counted, minus the number of those that the scanner
@@ -132,7 +135,7 @@ struct chains {
 	/* copies of ended[] with consistent bounds; afterwards, only the invocations that are written now */
 	struct seen *bounded;
 	size_t nr_bounded, room_bounded;
-	int64_t released;	/* up to which tick rows have been written */
+	int64_t released;	/* ticks: rows up to this time have been written */
 	struct chain_nest nest;
 	/* invocations that ended so late that rows of later ones had been written */
 	uint64_t nr_late;

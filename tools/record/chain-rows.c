@@ -204,7 +204,7 @@ static void take_ended(struct chains *c, struct chain *t, int64_t tick, int64_t 
 		    !array_room(&c->bounded, &c->room_bounded, c->nr_bounded, sizeof(copy)))
 			continue;
 		c->bounded[c->nr_bounded++] = copy;
-		/* From here on, it is treated as if its row had been delivered. */
+		/* From here on, the invocation is treated as if its row had been delivered. */
 		s->by_scanner = true;
 	}
 }
@@ -354,8 +354,8 @@ static void join_running(struct chains *c, const struct chain *t, const struct l
 	s->start_max = still.start_max;
 	s->flags &= still.flags | LDB_FUNC_F_OPEN;
 	/*
-	 * Both observed the invocation running until the end, so it is written with those that only
-	 * the kernel knows.
+	 * The scanner and the kernel have both observed that the invocation ran until the end, so
+	 * it is written with those that only the kernel knows.
 	 */
 	s->is_left = still.flags & LDB_FUNC_F_OPEN;
 	if (s->is_left) {

@@ -2,16 +2,16 @@
 /*
  * Makes invocations from chains of frames, and joins them with those that the scanner observes.
  * The kernel reads the chain of a thread when the thread leaves its CPU or is interrupted by the
- * CPU's timer (LDB_EV_FRAME).  Each invocation becomes one row, with the narrowest bounds that
- * follow from the two sources.
+ * CPU's timer (LDB_EV_FRAME).  Each such event is called a reading.  Each invocation becomes one
+ * row, with the narrowest bounds that follow from the two sources.
  *
  * A thread does nothing between leaving a CPU and coming back.  So a frame that is new since the
  * last reading began after the thread came back, and a frame that is gone ended after that.
  *
  * The scanner's rows are retained until all kernel events up to their time have been read.
- * Invocations that only the kernel has observed are retained until the scanner has reported, which
- * it does late when it has no CPU.  All values are checked, because the program's memory may
- * contain anything.
+ * Invocations that only the kernel has observed are retained until the scanner's rows of that time
+ * have arrived, which takes long if the scanner has no CPU.  All values are checked, because the
+ * program's memory may contain anything.
  */
 #ifndef RECORD_CHAIN_H
 #define RECORD_CHAIN_H
@@ -76,7 +76,8 @@ enum chain_step {
 	 * known end
 	 */
 	CHAIN_GONE,
-	CHAIN_LOST, CHAIN_RESUMED,	/* of all threads: see chains_lost(), chains_pause() */
+	/* these two concern all threads: see chains_lost(), chains_pause() */
+	CHAIN_LOST, CHAIN_RESUMED,
 };
 
 /* Processes what has happened to a thread: CHAIN_OUT or one of the steps after it. */

@@ -4,7 +4,8 @@
  *
  * The recorder of a child is this tool, executed again with the same options.  It inherits only the
  * connection, and is in a session of its own, so that signals from the terminal reach it only
- * through the first recorder.  If the first recorder has ended, it ends its recording.
+ * through the first recorder.  If the first recorder has ended, the recorder of a child ends its
+ * recording.
  */
 #include <errno.h>
 #include <signal.h>
@@ -84,8 +85,9 @@ static bool is_crowded(const struct children *c)
 }
 
 /*
- * Do enough other recorders record kernel events?  A recorder whose process has ended does not, but may
- * take long to end itself.  There can be many of these, if a server creates a process for each connection.
+ * Do enough other recorders record kernel events?  A recorder whose process has ended records none
+ * any more, but may take long to end.  There can be many such recorders, if a server creates a
+ * process for each connection.
  */
 static bool is_kernel_taken(const struct children *c)
 {

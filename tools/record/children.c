@@ -29,7 +29,7 @@
 #define SERVE_TRIES	10
 /* connections from other users that have not proved that they belong to the recording */
 #define STRANGERS_MAX	(CHILDREN_PENDING / 2)
-#define STRANGERS_FEW	8			/* if there are more of such connections, */
+#define STRANGERS_FEW	8			/* if there are more such connections than this, */
 #define STRANGER_NS	20000000LL		/* they must do so within this time */
 
 void children_begin(struct recording *r)
@@ -235,7 +235,7 @@ static bool hear(struct recording *r, struct child_pending *p)
 		take_back(r, p, &m);
 		return false;
 	}
-	/* Where children are not recorded, the first message is HELLO. */
+	/* If children are not recorded, the first message is HELLO. */
 	if (rc && rc != -ECONNRESET && is_first(r, p)) {
 		take_first(r, p);
 		if (rc == 1)
@@ -302,7 +302,9 @@ void children_serve(struct recording *r)
 		return;
 	c->is_serving = true;
 	accept_all(r);
-	/* Backward, because the last entry is moved into the place of a closed one. */
+	/*
+	 * The loop goes backward, because the last entry is moved into the place of a closed one.
+	 */
 	for (unsigned i = c->nr_pending; i-- > 0;) {
 		struct child_pending *p = &c->pending[i];
 

@@ -83,7 +83,10 @@ struct child_options {
 	pid_t parent;		/* the first recorder */
 	int sock;		/* connection to the runtime; -1: attach to the process */
 	pid_t pid;
-	/* where the child's own children connect to: the first recorder */
+	/*
+	 * name of the first recorder's socket, to which the child's own children connect; and the
+	 * secret
+	 */
 	char first[64], secret[LDB_SECRET_MAX];
 	bool is_crowded;	/* there are more recorders than CPUs for their scanners */
 	bool without_kernel;	/* enough other recorders record kernel events already */
@@ -100,8 +103,8 @@ void children_attach(struct recording *r);
 /* Accepts connections, starts recorders, and collects those that have ended. */
 void children_serve(struct recording *r);
 /*
- * Does the same until each connection has been handled.  Called before a trace is closed, because
- * that takes long.
+ * Does what children_serve() does until each connection has been handled.  Called before a trace is
+ * closed, because that takes long.
  */
 void children_serve_all(struct recording *r);
 /* Has the process connected to the recorder again?  Then it has executed another program. */

@@ -16,7 +16,8 @@ struct device_chains {
 	struct ldb_chains now, before;
 	struct sampler *sampler;
 	bool is_always, is_paused;
-	uint8_t is_deaf[CPULIST_MAX];	/* all 0: the module delivers the events of every CPU */
+	/* all 0, because the module delivers the events of every CPU */
+	uint8_t is_deaf[CPULIST_MAX];
 };
 
 static bool control(struct device_chains *d)

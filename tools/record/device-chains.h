@@ -10,7 +10,7 @@
 #include "record/session.h"
 
 /*
- * is_always: interrupt CPUs for readings even while the scanner runs.  Returns NULL if the
+ * is_always: interrupt CPUs to read frames even while the scanner runs.  Returns NULL if the
  * module is too old, or if there is no memory.
  */
 struct kernel_source *device_chains_open(const struct session *s, uint32_t budget_ppm, bool is_always);

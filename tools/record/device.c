@@ -75,8 +75,9 @@ static void explain_create(int error, const struct device_options *o, uint64_t b
 }
 
 /*
- * Numbers of threads to try: the limit of locked memory may be too low.  Most of a session is for
- * threads and is allocated only when these exist, but it counts as a whole.
+ * Numbers of threads to try: the limit of locked memory may be too low.  Most of a session is
+ * memory for threads, which is allocated only when the threads exist; but all of it counts towards
+ * the limit.
  */
 static const struct room {
 	unsigned threads, scan_order;
@@ -135,7 +136,10 @@ static int map(struct session *s, uint64_t size)
 		return -errno;
 	}
 	s->size = size;
-	/* No program has joined yet, so these are the module's own values. */
+	/*
+	 * No program has joined the session yet, so nobody but the module can have written these
+	 * values.
+	 */
 	memcpy(&s->info, s->base, sizeof(s->info));
 	if (!(s->info.flags & LDB_INFO_F_SPLIT))
 		return 0;

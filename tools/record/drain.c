@@ -25,12 +25,12 @@
 #define AT_ONCE		64	/* slots that are copied together */
 #define AHEAD		32	/* slots that are prefetched */
 #define SLICE_ALL	(1U << 18)	/* slots of all rings, between two calls of pack_release() */
-#define SLICE_MIN	4096	/* of one ring */
+#define SLICE_MIN	4096	/* slots of one ring */
 
 struct pending {
 	uint64_t idx;
 	int64_t since_ns;
-	unsigned nr_orphans;	/* slots of its event that were found already */
+	unsigned nr_orphans;	/* slots of its event that were read already */
 };
 
 struct ring {
@@ -38,7 +38,7 @@ struct ring {
 	const struct ldb_rec *slots;
 	uint64_t size, mask;
 	uint64_t pos;		/* next slot to read */
-	uint64_t head;		/* end of this pass */
+	uint64_t head;		/* slots before this one are read in this pass */
 	uint64_t time;		/* time of the last event */
 	uint64_t first;		/* earlier slots were overwritten unread */
 	bool is_cut;		/* something was lost since the last event */
@@ -104,8 +104,8 @@ static void lose(struct ring *r, uint64_t *of, uint64_t nr)
 }
 
 /*
- * Loads the head after the slot was copied, because an earlier value would not show that the slot
- * was overwritten meanwhile.
+ * Loads the head after the slot was copied: a value loaded earlier would not show that the slot was
+ * overwritten during the copy.
  */
 static bool is_overwritten(const struct ring *r, uint64_t idx)
 {

@@ -18,8 +18,8 @@ struct drain_lost {
 };
 
 /*
- * The events are passed to the pack.  clock is the one with which the kernel's rings are stamped;
- * NULL: the session's.
+ * The events are passed to the pack.  clock is the clock of the stamps in the kernel's rings; NULL:
+ * the session's clock.
  */
 struct drain *drain_alloc(const struct session *s, struct pack *pack, struct kernel_clock *clock);
 void drain_free(struct drain *d);

@@ -45,10 +45,11 @@ struct ebpf {
 	} links[LINKS_MAX];
 	unsigned nr_links;
 	struct bpf_state *state;	/* the memory that the loaded programs use */
-	const volatile struct bpf_cpu *cpus;	/* the same */
+	/* the state of each CPU; also memory of the programs */
+	const volatile struct bpf_cpu *cpus;
 	unsigned nr_cpus;
 	const struct session *session;	/* its last rings are those of the programs */
-	uint64_t *was_head, *was_idle_ns;	/* as of the last call, by CPU */
+	uint64_t *was_head, *was_idle_ns;	/* by CPU: values at the last call */
 	struct sampler *sampler;	/* NULL: chains are not read */
 	bool is_reading;		/* the offsets of the blocks are known */
 	bool is_always;			/* samples are taken even if the scanner runs */
@@ -360,8 +361,8 @@ static void explain(int error, char *why, size_t size)
 }
 
 /*
- * Must be called before the rings are read: what they contained at the last call has been read
- * since.
+ * Must be called before the rings are read: everything that was in the rings at the last call has
+ * been read since.
  */
 static void make_room(struct ebpf *e)
 {

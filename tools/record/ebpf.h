@@ -17,14 +17,14 @@ struct ebpf_options {
 	unsigned clock_id;	/* enum ldb_clock, of the session */
 	uint64_t t0;		/* any clock value near the events' */
 	int64_t offset_ns;	/* clock_offset() of the program */
-	uint64_t ring_bytes;	/* of all CPUs together, at most */
+	uint64_t ring_bytes;	/* greatest size of the rings of all CPUs together */
 	bool has_frames;	/* read chains of frames at switches, and by samples in between */
-	bool has_samples;	/* has_frames: take samples even while the scanner runs */
+	bool has_samples;	/* if has_frames: take samples even while the scanner runs */
 	/* share of the program's CPU time for readings and the scanner's polls */
 	uint32_t budget_ppm;
-	/* system calls in which a thread sleeps, and requests to block devices */
+	/* record system calls in which a thread sleeps, and requests to block devices */
 	bool has_calls;
-	bool has_all_calls;	/* all system calls of at least call_min_ns */
+	bool has_all_calls;	/* record all system calls that take at least call_min_ns */
 	uint64_t call_min_ns;
 	bool verbose;		/* print why the kernel rejects the programs to stderr */
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes dumps; see flight-dumps.h.  A dump moves through three lists: to be copied, to be named,
- * done.  The threads are created before the recorder lowers its priority, because they would
- * inherit that.  Copying takes milliseconds, and others wait for it; the thread that looks up names
- * has a low priority of its own.
+ * Writes dumps; see flight-dumps.h.  A dump moves through three lists: dumps to be copied, dumps
+ * whose functions must be named, and dumps that are done.  The threads are created before the
+ * recorder lowers its priority, because they would inherit that.  Copying takes milliseconds, and
+ * others wait for it; the thread that looks up names has a low priority of its own.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,8 +29,10 @@ struct flight_dumps {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	pthread_t copier, namer;
-	struct list to_copy, to_name, done;	/* protected by lock, as are the following fields */
-	unsigned nr, nr_hidden;	/* dumps that are not done; that are not published */
+	/* lock protects this field and the following ones */
+	struct list to_copy, to_name, done;
+	/* numbers of dumps that are not done, and of dumps that are not published */
+	unsigned nr, nr_hidden;
 	bool is_over;
 };
 

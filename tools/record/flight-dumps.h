@@ -34,7 +34,7 @@ struct flight_dump {		/* allocated by the caller */
 	/* results, set by the threads */
 	struct flight_file file;
 	char path[PATH_MAX];
-	int64_t bytes;		/* -errno: it could not be written */
+	int64_t bytes;		/* size of the file; -errno: it could not be written */
 	uint64_t nr_missing;	/* blocks that were dropped before they were copied */
 	char err[512];
 };

@@ -158,8 +158,8 @@ static bool is_same(int fd, int dir, const char *name)
 }
 
 /*
- * Exchanges the names again.  The temporary name is now that of a file of the user, who may remove
- * it, or create a new one, at the same time.
+ * Exchanges the names again.  The temporary name is now the name of a file that the user has put
+ * there.  The user may remove this file, or create a new one, at the same time.
  */
 static int put_back(const struct flight_file *f, const struct outfile *copy)
 {

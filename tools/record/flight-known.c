@@ -71,7 +71,7 @@ struct flight_known {
 	array_room(&(list).at, &(list).room, (list).nr, sizeof(*(list).at));		\
 })
 
-/* Retains the rows for which is_wanted is true, in the same order. */
+/* Removes the rows for which is_wanted is false; the others stay in their order. */
 #define filter(list, x, is_wanted, drop) do {						\
 	size_t nr_ = 0;									\
 											\

@@ -30,7 +30,10 @@ struct open {
 	bool is_used;
 	uint32_t tids[TIDS_MAX], nr_tids, nr_queued;
 	uint32_t tid;		/* thread of the last START, if it still works on the request */
-	/* neighbours in the list of this thread's requests; behind: also in the free list; or NONE */
+	/*
+	 * neighbours in the list of this thread's requests, or NONE; behind is also the next one in
+	 * the free list
+	 */
 	uint32_t before, behind;
 	int64_t start;
 	unsigned nr;

@@ -27,7 +27,7 @@ typedef void flight_request_fn(void *arg, const struct flight_request *request);
 struct flight_requests *flight_requests_alloc(int64_t long_ticks, flight_request_fn *ended, void *arg);
 void flight_requests_free(struct flight_requests *f);
 
-/* flight_requests_add() and _name() must be called with all rows, in their order. */
+/* These two must be called with all rows, in their order. */
 void flight_requests_add(struct flight_requests *f, const struct ldb_row_req *rows, size_t nr);
 void flight_requests_name(struct flight_requests *f, const struct ldb_row_reqname *rows, size_t nr);
 

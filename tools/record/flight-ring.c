@@ -23,7 +23,7 @@
 #include "record/flight-ring.h"
 
 #define ENTRIES_MIN	1024UL	/* a power of two */
-#define PAGE_BYTES	4096UL	/* where pages are larger, less memory is returned */
+#define PAGE_BYTES	4096UL	/* on machines with larger pages, less memory is returned */
 
 struct entry {
 	uint64_t offset;

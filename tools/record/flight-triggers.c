@@ -12,9 +12,10 @@
 #include "record/loops.h"
 #include "record/flight-triggers.h"
 
-#define WINDOW_S	10	/* seconds over which a percentile is computed, one part each */
+/* seconds over which a percentile is computed; each has an element in parts[] */
+#define WINDOW_S	10
 #define TEXT_MAX	256
-#define TRIGGERS_MAX	64	/* no more can be added to a running recording */
+#define TRIGGERS_MAX	64	/* no more triggers can be added to a running recording */
 
 enum what { WHAT_REQUEST, WHAT_LOCK, WHAT_PERCENTILE, WHAT_STALL, WHAT_SIGNAL, WHAT_CRASH, WHAT_END };
 
@@ -27,9 +28,9 @@ struct trigger {
 	uint64_t limit_ns;
 	double limit;		/* ticks */
 	int signal;
-	/* PERCENTILE: by second; the first is the current one */
+	/* PERCENTILE: requests of each second; the first element is the current second */
 	struct { uint64_t nr, nr_over; } parts[WINDOW_S];
-	/* exceeded at the last check; the condition is met when this becomes true */
+	/* the limit was exceeded at the last check; the condition is met when this becomes true */
 	bool is_over;
 };
 

@@ -42,7 +42,7 @@ struct flight {
 	char whys[WHYS_MAX][WHY_BYTES];
 	unsigned nr_whys;
 	uint64_t nr_pending;		/* triggers of this dump */
-	/* while a dump is made */
+	/* NULL unless a dump is being made */
 	struct writer *sink;
 	/* NULL: counters are since the beginning of the recording */
 	const struct flight_mark *base;
@@ -179,7 +179,10 @@ static bool is_of_program(void *recording, uint32_t tid)
 {
 	struct recording *r = recording;
 
-	/* Without the runtime no thread has a page, which would show that it is the program's: all are taken. */
+	/*
+	 * A thread's page shows that the thread is the program's.  Without the runtime there are no
+	 * pages, so all threads count.
+	 */
 	return r->o->kernel_only || (r->pack && pack_is_of_program(r->pack, tid));
 }
 

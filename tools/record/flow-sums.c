@@ -36,7 +36,7 @@ struct flow_sums {
 	char *base;
 	/* numbers of functions that were read so far, including 0 */
 	uint32_t nr_apis;
-	/* of the last of them, some are not ready yet: see poll_apis() */
+	/* functions among the last of these that were not ready yet: see poll_apis() */
 	uint32_t nr_waiting;
 	bool is_written[LDB_FLOW_CELLS];
 	/*
@@ -46,7 +46,7 @@ struct flow_sums {
 	struct ldb_flow_open open[LDB_FLOW_OPENS];
 	size_t nr_open, from, to;
 	uint32_t nr_live;		/* existing threads */
-	/* of the row that is being made */
+	/* histogram of the row that is being made */
 	uint64_t counts[LDB_FLOW_BUCKETS];
 };
 
@@ -190,7 +190,7 @@ static uint64_t length_of(const struct flow_sums *f, const struct ldb_flow_open 
 	return now > o->start ? now - o->start : 0;
 }
 
-/* Adds the open calls to a sum as if they returned now. */
+/* Adds the open calls to a sum as if these calls returned now. */
 static void add_open(const struct flow_sums *f, uint32_t id, int64_t tick, struct ldb_flow_cell *c)
 {
 	for each_open(f, o) {

@@ -25,7 +25,7 @@ struct func_count {
 struct func_counts {
 	bool is_on;
 	struct func_count *counts;
-	size_t nr, room, last;	/* last: where the previous row was counted */
+	size_t nr, room, last;	/* last: index of the count to which the previous row was added */
 	struct hash by_tid;
 };
 

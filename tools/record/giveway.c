@@ -20,7 +20,8 @@
 
 /* if the recorder has not run for this long, it runs once at normal priority */
 #define STARVED_MS	100
-#define ANSWER_NS	5000000	/* after this time without an answer, the watcher raises it again */
+/* if the recorder does not react within this time, the watcher raises it again */
+#define ANSWER_NS	5000000
 #define ANSWER_TRIES	40
 #define SLICE_NS	100000	/* the shortest slice that the kernel allows */
 
@@ -107,7 +108,7 @@ static void leave_isolated(void)
 
 /* The watcher */
 
-/* In this order, or the recorder might not notice that it was raised. */
+/* is_raised is set first: otherwise the recorder might not notice that it was raised. */
 static void raise_recorder(struct giveway *g)
 {
 	set_policy(g->tid, SCHED_OTHER);

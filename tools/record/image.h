@@ -28,7 +28,7 @@ bool image_is(pid_t tid, const struct image_id *id);
 
 struct image {
 	struct image_id id;
-	/* the process's memory may be read; else the following is not known */
+	/* the process's memory may be read; if false, the following members are not known */
 	bool readable;
 	bool records;		/* some code was compiled with the plugin */
 	bool runtime;		/* a file with the runtime's name is mapped */

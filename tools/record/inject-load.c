@@ -35,7 +35,7 @@
 /* needed on the thread's own stack, in addition to the FPU's state */
 #define ROOM_BYTES	4096
 #define CALL_NS		50000000LL	/* timeout for a running thread to make a system call */
-#define WORDS_MAX	(128 << 10)	/* of a stack that are searched */
+#define WORDS_MAX	(128 << 10)	/* words of a stack that are searched */
 #define MAP_LOST	(-1)
 #define ERESTARTSYS	512		/* this and the following: the kernel's internal results */
 #define ERESTART_LAST	516
@@ -46,7 +46,7 @@ struct visit {
 	const struct inject_task *t;
 	pid_t pid, tid;
 	struct inject_regs r;		/* registers to restore */
-	struct inject_call own;		/* the step that runs on the thread's own stack */
+	struct inject_call own;		/* the call that runs on the thread's own stack */
 	uint64_t stack_end;
 	uint64_t code, stack;		/* mapped memory */
 };

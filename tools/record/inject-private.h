@@ -14,9 +14,11 @@
 
 enum inject_outcome {
 	INJECT_DONE,
-	INJECT_MOVED,		/* this thread is not in a state in which it can do it */
-	INJECT_BUSY,		/* no thread can do it now, because another recorder is at work */
-	INJECT_REFUSED,		/* no thread will ever be able to; a message was printed */
+	INJECT_MOVED,		/* this thread is not in a state in which it can do the task */
+	/* no thread can do the task now, because another recorder is at work */
+	INJECT_BUSY,
+	/* no thread will ever be able to do the task; a message was printed */
+	INJECT_REFUSED,
 	INJECT_REPLACED,	/* the process executes another program now; nothing was printed */
 };
 
@@ -29,9 +31,9 @@ struct inject_task {
 	enum inject_outcome (*visit)(const struct inject_task *t, pid_t pid, pid_t tid);
 	/* Returns the result of a task whose visit() returned INJECT_DONE; may be NULL. */
 	enum inject_outcome (*answer)(const struct inject_task *t, pid_t pid, pid_t gate);
-	const struct image_id *id;	/* the program that must be executed then */
+	const struct image_id *id;	/* the program that the process must be executing */
 	const struct image *image;
-	const char *name;		/* of the recorder's socket */
+	const char *name;		/* name of the recorder's socket */
 	const struct libc *libc;
 	const struct libc_code *code;
 	/* path of the runtime as the process sees it; NULL: it is loaded */
@@ -40,7 +42,8 @@ struct inject_task {
 	/* called repeatedly while the other process works; may be NULL */
 	void (*meanwhile)(void *arg);
 	void *arg;
-	pid_t only;			/* use only this thread; print nothing if it cannot do it */
+	/* use only this thread; print nothing if it cannot do the task */
+	pid_t only;
 };
 
 /* Runs a task in a separate process, by one thread of process pid. */

@@ -21,10 +21,11 @@ struct inject_regs {
 
 enum inject_place {
 	PLACE_SAFE,		/* in user code, or in a call that the kernel restarts */
-	PLACE_REDO,		/* a system call that the stop has interrupted, to be repeated */
-	PLACE_SIGNAL,		/* a system call that a pending signal will interrupt anyway */
-	PLACE_CRITICAL,		/* a restartable sequence (rseq), which would be aborted */
-	PLACE_FOREIGN,		/* not 64-bit code */
+	/* in a system call that the stop has interrupted, and that must be repeated */
+	PLACE_REDO,
+	PLACE_SIGNAL,		/* in a system call that a pending signal will interrupt anyway */
+	PLACE_CRITICAL,		/* in a restartable sequence (rseq), which would be aborted */
+	PLACE_FOREIGN,		/* in code that is not 64-bit code */
 };
 
 /* Reads the registers of a stopped thread. */
@@ -43,9 +44,13 @@ struct inject_call {
 	/* the frame that restores the registers is at the upper end */
 	uint64_t stack, stack_size;
 	uint64_t entry;
-	/* where the code returns to; 0: it uses that frame itself */
+	/*
+	 * the code returns to this address; 0: the code itself uses the frame that restores the
+	 * registers
+	 */
 	uint64_t back;
-	bool is_number;			/* the code is a system call instruction: number is set */
+	/* the code is a system call instruction, whose number is in `number` */
+	bool is_number;
 	long number;
 	uint64_t arg[6];
 };
@@ -85,7 +90,8 @@ struct inject_code inject_code_load(void);
 struct inject_load {
 	uint64_t errno_location, function;
 	uint64_t arg[2], result;
-	uint64_t dlerror, error;	/* function, 0: do not call it; and its result */
+	/* dlerror: address of the function, or 0 not to call it; error: its result */
+	uint64_t dlerror, error;
 	char path[4096];		/* arg[] may point to it */
 };
 

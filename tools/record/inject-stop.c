@@ -22,10 +22,10 @@
 #include "record/proc.h"
 #include "record/session.h"
 
-/* to find a thread that can be stopped: some seconds at most */
+/* attempts to find a thread that can be stopped; they take some seconds at most */
 #define TRIES		40
-#define ONLY_TRIES	4		/* if the thread is given */
-#define BUSY_TRIES	20		/* while the previous recorder detaches */
+#define ONLY_TRIES	4		/* attempts if the thread is given */
+#define BUSY_TRIES	20		/* attempts while the previous recorder detaches */
 #define BUSY_PAUSE_NS	50000000
 #define TRY_PAUSE_NS	5000000
 #define STOP_NS		50000000LL	/* timeout for a thread to stop */
@@ -81,7 +81,7 @@ int inject_rank(pid_t pid, pid_t tid)
 	long number;
 
 	if (!proc_line(pid, tid, "syscall", text, sizeof(text)))
-		return 1;	/* a kernel without this file */
+		return 1;	/* the kernel does not have this file */
 	if (!strncmp(text, "running", 7))
 		return 1;
 	/* -1: in the kernel, but in no system call */
@@ -389,7 +389,7 @@ static enum inject_outcome enter(pid_t pid, const struct inject_task *t)
 		if (!seized)
 			continue;
 		outcome = attempt(pid, t, gate);
-		/* Perhaps the previous recorder is just detaching. */
+		/* Perhaps the process's previous recorder is just detaching. */
 		busy = outcome == INJECT_BUSY;
 		if (busy && i >= BUSY_TRIES)
 			break;

@@ -27,13 +27,13 @@ enum inject_end {
 };
 
 /*
- * name is that of the socket on which the caller listens.  During this call the calling thread is a
- * tracer, so nothing else in this process may wait for children.
+ * name is the name of the socket on which the caller listens.  During this call the calling thread
+ * is a tracer, so nothing else in this process may wait for children.
  */
 enum inject_end inject_enter(pid_t pid, const struct image *image, const char *name);
 
 /*
- * Makes a thread of a process load the runtime.  The path is that of the file as the process sees
+ * Makes a thread of a process load the runtime.  path is the path of the file as the process sees
  * it.  The thread is restored as described above.
  */
 enum inject_end inject_load(pid_t pid, const struct libc *libc, const struct libc_code *code,
@@ -57,7 +57,7 @@ enum inject_end inject_flows(pid_t pid, const struct libc *libc, const struct li
  */
 bool inject_is_filtered(pid_t pid);
 
-/* If the process has ended, says so, and not which operation failed because of that. */
+/* Prints why an operation on the process failed: if the process has ended, that it has ended. */
 bool inject_say_ended(pid_t pid);
 
 #endif

@@ -20,7 +20,7 @@ struct call {
 	u32 nr, flags, nr_short;
 	u32 kind;		/* enum ldb_fd_kind; 0: no descriptor */
 	union {
-		char text[32];	/* 24 bytes of it are recorded */
+		char text[32];	/* the record has only 24 bytes of the text */
 		u64 words[4];
 	} name;
 };

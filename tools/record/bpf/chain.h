@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the chain of frame records (libldb/include/ldb/abi.h) of a thread that leaves its CPU.  So
- * each wait is attributed to the function that waits, and to its callers, even while the scanner
- * thread has no CPU.
+ * When a thread leaves its CPU, reads the chain of its frame records (libldb/include/ldb/abi.h).
+ * So each wait is attributed to the function that waits, and to its callers, even while the scanner
+ * thread has no CPU.  Following a thread's chain once is called a reading.
  *
  * Frames that were entered before the last reading have been emitted, so each reading ends at the
  * first of these.  Readings may take a limited share of a thread's time.  The part of the share
@@ -23,7 +23,7 @@
 #define CANARY		0x4c44	/* LDB_CANARY */
 #define GEN_ONE		0x10000	/* LDB_GEN_ONE */
 #define SAVED_NS	1000000	/* unused time that is saved for later readings */
-/* a longer reading was interrupted by a hypervisor: this is counted */
+/* if a reading took longer, a hypervisor has interrupted it: only this much is counted */
 #define TOOK_MAX_NS	200000
 /* interval at which all frames are emitted again, because events may be lost */
 #define ALL_AFTER_NS	1000000000
@@ -46,8 +46,8 @@ struct block {
 struct chain {
 	u32 pid, pad;
 	/*
-	 * The time up to which the share of readings at switches, and that of samples, has been
-	 * used.
+	 * Times up to which the thread's share has been used: by readings at switches, and by
+	 * samples.
 	 */
 	u64 paid, samples_paid;
 	u64 next_all;		/* when all frames are to be emitted again */
@@ -71,7 +71,7 @@ struct reading {
 	u32 pid, tid;
 	u32 is_all;		/* emit all frames, also those that were emitted before */
 	u32 has_blocks;		/* the thread has blocks at the offsets of the program's blocks */
-	u64 addr;		/* of the frame */
+	u64 addr;		/* address of the frame */
 	struct frame frame;	/* the current position of the walk */
 	/* The innermost frame of all blocks: on one stack, the frame at the lowest address. */
 	struct {

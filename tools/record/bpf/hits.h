@@ -64,7 +64,8 @@ struct inside {
 
 struct nest {
 	u32 depth, pad;
-	u64 stolen_before;	/* ns, as of the last tick; 0: not known */
+	/* ns that the hypervisor had taken by the last tick; 0: not known */
+	u64 stolen_before;
 	struct inside at[NEST_MAX];
 };
 
@@ -164,7 +165,7 @@ static __always_inline void leave(u32 kind, u32 nr, struct irqaction *action)
 		return;
 	m = member_of(p);
 	now = now_ns();
-	/* A nested interrupt may change nr_short at any time. */
+	/* Atomic, because a nested interrupt may change nr_short at any time. */
 	if (m && now - begin < config.irq_min_ns && m->nr_short < 255) {
 		__sync_fetch_and_add(&m->nr_short, 1);
 		return;

@@ -108,7 +108,7 @@ struct irqaction {
 
 struct pt_regs {
 	unsigned long ip;
-	/* Of a system call: its number, its result, its arguments. */
+	/* In a system call: its number, its result, its arguments. */
 	unsigned long orig_ax, ax, di, si, dx, r10, r8, r9;
 };
 
@@ -138,7 +138,7 @@ struct inode {
 struct file {
 	struct path f_path;
 	struct inode *f_inode;
-	void *private_data;		/* of a socket: struct socket */
+	void *private_data;		/* if the file is a socket: its struct socket */
 };
 
 struct fdtable {

@@ -197,8 +197,8 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 	u64 now;
 
 	/*
-	 * If a watched thread runs there without an event having said so, this must be recorded
-	 * first.
+	 * A watched thread may run on that CPU although no event has said so.  This must be
+	 * recorded first.
 	 */
 	if (curr && curr->tgid == p->tgid)
 		is_on(curr, cpu);

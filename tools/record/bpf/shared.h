@@ -37,7 +37,7 @@ struct bpf_config {
 	__u32 read_share;	/* readings at switches may take 1/read_share of a thread's time */
 	/* shorter calls are only counted, unless the thread slept in them */
 	__u64 call_min_ns;
-	__u8 calls[LDB_CALLS_MAX];	/* by number: see ldb_calls.how */
+	__u8 calls[LDB_CALLS_MAX];	/* by number of the system call: see ldb_calls.how */
 };
 
 /* State of the programs for each CPU.  The recorder reads from it on which CPUs the target runs. */
@@ -57,16 +57,18 @@ struct bpf_cpu {
 
 /* The recorder and the programs both read and write this while the programs run. */
 struct bpf_state {
-	__s32 watched_tgid;	/* number in the first pid namespace; -1: none */
+	/* thread group to watch, by its number in the first pid namespace; -1: none */
+	__s32 watched_tgid;
 	__s32 found_tgid;	/* the thread group that the iterator has found; -1: none */
 	__u32 shown_tgid;	/* its number as the program itself sees it */
-	__u32 ns_level;		/* of the program's pid namespace */
+	__u32 ns_level;		/* level of the program's pid namespace */
 	__u32 is_adding;	/* the iterator is read for the second time, see process.h */
 	__u64 ns_address;
 	__u64 nr_unwritten;	/* events on a CPU that has no ring */
 	__u32 has_ended;	/* the last thread has exited, and its event was emitted */
 	__u32 nr_blocks;
-	__s64 block_offset[BPF_BLOCKS_MAX]; /* of a thread's blocks, from its thread pointer */
+	/* offsets of a thread's blocks from its thread pointer */
+	__s64 block_offset[BPF_BLOCKS_MAX];
 	/* 1: a thread came to this CPU without an event, see came_unseen() */
 	__u8 is_deaf[BPF_CPUS_MAX];
 	__u8 is_sampled[BPF_CPUS_MAX];	/* set by the recorder: the CPU has samples */

@@ -270,10 +270,10 @@ static __always_inline void check_woken(struct member *m, u32 cpu)
 }
 
 /*
- * Returns when p came to its CPU, for want of an event.  The time is from the thread's statistics,
- * in the run queue's clock.  Each switch shows how far this clock is behind the clock of events;
- * the present difference is an upper bound, because the run queue's clock may not have been updated
- * recently.
+ * Returns when p came to its CPU, if no event has said so.  The time is from the thread's
+ * statistics, in the run queue's clock.  Each switch shows how far this clock is behind the clock
+ * of events; the present difference is an upper bound, because the run queue's clock may not have
+ * been updated recently.
  */
 static __always_inline u64 came_at(struct task_struct *p, const struct bpf_cpu *c, u64 now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of the BPF programs that depend on the CPU, for x86-64. */
+/* Contains the parts of the BPF programs that depend on the CPU, for x86-64. */
 #ifndef RECORD_BPF_ARCH_H
 #define RECORD_BPF_ARCH_H
 
