@@ -17,7 +17,7 @@ struct kernel_calls {
 	struct kernel_call {
 		uint64_t from, to;
 		uint32_t nr;	/* LDB_SYSCALL_NR_FAULT: the entry of page faults */
-	} *calls;		/* by address */
+	} *calls;		/* sorted by address */
 	size_t nr, room;
 };
 

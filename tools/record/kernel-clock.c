@@ -4,10 +4,10 @@
  *
  * If the session's clock is CLOCK_MONOTONIC, times are only corrected by the offset of the
  * program's time namespace.  If it is the time stamp counter, perf and BPF programs stamp with
- * another clock, because they cannot use that one.  Then both clocks are read together repeatedly,
- * and a time between two such samples is found by interpolation.  So its error is at most that of
- * the samples, even if the clocks' rates change.  Times of perf are always between two samples;
- * those of BPF programs may be some milliseconds after the last one.
+ * another clock, because they cannot use the counter.  Then both clocks are read together
+ * repeatedly, and a time between two such samples is found by interpolation.  So its error is at
+ * most that of the samples, even if the clocks' rates change.  Times of perf are always between two
+ * samples; those of BPF programs may be some milliseconds after the last one.
  */
 #include <stdlib.h>
 #include <time.h>

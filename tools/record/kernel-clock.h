@@ -15,12 +15,14 @@ struct kernel_clock;
 
 /*
  * clock_id is the session's clock (enum ldb_clock).  stamps is the clock of the source; it is used
- * if the session's is the time stamp counter, otherwise the source uses the session's.
+ * only if the session's clock is the time stamp counter.  Otherwise the source uses the session's
+ * clock.
  */
 struct kernel_clock *kernel_clock_alloc(unsigned clock_id, clockid_t stamps, uint64_t t0,
 					int64_t offset_ns);
 void kernel_clock_free(struct kernel_clock *c);
-clockid_t kernel_clock_id(const struct kernel_clock *c);	/* of the stamps */
+/* returns the clock of the stamps */
+clockid_t kernel_clock_id(const struct kernel_clock *c);
 
 /*
  * Reads both clocks now; must: uses even an inaccurate sample.  Returns the time in ns up to which

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A source of kernel events: BPF programs (ebpf.c) or perf (perf.c).  Its events are in rings that
- * it adds to the session, or it delivers them as rows.  The kernel module needs no source, because
- * its rings are those of its session; only its readings of frames are one (device-chains.c).
+ * Declares a source of kernel events: BPF programs (ebpf.c) or perf (perf.c).  A source adds rings
+ * with its events to the session, or it delivers the events as rows.  The kernel module needs no
+ * source for its events, because they are in the rings of the session; but if the module reads the
+ * frames of threads, device-chains.c is its source.
  *
  * Only one thread at a time may use a source.
  */
@@ -26,8 +27,8 @@
 #define READINGS_IDLE_PART	8
 
 /*
- * Returns the budget of readings: nine tenths of the whole.  The rest is for what their measured price
- * lacks: the program finds some of its code and data gone from the caches.
+ * Returns the budget for reading frames: nine tenths of the whole budget.  The rest is for a cost
+ * that is not measured: reading frames evicts some of the program's code and data from the caches.
  */
 static inline uint32_t readings_budget_ppm(uint32_t budget_ppm)
 {
@@ -35,8 +36,8 @@ static inline uint32_t readings_budget_ppm(uint32_t budget_ppm)
 }
 
 /*
- * Returns n such that readings at switches may take 1/n of a thread's time, which is half of the
- * budget.
+ * Returns n such that reading frames at switches may take 1/n of a thread's time, which is half of
+ * the budget.
  */
 static inline uint32_t readings_share(uint32_t budget_ppm)
 {
@@ -46,7 +47,7 @@ static inline uint32_t readings_share(uint32_t budget_ppm)
 struct kernel_costs {
 	uint64_t wall_ns;
 	uint64_t cpu_ns;	/* the program's CPU time */
-	uint64_t polls_ns;	/* what the scanner's polls have cost of that time */
+	uint64_t polls_ns;	/* the part of that time that the scanner's polls have cost */
 	bool is_scanner_away;	/* the scanner was hardly running */
 };
 
@@ -76,7 +77,7 @@ struct kernel_source {
 		 */
 		void (*set_blocks)(struct kernel_source *s, const int64_t *offsets, unsigned nr);
 		/*
-		 * Sets the costs since the last call.  Readings of frames may use the rest of the
+		 * Sets the costs since the last call.  Reading frames may use the rest of the
 		 * budget.  NULL: the source reads no frames.
 		 */
 		void (*hold_budget)(struct kernel_source *s, const struct kernel_costs *costs);
@@ -97,7 +98,7 @@ struct kernel_source {
 	 * events of some tasks on this CPU.
 	 */
 	const uint8_t *is_deaf;
-	/* why no better source is used, one line; "": none is better */
+	/* one line: why no better source is used; "": no source is better */
 	char why_not_better[512];
 };
 

@@ -461,10 +461,10 @@ void kernel_finish(struct recording *r)
  * --kernel-budget limits what recording interrupts may cost, and --budget what readings of frames
  * may cost.
  *
- * Two events for each interrupt are expensive where there are many.  For example, if a program
- * sends messages to another one on the same machine, each of them is handled in a soft interrupt of
- * its own.  Switches and wake-ups are never left out, because causes are derived from them.  Page
- * faults are not left out, either: a fault takes ten times as long as recording it.
+ * Each interrupt needs two events, which is expensive if there are many interrupts.  For example,
+ * if a program sends messages to another one on the same machine, each of them is handled in a soft
+ * interrupt of its own.  Switches and wake-ups are never left out, because causes are derived from
+ * them.  Page faults are not left out, either: a fault takes ten times as long as recording it.
  */
 
 #define LOOK_NS		100000000	/* interval of the checks */

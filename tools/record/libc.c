@@ -23,8 +23,8 @@
 #define GLOBAL_MAX	(64 << 10)
 
 struct module {
-	uint64_t start, end;		/* of all mappings of the file together */
-	uint64_t code, code_end;	/* of the executable mapping */
+	uint64_t start, end;		/* all mappings of the file together */
+	uint64_t code, code_end;	/* the executable mapping */
 };
 
 struct modules {
@@ -219,7 +219,8 @@ static void find_locks(pid_t tid, const struct symbols *loader, struct libc *l)
 {
 	uint64_t size = 0, at = symbol(loader, "_rtld_global", &size);
 	char *copy = at && size <= GLOBAL_MAX ? malloc(size) : NULL;
-	unsigned best = 1;		/* a single one is something else */
+	/* the loader's locks are adjacent, so a single mutex is none of them */
+	unsigned best = 1;
 
 	if (copy && image_peek(tid, at, copy, size)) {
 		for (uint64_t i = 0; i + sizeof(struct mutex) <= size; i += 8) {
@@ -290,7 +291,7 @@ enum libc_found libc_find(pid_t tid, struct libc *l)
 	l->loader_from = all.loader.start;
 	l->loader_to = all.loader.end;
 	/*
-	 * The locks are required, because only they show whether dlopen() is still running at the
+	 * The locks must be found, because only they show whether dlopen() is still running at the
 	 * timeout.
 	 */
 	return l->dlopen && l->errno_location && l->call && l->back && l->nr_locks ? LIBC_FOUND : LIBC_STRANGE;
@@ -381,8 +382,8 @@ bool libc_is_outside(pid_t tid, const struct libc_code *c, uint64_t at, const ui
 	if (place_of(c, at) != OPEN_CODE)
 		return false;
 	/*
-	 * Ignores words above the outermost one in open code: they are what has called the
-	 * program's first function.
+	 * Ignores words above the outermost one in open code: they belong to the code that has
+	 * called the program's first function.
 	 */
 	while (end && place_of(c, stack[end - 1]) != OPEN_CODE)
 		end--;

@@ -51,7 +51,8 @@ static bool other_network(pid_t pid)
 }
 
 /*
- * Creates the socket in the program's network namespace, to which its abstract name then belongs.
+ * Creates the socket in the program's network namespace, so that its abstract name belongs to that
+ * namespace.
  */
 static int listen_there(pid_t pid, char *name, size_t size)
 {

@@ -15,20 +15,21 @@
 #include "record/loops.h"
 #include "trace/loop-calls.h"
 
-#define LOOPS_MAX	4096	/* beyond this, the loops that waited longest ago are dropped */
+/* threads that are followed; beyond this, those that waited longest ago are dropped */
+#define LOOPS_MAX	4096
 
 enum what { CUT, STARTS, WAITED, SLEEPS, RUNS, EXITS };
 
 struct moment {
-	int64_t from, to;	/* WAITED: the whole system call; else both are equal */
+	int64_t from, to;	/* WAITED: start and end of the system call; else both are equal */
 	uint32_t tid;
 	enum what what;
 };
 
 struct loop {
 	uint32_t tid;
-	bool is_asleep;		/* it went to sleep, and its switch-in has not come yet */
-	/* it has not waited since a pause, so the beginning of its turn is not known */
+	bool is_asleep;		/* the thread went to sleep, and was not switched in yet */
+	/* the thread has not waited since a pause, so the beginning of its turn is not known */
 	bool is_cut;
 	int64_t last;		/* end of its last wait, or beginning of its last request */
 };
@@ -41,7 +42,7 @@ struct loops {
 	struct loop *all;
 	size_t nr_all, room_all;
 	struct hash loop_of;
-	struct moment *moments;		/* of the current pass */
+	struct moment *moments;		/* waits of the current pass */
 	size_t nr, room;
 };
 
@@ -124,7 +125,7 @@ static void cut_all(struct loops *l, int64_t tick)
 {
 	for (size_t i = 0; i < l->nr_all; i++) {
 		if (l->all[i].last >= tick)
-			continue;	/* it has waited during the whole pause */
+			continue;	/* the thread has waited during the whole pause */
 		l->all[i].last = tick;
 		l->all[i].is_cut = true;
 	}

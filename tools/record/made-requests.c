@@ -24,7 +24,7 @@
 
 struct answer {			/* says whether calls of a function are requests */
 	uint64_t pc;
-	const char *name;	/* NULL: they are not */
+	const char *name;	/* class of the requests; NULL: the calls are no requests */
 };
 
 struct uncounted {		/* retained requests of a thread, by their ends */

@@ -21,7 +21,7 @@ struct made_requests;
 struct made_request {
 	uint32_t tid;
 	int64_t start, end;	/* ticks */
-	const char *name;	/* of the function, or "loop" */
+	const char *name;	/* name of the function, or "loop" */
 };
 
 /*
@@ -34,7 +34,7 @@ typedef void made_request_fn(void *arg, const struct made_request *request, bool
 
 struct made_options {
 	const char *words;		/* words of --request, separated by newlines */
-	struct filter *filter;		/* knows the names of functions */
+	struct filter *filter;		/* a filter that knows the names of functions */
 	int64_t second;			/* a second, in ticks */
 	made_request_fn *made;
 	void *arg;
@@ -47,8 +47,8 @@ struct made_requests *made_requests_alloc(const struct made_options *o);
 void made_requests_free(struct made_requests *m);
 
 /*
- * Do these words ask for requests made from calls or turns?  false if NULL, for tagged requests,
- * and for those that the runtime makes from sockets.
+ * Do these words ask for requests that are made from calls or turns?  They do not if words is NULL,
+ * or if they name tagged requests or requests that the runtime makes from sockets.
  */
 bool made_requests_are(const char *words);
 

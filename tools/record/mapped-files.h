@@ -9,7 +9,11 @@
 struct mapped_files {
 	struct mapped_file {
 		char *path;	/* as the program sees it */
-		char *link;	/* path that works for the kernel, whatever is at the other one now */
+		/*
+		 * a path by which the kernel finds the file, even if another file is at the path
+		 * above now
+		 */
+		char *link;
 	} *at;
 	size_t nr, room;
 };

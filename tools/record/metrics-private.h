@@ -12,12 +12,12 @@
 #include "record/metrics.h"
 #include "record/req-tags.h"
 
-/* of each kind; values of further series are only counted */
+/* series of each kind; values of further series are only counted */
 #define METRICS_SERIES_MAX	1024
 #define METRICS_SLOWEST		5	/* slowest requests of each minute */
 /* states of each slowest request; the last one is the sum of the rest */
 #define METRICS_PARTS		8
-#define METRICS_NAME		512	/* with its NUL; longer ones are cut */
+#define METRICS_NAME		512	/* length of a name with its NUL; longer names are cut */
 #define METRICS_OPEN_MAX	(1U << 18)	/* requests and threads that are followed */
 
 enum metrics_kind { METRICS_FUNCTION, METRICS_REQUEST, METRICS_LOCK, METRICS_CPU, METRICS_NR };
@@ -55,7 +55,7 @@ struct slow_parts {
 
 struct begun {
 	struct slot slot;
-	int64_t since;			/* tick; INT64_MIN: not begun */
+	int64_t since;			/* tick of the start; INT64_MIN: not begun */
 	uint32_t class, tid;		/* for a thread, class 1 says that it is the program's */
 };
 
@@ -73,7 +73,8 @@ struct metrics {
 	/* struct begun: open requests by id, and waiting threads by tid */
 	struct slots requests, waiting;
 	struct req_tags *tags;		/* number of each request's class */
-	struct slow slowest[METRICS_SLOWEST], before[METRICS_SLOWEST];	/* of this minute, and the last */
+	/* slowest requests of this minute, and of the last one */
+	struct slow slowest[METRICS_SLOWEST], before[METRICS_SLOWEST];
 	struct slow_parts parts[METRICS_SLOWEST];	/* states of the requests in before[] */
 	int64_t first_minute, minute;
 	struct helper helper;		/* explains the requests of the last minute */
@@ -114,7 +115,7 @@ void metrics_put_otlp(FILE *out, struct metrics *m, struct family f[METRICS_NR],
 /* metrics-explain.c: finds the states of the requests in m->before[]. */
 void metrics_explain_begin(struct metrics *m);
 void metrics_explain_poll(struct metrics *m);
-/* Waits for a short time until that is done. */
+/* Waits for a short time until the states were found. */
 void metrics_explain_finish(struct metrics *m);
 
 #endif

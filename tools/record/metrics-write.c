@@ -17,8 +17,8 @@
 COMPARE(slower_first, struct slow, DOWN(ns))
 
 /*
- * The slowest requests of a minute are written after that minute; those of the first minute already
- * during it.
+ * The slowest requests of a minute are written after that minute has ended.  Only those of the
+ * first minute are written while it lasts.
  */
 static void next_minute(struct metrics *m, int64_t now_ns)
 {

@@ -21,7 +21,7 @@ struct metrics;
 struct record_explain;
 
 struct metrics_options {
-	const char *path;		/* of the file, or NULL */
+	const char *path;		/* name of the file, or NULL */
 	void (*explain)(const struct record_explain *e);	/* see record.h; or NULL */
 };
 
@@ -37,7 +37,7 @@ typedef bool metrics_thread_fn(void *arg, uint32_t tid);
 void metrics_on_thread(struct metrics *m, metrics_thread_fn *fn, void *arg);
 
 /*
- * Sets the pauses: the duration of what overlaps one is not known.  Without them there are no
+ * Sets the pauses: durations that overlap a pause are not known.  Without them there are no
  * pauses.
  */
 void metrics_on_pauses(struct metrics *m, const struct pauses *pauses);

@@ -13,7 +13,7 @@ struct naming {
 	void (*lookup)(const struct record_lookup *l);
 	pid_t program;
 	struct helper helper;
-	int64_t next_ns;	/* next lookup: not earlier than this */
+	int64_t next_ns;	/* the next lookup begins no earlier than this */
 };
 
 /* Must be called from time to time: requests new names, and passes found ones to the filter. */

@@ -45,8 +45,8 @@ _Static_assert(offsetof(struct ldb_rec, tid) == 8 && offsetof(struct ldb_rec, ty
 
 /*
  * Copies the slot of index idx.  Returns whether the copy is complete and of this index.  commit is
- * loaded first: what was written before it is read after it, and what is written later does not
- * match its hash.  Partner: order_slot_commit(), ldb_put(), put()
+ * loaded first: the words that were written before commit are read after it, and words that are
+ * written later do not match the hash in commit.  Partner: order_slot_commit(), ldb_put(), put()
  */
 static inline bool order_slot_read(const struct ldb_rec *from, uint64_t idx, struct ldb_rec *rec)
 {

@@ -50,7 +50,10 @@ void output_ids_finish(struct recording *r)
 	output_meta_number(r, "ids_err_ns", call_ids_err_ns(r->ids));
 	output_meta_number(r, "ids_lost", r->nr_ids_lost);
 	output_meta_number(r, "ids_nowhere", r->nr_ids_nowhere);
-	/* Closed now, so that a recorder that is killed later leaves no probes behind. */
+	/*
+	 * The source of ids is closed now, so that no probes remain if the recorder is killed
+	 * later.
+	 */
 	call_ids_close(r->ids);
 	r->ids = NULL;
 }

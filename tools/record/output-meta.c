@@ -70,7 +70,10 @@ uint64_t output_network(const struct recording *r)
 {
 	char boot[64], network[PATH_MAX];
 
-	/* Where this cannot be read, local addresses are this process's own. */
+	/*
+	 * If the boot id cannot be read, local addresses are taken to be known to this process
+	 * only.
+	 */
 	if (!read_boot(boot, sizeof(boot)) || !proc_link(output_living(r), "ns/net", network, sizeof(network)))
 		return hash_mix(r->t0, r->pid) | 1;
 	return hash_mix(hash_text(boot), hash_text(network)) | 1;

@@ -288,8 +288,8 @@ bool output_open(struct recording *r)
 		if (r->launch.pid)
 			chains_set_first(pack_chains(r->pack), 0);
 		/*
-		 * Chains are expected from the first event on: threads may be created before the
-		 * offsets of the blocks are known.
+		 * Frames are expected to be read from the first event on: threads may be created
+		 * before the offsets of the blocks are known.
 		 */
 		if (r->o->kernel_frames && !r->o->kernel_only && r->source && r->source->ops->set_blocks)
 			chains_expect(pack_chains(r->pack));
@@ -465,7 +465,7 @@ void output_describe(struct recording *r, bool is_last)
 		threads_write(r->threads, now);
 	modules_write(r->modules);
 	write_scans(r);
-	/* At the end of the recording, these sums have been written before. */
+	/* At the end of the recording, these sums have been written already. */
 	if (r->flows && !is_last)
 		flow_sums_write(r->flows, now);
 	write_clock(r);
@@ -572,7 +572,10 @@ void output_close(struct recording *r)
 
 	r->nr_forks = session_info(&r->session)->forks;
 
-	/* Before the kernel's events end, which say when the threads that put and took items ran. */
+	/*
+	 * The queues are finished before kernel events end, because these events say when the
+	 * threads ran that put and took items.
+	 */
 	output_queues_finish(r);
 	kernel_finish(r);
 	recording_end_paused(r);

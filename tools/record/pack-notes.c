@@ -36,7 +36,10 @@ void pack_note(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 	writer_add_note(p->w, &row);
 }
 
-/* A number that the network's byte order has: the texts of both are sorted alike. */
+/*
+ * Returns the address as a number, such that numbers are in the order of their bytes in the
+ * network.
+ */
 static uint64_t big_endian(const unsigned char *bytes)
 {
 	uint64_t v;

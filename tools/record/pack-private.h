@@ -32,14 +32,16 @@ struct pack {
 	} kept[NR_KINDS];
 	struct irq_names irqs;
 	struct intern call_texts;
-	struct ldb_row_func funcs[FUNCS_AT_ONCE];	/* waiting to be written together */
+	/* rows that are waiting to be written together */
+	struct ldb_row_func funcs[FUNCS_AT_ONCE];
 	size_t nr_funcs;
 	struct last_func {
 		uint64_t gen;
 		uint32_t tid;
 	} *last_funcs;			/* last FUNC of each ring */
 	unsigned nr_rings;
-	struct pack_birth *births;	/* in order of time */
+	/* THREAD_STARTs, in order of time */
+	struct pack_birth *births;
 	size_t nr_births, room_births;
 	struct hash birth_of;		/* by tid */
 	struct chains *chains;

@@ -12,7 +12,8 @@
 #endif
 /* different names of system calls and descriptors; further ones are dropped */
 #define CALL_TEXTS_MAX	65536
-#define EVENTS_PER_REST	64	/* a power of two; processing them takes some 10 us */
+/* a power of two; number of rows; processing them takes some 10 us */
+#define EVENTS_PER_REST	64
 
 /* Kinds of rows that are retained and sorted by one of their times. */
 static const struct kept_kind {

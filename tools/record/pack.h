@@ -36,7 +36,10 @@ void pack_want_name(struct pack *p, uint64_t pc);
 /* m sums the rows that pass the filter. */
 void pack_set_metrics(struct pack *p, struct metrics *m);
 
-/* The network of the program's local addresses: a number that no other one has, on any machine. */
+/*
+ * Sets the network of the program's local addresses: a number that no other network has, on any
+ * machine.
+ */
 void pack_set_scope(struct pack *p, uint64_t scope);
 
 /* m makes requests from the rows that pass the filter. */
@@ -67,7 +70,7 @@ typedef void pack_exit_fn(void *arg, uint32_t tid, uint64_t slot, int64_t tick);
 void pack_on_exit(struct pack *p, pack_exit_fn *fn, void *arg);
 
 /*
- * Says how an event is processed, by its type: a new kind of event is a line in pack_types[].  For
+ * Says how events of a type are processed: a new kind of event is a line in pack_types[].  For
  * an unknown type all fields are 0.
  */
 struct pack_type {
@@ -110,7 +113,7 @@ void pack_row(struct pack *p, unsigned kind, const void *row);
 void pack_pause(struct pack *p, int64_t tick);
 void pack_resume(struct pack *p, int64_t tick);
 
-/* rows added by pack_row(), without TASK and LOST */
+/* rows so far that pack_row() has added, without TASK and LOST */
 uint64_t pack_nr_rows(const struct pack *p);
 uint64_t pack_nr_open(const struct pack *p);	/* rows of invocations that were still running */
 /* interrupts, including those that are too short for a row */

@@ -34,7 +34,10 @@ static int64_t now(const struct recording *r)
 	return recording_tick(r, clock_now(r->clock_id));
 }
 
-/* If only kernel events are recorded, they continue: nothing else shows which threads exist. */
+/*
+ * If only kernel events are recorded, they are not switched off: nothing else shows which threads
+ * exist.
+ */
 static void pause_kernel(struct recording *r, bool pause)
 {
 	if (r->o->kernel_only)
@@ -51,7 +54,7 @@ static void begin(struct recording *r, int64_t tick)
 	r->pause_tick = tick;
 	r->tune.flags |= LDB_TUNE_PAUSED;
 	pack_pause(r->pack, tick);
-	/* The runtime first, because switching off kernel events takes longer. */
+	/* The runtime is paused first, because switching off kernel events takes longer. */
 	recording_tune(r);
 	pause_kernel(r, true);
 	if (r->ids)

@@ -10,7 +10,7 @@
 
 struct pauses {
 	struct {
-		int64_t from, to;	/* ticks; to is INT64_MAX until the recording goes on */
+		int64_t from, to;	/* ticks; `to` is INT64_MAX until the recording goes on */
 	} at[PAUSES_KEPT];		/* circular */
 	uint64_t nr;
 };

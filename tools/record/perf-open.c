@@ -19,7 +19,8 @@
 #include "record/perf-private.h"
 #include "record/proc.h"
 
-#define RING_DEFAULT	(8UL << 20)	/* for each CPU; smaller if there are many CPUs */
+/* size of the ring of each CPU; smaller if there are many CPUs */
+#define RING_DEFAULT	(8UL << 20)
 #define RINGS_DEFAULT	(128UL << 20)
 #define RING_MIN	(16UL << 10)
 #define RING_MAX	(256UL << 20)

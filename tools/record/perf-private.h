@@ -24,34 +24,40 @@
  * Where there are no tracepoints, the key is the tid.
  */
 enum perf_event_kind {
-	PERF_EVENT_SWITCH	= 1,	/* a left its CPU in the state of flags, b came */
+	/* thread a left its CPU in the state that flags contains, and thread b came */
+	PERF_EVENT_SWITCH	= 1,
 	PERF_EVENT_SWITCH_TOO,		/* the same, reported by another source, see perf.c */
 	PERF_EVENT_OUT,			/* a left; which task came is not known */
 	PERF_EVENT_IN,			/* b came; which task left is not known */
-	PERF_EVENT_WAKING,		/* by wakes a */
+	PERF_EVENT_WAKING,		/* thread `by` wakes a */
 	PERF_EVENT_WAKEUP,		/* a is runnable on CPU value */
 	PERF_EVENT_MIGRATE,		/* a moved from CPU addr to CPU value */
-	PERF_EVENT_NEW,			/* like FORK, shortly before it; contains what FORK lacks */
-	PERF_EVENT_FORK,		/* by made a; value: 1 a thread of its group, 0 a process, 2 see NEW */
+	/* comes shortly before FORK, and contains what FORK lacks */
+	PERF_EVENT_NEW,
+	/* thread `by` created a; value: 1 a thread of its group, 0 a process, 2 see NEW */
+	PERF_EVENT_FORK,
 	PERF_EVENT_NAME,		/* a is called name_a */
-	PERF_EVENT_EXEC,		/* a, whose key was b before */
-	/* a; value: 1 it was the last of its group, 0 it was not, 2 not known */
+	PERF_EVENT_EXEC,		/* a called exec; its key was b before */
+	/* a exits; value: 1 it was the last of its group, 0 it was not, 2 not known */
 	PERF_EVENT_EXIT,
-	/* by leaves its CPU in a system call: see struct perf_event.file */
+	/* thread `by` leaves its CPU in a system call: see struct perf_event.file */
 	PERF_EVENT_IN_CALL,
-	PERF_EVENT_CALL_ENTER,		/* by enters a system call: see struct perf_event.file */
-	PERF_EVENT_CALL_LEAVE,		/* by leaves a system call; addr: its result */
+	/* thread `by` enters a system call: see struct perf_event.file */
+	PERF_EVENT_CALL_ENTER,
+	PERF_EVENT_CALL_LEAVE,		/* thread `by` leaves a system call; addr: its result */
 	PERF_EVENT_LOST,		/* value: number of lost events */
-	PERF_EVENT_FAULT,		/* by; addr, pc; flags: of the row */
-	/* by was interrupted; flags: enum ldb_irq_kind, value: number, */
+	/* thread `by` had a page fault; addr, pc and flags as in the row */
+	PERF_EVENT_FAULT,
+	/* thread `by` was interrupted; flags: enum ldb_irq_kind, value: number, */
 	PERF_EVENT_IRQ_ENTER,
-	PERF_EVENT_IRQ_LEAVE,		/* name_a and name_b: its name, if names is not 0 */
+	/* name_a and name_b: the interrupt's name, if names is not 0 */
+	PERF_EVENT_IRQ_LEAVE,
 	PERF_EVENT_DISK_INSERT,		/* by; b: device, addr: sector, value: bytes, flags: enum ldb_disk_op, */
 	PERF_EVENT_DISK_ISSUE,		/* and PERF_BY_KERNEL; file: the device's name */
-	PERF_EVENT_DISK_END,		/* b, addr; a: it failed */
+	PERF_EVENT_DISK_END,		/* b, addr: as above; a: the request failed */
 };
 
-#define PERF_BY_KERNEL	0x8000	/* of DISK_*: the thread is a kernel thread */
+#define PERF_BY_KERNEL	0x8000	/* flag of DISK_*: the thread is a kernel thread */
 
 struct perf_event {
 	uint64_t time;		/* ns, of the clock that was requested */
@@ -106,15 +112,15 @@ enum perf_tp {
 struct perf_tracepoint {
 	const char *path;	/* "sched/sched_switch" */
 	enum perf_event_kind kind;
-	uint32_t flags, value;	/* of the event, unless a field has them */
+	uint32_t flags, value;	/* flags of the event, unless a field has them */
 	/* The threads for which the tracepoint is opened: all, or those of an option. */
 	enum perf_scope { PERF_OF_ALL, PERF_OF_CALLS, PERF_OF_IRQS, PERF_OF_DISKS } scope;
 	bool may_be_missing;
 	struct {
 		const char *name;	/* a leading '?': the field may be missing */
-		enum perf_into {	/* the destination in struct perf_event */
+		enum perf_into {	/* the field's destination in struct perf_event */
 			INTO_A, INTO_B, INTO_VALUE, INTO_ADDR,
-			INTO_STATE, INTO_CLONE,	/* into flags; into value */
+			INTO_STATE, INTO_CLONE,	/* the field goes into flags; into value */
 			INTO_CALL, INTO_ARGS,	/* into value and flags; into addr and pc */
 			INTO_NAME_A, INTO_NAME_B, INTO_IRQ_NAME, INTO_DISK_OP,
 		} into;
@@ -135,7 +141,7 @@ struct perf_format {
 
 struct perf_formats {
 	struct perf_format tp[PERF_TP_NR];
-	uint8_t state_of_bit[16];	/* enum ldb_sched_state for each bit of prev_state */
+	uint8_t state_of_bit[16];	/* by bit of prev_state: enum ldb_sched_state */
 	uint32_t preempt_bit;		/* bit of prev_state that means "preempted" ("R+") */
 };
 
@@ -178,7 +184,7 @@ bool perf_decode(struct perf_decoder *d, unsigned cpu, const struct perf_event_h
 /* perf-ring.c: reads perf's rings. */
 
 struct perf_ring {
-	struct perf_event_mmap_page *page;	/* followed by the data */
+	struct perf_event_mmap_page *page;	/* the data follow */
 	size_t size;				/* size of the data: a power of two */
 	unsigned cpu;
 };
@@ -215,7 +221,7 @@ struct perf_tids {
 	pid_t tgid;		/* thread group to record, in the recorder's namespace */
 	bool keys_are_tids;	/* the recorder is in the first namespace, or has no tracepoints */
 	bool same_namespace;	/* program and recorder are in the same namespace */
-	uint32_t shown_tgid;	/* as the program sees it */
+	uint32_t shown_tgid;	/* pid of the program, as the program sees it */
 	unsigned depth;		/* level of the program's namespace: index in NSpid */
 	uint64_t ns_inode;	/* inode of the program's namespace */
 };
@@ -387,7 +393,7 @@ bool perf_fds_add_switches(struct perf_fds *s, unsigned ring, int clock);
 #define PERF_SAMPLE_STACK	2048	/* bytes of the stack in each sample */
 
 struct perf_sampling {
-	unsigned hz;		/* samples per second of CPU time */
+	unsigned hz;		/* number of samples per second of CPU time */
 	uint64_t cycles_hz;	/* approximate number of cycles in a second */
 	bool is_of_threads;	/* sample only the program's threads; else all tasks */
 	bool is_cycles;		/* by the CPU's cycle counter; else by the kernel's cpu-clock */
@@ -413,7 +419,8 @@ bool perf_fds_open_probes(struct perf_fds *s, const struct perf_options *o, cons
 struct perf_asked {
 	enum perf_mode mode;
 	int clock;
-	size_t ring_size;	/* in bytes; the recorder is woken when a quarter is full */
+	/* size of the ring in bytes; the recorder is woken when a quarter of it is full */
+	size_t ring_size;
 	bool user_only;		/* faults and samples in the kernel are not permitted */
 	const struct perf_sampling *sampling;
 };

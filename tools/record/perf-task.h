@@ -8,11 +8,14 @@
 #include "base/hash.h"
 
 struct task {
-	int32_t key;		/* see perf-private.h */
+	int32_t key;		/* key of the thread; see perf-private.h */
 	uint32_t number;	/* index in the table */
 	int32_t tgid, tid;	/* in the recorder's namespace; 0: not known */
 	uint32_t shown;		/* tid as the program sees it; 0: not in its namespace */
-	int waits_for;		/* number of a CPU; -1: it runs, sleeps, or is of another program */
+	/*
+	 * number of the CPU for which the task waits; -1: it runs, sleeps, or is of another program
+	 */
+	int waits_for;
 	bool is_shown_known;
 	bool watched;
 	bool is_exiting;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of CPUs and threads, which perf-watch.c updates with each event, and from which
- * perf-rows.c makes rows.
+ * Declares the state of CPUs and threads.  perf-watch.c updates it with each event; perf-rows.c
+ * makes rows from it.
  */
 #ifndef RECORD_PERF_WATCH_H
 #define RECORD_PERF_WATCH_H

@@ -41,8 +41,8 @@ struct perf {
 	uint8_t how[LDB_CALLS_MAX];
 	struct fd_names *fd_names;
 	struct disk_names disk_names;
-	uint64_t nr_lost;		/* losses that the kernel has reported */
-	uint64_t nr_lost_before;	/* of these, those before the recording began */
+	uint64_t nr_lost;		/* number of lost events that the kernel has reported */
+	uint64_t nr_lost_before;	/* how many of these were lost before the recording began */
 	uint64_t nr_unread;		/* invalid records, which were discarded */
 	uint64_t nr_unread_reported;
 	uint8_t is_deaf[CPULIST_MAX];	/* see help_deaf_cpus() */
@@ -254,8 +254,8 @@ static unsigned poll(struct kernel_source *s)
 {
 	struct perf *p = (struct perf *)s;
 	/*
-	 * The time is taken before the rings are read, because later events may not be in the rings
-	 * yet.
+	 * The time is taken before the rings are read, because an event that is later than the
+	 * reading may not be in the rings.
 	 */
 	uint64_t limit = kernel_clock_sample(p->source.clock, false);
 	unsigned fullest = read_rings(p);

@@ -51,8 +51,8 @@ struct perf_options {
 	 * perf_open().
 	 */
 	bool has_calls, has_all_calls;
-	uint64_t call_min_ns;	/* has_all_calls: shorter ones are only counted */
-	enum perf_mode best;	/* 0: any mode; else try no better one (for tests) */
+	uint64_t call_min_ns;	/* if has_all_calls: shorter system calls are only counted */
+	enum perf_mode best;	/* 0: any mode; else the best mode that is tried (for tests) */
 };
 
 /*

@@ -10,7 +10,8 @@
 #include "record/uprobes.h"
 
 #define PROBES_MAX	64
-#define RING_BYTES	(1UL << 20)	/* of each CPU: 10000 events between two polls */
+/* size of the ring of each CPU: 10000 events between two polls */
+#define RING_BYTES	(1UL << 20)
 
 struct probe_events {
 	struct probe_events_options o;
@@ -151,7 +152,7 @@ uint64_t probe_events_lost(const struct probe_events *p)
 	return p->nr_lost;
 }
 
-/* A probe that an event is open for cannot be removed. */
+/* A probe cannot be removed while an event is open for it. */
 void probe_events_free(struct probe_events *p)
 {
 	if (!p)

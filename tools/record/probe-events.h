@@ -21,13 +21,14 @@ struct probe_event {
 	uint64_t ip;
 	uint32_t tid;
 	unsigned probe;		/* the number that probe_events_add() returned */
-	const void *raw;	/* the values that the kernel has read, at the fields' offsets */
+	/* raw data of the event: the values that the kernel has read, at the fields' offsets */
+	const void *raw;
 	size_t raw_size;
 };
 
 struct probe_events_options {
 	pid_t pid;
-	unsigned clock_id;	/* enum ldb_clock: ticks are of it */
+	unsigned clock_id;	/* enum ldb_clock: the clock of the ticks */
 	uint64_t t0;		/* clock value that is tick 0 */
 	int64_t offset_ns;	/* clock_offset() of the program */
 	size_t row_bytes;
@@ -68,7 +69,8 @@ void probe_events_pause(struct probe_events *p, bool pause);
 /* Ends the recording of events, and delivers the remaining rows. */
 void probe_events_finish(struct probe_events *p);
 
-uint64_t probe_events_err_ns(const struct probe_events *p);	/* of the times */
-uint64_t probe_events_lost(const struct probe_events *p);	/* so far; all of them after probe_events_finish() */
+uint64_t probe_events_err_ns(const struct probe_events *p);	/* greatest error of the times */
+/* rows so far; all of them after probe_events_finish() */
+uint64_t probe_events_lost(const struct probe_events *p);
 
 #endif

@@ -32,8 +32,8 @@ bool proc_link(pid_t pid, const char *name, char *path, size_t size);
 const char *proc_file_name(char *path);
 
 /*
- * Calls stat() for a file of the process, such as "ns/net"; name "": its folder, whose owner is
- * that of the process.
+ * Calls stat() for a file of the process, such as "ns/net"; name "": the folder of the process,
+ * whose owner is the owner of the process.
  */
 bool proc_stat(pid_t pid, const char *name, struct stat *st);
 bool proc_is_same(const struct stat *a, const struct stat *b);
@@ -48,10 +48,10 @@ struct proc_status {
 	int nr_filters;		/* number of seccomp filters */
 	pid_t leader;		/* thread group */
 	pid_t tracer;
-	uid_t uid;		/* effective */
+	uid_t uid;		/* effective user id */
 	/*
-	 * The thread has a number in each pid namespace from that of /proc inward: how many there
-	 * are, and the innermost one.
+	 * The thread has a number in each pid namespace from that of /proc inward: how many numbers
+	 * it has, and its number in the innermost namespace.
 	 */
 	unsigned depth, inner;
 };

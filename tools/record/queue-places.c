@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds probes; see queue-places.h.  The notes come from the program and are not trusted, so a child reads
- * them.  An answer is two texts: numbers, and the arguments, or why there are none.
+ * Finds probes; see queue-places.h.  The notes in the program's files are not trusted, so a child
+ * process reads them.  Its answer for each probe is two texts: numbers; and the arguments of the
+ * probe, or why it cannot be followed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,8 +13,8 @@
 #include "record/queue-places.h"
 #include "record/record.h"
 
-#define PATIENCE_MS	8000	/* the program waits so long */
-#define END		"end"	/* the last text; a child that crashed has not written it */
+#define PATIENCE_MS	8000	/* the program waits for at most this time */
+#define END		"end"	/* the last text; it is missing if the child has crashed */
 
 struct work {
 	const struct mapped_files *files;
@@ -23,13 +24,13 @@ struct work {
 	queue_find_fn *find;
 };
 
-/* In the child */
+/* These functions run in the child. */
 
 struct answer {
 	FILE *out;
 	size_t word, file;
 	unsigned probe;
-	const char *wrong;	/* with the file; NULL: nothing */
+	const char *wrong;	/* why the file cannot be used; NULL: it can */
 };
 
 static void answer_why_not(FILE *out, size_t word, unsigned probe, const char *why)
@@ -46,7 +47,9 @@ static void answer_place(void *answer, uint64_t offset, uint64_t semaphore, cons
 			0, args, 0);
 }
 
-/* The link is to the file that the program has mapped, whatever its path is the name of by now. */
+/*
+ * The link leads to the file that the program has mapped, even if another file is at the path now.
+ */
 static const char *find_path(const char *root, const struct mapped_file *m, char *room, size_t size, const char **wrong)
 {
 	*wrong = NULL;
@@ -72,7 +75,10 @@ static void find_probe(const struct work *w, const char *root, FILE *out, size_t
 			wrong = n < 0 ? "the file's notes of probes are damaged" : a.wrong;
 		nr += n > 0 ? n : 0;
 	}
-	/* One place that cannot be followed is enough, even if others can be. */
+	/*
+	 * If one place cannot be followed, the probe is not followed, even if its other places
+	 * could be.
+	 */
 	if (wrong || !nr)
 		answer_why_not(out, word, probe, wrong ?: "");
 }
@@ -89,7 +95,7 @@ static void work(void *arg, FILE *out)
 	fprintf(out, END "%c", 0);
 }
 
-/* In the recorder */
+/* These functions run in the recorder. */
 
 static void deliver(const struct work *w, const char *numbers, const char *text,
 		    void (*fn)(void *arg, const struct queue_place *place), void *arg)

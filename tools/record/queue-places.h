@@ -8,14 +8,15 @@
 
 struct queue_place {
 	size_t word;
-	unsigned probe;		/* of the word */
-	const char *why;	/* NULL, or in one line why it cannot be followed; "": there is none */
-	const char *file;	/* a path by which the kernel finds it */
+	unsigned probe;		/* index of the probe in the word */
+	/* NULL, or one line: why the probe cannot be followed; "": there is no such probe */
+	const char *why;
+	const char *file;	/* a path by which the kernel finds the file */
 	uint64_t offset, semaphore;
-	const char *args;	/* from the program, and not trusted */
+	const char *args;	/* arguments of the probe, from the program's file; not trusted */
 };
 
-/* Calls fn for each place, and for each probe that has none. */
+/* Calls fn for each place of each probe, and once for each probe that has no place. */
 void queue_places_find(pid_t pid, const struct queue_words *words, size_t nr_words, queue_find_fn *find,
 		       void (*fn)(void *arg, const struct queue_place *place), void *arg);
 

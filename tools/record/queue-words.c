@@ -8,7 +8,10 @@
 
 #define QUEUE_FOLLY	"folly"
 
-/* ThreadPoolExecutor of folly; its several kinds have one of the two probes at the end. */
+/*
+ * The ThreadPoolExecutor of folly: its kinds have either the one or the other of the last two
+ * probes.
+ */
 static const char folly[] = "folly:thread_pool_executor_task_enqueued:4,thread_pool_executor_task_dequeued:5,"
 	"thread_pool_executor_task_stats:6,thread_pool_executor_task_taskInfo:6,name=1";
 
@@ -22,7 +25,10 @@ static bool read_argument(const char *text, unsigned *argument)
 	return number && !*end && number <= QUEUE_ARGUMENTS_MAX;
 }
 
-/* What the kernel and the notes may have in a name; and a tab or a line feed would be another command. */
+/*
+ * Characters that names of probes may have.  Others are refused, because the name is written into a
+ * command for the kernel, which a blank or line feed would end.
+ */
 static bool is_name(const char *text)
 {
 	for (const char *c = text; *c; c++)

@@ -20,10 +20,13 @@
 #include "record/queues.h"
 #include "record/usdt-args.h"
 
-#define NAMES_MAX	128	/* of queues; items of more are in one that is called after its probe */
+/*
+ * different names of queues; items of further queues are in queue 0, which has no name
+ */
+#define NAMES_MAX	128
 #define NAME_BYTES	64
 #define FETCH_MAX	256
-#define ITEMS_MAX	(1U << 20)	/* that wait; those beyond it are not checked */
+#define ITEMS_MAX	(1U << 20)	/* items that wait; further items are not checked */
 
 struct site {			/* a place of a probe */
 	size_t word;
@@ -34,8 +37,8 @@ struct site {			/* a place of a probe */
 	bool is_signed;
 };
 
-struct item {			/* was put into a queue and not taken out yet */
-	struct slot slot;	/* by its id */
+struct item {			/* an item that was put into a queue and not taken out yet */
+	struct slot slot;	/* key: the item's id */
 	uint64_t queue;
 };
 
@@ -56,7 +59,7 @@ struct queues {
 	size_t nr_sites, room_sites;
 	struct probe *probes;
 	size_t nr_probes, room_probes;
-	uint64_t names[NAMES_MAX];	/* queues whose names were reported */
+	uint64_t names[NAMES_MAX];	/* numbers of the queues whose names were reported */
 	size_t nr_names;
 	struct slots items;
 	struct queues_total total;
@@ -84,7 +87,7 @@ static void refuse(struct queues *q, size_t word, const char *probe, const char 
 
 /* Places */
 
-/* Writes what the kernel must read. */
+/* Writes the expressions of the values that the kernel must read. */
 static bool write_fetch(struct site *s, const struct queue_words *words, const char *args, char *why, size_t why_size)
 {
 	struct usdt_arg item, name;
@@ -110,7 +113,7 @@ static void add_site(void *queues, const struct queue_place *place)
 	struct site s = { .word = place->word, .probe = place->probe, .offset = place->offset, .semaphore = place->semaphore };
 	char why[256] = "out of memory";
 
-	/* Whether there is any probe for an event is known when all were searched for. */
+	/* Only when all probes were searched for is it known whether an event has any. */
 	if (place->why) {
 		if (*place->why)
 			refuse(q, place->word, name, place->why);
@@ -125,7 +128,10 @@ static void add_site(void *queues, const struct queue_place *place)
 	refuse(q, place->word, name, why);
 }
 
-/* Are there places for each event of the word?  Those of its end may have several names, and be none. */
+/*
+ * Are there places for each event of the word?  The end of an item may have several probes, or
+ * none.
+ */
 static void check_sites(struct queues *q, size_t word)
 {
 	const struct queue_words *words = &q->words[word];
@@ -163,7 +169,7 @@ static void add_probe(struct queues *q, const struct site *s)
 	refuse(q, s->word, words->probes[s->probe].name, why);
 }
 
-/* Adds the probes of a word; if one cannot be added, none is. */
+/* Adds the probes of a word: all of them, or none. */
 static void add_word(struct queues *q, size_t word)
 {
 	size_t before = q->nr_probes;
@@ -180,7 +186,10 @@ static void add_word(struct queues *q, size_t word)
 
 /* Events */
 
-/* The text is where the field says, which has its length in the upper half. */
+/*
+ * The field has the position of the text in its lower half, and the text's length in its upper
+ * half.
+ */
 static void read_name(const struct queues *q, const struct probe *p, const struct probe_event *e, char name[NAME_BYTES])
 {
 	const struct queue_words *words = &q->words[p->word];
@@ -239,14 +248,17 @@ static struct item *find_item(struct queues *q, uint64_t id, uint64_t queue)
 }
 
 /*
- * Was the item put into a queue in which it seems to wait?  The program has removed it without TAKE, and uses its
- * address again, or the kernel has lost the event: then this is another item.
+ * Does an item with this id seem to wait already?  Then the program has removed that item without
+ * TAKE and uses its address again, or the kernel has lost the event of TAKE: this is another item.
  */
 static bool is_used_again(struct queues *q, const struct taken *t, uint64_t queue)
 {
 	struct item *i = find_item(q, t->id, queue);
 
-	/* The names of a queue may differ. */
+	/*
+	 * The probes of PUT and TAKE may report different names of the queue; then any item with
+	 * this id counts.
+	 */
 	if (t->event != QUEUE_PUT && !i)
 		i = slots_find(&q->items, t->id);
 	if (t->event == QUEUE_PUT && !i) {
@@ -267,13 +279,16 @@ static void deliver_one(struct queues *q, const struct taken *t)
 	};
 	struct ldb_row_req row = {
 		.op = ops[t->event], .tid = t->tid, .tick = probe_events_tick(q->events, t->time), .id = t->id,
-		/* It is shown as the place before a return address. */
+		/*
+		 * The address is stored as a return address would be, so that the place before it
+		 * is shown.
+		 */
 		.site = t->ip + 1,
 	};
 
 	if (t->event != QUEUE_END)
 		row.queue = queue_of(q, t->name);
-	/* A CUT of one request has its id twice; 0 would be all. */
+	/* A CUT row of a single request has its id twice; a row with 0 would cut all requests. */
 	if ((row.queue || t->event != QUEUE_PUT) && is_used_again(q, t, row.queue) && t->id)
 		q->o.row(q->o.arg, LDB_BLK_REQ, &(struct ldb_row_req){
 			.op = LDB_REQ_OP_CUT, .tick = row.tick, .id = t->id, .queue = t->id,

@@ -27,8 +27,10 @@
 #define IDLE_MS		200
 /* longest pause between polls: each poll wakes a thread, on a CPU that the program may need */
 #define DRAIN_MS_MAX	40
-#define DRAIN_MS_SLOW	500	/* for the slow scanner, whose rings stay nearly empty */
-#define DRAIN_MS_SMALL	10	/* for small rings, which fill quickly */
+/* pause between polls if the scanner is slow, because then the rings stay nearly empty */
+#define DRAIN_MS_SLOW	500
+/* pause between polls if rings are small, because then they fill quickly */
+#define DRAIN_MS_SMALL	10
 #define SMALL_BYTES	(16 << 20)
 
 const char *const record_mutex_levels[] = { "off", "wait", "hold", NULL };

@@ -48,7 +48,7 @@ struct record_status {
 	uint64_t made, seen;		/* invocations, of all threads */
 	uint64_t nr_threads;		/* threads that have not ended */
 	uint64_t nr_events, nr_lost;
-	/* reason, as in META "end"; NULL: the recording continues */
+	/* reason for the end, as in META "end"; NULL: the recording continues */
 	const char *end;
 };
 
@@ -98,7 +98,10 @@ struct record_lookup {
  */
 struct record_explain {
 	const uint64_t *ids;
-	/* if not 0, the request has no id, and is what this thread did at that time */
+	/*
+	 * if not 0, the request has no id: it is the request on which this thread worked at that
+	 * time
+	 */
 	const uint32_t *tids;
 	const int64_t *starts, *ends;	/* ticks */
 	size_t nr;
@@ -113,13 +116,15 @@ struct record_explain {
 struct record_options {
 	/* words of --request, separated by newlines; NULL: tagged requests */
 	const char *request;
-	const struct record_live *live;	/* used instead of output, or NULL */
+	/* rows are delivered to this, instead of being written into `output`; or NULL */
+	const struct record_live *live;
 	const char *output;
 	char **argv;		/* the program to launch, or NULL */
 	pid_t pid;		/* the program to attach to, or 0 */
 	const pid_t *more;	/* further programs to attach to, if children are recorded */
 	size_t nr_more;
-	const char *of_name, *of_cgroup; /* selectors of pid and more, or NULL */
+	/* the options by which pid and further processes are selected, or NULL */
+	const char *of_name, *of_cgroup;
 	uint64_t duration_ns;	/* 0: until the program ends */
 	uint32_t budget_ppm;
 	/* share of the program's CPU time that recording interrupts may cost */
@@ -150,7 +155,7 @@ struct record_options {
 	bool socket_requests;	/* make requests from what the program reads and writes */
 	/* record each turn of an event loop, also after a wait that did not sleep */
 	bool loop_turns;
-	bool only_requests;	/* only count invocations outside of requests */
+	bool only_requests;	/* invocations outside of requests are only counted */
 	struct flight_options flight;
 	bool kernel_only;	/* record no functions, locks and requests, and use no runtime */
 	const char *const *queues;	/* valid words of --queue */
@@ -257,9 +262,9 @@ bool attach_check(pid_t pid);
 
 /*
  * Returns a connection to the runtime of a running process, or -1 after printing why not.  The
- * runtime connects to listen_fd, which has this name.  If the process has no runtime, loads that of
- * o->libldb or of launch_find_runtime(); with o->live, only into programs that have instrumented
- * functions.
+ * runtime connects to listen_fd, whose abstract name is `name`.  If the process has no runtime,
+ * loads o->libldb, or what launch_find_runtime() finds; if o->live is set, only into programs that
+ * have instrumented functions.
  */
 int attach_connect(pid_t pid, int listen_fd, const char *name, const struct record_options *o);
 

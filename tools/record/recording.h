@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The state of a recording, for record.c and the files that it calls. */
+/* Declares the state of a recording, for record.c and the files that it calls. */
 #ifndef RECORD_RECORDING_H
 #define RECORD_RECORDING_H
 
@@ -43,7 +43,7 @@ struct recording {
 	int sock;		/* connection to the runtime; -1: none */
 	int listen_fd;		/* the runtime connects here; -1 none */
 	char name[64];		/* abstract name of listen_fd */
-	int pidfd;		/* of the program; -1: none */
+	int pidfd;		/* pidfd of the program; -1: none */
 	pid_t pid;		/* of the program that is recorded */
 	enum phase phase;
 	int64_t phase_since_ns;	/* all times in ns: CLOCK_MONOTONIC */
@@ -64,7 +64,8 @@ struct recording {
 	bool has_run;		/* the runtime has sent READY */
 	bool has_trace;		/* a file was written and closed; it may contain no rows */
 	bool failed;		/* exit status 1; the reason was printed */
-	bool is_stopping, is_left; /* live: the user wants to stop; without waiting */
+	/* the user of a live recording wants to stop; is_left: without waiting */
+	bool is_stopping, is_left;
 	char end[32];		/* META "end" */
 
 	unsigned clock_id;
@@ -77,13 +78,13 @@ struct recording {
 
 	enum kernel_choice kernel;	/* the source in use; AUTO only before it is chosen */
 	char kernel_why[512];	/* why no better source is used; "": none is better */
-	/* NULL: no events, or the module without readings of frames */
+	/* NULL: there are no events, or the module delivers them and reads no frames */
 	struct kernel_source *source;
 	unsigned nr_deaf;		/* number of deaf CPUs in kernel_why */
 	struct {
 		/* Values at the last check of the budgets. */
 		uint64_t cpu_ns, nr_irqs;
-		uint64_t polls, ran;	/* of the scanners, in ticks */
+		uint64_t polls, ran;	/* time of the scanners, in ticks */
 		int64_t next_ns, held_ns;
 		bool are_irqs_left_out;
 		uint32_t missing;	/* LDB_GROUP_* that did not resume after a pause */
@@ -100,7 +101,7 @@ struct recording {
 	struct threads *threads;
 	struct modules *modules;
 	struct filter *filter;
-	struct metrics *metrics;	/* NULL: none are written */
+	struct metrics *metrics;	/* NULL: no metrics are written */
 	/* NULL: requests are tagged, or are not needed before the end */
 	struct made_requests *made;
 	struct scrape *scrape;		/* serves the metrics; NULL: not requested */

@@ -13,7 +13,8 @@
 
 /* a CPU is left out when the program was not there for this time */
 #define IDLE_NS		200000000
-#define UNWANTED_MAX	3	/* a CPU is left out after this many decisions against it */
+/* a CPU is left out after this many decisions not to interrupt it */
+#define UNWANTED_MAX	3
 #define PERIOD_MIN_NS	100000
 #define PERIOD_MAX_NS	1000000000
 #define LEAST_PART	4		/* samples get at least 1/4 of the budget */
@@ -28,7 +29,8 @@ struct sampler {
 	struct sampled {
 		int fd;			/* -1: not opened yet; -2: the kernel has refused */
 		bool is_on, is_wanted;
-		unsigned nr_unwanted;	/* consecutive decisions against this CPU */
+		/* number of consecutive decisions not to interrupt this CPU */
+		unsigned nr_unwanted;
 		int64_t last_ns;	/* when the program was on this CPU last */
 		uint64_t switched_at;
 	} cpus[];
@@ -172,8 +174,8 @@ void sampler_hold(struct sampler *s, struct kernel_source *source, const struct 
 
 /*
  * At first samples get the whole budget.  If no CPU is free, the scanner does not run, so its polls
- * cost nothing, and the recorder may not be able to adapt the interval for a while.  Otherwise it
- * does so after a tenth of a second.
+ * cost nothing, and the recorder may not be able to adapt the interval for a while.  Otherwise the
+ * recorder adapts the interval after a tenth of a second.
  */
 struct sampler *sampler_alloc(uint32_t budget_ppm, uint64_t least_ns, unsigned nr_cpus)
 {

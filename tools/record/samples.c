@@ -16,8 +16,10 @@
 #include "record/proc.h"
 #include "record/samples.h"
 
-#define RING_MIN	(512UL << 10)	/* for each CPU: holds a second of samples of all tasks */
-#define RING_SAMPLE	1024		/* holds half a second of samples with their stacks */
+/* size of the ring of each CPU: holds a second of samples of all tasks */
+#define RING_MIN	(512UL << 10)
+/* size of the ring of each CPU: holds half a second of samples with their stacks */
+#define RING_SAMPLE	1024
 /* cache of stack words: is there a call instruction before each? */
 #define RETURNS_MAX	65536
 

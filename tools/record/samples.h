@@ -2,7 +2,7 @@
 /*
  * Samples the code addresses of running threads by perf_event_open(), so that time in
  * uninstrumented code, and in parts of a function, can be attributed.  Samples are taken by the
- * CPU's cycle counter; where there is none, as in most virtual machines, by the kernel's cpu-clock.
+ * CPU's cycle counter; if it has none, as in most virtual machines, by the kernel's cpu-clock.
  * There is one counter for each CPU.  A counter for each thread would be programmed again at each
  * switch, which costs a program that switches often many times as much as the samples do.
  *
@@ -21,7 +21,8 @@ struct samples;
 struct samples_options {
 	pid_t pid;
 	unsigned hz;		/* samples per second of CPU time */
-	bool may_slow;		/* work without privileges, too, with a counter for each thread */
+	/* take samples without privileges, too, with a counter for each thread */
+	bool may_slow;
 	uint64_t cycles_hz;	/* approximate number of CPU cycles in a second */
 	unsigned clock_id;	/* enum ldb_clock: rows are stamped in it */
 	uint64_t t0;		/* clock value that is tick 0 */
@@ -56,6 +57,7 @@ void samples_finish(struct samples *s);
 struct ksyms *samples_kernel_places(const struct samples *s);
 
 uint64_t samples_nr(const struct samples *s);
-uint64_t samples_lost(const struct samples *s);	/* complete after samples_finish() */
+/* number of rows so far; complete after samples_finish() */
+uint64_t samples_lost(const struct samples *s);
 
 #endif

@@ -32,8 +32,8 @@ struct client {
 	char request[REQUEST_MAX];
 	size_t nr;
 	char head[HEAD_MAX];	/* HTTP head of the answer */
-	size_t head_size, done;	/* done: bytes sent, of head and text together */
-	struct text *text;	/* NULL: the answer consists of a head only */
+	size_t head_size, done;	/* done: how many bytes of head and text together were sent */
+	struct text *text;	/* text of the answer; NULL: the answer consists of a head only */
 };
 
 struct scrape {

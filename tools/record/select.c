@@ -20,7 +20,7 @@ static bool has_name(pid_t pid, const char *name)
 	       (strlen(name) > COMM_MAX ? strlen(comm) == COMM_MAX : !strcmp(comm, name));
 }
 
-/* Is the path that of the group, or of a group in it? */
+/* Is this the path of the group, or of a group inside of it? */
 static bool is_within(const char *path, const char *group, size_t length)
 {
 	return !strncmp(path, group, length) && (!path[length] || path[length] == '/');

@@ -9,9 +9,9 @@
 
 /*
  * Returns the number of processes that match, and stores an array of their pids in ascending order,
- * which the caller frees.  cgroup is a path as in /proc/PID/cgroup, or that of the folder below
- * /sys/fs/cgroup; subgroups are included.  name or cgroup may be NULL; if both are set, both must
- * match.
+ * which the caller frees.  cgroup is a path as in /proc/PID/cgroup, or the path of the group's
+ * folder below /sys/fs/cgroup; subgroups are included.  name or cgroup may be NULL; if both are
+ * set, both must match.
  */
 size_t select_processes(const char *name, const char *cgroup, pid_t **pids);
 

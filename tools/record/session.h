@@ -25,8 +25,7 @@ struct session {
 	size_t kernel_size;
 	unsigned kernel_order;
 	/*
-	 * A copy of the info page as it was made.  The program may change the page, but not this
-	 * copy.
+	 * A copy of the info page, made before the program could change the page.
 	 */
 	struct ldb_info info;
 };
@@ -50,7 +49,7 @@ unsigned session_count_cpus(void);
 struct device_options {
 	uint64_t ring_bytes;
 	unsigned nr_scanners;
-	unsigned clock_id;	/* 0: the module's choice */
+	unsigned clock_id;	/* 0: the module chooses */
 	/* 0: the program will join; else a pid: only kernel events of this process are recorded */
 	int pid;
 	/* rings of kernel events are separate, and the program cannot write to them */

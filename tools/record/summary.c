@@ -64,7 +64,9 @@ static void print_samples(const struct recording *r)
 		cli_note("  samples: none (%s)", r->samples_why);
 }
 
-/* Prints how many requests were made from connections, and how many bytes were in none. */
+/*
+ * Prints how many requests were made from connections, and how many bytes belonged to no request.
+ */
 static void print_sockets(const struct recording *r)
 {
 	const uint64_t *left = r->socket_left;

@@ -17,7 +17,7 @@
 #include "record/proc.h"
 #include "record/record.h"
 
-/* bytes that are read of a file, because sparse ones may claim any size */
+/* at most this many bytes of a file are read, because a sparse file may claim any size */
 #define PART_MAX	(16 << 20)
 
 /* Finds the program's file as execvp() would. */

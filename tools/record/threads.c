@@ -23,7 +23,7 @@
 
 struct known {
 	uint32_t tid;		/* 0: free */
-	bool is_final;		/* the last row was written */
+	bool is_final;		/* the last row of the thread was written */
 	/* generations of the frames at the last write_running() or threads_note() */
 	uint64_t *noted;
 	size_t nr_noted, room_noted;
@@ -49,7 +49,8 @@ struct threads {
 	struct pack *pack;
 	uint64_t t0;
 	struct known known[SESSION_THREADS];
-	struct ended *ended;	/* is_unborn ones; if the kernel reads chains, all */
+	/* threads that are is_unborn; if the kernel reads chains, all threads */
+	struct ended *ended;
 	size_t nr_ended, room_ended;
 	struct threads_total total;
 	struct ldb_stack copy;	/* for write_running() */
@@ -358,7 +359,7 @@ static unsigned write_open(struct threads *t, unsigned slot, const volatile stru
 
 		memcpy(&f, (const void *)&stack->frame[i], sizeof(f));
 		if (!frame_is_sane(&f, t, end))
-			return n;	/* inner frames are not trusted either */
+			return n;	/* frames inside of this one are not trusted either */
 		if (has_ended(&ending, f.gen)) {
 			parent = f.gen;
 			continue;

@@ -13,7 +13,7 @@
 
 struct uprobe {
 	char name[64];		/* GROUP/EVENT; "": not defined */
-	int id;			/* of the tracepoint */
+	int id;			/* id of the tracepoint */
 };
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads where arguments are; see usdt-args.h.  What the assembler would take is more than what the kernel can
- * read: an address may have an index, or be that of a variable.
+ * Reads where arguments are; see usdt-args.h.  The notes may contain operands that the kernel
+ * cannot read: addresses with an index, and addresses of variables.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "record/usdt-args.h"
 
 #define OPERAND_MAX	64
-#define STEP_MAX	(1LL << 31)	/* the kernel takes no more */
+#define STEP_MAX	(1LL << 31)	/* the kernel accepts no greater distance */
 
 /* Returns the kernel's name of a register, or NULL. */
 static const char *register_name(const char *name)
@@ -74,7 +74,7 @@ static bool in_memory(char *operand, struct usdt_arg *arg)
 	return true;
 }
 
-/* Copies argument nr; returns how many there are. */
+/* Copies argument nr; returns how many arguments there are. */
 static unsigned find_argument(const char *args, unsigned nr, char text[OPERAND_MAX])
 {
 	unsigned n = 0;
