@@ -7,13 +7,13 @@
 #
 #	leaf	the program calls a function that holds one asm statement (a nop), which
 #		the plugin takes for a call; the result of one call is the argument of
-#		the next, so nothing else can hide the record's cost, or lend it a register
-#	fib	recursion ten deep: half of the invocations make two calls each; the other half
-#		make none, and need no record
-#	qsort	libc calls back, ten calls deep
+#		the next, so the CPU cannot hide the record's cost behind other work
+#	fib	recursion to a depth of ten: half of the invocations make two calls each; the
+#		other half make none, and need no record
+#	qsort	libc calls the program back, at a depth of ten calls
 #
-# An AMD CPU has bounds of its own, because there the stores of a call do not all overlap with
-# it.
+# An AMD CPU has bounds of its own, because there some stores of a call take time that the call
+# itself does not hide.
 if grep -q AuthenticAMD /proc/cpuinfo; then
 	calls_bound_quiet=0.4
 	calls_bound_record=0.6
@@ -22,8 +22,8 @@ else
 	calls_bound_record=0.5
 fi
 
-# A function without a record costs nothing: "records per call" tells from the count of
-# records that ldb-report gives how many of the calls had one.
+# A function that makes no calls gets no record, which costs nothing.  "records per call" is the
+# part of the calls that had a record, by ldb-report's count.
 records_per_call()	# kind count
 {
 	calls=$(./storm-base "$1" "$2" "$cpu" | awk '{ print $2 }')

@@ -2,8 +2,8 @@
 /*
  * This file is linked into a program of the benchmark with -Wl,--wrap=main.  It writes the CPU
  * time of main() into the file that BENCH_CPU names, as "THREAD_NS PROCESS_NS": the time of the
- * thread that ran main(), and of all threads.  What comes before and after (loading, a
- * profiler's own beginning and end) is not counted.
+ * thread that ran main(), and of all threads.  The time before and after main() (loading, start and
+ * end of a profiler) is not counted.
  *
  * BENCH_XRAY=patched|basic|fdr switches XRay on before main(), in a program that clang made with
  * -fxray-instrument, and writes its log afterwards; "patched" installs no handler.  FDR mode has

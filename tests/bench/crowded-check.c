@@ -3,12 +3,14 @@
  * Compares a trace of tests/programs/crowded.c with what the program wrote down, and prints lines
  * "NAME VALUE": crowded-check TRACE LOG CLAIM.
  *
- *	waits, placed	those of 50 us or more; % of them in the right function with all its callers
- *	long, observed	invocations of 500 us or more without a switch; % of them that have a row
- *	from		us: of the invocations that are longer, however much, 95 % have a row
- *	claim, at_claim	us from which the report says that 95 % are observed, given; % of those up to
- *			twice as long that have a row
- *	outside		rows whose bounds do not contain what they bound
+ *	waits, placed	number of waits of 50 us or more; % of them for which the trace has the right
+ *			function with all its callers
+ *	long, observed	number of invocations of 500 us or more without a switch; % of them that have
+ *			a row
+ *	from		us; of all invocations that are longer than this, 95 % have a row
+ *	claim, at_claim	us given as CLAIM: the report says that 95 % of the invocations of this length
+ *			are observed; % of the invocations up to twice as long that have a row
+ *	outside		number of rows whose bounds do not contain the true start and end
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,9 +26,10 @@
 #define FUNC_SIZE_MAX	8192
 #define WAIT_US		50
 #define LONG_US		500
-#define BETWEEN_MAX	64	/* newer invocations that a wait could be taken for */
+/* newer invocations to which a wait could be attributed by mistake */
+#define BETWEEN_MAX	64
 
-/* What the trace has of an invocation. */
+/* The data of an invocation in the trace. */
 struct found {
 	bool is_there;
 	uint64_t parent;	/* generation */
@@ -97,7 +100,10 @@ static struct thread_log *log_of(uint32_t tid)
 	return NULL;
 }
 
-/* Generations number a thread's calls; CROWDED_NONE: it has no such number. */
+/*
+ * Returns the call of a generation: generations number the calls of a thread.  CROWDED_NONE: the
+ * thread has no such call.
+ */
 static uint32_t call_of(const struct thread_log *l, uint64_t gen)
 {
 	uint32_t n = search(l->head.nr_calls, i, l->calls[i].gen < gen);
@@ -153,7 +159,10 @@ static int by_tick(const void *a, const void *b)
 
 /* Waits */
 
-/* The function that the trace says the thread was in: by its switch, or else by times. */
+/*
+ * Returns the function in which the thread was according to the trace: by the kernel event of the
+ * switch, or else by times.
+ */
 static uint32_t innermost(const struct thread_log *l, const struct crowded_wait *w)
 {
 	int64_t begin = w->begin - t0, end = w->end - t0, middle = begin + (end - begin) / 2;
@@ -230,7 +239,7 @@ static int longest_first(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* Lengths of all, and of those without a row. */
+/* Lengths of all invocations, and of those without a row. */
 struct lengths {
 	double *all, *missed;
 	size_t nr, nr_missed;
@@ -265,7 +274,10 @@ static size_t count_between(const double *v, size_t nr, double from, double to)
 	return search(nr, i, v[i] >= from) - search(nr, i, v[i] > to);
 }
 
-/* Of those that are up to a quarter longer, 95 % have a row, and so on for all above. */
+/*
+ * Returns the least length such that of the invocations of this length and up to a quarter longer,
+ * 95 % have a row, and so on for all greater lengths.
+ */
 static double seen_from(const struct lengths *l)
 {
 	double from = l->nr ? l->all[0] : 0;

@@ -3,8 +3,9 @@
 # shellcheck shell=sh
 
 # This section measures what is known of a program that leaves no CPU free for the scanner: two
-# threads that compute, on two CPUs and on one (crowded.c), with the kernel's readings of their
-# chains and without.  The program writes down itself what it did, and crowded-check compares.
+# threads that compute, on two CPUs and on one (crowded.c), while the kernel reads the frames of the
+# threads, and without that.  The program writes down itself what it did, and crowded-check
+# compares.
 #
 # The last rows are of the server of section defaults, at 60 % of both CPUs.
 # shellcheck source=tests/bench/defaults.sh

@@ -2,15 +2,15 @@
 # This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# This section measures what a user gets who gives no option: no thread is pinned.
+# This section measures the default options, with which no thread is pinned.
 #
 # The first program is a server of our own (planted.c) at 60 % of two CPUs.  The section shows
 # how long the program's threads wait for ldb's threads, according to the trace itself, and
-# what a request costs.  The server's work is counted in steps, not in time, and its CPU time
-# is that of its own threads.  The second program is that of Figure 1.
+# what a request costs.  The server's work is counted in steps, not in time, and only the CPU time
+# of its own threads is counted.  The second program is the one of Figure 1.
 #
-# The table of components is a ladder: each configuration adds one thing to the one before, and
-# the row shows what that adds to the CPU time of a request.
+# In the table of components each configuration adds one thing to the configuration before it, and
+# the row shows how much that adds to the CPU time of a request.
 defaults_seconds=2
 defaults_busy=1.2		# CPU seconds a second: 60 % of two
 defaults_figure1_requests=1000000
@@ -20,7 +20,8 @@ defaults_record()	# options... -- command
 	ldb-record -q -o defaults.data "$@" 2>record.log
 }
 
-# Time behind ldb's threads / all time that the program's threads waited for a CPU.
+# The share that waits for ldb's threads have in all the time for which the program's threads waited
+# for a CPU.
 defaults_waits()
 {
 	ldb-report -i defaults.data --sched --json >sched.json 2>report.err || return
@@ -34,9 +35,9 @@ defaults_waits()
 		jq -r '"lost \(.lost.total)", "seen \(100 * .observed_calls / .calls)"'
 }
 
-# This is the CPU time that ldb takes for itself, in us per request: that of its threads in the
-# program, how much of it they spent walking stacks and writing records rather than polling,
-# and that of ldb-record.
+# This is the CPU time that ldb takes for itself, in us per request: the time of its threads in the
+# program; how much of that they spent walking stacks and writing records, and not polling; and the
+# time of ldb-record.
 defaults_own()
 {
 	looking=$(ldb-report -i defaults.data --json-summary 2>report.err | jq '[.scanners[].cost_ns] | add / 1000') || return

@@ -4,8 +4,8 @@
 
 dormant_calls="fork exec setuid prctl syscall mlockall thread"
 
-# Any library that is preloaded makes exec, fork and mlockall a little slower; so ldb is
-# compared with a library whose name is as long, and which does nothing and has no variables.
+# Any library that is preloaded makes exec, fork and mlockall a little slower; so ldb is compared
+# with a library that has a name of the same length, does nothing, and has no variables.
 dormant_run()	# config: prints "CALL-CONFIG NS"
 {
 	case $1 in

@@ -2,9 +2,9 @@
 # This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# How long it takes from the end of a slow request, which is the trigger, until its dump is there: while
-# the machine is idle, and while eight tasks of the same priority want its CPUs.  These are times and not ratios: the
-# bound is what a person can wait.
+# Measures how long it takes from the end of a slow request, which is the trigger, until its dump is
+# complete: while the machine is idle, and while eight tasks of the same priority want its CPUs.
+# The results are times and not ratios, because a person waits for the dump.
 dumps_nr=20
 dumps_bound=1000	# ms
 

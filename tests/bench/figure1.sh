@@ -6,10 +6,10 @@
 # snapshot and waits for it, so the 99.99th percentile is a long snapshot: work of the
 # background thread under the lock, which a tracer lengthens.
 #
-# The program stays on one CPU, as in the other sections.  The requests come in bursts, because
-# the scheduler lets a thread that sleeps now and then run as soon as it wakes, and so it meets
-# the lock.  A thread that never sleeps first loses the CPU to the snapshot for a time slice,
-# and then waits only for the rest, whether the snapshot is long or short.
+# The program stays on one CPU, as in the other sections.  The requests come in bursts, because the
+# scheduler runs a thread that sometimes sleeps as soon as it wakes up; so such a thread finds the
+# lock taken.  A thread that never sleeps first loses the CPU to the snapshot for a time slice.
+# Then it waits only for the rest of the snapshot, whether that is long or short.
 figure1_seconds=1.2
 figure1_peers="xray-off xray-basic xray-fdr uftrace gprof cyg perf"
 

@@ -2,10 +2,10 @@
 # This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# A flight recorder does what a recorder does, retains blocks in place of writing them, and follows
-# each request and each lock for its triggers.  None of these is met.
+# A flight recorder works like a recorder, but it retains blocks and does not write them, and
+# follows each request and each lock for its triggers.  No trigger fires here.
 flight_triggers="--trigger request>1h --trigger p99>1h --trigger lock>1h"
-flight_mb=50		# a second, of records in the rings
+flight_mb=50		# MB of records that are written into the rings per second
 flight_seconds=2
 
 flight_record()	# config options... -- command...
@@ -19,14 +19,15 @@ flight_record()	# config options... -- command...
 	esac
 }
 
-# For the recorder, two programs run at the same time on one CPU, each with its recorder; their scanners
-# share the other CPU.  So what else happens on the machine, and what its hypervisor takes away, is the
-# same for both within milliseconds, and hardly changes the ratio of a round.  "same" is two plain
-# recordings.
+# To compare two recorders, two programs run at the same time on one CPU, each with its recorder;
+# their scanners share the other CPU.  So any other load on the machine, and the time that the
+# hypervisor takes, is the same for both within milliseconds, and hardly changes the ratio of a
+# round.  "same" compares two plain recordings.
 #
-# The program's own CPU time cannot be compared in this way: where the two scanners take turns on one
-# CPU in the rhythm in which the two programs do on the other, one program always runs beside its own
-# scanner and the other one never, for a whole round.  These run one after the other.
+# The program's own CPU time cannot be compared in this way.  The two scanners may take turns on one
+# CPU in the same rhythm as the two programs on the other CPU.  Then one program always runs at the
+# same time as its own scanner and the other one never does, for a whole round.  So for this
+# comparison the programs run one after the other.
 flight_begin()	# config side: sets $flight_pid
 {
 	flight_record "$1" -- "$BUILD/tests/tools/helpers/recorder-load" figure1-all.data "$flight_mb" \
@@ -56,7 +57,7 @@ flight_load_run()	# config: flight-a.out is plain, flight-b.out is the other one
 	done
 }
 
-# CPU time of a call.
+# Measures the CPU time of a call.
 flight_program_run()	# config
 {
 	flight_record "$1" -- ./storm-ldb qsort 600 "$cpu" >flight.out || return

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Calls a function of libc that does nearly nothing, as a program in one loop or now and then:
+ * Calls a function of libc that does nearly nothing, either in a loop or with pauses:
  *
- *	flows-calls KIND CALLS CPU	prints "KIND NS", of one call
+ *	flows-calls KIND CALLS CPU	prints "KIND NS": the time of one call
  *
- * hot makes one call after the other and divides the CPU time, wall the time that passes; spaced
- * waits for about 10 us before each, so that each is timed, and prints the mean of most.
- * "flows-calls clock" prints the price of one reading of the clock.
+ * KIND hot makes one call after the other, and divides the CPU time by the number of calls; wall
+ * divides the elapsed time.  spaced waits for about 10 us before each call, so that the runtime
+ * measures each call, and prints the mean without the fastest and the slowest tenth.  "flows-calls
+ * clock" prints the time of reading the clock once.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -35,7 +36,10 @@ static int compare(const void *a, const void *b)
 	return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
 }
 
-/* What comes before has been done, but for stores on their way to the cache. */
+/*
+ * rdtscp waits until the instructions before it are done, except for stores that have not reached
+ * the cache.
+ */
 static uint64_t stamp(void)
 {
 	unsigned cpu;
@@ -43,7 +47,7 @@ static uint64_t stamp(void)
 	return __rdtscp(&cpu);
 }
 
-/* Of one reading, as the stubs make it. */
+/* Returns the time of one reading of the clock, as the stubs make it. */
 static double clock_price(void)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), sum = 0;
@@ -70,7 +74,10 @@ static double spaced(unsigned long calls, unsigned *seed)
 	ticks = __rdtsc() - begin;
 	ns = clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	qsort(took, calls, sizeof(took[0]), compare);
-	/* the counter goes in steps of many ticks: a mean, without a tenth at both ends */
+	/*
+	 * the counter advances in steps of many ticks, so a mean is used, without the fastest and
+	 * the slowest tenth
+	 */
 	for (unsigned long i = calls / 10; i < calls - calls / 10; i++)
 		sum += took[i];
 	return (double)sum / (calls - 2 * (calls / 10)) * ns / ticks;

@@ -3,8 +3,8 @@
 # shellcheck shell=sh
 
 # Measures what following calls between libraries (ldb-record --flows) costs: one call, and
-# programs as Debian ships them.  CPU times of the whole process, from its start to its end, and its
-# memory; the recorder is not counted.
+# programs as Debian ships them.  The figures are the CPU time of the whole process, from its start
+# to its end, and its memory; the recorder is not counted.
 
 flows_record()	# command...
 {
@@ -40,7 +40,7 @@ flows_programs()
 	END
 }
 
-# A server with its benchmark: CPU time of the server for a number of requests.
+# Runs a server with its benchmark, for the CPU time of the server for a number of requests.
 flows_redis()	# round config
 {
 	(
@@ -83,7 +83,7 @@ flows_call_round()	# round
 	done
 }
 
-# The geometric mean over programs of their ratios, in each round.
+# Prints, for each round, the geometric mean of the ratios of all programs.
 flows_mean()	# file name bound
 {
 	awk '{ n = split($2, w, "-"); v[$1, w[1], w[n]] = $3; p[w[1]]; r[$1] }
@@ -94,8 +94,8 @@ flows_mean()	# file name bound
 	row mean.txt mean one "$2" "$3"
 }
 
-# Other tools that follow the calls of one function of a library, or all, in the same rounds.  Their
-# work is done in other processes or in the kernel too, so this is the time that passes.
+# Other tools follow the calls of one function of a library, or of all functions, in the same
+# rounds.  They also do work in other processes or in the kernel, so the elapsed time is measured.
 flows_peers="ldb perf ltrace uftrace bpftrace"
 
 flows_peer_title()
@@ -118,7 +118,7 @@ flows_peer_package()
 	esac
 }
 
-# How many calls take some tenths of a second.
+# Number of calls that take some tenths of a second.
 flows_peer_calls()
 {
 	case $1 in
@@ -176,7 +176,7 @@ bench_flows()
 		package=$(flows_peer_package "$peer")
 		[ -z "$package" ] || echo "not here: apt-get install $package" >"flows-$peer.why"
 	done
-	# One of libc's functions, by way of the linkage table
+	# A call of one of libc's functions, through the linkage table
 	$cc -O2 -fno-builtin "$TOP/tests/bench/flows-calls.c" -o flows-calls || exit 1
 	$cc -O2 -fPIC -shared "$TOP/tests/bench/flows-usage.c" -o flows-usage.so || exit 1
 	[ -s flows-input ] || head -c 20000000 "$BUILD/lib/libldbtools.a" >flows-input
@@ -194,7 +194,8 @@ print(hashlib.sha256(s.encode()).hexdigest(), zlib.crc32(s.encode()), len(re.fin
 		flows_order="${flows_order#* } ${flows_order%% *}"
 		round=$((round + 1))
 	done
-	# The clock is most of the price, and differs between machines.
+	# Reading the clock takes most of this time, and takes longer on some machines than on
+	# others.
 	flows_clock=$(./flows-calls clock)
 	heading "calls between libraries: one call of rand_r(), ns: $(mean flows-call.txt hot-none %.1f) without"
 	added flows-call.txt hot-none2 hot-none "the same again (noise)"

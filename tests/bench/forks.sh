@@ -14,8 +14,8 @@ forks_run()	# config
 	echo "$out" | awk -v c="$1" 'NF == 2 { print $1 "-" c, $2; n++ } END { exit n != 2 }'
 }
 
-# What it costs to fork while the process is recorded, and its children with it. The parent and the
-# children are on one CPU, and recorders on any.
+# Measures what fork() costs while the process and its children are recorded.  The parent and the
+# children are on one CPU; recorders may use any CPU.
 bench_forks()
 {
 	$cc -O2 -g "$programs/fork-time.c" -o fork-time-base &&

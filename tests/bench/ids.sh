@@ -10,7 +10,7 @@ ids_run()	# config
 	calls) out=$(record --kernel none -q --request=handle -o ids.data -- taskset -c "$cpu" ./call-ids-ldb 20000) ;;
 	ids) out=$(record --kernel none --request='handle(r->id)' -o ids.data -- taskset -c "$cpu" ./call-ids-ldb 20000) ;;
 	esac || return
-	# Without ids their price would be nothing.
+	# If no ids were recorded, the figure would be meaningless.
 	[ "$1" != ids ] || grep -q 'ids of calls: 20000, 0 lost' record.log || {
 		tail -n 3 record.log >ids.log
 		return 1
@@ -18,7 +18,7 @@ ids_run()	# config
 	echo "$out" | awk -v c="$1" 'NF == 2 { print c, $2; n++ } END { exit n != 1 }'
 }
 
-# What a call costs of which the kernel reads the id for --request='handle(r->id)'.
+# Measures what a call costs if the kernel reads its id, for --request='handle(r->id)'.
 bench_ids()
 {
 	$cc -O2 -g "$programs/call-ids.c" -o call-ids-base &&

@@ -56,7 +56,7 @@ cold_label()	# kind
 	esac
 }
 
-# Prints, for each kind of lock, what is added, in ns.
+# Prints, for each kind of lock, how many ns each configuration adds.
 lock_rows()	# file kinds label bounded bound: the one kind that has a bound, or all
 {
 	for kind in $2; do
@@ -77,7 +77,7 @@ lock_programs()	# source name
 }
 
 # The first program locks and unlocks without contention; the second does so between other
-# work, which evicts from the caches what a lock needs.
+# work, which evicts the data of a lock from the caches.
 bench_locks()
 {
 	lock_programs lock-storm locks

@@ -2,7 +2,7 @@
 # This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# Measures what perf costs, in the program and in others, on a machine without the kernel
+# Measures what perf costs the recorded program and other programs, on a machine without the kernel
 # module.
 perf_round()	# kind count file mode...
 {
@@ -33,7 +33,7 @@ perf_table()	# kind title
 	row "perf-$1.txt" tracepoints-other none "tracepoints, of another process / not recorded"
 }
 
-# Builds what measures; returns false if nothing can be measured here.
+# Builds the programs that measure; returns false if nothing can be measured here.
 perf_ready()
 {
 	${MAKE:-make} -s --no-print-directory -C "$TOP/tests/tools" all || exit 1

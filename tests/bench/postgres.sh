@@ -51,7 +51,7 @@ autovacuum = off
 fsync = off
 END
 
-# What each client does again and again.
+# Writes the statements that each client repeats.
 echo "BEGIN; UPDATE t SET v = v + 1 WHERE id = 1; SELECT hold_row(50); COMMIT;" >row-plant-holder.sql
 echo "BEGIN; UPDATE t SET v = v + 1 WHERE id = 1; COMMIT; SELECT hold_row(50);" >row-clean-holder.sql
 echo "SELECT change_row();" >row-waiter.sql
@@ -101,7 +101,8 @@ pids()	# name client: as JSON
 	sed -n "s/^$2 //p" "$1.pids" | jq -sc .
 }
 
-# Prints how many requests of the waiters are judged, and how many have what is right.
+# Prints how many requests of the waiters are judged, and how many name the right waker and the
+# right function.
 count()	# what function
 {
 	jq -c --argjson waiters "$(pids "$1" waiter)" --argjson holder "$(pids "$1" holder | jq '.[0]')" \

@@ -3,9 +3,9 @@
 # shellcheck shell=sh
 
 # This section measures the reader, with a trace of 2 GB as a busy server would make it
-# (bench-trace.c).  All other figures are compared with the time in which one thread
-# decompresses the same bytes.  That is measured in the same round, so a ratio to it does not
-# depend on how fast the machine is just then.  BENCH_EVENTS makes a smaller trace.
+# (bench-trace.c).  All other figures are compared with the time in which one thread decompresses
+# the same bytes.  This time is measured in the same round, so the ratio does not depend on the
+# speed of the machine at that time.  BENCH_EVENTS makes a smaller trace.
 
 reader_cost()	# file name command...: adds "ROUND NAME-s/-cpu/-mb VALUE" to file
 {

@@ -2,7 +2,7 @@
 # This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-recorder_mb=250		# a second, of records in the rings
+recorder_mb=250		# MB of records that are written into the rings per second
 recorder_seconds=2
 
 # Prints how the trace's bytes are divided among functions, locks, requests, and scheduling if
@@ -29,7 +29,7 @@ recorder_run()	# config
 		{ v[$1] = $2 }
 		END {
 			if (!v["raw"]) exit 1
-			stored = v["raw"] - 32 * lost	# a busy machine; see the row of losses
+			stored = v["raw"] - 32 * lost	# see the row of losses
 			print c, v["cpu_ns"] / (stored / (mb * 1e6) * 1e9)
 			print c "-rate", v["raw"] / v["ns"] * 1e3
 			print c "-bpe", bytes / v["events"]

@@ -37,7 +37,7 @@ fi
 failed=0
 rm -f ./*.why
 
-# The first two CPUs we may use: the program's and the scanner's.
+# The first two CPUs that we may use: one is for the program and one for the scanner.
 cpus=$(awk '/^Cpus_allowed_list/ { n = split($2, part, ","); for (i = 1; i <= n; i++) {
 	m = split(part[i], r, "-"); for (c = r[1]; c <= (m > 1 ? r[2] : r[1]); c++) printf "%d ", c } }' /proc/self/status)
 # shellcheck disable=SC2086	# a list

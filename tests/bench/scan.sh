@@ -2,16 +2,16 @@
 # This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# Prints what one recording says of its scanner, as lines "ROUND NAME VALUE".  A poll reads
+# Prints what a recording says about its scanner, as lines "ROUND NAME VALUE".  A poll reads
 # (gen, top) of a thread and has one of four results:
 #
-#	valid	the stack is known as of that poll: nothing had changed, or the stack was
+#	valid	the stack at the time of the poll is known: nothing had changed, or the stack was
 #		walked and did not change meanwhile
 #	invalid	the stack was walked, and the thread changed it meanwhile
-#	moving	a change was found and left alone for a moment: no stack was read
+#	moving	a change was found, and the stack was not read yet
 #	(rest)	the chain could not be followed
 #
-# The time is that in which the scanner was on its CPU, without observation gaps.
+# Rates are relative to the time in which the scanner was on its CPU, without observation gaps.
 scan_figures()	# round trace
 {
 	ldb-report -i "$2" --summary --json >scan.json || exit 1
@@ -51,8 +51,8 @@ scan_rounds()	# file options... -- program...
 }
 
 # This section measures the scanner on 20 frames that are replaced every microsecond.  The
-# stack20 program has one thread and makes 20 million invocations a second.  Writing all of
-# them measures the rings and the recorder; so that has its own table.
+# stack20 program has one thread and makes 20 million invocations a second.  Writing all of these
+# also exercises the rings and the recorder, so this is shown in a table of its own.
 bench_scan()
 {
 	scan_rounds scan.txt --budget 100% --func-threshold 20us -- ./storm-ldb stack20 1.5 "$cpu"

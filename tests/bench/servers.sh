@@ -119,7 +119,8 @@ recorder_stop()
 	recorder=
 }
 
-# Prints what the recording gave: bytes per second, lost events, share of invocations.
+# Prints figures of the recording: bytes per second, lost events, share of invocations that were
+# observed.
 trace_values()	# config
 {
 	awk -v c="$1" -v size="$(stat -c %s server.data)" '/events, / {
@@ -130,7 +131,8 @@ trace_values()	# config
 		/calls observed/ { gsub(/[(%)]/, ""); for (i = 2; i <= NF; i++) if ($i == "observed") print c, "seen", $(i + 1) }' record.log
 }
 
-# The recording is so long that what ldb-report does once (reading symbols) does not dominate.
+# The recording is so long that work which ldb-report does only once (reading symbols) does not
+# dominate.
 report_rounds()
 {
 	server_start ldb
@@ -217,8 +219,8 @@ server_round()	# round runner config...
 	servers_stop
 }
 
-# Runs the closed loop on the plain build, for three times one second, and prints the best
-# result.
+# Runs the closed loop on the plain build three times, for one second each, and sets server_peak to
+# the best result.
 find_peak()
 {
 	server_start plain

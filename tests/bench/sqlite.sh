@@ -2,14 +2,15 @@
 # This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# SQLite's own speedtest1, in memory, from Debian's source.  A figure is CPU time, user and
-# system: of the program's one thread; of its process, which holds ldb's scanner; and of the
-# process and the recorder together.
+# SQLite's own speedtest1 runs in memory.  It is built from Debian's source.  A figure is CPU time,
+# user and system: of the program's only thread; of its process, which includes ldb's scanner; and
+# of the process and the recorder together.
 #
-# The size is one whose data stay in the caches: nothing hides what the calls cost, and the
-# neighbours' use of the memory bus counts for little (at four times the size the interval is
-# ten times as wide).  Short runs, so many rounds. => SQLite's own speedtest1 runs in memory,
-# built from Debian's source.
+# SQLite's own speedtest1 runs in memory, built from Debian's source.  => The data of this size stay
+# in the caches.  So no waits for memory hide the cost of calls, and the load of other machines on
+# the memory bus has little effect (at four times the size the interval is ten times as wide).  Runs
+# are short, so there are many rounds.  => SQLite's own speedtest1 runs in memory, built from
+# Debian's source.
 sqlite_size=20
 sqlite_peer_size=10
 sqlite_peers="xray-off xray-fdr uftrace gprof cyg perf coz"
@@ -108,7 +109,7 @@ bench_sqlite()
 	interleave sqlite.txt "$((3 * rounds))" sqlite_run base quiet alone record hold base2
 	sqlite_table
 
-	# The runs are short, for the peers write gigabytes and take ten times as long.
+	# The runs are short, because the other tools write gigabytes and take ten times as long.
 	# shellcheck disable=SC2086	# a list
 	interleave sqlite-peers.txt "$((rounds < 7 ? rounds : 7))" sqlite_peer_run base clang quiet record $sqlite_peers
 	heading "sqlite speedtest1 --size $sqlite_peer_size, CPU time / plain build of the same compiler"

@@ -2,11 +2,11 @@
 # This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# Measures what it costs to record system calls without the module: the calls of another process,
-# and of the recorded one, also beside other tools.
+# Measures what it costs to record system calls without the module: calls of another process, calls
+# of the recorded one, and, for comparison, calls under other tools.
 . "$TOP/tests/bench/perf.sh"
 
-# Measures the same calls below other tools, if they are here.
+# Measures the same calls under other tools, if these are installed.
 traced_round()	# count
 {
 	if command -v strace >/dev/null; then
@@ -25,7 +25,7 @@ traced_round()	# count
 	fi
 }
 
-# Prints what a call of the recorded thread costs more than without.
+# Prints how much more a call of the recorded thread costs than a call without a recorder.
 price()	# title configuration
 {
 	awk -v c="$2" -v title="$1" '$2 == "none" { base[$1] = $3 } $2 == c { it[$1] = $3 }

@@ -2,7 +2,7 @@
 # This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# The trace.
+# Measures the size of the trace, and the time to read it.
 bench_trace()
 {
 	${MAKE:-make} -s --no-print-directory -C "$TOP/tests/tools" all || exit 1

@@ -2,8 +2,8 @@
 # This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# This section runs ldb-why on a million requests, of ten invocations each as a scanner
-# observes them, and of eighty.  BENCH_REQUESTS makes smaller traces.
+# This section runs ldb-why on a million requests: once with ten observed invocations each, and once
+# with eighty.  BENCH_REQUESTS makes smaller traces.
 
 why_trace()	# name, invocations a request, events a request: makes NAME.data
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * memcached-arrival.patch puts this file into memcached, beside stamps.h.  With it, requests
- * begin when the kernel received their bytes, not when memcached reads them.
+ * memcached-arrival.patch puts this file into memcached, beside stamps.h.  So requests begin when
+ * the kernel received their bytes, and not when memcached reads them.
  *
  *	arrival_watch()		a connection was made: ask the kernel for its stamps
  *	arrival_read()		as read(); stores the stamp of the last packet in it
- *	request_begin_arrived()	as request_begin(), with that arrival, and a class
+ *	request_begin_arrived()	as request_begin(), but with the stored arrival and a class
  *
  * All requests that one read() returns have the same stamp, that of its last packet: a batch
  * that a client writes in one piece arrives in one piece.  The stamps and the present time are
@@ -21,7 +21,10 @@
 #include <time.h>
 #include "stamps.h"
 
-/* This variable stands for the receive buffers of all sockets. */
+/*
+ * The kernel stores stamps per socket; this single variable replaces the receive buffers of all
+ * sockets.
+ */
 static __attribute__((unused)) char socket_buffers;
 
 static inline __attribute__((unused)) void arrival_watch(int fd)

@@ -2,17 +2,17 @@
 /*
  * This program sends a load to memcached on this machine, in which light requests meet batches.
  *
- *	batches PORT SECONDS [gets]	stores the keys, then sends for so long; with gets, that is
- *					the command of a batch, by which it can be distinguished
+ *	batches PORT SECONDS [gets]	stores the keys, then sends requests for SECONDS; with gets,
+ *					batches use the command "gets", which distinguishes them
  *
  * One connection sends BATCH requests in one piece, each for BATCH_KEYS keys ("batch:..."), and
- * pauses when it has all answers.  The others, in turn and one at a time, so that they do not
- * get into each other's way, ask for one key ("page:..."); every RICH_NTH asks for RICH_KEYS.
+ * pauses when it has all answers.  The other connections ask for one key ("page:..."), in turn and
+ * one at a time, so that they do not delay each other; every RICH_NTH request asks for RICH_KEYS.
  * The server's time for a request is proportional to its keys: eight requests of a batch take as
- * long as a rich one, twenty more than twice as long.  So on any machine the slowest requests
- * are those that can wait for twenty of a batch.
+ * long as a rich one, twenty more than twice as long.  So on any machine the slowest requests are
+ * those that can wait for twenty requests of a batch.
  *
- * Prints "NAME VALUE" lines.  Exit status 1 when an answer is not as it should be.
+ * Prints "NAME VALUE" lines.  The exit status is 1 if an answer is wrong.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -32,11 +32,11 @@
 #define BATCH		60
 #define BATCH_KEYS	800
 #define BATCH_EVERY_NS	120000000ull
-#define LIGHT		8		/* connections */
+#define LIGHT		8		/* connections that send light requests */
 #define LIGHT_EVERY_NS	1000000ull
 #define RICH_NTH	32
 #define RICH_KEYS	6400
-#define NR_KEYS		2000		/* of each kind */
+#define NR_KEYS		2000		/* keys of each kind */
 #define VALUE		"0123456789"
 #define BUFFER		(4u << 20)
 
@@ -44,9 +44,9 @@ struct connection {
 	int fd;
 	char *out;
 	size_t out_len, out_pos;
-	unsigned nr_under_way;		/* requests not answered */
-	unsigned nr_values;		/* next of them to be received */
-	unsigned keys;			/* of each of them */
+	unsigned nr_under_way;		/* requests that are not answered yet */
+	unsigned nr_values;		/* number of values that the current answer still lacks */
+	unsigned keys;			/* keys of each request */
 	char in[1 << 16];
 	size_t in_len;
 };

@@ -77,14 +77,16 @@ build_redis()
 		REDIS_CFLAGS="$cflags"
 }
 
-# Without what needs further packages; the proxy, files and the event loop are what it is for.
+# Leaves out modules that need further packages.  The tests use only the proxy, files and the event
+# loop.
 build_nginx()
 {
 	./configure --with-cc="$cc" --with-cc-opt="$cflags" --without-http_rewrite_module \
 		--without-http_gzip_module --with-threads && make -j"$(nproc)"
 }
 
-# The library with what a search needs; a program that is linked with it is in Documentation/cases.
+# Builds the library with the parts that a search needs.  Documentation/cases has a program that is
+# linked with it.
 build_xapian_core()
 {
 	# shellcheck disable=SC2086	# several words
@@ -92,12 +94,12 @@ build_xapian_core()
 		--disable-documentation --disable-backend-remote && make -j"$(nproc)" libxapian.la
 }
 
-# The server, and of the rest what it takes to make a database and to put load on it.
+# Builds the server, and those other programs that make a database and put load on it.
 build_postgres()
 {
 	./configure CC="$cc" CFLAGS="$cflags" --prefix="$dir/installed" --without-readline --without-zlib \
 		--without-icu || return 1
-	# Not everything that includes these waits for them.
+	# These headers are made first, because the Makefiles lack some dependencies on them.
 	make -C src/backend generated-headers || return 1
 	make -j"$(nproc)" -C src/backend || return 1
 	for d in include port common timezone backend backend/utils/mb/conversion_procs backend/snowball \
@@ -106,10 +108,10 @@ build_postgres()
 	done
 }
 
-# The library and its HTTP/3 server with GnuTLS, which is what Debian's package ngtcp2-server has.
+# Builds the library and its HTTP/3 server with GnuTLS, as Debian's package ngtcp2-server does.
 build_ngtcp2()
 {
-	# libev has no .pc in Debian.  Without it the server is not made.
+	# In Debian libev has no file for pkg-config.  Without libev the server is not built.
 	{ command -v cmake && pkg-config --exists gnutls libnghttp3 && echo '#include <ev.h>' | gcc -E -; } >/dev/null ||
 		fail "cmake or libraries are missing: apt-get install cmake libgnutls28-dev libnghttp3-dev libev-dev"
 	# CMake takes a program whose name begins with "ld" for the linker, and learns no folders from it.
@@ -119,7 +121,7 @@ build_ngtcp2()
 		make -j"$(nproc)" gtlsserver
 }
 
-# Each release of Debian has one version of PostgreSQL, which the package's name has.
+# Each release of Debian has one version of PostgreSQL, and the name of the package contains it.
 package=$program
 [ "$program" != postgres ] || package=$(apt-cache depends postgresql 2>/dev/null |
 	sed -n 's/.*Depends: \(postgresql-[0-9]*\)$/\1/p' | head -n 1)

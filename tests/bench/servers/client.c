@@ -22,7 +22,7 @@ static struct options opt = {
 };
 static struct result result;
 
-/* These are the server's counts and the two clocks at the time when the measuring began. */
+/* The server's counts, and the two clocks, when measuring began. */
 static struct stamps_file *stamps;
 static struct stamps_slot before, after;
 static uint64_t tsc_begin, ns_begin;

@@ -15,7 +15,7 @@
 #define MAX_VALUE	(1 << 20)
 
 struct options {
-	bool redis;		/* else memcached's text protocol */
+	bool redis;		/* RESP; else memcached's text protocol */
 	int port;
 	int connections;
 	double rate;		/* requests a second; 0: closed loop */
@@ -33,8 +33,8 @@ struct options {
 struct result {
 	struct hist latency;	/* ns, from the time the request was due */
 	uint64_t nr_sent, nr_done, nr_errors, nr_misses;
-	uint64_t nr_late;	/* sent later than 100 us after they were due */
-	double seconds;		/* measured, without the warm-up */
+	uint64_t nr_late;	/* requests that were sent later than 100 us after they were due */
+	double seconds;		/* requests that were measured, without those of the warm-up */
 };
 
 enum op { OP_GET, OP_SET };
@@ -46,7 +46,10 @@ size_t wire_request(enum op op, uint64_t key, uint32_t len, char *buf);
 size_t wire_max(void);
 
 enum answer { ANSWER_PART, ANSWER_OK, ANSWER_MISS, ANSWER_BAD };
-/* Checks what was received so far for one request; ANSWER_PART: there must be more to come. */
+/*
+ * Checks the bytes that were received so far for one request.  ANSWER_PART: the answer is not
+ * complete yet.
+ */
 enum answer wire_answer(enum op op, uint64_t key, const char *buf, size_t len);
 
 /*

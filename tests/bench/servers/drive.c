@@ -2,7 +2,7 @@
 /*
  * One thread serves many connections, with at most one request under way on each.
  *
- * Open loop: requests fall due at the times of a Poisson process, whatever the server does.  A
+ * Open loop: requests are due at the times of a Poisson process, whatever the server does.  A
  * request that finds no idle connection waits in a queue, and its latency counts from when it
  * was due: a server that stalls cannot make the load wait for it (no "coordinated omission").
  * Closed loop: each connection sends its next request when it has the answer; this finds the
@@ -22,7 +22,8 @@
 #include <unistd.h>
 #include "client.h"
 
-#define STALL_NS	10000000000ull	/* if there is no answer for so long, the client gives up */
+/* if there is no answer for this time, the client gives up */
+#define STALL_NS	10000000000ull
 #define LATE_NS		100000
 
 struct connection {
@@ -62,7 +63,7 @@ static uint64_t rng(void)
 	return z ^ (z >> 31);
 }
 
-/* In (0, 1]: its logarithm is finite. */
+/* Returns a random number in (0, 1], whose logarithm is finite. */
 static double rng_unit(void)
 {
 	return (double)((rng() >> 11) + 1) / 9007199254740992.0;

@@ -28,7 +28,7 @@ static inline unsigned int hist_bucket(uint64_t v)
 	return b < HIST_BUCKETS ? b : HIST_BUCKETS - 1;
 }
 
-/* The middle of bucket b. */
+/* Returns the middle of bucket b. */
 static inline double hist_value(unsigned int b)
 {
 	unsigned int shift = b >> HIST_BITS;

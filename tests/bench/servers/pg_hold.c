@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Functions for PostgreSQL that hold what others want, for a known time: tests/bench/postgres.sh.
+ * These functions for PostgreSQL hold rows or a lock for a known time; see tests/bench/postgres.sh.
  *
  *	hold_row(ms)	works, while its transaction holds the rows that it has changed
- *	hold_lock(ms)	takes an LWLock, and works until it releases it
- *	take_lock()	works a millisecond, takes the same one, and releases it at once
+ *	hold_lock(ms)	takes an LWLock, works for ms milliseconds, and releases it
+ *	take_lock()	works for a millisecond, takes the same LWLock, and releases it at once
  *	change_row()	changes row 1 of table t
- *	work_alone(ms)	works the same, while nobody wants anything of it
+ *	work_alone(ms)	does the same work, but holds nothing
  */
 #include "postgres.h"
 #include "fmgr.h"
@@ -39,7 +39,7 @@ void _PG_init(void)
 	shmem_request_hook = request;
 }
 
-/* It is inline, so that the time is the caller's own. */
+/* It is inline, so that the caller's self time contains its time. */
 static inline __attribute__((always_inline)) void work(int ms)
 {
 	struct timespec ts;

@@ -31,7 +31,7 @@ struct stamps_slot {
 };
 
 struct stamps_file {
-	uint32_t nr_slots;		/* taken by the threads, one by one */
+	uint32_t nr_slots;		/* number of slots that threads have taken */
 	uint32_t pad[15];
 	struct stamps_slot slot[STAMPS_THREADS];
 };
@@ -42,7 +42,7 @@ struct request {
 	bool done;
 };
 
-/* Returns the thread's histograms, or NULL; they are searched for once. */
+/* Returns the thread's histograms, or NULL.  They are looked up only once. */
 static __attribute__((noinline, unused)) struct stamps_slot *stamps_open(void)
 {
 	const char *name = getenv("STAMPS_FILE");

@@ -11,7 +11,7 @@
 
 #define PERIOD		251	/* a prime: neighbouring keys differ everywhere */
 #define KEY_LEN		20	/* "key:" and 16 digits */
-#define HEAD_MAX	128	/* all of a request or an answer but the value */
+#define HEAD_MAX	128	/* bytes of a request or an answer without the value */
 
 static bool redis;
 static uint32_t value_max;
@@ -61,7 +61,7 @@ static bool line_is(const char *buf, size_t line, const char *text)
 	return line == strlen(text) && !memcmp(buf, text, line);
 }
 
-/* Checks the value, whose length the first line gives, and the tail after it. */
+/* Checks the value, whose length is in the first line, and the tail after it. */
 static enum answer answer_value(uint64_t key, const char *buf, size_t len, size_t line,
 				const char *number, const char *tail)
 {
