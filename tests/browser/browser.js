@@ -9,7 +9,7 @@
  *
  *		t.ok("name", condition, detail);
  *		t.equal("name", got, wanted);
- *		await t.close(page);	one result: no console error, no request
+ *		await t.close(page);	prints one result: there was no console error and no request
  *	});
  *
  * It prints TAP.  A page is a file; requests for anything besides the page itself and data: are
@@ -120,8 +120,8 @@ async function run(body) {
 }
 
 /*
- * Works without TAP: calls body(browser), which may add to problems; they go to stderr, and exit
- * status 1 says that there were some.
+ * Works without TAP: calls body(browser), which may add to problems.  The problems are printed to
+ * stderr; if there are any, the exit status is 1.
  */
 async function examine(body, problems) {
 	let browser;

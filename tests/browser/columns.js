@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The data in a page, read by the page's own reader: node columns.js PAGE TABLE COLUMN...
- * prints a line for each row, columns parted by tabs; a COLUMN may be a sum: "length+extra".
+ * This program reads the data of a page with the page's own reader: node columns.js PAGE TABLE
+ * COLUMN... It prints a line for each row, with tabs between the columns; a COLUMN may be a sum:
+ * "length+extra".
  *
- * Of the page only the data and the first script are used: the others would use the data up. =>
- * This program reads the data of a page with the page's own reader: node Of the page only the
- * data and the first script are used: the others would use the data up. => It runs only the
- * first script of the page: the others would consume the data.
+ * It runs only the first script of the page, because the others would consume the data.
  */
 "use strict";
 

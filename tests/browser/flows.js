@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the page of ldb-flows: it must show what --json says, and what is picked filters the functions.
+ * Tests the page of ldb-flows: it must show what --json says, and selecting a component must filter
+ * the functions.
  *
  *	flows.js KNOWN.html KNOWN.data DIFF.html BEFORE.data
  */

@@ -3,9 +3,9 @@
  * Draws folded stacks with d3-flame-graph, over file://, and reads back what is drawn:
  * node folded.js VENDOR-FOLDER FILE.
  *
- * It prints "frames<TAB>name<TAB>ns": how many frames of that name there are, and the sum of
- * what the graph says of them.  A frame whose width is not its part of the whole goes to stderr,
- * and the exit status is 1.
+ * It prints "frames<TAB>name<TAB>ns": how many frames have that name, and the sum of the times that
+ * the graph shows for them.  If the width of a frame is not proportional to its time, the frame is
+ * printed to stderr, and the exit status is 1.
  */
 "use strict";
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * This program measures how fast a timeline's page is: node frames.js PAGE.html.  It prints
- * "NAME VALUE" lines: page-mb, ready-ms (from the start of loading until it was drawn), spans,
- * and of the frames while zooming and panning in all three views, median-ms, p99-ms, worst-ms,
- * frames.
+ * "NAME VALUE" lines: page-mb, ready-ms (from the start of loading until the page was drawn),
+ * spans, and of the frames while zooming and panning in all three views, median-ms, p99-ms,
+ * worst-ms, frames.
  *
- * A frame's time is that of its script and, because the canvas paints later, of reading a
- * pixel back, which waits until it has been painted.
+ * The time of a frame is the time of its script and, because the canvas paints later, the time of
+ * reading a pixel back, which waits until the frame has been painted.
  */
 "use strict";
 

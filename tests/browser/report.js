@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the report page of a trace with known and of one with many events: it must show what
- * ldb-report --json says, for all requests and for those chosen in the heat map.
+ * Tests the report page of a trace with known events, and of a trace with many events: it must show
+ * what ldb-report --json says, for all requests and for those chosen in the heat map.
  *
  *	report.js SMALL.html SMALL.data SUMMED.html SUMMED.data
  *
@@ -230,7 +230,10 @@ async function testChoice(t, page, trace, isEach, name) {
 
 	for (const [i, j] of isEach ? [[0.2, 0.45], [0.5, 0.5], [0, 0.1], [0.7, 1]] : [[0.3, 0.6], [0.9, 1]]) {
 		await drag(page, [Math.floor(i * (nr - 1)), 0], [Math.floor(j * (nr - 1)), rows - 1]);
-		/* Running functions are known for steps of bins: a choice of them may be wider. */
+		/*
+		 * In summed pages, calls are stored for steps of several bins, so the choice may
+		 * become wider.
+		 */
 		await page.click("[data-mode=time]");
 		await compareChoice(t, page, trace, isEach, `${name} ${i} to ${j}`);
 	}
@@ -256,7 +259,7 @@ async function testChoice(t, page, trace, isEach, name) {
 	t.equal(`${name}: all of them`, await page.textContent("#chosen"),
 		all.length.toLocaleString("en").replace(/,/g, "\u202f") + " requests");
 	t.equal(`${name}: and their sum`, (await shown(page, "classes")).find((r) => r[0] === "all requests").at(-1), all.reduce((sum, q) => sum + q.latency_ns, 0));
-	/* What was done for these requests is a part of what was done for all requests. */
+	/* The calls for these requests are a part of the calls for all requests. */
 	const parts = await page.evaluate(() => {
 		const d = report.data, s = report.choice, sum = (c) => d.functions(c, "function").reduce((n, f) => n + f.count, 0);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opens a profile in speedscope, over file://, and compares what its sandwich view says
- * of each frame with the events: node speedscope.js INDEX.HTML FILE.
+ * Opens a profile in speedscope, over file://, and compares the times of each frame in its sandwich
+ * view with the events: node speedscope.js INDEX.HTML FILE.
  *
- * It prints "profile<TAB>frame<TAB>total ns<TAB>self ns", from the events; differences, errors
- * and requests for anything that is no file go to stderr, and the exit status is 1.
+ * It prints "profile<TAB>frame<TAB>total ns<TAB>self ns", from the events; differences, errors, and
+ * requests for anything that is no file, are printed to stderr, and then the exit status is 1.
  */
 "use strict";
 

@@ -7,7 +7,7 @@ const fs = require("fs");
 const json = (file) => JSON.parse(fs.readFileSync(file, "utf8"));
 const digits = (text) => Number(text.replace(/[^0-9-]/g, ""));
 
-/* Returns what the panel says, by its terms. */
+/* Returns the contents of the panel, as a map from its terms. */
 const details = (page) => page.evaluate(() => {
 	const facts = { name: document.getElementById("selected-name").textContent,
 			kind: document.querySelector("#panel .kind").textContent };

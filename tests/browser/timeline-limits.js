@@ -104,7 +104,7 @@ async function whatIsMissing(t) {
 	await t.close(big, "a big one");
 }
 
-/* Runs in the page: are lines of merged bars the same if each bar is drawn by itself? */
+/* Runs in the page: do rows of merged bars look the same as if each bar were drawn separately? */
 function sameWithoutLevels() {
 	const w = 1200, view = { t0: tl.from, scale: w / (tl.to - tl.from) };
 	let worst = 0;

@@ -6,9 +6,9 @@ const { run } = require("./browser");
 const { json, digits, details, exact, range, settled, ready, find } = require("./timeline-lib");
 
 /*
- * Each segment of --json is on the page, with the same nanoseconds.  There, functions are not
- * cut to what concerns the request: so an end of a segment that is none of its function's is one
- * of a part of the request, of a wait or of a hold.
+ * Each segment of --json is on the page, with the same nanoseconds.  On the page, functions are not
+ * clipped to the request's time.  So if an end of a segment differs from the end of its function,
+ * it must be an end of another segment: of a part of the request, of a wait or of a hold.
  */
 function missing(page, timeline) {
 	const wanted = timeline.segments.filter((s) => s.full_start_ns === undefined && !s.truncated &&

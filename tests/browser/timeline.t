@@ -8,8 +8,8 @@ need_browser
 PATH=$BUILD/tests/tools/helpers:$PATH
 ${MAKE:-make} -s --no-print-directory -C "$TOP/tests/tools" all >/dev/null || exit 1
 
-# This is the paper's Figure 1.  A scanner that had no CPU observed little: then it is recorded
-# again.
+# This is the paper's Figure 1.  If the scanner had no CPU, it observed little; then the program is
+# recorded again.
 cxx_ldb -O2 -g "$PROGRAMS/figure1.cc" -o figure1 -pthread || exit 1
 for try in 1 2 3 apart; do
 	if [ "$try" = apart ]; then

@@ -31,9 +31,9 @@ async function ready(t, file, o) {
 }
 
 /*
- * Returns how many colours a canvas shows (1: nothing was drawn), and whether there is something
- * else than the background at each of the points of the page.  It may be called once: Chromium
- * warns if a canvas is read more often.
+ * Returns how many colours a canvas shows (1: nothing was drawn), and for each point whether
+ * something other than the background is drawn there.  It may be called only once for a canvas,
+ * because Chromium warns if a canvas is read more often.
  */
 function look(page, id, points = []) {
 	return page.$eval("#" + id, (canvas, list) => {
@@ -127,7 +127,7 @@ async function testBoxes(t, page, json) {
 
 	for (const c of json.causes)
 		times.set(keyOf(c), (times.get(keyOf(c)) || 0) + 1);
-	/* Some rows have the same name in several places, and one cause in the amounts. */
+	/* Rows for several places may have the same name, and the same cause in the amounts. */
 	const single = rows.filter((r) => times.get(keyOf(r.c)) === 1);
 
 	t.ok("there are boxes of causes that can be told apart", single.length > 3, single.length);

@@ -17,11 +17,11 @@
  *	-three		and "compactor" waits for deep_lock, with which "sweeper" is in sweep()
  *	-request	a request of class "put" of another server, in store()
  *
- * A request measures by its own clock how long it waited for the lock: it is affected if that is
- * half of PLANT_US or more, or half a millisecond.  With "clean" the keeper does nothing while
- * it has the lock.  WHY_THREADS servers share the requests.
+ * A request measures how long it waited for the lock: it is affected if that is half of PLANT_US or
+ * more, or half a millisecond.  With "clean" the keeper does nothing while it has the lock.
+ * WHY_THREADS servers share the requests.
  *
- * The functions have different code: else GCC merges them into one, with one of their names.
+ * The functions have different code: otherwise GCC would merge them into one function.
  */
 #include "../programs/why-load.h"
 #include <fcntl.h>

@@ -6,16 +6,16 @@
  *	leaf		encode(), which serve() calls
  *	deep		compare(), three calls below serve()
  *	callback	by_key(), which qsort() calls
- *	pointer		on_delete(), out of a table of handlers
+ *	pointer		on_delete(), a function in a table of handlers
  *	recursive	descend(), by its depth
- *	self		scan_rows() itself, not what it calls
+ *	self		scan_rows() itself, and not the functions that it calls
  *	step		each_row() calls step() some hundred times more, 5 us each
  *	library		copy_rows(), in memmove(), which has no records
  *	inlined		absorb(), which the compiler may put into handle()
- *	twice		hash() is called at two places, slow at one of them
- *	tail		finish_up(), the last that serve() does, by a tail call
+ *	twice		hash() is called in two places, and is slow in one of them
+ *	tail		finish_up(), the last function that serve() calls, by a tail call
  *
- * The functions have different code: else GCC merges them into one, with one of their names.
+ * The functions have different code: otherwise GCC would merge them into one function.
  */
 #include "../programs/why-load.h"
 

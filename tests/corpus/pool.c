@@ -4,14 +4,13 @@
  * workers take them out.  See ../programs/why-load.h.
  *
  *	scans	all workers are busy with requests "scan" when a "get" is put in
- *	burst	so many requests are put in at once that the last waits PLANT_US for the
- *		others
- *	gc	a worker does collect() for PLANT_US before it takes the next
- *	nap	a worker sleeps in throttle() for PLANT_US before it takes the next
- *	slow	one that was taken out at once takes long in lookup()
+ *	burst	so many requests are put in at once that the last one waits PLANT_US for the others
+ *	gc	a worker does collect() for PLANT_US before it takes the next request
+ *	nap	a worker sleeps in throttle() for PLANT_US before it takes the next request
+ *	slow	a request that was taken out at once takes long in lookup()
  *
  * Requests come one by one, each when the one before is done.  With "clean" the scans are put in
- * when no get is there, and the workers do nothing between requests.
+ * while there is no get, and the workers do nothing between requests.
  */
 #include "../programs/why-load.h"
 
@@ -169,7 +168,7 @@ static void run_scans(void)
 	}
 }
 
-/* Those requests are affected that are behind others for half a millisecond or more. */
+/* A request is affected if it is behind other requests for half a millisecond or more. */
 static void run_burst(void)
 {
 	struct item items[ROOM];

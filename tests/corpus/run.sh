@@ -155,10 +155,11 @@ end_quota()
 	quota_at=
 }
 
-# One of them
+# Runs a single case
 
-# The program runs as if nothing else did, if the kernel allows it: a priority counts only
-# within a task's session, where the scheduler groups tasks by sessions.
+# The program gets a high priority, if that is permitted, so that other programs do not disturb it.
+# If the scheduler groups tasks by sessions, a priority counts only within the session, so the
+# session gets one, too.
 cat >above <<'END'
 [ ! -w /proc/self/autogroup ] || echo -15 >/proc/self/autogroup
 exec nice -n -15 "$@"
@@ -271,7 +272,7 @@ run_case()
 		if (.nr_false // 0) > 0 then "; falsely: \(.false_told)" else "" end' result
 }
 
-# All of them
+# Runs all cases
 
 if [ -z "$report" ]; then
 	need_build

@@ -15,7 +15,8 @@
  *	disk		persist() writes and waits for the disk
  *	child		run_filter() reads what a child process writes
  *
- * Every request waits in this way, for a short time; those that are due wait PLANT_US.
+ * Every request waits in this way for a short time; requests that are due to be slow wait for
+ * PLANT_US.
  */
 #include "../programs/why-load.h"
 #include <fcntl.h>
