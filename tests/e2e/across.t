@@ -14,7 +14,8 @@ if ! ldb-record -q $record_options -o t.data -- ./across pipe-slow plant 10 >t.o
 fi
 rm t.data
 
-# How the request's wait begins, by primitive, and how the chain goes on.
+# Prints the condition for the request's wait with this primitive, and for the next link of its
+# chain.
 wait_of()	# primitive
 {
 	case $1 in
@@ -26,13 +27,13 @@ wait_of()	# primitive
 	esac
 }
 
-# What the producer was in, and why.
+# Prints the condition for the function in which the producer was, and for why it was late.
 reason_of()	# variant
 {
 	case $1 in
 	slow) echo '(.chain[1].label == "produce")' ;;
 	asleep) echo '(.chain[1].label == "rest" and any(.chain[]; .kind == "sleep" and .thread == "producer"))' ;;
-	# The helper may have been on the producer's CPU.
+	# The helper may instead have run on the producer's CPU.
 	third) echo '(.chain[1].label == "ask_third" and (any(.chain[]; .kind == "preempted" and .label == "helper") or
 		(has("lock_wait"; "producer"; ".*") and has("woken_by"; "helper"; "help"))))' ;;
 	esac
@@ -59,7 +60,7 @@ if [ -n "${LDB_TEST_ALL:-}" ]; then
 	judge_across sem third
 	judge_across mapped asleep
 fi
-# The judge can reject.
+# The test can fail: a wrong function is rejected.
 count_chains latch-slow '.chain[1].label == "help"' >not.out
 case $? in
 1) ok "another function is not named" jq -e '.of >= 5' right.json ;;

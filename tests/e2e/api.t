@@ -19,8 +19,8 @@ build new-main "$new" -DTAG=tag -DNAME='"new"' -DMAIN || exit 1
 build new-other "$new" -DTAG=tag_other -DNAME='"new"' || exit 1
 cc_ldb -O2 -g -Wall -c "$PROGRAMS/api-future.c" -o future.o || exit 1
 
-# There are 20 requests of the old header, and 10 and 10 of the new one, from START and from
-# their arrival.
+# There are 20 requests of the old header.  The new header has 10 requests that begin at START, and
+# 10 that begin at their arrival.
 is_old='any(.requests[]; .class == "old" and .count == 20 and .p50_ns < 40000000)'
 is_new='any(.requests[]; .class == "new" and .count == 10 and .p50_ns < 40000000) and
 	any(.requests[]; .class == "new early" and .count == 10 and .p50_ns > 52000000 and .p50_ns < 200000000)'
@@ -39,7 +39,7 @@ recorded "the first header" old-main.o
 check_jq "its requests are there" t.json "$is_old"
 recorded "this header" new-main.o
 check_jq "its requests are there, from their arrival" t.json "$is_new"
-# The linker takes the tables of the first object that has them.
+# The linker uses the tables of the first object that contains tables.
 recorded "both headers, the first one first" old-mixed.o new-other.o
 check_jq "the requests of both are there" t.json "$is_old and $is_new"
 recorded "both headers, this one first" new-other.o old-mixed.o
@@ -57,8 +57,8 @@ cc_ldb old-mixed.o new-other.o -o mixed || exit 1
 check "both headers with the first runtime" "LD_PRELOAD=./runtime-1.so ./mixed" 0 \
 	'^runtime 1: 1 tables, 40 starts, 40 ends$'
 
-# Without the runtime a call is a load, a test and a branch, whatever it says, and however many
-# arguments it has: the tags' own cost.
+# Without the runtime each call is a load, a test and a branch, whatever its function and arguments
+# are.
 $CC -O2 -Wall "-I$TOP/libldb/include" "$PROGRAMS/api-steps.c" -o steps || exit 1
 check "a child that is stepped runs as usual" "./steps" 0 '^ldb_record_dump [0-9.]*$'
 printf '%s\n' "$out" >steps.txt
@@ -77,7 +77,7 @@ ldb-report -q -i c.data --requests --json >c.json
 check_jq "what it did while paused is not in the trace, and the rest is" c.json \
 	'[.requests[1:][] | [.class, .count]] | sort == [["after", 10], ["before", 10]]'
 
-# It triggers the flight recorder, and without one its wish does nothing.
+# The program triggers the flight recorder; without one, the call does nothing.
 check "with a flight recorder" "ldb-record -q -o f.data --flight 10s --after 0 --kernel none -- ./control" 0 '^record-control: errno 4242$'
 ok "one dump is written" test -e f.data.1 -a ! -e f.data.2
 ldb-report -q -i f.data.1 --summary --json >f.json

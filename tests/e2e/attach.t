@@ -72,7 +72,8 @@ status=$?
 ok "SIGINT ends the recording with status 0" test "$status" -eq 0
 check "and the trace is whole" "ldb-report -i int.data" 0 'handle'
 
-# The program ends while it is recorded, which begins when the kernel has checked its programs.
+# The program ends while it is recorded.  The recording begins when the kernel has checked the BPF
+# programs.
 ldb-record -p "$pid" -o end.data >end.log 2>&1 &
 rec=$!
 for _ in $(seq 100); do

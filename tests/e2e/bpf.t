@@ -83,8 +83,8 @@ judge_life()	# name trace out
 
 judge_life "here" life.data life.out
 
-# The tids are those that the program observes: first recorder and program are in a pid
-# namespace, then only the program.
+# Tids must be as the program sees them: first while recorder and program are in a pid namespace,
+# then while only the program is in one.
 if unshare --pid --fork --mount-proc true 2>/dev/null; then
 	unshare --pid --fork --mount-proc ldb-record -q --kernel=bpf -o inner.data -- ./life >inner.out
 	ok "in a pid namespace its number is small" grep -qx 'main [2-9]' inner.out
@@ -119,8 +119,8 @@ else
 	skip "rights" "no setpriv"
 fi
 
-# When a recorder is killed its BPF programs end, too: nobody but root can list them, but their
-# cost is gone.
+# When a recorder is killed, its BPF programs end, too.  Only root can list them, so the test checks
+# that their cost is gone.
 cp life "life$$"
 ldb-record -q --kernel=bpf -o killed.data -- "./life$$" >/dev/null 2>&1 & recorder=$!
 oracle_cut killed.data

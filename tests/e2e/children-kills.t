@@ -11,7 +11,8 @@ rounds=3
 [ -z "${LDB_TEST_ALL:-}" ] || rounds=100
 oracle_not k.data "its recorder may be killed before there is anything in it"
 
-# Processes that run and were started in this round, recorders too: by a variable of theirs.
+# Prints the running processes that were started in this round, also recorders.  They have an
+# environment variable with the round's mark.
 members()
 {
 	grep -lsz "^KILLS_OF=$mark\$" /proc/[0-9]*/environ | sed 's,/proc/\(.*\)/environ,\1,'
@@ -43,7 +44,7 @@ kill_one()	# round
 	kill -9 "$1" 2>/dev/null
 }
 
-# A file is a trace, or has nothing: then its recorder was killed before it wrote.
+# A file must be a trace, or empty if its recorder was killed before it wrote.
 judge_files()
 {
 	for t in k.data k.data.*; do
@@ -64,8 +65,8 @@ judge_files()
 			;;
 		esac
 	done
-	# A first recorder that is not killed makes one trace of all that was written, and says what is
-	# missing, or that the program was killed before there was anything.
+	# A first recorder that is not killed makes one trace of everything that was written, and
+	# prints what is missing, or that nothing was recorded.
 	[ "$victim" != "first recorder" ] || return 0
 	ldb-report -i k.data >report.out 2>&1 || [ $? -eq 3 ] || grep -q ': nothing was recorded$' k.err ||
 		missing=$((missing + 1))

@@ -9,13 +9,13 @@ cc_ldb -O2 -g "$PROGRAMS/forker.c" -o forker -pthread || exit 1
 $CC -O2 -g -I"$TOP/libldb/include" "$PROGRAMS/forker.c" -o bare-forker -pthread || exit 1
 $CC -O2 -g "$PROGRAMS/family.c" -o bare-family || exit 1
 
-# How many children the summary says were recorded.
+# Prints the number of recorded children in the summary.
 nr_more()	# summary
 {
 	sed -n 's/^ldb-record: \([0-9]*\) more process.*recorded in the same file$/\1/p' "$1"
 }
 
-has_more()	# summary, how many
+has_more()	# summary, number
 {
 	[ "$(nr_more "$1")" = "$2" ] && return
 	diag "$(cat "$1")"
@@ -27,14 +27,14 @@ has_function()	# trace, function
 	ldb-report -i "$1" --function "$2" 2>/dev/null | grep -q "$2"
 }
 
-all_readable()	# trace: that and its children's
+all_readable()	# trace: it and its children's traces
 {
 	for t in "$1" $(traces "$1"); do
 		ldb-report -i "$t" >/dev/null 2>&1 || [ $? -eq 3 ] || return 1
 	done
 }
 
-# Children's traces, while they are recorded.
+# Lists the children's traces, which exist while they are recorded.
 traces()	# file
 {
 	for t in "$1".*; do
@@ -121,7 +121,7 @@ else
 fi
 check "a child that filters its system calls" "ldb-record -o b.data -- ./family filter 1000 2>b.err" 6
 
-# The environment is the user's own, also behind env -i.
+# The environment is the user's own, also after env -i.
 check "children do not see ldb's variables" \
 	"ldb-record -o e.data -- env -i PATH=\"\$PATH\" ./forker exec env" 0 'PATH='
 check_not "not one of them" "ldb-record -o e.data -- env -i PATH=\"\$PATH\" ./forker exec env" 0 'LDB_|LD_PRELOAD'
@@ -141,13 +141,13 @@ ok "there is one trace" test -z "$(traces n.data)"
 check "without children a pipeline does not wait" \
 	"ldb-record --no-children -o n.data -- sh -c 'echo 1 | timeout 8 ./family stage a | timeout 8 ./family stage b'" 3 '^b a 1$'
 
-# A process dies, or its recorder does: all other traces are whole, and nothing hangs.
+# A process or its recorder is killed: all other traces are complete, and nothing hangs.
 for victim in first child recorder; do
 	ldb-record -o k.data -- ./family prefork 2 4000 >k.out 2>k.err &
 	recorder=$!
 	wait_for 20 "[ \$(traces k.data | wc -l) -eq 2 ]"
 	first=$(pgrep -P $recorder -x family | head -n 1)
-	# A request may be preempted by one of them, and its cause is a name.
+	# A recorder may preempt a request, and then the cause is the recorder's name.
 	ok "recorders of children have its name, too" wait_for 20 '[ "$(pgrep -P $recorder -c -x ldb-record)" -eq 2 ]'
 	case $victim in
 	first) kill -9 "$first" ;;

@@ -48,7 +48,7 @@ ldb-why --compare a.data b.data --csv >ab.csv 2>/dev/null
 gap=$(jq '.classes[] | select(.class == "get") | .gap_ns' ab.json)
 ok "CSV has the same parts" test "$(awk -F, '$1 == "get" { sum += $6 } END { printf "%d", sum }' ab.csv)" = "$gap"
 
-# Text has four digits: the rows of a class sum to the last one, "all".
+# Text has four digits, and the printed rows of a class sum to the last row, "all".
 ldb-why --compare a.data b.data --top=2 >ab.txt 2>/dev/null
 diag "$(grep -A5 '^ .*cause' ab.txt)"
 awk '/  all$/ { if (sum != digits($1)) bad = 1; sum = 0; nr++; next }
@@ -96,7 +96,7 @@ printf 'store,function,Ours\nserve,method,Ours\n' >bad.csv
 check_one_line "a file with an error" "ldb-why -i b.data --categories=bad.csv" 1 "^ldb-why: bad.csv:2: 'method' is no kind"
 check_one_line "no such file" "ldb-why -i b.data --categories=none.csv" 1 '^ldb-why: cannot read none.csv'
 
-# What cannot work.
+# Usage that cannot work.
 check_one_line "one recording" "ldb-why --compare a.data" 2 '^ldb-why: --compare takes two recordings'
 check_one_line "not with -i" "ldb-why -i a.data --compare a.data b.data" 2 '^ldb-why: --compare'
 check_one_line "--fail-if alone" "ldb-why -i a.data --fail-if p99+5%" 2 '^ldb-why: --fail-if goes with --compare'

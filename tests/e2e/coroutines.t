@@ -7,7 +7,7 @@ need_build
 
 cc_ldb -O2 -g "$PROGRAMS/coroutines.c" -o coroutines -pthread || exit 1
 
-in_stack()	# regex: ns spent in stacks that match
+in_stack()	# regex: prints the ns that were spent in stacks that match
 {
 	awk -v regex="$1" '$0 ~ regex { n += $NF } END { printf "%d\n", n }' stacks
 }
@@ -49,7 +49,7 @@ for how in ucontext by_hand untold; do
 		ok "$how, $form: no caller that called nothing" test -z "$wrong"
 		[ -z "$wrong" ] || diag "$wrong"
 		ldb-report -i c.data --summary --json >report.json
-		# Nothing is known about the interval of a rejected poll.
+		# Nothing is known about the time of a rejected poll.
 		unread=$(jq '[.threads[] | .disorder + .foreign] | add' report.json)
 		[ "$form" = migrate ] ||
 			ok "$how, $form: all stacks can be read ($unread looks could not)" test "${unread:-1000}" -lt 20

@@ -32,13 +32,13 @@ wait_for 10 "grep -lx mc-worker /proc/$pid/task/*/comm"
 done) &
 load=$!
 at_end "touch stop"
-# Each worker has had the connection with the batches once: its buffers have their size.
+# Each worker has served the connection with the batches once, so its buffers have their final size.
 for run in 1 2 3 4; do
 	./batches "$port" 1 >>load.log 2>>load.err || break
 done
 
-# On a busy machine the server notices late that its client is gone: then it has sockets that are still
-# established, or that wait to be closed.
+# On a busy machine the server notices late that its client is gone: then it still has established
+# sockets, or sockets that wait to be closed.
 no_client()
 {
 	! awk -v port="$(printf ':%04X' "$port")" 'substr($2, length($2) - 4) == port && ($4 == "01" || $4 == "08") { found = 1 }
@@ -46,7 +46,7 @@ no_client()
 }
 
 # Prints descriptors, threads, kilobytes of address space and of memory, while no client is connected.
-uses()	# file: gets what the descriptors are
+uses()	# file: the list of descriptors is written to it
 {
 	touch hold
 	wait_for 60 "test -e held"

@@ -38,7 +38,8 @@ summary()
 	diag "$file: $requests requests, $(jq -c '.left_out' sum.json)"
 }
 
-# Paused from the beginning, and never resumed: the trace has its threads, and nothing else.
+# If the recording is paused from the beginning and never resumed, the trace has the threads, and
+# nothing else.
 start never.data --paused
 check "status says that it is paused" "ldb-ctl $pid status" 0 '^state +paused'
 check "and as JSON" "ldb-ctl --json $pid status | jq -r .state" 0 '^paused$'
@@ -68,7 +69,7 @@ check "and so does ldb-why" "ldb-why -i pause.data" 0 'Recording was paused'
 ldb-report -q -i pause.data --requests --json --top 100000 >all.json 2>/dev/null
 check_jq "no request is as long as a pause" all.json '[.. | objects | .max_ns? // empty] | max < 450000000'
 
-# Functions: by name, file, module; then all.
+# Selects functions by name, file and module; then all functions.
 start func.data --functions '+handle'
 sleep 1
 check "the list is shown" "ldb-ctl $pid functions" 0 '^\+handle$'
@@ -93,7 +94,7 @@ check_jq "left out: functions, short ones, locks" sum.json \
 check_jq "and nothing is lost" sum.json '.lost.total == 0'
 check "each report says so" "ldb-report -i func.data --mutex" 0 '^Left out, as you wanted: [0-9.]+ k?observed calls of functions|^Left out, as you wanted: '
 
-# Stop: the recording ends, and the program does not.
+# The command stop ends the recording, but not the program.
 start stop.data
 check "stop" "ldb-ctl $pid stop" 0 '^$'
 wait_for 10 'test -s stop.data && ! ldb-ctl $pid status'

@@ -12,7 +12,7 @@ diag "trace: $size bytes"
 ldb-report -i t.data --json >want.json || exit 1
 ldb-timeline -i t.data --slowest 1 --json >want-timeline.json || exit 1
 
-judge()	# what file: sets $bad when a tool did not behave
+judge()	# what file: sets $bad if a tool crashed or printed no error
 {
 	for tool in "ldb-report --json" "ldb-timeline --slowest 1 --json"; do
 		# shellcheck disable=SC2086	# tool with its options

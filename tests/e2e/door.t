@@ -20,7 +20,8 @@ ends_well()	# label
 	[ "$status" -eq 0 ] || diag "exit status $status" "$(cat stopped.err stopped.out)"
 }
 
-# There are twenty delays: each kind has a quarter of them, or each half in make check-all.
+# There are twenty delays.  Each kind is tested with a quarter of them, or with half of them in make
+# check-all.
 phases=4 delays="0 4 8 12 16" attached="1 2 3"
 [ -z "${LDB_TEST_ALL:-}" ] || phases=2 delays="0 2 4 6 8 10 12 14 16 18" attached="1 2 3 4 5 6"
 phase=-1
@@ -36,7 +37,7 @@ for kind in compute epoll poll nanosleep futex pipe rcvtimeo sigwait signals; do
 	done
 	ok "$kind: attached $i times" test "$refused" -eq 0
 	[ "$refused" -eq 0 ] || diag "$refused refused: $(cat d.err)"
-	# Between the first call of ptrace and the last there are some 5 to 40 ms.
+	# The first and the last call of ptrace are some 5 to 40 ms apart.
 	phase=$(((phase + 1) % phases))
 	nr_killed=0
 	for i in $delays; do
@@ -44,7 +45,7 @@ for kind in compute epoll poll nanosleep futex pipe rcvtimeo sigwait signals; do
 		ldb-record -q --kernel none -p "$pid" -d 1 -o k.data 2>/dev/null &
 		rec=$!
 		sleep 0.0$(printf %02d $(((i + phase) * 2)))
-		# The recorder's helper process is killed too, except where the kernel ends a call for
+		# The recorder's helper process is killed, too, unless the kernel ends a call for
 		# good when a tracer stops it.
 		case $kind in epoll | rcvtimeo | sigwait) ;; *) pkill -KILL -P "$rec" 2>/dev/null ;; esac
 		kill -KILL "$rec" 2>/dev/null
@@ -81,7 +82,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	ends_well "root's process"
 fi
 
-# A program that cannot be entered is distinguished from one that can, and continues.
+# A program into which the runtime cannot be loaded is recognised as such, and continues.
 ./stopped nanosleep >stopped.out 2>stopped.err &
 pid=$!
 sleep 0.2

@@ -10,8 +10,8 @@ $CC -O2 "$PROGRAMS/refuse.c" -o refuse || exit 1
 preloaded="env LD_PRELOAD=$RUNTIME ./plain"
 chmod 755 . linked plain
 
-# The runtime is compared with a similar library: any library costs a mapping for what it
-# adds to thread-local memory and the loader's lists.
+# The runtime is compared with a similar library, because any library costs a mapping for its
+# thread-local memory and for the loader's lists.
 echo '__thread long own[2]; long *get(void) { return own; }' >other.c
 $CC -shared -fPIC other.c -o libother.so || exit 1
 LD_PRELOAD=$WORK/libother.so ./plain look >want
@@ -22,9 +22,9 @@ for how in ./linked "$preloaded"; do
 	[ "$out" = "$(cat want)" ] || diag "$out" "wanted: $(cat want)"
 done
 
-# Pages make exec and fork slow: each that is touched is a page fault, and each mapping is
-# copied by fork().  The least of many runs is taken, because addresses differ: of eight runs it
-# varies by three.
+# Pages make exec and fork slow: each page that is touched costs a page fault, and fork() copies
+# each mapping.  The least of many runs is taken, because addresses differ; among eight runs the
+# numbers differ by up to three.
 least()	# file: "NAME NUMBER" of each name
 {
 	awk '!($1 in n) || $2 < n[$1] { n[$1] = $2 } END { for (i in n) print i, n[i] }' "$1" | sort
@@ -37,8 +37,8 @@ for i in $(seq 40); do
 done
 least faults.nothing >nothing.least
 least faults.ldb >ldb.least
-# The child runs our fork handler, which is one page of code.  At the start the program touches
-# the pages where libc stores those handlers and the symbols that the runtime uses.
+# The child runs ldb's fork handler, which is one page of code.  At its start the program touches
+# the pages where libc stores such handlers, and the pages with the symbols that the runtime uses.
 while read -r name bound; do
 	ok "as an empty library: $name, and $bound" \
 		test "$(awk -v n="$name" '$1 == n { print $2 }' ldb.least)" -le \
@@ -60,13 +60,13 @@ check "mlockall() within 8 MB, preloaded" \
 newuser=$(./plain newuser)
 check "unshare(CLONE_NEWUSER), preloaded" "$preloaded newuser" 0 "^$newuser\$"
 check "unshare(CLONE_NEWUSER), recorded" "ldb-record -q -o u.data -- ./plain newuser" 0 "^$newuser\$"
-# The kernel counts a thread of ours for a moment after its end.
+# The kernel still counts one of ldb's threads for a moment after its end.
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	ldb-record -q --kernel none -o u.data -- ./plain newuser 2>/dev/null
 done >newusers
 ok "twenty times" test "$(grep -cx "$newuser" newusers)" -eq 20
 
-# This constructor runs before ours and leaves no environment at all.
+# This constructor runs before the runtime's, and removes the environment.
 echo '#include <stdlib.h>
 __attribute__((constructor)) static void blank(void) { clearenv(); }' >blank.c
 $CC -shared -fPIC blank.c -o libblank.so || exit 1
@@ -86,7 +86,7 @@ else
 	skip "set-user-ID" "only root can make one of another user's"
 fi
 
-# These tools examine a program or stand in for the kernel.
+# These tools examine a program, or replace the kernel for it.
 for tool in "valgrind -q --error-exitcode=9" "strace -f -o trace.out" "gdb -q -batch -ex run --args"; do
 	if ! command -v "${tool%% *}" >/dev/null; then
 		skip "${tool%% *}" "it is not there"
@@ -125,8 +125,8 @@ status=$?
 ok "exit status as without ldb" test "$status" -eq 3
 ok "its output too" test "$(cat left.out)" = worked
 
-# These are two processes with the same pid, in pid namespaces of one network namespace.  They
-# are found by a name that no other program has.
+# Two processes have the same pid, in two pid namespaces that share a network namespace.  The test
+# finds them by a name that no other program has.
 named=ns$$
 ln -s linked "$named"
 if [ "$(id -u)" -eq 0 ] && unshare --pid --fork --mount-proc true 2>/dev/null; then

@@ -43,7 +43,7 @@ ok "an uninstrumented program is named in one line" eval \
 	"test \"\$(printf '%s\n' \"\$out\" | grep -c '^ldb-record: .*\\(plugin\\|instrument\\)')\" -eq 1"
 diag "status $status: $out"
 
-# These tests vary where the trace is written.
+# These tests write the trace to different places.
 check_one_line "no such folder" "ldb-record -o no/such/folder/x.data -- ./server 1" 1 '^ldb-record: .*no/such/folder'
 check_one_line "the output is a folder" "ldb-record -o . -- ./server 1" 1 '^ldb-record: '
 
@@ -78,8 +78,8 @@ else
 	skip "no permission" "needs root and setpriv"
 fi
 
-# When the disk is full the recording ends or continues with losses counted, in one line; the
-# program ends as always.
+# When the disk is full, the recording ends, or continues and counts its losses; one line says so.
+# The program ends as usual.
 mkdir small
 if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=700k none small 2>/dev/null; then
 	at_end "umount '$WORK/small'"

@@ -6,9 +6,9 @@ need_build
 
 cxx_ldb -O2 -g "$PROGRAMS/figure1.cc" -o figure1 -pthread || exit 1
 
-# A scanner that had no CPU observed little, because of other load.  So it is recorded again
-# until the scanner ran for most of the time, which does not depend on what it observed; the
-# last try gives it a CPU of its own.
+# If other load takes the scanner's CPU, it observes little.  So the program is recorded again until
+# the scanner has run for most of the time; this condition does not depend on what the scanner
+# observed.  In the last try the scanner has a CPU of its own.
 for try in 1 2 3 4 apart; do
 	if [ "$try" = apart ]; then
 		run_cmd "record_apart t.data ./figure1"
@@ -47,7 +47,7 @@ check_jq "the slowest request took over a millisecond" timeline.json '.latency_n
 check_jq "its latency is end - start" timeline.json '.latency_ns == .end_ns - .start_ns'
 check_jq "most of it is a lock wait" timeline.json \
 	'.latency_ns as $l | [.segments[] | select(.kind == "lock_wait")] | max_by(.end_ns - .start_ns) | .end_ns - .start_ns > $l / 2'
-# The holder is another thread, with a hold that blocks this request...
+# The holder must be another thread, with a hold that blocks this request...
 jq '.req as $r | .segments as $s | ($s[] | select(.kind == "lock_wait" and (has("blocks_req") | not)) | .tid) as $waiter
     | [$s[] | select(.kind == "lock_hold" and .blocks_req == $r and .tid != $waiter)] | max_by(.end_ns - .start_ns)' \
 	timeline.json 2>/dev/null | jq -s 'max_by(.end_ns - .start_ns)' >hold.json

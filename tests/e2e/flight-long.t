@@ -14,7 +14,7 @@
 need_build
 
 minutes=${LDB_FLIGHT_MINUTES:-1}
-# Nobody but the planted request shall be slow, whatever else this machine does.
+# Only the planted request may be slow, whatever else this machine does.
 soon()	# pid: threads of the program come before all others
 {
 	for task in "/proc/$1/task/"*; do
@@ -30,7 +30,7 @@ cxx_ldb -O2 -g "$PROGRAMS/figure1.cc" -o figure1 -pthread || exit 1
 memcached_build ldb
 $CC -O2 -o client -I "$TOP/libldb/include" -I "$servers" "$servers/client.c" "$servers/drive.c" "$servers/wire.c" -lm || exit 1
 
-# One get of so many keys that the server works on it for longer than 50 ms.
+# Sends one get with so many keys that the server works on it for longer than 50 ms.
 make_get()	# keys
 {
 	awk -v n="$1" 'BEGIN {
@@ -52,7 +52,8 @@ pid=$!
 at_end "kill $pid 2>/dev/null || :"
 wait_for 10 "grep -lx mc-worker /proc/$pid/task/*/comm"
 soon "$pid"
-# How many keys are that?  What a worker allocates the first time is there the next time.
+# Finds how many keys that takes.  Memory that a worker allocates for its first request is available
+# for the next one.
 n=4000
 while make_get "$n" && [ "$n" -lt 1000000 ]; do
 	plant_memcached; plant_memcached; plant_memcached
@@ -66,7 +67,7 @@ ldb-record -v -p "$pid" -o mc.data --flight ${retain}s --flight-size 16M --after
 	--max-dumps 100 2>mc.err &
 mc=$!
 wait_for 20 "ldb-ctl $pid status"
-# Its snapshots are in memory where that is possible: a real disk makes slow requests of its own.
+# Snapshots are written to memory if possible, because a real disk would make further requests slow.
 disk=$WORK
 [ ! -w /dev/shm ] || disk=$(mktemp -d /dev/shm/ldb-test.XXXXXX)
 at_end "[ \"$disk\" = \"$WORK\" ] || rm -rf \"$disk\""
@@ -87,7 +88,7 @@ done) &
 load=$!
 at_end "touch stop; kill $load 2>/dev/null || :"
 
-dumps()	# name: how many there are
+dumps()	# name: number of dumps
 {
 	find . -name "$1.[0-9]*" ! -name '*.tmp' | wc -l
 }
@@ -97,7 +98,8 @@ memory()	# pid: kilobytes of its own, without what is shared with the program
 	awk '/^RssAnon/ { n = $2 } END { print n + 0 }' "/proc/$1/status"
 }
 
-# The snapshot's file becomes a pipe, which nobody reads for 50 ms: as if the disk were slow.
+# The snapshot's file becomes a pipe, which nobody reads for 50 ms: so the server waits as for a
+# slow disk.
 plant_figure1()
 {
 	mkfifo "$disk/plant"
@@ -116,7 +118,7 @@ ring()	# pid
 	done
 }
 
-# After so long the slow requests are planted.
+# The slow requests are planted after this time.
 plant=$(((minutes * 60 - 20) * 9 / 10))
 every=$((minutes > 2 ? 60 : 10))
 passed=0 planted='' began=$(date +%s) next=$every
@@ -140,7 +142,8 @@ ok "before that there were no dumps" test "$before" = "0 0"
 ok "one of Figure 1" test "$(dumps fig.data)" -eq 1
 ok "one of memcached" test "$(dumps mc.data)" -eq 1
 
-# A thousand triggers in a minute, in which the planted one was not: there are two dumps in each.
+# There are a thousand triggers in each minute, none of them for the planted request, and two dumps
+# in each minute.
 while [ $(($(date +%s) - planted)) -le 61 ]; do
 	sleep 1
 done
@@ -163,7 +166,7 @@ wait "$fig"
 status=$?
 ok "that of Figure 1, too" test "$status" -eq 0
 diag "$(cat fig.err mc.err)"
-# The first third is left out: there, tables get their sizes.
+# The first third is left out, because tables grow in that time.
 grows()	# column
 {
 	awk -v c="$1" '{ v[NR] = $c } END { a = v[int(NR / 3) + 1]; print (v[NR] - a) / a * 100 }' memory.txt

@@ -13,13 +13,13 @@ count()	# name: how many dumps there are
 	find . -name "$1.[0-9]*" ! -name '*.tmp' | wc -l
 }
 
-meta()	# file key: the last value
+meta()	# file key: prints the last value of the key
 {
 	ldb-report -i "$1" --summary --json | jq -r --arg key "$2" '[.recording.meta[] | select(.key == $key)][-1].value'
 }
 
-# One request of 50 ms, three seconds after the start.  Another load may make other requests slow:
-# the program says so.
+# One request of 50 ms, three seconds after the start.  Other load may make further requests slow;
+# the program prints how many.
 ldb-record -v -o one.data --flight 10s --kernel none --trigger 'class:GET>45ms' --trigger 'class:SET>45ms' \
 	-- ./flight 6 3000 >one.out 2>one.err
 status=$?
@@ -71,7 +71,7 @@ check "a request keeps its beginning" "ldb-timeline -i old.data.1 --req 1" 0 '^s
 
 check "and what was noted of it then" "ldb-timeline -i old.data.1 --req 1" 0 '^noted: tenant.*seven'
 
-# Triggers of a running recorder.
+# Sets triggers of a running recorder.
 ldb-record -q -o trig.data --flight 5s --after 0 --kernel none -- ./flight 30 >trig.out 2>&1 &
 rec=$!
 # shellcheck disable=SC2016	# evaluated later
@@ -105,7 +105,7 @@ ldb-record -q -o size.data --flight 2s --after 0 --kernel none --trigger 'reques
 ok "all together are not larger than --max-size" \
 	test "$(find . -name 'size.data.*' -size +0 -printf '%s\n' | awk '{ n += $1 } END { print n + 0 }')" -le 1600000
 
-# A file in place of memory.
+# The ring is in a file, and not in memory.
 ldb-record -q -o file.data --flight 60s --flight-file ring --flight-size 1M --kernel none --trigger end -- ./flight 3 >file.out 2>&1 &
 rec=$!
 sleep 2
@@ -126,7 +126,7 @@ ok "a crash makes a dump" test "$(count crash.data)" -eq 1
 check "which says so" "ldb-report -i crash.data.1" 0 'Trigger: the recording has ended: signal:11'
 oracle_add crash.data.1
 
-# The recorder is killed at any time: only whole dumps have their names.
+# The recorder is killed at any time: only complete dumps have their final names.
 LDB=listen ./flight "$((100 + 10 * ${FLIGHT_KILLS:-6}))" >kills.out 2>&1 &
 pid=$!
 at_end "kill -9 $pid 2>/dev/null || :"

@@ -19,7 +19,7 @@ build()	# option of the linker, libraries...
 			"-Wl,-rpath,$PWD" -pthread "$@"
 }
 
-# Three threads call lib_add() 1000 times each, once they are recorded.
+# Three threads call lib_add() 1000 times each, as soon as they are recorded.
 counts()	# name, command...
 {
 	name=$1
@@ -37,7 +37,8 @@ counts()	# name, command...
 	wait "$rec"
 	ok "$name: the program's output" test "$(cat out)" = right
 	ldb-flows -q -i c.data --json >c.json
-	# A thread that was not known is registered in its first call, or later if others register then.
+	# A thread that was not known is registered in its first call, or in a later one if other
+	# threads are registering at that time.
 	check_jq "$name: each call is counted, or is one of a thread that was not known yet" c.json \
 		'([.functions[] | select(.symbol == "lib_add").calls] | add) as $n | $n >= 1 and $n <= 3000 and
 		 $n + .lost.unknown_calls >= 3000'
@@ -53,7 +54,8 @@ counts "loaded into it, bound at once" ./attached counts 1000
 build -Wl,-z,now $link_runtime || exit 1
 counts "linked with it" ./attached counts 1000
 
-# What ldb does for a thread that it does not know yet would kill one with a filter of its own.
+# To register a thread ldb makes system calls, which would kill a thread that has a seccomp filter
+# of its own.
 $CC -O2 -Wall "$PROGRAMS/own-filter.c" -o own-filter -pthread || exit 1
 ./own-filter >out 2>err &
 pid=$!
@@ -65,7 +67,7 @@ ok "and that thread, too" test "$(cat out)" = right
 check "its calls are counted as those of a thread that is not known" \
 	"ldb-flows -q -i f.data --json | jq .lost.unknown_calls" 0 '^[1-9]'
 
-# Again and again, under load.
+# The recorder attaches again and again, under load.
 storm()	# name, command...
 {
 	name=$1
@@ -109,7 +111,7 @@ for delay in 0.03 0.06 0.09 0.12 0.2 0.3; do
 	kill -KILL "$rec" 2>/dev/null
 	wait "$rec" 2>/dev/null
 done
-# On a busy machine it takes a moment until the program knows that the last one is gone.
+# On a busy machine it takes a moment until the program notices that the last recorder is gone.
 wait_for 20 "ldb-record -q --kernel none -p $pid -d 0.01 -o s.data 2>/dev/null"
 check "after recorders that were killed" "timeout 60 ldb-record -q --flows --kernel none -p $pid -d 0.3 -o s.data" 0
 check "there are calls" "ldb-flows -q -i s.data --json | jq .calls" 0 '^[1-9][0-9]+$'

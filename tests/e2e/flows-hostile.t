@@ -17,7 +17,7 @@ record()	# what
 	timeout 60 ldb-record --flows -q -o h.data -- ./hostile "$1"
 }
 
-lost()	# name: how many calls were not timed for lack of room
+lost()	# name: number of calls that were not timed for lack of room
 {
 	ldb-flows -q -i h.data --json | jq -r .lost.no_slot
 }
@@ -36,7 +36,7 @@ check "this is counted" lost 0 '^[1-9]'
 check "all are counted nevertheless" \
 	"ldb-flows -q -i h.data --json | jq '.functions[] | select(.symbol == \"call_back\").calls'" 0 '^30100$'
 
-# They are left and continued in the middle of calls.
+# Coroutines are left and continued in the middle of calls.
 $CC -O2 -Wall -U_FORTIFY_SOURCE "$PROGRAMS/flows-jumps.c" -o jumps -pthread || exit 1
 for what in stack fork; do
 	check "coroutines by longjmp(): $what, alone" "./jumps $what" 0 "^$what: right$"

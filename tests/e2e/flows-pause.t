@@ -55,10 +55,10 @@ call 20 0
 end p 1320 "calls in pauses are not counted, all others are"
 ldb-report -q -i p.data --summary --json >sum.json
 check_jq "two pauses" sum.json '.left_out.pauses == 2 and .left_out.paused_ns > 3e9'
-# The first thread waited in the pause for the one that slept: twice three seconds.
+# In the pause the first thread waited for the one that slept, twice for three seconds.
 check_jq "nobody's time has the pause in it" p.json '.life_ns < 4e9 and ([.components[].self_ns] | add) < 4e9'
 
-# A call that goes on for long is in the sums up to the pause.
+# A call that is still running at the pause is in the sums up to the pause.
 begin l
 (sleep 0.5; ldb-ctl "$pid" pause; sleep 0.5; ldb-ctl "$pid" resume) &
 call 10 2000

@@ -78,9 +78,9 @@ print("zrange set 0 -1 withscores\nlrange list 0 -1\nstrlen key:299\nobject enco
 	redis-cli -s "$PWD/sock" shutdown nosave
 }
 
-pid=	# of the server that runs
+pid=	# pid of the running server
 at_end '[ -z "$pid" ] || kill $pid 2>/dev/null || :'
-# The name of a server and the function that asks it; the command is "$@".
+# Arguments: the name of a server, the function that sends requests to it, and its command.
 server()	# name function command...
 {
 	name=$1 asks=$2
@@ -105,7 +105,7 @@ server()	# name function command...
 	check "$name: calls were followed" "ldb-flows -q -i p.data --json | jq .calls" 0 "$least"
 }
 
-ends()	# its number, in a file
+ends()	# the pid of the server, in a file
 {
 	kill -TERM "$(cat pid)"
 }
@@ -136,7 +136,7 @@ seq 20000 >index.html
 
 least='^[1-9][0-9]{3,}$'
 server redis redis_asks redis-server --port 0 --unixsocket "$PWD/run/sock" --save ''
-# It changes its user at the start; where the machine is busy the recording may end with that.
+# The server changes its user at the start; on a busy machine the recording may end at that time.
 least='^[1-9]'
 server memcached memcached_asks memcached -u root -s "$PWD/run/sock" -t 2 -P "$PWD/run/pid"
 least='^[1-9][0-9]{3,}$'

@@ -26,13 +26,13 @@ build()	# eager, lazy or noplt
 	done
 }
 
-# Prints "count caller function" of each.
+# Prints "count caller function" for each function.
 functions()	# file.json
 {
 	jq -r '.functions[] | "\(.calls) \(.caller) \(.function | sub("\\(.*"; ""))"' "$1" | sort
 }
 
-counts()	# name file program...: the program prints what it has called
+counts()	# name file program...: compares the recording with the calls that the program prints
 {
 	name=$1 file=$2
 	shift 2
@@ -59,7 +59,7 @@ counts "many threads" threads.data ./flows 300 40
 check_jq "an API that is called more than a million times a second is not always timed" threads.data.json \
 	'.functions[] | select(.symbol == "spin") | .timed == .calls'
 
-# The kinds of tables, and what is only counted.
+# Tests the kinds of linkage tables, and calls that are only counted.
 flags_of()	# file name
 {
 	trace-cat "$1" | sed -n "s/^flow_api .* flags=\([0-9]*\) .* name=$2\$/\1/p" | sort -u | tr '\n' ' '
@@ -95,7 +95,7 @@ $CC -O2 killed.c -o killed || exit 1
 ok "killed" eval "ldb-record --flows -q -o d.data -- ./killed; test \$? = 137"
 check "its sums are there" "ldb-flows -q -i d.data --json | jq -r '.functions[] | select(.symbol == \"getppid\").calls'" 0 '^1234$'
 
-# So have calls that had not returned: what the runtime has noted shortly before.
+# Calls that had not returned have sums, too, because the runtime lists them from time to time.
 cat >open.c <<'END'
 #include <signal.h>
 #include <stdlib.h>
@@ -123,7 +123,7 @@ check_jq "without what the callback waited" o.json \
 	 .components[] | select(.component | startswith("libc.")) | .self_ns <= $all - 299000000'
 check "it is a row, too" "trace-cat o.data | grep '^flow_call .*flags=1 '" 0 .
 
-# A snapshot, while the program runs.
+# Writes the sums while the program runs.
 cat >waits.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,7 +149,7 @@ rm there
 wait $recorder
 check "the end replaces it" "ldb-flows -q -i w.data --json | jq '.functions[] | select(.symbol == \"getppid\").calls'" 0 '^555$'
 
-# Children: one that is forked has its parent's tables, and one that is executed has its own.
+# A forked child has its parent's tables, and an executed program has its own.
 cat >executed.c <<'END'
 #include <unistd.h>
 int main(void)

@@ -72,8 +72,8 @@ if [ "$(id -u)" -eq 0 ] && [ "$(chrt -p $$ | head -1 | sed 's/.*: //')" = SCHED_
 		skip "but with RLIMIT_NICE" "this root may not raise limits"
 	fi
 
-	# One thread's seccomp filter may kill it for the call that raises: no thread is
-	# lowered then.
+	# A seccomp filter may kill a thread for the call that raises its priority.  Then no
+	# thread's priority is lowered.
 	# shellcheck disable=SC2154	# link_runtime is engine.sh's
 	LD_PRELOAD=$RUNTIME ./app filtered >filtered.out &
 	pid=$!
@@ -84,7 +84,7 @@ if [ "$(id -u)" -eq 0 ] && [ "$(chrt -p $$ | head -1 | sed 's/.*: //')" = SCHED_
 	run_cmd "cat filtered.out"
 	are "not where any thread has a seccomp filter" other
 
-	# This is as if the kernel had been asked to isolate the second of two CPUs, and then both.
+	# This simulates a kernel that isolates the second of two CPUs, and then both.
 	isolate='mount --bind isolated /sys/devices/system/cpu/isolated'
 	# shellcheck disable=SC2154	# of engine.sh
 	if [ "$program_cpu" != "$scanner_cpu" ] && echo >isolated && unshare -m sh -c "$isolate" 2>/dev/null; then
@@ -101,8 +101,9 @@ if [ "$(id -u)" -eq 0 ] && [ "$(chrt -p $$ | head -1 | sed 's/.*: //')" = SCHED_
 	recorder_is "so does the recorder, but for the thread that watches" "IDL TS "
 	recorder_is "not when the scanner is pinned (recorder)" "TS " --scanner-cpu=0
 
-	# The thread that waits raises the others: before the change its own two, and the
-	# watcher raises the recorder that is to answer.
+	# A thread that waits raises the priority of the threads for which it waits: the program
+	# raises ldb's two threads before it changes its user, and the watcher raises the recorder
+	# that must answer.
 	if command -v strace >/dev/null; then
 		strace -f -o trace.out -e trace=sched_setscheduler,setresgid \
 			ldb-record -q -o traced.data -- ./app change 2 >/dev/null
@@ -119,9 +120,9 @@ if [ "$(id -u)" -eq 0 ] && [ "$(chrt -p $$ | head -1 | sed 's/.*: //')" = SCHED_
 		skip "who waits raises" "no strace"
 	fi
 
-	# On a full machine a thread that waits for one at SCHED_IDLE waits for seconds.  After
-	# ten of them one side gives up, and the recording ends.  Resolving names would take
-	# minutes there.
+	# On a machine without an idle CPU, a thread that waits for a thread at SCHED_IDLE waits for
+	# seconds.  After ten seconds one side gives up, and the recording ends.  Looking up names
+	# would take minutes.
 	loops=
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
 		sh -c 'while :; do :; done' &

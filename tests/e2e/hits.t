@@ -8,7 +8,7 @@ need_build
 ok "the program builds" cc_ldb -O2 -g "$PROGRAMS/hits.c" -o hits
 ok "the one that talks to itself too" cc_ldb -O2 -g "$PROGRAMS/loopback.c" -o loopback
 
-# Counts soft interrupts after this part of the time of which the trace has events.
+# Counts the soft interrupts after this part of the time for which the trace has events.
 nr_soft()	# part, 0 to 1
 {
 	end=$(trace-cat loop.data sched | sed 's/.* tick=\([0-9]*\).*/\1/' | sort -n | tail -n 1)

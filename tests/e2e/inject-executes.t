@@ -10,7 +10,8 @@ $CC -O2 "$PROGRAMS/executes.c" -o executes -pthread || exit 1
 rounds=2
 [ -z "${LDB_TEST_ALL:-}" ] || rounds=100
 
-# The same addresses in each program are worse than others: what is there may be something else.
+# The programs have the same addresses, which is the worst case: the other program may have
+# something else there.
 same_addresses=
 ! setarch -R true 2>/dev/null || same_addresses="setarch -R"
 

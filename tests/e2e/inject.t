@@ -61,7 +61,7 @@ done
 ok "a recorder that is killed meanwhile changes nothing" test -z "$said"
 [ -z "$said" ] || diag "$said"
 
-# What is recorded
+# Checks what is recorded
 ./injected locks 3000 >out &
 pid=$!
 sleep 0.2
@@ -76,7 +76,7 @@ wait "$pid"
 check "its functions are observed, in threads that were there before" \
 	"ldb-report -i calls.data" 0 'under_lock'
 
-# Where it cannot be: one line, and the program goes on.
+# If the runtime cannot be loaded, one line says so, and the program continues.
 goes_on()	# label
 {
 	ok "$1: it goes on" kill -0 "$pid"
@@ -147,7 +147,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	goes_on "another root"
 fi
 
-# A process of the same user that may not be read.
+# A process of the same user may be unreadable.
 as_nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
 chmod 711 .
 if [ "$(id -u)" -eq 0 ] && $as_nobody test -x "$BUILD/bin/ldb-record"; then
@@ -172,7 +172,7 @@ else
 	skip "a program that may not be read" "that takes root, and a build that nobody may use"
 fi
 
-# It sleeps when it is attached to, and ends at any time after that.
+# The program sleeps when the recorder attaches, and ends at any time after that.
 : >said
 for ms in $(seq 50 8 250); do
 	sleep "$(printf 0.%03d "$ms")" &

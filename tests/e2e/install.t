@@ -47,7 +47,7 @@ list_files()	# prefix
 		grep -v '/mandb\|/__pycache__/' | sort
 }
 
-# Installs for real, with no path but what the system has.
+# Installs into the system, and uses only the paths that the system has.
 real_install()	# prefix
 {
 	list_files "$1" >"$WORK/before"

@@ -11,7 +11,7 @@ wait $!
 a=$?
 ok "both are recorded" test "$a.$b" = 0.0
 
-count()	# trace...: requests that ended
+count()	# trace...: prints the number of requests that ended
 {
 	ldb-report --requests --json "$@" | jq '[.requests[].count] | add'
 }
@@ -21,8 +21,8 @@ calls()
 	ldb-report --json --top=100000 "$@" | jq '[.functions[].count] | add'
 }
 ok "observed calls of both" test "$(calls a.data b.data)" = "$(($(calls a.data) + $(calls b.data)))"
-# The program is the same file at another place, so its functions may be two rows each.
-start()	# trace...: when the recording began, ns since 1970
+# The program is the same file at another path, so each function may have two rows.
+start()	# trace...: prints when the recording began, in ns since 1970
 {
 	ldb-report --summary --json "$@" | jq .recording.realtime_ns
 }

@@ -10,14 +10,14 @@ if ! ldb-record -q --kernel=bpf -o t.data -- ./why-wakers pipe-slow plant 100 >t
 	skip_all "$(cat t.err)"
 fi
 
-# Nothing is left for the scanner, which has the lowest priority.
+# No CPU time is left for the scanner, which has the lowest priority.
 for cpu in $(seq "$(nproc)"); do
 	sh -c 'while :; do :; done' &
 	busy="${busy:-} $!"
 done
 at_end 'kill $busy 2>/dev/null'
 
-# Of the time asleep of all requests that are slow, nine tenths are in that function.
+# Of the time for which all slow requests slept, nine tenths must be in that function.
 is_placed()	# why.json function
 {
 	jq -e --arg f "$2" '[.causes[] | select(.cause == "sleep")] as $s |
@@ -30,7 +30,7 @@ for case in $cases; do
 	plant=${case%:*}
 	check "$plant: recorded" "ldb-record -q --kernel=bpf --kernel-frames=on -o $plant.data -- ./why-wakers $plant plant 1000" 0
 done
-# Here samples are only for a scanner without a CPU; what a sample costs was measured.
+# Here samples are taken only if the scanner has no CPU; their cost was measured.
 check "auto: recorded" "ldb-record -q --kernel=bpf --kernel-frames=auto -o auto.data -- ./why-wakers pipe-slow plant 1000" 0
 # shellcheck disable=SC2086	# words
 kill $busy
@@ -50,7 +50,7 @@ meta()	# key
 {
 	ldb-report -i auto.data --json-summary | jq -r --arg k "$1" '.recording.meta[] | select(.key == $k) | .value'
 }
-# A recorder that has no CPU either may not come to choose one.
+# If the recorder has no CPU, either, it may not get to choose a CPU for samples.
 if [ -n "$(meta kernel_frames_ns)" ]; then
 	ok "auto: no more samples than needed" test "$(meta kernel_frames_ns)" -ge 400000
 	ok "auto: each has a price" test "$(meta kernel_frames_price_ns)" -ge 1000

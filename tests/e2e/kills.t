@@ -7,7 +7,7 @@ need_build
 # shellcheck disable=SC2086	# link_runtime is several words
 cc_ldb -O2 -g "$PROGRAMS/server.c" -o server -pthread $link_runtime || exit 1
 
-# The program dies.
+# The program is killed.
 ./server >server.out 2>&1 &
 pid=$!
 at_end "kill -9 $pid 2>/dev/null || :"
@@ -35,7 +35,7 @@ status=$?
 ok "launched program killed: exit status 137" test "$status" -eq 137
 check "launched program killed: the trace opens" "ldb-report -i launched.data; test \$? -eq 0 -o \$? -eq 3" 0 'handle'
 
-# The recorder dies.
+# The recorder is killed.
 oracle_cut recorder.data both.data
 oracle_not early.data "its recorder may be killed before there is anything in it"
 ./server >survivor.out 2>&1 &
@@ -60,7 +60,7 @@ status=$?
 ok "recorder killed: the program's exit status is its own" test "$status" -eq 0
 ok "recorder killed: and so is its output" test "$(cat survivor.out)" = "server: served, 0 stalls"
 
-# Both.
+# Both are killed.
 ./server >both.out 2>&1 &
 pid=$!
 at_end "kill -9 $pid 2>/dev/null || :"
@@ -72,7 +72,7 @@ kill -9 "$rec" "$pid"
 wait "$rec" "$pid" 2>/dev/null
 check "both killed: the trace opens as damaged" "ldb-report -i both.data" 3 'handle'
 
-# If it is killed at once, nothing may have been written, and a message must say so.
+# If the recorder is killed at once, perhaps nothing was written, and then a message must say so.
 ./server 20 >early.out 2>&1 &
 pid=$!
 at_end "kill -9 $pid 2>/dev/null || :"

@@ -13,7 +13,7 @@ quantiles()	# file family label
 		awk '{ printf "%s %s %.0f\n", (NF > 2 ? $1 : "all"), $(NF - 1), $NF * 1e9 }' | sort
 }
 
-within()	# what want got: each of want is in got, at most 2 % (or a tick) away
+within()	# what want got: each value of want is in got, to within 2 % or one tick
 {
 	awk -v what="$1" 'NR == FNR { want[$1 " " $2] = $3; next } { got[$1 " " $2] = $3 }
 		END {
