@@ -32,7 +32,7 @@ show()	# trace folder
 	ldb-why -i "$1" >"$2/why.txt" 2>&1
 	ldb-why -i "$1" --json >"$2/why.json" 2>/dev/null
 	ldb-why -q -i "$1" -o "$2/why.html"
-	# These differ each time: a nonce, the id of a trace.
+	# These differ in each run: a nonce, the id of a trace.
 	sed -i 's,nonce[-=]"*[0-9a-f]*,nonce,g' "$2"/*.html
 	for format in chrome ctf folded otlp perfetto pprof speedscope sqlite; do
 		ldb-export -q -i "$1" -o "$2/$format" "$format" >"$2/$format.out" 2>&1
@@ -64,7 +64,8 @@ check "and that is said" "cat gone/report.err" 0 'warning'
 # The program is built again in the same place.
 ok "built anew" build -DOTHER -fno-inline
 check "recorded again" "ldb-record -q -o new.data -- ./names ./names-lib.so 200" 0 '^$'
-# Functions of the program and of its library, which have a chain each: these are their callers.
+# The functions of the program and of its library that have a chain of callers each: these are the
+# callers.
 ok "nobody was called by what began after he had ended" test "$(trace-cat new.data func | awk '{
 	for (i = 1; i <= NF; i++) { split($i, a, "="); v[a[1]] = a[2] + 0; text[a[1]] = a[2] }
 	k = v["tid"] ":" text["gen"]
@@ -83,7 +84,7 @@ objcopy --only-keep-debug long long.debug && strip -g long && objcopy --add-gnu-
 truncate -s 32G long.debug
 ldb-record --kernel=none -o killed.data -- ./long 20 100 100 >killed.out 2>&1 &
 rec=$!
-# The recorder's other child had that name for a moment, before it became the program.
+# The recorder's other child had that name for a moment, before it executed the program.
 wait_for 10 "test -s killed.data && ! pgrep -P $rec -x long && child=\$(pgrep -P $rec -x ldb-record)"
 kill -KILL "$child"
 wait $rec
@@ -107,7 +108,7 @@ rm long.debug
 check "the trace of a killed look-up is whole" "ldb-report -q -i killed.data --requests" 0 'req'
 check "the trace of an interrupted look-up is whole" "ldb-report -q -i left.data --requests" 0 'req'
 
-# What it takes.
+# Measures how long naming takes.
 with=$(stat -c %s whole.data)
 bare=$(stat -c %s bare.data)
 taken=$(trace-cat whole.data symbol | grep -c .)
@@ -125,7 +126,7 @@ cxx_ldb -O2 -g "$PROGRAMS/figure1.cc" -o figure1 -pthread || exit 1
 sizes ./figure1 -q -n 100000
 ok "Figure 1: at most a tenth more" test $((large * 10)) -le $((small * 11))
 
-# Ends.
+# The ways in which a recording can end.
 ok "a copy of one that has them" eval "ldb-report -i whole.data --archive copy.data >copy.out"
 ok "is a copy" cmp whole.data copy.data
 check_one_line "the trace itself" "ldb-report -i bare.data --archive bare.data" 2 'is the trace itself'

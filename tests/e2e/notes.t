@@ -48,8 +48,8 @@ ldb-why -q -i n.data --json | jq -r '.shared.found[] | "\(.trait),\(.slow),\(.us
 sed 1d shared.csv | cut -d, -f1,2,4 >shared.rows
 ok "CSV has what slow ones share, too" test -s shared.rows -a "$(cat shared.rows)" = "$(cat shared.json)"
 ok "... and the notes of each request" test "$(ldb-report -q -i n.data --requests --csv --top 50 | grep -c 'tenant=')" -eq 50
-# Where nothing that a note says has to do with the time, hardly anything is found: requests exchange
-# their notes, a hundred times.
+# If notes are independent of latencies, hardly any trait may be found.  To test this, requests
+# exchange their notes at random, a hundred times.
 : >all.txt
 times=0
 for seed in $(seq 1 100); do
@@ -58,7 +58,8 @@ for seed in $(seq 1 100); do
 		jq -c --arg seed "$seed" '.shared.found[] | [$seed, .trait, .slow, .usual, .p_adjusted]' >>all.txt || break
 	times=$((times + 1))
 done
-# What is no note is not exchanged: on a busy machine some CPU or some time between requests is slow indeed.
+# Attributes that are no notes are not exchanged, because on a busy machine a certain CPU or idle
+# time may really be slow.
 grep -E '"[^"]*(tenant|bytes)' all.txt >found.txt
 diag "$(cat found.txt)"
 diag "$(grep -vcE '"[^"]*(tenant|bytes)' all.txt) findings are of no note"

@@ -66,7 +66,7 @@ of_pprof()
 		END { put() }' | by_state
 }
 
-# By state alone.
+# Compares sums by state.
 of_timeline()
 {
 	ldb-timeline -q -i "$1.data" --req "$2" --json | jq -r '.causes[] | select(.kind | IN("unknown", "queue", "head_of_line") | not) |
@@ -87,7 +87,7 @@ same_everywhere()	# trace req
 	cmp -s states got || { diff states got | head -n 20 | sed "s/^/# timeline: /"; return 1; }
 }
 
-compare()	# trace state...: which its requests must have
+compare()	# trace state...: states that its requests must have
 {
 	compare_trace=$1
 	shift
@@ -107,7 +107,8 @@ compare()	# trace state...: which its requests must have
 	done
 }
 compare locks function lock_wait
-# With other load the scanner may observe none of its functions: the other causes are there.
+# Under other load the scanner may observe no function of the request; then the other causes are
+# compared.
 compare hits
 if trace-cat hits.data meta | grep -q '^meta kernel_irqs=1$'; then
 	ok "interrupts are among them" grep -q '^irq' seen

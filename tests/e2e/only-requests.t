@@ -12,12 +12,12 @@ for only in "" --only-requests; do
 	jq -c '[.functions[] | [.function, .count]]' "all$only.json" | sed 's/^/# /'
 done
 
-count()	# file function: its calls that were observed
+count()	# file function: prints how many of its calls were observed
 {
 	jq --arg f "$2" '[.functions[] | select(.function == $f) | .count] | add // 0' "$1"
 }
 outside=$(count all.json outside)
 ok "each call sleeps, so the kernel reads most" test "$outside" -ge 150
-# A scanner without a CPU finds some only when the next request has begun.
+# If the scanner has no CPU for a while, it finds some calls only when the next request has begun.
 ok "in requests only, those outside are not there" test "$(count all--only-requests.json outside)" -lt "$((outside / 2))"
 finish

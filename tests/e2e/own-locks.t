@@ -7,7 +7,7 @@ need_build
 build_why why-locks
 cxx_ldb -O2 -g -Wall -Wextra "$PROGRAMS/own-lock.cc" -o own-lock -pthread || exit 1
 
-# Without the runtime there is nothing to link, and nothing happens.
+# Without the runtime the program needs no library, and the calls do nothing.
 header=-I$TOP/libldb/include
 ok "C, alone: no warning" eval "$CC -std=c99 -O2 -Wall -Wextra -Werror $header '$PROGRAMS/api-locks.c' -o c-alone"
 ok "C++, alone: no warning" eval \
@@ -65,7 +65,7 @@ check "nonsense is said" "record_apart nonsense.data ./own-lock 5 nonsense" 0 '^
 check "and reported" "ldb-report -i nonsense.data --mutex" 0 'slot_lock'
 oracle_not nonsense.data "the program says that several threads have one lock at a time"
 
-# These locks made requests slow.
+# ldb-why must name these locks as causes of slow requests.
 record_cause own ./why-locks own
 judge own cause=lock_wait anomaly=gap label=slot_lock root=function root_label=compact
 ok "ldb-report: the lock of it" eval "ldb-report -i own-plant.data --mutex --json >plant.json"

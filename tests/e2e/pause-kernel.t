@@ -15,7 +15,7 @@ links()	# pid: BPF programs that are attached
 	done | grep -c 'bpf.link\|bpf-raw-tracepoint\|raw_tracepoint'
 }
 
-# What the recorder's perf events have counted: events of the source, and those of samples.
+# Prints the counts of the recorder's perf events: events of the source, and events of samples.
 count()
 {
 	./perf-counts "$rec" | cut -d' ' -f2
@@ -70,7 +70,7 @@ for source in bpf perf; do
 	diag "$source: $(jq -c '[.left_out, .lost.total]' sum.json)"
 	check_jq "$source: eleven pauses" sum.json '.left_out.pauses == 11'
 	ldb-export -q -i "$source.data" -o "$source.db" sqlite
-	# The longest time without a switch is the pause.  Those of the program come each 200 us.
+	# The longest time without a switch is the pause.  The program makes a switch each 200 us.
 	sqlite3 "$source.db" "SELECT start_ns FROM run ORDER BY 1" >runs
 	awk 'NR > 1 && $1 - last > most { most = $1 - last; from = last } { last = $1 }
 		END { print most, from, last }' runs >gap

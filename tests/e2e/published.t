@@ -29,7 +29,8 @@ for program in published library; do
 		"ldb-timeline -i $program.data --trace a2a2a2a2a2a2a2a2a2a2a2a200000008" 0 'no request was linked'
 done
 
-# A library whose variable is not next to the thread pointer, because a constructor has loaded it.
+# The variable of this library is not near the thread pointer, because a constructor has loaded the
+# library.
 sed 's/^__attribute__.*\(__thread.*otel_thread_ctx_v1;\)/static \1/' "$PROGRAMS/published.c" >private.c
 $CC -O2 -shared -fPIC -x c - -o libplug.so <<'END2' || exit 1
 __thread void *volatile otel_thread_ctx_v1;
@@ -58,7 +59,7 @@ check "a variable that the loader does not know" \
 	"ldb-record -q --kernel none --request=socket -o hidden.data -- ./hidden 20" 0 '^served$'
 check "is not found" "ldb-timeline -i hidden.data --trace a1a1a1a1" 0 'no request was linked'
 
-# A program that was started without the runtime, and has no records.
+# This program was started without the runtime, and is not instrumented.
 ./plain 1000000000 slow >plain.out &
 pid=$!
 at_end "kill $pid 2>/dev/null || :"

@@ -18,7 +18,7 @@ record_options='--queue=folly'
 record_apart try.data ./pool 2 >try.out 2>&1
 grep -q 'tracefs\|uprobe_events' try.out && skip_all "$(grep 'tracefs\|uprobe_events' try.out | head -n 1)"
 
-# The trace's parts, and what the program has printed.
+# Writes the parts of requests in the trace, and in the program's output.
 read_both()	# file
 {
 	sed -n 's/^\([0-9-]* [A-Za-z]*Pool\)/\1/p' program.out | tr ' ' , >program.csv
@@ -35,7 +35,7 @@ read_both()	# file
 	error_ns=${error_ns:-0}
 }
 
-# Prints what is not as the program says.
+# Prints the parts that differ from the program's output.
 wrong()	# SQL for the id of a request, SQL condition
 {
 	sqlite3 both.db "select * from program p left join item i on cast(i.item as text) = $1 where i.item is null or not ($2)"
@@ -64,9 +64,10 @@ check "the summary says how many" "record_apart q.data ./pool 20 2>&1 >/dev/null
 check "a timeline has the queue" "ldb-timeline -q -i q.data --req 1010" 0 'in queue CPUPool +usdt-pool.c:'
 check "and what the worker did before" "ldb-timeline -q -i q.data --req 1012" 0 'behind other requests of class CPUPool|in queue CPUPool'
 
-# With a semaphore, a number that is negative, without a probe for the end, and with a name of its own.
+# Tests a semaphore, negative item numbers, a queue without a probe for the end, and a queue with a
+# name of its own.
 record_options='--queue=mine:put,take'
-negative="'18446744073709' || (551616 - p.item)"	# a number without a sign: 2^64 is more than SQL has
+negative="'18446744073709' || (551616 - p.item)"	# SQL has no numbers near 2^64
 check "with semaphores: recorded" "record_apart s.data ./pool 100 50 500 >program.out" 0
 read_both s.data
 wrong "$negative" "i.queue = 'mine:put' and i.producer = p.producer and i.worker = p.worker and i.complete" >"$WORK/list"
@@ -93,8 +94,8 @@ else
 fi
 check "no probe is left" "grep -c ldb_ /sys/kernel/tracing/uprobe_events || true" 0 '^0$|No such file'
 
-# What cannot be done is said in one line, and the program runs and is recorded all the same.  It runs for
-# longer than a recorder that gets no CPU needs to read its files.
+# If a queue cannot be followed, one line says so, and the program runs and is recorded all the
+# same.  The program runs long enough for a recorder without a CPU to read its files.
 not_recorded()	# what, word, program, why
 {
 	record_options="--queue=$2"
@@ -123,7 +124,7 @@ not_recorded "no such argument" mine:put:2,take pool 'put: it has 1 argument, an
 not_recorded "an address with an index" odd:put,take odd 'put: its argument 1 is 8@\(%rax,%rbx,8\), which the kernel.s probes cannot read'
 not_recorded "notes that are cut off" folly truncated "thread_pool_executor_task_stats: the file.s notes of probes are damaged|.*: the file's notes of probes are damaged"
 not_recorded "a place without a nop" mine:put,take elsewhere "put: the file's notes of probes are damaged"
-# The program has valid places, and the library one that is damaged.
+# The program has valid places of the probe, and the library has one that is damaged.
 objcopy --dump-section .note.stapsdt=notes libpool.so
 printf '\377' | dd of=notes bs=1 seek=20 conv=notrunc 2>/dev/null
 mkdir damaged
@@ -169,7 +170,7 @@ dropped=$(sqlite3 dropped.db "select r.req, r.complete, count(q.id) from request
 	q.request = r.id and q.kind = 'queue' group by r.id order by r.start_ns" | xargs)
 ok "an item that was dropped and the next of its number are two" [ "$dropped" = "5|0|1 5|1|1 6|1|0" ]
 
-# The file is gone, but the program has it mapped.
+# The file was removed, but the program still has it mapped.
 cp pool gone
 ./gone 60000 50 100 >gone.out &
 pid=$!

@@ -8,7 +8,7 @@ need_build
 cc_ldb -O2 -g -Wall -DTAGS "$PROGRAMS/untagged.c" -o tagged -pthread &&
 	cc_ldb -O2 -g -Wall "$PROGRAMS/untagged.c" -o untagged -pthread || exit 1
 
-# How much of the time no scanner ran, in percent.
+# Prints for which percentage of the time no scanner ran.
 away()	# file
 {
 	ldb-report -q -i "$1" --summary --json | jq '100 * (.observation_gap_ns + ([.scanners[].paused_ns] | add // 0)) / .recording.duration_ns | floor'
@@ -28,8 +28,8 @@ requests t.data >calls.json
 check_jq "the trace says what requests are" calls.json '.requests_of.what == "handle"'
 check_jq "each request was tagged" tags.json '.requests[0].count == 400'
 diag "no scanner ran for $(away t.data) % of the time; $(jq -c '.requests_of' calls.json)"
-# Each tag is compared with the call that overlaps it most: their distance is what the errors allow, and
-# what a thread that lost its CPU between a tag and its call was away.
+# Each tagged request is compared with the call that overlaps it most.  They may differ by the
+# stated errors, and by the time for which the thread was off its CPU between the tag and the call.
 jq -n --slurpfile t tags.json --slurpfile c calls.json '
 	[$c[0].requests[0].slowest[] | . + {tid: .threads[0].tid}] as $calls |
 	[$t[0].requests[0].slowest[] | . as $tag |
@@ -40,14 +40,15 @@ jq -n --slurpfile t tags.json --slurpfile c calls.json '
 	{nr: length, found: ([.[] | select(.found)] | length), within: ([.[] | select(.found and .off <= .allowed)] | length),
 	 median: ([.[] | select(.found) | .off] | sort | .[length / 2 | floor])}' >matched.json
 diag "$(jq -c . matched.json)"
-# With a CPU for the scanner it is 99 %.  Another program that takes it now and then costs some of them.
+# If the scanner has a CPU, 99 % are observed.  If another program takes that CPU now and then, some
+# are missed.
 if [ "$(away t.data)" -lt 10 ]; then
 	check_jq "most of the tagged requests are calls" matched.json '.found >= 320'
 	check_jq "and no others" calls.json '.requests[0].count <= 404'
 else
 	skip "judged by what was observed" "the scanner had no CPU"
 fi
-# This holds however little was observed.
+# This must be true however little was observed.
 check_jq "95 % are as long as the tags say, within the stated error and 20 us" matched.json '.within >= 0.95 * .found'
 ldb-why -q -i t.data --shares --slowest 50 --json >why.json
 check_jq "shares add up to the latency, to the nanosecond" why.json '.requests | length > 0 and
@@ -87,7 +88,7 @@ check_jq "each of its turns is a request, without kernel events as well" busy.js
 check "the stall is the slowest" "ldb-why -q -i b.data --slowest 1" 0 'loop (3[0-9]|[4-9][0-9])\.[0-9]ms'
 check_not "turns are no events of the program's" "ldb-timeline -i b.data --slowest 1" 0 'ldb:turn'
 
-# Also when it was asked for at the recording, as in the README.
+# Here the functions are named when recording, as in the README.
 ldb-record -q --kernel none --request=nothing -o n.data -- ./untagged busy 10 >nothing.out 2>&1
 for tool in "ldb-why -q" "ldb-report -q --requests" "ldb-timeline -q --slowest 1"; do
 	check "a function that was not called: $tool" "$tool -i n.data 2>&1 || :" 0 \

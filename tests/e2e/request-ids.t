@@ -73,7 +73,7 @@ wrong "no debug information" 'plain(id)' bare 'there is no debug information: co
 check_one_line "no argument" "ldb-record --request='plain(a+b)' -o none.data -- ./c-ids" 2 'give a parameter, as in FUNCTION\(r->id\)'
 check_one_line "no such number" "ldb-record --request='plain(\$9)' -o none.data -- ./c-ids" 2 'give \$1 to \$6'
 
-# Who was killed leaves its probes behind.
+# A recorder that was killed leaves its probes behind.
 oracle_cut killed.cut
 ldb-record -q --request='plain(id)' -o killed.cut -- ./c-ids 2000 &
 pid=$!

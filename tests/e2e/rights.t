@@ -12,7 +12,7 @@ cc_ldb -O2 -g "$PROGRAMS/drop-rights.c" -o plain || exit 1
 mkdir -m 700 private
 chmod 711 "$WORK"
 
-# Nobody records, so ldb has no thread.
+# While there is no recorder, ldb has no thread.
 for how in keep glibc syscall raw seccomp caps chroot userns fork; do
 	rm -rf jail
 	check "dormant, $how: done" "LD_PRELOAD=$RUNTIME ./plain $how" 0 '^changed$'
@@ -52,11 +52,12 @@ for how in keep caps glibc syscall chroot userns impersonate dumpable; do
 	keeps_nothing "recorded, $how" "$uid"
 	says "recorded, $how: they are there" '^ldb-scan '
 	[ "$how" = keep ] || ldb-report -i "$how.data" --json >report.json
-	# Where the scanner had no CPU there is nothing else to report.
+	# If the scanner had no CPU, there is nothing else to report.
 	check "recorded, $how: to the end" "ldb-report -i $how.data" 0 'ended: exit:0|no call of a function was observed'
 done
 
-# On a busy machine the recorder learns of a change when the program has already called again.
+# On a busy machine the recorder learns of a change only when the program has already made its next
+# call.
 run_cmd "DROP_RIGHTS_STOP=1 DROP_RIGHTS_SCANNER=1 ldb-record -o late.data -- ./plain glibc"
 keeps_nothing "recorded late" 65534
 says "recorded late: ldb's threads are there" '^ldb-scan '
@@ -71,7 +72,7 @@ for how in seccomp raw; do
 	check "recorded, $how: what came before is in the trace" "ldb-report -i $how.data" 0 'ended: rights'
 done
 
-# The attack works where the program has its rights.  A thread in the midst of the overwritten
+# The attack works while the program has its rights.  A thread that is executing the overwritten
 # code may crash instead, so there are several tries.
 for i in 1 2 3 4 5 6 7 8; do
 	run_cmd "ldb-record -q -o a.data -- ./plain keep attack $WORK/private/keep 2>/dev/null"
@@ -79,7 +80,7 @@ for i in 1 2 3 4 5 6 7 8; do
 done
 says "recorded, keep: an attack has what the program has" '^made as root$'
 for how in glibc syscall raw; do
-	# If the program damages itself by patching, ldb need not prevent it.
+	# If the program damages itself by patching its code, ldb need not prevent that.
 	run_cmd "ldb-record -q -o a.data -- ./plain $how attack $WORK/private/$how 2>/dev/null"
 	ok "recorded, $how: an attack makes no file in root's folder" test ! -e "private/$how"
 done
@@ -108,7 +109,7 @@ wait "$pid"
 status=$?
 ok "attached after it: exit status 0" test "$status" -eq 0
 
-# A filter that the program wrote for itself does not know ldb's calls.
+# A seccomp filter that the program wrote for itself does not permit ldb's system calls.
 ./linked seccomp wait "$WORK/stop3" >filter.out &
 pid=$!
 at_end "kill $pid 2>/dev/null || :"
@@ -118,7 +119,8 @@ check_one_line "a program under a filter of its own is left alone" \
 ok "and goes on" kill -0 "$pid"
 : >stop3
 
-# A user whom the kernel would not let use ptrace() is not let in by other ways either.
+# If the kernel does not permit a user to use ptrace() on the program, ldb offers no other way in,
+# either.
 if command -v setpriv >/dev/null; then
 	chmod 755 linked
 	setpriv --reuid 65534 --regid 65534 --clear-groups env LDB=listen ./linked dumpable wait "$WORK/stop2" >nd.out &

@@ -8,7 +8,8 @@ need_build
 COLUMNS=300
 export COLUMNS
 
-# This has queues, condition variables, threads that wait for each other, and few invocations.
+# This program has queues, condition variables, threads that wait for each other, and few
+# invocations.
 cxx_ldb -O2 -g "$PROGRAMS/queue.cc" -o queue -pthread || exit 1
 run_cmd "ldb-record -o ldb.data -- ./queue 300"
 ok "recorded" test "$status" -eq 0
@@ -22,7 +23,7 @@ ok "functions, locks, segments" eval "jq -e '.functions | length > 2' functions.
 	jq -e 'all(.[]; .segments | length > 2)' timelines.json >jq.out"
 
 # This compares JSON and CSV; SQLite reads the CSV.
-csv()	# file columns...: the rows, parted by tabs
+csv()	# file columns...: prints the rows, with tabs between the columns
 {
 	csv_file=$1
 	shift
@@ -57,7 +58,7 @@ jq -r '.[] | [.req, .latency_ns] | @tsv' timelines.json >want
 jq -r '.[] | [.req, ([.causes[].total_ns] | add)] | @tsv' timelines.json >got
 same "causes add up to the latency" want got
 
-# This tests text: it prints each number of the text that is not the rounded number of JSON.
+# Tests text: prints each number of the text that is not the rounded number of JSON.
 rounded='
 function unit(text) {
 	return text ~ /ns$/ ? 1 : text ~ /us$/ ? 1e3 : text ~ /ms$/ ? 1e6 : text ~ /[0-9]s$/ ? 1e9 : text ~ /k$/ ? 1e3 : 1
@@ -91,7 +92,7 @@ jq '.[].latency_ns' timelines.json | head -n 5 >numbers
 check "text: latencies" "paste text numbers | awk -F'\\t' '$rounded'" 0 '^5 numbers$'
 check_not "none is another number" "paste text numbers | awk -F'\\t' '$rounded'" 0 'is not'
 
-# This tests exports: each says it wrote what the reports have.
+# Tests exports: each must say that it wrote the same numbers as the reports.
 functions_ns=$(jq '[.functions[].total_ns] | add' functions.json)
 latencies_ns=$(jq '.requests[0].total_ns' requests.json)
 jq -n --slurpfile f functions.json --slurpfile l locks.json '{ functions: [$f[0].functions[].count] | add, open: [$f[0].functions[].open] | add,
@@ -110,7 +111,7 @@ for format in folded speedscope pprof; do
 	check "$format: says that it wrote what the reports have" "jq .written.function.total_ns $format.json" 0 "^$functions_ns\$"
 done
 
-# The files also contain that.
+# The files must also contain these numbers.
 sqlite_as_report out.sqlite
 sqlite_as_locks out.sqlite
 sqlite_as_requests out.sqlite
@@ -140,8 +141,8 @@ same "folded: the time of functions in themselves" own got
 if command -v go >/dev/null; then
 	HOME=$WORK go tool pprof -top -unit=ns -nodefraction=0 -nodecount=0 out.pprof 2>pprof.err | sed '1,/ flat  flat%/d' |
 		awk '{ ns = $1; sub(/ns$/, "", ns); $1 = $2 = $3 = $4 = $5 = ""; sub(/^ +/, ""); if (ns > 0) print $0 "\t" ns }' | sort >got
-	# A wait belongs to the function in which it began: in spans, by their ends alone, it
-	# may belong to a caller.
+	# A wait belongs to the function in which it began.  By the ends of spans alone, it might
+	# belong to a caller.
 	ldb-export -q --causes -o out.causes folded
 	sed 's/;\[[^;]*\]\( [0-9]*\)$/\1/; s/ \([0-9]*\)$/	\1/' out.causes | awk -F'\t' '{ n = split($1, f, ";") }
 		n > 1 { ns[f[n]] += $2 } END { for (k in ns) if (ns[k]) print k "\t" ns[k] }' | sort >own
@@ -169,7 +170,7 @@ jq -r '.[] | [.req, .start_ns, .latency_ns] | @tsv' timelines.json | sort >want
 ldb-export -q --slowest=20 otlp | jq -r '.resourceSpans[0].scopeSpans[0].spans[0] | [(.attributes[] | select(.key == "ldb.request.id").value.stringValue),
 	.startTimeUnixNano, .endTimeUnixNano] | @tsv' |
 	awk -F'\t' -v day="$(ldb-report -q --json-summary | sed -n 's/.*"realtime_ns": \([0-9]*\).*/\1/p')" '
-	function less(a, b,	n, d) {	# numbers of 19 digits: more than awk has
+	function less(a, b,	n, d) {	# numbers have 19 digits, which are too many for awk
 		n = length(a) - 9
 		d = (substr(a, 1, n) - substr(b, 1, length(b) - 9)) * 1000000000
 		return d + substr(a, n + 1) - substr(b, length(b) - 8)

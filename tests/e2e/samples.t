@@ -21,14 +21,14 @@ check "and how many were lost" "trace-cat s.data meta" 0 '^meta samples_lost=[0-
 
 ok "no address of the kernel is in it" test "$(trace-cat s.data sample | grep -cE '(pc|ret)=ffff')" -eq 0
 
-# The places of a function of a class: share, interval, what they are.
+# Prints the places of a function of a class: share, interval, name.
 places()	# class function
 {
 	ldb-why -i s.data --class "$1" --slowest $ROUNDS --json | jq -r --arg f "$2" '.causes[] |
 		select(.label == $f and .samples) | .samples | .count as $n | .places[] |
 		"\(100 * .share) \(100 * .low) \(100 * .high) \($n) \(.kind) \(.function // "") \(.module // "") \(.file // ""):\(.line // "")"'
 }
-line()	# its mark in the source
+line()	# the place's mark in the source
 {
 	grep -n "/\* line: $1 \*/" "$PROGRAMS/samples.c" | cut -d: -f1
 }
@@ -37,7 +37,8 @@ planted()	# class
 	awk -v c="$1" '$1 == c { print 100 * $2 }' planted
 }
 
-# The sum of the places that match is planted, within so many points.
+# The sum of the shares of the places that match must be the planted one, to within so many
+# percentage points.
 judge()	# name class function regex percent
 {
 	places "$2" "$3" >places
@@ -59,7 +60,7 @@ else
 	ok "the kernel: a function has a name" grep -qE ' kernel [a-z_]' places
 fi
 
-# An interval has what it is about in it, and becomes narrower.
+# An interval must contain the share, and become narrower with more samples.
 places loops two_loops >places
 ok "intervals: the share is in it" awk '!($2 <= $1 && $1 <= $3) { bad = 1 } END { exit bad || !NR }' places
 ok "intervals: of 400 samples it is less than ten points" awk 'NR == 1 { exit !($4 < 400 || $3 - $2 < 10) }' places
@@ -73,13 +74,13 @@ check_jq "and counts as ldb-why does" report.json '.functions | length == 1 and 
 check "ldb-timeline says it" "ldb-timeline -i s.data --class loops --slowest 1" 0 \
 	'^in two_loops\(\): [0-9]+ % \([0-9]+\.\.[0-9]+\) '
 
-# Names are in the trace: they outlive the files.
+# Names are in the trace, so they are known even without the files.
 mv samples samples.away
 places loops two_loops >gone
 ok "without the program its lines are known" grep -q "samples\.c:$(line first)\$" gone
 mv samples.away samples
 
-# Attached, as started.
+# Samples must be the same if the recorder attaches to a running program.
 ./samples 4000 >/dev/null &
 pid=$!
 at_end "kill $pid 2>/dev/null"

@@ -12,8 +12,8 @@ summary()	# options... -- command
 	ldb-record -q "$@" && ldb-report -i ldb.data --summary --json >s.json
 }
 
-# The charge of each thread is compared with the time it existed.  A burst that was saved up
-# and one poll take less than 10 us together.
+# The cost that each thread is charged is compared with the time for which it existed.  A saved
+# budget and one poll take less than 10 us together.
 kept()	# percent
 {
 	jq -e "[.threads[] | .cost_ns - 10000 - $1 / 100 * (.end_ns - ([.start_ns, 0] | max))] | max <= 0" s.json >/dev/null
@@ -25,8 +25,8 @@ ok "the scanners' parts add up" eval "jq -e '([.threads[].cost_ns] | add) as \$t
 	| ([.scanners[].cost_ns] | add) as \$s | \$t <= \$s * 1.01 and \$s > 0' s.json >/dev/null"
 check "the report says so" "ldb-report" 0 'Budget: 2% of a thread.s time; polling cost about .* at most [0-9.]+ %'
 
-# The running threads have odd pages, all of one scanner at first.  On a busy host a scanner
-# may hardly have run: then it is recorded again.
+# The running threads have odd pages, all of which belong to one scanner at first.  On a busy host a
+# scanner may hardly have run; then the program is recorded again.
 for try in 1 2 3 4 5; do
 	check "two scanners" "summary --scanners 2 -- ./sleepers 20 3 1" 0
 	[ "$(jq '[.scanners[].handed] | add' s.json)" = 0 ] || break
@@ -48,8 +48,9 @@ diag "$(jq -c '.scanners[0] | {busy_ns, paused_ns, observation_gap_ns, polls}' s
 ok "the scanner slept" eval "jq -e '.scanners[0].paused_ns > .recording.duration_ns / 2' s.json >/dev/null"
 check "the report says that it had no core" "ldb-report" 0 'had no core to itself'
 
-# A thousand sleeping threads do not delay the scanning of the two that run.  (If it is pinned,
-# it does not yield: the first round reads all of them, so there must be more rounds.)
+# A thousand sleeping threads must not delay the scanning of the two that run.  (The scanner is
+# pinned, so that it does not yield.  Its first round reads all threads, so there must be further
+# rounds.)
 check "a thousand threads" "summary --scanner-cpu $scanner_cpu -- ./sleepers 1000 2 1" 0
 diag "$(jq -c '.scanners[0] | {rounds, polls, pages, changes}' s.json)"
 ok "a round touches the pages of few" eval "jq -e '.scanners[0] | .pages < 100 * .rounds' s.json >/dev/null"

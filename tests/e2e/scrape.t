@@ -52,7 +52,7 @@ wait "$rec"
 check "locks have names" "cat out.txt" 0 '^ldb_lock_wait_seconds_count\{lock="table"\}'
 check "classes, too" "cat out.txt" 0 '^ldb_request_duration_seconds_count\{class="SET"\}'
 
-# When the recording ends, the slowest are explained.
+# When the recording ends, the slowest requests are explained.
 record 8 --metrics-listen ./sock
 wait_for 20 "test -S sock"
 ok "only its owner may connect to a socket" test "$(stat -c %a sock)" = 600
@@ -65,7 +65,7 @@ grep '^ldb_slowest_request_part_seconds' out.txt | sed 's/.*request="\([0-9]*\)"
 	awk '{ sum[$1] += $2 } END { for (r in sum) printf "%s %.9f\n", r, sum[r] }' | sort >parts
 diag "$(grep '^ldb_slowest_request_part' out.txt | head -n 3)"
 ok "the slowest requests have parts" test -s parts
-# Each is rounded.
+# Each value is rounded.
 ok "which add up to them" eval "join whole parts | awk '{ d = (\$2 - \$3) * 1e9; if (d < -5 || d > 5) bad = 1; n++ } END { exit bad || n != 5 }'"
 check "such as the sleep in which they wait" "cat out.txt" 0 \
 	'^ldb_slowest_request_part_seconds\{class="[A-Z]*",request="[0-9]*",rank="[1-5]",state="[a-z_]+",name="[^"]*"\} 0\.0'
@@ -73,7 +73,7 @@ check_not "functions have names, main() too, which has not ended" "grep ^ldb_slo
 check "the exemplar of its bucket has the first" "cat out.txt" 0 \
 	'^ldb_request_duration_seconds_bucket\{class="[A-Z]*",le="[^"]*"\} [0-9]+ # \{request="[0-9]+",state="[a-z_]+",name="[^"]*"\} 0\.'
 
-# What a recorder that was killed has left is no obstacle; a file is.
+# A socket that a killed recorder has left does not prevent listening; any other file does.
 record 30 --metrics-listen ./sock
 wait_for 20 "test -S sock"
 kill -9 "$rec"

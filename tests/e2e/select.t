@@ -18,7 +18,8 @@ stop()
 	wait
 }
 
-# They listen, because it is not always possible to load the runtime into a process that computes.
+# The programs listen for a recorder, because the runtime cannot always be loaded into a process
+# that computes.
 start()	# each line: a program, and what it does
 {
 	while read -r program what; do
@@ -29,7 +30,7 @@ start()	# each line: a program, and what it does
 
 at_end stop
 
-# The processes of a trace, of which each has one thread.
+# Prints the processes of a trace, each of which has one thread.
 pids_of()	# trace
 {
 	ldb-report -i "$1" --summary --json | jq -r '.threads[].tid' | sort -nu | paste -sd' '
@@ -55,7 +56,7 @@ ok "these, and no others" same n.data "$own"
 ok "with their functions" test "$(trace-cat n.data func | sed -n 's/^func tid=\([0-9]*\) .*/\1/p' | sort -nu | paste -sd' ')" = "$own"
 ok "they run on" test "$(pgrep -x "$name" | sort -n | paste -sd' ')" = "$own"
 
-# Version 1 has a folder for each controller.
+# In version 1 each controller has its own folder.
 group=/sys/fs/cgroup/ldb-$name
 [ ! -d /sys/fs/cgroup/pids ] || group=/sys/fs/cgroup/pids/ldb-$name
 if mkdir -p "$group/inner" 2>/dev/null && [ -w "$group/inner/cgroup.procs" ]; then
@@ -65,7 +66,7 @@ if mkdir -p "$group/inner" 2>/dev/null && [ -w "$group/inner/cgroup.procs" ]; th
 	other=$(pgrep -o -x "other$$")
 	ok "processes are moved into a group" eval 'echo $first >$group/cgroup.procs && echo $child >$group/cgroup.procs && echo $other >$group/inner/cgroup.procs'
 	path=$(sed -n "s,^[0-9]*:[^:]*:\(/.*ldb-$name\)\$,\1,p" "/proc/$first/cgroup")
-	# The other's child is not in the group, but it is recorded as a child.
+	# The child of the other program is not in the group, but it is recorded as a child.
 	all=$(printf '%s\n' "$first" "$child" "$other" "$(pgrep -P "$other")" | sort -n | paste -sd' ')
 	check "all of a control group, by its folder" "ldb-record --cgroup $group -d 2 -o g.data 2>rec.err" 0
 	ok "these, and those in groups in it, and no others" same g.data "$all"
@@ -91,7 +92,7 @@ check_one_line "a name in a group, which nobody has" "ldb-record --name no$name 
 check_one_line "an empty name" "ldb-record --name ''" 2 '^ldb-record: --name: the name is empty'
 check_one_line "an empty path" "ldb-record --name no$name --cgroup ''" 2 '^ldb-record: --cgroup: the path is empty'
 for root in / // /sys/fs/cgroup /sys/fs/cgroup/; do
-	# The name is for the case that it is not refused.
+	# The name matters only if the command is not refused.
 	check_one_line "the root group, as $root" "ldb-record --name no$name --cgroup $root" 2 '^ldb-record: --cgroup: every process is in the root group'
 done
 check_one_line "a name and a command" "ldb-record --name $name -- true" 2 '--name or --cgroup and a command exclude each other: give one of them'

@@ -9,14 +9,14 @@ ldb-record --mutex=hold --kernel none -o t.data -- ./shared-locks 1000 file go >
 recorder=$!
 program=
 child=
-# They begin when each is recorded.
+# The programs begin when each of them is recorded.
 ok "both are recorded" wait_for 30 'program=$(pgrep -x -P $recorder shared-locks) && child=$(pgrep -P $program) && ldb-ctl $program status && ldb-ctl $child status'
 : >go
 ok "to the end" wait $recorder
 ldb-report --mutex --json --top=100 -i t.data >t.json
 read -r inherited mapped own <t.out
 
-# By how many threads it was held, and how often in all.
+# Prints how many threads held the lock, and how often in all.
 holders()	# address
 {
 	jq -r --arg lock "$1" '[.locks[] | select(.lock == $lock)] | "\(length) \([.[].holders[] | select(.holds > 0)] | length) \([.[].holds.count] | add)"' t.json

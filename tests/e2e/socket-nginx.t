@@ -39,7 +39,7 @@ END
 peer=$!
 at_end "kill $peer 2>/dev/null"
 
-# Records nginx while the arguments run; they end.
+# Records nginx while the command in the arguments runs.
 record()	# FILE CMD...
 {
 	file=$1

@@ -12,11 +12,12 @@ cc_ldb -O1 -g -I"$TOP/libldb/include" "$PROGRAMS/uncounted.c" -o uncounted || ex
 cc_ldb -O1 -g -I"$TOP/libldb/include" "$PROGRAMS/shared-upstream.c" -o shared-upstream -pthread || exit 1
 port=$((20000 + $$ % 10000 * 2))
 cat >waits.sh <<'EOS'
-# A server listens on this port.
+# Waits until a server listens on this port.
 until grep -qi ": [0-9A-F]*:$(printf %04X "$1") 0*:0000 0A" /proc/net/tcp; do sleep 0.05; done
 EOS
 
-# A server behind a server, and who asks; each in a recording of its own.
+# Records a client, a server, and a second server that the first one asks; each in a recording of
+# its own.
 record()	# NAME ADDRESS N THREADS
 {
 	$serve_by ldb-record -q --kernel none --request=socket $options -o "$1-c.data" -- ./hops serve "$2" $((port + 1)) >"$1-c.txt" &
@@ -28,8 +29,9 @@ record()	# NAME ADDRESS N THREADS
 	wait $near && wait $far
 }
 
-# The pairs of a joined trace: "right N" and "wrong N".  The asker's ids are those that it put into its messages;
-# of a server's request the path has it.
+# Prints for how many requests the joined trace names the right asker: "right N" and "wrong N".  A
+# client puts the ids of its requests into its messages, so the path of a server's request contains
+# the right id.
 pairs()	# FILE
 {
 	{ trace-cat "$1" note; trace-cat "$1" asked; } | awk '
@@ -47,7 +49,8 @@ pairs()	# FILE
 	END { print "right", right + 0; print "wrong", wrong + 0 }'
 }
 
-# Every seventh question belongs to no request; the server asks another one for it, too.
+# Every seventh message belongs to no request of the client; the server asks the other server for
+# these, too.
 judge_pairs()	# NAME WHAT N THREADS
 {
 	tagged=$((($3 - $3 / 7) * $4))
@@ -77,7 +80,7 @@ check_one_line "--parts and --slowest" "ldb-timeline -i one.data --parts --slowe
 ldb-report --archive two.data one-a.data one-b.data >archive.out 2>&1 &&
 	ldb-report --archive again.data two.data one-c.data >archive.out 2>&1
 judge_pairs again "a trace that was joined before" 100 3
-# Without the server in between nothing can be joined.
+# Without the trace of the server in between nothing can be joined.
 ldb-report --archive gap.data one-a.data one-c.data >archive.out 2>&1
 check "the other end is in no trace" "ldb-timeline -i gap.data --req 100002" 0 'connection: 0; not joined: 301 by connections on which no other process has sent'
 
@@ -92,11 +95,12 @@ EOS
 check "processes of one recording" "ldb-record -q --kernel none --request=socket -o kids.data -- sh all.sh" 0
 pairs kids.data >kids.pairs
 diag "$(paste -sd' ' kids.pairs)"
-# The asker is not the first process there: its ids are more than those in the paths.
+# The client is not the first process of the joined trace, so its ids there are greater than those
+# in the paths.
 id=$(trace-cat kids.data req | sed -n 's/^req op=1 .* id=\([0-9]*100002\) .*/\1/p' | head -n 1)
 check "... a request and its parts" "ldb-timeline -i kids.data --req $id --parts" 0 '^3 requests that belong together'
 
-# A thread that works on several requests.
+# Tests a thread that works on several requests.
 ldb-record -q --kernel none --request=socket -o mix-b.data -- ./hops serve 127.0.0.1 "$port" >mix.txt &
 server=$!
 ok "a thread with several requests: recorded" eval 'timeout 20 sh waits.sh "$port" &&
@@ -105,7 +109,7 @@ ldb-report --archive mix.data mix-a.data mix-b.data >archive.out 2>&1
 pairs mix.data >mix.pairs
 ok "... only what it sends while it has one belongs to it" test "$(paste -sd' ' mix.pairs)" = "right 3 wrong 0"
 
-# One connection to another server, for two requests at once.
+# Tests one connection to another server that serves two requests at the same time.
 ldb-record -q --kernel none --request=socket -o shared-b.data -- ./hops serve 127.0.0.1 "$port" >shared.txt &
 server=$!
 ok "a connection for several requests: recorded" eval 'timeout 20 sh waits.sh "$port" &&
@@ -114,7 +118,8 @@ ldb-report --archive shared.data shared-a.data shared-b.data >archive.out 2>&1
 pairs shared.data >shared.pairs
 ok "... after its answer it is not known whose message is sent" test "$(paste -sd' ' shared.pairs)" = "right 2 wrong 0"
 
-# The server's count is wrong from the first question on, and its connection is never closed.
+# The server's count of bytes is wrong from the first message on, and its connection is never
+# closed.
 ldb-record -q --kernel none --request=socket -o uncounted-b.data -- ./uncounted serve "$port" 30 >uncounted.txt &
 server=$!
 ok "bytes that the hooks do not see: recorded" eval 'timeout 20 sh waits.sh "$port" &&
@@ -124,7 +129,7 @@ ok "... there are messages" eval 'trace-cat uncounted-b.data message | grep -q "
 trace-cat uncounted.data asked | awk '{ sub(/id=/, "", $2); sub(/by=/, "", $4); if ($2 % 1000000 != $4) print }' >uncounted.wrong
 ok "... make no wrong pair" test ! -s uncounted.wrong
 
-# Two clocks, in a network of its own: its address is not one that each machine has.
+# Tests two clocks, in a separate network whose address is not one that every machine has.
 $CC -O1 -g -I"$TOP/libldb/include" "$PROGRAMS/two-sides.c" -o bare-sides || exit 1
 if [ "$(id -u)" -ne 0 ] || ! unshare -n ip address add 192.0.2.1/32 dev lo 2>/dev/null || ! ./bare-sides away 3000000 true; then
 	skip "two clocks" "no namespaces here"
@@ -141,7 +146,7 @@ in_network()	# NAME: what record() does, there
 	unshare -n sh -c '. ./functions; ip link set lo up; ip address add 192.0.2.1/32 dev lo; record "$1" 192.0.2.1 150 2' sh "$1"
 }
 
-# How long after a question was sent the server had it: "JOINED TRUE" in ns.
+# Prints how long after a message was sent the server had received it: "JOINED TRUE" in ns.
 differences()	# NAME
 {
 	for n in 100005 100054 100100 200005 200054 200100; do

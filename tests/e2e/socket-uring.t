@@ -34,12 +34,13 @@ for server in $servers; do
 			'requests from connections: 400$'
 		ok "$server, $mode: each GET is a request" test "$(nr_of $server-$mode.data GET)" -eq 400
 	done
-	# The bytes are where the kernel has put them, and the runtime does not know where that is.
+	# The kernel chooses the buffer for the bytes, and the runtime does not know which one.
 	check "$server: buffers that the kernel selects" \
 		"ldb-record --kernel none --request=socket -o $server-many.data -- ./$server multishot 100" 0 '^OK$'
 	ok "$server: their requests are found by direction" test "$(nr_of $server-many.data "")" -eq 400
 
-	# Those that asked another server were in no thread until that had answered.
+	# Requests for which another server was asked were on no thread until that server had
+	# answered.
 	ldb-report -i $server-ask.data --requests --note path=/ask --json >ask.json 2>/dev/null
 	ok "$server: a request that waits for another server takes that long" \
 		test "$(jq '.requests[0].p50_ns' ask.json)" -ge 5000000
@@ -62,7 +63,7 @@ check "a server that runs already, with its ring" \
 wait $server
 ok "... answers as ever" grep -qx OK attached.out
 
-# What other libraries and programs may do is not noticed.
+# io_uring operations of other libraries and programs are not noticed.
 echo 'int io_uring_enter(unsigned a, unsigned b, unsigned c, unsigned d, void *e, unsigned long size) { return size; }' >six.c
 $CC -shared -fPIC six.c -o libsix.so && cc_ldb -O2 "$PROGRAMS/uring-edges.c" -o six -L. -lsix -Wl,-rpath,"$PWD"
 check "a function with one argument more gets it, not recorded" "LD_PRELOAD=$RUNTIME ./six size" 0 '^24$'

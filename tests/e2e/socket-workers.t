@@ -41,7 +41,7 @@ END
 peer=$!
 at_end "kill $peer 2>/dev/null"
 
-# Records nginx while the arguments run. $inside is run in its process first.
+# Records nginx while the command in the arguments runs.  $inside is executed in its process first.
 record()	# FILE CMD...
 {
 	file=$1
@@ -63,7 +63,8 @@ record()	# FILE CMD...
 	return "$loaded"
 }
 
-# Each client has one connection, which the kernel gives to one of the workers: of ten, some get the blocked one.
+# Each client has one connection, which the kernel assigns to one of the workers.  Of ten clients,
+# some get the blocked worker.
 clients()	# CLIENTS peers' arguments: for each
 {
 	how_many=$1
@@ -106,19 +107,21 @@ disk_load()
 	./peers load "$port" /slow 20 50000 >clients.slow && wait_all
 }
 
-# How many requests took 20 ms: the trace's word, and the clients', who on a busy machine also wait for a CPU.
+# Counts the requests that took 20 ms: by the trace, and by the clients, which on a busy machine
+# also wait for a CPU.
 judge_slow()	# FILE
 {
 	truth=$(cat clients.* | awk '{ n += $1 } END { print n + 0 }')
 	ldb-report -i "$1" --requests --top 100000 --json >all.json 2>all.err
 	known=$(jq '[.requests[] | select(.class == null) | .slowest[] | select(.latency_ns >= 20000000)] | length' all.json)
 	ldb-why -i "$1" --slowest "$known" --class GET --json >why.json 2>why.err
-	# A client also waits for what the server does not see: there are no more here than there.
+	# A client also measures waits outside of the server, so the trace may not have more such
+	# requests than the clients.
 	ok "$1: no request is slow that no client saw as slow" test "$known" -le "$truth"
 	diag "$truth were slow for the clients, $known in the trace; $(jq -c '[.requests[].first.cause] | group_by(.) | map({(.[0]): length}) | add' why.json)"
 }
 
-# The part of the slow requests, in percent, for which a jq condition holds.
+# Prints the percentage of the slow requests for which a jq condition is true.
 share()
 {
 	jq "100 * ([.requests[] | select($1)] | length) / (.requests | length) | floor" why.json
@@ -131,8 +134,8 @@ path_ids()	# FILE PATH
 	jq '[.requests[].slowest[]?.req | tostring]' path.json >ids.json
 }
 
-# The same, of those that are caused by a listing: a request waited for others, executed the listing
-# itself, or is a listing whose CPU was taken away.
+# Prints the percentage of the slow requests that are caused by a listing: the request waited for
+# others, executed the listing itself, or is a listing that was preempted.
 share_of_listings()	# FILE PATH
 {
 	path_ids "$1" "$2"
@@ -142,7 +145,8 @@ share_of_listings()	# FILE PATH
 		(.requests | length) | floor' why.json
 }
 
-# The part of those that waited for others which have one of the path named as the reason, in percent.
+# Prints for which percentage of the slow requests that waited for others a request of this path is
+# named as the reason.
 told()	# FILE PATH
 {
 	path_ids "$1" "$2"
@@ -168,8 +172,9 @@ for load in loop_load visit_load; do
 		'behind other requests.*(ngx_http_autoindex_handler|ngx_read_dir|ngx_vslprintf|preempted)'
 done
 
-# A disk that does 20 operations a second: a file as a device, for which the kernel delays the reads of
-# a control group. What has just been written is in no cache, because directio bypasses it.
+# Makes a disk that does 20 operations a second: a file is used as a device, and the kernel delays
+# the reads of a control group from it.  New data are in no cache, because directio bypasses the
+# cache.
 disk=
 group=/sys/fs/cgroup/blkio/ldb-slow-$$
 slow_disk()

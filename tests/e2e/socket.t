@@ -32,7 +32,7 @@ for mode in threads pool; do
 	ok "$mode: all are complete" test "$(nr_of $mode.data "")" -eq 200
 done
 
-# One that asked another server was in no thread until that had answered.
+# A request for which another server was asked was on no thread until that server had answered.
 ldb-report -i epoll.data --requests --note path=/ask --json >ask.json 2>/dev/null
 ok "the path is a note" test "$(jq '.requests[0].count' ask.json)" -eq 10
 ok "a request that waits for another server takes that long" \

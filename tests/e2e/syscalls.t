@@ -7,7 +7,7 @@
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH
 calls_program=./syscalls calls_file='svc\.dat' calls_map='svc\.dat\.map'
-# A file system on one device; others have several, or none.
+# Needs a file system that is on exactly one device.
 calls_device=$(lsblk -no KNAME "$(df --output=source . | tail -1)" 2>/dev/null)
 
 ok "the program builds" cc_ldb -O2 -g "$PROGRAMS/syscalls.c" -o syscalls -pthread

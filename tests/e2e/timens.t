@@ -34,7 +34,7 @@ ticks()	# file
 	trace-cat "$1" sched | sed -n 's/.* tick=\(-\{0,1\}[0-9]*\).*/\1/p'
 }
 
-whole()	# name file: each row's time is within a minute (a tick is at least 0.1 ns)
+whole()	# name file: checks that each row's time is within a minute (a tick is at least 0.1 ns)
 {
 	ticks "$2" >ticks.txt
 	if [ "$(trace-cat "$2" func | wc -l)" -ge 5 ] &&

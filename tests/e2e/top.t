@@ -21,7 +21,7 @@ start()	# sets $pid
 	wait_for 5 "grep -q ldb-control /proc/$pid/task/*/comm"
 }
 
-nr_threads()	# of the program, without ldb's control thread
+nr_threads()	# number of threads of the program, without ldb's control thread
 {
 	cat /proc/$pid/task/*/comm | grep -vc ldb-control
 }
@@ -61,8 +61,8 @@ check_jq "requests: the slowest first" all.json 'all(.[]; .requests[0] | .count 
 check_jq "a request is in one line only" all.json '[.[] | .requests[0].slowest[].req] | length == (unique | length)'
 check_jq "the numbers of requests go on" all.json '[.[] | [.requests[0].slowest[].req] | min] as $m | $m[0] < $m[1] and $m[1] < $m[2]'
 check_jq "the lock by name" all.json 'any(.[]; any(.locks[]; .name == "lock" and .waits.count > 0))'
-# A call that began in one second may end in the next: there are a few for each of the three
-# threads.
+# A call that began in one second may end in the next one; each of the three threads has a few such
+# calls.
 check_jq "observed calls of all" all.json 'all(.[]; .calls + 15 >= .observed_calls and .observed_calls > 0) and
 	([.[].calls] | add) + 15 >= ([.[].observed_calls] | add)'
 
@@ -71,8 +71,8 @@ first=$(jq -s '[.[] | .requests[0].slowest[].req] | min' top.json)
 ok "(ids)" test "$first" -ge 1
 total=$(jq -s '[.[] | .requests[0] | .count] | add' top.json)
 span=$(jq -s '(.[2].to_ns - .[0].from_ns) / 1000000' top.json)
-# There are two threads, with at most one request in 500 us and at least one in 20 ms or a slow
-# machine's best.
+# Each of the two threads makes at most one request in 500 us, and at least one in 20 ms, unless the
+# machine is too slow.
 ok "as many requests as there can be ($total in $span ms)" test "$total" -le $((${span%.*} * 4 + 10))
 
 # Text.
@@ -88,7 +88,7 @@ if [ -w /dev/full ]; then
 	check_one_line "a full disk" "ldb-top -p $pid --batch -d 0.3 -o /dev/full" 1 'cannot write'
 fi
 
-# Interrupted.
+# ldb-top is interrupted.
 ldb-top -p "$pid" -d 0.5 --batch >int.out 2>&1 &
 top=$!
 wait_for 10 "grep -q handle int.out"
@@ -107,7 +107,7 @@ wait $top 2>/dev/null
 wait_for 5 "! grep -q ldb-scan /proc/$pid/task/*/comm"
 check "after SIGKILL the next one can" "ldb-top -p $pid --batch -d 0.5 -n 1" 0 'handle\(\)'
 
-# Nothing is left in the program.
+# Nothing of ldb may be left in the program.
 wait_for 5 "! grep -q ldb-scan /proc/$pid/task/*/comm"
 ok "no scanner is left" test "$(nr_threads)" -eq "$threads_before"
 ok "no descriptor is left" test "$(find /proc/$pid/fd -mindepth 1 | wc -l)" -eq "$fds_before"
@@ -137,7 +137,7 @@ ok "-n: the program that was started for it is ended" test "$status" -eq 0
 ok "(and had been seen)" grep -q 'handle()' own.out
 ok "politely: it says good bye" grep -q '^server: served' own.out
 
-# Mistakes.
+# Wrong usage.
 check_one_line "no such process" "ldb-top -p 4194303" 1 '^ldb-top: there is no process 4194303'
 check_one_line "neither a process nor a command" "ldb-top" 2 'nothing to observe'
 check_one_line "both" "ldb-top -p 1 -- true" 2 'not both'
@@ -148,14 +148,14 @@ check_one_line "nowhere to write" "ldb-top -p $$ -o no/such/file" 1 'no/such/fil
 check_one_line "nonsense as interval" "ldb-top -p 1 -d often" 2 'interval'
 check_one_line "--memory too small" "ldb-top -p 1 --memory=1k" 2 'memory'
 
-# A full screen.
+# Tests the full screen.
 if ! command -v script >/dev/null; then
 	skip "a full screen" "no script(1)"
 	finish
 fi
 start
 
-on_screen()	# file keys... : ldb-top in a pseudo terminal, keys with pauses between
+on_screen()	# file keys... : runs ldb-top in a pseudo terminal, and sends the keys
 {
 	file=$1
 	shift
@@ -193,7 +193,7 @@ ok "killed target: the screen is left" test "$(grep -o "1049[hl]" gone.out | tai
 ok "and a line says why" grep -q "ldb-top: process $pid has ended" gone.out
 options=--batch
 start
-# What is shown becomes a trace.
+# The data on the screen are written into a trace.
 options="--dump seen.data"
 on_screen dump.out '' d q
 options=

@@ -13,7 +13,7 @@ cc_ldb -std=gnu11 -O2 -g "$PROGRAMS/flight.c" -o flight -pthread $link_runtime |
 cc_ldb -O2 -g -fno-optimize-sibling-calls "$PROGRAMS/looping.c" -o looping || exit 1
 cc_ldb -O2 -g -pthread "$PROGRAMS/socket-server.c" -o sockets || exit 1
 
-flown()	# name options... -- command...: is recorded by a flight recorder
+flown()	# name options... -- command...: runs the command under a flight recorder
 {
 	flown_name=$1
 	shift
@@ -23,7 +23,7 @@ flown()	# name options... -- command...: is recorded by a flight recorder
 	return $flown_status
 }
 
-says()	# name regex: a dump of it says that
+says()	# name regex: checks that a dump has a trigger that matches
 {
 	for says_file in "$1.data."[0-9]*; do
 		[ ! -e "$says_file" ] || ldb-report -q -i "$says_file" --summary --json
@@ -62,7 +62,7 @@ kill $pid
 wait "$rec"
 oracle_add command.data.1
 
-# Calls.
+# Requests are calls of a function.
 flown call --kernel none --request=handle --trigger 'request>90ms' -- ./looping 3 300
 ok "request=handle: a call that takes long" says call '^handle of thread [0-9]+ took [0-9.]+ ms \(request>90ms\)$'
 if [ -e call.data.1 ]; then
@@ -79,7 +79,7 @@ ok_not "... another name is another class" grep -q other calls.says
 flown outer --kernel none --request='work()' --trigger 'request>90ms' --trigger 'request>1h' -- ./looping 3 300
 ok "... the name may have parentheses" says outer '^work of thread'
 
-# Connections: /ask waits for another server for 5 ms and more.
+# Requests are made from connections: /ask waits for another server for 5 ms or longer.
 flown socket --kernel none --request=socket --trigger 'class:GET>4ms' -- ./sockets epoll 100
 ok "request=socket: a request of a connection" says socket '^request [0-9]+ \(GET\) took [0-9.]+ ms \(class:GET>4ms\)$'
 check "... is in the dump" "ldb-why -i socket.data.1" 0 '^Trigger: request'
@@ -87,7 +87,7 @@ check "... is in the dump" "ldb-why -i socket.data.1" 0 '^Trigger: request'
 # Event loops need system calls.
 ldb-record -q -o probe.data -- ./looping 1 >/dev/null 2>&1
 if [ "$(ldb-report -q -i probe.data --summary --json | jq -r '.recording.meta | any(.key == "kernel_syscalls")')" = true ]; then
-	# Each wait is 4 ms or longer, and is in no turn.
+	# Each wait takes 4 ms or longer, and belongs to no turn.
 	ldb-report -q -i probe.data --request=loop --requests --json >turns.json
 	ldb-report -q -i probe.data --summary --json >probe.json
 	diag "$(jq -c '.requests[0] | [.count, .p50_ns, .total_ns]' turns.json) $(jq -c .recording.duration_ns probe.json)"
@@ -104,8 +104,8 @@ else
 	skip "event loops" "there are no system calls here"
 fi
 
-# Sums for monitoring are those of a trace of the same run.
-compare()	# what trace class: counts, and the median within 2 %
+# The sums for monitoring must be those of a trace of the same run.
+compare()	# what trace class: compares counts, and the median to within 2 %
 {
 	ldb-report -q -i "$2" --requests --json >sums.json
 	want=$(jq -r --arg c "$3" '.requests[] | select(.class == $c) | "\(.count - .incomplete) \(.p50_ns)"' sums.json)
@@ -124,7 +124,7 @@ ldb-record -q --metrics slow.json --request=handle -- ./looping 3 60 >/dev/null 
 check_jq "the slowest calls are exemplars" slow.json '[.resourceMetrics[].scopeMetrics[].metrics[] |
 	select(.name == "ldb.request.duration").histogram.dataPoints[].exemplars[]] | length >= 1 and
 	all(.[]; any(.filteredAttributes[]; .key == "thread") and .asDouble > 0)'
-# On a busy machine that comes too late for the end of a recording.
+# On a busy machine the trigger comes too late, after the end of the recording.
 jq '[.resourceMetrics[].scopeMetrics[].metrics[] | select(.name == "ldb.request.duration").histogram.dataPoints[].exemplars[] |
 	{ seconds: .asDouble, parts: [.filteredAttributes[] | select(.key != "thread").value.stringValue | tonumber] } |
 	select(.parts != [])]' slow.json >parts.json

@@ -38,7 +38,7 @@ struct logfile_header {
 static struct logfile_header head;
 static struct total *totals;
 static struct entry *entries;
-static size_t *first;		/* of each total, index into entries */
+static size_t *first;		/* index of each total in entries */
 static unsigned char *hits;
 static struct ldb_row_gap *gaps;
 static size_t nr_gaps;
@@ -79,7 +79,7 @@ static void log_read(const char *path)
 		first[i] = at;
 		at += totals[i].last_gen - totals[i].first_gen;
 	}
-	/* the program called nothing else: the log is the whole truth */
+	/* the log is complete: the program called nothing else */
 	ok(at == head.nr_entries, "the log has an entry for every generation");
 	if (at != head.nr_entries)
 		exit(1);
@@ -161,7 +161,7 @@ static int by_begin(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Gaps of one scanner do not overlap, those of threads may: so the search goes back a little. */
+/* Gaps of one scanner do not overlap, but gaps of threads may, so the search goes back a little. */
 static bool in_gap(uint32_t tid, int64_t begin, int64_t end)
 {
 	size_t lo = 0, hi = nr_gaps;

@@ -9,7 +9,7 @@ $CC -std=gnu11 -O2 -D_GNU_SOURCE -I"$TOP/tools" -I"$TOP/libldb/include" -I"$TOP/
 	-lzstd -ldw -lelf -lstdc++ -lm -lpthread -o truth-check || exit 1
 
 # Each result of the checker becomes a result of this test.
-held()	# name args...: what was recorded last against what was written down
+held()	# name args...: compares the last recording with the program's log
 {
 	held_name=$1
 	shift
@@ -35,8 +35,8 @@ if ldb-report -i t.data --summary --json | grep -q '"monotonic"'; then
 	export LDB_TRUTH_MONOTONIC
 fi
 
-# Records up to four times, until the scanner ran for most of the time: with other load on the
-# machine a trace consists of gaps, which shows nothing.  Only gaps are counted.  A pinned
+# Records up to four times, until the scanner ran for most of the time: under other load a trace
+# consists of gaps, and the test would prove nothing.  The condition depends only on gaps.  A pinned
 # scanner does not yield to other load.
 record_watched()	# options...
 {
@@ -64,7 +64,7 @@ export LDB_TRUTH_MONOTONIC
 record_watched --clock monotonic --budget 100% >/dev/null
 held "--clock monotonic" coverage
 
-# How late a store becomes visible depends on the machine: it is shown, not judged.
+# How late a store becomes visible depends on the machine, so it is printed, but not tested.
 LDB_TRUTH_UNFENCED=1 ldb-record -q --clock monotonic --budget 100% -o t.data -- ./truth 0.5 truth.log >/dev/null
 ./truth-check t.data truth.log | grep 'outside their bounds' | sed 's/^# /# without fences, /'
 

@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
-# Both builds are recorded in one place, one after the other: addresses, and the file's name,
+# Both builds are recorded at the same path, one after the other, so addresses and the file's name
 # are the same for both.
 record()	# build data flags...
 {
@@ -19,8 +19,8 @@ record()	# build data flags...
 	ldb-record -q --scanner-cpu "$scanner_cpu" -o "$record_data" -- taskset -c "$program_cpu" ./app 500
 }
 
-# Checks that the call is the first of the significant rows, and that nothing which both builds
-# have is gone or new.
+# Checks that the call is the first of the significant rows, and that no function that both builds
+# have is reported as gone or new.
 is_named()	# json
 {
 	jq -e '.classes[0].parts | .[0].label == "audit" and .[0].gap_ns < 0 and .[0].gap_hi_ns < 0 and

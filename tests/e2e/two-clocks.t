@@ -11,11 +11,12 @@ $CC -O1 -g -I"$TOP/libldb/include" "$PROGRAMS/two-sides.c" -o bare-sides || exit
 cc_ldb -O1 -g -I"$TOP/libldb/include" "$PROGRAMS/two-sides.c" -o two-sides || exit 1
 ./bare-sides away 3000000 true || skip_all "no time namespaces here"
 
-# A recorder on a machine whose time of day is ahead by 3 ms. The program reads it from the kernel.
+# Runs a recorder as on a machine whose time of day is ahead by 3 ms.  The program itself reads the
+# true time from the kernel.
 $CC -O1 -shared -fPIC "$PROGRAMS/ahead.c" -o ahead.so || exit 1
 echo 01234567-89ab-cdef-0123-456789abcdef >boot_id
 
-# Records both sides; $ask_by and $serve_by are what the recorders are started by.
+# Records both sides; $ask_by and $serve_by are the commands that start the recorders.
 record()	# name options...
 {
 	name=$1
@@ -38,8 +39,9 @@ trace_of()	# number
 	printf '4bf92f0000000000%016x' "$1"
 }
 
-# How long after the asker's part of a request the server's began, by the joined trace and by the
-# processes themselves, in ns: "NUMBER JOINED TRUE".  awk's numbers are too short for a time of day.
+# Prints how long after the client's part of a request the server's part began, by the joined trace
+# and by the processes' own stamps, in ns: "NUMBER JOINED TRUE".  awk's numbers have too few digits
+# for a time of day.
 differences()	# name
 {
 	ldb-report --archive "$1.data" "$1-c.data" "$1-s.data" >archive.out 2>&1 || return 1
@@ -52,7 +54,8 @@ differences()	# name
 	done
 }
 
-# The error that a timeline states, in ns; 0 if the trace has one clock.  Fails if there is no timeline.
+# Prints the error that a timeline states, in ns; 0 if the trace has one clock.  Fails if there is
+# no timeline.
 stated()	# name
 {
 	ldb-timeline --trace "$(trace_of 50)" -i "$1.data" >stated.txt || return 1
@@ -60,7 +63,8 @@ stated()	# name
 		unit["ns"] = 1; unit["us"] = 1e3; unit["ms"] = 1e6; unit["s"] = 1e9; ns = $(NF - 1) * unit[$NF] } END { print ns + 0 }' stated.txt
 }
 
-# Each question agrees with the truth, but for the stated error and the time from a tag to its stamp.
+# For each request the joined trace must agree with the true time, to within the stated error and
+# the time between a tag and its stamp.
 judge()	# name what
 {
 	differences "$1" >"$1.txt" 2>"$1.err"
@@ -84,7 +88,8 @@ if unshare -m sh -c 'mount --bind boot_id /proc/sys/kernel/random/boot_id' 2>/de
 	judge hosts "two machines"
 	check "it is said that there are two clocks" "ldb-timeline --trace $(trace_of 50) -i hosts.data" 0 \
 		'^times of two-sides .* are of another clock: off by at most'
-	# By its own trace the server began 3 ms later than in truth: the trace ids have mended that.
+	# In its own trace the server began 3 ms later than in reality.  The joined trace corrects
+	# this by the trace ids.
 	ldb-timeline --json --trace "$(trace_of 50)" -i hosts-s.data >t.json
 	alone=$(date -d "$(jq -r '.[0].start_time' t.json)" +%s%N)
 	ahead=$((alone - $(sed -n 's/^50 \([0-9]*\) .*/\1/p' hosts-s.txt)))

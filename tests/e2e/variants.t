@@ -35,7 +35,7 @@ check_jq "C11: both players are in the report" c11.json \
 ldb-report -i c11.data --mutex --json >c11-mutex.json
 check_jq "C11: waits for mtx_lock are seen" c11-mutex.json '[.. | objects | to_entries[] | select(.key | test("wait")) | .value | numbers] | any(. > 0)'
 
-# -no-pie binds undefined weak functions to 0 for good: the tags must still arrive.
+# With -no-pie, undefined weak functions stay 0.  The tags must be recorded all the same.
 for kind in "-no-pie -fno-pie" "-pie -fPIE" "-no-pie -fno-pie -O0" "-flto"; do
 	# shellcheck disable=SC2086	# kind is several words
 	cc_ldb -O2 -g $kind "$PROGRAMS/requests.c" -o requests || exit 1
@@ -71,7 +71,7 @@ check_jq "whose threads have names" v.json 'any(.segments[]; .thread | test("^co
 check_jq "and who executed critical_section()" v.json \
 	'.req as $r | any(.segments[]; .kind == "function" and .blocks_req == $r and (.name | test("^critical_section")))'
 
-# This uses another clock; under ThreadSanitizer clock_gettime() is no longer libc's.
+# Another clock is used, because ThreadSanitizer replaces clock_gettime().
 cc_ldb -O1 -g -fsanitize=thread -DSANITIZED "$TOP/tests/plugin/control.c" -o control -pthread 2>/dev/null || exit 1
 ./control >control.plain 2>&1
 status_plain=$?

@@ -8,9 +8,9 @@ need_build
 record_options="--kernel perf"
 record_kinds=plant
 wakers_seen_by=scanner
-# The CPU of a request that waits is free.
+# The CPU of a request that waits is idle.
 record_apart=
-# It does not say of what a call is.
+# perf does not say to which file a system call refers.
 wakers=$(echo "$wakers" | sed 's/sleep:pipe/sleep:read/; s/sleep:socket/sleep:recv/; s/sleep:eventfd/sleep:read/; s/sleep:signalfd/sleep:read/')
 build_wakers
 wakers_in_check cond future epoll socket

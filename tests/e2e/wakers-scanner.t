@@ -9,7 +9,7 @@ need_build
 record_options="--kernel bpf"
 record_kinds=plant
 wakers_seen_by=scanner
-# The CPU of a request that waits is free.
+# The CPU of a request that waits is idle.
 record_apart=
 build_wakers
 wakers_in_check sem barrier pipe poll

@@ -12,7 +12,8 @@ if ! ldb-record -q $record_options -o t.data -- ./why-timers timerfd plant 10 >t
 fi
 rm t.data
 
-# The interrupt is known, and what it is of only where the call tells that.
+# It is known that an interrupt ended the sleep.  Which interrupt it was is known only if the system
+# call shows it.
 judge_timer()	# name call who certainty
 {
 	record_cause "$1" ./why-timers "$1" 1400

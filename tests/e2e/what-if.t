@@ -8,8 +8,8 @@ need_build
 
 cc_ldb -O2 -g "$PROGRAMS/whatif-lock.c" -o app -pthread || exit 1
 
-# Everything in the program sleeps, so the runs do not disturb each other, and holds are much
-# longer than what a machine that is not too busy adds to a sleep.
+# The program only sleeps, so the runs do not disturb each other.  Holds are much longer than the
+# delay that a machine adds to a sleep if it is not too busy.
 try()	# mode kernel-events: writes MODE.data, MODE.80, MODE.40, MODE.20
 {
 	try_args="-m $1"
@@ -37,7 +37,7 @@ is_calm()	# mode
 		awk '$1 == "late" { nr++; late += $2; sleeps += $4 } END { exit !(nr == 3 && late * 200 < sleeps) }'
 }
 
-p99()	# file: in microseconds
+p99()	# file: prints the p99 in microseconds
 {
 	awk '$1 == "latency" { print $3 }' "$1"
 }
@@ -60,7 +60,7 @@ is_near()	# lo hi measured
 	awk -v lo="$1" -v hi="$2" -v m="$3" 'BEGIN { exit !(m > 0 && lo >= 0.85 * m && hi <= 1.15 * m) }'
 }
 
-# Checks that the scanner observed each invocation of snapshot(), and for how long it lasts.
+# Checks that the scanner observed each invocation of snapshot(), and for how long it lasted.
 is_seen()	# mode
 {
 	ldb-why -i "$1.data" --json --what-if 'snapshot*1' 2>/dev/null |
@@ -79,8 +79,8 @@ compare()	# mode
 	done
 }
 
-# Returns 0 if the figures are as predicted, 1 if they were not in two tries, and 2 if the
-# machine was too busy for a decision, or for a second one.
+# Returns 0 if the figures are as predicted; 1 if they were not in two tries; 2 if the machine was
+# too busy for a decision.
 predicts()	# mode kernel-events
 {
 	nr_off=0

@@ -8,7 +8,7 @@ need_build
 [ "$(nproc)" -gt 1 ] || skip_all "it needs two CPUs"
 chains_own="keeper|next|hog|why-convoy"
 record_options="--kernel auto"
-# The program chooses its CPUs, so none of them is the scanner's alone.
+# The program chooses its CPUs, so the scanner has no CPU of its own.
 scanner_cpu=$program_cpu
 build_why why-convoy
 if ! ldb-record -q -o t.data -- ./why-convoy convoy plant 40 >t.out 2>t.err; then

@@ -36,7 +36,7 @@ for kernel in none auto; do
 			'all(.[]; .first.root == "function") and any(.[]; .first.root_label == "snapshot")'
 done
 
-# Where lines are not flushed, snapshot() calls nothing that is known to write.
+# If lines are not flushed, snapshot() calls no function that is known to write.
 ok "the variant that does not flush, recorded" eval "record_apart b.data ./buffered -s 2 >/dev/null 2>&1"
 slowest b.data 300
 check_jq "is held up by snapshot() or what it calls" waits.json "$held"

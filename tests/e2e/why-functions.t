@@ -12,7 +12,8 @@ record_cause rare ./why-functions rare 15000
 judge rare cause=function anomaly=unexpected_function label=rebuild
 record_cause more ./why-functions more
 judge more cause=function anomaly=more_calls label=probe at_most=10
-# Calls that the scanner does not observe are not counted, but in the request that it saw best.
+# Calls that the scanner does not observe are not counted, so only the request with the most
+# observed calls is tested.
 check_seen more-plant "more: how many more" more-plant.judged '[.[].amounts[0].more] | max | . >= 250 and . <= 510'
 
 record_cause tail ./why-functions tail

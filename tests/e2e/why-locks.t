@@ -12,7 +12,7 @@ judge io cause=lock_wait anomaly=gap label=db_lock root=function root_label=flus
 record_cause chain ./why-locks chain
 judge chain cause=lock_wait anomaly=gap label=db_lock root=function root_label=compact
 
-# Checks the chain itself, edge by edge.  A scanner that was off its CPU observed less of the
+# Checks the chain itself, edge by edge.  If the scanner was off its CPU, it observed less of the
 # holders.
 jq '[.requests[] | select(.first.root_label == "compact")]' chain-plant.why >chains.json
 most='def most(f): (map(select(f)) | length) >= 0.9 * length and length > 0;'
@@ -24,7 +24,8 @@ check_seen chain-plant "chain: and how each is known" chains.json \
 	'length > 0 and all(.[].chain[]; .source != "" and .confidence > 0 and .confidence <= 1)'
 check_seen chain-plant "chain: the sentence has it" chains.json "$most most(.sentence | test(\"log_lock.*compact\"))"
 
-# Summed up, the time is lost to whom both locks lead to, and not to the one between.
+# In the sums, the lost time belongs to the thread at the end of both locks' chains, and not to the
+# thread in between.
 for name in io chain; do
 	ldb-why -q -i $name-plant.data --blame --json >$name.blame
 	check "$name: blame: the sums are all of the time" "jq -e '([.sums[].total_ns] | add) == .blame[0].all_ns and .blame[0].all_ns > 0' $name.blame" 0
@@ -36,7 +37,7 @@ check_seen chain-plant "chain: blame: and not to the one between" chain.blame \
 check_seen io-plant "io: blame: the holder" io.blame '.sums[0].label == "flush" and .sums[0].total_ns > 0.7 * .blame[0].all_ns'
 check "no wait of the lock itself is blamed" "jq -e '.sums | all(.label != \"db_lock\" and .label != \"log_lock\")' chain.blame" 0
 
-# The judge must be able to reject.
+# The test must be able to fail.
 judge_not "another lock is not named" io-plant cause=lock_wait label=log_lock
 judge_not "another function neither" io-plant cause=lock_wait label=db_lock root_label=compact
 ok "what is there is not judged as gone" eval '! judge_clean io-plant 0 cause=lock_wait label=db_lock'

@@ -26,7 +26,7 @@ undisturbed()	# pid
 	done
 }
 
-# Records a server with this -R under the load; client and scanner share a CPU.
+# Records a server with this value of -R under the load; client and scanner share a CPU.
 record()	# requests-per-event
 {
 	record_nr=$((record_nr + 1))
@@ -52,7 +52,7 @@ record()	# requests-per-event
 }
 record_nr=0
 
-# Prints what part of the slowest GETs has the batch as its first cause.
+# Prints the part of the slowest GETs whose first cause is the batch.
 judge()	# requests-per-event
 {
 	ldb-why -i "r$1.data" --class get --json >"r$1.json" 2>"r$1.err" || diag "$(cat "r$1.err")"

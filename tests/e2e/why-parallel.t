@@ -21,7 +21,7 @@ for way in join barrier count; do
 		.first.root_label == "straggle"'
 	judge_no_chain $way-slow 'has("woken_by"; "part-.*"; "straggle")'
 done
-# On one CPU the keeper may take that from the part, before the part needs the lock.
+# On one CPU the keeper may preempt the parallel part before that needs the lock.
 record_cause barrier-lock ./why-parallel barrier-lock 1400
 judge_chain barrier-lock "the part that came last, the lock it waited for, and who held that" '
 	.chain[0].kind == "lock_wait" and .chain[1].kind == "woken_by" and .chain[1].thread == "part-1" and

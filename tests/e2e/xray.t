@@ -6,7 +6,8 @@ need_build
 page=$TOP/Documentation/ldb-intro.7
 sed -n '/^\.It Sy XRay/,/^\.El/p' "$page" >table
 ok "there is a table" test "$(grep -c '^\.It' table)" -gt 15
-# Options by their tools: of "ldb-report --graph (DOT), --tree" both are ldb-report's.
+# Finds the options by their tools: in "ldb-report --graph (DOT), --tree" both options belong to
+# ldb-report.
 sed -n 's/^\.It .* Ta //p' table | awk '{
 	tool = ""
 	for (i = 1; i <= NF; i++) {
