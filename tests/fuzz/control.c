@@ -23,21 +23,21 @@
 #define NO_SOCKET	1000000
 
 enum {
-	CONTROL_KERNEL	= 0x01,	/* the rings are the module's, as split ones */
-	CONTROL_READ	= 0x02,	/* what was written is read, and must be whole */
-	CONTROL_FULL	= 0x04,	/* there is room for little */
+	CONTROL_KERNEL	= 0x01,	/* the rings of kernel events are separate, as the module's are */
+	CONTROL_READ	= 0x02,	/* the trace is read again, and must not be damaged */
+	CONTROL_FULL	= 0x04,	/* the disk is nearly full */
 	CONTROL_RUNNING	= 0x08,	/* the recording has begun */
 };
 
-enum {				/* u8, modulo their number */
-	DO_MESSAGE,		/* u8 type, u8: its size is wrong by so much; fields */
-	DO_EVENT,		/* u8 ring, u8 type, u8: of it bits 0-3 are the slots that are bad; fields */
-	DO_HEAD,		/* u8 ring, its head as a number */
+enum {				/* u8: the kind of step, modulo the number of kinds */
+	DO_MESSAGE,		/* u8 type, u8: by how much its size is wrong; fields */
+	DO_EVENT,		/* u8 ring, u8 type, u8: bits 0-3 say which slots are bad; fields */
+	DO_HEAD,		/* u8 ring, number: its head */
 	DO_PAGE,		/* u8 slot, u8: which word, number */
-	DO_FRAME,		/* u8 slot, u8 frame, its fields */
-	DO_DEPTH,		/* u8 slot, depth as a number */
+	DO_FRAME,		/* u8 slot, u8 frame, fields of the frame */
+	DO_DEPTH,		/* u8 slot, number: its depth */
 	DO_INFO,		/* u8: which word, number */
-	DO_TIME,		/* u16: milliseconds; and what the recorder does then */
+	DO_TIME,		/* u16: milliseconds, after which the recorder runs */
 	DO_SIGNAL,		/* u8 */
 	DO_SECOND,
 	DO_LIVE,
@@ -47,7 +47,8 @@ enum {				/* u8, modulo their number */
 static struct recording r;
 static struct {
 	uint8_t message[sizeof(union control_message) + 64];
-	size_t message_size;	/* 0: there is none; SIZE_MAX: hung up */
+	/* length of the pending message; 0: there is none; SIZE_MAX: the connection was closed */
+	size_t message_size;
 	uint8_t *out;
 	size_t nr_out, room_out;
 	uint64_t heads[2 * NR_CPUS + NR_SCANNERS];
@@ -270,7 +271,7 @@ static void do_message(struct input *in)
 		messages_receive(&r);
 		return;
 	}
-	/* There is no number left for it. */
+	/* No number is left for the thread. */
 	if (type == LDB_MSG_TEXT && wrong & 0x80)
 		type = LDB_MSG_COMMAND;
 	size = type < sizeof(sizes) / sizeof(sizes[0]) && sizes[type] ? sizes[type] : sizeof(struct ldb_msg);
@@ -292,7 +293,7 @@ static void do_message(struct input *in)
 		bytes = take_bytes(in, take8(in), &nr_bytes);
 		nr_bytes = nr_bytes < size - sizeof(m.m) ? nr_bytes : size - sizeof(m.m);
 		memcpy((char *)&m + sizeof(m.m), bytes, nr_bytes);
-		if (wrong & 0x40)	/* no end */
+		if (wrong & 0x40)	/* the text has no end */
 			memset((char *)&m + sizeof(m.m) + nr_bytes, '%', size - sizeof(m.m) - nr_bytes);
 	}
 	m.m.size = size + (wrong & 3);
@@ -354,7 +355,7 @@ static uint64_t *word(void *page, unsigned which, size_t nr)
 	return (uint64_t *)page + which % nr;
 }
 
-/* The unit is a word: a program could write each there in one store. */
+/* Memory is changed by words, because a program could write each word with one store. */
 static void do_memory(struct input *in, unsigned what)
 {
 	unsigned slot = take8(in) % SESSION_THREADS;
@@ -389,7 +390,7 @@ static void act(struct input *in)
 {
 	unsigned what = take8(in) % NR_DOINGS;
 
-	/* Without a session there is no memory to write to. */
+	/* Without a session there is no memory to which the program could write. */
 	if (!recording_is_open(&r) && what != DO_MESSAGE && what != DO_SIGNAL && what != DO_TIME)
 		return;
 	switch (what) {

@@ -4,11 +4,11 @@
  * calls (Makefile), or replay.c, which needs no clang.
  *
  * An input is not a file of the format that is tested, but a recipe for one: fields are taken from
- * it one by one, and fields beyond its end are 0.  So checksums, sizes and counts are right
- * where the recipe does not say otherwise, and a change of one byte reaches the code behind
- * them.
+ * it one by one, and fields beyond its end are 0.  So checksums, sizes and counts are right unless
+ * the recipe says otherwise, and a change of one byte reaches the code that runs after these were
+ * checked.
  *
- * The same input does the same each time: one execution leaves no state for the next, and the
+ * The same input always has the same effect: one execution leaves no state for the next, and the
  * tested code uses only the files and the clock of sandbox.c.
  */
 #ifndef TESTS_FUZZ_H
@@ -45,8 +45,8 @@ static inline unsigned take8(struct input *in)
 }
 
 /*
- * Small numbers take a byte and are the likely ones: identifiers must often be equal to have an
- * effect.
+ * Small numbers take a single byte, so they are frequent: identifiers must often be equal to have
+ * an effect.
  */
 static inline uint64_t take_number(struct input *in)
 {
@@ -70,7 +70,7 @@ static inline uint64_t take_number(struct input *in)
 	return edges[b - 0xf0];
 }
 
-/* Takes at most max bytes of what is left; *size is how many. */
+/* Takes at most max of the remaining bytes; *size is how many. */
 static inline const uint8_t *take_bytes(struct input *in, size_t max, size_t *size)
 {
 	const uint8_t *p = in->p;
@@ -98,13 +98,13 @@ void sandbox_put(const char *name, const void *data, size_t size);
 /* This is CLOCK_MONOTONIC; poll() advances it. */
 extern int64_t sandbox_ns;
 
-/* This is what recv() returns: its result and errno, and the message in buf. */
+/* Sets what recv() returns: its result and errno, and the message in buf. */
 extern ssize_t (*sandbox_recv)(void *buf, size_t size);
 
-/* Writes go nowhere. */
+/* Data that the code under test writes are discarded. */
 FILE *sandbox_null(void);
 
-/* Prints what does not hold and ends the program like a crash. */
+/* Prints the condition that is not met, and ends the program as a crash would. */
 __attribute__((noreturn, format(printf, 1, 2))) void broken(const char *format, ...);
 
 #endif

@@ -6,7 +6,7 @@
 FUZZ=$BUILD/fuzz
 
 for target in trace perf control symbol runtime; do
-	# git has no folder for a target in which nothing was found yet.
+	# git has no empty folders, so a target without findings has none.
 	known=$TOP/tests/fuzz/corpus/$target
 	[ -d "$known" ] || known=
 	nr_known=0
@@ -21,7 +21,7 @@ for f in "$FUZZ"/fuzz-* "$FUZZ/seeds"; do
 	[ ! -e "$f" ] || ln -s "$f" out/fuzz/
 done
 
-# Each target runs so often that it takes a few seconds.
+# Each target runs as many inputs as take a few seconds.
 while read -r target runs; do
 	if ! [ -x "$FUZZ/fuzz-$target" ]; then
 		skip "$target: $runs executions" "no clang with libFuzzer: make deps"

@@ -14,7 +14,7 @@
 
 : "${TOP:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$TOP/build}"
 FUZZ=$BUILD/fuzz
-# Stacks of allocations are needed only for a finding, which is run again.
+# The call stacks of allocations are needed only for a finding, and a finding is run again.
 ASAN_OPTIONS=quarantine_size_mb=4:malloc_context_size=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export ASAN_OPTIONS
 failed=0

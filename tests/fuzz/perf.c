@@ -16,9 +16,9 @@
 #define RING_BYTES	4096
 #define PAGE_BYTES	4096
 #define RAW_MAX		128
-#define TGID		10	/* watched; its threads are 10 to 13 */
+#define TGID		10	/* the watched thread group; its threads are 10 to 13 */
 
-/* These are functions of system calls, and page faults, from this address on. */
+/* The functions of system calls and of page faults begin at this address. */
 #define SYMBOLS_AT	0xffffffff81000000
 static struct kernel_call symbols[] = {
 	{ SYMBOLS_AT + 16, SYMBOLS_AT + 32, 0 }, { SYMBOLS_AT + 32, SYMBOLS_AT + 48, 75 },
@@ -29,17 +29,24 @@ static uint8_t how[LDB_CALLS_MAX];
 
 enum {
 	PERF_FORMATS	= 0x01,
-	PERF_NAMESPACE	= 0x02,	/* keys are not tids, and the program has numbers of its own */
+	/* keys differ from tids, and the program has a pid namespace of its own */
+	PERF_NAMESPACE	= 0x02,
 };
 
-enum {				/* u8 of what is done, modulo their number */
+enum {				/* u8: the kind of step, modulo the number of kinds */
 	DO_SAMPLE,		/* u8 tracepoint, u8 common_flags, pid, tgid, tid, time; its fields */
 	DO_FAULT,		/* u8 misc, u8: is major; tgid, tid, time, addr */
 	DO_RECORD,		/* u8 type, u16 misc, u8 words: body of numbers; tgid, tid, time */
-	DO_BYTES,		/* u16 type, u16 misc, u16 size as it is said; u8 size, bytes */
-	DO_READ,		/* rings are emptied, and what is older than time is handed out */
-	DO_HEAD,		/* u8 ring: its head is as a number says */
-	DO_CALL,		/* u8 entries of the chain, as symbols or numbers; u8: registers; tgid, tid, time */
+	/* u16 type, u16 misc, u16 size in the header; u8 real size, bytes */
+	DO_BYTES,
+	/* time; the rings are emptied, and events older than time are delivered */
+	DO_READ,
+	DO_HEAD,		/* u8 ring, number: its head */
+	/*
+	 * u8: number of entries of the chain, then the entries as symbols or numbers; u8:
+	 * registers; tgid, tid, time
+	 */
+	DO_CALL,
 	NR_DOINGS
 };
 
@@ -224,7 +231,7 @@ static void put(unsigned ring, const void *record, size_t size)
 struct record {
 	struct perf_event_header header;
 	uint8_t bytes[512];
-	size_t size;		/* of bytes */
+	size_t size;		/* a number of bytes */
 };
 
 static void add(struct record *r, uint64_t v, unsigned bytes)
@@ -377,7 +384,7 @@ static void act(struct input *in)
 	}
 }
 
-/* The tools must not read behind the end of a ring; this makes it a fault. */
+/* The tools must not read beyond the end of a ring.  Here such an access causes a fault. */
 static void begin(struct input *in)
 {
 	unsigned mode = take8(in) % 3 + 1, flags = take8(in);
@@ -393,7 +400,10 @@ static void begin(struct input *in)
 		uint64_t at = take8(in) * 8ULL;
 
 		t.rings[i] = (struct perf_ring){ &memory[i].page, RING_BYTES, i };
-		/* The position is near where the ring wraps, and where the counter does. */
+		/*
+		 * The position is near the end of the ring, or near the greatest number of the
+		 * counter.
+		 */
 		memory[i].page.data_head = memory[i].page.data_tail = i ? -at : RING_BYTES - at;
 	}
 	if (!how[1])	/* write() */

@@ -5,7 +5,7 @@
  *
  *	replay-TARGET FILE|FOLDER...
  *
- * It prints how many there were.  A failed check ends the program.
+ * It prints the number of files.  A failed check ends the program.
  */
 #include <dirent.h>
 #include <stdlib.h>

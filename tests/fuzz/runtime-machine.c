@@ -29,10 +29,11 @@ struct machine machine;
 
 static struct fd {
 	bool is_open, is_counters;
-	const char *text;	/* of the file that it stands for */
+	const char *text;	/* inode of the file for which the descriptor stands */
 	size_t left;
 } fds[FDS_MAX];
-static int null_fd = -1, half = -1;	/* half: the other end of the last socket that was made */
+/* half: index of the other end of the last socket that was made */
+static int null_fd = -1, half = -1;
 
 static long do_close(long fd)
 {
@@ -123,7 +124,7 @@ static long do_connect(void)
 	return 0;
 }
 
-/* While one recorder is served, the second one gets an answer that says so, and nothing more. */
+/* While one recorder is served, a second one gets only an answer that says so. */
 static long do_accept(void)
 {
 	long fd;
@@ -257,7 +258,7 @@ static long do_open(const char *path)
 	broken("%s is opened", path);
 }
 
-/* /proc/self: of this process, of none, or of another. */
+/* /proc/self may be this process, no process, or another one. */
 static long do_readlink(char *to, size_t size)
 {
 	static const char *const links[] = { "77", "", "78", "self" };
@@ -369,7 +370,10 @@ static long do_munmap(void *at, size_t size)
 	return munmap(at, size) ? -errno : 0;
 }
 
-/* Nothing is done: the range must be the runtime's memory, mapped or its own variables. */
+/*
+ * Does nothing, but checks the range: it must be memory that the runtime has mapped, or its
+ * variables.
+ */
 static long do_madvise(const char *at, size_t size)
 {
 	extern const char __data_start, _end;
@@ -445,7 +449,7 @@ long machine_call(long nr, long a, long b, long c, long d, long e, long f)
 	case SYS_tgkill:
 		if (c)
 			broken("a signal is sent");
-		return -ESRCH;		/* of a thread that has ended: nothing lies between */
+		return -ESRCH;		/* the thread has ended, and nothing happens in between */
 	case SYS_geteuid:
 		return 1000;
 	case SYS_prctl:
@@ -468,7 +472,10 @@ long machine_call(long nr, long a, long b, long c, long d, long e, long f)
 	case SYS_write:
 		return 0;
 	case SYS_close_range:
-		/* The control thread is known by its table of descriptors: as where the call is refused. */
+		/*
+		 * The control thread is recognised by its table of descriptors, as on systems where
+		 * the call is refused.
+		 */
 		return (uint32_t)a == ~0U ? -ENOSYS : 0;
 	case SYS_stat:
 		return -ENOENT;

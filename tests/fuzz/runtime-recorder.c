@@ -136,8 +136,8 @@ void send_any_message(const void *m, size_t size, int fd, unsigned nr_fds)
 
 /*
  * Takes: u8 shape of the session, u8 kind of file, u8 descriptors, u8 size: of the message; u8
- * how many words of struct ldb_info are changed, and of the message: u8 which, number; number:
- * the file is so much smaller.
+ * how many words of struct ldb_info are changed, and of the message: u8 which, number; number: by
+ * how much the file is smaller.
  */
 void send_session(uint32_t type)
 {
@@ -182,7 +182,7 @@ void send_any(void)
 	send_any_message(m, type & 0x80 ? size * 8 : size, r.null, nr_fds);
 }
 
-/* The unit is a word; the recorder could write there while the runtime does. */
+/* Memory is changed by words; the recorder could write a word at the same time as the runtime. */
 void write_memory(void)
 {
 	unsigned where = take8(&in), word = take8(&in);
@@ -204,7 +204,7 @@ void machine_session_event(void)
 
 	if (r.session < 0)
 		return;
-	/* The module's memory remains. */
+	/* The module's memory stays mapped. */
 	if (r.event & 1 && !machine.device)
 		ftruncate(r.session, v * 4096);
 	if (r.event & 2)

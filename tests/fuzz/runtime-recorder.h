@@ -10,11 +10,11 @@
 
 #define FILE_MAX	(4ULL << 20)
 
-extern struct input in;		/* what is left of it */
+extern struct input in;		/* the rest of the recipe */
 
 extern struct recorder_files {
-	int session;		/* the last file that was sent as one; -1 */
-	struct ldb_info info;	/* as it was laid out */
+	int session;		/* the last file that was sent as the session's memory; -1: none */
+	struct ldb_info info;	/* layout of the session's memory */
 	int pipe[2], folder, null;
 	unsigned event;		/* what to do in machine_session_event() */
 	unsigned nr_polls;

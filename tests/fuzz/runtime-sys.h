@@ -38,7 +38,7 @@
 #define control_is_leaving	machine_is_leaving
 #endif
 
-/* Of these files only the code that ldb's own threads run is called. */
+/* Only the code of these files that ldb's own threads run is called. */
 #define pthread_create	runtime_pthread_create
 #define thrd_create	runtime_thrd_create
 #define munmap		runtime_munmap

@@ -12,7 +12,8 @@
 
 #define FIBERS_MAX	8
 #define STACK_SIZE	(128 * 1024)	/* RAW_STACK_SIZE */
-#define SLEEP_MAX_S	60		/* a thread that waits for a scanner waits until it sleeps */
+/* a thread that waits for a scanner waits until the scanner sleeps */
+#define SLEEP_MAX_S	60
 #define WAITS_MAX	1000
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -27,7 +28,8 @@
 #endif
 
 static struct fiber {
-	void *sp, *back;	/* stack pointers: its own, and of whoever lets it run */
+	/* stack pointers: of this coroutine, and of the one that has started it */
+	void *sp, *back;
 	struct fiber *caller;
 	char *stack;
 	uint32_t *tid;
@@ -223,7 +225,8 @@ long machine_futex(uint32_t *word, long op, uint32_t val, const struct timespec 
 		return 0;
 	if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != val)
 		return -EAGAIN;
-	if (running && !running->is_control) {	/* a scanner's sleep, which can be ended */
+	/* the sleep of a scanner, which other threads can end */
+	if (running && !running->is_control) {
 		machine.ns += ts ? ts->tv_sec * 1000000000ULL + ts->tv_nsec : 0;
 		machine_yield();
 		return -ETIMEDOUT;

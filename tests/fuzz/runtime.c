@@ -27,23 +27,27 @@
 #define POLLS_MAX	400
 
 enum {
-	HOW_LAUNCHED	= 0x01,	/* else through the door */
+	/*
+	 * the recorder connects to the runtime's socket; otherwise it enters through struct
+	 * ldb_door
+	 */
+	HOW_LAUNCHED	= 0x01,
 	HOW_LISTENS	= 0x02,
-	HOW_DEAF	= 0x04,	/* nobody is there when the runtime calls */
+	HOW_DEAF	= 0x04,	/* nobody listens when the runtime connects */
 	HOW_OTHER_USER	= 0x08,
 	HOW_UNDUMPABLE	= 0x10,
 };
 
-enum {				/* u8, modulo their number */
-	DO_ATTACH,		/* struct of recipe: see send_session() */
+enum {				/* u8: the kind of step, modulo the number of kinds */
+	DO_ATTACH,		/* recipe of a session: see send_session() */
 	DO_RESUME,		/* the same */
 	DO_DETACH,
 	DO_MESSAGE,		/* u8 type, u8 size, u8 descriptors */
 	DO_HANG_UP,
-	DO_CALL,		/* another recorder wants to be let in */
-	DO_WAIT,		/* u8: rounds of all threads */
-	DO_EVENT,		/* u8 which, u8: after so many calls; u8 what then */
-	DO_MEMORY,		/* u8 where, u8 which word, number */
+	DO_CALL,		/* another recorder tries to connect */
+	DO_WAIT,		/* u8: number of rounds in which all threads run */
+	DO_EVENT,		/* u8 which event, u8 after how many calls, u8 what happens then */
+	DO_MEMORY,		/* u8 memory, u8 which word, number */
 	DO_THREAD,		/* u8: it begins, or ends */
 	DO_FRAME,		/* u8 thread, u8 what; numbers */
 	DO_RECORD,		/* u8 CPU, u8 slots */
