@@ -104,7 +104,7 @@ async function whatIsMissing(t) {
 	await t.close(big, "a big one");
 }
 
-/* Runs in the page: do rows of merged bars look the same as if each bar were drawn separately? */
+/* Runs in the page: are rows of merged bars drawn with the same pixels as separate bars? */
 function sameWithoutLevels() {
 	const w = 1200, view = { t0: tl.from, scale: w / (tl.to - tl.from) };
 	let worst = 0;

@@ -126,7 +126,7 @@ void request_thread_exit(struct thread *t)
 {
 }
 
-/* No tables are changed: this machine has none of a program. */
+/* Linkage tables are not changed, because this machine has no program with such tables. */
 void flow_thread_enter(struct thread *t)
 {
 }
@@ -163,7 +163,10 @@ void flow_end(void)
 {
 }
 
-/* A thread that comes through the door is not simulated, nor is what wraps exec(). */
+/*
+ * A thread that enters through struct ldb_door is not simulated, and neither are the wrappers of
+ * exec().
+ */
 void visit_late(uint64_t what)
 {
 }
@@ -276,7 +279,7 @@ static void do_frame(void)
 	}
 }
 
-/* These conditions must always hold */
+/* Conditions that must always be met */
 
 static void check_region(const char *what, uint64_t off, uint64_t stride, uint64_t nr, uint64_t need)
 {
@@ -351,8 +354,8 @@ static void do_record(void)
 }
 
 /*
- * Does what runtime/privilege.c does: u8: bit 0 for good, 1 another user then, 2 no process to
- * come back to.
+ * Does what runtime/privilege.c does.  u8: bit 0: leave for ever; bit 1: come back as another user;
+ * bit 2: the recorder is gone by then.
  */
 static void leave_and_return(void)
 {
@@ -468,7 +471,7 @@ static void by_program(unsigned what)
 	}
 }
 
-/* While the runtime waits the recorder runs. */
+/* While the runtime waits, the recorder runs. */
 void machine_waits(void)
 {
 	if (in.left && in.p[0] % NR_DOINGS <= DO_CALL)

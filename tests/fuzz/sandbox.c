@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This file simulates the machine for the code under test.  The functions below stand in for
- * those of libc, for the tools' objects and for the libraries they are linked with: paths in a
- * hostile input must not reach the files of the machine, where they would also make a run depend
- * on it.  Outside of sandbox_enter() ... sandbox_leave() they do what they always do.
+ * This file simulates the machine for the code under test.  The functions below replace those of
+ * libc, for the tools' objects and for the libraries with which they are linked.  So paths in a
+ * hostile input do not reach the machine's files, and a run does not depend on these.  Outside of
+ * sandbox_enter() ... sandbox_leave() they do what libc's functions do.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,12 +24,12 @@
 
 static struct virtual {
 	char name[32];
-	int fd;			/* memfd, for the next input, too */
+	int fd;			/* memfd, which is used again for the next input */
 	bool is_there;
 } files[FILES_MAX];
 
 static bool is_inside;
-static int lowest_fd;		/* that was free when the sandbox was entered */
+static int lowest_fd;		/* lowest descriptor that was free when the sandbox was entered */
 int64_t sandbox_ns;
 ssize_t (*sandbox_recv)(void *buf, size_t size);
 
@@ -135,7 +135,7 @@ static int open_inside(const char *path, int flags)
 		errno = ENOENT;
 		return -1;
 	}
-	/* dup() will not do: some read() from the beginning. */
+	/* dup() is not sufficient, because some callers read() from the beginning. */
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", v->fd);
 	return raw(SYS_openat, AT_FDCWD, (long)again, O_RDONLY | O_CLOEXEC, 0, 0, 0);
 }
@@ -246,7 +246,7 @@ long sandbox_syscall(long nr, long a, long b, long c, long d, long e, long f)
 	return raw(nr, a, b, c, d, e, f);
 }
 
-/* libFuzzer uses the real clock to end what takes too long. */
+/* libFuzzer uses the real clock to end runs that take too long. */
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	if (is_inside && id != CLOCK_REALTIME) {

@@ -84,7 +84,7 @@ seed shared 4 shared 0 shared
 build zipped -g -gz
 seed zipped 0 zipped 0 zipped
 
-# There are two files: found by build-id, and by a link with a checksum.
+# Two debug files: one is found by build-id, the other by a link with a checksum.
 build whole -g
 objcopy --only-keep-debug whole prog.debug
 strip -o stripped whole
@@ -98,7 +98,7 @@ gcc -nostdlib -static -Wl,--build-id=$id a.o -o split
 objcopy -R .comment split
 seed split 0 split 0 split 3 a.dwo
 
-# What two files share is in a third.
+# A third file has the debug information that two files share.
 if command -v dwz >/dev/null 2>&1; then
 	cp whole one
 	cp whole two

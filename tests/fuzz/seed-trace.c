@@ -2,7 +2,7 @@
 /*
  * Makes seeds for the trace reader: seed-trace FOLDER [TRACE...]
  *
- * It makes a recipe (trace-recipe.h) for each of the given traces, as far as 16 KiB suffice, and
+ * It makes a recipe (trace-recipe.h) for each of the given traces, up to 16 KiB, and
  * for traces of a few random rows of every kind that refer to each other; and one for each way
  * in which trace.c reads them.
  */

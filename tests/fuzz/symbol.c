@@ -13,23 +13,23 @@
 #include "fuzz.h"
 
 #define FILE_MAX	65536
-#define BASE		0x10000000	/* the module's; its bias too */
+#define BASE		0x10000000	/* address of the module, and its bias */
 #define MODULE_SIZE	0x1000000
-#define LINK		"prog.debug"	/* as seeds name it; see seeds.sh */
+#define LINK		"prog.debug"	/* the name that seeds use; see seeds.sh */
 #define BUILD_ID	"5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f"
 
 enum {
-	SYMBOL_NO_ID	= 0x01,	/* the trace has no build-id: the file is taken as it is */
+	SYMBOL_NO_ID	= 0x01,	/* the trace has no build-id, so any file is accepted */
 	SYMBOL_WRONG_CRC = 0x02,
 	SYMBOL_CALLS	= 0x04,
-	SYMBOL_UNLOADED	= 0x08,	/* a second module was there before */
+	SYMBOL_UNLOADED	= 0x08,	/* a second module was mapped at these addresses before */
 	SYMBOL_NO_BIAS	= 0x10,
 };
 
-enum {				/* roles, modulo their number */
+enum {				/* role of a file: u8, modulo the number of roles */
 	ROLE_MAIN,
 	ROLE_DEBUG,
-	ROLE_ALT,		/* what dwz shares */
+	ROLE_ALT,		/* file of dwz with shared debug information */
 	ROLE_DWO,
 	NR_ROLES
 };

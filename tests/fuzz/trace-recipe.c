@@ -5,7 +5,7 @@
 #include "trace/crc32c.h"
 #include "trace-recipe.h"
 
-#define ROWS_MAX	64	/* of cells, in one block */
+#define ROWS_MAX	64	/* greatest number of rows of cells in a block */
 #define BLOCKS_MAX	64
 
 static uint8_t file[RECIPE_BYTES_MAX];
@@ -34,7 +34,7 @@ static bool put_zstd_block(unsigned type, size_t size, bool is_last, const uint8
 static bool put_frame(const uint8_t *data, size_t size, uint8_t run, size_t nr_run)
 {
 	uint32_t magic = 0xfd2fb528, raw = size + nr_run;
-	uint8_t descriptor = 0xa0;	/* one segment, 4 bytes of size */
+	uint8_t descriptor = 0xa0;	/* frame header: a single segment, and a size of 4 bytes */
 
 	return put(&magic, 4) && put(&descriptor, 1) && put(&raw, 4) &&
 	       (!(size || !nr_run) || put_zstd_block(0, size, !nr_run, data)) &&
@@ -96,7 +96,7 @@ static void extent_of(unsigned kind, const void *rows, size_t nr, struct ldb_blo
 	h->max_dur = e.dur;
 }
 
-/* Takes the payload of rows of cells; *size is set. */
+/* Takes the payload of rows of cells, and sets *size. */
 static const uint8_t *take_cells(struct input *in, unsigned kind, struct ldb_block_header *h,
 				 size_t *size)
 {

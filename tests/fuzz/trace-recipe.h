@@ -23,17 +23,23 @@ enum {
 	FILE_NO_FOOTER	= 0x02,
 	FILE_HEADER	= 0x04,
 	FILE_OWN_INDEX	= 0x08,	/* the blocks of kind INDEX in the recipe are the index */
-	FILE_CUT	= 0x10,	/* the last bytes are missing: u8 more at the end of the recipe */
+	/* u8 at the end of the recipe: how many bytes are missing at the file's end */
+	FILE_CUT	= 0x10,
 
 	BLOCK_CELLS	= 0x00,
 	BLOCK_COLUMNS	= 0x01,
 	BLOCK_FRAME	= 0x02,
 	BLOCK_AGAIN	= 0x03,
 	BLOCK_FORM	= 0x03,
-	BLOCK_EXTENT	= 0x04,	/* t_min, t_max, id_min, id_max, max_dur follow, as take_number() */
-	BLOCK_RUN	= 0x08,	/* u8 byte, u16 times: appended to the payload; u8: times 256 more rows */
+	/* t_min, t_max, id_min, id_max and max_dur follow, read by take_number() */
+	BLOCK_EXTENT	= 0x04,
+	/*
+	 * u8 byte, u16: how often it is appended to the payload; u8: how many times 256 rows are
+	 * added
+	 */
+	BLOCK_RUN	= 0x08,
 	BLOCK_BAD_CRC	= 0x10,
-	BLOCK_VERSION	= 0x20,	/* u8 follows */
+	BLOCK_VERSION	= 0x20,	/* u8: the version follows */
 };
 
 #define RECIPE_BYTES_MAX	(1U << 20)

@@ -3,7 +3,8 @@
  * Fuzzes the trace reader: index and no index, every table by row, by column and filtered, the
  * request table, damage; and the outputs of ldb-report, ldb-timeline and ldb-why.
  *
- * u8 LOOK_*: what is done with the file; then the recipe of it (trace-recipe.h).
+ * The input is u8 LOOK_*, which says what is done with the file, and then the file's recipe
+ * (trace-recipe.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ enum {				/* bits 0-2 */
 	LOOK_TRACKS,
 	LOOK_WHAT_IF,
 	LOOK		= 0x07,
-	LOOK_JSON	= 0x40,	/* json and csv in the place of text */
+	LOOK_JSON	= 0x40,	/* JSON and CSV instead of text */
 	LOOK_FILTERED	= 0x80,	/* TABLES: with a filter from the recipe's first bytes */
 };
 
@@ -89,7 +90,7 @@ static void read_tables(struct reader *r, const struct reader_filter *f)
 	if (!reader_requests(r, &requests, &nr))
 		for (size_t i = 1; i < nr; i++)
 			if (requests[i - 1].id > requests[i].id)
-				sum++;	/* of a file, and it lies */
+				sum++;	/* the size may be wrong */
 	*(volatile uint64_t *)&sum = sum;
 }
 

@@ -26,7 +26,7 @@ import jsonschema
 
 COMMON = "common"
 ERRORS_MAX = 5		# of a document
-FIRST = 4		# elements of an array that stay
+FIRST = 4		# elements of an array that are retained
 WORD = re.compile(r"[a-z][a-z0-9_.-]{0,31}$")
 ADDRESS = re.compile(r"0x[0-9a-f]{1,16}$")
 
@@ -110,7 +110,8 @@ def thin(value):
 	if isinstance(value, list):
 		kept, known = [], set()
 		for v, signature in map(thin, value):
-			# The first few, because some arrays may have no more of them.
+			# Only the first few are used, because some arrays may have no more
+			# elements.
 			if len(kept) < FIRST or signature not in known:
 				kept.append(v)
 			known.add(signature)
@@ -233,7 +234,7 @@ def check_schemas(schemas, complain):
 		if name != COMMON and raw["properties"]["format"] != {"const": name}:
 			complain(f"{name}: its format is another one")
 	for name, whole in schemas.whole.items():
-		list(members(whole, name, whole))	# every $ref leads somewhere
+		list(members(whole, name, whole))	# every $ref leads to a definition
 	used = {m for name, whole in schemas.whole.items() for m in references(whole)}
 	for name in schemas.raw[COMMON]["$defs"]:
 		if not any(ref.split("/")[3:4] == [name] for ref in used):
