@@ -75,7 +75,8 @@ note "building it, which takes minutes: tail -f $log"
 kmake -j"$(nproc)" $instrument bzImage modules
 cp "$tree/arch/x86/boot/bzImage" "$tree/bzImage" || exit 1
 
-# Modules need headers, scripts and symbols; the rest is a gigabyte that nothing uses.
+# Building modules needs headers, scripts and symbols; the other files are a gigabyte that nothing
+# uses.
 rm -f "$tree/vmlinux" "$tree/vmlinux.o" "$tree"/.tmp_vmlinux*
 find "$tree" \( -path "$tree/scripts" -o -path "$tree/tools" \) -prune -o -type f \
 	\( -name '*.o' -o -name '*.a' -o -name '*.c' -o -name '.*.cmd' \) -exec rm -f {} +

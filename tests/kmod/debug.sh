@@ -25,7 +25,7 @@ mkdir -p "${log%/*}"
 for kernel in kasan kcsan; do
 	sh "$KMOD/debug-kernel.sh" $kernel >/dev/null || exit 1
 done
-# Tests that only use the module are slow there, and find no further races.
+# Tests that only use the module are slow in a debug kernel, and find no further races.
 races="kmod-api kmod-events kmod-fuzz kmod-hits kmod-join kmod-life kmod-order kmod-race"
 {
 	sh "$KMOD/run.sh" -k kasan "$@"

@@ -6,12 +6,12 @@
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/kmod.sh"
 
-# This compiles compat.h alone, with nothing of the kernel's but a version.
+# Compiles compat.h alone, without any kernel headers, for a given version.
 mkdir -p "$WORK/stub/linux/sched"
 for header in ftrace ldb mm sched version sched/isolation; do
 	: >"$WORK/stub/linux/$header.h"
 done
-compat()	# version option...: what the compiler says
+compat()	# version option...: prints the compiler's messages
 {
 	compat_code=$(echo "$1" | awk -F. '{ print $1 * 65536 + $2 * 256 + $3 }')
 	shift
@@ -36,7 +36,7 @@ check "make dkms" "make -s -C $TOP dkms DESTDIR=$WORK/root" 0
 ok "with the rule" test -f "$WORK/root/usr/lib/udev/rules.d/60-ldb.rules"
 ok "and the group" grep -q '^g ldb ' "$WORK/root/usr/lib/sysusers.d/ldb.conf"
 mkdir "$WORK/tree"
-# dkms would make this key elsewhere.
+# Without this, dkms would create a key in another place.
 mok_signing_key=$WORK/mok.key
 mok_certificate=$WORK/mok.pub
 export mok_signing_key mok_certificate

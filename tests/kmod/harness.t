@@ -12,7 +12,7 @@ image=$(echo "$triple" | cut -d' ' -f2)
 headers=$(echo "$triple" | cut -d' ' -f3)
 release=$(echo "$triple" | cut -d' ' -f1)
 
-# One boot for all of it.
+# A single boot is used for all of these checks.
 start=$(date +%s)
 check "a command's exit status" "sh $vm -f $(command -v jq) $image 'uname -r; echo one; echo two >&2; echo {} | jq -c .; exit 37'" 37
 diag "boot and exit: $(($(date +%s) - start)) s"
@@ -30,8 +30,7 @@ check "a module that behaves is none of its business" "sh $vm $bad $image 'insmo
 check "a WARN fails a command that succeeds" "sh $vm $bad $image 'insmod /ldb_bad.ko how=warn; true'" 99 'WARNING: CPU'
 check "an Oops is seen" "sh $vm $bad $image 'insmod /ldb_bad.ko how=oops; true'" 99 'Oops'
 
-# A breakpoint that never ends: the registers are the same, with a CPU that is always in its
-# handler.
+# Simulates a breakpoint that never ends: registers in which a CPU is always in the handler.
 . "$TOP/tests/lib/storm.sh"
 ok "the monitor is asked while a guest runs" eval \
 	"LDB_STORM_EVERY=2 LDB_STORM_SAID=$WORK/said sh $vm $image 'grep asm_exc_int3\$ /proc/kallsyms; sleep 12' >kallsyms"
@@ -42,7 +41,7 @@ ok "a guest that sleeps is no storm" eval "! storm_is_seen said $handler"
 awk -v handler="$handler" '/^CPU#/ { on = /#1/ } /^RIP=/ && on && nr++ % 20 == 0 { sub(/^RIP=[0-9a-f]*/, "RIP=" handler) } { print }' said >storm
 ok "a CPU that keeps being there is one" storm_is_seen storm "$handler"
 
-# What a guest printed becomes results; a missing one must not appear as a good one.
+# The output of a guest becomes results; a missing result must not appear as a good one.
 merged()	# name regex line...
 {
 	merged_name=$1
@@ -60,10 +59,10 @@ merged "a kernel that complained" '^not ok 2 .*nothing to say' "@@ begin a.t" "o
 merged "a guest that died during it" '^not ok 2 .*the guest did not' "@@ begin a.t" "ok 1 - one"
 merged "a test that never ran" '^not ok 1 - k a.t: ran' ""
 
-# Where allocations fail on purpose the kernel's message about it is no complaint; one about
-# the module's is.
+# If allocations fail on purpose, the kernel's message about them is no complaint, unless the module
+# made the allocation.
 . "$TOP/tests/lib/splat.sh"
-failed_allocation()	# function that asked for it
+failed_allocation()	# function that made the allocation
 {
 	printf '[1.0] %s\n' "futex_wake_op: tries to shift" "kmod-fuzz: vmalloc error: size 32768, vm_struct allocation failed, mode:0xdc0" \
 		"Call Trace:" " <TASK>" " $1" " </TASK>" "Mem-Info:"
@@ -75,8 +74,8 @@ ok "but not the module's" splat log
 { failed_allocation copy_process+0x588; echo '[2.0] BUG: KASAN: use-after-free'; } >log
 ok "nor what comes after it" splat log
 
-# A test for one kernel only runs in one.
-runs()	# option...: a line "TEST KERNEL" for each test
+# A test for one kernel runs only in that kernel.
+runs()	# option...: prints a line "TEST KERNEL" for each test
 {
 	sh "$KMOD/run.sh" -n "$@" | while read -r kernel tests; do
 		for test in $tests; do

@@ -30,8 +30,8 @@ sh /vm/command
 status=$?
 
 : >/tmp/splat
-# kmemleak reports memory that is older than five seconds and unchanged at two scans.  What the
-# kernel itself lost during its boot, as swapper, is ignored.
+# kmemleak reports memory that is older than five seconds and unchanged at two scans.  Memory that
+# the kernel itself (swapper) lost during its boot is ignored.
 if [ -e $leaks ]; then
 	sleep 6
 	echo scan >$leaks
@@ -55,5 +55,5 @@ exec >/dev/null 2>&1
 (sleep 2; kill $cat) &
 wait $cat
 vm-exit 42
-# This is not reached when the device is there.
+# This is reached only if the device is missing.
 reboot -f

@@ -9,7 +9,7 @@ check "the guests' programs build" "make -s --no-print-directory -C $KMOD all BU
 cat >inside.sh <<'END'
 insmod /ldb.ko max_user_rate=0 disarm_delay_ms=60000 mode=0666
 echo "isolated: $(cat /sys/devices/system/cpu/isolated)"
-# Counts, for CPU 1: calls of functions from other CPUs, TLBs, rescheduling.
+# Prints the counts of interrupts of CPU 1 by other CPUs: function calls, TLB flushes, rescheduling.
 interrupts() { awk '/^ *(CAL|TLB|RES):/ { n += $3 } END { print n }' /proc/interrupts; }
 sessions() { taskset 1 sessions-plain "$@"; }
 echo "nobody: $(sessions 1 65534)"

@@ -52,7 +52,7 @@ programs=$KMOD
 here=$(sh "$KMOD/kernels.sh" list | xargs)
 if [ "${1:-}" = quick ]; then
 	kernels=${here%% *}
-	programs=$KMOD/programs		# needs neither plugin nor tools
+	programs=$KMOD/programs		# this part needs neither plugin nor tools
 	set -- kmod-api kmod-events kmod-hits
 fi
 
@@ -63,7 +63,7 @@ result()	# ok|"not ok" text
 	[ "$1" = ok ] || failed=1
 }
 
-# Makes what is the same for all kernels.
+# Builds the files that are the same for all kernels.
 make_tree()
 {
 	tree=$work/tree
@@ -88,9 +88,10 @@ is_debug()	# kernel
 	[ "$1" = kasan ] || [ "$1" = kcsan ]
 }
 
-# The analysis, the scanner and the recorder's messages are the same in each kernel, and so is
-# most of what else these tests check: of each pair that is alike one runs in this kernel, one in
-# the other.  What the module itself reports is tested in both: e2e.t, truth.t and programs/.
+# The analysis, the scanner and the recorder's messages are the same in each kernel, and so are most
+# other things that these tests check.  So of two similar tests one runs in this kernel, and one in
+# the other.  The events of the module itself are tested in both kernels: e2e.t, truth.t and
+# programs/.
 one_kernel=$(xargs <<EOF
 6.1:calls.t 6.1:frames.t 6.1:ftrace-off.t 6.1:idle.t 6.1:storms.t 6.1:wakers-io.t 6.1:why-cpu.t
 6.1:why-memory.t
@@ -123,7 +124,7 @@ default_tests()	# kernel
 	done
 }
 
-list_tests()	# of $kernel, or those
+list_tests()	# prints the default tests of $kernel, or the given ones
 {
 	[ $# -gt 0 ] || default_tests "$kernel" | tr '\n' ' '
 	echo "$*"
@@ -192,12 +193,12 @@ prepare_guest()	# kernel test...
 	list_tests "$@" >"$own/tests"
 }
 
-# Boots it until it has run all of $own/tests; leaves $own/out and $own/status.
+# Boots the kernel until it has run all of $own/tests; writes $own/out and $own/status.
 run_guest()
 {
 	trap 'kill "$vm" 2>/dev/null; exit 130' TERM
 	settings=$(env | grep -E '^LDB_(LENGTHS|STORM|FUZZ_SECONDS|FUZZ_SEED|FUZZ_COVER)=[0-9]+$' | tr '\n' ' ')
-	# Where all is asked for, or a kernel or test by its name, loops are longer.
+	# If all tests are requested, or a kernel or a test by its name, loops are longer.
 	cycles=20
 	if [ -z "$default" ] || [ -n "${LDB_TEST_ALL:-}" ]; then
 		cycles=50
@@ -206,7 +207,7 @@ run_guest()
 	cycles=${LDB_CYCLES:-$cycles}
 	limit=${LDB_TEST_TIMEOUT:-240}
 	boot_limit=${LDB_GUEST_TIMEOUT:-1200}
-	# Beside other tests it has half of the machine.
+	# If other tests run at the same time, a guest has half of the machine.
 	[ "$which" != others ] || limit=$((2 * limit)) boot_limit=$((2 * boot_limit))
 	memory=1024
 	if is_debug "$kernel"; then
@@ -238,7 +239,7 @@ run_guest()
 	echo "$status" >"$own/status"
 }
 
-# Prints what one script printed, and what all others did.
+# Prints the output of one script, and the results of all others.
 only()		# test
 {
 	awk -v test="$1" '/^@@ begin / { on = $3 == test } on; /^@@ end / { on = 0 }' "$own/out"
@@ -293,7 +294,7 @@ report_guest()	# kernel
 	fi
 }
 
-report_all()	# of $running, as they end
+report_all()	# of $running, in the order in which they end
 {
 	for guest in $running; do
 		wait "${guest#*:}"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vm-exit PORT-VALUE: ends the guest through QEMU's isa-debug-exit device, the last thing its
- * init does.  Powering off would need ACPI.  QEMU's own exit status is then VALUE * 2 + 1.  It
- * is static, because it must run when nothing else does.
+ * vm-exit PORT-VALUE: ends the guest through QEMU's isa-debug-exit device, as the last action of
+ * its init.  Powering off would need ACPI.  QEMU's own exit status is then VALUE * 2 + 1.  It is
+ * linked statically, because it must run when nothing else works.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 	int value = argc > 1 ? atoi(argv[1]) : 0;
 	unsigned int i;
 
-	/* The output must be sent before the machine is gone. */
+	/* The output must be sent before the guest ends. */
 	for (i = 0; i < sizeof(ttys) / sizeof(ttys[0]); i++) {
 		int fd = open(ttys[i], O_WRONLY | O_NOCTTY);
 

@@ -95,15 +95,16 @@ printf '%s\n' "$*" >"$root/vm/command"
 for file in $files; do
 	tree_add "$root" "$file" || exit 1
 done
-# The kernel unpacks one archive after the other, so a tree used by many boots need not be copied.
+# The kernel unpacks several archives one after the other, so a tree that many boots use need not be
+# copied.
 for tree in "$root" $trees; do
 	(cd "$tree" && find . | cpio -o -H newc --quiet) || exit 1
 done >"$work/initrd"
 
 mkfifo "$work/out" "$work/monitor.in" "$work/monitor.out"
-# The CPUs are sockets, not cores: a kernel without ACPI finds only those.  no_timer_check is
-# there because a busy host gives the guest no CPU for a while, and its kernel would panic
-# without ticks.
+# The CPUs are sockets, not cores: a kernel without ACPI finds only those.  no_timer_check is needed
+# because a busy host may give the guest no CPU for a while, and without ticks its kernel would
+# panic.
 # shellcheck disable=SC2086	# $icount, $disk: words or none
 timeout -k 5 "$limit" qemu-system-x86_64 -accel "$accel" -cpu max $icount $disk -smp "$cpus,sockets=$cpus" -m "$memory" \
 	-no-reboot -nodefaults -display none -net none -kernel "$image" -initrd "$work/initrd" \
@@ -130,7 +131,7 @@ if grep -q '^LDB-VM-SPLAT' "$work/output"; then
 	exit 99
 fi
 
-# Complaints of a CPU that is stuck do not count: the emulator causes them.
+# Complaints about a stuck CPU do not count, because the emulator causes them.
 complains()
 {
 	grep -E 'WARNING: |BUG: |KASAN|kernel BUG at' "$work/log" | grep -qvE 'soft lockup|workqueue lockup'
@@ -148,7 +149,7 @@ if grep -q 'int3: 0000 \[#1\]' "$work/log" && ! complains; then
 	note "the emulator ran a breakpoint that was gone: try again"
 	exit 96
 fi
-# A kernel that died could not read its own log.
+# A kernel that has crashed cannot read its own log.
 if splat "$work/log" >"$work/splat"; then
 	cat "$work/splat"
 	note "the kernel complained"
@@ -159,7 +160,7 @@ if [ "$qemu_status" -eq 124 ] || [ "$qemu_status" -eq 137 ]; then
 	tail -n 5 "$work/log" >&2
 	exit 97
 fi
-# The status is 42 * 2 + 1 if the guest's init came to its end.
+# The status is 42 * 2 + 1 if the guest's init has completed.
 if [ -z "$status" ] || [ "$qemu_status" -ne 85 ]; then
 	note "the guest ended without an exit status (qemu: $qemu_status)"
 	tail -n 20 "$work/log" >&2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This module misbehaves in the way its parameter says, so that harness.t can show that the
- * harness notices.
+ * This module misbehaves in the way that its parameter says, so that harness.t can check that the
+ * harness detects it.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -52,7 +52,7 @@ static int increment(void *unused)
 	return 0;
 }
 
-/* Runs two of them, on two CPUs if there are two. */
+/* Runs two threads, on two CPUs if there are two. */
 static void race(void)
 {
 	kthread_run(increment, NULL, "ldb_bad");

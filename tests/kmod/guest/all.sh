@@ -14,7 +14,7 @@ TOP=/ldb
 BUILD=/ldb/build
 PATH=$BUILD/bin:$BUILD/tests/tools/helpers:$BUILD/tests/kmod/guest:$PATH
 LDB_KO=/ldb/ldb.ko
-# json/bin/keep copies what the tools print as JSON.
+# json/bin/keep copies the JSON that the tools print.
 LDB_JSON=/tmp/json
 export TOP BUILD PATH LDB_KO LDB_JSON
 mkdir -p "$LDB_JSON"
@@ -40,7 +40,7 @@ for test; do
 		[ ! -f "$json" ] || jq -c -f /ldb/tests/json/thin.jq "$json" | sed 's/^/# json /'
 	done
 	rm -f "$LDB_JSON"/*
-	# The next test starts from scratch, whatever this one left behind.
+	# Cleans up, so that the next test does not depend on this one.
 	rmmod ldb 2>/dev/null
 	dmesg | tail -n "+$(($(cat /tmp/seen) + 1))" >/tmp/new-messages
 	kernel=clean

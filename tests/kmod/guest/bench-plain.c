@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Measures what a switch costs with a recorder and without: two threads play ping-pong, and the
- * time stamp counter, which counts instructions in a guest that runs under -icount, says what a
- * round trip took.  The same is measured for a page fault, and for an interval in which nothing
- * but interrupts takes time.
+ * time stamp counter, which counts instructions in a guest that runs under -icount, measures a
+ * round trip.  The same is measured for a page fault, and for an interval in which nothing but
+ * interrupts takes time.
  *
  *	bench-plain WATCH KIND ROUNDS
  *
@@ -42,7 +42,10 @@ static int rounds;
 static unsigned ring_order = 8;
 static bool use_pipe;
 static _Atomic int go;
-/* This is laid out like a glibc mutex: the word and, 8 bytes on, an owner.  Each has a cache line. */
+/*
+ * This has the layout of a glibc mutex: the futex word and, 8 bytes after it, the owner.  Each has
+ * a cache line.
+ */
 static struct {
 	_Alignas(64) _Atomic unsigned word;
 	unsigned count, owner;
@@ -95,7 +98,7 @@ static void *play(void *arg)
 {
 	struct side *me = arg;
 
-	/* An instrumented function would have this on its stack. */
+	/* The frame record that an instrumented function would have on its stack. */
 	me->block.gen = (5ULL << LDB_GEN_SHIFT) | LDB_CANARY;
 	me->frame.gen = me->block.gen;
 	me->frame.pc = play;

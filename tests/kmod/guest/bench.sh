@@ -11,16 +11,16 @@ kinds="pipe futex"
 # This waits until the kernel has finished its boot.
 sleep 5
 
-# There is nothing to compare these with.
+# These are compared with nothing.
 kinds_module="pipe futex fault irq"
 
-bench()	# row watch command...: command's arguments are followed by the benchmark
+bench()	# row watch command...: the benchmark is appended to the command's arguments
 {
 	row=$1
 	watch=$2
 	shift 2
 	for kind in $kinds; do
-		# The first run fills caches; what perf prints is no result.
+		# The first run only fills the caches; the output of perf is not used.
 		for i in 1 2; do
 			"$@" bench-plain "$watch" "$kind" "$rounds" 2>/tmp/bench.err | grep "^$kind " >/tmp/bench.out ||
 				{ sed 's/^/# /' /tmp/bench.err; continue 2; }

@@ -16,7 +16,7 @@ judge_sleeps
 judge_disks
 record module-all --syscalls=all
 judge_all
-# Recording each call takes an emulated machine minutes.
+# Recording each call would take minutes on an emulated machine.
 [ -z "${LDB_LENGTHS:-}" ] || judge_lengths
 check "the module unloads" "rmmod ldb"
 finish

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compares the kernel events of a trace with what ftrace recorded of the same run, and with what
- * the program says it forced: no event may be missing or invented.  It prints TAP.
+ * Compares the kernel events of a trace with the events that ftrace recorded in the same run, and
+ * with the events that the program forced: no event may be missing or invented.  It prints TAP.
  *
  *	check-truth ROWS FTRACE FACTS
  *	check-truth ROWS FTRACE FACTS OTHER-ROWS
  *
  * With OTHER-ROWS, the switches of two traces of one run are compared with each other
- * instead.  ROWS: trace-cat's output; FTRACE: tracefs' "trace" file, trace_clock mono; FACTS:
- * what forced.c printed.  On each CPU, the events of ftrace between its two marks that
- * concern a thread of the program must be a contiguous run of those of the trace.
+ * instead.  ROWS: trace-cat's output; FTRACE: tracefs' "trace" file, trace_clock mono; FACTS: the
+ * output of forced.c.  On each CPU, the events of ftrace between its two marks that concern a
+ * thread of the program must be a contiguous run of the trace's events.
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -372,8 +372,9 @@ static size_t agreement(const struct list *r, size_t i, const struct list *t, si
 }
 
 /*
- * Finds event k in the trace: of the same events around that time, which are all alike in a
- * ping-pong, it takes the one after which most agrees, and of those the nearest.
+ * Finds event k in the trace: In a ping-pong, all events around that time are alike.  So of these
+ * it takes the one after which most following events agree, and among several such events the
+ * nearest.
  */
 static size_t counterpart(const struct list *r, const struct list *t, size_t k)
 {
@@ -427,7 +428,9 @@ static void compare_cpu(unsigned cpu)
 	free(diff);
 }
 
-/* Switches between threads of others are recorded in part: but none may be invented. */
+/*
+ * Of switches between threads of other programs only some are recorded, but none may be invented.
+ */
 static void compare_occupants(unsigned cpu)
 {
 	const struct list *r = &occupants[cpu], *t = &all[cpu];
@@ -466,7 +469,10 @@ static void compare_futex(unsigned tid)
 			k++;
 		a = i < row_futex.nr && row_futex.ev[i].ns < end_ns ? &row_futex.ev[i++] : NULL;
 		b = k < true_futex.nr && true_futex.ev[k].ns < end_ns ? &true_futex.ev[k++] : NULL;
-		/* A wait's value is the word found there; the call has the expected value. */
+		/*
+		 * In the trace, the value of a wait is the futex word that was found; ftrace has
+		 * the value that the call expected.
+		 */
 		if (!a || !b || a->op != b->op || a->addr != b->addr ||
 		    (a->op == LDB_SCHED_OP_FUTEX_WAKE && a->value != b->value))
 			break;
@@ -479,7 +485,7 @@ static void compare_futex(unsigned tid)
 		     a ? a->addr : 0, b ? b->op : 0, b ? b->addr : 0);
 }
 
-/* ---- what the program says ---- */
+/* ---- facts of the program ---- */
 
 static void count_switches(unsigned tid, long voluntary, long involuntary)
 {

@@ -12,7 +12,7 @@ kernel_memory()
 	awk '/^(SUnreclaim|VmallocUsed|Percpu|PageTables|KernelStack):/ { sum += $2 } END { print sum }' /proc/meminfo
 }
 
-cycle()	# nr: prints a line when something is wrong
+cycle()	# nr: number of the cycle; prints a line if something is wrong
 {
 	insmod "$LDB_KO" || { echo "cycle $1: insmod"; return; }
 	case $(($1 % 10)) in
@@ -37,14 +37,14 @@ cycle()	# nr: prints a line when something is wrong
 		;;
 	3)	# nobody used it
 		;;
-	4 | 5)	# both in one: a program that watches itself, and is killed
+	4 | 5)	# recorder and program in one: a program that watches itself, and is killed
 		bench-plain all pipe 1000000 >log 2>&1 &
 		recorder=$!
 		usleep $(($1 * 7919 % 100000))
 		kill -9 $recorder
 		wait $recorder 2>/dev/null
 		;;
-	*)	# and one that is not
+	*)	# the same for a program that is not killed
 		bench-plain all futex 100 >log 2>&1 || echo "cycle $1: $(cat log)"
 		;;
 	esac
@@ -56,7 +56,7 @@ cycle()	# nr: prints a line when something is wrong
 	echo "cycle $1: $(cat rmmod.err)"
 }
 
-# The first cycles fill caches.
+# The first cycles fill the kernel's caches.
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	cycle $i
 done >bad

@@ -10,7 +10,7 @@ server 60 >server.out 2>&1 &
 pid=$!
 at_end "kill $pid 2>/dev/null || :"
 sleep 0.5
-# Something else needs the CPUs, too.
+# Other load needs the CPUs, too.
 (while :; do :; done) &
 hog=$!
 at_end "kill $hog 2>/dev/null || :"

@@ -27,7 +27,7 @@ static void fail_nth(int n)
 		bail_out("cannot set fail-nth");
 }
 
-/* Returns the remaining count: 0 when the allocation was reached and failed. */
+/* Returns the remaining count; 0: the allocation was reached, and failed. */
 static int left(void)
 {
 	char text[16] = "";
@@ -37,7 +37,10 @@ static int left(void)
 	return atoi(text);
 }
 
-/* Returns the errno of the first call that failed, or 0; *rest: what is left of n. */
+/*
+ * Returns the errno of the first call that failed, or 0; *rest: how many allocations were left of
+ * n.
+ */
 static int use_session(int n, int *rest)
 {
 	struct ldb_create create = {

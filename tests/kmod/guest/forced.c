@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Forces scheduling that is known in advance, and prints what it was, for truth.t.
+ * Forces known scheduling events, and prints them, for truth.t.
  *
  *	forced ROUNDS [MS]	output: lines "fact ..."; begins after MS
  *
@@ -26,7 +26,7 @@
 #define MARKER "/sys/kernel/tracing/trace_marker"
 
 static int rounds;
-static _Atomic unsigned word[2];	/* 1: it is this side's turn */
+static _Atomic unsigned word[2];	/* 1: this side may continue */
 static _Atomic int stop_spinning;
 static pthread_barrier_t begin, end;	/* main and the five threads */
 

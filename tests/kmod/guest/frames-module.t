@@ -2,7 +2,7 @@
 # The module reads the chains of threads that leave their CPU, while the scanner has none: each wait
 # is in the right function with all its callers, as the program itself wrote them down.
 . "$(dirname "$0")/../../lib/guest.sh"
-# In an emulator a reading takes so long that few would fit into the usual budget.
+# In an emulator reading the frames takes so long that it would rarely fit into the usual budget.
 # The program stamps with the time stamp counter, which no kernel trusts in an emulator.
 load force_tsc=1
 steps=$(crowded 0 0 0)

@@ -9,7 +9,7 @@ load disarm_delay_ms=60000
 echo 1 >"$TRACING/tracing_on"
 at_end "echo 1 >$switch"
 
-run()	# name: leaves the recorder's words in $out, and how many futex calls there are in $nr_futexes
+run()	# name: sets $out to the recorder's output, and $nr_futexes to the number of futex calls
 {
 	check "$1: recorded" "ldb-record --kernel module -o $1.data -- forced 50 100" 0
 	trace-cat "$1.data" sched >"$1.rows"
@@ -35,7 +35,8 @@ echo 1 >$switch
 run again
 ok "switched on again there are" test "$nr_futexes" -gt 50
 ok "and nothing is said any more" eval "! says_so"
-# The same while a recording is paused: what does not come back is said, and what comes again, too.
+# Does the same while a recording is paused: the recorder must report which events do not resume,
+# and when they come again.
 forced 50 8000 >forced.out &
 pid=$!
 ldb-record --kernel module -o paused.data -p "$pid" 2>paused.err &

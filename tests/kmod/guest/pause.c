@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two threads on one CPU hand over to each other, through a pipe each, until they are killed: pause.t.
- * Every 50 ms a line has the time (CLOCK_MONOTONIC, ns), and what a turn took of the CPU's time, in ns.
+ * For pause.t: two threads on one CPU wake each other in turn, through two pipes, until they are
+ * killed.  Every 50 ms the program prints the time (CLOCK_MONOTONIC, ns) and the CPU time of a
+ * turn, in ns.
  */
 #include <ldb/ldb.h>
 #include <pthread.h>

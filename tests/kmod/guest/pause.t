@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# While a recording is paused, the module writes no event but those of threads that begin and end; afterwards all of them come again.  What a pause
-# costs a program that does little but switch is printed, as a ratio to not being recorded.
-# Timed: the program must run before, while and after the pause.
+# While a recording is paused, the module writes only events of threads that begin or end;
+# afterwards it writes all events again.  Prints the cost of a paused recording for a program that
+# mostly switches, as a ratio to the program without a recording.  Timed: the program must run
+# before, while and after the pause.
 . "$(dirname "$0")/../../lib/guest.sh"
 
-# The emulator may run a breakpoint that is gone: so probes are taken away seldom.
+# The emulator may execute a breakpoint that was removed, so probes are rarely removed.
 load disarm_delay_ms=400
 pause >load.out &
 pid=$!
@@ -30,8 +31,8 @@ sleep 0.5
 before=$(events)
 sleep 1
 after=$(events)
-# The scanner goes on and says when it had no CPU: a hundred times a second at most, where the module wrote more than
-# a hundred thousand events.
+# The scanner continues, and records when it had no CPU: at most a hundred times a second, while the
+# module wrote more than a hundred thousand events.
 ok "no kernel event comes in the pause ($before and $after)" test "$before" -gt 10000 -a "$after" -le $((before + 1000))
 check "and goes on" "ldb-ctl $pid resume"
 sleep 0.5
@@ -54,7 +55,7 @@ check_jq "twenty-one pauses" sum.json '.left_out.pauses == 21'
 check_jq "the kernel's events are the module's, and none is lost" sum.json '.kernel_events == "module" and .lost.total == 0'
 diag "$(jq -c .left_out sum.json)"
 
-# The median of the lines between two times.
+# Prints the median of the turns between two times.
 turn_ns()	# from to
 {
 	awk -v from="$1" -v to="$2" '$1 > from && $1 <= to { print $2 }' load.out | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'

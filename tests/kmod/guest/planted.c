@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Plants causes of latency that only the kernel sees, one for each request:
+ * Plants causes of latency that only kernel events show, one for each request:
  *
  *	1	the holder of a mutex is preempted while it holds it
  *	2	the thread is moved to the other CPU in the middle of its request
  *	3	its wake-up is delayed by a thread that runs on its CPU
- *	4	it waits in a lock made of a raw futex, which the shim cannot see
+ *	4	it waits for a lock that is a raw futex, which the shim does not observe
  *
  * Needs two CPUs and root.  It prints lines "fact ...".
  */
@@ -105,7 +105,7 @@ __attribute__((noinline)) static void hold_the_lock(void)
 	while (!atomic_load(&worker_waits))
 		;
 	work(10);
-	sem_post(&go_hog);	/* is preempted in here, or at once after it */
+	sem_post(&go_hog);	/* the thread is preempted in here, or directly after it */
 	work(1);
 	pthread_mutex_unlock(&the_mutex);
 }

@@ -16,7 +16,7 @@ for req in 1 2 3 4; do
 	diag "$(ldb-timeline -i t.data --req $req 2>&1 | head -n 1)"
 done
 all='[.. | objects | select(has("kind"))]'
-# Matches a segment that is at least so long, in ms; steps of a chain have no times.
+# Matches a segment with at least this length in ms; links of a chain have no times.
 long='((.end_ns // 0) - (.start_ns // 0)) > 1000000 *'
 
 # 1: the holder is preempted by the hog while it holds the mutex.

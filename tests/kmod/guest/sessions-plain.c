@@ -2,7 +2,7 @@
 /*
  * This program makes sessions itself, one after the other: created, joined, registered, ended.
  *
- *	sessions-plain NUMBER UID	says how many there were, or why not more
+ *	sessions-plain NUMBER UID	prints how many there were, or why there were no more
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -2,12 +2,12 @@
 /*
  * This program creates threads and processes that come and go, for storms.t and cycles.t.
  *
- *	storm brief		two threads hand over 20 times, and it ends
+ *	storm brief		two threads wake each other 20 times, and the program ends
  *	storm threads N		N threads, 50 at a time; each sleeps once on a mutex
  *	storm fork N		N children: of four, one works, one executes, one has
  *				threads, one dies of a signal
  *	storm exec N		executes itself N times, with a thread running each time
- *	storm forever		as brief, until it is killed
+ *	storm forever		does what brief does, until it is killed
  *
  * It prints "storm: done".
  */
@@ -121,7 +121,7 @@ static void forks(int nr)
 			child(i);
 		if (pid < 0)
 			exit(1);
-		/* Eight exist at a time. */
+		/* Eight children exist at a time. */
 		if (i >= 8)
 			wait(NULL);
 	}

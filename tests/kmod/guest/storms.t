@@ -48,6 +48,6 @@ done
 ok "killed $killed times" test $killed -gt 0
 check "and it still records" "ldb-record --kernel module -o t.data -- storm brief" 0 'storm: done'
 
-# No session holds it, but a disarming that is under way may.
+# No session uses the module, but its probes may still be being removed.
 ok "the module unloads" wait_for 10 "rmmod ldb"
 finish

@@ -5,8 +5,8 @@
 debugfs=/sys/kernel/debug
 [ -d $debugfs/failslab ] || skip_all "a kernel without fault injection"
 for kind in failslab fail_page_alloc; do
-	# This switches off the message, which would look like a complaint, and makes sleeping
-	# allocations fail, too.
+	# Switches off the kernel's message about failed allocations, which would look like a
+	# complaint, and lets allocations that may sleep fail, too.
 	echo 0 >$debugfs/$kind/verbose
 	echo N >$debugfs/$kind/ignore-gfp-wait
 done

@@ -18,7 +18,7 @@ ok "nothing lost" eval "! grep '^lost ' t.rows"
 
 compare "module" t.rows
 
-# The comparison must notice one event less, one more, one changed.
+# The comparison must detect a missing event, an additional one, and a changed one.
 spoil()	# name awk-program
 {
 	awk "$2" t.rows >spoiled

@@ -8,13 +8,14 @@
 record_options="--kernel module"
 # Without this the recorder would preempt the program now and then.
 record_under="taskset -c 1"
-# An emulator's CPUs are sometimes stopped.  Only the kernel's events are judged.
+# An emulator's CPUs are sometimes stopped.  So only facts from kernel events are tested.
 why_tries=1 why_away=100
 . "$TOP/tests/lib/why.sh"
 group=/sys/fs/cgroup/limited
 
 load
-# Of few requests many are due: an emulator takes seconds for what follows from each.
+# There are few requests, and many of them are delayed, because an emulator takes seconds for each
+# request.
 why_options="--slowest 24"
 export WHY_DUE_EVERY=21
 record_cause hog why-cpu hog 630
@@ -32,7 +33,7 @@ before_recording()	# plant|clean
 	esac
 }
 record_cause throttled why-cpu throttled 8000 $group
-# A quota does not end often.
+# A quota is used up only rarely.
 judge throttled cause=throttled of_hits=4
 judge_not "the quota is not a hog" throttled-plant cause=preempted
 

@@ -7,15 +7,16 @@
 record_options="--kernel module"
 # Without this the recorder would preempt the program now and then.
 record_under="taskset -c 1"
-# An emulator's CPUs are sometimes stopped.  Only the kernel's events are judged.
+# An emulator's CPUs are sometimes stopped.  So only facts from kernel events are tested.
 why_tries=1 why_away=100
-# Of few requests many are due: an emulator takes seconds for what follows from each.
+# There are few requests, and many of them are delayed, because an emulator takes seconds for each
+# request.
 export WHY_DUE_EVERY=21
 why_options="--slowest 24"
 . "$TOP/tests/lib/why.sh"
 
 load
-# Requester, holder and hog have one CPU and its real-time class, all of the time.
+# Requester, holder and hog share one CPU in the real-time class for the whole run.
 echo -1 >/proc/sys/kernel/sched_rt_runtime_us
 if [ -d /sys/block ]; then
 	ok "there is a disk" test -b "$GUEST_DISK"

@@ -10,7 +10,7 @@ record_under="taskset -c 1"
 why_tries=1
 . "$TOP/tests/lib/why.sh"
 
-# Of the delayed requests in the tail most have all of their faults, or nearly all, in the
+# Checks that most of the delayed requests in the tail have nearly all of their faults in the
 # function.
 has_faults()	# name function pages
 {
@@ -18,7 +18,7 @@ has_faults()	# name function pages
 	jq --slurpfile hits hits.json "[.requests[] | select(.req as \$r | \$hits[0] | index(\$r))
 		| [.shares[] | select(.path[-1] | test(\"^($2)\$\")) | .faults] | add // 0]" shares.json >faults.json
 	diag "$1: faults in $2(): $(jq -c . faults.json)"
-	# Those at which the scanner had no CPU are in the caller.
+	# Faults at times when the scanner had no CPU are attributed to the caller.
 	jq -e "length >= 10 and (map(select(. >= 0.7 * $3)) | length) >= 0.8 * length" faults.json >/dev/null
 }
 
@@ -28,7 +28,7 @@ judge faults cause=page_faults label=fill root=page_faults
 ok_seen faults-plant "faults: planted, and in fill()" has_faults faults-plant fill 512
 check_jq "clean: nothing came with faults" faults-clean.why 'all(.causes[]; .label != "fill" or (.has_faults | not))'
 record_cause malloc why-functions malloc 2100 512
-# The caller of the function is right, too, if the scanner was off its CPU for a moment.
+# If the scanner was off its CPU for a moment, the caller of the function is accepted, too.
 judge malloc cause=page_faults 'label=make_buffer|run_malloc'
 ok_seen malloc-plant "malloc: planted, and in make_buffer()" has_faults malloc-plant 'make_buffer|run_malloc' 512
 
