@@ -182,7 +182,7 @@ struct ldb_session_stats dev_stats(const struct dev *d)
 	return s;
 }
 
-/* The slot is committed, or at least not torn. */
+/* Checks that the slot is committed. */
 static bool read_slot(const struct ldb_ring_hdr *ring, unsigned order, uint64_t idx,
 		      struct ldb_rec *out)
 {
@@ -220,7 +220,7 @@ static void read_ring(const struct dev *d, unsigned n, struct events *e)
 			continue;
 		}
 		if (event.rec.type >= LDB_EV_CONT && event.rec.type < LDB_EV_LOST)
-			continue;	/* of one that was overwritten */
+			continue;	/* value of a slot that was overwritten */
 		if (idx + 1 < head && read_slot(ring, d->c.ring_order, idx + 1, &event.cont) &&
 		    event.cont.type == LDB_EV_CONT + 1)
 			idx++;

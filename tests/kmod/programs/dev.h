@@ -16,7 +16,7 @@
 struct dev {
 	int fd;
 	struct ldb_create c;
-	struct ldb_info info;	/* copy */
+	struct ldb_info info;	/* a copy of the info page */
 	char *base;
 	char *kernel_rings;	/* LDB_CREATE_F_SPLIT */
 };
@@ -31,36 +31,39 @@ struct event {
 struct events {
 	struct event *v;
 	size_t nr;
-	uint64_t lost;		/* overwritten */
-	uint64_t holes;		/* reserved, but not committed */
+	uint64_t lost;		/* records that were overwritten */
+	uint64_t holes;		/* slots that were reserved, but not committed */
 };
 
 /*
- * Skips all, or bails out, if the module is not available.  Every user may use it, without
- * limits;
+ * Loads the module.  If it is not available, skips all tests or bails out.  dev_load() permits
+ * every user to use it, without limits.
  */
 void dev_load(const char *params);
-void dev_load_strict(const char *params);	/* or as it is for users */
+void dev_load_strict(const char *params);	/* dev_load_strict() keeps the default limits */
 int dev_unload(void);	/* 0 or -errno */
 
-/* The default is small, of all groups, for JOIN; with this clock if it is not 0. */
+/*
+ * dev_default() describes a small session with all groups for JOIN.  dev_clock is its clock, if it
+ * is not 0.
+ */
 extern unsigned dev_clock;
 struct ldb_create dev_default(void);
 
-/* 0 or -errno. */
+/* Return 0 or -errno. */
 int dev_open(struct dev *d, const struct ldb_create *c);
 int dev_map(struct dev *d);
 void dev_close(struct dev *d);
 /* Calls dev_open(), dev_map() and JOIN: bails out if one fails. */
 void dev_self(struct dev *d, const struct ldb_create *c);
 
-int dev_ioctl(int fd, unsigned long cmd, void *arg);	/* result or -errno */
+int dev_ioctl(int fd, unsigned long cmd, void *arg);	/* returns the result or -errno */
 int dev_reg(struct dev *d, unsigned tid, unsigned slot, uint64_t tls);
 struct ldb_page *dev_page(const struct dev *d, unsigned slot);
 struct ldb_ring_hdr *dev_ring(const struct dev *d, unsigned cpu);
 struct ldb_session_stats dev_stats(const struct dev *d);
 
-/* Returns all that the kernel wrote, in order of time.  Free with events_free(). */
+/* Returns all events that the kernel wrote, in order of time.  They are freed by events_free(). */
 struct events dev_events(const struct dev *d);
 void events_free(struct events *e);
 const char *event_name(unsigned type);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records what a call reached: places in the module's code (KCOV, for which only the module is
- * compiled), and errors.  A result is new if this kind of call never had it before.
+ * Records what a call reached: places in the module's code and errors.  Places are found by KCOV,
+ * for which only the module is compiled.  A result is new if no call of this kind had it before.
  *
  * The areas belong to the worker and are shared with its programs, which may end at any time.
  */
@@ -18,7 +18,9 @@
 #include "fuzz.h"
 #include "tap.h"
 
-/* This is in linux/kcov.h, which Debian's libc6-dev has and others may not. */
+/*
+ * These definitions are in linux/kcov.h, which Debian's libc6-dev has, but other systems may lack.
+ */
 #define KCOV_INIT_TRACE	_IOR('c', 1, unsigned long)
 #define KCOV_ENABLE	_IO('c', 100)
 #define KCOV_TRACE_PC	0
@@ -26,12 +28,12 @@
 
 static struct {
 	int fd;
-	uint64_t *area;		/* how many, and then the places */
+	uint64_t *area;		/* the number of places, and then the places */
 } covers[FUZZ_COVERS];
 static unsigned int nr_covers;
 
 static struct program_state {
-	unsigned int next;	/* cover to be taken by a thread */
+	unsigned int next;	/* areas of threads */
 	unsigned int brought;
 } *state;
 static __thread uint64_t *mine;
@@ -112,9 +114,10 @@ void fuzz_cover_end(unsigned int op, long result)
 		uint64_t at = mine[i] - base;
 		uint32_t *last = &latest[at % NR_LATEST];
 
-		if (at >= FUZZ_TEXT)	/* init and exit have sections of their own */
+		/* the module's init and exit functions are in separate sections */
+		if (at >= FUZZ_TEXT)
 			continue;
-		/* Most places come repeatedly. */
+		/* Most places are reached repeatedly. */
 		if (*last == (at << 8 | op))
 			continue;
 		*last = at << 8 | op;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* These are the generator's calls for the device, its memory, and descriptors. */
+/* Implements the generator's calls for the device, its memory, and descriptors. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -76,8 +76,8 @@ static long do_reg(const uint64_t *a)	/* fd tid page pointer spoil */
 	struct ldb_reg r = { .tid = fuzz_tid_of(a[1]), .slot = a[2], .block = a[2] & 0xffff };
 
 	/*
-	 * Makes a block with a frame, as the plugin does, or without one, or with something that
-	 * is none.
+	 * Makes a block with a frame, as the plugin does, or without a frame, or with an invalid
+	 * one.
 	 */
 	block[0] = a[3] & 32 ? (uintptr_t)&block[2] : a[3] & 64 ? fuzz_nasty(a[3] >> 8) : 0;
 	block[1] = (5 << 16) | 0x4c44;
@@ -128,7 +128,7 @@ static long do_ioctl(const uint64_t *a)	/* fd number pointer */
 	return result(ioctl(fuzz_fd_of(a[0]), cmd, fuzz_pointer(a[2])));
 }
 
-/* Maps all of it, of one kind or the other; or any range. */
+/* Maps the whole memory, of one kind or the other, or any range of it. */
 static long do_mmap(const uint64_t *a)	/* map fd kind offset length */
 {
 	const struct ldb_create *c = &made[made[a[1] % FUZZ_SLOTS].total_size ? a[1] % FUZZ_SLOTS : 0];
@@ -175,7 +175,7 @@ static long do_mremap(const uint64_t *a)	/* map offset map */
 
 	if (a[1] & 64)
 		p = mremap(fuzz_map(a[0]), length, length * 2, 0);
-	else	/* length 0: a second mapping of what is shared */
+	else	/* length 0: makes a second mapping of the shared memory */
 		p = mremap(fuzz_map(a[0]), a[1] & 128 ? 0 : length, length, MREMAP_MAYMOVE | MREMAP_FIXED,
 			   fuzz_map(a[2]));
 	return p == MAP_FAILED ? -errno : 0;
@@ -198,7 +198,10 @@ static long do_mlock(const uint64_t *a)	/* map length */
 	return result(a[1] & 1024 ? munlock(fuzz_map(a[0]), length) : mlock(fuzz_map(a[0]), length));
 }
 
-/* These places are the most interesting: info page, k_ fields, heads, commit words. */
+/*
+ * Chooses one of the places where a change is most likely to do harm: info page, k_ fields, heads,
+ * commit words.
+ */
 static volatile uint64_t *place(uint64_t map, uint64_t offset)
 {
 	unsigned int slot = layouts[map % FUZZ_SLOTS].total_size ? map % FUZZ_SLOTS : 0;
@@ -253,7 +256,7 @@ static long do_epoll(const uint64_t *a)	/* fd events ms */
 	if (!rc)
 		rc = epoll_wait(epfd, &e, 1, a[2] % 8);
 	rc = result(rc);
-	/* Alternatively the observed one is closed first. */
+	/* In the other case the observed descriptor is closed first. */
 	if (a[1] & 2)
 		keep_fd(a[0], -1);
 	close(epfd);
@@ -294,7 +297,7 @@ static long do_close(const uint64_t *a)	/* fd */
 	return fd > 2 ? result(close(fd)) : -EBADF;
 }
 
-/* Sends it to any program: the first that reads the box gets it. */
+/* Sends the descriptor to any program: the first one that reads the box gets it. */
 static long do_send(const uint64_t *a)	/* fd box */
 {
 	union { char text[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control = {};
@@ -331,7 +334,7 @@ static long do_receive(const uint64_t *a)	/* fd box */
 	return 0;
 }
 
-/* Takes a descriptor of another program, by the number it has there. */
+/* Takes a descriptor of another program, by its number in that program. */
 static long do_take(const uint64_t *a)	/* fd tid number */
 {
 	int pidfd = syscall(SYS_pidfd_open, fuzz_tid_of(a[1]), 0);

@@ -73,7 +73,7 @@ static unsigned int any_op(uint64_t *r)
 	}
 }
 
-/* Draws a slot: mostly the first, else calls would seldom refer to each other. */
+/* Draws a slot: mostly the first one, because otherwise calls would seldom refer to each other. */
 static uint64_t slot(uint64_t *r)
 {
 	unsigned int n = below(r, 16);
@@ -137,7 +137,7 @@ static void make_call(uint64_t *r, struct fuzz_call *c, unsigned int op)
 		c->arg[i] = value(r, o->type[i]);
 }
 
-/* Makes a session that works, or nearly: without one hardly anything happens. */
+/* Makes a session that works, or nearly works: without a session hardly any call has an effect. */
 static void make_beginning(uint64_t *r, struct fuzz_program *p)
 {
 	static const char *const names[] = { "open", "create", "mmap", "join", "reg" };

@@ -25,7 +25,7 @@
 #include "dev.h"
 #include "fuzz.h"
 
-#define STUCK_MS	1500	/* without a new call */
+#define STUCK_MS	1500	/* timeout without a new call */
 #define STUCK_TIMES	10
 #define KILL_LIMIT_MS	60000
 
@@ -181,7 +181,7 @@ static void call(const struct fuzz_call *c)
 		__atomic_add_fetch(&fuzz->errors[c->op][result < 0 ? -result : 0], 1, __ATOMIC_RELAXED);
 }
 
-/* Makes all calls, beginning with `from`; the first one follows the last. */
+/* Makes all calls, beginning with number `from`; after the last call comes the first one. */
 void fuzz_calls(unsigned int from, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++)
@@ -291,7 +291,10 @@ static bool ends(pid_t pid)
 	return ended;
 }
 
-/* Reaps all processes that it left behind: this one is their subreaper, and none may remain. */
+/*
+ * Reaps all processes that the program left behind: this process is their subreaper, and none may
+ * remain.
+ */
 static bool reap(pid_t pgid)
 {
 	for (int ms = 0; ms < KILL_LIMIT_MS; ms++) {
@@ -336,8 +339,8 @@ bool fuzz_load(void)
 	const char *ko = getenv("LDB_KO");
 	int fd = ko ? open(ko, O_RDONLY | O_CLOEXEC) : -1;
 	/*
-	 * There are few and small sessions, because a guest has little memory.  Probes stay,
-	 * because text is patched for them.
+	 * Sessions are few and small, because a guest has little memory.  Probes are not removed,
+	 * because the kernel's code is patched for each change.
 	 */
 	const char *params = "mode=0666 force_tsc=1 max_mb=8 max_sessions=24 disarm_delay_ms=60000";
 	long rc = fd < 0 ? -1 : syscall(SYS_finit_module, fd, params, 0);

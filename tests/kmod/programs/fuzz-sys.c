@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * These are the generator's calls that cause the module's events, and end observed threads:
+ * Implements the generator's calls that cause the module's events, and end observed threads:
  * threads, futexes, processes, exec, signals, the scheduler, the module itself.
  */
 #include <errno.h>
@@ -133,7 +133,7 @@ static long do_thread(const uint64_t *a)	/* tid fd what times */
 
 static long do_exit_thread(const uint64_t *a)	/* what */
 {
-	/* The others continue, the leader or not. */
+	/* The other threads continue; the thread may be the leader or not. */
 	if (a[0] < 16)
 		syscall(SYS_exit, 0);
 	return 0;
@@ -145,7 +145,7 @@ static void *exec_thread(void *arg)
 	return NULL;
 }
 
-/* A thread that is not the leader executes, in the middle of what the others do. */
+/* A thread that is not the leader calls exec() while the others work. */
 static long do_exec_thread(const uint64_t *a)	/* what */
 {
 	pthread_t t;
@@ -273,7 +273,7 @@ static long do_futex(const uint64_t *a)	/* pointer operation value pointer */
 
 	if (op == FUTEX_FD)
 		op = FUTEX_WAIT_BITSET;
-	/* These wait until an absolute time: it has passed, or is in a year. */
+	/* Waits until an absolute time, which has passed already or is in a year. */
 	if (a[1] & 64)
 		op |= FUTEX_PRIVATE_FLAG;
 	if ((op & FUTEX_CMD_MASK) == FUTEX_LOCK_PI || (op & FUTEX_CMD_MASK) == FUTEX_WAIT_REQUEUE_PI ||
@@ -377,7 +377,10 @@ static long do_parameter(const uint64_t *a)	/* which value */
 	return write_file(path, p[n].values[a[1] % 3]);
 }
 
-/* This is seldom, because all probes are removed with it, and text is patched for each. */
+/*
+ * This is done rarely, because it removes all probes, and the kernel's code is patched for each of
+ * them.
+ */
 static long do_unload(const uint64_t *a)	/* us */
 {
 	int rc = fuzz_unload();

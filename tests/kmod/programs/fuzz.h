@@ -3,7 +3,7 @@
  * This is a generator of system calls for /dev/ldb, after syzkaller's example.
  *
  * A program is a list of calls with typed arguments (fuzz-gen.c: the table), made from one seed.
- * What an earlier call made (a descriptor, a mapping, a thread, a process) is in a slot that a
+ * The result of an earlier call (a descriptor, a mapping, a thread, a process) is in a slot that a
  * later call names.  Each program runs in a process of its own (fuzz-run.c), in one of several
  * ways: alone, its calls racing with themselves in threads, or in processes that share its
  * descriptors.
@@ -22,16 +22,17 @@
 
 #define FUZZ_ARGS	7
 #define FUZZ_CALLS	48
-#define FUZZ_DEPTH	24	/* seeds in a chain */
-#define FUZZ_SLOTS	8	/* of descriptors, mappings, threads, processes each */
+#define FUZZ_DEPTH	24	/* greatest number of seeds in a chain */
+/* slots for descriptors; as many for mappings, threads, and processes */
+#define FUZZ_SLOTS	8
 #define FUZZ_BOXES	4
-#define FUZZ_WORKERS	4	/* programs at a time, at most */
+#define FUZZ_WORKERS	4	/* greatest number of programs that run at a time */
 #define FUZZ_CORPUS	4096
 #define FUZZ_NEW_BITS	20
 #define FUZZ_COVERS	12	/* threads of one program whose coverage is recorded */
 #define FUZZ_OPS	64
 #define FUZZ_ERRORS	134
-#define FUZZ_TEXT	(1 << 20)	/* bytes of the module's code */
+#define FUZZ_TEXT	(1 << 20)	/* greatest size of the module's code */
 
 /* These are the kinds of values an argument can have (value() in fuzz-gen.c). */
 enum fuzz_type {
@@ -41,7 +42,7 @@ enum fuzz_type {
 
 struct fuzz_call {
 	uint16_t op;
-	uint16_t fail;		/* which allocation in it fails; 0: none */
+	uint16_t fail;		/* number of the allocation in this call that fails; 0: none */
 	uint64_t arg[FUZZ_ARGS];
 };
 
@@ -50,8 +51,8 @@ enum fuzz_who { FUZZ_ROOT, FUZZ_NOBODY, FUZZ_USERNS, FUZZ_PIDNS, FUZZ_NR_WHO };
 
 struct fuzz_program {
 	uint8_t way, who;
-	uint8_t split;		/* FUZZ_PROCESSES: the call from which on there are two */
-	uint8_t memlock;	/* which RLIMIT_MEMLOCK */
+	uint8_t split;		/* FUZZ_PROCESSES: from this call on there are two processes */
+	uint8_t memlock;	/* which value of RLIMIT_MEMLOCK is used */
 	uint32_t nr;
 	struct fuzz_call call[FUZZ_CALLS];
 };
@@ -63,9 +64,10 @@ struct fuzz_chain {
 
 struct fuzz_op {
 	const char *name;
-	long (*run)(const uint64_t *arg);	/* a result, or -errno */
+	long (*run)(const uint64_t *arg);	/* returns a result, or -errno */
 	uint8_t weight;
-	bool allocates;		/* worth failing its allocations */
+	/* the call allocates memory, so it is tested with failing allocations */
+	bool allocates;
 	uint8_t type[FUZZ_ARGS];
 };
 
@@ -84,16 +86,18 @@ void fuzz_print_chain(char *to, size_t size, const struct fuzz_chain *chain);
 /* All processes share this. */
 struct fuzz_shared {
 	volatile bool stop;
-	volatile bool hold;	/* no new program */
+	volatile bool hold;	/* true: no new program may start */
 	unsigned long nr_programs, nr_calls, nr_timeouts, nr_unkillable, nr_unloads;
-	unsigned int ran[FUZZ_OPS], errors[FUZZ_OPS][FUZZ_ERRORS];	/* error 0: it succeeded */
-	unsigned int progress[FUZZ_WORKERS];	/* calls of the program that runs */
-	unsigned long nr_new;	/* pairs of a call and what it brought */
+	/* error 0: the call succeeded */
+	unsigned int ran[FUZZ_OPS], errors[FUZZ_OPS][FUZZ_ERRORS];
+	unsigned int progress[FUZZ_WORKERS];	/* number of calls of the running program */
+	/* number of new results: pairs of a kind of call and a place or an error */
+	unsigned long nr_new;
 	unsigned int nr_text;	/* places in the module's code that were reached */
 	uint64_t text_base;	/* 0: not known */
 	int gone;		/* the module is unloaded at the moment */
 	unsigned int nr_corpus;
-	volatile pid_t running[FUZZ_WORKERS];	/* whose program runs; 0: none */
+	volatile pid_t running[FUZZ_WORKERS];	/* pid of the running program; 0: none */
 	unsigned int nr_last[FUZZ_WORKERS];
 	struct fuzz_chain last[FUZZ_WORKERS][16];	/* the latest programs */
 	struct fuzz_chain corpus[FUZZ_CORPUS];
@@ -101,23 +105,23 @@ struct fuzz_shared {
 	uint8_t text[FUZZ_TEXT / 8];
 };
 extern struct fuzz_shared *fuzz;
-extern int fuzz_box[FUZZ_BOXES][2];	/* datagram sockets: for descriptors */
+extern int fuzz_box[FUZZ_BOXES][2];	/* datagram sockets that pass descriptors */
 
 /* fuzz-cover.c: these do nothing where the kernel has no KCOV. */
-void fuzz_cover_open(void);		/* by the worker, for its programs */
-void fuzz_cover_reset(void);		/* before a program */
-void fuzz_cover_thread(void);		/* by each of its threads */
-void fuzz_cover_begin(void);		/* of a call */
+void fuzz_cover_open(void);		/* called by the worker, for its programs */
+void fuzz_cover_reset(void);		/* called before a program */
+void fuzz_cover_thread(void);		/* called by each thread of the program */
+void fuzz_cover_begin(void);		/* called before a call */
 void fuzz_cover_end(unsigned int op, long result);
-bool fuzz_cover_brought(void);		/* something new, by the program since the reset */
-void fuzz_cover_base(void);		/* the module was loaded again */
+bool fuzz_cover_brought(void);		/* has the program reached something new since the reset? */
+void fuzz_cover_base(void);		/* called after the module was loaded again */
 unsigned int fuzz_cover_total(void);	/* places in the module that can be reached, or 0 */
 void fuzz_cover_list(void);
 
 /* fuzz-run.c */
 extern int fuzz_fd[FUZZ_SLOTS];
 extern pid_t fuzz_tid[FUZZ_SLOTS], fuzz_pid[FUZZ_SLOTS];
-extern uint32_t fuzz_words[64];		/* for futexes */
+extern uint32_t fuzz_words[64];		/* words for futexes */
 #define FUZZ_MAP_SIZE	(256UL << 20)
 static inline char *fuzz_map(uint64_t slot)
 {
@@ -129,8 +133,8 @@ pid_t fuzz_pid_of(uint64_t arg);
 void *fuzz_pointer(uint64_t arg);
 uint64_t fuzz_nasty(uint64_t arg);
 void fuzz_thread_begin(void);
-void fuzz_calls(unsigned int from, unsigned int nr);	/* of the program that runs */
-void fuzz_run(const struct fuzz_program *p, int worker);	/* waits for its end */
+void fuzz_calls(unsigned int from, unsigned int nr);	/* of the running program */
+void fuzz_run(const struct fuzz_program *p, int worker);	/* waits for the program's end */
 bool fuzz_load(void);
 int fuzz_unload(void);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the device as a contract: each ioctl with good and bad input, which process may map
- * what, poll().
+ * Tests the interface of the device: each ioctl with good and bad input, which process may map
+ * which memory, poll().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -100,7 +100,7 @@ static void test_layout(void)
 	is_int(i->clock_id, d.c.clock_id, "clock");
 	ok(i->tsc_hz > 1000000, "its frequency");
 	ok(i->nr_cpus >= nr_cpus(), "all CPUs");
-	/* Each page of it can be read and written, and is zero except for the info page. */
+	/* Checks that each page can be read and written, and is zero except for the info page. */
 	bool zero = true;
 
 	for (uint64_t off = 4096; off < i->total_size; off += 4096) {
@@ -265,8 +265,8 @@ struct saw {
 };
 
 /*
- * A new session registers the spinner.  Returns false if the spinner was switched out meanwhile:
- * then a switch, not the registration, has set the state.
+ * A new session registers the thread that spins.  Returns false if that thread was switched out
+ * meanwhile: then the switch has set the state, and not the registration.
  */
 static bool reg_running(struct dev *d, struct saw *saw)
 {
@@ -312,8 +312,8 @@ static void test_reg_others(void)
 	dev_close(&d);
 
 	/*
-	 * The thread spins on: only the registration can set the state.  It must wait until the
-	 * previous session is freed, by a worker that may need the spinner's CPU.
+	 * The thread spins on: only the registration can set the state.  The test must wait until
+	 * the previous session is freed, by a worker that may need the CPU of this thread.
 	 */
 	if (nr_cpus() > 1) {
 		msleep(400);
@@ -358,7 +358,7 @@ static int in_child(int (*fn)(struct dev *), struct dev *d)
 
 static int child_inherits(struct dev *d)
 {
-	/* The parent's number must not be visible, and a write must not reach it. */
+	/* The parent's session must not be visible to the child, and a write must not reach it. */
 	for (uint64_t off = 0; off < d->c.total_size; off += 4096 * 7) {
 		if (*(volatile uint64_t *)(d->base + off) == 0x1234567)
 			return 1;
@@ -538,7 +538,7 @@ static void test_clock(void)
 	dev_close(&d);
 }
 
-/* Of a child that inherits the file: another process, whoever it is. */
+/* A child that inherits the descriptor is another process, so the call must fail. */
 static int calls_of_child(int fd, struct ldb_calls *c)
 {
 	int status;
@@ -566,7 +566,10 @@ static void test_chains(void)
 	is_int(-WEXITSTATUS(status), -EPERM, "CHAINS by another process");
 	c.nr_blocks = LDB_CHAIN_BLOCKS_MAX + 1;
 	is_int(dev_ioctl(d.fd, LDB_IOC_CHAINS, &c), -EINVAL, "CHAINS of too many blocks");
-	/* Anywhere in its memory, with nothing to stop a reading but what is there. */
+	/*
+	 * Frames are at any address in the program's memory, so only their contents can end the
+	 * reading.
+	 */
 	c.nr_blocks = LDB_CHAIN_BLOCKS_MAX;
 	for (int i = 0; i < 2000; i++) {
 		for (unsigned b = 0; b < LDB_CHAIN_BLOCKS_MAX; b++)
@@ -583,7 +586,7 @@ static void test_chains(void)
 	dev_close(&d);
 }
 
-/* With a number instead of a pointer. */
+/* A number is passed instead of a pointer. */
 static int set_paused(int fd, unsigned long how)
 {
 	return dev_ioctl(fd, LDB_IOC_PAUSE, (void *)how);
@@ -598,7 +601,7 @@ static int count_types(const struct events *e, uint64_t from, unsigned first, un
 	return count;
 }
 
-/* What makes events of most groups. */
+/* Causes events of most groups. */
 static void live(void)
 {
 	pthread_t t;
@@ -613,7 +616,7 @@ static void live(void)
 	if (write(pipe_[1], "", 1) != 1)
 		bail_out("write");
 	pthread_join(t, NULL);
-	msleep(50);	/* its exit is a little later than its end */
+	msleep(50);	/* the thread's exit comes a little later than its end */
 	close(pipe_[0]);
 	close(pipe_[1]);
 }
@@ -737,7 +740,7 @@ static void test_calls(void)
 	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, &c), 0, "CALLS of a length that is more than a clock has");
 	c.min_ns = 1000000;
 	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, &c), 0, "CALLS of a millisecond again");
-	/* What is no descriptor, too. */
+	/* Also tests numbers that are no descriptors. */
 	usleep(3000);
 	poll((void *)-1, 0, 3);
 	if (pipe(ends))

@@ -60,7 +60,7 @@ static const struct event *first(const struct events *e, unsigned type, unsigned
 	return NULL;
 }
 
-/* On each CPU, the observed thread that came is the next one that leaves. */
+/* Checks that on each CPU the observed thread that came last is the next one that leaves. */
 static void check_chain(const struct events *e, const char *what)
 {
 	unsigned on[256] = {};
@@ -84,7 +84,9 @@ static void check_chain(const struct events *e, const char *what)
 	ok(nr && !bad && !e->lost && !e->holes, "%s: %zu switches follow from each other", what, nr);
 }
 
-/* Threads of equal real-time priority do not preempt each other: what happens is forced. */
+/*
+ * Threads of equal real-time priority do not preempt each other, so the order of events is fixed.
+ */
 static void real_time(int priority)
 {
 	struct sched_param p = { .sched_priority = priority };
@@ -93,7 +95,7 @@ static void real_time(int priority)
 		bail_out("no real-time priority");
 }
 
-/* There are two threads on one CPU, and a pipe each way. */
+/* There are two threads on one CPU, with a pipe in each direction. */
 static int ping[2], pong[2];
 static unsigned tids[2], slots[2];
 
@@ -203,7 +205,7 @@ static void test_migrate(void)
 	dev_close(&d);
 }
 
-/* The layout is that of the plugin. */
+/* The layout of this block is the plugin's. */
 struct frame {
 	struct frame *prev;
 	uint64_t gen;
@@ -355,7 +357,7 @@ static void check_wake(const struct events *e, const char *what, void *uaddr, un
 
 static void test_futex(void)
 {
-	static unsigned w[32][4];	/* word, -, owner, - */
+	static unsigned w[32][4];	/* the words are: futex word, unused, owner, unused */
 	struct timespec soon = { 0, 2000000 };
 	struct timespec at;
 	struct futex_waitv v[2] = {
@@ -412,7 +414,7 @@ static pid_t rt_child(void (*fn)(void))
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "hog");
-	/* This comes first, or the child would wait for CPU 0 like any other. */
+	/* This comes first: otherwise the child would wait for CPU 0 like any other task. */
 	real_time(10);
 	pin(0);
 	fn();
@@ -427,11 +429,11 @@ static uint64_t now_ms(void)
 	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-static unsigned *nr_hogs;	/* shared with them */
+static unsigned *nr_hogs;	/* memory shared with the children */
 
 /*
- * Each yields the CPU to the other, never to a lower priority, for as long as both exist; on a
- * busy host the second may come late.
+ * Each child yields the CPU to the other one as long as both exist, and never to a lower priority.
+ * On a busy host the second child may come late.
  */
 static void yield_for_long(void)
 {
@@ -531,7 +533,7 @@ static void test_no_occupant(void)
 	pin(0);
 	dev_self(&d, NULL);
 	two_hogs(&a, &b);
-	waitpid(a, NULL, 0);	/* sleeps */
+	waitpid(a, NULL, 0);	/* the thread sleeps here */
 	waitpid(b, NULL, 0);
 	e = dev_events(&d);
 	nr = count(&e, LDB_EV_OCCUPANT, (unsigned)a, (unsigned)b);
@@ -600,7 +602,7 @@ static void test_groups(void)
 	}
 }
 
-/* The probes have a separate path for the TSC, which is the usual clock. */
+/* The probes have separate code for the TSC, which is the usual clock. */
 static void test_all(unsigned clock, const char *name)
 {
 	dev_clock = clock;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests what hostile programs can do to /dev/ldb: the generator (fuzz.h) makes them and runs
- * some at a time.  Two other users run beside them, each of whom may observe only his own
- * threads.
+ * Tests what hostile programs can do to /dev/ldb: the generator (fuzz.h) makes programs, and runs
+ * several at a time.  At the same time two other users have sessions, each of whom may observe only
+ * their own threads.
  *
  *	kmod-fuzz [SECONDS]		default LDB_FUZZ_SECONDS, or 10
- *	kmod-fuzz --replay CHAIN [TIMES]	one program, printed, and run again and again
+ *	kmod-fuzz --replay CHAIN [TIMES]	prints one program, and runs it TIMES times
  *
  * LDB_FUZZ_SEED: default is the time.  LDB_FUZZ_COVER=1 lists the code that was reached.  The
- * running programs are printed on the console, so that they are known after a panic too.
+ * running programs are printed on the console, so that they are known even after a panic.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -127,7 +127,7 @@ static pid_t start_worker(int worker, uint64_t seed)
 	_exit(0);
 }
 
-/* Descriptors in flight hold the module. */
+/* Descriptors that are in sockets keep the module in use. */
 static void empty_boxes(void)
 {
 	char byte;
@@ -182,7 +182,7 @@ static bool all_rest(void)
 	return true;
 }
 
-/* The module's exit races with programs that open the device just then. */
+/* The module's exit races with programs that open the device at the same time. */
 static void unload_in_the_middle(void)
 {
 	fuzz->hold = true;
@@ -319,7 +319,7 @@ static int replay(const char *text, unsigned int times)
 
 static volatile bool stop;
 
-/* An honest session beside a hostile one must have its own events, and nothing else. */
+/* A normal session at the same time as a hostile one must have its own events, and nothing else. */
 static void *honest_thread(void *arg)
 {
 	struct dev *mine = arg;
@@ -334,7 +334,7 @@ struct report {
 	unsigned events, foreign, names, unhidden, threads, holes;
 };
 
-/* Returns what a user without privileges finds in his own session. */
+/* Returns what a user without privileges finds in their own session. */
 static void honest(int out, uid_t uid)
 {
 	struct report r = {};
@@ -366,7 +366,7 @@ static void honest(int out, uid_t uid)
 		r.foreign += x->tid && x->tid != tids[0] && x->tid != tids[1];
 		r.foreign += two && x->arg2 && x->arg2 != tids[0] && x->arg2 != tids[1];
 		r.names += x->type == LDB_EV_TASK && x->tid != tids[0] && x->tid != tids[1];
-		/* A thread is observed if its flag says so, and no other is. */
+		/* Checks that exactly those threads are observed whose flag says so. */
 		r.unhidden += two && !(x->flags & LDB_SCHED_F_TID) && x->tid;
 		r.threads |= (x->tid == tids[0]) | (x->tid == tids[1]) << 1;
 	}
@@ -424,7 +424,7 @@ static void open_shared(void)
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
 }
 
-/* A failed allocation that was asked for is no complaint. */
+/* A message about an allocation that failed on purpose is no complaint. */
 static void quiet_failures(void)
 {
 	static const char *const paths[] = {

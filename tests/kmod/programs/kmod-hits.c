@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tests that page faults are recorded as often as they occur, and interrupts with begin and end,
- * nested or apart, while their thread was the running task.
+ * nested or not, while their thread was the running task.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,8 +53,8 @@ static bool is_fault_in(const struct event *e, const char *from)
 }
 
 /*
- * Counts the faults there; -1: one occurs twice, has wrong flags, or another place in the
- * program.
+ * Counts the recorded faults in the memory.  Returns -1 if a fault occurs twice, has wrong flags,
+ * or has a wrong place in the program.
  */
 static int count_faults(const struct events *e, const char *from, unsigned flags, uintptr_t pc)
 {
@@ -152,7 +152,10 @@ static void on_segv(int sig)
 	siglongjmp(after, 1);
 }
 
-/* A child is another process; a fault that cannot be resolved counts all the same. */
+/*
+ * A child is another process, so its faults do not count.  A fault that cannot be resolved does
+ * count.
+ */
 static void test_others(void)
 {
 	char *shared, *none;
@@ -196,7 +199,10 @@ static bool is_irq(const struct event *e)
 	return e->rec.type == LDB_EV_IRQ;
 }
 
-/* Two interrupts on a CPU are apart, or one is inside the other. */
+/*
+ * Checks that of two interrupts on a CPU, one ends before the other begins, or one is inside the
+ * other.
+ */
 static bool fit(const struct ldb_rec *a, const struct ldb_rec *b)
 {
 	if (a->tsc <= b->arg || b->tsc <= a->arg)
@@ -204,7 +210,7 @@ static bool fit(const struct ldb_rec *a, const struct ldb_rec *b)
 	return (a->arg <= b->arg && b->tsc <= a->tsc) || (b->arg <= a->arg && a->tsc <= b->tsc);
 }
 
-/* Returns how many there are; prints what is wrong with them. */
+/* Returns the number of interrupts, and prints what is wrong with them. */
 static unsigned check_irqs(const struct events *e)
 {
 	unsigned nr = 0, bad = 0, kinds[16] = {};
@@ -269,14 +275,14 @@ static void test_irqs(void)
 	}
 	e = dev_events(&d);
 	nr = check_irqs(&e);
-	/* Of 100 ticks in a second there are 50; a host takes some away. */
+	/* At least 50 of the 100 ticks in a second must be there, because a host may delay some. */
 	ok(nr >= 10, "interrupts while it had the CPU (%u)", nr);
 	ok(is_on_cpu(&e), "and none while it had not");
 	events_free(&e);
 	dev_close(&d);
 }
 
-/* All are too short: 255 are counted, then one is written. */
+/* All interrupts are too short for a record: 255 are counted, then one is written. */
 static void test_threshold(void)
 {
 	const struct event *v = NULL;
@@ -408,7 +414,7 @@ static void test_name(bool privileged)
 	dev_close(&d);
 }
 
-/* This must be the last: afterwards nothing is permitted any more. */
+/* This test must be the last one, because afterwards no system call is permitted any more. */
 static void test_names(void)
 {
 	console = open("/dev/ttyS0", O_WRONLY | O_NOCTTY);

@@ -34,7 +34,7 @@ static void spin(uint64_t us)
 	} while (now < until);
 }
 
-/* Runs once more, at some time, and stays a while; then sleeps until it is checked. */
+/* The thread runs once more, at some time and for a while; then it sleeps until it is checked. */
 static void *comes_and_goes(void *arg)
 {
 	unsigned me = (long)arg, seed = me + 1;
@@ -51,7 +51,7 @@ static void *comes_and_goes(void *arg)
 	}
 }
 
-/* This is the kernel's own answer, without the module. */
+/* Returns the thread's state as the kernel itself reports it, without the module. */
 static bool sleeps(unsigned tid)
 {
 	char path[64], state = 0;
@@ -82,7 +82,7 @@ static void one_round(unsigned *odd, unsigned *unknown)
 	for (unsigned i = 0; i < THREADS; i++)
 		while (!sleeps(tids[i]))
 			msleep(1);
-	/* The state is set before the CPU is left. */
+	/* A thread sets its state before it leaves the CPU. */
 	msleep(2);
 	for (unsigned i = 0; i < THREADS; i++) {
 		unsigned seq = __atomic_load_n(&dev_page(&d, i)->k_seq, __ATOMIC_ACQUIRE);

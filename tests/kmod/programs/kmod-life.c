@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tests beginnings and ends: exec, vfork, kill, storms of threads and processes, CPUs that go
- * and come, sessions that end while events flow, loading and unloading.
+ * offline and come back, sessions that end while events are written, loading and unloading.
  *
  *	kmod-life [SCALE]	default 1
  */
@@ -55,7 +55,7 @@ static pid_t program(struct dev *d, void (*fn)(struct dev *))
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* The mapping from before fork() is not its own. */
+	/* The mapping that the child has from before fork() belongs to its parent's session. */
 	munmap(d->base, d->c.total_size);
 	if (dev_ioctl(d->fd, LDB_IOC_JOIN, NULL) || dev_map(d) || dev_reg(d, gettid_(), 0, 0))
 		_exit(99);
@@ -260,7 +260,7 @@ static void test_kill(void)
 		pid = program(&d, be_busy);
 		usleep(rand() % 30000);
 		kill(pid, SIGKILL);
-		/* Every other session is closed while the program still dies. */
+		/* Every second session is closed while the program is still exiting. */
 		if (i % 2) {
 			wait_for(pid);
 			no_hup += dev_stats(&d).events && !dev_stats(&d).dead;
@@ -284,7 +284,7 @@ static void *storm_thread(void *arg)
 {
 	long n = (long)arg;
 
-	/* The threads take pages from each other. */
+	/* The threads use each other's pages in turn. */
 	dev_reg(storm_dev, gettid_(), 1 + n % 40, 0);
 	if (n % 4 == 0)
 		sched_yield();
@@ -509,9 +509,9 @@ int main(int argc, char **argv)
 	else if (getenv("LDB_LIFE_SCALE"))
 		scale = atoi(getenv("LDB_LIFE_SCALE"));
 	/*
-	 * The probes stay: QEMU (7.2, several threads) sometimes executes a breakpoint that a
-	 * kernel has inserted for patching and removed again, the more often the more it
-	 * patches.  test_unload() has probes that come and go.
+	 * The probes are not removed: QEMU (7.2, several threads) sometimes executes a breakpoint
+	 * that a kernel has inserted for patching and removed again, and more patching makes this
+	 * more frequent.  test_unload() inserts and removes probes.
 	 */
 	dev_load("disarm_delay_ms=60000 force_tsc=1");
 	test_exec("exec ends the session", sleep_and_exec);

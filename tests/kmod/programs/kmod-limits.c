@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests what one user may use: who may open the device, memory against RLIMIT_MEMLOCK, sessions
- * at a time and a second, also through user namespaces; whom one may watch.
+ * Tests the limits of one user: who may open the device, memory under RLIMIT_MEMLOCK, sessions at a
+ * time and per second, also in user namespaces; and which processes a user may watch.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static unsigned long now_ms(void)
 	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* Returns what a child of fork() that is another user gets: 0 .. 255. */
+/* Returns the result, 0 ..  255, of a call by a forked child that is another user. */
 static int as(unsigned uid, int (*fn)(void))
 {
 	int status;
@@ -160,7 +160,7 @@ static int large_with_lock(void)
 	if (dev_open(&d, &c))
 		return 1;
 	kb = pinned_kb() - before;
-	/* This is everything but what each user has per CPU. */
+	/* This is the whole memory except for the part that each user has per CPU. */
 	if (kb < (long)(d.c.total_size >> 10) - 516L * nr_cpus() || kb > (long)(d.c.total_size >> 10) * 11 / 10)
 		return 2;
 	dev_close(&d);
@@ -169,7 +169,7 @@ static int large_with_lock(void)
 	return pinned_kb() == before ? 0 : 3;
 }
 
-/* Ten sessions are of one process: the limit is for all of them. */
+/* Ten sessions belong to one process: the limit applies to all of them together. */
 static int many_with_lock(void)
 {
 	struct ldb_create c = large();
@@ -203,7 +203,7 @@ static int how_many(void)
 	return nr;
 }
 
-/* Three users of a namespace of this one's run it: the limit is for them together. */
+/* Three users of a user namespace run this: the limit applies to them together. */
 static int how_many_in_namespace(void)
 {
 	char map[64];
@@ -220,7 +220,7 @@ static int how_many_in_namespace(void)
 
 		if (setgid(SOMEBODY) || setuid(SOMEBODY))
 			_exit(251);
-		/* This lets its parent, root, write the map. */
+		/* Waits until the parent, root, has written the user map. */
 		prctl(PR_SET_DUMPABLE, 1);
 		if (unshare(CLONE_NEWUSER))
 			_exit(252);
@@ -298,7 +298,7 @@ static int joined_by(unsigned uid, int (*fn)(void))
 	pid_t pid = fork();
 
 	if (!pid) {
-		/* The child exists before: it may be another user, even root. */
+		/* The child exists before the session: it may be another user, even root. */
 		int made[2], sock;
 		pid_t child;
 		char x;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tests that there is one clock: stamps of the program and of the kernel, taken in turn, never
- * go back on one CPU, and from one CPU to another by no more than the session says.
+ * decrease on one CPU, and decrease from one CPU to another by no more than the session says.
  *
  *	kmod-order [ROUNDS]	default 20000; four stamps each, two on each side
  */
@@ -16,7 +16,7 @@
 static unsigned long rounds = 20000;
 static struct dev d;
 
-/* Returns the stamp of an event of the kernel's. */
+/* Returns the stamp of a kernel event. */
 static uint64_t kernel_stamp(unsigned cpu, unsigned *word, uint64_t *expected)
 {
 	const struct ldb_ring_hdr *ring = dev_ring(&d, cpu);
@@ -52,7 +52,7 @@ static void test_one_cpu(void)
 	diag("%lu stamps", rounds * 3);
 }
 
-/* Two CPUs pass a stamp to and fro: the one that has it takes a later one. */
+/* Two CPUs pass a stamp to each other; each must get a later one. */
 static uint64_t passed __attribute__((aligned(64)));
 static unsigned long turn __attribute__((aligned(64)));
 static uint64_t worst, none_there;
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 		rounds = strtoul(argv[1], NULL, 0);
 	else if (getenv("LDB_ORDER_ROUNDS"))
 		rounds = strtoul(getenv("LDB_ORDER_ROUNDS"), NULL, 0);
-	/* QEMU's TSC is the same on all its CPUs, though no kernel relies on it. */
+	/* QEMU's TSC is the same on all its CPUs, although no kernel relies on that. */
 	dev_load("disarm_delay_ms=60000 force_tsc=1");
 	test_clock(LDB_CLOCK_TSC, "TSC");
 	test_clock(LDB_CLOCK_MONO, "CLOCK_MONOTONIC");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tests bad timing by a program without privileges: sessions that end while they are paused and their
- * threads are born, ioctls that wait for memory or for probes; and what must not be shared.
+ * threads are born, ioctls that wait for memory or for probes; and memory that must not be shared.
  *
  *	kmod-race [SECONDS]	default 4
  *
- * The first is for a kernel with KASAN: elsewhere it mostly shows that nothing hangs.
+ * The first test is for a kernel with KASAN; in other kernels it mostly shows that nothing hangs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 #include "dev.h"
 #include "tap.h"
 
-#define BIRTHS	16	/* at a time, per thread that gives birth */
+#define BIRTHS	16	/* threads at a time, for each thread that creates them */
 
 static unsigned seconds = 4;
 static volatile bool stop;
@@ -56,7 +56,8 @@ static int short_life(void *arg)
 static void *births(void *arg)
 {
 	static char stacks[2][BIRTHS][16384] __attribute__((aligned(16)));
-	static volatile int tids[2][BIRTHS];	/* zeroed by the kernel when the stack is free */
+	/* the kernel sets this to zero when the stack is free */
+	static volatile int tids[2][BIRTHS];
 	long me = (long)arg;
 
 	for (unsigned n = 0; !stop; n++) {
@@ -75,7 +76,7 @@ static void *births(void *arg)
 
 static volatile int session_fd = -1;
 
-/* Pauses and resumes whatever session there is. */
+/* Pauses and resumes the current session. */
 static void *pauses(void *arg)
 {
 	for (unsigned long n = 0; !stop; n++)
@@ -190,7 +191,7 @@ static void *registers(void *arg)
 	return NULL;
 }
 
-/* To resume, probes are armed again: that takes long. */
+/* Resuming installs the probes again, which takes long. */
 static void test_reg_while_resumed(void)
 {
 	unsigned most = 0, nr;
@@ -222,7 +223,7 @@ static void test_reg_while_resumed(void)
 	ok(most > 20, "it need not wait until probes are armed (%u times in a resume)", most);
 }
 
-/* Two children of fork() may be two users by now. */
+/* Two forked children may be two different users by now. */
 static void test_brothers(void)
 {
 	uint64_t off;
@@ -253,7 +254,7 @@ static void test_brothers(void)
 	dev_close(&d);
 }
 
-/* The creator may know of others what the program may not. */
+/* The creator of the session may see data of other processes that the program must not see. */
 static void test_split_is_for_creator(void)
 {
 	struct ldb_create c = dev_default();
@@ -272,7 +273,7 @@ static void test_split_is_for_creator(void)
 		p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, d.fd, d.info.kernel_rings_off);
 		if (p != MAP_FAILED || errno != EPERM)
 			_exit(2);
-		/* The child has memory of its own, where the kernel has written nothing. */
+		/* The child has separate memory, into which the kernel has written nothing. */
 		for (unsigned i = 0; i < 100; i++)
 			sched_yield();
 		if (((struct ldb_ring_hdr *)d.kernel_rings)->head)
@@ -296,8 +297,8 @@ int main(int argc, char **argv)
 		seconds = atoi(argv[1]);
 	dev_load("disarm_delay_ms=60000");
 	/*
-	 * Emulated CPUs may miss a change of code that they are running: so the probes are armed
-	 * before.
+	 * Emulated CPUs may miss a change of code that they are executing, so the probes are
+	 * installed before.
 	 */
 	if (!dev_open(&d, &c))
 		dev_close(&d);
