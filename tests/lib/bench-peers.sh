@@ -25,7 +25,7 @@ peer_title()
 	esac
 }
 
-# Sets the build that a peer runs, and the one with which its cost is compared.
+# Sets the build that another tool runs (a peer), and the build with which its cost is compared.
 peer_variant()
 {
 	case $1 in
@@ -44,7 +44,7 @@ peer_base()
 	esac
 }
 
-# Slow peers make a part of the calls.
+# For slow tools only a part of the calls is made.
 peer_share()
 {
 	case $1 in
@@ -77,8 +77,8 @@ peer_settings()
 	note "the peers write to $(df --output=fstype "$scratch" | tail -n 1)"
 }
 
-# Finds out which peers are installed, once in each section, because a failure may be due to the
-# section's program.
+# Finds out which tools are installed.  This is done in each section, because a failure may be due
+# to the section's program.
 peer_look()
 {
 	scratch=$(mktemp -d "${BENCH_SCRATCH:-/dev/shm}/ldb-bench.XXXXXX" 2>/dev/null) ||
@@ -100,7 +100,7 @@ peer_done()
 	rm -rf "$scratch" ./*.why
 }
 
-# Says why the peers of a variant have no rows.
+# Prints why the tools of a variant have no rows.
 variant_why()	# variant text
 {
 	for peer in $peers $1; do
@@ -156,7 +156,7 @@ compile_variant()	# flag...
 	variant_why "$variant" "does not compile: see $out.log in build/bench"
 }
 
-# Runs NAME under a peer in the scratch folder, which is empty again afterwards.
+# Runs NAME under another tool in the scratch folder, which is emptied afterwards.
 peer_run()	# peer name args...
 {
 	peer=$1

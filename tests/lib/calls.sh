@@ -19,7 +19,7 @@ record()	# name options...
 
 ROUNDS=${ROUNDS:-20}
 
-# Rows of one system call: those of sleeps, or those with a length.
+# Prints the rows of one system call: rows of sleeps, or rows with a length.
 rows()	# name of the recording, name of the call, flags
 {
 	grep "^syscall name=$2 file=.* flags=$3 " "$1.calls"
@@ -27,8 +27,8 @@ rows()	# name of the recording, name of the call, flags
 SLEEP='1[0-7]' WHOLE='[0-7]'
 nr_of()	{ rows "$@" | grep -c .; }
 
-# Writes "CLASS LABEL" for each class: in which call its requests slept for most of the time.  All
-# classes are analysed at once, because a guest is slow.
+# Writes "CLASS LABEL" for each class: the call in which its requests slept for most of the time.
+# All classes are analysed at once, because a guest is slow.
 find_leaves()
 {
 	ldb-why -i "$source-sleep.data" --slowest=$((ROUNDS * 20)) --shares --json |
@@ -38,8 +38,8 @@ find_leaves()
 			map({ label: .[0].label, ns: map(.ns) | add }) | sort_by(-.ns)[0].label // "")' >leaves
 }
 
-# perf of some kernels drops most wake-ups by timers on one of the CPUs.  What follows is of a
-# recording in which the program was mostly on another.
+# perf of some kernels drops most wake-ups by timers on one of the CPUs.  So the tests below use a
+# recording in which the program was mostly on another CPU.
 record_well()
 {
 	for try in 1 2 3 4 5 6 7 8; do
@@ -71,7 +71,7 @@ judge_sleeps()
 	judge_leaf write 'write of a pipe'
 	judge_leaf poll 'poll'
 	judge_leaf clock_nanosleep 'clock_nanosleep'
-	# The module says which futex it is, too.
+	# The module also records which futex it is.
 	if [ "$source" = module ]; then
 		judge_leaf futex '.*word.*'
 	else
@@ -80,7 +80,7 @@ judge_sleeps()
 	judge_leaf epoll_wait 'epoll_wait of eventpoll'
 	# If files exist only in memory, nothing has to be read.
 	if [ "$(rows "$source-sleep" 'page fault' "$SLEEP" | grep -c .)" -ge $ROUNDS ]; then
-		# perf reports the address only when the fault is over.
+		# perf reports the address only after the fault has ended.
 		if [ "$source" = perf ]; then
 			judge_leaf fault 'page fault'
 		else
@@ -143,7 +143,7 @@ disks_of()	# class
 			[.device // "-", .end_ns - .start_ns, .device_ns // 0] | @tsv'
 }
 
-# calls_device: where the file is; empty: not known
+# calls_device: the device of the file; empty: not known
 judge_disks()
 {
 	check "$source: disks: the trace has them" "trace-cat $source-sleep.data meta" 0 '^meta kernel_disk=1$'
@@ -157,7 +157,7 @@ judge_disks()
 			continue
 		fi
 		ok "$source: disks: $class: no more than the sleep" awk '$3 > $2 { exit 1 }' disks
-		# perf does not know who asked for a flush of the device's cache.
+		# perf does not report which thread requested a flush of the device's cache.
 		[ "$source $class" = "perf fdatasync" ] || ok "$source: disks: $class: most of it" awk '{ sleep += $2; disk += $3 } END { exit !(2 * disk > sleep) }' disks
 		[ -z "$calls_device" ] || ok "$source: disks: $class: which" \
 			awk -v device="$calls_device" '$1 == device { nr++ } END { exit !(2 * nr > NR) }' disks

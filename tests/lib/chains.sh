@@ -30,10 +30,10 @@ count_chains()	# name filter
 	diag "$1: right are $(jq -r '"\(.right) of \(.of)"' right.json), hit $(jq length hits.json)"
 	jq -r --arg own "$chains_own" "$chains_jq"'def is_right: '"$2"';
 		.[] | select(is_right | not) | .sentence' hit.json | head -3 | cut -c1-300 | sed 's/^/#   /'
-	# A filter with an error must not count as a request that is not judged.
+	# If the filter has an error, this must not count as a request that is not judged.
 	[ "$(jq 'has("of")' right.json)" = true ] || return 1
 	[ "$(jq .of right.json)" -ge 5 ] || return 77
-	# Of ten to twenty one may be another: 95 % of them is no whole number.
+	# Of ten to twenty requests one may fail, because 95 % of them is no whole number.
 	[ "$(jq '.right * 100 >= .of * 95 or (.of >= 10 and .of < 20 and .right == .of - 1)' right.json)" = true ]
 }
 
@@ -49,7 +49,7 @@ judge_chain()	# name text filter
 }
 
 # Only prints how many requests pass, without a result.  This is for facts that only the scanner can
-# know, which observes little on a busy machine.
+# observe, because the scanner observes little on a busy machine.
 show_chain()	# name text filter
 {
 	diag "$1: $2:"

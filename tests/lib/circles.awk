@@ -27,7 +27,7 @@ function last_name(text,	n, at)
 	return n >= 2 ? at[n] : ""
 }
 
-# A line without indentation that may define a function or a variable for other files.
+# Matches a line without indentation that may define a function or a variable for other files.
 function define(text,	name)
 {
 	if (text !~ /^[A-Za-z_]/ || text ~ /^(static|typedef|extern|namespace)[ \t]/)
@@ -98,7 +98,7 @@ is_header && !in_macro && line ~ /^static .*inline/ {
 	}
 }
 
-# What a file uses through an inline function.
+# Adds the names that a file uses through an inline function.
 function follow(file, name,	n, at, i)
 {
 	n = split(of_inline[name], at, " ")

@@ -38,7 +38,7 @@ export PATH
 PROGRAMS=$TOP/tests/programs
 PLUGIN=$BUILD/plugin/ldb.so
 RUNTIME=$BUILD/lib/libldbtrace.so.0
-# A recorder that the user has chosen must not be inherited.
+# The user's own choice of a recorder must not apply to the tests.
 unset LDB_RECORD LDB_PRELOADED LD_PRELOAD 2>/dev/null || :
 
 nr=0
@@ -55,7 +55,7 @@ export TMPDIR LDB_ORACLE LDB_JSON_LATER
 . "$TOP/tests/lib/oracle.sh"
 cleanup_cmds=
 
-at_end()	# cmd: run it when the script ends, last registered first
+at_end()	# cmd: runs it when the script ends; commands registered last run first
 {
 	cleanup_cmds="$1; $cleanup_cmds"
 }
@@ -133,8 +133,8 @@ ok()
 	fi
 }
 
-# One result: $WORK/list must be empty.  A file, not a pipe: a function at the end
-# of a pipe runs in a shell of its own, and its count would be lost.
+# Prints one result: $WORK/list must be empty.  The list is a file and not a pipe, because a
+# function at the end of a pipe runs in a separate shell, and its count would be lost.
 ok_empty()	# name
 {
 	list=$(cat "$WORK/list")
@@ -245,7 +245,7 @@ cxx_ldb()
 	$CXX -fplugin="$PLUGIN" -I"$TOP/libldb/include" "$@"
 }
 
-# These link arguments put the runtime into the program.
+# Arguments of the linker that put the runtime into the program.
 link_runtime="$RUNTIME -Wl,-rpath,$BUILD/lib"
 
 # Records with the program on one CPU and the scanner on another, so that what is
@@ -255,7 +255,7 @@ allowed_cpus=$(awk '/^Cpus_allowed_list/ { n = split($2, part, ","); for (i = 1;
 program_cpu=${allowed_cpus%%[!0-9]*}
 scanner_cpu=${allowed_cpus##*[!0-9]}
 
-record_apart()	# file command...; $record_options: more of them
+record_apart()	# file command...; $record_options has further options
 {
 	record_to=$1
 	shift
@@ -267,7 +267,7 @@ record_apart()	# file command...; $record_options: more of them
 	fi
 }
 
-need_build()	# skips nothing: a part that is missing is a failure of the test
+need_build()	# does not skip: a missing part is a failure of the test
 {
 	for part in "$PLUGIN" "$RUNTIME" "$BUILD/bin/ldb-record" \
 		    "$BUILD/bin/ldb-report" "$BUILD/bin/ldb-timeline"; do

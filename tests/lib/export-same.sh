@@ -81,7 +81,7 @@ sqlite_as_sched()
 {
 	same_db=$1
 	shift
-	# The time that threads wait for a CPU is what the report calls delays.
+	# The report calls the times for which threads wait for a CPU delays.
 	ldb-report "$@" -q --sched --json | jq -r '.threads[] | select(.runnable_ns + .preempted_ns > 0) |
 		[.tid, .runnable_ns + .preempted_ns] | @tsv' | sort >same.report
 	rows "$same_db" "SELECT t.tid, sum(o.duration_ns) FROM off_cpu o JOIN thread t ON t.id = o.thread

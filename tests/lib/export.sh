@@ -5,14 +5,14 @@ PATH=$BUILD/tests/tools/helpers:$PATH
 export PATH
 unset COLUMNS
 
-export_made()	# traces with known content: figure1.data, sched.data, ...
+export_made()	# makes traces with known content: figure1.data, sched.data, ... ...
 {
 	for made in figure1 sched kernelonly hostile empty plain; do
 		report-trace $made $made.data || exit 1
 	done
 }
 
-export_recorded()	# real ones: figure1 and a program with queues
+export_recorded()	# makes traces of real programs: figure1 and a program with queues
 {
 	cxx_ldb -O2 -g "$PROGRAMS/figure1.cc" -o figure1 -pthread || exit 1
 	cxx_ldb -O2 -g "$PROGRAMS/queue.cc" -o queue -pthread || exit 1
@@ -20,7 +20,7 @@ export_recorded()	# real ones: figure1 and a program with queues
 	ok "queue recorded" eval "ldb-record -q -o queue.data -- ./queue 1000 >record.out 2>&1"
 }
 
-# name trace summary.json: the same counts, and the same sums to the nanosecond
+# name trace summary.json: checks for the same counts, and the same sums to the nanosecond
 same_as_report()
 {
 	ldb-report -q -i "$2" --json >same-functions.json 2>/dev/null

@@ -11,13 +11,13 @@ source_files()	# pathspec...
 	else
 		find "${@:-.}" -type f ! -path './build/*' ! -path './.git/*' | sed 's|^\./||'
 	fi | while read -r f; do
-		# Files of other projects are as they were published; vendor.t checks that.
+		# Files of other projects are not changed; vendor.t checks that.
 		case $f in tools/page/vendor/*.min.* | tools/page/vendor/LICENSE.*) [ -z "${with_vendor:-}" ] && continue ;; esac
 		[ -f "$f" ] && echo "$f"
 	done
 }
 
-# C without its comments: lines "file:line:text".
+# Prints C without comments, as lines "file:line:text".
 code_of()	# file...
 {
 	awk '

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../../lib/engine.sh"
 
 TRACING=/sys/kernel/tracing
-# Each read takes some milliseconds: see vm.sh -d.
+# Makes each read take some milliseconds: see vm.sh -d.
 GUEST_DISK=/dev/nvme0n1
 SCHED_EVENTS="sched_switch sched_waking sched_wakeup sched_wakeup_new sched_migrate_task"
 

@@ -23,8 +23,8 @@ inject_rounds()	# label function
 	[ -z "$said" ] || diag "$said"
 }
 
-# Makes such rounds with a program that ends by itself: run_program, a function that executes it.
-# Its output and exit status must be the same as without ldb.  It is attached to after DELAY0,
+# Makes such rounds with a program that ends by itself; run_program is a function that executes it.
+# Its output and exit status must be the same as without ldb.  The recorder attaches after DELAY0,
 # DELAY1, ... seconds, up to DELAY(NR-1).
 inject_same_output()	# label delay nr
 {

@@ -22,7 +22,7 @@ die()
 	exit 1
 }
 
-# Tests may not fetch anything; tests/scripts/fetch.sh does so before.
+# Tests may not download anything; tests/scripts/fetch.sh does this before.
 may_fetch()	# what
 {
 	[ -z "${LDB_NO_FETCH:-}" ] || { note "$1 is not here, and tests fetch nothing: make deps"; return 1; }
@@ -46,7 +46,7 @@ unpack_deb()	# package[=version] folder
 	return "$deb_rc"
 }
 
-newest_version()	# package: the newest that apt can fetch
+newest_version()	# package: prints the newest version that apt can fetch
 {
 	apt-cache policy "$1" 2>/dev/null | awk '/Candidate:/ && $2 != "(none)" { print $2 }'
 }
@@ -64,7 +64,7 @@ tree_add()	# tree file[:path]
 	done
 }
 
-# Skips, or fails where skipping would hide that nothing was tested.
+# Skips the test, or fails if skipping would hide that nothing was tested.
 cannot()	# why
 {
 	if [ "${CI:-}" = true ]; then
@@ -77,7 +77,7 @@ cannot()	# why
 	exit 77
 }
 
-need_guests()	# what vm.sh and the builds cannot do without
+need_guests()	# programs without which vm.sh and the builds do not work
 {
 	for tool in qemu-system-x86_64:qemu-system-x86 cpio:cpio busybox:busybox-static; do
 		command -v "${tool%%:*}" >/dev/null || cannot "no ${tool%%:*}: package ${tool#*:}"

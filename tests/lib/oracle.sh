@@ -13,7 +13,8 @@
 #	not		those that are not judged, and why (oracle_not)
 #	results		what came out: TAP without numbers
 
-# run.sh has built it; else it is built here, once for each test.  In guests it is built already.
+# run.sh has built the oracle; without run.sh it is built here, once for each test.  In guests it is
+# built already.
 oracle_build()
 {
 	ORACLE=$BUILD/tests/oracle/helpers/oracle

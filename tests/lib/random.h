@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Random numbers for tests: the same ones for the same seed, which is not 0 (xorshift64*). */
+/*
+ * Makes random numbers for tests, which are the same for the same seed (xorshift64*).  The seed
+ * must not be 0.
+ */
 #ifndef TESTS_RANDOM_H
 #define TESTS_RANDOM_H
 

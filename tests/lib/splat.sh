@@ -7,9 +7,9 @@ splat_re="$splat_re|possible (circular|recursive|irq) locking|inconsistent lock 
 splat_re="$splat_re|INFO: (rcu|task|lockdep|trying to)|rcu_tasks.*stall|ODEBUG: |corruption|refcount_t"
 splat_re="$splat_re|while atomic|sleeping function called|soft lockup"
 splat_re="$splat_re|Kernel panic|double fault|leaked|unregister_ftrace|ftrace bug"
-# Removes what is no complaint: what some CPU models print about themselves; and what the kernel
-# says, with a stack, where allocations are made to fail.  The module requests that its own
-# allocations fail silently, so such a message about them is a complaint.
+# Removes messages that are no complaints: messages of some CPU models about themselves, and the
+# kernel's messages, with a stack, about allocations that fail on purpose.  The module requests that
+# its own allocations fail silently, so such a message about them is a complaint.
 splat_rest()	# file
 {
 	awk '/vmalloc error: .* failed, mode:|page allocation failure: order:/ { held = 1; ours = 0; text = "" }

@@ -17,7 +17,7 @@ storm_every=${LDB_STORM_EVERY:-10}	# seconds
 storm_samples=60
 storm_most=2				# of one CPU
 
-# Reads the registers that the monitor printed: true if a CPU is still in the handler.
+# Reads the registers that the monitor printed.  Returns true if a CPU is always in the handler.
 storm_is_seen()	# said handler
 {
 	awk -v handler="$2" -v most="$storm_most" '
@@ -37,7 +37,7 @@ storm_is_seen()	# said handler
 	END { exit !seen }' "$1"
 }
 
-storm_idt()	# said: the table's address, without its last three digits
+storm_idt()	# said: prints the table's address, without its last three digits
 {
 	sed -n 's/^IDT= *\([0-9a-f]*\)000 .*/\1/p' "$1" | tail -n 1
 }

@@ -4,9 +4,9 @@
  *
  *	plan(3);			optional; done() prints it otherwise
  *	ok(x == 3, "x is %d", 3);	one result, returns the condition
- *	is_int(got, want, "count");	as ok(), and shows both when they differ
+ *	is_int(got, want, "count");	does what ok() does, and prints both if they differ
  *	is_str(got, want, "name");
- *	skip(1, "no /dev/ldb");		n results that could not be had here
+ *	skip(1, "no /dev/ldb");		n results that are not possible on this machine
  *	diag("x: %d", x);		a comment line
  *	return done();			exit status: 0, or 1 when one was not ok
  *
@@ -50,7 +50,7 @@ TAP_FN bool tap_result(bool cond, const char *file, int line, const char *fmt, .
 		tap_failed++;
 		printf("# failed at %s:%d\n", file, line);
 	}
-	/* A crash in the next test must not lose this one's result. */
+	/* Flushes the output, so that a crash in the next test does not lose this result. */
 	fflush(stdout);
 	return cond;
 }

@@ -13,10 +13,11 @@ three_ways_said()	# FILE of ldb-timeline --json
 	  floor ] | join(" ")' "$1"
 }
 
-# Prints "JUDGED RIGHT WITHIN".  JUDGED is how many requests took $3 us for one reason; RIGHT is for
-# how many of them ldb names this reason as the greatest part; WITHIN is for how many its duration
-# is right, within the +- that ldb states.  The program's own counters are the truth.  A request
-# that the machine disturbed for a third of this time is not judged.
+# Prints "JUDGED RIGHT WITHIN".  JUDGED is the number of requests that took $3 us for one reason.
+# RIGHT is the number of these for which ldb names this reason as the greatest part.  WITHIN is the
+# number for which ldb's duration is right, to within the error that ldb states.  The program's own
+# counters are the truth.  A request that the machine disturbed for a third of this time is not
+# judged.
 three_ways_judge()	# FILE of the program, FILE of ldb-timeline --json, us
 {
 	three_ways_said "$2" >said

@@ -46,7 +46,7 @@ wakers_in_check()	# way...
 	wakers=$wakers_kept
 }
 
-reason_of()	# variant: the filter of what the chain must end in
+reason_of()	# variant: prints the filter for the end of the chain
 {
 	case $1 in
 	slow) echo '(.first.root == "function" or .chain[1].label != "'"$2"'")' ;;

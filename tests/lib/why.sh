@@ -26,8 +26,7 @@
 # clean run.
 #
 # record_options has further options of ldb-record; record_under is a command that starts
-# ldb-record; record_kinds=plant leaves the clean one out; why_options are
-# ldb-why's.
+# ldb-record; record_kinds=plant leaves the clean one out; why_options has options of ldb-why.
 
 : "${record_options:=--kernel none}"
 [ "$program_cpu" = "$scanner_cpu" ] || record_apart="--scanner-cpu $scanner_cpu"
@@ -99,7 +98,7 @@ why_filter()	# key=word...
 	done
 }
 
-why_firsts()	# requests as JSON: how often which first cause
+why_firsts()	# requests as JSON: counts their first causes
 {
 	jq -r 'group_by(.first) | sort_by(-length) | .[:6][] | "\(length) x \(.[0].first | tojson)"' | cut -c1-220
 }
@@ -148,7 +147,7 @@ judge_clean()	# name percent key=word...
 		[ $((clean_in * 100)) -le $((clean_of * clean_most)) ]
 }
 
-ok_seen()	# name text cmd...: a result that counts if the scanner was there
+ok_seen()	# name text cmd...: a result that counts only if the scanner ran
 {
 	seen_name=$1
 	seen_text=$2

@@ -4,15 +4,15 @@
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 
-# The pages' JavaScript has none; vendor/ is from other projects.
+# The pages' JavaScript does not depend on the CPU; vendor/ is from other projects.
 code_files()
 {
 	source_files gcc-plugin kmod libldb tools | grep -E '\.(c|cc|h|S|def|inc)$' |
 		grep -v -e '/arch/' -e '^libldb/include/ldb/arch\.h$' -e '/vendor/'
 }
 
-# An asm that consists of directives puts something into an object, an asm that is a name sets the
-# name of a symbol, and an empty asm only constrains the compiler.  These are allowed everywhere.
+# Three kinds of asm are allowed everywhere: directives that put something into an object, a name
+# for a symbol, and an empty asm that only constrains the compiler.
 of_cpu='\<(asm|__asm|__asm__)\>[ \t]*(volatile|__volatile__|goto)?[ \t]*\([ \t]*"[^"._]'
 of_cpu=$of_cpu'|__(x86_64|amd64|i386|aarch64|arm|riscv|powerpc64|s390x|loongarch64)__|CONFIG_(X86|ARM64|RISCV|PPC|S390)'
 of_cpu=$of_cpu'|__builtin_(ia32|cpu|arm|aarch64)_|\<_mm[0-9]*_|__m(128|256|512)|[a-z]mmintrin\.h|x86intrin\.h|cpuid\.h'
@@ -26,7 +26,7 @@ ok "there is code to look at" test "$(wc -l <"$WORK/code")" -gt 50000
 grep -E ":[0-9]+:.*($of_cpu)" "$WORK/code" >"$WORK/list"
 ok_empty "CPU code only in arch/ and <ldb/arch.h>"
 
-# One example of each, as it could be written.
+# An example of each kind of violation.
 cat >"$WORK/bad.c" <<'END'
 	__asm__ volatile("pause" : : : "memory");
 	asm("ror{q} {$17, %0|%0, 17}" : "+r"(sp));

@@ -4,8 +4,8 @@
 # intern.h's, heaps heap.h's.
 . "$(dirname "$0")/../lib/engine.sh"
 
-# Finds a doubled capacity anywhere, and other doubling, or growing by a half, beside a
-# reallocation.
+# Finds hand-written growing arrays: a doubled capacity anywhere, and other doubling, or growth by a
+# half, near a reallocation.
 doublings()	# folder
 {
 	grep -rHnE --include='*.[ch]' '\b2 \* [a-z_>.-]*(room|cap)|(room|cap)\w* (\*|<<)=? *[12]\b' "$1" | grep -v '/base/'
@@ -74,8 +74,9 @@ static size_t find(const int *at, size_t nr, int key)
 C
 ok "another search is seen" test -n "$(halvings planted)"
 
-# Finds chains of a table of pointers; places that are probed one after the other; an index
-# that a hash function gives.  Caches with one place for each key do not count, nor do rings.
+# Finds hand-written hash tables: chains in a table of pointers; places that are probed one after
+# the other; an index computed by a hash function.  Caches with one place for each key do not count,
+# nor do rings.
 tables()	# folder
 {
 	grep -rnE --include='*.[ch]' -e '\*\*\w*buckets?\b|\*\w*(buckets?|chains?)\[|\bnr_\w*buckets|NR_\w*BUCKETS' \

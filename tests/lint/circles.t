@@ -7,9 +7,9 @@
 . "$TOP/tests/lib/files.sh"
 
 cat >"$WORK/kept" <<'END'
-# A stack that is unregistered waits for the scanner, which asks whether it exists.
+# Unregistering a stack waits for the scanner, and the scanner asks whether a stack exists.
 libldb/request/stack.c libldb/scan/scanner.c
-# A thread's own locks are forgotten with the other locks that it holds.
+# When a thread's locks are forgotten, the program's own locks are forgotten, too.
 libldb/shim/own.c libldb/shim/shim.c
 END
 
@@ -18,7 +18,7 @@ needs()	# file...: "user definer name"
 	awk -f "$TOP/tests/lib/circles.awk" "$@" | sort
 }
 
-# Prints "user definer" of a circle: each of the two files needs the other, however indirectly.
+# Prints "user definer" for each pair of files that need each other, directly or indirectly.
 in_circles()	# file of needs
 {
 	awk '

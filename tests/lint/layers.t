@@ -35,7 +35,8 @@ ok_empty "tools/ includes no private header of another part"
 includes tools | awk '$2 == "ldb/abi.h" && $1 !~ /^tools\/(record|ldb-record|cli\/opts)/' >"$WORK/list"
 ok_empty "only the recorder looks at what the plugin emits"
 
-# Within tools/, a room includes its own headers and those of rooms below; so there is no circle.
+# Within tools/, a room includes its own headers and those of rooms below it in this list, so there
+# is no circle.
 rooms=$(sed -n '/^ROOMS/,$p' tools/rooms.mk | sed 's/ROOMS :=//; s/\\$//' | tr '\n\t' '  ')
 includes tools | awk -v rooms="$rooms" '
 	BEGIN {

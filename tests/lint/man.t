@@ -10,12 +10,13 @@ listed_options()
 	grep -oE '^ {2,6}(-[a-zA-Z0-9], *)?--[a-z][a-z0-9-]*(=[^ ]+)?' | sed 's/^ *//' | sort -u
 }
 
-page_options()	# page: those of its OPTIONS section
+page_options()	# page: the options in its OPTIONS section
 {
 	mandoc -Tascii "$1" | sed 's/.\x08//g' | sed -n '/^OPTIONS/,/^[A-Z]/p' | listed_options
 }
 
-# Prints what bash offers after "-", one a line, with "=" after those that have an argument.
+# Prints the completions that bash offers after "-", one per line, with "=" after options that have
+# an argument.
 completed_options()	# tool
 {
 	bash -u tests/tools/offered.bash "$BUILD/completions/bash/$1" "$1" - 2>&1 | sort -u

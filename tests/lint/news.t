@@ -6,7 +6,7 @@
 
 release=$(sed -n 's/^VERSION := //p' Makefile)
 check "the newest entry is of $release" "grep -m 1 -B 1 '^=' NEWS" 0 "^$release\$"
-# Only that entry is checked: older ones say what was true then.
+# Only that entry is checked, because older entries describe older versions.
 awk '/^=+$/ && nr++ { exit } { print }' NEWS >"$WORK/entry"
 check "its version is the release's" "cat '$WORK/entry'" 0 "^  ldb +$release  +Makefile\$"
 

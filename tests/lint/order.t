@@ -9,9 +9,9 @@
 # shellcheck disable=SC2046	# a list
 code_of $(source_files kmod libldb tools | grep -E '\.(c|h)$') >"$WORK/code"
 
-# Names are defined here; linux/ldb.h's two protocols are in ring.h and stamp.h; compat.h asks
-# the scheduler.  The program's own header must also compile as C++, and BPF has no other
-# atomics.
+# The ordered accesses may be in these files: order.h defines them; ring.h and stamp.h have the two
+# protocols of linux/ldb.h; compat.h reads the scheduler's state.  The program's own header must
+# also compile as C++, and BPF has no other atomics.
 named='^(libldb/order\.h|libldb/scan/safe-load\.h|tools/record/order\.h|kmod/(order|ring|stamp|compat)\.h):'
 named=$named'|^[^:]*/arch/|^libldb/include/ldb/ldb\.h:|^tools/record/bpf/'
 naked='__atomic_|__sync_|_explicit *\(|atomic_(thread|signal)_fence|\<memory_order_'
@@ -52,7 +52,7 @@ while read -r name; do
 done <"$WORK/partners" >"$WORK/list"
 ok_empty "each partner exists"
 
-# A function that is never called says nothing about any order.
+# A function that is never called orders nothing.
 for header in $headers; do
 	sed -nE 's/^(static .*[ *]|#define )((order|safe_load|ldb_order)_[a-z_0-9]+)\(.*/\2/p' "$header" |
 		sort -u | while read -r name; do
@@ -63,7 +63,7 @@ for header in $headers; do
 done >"$WORK/list"
 ok_empty "each of the names is used"
 
-# Each is a name with a reason: a comment must be before it, or before its group.
+# Each name needs a reason: a comment before it, or before its group.
 awk '
 	FNR == 1 { said = 0 }
 	/^\/\*/ { said = 1 }

@@ -4,7 +4,7 @@
 
 paired="awk -f $TOP/tests/bench/paired.awk"
 
-# The ratios are 1.01 to 1.09: of nine, the sign test drops one at either end.
+# The ratios are 1.01 to 1.09: with nine values, the sign test drops one at each end.
 for i in 1 2 3 4 5 6 7 8 9; do
 	echo "$i base 100"
 	echo "$i a 10$i"

@@ -5,7 +5,7 @@
 
 obj=$BUILD/obj/libldb
 # Symbols of ldb and of the compiler are allowed.  session_init(), stack_unregister() and
-# munmap() run in threads of the program: what they call is listed below.
+# munmap() run in threads of the program: the functions that they call are listed below.
 find "$obj" -name '*.o' -exec nm --defined-only {} + | awk 'NF == 3 { print $3 }' |
 	grep -v -x -e 'pthread_.*' -e 'sem_.*' -e 'mtx_.*' -e 'cnd_.*' -e 'thrd_.*' | sort -u >ours
 raw=$(cd "$TOP/libldb" && grep -l '(raw thread' runtime/*.c scan/*.c)

@@ -17,7 +17,7 @@ ok_empty "no file is missing in the list"
 awk -F ' *[|] *' '/\.min\./ && (NF != 7 || $3 == "" || $4 !~ /^[0-9]+\.[0-9.]+$/ || $5 == "")' README.md >"$WORK/list"
 ok_empty "each has a package, a version and a licence"
 for f in LICENSE.*; do
-	# What NOTICE.js holds has no blanks at the ends of lines.
+	# The licences in NOTICE.js have no blanks at the ends of lines.
 	sed 's/[ \t]*$//' "$f" >"$WORK/text"
 	ok "$f is in each page" awk 'NR == FNR { want = want $0 "\n"; next } { have = have $0 "\n" }
 		END { sub(/\n+$/, "", want); exit !index(have, want) }' "$WORK/text" NOTICE.js
@@ -26,7 +26,8 @@ grep -o 'ASSET("vendor/[^"]*' ../embed.c | sed 's,.*/,,' | sort >"$WORK/embedded
 { sed 's/.*  //' "$WORK/sums"; echo NOTICE.js; } | sort | diff - "$WORK/embedded" >"$WORK/list"
 ok_empty "all of them are embedded, and no others"
 
-# Nothing in a page may come from a network, or have a name become HTML.  SVG's namespace is a name.
+# A page may load nothing from a network, and no name may become HTML.  The URL of SVG's namespace
+# is only a name.
 grep -nE 'innerHTML|outerHTML|insertAdjacentHTML|document\.write|\.html\(|eval\(|new Function|https?://' \
 	../*.js ../*.css | grep -v '= "http://www\.w3\.org/2000/svg";$' >"$WORK/list"
 ok_empty "no name becomes HTML, and no address is in a page's own scripts"

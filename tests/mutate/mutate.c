@@ -23,11 +23,11 @@
  * Only what is executed is changed: bodies of functions, bodies of macros, and numbers in macros
  * of one line.  Left alone are comments, strings, other directives, types and declarations (but
  * not what they initialise with), assertions at compile time, calls that only talk to the user
- * (talks[]), and statements that only free memory (frees[]), because no test without a checker
- * of leaks could see them.
+ * (talks[]), and statements that only free memory (frees[]), because only a test with a leak
+ * checker could detect a change there.
  *
- * This is no parser: what it takes for a statement may be something else.  Such a
- * mutant does not compile, or compiles to the same; run.sh draws another one then.
+ * This is no parser, so it may regard something else as a statement.  Such a mutant does not
+ * compile, or compiles to the same code; then run.sh draws another one.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -132,7 +132,7 @@ static void add_number(struct source *s, const struct token *t)
 		add(s, KIND_CONST, t->at, t->at + t->len, format_number(news[i], suffix, hex));
 }
 
-/* Is there something before token i that an operator with two sides could follow? */
+/* Is there an operand before token i, so that i can be a binary operator? */
 static bool has_left_side(const struct source *s, size_t i)
 {
 	static const char *const words[] = { "return", "case", "else", "sizeof", "do", "goto" };
@@ -146,13 +146,14 @@ static bool has_left_side(const struct source *s, size_t i)
 	return t->type == TOKEN_NUMBER || token_is(t, ")") || token_is(t, "]");
 }
 
-/* A star or a minus may be something else than a binary operator. */
+/* A star or a minus may be another operator than a binary one. */
 static bool is_operator(const struct source *s, size_t i)
 {
 	const struct token *t = &s->tokens[i];
 	char after = s->text[t->at + t->len];
 
-	if (token_is(t, "*") || token_is(t, "/"))	/* written with spaces; pointers are not */
+	/* binary operators are written with spaces around them; pointers are not */
+	if (token_is(t, "*") || token_is(t, "/"))
 		return has_left_side(s, i) && isspace(after);
 	if (token_is(t, "+") || token_is(t, "-"))
 		return has_left_side(s, i);
@@ -267,7 +268,7 @@ static void add_statements(struct source *s)
 			continue;
 		if (!is_last_return(s, st))
 			add(s, KIND_DROP, begin, end, blank(s, begin, end));
-		/* The second one begins a line of its own, right after the first. */
+		/* The second statement begins a new line, directly after the first. */
 		if (i + 1 == s->nr_statements || next->first != st->last + 1 || st->is_jump ||
 		    next->is_jump || st->is_branch || s->tokens[next->first].is_silent ||
 		    ONE_OF(&s->tokens[next->first], frees) || !(depends(s, st, next) || depends(s, next, st)))
@@ -334,7 +335,7 @@ struct line {
 	size_t first, nr, drawn;	/* places; the drawn ones are moved to the front */
 };
 
-/* Lists the lines of all the sources that have places. */
+/* Lists the lines that have places, of all sources. */
 static struct line *lines_of(char **paths, int nr_paths, size_t *nr)
 {
 	struct line *lines = NULL;

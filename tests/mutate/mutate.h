@@ -10,19 +10,20 @@ enum token_type { TOKEN_WORD, TOKEN_NUMBER, TOKEN_STRING, TOKEN_PUNCT };
 
 struct token {
 	enum token_type type;
-	const char *text;	/* of the source: not ended */
+	const char *text;	/* bytes of the source; no NUL follows them */
 	size_t at, len;
-	unsigned depth;		/* of braces; that of a brace is the one outside of it */
-	bool is_code;		/* in a function's body or a macro's */
-	bool is_define_line;	/* in a macro of one line: its numbers are constants */
-	bool is_silent;		/* not to be changed */
+	unsigned depth;		/* nesting of braces; a brace has the depth outside of it */
+	bool is_code;		/* the token is in the body of a function or a macro */
+	/* the token is in a macro of one line, so its numbers are constants */
+	bool is_define_line;
+	bool is_silent;		/* the token must not be changed */
 };
 
 /* A statement is an expression or a jump, with its semicolon. */
 struct statement {
-	size_t first, last;	/* tokens */
+	size_t first, last;	/* first and last token */
 	bool is_jump;
-	bool is_branch;		/* what an if, for, while or else does */
+	bool is_branch;		/* the statement is the body of an if, for, while or else */
 };
 
 enum kind { KIND_OP, KIND_CONST, KIND_NEGATE, KIND_DROP, KIND_SWAP };
@@ -46,7 +47,7 @@ struct source {
 	size_t nr_places, room_places;
 };
 
-/* Each of these ends the program when it fails. */
+/* Each of these functions ends the program if it fails. */
 struct source *source_read(const char *path);
 void *need(void *memory);
 

@@ -80,8 +80,8 @@ files_of()	# part, in the current folder
 	esac
 }
 
-# Mutated sources have no debug info, or none with columns: two objects are the same when their
-# code is.
+# Mutated sources have no debug info, or none with columns: two objects count as the same if their
+# code is the same.
 build()	# folder
 {
 	case $1 in
@@ -107,7 +107,7 @@ copy_sources()	# what
 	done
 }
 
-# Prints what has to be built when a file changes, or any of a part; the tests of the tools are
+# Prints what must be built if a file changes, or any file of a part; the tests of the tools are
 # linked with a shared library.
 folders_of()	# part [file]
 {
@@ -142,8 +142,8 @@ tests_of()	# part
 	esac
 }
 
-# Returns true when it passed; sets $result otherwise.  It does not use tests/run.sh, which
-# builds what this must not build.
+# Returns true when it passed; sets $result otherwise.  It does not use tests/run.sh, because that
+# would build other things, too.
 run_test()	# test seconds
 {
 	case $1 in
@@ -296,7 +296,7 @@ try()	# part file place line
 {
 	test=-
 	touch "$WORK/stamp"
-	# A change must be newer than the stamp and than every object.
+	# The changed file must be newer than the stamp and than every object.
 	sleep 0.02
 	"$WORK/mutate" apply "$TREE/$2" "$3" >"$WORK/mutant" || die "cannot change $2"
 	diff -u --label "a/$2" --label "b/$2" "$TREE/$2" "$WORK/mutant" >"$WORK/diff"
@@ -352,7 +352,7 @@ results()
 quotas()
 {
 	(cd "$TREE" && for part in $PARTS; do
-		# shellcheck disable=SC2046	# the list is meant
+		# shellcheck disable=SC2046	# the words of a list
 		echo "$part $("$WORK/mutate" lines $(files_of "$part"))"
 	done) | awk -v n="$number" '{ part[NR] = $1; lines[NR] = $2; sum += $2 }
 	END { for (i = 1; i <= NR; i++) { upto += lines[i]; now = int(n * upto / sum + 0.5); print part[i], now - was; was = now } }'
@@ -371,7 +371,7 @@ draw()	# part quota
 	done <"$WORK/draws.$1"
 }
 
-# Prints what distinguishes survivors, also when lines have moved: the file, and what was changed.
+# Prints a text that identifies a survivor even if lines have moved: the file, and the change.
 signature()	# diff
 {
 	sed -n 's|^--- a/||p; 3,$s/^[-+]/&/p' "$1" | tr -s ' \t\n' ' '
@@ -432,7 +432,7 @@ prepare()
 				{ tail -n 20 "$WORK/build.log" >&2; die "$folder does not build"; }
 		done
 	done
-	# These are links: a file that the next build replaces is a different file.
+	# The copies are hard links, which stay unchanged if the next build replaces a file.
 	rm -rf "$WORK/clean" && cp -Rp "$TREE" "$WORK/clean" || die "cannot copy $TREE"
 	for part in $parts; do
 		baseline "$part"

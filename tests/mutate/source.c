@@ -2,8 +2,8 @@
 /*
  * Cuts a C source into tokens and finds its simple statements; see mutate.h.
  *
- * A function's body is a block outside of all others that follows a parenthesis; the
- * rest of the file's scope is no code.  A macro's body is a region of its own.
+ * A function's body is a block outside of all others that follows a parenthesis; other text at file
+ * scope is no code.  A macro's body is a region of its own.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -241,7 +241,10 @@ static size_t expression_end(const struct source *s, size_t i, size_t end)
 	return end;
 }
 
-/* Skips what comes before a statement: returns the next token to examine, or the same. */
+/*
+ * Skips keywords and labels before a statement: returns the next token to examine, which may be the
+ * same.
+ */
 static size_t skip_lead(const struct source *s, size_t i, size_t end, bool *is_branch)
 {
 	static const char *const heads[] = { "if", "while", "for", "switch" };
@@ -299,7 +302,7 @@ static void statements(struct source *s, size_t i, size_t end)
 					.is_jump = ONE_OF(&s->tokens[i], jumps),
 				});
 			else
-				last = i;	/* whatever it is, go on inside of it */
+				last = i;	/* whatever this is, continue inside of it */
 			i = last;
 		}
 		is_branch = false;
