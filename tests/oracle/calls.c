@@ -10,16 +10,16 @@
  *	those that A pops began and ended in A, and A is their caller
  *	those that remain had ended when A began
  *
- * All of that holds as far as the bounds of the times tell: the true times are somewhere within
- * them.
+ * This is checked as far as the bounds of the times permit, because the true times are somewhere
+ * within these bounds.
  *
  * Legal exceptions:
- * - What was still running at the end ends with the recording, in the order of the stack,
- *   whatever its row says: the row has the time at which it was last observed.
- * - What was running when the recording began has no known start.
- * - A coroutine that is resumed continues invocations that had been left, which have a row
- *   for each time between two switches; meanwhile others were entered.  The later rows
- *   (LDB_FUNC_F_RESUMED) are not part of the tree, nor are they callers of what was entered in them.
+ * - Invocations that were still running at the end end with the recording, in the order of the
+ *   stack, whatever their rows say: a row has the time at which the invocation was last observed.
+ * - Invocations that were running when the recording began have no known start.
+ * - A coroutine that is resumed continues invocations that had been left, which have a row for each
+ *   time between two switches; meanwhile others were entered.  The later rows (LDB_FUNC_F_RESUMED)
+ *   are not part of the tree, and are not the callers of invocations that were entered in them.
  * - Callers that did not end before the recorder was killed have no row.
  * - Callers in another block (a library with a block of its own) are in another stack.
  * - A row that was lost is missing: oracle_excused().
@@ -28,25 +28,25 @@
  *   signals follow, the scanner may poll several times in between: then the record may be linked
  *   late, but what was called must be a handler.
  * - A generation that the thread had when it stamped a lock may still have been in its CPU's store
- *   buffer when the scanner polled: bounds are those of what another CPU can observe.  That holds
- *   for either clock (11 ns were measured; half a microsecond is allowed: store_err).
+ *   buffer when the scanner polled: bounds describe what another CPU can observe.  This is so for
+ *   both clocks (11 ns were measured; half a microsecond is allowed: store_err).
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include "map.h"
 #include "sorted.h"
 
-#define GEN_ONE		(1ULL << 16)	/* the lower bits are the number of the block */
+#define GEN_ONE		(1ULL << 16)	/* the bits below this are the number of the block */
 
 struct ended {				/* one invocation, or neighbours of one caller */
 	uint64_t gen_first, gen_last, parent;
-	int64_t start_max;		/* the least of them */
-	int64_t end_min;		/* the greatest */
-	uint64_t ret;			/* of all of them; 0: they differ */
+	int64_t start_max;		/* the least value of these invocations */
+	int64_t end_min;		/* the greatest value of these invocations */
+	uint64_t ret;			/* return address of all the invocations; 0: they differ */
 	uint32_t depth;
 };
 
-struct stack {				/* of a thread's block */
+struct stack {				/* stack of a thread's block */
 	struct ended *ended;
 	size_t nr, room;
 	struct life *life;
@@ -85,7 +85,7 @@ static void bad(struct calls *c, const char *rule, const struct ldb_row_func *f,
 			 f->start_unc, f->end_max, f->end_unc, with, other);
 }
 
-/* Checks what can be said of one row. */
+/* Checks the conditions that concern a single row. */
 static void check_row(struct calls *c, const struct ldb_row_func *f)
 {
 	int64_t start_min = lower(f->start_max, f->start_unc), end_min = lower(f->end_max, f->end_unc);
@@ -130,7 +130,10 @@ static void check_life(struct calls *c, const struct ldb_row_func *f, struct lif
 		bad(c, "open in a dead thread", f, "", 0);
 }
 
-/* Compares what the scanner observed with what the thread itself noted when it came to a lock. */
+/*
+ * Compares the scanner's observations with the generations that the thread itself recorded at
+ * locks.
+ */
 static void check_witness(struct calls *c, const struct ldb_row_func *f, const struct life *l)
 {
 	int64_t start_min = lower(f->start_max, f->start_unc), before, after;
@@ -148,7 +151,7 @@ static void push(struct stack *s, const struct ldb_row_func *f, int64_t end_min)
 {
 	struct ended *top = s->nr ? &s->ended[s->nr - 1] : NULL;
 
-	/* The two are neighbours: no invocation can come any more that contains one of them alone. */
+	/* Merges neighbours: no later row can contain only one of the two invocations. */
 	if (top && top->parent == f->parent_gen && top->depth == f->depth) {
 		top->gen_last = f->gen;
 		if (top->ret != f->ret)
@@ -280,7 +283,7 @@ static void check_call(struct calls *c, const struct ldb_row_func *f)
 	follow(c, s, f);
 }
 
-/* All callers have come; an invocation that still waits for its caller has none. */
+/* All callers have been read; an invocation that still waits for its caller has none. */
 static void check_ends(struct calls *c)
 {
 	struct stack *s;

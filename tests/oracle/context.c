@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This file reads what a trace says about its recording: how it began and ended, its threads,
- * its losses, its clocks.  The automata's exceptions rest on that, so it is checked as well.
+ * Reads what a trace says about its recording: how it began and ended, its threads, its losses, its
+ * clocks.  The automata's exceptions depend on these data, so they are checked as well.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 #include <ldb/control.h>
 #include "oracle.h"
 
-#define STAMP_NS	500	/* by so much a stamp beside a lock may be early: locks.c */
-#define SHOWN_MAX	20	/* of each automaton */
+#define STAMP_NS	500	/* by this much a stamp near a lock may be early: locks.c */
+#define SHOWN_MAX	20	/* violations of each automaton that are printed */
 #define GUESSES		2	/* see oracle_excused() */
 
 static const char *const names[ORACLE_NR] = { "trace", "threads", "locks", "requests", "calls", "flows" };
@@ -65,7 +65,7 @@ struct life *oracle_life(struct oracle *o, uint32_t tid, int64_t tick)
 {
 	size_t lo = 0, hi = o->nr_lives;
 
-	/* finds the last one of (tid, start) <= (tid, tick) */
+	/* finds the last thread with (tid, start) <= (tid, tick) */
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 		const struct life *l = &o->lives[mid];
@@ -86,8 +86,8 @@ bool oracle_alive(struct oracle *o, enum automaton a, const char *what, uint32_t
 
 	if (!l) {
 		/*
-		 * Such threads were counted only; and a recorder that was killed may not have
-		 * observed them yet.
+		 * Such threads were only counted.  A recorder that was killed may not have observed
+		 * them yet.
 		 */
 		if (o->nr_unwatched || o->is_cut || oracle_excused(o))
 			return true;
@@ -138,14 +138,15 @@ static void read_metas(struct oracle *o)
 	o->nr_scanners = meta_number(o, "nr_scanners");
 	o->lock_threshold = ticks(o, meta_number(o, "lock_threshold_ns"));
 	/*
-	 * perf's stamps are translated, each by itself, and the error of that is stated last;
-	 * the module's stamps are of the session's own clock.  The result is rounded up.
+	 * Each stamp of perf is converted separately, and the trace states the error of the
+	 * conversion at its end.  The module's stamps are in the session's own clock.  The result
+	 * is rounded up.
 	 */
 	if (!o->kernel_module)
 		o->kernel_err = ticks(o, meta_number(o, "kernel_err_ns")) + 1;
 	o->knows_err = o->kernel_module || reader_meta(o->r, "kernel_err_ns");
 	o->nr_unwatched = count_unwatched(o);
-	/* As in a recording of a process that ran already, all may have begun before. */
+	/* As in a recording of a process that ran already, all threads may have begun before. */
 	o->is_dump = reader_meta(o->r, "flight");
 	o->attached |= o->is_dump;
 	text = reader_meta(o->r, "end");
@@ -153,7 +154,7 @@ static void read_metas(struct oracle *o)
 		oracle_violation(o, ORACLE_TRACE, "no end", "closed, but why the recording ended is not said");
 }
 
-/* A recording ends with a reading of the clocks, after which nothing is stamped. */
+/* A recording ends with a CLOCK row, after which nothing is stamped. */
 static void read_clock(struct oracle *o)
 {
 	struct cursor *c = reader_cursor(o->r, LDB_BLK_CLOCK, NULL);
@@ -176,7 +177,7 @@ static void read_clock(struct oracle *o)
 	cursor_close(c);
 	if (nr)
 		o->end = before.tick + (int64_t)before.err;
-	/* The last reading of the clocks by a recorder that was killed is up to a second old. */
+	/* If the recorder was killed, the last CLOCK row may be up to a second old. */
 	if (o->is_cut || !nr)
 		o->end = INT64_MAX / 2;
 	if (!nr && !o->is_cut)
@@ -196,7 +197,7 @@ static void read_losses(struct oracle *o)
 		for (size_t i = 0; i < in.nr; i++) {
 			const struct ldb_row_lost *row = &in.lost[i];
 
-			/* Of what happened in a pause nothing is known. */
+			/* Events in a pause are not known. */
 			if (row->what == LDB_LEFT_PAUSE)
 				left = UINT32_MAX;
 			else if (row->what > LDB_LEFT_PAUSE && row->what <= LDB_LEFT_REQUESTS)
@@ -245,7 +246,7 @@ static void check_row(struct oracle *o, const struct ldb_row_thread *t)
 				 t->end);
 }
 
-struct told {			/* a THREAD row, and where it came */
+struct told {			/* a THREAD row, and its position in the file */
 	struct life life;
 	size_t nr;
 };
@@ -272,7 +273,9 @@ static int by_tid_start(const void *a, const void *b)
 	return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
-/* A thread instance has a row when it was first observed, and a last one: the last one counts. */
+/*
+ * A thread instance has a row from when it was first observed, and a last row; the last row counts.
+ */
 static void add_life(struct oracle *o, const struct life *l)
 {
 	struct life *before = o->nr_lives ? &o->lives[o->nr_lives - 1] : NULL;
@@ -307,8 +310,8 @@ static void check_lives(struct oracle *o)
 			oracle_violation(o, ORACLE_THREADS, "two lives at once", "tid %u until %" PRId64
 					 ", and from %" PRId64, l->tid, l->end, next->start);
 		/*
-		 * The creator of a thread existed then, unless the thread is older than the
-		 * recording: then the creator may be gone.
+		 * The creator of a thread must have existed at the thread's start.  If the thread
+		 * is older than the recording, the creator may be gone.
 		 */
 		if (l->creator && l->start != TICK_UNKNOWN) {
 			const struct life *by = oracle_life(o, l->creator, l->start);

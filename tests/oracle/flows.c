@@ -2,17 +2,17 @@
 /*
  * This automaton checks calls between components: the functions, sums, lengths, and long calls.
  *
- * Each sum is of a function that is known and a thread that exists, and only grows; no more calls
- * are timed than there are, and those that took long are among them. Long calls are within their
- * threads and the recording, not shorter than the threshold, and nest.
+ * Each sum belongs to a known function and an existing thread, and only grows.  No more calls are
+ * timed than were made, and long calls are among the timed ones.  Long calls lie within the
+ * lifetime of their thread and within the recording, are not shorter than the threshold, and nest.
  *
  * Legal exceptions:
- * - What a longjmp() or an exception left, and what had not returned at the end, may be shorter than
- *   the threshold, and end when that is noticed.
+ * - Calls that a longjmp() or an exception left, and calls that had not returned at the end, may be
+ *   shorter than the threshold, and end when that is noticed.
  * - Calls of a thread that switches between stacks need not nest: only those of one block of
  *   invocations are compared, and none if the program calls a function that switches.
- * - The sums of a thread may be missing: then nothing is said of its long calls.
- * - A region is read while its thread runs: the lengths may be of some calls more than the sums.
+ * - The sums of a thread may be missing: then its long calls are not checked against sums.
+ * - A region is read while its thread runs: the lengths may include a few more calls than the sums.
  */
 #include <inttypes.h>
 #include "map.h"
@@ -23,7 +23,7 @@ struct api {
 };
 
 struct sum {
-	struct ldb_row_flow last;	/* no calls: there was none */
+	struct ldb_row_flow last;	/* the sum's last row; with 0 calls if there was none */
 	uint64_t nr_long;
 };
 
@@ -176,7 +176,7 @@ static int add_call(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-/* By thread and block, then the outer ones first. */
+/* Sorts by thread and block, then the outer calls first. */
 static int by_thread(const void *pa, const void *pb)
 {
 	const struct call *a = pa, *b = pb;
@@ -224,7 +224,7 @@ void check_flows(struct oracle *o)
 
 	if (!threshold)
 		return;
-	/* rounded down when it was made ticks */
+	/* the threshold was rounded down when it was converted to ticks */
 	f.threshold = reader_tick(o->r, strtoll(threshold, NULL, 10)) - reader_tick(o->r, 0) - 2;
 	reader_each(o->r, LDB_BLK_FLOW_API, NULL, add_api, &f);
 	reader_each(o->r, LDB_BLK_FLOW, NULL, add_sum, &f);

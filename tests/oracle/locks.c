@@ -2,25 +2,25 @@
 /*
  * This automaton checks locks: request, wait, own, release.
  *
- * A thread says three times that it has an exclusive lock: at the end of a wait that did not
+ * Three kinds of rows say that a thread has an exclusive lock: at the end of a wait that did not
  * fail, from start to end of a hold whose start was stamped, and at the end of another hold.
- * None of that may lie in another thread's hold; readers may overlap.  Within a thread, waits do
- * not cross each other, no wait is for an exclusive lock that the thread has, and the
- * generations at their begins do not decrease.  The holder that a wait names existed then.
+ * None of these may lie in another thread's hold; readers may overlap.  Within a thread, waits do
+ * not cross each other, no wait is for an exclusive lock that the thread has, and the generations
+ * at their starts do not decrease.  The holder that a wait names existed at that time.
  *
  * Legal exceptions:
- * - Waits may lie in each other: in a signal handler that came while the thread waited.
+ * - Waits may be nested: in a signal handler that came while the thread waited.
  * - A wait that failed may be for a lock that the thread has: with a timeout, for instance.
  * - A hold is longer than its row says: its end is stamped before the lock is released, and its
  *   begin when it was taken.  But the CPU may read its time stamp counter while the lock's
- *   instruction still waits for a cache line of another CPU: so a start, and the end of a wait,
- *   may be early by the time that takes (80 ns were measured, and half a microsecond is
- *   allowed: stamp_err).  CLOCK_MONOTONIC is read in order.
+ *   instruction still waits for a cache line of another CPU: so a start, and the end of a wait, may
+ *   be early by the duration of that (80 ns were measured, and half a microsecond is allowed:
+ *   stamp_err).  CLOCK_MONOTONIC is read in order.
  * - The holder is read before the start is stamped: a thread that loses its CPU in between may
  *   name a holder that has ended meanwhile.  And a thread may end without releasing a lock: so a
  *   dead holder is wrong only if another thread was observed to have the lock since.
- * - The holder may be of another process, if the lock is shared with it: no row says so.
- *   Then it is not a thread of this program at any time.
+ * - The holder may be of another process, if the lock is shared with that process, which no row
+ *   says.  Then it is not a thread of this program at any time.
  *
  * Rows of waits come when the lock is released, so the file is not in order of time: all rows
  * are sorted, CHUNK of them at a time.
@@ -35,9 +35,10 @@
 #define GOT_MAX		4
 
 struct lock_state {
-	int64_t exclusive_end, shared_end;	/* the latest so far */
+	int64_t exclusive_end, shared_end;	/* latest end so far */
 	uint32_t exclusive_tid, shared_tid;
-	struct {				/* ends of the last waits, when it was got */
+	/* ends of the last waits, at which the lock was acquired */
+	struct {
 		int64_t at;
 		uint32_t tid;
 		bool exclusive;
@@ -45,7 +46,7 @@ struct lock_state {
 	unsigned nr_got;
 };
 
-struct suspect {			/* a wait for a holder that was dead */
+struct suspect {			/* a wait that names a holder that had ended */
 	const struct ldb_row_lock *wait;
 	int64_t died;
 };
@@ -97,7 +98,7 @@ static bool is_shared(const struct ldb_row_lock *l)
 	return LDB_LOCK_KIND(l->flags) == LDB_LOCK_RWLOCK_RD;
 }
 
-/* Checks what can be said of one row. */
+/* Checks the conditions that concern a single row. */
 static void check_row(struct locks *k, const struct ldb_row_lock *l)
 {
 	unsigned kind = LDB_LOCK_KIND(l->flags);
@@ -116,7 +117,7 @@ static void check_row(struct locks *k, const struct ldb_row_lock *l)
 		bad(k, "ends before it begins", l, "", 0);
 	if (l->begin < 0 || l->end > k->o->end)
 		bad(k, "outside of the recording", l, "end", k->o->end);
-	/* Shorter ones are not written; one tick is for the rounding of the two sides. */
+	/* Shorter waits are not written; one tick is for the rounding on both sides. */
 	if ((is_stamped(l) || !hold) && l->end - l->begin + 1 < k->o->lock_threshold)
 		bad(k, "below the threshold", l, "ticks", k->o->lock_threshold);
 	if (oracle_alive(k->o, ORACLE_LOCKS, hold ? "hold" : "wait", l->tid, l->begin))
@@ -221,7 +222,9 @@ static void check_got(struct locks *k, const struct lock_state *s, const struct 
 	}
 }
 
-/* A thread certainly owns the lock from when its start cannot be early any more. */
+/*
+ * A thread certainly owns the lock from the time at which its start cannot be too early any more.
+ */
 static void owns(struct locks *k, struct lock_state *s, const struct ldb_row_lock *l)
 {
 	int64_t since = l->begin + k->o->stamp_err;
@@ -280,7 +283,7 @@ static int by_thread(const void *a, const void *b)
 	return x->end > y->end ? -1 : x->end < y->end;
 }
 
-#define NESTED_MAX	64	/* so many waits in handlers in waits, and holds at a time */
+#define NESTED_MAX	64	/* greatest number of nested waits, and of holds at a time */
 
 struct thread_state {
 	uint32_t tid;
@@ -331,8 +334,7 @@ static void check_by_thread(struct locks *k)
 		if (i)
 			same_as(k, &k->rows[i - 1], l);
 		/*
-		 * A thread id that is used again is another thread, and its generations count
-		 * from 0.
+		 * If a tid is used again, it is another thread, whose generations count from 0.
 		 */
 		life = oracle_life(k->o, l->tid, l->begin);
 		if (life && life->start > t.began)
@@ -341,8 +343,8 @@ static void check_by_thread(struct locks *k)
 		keep_since(t.waits, &t.nr_waits, l->begin);
 		keep_since(t.holds, &t.nr_holds, l->begin);
 		/*
-		 * If the start of a hold was not stamped it is not known, but gen is from the
-		 * begin.
+		 * If the start of a hold was not stamped, it is not known; but gen was recorded at
+		 * the start.
 		 */
 		if (is_wait(l) || is_stamped(l)) {
 			if (l->gen && l->gen < t.gen)

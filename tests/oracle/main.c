@@ -2,9 +2,9 @@
 /*
  * oracle [--cut] TRACE...
  *
- * Prints what was checked in each trace, and what is impossible.  Exit status 0: all is
- * possible; 1: something is not; 2: a trace cannot be read.  --cut: the recorder was killed, so
- * its traces may lack their ends.
+ * Prints how much was checked in each trace, and which rows are impossible.  Exit status 0:
+ * everything is possible; 1: something is impossible; 2: a trace cannot be read.  --cut: the
+ * recorder was killed, so its traces may lack their ends.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -242,7 +242,8 @@ int64_t sample_judge(const struct sample *s, const struct oracle_options *option
 		return -1;
 	write_rows(w, s);
 	if (s->is_cut)
-		writer_flush(w);	/* and never closed: it is leaked, as by a killed recorder */
+		/* the writer is never closed, and is leaked, as by a killed recorder */
+		writer_flush(w);
 	else
 		writer_close(w);
 	return oracle_first(path, options, rule, size);

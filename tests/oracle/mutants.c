@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The oracle must accept a recording that is possible, and reject each of these changes of it,
- * for the right reason.  It must accept what a loss explains, and no more than that.
+ * The oracle must accept a possible recording, and reject each of these changes to it for the right
+ * reason.  It must accept a missing row that a recorded loss explains, and nothing more.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -104,7 +104,7 @@ CHANGE(age_negative, s->req[R_ARRIVED].site = -1ULL;)
 CHANGE(request_before_birth, s->req[R_TAKEN].tick = 800;)
 CHANGE(request_after_end, s->req[R_END].tick = 100001;)
 CHANGE(no_such_op, s->req[R_END].op = 5;)
-/* The writer makes its table of the rows in the order in which they come. */
+/* The writer makes the request table from the rows in the order in which they are added. */
 CHANGE(table_differs, struct ldb_row_req end = s->req[R_END]; s->req[R_END] = s->req[R_TAKEN];
        s->req[R_TAKEN] = end; s->flush_req = R_END;)
 
@@ -276,7 +276,7 @@ CHANGE(perf_error, s->meta[META_KERNEL].value = "perf"; sample_add(s, meta, { "k
        s->req[R_TAKEN].tick = 12950;)
 CHANGE(perf_error_more, perf_error(s); s->req[R_TAKEN].tick = 12930;)
 CHANGE(signal_between, gens_swapped(s); s->func[F_INNER2].start_unc = 2500;)
-/* Where this process's own handlers return to. */
+/* The address to which handlers in this process return. */
 static uint64_t handler_ret;
 
 static void note_return(int sig)
@@ -284,7 +284,7 @@ static void note_return(int sig)
 	handler_ret = (uintptr_t)__builtin_return_address(0);
 }
 
-/* The two are too far apart for one signal. */
+/* The two invocations are too far apart for one signal. */
 static void handler_between(struct sample *s)
 {
 	Dl_info at;

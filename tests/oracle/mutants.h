@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This file declares a small recording in which everything happens that the oracle knows.  It
+ * Declares a small recording that has every kind of event that the oracle checks.  It
  * consists of rows in memory that a test can change before they are written.
  *
  * Thread 10 is the program's first, on CPU 0; it creates thread 11, which exists from 1000 to
@@ -16,7 +16,7 @@
 
 enum { FIRST = 10, SECOND = 11 };			/* threads */
 enum { META_ATTACHED, META_CPUS, META_SCANNERS, META_KERNEL, META_THRESHOLD, META_END, META_FLOWS };
-enum { F_LEAF, F_INNER, F_INNER2, F_OUTER, F_SECOND, F_MAIN };	/* by their ends */
+enum { F_LEAF, F_INNER, F_INNER2, F_OUTER, F_SECOND, F_MAIN };	/* in the order of their ends */
 enum { L_HOLD, L_WAIT, L_AFTER, L_POINT, L_READ, L_READ2, L_WRITE, L_COND, L_JOIN };
 enum { R_START, R_BLOCK, R_ARRIVED, R_ARRIVED_START, R_END_ALL, R_TAKEN, R_END };
 enum { S_BEGIN, S_FORK, S_NEW, S_SECOND, S_FUTEX, S_SLEEP, S_WAKING, S_MOVE, S_WAKEUP, S_PREEMPT, S_BACK,
@@ -48,7 +48,7 @@ struct sample {
 
 void sample_good(struct sample *s);
 
-/* Returns the oracle's answer: the number of violations, and the rule of the first one. */
+/* Returns the number of violations that the oracle finds, and the rule of the first one. */
 int64_t sample_judge(const struct sample *s, const struct oracle_options *options, char *rule,
 		     size_t size);
 
@@ -56,7 +56,7 @@ int64_t sample_judge(const struct sample *s, const struct oracle_options *option
 const char *sample_file(void);
 void sample_end(void);
 
-/* These change the rows of a kind: drop one, or exchange two. */
+/* These change the rows of a kind: they drop one row, or exchange two. */
 #define sample_drop(s, kind, i)								\
 	do {										\
 		memmove(&(s)->kind[i], &(s)->kind[(i) + 1],				\

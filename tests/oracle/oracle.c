@@ -5,7 +5,7 @@
 #include <string.h>
 #include "oracle.h"
 
-/* A trace that a test retains must be whole; one whose recorder was killed lacks its end. */
+/* A trace that a test retains must be complete; if its recorder was killed, its end is missing. */
 static void check_damage(struct oracle *o, const struct oracle_options *options)
 {
 	struct reader_damage d;
@@ -18,8 +18,8 @@ static void check_damage(struct oracle *o, const struct oracle_options *options)
 }
 
 /*
- * The rules are for one process: in joined traces there are also the events that each recorder got of the
- * others.  So the file is only read.
+ * The rules are for one process: a joined trace also contains events that a recorder has of the
+ * other processes.  So a joined file is only read.
  */
 static bool is_joined(struct oracle *o)
 {

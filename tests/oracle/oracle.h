@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The oracle says whether what a trace contains can have happened.
+ * The oracle says whether the events in a trace can have happened.
  *
  * Five automata read the rows, each for itself, through the common reader and with none of the
  * analysis code, so that a mistake in the analysis is not repeated here:
@@ -12,13 +12,15 @@
  *			written a record at that time
  *	flows.c		calls between components: sums, and long calls
  *
- * What the format permits is no violation: events from before the recording or after it may be
- * missing, records may be lost, and clocks may differ by a stated amount.  Each such exception
- * is in the automaton that makes it, with its reason.  There is no general tolerance:
+ * Some things are permitted by the format and are no violation: events from before the recording or
+ * after it may be missing, records may be lost, and clocks may differ by a stated amount.  Each
+ * such exception is in the automaton that makes it, with its reason.  There is no general
+ * tolerance:
  *
- * - A loss is a number of records.  Something missing that a lost record explains takes
- *   one of them away (oracle_excused()), and when they are used up it is a violation.
- * - The error of a clock is what the trace itself says.
+ * - A loss is a number of records.  If something is missing that a lost record explains, one of the
+ *   lost records is used up (oracle_excused()).  When all are used up, a missing row is a
+ *   violation.
+ * - The trace itself states the error of a clock.
  *
  * Memory is bounded: rows pass through windows (sorted.h), and states are stored only for
  * threads, locks and requests that exist.
@@ -35,35 +37,42 @@
 enum automaton { ORACLE_TRACE, ORACLE_THREADS, ORACLE_LOCKS, ORACLE_REQUESTS, ORACLE_CALLS,
 		 ORACLE_FLOWS, ORACLE_NR };
 
-#define TICK_UNKNOWN	INT64_MIN	/* a lower bound that is not known */
+#define TICK_UNKNOWN	INT64_MIN	/* marks a lower bound that is not known */
 
-struct life {				/* of a thread, as THREAD rows have it */
+struct life {				/* a thread instance, from its THREAD rows */
 	uint32_t tid, creator;
-	int64_t start, end;		/* start: TICK_UNKNOWN: before the recording */
+	/* start is TICK_UNKNOWN if the thread is older than the recording */
+	int64_t start, end;
 	bool exited, unwatched;
 	uint64_t made, seen, below;
-	uint64_t rows, open_rows, old_rows;	/* FUNC: ended; open; running when it began */
+	/* numbers of FUNC rows: ended; open; running when the recording began */
+	uint64_t rows, open_rows, old_rows;
 };
 
 struct oracle {
 	struct reader *r;
 	FILE *out;			/* NULL: silent */
 
-	int64_t end;			/* nothing was stamped later */
-	int64_t kernel_err;		/* ticks: the kernel's stamps and the program's */
+	int64_t end;			/* ticks: nothing was stamped later */
+	/* ticks: greatest difference between the kernel's stamps and the program's */
+	int64_t kernel_err;
 	bool knows_err;			/* kernel_err is in the trace */
-	int64_t stamp_err;		/* ticks: a stamp and the lock it is for, see locks.c */
-	int64_t store_err;		/* ticks: a store and when another CPU sees it, see calls.c */
+	/* ticks: by how much a stamp of a lock may be early, see locks.c */
+	int64_t stamp_err;
+	/* ticks: how late another CPU may observe a store, see calls.c */
+	int64_t store_err;
 	int64_t lock_threshold;		/* ticks */
 	unsigned nr_cpus, nr_scanners;
-	bool is_cut;			/* the recorder was killed: there is no end */
-	bool is_dump;			/* of a flight recorder: what is older was dropped */
-	bool disk_full;			/* what can be made again was not written */
+	bool is_cut;			/* the recorder was killed, so the trace has no end */
+	/* the trace is a dump of a flight recorder, which has dropped older events */
+	bool is_dump;
+	/* the disk was full, so tables that can be made again were not written */
+	bool disk_full;
 	bool attached;			/* the program ran before the recorder came */
 	bool kernel_module;		/* kernel events are from ldb.ko */
 	uint64_t nr_unwatched;		/* threads that have no row */
 	uint64_t nr_lost, lost_left;	/* see oracle_excused() */
-	uint64_t nr_left_out;		/* invocations, as the user wanted */
+	uint64_t nr_left_out;		/* invocations that were left out at the user's request */
 	uint64_t nr_excused;
 
 	struct life *lives;		/* by tid and start */
@@ -72,8 +81,8 @@ struct oracle {
 	size_t nr_witnesses;
 
 	uint64_t nr_violations, of[ORACLE_NR];
-	const char *last_rule;		/* of the last violation */
-	uint64_t sigreturn;		/* sigreturn.c: the last that was found, or 0 */
+	const char *last_rule;		/* rule of the last violation */
+	uint64_t sigreturn;		/* sigreturn.c: the last address that was found, or 0 */
 };
 
 struct oracle_options {
@@ -83,20 +92,20 @@ struct oracle_options {
 
 /* Returns the number of violations; < 0: the file cannot be read. */
 int64_t oracle_check(const char *path, const struct oracle_options *options);
-/* Does the same; rule: that of the first violation, or "". */
+/* Does the same; stores the rule of the first violation, or "", in rule. */
 int64_t oracle_first(const char *path, const struct oracle_options *options, char *rule, size_t size);
 
 /* rule: a short name that is used in no other place. */
 void oracle_violation(struct oracle *o, enum automaton a, const char *rule, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* What was checked. */
+/* Prints how much was checked. */
 void oracle_counts(struct oracle *o, enum automaton a, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Is there a lost record to explain what is missing?  This is asked twice for each record: once
- * for its thread, and once for its CPU, lock or request.
+ * Is there a lost record to explain what is missing?  The answer is counted twice for each record:
+ * once for its thread, and once for its CPU, lock or request.
  */
 bool oracle_excused(struct oracle *o);
 
@@ -111,18 +120,21 @@ bool oracle_alive(struct oracle *o, enum automaton a, const char *what, uint32_t
 
 /*
  * Finds when an invocation of that generation had certainly not begun yet, and when it had,
- * according to the thread's locks.  False: they say nothing about it.
+ * according to the thread's locks.  Returns false if the locks do not show it.
  */
 void witness_read(struct oracle *o);
 bool witness_find(const struct oracle *o, const struct life *l, uint64_t gen, int64_t *before,
 		  int64_t *after);
 
-/* Does a function that returns there return from a signal?  False: it does not, or that is not known. */
+/*
+ * Does a function that returns there return from a signal?  Returns false if it does not, or if
+ * that is not known.
+ */
 bool oracle_is_handler(struct oracle *o, uint64_t ret);
 
 void oracle_out_of_memory(void) __attribute__((noreturn));
 
-void check_trace(struct oracle *o);	/* context.c: and fills the context */
+void check_trace(struct oracle *o);	/* context.c: checks the context, and fills it in */
 void check_calls(struct oracle *o);
 void check_locks(struct oracle *o);
 void check_requests(struct oracle *o);

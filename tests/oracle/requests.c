@@ -4,41 +4,42 @@
  *
  * A request begins with the first record that names it, continues on threads and in queues, and
  * ends with the first end.  A later record with the same id belongs to another request.  So each
- * end needs a request, a thread does not start what it has started and not left, and a request
- * that has arrived is started at once by the thread that said so.  The table of requests must
- * agree with the rows: it is made again here and compared by its sum.
+ * end needs a request; a thread does not start a request that it has started and not left; and
+ * after ARRIVED the same thread starts the request at once.  The table of requests must agree with
+ * the rows: it is made again here, and the sums of both are compared.
  *
  * Legal exceptions:
  * - If the recorder attached to a running program, a request whose first record is its end
  *   had begun before.
  * - A request that has not ended continues after the recording.
- * - A request may be blocked by a thread that never started it (which put it into the queue), and
- *   ended by any thread: the API says so.
+ * - A request may be blocked by a thread that never started it but put it into the queue, and any
+ *   thread may end it, as the API permits.
  * - A thread that is about to exit, or was never registered, may tag requests: the API works
- *   in threads that ldb does not know.  But no thread does so before it was born.
- * - What was lost is missing: oracle_excused().
- * - At a pause (LDB_REQ_OP_CUT) all that is open is over, without an end; where an item is put into a queue
- *   again that was not taken out, the one before is.
+ *   in threads that ldb does not know.  But no thread does so before it was created.
+ * - Lost records are missing: oracle_excused().
+ * - At a pause (LDB_REQ_OP_CUT) all open requests are over, without an end.  If an item is put into
+ *   a queue again that was not taken out, the earlier request is over.
  * - Recordings of more requests than the table may have, and those that were cut, have no
- *   table; those that filled the disk have as much of it as there was room for.
+ *   table; if the disk became full, the table has as many rows as there was room for.
  */
 #include <inttypes.h>
 #include "map.h"
 #include "sorted.h"
 
-#define WORKERS		3	/* threads of a request that are stored; more are counted only */
+/* threads of a request that are stored; further ones are only counted */
+#define WORKERS		3
 #define TABLE_MAX	(4U << 20)	/* rows the recorder keeps at most */
 #define AGE_MAX_S	86400	/* the API refuses more */
 
 struct request {
 	int64_t start;
-	uint64_t serial;		/* differs for each instance of an id */
+	uint64_t serial;		/* a different number for each instance of an id */
 	uint32_t nr_segments;
 	uint32_t nr_workers;
 	uint32_t workers[WORKERS];
 };
 
-struct work {				/* a request a thread has started, and perhaps left */
+struct work {				/* a request that a thread has started, and perhaps left */
 	uint64_t id, serial;
 };
 
@@ -245,7 +246,7 @@ static void on_arrived(struct requests *q, struct worker *w, const struct ldb_ro
 	uint64_t most = AGE_MAX_S * reader_header(q->o->r)->clock_hz;
 	int64_t tick = row->tick;
 
-	/* An age is never negative: such a value appears as a very large one. */
+	/* An age is unsigned, so a negative value appears as a very large one. */
 	if (row->site > most + 1 || __builtin_sub_overflow(row->tick, (int64_t)row->site, &tick)) {
 		bad(q, "age", row, "");
 		tick = row->tick;
@@ -257,7 +258,7 @@ static void on_arrived(struct requests *q, struct worker *w, const struct ldb_ro
 	w->arrived = row->id;
 }
 
-/* What is open has no end. */
+/* Open requests have no end. */
 static void sum_open(struct requests *q)
 {
 	const struct request *r;
@@ -268,7 +269,7 @@ static void sum_open(struct requests *q)
 		sum_add(&q->sum, key, r->start, 0, r->nr_segments, false);
 }
 
-/* Its end is not known; that of its id is the next one's. */
+/* The end of this request is not known; the next END with its id belongs to the next request. */
 static void on_cut_one(struct requests *q, uint64_t id)
 {
 	const struct request *r = map_find(&q->open, id);
@@ -293,7 +294,7 @@ static void on_cut(struct requests *q)
 	}
 }
 
-/* The API works in threads that ldb does not know; but no thread uses it before its birth. */
+/* The API works in threads that ldb does not know; but no thread uses it before it was created. */
 static void check_teller(struct requests *q, const struct ldb_row_req *row)
 {
 	const struct life *l = oracle_life(q->o, row->tid, row->tick);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Was a function called by the kernel, as a signal's handler?  Then it returns to the C library's
- * code that makes the system call rt_sigreturn.  That is in the module's file, if it is still there.
+ * code that makes the system call rt_sigreturn.  This code is read from the module's file, if that
+ * still exists.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 /* mov $15, %rax; syscall */
 static const unsigned char code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
-/* addr is the file's own. */
+/* addr is an address of the ELF file. */
 static bool has_code(int fd, uint64_t addr)
 {
 	unsigned char found[sizeof(code)];

@@ -70,7 +70,9 @@ static void merge(struct sorted *s, size_t from, size_t middle, size_t to)
 	memcpy(&s->places[from], &s->scratch[from], (to - from) * sizeof(*s->places));
 }
 
-/* Merges neighbouring runs until there is one; rows of the same key stay in order. */
+/*
+ * Merges neighbouring runs until a single run is left; rows with the same key stay in their order.
+ */
 static void sort(struct sorted *s)
 {
 	bool again = true;

@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include "oracle.h"
 
-#define SORTED_WINDOW	(1U << 17)	/* two blocks of the file: what its readers sort in */
+#define SORTED_WINDOW	(1U << 17)	/* two blocks of the file, as in the readers' windows */
 
 struct sorted_key {
 	int64_t tick;
-	uint64_t then;		/* of the same tick */
+	uint64_t then;		/* order of rows with the same tick */
 };
 
-/* The key of a row. */
+/* Computes the key of a row. */
 typedef void sorted_key_fn(const void *row, struct sorted_key *key);
 
 struct sorted {
@@ -31,7 +31,7 @@ struct sorted {
 	} *places, *scratch;
 	size_t nr, at, room;
 	bool ended;
-	int64_t last;		/* tick delivered last */
+	int64_t last;		/* tick of the row that was delivered last */
 	uint64_t nr_rows, nr_late;
 };
 

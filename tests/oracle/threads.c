@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This automaton checks threads: born, woken, on a CPU, off it, dead, by the kernel's events.
+ * This automaton checks the states of threads by the kernel's events: created, woken, on a CPU, off
+ * it, ended.
  *
  * Each CPU has a running thread, and each observed thread has a state:
  *
@@ -22,14 +23,14 @@
  * - Tasks that are not observed come and go without an event, so another of them may run.
  * - Where the source has no wake-ups (a perf that shows switches alone) no wake-up is expected.
  * - Times of the kernel and of the program differ by what the trace says (perf), and so
- *   may those of two CPUs: a thread may seem to be on two CPUs for so long.
- * - Some kernels do not deliver events while certain tasks, of others or idle, are on a CPU;
- *   the trace says which CPUs those are (kernel_deaf).  A thread may come there without an
- *   event when a task that is not observed was there last, and wake-ups may be missing, from
- *   those CPUs to any.  The event that an observed thread leaves is delivered in its own time,
- *   and so is never missing.  The list of these CPUs, and the error of perf's times, are
- *   written last: where the recorder was killed all CPUs may be deaf, and what the program
- *   stamped is not compared with the kernel's events.
+ *   may those of two CPUs: a thread may seem to be on two CPUs for that time.
+ * - Some kernels do not deliver events while certain tasks, of others or idle, are on a CPU; the
+ *   trace says which CPUs those are (kernel_deaf).  A thread may come there without an event when a
+ *   task that is not observed was there last, and wake-ups may be missing, from those CPUs to any.
+ *   The event that an observed thread leaves is delivered while that thread is still running, so it
+ *   is never missing.  The list of these CPUs, and the error of perf's times, are written last:
+ *   where the recorder was killed all CPUs may be deaf, and the program's stamps are not compared
+ *   with the kernel's events.
  * - A lost record is missing, on its CPU and in its thread: oracle_excused().
  */
 #include <inttypes.h>
@@ -43,12 +44,13 @@ static const char *const state_names[] = {
 
 struct task {
 	enum state state;
-	bool early_waking;	/* woken while it ran, or before it slept */
-	bool may_run;		/* woken, and nothing was known before: so it may have run, as well */
+	bool early_waking;	/* the thread was woken while it ran, or before it slept */
+	/* the thread was woken, and nothing was known before that, so it may have run as well */
+	bool may_run;
 	bool has_cpu, exiting;
-	uint32_t cpu;		/* where it is, or will come */
-	int64_t out;		/* left a CPU last */
-	bool double_here;	/* seems to be on two: */
+	uint32_t cpu;		/* the CPU on which it is, or to which it will come */
+	int64_t out;		/* when it left a CPU last */
+	bool double_here;	/* the thread seems to be on two CPUs: */
 	uint32_t double_cpu;
 	int64_t double_tick;
 };
@@ -90,7 +92,7 @@ static void bad_wakeup(struct threads *t, const char *rule, const char *fmt, uin
 
 static bool may_come_unseen(const struct cpu *c)
 {
-	return c->deaf && !c->watched;	/* or not known yet */
+	return c->deaf && !c->watched;	/* or the thread is not known yet */
 }
 
 static struct cpu *cpu_of(struct threads *t, uint32_t cpu)
@@ -212,7 +214,10 @@ static void came_unseen(struct threads *t)
 	c->tid = s->tid;
 }
 
-/* Checks which thread is on the CPU of the row: tid, if that is observed; else no observed one. */
+/*
+ * Checks which thread is on the CPU of the row: the thread tid, if that is observed; otherwise no
+ * observed thread.
+ */
 static void check_here(struct threads *t, bool watched)
 {
 	const struct ldb_row_sched *s = t->row;
@@ -360,8 +365,8 @@ static void on_fork(struct threads *t)
 		bad(t, "born and was there", "tid", s->other, state_names[child->state]);
 	*child = (struct task){ .state = NEW, .out = TICK_UNKNOWN };
 	/*
-	 * A thread registers later; so an instance of that number that continues is another
-	 * thread.
+	 * A new thread registers after its creation, so an instance with this tid that already
+	 * exists is another thread.
 	 */
 	life = oracle_life(t->o, s->other, s->tick);
 	if (life && life->start < s->tick && (!life->exited || life->end > s->tick + t->o->kernel_err))
@@ -442,7 +447,10 @@ static void check_event(struct threads *t, const struct ldb_row_sched *s)
 	}
 }
 
-/* A thread is on a CPU at tick, when it does something; tick is known to within this error. */
+/*
+ * Checks that the thread is on a CPU at tick, when it does something; tick may be wrong by this
+ * error.
+ */
 static void check_runs(struct threads *t, const char *what, uint32_t tid, int64_t tick)
 {
 	const struct task *task = map_find(&t->tasks, tid);
@@ -468,7 +476,7 @@ static void check_runs(struct threads *t, const char *what, uint32_t tid, int64_
 static void check_irq(struct threads *t, const struct ldb_row_irq *q)
 {
 	const struct cpu *c = map_find(&t->cpus, q->cpu);
-	/* What the hypervisor took before then was taken from other tasks. */
+	/* Time that the hypervisor took before that was taken from other tasks. */
 	int64_t since = q->kind == LDB_IRQ_STOLEN ? q->end : q->start;
 
 	t->nr_irqs++;
@@ -506,7 +514,7 @@ static void req_key(const void *row, struct sorted_key *key)
 	*key = (struct sorted_key){ ((const struct ldb_row_req *)row)->tick, 0 };
 }
 
-/* Reads the other rows up to tick: all kernel events that may be earlier are known. */
+/* Reads the other rows up to tick, after all kernel events that may be earlier were read. */
 static void others_until(struct threads *t, struct sorted *faults, struct sorted *irqs,
 			 struct sorted *reqs, int64_t tick)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * There are two witnesses of when a function was entered: the scanner, which polls from another
- * CPU, and the thread, which notes with a lock the generation of the frame it entered last.
+ * Two sources show when a function was entered: the scanner, which polls from another CPU, and the
+ * thread itself, which records with a lock the generation of the frame that it entered last.
  *
  * When a lock was stamped, an invocation with a later generation had not begun, and one with the
- * same or an earlier generation had.  This is so only for the thread's first block, which is the
- * one that locks name.
+ * same or an earlier generation had.  This is so only for the thread's first block, to which the
+ * generations in lock records refer.
  *
  * Legal exception: a stamp may be early, see locks.c.
  */

@@ -53,7 +53,7 @@ int zone(int *p, int a)
 }
 END
 
-in_function()	# file function: its lines
+in_function()	# file function: prints its lines
 {
 	sed -n "/^$2:/,/\.size[[:space:]]*$2,/p" "$1"
 }
@@ -96,7 +96,7 @@ END
 check "the link's twelve instructions, in the contract's order" \
 	"link_of att.s once | diff exe.want -"
 check "as many in code for shared objects" "link_of pic.s once | diff pic.want -"
-# A small function links at each call that needs it; a big one does so in one place.
+# A small function links its record at each call that needs it; a big one does so in one place.
 for s in att pic; do
 	check "$s: a big function calls for its link" "in_function $s.s big | tr '\n\t' '; '" 0 \
 		"leaq [0-9]*\(%rsp\), %r10; call __ldb_link;"
@@ -107,8 +107,8 @@ done
 check "a function without calls keeps prev in a register" \
 	"in_function att.s loop | awk '/#APP/ { n++ } n > 1 && /movq/' | tr '\n\t' '; '" 0 \
 	'^ movq %r[a-z0-9]*, %fs:__ldb_thread@tpoff;$'
-# GCC removes the call when the record is linked already: what the function stores below the
-# stack pointer must survive the call of the link.
+# GCC removes the call of the link if the record is linked already.  Data that the function stores
+# below the stack pointer must survive this call.
 check "nothing below the stack pointer is written over" \
 	"cc_ldb -O2 -fno-tree-dce -fno-tree-dse -S red.c -o red.s && in_function red.s zone | tr '\n\t' '; '" 0 \
 	"leaq -128\(%rsp\), %rsp; call __ldb_link; leaq 128\(%rsp\), %rsp;"

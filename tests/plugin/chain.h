@@ -2,15 +2,15 @@
 /*
  * Lets a program read its own chain of frame records.
  *
- * Compiled with -DWITH_LDB (and the plugin) it checks; without it, every check passes, so that
- * both builds print the same and exit alike.  Failures go to stderr and into chain_status(), the
- * exit status.
+ * Compiled with -DWITH_LDB (and the plugin) it checks the chain; without that, every check passes,
+ * so that both builds print the same and exit alike.  Failures go to stderr and into
+ * chain_status(), the exit status.
  *
  *	CHAIN_IS("f", "g")	the deepest records are f's and g's
  *	run_case("name", fn)	call fn; the chain is valid and the same after it
  *
  * Functions are looked up with dladdr(): link with -rdynamic, do not make
- * subjects static, and keep them whole with SUBJECT.
+ * subjects static, and prevent inlining and cloning with SUBJECT.
  */
 #ifndef LDB_TEST_CHAIN_H
 #define LDB_TEST_CHAIN_H
@@ -113,7 +113,10 @@ NEVER static const char *chain_name(const void *addr)
 	return info.dli_sname;
 }
 
-/* names begins with the deepest.  ret of each must lie in the next. */
+/*
+ * names begins with the deepest function.  The return address of each record must lie in the next
+ * function.
+ */
 NEVER static void chain_is(const char *where, const char * const *names, int nr)
 {
 	struct ldb_frame *f = chain_top();
@@ -135,7 +138,7 @@ NEVER static void chain_is(const char *where, const char * const *names, int nr)
 	}
 }
 
-/* The record at a level was entered by a call in the named function. */
+/* Checks that the function of the record at this level was called by the named function. */
 NEVER static void chain_called_from(const char *where, int level, const char *name)
 {
 	struct ldb_frame *f = chain_top();

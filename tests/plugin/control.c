@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests every way in which control enters, leaves or comes back into a C function.  After each
- * the chain of records must be right.
+ * Tests every way in which control enters, leaves or comes back into a C function.  After each of
+ * them the chain of records must be right.
  */
 #include "chain.h"
 #include <alloca.h>
@@ -239,7 +239,7 @@ SUBJECT int is_odd(int n)
 SUBJECT void case_tail_calls(void)
 {
 #if defined(__OPTIMIZE__) && LEVEL >= 2 && !defined(SANITIZED)
-	/* This overflows the stack if the record prevents the tail calls. */
+	/* If the record prevented the tail calls, this would overflow the stack. */
 	int n = 4000000;
 #else
 	int n = 500;
@@ -401,7 +401,7 @@ out:
 
 SUBJECT int nested_registers(int n)
 {
-	/* The static chain arrives in a seventh register. */
+	/* The static chain is passed in a seventh register. */
 	__attribute__((noipa)) int inner(int a, int b, int c, int d, int e, int f)
 	{
 		return note(a) + b + c + d + e + f + n;
@@ -531,7 +531,10 @@ static uint64_t gen_seen;
 /* The interrupted link or unlink must neither lose a record nor repeat a generation. */
 SUBJECT void on_step(int sig)
 {
-	/* A broken chain would otherwise be walked thousands of times. */
+	/*
+	 * Ends the test at the first broken chain, which would otherwise be walked thousands of
+	 * times.
+	 */
 	if (chain_failures)
 		return;
 	chain_walk("on_step");
@@ -680,7 +683,7 @@ SUBJECT void at_end(void)
 }
 
 #ifdef BREAK_CHAIN
-/* The checks must notice this. */
+/* The checks must detect this. */
 NEVER void case_broken(void)
 {
 	__ldb_thread.top = BREAK_CHAIN;

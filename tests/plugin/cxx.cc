@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests every way in which control enters, leaves or comes back into a C++ function.  After each
- * the chain of records must be right.  The subjects are extern "C" where a check names them.
+ * Tests every way in which control enters, leaves or comes back into a C++ function.  After each of
+ * them the chain of records must be right.  The subjects are extern "C" where a check names them.
  */
 #include "chain.h"
 #include <coroutine>
@@ -64,7 +64,7 @@ extern "C" SUBJECT void case_catch()
 	CHAIN_IS("case_catch", MAIN);
 }
 
-/* In unwinding, a clean-up runs with its own frame's record on top. */
+/* During unwinding, a clean-up runs while the record of its own frame is the newest one. */
 struct spy {
 	SUBJECT ~spy();
 };
@@ -377,7 +377,7 @@ extern "C" NEVER int never_catches(int n)
 	try {
 		throw_at(n);
 	} catch (...) {
-		/* Without the runtime's repair the chain is stale here. */
+		/* Without the runtime's repair the chain would still contain old records here. */
 		return 1;
 	}
 	return 0;
