@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Planted causes: requests of one process wait for another process, "producer", that it forked.
- * See why-load.h.  A CAUSE is PRIMITIVE-VARIANT: how they wait, and why the other is late.
+ * This program plants causes of latency: requests of one process wait for another process,
+ * "producer", that it forked.  See why-load.h.  A CAUSE is PRIMITIVE-VARIANT: how requests wait,
+ * and why the producer is late.
  *
  *	mutex		pthread_mutex_lock() of a mutex in memory that fork() shares, which the
  *				producer holds
- *	robust		the same of a robust one with priority inheritance
- *	mapped		the same of a mutex in a file that each has mapped at an address of its own
- *	cond		pthread_cond_wait(), in the same
- *	sem		sem_wait(), in the same
- *	futex		a raw futex in the same
+ *	robust		the same with a robust mutex with priority inheritance
+ *	mapped		the same with a mutex in a file that both map at different addresses
+ *	cond		pthread_cond_wait(), in the same file
+ *	sem		sem_wait(), in the same file
+ *	futex		a raw futex in the same file
  *	pipe		read() from a pipe
  *	latch		epoll_wait() for a signal that comes by a signalfd (kill())
  *
- *	slow		it executes produce()
- *	asleep		it sleeps in rest(), which produce() calls
- *	third		it waits in ask_third() for a third process, "helper", which executes help()
+ *	slow		the producer executes produce()
+ *	asleep		the producer sleeps in rest(), which produce() calls
+ *	third		the producer waits in ask_third() for a third process, "helper", which
+ *			executes help()
  *
- * With "clean" it does the same after it has answered.
+ * With "clean" the producer does the same after it has answered.
  */
 #include "why-load.h"
 #include <fcntl.h>
@@ -31,7 +33,7 @@
 
 enum variant { SLOW, ASLEEP, THIRD };
 
-/* Two processes have it; in the file it is at two addresses. */
+/* Both processes have this struct; if it is in a file, it has two addresses. */
 struct shared {
 	pthread_mutex_t lock;
 	pthread_cond_t ready;
@@ -41,7 +43,7 @@ struct shared {
 };
 
 static enum variant variant;
-static struct shared *inherited, *mapped, *at;	/* at: the primitive's */
+static struct shared *inherited, *mapped, *at;	/* at: address of the primitive */
 static struct control {
 	sem_t asked, held, begun, over, done, go_helper, helped;
 	volatile bool is_hit, was_hit, is_end;
@@ -49,7 +51,7 @@ static struct control {
 static int file = -1, pipe_ends[2], signals, epoll, requester_stat;
 static pid_t requester, producer, helper;
 
-/* What the producer does, in the request's way or not. */
+/* Does the producer's work, which delays a request or not. */
 
 NAMED void help(void)
 {
@@ -85,7 +87,10 @@ NAMED void produce(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-/* The primitives: a request waits, the producer answers.  It may hold something meanwhile. */
+/*
+ * The primitives: a request waits, and the producer answers.  The producer may hold a lock
+ * meanwhile.
+ */
 
 struct primitive {
 	const char *name;
@@ -194,7 +199,7 @@ static const struct primitive primitives[] = {
 
 static const struct primitive *primitive;
 
-/* Whichever CPU the request had, it waits by then. */
+/* By then the request waits, whichever CPU it was on. */
 static bool does_requester_sleep(void)
 {
 	char text[64] = "";
@@ -204,7 +209,7 @@ static bool does_requester_sleep(void)
 	return strstr(text, ") S");
 }
 
-/* If others ran for a third of the time, the plant is not the only cause. */
+/* If other tasks ran for a third of the time, the planted cause is not the only one. */
 static inline __attribute__((always_inline)) void plant(double since)
 {
 	double begin = now_us(), cpu = own_cpu_us(), took;
@@ -305,7 +310,7 @@ static void requests(void)
 		ldb_req_end(id);
 		if (control->was_hit)
 			hit(id);
-		/* What the clean run does late is in the way of no request. */
+		/* In the clean run the late work delays no request. */
 		if (is_hit && !planted) {
 			sem_post(&control->over);
 			wait_sem(&control->done);
@@ -377,7 +382,7 @@ static void run(void)
 	if (variant == THIRD)
 		helper = start("helper", help_all);
 	producer = start("producer", produce_all);
-	/* By then their recorders are there. */
+	/* By then the recorders of both processes have begun. */
 	pause_us(1000000);
 	requests();
 	pause_us(20000);

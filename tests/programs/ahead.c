@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* For LD_PRELOAD into a recorder: the time of day is ahead by 3 ms, as on another machine. */
+/*
+ * This library is preloaded into a recorder: it makes the time of day run 3 ms ahead, as on another
+ * machine.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <time.h>

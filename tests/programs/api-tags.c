@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The program makes 20 requests of 2 ms, tagged through the header that HEADER names, of class
- * NAME.  The odd ones arrived 50 ms before they are started and are of class "NAME early", if
- * that version of the header can say so.
+ * NAME.  The odd ones arrived 50 ms before they are started and are of class "NAME early", if that
+ * version of the header supports it.
  */
 #define _GNU_SOURCE
 #include HEADER

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A small program to record: a loop that calls two functions and never reads stdin.  Usage: app
- * [MILLISECONDS [EXIT STATUS]].  Its output depends on nothing but its arguments, so that tests can
+ * [MILLISECONDS [EXIT STATUS]].  Its output depends only on its arguments, so that tests can
  * compare it.
  */
 #include <stdint.h>
@@ -29,7 +29,7 @@ __attribute__((noinline)) void spin_us(unsigned us)
 __attribute__((noinline)) void step(int i)
 {
 	spin_us(i % 4 == 0 ? 200 : 20);
-	/* Without this the call would be a tail call, and step() not its caller. */
+	/* Without this the call would be a tail call, and step() would not be the caller. */
 	__asm__ volatile("");
 }
 

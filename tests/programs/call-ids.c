@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints what a call costs of which --request='handle(r->id)' reads the id: "call NS", the CPU time of the
- * thread.  The function only calls another one, because one that calls nothing has no record.
+ * Prints the cost of a call whose id --request='handle(r->id)' reads: "call NS", in CPU time of the
+ * thread.  The function only calls another function, because a function that calls nothing has no
+ * record.
  *
  *	call-ids CALLS
  */

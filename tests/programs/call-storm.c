@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For the benchmark: this program does nothing except calls.
+ * This program for the benchmark only makes calls.
  *
  *	call-storm leaf|fib|qsort|lock|deep ROUNDS [CPU]
  *	call-storm stack20 SECONDS [CPU]
  *
- * CPU is the one to which the program is pinned.  leaf: calls of a function that calls an asm
+ * The program is pinned to CPU.  leaf: calls of a function that calls an asm
  * statement; fib: recursion about ten deep; qsort: callbacks through libc; lock: uncontended lock
  * and unlock.  Prints "KIND CALLS NS", the time of the loop alone (CPU time of the thread, so that
  * other load on the machine counts less).  deep: 20 frames and a microsecond of arithmetic, again
- * and again.  stack20: 20 frames, taken down and built up again every microsecond.
+ * and again.  stack20: 20 frames, all of which are left and entered again every microsecond.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

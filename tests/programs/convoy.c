@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * This program makes a convoy: four threads take one mutex in turn, and each sleeps 2 ms while it
- * holds it, for a request of its own.  So the last thread in the queue waits for several holders
- * one after the other, on any number of CPUs.  Usage: convoy [ROUNDS]; it prints the number of
- * turns.  Thread names are convoy0 .. convoy3.
+ * holds it, for a request of its own.  So on any number of CPUs the last thread in the queue waits
+ * for several holders, one after the other.  Usage: convoy [ROUNDS]; it prints the number of turns.
+ * Thread names are convoy0 .. convoy3.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

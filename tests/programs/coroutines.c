@@ -5,7 +5,8 @@
  *
  *	coroutines FORM HOW [MS]
  *
- * HOW: ucontext, by_hand (a switch that the compiler knows of) or untold (one that it does not).
+ * HOW: ucontext, by_hand (a switch that the compiler knows of) or untold (a switch that the
+ * compiler does not know of).
  * FORM:
  *
  *	generator	resumed by a function that returns each time it has yielded
@@ -92,7 +93,7 @@ __attribute__((noinline)) static void work_main(void) { spin(AT_MAIN, 150000); }
 __attribute__((noinline)) static void work_a(void) { spin(AT_A, 150000); }
 __attribute__((noinline)) static void work_b(void) { spin(AT_B, 150000); }
 
-/* This is in the function that switches, which is the one that is resumed. */
+/* The variable is in the function that switches, because that function is resumed. */
 #define SWITCH(from, to) do {							\
 		if (!by_hand)							\
 			swapcontext(&(from)->uc, &(to)->uc);			\
@@ -204,7 +205,10 @@ static void destroy(struct context *c)
 	c->stack = NULL;
 }
 
-/* This returns each time, so the function that started the coroutine is gone when it is resumed. */
+/*
+ * This function returns each time, so the function that started the coroutine has ended when the
+ * coroutine is resumed.
+ */
 __attribute__((noinline)) static void run_one(struct context *me, struct context *c)
 {
 	back = me;

@@ -86,7 +86,10 @@ NEVER void compute(uint64_t us)
 	}
 }
 
-/* This is called first in a function; its record is there, at the latest, when it calls another. */
+/*
+ * This is called first in a function.  The function's record exists, at the latest, when it calls
+ * another function.
+ */
 NEVER uint32_t enter(void *function)
 {
 	uint32_t n = mine->nr_calls, switches = nr_switches();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The log that crowded.c writes: for each thread a head, its calls and its waits. */
+/* Declares the log that crowded.c writes: for each thread a head, its calls and its waits. */
 #ifndef CROWDED_H
 #define CROWDED_H
 
@@ -18,9 +18,9 @@ struct crowded_head {
 struct crowded_call {
 	uint64_t gen;
 	uint64_t function;
-	uint64_t begin, end;	/* cycles: after it was entered, before it returned */
-	uint32_t parent;	/* its number, or CROWDED_NONE */
-	uint32_t nr_switches;	/* of the thread, meanwhile */
+	uint64_t begin, end;	/* cycles: after the function was entered, before it returned */
+	uint32_t parent;	/* number of the calling call, or CROWDED_NONE */
+	uint32_t nr_switches;	/* switches of the thread during the call */
 };
 
 struct crowded_wait {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* This is one of the libraries of dlopen-main.c; it is compiled once for each, with -DLIB_NR=n. */
+/*
+ * This is one of the libraries of dlopen-main.c; it is compiled once for each library, with
+ * -DLIB_NR=n.
+ */
 #include <time.h>
 
 #ifndef LIB_NR

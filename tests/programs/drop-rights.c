@@ -151,9 +151,9 @@ static void same_root(int tasks, const char *tid, const struct stat *own, char *
 }
 
 /*
- * A new thread first has its creator's name: if two have the same name they are read again.  On a
- * full machine ldb's threads may come seconds after a change; with DROP_RIGHTS_SCANNER in the
- * environment they are waited for.
+ * A new thread first has its creator's name: if two threads have the same name, they are read
+ * again.  On a busy machine ldb's threads may start seconds after a change; with
+ * DROP_RIGHTS_SCANNER in the environment, waits for them.
  */
 static void wait_names(int tasks, DIR *dir)
 {
@@ -261,8 +261,8 @@ static int patch_runtime(const char *path)
 			return -1;
 		write_code((unsigned char *)to - 64, keep);
 		/*
-		 * The loop writes from the end: a thread that enters the overwritten text slides to
-		 * the code.
+		 * The loop writes from the end, so a thread that enters the overwritten text runs
+		 * through it to the code.
 		 */
 		for (volatile unsigned char *p = (unsigned char *)to - 65; p >= (unsigned char *)from; p--)
 			*p = 0x90;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A program that executes itself so many times: each computes and makes system calls for some time,
- * which differs, and the last one for a given time.
+ * This program executes itself TIMES times.  Each execution computes and makes system calls for a
+ * different time; the last one does so for LAST_MS.
  *
  *	executes TIMES LAST_MS [threads]
  */

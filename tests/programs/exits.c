@@ -6,7 +6,7 @@
  *
  * exit-thread: the second thread calls exit().  main-thread: main calls
  * pthread_exit() and the second thread ends the process by returning.
- * Status 7 for those that exit (main-thread, cancel: 0); abort: SIGABRT, signal: SIGKILL.
+ * The exit status is 7 (main-thread, cancel: 0); abort ends by SIGABRT, signal by SIGKILL.
  */
 #include <pthread.h>
 #include <signal.h>

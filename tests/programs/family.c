@@ -44,7 +44,7 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* A test looks for the names of these, so they are not inlined. */
+/* Tests look for the names of these functions, so they are not inlined. */
 
 __attribute__((noinline)) void spin_us(unsigned us)
 {
@@ -183,7 +183,7 @@ static int change_user(uid_t uid, unsigned ms)
 	exit(setuid(0) ? 4 : 1);
 }
 
-/* A filter that allows everything. */
+/* Installs a filter that allows everything. */
 static int add_filter(unsigned ms)
 {
 	struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };

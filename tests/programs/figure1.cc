@@ -2,15 +2,15 @@
 /*
  * This is Figure 1 of the LDB paper, made finite: a foreground thread serves requests that
  * insert into a map, a background thread writes the whole map to a file every 10 ms, and one
- * mutex serializes the two.  Most requests take well under a microsecond; one that meets
- * snapshot() waits for all of it.
+ * mutex serializes the two.  Most requests take well under a microsecond; one that comes during
+ * snapshot() waits until that ends.
  *
  *	figure1 [-s SECONDS | -n ROUNDS] [-d KEYS] [-t US] [-c CPU] [-w US] [-l] [-q]
  *
- * -t: sleep so long after every 32 requests; -c: stay on one CPU; -l: measure the latency of
- * each request and print percentiles, "latency P50 P99 P99.9 P99.99 MAX" in ns; -w: print
- * "hit ID" for each request during which a snapshot() ended, and which took so long.  Prints
- * how many requests it served (-q: not that).  Exit status 0, or 1 when the snapshot file cannot
+ * -t: sleep for this time after every 32 requests; -c: stay on one CPU; -l: measure the latency of
+ * each request and print percentiles, "latency P50 P99 P99.9 P99.99 MAX" in ns; -w: print "hit ID"
+ * for each request that took at least this time and during which a snapshot() ended.  Prints how
+ * many requests it served, unless -q is given.  Exit status 0, or 1 when the snapshot file cannot
  * be written.
  */
 #include <algorithm>
@@ -170,7 +170,7 @@ int main(int argc, char **argv)
 	for (int key = 0; key < db_size; key++)
 		db[key] = generate_random_string();
 
-	/* This avoids page faults in what is measured. */
+	/* This avoids page faults while requests are measured. */
 	if (measure)
 		latencies.assign(rounds ? rounds : seconds * 3000000, 0);
 	latencies.clear();

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes one slow request after the other, and measures how long it takes until the dump is there that
- * the request has triggered.
+ * Makes one slow request after the other, and measures how long it takes until the dump that the
+ * request has triggered is complete.
  *
- *	flight-dumps NAME COUNT		NAME as in ldb-record --flight -o NAME, in the current folder
+ *	flight-dumps NAME COUNT		NAME as in ldb-record --flight -o NAME, in the current
+ *					folder
  *
  * Meanwhile another thread serves short requests.  For each slow request one line is printed: the
- * milliseconds from its end until NAME.1 (then NAME.2, ...) was there, and until it was replaced by
+ * milliseconds from its end until NAME.1 (then NAME.2, ...) existed, and until it was replaced by
  * the file with names.
  */
 #include <poll.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Serves short requests for some seconds; tests of the flight recorder record it.
+ * Serves short requests for some seconds, for tests of the flight recorder.
  *
  *	flight SECONDS [PLANT_MS [EVERY]]
  *

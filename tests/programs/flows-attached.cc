@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Is attached to while it calls libraries in all ways, and checks what they return.  Built three
- * times: the program, a library that it is linked with (-DLIBRARY), and one that it loads and
- * unloads (-DPLUGIN).
+ * A recorder attaches to this program while it calls libraries in all ways; it checks the results
+ * of the calls.  The file is built three times: as the program, as a library that is linked with it
+ * (-DLIBRARY), and as one that it loads and unloads (-DPLUGIN).
  *
- * counts N	reads a line, then N times in each of three threads that were there before, and ends
- * storm	all at once until SIGTERM
+ * counts N	reads a line, makes N calls in each of three existing threads, and ends
+ * storm	makes all kinds of calls at the same time, until SIGTERM
  */
 #include <csetjmp>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Has one of six performance faults that calls between components reveal.  The program is not
- * compiled for ldb.
+ * This program has one of six performance problems that the calls between components show.  It is
+ * not compiled for ldb.
  *
  *	flows-findings map		a std::map of strings: its time is in comparing them
  *	flows-findings blocks		a file is copied in blocks of 16 bytes

@@ -148,7 +148,7 @@ static void values(void)
 	EXPECT(errno == 77);
 }
 
-/* Signals at each instruction: the handler unwinds, and calls as well. */
+/* Signals at each instruction: the handler unwinds the stack, and makes calls as well. */
 
 static uintptr_t runtime_lo, runtime_hi, stepped_lo, stepped_hi;
 static volatile long nr_steps, nr_in_runtime;
@@ -413,7 +413,7 @@ static int forks(int n, void *arg)
 	int status = 0;
 
 	if (!pid) {
-		/* this is in the middle of calls that were made in the parent */
+		/* the child is in the middle of calls that were made in the parent */
 		values();
 		_exit(wrong ? 1 : plus_one(n) == n + 1 ? 3 : 2);
 	}
@@ -489,8 +489,9 @@ static void coroutines(void)
 }
 
 /*
- * Coroutines on the thread's own stack, all at the same place: what one has there is copied away and
- * back.  The second one is further out than the first, and so are its calls.
+ * Coroutines on the thread's own stack, all at the same addresses: the contents are copied away and
+ * back at each switch.  The second coroutine is further out on the stack than the first, and so are
+ * its calls.
  */
 
 enum { NR_SLICES = 3, SLICE = 40000 };
@@ -550,7 +551,7 @@ static void slices(void)
 		for (int turn = 0; turn < 3000; turn++) {
 			slice_of = turn % 7 % NR_SLICES;
 			memcpy(area, slice_copy[slice_of], SLICE);
-			/* it comes back to here */
+			/* the coroutine comes back to this place */
 			swapcontext(&slice_main, &slice_context[slice_of]);
 			memcpy(slice_copy[slice_of], area, SLICE);
 		}
@@ -560,7 +561,7 @@ static void slices(void)
 	EXPECT(slice_sum > 2900);
 }
 
-/* Signals while calls are made, which jump out sometimes */
+/* Signals while calls are made; some handlers jump out */
 
 static sigjmp_buf alarm_env;
 static volatile sig_atomic_t may_jump;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Coroutines that are left in the middle of a call to a library, and continued there later;
- * tests/e2e/flows-hostile.t records it.
+ * This program leaves coroutines in the middle of a call to a library, and continues them there
+ * later, for tests/e2e/flows-hostile.t.
  *
- *	flows-jumps stack	they have parts of the thread's own stack, and change by longjmp()
- *	flows-jumps fork	one of another thread is continued in a child, by the thread that is there
+ *	flows-jumps stack	coroutines have parts of the thread's own stack, and switch by
+ *				longjmp()
+ *	flows-jumps fork	a coroutine of another thread is continued in a forked child, by the
+ *				child's only thread
  *
  * Prints "WHAT: right", or what was wrong.
  */
@@ -22,7 +24,7 @@
 
 #define NR	3		/* coroutines */
 #define TURNS	4000
-#define ROOM	65536		/* for what runs between them */
+#define ROOM	65536		/* stack for the code that runs between coroutines */
 #define ITEMS	6
 
 #define EXPECT(what)	do { if (!(what)) { printf("line %d: wrong\n", __LINE__); exit(1); } } while (0)
@@ -36,7 +38,7 @@ static int jump(const void *a, const void *b)
 {
 	int items[2] = { 2, 1 };
 
-	/* of two calls within each other, the inner one is left only now and then, and the other returns */
+	/* of two nested calls, the inner one is left only sometimes, and the outer one returns */
 	if (nr_jumps++ % 3 == 1)
 		qsort(items, 2, sizeof(*items), jump);
 	if (!setjmp(coroutine[of]))
@@ -77,7 +79,7 @@ static void start_in_call(int n)
 
 static int depth;
 
-/* Takes more and more slots. */
+/* Uses more and more slots. */
 static int nest(const void *a, const void *b)
 {
 	int items[2] = { 2, 1 };

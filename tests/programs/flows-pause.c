@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Calls a function of a library each time that a line comes, as often as it says, on a thread that
- * exits then, and sleeps in another for as many milliseconds: "CALLS MS".  Each answer is a line.
+ * For each line "CALLS MS" of input, calls a function of a library CALLS times on a thread that
+ * then exits, and another function that sleeps for MS milliseconds.  Answers with a line.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /*
  * Calls functions of libc, libm, libpthread (which is part of libc today), libstdc++ and its own
  * libraries a known number of times. tests/e2e/flows.t compiles it as a program and as three
- * libraries.  The program prints what each of them has called: "count caller function".
+ * libraries.  The program prints the calls of each of these: "count caller function".
  *
  * Compile with -fno-builtin, and PART:
  *	0	the program: flows N THREADS

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares what the program flows.cc and its libraries call a known number of times. */
+/*
+ * Declares the functions that the program flows.cc and its libraries call a known number of times.
+ */
 #ifndef FLOWS_H
 #define FLOWS_H
 
@@ -7,8 +9,8 @@
 extern "C" {
 #endif
 void one_work(unsigned n);	/* a library that is linked */
-void two_work(unsigned n);	/* ... that calls by -fno-plt */
-void spin(unsigned ticks);	/* of library one */
+void two_work(unsigned n);	/* a linked library that calls with -fno-plt */
+void spin(unsigned ticks);	/* functions of library one */
 #ifdef __cplusplus
 }
 #endif

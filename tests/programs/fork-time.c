@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fork-time CALLS MS: how long fork() takes until it returns in the parent, and how long it takes
- * from fork() to the end of wait() if the child works MS milliseconds of its CPU time.  Prints
+ * fork-time CALLS MS measures how long fork() takes until it returns in the parent, and the time
+ * from fork() to the end of wait() if the child works for MS milliseconds of CPU time.  Prints
  * "call NS" and "whole NS", which are medians.
  */
 #define _GNU_SOURCE

@@ -61,7 +61,7 @@ static int fork_many(int nr)
 		int status;
 		pid_t pid;
 
-		/* The lock is held across the fork, as in programs with atfork handlers. */
+		/* The lock is held during the fork, as in programs with atfork handlers. */
 		pthread_mutex_lock(&lock);
 		pid = fork();
 		pthread_mutex_unlock(&lock);

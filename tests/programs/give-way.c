@@ -3,14 +3,17 @@
  * This program examines the threads that it did not create, and makes them yield.
  *
  *	give-way look		a line for each other thread: "NAME POLICY"
- *	give-way change NR	sets its group to what it is, NR times, with pauses; "longest MS"
- *	give-way threads NR	makes and joins so many, one after the other; "longest MS"
+ *	give-way change NR	sets its group id to the present one, NR times, with pauses; prints
+ *				"longest MS"
+ *	give-way threads NR	creates and joins NR threads, one after the other; prints "longest
+ *				MS"
  *	give-way wait SECONDS
- *	give-way cpus		as look: "NAME CPUS"
- *	give-way slices		raises them: "NAME NANOSECONDS"; nothing where the kernel has none
- *	give-way filtered	as look, once ldb has come, and one thread has a seccomp filter
- *	give-way raw-fork	as look, after a child that ldb knows nothing of had many threads
- *	give-way load LIBRARY	calls its late_function() for 0.1 s, after a while
+ *	give-way cpus		like look: prints "NAME CPUS"
+ *	give-way slices		raises the threads: prints "NAME NANOSECONDS"; nothing if the kernel
+ *				has no slices
+ *	give-way filtered	like look, after ldb has attached; one thread has a seccomp filter
+ *	give-way raw-fork	like look, after a child that ldb does not know had many threads
+ *	give-way load LIBRARY	after a while, calls the library's late_function() for 0.1 s
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -81,7 +84,7 @@ struct policy {		/* of sched_setattr() */
 	uint64_t runtime, deadline, period;
 };
 
-/* The kernel does not say for SCHED_IDLE. */
+/* The kernel does not report a slice for SCHED_IDLE. */
 static void print_slice(const char *name, const char *tid)
 {
 	struct sched_param none = { 0 };
@@ -101,7 +104,7 @@ static int has_slices(void)
 	       !syscall(SYS_sched_getattr, 0, &p, sizeof(p), 0) && p.runtime == 300000;
 }
 
-/* Calls fn for each thread of ldb's; returns how many there are. */
+/* Calls fn for each of ldb's threads; returns their number. */
 static int each_of_ldb(void (*fn)(const char *name, const char *tid))
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -133,7 +136,8 @@ static int each_of_ldb(void (*fn)(const char *name, const char *tid))
 
 static void look(void (*fn)(const char *name, const char *tid))
 {
-	usleep(300000);		/* they have their names and are lowered a moment after the start */
+	/* ldb's threads get their names and their low priority a moment after they start */
+	usleep(300000);
 	each_of_ldb(fn);
 }
 
@@ -218,7 +222,7 @@ static void raw_fork(void)
 
 static void change(void)
 {
-	usleep(200000);		/* for the recorder, too, to be lowered by then */
+	usleep(200000);		/* time for the recorder to lower its priority, too */
 	work();
 	if (setegid(getegid()))
 		exit(1);

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* There is one store, wherever it is called from: GCC 14 makes two copies of the loop. */
+/* Not inlined, so that there is only one store: GCC 14 would make two copies of the loop. */
 static __attribute__((noipa)) void touch_page(volatile char *p)
 {
 	*p = 1;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests that cross processes by TCP, with nothing in them that ldb could know them by.
+ * Makes requests that go from process to process by TCP, and that contain no trace id.
  *
- *	hops serve ADDRESS PORT [NEXT]	answers; or asks the server on port NEXT first
- *	hops ask ADDRESS PORT N THREADS	asks N times from each thread, and then makes the servers end
- *	hops mix ADDRESS PORT		asks while the thread works on several requests, and on one
+ *	hops serve ADDRESS PORT [NEXT]	answers; with NEXT, asks the server on port NEXT first
+ *	hops ask ADDRESS PORT N THREADS	asks N times from each thread, and then makes the servers
+ *					end
+ *	hops mix ADDRESS PORT		sends questions while the thread works on several requests,
+ *					and on one
  *
- * Question i of thread t has the path q/N with N = t * 100000 + i; the asker tags it as request N, except
- * for every seventh one, which it sends in no request (with the path none/N).  So the path that a server's
- * request has says by which request it was sent.  All sides print "N T": when it was sent by the asker,
- * or had come to the server, in ns of the time of day.
+ * Question i of thread t has the path q/N with N = t * 100000 + i; the asker tags it as request N.
+ * It sends every seventh question outside of any request, with the path none/N.  So the path of a
+ * server's request shows which request has sent it.  Each side prints "N T": when the asker has
+ * sent question N, or when the server had received it, in ns of the time of day.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -24,7 +26,7 @@
 #include <unistd.h>
 #include <ldb/ldb.h>
 
-#define PER_CONNECTION	40	/* then the asker makes another one */
+#define PER_CONNECTION	40	/* after this many questions the asker makes a new connection */
 #define THREAD		100000
 
 static const char *address;
@@ -190,13 +192,14 @@ static void mix_one(int s, unsigned long n)
 		exit(1);
 }
 
-/* A question q/0 is sent by none or several, q/N by request N. */
+/* A question q/0 is sent by no request or by several requests; q/N is sent by request N. */
 static void mix(void)
 {
 	int s = connect_to(port);
 
 	ldb_req_start(1, NULL);
-	ldb_req_end(2);		/* another thread's: this one is still working on 1 */
+	/* ends the request of another thread; this thread is still working on request 1 */
+	ldb_req_end(2);
 	mix_one(s, 1);
 	ldb_req_start(3, NULL);
 	mix_one(s, 0);

@@ -4,7 +4,7 @@
  *
  *	http-peers serve PORT		answers each request; every 20th takes 40 ms
  *	http-peers load PORT PATH N GAP_US	N requests of one connection, one after the other
- *	http-peers visit PORT PATH N GAP_US	N requests, each of a connection of its own
+ *	http-peers visit PORT PATH N GAP_US	N requests, each on a new connection
  *
  * The latter two print how many of them took 20 ms or longer.
  */
@@ -86,7 +86,7 @@ static int answered(int fd)
 		at = strcasestr(in, "content-length:");
 		length = at && at < end ? strtoul(at + 15, NULL, 10) : 0;
 		/*
-		 * An answer in chunks is read up to its last chunk, which ends with a piece here.
+		 * An answer in chunks is read up to its last chunk, which always ends a read here.
 		 */
 		if (!at || at > end)
 			while (!memmem(in, have < sizeof(in) ? have : sizeof(in), "0\r\n\r\n", 5)) {
