@@ -31,7 +31,8 @@ KEEP static void inside(void)
 KEEP static void outside(void)
 {
 	work();
-	__asm__ volatile("# outside");	/* not the same code as inside() */
+	/* different code, so that GCC does not merge this with inside() */
+	__asm__ volatile("# outside");
 }
 
 int main(int argc, char **argv)
@@ -42,7 +43,10 @@ int main(int argc, char **argv)
 		ldb_req_start(i, NULL);
 		inside();
 		ldb_req_end(i);
-		/* a call that is found to have ended in a request counts as one of it */
+		/*
+		 * pause, because a call that is observed to end during a request counts as one of
+		 * the request
+		 */
 		nap();
 		outside();
 		nap();

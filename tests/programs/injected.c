@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A program that is started without the runtime, which is loaded into it later.
+ * This program is started without the runtime, which is loaded into it later.
  *
  *	injected KIND MS
  *

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For the benchmark: this program takes and releases free locks between other work, as a server
+ * This program for the benchmark takes and releases free locks between other work, as a server
  * does.
  *
  *	lock-cold ROUNDS [CPU]
  *
- * In each round other data are read and other code is run, so that what a lock needs is no
- * longer in the nearest caches; then LOCKS different mutexes are taken and released, one after
+ * In each round other data are read and other code is run, so that the data and code of a lock are
+ * no longer in the nearest caches; then LOCKS different mutexes are taken and released, one after
  * the other, as by a request of a server.  Prints "KIND NS", the mean of the rounds except for the
  * slowest quarter, for a lock and an unlock:
  *
@@ -43,7 +43,7 @@ static struct line_mutex mutexes[LOCKS];
 static unsigned char *data, *code;
 static volatile unsigned sum;
 
-/* Makes lines of code each of which jumps to the next, up to a return in the last. */
+/* Makes cache lines of code; each one jumps to the next, and the last one returns. */
 static bool make_code()
 {
 	code = (unsigned char *)mmap(nullptr, CODE_MAX, PROT_READ | PROT_WRITE,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For the benchmark: this program takes and releases free locks.
+ * This program for the benchmark takes and releases free locks.
  *
  *	lock-storm PAIRS [CPU]
  *
  * Prints "KIND NS" for each kind of lock: CPU time of the thread for a lock and an unlock, the
- * median of SLICES parts, because a neighbour of a virtual machine makes some of them longer.  CPU
- * is the one to which the program is pinned.  "turns": two threads use one mutex, never at the same
- * time; "nested": four mutexes held at once, each counts; "alone": before the process has a second
- * thread, when glibc locks without an atomic operation; "own": a spin lock of the program's own,
- * with calls that inform ldb; "own_bare": the same without these calls.
+ * median of SLICES parts, because a neighbour of a virtual machine makes some of them longer.  The
+ * program is pinned to CPU.  "turns": two threads use one mutex, never at the same time; "nested":
+ * four mutexes held at once, each counts; "alone": before the process has a second thread, when
+ * glibc locks without an atomic operation; "own": a spin lock of the program's own, with calls that
+ * inform ldb; "own_bare": the same without these calls.
  */
 #include <ldb/ldb.h>
 #include <pthread.h>
@@ -116,7 +116,7 @@ static void print_median(const char *name, double *ns, int nr)
 	printf("%s %.3f\n", name, ns[nr / 2]);
 }
 
-/* There is nothing else in the loop, and no frame of its own. */
+/* The loop contains nothing else, and has no frame of its own. */
 #define STORM(name, pair, each)						\
 	static void storm_##name(long pairs)				\
 	{								\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Three threads have requests around one lock, all with names longer than a line: this shows
- * what the width of a terminal does to a report.
+ * Three threads have requests around one lock, all with names longer than a line: this tests how
+ * reports fit into the width of a terminal.
  */
 #include <cstdint>
 #include <ctime>

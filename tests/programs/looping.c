@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An event loop without any tag: every 4 ms it wakes up in poll() and calls handle().  Test triggers.t
- * records it.
+ * This event loop has no tags: every 4 ms it wakes up in poll() and calls handle().  It is for
+ * triggers.t.
  *
- *	looping SECONDS SLOW_MS		in the middle one handle() takes SLOW_MS
+ *	looping SECONDS SLOW_MS		once, in the middle, handle() takes SLOW_MS
  *
  * handle() calls itself twice in every second turn.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One thread has a seccomp filter of its own: the process is killed if that thread makes another
- * system call than clock_nanosleep().  It calls libraries until the file "stop" exists;
- * tests/e2e/flows-attach.t records it.
+ * One thread of this program has a seccomp filter: the process is killed if that thread makes any
+ * other system call than clock_nanosleep().  The thread calls libraries until the file "stop"
+ * exists.  The program is for tests/e2e/flows-attach.t.
  */
 #define _GNU_SOURCE
 #include <linux/filter.h>
@@ -48,7 +48,7 @@ int main(void)
 		return 1;
 	while (access("stop", F_OK))
 		usleep(1000);
-	/* it still calls */
+	/* the thread still makes calls */
 	for (before = nr_calls; nr_calls == before;)
 		usleep(1000);
 	puts(is_filtered ? "right" : "no filter");

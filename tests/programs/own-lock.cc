@@ -5,8 +5,8 @@
  *	own-lock [MS [nonsense]]
  *
  * The thread "keeper" holds slot_lock for MS milliseconds (20), in keep(); meanwhile main()
- * waits for it, and gets it in fetch().  With "nonsense" the program then makes all calls that
- * do not fit together, for other_lock.
+ * waits for it, and gets it in fetch().  With "nonsense" the program then makes calls that make no
+ * sense in their order, for other_lock.
  */
 #include <ldb/ldb.h>
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints how many of a process's perf events there are, and what all of them have counted together:
- * while that stands still they are switched off, and make nobody slower.
+ * Prints the number of a process's perf events, and the sum of their counts.  While this sum does
+ * not change, the events are switched off, and slow nothing down.
  *
  *	perf-counts PID
  */

@@ -39,7 +39,7 @@ static uint32_t nr_put, nr_taken, nr_requests;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t arrival_ns[REQUESTS_MAX], latency_ns[REQUESTS_MAX];
 static uint64_t steps_us;
-static uint64_t cpu_ns;		/* of the program's own threads, not of a tool's */
+static uint64_t cpu_ns;		/* CPU time of the program's own threads, without those of a tool */
 static uint64_t sink;
 
 static uint64_t clock_ns(clockid_t clock)
@@ -91,7 +91,7 @@ __attribute__((noinline)) void serve(uint32_t id)
 	pthread_mutex_unlock(&table_lock);
 }
 
-/* Takes the next request; nr_requests: there are no more. */
+/* Takes the next request.  Returns nr_requests if there are no more. */
 static uint32_t take(void)
 {
 	uint32_t id;

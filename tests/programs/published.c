@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A server that publishes the trace context of what each thread works on, in the variable that
- * readers such as profilers look for, and does nothing else for anyone.  Two threads serve one
- * connection each: a byte that arrives is a request; every other one has a context, whose trace id
- * has the bytes of its number.  The clients are threads, too.
+ * This server publishes the trace context of each thread's request in the variable that profilers
+ * and similar tools read.  It does nothing else for them.  Two threads serve one connection each: a
+ * byte that arrives is a request; every other one has a context, whose trace id has the bytes of
+ * its number.  The clients are threads, too.
  *
  *	published TIMES [tags | bad | slow]
  *
- * tags: the requests are tagged, and there are no connections; bad: what is published is not what
- * it should be; slow: clients pause between requests.
+ * tags: the requests are tagged, and there are no connections; bad: invalid data are published;
+ * slow: clients pause between requests.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -49,7 +49,7 @@ static void detach(void)
 	otel_thread_ctx_v1 = NULL;
 }
 
-/* Neither a record that is being written, nor an address where there is none, is read. */
+/* Publishes data that must not be used: an incomplete record, and an address without a record. */
 static void attach_bad(struct record *r, unsigned n)
 {
 	attach(r, 0xbb, n);
@@ -110,7 +110,7 @@ static void *tag(void *arg)
 	for (int n = 0; n < times; n++) {
 		ldb_req_start(thread * 1000 + n, NULL);
 		work(&r, thread, n);
-		if (n % 5 == 3) {	/* what the program says itself counts more */
+		if (n % 5 == 3) {	/* the program's own tags take precedence */
 			ldb_req_link(thread * 1000 + n, "saidsaidsaidsaid", "saidsaid");
 			/* also when another request came in between, and when it waited in a queue */
 			ldb_req_start(thread * 1000 + 500 + n, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program hands requests from thread to thread through queues: an acceptor makes each
+ * In this program requests go from thread to thread through queues: an acceptor makes each
  * request and puts it into a queue, a worker takes it out, works on it and hands it to a
  * replier.  Every 50th request takes the worker 3 ms, and the next one, put into the queue
  * together with it, waits there for that long.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The program pauses its recording and continues it: ten requests of class "before", ten of class
+ * This program pauses its recording and continues it: ten requests of class "before", ten of class
  * "paused" meanwhile, and ten of class "after".  Then it requests a dump.  It sleeps between these
  * steps, because each takes some time to have an effect.
  */

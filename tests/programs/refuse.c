@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program runs a command as an old container's seccomp profile would: one system call does not
- * exist.
+ * This program runs a command under a seccomp filter like that of an old container: one system call
+ * seems not to exist.
  */
 #include <errno.h>
 #include <linux/filter.h>

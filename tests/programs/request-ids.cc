@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The same in C++: shop::Server::handle() gets 7000 + i by reference, shop::Server::take() 9000 + i. */
+/*
+ * Does what request-ids.c does, in C++: shop::Server::handle() gets 7000 + i by reference,
+ * shop::Server::take() 9000 + i.
+ */
 #include <cstdlib>
 #include "request-ids.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the servers of request-ids.c and request-ids.cc share. */
+/* Declares what request-ids.c and request-ids.cc share. */
 #ifndef REQUEST_IDS_H
 #define REQUEST_IDS_H
 

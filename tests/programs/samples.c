@@ -6,7 +6,7 @@
  *	samples ROUNDS
  *
  * Each round has one request of each class, which calls the function of that class.  The program
- * prints the share of the function's CPU time that a part of it took, as "loops first 0.700".  The
+ * prints which share of the function's CPU time a part of it took: "loops first 0.700".  The
  * classes are
  *
  *	loops		two_loops(): its first loop
@@ -55,7 +55,7 @@ static __attribute__((noinline)) double two_loops(uint64_t x)
 }
 
 /*
- * All memory that deflate() uses has been touched before, because page faults would be time in the
+ * All memory that deflate() uses is touched before, because page faults would take time in the
  * kernel.
  */
 static __attribute__((noinline)) double pack(z_stream *z, uint64_t x)

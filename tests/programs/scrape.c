@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A client of ldb-record --metrics-listen.
+ * This is a client of ldb-record --metrics-listen.
  *
- *	scrape PORT get [LINE...]	sends the lines, and prints the answer; 1: there was none
+ *	scrape PORT get [LINE...]	sends the lines, and prints the answer; the exit status is 1
+ *					if there was none
  *	scrape PORT hostile		connects again and again for three seconds, sends nothing or
- *					too much, or does not read; leaves all that open, and then asks
+ *					too much, or does not read; leaves these connections open,
+ *					and then sends a request
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

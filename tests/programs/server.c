@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A recorder can attach to this program.  Two threads serve tagged requests, one every 500 us,
+ * Tests attach recorders to this program.  Two threads serve tagged requests, one every 500 us,
  * of 20 us each and every 50th of 10 ms (long enough to be observed even by a scanner that
  * shares its CPU), and print nothing until SIGTERM.  Then it prints how many requests each
  * thread served, whether any took longer than it may (a stall of a second), and exits with

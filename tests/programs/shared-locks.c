@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * shared-locks N FILE GO: when there is a file GO, a process and its child take the same two mutexes in turns, N times each: one in
- * memory that fork() shares, one in a file that each has mapped at an address of its own, and each
- * takes a third one of its own, which is at the same address in both.
+ * shared-locks N FILE GO: as soon as the file GO exists, a process and its child take the same two
+ * mutexes in turns, N times each: one in memory that fork() shares, and one in a file that both map
+ * at different addresses.  Each also takes a private mutex, which has the same address in both
+ * processes.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -65,7 +66,7 @@ int main(int argc, char **argv)
 	pthread_mutex_init(mapped + 1, &shared);
 	pid = fork();
 	if (!pid) {
-		/* The old place stays taken. */
+		/* The old addresses stay in use. */
 		pthread_mutex_t *again = map(0, fd);
 
 		if (again == mapped || mprotect(mapped, PAGES, PROT_NONE))

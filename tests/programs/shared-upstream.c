@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * One thread works on the requests of two connections, and asks another server for both on one connection:
- * what it does after an answer has come may be for either.
+ * what the thread does after an answer has come may be for either request.
  *
- *	shared-upstream PORT NEXT	the server on port NEXT is that of hops.c, which this makes end
+ *	shared-upstream PORT NEXT	the server on port NEXT is hops.c; this program ends it
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
 	get(two, strlen(TWO));
 	put(up, TWO);
 	get(up, strlen(ANSWER));
-	put(other, ONE);	/* for the first request, which has its answer */
+	put(other, ONE);	/* works for the first request, which has its answer */
 	get(other, strlen(ANSWER));
 	put(one, ANSWER);
 	get(up, strlen(ANSWER));

@@ -2,8 +2,8 @@
 /*
  * This program has instrumented signal handlers, which interrupt instrumented code every 200 us:
  * on the normal stack and on an alternate one, with calls inside and with requests tagged from
- * the handler.  Usage: signals [MILLISECONDS]; it prints the result of the work, which depends
- * on nothing.
+ * the handler.  Usage: signals [MILLISECONDS]; it prints the result of the work, which is always
+ * the same.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program has many threads, and few of them run: sleepers THREADS RUNNING SECONDS.  RUNNING
- * threads, every other one of the first, call a function without end; the others sleep three
- * frames deep, and one of them after the other wakes for a function of a millisecond, ten times
- * a second.  It prints "NR wake-ups".
+ * This program has many threads, few of which run: sleepers THREADS RUNNING SECONDS.  RUNNING
+ * threads, every second one of the first threads, call a function in an endless loop.  The others
+ * sleep three frames deep; ten times a second the next one of them wakes up and calls a function
+ * that takes a millisecond.  It prints "NR wake-ups".
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints what a read and a write cost: on a pipe, and on a connection that the program has accepted,
- * over which it serves itself HTTP or messages of 8 bytes, or HTTP with a ring of io_uring, if there
- * is one.  "KIND NS" for each call of one thread.
+ * Measures what a read and a write cost: on a pipe, and on a connection that the program has
+ * accepted from itself, with HTTP, with messages of 8 bytes, and with HTTP over io_uring, if that
+ * is available.  Prints "KIND NS" for each call of one thread.
  *
  *	socket-loop ROUNDS
  */

@@ -99,7 +99,7 @@ static void errors()
 static void on_signal(int)
 {
 	nr_signals++;
-	/* The thread may be in the middle of a hook for this very connection. */
+	/* The thread may be in the middle of a hook for this connection. */
 	if (write(server, "handler", 7) != 7)
 		abort();
 }

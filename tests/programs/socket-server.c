@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A server without tags, and its client, which is a separate process and makes a known number of
+ * This is a server without tags, and its client, a separate process, which makes a known number of
  * requests.  Prints "OK" if every answer was right.
  *
  *	socket-server epoll|poll|threads|pool [N]
  *
  * epoll and poll serve HTTP with one thread: GET, HEAD, POST in two pieces, two GETs at once, an
- * answer in chunks.  GET /ask asks another server (of the client's process) and answers when that
- * has.  threads is a thread for each connection, with a protocol of its own: 8 bytes each way.
- * pool reads like epoll, with that protocol, and another thread answers.
+ * answer in chunks.  GET /ask asks another server (in the client's process), and answers when that
+ * has answered.  threads has a thread for each connection, and a protocol of its own: 8 bytes in
+ * each direction.  pool reads like epoll, with the same protocol, and another thread answers.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -211,7 +211,7 @@ static int ready_epoll(int listener, int epoll, int *ready)
 	struct epoll_event e[FDS_MAX], add = { .events = EPOLLIN };
 	int nr;
 
-	/* Refuses connections that exist already. */
+	/* Does not accept connections that are still waiting. */
 	for (int fd = 3; fd < FDS_MAX; fd++)
 		if (fd == listener || conns[fd].is_open) {
 			add.data.fd = fd;

@@ -82,7 +82,7 @@ __attribute__((noinline)) static void go_elsewhere(void)
 static void *thread(void *arg)
 {
 	static char own[SIZE] __attribute__((aligned(4096)));
-	volatile char pad[PAD];		/* so that what follows lies in the part that is unmapped */
+	volatile char pad[PAD];		/* so that later frames lie in the part that is unmapped */
 
 	getcontext(&second);
 	second.uc_stack.ss_sp = own;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program has one thread, which repeats one operation and knows its result, so that it notices
- * if something stops it in the middle.
+ * The only thread of this program repeats an operation whose result it knows, so it detects if
+ * something stops it in the middle.
  *
  *	stopped KIND
  *
  * KIND: compute epoll poll nanosleep futex pipe rcvtimeo sigwait signals
  *
- * It ends at SIGTERM and prints "KIND: N rounds, M wrong"; the first wrong one on stderr.
+ * It ends at SIGTERM and prints "KIND: N rounds, M wrong"; and the first wrong result on stderr.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -55,7 +55,7 @@ static long now_us(void)
 	return ts.tv_sec * 1000000L + ts.tv_nsec / 1000;
 }
 
-/* The values of this function are in registers of the FPU, and in flags, all through the loop. */
+/* During the whole loop the values of this function are in registers of the FPU, and in flags. */
 __attribute__((noinline)) static void compute(void)
 {
 	double a = 1, b = 2, c = 3, d = 4, want_a = 1, want_b = 2;

@@ -125,7 +125,7 @@ static void sleep_ms(long ms)
 	nanosleep(&ts, NULL);
 }
 
-/* The thread that answers, or empties the pipe, when it is asked to. */
+/* The function of the thread that answers, or empties the pipe, on request. */
 static void *peer(void *none)
 {
 	char what;

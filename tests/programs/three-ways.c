@@ -5,8 +5,8 @@
  *
  *	three-ways REQUESTS MS [CPU]
  *
- * Prints "ID CLASS CPU_US WAIT_US SLEEP_US" for each: what the kernel counted between its start
- * and its end, as the thread itself has read it.
+ * Prints "ID CLASS CPU_US WAIT_US SLEEP_US" for each request: the kernel's counts between its start
+ * and its end, which the thread itself has read.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -64,7 +64,7 @@ static std::atomic<unsigned> dropped;
 
 /*
  * A store is visible to other CPUs only when it leaves the store buffer, and rdtsc does not wait
- * for that.  With the fence a stamp means "what I did before is visible", and the trace must
+ * for that.  With the fence a stamp means that all earlier stores are visible, and the trace must
  * agree without any tolerance; without it (LDB_TRUTH_UNFENCED) the difference shows how late
  * visibility can be.
  */
@@ -105,7 +105,7 @@ NEVER void spin_until(uint64_t t)
 		;
 }
 
-/* This is called first in a function: gen is still this frame's own. */
+/* This is called first in a function: gen is still the generation of this frame. */
 NEVER entry *enter(uint32_t fn, uint64_t before)
 {
 	entry *e;
@@ -135,7 +135,7 @@ NEVER void leave_all(entry *e)
 		e->t1 = t;
 }
 
-/* Records what the caller observed, in the innermost open entry it can name. */
+/* Records the caller's observation in the innermost open entry that it can name. */
 #define CALL(call) do { size_t i_ = mine->nr; call; mine->e[i_].after = now(); } while (0)
 
 KEEP static void leaf(uint64_t ns, uint64_t before)
@@ -217,7 +217,7 @@ KEEP static void catcher(uint64_t ns, uint64_t before)
 	} catch (const std::exception &) {
 		uint64_t t = now();
 
-		/* the deeper ones end at their throw, and do not return */
+		/* deeper functions end by an exception, and do not return */
 		for (; i < mine->nr; i++)
 			mine->e[i].after = t;
 	}

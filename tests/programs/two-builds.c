@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * This program sends requests through a queue, and through a lock for which a second thread
- * contends.  If it is built with -DWITH_CALL, stage_b() makes one call more while it holds the
+ * contends.  If it is built with -DWITH_CALL, stage_b() makes an additional call while it holds the
  * lock.
  *
  *	two-builds REQUESTS

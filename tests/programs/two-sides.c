@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests that cross two processes, with the truth.
+ * Makes requests that go from one process to another, and prints their true times.
  *
  *	two-sides serve SOCKET		answers until the other side has ended
  *	two-sides ask SOCKET N		asks N times
@@ -8,8 +8,8 @@
  *					ahead by NS
  *
  * Both sides link question i to the W3C trace whose last 8 bytes are i.  They print "i FROM TO", the
- * times at which their requests began and ended, in ns of the time of day.  It is read by a system
- * call, so a library that changes the time for a recorder changes nothing here.
+ * times at which their requests began and ended, in ns of the time of day.  The time is read by a
+ * system call, so a library that changes the time for a recorder has no effect here.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Half of each question is read by a system call that ldb does not see, so that its count of bytes is wrong.
+ * Half of each message is read by a system call that ldb does not observe, so ldb's count of bytes
+ * is wrong.
  *
- *	uncounted serve PORT N	answers N questions of one connection
- *	uncounted ask PORT N	asks them: question n is request n
+ *	uncounted serve PORT N	answers N messages on one connection
+ *	uncounted ask PORT N	sends them: message n belongs to request n
  *
  * Both end without closing the connection.
  */

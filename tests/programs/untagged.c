@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One server in which each request is a call of a function, and one in which each request is a turn
- * of an event loop.
+ * Has a server in which each request is a call of a function, and one in which each request is a
+ * turn of an event loop.
  *
  *	untagged [REQUESTS]		two threads call handle() REQUESTS (400) times in all;
  *					each tenth call sleeps for 2 ms
- *	untagged loop [TURNS]		an event loop that is woken each 2 ms (100); one turn takes 30 ms
- *	untagged busy [TURNS]		the same, in which there is always something to do
+ *	untagged loop [TURNS]		an event loop that is woken each 2 ms (100); one turn takes
+ *					30 ms
+ *	untagged busy [TURNS]		the same, but the loop always has something to do
  *
- * It prints how many requests there were.  With -DTAGS calls of handle() are tagged, too.
+ * It prints the number of requests.  With -DTAGS calls of handle() are tagged, too.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -63,7 +64,7 @@ __attribute__((noinline)) void on_event(bool is_slow)
 	sum++;
 }
 
-/* The loop never sleeps: what it waits for is there already. */
+/* The loop never sleeps, because the event for which it waits has already come. */
 static int run_busy(unsigned turns)
 {
 	struct epoll_event e = { .events = EPOLLIN };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Calls io_uring's functions in ways that are allowed and that libldb's wrappers must not notice:
+ * Calls io_uring's functions in permitted ways in which libldb's wrappers must do no harm:
  *
- *	uring-edges size	calls an io_uring_enter() of another library, which has six arguments, as the
- *				manual page's has, and prints the sixth
- *	uring-edges exit	(with -DLIBURING) io_uring_queue_exit() of a ring that was never made, and of
- *				three that have the same descriptor; prints OK
+ *	uring-edges size	calls an io_uring_enter() of another library, which has six
+ *				arguments, as the manual page's has, and prints the sixth
+ *	uring-edges exit	(with -DLIBURING) io_uring_queue_exit() of a ring that was never
+ *				made, and of three that have the same descriptor; prints OK
  */
 #include <stdio.h>
 #include <string.h>

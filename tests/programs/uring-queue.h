@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A ring of io_uring of which several operations are in flight: by liburing, if that is defined, and
- * by system calls alone.
+ * Implements a ring of io_uring with several operations in flight: by liburing, if LIBURING is
+ * defined, or by system calls alone.
  */
 #ifndef TESTS_URING_QUEUE_H
 #define TESTS_URING_QUEUE_H
@@ -55,7 +55,7 @@ static inline struct io_uring_cqe *queue_peek(struct queue *q)
 	return io_uring_peek_cqe(&q->ring, &cqe) ? NULL : cqe;
 }
 
-/* The nth completion that the program has not consumed yet; NULL: there is none. */
+/* Returns the nth completion that the program has not consumed yet; NULL: there is none. */
 static inline struct io_uring_cqe *queue_at(struct queue *q, unsigned n)
 {
 	return n < io_uring_cq_ready(&q->ring) ? &q->ring.cq.cqes[(*q->ring.cq.khead + n) & q->ring.cq.ring_mask] :
@@ -93,7 +93,10 @@ static inline void queue_enter(struct queue *q, unsigned nr)
 		queue_die("io_uring_enter");
 }
 
-/* The SQE is complete when the next one is asked for, or the kernel is entered: both submit it. */
+/*
+ * The SQE is complete when the next one is requested, or when the kernel is entered; both submit
+ * it.
+ */
 static inline struct io_uring_sqe *queue_sqe(struct queue *q)
 {
 	uint32_t *tail = queue_word(q->u.sq, q->u.params.sq_off.tail);
@@ -113,7 +116,7 @@ static inline void queue_wait(struct queue *q)
 	queue_enter(q, 1);
 }
 
-/* The nth completion that the program has not consumed yet; NULL: there is none. */
+/* Returns the nth completion that the program has not consumed yet; NULL: there is none. */
 static inline struct io_uring_cqe *queue_at(struct queue *q, unsigned n)
 {
 	uint32_t head = *queue_word(q->u.cq, q->u.params.cq_off.head);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A server with io_uring, and its client, which is a separate process and makes a known number of
- * requests of HTTP.  Prints "OK" if every answer was right.
+ * This is a server with io_uring, and its client, a separate process, which makes a known number of
+ * HTTP requests.  Prints "OK" if every answer was right.
  *
  *	uring-server MODE [N [CONNECTIONS [SPIN_US]]]
  *
  *	plain		one operation for each accept, read and write
- *	multishot	one for all of accept; the kernel selects the buffers
+ *	multishot	a single operation for all accepts; the kernel selects the buffers
  *	fixed		connections are indices of the ring's table of files
  *	silent		a write that succeeds has no completion
  *	deferred	completions come when the program waits, and not in between
- *	polled		a thread of the kernel takes what is submitted (liburing only)
+ *	polled		a thread of the kernel takes the submitted operations (liburing only)
  *	ask		every 10th request asks another server (of the client's process) first
  *
- * With LDB_TAGS in the environment each request has a tag, too: from the end of the wait that brought
- * its read to the end of the one that brought the completion of its write.
+ * With LDB_TAGS in the environment each request has a tag, too: from the end of the wait that
+ * returned its read to the end of the wait that returned the completion of its write.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -167,7 +167,7 @@ static void answer(int fd)
 	}
 }
 
-/* Asks the other server, by a connection for this question alone. */
+/* Asks the other server, on a new connection. */
 static void ask(int fd)
 {
 	static struct sockaddr_in a;
@@ -239,7 +239,10 @@ static void on_completion(int listener, const struct io_uring_cqe *cqe)
 	}
 }
 
-/* Tags what has completed and was not tagged yet; the next one to be handled is the first. */
+/*
+ * Tags the completed requests that were not tagged yet, beginning with the one that is handled
+ * next.
+ */
 static void tag(unsigned *nr_tagged)
 {
 	const struct io_uring_cqe *cqe;

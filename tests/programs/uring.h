@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An io_uring of one operation at a time, without any library. */
+/* Implements an io_uring with one operation at a time, without any library. */
 #ifndef TESTS_URING_H
 #define TESTS_URING_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pools of threads with the probes that folly's ThreadPoolExecutor has, and others that have semaphores.  Each
- * task spins for its time.  Prints for each task what the program itself has measured, in ns of
- * CLOCK_MONOTONIC, before and after each probe:
+ * Has pools of threads with the same probes as folly's ThreadPoolExecutor, and with other probes
+ * that have semaphores.  Each task spins for some time.  Prints for each task the times that the
+ * program itself has measured, before and after each probe, in ns of CLOCK_MONOTONIC:
  *
  *	ID POOL PRODUCER WORKER PUT PUT TAKEN TAKEN DONE DONE
  *
@@ -23,7 +23,7 @@
 #define TASKS_MAX	100000
 
 struct task {
-	uint64_t id, put[2], taken[2], done[2];		/* before the probe and after it */
+	uint64_t id, put[2], taken[2], done[2];		/* times before the probe and after it */
 	int pool, producer, worker;
 };
 
@@ -62,7 +62,10 @@ __attribute__((noipa)) void spin(uint64_t ns)
 USDT_SEMAPHORE(mine_put_semaphore);
 USDT_SEMAPHORE(mine_take_semaphore);
 
-/* The probe is at each place where this is inlined; that with a semaphore has an int with a sign. */
+/*
+ * Each place where this function is inlined has the probe.  The probe with a semaphore has a signed
+ * int as argument.
+ */
 static inline __attribute__((always_inline)) void put(struct pool *p, struct task *t)
 {
 	uint64_t request = 0;
@@ -123,7 +126,7 @@ __attribute__((noipa)) void run(struct pool *p, struct task *t)
 	t->done[1] = now_ns();
 }
 
-/* Each thread has done something before the first task is there, and so have its functions begun. */
+/* Each thread has called its functions before the first task comes. */
 static void *work(void *arg)
 {
 	struct pool *p = arg;

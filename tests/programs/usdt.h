@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Probes (USDT) in a program's code, in the form of <sys/sdt.h> and of folly's StaticTracepoint.h: a nop, and a
- * note that says where the compiler has the arguments at that place.
+ * Makes probes (USDT) in a program's code, in the form of <sys/sdt.h> and of folly's
+ * StaticTracepoint.h: a nop, and a note that says where the arguments are at that place.
  *
- *	USDT_NOTE("provider", "name", "0", USDT_4, USDT_ARG(a), USDT_ARG(b), USDT_ARG(c), USDT_ARG(d))
+ *	USDT_NOTE("provider", "name", "0", USDT_4, USDT_ARG(a), USDT_ARG(b), USDT_ARG(c),
+ *	USDT_ARG(d))
  *
- * These arguments have 8 bytes; "-4@%0" instead of USDT_1 is one of 4 with a sign.  Instead of "0", the name of a
- * variable that USDT_SEMAPHORE() has defined makes it a probe with a semaphore.
+ * These arguments have 8 bytes; "-4@%0" instead of USDT_1 is an argument of 4 bytes with a sign.
+ * With the name of a variable that USDT_SEMAPHORE() has defined, instead of "0", the probe has a
+ * semaphore.
  */
 #ifndef PROGRAMS_USDT_H
 #define PROGRAMS_USDT_H
@@ -33,7 +35,10 @@
 		"	.popsection\n"							\
 		"	.endif\n" : : __VA_ARGS__)
 
-/* The numbers of operands: "nor" as both headers have it, so that the compiler moves nothing. */
+/*
+ * The operands of the asm: the constraint is "nor", as in both headers, so that the compiler moves
+ * no argument.
+ */
 #define USDT_ARG(value)	"nor"(value)
 #define USDT_1	"8@%0"
 #define USDT_4	"8@%0 8@%1 8@%2 8@%3"

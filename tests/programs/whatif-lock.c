@@ -10,16 +10,16 @@
  *		advance; each takes the lock for a moment
  *	queue	a thread puts requests into a queue, THREADS workers take them out and
  *		take the lock for each
- *	two	as direct, and a second lock is taken within the first; background
- *		threads hold the one and the other, at different times
+ *	two	as direct, and a second lock is taken within the first; background threads hold the
+ *		two locks at different times
  *	loop	as direct, but each thread pauses between its requests, and the
- *		background thread between its holds, for a time instead of until one
+ *		background thread between its holds, for a given time, and not until a given time
  *
- * Everything that takes long is a sleep: the program needs next to no CPU, and its latencies do
- * not depend on how many there are.  It prints "latency P50 P99 MAX" in microseconds, as the
- * program itself sees them, and "late N of M sleeps": those that ended more than LATE_US after
- * they should.  If there are many of these, other load on the machine was measured.  Where it is
- * allowed to, it has real-time priority, which the scanner does not inherit.
+ * Everything that takes long is a sleep: the program needs next to no CPU, and its latencies do not
+ * depend on the number of CPUs.  It prints "latency P50 P99 MAX" in microseconds, as the program
+ * itself sees them, and "late N of M sleeps": sleeps that ended more than LATE_US too late.  If
+ * there are many of these, other load on the machine has disturbed the run.  If permitted, the
+ * program has real-time priority, which the scanner does not inherit.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -84,7 +84,7 @@ static int64_t arrival(long i)
 	return start + i * gap_ns + (int64_t)((r >> 40) % (uint64_t)gap_ns);
 }
 
-/* noinline, here and below: the names a test changes. */
+/* noinline, here and below, because tests name these functions in their changes. */
 __attribute__((noinline)) void snapshot(void)
 {
 	sleep_until(now() + hold_ns);

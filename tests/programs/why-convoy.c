@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A planted cause: a lock is free, but the thread that was woken to take it has no CPU.  See why-load.h.
+ * This program plants a cause: a lock is free, but the thread that was woken to take it has no CPU.
+ * See why-load.h.
  *
- * Thread "keeper" holds the lock.  Thread "next" waits for it, and then the request does.  The keeper
- * releases it for "next", on whose CPU a thread "hog" of real-time priority runs meanwhile; the request
- * sleeps until "next" has taken the lock and released it.  With "clean" the hog runs after the request.
+ * Thread "keeper" holds the lock.  Thread "next" waits for the lock, and then the request does,
+ * too.  The keeper releases the lock for "next".  Meanwhile a thread "hog" of real-time priority
+ * runs on the CPU of "next"; the request sleeps until "next" has taken the lock and released it.
+ * With "clean" the hog runs after the request.
  */
 #include "why-load.h"
 #include <fcntl.h>
@@ -37,10 +39,10 @@ static void await_sleep(int stat)
 	}
 }
 
-/* The last CPU is for "next" and the hog, the others for the rest. */
+/* The last CPU is for "next" and the hog; the other threads use the other CPUs. */
 static void choose_cpus(bool is_last)
 {
-	static cpu_set_t all;	/* of the thread that calls this first */
+	static cpu_set_t all;	/* CPUs of the thread that calls this first */
 	cpu_set_t set;
 	int last = 0;
 
@@ -103,7 +105,7 @@ NAMED void keep_lock(void)
 {
 	pthread_mutex_lock(&shared);
 	sem_post(&kept);
-	/* The one that waits first is woken first. */
+	/* The thread that waits first is woken first. */
 	await_sleep(next_stat);
 	sem_post(&done);
 	await_sleep(requester_stat);
@@ -182,7 +184,7 @@ int main(int argc, char **argv)
 {
 	static const struct cause causes[] = { { "convoy", run }, { NULL, NULL } };
 
-	/* It needs two CPUs. */
+	/* This program needs two CPUs. */
 	unsetenv("WHY_CPU");
 	return why_main(argc, argv, causes);
 }

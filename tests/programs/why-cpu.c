@@ -15,8 +15,10 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
-#define THROTTLED_US	2000	/* this long off the CPU is not by chance */
-#define THROTTLED_HITS	12	/* at most this many times the requests that were asked for */
+/* a thread that was off its CPU for this long was throttled, and not off by chance */
+#define THROTTLED_US	2000
+/* at most this many times the number of requests that were asked for */
+#define THROTTLED_HITS	12
 #define MORE_REQUESTS	6
 
 NAMED void lookup(bool is_disturbed)
@@ -130,7 +132,7 @@ static void run_throttled(void)
 	/* Kernel and machine decide how often the quota ends within a request, and in which. */
 	for (long id = 1; id <= nr_requests ||
 	     (planted && nr_hits < THROTTLED_HITS && id <= MORE_REQUESTS * nr_requests); id++) {
-		/* The quota may end between two requests, too, or for a moment only. */
+		/* The quota may also end between two requests, or only for a moment. */
 		double before = throttled_us(stat), cpu = own_cpu_us();
 		double wall = request(id, false), off = wall - (own_cpu_us() - cpu);
 		double throttled = throttled_us(stat) - before;

@@ -3,16 +3,16 @@
  * The planted causes of this program are in the work of the request itself.  See why-load.h.
  *
  *	slow	match() takes long on one input in seventy
- *	rare	rebuild() is reached by one input in a thousand, by no other
+ *	rare	rebuild() is called for one input in a thousand, and for no other
  *	more	probe() is called some hundred times instead of twice
- *	tail	settle() ends in a system call that waits: not its caller's time
+ *	tail	settle() ends with a system call that waits; its caller must not get that time
  *	arena	pool_alloc() finds its pool empty, and arena_grow() makes it another
- *	malloc	a buffer is too small, and make_buffer() gets one of malloc() that the
- *		kernel must fill with zeroes, page by page
- *	faults	fill() writes to 16 MB, as always, but they are fresh memory
+ *	malloc	a buffer is too small, and make_buffer() gets a new one from malloc(), whose pages
+ *		the kernel must fill with zeroes
+ *	faults	fill() writes to 16 MB, as always, but this time to new memory
  *
- * FILE is for the last two: so many pages instead.  With "clean" the inputs are all alike,
- * and the memory was there before.
+ * For the last two, FILE is a number of pages instead of the default.  With "clean" all inputs are
+ * alike, and the memory was used before.
  */
 #include "why-load.h"
 #include <malloc.h>

@@ -11,9 +11,9 @@
  * delayed.
  *
  * In the environment: WHY_CPU (stay on it), WHY_PLANT_US, WHY_DUE_EVERY, WHY_THREADS (that
- * serve, in programs that say so), WHY_TRUTH=1: also prints "off ID US" for each request
- * that by the clocks of its thread had no CPU for so long between begin and end, or "stolen
- * ID US" if the thread was never switched out: then the CPU itself was away.
+ * serve, in programs that say so), WHY_TRUTH=1: also prints "off ID US" for each request whose
+ * thread had no CPU for US between begin and end, by the thread's clocks; or "stolen ID US" if the
+ * thread was never switched out: then the hypervisor took the CPU.
  */
 #ifndef WHY_LOAD_H
 #define WHY_LOAD_H
@@ -60,7 +60,7 @@ static double loops_per_us;
 static unsigned *hits, nr_hits;
 static int nr_servers = 1;
 
-/* These are indexed by request, from the first: when it began on the thread that works on it. */
+/* These are indexed by request, from the first one: when the request began on its thread. */
 static struct own_clock {
 	double wall_us, cpu_us, off_us;
 	long nr_switches;
@@ -176,7 +176,7 @@ static inline void hit(long id)
 		hits[i] = id;
 }
 
-/* These are the parts of every request. */
+/* The functions that every request calls. */
 static double part_us = 30;
 
 NAMED void parse(void)
@@ -268,7 +268,7 @@ static inline int why_main(int argc, char **argv, const struct cause *causes)
 	stay_on_cpu(getenv("WHY_CPU"));
 	calibrate();
 	c->run();
-	/* The scanner's last poll of the last request should not be in the middle of it. */
+	/* Waits, so that the scanner polls once more after the last request. */
 	usleep(20000);
 	end_threads();
 	for (unsigned i = 0; i < nr_hits && i < MAX_HITS; i++)

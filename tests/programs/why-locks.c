@@ -2,8 +2,8 @@
 /*
  * The planted causes of this program make requests wait for a lock.  See why-load.h.
  *
- *	io		its holder is in I/O: in flush(), which writes FILE to the disk (default
- *			"why.tmp"; from a block device it reads, past the cache)
+ *	io		its holder is in I/O: flush() writes FILE to the disk (default "why.tmp"); if
+ *			FILE is a block device, flush() reads from it, without the cache
  *	preempted	its holder is preempted by a thread "hog" of real-time priority
  *	chain		its holder waits for another lock, whose holder is in compact()
  *	own		the lock is the program's own spin lock, whose holder is in compact()
@@ -23,15 +23,15 @@ static pthread_mutex_t db_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static int slot_lock;			/* 1: taken */
 static sem_t go, holding, asked, go_log, log_held, go_hog;
-static bool is_held;			/* the requester knows that db_lock is */
+static bool is_held;			/* db_lock is taken, and the requester knows this */
 static bool is_inversion, has_hog, is_own;
 static int disk = -1;
 static bool is_device;
 
 /*
- * The background thread does not take the CPU from a request that woke it, but continues when
- * the request waits: what delays the holder, delays the request.  (If everything runs at idle
- * priority that is so anyway.)
+ * The background thread does not preempt a request that woke it, but continues when the request
+ * waits.  So a delay of the holder delays the request.  (If everything runs at idle priority, this
+ * is so anyway.)
  */
 static void stay_in_background(void)
 {
@@ -97,7 +97,7 @@ static void requests(void)
 		ldb_req_class(id, "get");
 		serve();
 		ldb_req_end(id);
-		/* The clean run of an inversion changes the lock, not the hog. */
+		/* The clean run of an inversion has another lock, and the same hog. */
 		if (is_held && has_hog && !planted && !is_inversion)
 			sem_post(&go_hog);
 		pause_us(20);

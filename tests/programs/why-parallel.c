@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Planted causes: a request is split among three threads, "part-0" to "part-2", and waits for the
- * last of them; or it waits in a queue, and "worker" takes it out late.  See why-load.h.
+ * This program plants causes: a request is split among three threads, "part-0" to "part-2", and
+ * waits for the last of them; or it waits in a queue, and "worker" takes it out late.  See
+ * why-load.h.
  *
  *	join-slow	the parts are threads that end; part-1 is in straggle()
- *	barrier-slow	all come to a barrier; part-1 is in straggle()
+ *	barrier-slow	all parts come to a barrier; part-1 is in straggle()
  *	count-slow	the last one signals a condition; part-1 is in straggle()
  *	barrier-lock	part-1 waits for part_lock, which thread "keeper" holds in keep()
  *	queue-busy	the worker is in rebuild(), which is for no request
  *	queue-late	the worker is woken at once, but a real-time thread, "hog", runs on its CPU
  *
- * With "clean" the same is done when no request waits for it.
+ * With "clean" the same is done while no request waits for it.
  */
 #include "why-load.h"
 

@@ -3,11 +3,10 @@
  * The planted causes of this program are other requests, "scan", which take PLANT_US and are
  * processed first.  See why-load.h.
  *
- *	queue	a thread puts requests into a queue, another takes them out; some times a
- *		scan and then a get are put in together
- *	batch	a thread starts eight requests at once, as a server does that has read them
- *		from one socket, and works on one after the other; some times the sixth is
- *		a scan
+ *	queue	a thread puts requests into a queue, another takes them out; sometimes a scan and
+ *		then a get are put in together
+ *	batch	a thread starts eight requests at once, like a server that has read them from one
+ *		socket, and works on one after the other; sometimes the sixth is a scan
  *
  * With "clean" the scans are alone: in the queue, or in a batch of their own.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Planted causes: requests wait for PLANT_US in calls that are not only for waiting.  The wait is
- * ended by the kernel's timer, and by no thread.  See why-load.h.
+ * This program plants causes: requests wait for PLANT_US in calls that are not only for waiting.
+ * The kernel's timer ends the wait, and no thread.  See why-load.h.
  *
  *	timerfd		read() from a timerfd
  *	epoll		epoll_wait() for a timerfd
@@ -9,7 +9,7 @@
  *	signal		read() from a signalfd, for the signal of a timer
  *	uring		io_uring_enter(), for IORING_OP_TIMEOUT
  *
- * With "clean" it waits after the request.
+ * With "clean" the thread waits after the request.
  */
 #include "why-load.h"
 #include "uring.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Planted causes: requests wait for another thread, "producer", to answer.  See why-load.h.
- * A CAUSE is PRIMITIVE-VARIANT: the call that they wait in, and the reason why the producer is late.
+ * This program plants causes: requests wait until another thread, "producer", answers.  See
+ * why-load.h.  A CAUSE is PRIMITIVE-VARIANT: the call in which requests wait, and why the producer
+ * is late.
  *
  *	cond		pthread_cond_wait()
  *	sem		sem_wait()
@@ -16,13 +17,15 @@
  *	poll		poll() for a pipe
  *	signalfd	read() from a signalfd, for pthread_kill()
  *	uring		io_uring_enter(), for a read from a pipe
- *	all		these in turn, each for one due request; a request's class is its primitive's
+ *	all		these in turn, each for one due request; a request's class is its
+ *			primitive's
  *
- *	slow		it executes produce()
- *	io		it writes to the disk in flush(), which produce() calls
- *	preempted	a thread "hog" of real-time priority takes its CPU in produce(), the last one
+ *	slow		the producer executes produce()
+ *	io		the producer writes to the disk in flush(), which produce() calls
+ *	preempted	a thread "hog" of real-time priority takes the producer's CPU, the last one,
+ *			in produce()
  *
- * With "clean" it does the same after it has answered.
+ * With "clean" the producer does the same after it has answered.
  */
 #include "why-load.h"
 #include "uring.h"
@@ -356,7 +359,7 @@ static void work_later(void)
 		die("pthread_create");
 }
 
-/* Does the thread that serves requests sleep?  On whichever CPU it ran, it waits by then. */
+/* Does the thread that serves requests sleep?  Then it waits, on whichever CPU it ran. */
 static bool does_requester_sleep(void)
 {
 	char text[64] = "";
@@ -486,7 +489,7 @@ static void open_ends(void)
 		die("an event");
 }
 
-/* Opens what belongs to the thread that serves requests alone: the signal, or the ring. */
+/* Opens the descriptors that only the serving thread uses: for the signal, or the ring. */
 static void open_own(void)
 {
 	sigset_t set;
