@@ -70,7 +70,7 @@ static void full(void)
 	is_int(bad, 0, "all gone");
 }
 
-/* Readers must find an entry whole or not at all. */
+/* Readers must find a complete entry or none. */
 static _Atomic bool stop;
 
 static void *changer(void *p)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the request API, from the header a program includes to the record. */
+/* Tests the request API, from the header that a program includes to the record. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -54,7 +54,10 @@ static void without(void)
 	is_int(harness_nr(), 0, "nor when nobody records");
 }
 
-/* A table of a later version is left alone, and so is what is behind one of the first version. */
+/*
+ * A table of a later version is not changed, and neither is memory after a table of the first
+ * version.
+ */
 static void versions(void)
 {
 	void *table[16] = { NULL };
@@ -105,7 +108,10 @@ static void tags(void)
 	harness_stop();
 }
 
-/* What the plugin would link: a frame that called tag_here(), and the last one that was entered. */
+/*
+ * Links records as the plugin would: a frame that called tag_here(), and the last frame that was
+ * entered.
+ */
 static void frames(void)
 {
 	struct ldb_frame main_frame = { .gen = 5 * LDB_GEN_ONE | LDB_CANARY };
@@ -278,7 +284,7 @@ static void events(void)
 	harness_stop();
 }
 
-/* What the control thread will send, in its order; 0: nothing. */
+/* The messages that the control thread will send, in order; 0: none. */
 static void next_is(unsigned command, unsigned nr, const char *text, const char *name)
 {
 	struct ldb_msg_command c;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests what one poll concludes: scan/look.c alone, with simulated walks that find what a test
- * wants, and a clock that advances by a microsecond with each stamp.
+ * Tests what one poll concludes: scan/look.c alone, with simulated walks whose results a test sets,
+ * and a clock that advances by a microsecond with each stamp.
  */
 #define _GNU_SOURCE
 #include "scan/scan.h"
@@ -23,12 +23,12 @@ static struct ldb_scan_stats stats;
 static struct scan_state state;
 static uint64_t now;
 
-static struct found {			/* by a walk */
+static struct found {			/* result of a walk */
 	enum walk_end end;
 	int known;
 	uint32_t nr;
 	uint64_t bottom_gen;
-	bool moves;			/* the thread, meanwhile */
+	bool moves;			/* the thread changes its stack during the walk */
 } walks[2];
 static unsigned nr_walks;
 
@@ -75,7 +75,7 @@ void pace_pay(struct scanner *s, struct scan_state *st, uint64_t took, uint32_t 
 	(void)s, (void)st, (void)took, (void)frames;
 }
 
-static unsigned nr_changed, nr_still;	/* threads of which the counters may be read */
+static unsigned nr_changed, nr_still;	/* number of threads whose counters may be read */
 
 void schedstat_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
 {
@@ -112,7 +112,9 @@ void track_apply(struct scanner *s, struct scan_state *st, unsigned b, int known
 	applied.nr = nr;
 }
 
-/* Three frames are known; the walks find so many of them, and so many new ones. */
+/*
+ * Three frames are known; the walks find a given number of these, and a given number of new ones.
+ */
 static void look_with(struct found x, struct found y)
 {
 	struct scanner *s = &scanners[0];
@@ -149,7 +151,10 @@ static struct found known(int k, uint32_t nr, uint64_t gen)
 	return f;
 }
 
-/* Who wants the kernel's counters has them read when a thread changes, and when it does not. */
+/*
+ * If the recorder wants the kernel's counters, they are read both when a thread has changed and
+ * when it has not.
+ */
 static void test_counters(struct found still)
 {
 	nr_changed = nr_still = 0;

@@ -9,12 +9,12 @@
 
 #define TICKS	3ULL
 #define LOOK	(400 * TICKS)	/* the most that a poll is charged */
-#define FRAME	(120 * TICKS)	/* and a record that was walked */
+#define FRAME	(120 * TICKS)	/* the most that a walked record is charged */
 #define GAP	(1000 * TICKS)
 #define AWAY	(500000 * TICKS)
 #define BURST	(2000 * TICKS)
 #define LIVE	(1000 * TICKS)
-#define STEP	(100 * TICKS)	/* of leaving a change alone */
+#define STEP	(100 * TICKS)	/* steps in which the wait after a change is prolonged */
 
 struct session session;
 
@@ -91,7 +91,7 @@ static void gaps(void)
 	ok(written.tid == 77 && written.arg == 5 && written.tsc == 9, "a thread's gap names it");
 }
 
-/* Pays for one poll and returns by how much the next one was put off. */
+/* Charges one poll, and returns by how much the next one was delayed. */
 static uint64_t put_off(uint64_t took, uint32_t frames)
 {
 	uint64_t before = st.next_poll = scanner.stamp + 1000;

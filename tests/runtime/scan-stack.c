@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests what a poll makes of a stack: scan/look.c, frame.c and track.c together, with the
+ * Tests the results of polling a stack: scan/look.c, frame.c and track.c together, with the
  * simulated thread of scan-stack.h.
  */
 #include "scan-stack.h"
@@ -230,7 +230,10 @@ static void too_deep(void)
 		is_int(stack.depth, more ? 0 : SCAN_DEPTH_MAX, "a stack with %s");
 		is_int(page.too_deep, more, "frames more than there is room for");
 	}
-	/* One frame is known from before, and there are as many new ones as there is room for. */
+	/*
+	 * One frame is known from before, and the number of new frames is the greatest for which
+	 * there is room.
+	 */
 	begin(0, true);
 	thread.stack_lo = (uintptr_t)deep;
 	thread.stack_hi = st.lowest_top = (uintptr_t)(deep + SCAN_DEPTH_MAX + 2);
@@ -332,7 +335,7 @@ static void agree(void)
 	enter(0, at(3));
 	enter(0, at(4));
 	nr_stamps = 0;
-	/* The first walk follows what is there then: the top that it was passed is gone. */
+	/* The first walk follows the present chain, because the top that it was passed is gone. */
 	on_stamp = moves_on;
 	look_now();
 	on_stamp = NULL;
@@ -464,7 +467,7 @@ static void foreign(void)
 	ok(stack.frame[1].addr == (uintptr_t)at(1) && stack.frame[2].addr == (uintptr_t)&other[5],
 	   "in the order of the calls");
 	is_int(st.lowest_top, (uintptr_t)at(1), "its top says nothing about the own stack");
-	/* With a mark on the other stack nothing is known of the frames on the own one. */
+	/* A mark on the other stack says nothing about the frames on the thread's own stack. */
 	settle = true;
 	leave(0);
 	look_now();
@@ -525,7 +528,7 @@ static void two_blocks(void)
 	ok(st.depth == 3 && stack.frame[2].gen == 4 << LDB_GEN_SHIFT && nr_written == 3,
 	   "the hole that one leaves is closed");
 	/*
-	 * One of the stacks cannot be read: so the state is not known, whatever the other one
+	 * One of the stacks cannot be read, so the state is not known, whatever the other one
 	 * contains.
 	 */
 	enter(1, at(6));
@@ -592,7 +595,10 @@ static void flushed(void)
 	ok(page.made == 5, "a thread without a page");
 }
 
-/* The recorder of a program that was killed there must be able to find out: record-ending. */
+/*
+ * If the program is killed at this point, the recorder must be able to find that out: see
+ * record-ending.
+ */
 static void killed_meanwhile(void)
 {
 	begin(1, true);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This thread is simulated in memory, for scan-stack.c: its calls and returns are written as
- * compiled code would write them, and what the scanner's files ask of the rest of the runtime is
- * recorded.  The clock advances by ten ticks with each stamp, and calls a function of the test,
- * which may change the thread's memory in the middle of a poll.
+ * Simulates a thread in memory, for scan-stack.c: calls and returns are written as compiled code
+ * would write them, and requests by the scanner's files to the rest of the runtime are recorded.
+ * The clock advances by ten ticks with each stamp, and calls a function of the test, which may
+ * change the thread's memory in the middle of a poll.
  */
 #ifndef RUNTIME_SCAN_STACK_H
 #define RUNTIME_SCAN_STACK_H
@@ -22,7 +22,7 @@ _Atomic uint32_t nr_blocks;
 intptr_t block_off[LDB_BLOCKS_MAX];
 
 static struct ldb_thread blocks[NR_BLOCKS];
-/* own is the thread's stack, with frame n above n + 1; the other stack is registered, or not. */
+/* own is the thread's stack, with frame n above frame n + 1; the other stack may be registered. */
 static struct ldb_frame own[NR_FRAMES], other[NR_FRAMES];
 static bool is_registered;
 static struct ldb_stack stack;
@@ -36,7 +36,8 @@ static uint64_t now;
 static unsigned nr_stamps;
 static void (*on_stamp)(unsigned nr);
 static struct ldb_rec written[64][3];
-static struct at_write {		/* what the page and the stack say when one is written */
+/* contents of the page and the stack when a record is written */
+static struct at_write {
 	uint64_t seen, ending_gen, ending_seen;
 	uint32_t depth;
 } at_write[64];
@@ -126,7 +127,7 @@ void pace_pay(struct scanner *s, struct scan_state *state, uint64_t took, uint32
 
 /* The program */
 
-/* Nobody wants the kernel's counters. */
+/* The recorder does not want the kernel's counters. */
 void schedstat_changed(struct scanner *s, struct scan_state *state, uint64_t lo)
 {
 	(void)s, (void)state, (void)lo;

@@ -135,7 +135,7 @@ static void migrated(void)
 	ok(st.failed && page.disorder == 1, "a top that is not ours is not read");
 }
 
-/* Without other stacks, disorder in a thread's chain is nothing but disorder. */
+/* If a thread has no other stacks, disorder in its chain does not mean a switch of stacks. */
 static void no_switch(void)
 {
 	begin_loop();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests which threads the scanners poll: scan/watch.c alone, with threads that are nothing but
- * entries, and a clock that advances by a microsecond with each stamp.
+ * Tests which threads the scanners poll: scan/watch.c alone, with threads that consist only of
+ * their entries, and a clock that advances by a microsecond with each stamp.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -25,8 +25,8 @@ static struct thread threads[NR];
 static struct ldb_page pages[NR];
 static struct ldb_scan_stats stats[LDB_MAX_SCANNERS];
 static unsigned looks[NR];
-static bool is_running[NR];	/* each poll finds it changed */
-static uint64_t still_until[NR]; /* known when it was polled */
+static bool is_running[NR];	/* each poll finds this thread changed */
+static uint64_t still_until[NR]; /* state of the thread that was known when it was polled */
 static uint64_t now;
 
 uint64_t session_clock(void)
@@ -76,7 +76,7 @@ static void begin(unsigned nr_scanners, unsigned nr)
 		scanners[i].stats = &stats[i];
 		scanners[i].stamp = now;
 		scanners[i].sharing = false;
-		scanners[i].behind = true;	/* at the end of the recording before */
+		scanners[i].behind = true;	/* time at the end of the previous recording */
 		watch_begin(&scanners[i]);
 	}
 	for (unsigned n = 0; n < nr; n++) {
@@ -188,7 +188,7 @@ static void requests_first(void)
 	   in, out);
 }
 
-/* The kernel module says who runs: k_seq is odd while the thread is on a CPU. */
+/* The kernel module says which threads run: k_seq is odd while the thread is on a CPU. */
 static void by_the_module(void)
 {
 	uint64_t came_back, before;
@@ -223,7 +223,7 @@ static void by_the_module(void)
 	stints(20);
 	is_int(looks[0], 0, "asleep again, it is left alone");
 	before = states[0].last_ok;
-	pages[0].k_seq = 7;	/* it was on the CPU, left it, and is on it again */
+	pages[0].k_seq = 7;	/* the thread was on the CPU, left it, and is on it again */
 	pages[0].k_tsc_in = now + 20 * US;
 	now += 50 * US;
 	stints(2);

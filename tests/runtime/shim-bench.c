@@ -2,8 +2,8 @@
 /*
  * Measures what an uncontended lock and unlock costs: with libc's own functions, and through the
  * wrappers in each state.  Short rounds are interleaved and their lower deciles compared, as
- * other processes only ever make a round longer.  No time is asserted; that nothing is written
- * is.
+ * other processes only ever make a round longer.  The test checks no times, but that nothing is
+ * written.
  */
 #include <pthread.h>
 #include <stdlib.h>

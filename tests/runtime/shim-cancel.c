@@ -25,9 +25,9 @@ static struct {
 	pthread_t target;
 	_Atomic bool go, let_target_go;
 	_Atomic int entered;	/* tid of the thread that is about to wait */
-	_Atomic int cleaned;	/* handlers that ran */
-	int unlock_rc;		/* what a handler got from its unlock */
-	unsigned nr_held;	/* the shim's list, in a handler */
+	_Atomic int cleaned;	/* number of handlers that ran */
+	int unlock_rc;		/* return value of a handler's unlock */
+	unsigned nr_held;	/* length of the shim's list of held locks, in a handler */
 } w;
 
 static struct timespec far_off(clockid_t clock)

@@ -19,7 +19,7 @@
 #define THRESHOLD	1000
 #define BEGIN		1000000
 
-/* Another thread releases something when the clock says so. */
+/* Another thread releases an object at a given time of the clock. */
 struct giver {
 	pthread_t thread;
 	void *lock;
@@ -86,7 +86,7 @@ static void mutex(const char *name, unsigned level, unsigned waited, unsigned he
 	giver_start(&g);
 	pthread_mutex_lock(&m);
 	next_table.pthread_join(g.thread, NULL);
-	nr = harness_count(HOLD, LDB_LOCK_MUTEX, &m);	/* the giver's */
+	nr = harness_count(HOLD, LDB_LOCK_MUTEX, &m);	/* the tid of the thread that releases it */
 	at(BEGIN + waited + held);
 	pthread_mutex_unlock(&m);
 	diag("%s", name);
@@ -112,7 +112,7 @@ static void mutexes(void)
 	}
 }
 
-/* There is no wait: only level hold stamps it. */
+/* There is no wait, so only level hold stamps the start. */
 static void uncontended(unsigned clock_id)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -173,7 +173,7 @@ static void failed(unsigned waited)
 		bail_out("pthread_create");
 	while (!atomic_load(&g.took))
 		usleep(100);
-	/* The clock stands still: the wait takes no time, and the threshold is that or more. */
+	/* The clock stands still, so the wait takes no time, and the threshold is 0 or more. */
 	harness_start(LDB_MUTEX_WAIT, waited);
 	at(BEGIN);
 	is_int(pthread_mutex_timedlock(&m, &past), ETIMEDOUT, "a lock that times out");
@@ -189,7 +189,7 @@ static void failed(unsigned waited)
 int main(void)
 {
 	shim_init();
-	/* This needs a second thread: before that, mutexes are not recorded. */
+	/* This needs a second thread, because mutexes are not recorded before there is one. */
 	semaphore(THRESHOLD);
 	semaphore(THRESHOLD - 1);
 	mutexes();

@@ -15,7 +15,7 @@
 
 #define WAIT	LDB_EV_LOCK_WAIT
 #define HOLD	LDB_EV_LOCK_HOLD
-#define FAR	(1ULL << 60)	/* a threshold nothing reaches */
+#define FAR	(1ULL << 60)	/* a threshold that nothing reaches */
 
 /* Another thread holds a lock, or waits for it, during the test. */
 struct other {
@@ -438,7 +438,7 @@ static int c11_nap(void *p)
 
 static void other_waits(void)
 {
-	const uint64_t threshold = 1000000;	/* ticks; all below wait longer */
+	const uint64_t threshold = 1000000;	/* ticks; all waits below take longer */
 	struct timespec past = { 1, 0 };
 	pthread_barrier_t b;
 	pthread_t t;
@@ -587,7 +587,8 @@ static void handed_over(void)
 
 	harness_start(LDB_MUTEX_HOLD, 0);
 	pthread_mutex_lock(&m);
-	other_start(&o);	/* unlocks what we hold: wrong, but it is done */
+	/* unlocks a lock that another thread holds: wrong, but programs do this */
+	other_start(&o);
 	other_wait_took(&o);
 	other_finish(&o);
 	is_int(harness_nr(), 0, "an unlock by another thread says nothing");
@@ -644,7 +645,7 @@ static void fork_child(void)
 	harness_stop();
 	pthread_mutex_unlock(&m);
 	other_finish(&o);
-	atomic_store(waiters_of(&m), 3);	/* as if a fork had left them behind */
+	atomic_store(waiters_of(&m), 3);	/* as if a fork had left these entries behind */
 	shim_fork_child();
 	ok(!waiters_seen(&m), "a fork child has no waiters");
 }

@@ -30,7 +30,7 @@ static pthread_key_t exit_key;
 static union harness_rec records[RECORDS_MAX];
 static _Atomic unsigned nr_records;
 
-/* For unwind.c's list row; nothing here throws. */
+/* Needed by unwind.c; nothing here throws. */
 void _Unwind_SetIP(struct _Unwind_Context *context, uintptr_t ip);
 
 const struct next harness_shim = {
@@ -232,7 +232,7 @@ void harness_wait_asleep(int tid)
 		if (!f || !fgets(line, sizeof(line), f))
 			abort();
 		fclose(f);
-		state = strrchr(line, ')');	/* the name may hold anything */
+		state = strrchr(line, ')');	/* the name may contain anything */
 		if (state && state[1] && state[2] == 'S')
 			return;
 		usleep(200);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This file stands in for the rest of the runtime: it has a session that is on when the test
- * says so, and a ring that retains every record.
+ * Replaces the rest of the runtime: the test begins and ends the session, and the ring retains
+ * every record.
  *
  * Threads register themselves at their first use of thread_self(); they unregister when they
  * end.
@@ -15,11 +15,11 @@
 #include "internal.h"
 #include "shim/next.h"
 
-extern __thread uint64_t harness_gen;		/* what thread_gen() returns */
+extern __thread uint64_t harness_gen;		/* return value of thread_gen() */
 extern __thread bool harness_unregistered;	/* thread_self() returns NULL */
 extern __thread struct ldb_thread harness_block;
 extern unsigned harness_nr_quiesce;		/* calls of scan_quiesce() */
-extern _Atomic uint64_t harness_clock;		/* not 0: what session_clock() returns */
+extern _Atomic uint64_t harness_clock;		/* if not 0: return value of session_clock() */
 extern void (*harness_on_write)(void);		/* called by each ring_write(), if set */
 
 /* Begins a new session: it has no records, and the next epoch. */
@@ -45,7 +45,7 @@ unsigned harness_count(unsigned type, unsigned kind, const volatile void *object
 const struct ldb_lock_rec *harness_last(unsigned type, unsigned kind, const volatile void *object);
 uint64_t harness_site(const struct ldb_lock_rec *r);
 
-/* Returns when a thread of this process sleeps. */
+/* Waits until a thread of this process sleeps. */
 void harness_wait_asleep(int tid);
 
 /* The interposed functions, in the form of the table of the real ones. */

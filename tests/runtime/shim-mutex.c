@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The usual mutex, if free, is taken and released without libc's functions, and only where that
- * leaves the same state as libc: for any other type, and with any function in between, libc is
- * called as before.
+ * Tests that a free mutex of the usual type is taken and released without libc's functions, and
+ * only if this leaves the same state as libc.  For any other type, and if another library
+ * interposes a function, libc must be called as before.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -20,9 +20,9 @@
 #define WAIT	LDB_EV_LOCK_WAIT
 #define HOLD	LDB_EV_LOCK_HOLD
 #define OWN	LDB_LOCK_OWN
-#define FAR	(1ULL << 60)	/* a threshold nothing reaches */
+#define FAR	(1ULL << 60)	/* a threshold that nothing reaches */
 
-static char locks[64];		/* the address is all there is to them */
+static char locks[64];		/* the program's locks are nothing but these addresses */
 static uint32_t main_tid;
 
 /* Threads that make a call when the test asks for it. */
@@ -135,7 +135,8 @@ static void uncontended(void)
 	is_int(nr_names(), 0, "and nothing was written to what threads share");
 	harness_start(LDB_MUTEX_HOLD, 0);
 	harness_gen = 7 << 16;
-	for (int n = 0; n < 2; n++) {		/* the first in a recording goes a longer way */
+	/* the first call in a recording does additional work */
+	for (int n = 0; n < 2; n++) {
 		ldb_lock_acquired(locks);
 		ldb_lock_released(locks);
 	}
@@ -182,7 +183,7 @@ static void holders(void)
 	is_int(harness_last(WAIT, OWN, locks)->owner, 0, "a wait's holder is that of its begin");
 	is_int(nr_waiters(), 0, "nobody waits any more");
 
-	/* The lock is free, but it is known that threads wait for it at times. */
+	/* The lock is free, but threads are known to wait for it sometimes. */
 	tell(&a, SAY_ACQUIRED, locks);
 	tell(&b, SAY_WAIT, locks);
 	tell(&a, SAY_RELEASED, locks);
@@ -281,7 +282,7 @@ static void recordings(void)
 	tell(&a, SAY_ACQUIRED, locks);
 	ldb_lock_wait(locks);
 	harness_stop();
-	tell(&a, SAY_RELEASED, locks);		/* nobody listens */
+	tell(&a, SAY_RELEASED, locks);		/* there is no recording */
 	ldb_lock_acquired(locks);
 	ldb_lock_released(locks);
 	harness_start(LDB_MUTEX_WAIT, 0);

@@ -16,7 +16,8 @@
 #include "tap.h"
 
 #define LOG_MAX		256
-#define ERRNO_BEFORE	4242	/* no call may touch it, but those that fail with errno */
+/* no call may change errno, except for calls that fail with errno */
+#define ERRNO_BEFORE	4242
 
 struct log {
 	unsigned nr;

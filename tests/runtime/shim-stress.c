@@ -146,7 +146,7 @@ static void step(unsigned r)
 		mtx_unlock(&locks[kind][n].c11);
 		break;
 	case NR_KINDS:
-		if (sem_wait(&tokens) == 0)	/* not interrupted */
+		if (sem_wait(&tokens) == 0)	/* the wait was not interrupted */
 			sem_post(&tokens);
 		break;
 	case NR_KINDS + 1:
@@ -161,7 +161,8 @@ static void *worker(void *p)
 {
 	unsigned r;
 
-	thread_self();		/* allocates: not for the first time in the handler */
+	/* this allocates memory, which must not happen for the first time in the handler */
+	thread_self();
 	tids[(long)p] = syscall(SYS_gettid);
 	me = (int)(long)p;
 	r = 12345 + me * 7919;
@@ -253,7 +254,7 @@ static bool exact_hold(const struct ldb_lock_rec *r, const void *lock)
 	       (r->flags & LDB_LOCK_F_BEGIN_EXACT);
 }
 
-/* Counts pairs of threads that had one lock at the same time, according to the records. */
+/* Counts pairs of threads that, according to the records, had the same lock at the same time. */
 static long overlaps_of(const void *lock)
 {
 	long bad = 0;

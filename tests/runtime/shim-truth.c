@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests that no wait and no hold above the threshold is missing, according to the program's own
- * stamps.
+ * Tests that no wait and no hold above the threshold is missing, by the program's own stamps.
  *
  * The functions in which the shim waits are replaced by others that stamp before and after the
  * real one: such an interval lies within the shim's own, so if it is above the threshold, there
@@ -75,7 +74,7 @@ static uint64_t rnd(void)
 	return *r;
 }
 
-/* The time is mostly next to nothing, at times long enough for others to sleep. */
+/* The time is mostly very short, and sometimes long enough for other threads to sleep. */
 static void hold(const volatile void *lock)
 {
 	uint64_t begin = cpu_tsc(), now = begin;
@@ -165,7 +164,7 @@ static void test(const char *name, enum ldb_mutex_level level)
 int main(void)
 {
 	shim_init();
-	/* found now: the first call would put them in the place of ours */
+	/* looked up now, because the first call would replace our functions by these */
 #define FIND(name)	libc.name = (__typeof__(libc.name))symbol_next(#name, NULL)
 	libc = next_table;
 	FIND(pthread_mutex_lock);

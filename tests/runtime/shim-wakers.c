@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which thread is said to have ended a wait for an object that has no holder. */
+/* Tests which thread is recorded as having ended a wait for an object that has no holder. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -183,7 +183,7 @@ static void barriers(void)
 }
 
 static sem_t many[4 << WAITERS_BITS];
-static unsigned same_slot;		/* many[same_slot] has that of many[0] */
+static unsigned same_slot;		/* many[same_slot] has the slot of many[0] */
 
 /* Another thread waits for the other object meanwhile. */
 static void tell_late(void *p)

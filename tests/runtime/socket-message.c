@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Messages are found wherever reads and writes cut the bytes: each conversation is fed whole, byte
- * by byte, and in pieces of every length, and must give the same messages with the same classes.
+ * Tests that messages are found wherever reads and writes cut the bytes: each conversation is
+ * passed as a whole, byte by byte, and in pieces of every length, and must yield the same messages
+ * with the same classes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static const struct message_events events = { begins, class_is, path_is, trace_i
 
 static const struct conversation {
 	const char *name, *bytes;
-	enum message_kind kind, was;	/* was: of an answer */
+	enum message_kind kind, was;	/* was: state of an answer */
 	unsigned nr;			/* messages that end */
 	const char *classes, *paths;
 } conversations[] = {
@@ -95,7 +96,7 @@ static bool judge(const struct conversation *c, const struct message *m)
 	       !strcmp(seen.paths, c->paths);
 }
 
-/* The kind is decided by what the first read brings, so that is one line at least. */
+/* The first read decides which protocol it is, so it has at least one line. */
 static size_t first_piece(const struct conversation *c)
 {
 	const char *nl = strchr(c->bytes, '\n');
@@ -164,7 +165,7 @@ static void test_head(void)
 	ok(seen.nr_ends == 1, "the answer to HEAD has no body");
 }
 
-/* Nothing is known of hostile bytes but that they must not do harm. */
+/* Hostile bytes have no expected result, but must do no harm. */
 static void test_noise(void)
 {
 	static const char *const starts[] = { "GET / HTTP/1.1\r\n", "*3\r\n", "get a\r\n" };

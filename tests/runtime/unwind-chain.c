@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * longjmp() and its relatives land in functions without frame records: the chain must then be as
- * it was there.  The records are made by hand, as the plugin would.  A chain in disorder must be
- * left as it is, and must never be followed into unmapped memory.
+ * longjmp() and its relatives land in functions without frame records: the chain must then be as it
+ * was when that function was entered.  The records are made by hand, as the plugin would.  A chain
+ * in disorder must be left as it is, and must never be followed into unmapped memory.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -225,7 +225,7 @@ static void disorder(void)
 	harness_block.top = NULL;
 }
 
-/* A handler that came in the middle of a hook calls longjmp(): the hook is over. */
+/* A signal handler interrupts a hook and calls longjmp(), so the hook never returns. */
 static void hook_left(void)
 {
 	struct thread *t = thread_self();

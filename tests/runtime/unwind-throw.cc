@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An exception is caught in a function without frame records: the chain must then be as it was
- * there.  The records are made by hand, as the plugin would.
+ * An exception is caught in a function without frame records: the chain must then be as it was when
+ * that function was entered.  The records are made by hand, as the plugin would.
  */
 #include <cstdint>
 #include <cstring>
@@ -29,7 +29,7 @@ struct cleanup {
 	~cleanup() { seen_in_cleanup = harness_block.top; }
 };
 
-/* The record of a function that an exception passes through is never popped by it. */
+/* A function through which an exception passes never unlinks its record. */
 static __attribute__((noinline)) void deep(int n)
 {
 	ldb_frame f;
