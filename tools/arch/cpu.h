@@ -17,7 +17,7 @@
  *	CPU_CALL_REGS		registers of a system call's first five arguments, as a mask for
  *				perf; 0: not known
  *	CPU_CALL_ORDER		for each register, in perf's order, the number of the argument
- *	CPU_FAULT_ENTRY the function of the kernel that handles page faults first
+ *	CPU_FAULT_ENTRY		the function of the kernel that handles page faults first
  *	CPU_PERF_PC		the program counter, as a mask for perf; 0: not known
  */
 #ifndef ARCH_CPU_H

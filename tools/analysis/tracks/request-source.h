@@ -7,7 +7,7 @@
  *	a function	each invocation that is not inside another one is a request, of a class
  *			with the function's name; the bounds are those that a timeline has,
  *			which are estimates
- *	"loop" each turn of an event loop is a request of class "loop": from one call of
+ *	"loop"		each turn of an event loop is a request of class "loop": from one call of
  *			epoll_wait(), poll() or select() to the next.  If the recorder was not asked
  *			for turns, only calls in which the thread slept are known
  *	"tags"		the program's tags
