@@ -43,11 +43,11 @@ jobs=${LDB_TEST_JOBS:-$(nproc)}
 # The plugin's matrix also runs each program under the scanner.
 LDB_MATRIX_RECORD=${LDB_MATRIX_RECORD-1}
 export LDB_MATRIX_RECORD
-# Requirements that are missing are fetched before (scripts/fetch.sh), never by tests.
+# Missing requirements are downloaded before (scripts/fetch.sh), and never by tests.
 LDB_NO_FETCH=1
 export LDB_NO_FETCH
 
-build()	# part target: with as many jobs as make was told, or as there are CPUs
+build()	# part target: builds with the number of jobs that was passed to make, or one for each CPU
 {
 	make_jobs=-j$jobs
 	case " ${MAKEFLAGS:-}" in *\ -j* | *jobserver*) make_jobs= ;; esac
@@ -80,7 +80,7 @@ count()
 			print (rc == 0 && !bail), (rc != 0 || bail), 0
 			exit
 		}
-		if (!has_plan) f++		# ended before it was done
+		if (!has_plan) f++		# the test ended before it printed its plan
 		else if (nr != plan) f += plan > nr ? plan - nr : 1
 		if (bail) f++
 		if (rc != 0 && f == 0) f++	# e.g. crashed after its last result
@@ -89,16 +89,16 @@ count()
 	}' "$1"
 }
 
-# Sets $cpu: tenths of a second that what this shell has waited for has used.
+# Sets $cpu to the CPU time, in tenths of a second, of the commands for which this shell has waited.
 cpu_used()	# scratch
 {
-	# In a substitution it would be the subshell's.
+	# In a command substitution, the time would be the subshell's.
 	times >"$1"
 	cpu=$(awk 'NR == 2 { gsub(/[ms]/, " "); printf "%d", 10 * (60 * ($1 + $3) + $2 + $4) }' "$1")
 	rm "$1"
 }
 
-# With $timed set, a failure is only shown.
+# If $timed is set, a failure is only printed.
 run_one()	# name limit cmd...
 {
 	name=$1
@@ -165,18 +165,19 @@ run_file()	# path [timed | others: of the guests' scripts]
 	esac
 }
 
-is_timed()	# path: has a second try
+is_timed()	# path: true if the script gets a second try
 {
 	case $1 in
 	*/e2e/* | */browser/*) return 0 ;;
-	# They compare two tracers of a live kernel: one that is not drained in time loses.
+	# These tests compare two tracers of a live kernel; a tracer that is not read in time loses
+	# events.
 	*/unit/record-perf-live | */unit/record-perf-ftrace) return 0 ;;
 	*.t) grep -q '^# Timed: ' "$1" ;;
 	*) return 1 ;;
 	esac
 }
 
-# Adds a line for each file to the list of what runs when.
+# Adds a line for each file to the list of tests to run.
 add_file()	# path
 {
 	case $quick$1 in
@@ -188,7 +189,7 @@ add_file()	# path
 			echo "$1" >>"$lists/first"
 		fi
 		;;
-	# This script runs long, two jobs at a time: shorter tests run beside its end.
+	# This script takes long, with two jobs at a time, so shorter tests run during its end.
 	*/plugin/run.sh) echo "$1" >>"$lists/first" ;;
 	# Guests boot there, one after the other.
 	*/kmod/*.t) echo "$1" >>"$lists/first" ;;
@@ -222,14 +223,15 @@ add_part()
 		done
 	fi
 	for file in "$TOP/tests/$1"/*.t; do
-		# Exports read what the reports do, and take a third of the time.
+		# Exports read the same data as the reports, and take a third of the time.
 		case $quick/$file in 1/*/tools/export-*.t | 1/*/tools/width.t) continue ;; esac
 		[ -f "$file" ] || continue
 		[ -z "${LDB_TEST_ALL:-}" ] && grep -q '^# Slow: ' "$file" || add_file "$file"
 	done
 }
 
-# Runs one of the files that run beside others: prints at once, and writes its counts.
+# Runs one of the files that run at the same time as others.  Prints its results at once, and writes
+# its counts.
 if [ "${1:-}" = --one ]; then
 	quick=${LDB_TEST_QUICK:-}
 	limit=$((2 * limit))
@@ -313,7 +315,7 @@ while read -r file which; do
 	run_file "$file" "$which"
 done <"$lists/timed"
 
-# Each runs once, one at a time; files from the first run are ignored.
+# Each failed test runs once more, one at a time; files from the first run are ignored.
 if [ -n "$again" ]; then
 	echo "once more, with nothing beside them:"
 	for file in $again; do
@@ -326,7 +328,7 @@ if [ -n "$again" ]; then
 	done
 fi
 
-# Runs a check over all of them.
+# Runs a check of all documents.
 over_all()	# name argument...
 {
 	over=$1

@@ -5,7 +5,7 @@
 # the tests' own.
 . "$TOP/tests/lib/engine.sh"
 
-# Compares what the plugin says of each function.
+# Compares the plugin's list of functions.
 compare()	# name level "debug levels" file...
 {
 	name=$1 level=$2 levels=$3

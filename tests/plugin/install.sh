@@ -21,7 +21,7 @@ instrumented()	# file
 	readelf -nW "$1" | grep -q '^ *LDB .*NT_VERSION'
 }
 
-listing()	# dir...: what a real installation could change
+listing()	# dir...: lists the files that a real installation could change
 {
 	for d; do
 		find "$d" -maxdepth 1 \( -name '*ldb*' -o -name ld.so.cache \) \

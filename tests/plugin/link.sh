@@ -33,7 +33,7 @@ has_note()	# file type(1|3) count
 	return 1
 }
 
-both_notes()	# name file: exactly one of each
+both_notes()	# name file: checks that there is exactly one note of each type
 {
 	ok "$1: one accessor note" has_note "$2" 1 1
 	ok "$1: one note of having been compiled" has_note "$2" 3 1

@@ -24,7 +24,7 @@ address | thread | undefined)
 	export ASAN_OPTIONS ;;
 masm-intel) flags="$flags -masm=intel" ;;
 no-pie) flags="$flags -no-pie" ;;
-# These rows are beyond the matrix: flags that change frames, exceptions or calls.
+# These rows are additional: flags that change frames, exceptions or calls.
 cet) flags="$flags -fcf-protection=full -fno-omit-frame-pointer" ;;
 native) flags="$flags -march=native -mno-red-zone" ;;
 non-call) flags="$flags -fnon-call-exceptions -fno-ipa-icf" ;;
@@ -55,7 +55,7 @@ build()	# output compiler sources flags...
 	fi
 }
 
-run()	# name cmd...: $name.out and $name.status; a hung one goes with its children
+run()	# name cmd...: writes $name.out and $name.status; kills a hung command
 {
 	run_name=$1
 	shift

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A plugin for the tests: the calls of must_jump() must be tail calls.  GCC's own code has
- * a bit for that; a program can ask for it from GCC 15 on.
+ * This plugin for the tests makes calls of must_jump() mandatory tail calls.  GCC has a bit for
+ * that internally; a program can request it from GCC 15 on.
  */
 #include "../../gcc-plugin/gcc-compat.h"
 

@@ -62,7 +62,7 @@ int use(int x)
 END
 
 verbose="-fplugin-arg-ldb-verbose -c -o x.o"
-says()	# name regex: in the last list
+says()	# name regex: checks that the last list has a match
 {
 	if grep -Eq -e "$2" list; then
 		pass "$1"

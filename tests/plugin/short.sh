@@ -86,7 +86,7 @@ int of_inline(P &p) { return p.get() + twice(p.x); }
 int of_virtual(const P *p) { return p->see() + 1; }
 END
 
-says()	# name function regex: its line in the list
+says()	# name function regex: checks the function's line in the list
 {
 	if grep -Eq "^ldb: $2(\\.[a-z0-9.]+)?: $3" list; then
 		pass "$how: $1"
@@ -125,7 +125,8 @@ check "$how compiles" "cc_ldb -O2 -fPIE $verbose c.c 2>list"
 short get gets_two
 long asks_too calls_weak
 
-# The order is that of the source: nothing is known of a callee that comes later.
+# The plugin sees functions in the order of the source, so it knows nothing about a callee that
+# comes later.
 cat >order.c <<'END'
 int later(int k);
 int first(int k) { return later(k) + 1; }

@@ -32,7 +32,7 @@ struct P { ~P(); int x; };
 void erase(int *p) { delete p; }
 END
 
-in_function()	# file function: its lines
+in_function()	# file function: prints its lines
 {
 	sed -n "/^$2:/,/\.size[[:space:]]*$2,/p" "$1"
 }
@@ -198,7 +198,7 @@ runs "tail-calls=module, -flto" "$module -flto -flto-partition=max even.c odd.c 
 check "tail-calls=module, two files: they use it up, as ldb-plugin(7) warns" \
 	"cc_ldb -w $module even.c odd.c main.c -o prog && { ($small ./prog); [ \$? -gt 128 ]; }"
 
-# --- who asks for a jump gets one -----------------------------------------------
+# --- mandatory tail calls remain jumps -----------------------------------------------
 
 headers=$($CC -print-file-name=plugin)/include
 check "a plugin that asks for jumps: compiles" "$CXX -x c++ -std=gnu++14 -fPIC -shared -fno-rtti -w \

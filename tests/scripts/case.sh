@@ -26,7 +26,7 @@ server_of()	# PACKAGE
 	server=$(sh "$TOP/tests/bench/servers/build.sh" "$1" unedited) || exit 1
 }
 
-# $ COMMAND, and what it prints.
+# Prints "$ COMMAND", and the output of the command.
 show()
 {
 	echo "    \$ $*"
@@ -34,7 +34,8 @@ show()
 	echo
 }
 
-# nginx: small pages, and a file of a slow disk, which each worker reads itself or a pool of threads does.
+# nginx: small pages, and a file on a slow disk, which is read by each worker itself or by a pool of
+# threads.
 
 nginx_conf()	# AIO
 {
@@ -51,7 +52,7 @@ http {
 END
 }
 
-# A file as a device.  The kernel lets a control group read from it 20 times a second.
+# Makes a device of a file, from which the kernel lets a control group read 20 times a second.
 slow_disk()
 {
 	group=/sys/fs/cgroup/blkio/ldb-case-$$
@@ -75,7 +76,7 @@ nginx_record()	# NAME
 		kill -0 "$recorder" || fail "nginx did not start: see $dir/$1.log"
 		sleep 0.1
 	done
-	sleep 2		# for the recorders of the workers
+	sleep 2		# time for the recorders of the workers
 	pids=
 	for _ in 1 2 3 4; do
 		./peers load "$port" /index.html 500 3000 &
@@ -123,7 +124,7 @@ case_xapian()
 	show ldb-report -q -i after.data --requests
 }
 
-# Records the server while it runs; its process is known by the file pid.
+# Records the server while it runs; the file pid has its process id.
 record_server()	# NAME OPTION... -- ARG...
 {
 	name=$1

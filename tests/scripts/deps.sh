@@ -67,7 +67,7 @@ look_demo()
 		[ -f "$plugin/include/gcc-plugin.h" ] ||
 			need "gcc-$($CC -dumpversion | cut -d. -f1)-plugin-dev"
 	else
-		# Takes the version that this Debian has; an installed compiler determines it.
+		# Uses the version of GCC that this Debian has; an installed compiler determines it.
 		need gcc
 		[ "$debian" = 13 ] && need gcc-14-plugin-dev || need gcc-12-plugin-dev
 	fi
@@ -102,12 +102,12 @@ look_check()
 	[ -f /usr/share/bash-completion/bash_completion ] || want bash-completion
 	# These are for the schemas of what the tools print as JSON.
 	has_jsonschema || want python3-jsonschema
-	# These are memcached's and sqlite's sources and what they are built with.
+	# These are the sources of memcached and sqlite, and the packages to build them.
 	have dpkg-source || want dpkg-dev
 	has_header event.h || want libevent-dev
 	have tclsh || want tcl
 	has_header liburing.h || want liburing-dev
-	# The fuzz targets.
+	# These are for the fuzz targets.
 	set -- /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a
 	[ -f "$1" ] || want libclang-rt-dev
 	# These are for the pages; npm gets the browser's driver (fetch.sh).
@@ -125,7 +125,7 @@ look_guests()
 	have busybox || want busybox-static
 	have cpio || want cpio
 	have dkms || want dkms
-	# The first is the system's own, whose package is named after no series.
+	# The first kernel is the system's own; the name of its package contains no version series.
 	named=
 	for series in $(sh "$(dirname "$0")/../kmod/kernels.sh" list); do
 		set -- /usr/src/linux-headers-"$series".*-cloud-amd64
@@ -186,8 +186,8 @@ drop_unknown()
 	wanted=$known
 }
 
-# Prints "34.5 MB to fetch, 120 MB on disk" with all dependencies, or nothing.  apt-get says so
-# in two ways, since version 3 in the second.
+# Prints "34.5 MB to fetch, 120 MB on disk" with all dependencies, or nothing.  apt-get prints this
+# in one of two forms; version 3 and later use the second.
 size()	# package...
 {
 	# shellcheck disable=SC2046	# of two words

@@ -31,7 +31,7 @@ fi
 
 section "shellcheck"
 if command -v shellcheck >/dev/null; then
-	# shellcheck does not find what engine.sh defines for the scripts that source it.
+	# shellcheck does not find the definitions of engine.sh in scripts that source it.
 	source_files | grep -E '\.(sh|t)$|^\.ci/run$' | xargs -r shellcheck -s sh -e SC1090,SC1091,SC2034,SC2154,SC2016
 else
 	echo "shellcheck is not installed"

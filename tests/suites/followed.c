@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stands for a program of a test suite, which is in the folder "real" beside it under the same
- * name: executes it under ldb-record --flows, with all arguments.  It is a program and no script,
- * because suites examine the binary.
+ * Replaces a program of a test suite.  The program has the same name in the folder "real" beside
+ * this one, and is executed under ldb-record --flows, with all arguments.  It is a program and no
+ * script, because suites examine the binary.
  *
  * From the environment: BUILD, and RECORDED, the folder for the traces.
  */
