@@ -8,11 +8,11 @@
  *	give-way threads NR	creates and joins NR threads, one after the other; prints "longest
  *				MS"
  *	give-way wait SECONDS
- *	give-way cpus		like look: prints "NAME CPUS"
+ *	give-way cpus		for each other thread: prints "NAME CPUS"
  *	give-way slices		raises the threads: prints "NAME NANOSECONDS"; nothing if the kernel
  *				has no slices
- *	give-way filtered	like look, after ldb has attached; one thread has a seccomp filter
- *	give-way raw-fork	like look, after a child that ldb does not know had many threads
+ *	give-way filtered	prints policies after ldb has attached; one thread has a filter
+ *	give-way raw-fork	prints policies after a child that ldb does not know had many threads
  *	give-way load LIBRARY	after a while, calls the library's late_function() for 0.1 s
  */
 #define _GNU_SOURCE

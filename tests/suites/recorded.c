@@ -2,9 +2,9 @@
 /*
  * This program replaces the server of a test suite: it becomes the server, which is in the
  * folder "real" beside it, with the runtime loaded, while ldb-record attaches to it (attach.sh).
- * The server keeps the process id that the suite knows, and with it its signals, exit status,
- * standard streams and parent; and its argv[0].  It is a program and no script, because suites
- * examine the binary with ldd.
+ * The process id that the suite knows stays the same, and so do its signals, exit status, standard
+ * streams, parent and argv[0].  It is a program and no script, because suites examine the binary
+ * with ldd.
  *
  * From the environment: BUILD, and ATTACH, the path of attach.sh.
  */
@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The recorder is a grandchild, so that the server has no child that it does not know of. */
+/* The recorder is a grandchild, so that the server has no unexpected child. */
 static void start_recorder(const char *attach)
 {
 	char pid[16];

@@ -59,7 +59,7 @@ prepare_memcached()
 {
 	prepare_server memcached
 	record_binary "$OUT/memcached-ldb/memcached-debug"
-	# This test judges the indentation of the source, which our patch changes.
+	# This test checks the indentation of the source, which our patch changes.
 	rm -f "$OUT"/memcached-*/t/whitespace.t
 }
 
@@ -104,7 +104,7 @@ prepare_flows_sqlite()
 	rm -rf "$OUT/flows-sqlite-original" && cp -a "$OUT/sqlite-original" "$OUT/flows-sqlite-original"
 }
 
-# Each zstd of the suite is one that follows the calls of Debian's.
+# Each zstd of the suite is replaced by one that records the calls of Debian's zstd.
 prepare_flows_zstd()
 {
 	src=$(sh "$TOP/tests/bench/source.sh" libzstd) || exit 1
@@ -140,8 +140,8 @@ suite_memcached()
 	} 2>&1 | grep -a -E '^(not )?ok |^t/|^Bail|^Result:|^status ' | cut -c 1-300
 }
 
-# The list is by name, each once: some repeat a test as often as the timing allows.  Numbers
-# and the random letters of values are removed.
+# Each name is in the list once, because some suites repeat a test as often as the timing allows.
+# Numbers and the random letters of values are removed.
 list_memcached()
 {
 	awk '/^t\/[^ ]*\.t \.+/ { name = $1 }
@@ -175,14 +175,14 @@ suite_sqlite()
 	${SUITES_WRAP:-} $unprivileged $recorder ./testfixture "$src/test/veryquick.test"
 }
 
-# Its threads print dots before the name.
+# The suite's threads print dots before the name.
 list_sqlite()
 {
 	sed -n -E 's/^\.*([^ ]+)\.\.\. Ok$/ok \1/p; s/^! ([^ ]+) .*/err \1/p; s/^([0-9]+ errors) out of ([0-9]+) tests.*/\1 \2/p' "$1"
 }
 
-# Some of each kind: statements, transactions, full text, threads, faults of memory and files.
-# SQLITE_TESTS are others.
+# Runs some tests of each kind: statements, transactions, full text, threads, faults of memory and
+# files.  SQLITE_TESTS selects others.
 sqlite_tests=${SQLITE_TESTS:-"select1 select2 select3 select4 select6 insert update delete index join where trans vacuum
 	wal fts3aa fts3ab json101 func expr date collate1 trigger1 view cast savepoint backup shared thread001 thread002
 	thread003 thread1 malloc3 ioerr io pager1 printf sort tkt1435 utf16align window1 with1"}
@@ -210,7 +210,7 @@ suite_flows_zstd()
 	echo "status $?"
 }
 
-# The suite ends at the first fault.
+# The suite ends at the first failure.
 list_flows_zstd()
 {
 	awk '/^===> |^test[: ]/ && !seen[$0]++ { print "ok", $0 } /^status [0-9]+$/' "$1"
@@ -241,7 +241,7 @@ wait_recorders()
 	done
 }
 
-# Were they recorded, and can what was recorded be read?
+# Checks that the servers were recorded, and that the traces can be read.
 judge_traces()	# program
 {
 	nr=0 bad=0 short=0

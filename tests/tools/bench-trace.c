@@ -3,8 +3,8 @@
  * Writes a large trace, as a busy server would:
  *	bench-trace FILE EVENTS [SEED [CALLS]]
  *
- * Eight workers serve requests that one acceptor puts into a queue.  A request is a tree of calls
- * some 85 invocations large (CALLS, 80, and the last one's callees), now and then with a wait for a
+ * Eight workers serve requests that one acceptor puts into a queue.  A request is a tree of some 85
+ * invocations (CALLS, by default 80, and the callees of the last one), sometimes with a wait for a
  * lock that another worker holds; kernel events say when workers slept.  One request in a thousand
  * is slow.  Calls are observed by samples some 2 us apart, so their bounds repeat from row to row
  * as those of the scanner do.  The same arguments give the same bytes.
@@ -35,9 +35,9 @@ int table_lock[LOCKS][10];
 struct worker {
 	uint32_t tid, cpu;
 	int64_t now;		/* ticks */
-	int64_t look, before;	/* the next sample, the one before it */
+	int64_t look, before;	/* ticks of the next sample, and of the one before it */
 	uint64_t gen, seen;
-	unsigned left;		/* invocations still to come in this request */
+	unsigned left;		/* number of invocations still to come in this request */
 };
 
 static struct writer *w;
@@ -65,7 +65,8 @@ static int64_t some_us(unsigned us)
 static void advance(struct worker *k, int64_t ticks)
 {
 	k->now += ticks;
-	if (k->look + 100 * TICKS_PER_US < k->now) {	/* asleep: sampling is free */
+	/* while the worker sleeps, sampling costs nothing */
+	if (k->look + 100 * TICKS_PER_US < k->now) {
 		k->before = k->now - 500;
 		k->look = k->now + 100;
 	}

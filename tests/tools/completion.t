@@ -8,7 +8,7 @@ tab=$(printf '\t')
 touch slow.data 'my trace.data'
 mkdir folder
 
-# Lists what is typed (> is the Tab key), and the result, in both shells.
+# Lists the keys that are typed (> is the Tab key), and the result in both shells.
 cat >cases <<'END'
 ldb-report --sch>|<--sched>
 ldb-report --sort=p999>|<--sort=p999>
@@ -40,7 +40,7 @@ sed "s/|.*//; s/>/$tab/g" cases >typed
 
 tools="ldb-record ldb-report ldb-timeline ldb-why ldb-top ldb-export ldb-flows ldb-ctl"
 for tool in $tools; do
-	# This replaces the programs and prints only their arguments.
+	# Replaces the programs by scripts that only print their arguments.
 	echo "$tool() { printf '<%s>' \"\$@\"; echo; } >>got"
 done >tools.sh
 
@@ -59,8 +59,8 @@ check "bash: what is typed is completed" "diff_got wanted"
 check_not "bash says nothing else" "cat bash.log" 0 'unbound|error|command not found|/ldb-[a-z]*: line'
 rm -f got
 
-# This part needs no keys.
-offered()	# words...: what bash offers for the last one
+# The tests up to here need no keys.
+offered()	# words...: prints the completions that bash offers for the last word
 {
 	bash -u "$TOP/tests/tools/offered.bash" "$scripts/bash/$1" "$@"
 }
@@ -74,8 +74,7 @@ check "bash: one format is enough" "offered ldb-export folded ''" 0 '^$'
 check "bash: what is no option is none after --" "offered ldb-report -- --" 0 '^$'
 check "bash: = may be a letter of words" "BREAKS=' ' offered ldb-report --sort=p99" 0 '^--sort=p999$'
 
-# bash-completion completes the arguments of another command; this is where it searches for the
-# scripts.
+# bash-completion completes the arguments of another command, with scripts from this folder.
 {
 	cat wanted
 	echo '<--><mkdir><--parents>'
@@ -107,11 +106,11 @@ while zpty -r shell line; do
 done
 END
 
-in_zsh()	# stdin: what is typed
+in_zsh()	# stdin: the keys to type
 {
 	{
 		echo "fpath=('$scripts/zsh' \$fpath); autoload -Uz compinit; compinit -u -D; setopt nounset"
-		# Otherwise zsh ignores the key where more input waits.
+		# The pause is needed because zsh ignores the key if more input waits.
 		echo "zstyle ':completion:*' insert-tab false; zstyle ':completion:*' verbose no"
 		echo "LISTMAX=1000; . ./tools.sh"
 		cat

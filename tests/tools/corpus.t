@@ -14,13 +14,13 @@ cut -d'|' -f2 cases | sort -u | while read -r program; do
 	[ -f "$corpus/$program" ] || [ -f "$TOP/tests/programs/$program" ] || echo "$program"
 done >gone
 check "each program is there" "! grep . gone"
-# Nothing may be planted in them but what a case with the same arguments has planted.
+# A clean case may have no planted cause, other than those of a case with the same arguments.
 awk -F' +[|] +' '{ run = $4; sub(/(^| )(plant|clean) /, " ", run); key = $2 "|" $3 "|" run "|" $8 "|" $9
 	if ($4 ~ /(^| )clean /) clean[key] = $1; else planted[key] = 1 }
 	END { for (k in clean) if (!(k in planted)) { print clean[k]; bad = 1 } exit bad }' cases >alone 2>&1
 check "a clean case has its planted twin" "! grep . alone"
 
-# Prints one request each: its id, its cause, its label, what ldb-why says of the holder.
+# Prints a request for each line: its id, its cause, its label, and the holder according to ldb-why.
 request()	# id cause label ns [thread function]
 {
 	printf '{"req": %s, "amounts": [{"ns": %s}], "first": {"cause": "%s", "label": "%s", "anomaly": "%s",' \
@@ -89,7 +89,7 @@ check "where no scanner was, nothing is judged, right or wrong" \
 check "nor on a few requests" \
 	"requests 1 4 lock_wait a_lock 9000000 | verdict true - true 0" 0 '"verdict":"not judged"'
 
-# Of 100 cases 95 are right.  The interval is Wilson's: 88.8 to 97.8.
+# 95 of 100 cases are right.  Wilson's interval is 88.8 to 97.8.
 row='{"name": "x", "kind": "k", "planted": true, "has_holder": false, "nr": 10, "nr_cause": 10, "nr_holder": 0,
 	"nr_others": 0, "nr_false": 0, "nr_machine": 0, "nr_disturbed": 0}'
 jq -nc "$row as \$r | range(95) | \$r + {verdict: \"right\", cause: true}" >rows

@@ -32,7 +32,7 @@ for kind in figure1 sched hostile empty plain queue; do
 	check_jq "$kind: it says what is in it" inside.json 'all(.[]; .[0] == .[1])'
 done
 
-# A function that is not clipped lasts as long as it took, to the nanosecond.
+# The duration of a function that is not clipped must be exact to the nanosecond.
 check_jq "times are exact" figure1.chrome '[.traceEvents[] | select(.cat == "function") | (.dur * 1000 | round) - .args.duration_ns] | all(. == 0)'
 check_jq "since the start of the recording" figure1.chrome 'any(.traceEvents[]; .name == "snapshot" and .ts == 29900)'
 check_jq "threads have their names" sched.chrome '[.traceEvents[] | select(.name == "thread_name") | .args.name] | contains(["main", "snapshotter"])'
@@ -72,7 +72,7 @@ for part in --slowest=3 "--from=20ms --to=60ms"; do
 	conforms "queue $part" part.chrome
 done
 
-# Too much.
+# Exports that are too large are refused.
 check_one_line "more than the limit" "ldb-export -q -i figure1.data -o big.chrome --limit=10K chrome" 1 \
 	'^ldb-export: more than 0\.00977 MB of chrome JSON, and its viewers read it whole: take perfetto, or a part'
 ok "nothing is left of it" test ! -e big.chrome

@@ -5,13 +5,13 @@
 . "$TOP/tests/lib/export.sh"
 need_build
 
-# Prints lines "ns stream event fields": babeltrace's text, with the time in full.
+# Prints babeltrace's text with complete times, as lines "ns stream event fields".
 read_back()	# directory
 {
 	babeltrace2 --clock-seconds "$1" >"$1.txt" 2>"$1.err"
 }
 
-# Counts begins and ends of each kind in each thread; counts and sums what began.
+# Counts begins and ends of each kind in each thread; counts segments and sums their durations.
 cat >check.awk <<'AWK'
 function number(name,  m) {
 	if (!match($0, "[{ ,]" name " = -?[0-9]+")) return 0

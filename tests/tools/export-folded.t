@@ -58,7 +58,7 @@ if has_browser; then
 	export CHROMIUM NODE_PATH
 	for trace in sched many; do
 		ok "$trace: d3-flame-graph draws it" eval "node '$BROWSER/folded.js' '$TOP/tools/page/vendor' $trace.folded >drawn"
-		# Here no function calls itself, so what lies below a name is its spans.
+		# Here no function calls itself, so the time below a name is the sum of its spans.
 		[ $trace != many ] || continue
 		grep -v '	root	' drawn | cut -f2,3 | sort >got
 		rows $trace.db 'SELECT f.name, sum(end_ns - start_ns) FROM span s JOIN function f ON f.id = s.function

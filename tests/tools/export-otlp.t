@@ -12,7 +12,7 @@ spans()	# file
 	jq -c '.resourceSpans[].scopeSpans[].spans[]' "$1"
 }
 
-# Makes an object of the attributes, as jq reads them.
+# Makes an object of a span's attributes, for jq.
 attributes='def attributes: [.attributes[] | { key, value: (.value | to_entries[0] |
 	if .key == "intValue" then .value | tonumber else .value end) }] | from_entries;'
 
@@ -38,7 +38,7 @@ for trace in ldb sched many hostile; do
 	check_jq "$trace: every request, and their sum is the report's" sums.json .
 done
 
-# Slow requests have the reason, as in ldb-timeline.
+# Slow requests have causes, as in ldb-timeline.
 ldb-export -q -i sched.data --slowest=5 otlp >slow.jsonl
 spans slow.jsonl >slow.spans
 ldb-timeline -q -i sched.data --slowest=5 --json | jq -r '.[] | .req as $q | .start_ns as $s | .latency_ns as $l |

@@ -6,7 +6,7 @@
 CHECKER=$TOP/tests/tools/perfetto-check.awk
 need_build
 
-decode()	# trace.pftrace: its text in trace.txt
+decode()	# trace.pftrace: writes its text to trace.txt
 {
 	protoc --proto_path="$TOP/tests/tools" --decode=Trace perfetto.proto <"$1" >"${1%.pftrace}.txt"
 }
@@ -21,7 +21,7 @@ conforms()	# name file.pftrace
 	fi
 }
 
-counted()	# what: its number among the checker's lines
+counted()	# what: prints its number from the checker's lines
 {
 	sed -n "s/^$1: //p" checked.out
 }
@@ -36,7 +36,7 @@ for made in figure1 sched kernelonly hostile empty plain; do
 		test "$(jq .written.function.count $made.json)" = "$(counted 'count begin function' | grep . || echo 0)"
 done
 
-# These tests are about its contents.
+# These tests check the contents of the export.
 ldb-export -q -i sched.data -o sched.pftrace perfetto
 conforms "kernel events" sched.pftrace
 ldb-report -i sched.data --sched --json >sched.json
@@ -70,7 +70,7 @@ check "system calls: conforms" "awk -f $CHECKER calls.txt | grep -c ^bad" 1 '^0$
 check_jq "system calls: each" calls.json '.written.syscall.count == 100'
 check "system calls: on a track of their own" "grep -c 'name: \"system calls\"' calls.txt" 0 '^1$'
 
-# Parts of it.
+# Exports parts of the trace.
 ldb-export -q -i figure1.data -o req.pftrace --json --req=4711 --nth=1 perfetto >req.json
 conforms "--req" req.pftrace
 check_jq "--req: the request, and what happened meanwhile" req.json \
@@ -119,7 +119,7 @@ for real in real queue; do
 	same_as_report $real $real.data $real.json
 	ok "$real: as many functions in it as it says" \
 		test "$(jq .written.function.count $real.json)" = "$(counted 'count begin function')"
-	# On a busy machine none may have ended.
+	# On a busy machine perhaps no request has ended.
 	ok "$real: as long" test "$(jq .written.function.total_ns $real.json)" = "$(counted 'sum function' | grep . || echo 0)"
 	ok "$real: and requests" test "$(jq .written.requests $real.json)" = "$(counted 'count request lives')"
 	ok "$real: as many arrows" test "$(jq .written.flows $real.json)" = "$(counted 'count flows' | grep . || echo 0)"

@@ -30,11 +30,11 @@ for trace in ldb sched many; do
 	check "$trace: exported" "ldb-export -q -i $trace.data -o $trace.pb.gz pprof" 0 '^$'
 	ok "$trace: as gzip" gzip -t $trace.pb.gz
 	ldb-export -q -i $trace.data -o $trace.db sqlite
-	# No function calls itself here, so what lies below a name is its spans.
+	# No function calls itself here, so the time below a name is the sum of its spans.
 	rows $trace.db 'SELECT f.name, sum(self_ns), sum(end_ns - start_ns) FROM span s
 		JOIN function f ON f.id = s.function GROUP BY f.name HAVING sum(end_ns) > sum(start_ns)' >want
-	# Where the estimated end of a function comes before that of a wait in it, the wait is
-	# still the function's: in spans it is the caller's.
+	# If the estimated end of a function comes before the end of a wait in it, the profile
+	# attributes the wait to the function, but in spans it belongs to the caller.
 	[ $trace != many ] || ldb-export -q -i many.data --causes -o many.folded folded
 	[ $trace != many ] || sed 's/;\[[^;]*\]\( [0-9]*\)$/\1/' many.folded | awk '{ n = split($1, f, ";"); if (n > 1) ns[f[n]] += $2 }
 			END { for (k in ns) if (ns[k]) print k "\t" ns[k] }' | sort >want
@@ -45,7 +45,7 @@ for trace in ldb sched many; do
 	top auto $trace.pb.gz -sample_index=count | cut -f1,2 | grep -v '	0$' >got
 	same "$trace: -top: the same counts as in the report" want got
 done
-# These estimates were not clipped: the counted values are shown.
+# These estimates were not clipped, so the profile has the counted values.
 ldb-report -q --by=function --json | jq -r '.functions[] | [.function, .total_ns] | @tsv' | sort >want
 top ns ldb.pb.gz | cut -f1,3 >got
 same "and the same totals" want got

@@ -7,7 +7,8 @@ PATH=$BUILD/tests/tools/helpers:$PATH
 report-trace figure1 ldb.data && report-trace sched sched.data && report-trace hostile hostile.data &&
 	report-trace empty empty.data && bench-trace many.data 60000 >many.txt || exit 1
 
-# Every event must close what was opened last, and not before it; prints what is wrong.
+# Each close event must close the frame that was opened last, at the same time or later.  Prints
+# violations.
 nesting='.shared.frames as $frames | [.profiles[] | .name as $name | reduce .events[] as $e
 	({ stack: [], at: -1e18, bad: [] };
 	 if $e.at < .at then .bad += ["order"] else . end | .at = $e.at |
@@ -27,7 +28,7 @@ for trace in ldb sched many; do
 	check_jq "$trace: events in order, balanced and nested" $trace.json "$nesting"
 	check_jq "$trace: begins and ends with its events" $trace.json 'all(.profiles[];
 		.startValue == .events[0].at and .endValue == .events[-1].at)'
-	# Each begin is a span; its time and its end are those of the spans.
+	# Each open event is a span, with the same start and end as in the spans.
 	jq -r '.shared.frames as $f | .profiles[].events[] | [$f[.frame].name, .type, .at] | @tsv' $trace.json | sort >got
 	rows $trace.db "SELECT f.name, 'O', s.start_ns FROM span s JOIN function f ON f.id = s.function UNION ALL
 		SELECT f.name, 'C', s.end_ns FROM span s JOIN function f ON f.id = s.function" >want

@@ -36,7 +36,7 @@ done
 slow=$(sql many.db 'SELECT req FROM slowest_request LIMIT 1')
 sqlite_as_timeline many.db "$slow" -i many.data
 
-# The export says what was recorded, and what was not.
+# The export must contain which kinds of events were recorded.
 ldb-report -q --json-summary >s.json
 check "losses" "sql ldb.db \"SELECT count FROM loss WHERE kind = 'overrun'\"" 0 '^3$'
 check "gaps" "sql ldb.db 'SELECT gaps, gap_ns, (SELECT sum(end_ns - start_ns) FROM gap) FROM recording'" 0 '^1\|2000000\|2000000$'
@@ -75,7 +75,7 @@ check "a program is recorded" "ldb-export -q -i nap.data -o nap.db sqlite" 0 '^$
 sqlite_as_report nap.db -i nap.data
 check "each call site is a row" "sql nap.db \"SELECT count(*), count(DISTINCT line) FROM function_stats WHERE function = 'nap'\"" 0 '^2\|2$'
 
-# The definitions are made of lists of columns: keys, texts, references.
+# The definitions of tables are made from lists of columns: keys, texts, references.
 check "a column refers to the table of its name, or to another" "sql ldb.db \"SELECT group_concat(\\\"from\\\" || '>' || \\\"table\\\")
 	FROM (SELECT * FROM pragma_foreign_key_list('span') ORDER BY \\\"from\\\")\"" 0 '^function>function,parent>span,request>request,site>site,thread>thread$'
 check "keys and texts" "sql ldb.db .schema" 0 '^CREATE TABLE lock \(id INTEGER PRIMARY KEY, address TEXT, kind TEXT, name TEXT\);$'
@@ -93,7 +93,7 @@ check "so are a request's spans" "sql many.db 'EXPLAIN QUERY PLAN SELECT * FROM 
 check "time by function of a request" "sql ldb.db 'SELECT function, self_ns FROM request_function WHERE req = 4711'" \
 	0 '^request_handler\|12699900$'
 
-# Exports a part of it.
+# Exports a part of the trace.
 
 # shellcheck disable=SC2086 # options are words
 for window in "--from=5ms" "--to=5ms" "--from=3ms --to=4ms"; do
@@ -134,7 +134,7 @@ check "and in which sleeps" "sql disk.db 'SELECT group_concat(v.device || v.coun
 	JOIN off_cpu o ON o.id = v.off_cpu WHERE o.duration_ns = 3000000 ORDER BY o.start_ns'" 0 \
 	'^nvme0n12 12288 2000000,sda1 512 100000,nvme0n11 512 1500000$'
 
-# Contents of a trace are not to be trusted.
+# The contents of a trace cannot be trusted.
 check "hostile names" "ldb-export -q -i hostile.data -o hostile.db sqlite && sql hostile.db 'PRAGMA integrity_check'" 0 '^ok$'
 ok "all texts are UTF-8" eval "sql hostile.db .dump | iconv -f UTF-8 -t UTF-8 >dump.txt"
 check "the greatest id" "sql hostile.db 'SELECT req, typeof(req) FROM request'" 0 '^18446744073709551615\|text$'
@@ -142,10 +142,10 @@ for trace in empty kernelonly; do
 	check "$trace" "ldb-export -q -i $trace.data -o $trace.db sqlite && sql $trace.db 'SELECT count(*) FROM span'" 0 '^0$'
 done
 
-# Mistakes.
+# Wrong usage.
 check_one_line "not without a file" "ldb-export sqlite" 2 'give -o'
 check_one_line "nowhere to write" "ldb-export -o no/such/folder sqlite" 1 'no/such/folder'
-# This is a pipe of our own: if a device were replaced, it would be this machine's.
+# A pipe is used, because a replaced device would be one of this machine's.
 mkfifo pipe
 check_one_line "not over what is no file" "ldb-export -o pipe sqlite" 1 'pipe: not a file'
 ok "which is left alone" test -p pipe

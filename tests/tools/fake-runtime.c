@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program stands in for the runtime: it speaks the control protocol and fills a session
+ * This program replaces the runtime: it speaks the control protocol and fills a session
  * with events whose number is known, or with garbage.
  *
  *	fake-runtime MODE [ARG]		under ldb-record --
@@ -62,8 +62,8 @@ static void mode_funcs(uint64_t nr)
 	printf("funcs=%" PRIu64 "\nrecords=%" PRIu64 "\n", nr * 4, nr * 12);
 }
 
-/* Writes every kind of event once, a thread with counters, a stack with open functions. */
-/* A text that fills its place, a number, and an event; of each the bytes are where they belong. */
+/* Writes each kind of event once, a thread with counters, and a stack with open functions. */
+/* Notes: a text that fills its field, a number, and an event; each byte must be in its place. */
 static void notes(uint64_t now)
 {
 	struct ldb_rec recs[3] = {
@@ -136,7 +136,7 @@ static void mode_kinds(uint64_t nr)
 	lock.end = now + 50;
 	memcpy(recs, &lock, sizeof(lock));
 	ring_put(0, recs, 2, 2);
-	/* This is out of order, in another ring: the recorder sorts. */
+	/* This event is out of order, in another ring, so that the recorder must sort. */
 	req.type = LDB_EV_REQ_END;
 	req.tsc = now + 90;
 	memcpy(recs, &req, sizeof(req));
@@ -174,7 +174,7 @@ static void mode_kinds(uint64_t nr)
 		detach_or_gone();
 }
 
-/* Records are reserved and never written, between whole ones. */
+/* Records are reserved and never written, between complete ones. */
 static void mode_holes(uint64_t nr)
 {
 	struct ldb_rec recs[3];
@@ -183,7 +183,8 @@ static void mode_holes(uint64_t nr)
 	for (uint64_t i = 0; i < nr; i++) {
 		func_event(recs, 1, i);
 		ring_put(0, recs, 3, 3);
-		ring_put(0, recs, 3, i % 3);	/* none, one or two of three are written */
+		/* of each three slots, none, one or two are written */
+		ring_put(0, recs, 3, i % 3);
 	}
 	printf("funcs=%" PRIu64 "\nlost=%" PRIu64 "\n", nr, nr * 3);
 }
@@ -206,7 +207,7 @@ static void mode_late(uint64_t ms)
 	}
 	usleep(ms * 1000);
 	func_event(recs, 2, 4711);
-	for (int k = 2; k >= 0; k--) {	/* the first one last */
+	for (int k = 2; k >= 0; k--) {	/* the first slot is written last */
 		recs[k].commit = (uint32_t)(idx + k + 1) ^ ldb_rec_hash(&recs[k]);
 		slots[(idx + k) & ring_mask(0)] = recs[k];
 	}
@@ -357,7 +358,7 @@ static void mode_stuck(uint64_t unused)
 	attach();
 	puts("attached");
 	fflush(stdout);
-	receive(NULL);		/* DETACH, never answered */
+	receive(NULL);		/* the message is DETACH, which is never answered */
 	pause();
 }
 
@@ -396,7 +397,8 @@ static void mode_nonsense(uint64_t what)
 		send_msg(buf, LDB_MSG_DETACHED, sizeof(struct ldb_msg));
 	else if (what == 4) {
 		attach();
-		send_msg(buf, LDB_MSG_MODULE, sizeof(struct ldb_msg_module));	/* no NUL anywhere */
+		/* the text contains no NUL */
+		send_msg(buf, LDB_MSG_MODULE, sizeof(struct ldb_msg_module));
 		memset(buf, 'A', sizeof(buf));
 		send_msg(buf, LDB_MSG_UNLOADED, sizeof(struct ldb_msg_unloaded));
 		memset(buf, 'A', sizeof(buf));

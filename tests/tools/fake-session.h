@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stand-ins for the runtime share this file: the control protocol, and the memory of a
- * session with its rings.  The program includes it once.
+ * The programs that replace the runtime share this file: the control protocol, and the memory of a
+ * session with its rings.  A program includes it once.
  */
 #ifndef TESTS_FAKE_SESSION_H
 #define TESTS_FAKE_SESSION_H
@@ -62,7 +62,10 @@ static void send_hello(unsigned version, unsigned abi, unsigned nr_instrumented)
 	send_msg(&h, LDB_MSG_HELLO, sizeof(h));
 }
 
-/* Returns the type, 0 when the other end is gone; *fd is -1 or the descriptor sent. */
+/*
+ * Returns the type of the message; 0: the other end is gone.  *fd is the descriptor that was sent,
+ * or -1.
+ */
 static unsigned receive(int *fd)
 {
 	union {
@@ -96,7 +99,10 @@ static void name_address(struct sockaddr_un *sa, socklen_t *size, const char *na
 	*size = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name);
 }
 
-/* The real runtime, which has been loaded, too, has removed it from environ. */
+/*
+ * Reads /proc/self/environ, because the real runtime, which is loaded, too, has removed the
+ * variable from environ.
+ */
 static const char *first_env(const char *name)
 {
 	static char text[65536];
@@ -160,7 +166,7 @@ static void map_session(int fd)
 		die("mmap");
 }
 
-/* Does HELLO to READY, correctly. */
+/* Exchanges the messages from HELLO to READY, correctly. */
 static void attach(void)
 {
 	struct ldb_msg_attached a = { .nr_threads = 1 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes a page with values that are hard to encode: page-sample FILE.html.
- * tests/browser/page.js checks what the page reads back.
+ * tests/browser/page.js checks the values that the page reads.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -6,11 +6,11 @@
  *	partition-sums FILE [times | waits | stacks | timelines]
  *
  * It prints "N requests, N shares"; if a request does not add up there is a line for it, and the
- * exit status is 1.  times: instead, "REQ FUNCTION NS" for the time of each request under each
- * function as the innermost, running or not; waits: "REQ LOCK NS", by address.  Tests compare
- * these with sums that were computed in another way.  timelines: checks that the causes of the
- * timelines of the slowest 40, each made from its own part of the trace, are the shares of all
- * of it.
+ * exit status is 1.  With times it prints "REQ FUNCTION NS" instead: the time of each request in
+ * which the function was the innermost one, running or not.  With waits it prints "REQ LOCK NS", by
+ * address.  Tests compare these with sums that were computed in another way.  timelines: checks
+ * that the causes in the timelines of the slowest 40 requests, each made from its own part of the
+ * trace, are equal to the shares in the partition of the whole trace.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ static int check(const struct partition *p)
 	return nr_wrong != 0;
 }
 
-/* What a server did meanwhile is not on the request's own threads. */
+/* The server's work meanwhile is not on the request's own threads. */
 static bool is_in_queue(const struct partition *p, uint32_t path)
 {
 	for (; path; path = p->paths[path].parent)

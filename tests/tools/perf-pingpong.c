@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Measures what recording without the module costs: a program that does little but switch runs
- * with and without it.
+ * Measures the cost of recording without the module: a program that mostly switches between threads
+ * runs with a recorder and without.
  *
  *	perf-pingpong KIND COUNT CPU RECORDER_CPU MODE
  *
- * KIND: pipe, futex (two threads on one CPU that wait for each other), syscall, compute.  MODE: none,
- * bpf, and of perf tracepoints, all, own; bpf-sleep and tracepoints-sleep record the system calls
- * that a thread sleeps in, too, bpf-calls and tracepoints-calls all of 10 us and more; with
- * "-other" after it a sleeping process is recorded, not the one that works; samples takes 199 samples a
- * second of each CPU.  It prints "KIND COUNT NS", as tests/programs/call-storm.c does.
+ * KIND: pipe, futex (two threads on one CPU that wait for each other), syscall, compute.  MODE:
+ * none; bpf; or a mode of perf: tracepoints, all, own.  bpf-sleep and tracepoints-sleep also record
+ * system calls in which a thread sleeps; bpf-calls and tracepoints-calls record all system calls of
+ * 10 us and more.  With "-other" at the end a sleeping process is recorded, and not the one that
+ * works.  samples takes 199 samples a second on each CPU.  It prints "KIND COUNT NS", as
+ * tests/programs/call-storm.c does.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -118,7 +119,7 @@ static void work(const char *kind)
 	pthread_join(t, NULL);
 }
 
-/* The worker prints CPU time: other load on this CPU is not the recording's cost. */
+/* The worker prints CPU time, because other load on this CPU is not a cost of the recording. */
 static pid_t start_worker(const char *kind, int cpu, int go)
 {
 	struct timespec begin, end;
@@ -176,7 +177,10 @@ static struct kernel_source *start_recording(const char *mode, pid_t pid)
 	return p;
 }
 
-/* The rings overflow in the end: no process reads them, as none formats perf's output. */
+/*
+ * The rings finally overflow, because no process reads them; likewise no process formats perf's
+ * output.
+ */
 static struct kernel_source *start_programs(const char *mode, pid_t pid, struct session *s)
 {
 	struct ebpf_options o = { .pid = pid, .clock_id = clock_choose(), .ring_bytes = 64 << 20,

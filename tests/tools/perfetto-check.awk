@@ -180,7 +180,7 @@ function end_packet()
 	nr_waiting = 0
 	next
 }
-# Interned data comes before what uses it, in the packet's text, too.
+# Interned data must come before the events that use them, in the packet's text, too.
 /^  timestamp: / { stamp = $2 + 0; next }
 /^  trusted_packet_sequence_id: / { seq = $2; next }
 /^  sequence_flags: / { flags = $2 + 0; next }
@@ -198,7 +198,7 @@ function end_packet()
 in_entry && /^      iid: / { iid = $2; next }
 in_entry && /^      [a-z_]+: / { text = text value($0); next }
 in_entry && /^    \}/ {
-	# The sequence may be told after it in the packet's text.
+	# The packet's text may name the sequence after this.
 	waiting[++nr_waiting] = kind SUBSEP iid SUBSEP text
 	in_entry = 0
 	next

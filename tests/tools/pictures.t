@@ -89,7 +89,7 @@ check "CPUs: nobody ran for longer than the targets lived" \
 	"jq -e '.cpus.lifetime_ns as \$all | (.cpus.cpus | length) > 0 and (.cpus.cpus | all(.known_ns <= \$all and .known_ns == ([.contexts[].ns] | add)))' cpus.json" 0
 ok "CPUs: the lives of all targets" test "$(jq '.cpus.lifetime_ns' cpus.json)" = "$(jq '[.requests[].latency_ns] | add' why.json)"
 
-# In text, too.
+# Pictures as text must agree, too.
 COLUMNS=400 $why --boxes >boxes.out
 ok "text: each cause that is not left out has its requests" sh -c \
 	"jq -r '.boxes[] | .causes[:12][] | .box.count' boxes.json | sort -n >wanted &&
@@ -98,7 +98,7 @@ COLUMNS=400 $why --blame >blame.out
 ok "text: frames of the tree" sh -c \
 	"jq -r '.blame[] | select(.depth == 1 and .all_ns > 5000000) | .name' blame.json | while read -r class; do grep -Eq \"%   \$class\$\" blame.out || exit 1; done"
 
-# These are wrong usage, and nothing to show.
+# Tests wrong usage, and traces with nothing to show.
 check "two pictures" "ldb-why --boxes --blame" 2 '^ldb-why: .*give one'
 check "--folded alone" "ldb-why --folded" 2 '^ldb-why: --folded goes with --blame'
 check "--folded of JSON" "ldb-why --blame --folded --json" 2 '^ldb-why: --folded goes with'

@@ -18,7 +18,7 @@ sum_lost()	# file what
 	trace-cat "$1" lost | sed -n "s/^lost what=$2 .*count=//p" | awk '{ n += $1 } END { print n + 0 }'
 }
 
-# Numbers.
+# Checks numbers.
 check "400000 events of four threads" "ldb-record -o f.data -- fake-runtime funcs 100000" 0 'funcs=400000'
 ok "arrive, or are counted as lost" test \
 	$(($(rows f.data func) * 3 + $(sum_lost f.data 1))) -eq 1200000
@@ -71,7 +71,7 @@ check "memory stays bounded" "ldb-record -q --ring-size 1G -o me.data -- fake-ru
 ok "whatever is in the rings" test "$(sed -n 's/^anon_kb=//p' me.out)" -lt 90000
 diag "$(tr '\n' ' ' <me.out)"
 
-# Ends.
+# Checks how recordings end.
 check "the program is killed: its status" "ldb-record -q -o x.data -- fake-runtime kill 5000" 137
 ok "all its events are there" test "$(rows x.data func)" -eq 5000
 ok "the trace says how it ended" eval 'trace-cat x.data meta | grep -q "^meta end=signal:9$"'
@@ -104,7 +104,7 @@ ok "and has events" grep -q '^func' i.txt
 ok "and its modules" grep -q '^module.*/fake/module' i.txt
 ok "and one line says so" eval 'test "$(cat i.err)" = "trace-cat: the recording ended without being closed"'
 
-# Attaching.
+# Attaches to running programs.
 fake-runtime -l forever 100 >a.out & fake=$!
 at_end "kill -9 $fake 2>/dev/null || :"
 wait_for 5 'grep -q listening a.out'
@@ -182,7 +182,7 @@ env printf "$(cat example.hex)" >example.data
 check "the example in ldb.data.v2(5) is a trace" "trace-cat example.data" 0 '^gap tid=7 begin=1000 end=1250$'
 check "its second row" "trace-cat example.data gap" 0 '^gap tid=0 begin=900 end=950$'
 
-# Every option is in the manual page, and the page has no others.
+# Every option must be in the manual page, and the page may have no others.
 ldb-record --help | sed -n 's/^ *\(-[a-zA-Z], \)\{0,1\}--\([a-z-]*\).*/\2/p' | sort >help.txt
 sed -n 's/^\.It .*Fl -\([a-z-]*\).*/\1/p' "$TOP/Documentation/ldb-record.1" | sort >man.txt
 ok "the manual page and --help have the same options" diff help.txt man.txt

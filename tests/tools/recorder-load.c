@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fills the rings of a session at a fixed rate with the events of a real recording, over and
- * over, and prints what that costs the recorder.
+ * over, and prints how much this costs the recorder.
  *
  *	recorder-load TRACE MB-PER-SECOND SECONDS MIX	under ldb-record --
  *
@@ -9,9 +9,8 @@
  * compressed or stretched to the rate; within a millisecond their distances are unchanged;
  * generations and request ids continue from one replay to the next.
  *
- * It prints "raw=BYTES events=N ns=WALL cpu_ns=RECORDER rss_kb=RECORDER late_ms=WORST".  cpu_ns
- * is the CPU time of all threads of the recorder between the first event and the moment it has
- * read the last.
+ * It prints "raw=BYTES events=N ns=WALL cpu_ns=RECORDER rss_kb=RECORDER late_ms=WORST".  cpu_ns is
+ * the CPU time of all threads of the recorder from the first event until it has read the last one.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -19,11 +18,11 @@
 #include "trace/reader.h"
 
 #define BATCH_NS	1000000
-#define EVENTS_MAX	(4U << 20)	/* of a kind, of the trace */
+#define EVENTS_MAX	(4U << 20)	/* events of a kind in the trace */
 
-struct event {			/* times are put in when it is replayed */
+struct event {			/* an event; its times are set when it is replayed */
 	struct ldb_rec recs[3];
-	int64_t tick;		/* in the trace */
+	int64_t tick;		/* times in the trace */
 	uint64_t dur;		/* FUNC, LOCK: between start and end */
 	unsigned nr;
 	unsigned cpu;
@@ -32,14 +31,14 @@ struct event {			/* times are put in when it is replayed */
 struct kind {
 	const char *name;
 	unsigned block;
-	unsigned share;		/* percent of the bytes */
+	unsigned share;		/* share of the bytes, in percent */
 	struct event *events;
 	size_t nr;
 	size_t next;
 	uint64_t loop;
 	double owed;		/* bytes */
-	double bytes;		/* of an event, on average */
-	double scale;		/* of durations */
+	double bytes;		/* average bytes of an event */
+	double scale;		/* sum of durations */
 	uint64_t gen_span, id_span;
 };
 
@@ -168,7 +167,8 @@ static void load_kind(struct reader *r, struct kind *k)
 			case LDB_BLK_SCHED:
 				from_sched(k, e, &rows.sched[i]);
 			}
-			if (k->block != LDB_BLK_SCHED)	/* the trace does not say: in turns */
+			/* the trace does not contain the CPU, so CPUs are used in turns */
+			if (k->block != LDB_BLK_SCHED)
 				e->cpu = k->nr / 16;
 			e->cpu = e->cpu % info.nr_cpus;
 		}
@@ -254,7 +254,7 @@ static void replay(struct kind *k, const struct event *e, uint64_t tick)
 	ring_put(e->cpu, recs, e->nr, e->nr);
 }
 
-/* Replays what is due of this kind between two times; returns the number of events. */
+/* Replays the events of this kind that are due between two times; returns their number. */
 static uint64_t batch(struct kind *k, uint64_t from, uint64_t to, double bytes)
 {
 	double scale, ticks;
@@ -284,7 +284,7 @@ static uint64_t batch(struct kind *k, uint64_t from, uint64_t to, double bytes)
 	return n;
 }
 
-/* The recorder, observed from outside */
+/* Measuring the recorder from outside */
 
 static uint64_t recorder_cpu_ns(pid_t pid)
 {
@@ -366,7 +366,7 @@ int main(int argc, char **argv)
 		tick = to;
 	}
 	wall = now_ns() - begin;
-	usleep(300000);		/* it empties the rings, then has nothing to do */
+	usleep(300000);		/* the recorder empties the rings, and then has nothing to do */
 	cpu = recorder_cpu_ns(recorder) - cpu;
 	printf("raw=%" PRIu64 " events=%" PRIu64 " ns=%" PRIu64 " cpu_ns=%" PRIu64 " rss_kb=%" PRIu64
 	       " anon_kb=%" PRIu64 " late_ms=%" PRIu64 "\n",

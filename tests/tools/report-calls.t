@@ -14,7 +14,7 @@ check "so many lines" "ldb-report -i sched.data --tree --top=1" 0 '^and 3 more l
 check "of one thread" "ldb-report -i sched.data --tree --thread=main | tail -n 2" 0 '100\.0% .* main$'
 check "an empty trace" "ldb-report -i empty.data --tree" 0 'function$'
 
-# Exact numbers are in the folded stacks: the sums by function must be those of the graph.
+# Folded stacks have exact numbers: their sums by function must be equal to those of the graph.
 ldb-report -i many.data --graph >many.dot
 check "a graph" "cat many.dot" 0 '^digraph calls \{$'
 made=$(ldb-report -i sched.data --summary --json | jq '[.threads[] | select(.name == "snapshotter").calls] | add')
@@ -27,13 +27,13 @@ sed -n 's/^	n\([0-9]*\) \[.*/\1/p' many.dot | sort >vertices
 ok "none twice" test "$(uniq -d vertices | wc -l)" -eq 0
 sed -n 's/^	n\([0-9]*\) -> n\([0-9]*\) .*/\1\n\2/p' many.dot | sort -u >ends
 ok "edges are between them" test -z "$(comm -13 vertices ends)"
-# Each pair of neighbours in a stack is an edge.
+# Each pair of neighbours in a stack must be an edge.
 ldb-export -q -i many.data -o many.folded folded
 sed 's/ [0-9]*$//' many.folded | awk -F';' '{ for (i = 2; i <= NF; i++) print (i > 2 ? "f" : "t") $(i - 1) " " $i }' | sort -u >want
 awk -F'"' '/shape=ellipse fillcolor/ { split($1, w, /[\t ]/); sub(/\\n.*/, "", $2); name[w[2]] = "t" $2; next }
 	/\[label=/ && !/->/ { split($1, w, /[\t ]/); sub(/\(\)\\n.*/, "", $2); name[w[2]] = "f" $2; next }
 	/->/ { split($1, w, /[\t ]/); print name[w[2]] " " substr(name[w[4]], 2) }' many.dot | sort -u >got
-# Stacks that took no time are in the graph alone.
+# Stacks that took no time are only in the graph.
 ok "an edge for each call of a function by another" test -z "$(comm -23 want got)"
 check "the top functions only" "ldb-report -i many.data --graph --top=2 | grep -c '^.n[0-9]* .label='" 0 '^2$'
 if command -v dot >/dev/null; then

@@ -34,7 +34,7 @@ embedded report | jq -S .sched >a
 ldb-report -q -i sched.data --sched --json | jq -S 'del(.format, .version)' >b
 ok "kernel events as --json has them" cmp a b
 
-# The nonce differs each time.
+# The nonce differs in each page.
 without_nonce()
 {
 	sed -e 's/nonce-[0-9a-f]*//' -e 's/nonce="[0-9a-f]*"//' "$1"
@@ -63,7 +63,7 @@ if [ -w /dev/full ]; then
 	check_one_line "a full disk" "ldb-report -q -o full.html" 1 'cannot write full\.html'
 fi
 
-# Tests bounds: the invocations of a large trace are summed, and the page stays small.
+# Tests limits: the invocations of a large trace are summed, and the page stays small.
 if bench-trace large.data 1500000 >/dev/null; then
 	ldb-report -q -i large.data -o out.html
 	embedded report >page.json

@@ -7,7 +7,7 @@
  *	plain		functions only: no locks, no requests
  *	sched		kernel events: a holder that is preempted, a thread that is moved and
  *			has to wait for its CPU, a futex of no lock, a hidden task
- *	kernelonly	nothing else
+ *	kernelonly	only kernel events
  *	nokernel	a recording without kernel events
  *	otherhost	figure1, recorded elsewhere
  *	asked		figure1, recorded with --request=loop, which is not possible
@@ -18,10 +18,10 @@
  *	calls		sleeps in system calls, whose lengths are known
  *	flows [NS]	requests that compress, encrypt and query, by calls of libraries; workers
  *			that wait; NS: how much longer each call of deflate() takes
- *	noted [1]	requests with notes: those of tenant 7 above 64K are slow, and mark why; 1: the
- *			small ones are
- *	client		a request that is sent to another process,
- *	server		which has a clock that is 3 ms ahead
+ *	noted [1]	requests with notes: those of tenant 7 above 64K are slow, and mark why; 1:
+ *			the small ones are slow instead
+ *	client a request that is sent to the process of "server" server that process, whose clock is
+ *	3 ms ahead
  *	untagged	a function that calls itself in two threads, and an event loop; no tags
  *	outlast		a wait that ends after the estimated end of its function
  *	hostile		names that try to steer the terminal
@@ -79,7 +79,10 @@ static void figure1(void)
 	writer_add_meta(t.w, "end", "exit:0");
 }
 
-/* Both have 20 requests of the same trace ids; the server's are inside of the client's, not in the middle. */
+/*
+ * Both traces have 20 requests with the same trace ids.  The server's requests are inside of the
+ * client's, but not in the middle.
+ */
 static void crossing(bool is_server)
 {
 	int64_t ahead = is_server ? 3000000 : 0;
@@ -359,8 +362,9 @@ static void sleep_in_sync(int64_t at, int64_t length, uint32_t waker)
 }
 
 /*
- * The last request is in fdatasync() for 6 ms, twice: 2 ms of the first sleep the disk works for it, of
- * the second 1.5 ms for the thread of the kernel that wakes it; it works for others, too.
+ * The last request is in fdatasync() for 6 ms, twice: In the first sleep the disk works 2 ms for
+ * the request; in the second, 1.5 ms for the kernel thread that wakes the request.  The disk also
+ * works for others.
  */
 static void disk(void)
 {
@@ -387,7 +391,7 @@ static void disk(void)
 			sleep_in_sync(at + 3300 * us, 3000 * us, 800);
 		made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = at + length + 100 * us, .id = i);
 	}
-	/* They overlap; one began before the sleep. */
+	/* The requests to the disk overlap; one began before the sleep. */
 	DISK(.tid = 1, .flags = OWN, .start = last, .end = last + 1010 * us, .bytes = 4096, .device = "nvme0n1");
 	DISK(.tid = 1, .flags = OWN, .start = last + 510 * us, .end = last + 2010 * us, .bytes = 8192, .device = "nvme0n1");
 	DISK(.tid = 1, .flags = OWN, .start = last + 2010 * us, .end = last + 2110 * us, .bytes = 512, .device = "sda");
@@ -443,7 +447,10 @@ static void mark(uint32_t tid, int64_t tick, const char *name, int64_t value)
 	});
 }
 
-/* All that a request is, but for its length, is drawn; the length follows from the rule alone. */
+/*
+ * All properties of a request except for its length are random; the length follows from the rule
+ * alone.
+ */
 static void noted_request(uint64_t id, int64_t at, bool is_small)
 {
 	uint64_t bytes = 1ULL << (8 + draw() % 12);
@@ -474,17 +481,17 @@ static void noted(bool is_small)
 	made_thread(&t, 2, "two", 0, last + 20000000);
 	for (uint64_t id = 1; id <= 2000; id++)
 		noted_request(id, (int64_t)id * 5999000, is_small);
-	/* The last one waits for a thread that marks an event, too. */
+	/* The last request waits for a thread that also marks an event. */
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = last, .id = 4711);
 	note(4711, last + 1, "bytes", NULL, UINT64_MAX);
-	/* A control character of two bytes becomes a single one in the terminal. */
+	/* This control character has two bytes, which a terminal treats as a single character. */
 	note(4711, last + 2, "shard", "a\302\205z", 0);
 	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = last + 1000, .end = last + 9000000);
 	made_hold(&t, .tid = 2, .lock = LOCK, .begin = last + 500, .end = last + 8999000);
 	mark(2, last + 5000000, "merge", 3);
 	mark(1, last + 9500000, "retry", -1);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = last + 10000000, .id = 4711);
-	/* Of a request that is not open there is nothing to note. */
+	/* This note is for a request that is not open. */
 	note(4711, last + 15000000, "late", "1", 0);
 	mark(1, last + 15000000, "of no request", 0);
 }
@@ -613,7 +620,7 @@ static void big(long rows)
 		     .end = i * 100 + 50 + i % 1000);
 }
 
-/* Calls between components: the sums are those of the calls, which are recorded one by one. */
+/* Calls between components: the sums are equal to those of the calls, each of which is recorded. */
 enum { DEFLATE = 1, ENCRYPT, STEP, PREAD, COND_WAIT, LOCK_API, STRCMP, EXIT, NR_FLOW_APIS };
 
 static struct ldb_row_flow flow_sums[4][NR_FLOW_APIS];
@@ -692,7 +699,7 @@ static void flows(int64_t longer)
 	/* The workers: one waits half of its time, the other most of it. */
 	flow_call(2, COND_WAIT, 20000000, 40000000, 0);
 	flow_call(3, COND_WAIT, 15000000, 70000000, 0);
-	/* Of a hot function every 10th call is timed. */
+	/* Only every 10th call of a frequent function is timed. */
 	flow_sums[2][STRCMP] = (struct ldb_row_flow){
 		.calls = 100000, .timed = 10000, .sum = 1000000, .shared = 500000, .min = 40, .max = 220,
 	};

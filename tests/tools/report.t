@@ -71,7 +71,7 @@ check "200 columns: call sites on the same line" "COLUMNS=200 ldb-report" 0 'req
 check_not "no colour into a pipe" "ldb-report" 0 "$(printf '\033')"
 check "-o" "ldb-report -o out.json --json && jq '.functions | length' out.json" 0 '^2$'
 
-# Nothing to show.
+# Tests traces with nothing to show.
 check "no functions" "ldb-report -i empty.data" 0 '^no call .*-fplugin'
 check "no locks" "ldb-report -i plain.data --mutex" 0 '^no thread waited'
 check "no requests" "ldb-report -i plain.data --requests" 0 'ldb_req_start'
@@ -81,7 +81,7 @@ done
 
 # A trace may contain hostile text, such as ESC, and the bytes that 8-bit terminals treat like
 # ESC [: a report must print none of them.
-controls()	# file: what is no text in it, or steers a terminal
+controls()	# file: prints the characters in it that are no text, or that control a terminal
 {
 	iconv -f UTF-8 -t UTF-8 "$1" >/dev/null 2>&1 || echo "bytes that are no text"
 	LC_ALL=C.UTF-8 grep -aPo '[\x{01}-\x{08}\x{0b}-\x{1f}\x{7f}-\x{9f}]' "$1" | od -An -c | head -n 5
@@ -100,7 +100,7 @@ for how in "" --mutex --requests --summary; do
 	ok "and it is JSON" eval "ldb-report -q -i hostile.data $how --json | jq -e . >/dev/null"
 done
 
-# Mistakes.
+# Wrong usage.
 check_one_line "an unknown option" "ldb-report --nonsense" 2 'nonsense'
 check_one_line "-i and an argument" "ldb-report -i ldb.data ldb.data" 2 'not both'
 check_one_line "two reports" "ldb-report --mutex --requests" 2 'give one'

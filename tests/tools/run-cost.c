@@ -2,8 +2,8 @@
 /*
  * Measures what a command costs: run-cost COMMAND [ARG]...
  *
- * It prints its time by the clock and its CPU time, in seconds, and the most memory it had, in
- * MB.  The command's output is discarded.  The exit status is the command's.
+ * It prints the command's elapsed time and CPU time, in seconds, and its greatest memory, in MB.
+ * The command's output is discarded.  The exit status is the command's.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -20,7 +20,7 @@ trap 'rm -rf "$work"' EXIT
 nr=0
 nr_other=0
 
-run_one()	# old|new folder tool arguments..., in $work/out: its files have the same names for both
+run_one()	# old|new folder tool arguments...: files are in $work/out for both
 {
 	side=$work/$1
 	bin=$2
@@ -29,8 +29,8 @@ run_one()	# old|new folder tool arguments..., in $work/out: its files have the s
 	rm -rf "$work/out" "$side"
 	mkdir "$work/out" "$side"
 	(cd "$work/out" && "$bin/$tool" "$@" -i "$trace" >"$side/stdout" 2>"$side/stderr"; echo "exit status $?" >>"$side/stderr")
-	# These differ each time, or depend on when the output was made; the rest depends on
-	# the trace.
+	# Removes texts that differ in each run, or depend on the time of the run; all other text
+	# depends only on the trace.
 	sed -i "s/nonce[-=]\"*[0-9a-f]*//g" "$work"/out/*.html 2>/dev/null
 	if [ -d "$work/out/ctf" ]; then
 		babeltrace2 --clock-cycles "$work/out/ctf" >"$work/out/ctf.txt" 2>&1

@@ -89,7 +89,7 @@ check "--sort" "ldb-report --sched --sort=count --json | jq '.threads[0].tid'" 0
 check_one_line "--sort=caller" "ldb-report --sched --sort=caller" 2 'sort=caller'
 check "80 columns" "COLUMNS=80 ldb-report --sched | awk 'length > 80' | wc -l" 0 '^0$'
 
-# Without kernel events.
+# Tests a trace without kernel events.
 check_one_line "--sched without them" "ldb-report --sched -i nokernel.data" 1 'no kernel events: no /dev/ldb; perf_event_paranoid is 3$'
 check_one_line "--sched of an older trace" "ldb-report --sched -i figure1.data" 1 'no kernel events'
 for what in "" --mutex --requests --summary; do

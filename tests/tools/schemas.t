@@ -22,7 +22,7 @@ LDB_JSON=$WORK/json
 export LDB_JSON
 mkdir json
 
-# Makes every kind of document, of every trace.
+# Makes every kind of document for every trace.
 for trace in figure1 empty plain sched kernelonly nokernel twice outlast hostile markup chain calls disk flows noted untagged; do
 	report-trace $trace $trace.data || exit 1
 	for how in report "report --by=function" "report --mutex" "report --requests" "report --sched" "report --samples" "report --summary" \
@@ -64,7 +64,7 @@ grep '^never seen: ' said | grep -v ' ldb-top ' >unseen
 diag "$(head -n 30 unseen)"
 ok "and have every member that schemas do" test ! -s unseen
 
-# A check that refuses nothing checks nothing.
+# The check must refuse wrong documents.
 check "a member that is renamed, removed or of another type is refused" "json_check --mutate json" 0
 refused()	# name filter regex [document]
 {

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 unset COLUMNS
-# Names that the trace contains need no file: names.t.
+# For names that the trace contains, see names.t.
 record_options=--no-symbols
 
 cat >lib.h <<'EOF'
@@ -82,7 +82,7 @@ record()	# name
 	record_apart "$1/ldb.data" "$1/run/app" >record.log 2>&1 || diag "$(cat record.log)"
 }
 
-# Lines "function <- caller place, definition"; hints in "hints".
+# Prints lines "function <- caller place, definition"; writes hints to "hints".
 names()	# name option...
 {
 	name=$1
@@ -95,7 +95,7 @@ ADD='^shop::Cart<shop::Item>::add <- main app\.cc:25, app\.cc:13$'
 LOOP='^busy_loop <- shop::Cart<shop::Item>::add app\.cc:15, lib\.cc:3$'
 RUN='^Meter::run <- busy_loop lib\.cc:7, lib\.h:4$'
 
-complete()	# what name option...: all is known, and nothing is missed
+complete()	# what name option...: checks that all names are known, and that no hint is printed
 {
 	what=$1
 	shift
@@ -108,7 +108,7 @@ complete()	# what name option...: all is known, and nothing is missed
 	fi
 }
 
-has()	# what regex name option...: a line of names()
+has()	# what regex name option...: checks for a line of names()
 {
 	what=$1 regex=$2
 	shift 2
@@ -122,7 +122,7 @@ has()	# what regex name option...: a line of names()
 	fi
 }
 
-lacks()	# what regex name option...: no line of names()
+lacks()	# what regex name option...: checks that no line of names() matches
 {
 	what=$1 regex=$2
 	shift 2
@@ -135,13 +135,13 @@ lacks()	# what regex name option...: no line of names()
 	fi
 }
 
-hint()	# what regex: of what names() was asked last; one line, and no other of its kind
+hint()	# what regex: the last names() printed one such hint, and no other of its kind
 {
 	ok "$1" test "$(grep -Ec -e "$2" hints)" -eq 1
 	[ "$(grep -Ec -e "$2" hints)" -eq 1 ] || diag "$(cat hints)"
 }
 
-split_off()	# name: debug files beside the programs, linked to
+split_off()	# name: makes debug files beside the programs, with links to them
 {
 	for file in app libbusy.so; do
 		(cd "$1/run" && objcopy --only-keep-debug $file $file.debug && strip $file &&
@@ -154,7 +154,7 @@ build_id()	# file
 	readelf -n "$1" | sed -n 's/.*Build ID: //p'
 }
 
-by_build_id()	# name file from to: the debug file, into the folder of build-ids of to
+by_build_id()	# name file from to: moves the debug file into the folder of build-ids of `to`
 {
 	id=$(build_id "$1/$2")
 	rest=${id#??}
@@ -230,7 +230,7 @@ complete "no build-id, --debug-dir" noid --debug-dir noid/d
 echo >>noid/d/app.debug
 lacks "another checksum: not used" 'shop|app\.cc' noid --debug-dir noid/d
 
-# What dwz shares is in a third file.
+# A third file has the debug information that dwz has moved there.
 if command -v dwz >/dev/null; then
 	build dwz -g -gdwarf-4 && record dwz
 	cp dwz/run/libbusy.so dwz/run/again.so

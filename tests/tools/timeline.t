@@ -68,7 +68,7 @@ check "no requests, JSON" "ldb-timeline -i plain.data --slowest 2 --json | jq -c
 check_not "nothing steers the terminal" "ldb-timeline -q -i hostile.data" 0 "$(printf '\033')"
 check "the greatest id" "ldb-timeline -q -i hostile.data --req=18446744073709551615" 0 '^req 18446744073709551615'
 ok "and it is JSON" eval "ldb-timeline -q -i hostile.data --slowest 1 --json | jq -e . >/dev/null"
-# This trace has more than one block of each table: a request needs few of them.
+# This trace has more than one block of each table, and a request needs few of them.
 bench-trace many.data 300000 >many.txt || exit 1
 cp many.data hurt.data
 # The middle of the file is in the functions of requests long after the third.
@@ -101,7 +101,8 @@ check_jq "in JSON" c.json '(.segments | any(.kind == "syscall" and .name == "rea
 	.descriptor == "a pipe" and .result == 512 and .arg0 == "0x3" and .end_ns - .start_ns == 5002000)) and
 	(.segments | any(.kind == "blocked" and .syscall == "read" and .descriptor == "a pipe" and (has("result") | not)))'
 check_jq "and as a cause" c.json '.causes[0] | .kind == "sleep" and .label == "read of a pipe" and .total_ns == 5000000'
-# Of the call's 22 us the thread slept 20; the rest is time of the function that made it.
+# The call took 22 us, in 20 of which the thread slept.  The rest belongs to the function that made
+# the call.
 check_jq "how much of a function was in system calls" c.json '[.causes[] | select(.kind == "function" and .name == "request_handler") |
 	[.syscall_ns, .syscalls]] == [[2000, 1]]'
 check "in words" "ldb-timeline -i calls.data --req=7" 0 'of self time in request_handler\(\)[^;]*, 2\.00 us of it in 1 system call;'
@@ -127,7 +128,7 @@ ldb-timeline -q -i noted.data --req 4711 --json >n.json
 check_jq "events of the request and of what blocked it" n.json '[.events[] | [.name, .value, .at_ns - 12000000000, has("blocks_req")]] ==
 	[["merge", 3, 5000000, true], ["retry", -1, 9500000, false]]'
 ok "the greatest number is as it was noted" grep -q '"number": *18446744073709551615' n.json
-selected()	# condition: how many requests of those that have ended match
+selected()	# condition: prints how many ended requests match
 {
 	ldb-report -q -i noted.data --requests --json --note "$1" | jq '.requests[0].count // 0'
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints a trace, one line for each row: for the tests, and for users who want to see what is in
+ * Prints a trace, one line for each row, for tests, and for users who want to read the contents of
  * a file.
  *
  *	trace-cat FILE [KIND]	KIND: meta, clock, module, thread, func, ...

@@ -62,7 +62,7 @@ for columns in 60 80 120 200; do
 	[ "$kernel_events" = none ] || fits $columns ldb-report -q --sched
 done
 
-# Numbers and places are shown at any width.
+# Numbers and places must be printed at any width.
 for columns in 80 120 200; do
 	COLUMNS=$columns ldb-report -q >text.out
 	ok "$columns columns: every call site's line" sh -c \
@@ -95,7 +95,7 @@ ok "the picture is as wide as the terminal" test \
 	"$(awk '/works on the request$/ { getline; print length; exit }' wide.out)" -gt \
 	"$(($(awk '/works on the request$/ { getline; print length; exit }' narrow.out) + 100))"
 
-# Colour.
+# Tests colours.
 esc=$(printf '\033')
 for tool in "ldb-report" "ldb-report --mutex" "ldb-report --requests" "ldb-timeline --slowest 1"; do
 	check_not "no colour into a pipe: $tool" "$tool -q" 0 "$esc"
