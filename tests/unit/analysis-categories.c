@@ -91,7 +91,7 @@ static void test_user(void)
 	categories_close(c);
 }
 
-/* A pattern, and a file, are as long as they may be. */
+/* Tests the greatest permitted length of a pattern, and of a file. */
 static void test_limits(void)
 {
 	static char pattern[257], text[400];
@@ -186,7 +186,7 @@ static void test_damage(void)
 	free(copy);
 }
 
-/* Names come from a trace and may contain anything; each is searched for once. */
+/* Names come from a trace and may contain anything; each name is looked up once. */
 static void test_names(void)
 {
 	struct categories *c = categories_open(NULL, err, sizeof(err));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests times off the CPU that are made of the kernel's counters.  A thread is played tick by
- * tick, one tick is 1 ns, and its counters are read now and then: what is made of them must be
- * what was played, within the bounds that it says.
+ * Tests times off the CPU that are made of the kernel's counters.  A thread is simulated tick by
+ * tick; a tick is 1 ns.  Its counters are read at some times.  The computed times must be equal to
+ * the simulated ones, to within the stated bounds.
  */
 #include "facts/counters.h"
 #include "facts/sched.h"
@@ -22,14 +22,14 @@ static struct sched_off offs[64];
 static unsigned nr_offs;
 static struct sched_result result;
 
-/* This is the thread that is played. */
+/* This is the simulated thread. */
 static struct {
 	const struct phase *phases;
 	uint32_t tid;
 } played;
 
 struct state {
-	uint64_t run, wait, done;	/* done: waits that ended */
+	uint64_t run, wait, done;	/* done: time of the waits that ended */
 	uint32_t nr_runs, nr_sleeps;
 	int what;
 };
@@ -58,7 +58,7 @@ static struct state state_at(int64_t tick)
 	return s;
 }
 
-/* Reads all counters at that tick; ran: the poll before, after which it has run. */
+/* Reads all counters at that tick.  ran: the previous poll, if the thread has run since. */
 static void read_at(int64_t tick, int64_t ran, unsigned flags)
 {
 	static const unsigned states[] = {
@@ -111,7 +111,10 @@ static void is_off(unsigned i, int64_t out, int64_t woken, int64_t in, int64_t w
 		     (long long)o->in, (long long)o->resolution);
 }
 
-/* One sleep between readings: all times are those of the kernel, to the reading. */
+/*
+ * One sleep between two readings: all times are equal to the kernel's, to within the error of a
+ * reading.
+ */
 static void test_exact(void)
 {
 	static const struct phase phases[] = {
@@ -141,7 +144,7 @@ static void test_exact(void)
 	made_close(&t);
 }
 
-/* The first reading comes when it is off already: it left after it was last observed. */
+/* The thread is off its CPU already at the first reading: it left after it was last observed. */
 static void test_late(void)
 {
 	static const struct phase phases[] = {
@@ -161,7 +164,7 @@ static void test_late(void)
 	made_close(&t);
 }
 
-/* More than one between two readings are one, of the same length. */
+/* Several sleeps between two readings become one, of the same total length. */
 static void test_merged(void)
 {
 	static const struct phase phases[] = {
@@ -186,7 +189,7 @@ static void test_merged(void)
 	made_close(&t);
 }
 
-/* What could be anywhere in a long time is counted, and has no place. */
+/* A sleep that could be anywhere in a long time is counted, but gets no place. */
 static void test_unplaced(void)
 {
 	static const struct phase phases[] = {
@@ -206,8 +209,8 @@ static void test_unplaced(void)
 }
 
 /*
- * The hypervisor takes the CPU in the middle of a wait: the counter of waits lacks it, but that of
- * sleeps says that it was none.
+ * The hypervisor takes the CPU in the middle of a wait: the counter of waits lacks this time, but
+ * the number of sleeps shows that it was no sleep.
  */
 static void test_stolen(void)
 {
@@ -253,7 +256,7 @@ static void test_again(void)
 	made_close(&t);
 }
 
-/* Rows that make no sense give times that are in order and do not overlap. */
+/* Rows that make no sense must yield times that are in order and do not overlap. */
 static void test_hostile(void)
 {
 	unsigned nr_wrong = 0, nr_seen = 0;

@@ -50,7 +50,7 @@ static void add(struct hand *h, int64_t parse, int64_t store, int64_t wait)
 		hand_share(h, WAIT, wait, 1);
 }
 
-/* A side is the requests between two percentiles of the latency. */
+/* A side consists of the requests between two percentiles of the latency. */
 struct side {
 	const struct hand *of;
 	double lo, hi;
@@ -135,7 +135,10 @@ static void test_known(void)
 }
 
 /* The numbers do not divide evenly: sums must be exact all the same. */
-/* The time of store() has an error, and some is unobserved: both are alike in all requests. */
+/*
+ * The time of store() has an error, and some of it is unobserved; both are the same in all
+ * requests.
+ */
 static void fill_doubtful(struct hand *h, int64_t store, double error, int64_t unobserved)
 {
 	uint32_t unknown;
@@ -155,7 +158,7 @@ static bool is_gap(const struct differential_part *part, int64_t lo, int64_t hi)
 	return part->gap.is_known && part->gap.lo_ns == lo && part->gap.hi_ns == hi;
 }
 
-/* In all requests of one of the two recordings, a task takes the CPU for as long. */
+/* In all requests of one of the two recordings, a task takes the CPU for the same time. */
 static void fill_preempted(struct hand *h, const char *task, int64_t ns)
 {
 	uint32_t leaf;
@@ -233,7 +236,7 @@ static void test_sums(void)
 		}
 		build((struct side){ &b, 0, 100 }, (struct side){ &a, 0, 100 }, round % 4);
 		nr_wrong += !sums_are_exact();
-		/* Means are those of the latencies, rounded once. */
+		/* The means must be those of the latencies, rounded once. */
 		nr_far += fabs(d.target.mean_ns - sum_b / nr_b) > 0.51 ||
 			  fabs(d.reference.mean_ns - sum_a / nr_a) > 0.51;
 		differential_free(&d);
@@ -274,8 +277,8 @@ static void test_slices(void)
 }
 
 /*
- * Parts are joined by names, not numbers: the other run has other leaves, and lacks some of the
- * first.
+ * Parts are joined by names, not numbers: the other run has leaves of its own, and lacks some of
+ * the first run's.
  */
 static void test_runs(void)
 {
@@ -350,7 +353,10 @@ static bool holds(const struct differential_interval *i, int64_t gap)
 	return i->lo_ns <= gap && i->hi_ns >= gap;
 }
 
-/* Intervals of the parts must hold all at once, that of the whole by itself. */
+/*
+ * The intervals of the parts must hold simultaneously; the interval of the whole must hold
+ * separately.
+ */
 static void cover_means(int nr, int burst, double least)
 {
 	enum { ROUNDS = 200 };
@@ -454,7 +460,7 @@ static void test_machine(void)
 	   rate(nr_named, ROUNDS));
 }
 
-/* Compares slices of two runs that are the same: their limits vary, and no gap is real. */
+/* Compares slices of two equal runs: the limits of the slices vary, and no gap is real. */
 static void cover_slices(double lo, double hi)
 {
 	enum { ROUNDS = 200, NR = 2000 };

@@ -155,7 +155,10 @@ static void test_pool(void)
 	free(d);
 }
 
-/* Two pools get the same values, one in turns and one distribution after the other. */
+/*
+ * Two pools get the same values: one pool gets them for all distributions in turns, the other for
+ * one distribution after the other.
+ */
 static void test_order(void)
 {
 	enum { NR = 400, MAX = 50000 };
@@ -174,7 +177,7 @@ static void test_order(void)
 	for (int i = NR; i--;)
 		for (uint64_t k = (uint64_t)i * MAX / NR; k--;)
 			dist_add(&d[1][i], k * 977 % MAX);
-	/* All exist before the first is released, which makes room. */
+	/* All distributions exist before the first one is released, which makes room. */
 	for (int i = 0; i < NR; i++)
 		if (dist_settle(&d[0][i]) || dist_settle(&d[1][i]))
 			bail_out("dist_settle");
@@ -193,7 +196,7 @@ static void test_order(void)
 	free(d[1]);
 }
 
-/* A count exceeds 32 bits, by adding one by one and by merging. */
+/* A count exceeds 32 bits, both by adding single values and by merging. */
 static void test_full_bucket(void)
 {
 	struct dist_pool pool = { 0 };

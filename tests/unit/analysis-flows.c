@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the sums of calls between components: against programs that are made up call by call, whose
- * times are added up here in another way, by where each nanosecond was spent.
+ * Tests the sums of calls between components: the test makes programs call by call, and adds up
+ * their times in another way, by where each nanosecond was spent.
  */
 #include <inttypes.h>
 #include "analysis/flows/flowdiff.h"
 #include "analysis-sample.h"
 
-#define NR_COMPONENTS	4	/* 0: the program */
+#define NR_COMPONENTS	4	/* component 0 is the program */
 #define NR_APIS		24
 #define NR_THREADS	3
 #define DEPTH_MAX	6
@@ -26,7 +26,8 @@ struct sums {
 
 struct program {
 	int64_t now;
-	int64_t spent[NR_THREADS][NR_COMPONENTS + 1];	/* by the innermost component, and the wait */
+	/* time by innermost component, and the waiting time */
+	int64_t spent[NR_THREADS][NR_COMPONENTS + 1];
 	struct sums sums[NR_THREADS][NR_APIS];
 	uint64_t nr_calls;
 };
@@ -42,7 +43,7 @@ static void make_apis(void)
 	}
 }
 
-/* in: the call that is under way; NR_APIS: none. */
+/* in: the current call; NR_APIS: there is none. */
 static void run(struct program *p, unsigned thread, unsigned code, unsigned in, unsigned depth)
 {
 	unsigned inside = in == NR_APIS ? 0 : apis[in].is_wait ? WAIT : apis[in].callee;
@@ -206,7 +207,7 @@ static void test_program(void)
 		p.spent[i][0] += until[i] - p.now;
 		p.now = until[i];
 		for (unsigned k = 0; k < NR_APIS; k++) {
-			/* An older row of the same sums does not count. */
+			/* An older row with the same sums does not count. */
 			if (k % 2 && p.sums[i][k].calls)
 				write_sums(&t, &(struct sums){ .calls = 1 }, i + 1, k + 1, 1000);
 			if (p.sums[i][k].calls)
@@ -233,7 +234,10 @@ static void test_program(void)
 	made_close(&t);
 }
 
-/* Of calls of random lengths every 10th is timed: the interval has the true sum, mostly. */
+/*
+ * Every 10th of calls with random lengths is timed; the interval must contain the true sum in most
+ * cases.
+ */
 static void test_interval(void)
 {
 	struct flowstats_options o = { 0 };
@@ -282,7 +286,7 @@ static void test_interval(void)
 	made_close(&t);
 }
 
-/* What makes no sense is left out and counted; a tid may be used twice. */
+/* Rows that make no sense must be left out and counted; a tid may be used twice. */
 static void test_odd_rows(void)
 {
 	struct flowstats_options o = { 0 };

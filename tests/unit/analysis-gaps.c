@@ -6,7 +6,7 @@
 #include "tap.h"
 
 #define NR_TICKS	400
-#define NR_TIDS		4	/* 0: all */
+#define NR_TIDS		4	/* 0: all threads */
 
 static bool away[NR_TIDS][NR_TICKS];
 static uint64_t seed = 1;
@@ -65,7 +65,7 @@ static unsigned sum_of(unsigned tid, unsigned start, unsigned end)
 	return nr;
 }
 
-/* Sums what gaps_cover() returns for the same, from any tick to any other. */
+/* Sums the results of gaps_cover() for the same gaps, from each tick to each other one. */
 static unsigned sum_within(const struct intervals *g, unsigned tid, int64_t start, int64_t end)
 {
 	unsigned nr = 0;

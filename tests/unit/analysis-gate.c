@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests conditions on two runs: what they mean, and that they do not hold by chance. */
+/* Tests conditions on two runs: their meaning, and that they are not met by chance. */
 #include <math.h>
 
 #include "analysis/compare/bootstrap.h"
@@ -167,7 +167,7 @@ static void fill(struct hand *h, int nr, double slower)
 	}
 }
 
-/* Returns for how many pairs of runs the condition holds. */
+/* Returns for how many pairs of runs the condition is met. */
 static double holds(const char *text, double slower)
 {
 	enum { ROUNDS = 100, NR = 1500 };
@@ -187,7 +187,7 @@ static void test_chance(void)
 {
 	static const char *const texts[] = { "p50+0%", "p99+0%", "p99.9+0%", "max+0%", "mean+0%" };
 
-	/* Each end of a 95 % interval is wrong 2.5 % of the times. */
+	/* Each end of a 95 % interval is wrong in 2.5 % of the cases. */
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		double rate = holds(texts[i], 1);
 
@@ -199,7 +199,7 @@ static void test_chance(void)
 	ok(holds("max+5%", 50) > 95, "max+5%% holds when each is slower than the slowest was");
 }
 
-/* Compares percentiles of resamples with those of the resample written out. */
+/* Compares percentiles of resamples with those of the complete list of the resample's values. */
 static void test_resampler(void)
 {
 	size_t nr_wrong = 0;

@@ -4,8 +4,8 @@
  * determines, and rows of random content, are shown in every form, and the hash of each document
  * is compared with that in analysis-golden.h.
  *
- * Other tests check what is right; this one checks what changes.  After an intended change,
- * compare the documents before and after, and write the hashes again:
+ * Other tests check that outputs are right; this one checks that they do not change.  After an
+ * intended change, compare the documents before and after, and write the hashes again:
  *
  *	LDB_GOLDEN=before build/tests/unit/analysis-golden	(into a folder that exists)
  *	... the change ...
@@ -31,12 +31,12 @@
 static bool is_writing;
 static const char *folder, *program;
 static size_t nr_shown;
-static char *text;		/* of the document under way */
+static char *text;		/* hash of the current document */
 static size_t text_size;
 static struct made made;
 static struct render render;
 
-/* Removes everything that differs in the next run, or release. */
+/* Removes text that differs in the next run, or in the next release. */
 static void forget_word(const char *word, char by)
 {
 	size_t len = strlen(word);
@@ -255,7 +255,8 @@ static void exports(void)
 		char err[1024] = "";
 
 		if (!f->to_stream || !strcmp(f->name, "pprof"))
-			continue;	/* compressed by a library that may be another */
+			/* compressed data, which depend on the version of the library */
+			continue;
 		begin(100);
 		if (f->to_stream(made.model, &o, render.out, err, sizeof(err)))
 			fprintf(render.out, "%s\n", err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Written by analysis-golden --write; see there. */
+/* This file was written by analysis-golden --write. */
 static const struct {
 	const char *program, *what;
 	uint64_t hash;

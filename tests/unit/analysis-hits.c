@@ -15,7 +15,7 @@
 #include "analysis/tracks/tracks.h"
 #include "analysis-sample.h"
 
-#define NR_FAULTS	200000	/* of thread 2: more than fit into little memory */
+#define NR_FAULTS	200000	/* faults of thread 2: more than fit into little memory */
 
 static void fault(struct made *t, uint32_t tid, int64_t tick, uint32_t flags)
 {
@@ -38,7 +38,7 @@ static void make(struct made *t, const char *name)
 	made_req(t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 50000, .id = 9);
 	made_switch(t, .tick = 100, .cpu = 1, .next = 1);
 	made_switch(t, .tick = 100, .cpu = 2, .next = 2);
-	/* The rows are out of order; the inner interrupt comes first, as it ends first. */
+	/* The rows are out of order: the inner interrupt comes first, because it ends first. */
 	fault(t, 1, 3000, LDB_FAULT_F_WRITE | LDB_FAULT_ROW_MAJOR);
 	fault(t, 1, 2000, LDB_FAULT_F_KERNEL);
 	fault(t, 1, 60000, LDB_FAULT_ROW_MINOR);
@@ -231,7 +231,7 @@ static int stop(void *arg, const struct irq *q)
 	return 43;
 }
 
-/* What makes no sense in a trace is limited where the rows are read. */
+/* Values that make no sense are limited when the rows are read. */
 static void test_limits(void)
 {
 	struct reader_filter early = ROWS_WITHIN(0, 4500);

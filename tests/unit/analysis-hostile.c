@@ -88,7 +88,7 @@ static void show_requests(struct model *m, const struct render *r, bool has_id)
 	struct requests q;
 
 	o.nr_slowest = 30;
-	o.has_id = has_id;	/* id 0: of END_ALL and of edge cases */
+	o.has_id = has_id;	/* id 0 occurs in END_ALL and in edge cases */
 	if (requests_build(m, &o, &q))
 		bail_out("requests_build");
 	if (q.nr_lives > 30)
@@ -227,7 +227,7 @@ static void export_all(struct model *m)
 
 static unsigned long nr_flows, nr_unequal;
 
-/* Times beyond 36 years are cut, and then nothing adds up. */
+/* Times beyond 36 years are limited, and then the sums are not equal. */
 static bool is_small(const struct flowstats *s)
 {
 	int64_t all = 0;
@@ -307,7 +307,7 @@ static void narrow_sched(struct ldb_row_sched *row, uint64_t x)
 	row->tick += (int64_t)(x >> 50) % 300;
 }
 
-/* Restricts fields of random rows that identify things, so that rows refer to each other. */
+/* Limits the ids in random rows to small numbers, so that rows refer to each other. */
 static void narrow(unsigned kind, union sample_row *r)
 {
 	uint64_t x = sample_random();
@@ -394,7 +394,7 @@ static void make(const char *path, size_t nr, bool is_narrow)
 }
 
 /*
- * A request instance that ended 292 years before it began took no time, and polling took no
+ * A request instance that ended 292 years before it began must have no duration, and polling no
  * share of it.
  */
 static void test_life(void)

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which recorded id each request has, where it is a call: of made rows, without a kernel. */
+/*
+ * Tests which recorded id each request has, if requests are calls: with rows made here, without a
+ * kernel.
+ */
 #include <inttypes.h>
 #include "analysis/tracks/request-source.h"
 #include "facts/lives.h"
 #include "trace/request-words.h"
 #include "analysis-sample.h"
 
-#define FROM	((const void *)0x4711)	/* where the calls come from */
+#define FROM	((const void *)0x4711)	/* return address of the calls */
 #define ERROR	"100"			/* ns */
 
 static struct made t;
@@ -25,7 +28,9 @@ static void begin(const char *lost)
 		writer_add_meta(t.w, "ids_lost", lost);
 }
 
-/* A call that the scanner saw for the first time so many ticks after its start. */
+/*
+ * Adds a call that the scanner observed for the first time a given number of ticks after its start.
+ */
 static void call(int64_t start, int64_t end, int64_t after)
 {
 	static unsigned gen;
@@ -80,7 +85,7 @@ static void test_plain(void)
 	begin("0");
 	hit(1000, "", 71);
 	call(1010, 5000, 500);
-	hit(6000, "", 72);		/* nobody saw it */
+	hit(6000, "", 72);		/* the scanner did not observe the call */
 	hit(10000, "", 73);
 	hit_of(10010, FROM, "", "another", 1);
 	hit_of(10020, (const void *)0x4712, "", "handled", 2);
@@ -132,7 +137,7 @@ static void test_lost(void)
 	made_close(&t);
 }
 
-/* The scanner sees the calls at 2000 and at 12000. */
+/* The scanner observes the calls at 2000 and at 12000. */
 static void test_near(void)
 {
 	begin("0");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the same paths and leaves in two recordings, in which nothing but names is the same. */
+/* Tests the same paths and leaves in two recordings, which have only names in common. */
 #include <time.h>
 
 #include "analysis/partition/leafkey.h"
@@ -105,7 +105,7 @@ static void test_names(void)
 	leafkey_map_free(&map);
 }
 
-/* Two of one partition may be the same by name: no number may be lost. */
+/* Two paths of one partition may have the same name; then no number may be lost. */
 static void test_joint(void)
 {
 	struct leafkeys keys = { 0 };
@@ -131,7 +131,7 @@ static void test_joint(void)
 	leafkeys_free(&keys);
 }
 
-/* A recording without names of system calls has all sleeps of a function as one. */
+/* A recording without names of system calls has a single leaf for all sleeps of a function. */
 static void test_calls(bool no_calls)
 {
 	struct leafkeys keys = { .no_calls = no_calls };

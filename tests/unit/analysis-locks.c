@@ -84,9 +84,9 @@ static void test_frames(void)
 	made_bounded_hold(&t, .tid = 1, .lock = LOCK + 24, .end = 8000, .gen = 5);
 	/* after 30 */
 	made_bounded_hold(&t, .tid = 1, .lock = LOCK + 32, .end = 8001, .gen = 40);
-	/* nothing known but the thread */
+	/* only the thread is known */
 	made_bounded_hold(&t, .tid = 1, .lock = LOCK + 40, .end = 700);
-	/* The same generations on another thread, and in another block, say nothing here. */
+	/* The same generations on another thread, and in another block, have no effect. */
 	made_func(&t, .tid = 2, .pc = (void *)1, .gen = 11, .start = 1500, .end = 1600);
 	writer_add_func(t.w, &(struct ldb_row_func){
 		.tid = 1, .pc = 1, .gen = GEN(11) | 1, .start_max = 1600, .end_max = 1700 });
@@ -115,12 +115,12 @@ static void test_events(void)
 	made_func(&t, .tid = 1, .pc = (void *)1, .gen = 1, .start = 100, .end = 50000);
 	made_func(&t, .tid = 2, .pc = (void *)1, .gen = 1, .start = 100, .end = 50000);
 	made_bounded_hold(&t, .tid = 1, .lock = LOCK, .end = 3000, .gen = 1);
-	/* names 1: it had the lock at 2000 */
+	/* names thread 1, so that had the lock at 2000 */
 	made_wait(&t, .tid = 2, .lock = LOCK, .owner = 1, .begin = 2000, .end = 3010, .gen = 1);
-	/* not before 1 let go at 3000 */
+	/* not before thread 1 released it at 3000 */
 	made_bounded_hold(&t, .tid = 2, .lock = LOCK, .end = 5000, .gen = 1);
 	made_wait(&t, .tid = 3, .lock = LOCK, .owner = 2, .begin = 4000, .end = 5010, .gen = 1);
-	/* of another lock */
+	/* a hold of another lock */
 	made_wait(&t, .tid = 3, .lock = LOCK + 8, .owner = 1, .begin = 500, .end = 600, .gen = 1);
 	resolve();
 	is_bound(1, 3000, 100, 2000, "a wait that names the holder is an upper bound");
@@ -128,7 +128,7 @@ static void test_events(void)
 	end();
 }
 
-/* This frame existed when the recording began: when it was entered is not known. */
+/* This frame existed when the recording began, so it is not known when it was entered. */
 static void test_from_start(void)
 {
 	made_begin(&t, "from-start.data");

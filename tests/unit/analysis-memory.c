@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Each allocation of the analysis fails once; then the request must be refused, no memory may be
- * lost, and none written outside of its block.
+ * Lets each allocation of the analysis fail once: the operation must be refused, no memory may be
+ * lost, and none may be written outside of its block.
  *
  * Some allocations are not essential, and their failure is stated in the result: distributions
- * become approximate, threads and CPUs of the scheduler are dropped and counted.  So of the
- * failures of an analysis, only so many may be without a refusal.
+ * become approximate, threads and CPUs of the scheduler are dropped and counted.  So each analysis
+ * has a limit of failures without a refusal.
  */
 #include "heap.h"
 #include "analysis/compare/differential.h"
@@ -21,7 +21,8 @@
 #include "analysis/tracks/tracks.h"
 #include "analysis-program.h"
 
-#define TRIES_MAX	300	/* of one analysis: all, or so many over all */
+/* allocations of an analysis: all are tried, or this many, evenly spread */
+#define TRIES_MAX	300
 
 static struct made made;
 
@@ -223,7 +224,7 @@ static void each_fails(const char *name, int (*analysis)(void), long most_taken)
 {
 	long nr, step, before, nr_lost = 0, nr_taken = 0, nr_tried = 0;
 
-	count(analysis);	/* fills caches: symbols */
+	count(analysis);	/* fills the caches of symbols */
 	nr = count(analysis);
 	step = nr / TRIES_MAX + 1;
 	for (long n = 1; n <= nr; n += n < 60 ? 1 : step) {

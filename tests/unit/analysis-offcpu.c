@@ -100,7 +100,7 @@ static void is_whole(void)
 	is_int(sum, tl.latency_ns, "the leaves add up to the latency");
 }
 
-/* The holder of the lock is preempted by a hog, before the request even comes. */
+/* A hog preempts the holder of the lock even before the request comes. */
 static void test_holder_preempted(void)
 {
 	const struct timeline_cause *c;
@@ -186,7 +186,7 @@ static void test_migrated(void)
 	made_req(&t, .op = END, .tid = 1, .tick = 50000, .id = 42);
 	made_migrate(&t, .tick = 60000, .tid = 1, .from = 3);
 	made_migrate(&t, .tick = 900, .tid = 1, .from = 3);
-	/* has nothing to do with it */
+	/* this event does not concern the request */
 	made_migrate(&t, .tick = 12000, .tid = 2, .from = 1, .to = 4);
 	build(42);
 	ok(tl.nr_migrations == 1 && tl.migrations[0].tid == 1 && tl.migrations[0].from_cpu == 0 &&
@@ -240,7 +240,7 @@ static void test_delayed(void)
 	end();
 }
 
-/* The shim does not know this futex: its owner is followed all the same. */
+/* The shim does not know this futex; its owner must be followed all the same. */
 static void test_unseen(void)
 {
 	const struct timeline_cause *c;
@@ -300,7 +300,7 @@ static void test_unseen(void)
 }
 
 /*
- * In pthread_cond_wait() the thread is signalled, then it waits for the mutex that another one
+ * In pthread_cond_wait() the thread is signalled, and then waits for the mutex that another thread
  * has.
  */
 static void test_one_lock(void)
@@ -361,7 +361,7 @@ static void test_locks_report(void)
 	for (int i = 0; i < 10; i++) {
 		int64_t at = 10000 + i * 100000;
 
-		/* The shim records every second one. */
+		/* The shim records every second wait. */
 		if (i & 1)
 			made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = at,
 				  .end = at + 50000);
@@ -449,7 +449,8 @@ static void test_perf(void)
 }
 
 /*
- * The bounds of two functions overlap: one may have ended before the sleep, so the other one slept.
+ * The bounds of two functions overlap: one may have ended before the sleep, so the sleep belongs to
+ * the other one.
  */
 static void test_slept(void)
 {

@@ -6,7 +6,7 @@
 struct thing {
 	int64_t a;
 	uint32_t b;
-	uint64_t nr;		/* in the order they came */
+	uint64_t nr;		/* number in the original order */
 };
 
 ORDER_KEY(thing_a, struct thing, a)
@@ -25,7 +25,7 @@ static int compare(const void *pa, const void *pb)
 	return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
-/* Sorts so many things, with so many different numbers. */
+/* Sorts nr things, with a given number of different keys. */
 static void run(size_t nr, uint64_t nr_a, uint64_t nr_b, const char *what)
 {
 	struct thing *things = calloc(nr + 1, sizeof(*things)), *want = calloc(nr + 1, sizeof(*want));

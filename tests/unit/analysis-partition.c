@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the partition, in which each nanosecond of each request is in one leaf.  There is a
- * trace by hand for each kind of piece; then there are random programs, whose requests must sum
- * up, agree with the causes in the timeline of each, and with sums that are computed in a
- * different way (paint.h).
+ * Tests the partition, in which each nanosecond of each request is in one leaf.  For each kind of
+ * piece there is a trace that is made by hand.  Then there are random programs: the shares of their
+ * requests must sum to the latency, and agree with the causes in each timeline and with sums that
+ * are computed in another way (paint.h).
  */
 #include "facts/lives.h"
 #include "analysis/partition/partition.h"
@@ -131,7 +131,7 @@ static void test_not_watched(void)
 	made_begin(&t, "watched");
 	made_thread(&t, 1, "worker", 0, 20000);
 	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 2000, .end = 4000);
-	/* The gaps overlap each other and a function, which was observed all the same. */
+	/* The gaps overlap each other, and a function that was observed all the same. */
 	made_gap(&t, 1, 4500, 5000);
 	made_gap(&t, 0, 3000, 4600);
 	made_gap(&t, 2, 6000, 7000);
@@ -224,11 +224,11 @@ static void test_off_cpu(void)
 }
 
 struct slept {
-	const char *name, *file;	/* of the call */
-	const char *label;		/* of the leaf */
+	const char *name, *file;	/* name of the call */
+	const char *label;		/* name of the leaf */
 };
 
-/* Makes a request that sleeps once for each of them, 1000 ns after 1000 ns on the CPU. */
+/* Makes a request that sleeps once in each of these calls, for 1000 ns after 1000 ns on the CPU. */
 static struct partition sleeps(struct made *t, const struct slept *at, size_t nr, bool has_calls)
 {
 	int64_t end = 1000 + 2000 * (int64_t)nr;
@@ -259,7 +259,7 @@ static struct partition sleeps(struct made *t, const struct slept *at, size_t nr
 	return built(t);
 }
 
-/* A sleep is called by what the thread slept in, by a name that other requests have, too. */
+/* A sleep is named after the system call, by a name that other requests have, too. */
 static void test_system_calls(void)
 {
 	static const struct slept at[] = {
@@ -294,7 +294,10 @@ static void test_system_calls(void)
 	done_with(&t, &p);
 }
 
-/* Of a call with a length all sleeps are, if they have no rows of their own. */
+/*
+ * All sleeps during a system call whose length is known belong to that call, if they have no rows
+ * of their own.
+ */
 static void test_long_calls(void)
 {
 	struct partition p;
@@ -324,7 +327,7 @@ static void test_long_calls(void)
 	done_with(&t, &p);
 }
 
-/* An interrupt stops whatever its thread does, also waiting on the CPU for a lock. */
+/* An interrupt stops everything that its thread does, even waiting on the CPU for a lock. */
 static void test_interrupts(void)
 {
 	struct partition p;
@@ -392,8 +395,8 @@ static void test_queue(void)
 }
 
 /*
- * Two requests wait for a server that sleeps: until a timer ends the sleep, and until the second
- * request comes.
+ * Two requests wait for a server that sleeps: a timer ends the first sleep, and the second request
+ * ends the other one.
  */
 static void test_nap(void)
 {
@@ -549,7 +552,7 @@ static int64_t some(int64_t max)
 	return sample_random() % max;
 }
 
-/* Functions that libraries call back are deeper than the one that called the library. */
+/* Functions that libraries call back are deeper than the function that called the library. */
 static void library_call(struct made *t, uint32_t tid, unsigned last, unsigned own, int64_t start, int64_t end)
 {
 	made_flow_call(t, .tid = tid, .api = 1 + own % 2, .start = start, .end = end, .gen = GEN(last),
@@ -681,7 +684,7 @@ static int compare_life(void *arg, struct life *life)
 	return 0;
 }
 
-/* Compares with what painting gives; see paint.h. */
+/* Compares with the result of painting; see paint.h. */
 static unsigned compare_painted(const struct made *t, const struct partition *p)
 {
 	static const enum leaf_kind kinds[] = {
@@ -773,7 +776,7 @@ static void test_selected(void)
 	done_with(&t, &all);
 }
 
-/* Requests, parts and queues make no sense: they must still sum up. */
+/* Requests, parts and queues that make no sense: shares must still sum to the latency. */
 static void test_chaos(void)
 {
 	unsigned nr_wrong = 0;
@@ -810,7 +813,7 @@ static void test_chaos(void)
 	is_int(nr_wrong, 0, "chaos: all sum up");
 }
 
-/* Some rows of the kernel's were lost that may belong to a request. */
+/* Some kernel rows were lost that may belong to a request. */
 static void test_losses(void)
 {
 	static const int64_t ticks[] = { 500, 1000, 1500, 2500, 3000, 4000, 4001 };

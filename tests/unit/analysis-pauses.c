@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests that nothing is said of the time of a pause, and the same whatever part of the trace is read. */
+/*
+ * Tests that nothing is reported about the time of a pause, and that this does not depend on which
+ * part of the trace is read.
+ */
 #include "analysis/tracks/request-source.h"
 #include "facts/lives.h"
 #include "facts/pauses.h"
@@ -125,7 +128,7 @@ static void test_lives(void)
 	made_close(&t);
 }
 
-/* Two processes with a thread each, of whose recordings the first one is paused. */
+/* There are two processes with a thread each; the recording of the first one is paused. */
 static void test_processes(void)
 {
 	made_begin(&t, "joined");
@@ -172,7 +175,7 @@ static void test_calls(void)
 	made_func(&t, .tid = 1, .pc = test_lives, .gen = 1, .start = 1000, .end = 2000);
 	made_func(&t, .tid = 1, .pc = test_lives, .gen = 2, .start = 3000, .end = 50000);
 	made_func(&t, .tid = 1, .pc = test_lives, .gen = 3, .start = 55000, .end = 60000);
-	/* It began when nobody saw it, or ended then. */
+	/* The request began during the pause, or ended then. */
 	made_func(&t, .tid = 1, .pc = test_lives, .gen = 4, .start = 75000, .end = 85000, .unc = 9900);
 	pause_is(10000, 20000);
 	pause_is(70000, 80000);

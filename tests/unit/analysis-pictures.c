@@ -63,7 +63,7 @@ static void test_balloons(void)
 	balloons_free(&b);
 }
 
-/* This follows from the rule of the sample, not from the struct why. */
+/* This follows from how the sample is made, and not from the struct why. */
 static int64_t total_of(int cause, size_t *count)
 {
 	int64_t total = 0;
@@ -111,7 +111,9 @@ static void test_boxes(void)
 	boxes_free(&b);
 }
 
-/* Returns the median of the numbers ahead of GETs of such a latency, counted one by one. */
+/*
+ * Returns the median number of requests ahead of the GETs with such a latency, counted one by one.
+ */
 static int64_t median_ahead(int64_t lo, int64_t hi)
 {
 	size_t count[5] = { 0 }, all = 0, seen = 0;
@@ -150,7 +152,9 @@ static void test_median(void)
 	struct why_class saved = s.w.classes[0];
 	size_t wrong = 0, nr = 0;
 
-	/* Of four, none has more ahead than the reference: there is no row. */
+	/*
+	 * For four targets, no more requests were ahead than for the reference, so there is no row.
+	 */
 	for (int64_t lo = 0; lo < 2000000; lo += 50000)
 		for (int64_t hi = lo + 500000; hi < 13000000; hi += 450000) {
 			int64_t got = reference_ahead(lo, hi);
@@ -191,7 +195,7 @@ static void test_queues(void)
 	ok(q.at[0].box.total >= q.at[1].box.total, "most time first");
 	queues_free(&q);
 
-	/* The reference waits itself: only additional time counts. */
+	/* The reference waits, too, so only additional time counts. */
 	for (size_t c = 0; c < 2; c++)
 		s.w.classes[c].reference_lo_ns = s.w.classes[c].reference_hi_ns = WHY_REFERENCE_NS + 1400000;
 	if (queues_build(&s.w, &q))
@@ -204,7 +208,7 @@ static void test_queues(void)
 		s.w.classes[c].reference_lo_ns = s.w.classes[c].reference_hi_ns = WHY_REFERENCE_NS;
 }
 
-/* A wait belongs to the queue around its path. */
+/* A wait belongs to the queue that its path is in. */
 static void test_place(void)
 {
 	struct leaf *leaf = &s.p.leaves[s.leaves[CAUSE_BEHIND]];
@@ -224,7 +228,7 @@ static void test_place(void)
 	leaf->path = queue;
 }
 
-/* Returns the overlap of all of the run's ticks, one by one. */
+/* Returns the overlap, counted tick by tick. */
 static int64_t overlap(int64_t from, int64_t to)
 {
 	int64_t ns = 0;
@@ -253,7 +257,7 @@ static void write_events(void)
 	made_switch(&s.made, .tick = 100000000, .prev = 11, .state = LDB_STATE_DISK);
 	made_switch(&s.made, .tick = 120000000, .next = 11);
 	made_switch(&s.made, .tick = 130000000, .prev = 11, .state = LDB_STATE_DISK);
-	/* An unknown task came: another one leaves. */
+	/* An unknown task came, because the task that leaves is not the one that came last. */
 	made_switch(&s.made, .tick = 150000000, .prev = 500, .next = 11);
 	made_switch(&s.made, .tick = 160000000, .prev = 11);
 }
@@ -335,7 +339,7 @@ static void test_blame(void)
 	for (size_t i = 1; i < b.nr; i++) {
 		wrong += b.at[i].parent >= i || b.at[i].depth != b.at[b.at[i].parent].depth + 1;
 		if (b.at[i].parent != i - 1) {
-			/* The previous sibling of the box ended just before. */
+			/* The previous sibling of the box must end directly before it. */
 			uint32_t f = i - 1;
 
 			while (b.at[f].parent != b.at[i].parent && f)

@@ -10,7 +10,7 @@
 #include "analysis-sample.h"
 
 #define PROGRAM_LOCKS	3
-#define PROGRAM_REQS	120	/* of each thread */
+#define PROGRAM_REQS	120	/* requests of each thread */
 #define PROGRAM_THREADS	4
 #define PROGRAM_QUEUE	0x9000
 #define PROGRAM_HOG	900
@@ -18,11 +18,13 @@
 struct program_options {
 	uint64_t seed;
 	unsigned nr_threads;
-	unsigned nr_requests;	/* of each thread; 0: PROGRAM_REQS, the most */
+	unsigned nr_requests;	/* requests of each thread; 0: PROGRAM_REQS, the greatest number */
 	bool has_kernel;	/* events of the scheduler, page faults, interrupts */
 	bool has_queues;	/* the first thread takes requests and puts them into a queue */
-	bool is_simple;		/* locks are taken in the order of time: it can be replayed */
-	bool is_unsure;		/* begins and ends of functions are known in part; gaps */
+	/* locks are taken in the order of time, so that the recording can be replayed */
+	bool is_simple;
+	/* starts and ends of functions are partly known, and there are gaps */
+	bool is_unsure;
 };
 
 struct program {
@@ -49,13 +51,13 @@ static inline int64_t program_some(int64_t max)
 struct program_away {
 	unsigned state;
 	uint32_t waker;		/* 0: an interrupt */
-	uint32_t running;	/* the running task meanwhile; 0: none */
+	uint32_t running;	/* the task that ran meanwhile; 0: none */
 };
 
 #define program_away(p, tid, then, ...)	\
 	program_away_until(p, tid, then, &(struct program_away){ __VA_ARGS__ })
 
-/* The thread is off the CPU from now to then. */
+/* Takes the thread off the CPU from now to then. */
 static inline void program_away_until(struct program *p, uint32_t tid, int64_t then,
 				      const struct program_away *a)
 {
@@ -171,7 +173,7 @@ static inline void program_call(struct program *p, uint32_t tid, unsigned parent
 			     .waker = waker, .running = running);
 	}
 	p->now[tid] += 5 + unsure;
-	if (program_some(12))	/* else it was not observed */
+	if (program_some(12))	/* otherwise the call was not observed */
 		made_func(p->t, .tid = tid, .pc = (void *)(uintptr_t)(0x1000 + 0x100 * which),
 			  .ret = (void *)(uintptr_t)(0x1040 + 0x100 * (depth ? which : 9)),
 			  .gen = own, .parent = parent, .depth = depth, .start = start,
@@ -276,7 +278,8 @@ TAP_FN void program_make(struct made *t, const char *name, const struct program_
 		p.now[tid] = 5000 + 100 * tid;
 		p.gen[tid] = 1;
 		made_task(t, tid, 1, tid == 1 ? "main" : "worker");
-		if (o->is_unsure)	/* runs since before the recording */
+		/* the function has been running since before the recording */
+		if (o->is_unsure)
 			writer_add_func(t->w, &(struct ldb_row_func){
 				.tid = tid, .pc = 0x1400, .ret = 0x1940, .gen = GEN(1), .start_max = 2000,
 				.end_max = 400000, .start_unc = LDB_UNC_UNKNOWN, .end_unc = 900,

@@ -15,7 +15,9 @@ static size_t nr_changes;
 static struct whatif w;
 static char err[256];
 
-/* The traces use these functions' names: they must differ in more than the name. */
+/*
+ * The traces use the names of these functions, so the functions must differ in more than the name.
+ */
 __attribute__((noinline)) int replay_snapshot(int a)
 {
 	return a * 3 + 1;
@@ -124,7 +126,7 @@ static void test_expressions(void)
 
 /* Replays */
 
-/* NULL ends the expressions. */
+/* NULL ends the list of expressions. */
 static int replay(const char *first, const char *second)
 {
 	struct whatif_options o = WHATIF_OPTIONS_ALL;
@@ -263,7 +265,9 @@ static void test_convoy(void)
 	made_close(&t);
 }
 
-/* All take the lock one after the other; with many shards hardly two take the same. */
+/*
+ * All threads take the lock one after the other; with many shards hardly any two take the same one.
+ */
 static void test_freed(void)
 {
 	make_convoy();
@@ -334,7 +338,7 @@ static void test_two_locks(void)
 	made_close(&t);
 }
 
-/* A thread that comes while the lock is handed over gets it, or not. */
+/* A thread that comes while the lock is handed over may get it, depending on the policy. */
 static void test_policies(void)
 {
 	begin("policies.data", 3);
@@ -349,10 +353,10 @@ static void test_policies(void)
 	made_hold(&t, .tid = 3, .lock = LOCK, .begin = 2400 * US, .end = 2500 * US, .gen = 1);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 3, .tick = 2500 * US, .id = 2);
 	made_open(&t);
-	must("replay_work*0.62", NULL);	/* comes at 2020 */
+	must("replay_work*0.62", NULL);	/* this thread comes at 2020 */
 	/*
-	 * With an ordered lock it has it at 2150 + 50.  Else it has it from 2020 to 2120, and
-	 * the other waits.
+	 * With FIFO this thread gets the lock at 2150 + 50.  Otherwise it has the lock from 2020 to
+	 * 2120, and the other thread waits.
 	 */
 	is_after(2, 1100 * US, 720 * US, 900 * US, "who comes meanwhile");
 	is_after(1, 650 * US, 650 * US, 770 * US, "who waits");
@@ -417,7 +421,7 @@ static void test_queue(void)
 	made_close(&t);
 }
 
-/* The threads pause until a time, or for a time. */
+/* The threads pause until a time, or for a duration. */
 static void make_pauses(bool is_clocked)
 {
 	int64_t at = 1000 * US;
@@ -433,7 +437,7 @@ static void make_pauses(bool is_clocked)
 		made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = at + hold, .id = i + 1);
 		at += is_clocked ? 1000 * US : hold + 500 * US;
 	}
-	/* This request waits in the last hold. */
+	/* This request waits during the last hold. */
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = is_clocked ? 20100 * US : 15600 * US,
 		 .id = 100);
 	at -= is_clocked ? 1000 * US : 860 * US;
@@ -449,7 +453,7 @@ static void test_pauses(void)
 {
 	make_pauses(true);
 	must("replay_snapshot*0.5", NULL);
-	/* The last hold begins when it did. */
+	/* The last hold begins when it did in the recording. */
 	is_after(100, 270 * US, 90 * US, 90 * US, "pauses until a time");
 	forget();
 	made_close(&t);
@@ -462,7 +466,7 @@ static void test_pauses(void)
 }
 
 /*
- * Requests were in a queue before they were tagged: their arrivals do not change, whatever is
+ * Requests were in a queue before they were tagged: their arrivals stay the same, whatever is
  * changed.
  */
 static void test_arrivals(void)
@@ -488,7 +492,7 @@ static void test_arrivals(void)
 	is_after(3, 2600 * US, 1250 * US, 1250 * US, "and the third after that");
 	forget();
 	must("replay_work*0", NULL);
-	/* Request 3 takes 100 us from arrival to start, as the first does. */
+	/* Request 3 takes 100 us from its arrival to its start, as the first request does. */
 	is_after(3, 2600 * US, 100 * US, 100 * US, "no earlier than it came");
 	forget();
 	made_close(&t);
@@ -539,7 +543,9 @@ static void test_blind(void)
 	must("replay_work*3", NULL);
 	ok(w.nr_waits == 1 && w.nr_blind_waits == 1 && w.blind_ns == 1000 * US && w.nr_fixed == 1 &&
 	   w.fixed_ns == 1000 * US, "both are counted");
-	/* The thread is 2000 later; it gets to the semaphore at 6000, when that is free. */
+	/*
+	 * The thread is delayed by 2000, so it comes to the semaphore at 6000, when that is free.
+	 */
 	is_after(1, 4100 * US, 5100 * US, 5100 * US, "the first wait is as long as it was");
 	forget();
 	made_close(&t);
@@ -564,7 +570,7 @@ static void test_own_lock(void)
 	made_close(&t);
 }
 
-/* Readers hold it together; a writer excludes them. */
+/* Readers hold the lock together; a writer excludes them. */
 static void test_readers(void)
 {
 	begin("readers.data", 3);
@@ -600,7 +606,7 @@ static void test_readers(void)
 		  .tid = 3, .lock = LOCK, .begin = 4400 * US, .end = 4500 * US, .gen = 1);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 3, .tick = 4500 * US, .id = 1);
 	made_open(&t);
-	must("replay_work*0.2", NULL);	/* comes at 2000 */
+	must("replay_work*0.2", NULL);	/* this thread comes at 2000 */
 	is_after(1, 3100 * US, 700 * US, 2220 * US, "a reader passes a waiting writer, or waits");
 	forget();
 	made_close(&t);
@@ -640,7 +646,7 @@ static void test_wakers(void)
 	made_close(&t);
 }
 
-/* The woken thread is put on a run queue by its own CPU, and the waker may sleep by then. */
+/* The woken thread's own CPU puts it on the run queue, and the waker may sleep by then. */
 static void test_late_wakeup(void)
 {
 	begin("late.data", 2);
@@ -740,7 +746,7 @@ static void test_refusals(void)
 	made_close(&t);
 }
 
-/* Rows of any content must not make it hang or crash. */
+/* No content of rows may make the replay hang or crash. */
 static void test_hostile(void)
 {
 	unsigned nr = 0;

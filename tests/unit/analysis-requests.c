@@ -14,7 +14,7 @@ static void begin(void)
 	made_begin(&t, "requests.data");
 }
 
-/* .site of an ARRIVED is how long ago. */
+/* In ARRIVED rows, .site is the time since the arrival. */
 #define req(what, ...)	made_req(&t, .op = what, __VA_ARGS__)
 
 /* Returns all instances of an id. */
@@ -176,7 +176,7 @@ static void test_arrived(void)
 	end();
 }
 
-/* What is known already is neither repeated nor contradicted. */
+/* ARRIVED neither repeats nor contradicts known times. */
 static void test_arrived_known(void)
 {
 	begin();
@@ -281,7 +281,7 @@ static void test_races(void)
 {
 	begin();
 	req(START, .tid = 1, .tick = 100, .id = 7);
-	/* was faster than the BLOCK of the producer */
+	/* this START was faster than the BLOCK of the producer */
 	req(START, .tid = 2, .tick = 190, .id = 7, .queue = 0xa0);
 	req(BLOCK, .tid = 1, .tick = 200, .id = 7, .queue = 0xa0);
 	req(END, .tid = 2, .tick = 300, .id = 7);
@@ -363,7 +363,7 @@ static void test_classes(void)
 	end();
 }
 
-/* Many are open at once, and rows are out of order by less than the window. */
+/* Many requests are open at the same time, and rows are out of order by less than the window. */
 static void test_storm(void)
 {
 	enum { NR = 50000 };

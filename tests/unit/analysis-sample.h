@@ -72,7 +72,9 @@ TAP_FN void made_thread(struct made *t, uint32_t tid, const char *name, int64_t 
  * field that is not given is 0: no caller, no parent, no owner, the first CPU, the idle task.
  */
 
-/* Makes a call known to unc ticks at both ends: the estimates are exactly start and end. */
+/*
+ * Makes a call whose ends are known to within unc ticks; the estimates are exactly start and end.
+ */
 struct made_func {
 	uint32_t tid;
 	const void *pc, *ret;
@@ -241,7 +243,7 @@ TAP_FN void made_migrate_row(struct made *t, const struct made_migrate *m)
 
 struct made_futex {
 	int64_t tick;
-	uint32_t cpu, tid, owner;	/* owner: of a wait */
+	uint32_t cpu, tid, owner;	/* owner: the owner that a wait names */
 	uint64_t addr;
 };
 
@@ -268,7 +270,7 @@ TAP_FN void made_futex_wake_row(struct made *t, const struct made_futex *f)
 #define made_irq(t, ...)	\
 	writer_add_irq((t)->w, &(struct ldb_row_irq){ .nr = 3, .cpu = 1, __VA_ARGS__ })
 
-/* Without a length it is a sleep: start is when the thread left its CPU. */
+/* Without a length the row is a sleep, and start is when the thread left its CPU. */
 #define made_call(t, ...)	made_call_row(t, (struct ldb_row_syscall){ __VA_ARGS__ })
 
 TAP_FN void made_call_row(struct made *t, struct ldb_row_syscall row)
@@ -281,8 +283,8 @@ TAP_FN void made_call_row(struct made *t, struct ldb_row_syscall row)
 }
 
 /*
- * Components are modules of a page each, from MADE_COMPONENT(0), the program, on; flows are
- * recorded with this threshold.
+ * Components are modules of one page each; MADE_COMPONENT(0) is the program.  Calls between
+ * components are recorded with this threshold.
  */
 #define MADE_COMPONENT(n)	(0x100000000ULL + (uint64_t)(n) * 0x10000)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests samples: each is in the leaf in which its thread was, also where an interrupt that took it is
- * known; its place is named; and Wilson's intervals.
+ * Tests samples: each is in the leaf in which its thread was, even if the interrupt that took it is
+ * in the trace; its place is named.  Also tests Wilson's intervals.
  */
 #include <math.h>
 #include <string.h>
@@ -44,8 +44,8 @@ static void make(struct made *t, bool has_meta)
 	add(t, 1, 4200, 2, NULL);		/* in an interrupt of inner() */
 	add(t, 1, 6000, LDB_SAMPLE_KERNEL, NULL);
 	add(t, 1, 7000, 99, NULL);		/* there is no such name */
-	add(t, 2, 3500, 2, NULL);		/* of a thread that works on no request */
-	add(t, 1, 8500, 0, NULL);		/* in no function; nowhere */
+	add(t, 2, 3500, 2, NULL);		/* a sample of a thread that works on no request */
+	add(t, 1, 8500, 0, NULL);		/* in no function; in no module */
 	add(t, 1, 9500, 2, NULL);		/* after it */
 	made_open(t);
 }
@@ -113,7 +113,7 @@ static void test_intervals(void)
 	}
 }
 
-/* So many samples of each of more places than there is room for: the biggest stay, in order. */
+/* There are more places than there is room for: those with most samples must remain, in order. */
 static void test_split(void)
 {
 	struct sample_place at[SPLIT_MAX + 4];

@@ -168,7 +168,10 @@ static void test_blocked(void)
 	made_close(&t);
 }
 
-/* A thread sleeps until 2000, and comes at 3000 to a CPU that was stolen for so long. */
+/*
+ * A thread sleeps until 2000, and comes at 3000 to a CPU; until then the hypervisor had taken that
+ * CPU.
+ */
 static void play_stolen(uint32_t stolen)
 {
 	made_begin(&t, "stolen.data");
@@ -212,7 +215,7 @@ static void test_stolen(void)
 	made_close(&t);
 }
 
-/* The task that ran on a CPU when no thread waited for it need not still run there. */
+/* A task that ran on a CPU while no thread waited for the CPU need not still run there. */
 static void test_stale(void)
 {
 	made_begin(&t, "stale.data");
@@ -297,7 +300,7 @@ static void test_futex(void)
 	made_wakeup(&t, .tick = 600000, .woken = 1);
 	made_switch(&t, .tick = 600010, .state = R, .next = 1);
 	made_switch(&t, .tick = 600020, .prev = 1, .state = S);
-	/* This sleep is as late, but a wake of the futex ended it. */
+	/* This sleep comes just as late, but a wake of the futex ended it. */
 	made_wakeup(&t, .tick = 700000, .woken = 1);
 	made_switch(&t, .tick = 700010, .state = R, .next = 1);
 	made_futex_wait(&t, .tick = 700020, .tid = 1, .addr = 0x7000, .owner = 2);
@@ -371,7 +374,7 @@ static void test_races(void)
 	made_wakeup(&t, .tick = 3010, .woken = 1, .running = 1);
 	made_switch(&t, .tick = 1000000, .prev = 1, .state = S);
 	made_switch(&t, .tick = 1000500, .state = R, .next = 1);
-	/* There is no WAKEUP row, but a WAKING one. */
+	/* There is a WAKING row, but no WAKEUP row. */
 	made_switch(&t, .tick = 2000000, .prev = 1, .state = S);
 	made_waking(&t, .tick = 2000300, .cpu = 1, .waker = 2, .woken = 1);
 	made_switch(&t, .tick = 2000500, .state = R, .next = 1);
@@ -491,7 +494,7 @@ static void test_tasks(void)
 	made_close(&t);
 }
 
-/* There are as many as are retained. */
+/* There are exactly as many as are retained. */
 static void test_many_tasks(void)
 {
 	enum { MOST = 1048576 };

@@ -23,7 +23,7 @@ __attribute__((noinline)) int caller_b(int x)
 	return x;
 }
 
-/* Returns some address inside; return addresses need not be real ones to be in a function. */
+/* Returns an address inside of the function; it need not be a real return address. */
 static const void *in(int (*f)(int), int off)
 {
 	return (const char *)f + off;
@@ -38,7 +38,7 @@ static const struct stats_entry *find(const struct stats *s, const char *functio
 		if (!strcmp(s->entries[i].func->function, function) &&
 		    (!caller || !strcmp(s->entries[i].site->function, caller))) {
 			if (found)
-				return NULL;	/* not unique */
+				return NULL;	/* the name is not unique */
 			found = &s->entries[i];
 		}
 	return found;
@@ -202,7 +202,7 @@ static void test_modules(void)
 }
 
 /*
- * There are more values than are retained: the result is right to 0.4 %, and is said not to be
+ * There are more values than are retained: the result is right to 0.4 %, and is marked as not
  * exact.
  */
 static void test_many(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests system calls among the segments of a thread, more than fit into a window: each comes once
- * and in order, and each sleep has the one that it was in.
+ * Tests system calls among the segments of a thread, more than fit into a window: each call comes
+ * once and in order, and each sleep has the call that it was in.
  */
 #include <string.h>
 

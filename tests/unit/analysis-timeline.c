@@ -71,7 +71,7 @@ static bool is_at(const struct segment *s, int64_t start, int64_t end)
 
 #define func(f, ...)	made_func(&t, .pc = (char *)(f) + 1, __VA_ARGS__)
 
-/* All leaves of a request that one thread at a time works on add up to its latency. */
+/* If one thread at a time works on a request, its leaves add up to its latency. */
 static void is_whole(const char *name)
 {
 	int64_t sum = 0;
@@ -81,7 +81,7 @@ static void is_whole(const char *name)
 	is_int(sum, tl.latency_ns, name);
 }
 
-/* This is the paper's Figure 1. */
+/* This is Figure 1 of the paper. */
 static void test_figure1(void)
 {
 	const struct segment *s;
@@ -103,7 +103,7 @@ static void test_figure1(void)
 	     .end = 13000000);
 	func(lookup, .tid = 2, .gen = 8, .start = 1000, .end = 2000);	/* before */
 	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 940000, .end = 13499500, .gen = 9);
-	/* has nothing to do with it */
+	/* this event does not concern the request */
 	func(lookup, .tid = 3, .gen = 1, .start = 2000000, .end = 3000000);
 	build(42);
 	is_int(tl.latency_ns, 12750000, "latency");
@@ -177,7 +177,7 @@ static void test_tighten(void)
 	end();
 }
 
-/* There are three holders in turn; one of them has no recorded hold. */
+/* The lock has three holders in turn; the hold of one of them was not recorded. */
 static void test_convoy(void)
 {
 	const struct segment *s;
@@ -191,9 +191,9 @@ static void test_convoy(void)
 	made_hold(&t, .tid = 3, .lock = LOCK, .begin = 40000, .end = 60000);
 	made_hold(&t, .tid = 4, .lock = LOCK, .begin = 61000, .end = 89000);
 	made_hold(&t, .tid = 5, .lock = LOCK, .begin = 89500, .end = 89600);
-	/* of another lock */
+	/* a hold of another lock */
 	made_hold(&t, .tid = 5, .lock = LOCK2, .begin = 10000, .end = 90000);
-	/* the request's own */
+	/* a hold by the request's own thread */
 	made_hold(&t, .tid = 1, .lock = LOCK, .begin = 90000, .end = 95000);
 	made_hold(&t, .tid = 4, .lock = LOCK, .begin = 91000, .end = 99000);	/* after the wait */
 	func(snapshot, .tid = 2, .gen = 1, .start = 5000, .end = 39000);
@@ -226,7 +226,7 @@ static void test_chain(void)
 	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 10000, .end = 90000);
 	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 5000, .end = 90000);
 	made_wait(&t, .tid = 2, .lock = LOCK2, .owner = 3, .begin = 20000, .end = 80000);
-	/* before it blocked the request */
+	/* an event before the thread blocked the request */
 	made_wait(&t, .tid = 2, .lock = LOCK2, .owner = 3, .begin = 1000, .end = 4000);
 	made_hold(&t, .tid = 3, .lock = LOCK2, .begin = 15000, .end = 79000);
 	func(flush_disk, .tid = 3, .gen = 1, .start = 10000, .end = 78000);
@@ -279,9 +279,9 @@ static void test_queues(void)
 	made_req(&t, .op = END, .tid = 1, .tick = 62000, .id = 1);
 	func(server_loop, .tid = 1, .gen = 1, .start = 0, .end = 100000);
 	func(request_handler, .tid = 1, .gen = 2, .parent = 1, .depth = 1, .start = 3000,
-	     .end = 40000);	/* for another request */
+	     .end = 40000);	/* a span of another request */
 	func(lookup, .tid = 2, .gen = 1, .start = 51000, .end = 59000);
-	/* for another request */
+	/* a function during another request */
 	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 10000, .end = 20000);
 	build(1);
 	ok(is_at(find(SEGMENT_QUEUE, 1, NULL), 2000, 50000), "the first queue");

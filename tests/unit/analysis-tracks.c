@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests everything of a trace, thread by thread: each thing must come once, with the sums of the
- * reports, and functions as a timeline of the whole would show them, properly nested, in bounded
- * memory.
+ * Tests tracks: everything in a trace, thread by thread.  Each segment must come once, with the
+ * same sums as in the reports.  Functions must be as in a timeline of the whole trace, and nested.
+ * Memory must be bounded.
  */
 #include <malloc.h>
 
@@ -26,7 +26,7 @@ int a_lock[10], a_queue[10];
 __attribute__((noinline)) void outer(void)	{ __asm__ volatile("nop; nop" ::: "memory"); }
 __attribute__((noinline)) void inner(void)	{ __asm__ volatile("nop; nop; nop" ::: "memory"); }
 
-/* A program that never was */
+/* A simulated program */
 
 struct maker {
 	struct made *t;
@@ -36,7 +36,7 @@ struct maker {
 	uint64_t nr_left, req;
 };
 
-/* Where each invocation was truly: in which span of a request, by thread and generation. */
+/* The true span of a request in which each invocation was, by thread and generation. */
 struct true_part {
 	int64_t start, end;
 };
@@ -58,7 +58,7 @@ static void wait_or_hold(struct maker *k, unsigned gen)
 		made_wait(k->t, .tid = k->tid, .lock = LOCK, .owner = k->tid % NR_TIDS + 1,
 			  .begin = at, .end = end, .gen = gen, .nr_later = 1);
 		break;
-	case 4:		/* asleep in it */
+	case 4:		/* the time asleep in the invocation */
 		made_wait(k->t, .tid = k->tid, .lock = LOCK, .owner = k->tid % NR_TIDS + 1,
 			  .begin = at, .end = end, .gen = gen, .nr_later = 1);
 		made_futex_wait(k->t, .tick = at + 100, .cpu = k->tid, .tid = k->tid, .addr = LOCK,
@@ -94,7 +94,7 @@ static void wait_or_hold(struct maker *k, unsigned gen)
 static void invoke(struct maker *k, unsigned parent, unsigned depth)
 {
 	unsigned gen = ++k->gen;
-	/* Seldom there is a gap: the estimates around it are far off. */
+	/* Sometimes there is a gap, near which estimates are far off. */
 	int64_t width = some(200) ? 200 : 20000, start = k->now, s_unc = some(width), e_unc = some(width);
 	int64_t s_late = s_unc ? some(s_unc) : 0, e_late = e_unc ? some(e_unc) : 0;
 
@@ -107,7 +107,7 @@ static void invoke(struct maker *k, unsigned parent, unsigned depth)
 		invoke(k, gen, depth + 1);
 		k->now += some(100);
 	}
-	/* Some calls are never observed: their callees have no parent then. */
+	/* Some calls are never observed, so their callees have no parent. */
 	if (some(100))
 		writer_add_func(k->t->w, &(struct ldb_row_func){
 			.tid = k->tid, .pc = (uintptr_t)(depth % 2 ? inner : outer) + 1,
@@ -131,7 +131,7 @@ static void run_thread(struct maker *k)
 		invoke(k, 1, 1);
 		k->now += 50;
 		part->end = k->now;
-		/* In each, the outermost function alone has not returned. */
+		/* In each thread, only the outermost function has not returned. */
 		if (k->req % 8)
 			made_req(k->t, .op = LDB_REQ_OP_END, .tid = k->tid, .tick = k->now,
 				 .id = req, .gen = GEN(k->gen), .nr_later = k->gen);
@@ -142,7 +142,7 @@ static void run_thread(struct maker *k)
 	}
 }
 
-/* Makes nr invocations in each thread.  One that lasts all of the time is the outermost. */
+/* Makes nr invocations in each thread.  The outermost one lasts for the whole time. */
 static void make(struct made *t, const char *name, uint64_t nr)
 {
 	made_begin(t, name);
@@ -164,7 +164,7 @@ static void make(struct made *t, const char *name, uint64_t nr)
 	made_open(t);
 }
 
-/* What is given */
+/* The emitted segments */
 
 struct got {
 	struct made *t;
@@ -180,7 +180,7 @@ struct got {
 	uint64_t nr_threads, nr_lives, nr_runs, nr_wakeups;
 	int64_t life_start;
 	int64_t run_ns;
-	size_t heap;			/* the most that was in use */
+	size_t heap;			/* the greatest memory that was in use */
 };
 
 static int on_thread(void *arg, const struct thread *t)
@@ -232,7 +232,7 @@ static int on_segment(void *arg, const struct segment *s)
 	}
 	g->with_req += s->has_req;
 	g->asleep_ns += s->kind == SEGMENT_LOCK_WAIT && s->sched ? s->sched->asleep_ns : 0;
-	/* The outermost function lasts through all requests, the others through one. */
+	/* The outermost function lasts for all requests, the others for one request. */
 	if (s->kind == SEGMENT_FUNCTION && s->tid <= NR_TIDS) {
 		g->nr_outer_req += gen == 1 && s->has_req;
 		g->nr_wrong_req += gen > 1 && (!s->has_req || s->req / 1000000 != s->tid);
@@ -380,7 +380,7 @@ struct compare {
 	const struct timeline *timeline;
 	int64_t *start, *end;		/* by generation */
 	uint64_t nr, nr_other, nr_far;
-	uint64_t nr_rest, hash_rest;	/* of waits and times off the CPU: in any order */
+	uint64_t nr_rest, hash_rest;	/* segments of waits and times off the CPU, in any order */
 };
 
 static uint64_t hash_segment(const struct segment *s)
@@ -394,8 +394,8 @@ static uint64_t hash_segment(const struct segment *s)
 }
 
 /*
- * Is this what a timeline has of a request that lasts all the time?  It also shows that the
- * thread was somewhere before the first event; the report does not count that.
+ * Is this segment as in a timeline of a request that lasts for the whole time?  It also shows that
+ * the thread was somewhere before the first event; the report does not count that.
  */
 static bool is_rest(const struct segment *s)
 {
@@ -528,7 +528,10 @@ static size_t heap_of(uint64_t nr)
 	return g.heap;
 }
 
-/* There is much of everything but functions: windows end by what there is most of. */
+/*
+ * There is much of everything except functions, so the most frequent kind of segment ends the
+ * windows.
+ */
 static void make_dense(struct made *t, int64_t nr)
 {
 	made_begin(t, "dense.data");
@@ -580,7 +583,7 @@ static void test_dense(void)
 	made_close(&t);
 }
 
-/* A program and its library count separately, and estimates overlap a little. */
+/* A program and its library have separate generations, and estimates overlap a little. */
 
 struct two_blocks {
 	struct segment library, program;
@@ -687,7 +690,7 @@ int main(void)
 	is_int(g.nr_threads, NR_TIDS + 1, "threads, the unknown one too");
 	ok(g.with_req, "%lu segments belong to one request", g.with_req);
 	is_int(g.nr_outer_req, 0, "the outermost function belongs to none");
-	/* The times of some are so uncertain that they reach into the next request. */
+	/* The times of some functions are so uncertain that they reach into the next request. */
 	ok(g.nr_out_of_part < g.nr[SEGMENT_FUNCTION] / 10000,
 	   "all but %lu of the others are within what their requests say", g.nr_out_of_part);
 	ok(g.nr_wrong_req < g.nr[SEGMENT_FUNCTION] / 100, "the others to theirs, but for %lu",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests what slow requests share: the probabilities, a rule that was planted, and that labels that
- * mean nothing have no findings.
+ * Tests traits of slow requests: the probabilities, a planted rule, and that random labels have no
+ * findings.
  */
 #include <math.h>
 #include "analysis/why/traits.h"
@@ -22,7 +22,7 @@ static uint64_t draw(void)
 	return state * 0x2545f4914f6cdd1dULL >> 32;
 }
 
-/* A server's requests: tenant and size matter if there is a rule, all else never does. */
+/* A server's requests: tenant and size matter if there is a rule, and other attributes never do. */
 struct made_request {
 	unsigned tenant, shard, thread, cpu;
 	uint64_t bytes, idle, open, rows;
@@ -32,7 +32,10 @@ static struct made_request made_request(void)
 {
 	struct made_request r;
 
-	/* One by one: an initializer may draw in any order. */
+	/*
+	 * Random numbers are drawn one by one, because an initializer may evaluate them in any
+	 * order.
+	 */
 	r.tenant = draw() % 20;
 	r.shard = draw() % 3;
 	r.thread = draw() % 8;
@@ -72,7 +75,7 @@ static void make_table(struct traits *t)
 			bail_out("no memory");
 }
 
-/* is_ruled: the first `obeying` slow ones obey the rule, and no usual one does. */
+/* is_ruled: the first `obeying` slow requests obey the rule, and no usual request does. */
 static void fill_table(struct traits *t, bool is_ruled, size_t obeying)
 {
 	make_table(t);
@@ -99,7 +102,7 @@ static bool is_text(const struct trait_part *p, const char *name, const char *te
 	return p->op == TRAIT_IS && !strcmp(p->name, name) && !strcmp(p->text, text);
 }
 
-/* The next bound may be as good by chance, or better. */
+/* By chance the next threshold may be as good, or better. */
 static bool is_above(const struct trait_part *p, const char *name, uint64_t bound)
 {
 	return p->op == TRAIT_ABOVE && !strcmp(p->name, name) && p->value >= bound / 2 && p->value <= bound * 2;
@@ -129,7 +132,7 @@ static void test_rule(void)
 	}
 }
 
-/* If one of the two is all there is to it, both together are not said. */
+/* If one of the two traits alone explains the slow requests, the pair is not reported. */
 static void test_single(void)
 {
 	struct traits t;
@@ -163,7 +166,7 @@ static void test_nothing(void)
 	   TRACES, nr_findings, nr_traces);
 }
 
-/* The probability, added up from the definition. */
+/* Computes the probability by its definition. */
 static double probability(unsigned all, unsigned slow, unsigned has, unsigned has_slow)
 {
 	double sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests waits for objects without a holder: which thread ended them, and what that thread did
+ * Tests waits for objects without a holder: which thread ended them, and what that thread was doing
  * until then.
  */
 #include "analysis/report/requests.h"
@@ -104,7 +104,7 @@ static void test_kinds(void)
 	}
 }
 
-/* The waker executed serve(), which called prepare(); from then on it executed nothing that is known. */
+/* The waker executed serve(), which called prepare(); after that no function of it is known. */
 static const char *function_of(int64_t serve_end, int64_t prepare_end)
 {
 	static char name[16];
@@ -146,7 +146,7 @@ static void test_nobody(void)
 	end();
 }
 
-/* Without kernel events of the wait, the row says who signalled last. */
+/* Without kernel events of the wait, the row says which thread signalled last. */
 static void test_shim(void)
 {
 	const struct timeline_cause *c;
@@ -170,7 +170,7 @@ static void test_shim(void)
 	end();
 }
 
-/* The last sleep ended the wait; those before it were woken for nothing. */
+/* Only after the last sleep did the wait end; the sleeps before it were woken in vain. */
 static void test_last(void)
 {
 	const struct timeline_cause *c;
@@ -186,7 +186,7 @@ static void test_last(void)
 	end();
 }
 
-/* The waker waited itself, for another one. */
+/* The waker waited, too, for another thread. */
 static void test_chain(void)
 {
 	const struct timeline_cause *c;
@@ -244,7 +244,7 @@ static void test_convoy(void)
 	}
 }
 
-/* 3 takes the free lock without having waited: that delays nobody until then. */
+/* Thread 3 takes the free lock without having waited, so it delayed nobody until then. */
 static void test_barger(void)
 {
 	begin_threads("wakers.data");
@@ -283,8 +283,8 @@ static void test_late_release(void)
 }
 
 /*
- * 2 waits for the lock only shortly before 3 releases it, and does not sleep; long before, it was woken from
- * another sleep.
+ * Thread 2 waits for the lock only shortly before thread 3 releases it, and does not sleep.  It was
+ * woken from another sleep long before.
  */
 static void test_earlier_sleep(void)
 {
@@ -308,8 +308,8 @@ static void test_earlier_sleep(void)
 }
 
 /*
- * 1 waits to write.  3 waits to read until 50000, and holds the lock to the end; 2 reads meanwhile, and its
- * hold ends first.
+ * Thread 1 waits to write.  Thread 3 waits to read until 50000, and then holds the lock to the end.
+ * Thread 2 reads meanwhile, and its hold ends first.
  */
 static void test_readers(void)
 {
@@ -337,7 +337,10 @@ static void test_readers(void)
 	end();
 }
 
-/* 1 sleeps until 2 wakes it, 2 until 3 does, which task 900 prevents from running. */
+/*
+ * Thread 1 sleeps until thread 2 wakes it; thread 2 sleeps until thread 3 wakes it, which task 900
+ * prevents from running.
+ */
 static void test_sleeps(void)
 {
 	const struct timeline_cause *c;
@@ -391,7 +394,7 @@ static void test_occupant(void)
 	end();
 }
 
-/* A futex that names no owner is followed to who woke it. */
+/* If a futex names no owner, the thread that woke it is followed. */
 static void test_futex(void)
 {
 	const struct timeline_cause *c;
@@ -409,7 +412,10 @@ static void test_futex(void)
 	end();
 }
 
-/* The scanner knows only which function called; prepare() was innermost when 2 left its CPU. */
+/*
+ * The scanner has observed only the calling function; prepare() was innermost when thread 2 left
+ * its CPU.
+ */
 static void begin_late(const char *name, unsigned samples, const void *pc)
 {
 	begin_threads(name);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests what ldb-why says of a function: that it was slower, or that others do not call it. */
+/*
+ * Tests what ldb-why says about a function: that it was slower, or that other requests do not call
+ * it.
+ */
 #include "analysis/why/categories.h"
 #include "analysis/why/why.h"
 #include "render/why.h"
 #include "analysis-sample.h"
 
-#define NR	20	/* requests, 10000 apart */
+#define NR	20	/* requests, which begin 10000 apart */
 
 __attribute__((noinline)) void outer(void)	{ __asm__ volatile("nop; nop" ::: "memory"); }
 __attribute__((noinline)) void inner(void)	{ __asm__ volatile("nop; nop; nop" ::: "memory"); }
@@ -52,7 +55,7 @@ static const struct why_cause *first_of(const struct why *w, uint64_t id)
 	return NULL;
 }
 
-/* What helps names who ended the wait, where it is known, and what that was in. */
+/* The advice names the thread that ended the wait, if it is known, and that thread's function. */
 static void is_advised(const struct why *w, const char *who)
 {
 	struct why_cause c = w->causes[w->targets[0].amounts[0].cause];
@@ -67,7 +70,7 @@ static void is_advised(const struct why *w, const char *who)
 	is_str(why_cause_advice(&c, text), "", "nothing is known");
 }
 
-/* One of a few requests sleeps, until thread 2 wakes it, or a timer. */
+/* One of a few requests sleeps until thread 2 or a timer wakes it. */
 static void test_waker(unsigned flags, bool is_seen)
 {
 	struct partition_options po = { .from = INT64_MIN, .to = INT64_MAX };
@@ -177,8 +180,8 @@ static void work_on(struct made *t, uint64_t id, int64_t start, int64_t end)
 }
 
 /*
- * Each request waits for another server for 65000.  Of the last one the thread reads the answer late: what it
- * did meanwhile took longer, but was over before.
+ * Each request waits for another server for 65000.  The thread reads the answer of the last request
+ * late: its other work took longer, but was over before the answer came.
  */
 static void test_ahead(void)
 {

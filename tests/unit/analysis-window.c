@@ -5,7 +5,7 @@
 
 struct row {
 	int64_t tick;
-	uint64_t nr;		/* in the order they came */
+	uint64_t nr;		/* number in the order of arrival */
 	char filler[40];
 };
 
@@ -28,7 +28,7 @@ static int play(void *arg, const void *windowed)
 	return ++p->nr == (uint64_t)p->fail_at ? -7 : 0;
 }
 
-/* spread: how far a tick may lie behind; ties: so many rows have the same one. */
+/* spread: how far a tick may lie behind; ties: how many rows have the same tick. */
 static void run(struct played *p, size_t nr, uint64_t spread, unsigned ties)
 {
 	struct window w;
