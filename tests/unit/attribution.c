@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests to what a thread's time is attributed, from a list of what began: ranks, interrupts in
- * interrupts, waits that name their function, requests, and more at a time than the stack holds.
+ * Tests the attribution of a thread's time, from a list of items that begin: ranks, interrupts in
+ * interrupts, waits that name their function, requests, and more items at a time than the stack has
+ * room for.
  */
 #include <stdio.h>
 #include <string.h>
@@ -132,7 +133,10 @@ static void check_places(void)
 	       "each that began ends once");
 }
 
-/* A library call is among functions, which it may call back; what covers it is in the function that made it. */
+/*
+ * A library call is among functions, which it may call back; an item that covers it belongs to the
+ * function that made the call.
+ */
 static void check_library_calls(void)
 {
 	static const struct attribution_irq none[0], one[] = { { LEAF_IRQ, 35, 40, "a" } };

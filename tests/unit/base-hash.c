@@ -91,7 +91,7 @@ static void test_memory(void)
 		char text[16];
 
 		snprintf(text, sizeof(text), "text %d", i);
-		/* Each allocation of each text fails once. */
+		/* Lets each allocation fail once, for each text. */
 		for (long n = 1;; n++) {
 			heap_fail_in = n;
 			heap_has_failed = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tests opening files that another user has named: anything but a regular file is not even
- * opened (inotify shows that), and no path leads out of a root.  All is tested twice: as the
- * kernel resolves paths, and without openat2().
+ * opened (inotify shows that), and no path leads out of a root.  Everything is tested twice: with
+ * the kernel's resolution of paths, and without openat2().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -151,7 +151,7 @@ static void test_unopened(void)
 	close(watch);
 }
 
-/* The file's owner has a lease: an opening that waits would take 45 seconds. */
+/* The file's owner has a lease, so opening the file would wait for 45 seconds. */
 static void test_lease(void)
 {
 	int fd = open("secret", O_RDWR);

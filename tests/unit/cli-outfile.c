@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests files that the tools make: they are private and new, and never written through what
- * another user has put there.  The other user's folder and everybody's (/tmp) are made with
- * chown, so root runs all of the tests, and other users a part.
+ * Tests files that the tools make: they are private and new, and never written through a file or
+ * link that another user has put there.  The other user's folder and everybody's (/tmp) are made
+ * with chown, so root runs all of the tests, and other users a part.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which thread gave a lock to which, reported thread by thread. */
+/* Tests which thread released a lock to which other thread, reported thread by thread. */
 #include "analysis/tracks/tracks.h"
 #include "export/handover.h"
 #include "analysis-sample.h"
@@ -63,7 +63,7 @@ static const struct end *find(const struct got *g, uint64_t nr, bool is_wait)
 	return found;
 }
 
-/* Did thread `from` release it at one time, and thread `to` get it at the other? */
+/* Did thread `from` release the lock at one time, and thread `to` get it at the other? */
 static bool has_pair(const struct got *g, uint32_t from, int64_t gave, uint32_t to, int64_t got)
 {
 	for (uint64_t nr = 1; nr <= 64; nr++) {
@@ -80,7 +80,10 @@ static void make(struct made *t)
 	made_begin(t, "handover.data");
 	for (uint32_t tid = 1; tid <= 4; tid++)
 		made_thread(t, tid, "worker", 0, 1000000);
-	/* This is a convoy: 2 gives it to 1, which gives it to 3. */
+	/*
+	 * This is a convoy: thread 2 releases the lock to thread 1, and that releases it to thread
+	 * 3.
+	 */
 	made_hold(t, .tid = 2, .lock = LOCK, .begin = 10000, .end = 20000);
 	made_wait(t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 15000, .end = 21000);
 	made_hold(t, .tid = 1, .lock = LOCK, .begin = 21000, .end = 30000);
@@ -91,15 +94,15 @@ static void make(struct made *t)
 	made_wait(t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 45000, .end = 51500);
 	made_hold(t, .tid = 1, .lock = LOCK, .begin = 51500, .end = 51900);
 	/*
-	 * No hold was recorded; it was of another lock; the wait was given up; it was long
-	 * before.
+	 * Cases without a handover: no hold was recorded; the hold was of another lock; the wait
+	 * failed; the hold ended long before.
 	 */
 	made_wait(t, .tid = 1, .lock = OTHER, .owner = 2, .begin = 60000, .end = 70000);
 	made_lock(t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_MUTEX | LDB_LOCK_F_FAILED, .tid = 4,
 		  .lock = LOCK, .owner = 2, .begin = 80000, .end = 82000);
 	made_hold(t, .tid = 2, .lock = LOCK, .begin = 79000, .end = 81000);
 	made_wait(t, .tid = 4, .lock = LOCK, .owner = 2, .begin = 90000, .end = 99000);
-	/* Readers wait for the writer, and not for readers. */
+	/* Readers wait for a writer, and not for other readers. */
 	made_lock(t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_RD | LDB_LOCK_F_BEGIN_EXACT,
 		  .tid = 2, .lock = OTHER, .begin = 200000, .end = 210000);
 	made_lock(t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_RWLOCK_RD, .tid = 1, .lock = OTHER,

@@ -4,7 +4,7 @@
  * not freed, detects writes behind a block when that is freed, fills new memory with a value
  * that is hardly ever right, and fails on request.
  *
- * Each block has a header of 16 bytes, which malloc's alignment wants anyway, and a guard right
+ * Each block has a header of 16 bytes, which malloc's alignment requires anyway, and a guard right
  * behind its last byte.  With a sanitizer the heap is the sanitizer's: heap_is_ours is false,
  * and nothing is counted.
  */
@@ -21,12 +21,13 @@
 
 #define HEAP_GUARD	0x6b
 #define HEAP_GUARDS	16
-#define HEAP_FILL	65536	/* of a larger block the rest would only cost time */
+#define HEAP_FILL	65536	/* only this much of a larger block is filled, to save time */
 #define HEAP_MAGIC	0x6c646268656170ULL
 
-static _Atomic long heap_nr;		/* blocks */
+static _Atomic long heap_nr;		/* number of blocks */
 static _Atomic long heap_nr_damaged;
-static _Atomic long heap_fail_in;	/* the how manieth from now on fails; 0: none */
+/* number of the allocation from now on that fails; 0: none */
+static _Atomic long heap_fail_in;
 static _Atomic bool heap_has_failed;
 
 #ifdef __SANITIZE_ADDRESS__
@@ -39,13 +40,14 @@ extern void __libc_free(void *p);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
 struct heap_block {
-	uint64_t magic;		/* less the size; of others' blocks it is not right */
+	/* marks a header, combined with the size; blocks of others do not have it */
+	uint64_t magic;
 	size_t size;
 };
 
 /*
- * Allocations of the C library itself do not fail: without memory qsort() works in another way,
- * and does not say so.
+ * Allocations of the C library itself do not fail, because without memory qsort() uses another
+ * algorithm, and does not report this.
  */
 static uintptr_t heap_libc, heap_libc_end;
 
@@ -110,7 +112,7 @@ void free(void *p)
 
 	if (!p)
 		return;
-	if (!heap_is_block(b)) {	/* of memalign() */
+	if (!heap_is_block(b)) {	/* alignment of memalign() */
 		__libc_free(p);
 		return;
 	}
@@ -136,7 +138,7 @@ void *calloc(size_t nr, size_t size)
 		return NULL;
 	}
 	p = heap_get(bytes, __builtin_return_address(0));
-	__asm__("" : "+r"(p));	/* else GCC knows a better way: to call calloc() */
+	__asm__("" : "+r"(p));	/* otherwise GCC would optimise this to a call of calloc() */
 	return p ? memset(p, 0, bytes) : NULL;
 }
 

@@ -17,7 +17,7 @@ typedef uint32_t u32;
 #endif
 #include "../../kmod/seq.h"
 
-/* Describes the kernel's side as it is, and as it was. */
+/* Describes the kernel's side: the present code, and an earlier one. */
 struct rules {
 	u32 (*in)(u32), (*out)(u32);
 	u32 unknown, running, asleep;
@@ -56,10 +56,11 @@ enum step { WATCH, REFRESH, READ_ON_RQ, READ_ON_CPU, SETTLE, DONE };
 struct world {
 	enum at at;
 	enum step step;
-	bool on_rq, on_cpu, watched, stays;	/* stays: is preempted, not put to sleep */
-	bool seen;				/* the probe under way found it */
+	/* stays: the thread is preempted, and does not sleep */
+	bool on_rq, on_cpu, watched, stays;
+	bool seen;				/* the probe that is running found the session */
 	u32 seq, read;
-	unsigned switches;			/* left to do */
+	unsigned switches;			/* steps that are left */
 };
 
 static const struct rules *rules;
@@ -76,7 +77,7 @@ static void judge(const struct world *w)
 
 static void go(struct world w);
 
-/* Makes the thread's next access; both ways where there are two. */
+/* Makes the thread's next access; if two are possible, tries both. */
 static void thread_step(struct world w)
 {
 	switch (w.at) {

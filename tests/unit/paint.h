@@ -25,7 +25,7 @@ struct paint_tick {
 struct paint {
 	struct paint_tick *at[PAINT_TIDS];
 	int64_t nr;
-	uint64_t pcs[8];		/* of the functions, by their number */
+	uint64_t pcs[8];		/* addresses of the functions, by their number */
 	unsigned nr_pcs, depth;
 	int64_t out[PAINT_TIDS], woken[PAINT_TIDS];
 	uint32_t state[PAINT_TIDS];
@@ -65,7 +65,7 @@ static int paint_funcs(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-/* Library calls are of the functions of the present depth that made them, the outer ones first. */
+/* Paints the library calls that functions of the present depth made, the outer ones first. */
 static int paint_collect(void *arg, const struct reader_rows *rows)
 {
 	struct paint *p = arg;

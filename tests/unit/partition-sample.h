@@ -91,7 +91,7 @@ TAP_FN void hand_request(struct hand *h, uint32_t class)
 	h->p.nr_requests++;
 }
 
-/* The share is the last request's. */
+/* Adds a share to the last request. */
 TAP_FN void hand_share(struct hand *h, uint32_t leaf, int64_t ns, uint32_t nr)
 {
 	struct request *r = &h->p.requests[h->p.nr_requests - 1];

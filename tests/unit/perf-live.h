@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tests of perf with the real kernel share this file: a program that is recorded (a child
- * that waits until it may begin), and its rows.
+ * The tests of perf with the real kernel share this file.  It has a program that is recorded (a
+ * child that waits until it may begin), and its rows.
  */
 #ifndef TESTS_PERF_LIVE_H
 #define TESTS_PERF_LIVE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests rows that are held back and merged: all must leave, once, in order, no sooner than they
- * may.
+ * Tests rows that are held back and merged: all rows must be emitted, once, in order, and not too
+ * early.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -118,7 +118,7 @@ static void test_backward(void)
 	end(&w, 20000, "backward");
 }
 
-/* A source whose rows are all in the future causes disorder, and no growth of memory. */
+/* A source whose rows are all in the future may cause disorder, but no growth of memory. */
 static void test_full(void)
 {
 	struct backlog w;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Checks that the kernel's readings of a chain and the scanner's rows become one row for each
+ * Checks that the frames that the kernel has read and the scanner's rows become one row for each
  * invocation.  The programs are made up, so the true times are known: each row's bounds must
  * contain them, its caller must be the true one, and no invocation that was observed may be missing
  * or have two rows.
@@ -11,7 +11,7 @@
 #define NR_CALLS	4000
 #define DEPTH		12
 #define TID		77
-#define ERROR		300	/* of the kernel's stamps; less than what chain.c allows for */
+#define ERROR		300	/* error of the kernel's stamps; less than chain.c allows */
 
 struct call {
 	uint64_t gen, parent;
@@ -39,9 +39,10 @@ static struct program {
 	struct ldb_page page;
 	bool has_no_page;
 	bool is_told;		/* when the scanner polled last */
-	unsigned loses;		/* one in so many readings is lost; 0: none */
-	bool is_lost;		/* this one is */
-	unsigned skips;		/* instead so many of its records are lost, and chains_lost() is called */
+	unsigned loses;		/* one reading in this number is lost; 0: none */
+	bool is_lost;		/* this reading is lost */
+	/* instead, this many of the reading's records are lost, and chains_lost() is called */
+	unsigned skips;
 } p;
 static uint64_t state;
 static struct chains *chains;
@@ -52,7 +53,7 @@ static int64_t some(int64_t max)
 	return (state >> 33) % max;
 }
 
-/* Some calls are shorter than what stamps may be off. */
+/* Some calls are shorter than the error of the stamps. */
 static void pass_time(void)
 {
 	p.now += some(8) ? 2000 + some(20000) : 1 + some(100);
@@ -79,7 +80,7 @@ static void leave(void)
 
 /* The kernel, as record/bpf/chain.h does it */
 
-/* They are off, but in order. */
+/* The stamps have an error, but are in order. */
 static int64_t stamp(void)
 {
 	int64_t tick = p.now + some(2 * ERROR) - ERROR;
@@ -207,7 +208,7 @@ static void look(void)
 		p.page.last_look_tsc = p.now;
 }
 
-/* What comes out */
+/* The resulting rows */
 
 static struct call *call_of(uint64_t gen)
 {
@@ -266,8 +267,8 @@ static const volatile struct ldb_page *find_page(void *arg, uint32_t tid)
 static const struct chains_ops ops = { take, find_page };
 
 /*
- * Do the bounds of two rows of one block say what is true of them: that one is within the other, or
- * had ended before?
+ * Do the bounds of two rows of one block agree with the truth: that one is within the other, or had
+ * ended before?
  */
 static bool agree(const struct call *old, const struct call *new)
 {
@@ -295,9 +296,9 @@ static unsigned count_disagreements(void)
 }
 
 /*
- * The scanner polls once in so many steps, the kernel reads as seldom; 0: never.  stop: of so many
- * calls; then the scanner gets no CPU any more.  A short recording is over before anything is released,
- * and the kernel reads when the scanner has stopped.
+ * The scanner polls once in a given number of steps, and the kernel reads once in a given number;
+ * 0: never.  stop: after this many calls the scanner gets no CPU any more.  A short recording is
+ * over before any row is released, and the kernel reads when the scanner has stopped.
  */
 static void run_until(const char *name, int64_t wait, unsigned scanner, unsigned kernel, unsigned stop,
 		      bool is_short, unsigned loses)
@@ -344,7 +345,7 @@ static void run_until(const char *name, int64_t wait, unsigned scanner, unsigned
 	for (unsigned i = 0; i < p.nr_calls; i++) {
 		bool is_seen = p.calls[i].by_scanner || (p.calls[i].by_kernel && !loses);
 
-		/* Where readings were lost, the kernel may know a call but not who called it. */
+		/* If readings were lost, the kernel may know a call but not its caller. */
 		nr_seen += is_seen || p.calls[i].nr_rows;
 		nr_missing += is_seen && !p.calls[i].nr_rows;
 	}
@@ -410,7 +411,7 @@ static void test_page(void)
 	ok(read_before_page(2) == 0, "but not if functions were read before");
 }
 
-/* What the program has in its memory is its own affair. */
+/* The program's memory may contain anything. */
 static void test_nonsense(void)
 {
 	uint64_t nr = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests a process that dies while the scanner writes that invocations have ended: wherever it
- * was, each of them must have one row, and count once.
+ * Tests a process that dies while the scanner writes that invocations have ended: wherever the
+ * scanner was, each invocation must have one row, and be counted once.
  */
 #include <string.h>
 #include <ldb/abi.h>
@@ -105,7 +105,7 @@ int main(void)
 
 	begin(path);
 	ends(4, 1, true, true);
-	ends(3, 1, false, false);	/* ending_seen is still that of the one before */
+	ends(3, 1, false, false);	/* ending_seen still belongs to the previous invocation */
 	check(path, 3, "the second, sooner");
 
 	begin(path);

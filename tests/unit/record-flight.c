@@ -22,7 +22,7 @@
 #define RING_BYTES	65536
 #define BLOCKS		20000
 
-/* A block's header has the tick of its last row; what follows is its number, over and over. */
+/* A block's header has the tick of its last row; the rest is its number, repeated. */
 static size_t make_block(char *block, uint64_t number)
 {
 	struct ldb_block_header h = { .t_min = number, .t_max = number };
@@ -44,7 +44,7 @@ static bool is_block(const char *block, size_t size, uint64_t number)
 	return h.t_max == (int64_t)number;
 }
 
-/* All that it says it has must be there as it was added. */
+/* All blocks that the ring claims to have must be unchanged. */
 static bool is_right(struct flight_ring *r)
 {
 	void *buffer = NULL;
@@ -69,7 +69,7 @@ static void test_ring(const char *file)
 	for (uint64_t n = 0; right && n < BLOCKS; n++) {
 		right = !flight_ring_add(r, block, make_block(block, n), n, n);
 		fits &= flight_ring_bytes(r) <= RING_BYTES;
-		/* Time passes, too. */
+		/* Blocks are also dropped by their age. */
 		if (n % 97 == 0)
 			flight_ring_expire(r, n - rnd() % 30);
 		if (n % 61 == 0)
@@ -127,7 +127,7 @@ static void test_requests(void)
 	tag(f, LDB_REQ_OP_END, 1, 7, 30);
 	ok(nr_ended == 1 && last.start == 10 && last.end == 30, "a request lasts from START to END");
 	is_str(last_name, "GET", "and has its class");
-	/* The name of the next one is read before the end of this one. */
+	/* The name of the next request is read before the end of this one. */
 	tag(f, LDB_REQ_OP_START, 1, 7, 40);
 	flight_requests_name(f, &(struct ldb_row_reqname){ .id = 7, .tick = 60, .name = "SET" }, 1);
 	tag(f, LDB_REQ_OP_END, 1, 7, 50);
@@ -145,7 +145,7 @@ static void test_requests(void)
 	tag(f, LDB_REQ_OP_START, 3, 8, 140);
 	tag(f, LDB_REQ_OP_END_ALL, 3, 0, 150);
 	ok(nr_ended == 1 && last.start == 100 && last.end == 150, "END_ALL ends it");
-	/* Old ones. */
+	/* Requests that began long ago. */
 	tag(f, LDB_REQ_OP_START, 1, 9, 200);
 	tag(f, LDB_REQ_OP_START, 2, 10, 210);
 	tag(f, LDB_REQ_OP_END, 2, 10, 5000);
@@ -278,7 +278,9 @@ static bool is_even(void *arg, uint32_t tid)
 	return tid % 2 == 0;
 }
 
-/* Usually of calls only the sleeps are recorded, by when the thread left its CPU. */
+/*
+ * Usually only sleeps in system calls are recorded, with the time at which the thread left its CPU.
+ */
 static void test_sleeps(void)
 {
 	static const char *const used[] = { "stall>100ns" };
@@ -421,10 +423,11 @@ static void test_notes(void)
 
 /* Files */
 
-static const char *put_at;	/* here another file appears while names are looked up; NULL: none */
+/* path at which another file appears while names are looked up; NULL: none */
+static const char *put_at;
 static const char *remove_at;	/* this file is removed after the next exchange; NULL: none */
 
-/* Takes the place of the C library's, to be the user who is faster than the recorder. */
+/* Replaces the C library's function, to simulate a user who is faster than the recorder. */
 int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned int flags)
 {
 	int rc = syscall(SYS_renameat2, from_dir, from, to_dir, to, flags);

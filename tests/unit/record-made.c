@@ -10,8 +10,9 @@
 
 #define SECOND	1000000
 
-static char log_text[4096];	/* "t NAME START-END " for each: N(ow) or C(ounted) */
-static bool is_counting;	/* ... or only how many are counted */
+/* text "t NAME START-END " for each request; t is N(ow) or C(ounted) */
+static char log_text[4096];
+static bool is_counting;	/* true: only the number of counted requests */
 static unsigned nr_counted;
 
 static void on_made(void *arg, const struct made_request *r, bool is_counted)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests that what comes late of the time of a pause is not recorded. */
+/* Tests that late events from the time of a pause are not recorded. */
 #include "recording-sample.h"
 
 static void event(unsigned type, uint64_t tick, uint64_t id)

@@ -34,7 +34,7 @@
 #define REPORT	"(((0x00000000 | 0x00000001 | 0x00000002 | 0x00000004 | 0x00000008 | " \
 		"0x00000010 | 0x00000020 | 0x00000040) + 1) << 1)"
 
-/* Linux 4.14 to now. */
+/* Format of Linux 4.14 and later. */
 static const char switch_now[] = "name: sched_switch\nID: 372\n" COMMON SWITCH_FIELDS SWITCH_PRINT(
 	"(REC->prev_state & (" REPORT " - 1)) ? "
 	"__print_flags(REC->prev_state & (" REPORT " - 1), \"|\", "
@@ -43,7 +43,7 @@ static const char switch_now[] = "name: sched_switch\nID: 372\n" COMMON SWITCH_F
 	"{ 0x00000040, \"P\" }, { 0x00000080, \"I\" }) : \"R\", "
 	"REC->prev_state & " REPORT " ? \"+\" : \"\"");
 
-/* Linux 4.9: other numbers. */
+/* Format of Linux 4.9, with other numbers. */
 static const char switch_4_9[] = "name: sched_switch\nID: 273\n" COMMON SWITCH_FIELDS SWITCH_PRINT(
 	"REC->prev_state & (2048-1) ? __print_flags(REC->prev_state & (2048-1), \"|\", "
 	"{ 1, \"S\"} , { 2, \"D\" }, { 4, \"T\" }, { 8, \"t\" }, { 16, \"Z\" }, { 32, \"X\" }, "
@@ -366,7 +366,7 @@ static void test_faults(void)
 	r = sample(372, 0, 9, 68);
 	ok(!decode(&r, &e), "which would not be taken for one");
 	decoder.mode = before;
-	/* This sample is as long as that of a major fault. */
+	/* This sample has the same length as that of a major fault. */
 	r = sample(372, 0, 9, 12);
 	ok(decode(&r, &e) && e.kind == PERF_EVENT_SWITCH, "nor a tracepoint of the same size");
 }

@@ -22,14 +22,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* This is an event as text, for comparison. */
 struct line {
 	unsigned cpu;
-	pid_t by;		/* who ran, if ftrace says it */
+	pid_t by;		/* the thread that ran, if ftrace names it */
 	char text[76];
 };
 
 struct lines {
 	struct line *lines;
 	size_t nr;
-	pid_t by;		/* of the next */
+	pid_t by;		/* state of the next thread */
 };
 
 static void busy_us(long us)
@@ -168,7 +168,7 @@ static long number(const char *text, const char *name)
 	return p ? strtol(p + strlen(name), NULL, 10) : -1;
 }
 
-/* Reads "prev_state=R+ ==>": the kernel's letters; all ways to be dead are one here. */
+/* Reads "prev_state=R+ ==>": the kernel's letters; all letters for dead threads count as one. */
 static const char *state_word(const char *text)
 {
 	const char *p = strstr(text, "prev_state=");
@@ -280,7 +280,7 @@ static size_t next_on(const struct lines *l, size_t i, unsigned cpu)
 	return i;
 }
 
-/* The state in which others left is not known in every case, where perf is deaf. */
+/* If perf lacks events of a CPU, the state in which other threads left is not always known. */
 static bool is_same(const struct line *got, const struct line *want)
 {
 	if (!strcmp(got->text, want->text))
@@ -290,7 +290,7 @@ static bool is_same(const struct line *got, const struct line *want)
 	       !strncmp(want->text, "switch", 6);
 }
 
-/* Wake-ups of others may be missing; and their switches, as long as that was not noticed. */
+/* Wake-ups of others may be missing; and their switches, until perf.c has detected this. */
 static bool may_be_missing(const struct line *want, unsigned *nr_switches)
 {
 	if (!is_deaf[want->cpu & 1023] || is_ours(want->by))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests perf with the real kernel: compares it with the kernel's own counters and with what the
- * recorded threads themselves say.  It is skipped where nothing is permitted.
+ * Tests perf with the real kernel: compares it with the kernel's own counters and with reports by
+ * the recorded threads themselves.  It is skipped if nothing is permitted.
  */
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -87,7 +87,9 @@ static size_t count_op(const struct rows *rows, unsigned op, uint32_t tid, uint3
 	return nr;
 }
 
-/* There are as many as the kernel counted; in the best mode with waker and reason, too. */
+/*
+ * There must be as many sleeps as the kernel counted; in the best mode with waker and reason, too.
+ */
 static void check_pingpong(enum perf_mode mode, const struct rows *rows, const struct report *r)
 {
 	const struct said *a = &r->threads[0], *b = &r->threads[1];
@@ -104,7 +106,9 @@ static void check_pingpong(enum perf_mode mode, const struct rows *rows, const s
 		   "%zu wakeups of the second by the first", nr_wakes);
 }
 
-/* These are real-time threads of one priority: the number of switches is known beforehand. */
+/*
+ * These are real-time threads of the same priority, so the number of switches is known in advance.
+ */
 static void check_forced(const struct rows *rows, const struct report *r)
 {
 	const struct said *a = &r->threads[0], *b = &r->threads[1];
@@ -212,7 +216,7 @@ static void test_clock(unsigned clock_id)
 		    row->other != (uint32_t)prog.report.threads[1].tid ||
 		    row->flags & (LDB_SCHED_F_HARDIRQ | LDB_SCHED_F_SOFTIRQ))
 			continue;
-		/* The partner may have been awake: that is a round without a waking. */
+		/* The partner may have been awake; then the round has no waking. */
 		while (nr < ROUNDS && (int64_t)(got[nr][1] + err) < row->tick)
 			nr++;
 		nr_off += nr == ROUNDS || row->tick + (int64_t)err < (int64_t)got[nr][0];
@@ -367,7 +371,7 @@ static size_t settle(struct kernel_source *p, const struct rows *rows)
 	return rows->nr;
 }
 
-/* These rows come straight from perf: nothing between drops those of a pause. */
+/* These rows come directly from perf, so no other code drops rows of a pause. */
 static void test_pause(void)
 {
 	struct rows rows;

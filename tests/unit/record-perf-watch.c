@@ -389,7 +389,8 @@ static void test_namespaces(void)
 	now = 0;
 	e.a = 1007;
 	e.b = 1200;
-	perf_watch_learn(w, &e);	/* read, but its turn comes after the wakeup's */
+	/* this record was read, but it is processed after the wake-up */
+	perf_watch_learn(w, &e);
 	feed(&wake);
 	feed(&e);
 	check("1:wakeup 7 0 cpu0 tid\n2:switch 7 0 cpu0 R tid hidden\n",

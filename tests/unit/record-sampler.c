@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where and how often running threads are read: within what is left of the budget, at the price of a sample. */
+/*
+ * Tests where and how often running threads are sampled, given the rest of the budget and the cost
+ * of a sample.
+ */
 #include "record/sampler.h"
 #include "tap.h"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests threads whose events come in the order in which the rings are read, which need not be
- * that of time: each must have one instance in the trace, with its counters and its creator.
+ * Tests threads whose events come in the order in which the rings are read, which may differ from
+ * the order of time: each must have one instance in the trace, with its counters and its creator.
  */
 #include <string.h>
 #include <sys/mman.h>
 #include "recording-sample.h"
 
-/* Reads what was written; returns the last row of TID, and how many instances it has. */
+/* Reads the written rows; returns the last row of TID, and the number of its instances. */
 static struct ldb_row_thread end(const char *path, int *lives)
 {
 	struct ldb_row_thread last = { 0 };
@@ -149,8 +149,8 @@ static int running(const char *path)
 }
 
 /*
- * What runs is written while the scanner goes on.  Once a caller was missing whenever what it calls
- * had changed in between, so calls of a dump were of none.
+ * Running functions are written while the scanner continues.  A caller must be written even if its
+ * callees have changed in between, because otherwise calls in a dump have no caller.
  */
 static void writes_running(const char *path)
 {

@@ -60,7 +60,7 @@ int main(void)
 	demangle("_ZZN3foo3Bar3runEvENKUlvE_clEv", "foo::Bar::run()::{lambda()#1}::operator()");
 	demangle("_ZZNK3foo3Bar3runEvENKUlvE_clEv", "foo::Bar::run() const::{lambda()#1}::operator()");
 	demangle("_Z4worki._omp_fn.0", "work._omp_fn.0");
-	/* These look like linker names and are none. */
+	/* These look like linker names, but are none. */
 	demangle("_Z", "_Z");
 	demangle("_Zzzzzz", "_Zzzzzz");
 	return done();

@@ -9,7 +9,7 @@
 #include "symbol/symbol.h"
 #include "trace-sample.h"
 
-/* Line numbers below are those of this text. */
+/* The line numbers below refer to this text. */
 static const char source[] =
 	"#include <mutex>\n"				/* 1 */
 	"#include <stdexcept>\n"
@@ -339,7 +339,7 @@ static void test_changed(void)
 	is_str(symtab_lookup(st, 0x10000000 + addr, 0)->function, SERVE, "--no-demangle");
 }
 
-/* These are no ELF files, or broken ones, and modules in odd places. */
+/* Tests files that are no ELF files, damaged ELF files, and modules at unusual addresses. */
 static void test_hostile(void)
 {
 	struct ldb_row_module row = {

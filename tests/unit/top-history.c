@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tests what ldb-top retains: consecutive windows have each row once, memory does not grow with
- * time, and a limit of bytes makes the window shorter and says so.
+ * time, and a limit of bytes makes the window shorter, which is reported.
  */
 #include <fcntl.h>
 #include "top/top.h"
 #include "trace-sample.h"
 
 #define SECOND		1000000000LL
-#define ROWS		1000	/* of functions in a period */
+#define ROWS		1000	/* number of functions in a period */
 
 static struct history *h;
 static struct writer *w;
@@ -49,8 +49,8 @@ static void add_state(void)
 }
 
 /*
- * Makes rows whose generation counts up; a request id ends in each period, and began in the one
- * before.
+ * Makes rows with increasing generations; in each period a request ends that began in the previous
+ * one.
  */
 static void period(void)
 {

@@ -66,7 +66,7 @@ static void make_file(const char *path)
 struct outcome {
 	bool opened, damaged;
 	size_t nr, wrong;
-	size_t nr_shared;	/* read by several threads, as columns */
+	size_t nr_shared;	/* rows that several threads read as columns */
 	struct reader_damage d;
 	char err[256];
 };
@@ -93,7 +93,7 @@ static size_t share_funcs(struct reader *r)
 	return nr[0] + nr[1] + nr[2];
 }
 
-/* Reads everything there is. */
+/* Reads everything in the file. */
 static void read_all(const char *path, struct outcome *o)
 {
 	const struct ldb_row_reqtab *requests;
@@ -127,7 +127,7 @@ static void read_all(const char *path, struct outcome *o)
 	reader_close(r);
 }
 
-/* Checks what must hold for any damaged file. */
+/* Checks the conditions that must be met for any damaged file. */
 static bool outcome_is_honest(const struct outcome *o)
 {
 	if (!o->opened)
@@ -184,7 +184,7 @@ static void test_flips(uint8_t *bytes, size_t size, const char *path)
 			     o.damaged, o.nr, o.wrong, o.err);
 			wrong++;
 		}
-		sample_state = saved;	/* undo */
+		sample_state = saved;	/* undoes the damage */
 		for (unsigned k = 0; k < nr; k++)
 			bytes[sample_random() % size] ^= 1 << sample_random() % 8;
 	}
@@ -264,7 +264,7 @@ static size_t put_block(uint8_t *out, unsigned kind, uint32_t rows, const uint8_
 	return sizeof(h) + h.bytes;
 }
 
-/* The checksums are right and the content is wrong, as an attacker would write it. */
+/* The checksums are right, but the content is wrong, as in a file by an attacker. */
 static void test_hostile(const uint8_t *bytes, const char *path)
 {
 	static uint8_t raw[40000], file[400000];
@@ -353,7 +353,7 @@ static void test_hostile_index(const uint8_t *bytes, const char *path)
 	ok(opened > nr_files * 19 / 20, "%u lying indexes: no crash", nr_files);
 }
 
-/* Each claims the rest of the file as its payload: this must not take quadratic time. */
+/* Each block claims the rest of the file as its payload.  This must not take quadratic time. */
 static void test_magic_flood(const uint8_t *bytes, const char *path)
 {
 	size_t size = 24 << 20, at = sizeof(struct ldb_file_header);
@@ -452,15 +452,15 @@ static void test_newer(const uint8_t *bytes, const char *path)
 }
 
 /*
- * A block of FUNC rows is right except for one value of one column: these bytes replace its
- * second one.  As columns it is also taken whole or not at all.
+ * A block of FUNC rows is right except for one value of one column: these bytes replace the second
+ * value.  When read as columns, the block must also be accepted completely or not at all.
  */
 static void test_wrong_column(const uint8_t *bytes, const char *path)
 {
 	static const struct {
 		unsigned column;
 		const char *value, *name;
-		size_t nr;		/* rows left */
+		size_t nr;		/* number of rows left */
 	} cases[] = {
 		{ 0, "\x01", "a right one", 500 },
 		{ 0, "\x81\x82\x83\x84\x02", "flags of 30 bits", 500 },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the writer when the disk is full or the file may not grow: what is in the file must be
- * readable, what is not must be counted.
+ * Tests the writer when the disk is full or the file may not grow: rows in the file must be
+ * readable, and all others must be counted.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@ struct outcome {
 	size_t nr;
 	bool damaged;
 	struct reader_damage d;
-	uint64_t lost;		/* by the file's own account */
+	uint64_t lost;		/* number of rows according to the file itself */
 };
 
 static void read_back(const char *path, struct outcome *o)
@@ -147,7 +147,7 @@ static void test_device(void)
 	ok(w && !writer_close(w), "/dev/null takes a trace");
 }
 
-/* An error says what to do, where that is known. */
+/* An error message says what to do, if that is known. */
 static void test_open(void)
 {
 	char err[256] = "";

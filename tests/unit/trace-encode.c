@@ -56,7 +56,7 @@ static uint64_t next_value(uint64_t before, unsigned bits)
 	uint64_t step = bits ? rnd() >> (64 - bits) : 0;
 
 	switch (rnd() % 4) {
-	case 0:			/* at the edge */
+	case 0:			/* a value at the limit of a length */
 		step = bits < 64 ? (1ULL << bits) - rnd() % 2 : UINT64_MAX;
 		break;
 	case 1:

@@ -46,7 +46,7 @@ static struct writer *begin(const char *name, uint64_t t0, uint32_t pid, const c
 	return w;
 }
 
-/* Makes what a worker records: calls, a lock, requests 7 and 8, of which 8 stays open. */
+/* Makes a worker's recording: calls, a lock, and requests 7 and 8, of which 8 stays open. */
 static void fill(struct writer *w, uint32_t pid)
 {
 	for (int i = 0; i < 100; i++)
@@ -231,7 +231,7 @@ static void test_two(void)
 	close_all(r);
 }
 
-/* The result, joined with a third one, is that of three. */
+/* Joining the result with a third trace must give the same as joining all three. */
 static void test_again(void)
 {
 	const struct ldb_row_reqtab *reqs;
@@ -335,8 +335,8 @@ static void add_request(struct writer *w, uint64_t id, int64_t start, int64_t en
 }
 
 /*
- * The other machine's time of day is 3 ms ahead.  Its requests are inside of those that asked for them,
- * not in their middle.
+ * The other machine's time of day is 3 ms ahead.  Its requests are inside of the requests that
+ * asked for them, but not in their middle.
  */
 static void test_links(void)
 {
@@ -466,7 +466,7 @@ static unsigned count_damage(const struct reader *r)
 	return n;
 }
 
-/* The file that was joined of damaged ones is whole itself. */
+/* The joined file itself is not damaged, although its parts are. */
 static void test_joined_damage(void)
 {
 	const char *paths[] = { sample_path("a"), sample_path("b") };
@@ -517,7 +517,7 @@ static uint64_t lock_of(struct reader *r, uint32_t tid, int64_t begin)
 
 /*
  * The first process had files 5 and 6 at one place, one after the other, and its mapping of file 7 grew.
- * The other two have each at a place of its own.
+ * The other two processes have each file at a different address.
  */
 static void test_shared(void)
 {

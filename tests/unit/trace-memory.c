@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Equal values take next to nothing in a file.  A small hostile file must not take gigabytes in
- * the reader, and the reader must say what was left out.
+ * Equal values need hardly any space in a file.  A small hostile file must not take gigabytes of
+ * memory in the reader, and the reader must report what was left out.
  */
 #include <limits.h>
 #include <sys/resource.h>
@@ -12,7 +12,8 @@
 #include "trace-sample.h"
 
 #define FILE_BYTES	(272U << 10)
-#define MEMORY_KB	(128U << 10)	/* text of 20 MB, as payload, as rows and copied; with what a row takes */
+/* memory for text of 20 MB: as payload, as rows, and as a copy; and for the rows */
+#define MEMORY_KB	(128U << 10)
 
 static uint8_t payload[LDB_BLOCK_BYTES_MAX];
 
@@ -90,7 +91,9 @@ static void make_file(const char *path, unsigned kind, size_t nr, size_t length)
 	fclose(f);
 }
 
-/* Reads the file in a separate process; the peak of its memory is what the reader took. */
+/*
+ * Reads the file in a separate process, whose greatest memory is the memory that the reader needs.
+ */
 static long peak_kb(const char *path, char *text, size_t size)
 {
 	struct rusage before, after;

@@ -17,11 +17,11 @@
 struct side {
 	struct writer *w;
 	uint32_t flags;
-	unsigned lost;		/* one of so many rows; 0: none */
+	unsigned lost;		/* one row in this number is lost; 0: none */
 	uint32_t serial;
-	int64_t off;		/* of its clock */
-	uint64_t missed;	/* bytes that it has not counted */
-	double drift;		/* its clock is faster by this */
+	int64_t off;		/* error of the part's clock */
+	uint64_t missed;	/* bytes that the part has not counted */
+	double drift;		/* drift of the part's clock */
 };
 
 struct connection {
@@ -94,7 +94,7 @@ static void put_odd(struct side *a, struct side *b, struct connection *c, uint64
 struct found {
 	uint64_t nr, right, wrong;
 	uint64_t elsewhere, unknown, refused;
-	int64_t off;		/* of the second part's times */
+	int64_t off;		/* error of the second part's times */
 	uint64_t err;
 	int64_t end;		/* when the last answer has come */
 };
@@ -150,15 +150,16 @@ static struct found join(void)
 
 struct scene {
 	unsigned nr;		/* connections, one after the other */
-	unsigned nr_ports;	/* they have one of so many */
-	unsigned questions;	/* of each connection; 0: a few */
-	bool is_odd;		/* all say that they are 4 GiB long, with times that are none */
+	unsigned nr_ports;	/* the number of addresses that connections share */
+	unsigned questions;	/* messages of each connection; 0: a few */
+	bool is_odd;		/* all messages claim to have 4 GiB, and have invalid times */
 	unsigned lost;
 	int64_t off;
 	double drift;
 	int64_t pause;		/* between questions */
 	const char *boot;	/* of the second part */
-	bool is_wrong;		/* one side misses bytes of some connections, and says so at the end */
+	/* one side misses bytes of some connections, and records this at the end */
+	bool is_wrong;
 };
 
 static struct found play(const struct scene *s)
@@ -171,7 +172,8 @@ static struct found play(const struct scene *s)
 
 	for (unsigned i = 0; i < s->nr; i++) {
 		struct connection c = { .client = 7, .server = 9, .port = 1000 + i % s->nr_ports };
-		bool is_wrong = s->is_wrong && i % 3 == 0;	/* the asker sends bytes that it does not see */
+		/* the client sends bytes that its runtime does not observe */
+		bool is_wrong = s->is_wrong && i % 3 == 0;
 
 		a.serial++;
 		b.serial++;
@@ -187,7 +189,8 @@ static struct found play(const struct scene *s)
 			}
 		}
 		put(&a, &c, (is_wrong ? LDB_MESSAGE_F_WRONG : LDB_MESSAGE_F_RIGHT) | LDB_MESSAGE_F_SENT, at, 0, 0, 0);
-		put(&a, &c, LDB_MESSAGE_F_RIGHT, at, 0, 0, 0);	/* of what it has received */
+		/* count of the bytes that it has received */
+		put(&a, &c, LDB_MESSAGE_F_RIGHT, at, 0, 0, 0);
 		a.missed = 0;
 	}
 	writer_close(a.w);
@@ -220,7 +223,7 @@ int main(void)
 	ok(!f.nr || f.nr < 40000, "rows that cannot be are read, too");
 	f = play(&(struct scene){ .nr = 1, .nr_ports = 1, .boot = "other", .questions = 20000, .is_odd = true });
 	ok(f.nr <= 20000, "... of another clock");
-	/* In this time the clocks drift by nearly as much as two messages take at least. */
+	/* In this time the clocks drift by nearly the least time that two messages take. */
 	f = play(&(struct scene){ .nr = 50, .nr_ports = 50, .boot = "other", .off = 3000000, .pause = 10000 * US,
 				  .drift = 9.0 * US / (250 * 10000.0 * US) });
 	diag("wrong by %" PRId64 " at first, by %" PRId64 " at last, said %" PRIu64, f.off + 3000000,

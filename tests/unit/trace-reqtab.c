@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the request table when a hostile program chooses ids, threads and order: the work must
- * be that for other programs, as a ratio of CPU times.  It also compares the table for random
- * rows with a very simple one.
+ * Tests the request table when a hostile program chooses ids, threads and order: the work must be
+ * the same as for other programs, measured as a ratio of CPU times.  It also compares the table for
+ * random rows with a very simple one.
  */
 #include <time.h>
 #include "trace/reqtab.h"
 #include "trace-sample.h"
 
 #define NR	50000
-#define RATIO	12	/* a quadratic one was over 100 */
-#define OLD	0x9e3779b97f4a7c15ULL	/* what ids were multiplied by when the hash was fixed */
+#define RATIO	12	/* limit of the ratio; that of a quadratic table was over 100 */
+#define OLD	0x9e3779b97f4a7c15ULL	/* factor of an earlier hash, which had no secret */
 
 static double cpu_s(void)
 {
@@ -36,7 +36,7 @@ static uint64_t id_usual(uint64_t i)
 	return i;
 }
 
-/* A table that takes bits 20 and up of the product as its index has all these ids in one slot. */
+/* A table whose index is bits 20 and up of the product has all these ids in one slot. */
 static uint64_t id_hostile(uint64_t i)
 {
 	return (i << 44) * inverse(OLD);
@@ -55,7 +55,7 @@ static void add(struct reqtab *t, unsigned op, uint32_t tid, uint64_t id, int64_
 		bail_out("the table is full");
 }
 
-/* Starts NR ids; then the thread leaves them, first or last one first. */
+/* Starts NR ids; then the thread leaves them, beginning with the first or the last one. */
 static double time_of(id_fn *id, bool first_first, unsigned op)
 {
 	struct reqtab *t = reqtab_alloc(NR);
@@ -110,7 +110,7 @@ static void test_times(void)
 	}
 }
 
-/* Does the same by a linear search each time. */
+/* Computes the same table, by a linear search each time. */
 
 #define MODEL_ROWS	4000
 #define MODEL_THREADS	3

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests that the reader returns what the writer took: every kind, every value, over many blocks;
- * filters; the clock; the request table.
+ * Tests that the reader returns the same rows as were passed to the writer: every kind, every
+ * value, over many blocks; filters; the clock; the request table.
  */
 #include <inttypes.h>
 #include "trace-sample.h"
@@ -253,7 +253,10 @@ static size_t count_kind(struct reader *r, unsigned kind)
 	return nr;
 }
 
-/* A closed file can be continued; one that is damaged, or no trace, can not, and is not changed. */
+/*
+ * A closed file can be continued.  A damaged file, or a file that is no trace, is refused and not
+ * changed.
+ */
 static void test_reopen(void)
 {
 	const char *path = sample_path("reopened"), *copy = sample_path("cut");
@@ -393,7 +396,7 @@ static void test_order(void)
 	while (cursor_next(c, &rows) > 0) {
 		memcpy(want, rows.gap, sizeof(want));
 		if (blocks++ % 3 == 0)
-			usleep(3000);	/* time for others to go too far ahead */
+			usleep(3000);	/* time in which other threads might read too far ahead */
 		wrong += memcmp(want, rows.gap, sizeof(want)) != 0;
 		for (size_t i = 0; i < rows.nr; i++, nr++)
 			wrong += rows.gap[i].begin != (int64_t)nr ||
@@ -665,7 +668,8 @@ static void test_requests(void)
 	writer_flush(w);
 	add_req(w, LDB_REQ_OP_END, 3, 60, 1);
 	add_req(w, LDB_REQ_OP_END, 3, 61, 1);		/* twice */
-	add_req(w, LDB_REQ_OP_END_ALL, 9, 62, 0);	/* of a thread without requests */
+	/* an END_ALL of a thread without requests */
+	add_req(w, LDB_REQ_OP_END_ALL, 9, 62, 0);
 	add_req(w, LDB_REQ_OP_END_ALL, 2, 90, 0);
 	add_req(w, LDB_REQ_OP_START, 2, 95, 5);
 	add_req(w, LDB_REQ_OP_END, 2, 99, 5);

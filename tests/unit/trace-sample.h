@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Makes random rows of every kind, for the tests of the trace file.  The same seed gives the
- * same rows, so that what comes back can be compared.
+ * same rows, so that the rows that are read can be compared.
  */
 #ifndef UNIT_TRACE_SAMPLE_H
 #define UNIT_TRACE_SAMPLE_H
@@ -402,7 +402,7 @@ static const struct ldb_file_header sample_header = {
 static char sample_dir[] = "/tmp/ldb-unit.XXXXXX";
 static pid_t sample_owner;
 
-/* Children that exit leave the folder to their parent. */
+/* When a child exits, it does not remove the folder of its parent. */
 TAP_FN void sample_cleanup(void)
 {
 	char command[300];
@@ -451,7 +451,10 @@ TAP_FN void sample_file(const char *path, size_t nr, size_t flush_every, bool cl
 	}
 	if (close && writer_close(w))
 		bail_out("writer_close");
-	/* Otherwise the writer is leaked on purpose: the file is as a killed recorder leaves it. */
+	/*
+	 * Otherwise the writer is leaked on purpose: the file is then as if the recorder had been
+	 * killed.
+	 */
 }
 
 /* Returns the content of a file; *size is set. */

@@ -102,7 +102,7 @@ static void test_invalid(void)
 	bytes[9] = 1;
 	ok(varint_decode(bytes, bytes + 300, got, 1) == bytes + 10 && got[0] == UINT64_MAX,
 	   "the greatest value");
-	/* The memory has just that size: a sanitizer detects reads behind it. */
+	/* The memory has exactly that size, so that a sanitizer detects reads beyond it. */
 	for (size_t size = 0; size < 300; size++) {
 		exact = malloc(size + 1);
 		memset(exact, 3, size);

@@ -102,7 +102,7 @@ TAP_FN int why_sample_compare_targets(const void *pa, const void *pb)
 	return a->request < b->request ? -1 : 1;
 }
 
-/* The amounts are never freed: the program ends. */
+/* The amounts are never freed, because the program ends soon. */
 TAP_FN void why_sample_target(struct why_sample *s, size_t i)
 {
 	struct why_target *t = &s->w.targets[s->w.nr_targets];
@@ -222,8 +222,7 @@ TAP_FN void why_sample_classes(struct why_sample *s)
 }
 
 /*
- * Begins the trace behind it, which has the kernel events that are written between begin and
- * end.
+ * Begins the trace for the struct why; kernel events are written between begin and end.
  */
 TAP_FN void why_sample_begin(struct why_sample *s)
 {
