@@ -269,6 +269,8 @@ static inline uint32_t session_mutex_level(void)
 
 /* Returns the session's clock.  It is only valid while session_on(). */
 uint64_t session_clock(void);
+/* Does the same; before that, what the calling thread has stored becomes visible to the scanner. */
+uint64_t session_clock_after_stores(void);
 
 /*
  * Writes nr slots, with their commit words, into the ring of the CPU on which the caller runs.

@@ -68,6 +68,16 @@ static inline void order_chain_cut(struct ldb_thread *block, struct ldb_frame *l
 }
 
 /*
+ * The thread's stores to its chain are visible before what follows, for instance before a clock is
+ * read.  Full: a store may wait in the CPU for a microsecond where others use the same cache lines.
+ * Partner: scan_stamp_before(), after which the scanner loads the chain.
+ */
+static inline void order_chain_visible(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+/*
  * For lists that only grow, of thread blocks (block_off) and modules: an entry is written before the
  * count that includes it.  The two functions are each other's partner.
  */

@@ -8,6 +8,8 @@
  *	cpu_tsc_before()	the same; later loads are made after it, but earlier ones may not
  *				have been made yet
  *	cpu_tsc_fenced()	the same; earlier loads are made before it, later ones after it
+ *	cpu_tsc_after_stores()	the same; earlier stores are visible to other CPUs before it, and earlier
+ *				loads are made before it
  *	cpu_load_fence()	orders loads in the same way, without reading the counter
  *	cpu_order_loads()	volatile loads before it are made before those after it
  *	cpu_relax()		called in loops that wait

@@ -82,6 +82,14 @@ uint64_t session_clock(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
+uint64_t session_clock_after_stores(void)
+{
+	if (likely(session_page.a.clock_id != LDB_CLOCK_MONO))
+		return cpu_tsc_after_stores();
+	order_chain_visible();
+	return session_clock();
+}
+
 /* Writes slots into a ring; shared: other threads write into it, too.  mask is a private copy. */
 static void ring_put(struct ldb_ring_hdr *hdr, uint64_t mask,
 		     struct ldb_rec *slots, unsigned nr, bool shared)

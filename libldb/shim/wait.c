@@ -47,7 +47,11 @@ void wait_begin(struct wait *w, struct thread *t, uintptr_t object, uint32_t kin
 	/* The last thread that reaches a barrier wakes the others. */
 	if (has_waker(kind))
 		waker_set((const void *)object, kind == LDB_LOCK_BARRIER ? t->tid : 0);
-	w->begin = session_clock();
+	/*
+	 * The scanner, which sees the function of this generation when its stores are visible, does not
+	 * see it later than this.
+	 */
+	w->begin = session_clock_after_stores();
 	w->t = t;
 }
 

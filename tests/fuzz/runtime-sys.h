@@ -27,6 +27,7 @@
 #define cpu_tsc			machine_tick
 #define cpu_tsc_fenced		machine_tick
 #define cpu_tsc_before		machine_tick
+#define cpu_tsc_after_stores	machine_tick
 #define cpu_thread_pointer	machine_thread_pointer
 #define cpu_number		machine_cpu
 #define cpu_relax()		((void)0)

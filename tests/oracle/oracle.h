@@ -59,7 +59,7 @@ struct oracle {
 	bool knows_err;			/* kernel_err is in the trace */
 	/* ticks: by how much a stamp of a lock may be early, see locks.c */
 	int64_t stamp_err;
-	/* ticks: how late another CPU may observe a store, see calls.c */
+	/* ticks: how late another CPU may observe a store, see witness.c */
 	int64_t store_err;
 	int64_t lock_threshold;		/* ticks */
 	unsigned nr_cpus, nr_scanners;

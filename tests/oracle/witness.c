@@ -7,7 +7,10 @@
  * same or an earlier generation had.  This is so only for the thread's first block, to which the
  * generations in lock records refer.
  *
- * Legal exception: a stamp may be early, see locks.c.
+ * Legal exception: the stamp of a hold may be early, see locks.c, and the generation that the thread had
+ * then may still have been in its CPU's store buffer when the scanner polled: bounds describe what
+ * another CPU can observe.  This is so for both clocks (store_err: half a microsecond, which was measured
+ * before barriers).  A wait is stamped when the thread's stores are visible.
  */
 #include <stdlib.h>
 #include "oracle.h"
@@ -16,7 +19,7 @@
 
 struct witness {
 	size_t life;
-	int64_t tick;
+	int64_t tick, late;	/* late: when another CPU can certainly observe the generation */
 	uint64_t gen;
 };
 
@@ -43,7 +46,9 @@ static void add(struct oracle *o, const struct ldb_row_lock *l)
 		if (!o->witnesses)
 			oracle_out_of_memory();
 	}
-	o->witnesses[o->nr_witnesses++] = (struct witness){ life - o->lives, l->begin, l->gen };
+	o->witnesses[o->nr_witnesses++] = (struct witness){
+		life - o->lives, l->begin, l->begin + (l->op == LDB_LOCK_OP_HOLD ? o->store_err : 0), l->gen,
+	};
 }
 
 void witness_read(struct oracle *o)
@@ -74,6 +79,6 @@ bool witness_find(const struct oracle *o, const struct life *l, uint64_t gen, in
 			hi = mid;
 	}
 	*before = lo && o->witnesses[lo - 1].life == life ? o->witnesses[lo - 1].tick : INT64_MIN;
-	*after = lo < o->nr_witnesses && o->witnesses[lo].life == life ? o->witnesses[lo].tick : INT64_MAX;
+	*after = lo < o->nr_witnesses && o->witnesses[lo].life == life ? o->witnesses[lo].late : INT64_MAX;
 	return *before != INT64_MIN || *after != INT64_MAX;
 }

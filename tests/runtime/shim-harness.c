@@ -148,6 +148,11 @@ uint64_t session_clock(void)
 	return set ? set : cpu_tsc();
 }
 
+uint64_t session_clock_after_stores(void)
+{
+	return session_clock();
+}
+
 void ring_write(struct ldb_rec *slots, unsigned nr)
 {
 	unsigned n = atomic_fetch_add(&nr_records, 1);

@@ -36,6 +36,14 @@ static inline uint64_t cpu_tsc_before(void)
 	return (uint64_t)hi << 32 | lo;
 }
 
+static inline uint64_t cpu_tsc_after_stores(void)
+{
+	uint32_t lo, hi;
+
+	__asm__ volatile("mfence\n\tlfence\n\trdtsc" : "=a"(lo), "=d"(hi) : : "memory");
+	return (uint64_t)hi << 32 | lo;
+}
+
 static inline void cpu_prefetch(uintptr_t addr)
 {
 	__asm__ volatile("prefetcht0 (%0)" : : "r"(addr));
