@@ -385,6 +385,16 @@ static void read_rings(struct drain *d, int64_t now_ns)
 	}
 }
 
+/*
+ * Called when it is determined which events this pass reads: all of them were stamped before this, so
+ * their times are between two samples.
+ */
+static void sample_clock(struct drain *d)
+{
+	if (d->clock && d->first_kernel < d->nr_rings)
+		kernel_clock_sample(d->clock, true);
+}
+
 unsigned drain_pass(struct drain *d, int64_t now_ns)
 {
 	unsigned fullest = 0;
@@ -395,6 +405,7 @@ unsigned drain_pass(struct drain *d, int64_t now_ns)
 		if (fill > fullest)
 			fullest = fill;
 	}
+	sample_clock(d);
 	read_rings(d, now_ns);
 	return fullest;
 }

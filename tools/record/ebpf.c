@@ -381,7 +381,6 @@ static unsigned poll(struct kernel_source *s)
 	int64_t now_ns = clock_mono_ns();
 
 	make_room(e);
-	kernel_clock_sample(s->clock, false);
 	if (e->is_paused)
 		return 0;
 	for (unsigned cpu = 0; e->is_reading && cpu < e->nr_cpus; cpu++)

@@ -6,8 +6,9 @@
  * program's time namespace.  If it is the time stamp counter, perf and BPF programs stamp with
  * another clock, because they cannot use the counter.  Then both clocks are read together
  * repeatedly, and a time between two such samples is found by interpolation.  So its error is at
- * most that of the samples, even if the clocks' rates change.  Times of perf are always between two
- * samples; those of BPF programs may be some milliseconds after the last one.
+ * most that of the samples, even if the clocks' rates change.  Two samples that are close together
+ * say little about these rates, so callers take another sample before they convert a time that is
+ * later than the last one.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -19,7 +20,7 @@
 
 #define SAMPLES_MAX	1024
 #define TRIES		8
-#define TRIES_HARD	100
+#define TRIES_HARD	100	/* if a sample must be used, until it is as accurate as others are */
 #define PATIENCE_NS	100000000	/* after this time an inaccurate sample is accepted */
 /* rounding errors of the kernel's arithmetic and of this file's */
 #define ROUND_NS	2
@@ -82,12 +83,18 @@ static struct sample *sample_at(struct kernel_clock *c, size_t i)
 	return &c->samples[(c->first + i) % SAMPLES_MAX];
 }
 
+/* Is a sample with this error accurate enough after so many tries? */
+static bool is_accurate(const struct kernel_clock *c, uint64_t err, int tries)
+{
+	return c->nr && err <= (tries < TRIES ? c->best_err + c->best_err / 2 : 2 * c->best_err);
+}
+
 /* Reads both clocks, with as little time in between as possible. */
 static uint64_t read_both(struct kernel_clock *c, struct sample *sample, int tries)
 {
 	uint64_t err = UINT64_MAX;
 
-	for (int i = 0; i < tries && (!c->nr || err > c->best_err + c->best_err / 2); i++) {
+	for (int i = 0; i < tries && !is_accurate(c, err, i); i++) {
 		uint64_t before = clock_now(LDB_CLOCK_TSC), ns = kernel_clock_now(c);
 		uint64_t after = clock_now(LDB_CLOCK_TSC);
 

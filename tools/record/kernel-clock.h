@@ -25,8 +25,8 @@ void kernel_clock_free(struct kernel_clock *c);
 clockid_t kernel_clock_id(const struct kernel_clock *c);
 
 /*
- * Reads both clocks now; must: uses even an inaccurate sample.  Returns the time in ns up to which
- * kernel_clock_tick() can interpolate.
+ * Reads both clocks now; must: tries harder, and uses even an inaccurate sample.  Returns the time in
+ * ns up to which kernel_clock_tick() can interpolate.  Later times are extrapolated, with a larger error.
  */
 uint64_t kernel_clock_sample(struct kernel_clock *c, bool must);
 int64_t kernel_clock_tick(struct kernel_clock *c, uint64_t ns);
