@@ -12,6 +12,7 @@
 #define DEPTH		12
 #define TID		77
 #define ERROR		300	/* error of the kernel's stamps; less than chain.c allows */
+#define LARGE_ERROR	(5 * LDB_KERNEL_SLACK)
 
 struct call {
 	uint64_t gen, parent;
@@ -46,6 +47,7 @@ static struct program {
 } p;
 static uint64_t state;
 static struct chains *chains;
+static int64_t error = ERROR;
 
 static int64_t some(int64_t max)
 {
@@ -83,7 +85,7 @@ static void leave(void)
 /* The stamps have an error, but are in order. */
 static int64_t stamp(void)
 {
-	int64_t tick = p.now + some(2 * ERROR) - ERROR;
+	int64_t tick = p.now + some(2 * error) - error;
 
 	p.last_stamp = tick > p.last_stamp ? tick : p.last_stamp + 1;
 	return p.last_stamp;
@@ -223,6 +225,15 @@ static bool is_within(int64_t true_time, int64_t max, uint64_t unc)
 	return true_time <= max && (unc == LDB_UNC_UNKNOWN || true_time >= max - (int64_t)unc);
 }
 
+static bool is_true(const struct call *c, const struct ldb_row_func *row)
+{
+	bool is_open = row->flags & LDB_FUNC_F_OPEN;
+
+	return is_within(c->start, row->start_max, row->start_unc) && row->parent_gen == c->parent &&
+	       row->depth == c->depth &&
+	       (is_open ? row->end_max <= c->end : is_within(c->end, row->end_max, row->end_unc));
+}
+
 static void take(void *arg, const struct ldb_row_func *row)
 {
 	struct call *c = call_of(row->gen);
@@ -248,9 +259,7 @@ static void take(void *arg, const struct ldb_row_func *row)
 	p.nr_joined += c->by_scanner && c->by_kernel;
 	p.nr_alone += !c->by_scanner;
 	p.nr_unknown += row->start_unc == LDB_UNC_UNKNOWN;
-	if (is_within(c->start, row->start_max, row->start_unc) && row->parent_gen == c->parent &&
-	    row->depth == c->depth &&
-	    (is_open ? row->end_max <= c->end : is_within(c->end, row->end_max, row->end_unc)))
+	if (is_true(c, row))
 		return;
 	p.nr_wrong++;
 	diag("gen %lx [%ld, %ld] parent %lx depth %u: row [%ld-%lu, %ld-%lu] parent %lx depth %u flags %x",
@@ -312,6 +321,7 @@ static void run_until(const char *name, int64_t wait, unsigned scanner, unsigned
 	chains = chains_alloc(0, wait, 0, &ops, NULL);
 	chains_set_first(chains, 0);
 	chains_expect(chains);
+	chains_set_error(chains, error);
 	chains_thread(chains, 90000, TID, CHAIN_BORN);
 	while (p.nr_calls < NR_CALLS - 1) {
 		pass_time();
@@ -459,6 +469,9 @@ int main(void)
 		run_until("a scanner that stops soon before the end", 100000000, 6, 50, NR_CALLS - 5, false, 0);
 		run_until("a short recording", INT64_MAX / 2, 6, 5, NR_CALLS / 2, true, 0);
 		run_until("readings are lost", 100000000, 6, 5, NR_CALLS, false, 4);
+		error = LARGE_ERROR;
+		run("stamps that are less exact", 100000000, 6, 5);
+		error = ERROR;
 	}
 	test_page();
 	test_nonsense();

@@ -108,6 +108,7 @@ struct chain {			/* what is known of a thread */
 struct chains {
 	uint64_t t0;
 	int64_t wait, least;
+	int64_t error;		/* by how much the kernel's stamps may be wrong */
 	const struct chains_ops *ops;
 	void *arg;
 	bool is_on;		/* the kernel reads chains */
@@ -160,10 +161,10 @@ struct seen *chain_find(const struct chain *t, uint64_t gen);
  * Returns the earliest tick since which the thread can have been running; NOT_KNOWN if its frames
  * were never read before.
  */
-int64_t chain_running_since(const struct chain *t);
+int64_t chain_running_since(const struct chains *c, const struct chain *t);
 
 /* Sets the end of an invocation of the last reading; it ended at s->ends_by at the latest. */
-void chain_end_known(const struct chain *t, struct seen *s);
+void chain_end_known(const struct chains *c, const struct chain *t, struct seen *s);
 
 /* Stops following the chain of a thread that uses stacks of the program's own. */
 void chain_leave_alone(struct chains *c, struct chain *t);

@@ -199,7 +199,7 @@ static void take_ended(struct chains *c, struct chain *t, int64_t tick, int64_t 
 
 		if (!s->is_placed || s->by_scanner || s->ends_by == INT64_MAX)
 			continue;
-		chain_end_known(t, &copy);
+		chain_end_known(c, t, &copy);
 		if (!is_ripe(c, &copy, tick, before) ||
 		    !array_room(&c->bounded, &c->room_bounded, c->nr_bounded, sizeof(copy)))
 			continue;
@@ -340,7 +340,7 @@ static void join_running(struct chains *c, const struct chain *t, const struct l
 
 	if (s->by_scanner)
 		return;
-	still.end_min = chain_running_since(t);
+	still.end_min = chain_running_since(c, t);
 	still.end_max = INT64_MAX;
 	still = join(row, &still);
 	s->by_scanner = true;
@@ -374,14 +374,14 @@ static void join_running(struct chains *c, const struct chain *t, const struct l
 static void add_scanned(struct chains *c, const struct chain *t, const struct ldb_row_func *row)
 {
 	struct seen s = seen_of(row);
-	size_t before = search(t->nr_readings, i, t->readings[i].tick <= row->start_max - LDB_KERNEL_SLACK);
-	size_t after = search(t->nr_readings, i, t->readings[i].tick <= row->start_max + LDB_KERNEL_SLACK);
+	size_t before = search(t->nr_readings, i, t->readings[i].tick <= row->start_max - c->error);
+	size_t after = search(t->nr_readings, i, t->readings[i].tick <= row->start_max + c->error);
 	int64_t gone;
 
 	if (before && !(row->flags & LDB_FUNC_F_FROM_START))
-		narrow(&s.start_min, &s.start_max, t->readings[before - 1].came - LDB_KERNEL_SLACK, INT64_MAX);
+		narrow(&s.start_min, &s.start_max, t->readings[before - 1].came - c->error, INT64_MAX);
 	if (after < t->nr_readings) {
-		gone = t->readings[after].tick + LDB_KERNEL_SLACK;
+		gone = t->readings[after].tick + c->error;
 		if (row->flags & LDB_FUNC_F_OPEN)
 			close_row(&s, row->end_max < gone ? row->end_max : row->start_max, gone);
 		else

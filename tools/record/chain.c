@@ -45,11 +45,11 @@ struct seen *chain_find(const struct chain *t, uint64_t gen)
 	return NULL;
 }
 
-int64_t chain_running_since(const struct chain *t)
+int64_t chain_running_since(const struct chains *c, const struct chain *t)
 {
 	if (!t->nr_readings)
 		return t->born;
-	return max(t->readings[t->nr_readings - 1].came - LDB_KERNEL_SLACK, t->born);
+	return max(t->readings[t->nr_readings - 1].came - c->error, t->born);
 }
 
 /*
@@ -70,14 +70,14 @@ static void place_all(struct chain *t)
 }
 
 /* Returns the latest time at which the invocation is known to have been running. */
-static int64_t ends_after(const struct chain *t, const struct seen *s)
+static int64_t ends_after(const struct chains *c, const struct chain *t, const struct seen *s)
 {
-	return max(max(chain_running_since(t), s->start_min), s->end_min);
+	return max(max(chain_running_since(c, t), s->start_min), s->end_min);
 }
 
-void chain_end_known(const struct chain *t, struct seen *s)
+void chain_end_known(const struct chains *c, const struct chain *t, struct seen *s)
 {
-	s->end_min = ends_after(t, s);
+	s->end_min = ends_after(c, t, s);
 	s->end_max = max(s->ends_by, s->end_min);
 }
 
@@ -86,7 +86,7 @@ static void end(struct chains *c, struct chain *t, size_t i, int64_t tick, int64
 {
 	struct seen s = t->stack[i];
 
-	s.end_min = ends_after(t, &s);
+	s.end_min = ends_after(c, t, &s);
 	s.end_max = max(min(tick + error, s.ends_by), s.end_min);
 	memmove(&t->stack[i], &t->stack[i + 1], (--t->nr - i) * sizeof(s));
 	chain_rows_end(c, &s);
@@ -103,7 +103,7 @@ static bool is_fresh(const struct chain *t, uint64_t gen)
 }
 
 /* Inserts a frame into the stack, where outer frames have higher addresses. */
-static void insert(struct chain *t, const struct step *f)
+static void insert(const struct chains *c, struct chain *t, const struct step *f)
 {
 	size_t at = t->nr;
 
@@ -116,7 +116,7 @@ static void insert(struct chain *t, const struct step *f)
 	memmove(&t->stack[at + 1], &t->stack[at], (t->nr++ - at) * sizeof(*t->stack));
 	t->stack[at] = (struct seen){
 		.tid = t->tid, .gen = f->gen, .pc = f->pc, .ret = f->ret, .addr = f->addr,
-		.start_min = chain_running_since(t), .start_max = f->tick + LDB_KERNEL_SLACK,
+		.start_min = chain_running_since(c, t), .start_max = f->tick + c->error,
 		.end_min = NOT_KNOWN, .end_max = INT64_MAX, .ends_by = INT64_MAX, .by_kernel = true,
 	};
 	if (t->stack[at].start_min == NOT_KNOWN)
@@ -140,12 +140,12 @@ static void take_block(struct chains *c, struct chain *t, const struct step *kno
 		const struct seen *s = &t->stack[i - 1];
 
 		if (BLOCK(s->gen) == BLOCK(known->gen) && s->gen > known->gen && !is_fresh(t, s->gen))
-			end(c, t, i - 1, known->tick, LDB_KERNEL_SLACK);
+			end(c, t, i - 1, known->tick, c->error);
 	}
 	if (known->gen > BLOCK(known->gen) && !chain_find(t, known->gen))
 		break_chain(t);
 	for (size_t i = t->nr_fresh; i && (!t->is_broken || t->is_all); i--)
-		insert(t, &t->fresh[i - 1]);
+		insert(c, t, &t->fresh[i - 1]);
 	t->nr_fresh = 0;
 }
 
@@ -385,7 +385,7 @@ static void write_open(struct chains *c, struct chain *t)
 			s->flags |= LDB_FUNC_F_OPEN;
 			s->end_min = s->end_max = max(max(last, s->start_max), s->end_min);
 		} else {
-			chain_end_known(t, s);
+			chain_end_known(c, t, s);
 		}
 		chain_rows_open(c, s);
 	}
@@ -403,6 +403,11 @@ void chains_finish(struct chains *c)
 void chains_set_first(struct chains *c, int64_t tick)
 {
 	c->first = tick;
+}
+
+void chains_set_error(struct chains *c, int64_t ticks)
+{
+	c->error = max(c->error, ticks);
 }
 
 void chains_expect(struct chains *c)
@@ -448,6 +453,7 @@ struct chains *chains_alloc(uint64_t t0, int64_t wait, int64_t least, const stru
 	c->t0 = t0;
 	c->wait = wait;
 	c->least = least;
+	c->error = LDB_KERNEL_SLACK;
 	c->first = c->cut = NOT_KNOWN;
 	c->ops = ops;
 	c->arg = arg;

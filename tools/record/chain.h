@@ -53,6 +53,12 @@ void chains_only_scanned(struct chains *c, bool only);
 void chains_set_first(struct chains *c, int64_t tick);
 
 /*
+ * Sets by how many ticks the kernel's time stamps may be wrong, if that is more than LDB_KERNEL_SLACK.
+ * Bounds that come from these stamps are widened by this.
+ */
+void chains_set_error(struct chains *c, int64_t ticks);
+
+/*
  * Says that events were lost.  A reading at this tick may lack its first frames, and the next
  * readings may continue from a frame that is missing.
  */

@@ -391,8 +391,10 @@ static void read_rings(struct drain *d, int64_t now_ns)
  */
 static void sample_clock(struct drain *d)
 {
-	if (d->clock && d->first_kernel < d->nr_rings)
-		kernel_clock_sample(d->clock, true);
+	if (!d->clock || d->first_kernel == d->nr_rings)
+		return;
+	kernel_clock_sample(d->clock, true);
+	chains_set_error(pack_chains(d->pack), kernel_clock_err(d->clock));
 }
 
 unsigned drain_pass(struct drain *d, int64_t now_ns)

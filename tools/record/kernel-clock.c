@@ -166,6 +166,11 @@ void kernel_clock_stamp(struct kernel_clock *c, struct ldb_rec *recs)
 		recs[0].arg = c->t0 + kernel_clock_tick(c, recs[0].arg);
 }
 
+int64_t kernel_clock_err(const struct kernel_clock *c)
+{
+	return c->same ? ROUND_NS : (int64_t)(c->worst_err + ROUND_NS / c->ns_per_tick) + 1;
+}
+
 uint64_t kernel_clock_err_ns(const struct kernel_clock *c)
 {
 	return c->same ? ROUND_NS : (uint64_t)(c->worst_err * c->ns_per_tick) + 1 + ROUND_NS;

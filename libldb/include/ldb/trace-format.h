@@ -352,7 +352,8 @@ struct ldb_row_func {
 };
 /*
  * The conversion of the kernel's time stamps to the trace's clock has some error.  Bounds of
- * invocations that come from such stamps are widened by this many ticks.
+ * invocations that come from such stamps are widened by this many ticks, or by kernel_err_ns if
+ * that is more.
  */
 #define LDB_KERNEL_SLACK	1000
 #define LDB_UNC_UNKNOWN		UINT64_MAX	/* start_unc, end_unc: no lower bound is known */
