@@ -421,6 +421,35 @@ static void test_page(void)
 	ok(read_before_page(2) == 0, "but not if functions were read before");
 }
 
+/* The stamp of a reading is late, and a call that it contains had ended by what has been released. */
+static void test_late_stamp(void)
+{
+	p = (struct program){ .now = 10000, .page = { .tid = TID, .stack_lo = 0x7e0000, .stack_hi = 0x7f1000 } };
+	chains = chains_alloc(0, 1000000, 0, &ops, NULL);
+	chains_set_first(chains, 0);
+	chains_expect(chains);
+	chains_thread(chains, 900, TID, CHAIN_BORN);
+	p.now = 20000;
+	timer();
+	enter();
+	p.looked_before[0] = 20000;
+	p.found[0] = p.last_look = 25000;
+	p.now = 30000;
+	read_blocks(p.now + ERROR);
+	frame(p.now + ERROR, 0, 0, LDB_FRAME_F_DONE);
+	p.now += ERROR / 3;
+	leave();
+	p.now += ERROR / 3;
+	report(0, 0);
+	chains_release(chains, p.now);
+	p.now = 40000;
+	timer();
+	chains_release(chains, 3000000);
+	chains_finish(chains);
+	ok(p.calls[0].nr_rows == 1 && !p.nr_wrong, "a call that a reading with a late stamp contains has one row");
+	chains_free(chains);
+}
+
 /* The program's memory may contain anything. */
 static void test_nonsense(void)
 {
@@ -474,6 +503,7 @@ int main(void)
 		error = ERROR;
 	}
 	test_page();
+	test_late_stamp();
 	test_nonsense();
 	return done();
 }

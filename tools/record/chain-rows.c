@@ -537,6 +537,9 @@ static void note_polls(struct chains *c)
 
 void chain_rows_release(struct chains *c, int64_t tick)
 {
+	/* A reading whose stamp is late, and that has not been processed, may contain what ended before it. */
+	if (tick != INT64_MAX)
+		tick -= c->error;
 	take_rows(c, tick);
 	/*
 	 * At the end of the recording, the rows of running invocations are delivered, which bound
