@@ -421,6 +421,38 @@ static void test_page(void)
 	ok(read_before_page(2) == 0, "but not if functions were read before");
 }
 
+/*
+ * Only what the scanner has observed gets rows, and it reports a call so late that the readings of it are
+ * not retained any more.  They contained it before the scanner found it, so it is not of the time
+ * between two readings.
+ */
+static void test_late_report(void)
+{
+	p = (struct program){ .now = 10000, .page = { .tid = TID, .stack_lo = 0x7e0000, .stack_hi = 0x7f1000 } };
+	chains = chains_alloc(0, 1000000, 0, &ops, NULL);
+	chains_set_first(chains, 0);
+	chains_expect(chains);
+	chains_only_scanned(chains, true);
+	chains_thread(chains, 900, TID, CHAIN_BORN);
+	enter();
+	p.now = 20000;
+	timer();
+	p.now = 100000;
+	timer();
+	p.looked_before[0] = 1000;
+	p.found[0] = p.last_look = 300000;
+	p.now = 390000;
+	leave();
+	p.now = 400000;
+	timer();
+	chains_release(chains, 3000000);
+	p.now = 5000000;
+	report(0, 0);
+	chains_finish(chains);
+	ok(p.calls[0].nr_rows == 1 && !p.nr_wrong, "a row of the scanner that comes late has true bounds");
+	chains_free(chains);
+}
+
 /* The stamp of a reading is late, and a call that it contains had ended by what has been released. */
 static void test_late_stamp(void)
 {
@@ -503,6 +535,7 @@ int main(void)
 		error = ERROR;
 	}
 	test_page();
+	test_late_report();
 	test_late_stamp();
 	test_nonsense();
 	return done();

@@ -140,9 +140,13 @@ struct chains {
 	struct chain_nest nest;
 	/* invocations that ended so late that rows of later ones had been written */
 	uint64_t nr_late;
-	/* Invocations that were written without the scanner's row, which may still come. */
+	/*
+	 * Invocations that are not retained any more, and whose row of the scanner may still come.  They
+	 * were written without it, or left out because of c->only_scanned.
+	 */
 	struct alone {
 		uint32_t tid;
+		bool is_left_out;
 		uint64_t gen;
 	} *alone;
 	size_t nr_alone, room_alone;

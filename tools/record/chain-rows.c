@@ -39,20 +39,20 @@ static bool is_counted(uint32_t flags)
 	return !(flags & LDB_FUNC_F_FROM_START) || flags & LDB_FUNC_F_OPEN;
 }
 
-/* Invocations that were written without a row of the scanner */
+/* Invocations that readings contained, and that are not retained any more, without a row of the scanner */
 
-static bool was_alone(const struct chains *c, uint32_t tid, uint64_t gen)
+static const struct alone *find_alone(const struct chains *c, uint32_t tid, uint64_t gen)
 {
 	uint32_t n;
 
 	hash_each(&c->by_alone, hash_of(tid, gen), n)
 		if (c->alone[n].gen == gen && c->alone[n].tid == tid)
-			return true;
-	return false;
+			return &c->alone[n];
+	return NULL;
 }
 
 /* Stores an invocation; drops the older half if there are too many. */
-static void remember_alone(struct chains *c, const struct seen *s)
+static void remember_alone(struct chains *c, const struct seen *s, bool is_left_out)
 {
 	size_t half = ALONE_MAX / 2;
 
@@ -65,7 +65,7 @@ static void remember_alone(struct chains *c, const struct seen *s)
 	}
 	if (array_room(&c->alone, &c->room_alone, c->nr_alone, sizeof(*c->alone)) &&
 	    !hash_add(&c->by_alone, hash_of(s->tid, s->gen), c->nr_alone))
-		c->alone[c->nr_alone++] = (struct alone){ s->tid, s->gen };
+		c->alone[c->nr_alone++] = (struct alone){ s->tid, is_left_out, s->gen };
 }
 
 /* Writing */
@@ -85,11 +85,11 @@ static void write_row(struct chains *c, const struct seen *s)
 	/*
 	 * The scanner's row may still say who called the invocation, or that it must be recorded.
 	 */
-	if (!s->is_placed || (c->only_scanned && !s->by_scanner))
+	if (!s->is_placed)
 		return;
 	if (!s->by_scanner) {
-		remember_alone(c, s);
-		if (!s->flags && s->end_max - s->start_min < c->least)
+		remember_alone(c, s, c->only_scanned);
+		if (c->only_scanned || (!s->flags && s->end_max - s->start_min < c->least))
 			return;
 	}
 	if (t) {
@@ -238,7 +238,9 @@ static void add_ended(struct chains *c, const struct seen *s)
 
 	/* Readers rely on callees being written before their callers. */
 	if (t && s->end_max <= t->written && !(s->flags & LDB_FUNC_F_OPEN)) {
-		c->nr_late++;
+		c->nr_late += s->by_scanner || !c->only_scanned;
+		if (!s->by_scanner)
+			remember_alone(c, s, c->only_scanned);
 		return;
 	}
 	if (c->nr_ended == ENDED_MAX)
@@ -393,7 +395,8 @@ static void add_scanned(struct chains *c, const struct chain *t, const struct ld
 static void take_row(struct chains *c, const struct ldb_row_func *row)
 {
 	struct chain *t = chain_of(c, row->tid);
-	struct seen *s;
+	const struct alone *alone;
+	struct seen *s, only;
 
 	if (t && row->flags & LDB_FUNC_F_RESUMED && !t->is_left_alone)
 		chain_leave_alone(c, t);
@@ -408,10 +411,16 @@ static void take_row(struct chains *c, const struct ldb_row_func *row)
 		return;
 	}
 	s = find_ended(c, row->tid, row->gen);
-	if (!s && !was_alone(c, row->tid, row->gen))
-		add_scanned(c, t, row);
-	else if (s && !s->by_scanner)
+	alone = s ? NULL : find_alone(c, row->tid, row->gen);
+	if (s && !s->by_scanner) {
 		*s = join(row, s);
+	} else if (alone && alone->is_left_out) {
+		/* A reading contained it, so add_scanned() would be wrong. */
+		only = seen_of(row);
+		add_ended(c, &only);
+	} else if (!s && !alone) {
+		add_scanned(c, t, row);
+	}
 }
 
 bool chains_func(struct chains *c, const struct ldb_row_func *row)
