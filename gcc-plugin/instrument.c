@@ -260,7 +260,7 @@ static unsigned int ldb_execute(struct function *fn)
 	struct placement p(fn);
 	bool needed = place_function(fn, verdict == SELECT_ALWAYS, &p);
 
-	/* This must be done before the statements of the record are inserted. */
+	/* Functions are proved short before the statements of the record are inserted. */
 	if (!p.has_loops && !p.has_receivers && verdict != SELECT_ALWAYS)
 		short_prove(fn);
 	if (!needed) {

@@ -51,7 +51,7 @@
 /* The compiler plugin defines these (ldb/abi.h). */
 #define LDB_CANARY		0x4c44
 #define LDB_GEN_ONE		0x10000
-struct ldb_user_block {		/* of a thread, in its thread-local memory */
+struct ldb_user_block {		/* a block of a thread, in its thread-local memory */
 	u64	top;		/* the deepest frame's record, or 0 */
 	u64	gen;
 };
@@ -120,15 +120,16 @@ struct ldb_session {
 	struct ldb_chain_config {
 		u32	nr_blocks, share;
 		s64	offset[LDB_CHAIN_BLOCKS_MAX];
-		u64	tick, saved, took_max, all_after;	/* in units of the clock */
+		u64	tick, saved, took_max, all_after;	/* ticks of the session's clock */
 	} chains;
 	struct mutex	settings;	/* protects fast */
 	u32		passes;		/* number of LDB_IOC_CHAINS calls by the recorder */
-	struct pid_namespace *ns;	/* of the tids; NULL: the initial one */
-	struct mm_struct *mm;		/* of the program that joined; held by mmgrab() */
-	struct signal_struct *signal;	/* names the thread group; held through task */
+	struct pid_namespace *ns;	/* the namespace of the tids; NULL: the initial one */
+	struct mm_struct *mm;		/* memory of the program that joined; held by mmgrab() */
+	/* identifies the thread group; its reference is held through task */
+	struct signal_struct *signal;
 	struct task_struct *task;
-	u32		tgid;		/* in the initial namespace */
+		u32		tgid;		/* number of the thread group in the initial namespace */
 
 	/*
 	 * The session's memory.  Pages that the kernel writes are allocated at the start, other pages
@@ -152,7 +153,8 @@ struct ldb_session {
 	wait_queue_head_t wait;
 	unsigned long	ready;		/* bit 0: poll() returns POLLIN */
 
-	struct list_head bound;		/* in ldb_bound, RCU; ldb_sessions_mutex */
+	/* entry in ldb_bound; read under RCU, written under ldb_sessions_mutex */
+	struct list_head bound;
 
 	/* limits.c */
 	struct ldb_account *account;
@@ -172,15 +174,18 @@ enum ldb_wait {
 };
 
 struct ldb_thread {
-	struct hlist_node node;		/* in ldb_threads, by task; ldb_threads_lock */
+	struct hlist_node node;		/* entry in the table of threads, by task; ldb_threads_lock */
 	struct task_struct *task;	/* valid until its last switch */
 	struct ldb_session *s;
 	struct ldb_page	*page;		/* NULL: not registered; ldb_threads_lock */
-	u64		tls;		/* with page: address of its struct ldb_user_block, or 0 */
-	u32		block;		/* with page: number put into the low 16 bits of gen */
-	u32		page_nr;	/* its number + 1; 0: not registered */
+	/* if there is a page: address of the thread's struct ldb_user_block, or 0 */
+	u64		tls;
+	/* if there is a page: the number to put into the low 16 bits of gen */
+	u32		block;
+	u32		page_nr;	/* number of the page + 1; 0: not registered */
 	u32		tid;		/* as the program sees it */
-	u32		seq;		/* as ldb_page.k_seq: seq.h */
+	/* says whether the thread is on a CPU, as ldb_page.k_seq: see seq.h */
+	u32		seq;
 	u32		wait;		/* enum ldb_wait; protected by the lock of its run queue */
 	/*
 	 * short interrupts since the last record of one; written by the CPU on which the thread
@@ -189,7 +194,8 @@ struct ldb_thread {
 	local_t		nr_short;
 	u64		tsc_in, tsc_out; /* written by the probe of the switch alone */
 	/* These are written and read by the thread itself. */
-	u64		fault_pc, fault_addr; /* of its last page fault */
+	/* code address and accessed address of its last page fault */
+	u64		fault_pc, fault_addr;
 	u64		called_at;	/* when its current system call began; 0: not known */
 	u32		nr_short_calls;
 	struct ldb_chain_seen {
@@ -204,7 +210,7 @@ struct ldb_thread {
 			u64 top;	/* generation of the innermost frame; 0: none */
 		} seen[LDB_CHAIN_BLOCKS_MAX];
 	} chain;
-	struct list_head list;		/* in ldb_session.threads; ldb_threads_lock */
+	struct list_head list;		/* entry in ldb_session.threads; ldb_threads_lock */
 	struct llist_node dead;
 	struct rcu_head	rcu;
 };

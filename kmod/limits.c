@@ -16,7 +16,7 @@
 #include "ldb_internal.h"
 
 struct ldb_account {
-	struct list_head list;		/* in accounts; ldb_sessions_mutex */
+	struct list_head list;		/* entry in accounts; protected by ldb_sessions_mutex */
 	kuid_t		uid;
 	/* only compared, never dereferenced */
 	const struct user_namespace *ns;

@@ -100,8 +100,8 @@ static __always_inline void find_frame(const struct ldb_thread *t, struct ldb_se
 
 /* The innermost frames of a thread that leaves. */
 struct frames {
-	struct ldb_frame_seen own;	/* the innermost of the block that was registered */
-	struct ldb_frame_seen of_all;	/* with has_chain: the innermost of all blocks */
+	struct ldb_frame_seen own;	/* the innermost frame of the block that was registered */
+	struct ldb_frame_seen of_all;	/* valid if has_chain is set: the innermost frame of all blocks */
 	bool	has_chain, is_known;
 };
 

@@ -57,7 +57,7 @@ struct held_lock {		/* a lock that this thread holds; for the shim */
 	uint64_t wait_begin;
 	uint64_t site_kind;	/* call site | enum ldb_lock_kind << 56, so that one store sets both */
 	uint32_t owner;		/* tid of the lock's holder when that wait began */
-	uint32_t nr_later;	/* of thread_innermost() when that wait began */
+	uint32_t nr_later;	/* nr_later of thread_innermost() when that wait began */
 };
 
 /*

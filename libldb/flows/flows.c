@@ -8,7 +8,7 @@
 
 static struct raw_lock lock;	/* held while a recording begins, ends, pauses or resumes */
 static bool are_patched;	/* the linkage tables contain stubs; a fork child inherits them */
-static bool is_paused;		/* also for a recording that begins later */
+static bool is_paused;		/* the recording is paused, or the next recording is to begin paused */
 
 /* Returns the time that two readings of the clock measure for a function that does nothing. */
 static uint64_t measure_cost(void)

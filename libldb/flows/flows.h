@@ -96,7 +96,7 @@ struct flow_self {
 	uint32_t all;
 	/* number of refills until the thread's slots are searched again */
 	uint32_t rest;
-	uint32_t nr_left;		/* how many slots were FLOW_LEFT at the last search */
+	uint32_t nr_left;		/* number of slots that were FLOW_LEFT at the last search */
 	bool is_leaving;		/* the thread ends */
 	/* calls ended without a return, and not through an interposed function */
 	bool is_strange;

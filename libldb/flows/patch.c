@@ -27,7 +27,7 @@
 #include "shim/symbol.h"
 
 #define PATCHED		32768
-#define BUFFER		65536		/* of code */
+#define BUFFER		65536		/* bytes of code that are read at a time */
 #define OVERLAP		16
 #define PAGE(a)		((a) & ~4095ULL)
 

@@ -12,7 +12,7 @@
 
 /* under registry_lock: the thread that has the region */
 static struct thread *threads[LDB_FLOW_THREADS];
-static uint32_t hint;			/* where to begin to search */
+static uint32_t hint;			/* the region at which the search for a free one begins */
 static uint32_t kept;			/* in a child: the region of the thread that called fork() */
 static bool are_given;			/* under registry_lock: threads get regions */
 

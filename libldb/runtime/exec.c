@@ -26,7 +26,7 @@
 #include "shim/symbol.h"
 
 #define ROOM_MAX	(16 * 1024)	/* greatest size of an extended environment */
-#define ARGS_MAX	1024		/* of execl() and the like */
+#define ARGS_MAX	1024		/* greatest number of arguments of execl() and the like */
 #define NAME_VARIABLE	"LD_PRELOAD="
 
 enum { PRELOAD, PRELOADED, RECORD, CHILDREN, FLOWS, NR_ADDED };

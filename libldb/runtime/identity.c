@@ -17,7 +17,7 @@
 
 #define STATUS_MAX	4096
 #define CPUS_MAX	8192
-#define THREADS_ASKED	256	/* how many threads' CPUs are read */
+#define THREADS_ASKED	256	/* number of threads whose CPUs are read */
 
 void identity_drop(void)
 {

@@ -10,7 +10,7 @@
 int send_conn = -1;
 
 static struct ldb_msg_module message;	/* too large for the stack */
-static uint32_t sent_modules;		/* how many of the modules were reported */
+static uint32_t sent_modules;		/* number of modules that were reported */
 static bool sent_unload[MODULES_MAX];
 static uint32_t sent_lost;
 static uint32_t sent_blocks;
@@ -77,7 +77,7 @@ void send_modules(void)
 		o->build_id_size = m->build_id_size;
 		memcpy(o->build_id, m->build_id, sizeof(o->build_id));
 		raw_strcpy(o->path, m->path, sizeof(o->path));
-		/* it was unloaded before this recording began */
+		/* the module was unloaded before this recording began */
 		if (m->unloaded_tsc && m->unloaded_tsc < session.attach_tsc)
 			sent_unload[sent_modules] = true;
 		else

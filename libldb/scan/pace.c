@@ -24,7 +24,7 @@
 
 #define BURST_NS	2000		/* at most the budget of this much time can be accumulated */
 #define GAP_NS		1000		/* if the scanner was off its CPU for longer, it reports a gap */
-#define GAP_STAMPS	16		/* and the time of this many stamps is no gap, if the clock is slow */
+#define GAP_STAMPS	16		/* if the clock is slow: the time of this many stamps is no gap */
 #define AWAY_NS		500000		/* longer than an interrupt: another task ran on the scanner's CPU */
 /* The most that is charged for a poll, and for each frame: more time was an interruption. */
 #define COST_LOOK_NS	400
@@ -34,7 +34,7 @@
 #define SETTLE_STEP_NS	100
 #define SETTLE_STEPS	6		/* 0 .. 500 ns */
 /* trust in the current pause: a failed walk subtracts 2, a valid one adds 1; < 0: change the pause */
-#define TRUST_FIRST	4		/* of a new pause */
+#define TRUST_FIRST	4		/* trust in a new pause */
 #define TRUST_MAX	8
 #define TRIES_MAX	4		/* polls that find a change before the walk is made anyway */
 #define TRUST_LONG	256		/* after this many valid walks at TRUST_MAX a shorter pause is tried */

@@ -45,7 +45,9 @@ struct walk {
 	struct scan_frame f[SCAN_DEPTH_MAX];
 };
 
-/* What a poll found that did not read the stack: the block was in this state between lo and hi. */
+/*
+ * The result of a poll that did not read the stack: the block was in this state between lo and hi.
+ */
 struct scan_mark {
 	uint64_t gen;		/* 0: there was no such poll */
 	uintptr_t top;
@@ -53,7 +55,7 @@ struct scan_mark {
 };
 
 struct scan_block {
-	uint64_t gen;		/* when the chain was last read; 0: it must be read again */
+	uint64_t gen;		/* generation when the chain was last read; 0: it must be read again */
 	uintptr_t top;
 	struct scan_mark mark;	/* made since the state was last known */
 	uint64_t calls_from;	/* generation when the recording began */
@@ -63,7 +65,7 @@ struct scan_block {
 	bool bad;		/* the chain could not be read in this state */
 };
 
-/* What one scanner knows of one thread.  The fields that each poll needs come first. */
+/* The state of one thread in its scanner.  The fields that each poll needs come first. */
 struct scan_state {
 	struct thread *t;
 	struct ldb_page *page;
@@ -85,7 +87,7 @@ struct scan_state {
 	bool switches;		/* was observed on a registered stack */
 	uint8_t tries;		/* polls since its state was last known that found it changing */
 	uint32_t settle;	/* the pause before a walk, in steps */
-	int32_t trust;		/* in this pause: see pace.c */
+	int32_t trust;		/* trust in the current length of the pause: see pace.c */
 	uint32_t trusted;	/* valid walks since trust reached its maximum */
 	uint32_t depth;
 	struct ldb_stack *stack;
@@ -104,7 +106,7 @@ struct scan_state {
 struct scanner {
 	struct raw_thread thread;
 	unsigned id;
-	bool resumes;			/* it ran before in this session */
+	bool resumes;			/* the scanner ran before in this session */
 	_Atomic uint32_t stop;
 	/*
 	 * Hazard pointers: the scanner may be reading these threads' memory.  A thread that exits
@@ -116,8 +118,8 @@ struct scanner {
 
 	struct scan_state *stint[STINT_MAX];	/* the threads that it polls now, see watch.c */
 	unsigned nr_stint, stint_rounds;
-	uint32_t next_active;		/* where the next stint begins */
-	uint32_t next_live;		/* where the sweep continues */
+	uint32_t next_active;		/* index in active[] at which the next stint begins */
+	uint32_t next_live;		/* index in live[] at which the sweep continues */
 	uint32_t nr_known;		/* live threads when new ones were last searched for */
 	struct thread *active[SESSION_THREADS_MAX];
 	uint32_t nr_active;

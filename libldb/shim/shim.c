@@ -400,7 +400,8 @@ static ALWAYS_INLINE bool cond_begin(struct wait_cond *c, const void *cond, cons
 /* Describes a function that waits for something that has no holder. */
 struct object_call {
 	uint32_t kind;				/* enum ldb_lock_kind */
-	uint32_t (*owner)(uintptr_t object);	/* which thread will end the wait, where that is known; or NULL */
+	/* returns the thread that will end the wait; NULL: it is never known */
+	uint32_t (*owner)(uintptr_t object);
 };
 
 static ALWAYS_INLINE bool object_begin(const struct object_call *f, struct wait *w,

@@ -17,7 +17,7 @@ struct wait {
 	uint32_t kind;
 	uint32_t owner;
 	uint32_t epoch;
-	uint32_t nr_later;	/* of thread_innermost() */
+	uint32_t nr_later;	/* nr_later of thread_innermost() when the wait began */
 };
 
 void wait_begin(struct wait *w, struct thread *t, uintptr_t object, uint32_t kind,
@@ -27,13 +27,13 @@ void wait_end(struct wait *w, int err);
 /* Replaces wait_end() when the thread is cancelled in the wait. */
 void wait_cancelled(struct wait *w);
 
-/* Do the same for a lock, and count the waiter; wait_lock_end() adds the lock to the held list. */
+/* These two also count the waiter for a lock; wait_lock_end() adds the lock to the held list. */
 void wait_lock_begin(struct wait *w, struct thread *t, const volatile void *lock,
 		     uint32_t kind, uintptr_t site);
 void wait_lock_end(struct wait *w, int rc);
 void wait_lock_cancelled(struct wait *w);
 
-/* Does the same for a condition, whose mutex is released and acquired again. */
+/* A wait for a condition, which releases the mutex and acquires it again. */
 struct wait_cond {
 	struct wait w;
 	const void *mutex;

@@ -17,7 +17,7 @@
 #include "conn.h"
 
 #define CHUNK		256
-#define CHUNKS_MAX	4096		/* for descriptors up to a million */
+#define CHUNKS_MAX	4096		/* enough for descriptors up to a million */
 /* attempts, which take some microseconds; after that the holder may need this CPU */
 #define TRIES		200
 #define YIELDS		100

@@ -22,7 +22,7 @@
 
 struct conn;
 
-enum exchange_state {			/* of each direction */
+enum exchange_state {			/* the state of one direction */
 	EXCHANGE_UNKNOWN,	/* nothing has been transferred yet */
 	EXCHANGE_COUNTED,
 	/* the bytes cannot be counted, or no system call may be made to ask the kernel */

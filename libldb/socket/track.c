@@ -24,7 +24,7 @@
 #include "conn.h"
 #include "track.h"
 
-/* What the calling thread works on: fd is the descriptor + 1, or 0 for nothing. */
+/* The connection on which the calling thread works: fd is the descriptor + 1; 0: there is none. */
 struct current {
 	int fd;
 	uint32_t serial;
@@ -52,12 +52,12 @@ static TLS_IE struct {
 	uint64_t slept;		/* the end of the last wait that did not return at once */
 } waits;
 
-/* One call, and the connection that it is about. */
+/* A call of the program and its connection. */
 struct call {
 	struct thread *t;
 	struct conn *c;
 	const struct transfer *x;
-	bool is_reported;		/* messages of this connection are reported: see exchange.h */
+	bool is_reported;		/* exchange.h reports messages of this connection */
 	uint64_t fed;			/* bytes that were parsed before this call */
 };
 

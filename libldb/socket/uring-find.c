@@ -19,7 +19,7 @@
 #include "socket/uring.h"
 
 #define FOUND_MAX	32
-/* of linux/io_uring.h, since 6.5 and 6.6 */
+/* flags of linux/io_uring.h that exist since 6.5 and 6.6 */
 #define SETUP_NO_MMAP	(1U << 14)
 #define SETUP_NO_SQARRAY (1U << 16)
 #define SETUP_OTHER_SIZES (IORING_SETUP_SQE128 | IORING_SETUP_CQE32)

@@ -484,7 +484,7 @@ static void complete_connection(struct ring *r, struct thread *t, const struct o
 		report(r, t, op, result);
 }
 
-/* What ended a wait. */
+/* The completion that ended a wait. */
 struct ended {
 	bool is_known;
 	uint8_t opcode;

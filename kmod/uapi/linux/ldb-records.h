@@ -153,7 +153,7 @@ struct ldb_func_rec {
 	__u32	pad2;
 	__u16	cont2;
 	__u16	pad3;
-	__u64	parent_gen;	/* as gen, of the calling instrumented frame; 0: none */
+	__u64	parent_gen;	/* the gen of the calling instrumented frame; 0: none */
 	__u32	pad4;
 	__u32	commit2;
 };
@@ -162,7 +162,8 @@ struct ldb_func_rec {
 #define LDB_FUNC_F_OPEN		0x0001
 /* it was running when the recording began: the start is not known */
 #define LDB_FUNC_F_FROM_START	0x0002
-#define LDB_FUNC_F_RESUMED	0x0004	/* with FROM_START: resumed after a switch of stacks */
+/* with FROM_START: the function was resumed after a switch of stacks */
+#define LDB_FUNC_F_RESUMED	0x0004
 
 /*
  * LDB_EV_LOCK_WAIT and LDB_EV_LOCK_HOLD.  The wait or hold is the interval [begin, end].
@@ -213,7 +214,8 @@ struct ldb_flow_rec {
 	__u32	commit0;
 	/* slot 1 */
 	__u64	site;		/* the return address */
-	__u32	nr_later;	/* this and gen: as in ldb_lock_rec, but at the end; 0: not known */
+	/* nr_later and gen are as in ldb_lock_rec, but at the end; 0: not known */
+	__u32	nr_later;
 	__u16	cont1;
 	__u16	pad1;
 	__u64	gen;
@@ -361,7 +363,7 @@ struct ldb_frame_rec {
 	__u32	pad0;
 	__u32	commit0;
 	/* slot 1 */
-	__u64	addr;		/* of the frame's record */
+		__u64	addr;		/* address of the frame's record */
 	__u32	pad1;
 	__u16	cont1;
 	__u16	pad2;
@@ -442,7 +444,7 @@ struct ldb_task_rec {
  */
 struct ldb_fault_rec {
 	/* slot 0 */
-	__u64	tsc;		/* when the exception was taken */
+	__u64	tsc;		/* time of the exception */
 	__u32	tid;
 	__u16	type;
 	__u16	flags;		/* LDB_FAULT_F_* */
@@ -450,7 +452,7 @@ struct ldb_fault_rec {
 	__u32	pad0;
 	__u32	commit0;
 	/* slot 1 */
-	__u64	pc;		/* in the program's code, also if the kernel made the access */
+	__u64	pc;		/* an address in the program's code, also if the kernel made the access */
 	__u32	pad1;
 	__u16	cont1;
 	__u16	pad2;
@@ -479,11 +481,11 @@ struct ldb_schedstat_rec {
 	__u32	commit0;
 	/* slot 1 */
 	__u64	ran;		/* the thread ran after this time; 0: not known */
-	__u32	nr_runs;	/* how often it was switched to a CPU */
+	__u32	nr_runs;	/* how often the thread was switched to a CPU */
 	__u16	cont1;
 	__u16	pad1;
 	__u64	wait_ns;	/* total time runnable without a CPU, up to when it last got one */
-	__u32	nr_sleeps;	/* how often it left a CPU to sleep; valid with F_SLEEPS */
+	__u32	nr_sleeps;	/* how often the thread left a CPU to sleep; valid with F_SLEEPS */
 	__u32	commit1;
 };
 

@@ -141,7 +141,7 @@ enum ldb_page_state {
 	LDB_PAGE_EXITED	= 2,
 };
 
-/* What the scanner knows of a thread's stack, outermost frame first. */
+/* A frame of a thread's stack that the scanner knows.  The outermost frame comes first. */
 struct ldb_stack_frame {
 	__u64	gen;		/* generation << 16 | block number */
 	__u64	addr;		/* address of the frame record */
@@ -289,11 +289,13 @@ struct ldb_info {
 #define LDB_GROUP_FAULT		0x8	/* FAULT */
 #define LDB_GROUP_IRQ		0x10	/* IRQ, IRQ_NAME */
 #define LDB_GROUP_CALL		0x20	/* SYSCALL, SYSCALL_FD of system calls in which a thread sleeps */
-/* of all system calls that take at least ldb_calls.min_ns; delivered only with CAP_PERFMON */
+/*
+ * SYSCALL events of all calls that take at least ldb_calls.min_ns; delivered only with CAP_PERFMON
+ */
 #define LDB_GROUP_CALL_ALL	0x40
 #define LDB_GROUP_DISK		0x80	/* DISK */
 #define LDB_GROUP_ALL		0xff
-/* what older modules of this ABI support: the first, the second and the third version */
+/* the groups that older modules of this ABI support: the third, the second and the first version */
 #define LDB_GROUP_THIRD		0x7f
 #define LDB_GROUP_SECOND	0x1f
 #define LDB_GROUP_FIRST		0x7
@@ -316,7 +318,8 @@ struct ldb_create {
 };
 
 struct ldb_reg {
-	__u32	tid;		/* of the joined thread group; in the caller's pid namespace */
+	/* a thread of the joined thread group, as the caller's pid namespace numbers it */
+	__u32	tid;
 	__u32	slot;		/* number of the page */
 	__u32	block;		/* number that events have in the low 16 bits of gen */
 	__u32	pad;		/* 0 */
@@ -345,7 +348,7 @@ struct ldb_chains {
 	__u32	nr_blocks;	/* thread blocks of each thread; 0: chains are not read */
 	__u32	share;		/* reading may take 1/share of a thread's time; 0: no limit */
 	__u64	tick_ns;	/* the least time between two readings by the timer */
-	__s64	offset[LDB_CHAIN_BLOCKS_MAX]; /* of block n, from the thread pointer */
+	__s64	offset[LDB_CHAIN_BLOCKS_MAX]; /* offset of block n from the thread pointer */
 	/*
 	 * The module returns these sums over all CPUs since the session was created.  Times are in
 	 * units of the session's clock.  switches: the time that reading chains took at switches;

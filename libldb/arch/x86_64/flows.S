@@ -345,7 +345,7 @@ flow_slot_stubs:
 	.type	flow_return, @function
 flow_return:
 	.cfi_startproc simple
-	/* the same three rules, with the slot's address in r11 */
+	/* the same three unwind rules, with the slot's address in r11 */
 	.cfi_escape 0x0f, 8, 0x7b, FLOW_S_CFA, 0x06, 0x37, 0x1a, 0x77, 0x00, 0x22
 	.cfi_escape 0x10, 16, 2, 0x7b, FLOW_S_RET
 	.cfi_escape 0x16, 7, 2, 0x77, 0x00

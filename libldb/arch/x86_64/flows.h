@@ -11,7 +11,7 @@
 
 #define CPU_RELOC_PLT	R_X86_64_JUMP_SLOT
 #define CPU_RELOC_GOT	R_X86_64_GLOB_DAT
-#define CPU_RELOC_WORD	R_X86_64_64		/* in data */
+#define CPU_RELOC_WORD	R_X86_64_64		/* an address in data */
 
 typedef void cpu_reference_fn(void *arg, uint64_t word, bool is_call);
 

@@ -81,7 +81,7 @@ struct ldb_thread {
 };
 
 struct ldb_note_desc {
-	int64_t		off;	/* from the address of this field */
+	int64_t		off;	/* relative to the address of this field */
 	uint64_t	version;
 };
 

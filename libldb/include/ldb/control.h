@@ -105,7 +105,7 @@ struct ldb_msg_hello {
 	uint32_t abi;		/* LDB_SESSION_ABI */
 	int32_t pid;		/* getpid() of the program */
 	uint32_t nr_instrumented; /* modules with instrumented code */
-	char release[16];	/* of the runtime */
+	char release[16];	/* release of the runtime */
 	uint32_t resumes;	/* 1: this continues a recording after LEAVING with returns: 1 */
 };
 
@@ -122,7 +122,7 @@ struct ldb_msg_child {		/* the first message, before HELLO */
 	uint32_t how;		/* enum ldb_child */
 	int32_t parent;		/* getppid() of the program */
 	char secret[LDB_SECRET_MAX]; /* the value of LDB_CHILDREN, without the "+" */
-	char name[16];		/* of the program: /proc/PID/comm */
+	char name[16];		/* the program's name: /proc/PID/comm */
 };
 
 enum ldb_mutex_level {
@@ -200,7 +200,7 @@ struct ldb_msg_flows {		/* carries the fd of the memory of ldb/flows.h */
 struct ldb_msg_attached {
 	struct ldb_msg m;
 	uint32_t nr_threads;	/* observed */
-	uint32_t nr_unwatched;	/* in /proc/self/task, but never registered */
+	uint32_t nr_unwatched;	/* threads in /proc/self/task that never registered */
 	uint64_t tsc;
 };
 
@@ -265,12 +265,12 @@ struct ldb_msg_unloaded {
 struct ldb_door {
 	uint64_t magic;		/* LDB_DOOR_MAGIC once the runtime has started; else 0 */
 	uint32_t version;	/* LDB_CONTROL_VERSION */
-	/* of the last run: 0, or -errno; -EBUSY: the program is already being recorded */
+	/* result of the last run: 0, or -errno; -EBUSY: the program is already being recorded */
 	int32_t result;
 	uint64_t entry;
 	uint64_t stack, stack_size;
 	char release[16];
-	char name[64];		/* of the recorder's socket, abstract */
+	char name[64];		/* abstract name of the recorder's socket */
 	uint64_t late;		/* void f(uint64_t what): LDB_DOOR_* */
 };
 

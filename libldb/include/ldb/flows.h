@@ -22,7 +22,8 @@
 #define LDB_FLOWS_H
 
 #define LDB_FLOW_CELLS		16384
-#define LDB_FLOW_CELLS_OFF	(16 * LDB_FLOW_CELLS)	/* in a region; states come before */
+/* offset of the cells in a region; the states come before them */
+#define LDB_FLOW_CELLS_OFF	(16 * LDB_FLOW_CELLS)
 #define LDB_FLOW_PARTS_OFF	(LDB_FLOW_CELLS_OFF + 64 * LDB_FLOW_CELLS)
 #define LDB_FLOW_PARTS		16384
 #define LDB_FLOW_PART		96
@@ -86,7 +87,7 @@ struct ldb_flow_thread {
 struct ldb_flow_api {
 	uint32_t ready;			/* 1: the other members are valid; written last */
 	uint32_t flags;			/* LDB_FLOW_API_* */
-	uint64_t tsc;			/* of the first call */
+	uint64_t tsc;			/* time of the first call */
 	uint64_t caller;		/* start of the module */
 	uint64_t target;
 	uint32_t name;			/* offset in the names */
@@ -111,7 +112,7 @@ struct ldb_flow_cell {
 	uint64_t calls, timed, sum, shared;
 	uint64_t back;			/* see struct ldb_row_flow */
 	uint64_t max;
-	uint32_t min;			/* at most UINT32_MAX */
+	uint32_t min;			/* limited to UINT32_MAX */
 	uint16_t part[6];
 };
 

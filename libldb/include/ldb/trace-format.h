@@ -149,7 +149,7 @@ struct ldb_row_module {
 /* a part of its debug data is in another file, which was not found */
 #define LDB_FILE_F_LACKS_PART	4
 struct ldb_row_file {
-	uint32_t id;		/* of SYMBOL and CALL */
+		uint32_t id;		/* column `file` of SYMBOL and CALL rows */
 	uint32_t flags;
 	const char *build_id, *path;	/* as in MODULE */
 };
@@ -205,9 +205,9 @@ struct ldb_row_call {
 #define LDB_FLOW_F_NOTIME	0x08
 #define LDB_FLOW_F_JUMP		0x10	/* some of the calls were tail calls */
 struct ldb_row_flow_api {
-	uint32_t id;		/* from 1 on */
+		uint32_t id;		/* the first is 1 */
 	uint32_t flags;
-	int64_t	 tick;		/* of its first call */
+	int64_t	 tick;		/* time of the first call */
 	uint64_t caller;	/* an address in the calling module */
 	uint64_t target;	/* the function; if libldb wraps it, the wrapped function */
 	const char *name;	/* the symbol, without version */
@@ -271,8 +271,10 @@ static inline uint64_t flow_bucket_start(uint32_t bucket)
  * One timed call that took at least META flows_threshold_ns; nearly in order of end.  The rows of a
  * thread may nest: a call may contain others.
  */
-#define LDB_FLOW_CALL_F_OPEN	0x01	/* it had not returned when its thread or the recording ended */
-#define LDB_FLOW_CALL_F_LEFT	0x02	/* it ended without a return: by longjmp() or an exception */
+/* the call had not returned when its thread or the recording ended */
+#define LDB_FLOW_CALL_F_OPEN	0x01
+/* the call ended without a return: by longjmp() or an exception */
+#define LDB_FLOW_CALL_F_LEFT	0x02
 struct ldb_row_flow_call {
 	uint32_t flags;
 	uint32_t tid;
@@ -291,7 +293,7 @@ struct ldb_row_flow_call {
  */
 /* end is the time of its exit; else it was running at the end of the trace */
 #define LDB_THREAD_F_EXITED	1
-#define LDB_THREAD_F_UNWATCHED	2	/* it was never scanned */
+#define LDB_THREAD_F_UNWATCHED	2	/* the thread was never polled */
 struct ldb_row_thread {
 	uint32_t tid, flags;
 	int64_t	 start, end;	/* ticks; start <= 0: before the recording */
@@ -330,7 +332,7 @@ struct ldb_row_process {
 	uint64_t id_base;
 	uint64_t clock_err;	/* ticks; UINT64_MAX: not known */
 	const char *name;	/* "nginx" */
-	const char *cmdline, *host;	/* as META has it */
+	const char *cmdline, *host;	/* META "cmdline" and "host" */
 	const char *ended;	/* META "end" */
 };
 
@@ -567,7 +569,7 @@ struct ldb_row_scan {
 #define LDB_SCHED_OP_EXIT	0x22
 struct ldb_row_sched {
 	uint32_t op, flags;
-	uint32_t cpu;		/* where it happened */
+	uint32_t cpu;		/* the CPU on which it happened */
 	uint32_t tid, other;
 	uint32_t value;
 	int64_t	 tick;
@@ -586,8 +588,8 @@ struct ldb_row_task {
 
 /* FAULT: flags V, tid D, tick D, addr D, pc D.  A page fault; nearly in order of time. */
 /* If neither is set, it is not known whether the fault was minor or major. */
-#define LDB_FAULT_ROW_MINOR	0x0100	/* it did not read from a disk */
-#define LDB_FAULT_ROW_MAJOR	0x0200	/* it read from a disk */
+#define LDB_FAULT_ROW_MINOR	0x0100	/* the fault did not read from a disk */
+#define LDB_FAULT_ROW_MAJOR	0x0200	/* the fault read from a disk */
 struct ldb_row_fault {
 	uint32_t flags;		/* LDB_FAULT_F_* of linux/ldb.h, LDB_FAULT_ROW_* */
 	uint32_t tid;
@@ -642,7 +644,7 @@ struct ldb_row_schedstat {
 	int64_t	 ran;		/* the thread ran after this tick; INT64_MIN: not known */
 	uint64_t run_ns;	/* total time on a CPU */
 	uint64_t wait_ns;	/* total time runnable without a CPU, up to when it last got one */
-	uint32_t nr_runs;	/* how often it was switched to a CPU, modulo 2^32 */
+	uint32_t nr_runs;	/* how often the thread was switched to a CPU, modulo 2^32 */
 	uint32_t nr_sleeps;	/* how often it left a CPU to sleep; valid with LDB_SCHEDSTAT_F_SLEEPS */
 };
 
@@ -689,7 +691,7 @@ struct ldb_row_disk {
 /* INDEX: kind V, rows V, offset D, bytes V, t_min D, t_max D, id_min V, id_max V, max_dur V */
 struct ldb_row_index {
 	uint32_t kind, rows;
-	uint64_t offset, bytes;	/* of the block with its header */
+		uint64_t offset, bytes;	/* place and size of the block with its header */
 	int64_t	 t_min, t_max;
 	uint64_t id_min, id_max, max_dur;
 };
@@ -697,7 +699,7 @@ struct ldb_row_index {
 struct ldb_file_footer {
 	char	 magic[8];
 	uint64_t index_offset;
-	uint64_t file_size;	/* of the whole file, this footer included */
+	uint64_t file_size;	/* size of the whole file, this footer included */
 	uint64_t nr_blocks;
 	uint32_t crc;		/* CRC32C of the bytes before it */
 	uint32_t pad;
