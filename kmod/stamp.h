@@ -18,7 +18,7 @@ struct ldb_frame_seen {
 static __always_inline void ldb_stamp_in(const struct ldb_thread *t, struct ldb_page *page, u32 cpu,
 					 u64 now)
 {
-	WRITE_ONCE(page->k_seq, data_race(t->seq));	/* its own, see seq.h */
+	WRITE_ONCE(page->k_seq, data_race(t->seq)); /* its own, see seq.h */
 	smp_wmb();	/* an odd k_seq comes first: see above */
 	WRITE_ONCE(page->k_oncpu, 1);
 	WRITE_ONCE(page->k_cpu, cpu);

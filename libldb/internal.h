@@ -314,7 +314,7 @@ void request_fill(uint64_t version, void *table);
 void request_thread_exit(struct thread *t);
 
 /* socket/conn.c: these forget what was known of descriptors. */
-void conn_begin(void);		/* raw thread */
+void conn_begin(void);		/* called by a raw thread */
 void conn_fork_child(void);
 /* socket/uring-find.c: searches for existing rings, unless a seccomp filter is installed.  Raw thread. */
 void uring_begin(void);
@@ -348,7 +348,7 @@ void flow_end(void);
 /* Ends the counting if no raw thread exists that could call flow_end(). */
 void flow_stop(void);
 void flow_unmap(void);
-void flow_thread_enter(struct thread *t);	/* under registry_lock */
+void flow_thread_enter(struct thread *t);	/* called under registry_lock */
 void flow_thread_exit(struct thread *t);
 void flow_at_exit(void);
 void flow_fork_child(void);

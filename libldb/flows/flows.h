@@ -133,8 +133,9 @@ union flow_page {
 	struct {
 		uint64_t base;		/* region 0; 0: no calls are counted */
 		uint64_t share;		/* 2^32 / number of threads */
-		uint64_t threshold;	/* ticks: a call this long is an event */
-		uint64_t cost;		/* ticks that a function without code would take */
+		uint64_t threshold;	/* ticks: a call that takes at least this long has an event */
+		/* ticks that two readings of the clock measure for an empty function */
+		uint64_t cost;
 		/* clock: calls that began earlier do not belong to this recording */
 		uint64_t begun;
 		/* ticks: a shorter call has no event, and its bucket is in part 0 */
@@ -167,7 +168,7 @@ static inline struct ldb_flow_info *flow_info(void)
 	return (struct ldb_flow_info *)flow_memory;
 }
 
-uint64_t flow_threshold(void);		/* ticks */
+uint64_t flow_threshold(void);		/* of events, in ticks */
 void flow_lose(enum ldb_flow_lost what, uint64_t nr);
 
 /* thread.c */
@@ -176,10 +177,10 @@ void flow_lose(enum ldb_flow_lost what, uint64_t nr);
  * registry is locked.
  */
 bool flow_thread_all(void);
-void flow_thread_end(void);		/* raw thread */
-/* The calling thread is the only one that exists, and keeps the number of its region. */
+void flow_thread_end(void);		/* called by a raw thread */
+/* Called in a fork child by its only thread, which retains the number of its region. */
 void flow_thread_fork_child(void);
-uint32_t flow_thread_kept(void);	/* that number; 0: it had none */
+uint32_t flow_thread_kept(void);	/* returns that number; 0: it had no region */
 
 /* dictionary.c: called by flows.S. */
 void flow_first_c(struct flow_entry *e);
@@ -191,7 +192,7 @@ void flow_first_c(struct flow_entry *e);
  * there are any.
  */
 int flow_refill_c(uint64_t sp, struct ldb_flow_state *state);
-void flow_slots_return(void);		/* the calling thread exits */
+void flow_slots_return(void);		/* called when the calling thread exits */
 /*
  * Called when the thread makes a call with stack pointer sp, although timed calls with lower stack
  * pointers have not returned.  Returns the innermost timed call that is not below sp.
@@ -220,10 +221,10 @@ void flow_slots_fork_child(struct thread *const *threads);
 struct flow_result {
 	uint64_t a, b;
 };
-/* Adds a call that has ended at now to the sums, frees its slot, and returns a and b. */
+/* Adds a call that ended at time `now` to the sums, frees its slot, and returns a and b. */
 struct flow_result flow_return_c(struct flow_slot *s, uint64_t now, uint64_t unused, uint64_t now_too,
 				 uint64_t a, uint64_t b);
-void flow_call_prepare(void);		/* the threshold and the clock's cost are known */
+void flow_call_prepare(void);		/* called when the threshold and the clock's cost are known */
 /* Calls flow_event_c(), with the vector registers saved (arch/CPU/flows.S). */
 void flow_event(const struct flow_slot *s, uint64_t now);
 void flow_account(struct flow_slot *s, uint64_t now);
@@ -235,16 +236,16 @@ void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open);
 
 /* patch.c: only threads of the program call these, except where noted. */
 bool flow_patch_prepare(void);		/* false: there is no memory */
-void flow_patch_started(void);		/* the modules with which the program started */
+void flow_patch_started(void);		/* patches the modules with which the program started */
 /* Calls begin() under the loader's lock, in a running program. */
 void flow_patch_running(void (*begin)(void));
-void flow_patch_all(void);		/* all modules of a running program; only called there */
-void flow_patch_later(void);		/* the modules that were loaded since */
-void flow_unpatch(void);		/* raw thread */
+void flow_patch_all(void);		/* patches all modules, in a running program */
+void flow_patch_later(void);		/* patches the modules that were loaded since */
+void flow_unpatch(void);		/* restores tables; called by a raw thread */
 
 /* modules.c: functions on the list of modules. */
-uint64_t flow_module_start(uint32_t number);	/* 0: there is no such module */
-uint32_t flow_module_of(uint64_t addr);		/* the module that contains this code; 0: none */
+uint64_t flow_module_start(uint32_t number);	/* returns its start; 0: there is no such module */
+uint32_t flow_module_of(uint64_t addr);		/* returns the module that contains this code; 0: none */
 bool flow_is_function(uint32_t module, const void *fn, const char *name);
 
 /* entry.c */
@@ -258,7 +259,7 @@ struct flow_entry *flow_entry_find(uint32_t from, uint32_t to, uint64_t target, 
 /* Returns the function that a wrapper of libldb stands for, or the function itself. */
 uint64_t flow_entry_real(uint64_t target, const char *name, uint32_t flags);
 typedef void *flow_dlsym_fn(void *handle, const char *name);
-extern flow_dlsym_fn *flow_entry_dlsym;	/* instead of dlsym() */
+extern flow_dlsym_fn *flow_entry_dlsym;	/* called in place of dlsym() */
 uint64_t flow_nr_entries(void);
 /* called when a recording begins: forgets the cells of all entries */
 void flow_entry_begin(void);

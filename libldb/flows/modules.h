@@ -41,7 +41,7 @@ static inline bool flow_module_is_followed(const struct flow_module *m)
 	return m->dynamic && !m->is_ours && !m->is_loader && !m->is_kernel && !m->is_gone;
 }
 
-bool flow_modules_have_changed(void);	/* any thread */
+bool flow_modules_have_changed(void);	/* any thread may call it */
 /* Returns the module whose code has the address; NULL: none. */
 struct flow_module *flow_module_at(uint64_t addr);
 /*

@@ -210,7 +210,7 @@ void tune_again(void);
 /* send.c: the control thread sends messages to the recorder. */
 extern int send_conn;			/* the connection; -1: there is none */
 
-void send_begin(void);			/* a recording begins: nothing was reported yet */
+void send_begin(void);			/* called when a recording begins, before anything was reported */
 /* Sends a message, which begins with a struct ldb_msg, and sets that.  Returns 0 or -1. */
 int send_message(void *m, uint32_t type, uint32_t size);
 /* Sends a line for the user; err is -errno, or 0. */
@@ -231,7 +231,7 @@ uint32_t send_count_unwatched(void);
 int attach_begin(const struct ldb_msg_attach *a, int *fd);
 /* Continues a session after the program has changed its rights. */
 int attach_resume(int *fd);
-void attach_end(void);			/* the memory stays mapped */
+void attach_end(void);			/* ends the recording; the memory stays mapped */
 
 /* control.c */
 

@@ -15,7 +15,7 @@
 #define TURNS_MEASURED	32		/* turns between two readings of the scanner's CPU time */
 #define SLEEP_MAX_NS	3600000000000ULL
 #define ROOM_CHECK_NS	1000000		/* time between two searches for a free core */
-#define ROOM_RETRY_NS	200000000	/* time after which it runs without sleeps, free core or not */
+#define ROOM_RETRY_NS	200000000	/* time after which the scanner tries to run without sleeps */
 
 static int nr_allowed;		/* CPUs the scanners may use */
 

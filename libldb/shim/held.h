@@ -167,7 +167,7 @@ static inline void held_push_fast(struct held_list CPU_THREAD_SPACE *l, const vo
 
 	order_signal();
 	l->nr_held++;	/* relative, not n */
-	order_signal();	/* reserved, now fill */
+	order_signal();	/* the entry is reserved before it is filled */
 	h = &l->held[n];	/* n < HELD_FAST: a handler can only have emptied the list */
 	h->lock = (uintptr_t)lock;
 	h->site_kind = held_site_kind(site, kind);

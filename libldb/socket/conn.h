@@ -72,7 +72,7 @@ struct conn {
  */
 struct conn *conn_lock(int fd, uint32_t tid);
 void conn_unlock(struct conn *c);
-/* Is the descriptor known to be of no interest?  This takes no lock. */
+/* Is it known that the descriptor is no connection?  This takes no lock. */
 bool conn_is_none(int fd);
 /*
  * Returns whether a descriptor in [*from, to] has an entry of this recording; *from becomes the

@@ -48,7 +48,8 @@ struct message {
 struct message_events {
 	void (*begins)(void *arg);
 	void (*class_is)(void *arg, const char *text, size_t len);	/* the method or command */
-	void (*path_is)(void *arg, const char *text, size_t len);	/* HTTP: without its query */
+	/* HTTP: the path without the query */
+	void (*path_is)(void *arg, const char *text, size_t len);
 	void (*trace_is)(void *arg, const unsigned char *trace16, const unsigned char *span8);
 	void (*ends)(void *arg);
 };
