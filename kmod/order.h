@@ -3,11 +3,10 @@
  * Contains the loads and stores of the module whose order matters.  Each comment names the partner,
  * the code on another CPU that depends on the order.
  *
- * The order of what the program and the recorder read is in the two headers of those protocols:
- * ring.h (partner: order_slot_read() in tools/record/order.h) and stamp.h (partner:
- * order_kernel_seq() in libldb/order.h).  compat.h asks the scheduler which task is on a CPU.
- * Everything else is here.  The kernel's barriers hold on any CPU; on x86 only the full ones
- * (smp_mb()) are instructions.
+ * The stores that the program or the recorder reads are in two other headers: ring.h (partner:
+ * order_slot_read() in tools/record/order.h) and stamp.h (partner: order_kernel_seq() in
+ * libldb/order.h).  compat.h asks the scheduler which task is on a CPU.  Everything else is here.
+ * The kernel's barriers hold on any CPU; on x86 only the full ones (smp_mb()) are instructions.
  */
 #ifndef LDB_ORDER_H
 #define LDB_ORDER_H

@@ -279,7 +279,7 @@ static noinline void switch_between_others(const struct ldb_session *done,
 	this_cpu_write(ldb_cpu.waiting, waiting);
 }
 
-/* Does what is rarely necessary after a switch between threads of one session. */
+/* Handles rare cases after a switch between threads of one session. */
 static noinline void switch_finish(struct ldb_thread *out, u32 flags)
 {
 	struct ldb_thread *in = this_cpu_read(ldb_cpu.thread);

@@ -217,10 +217,10 @@ void ldb_threads_refresh(struct ldb_session *s)
 /*
  * Replaces UNKNOWN in seq if the thread has been asleep since it was added to the table.  A thread
  * that is on no run queue and on no CPU, tested in this order, is in no switch: a switch whose
- * probe did not find it watched is over, and the next one comes after a wake-up, whose run queue's
- * lock makes its probe find the table entry.  That switch may come before or after this change: in
- * the first case seq is no longer UNKNOWN and is not changed here; in the second case the switch
- * finds an even value.
+ * probe did not find the thread in the table is over, and the next one comes after a wake-up, whose
+ * run queue's lock makes its probe find the table entry.  That switch may come before or after this
+ * change: in the first case seq is no longer UNKNOWN and is not changed here; in the second case
+ * the switch finds an even value.
  */
 void ldb_thread_settle(struct ldb_thread *t)
 {

@@ -99,7 +99,7 @@ struct thread {
 	} works[8];
 	uint32_t nr_works;
 
-	/* request/request.c: what the program has tagged; all is 0 in another epoch */
+	/* request/request.c: the requests that the thread has tagged; not valid in another epoch */
 	uint32_t tag_epoch, nr_tags;
 	uint32_t nr_more_tags;		/* number of further tags for which there was no room */
 	uint64_t tags[4];
@@ -227,7 +227,7 @@ static inline void session_publish(struct session_active *a, bool is_paused)
 		session_write(a);
 }
 
-/* These are what a wrapper costs while nothing is recorded: one load and one test. */
+/* While nothing is recorded, a wrapper costs only such a test: one load and one comparison. */
 static inline bool session_wants_locks(void)
 {
 	return unlikely(order_session_on(&session_page.a.on) & SESSION_LOCKS);
@@ -301,7 +301,7 @@ void shim_fork_child(void);
  */
 void shim_flush(struct thread *t);
 
-/* Forgets what is known of locks and conditions when a recording begins.  Raw thread. */
+/* Forgets all data about locks and conditions when a recording begins.  Raw thread. */
 void shim_begin(void);
 
 /* shim/own.c implements ldb_lock_wait() and its partners of <ldb/ldb.h>. */
@@ -313,7 +313,7 @@ void own_released(const volatile void *lock, const void *site);
 void request_fill(uint64_t version, void *table);
 void request_thread_exit(struct thread *t);
 
-/* socket/conn.c: these forget what was known of descriptors. */
+/* socket/conn.c: these forget all descriptors. */
 void conn_begin(void);		/* called by a raw thread */
 void conn_fork_child(void);
 /* socket/uring-find.c: searches for existing rings, unless a seccomp filter is installed.  Raw thread. */

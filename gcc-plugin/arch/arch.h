@@ -41,7 +41,7 @@ bool arch_can_link_far(void);
 /* Runs after register allocation and corrects the far links of a function without calls. */
 void arch_mend_far(void);
 
-/* These write what comes first and last in the text of each function. */
+/* These write the first and the last lines of the text of each function. */
 void arch_emit_begin(FILE *f);
 void arch_emit_end(FILE *f);
 /* These write the bodies of __ldb_thread_addr and LINK_FUNCTION... */

@@ -38,7 +38,7 @@ static const char *const never_touched[] = {
 	"_dl_runtime_resolve", "_dl_runtime_profile", NULL
 };
 
-/* Prefixes of functions that read their return address, as those of sanitizers do. */
+/* Prefixes of functions that read their return address, for example functions of sanitizers. */
 static const char *const never_touched_start[] = {
 	"_Unwind_", "_dl_", "__asan_", "__tsan_", "__ubsan_", "__msan_", "__sanitizer_",
 	"__ldb_", NULL

@@ -29,7 +29,10 @@ static inline bool context_may_be(void)
  */
 void context_find(uint64_t bias, const ElfW(Phdr) *phdr, unsigned nr_phdr, intptr_t tls);
 
-/* Forgets what this thread has linked to this id, because a request with it begins or has ended. */
+/*
+ * Forgets the context to which this thread has linked this id, because a request with this id
+ * begins or has ended.
+ */
 void context_forget(uint64_t id);
 
 struct context_ids {

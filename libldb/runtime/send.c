@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Sends messages to the recorder: what the control thread reports of the program.  (raw thread)
+ * Sends the control thread's messages about the program to the recorder.  (raw thread)
  */
 #define _GNU_SOURCE
 #include <string.h>

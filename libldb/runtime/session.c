@@ -183,7 +183,7 @@ static bool region_ok(uint64_t off, uint64_t stride, uint64_t n, uint64_t least,
 	       n * stride <= size - off;
 }
 
-/* Copies what the recorder wrote and checks it against the size of the file. */
+/* Copies the recorder's info page, and checks it against the size of the file. */
 static const char *session_copy(const struct ldb_info *in, uint64_t file_size,
 				const struct ldb_msg_attach *msg)
 {

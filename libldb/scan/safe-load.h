@@ -23,10 +23,9 @@
  *
  * x86 makes both the stores and the loads visible in this order without further instructions.  If
  * top and gen are the same before and after, all records that were read in between existed at the
- * same time: a record is only overwritten after a store
- * to top (its function has returned) and one to gen (another has begun).  Another CPU
- * architecture needs a release for each store but those of the fields, and an acquire for each
- * load here, in cpu_order_loads().
+ * same time: a record is only overwritten after a store to top (its function has returned) and one
+ * to gen (another has begun).  Another CPU architecture needs a release for each store except the
+ * stores to the fields, and an acquire for each load here, in cpu_order_loads().
  */
 #ifndef LDB_SAFE_LOAD_H
 #define LDB_SAFE_LOAD_H

@@ -17,7 +17,8 @@
 #include <time.h>
 #include "scan.h"
 
-#define FILES_MAX	256		/* files that stay open; those of more threads are opened each time */
+/* number of files that stay open; the files of further threads are opened each time */
+#define FILES_MAX	256
 #define OUTSIDE		8		/* times as long until a thread in no request is read */
 #define STEPS		8		/* readings while the time without a change about doubles */
 #define STATUS_SIZE	4096		/* twice the usual size of the file */
@@ -133,7 +134,9 @@ static unsigned state_of(char letter)
 	}
 }
 
-/* Returns what follows a name at the start of a line, and one blank; NULL: there is none. */
+/*
+ * Returns the text after a name at the start of a line and one blank; NULL: there is no such line.
+ */
 static const char *value_of(const char *text, const char *name)
 {
 	size_t n = strlen(name);

@@ -51,8 +51,8 @@ static void register_thread(struct scan_state *st)
 }
 
 /*
- * Returns k_seq of a thread; 0 if the module does not report on it, or the values are still those of
- * the thread that had the page before.
+ * Returns k_seq of a thread; 0 if the module does not report on it, or if the page still has the
+ * values of the thread that had it before.
  */
 static uint32_t kernel_seq(const struct scan_state *st)
 {

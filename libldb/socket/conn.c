@@ -55,7 +55,10 @@ static struct conn *new_entry(int fd)
 	if (fd < 0 || fd >= CHUNK * CHUNKS_MAX)
 		return NULL;
 	mapped = raw_map(CHUNK * sizeof(*mapped));
-	/* If two threads map memory at the same time, that of the later one is never touched. */
+	/*
+	 * If two threads map memory at the same time, the memory of the later thread is never
+	 * touched.
+	 */
 	if (mapped)
 		atomic_compare_exchange_strong(&chunks[fd / CHUNK], &none, mapped);
 	return entry(fd);

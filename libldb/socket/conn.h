@@ -85,7 +85,7 @@ bool conn_may_ask(void);
 enum conn_kind conn_ask(int fd);
 /* Returns how long ago the last bytes arrived, to within a tick of the kernel; 0: not known. */
 uint64_t conn_age_ns(int fd);
-/* Makes the locked entry that of a new connection. */
+/* Initialises the locked entry for a new connection. */
 void conn_renew(struct conn *c, enum conn_kind kind);
 /* Gives the connection the next number, with which the ids of its further requests begin. */
 void conn_renumber(struct conn *c);

@@ -25,8 +25,8 @@ struct transfer {
 #pragma GCC visibility push(hidden)
 
 /*
- * Called before and after a call that reads from, or writes to, a descriptor.  n is what the call
- * returned.
+ * Called before and after a call that reads from, or writes to, a descriptor.  n is the result of
+ * the call.
  */
 void track_read_begins(struct thread *t, const struct transfer *x);
 void track_read(struct thread *t, const struct transfer *x, long n, int error);
@@ -41,7 +41,10 @@ void track_write(struct thread *t, const struct transfer *x, long n);
  */
 void track_ring_read(struct thread *t, const struct transfer *x, long n);
 uint32_t track_ring_write_begins(struct thread *t, struct transfer *x);
-/* Returns the number of a connection that the program has accepted; 0: it is none. */
+/*
+ * Returns the number of the descriptor's connection; 0: it is not a connection that the program has
+ * accepted.
+ */
 uint32_t track_ring_serial(struct thread *t, int fd);
 void track_ring_write_ends(struct thread *t, int fd, uint32_t serial);
 /*

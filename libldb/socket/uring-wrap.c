@@ -79,8 +79,8 @@ static int search_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * Searches what is loaded.  dl_iterate_phdr() does not wait for constructors, as dlsym() and dladdr()
- * do, which may wait for the caller.
+ * Searches all loaded modules.  dlsym() and dladdr() are not used, because they wait for
+ * constructors, which may wait for the caller; dl_iterate_phdr() does not wait for them.
  */
 static NOINLINE void *search_loaded(struct ring_next *next, uintptr_t site, const char *name)
 {
@@ -116,7 +116,9 @@ static NOINLINE void *search_loaded(struct ring_next *next, uintptr_t site, cons
 		(__typeof__(name) *)(fn_ ? fn_ : search_loaded(&other_, site, #name)); \
 	})
 
-/* Returns when the wait begins, if its turn is to be recorded; 0: it is not. */
+/*
+ * Returns the time at which the wait begins, if a turn of an event loop is to be recorded; else 0.
+ */
 static uint64_t call_begins(struct uring_call *c)
 {
 	RING_HOOKED(uring_begins(t, c));

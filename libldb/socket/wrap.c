@@ -118,7 +118,9 @@ TRANSFER(write, sendfile64, (int fd, int from, off64_t *at, size_t n), (fd, from
 
 /* Waiting */
 
-/* Returns when the wait begins, if its turn is to be recorded; 0: it is not. */
+/*
+ * Returns the time at which the wait begins, if a turn of an event loop is to be recorded; else 0.
+ */
 static uint64_t wait_begins(bool is_loop, uintptr_t site)
 {
 	if (is_loop)

@@ -52,7 +52,7 @@
  * up.  A forked process does not wait for the answer.  All users can read the names of the
  * recorders' sockets, but not the secret, which proves that a process is such a child.
  *
- *	runtime  -> CHILD			who is related to the first process
+ *	runtime  -> CHILD			this process is a child of the first process
  *	runtime  -> HELLO			and so on
  *
  * The session memfd is sealed (F_SEAL_SHRINK | F_SEAL_GROW) by the recorder.

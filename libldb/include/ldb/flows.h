@@ -44,7 +44,7 @@ enum ldb_flow_lost {
 	LDB_FLOW_LOST_THREAD,	/* threads that got no region */
 	LDB_FLOW_LOST_API,	/* APIs that got no number */
 	/* functions whose calls are not counted, by the reason: */
-	LDB_FLOW_LOST_TAKEN,	/* their address may be used otherwise than for calls */
+	LDB_FLOW_LOST_TAKEN,	/* the program may use their address for something else than a call */
 	LDB_FLOW_LOST_LIMIT,	/* there are too many functions */
 	LDB_FLOW_LOST_SPECIAL,	/* they must not be intercepted */
 	/* their slots are not bound yet, and no module was found that defines them */
@@ -95,7 +95,8 @@ struct ldb_flow_api {
 };
 
 struct ldb_flow_state {
-	int32_t left;			/* calls to go before a timed one; < 0: the next is timed */
+	/* number of calls before the next timed one; < 0: the next call is timed */
+	int32_t left;
 	/* number of untimed calls that the next timed call also represents */
 	uint32_t skipped;
 	uint32_t stride;		/* how many calls after the next timed one are not timed */

@@ -228,7 +228,7 @@ struct ldb_row_flow {
 	uint64_t sum;		/* ticks: total time of timed calls, including their callees */
 	/* the same, but each call is divided by the number of active threads at its end */
 	uint64_t shared;
-	uint64_t min, max;	/* ticks: shortest and longest timed call; 0 if there are none */
+	uint64_t min, max;	/* ticks: shortest and longest timed call; 0: no call was timed */
 	/*
 	 * Ticks of calls that callbacks made: calls from modules other than the target's while a
 	 * timed call of this row was the innermost timed call.  The time of each is multiplied by
@@ -645,7 +645,8 @@ struct ldb_row_schedstat {
 	uint64_t run_ns;	/* total time on a CPU */
 	uint64_t wait_ns;	/* total time runnable without a CPU, up to when it last got one */
 	uint32_t nr_runs;	/* how often the thread was switched to a CPU, modulo 2^32 */
-	uint32_t nr_sleeps;	/* how often it left a CPU to sleep; valid with LDB_SCHEDSTAT_F_SLEEPS */
+	/* how often the thread left a CPU to sleep; valid with LDB_SCHEDSTAT_F_SLEEPS */
+	uint32_t nr_sleeps;
 };
 
 /*
