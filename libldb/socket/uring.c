@@ -140,7 +140,10 @@ static struct ring *ring_new(const struct uring_view *v, uint32_t tid)
 	return NULL;
 }
 
-/* Locks and returns the ring; NULL if it is busy, gone, or there are too many. */
+/*
+ * Locks and returns the ring; NULL if it is locked or does not exist any more, or if there are too
+ * many rings.
+ */
 static struct ring *ring_lock(const struct uring_view *v, uint32_t tid, bool may_be_new)
 {
 	for (unsigned i = 0; i < RINGS_MAX; i++) {
@@ -163,11 +166,12 @@ void uring_gone(int fd, uintptr_t lo, uintptr_t hi)
 	for (unsigned i = 0; i < RINGS_MAX; i++) {
 		struct ring *r = &rings[i];
 		uintptr_t at = (uintptr_t)r->cq_tail;
-		bool is_mine = order_any_load(&r->lock) == tid;		/* a handler, in a hook */
+		/* a signal handler interrupted a hook */
+		bool is_mine = order_any_load(&r->lock) == tid;
 
 		if (r->epoch != uring_now() || (r->fd != fd && (at < lo || at >= hi)))
 			continue;
-		/* Another thread may be reading its memory at the end of a call. */
+		/* Another thread may be reading the ring's memory at the end of a call. */
 		for (unsigned n = 0; !is_mine && !take(r, tid) && n < YIELDS; n++)
 			if (conn_may_ask())
 				sys(SYS_sched_yield);
