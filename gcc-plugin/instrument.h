@@ -38,7 +38,7 @@ bool place_needs_record(gimple *stmt);
 bool place_is_tail_call(gimple *stmt);
 bool place_is_second_return(gimple *stmt);
 
-/* tail.c: which tail calls stay jumps. */
+/* tail.c decides which tail calls stay jumps. */
 enum tail_calls {
 	TAIL_ALL,	/* all tail calls that GCC makes */
 	TAIL_PROGRAM,	/* calls of functions that no system header declares */

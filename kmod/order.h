@@ -65,7 +65,7 @@ static inline void ldb_order_gen_bump(atomic_t *gen)
  */
 static inline void ldb_order_gen_then_state(void)
 {
-	smp_mb__after_atomic();	/* pairs with the scheduler's */
+	smp_mb__after_atomic();	/* pairs with the scheduler's barrier */
 }
 
 /*
@@ -84,7 +84,7 @@ static inline void ldb_order_threads_then_live(void)
  */
 static inline void ldb_order_table_then_on_rq(void)
 {
-	smp_mb();	/* pairs with the scheduler's, between on_rq and the probe */
+	smp_mb();	/* pairs with the scheduler's barrier between on_rq and the probe */
 }
 
 static inline void ldb_order_on_rq_then_on_cpu(void)

@@ -163,7 +163,7 @@ void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, co
 	BUILD_BUG_ON(sizeof(part) != TASK_COMM_LEN);
 	if (!ldb_wants(sc->s, LDB_GROUP_SCHED))
 		return;
-	data_race(memcpy(part, name, sizeof(part)));	/* may be anything */
+	data_race(memcpy(part, name, sizeof(part)));	/* the name may be changing */
 	idx = ldb_reserve(sc, 2);
 	ldb_put(sc, idx, now, tid, LDB_EV_TASK, flags, part[0], tgid);
 	ldb_put(sc, idx + 1, 0, 0, LDB_EV_CONT + 1, 0, part[1], 0);

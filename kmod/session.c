@@ -377,7 +377,7 @@ int ldb_session_calls(struct ldb_session *s, const struct ldb_calls __user *arg)
 	c = memdup_user(arg, sizeof(*c));
 	if (IS_ERR(c))
 		return PTR_ERR(c);
-	data_race(memcpy(s->calls, c->how, sizeof(s->calls)));	/* may be anything */
+	data_race(memcpy(s->calls, c->how, sizeof(s->calls)));	/* each value is valid */
 	WRITE_ONCE(s->call_min, mul_u64_u64_div_u64(min_t(u64, c->min_ns, LDB_DURATION_MAX),
 						    ldb_clock_hz(s->clock), NSEC_PER_SEC));
 	kfree(c);

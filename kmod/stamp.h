@@ -18,7 +18,7 @@ struct ldb_frame_seen {
 static __always_inline void ldb_stamp_in(const struct ldb_thread *t, struct ldb_page *page, u32 cpu,
 					 u64 now)
 {
-	WRITE_ONCE(page->k_seq, data_race(t->seq)); /* its own, see seq.h */
+	WRITE_ONCE(page->k_seq, data_race(t->seq)); /* a plain load is enough: see thread_leaves() */
 	smp_wmb();	/* an odd k_seq comes first: see above */
 	WRITE_ONCE(page->k_oncpu, 1);
 	WRITE_ONCE(page->k_cpu, cpu);
@@ -32,18 +32,18 @@ static __always_inline void ldb_stamp_in(const struct ldb_thread *t, struct ldb_
 static __always_inline void ldb_stamp_out(const struct ldb_thread *t, struct ldb_page *page,
 					  bool runnable, u64 now, const struct ldb_frame_seen *f)
 {
-	data_race(page->k_runtime += now - t->tsc_in);	/* may be anything */
+	data_race(page->k_runtime += now - t->tsc_in);	/* the program may change it */
 	if (runnable)
-		data_race(page->k_nivcsw++);	/* may be anything */
+		data_race(page->k_nivcsw++);	/* the program may change it */
 	else
-		data_race(page->k_nvcsw++);	/* may be anything */
+		data_race(page->k_nvcsw++);	/* the program may change it */
 	WRITE_ONCE(page->k_oncpu, 0);
 	WRITE_ONCE(page->k_tsc_out, now);
 	WRITE_ONCE(page->k_gen, f->gen);
 	WRITE_ONCE(page->k_top, f->top);
 	WRITE_ONCE(page->k_pc, f->pc);
 	/* An even k_seq comes last: see above. */
-	smp_store_release(&page->k_seq, data_race(t->seq));	/* its own, see seq.h */
+	smp_store_release(&page->k_seq, data_race(t->seq));	/* a plain load is enough: see thread_leaves() */
 }
 
 /* Called at registration: writes all fields; k_seq stays 0, because the state is not known yet. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The probe of sched_switch, the most frequent probe.  The thread that leaves the CPU was looked up
- * when it was switched in, so a switch between two tasks that are not observed costs one test of the
- * filter, and one of whether an observed thread waits for the CPU.
+ * when it was switched in, so a switch between two tasks that are not observed costs two tests:
+ * whether the filter matches, and whether an observed thread waits for the CPU.
  *
  * The probe runs in the scheduler, with the run queue's lock held and interrupts off.
  */
@@ -133,11 +133,14 @@ static __always_inline int emit_out(struct ldb_thread *t, struct ldb_session_cpu
 	return 2;
 }
 
-/* Other CPUs may read seq at any time, and replace UNKNOWN (seq.h); here it may be read plainly. */
+/*
+ * Other CPUs may read seq at any time, and replace UNKNOWN (seq.h); here it may be read with a
+ * plain load.
+ */
 static __always_inline void thread_leaves(struct ldb_thread *t, struct ldb_session_cpu *sc,
 					  u32 flags, u64 now)
 {
-	WRITE_ONCE(t->seq, ldb_seq_out(data_race(t->seq)));	/* its own, see seq.h */
+	WRITE_ONCE(t->seq, ldb_seq_out(data_race(t->seq)));	/* a plain load is enough: see thread_leaves() */
 	WRITE_ONCE(t->tsc_out, now);
 	if (LDB_SCHED_STATE(flags) == LDB_STATE_RUNNING)
 		ldb_wait_begin_here(t, sc);
@@ -145,7 +148,7 @@ static __always_inline void thread_leaves(struct ldb_thread *t, struct ldb_sessi
 
 static __always_inline void thread_comes(struct ldb_thread *t, struct ldb_session_cpu *sc, u64 now)
 {
-	WRITE_ONCE(t->seq, ldb_seq_in(data_race(t->seq)));	/* its own, see seq.h */
+	WRITE_ONCE(t->seq, ldb_seq_in(data_race(t->seq)));	/* a plain load is enough: see thread_leaves() */
 	WRITE_ONCE(t->tsc_in, now);
 	ldb_wait_end_here(t, sc);
 }
@@ -189,7 +192,7 @@ static __always_inline bool switch_within(struct ldb_session_cpu *sc, struct ldb
 	if (emit)
 		n = emit_out(out, sc, flags | LDB_SCHED_F_OTHER, now, in->tid, &f);
 	else
-		ldb_order_seq_then_page();	/* as the atomic of a record */
+		ldb_order_seq_then_page();	/* in place of the barrier of a record */
 	stamp_out(out, flags, now, &f.own);
 	stamp_in(in, sc, now);
 	return emit && ldb_written(sc, n);
@@ -211,7 +214,7 @@ static noinline void switch_to_other(struct ldb_thread *out, u32 flags, struct t
 
 		ldb_written(sc, emit_out(out, sc, flags | other.flags, now, other.tid, &f));
 	} else {
-		ldb_order_seq_then_page();	/* as the atomic of a record */
+		ldb_order_seq_then_page();	/* in place of the barrier of a record */
 	}
 	stamp_out(out, flags, now, &f.own);
 	ldb_stamp_cpu(sc, 0, 0);
@@ -233,7 +236,7 @@ static noinline void switch_from_other(struct ldb_thread *in, u32 flags)
 		ldb_emit(sc, now, who.tid, LDB_EV_SWITCH, flags | who.flags | LDB_SCHED_F_OTHER, 0,
 			 in->tid);
 	} else {
-		ldb_order_seq_then_page();	/* as the atomic of a record */
+		ldb_order_seq_then_page();	/* in place of the barrier of a record */
 	}
 	stamp_in(in, sc, now);
 }

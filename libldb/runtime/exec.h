@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Declares what exec.c needs to know of a file; see exec-file.c. */
+/* Finds out whether the runtime can be loaded into a program file; see exec-file.c. */
 #ifndef LDB_EXEC_H
 #define LDB_EXEC_H
 

@@ -18,10 +18,10 @@ void *memcpy(void *restrict d, const void *restrict s, size_t n);
 void *memset(void *d, int c, size_t n);
 int memcmp(const void *a, const void *b, size_t n);
 size_t strlen(const char *s);
-/* Copies at most n - 1 bytes and terminates. */
+/* Copies at most n - 1 bytes, and appends a NUL. */
 void raw_strcpy(char *d, const char *s, size_t n);
 bool raw_str_equal(const char *a, const char *b);
-/* Writes v in decimal, terminated; returns the end. */
+/* Writes v in decimal and a NUL; returns the address of the NUL. */
 char *raw_decimal(char *d, uint64_t v);
 
 /* Returns the decimal number in s, or -1 if s contains anything else. */
@@ -41,7 +41,8 @@ long raw_each_entry(const char *path, raw_entry_fn *fn, void *arg);
  */
 long raw_task_open(uint32_t tid, const char *name);
 /*
- * Reads the first size - 1 bytes of such a file and terminates them.  Returns how many, or -errno.
+ * Reads the first size - 1 bytes of such a file and appends a NUL.  Returns the number of bytes, or
+ * -errno.
  */
 long raw_task_read(uint32_t tid, const char *name, char *buf, size_t size);
 

@@ -266,7 +266,7 @@ static void http_body(struct feeding *f)
 
 	if (m->is_answer && status == 101) {
 		end(f);
-		give_up(f);	/* another protocol from here on */
+		give_up(f);	/* the protocol changes from here on */
 	} else if (m->is_answer && status / 100 == 1) {
 		m->state = AT_START;	/* this was an interim answer, and the final one follows */
 		m->is_open = false;
@@ -389,7 +389,7 @@ static void resp_line(struct feeding *f, struct text line)
 		m->left = n;
 		m->length = 1;			/* the name is next */
 		m->state = AT_ITEM;
-	} else {				/* a command as people type it */
+	} else {				/* an inline command, as people type it */
 		rest = line;
 		say_class(f, next_word(&rest));
 		end(f);

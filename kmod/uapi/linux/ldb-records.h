@@ -416,7 +416,7 @@ enum ldb_futex_op {
 	LDB_FUTEX_WAKE_OP	= 5,	/* the first address */
 };
 
-#define LDB_FUTEX_F_WORDS	0x0010	/* word and owner could be read */
+#define LDB_FUTEX_F_WORDS	0x0010	/* the members word and owner are valid */
 
 /* LDB_EV_TASK: the name of a task, written before or soon after the first event with its tid. */
 struct ldb_task_rec {
@@ -463,8 +463,8 @@ struct ldb_fault_rec {
 
 #define LDB_FAULT_F_WRITE	0x0001
 #define LDB_FAULT_F_EXEC	0x0002	/* an instruction fetch */
-#define LDB_FAULT_F_PRESENT	0x0004	/* mapped, but not for this access: copy on write */
-#define LDB_FAULT_F_KERNEL	0x0008	/* by the kernel, in a system call of the thread */
+#define LDB_FAULT_F_PRESENT	0x0004	/* the page was mapped, but not for this access: copy on write */
+#define LDB_FAULT_F_KERNEL	0x0008	/* the kernel made the access, in a system call of the thread */
 
 /*
  * LDB_EV_SCHEDSTAT: the kernel's counters of a thread, which a scanner has read because there are
@@ -477,7 +477,7 @@ struct ldb_schedstat_rec {
 	__u16	type;
 	__u16	flags;		/* LDB_SCHEDSTAT_F_*, and the thread's state: LDB_SCHED_STATE() */
 	__u64	run_ns;		/* the thread's CPU time */
-	__u32	unc;		/* how long reading took; 0xffffffff: that long, or longer */
+	__u32	unc;		/* how long reading took; 0xffffffff: at least that long */
 	__u32	commit0;
 	/* slot 1 */
 	__u64	ran;		/* the thread ran after this time; 0: not known */

@@ -587,7 +587,7 @@ struct ldb_row_task {
 };
 
 /* FAULT: flags V, tid D, tick D, addr D, pc D.  A page fault; nearly in order of time. */
-/* If neither is set, it is not known whether the fault was minor or major. */
+/* If neither of these flags is set, it is not known whether the fault was minor or major. */
 #define LDB_FAULT_ROW_MINOR	0x0100	/* the fault did not read from a disk */
 #define LDB_FAULT_ROW_MAJOR	0x0200	/* the fault read from a disk */
 struct ldb_row_fault {
