@@ -65,7 +65,7 @@ bool select_is_big_enough(struct function *fn);
 /* record.c: a function's record, and the statements that link and unlink it */
 enum record_kind {
 	RECORD_NEAR,	/* the record is linked by instructions of the function */
-	RECORD_KEPT,	/* the same, with prev in a register from the link to the unlinks */
+	RECORD_KEPT,	/* like NEAR, but prev stays in a register from the link to the unlinks */
 	RECORD_FAR,	/* the record is linked by a call of LINK_FUNCTION */
 };
 

@@ -44,9 +44,9 @@
 
 #define LDB_DURATION_MAX	(86400ULL * NSEC_PER_SEC)	/* far from 2^64 ticks */
 #define LDB_THREAD_BITS		12	/* buckets of the table of threads */
-#define LDB_SEEN_BITS		9	/* recently written names of other tasks */
+#define LDB_SEEN_BITS		9	/* names of other tasks that were written recently */
 #define LDB_FLIGHT_BITS		11	/* requests to block devices in progress */
-#define LDB_SEEN_IRQ_BITS	6	/* recently written names of interrupts, of a CPU */
+#define LDB_SEEN_IRQ_BITS	6	/* names of interrupts that a CPU wrote recently */
 
 /* The compiler plugin defines these (ldb/abi.h). */
 #define LDB_CANARY		0x4c44
@@ -76,8 +76,8 @@ struct ldb_session_cpu {
 	/* when a thread of the session left this CPU to the idle task; else 0 */
 	u64		idle_since;
 	/*
-	 * chain.c: the ring's head when the recorder's last two passes were noticed; everything
-	 * before `read` has been read
+	 * chain.c: where the ring's head was when the last two passes of the recorder were noticed;
+	 * the recorder has read everything before `read`
 	 */
 	u32		passes;
 	u64		read, is_being_read;
@@ -105,8 +105,8 @@ struct ldb_session {
 	u32		all_events;	/* LDB_GROUP_* */
 	u64		irq_min;	/* ticks: shorter interrupts are only counted */
 	/*
-	 * The following may be set while the probes read them; any mixture of old and new values is
-	 * valid.
+	 * The following members may be set while the probes read them; any mixture of old and new
+	 * values is valid.
 	 */
 	/*
 	 * Context switches use the fast probe: SCHED events are recorded, the clock is the TSC,
@@ -116,7 +116,7 @@ struct ldb_session {
 	u32		events;		/* LDB_GROUP_* that are recorded now; paused: at most PROCESS */
 	u64		call_min;	/* ticks: shorter system calls are only counted */
 	u8		calls[LDB_CALLS_MAX]; /* ldb_calls.how */
-	/* chain.c; nr_blocks is set last */
+	/* chain.c sets nr_blocks last */
 	struct ldb_chain_config {
 		u32	nr_blocks, share;
 		s64	offset[LDB_CHAIN_BLOCKS_MAX];
@@ -188,8 +188,8 @@ struct ldb_thread {
 	u32		seq;
 	u32		wait;		/* enum ldb_wait; protected by the lock of its run queue */
 	/*
-	 * short interrupts since the last record of one; written by the CPU on which the thread
-	 * runs
+	 * number of short interrupts since the last interrupt that was recorded; written by the
+	 * CPU on which the thread runs
 	 */
 	local_t		nr_short;
 	u64		tsc_in, tsc_out; /* written by the probe of the switch alone */
@@ -200,8 +200,8 @@ struct ldb_thread {
 	u32		nr_short_calls;
 	struct ldb_chain_seen {
 		/*
-		 * The budgets of readings at switches and of samples: no reading is made before
-		 * this time.
+		 * The next times at which the budgets allow reading the frames at a switch (paid),
+		 * and at a sample (samples_paid).
 		 */
 		u64	paid, samples_paid;
 		u64	next_all;	/* when all frames are to be emitted again */

@@ -104,9 +104,9 @@ static int add_threads(struct ldb_session *s, struct task_struct *p)
 		/*
 		 * From its next event on, its CPU finds the thread in the table.  The same holds
 		 * for its children, which may have been added to the list after this loop passed
-		 * its end.  A thread whose last switch came before would never be removed from the
-		 * table, and its task would be freed; such a thread has this state already, and is
-		 * removed.
+		 * its end.  If the thread has made its last switch already, no probe will remove it
+		 * from the table, and its task will be freed.  Its state is then TASK_DEAD, and it
+		 * is removed here.
 		 */
 		ldb_gen_bump();
 		ldb_order_gen_then_state();

@@ -18,7 +18,7 @@ struct ldb_frame_seen {
 static __always_inline void ldb_stamp_in(const struct ldb_thread *t, struct ldb_page *page, u32 cpu,
 					 u64 now)
 {
-	WRITE_ONCE(page->k_seq, data_race(t->seq)); /* a plain load is enough: see thread_leaves() */
+	WRITE_ONCE(page->k_seq, data_race(t->seq)); /* see thread_leaves() */
 	smp_wmb();	/* an odd k_seq comes first: see above */
 	WRITE_ONCE(page->k_oncpu, 1);
 	WRITE_ONCE(page->k_cpu, cpu);
@@ -43,7 +43,7 @@ static __always_inline void ldb_stamp_out(const struct ldb_thread *t, struct ldb
 	WRITE_ONCE(page->k_top, f->top);
 	WRITE_ONCE(page->k_pc, f->pc);
 	/* An even k_seq comes last: see above. */
-	smp_store_release(&page->k_seq, data_race(t->seq));	/* a plain load is enough: see thread_leaves() */
+	smp_store_release(&page->k_seq, data_race(t->seq));	/* see thread_leaves() */
 }
 
 /* Called at registration: writes all fields; k_seq stays 0, because the state is not known yet. */

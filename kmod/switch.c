@@ -134,13 +134,13 @@ static __always_inline int emit_out(struct ldb_thread *t, struct ldb_session_cpu
 }
 
 /*
- * Other CPUs may read seq at any time, and replace UNKNOWN (seq.h); here it may be read with a
- * plain load.
+ * Other CPUs may read seq at any time, and replace UNKNOWN (seq.h).  Only this CPU writes it
+ * otherwise, so thread_leaves() and thread_comes() read seq with a plain load.
  */
 static __always_inline void thread_leaves(struct ldb_thread *t, struct ldb_session_cpu *sc,
 					  u32 flags, u64 now)
 {
-	WRITE_ONCE(t->seq, ldb_seq_out(data_race(t->seq)));	/* a plain load is enough: see thread_leaves() */
+	WRITE_ONCE(t->seq, ldb_seq_out(data_race(t->seq)));	/* see above */
 	WRITE_ONCE(t->tsc_out, now);
 	if (LDB_SCHED_STATE(flags) == LDB_STATE_RUNNING)
 		ldb_wait_begin_here(t, sc);
@@ -148,7 +148,7 @@ static __always_inline void thread_leaves(struct ldb_thread *t, struct ldb_sessi
 
 static __always_inline void thread_comes(struct ldb_thread *t, struct ldb_session_cpu *sc, u64 now)
 {
-	WRITE_ONCE(t->seq, ldb_seq_in(data_race(t->seq)));	/* a plain load is enough: see thread_leaves() */
+	WRITE_ONCE(t->seq, ldb_seq_in(data_race(t->seq)));	/* see above */
 	WRITE_ONCE(t->tsc_in, now);
 	ldb_wait_end_here(t, sc);
 }

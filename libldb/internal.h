@@ -227,7 +227,7 @@ static inline void session_publish(struct session_active *a, bool is_paused)
 		session_write(a);
 }
 
-/* While nothing is recorded, a wrapper costs only such a test: one load and one comparison. */
+/* While nothing is recorded, a wrapper costs only one of these tests: a load and a comparison. */
 static inline bool session_wants_locks(void)
 {
 	return unlikely(order_session_on(&session_page.a.on) & SESSION_LOCKS);
@@ -289,7 +289,7 @@ void shim_locate(intptr_t gen_off);
 intptr_t shim_gen_off(void);
 /* Called when the calling thread has got an entry. */
 void shim_thread_enter(struct thread *t);
-/* Called when the calling thread has created another while it is recorded. */
+/* Called when the calling thread, while it is recorded, has created another thread. */
 void shim_not_alone(void);
 /* Called when the calling thread exits: writes its last waits, forgets its held locks. */
 void shim_thread_exit(struct thread *t);

@@ -246,11 +246,11 @@ static inline bool order_range_is_still(const _Atomic uintptr_t *lo, uintptr_t f
 }
 
 /*
- * Whether a session is on: its parameters are written, and its memory is mapped, before the store
- * of "on".  x86: the relaxed load, which each wrapper makes, is sufficient for what is read after
- * it; another CPU needs an acquire.  A thread that has loaded "on" may still use the session when
- * it is off, so the memory stays mapped, and the thread can tell from the epoch.  The two functions
- * are each other's partner.
+ * "on" says whether a session is on.  The session's parameters are written, and its memory is
+ * mapped, before "on" is stored.  x86: the relaxed load, which each wrapper makes, is sufficient for
+ * what is read after it; another CPU needs an acquire.  A thread that has loaded "on" may still use
+ * the session when it is off, so the memory stays mapped, and the thread can tell from the epoch.
+ * The two functions are each other's partner.
  */
 static inline uint32_t order_session_on(const _Atomic uint32_t *on)
 {
@@ -263,9 +263,9 @@ static inline void order_session_set(_Atomic uint32_t *on, uint32_t to)
 }
 
 /*
- * Sums of calls (ldb/flows.h): the memory is mapped, and the tables are filled, before the store of
- * base, which the stubs load.  x86: see order_session_on().  A region is emptied, or its sums are
- * complete, before its state is stored; an API's row is written before `ready`.  Partner:
+ * For the sums of calls (ldb/flows.h), the memory is mapped, and the tables are filled, before the
+ * store of base, which the stubs load.  x86: see order_session_on().  A region is emptied, or its
+ * sums are complete, before its state is stored; an API's row is written before `ready`.  Partner:
  * order_flow_thread_state(), order_flow_is_ready()
  */
 static inline uint64_t order_flow_base(const uint64_t *base)

@@ -2,16 +2,16 @@
 /*
  * The functions that libldb needs for each CPU.  Code that depends on the CPU is in arch/ only
  * (tests/lint/arch.t).  A new CPU needs a folder with cpu.h, sys.h, door.S and clone.S; order.h
- * says which order of loads and stores it must provide.
+ * says in which order the CPU must make loads and stores.
  *
- *	cpu_tsc()		the time stamp counter, the same on all CPUs
- *	cpu_tsc_before()	the same; later loads are made after it, but earlier ones may not
+ *	cpu_tsc()		reads the time stamp counter, the same on all CPUs
+ *	cpu_tsc_before()	reads the counter; later loads are made after it, but earlier ones may not
  *				have been made yet
- *	cpu_tsc_fenced()	the same; earlier loads are made before it, later ones after it
- *	cpu_tsc_after_stores()	the same; earlier stores are visible to other CPUs before it, and earlier
- *				loads are made before it
- *	cpu_load_fence()	orders loads in the same way, without reading the counter
- *	cpu_order_loads()	volatile loads before it are made before those after it
+ *	cpu_tsc_fenced()	reads the counter; earlier loads are made before it, later ones after it
+ *	cpu_tsc_after_stores()	reads the counter, after earlier loads are made and earlier stores are
+ *				visible to other CPUs
+ *	cpu_load_fence()	orders loads like cpu_tsc_fenced(), without reading the counter
+ *	cpu_order_loads()	makes volatile loads before the call precede those after the call
  *	cpu_relax()		called in loops that wait
  *	cpu_prefetch()		fetches a cache line for reading, without faulting
  *	cpu_prefetch_write()	fetches a cache line for writing; a locked instruction that follows

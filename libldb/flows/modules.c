@@ -136,7 +136,7 @@ static bool is_named(const struct flow_module *m, const char *needed)
 	return file && raw_str_equal(file, needed);
 }
 
-/* Marks the modules that this one names; returns the highest number. */
+/* Marks the modules that m names as needed; returns the highest number of these. */
 static uint32_t mark_needed(const struct flow_module *m)
 {
 	const char *str = NULL;

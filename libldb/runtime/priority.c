@@ -33,8 +33,8 @@ static bool may_be_nicer(void)
 	if (!sys(SYS_prlimit64, 0, RLIMIT_NICE, 0, &limit) && limit.rlim_cur >= (unsigned long)now)
 		return true;
 	/*
-	 * Whether the capability suffices is tried out, because a capability in a user namespace does
-	 * not.
+	 * Tries whether the thread's capability suffices, because CAP_SYS_NICE in a user namespace
+	 * does not.
 	 */
 	if (now >= 2 * NICE_BASE || sys(SYS_setpriority, PRIO_PROCESS, 0, NICE_BASE - now - 1))
 		return false;

@@ -25,10 +25,10 @@
  * unlinked the record, and after the store to gen of the invocation that overwrites
  * it; a reader that loads an overwritten field then finds another gen at the end.
  * It does not matter how long a store takes to become visible.  A CPU with a weaker
- * order needs more: top must be stored with release; a barrier must separate the
- * stores to gen, and to top by the invocation before, from the stores to a record;
- * and each load of a reader must be an acquire.  ldb's own reader is in
- * libldb/scan/safe-load.h.
+ * order needs more.  top must be stored with release.  A barrier must stand before
+ * the stores to a record, after the store to gen and after the store to top of the
+ * previous invocation.  Each load of a reader must be an acquire.  ldb's own reader
+ * is in libldb/scan/safe-load.h.
  *
  * A record is valid only if its canary matches, its generation is at most the
  * thread's and greater than its parent's, and its address lies inside the

@@ -538,8 +538,8 @@ struct ldb_row_scan {
 /*
  * SCHED: op V, flags V, cpu V, tick D, tid D, other D, addr D, gen D, pc D, value V.  Kernel
  * events, nearly in order of time.  op: LDB_EV_* - 0x400 of linux/ldb-records.h, which also
- * describes flags.  tids as in the program's pid namespace; 0: the idle task, an interrupt, or
- * hidden.
+ * describes flags.  tids are those of the program's pid namespace; 0: the idle task, an
+ * interrupt, or a thread that is hidden.
  *
  *	op		tid		other		further
  *	SWITCH		left the CPU	runs next	SWITCH_OUT: gen, pc, addr of the frame record;
