@@ -15,9 +15,9 @@
  * with this library, which symbol_lockless() tests, it takes no lock and is async-signal-safe.
  */
 void *symbol_next(const char *name, const char *version);
-/* The same without ever taking the loader's lock: NULL if only the loader could find the function. */
+/* Like symbol_next(), but without the loader's lock: NULL if only the loader could find the function. */
 void *symbol_next_known(const char *name);
-/* Returns a module's own function; dynamic is the module's table. */
+/* Returns a module's own function; dynamic is the module's dynamic section. */
 void *symbol_in(const void *dynamic, uint64_t bias, const char *name);
 bool symbol_lockless(void);
 /* Makes symbol_next() return fn for this name; the string must stay valid. */
