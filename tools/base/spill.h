@@ -31,7 +31,7 @@ struct spill {
 	char *arena;		/* headers and data of items that are not in the file yet */
 	size_t used, room;
 	uint64_t nr;		/* items added */
-	struct spill_item *items; /* of the arena */
+	struct spill_item *items; /* the items of the arena */
 	size_t nr_items, room_items, next_item;
 	int fd;			/* -1: nothing was spilled */
 	int64_t file_end;

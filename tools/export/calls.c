@@ -215,7 +215,7 @@ struct graph {
 	struct intern names;
 	struct vertex *vertices;
 	size_t nr_vertices, room_vertices;
-	struct hash by_ends;		/* of edges */
+	struct hash by_ends;		/* finds edges */
 	struct edge *edges;
 	size_t nr_edges, room_edges;
 	struct vertex **order;

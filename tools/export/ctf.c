@@ -43,7 +43,7 @@ struct ctf {
 	const struct export_options *o;
 	int dir;
 	int error;			/* first error, -errno */
-	struct head head;		/* of the current stream */
+	struct head head;		/* the head of the current stream */
 	FILE *out;			/* NULL: no file is open */
 	uint32_t tid;
 	const char *thread;		/* the stream's thread; NULL: the stream of requests */

@@ -26,7 +26,7 @@
 #include "render/text.h"
 
 #define MANY		10000	/* a class with more requests than this has many */
-#define EVENTS_MAX	64	/* of one span; the default limit of OTLP is 128 */
+#define EVENTS_MAX	64	/* events of one span; the default limit of OTLP is 128 */
 
 enum { SPAN_INTERNAL = 1, SPAN_SERVER = 2 };	/* SpanKind of trace.proto */
 

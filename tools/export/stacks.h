@@ -33,7 +33,7 @@ struct stacks_node {
 	struct stacks_node *parent;	/* NULL: this is a root */
 	const struct symbol *func;	/* NULL: this is a root or a cause */
 	const struct symbol *site;	/* where the parent called it; NULL: not known */
-	const char *thread, *class;	/* of a root */
+	const char *thread, *class;	/* only for a root: its thread and its class */
 	bool is_cause;
 	struct stacks_cause cause;
 	/* calls with this stack that were observed from start to end */

@@ -63,7 +63,7 @@ struct shown {
 		struct segment segment;
 		struct irq irq;
 	} **pieces;
-	struct segment **segments;	/* of the pieces, in order */
+	struct segment **segments;	/* the segments of the pieces, in order */
 	size_t nr, room;
 };
 

@@ -38,7 +38,7 @@ struct lockset_query {
 /* An event whose place in the user's own source is not found yet. */
 struct lockset_climb {
 	struct lock_event *event;
-	uint64_t gen;		/* of the frame whose row is awaited */
+	uint64_t gen;		/* the frame whose row is awaited */
 	uint32_t next;		/* the next one that awaits the same frame: 1 + number, or 0 */
 	unsigned steps;
 };

@@ -112,7 +112,7 @@ struct model {
 	size_t nr_threads, room_threads;
 	struct process *processes;	/* sorted by pid; empty if there is only one process */
 	size_t nr_processes, room_processes;
-	uint64_t made, seen;		/* of all threads */
+	uint64_t made, seen;		/* the sums of all threads */
 	uint64_t below_threshold;
 	struct scanner scanners[LDB_MAX_SCANNERS];
 	size_t nr_scanners;		/* 0: the recording was cut short */
@@ -120,7 +120,7 @@ struct model {
 	uint64_t nr_unwatched;		/* threads that were never sampled */
 	/* lost records, by kind; [0] counts kinds that this version does not know */
 	uint64_t lost[MODEL_NR_LOST];
-	uint64_t nr_lost;		/* of all kinds */
+	uint64_t nr_lost;		/* lost rows of all kinds */
 	/* data that was not recorded because the user asked for less */
 	uint64_t left[MODEL_NR_LEFT];
 	uint64_t nr_left;		/* sum of left[], without pauses */
@@ -322,7 +322,8 @@ struct segment {
 	uint32_t tid;
 	const struct thread *thread;	/* NULL: not in the trace */
 	int64_t start_ns, end_ns;	/* clipped to the time that concerns the request */
-	int64_t full_start_ns, full_end_ns; /* of the whole invocation, wait or hold */
+	/* start and end of the whole invocation, wait or hold */
+	int64_t full_start_ns, full_end_ns;
 	int64_t resolution_ns;
 	int64_t duration_ns;		/* duration of the whole, as in ldb-report */
 	int64_t duration_resolution_ns;

@@ -5,7 +5,7 @@
 
 #include "model.h"
 
-/* of each request, this many keys are retained: those that were set last */
+/* This many keys are retained for each request: those that were set last. */
 #define NOTES_KEYS_MAX	16
 
 struct note {

@@ -63,7 +63,7 @@ struct sched_off {
 	int64_t resolution;		/* ticks: the times may be off by this much, but the lengths are right */
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
 	uint32_t cpu_out, cpu_wait, cpu_in; /* UINT32_MAX: not known */
-	uint64_t gen, pc;		/* of the innermost frame; 0: not known */
+	uint64_t gen, pc;		/* the innermost frame; 0: not known */
 	struct party next;		/* the task to which the CPU switched */
 	struct party waker;
 	uint32_t cpu_waker;		/* UINT32_MAX: not known */

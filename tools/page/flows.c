@@ -4,7 +4,7 @@
 #include "page/page.h"
 #include "render/flows.h"
 
-#define ROWS_MAX	20000	/* of each table */
+#define ROWS_MAX	20000	/* rows of each table */
 
 static const char *const assets[] = {
 	"report.css", "flows.css", "report-table.js", "flows-bands.js", "flows.js", NULL

@@ -54,9 +54,9 @@ struct coarse {
 /* The place of a request in the heat map.  Choices consist of complete places. */
 struct place {
 	uint32_t class;
-	uint16_t first, last;		/* bins_first(), bins_last() */
-	uint16_t bucket;		/* bins_bucket() */
-	bool is_any;			/* false: there is no request */
+	uint16_t first, last;		/* columns from bins_first() and bins_last() */
+	uint16_t bucket;		/* bucket from bins_bucket() */
+	bool is_any;			/* false: the place has no request */
 };
 
 struct cell {

@@ -21,10 +21,10 @@ enum request_column { REQUEST_SEQ, REQUEST_START, REQUEST_LENGTH, REQUEST_CLASS,
 #define PAGE_FLAGS(X)								\
 	X(TRUNCATED, 1) X(CLIPPED, 2) X(INFERRED, 4) X(FAILED, 8) X(FUTEX_WOKEN, 16) X(LOST, 32) \
 	X(THROTTLED, 64) X(MAJOR, 128)						\
-	X(COMPLETE, 1) X(LOST_HANDOFF, 2)	/* of requests */		\
-	X(QUEUE, 1) X(OPEN, 2)			/* of their parts */		\
-	X(EDGE_WAIT, 1) X(EDGE_HELD, 2)		/* of edges */	\
-	X(NO_START, 1) X(NO_END, 2)		/* of runs */
+	X(COMPLETE, 1) X(LOST_HANDOFF, 2)	/* flags of requests */		\
+	X(QUEUE, 1) X(OPEN, 2)			/* flags of their parts */		\
+	X(EDGE_WAIT, 1) X(EDGE_HELD, 2)		/* flags of edges */	\
+	X(NO_START, 1) X(NO_END, 2)		/* flags of runs */
 
 #define FLAG(name, value) PAGE_F_##name = value,
 enum page_flags { PAGE_FLAGS(FLAG) };

@@ -205,8 +205,8 @@ static bool comes_back(const struct recording *r, const struct child_pending *p,
 }
 
 /*
- * The program announced that it leaves before it connected again; if both arrive at once, the first
- * message must be handled first.
+ * The program first announced that it leaves and then connected again.  If both messages arrive at
+ * once, the announcement must be handled first.
  */
 static void take_back(struct recording *r, struct child_pending *p, const union control_message *m)
 {

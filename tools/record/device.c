@@ -14,7 +14,7 @@
 #include "record/calls.h"
 #include "record/session.h"
 
-#define ORDER_MAX	20	/* of a ring in the module's memory */
+#define ORDER_MAX	20	/* the largest order of a ring in the module's memory */
 
 /* Explains why the device cannot be opened, and what to do about it. */
 static void explain_open(int error, char *why, size_t size)

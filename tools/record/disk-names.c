@@ -6,7 +6,8 @@
 #include "record/disk-names.h"
 #include "record/proc.h"
 
-#define MINOR_BITS	20		/* of the kernel's device number */
+/* the bits of the minor number in the kernel's device number */
+#define MINOR_BITS	20
 #define KTHREAD_FLAG	0x00200000U	/* PF_KTHREAD, which does not change */
 
 static void read_name(uint32_t dev, char *name, size_t size)

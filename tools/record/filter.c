@@ -21,7 +21,7 @@ struct func {
 };
 
 struct filter_funcs {
-	struct hash hash;	/* of all functions, by pc */
+	struct hash hash;	/* finds all functions by pc */
 	struct func *all;
 	size_t nr, room;
 	struct record_ask *unknown;	/* addresses whose names must be requested */

@@ -17,7 +17,10 @@
 #include "record/flight-dumps.h"
 #include "record/session.h"
 
-/* of the thread that looks up names, for some tenths of a second of CPU time */
+/*
+ * The nice value of the thread that looks up names, which takes some tenths of a second of CPU
+ * time.
+ */
 #define NICE	5
 
 struct list {

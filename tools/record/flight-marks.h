@@ -14,7 +14,7 @@
 #define FLIGHT_MARKS	32	/* marks in the retained time */
 
 struct flight_mark {
-	uint64_t number;	/* of the next block */
+	uint64_t number;	/* the number of the next block */
 	int64_t ns, tick;
 	struct ldb_row_thread *threads;
 	size_t nr_threads;

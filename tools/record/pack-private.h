@@ -50,7 +50,7 @@ struct pack {
 	struct filter *filter;		/* NULL: all rows are written */
 	struct made_requests *made;	/* NULL: the program or the runtime makes the requests */
 	uint64_t nr_rows, nr_irqs, nr_open, nr_socket;
-	uint64_t scope;			/* of MESSAGE rows */
+	uint64_t scope;			/* the scope of MESSAGE rows */
 	pack_rest_fn *on_rest;
 	void *rest_arg;
 	pack_mapping_fn *on_mapping;

@@ -45,7 +45,8 @@ struct perf_options {
 	unsigned clock_id;	/* enum ldb_clock: rows are stamped in it */
 	uint64_t t0;		/* clock value that is tick 0 */
 	int64_t offset_ns;	/* clock_offset() of the program */
-	size_t ring_bytes;	/* of all CPUs together; 0: 8 MiB for each, 128 MiB at most */
+	/* the rings of all CPUs together; 0: 8 MiB for each, 128 MiB at most */
+	size_t ring_bytes;
 	/*
 	 * has_calls: system calls in which a thread sleeps; has_all_calls: all others, too, see
 	 * perf_open().

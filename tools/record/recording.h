@@ -44,7 +44,7 @@ struct recording {
 	int listen_fd;		/* the runtime connects here; -1 none */
 	char name[64];		/* abstract name of listen_fd */
 	int pidfd;		/* pidfd of the program; -1: none */
-	pid_t pid;		/* of the program that is recorded */
+	pid_t pid;		/* the program that is recorded */
 	enum phase phase;
 	int64_t phase_since_ns;	/* all times in ns: CLOCK_MONOTONIC */
 	int64_t begin_ns, end_ns;	/* beginning and end of the recording */
@@ -92,7 +92,7 @@ struct recording {
 
 	/* The following exist from output_open() to output_close(); otherwise they are NULL. */
 	struct session session;
-	/* of all CPUs together: rings of the session, or of the module */
+	/* The bytes of the rings of all CPUs together: the session's rings, or the module's. */
 	uint64_t ring_bytes;
 	struct map_names *map_names;
 	struct writer *writer;
@@ -296,7 +296,10 @@ void output_meta_number(struct recording *r, const char *key, uint64_t value);
 /* Writes rows that are known at the beginning of the recording. */
 void output_write_metas(struct recording *r);
 
-/* Returns a number for the network namespace of the program, of this machine since it was booted. */
+/*
+ * Returns a number that identifies the program's network namespace on this machine until the next
+ * boot.
+ */
 uint64_t output_network(const struct recording *r);
 
 /* Writes rows that describe the program, when its libraries are mapped. */

@@ -16,7 +16,7 @@
 #define SESSION_SCAN_ORDER	20	/* records of a scanner's ring: 2^20, 32 MiB */
 
 struct session {
-	int fd;			/* of a sealed memfd, or of /dev/ldb */
+	int fd;			/* a sealed memfd, or /dev/ldb */
 	bool is_device;
 	char *base;
 	size_t size;

@@ -8,7 +8,7 @@
 #include "render/render.h"
 
 struct render_differential {
-	const struct differential *of;	/* one for each class */
+	const struct differential *of;	/* an array: one result for each class */
 	size_t nr;
 	bool is_compare;		/* two recordings are compared, and not two slices of one */
 	const char *target_file, *reference_file;

@@ -89,8 +89,8 @@ struct view_running {
 struct view {
 	struct snapshot *snapshot;
 	struct reader *window, *wide;
-	struct model *model;		/* of the wide trace */
-	struct model window_model;	/* of the trace of the window */
+	struct model *model;		/* the model of the wide trace */
+	struct model window_model;	/* the model of the window's trace */
 	struct stats stats;
 	const struct stats_entry **rows; /* functions with completed calls, sorted */
 	size_t nr_rows;

@@ -33,7 +33,7 @@ enum column_meaning {	/* as schemas.def says */
 struct schema_column {
 	uint8_t coding;		/* enum column_coding */
 	uint8_t size;		/* bytes of the field: 4 or 8; strings: sizeof(char *) */
-	uint8_t offset;		/* of the field in the row */
+	uint8_t offset;		/* where the field is in the row */
 	uint8_t base;		/* R, Z: offset of the field subtracted, an earlier column */
 	uint8_t meaning;	/* enum column_meaning */
 };
@@ -109,7 +109,7 @@ struct encoder {
 int encoder_add(struct encoder *e, const void *rows, size_t nr);
 #define ENCODER_TILE	256
 
-size_t encoder_bytes(const struct encoder *e);	/* of the payload */
+size_t encoder_bytes(const struct encoder *e);	/* the size of the payload */
 void encoder_put(const struct encoder *e, uint8_t *out);
 void encoder_clear(struct encoder *e);		/* begins the next block */
 void encoder_exit(struct encoder *e);

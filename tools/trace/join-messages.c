@@ -29,8 +29,8 @@ struct end {
 	uint32_t flags, part, serial, bytes;
 	uint64_t offset, id;
 	/*
-	 * of messages that requests have sent: the greatest end offset among this message and those
-	 * before it
+	 * for messages that requests have sent: the greatest end offset of this message and the
+	 * messages before it
 	 */
 	uint64_t reach;
 	int64_t tick;		/* ticks of the part */

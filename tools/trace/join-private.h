@@ -20,7 +20,8 @@ struct join_code {
 /* Memory that the process shares with an earlier process, and its address in the result. */
 struct join_shared {
 	uint64_t start, end;	/* addresses without the number of the process */
-	uint64_t address;	/* of start in the result, with a number; 0: not known */
+	/* the address of start in the result, with a number; 0: not known */
+	uint64_t address;
 };
 
 /* A process, which has an address space of its own. */

@@ -32,7 +32,8 @@ extern const struct state {
 	/* name: "lock_wait", as in JSON; colour: "wait" is the CSS variable --c-wait of the pages */
 	const char *name, *colour;
 	unsigned rank;			/* as in states.def */
-	enum anomaly anomaly;		/* of a slow request that has more of this state than others */
+	/* the anomaly of a slow request that has more of this state than others */
+	enum anomaly anomaly;
 	/* noun: "CPU quota", in a table of causes; words: "preempted by", before the label in pictures */
 	const char *noun, *words;
 	const char *phrase, *joint;	/* for leaf_kind_say() */

@@ -73,7 +73,7 @@ struct resampler {
 	/* [mark][block]: how many of the first mark * step latencies are in the block */
 	uint32_t *below;
 	size_t nr_marks, step;
-	double *sums;			/* of each block */
+	double *sums;			/* the sum of each block */
 };
 
 /* latencies must be in order of their requests' starts.  Returns 0 or -ENOMEM. */

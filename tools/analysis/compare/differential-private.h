@@ -11,7 +11,7 @@ struct run {
 	const struct partition *p;
 	struct leafkey_map map;
 	uint32_t *requests;		/* by start */
-	uint32_t *rank;			/* of each request, by latency */
+	uint32_t *rank;			/* the rank of each request by latency */
 	int64_t *sorted;		/* latencies */
 	size_t nr;
 };

@@ -61,7 +61,7 @@ struct resample {
 	double *values;
 	/* by column of values[], without the last: standard errors */
 	double *errors;
-	double *row;			/* of one resample */
+	double *row;			/* the results of one resample */
 };
 
 static size_t column_of(const struct resample *r, uint32_t part)

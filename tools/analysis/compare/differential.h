@@ -84,7 +84,7 @@ struct differential {
 	size_t nr_parts;
 	struct differential_leaf *leaves; /* by part */
 	size_t nr_leaves;
-	struct differential_interval gap; /* of the means */
+	struct differential_interval gap; /* the difference of the means */
 	size_t nr_shown;
 	struct differential_part others; /* parts[nr_shown ..] as one; no leaves */
 	unsigned nr_resamples;

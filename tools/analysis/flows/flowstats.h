@@ -23,10 +23,10 @@ struct flow_times {
 	uint64_t calls;
 	uint64_t timed;		/* how many of them were timed */
 	uint64_t unknown;	/* how many have no time, because the function may not return */
-	int64_t ns;		/* of all of them, estimated from those that were timed */
+	int64_t ns;		/* the time of all calls, estimated from the timed ones */
 	int64_t err_ns;		/* half-width of the 95 % interval; 0: exact */
 	int64_t shared_ns;	/* the same, but 1/n of the time while n threads were active */
-	int64_t min_ns, max_ns;	/* of timed calls */
+	int64_t min_ns, max_ns;	/* the shortest and the longest timed call */
 	int64_t p50_ns, p99_ns;	/* may be off by an eighth, unless very short; 0: not known */
 };
 
@@ -66,7 +66,7 @@ struct flow_thread {
 	uint64_t calls;
 	int64_t life_ns, wait_ns, effective_ns;	/* effective: not waiting */
 	int64_t err_ns;
-	int64_t shared_ns;	/* of life_ns */
+	int64_t shared_ns;	/* the part of life_ns that was shared */
 	const struct flow_api *longest;	/* the API in which it spent most time; NULL: none */
 	int64_t longest_ns;
 	double variance;
@@ -114,7 +114,7 @@ struct flowstats {
 	size_t nr_threads;
 	struct flow_pool *pools;	/* longest effective time first */
 	size_t nr_pools;
-	int64_t life_ns, shared_ns;	/* of all threads together: 100 % */
+	int64_t life_ns, shared_ns;	/* the sums over all threads: 100 % */
 	int64_t wait_ns;
 	uint64_t calls, timed, unknown;
 };

@@ -35,7 +35,7 @@ struct leafkey_path {
 
 struct leafkey {
 	enum leaf_kind kind;
-	uint32_t path;			/* joint */
+	uint32_t path;			/* number in the joint tree of paths */
 	const struct partition *p;
 	uint32_t leaf;			/* of p */
 	uint32_t label;			/* the key: number of an interned text */

@@ -90,7 +90,7 @@ struct partition_build {
 	size_t last_needed[NEEDED_LAST];
 	uint64_t *tids;			/* a bit for each tid: the thread was processed */
 	size_t nr_tid_words;
-	/* of the current thread */
+	/* These describe the current thread. */
 	uint32_t tid;
 	const struct work *thread_works;
 	size_t nr_thread_works;
@@ -110,7 +110,7 @@ struct partition_build {
 	size_t nr_faults, room_faults, next_fault;
 	struct sample *samples;
 	size_t nr_samples, room_samples, next_sample, room_placed;
-	/* of the current piece */
+	/* These describe the current piece. */
 	struct spent *spent, spare;	/* by leaf; spare: used when there is no memory */
 	size_t room_spent;
 	uint32_t *touched;		/* leaves */

@@ -37,7 +37,7 @@ struct path {
 	uint32_t depth;			/* root: 0 */
 	uint32_t leaf;			/* its FUNCTION leaf + 1; 0: none yet */
 	const struct symbol *func;	/* NULL: root, queue */
-	uint64_t queue;			/* of times in a queue; else 0 */
+	uint64_t queue;			/* the queue, if this is time in a queue; else 0 */
 	const struct symbol *queue_symbol;
 	/* the path is a queue, whether or not its address is known */
 	bool is_queue;
@@ -81,8 +81,8 @@ struct request {
 	uint32_t nr_ahead;		/* number of requests that it had to wait for */
 	uint32_t nr_shares;
 	uint64_t first;			/* index into partition.shares */
-	int64_t resolution_ns;		/* of the times of functions: the coarsest of its frames,
-					   at most the latency */
+	/* the resolution of functions' times: the coarsest of its frames, at most the latency */
+	int64_t resolution_ns;
 	int64_t latency_resolution_ns;	/* by how much the latency may be off; 0: it was tagged */
 	int64_t off_resolution_ns;	/* the same for times off the CPU, where they come from counters (counters.h) */
 	/* resolution of frames that began in it, which may exceed the latency */
@@ -96,7 +96,8 @@ struct partition {
 	size_t nr_requests;
 	struct share *shares;		/* by request, then leaf; each leaf once per request */
 	size_t nr_shares;
-	struct partition_sample *samples; /* of threads that worked on requests; by time in each thread */
+	/* samples of threads that worked on requests; by time in each thread */
+	struct partition_sample *samples;
 	size_t nr_samples;
 	struct places places;
 	struct leaf *leaves;

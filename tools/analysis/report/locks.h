@@ -41,7 +41,7 @@ struct lock_owner {
 struct lock_entry {
 	uint64_t lock;
 	unsigned kind;			/* of rwlocks: the kind that occurred first */
-	const struct symbol *symbol;	/* of the variable; !known: on the heap or a stack */
+	const struct symbol *symbol;	/* the variable; !known: on the heap or a stack */
 	struct lock_times waits, holds;
 	struct lock_site *sites;	/* most total time first */
 	size_t nr_sites;

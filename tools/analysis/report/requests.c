@@ -13,7 +13,7 @@
 #include "requests.h"
 
 struct class_build {
-	const char *name;	/* of the model */
+	const char *name;	/* the name that the model has */
 	struct dist latencies;
 	uint64_t incomplete, lost_handoffs;
 };

@@ -49,7 +49,7 @@ struct sched_party {
 struct schedstats {
 	struct sched_entry *entries;	/* longest total delay first */
 	size_t nr;
-	struct sched_entry all;		/* of all threads */
+	struct sched_entry all;		/* the sum of all threads */
 	struct sched_party *antagonists; /* greatest total first */
 	size_t nr_antagonists;
 	struct sched_party *wakers;

@@ -36,7 +36,7 @@ struct adder {
 	struct stats_builder *b;
 	struct path *paths;
 	size_t nr_paths, room_paths;
-	struct hash hash;	/* of paths */
+	struct hash hash;	/* finds paths */
 	struct group *groups;	/* by the number of the key */
 	size_t nr_groups, room_groups;
 	uint32_t *touched;	/* numbers of groups */

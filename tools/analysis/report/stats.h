@@ -22,7 +22,7 @@ struct stats_options {
 struct stats_entry {
 	const struct symbol *func;	/* BY_MODULE: any of its functions */
 	const struct symbol *site;	/* NULL unless BY_SITE */
-	DIST_TIMES_AS(times);		/* of complete invocations */
+	DIST_TIMES_AS(times);		/* durations of complete invocations */
 	uint64_t open;			/* truncated invocations */
 	int64_t resolution_ns;		/* median of the invocations */
 	int64_t resolution_max_ns;
@@ -31,7 +31,7 @@ struct stats_entry {
 struct stats {
 	struct stats_entry *entries;	/* in no order */
 	size_t nr;
-	uint64_t count, open;		/* of all entries */
+	uint64_t count, open;		/* the sum of all entries */
 	int64_t resolution_ns;		/* median */
 	int64_t seen_from_ns;		/* 95 % of the invocations of this length are observed */
 };

@@ -40,7 +40,8 @@ enum link_kind {
 /* The texts belong to the model, the symtab or the partition. */
 struct chain_link {
 	unsigned kind;		/* leaf_kind or link_kind */
-	unsigned lock_kind;	/* of a LOCK and of the link after it: enum ldb_lock_kind; else 0 */
+	/* the kind of the lock, for a LOCK and for the link after it: enum ldb_lock_kind; else 0 */
+	unsigned lock_kind;
 	const char *label;	/* lock, function, task */
 	const char *call;	/* IO, SLEEP: the system call, "read of a pipe"; "" */
 	struct segment_disk disk; /* IO: the device, and its time; NULL: not known */

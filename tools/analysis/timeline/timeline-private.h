@@ -12,7 +12,7 @@
 struct edge {
 	uint32_t tid, by;
 	int64_t start, end;		/* ticks */
-	const struct segment *hold;	/* of all[]; NULL: inferred from the delay */
+	const struct segment *hold;	/* an entry of all[]; NULL: inferred from the delay */
 	enum edge_source source;
 	bool is_wait;			/* tid waited for a lock or the like */
 	bool is_free;			/* nobody held the lock: `by` was to take it first */

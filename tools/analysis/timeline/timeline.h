@@ -95,7 +95,7 @@ struct timeline {
 	int64_t runnable_ns, preempted_ns, blocked_ns, futex_wait_ns;
 	struct timeline_migration *migrations; /* by time */
 	size_t nr_migrations;
-	/* of these threads, and of threads that blocked the request, by time */
+	/* samples of these threads, and of threads that blocked the request, by time */
 	struct marked *marks;
 	size_t nr_marks;
 	const struct note *notes[NOTES_KEYS_MAX];

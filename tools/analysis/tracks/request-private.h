@@ -7,7 +7,7 @@
 
 struct made_request {
 	uint32_t tid;
-	uint32_t thread;	/* model_thread_number() */
+	uint32_t thread;	/* from model_thread_number() */
 	int64_t start, end;	/* ticks */
 	bool is_open;		/* its end is not in the trace */
 	bool is_cut;		/* it ends because the recording was paused at that time */

@@ -61,7 +61,7 @@ static int put_end(struct output *o, const struct made_request *r, uint64_t id)
 
 struct ending {
 	int64_t end;
-	size_t nr;		/* of the request */
+	size_t nr;		/* the number of the request */
 };
 
 COMPARE(by_end, struct ending, UP(end) UP(nr))

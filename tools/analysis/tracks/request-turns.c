@@ -28,7 +28,7 @@
 struct wait {
 	uint32_t tid, thread;
 	int64_t start, end;
-	uint64_t error;		/* of start and of end, ticks */
+	uint64_t error;		/* the error of start and of end, ticks */
 };
 
 struct sleep {
@@ -40,9 +40,9 @@ struct waits {
 	struct model *m;
 	struct wait *at;
 	size_t nr, room;
-	struct sleep *sleeps;	/* of the threads that wait */
+	struct sleep *sleeps;	/* the sleeps of the threads that wait */
 	size_t nr_sleeps, room_sleeps;
-	uint64_t error;		/* of the kernel's time stamps, ticks */
+	uint64_t error;		/* the error of the kernel's time stamps, ticks */
 };
 
 static int on_call(void *arg, const struct syscall *c)

@@ -21,7 +21,7 @@ struct building {
 	struct sampled *s;
 	struct attribution attribution;
 	struct places places;
-	struct sample *samples;		/* of the thread, not attributed yet */
+	struct sample *samples;		/* the thread's samples that are not attributed yet */
 	size_t nr_samples, room_samples, next;
 	struct taken *taken;
 	size_t nr_taken, room_taken, room_entries;

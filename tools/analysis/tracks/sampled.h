@@ -23,7 +23,8 @@ struct sampled_entry {
 struct sampled {
 	struct sampled_entry *entries;	/* most samples first */
 	size_t nr;
-	uint64_t nr_samples;		/* of all entries, also of those that do not match */
+	/* the samples of all entries, also of those that do not match */
+	uint64_t nr_samples;
 	uint64_t nr_others;		/* samples in other states: just before or after a sleep */
 };
 

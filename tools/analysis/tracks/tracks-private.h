@@ -88,7 +88,8 @@ struct tracks {
 	struct flow_call *flow_at;	/* library calls that have no segments yet, in order */
 	size_t nr_flow_at, room_flow_at;
 	uint32_t tid;
-	int64_t first_start;		/* of all functions read for this window */
+	/* the first start of all functions that were read for this window */
+	int64_t first_start;
 	struct moment *moment_at;	/* moments that were read last, in order */
 	size_t nr_moment_at, room_moment_at;
 	int64_t border;			/* segments before it are emitted in this window */

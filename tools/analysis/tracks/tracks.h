@@ -63,7 +63,7 @@ struct tracks_options {
 /* A task made a sleeping thread runnable. */
 struct tracks_wakeup {
 	int64_t tick;
-	uint32_t tid;		/* of the woken thread */
+	uint32_t tid;		/* the thread that was woken */
 	const struct thread *thread; /* the woken thread; NULL: not in the trace */
 	struct party waker;	/* party_identify() was called; PARTY_NONE: not known */
 	uint32_t cpu;		/* where it was to run; CPU_UNKNOWN */

@@ -74,7 +74,7 @@ struct step {
 	int64_t base, scaled;
 };
 
-struct replay_part {		/* of a request instance */
+struct replay_part {		/* a part of a request instance */
 	int64_t start, end;
 	uint64_t queue;
 	uint32_t life;
@@ -123,7 +123,7 @@ struct replay_lock {
 
 /* a wait during which threads that came later took the lock first */
 struct replay_pass {
-	int64_t serial;		/* of the acquisition */
+	int64_t serial;		/* the number of the acquisition */
 	int64_t delay;		/* from a release until the waiter was awake */
 	unsigned nr;
 };
@@ -163,7 +163,7 @@ struct replay {
 	struct replay_pass *passes;	/* by serial */
 	size_t nr_passes, room_passes;
 	size_t nr_events;
-	int64_t handover_ns;		/* of all locks */
+	int64_t handover_ns;		/* the handover time of all locks */
 };
 
 /* replay.c: sets and returns ret */

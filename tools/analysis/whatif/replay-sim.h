@@ -26,7 +26,7 @@ struct runner {			/* a thread */
 /* No turn is later than this.  No step is longer than half of the remaining time. */
 #define SIM_END		(INT64_MAX / 2)
 
-struct list {			/* of runners or items */
+struct list {			/* a list of runners or of items */
 	uint32_t first, last;
 };
 

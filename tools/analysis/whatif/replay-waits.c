@@ -15,7 +15,7 @@
 #include "facts/ticks.h"
 #include "replay-private.h"
 
-#define PASSES_MAX	100	/* of one wait */
+#define PASSES_MAX	100	/* passes over one wait */
 
 /*
  * The longer of two items that begin at the same time comes first, then the one for which another

@@ -73,7 +73,7 @@ struct whatif_class {
 	int64_t measured_ns[NR_WHATIF_POINTS];
 	int64_t replayed_ns[NR_WHATIF_POLICIES][NR_WHATIF_POINTS]; /* with nothing changed */
 	int64_t predicted_ns[NR_WHATIF_POLICIES][NR_WHATIF_POINTS];
-	/* of the policies that passed the self-check */
+	/* the lowest and the highest of the policies that passed the self-check */
 	int64_t lo_ns[NR_WHATIF_POINTS], hi_ns[NR_WHATIF_POINTS];
 };
 
@@ -107,7 +107,8 @@ struct whatif {
 	struct whatif_request *requests; /* greatest change first */
 	size_t nr_requests;
 	uint64_t nr_changed;	/* requests whose latency changes */
-	double error[NR_WHATIF_POLICIES]; /* of the self-check, signed: 0.03 is 3 % too long */
+	/* the error of the self-check, signed: 0.03 is 3 % too long */
+	double error[NR_WHATIF_POLICIES];
 	bool is_good[NR_WHATIF_POLICIES];
 	size_t nr_steps, nr_threads, nr_locks, nr_queues;
 	/* What the prediction is based on. */

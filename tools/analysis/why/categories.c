@@ -21,8 +21,8 @@
 #define SHIPPED_NAME	"categories.csv"
 #define FILE_MAX	(4U << 20)	/* bytes */
 #define PATTERN_MAX	256
-#define STARS_MAX	8		/* of a pattern; more would make matching slow */
-#define NAME_ROOM	512		/* of longer names only the beginning is compared */
+#define STARS_MAX	8		/* stars in a pattern; more would make matching slow */
+#define NAME_ROOM	512		/* if a name is longer, only the beginning is compared */
 
 /* The assembler includes the file into the program, as it does with the scripts of pages. */
 __asm__(".section .rodata.categories,\"a\"\n"
@@ -62,12 +62,12 @@ struct found {				/* cached result of a lookup */
 };
 
 struct categories {
-	char *texts[2];			/* of the files; rules point into them */
+	char *texts[2];			/* the texts of the files; rules point into them */
 	struct rule *rules;
 	size_t nr_rules, room_rules;
 	struct found *memo;
 	size_t nr_memo, room_memo;
-	struct hash by_name;		/* of the cached results, by name and kind */
+	struct hash by_name;		/* finds the cached results by name and kind */
 };
 
 /* The file that is being read, for messages. */

@@ -23,7 +23,8 @@
 #include "facts/ticks.h"
 #include "pictures.h"
 
-#define CONTEXTS_MAX	256	/* of a CPU; further contexts are counted in the last one */
+/* contexts of one CPU; further contexts are counted in the last one */
+#define CONTEXTS_MAX	256
 
 /* Starts or ends, sorted, with the sums of all before each. */
 struct marks {

@@ -26,7 +26,7 @@ struct box box_of(int64_t *values, size_t nr);
 
 struct balloon {
 	uint32_t target;	/* index into why.targets */
-	size_t number;		/* of its request in order of arrival, from 0 */
+	size_t number;		/* its request's number in order of arrival, from 0 */
 };
 
 /* The latencies of nr requests that arrived one after the other. */
@@ -94,8 +94,8 @@ struct queue_depth {
 	int64_t reference, reference_ns; /* medians; 0 if most had none ahead */
 	struct queue_extra *extras; /* by extra */
 	size_t nr_extras;
-	struct box depth;	/* of extra, over the targets in extras */
-	struct box box;		/* of their additional waits, in ns; not below 0 */
+	struct box depth;	/* extra, over the targets in extras */
+	struct box box;		/* their additional waits, in ns; not below 0 */
 };
 
 struct queues {
@@ -112,7 +112,7 @@ void queues_free(struct queues *q);
  */
 struct cpu_context {
 	enum party_kind kind;
-	const char *name;	/* of a thread of the program, else of a task; "" */
+	const char *name;	/* the name of a thread of the program, else of a task; "" */
 	bool is_own;		/* it is a thread of the program, and not one of ldb */
 	int64_t ns;
 };
@@ -157,8 +157,8 @@ struct blametree_frame {
  */
 struct blamed {
 	unsigned kind;		/* leaf_kind or link_kind */
-	const char *label, *call, *file, *thread; /* of the link; "" */
-	uint32_t tid;		/* of the thread, if it is always the same one; else 0 */
+	const char *label, *call, *file, *thread; /* what the link names; "" */
+	uint32_t tid;		/* the thread, if it is always the same one; else 0 */
 	size_t nr_threads;	/* threads with that name */
 	size_t nr_requests;	/* requests that lost time to it */
 	size_t nr;		/* amounts */

@@ -22,7 +22,7 @@
 #define PAIRED		192
 #define DRAWS_MAX	999
 #define DRAWS_MIN	299	/* the least adjusted p is 1 / 300 */
-#define STEPS_MAX	400000000ULL /* of all draws, some tenths of a second for 10^8 */
+#define STEPS_MAX	400000000ULL /* steps of all draws: some tenths of a second for 10^8 */
 
 struct item {
 	uint32_t attribute;
@@ -49,7 +49,7 @@ struct tester {
 	uint32_t *paired_first, *paired_has;	/* the same with positions in paired[] */
 	uint32_t *paired_next;			/* by position: where the next attribute begins */
 	struct pair *pairs;		/* nr_paired * nr_paired; the smaller number first */
-	uint32_t *counts, *pair_counts;	/* of a draw */
+	uint32_t *counts, *pair_counts;	/* the counts of one draw */
 	double *log_factorial;		/* to nr_rows */
 	double **tails;			/* [rows with the trait][slow rows with it] */
 	double *greatest;		/* greatest surprise of each draw */

@@ -24,7 +24,7 @@
 struct row {
 	const struct request *request;
 	size_t number;			/* in the table */
-	uint32_t tid;			/* of the thread on which it began; 0: not known */
+	uint32_t tid;			/* the thread on which the request began; 0: not known */
 	int64_t start;			/* start on that thread: ticks */
 };
 

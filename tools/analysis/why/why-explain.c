@@ -104,7 +104,7 @@ struct cause_key {
 	enum leaf_kind kind;
 	bool has_faults;
 	const char *label, *call;	/* interned by the partition */
-	const char *file;		/* of a function; interned by the symtab */
+	const char *file;		/* the file of a function; interned by the symtab */
 };
 
 static enum leaf_kind inner_kind(const struct partition *p, uint32_t path)

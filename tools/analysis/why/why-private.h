@@ -26,7 +26,7 @@ struct node_reference {
 	uint32_t nr_faults;		/* sum over these requests */
 };
 
-struct reference {			/* of a class */
+struct reference {			/* the reference requests of a class */
 	struct node_reference *nodes;	/* by node; NULL: not needed */
 	uint32_t *requests;		/* indices of those that were measured */
 	size_t nr;
@@ -66,8 +66,8 @@ struct why_private {
 	struct hash by_key;		/* causes */
 	int64_t (*by_anomaly)[NR_ANOMALIES]; /* by cause: deviation that it explains */
 	size_t room_by_anomaly;
-	struct chain *chains;		/* of the first amounts */
-	struct chain **more_chains;	/* of others */
+	struct chain *chains;		/* the chains of the first amounts */
+	struct chain **more_chains;	/* the chains of the other amounts */
 	size_t nr_more_chains, room_more_chains;
 };
 

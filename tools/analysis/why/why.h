@@ -33,7 +33,7 @@ struct why_cause {
 	int64_t median_ns;
 	int64_t total_ns;
 	int64_t reference_ns;	/* median in the reference */
-	/* of the slowest request that has this cause; NULL: not followed */
+	/* the chain of the slowest request that has this cause; NULL: not followed */
 	const struct chain *chain;
 	struct split split;	/* FUNCTION, UNKNOWN: its parts, by samples of all targets */
 };
@@ -54,7 +54,7 @@ struct why_target {
 	double coverage;	/* explained / deviation; may exceed 1 */
 	/* unwatched_ns: the part of unknown_ns in observation gaps */
 	int64_t unknown_ns, unwatched_ns;
-	const struct chain *chain; /* of its first cause; NULL: not followed */
+	const struct chain *chain; /* the chain of its first cause; NULL: not followed */
 	unsigned root;		/* kind of the chain's root, else of the first cause; LINK_NONE */
 	const char *root_label;
 };

@@ -28,7 +28,8 @@ struct member {
 	u64 called_at;		/* start of the current system call; 0: none, or not known */
 	u32 nr_short_calls;	/* system calls that were only counted */
 	u32 pad;
-	u64 fault_pc, fault_addr; /* of its last page fault */
+	/* where the code was in its last page fault, and the faulting address */
+	u64 fault_pc, fault_addr;
 	u64 stolen_before;	/* ns + 1 taken from its CPU when it began to wait; 0: not known */
 } members[MEMBERS_MAX];
 
