@@ -169,7 +169,7 @@ async function testDistributions(t, page) {
 async function testFlame(t, page) {
 	await page.click("[data-id=flame]");
 	await page.waitForSelector("#flame svg g.frame");
-	/* The frames are animated until they have their width. */
+	/* The frames grow for some time until they have their final width. */
 	await page.waitForTimeout(1000);
 	const sums = await page.evaluate(() => {
 		const check = (n) => [...n.children.values()].reduce((ok, c) => ok && check(c), true) &&

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What ldb-why says of one case (stdin: ldb-why --json), judged by what its program did.
+# Judges the output of ldb-why for one case (stdin: ldb-why --json) by what the case's program did.
 # run.sh says what the words mean.
 #
 #	--argjson case '{"name": "...", "kind": "...", "cause": "KEY=WORD ...", "holder": "...",
@@ -26,7 +26,7 @@ def is_bystander: ($case.is_planted and (.class | IN("scan", "put"))) | not;
 def is_disturbed: (.req | tostring) as $id | ($case.kind | IN("wait", "off-cpu", "queue") | not) and
 	($case.cause | test("function|page_faults")) and ($off[$id] // $stolen[$id] // 0) * 1000 >= $case.plant_ns;
 
-# What the machine does to a program can make a function slower, not a lock held.
+# The machine can make a function of the program slower, but it cannot hold a lock.
 def is_accusation: .cause as $cause | ["function", "lock_wait", "futex_wait", "queue", "head_of_line"] | index($cause);
 def is_sure: .first.cause != "function" or .amounts[0].ns > .resolution_ns;
 def is_false($keys): (.req | tostring) as $id | .amounts[0].ns as $ns | is_sure and (.first |

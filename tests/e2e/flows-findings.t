@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What ldb-flows finds in programs that were not compiled for it: six faults, each of which is the
-# first row of a table.
+# Tests the findings of ldb-flows in programs that were not compiled for ldb.  There are six faults,
+# and each fault must be the first row of a table.
 # Slow: flows.t has the counts and times that the findings are made of.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build

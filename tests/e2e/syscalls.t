@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a thread sleeps in, and slow system calls: their names, files, results and lengths, by BPF
-# programs and by perf.
+# Tests the system calls in which a thread sleeps, and slow system calls: their names, files,
+# results and lengths, by BPF programs and by perf.
 # Timed: on a busy machine the scanner may miss a function.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/calls.sh"

@@ -8,9 +8,9 @@
 #	FUZZ_CPU=N			on that CPU alone
 #	FUZZ_TRACES="a.data b.data"	recordings to begin with, beside made ones
 #
-# What was learned stays in build/fuzz/corpus, and one line for each run in build/fuzz/log:
-# executions, seconds, edges covered, peak memory.  An input that breaks something stays
-# in build/fuzz/found; once it is mended, it belongs into tests/fuzz/corpus.
+# The inputs that were found stay in build/fuzz/corpus.  build/fuzz/log has one line for each run:
+# executions, seconds, edges covered, peak memory.  An input that breaks something stays in
+# build/fuzz/found.  When the fault is mended, the input belongs in tests/fuzz/corpus.
 
 : "${TOP:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$TOP/build}"
 FUZZ=$BUILD/fuzz

@@ -71,7 +71,7 @@ long machine_call(long nr, long a, long b, long c, long d, long e, long f);
 long machine_clone(unsigned long flags, void *stack_top, uint32_t *tid, void (*fn)(void *), void *arg,
 		   void *tp);
 uint64_t machine_tick(void);		/* advances the clock a little */
-uintptr_t machine_thread_pointer(void);	/* of the running thread of the program */
+uintptr_t machine_thread_pointer(void);	/* the program's running thread */
 uint32_t machine_cpu(void);
 /* does what control_is_leaving() does, and lets other threads run */
 bool machine_is_leaving(void);

@@ -4,8 +4,8 @@
  * file (by build-id and by link), the part that dwz moved away and split DWARF.
  *
  * u8 SYMBOL_*, u8 how many addresses, u32 each; then files, each u8 role, u16 size, bytes.
- * Checksum and build-id are correct: those of the main file are what the trace and the debug
- * file's name say, and the checksum of the debug file is put into the link.
+ * Checksum and build-id are correct: the trace and the debug file's name contain the build-id of
+ * the main file, and the checksum of the debug file is put into the link.
  */
 #include <stdlib.h>
 #include <zlib.h>

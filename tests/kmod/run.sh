@@ -294,7 +294,7 @@ report_guest()	# kernel
 	fi
 }
 
-report_all()	# of $running, in the order in which they end
+report_all()	# reports the guests of $running in the order in which they end
 {
 	for guest in $running; do
 		wait "${guest#*:}"

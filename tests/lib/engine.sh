@@ -22,7 +22,7 @@
 # A script that ends without finish has no plan and counts as failed.  Each runs
 # in a scratch folder of its own, removed at the end (unless LDB_KEEP=1).
 #
-# What the tools print as JSON is compared with its schema, when all tests have run:
+# When all tests have run, the JSON that the tools have printed is compared with its schema:
 # scripts/check-json.sh.
 #
 # After check, $out holds the output and $status the exit status.

@@ -5,7 +5,8 @@
 #	build_why [PROGRAM]	programs/PROGRAM.c and what the checks need
 #	record_cause NAME PROGRAM CAUSE [REQUESTS [FILE]]
 #				twice: NAME-plant.data and NAME-clean.data; NAME-*.facts has
-#				the ids of the requests that were affected, NAME-*.why what ldb-why says
+#				the ids of the requests that were affected, NAME-*.why what ldb-why
+#				says
 #	judge NAME KEY=WORD...	two results.  Planted: of the affected requests that ldb-why was
 #				to explain, 95 % at least have that for a first cause.  Clean:
 #				ldb-why says nothing of the kind.
@@ -224,7 +225,7 @@ judge_coverage()	# [kind]
 	check_coverage
 }
 
-check_coverage()	# of coverage.json
+check_coverage()	# reads coverage.json
 {
 	check_jq "of each request 80 % at least are explained" coverage.json '.min >= 0.8'
 	check_jq "of most requests 96 %" coverage.json '.median >= 0.96'

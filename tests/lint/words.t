@@ -4,7 +4,8 @@
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 
-# Where no such word is left; a folder is added when it is clean, and none is taken away.
+# The places in which no such word is left.  A folder is added when it is clean, and no folder is
+# taken away.
 clean="Documentation/*.[1-8] Makefile gcc-plugin kmod libldb tests tools"
 
 # The words, with what to say instead.  Case does not matter.  What options, JSON keys and

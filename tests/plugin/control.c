@@ -683,7 +683,7 @@ SUBJECT void at_end(void)
 }
 
 #ifdef BREAK_CHAIN
-/* The checks must detect this. */
+/* The checks must detect this broken chain. */
 NEVER void case_broken(void)
 {
 	__ldb_thread.top = BREAK_CHAIN;

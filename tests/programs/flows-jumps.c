@@ -38,7 +38,7 @@ static int jump(const void *a, const void *b)
 {
 	int items[2] = { 2, 1 };
 
-	/* of two nested calls, the inner one is left only sometimes, and the outer one returns */
+	/* Two calls are nested: the inner one is left only sometimes, and the outer one returns */
 	if (nr_jumps++ % 3 == 1)
 		qsort(items, 2, sizeof(*items), jump);
 	if (!setjmp(coroutine[of]))

@@ -12,7 +12,8 @@
  *	give-way slices		raises the threads: prints "NAME NANOSECONDS"; nothing if the kernel
  *				has no slices
  *	give-way filtered	prints policies after ldb has attached; one thread has a filter
- *	give-way raw-fork	prints policies after a child that ldb does not know had many threads
+ *	give-way raw-fork	prints policies after a child that ldb does not know had many
+ *				threads
  *	give-way load LIBRARY	after a while, calls the library's late_function() for 0.1 s
  */
 #define _GNU_SOURCE
@@ -76,7 +77,7 @@ static void print_cpus(const char *name, const char *tid)
 		fclose(f);
 }
 
-struct policy {		/* of sched_setattr() */
+struct policy {		/* the argument of sched_setattr() */
 	uint32_t size, policy;
 	uint64_t flags;
 	int32_t nice;

@@ -48,7 +48,7 @@ static volatile long request;
 static volatile double hog_us;
 static int disk = -1, pipe_ends[2], socket_ends[2], event, epoll;
 
-/* What the producer does, whether or not a request waits for it. */
+/* The producer calls the following functions whether or not a request waits for it. */
 
 NAMED void flush(void)
 {

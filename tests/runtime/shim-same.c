@@ -337,7 +337,8 @@ static void cond_types(int type)
 	CALL(pthread_mutex_unlock(&c.m));
 	next_table.pthread_join(t, NULL);
 	if (type == PTHREAD_MUTEX_ERRORCHECK) {
-		CALL(pthread_cond_wait(&c.c, &c.m));		/* EPERM: not owned */
+		/* EPERM: the thread does not own the mutex */
+		CALL(pthread_cond_wait(&c.c, &c.m));
 		CALL(pthread_cond_timedwait(&c.c, &c.m, PAST));
 	}
 	CALL(pthread_mutex_trylock(&c.m));

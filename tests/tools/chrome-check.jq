@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is wrong with a chrome JSON trace, as a list of texts; empty: nothing.
-# Times are turned back into whole nanoseconds, which they are.
+# Prints the faults of a Chrome JSON trace as a list of texts, which is empty if there are none.
+# The times are in microseconds with decimals; this makes whole nanoseconds of them.
 def ns: . * 1000 | round;
 
 def crossing:	# of the events of one row, in order of their begins

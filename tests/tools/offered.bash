@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What bash offers for the last word of a command line, one a line:
+# Prints the words that bash offers for the last word of a command line, one a line:
 #
 #	bash -u offered.bash SCRIPT TOOL WORD...
 #
-# BREAKS, if it is set, is what readline parts words at.
+# BREAKS, if it is set, contains the characters at which readline separates words.
 [ -z "${BREAKS+set}" ] || COMP_WORDBREAKS=$BREAKS
 . "$1"
 shift

@@ -224,7 +224,7 @@ static void test_report(void)
 	made_lock(&t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_RWLOCK_WR | LDB_LOCK_F_FAILED,
 		  .tid = 1, .lock = LOCK + 64, .begin = 50000, .end = 51000);
 	made_lock(&t, .op = 77, .flags = LDB_LOCK_MUTEX, .tid = 1, .lock = LOCK, .begin = 0,
-		  .end = 1);	/* of a later version */
+		  .end = 1);	/* a kind of a later version */
 	made_open(&t);
 	is_int(locks_build(t.model, &o, &l), 0, "locks_build");
 	is_int(l.nr, 2, "two locks");

@@ -461,8 +461,8 @@ static void test_slept(void)
 	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
 	func(request_handler, .tid = 1, .gen = 2, .start = 1500, .end = 99500);
 	/*
-	 * It ended between 10500 and 30500, and began between 12000 and 40000: the estimate is
-	 * after the sleep began.
+	 * The call ended between 10500 and 30500, and the sleep began between 12000 and 40000: the
+	 * estimate is after the sleep began.
 	 */
 	func(lookup, .tid = 1, .gen = 3, .parent = 2, .depth = 1, .start = 5000, .end = 20500,
 	     .unc = 20000);

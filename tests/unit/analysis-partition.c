@@ -344,7 +344,7 @@ static void test_interrupts(void)
 	made_irq(&t, .tid = 1, .start = 2000, .end = 2300, .kind = LDB_IRQ_SOFT, .name = "TIMER");
 	made_irq(&t, .tid = 1, .start = 5200, .end = 5600, .kind = LDB_IRQ_SOFT, .name = "NET_RX");
 	made_irq(&t, .tid = 1, .start = 5900, .end = 6100, .kind = LDB_IRQ_SOFT, .name = "TIMER");
-	/* One is nested in another: the time belongs to the inner one. */
+	/* One interrupt is nested in another one: the time belongs to the inner interrupt. */
 	made_irq(&t, .tid = 1, .start = 7000, .end = 7500, .kind = LDB_IRQ_SOFT, .name = "NET_RX");
 	made_irq(&t, .tid = 1, .start = 7100, .end = 7200, .kind = LDB_IRQ_SOFT, .name = "TIMER");
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 7);

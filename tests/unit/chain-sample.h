@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Compares a chain with what it should be: "lock_wait 1, held_by 2": kind and thread of each link. */
+/*
+ * Compares a chain with the expected text.  In "lock_wait 1, held_by 2", each link has a kind and a
+ * thread.
+ */
 #ifndef UNIT_CHAIN_SAMPLE_H
 #define UNIT_CHAIN_SAMPLE_H
 

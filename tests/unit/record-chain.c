@@ -380,8 +380,8 @@ static void run(const char *name, int64_t wait, unsigned scanner, unsigned kerne
 }
 
 /*
- * The thread is read before it has its page, when it is in as many functions as given, and once more
- * when it has one and is in another.  Returns how many rows there are.
+ * The thread's functions are read twice: before the thread has its page, while it is in nr
+ * functions, and again when it has a page and is in another function.  Returns the number of rows.
  */
 static unsigned read_before_page(unsigned nr)
 {

@@ -249,7 +249,7 @@ static void test_stalls(void)
 	calls(t, 0, 50);
 	calls(t, 100, 200);
 	flight_triggers_pass(t);
-	/* It works on requests, and rows of requests come before those of calls. */
+	/* The thread works on requests, and rows of requests come before rows of calls. */
 	for (int64_t tick = 250; tick < 1000; tick += 90)
 		flight_triggers_starts(t, &(struct ldb_row_req){ .op = LDB_REQ_OP_START, .tid = 1, .tick = tick }, 1);
 	calls(t, 1000, 2000);

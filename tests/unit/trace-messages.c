@@ -157,7 +157,7 @@ struct scene {
 	int64_t off;
 	double drift;
 	int64_t pause;		/* between questions */
-	const char *boot;	/* of the second part */
+	const char *boot;	/* the boot of the second part */
 	/* one side misses bytes of some connections, and records this at the end */
 	bool is_wrong;
 };

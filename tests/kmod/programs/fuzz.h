@@ -133,7 +133,7 @@ pid_t fuzz_pid_of(uint64_t arg);
 void *fuzz_pointer(uint64_t arg);
 uint64_t fuzz_nasty(uint64_t arg);
 void fuzz_thread_begin(void);
-void fuzz_calls(unsigned int from, unsigned int nr);	/* of the running program */
+void fuzz_calls(unsigned int from, unsigned int nr);	/* calls of the running program */
 void fuzz_run(const struct fuzz_program *p, int worker);	/* waits for the program's end */
 bool fuzz_load(void);
 int fuzz_unload(void);
