@@ -394,7 +394,10 @@ static void only_metrics(void)
 	options.samples_hz = samples ? options.samples_hz : 0;
 	if (!budget_given)
 		options.budget_ppm = METRICS_PPM;
-	/* Sooner or later the whole ring is written to, and takes memory. */
+	/*
+	 * Such a recording writes to the whole ring sooner or later, and then all of it takes
+	 * memory, so the ring is small.
+	 */
 	if (!options.ring_given)
 		options.ring_bytes = METRICS_RINGS;
 }

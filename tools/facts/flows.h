@@ -68,7 +68,7 @@ struct flows {
 	size_t nr_mapped, room_mapped;
 	struct flow_api *apis;	/* by id */
 	size_t nr_apis, room_apis;
-	struct flow_sum *sums;	/* by thread, api */
+	struct flow_sum *sums;	/* sorted by thread and API */
 	size_t nr_sums, room_sums;
 	struct flow_length *lengths; /* by sum, bucket */
 	size_t nr_lengths, room_lengths;

@@ -23,7 +23,7 @@ struct counting {
 };
 
 struct counter {
-	struct counting *at;		/* by tid, start */
+	struct counting *at;		/* sorted by tid and start */
 	size_t nr;
 };
 

@@ -18,7 +18,7 @@ struct link {
 
 struct links {
 	struct model *m;
-	struct link *at;	/* by id, tick */
+	struct link *at;	/* sorted by id and tick */
 	size_t nr, room;
 	uint64_t run;		/* a hash that identifies this recording */
 };

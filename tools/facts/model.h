@@ -90,7 +90,7 @@ struct request_source {
 	const char *what;
 	bool is_loop;		/* they are turns of an event loop; else calls of functions */
 	uint64_t nr;		/* requests */
-	/* invocations that are no requests: they are nested in other ones */
+	/* invocations that are no requests, because they are nested in other invocations */
 	uint64_t nr_inner;
 	/* invocations that are no requests: they had begun before the recording */
 	uint64_t nr_begun;
@@ -183,7 +183,7 @@ struct life_part {
 	 */
 	uint32_t to_tid;
 	bool is_queue, is_open;	/* is_open: its end is not in the trace */
-	bool was_queued;	/* on a thread: a span in a queue ended when it began */
+	bool was_queued;	/* on a thread: a span in a queue ended when this span began */
 	uint64_t queue;		/* address or 0 */
 	int64_t start, end;	/* ticks */
 	/* call site of the tag that ended the span; if it is open, of the tag that began it */

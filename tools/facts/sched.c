@@ -65,7 +65,9 @@ static bool has_lost(const struct sched *s, const struct sched_off *off)
 	return lo < m->nr_losses && m->losses[lo] <= off->in + s->loss_slack;
 }
 
-/* Ends the thread's interval off the CPU, or what is known of it. */
+/*
+ * Ends the thread's interval off the CPU.  If has_in is false, only the known part of it ends here.
+ */
 static int end_off(struct sched *s, struct sched_thread *t, int64_t tick, bool has_in)
 {
 	struct sched_off *off = &t->off;

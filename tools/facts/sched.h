@@ -69,7 +69,7 @@ struct sched_off {
 	uint32_t cpu_waker;		/* UINT32_MAX: not known */
 	unsigned nr_futexes;		/* 0: the thread did not sleep on a futex */
 	uint64_t futex;			/* the address that was woken, or the first one */
-	int64_t futex_tick;		/* when the thread made the futex call */
+	int64_t futex_tick;		/* the time at which the thread made the futex call */
 	/* the tid in the futex word, or in the word after it; 0: none */
 	uint32_t owner;
 	bool is_futex_woken;		/* the waker had just called FUTEX_WAKE for that address */

@@ -51,7 +51,7 @@ struct coarse {
 	unsigned shift;
 };
 
-/* The place of a request in the heat map.  Choices consist of complete places. */
+/* The place of a request in the heat map.  The user's choice consists of complete places. */
 struct place {
 	uint32_t class;
 	uint16_t first, last;		/* columns from bins_first() and bins_last() */

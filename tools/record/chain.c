@@ -92,7 +92,7 @@ static void end(struct chains *c, struct chain *t, size_t i, int64_t tick, int64
 	chain_rows_end(c, &s);
 }
 
-/* Readings */
+/* Functions that handle what the kernel has read */
 
 static bool is_fresh(const struct chain *t, uint64_t gen)
 {

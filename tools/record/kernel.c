@@ -20,7 +20,7 @@
 
 /* a child's rings of BPF programs are smaller by this factor */
 #define CHILD_PART	4
-/* for each CPU, if only long calls are recorded as events */
+/* The bytes of the ring of each CPU, if only long calls are recorded as events. */
 #define FLOWS_RING	(256 << 10)
 
 static const char *const names[] = { "auto", "module", "bpf", "perf", "schedstat", "none" };

@@ -99,8 +99,7 @@ struct record_lookup {
 struct record_explain {
 	const uint64_t *ids;
 	/*
-	 * if not 0, the request has no id: it is the request on which this thread worked at that
-	 * time
+	 * if not 0: the request has no id, and is the one on which this thread worked at `tick`
 	 */
 	const uint32_t *tids;
 	const int64_t *starts, *ends;	/* ticks */

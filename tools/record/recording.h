@@ -54,7 +54,7 @@ struct recording {
 	bool has_tried_giveway;
 	struct ldb_tune tune;	/* settings of the runtime */
 	bool is_paused, must_tune;
-	int64_t pause_tick;	/* when the pause began */
+	int64_t pause_tick;	/* the time at which the pause began */
 	uint64_t nr_pauses;
 	uint64_t left_total[FILTER_NR_LEFT];
 	uint64_t lock_threshold_ns;	/* the filter applies it, too */

@@ -31,7 +31,7 @@ struct sampler {
 		bool is_on, is_wanted;
 		/* number of consecutive decisions not to interrupt this CPU */
 		unsigned nr_unwanted;
-		int64_t last_ns;	/* when the program was on this CPU last */
+		int64_t last_ns;	/* the time at which the program was on this CPU last */
 		uint64_t switched_at;
 	} cpus[];
 };

@@ -11,7 +11,7 @@
 struct sentence {
 	char *buf;
 	size_t used, size;	/* size: at least 1 */
-	/* with source lines of functions, and a blank between number and unit */
+	/* print with source lines of functions, and a blank between number and unit */
 	bool is_long;
 };
 

@@ -18,7 +18,8 @@ struct block {
 
 struct reader {
 	int fd;
-	uint64_t file_size;	/* when it was opened; a file that is being recorded grows */
+	/* its size when it was opened; a file that is being recorded grows */
+	uint64_t file_size;
 	struct ldb_file_header header;
 	struct block *blocks;	/* in the order of the file */
 	size_t nr_blocks, room_blocks;
@@ -52,7 +53,7 @@ struct reader {
 
 	bool has_requests;
 	struct reqtab *reqtab;		/* made by the reader, or NULL: */
-	struct ldb_row_reqtab *requests; /* from the file, or those of reqtab */
+	struct ldb_row_reqtab *requests; /* the rows from the file, or those of reqtab */
 	size_t nr_requests;
 };
 

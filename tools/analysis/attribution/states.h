@@ -45,8 +45,8 @@ char *leaf_kind_say(enum leaf_kind kind, const char *label, char *buf, size_t si
 /* The columns of segments.def. */
 extern const struct segment_words {
 	const char *name, *words;	/* "lock_wait", as in JSON; "lock wait" */
-	const char *colour;		/* in the pages; NULL: that of its state */
-	const char *row;		/* in the pages: the name of the row that shows it */
+	const char *colour;		/* its colour in the pages; NULL: the colour of its state */
+	const char *row;		/* the name of the row of the pages that shows it */
 	char off_cpu;			/* the letter of a time off the CPU; 0: on the CPU */
 	enum leaf_kind state;
 	enum segment_kind track;	/* for exports: the track has the name of this kind */

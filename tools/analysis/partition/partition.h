@@ -94,7 +94,8 @@ struct partition {
 	struct model *m;
 	struct request *requests;	/* by start */
 	size_t nr_requests;
-	struct share *shares;		/* by request, then leaf; each leaf once per request */
+	/* sorted by request, then leaf; each leaf once per request */
+	struct share *shares;
 	size_t nr_shares;
 	/* samples of threads that worked on requests; by time in each thread */
 	struct partition_sample *samples;

@@ -35,9 +35,11 @@
 
 struct blame {
 	struct timeline_build *b;
-	struct index waits, offs;	/* by tid, end; those of a thread do not overlap */
-	struct index holds;		/* by lock, end */
-	int64_t *first;		/* for each of holds: when it or a later one of the lock begins first */
+	/* sorted by tid and end; those of a thread do not overlap */
+	struct index waits, offs;
+	struct index holds;		/* sorted by lock and end */
+	/* for each of holds: the first begin among it and the later holds of its lock */
+	int64_t *first;
 	/* has its chain been followed?  By number of the wait in all[] */
 	bool *is_followed;
 };

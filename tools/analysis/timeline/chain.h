@@ -32,8 +32,8 @@ enum link_kind {
 	LINK_CALLS,		/* a function that the function before it may call */
 	LINK_REQUEST,		/* a request that was ahead */
 	LINK_PAGE_FAULTS,
-	LINK_ALL, LINK_CLASS, LINK_UNEXPLAINED, /* in blame trees */
-	LINK_NOT_FOLLOWED,	/* in sums: a wait without a known blocker */
+	LINK_ALL, LINK_CLASS, LINK_UNEXPLAINED, /* only in blame trees */
+	LINK_NOT_FOLLOWED,	/* only in sums: a wait without a known blocker */
 	NR_LINK_KINDS
 };
 

@@ -16,7 +16,8 @@ struct edge {
 	enum edge_source source;
 	bool is_wait;			/* tid waited for a lock or the like */
 	bool is_free;			/* nobody held the lock: `by` was to take it first */
-	bool is_likely;			/* by is who signalled last, and may not be the waker */
+	/* `by` is the thread that signalled last, and may not be the waker */
+	bool is_likely;
 };
 
 struct timeline_build {
@@ -41,7 +42,7 @@ struct timeline_build {
 	struct causes *causes;
 	/* times in which threads blocked the request; sorted like own */
 	struct intervals blamed;
-	struct edge *edges;		/* by tid, start */
+	struct edge *edges;		/* sorted by tid and start */
 	size_t nr_edges, room_edges;
 };
 

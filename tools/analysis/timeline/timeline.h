@@ -79,7 +79,7 @@ struct timeline {
 	int64_t start_ns, end_ns, latency_ns;
 	int64_t latency_resolution_ns;	/* by how much the latency may be off; 0: it was tagged */
 	bool is_complete, has_lost_handoff;
-	struct segment *segments;	/* by start, thread, depth */
+	struct segment *segments;	/* sorted by start, thread, depth */
 	size_t nr_segments;
 	/*
 	 * The times that the partition attributes to each thread, sorted.  They do not overlap, and
@@ -93,7 +93,7 @@ struct timeline {
 	 * times off the CPU of the request's threads; blocked_ns does not include waits for locks
 	 */
 	int64_t runnable_ns, preempted_ns, blocked_ns, futex_wait_ns;
-	struct timeline_migration *migrations; /* by time */
+	struct timeline_migration *migrations; /* sorted by time */
 	size_t nr_migrations;
 	/* samples of these threads, and of threads that blocked the request, by time */
 	struct marked *marks;

@@ -67,7 +67,7 @@ struct tracks {
 	struct futexes futexes;		/* used until the locks are read */
 	union {
 		struct {
-			/* by thread and time */
+			/* sorted by thread and time */
 			struct spill funcs, locks, offs, parts, queues, faults, irqs, marks, samples, calls,
 				     flows;
 			struct spill lives;	/* these and the following are for all threads */

@@ -117,14 +117,14 @@ struct replay_lock {
 	unsigned kind;
 	int64_t handover_ns;	/* median delay from a release to the next acquisition */
 	unsigned nr_shards;
-	double factor;		/* by which the time of holds is multiplied */
+	double factor;		/* the factor by which the time of holds is multiplied */
 	uint32_t changes;	/* bits: changes of this lock */
 };
 
 /* a wait during which threads that came later took the lock first */
 struct replay_pass {
 	int64_t serial;		/* the number of the acquisition */
-	int64_t delay;		/* from a release until the waiter was awake */
+	int64_t delay;		/* the time from a release until the waiter was awake */
 	unsigned nr;
 };
 

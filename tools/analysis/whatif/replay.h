@@ -71,7 +71,8 @@ struct whatif_class {
 	const char *name;	/* "" */
 	size_t nr;		/* complete requests */
 	int64_t measured_ns[NR_WHATIF_POINTS];
-	int64_t replayed_ns[NR_WHATIF_POLICIES][NR_WHATIF_POINTS]; /* with nothing changed */
+	/* the replay with nothing changed */
+	int64_t replayed_ns[NR_WHATIF_POLICIES][NR_WHATIF_POINTS];
 	int64_t predicted_ns[NR_WHATIF_POLICIES][NR_WHATIF_POINTS];
 	/* the lowest and the highest of the policies that passed the self-check */
 	int64_t lo_ns[NR_WHATIF_POINTS], hi_ns[NR_WHATIF_POINTS];

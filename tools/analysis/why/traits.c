@@ -32,7 +32,8 @@ struct collector {
 	struct model *m;
 	const struct why *w;
 	struct traits *t;
-	struct row *rows;		/* by (id, start) of the request; then by start on the thread */
+	/* sorted by (id, start) of the request; then by start on the thread */
+	struct row *rows;
 	size_t nr;
 	/* indices of attributes in the table */
 	size_t class, thread, cpu, queue, idle, open;

@@ -16,9 +16,10 @@
 #include "base/intern.h"
 #include "why.h"
 
-#define TRAITS_SLOW_MIN		5	/* with fewer, nothing is tested */
+#define TRAITS_SLOW_MIN		5	/* with fewer requests, nothing is tested */
 #define TRAITS_USUAL_MIN	20
-#define TRAITS_SLOW_MAX		500	/* if there are more, this many are used, evenly spread */
+/* if there are more requests, this many are used, evenly spread */
+#define TRAITS_SLOW_MAX		500
 #define TRAITS_USUAL_MAX	4000
 #define TRAITS_P		0.01	/* greatest adjusted p of a finding */
 /* ln 100: a pair must be 100 times less probable than each of its traits */

@@ -37,7 +37,7 @@ struct wanted {				/* a request whose timeline is needed */
 
 struct chains {
 	struct why *w;
-	struct wanted *wanted;		/* by id, start */
+	struct wanted *wanted;		/* sorted by id and start */
 	size_t nr_wanted;
 	bool has_all;			/* chains of all amounts are followed */
 	struct categories *categories;	/* NULL: none */

@@ -43,7 +43,7 @@ struct why_amount {
 	uint32_t nr_more;	/* how many more invocations, or requests ahead, than the median */
 	/* the part of the request's deviation that the cause explains; > 0 */
 	int64_t ns;
-	const struct chain *chain; /* from the wait to the blocker; NULL: not followed */
+	const struct chain *chain; /* the chain from the wait to the blocker; NULL: not followed */
 };
 
 struct why_target {

@@ -50,7 +50,7 @@ struct chain {
 	 * samples.
 	 */
 	u64 paid, samples_paid;
-	u64 next_all;		/* when all frames are to be emitted again */
+	u64 next_all;		/* the time at which all frames are to be emitted again */
 	struct {
 		u64 gen;	/* frames up to this generation have been emitted */
 		u64 top;	/* generation of the innermost frame; 0: none */

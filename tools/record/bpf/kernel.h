@@ -64,7 +64,8 @@ struct rq {
 };
 
 struct sched_info {
-	u64 last_arrival;	/* when the task last came to a CPU, in the run queue's clock */
+	/* the time at which the task last came to a CPU, in the run queue's clock */
+	u64 last_arrival;
 };
 
 struct cfs_rq {
