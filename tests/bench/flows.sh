@@ -40,7 +40,8 @@ flows_programs()
 	END
 }
 
-# Runs a server with its benchmark, for the CPU time of the server for a number of requests.
+# Runs a server with its benchmark, and measures the server's CPU time for a fixed number of
+# requests.
 flows_redis()	# round config
 {
 	(

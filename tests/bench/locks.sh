@@ -57,7 +57,7 @@ cold_label()	# kind
 }
 
 # Prints, for each kind of lock, how many ns each configuration adds.
-lock_rows()	# file kinds label bounded bound: the one kind that has a bound, or all
+lock_rows()	# file kinds label bounded bound; "bounded" is the kind with a bound, or all
 {
 	for kind in $2; do
 		bound=

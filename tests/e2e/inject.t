@@ -147,7 +147,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	goes_on "another root"
 fi
 
-# A process of the same user may be unreadable.
+# A process may be unreadable even for other processes of the same user.
 as_nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
 chmod 711 .
 if [ "$(id -u)" -eq 0 ] && $as_nobody test -x "$BUILD/bin/ldb-record"; then

@@ -21,7 +21,8 @@ calls()
 	ldb-report --json --top=100000 "$@" | jq '[.functions[].count] | add'
 }
 ok "observed calls of both" test "$(calls a.data b.data)" = "$(($(calls a.data) + $(calls b.data)))"
-# The program is the same file at another path, so each function may have two rows.
+# The second recording is of a copy of the program at another path, so each function may have two
+# rows.
 start()	# trace...: prints when the recording began, in ns since 1970
 {
 	ldb-report --summary --json "$@" | jq .recording.realtime_ns

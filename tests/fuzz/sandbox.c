@@ -182,7 +182,7 @@ OPENAT(openat64)
 	{								\
 		static FILE *(*next)(const char *, const char *);	\
 									\
-		/* This is written when libFuzzer stores the input of a crash. */ \
+		/* Only libFuzzer opens files for writing: it stores the input of a crash. */ \
 		if (is_inside && *mode != 'w') {			\
 			errno = ENOENT;					\
 			return NULL;					\

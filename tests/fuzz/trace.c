@@ -297,7 +297,7 @@ static void show(struct reader *reader, unsigned look)
 
 	m = symtab ? model_open(reader, symtab, err, sizeof(err)) : NULL;
 	if (m)
-		m->has_flows = true;	/* whatever META says */
+		m->has_flows = true;	/* without regard to the META rows */
 	switch (m ? look & LOOK : LOOK_TABLES) {
 	case LOOK_FUNCTIONS:
 		show_functions(m, &r, json);

@@ -60,7 +60,7 @@ record_one()	# file facts command...
 			>"$record_facts" 2>record.err || { cat record.err; return 1; }
 		record_away=$(ldb-report -i "$record_file" --summary --json 2>/dev/null |
 			jq '100 * .observation_gap_ns / .recording.duration_ns | floor')
-		# A run that took long is not repeated, because it would take long again.
+		# A run is not repeated if it took long, because the next run would take long, too.
 		[ $(($(date +%s) - record_start)) -lt 4 ] || break
 		[ "${record_away:-100}" -gt 20 ] || break
 	done

@@ -302,7 +302,11 @@ static void statements(struct source *s, size_t i, size_t end)
 					.is_jump = ONE_OF(&s->tokens[i], jumps),
 				});
 			else
-				last = i;	/* whatever this is, continue inside of it */
+				/*
+				 * This is none of the known statements; continue with the tokens
+				 * inside of it.
+				 */
+				last = i;
 			i = last;
 		}
 		is_branch = false;

@@ -10,7 +10,8 @@
 #include <ldb/control.h>
 #include "oracle.h"
 
-#define STAMP_NS	500	/* by this much a stamp near a lock may be early: locks.c */
+/* A time stamp near a lock may be early by this much: see locks.c. */
+#define STAMP_NS	500
 #define SHOWN_MAX	20	/* violations of each automaton that are printed */
 #define GUESSES		2	/* see oracle_excused() */
 

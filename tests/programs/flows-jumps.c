@@ -159,7 +159,7 @@ static void in_child(void)
 	if (!fork()) {
 		struct timespec begin, now;
 
-		/* in this time the child's own recording begins */
+		/* The recording of the child begins in this time. */
 		clock_gettime(CLOCK_MONOTONIC, &begin);
 		do {
 			call_much();

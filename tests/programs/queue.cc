@@ -80,7 +80,7 @@ static void spin(std::chrono::microseconds us)
 		;
 }
 
-/* noinline: the names a test looks for. */
+/* The functions are not inlined, because a test looks for their names. */
 __attribute__((noinline)) void work(long id)
 {
 	spin(std::chrono::microseconds(id % 50 ? 50 : 3000));

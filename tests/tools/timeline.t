@@ -71,7 +71,8 @@ ok "and it is JSON" eval "ldb-timeline -q -i hostile.data --slowest 1 --json | j
 # This trace has more than one block of each table, and a request needs few of them.
 bench-trace many.data 300000 >many.txt || exit 1
 cp many.data hurt.data
-# The middle of the file is in the functions of requests long after the third.
+# The middle of the file has functions of much later requests than the third one, and is damaged
+# here.
 printf 'damaged here' | dd of=hurt.data bs=1 seek=$(($(wc -c <many.data) / 2)) conv=notrunc 2>/dev/null
 ldb-timeline -i many.data --req 3 --json >whole.json
 check "--req: damage elsewhere does not matter" "ldb-timeline -i hurt.data --req 3 --json | cmp - whole.json" 0

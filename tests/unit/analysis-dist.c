@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests distributions: nearest rank, exact and in buckets, merged, bounded. */
+/*
+ * Tests distributions: their percentiles while they are exact and when they consist of buckets, and
+ * that they can be merged and use limited memory.
+ */
 #include "base/dist.h"
 #include "tap.h"
 
@@ -43,7 +46,7 @@ static void test_ranks(void)
 	is_int(pool.nr_used, 0, "the pool is given back");
 }
 
-/* Tests exact ones: each rank, of numbers of one to 64 bits. */
+/* Tests each rank of exact distributions, with numbers of one to 64 bits. */
 static void test_sorted(void)
 {
 	enum { NR = 1000 };

@@ -11,7 +11,8 @@
 #define NR_CALLS	4000
 #define DEPTH		12
 #define TID		77
-#define ERROR		300	/* error of the kernel's stamps; less than chain.c allows */
+/* the error of the kernel's time stamps; less than chain.c allows */
+#define ERROR		300
 #define LARGE_ERROR	(5 * LDB_KERNEL_SLACK)
 
 struct call {
@@ -29,17 +30,17 @@ static struct program {
 	unsigned nr_calls;
 	unsigned stack[DEPTH], nr;	/* numbers of calls */
 	uint64_t counter[2];
-	/* The kernel's part */
+	/* state of the kernel, which reads frames */
 	uint64_t emitted[2];
 	int64_t last_stamp;
-	/* The scanner's */
+	/* state of the scanner */
 	unsigned known[DEPTH], nr_known;
 	int64_t found[NR_CALLS], looked_before[NR_CALLS], last_look;
 	unsigned nr_late, nr_wrong, nr_joined, nr_alone, nr_unknown;
 	int64_t nr_counted;
 	struct ldb_page page;
 	bool has_no_page;
-	bool is_told;		/* when the scanner polled last */
+	bool is_told;		/* the page has the time of the scanner's last poll */
 	unsigned loses;		/* one reading in this number is lost; 0: none */
 	bool is_lost;		/* this reading is lost */
 	/* instead, this many of the reading's records are lost, and chains_lost() is called */
@@ -276,8 +277,8 @@ static const volatile struct ldb_page *find_page(void *arg, uint32_t tid)
 static const struct chains_ops ops = { take, find_page };
 
 /*
- * Do the bounds of two rows of one block agree with the truth: that one is within the other, or had
- * ended before?
+ * Two rows have the same block: the older call contains the newer one, or had ended before it
+ * began.  Do the bounds of the rows say the same?
  */
 static bool agree(const struct call *old, const struct call *new)
 {
@@ -422,9 +423,9 @@ static void test_page(void)
 }
 
 /*
- * Only what the scanner has observed gets rows, and it reports a call so late that the readings of it are
- * not retained any more.  They contained it before the scanner found it, so it is not of the time
- * between two readings.
+ * Only calls that the scanner has observed get rows.  The scanner reports a call so late that the
+ * kernel's readings of the call are not retained any more.  The kernel had read the call before the
+ * scanner found it, so the call did not run only between two readings.
  */
 static void test_late_report(void)
 {
@@ -453,7 +454,10 @@ static void test_late_report(void)
 	chains_free(chains);
 }
 
-/* The stamp of a reading is late, and a call that it contains had ended by what has been released. */
+/*
+ * The time stamp of a reading is too late: a call in that reading had ended before the time up to
+ * which rows are released.
+ */
 static void test_late_stamp(void)
 {
 	p = (struct program){ .now = 10000, .page = { .tid = TID, .stack_lo = 0x7e0000, .stack_hi = 0x7f1000 } };

@@ -96,7 +96,7 @@ struct found {
 	uint64_t elsewhere, unknown, refused;
 	int64_t off;		/* error of the second part's times */
 	uint64_t err;
-	int64_t end;		/* when the last answer has come */
+	int64_t end;		/* the time at which the last answer came */
 };
 
 static uint64_t number(struct reader *r, const char *key)

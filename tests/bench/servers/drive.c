@@ -22,7 +22,7 @@
 #include <unistd.h>
 #include "client.h"
 
-/* if there is no answer for this time, the client gives up */
+/* The client gives up if there is no answer for this time. */
 #define STALL_NS	10000000000ull
 #define LATE_NS		100000
 

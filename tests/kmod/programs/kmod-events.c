@@ -414,7 +414,9 @@ static pid_t rt_child(void (*fn)(void))
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "hog");
-	/* This comes first: otherwise the child would wait for CPU 0 like any other task. */
+	/*
+	 * The priority is set first: otherwise the child would wait for CPU 0 like any other task.
+	 */
 	real_time(10);
 	pin(0);
 	fn();
