@@ -32,7 +32,7 @@ says()	# name regex: checks that a dump has a trigger that matches
 	grep -Eq "$2" "$1.says"
 }
 
-flown lock --kernel none --trigger 'lock>40ms' -- ./flight 3 1500
+flown lock --kernel none --trigger 'lock>40ms' -- ./flight 2 1000
 ok "lock: a thread waited for a lock" says lock '^thread [0-9]+ waited [0-9.]+ ms for the lock at 0x[0-9a-f]+ \(lock>40ms\)$'
 check "... and the cause is in the dump" "ldb-report -i lock.data.1 --mutex" 0 'table'
 
@@ -63,7 +63,7 @@ wait "$rec"
 oracle_add command.data.1
 
 # Requests are calls of a function.
-flown call --kernel none --request=handle --trigger 'request>90ms' -- ./looping 3 300
+flown call --kernel none --request=handle --trigger 'request>90ms' -- ./looping 2 300
 ok "request=handle: a call that takes long" says call '^handle of thread [0-9]+ took [0-9.]+ ms \(request>90ms\)$'
 if [ -e call.data.1 ]; then
 	ldb-report -q -i call.data.1 --requests --json >call.json
@@ -76,7 +76,7 @@ flown calls --kernel none --request='hand*' --trigger 'class:handle>90ms' --trig
 ok "... by its class, which is its name" says calls '^handle of thread [0-9]+ took .* \(class:handle>90ms\)$'
 ok "... and a percentile of its calls" says calls '^[0-9]+ of the last [0-9]+ requests of handle took more than .* \(p50:handle>200us\)$'
 ok_not "... another name is another class" grep -q other calls.says
-flown outer --kernel none --request='work()' --trigger 'request>90ms' --trigger 'request>1h' -- ./looping 3 300
+flown outer --kernel none --request='work()' --trigger 'request>90ms' --trigger 'request>1h' -- ./looping 2 300
 ok "... the name may have parentheses" says outer '^work of thread'
 
 # Requests are made from connections: /ask waits for another server for 5 ms or longer.
@@ -93,12 +93,12 @@ if [ "$(ldb-report -q -i probe.data --summary --json | jq -r '.recording.meta | 
 	diag "$(jq -c '.requests[0] | [.count, .p50_ns, .total_ns]' turns.json) $(jq -c .recording.duration_ns probe.json)"
 	ok "turns of an event loop do not contain its waits" test \
 		"$(jq '.requests[0] | .total_ns + (.count - 1) * 3900000 | floor' turns.json)" -lt "$(jq .recording.duration_ns probe.json)"
-	flown stall --trigger 'stall>90ms' -- ./looping 3 300
+	flown stall --trigger 'stall>90ms' -- ./looping 2 300
 	ok "stall: the loop did not wait for long" says stall '^the event loop of thread [0-9]+ did not wait for [0-9.]+ ms \(stall>90ms\)$'
-	flown loop --request=loop --trigger 'request>90ms' -- ./looping 3 300
+	flown loop --request=loop --trigger 'request>90ms' -- ./looping 2 300
 	ok "request=loop: a turn that takes long" says loop '^loop of thread [0-9]+ took [0-9.]+ ms \(request>90ms\)$'
 	check "... is a request of the dump" "ldb-report -i loop.data.1 --requests" 0 'loop'
-	ldb-record -q --metrics loop.txt --request=loop -- ./looping 3 300 >/dev/null 2>&1
+	ldb-record -q --metrics loop.txt --request=loop -- ./looping 2 300 >/dev/null 2>&1
 	check "... and counted in sums for monitoring" "cat loop.txt" 0 '^ldb_request_duration_seconds_count.class="loop". [1-9][0-9]'
 else
 	skip "event loops" "there are no system calls here"
@@ -117,10 +117,10 @@ compare()	# what trace class: compares counts, and the median to within 2 %
 }
 ldb-record -q -o sums.data --kernel none --metrics sums.txt --request=socket -- ./sockets epoll 200 >/dev/null 2>&1
 compare "connections" sums.data GET
-ldb-record -q -o sums.data --kernel none --metrics sums.txt --request=handle -- ./looping 3 30 >/dev/null 2>&1
+ldb-record -q -o sums.data --kernel none --metrics sums.txt --request=handle -- ./looping 2 30 >/dev/null 2>&1
 compare "calls" sums.data handle
 ok "... and no class of others" test "$(grep -c '^ldb_request_duration_seconds_count' sums.txt)" -eq 1
-ldb-record -q --metrics slow.json --request=handle -- ./looping 3 60 >/dev/null 2>&1
+ldb-record -q --metrics slow.json --request=handle -- ./looping 2 60 >/dev/null 2>&1
 check_jq "the slowest calls are exemplars" slow.json '[.resourceMetrics[].scopeMetrics[].metrics[] |
 	select(.name == "ldb.request.duration").histogram.dataPoints[].exemplars[]] | length >= 1 and
 	all(.[]; any(.filteredAttributes[]; .key == "thread") and .asDouble > 0)'
@@ -138,7 +138,7 @@ fi
 # ldb-top.
 ldb-top --json -n 2 -d 1 --request=handle -- ./looping 4 60 2>top.err | jq -s . >top.json
 check_jq "ldb-top --request=handle: its calls" top.json '[.[].requests[].slowest[]] | any(.class == "handle")'
-ldb-top --json -n 1 -d 2 --request=socket -- ./sockets epoll 300 >top.json 2>top.err
+ldb-top --json -n 1 -d 1 --request=socket -- ./sockets epoll 5000 >top.json 2>top.err
 check_jq "ldb-top --request=socket" top.json '.requests | any(.class == "GET" and .count > 0)'
 check_one_line "ldb-top has no event loops" "ldb-top --request=loop -- ./looping 1" 2 'needs system calls'
 check_one_line "two kinds" "ldb-top --request=socket --request=handle -- ./looping 1" 2 'give socket'

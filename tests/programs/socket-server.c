@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -55,6 +56,15 @@ static struct sockaddr_in address(int port)
 				     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 }
 
+/* What is sent in two pieces would wait 40 ms for the acknowledgement of the first. */
+static void no_delay(int fd)
+{
+	int on = 1;
+
+	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)))
+		die("setsockopt");
+}
+
 static int listen_any(int *port)
 {
 	struct sockaddr_in a = address(0);
@@ -63,6 +73,7 @@ static int listen_any(int *port)
 
 	if (fd < 0 || bind(fd, (void *)&a, len) || listen(fd, 64) || getsockname(fd, (void *)&a, &len))
 		die("listen");
+	no_delay(fd);	/* those that are accepted inherit it */
 	*port = ntohs(a.sin_port);
 	return fd;
 }
@@ -74,6 +85,7 @@ static int connect_to(int port)
 
 	if (fd < 0 || connect(fd, (void *)&a, sizeof(a)))
 		die("connect");
+	no_delay(fd);
 	return fd;
 }
 
