@@ -49,11 +49,12 @@ counts()	# name file program...: compares the recording with the calls that the 
 for how in eager lazy noplt; do
 	build $how
 	counts $how $how.data ./flows 1000 3
-	# The program has measured the calls of spin() itself.
-	read -r spun_ns _ <times
-	check_jq "$how: times are those of the program, within 5 %" $how.data.json \
-		"[.functions[] | select(.symbol == \"spin\") | .total_ns / $spun_ns] |
-		 length == 1 and .[0] > 0.95 and .[0] < 1.05"
+	# The program has measured the calls of spin() itself, around them and inside.  On a busy machine
+	# they are farther apart than else, and the recorded time is between them all the same.
+	read -r spun_ns inside_ns _ <times
+	check_jq "$how: times are between those of the program around the calls and inside" $how.data.json \
+		"[.functions[] | select(.symbol == \"spin\") | .total_ns] |
+		 length == 1 and .[0] <= $spun_ns * 1.01 and .[0] >= $inside_ns * 0.99"
 done
 counts "many threads" threads.data ./flows 300 40
 check_jq "an API that is called more than a million times a second is not always timed" threads.data.json \

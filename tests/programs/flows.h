@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 void one_work(unsigned n);	/* a library that is linked */
-void two_work(unsigned n);	/* a linked library that calls with -fno-plt */
-void spin(unsigned ticks);	/* functions of library one */
+void two_work(unsigned n);	/* ... that calls by -fno-plt */
+unsigned long long spin(unsigned ticks);	/* of library one: how many they were, inside */
 #ifdef __cplusplus
 }
 #endif
