@@ -92,17 +92,24 @@ diag()
 }
 
 # The step that took longest is printed at the end; run.sh shows it for scripts that take long.
+# LDB_TEST_STEPS=1 prints how long each took that was longer than half a second.
 slowest=0
-read -r step_began _ </proc/uptime
-step_began=${step_began%.*}
-step()	# name of the result
+step_cs()	# sets $step_now: the uptime in hundredths of a second
 {
 	read -r step_now _ </proc/uptime
-	step_now=${step_now%.*}
-	if [ $((step_now - step_began)) -gt "$slowest" ]; then
-		slowest=$((step_now - step_began))
+	step_now=${step_now%.*}${step_now#*.}
+}
+step_cs
+step_began=$step_now
+step()	# name of the result
+{
+	step_cs
+	step_took=$((step_now - step_began))
+	if [ "$step_took" -gt "$slowest" ]; then
+		slowest=$step_took
 		slowest_name=$1
 	fi
+	[ -z "${LDB_TEST_STEPS:-}" ] || [ "$step_took" -le 50 ] || echo "# step: $((step_took / 100)).$((step_took / 10 % 10)) s, $1"
 	step_began=$step_now
 }
 
@@ -324,7 +331,7 @@ oracle_finish()
 finish()
 {
 	oracle_finish
-	[ "$slowest" -eq 0 ] || diag "slowest step: $slowest s, $slowest_name"
+	[ "$slowest" -lt 100 ] || diag "slowest step: $((slowest / 100)) s, $slowest_name"
 	echo "1..$nr"
 	[ "$nr_failed" -eq 0 ]
 	exit $?
