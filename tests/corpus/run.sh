@@ -230,7 +230,7 @@ judge_case()
 		--argjson away "$away" --argjson most_away "$most_away" '$ARGS.named' >case.json
 	sed -n 's/^hit //p' facts | jq -s . >hits.json
 	for fact in off stolen; do
-		sed -n "s/^$fact \([0-9]*\) \(.*\)/{\"key\": \"\1\", \"value\": \2}/p" facts | jq -s from_entries >$fact.json
+		sed -n "s/^$fact \([0-9]*\) \([0-9]*\) .*/{\"key\": \"\1\", \"value\": \2}/p" facts | jq -s from_entries >$fact.json
 	done
 	jq --argjson case "$(cat case.json)" --argjson hits "$(cat hits.json)" \
 		--argjson off "$(cat off.json)" --argjson stolen "$(cat stolen.json)" -f "$here/judge.jq" why.json >result 2>err ||

@@ -4,6 +4,7 @@
 # Timed: the judged causes are those that the scanner had to observe.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/why.sh"
+why_truth=1
 need_build
 build_why why-functions
 

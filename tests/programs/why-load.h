@@ -11,9 +11,10 @@
  * delayed.
  *
  * In the environment: WHY_CPU (stay on it), WHY_PLANT_US, WHY_DUE_EVERY, WHY_THREADS (that
- * serve, in programs that say so), WHY_TRUTH=1: also prints "off ID US" for each request whose
- * thread had no CPU for US between begin and end, by the thread's clocks; or "stolen ID US" if the
- * thread was never switched out: then the hypervisor took the CPU.
+ * serve, in programs that say so), WHY_TRUTH=1: also prints "off ID US" for each request
+ * that by the clocks of its thread had no CPU for so long between begin and end, or "stolen
+ * ID US" if the thread was never switched out: then the CPU itself was away.  Each such line
+ * ends with how often another task took the CPU.
  */
 #ifndef WHY_LOAD_H
 #define WHY_LOAD_H
@@ -63,7 +64,7 @@ static int nr_servers = 1;
 /* These are indexed by request, from the first one: when the request began on its thread. */
 static struct own_clock {
 	double wall_us, cpu_us, off_us;
-	long nr_switches;
+	long nr_switches, nr_preempted;
 } *own_clocks;
 
 static inline __attribute__((always_inline)) double now_us(void)
@@ -106,19 +107,21 @@ static inline double own_cpu_us(void)
 	return ts.tv_sec * 1e6 + ts.tv_nsec / 1e3;
 }
 
-static inline long own_switches(void)
+/* Adds the thread's switches to what the clock has, or subtracts them. */
+static inline void own_switches(struct own_clock *own, int sign)
 {
 	struct rusage usage;
 
 	getrusage(RUSAGE_THREAD, &usage);
-	return usage.ru_nvcsw + usage.ru_nivcsw;
+	own->nr_switches += sign * (usage.ru_nvcsw + usage.ru_nivcsw);
+	own->nr_preempted += sign * usage.ru_nivcsw;
 }
 
 /* Reads the clocks; called outside of the request. */
 static inline __attribute__((always_inline)) void own_start(uint64_t id, void *queue)
 {
 	if (own_clocks && id < MAX_HITS) {
-		own_clocks[id].nr_switches = own_switches();
+		own_switches(&own_clocks[id], -1);
 		own_clocks[id].cpu_us = own_cpu_us();
 		own_clocks[id].wall_us = now_us();
 	}
@@ -134,7 +137,7 @@ static inline __attribute__((always_inline)) void own_end(uint64_t id)
 		double wall = now_us() - own->wall_us;
 
 		own->off_us = wall - (own_cpu_us() - own->cpu_us);
-		own->nr_switches = own_switches() - own->nr_switches;
+		own_switches(own, 1);
 	}
 }
 
@@ -275,8 +278,8 @@ static inline int why_main(int argc, char **argv, const struct cause *causes)
 		printf("hit %u\n", hits[i]);
 	for (unsigned i = 0; own_clocks && i < MAX_HITS; i++)
 		if (own_clocks[i].off_us >= OFF_US)
-			printf("%s %u %.0f\n", own_clocks[i].nr_switches ? "off" : "stolen", i,
-			       own_clocks[i].off_us);
+			printf("%s %u %.0f %ld\n", own_clocks[i].nr_switches ? "off" : "stolen", i,
+			       own_clocks[i].off_us, own_clocks[i].nr_preempted);
 	return 0;
 }
 
