@@ -21,7 +21,7 @@ meta()	# file key: prints the last value of the key
 # One request of 50 ms, three seconds after the start.  Other load may make further requests slow;
 # the program prints how many.
 ldb-record -v -o one.data --flight 10s --kernel none --trigger 'class:GET>45ms' --trigger 'class:SET>45ms' \
-	-- ./flight 6 3000 >one.out 2>one.err
+	-- ./flight 4 2000 >one.out 2>one.err
 status=$?
 diag "$(cat one.out one.err)"
 ok "the program's exit status is that of the recorder" test "$status" -eq 0
@@ -41,8 +41,8 @@ ldb-report -i one.data.1 --summary --json >one.json
 check_jq "the dump says what its trigger was" one.json \
 	'[.recording.meta[] | select(.key == "trigger")][0].value | test("took .* ms .*>45ms")'
 check_jq "it reaches seconds back, and one beyond" one.json \
-	'[.recording.meta[] | select(.key == "flight")][0].value | split(" ") | map(tonumber) | .[0] > 2 and .[1] >= 1'
-check_jq "its duration is that" one.json '.recording.duration_ns | . > 3e9 and . < 6e9'
+	'[.recording.meta[] | select(.key == "flight")][0].value | split(" ") | map(tonumber) | .[0] > 1.5 and .[1] >= 1'
+check_jq "its duration is that" one.json '.recording.duration_ns | . > 2e9 and . < 5e9'
 check_jq "it has names of its own" one.json '.lost.total == 0'
 check "ldb-why says it, too" "ldb-why -i one.data.1" 0 '^Trigger: request .* took .*>45ms'
 check "and from when to when the dump reaches" "ldb-why -i one.data.1" 0 '^This dump reaches from .* before it to .* after it'
@@ -95,9 +95,9 @@ ok "as many dumps as a minute may have" test "$(count cap.data)" -eq 2
 ok "thousands of triggers were counted" \
 	test "$(sed -n 's/^  \([0-9]*\) triggers:.*/\1/p' cap.err)" -gt 1000
 ok "and those that made no dump" grep -q 'suppressed [0-9]* by --max-dumps-per-minute' cap.err
-ldb-record -q -o cap.data --flight 2s --after 0 --kernel none --trigger 'request>1us' --max-dumps 3 -- ./flight 2 >cap.out 2>cap.err
+ldb-record -q -o cap.data --flight 2s --after 0 --kernel none --trigger 'request>1us' --max-dumps 3 -- ./flight 1 >cap.out 2>cap.err
 ok "dumps of earlier recordings count" test "$(count cap.data)" -eq 3
-ldb-record -o cap.data --flight 2s --after 0 --kernel none --trigger 'request>1us' --max-dumps 3 -- ./flight 2 >cap.out 2>cap.err
+ldb-record -o cap.data --flight 2s --after 0 --kernel none --trigger 'request>1us' --max-dumps 3 -- ./flight 1 >cap.out 2>cap.err
 ok "there are never more than --max-dumps" test "$(count cap.data)" -eq 3
 ok "which is said" grep -q 'there are 3 dumps named cap.data' cap.err
 ldb-record -q -o size.data --flight 2s --after 0 --kernel none --trigger 'request>1us' --max-dumps 1000 \
@@ -106,9 +106,9 @@ ok "all together are not larger than --max-size" \
 	test "$(find . -name 'size.data.*' -size +0 -printf '%s\n' | awk '{ n += $1 } END { print n + 0 }')" -le 1600000
 
 # The ring is in a file, and not in memory.
-ldb-record -q -o file.data --flight 60s --flight-file ring --flight-size 1M --kernel none --trigger end -- ./flight 3 >file.out 2>&1 &
+ldb-record -q -o file.data --flight 60s --flight-file ring --flight-size 1M --kernel none --trigger end -- ./flight 2 >file.out 2>&1 &
 rec=$!
-sleep 2
+wait_for 2 "test -e ring"
 ok "--flight-file has its size from the beginning" test "$(stat -c %s ring)" -eq 1048576
 wait "$rec"
 ok "and is gone at the end" test ! -e ring
