@@ -159,10 +159,14 @@ on_screen()	# file keys... : runs ldb-top in a pseudo terminal, and sends the ke
 {
 	file=$1
 	shift
+	rm -f ended
 	for key; do
-		sleep 1
+		# What ends by itself, or by a signal, need not wait for all of them.
+		for _ in 1 2 3 4 5; do
+			[ -e ended ] || sleep 0.2
+		done
 		printf '%b' "$key"
-	done | script -qec "stty rows 24 cols 80; stty -a >before; sh -c 'echo \$\$ >top.pid; exec ldb-top -p $pid -d 0.5 $options'; echo \"status \$?\"; stty -a >after" "$file" >/dev/null 2>&1
+	done | script -qec "stty rows 24 cols 80; stty -a >before; sh -c 'echo \$\$ >top.pid; exec ldb-top -p $pid -d 0.5 $options'; echo \"status \$?\"; stty -a >after; touch ended" "$file" >/dev/null 2>&1
 }
 
 options=
