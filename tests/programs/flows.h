@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 void one_work(unsigned n);	/* a library that is linked */
-void two_work(unsigned n);	/* ... that calls by -fno-plt */
-unsigned long long spin(unsigned ticks);	/* of library one: how many they were, inside */
+void two_work(unsigned n);	/* a linked library that calls with -fno-plt */
+unsigned long long spin(unsigned ticks);	/* of library one; returns how many it took */
 #ifdef __cplusplus
 }
 #endif

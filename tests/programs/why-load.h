@@ -11,10 +11,10 @@
  * delayed.
  *
  * In the environment: WHY_CPU (stay on it), WHY_PLANT_US, WHY_DUE_EVERY, WHY_THREADS (that
- * serve, in programs that say so), WHY_TRUTH=1: also prints "off ID US" for each request
- * that by the clocks of its thread had no CPU for so long between begin and end, or "stolen
- * ID US" if the thread was never switched out: then the CPU itself was away.  Each such line
- * ends with how often another task took the CPU.
+ * serve, in programs that say so), WHY_TRUTH=1: also prints "off ID US NR" for each request whose
+ * thread had no CPU for US between begin and end, by the thread's clocks; or "stolen ID US NR" if
+ * the thread was never switched out: then the hypervisor took the CPU.  NR is how often another
+ * task took the CPU.
  */
 #ifndef WHY_LOAD_H
 #define WHY_LOAD_H
