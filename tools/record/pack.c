@@ -7,12 +7,12 @@
 #include "record/order.h"
 #include "record/pack-private.h"
 
-#ifndef BIRTHS_MAX		/* tests/fuzz defines fewer */
+#ifndef BIRTHS_MAX		/* tests/fuzz defines a smaller number */
 #define BIRTHS_MAX	65536	/* THREAD_STARTs that are stored */
 #endif
 /* different names of system calls and descriptors; further ones are dropped */
 #define CALL_TEXTS_MAX	65536
-/* a power of two; number of rows; processing them takes some 10 us */
+/* The number of rows, a power of two.  Processing these rows takes some 10 us. */
 #define EVENTS_PER_REST	64
 
 /* Kinds of rows that are retained and sorted by one of their times. */

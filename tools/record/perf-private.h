@@ -345,8 +345,8 @@ void perf_rows_event(struct perf_watch *w, const struct perf_event *e, int64_t t
 void perf_rows_finish(struct perf_watch *w);
 
 /*
- * perf-tracefs.c: reads files of tracefs.  calls: also those of the tracepoints of system calls.
- * Returns false on failure; then why is one line.
+ * perf-tracefs.c: reads files of tracefs.  calls: also reads the files of the tracepoints of system
+ * calls.  Returns false on failure, and writes the reason into why as one line.
  */
 bool perf_tracefs_read(struct perf_formats *f, bool calls, char *why, size_t why_size);
 /*
@@ -370,8 +370,8 @@ struct perf_fds {
 };
 
 /*
- * Returns false on failure; then why is one line.  On success, why is "", or says why system calls,
- * faults or interrupts are not recorded.
+ * Returns false on failure, and writes the reason into why as one line.  On success, why is "", or
+ * says why system calls, faults or interrupts are not recorded.
  */
 bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_options *o,
 		   struct perf_formats *formats, int clock, char *why, size_t why_size);

@@ -56,7 +56,9 @@ bool probe_events_field(const struct probe_events *p, const char *arg, struct pe
 /* Removes the last added probe. */
 void probe_events_drop(struct probe_events *p);
 
-/* Starts all added probes.  Returns false on failure; then why is one line. */
+/*
+ * Starts all added probes.  Returns false on failure, and writes the reason into why as one line.
+ */
 bool probe_events_open(struct probe_events *p, char *why, size_t why_size);
 
 void *probe_events_row(struct probe_events *p, const struct probe_event *e);

@@ -80,7 +80,8 @@ struct recording {
 	char kernel_why[512];	/* why no better source is used; "": none is better */
 	/* NULL: there are no events, or the module delivers them and reads no frames */
 	struct kernel_source *source;
-	unsigned nr_deaf;		/* number of deaf CPUs in kernel_why */
+	/* number of CPUs that kernel_why lists because events are missing there */
+	unsigned nr_deaf;
 	struct {
 		/* Values at the last check of the budgets. */
 		uint64_t cpu_ns, nr_irqs;

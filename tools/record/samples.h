@@ -32,7 +32,7 @@ struct samples_options {
 	void *arg;
 };
 
-/* Starts to take samples.  Returns NULL on failure; then why is one line. */
+/* Starts to take samples.  Returns NULL on failure, and writes the reason into why as one line. */
 struct samples *samples_open(const struct samples_options *o, char *why, size_t size);
 void samples_close(struct samples *s);
 

@@ -217,7 +217,10 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
-/* Exists since Linux 6.2.  An access by its result is a load, and not a call of a helper. */
+/*
+ * This function of the kernel exists since Linux 6.2.  With its result a program reads the object
+ * by loads, and not by calls of a helper.
+ */
 extern void *bpf_rdonly_cast(const void *obj, u32 type) __ksym __weak;
 
 /* The kernel's own bits in preempt_count and in the state of a task. */
