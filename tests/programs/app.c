@@ -17,7 +17,7 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* This is not inlined, because a test looks for its name. */
+/* The function is not inlined, because a test looks for its name. */
 __attribute__((noinline)) void spin_us(unsigned us)
 {
 	uint64_t end = now_ns() + us * 1000ULL;

@@ -24,7 +24,7 @@ static void set_up(void)
 	cnd_init(&turned);
 }
 
-/* This is not inlined, because a test looks for its name. */
+/* The function is not inlined, because a test looks for its name. */
 __attribute__((noinline)) void hold_long(void)
 {
 	mtx_lock(&busy);

@@ -146,7 +146,7 @@ static void uncontended(void)
 	harness_gen = 0;
 }
 
-/* This comes first: while there is no second thread, no thread can wait for a mutex. */
+/* This test comes first: while there is no second thread, no thread can wait for a mutex. */
 static void alone(void)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, shared;

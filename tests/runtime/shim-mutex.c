@@ -71,7 +71,7 @@ static void count_calls(void)
 	next_table.pthread_mutex_unlock = counted_unlock;
 }
 
-/* This runs in a process of its own, in which libc's functions were not searched for yet. */
+/* The test runs in a process of its own, in which libc's functions were not searched for yet. */
 static int interposed(void)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;

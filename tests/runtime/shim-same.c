@@ -583,7 +583,7 @@ static void *scenario_thread(void *f)
 	return NULL;
 }
 
-/* This runs in a thread of its own, because glibc keeps track of priorities per thread. */
+/* The test runs in a thread of its own, because glibc keeps track of priorities per thread. */
 static void run_scenario(const struct scenario *s, const struct next *functions, struct log *log)
 {
 	fn = functions;

@@ -474,7 +474,10 @@ static void test_sampled(void)
 	end();
 }
 
-/* Process 1 has thread 1, and process 2 the worker, 2; here a request of the worker's, or of 1, is in a queue. */
+/*
+ * Process 1 has thread 1, and process 2 has thread 2, which takes a request from a queue.  If
+ * is_own, the request began with thread 2, else with thread 1.
+ */
 static void say_taken(bool is_own, char *text, size_t size)
 {
 	made_begin(&t, "processes.data");

@@ -346,7 +346,7 @@ static void test_lost(void)
 	free(rows.rows);
 }
 
-/* This runs in a child, which may give up rights. */
+/* The function runs in a child, which may give up rights. */
 static void nap(void)
 {
 	const struct timespec ms = { .tv_nsec = 1000000 };

@@ -118,7 +118,7 @@ static long do_ioctl(const uint64_t *a)	/* fd number pointer */
 	};
 	unsigned long cmd = cmds[a[1] % 10];
 
-	/* Changes size, direction, number, or all of them. */
+	/* Changes the command's size, direction or number, or all of them. */
 	switch (a[1] / 10 % 8) {
 	case 0: cmd ^= (a[1] >> 8 & 0x3fff) << _IOC_SIZESHIFT; break;
 	case 1: cmd ^= (a[1] >> 8 & 3) << _IOC_DIRSHIFT; break;
@@ -128,7 +128,7 @@ static long do_ioctl(const uint64_t *a)	/* fd number pointer */
 	return result(ioctl(fuzz_fd_of(a[0]), cmd, fuzz_pointer(a[2])));
 }
 
-/* Maps the whole memory, of one kind or the other, or any range of it. */
+/* Maps all of the device's memory, or only the writable or the read-only part, or any range. */
 static long do_mmap(const uint64_t *a)	/* map fd kind offset length */
 {
 	const struct ldb_create *c = &made[made[a[1] % FUZZ_SLOTS].total_size ? a[1] % FUZZ_SLOTS : 0];

@@ -137,7 +137,7 @@ static void on_alarm(int sig)
 {
 }
 
-/* This runs in a child, which then need not wait for its thread. */
+/* The function runs in a child, which then need not wait for its thread. */
 static void recorder_beside_stuck(void)
 {
 	struct uffdio_api api = { .api = UFFD_API };
