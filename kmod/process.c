@@ -21,7 +21,7 @@ static void forked(struct task_struct *child)
 		return;
 	sc = ldb_this_cpu(t->s);
 	if (child->signal == t->s->signal && ldb_thread_add(t->s, child, LDB_SEQ_NEW))
-		pr_warn_ratelimited("ldb: no memory: thread %d is not watched\n", child->pid);
+		pr_warn_ratelimited("ldb: no memory: thread %d is not observed\n", child->pid);
 	c = ldb_watched(child);
 	now = ldb_clock_now(t->s->clock);
 	who = ldb_name(sc, t->s, child, c, LDB_SCHED_F_OTHER, now);

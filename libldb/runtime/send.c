@@ -98,7 +98,7 @@ void send_modules(void)
 	}
 	if (lost != sent_lost) {
 		sent_lost = lost;
-		send_text(LDB_MSG_TEXT, "too many modules or thread blocks: some are not watched", 0);
+		send_text(LDB_MSG_TEXT, "too many modules or thread blocks: some are not observed", 0);
 	}
 	send_blocks();
 }

@@ -31,7 +31,7 @@ static struct ldb_thread *block_of(const struct scan_state *st, unsigned b)
 	return (struct ldb_thread *)(st->t->tp + block_off[b]);
 }
 
-/* Notes that the thread's state was known at time lo; reports a gap if it had not been known. */
+/* Notes that the thread's state was known at time lo; reports an observation gap if it had not been known. */
 static void look_ok(struct scanner *s, struct scan_state *st, uint64_t lo)
 {
 	if (unlikely(st->failed)) {
@@ -227,7 +227,7 @@ static void look_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
 	s->stats->changes++;
 	st->page->looks_changed++;
 	look_count_calls(st);
-	/* no thread was polled during the walk: a gap if it was long, or was interrupted */
+	/* no thread was polled during the walk; this is an observation gap if it took long */
 	pace_stamp(s, scan_stamp());
 	pace_pay(s, st, took, frames);
 	st->changed = s->stamp;

@@ -48,7 +48,7 @@ static void scan_stint(struct scanner *s)
 		for (int i = any ? 1 : IDLE_RELAX; i; i--)
 			cpu_relax();
 	}
-	/* even if no thread was due, a gap must be noticed */
+	/* even if no thread was due, an observation gap must be noticed */
 	pace_stamp(s, scan_stamp());
 }
 

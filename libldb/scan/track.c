@@ -3,8 +3,8 @@
  * Keeps track of a thread's stack, and writes the event for each invocation that has ended.
  * (raw thread; track_flush() runs in the thread itself)
  *
- * Bounds: an invocation that one poll did not find and the next one did began between the two; one
- * that a poll found and the next one did not ended between them.  The time stamps before and after
+ * Bounds: an invocation that only the later one of two polls found began between them; an invocation
+ * that only the earlier one found ended between them.  The time stamps before and after
  * a poll are ordered with its loads, so both bounds are exact to the cycle (LDB paper, section 3.2,
  * has the idea without the bounds).  A poll that found a change and did not read the stack (the
  * block's mark) makes the bounds tighter.

@@ -11,13 +11,15 @@
  *	TRY(name, params, args, kind)		takes the lock or fails at once
  *	RELEASE(name, params, args, kind)	kind 0: the kind with which the lock was taken
  *	COND(name, params, args, valid)		releases mutex while it waits for cond
- *	SEM(name, params, args, valid, cancels)	-1 and errno; cancels: a cancellation
- *		point even if it does not block (in glibc, sem_clockwait is not)
+ *	SEM(name, params, args, valid, cancels)	returns -1 and sets errno if it fails;
+ *		cancels: it is a cancellation point even if it does not block (in
+ *		glibc, sem_clockwait is not)
  *	WAIT(name, params, args, kind, object, owner)
- *		waits for something without a holder.  owner(): for which thread; may be NULL
+ *		waits for something without a holder.  owner() returns the thread for
+ *		which the caller waits; may be NULL
  *	WAKE(name, params, args, object)	ends the waits of others for object
  *	JUMP(name, params, args)		leaves frames of the stack, does not return
- *	UNWIND(name, params, args)		the same, for exceptions; unwind.c
+ *	UNWIND(name, params, args)		like JUMP, for exceptions; unwind.c
  *
  * In glibc C11's functions do not call the pthread functions by name, so they have rows of their
  * own.  sem_trywait, which cannot block, holds nothing and wakes no thread, is not interposed.

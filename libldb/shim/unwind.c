@@ -3,7 +3,7 @@
  * Repairs the chain of frame records when control leaves frames without returning from them.
  *
  * A catch block, a landing pad and a return of setjmp() in an instrumented function set the
- * chain themselves.  A function without records, to which an exception or a longjmp() may lead,
+ * chain themselves.  An uninstrumented function, to which an exception or a longjmp() may lead,
  * does not, so the functions that cut the stack back are interposed.
  *
  * The chain is in the program's memory, and may be in any state.  A record is read only if it is in a
