@@ -26,8 +26,9 @@
 # All others run first, LDB_TEST_JOBS at a time (default: as many as there are CPUs); the
 # guests' are among them.  Each runs in its own run.sh, which prints its result when it is
 # done, and writes its counts into a file.  Scripts of e2e/ and browser/ follow, as many at a
-# time, because their second try is alone.  Those with the line then run one after the other,
-# with nothing beside them.
+# time, because their second try is alone; those with a line "# Long: WHY" begin, so that no CPU
+# waits for one of them at the end.  Those with the line Timed then run one after the other, with
+# nothing beside them.
 #
 # Output: one line per test file, with the seconds that it took and those of CPU that it used (its
 # daemons' are not counted); failures in full; and last "N passed, N failed" (", N skipped").
@@ -196,6 +197,8 @@ add_file()	# path
 	*/browser/run.sh) echo "$1" >>"$lists/timed" ;;
 	*)	if [ "${1%.t}" != "$1" ] && grep -q '^# Timed: ' "$1"; then
 			echo "$1" >>"$lists/timed"
+		elif is_timed "$1" && grep -qs '^# Long: ' "$1"; then
+			echo "$1" >>"$lists/long"
 		elif is_timed "$1"; then
 			echo "$1" >>"$lists/live"
 		else
@@ -276,7 +279,7 @@ lists=$(mktemp -d "$BUILD/tests/lists.XXXXXX")
 beside=
 trap 'rm -rf "$LDB_JSON" "$lists"' EXIT
 trap 'kill $beside 2>/dev/null; exit 130' INT TERM HUP
-: >"$lists/first" >"$lists/others" >"$lists/live" >"$lists/timed"
+: >"$lists/first" >"$lists/others" >"$lists/long" >"$lists/live" >"$lists/timed"
 
 parts=
 quick=
@@ -310,7 +313,8 @@ for part in $parts; do
 done
 cat "$lists/others" >>"$lists/first"
 run_beside "$lists/first"
-run_beside "$lists/live"
+cat "$lists/live" >>"$lists/long"
+run_beside "$lists/long"
 while read -r file which; do
 	run_file "$file" "$which"
 done <"$lists/timed"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests that children are recorded: forked and executed ones, pipelines, daemons, children that
 # change their user or end at once.  Output and status are as without ldb, in each of them.
+# Long: it waits for children, and for those of killed recorders.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

@@ -5,6 +5,7 @@
 #
 #	LDB_CTL_NR=1000 sh tests/run.sh tests/e2e/ctl-memcached.t	takes twelve minutes; usually it is 30
 #	LDB_CTL_NR=1000 LDB_CTL_RECORDERS=400 ...	does so with fewer recorders, in half of the time
+# Long: memcached is built first.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/memcached.sh"
 need_build

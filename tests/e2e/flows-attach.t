@@ -2,6 +2,7 @@
 # Checks ldb-record --flows -p PID: the calls of a program that runs are counted exactly from then
 # on, also in threads that were there before, and a program which calls libraries in all ways, while
 # it is attached to and left again, notices nothing and has its own tables again afterwards.
+# Long: it attaches to programs under load.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

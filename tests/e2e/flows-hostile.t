@@ -2,6 +2,7 @@
 # Checks that a fault of the stubs between libraries would not be the program's: signals at each of
 # their instructions, a thousand threads, recursion deeper than there is room for, small stacks,
 # exceptions, longjmp(), cancellation, fork(), vfork() and coroutines in the middle of calls.
+# Long: a program is single-stepped.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests make install: into DESTDIR always; into the running system, as a user does it, only as
 # root and when CI=true or LDB_TEST_INSTALL=1 says so.
+# Long: it installs three times.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 : "${MAKE:=make}"

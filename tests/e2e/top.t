@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests ldb-top: it shows what the program does, it leaves nothing in the program, and the
 # terminal is restored.
+# Long: it presses keys in full screens.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 unset COLUMNS
