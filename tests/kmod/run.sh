@@ -203,6 +203,8 @@ run_guest()
 	if [ -z "$default" ] || [ -n "${LDB_TEST_ALL:-}" ]; then
 		cycles=50
 		settings="$settings LDB_TEST_ALL=1"
+	elif [ -z "${LDB_FUZZ_SECONDS:-}" ]; then
+		settings="$settings LDB_FUZZ_SECONDS=5"
 	fi
 	cycles=${LDB_CYCLES:-$cycles}
 	limit=${LDB_TEST_TIMEOUT:-240}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # While a recording is paused, the module writes only events of threads that begin or end;
-# afterwards it writes all events again.  Prints the cost of a paused recording for a program that
-# mostly switches, as a ratio to the program without a recording.
+# afterwards it writes all events again.  With LDB_TEST_ALL, prints the cost of a paused recording
+# for a program that mostly switches, as a ratio to the program without a recording.
 # Timed: the program must run before, while and after the pause.
 . "$(dirname "$0")/../../lib/guest.sh"
 
