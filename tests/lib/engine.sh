@@ -92,7 +92,7 @@ diag()
 }
 
 # The step that took longest is printed at the end; run.sh shows it for scripts that take long.
-# LDB_TEST_STEPS=1 prints how long each took that was longer than half a second.
+# LDB_TEST_STEPS=1 prints the time of each step that took more than half a second.
 slowest=0
 step_cs()	# sets $step_now: the uptime in hundredths of a second
 {

@@ -17,7 +17,10 @@
 
 /* a thread that was off its CPU for this long was throttled, and not off by chance */
 #define THROTTLED_US	2000
-/* at most this many times the number of requests that were asked for */
+/*
+ * The program goes on until THROTTLED_HITS requests were affected, but makes at most MORE_REQUESTS
+ * times the number of requests that the user gave.
+ */
 #define THROTTLED_HITS	12
 #define MORE_REQUESTS	6
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests which threads the scanners poll: scan/watch.c alone, with threads that consist only of
- * their entries, and a clock that advances by a microsecond with each stamp.
+ * Tests which threads the scanners poll: scan/watch.c alone, with threads of which only the entries
+ * in the table exist, and a clock that advances by a microsecond with each stamp.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
