@@ -20,7 +20,7 @@ struct call {
 	unsigned depth, block;
 	int64_t start, end;
 	bool by_scanner, by_kernel;
-	unsigned nr_rows;
+	unsigned nr_rows, nr_copied;	/* nr_copied: by a copy that was finished before the end */
 	int64_t row_start_min, row_start, row_end_min, row_end;	/* the bounds of its row */
 };
 
@@ -276,6 +276,41 @@ static const volatile struct ldb_page *find_page(void *arg, uint32_t tid)
 
 static const struct chains_ops ops = { take, find_page };
 
+/* Takes a row of the copy: there may be none of this call before. */
+static void take_copied(void *arg, const struct ldb_row_func *row)
+{
+	struct call *c = call_of(row->gen);
+
+	if (c && !c->nr_rows && !c->nr_copied++ && is_true(c, row))
+		return;
+	p.nr_wrong++;
+	diag("copy: gen %lx is wrong, or not needed", (long)row->gen);
+}
+
+static const struct chains_ops copied_ops = { take_copied, find_page };
+
+/* Does what a dump does: finishes a copy.  Then all callers of calls that have rows have one, too. */
+static void finish_copy(const char *name)
+{
+	struct chains *original = chains;
+	int64_t nr_counted = p.nr_counted;
+	unsigned nr_missing = 0;
+
+	chains = chains_copy(original, &copied_ops, NULL);
+	for (unsigned i = 0; i < p.nr_known; i++)
+		report(p.known[i], LDB_FUNC_F_OPEN);
+	chains_finish(chains);
+	for (unsigned i = 0; i < p.nr_calls; i++) {
+		struct call *c = &p.calls[i], *parent = c->parent ? call_of(c->parent) : NULL;
+
+		nr_missing += (c->nr_rows || c->nr_copied) && parent && !parent->nr_rows && !parent->nr_copied;
+	}
+	ok(!nr_missing, "%s: a copy has all callers", name);
+	chains_free(chains);
+	chains = original;
+	p.nr_counted = nr_counted;
+}
+
 /*
  * Two rows have the same block: the older call contains the newer one, or had ended before it
  * began.  Do the bounds of the rows say the same?
@@ -314,6 +349,7 @@ static void run_until(const char *name, int64_t wait, unsigned scanner, unsigned
 		      bool is_short, unsigned loses)
 {
 	unsigned nr_missing = 0, nr_seen = 0, nr_late;
+	bool has_copy = false;
 
 	p = (struct program){
 		.now = 100000, .is_told = some(2), .loses = loses,
@@ -340,6 +376,10 @@ static void run_until(const char *name, int64_t wait, unsigned scanner, unsigned
 			look();
 		if (!is_short && !some(20))
 			chains_release(chains, p.now - 100000);
+		if (!loses && wait && p.nr_calls == NR_CALLS / 4 && !has_copy) {
+			has_copy = true;
+			finish_copy(name);
+		}
 	}
 	if (loses && some(2)) {
 		while (p.nr) {

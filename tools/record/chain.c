@@ -355,6 +355,14 @@ void chains_thread(struct chains *c, int64_t tick, uint32_t tid, enum chain_step
 		add_step(c, &(struct step){ .tick = tick, .tid = tid, .kind = kind });
 }
 
+void chains_exited(struct chains *c, int64_t tick, uint32_t tid)
+{
+	const struct chain *t = chain_of(c, tid);
+
+	if (t && !t->has_ended && t->born <= tick)
+		chains_thread(c, tick, tid, CHAIN_EXIT);
+}
+
 void chains_lost(struct chains *c, int64_t tick)
 {
 	chains_thread(c, tick, 0, CHAIN_LOST);

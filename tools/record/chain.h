@@ -89,6 +89,12 @@ enum chain_step {
 /* Processes what has happened to a thread: CHAIN_OUT or one of the steps after it. */
 void chains_thread(struct chains *c, int64_t tick, uint32_t tid, enum chain_step kind);
 
+/*
+ * Says that a thread has exited, if that has not been said: the thread may be an earlier one with the
+ * same tid.
+ */
+void chains_exited(struct chains *c, int64_t tick, uint32_t tid);
+
 /* Takes a row of the scanner.  Returns true if the row is held back and will be written later. */
 bool chains_func(struct chains *c, const struct ldb_row_func *row);
 
@@ -103,6 +109,12 @@ void chains_release(struct chains *c, int64_t tick);
  * reading.
  */
 void chains_finish(struct chains *c);
+
+/*
+ * Copies all that is retained.  The copy can be finished while the original goes on.  Returns NULL if
+ * there is no memory.
+ */
+struct chains *chains_copy(const struct chains *c, const struct chains_ops *ops, void *arg);
 
 /* Was chains_expect() called? */
 bool chains_are_read(const struct chains *c);
