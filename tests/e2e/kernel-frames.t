@@ -57,4 +57,13 @@ if [ -n "$(meta kernel_frames_ns)" ]; then
 else
 	skip "auto: samples" "no CPU was chosen for them"
 fi
+
+# A dump of the flight recorder cannot wait for what else becomes known of a call, nor for the events of
+# threads that have just ended.  The oracle judges whether it is consistent.
+check "dumps: recorded" "ldb-record -q --kernel=bpf --kernel-frames=on -o dump.data --flight 3s --after 0 \
+	--trigger 'request>1us' --max-dumps 10 --max-dumps-per-minute 10 -- ./why-wakers join-slow clean 700" 0
+ok "dumps: there are some" test -f dump.data.1
+for dump in dump.data.*; do
+	oracle_add "$dump"
+done
 finish

@@ -187,6 +187,27 @@ static void writes_running(const char *path)
 	is_int(running(path), 0, "nothing is if nothing was noted");
 }
 
+/* Rows of a thread may come after its exit, and another thread may have its number then. */
+static void counts_exited(void)
+{
+	struct func_counts c = { .is_on = true };
+	uint64_t nr = 0;
+
+	func_counts_add(&c, TID, 100);
+	func_counts_exit(&c, TID, 200);
+	func_counts_add(&c, TID, 150);
+	func_counts_add(&c, TID, 300);
+	ok(func_counts_of_exited(&c, TID, 200, &nr) && nr == 2, "rows of an exited thread are counted after its exit, too");
+	is_int(func_counts_of(&c, TID), 1, "and not as those of the next one");
+	ok(func_counts_is_earlier(&c, TID, 150) && !func_counts_is_earlier(&c, TID, 300), "which thread a row is of is known");
+	for (unsigned i = 0; i < FUNC_EXITED_MAX; i++)
+		func_counts_exit(&c, TID + 1 + i, 400 + i);
+	func_counts_add(&c, TID, 160);
+	ok(!func_counts_of_exited(&c, TID, 200, &nr), "only the last threads that exited are remembered");
+	is_int(func_counts_of(&c, TID), 1, "and the counts of others stay");
+	func_counts_free(&c);
+}
+
 int main(void)
 {
 	const char *path = sample_path("threads.data");
@@ -217,5 +238,6 @@ int main(void)
 	reused(path);
 	unused(path);
 	writes_running(path);
+	counts_exited();
 	return done();
 }

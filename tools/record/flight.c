@@ -21,6 +21,8 @@
 
 #define MARK_NS_MIN	1000000000ULL
 #define MINUTE_NS	60000000000LL
+/* Rows may come so many seconds after the ends of their threads: see chain.h. */
+#define LATE_S		2
 #define WHYS_MAX	16	/* reasons stored for one dump */
 #define WHY_BYTES	512
 
@@ -94,10 +96,22 @@ static void second_of_marks(struct flight *f, int64_t now_ns)
 	flight_marks_drop(&f->marks, flight_marks_from(&f->marks, flight_ring_first(f->ring)));
 	cut = flight_ring_cut(f->ring);
 	if (cut != INT64_MIN)
-		flight_known_expire(f->known, cut);
+		flight_known_expire(f->known, cut - LATE_S * (int64_t)f->header.clock_hz);
 }
 
 /* Rows and blocks */
+
+/* The count of an exited thread is that of its rows, some of which may not have been read yet. */
+static void count_of_exited(const struct flight *f, struct ldb_row_thread *thread)
+{
+	const struct func_counts *counts = pack_func_counts(f->r->pack);
+	uint64_t nr;
+
+	if (!func_counts_of_exited(counts, thread->tid, thread->end, &nr))
+		return;
+	thread->seen = nr + pack_waiting_count(f->r->pack, thread->tid, true);
+	thread->made = max(thread->made, thread->seen);
+}
 
 /* Writes a row into the dump that is being made. */
 static void sink_row(void *flight, unsigned kind, const void *row)
@@ -108,6 +122,8 @@ static void sink_row(void *flight, unsigned kind, const void *row)
 
 	if (kind == LDB_BLK_THREAD) {
 		thread = *(const struct ldb_row_thread *)row;
+		if (thread.flags & LDB_THREAD_F_EXITED)
+			count_of_exited(f, &thread);
 		if (f->base)
 			flight_mark_subtract_thread(f->base, &thread);
 		if (!(thread.flags & LDB_THREAD_F_EXITED))
@@ -479,6 +495,8 @@ static bool describe(struct flight *f, struct flight_dump *d, bool is_last)
 	f->sink = writer_open_blocks(&f->header, sink_block, d, err, sizeof(err));
 	if (!f->sink)
 		return false;
+	if (!is_last)
+		threads_write_funcs(r->threads, f->now_tick);
 	flight_known_each(f->known, sink_row, f);
 	nr_cut = flight_requests_each(f->requests, from, sink_row, f);
 	flight_notes_each(f->notes, from, sink_row, f);

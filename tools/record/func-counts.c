@@ -7,7 +7,9 @@
 void func_counts_free(struct func_counts *c)
 {
 	free(c->counts);
+	free(c->exited);
 	hash_free(&c->by_tid);
+	hash_free(&c->by_end);
 }
 
 static struct func_count *find(const struct func_counts *c, uint32_t tid)
@@ -48,8 +50,17 @@ void func_counts_add(struct func_counts *c, uint32_t tid, int64_t start)
 {
 	struct func_count *f = get(c, tid);
 
-	if (f)
-		f->nr += start > f->since;
+	if (f && start > f->since)
+		f->nr++;
+	else if (f && f->exited && f->exited + FUNC_EXITED_MAX > c->nr_exited)
+		c->exited[(f->exited - 1) % FUNC_EXITED_MAX].nr++;
+}
+
+bool func_counts_is_earlier(const struct func_counts *c, uint32_t tid, int64_t start)
+{
+	const struct func_count *f = find(c, tid);
+
+	return f && start <= f->since;
 }
 
 uint64_t func_counts_of(const struct func_counts *c, uint32_t tid)
@@ -59,12 +70,50 @@ uint64_t func_counts_of(const struct func_counts *c, uint32_t tid)
 	return f ? f->nr : 0;
 }
 
-void func_counts_forget(struct func_counts *c, uint32_t tid, int64_t tick)
+static uint64_t hash_of(uint32_t tid, int64_t end)
+{
+	return hash_mix(hash_mix(0, tid), end);
+}
+
+bool func_counts_of_exited(const struct func_counts *c, uint32_t tid, int64_t end, uint64_t *nr)
+{
+	uint32_t n;
+
+	hash_each(&c->by_end, hash_of(tid, end), n) {
+		if (c->exited[n].tid != tid || c->exited[n].end != end)
+			continue;
+		*nr = c->exited[n].nr;
+		return true;
+	}
+	return false;
+}
+
+/* Stores the count of a thread that has exited; replaces that of the thread that exited first. */
+static void keep_exited(struct func_counts *c, struct func_count *f, int64_t end)
+{
+	uint32_t n = c->nr_exited % FUNC_EXITED_MAX;
+	struct func_exited *e;
+
+	f->exited = 0;
+	if (!c->exited)
+		c->exited = calloc(FUNC_EXITED_MAX, sizeof(*c->exited));
+	if (!c->exited || hash_reserve(&c->by_end))
+		return;
+	e = &c->exited[n];
+	if (c->nr_exited >= FUNC_EXITED_MAX)
+		hash_remove(&c->by_end, hash_of(e->tid, e->end), n);
+	*e = (struct func_exited){ f->tid, end, f->nr };
+	hash_put(&c->by_end, hash_of(f->tid, end), n);
+	f->exited = ++c->nr_exited;
+}
+
+void func_counts_exit(struct func_counts *c, uint32_t tid, int64_t tick)
 {
 	struct func_count *f = c->is_on ? get(c, tid) : NULL;
 
 	if (!f)
 		return;
+	keep_exited(c, f, tick);
 	f->nr = 0;
 	f->since = tick;
 }

@@ -19,6 +19,15 @@ struct func_count {
 	uint32_t tid;
 	int64_t since;	/* a row that began earlier is of an earlier thread with the same tid */
 	uint64_t nr;
+	uint64_t exited;	/* number of that thread in exited[], plus one; 0: none */
+};
+
+/* The last threads that have exited: n is at n modulo FUNC_EXITED_MAX. */
+#define FUNC_EXITED_MAX	4096
+struct func_exited {
+	uint32_t tid;
+	int64_t end;
+	uint64_t nr;
 };
 
 /* A struct of zeros counts nothing until is_on is set. */
@@ -27,6 +36,9 @@ struct func_counts {
 	struct func_count *counts;
 	size_t nr, room, last;	/* last: index of the count to which the previous row was added */
 	struct hash by_tid;
+	struct func_exited *exited;
+	uint64_t nr_exited;
+	struct hash by_end;		/* exited[], by tid and end */
 };
 
 void func_counts_free(struct func_counts *c);
@@ -36,10 +48,19 @@ void func_counts_add(struct func_counts *c, uint32_t tid, int64_t start);
 
 uint64_t func_counts_of(const struct func_counts *c, uint32_t tid);
 
+/* Is a row that began at this tick of an earlier thread with the same tid? */
+bool func_counts_is_earlier(const struct func_counts *c, uint32_t tid, int64_t start);
+
+/*
+ * Returns the number of rows of a thread that has exited at this tick.  Returns false if the thread is
+ * not known, because too many have exited since.
+ */
+bool func_counts_of_exited(const struct func_counts *c, uint32_t tid, int64_t end, uint64_t *nr);
+
 /*
  * Called when a thread has exited at this tick: a later thread with the same tid is counted from 0.
  * Rows of the first thread may still come.
  */
-void func_counts_forget(struct func_counts *c, uint32_t tid, int64_t tick);
+void func_counts_exit(struct func_counts *c, uint32_t tid, int64_t tick);
 
 #endif

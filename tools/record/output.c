@@ -462,7 +462,7 @@ void output_describe(struct recording *r, bool is_last)
 	int64_t now = recording_tick(r, clock_now(r->clock_id));
 
 	if (!is_last)
-		threads_write(r->threads, now);
+		threads_write_counted(r->threads);
 	modules_write(r->modules);
 	write_scans(r);
 	/* At the end of the recording, these sums have been written already. */

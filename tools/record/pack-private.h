@@ -46,6 +46,9 @@ struct pack {
 	struct hash birth_of;		/* by tid */
 	struct chains *chains;
 	struct func_counts func_counts;
+	struct chains *waiting;		/* a copy of chains, for pack_waiting_end() */
+	/* what the last pack_waiting_end() has written, of threads that exist and of others */
+	struct func_counts waiting_counts, waiting_exited;
 	struct metrics *metrics;	/* NULL: no sums for monitoring */
 	struct filter *filter;		/* NULL: all rows are written */
 	struct made_requests *made;	/* NULL: the program or the runtime makes the requests */
@@ -62,6 +65,9 @@ struct pack {
 	struct pauses pauses;
 	unsigned nr_since;		/* events since on_rest() was called */
 };
+
+/* Returns the page of a thread, or NULL. */
+const volatile struct ldb_page *pack_page(void *pack, uint32_t tid);
 
 /* Returns the tick of a clock value in the rings. */
 static inline int64_t pack_tick(const struct pack *p, uint64_t tsc)
@@ -90,6 +96,9 @@ void pack_kernel_disk(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 void pack_note(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_message(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_mark(struct pack *p, unsigned ring, const struct ldb_rec *recs);
+
+/* pack-waiting.c: nothing is counted as written before its time any more. */
+void pack_waiting_forget(struct pack *p);
 
 /* Returns a copy of the text that stays valid; "": there is no room. */
 const char *pack_keep_text(struct pack *p, const char *text);

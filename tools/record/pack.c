@@ -113,8 +113,7 @@ static void store_func(void *pack, const struct ldb_row_func *row)
 		write_funcs(p);
 }
 
-/* Returns the page of a thread. */
-static const volatile struct ldb_page *find_page(void *pack, uint32_t tid)
+const volatile struct ldb_page *pack_page(void *pack, uint32_t tid)
 {
 	const struct pack *p = pack;
 	uint64_t used = order_pages_used(session_info(p->s));
@@ -130,10 +129,10 @@ static const volatile struct ldb_page *find_page(void *pack, uint32_t tid)
 
 bool pack_is_of_program(void *pack, uint32_t tid)
 {
-	return find_page(pack, tid);
+	return pack_page(pack, tid);
 }
 
-static const struct chains_ops chains_ops = { store_func, find_page };
+static const struct chains_ops chains_ops = { store_func, pack_page };
 
 struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 			uint64_t slack_ticks, uint64_t func_threshold_ticks)
@@ -166,6 +165,8 @@ void pack_free(struct pack *p)
 	irq_names_free(&p->irqs);
 	intern_free(&p->call_texts);
 	func_counts_free(&p->func_counts);
+	func_counts_free(&p->waiting_counts);
+	func_counts_free(&p->waiting_exited);
 	hash_free(&p->birth_of);
 	free(p->births);
 	free(p->last_funcs);
@@ -217,6 +218,7 @@ void pack_release(struct pack *p, uint64_t now)
 
 void pack_finish(struct pack *p)
 {
+	pack_waiting_forget(p);
 	release_before(p, INT64_MAX);
 }
 

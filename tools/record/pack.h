@@ -142,6 +142,19 @@ void pack_func(struct pack *p, const struct ldb_row_func *row);
  */
 void pack_finish_open(struct pack *p);
 
+/*
+ * pack-waiting.c: writes invocations as if the recording ended, while it goes on.  They are those that
+ * the functions in between get, which are running, and if rows are counted (pack_func_counts()), those
+ * that wait for what else becomes known of them.  pack_waiting_exit() tells of an exit whose event has
+ * not been read yet.  pack_waiting_count() returns how many of a thread the last pack_waiting_end() has
+ * written; is_exited: of the last thread with that tid that has exited.
+ */
+void pack_waiting_begin(struct pack *p);
+void pack_waiting_exit(struct pack *p, uint32_t tid, int64_t tick);
+void pack_waiting_func(struct pack *p, const struct ldb_row_func *row);
+void pack_waiting_end(struct pack *p, int64_t tick);
+uint64_t pack_waiting_count(const struct pack *p, uint32_t tid, bool is_exited);
+
 /* Returns the object that makes rows from the frames that the kernel has read. */
 struct chains *pack_chains(struct pack *p);
 

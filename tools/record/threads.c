@@ -187,7 +187,7 @@ static void finish(struct threads *t, struct known *k, int64_t end, bool exited)
 	k->row.flags = exited ? LDB_THREAD_F_EXITED : 0;
 	k->is_final = true;
 	if (exited)
-		func_counts_forget(pack_func_counts(t->pack), k->tid, end);
+		func_counts_exit(pack_func_counts(t->pack), k->tid, end);
 	is_unborn = k->row.start > 0 && !find_birth(t, &k->row);
 	if (!exited)
 		add_alone(&k->row, chains_take_alone(pack_chains(t->pack), k->tid));
@@ -336,21 +336,17 @@ static bool has_ended(const struct ending *e, uint64_t gen)
 	return e->gen && is_of_block && gen >= e->gen + !e->is_written;
 }
 
-/*
- * Writes the calls that are still open, and returns their number.  is_last: they are counted as
- * observed.
- */
-static unsigned write_open(struct threads *t, unsigned slot, const volatile struct ldb_stack *stack,
+/* Writes the calls that are still open.  is_last: they are counted as observed. */
+static void write_open(struct threads *t, unsigned slot, const volatile struct ldb_stack *stack,
 			   int64_t end, bool is_last)
 {
 	const volatile struct ldb_page *p = session_page(t->s, slot);
 	uint32_t depth = order_stack_depth(stack);
 	uint64_t look = p->last_look_tsc, parent = 0;
 	struct ending ending = { 0 };
-	unsigned n = 0;
 
 	if (depth > LDB_STACK_MAX)
-		return 0;
+		return;
 	if (is_last)
 		ending = ending_of(t, slot);
 	for (uint32_t i = 0; i < depth; i++) {
@@ -359,7 +355,7 @@ static unsigned write_open(struct threads *t, unsigned slot, const volatile stru
 
 		memcpy(&f, (const void *)&stack->frame[i], sizeof(f));
 		if (!frame_is_sane(&f, t, end))
-			return n;	/* frames inside of this one are not trusted either */
+			return;	/* frames inside of this one are not trusted either */
 		if (has_ended(&ending, f.gen)) {
 			parent = f.gen;
 			continue;
@@ -381,13 +377,11 @@ static unsigned write_open(struct threads *t, unsigned slot, const volatile stru
 			pack_func(t->pack, &row);
 		} else {
 			pack_want_name(t->pack, row.pc);
-			writer_add_func(t->w, &row);
+			pack_waiting_func(t->pack, &row);
 		}
 		t->known[slot].row.seen += is_last;
 		parent = f.gen;
-		n++;
 	}
-	return n;
 }
 
 /*
@@ -421,7 +415,7 @@ static uint32_t nr_unchanged(const struct known *k, const volatile struct ldb_st
  * write.  Each generation is used only once, so a frame is valid if its generation is the stored one
  * both before and after it is copied.  This includes callers whose callees change all the time.
  */
-static unsigned write_running(struct threads *t, unsigned slot, int64_t end)
+static void write_running(struct threads *t, unsigned slot, int64_t end)
 {
 	const volatile struct ldb_stack *stack = session_stack(t->s, slot);
 	struct known *k = &t->known[slot];
@@ -433,7 +427,7 @@ static unsigned write_running(struct threads *t, unsigned slot, int64_t end)
 	/* Frames that ended during the copy are not written. */
 	t->copy.depth = nr_unchanged(k, stack, min(depth, stack->depth));
 	note_frames(k, stack);
-	return write_open(t, slot, &t->copy, end, false);
+	write_open(t, slot, &t->copy, end, false);
 }
 
 void threads_note(struct threads *t)
@@ -469,25 +463,50 @@ size_t threads_copy(const struct threads *t, struct ldb_row_thread *rows, size_t
 	return n;
 }
 
-/* Functions that are written while they run are counted as observed in this row only. */
-static void write_now(struct threads *t, unsigned slot, int64_t end)
+/* Invocations that are written before their time are counted as observed in this row only. */
+static void write_now(struct threads *t, struct known *k)
 {
-	struct known *k = &t->known[slot];
-	uint64_t seen = k->row.seen;
+	uint64_t seen = k->row.seen, made = k->row.made;
 
-	k->row.seen = seen_of(t, k) + write_running(t, slot, end);
+	k->row.seen = seen_of(t, k) + pack_waiting_count(t->pack, k->tid, false);
+	if (chains_are_read(pack_chains(t->pack)))
+		k->row.made = max(k->row.made, k->row.seen);
 	write_row(t, k);
 	k->row.seen = seen;
+	k->row.made = made;
+}
+
+/* A thread's page shows its exit before the event of the exit has been read. */
+static void tell_exits(struct threads *t, int64_t end)
+{
+	int64_t second = t->s->info.tsc_hz;
+
+	for (size_t i = t->nr_ended; i && t->ended[i - 1].row.end > end - second; i--)
+		pack_waiting_exit(t->pack, t->ended[i - 1].row.tid, t->ended[i - 1].row.end);
+}
+
+void threads_write_funcs(struct threads *t, int64_t end)
+{
+	pack_waiting_begin(t->pack);
+	tell_exits(t, end);
+	for (unsigned slot = 0, nr = nr_slots(t); slot < nr; slot++)
+		if (t->known[slot].tid && !t->known[slot].is_final)
+			write_running(t, slot, end);
+	pack_waiting_end(t->pack, end);
+}
+
+void threads_write_counted(struct threads *t)
+{
+	for (unsigned slot = 0, nr = nr_slots(t); slot < nr; slot++)
+		if (t->known[slot].tid && !t->known[slot].is_final)
+			write_now(t, &t->known[slot]);
 }
 
 void threads_write(struct threads *t, int64_t end)
 {
 	threads_poll(t);
-	for (unsigned slot = 0, nr = nr_slots(t); slot < nr; slot++) {
-		if (!t->known[slot].tid || t->known[slot].is_final)
-			continue;
-		write_now(t, slot, end);
-	}
+	threads_write_funcs(t, end);
+	threads_write_counted(t);
 }
 
 void threads_write_known(struct threads *t)

@@ -29,6 +29,14 @@ struct threads_total threads_now(const struct threads *t);
  * if the recording ended.
  */
 void threads_write(struct threads *t, int64_t end);
+/*
+ * The two halves of threads_write(), without threads_poll(): the functions, with those that wait for
+ * what else becomes known of them (pack_waiting_begin()); and the rows, whose counts include these
+ * functions.  A dump must call threads_poll() before it takes rows: rows of threads that have ended are
+ * written only once, and further dumps need them.
+ */
+void threads_write_funcs(struct threads *t, int64_t end);
+void threads_write_counted(struct threads *t);
 /* Writes the rows of the threads, but not the functions that they are executing. */
 void threads_write_known(struct threads *t);
 
