@@ -4,11 +4,12 @@
 #include "base/array.h"
 
 #define ROOM_MIN	64
+#define ROOM_FEW	2
 
-bool array_grow(void *array, size_t *room, size_t need, size_t size)
+static bool grow(void *array, size_t *room, size_t need, size_t size, size_t first)
 {
 	void **at = array;
-	size_t twice = *room ? 2 * *room : ROOM_MIN, more = need > twice ? need : twice;
+	size_t twice = *room ? 2 * *room : first, more = need > twice ? need : twice;
 	void *new = more > *room ? reallocarray(*at, more, size) : NULL;
 
 	if (!new)
@@ -16,6 +17,16 @@ bool array_grow(void *array, size_t *room, size_t need, size_t size)
 	*at = new;
 	*room = more;
 	return true;
+}
+
+bool array_grow(void *array, size_t *room, size_t need, size_t size)
+{
+	return grow(array, room, need, size, ROOM_MIN);
+}
+
+bool array_room_few(void *array, size_t *room, size_t nr, size_t size)
+{
+	return nr < *room || grow(array, room, nr + 1, size, ROOM_FEW);
 }
 
 bool buffer_room(void *buffer, size_t *room, size_t need)

@@ -90,7 +90,7 @@ static int add_value(struct cells *c, struct cell *k, uint16_t bucket, uint32_t 
 				   k->values[lo].nr + nr;
 		return 0;
 	}
-	if (!array_room(&k->values, &k->room_values, k->nr_values, sizeof(*k->values)))
+	if (!array_room_few(&k->values, &k->room_values, k->nr_values, sizeof(*k->values)))
 		return -ENOMEM;
 	memmove(&k->values[lo + 1], &k->values[lo], (k->nr_values - lo) * sizeof(*k->values));
 	k->values[lo] = (struct cell_value){ .bucket = bucket, .nr = nr };
