@@ -282,17 +282,32 @@ int story_write(struct timeline_data *d, struct json *j)
 {
 	const struct requests *requests = d->o->requests;
 	const struct life *first = d->o->first;
+	struct life *lives = calloc(requests->nr_lives + 1, sizeof(*lives));
+	uint32_t *order = NULL;
+	size_t nr = 0;
 	int ret = 0;
 
-	json_array_begin(j, "stories");
+	if (!lives)
+		return -ENOMEM;
 	if (first)
-		ret = put_causes(d, j, first);
-	for (size_t i = 0; i < requests->nr_lives && !ret; i++) {
+		lives[nr++] = *first;
+	for (size_t i = 0; i < requests->nr_lives; i++) {
 		const struct life *life = &requests->lives[i];
 
 		if (!first || life->id != first->id || life->start != first->start)
-			ret = put_causes(d, j, life);
+			lives[nr++] = *life;
 	}
+	/* The page has them slowest first, so they are not built in order of time. */
+	if (nr)
+		order = timelines_begin(d->m, lives, nr);
+	if (nr && !order)
+		ret = -ENOMEM;
+	json_array_begin(j, "stories");
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = put_causes(d, j, &lives[i]);
 	json_array_end(j);
+	timelines_end(d->m);
+	free(order);
+	free(lives);
 	return ret;
 }

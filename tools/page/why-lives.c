@@ -115,6 +115,30 @@ static int add_life(struct lives *l, size_t number)
 	return ret;
 }
 
+static int add_lives(struct lives *l)
+{
+	struct model *m = l->w->p->m;
+	struct life lives[WHY_PAGE_LIVES];
+	uint32_t *order;
+	size_t nr = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->chosen[i].is_found)
+			lives[nr++] = l->chosen[i].life;
+	if (!nr)
+		return 0;
+	order = timelines_begin(m, lives, nr);
+	if (!order)
+		ret = -ENOMEM;
+	for (size_t i = 0; i < l->nr && !ret; i++)
+		if (l->chosen[i].is_found)
+			ret = add_life(l, i);
+	timelines_end(m);
+	free(order);
+	return ret;
+}
+
 static int write_all(struct lives *l, struct page *p)
 {
 	struct json *j = page_json_begin(p, "lives");
@@ -144,9 +168,8 @@ int why_lives_write(const struct why *w, struct page *p)
 	for (size_t i = 0; i < l.nr; i++)
 		ids[i] = w->targets[l.chosen[i].target].request->id;
 	ret = l.nr ? lives_some(w->p->m, ids, l.nr, on_life, &l, &result) : 0;
-	for (size_t i = 0; i < l.nr && !ret; i++)
-		if (l.chosen[i].is_found)
-			ret = add_life(&l, i);
+	if (!ret)
+		ret = add_lives(&l);
 	if (!ret)
 		ret = write_all(&l, p);
 	for (size_t i = 0; i < l.nr; i++)
