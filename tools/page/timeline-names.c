@@ -127,13 +127,27 @@ int64_t names_thread(struct timeline_data *d, uint32_t tid, const struct thread 
 	return more->name < 0 ? -1 : number;
 }
 
-int64_t names_party(struct timeline_data *d, const struct party *p)
+static int64_t add_party(struct timeline_data *d, const struct party *p)
 {
 	char text[TEXT_ROOM];
 	int64_t key[5] = { p->kind, p->tid, p->pid, names_string(d, p->name),
 		names_string(d, text_party(d->m, p, text)) };
 
 	return key[3] < 0 || key[4] < 0 ? -1 : intern_get(&d->parties, key, sizeof(key), NULL);
+}
+
+/* Names of parties are those of the model, so their pointers can be compared. */
+int64_t names_party(struct timeline_data *d, const struct party *p)
+{
+	size_t place = (p->kind + p->tid * 8 + ((uintptr_t)p->name >> 4)) % PARTY_MEMOS;
+	struct party_memo *memo = &d->party_memo[place];
+
+	if (memo->is_known && memo->party.kind == p->kind && memo->party.tid == p->tid &&
+	    memo->party.pid == p->pid && memo->party.name == p->name)
+		return memo->number;
+	*memo = (struct party_memo){ .party = *p, .number = add_party(d, p) };
+	memo->is_known = memo->number >= 0;
+	return memo->number;
 }
 
 int64_t names_lock(struct timeline_data *d, const struct segment *s)

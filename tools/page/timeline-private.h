@@ -10,6 +10,7 @@
 #include "page/store.h"
 #include "page/timeline.h"
 
+#define PARTY_MEMOS	256
 #define DEPTH_MAX	1023	/* nested invocations; deeper ones are left out and counted */
 
 enum span_column { SPAN_THREAD, SPAN_DEPTH, SPAN_START, SPAN_LENGTH, SPAN_CALL, SPAN_RES,
@@ -50,6 +51,8 @@ struct timeline_data {
 	struct page_thread_more { int64_t name; uint64_t made, seen; bool is_unwatched; } *threads_more;
 	/* int64_t[5]: kind, tid, pid, numbers of the name and of the text */
 	struct intern parties;
+	/* parties whose numbers were found last: most are in many rows, and a text takes long to make */
+	struct party_memo { struct party party; int64_t number; bool is_known; } party_memo[PARTY_MEMOS];
 	struct intern locks;		/* int64_t[2]: numbers of the name and of the text */
 	struct store spans, others, occupants, runs, wakeups, migrations, requests, parts, gaps;
 	struct store tracks;		/* of spans: thread, depth, count */
