@@ -11,6 +11,8 @@
 #include "page/report-private.h"
 #include "render/render.h"
 
+#define RETAINED_BYTES	(16U << 20)	/* the slowest requests may be close to each other */
+
 static const char *const assets[] = {
 	"vendor/uPlot.min.css", "report.css", "vendor/NOTICE.js", "vendor/uPlot.iife.min.js",
 	"vendor/d3-dispatch.min.js", "vendor/d3-ease.min.js", "vendor/d3-array.min.js",
@@ -156,8 +158,10 @@ static int put_requests(struct report *r, struct json *j)
 {
 	struct render_requests q = { .model = r->m, .requests = &r->requests };
 	struct timeline *timelines;
-	int ret = timelines_build(r->m, r->requests.lives, r->requests.nr_lives, &timelines);
+	int ret = reader_retain_begin(r->m->reader, RETAINED_BYTES);
 
+	if (!ret)
+		ret = timelines_build(r->m, r->requests.lives, r->requests.nr_lives, &timelines);
 	if (ret)
 		return ret;
 	q.timelines = timelines;
