@@ -123,6 +123,14 @@ struct moment {
 	int64_t from, to;
 };
 
+/*
+ * What a REQ row says of a moment, as it is sorted: there may be two for each request, so they are
+ * small.  The thread and the time are the item's keys.
+ */
+struct req_moment {
+	uint64_t last, innermost;
+};
+
 /* frames.c */
 int frames_add(struct frames *fs, const struct ldb_row_func *row);
 int frames_sort(struct frames *fs);

@@ -308,11 +308,11 @@ static int add_moments(void *arg, const struct reader_rows *rows)
 	for (size_t i = 0; i < rows->nr && !ret; i++) {
 		const struct ldb_row_req *row = &rows->req[i];
 		int64_t tick = ticks_sane(row->tick);
-		struct moment m;
+		struct req_moment m = { row->gen, 0 };
 
 		if (!row->nr_later || !is_selected(k, row->tid, tick))
 			continue;
-		m = (struct moment){ row->tid, row->gen, innermost_of(row->gen, row->nr_later), tick, tick };
+		m.innermost = innermost_of(row->gen, row->nr_later);
 		ret = spill_add(&k->moments, model_thread_order(k->m, row->tid, tick), tick, &m, sizeof(m));
 	}
 	return ret;

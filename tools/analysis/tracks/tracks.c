@@ -107,17 +107,18 @@ static void tighten_by_offs(struct tracks *k)
 
 static int read_moment(struct tracks *k)
 {
-	const struct moment *m = k->moments.head.data;
+	const struct req_moment *at = k->moments.head.data;
+	struct moment m = { k->tid, at->last, at->innermost, k->moments.head.minor, k->moments.head.minor };
 
 	if (k->moments.head.major == k->major) {
 		if (k->nr_moment_at == TRACKS_EVENTS) {
 			k->nr_moment_at /= 2;
 			memmove(k->moment_at, k->moment_at + k->nr_moment_at,
-				k->nr_moment_at * sizeof(*m));
+				k->nr_moment_at * sizeof(m));
 		}
-		if (array_push(k->moment_at, k->nr_moment_at, k->room_moment_at, *m))
+		if (array_push(k->moment_at, k->nr_moment_at, k->room_moment_at, m))
 			return -ENOMEM;
-		frames_seen(&k->frames, m);
+		frames_seen(&k->frames, &m);
 	}
 	return spill_next(&k->moments);
 }
