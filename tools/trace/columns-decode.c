@@ -3,7 +3,7 @@
  * Decodes the payload of a block into rows, or some of its columns.
  *
  * The file may be hostile: every read is bounded by the end of its column, and a block is accepted
- * completely or not at all.
+ * completely or not at all.  If few rows are selected, the rest of the block is only checked.
  */
 #include <string.h>
 #include "trace/columns.h"
@@ -76,17 +76,99 @@ static bool decode_strings(const struct schema_column *c, struct column_state *s
 static bool decode_column(const struct schema_column *c, struct column_state *state, char *row,
 			  size_t nr, size_t stride, char **strings)
 {
+	static const uint64_t zeros[TILE_ROWS];
 	uint64_t values[TILE_ROWS];
 
 	if (c->coding == COLUMN_S)
 		return decode_strings(c, state, row, nr, stride, strings);
-	if (state->is_missing)
-		memset(values, 0, nr * sizeof(*values));
-	else
+	if (!state->is_missing)
 		state->p = varint_decode(state->p, state->end, values, nr);
 	if (!state->p)
 		return false;
-	return COLUMN_CONSTANT(put_numbers, c, state, values, nr, row, stride);
+	return COLUMN_CONSTANT(put_numbers, c, state, state->is_missing ? zeros : values, nr, row, stride);
+}
+
+/* Rows that are not needed: most columns of these are decoded only if a later row is needed */
+
+static bool is_time(const struct schema_column *c)
+{
+	return c->meaning == COLUMN_IS_TICK || c->meaning == COLUMN_IS_TICKS;
+}
+
+/* Decodes the values that were passed over, but does not store them. */
+static bool catch_up(const struct schema_column *c, struct column_state *state)
+{
+	uint64_t values[TILE_ROWS], before = state->before, all = 0;
+
+	while (state->behind && !state->is_missing) {
+		size_t n = state->behind < TILE_ROWS ? state->behind : TILE_ROWS;
+
+		state->p = varint_decode(state->p, state->end, values, n);
+		if (!state->p)
+			return false;
+		for (size_t i = 0; i < n; i++)
+			all |= c->coding == COLUMN_D ? before += unzigzag(values[i]) : values[i];
+		state->behind -= n;
+	}
+	state->before = before;
+	state->behind = 0;
+	return c->size == 8 || all <= UINT32_MAX;
+}
+
+/* Does the column end with the rows that were passed over last, and are these valid? */
+static bool ends_right(const struct schema_column *c, struct column_state *state)
+{
+	bool is_sum = c->coding == COLUMN_D && c->size == 4;
+
+	if (state->behind && !is_sum && !state->is_missing &&
+	    varint_are_short(state->p, state->end, state->behind, c->size))
+		return true;
+	return catch_up(c, state) && state->p == state->end;
+}
+
+/*
+ * Decodes the times of a group of rows.  Returns false if the payload is invalid; *is_needed says
+ * whether the other columns are needed, too.
+ */
+static bool decode_times(const struct schema *s, struct column_state *states, char *row, size_t nr,
+			 const struct columns_select *select, bool *is_needed)
+{
+	memset(row, 0, nr * s->row_bytes);
+	for (unsigned i = 0; i < s->nr_columns; i++)
+		if (is_time(&s->columns[i]) && !decode_column(&s->columns[i], &states[i], row, nr, s->row_bytes, NULL))
+			return false;
+	*is_needed = select->times(select->arg, row, nr);
+	for (unsigned i = 0; i < s->nr_columns; i++)
+		if (!is_time(&s->columns[i]) && !*is_needed)
+			states[i].behind += nr;
+		else if (!is_time(&s->columns[i]) &&
+			 (!catch_up(&s->columns[i], &states[i]) ||
+			  !decode_column(&s->columns[i], &states[i], row, nr, s->row_bytes, NULL)))
+			return false;
+	return true;
+}
+
+/* Does what columns_decode() does, for a table without strings. */
+static bool decode_some(const struct schema *s, struct column_state *states, char *row, size_t *nr,
+			const struct columns_select *select)
+{
+	size_t left = *nr;
+	char *to = row;
+
+	for (size_t n; left; left -= n) {
+		bool is_needed;
+
+		n = left < TILE_ROWS ? left : TILE_ROWS;
+		if (!decode_times(s, states, to, n, select, &is_needed))
+			return false;
+		if (is_needed)
+			to += select->rows(select->arg, to, n) * s->row_bytes;
+	}
+	*nr = (to - row) / s->row_bytes;
+	for (unsigned i = 0; i < s->nr_columns; i++)
+		if (!ends_right(&s->columns[i], &states[i]))
+			return false;
+	return true;
 }
 
 /*
@@ -100,7 +182,7 @@ static bool find_columns(const struct schema *s, const uint8_t *p, const uint8_t
 		uint32_t bytes;
 
 		if (p == end && i) {
-			states[i] = (struct column_state){ p, p, 0, true };
+			states[i] = (struct column_state){ p, p, 0, true, 0 };
 			continue;
 		}
 		if (end - p < 4)
@@ -109,30 +191,34 @@ static bool find_columns(const struct schema *s, const uint8_t *p, const uint8_t
 		p += 4;
 		if (bytes > (size_t)(end - p))
 			return false;
-		states[i] = (struct column_state){ p, p + bytes, 0, false };
+		states[i] = (struct column_state){ p, p + bytes, 0, false, 0 };
 		p += bytes;
 	}
 	return true;
 }
 
 bool columns_decode(const struct schema *s, const uint8_t *payload, size_t bytes, void *rows,
-		    size_t nr, char *strings)
+		    size_t *nr, char *strings, const struct columns_select *select)
 {
 	struct column_state states[COLUMNS_MAX];
+	size_t left = *nr;
 	char *row = rows;
 
 	if (!find_columns(s, payload, payload + bytes, states))
 		return false;
-	while (nr) {
-		size_t n = nr < TILE_ROWS ? nr : TILE_ROWS;
+	if (select && !s->nr_strings)
+		return decode_some(s, states, rows, nr, select);
+	while (left) {
+		size_t n = left < TILE_ROWS ? left : TILE_ROWS;
 
 		for (unsigned i = 0; i < s->nr_columns; i++)
 			if (!decode_column(&s->columns[i], &states[i], row, n, s->row_bytes,
 					   &strings))
 				return false;
-		row += n * s->row_bytes;
-		nr -= n;
+		left -= n;
+		row += (select ? select->rows(select->arg, row, n) : n) * s->row_bytes;
 	}
+	*nr = (row - (char *)rows) / s->row_bytes;
 	for (unsigned i = 0; i < s->nr_columns; i++)
 		if (states[i].p != states[i].end)
 			return false;

@@ -114,17 +114,29 @@ void encoder_put(const struct encoder *e, uint8_t *out);
 void encoder_clear(struct encoder *e);		/* begins the next block */
 void encoder_exit(struct encoder *e);
 
+/* Selects rows of a block as they are decoded. */
+struct columns_select {
+	/* Moves those of the nr rows that are needed to the front, and returns how many. */
+	size_t (*rows)(const void *arg, char *rows, size_t nr);
+	/* Returns false if no row with such times is needed: only the times of these rows are set. */
+	bool (*times)(const void *arg, const char *rows, size_t nr);
+	const void *arg;
+};
+
 /*
- * Returns false if the payload does not have exactly nr valid rows.  Texts are stored in strings,
- * which has room for bytes + nr * nr_strings.
+ * Decodes *nr rows and, if select is not NULL, sets *nr to how many of them are selected: the others
+ * are overwritten by those that follow, so only the selected ones take memory.  Returns false if the
+ * payload does not have exactly that many valid rows.  Texts are stored in strings, which has room for
+ * bytes + *nr * nr_strings.
  */
 bool columns_decode(const struct schema *s, const uint8_t *payload, size_t bytes, void *rows,
-		    size_t nr, char *strings);
+		    size_t *nr, char *strings, const struct columns_select *select);
 
 struct column_state {		/* position in a column */
 	const uint8_t *p, *end;
 	uint64_t before;	/* the column's value in the last row */
 	bool is_missing;	/* the file was written before the format had this column */
+	size_t behind;		/* rows that were passed over and are not decoded yet */
 };
 
 #ifndef TILES_ROWS		/* tests/fuzz sets a smaller number */

@@ -93,17 +93,38 @@ static int block_result(struct reader *r, struct block *b, int rc)
 	return rc;
 }
 
+int block_decode(struct reader *r, struct decoder *d, struct block *b,
+		 const struct columns_select *select, size_t *nr)
+{
+	int rc = block_result(r, b, decoder_decode(d, r, b->i.offset, b->i.bytes, b->i.kind, select, nr));
+
+	return rc > 0 ? *nr > 0 : rc;
+}
+
+static size_t select_rows(const void *query, char *rows, size_t nr)
+{
+	return query_filter(query, rows, rows, nr);
+}
+
+static bool select_times(const void *query, const char *rows, size_t nr)
+{
+	const struct query *q = query;
+	struct extent e = EXTENT_NONE;
+
+	schema_extents(q->kind, rows, nr, &e);
+	return e.t_max >= q->filter.t_min && e.t_min <= q->filter.t_max;
+}
+
+static bool selects_all(const struct query *q, const struct block *b)
+{
+	return q->all || extent_is_inside(&q->filter, &b->i);
+}
+
 int query_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr)
 {
-	struct ldb_block_header h;
-	int rc = block_result(q->r, b, decoder_decode(d, q->r, b->i.offset, b->i.bytes, q->kind,
-						      &h));
+	const struct columns_select select = { select_rows, select_times, q };
 
-	if (rc <= 0)
-		return rc;
-	*nr = q->all || extent_is_inside(&q->filter, &b->i) ? h.rows :
-							       query_filter(q, d->rows, d->rows, h.rows);
-	return *nr > 0;
+	return block_decode(q->r, d, b, selects_all(q, b) ? NULL : &select, nr);
 }
 
 static bool is_of_requests(unsigned kind)
@@ -221,20 +242,22 @@ static int load_funcs(struct cursor *c, struct block *b, bool with_tid)
 {
 	uint32_t wanted = FUNC_COLUMNS | (uint32_t)with_tid << FUNC_TID;
 	struct query *q = &c->q;
+	const struct columns_select select = { select_rows, select_times, q };
 	struct ldb_block_header h;
+	bool is_all = selects_all(q, b);
 	int rc = decoder_load(&c->d, q->r, b->i.offset, b->i.bytes, q->kind, &h);
 
 	if (rc != 1)
 		return rc;
-	if ((q->all || extent_is_inside(&q->filter, &b->i)) &&
-	    tiles_begin(&c->tiles, schema_find(q->kind), c->d.raw, h.raw_bytes, h.rows, wanted))
+	if (is_all && tiles_begin(&c->tiles, schema_find(q->kind), c->d.raw, h.raw_bytes, h.rows, wanted))
 		return 1;
 	c->tiles.left = 0;
-	rc = decoder_rows(&c->d, &h);
-	if (rc != 1)
+	rc = decoder_rows(&c->d, &h, is_all ? NULL : &select, &c->nr_rows);
+	if (rc != 1) {
+		c->nr_rows = 0;
 		return rc;
+	}
 	c->row = (const void *)c->d.rows;
-	c->nr_rows = q->all ? h.rows : query_filter(q, c->d.rows, c->d.rows, h.rows);
 	return 1;
 }
 

@@ -36,7 +36,8 @@ int decoder_load(struct decoder *d, struct reader *r, uint64_t offset, uint64_t 
 	return n == h->raw_bytes;	/* also false for zstd's error codes */
 }
 
-int decoder_rows(struct decoder *d, const struct ldb_block_header *h)
+int decoder_rows(struct decoder *d, const struct ldb_block_header *h,
+		 const struct columns_select *select, size_t *nr)
 {
 	const struct schema *s = schema_find(h->kind);
 
@@ -44,13 +45,15 @@ int decoder_rows(struct decoder *d, const struct ldb_block_header *h)
 	    !buffer_room(&d->strings, &d->strings_room,
 		      s->nr_strings ? h->raw_bytes + (size_t)h->rows * s->nr_strings : 0))
 		return -ENOMEM;
-	return columns_decode(s, d->raw, h->raw_bytes, d->rows, h->rows, d->strings);
+	*nr = h->rows;
+	return columns_decode(s, d->raw, h->raw_bytes, d->rows, nr, d->strings, select);
 }
 
 int decoder_decode(struct decoder *d, struct reader *r, uint64_t offset, uint64_t bytes,
-		   unsigned kind, struct ldb_block_header *h)
+		   unsigned kind, const struct columns_select *select, size_t *nr)
 {
-	int rc = decoder_load(d, r, offset, bytes, kind, h);
+	struct ldb_block_header h;
+	int rc = decoder_load(d, r, offset, bytes, kind, &h);
 
-	return rc == 1 ? decoder_rows(d, h) : rc;
+	return rc == 1 ? decoder_rows(d, &h, select, nr) : rc;
 }

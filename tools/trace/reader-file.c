@@ -141,12 +141,15 @@ static int index_read(struct reader *r)
 	for (offset = f.index_offset; rc == 1 && offset < end;) {
 		struct ldb_block_header h;
 		const struct ldb_row_index *row;
+		size_t nr;
 
-		rc = decoder_decode(&d, r, offset, end - offset, LDB_BLK_INDEX, &h);
+		rc = decoder_load(&d, r, offset, end - offset, LDB_BLK_INDEX, &h);
+		if (rc == 1)
+			rc = decoder_rows(&d, &h, NULL, &nr);
 		if (rc != 1)
 			break;
 		row = (const void *)d.rows;
-		for (uint32_t i = 0; i < h.rows && rc == 1; i++, row++) {
+		for (size_t i = 0; i < nr && rc == 1; i++, row++) {
 			if (index_row_is_wrong(row, from, f.index_offset))
 				rc = 0;
 			else if (blocks_add(r, row, false))

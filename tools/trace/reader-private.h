@@ -91,14 +91,15 @@ int decoder_load(struct decoder *d, struct reader *r, uint64_t offset, uint64_t 
 		 unsigned kind, struct ldb_block_header *h);
 
 /*
- * Decodes the payload loaded last: returns 1: d->rows has h->rows rows; 0: it is damaged;
- * -ENOMEM.
+ * Decodes the payload loaded last: returns 1: d->rows has the *nr rows that are selected (NULL: all);
+ * 0: it is damaged; -ENOMEM.
  */
-int decoder_rows(struct decoder *d, const struct ldb_block_header *h);
+int decoder_rows(struct decoder *d, const struct ldb_block_header *h,
+		 const struct columns_select *select, size_t *nr);
 
 /* Does what decoder_load() and decoder_rows() do. */
 int decoder_decode(struct decoder *d, struct reader *r, uint64_t offset, uint64_t bytes,
-		   unsigned kind, struct ldb_block_header *h);
+		   unsigned kind, const struct columns_select *select, size_t *nr);
 
 /* cursor.c */
 
@@ -117,6 +118,10 @@ bool query_wants(const struct query *q, const struct block *b);
  * are none, or the block is damaged; -ENOMEM.
  */
 int query_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
+
+/* The same with the caller's selection; NULL: all rows. */
+int block_decode(struct reader *r, struct decoder *d, struct block *b,
+		 const struct columns_select *select, size_t *nr);
 
 /* Returns the extent that a row must overlap to be selected. */
 struct extent query_extent(const struct query *q);

@@ -240,34 +240,50 @@ static size_t chunk_rows(size_t nr, size_t chunk)
 	return min(nr - chunk * CHUNK, (size_t)CHUNK);
 }
 
+struct selection {
+	const struct ranges *ranges;
+	unsigned kind;
+	size_t row_bytes;
+};
+
 /* Moves the rows that overlap a range to the front; returns how many. */
-static size_t filter_rows(const struct ranges *k, unsigned kind, char *rows, size_t nr, size_t size)
+static size_t select_rows(const void *selection, char *rows, size_t nr)
 {
+	const struct selection *s = selection;
 	char *to = rows;
 
 	for (size_t c = 0; c < nr_chunks(nr); c++) {
-		size_t here = chunk_rows(nr, c);
+		size_t here = chunk_rows(nr, c), size = s->row_bytes;
 		char *row = rows + c * CHUNK * size;
 		struct extent e = EXTENT_NONE;
 
-		schema_extents(kind, row, here, &e);
-		if (!ranges_overlap(k, e.t_min, e.t_max))
+		schema_extents(s->kind, row, here, &e);
+		if (!ranges_overlap(s->ranges, e.t_min, e.t_max))
 			continue;
-		if (ranges_include(k, e.t_min, e.t_max)) {
+		if (ranges_include(s->ranges, e.t_min, e.t_max)) {
 			memmove(to, row, here * size);
 			to += here * size;
 			continue;
 		}
 		for (size_t i = 0; i < here; i++, row += size) {
 			e = (struct extent)EXTENT_NONE;
-			schema_extents(kind, row, 1, &e);
-			if (!ranges_overlap(k, e.t_min, e.t_max))
+			schema_extents(s->kind, row, 1, &e);
+			if (!ranges_overlap(s->ranges, e.t_min, e.t_max))
 				continue;
 			memmove(to, row, size);
 			to += size;
 		}
 	}
-	return (to - rows) / size;
+	return (to - rows) / s->row_bytes;
+}
+
+static bool select_times(const void *selection, const char *rows, size_t nr)
+{
+	const struct selection *s = selection;
+	struct extent e = EXTENT_NONE;
+
+	schema_extents(s->kind, rows, nr, &e);
+	return ranges_overlap(s->ranges, e.t_min, e.t_max);
 }
 
 /* Loops over the addresses of all strings of the rows. */
@@ -369,22 +385,22 @@ static int copy(const struct query *q, struct decoder *d, const struct retained 
 /* Decodes a block: stores the rows to retain, and leaves the rows that the query selects in d. */
 static int decode(const struct query *q, struct decoder *d, struct block *b, struct retained *k, size_t *nr)
 {
-	const struct query whole = { .r = q->r, .kind = q->kind, .all = true };
 	const struct schema *s = schema_find(q->kind);
 	struct retain *t = q->r->retain;
+	struct selection wanted = { &t->ranges[q->kind], q->kind, s->row_bytes };
+	const struct columns_select select = { select_rows, select_times, &wanted };
 	struct retained new = { .block = b, .kind = q->kind, .range = { INT64_MIN, INT64_MAX } };
 	int ret;
 
 	if (k->block)
 		drop(t, k);
-	ret = query_decode(&whole, d, b, nr);
-	if (ret <= 0)
+	ret = block_decode(q->r, d, b, &select, &new.nr);
+	if (ret < 0 || b->bad)
 		return ret;
-	new.nr = filter_rows(&t->ranges[q->kind], q->kind, d->rows, *nr, s->row_bytes);
 	if (new.nr * s->row_bytes > t->max_bytes / BLOCK_SHARE) {
 		new.range = range_of(&t->ranges[q->kind], q);
-		new.nr = filter_rows(&(struct ranges){ .at = &new.range, .nr = 1 }, q->kind, d->rows, new.nr,
-				     s->row_bytes);
+		wanted.ranges = &(struct ranges){ .at = &new.range, .nr = 1 };
+		new.nr = select_rows(&wanted, d->rows, new.nr);
 	}
 	ret = store(t, k, s, new, d->rows);
 	if (ret)
