@@ -265,6 +265,15 @@ static int end_lost_in_queue(struct lives *l, struct open_life *o)
 	return end_life(l, o);
 }
 
+/* rows_by_time() passes only these members. */
+static struct ldb_row_req copy_of(const struct ldb_row_req *row)
+{
+	return (struct ldb_row_req){
+		.op = row->op, .tid = row->tid, .tick = row->tick, .id = row->id, .queue = row->queue,
+		.site = row->site,
+	};
+}
+
 /*
  * The request was in a queue before the program tagged it for the first time.  If it is open
  * already, its time in the queue cannot begin before the end of its earlier spans.
@@ -272,7 +281,7 @@ static int end_lost_in_queue(struct lives *l, struct open_life *o)
 static int on_arrived(struct lives *l, const struct ldb_row_req *row)
 {
 	struct open_life *o = find_open(l, row->id);
-	struct ldb_row_req then = *row;
+	struct ldb_row_req then = copy_of(row);
 	int ret = 0;
 
 	/* An arrival time out of range is ignored. */
@@ -341,7 +350,7 @@ static int on_start(struct lives *l, const struct ldb_row_req *row)
 static int begin_before(struct lives *l, const struct ldb_row_req *row, uint64_t id, struct open_life **open)
 {
 	const struct ldb_row_reqtab *known = NULL;
-	struct ldb_row_req then = *row;
+	struct ldb_row_req then = copy_of(row);
 	int64_t cut = pauses_cut(l->m, pauses_process(l->m, row->tid, row->tick), l->filter.t_min);
 	int ret = cut == INT64_MIN ? 0 : lives_last(l->m, id, l->filter.t_min, &known);
 

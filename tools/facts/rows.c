@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
 #include "base/window.h"
 #include "rows.h"
 #include "ticks.h"
@@ -42,16 +43,19 @@ int rows_exist(struct reader *r, unsigned kind)
 	return rows_each(r, kind, NULL, stop, NULL);
 }
 
+/* The members of REQ rows that callers of rows_by_time() read, which are the first ones. */
+#define REQ_BYTES	offsetof(struct ldb_row_req, gen)
+
 /*
  * Adds REQ rows to the window in which they are sorted.  This must be fast: there may be millions.
  */
 static int add_reqs(void *window, const struct reader_rows *rows)
 {
+	struct ldb_row_req row;
 	int ret = 0;
 
 	for (size_t i = 0; i < rows->nr && !ret; i++) {
-		struct ldb_row_req row = rows->req[i];
-
+		memcpy(&row, &rows->req[i], REQ_BYTES);
 		row.tick = ticks_sane(row.tick);
 		ret = window_add(window, &row, row.tick);
 	}
@@ -77,7 +81,7 @@ int rows_by_time(struct reader *r, unsigned kind, const struct reader_filter *fi
 	struct window window;
 	int ret;
 
-	window_init(&window, sizes[kind], row, arg);
+	window_init(&window, kind == LDB_BLK_REQ ? REQ_BYTES : sizes[kind], row, arg);
 	ret = reader_each(r, kind, filter, kind == LDB_BLK_REQ ? add_reqs : add_scheds, &window);
 	if (!ret)
 		ret = window_finish(&window);

@@ -25,7 +25,7 @@ int rows_exist(struct reader *r, unsigned kind);
 /*
  * Does what rows_each() does, for rows of LDB_BLK_REQ or LDB_BLK_SCHED, but in the order of time.
  * In the file they are nearly in that order (base/window.h).  Their ticks are limited to a sane
- * range (facts/ticks.h).
+ * range (facts/ticks.h).  REQ rows lack gen and the members after it.
  */
 int rows_by_time(struct reader *r, unsigned kind, const struct reader_filter *filter,
 		 row_function *row, void *arg);
