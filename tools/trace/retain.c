@@ -17,7 +17,7 @@
 #include "trace/cursor-private.h"
 
 /* memory for retained rows if the caller does not say how much */
-#define RETAIN_BYTES	(4U << 20)
+#define RETAIN_BYTES	(3U << 20)
 #define BLOCK_SHARE	3	/* a block may take 1/3 of the memory for rows of all ranges */
 #define NR_KINDS	64
 #define NR_BLOCKS	64

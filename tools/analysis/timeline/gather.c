@@ -22,10 +22,8 @@
 #define SAMPLES_MAX	(1U << 16)
 #define BEFORE_NS	20000000	/* a holder may have been preempted before the request */
 #define BEFORE_MAX_NS	10000000000
-/*
- * tracks_widen() reads functions 2 ms, or the request's length, before and after a request; other
- * kinds are rarely read further than 2 ms.
- */
+/* Functions are rarely read further than this before and after a request; other kinds likewise. */
+#define FUNC_MARGIN_NS	300000
 #define MARGIN_NS	2100000
 #define AFTER_NS	10000000	/* an unlock is stamped after the waiter may have continued */
 
@@ -201,10 +199,8 @@ int gather_retain(struct model *m, const struct life *lives, size_t nr)
 
 		for (size_t i = 0; i < nr; i++) {
 			int64_t start = ticks_sane(lives[i].start), end = ticks_sane(lives[i].end);
-			int64_t margin = ticks_of(m, MARGIN_NS);
+			int64_t margin = ticks_of(m, kinds[n] == LDB_BLK_FUNC ? FUNC_MARGIN_NS : MARGIN_NS);
 
-			if (kinds[n] == LDB_BLK_FUNC)
-				margin = max(margin, end - start);
 			ranges[i].from = start - margin - (is_sched ? sched_before : 0);
 			ranges[i].to = end + margin + (has_after ? after : 0);
 		}
@@ -329,5 +325,10 @@ bool gather_wants(void *build, uint32_t tid, int64_t start, int64_t end)
 
 int gather_range(struct timeline_build *b)
 {
-	return tracks_widen(b->m, gather_wants, b, &b->from, &b->to);
+	int64_t margin = ticks_of(b->m, FUNC_MARGIN_NS);
+	int ret = tracks_widen(b->m, gather_wants, b, &b->from, &b->to);
+
+	if (ret || (b->from >= b->life->start - margin && b->to <= b->life->end + margin))
+		return ret;
+	return reader_retain(b->m->reader, LDB_BLK_FUNC, &(struct reader_range){ b->from, b->to }, 1);
 }

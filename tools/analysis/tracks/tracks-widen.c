@@ -16,18 +16,25 @@
 #include "tracks-private.h"
 
 #define LINKS_MAX	64
-#define AROUND_MIN_NS	2000000		/* is read before and after the range at first */
+#define AROUND_NS	200000		/* is read before and after the range at first */
 
 struct bounds {
 	int64_t start_min, start_max, end_min, end_max;
 };
 
 struct wide {
+	int64_t from, to;		/* the range, which only grows */
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
 	void *arg;
 	struct bounds *funcs;
 	size_t nr_funcs, room_funcs;
 };
+
+/* May the function be on either side of a border, now or when the range is wider? */
+static bool may_cross(const struct wide *w, const struct estimate *e)
+{
+	return min(e->start_min, e->end_min) < w->from || max(e->start_max, e->end_max) > w->to;
+}
 
 static int add_bounds(void *arg, const struct reader_rows *rows)
 {
@@ -37,7 +44,7 @@ static int add_bounds(void *arg, const struct reader_rows *rows)
 	for (size_t i = 0; i < rows->nr && !ret; i++) {
 		struct estimate e = estimate_func(&rows->func[i]);
 
-		if (!e.is_truncated && w->wants(w->arg, rows->func[i].tid, e.start_min, e.end_max))
+		if (!e.is_truncated && may_cross(w, &e) && w->wants(w->arg, rows->func[i].tid, e.start_min, e.end_max))
 			ret = array_push(w->funcs, w->nr_funcs, w->room_funcs,
 					 { e.start_min, e.start_max, e.end_min, e.end_max });
 	}
@@ -72,7 +79,7 @@ static bool follow(const struct wide *w, int64_t *from, int64_t *to)
 int tracks_widen(struct model *m, bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end),
 		 void *arg, int64_t *from, int64_t *to)
 {
-	int64_t around = max(*to - *from, (int64_t)(AROUND_MIN_NS / reader_ticks_to_ns(m->reader, 1)));
+	int64_t around = 1 + AROUND_NS / reader_ticks_to_ns(m->reader, 1);
 	struct wide w = { .wants = wants, .arg = arg };
 	unsigned links = 0;
 	bool is_inside;
@@ -84,6 +91,8 @@ int tracks_widen(struct model *m, bool (*wants)(void *arg, uint32_t tid, int64_t
 		filter.t_min = *from - around;
 		filter.t_max = *to + around;
 		w.nr_funcs = 0;
+		w.from = *from;
+		w.to = *to;
 		ret = reader_each(m->reader, LDB_BLK_FUNC, &filter, add_bounds, &w);
 		do
 			is_inside = *from >= filter.t_min && *to <= filter.t_max;
