@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "heap.h"
+#include "minmax.h"
 #include "order.h"
 #include "spill.h"
 
@@ -167,7 +168,25 @@ static int spill(struct spill *s)
 	return 0;
 }
 
-/* Makes the arena as large as is needed, up to s->room: small traces need little memory. */
+/* Enlarges the arena to at least need bytes.  While it moves, items have offsets instead of addresses. */
+static int enlarge(struct spill *s, size_t need)
+{
+	size_t more = s->arena_room ? 4 * s->arena_room : FIRST_ROOM;
+	char *arena;
+
+	if (need <= s->arena_room)
+		return 0;
+	more = max(need, min(more, s->room));
+	for (size_t i = 0; i < s->nr_items; i++)
+		s->items[i].data = (void *)((const char *)s->items[i].data - s->arena);
+	arena = realloc(s->arena, more);
+	s->arena = arena ? arena : s->arena;
+	s->arena_room = arena ? more : s->arena_room;
+	for (size_t i = 0; i < s->nr_items; i++)
+		s->items[i].data = s->arena + (uintptr_t)s->items[i].data;
+	return arena ? 0 : -ENOMEM;
+}
+
 static int make_room(struct spill *s, size_t size)
 {
 	int ret;
@@ -177,15 +196,10 @@ static int make_room(struct spill *s, size_t size)
 		if (ret)
 			return ret;
 	}
-	if (!s->arena || size > s->room) {
-		size_t room = size > s->room ? size : s->room;
-		char *arena = realloc(s->arena, room);
-
-		if (!arena)
-			return -ENOMEM;
-		s->arena = arena;
-		s->room = room;
-	}
+	s->room = max(s->room, size);
+	ret = enlarge(s, s->used + size);
+	if (ret)
+		return ret;
 	if (s->nr_items == s->room_items) {
 		size_t room = s->room_items ? 2 * s->room_items : 1024;
 		struct spill_item *items = reallocarray(s->items, room, sizeof(*items));
@@ -302,6 +316,7 @@ static int start_runs(struct spill *s)
 	free(s->arena);
 	s->items = NULL;
 	s->arena = NULL;
+	s->arena_room = 0;
 	s->nr_items = 0;
 	/* The buffers of all runs together may be as large as the arena was. */
 	each = s->room / s->nr_runs & ~(size_t)7;

@@ -29,7 +29,8 @@ struct spill_run;
 
 struct spill {
 	char *arena;		/* headers and data of items that are not in the file yet */
-	size_t used, room;
+	size_t used, arena_room;
+	size_t room;		/* what arena and items may take */
 	uint64_t nr;		/* items added */
 	struct spill_item *items; /* the items of the arena */
 	size_t nr_items, room_items, next_item;
