@@ -146,7 +146,7 @@ static bool find_life(const struct requests *requests, const struct life **life)
  */
 static size_t nr_parts(struct model *m, const struct life *life, struct asked *all)
 {
-	if (open_is_data(&opt.open) || rows_exist(m->reader, LDB_BLK_ASKED) <= 0)
+	if (open_is_data(&opt.open) || reader_exists(m->reader, LDB_BLK_ASKED) <= 0)
 		return 0;
 	asked_clear(all);
 	if (asked_add(m, life->id, life->start, all))

@@ -283,7 +283,7 @@ static int add_kernel(struct model *m)
 	if (m->kernel_err_ns < 0 || m->kernel_err_ns > 1000000000)
 		m->kernel_err_ns = 1000000000;
 	sort_by(m->losses, m->nr_losses, compare_ticks);
-	ret = rows_exist(m->reader, LDB_BLK_SCHED);
+	ret = reader_exists(m->reader, LDB_BLK_SCHED);
 	if (ret < 0)
 		return ret;
 	m->has_sched = ret;

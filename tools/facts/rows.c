@@ -33,16 +33,6 @@ int rows_each(struct reader *r, unsigned kind, const struct reader_filter *filte
 	return reader_each(r, kind, filter, on_rows, &sink);
 }
 
-static int stop(void *arg, const void *row)
-{
-	return 1;
-}
-
-int rows_exist(struct reader *r, unsigned kind)
-{
-	return rows_each(r, kind, NULL, stop, NULL);
-}
-
 /* The members of REQ rows that callers of rows_by_time() read, which are the first ones. */
 #define REQ_BYTES	offsetof(struct ldb_row_req, gen)
 
@@ -78,11 +68,13 @@ static int add_scheds(void *window, const struct reader_rows *rows)
 int rows_by_time(struct reader *r, unsigned kind, const struct reader_filter *filter,
 		 row_function *row, void *arg)
 {
+	struct reader_filter selected = filter ? *filter : (struct reader_filter)READER_FILTER_ALL;
 	struct window window;
 	int ret;
 
 	window_init(&window, kind == LDB_BLK_REQ ? REQ_BYTES : sizes[kind], row, arg);
-	ret = reader_each(r, kind, filter, kind == LDB_BLK_REQ ? add_reqs : add_scheds, &window);
+	selected.bytes = kind == LDB_BLK_REQ ? REQ_BYTES : 0;
+	ret = reader_each(r, kind, &selected, kind == LDB_BLK_REQ ? add_reqs : add_scheds, &window);
 	if (!ret)
 		ret = window_finish(&window);
 	window_free(&window);

@@ -6,7 +6,7 @@
 #include "trace/reader.h"
 
 /* This is a filter for rows that overlap [from, to]. */
-#define ROWS_WITHIN(from, to)	{ from, to, 0, UINT64_MAX, 0 }
+#define ROWS_WITHIN(from, to)	{ from, to, 0, UINT64_MAX, 0, 0 }
 
 /* Called for each row.  If it returns a value that is not 0, reading stops. */
 typedef int row_function(void *arg, const void *row);
@@ -18,9 +18,6 @@ typedef int row_function(void *arg, const void *row);
  */
 int rows_each(struct reader *r, unsigned kind, const struct reader_filter *filter,
 	      row_function *row, void *arg);
-
-/* Is there a row of that kind?  Returns 1, 0 or -ENOMEM. */
-int rows_exist(struct reader *r, unsigned kind);
 
 /*
  * Does what rows_each() does, for rows of LDB_BLK_REQ or LDB_BLK_SCHED, but in the order of time.

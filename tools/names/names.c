@@ -188,7 +188,7 @@ int names_store(const char *path, const struct names_options *o, struct names_do
 	int rc = m ? 0 : -ENOMEM;
 
 	*done = (struct names_done){ 0 };
-	if (m && rows_exist(r, LDB_BLK_FILE))
+	if (m && reader_exists(r, LDB_BLK_FILE))
 		rc = -EEXIST;
 	if (!rc)
 		rc = ask_all(&a, r);

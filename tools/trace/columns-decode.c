@@ -133,18 +133,22 @@ static bool ends_right(const struct schema_column *c, struct column_state *state
 static bool decode_times(const struct schema *s, struct column_state *states, char *row, size_t nr,
 			 const struct columns_select *select, bool *is_needed)
 {
-	memset(row, 0, nr * s->row_bytes);
+	if (select->times)
+		memset(row, 0, nr * s->row_bytes);
 	for (unsigned i = 0; i < s->nr_columns; i++)
 		if (is_time(&s->columns[i]) && !decode_column(&s->columns[i], &states[i], row, nr, s->row_bytes, NULL))
 			return false;
-	*is_needed = select->times(select->arg, row, nr);
-	for (unsigned i = 0; i < s->nr_columns; i++)
-		if (!is_time(&s->columns[i]) && !*is_needed)
+	*is_needed = !select->times || select->times(select->arg, row, nr);
+	for (unsigned i = 0; i < s->nr_columns; i++) {
+		const struct schema_column *c = &s->columns[i];
+
+		if (is_time(c))
+			continue;
+		if (!*is_needed || (select->bytes && c->offset >= select->bytes))
 			states[i].behind += nr;
-		else if (!is_time(&s->columns[i]) &&
-			 (!catch_up(&s->columns[i], &states[i]) ||
-			  !decode_column(&s->columns[i], &states[i], row, nr, s->row_bytes, NULL)))
+		else if (!catch_up(c, &states[i]) || !decode_column(c, &states[i], row, nr, s->row_bytes, NULL))
 			return false;
+	}
 	return true;
 }
 
@@ -162,7 +166,7 @@ static bool decode_some(const struct schema *s, struct column_state *states, cha
 		if (!decode_times(s, states, to, n, select, &is_needed))
 			return false;
 		if (is_needed)
-			to += select->rows(select->arg, to, n) * s->row_bytes;
+			to += (select->rows ? select->rows(select->arg, to, n) : n) * s->row_bytes;
 	}
 	*nr = (to - row) / s->row_bytes;
 	for (unsigned i = 0; i < s->nr_columns; i++)
@@ -216,7 +220,7 @@ bool columns_decode(const struct schema *s, const uint8_t *payload, size_t bytes
 					   &strings))
 				return false;
 		left -= n;
-		row += (select ? select->rows(select->arg, row, n) : n) * s->row_bytes;
+		row += (select && select->rows ? select->rows(select->arg, row, n) : n) * s->row_bytes;
 	}
 	*nr = (row - (char *)rows) / s->row_bytes;
 	for (unsigned i = 0; i < s->nr_columns; i++)

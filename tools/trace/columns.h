@@ -116,11 +116,12 @@ void encoder_exit(struct encoder *e);
 
 /* Selects rows of a block as they are decoded. */
 struct columns_select {
-	/* Moves those of the nr rows that are needed to the front, and returns how many. */
+	/* Moves those of the nr rows that are needed to the front, and returns how many.  NULL: all are. */
 	size_t (*rows)(const void *arg, char *rows, size_t nr);
-	/* Returns false if no row with such times is needed: only the times of these rows are set. */
+	/* Returns false if no row with such times is needed: only the times of these rows are set.  Or NULL. */
 	bool (*times)(const void *arg, const char *rows, size_t nr);
 	const void *arg;
+	size_t bytes;		/* so many of each row are set; 0: all */
 };
 
 /*

@@ -41,6 +41,8 @@ static void query_init(struct query *q, struct reader *r, unsigned kind,
 	unsigned has = s ? s->flags : 0;
 
 	*q = (struct query){ .r = r, .kind = kind, .filter = filter ? *filter : all };
+	q->bytes = q->filter.bytes;
+	q->filter.bytes = 0;
 	if (!(has & SCHEMA_F_TIME)) {
 		q->filter.t_min = INT64_MIN;
 		q->filter.t_max = INT64_MAX;
@@ -122,9 +124,39 @@ static bool selects_all(const struct query *q, const struct block *b)
 
 int query_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr)
 {
-	const struct columns_select select = { select_rows, select_times, q };
+	struct columns_select select = { select_rows, select_times, q, q->bytes };
 
-	return block_decode(q->r, d, b, selects_all(q, b) ? NULL : &select, nr);
+	if (selects_all(q, b)) {
+		select.rows = NULL;
+		select.times = NULL;
+	}
+	return block_decode(q->r, d, b, select.rows || select.bytes ? &select : NULL, nr);
+}
+
+static bool select_none(const void *none, const char *rows, size_t nr)
+{
+	return false;
+}
+
+int reader_exists(struct reader *r, unsigned kind)
+{
+	static const struct columns_select select = { .times = select_none };
+	struct decoder d = { 0 };
+	bool found = false;
+	int rc = 0;
+
+	r = reader_of_kind(r, kind);
+	for (size_t i = 0; i < r->nr_blocks && !found && rc >= 0; i++) {
+		struct block *b = &r->blocks[i];
+		size_t nr;
+
+		if (b->i.kind != kind || !b->i.rows || b->bad || !schema_find(kind))
+			continue;
+		rc = b->is_whole ? 1 : block_decode(r, &d, b, &select, &nr);
+		found = b->is_whole;
+	}
+	decoder_exit(&d);
+	return rc < 0 ? rc : found;
 }
 
 static bool is_of_requests(unsigned kind)
@@ -242,7 +274,7 @@ static int load_funcs(struct cursor *c, struct block *b, bool with_tid)
 {
 	uint32_t wanted = FUNC_COLUMNS | (uint32_t)with_tid << FUNC_TID;
 	struct query *q = &c->q;
-	const struct columns_select select = { select_rows, select_times, q };
+	const struct columns_select select = { select_rows, select_times, q, 0 };
 	struct ldb_block_header h;
 	bool is_all = selects_all(q, b);
 	int rc = decoder_load(&c->d, q->r, b->i.offset, b->i.bytes, q->kind, &h);

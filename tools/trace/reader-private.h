@@ -108,6 +108,7 @@ struct query {
 	struct reader *r;
 	unsigned kind;
 	bool all;		/* no filter */
+	size_t bytes;		/* see struct reader_filter */
 	struct reader_filter filter;
 };
 

@@ -70,8 +70,9 @@ struct reader_filter {
 	int64_t t_min, t_max;
 	uint64_t id_min, id_max;
 	uint64_t min_dur;	/* FUNC, LOCK, GAP, REQTAB: ticks */
+	size_t bytes;		/* the caller reads so many of each row, the rest is undefined; 0: all */
 };
-#define READER_FILTER_ALL	{ INT64_MIN, INT64_MAX, 0, UINT64_MAX, 0 }
+#define READER_FILTER_ALL	{ INT64_MIN, INT64_MAX, 0, UINT64_MAX, 0, 0 }
 
 /* Does a row of that kind overlap [t_min, t_max], by the rules of the filters? */
 bool reader_overlaps(unsigned kind, const void *row, int64_t t_min, int64_t t_max);
@@ -98,6 +99,9 @@ struct cursor *reader_cursor(struct reader *r, unsigned kind, const struct reade
  */
 int cursor_next(struct cursor *c, struct reader_rows *rows);
 void cursor_close(struct cursor *c);
+
+/* Is there a row of that kind?  Returns 1, 0 or -ENOMEM. */
+int reader_exists(struct reader *r, unsigned kind);
 
 /*
  * Reads all selected rows with a callback for each batch.  A result other than 0 ends the reading
