@@ -150,7 +150,7 @@ static bool is_same_selected(const struct schema *s, const uint8_t *payload, siz
 			     const struct ticks *want, unsigned *nr_wrong)
 {
 	static struct ldb_row_req all[ROWS_MAX], some[ROWS_MAX];
-	const struct columns_select select = { select_rows, select_times, want };
+	const struct columns_select select = { select_rows, select_times, want, 0 };
 	size_t nr_all = nr, nr_some = nr;
 	bool is_right = columns_decode(s, payload, bytes, all, &nr_all, NULL, NULL);
 

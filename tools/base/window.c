@@ -17,8 +17,10 @@ void window_init(struct window *w, size_t row_bytes, int (*play)(void *arg, cons
 
 void window_free(struct window *w)
 {
-	free(w->rows);
+	for (size_t i = 0; i < WINDOW_ROWS / WINDOW_CHUNK; i++)
+		free(w->chunks[i]);
 	free(w->keys);
+	free(w->spare);
 	window_init(w, w->row_bytes, w->play, w->arg);
 }
 
@@ -67,7 +69,7 @@ static void sort_keys(struct window_key *keys, size_t nr, struct window_key *spa
 /* Sorts the new keys, and merges them with the earlier ones, which are sorted already. */
 static void sort(struct window *w)
 {
-	struct window_key *spare = w->keys + WINDOW_ROWS;
+	struct window_key *spare = w->spare;
 	size_t sorted = w->nr_sorted;
 
 	sort_keys(w->keys + sorted, w->nr - sorted, spare);
@@ -78,6 +80,11 @@ static void sort(struct window *w)
 	w->nr_sorted = w->nr;
 }
 
+static char *row_at(const struct window *w, uint32_t slot)
+{
+	return w->chunks[slot / WINDOW_CHUNK] + slot % WINDOW_CHUNK * w->row_bytes;
+}
+
 static int play_rows(struct window *w, size_t nr)
 {
 	struct window_key *played;
@@ -85,10 +92,10 @@ static int play_rows(struct window *w, size_t nr)
 
 	if (!nr)
 		return 0;	/* keys may still be NULL */
-	played = w->keys + WINDOW_ROWS;
+	played = w->spare;
 	sort(w);
 	for (size_t i = 0; i < nr && !rc; i++)
-		rc = w->play(w->arg, w->rows + w->keys[i].slot * w->row_bytes);
+		rc = w->play(w->arg, row_at(w, w->keys[i].slot));
 	/*
 	 * The slots of rows that were passed to play() are free now, and their numbers are stored
 	 * behind the keys.
@@ -101,28 +108,31 @@ static int play_rows(struct window *w, size_t nr)
 	return rc;
 }
 
+/* Makes room for one more row in a new slot: most ranges of time have few rows. */
 static int make_room(struct window *w)
 {
-	w->rows = malloc(WINDOW_ROWS * w->row_bytes);
-	w->keys = malloc(2 * WINDOW_ROWS * sizeof(*w->keys));
-	if (!w->rows || !w->keys) {
-		window_free(w);
-		return -ENOMEM;
-	}
-	return 0;
+	char **chunk = &w->chunks[w->nr_slots / WINDOW_CHUNK];
+
+	if (!*chunk)
+		*chunk = malloc(WINDOW_CHUNK * w->row_bytes);
+	if (!w->keys)
+		w->keys = malloc(WINDOW_ROWS * sizeof(*w->keys));
+	if (!w->spare)
+		w->spare = malloc(WINDOW_ROWS * sizeof(*w->spare));
+	return *chunk && w->keys && w->spare ? 0 : -ENOMEM;
 }
 
 int window_add(struct window *w, const void *row, int64_t tick)
 {
 	struct window_key *key;
 
-	if (!w->rows && make_room(w))
+	if (w->nr == w->nr_slots && w->nr % WINDOW_CHUNK == 0 && make_room(w))
 		return -ENOMEM;
 	key = &w->keys[w->nr];
 	if (w->nr++ == w->nr_slots)
 		key->slot = w->nr_slots++;
 	key->tick = tick;
-	memcpy(w->rows + key->slot * w->row_bytes, row, w->row_bytes);
+	memcpy(row_at(w, key->slot), row, w->row_bytes);
 	return w->nr == WINDOW_ROWS ? play_rows(w, WINDOW_ROWS / 2) : 0;
 }
 

@@ -15,6 +15,9 @@
 #define WINDOW_ROWS	(2 * LDB_BLOCK_ROWS)
 #endif
 
+/* Slots are allocated in chunks, which are small enough to come from memory that was freed before. */
+#define WINDOW_CHUNK	(WINDOW_ROWS / 32)
+
 struct window_key {
 	int64_t tick;
 	uint32_t slot;
@@ -24,9 +27,9 @@ struct window {
 	size_t row_bytes;
 	int (*play)(void *arg, const void *row);
 	void *arg;
-	char *rows;		/* WINDOW_ROWS slots; NULL before the first row */
-	/* one for each row, and the same number again as space for sorting */
-	struct window_key *keys;
+	char *chunks[WINDOW_ROWS / WINDOW_CHUNK];	/* slots of rows */
+	struct window_key *keys;	/* one for each row */
+	struct window_key *spare;	/* the same number again as space for sorting */
 	size_t nr, nr_sorted;	/* how many keys there are; how many of them are in order */
 	size_t nr_slots;	/* slots that were ever used */
 };

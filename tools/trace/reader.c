@@ -26,10 +26,16 @@
 /*
  * Makes all threads use one heap.  If each had its own, freed buffers for blocks, 8 MB, might stay
  * in a thread's heap.  Threads rarely allocate.
+ *
+ * Buffers for the rows of a block come from the heap, which does not shrink meanwhile: else the kernel
+ * would clear new pages for each block.  Those for functions, the largest rows, and for sorting do not:
+ * other memory would be allocated from what they leave.
  */
-static void share_heap(void)
+static void set_heap(void)
 {
 	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 60 * LDB_BLOCK_ROWS);
+	mallopt(M_TRIM_THRESHOLD, 32 << 20);
 }
 
 static int open_file(struct reader *r, const char *path, char *err, size_t err_size)
@@ -227,7 +233,7 @@ struct reader *reader_open(const char *path, char *err, size_t err_size)
 		snprintf(err, err_size, "out of memory");
 		return NULL;
 	}
-	share_heap();
+	set_heap();
 	r->damage_offset = -1;
 	r->fd = -1;
 	if (open_file(r, path, err, err_size) || read_header(r, path, err, err_size))

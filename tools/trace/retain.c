@@ -175,7 +175,9 @@ void retain_swap_spare(struct reader *r, struct decoder *d)
 	if (!r->retain)
 		return;
 	spare = r->retain->spare;
-	r->retain->spare = *d;
+	r->retain->spare = (struct decoder){ .zstd = d->zstd };
+	d->zstd = NULL;
+	decoder_exit(d);
 	*d = spare;
 }
 
@@ -372,8 +374,11 @@ static int copy(const struct query *q, struct decoder *d, const struct retained 
 {
 	size_t size = schema_find(q->kind)->row_bytes;
 	struct extent want = query_extent(q);
+	size_t most = 0;
 
-	if (!buffer_room(&d->rows, &d->rows_room, k->nr * size))
+	for (size_t i = 0; i < nr_chunks(k->nr); i++)
+		most += extent_matches(&want, &k->chunks[i]) * CHUNK;
+	if (!buffer_room(&d->rows, &d->rows_room, most * size))
 		return -ENOMEM;
 	*nr = 0;
 	for (size_t i = 0; i < nr_chunks(k->nr); i++)
@@ -388,7 +393,7 @@ static int decode(const struct query *q, struct decoder *d, struct block *b, str
 	const struct schema *s = schema_find(q->kind);
 	struct retain *t = q->r->retain;
 	struct selection wanted = { &t->ranges[q->kind], q->kind, s->row_bytes };
-	const struct columns_select select = { select_rows, select_times, &wanted };
+	const struct columns_select select = { select_rows, select_times, &wanted, 0 };
 	struct retained new = { .block = b, .kind = q->kind, .range = { INT64_MIN, INT64_MAX } };
 	int ret;
 

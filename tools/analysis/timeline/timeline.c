@@ -4,6 +4,7 @@
  * to the times in which threads worked on it, or blocked it (blame.c).
  */
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "analysis/tracks/tracks.h"
@@ -344,6 +345,9 @@ int timeline_build_siteless(struct model *m, const struct life *life, struct tim
 	if (!is_one_of_several)
 		reader_retain_end(m->reader);
 	free_build(&b);
+	/* Debug information, which is read next, does not fit into the gaps that this leaves. */
+	if (!is_one_of_several)
+		malloc_trim(0);
 	if (ret)
 		timeline_free(t);
 	return ret;
