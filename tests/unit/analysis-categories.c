@@ -51,6 +51,8 @@ static void test_shipped(void)
 	is_str(name_in(c, "irq", "anything"), "Interrupts", "an interrupt");
 	is_str(name_in(c, "io", ""), "Storage", "I/O, which has no name");
 	is_str(name_in(c, "throttled", ""), "CPU quota", "a quota");
+	is_str(name_in(c, "queue", "queue jobs"), "Queueing", "a queue");
+	is_str(name_in(c, "queue", "queue upstream"), "Waiting", "the one of requests that have asked another server");
 	is_str(name_in(c, "head_of_line", "GET"), "Head of line", "other requests");
 	is_str(name_in(c, "function", "frobnicate"), "", "a name that nobody knows");
 	is_str(name_in(c, "preempted", "hog"), "", "a program that nobody knows");

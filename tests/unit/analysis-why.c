@@ -235,8 +235,43 @@ static void test_ahead(void)
 	made_close(&t);
 }
 
+/* The sentence of a request that was in a queue for 46 ms, of which `ns` were more than usual. */
+static const char *queue_sentence(int64_t ns, char *buf)
+{
+	struct chain chain = {
+		.links = {
+			{ .kind = LEAF_QUEUE, .label = "jobs", .call = "", .file = "", .thread = "", .ns = ns },
+			{ .kind = LINK_TAKEN_BY, .label = "worker", .call = "", .file = "", .thread = "worker",
+			  .tid = 7, .ns = 46000000 },
+		},
+		.nr = 2,
+	};
+	struct why_class class = { .name = "GET", .nr = 2, .nr_reference = 1, .reference_ns = 1000000 };
+	struct why_cause cause = { .kind = LEAF_QUEUE, .label = "queue jobs", .call = "" };
+	struct request r = { .id = 5, .latency_ns = 50000000 };
+	struct why_amount amount = { .ns = ns };
+	struct why_target t = { .request = &r, .amounts = &amount, .nr_amounts = 1, .deviation_ns = 49000000,
+				.chain = &chain };
+	struct why w = { .classes = &class, .causes = &cause };
+
+	return why_target_sentence(&w, &t, buf);
+}
+
+static void test_stay(void)
+{
+	char buf[WHY_SENTENCE_MAX];
+
+	is_str(queue_sentence(46000000, buf),
+	       "req 5 GET 50.0ms (usual 1.00ms): 46.0ms in queue jobs, taken out by thread worker 7",
+	       "all of the time in a queue was more than usual");
+	is_str(queue_sentence(30000000, buf),
+	       "req 5 GET 50.0ms (usual 1.00ms): 30.0ms in queue jobs (it was there for 46.0ms), taken out by thread worker 7",
+	       "only a part was: the whole time is said as well");
+}
+
 int main(void)
 {
+	test_stay();
 	struct partition_options po = { .from = INT64_MIN, .to = INT64_MAX };
 	struct why_options wo = {
 		.target_lo = 90, .target_hi = 100, .reference_lo = 40, .reference_hi = 60, .explain = 0.8,

@@ -99,6 +99,19 @@ static void say_amount(struct sentence *s, const struct why *w, const struct why
 		say(s, " (+-%s)", text_ns(resolution, d));
 }
 
+/*
+ * An amount is what was more than usual, but the chain is about one whole stay in a queue.  If that is
+ * longer, its length is said, because the links after it give parts of it.
+ */
+static void say_stay(struct sentence *s, const struct chain *chain, int64_t amount_ns)
+{
+	char d[UNITS_ROOM];
+
+	if (chain && chain->nr > 1 && chain->links[1].kind == LINK_TAKEN_BY &&
+	    chain->links[1].ns > amount_ns + amount_ns / 20)
+		say(s, " (it was there for %s)", text_ns(chain->links[1].ns, d));
+}
+
 char *why_target_sentence(const struct why *w, const struct why_target *t, char *buf)
 {
 	const struct why_class *class = &w->classes[t->request->class];
@@ -119,6 +132,7 @@ char *why_target_sentence(const struct why *w, const struct why_target *t, char 
 		return buf;
 	}
 	say_amount(&s, w, t, 0);
+	say_stay(&s, t->chain, t->amounts[0].ns);
 	say_chain(&s, t->chain);
 	for (size_t i = 1; i < t->nr_amounts && i <= OTHERS_SAID; i++) {
 		if (t->amounts[i].ns < t->deviation_ns / 20)
