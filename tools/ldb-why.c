@@ -192,7 +192,7 @@ static void check_compare(void)
 		cli_usage("--uncategorised has no JSON and no CSV");
 	if (opt.fail_if.nr && !opt.is_compare)
 		cli_usage("--fail-if goes with --compare");
-	if (opt.is_compare && opt.open.input)
+	if (opt.is_compare && opt.open.inputs.nr)
 		cli_usage("--compare takes its recordings as arguments, not with -i");
 }
 

@@ -67,6 +67,8 @@ ok "three processes are recorded" record one 127.0.0.1 100 3
 ldb-report --archive one.data one-a.data one-b.data one-c.data >archive.out 2>&1
 judge_pairs one "three traces" 100 3
 check "a request, and what was asked for it" "ldb-timeline -i one.data --req 100002 --parts" 0 '^3 requests that belong together'
+check "-i given three times joins the traces, too" "ldb-timeline -i one-a.data -i one-b.data -i one-c.data --req 100002 --parts" \
+	0 '^3 requests that belong together'
 ldb-timeline --json -i one.data --req 100002 --parts >t.json
 check_jq "as data" t.json 'length == 3 and .[0].req == 100002 and ([.[].segments | .[0].pid] | unique | length == 3)'
 req=$(jq '.[2].req' t.json)

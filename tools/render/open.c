@@ -91,14 +91,14 @@ const char *open_input(const struct open_options *options)
 
 void open_files(struct open_options *o, int argc, char **argv, int first)
 {
-	if (first == argc)
-		return;
-	if (o->input)
+	if (first < argc && o->inputs.nr)
 		cli_usage("unexpected argument '%s': give traces with -i or as arguments, not both",
 			  argv[first]);
-	o->files = (const char *const *)argv + first;
-	o->nr_files = argc - first;
-	o->input = argv[first];
+	if (first == argc && !o->inputs.nr)
+		return;
+	o->files = first < argc ? (const char *const *)argv + first : o->inputs.items;
+	o->nr_files = first < argc ? (size_t)(argc - first) : o->inputs.nr;
+	o->input = o->files[0];
 }
 
 bool open_is_input(const struct open_options *o, const char *file)

@@ -10,7 +10,9 @@
 #include "render/render.h"
 
 struct open_options {
-	const char *input, *output, *sysroot;
+	const char *input;		/* the first trace; open_files() sets it, or the tool itself */
+	const char *output, *sysroot;
+	struct cli_list inputs;		/* each -i */
 	const char *const *files;	/* traces that are joined; open_files() sets them */
 	size_t nr_files;
 	struct cli_list debug_dirs, request;
@@ -22,8 +24,8 @@ struct open_options {
 
 /* Options of all these tools, for a table of struct cli_option. */
 #define OPEN_OPTIONS(o)								\
-	{ .letter = 'i', .name = "input", .type = CLI_STRING, .value = &(o).input, \
-	  .arg = "FILE", .help = "the trace (default: ldb.data)" },		\
+	{ .letter = 'i', .name = "input", .type = CLI_LIST, .value = &(o).inputs, \
+	  .arg = "FILE", .help = "the trace (default: ldb.data; repeats)" },	\
 	{ .letter = 'o', .name = "output", .type = CLI_STRING, .value = &(o).output, \
 	  .arg = "FILE", .help = "write there, not to stdout" },		\
 	{ .name = "debug-dir", .type = CLI_LIST, .value = &(o).debug_dirs, .arg = "DIR", \
@@ -71,8 +73,8 @@ struct opened {
 };
 
 /*
- * Takes the arguments from argv[first] on as traces.  Several traces are joined into an unnamed
- * file, which is shown.  Ends the tool if -i was given, too.
+ * Takes the arguments of -i as traces, or the arguments from argv[first] on.  Several traces are joined
+ * into an unnamed file, which is shown.  Ends the tool if there are arguments of both kinds.
  */
 void open_files(struct open_options *o, int argc, char **argv, int first);
 
