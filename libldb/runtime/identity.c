@@ -28,8 +28,8 @@ void identity_drop(void)
 	sys(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* Removes the CPUs that a list of the kernel names: "1-3,8". */
-static void leave_out(uint64_t *cpus, const char *path)
+/* Removes the CPUs that a list of the kernel names: "1-3,8".  Returns false if it cannot be read. */
+static bool leave_out(uint64_t *cpus, const char *path)
 {
 	char list[STATUS_MAX];
 	long fd = sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
@@ -52,6 +52,7 @@ static void leave_out(uint64_t *cpus, const char *path)
 		}
 		number = 0;
 	}
+	return n > 0;
 }
 
 /* Leaves out isolated CPUs, on which the user wants no interruptions, if there are others. */
@@ -90,6 +91,17 @@ void identity_cpus(void)
 	leave_out_isolated(all);
 	if (size > 0)
 		sys(SYS_sched_setaffinity, 0, size, all);
+}
+
+bool identity_has_every_cpu(void)
+{
+	uint64_t own[CPUS_MAX / 64] = { 0 }, lacks[CPUS_MAX / 64], offline[CPUS_MAX / 64];
+
+	if (sys(SYS_sched_getaffinity, 0, sizeof(own), own) < 0)
+		return false;
+	for (unsigned i = 0; i < CPUS_MAX / 64; i++)
+		lacks[i] = offline[i] = ~own[i];
+	return leave_out(offline, "/sys/devices/system/cpu/online") && !memcmp(lacks, offline, sizeof(lacks));
 }
 
 static bool is_about_rights(const char *line)

@@ -313,6 +313,7 @@ void visit_late(uint64_t what);
 /* identity.c */
 void identity_drop(void);	/* drops the calling thread's capabilities for good */
 void identity_cpus(void);	/* allows the calling thread all CPUs that the program uses */
+bool identity_has_every_cpu(void);	/* may the calling thread use every CPU that is online? */
 uint64_t identity_now(void);	/* a hash of the program's credentials; 0: not known */
 bool identity_may_be_watched(uint32_t peer_uid);
 

@@ -25,6 +25,7 @@
 #define BURST_NS	2000		/* at most the budget of this much time can be accumulated */
 #define GAP_NS		1000		/* if the scanner was off its CPU for longer, it reports a gap */
 #define GAP_STAMPS	16		/* if the clock is slow: the time of this many stamps is no gap */
+#define OFF_NS		8000		/* longer than most interrupts: perhaps another task ran */
 #define AWAY_NS		500000		/* longer than an interrupt: another task ran on the scanner's CPU */
 /* The most that is charged for a poll, and for each frame: more time was an interruption. */
 #define COST_LOOK_NS	400
@@ -39,7 +40,7 @@
 #define TRIES_MAX	4		/* polls that find a change before the walk is made anyway */
 #define TRUST_LONG	256		/* after this many valid walks at TRUST_MAX a shorter pause is tried */
 
-static uint64_t cost_look, cost_frame, burst, gap_min, away_min;
+static uint64_t cost_look, cost_frame, burst, gap_min, off_min, away_min;
 static uint32_t live_max, settle_step;
 
 /* A poll takes a few time stamps, which cost microseconds if the clock needs a system call. */
@@ -62,6 +63,7 @@ void pace_init(void)
 	cost_frame = session_ticks(COST_FRAME_NS);
 	burst = session_ticks(BURST_NS);
 	gap_min = shortest_gap();
+	off_min = session_ticks(OFF_NS);
 	away_min = session_ticks(AWAY_NS);
 	live_max = session_ticks(LIVE_NS);
 	settle_step = session_ticks(SETTLE_STEP_NS);
@@ -91,6 +93,8 @@ void pace_stamp(struct scanner *s, uint64_t now)
 		s->stats->gap_tsc += now - s->stamp;
 		if (now - s->stamp > away_min)
 			s->was_away = true;
+		if (now - s->stamp > off_min)
+			s->was_off = true;
 	}
 	s->stamp = now;
 }

@@ -130,8 +130,11 @@ struct scanner {
 
 	uint64_t stamp;			/* end of the previous poll */
 	bool sharing;			/* it has no core to itself, and sleeps between rounds */
+	bool lends;			/* ... only until the kernel has moved a waiting thread to its core */
+	bool was_off;			/* another task may have run on its CPU since the last stint */
 	bool was_away;			/* it was preempted since it last had a core to itself */
 	uint64_t check_at, retry_at;	/* when to search for a core, and when to try without */
+	uint64_t soonest_check;		/* more frequent checks would exceed the budget */
 	int loadavg_fd;
 	uint64_t nr_turns, cpu_ns, turn_ns;	/* share.c: the cost of a sleep and a round */
 	struct ldb_scan_stats *stats;

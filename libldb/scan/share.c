@@ -5,6 +5,12 @@
  * A scanner without a core to itself would take CPU time from the program.  So a scanner that was
  * preempted sleeps between polls, long enough that its wake-ups stay within the budget, until there
  * are no more runnable threads than CPUs.
+ *
+ * A scanner that was not preempted can delay the program as well.  When two threads share a CPU, a
+ * CPU that has nothing to run takes one of them over.  The scanner's CPU never has nothing to run, so
+ * the kernel moves a thread there only when it next balances the load, up to 64 ms later.  So the
+ * scanner counts the runnable threads now and then.  If there are more than CPUs, it lends its core:
+ * it sleeps between polls until a thread has been moved.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -16,8 +22,11 @@
 #define SLEEP_MAX_NS	3600000000000ULL
 #define ROOM_CHECK_NS	1000000		/* time between two searches for a free core */
 #define ROOM_RETRY_NS	200000000	/* time after which the scanner tries to run without sleeps */
+#define SOON_NS		50000		/* time from another task on the scanner's CPU to a check */
+#define LEND_NS		30000000	/* within three ticks (of 10 ms or less) an idle CPU takes a thread over */
 
 static int nr_allowed;		/* CPUs the scanners may use */
+static bool can_lend;		/* these are all CPUs, so the machine's runnable threads may use them, too */
 
 static int count_allowed(void)
 {
@@ -37,12 +46,14 @@ static int count_allowed(void)
 void share_init(void)
 {
 	nr_allowed = count_allowed();
+	can_lend = session.scanner_cpu < 0 && nr_allowed > 1 && identity_has_every_cpu();
 }
 
 void share_begin(struct scanner *s)
 {
 	s->sharing = session.is_slow;
-	s->was_away = false;
+	s->was_off = s->was_away = s->lends = false;
+	s->check_at = s->soonest_check = 0;
 	s->loadavg_fd = -1;
 	s->nr_turns = 0;
 	s->turn_ns = 0;
@@ -112,29 +123,66 @@ static int nr_runnable(struct scanner *s)
 	return nr;
 }
 
+/* Sleeps between rounds from now on.  lends: no thread took the scanner's CPU, but one waits for another. */
+static void share_from_now(struct scanner *s, bool lends)
+{
+	s->sharing = true;
+	s->lends = lends;
+	s->check_at = s->stamp + session_ticks(ROOM_CHECK_NS);
+	s->retry_at = s->stamp + session_ticks(lends ? LEND_NS : ROOM_RETRY_NS);
+}
+
+/* Does any thread wait for a CPU while the scanner has one?  If that is not known, nothing changes. */
+static bool does_any_wait(struct scanner *s)
+{
+	uint64_t before = scan_stamp();
+	int nr = nr_runnable(s);
+	uint64_t now = scan_stamp();
+
+	s->soonest_check = now + (unsigned __int128)(now - before) * 1000000 / session.budget_ppm;
+	s->check_at = now + session_ticks(ROOM_CHECK_NS);
+	return nr ? nr > nr_allowed : s->sharing;
+}
+
+/* Another task may have run on the scanner's CPU, and may have left a thread waiting for another CPU. */
+static void check_soon(struct scanner *s)
+{
+	uint64_t soon = s->stamp + session_ticks(SOON_NS);
+
+	if (soon < s->soonest_check)
+		soon = s->soonest_check;
+	if (soon < s->check_at)
+		s->check_at = soon;
+}
+
+static void share_until_free(struct scanner *s)
+{
+	bool is_late = s->stamp >= s->retry_at, lends = s->lends;
+
+	if (!is_late && (s->stamp < (lends ? s->soonest_check : s->check_at) || does_any_wait(s)))
+		return;
+	s->sharing = s->was_away = s->lends = false;
+	/* the thread that waits may not use the scanner's CPU, or the kernel does not move it */
+	if (is_late && lends)
+		s->check_at = s->soonest_check = s->stamp + session_ticks(ROOM_RETRY_NS);
+}
+
 /* Decides whether this scanner has a core to itself. */
 static void share_judge(struct scanner *s)
 {
-	int nr;
+	bool was_off = s->was_off;
 
+	s->was_off = false;
 	if (session.is_slow || session.budget_ppm >= 1000000 || (nr_allowed == 1 && s->sharing))
 		return;
-	if (!s->sharing) {
-		if (!s->was_away && nr_allowed > 1)
-			return;
-		s->sharing = true;
-		s->check_at = s->stamp + session_ticks(ROOM_CHECK_NS);
-		s->retry_at = s->stamp + session_ticks(ROOM_RETRY_NS);
-		return;
-	}
-	if (s->stamp < s->check_at)
-		return;
-	s->check_at = s->stamp + session_ticks(ROOM_CHECK_NS);
-	nr = nr_runnable(s);
-	if ((nr && nr <= nr_allowed) || s->stamp >= s->retry_at) {
-		s->sharing = false;
-		s->was_away = false;
-	}
+	if (was_off && can_lend && !s->sharing)
+		check_soon(s);
+	if (s->sharing)
+		share_until_free(s);
+	else if (s->was_away || nr_allowed == 1)
+		share_from_now(s, false);
+	else if (can_lend && s->stamp >= s->check_at && does_any_wait(s))
+		share_from_now(s, true);
 }
 
 void share_core(struct scanner *s, uint64_t stint_ticks)

@@ -80,9 +80,10 @@ static void gaps(void)
 	   written.tsc == 1000000000 + 2 * GAP + 1, "a gap, from the one stamp to the other");
 	is_int(stats.gaps, 1, "it is counted");
 	is_int(stats.gap_tsc, GAP + 1, "with its length");
-	ok(!scanner.was_away, "nobody else ran meanwhile");
+	ok(!scanner.was_away && !scanner.was_off, "nobody else ran meanwhile");
 	pace_stamp(&scanner, scanner.stamp + AWAY);
 	ok(!scanner.was_away, "nor in half a millisecond");
+	ok(scanner.was_off, "but share.c checks soon");
 	pace_stamp(&scanner, scanner.stamp + AWAY + 1);
 	ok(scanner.was_away, "in more, another task did");
 	is_int(stats.gaps, 3, "three gaps");
