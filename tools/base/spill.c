@@ -17,6 +17,7 @@
 
 #define RUN_BYTES	(256U << 10)	/* how much of each run is read ahead */
 #define FIRST_ROOM	(64U << 10)
+#define LARGE		(1U << 20)
 
 struct header {
 	uint64_t major;
@@ -171,7 +172,7 @@ static int spill(struct spill *s)
 /* Enlarges the arena to at least need bytes.  While it moves, items have offsets instead of addresses. */
 static int enlarge(struct spill *s, size_t need)
 {
-	size_t more = s->arena_room ? 4 * s->arena_room : FIRST_ROOM;
+	size_t more = !s->arena_room ? FIRST_ROOM : s->arena_room < LARGE ? 4 * s->arena_room : s->room;
 	char *arena;
 
 	if (need <= s->arena_room)
