@@ -326,16 +326,43 @@ static int read_moments(struct tracks *k)
 	return reader_each(k->m->reader, LDB_BLK_REQ, &filter, add_moments, k);
 }
 
+/*
+ * Opens the sources, each with a share of the memory.  Events that the trace does not have, or that
+ * are not wanted, have none, so that the others are less often sorted in files.
+ */
+static void open_sources(struct tracks *k)
+{
+	const struct tracks_options *o = k->o;
+	const unsigned shares[NR_TRACKS_SOURCES] = {
+		[0] = o->no_functions ? 0 : 6,		/* funcs */
+		[1] = 2,				/* locks */
+		[2] = k->m->has_sched ? 2 : 0,		/* offs */
+		[3] = !o->no_requests,			/* parts */
+		[4] = !o->no_requests,			/* queues */
+		[5] = o->with_faults && k->m->has_faults,
+		[6] = o->with_irqs && k->m->has_irqs,
+		[7] = o->with_marks,
+		[8] = k->sink->sample && *k->m->samples,
+		[9] = k->m->has_calls,
+		[10] = k->m->has_flows,
+		[11] = !o->no_requests && k->sink->request ? 2 : 0,	/* lives */
+		[12] = !o->no_functions,		/* moments */
+	};
+	size_t memory = o->memory ? o->memory : MEMORY;
+	unsigned all = 0;
+
+	for (size_t i = 0; i < NR_TRACKS_SOURCES; i++)
+		all += shares[i];
+	for (size_t i = 0; i < NR_TRACKS_SOURCES; i++)
+		spill_open(&k->sources[i], memory / max(all, 16U) * shares[i]);
+}
+
 int tracks_read(struct tracks *k)
 {
-	/* Each source's share of the memory, in sixteenths. */
-	static const uint8_t shares[NR_TRACKS_SOURCES] = { 5, 2, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1 };
-	size_t memory = k->o->memory ? k->o->memory : MEMORY;
 	struct lives_result result;
 	int ret;
 
-	for (size_t i = 0; i < NR_TRACKS_SOURCES; i++)
-		spill_open(&k->sources[i], memory / 16 * shares[i]);
+	open_sources(k);
 	ret = k->o->no_functions ? 0 : find_min(k);
 	if (!ret) {
 		report_progress(k, "kernel events", 0.1, 0.1, 0, 0);
