@@ -345,7 +345,7 @@ static void open_sources(struct tracks *k)
 		[8] = k->sink->sample && *k->m->samples,
 		[9] = k->m->has_calls,
 		[10] = k->m->has_flows,
-		[11] = !o->no_requests && k->sink->request ? 2 : 0,	/* lives */
+		[11] = !o->no_requests && k->sink->request ? 2 : 0,	/* how long each request took */
 		[12] = !o->no_functions,		/* moments */
 	};
 	size_t memory = o->memory ? o->memory : MEMORY;
