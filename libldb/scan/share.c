@@ -46,7 +46,8 @@ static int count_allowed(void)
 void share_init(void)
 {
 	nr_allowed = count_allowed();
-	can_lend = session.scanner_cpu < 0 && nr_allowed > 1 && identity_has_every_cpu();
+	/* a filter of system calls may kill the program for a call that it did not expect */
+	can_lend = session.scanner_cpu < 0 && nr_allowed > 1 && identity_has_every_cpu() && !priority_any_filter();
 }
 
 void share_begin(struct scanner *s)

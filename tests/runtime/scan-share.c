@@ -20,7 +20,7 @@ static struct scanner scanner;
 static struct ldb_scan_stats stats;
 static uint64_t now, slept_ns;
 static unsigned nr_sleeps, nr_cpus;
-static bool has_every_cpu;
+static bool has_every_cpu, has_filter;
 
 uint64_t session_clock(void)
 {
@@ -35,6 +35,11 @@ uint64_t session_ticks(uint64_t ns)
 bool identity_has_every_cpu(void)
 {
 	return has_every_cpu;
+}
+
+bool priority_any_filter(void)
+{
+	return has_filter;
 }
 
 void pace_stamp(struct scanner *s, uint64_t stamp)
@@ -143,6 +148,13 @@ static void keeps(void)
 	scanner.was_off = true;
 	runs(300 * MS);
 	is_int(nr_sleeps, 0, "some CPUs are not for this program: the number tells nothing");
+	share_end(&scanner);
+	has_filter = true;
+	begin(true, -1);
+	has_filter = false;
+	nr_runnable_is(nr_cpus + 5);
+	runs(300 * MS);
+	is_int(nr_sleeps, 0, "a thread is under a filter of system calls: no file is read");
 	share_end(&scanner);
 	begin(true, 0);
 	nr_runnable_is(nr_cpus + 5);
