@@ -93,7 +93,7 @@ diag()
 
 # The step that took longest is printed at the end; run.sh shows it for scripts that take long.
 # LDB_TEST_STEPS=1 prints the time of each step that took more than half a second.
-slowest=0
+step_slowest=0
 step_cs()	# sets $step_now: the uptime in hundredths of a second
 {
 	read -r step_now _ </proc/uptime
@@ -105,8 +105,8 @@ step()	# name of the result
 {
 	step_cs
 	step_took=$((step_now - step_began))
-	if [ "$step_took" -gt "$slowest" ]; then
-		slowest=$step_took
+	if [ "$step_took" -gt "$step_slowest" ]; then
+		step_slowest=$step_took
 		slowest_name=$1
 	fi
 	[ -z "${LDB_TEST_STEPS:-}" ] || [ "$step_took" -le 50 ] || echo "# step: $((step_took / 100)).$((step_took / 10 % 10)) s, $1"
@@ -331,7 +331,7 @@ oracle_finish()
 finish()
 {
 	oracle_finish
-	[ "$slowest" -lt 100 ] || diag "slowest step: $((slowest / 100)) s, $slowest_name"
+	[ "$step_slowest" -lt 100 ] || diag "slowest step: $((step_slowest / 100)) s, $slowest_name"
 	echo "1..$nr"
 	[ "$nr_failed" -eq 0 ]
 	exit $?
