@@ -211,7 +211,7 @@ run_guest()
 	boot_limit=${LDB_GUEST_TIMEOUT:-1200}
 	# If other tests run at the same time, a guest has half of the machine.
 	[ "$which" != others ] || limit=$((2 * limit)) boot_limit=$((2 * boot_limit))
-	memory=1024
+	memory=1536
 	if is_debug "$kernel"; then
 		memory=2048
 		boot_limit=${LDB_GUEST_TIMEOUT:-1500}
