@@ -98,6 +98,16 @@ static void runs(uint64_t ns)
 	}
 }
 
+/* There is a CPU for each thread from now on, which the scanner notices within so long. */
+static void stops_sleeping(uint64_t within, const char *what)
+{
+	nr_runnable_is(nr_cpus);
+	runs(within);
+	nr_sleeps = 0;
+	runs(20 * MS);
+	is_int(nr_sleeps, 0, what);
+}
+
 static void lends(void)
 {
 	begin(true, -1);
@@ -108,11 +118,7 @@ static void lends(void)
 	ok(nr_sleeps > 0, "one more: within two milliseconds it sleeps");
 	ok(slept_ns / nr_sleeps < 200 * US, "for less than 200 us at a time");
 	ok(stats.paused_tsc >= slept_ns, "which is counted");
-	nr_runnable_is(nr_cpus);
-	runs(200 * US);
-	nr_sleeps = 0;
-	runs(20 * MS);
-	is_int(nr_sleeps, 0, "a thread was moved: it sleeps no longer");
+	stops_sleeping(200 * US, "a thread was moved: it sleeps no longer");
 	share_end(&scanner);
 }
 
@@ -171,11 +177,7 @@ static void was_preempted(void)
 	nr_runnable_is(nr_cpus + 1);
 	runs(150 * MS);
 	ok(nr_sleeps > 500, "preempted for long: it sleeps between polls");
-	nr_runnable_is(nr_cpus);
-	runs(2 * MS);
-	nr_sleeps = 0;
-	runs(20 * MS);
-	is_int(nr_sleeps, 0, "until there is a free core");
+	stops_sleeping(2 * MS, "until there is a free core");
 	share_end(&scanner);
 }
 
