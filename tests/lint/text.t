@@ -25,6 +25,13 @@ ok_empty "no catch-all utils.c"
 
 ok "README.md has at most 120 lines" test "$(wc -l <README.md)" -le 120
 
+# A table whose rows were wrapped as if they were a paragraph is shown as one.
+source_files | grep '\.md$' | xargs awk -f "$TOP/tests/lib/tables.awk" >"$WORK/list"
+ok_empty "each row of a table is one line, with as many cells as its heading"
+printf '| a | b |\n|---|---|\n| 1 | long\ntext |\n| 2 | 3 | | 4 | 5 |\n' >"$WORK/wrapped.md"
+awk -f "$TOP/tests/lib/tables.awk" "$WORK/wrapped.md" >"$WORK/found"
+ok "wrapped and joined rows are found" test "$(wc -l <"$WORK/found")" -eq 3
+
 # C is indented by tabs, not blanks.
 source_files tools libldb tests/programs | grep -E '\.(c|cc|h)$' | xargs -r grep -nE '^        +[^ *]' >"$WORK/list"
 ok_empty "C is indented with tabs"
