@@ -4,7 +4,7 @@
  * the code on another CPU that depends on the order.
  *
  * The stores that the program or the recorder reads are in two other headers: ring.h (partner:
- * order_slot_read() in tools/record/order.h) and stamp.h (partner: order_kernel_seq() in
+ * order_slot_read() in tools/record/session/order.h) and stamp.h (partner: order_kernel_seq() in
  * libldb/order.h).  compat.h asks the scheduler which task is on a CPU.  Everything else is here.
  * The kernel's barriers hold on any CPU; on x86 only the full ones (smp_mb()) are instructions.
  */

@@ -23,7 +23,7 @@
 #include "record/record.h"
 #include "record/request-option.h"
 #include "record/scrape.h"
-#include "record/select.h"
+#include "record/process/select.h"
 #include "symbol/argument.h"
 #include "symbol/elffile.h"
 #include "symbol/usdt.h"

@@ -7,7 +7,7 @@
  * u8 the position at which the rings begin; then follow the steps: the enum lists them with their
  * arguments.
  */
-#include "record/backlog.h"
+#include "base/backlog.h"
 #include "record/calls.h"
 #include "record/perf-private.h"
 #include "fuzz.h"

@@ -49,6 +49,7 @@ includes tools | awk -v rooms="$rooms" '
 		path = substr(path, 1, RSTART - 1)
 		sub(/^arch\/.*/, "arch", path)
 		sub(/\/arch$/, "", path)
+		sub(/^record\/.*/, "record", path)
 		return path
 	}
 	{

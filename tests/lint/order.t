@@ -12,7 +12,7 @@ code_of $(source_files kmod libldb tools | grep -E '\.(c|h)$') >"$WORK/code"
 # The ordered accesses may be in these files: order.h defines them; ring.h and stamp.h have the two
 # protocols of linux/ldb.h; compat.h reads the scheduler's state.  The program's own header must
 # also compile as C++, and BPF has no other atomics.
-named='^(libldb/order\.h|libldb/scan/safe-load\.h|tools/record/order\.h|kmod/(order|ring|stamp|compat)\.h):'
+named='^(libldb/order\.h|libldb/scan/safe-load\.h|tools/record/session/order\.h|kmod/(order|ring|stamp|compat)\.h):'
 named=$named'|^[^:]*/arch/|^libldb/include/ldb/ldb\.h:|^tools/record/bpf/'
 naked='__atomic_|__sync_|_explicit *\(|atomic_(thread|signal)_fence|\<memory_order_'
 naked=$naked'|\<smp_(mb|rmb|wmb|store_|load_|acquire|cond_)|\<(barrier|mb|rmb|wmb) *\( *\)|\<virt_(mb|rmb|wmb)'
@@ -37,7 +37,7 @@ code_of "$WORK/bad.c" | grep -v -E ":[0-9]+:.*($naked)" >"$WORK/list"
 ok_empty "each kind of them is found"
 
 # Prints names of functions after "Partner:", to the end of that comment.
-headers="libldb/order.h libldb/scan/safe-load.h tools/record/order.h kmod/order.h"
+headers="libldb/order.h libldb/scan/safe-load.h tools/record/session/order.h kmod/order.h"
 partners()	# file: lines "name"
 {
 	tr '\n' ' ' <"$1" | sed 's|\*/|\n|g' | sed -n 's/.*Partner: //p' |

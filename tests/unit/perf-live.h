@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <linux/ldb.h>
 #include "record/perf.h"
-#include "record/session.h"
+#include "record/session/session.h"
 #include "tap.h"
 
 #define LIVE_FN		static __attribute__((unused))

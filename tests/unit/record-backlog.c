@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "record/backlog.h"
+#include "base/backlog.h"
 #include "random.h"
 #include "tap.h"
 

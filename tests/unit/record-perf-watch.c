@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 #include "record/perf-private.h"
-#include "record/session.h"
+#include "record/session/session.h"
 #include "tap.h"
 
 static char text[8192];

@@ -17,13 +17,13 @@
 #include <unistd.h>
 #include "arch/program.h"
 #include "cli/error.h"
-#include "record/image.h"
+#include "record/process/image.h"
 #include "record/inject.h"
 #include "record/inject-regs.h"
 #include "record/libc.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 #include "record/record.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 #define CALL_MS	3000	/* timeout for the runtime's thread to connect */
 #define CALL_POLL_MS	100

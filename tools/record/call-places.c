@@ -9,8 +9,8 @@
 #include <string.h>
 #include "arch/program.h"
 #include "record/call-places.h"
-#include "record/helper.h"
-#include "record/mapped-files.h"
+#include "record/process/helper.h"
+#include "record/process/mapped-files.h"
 #include "record/record.h"
 
 #define PATIENCE_MS	8000	/* the program may have to wait this long */

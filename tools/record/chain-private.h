@@ -6,8 +6,8 @@
 #ifndef RECORD_CHAIN_PRIVATE_H
 #define RECORD_CHAIN_PRIVATE_H
 
+#include "base/backlog.h"
 #include "base/hash.h"
-#include "record/backlog.h"
 #include "record/chain.h"
 
 #define THREADS_MAX	65536

@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include "base/array.h"
 #include "cli/error.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 #include "record/recording.h"
 
 #define CHILD_FD	3	/* number of the connection's descriptor in the child's recorder */

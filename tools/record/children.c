@@ -13,10 +13,10 @@
 #include <unistd.h>
 #include "base/array.h"
 #include "cli/error.h"
-#include "record/image.h"
-#include "record/proc.h"
+#include "record/process/image.h"
+#include "record/process/proc.h"
+#include "record/process/select.h"
 #include "record/recording.h"
-#include "record/select.h"
 
 /* a process that has connected must send its first message within this time */
 #define SAY_NS		1000000000LL

@@ -5,8 +5,8 @@
 #include "base/minmax.h"
 #include "record/bpf/shared.h"
 #include "record/device-chains.h"
-#include "record/order.h"
 #include "record/sampler.h"
+#include "record/session/order.h"
 
 #define IRQ_NS		100	/* cost of an interrupt for the program, without the reading */
 

@@ -7,7 +7,7 @@
 #define RECORD_DEVICE_CHAINS_H
 
 #include "record/kernel-source.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 /*
  * is_always: interrupt CPUs to read frames even while the scanner runs.  Returns NULL if the

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "record/calls.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 #define ORDER_MAX	20	/* the largest order of a ring in the module's memory */
 

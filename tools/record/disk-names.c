@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "record/disk-names.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 
 /* the bits of the minor number in the kernel's device number */
 #define MINOR_BITS	20

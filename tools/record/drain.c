@@ -15,7 +15,7 @@
 #include <string.h>
 #include "base/search.h"
 #include "record/drain.h"
-#include "record/order.h"
+#include "record/session/order.h"
 
 #define PENDING_MAX_NS	2000000000LL
 #ifndef PENDING_MAX		/* tests/fuzz defines fewer */

@@ -8,7 +8,7 @@
 
 #include "record/kernel-clock.h"
 #include "record/pack.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 struct drain;
 

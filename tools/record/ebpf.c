@@ -14,8 +14,8 @@
 #include "record/bpf/shared.h"
 #include "record/calls.h"
 #include "record/ebpf.h"
-#include "record/order.h"
 #include "record/sampler.h"
+#include "record/session/order.h"
 
 #define RING_ORDER_MAX	16	/* the value of a BPF map entry has at most 4 MiB */
 #define IRQ_MIN_NS	1000

@@ -10,7 +10,7 @@
 #define RECORD_EBPF_H
 
 #include "record/kernel-source.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 struct ebpf_options {
 	pid_t pid;		/* thread group to watch, in the recorder's pid namespace */

@@ -12,8 +12,8 @@
 #include "base/intern.h"
 #include "record/calls.h"
 #include "record/fd-names.h"
-#include "record/proc.h"
-#include "record/session.h"
+#include "record/process/proc.h"
+#include "record/session/session.h"
 
 #define FDS		1024	/* cached descriptors: a power of two */
 #define SOCKETS		4096	/* cached sockets: a power of two */

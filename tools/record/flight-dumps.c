@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "record/flight-dumps.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 /*
  * The nice value of the thread that looks up names, which takes some tenths of a second of CPU

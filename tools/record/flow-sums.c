@@ -20,7 +20,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "record/flow-sums.h"
-#include "record/order.h"
+#include "record/session/order.h"
 
 #define NAME_MAX_BYTES	4096
 _Static_assert(LDB_FLOW_API_PLT == LDB_FLOW_F_PLT && LDB_FLOW_API_GOT == LDB_FLOW_F_GOT &&

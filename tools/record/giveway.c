@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/cpulist.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
+#include "record/session/cpulist.h"
 
 /* if the recorder has not run for this long, it runs once at normal priority */
 #define STARVED_MS	100

@@ -23,12 +23,12 @@
 #include <sys/wait.h>
 #include <dlfcn.h>
 #include "cli/error.h"
-#include "record/image.h"
+#include "record/process/image.h"
 #include "record/inject.h"
 #include "record/inject-private.h"
 #include "record/libc.h"
-#include "record/proc.h"
-#include "record/session.h"
+#include "record/process/proc.h"
+#include "record/session/session.h"
 
 #define STACK_BYTES	(256 << 10)
 #define CODE_BYTES	4096

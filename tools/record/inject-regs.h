@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <sys/user.h>
-#include "record/image.h"
+#include "record/process/image.h"
 
 #define FPU_MAX	(16 << 10)	/* bytes; AMX needs 11 KiB */
 

@@ -19,8 +19,8 @@
 #include "cli/error.h"
 #include "record/inject.h"
 #include "record/inject-private.h"
-#include "record/proc.h"
-#include "record/session.h"
+#include "record/process/proc.h"
+#include "record/session/session.h"
 
 /* attempts to find a thread that can be stopped; they take some seconds at most */
 #define TRIES		40

@@ -8,8 +8,8 @@
 #include "cli/error.h"
 #include "record/inject.h"
 #include "record/inject-private.h"
-#include "record/proc.h"
-#include "record/session.h"
+#include "record/process/proc.h"
+#include "record/session/session.h"
 
 /*
  * Lets the thread run from system call to system call until the last one of the visit.  Returns

@@ -13,8 +13,8 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
-#include "record/image.h"
 #include "record/libc.h"
+#include "record/process/image.h"
 
 enum inject_end {
 	INJECT_OK,

@@ -16,7 +16,7 @@
 #include "base/search.h"
 #include "record/kernel-clock.h"
 #include "record/pack.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 #define SAMPLES_MAX	1024
 #define TRIES		8

@@ -11,8 +11,8 @@
 #define RECORD_KERNEL_SOURCE_H
 
 #include <linux/ldb.h>
-#include "record/cpulist.h"
 #include "record/kernel-clock.h"
+#include "record/session/cpulist.h"
 
 /*
  * With this interval of samples, nearly each invocation of at least half a millisecond is in a

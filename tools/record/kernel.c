@@ -15,7 +15,7 @@
 #include "record/device-chains.h"
 #include "record/ebpf.h"
 #include "record/perf.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 #include "record/recording.h"
 
 /* a child's rings of BPF programs are smaller by this factor */

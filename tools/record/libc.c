@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "arch/program.h"
-#include "record/image.h"
 #include "record/inject-regs.h"
 #include "record/libc.h"
-#include "record/proc.h"
+#include "record/process/image.h"
+#include "record/process/proc.h"
 
 #define PHDRS_MAX	64
 #define DYNAMIC_MAX	256

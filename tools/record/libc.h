@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "record/image.h"
+#include "record/process/image.h"
 
 struct libc {
 	struct image_id id;		/* the program in which these addresses are valid */

@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "cli/error.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 #include "record/record.h"
 
 #define BACKLOG	8

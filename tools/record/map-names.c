@@ -12,8 +12,8 @@
 #include "base/intern.h"
 #include "base/search.h"
 #include "record/map-names.h"
-#include "record/proc.h"
-#include "record/session.h"
+#include "record/process/proc.h"
+#include "record/session/session.h"
 
 #define MAPS_MAX	65536
 #define TOLD_MAX	256

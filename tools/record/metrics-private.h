@@ -8,8 +8,8 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/slots.h"
-#include "record/helper.h"
 #include "record/metrics.h"
+#include "record/process/helper.h"
 #include "record/req-tags.h"
 
 /* series of each kind; values of further series are only counted */

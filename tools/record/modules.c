@@ -14,7 +14,7 @@
 #include "base/array.h"
 #include "cli/foreign.h"
 #include "record/modules.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 
 #define MODULES_MAX	65536	/* a program that reports more is faulty */
 #define NOTES_MAX	(1 << 20)	/* bytes; a sparse file may claim any size */

@@ -5,8 +5,8 @@
 
 #include <sys/types.h>
 #include "record/filter.h"
-#include "record/helper.h"
 #include "record/modules.h"
+#include "record/process/helper.h"
 #include "record/record.h"
 
 struct naming {

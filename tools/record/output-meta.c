@@ -7,7 +7,7 @@
 #include <sys/utsname.h>
 #include "base/hash.h"
 #include "cli/error.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 #include "record/recording.h"
 
 void output_meta_number(struct recording *r, const char *key, uint64_t value)

@@ -17,7 +17,7 @@
 #include "cli/error.h"
 #include "cli/units.h"
 #include "record/map-names.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 #include "record/recording.h"
 #include "record/rings.h"
 

@@ -8,9 +8,9 @@
 #ifndef RECORD_PACK_PRIVATE_H
 #define RECORD_PACK_PRIVATE_H
 
+#include "base/backlog.h"
 #include "base/hash.h"
 #include "base/intern.h"
-#include "record/backlog.h"
 #include "record/func-counts.h"
 #include "record/irq-names.h"
 #include "record/made-requests.h"

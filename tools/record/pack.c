@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
-#include "record/order.h"
 #include "record/pack-private.h"
+#include "record/session/order.h"
 
 #ifndef BIRTHS_MAX		/* tests/fuzz defines a smaller number */
 #define BIRTHS_MAX	65536	/* THREAD_STARTs that are stored */

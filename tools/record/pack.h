@@ -14,7 +14,7 @@
 #include "record/filter.h"
 #include "record/func-counts.h"
 #include "record/metrics.h"
-#include "record/session.h"
+#include "record/session/session.h"
 #include "trace/writer.h"
 
 struct pack;

@@ -15,9 +15,9 @@
 #include <unistd.h>
 #include "arch/cpu.h"
 #include "base/array.h"
-#include "record/cpulist.h"
 #include "record/perf-private.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
+#include "record/session/cpulist.h"
 
 /* size of the ring of each CPU; smaller if there are many CPUs */
 #define RING_DEFAULT	(8UL << 20)

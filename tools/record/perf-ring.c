@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "record/order.h"
 #include "record/perf-private.h"
+#include "record/session/order.h"
 
 #define RECORD_MAX	65536	/* the size field has 16 bits */
 

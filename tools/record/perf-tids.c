@@ -5,7 +5,7 @@
  * the second from the events; this file finds the third.
  */
 #include "record/perf-private.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 
 #define FIRST_NAMESPACE	0xeffffffcU	/* PROC_PID_INIT_INO of the kernel, which does not change */
 

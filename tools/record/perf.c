@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "record/backlog.h"
+#include "base/backlog.h"
 #include "record/calls.h"
 #include "record/disk-names.h"
 #include "record/fd-names.h"
 #include "record/perf-private.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 
 /* cost of recording an interrupt: one event at its start, one at its end */
 #define IRQ_NS		1000

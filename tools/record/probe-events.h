@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "record/backlog.h"
+#include "base/backlog.h"
 
 struct perf_field;
 struct probe_events;

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "record/helper.h"
-#include "record/mapped-files.h"
+#include "record/process/helper.h"
+#include "record/process/mapped-files.h"
 #include "record/queue-places.h"
 #include "record/record.h"
 

@@ -17,9 +17,9 @@
 #include "cli/error.h"
 #include "cli/progress.h"
 #include "record/flight-triggers.h"
+#include "record/process/select.h"
 #include "record/recording.h"
 #include "record/rings.h"
-#include "record/select.h"
 
 #define ANSWER_NS	10000000000LL	/* timeout for answers of the runtime */
 #define PROGRESS_NS	200000000LL

@@ -19,7 +19,7 @@
 #include "record/record.h"
 #include "record/samples.h"
 #include "record/scrape.h"
-#include "record/session.h"
+#include "record/session/session.h"
 #include "record/threads.h"
 #include "trace/writer.h"
 

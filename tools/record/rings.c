@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "record/fd-names.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 #include "record/recording.h"
 #include "record/rings.h"
 

@@ -8,12 +8,12 @@
 #include "arch/cpu.h"
 #include "arch/program.h"
 #include "base/array.h"
+#include "base/backlog.h"
 #include "base/hash.h"
 #include "base/minmax.h"
-#include "record/backlog.h"
 #include "record/ksyms.h"
 #include "record/perf-private.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 #include "record/samples.h"
 
 /* size of the ring of each CPU: holds a second of samples of all tasks */

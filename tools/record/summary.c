@@ -8,7 +8,7 @@
 #include "cli/error.h"
 #include "cli/progress.h"
 #include "cli/units.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 #include "record/recording.h"
 
 static uint64_t lost(const struct recording *r)

@@ -14,7 +14,7 @@
 #include "arch/program.h"
 #include "cli/error.h"
 #include "cli/foreign.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 #include "record/record.h"
 
 /* at most this many bytes of a file are read, because a sparse file may claim any size */

@@ -16,7 +16,7 @@
 #include <ldb/abi.h>
 #include "base/array.h"
 #include "base/minmax.h"
-#include "record/order.h"
+#include "record/session/order.h"
 #include "record/threads.h"
 
 #define ENDED_MAX	65536	/* limit, because the beginnings of threads may be lost */

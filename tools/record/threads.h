@@ -4,7 +4,7 @@
 #define RECORD_THREADS_H
 
 #include "record/pack.h"
-#include "record/session.h"
+#include "record/session/session.h"
 #include "trace/writer.h"
 
 struct threads;

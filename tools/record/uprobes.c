@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "record/perf-private.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 #include "record/uprobes.h"
 
 #define LINE_MAX_BYTES	1024

@@ -42,7 +42,7 @@
  * other CPUs need the instructions.  In struct ldb_page and struct ldb_stack, the word whose
  * comment says "last" or "after" is stored and loaded in the same way.  k_seq is a sequence
  * counter; its comment describes it.  The functions for all these accesses are in libldb/order.h,
- * tools/record/order.h, kmod/order.h, ring.h and stamp.h.
+ * tools/record/session/order.h, kmod/order.h, ring.h and stamp.h.
  *
  * All times are in the session's clock (enum ldb_clock).
  */

@@ -6,7 +6,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include "record/inject-regs.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 
 #define CALL_SIZE	2		/* bytes of a syscall instruction */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads lists of CPUs as the kernel writes them: "0-3,8". */
-#ifndef RECORD_CPULIST_H
-#define RECORD_CPULIST_H
+#ifndef RECORD_SESSION_CPULIST_H
+#define RECORD_SESSION_CPULIST_H
 
 #include <stdint.h>
 

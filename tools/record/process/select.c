@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/sort.h"
-#include "record/proc.h"
-#include "record/select.h"
+#include "record/process/proc.h"
+#include "record/process/select.h"
 
 #define CGROUP_FS	"/sys/fs/cgroup"
 #define COMM_MAX	15	/* the kernel stores no more characters of a name */

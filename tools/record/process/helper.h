@@ -4,8 +4,8 @@
  * such as the program's debug information.  The child writes texts, each of which ends with a NUL;
  * they can be read after the child has ended.
  */
-#ifndef RECORD_HELPER_H
-#define RECORD_HELPER_H
+#ifndef RECORD_PROCESS_HELPER_H
+#define RECORD_PROCESS_HELPER_H
 
 #include <stdbool.h>
 #include <stddef.h>

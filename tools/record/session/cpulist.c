@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdio.h>
-#include "record/cpulist.h"
+#include "record/session/cpulist.h"
 
 unsigned cpulist_read(const char *path, uint8_t *is_in)
 {

@@ -3,8 +3,8 @@
  * Reads files of /proc about a process and its threads.  The files of a process that has ended
  * cannot be read.
  */
-#ifndef RECORD_PROC_H
-#define RECORD_PROC_H
+#ifndef RECORD_PROCESS_PROC_H
+#define RECORD_PROCESS_PROC_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
-#include "record/backlog.h"
+#include "base/backlog.h"
 
 #define OUT_BYTES	16384	/* rows that are emitted with one call, in bytes */
 #define NEAR		8	/* a row at most this many places out of order is moved at once */

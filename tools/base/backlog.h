@@ -6,8 +6,8 @@
  * runs are merged, and not all rows are sorted.  Rows with the same tick are emitted in the order
  * of their arrival.
  */
-#ifndef RECORD_BACKLOG_H
-#define RECORD_BACKLOG_H
+#ifndef BASE_BACKLOG_H
+#define BASE_BACKLOG_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lists the files that a program has mapped as code, for probes in them. */
-#ifndef RECORD_MAPPED_FILES_H
-#define RECORD_MAPPED_FILES_H
+#ifndef RECORD_PROCESS_MAPPED_FILES_H
+#define RECORD_PROCESS_MAPPED_FILES_H
 
 #include <stddef.h>
 #include <sys/types.h>

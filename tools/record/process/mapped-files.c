@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/array.h"
-#include "record/mapped-files.h"
-#include "record/proc.h"
+#include "record/process/mapped-files.h"
+#include "record/process/proc.h"
 
 static bool is_known(const struct mapped_files *f, const char *path)
 {

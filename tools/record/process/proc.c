@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/array.h"
-#include "record/proc.h"
+#include "record/process/proc.h"
 
 #define PATH_ROOM	96
 #define PF_EXITING	4	/* from the kernel's include/linux/sched.h */

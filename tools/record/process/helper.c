@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/array.h"
-#include "record/helper.h"
+#include "record/process/helper.h"
 #include "record/record.h"
 
 #define TEXT_MAX	(64 << 20)	/* a child that writes more is faulty */

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <ldb/abi.h>
-#include "record/image.h"
-#include "record/proc.h"
+#include "record/process/image.h"
+#include "record/process/proc.h"
 
 #define PHDRS_MAX	64
 #define NOTES_MAX	(64 << 10)

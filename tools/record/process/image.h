@@ -3,8 +3,8 @@
  * Finds what a running process has mapped by reading the process's memory, and not the files that
  * it names.  The memory may contain anything, so all values are checked that could harm the reader.
  */
-#ifndef RECORD_IMAGE_H
-#define RECORD_IMAGE_H
+#ifndef RECORD_PROCESS_IMAGE_H
+#define RECORD_PROCESS_IMAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

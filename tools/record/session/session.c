@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "record/cpulist.h"
-#include "record/session.h"
+#include "record/session/cpulist.h"
+#include "record/session/session.h"
 
 #define RING_ORDER_MIN	10
 #define RING_ORDER_MAX	24

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Finds the running processes with a certain name, or in a control group. */
-#ifndef RECORD_SELECT_H
-#define RECORD_SELECT_H
+#ifndef RECORD_PROCESS_SELECT_H
+#define RECORD_PROCESS_SELECT_H
 
 #include <stdbool.h>
 #include <stddef.h>

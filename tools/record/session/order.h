@@ -8,8 +8,8 @@
  * in any case, because the program may be killed between any two of its stores, or may be hostile.
  * The loads are C11's, and cost nothing on x86, where loads are made in program order.
  */
-#ifndef RECORD_ORDER_H
-#define RECORD_ORDER_H
+#ifndef RECORD_SESSION_ORDER_H
+#define RECORD_SESSION_ORDER_H
 
 #include <linux/ldb.h>
 #include <linux/perf_event.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Declares the memory shared with the program, and its clock. */
-#ifndef RECORD_SESSION_H
-#define RECORD_SESSION_H
+#ifndef RECORD_SESSION_SESSION_H
+#define RECORD_SESSION_SESSION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 #include "arch/cpu.h"
-#include "record/proc.h"
-#include "record/session.h"
+#include "record/process/proc.h"
+#include "record/session/session.h"
 
 #define SAMPLES			5
 #define CALIBRATE_NS		10000000	/* least time between two samples */
