@@ -8,7 +8,7 @@
  * arguments.
  */
 #include "base/backlog.h"
-#include "record/calls.h"
+#include "record/names/calls.h"
 #include "record/perf-private.h"
 #include "fuzz.h"
 

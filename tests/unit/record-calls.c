@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/calls.h"
-#include "record/fd-names.h"
-#include "record/map-names.h"
+#include "record/names/calls.h"
+#include "record/names/fd.h"
+#include "record/names/map.h"
 #include "tap.h"
 
 static struct ldb_syscall_rec of_kind(unsigned kind, const char *name)

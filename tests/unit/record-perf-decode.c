@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "arch/cpu.h"
-#include "record/calls.h"
+#include "record/names/calls.h"
 #include "record/perf-private.h"
 #include "tap.h"
 

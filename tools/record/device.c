@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include "record/calls.h"
+#include "record/names/calls.h"
 #include "record/session/session.h"
 
 #define ORDER_MAX	20	/* the largest order of a ring in the module's memory */

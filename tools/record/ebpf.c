@@ -12,8 +12,8 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "record/bpf/shared.h"
-#include "record/calls.h"
 #include "record/ebpf.h"
+#include "record/names/calls.h"
 #include "record/sampler.h"
 #include "record/session/order.h"
 

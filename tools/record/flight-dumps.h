@@ -9,7 +9,7 @@
 
 #include "record/flight-file.h"
 #include "record/flight-ring.h"
-#include "record/ksyms.h"
+#include "record/names/ksyms.h"
 
 struct flight_dumps;
 

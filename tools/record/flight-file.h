@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <sys/types.h>
 #include "cli/outfile.h"
-#include "record/ksyms.h"
+#include "record/names/ksyms.h"
 #include "trace/writer.h"
 
 struct flight_file {

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 #include "record/filter.h"
-#include "record/modules.h"
+#include "record/names/modules.h"
 #include "record/process/helper.h"
 #include "record/record.h"
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include "cli/error.h"
 #include "cli/units.h"
-#include "record/map-names.h"
+#include "record/names/map.h"
 #include "record/process/proc.h"
 #include "record/recording.h"
 #include "record/rings.h"

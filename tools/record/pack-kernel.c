@@ -2,7 +2,7 @@
 /* Turns kernel events into rows of the trace; see pack.h. */
 #include <limits.h>
 #include <string.h>
-#include "record/calls.h"
+#include "record/names/calls.h"
 #include "record/pack-private.h"
 
 static void switch_out(struct ldb_row_sched *row, const struct ldb_rec *recs)

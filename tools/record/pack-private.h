@@ -12,8 +12,8 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "record/func-counts.h"
-#include "record/irq-names.h"
 #include "record/made-requests.h"
+#include "record/names/irq.h"
 #include "record/pack.h"
 #include "record/pauses.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Makes rows of the system calls of a thread: those in which it sleeps, and complete ones. */
-#include "record/calls.h"
+#include "record/names/calls.h"
 #include "record/perf-private.h"
 #include "record/perf-task.h"
 

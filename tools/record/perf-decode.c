@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <string.h>
 #include "arch/cpu.h"
-#include "record/calls.h"
+#include "record/names/calls.h"
 #include "record/perf-private.h"
 
 #define CLONE_THREAD_BIT	0x00010000

@@ -15,7 +15,7 @@
 #include <linux/ldb.h>
 #include <linux/perf_event.h>
 #include "base/hash.h"
-#include "record/kernel-calls.h"
+#include "record/names/kernel-calls.h"
 #include "record/perf.h"
 
 /*

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <time.h>
 #include "base/backlog.h"
-#include "record/calls.h"
-#include "record/disk-names.h"
-#include "record/fd-names.h"
+#include "record/names/calls.h"
+#include "record/names/disk.h"
+#include "record/names/fd.h"
 #include "record/perf-private.h"
 #include "record/process/proc.h"
 

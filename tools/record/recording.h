@@ -13,7 +13,7 @@
 #include "record/giveway.h"
 #include "record/kernel-source.h"
 #include "record/made-requests.h"
-#include "record/modules.h"
+#include "record/names/modules.h"
 #include "record/naming.h"
 #include "record/pack.h"
 #include "record/record.h"

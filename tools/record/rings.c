@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "record/fd-names.h"
+#include "record/names/fd.h"
 #include "record/process/proc.h"
 #include "record/recording.h"
 #include "record/rings.h"

@@ -11,7 +11,7 @@
 #include "base/backlog.h"
 #include "base/hash.h"
 #include "base/minmax.h"
-#include "record/ksyms.h"
+#include "record/names/ksyms.h"
 #include "record/perf-private.h"
 #include "record/process/proc.h"
 #include "record/samples.h"

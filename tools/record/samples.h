@@ -13,7 +13,7 @@
 #ifndef RECORD_SAMPLES_H
 #define RECORD_SAMPLES_H
 
-#include "record/modules.h"
+#include "record/names/modules.h"
 
 struct ksyms;
 struct samples;

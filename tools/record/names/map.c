@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "base/intern.h"
 #include "base/search.h"
-#include "record/map-names.h"
+#include "record/names/map.h"
 #include "record/process/proc.h"
 #include "record/session/session.h"
 

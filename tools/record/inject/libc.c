@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "arch/program.h"
-#include "record/inject-regs.h"
-#include "record/libc.h"
+#include "record/inject/libc.h"
+#include "record/inject/regs.h"
 #include "record/process/image.h"
 #include "record/process/proc.h"
 

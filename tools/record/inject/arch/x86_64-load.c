@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Implements the part of inject-regs.h that is about loading a library. */
+/* Implements the part of inject/regs.h that is about loading a library. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include "record/inject-regs.h"
+#include "record/inject/regs.h"
 #include "record/process/proc.h"
 
 #define CALL_SIZE	2		/* bytes of a syscall instruction */

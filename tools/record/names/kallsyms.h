@@ -3,8 +3,8 @@
  * Reads lines of /proc/kallsyms such as "ffffffff81000000 T startup_64", which are not always in
  * order of address.
  */
-#ifndef RECORD_KALLSYMS_H
-#define RECORD_KALLSYMS_H
+#ifndef RECORD_NAMES_KALLSYMS_H
+#define RECORD_NAMES_KALLSYMS_H
 
 #include <stdbool.h>
 #include <stdint.h>

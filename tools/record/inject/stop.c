@@ -17,8 +17,8 @@
 #include <unistd.h>
 #include "base/sort.h"
 #include "cli/error.h"
-#include "record/inject.h"
-#include "record/inject-private.h"
+#include "record/inject/inject.h"
+#include "record/inject/private.h"
 #include "record/process/proc.h"
 #include "record/session/session.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads /sys and /proc; see disk-names.h. */
+/* Reads /sys and /proc; see disk.h. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "record/disk-names.h"
+#include "record/names/disk.h"
 #include "record/process/proc.h"
 
 /* the bits of the minor number in the kernel's device number */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "base/array.h"
 #include "cli/foreign.h"
-#include "record/modules.h"
+#include "record/names/modules.h"
 #include "record/process/proc.h"
 
 #define MODULES_MAX	65536	/* a program that reports more is faulty */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declares what the files inject*.c share.  inject-stop.c chooses and stops a thread; inject.c
- * makes it call the runtime's entry function, and inject-load.c makes it load the runtime.
+ * Declares what the files of this folder share.  stop.c chooses and stops a thread; inject.c
+ * makes it call the runtime's entry function, and load.c makes it load the runtime.
  */
 #ifndef RECORD_INJECT_PRIVATE_H
 #define RECORD_INJECT_PRIVATE_H
@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "record/inject.h"
-#include "record/inject-regs.h"
+#include "record/inject/inject.h"
+#include "record/inject/regs.h"
 
 enum inject_outcome {
 	INJECT_DONE,

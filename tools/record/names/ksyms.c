@@ -7,8 +7,8 @@
 #include "base/hash.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "record/kallsyms.h"
-#include "record/ksyms.h"
+#include "record/names/kallsyms.h"
+#include "record/names/ksyms.h"
 #include "trace/writer.h"
 
 #define FIRST		(LDB_SAMPLE_KERNEL + 1)

@@ -5,9 +5,9 @@
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "record/calls.h"
-#include "record/kallsyms.h"
-#include "record/kernel-calls.h"
+#include "record/names/calls.h"
+#include "record/names/kallsyms.h"
+#include "record/names/kernel-calls.h"
 
 /*
  * A system call's function may end with a jump to another function, whose return address then

@@ -4,8 +4,8 @@
  * recording ends, because reading /proc/kallsyms takes a tenth of a second.  Only names leave this
  * file, never addresses.
  */
-#ifndef RECORD_KSYMS_H
-#define RECORD_KSYMS_H
+#ifndef RECORD_NAMES_KSYMS_H
+#define RECORD_NAMES_KSYMS_H
 
 #include <stdint.h>
 

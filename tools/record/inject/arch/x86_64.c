@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Implements inject-regs.h.  The signal frame is that of arch/x86/kernel/signal_64.c in Linux. */
+/* Implements inject/regs.h.  The signal frame is that of arch/x86/kernel/signal_64.c in Linux. */
 #include <elf.h>
 #include <errno.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <sys/ucontext.h>
 #include <sys/uio.h>
 #include <ldb/control.h>
-#include "record/inject-regs.h"
+#include "record/inject/regs.h"
 
 #define CS_64BIT	0x33
 #define FLAGS_OFF	(0x400 | 0x100)	/* direction flag and single-step flag */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lists mapped ELF files: those that the runtime reports, and others from /proc. */
-#ifndef RECORD_MODULES_H
-#define RECORD_MODULES_H
+#ifndef RECORD_NAMES_MODULES_H
+#define RECORD_NAMES_MODULES_H
 
 #include <stdbool.h>
 #include <ldb/control.h>

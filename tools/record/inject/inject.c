@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include "cli/error.h"
-#include "record/inject.h"
-#include "record/inject-private.h"
+#include "record/inject/inject.h"
+#include "record/inject/private.h"
 #include "record/process/proc.h"
 #include "record/session/session.h"
 

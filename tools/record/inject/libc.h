@@ -4,8 +4,8 @@
  * the loader's locks.  As in image.h, the process's memory is read, and no file that it names is
  * opened; all values are what the process claims.
  */
-#ifndef RECORD_LIBC_H
-#define RECORD_LIBC_H
+#ifndef RECORD_INJECT_LIBC_H
+#define RECORD_INJECT_LIBC_H
 
 #include <stdbool.h>
 #include <stdint.h>

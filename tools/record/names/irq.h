@@ -3,8 +3,8 @@
  * Names interrupts: those of devices by the names that the kernel reports, the others by their
  * numbers.
  */
-#ifndef RECORD_IRQ_NAMES_H
-#define RECORD_IRQ_NAMES_H
+#ifndef RECORD_NAMES_IRQ_H
+#define RECORD_NAMES_IRQ_H
 
 #include <ldb/trace-format.h>
 #include "base/hash.h"

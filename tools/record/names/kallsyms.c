@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <inttypes.h>
-#include "record/kallsyms.h"
+#include "record/names/kallsyms.h"
 
 bool kallsyms_next(FILE *f, struct kallsyms_line *symbol)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <arpa/inet.h>
 #include <sys/syscall.h>
-#include "record/calls.h"
+#include "record/names/calls.h"
 
 #define NR_CALLS	(sizeof(names) / sizeof(*names))
 
@@ -12,7 +12,7 @@
  * also the program's.
  */
 static const char *const names[] = {
-#include "record/calls.inc"
+#include "record/names/calls.inc"
 };
 
 /* System calls of which arguments are recorded. */

@@ -3,8 +3,8 @@
  * Names the files and sockets behind a process's descriptors, from /proc: "svc.dat", "a pipe",
  * "eventfd", "socket 10.0.0.1:80", as calls_descriptor() does.
  */
-#ifndef RECORD_FD_NAMES_H
-#define RECORD_FD_NAMES_H
+#ifndef RECORD_NAMES_FD_H
+#define RECORD_NAMES_FD_H
 
 #include <sys/types.h>
 

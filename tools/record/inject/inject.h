@@ -8,12 +8,12 @@
  * Calls whose remaining timeout the kernel does not store (epoll_wait()) are restarted with the
  * whole timeout.
  */
-#ifndef RECORD_INJECT_H
-#define RECORD_INJECT_H
+#ifndef RECORD_INJECT_INJECT_H
+#define RECORD_INJECT_INJECT_H
 
 #include <stdbool.h>
 #include <sys/types.h>
-#include "record/libc.h"
+#include "record/inject/libc.h"
 #include "record/process/image.h"
 
 enum inject_end {

@@ -3,8 +3,8 @@
  * Finds which system call a thread executes from the return addresses on its kernel stack: each
  * system call is a function of the kernel that has a symbol.
  */
-#ifndef RECORD_KERNEL_CALLS_H
-#define RECORD_KERNEL_CALLS_H
+#ifndef RECORD_NAMES_KERNEL_CALLS_H
+#define RECORD_NAMES_KERNEL_CALLS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names interrupts; see irq-names.h. */
+/* Names interrupts; see irq.h. */
 #include <linux/ldb.h>
 #include <stdio.h>
-#include "record/irq-names.h"
+#include "record/names/irq.h"
 
 static uint32_t find_line(const struct irq_names *t, uint32_t line)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Knows numbers and names of system calls, and which of their arguments are recorded. */
-#ifndef RECORD_CALLS_H
-#define RECORD_CALLS_H
+#ifndef RECORD_NAMES_CALLS_H
+#define RECORD_NAMES_CALLS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/intern.h"
-#include "record/calls.h"
-#include "record/fd-names.h"
+#include "record/names/calls.h"
+#include "record/names/fd.h"
 #include "record/process/proc.h"
 #include "record/session/session.h"
 

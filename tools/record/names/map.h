@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Finds the name of the file that a process has mapped at an address, from /proc. */
-#ifndef RECORD_MAP_NAMES_H
-#define RECORD_MAP_NAMES_H
+#ifndef RECORD_NAMES_MAP_H
+#define RECORD_NAMES_MAP_H
 
 #include <stdint.h>
 #include <sys/types.h>

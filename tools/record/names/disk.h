@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names block devices, and determines which tasks are kernel threads, from /sys and /proc. */
-#ifndef RECORD_DISK_NAMES_H
-#define RECORD_DISK_NAMES_H
+#ifndef RECORD_NAMES_DISK_H
+#define RECORD_NAMES_DISK_H
 
 #include <stdbool.h>
 #include <stdint.h>
