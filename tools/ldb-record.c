@@ -19,7 +19,7 @@
 #include "record/children.h"
 #include "record/filter.h"
 #include "record/flight-triggers.h"
-#include "record/queue-words.h"
+#include "record/probes/queue-words.h"
 #include "record/record.h"
 #include "record/request-option.h"
 #include "record/scrape.h"

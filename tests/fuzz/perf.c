@@ -9,7 +9,7 @@
  */
 #include "base/backlog.h"
 #include "record/names/calls.h"
-#include "record/perf-private.h"
+#include "record/perf/private.h"
 #include "fuzz.h"
 
 #define NR_RINGS	2
@@ -61,7 +61,7 @@ static struct {
 	uint64_t time, nr_bad, nr_rows;
 } t;
 
-/* The fields are name, pid, state ... in the order of perf-format.c, as Linux 6.1 lays them out. */
+/* The fields are name, pid, state ... in the order of record/perf/format.c, as Linux 6.1 lays them out. */
 static const struct perf_field layout[PERF_TP_NR][PERF_FIELDS] = {
 	[PERF_TP_SWITCH] = { { 24, 4 }, { 56, 4 }, { 32, 8 }, { 8, 16 }, { 40, 16 } },
 	[PERF_TP_WAKING] = { { 24, 4 }, { 32, 4 }, { 8, 16 } },

@@ -24,9 +24,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "record/ebpf.h"
-#include "record/perf.h"
-#include "record/samples.h"
+#include "record/kernel/ebpf.h"
+#include "record/perf/perf.h"
+#include "record/perf/samples.h"
 
 #define DRAIN_US	10000
 #define CALL_MIN_NS	10000

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <linux/ldb.h>
-#include "record/perf.h"
+#include "record/perf/perf.h"
 #include "record/session/session.h"
 #include "tap.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "arch/cpu.h"
 #include "record/names/calls.h"
-#include "record/perf-private.h"
+#include "record/perf/private.h"
 #include "tap.h"
 
 #define COMMON \

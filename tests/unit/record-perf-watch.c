@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
-#include "record/perf-private.h"
+#include "record/perf/private.h"
 #include "record/session/session.h"
 #include "tap.h"
 

@@ -2,8 +2,8 @@
 /* Tests how the words of --queue and the arguments of USDT probes are read. */
 #include <stdlib.h>
 #include <string.h>
-#include "record/queue-words.h"
-#include "record/usdt-args.h"
+#include "record/probes/queue-words.h"
+#include "record/probes/usdt-args.h"
 #include "tap.h"
 
 static bool is_arg(const char *args, unsigned nr, const char *fetch, unsigned size, bool is_signed)

@@ -3,7 +3,7 @@
  * Tests where and how often running threads are sampled, given the rest of the budget and the cost
  * of a sample.
  */
-#include "record/sampler.h"
+#include "record/kernel/sampler.h"
 #include "tap.h"
 
 #define PPM	1000000

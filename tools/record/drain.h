@@ -6,7 +6,7 @@
 #ifndef RECORD_DRAIN_H
 #define RECORD_DRAIN_H
 
-#include "record/kernel-clock.h"
+#include "record/kernel/clock.h"
 #include "record/pack.h"
 #include "record/session/session.h"
 

@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 #include "cli/error.h"
-#include "record/device-chains.h"
-#include "record/ebpf.h"
-#include "record/perf.h"
+#include "record/kernel/device-chains.h"
+#include "record/kernel/ebpf.h"
+#include "record/perf/perf.h"
 #include "record/process/proc.h"
 #include "record/recording.h"
 

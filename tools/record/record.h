@@ -12,8 +12,8 @@
 #include <sys/types.h>
 #include <ldb/control.h>
 #include <ldb/trace-format.h>
-#include "record/call-ids.h"
-#include "record/queues.h"
+#include "record/probes/call-ids.h"
+#include "record/probes/queues.h"
 #include "record/flight.h"
 
 /*

@@ -3,7 +3,6 @@
 #ifndef RECORD_RECORDING_H
 #define RECORD_RECORDING_H
 
-#include "record/call-ids.h"
 #include "record/children.h"
 #include "record/command.h"
 #include "record/drain.h"
@@ -11,13 +10,14 @@
 #include "record/flight.h"
 #include "record/flow-sums.h"
 #include "record/giveway.h"
-#include "record/kernel-source.h"
+#include "record/kernel/source.h"
 #include "record/made-requests.h"
 #include "record/names/modules.h"
 #include "record/naming.h"
 #include "record/pack.h"
+#include "record/perf/samples.h"
+#include "record/probes/call-ids.h"
 #include "record/record.h"
-#include "record/samples.h"
 #include "record/scrape.h"
 #include "record/session/session.h"
 #include "record/threads.h"
