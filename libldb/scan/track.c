@@ -84,7 +84,7 @@ static bool func_event(struct ldb_rec r[3], const struct scan_state *st, uint32_
 /*
  * Writes the end of an invocation, and counts it.  The program may be killed at any instruction
  * here, most likely in the page fault of a ring's next page: the recorder finds out from ending_gen
- * and ending_seen which of these steps were done (tools/record/threads.c).
+ * and ending_seen which of these steps were done (tools/record/rows/threads.c).
  */
 static void end_invocation(struct scanner *s, struct scan_state *st, uint32_t i, uint64_t hi)
 {

@@ -181,7 +181,7 @@ bench_flows()
 	$cc -O2 -fno-builtin "$TOP/tests/bench/flows-calls.c" -o flows-calls || exit 1
 	$cc -O2 -fPIC -shared "$TOP/tests/bench/flows-usage.c" -o flows-usage.so || exit 1
 	[ -s flows-input ] || head -c 20000000 "$BUILD/lib/libldbtools.a" >flows-input
-	$cc -E -I"$TOP/tools" -I"$TOP/libldb/include" -I"$TOP/kmod/uapi" -D_GNU_SOURCE "$TOP/tools/record/pack.c" -o flows.i || exit 1
+	$cc -E -I"$TOP/tools" -I"$TOP/libldb/include" -I"$TOP/kmod/uapi" -D_GNU_SOURCE "$TOP/tools/record/rows/pack.c" -o flows.i || exit 1
 	echo 'import json, hashlib, re, zlib
 d = [str(i * i) for i in range(200000)]
 s = json.dumps(d)

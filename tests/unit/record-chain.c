@@ -5,7 +5,7 @@
  * contain them, its caller must be the true one, and no invocation that was observed may be missing
  * or have two rows.
  */
-#include "record/chain.h"
+#include "record/chain/chain.h"
 #include "tap.h"
 
 #define NR_CALLS	4000

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <time.h>
 #include "arch/cpu.h"
-#include "record/drain.h"
+#include "record/rows/drain.h"
 #include "trace-sample.h"
 
 #define ORDER		10

@@ -4,8 +4,8 @@
 #include <linux/ldb.h>
 #include <stdio.h>
 #include <string.h>
-#include "record/made-requests.h"
-#include "record/pauses.h"
+#include "record/requests/made.h"
+#include "record/requests/pauses.h"
 #include "tap.h"
 
 #define SECOND	1000000

@@ -3,7 +3,7 @@
 #ifndef UNIT_RECORDING_SAMPLE_H
 #define UNIT_RECORDING_SAMPLE_H
 
-#include "record/threads.h"
+#include "record/rows/threads.h"
 #include "trace-sample.h"
 
 #define TID	500

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "cli/units.h"
-#include "record/loops.h"
+#include "record/requests/loops.h"
 #include "record/flight-triggers.h"
 
 /* seconds over which a percentile is computed; each has an element in parts[] */

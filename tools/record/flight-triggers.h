@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "record/flight-requests.h"
-#include "record/loops.h"
+#include "record/requests/loops.h"
 
 struct flight_triggers;
 

@@ -63,7 +63,7 @@ void flight_close(struct recording *r);
 void flight_poll(struct recording *r);
 /* Must be called once a second, after the writer was flushed. */
 void flight_second(struct recording *r);
-/* Reports requests that are made from calls while the recording runs: see made-requests.h. */
+/* Reports requests that are made from calls while the recording runs: see requests/made.h. */
 void flight_made(struct recording *r, const struct made_request *request, bool is_counted);
 void flight_signal(struct recording *r, int signal);
 

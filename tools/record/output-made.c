@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Makes requests while the recording runs, for the parts that need them at that time; see
- * made-requests.h.
+ * requests/made.h.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
 #include "base/minmax.h"
 #include "base/search.h"
 #include "record/kernel/clock.h"
-#include "record/pack.h"
+#include "record/rows/pack.h"
 #include "record/session/session.h"
 
 #define SAMPLES_MAX	1024

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declares what the files tools/record/perf*.c share, grouped by the file that defines it, in the
+ * Declares what the files of this folder share, grouped by the file that defines it, in the
  * order in which an event passes through them:
  *
  *	ring -> decode -> backlog.c -> watch, rows

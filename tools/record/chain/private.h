@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Declares what the files chain*.c share: threads with their stacks and readings, and invocations
+ * that have ended.
+ */
+#ifndef RECORD_CHAIN_PRIVATE_H
+#define RECORD_CHAIN_PRIVATE_H
+
+#include "base/backlog.h"
+#include "base/hash.h"
+#include "record/chain/chain.h"
+
+#define THREADS_MAX	65536
+#define ENDED_MAX	(1U << 18)	/* invocations that have ended and are not written yet */
+/* invocations written without the scanner's row, until that row comes */
+#define ALONE_MAX	(1U << 18)
+#define READINGS_MAX	(1U << 16)	/* remembered readings of a thread */
+#define BLOCK(gen)	((uint16_t)(gen))
+#define NOT_KNOWN	INT64_MIN
+
+/* The invocations whose bounds are compared; see nest.c. */
+struct chain_nest {
+	struct nested {
+		struct seen *s, *parent;
+		/* generation of the nearest caller in its block; 0: none, or not known */
+		uint64_t caller;
+		size_t above;		/* index of the caller, or NO_NESTED */
+		uint64_t last_callee;	/* generation of its last callee; 0: none */
+		bool is_known;		/* it is determined whether there is a caller */
+	} *all;
+	size_t nr, room;
+	size_t *stack;		/* indices of invocations that have not returned */
+	size_t room_stack;
+};
+#define NO_NESTED	SIZE_MAX
+
+struct step {
+	int64_t tick;
+	uint32_t tid;
+	enum chain_step kind;
+	uint64_t gen, pc, ret, addr;
+};
+
+/* An invocation whose frame the kernel has read, or of which the scanner has delivered a row. */
+struct seen {
+	uint32_t tid, flags;	/* LDB_FUNC_F_* */
+	uint16_t depth;
+	bool is_placed;		/* depth and parent are known */
+	bool by_kernel;
+	bool by_scanner;	/* the scanner's row has arrived */
+	/* the scanner's row says that the invocation still runs; the row is not written yet */
+	bool is_left;
+	uint64_t gen, parent, pc, ret, addr;
+	/* the two minima may be NOT_KNOWN */
+	int64_t start_min, start_max, end_min, end_max;
+	/* latest possible end: at this time, something was observed that began after the end */
+	int64_t ends_by;
+	struct bounds {
+		int64_t start_min, start_max, end_min, end_max;
+		uint32_t flags;
+	} scanned;		/* from the scanner's row, if by_scanner */
+};
+
+/*
+ * A reading: tick is when the kernel has read the thread's frames, as the thread left its CPU; came
+ * is when the thread came back.
+ */
+struct reading {
+	int64_t tick, came;
+};
+
+struct chain {			/* what is known of a thread */
+	uint32_t tid;
+	/* the thread called no function before this tick; NOT_KNOWN: it may have */
+	int64_t born;
+	const volatile struct ldb_page *page;	/* the thread's page; NULL: not found yet */
+	uint64_t stack_lo, stack_hi;
+	/*
+	 * the program uses other stacks in the thread, so its chain is not followed; the scanner's
+	 * rows are used as they are
+	 */
+	bool is_left_alone;
+	bool was_read;		/* the kernel has read a frame of the thread */
+	bool is_broken;		/* frames are missing, until a reading has all of them */
+	bool is_all;		/* the reading that is being received has all frames */
+	/* the thread is off its CPU, and its frames were read when it left */
+	bool is_away;
+	/* the thread has ended, so later readings do not contain its functions */
+	bool has_ended;
+	struct reading *readings; /* the last readings */
+	size_t nr_readings, room_readings;
+	struct seen *stack;	/* the current frames, the outermost first */
+	size_t nr, room;
+	/* frames of one block in the reading that is being received, the innermost first */
+	struct step *fresh;
+	size_t nr_fresh, room_fresh;
+	int64_t last;		/* tick of the last step of a reading */
+	int64_t written;	/* latest end of the thread's rows that are written */
+	/* last tick for which the scanner knew the thread's state; or NOT_KNOWN */
+	int64_t polled;
+	/*
+	 * number of rows that were written and counted, minus the number of those that the scanner
+	 * counts as well
+	 */
+	int64_t nr_alone;
+};
+
+struct chains {
+	uint64_t t0;
+	int64_t wait, least;
+	int64_t error;		/* by how much the kernel's stamps may be wrong */
+	const struct chains_ops *ops;
+	void *arg;
+	bool is_on;		/* the kernel reads chains */
+	bool only_scanned;	/* invocations that only the kernel has read get no row */
+	int64_t cut;		/* a reading at this tick may be incomplete */
+	/* no recorded function began before this tick; NOT_KNOWN: some may have */
+	int64_t first;
+	struct backlog steps;
+	struct chain *chains;
+	size_t nr_chains, room_chains;
+	struct hash by_tid;
+	/* Rows of the scanner that are not processed yet, in the order of their arrival. */
+	struct ldb_row_func *rows;
+	size_t nr_rows, room_rows;
+	/* Rows that say that an invocation still runs.  They are used after the last reading. */
+	struct ldb_row_func *open;
+	size_t nr_open, room_open;
+	/*
+	 * Invocations that the kernel has read and that have ended, but are not written yet; in any
+	 * order.
+	 */
+	struct seen *ended;
+	size_t nr_ended, room_ended;
+	struct hash by_gen;
+	/* copies of ended[] with consistent bounds; afterwards, only the invocations that are written now */
+	struct seen *bounded;
+	size_t nr_bounded, room_bounded;
+	int64_t released;	/* ticks: rows up to this time have been written */
+	struct chain_nest nest;
+	/* invocations that ended so late that rows of later ones had been written */
+	uint64_t nr_late;
+	/*
+	 * Invocations that are not retained any more, and whose row of the scanner may still come.  They
+	 * were written without it, or left out because of c->only_scanned.
+	 */
+	struct alone {
+		uint32_t tid;
+		bool is_left_out;
+		uint64_t gen;
+	} *alone;
+	size_t nr_alone, room_alone;
+	struct hash by_alone;
+};
+
+/*
+ * Functions of chain.c.  chain_of() returns NULL if the kernel has never read the thread's frames.
+ */
+struct chain *chain_of(const struct chains *c, uint32_t tid);
+
+/* Returns the frame with that generation in the last reading, or NULL. */
+struct seen *chain_find(const struct chain *t, uint64_t gen);
+
+/*
+ * Returns the earliest tick since which the thread can have been running; NOT_KNOWN if its frames
+ * were never read before.
+ */
+int64_t chain_running_since(const struct chains *c, const struct chain *t);
+
+/* Sets the end of an invocation of the last reading; it ended at s->ends_by at the latest. */
+void chain_end_known(const struct chains *c, const struct chain *t, struct seen *s);
+
+/* Stops following the chain of a thread that uses stacks of the program's own. */
+void chain_leave_alone(struct chains *c, struct chain *t);
+
+/*
+ * Functions of rows.c.  chain_rows_end() takes an invocation that has ended, and retains it
+ * until the scanner's row arrives.
+ */
+void chain_rows_end(struct chains *c, const struct seen *s);
+
+/*
+ * Takes an invocation that ran until the recording ended.  The scanner will not deliver a row of
+ * it.
+ */
+void chain_rows_open(struct chains *c, const struct seen *s);
+
+/* Writes the invocations of a thread that the scanner has observed, and drops those that only the kernel has read. */
+void chain_rows_give_back(struct chains *c, const struct chain *t);
+
+/*
+ * Called when a thread has ended: ends its invocations, except those that a later reading contains.
+ */
+void chain_rows_cut(struct chains *c, uint32_t tid, int64_t tick);
+
+/*
+ * Processes the scanner's rows up to the tick, and writes the invocations that have waited long
+ * enough.
+ */
+void chain_rows_release(struct chains *c, int64_t tick);
+
+/*
+ * Invocations that seem to be running may have ended.  Bounds their ends by those of invocations
+ * that have ended for certain.
+ */
+void chain_rows_bound_running(struct chains *c);
+
+/* Writes all remaining invocations. */
+void chain_rows_finish(struct chains *c);
+
+/* Functions of nest.c, which makes bounds consistent. */
+void chain_nest_begin(struct chain_nest *n);
+void chain_nest_add(struct chain_nest *n, struct seen *s);
+void chain_nest_finish(struct chain_nest *n);
+void chain_nest_free(struct chain_nest *n);
+
+#endif
