@@ -10,7 +10,7 @@
 #include "cli/error.h"
 #include "cli/opts.h"
 #include "cli/outfile.h"
-#include "record/request-option.h"
+#include "record/run/request-option.h"
 #include "top/top.h"
 #include "trace/request-words.h"
 

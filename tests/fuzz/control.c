@@ -7,9 +7,9 @@
  * The input is a byte of CONTROL_* bits, then the steps of the program: the enum lists them with
  * their arguments.
  */
-#include "../../tools/record/phase.c"
-#include "../../tools/record/messages.c"
-#include "../../tools/record/record.c"
+#include "../../tools/record/run/phase.c"
+#include "../../tools/record/run/messages.c"
+#include "../../tools/record/run/record.c"
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include "trace/reader.h"

@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "record/flight-file.h"
-#include "record/flight-notes.h"
-#include "record/flight-requests.h"
-#include "record/flight-ring.h"
-#include "record/flight-triggers.h"
+#include "record/flight/file.h"
+#include "record/flight/notes.h"
+#include "record/flight/requests.h"
+#include "record/flight/ring.h"
+#include "record/flight/triggers.h"
 #include "random.h"
 #include "tap.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <ldb/trace-format.h>
 #include "names/names.h"
-#include "record/flight-file.h"
+#include "record/flight/file.h"
 #include "top/top.h"
 
 static uint64_t store_names(const char *path, const char *name, pid_t pid)

@@ -7,7 +7,7 @@
 #include "record/filter/filter.h"
 #include "record/names/modules.h"
 #include "record/process/helper.h"
-#include "record/record.h"
+#include "record/run/record.h"
 
 struct naming {
 	void (*lookup)(const struct record_lookup *l);

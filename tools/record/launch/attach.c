@@ -22,7 +22,7 @@
 #include "record/inject/regs.h"
 #include "record/inject/libc.h"
 #include "record/process/proc.h"
-#include "record/record.h"
+#include "record/run/record.h"
 #include "record/session/session.h"
 
 #define CALL_MS	3000	/* timeout for the runtime's thread to connect */

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cli/error.h"
-#include "record/record.h"
+#include "record/run/record.h"
 
 #define RUNTIME		"libldbtrace.so.0"
 

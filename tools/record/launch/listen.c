@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include "cli/error.h"
 #include "record/process/proc.h"
-#include "record/record.h"
+#include "record/run/record.h"
 
 #define BACKLOG	8
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "record/metrics/private.h"
-#include "record/record.h"
+#include "record/run/record.h"
 
 #define FINISH_TURNS	200
 #define TURN_MS		10

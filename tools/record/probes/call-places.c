@@ -11,7 +11,7 @@
 #include "record/probes/call-places.h"
 #include "record/process/helper.h"
 #include "record/process/mapped-files.h"
-#include "record/record.h"
+#include "record/run/record.h"
 
 #define PATIENCE_MS	8000	/* the program may have to wait this long */
 #define STEP_MAX	(1LL << 31)	/* the kernel accepts no more steps */

@@ -11,7 +11,7 @@
 #include "record/probes/queue-places.h"
 #include "record/process/helper.h"
 #include "record/process/mapped-files.h"
-#include "record/record.h"
+#include "record/run/record.h"
 
 #define PATIENCE_MS	8000	/* the program waits for at most this time */
 #define END		"end"	/* the last text; it is missing if the child has crashed */
