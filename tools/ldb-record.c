@@ -12,18 +12,19 @@
 #include <unistd.h>
 #include "analysis/partition/parts.h"
 #include "analysis/tracks/request-source.h"
-#include "names/names.h"
 #include "cli/error.h"
 #include "cli/opts.h"
 #include "cli/progress.h"
-#include "record/run/children.h"
+#include "names/names.h"
 #include "record/filter/filter.h"
 #include "record/flight/triggers.h"
+#include "record/metrics/scrape.h"
 #include "record/probes/queue-words.h"
+#include "record/process/proc.h"
+#include "record/process/select.h"
+#include "record/run/children.h"
 #include "record/run/record.h"
 #include "record/run/request-option.h"
-#include "record/metrics/scrape.h"
-#include "record/process/select.h"
 #include "symbol/argument.h"
 #include "symbol/elffile.h"
 #include "symbol/usdt.h"
@@ -66,7 +67,7 @@ static int look_up(const char *path, const char *name, pid_t pid)
 	struct names_done done;
 	int rc;
 
-	o.symbols.sysroot = target_root(pid, root, sizeof(root));
+	o.symbols.sysroot = proc_root(pid, root, sizeof(root));
 	rc = names_store(path, &o, &done, err, sizeof(err));
 	if (rc == -EINTR)
 		warn_interrupted(name);
@@ -484,7 +485,7 @@ static void become_child(struct child_options *child)
 	options.flight.file = NULL;
 	options.slow_scanner |= child->is_crowded;
 	/* The first recorder adds the names at the end, if it finds the files. */
-	if (!target_root(child->pid, root, sizeof(root)))
+	if (!proc_root(child->pid, root, sizeof(root)))
 		options.store_names = NULL;
 }
 

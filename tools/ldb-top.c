@@ -10,6 +10,8 @@
 #include "cli/error.h"
 #include "cli/opts.h"
 #include "cli/outfile.h"
+#include "record/launch/launch.h"
+#include "record/process/proc.h"
 #include "record/run/request-option.h"
 #include "top/top.h"
 #include "trace/request-words.h"
@@ -146,7 +148,7 @@ static void on_period(void *arg, const struct record_status *status)
 	 */
 	if (!top.ui && !top.has_failed) {
 		if (!options.symbols.sysroot)
-			options.symbols.sysroot = target_root(status->pid, root, sizeof(root));
+			options.symbols.sysroot = proc_root(status->pid, root, sizeof(root));
 		top.ui = ui_start(&options, top.stop_fd);
 		top.has_failed = !top.ui;
 		top.next_ns = status->begin_ns + options.interval_ns;

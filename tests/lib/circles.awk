@@ -30,13 +30,15 @@ function last_name(text,	n, at)
 # Matches a line without indentation that may define a function or a variable for other files.
 function define(text,	name)
 {
-	if (text !~ /^[A-Za-z_]/ || text ~ /^(static|typedef|extern|namespace)[ \t]/)
+	if (text !~ /^[A-Za-z_]/)
+		return
+	gsub(/__attribute__ *\(\([^;{]*\)\)+/, " ", text)
+	if (text ~ /^[ \t]*(static|typedef|extern|namespace)[ \t]/)
 		return
 	if (match(text, /^(DEFINE_[A-Z_]+|LIST_HEAD)\(/)) {
 		sub(/\).*/, "", text)
 		name = last_name(text)
 	} else {
-		gsub(/__attribute__ *\(\([^;{]*\)\)+/, " ", text)
 		if (text ~ /^(struct|enum|union)[ \t]+[A-Za-z0-9_]*[ \t]*[{;]/)
 			return
 		sub(/[(=\[;].*/, "", text)

@@ -9,6 +9,7 @@
 #include <ldb/trace-format.h>
 #include "names/names.h"
 #include "record/flight/file.h"
+#include "record/process/proc.h"
 #include "top/top.h"
 
 static uint64_t store_names(const char *path, const char *name, pid_t pid)
@@ -18,7 +19,7 @@ static uint64_t store_names(const char *path, const char *name, pid_t pid)
 	char err[256], root[64];
 
 	/* A dump without names can be read as long as the program's files exist. */
-	o.symbols.sysroot = target_root(pid, root, sizeof(root));
+	o.symbols.sysroot = proc_root(pid, root, sizeof(root));
 	names_store(path, &o, &done, err, sizeof(err));
 	return done.bytes;
 }

@@ -12,7 +12,7 @@
 #define TOP_TOP_H
 
 #include "facts/model.h"
-#include "record/run/record.h"
+#include "record/output/live.h"
 #include "render/render.h"
 
 struct top_options {

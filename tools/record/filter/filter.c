@@ -6,9 +6,9 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/intern.h"
+#include "record/filter/lookup.h"
 #include "record/filter/private.h"
 #include "record/filter/requests.h"
-#include "record/run/record.h"
 
 #define FUNCS_MAX	65536	/* further functions are recorded in any case */
 #define TEXTS_MAX	131072

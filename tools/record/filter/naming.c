@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "base/array.h"
 #include "record/filter/naming.h"
+#include "record/process/proc.h"
 
 #define PAUSE_NS	100000000	/* between the starts of two child processes */
 #define FINISH_TURNS	200
@@ -50,7 +51,7 @@ static void look_up(void *question, FILE *out)
 	struct record_lookup l = { .tick = q->tick, .asks = q->asks, .nr_asks = q->nr, .name = put, .arg = out };
 
 	modules_each(q->modules, add_module, &modules);
-	l.root = target_root(q->naming->program, root, sizeof(root));
+	l.root = proc_root(q->naming->program, root, sizeof(root));
 	l.modules = modules.rows;
 	l.nr_modules = modules.nr;
 	q->naming->lookup(&l);

@@ -5,9 +5,9 @@
 
 #include <sys/types.h>
 #include "record/filter/filter.h"
+#include "record/filter/lookup.h"
 #include "record/names/modules.h"
 #include "record/process/helper.h"
-#include "record/run/record.h"
 
 struct naming {
 	void (*lookup)(const struct record_lookup *l);

@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include "record/kernel/device.h"
 #include "record/names/calls.h"
-#include "record/session/session.h"
 
 #define ORDER_MAX	20	/* the largest order of a ring in the module's memory */
 

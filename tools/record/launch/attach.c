@@ -17,12 +17,14 @@
 #include <unistd.h>
 #include "arch/program.h"
 #include "cli/error.h"
+#include "record/launch/attach.h"
+#include "record/launch/control.h"
+#include "record/launch/launch.h"
 #include "record/process/image.h"
 #include "record/inject/inject.h"
 #include "record/inject/regs.h"
 #include "record/inject/libc.h"
 #include "record/process/proc.h"
-#include "record/run/record.h"
 #include "record/session/session.h"
 
 #define CALL_MS	3000	/* timeout for the runtime's thread to connect */
@@ -161,7 +163,7 @@ static enum libc_found find_libc(pid_t pid, struct libc *libc)
 	return found;
 }
 
-static enum inject_end load_runtime(pid_t pid, const struct record_options *o, const struct image *image)
+static enum inject_end load_runtime(pid_t pid, const struct attach_options *o, const struct image *image)
 {
 	char library[PATH_MAX];
 	static struct libc_code code;
@@ -181,7 +183,7 @@ static enum inject_end load_runtime(pid_t pid, const struct record_options *o, c
 	 * In a program without instrumented functions it usually suffices to know the threads that
 	 * wait for locks, which register themselves.  Threads that read requests do not.
 	 */
-	if (end == INJECT_OK && (image->records || o->socket_requests || o->loop_turns))
+	if (end == INJECT_OK && (image->records || o->must_adopt))
 		inject_adopt(pid, &libc, &code);
 	return end;
 }
@@ -302,7 +304,7 @@ static enum inject_end accept_runtime(pid_t pid, const struct image_id *id, int 
 }
 
 /* Loads the runtime if the process does not have it. */
-static enum inject_end have_runtime(pid_t pid, const struct record_options *o, struct image *image)
+static enum inject_end have_runtime(pid_t pid, const struct attach_options *o, struct image *image)
 {
 	struct image_id id;
 	enum inject_end end;
@@ -310,7 +312,7 @@ static enum inject_end have_runtime(pid_t pid, const struct record_options *o, s
 	read_image(pid, image);
 	id = image->id;
 	if (image->readable && !image->door && !image->runtime) {
-		if (o->live && !image->records) {
+		if (o->must_have_records && !image->records) {
 			attach_no_records(pid);
 			return INJECT_FAILED;
 		}
@@ -328,7 +330,7 @@ static enum inject_end have_runtime(pid_t pid, const struct record_options *o, s
 }
 
 static enum inject_end connect_program(pid_t pid, int listen_fd, const char *name,
-				       const struct record_options *o, int *fd)
+				       const struct attach_options *o, int *fd)
 {
 	struct image image;
 	enum inject_end end = have_runtime(pid, o, &image);
@@ -341,7 +343,7 @@ static enum inject_end connect_program(pid_t pid, int listen_fd, const char *nam
 	return end == INJECT_OK ? accept_runtime(pid, &image.id, listen_fd, fd) : end;
 }
 
-int attach_connect(pid_t pid, int listen_fd, const char *name, const struct record_options *o)
+int attach_connect(pid_t pid, int listen_fd, const char *name, const struct attach_options *o)
 {
 	struct proc_status s;
 	int fd;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
-#include "record/run/record.h"
+#include "record/launch/control.h"
 
 /* For an unknown type all members are 0. */
 static const struct message {

@@ -15,8 +15,10 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <ldb/control.h>
 #include "cli/error.h"
-#include "record/run/record.h"
+#include "record/launch/launch.h"
+#include "record/process/signals.h"
 
 #define RUNTIME		"libldbtrace.so.0"
 

@@ -15,8 +15,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "cli/error.h"
+#include "record/launch/listen.h"
 #include "record/process/proc.h"
-#include "record/run/record.h"
 
 #define BACKLOG	8
 

@@ -14,8 +14,8 @@
 #include "arch/program.h"
 #include "cli/error.h"
 #include "cli/foreign.h"
+#include "record/launch/target.h"
 #include "record/process/proc.h"
-#include "record/run/record.h"
 
 /* at most this many bytes of a file are read, because a sparse file may claim any size */
 #define PART_MAX	(16 << 20)
@@ -212,12 +212,4 @@ bool target_examine(const char *program, bool kernel_only, struct target *t)
 		return false;
 	}
 	return true;
-}
-
-const char *target_root(pid_t pid, char *path, size_t size)
-{
-	struct stat ours, its;
-
-	snprintf(path, size, "/proc/%d/root", pid);
-	return !stat("/", &ours) && !stat(path, &its) && !proc_is_same(&ours, &its) ? path : NULL;
 }

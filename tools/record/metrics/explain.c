@@ -8,8 +8,8 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include "record/metrics/explain.h"
 #include "record/metrics/private.h"
-#include "record/run/record.h"
 
 #define FINISH_TURNS	200
 #define TURN_MS		10

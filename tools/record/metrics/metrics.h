@@ -22,7 +22,7 @@ struct record_explain;
 
 struct metrics_options {
 	const char *path;		/* name of the file, or NULL */
-	void (*explain)(const struct record_explain *e);	/* see record.h; or NULL */
+	void (*explain)(const struct record_explain *e);	/* see explain.h; or NULL */
 };
 
 /* f knows the names of functions and locks.  Returns NULL if there is no memory. */

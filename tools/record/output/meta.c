@@ -10,6 +10,8 @@
 #include "record/process/proc.h"
 #include "record/run/recording.h"
 
+const char *const record_mutex_levels[] = { "off", "wait", "hold", NULL };
+
 void output_meta_number(struct recording *r, const char *key, uint64_t value)
 {
 	char text[32];

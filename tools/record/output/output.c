@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include "cli/error.h"
 #include "cli/units.h"
+#include "record/kernel/device.h"
 #include "record/names/map.h"
 #include "record/output/rings.h"
 #include "record/process/proc.h"

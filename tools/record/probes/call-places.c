@@ -11,7 +11,7 @@
 #include "record/probes/call-places.h"
 #include "record/process/helper.h"
 #include "record/process/mapped-files.h"
-#include "record/run/record.h"
+#include "record/process/proc.h"
 
 #define PATIENCE_MS	8000	/* the program may have to wait this long */
 #define STEP_MAX	(1LL << 31)	/* the kernel accepts no more steps */
@@ -70,7 +70,7 @@ static void work(void *arg, FILE *out)
 {
 	const struct work *w = arg;
 	char root_room[64], *copy = strdup(w->words), *rest = copy, *word;
-	const char *root = target_root(w->pid, root_room, sizeof(root_room));
+	const char *root = proc_root(w->pid, root_room, sizeof(root_room));
 
 	for (size_t nr = 0; copy && (word = strsep(&rest, "\n")); nr++)
 		if (request_has_id(word))

@@ -11,7 +11,7 @@
 #include "record/probes/queue-places.h"
 #include "record/process/helper.h"
 #include "record/process/mapped-files.h"
-#include "record/run/record.h"
+#include "record/process/proc.h"
 
 #define PATIENCE_MS	8000	/* the program waits for at most this time */
 #define END		"end"	/* the last text; it is missing if the child has crashed */
@@ -87,7 +87,7 @@ static void work(void *arg, FILE *out)
 {
 	const struct work *w = arg;
 	char room[64];
-	const char *root = target_root(w->pid, room, sizeof(room));
+	const char *root = proc_root(w->pid, room, sizeof(room));
 
 	for (size_t i = 0; i < w->nr_words; i++)
 		for (unsigned k = 0; k < w->words[i].nr_probes; k++)

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "base/array.h"
 #include "record/process/helper.h"
-#include "record/run/record.h"
+#include "record/process/signals.h"
 
 #define TEXT_MAX	(64 << 20)	/* a child that writes more is faulty */
 #define AT_ONCE		65536

@@ -233,3 +233,11 @@ pid_t proc_parent(pid_t pid)
 	end = strrchr(line, ')');
 	return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }
+
+const char *proc_root(pid_t pid, char *path, size_t size)
+{
+	struct stat ours, its;
+
+	snprintf(path, size, "/proc/%d/root", pid);
+	return !stat("/", &ours) && !stat(path, &its) && !proc_is_same(&ours, &its) ? path : NULL;
+}

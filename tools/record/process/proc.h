@@ -82,4 +82,10 @@ bool proc_ends(pid_t pid);
  */
 bool proc_thread_ends(pid_t pid, pid_t tid);
 
+/*
+ * Returns a path below which the files of a process in a chroot or container are found.  Returns
+ * NULL if its root folder is that of this process, or if the process has ended.
+ */
+const char *proc_root(pid_t pid, char *path, size_t size);
+
 #endif

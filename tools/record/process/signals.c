@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
-#include "record/run/record.h"
+#include "record/process/signals.h"
 
 static const int caught[] = { SIGINT, SIGTERM, SIGQUIT, SIGCHLD, SIGHUP };
 static const int ignored[] = { SIGPIPE, SIGXFSZ };

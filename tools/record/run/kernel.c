@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "cli/error.h"
 #include "record/kernel/device-chains.h"
+#include "record/kernel/device.h"
 #include "record/kernel/ebpf.h"
 #include "record/perf/perf.h"
 #include "record/process/proc.h"

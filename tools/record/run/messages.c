@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "cli/error.h"
 #include "record/flight/flight.h"
+#include "record/launch/attach.h"
 #include "record/run/recording.h"
 
 #define SCHEDSTAT_NS	500000	/* a reading takes some microseconds of the scanner's time */

@@ -17,8 +17,12 @@
 #include "cli/error.h"
 #include "cli/progress.h"
 #include "record/flight/triggers.h"
+#include "record/launch/attach.h"
+#include "record/launch/listen.h"
 #include "record/output/rings.h"
 #include "record/process/select.h"
+#include "record/process/signals.h"
+#include "record/run/record.h"
 #include "record/run/recording.h"
 
 #define ANSWER_NS	10000000000LL	/* timeout for answers of the runtime */
@@ -32,8 +36,6 @@
 /* pause between polls if rings are small, because then they fill quickly */
 #define DRAIN_MS_SMALL	10
 #define SMALL_BYTES	(16 << 20)
-
-const char *const record_mutex_levels[] = { "off", "wait", "hold", NULL };
 
 /*
  * Called when the user of a live recording wants to stop.  A program that was launched for the
@@ -300,6 +302,16 @@ static bool may_attach(const struct recording *r)
 	return false;
 }
 
+static int connect_program(struct recording *r)
+{
+	const struct attach_options o = {
+		.libldb = r->o->libldb, .must_have_records = r->o->live,
+		.must_adopt = r->o->socket_requests || r->o->loop_turns,
+	};
+
+	return attach_connect(r->pid, r->listen_fd, r->name, &o);
+}
+
 static bool start(struct recording *r)
 {
 	char runtime[4096];
@@ -325,7 +337,7 @@ static bool start(struct recording *r)
 				    r->o->flows) &&
 		       launch_go(&r->launch, r->o->argv[0]);
 	}
-	r->sock = attach_connect(r->pid, r->listen_fd, r->name, r->o);
+	r->sock = connect_program(r);
 	recording_enter(r, PHASE_HELLO);
 	if (r->sock >= 0)
 		children_attach(r);
