@@ -15,7 +15,6 @@
 #include "base/minmax.h"
 #include "base/search.h"
 #include "record/kernel/clock.h"
-#include "record/rows/pack.h"
 #include "record/session/session.h"
 
 #define SAMPLES_MAX	1024
@@ -159,10 +158,10 @@ int64_t kernel_clock_tick(struct kernel_clock *c, uint64_t ns)
 			 (int64_t)(to->ns - from->ns));
 }
 
-void kernel_clock_stamp(struct kernel_clock *c, struct ldb_rec *recs)
+void kernel_clock_stamp(struct kernel_clock *c, struct ldb_rec *recs, bool has_begin)
 {
 	recs[0].tsc = c->t0 + kernel_clock_tick(c, recs[0].tsc);
-	if (pack_type(recs[0].type)->has_begin)
+	if (has_begin)
 		recs[0].arg = c->t0 + kernel_clock_tick(c, recs[0].arg);
 }
 

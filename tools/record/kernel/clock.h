@@ -30,8 +30,11 @@ clockid_t kernel_clock_id(const struct kernel_clock *c);
  */
 uint64_t kernel_clock_sample(struct kernel_clock *c, bool must);
 int64_t kernel_clock_tick(struct kernel_clock *c, uint64_t ns);
-/* Converts the times in an event of the kernel's rings to the session's clock. */
-void kernel_clock_stamp(struct kernel_clock *c, struct ldb_rec *recs);
+/*
+ * Converts the times in an event of the kernel's rings to the session's clock.  has_begin: its arg
+ * is a time, too.
+ */
+void kernel_clock_stamp(struct kernel_clock *c, struct ldb_rec *recs, bool has_begin);
 uint64_t kernel_clock_now(const struct kernel_clock *c);
 /* Return by how much a time between two samples may be wrong, in ticks and in ns. */
 int64_t kernel_clock_err(const struct kernel_clock *c);

@@ -178,7 +178,7 @@ static void hand_out(struct drain *d, struct ring *r, struct ldb_rec *recs)
 
 	d->nr_events++;
 	if (d->clock && ring >= d->first_kernel)
-		kernel_clock_stamp(d->clock, recs);
+		kernel_clock_stamp(d->clock, recs, pack_type(recs[0].type)->has_begin);
 	r->time = recs[0].tsc;
 	if (r->is_cut) {
 		r->is_cut = false;
