@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/minmax.h"
+#include "cli/disk.h"
 #include "cli/error.h"
 #include "cli/progress.h"
 #include "cli/units.h"
@@ -334,7 +335,7 @@ static enum flight_limit limit_of(const struct flight *f, int64_t now_ns)
 	/* While names are added to a dump, there are two copies of it on the disk. */
 	if (files.bytes + (nr + 1) * flight_ring_bytes(f->ring) > f->r->o->max_bytes)
 		return FLIGHT_SIZE;
-	return output_disk_is_full(f->r->o->output) ? FLIGHT_DISK : FLIGHT_NR_LIMITS;
+	return disk_is_full(f->r->o->output) ? FLIGHT_DISK : FLIGHT_NR_LIMITS;
 }
 
 static void keep_why(struct flight *f, const char *why)

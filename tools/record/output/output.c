@@ -6,14 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
+#include "cli/disk.h"
 #include "cli/error.h"
 #include "cli/units.h"
 #include "record/kernel/device.h"
@@ -22,48 +21,17 @@
 #include "record/process/proc.h"
 #include "record/run/recording.h"
 
-#define DISK_FREE_PCT	5
-#define DISK_FREE_BYTES	(16ULL << 30)	/* this much free space suffices on any disk */
 /* greatest cost of a sample, in a virtual machine: overhead.md */
 #define SAMPLE_NS	25000
 /* for pack_alloc(): a writer may be preempted after it has made a stamp */
 #define SLACK_NS	5000000
-
-static void folder_of(const char *path, char *folder, size_t size)
-{
-	char copy[PATH_MAX];
-
-	snprintf(copy, sizeof(copy), "%s", path);
-	snprintf(folder, size, "%s", dirname(copy));
-}
-
-bool output_disk_has_room(const char *path, uint64_t bytes)
-{
-	char folder[PATH_MAX];
-	struct statvfs v;
-	uint64_t free_bytes;
-
-	folder_of(path, folder, sizeof(folder));
-	if (statvfs(folder, &v) || !v.f_blocks || !v.f_frsize)
-		return true;
-	free_bytes = (uint64_t)v.f_bavail * v.f_frsize;
-	if (bytes > free_bytes)
-		return false;
-	free_bytes -= bytes;
-	return free_bytes / v.f_frsize * 100 >= v.f_blocks * DISK_FREE_PCT || free_bytes >= DISK_FREE_BYTES;
-}
-
-bool output_disk_is_full(const char *path)
-{
-	return !output_disk_has_room(path, 0);
-}
 
 bool output_check(const char *path)
 {
 	char folder[PATH_MAX];
 	struct stat st;
 
-	folder_of(path, folder, sizeof(folder));
+	disk_folder(path, folder, sizeof(folder));
 	if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
 		cli_error("cannot write %s: it is a folder", path);
 		return false;
@@ -78,7 +46,7 @@ bool output_check(const char *path)
 		cli_error("cannot write %s: %s: give another place with -o", path, strerror(errno));
 		return false;
 	}
-	if (output_disk_is_full(path)) {
+	if (disk_is_full(path)) {
 		cli_error("less than %d %% of the disk of %s is free: give another place with -o",
 			  DISK_FREE_PCT, path);
 		return false;
@@ -531,7 +499,7 @@ const char *output_must_stop(struct recording *r, const char **end)
 			 r->o->output, units_bytes(r->o->max_bytes, size));
 		return text;
 	}
-	if (output_disk_is_full(r->o->output)) {
+	if (disk_is_full(r->o->output)) {
 		*end = "disk";
 		snprintf(text, sizeof(text), "less than %d %% of the disk of %s is free: recording stopped",
 			 DISK_FREE_PCT, r->o->output);

@@ -13,6 +13,7 @@
 #ifndef RECORD_PERF_SAMPLES_H
 #define RECORD_PERF_SAMPLES_H
 
+#include <sys/types.h>
 #include "record/names/modules.h"
 
 struct ksyms;

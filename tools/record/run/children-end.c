@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "cli/disk.h"
 #include "cli/error.h"
 #include "cli/progress.h"
 #include "record/run/recording.h"
@@ -114,7 +115,7 @@ static bool has_room(const struct recording *r)
 	for (size_t i = 0; i < c->nr; i++)
 		if (c->list[i].is_recorded && !stat(c->list[i].file, &st))
 			bytes += st.st_size;
-	if (output_disk_has_room(r->o->output, bytes))
+	if (disk_has_room(r->o->output, bytes))
 		return true;
 	cli_warn("the traces are not joined: the disk has no room for another copy");
 	return false;

@@ -237,10 +237,6 @@ const char *kernel_name(const struct recording *r);
 /* Checks for a folder that cannot be written, or a full disk, before the program is started. */
 bool output_check(const char *path);
 
-/* May a recording write this many bytes?  A part of the disk must remain free. */
-bool output_disk_has_room(const char *path, uint64_t bytes);
-bool output_disk_is_full(const char *path);
-
 bool output_open(struct recording *r);
 
 /* Makes one pass over the rings; returns how full they were, in 1/1000. */
