@@ -12,13 +12,16 @@
 #include "cli/progress.h"
 #include "cli/units.h"
 #include "record/flight/dumps.h"
+#include "record/flight/flight.h"
 #include "record/flight/known.h"
 #include "record/flight/marks.h"
 #include "record/flight/notes.h"
 #include "record/flight/requests.h"
 #include "record/flight/ring.h"
 #include "record/flight/triggers.h"
-#include "record/run/recording.h"
+#include "record/perf/samples.h"
+#include "record/requests/made.h"
+#include "record/rows/threads.h"
 
 #define MARK_NS_MIN	1000000000ULL
 #define MINUTE_NS	60000000000LL
@@ -29,7 +32,8 @@
 
 struct flight {
 	const struct flight_options *o;
-	struct recording *r;
+	struct flight_recording r;
+	struct flight_sources from;
 	struct ldb_file_header header;
 	struct flight_ring *ring;
 	struct flight_known *known;
@@ -37,6 +41,7 @@ struct flight {
 	struct flight_notes *notes;
 	struct flight_triggers *triggers;
 	struct flight_dumps *dumps;
+	struct writer *writer;		/* the recording's, which delivers its blocks to the ring */
 	bool has_begun;			/* the writer has delivered the file's header */
 	struct flight_marks marks;
 	/* a dump that has been triggered and is not complete yet */
@@ -63,10 +68,15 @@ static uint64_t mark_ns(const struct flight *f)
 	return max(f->o->ns / FLIGHT_MARKS, MARK_NS_MIN);
 }
 
-static void add_mark(struct flight *f, int64_t now_ns)
+/* Returns the time now as a tick. */
+static int64_t tick_of_now(const struct flight *f)
 {
-	struct recording *r = f->r;
-	struct threads_total now = threads_now(r->threads);
+	return (int64_t)(clock_now(f->header.clock_id) - f->header.t0);
+}
+
+static void add_mark(struct flight *f, int64_t now_ns, int64_t released)
+{
+	struct threads_total now = threads_now(f->from.threads);
 	struct ldb_row_thread *threads = calloc(now.nr_threads + 1, sizeof(*threads));
 	struct flight_mark *m;
 
@@ -75,13 +85,13 @@ static void add_mark(struct flight *f, int64_t now_ns)
 	m = flight_marks_add(&f->marks);
 	m->number = flight_ring_next(f->ring);
 	m->ns = now_ns;
-	m->tick = r->released_tick;
+	m->tick = released;
 	m->threads = threads;
-	m->nr_threads = threads_copy(r->threads, threads, now.nr_threads);
-	output_copy_scans(r, m->scans);
+	m->nr_threads = threads_copy(f->from.threads, threads, now.nr_threads);
+	f->r.copy_scans(f->r.arg, m->scans);
 }
 
-static void second_of_marks(struct flight *f, int64_t now_ns)
+static void second_of_marks(struct flight *f, int64_t now_ns, int64_t released)
 {
 	const struct flight_marks *m = &f->marks;
 	int64_t cut;
@@ -93,7 +103,7 @@ static void second_of_marks(struct flight *f, int64_t now_ns)
 	 * two marks: the dump has all of the requested time, even if it begins between two marks.
 	 */
 	flight_ring_expire(f->ring, now_ns - (int64_t)f->o->ns - (int64_t)mark_ns(f));
-	add_mark(f, now_ns);
+	add_mark(f, now_ns, released);
 	flight_marks_drop(&f->marks, flight_marks_from(&f->marks, flight_ring_first(f->ring)));
 	cut = flight_ring_cut(f->ring);
 	if (cut != INT64_MIN)
@@ -105,12 +115,12 @@ static void second_of_marks(struct flight *f, int64_t now_ns)
 /* The count of an exited thread is that of its rows, some of which may not have been read yet. */
 static void count_of_exited(const struct flight *f, struct ldb_row_thread *thread)
 {
-	const struct func_counts *counts = pack_func_counts(f->r->pack);
+	const struct func_counts *counts = pack_func_counts(f->from.pack);
 	uint64_t nr;
 
 	if (!func_counts_of_exited(counts, thread->tid, thread->end, &nr))
 		return;
-	thread->seen = nr + pack_waiting_count(f->r->pack, thread->tid, true);
+	thread->seen = nr + pack_waiting_count(f->from.pack, thread->tid, true);
 	thread->made = max(thread->made, thread->seen);
 }
 
@@ -188,19 +198,18 @@ static int on_block(void *flight, const void *data, size_t size)
 		f->has_begun = true;
 		return 0;
 	}
-	return flight_ring_add(f->ring, data, size, clock_mono_ns(),
-			       recording_tick(f->r, clock_now(f->r->clock_id)));
+	return flight_ring_add(f->ring, data, size, clock_mono_ns(), tick_of_now(f));
 }
 
-static bool is_of_program(void *recording, uint32_t tid)
+static bool is_of_program(void *flight, uint32_t tid)
 {
-	struct recording *r = recording;
+	const struct flight *f = flight;
 
 	/*
 	 * A thread's page shows that the thread is the program's.  Without the runtime there are no
 	 * pages, so all threads count.
 	 */
-	return r->o->kernel_only || (r->pack && pack_is_of_program(r->pack, tid));
+	return f->r.kernel_only || (f->from.pack && pack_is_of_program(f->from.pack, tid));
 }
 
 static void on_request(void *flight, const struct flight_request *request)
@@ -213,37 +222,34 @@ static void on_request(void *flight, const struct flight_request *request)
 	 */
 	if (request->end - request->start <= (int64_t)f->header.clock_hz)
 		flight_notes_forget(f->notes, request->id);
-	if (!f->r->made)
+	if (!f->from.has_made)
 		flight_triggers_request(f->triggers, request);
 }
 
-void flight_made(struct recording *r, const struct made_request *request, bool is_counted)
+void flight_made(struct flight *f, const struct made_request *request, bool is_counted)
 {
 	struct flight_request done = {
 		.start = request->start, .end = request->end, .name = request->name, .tid = request->tid,
 	};
 
 	if (is_counted)
-		flight_triggers_count(r->flight->triggers, &done);
+		flight_triggers_count(f->triggers, &done);
 	else
-		flight_triggers_ended(r->flight->triggers, &done);
+		flight_triggers_ended(f->triggers, &done);
 }
 
 static void on_trigger(void *flight, const char *why)
 {
-	struct flight *f = flight;
-
-	flight_trigger(f->r, why);
+	flight_trigger(flight, why);
 }
 
 /* Opening */
 
 static bool open_parts(struct flight *f)
 {
-	struct recording *r = f->r;
 	struct flight_dumps_options dumps = {
-		.ring = f->ring, .name = r->o->output, .header = f->header, .names = r->o->store_names,
-		.pid = r->pid,
+		.ring = f->ring, .name = f->r.output, .header = f->header, .names = f->r.store_names,
+		.pid = f->r.pid,
 	};
 
 	f->known = flight_known_alloc();
@@ -253,51 +259,56 @@ static bool open_parts(struct flight *f)
 	f->times_ns = calloc(f->o->max_per_minute + 1, sizeof(*f->times_ns));
 	if (!f->known || !f->requests || !f->notes || !f->triggers || !f->times_ns)
 		return false;
-	flight_triggers_on_thread(f->triggers, is_of_program, r);
+	flight_triggers_on_thread(f->triggers, is_of_program, f);
 	flight_triggers_clock(f->triggers, 1e9 / f->header.clock_hz);
 	f->dumps = flight_dumps_open(&dumps);
 	return f->dumps;
 }
 
-static void say_existing(const struct recording *r)
+static void say_existing(const struct flight *f)
 {
 	struct flight_files files;
 
-	if (!flight_file_count(r->o->output, &files) && files.nr >= r->o->flight.max_dumps)
+	if (!flight_file_count(f->r.output, &files) && files.nr >= f->o->max_dumps)
 		cli_warn("there are %" PRIu64 " dumps named %s.* already, as many as --max-dumps: none is made until you remove some",
-			 files.nr, r->o->output);
+			 files.nr, f->r.output);
 }
 
-bool flight_open(struct recording *r, const struct ldb_file_header *header)
+struct flight *flight_open(const struct flight_options *o, const struct flight_recording *r,
+			   const struct ldb_file_header *header, struct writer **writer)
 {
 	struct flight *f = calloc(1, sizeof(*f));
 	char err[PATH_MAX + 128] = "out of memory";
+	struct writer *w = NULL;
 
-	r->flight = f;
 	if (f) {
-		f->o = &r->o->flight;
-		f->r = r;
+		f->o = o;
+		f->r = *r;
 		f->header = *header;
 		flight_marks_init(&f->marks);
 		f->ring = flight_ring_open(f->o->file, f->o->bytes, err, sizeof(err));
 	}
 	if (f && f->ring && open_parts(f))
-		r->writer = writer_open_blocks(header, on_block, f, err, sizeof(err));
-	if (!r->writer) {
+		w = writer_open_blocks(header, on_block, f, err, sizeof(err));
+	if (!w) {
 		cli_error("%s", err);
-		flight_close(r);
-		return false;
+		flight_close(f);
+		return NULL;
 	}
-	writer_on_rows(r->writer, on_rows, f);
-	flight_file_clean(r->o->output);
-	say_existing(r);
-	return true;
+	writer_on_rows(w, on_rows, f);
+	flight_file_clean(r->output);
+	say_existing(f);
+	*writer = f->writer = w;
+	return f;
 }
 
-void flight_close(struct recording *r)
+void flight_set_sources(struct flight *f, const struct flight_sources *from)
 {
-	struct flight *f = r->flight;
+	f->from = *from;
+}
 
+void flight_close(struct flight *f)
+{
 	if (!f)
 		return;
 	flight_dumps_close(f->dumps);
@@ -309,7 +320,6 @@ void flight_close(struct recording *r)
 	flight_marks_exit(&f->marks);
 	free(f->times_ns);
 	free(f);
-	r->flight = NULL;
 }
 
 /* Triggers */
@@ -329,13 +339,13 @@ static enum flight_limit limit_of(const struct flight *f, int64_t now_ns)
 
 	if (is_too_often(f, now_ns))
 		return FLIGHT_RATE;
-	flight_file_count(f->r->o->output, &files);
+	flight_file_count(f->r.output, &files);
 	if (files.nr + nr_hidden >= f->o->max_dumps)
 		return FLIGHT_NUMBER;
 	/* While names are added to a dump, there are two copies of it on the disk. */
-	if (files.bytes + (nr + 1) * flight_ring_bytes(f->ring) > f->r->o->max_bytes)
+	if (files.bytes + (nr + 1) * flight_ring_bytes(f->ring) > f->r.max_bytes)
 		return FLIGHT_SIZE;
-	return disk_is_full(f->r->o->output) ? FLIGHT_DISK : FLIGHT_NR_LIMITS;
+	return disk_is_full(f->r.output) ? FLIGHT_DISK : FLIGHT_NR_LIMITS;
 }
 
 static void keep_why(struct flight *f, const char *why)
@@ -357,9 +367,8 @@ static void keep_why(struct flight *f, const char *why)
 	f->nr_whys++;
 }
 
-bool flight_trigger(struct recording *r, const char *why)
+bool flight_trigger(struct flight *f, const char *why)
 {
-	struct flight *f = r->flight;
 	int64_t now_ns = clock_mono_ns();
 	enum flight_limit limit;
 
@@ -381,21 +390,21 @@ bool flight_trigger(struct recording *r, const char *why)
 	f->nr_whys = 0;
 	f->nr_pending = 0;
 	f->triggered_ns = now_ns;
-	f->triggered_tick = recording_tick(r, clock_now(r->clock_id));
+	f->triggered_tick = tick_of_now(f);
 	f->until_ns = now_ns + f->o->after_ns;
 	keep_why(f, why);
 	return true;
 }
 
-struct flight_triggers *flight_triggers_of(struct recording *r)
+struct flight_triggers *flight_triggers_of(struct flight *f)
 {
-	return r->flight ? r->flight->triggers : NULL;
+	return f ? f->triggers : NULL;
 }
 
-void flight_signal(struct recording *r, int signal)
+void flight_signal(struct flight *f, int signal)
 {
-	if (r->flight)
-		flight_triggers_signal(r->flight->triggers, signal);
+	if (f)
+		flight_triggers_signal(f->triggers, signal);
 }
 
 const char *flight_suppressed(const struct flight_total *total, char *text, size_t size)
@@ -471,7 +480,7 @@ static void write_metas(struct flight *f, int64_t from, uint64_t nr_cut)
 	snprintf(text, sizeof(text), "%" PRIu64, nr_cut);
 	meta(f, "flight_cut", text);
 	write_suppressed(f);
-	if (!*f->r->end)
+	if (!*f->r.end)
 		meta(f, "end", "dump");
 }
 
@@ -487,21 +496,20 @@ static int64_t begin_of(const struct flight *f)
 
 static bool describe(struct flight *f, struct flight_dump *d, bool is_last)
 {
-	struct recording *r = f->r;
 	int64_t from = begin_of(f);
 	uint64_t nr_cut;
 	char err[128];
 
-	f->now_tick = recording_tick(r, clock_now(r->clock_id));
+	f->now_tick = tick_of_now(f);
 	f->sink = writer_open_blocks(&f->header, sink_block, d, err, sizeof(err));
 	if (!f->sink)
 		return false;
 	if (!is_last)
-		threads_write_funcs(r->threads, f->now_tick);
+		threads_write_funcs(f->from.threads, f->now_tick);
 	flight_known_each(f->known, sink_row, f);
 	nr_cut = flight_requests_each(f->requests, from, sink_row, f);
 	flight_notes_each(f->notes, from, sink_row, f);
-	output_describe(r, is_last);
+	f->r.describe(f->r.arg, is_last);
 	write_metas(f, from, nr_cut);
 	d->before_ns = seconds(f, f->triggered_tick - from) * 1e9;
 	d->after_ns = seconds(f, f->now_tick - f->triggered_tick) * 1e9;
@@ -515,18 +523,18 @@ static void make_dump(struct flight *f, bool is_last)
 
 	f->is_pending = false;
 	/* Stores which functions are running, before the counters are read, so that these include them. */
-	threads_note(f->r->threads);
+	threads_note(f->from.threads);
 	if (is_last)
-		writer_flush(f->r->writer);
+		writer_flush(f->writer);
 	else
-		output_flush(f->r);
+		f->r.flush(f->r.arg);
 	f->base = flight_marks_from(&f->marks, flight_ring_first(f->ring));
 	if (d && describe(f, d, is_last)) {
 		d->first = f->base ? f->base->number : flight_ring_first(f->ring);
 		d->end = flight_ring_next(f->ring);
 		d->triggered_ns = f->triggered_ns;
 		d->closed_ns = clock_mono_ns();
-		d->ksyms = f->r->samples ? samples_kernel_places(f->r->samples) : NULL;
+		d->ksyms = f->from.samples ? samples_kernel_places(f->from.samples) : NULL;
 		snprintf(d->why, sizeof(d->why), "%s", f->whys[0]);
 		rc = writer_close(f->sink);
 	}
@@ -554,11 +562,11 @@ static void report_dump(struct flight *f, const struct flight_dump *d)
 		return;
 	}
 	f->total.nr_dumps++;
-	if (f->r->o->quiet)
+	if (f->r.quiet)
 		return;
 	cli_note("ldb-record: %s: %s before and %s after: %s", d->path, units_duration(d->before_ns, before),
 		 units_duration(d->after_ns, after), d->why);
-	if (f->r->o->verbose)
+	if (f->r.verbose)
 		cli_note("  %s, written in %.3f s, %.3f s after its trigger; names took another %.3f s",
 			 units_bytes(d->bytes, size), (d->done_ns - d->closed_ns) / 1e9,
 			 (d->done_ns - d->triggered_ns) / 1e9, (d->named_ns - d->done_ns) / 1e9);
@@ -574,41 +582,34 @@ static void report_done(struct flight *f)
 	}
 }
 
-void flight_poll(struct recording *r)
+void flight_poll(struct flight *f, int64_t released)
 {
-	struct flight *f = r->flight;
-
 	if (!f)
 		return;
 	flight_triggers_pass(f->triggers);
 	/* Events before the trigger may not have been written yet. */
-	if (f->is_pending && clock_mono_ns() >= f->until_ns && r->released_tick >= f->triggered_tick)
+	if (f->is_pending && clock_mono_ns() >= f->until_ns && released >= f->triggered_tick)
 		make_dump(f, false);
 	report_done(f);
 }
 
-void flight_second(struct recording *r)
+void flight_second(struct flight *f, int64_t released)
 {
-	struct flight *f = r->flight;
-
 	if (!f)
 		return;
 	flight_triggers_second(f->triggers);
-	second_of_marks(f, clock_mono_ns());
+	second_of_marks(f, clock_mono_ns(), released);
 }
 
-void flight_finish(struct recording *r)
+void flight_finish(struct flight *f, struct flight_total *total)
 {
-	struct flight *f = r->flight;
-
 	if (!f)
 		return;
 	flight_triggers_pass(f->triggers);
-	flight_triggers_end(f->triggers, r->end);
+	flight_triggers_end(f->triggers, f->r.end);
 	if (f->is_pending)
 		make_dump(f, true);
 	flight_dumps_wait(f->dumps);
 	report_done(f);
-	r->flight_total = f->total;
-	r->failed |= f->total.nr_failed > 0;
+	*total = f->total;
 }

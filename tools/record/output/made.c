@@ -12,7 +12,7 @@ static void on_made(void *recording, const struct made_request *request, bool is
 	struct recording *r = recording;
 
 	if (r->flight)
-		flight_made(r, request, is_counted);
+		flight_made(r->flight, request, is_counted);
 	if (r->metrics && is_counted)
 		metrics_made(r->metrics, request);
 }

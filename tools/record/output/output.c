@@ -66,6 +66,44 @@ static void write_clock(struct recording *r)
 	writer_add_clock(r->writer, &row);
 }
 
+static void flush(void *recording)
+{
+	output_flush(recording);
+}
+
+static void describe(void *recording, bool is_last)
+{
+	output_describe(recording, is_last);
+}
+
+static void copy_scans(void *recording, struct ldb_row_scan *rows)
+{
+	output_copy_scans(recording, rows);
+}
+
+static bool open_flight(struct recording *r, const struct ldb_file_header *h)
+{
+	const struct record_options *o = r->o;
+	const struct flight_recording recording = {
+		.output = o->output, .pid = r->pid, .max_bytes = o->max_bytes, .quiet = o->quiet, .verbose = o->verbose,
+		.kernel_only = o->kernel_only, .store_names = o->store_names, .end = r->end,
+		.flush = flush, .describe = describe, .copy_scans = copy_scans, .arg = r,
+	};
+
+	r->flight = flight_open(&o->flight, &recording, h, &r->writer);
+	return r->flight;
+}
+
+static void connect_flight(struct recording *r)
+{
+	const struct flight_sources from = {
+		.pack = r->pack, .threads = r->threads, .samples = r->samples, .has_made = r->made,
+	};
+
+	if (r->flight)
+		flight_set_sources(r->flight, &from);
+}
+
 static bool open_writer(struct recording *r, uint64_t clock_hz)
 {
 	struct ldb_file_header h = { .clock_id = r->clock_id, .clock_hz = clock_hz };
@@ -74,7 +112,7 @@ static bool open_writer(struct recording *r, uint64_t clock_hz)
 	h.t0 = r->t0;
 	h.realtime_ns = r->realtime_ns;
 	if (r->o->flight.ns)
-		return flight_open(r, &h);
+		return open_flight(r, &h);
 	if (r->o->live)
 		r->writer = writer_open_blocks(&h, r->o->live->block, r->o->live->arg, err,
 					       sizeof(err));
@@ -157,7 +195,8 @@ static void open_flows(struct recording *r)
 
 static void release(struct recording *r)
 {
-	flight_close(r);
+	flight_close(r->flight);
+	r->flight = NULL;
 	flow_sums_close(r->flows);
 	r->flows = NULL;
 	samples_close(r->samples);
@@ -275,6 +314,7 @@ bool output_open(struct recording *r)
 	}
 	output_write_metas(r);
 	open_samples(r);
+	connect_flight(r);
 	output_ids_open(r);
 	output_queues_open(r);
 	open_flows(r);
@@ -463,7 +503,7 @@ void output_second(struct recording *r)
 {
 	output_flush(r);
 	recording_tune_again(r);
-	flight_second(r);
+	flight_second(r->flight, r->released_tick);
 	r->bytes = writer_bytes(r->writer);
 	r->disk_lost = writer_lost_rows(r->writer);
 	output_metrics(r);
@@ -580,7 +620,8 @@ void output_close(struct recording *r)
 	}
 	output_made_finish(r);
 	output_metrics_finish(r);
-	flight_finish(r);
+	flight_finish(r->flight, &r->flight_total);
+	r->failed |= r->flight_total.nr_failed > 0;
 	rc = writer_close(r->writer);
 	r->writer = NULL;
 	if (rc && !r->failed && !r->o->live && !r->flight) {

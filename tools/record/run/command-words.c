@@ -102,7 +102,7 @@ static void do_stop(struct recording *r, char *args, struct answer *a)
 
 static void do_dump(struct recording *r, char *args, struct answer *a)
 {
-	done(a, flight_trigger(r, *args ? args : "ldb-ctl dump") ? NULL :
+	done(a, flight_trigger(r->flight, *args ? args : "ldb-ctl dump") ? NULL :
 	     "there is no flight recorder (ldb-record --flight), or its limit is reached");
 }
 
@@ -119,7 +119,7 @@ static void do_snapshot(struct recording *r, char *args, struct answer *a)
 /* Names of classes may contain blanks, so the rest of the line is one trigger. */
 static void do_triggers(struct recording *r, char *args, struct answer *a)
 {
-	struct flight_triggers *t = flight_triggers_of(r);
+	struct flight_triggers *t = flight_triggers_of(r->flight);
 	const char *verb = cut_word(&args), *why = NULL;
 	char text[4096];
 

@@ -208,7 +208,7 @@ static void on_command(struct recording *r, const union control_message *m)
 		recording_pause(r, c->command == LDB_COMMAND_STOP);
 		break;
 	case LDB_COMMAND_DUMP:
-		if (!flight_trigger(r, *c->text ? c->text : "the program wanted it") && r->o->verbose)
+		if (!flight_trigger(r->flight, *c->text ? c->text : "the program wanted it") && r->o->verbose)
 			cli_note("ldb-record: process %d wants a dump, and there is none", r->pid);
 		break;
 	}

@@ -74,7 +74,7 @@ static void on_signal(struct recording *r, int signal)
 		break;
 	case SIGUSR1:
 	case SIGUSR2:
-		flight_signal(r, signal);
+		flight_signal(r->flight, signal);
 		break;
 	case SIGTERM:
 		if (is_running)
@@ -168,7 +168,7 @@ static void tick(struct recording *r)
 
 	if (recording_is_open(r)) {
 		drain(r);
-		flight_poll(r);
+		flight_poll(r->flight, r->released_tick);
 		check_limits(r, now);
 	}
 	if (recording_is_open(r)) {
