@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests times off the CPU that are made of the kernel's counters.  A thread is simulated tick by
- * tick; a tick is 1 ns.  Its counters are read at some times.  The computed times must be equal to
- * the simulated ones, to within the stated bounds.
+ * Tests times off the CPU that are computed from the kernel's counters.  A thread is simulated tick
+ * by tick; a tick is 1 ns.  Its counters are read at some times.  The computed times must be equal
+ * to the simulated ones, to within the stated bounds.
  */
 #include "facts/counters.h"
 #include "facts/sched.h"
@@ -58,7 +58,9 @@ static struct state state_at(int64_t tick)
 	return s;
 }
 
-/* Reads all counters at that tick.  ran: the previous poll, if the thread has run since. */
+/*
+ * Reads all counters at the tick.  ran: the thread has run after this tick; INT64_MIN: not known.
+ */
 static void read_at(int64_t tick, int64_t ran, unsigned flags)
 {
 	static const unsigned states[] = {

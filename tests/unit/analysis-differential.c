@@ -134,9 +134,8 @@ static void test_known(void)
 	hand_close(&b);
 }
 
-/* The numbers do not divide evenly: sums must be exact all the same. */
 /*
- * The time of store() has an error, and some of it is unobserved; both are the same in all
+ * The time of store() has an error; `unobserved` is unobserved time.  Both are the same in all
  * requests.
  */
 static void fill_doubtful(struct hand *h, int64_t store, double error, int64_t unobserved)
@@ -216,6 +215,7 @@ static void test_doubts(void)
 	hand_close(&b);
 }
 
+/* The numbers do not divide evenly: sums must be exact all the same. */
 static void test_sums(void)
 {
 	size_t nr_wrong = 0, nr_far = 0;
@@ -333,8 +333,8 @@ static double rate(size_t nr, size_t of)
 }
 
 /*
- * Makes requests that depend on each other: each stall also delays the neighbours of its
- * request; the number of them has a geometric distribution with that mean.
+ * Makes requests that depend on each other: with a probability of 0.1, all of `burst` successive
+ * requests wait for the same time.
  */
 static void fill(struct hand *h, int nr, double store, int burst)
 {
@@ -381,10 +381,10 @@ static void cover_means(int nr, int burst, double least)
 }
 
 /*
- * This simulates two recordings of one build, with as many parts as real ones have: functions
- * whose time moves from one to another for a while (the scanner was off its CPU), one part that
- * grows and shrinks slowly (drift), rare ones, and another process that ran on the program's CPU
- * for one interval of one recording, and evenly in the other.
+ * Two recordings of one build are simulated, with as many parts as real ones have: two functions
+ * whose time moves from one to the other for ten requests (the scanner was off its CPU), one that
+ * grows and shrinks slowly (drift), one with stalls of ten requests, others that vary, and rare
+ * ones.  In some recordings another process takes the CPU during each 25th request.
  */
 enum { NR_FUNCTIONS = 20 };
 
@@ -460,7 +460,7 @@ static void test_machine(void)
 	   rate(nr_named, ROUNDS));
 }
 
-/* Compares slices of two equal runs: the limits of the slices vary, and no gap is real. */
+/* Compares slices of two equal runs: the limits of the slices vary, and no difference is real. */
 static void cover_slices(double lo, double hi)
 {
 	enum { ROUNDS = 200, NR = 2000 };
@@ -480,8 +480,8 @@ static void cover_slices(double lo, double hi)
 }
 
 /*
- * Compares with the true mean of a tail, of latencies with an exponential distribution: its
- * threshold and the mean.
+ * The latencies have an exponential distribution, so the true mean of a tail is known: its
+ * threshold plus the mean of all latencies.
  */
 static void cover_tail(void)
 {

@@ -13,7 +13,10 @@
 #define DEPTH_MAX	6
 #define WAIT		NR_COMPONENTS
 
-/* The functions: function i of component i / 6 + 1 or so, called by component caller[i]. */
+/*
+ * Functions of component `callee`, called by component `caller`; is_wait: time in them is waiting
+ * time.
+ */
 static struct {
 	unsigned caller, callee;
 	bool is_wait;
@@ -43,7 +46,7 @@ static void make_apis(void)
 	}
 }
 
-/* in: the current call; NR_APIS: there is none. */
+/* Simulates a thread that executes component `code`.  in: the current call; NR_APIS: none. */
 static void run(struct program *p, unsigned thread, unsigned code, unsigned in, unsigned depth)
 {
 	unsigned inside = in == NR_APIS ? 0 : apis[in].is_wait ? WAIT : apis[in].callee;
@@ -55,7 +58,10 @@ static void run(struct program *p, unsigned thread, unsigned code, unsigned in, 
 
 		p->now += ns;
 		p->spent[thread][inside] += ns;
-		/* Code other than the function's own is a callback of the caller. */
+		/*
+		 * The calling code is the current component's, or a callback in the component that
+		 * called the current function.
+		 */
 		if (depth == DEPTH_MAX || (in != NR_APIS && apis[in].is_wait) ||
 		    (apis[api].caller != code && (in == NR_APIS || apis[api].caller != apis[in].caller)))
 			continue;

@@ -167,7 +167,7 @@ static void fill(struct hand *h, int nr, double slower)
 	}
 }
 
-/* Returns for how many pairs of runs the condition is met. */
+/* Returns for what percentage of pairs of runs the condition is met. */
 static double holds(const char *text, double slower)
 {
 	enum { ROUNDS = 100, NR = 1500 };

@@ -31,7 +31,7 @@
 static bool is_writing;
 static const char *folder, *program;
 static size_t nr_shown;
-static char *text;		/* hash of the current document */
+static char *text;		/* the current document */
 static size_t text_size;
 static struct made made;
 static struct render render;
@@ -362,7 +362,7 @@ int main(int argc, char **argv)
 	folder = getenv("LDB_GOLDEN");
 	if (is_writing)
 		printf("/* SPDX-License-Identifier: GPL-2.0-or-later */\n"
-		       "/* Written by analysis-golden --write; see there. */\n"
+		       "/* This file was written by analysis-golden --write. */\n"
 		       "static const struct {\n\tconst char *program, *what;\n\tuint64_t hash;\n} known[] = {\n");
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		program = programs[i].name;

@@ -195,7 +195,7 @@ static void test_threads(struct made *t)
 	schedstats_free(&s);
 }
 
-/* This trace is older than these rows. */
+/* A trace of an earlier version has no such rows. */
 static void test_old(void)
 {
 	struct tracks_options o = TRACKS_OPTIONS_ALL;

@@ -119,8 +119,8 @@ static void show_requests(struct model *m, const struct render *r, bool has_id)
 }
 
 /*
- * Every nanosecond is attributed once, also for rows that make no sense; shows causes, chains
- * and pictures of it.
+ * Checks that every nanosecond is attributed once, also for rows that make no sense, and shows its
+ * causes, chains and pictures.
  */
 static void show_why(struct model *m, const struct render *r)
 {
@@ -227,7 +227,10 @@ static void export_all(struct model *m)
 
 static unsigned long nr_flows, nr_unequal;
 
-/* Times beyond 36 years are limited, and then the sums are not equal. */
+/*
+ * Returns false if times come near TICKS_MAX (36 years): they are limited, and then sums are not
+ * equal.
+ */
 static bool is_small(const struct flowstats *s)
 {
 	int64_t all = 0;
@@ -393,10 +396,7 @@ static void make(const char *path, size_t nr, bool is_narrow)
 		bail_out("writer_close");
 }
 
-/*
- * A request instance that ended 292 years before it began must have no duration, and polling no
- * share of it.
- */
+/* A thread that ended before it began must have no lifetime, and polling no share of it. */
 static void test_life(void)
 {
 	struct render r = { .width = 100 };

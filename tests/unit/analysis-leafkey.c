@@ -105,7 +105,10 @@ static void test_names(void)
 	leafkey_map_free(&map);
 }
 
-/* Two paths of one partition may have the same name; then no number may be lost. */
+/*
+ * Two paths of one partition may have the same name: then their leaves are one leaf in the joint
+ * table.
+ */
 static void test_joint(void)
 {
 	struct leafkeys keys = { 0 };

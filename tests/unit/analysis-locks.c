@@ -78,7 +78,7 @@ static void test_frames(void)
 	made_bounded_hold(&t, .tid = 1, .lock = LOCK, .end = 5000, .gen = 10);
 	/* in 11: after 10, before 12 */
 	made_bounded_hold(&t, .tid = 1, .lock = LOCK + 8, .end = 5000, .gen = 11);
-	/* after 12, before 30, before its end */
+	/* after 12, before 30, before the end of the hold */
 	made_bounded_hold(&t, .tid = 1, .lock = LOCK + 16, .end = 5000, .gen = 20);
 	/* before 10: no lower bound but the thread */
 	made_bounded_hold(&t, .tid = 1, .lock = LOCK + 24, .end = 8000, .gen = 5);
@@ -115,9 +115,9 @@ static void test_events(void)
 	made_func(&t, .tid = 1, .pc = (void *)1, .gen = 1, .start = 100, .end = 50000);
 	made_func(&t, .tid = 2, .pc = (void *)1, .gen = 1, .start = 100, .end = 50000);
 	made_bounded_hold(&t, .tid = 1, .lock = LOCK, .end = 3000, .gen = 1);
-	/* names thread 1, so that had the lock at 2000 */
+	/* This wait names thread 1, which therefore had the lock at 2000. */
 	made_wait(&t, .tid = 2, .lock = LOCK, .owner = 1, .begin = 2000, .end = 3010, .gen = 1);
-	/* not before thread 1 released it at 3000 */
+	/* Thread 2 cannot have had the lock before thread 1 released it at 3000. */
 	made_bounded_hold(&t, .tid = 2, .lock = LOCK, .end = 5000, .gen = 1);
 	made_wait(&t, .tid = 3, .lock = LOCK, .owner = 2, .begin = 4000, .end = 5010, .gen = 1);
 	/* a hold of another lock */
@@ -150,7 +150,7 @@ static const char *place_of(uint64_t lock)
 	return "none";
 }
 
-/* Makes a frame, and a hold whose call is in a system header. */
+/* Makes a frame of a function in a system header; ret: the return address, in its caller. */
 static void made_frame(unsigned gen, unsigned parent, const char *ret)
 {
 	made_func(&t, .tid = 1, .pc = (char *)in_header + 1, .ret = ret, .gen = gen,

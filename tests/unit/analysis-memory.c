@@ -21,7 +21,9 @@
 #include "analysis/tracks/tracks.h"
 #include "analysis-program.h"
 
-/* allocations of an analysis: all are tried, or this many, evenly spread */
+/*
+ * Of an analysis' allocations, the first 60 are tried, and about this many others, evenly spread.
+ */
 #define TRIES_MAX	300
 
 static struct made made;
@@ -265,7 +267,10 @@ int main(void)
 	each_fails("sched", sched, 10);
 	each_fails("requests", requests, 10);
 	each_fails("partition", partition, 1);
-	/* CPUs that sched.c counts as dropped: 8 of some 1340 allocations; one in five is tried, and any 8 may be among them. */
+	/*
+	 * CPUs that sched.c counts as dropped: 8 of some 1340 allocations.  One in five is tried,
+	 * so any of these 8 may be among them.
+	 */
 	each_fails("why", why, 8);
 	each_fails("pictures", pictures, 0);
 	each_fails("differences", differences, 0);

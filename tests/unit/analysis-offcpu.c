@@ -100,7 +100,7 @@ static void is_whole(void)
 	is_int(sum, tl.latency_ns, "the leaves add up to the latency");
 }
 
-/* A hog preempts the holder of the lock even before the request comes. */
+/* A hog preempts the holder of the lock before the request begins. */
 static void test_holder_preempted(void)
 {
 	const struct timeline_cause *c;
@@ -240,7 +240,7 @@ static void test_delayed(void)
 	end();
 }
 
-/* The shim does not know this futex; its owner must be followed all the same. */
+/* The futex belongs to no recorded lock; the owner that it names must be followed all the same. */
 static void test_unseen(void)
 {
 	const struct timeline_cause *c;
@@ -300,8 +300,8 @@ static void test_unseen(void)
 }
 
 /*
- * In pthread_cond_wait() the thread is signalled, and then waits for the mutex that another thread
- * has.
+ * In pthread_cond_wait() the thread is signalled, and then waits for the mutex, which another
+ * thread holds.
  */
 static void test_one_lock(void)
 {
@@ -361,7 +361,7 @@ static void test_locks_report(void)
 	for (int i = 0; i < 10; i++) {
 		int64_t at = 10000 + i * 100000;
 
-		/* The shim records every second wait. */
+		/* Every second wait has a row of its lock. */
 		if (i & 1)
 			made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = at,
 				  .end = at + 50000);
@@ -461,8 +461,8 @@ static void test_slept(void)
 	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
 	func(request_handler, .tid = 1, .gen = 2, .start = 1500, .end = 99500);
 	/*
-	 * The call ended between 10500 and 30500, and the sleep began between 12000 and 40000: the
-	 * estimate is after the sleep began.
+	 * lookup() ended between 10500 and 30500, and snapshot() began between 12000 and 40000: its
+	 * estimated start is after the start of the sleep.
 	 */
 	func(lookup, .tid = 1, .gen = 3, .parent = 2, .depth = 1, .start = 5000, .end = 20500,
 	     .unc = 20000);
@@ -544,7 +544,7 @@ static void test_chain(void)
 	end();
 }
 
-/* The same happens with futexes that the shim does not know. */
+/* Like test_chain(), but the futexes belong to no recorded lock. */
 static void test_futex_chain(void)
 {
 	const struct timeline_cause *c;
@@ -574,7 +574,7 @@ static void test_futex_chain(void)
 	end();
 }
 
-/* A futex outside of the lock that the thread waits for does not belong to the wait. */
+/* A futex other than that of the lock for which the thread waits does not belong to the wait. */
 static void test_nested_futex(void)
 {
 	begin("nested.data");
@@ -603,7 +603,7 @@ static void test_lost(void)
 	writer_add_lost(t.w, &(struct ldb_row_lost){ .tick = 6000, .count = 1,
 						     .what = LDB_LOST_KERNEL });
 	made_wakeup(&t, .tick = 7000, .woken = 1, .running = HOG);
-	/* in, lost */
+	/* The row of the thread's return to the CPU was lost. */
 	made_switch(&t, .tick = 60000, .prev = 1, .state = S);
 	made_wakeup(&t, .tick = 70000, .woken = 1);
 	made_switch(&t, .tick = 70000, .state = R, .next = 1);

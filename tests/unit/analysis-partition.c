@@ -131,7 +131,9 @@ static void test_not_watched(void)
 	made_begin(&t, "watched");
 	made_thread(&t, 1, "worker", 0, 20000);
 	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 2000, .end = 4000);
-	/* The gaps overlap each other, and a function that was observed all the same. */
+	/*
+	 * The observation gaps overlap each other, and a function that was observed all the same.
+	 */
 	made_gap(&t, 1, 4500, 5000);
 	made_gap(&t, 0, 3000, 4600);
 	made_gap(&t, 2, 6000, 7000);
@@ -247,7 +249,7 @@ static struct partition sleeps(struct made *t, const struct slept *at, size_t nr
 
 		made_switch(t, .tick = out, .prev = 1, .state = i % 2 ? LDB_STATE_DISK : LDB_STATE_SLEEPING,
 			    .gen = 1);
-		/* The stamp of its row may differ a little. */
+		/* The time of the call's row may differ a little. */
 		if (has_calls && at[i].name)
 			made_call(t, .tid = 1, .start = out + 40 - 30 * (int64_t)(i % 3), .name = at[i].name,
 				  .file = at[i].file);
@@ -395,8 +397,8 @@ static void test_queue(void)
 }
 
 /*
- * Two requests wait for a server that sleeps: a timer ends the first sleep, and the second request
- * ends the other one.
+ * Two requests wait for a server that sleeps: an interrupt ends the first sleep, and the thread
+ * that puts the second request into the queue ends the other one.
  */
 static void test_nap(void)
 {
@@ -435,8 +437,8 @@ static void test_nap(void)
 }
 
 /*
- * An event loop asks another server for request 7, serves others meanwhile, sleeps until the answer
- * comes, and serves another one before it reads the answer.
+ * An event loop sends a message for request 7 to another server, serves request 8 meanwhile, sleeps
+ * until the answer comes, and serves request 8 again before it reads the answer.
  */
 static void test_upstream(void)
 {
@@ -525,7 +527,10 @@ static void test_parallel(void)
 	struct partition p;
 	struct made t;
 
-	/* Two threads work at once, and the later end counts; then none does; then a third one. */
+	/*
+	 * Up to three threads work on the request at a time; of these, the one that ends last
+	 * counts.
+	 */
 	made_begin(&t, "parallel");
 	for (uint32_t tid = 1; tid <= 3; tid++) {
 		made_thread(&t, tid, "worker", 0, 20000);
@@ -552,7 +557,10 @@ static int64_t some(int64_t max)
 	return sample_random() % max;
 }
 
-/* Functions that libraries call back are deeper than the function that called the library. */
+/*
+ * Makes a library call by function `own`.  Functions with later numbers, up to `last`, began before
+ * the call.
+ */
 static void library_call(struct made *t, uint32_t tid, unsigned last, unsigned own, int64_t start, int64_t end)
 {
 	made_flow_call(t, .tid = tid, .api = 1 + own % 2, .start = start, .end = end, .gen = GEN(last),

@@ -175,7 +175,7 @@ static void test_calls(void)
 	made_func(&t, .tid = 1, .pc = test_lives, .gen = 1, .start = 1000, .end = 2000);
 	made_func(&t, .tid = 1, .pc = test_lives, .gen = 2, .start = 3000, .end = 50000);
 	made_func(&t, .tid = 1, .pc = test_lives, .gen = 3, .start = 55000, .end = 60000);
-	/* The request began during the pause, or ended then. */
+	/* This call began during the second pause. */
 	made_func(&t, .tid = 1, .pc = test_lives, .gen = 4, .start = 75000, .end = 85000, .unc = 9900);
 	pause_is(10000, 20000);
 	pause_is(70000, 80000);

@@ -63,7 +63,7 @@ static void test_balloons(void)
 	balloons_free(&b);
 }
 
-/* This follows from how the sample is made, and not from the struct why. */
+/* Computes a cause's total from the rules of the sample, and not from the struct why. */
 static int64_t total_of(int cause, size_t *count)
 {
 	int64_t total = 0;
@@ -96,7 +96,7 @@ static void test_boxes(void)
 		ok(b.at[i].cause == (uint32_t)order[i] && b.at[i].box.nr == count &&
 		   b.at[i].box.total == total, "cause %d: all amounts of its targets", order[i]);
 	}
-	/* The latencies are 12, 11.5, ... 2.5 ms, each five times. */
+	/* The lock's amounts are 12, 11.5, ... 2.5 ms, each five times. */
 	ok(b.at[0].box.min == 2500000 && b.at[0].box.max == 12000000 &&
 	   b.at[0].box.median == 7000000 && b.at[0].box.q1 == 4500000 &&
 	   b.at[0].box.q3 == 9500000, "the lock's quartiles");
@@ -112,7 +112,8 @@ static void test_boxes(void)
 }
 
 /*
- * Returns the median number of requests ahead of the GETs with such a latency, counted one by one.
+ * Returns the median number of requests ahead of the GETs with a latency of lo to hi, counted one
+ * by one.
  */
 static int64_t median_ahead(int64_t lo, int64_t hi)
 {
@@ -228,7 +229,7 @@ static void test_place(void)
 	leaf->path = queue;
 }
 
-/* Returns the overlap, counted tick by tick. */
+/* Returns how much of [from, to) the targets took, in total. */
 static int64_t overlap(int64_t from, int64_t to)
 {
 	int64_t ns = 0;
@@ -257,7 +258,10 @@ static void write_events(void)
 	made_switch(&s.made, .tick = 100000000, .prev = 11, .state = LDB_STATE_DISK);
 	made_switch(&s.made, .tick = 120000000, .next = 11);
 	made_switch(&s.made, .tick = 130000000, .prev = 11, .state = LDB_STATE_DISK);
-	/* An unknown task came, because the task that leaves is not the one that came last. */
+	/*
+	 * An unknown task ran before this switch: the task that leaves is not the one that came
+	 * last.
+	 */
 	made_switch(&s.made, .tick = 150000000, .prev = 500, .next = 11);
 	made_switch(&s.made, .tick = 160000000, .prev = 11);
 }

@@ -23,7 +23,7 @@ struct program_options {
 	bool has_queues;	/* the first thread takes requests and puts them into a queue */
 	/* locks are taken in the order of time, so that the recording can be replayed */
 	bool is_simple;
-	/* starts and ends of functions are partly known, and there are gaps */
+	/* starts and ends of functions have errors, and there are observation gaps */
 	bool is_unsure;
 };
 
@@ -181,7 +181,10 @@ static inline void program_call(struct program *p, uint32_t tid, unsigned parent
 	p->now[tid] += 2;
 }
 
-/* The thread takes a lock a fixed time after the start, and then does something else. */
+/*
+ * The thread takes a lock a fixed time after the start of the request, and then does something
+ * else.
+ */
 static inline void program_turn(struct program *p, uint32_t tid, uint64_t id)
 {
 	unsigned outer = ++p->gen[tid], inner = ++p->gen[tid];
@@ -252,7 +255,7 @@ static inline void program_request(struct program *p, uint32_t tid, unsigned i)
 	}
 }
 
-/* The file is written, and opened for reading. */
+/* Writes a file and opens it for reading. */
 TAP_FN void program_make(struct made *t, const char *name, const struct program_options *o)
 {
 	struct program p = { .t = t, .o = *o };
@@ -278,7 +281,10 @@ TAP_FN void program_make(struct made *t, const char *name, const struct program_
 		p.now[tid] = 5000 + 100 * tid;
 		p.gen[tid] = 1;
 		made_task(t, tid, 1, tid == 1 ? "main" : "worker");
-		/* the function has been running since before the recording */
+		/*
+		 * the start of this function is not known; that of thread 1 was before the
+		 * recording
+		 */
 		if (o->is_unsure)
 			writer_add_func(t->w, &(struct ldb_row_func){
 				.tid = tid, .pc = 0x1400, .ret = 0x1940, .gen = GEN(1), .start_max = 2000,

@@ -16,7 +16,8 @@ static struct whatif w;
 static char err[256];
 
 /*
- * The traces use the names of these functions, so the functions must differ in more than the name.
+ * The bodies of these functions differ, so that the compiler cannot merge them: the traces need
+ * their names.
  */
 __attribute__((noinline)) int replay_snapshot(int a)
 {
@@ -126,7 +127,7 @@ static void test_expressions(void)
 
 /* Replays */
 
-/* NULL ends the list of expressions. */
+/* Each expression may be NULL. */
 static int replay(const char *first, const char *second)
 {
 	struct whatif_options o = WHATIF_OPTIONS_ALL;
@@ -265,9 +266,7 @@ static void test_convoy(void)
 	made_close(&t);
 }
 
-/*
- * All threads take the lock one after the other; with many shards hardly any two take the same one.
- */
+/* whatif_free() frees all results and leaves no pointers. */
 static void test_freed(void)
 {
 	make_convoy();
@@ -278,6 +277,9 @@ static void test_freed(void)
 	made_close(&t);
 }
 
+/*
+ * All threads take the lock one after the other; with many shards hardly any two take the same one.
+ */
 static void test_shards(void)
 {
 	begin("shards.data", 20);
@@ -324,8 +326,7 @@ static void test_two_locks(void)
 	made_open(&t);
 	must("replay_snapshot*0.625", NULL);
 	/*
-	 * OTHER is free at 3500, LOCK at 3500 + 20 + 90 + 10, and 30 later the request
-	 * continues.
+	 * OTHER is free at 3500, and LOCK at 3500 + 20 + 90 + 10; 30 later the request continues.
 	 */
 	is_after(1, 2250 * US, 750 * US, 750 * US, "two locks, one behind the other");
 	forget();
@@ -338,7 +339,7 @@ static void test_two_locks(void)
 	made_close(&t);
 }
 
-/* A thread that comes while the lock is handed over may get it, depending on the policy. */
+/* A thread that needs the lock while it is handed over may get it, depending on the policy. */
 static void test_policies(void)
 {
 	begin("policies.data", 3);
@@ -353,10 +354,10 @@ static void test_policies(void)
 	made_hold(&t, .tid = 3, .lock = LOCK, .begin = 2400 * US, .end = 2500 * US, .gen = 1);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 3, .tick = 2500 * US, .id = 2);
 	made_open(&t);
-	must("replay_work*0.62", NULL);	/* this thread comes at 2020 */
+	must("replay_work*0.62", NULL);	/* thread 3 needs the lock at 2020 */
 	/*
-	 * With FIFO this thread gets the lock at 2150 + 50.  Otherwise it has the lock from 2020 to
-	 * 2120, and the other thread waits.
+	 * With FIFO, thread 3 gets the lock at 2150 + 50.  Otherwise it has the lock from 2020 to
+	 * 2120, and thread 2 waits.
 	 */
 	is_after(2, 1100 * US, 720 * US, 900 * US, "who comes meanwhile");
 	is_after(1, 650 * US, 650 * US, 770 * US, "who waits");
@@ -364,7 +365,7 @@ static void test_policies(void)
 	made_close(&t);
 }
 
-/* A thread that came while the lock was free took it in the recording, too. */
+/* In the recording a thread took the free lock although another thread was waiting for it. */
 static void test_passes(void)
 {
 	int ret;
@@ -410,12 +411,12 @@ static void test_queue(void)
 	make_queue();
 	must("replay_work*0.1", NULL);
 	is_after(1, 2020 * US, 220 * US, 220 * US, "the first is faster");
-	/* Worker 2 is free at 1220, and the third was put at 1210. */
+	/* Worker 2 is free at 1220, and request 3 was put into the queue at 1210. */
 	is_after(3, 1040 * US, 140 * US, 140 * US, "its worker takes the third");
 	ok(!find(2), "the second does not change");
 	forget();
 	must("replay_work*0", NULL);
-	/* Worker 2 is there first: 10 us pass from the put to the start. */
+	/* Worker 2 waits already: request 3 starts 10 us after it is put into the queue. */
 	is_after(3, 1040 * US, 120 * US, 120 * US, "a worker that waits");
 	forget();
 	made_close(&t);
@@ -544,14 +545,15 @@ static void test_blind(void)
 	ok(w.nr_waits == 1 && w.nr_blind_waits == 1 && w.blind_ns == 1000 * US && w.nr_fixed == 1 &&
 	   w.fixed_ns == 1000 * US, "both are counted");
 	/*
-	 * The thread is delayed by 2000, so it comes to the semaphore at 6000, when that is free.
+	 * The thread is delayed by 2000, so it reaches the semaphore at 6000, when it need not wait
+	 * any more.
 	 */
 	is_after(1, 4100 * US, 5100 * US, 5100 * US, "the first wait is as long as it was");
 	forget();
 	made_close(&t);
 }
 
-/* A lock that the program made itself is a lock, too. */
+/* Locks that the program implements itself (ldb_lock_wait(3)) are replayed like others. */
 static void test_own_lock(void)
 {
 	begin("own.data", 2);
@@ -592,7 +594,10 @@ static void test_readers(void)
 	forget();
 	made_close(&t);
 
-	/* The lock is read-locked; a writer waits; another reader comes later, or does not. */
+	/*
+	 * A reader holds the lock, and a writer waits.  In the recording another reader comes after
+	 * both; with the change it comes while the writer waits.
+	 */
 	begin("passing.data", 3);
 	made_lock(&t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_RD | LDB_LOCK_F_BEGIN_EXACT,
 		  .tid = 1, .lock = LOCK, .begin = 1000 * US, .end = 3000 * US, .gen = 1);
@@ -606,13 +611,13 @@ static void test_readers(void)
 		  .tid = 3, .lock = LOCK, .begin = 4400 * US, .end = 4500 * US, .gen = 1);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 3, .tick = 4500 * US, .id = 1);
 	made_open(&t);
-	must("replay_work*0.2", NULL);	/* this thread comes at 2000 */
+	must("replay_work*0.2", NULL);	/* thread 3 needs the lock at 2000 */
 	is_after(1, 3100 * US, 700 * US, 2220 * US, "a reader passes a waiting writer, or waits");
 	forget();
 	made_close(&t);
 }
 
-/* A thread that another one wakes continues when the other reaches that point. */
+/* A thread that another one wakes continues when its waker reaches the wake-up. */
 static void test_wakers(void)
 {
 	begin("wakers.data", 2);
@@ -646,7 +651,7 @@ static void test_wakers(void)
 	made_close(&t);
 }
 
-/* The woken thread's own CPU puts it on the run queue, and the waker may sleep by then. */
+/* The woken thread's own CPU puts it on the run queue; the waker may be asleep at that time. */
 static void test_late_wakeup(void)
 {
 	begin("late.data", 2);
@@ -733,7 +738,9 @@ static void test_refusals(void)
 	must_not(NULL, "no request ended");
 	made_close(&t);
 
-	/* A request ends on a thread that does nothing else, in a queue that no thread served. */
+	/*
+	 * A request that no thread took out of its queue ends on a thread that does nothing else.
+	 */
 	begin("off.data", 2);
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000 * US, .id = 1);
 	made_req(&t, .op = LDB_REQ_OP_BLOCK, .tid = 1, .tick = 1100 * US, .id = 1, .queue = QUEUE);

@@ -55,7 +55,10 @@ static void test_simple(void)
 	end();
 }
 
-/* An item that nobody took out of a queue is put into it again. */
+/*
+ * Request 7 is cut twice: in a queue, and while thread 2 works on it.  Its id is used again each
+ * time.
+ */
 static void cut_one(uint64_t id)
 {
 	begin();
@@ -281,7 +284,7 @@ static void test_races(void)
 {
 	begin();
 	req(START, .tid = 1, .tick = 100, .id = 7);
-	/* this START was faster than the BLOCK of the producer */
+	/* The consumer's START comes before the BLOCK of the producer. */
 	req(START, .tid = 2, .tick = 190, .id = 7, .queue = 0xa0);
 	req(BLOCK, .tid = 1, .tick = 200, .id = 7, .queue = 0xa0);
 	req(END, .tid = 2, .tick = 300, .id = 7);
@@ -336,7 +339,7 @@ static void test_classes(void)
 		made_class(&t, i * 1000 + 10, i, slow ? "SET" : "GET");
 		req(END, .tid = 1, .tick = i * 1000 + (slow ? 900 : 50) + i % 7, .id = i);
 	}
-	/* the id of a GET, now without a new name */
+	/* The id of a GET is used again, now without a class. */
 	req(START, .tid = 1, .tick = 200000, .id = 5);
 	req(END, .tid = 1, .tick = 200010, .id = 5);
 	made_open(&t);

@@ -41,7 +41,7 @@ static void make(struct made *t, bool has_meta)
 	add(t, 1, 1500, 2, NULL);
 	add(t, 1, 2500, 3, NULL);		/* the same function, elsewhere */
 	add(t, 1, 3500, 4, NULL);
-	add(t, 1, 4200, 2, NULL);		/* in an interrupt of inner() */
+	add(t, 1, 4200, 2, NULL);		/* in an interrupt during inner() */
 	add(t, 1, 6000, LDB_SAMPLE_KERNEL, NULL);
 	add(t, 1, 7000, 99, NULL);		/* there is no such name */
 	add(t, 2, 3500, 2, NULL);		/* a sample of a thread that works on no request */

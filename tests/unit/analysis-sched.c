@@ -69,7 +69,7 @@ static void play(void)
 	play_part(INT64_MIN, INT64_MAX);
 }
 
-/* Returns the nth time off the CPU of a thread; one of zeros if there is none. */
+/* Returns the nth time off the CPU of a thread; all zeros if there is none. */
 static const struct sched_off *off(uint32_t tid, unsigned nth)
 {
 	static const struct sched_off none;
@@ -241,11 +241,11 @@ static void test_losses(void)
 	made_switch(&t, .tick = 1000, .state = R, .next = 1);
 	made_switch(&t, .tick = 2000, .prev = 1, .state = S);
 	made_wakeup(&t, .tick = 3000, .woken = 1, .running = HOG);
-	/* in at 3500, lost */
+	/* Thread 1 came to the CPU at 3500, but the row was lost. */
 	made_switch(&t, .tick = 9000, .prev = 1, .state = R, .next = HOG);
-	/* an unknown task follows the hog */
+	/* An unknown task ran after the hog. */
 	made_switch(&t, .tick = 12000, .prev = CRON, .state = R, .next = 1);
-	/* out, lost */
+	/* The row of thread 1's leaving the CPU was lost. */
 	made_switch(&t, .tick = 20000, .state = R, .next = 1);
 	made_switch(&t, .tick = 21000, .prev = 1, .state = S);
 	made_switch(&t, .tick = 2000, .cpu = 1, .prev = 2, .state = S);
@@ -494,7 +494,7 @@ static void test_tasks(void)
 	made_close(&t);
 }
 
-/* There are exactly as many as are retained. */
+/* There is one task more than are retained. */
 static void test_many_tasks(void)
 {
 	enum { MOST = 1048576 };

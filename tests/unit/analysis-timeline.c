@@ -81,7 +81,10 @@ static void is_whole(const char *name)
 	is_int(sum, tl.latency_ns, name);
 }
 
-/* This is Figure 1 of the paper. */
+/*
+ * This is Figure 1 of the LDB paper: a request waits for a lock while another thread makes a
+ * snapshot.
+ */
 static void test_figure1(void)
 {
 	const struct segment *s;
@@ -103,7 +106,7 @@ static void test_figure1(void)
 	     .end = 13000000);
 	func(lookup, .tid = 2, .gen = 8, .start = 1000, .end = 2000);	/* before */
 	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 940000, .end = 13499500, .gen = 9);
-	/* this event does not concern the request */
+	/* This call does not concern the request. */
 	func(lookup, .tid = 3, .gen = 1, .start = 2000000, .end = 3000000);
 	build(42);
 	is_int(tl.latency_ns, 12750000, "latency");
@@ -226,7 +229,7 @@ static void test_chain(void)
 	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 10000, .end = 90000);
 	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 5000, .end = 90000);
 	made_wait(&t, .tid = 2, .lock = LOCK2, .owner = 3, .begin = 20000, .end = 80000);
-	/* an event before the thread blocked the request */
+	/* This wait ended before the thread blocked the request. */
 	made_wait(&t, .tid = 2, .lock = LOCK2, .owner = 3, .begin = 1000, .end = 4000);
 	made_hold(&t, .tid = 3, .lock = LOCK2, .begin = 15000, .end = 79000);
 	func(flush_disk, .tid = 3, .gen = 1, .start = 10000, .end = 78000);
@@ -279,9 +282,9 @@ static void test_queues(void)
 	made_req(&t, .op = END, .tid = 1, .tick = 62000, .id = 1);
 	func(server_loop, .tid = 1, .gen = 1, .start = 0, .end = 100000);
 	func(request_handler, .tid = 1, .gen = 2, .parent = 1, .depth = 1, .start = 3000,
-	     .end = 40000);	/* a span of another request */
+	     .end = 40000);	/* while the request is in the queue */
 	func(lookup, .tid = 2, .gen = 1, .start = 51000, .end = 59000);
-	/* a function during another request */
+	/* a wait while the request is in the queue */
 	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 10000, .end = 20000);
 	build(1);
 	ok(is_at(find(SEGMENT_QUEUE, 1, NULL), 2000, 50000), "the first queue");

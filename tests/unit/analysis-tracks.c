@@ -94,7 +94,7 @@ static void wait_or_hold(struct maker *k, unsigned gen)
 static void invoke(struct maker *k, unsigned parent, unsigned depth)
 {
 	unsigned gen = ++k->gen;
-	/* Sometimes there is a gap, near which estimates are far off. */
+	/* Sometimes there is an observation gap, near which estimates are far off. */
 	int64_t width = some(200) ? 200 : 20000, start = k->now, s_unc = some(width), e_unc = some(width);
 	int64_t s_late = s_unc ? some(s_unc) : 0, e_late = e_unc ? some(e_unc) : 0;
 
@@ -180,7 +180,7 @@ struct got {
 	uint64_t nr_threads, nr_lives, nr_runs, nr_wakeups;
 	int64_t life_start;
 	int64_t run_ns;
-	size_t heap;			/* the greatest memory that was in use */
+	size_t heap;			/* the peak memory */
 };
 
 static int on_thread(void *arg, const struct thread *t)
@@ -394,8 +394,8 @@ static uint64_t hash_segment(const struct segment *s)
 }
 
 /*
- * Is this segment as in a timeline of a request that lasts for the whole time?  It also shows that
- * the thread was somewhere before the first event; the report does not count that.
+ * Returns true if the segment must be the same in a timeline of a request that lasts for the whole
+ * time.  That timeline also shows where the thread was before its first event; tracks do not.
  */
 static bool is_rest(const struct segment *s)
 {
@@ -511,7 +511,7 @@ static void test_window(struct made *t)
 	forget(&g);
 }
 
-/* Returns the most memory used for a trace of nr invocations a thread. */
+/* Returns the peak memory for a trace of nr invocations in each thread. */
 static size_t heap_of(uint64_t nr)
 {
 	struct tracks_options o = TRACKS_OPTIONS_ALL;

@@ -23,7 +23,7 @@ static struct made t;
 static struct requests r;
 static struct timeline tl;
 
-/* Threads 1 to 3 run, 1 in request 42. */
+/* Thread 1 works on request 42, on CPU 0; thread 2 runs on CPU 1; thread 3 exists. */
 static void begin_threads(const char *name)
 {
 	made_begin(&t, name);
@@ -146,7 +146,9 @@ static void test_nobody(void)
 	end();
 }
 
-/* Without kernel events of the wait, the row says which thread signalled last. */
+/*
+ * Without a kernel event of the wake-up, the row of the wait names the thread that signalled last.
+ */
 static void test_shim(void)
 {
 	const struct timeline_cause *c;
@@ -170,7 +172,7 @@ static void test_shim(void)
 	end();
 }
 
-/* Only after the last sleep did the wait end; the sleeps before it were woken in vain. */
+/* The last wake-up ended the wait; thread 3 woke thread 1 before, in vain. */
 static void test_last(void)
 {
 	const struct timeline_cause *c;
@@ -205,8 +207,9 @@ static void test_chain(void)
 }
 
 /*
- * 3 releases the lock and wakes 2, which gets no CPU for long because of task 900; only then does it take the
- * lock, and wakes 1 when it releases it.  Are 3's hold and 2's recorded?
+ * Thread 3 releases the lock and wakes thread 2, which gets no CPU for long because task 900 runs.
+ * Only then does thread 2 take the lock; when it releases the lock it wakes thread 1.  has_hold,
+ * has_next: the hold of thread 3, and of thread 2, was recorded.
  */
 static void begin_convoy(bool has_hold, bool has_next)
 {
@@ -258,8 +261,8 @@ static void test_barger(void)
 }
 
 /*
- * 2 has waited, asleep, for long before 3 releases the lock, and then for a CPU: when the lock was free it was
- * not asleep.
+ * Thread 2 sleeps in its wait until thread 3 releases the lock and wakes it; then it waits for a
+ * CPU.  So it did not sleep while the lock was free.
  */
 static void test_late_release(void)
 {
@@ -283,8 +286,8 @@ static void test_late_release(void)
 }
 
 /*
- * Thread 2 waits for the lock only shortly before thread 3 releases it, and does not sleep.  It was
- * woken from another sleep long before.
+ * Thread 2 begins to wait for the lock only shortly before thread 3 releases it, and does not
+ * sleep.  It was woken from another sleep long before.
  */
 static void test_earlier_sleep(void)
 {
@@ -308,8 +311,8 @@ static void test_earlier_sleep(void)
 }
 
 /*
- * Thread 1 waits to write.  Thread 3 waits to read until 50000, and then holds the lock to the end.
- * Thread 2 reads meanwhile, and its hold ends first.
+ * Thread 1 waits to write.  Thread 3 holds the lock for writing until 10000, and for reading from
+ * 50000 to the end.  Thread 2 also holds it for reading, and its hold ends first.
  */
 static void test_readers(void)
 {
@@ -394,7 +397,7 @@ static void test_occupant(void)
 	end();
 }
 
-/* If a futex names no owner, the thread that woke it is followed. */
+/* If a futex wait names no owner, the waker is followed. */
 static void test_futex(void)
 {
 	const struct timeline_cause *c;

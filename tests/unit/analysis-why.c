@@ -16,8 +16,9 @@ __attribute__((noinline)) void brief(void)	{ __asm__ volatile("nop" ::: "memory"
 __attribute__((noinline)) void rare(void)	{ __asm__ volatile("nop; nop; nop; nop" ::: "memory"); }
 
 /*
- * Each request is in inner() for 1000, called by outer(), which continues from request to
- * request.  One in three is also observed in brief().
+ * Each request calls inner(), mostly for 1000, from outer(), which continues from request to
+ * request.  One in three calls brief(), too.  Requests 8 to 10 take 7000 more: the first in rare(),
+ * the second in outer() itself, the third in inner().
  */
 static void make(struct made *t)
 {
@@ -70,7 +71,7 @@ static void is_advised(const struct why *w, const char *who)
 	is_str(why_cause_advice(&c, text), "", "nothing is known");
 }
 
-/* One of a few requests sleeps until thread 2 or a timer wakes it. */
+/* The last of three requests sleeps until thread 2 or an interrupt wakes it. */
 static void test_waker(unsigned flags, bool is_seen)
 {
 	struct partition_options po = { .from = INT64_MIN, .to = INT64_MAX };
@@ -181,7 +182,8 @@ static void work_on(struct made *t, uint64_t id, int64_t start, int64_t end)
 
 /*
  * Each request waits for another server for 65000.  The thread reads the answer of the last request
- * late: its other work took longer, but was over before the answer came.
+ * 30000 later, because it works on requests 101 and 102 first.  Request 100 took longer, but was
+ * over before the answer came.
  */
 static void test_ahead(void)
 {
@@ -235,7 +237,10 @@ static void test_ahead(void)
 	made_close(&t);
 }
 
-/* The sentence of a request that was in a queue for 46 ms, of which `ns` were more than usual. */
+/*
+ * Returns the sentence about a request that was in a queue for 46 ms, of which `ns` were more than
+ * usual.
+ */
 static const char *queue_sentence(int64_t ns, char *buf)
 {
 	struct chain chain = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares hash tables, interned texts and heaps with linear searches. */
+/* Compares hash tables, interned strings and heaps with linear searches. */
 #include "heap.h"
 #include "base/hash.h"
 #include "base/heap.h"
@@ -194,7 +194,7 @@ static void test_intern(void)
 	intern_free(&t);
 }
 
-/* Items know where they are, so that any of them can be removed. */
+/* moved() stores where each item is, so that any of them can be removed. */
 #define NR_ITEMS	200
 
 struct places {

@@ -130,7 +130,7 @@ static void test_odd(void)
 	munmap(map, 4096);
 }
 
-/* Nothing was opened, and the test would notice if it were. */
+/* Checks with inotify that these files are not opened, and that inotify reports it if one is. */
 static void test_unopened(void)
 {
 	char buf[4096];
@@ -174,7 +174,7 @@ static void test_all(const char *name)
 	test_lease();
 }
 
-/* This is so in Linux before 5.6, and with the filter of a container. */
+/* Makes openat2() fail, as before Linux 5.6 and with the filter of a container. */
 static bool forbid_openat2(void)
 {
 	struct sock_filter code[] = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests files that the tools make: they are private and new, and never written through a file or
- * link that another user has put there.  The other user's folder and everybody's (/tmp) are made
- * with chown, so root runs all of the tests, and other users a part.
+ * Tests files that the tools make: they are new, private, and never an existing file, or the target
+ * of a link, of another user.  Directories of another user are made with chown(), so only root runs
+ * all tests.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static const char *content(const char *name)
 	return n < 0 ? "(none)" : text;
 }
 
-/* Writes "new" there; returns the result of outfile_open(). */
+/* Writes "new" to path.  Returns 0, or the error of outfile_open(). */
 static int write_new(const char *path, enum outfile_old old, bool *is_regular)
 {
 	int fd = outfile_open(path, old, is_regular);
@@ -193,7 +193,7 @@ static void test_everybodys_folder(void)
 
 static volatile bool stop;
 
-/* Makes a file, a link to root's and nothing, in turns. */
+/* Alternately makes a file, a link to root's file, and neither, at the same path. */
 static void *flip(void *arg)
 {
 	while (!stop) {

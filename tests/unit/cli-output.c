@@ -128,7 +128,7 @@ static void print_csv(FILE *f)
 	csv_row_end(&c);
 }
 
-/* From 23:59:50 on, two minutes long. */
+/* The recording begins at 23:59:50 and lasts two minutes. */
 static void test_wall(void)
 {
 	const int64_t second = 1000000000, from = (86400 - 10) * second, to = from + 120 * second;

@@ -63,7 +63,7 @@ static const struct end *find(const struct got *g, uint64_t nr, bool is_wait)
 	return found;
 }
 
-/* Did thread `from` release the lock at one time, and thread `to` get it at the other? */
+/* Did thread `from` release the lock at `gave`, and thread `to` get it at `got`? */
 static bool has_pair(const struct got *g, uint32_t from, int64_t gave, uint32_t to, int64_t got)
 {
 	for (uint64_t nr = 1; nr <= 64; nr++) {
@@ -81,8 +81,8 @@ static void make(struct made *t)
 	for (uint32_t tid = 1; tid <= 4; tid++)
 		made_thread(t, tid, "worker", 0, 1000000);
 	/*
-	 * This is a convoy: thread 2 releases the lock to thread 1, and that releases it to thread
-	 * 3.
+	 * This is a convoy: thread 2 releases the lock to thread 1, and thread 1 releases it to
+	 * thread 3.
 	 */
 	made_hold(t, .tid = 2, .lock = LOCK, .begin = 10000, .end = 20000);
 	made_wait(t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 15000, .end = 21000);

@@ -41,7 +41,7 @@ static void play(struct stacks *s, const struct segment *segments, size_t nr,
 		bail_out("no memory");
 }
 
-/* A text "t;main;f=5/1 " lists nodes that have time or calls. */
+/* Returns the nodes that have time or calls: "t;main;f=5/1 " has 5 ns of its own and 1 call. */
 static const char *text(const struct stacks *s)
 {
 	static char buf[2000];

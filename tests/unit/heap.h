@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This heap replaces the C library's malloc() and its relatives in a test.  It counts what is
- * not freed, detects writes behind a block when that is freed, fills new memory with a value
- * that is hardly ever right, and fails on request.
+ * This heap replaces the C library's malloc() and its relatives in a test.  It counts what is not
+ * freed, detects writes behind a block when that is freed, fills new memory with a value that is
+ * hardly ever right, and fails on request.
  *
  * Each block has a header of 16 bytes, which malloc's alignment requires anyway, and a guard right
- * behind its last byte.  With a sanitizer the heap is the sanitizer's: heap_is_ours is false,
- * and nothing is counted.
+ * behind its last byte.  With AddressSanitizer the heap is that of the sanitizer: heap_is_ours is
+ * false, and nothing is counted.
  */
 #ifndef UNIT_HEAP_H
 #define UNIT_HEAP_H
@@ -154,7 +154,7 @@ void *realloc(void *old, size_t size)
 	return p;
 }
 
-/* The other functions return blocks that are not ours. */
+/* These functions return blocks without a header. */
 void *memalign(size_t alignment, size_t size)
 {
 	return __libc_memalign(alignment, size);

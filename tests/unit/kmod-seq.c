@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests kmod/seq.h: a session is bound to a thread while it sleeps, comes, runs, or leaves.
- * Whatever the order of the two sides' steps, between its switches seq is odd if and only if the
- * thread is on a CPU, or UNKNOWN.
+ * Tests kmod/seq.h: a session is bound to a thread while the thread sleeps, comes to a CPU, runs,
+ * or leaves.  Whatever the order of the two sides' steps, between two switches seq is UNKNOWN, or
+ * is odd if and only if the thread is on a CPU.
  *
  * All orders are tried: each step is one access to memory, in order.
  */
@@ -194,7 +194,7 @@ int main(void)
 	   "a switch in adds one to what was known: the scanner counts on it");
 	is_int(ldb_seq_in(LDB_SEQ_UNKNOWN) & ldb_seq_out(ldb_seq_in(LDB_SEQ_UNKNOWN)) & LDB_SEQ_KNOWN,
 	       LDB_SEQ_KNOWN, "and what was not known is");
-	/* These are the cases of this test, and show that each half of the solution is needed. */
+	/* The test must find the fault if either half of the solution, or both, are missing. */
 	try_all(&before);
 	ok(wrong, "without both it is inverted in some (%lu)", wrong);
 	half = before;

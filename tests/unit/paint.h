@@ -65,7 +65,7 @@ static int paint_funcs(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-/* Paints the library calls that functions of the present depth made, the outer ones first. */
+/* Collects the calls of functions and of libraries.  Returns true if there are too many. */
 static int paint_collect(void *arg, const struct reader_rows *rows)
 {
 	struct paint *p = arg;
@@ -99,6 +99,7 @@ static int paint_func_compare(const void *pa, const void *pb)
 	return a->gen < b->gen ? -1 : a->gen > b->gen;
 }
 
+/* Paints the library calls that functions of the present depth made, the outer ones first. */
 static void paint_calls(struct paint *p)
 {
 	for (size_t i = 0; i < p->nr_calls; i++) {
@@ -119,7 +120,7 @@ static int paint_waits(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-/* A sleep in a wait for a lock is attributed to the lock, except for a disk's. */
+/* A sleep in a wait for a lock is attributed to the lock, except for a sleep in disk I/O. */
 static void paint_sleep(struct paint *p, uint32_t tid, int64_t start, int64_t end)
 {
 	unsigned state = p->state[tid] == LDB_STATE_DISK ? LEAF_IO : LEAF_SLEEP;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tests of perf with the real kernel share this file.  It has a program that is recorded (a
- * child that waits until it may begin), and its rows.
+ * The tests of perf with the real kernel share this file.  It starts a program to be recorded (a
+ * child that waits until it may begin), and collects the rows.
  */
 #ifndef TESTS_PERF_LIVE_H
 #define TESTS_PERF_LIVE_H
@@ -38,7 +38,7 @@ struct report {
 
 struct program {
 	pid_t pid;
-	int go, answer;		/* write here; read a struct report there */
+	int go, answer;		/* write a byte to go; read a struct report from answer */
 	struct report report;
 };
 
@@ -83,7 +83,7 @@ LIVE_FN int pin(int cpu)
 	return sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* Returns false if this user may not. */
+/* Returns false if the user lacks the privilege. */
 LIVE_FN bool go_realtime(int priority)
 {
 	struct sched_param p = { .sched_priority = priority };
@@ -96,7 +96,7 @@ LIVE_FN void sleep_us(long us)
 	nanosleep(&(struct timespec){ .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 }, NULL);
 }
 
-/* The counters and the time belong together: no event came in between. */
+/* Reads the counters and the time together: again until no switch came in between. */
 LIVE_FN void take_counts(struct said *s, bool at_end)
 {
 	struct rusage a, b;

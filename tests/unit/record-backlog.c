@@ -73,7 +73,7 @@ static void end(struct backlog *w, uint64_t nr, const char *name)
 	is_int(out.too_late, 0, "and not before it may");
 }
 
-/* The sources have different rates, each in order except for single rows, and are read by turns. */
+/* The sources have different rates, each in order except for single rows, and are read in turn. */
 static void test_sources(unsigned nr_sources, unsigned late_one_in, const char *name)
 {
 	uint64_t seq = 0;

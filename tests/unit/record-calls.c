@@ -79,7 +79,7 @@ static void is_named(struct fd_names *names, int fd, const char *name)
 	is_str(fd_names_get(names, fd), "", "it is closed");
 }
 
-/* Names this process's open files in the same words. */
+/* Names files that this process has open. */
 static void check_own(void)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
@@ -107,7 +107,7 @@ static void check_own(void)
 	fd_names_free(names);
 }
 
-/* Names the files that this process has mapped, even if another file is mapped there later. */
+/* Names files that this process has mapped. */
 static void check_mapped(void)
 {
 	struct map_names *names = map_names_alloc(getpid());

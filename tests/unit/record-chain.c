@@ -289,7 +289,10 @@ static void take_copied(void *arg, const struct ldb_row_func *row)
 
 static const struct chains_ops copied_ops = { take_copied, find_page };
 
-/* Does what a dump does: finishes a copy.  Then all callers of calls that have rows have one, too. */
+/*
+ * Finishes a copy, as a dump does.  Then the callers of all calls that have rows must have one,
+ * too.
+ */
 static void finish_copy(const char *name)
 {
 	struct chains *original = chains;
@@ -313,7 +316,7 @@ static void finish_copy(const char *name)
 
 /*
  * Two rows have the same block: the older call contains the newer one, or had ended before it
- * began.  Do the bounds of the rows say the same?
+ * began.  Returns true if the bounds of the rows say the same.
  */
 static bool agree(const struct call *old, const struct call *new)
 {
@@ -342,8 +345,8 @@ static unsigned count_disagreements(void)
 
 /*
  * The scanner polls once in a given number of steps, and the kernel reads once in a given number;
- * 0: never.  stop: after this many calls the scanner gets no CPU any more.  A short recording is
- * over before any row is released, and the kernel reads when the scanner has stopped.
+ * 0: never.  stop: after this many calls the scanner gets no CPU any more.  is_short: the recording
+ * ends before any row is released, and the kernel reads only after the scanner has stopped.
  */
 static void run_until(const char *name, int64_t wait, unsigned scanner, unsigned kernel, unsigned stop,
 		      bool is_short, unsigned loses)

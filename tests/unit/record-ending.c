@@ -10,7 +10,7 @@
 #define DEPTH	4
 #define GEN(i)	((i) * LDB_GEN_ONE)
 
-/* Makes a stack of DEPTH open invocations with generations 1 .. DEPTH; one of them is counted. */
+/* Makes a stack of DEPTH open invocations with generations 1 .. DEPTH. */
 static void begin(const char *path)
 {
 	struct ldb_page *p;
@@ -31,7 +31,9 @@ static void begin(const char *path)
 	s->depth = DEPTH;
 }
 
-/* Does what the scanner does, up to a point. */
+/*
+ * Writes what the scanner writes when an invocation has ended; write, count: these steps are done.
+ */
 static void ends(unsigned gen, uint64_t seen, bool write, bool count)
 {
 	struct ldb_page *p = (struct ldb_page *)session_page(&session, SLOT);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests requests that are made while a recording runs: of calls of functions, of turns of event loops. */
+/*
+ * Tests requests that are made while a recording runs, from calls of functions and from turns of
+ * event loops.
+ */
 #include <limits.h>
 #include <linux/ldb.h>
 #include <stdio.h>
@@ -10,9 +13,9 @@
 
 #define SECOND	1000000
 
-/* text "t NAME START-END " for each request; t is N(ow) or C(ounted) */
+/* text "tTID NAME START-END; " for each request; t is N(ow) or C(ounted) */
 static char log_text[4096];
-static bool is_counting;	/* true: only the number of counted requests */
+static bool is_counting;	/* true: only counts the requests with is_counted */
 static unsigned nr_counted;
 
 static void on_made(void *arg, const struct made_request *r, bool is_counted)

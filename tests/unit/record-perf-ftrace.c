@@ -72,7 +72,7 @@ static void subject_restless(struct report *r)
 		pthread_join(t[i], NULL);
 }
 
-/* Other processes take the first CPU from the program, one after the other. */
+/* Starts a process that takes the first CPU from the program again and again. */
 static pid_t start_hog(void)
 {
 	pid_t pid = fork();

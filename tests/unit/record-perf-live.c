@@ -152,7 +152,7 @@ static void test_pingpong(enum perf_mode best)
 	free(rows.rows);
 }
 
-/* Each waking is between two stamps of the thread that woke. */
+/* Each waking is between two stamps of the waker. */
 static uint64_t stamps[ROUNDS][2];
 
 static void subject_stamps(struct report *r)
@@ -346,7 +346,6 @@ static void test_lost(void)
 	free(rows.rows);
 }
 
-/* The function runs in a child, which may give up rights. */
 static void nap(void)
 {
 	const struct timespec ms = { .tv_nsec = 1000000 };
@@ -370,7 +369,7 @@ static void read_until(struct kernel_source *p, const struct rows *rows, uint64_
 	}
 }
 
-/* How many rows are of a time between two. */
+/* Returns how many rows have a tick between `from` and `to`. */
 static size_t count_between(const struct rows *rows, uint64_t from, uint64_t to)
 {
 	size_t nr = 0;
@@ -413,6 +412,7 @@ static void test_pause(void)
 	live_close(p);
 }
 
+/* Runs the function in a child, which may give up its privileges. */
 static void in_child(void (*fn)(void))
 {
 	int counts[2], fds[2];

@@ -39,7 +39,7 @@ static const char *op_name(unsigned op)
 	return "?";
 }
 
-/* Prints "TICK:switch 100 200 cpu0 R+ tid other", with value@addr where there are any. */
+/* Prints "TICK:switch 100 200 cpu0 R+ tid other", with " value@addr" unless both are 0. */
 static void say_sched(const struct ldb_row_sched *r)
 {
 	static const char states[] = "RSDTtXI???????????";
@@ -94,7 +94,7 @@ static void say_disk(const struct ldb_row_disk *r)
 	    r->flags & LDB_DISK_F_OWN ? " own" : "", r->flags & LDB_DISK_F_FAILED ? " failed" : "");
 }
 
-/* wanted has a bit for each kind. */
+/* wanted: a mask of the kinds to print */
 static void on_row(void *wanted, unsigned kind, const void *row)
 {
 	if (!(*(const uint64_t *)wanted & 1ULL << kind))
@@ -332,7 +332,7 @@ static void test_lives(void)
 	check("13:exit 100 0 cpu0 1@0 tid\n", "the last one, on a kernel that does not say so");
 }
 
-/* The exit of 101 was lost, and its number belongs to another process now. */
+/* The exit of 101 was lost, and the tid belongs to another process now. */
 static void test_reuse(void)
 {
 	struct perf_event e = event(PERF_EVENT_SWITCH, 0, 101);
@@ -423,7 +423,7 @@ static void test_switches_only(void)
 	      "a thread that has ended is who came last");
 }
 
-/* The record that replaces a switch comes after the tracepoint's event, if there is one. */
+/* Feeds a switch that another source reports after the tracepoint, see perf.c. */
 static void switch_too(int cpu, int prev, int next)
 {
 	struct perf_event e = event(PERF_EVENT_SWITCH_TOO, cpu, prev);
@@ -516,7 +516,10 @@ static void test_calls(void)
 	is_str(text, "4-5:write(3, 0) = -4 of , 101, 1 shorter\n", "calls with lengths");
 }
 
-/* This must hold however short the recording was and however badly the clocks could be read. */
+/*
+ * The error bound must hold however short the recording was and however badly the clocks could be
+ * read.
+ */
 static void test_clock(unsigned clock_id)
 {
 	struct kernel_clock *c = kernel_clock_alloc(clock_id, CLOCK_MONOTONIC_RAW, 0, 0);

@@ -103,7 +103,10 @@ static bool has_memory(unsigned slot)
 	return in & 1;
 }
 
-/* A page fault for each page that was never used took longer than everything else at the start. */
+/*
+ * Pages that were never used must not be read: a page fault for each of them would take longer than
+ * all else at the start.
+ */
 static void unused(const char *path)
 {
 	int lives;

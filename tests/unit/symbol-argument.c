@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests where ids of requests are: the words that users write, and the places that debug information and
- * the calling convention give, in programs that are compiled here, with and without -O, in C and C++.
+ * Tests where ids of requests are: the words that users write, and the places that debug
+ * information and the calling convention give, in programs that are compiled here, with and without
+ * -O, in C and C++.
  */
 #include <stdlib.h>
 #include <string.h>

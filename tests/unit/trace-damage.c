@@ -437,7 +437,7 @@ static void test_newer(const uint8_t *bytes, const char *path)
 		raw[at + 4] = 6;
 		at += 5;
 	}
-	sample_state = 7;	/* put_block: version 1 */
+	sample_state = 7;	/* makes put_block() write version 1 */
 	size += put_block(file + size, LDB_BLK_GAP, 1, raw, at);
 	size += put_block(file + size, 63, 1, raw, at);
 	sample_store(path, file, size);
@@ -493,7 +493,7 @@ static void test_wrong_column(const uint8_t *bytes, const char *path)
 				memcpy(raw + at + 5, cases[n].value, strlen(cases[n].value));
 			at += 4 + length;
 		}
-		sample_state = 7;	/* put_block: version 1 */
+		sample_state = 7;	/* makes put_block() write version 1 */
 		size += put_block(file + size, LDB_BLK_FUNC, 500, raw, at);
 		sample_store(path, file, size);
 		r = reader_open(path, err, sizeof(err));

@@ -145,7 +145,7 @@ static bool select_times(const void *arg, const char *rows, size_t nr)
 	return nr;
 }
 
-/* Are the selected rows of a payload, valid or not, those of all rows? */
+/* Returns true if the selected rows of a payload, valid or not, are those of all its rows. */
 static bool is_same_selected(const struct schema *s, const uint8_t *payload, size_t bytes, size_t nr,
 			     const struct ticks *want, unsigned *nr_wrong)
 {

@@ -12,7 +12,7 @@
 #include "trace-sample.h"
 
 #define FILE_BYTES	(272U << 10)
-/* memory for text of 20 MB: as payload, as rows, and as a copy; and for the rows */
+/* limit: text of 20 MB as payload, as rows, and as a copy; and the rows themselves */
 #define MEMORY_KB	(128U << 10)
 
 static uint8_t payload[LDB_BLOCK_BYTES_MAX];
@@ -52,7 +52,7 @@ static size_t put_zeros(uint8_t *at, size_t nr)
 	return nr + 4;
 }
 
-/* Makes nr rows with strings of that length. */
+/* Makes nr rows with strings of the given length. */
 static size_t make_payload(unsigned kind, size_t nr, size_t length)
 {
 	size_t n = 0;
@@ -91,9 +91,7 @@ static void make_file(const char *path, unsigned kind, size_t nr, size_t length)
 	fclose(f);
 }
 
-/*
- * Reads the file in a separate process, whose greatest memory is the memory that the reader needs.
- */
+/* Reads the file in a separate process, and returns by how much this raised the peak memory. */
 static long peak_kb(const char *path, char *text, size_t size)
 {
 	struct rusage before, after;

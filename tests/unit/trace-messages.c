@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests that traces are joined by the messages of their connections: with random connections whose addresses
- * are used again, rows that are lost, and counts of bytes that turn out to be wrong.  The server's request
- * n has the id MADE + n if it was made for the client's request n; so each pair shows whether it is right.
+ * Tests that traces are joined by the messages of their connections: random connections whose
+ * addresses are used again, rows that are lost, and counts of bytes that turn out to be wrong.  The
+ * server's request n has the id MADE + n if it was made for the client's request n; so each pair
+ * shows whether it is right.
  */
 #include <inttypes.h>
 #include <linux/ldb.h>
@@ -65,7 +66,7 @@ static void put(struct side *s, const struct connection *c, uint32_t flags, int6
 	});
 }
 
-/* Returns when the answer has come. */
+/* Sends a question and its answer.  Returns when the answer has come. */
 static int64_t ask(struct side *a, struct side *b, struct connection *c, uint64_t n, int64_t at)
 {
 	uint32_t size = 1 + sample_random() % 300, answer = 1 + sample_random() % 3000;

@@ -516,7 +516,7 @@ static uint64_t read_ranges(struct reader *r, size_t *nr)
 	return sum;
 }
 
-/* Each range alone, or far more rows than are retained. */
+/* Retains the rows of 7 ranges; all: of all 200. */
 static int retain_ranges(struct reader *r, bool all)
 {
 	static const unsigned kinds[] = { LDB_BLK_FUNC, LDB_BLK_IRQ };
@@ -705,7 +705,10 @@ static void test_old(void)
 	ok(!stat(old, &st), "the file before is kept as .old");
 }
 
-/* Buckets of FLOW_HIST: each length is in one, they are in order, and four divide a power of two. */
+/*
+ * Buckets of FLOW_HIST: each length is in one, they are in order, and there are four for each power
+ * of two.
+ */
 static void test_flow_buckets(void)
 {
 	bool found = true, starts = true;

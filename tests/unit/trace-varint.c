@@ -19,7 +19,7 @@ static size_t put(uint8_t *out, uint64_t v)
 	return n;
 }
 
-/* Draws values of up to bits bits; 0: all values alike, of one byte; 1: of two. */
+/* Draws values of up to `bits` bits; 0: values of one byte; 1: values of two bytes. */
 static uint64_t value(unsigned bits)
 {
 	if (bits < 2)
