@@ -54,7 +54,7 @@ static void *code(unsigned f, unsigned offset)
 	return (char *)functions[f % NR_FUNCTIONS] + offset;
 }
 
-/* Draws a time that is mostly short, and sometimes a hundred times as long. */
+/* Draws a time around `us`; one in 64 is up to 16 times as long more. */
 static int64_t some_us(unsigned us)
 {
 	uint64_t ticks = us * TICKS_PER_US;
@@ -65,7 +65,7 @@ static int64_t some_us(unsigned us)
 static void advance(struct worker *k, int64_t ticks)
 {
 	k->now += ticks;
-	/* while the worker sleeps, sampling costs nothing */
+	/* while the worker sleeps, no samples are simulated */
 	if (k->look + 100 * TICKS_PER_US < k->now) {
 		k->before = k->now - 500;
 		k->look = k->now + 100;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Prints the faults of a Chrome JSON trace as a list of texts, which is empty if there are none.
+# Prints the faults of a Chrome JSON trace as a list of strings, which is empty if there are none.
 # The times are in microseconds with decimals; this makes whole nanoseconds of them.
 def ns: . * 1000 | round;
 

@@ -40,7 +40,7 @@ sed "s/|.*//; s/>/$tab/g" cases >typed
 
 tools="ldb-record ldb-report ldb-timeline ldb-why ldb-top ldb-export ldb-flows ldb-ctl"
 for tool in $tools; do
-	# Replaces the programs by scripts that only print their arguments.
+	# Replaces each program by a function that only prints its arguments.
 	echo "$tool() { printf '<%s>' \"\$@\"; echo; } >>got"
 done >tools.sh
 
@@ -59,7 +59,7 @@ check "bash: what is typed is completed" "diff_got wanted"
 check_not "bash says nothing else" "cat bash.log" 0 'unbound|error|command not found|/ldb-[a-z]*: line'
 rm -f got
 
-# The tests up to here need no keys.
+# These tests need no keys: they call bash's completion functions.
 offered()	# words...: prints the completions that bash offers for the last word
 {
 	bash -u "$TOP/tests/tools/offered.bash" "$scripts/bash/$1" "$@"

@@ -20,7 +20,7 @@ awk -F' +[|] +' '{ run = $4; sub(/(^| )(plant|clean) /, " ", run); key = $2 "|" 
 	END { for (k in clean) if (!(k in planted)) { print clean[k]; bad = 1 } exit bad }' cases >alone 2>&1
 check "a clean case has its planted twin" "! grep . alone"
 
-# Prints a request for each line: its id, its cause, its label, and the holder according to ldb-why.
+# Prints a request as in the output of ldb-why --json.
 request()	# id cause label ns [thread function]
 {
 	printf '{"req": %s, "amounts": [{"ns": %s}], "first": {"cause": "%s", "label": "%s", "anomaly": "%s",' \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests chrome JSON: rows nest, arrows have two ends, nothing is rounded, the numbers are the
-# report's; and too much for its readers is refused.
+# report's; and an export that is too large for the viewers is refused.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/export.sh"
 need_build

@@ -5,7 +5,7 @@
 . "$TOP/tests/lib/export.sh"
 need_build
 
-# Prints babeltrace's text with complete times, as lines "ns stream event fields".
+# Writes babeltrace2's text, with times in seconds, to DIRECTORY.txt.
 read_back()	# directory
 {
 	babeltrace2 --clock-seconds "$1" >"$1.txt" 2>"$1.err"

@@ -81,7 +81,8 @@ for class in $(jq -r '.requests[] | select(.class != null and .count > 0) | .cla
 done | sort >want
 same "by default those at or over the 99th percentile of their class" want got
 
-# Ids are always the same, differ between recordings, or are the program's own.
+# Ids are the same each time, differ between recordings, and are the program's own if it names a
+# trace.
 ldb-export -q --all otlp >again.jsonl
 ok "the same ids again" cmp ldb.jsonl again.jsonl
 report-trace otherhost other.data && ldb-export -q -i other.data --all otlp >other.jsonl

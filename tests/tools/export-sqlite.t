@@ -112,7 +112,7 @@ sed 's/ \([0-9]*\)$/	\1/; s/.*;//' one.folded | awk -F'\t' '{ ns[$1] += $2 } END
 rows one.db 'SELECT function, sum(self_ns) FROM request_function GROUP BY function' >same.sqlite
 same "--req: time by function, as folded" same.report same.sqlite
 
-# The threads have interruptions.
+# Tests the tables of interruptions.
 report-trace chain chain.data
 ldb-export -q -i chain.data -o chain.db sqlite
 check "interrupts" "sql chain.db 'SELECT i.kind, i.name, i.cpu, t.tid, r.req, i.start_ns, i.duration_ns FROM interrupt i
@@ -145,7 +145,7 @@ done
 # Wrong usage.
 check_one_line "not without a file" "ldb-export sqlite" 2 'give -o'
 check_one_line "nowhere to write" "ldb-export -o no/such/folder sqlite" 1 'no/such/folder'
-# A pipe is used, because a replaced device would be one of this machine's.
+# A pipe is used: a tool that fails this test with a device would replace this machine's device.
 mkfifo pipe
 check_one_line "not over what is no file" "ldb-export -o pipe sqlite" 1 'pipe: not a file'
 ok "which is left alone" test -p pipe

@@ -62,7 +62,6 @@ static void mode_funcs(uint64_t nr)
 	printf("funcs=%" PRIu64 "\nrecords=%" PRIu64 "\n", nr * 4, nr * 12);
 }
 
-/* Writes each kind of event once, a thread with counters, and a stack with open functions. */
 /* Notes: a text that fills its field, a number, and an event; each byte must be in its place. */
 static void notes(uint64_t now)
 {
@@ -94,6 +93,7 @@ static void notes(uint64_t now)
 	ring_put(0, recs, 2, 2);
 }
 
+/* Writes each kind of event once, a thread with counters, and a stack with open functions. */
 static void mode_kinds(uint64_t nr)
 {
 	struct ldb_page *p;
@@ -266,8 +266,8 @@ static void mode_garbage(uint64_t seconds)
 }
 
 /*
- * Writes much while the recorder is stopped: ARG functions into the scanner's ring and twice as
- * many requests into those of two CPUs, in turns.
+ * Writes much while the recorder is stopped: ARG functions into the scanner's ring, and twice as
+ * many events of requests alternately into the rings of two CPUs.
  */
 static void mode_flood(uint64_t nr)
 {
@@ -298,7 +298,7 @@ static void mode_flood(uint64_t nr)
 	fflush(stdout);
 }
 
-/* Does the same, then prints how much private memory the recorder has. */
+/* Does what mode_flood() does, then prints how much private memory the recorder has. */
 static void mode_memory(uint64_t nr)
 {
 	char path[64], line[256];

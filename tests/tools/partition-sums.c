@@ -72,7 +72,9 @@ static int check(const struct partition *p)
 	return nr_wrong != 0;
 }
 
-/* The server's work meanwhile is not on the request's own threads. */
+/*
+ * Returns true below a queue: what its server did meanwhile was not on the request's own threads.
+ */
 static bool is_in_queue(const struct partition *p, uint32_t path)
 {
 	for (; path; path = p->paths[path].parent)
@@ -130,7 +132,7 @@ static void print_stacks(const struct partition *p)
 	}
 }
 
-/* Is the share one of the cause? */
+/* Returns true if the share is a part of the cause. */
 static bool is_of(const struct partition *p, const struct share *s, const struct timeline_cause *c)
 {
 	const struct leaf *l = &p->leaves[s->leaf];

@@ -178,8 +178,8 @@ static struct kernel_source *start_recording(const char *mode, pid_t pid)
 }
 
 /*
- * The rings finally overflow, because no process reads them; likewise no process formats perf's
- * output.
+ * Nobody reads the rings of the bpf programs, so they overflow in the end; and nobody formats the
+ * rows of perf.
  */
 static struct kernel_source *start_programs(const char *mode, pid_t pid, struct session *s)
 {

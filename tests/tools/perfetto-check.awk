@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Reads what protoc --decode=Trace made of a Perfetto trace, and says each thing
-# that a reader of the format may not rely on:
+# Reads what protoc --decode=Trace made of a Perfetto trace, and reports what readers of the format
+# do not expect:
 #
 #	unknown		a field that is not in the schema
 #	state		a packet that needs a sequence's state before it was cleared

@@ -67,7 +67,10 @@ static size_t find_requests(size_t *first)
 	return nr;
 }
 
-/* The notes of request a get the values of those of b. */
+/*
+ * Gives the notes at `to` the values of those at `from`.  Returns false if the numbers of notes
+ * differ.
+ */
 static bool give(struct ldb_row_note *to, const struct ldb_row_note *from, size_t nr_to, size_t nr_from)
 {
 	if (nr_to != nr_from)

@@ -160,7 +160,7 @@ if [ "$(id -u)" -eq 0 ] && chroot / true 2>/dev/null; then
 	done
 	cp "$(command -v fake-runtime)" jail && cp real jail/lib/inside.so
 	ln -s "$WORK/real" jail/outside.so && ln -s ../real jail/up.so && ln -s /lib/inside.so jail/link.so
-	# The runtime's name contains its pid namespace.
+	# The name of the runtime's socket contains its pid namespace.
 	mkdir jail/proc && mount -t proc none jail/proc && at_end "umount '$WORK/jail/proc'"
 	FAKE_PATHS="/outside.so /up.so /../real $WORK/real /link.so /lib/inside.so" \
 		chroot jail /fake-runtime -l paths >ja.out 2>&1 & fake=$!

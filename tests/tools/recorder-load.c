@@ -167,7 +167,7 @@ static void load_kind(struct reader *r, struct kind *k)
 			case LDB_BLK_SCHED:
 				from_sched(k, e, &rows.sched[i]);
 			}
-			/* the trace does not contain the CPU, so CPUs are used in turns */
+			/* the trace does not contain the CPU, so all CPUs are used in turn */
 			if (k->block != LDB_BLK_SCHED)
 				e->cpu = k->nr / 16;
 			e->cpu = e->cpu % info.nr_cpus;
@@ -254,7 +254,10 @@ static void replay(struct kind *k, const struct event *e, uint64_t tick)
 	ring_put(e->cpu, recs, e->nr, e->nr);
 }
 
-/* Replays the events of this kind that are due between two times; returns their number. */
+/*
+ * Replays as many events of this kind as `bytes` more are due, between two times; returns their
+ * number.
+ */
 static uint64_t batch(struct kind *k, uint64_t from, uint64_t to, double bytes)
 {
 	double scale, ticks;

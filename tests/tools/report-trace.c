@@ -16,6 +16,8 @@
  *			a thread that is woken by a working one, page faults, interrupts, lost
  *			events, a scanner
  *	calls		sleeps in system calls, whose lengths are known
+ *	disk		sleeps during which a disk works
+ *	waits		a request that waits three times for one lock
  *	flows [NS]	requests that compress, encrypt and query, by calls of libraries; workers
  *			that wait; NS: how much longer each call of deflate() takes
  *	noted [1]	requests with notes: those of tenant 7 above 64K are slow, and mark why; 1:
@@ -219,10 +221,7 @@ static void chain_of_holders(int64_t us)
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 100 * us, .id = 1);
 }
 
-/*
- * The thread is off the CPU while events were lost, and no other task is known to run; then it
- * is asleep until thread 3 wakes it.
- */
+/* The thread is off the CPU while events are lost; then it is asleep until thread 3 wakes it. */
 static void off_the_cpu(int64_t us)
 {
 	enum { R = LDB_STATE_RUNNING, S = LDB_STATE_SLEEPING };
@@ -319,8 +318,9 @@ static void calls(void)
 }
 
 /*
- * Thread 1 calls lookup(), of 300 us and each tenth of 30 ms, which calls itself; thread 2 is an event
- * loop whose fifth turn takes 8 ms.  Both have a call at either end of the recording.
+ * Thread 1 calls lookup(), which calls itself: each tenth call takes 800 us, the others 300 us.
+ * Thread 2 is an event loop whose fifth turn takes 8 ms.  Thread 1 is in a call of lookup() when
+ * the recording begins, and when it ends.
  */
 static void untagged(void)
 {
@@ -362,9 +362,9 @@ static void sleep_in_sync(int64_t at, int64_t length, uint32_t waker)
 }
 
 /*
- * The last request is in fdatasync() for 6 ms, twice: In the first sleep the disk works 2 ms for
- * the request; in the second, 1.5 ms for the kernel thread that wakes the request.  The disk also
- * works for others.
+ * The last request calls fdatasync() twice and sleeps 3 ms in each call.  During the first sleep
+ * the disk works 2 ms for the request; during the second, 1.5 ms for the kernel thread that wakes
+ * it.  The disk also works for others.
  */
 static void disk(void)
 {
@@ -400,7 +400,10 @@ static void disk(void)
 	DISK(.tid = 800, .flags = KERNEL, .start = last + 3400 * us, .end = last + 4900 * us, .bytes = 512, .device = "nvme0n1");
 }
 
-/* One request waits three times for the same lock: for thread 2, which waits for 3, for 3, and for 2. */
+/*
+ * One request waits three times for the same lock: first for thread 2, which itself waits for
+ * thread 3; then for thread 3; then for thread 2.
+ */
 static void waits(void)
 {
 	static const char *const names[] = { "main", "second", "third" };
@@ -448,8 +451,8 @@ static void mark(uint32_t tid, int64_t tick, const char *name, int64_t value)
 }
 
 /*
- * All properties of a request except for its length are random; the length follows from the rule
- * alone.
+ * All properties of a request are random, except for its latency: that follows from the rule, to
+ * within 10 us.
  */
 static void noted_request(uint64_t id, int64_t at, bool is_small)
 {
@@ -620,7 +623,10 @@ static void big(long rows)
 		     .end = i * 100 + 50 + i % 1000);
 }
 
-/* Calls between components: the sums are equal to those of the calls, each of which is recorded. */
+/*
+ * Calls between components.  Each call is recorded, except those of STRCMP and EXIT, of which there
+ * are only sums.
+ */
 enum { DEFLATE = 1, ENCRYPT, STEP, PREAD, COND_WAIT, LOCK_API, STRCMP, EXIT, NR_FLOW_APIS };
 
 static struct ldb_row_flow flow_sums[4][NR_FLOW_APIS];
@@ -675,7 +681,10 @@ static void flow_apis(void)
 			      .target = MADE_COMPONENT(apis[i].target) + 64 * i);
 }
 
-/* A request: 3.5 ms, of this 1 ms in deflate(), 0.5 ms in EVP_EncryptUpdate(), 1.5 ms in sqlite3_step(). */
+/*
+ * Makes a request of 3.5 ms: 1 ms of it in deflate(), 0.5 ms in EVP_EncryptUpdate(), 1.5 ms in
+ * sqlite3_step().  longer: how much longer it is, all in deflate().
+ */
 static void flow_request(uint64_t id, int64_t at, int64_t longer)
 {
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = at, .id = id);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests --request on a trace with known content: calls of a function, and turns of an event loop, are
-# requests; and everything that is said of requests is said of these.
+# Tests --request on a trace with known content: calls of a function, and turns of an event loop,
+# are requests; and all reports on requests treat them like tagged requests.
 . "$(dirname "$0")/../lib/engine.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
 unset COLUMNS

@@ -2,8 +2,8 @@
 /*
  * Measures what a command costs: run-cost COMMAND [ARG]...
  *
- * It prints the command's elapsed time and CPU time, in seconds, and its greatest memory, in MB.
- * The command's output is discarded.  The exit status is the command's.
+ * It prints the command's elapsed time and CPU time, in seconds, and its peak memory (maximum
+ * resident set), in MB.  The command's output is discarded.  The exit status is the command's.
  */
 #include <fcntl.h>
 #include <stdio.h>

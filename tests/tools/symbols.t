@@ -176,7 +176,7 @@ for variant in "PIE, DWARF 5:-g -gdwarf-5" "not PIE:-g -no-pie" "DWARF 4:-g -gdw
 	fi
 done
 
-# With split DWARF, the lines of calls stay in the program, definitions are in .dwo files.
+# With split DWARF, the lines of calls stay in the program; definitions are in .dwo files.
 build split -g -gsplit-dwarf && record split
 complete "split DWARF" split
 mkdir dwo && mv split/run/*.dwo dwo
@@ -361,7 +361,7 @@ else
 	skip "a chroot" "not root"
 fi
 
-# These paths are no regular files.
+# These paths are not regular files.
 rm -rf odd && mkdir -p odd/d && cp sent/ldb.data odd && mkfifo odd/d/app && mkdir odd/d/libbusy.so
 run_cmd "timeout 20 ldb-report -q -i odd/ldb.data --debug-dir odd/d"
 ok "a pipe in the place of a program does not hold it up" test "$status" -eq 0
