@@ -20,8 +20,8 @@ defaults_record()	# options... -- command
 	ldb-record -q -o defaults.data "$@" 2>record.log
 }
 
-# The share that waits for ldb's threads have in all the time for which the program's threads waited
-# for a CPU.
+# Prints, among others, for what share of the time for which the program's threads waited for a CPU
+# ldb's threads were running.
 defaults_waits()
 {
 	ldb-report -i defaults.data --sched --json >sched.json 2>report.err || return
@@ -35,7 +35,7 @@ defaults_waits()
 		jq -r '"lost \(.lost.total)", "seen \(100 * .observed_calls / .calls)"'
 }
 
-# This is the CPU time that ldb takes for itself, in us per request: the time of its threads in the
+# Prints the CPU time that ldb takes for itself, in us per request: the time of its threads in the
 # program; how much of that they spent walking stacks and writing records, and not polling; and the
 # time of ldb-record.
 defaults_own()

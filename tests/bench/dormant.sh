@@ -5,7 +5,7 @@
 dormant_calls="fork exec setuid prctl syscall mlockall thread"
 
 # Any library that is preloaded makes exec, fork and mlockall a little slower; so ldb is compared
-# with a library that has a name of the same length, does nothing, and has no variables.
+# with a library that has as much code, and does nothing.
 dormant_run()	# config: prints "CALL-CONFIG NS"
 {
 	case $1 in
@@ -23,7 +23,7 @@ attach_time()	# config: prints "attach SECONDS"
 	echo "attach $((($(date +%s%N) - from) / 1000000 - 10))"
 }
 
-# A program that calls <ldb/ldb.h>, without the runtime.
+# Measures a program that calls the functions of <ldb/ldb.h>, without the runtime.
 api_run()	# config: prints "api-CONFIG NS"
 {
 	case $1 in

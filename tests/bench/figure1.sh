@@ -2,9 +2,9 @@
 # This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# The program of the paper's Figure 1 measures its own requests.  About one in 3,000 meets a
-# snapshot and waits for it, so the 99.99th percentile is a long snapshot: work of the
-# background thread under the lock, which a tracer lengthens.
+# The program of Figure 1 of the LDB paper measures its own requests.  About one in 3,000 meets a
+# snapshot and waits for it, so the 99.99th percentile is a long snapshot: work of the background
+# thread under the lock, which a tracer lengthens.
 #
 # The program stays on one CPU, as in the other sections.  The requests come in bursts, because the
 # scheduler runs a thread that sometimes sleeps as soon as it wakes up; so such a thread finds the

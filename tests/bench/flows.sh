@@ -177,7 +177,7 @@ bench_flows()
 		package=$(flows_peer_package "$peer")
 		[ -z "$package" ] || echo "not here: apt-get install $package" >"flows-$peer.why"
 	done
-	# A call of one of libc's functions, through the linkage table
+	# flows-calls calls a function of libc, through the linkage table.
 	$cc -O2 -fno-builtin "$TOP/tests/bench/flows-calls.c" -o flows-calls || exit 1
 	$cc -O2 -fPIC -shared "$TOP/tests/bench/flows-usage.c" -o flows-usage.so || exit 1
 	[ -s flows-input ] || head -c 20000000 "$BUILD/lib/libldbtools.a" >flows-input

@@ -1,22 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Debian's PostgreSQL, built with the plugin and not edited: one of its processes waits for another
-# one, and ldb-why must say for which, and what that one did until then.
+# Debian's PostgreSQL, built with the plugin and not edited: its processes wait for one another, and
+# ldb-why must say for which process each one waits, and what that process did until then.
 #
 #	sh tests/bench/postgres.sh [SECONDS]
 #
 # A backend holds a row, or an LWLock, for 50 ms in a function whose name the test knows
-# (servers/pg_hold.c), and others want the same.  The judged waits are the requests of these that
-# took more than half of that; right are those whose waiting process, waking process and function
-# are those of the test.  Then the same work is done while nothing is held, and must not be named: of
-# a row by the same function after its transaction, of an LWLock by another one.
-# It needs root, for the kernel's events, and a user for the server, which refuses to run as root.
+# (servers/pg_hold.c), and other clients need the same row or lock.  The requests of these clients
+# that took more than 25 ms are judged: ldb-why must name the backend that held it, and its
+# function.  Then the same work is done while nothing is held, and ldb-why must not name it: for a
+# row, by the same function after its transaction; for an LWLock, by another function.
 #
-# PG_BIN=FOLDER PG_INCLUDE=FOLDER take a server that was built otherwise, without records perhaps,
-# as Debian's package: functions of the server are not known then, and PG_REQUEST="change_row
-# take_lock" makes the requests of functions of pg_hold.c.  PG_USER is the server's user.
-# PG_WAITERS=N has N clients that wait (1): of a row, all but the first wait for one another, in a
-# queue whose head waits for the holder.
+# The test needs root, for the kernel's events, and a user for the server, which refuses to run as
+# root.
+#
+# PG_BIN=FOLDER PG_INCLUDE=FOLDER take a server that was built otherwise, perhaps uninstrumented
+# like Debian's package.  Functions of the server are not known then, and PG_REQUEST="change_row
+# take_lock" makes calls of functions of pg_hold.c the requests.  PG_USER is the server's user.
+# PG_WAITERS is the number of clients that wait (1).  Those that wait for a row form a queue, and
+# only the first in the queue waits for the holder.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 seconds=${1:-8}

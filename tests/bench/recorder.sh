@@ -17,7 +17,7 @@ recorder_mix()	# config
 	esac
 }
 
-# Prints the CPU time of ldb-record for each 250 MB it stores, and how many events were lost.
+# Prints the CPU time of ldb-record for each 250 MB that it stores, and other figures.
 recorder_run()	# config
 {
 	ldb-record -q --kernel none --max-size 8G -o recorder.data -- \

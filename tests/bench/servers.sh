@@ -25,7 +25,8 @@ servers_port=${SERVERS_PORT:-21210}
 servers_seconds=${SERVERS_SECONDS:-1}
 servers_keys=50000
 
-# Prints the pids of the configuration's servers, by name: plain, plain2, ldb.
+# Starts the server of a configuration (plain, plain2, ldb), writes "PID PORT" to NAME.server, and
+# stores the keys.
 server_start()	# name
 {
 	preload=
@@ -156,7 +157,7 @@ load_values()	# config name
 	for _ in 1 2 3 4; do
 		client "$2" --rate "$rate" --seconds "$servers_seconds" --seed "$round_seed" --stamps "$2.stamps" >load.txt 2>load.err ||
 			servers_fail "the client failed: $(tail -n 1 load.err)"
-		# When more than half of the CPU is used, the client cannot do better.
+		# At 60 % of the peak the client cannot do better, so it measures only once.
 		[ "$percent" -eq 20 ] || break
 		awk '{ v[$1] = $2 } END { exit v["late"] > 0.01 * v["requests"] }' load.txt && break
 	done

@@ -6,11 +6,9 @@
 # user and system: of the program's only thread; of its process, which includes ldb's scanner; and
 # of the process and the recorder together.
 #
-# SQLite's own speedtest1 runs in memory, built from Debian's source.  => The data of this size stay
-# in the caches.  So no waits for memory hide the cost of calls, and the load of other machines on
-# the memory bus has little effect (at four times the size the interval is ten times as wide).  Runs
-# are short, so there are many rounds.  => SQLite's own speedtest1 runs in memory, built from
-# Debian's source.
+# The data of this size stay in the caches.  So no waits for memory hide the cost of calls, and the
+# load of other machines on the memory bus has little effect (at four times the size the interval is
+# ten times as wide).  Runs are short, so there are many rounds.
 sqlite_size=20
 sqlite_peer_size=10
 sqlite_peers="xray-off xray-fdr uftrace gprof cyg perf coz"

@@ -2,10 +2,10 @@
 # This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# Measures how much longer a program's code becomes by records: the size of its section .text, which
-# is the same in each round.  The programs are sqlite and what other sections have built.  Each
-# object gets two additional functions, so the ratio of a small program means little: below 100 KB
-# there is no bound.
+# Measures how much longer a program's code becomes when it is instrumented: the size of its section
+# .text, which is the same in each round.  The programs are sqlite and what other sections have
+# built.  Each object gets two additional functions, so the ratio of a small program means little:
+# below 100 KB there is no bound.
 text_bytes()	# program
 {
 	size -A "$1" | awk '$1 == ".text" { print $2 }'

@@ -108,7 +108,7 @@ static void put(struct connection *c, const char *text)
 	c->out_len += len;
 }
 
-/* "get KIND:0001 KIND:0002 ..." */
+/* Writes "COMMAND KIND:0001 KIND:0002 ...". */
 static void put_get(struct connection *c, const char *command, const char *kind, unsigned keys)
 {
 	char key[32];

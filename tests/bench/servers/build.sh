@@ -6,11 +6,12 @@
 #	sh tests/bench/servers/build.sh memcached arrival
 #	sh tests/bench/servers/build.sh nginx|memcached|redis|xapian-core|postgres|ngtcp2 unedited
 #
-# plain and ldb have the same patch (PROGRAM.patch here: stamps and tags at the request
-# boundaries, stamps.h) and differ in the compiler, gcc or ldb-gcc; original is Debian's source
-# as it is, and unedited the same with ldb-gcc; arrival is ldb with another patch on top, by which requests begin when the kernel
-# received them (arrival.h), and for the server alone.  All are built with -O2 -g, into
-# $BUILD/bench/servers/PROGRAM-VARIANT, and only if one of their sources has changed.
+# plain and ldb have the same patch (PROGRAM.patch here: stamps and tags at the request boundaries,
+# stamps.h) and differ in the compiler, gcc or ldb-gcc; original is Debian's source as it is, and
+# unedited is the same with ldb-gcc.  arrival is for memcached: ldb with another patch on top, by
+# which requests begin when the kernel received them (arrival.h); only the server is built.  All are
+# built with -O2 -g, into $BUILD/bench/servers/PROGRAM-VARIANT, and only if one of their sources has
+# changed.
 
 here=$(cd "$(dirname "$0")" && pwd)
 TOP=$(cd "$here/../../.." && pwd)
@@ -47,7 +48,7 @@ arrival)
 *) fail "usage: build.sh memcached|redis plain|ldb|original|arrival" ;;
 esac
 
-# Is the binary newer than all its sources?
+# Returns true if the binary is newer than all its sources.
 fresh()
 {
 	[ -f "$dir/.complete" ] || return 1

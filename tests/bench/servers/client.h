@@ -34,7 +34,7 @@ struct result {
 	struct hist latency;	/* ns, from the time the request was due */
 	uint64_t nr_sent, nr_done, nr_errors, nr_misses;
 	uint64_t nr_late;	/* requests that were sent later than 100 us after they were due */
-	double seconds;		/* requests that were measured, without those of the warm-up */
+	double seconds;		/* how long requests were measured, without the warm-up */
 };
 
 enum op { OP_GET, OP_SET };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One thread serves many connections, with at most one request under way on each.
+ * One thread sends requests on many connections, with at most one request outstanding on each.
  *
  * Open loop: requests are due at the times of a Poisson process, whatever the server does.  A
- * request that finds no idle connection waits in a queue, and its latency counts from when it
- * was due: a server that stalls cannot make the load wait for it (no "coordinated omission").
- * Closed loop: each connection sends its next request when it has the answer; this finds the
- * peak.
+ * request for which there is no idle connection is sent when there is one, and its latency counts
+ * from when it was due: a server that stalls cannot make the load wait for it (no "coordinated
+ * omission").  Closed loop: each connection sends its next request when it has the answer; this
+ * finds the peak throughput.
  */
 #include <errno.h>
 #include <fcntl.h>

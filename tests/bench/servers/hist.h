@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This histogram has buckets at most 1/128 (0.8 %) wide: 128 for each power of two.  Writers
- * need no lock if each has its own; others may read at any time.
+ * This histogram has buckets of at most 1/128 (0.8 %) of their value: 128 for each power of two.
+ * Writers need no lock if each has its own; others may read at any time.
  */
 #ifndef BENCH_HIST_H
 #define BENCH_HIST_H
