@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests requests that wait for another process: ldb-why must name the process that ended the wait,
-# what that one was in, and why it was late, be it a lock in shared memory, a semaphore, a pipe or a
-# signal.  The same is not named where it is in no request's way.
+# its function, and why it was late, for a lock in shared memory, a semaphore, a pipe and a signal.
+# The same work is not named where no request waits for it.
 # Timed: the requests that are judged must be slow for what was planted.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/chains.sh"

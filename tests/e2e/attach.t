@@ -54,7 +54,7 @@ wait "$first"
 status=$?
 ok "the first recorder is not disturbed" test "$status" -eq 0
 
-# The next recorder may come while the last one detaches.
+# The next recorder may attach while the last one detaches.
 refused=0
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
 	ldb-record -q -p "$pid" -d 0.05 -o next.data 2>next.err || refused=$((refused + 1))

@@ -18,7 +18,7 @@ cat >life.c <<'EOC'
 
 static int pipes[2], rounds = 100;
 
-/* Sleeps until it is woken by the other, by name. */
+/* Sleeps until main() wakes it. */
 __attribute__((noinline)) void nap(void)
 {
 	char c;

@@ -2,7 +2,7 @@
 # Kills any process of a family with kill -9, at any time: a server that forks for each piece of
 # work, a pipeline of three, a daemon, and the recorders of all of these. The others end as they
 # would have, nothing hangs, and every file that is left is a readable trace.
-# With LDB_TEST_ALL each of the three 100 times.
+# With LDB_TEST_ALL, this is done 100 times for each of the three programs.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
@@ -30,7 +30,7 @@ start()	# shape
 	recorder=$!
 }
 
-# Kills one of the processes, each kind as often as the others, and says which one in $victim.
+# Kills one of the processes, each kind as often as the others, and sets $victim to its name.
 kill_one()	# round
 {
 	list=$(members)

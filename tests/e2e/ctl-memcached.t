@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A memcached under load is recorded by a recorder that ldb-ctl changes again and again, and then by
-# one recorder after the other.  Its client sees no error, memcached loses no thread, and it has no
-# descriptor and no memory more than after the first of them.
+# one recorder after the other.  Its client sees no error, memcached loses no thread, and in the end
+# it has no more descriptors and memory than after the first changes.
 #
-#	LDB_CTL_NR=1000 sh tests/run.sh tests/e2e/ctl-memcached.t	takes twelve minutes; usually it is 30
-#	LDB_CTL_NR=1000 LDB_CTL_RECORDERS=400 ...	does so with fewer recorders, in half of the time
+# With LDB_CTL_NR=1000 there are a thousand changes and recorders, instead of 30, which takes twelve
+# minutes; with LDB_CTL_RECORDERS=400, too, there are fewer recorders, and it takes half of that
+# time.
 # Long: memcached is built first.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/memcached.sh"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests ldb-ctl: a recording is paused, resumed, filtered and stopped while the program runs, and each
-# of these also from the beginning by options of ldb-record.
+# Tests ldb-ctl: a recording is paused, resumed, filtered and stopped while the program runs; and
+# the options of ldb-record that do this from the beginning.
 # Timed: what is left out by name must have been observed.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build

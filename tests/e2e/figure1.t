@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests the paper's Figure 1: the report shows the tail, the timeline its cause.
+# Tests Figure 1 of the LDB paper: the report shows the tail, the timeline its cause.
 # Timed: the recorder must run before a ring is full.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build

@@ -7,7 +7,7 @@
 #
 # Usually it is one minute.
 #
-# Slow: flight.t does this for some seconds, of a program of its own.
+# Slow: flight.t does this for some seconds, with a program of its own.
 # Timed: what the programs did must be in the rings when the trigger is met.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/memcached.sh"
@@ -52,8 +52,8 @@ pid=$!
 at_end "kill $pid 2>/dev/null || :"
 wait_for 10 "grep -lx mc-worker /proc/$pid/task/*/comm"
 soon "$pid"
-# Finds how many keys that takes.  Memory that a worker allocates for its first request is available
-# for the next one.
+# Finds a number of keys for which the server needs 100 ms.  Memory that a worker allocates for its
+# first request is available for the next one.
 n=4000
 while make_get "$n" && [ "$n" -lt 1000000 ]; do
 	plant_memcached; plant_memcached; plant_memcached

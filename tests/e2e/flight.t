@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests the flight recorder: dumps are whole, have what was asked for and no more, and whatever is
-# killed, whole they stay.
+# Tests the flight recorder: dumps are complete, contain what was asked for and no more, and stay
+# complete whatever is killed.
 # Timed: what the program did must be in the rings when the trigger is met.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
@@ -18,8 +18,8 @@ meta()	# file key: prints the last value of the key
 	ldb-report -i "$1" --summary --json | jq -r --arg key "$2" '[.recording.meta[] | select(.key == $key)][-1].value'
 }
 
-# One request of 50 ms, three seconds after the start.  Other load may make further requests slow;
-# the program prints how many.
+# One request takes 50 ms, three seconds after the start.  Other load may make further requests
+# slow; the program prints how many.
 ldb-record -v -o one.data --flight 10s --kernel none --trigger 'class:GET>45ms' --trigger 'class:SET>45ms' \
 	-- ./flight 4 2000 >one.out 2>one.err
 status=$?

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Checks ldb-record --flows -p PID: the calls of a program that runs are counted exactly from then
-# on, also in threads that were there before, and a program which calls libraries in all ways, while
-# it is attached to and left again, notices nothing and has its own tables again afterwards.
+# Checks ldb-record --flows -p PID: from then on, the calls of the running program are counted
+# exactly, also in threads that existed before.  A program that calls libraries in all ways is
+# attached to and left again: it notices nothing, and afterwards has its own tables again.
 # Long: it attaches to programs under load.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Checks that a fault of the stubs between libraries would not be the program's: signals at each of
-# their instructions, a thousand threads, recursion deeper than there is room for, small stacks,
+# Checks that the stubs between libraries do the program no harm: signals at each of their
+# instructions, a thousand threads, recursion deeper than there is room for, small stacks,
 # exceptions, longjmp(), cancellation, fork(), vfork() and coroutines in the middle of calls.
 # Long: a program is single-stepped.
 . "$(dirname "$0")/../lib/engine.sh"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# While a recording is paused, --flows counts nothing: exactly the calls before and after the pause are in the
-# sums, those of threads that ended in it are, too, and nobody's time has the pause in it.
+# While a recording is paused, --flows counts nothing: the sums have exactly the calls before and
+# after the pause, also those of threads that ended during the pause; and no time contains the
+# pause.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
@@ -55,7 +56,8 @@ call 20 0
 end p 1320 "calls in pauses are not counted, all others are"
 ldb-report -q -i p.data --summary --json >sum.json
 check_jq "two pauses" sum.json '.left_out.pauses == 2 and .left_out.paused_ns > 3e9'
-# In the pause the first thread waited for the one that slept, twice for three seconds.
+# The pause lasted for more than three seconds, during which a thread slept and another one waited
+# for it.
 check_jq "nobody's time has the pause in it" p.json '.life_ns < 4e9 and ([.components[].self_ns] | add) < 4e9'
 
 # A call that is still running at the pause is in the sums up to the pause.

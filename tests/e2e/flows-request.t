@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Requests that compress, encrypt and query: which library, and which of its functions, took their
-# time; in ldb-why, ldb-timeline, folded stacks and the database.
+# Tests requests that compress, encrypt and query: which library, and which of its functions, took
+# their time, in ldb-why, ldb-timeline, folded stacks and the database.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Checks that calls between libraries are counted exactly, by caller, through each kind of
-# linkage table and dlsym(), and timed as the program itself times them; and that the program does
-# what it does without.
+# Checks that calls between libraries are counted exactly, by caller, through each kind of linkage
+# table and dlsym(), and timed as the program itself times them; and that the program does what it
+# does without ldb.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH
@@ -49,8 +49,8 @@ counts()	# name file program...: compares the recording with the calls that the 
 for how in eager lazy noplt; do
 	build $how
 	counts $how $how.data ./flows 1000 3
-	# The program has measured the calls of spin() itself, around them and inside.  On a busy machine
-	# they are farther apart than else, and the recorded time is between them all the same.
+	# The program has measured the calls of spin() itself, around them and inside.  On a busy
+	# machine these times are farther apart, and the recorded time is between them all the same.
 	read -r spun_ns inside_ns _ <times
 	check_jq "$how: times are between those of the program around the calls and inside" $how.data.json \
 		"[.functions[] | select(.symbol == \"spin\") | .total_ns] |

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Attaching to programs that were started without the runtime: it is loaded into them.  They must
-# not notice, whatever they are doing and also if the recorder is killed meanwhile; then their
-# locks are recorded, and their functions if they have records.
+# not notice, whatever they are doing and also if the recorder is killed meanwhile; then their locks
+# are recorded, and their functions if they are instrumented.
 # Long: it attaches a hundred times.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/inject.sh"

@@ -17,7 +17,7 @@ for cpu in $(seq "$(nproc)"); do
 done
 at_end 'kill $busy 2>/dev/null'
 
-# Of the time for which all slow requests slept, nine tenths must be in that function.
+# Of the time for which all slow requests slept, nine tenths must be in the given function.
 is_placed()	# why.json function
 {
 	jq -e --arg f "$2" '[.causes[] | select(.cause == "sleep")] as $s |

@@ -64,8 +64,8 @@ check "and that is said" "cat gone/report.err" 0 'warning'
 # The program is built again in the same place.
 ok "built anew" build -DOTHER -fno-inline
 check "recorded again" "ldb-record -q -o new.data -- ./names ./names-lib.so 200" 0 '^$'
-# The functions of the program and of its library that have a chain of callers each: these are the
-# callers.
+# No function of the program or of its library may have a caller that began after the function had
+# ended.
 ok "nobody was called by what began after he had ended" test "$(trace-cat new.data func | awk '{
 	for (i = 1; i <= NF; i++) { split($i, a, "="); v[a[1]] = a[2] + 0; text[a[1]] = a[2] }
 	k = v["tid"] ":" text["gen"]
@@ -77,14 +77,14 @@ check_not "and nothing is missing" "cat compared.err" 0 'warning'
 ldb-why --compare bare.data new.data >compared.txt 2>compared.err
 check "as they have not without" "cat compared.err" 0 'warning'
 
-# With debug information of any kind, a name lookup may crash.  One file takes long, because it
-# is known by its checksum alone.
+# The process that looks up names may crash, whatever the debug information is.  Here the look-up
+# takes long, because the debug file is identified by its checksum alone.
 gcc -O2 -g -Wl,--build-id=none -fplugin="$PLUGIN" -I"$TOP/libldb/include" "$PROGRAMS/compare.c" -o long || exit 1
 objcopy --only-keep-debug long long.debug && strip -g long && objcopy --add-gnu-debuglink=long.debug long
 truncate -s 32G long.debug
 ldb-record --kernel=none -o killed.data -- ./long 20 100 100 >killed.out 2>&1 &
 rec=$!
-# The recorder's other child had that name for a moment, before it executed the program.
+# The recorder's other child is called ldb-record for a moment, too, before it executes the program.
 wait_for 10 "test -s killed.data && ! pgrep -P $rec -x long && child=\$(pgrep -P $rec -x ldb-record)"
 kill -KILL "$child"
 wait $rec

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests recordings without any right: the kernel's counters say whether a request computed, waited
-# for a CPU or slept.  What happens where perf is forbidden, a guest shows (tests/kmod/guest/nobody.t).
+# Tests recordings without any privilege: the kernel's counters say whether a request computed,
+# waited for a CPU or slept.  A guest (tests/kmod/guest/nobody.t) tests what happens where perf is
+# forbidden.
 # Timed: how often the counters are read depends on whether there is a CPU for the scanner.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/three-ways.sh"

@@ -58,8 +58,8 @@ for seed in $(seq 1 100); do
 		jq -c --arg seed "$seed" '.shared.found[] | [$seed, .trait, .slow, .usual, .p_adjusted]' >>all.txt || break
 	times=$((times + 1))
 done
-# Attributes that are no notes are not exchanged, because on a busy machine a certain CPU or idle
-# time may really be slow.
+# Findings about attributes other than notes are not counted: on a busy machine, requests on a
+# certain CPU or with a certain idle time may really be slow.
 grep -E '"[^"]*(tenant|bytes)' all.txt >found.txt
 diag "$(cat found.txt)"
 diag "$(grep -vcE '"[^"]*(tenant|bytes)' all.txt) findings are of no note"

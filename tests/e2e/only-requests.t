@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# --only-requests leaves out what runs outside of requests, also where the kernel reads the chains: it
-# knows no requests.
+# --only-requests leaves out what runs outside of requests, also where the kernel reads the frames,
+# although the kernel does not know the requests.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 "$CC" -fplugin="$PLUGIN" -I"$TOP/libldb/include" -O2 -g -Wall "$PROGRAMS/in-and-out.c" -o in-and-out || exit 1

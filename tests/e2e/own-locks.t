@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests locks that the program made itself and reports (ldb_lock_wait(3)): who waited, who held
-# them and what the holder was executing must be shown as for a mutex.
+# Tests locks that the program implements and reports itself (ldb_lock_wait(3)): who waited, who
+# held them and what the holder was executing must be shown as for a mutex.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/why.sh"
 need_build

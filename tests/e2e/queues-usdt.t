@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests --queue: items of queues at probes (USDT) of the program are requests, with the waits, threads and names
-# that the program itself has noted.  The program has a time before each probe and one after it, so how long it
-# takes does not matter.
+# Tests --queue: items that pass USDT probes of the program, when they are put into a queue and
+# taken out, are requests, with the waits, threads and names that the program itself notes.  The
+# program takes the time before and after each probe, so it does not matter how long a probe takes.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/json.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests the recipes of ldb-intro(7): each build system makes a program with records.
+# Tests the recipes of ldb-intro(7): each build system makes an instrumented program.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests --request from the program to the reports: the requests that calls of a function are, are those
-# that the same program tags, and a program without tags has as many.
+# Tests --request from the program to the reports: calls of a function are the same requests as
+# those that the program tags, and a program without tags has as many.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/json.sh"
 need_build

@@ -13,7 +13,8 @@ requests()	# file words...
 	ldb-report -q -i "$1" --requests --top 100000 --json
 }
 
-# Each observed call has the id that the program passed; which calls are observed depends on the scanner's CPU.
+# Each observed call has the id that the program passed; which calls are observed depends on the
+# scanner's CPU.
 exact()	# what, request, program, first, step, and the name's last part
 {
 	exact_what=$1 exact_word=$2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests a program that gives up rights: no thread of ldb's may still have them, whether the
-# program is not recorded, was launched by a recorder, or attached to.
-# tests/programs/drop-rights.c examines the threads it did not create, and attacks them.
+# Tests a program that gives up privileges: no thread of ldb's may still have them, whether the
+# program is not recorded, was launched by a recorder, or attached to.  tests/programs/drop-rights.c
+# examines the threads that it did not create, and attacks them.
 # Long: it starts forty recorders.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
@@ -23,7 +23,7 @@ for how in glibc fork raw; do
 	check_not "dormant, $how: an attack finds nobody" "./linked $how attack $WORK/private/$how" 0 '^made'
 done
 
-# The program is recorded: ldb's threads have the program's rights, and never a capability.
+# The program is recorded: ldb's threads have the program's credentials, and never a capability.
 says()	# name regex
 {
 	if matches "$2"; then
@@ -73,7 +73,7 @@ for how in seccomp raw; do
 	check "recorded, $how: what came before is in the trace" "ldb-report -i $how.data" 0 'ended: rights'
 done
 
-# The attack works while the program has its rights.  A thread that is executing the overwritten
+# The attack works while the program has its privileges.  A thread that is executing the overwritten
 # code may crash instead, so there are several tries.
 for i in 1 2 3 4 5 6 7 8; do
 	run_cmd "ldb-record -q -o a.data -- ./plain keep attack $WORK/private/keep 2>/dev/null"

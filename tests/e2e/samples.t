@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Samples: a library without records, two loops of one function, and the kernel, by their shares.
+# Tests samples: the shares of an uninstrumented library, of two loops of one function, and of the
+# kernel.
 # Timed: functions are those that the scanner observed.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build

@@ -25,8 +25,8 @@ ok "the scanners' parts add up" eval "jq -e '([.threads[].cost_ns] | add) as \$t
 	| ([.scanners[].cost_ns] | add) as \$s | \$t <= \$s * 1.01 and \$s > 0' s.json >/dev/null"
 check "the report says so" "ldb-report" 0 'Budget: 2% of a thread.s time; polling cost about .* at most [0-9.]+ %'
 
-# The running threads have odd pages, all of which belong to one scanner at first.  On a busy host a
-# scanner may hardly have run; then the program is recorded again.
+# The running threads have odd page numbers, and all of these belong to one scanner at first.  On a
+# busy host a scanner may hardly have run; then the program is recorded again.
 for try in 1 2 3 4 5; do
 	check "two scanners" "summary --scanners 2 -- ./sleepers 20 3 1" 0
 	[ "$(jq '[.scanners[].handed] | add' s.json)" = 0 ] || break

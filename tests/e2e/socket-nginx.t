@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Debian's nginx, built with the plugin and not edited, is a proxy of a server that is sometimes
-# slow, and lists a folder of many files, which blocks its event loop. Every request is there. The
-# slow server is what ldb-why names first, and of the blocked loop it says what ran.
+# slow, and lists a folder of many files, which blocks its event loop.  All requests must be in the
+# trace.  ldb-why must name the slow server first, and say what ran in the blocked loop.
 # Timed: the judged causes are those that the scanner had to observe.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build

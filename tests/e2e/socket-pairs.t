@@ -142,7 +142,7 @@ echo 01234567-89ab-cdef-0123-456789abcdef >boot_id
 cat >other.sh <<'EOS'
 mount --bind boot_id /proc/sys/kernel/random/boot_id && LD_PRELOAD=$PWD/ahead.so exec "$@"
 EOS
-in_network()	# NAME: what record() does, there
+in_network()	# NAME: does what record() does, in a separate network
 {
 	# shellcheck disable=SC2016	# the other shell's
 	unshare -n sh -c '. ./functions; ip link set lo up; ip address add 192.0.2.1/32 dev lo; record "$1" 192.0.2.1 150 2' sh "$1"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Debian's nginx, built with the plugin and not edited, with two worker processes and a load from
-# several clients. Three things are planted that make requests slow: a server behind it, a disk, and
-# a listing of a large folder, which blocks the event loop of a worker. Each is what ldb-why names
-# first, for those who caused it and for those who had to wait.
+# several clients.  Three things are planted that make requests slow: a server behind it, a disk,
+# and a listing of a large folder, which blocks the event loop of a worker.  ldb-why must name each
+# of them first, for the requests that caused it and for those that had to wait.
 # Timed: the judged causes are those that the scanner had to observe.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
@@ -41,7 +41,8 @@ END
 peer=$!
 at_end "kill $peer 2>/dev/null"
 
-# Records nginx while the command in the arguments runs.  $inside is executed in its process first.
+# Records nginx while the command in the arguments runs.  The recorder's process executes $inside
+# first.
 record()	# FILE CMD...
 {
 	file=$1

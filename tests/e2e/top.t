@@ -162,7 +162,7 @@ on_screen()	# file keys... : runs ldb-top in a pseudo terminal, and sends the ke
 	shift
 	rm -f ended
 	for key; do
-		# What ends by itself, or by a signal, need not wait for all of them.
+		# If ldb-top has ended already, this does not wait.
 		for _ in 1 2 3 4 5; do
 			[ -e ended ] || sleep 0.2
 		done

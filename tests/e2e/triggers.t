@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each trigger of the flight recorder makes a dump when the program meets it.  Requests need not be
+# Each trigger of the flight recorder makes a dump when its condition is met.  Requests need not be
 # tagged: they may be calls (--request=FUNCTION), turns of an event loop, or those of connections.
-# Sums for monitoring and ldb-top know these, too.  flight.t tests class:NAME, signal, crash and end, and
-# api.t tests a dump that the program itself requests.
+# Sums for monitoring and ldb-top know these, too.  flight.t tests class:NAME, signal, crash and
+# end, and api.t tests a dump that the program itself requests.
 # Timed: what the program did must have been observed.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/why.sh"

@@ -2,10 +2,10 @@
 /*
  * Compares a trace of tests/programs/truth.cc with what the program itself wrote down.
  *
- * truth-check TRACE LOG [coverage]
+ *	truth-check TRACE LOG [coverage]
  *
- * With "coverage" (recorded with --budget 100%), 99 % of the invocations of 2 us and more that
- * lie outside the recorded gaps must be in the trace.  It prints TAP.
+ * With "coverage" (recorded with --budget 100%), 99 % of the invocations of 2 us and more that lie
+ * outside of the observation gaps must be in the trace.  It prints TAP.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -161,7 +161,10 @@ static int by_begin(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Gaps of one scanner do not overlap, but gaps of threads may, so the search goes back a little. */
+/*
+ * Observation gaps of one scanner do not overlap, but those of threads may, so the search goes back
+ * a little.
+ */
 static bool in_gap(uint32_t tid, int64_t begin, int64_t end)
 {
 	size_t lo = 0, hi = nr_gaps;

@@ -36,8 +36,8 @@ if ldb-report -i t.data --summary --json | grep -q '"monotonic"'; then
 fi
 
 # Records up to four times, until the scanner ran for most of the time: under other load a trace
-# consists of gaps, and the test would prove nothing.  The condition depends only on gaps.  A pinned
-# scanner does not yield to other load.
+# consists of observation gaps, and the test would prove nothing.  The condition depends only on
+# these gaps.  A pinned scanner does not yield to other load.
 record_watched()	# options...
 {
 	for try in 1 2 3 4; do

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests two builds of one program that differ in one call under a lock: the comparison must
-# join by name what both have, and the removed call must be its first row; between two runs of
-# the same build, no row may be significant.  The latter depends on the machine: two runs of
-# one build differ where it is busy in one of them.  So that is only shown, except with
-# LDB_PAIRS=10, on a quiet machine: of so many pairs, one in ten may have a significant row by
-# chance (95 % intervals).
+# Tests two builds of one program that differ in one call under a lock: the comparison must join by
+# name what both have, and the removed call must be its first row; between two runs of the same
+# build, no row may be significant.  This last result depends on the machine: two runs of one build
+# differ if the machine is busy during one of them.  So it is only printed, except with
+# LDB_PAIRS=10, on a quiet machine: of ten pairs, one may have a significant row by chance (95 %
+# intervals).
 # Timed: the scanner must observe the functions, and nothing else may be slower in one run.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests requests that wait for a thread which is itself preempted: ldb-why must name that
-# thread, what it was in, and why it was late, however the request waits.
+# Tests requests that wait for a thread which is itself preempted: ldb-why must name that thread,
+# its function, and why it was late, however the request waits.
 # Timed: the requests that are judged must be slow for what was planted.
 # Slow: wakers-io.t and wakers-slow.t have the same chains, and wakers-perf.t this end.
 . "$(dirname "$0")/../lib/engine.sh"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests requests that wait for a thread which is late, with the kernel's events by BPF, while it
-# does not read the chain of functions: these are those that the scanner observed.
+# Tests requests that wait for a thread which is late, with the kernel's events by BPF, but without
+# the kernel's readings of frames: the functions are those that the scanner observed.
 # Timed: the requests that are judged must be slow for what was planted.
 # Slow: wakers-perf.t has the same functions, observed by the scanner alone.
 . "$(dirname "$0")/../lib/engine.sh"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests requests that wait for a thread which executes a long function: ldb-why must name that
-# thread, what it was in, and why it was late, however the request waits.
+# thread, its function, and why it was late, however the request waits.
 # Timed: the requests that are judged must be slow for what was planted.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/wakers.sh"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests requests that wait in a call for something else until a time is over: a timer woke them.
+# Tests requests that wait in a system call until its time-out: a timer wakes them.
 # Timed: the requests that are judged must be slow for what was planted.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/chains.sh"

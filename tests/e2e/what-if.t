@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests the prediction for a lock that is held for half or a quarter of the time: the program
-# is run with such holds.
+# Tests the prediction for a lock that is held for half or a quarter of the time: the program is
+# also run with such holds.
 # Timed: two runs of a program are compared, by the second longest of their requests.
 # Slow: unit/analysis-replay has the prediction in traces that are written by hand.
 . "$(dirname "$0")/../lib/engine.sh"

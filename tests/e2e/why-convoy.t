@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests requests that wait for a lock that is free: the thread that was woken to take it has no CPU.  ldb-why must
-# name that thread, and the task that ran on its CPU.
+# Tests requests that wait for a lock that is free: the thread that was woken to take it has no CPU.
+# ldb-why must name that thread, and the task that ran on its CPU.
 # Timed: the requests that are judged must be slow for what was planted.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/chains.sh"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests the paper's Figure 1 in one sentence: the lock, who held it, and that the holder does
-# I/O.
+# Tests the sentence about Figure 1 of the LDB paper: the lock, who held it, and that the holder
+# does I/O.
 # Timed: the judged causes are those that the scanner had to observe.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
@@ -39,7 +39,7 @@ done
 # If lines are not flushed, snapshot() calls no function that is known to write.
 ok "the variant that does not flush, recorded" eval "record_apart b.data ./buffered -s 2 >/dev/null 2>&1"
 slowest b.data 300
-check_jq "is held up by snapshot() or what it calls" waits.json "$held"
-check_jq "and nothing is said of flushing" waits.json "$flushes | not"
+check_jq "is blocked by snapshot() or what it calls" waits.json "$held"
+check_jq "and flushing is not named" waits.json "$flushes | not"
 
 finish

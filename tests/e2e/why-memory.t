@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests requests that pay for memory: an allocator's slow path, malloc(), page faults.  What
-# the kernel says of them is judged in a guest.
+# Tests requests that pay for memory: an allocator's slow path, malloc(), page faults.  A guest
+# tests what the kernel reports about these.
 # Timed: the judged causes are those that the scanner had to observe.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/why.sh"
