@@ -51,7 +51,7 @@ static struct control {
 static int file = -1, pipe_ends[2], signals, epoll, requester_stat;
 static pid_t requester, producer, helper;
 
-/* Does the producer's work, which delays a request or not. */
+/* The producer's work, which may delay a request */
 
 NAMED void help(void)
 {
@@ -199,7 +199,10 @@ static const struct primitive primitives[] = {
 
 static const struct primitive *primitive;
 
-/* By then the request waits, whichever CPU it was on. */
+/*
+ * Returns true if the thread that serves requests sleeps: then the request waits, on whichever CPU
+ * it ran.
+ */
 static bool does_requester_sleep(void)
 {
 	char text[64] = "";
@@ -209,7 +212,7 @@ static bool does_requester_sleep(void)
 	return strstr(text, ") S");
 }
 
-/* If other tasks ran for a third of the time, the planted cause is not the only one. */
+/* Delays the answer.  If other tasks ran for a third of the time, this is not the only cause. */
 static inline __attribute__((always_inline)) void plant(double since)
 {
 	double begin = now_us(), cpu = own_cpu_us(), took;
@@ -382,7 +385,7 @@ static void run(void)
 	if (variant == THIRD)
 		helper = start("helper", help_all);
 	producer = start("producer", produce_all);
-	/* By then the recorders of both processes have begun. */
+	/* After this pause the recorders of both processes have begun. */
 	pause_us(1000000);
 	requests();
 	pause_us(20000);

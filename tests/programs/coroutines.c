@@ -93,7 +93,7 @@ __attribute__((noinline)) static void work_main(void) { spin(AT_MAIN, 150000); }
 __attribute__((noinline)) static void work_a(void) { spin(AT_A, 150000); }
 __attribute__((noinline)) static void work_b(void) { spin(AT_B, 150000); }
 
-/* The variable is in the function that switches, because that function is resumed. */
+/* This is a macro, because the switch must be in the function that is resumed. */
 #define SWITCH(from, to) do {							\
 		if (!by_hand)							\
 			swapcontext(&(from)->uc, &(to)->uc);			\

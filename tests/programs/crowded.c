@@ -8,7 +8,7 @@
  * is counted in STEPS a microsecond, not in time.  "crowded 0 0 0" prints how many steps the CPU
  * makes in a microsecond; otherwise it prints the CPU time of the threads, in microseconds.
  *
- * With -DPLAIN the program has no records, and therefore no generations to log.
+ * With -DPLAIN the program is not instrumented, and therefore has no generations to log.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This daemon gives up its rights in one of several ways, and then examines, or attacks, the
+ * This daemon gives up its privileges in one of several ways, and then examines, or attacks, the
  * threads that it did not create.
  *
  *	drop-rights HOW [attack FILE | wait FILE]
  *
  * HOW: keep glibc syscall raw seccomp caps chroot userns dumpable fork impersonate
  *
- * It prints "changed", or why nothing was changed, and then one line for each other thread:  "NAME
+ * It prints "changed", or why nothing was changed, and then one line for each other thread: "NAME
  * uid=U caps=HEX nnp=N root=SAME|OTHER".
  *
- * With DROP_RIGHTS_STOP in the environment its parent, a recorder, stands still during the change.
+ * With DROP_RIGHTS_STOP in the environment its parent, a recorder, is stopped during the change.
  *
  * attack FILE: overwrites the code of ldb's runtime with code that creates FILE, waits until ldb's
  * threads execute it, and prints who owns FILE.  wait FILE: runs until FILE exists.
@@ -118,7 +118,7 @@ static int change(const char *how)
 	return -1;
 }
 
-/* Prints the rest of the line that begins with name in a thread's status. */
+/* Stores the value of the field `name` of a thread's status in out; "?": not known. */
 static void field(int tasks, const char *tid, const char *name, char *out, size_t size)
 {
 	char path[300], text[4096], *at;
@@ -180,7 +180,7 @@ static void wait_names(int tasks, DIR *dir)
 	}
 }
 
-/* Stops its parent, a recorder, for the time of the change. */
+/* Stops the parent, a recorder, for half a second. */
 static void stop_parent(void)
 {
 	char wake[64];
@@ -191,7 +191,7 @@ static void stop_parent(void)
 	kill(getppid(), SIGSTOP);
 }
 
-/* tasks was opened before the change, because it may be out of reach afterwards. */
+/* `tasks` was opened before the change, because it may be out of reach afterwards. */
 static void look(int tasks)
 {
 	DIR *dir = fdopendir(dup(tasks));

@@ -183,7 +183,7 @@ static int change_user(uid_t uid, unsigned ms)
 	exit(setuid(0) ? 4 : 1);
 }
 
-/* Installs a filter that allows everything. */
+/* Forks a child that works, installs a filter that allows everything, and works again. */
 static int add_filter(unsigned ms)
 {
 	struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };

@@ -71,7 +71,10 @@ static void expect(bool ok, const char *what)
 		fprintf(stderr, "wrong: %s\n", what);
 }
 
-/* How many words of the program's own table, for the library's functions, lead to the runtime? */
+/*
+ * Returns how many words of the program's own table, for the library's functions, lead to the
+ * runtime.
+ */
 static int nr_stubs()
 {
 	const ElfW(Rela) *plt = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For each line "CALLS MS" of input, calls a function of a library CALLS times on a thread that
- * then exits, and another function that sleeps for MS milliseconds.  Answers with a line.
+ * For each line "CALLS MS" of input, makes a thread, which calls a function of a library CALLS
+ * times, sleeps for MS milliseconds, and exits.  Answers with a line.
  */
 #include <pthread.h>
 #include <stdio.h>

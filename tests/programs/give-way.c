@@ -85,7 +85,10 @@ struct policy {		/* the argument of sched_setattr() */
 	uint64_t runtime, deadline, period;
 };
 
-/* The kernel does not report a slice for SCHED_IDLE. */
+/*
+ * Prints the slice of a thread.  The thread gets normal priority first, because the kernel does not
+ * report a slice for SCHED_IDLE.
+ */
 static void print_slice(const char *name, const char *tid)
 {
 	struct sched_param none = { 0 };

@@ -58,7 +58,7 @@ static bool make_code()
 	return mprotect(code, CODE_MAX, PROT_READ | PROT_EXEC) == 0;
 }
 
-/* Runs the last part of the code, so that all of it ends at the return. */
+/* Reads data, and runs the last part of the code, so that it ends at the return. */
 static void other_work(size_t data_size, size_t code_size)
 {
 	unsigned s = 0;

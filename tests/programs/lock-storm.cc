@@ -146,7 +146,7 @@ STORM(nested, pairs_nested, 4)
 
 static std::atomic<int> turn;
 
-/* The two threads take turns; every second slice belongs to this thread. */
+/* The two threads take turns; every second slice belongs to thread `me`. */
 static void take_turns(int me, long pairs, double *ns)
 {
 	for (int slice = me; slice < SLICES; slice += 2) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints the number of a process's perf events, and the sum of their counts.  While this sum does
- * not change, the events are switched off, and slow nothing down.
+ * Prints the number of a process's perf events, and the sum of their counts.  If the sum does not
+ * change, the events are switched off, and slow nothing down.
  *
  *	perf-counts PID
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Calls functions whose arguments are the ids of requests: plain(), second(), field(), each N times (20).
- * Call i has the id 1000 + i, as a parameter; -1 - i, as a second one; 5000000000 + i, in a struct;
- * and -100 - i, in a struct to which that struct points.
+ * Calls functions whose arguments are the ids of requests: plain(), second(), field(), each N times
+ * (20).  Call i has the id 1000 + i, as a parameter; -1 - i, as a second one; 5000000000 + i, in a
+ * struct; and -100 - i, in a struct to which that struct points.
  */
 #include <stdlib.h>
 #include "request-ids.h"

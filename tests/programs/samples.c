@@ -10,7 +10,7 @@
  * classes are
  *
  *	loops		two_loops(): its first loop
- *	deflate		pack(): deflate() of zlib, which has no records; the rest is a loop
+ *	deflate		pack(): deflate() of zlib, which is uninstrumented; the rest is a loop
  *	kernel		fetch(): read() of /dev/zero; the rest is a loop
  */
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One thread works on the requests of two connections, and asks another server for both on one connection:
- * what the thread does after an answer has come may be for either request.
+ * One thread works on the requests of two connections, and asks another server for both on one
+ * connection: what the thread does after an answer has come may be for either request.
  *
  *	shared-upstream PORT NEXT	the server on port NEXT is hops.c; this program ends it
  */

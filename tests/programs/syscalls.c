@@ -5,10 +5,10 @@
  *	syscalls FILE ROUNDS [TRUTH]
  *
  * Requests have the call's name as class.  FILE is written and synchronized; a thread answers on a
- * pair of sockets after 4 ms, and empties a pipe after 6 ms.  Calls that wait for a time wait for 5 ms.
- * One request makes no system call, but touches pages of FILE.map that are not in memory.  With
- * TRUTH each call's name, begin and length in ns of CLOCK_MONOTONIC go into that file; the clock is
- * read directly before and after the call.
+ * pair of sockets after 4 ms, and empties a pipe after 6 ms.  Calls that wait for a time wait for
+ * 5 ms.  One request makes no system call, but touches pages of FILE.map that are not in memory.
+ * With TRUTH, each call's name, begin and length in ns of CLOCK_MONOTONIC go into that file; the
+ * clock is read directly before and after the call.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

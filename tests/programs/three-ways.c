@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Makes requests that take some time for one of three reasons, in turn: the thread computes,
- * sleeps, or waits for its CPU, on which another process runs.  Needs no special right.
+ * sleeps, or waits for its CPU, on which another process runs.  Needs no privilege.
  *
  *	three-ways REQUESTS MS [CPU]
  *

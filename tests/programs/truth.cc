@@ -125,7 +125,7 @@ NEVER entry *enter(uint32_t fn, uint64_t before)
 	return e;
 }
 
-/* No function returns from here: all invocations end when the last of them does. */
+/* No function returns from here: all invocations end when the last one ends. */
 NEVER void leave_all(entry *e)
 {
 	uint32_t fn = e->fn;
@@ -135,7 +135,7 @@ NEVER void leave_all(entry *e)
 		e->t1 = t;
 }
 
-/* Records the caller's observation in the innermost open entry that it can name. */
+/* Makes a call, and records in the entry of the called function that it has returned. */
 #define CALL(call) do { size_t i_ = mine->nr; call; mine->e[i_].after = now(); } while (0)
 
 KEEP static void leaf(uint64_t ns, uint64_t before)

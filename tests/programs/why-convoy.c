@@ -175,7 +175,7 @@ static void run(void)
 	start_thread(hog);
 	start_thread(next);
 	start_thread(keeper);
-	/* By then ldb knows these threads. */
+	/* After this pause ldb knows these threads. */
 	pause_us(100000);
 	requests();
 }

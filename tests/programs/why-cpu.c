@@ -4,7 +4,7 @@
  * meant for one CPU.
  *
  *	hog		another process, "hog" of real-time priority, takes the CPU away;
- *			needs the right to set priorities
+ *			needs the privilege to set priorities
  *	throttled	FILE is the folder of a cgroup of threads: the thread that serves goes
  *			there, and its quota (cpu.max) ends in the middle of requests
  *
@@ -87,7 +87,7 @@ static void run_hog(void)
 
 /* throttled */
 
-/* Returns the file's name in cgroups of version 2, or 1. */
+/* Returns the name of the file with a cgroup's threads: version 1 and 2 have different names. */
 static const char *tasks_file(void)
 {
 	char path[256];

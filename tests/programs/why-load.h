@@ -61,7 +61,7 @@ static double loops_per_us;
 static unsigned *hits, nr_hits;
 static int nr_servers = 1;
 
-/* These are indexed by request, from the first one: when the request began on its thread. */
+/* The clocks of the request's thread when each request began, by the request's number. */
 static struct own_clock {
 	double wall_us, cpu_us, off_us;
 	long nr_switches, nr_preempted;

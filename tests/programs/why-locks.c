@@ -12,7 +12,7 @@
  *
  * With "clean" flush() is called without the lock, the hog is woken between two requests,
  * the holder does not wait with the lock, and the lock inherits priorities.  Preempted and
- * inversion are meant for one CPU, and need the right to set priorities.
+ * inversion are meant for one CPU, and need the privilege to set priorities.
  */
 #include "why-load.h"
 #include <errno.h>

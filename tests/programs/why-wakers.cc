@@ -359,7 +359,10 @@ static void work_later(void)
 		die("pthread_create");
 }
 
-/* Does the thread that serves requests sleep?  Then it waits, on whichever CPU it ran. */
+/*
+ * Returns true if the thread that serves requests sleeps: then the request waits, on whichever CPU
+ * it ran.
+ */
 static bool does_requester_sleep(void)
 {
 	char text[64] = "";
@@ -469,7 +472,7 @@ static void run(void)
 		start_thread(hog);
 	if (has_all || strcmp(primitive->name, "join"))
 		start_thread(producer);
-	/* By then ldb knows these threads. */
+	/* After this pause ldb knows these threads. */
 	pause_us(100000);
 	requests();
 	if (variant == IO && !file_arg)
