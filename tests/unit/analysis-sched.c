@@ -515,8 +515,21 @@ static void test_many_tasks(void)
 	made_close(&t);
 }
 
+/* The names of a pool's threads, and of a kernel thread per CPU or node, differ by a number. */
+static void test_stems(void)
+{
+	static const struct { const char *name; size_t stem; } cases[] = {
+		{ "worker-12", 6 }, { "kdamond.0", 7 }, { "ksoftirqd/1", 9 }, { "io 3", 2 },
+		{ "worker", 6 }, { "worker-", 7 }, { "17", 2 }, { "-1", 2 }, { "", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		is_int(tasks_stem(cases[i].name), cases[i].stem, cases[i].name);
+}
+
 int main(void)
 {
+	test_stems();
 	test_preempted();
 	test_blocked();
 	test_stolen();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Stores TASK rows, sorted by (tid, tick), and their names, each once. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,4 +105,15 @@ void party_identify(const struct model *m, struct party *p, int64_t tick)
 		p->name = thread->name;
 	if (thread && !task)
 		p->pid = m->pid;
+}
+
+size_t tasks_stem(const char *name)
+{
+	size_t len = strlen(name), stem = len;
+
+	while (stem && isdigit((unsigned char)name[stem - 1]))
+		stem--;
+	while (stem && stem < len && strchr("-_ #:/.", name[stem - 1]))
+		stem--;
+	return stem ? stem : len;
 }

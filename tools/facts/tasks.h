@@ -31,4 +31,10 @@ bool tasks_is_ldb(const struct model *m, uint32_t tid);
 /* Fills in the name and pid of a task, from TASK rows or else from the program's threads. */
 void party_identify(const struct model *m, struct party *p, int64_t tick);
 
+/*
+ * Returns the length of a name without its number, and without the punctuation before that: the
+ * length of "worker" for "worker-12" and "worker-3".  A name of numbers alone is returned whole.
+ */
+size_t tasks_stem(const char *name);
+
 #endif

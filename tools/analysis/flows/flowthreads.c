@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Computes how long threads, and pools of threads, existed, waited, and did not wait. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "facts/pauses.h"
+#include "facts/tasks.h"
 #include "facts/ticks.h"
 #include "flowstats-private.h"
 
@@ -194,24 +194,12 @@ void flow_thread_add(struct flowstats *s, struct flow_thread *t, const struct fl
 	}
 }
 
-/* Returns the length of the name without its number: "worker-12" and "worker-3" are in one pool. */
-static size_t length_of_stem(const char *name)
-{
-	size_t len = strlen(name), stem = len;
-
-	while (stem && isdigit((unsigned char)name[stem - 1]))
-		stem--;
-	while (stem && stem < len && strchr("-_ #:/.", name[stem - 1]))
-		stem--;
-	return stem ? stem : len;
-}
-
 /* Sorts the threads of a pool together, the oldest first. */
 static int compare_alike(const void *pa, const void *pb)
 {
 	const struct thread *a = (*(struct flow_thread *const *)pa)->thread;
 	const struct thread *b = (*(struct flow_thread *const *)pb)->thread;
-	size_t len = length_of_stem(a->name), other = length_of_stem(b->name);
+	size_t len = tasks_stem(a->name), other = tasks_stem(b->name);
 	int order = strncmp(a->name, b->name, min(len, other));
 
 	if (a->start_routine != b->start_routine)
@@ -223,9 +211,9 @@ static int compare_alike(const void *pa, const void *pb)
 
 static bool is_alike(const struct thread *a, const struct thread *b)
 {
-	size_t len = length_of_stem(a->name);
+	size_t len = tasks_stem(a->name);
 
-	return a->start_routine == b->start_routine && len == length_of_stem(b->name) &&
+	return a->start_routine == b->start_routine && len == tasks_stem(b->name) &&
 	       !strncmp(a->name, b->name, len);
 }
 
@@ -233,9 +221,9 @@ static const char *pool_name(struct model *m, const struct thread *t, bool is_on
 {
 	char text[128];
 
-	if (is_one || !t->name[length_of_stem(t->name)])
+	if (is_one || !t->name[tasks_stem(t->name)])
 		return t->name;
-	snprintf(text, sizeof(text), "%.*s*", (int)min(length_of_stem(t->name), sizeof(text) - 2), t->name);
+	snprintf(text, sizeof(text), "%.*s*", (int)min(tasks_stem(t->name), sizeof(text) - 2), t->name);
 	return model_keep_string(m, text);
 }
 

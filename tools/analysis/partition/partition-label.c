@@ -3,12 +3,12 @@
  * Labels waits and times off the CPU in a partition so that the same thing has the same
  * name in all requests, and in another recording.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "facts/lockset.h"
+#include "facts/tasks.h"
 #include "partition-private.h"
 
 #define EPHEMERAL_PORT_MIN	32768	/* the usual start of net.ipv4.ip_local_port_range */
@@ -44,10 +44,7 @@ static void set_task(char *label, const char *name)
 	size_t len = strcspn(name, "/");
 
 	if (name[len] != '/' || !len)
-		len = strlen(name);
-	while (len > 1 && (isdigit((unsigned char)name[len - 1]) || name[len - 1] == '-' ||
-			   name[len - 1] == '_'))
-		len--;
+		len = tasks_stem(name);
 	snprintf(label, PARTITION_LABEL_MAX, "%.*s", (int)len, name);
 }
 
