@@ -129,7 +129,8 @@ static uint64_t store_names(const char *path, const char *name, pid_t pid)
 	if (WIFSIGNALED(status) && interrupted)
 		warn_interrupted(name);
 	else if (WIFSIGNALED(status))
-		cli_warn("%s has no names of its own: who looked them up was ended by signal %d", name,
+		cli_warn("%s has no names of its own: the process that looked them up was ended by "
+			 "signal %d", name,
 			 WTERMSIG(status));
 	/* A file that is incomplete must not replace a dump. */
 	if (options.flight.ns && status)

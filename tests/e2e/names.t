@@ -91,7 +91,7 @@ wait $rec
 status=$?
 ok "who looks up names is killed: the program's status" test "$status" -eq 0
 diag "$(cat killed.out)"
-ok "and it is said" grep -q 'warning: killed.data has no names of its own: who looked them up was ended by signal 9' killed.out
+ok "and it is said" grep -q 'warning: killed.data has no names of its own: the process that looked them up was ended by signal 9' killed.out
 
 # After Ctrl-C while one file is read, the rest of the files is skipped.
 ldb-record --kernel=none -o left.data -- ./long 20 100 100 >left.out 2>&1 &

@@ -10,7 +10,7 @@ check "the sentence" "ldb-timeline" 0 '^req 4711: 12\.8 ms \(p50 .*\): 12\.5 ms 
 check "the picture: the request's thread" "ldb-timeline" 0 '^main 1 works on the request'
 check "its functions" "ldb-timeline" 0 '^ +\|request_handler=='
 check "its wait" "ldb-timeline" 0 '^  waits for +\|db_lockwww'
-check "the thread in its way" "ldb-timeline" 0 '^snapshotter 2 is in its way'
+check "a thread that blocks the request" "ldb-timeline" 0 '^snapshotter 2 blocks the request'
 check "its lock" "ldb-timeline" 0 '^  holds +\|db_lock###'
 check "the list" "ldb-timeline" 0 '^ +200ns +12\.5ms .* main 1 .* waits for mutex'
 check "what held it up is marked" "ldb-timeline" 0 ' ! .*snapshot\(\) \(a part\)'

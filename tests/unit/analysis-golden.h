@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* This file was written by analysis-golden --write. */
+/* Written by analysis-golden --write; see there. */
 static const struct {
 	const char *program, *what;
 	uint64_t hash;
@@ -7,7 +7,7 @@ static const struct {
 	{ "plain", "functions", 0x437aae9744954583 },
 	{ "plain", "locks", 0x14937e7de08b16cb },
 	{ "plain", "sched", 0xd5eaeeffd13c5eb0 },
-	{ "plain", "timelines", 0x390fb299f339d499 },
+	{ "plain", "timelines", 0xf0348e45e7766385 },
 	{ "plain", "requests", 0xb63e4a3f0f3a6be4 },
 	{ "plain", "why", 0xdf1e6ecc6d56b86f },
 	{ "plain", "shares", 0x15c8b7c9cd334f5 },
@@ -26,7 +26,7 @@ static const struct {
 	{ "kernel", "functions", 0x42cff3b10168901b },
 	{ "kernel", "locks", 0x6bf625cb049922d5 },
 	{ "kernel", "sched", 0x27c5c3229d140ec0 },
-	{ "kernel", "timelines", 0x69e94eeae732aad0 },
+	{ "kernel", "timelines", 0x99d996ac0df3c08e },
 	{ "kernel", "requests", 0x51f9bb70f05f85f9 },
 	{ "kernel", "why", 0x8a4c4771d15e937b },
 	{ "kernel", "shares", 0xa72ca9b9f503ad1c },
@@ -45,7 +45,7 @@ static const struct {
 	{ "queues", "functions", 0xe730af001696f7c8 },
 	{ "queues", "locks", 0xf941fb30a6f7662f },
 	{ "queues", "sched", 0x9099cf83d2878540 },
-	{ "queues", "timelines", 0x977fc36cc6175653 },
+	{ "queues", "timelines", 0x32e3946bbf129bc9 },
 	{ "queues", "requests", 0x46ed458e7747577d },
 	{ "queues", "why", 0x60f670535bc05f5f },
 	{ "queues", "shares", 0x2466314cba645db1 },
@@ -64,7 +64,7 @@ static const struct {
 	{ "turns", "functions", 0x369ad25803d8dc5a },
 	{ "turns", "locks", 0x3cd02d0e21f9eaad },
 	{ "turns", "sched", 0x2a44c5f3bb752087 },
-	{ "turns", "timelines", 0x3c94f55199f08af9 },
+	{ "turns", "timelines", 0xfee60745787c3771 },
 	{ "turns", "requests", 0x98e08435824f91ee },
 	{ "turns", "why", 0x19aaa99b661ecfb7 },
 	{ "turns", "shares", 0x4a71c1c3cfdfcbf6 },

@@ -254,12 +254,12 @@
 			ns("p50_ns", "p50"), ns("p99_ns", "p99"), ns("max_ns", "max"), ns("mean_ns", "mean"), ns("total_ns", "total"),
 			ns("resolution_ns", "\u00b1", "resolution"), number("failed", "failed")] });
 		const owners = makeTable({ id: "lock-owners", sort: "wait_ns", columns: [text("thread", "holder", "", { class: "name" }),
-			number("tid", "tid", "", { plain: true }), number("waits", "made wait", "waits that began while it had the lock"), ns("wait_ns", "for"),
+			number("tid", "tid", "", { plain: true }), number("waits", "blocked", "waits that began while it held the lock"), ns("wait_ns", "for"),
 			number("holds", "holds"), ns("hold_ns", "held"), number("wakes", "wakes", "sleeps that it ended")] });
 
 		function details(row) {
 			sites.replaceChildren(el("h3", {}, `${row.kind} ${row.where}: from where`), siteTable.node,
-				el("h3", {}, "Who had it"), owners.node);
+				el("h3", {}, "Holders"), owners.node);
 			siteTable.show(row.sites);
 			owners.show(row.holders);
 		}

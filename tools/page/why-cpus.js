@@ -16,7 +16,7 @@ const makeCpus = (() => {
 		const legend = el("div", { class: "legend cpus" });
 		const node = el("div", {}, c.cpus.length ? [view.node, legend] : el("p", { class: "empty" }, c.kernel_events ?
 			"No running task is known during the targets." :
-			"Who had the CPUs is known from kernel events, of which there are none in this recording."));
+			"Which tasks ran on the CPUs is known from kernel events, of which there are none in this recording."));
 
 		for (const cpu of c.cpus)
 			for (const k of cpu.contexts)

@@ -65,7 +65,7 @@ const makeLife = (() => {
 			}
 			spots.push({ x0, x1, y0: y, y1: y + ROW - 2, text: [labelOf(s), `${ldb.ns(s.end - s.start)}` +
 				(s.resolution ? ` \u00b1${ldb.ns(s.resolution)}` : "") + ` (${ldb.exact(s.end - s.start)})`,
-			`from ${ldb.ns(s.start)} on`, s.blocks ? "held the request up" : ""].filter(Boolean) });
+			`from ${ldb.ns(s.start)} on`, s.blocks ? "blocked the request" : ""].filter(Boolean) });
 		}
 
 		function labelOf(s) {

@@ -253,7 +253,7 @@ void text_picture(const struct render *r, const struct render_timeline *rt)
 		text_styled(r, TEXT_BOLD, "%s", text_thread(l->tid, l->thread, name));
 		if (l->thread && l->thread->process)
 			fprintf(r->out, " of %s", text_process(l->thread->process, name));
-		fputs(l->is_own ? " works on the request\n" : " is in its way\n", r->out);
+		fputs(l->is_own ? " works on the request\n" : " blocks the request\n", r->out);
 		if (l->is_own)
 			draw_kind(r, &c, l, SEGMENT_REQUEST, "  request", '-', TEXT_DIM);
 		draw_functions(r, &c, l);
