@@ -8,7 +8,7 @@
 # runs the tests that find most faults in five minutes (tests/mutate); drivers get the argument
 # "quick".  --all (make check-all) also runs what is too long for each change: scripts with a line
 # "# Slow: WHY", and what is asked for in others by LDB_TEST_ALL, which is 1 then.  By its name
-# a slow script always runs.  A part is whatever of these exists:
+# a slow script always runs.  A part has whichever of these exist:
 #	tests/PART/Makefile	built first (target "all")
 #	build/tests/PART/*	executables, C and C++ programs
 #	tests/PART/run.sh	a driver of its own

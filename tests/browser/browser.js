@@ -9,7 +9,7 @@
  *
  *		t.ok("name", condition, detail);
  *		t.equal("name", got, wanted);
- *		await t.close(page);	prints one result: there was no console error and no request
+ *		await t.close(page);	one result: no console error, no request
  *	});
  *
  * It prints TAP.  A page is a file; requests for anything besides the page itself and data: are
@@ -56,7 +56,7 @@ function watch(page, url) {
 	});
 }
 
-/* These objects are the browser and the page as a test uses them. */
+/* The browser, and a page as tests use it */
 async function launch() {
 	const { chromium } = require("playwright-core");
 	const args = ["--disable-gpu", "--force-color-profile=srgb", "--hide-scrollbars"];
@@ -140,7 +140,9 @@ async function examine(body, problems) {
 	process.exitCode = problems.length ? 1 : 0;
 }
 
-/* Does the same for one of our pages: waits until it is ready, calls body(page). */
+/*
+ * Does what examine() does, for one of ldb's pages: waits until it is ready, and calls body(page).
+ */
 async function measure(file, body) {
 	const problems = [];
 

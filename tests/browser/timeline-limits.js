@@ -83,7 +83,7 @@ async function whatIsMissing(t) {
 	t.ok("about a million are there", await big.evaluate(() => tl.d.spans.n > 900000 && tl.d.spans.n <= 1000000),
 	     await big.evaluate(() => tl.d.spans.n));
 	t.ok("in less than 10 MB", fs.statSync("big.html").size < 10e6, fs.statSync("big.html").size);
-	/* A request goes through a queue; lanes collapse. */
+	/* Tests the arcs of a request that goes through a queue, and of collapsed lanes. */
 	const handed = await big.evaluate(() => {
 		const p = tl.d.parts, i = tl.focus.parts.find((k) => p.flags[k] & tl.F.QUEUE), arcs = () => tl.arcs.ofSelection();
 
@@ -104,7 +104,10 @@ async function whatIsMissing(t) {
 	await t.close(big, "a big one");
 }
 
-/* Runs in the page: are rows of merged bars drawn with the same pixels as separate bars? */
+/*
+ * Runs in the page: returns true if rows of merged bars are drawn with the same pixels as separate
+ * bars.
+ */
 function sameWithoutLevels() {
 	const w = 1200, view = { t0: tl.from, scale: w / (tl.to - tl.from) };
 	let worst = 0;

@@ -6,9 +6,10 @@ const { run } = require("./browser");
 const { json, digits, details, exact, range, settled, ready, find } = require("./timeline-lib");
 
 /*
- * Each segment of --json is on the page, with the same nanoseconds.  On the page, functions are not
- * clipped to the request's time.  So if an end of a segment differs from the end of its function,
- * it must be an end of another segment: of a part of the request, of a wait or of a hold.
+ * Returns the segments of --json that are not on the page with the same nanoseconds.  On the page,
+ * functions are not clipped to the request's time.  So if an end of a segment differs from the end
+ * of its function, it must be an end of another segment: of a part of the request, of a wait or of
+ * a hold.
  */
 function missing(page, timeline) {
 	const wanted = timeline.segments.filter((s) => s.full_start_ns === undefined && !s.truncated &&
@@ -52,7 +53,7 @@ async function figure1(t) {
 	t.ok("it opens at the slowest request", shown.from < timeline.start_ns && shown.to > timeline.end_ns &&
 	     shown.to - shown.from < 2 * timeline.latency_ns, shown);
 
-	/* Follow the arc. */
+	/* Follows the arc from the wait to its cause. */
 	const wait = await details(page), cause = timeline.segments.filter((s) => s.kind === "lock_wait" && !s.blocks_req)
 		.sort((a, b) => b.end_ns - b.start_ns - (a.end_ns - a.start_ns))[0];
 

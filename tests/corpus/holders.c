@@ -6,7 +6,7 @@
  *
  *	mutex-	a pthread_mutex_t, data_lock
  *	rwlock-	a pthread_rwlock_t, table_lock: the keeper writes, requests read
- *	reader-	the same: the keeper reads, requests write
+ *	reader-	the same lock: the keeper reads, requests write
  *	spin-	a pthread_spinlock_t, slot_lock
  *
  *	-compute	rebuild(), on the CPU

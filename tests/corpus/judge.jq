@@ -9,10 +9,10 @@
 def keys_of: [splits(" +") | select(. != "" and . != "-") | capture("^(?<key>[a-z_]+)=(?<word>.*)$")];
 def has_word($word): test("(^|[^A-Za-z0-9_])(" + $word + ")([^A-Za-z0-9_]|$)");
 
-# Of a request's "first".
+# The input is the "first" of a request.
 def is($keys): . as $first | all($keys[]; .word as $word | ($first[.key] // "") | has_word($word));
 
-# Of a request: by its chain, or by its first.
+# The input is a request: it is judged by its chain, or by its "first".
 def is_held($keys): . as $request | all($keys[]; .word as $word |
 	if .key == "thread" then any($request.chain[]?; .thread | has_word($word))
 	elif .key == "function" then any($request.chain[]?; (.kind | IN("held_by", "woken_by", "function")) and

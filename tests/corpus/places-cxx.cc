@@ -9,7 +9,7 @@
  *	sort		Later::operator(), by which std::sort compares
  *	throw		on_error(), in the handler of an exception
  *	destructor	~Session(), at the end of a scope
- *	container	insert_rows(), or the templates of std::map, which have records, too
+ *	container	insert_rows(), or the templates of std::map, which are instrumented, too
  *	member		Index::search(), a method of a class in a namespace
  */
 #include "../programs/why-load.h"

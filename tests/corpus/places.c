@@ -10,7 +10,7 @@
  *	recursive	descend(), by its depth
  *	self		scan_rows() itself, and not the functions that it calls
  *	step		each_row() calls step() some hundred times more, 5 us each
- *	library		copy_rows(), in memmove(), which has no records
+ *	library		copy_rows(), in memmove(), which is uninstrumented
  *	inlined		absorb(), which the compiler may put into handle()
  *	twice		hash() is called in two places, and is slow in one of them
  *	tail		finish_up(), the last function that serve() calls, by a tail call

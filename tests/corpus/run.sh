@@ -17,20 +17,22 @@
 #	tail		the requests that ldb-why explains: the slowest hundredth of a class
 #	right cause	of the requests in the tail that were affected, those whose first cause is
 #			that of the table.  Not judged are those that lost their CPU for
-#			longer, by the clock of their thread, than what was planted on it lasts.  Of a case: the cause that is first of most of them.
+#			longer, by the clock of their thread, than what was planted on it
+#			lasts.  Of a case: the cause that is first of most of them.
 #	right holder	of those that have one in the table: the cause is right, and the chain
 #			names the thread and the function that were the reason of the wait
 #	false alarm	a request in the tail in which nothing was planted, with a first cause
 #			of half of the planted delay or more, or of 1 ms, that accuses the
 #			program: a function, a lock, a queue, other requests.  A function only
-#			if that is more than what ldb-why calls the request's resolution.  Not the time that
-#			a function took longer because the machine did: "slower" of a function
-#			in a request whose thread had no CPU by its own clock (but if it was
-#			switched out and kernel events were recorded, all of them as ldb-report
-#			says, that is false, too), or of a function that the case does not name
-#			as its cause.  Of a case: a clean one with any such request.
+#			if that is more than what ldb-why calls the request's resolution.
+#			Not the time by which a function was slower because of the
+#			machine: "slower" of a function in a request whose thread had no
+#			CPU by its own clock (but if it was switched out and kernel events
+#			were recorded, all of them as ldb-report says, that is false, too),
+#			or of a function that the case does not name as its cause.  Of a
+#			case: a clean one with any such request.
 #	not judged	a case during which the scanner did not run for most_away percent of
-#			the time (ldb-report says so), whatever ldb-why said of it; or too few
+#			the time (ldb-report says so), whatever ldb-why reports; or too few
 #			of its affected requests are in the tail.  Their number is printed.
 #
 # A case that the scanner did not observe is recorded up to corpus_tries times, before it is

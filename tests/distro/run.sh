@@ -6,9 +6,9 @@
 #
 #	-c	also runs "make deps check" there, which takes half an hour more for each
 #
-# It makes each with debootstrap, once (LDB_CACHE, or ~/.cache/ldb), copies it, and runs what a
-# new user would in the copy: the demo, "make deb" twice, lintian; and in a second copy that
-# has no compiler's headers and no sources, the packages: install, compile, record, report,
+# It makes each suite's system with debootstrap, once (LDB_CACHE, or ~/.cache/ldb), copies it, and
+# runs what a new user would in the copy: the demo, "make deb" twice, lintian; and in a second copy
+# that has no compiler's headers and no sources, the packages: install, compile, record, report,
 # build the module, remove.  It needs root, debootstrap, the network, 4 GB in LDB_DISTRO_DIR
 # (default /var/tmp), and ten minutes for each.  It prints TAP.
 

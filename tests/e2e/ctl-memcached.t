@@ -47,7 +47,8 @@ no_client()
 		END { exit !found }' /proc/net/tcp
 }
 
-# Prints descriptors, threads, kilobytes of address space and of memory, while no client is connected.
+# Prints descriptors, threads, kilobytes of address space and of memory, while no client is
+# connected.
 uses()	# file: the list of descriptors is written to it
 {
 	touch hold

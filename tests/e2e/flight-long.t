@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The flight recorder on the program of Figure 1 and on memcached, at the same time and for long: its
-# memory, and the file in which it retains events, do not grow; one request that is made slow makes
-# exactly one dump, with the whole request and the seconds before; ldb-why names the cause.
+# The flight recorder on the program of Figure 1 and on memcached, at the same time and for long:
+# its memory, and the file in which it retains events, do not grow; one request that is made slow
+# makes exactly one dump, with the whole request and the seconds before; ldb-why names the cause.
 #
 #	LDB_TEST_TIMEOUT=2600 LDB_FLIGHT_MINUTES=30 sh tests/run.sh tests/e2e/flight-long.t
 #

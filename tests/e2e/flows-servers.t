@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Checks that servers as the distribution ships them answer the same, and end in the same way, when
-# the calls between their libraries are followed: redis with its benchmark, memcached, and nginx with
-# a worker process.  Each is asked the same by one client, and loaded by others meanwhile.
+# the calls between their libraries are followed: redis with its benchmark, memcached, and nginx
+# with a worker process.  Each is asked the same by one client, and loaded by others meanwhile.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 command -v python3 >/dev/null || skip_all "python3 is not here"

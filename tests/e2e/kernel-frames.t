@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-record --kernel-frames=on: where no CPU is free for the scanner, the kernel's readings place each
-# wait in the function that waits, and tell what the thread that ended it was executing.
+# ldb-record --kernel-frames=on: where no CPU is free for the scanner, the kernel's readings place
+# each wait in the function that waits, and tell what the thread that ended it was executing.
 # Timed: the requests that are judged must be slow for what was planted.
 # Slow: the readings are off by default; kmod/guest/frames-module.t has the module's.
 . "$(dirname "$0")/../lib/engine.sh"
@@ -58,8 +58,8 @@ else
 	skip "auto: samples" "no CPU was chosen for them"
 fi
 
-# A dump of the flight recorder cannot wait for what else becomes known of a call, nor for the events of
-# threads that have just ended.  The oracle judges whether it is consistent.
+# A dump of the flight recorder cannot wait for what else becomes known of a call, nor for the
+# events of threads that have just ended.  The oracle judges whether it is consistent.
 check "dumps: recorded" "ldb-record -q --kernel=bpf --kernel-frames=on -o dump.data --flight 3s --after 0 \
 	--trigger 'request>1us' --max-dumps 10 --max-dumps-per-minute 10 -- ./why-wakers join-slow clean 700" 0
 ok "dumps: there are some" test -f dump.data.1

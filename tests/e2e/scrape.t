@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests ldb-record --metrics-listen: the sums can be fetched from a port and from a socket, in both formats;
-# the slowest requests come with what they spent their time on; hostile clients keep nobody else away.
+# Tests ldb-record --metrics-listen: the sums can be fetched from a port and from a socket, in both
+# formats; the slowest requests come with what they spent their time on; hostile clients keep nobody
+# else away.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

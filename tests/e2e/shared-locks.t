@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests that a lock in memory which processes share is one lock in their trace, also where each has it at
-# another address, and that locks of their own are as many as there are processes.
+# Tests that a lock in memory which processes share is one lock in their trace, also where each has
+# it at another address, and that locks of their own are as many as there are processes.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

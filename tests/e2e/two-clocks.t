@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests that a request which crosses two processes is one timeline if their clocks are 3 ms apart: in
-# time namespaces, and as of two machines, whose times of day differ. Both processes say when their
-# parts of each request really began, and the joined trace must agree, within the error that it states.
+# Tests that a request which crosses two processes is one timeline if their clocks are 3 ms apart:
+# in time namespaces, and as of two machines, whose times of day differ. Both processes say when
+# their parts of each request really began, and the joined trace must agree, within the error that
+# it states.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH

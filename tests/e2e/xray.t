@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Executes what the table of ldb-intro(7) for users of XRay names: each command and each option exists.
+# Executes what the table of ldb-intro(7) for users of XRay names: each command and each option
+# exists.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs the fuzz targets for a short time: what they once found is always run again; and, where
-# clang has libFuzzer, so many executions of each.  make fuzz runs for longer.
+# Runs the fuzz targets for a short time: inputs that once broke a target are always run again, and,
+# where clang has libFuzzer, each target also executes new inputs.  make fuzz runs for longer.
 . "$(dirname "$0")/../lib/engine.sh"
 
 FUZZ=$BUILD/fuzz

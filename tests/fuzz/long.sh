@@ -3,10 +3,10 @@
 # make fuzz runs the targets one after the other, each for FUZZ_TIME seconds (60) or FUZZ_RUNS
 # executions.
 #
-#	FUZZ_TARGETS="trace perf"	not all
-#	FUZZ_SEED=N			else a new one, printed
-#	FUZZ_CPU=N			on that CPU alone
-#	FUZZ_TRACES="a.data b.data"	recordings to begin with, beside made ones
+#	FUZZ_TARGETS="trace perf"	only these targets
+#	FUZZ_SEED=N			the seed; default: a new one, which is printed
+#	FUZZ_CPU=N			all targets run on this CPU
+#	FUZZ_TRACES="a.data b.data"	recordings to begin with, beside the seeds
 #
 # The inputs that were found stay in build/fuzz/corpus.  build/fuzz/log has one line for each run:
 # executions, seconds, edges covered, peak memory.  An input that breaks something stays in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes the perf decoder: rings -> records -> events in order -> rows of the watched thread
+ * Fuzzes the perf decoder: rings -> records -> events in order -> rows of the observed thread
  * group, as perf.c moves them.
  *
  * The input is u8 mode, u8 PERF_*, with PERF_FORMATS the offsets of the fields of each tracepoint,
@@ -16,7 +16,7 @@
 #define RING_BYTES	4096
 #define PAGE_BYTES	4096
 #define RAW_MAX		128
-#define TGID		10	/* the watched thread group; its threads are 10 to 13 */
+#define TGID		10	/* the observed thread group; its threads are 10 to 13 */
 
 /* The functions of system calls and of page faults begin at this address. */
 #define SYMBOLS_AT	0xffffffff81000000
@@ -61,7 +61,7 @@ static struct {
 	uint64_t time, nr_bad, nr_rows;
 } t;
 
-/* The fields are name, pid, state ... in the order of record/perf/format.c, as Linux 6.1 lays them out. */
+/* The fields are name, pid, state ... in the order of record/perf/format.c, as in Linux 6.1. */
 static const struct perf_field layout[PERF_TP_NR][PERF_FIELDS] = {
 	[PERF_TP_SWITCH] = { { 24, 4 }, { 56, 4 }, { 32, 8 }, { 8, 16 }, { 40, 16 } },
 	[PERF_TP_WAKING] = { { 24, 4 }, { 32, 4 }, { 8, 16 } },

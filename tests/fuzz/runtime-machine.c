@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Simulates the machine below the runtime, for the fuzz target.  The runtime's threads are
- * coroutines here: each runs until it waits, so that the same input does the same each time, and
- * a wait costs no time (runtime-threads.c).  System calls that concern the recorder's
- * descriptors are the kernel's own: sockets, the passing of descriptors, sizes, seals and
- * mappings.  Files, clocks, rights and the device are simulated.
+ * coroutines here: each runs until it waits, so that the same input does the same each time, and a
+ * wait costs no time (runtime-threads.c).  System calls that concern the recorder's descriptors are
+ * the kernel's own: sockets, the passing of descriptors, sizes, seals and mappings.  Files, clocks,
+ * privileges and the device are simulated.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -34,7 +34,7 @@
 #define cpu_prefetch(addr)	((void)(addr))
 #define cpu_prefetch_write(p)	((void)(p))
 
-#ifdef FUZZ_SCANNER	/* once in each of its rounds */
+#ifdef FUZZ_SCANNER	/* called once in each of its rounds: other threads may run then */
 #include "runtime/runtime.h"
 #define control_is_leaving	machine_is_leaving
 #endif

@@ -355,7 +355,7 @@ static void do_record(void)
 
 /*
  * Does what runtime/privilege.c does.  u8: bit 0: leave for ever; bit 1: come back as another user;
- * bit 2: the recorder is gone by then.
+ * bit 2: the recorder has ended before the program comes back.
  */
 static void leave_and_return(void)
 {
@@ -519,7 +519,7 @@ static void end(void)
 		thread_end(i);
 }
 
-/* Mapping them again takes longer than everything else. */
+/* Reuses the scanners' memory: mapping it again would take longer than everything else. */
 static void reset_scanners(void)
 {
 	void *stack;

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Makes seeds for the targets that take one step after the other: seed-steps.sh FOLDER Each
-# kind of step occurs once, with small numbers; see the enums of perf.c, control.c and
-# runtime.c.
+# Makes seeds for the targets that take one step after the other.  Each kind of step occurs once,
+# with small numbers; see the enums of perf.c, control.c and runtime.c.
+#
+# seed-steps.sh FOLDER
 
 set -e
 mkdir -p "$1/perf" "$1/control" "$1/runtime"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes the symbol reader: an ELF file of a trace's module, its symbols, its separate debug
- * file (by build-id and by link), the part that dwz moved away and split DWARF.
+ * Fuzzes the symbol reader: an ELF file of a trace's module, its symbols, its separate debug file
+ * (by build-id and by link), the part that dwz moved away, and split DWARF.
  *
- * u8 SYMBOL_*, u8 how many addresses, u32 each; then files, each u8 role, u16 size, bytes.
- * Checksum and build-id are correct: the trace and the debug file's name contain the build-id of
- * the main file, and the checksum of the debug file is put into the link.
+ * The input is u8 SYMBOL_*, u8 number of addresses, u32 for each; then files, each u8 role, u16
+ * size, bytes.  Checksum and build-id are correct: the trace and the debug file's name contain the
+ * build-id of the main file, and the checksum of the debug file is put into the link.
  */
 #include <stdlib.h>
 #include <zlib.h>

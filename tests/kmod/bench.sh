@@ -9,7 +9,7 @@
 # the table has ratios to the same kernel without a recorder.  Caches and the cost of a locked
 # instruction are not counted.
 #
-# The exit status is 1 when a bound is exceeded.
+# The exit status is 1 if a bound is exceeded.
 
 . "$(dirname "$0")/../lib/kmod.sh"
 failed=0

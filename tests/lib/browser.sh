@@ -2,9 +2,9 @@
 # This file is sourced after engine.sh by the tests that open pages in a browser.
 # shellcheck shell=sh
 #
-#	has_browser			is there one?
+#	has_browser			true if there is a browser
 #	need_browser			skips the whole test where there is none
-#	browser_test SCRIPT ARGS...	runs it with node; it prints all of the TAP
+#	browser_test SCRIPT ARGS...	runs SCRIPT with node; SCRIPT prints all of the TAP
 #	picture_begin [FOLDER]		for *-shots.sh: sets $folder, compiles ./figure1
 #
 # browser/driver.sh has installed what drives the browser.
@@ -12,7 +12,7 @@
 BROWSER=$TOP/tests/browser
 BROWSER_MODULES=$BUILD/tests/browser
 
-# Otherwise $browser_why says why not.
+# If it returns false, $browser_why says why.
 has_browser()
 {
 	browser_why=$(sh "$BROWSER/driver.sh" 2>&1)

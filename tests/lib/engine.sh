@@ -7,12 +7,12 @@
 #	check_not "name" "cmd" exit regex	as check, but must not match
 #	ok "name" cmd args...			one result: cmd succeeds
 #	ok_empty "name"				one result: the file $WORK/list is empty
-#	skip "name" "why"			one result that cannot be had here
+#	skip "name" "why"			one result that is not possible here
 #	diag "text"				a comment line
 #	cc_ldb ARGS..., cxx_ldb ARGS...		compile with the plugin
 #	record_apart FILE CMD...		ldb-record, program and scanner on two CPUs
 #	oracle_cut NAME...			the recorder of these files is killed on purpose
-#	oracle_not NAME WHY			this file can be no recording
+#	oracle_not NAME WHY			this file need not be a recording
 #	oracle_off WHY				no recording from here on is of a real program
 #	finish					prints the plan; must come last
 #

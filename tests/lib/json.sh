@@ -4,7 +4,7 @@
 # schemas.
 #
 #	json_python	the Python that has python3-jsonschema; nothing: there is none
-#	json_check ARGS...	check.py, of the schemas of this tree
+#	json_check ARGS...	runs check.py with the schemas of this tree
 
 SCHEMAS=$TOP/Documentation/schemas
 json_python=

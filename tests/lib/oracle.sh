@@ -13,8 +13,7 @@
 #	not		those that are not judged, and why (oracle_not)
 #	results		what came out: TAP without numbers
 
-# run.sh has built the oracle; without run.sh it is built here, once for each test.  In guests it is
-# built already.
+# Builds the oracle, once for each test, if run.sh has not built it.  In guests it is already there.
 oracle_build()
 {
 	ORACLE=$BUILD/tests/oracle/helpers/oracle

@@ -2,7 +2,7 @@
 # This file is sourced by e2e/wakers-*.t and kmod/guest/wakers-*.t: requests wait for another thread
 # in each of thirteen ways (programs/why-wakers.cc), and that thread is late for one reason.
 #
-#	build_wakers	the program, for record_options; skips the script if they cannot be had
+#	build_wakers	the program, for record_options; skips the script if that is not possible
 #	judge_wakers VARIANT FUNCTION [WAY...]	two results for each way, of $wakers.  Planted: the
 #				chain leads to thread producer in FUNCTION, and from there to the
 #				reason.  Clean: no request leads there.
@@ -12,8 +12,9 @@
 #				takes long.  Planted: one result for all ways, and one for each of which
 #				half must be right.
 #
-# With wakers_seen_by=scanner only that knows the functions: how many is printed.  wakers_file is
-# the file that the producer writes; record_kinds=plant omits the clean runs.
+# With wakers_seen_by=scanner only the scanner knows the functions: how many chains are right is
+# printed, but not judged.  wakers_file is the file that the producer writes; record_kinds=plant
+# omits the clean runs.
 
 # shellcheck source=tests/lib/chains.sh
 . "$TOP/tests/lib/chains.sh"

@@ -26,9 +26,9 @@
 # causes that every request meets: ldb-why may, by chance, name it for this many requests of the
 # clean run.
 #
-# With why_truth=1, for programs whose requests are each worked on by one thread, the program says by
-# its own clocks which of them another task delayed.  These are not judged: what is planted is not
-# why they were slow.
+# With why_truth=1, for programs whose requests are each worked on by one thread, the program says
+# by its own clocks which of them another task delayed.  These are not judged: what is planted is
+# not why they were slow.
 #
 # record_options has further options of ldb-record; record_under is a command that starts
 # ldb-record; record_kinds=plant leaves the clean one out; why_options has options of ldb-why.
@@ -150,7 +150,7 @@ judge_clean()	# name percent key=word...
 	disturbed "$clean_name" >disturbed.json
 	clean_disturbed=$(jq --slurpfile disturbed disturbed.json \
 		'[.requests[].req | select(. as $r | $disturbed[0] | index($r))] | length' "$clean_name.why")
-	# Where all of them are disturbed they are judged all the same.
+	# If all requests are disturbed, all of them are judged.
 	[ "$clean_disturbed" -lt "$clean_of" ] || { echo '[]' >disturbed.json; clean_disturbed=0; }
 	jq --slurpfile disturbed disturbed.json ".requests | map(select((.first | $(why_filter "$@")) and
 		([.amounts[].ns] | max // 0) >= $why_long_ns and (.req as \$r | \$disturbed[0] | index(\$r) | not)))" \
@@ -160,7 +160,7 @@ judge_clean()	# name percent key=word...
 		"$clean_name.why" >causes.json
 	clean_wrong=$(jq length judged.json)
 	clean_in=$(jq 'map(.requests) | max // 0' causes.json)
-	# A cause says only of how many requests it is.
+	# A cause states only the number of its requests, not which ones.
 	diag "$clean_name: $* is the first cause of $clean_wrong, a cause of $clean_in of $clean_of requests in the tail;" \
 		"others delayed $clean_disturbed"
 	jq '.requests' "$clean_name.why" | why_firsts | sed 's/^/#   /'

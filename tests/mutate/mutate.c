@@ -132,7 +132,7 @@ static void add_number(struct source *s, const struct token *t)
 		add(s, KIND_CONST, t->at, t->at + t->len, format_number(news[i], suffix, hex));
 }
 
-/* Is there an operand before token i, so that i can be a binary operator? */
+/* Returns true if there is an operand before token i, so that i can be a binary operator. */
 static bool has_left_side(const struct source *s, size_t i)
 {
 	static const char *const words[] = { "return", "case", "else", "sizeof", "do", "goto" };
@@ -199,7 +199,7 @@ static void add_tokens(struct source *s, size_t i)
 }
 
 /*
- * Makes the text that replaces a removed statement.  It has as many lines as before, and the lines
+ * Makes the text that replaces a removed statement.  It has the same number of lines, and the lines
  * of a macro remain joined.
  */
 static char *blank(const struct source *s, size_t begin, size_t end)
@@ -242,7 +242,7 @@ static const struct token *assigned(const struct source *s, const struct stateme
 	return NULL;
 }
 
-/* Does the order of the two statements matter? */
+/* Returns true if the order of the two statements matters. */
 static bool depends(const struct source *s, const struct statement *a, const struct statement *b)
 {
 	const struct token *name = assigned(s, a);

@@ -28,7 +28,7 @@ struct statement {
 
 enum kind { KIND_OP, KIND_CONST, KIND_NEGATE, KIND_DROP, KIND_SWAP };
 
-/* A place: the bytes from start to end are replaced by text. */
+/* A place: the bytes from begin to end are replaced by text. */
 struct place {
 	enum kind kind;
 	size_t begin, end, line, number;

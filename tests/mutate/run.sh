@@ -142,8 +142,8 @@ tests_of()	# part
 	esac
 }
 
-# Returns true when it passed; sets $result otherwise.  It does not use tests/run.sh, because that
-# would build other things, too.
+# Runs a test: returns true if it passed; sets $result otherwise.  tests/run.sh is not used, because
+# it would build other things, too.
 run_test()	# test seconds
 {
 	case $1 in
@@ -371,7 +371,7 @@ draw()	# part quota
 	done <"$WORK/draws.$1"
 }
 
-# Prints a text that identifies a survivor even if lines have moved: the file, and the change.
+# Prints a string that identifies a survivor even if lines have moved: the file, and the change.
 signature()	# diff
 {
 	sed -n 's|^--- a/||p; 3,$s/^[-+]/&/p' "$1" | tr -s ' \t\n' ' '

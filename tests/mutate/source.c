@@ -137,7 +137,7 @@ static void add_token(struct source *s, struct token t)
 	s->tokens[s->nr_tokens++] = t;
 }
 
-/* Returns the token at a byte that begins one. */
+/* Returns the token that begins at this byte. */
 static struct token cut(const struct source *s, size_t at)
 {
 	const char *c = s->text + at;

@@ -186,14 +186,17 @@ static bool is_resumed(const struct calls *c, const struct stack *s, uint64_t ge
 	return is && *is;
 }
 
-/* Is the caller in this stack, and did it need a row? */
+/* Returns true if the caller must be in this stack, because it needed a row. */
 static bool wants_parent(const struct calls *c, const struct stack *s, const struct ended *e)
 {
 	return e->parent && e->parent % GEN_ONE == e->gen_first % GEN_ONE && !c->o->is_cut &&
 	       !is_resumed(c, s, e->parent);
 }
 
-/* Was it called by a signal handler that came between f's number and its link?  See above. */
+/*
+ * Returns true if e was called by a signal handler that came between f's number and its link: see
+ * the head of this file.
+ */
 static bool came_between(struct oracle *o, const struct ended *e, const struct ldb_row_func *f,
 			 int64_t start_min)
 {
@@ -337,7 +340,10 @@ static void check_counts(struct calls *c)
 	oracle_counts(c->o, ORACLE_CALLS, "%" PRIu64 " counters", nr);
 }
 
-/* In a gap nothing is known; so it must be an interval of a known thread within the recording. */
+/*
+ * In an observation gap nothing is known; so it must be an interval of a known thread within the
+ * recording.
+ */
 static void check_gaps(struct calls *c)
 {
 	struct cursor *cursor = reader_cursor(c->o->r, LDB_BLK_GAP, NULL);

@@ -177,7 +177,10 @@ static void check_owner(struct locks *k, const struct ldb_row_lock *l)
 		suspect(k, l, owner->end);
 }
 
-/* Another thread had the lock after its holder's death, and before the wait: so it was free. */
+/*
+ * Reports waits for a holder that was dead, if another thread had the lock between the holder's
+ * death and the wait: then the lock was free.
+ */
 static void check_suspects(struct locks *k)
 {
 	for (size_t s = 0; s < k->nr_suspects && s < 1000; s++) {

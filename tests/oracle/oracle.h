@@ -68,7 +68,7 @@ struct oracle {
 	bool is_dump;
 	/* the disk was full, so tables that can be made again were not written */
 	bool disk_full;
-	bool attached;			/* the program ran before the recorder came */
+	bool attached;			/* the program ran before the recorder attached */
 	bool kernel_module;		/* kernel events are from ldb.ko */
 	uint64_t nr_unwatched;		/* threads that have no row */
 	uint64_t nr_lost, lost_left;	/* see oracle_excused() */
@@ -92,7 +92,7 @@ struct oracle_options {
 
 /* Returns the number of violations; < 0: the file cannot be read. */
 int64_t oracle_check(const char *path, const struct oracle_options *options);
-/* Does the same; stores the rule of the first violation, or "", in rule. */
+/* Does what oracle_check() does, and stores the rule of the first violation, or "", in rule. */
 int64_t oracle_first(const char *path, const struct oracle_options *options, char *rule, size_t size);
 
 /* rule: a short name that is used in no other place. */
@@ -104,8 +104,8 @@ void oracle_counts(struct oracle *o, enum automaton a, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Is there a lost record to explain what is missing?  The answer is counted twice for each record:
- * once for its thread, and once for its CPU, lock or request.
+ * Returns true if a lost record can explain what is missing.  Each lost record explains two rows:
+ * one in the events of its thread, and one in those of its CPU, lock or request.
  */
 bool oracle_excused(struct oracle *o);
 
@@ -127,8 +127,8 @@ bool witness_find(const struct oracle *o, const struct life *l, uint64_t gen, in
 		  int64_t *after);
 
 /*
- * Does a function that returns there return from a signal?  Returns false if it does not, or if
- * that is not known.
+ * Returns true if a function that returns to `ret` returns from a signal; false if it does not, or
+ * if that is not known.
  */
 bool oracle_is_handler(struct oracle *o, uint64_t ret);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Was a function called by the kernel, as a signal's handler?  Then it returns to the C library's
- * code that makes the system call rt_sigreturn.  This code is read from the module's file, if that
- * still exists.
+ * Finds out whether a function was called by the kernel, as a signal's handler: then it returns to
+ * the C library's code that makes the system call rt_sigreturn.  This code is read from the
+ * module's file, if that still exists.
  */
 #include <elf.h>
 #include <fcntl.h>

@@ -192,7 +192,10 @@ static void comes(struct threads *t, uint32_t tid, uint32_t cpu)
 	task->has_cpu = true;
 }
 
-/* The kernel did not deliver this event: from here on the state is as if it had. */
+/*
+ * Sets the state as if an event, which the kernel did not deliver, had brought the row's thread to
+ * the CPU.
+ */
 static void came_unseen(struct threads *t)
 {
 	const struct ldb_row_sched *s = t->row;
@@ -373,7 +376,7 @@ static void on_fork(struct threads *t)
 		bad(t, "born and registered before", "until", life->end, "");
 }
 
-/* If a thread that is not the first one calls exec, it takes over the first one's number. */
+/* If a thread that is not the first one calls exec, it takes over the first one's tid. */
 static void on_exec(struct threads *t)
 {
 	const struct ldb_row_sched *s = t->row;

@@ -7,10 +7,11 @@
  * same or an earlier generation had.  This is so only for the thread's first block, to which the
  * generations in lock records refer.
  *
- * Legal exception: the stamp of a hold may be early, see locks.c, and the generation that the thread had
- * then may still have been in its CPU's store buffer when the scanner polled: bounds describe what
- * another CPU can observe.  This is so for both clocks (store_err: half a microsecond, which was measured
- * before barriers).  A wait is stamped when the thread's stores are visible.
+ * Legal exception: the stamp of a hold may be early, see locks.c, and the generation that the
+ * thread had then may still have been in its CPU's store buffer when the scanner polled: bounds
+ * describe what another CPU can observe.  This is so for both clocks (store_err: half a
+ * microsecond, which was measured before barriers).  A wait is stamped when the thread's stores are
+ * visible.
  */
 #include <stdlib.h>
 #include "oracle.h"

@@ -88,7 +88,7 @@ while read -r job; do
 	*)	sed "s/^\(\(not \)\{0,1\}ok [0-9]* - \)/\1${job%% *}: /" "$log.out" ;;
 	esac
 	echo "# $job: CPU $(sed -n '2s/ / + /p' "$log.times")"
-	# A script without its plan, or with a plan that is not met, ended too early.
+	# A script that printed no plan, or fewer or more results than planned, ended too early.
 	plan=$(sed -n 's/^1\.\.//p' "$log.out")
 	count=$(grep -c -E '^(not )?ok ' "$log.out")
 	if [ "${plan:-none}" != "$count" ]; then

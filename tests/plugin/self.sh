@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests that the checks of the matrix can fail.
+# Tests that the checks in the plugin's matrix can fail.
 . "$TOP/tests/lib/engine.sh"
 src=$TOP/tests/plugin
 flags="-O2 -w -DLEVEL=2 -DWITH_LDB -rdynamic -z execstack $src/control.c -o prog"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Which tail calls stay jumps: a caller is in the chain while a function of a library runs,
+# Tests which tail calls stay jumps: a caller is in the chain while a function of a library runs,
 # and the stack of a program that calls in circles by jumps alone does not grow.
 . "$TOP/tests/lib/engine.sh"
 src=$TOP/tests/plugin

@@ -285,7 +285,7 @@ static void events(void)
 	harness_stop();
 }
 
-/* The messages that the control thread will send, in order; 0: none. */
+/* Makes `command` the next message that the control thread will send; command 0: there is none. */
 static void next_is(unsigned command, unsigned nr, const char *text, const char *name)
 {
 	struct ldb_msg_command c;

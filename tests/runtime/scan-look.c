@@ -75,7 +75,7 @@ void pace_pay(struct scanner *s, struct scan_state *st, uint64_t took, uint32_t 
 	(void)s, (void)st, (void)took, (void)frames;
 }
 
-static unsigned nr_changed, nr_still;	/* number of threads whose counters may be read */
+static unsigned nr_changed, nr_still;	/* calls of schedstat_changed() and schedstat_still() */
 
 void schedstat_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
 {

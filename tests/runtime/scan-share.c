@@ -86,7 +86,7 @@ static void begin(bool every_cpu, int32_t scanner_cpu)
 	nr_sleeps = slept_ns = 0;
 }
 
-/* Runs stints of 2 us for so long, as scanner.c does. */
+/* Runs stints of 2 us for `ns`, as scanner.c does. */
 static void runs(uint64_t ns)
 {
 	uint64_t end = now + ns;
@@ -98,7 +98,9 @@ static void runs(uint64_t ns)
 	}
 }
 
-/* There is a CPU for each thread from now on, which the scanner notices within so long. */
+/*
+ * From now on there is a CPU for each thread; the scanner must notice this within the given time.
+ */
 static void stops_sleeping(uint64_t within, const char *what)
 {
 	nr_runnable_is(nr_cpus);

@@ -549,8 +549,8 @@ static void two_blocks(void)
 }
 
 /*
- * A mark says of a function that it began after that, while another block cannot be read, so that
- * the state is not known: the end comes after the mark, too.
+ * Tests that a function ends after a mark which shows that it began after the mark, while the state
+ * is not known because another block cannot be read.
  */
 static void ends_after_mark(void)
 {

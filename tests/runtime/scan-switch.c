@@ -107,7 +107,7 @@ static void resumed(void)
 	is_int(page.seen, 3, "each counts once");
 }
 
-/* The record of its caller is whole, but that caller was observed to have ended. */
+/* The record of body()'s caller is whole, but the caller was observed to have ended. */
 static void dead_but_whole(void)
 {
 	start_from_run(true);

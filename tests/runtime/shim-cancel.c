@@ -294,7 +294,7 @@ static void lock_is_no_point(void)
 	harness_stop();
 }
 
-/* Only this cancellation can interrupt a lock; it is undefined, but occurs. */
+/* Only asynchronous cancellation can interrupt a lock; it is undefined, but occurs. */
 static void *async_locker(void *p)
 {
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);

@@ -69,7 +69,7 @@ FN(pthread_mutex_lock, pthread_mutex_t)
 FN(pthread_mutex_unlock, pthread_mutex_t)
 FN(sem_post, sem_t)
 
-/* Waits this long for a mutex, and then holds it for so long. */
+/* Waits `waited` ticks for a mutex, and then holds it for `held` ticks. */
 static void mutex(const char *name, unsigned level, unsigned waited, unsigned held)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;

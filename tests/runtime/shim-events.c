@@ -90,7 +90,7 @@ FN(sem_wait, sem_t)
 FN(mtx_lock, mtx_t)
 FN(mtx_unlock, mtx_t)
 
-/* The program made this lock itself. */
+/* The program implements this lock itself. */
 static int do_own_lock(void *p)
 {
 	if (__atomic_exchange_n((int *)p, 1, __ATOMIC_ACQUIRE)) {

@@ -56,8 +56,8 @@ static void pair(pthread_mutex_t *m)
 }
 
 /*
- * libc has its pointers from the start; these counting functions are found as another library's
- * in between would be.
+ * libc's own functions are known from the start; the counting functions are found as those of
+ * another library in between would be.
  */
 static void count_calls(void)
 {
@@ -98,7 +98,7 @@ static int in_child(int (*fn)(void))
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* After a fork, the child's thread has another number. */
+/* After a fork, the child's thread has another tid. */
 static int forked(void)
 {
 	shim_fork_child();

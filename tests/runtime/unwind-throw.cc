@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An exception is caught in a function without frame records: the chain must then be as it was when
- * that function was entered.  The records are made by hand, as the plugin would.
+ * An exception is caught in an uninstrumented function: the chain must then be as it was when that
+ * function was entered.  The records are made by hand, as the plugin would make them.
  */
 #include <cstdint>
 #include <cstring>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make demo shows the program of the LDB paper's Figure 1, from the compiler to the cause of
+# make demo shows the program of the LDB paper's Figure 1, from compilation to the cause of
 # its slowest request.  Every command is shown before it runs.
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -8,13 +8,13 @@
 # plugin while every server (or, for sqlite, the test program) that the suite starts is
 # recorded; and compares the outcome of every single test.  A test whose outcome differs
 # between the two plain runs is flaky, is listed, and does not count.  The exit status is 1
-# when another one differs, or when nothing was recorded.
+# when another test differs, or when nothing was recorded.
 #
 # flows-sqlite and flows-zstd are not compiled with the plugin: the calls between the libraries of
 # the same programs are followed (ldb-record --flows).  flows-sqlite is a selection of its tests,
 # and flows-zstd runs Debian's zstd.
 #
-# It takes about ten minutes each, and is therefore no part of make check.  Logs, traces and
+# Each takes about ten minutes, and is therefore no part of make check.  Logs, traces and
 # lists of outcomes are in $BUILD/suites.  SUITES_WRAP is a command to run the suites under
 # (nice, taskset).
 
@@ -256,7 +256,7 @@ judge_traces()	# program
 	for log in "$RECORDED"/*.log; do
 		[ -f "$log" ] && [ ! -f "${log%.log}.data" ] && short=$((short + 1))
 	done
-	echo "$1: $nr processes recorded, $short ended before the recorder came, $bad traces unreadable"
+	echo "$1: $nr processes recorded, $short ended before the recorder attached, $bad traces unreadable"
 	[ "$nr" -gt 0 ] && [ "$bad" -eq 0 ] || failed=1
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests ldb-report --tree and --graph: sums are those of the folded stacks and of the report on functions.
+# Tests ldb-report --tree and --graph: sums are those of the folded stacks and of the report on
+# functions.
 . "$(dirname "$0")/../lib/engine.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
 report-trace figure1 ldb.data && report-trace sched sched.data && report-trace hostile hostile.data &&

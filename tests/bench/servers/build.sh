@@ -115,7 +115,8 @@ build_ngtcp2()
 	# In Debian libev has no file for pkg-config.  Without libev the server is not built.
 	{ command -v cmake && pkg-config --exists gnutls libnghttp3 && echo '#include <ev.h>' | gcc -E -; } >/dev/null ||
 		fail "cmake or libraries are missing: apt-get install cmake libgnutls28-dev libnghttp3-dev libev-dev"
-	# CMake takes a program whose name begins with "ld" for the linker, and learns no folders from it.
+	# CMake takes a program whose name begins with "ld" for the linker, and learns no folders
+	# from it.
 	cmake -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="${cc%gcc}g++" -DCMAKE_BUILD_TYPE=None \
 		-DCMAKE_LIBRARY_ARCHITECTURE="$(gcc -print-multiarch)" -DCMAKE_C_FLAGS="$cflags" \
 		-DCMAKE_CXX_FLAGS="$cflags" -DENABLE_GNUTLS=ON -DENABLE_OPENSSL=OFF -DENABLE_STATIC_LIB=OFF . &&

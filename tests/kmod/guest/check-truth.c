@@ -36,7 +36,10 @@ struct list {
 	size_t nr, room;
 };
 
-/* By CPU, separately: events that concern the program, and all switches (for rows of unobserved tasks). */
+/*
+ * for each CPU: events that concern the program, in the trace and in ftrace; all switches of
+ * ftrace, and rows of unobserved tasks
+ */
 static struct list rows[MAX_CPUS], truth[MAX_CPUS], all[MAX_CPUS], occupants[MAX_CPUS];
 static struct list row_futex, true_futex;
 static unsigned tasks[MAX_TASKS], nr_tasks, nr_cpus;
@@ -63,7 +66,7 @@ static bool is_task(unsigned tid)
 	return false;
 }
 
-/* Does the event concern a thread of the program? */
+/* Returns true if the event concerns a thread of the program. */
 static bool concerns(const struct event *e)
 {
 	switch (e->op) {
@@ -372,7 +375,7 @@ static size_t agreement(const struct list *r, size_t i, const struct list *t, si
 }
 
 /*
- * Finds event k in the trace: In a ping-pong, all events around that time are alike.  So of these
+ * Finds event k of ftrace in the trace.  In a ping-pong all events around that time are alike, so
  * it takes the one after which most following events agree, and among several such events the
  * nearest.
  */

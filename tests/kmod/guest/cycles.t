@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Loads, uses and unloads the module many times, with programs and recorders that end normally
-# and ones that are killed: nothing may be left behind.  LDB_CYCLES: default 50.
+# Loads, uses and unloads the module many times, with programs and recorders that end normally and
+# ones that are killed: nothing may remain.  LDB_CYCLES: default 50.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 cycles=${LDB_CYCLES:-50}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests the promise: load the module, attach to a running instrumented program, and the
-# timeline of its slowest request shows when it was off the CPU, and why.
+# Tests the module's main use: ldb-record attaches to a running instrumented program, and the
+# timeline of the slowest request shows when the request was off the CPU, and why.
 # Alone: unloading is tried half a second after a recorder has begun.
 . "$(dirname "$0")/../../lib/guest.sh"
 

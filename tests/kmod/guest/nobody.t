@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests a user without any right, where there is no module and the kernel forbids perf and BPF:
+# Tests a user without privileges, where there is no module and the kernel forbids perf and BPF:
 # counters tell whether a request computed, waited for a CPU or slept.
 # Timed: how often the counters are read depends on whether there is a CPU for the scanner.
 . "$(dirname "$0")/../../lib/guest.sh"

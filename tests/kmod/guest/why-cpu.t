@@ -2,8 +2,8 @@
 # Tests requests that are off the CPU: a hog runs instead, or the quota of their cgroup has
 # ended.
 # Timed: the judged causes are those that the scanner had to observe.
-# Slow: e2e.t and truth.t have the preemptions of the module, e2e/why-others.t what is said of
-# them.
+# Slow: e2e.t and truth.t have the preemptions of the module, e2e/why-others.t what ldb-why reports
+# about them.
 . "$(dirname "$0")/../../lib/guest.sh"
 record_options="--kernel module"
 # Without this the recorder would preempt the program now and then.

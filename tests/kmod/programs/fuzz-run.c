@@ -275,7 +275,10 @@ static __attribute__((noreturn)) void run_child(void)
 	_exit(0);
 }
 
-/* Does the process end?  It may take long on a slow machine, as long as there is progress. */
+/*
+ * Returns true if the process ends.  It may take long on a slow machine, as long as there is
+ * progress.
+ */
 static bool ends(pid_t pid)
 {
 	int fd = syscall(SYS_pidfd_open, pid, 0);

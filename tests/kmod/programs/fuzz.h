@@ -113,7 +113,7 @@ void fuzz_cover_reset(void);		/* called before a program */
 void fuzz_cover_thread(void);		/* called by each thread of the program */
 void fuzz_cover_begin(void);		/* called before a call */
 void fuzz_cover_end(unsigned int op, long result);
-bool fuzz_cover_brought(void);		/* has the program reached something new since the reset? */
+bool fuzz_cover_brought(void);		/* true: something new was reached since the reset */
 void fuzz_cover_base(void);		/* called after the module was loaded again */
 unsigned int fuzz_cover_total(void);	/* places in the module that can be reached, or 0 */
 void fuzz_cover_list(void);

@@ -95,7 +95,7 @@ static void real_time(int priority)
 		bail_out("no real-time priority");
 }
 
-/* There are two threads on one CPU, with a pipe in each direction. */
+/* The two threads of the ping-pong are on one CPU; there is a pipe in each direction. */
 static int ping[2], pong[2];
 static unsigned tids[2], slots[2];
 

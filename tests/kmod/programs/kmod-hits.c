@@ -20,7 +20,7 @@
 
 static struct dev d;
 
-/* The memory has no huge pages, and nothing is mapped yet. */
+/* Returns new memory without huge pages, of which no page is mapped yet. */
 static char *fresh(void)
 {
 	char *p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -275,7 +275,10 @@ static void test_irqs(void)
 	}
 	e = dev_events(&d);
 	nr = check_irqs(&e);
-	/* At least 50 of the 100 ticks in a second must be there, because a host may delay some. */
+	/*
+	 * In half a second on the CPU there are 50 ticks or more; 10 suffice, because a host may
+	 * delay some.
+	 */
 	ok(nr >= 10, "interrupts while it had the CPU (%u)", nr);
 	ok(is_on_cpu(&e), "and none while it had not");
 	events_free(&e);

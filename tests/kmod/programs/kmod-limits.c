@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tests the limits of one user: who may open the device, memory under RLIMIT_MEMLOCK, sessions at a
- * time and per second, also in user namespaces; and which processes a user may watch.
+ * time and per second, also in user namespaces; and which processes a user may observe.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests bad timing by a program without privileges: sessions that end while they are paused and their
- * threads are born, ioctls that wait for memory or for probes; and memory that must not be shared.
+ * Tests bad timing by a program without privileges: sessions that end while they are paused and
+ * their threads are born, ioctls that wait for memory or for probes; and memory that must not be
+ * shared.
  *
  *	kmod-race [SECONDS]	default 4
  *
@@ -223,7 +224,7 @@ static void test_reg_while_resumed(void)
 	ok(most > 20, "it need not wait until probes are armed (%u times in a resume)", most);
 }
 
-/* Two forked children may be two different users by now. */
+/* Two children of fork() may be different users, so they must not share the session's memory. */
 static void test_brothers(void)
 {
 	uint64_t off;
