@@ -50,7 +50,7 @@ static void copy_text(struct descriptor *d, const void *from)
 	memset(d->name.text + n, 0, NAME_BYTES - n);
 }
 
-/* Only the server's socket of a connection is bound to a path: this socket, or its peer. */
+/* Usually only the server's socket of a connection is bound to a path: this socket, or its peer. */
 static void name_unix(struct descriptor *d, struct sock *sk)
 {
 	struct unix_sock *u = (struct unix_sock *)sk;
@@ -132,7 +132,10 @@ static void name_descriptor(struct descriptor *d, u64 fd)
 		*d = (struct descriptor){};
 }
 
-/* A kernel thread makes no calls, even if it belongs to the program's group. */
+/*
+ * Returns true if current is in a 64-bit system call.  Kernel threads make none, even if they
+ * belong to the program's thread group.
+ */
 static bool is_in_call(long nr)
 {
 	return nr >= 0 && !in_compat_syscall() && !(current->flags & LDB_PF_NO_USER);
@@ -168,7 +171,7 @@ static noinline void emit_call(struct ldb_thread *t, u64 begin, u64 end, u32 fla
 		ldb_ring_quarter(sc);
 }
 
-/* Is the thread still at the instruction of its last page fault? */
+/* Returns true if the thread is still at the instruction of its last page fault. */
 static bool is_in_fault(const struct ldb_thread *t)
 {
 	return ldb_wants(t->s, LDB_GROUP_FAULT) && t->fault_pc &&
@@ -186,7 +189,7 @@ static void emit_fault_sleep(struct ldb_thread *t, u64 at)
 		ldb_ring_quarter(sc);
 }
 
-/* Called when current leaves its CPU to sleep, at that time. */
+/* Called when current, the observed thread t, leaves its CPU to sleep; `at` is the time. */
 noinline void ldb_call_sleeps(struct ldb_thread *t, u64 at)
 {
 	if (syscall_get_nr(current, task_pt_regs(current)) >= 0)

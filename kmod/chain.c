@@ -19,10 +19,10 @@
 #include "stamp.h"
 
 #define SAVED_NS	1000000		/* unused time that can be saved for later readings */
-#define TOOK_MAX_NS	200000		/* a longer time is steal time, and is not charged */
+#define TOOK_MAX_NS	200000		/* any time beyond this is steal time, and is not charged */
 /* after this time all frames are emitted again, because some may have been lost */
 #define ALL_AFTER_NS	NSEC_PER_SEC
-/* how many frames may have been entered since the last reading */
+/* a reading of more frames fails */
 #define FRAMES_MAX	256
 
 struct reading {
@@ -94,8 +94,8 @@ static void emit_mark(struct reading *r, u32 flags)
 }
 
 /*
- * Emits the new frames of a chain, from its innermost one.  Returns false if the chain is not
- * valid.
+ * Emits the new frames of a chain, from its innermost one.  Returns false if the chain is invalid,
+ * or has too many new frames.
  */
 static bool walk(struct reading *r, u64 emitted, u32 block)
 {
@@ -152,9 +152,9 @@ static bool read_blocks(struct reading *r, u32 nr, struct ldb_frame_seen *innerm
 }
 
 /*
- * Has the ring room for a reading?  Everything that was in the ring at the recorder's pass before the
- * last one has been read since.  Samples may fill half of the ring, and readings at switches three
- * quarters.
+ * Returns true if the ring has room for a reading.  Everything that was in the ring at the
+ * recorder's pass before the last one has been read since.  Samples may fill half of the ring, and
+ * readings at switches three quarters.
  */
 static bool has_room(struct ldb_session_cpu *sc, bool leaves)
 {
@@ -211,8 +211,8 @@ static void delay(struct reading *r, bool leaves)
 }
 
 /*
- * Reads the chains of t, the thread of current.  Returns false if there is nothing to read, if it
- * cannot be read, or if readings have used up their time.
+ * Reads the chains of current, the observed thread r->t.  Returns false if there is nothing to
+ * read, if the ring has no room, if a chain cannot be read, or if readings have used up their time.
  */
 static bool read_chains(struct reading *r, bool leaves, struct ldb_frame_seen *innermost)
 {
@@ -318,7 +318,7 @@ static void sum_up(const struct ldb_session *s, struct ldb_chains *c)
 	}
 }
 
-/* Waits for no other caller, because the creator may call it at any time and as often as it likes. */
+/* Called without the locks of struct ldb_file, so several calls may run at the same time. */
 int ldb_session_chains(struct ldb_session *s, struct ldb_chains __user *arg)
 {
 	struct ldb_chains c;

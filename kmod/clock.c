@@ -8,7 +8,9 @@ static bool tsc_trusted(void)
 	return ldb_force_tsc || ldb_cpu_stamp_is_trusted();
 }
 
-/* Returns the clock that is wanted (0: any), or 0 if it is not available. */
+/*
+ * Returns `wanted`, or 0 if this clock is not available.  If `wanted` is 0, returns the best clock.
+ */
 u32 ldb_clock_choose(u32 wanted)
 {
 	if (wanted == LDB_CLOCK_TSC && !tsc_trusted())

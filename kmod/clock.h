@@ -6,10 +6,10 @@
 #include "arch/cpu.h"
 
 /*
- * Uses ktime_get() and not its NMI-safe variant, which may step back.  ktime_get() waits for the
- * end of an update of the clock, as the vDSO does, so that stamps of the kernel and of programs are
- * in order.  The kernel wakes nobody inside such an update (that is why its notifiers there defer
- * to irq_work), and no probe runs in an NMI.
+ * LDB_CLOCK_MONO is read by ktime_get_ns() and not by its NMI-safe variant, which may step back.
+ * ktime_get_ns() waits for the end of an update of the clock, as the vDSO does, so that stamps of
+ * the kernel and of programs are in order.  This cannot deadlock: the kernel wakes no task during
+ * such an update (its notifiers defer that to irq_work), and no probe reads the clock in an NMI.
  */
 static __always_inline u64 ldb_clock_now(u32 clock)
 {
@@ -18,7 +18,7 @@ static __always_inline u64 ldb_clock_now(u32 clock)
 	return ktime_get_ns();
 }
 
-/* Does the same as ldb_clock_now(), where the clock is known to be the TSC. */
+/* Returns what ldb_clock_now(LDB_CLOCK_TSC) returns. */
 static __always_inline u64 ldb_clock_tsc(void)
 {
 	return ldb_cpu_stamp();

@@ -58,14 +58,14 @@ static inline void ldb_vm_flags_mod(struct vm_area_struct *vma, unsigned long se
 #define ldb_ftrace_arg(fregs, n)	regs_get_kernel_argument(&(fregs)->regs, n)
 #endif
 
-/* From 6.7 on futex_requeue() has the flags of its second address. */
+/* From 6.7 on futex_requeue() has one more argument, the flags of its second address. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 #define LDB_FUTEX_REQUEUE_NR_WAKE	4
 #else
 #define LDB_FUTEX_REQUEUE_NR_WAKE	3
 #endif
 
-/* From 6.16 on sched_process_exit says itself whether the thread group is dead. */
+/* From 6.16 on sched_process_exit has an argument that says whether the thread group is dead. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 #define LDB_EXIT_HAS_GROUP_DEAD	1
 #else
@@ -86,7 +86,7 @@ static inline void ldb_vm_flags_mod(struct vm_area_struct *vma, unsigned long se
 /* A kernel with block devices has their tracepoints. */
 #define LDB_HAVE_DISKS	IS_ENABLED(CONFIG_BLOCK)
 
-/* cpu_is_isolated() exists from 6.3 on, and knows of cpusets too from 6.8 on. */
+/* cpu_is_isolated() exists from 6.3 on; from 6.8 on it considers cpusets, too. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 static inline bool ldb_cpu_is_isolated(int cpu)
 {
@@ -107,7 +107,7 @@ static inline bool ldb_cpu_is_isolated(int cpu)
 #define LDB_PF_NO_USER		(PF_KTHREAD | PF_IO_WORKER)
 #endif
 
-/* Is the thread on a CPU?  This is true during its switch out, too, until finish_task(). */
+/* Returns true if the thread is on a CPU, or in its switch out, until finish_task(). */
 static inline bool ldb_on_cpu(const struct task_struct *p)
 {
 #ifdef CONFIG_SMP

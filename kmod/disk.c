@@ -30,7 +30,9 @@ static bool is_old(const struct ldb_session *s, struct ldb_flight *f, u64 now)
 	return now - READ_ONCE(f->begin) > FLIGHT_OLD_S * ldb_clock_hz(s->clock);
 }
 
-/* Finds a free entry.  If there is none, the bio is not recorded, but counted as lost. */
+/*
+ * Reserves a free or obsolete entry.  If there is none, returns NULL, and counts the bio as lost.
+ */
 static struct ldb_flight *take_flight(struct ldb_session *s, struct bio *bio, u64 now)
 {
 	u32 n;
@@ -62,7 +64,7 @@ static u32 op_of(const struct bio *bio)
 	}
 }
 
-/* Records the start of a bio; t is NULL for a thread of the kernel. */
+/* Records the start of a bio; t is NULL if current is a kernel thread. */
 static void begins(struct ldb_session *s, const struct ldb_thread *t, struct bio *bio)
 {
 	u64 now = ldb_clock_now(s->clock);

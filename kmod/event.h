@@ -24,8 +24,8 @@ void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, co
 		    u64 now);
 
 /*
- * Returns the tid of p, or 0 if p is hidden from the session.  t is the observed thread of p, or NULL;
- * bit is set in the flags if p is observed.
+ * Returns the tid of p.  t is the observed thread of p, or NULL.  If session s observes p, the
+ * flags are `bit`; otherwise see ldb_name_only_other().
  */
 static __always_inline struct ldb_who ldb_name(struct ldb_session_cpu *sc, struct ldb_session *s,
 					       struct task_struct *p, const struct ldb_thread *t,

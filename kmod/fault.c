@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The probes of page_fault_user and page_fault_kernel record accesses to memory of the program that
- * was not mapped.
+ * The probes of page_fault_user and page_fault_kernel record page faults of observed threads at
+ * addresses of the program.
  *
  * They run in the exception, in the context of the thread, before the kernel handles the fault; so
  * the record does not say how the fault was resolved.
@@ -38,8 +38,9 @@ void ldb_probe_fault_user(void *unused, unsigned long addr, struct pt_regs *regs
 }
 
 /*
- * Will the kernel resolve the fault?  While page faults are disabled, the access fails instead, as
- * some accesses of this module's probes do.  The tracepoint itself may disable preemption once.
+ * Returns true if the kernel will handle the fault.  While page faults are disabled, the access
+ * fails instead; accesses of this module's probes may cause such faults.  The tracepoint itself may
+ * disable preemption once.
  */
 static __always_inline bool is_resolved(void)
 {

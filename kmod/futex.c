@@ -131,7 +131,7 @@ static noinline void emit_waitv(struct ldb_thread *t, u64 now)
 		emit_wait(t, LDB_FUTEX_WAITV, w[i].uaddr, w[i].val, now);
 }
 
-/* Is ip at the entry of the module's function, with or without endbr? */
+/* Returns true if ip is at the entry of ldb_traced(), which may begin with endbr. */
 static __always_inline bool is_own(unsigned long ip)
 {
 	return ip - (unsigned long)ldb_traced < 16;
@@ -175,7 +175,7 @@ static noinline void entered_slow(struct ldb_thread *t, unsigned long ip, struct
 	}
 }
 
-/* Handles the two most frequent functions, with the TSC as clock, without calling other functions. */
+/* Handles the two most frequent functions inline if the clock is the TSC. */
 static __always_inline void entered_usual(struct ldb_thread *t, unsigned long ip,
 					  struct ftrace_regs *fregs)
 {
@@ -262,7 +262,7 @@ void ldb_futex_disarm(void)
 	unregister_ftrace_function(&ops);
 }
 
-/* Are calls traced now?  Called after ldb_futex_arm(), with ldb_arm_mutex held. */
+/* Returns true if calls are traced now.  Called after ldb_futex_arm(), with ldb_arm_mutex held. */
 bool ldb_futex_delivers(void)
 {
 	WRITE_ONCE(traced, false);

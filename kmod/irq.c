@@ -30,7 +30,7 @@ static DEFINE_PER_CPU(struct nest, nest);
 /* stolen time in ns at the last tick; 0: not known */
 static DEFINE_PER_CPU(u64, stolen_before);
 
-/* Called when no probe is registered: the exits of interrupts in progress will not be recorded. */
+/* Called when no probe of interrupts is registered: later exits have no valid entry. */
 void ldb_irq_forget(void)
 {
 	unsigned int cpu;
@@ -120,8 +120,9 @@ static noinline void record_end(struct ldb_thread *t, u32 kind, u32 nr, const ch
 }
 
 /*
- * Returns the steal time since the last tick.  The kernel updates its count in the tick; if a tick was
- * due while the hypervisor ran something else, it comes as soon as the CPU runs again.
+ * Returns the steal time since the last tick, in ns; 0 if it is not known.  The kernel updates its
+ * count in the tick; if a tick was due while the hypervisor ran something else, it comes as soon as
+ * the CPU runs again.
  */
 static u64 stolen_ns(void)
 {

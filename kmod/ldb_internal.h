@@ -2,11 +2,10 @@
 /*
  * Internal declarations of ldb.ko, whose interface is uapi/linux/ldb.h.
  *
- * A session belongs to an open file.  It is bound to the thread group that
- * joined it, or was named when the session was created.  From then on each thread
- * of the group has a struct ldb_thread, which is found by its task_struct; such
- * threads are called observed (in identifiers: watched).  A registered thread
- * also has a page.
+ * A session belongs to an open file.  It is bound to the thread group that joined it, or that was
+ * named when the session was created.  From then on each thread of the group has a struct
+ * ldb_thread, which is found by its task_struct; such threads are called observed (in identifiers:
+ * watched).  A registered thread also has a page.
  *
  * Locks, outermost first:
  *
@@ -60,7 +59,10 @@ struct ldb_user_frame {
 	u64	prev, gen, pc, ret;
 };
 
-/* One CPU in one session.  Only this CPU writes the fields, except arrived. */
+/*
+ * One CPU in one session.  Only this CPU writes the fields, except `waiting` and `arrived`
+ * (wait.h).
+ */
 struct ldb_session_cpu {
 	/* slots for the kernel's events, behind the ring's header */
 	struct ldb_rec	*slots;
@@ -113,7 +115,7 @@ struct ldb_session {
 	 * and no chains are read.
 	 */
 	bool		fast;
-	u32		events;		/* LDB_GROUP_* that are recorded now; paused: at most PROCESS */
+	u32		events;		/* LDB_GROUP_* recorded now; in a pause: at most PROCESS */
 	u64		call_min;	/* ticks: shorter system calls are only counted */
 	u8		calls[LDB_CALLS_MAX]; /* ldb_calls.how */
 	/* chain.c sets nr_blocks last */
@@ -129,12 +131,9 @@ struct ldb_session {
 	/* identifies the thread group; its reference is held through task */
 	struct signal_struct *signal;
 	struct task_struct *task;
-		u32		tgid;		/* number of the thread group in the initial namespace */
+	u32		tgid;		/* number of the thread group in the initial namespace */
 
-	/*
-	 * The session's memory.  Pages that the kernel writes are allocated at the start, other pages
-	 * when they are first used.
-	 */
+	/* The session's memory; memory.c describes when each page is allocated. */
 	struct page	**pages;
 	unsigned long	nr_pages;
 	unsigned long	first_page;	/* index of the first thread page */
@@ -192,7 +191,7 @@ struct ldb_thread {
 	 * CPU on which the thread runs
 	 */
 	local_t		nr_short;
-	u64		tsc_in, tsc_out; /* written by the probe of the switch alone */
+	u64		tsc_in, tsc_out; /* written by the probe of switches and by refresh() */
 	/* These are written and read by the thread itself. */
 	/* code address and accessed address of its last page fault */
 	u64		fault_pc, fault_addr;
@@ -215,13 +214,15 @@ struct ldb_thread {
 	struct rcu_head	rcu;
 };
 
-/* The state of a CPU, which the CPU writes at switches, under the lock of its run queue. */
+/*
+ * The state of a CPU, which the CPU writes at switches and in refresh(); for the counts see wait.h.
+ */
 struct ldb_cpu {
 	int		gen;		/* `thread` is valid only if this equals ldb_hot.gen */
 	int		waiting;	/* the sum over all sessions; may be too large */
 	struct ldb_thread *thread;	/* the running task's, or NULL */
 	struct task_struct *curr;	/* NULL: not yet known */
-	atomic_t	arrived;	/* protected like waiting */
+	atomic_t	arrived;	/* the second count of waiting threads, see wait.h */
 };
 DECLARE_PER_CPU_ALIGNED(struct ldb_cpu, ldb_cpu);
 
@@ -244,9 +245,9 @@ extern unsigned int ldb_max_user_rate, ldb_disarm_delay_ms, ldb_irq_min_ns;
 extern bool ldb_arm_isolated, ldb_force_tsc;
 
 struct ldb_file {
-	struct mutex	pausing;	/* held by a pause or resume, outside of lock */
-	struct mutex	lock;		/* held by an ioctl that changes the session otherwise */
-	struct ldb_session *s;		/* set once; ldb_order_session() without the lock */
+	struct mutex	pausing;	/* held during a pause or resume; taken before `lock` */
+	struct mutex	lock;		/* held by CREATE, JOIN, REG and UNREG */
+	struct ldb_session *s;		/* set once; read it by ldb_order_session() */
 };
 
 /* session.c */
@@ -352,8 +353,8 @@ static __always_inline struct ldb_thread *ldb_watched(const struct task_struct *
 }
 
 /*
- * This acquire pairs with the release in ldb_gen_bump(): later searches find at least the changes
- * that were made before that release.
+ * Pairs with ldb_gen_bump(): searches after this load find at least the changes that were made
+ * before the generation got the returned value.
  */
 static __always_inline int ldb_gen(void)
 {

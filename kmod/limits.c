@@ -21,7 +21,7 @@ struct ldb_account {
 	/* only compared, never dereferenced */
 	const struct user_namespace *ns;
 	unsigned int	nr;		/* sessions */
-	unsigned long	due;		/* jiffies: when the next session is allowed */
+	unsigned long	due;		/* jiffies: when a whole burst is allowed again */
 };
 
 DEFINE_MUTEX(ldb_sessions_mutex);	/* protects the accounts, and ldb_bound of thread.c */
@@ -46,7 +46,10 @@ static void key_of(const struct cred *cred, struct ldb_account *key)
 		key->ns = ns;
 }
 
-/* Finds the account of a user; frees accounts that are not needed. */
+/*
+ * Finds or creates the account of a user, and frees accounts that are not needed.  Returns NULL if
+ * there is no memory.
+ */
 static struct ldb_account *find_account(const struct ldb_account *key)
 {
 	struct ldb_account *a, *next, *found = NULL;
@@ -93,7 +96,10 @@ static int try_enter(struct ldb_session *s)
 	return rc;
 }
 
-/* A session counts until its memory is freed, which may take some time. */
+/*
+ * Counts a session.  If there are too many, waits while others are ending, because a session counts
+ * until its memory is freed.
+ */
 static int enter(struct ldb_session *s)
 {
 	unsigned int seen;
@@ -132,7 +138,9 @@ static int wait_for_rate(struct ldb_account *a)
 	return 0;
 }
 
-/* The creator calls this.  ldb_limits_leave() must be called, also after a failure. */
+/*
+ * Called by the session's creator.  ldb_limits_leave() must be called later, also after a failure.
+ */
 int ldb_limits_enter(struct ldb_session *s)
 {
 	int rc = enter(s);
@@ -169,7 +177,10 @@ void ldb_limits_leaving(struct ldb_session *s)
 	s->leaving = true;
 }
 
-/* Notes that the session's memory has been freed. */
+/*
+ * Called after the session's memory was freed: no longer charges it to the user, and wakes creators
+ * that wait for the end of a session.
+ */
 void ldb_limits_leave(struct ldb_session *s)
 {
 	if (s->user) {

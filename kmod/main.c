@@ -20,8 +20,8 @@ static void init_file(struct ldb_file *f)
 }
 
 /*
- * Takes the locks in the order of ldb_internal.h, so that lockdep reports any other order at
- * once.
+ * Takes the locks (all but ldb_session.settings) in the order of ldb_internal.h, so that lockdep
+ * reports any other order at once.
  */
 static void __init teach_lockdep(void)
 {
@@ -86,8 +86,8 @@ static long program_ioctl(struct ldb_session *s, unsigned int cmd, struct ldb_re
 }
 
 /*
- * The ioctls of the recorder.  They do not take f->lock, so that the recorder does not wait for
- * ioctls of the program on the same file.
+ * These ioctls of the recorder do not take f->lock, so that the recorder does not wait for ioctls
+ * of the program on the same file.
  */
 static long recorder_ioctl(struct ldb_session *s, unsigned int cmd, void __user *arg)
 {
@@ -109,8 +109,8 @@ static long recorder_ioctl(struct ldb_session *s, unsigned int cmd, void __user 
 }
 
 /*
- * Probes are armed without f->lock, because arming may take seconds, and meanwhile new threads of the
- * program must be able to register.
+ * Probes are registered without f->lock, because this may take seconds, and meanwhile new threads
+ * of the program must be able to register.
  */
 static long pause_ioctl(struct ldb_file *f, unsigned long arg)
 {

@@ -3,8 +3,9 @@
  * Manages a session's memory: its layout, and which process may map which part.
  *
  * The memory consists of single pages; the session holds a reference to each until it ends, and so
- * does each mapping.  Pages that the kernel writes are allocated at the start, because the probes
- * must not fault.  The rest, stacks and the scanners' rings, is allocated when it is touched.
+ * does each mapping.  Pages that the kernel writes are allocated in advance, because the probes
+ * must not fault: the kernel's rings when the session is created, and a thread's page when the
+ * thread is registered.  All other pages are allocated when they are first accessed.
  *
  * Mappings are filled only by the fault handler, so fork() copies no page table entries, and the
  * first access of a child calls the fault handler.
@@ -58,8 +59,8 @@ static u64 lay_out(struct ldb_info *i, const struct ldb_create *c)
 
 /*
  * These allocations do not invoke the OOM killer, because it would kill the largest program, which
- * is not the one that asks for this memory.  The creation of a session fails at once if memory is
- * short; a page fault tries harder.
+ * need not be the one that asks for this memory.  The creation of a session fails at once if memory
+ * is short; a page fault tries harder.
  */
 #define GFP_CREATE	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 #define GFP_FAULT	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
@@ -85,7 +86,7 @@ static struct page *get_page_at(struct ldb_session *s, unsigned long n)
 	return other;
 }
 
-/* Makes the ring for the kernel's events of one CPU, in one piece. */
+/* Makes the ring for the kernel's events of one CPU, contiguous in the kernel's address space. */
 static int make_ring(struct ldb_session *s, unsigned int cpu)
 {
 	const struct ldb_info *i = &s->info;
@@ -175,8 +176,8 @@ struct ldb_page *ldb_memory_thread_page(struct ldb_session *s, u32 slot)
 }
 
 /*
- * Only the creator may map the kernel's own rings, because the creator may have the right to know more
- * about other tasks than the program.
+ * Only the creator may map the kernel's own rings, because the creator may be permitted to know
+ * more about other tasks than the program.
  */
 static bool may_map(const struct ldb_session *s, const struct mm_struct *mm, unsigned long pgoff)
 {
@@ -195,8 +196,8 @@ static vm_fault_t fault(struct vm_fault *vmf)
 	if (vmf->pgoff >= s->ro_from && vma->vm_flags & VM_MAYWRITE)
 		return VM_FAULT_SIGBUS;
 	/*
-	 * A fork child inherits the mapping, but may not use the session's memory.  It gets pages of
-	 * its own, which it does not share with its siblings either, because these may run as
+	 * A fork child inherits the mapping, but may not use the session's memory.  It gets pages
+	 * of its own, which it does not share with its siblings either, because they may run as
 	 * other users now.
 	 */
 	if (may_map(s, vma->vm_mm, vmf->pgoff)) {

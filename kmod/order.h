@@ -5,8 +5,8 @@
  *
  * The stores that the program or the recorder reads are in two other headers: ring.h (partner:
  * order_slot_read() in tools/record/session/order.h) and stamp.h (partner: order_kernel_seq() in
- * libldb/order.h).  compat.h asks the scheduler which task is on a CPU.  Everything else is here.
- * The kernel's barriers hold on any CPU; on x86 only the full ones (smp_mb()) are instructions.
+ * libldb/order.h).  compat.h reads the scheduler's on_cpu.  Everything else is here.  The kernel's
+ * barriers hold on any CPU; on x86 only the full ones (smp_mb()) are instructions.
  */
 #ifndef LDB_ORDER_H
 #define LDB_ORDER_H
@@ -15,11 +15,11 @@
 #include <linux/compiler.h>
 
 /*
- * A thread gets its page while it may be switched on another CPU.  The probe of the switch
- * writes seq and then reads page; the registration writes page and then reads seq.  The barriers
- * are full on both sides: so either the probe finds the page and stamps it, or the registration
- * reads seq as the probe wrote it.  If a record is written in between, the atomic operation of
- * ldb_reserve() is the barrier.
+ * A thread may be switched on another CPU while it is registered and gets its page.  The probe of
+ * the switch writes seq and then reads page; the registration writes page and then reads seq.  The
+ * barriers are full on both sides: so either the probe finds the page and stamps it, or the
+ * registration reads seq as the probe wrote it.  If a record is written in between, the atomic
+ * operation of ldb_reserve() is the barrier.
  */
 
 /* On the probe's side.  Partner: ldb_order_page_then_seq() */
@@ -109,7 +109,9 @@ static inline void ldb_order_ready_then_waiters(void)
 	smp_mb__after_atomic();	/* pairs with the atomic after poll_wait() */
 }
 
-/* Orders accesses for an interrupt on the same CPU: only the compiler must not move them. */
+/*
+ * Orders accesses for an interrupt on the same CPU, for which only the compiler could reorder them.
+ */
 static __always_inline void ldb_order_nested(void)
 {
 	barrier();

@@ -80,7 +80,7 @@ static struct probe probes[] = {
 struct workqueue_struct *ldb_wq;
 
 #define NR_GROUPS	8
-DEFINE_MUTEX(ldb_arm_mutex);		/* armed of each probe, and armed_futex */
+DEFINE_MUTEX(ldb_arm_mutex);		/* protects `armed` of each probe, and armed_futex */
 static atomic_t nr_sessions, nr_group[NR_GROUPS];
 static u32 available = LDB_GROUP_ALL;
 static bool armed_futex;
@@ -229,9 +229,9 @@ static void count(u32 events, int n)
 }
 
 /*
- * Registers the probes of these groups for a session, and removes groups that will not be delivered
- * from *events: futex events are not delivered while ftrace is switched off.  This may wait until
- * other probes have been unregistered.
+ * Registers the probes of the groups *events for a session, and removes groups that will not be
+ * delivered from *events: futex events are not delivered while ftrace is switched off.  This may
+ * wait until other probes have been unregistered.
  */
 int ldb_probes_get(u32 *events)
 {
@@ -270,7 +270,10 @@ static void find(struct tracepoint *tp, void *unused)
 			probes[i].tp = tp;
 }
 
-/* Can the module work without this probe's tracepoint?  If its group needs it, removes the group. */
+/*
+ * Returns true if the module can work without this probe's tracepoint.  A group that needs the
+ * tracepoint is then not available.
+ */
 static bool can_miss(const struct probe *p)
 {
 	if (p->optional)

@@ -2,11 +2,11 @@
 /*
  * Declares the probes, as their tracepoints call them.
  *
- * A probe must not be preempted, because of RCU and the CPU's ring.  A tracepoint need not guarantee
- * this (newer kernels use SRCU).  The probes of switches, wake-ups and migrations run with interrupts
- * off or, if a task wakes itself, with preemption off.  The probes of interrupts and page faults run
- * in the handler, before interrupts are allowed again.  The others, in process.c, call.c and disk.c,
- * disable preemption themselves.
+ * A probe must not be preempted, because of RCU and the CPU's ring.  A tracepoint need not
+ * guarantee this (newer kernels use SRCU).  The probes of switches, wake-ups and migrations run
+ * with interrupts off or, if a task wakes itself, with preemption off.  The probes of interrupts
+ * and page faults run in their handlers, which are not preempted then.  The others, in process.c,
+ * call.c and disk.c, disable preemption themselves.
  */
 #ifndef LDB_PROBES_H
 #define LDB_PROBES_H

@@ -41,7 +41,7 @@ void ldb_probe_fork(void *unused, struct task_struct *parent, struct task_struct
 	preempt_enable_notrace();
 }
 
-/* Ends a session whose program has exited; the recorder may continue to read. */
+/* Ends a session whose program has exited or called exec(); the recorder may continue to read. */
 static void session_died(struct ldb_session *s)
 {
 	WRITE_ONCE(s->dead, true);
@@ -86,12 +86,14 @@ static bool group_is_dead(struct task_struct *p, struct ldb_session *s)
 {
 	/*
 	 * If the last two threads exit at the same time, both may find no live thread; only one of
-	 * them returns true.
+	 * the two calls returns true.
 	 */
 	return !atomic_read(&p->signal->live) && !test_and_set_bit(0, &s->ended);
 }
 
-/* Records the exit of p.  This runs in p, late in its exit, but before its last switch. */
+/*
+ * Records the exit of p.  This runs in p, in do_exit(), before p leaves the CPU for the last time.
+ */
 static void exiting(struct task_struct *p)
 {
 	struct ldb_thread *t = ldb_watched(p);
@@ -140,7 +142,7 @@ void ldb_probe_rename(void *unused, struct task_struct *p, const char *comm)
 	preempt_enable_notrace();
 }
 
-/* Called each time a quarter of a ring has been written. */
+/* Wakes the reader; called each time a quarter of a ring has been written. */
 void ldb_ring_quarter(struct ldb_session_cpu *sc)
 {
 	local_add(ldb_quarter(sc), &sc->left);
@@ -152,8 +154,8 @@ void ldb_ring_quarter(struct ldb_session_cpu *sc)
 }
 
 /*
- * Writes the name of a task; called by the probes.  name has TASK_COMM_LEN bytes, which may be
- * changing.
+ * Writes the name of a task.  `name` has TASK_COMM_LEN bytes, which another thread may be changing.
+ * Called with preemption off.
  */
 void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, const char *name,
 		    u64 now)
@@ -194,7 +196,10 @@ static void write_other(struct ldb_session_cpu *sc, struct task_struct *p, u32 t
 	ldb_write_task(sc, tid, tgid_of(sc->s, p), 0, p->comm, now);
 }
 
-/* Returns the tid of p, a task that is not observed; 0 if it is hidden from the session. */
+/*
+ * Returns the tid of p, a task that is not observed, and writes its name.  The tid is 0 for the
+ * idle task, and for a task that is hidden from the session, which has LDB_SCHED_F_HIDDEN.
+ */
 struct ldb_who ldb_name_other(struct ldb_session_cpu *sc, struct task_struct *p, u64 now)
 {
 	struct ldb_who who = {};
@@ -211,7 +216,10 @@ struct ldb_who ldb_name_other(struct ldb_session_cpu *sc, struct task_struct *p,
 	return who;
 }
 
-/* Does the same for an event with only one such task, and counts it if it is hidden. */
+/*
+ * Does the same as ldb_name_other() for an event that has no other such task; counts the event if p
+ * is hidden.
+ */
 struct ldb_who ldb_name_only_other(struct ldb_session_cpu *sc, struct task_struct *p, u64 now)
 {
 	struct ldb_who who = ldb_name_other(sc, p, now);

@@ -15,8 +15,8 @@
 void ldb_ring_quarter(struct ldb_session_cpu *sc);
 
 /*
- * Reserves n slots and returns the index of the first one.  The atomic operation is a full barrier,
- * also where only the kernel writes, because the probe of switches relies on it:
+ * Reserves n slots and returns the index of the first one.  The operation is atomic even where only
+ * the kernel writes, because the probe of switches needs its full barrier: see
  * ldb_order_seq_then_page().
  */
 static __always_inline u64 ldb_reserve(struct ldb_session_cpu *sc, u32 n)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Manages sessions: the recorder creates them, they are bound to a thread group, and the last close
- * ends them.
+ * Manages sessions: the recorder creates them, they are bound to a thread group, and they end with
+ * the file's last descriptor and mapping.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -36,8 +36,8 @@ static int check(const struct ldb_create *c)
 }
 
 /*
- * Subtracts the session's threads that are counted as arrived on a CPU from the CPU's own count,
- * because no probe does this after the end of the session.
+ * Subtracts the session's threads from each CPU's `arrived` count, because no probe does this after
+ * the end of the session.
  */
 static void forget_arrived(struct ldb_session *s)
 {
@@ -102,11 +102,11 @@ static int add_threads(struct ldb_session *s, struct task_struct *p)
 		if (rc)
 			break;
 		/*
-		 * From its next event on, its CPU finds the thread in the table.  The same holds
-		 * for its children, which may have been added to the list after this loop passed
-		 * its end.  If the thread has made its last switch already, no probe will remove it
-		 * from the table, and its task will be freed.  Its state is then TASK_DEAD, and it
-		 * is removed here.
+		 * From the thread's next event on, its CPU finds it in the table.  The same holds
+		 * for the thread's children, which may have been added to the list after this loop
+		 * passed its end.  If the thread has made its last switch already, no probe will
+		 * remove it from the table, and its task will be freed.  Its state is then
+		 * TASK_DEAD, and it is removed here.
 		 */
 		ldb_gen_bump();
 		ldb_order_gen_then_state();
@@ -288,7 +288,7 @@ int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg)
 	if (rc)
 		return rc;
 	s = new_session(&c);
-	/* total_size tells the caller how much memory it must be allowed to lock. */
+	/* total_size is the amount of memory that the caller must be allowed to lock. */
 	if (PTR_ERR_OR_ZERO(s) == -ENOMEM && put_user(c.total_size, &arg->total_size))
 		return -EFAULT;
 	if (IS_ERR(s))
@@ -327,8 +327,9 @@ static bool may_ptrace(const struct ldb_session *s, struct user_namespace *ns)
 }
 
 /*
- * May the session's creator ptrace the caller?  The caller has called JOIN itself, but may have been
- * tricked into this.  The checks are those of __ptrace_may_access(), which modules cannot call.
+ * Returns true if the session's creator has CAP_PERFMON, is the caller, or may ptrace the caller.
+ * The caller has called JOIN itself, but may have been tricked into this.  The checks are those of
+ * __ptrace_may_access(), which modules cannot call.
  */
 static bool may_be_watched(const struct ldb_session *s)
 {
@@ -354,9 +355,7 @@ int ldb_session_join(struct ldb_session *s)
 		return -EBUSY;
 	if (!may_be_watched(s))
 		return -EPERM;
-	/*
-	 * s->mm must be set first, because it makes exec() end the session.
-	 */
+	/* s->mm must be set before bind(), because it makes exec() end the session. */
 	mmgrab(current->mm);
 	WRITE_ONCE(s->mm, current->mm);
 	rc = bind(s, current);
@@ -367,7 +366,7 @@ int ldb_session_join(struct ldb_session *s)
 	return rc;
 }
 
-/* Takes no lock, because the creator may call it at any time and as often as it likes. */
+/* Called without the locks of struct ldb_file, so several calls may run at the same time. */
 int ldb_session_calls(struct ldb_session *s, const struct ldb_calls __user *arg)
 {
 	struct ldb_calls *c;
@@ -413,14 +412,19 @@ long ldb_session_pause(struct ldb_session *s, bool pause)
 	return pause ? 0 : s->all_events & ~wanted;
 }
 
-/* Names all threads, as when the session was bound.  Called with ldb_file.lock held. */
+/*
+ * Records the names of all threads, as when the session was bound.  Called with ldb_file.lock held.
+ */
 void ldb_session_introduce(struct ldb_session *s)
 {
 	if (s->task)
 		introduce_threads(s);
 }
 
-/* Called when no mapping and no open file is left.  Does not wait for long. */
+/*
+ * Called when no mapping and no open file is left, or when the creation failed at its end.  Does
+ * not wait for long.
+ */
 void ldb_session_release(struct ldb_session *s)
 {
 	if (!list_empty(&s->bound))

@@ -26,8 +26,9 @@ static __always_inline void ldb_stamp_in(const struct ldb_thread *t, struct ldb_
 }
 
 /*
- * Stamps a switch out.  runnable: the switch was involuntary.  The counts are added to the value in
- * the page, which the program may have changed; nothing depends on them.
+ * Stamps a switch out.  `runnable`: the thread stays runnable, so the switch counts as involuntary.
+ * The counts are added to the value in the page, which the program may have changed; nothing
+ * depends on them.
  */
 static __always_inline void ldb_stamp_out(const struct ldb_thread *t, struct ldb_page *page,
 					  bool runnable, u64 now, const struct ldb_frame_seen *f)
@@ -46,7 +47,7 @@ static __always_inline void ldb_stamp_out(const struct ldb_thread *t, struct ldb
 	smp_store_release(&page->k_seq, data_race(t->seq));	/* see thread_leaves() */
 }
 
-/* Called at registration: writes all fields; k_seq stays 0, because the state is not known yet. */
+/* Initialises the page at registration.  k_seq stays 0, because the state is not known yet. */
 static inline void ldb_stamp_all(const struct ldb_thread *t, struct ldb_page *page)
 {
 	WRITE_ONCE(page->k_seq, 0);
@@ -70,7 +71,7 @@ static inline void ldb_stamp_clear(struct ldb_page *page)
 	WRITE_ONCE(page->k_tid, 0);
 }
 
-/* Stamps which thread of the session runs on this CPU. */
+/* Stamps which thread of the session runs on this CPU; 0, 0: none. */
 static __always_inline void ldb_stamp_cpu(struct ldb_session_cpu *sc, u32 page_nr, u32 tid)
 {
 	struct ldb_ring_hdr *ring = ldb_ring(sc);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The probe of sched_switch, the most frequent probe.  The thread that leaves the CPU was looked up
- * when it was switched in, so a switch between two tasks that are not observed costs two tests:
- * whether the filter matches, and whether an observed thread waits for the CPU.
+ * when it was switched in, so a switch between two tasks that are not observed costs only a few
+ * tests, for example whether the filter matches, and whether an observed thread waits for the CPU.
  *
  * The probe runs in the scheduler, with the run queue's lock held and interrupts off.
  */
@@ -26,7 +26,7 @@ static noinline u32 state_slow(unsigned int state)
 	return LDB_STATE_DISK;
 }
 
-/* The state is nearly always TASK_RUNNING or a usual sleep. */
+/* Returns true for TASK_RUNNING and TASK_INTERRUPTIBLE: the state is nearly always one of these. */
 static __always_inline bool sleeps_or_runs(unsigned int prev_state)
 {
 	return (prev_state & ~TASK_FREEZABLE) <= TASK_INTERRUPTIBLE;
@@ -48,8 +48,9 @@ static __always_inline u32 flags_of(bool preempt, const struct task_struct *prev
 
 /*
  * Reads the innermost frame of the thread that leaves, which is current, with its own mm.  Returns
- * false if it has a frame that cannot be read.  If the thread was interrupted between the stores that
- * link or unlink a record, the record at top is complete, because of the order of the stores.
+ * false if the thread block or the frame is not readable or not valid.  If there is no frame,
+ * returns true and leaves *f unchanged.  If the thread was interrupted between the stores that link
+ * or unlink a record, the record at top is complete, because of the order of the stores.
  */
 static __always_inline bool read_frame(const struct ldb_thread *t, struct ldb_frame_seen *f)
 {
@@ -105,7 +106,7 @@ struct frames {
 	bool	has_chain, is_known;
 };
 
-/* page and chains are compile-time constants in the fast cases. */
+/* In the fast cases `page` and `chains` are compile-time constants. */
 static __always_inline void find_frames(struct ldb_thread *t, struct ldb_session_cpu *sc, bool page,
 					bool chains, u64 now, struct frames *f)
 {
@@ -115,7 +116,7 @@ static __always_inline void find_frames(struct ldb_thread *t, struct ldb_session
 	f->is_known = page || f->has_chain;
 }
 
-/* Returns how many slots were written; the caller must call ldb_written(). */
+/* Returns the number of slots written, for which the caller must call ldb_written(). */
 static __always_inline int emit_out(struct ldb_thread *t, struct ldb_session_cpu *sc, u32 flags,
 				    u64 now, u32 other, const struct frames *frames)
 {
@@ -242,8 +243,8 @@ static noinline void switch_from_other(struct ldb_thread *in, u32 flags)
 }
 
 /*
- * Records a switch for sessions to which neither task belongs, if one of their threads waits for this
- * CPU.  The sessions that have just recorded the switch, done and done2, are skipped.
+ * Records a switch for sessions to which neither task belongs, if one of their threads waits for
+ * this CPU.  Sessions that have just recorded the switch (`done` and `done2`) are skipped.
  */
 static noinline void switch_between_others(const struct ldb_session *done,
 					   const struct ldb_session *done2, u32 flags,
@@ -264,8 +265,8 @@ static noinline void switch_between_others(const struct ldb_session *done,
 		if (s == done || s == done2 || !ldb_wants(s, LDB_GROUP_SCHED))
 			continue;
 		/*
-		 * The clock is read only once, because there may be many sessions, and a clock can
-		 * be slow.
+		 * The clock is not read again for each session, because there may be many sessions,
+		 * and reading a clock can be slow.
 		 */
 		if (clock != s->clock) {
 			clock = s->clock;
@@ -282,7 +283,10 @@ static noinline void switch_between_others(const struct ldb_session *done,
 	this_cpu_write(ldb_cpu.waiting, waiting);
 }
 
-/* Handles rare cases after a switch between threads of one session. */
+/*
+ * Does the rare work after a switch: records it in other sessions, wakes the reader, and removes a
+ * thread that has exited.
+ */
 static noinline void switch_finish(struct ldb_thread *out, u32 flags)
 {
 	struct ldb_thread *in = this_cpu_read(ldb_cpu.thread);
@@ -340,7 +344,7 @@ static noinline void switch_fast(struct ldb_thread *out, struct ldb_thread *in, 
 		switch_finish(out, flags);
 }
 
-/* Does current sleep, and does the session record system calls? */
+/* Returns true if current goes to sleep, and its session records system calls. */
 static __always_inline bool sleeps_in_call(const struct ldb_thread *out, bool preempt,
 					   struct task_struct *prev, unsigned int prev_state)
 {

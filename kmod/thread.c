@@ -82,7 +82,10 @@ int ldb_thread_add(struct ldb_session *s, struct task_struct *p, u32 seq)
 	return 0;
 }
 
-/* Takes the page from a thread.  The thread must be current, or no probe may be using the page. */
+/*
+ * Takes the page from a thread.  If the thread is not current, a probe may still be stamping the
+ * page: see release_page().
+ */
 static void detach_page(struct ldb_thread *t)
 {
 	struct ldb_page *page = t->page;
@@ -111,7 +114,8 @@ static void free_later(struct ldb_thread *t)
 }
 
 /*
- * Removes a thread from the table; called in its last switch out, or after the end of the session.
+ * Removes a thread from the table; called in its last switch out, or by add_threads() after that
+ * switch.
  */
 void ldb_thread_remove(struct ldb_thread *t)
 {
@@ -126,8 +130,8 @@ void ldb_thread_remove(struct ldb_thread *t)
 }
 
 /*
- * Called after the end of the session.  A probe may still be stamping a switch of one of these
- * threads, so its page is not given to another thread.
+ * Called when the session ends.  A probe may still be stamping a switch of one of these threads, so
+ * its page is not given to another thread.
  */
 void ldb_threads_remove_all(struct ldb_session *s)
 {
@@ -165,8 +169,9 @@ void ldb_thread_detach_self(struct ldb_thread *t)
 }
 
 /*
- * Finds the thread that has been running on this CPU since before it was observed.  Runs with
- * interrupts off, so never between the probe of a switch and the end of that switch.
+ * Finds the observed thread that is running on this CPU, because it may have been running since
+ * before it was observed or registered.  Runs with interrupts off, so never between the probe of a
+ * switch and the end of that switch.
  */
 static void refresh(void *unused)
 {
@@ -233,10 +238,10 @@ void ldb_thread_settle(struct ldb_thread *t)
 }
 
 /*
- * Gives a thread its page while it may be switched on another CPU.  That probe writes seq,
- * executes a full barrier, and reads page; here page is written, and after a barrier seq is
- * read.  So either the probe finds the page and stamps it, or its write is read here.  If seq has
- * changed since, k_seq of the page stays 0 until the next switch of the thread.
+ * Gives a thread its page while it may be switched on another CPU.  The probe of that switch writes
+ * seq, executes a full barrier, and reads page; this function writes page and, after a barrier,
+ * reads seq.  So either the probe finds the page and stamps it, or this function reads the new seq.
+ * If seq has changed since, k_seq of the page stays 0 until the next switch of the thread.
  */
 static void publish(struct ldb_thread *t, struct ldb_page *page)
 {
@@ -262,7 +267,10 @@ static void attach(struct ldb_thread *t, struct ldb_page *page, const struct ldb
 		refresh(NULL);
 }
 
-/* Frees the slot and the thread's page.  Returns true if a probe may still be stamping it. */
+/*
+ * Frees the slot and the thread's page.  Returns true if a probe may still be stamping one of these
+ * pages.
+ */
 static bool release_page(struct ldb_session *s, struct ldb_thread *t, u32 slot)
 {
 	struct ldb_thread *old = s->slots[slot];
@@ -389,7 +397,10 @@ int ldb_thread_unregister(struct ldb_session *s, u32 tid)
 	return rc;
 }
 
-/* Called after a pause, because system calls that end now may not be those that began before it. */
+/*
+ * Called when a pause ends: called_at may be that of an earlier system call than the thread is in
+ * now.
+ */
 void ldb_threads_forget_calls(struct ldb_session *s)
 {
 	struct ldb_thread *t;

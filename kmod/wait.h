@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts the observed threads that wait for each CPU, so that a switch between two tasks that are not
- * observed is recorded while such a thread waits, and costs only one test otherwise.
+ * Counts the observed threads that wait for each CPU, so that a switch between two tasks that are
+ * not observed is recorded while such a thread waits; otherwise it costs only one more test.
  *
  * A CPU's counts are changed only with its run queue's lock held, so they need no atomics.  The
- * exception is a thread that is moved while it waits: then only the lock of the CPU that it leaves is
- * held, so its new CPU counts such threads in a second, atomic count.  The counts of a session that
- * has ended are not subtracted, so those in ldb_cpu may be too high until they are next summed up.
+ * exception is a thread that is moved while it waits: then only the lock of the CPU that it leaves
+ * is held, so its new CPU counts such threads in a second, atomic count.  The `waiting` counts of a
+ * session that has ended are not subtracted, so that of ldb_cpu may be too high until it is next
+ * summed up.
  */
 #ifndef LDB_WAIT_H
 #define LDB_WAIT_H
@@ -21,7 +22,7 @@ static __always_inline void ldb_wait_begin(struct ldb_thread *t, struct ldb_cpu 
 	c->waiting++;
 }
 
-/* Does the same for the current CPU. */
+/* Does the same as ldb_wait_begin() on the current CPU. */
 static __always_inline void ldb_wait_begin_here(struct ldb_thread *t, struct ldb_session_cpu *sc)
 {
 	WRITE_ONCE(t->wait, LDB_WAIT_COUNTED);
@@ -41,7 +42,10 @@ static __always_inline void ldb_wait_end_here(struct ldb_thread *t, struct ldb_s
 	WRITE_ONCE(t->wait, LDB_WAIT_NOT);
 }
 
-/* Called with the lock of the thread's run queue held, which may be that of another CPU. */
+/*
+ * Moves a thread that waits to the count of another CPU.  Called with the lock of the run queue
+ * that the thread leaves.
+ */
 static inline void ldb_wait_move(struct ldb_thread *t, int from, int to)
 {
 	struct ldb_session_cpu *sc = per_cpu_ptr(t->s->cpu, from);
@@ -59,13 +63,13 @@ static inline void ldb_wait_move(struct ldb_thread *t, int from, int to)
 	atomic_inc(&per_cpu_ptr(&ldb_cpu, to)->arrived);
 }
 
-/* Returns whether observed threads wait for this CPU. */
+/* Returns true if observed threads may be waiting for this CPU. */
 static __always_inline bool ldb_waited_for(void)
 {
 	return this_cpu_read(ldb_cpu.waiting) | this_cpu_read(ldb_cpu.arrived.counter);
 }
 
-/* Returns whether threads of other sessions may be waiting for this CPU. */
+/* Returns true if threads of other sessions, or migrated threads, may be waiting for this CPU. */
 static __always_inline bool ldb_others_wait(const struct ldb_session_cpu *sc)
 {
 	return unlikely(this_cpu_read(ldb_cpu.waiting) != sc->waiting) ||

@@ -16,7 +16,7 @@ static __always_inline u32 context_flags(void)
 	return 0;
 }
 
-/* Records the event in session s, to which the waker or the woken thread belongs. */
+/* Records the wake-up in session s, to which the waker or the woken thread belongs. */
 static void waking_to(struct ldb_session *s, struct ldb_thread *waker, struct task_struct *p,
 		      struct ldb_thread *t)
 {
@@ -43,8 +43,8 @@ static noinline void waking_slow(struct ldb_thread *waker, struct task_struct *p
 }
 
 /*
- * Runs on the waker's CPU, before the woken thread is on any CPU.  The usual case, in which both
- * threads belong to one session, calls no function, so that it need not save registers.
+ * Runs on the waker's CPU, before p becomes runnable.  The usual case, in which both threads belong
+ * to one session, is handled inline, so that few registers must be saved.
  */
 void ldb_probe_waking(void *unused, struct task_struct *p)
 {
@@ -65,7 +65,10 @@ void ldb_probe_waking(void *unused, struct task_struct *p)
 		 LDB_SCHED_F_TID | LDB_SCHED_F_OTHER | context_flags(), 0, t->tid);
 }
 
-/* Returns the thread that runs on CPU c, which is this CPU, or whose run queue's lock is held. */
+/*
+ * Returns the observed thread that runs on CPU c, or NULL; c is this CPU, or its run queue's lock
+ * is held.
+ */
 static __always_inline struct ldb_thread *runs_on(const struct ldb_cpu *c, struct task_struct *curr)
 {
 	return likely(READ_ONCE(c->gen) == ldb_gen()) ? READ_ONCE(c->thread) : ldb_watched(curr);
@@ -92,8 +95,8 @@ static noinline void wakeup_slow(struct ldb_thread *t, struct task_struct *p, st
 }
 
 /*
- * Records that a thread has become runnable on its CPU, whose run queue's lock is held, except for a
- * thread that was woken before it left its CPU, which does not have to wait.
+ * Records that p has become runnable.  The lock of its CPU's run queue is held, except if p was
+ * woken before it left its CPU; p then does not have to wait, and is not counted.
  */
 static __always_inline void wakeup(struct task_struct *p, u32 flags)
 {
@@ -128,7 +131,7 @@ void ldb_probe_wakeup_new(void *unused, struct task_struct *p)
 	wakeup(p, LDB_SCHED_F_NEW);
 }
 
-/* During this probe the task is still on the CPU that it leaves. */
+/* In this probe task_cpu(p) is still the CPU that p leaves. */
 void ldb_probe_migrate(void *unused, struct task_struct *p, int dest_cpu)
 {
 	struct ldb_thread *t = ldb_watched(p);

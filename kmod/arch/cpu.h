@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions that the module needs for each CPU, where the kernel has no common interface.  Code
- * that depends on the CPU is in arch/ only (tests/lint/arch.t).
+ * The functions that the module needs for each CPU architecture, where the kernel has no common
+ * interface.  Code that depends on the architecture is in arch/ only (tests/lint/arch.t).
  *
  *	ldb_cpu_stamp()			the counter that programs can read as well; ordered with
  *					surrounding loads

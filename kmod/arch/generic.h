@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For any other CPU; cpu.h includes this file and describes the functions. */
+/* For any other architecture; cpu.h includes this file and describes the functions. */
 #ifndef LDB_ARCH_GENERIC_H
 #define LDB_ARCH_GENERIC_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
 /*
- * Describes the slots of the rings of linux/ldb.h.  They contain events of the program, of ldb's
- * runtime in it, and of the kernel.  An event has one slot, or several consecutive ones.
+ * Describes the slots of the rings of linux/ldb.h.  The slots contain events of the program, of
+ * ldb's runtime in the program, and of the kernel.  An event has one slot, or several consecutive
+ * ones.
  */
 #ifndef _UAPI_LINUX_LDB_RECORDS_H
 #define _UAPI_LINUX_LDB_RECORDS_H
@@ -25,7 +26,7 @@ enum ldb_event {
 	LDB_EV_SCHEDSTAT	= 0x112, /* 2 slots, see struct ldb_schedstat_rec */
 	/* a long call of a function in another module; 2 slots, see struct ldb_flow_rec */
 	LDB_EV_FLOW_CALL	= 0x113,
-	/* 0x2xx: locks and other waits, from the shim; see struct ldb_lock_rec */
+	/* 0x2xx: locks and other waits, recorded by libldb's wrappers; see struct ldb_lock_rec */
 	LDB_EV_LOCK_WAIT	= 0x201, /* 2 slots; tsc: end of the wait */
 	LDB_EV_LOCK_HOLD	= 0x202, /* 2 slots; tsc: the unlock */
 	/* 0x3xx: requests; 2 slots, see struct ldb_req_rec */
@@ -50,16 +51,17 @@ enum ldb_event {
 	 */
 	LDB_EV_REQ_MESSAGE	= 0x30b,
 	/*
-	 * 0x4xx: kernel events, only written by the module.  Ring n holds those of CPU n, each
-	 * stamped on that CPU.  tids are as the program sees them; 0: the program cannot see the
-	 * task, or it is hidden (see LDB_SCHED_F_*).
+	 * 0x4xx: kernel events, written by the module or by the recorder's BPF programs.  Ring n
+	 * holds those of CPU n, each stamped on that CPU.  tids are as the program sees them; 0:
+	 * the idle task, or a hidden task (LDB_SCHED_F_HIDDEN).
 	 */
 	/*
-	 * tid: task that left the CPU, arg2: task that runs next; one of the two is observed.  arg: ns
-	 * of steal time of this CPU while the next task waited for it; 0: none, or not known
+	 * tid: task that left the CPU, arg2: task that runs next; at least one of them is observed.
+	 * arg: ns of steal time of this CPU while the next task waited for it; 0: none, or not
+	 * known (the module does not know it)
 	 */
 	LDB_EV_SWITCH		= 0x401,
-	/* 2 slots, see struct ldb_switch_rec; tid is observed and has a page */
+	/* 2 slots, see struct ldb_switch_rec; tid is observed, and its frames were read */
 	LDB_EV_SWITCH_OUT	= 0x402,
 	/* as SWITCH, but neither task is observed; written while an observed thread waits for this CPU */
 	LDB_EV_OCCUPANT		= 0x403,
@@ -73,7 +75,7 @@ enum ldb_event {
 	 */
 	LDB_EV_FRAME		= 0x407,
 	LDB_EV_FUTEX_WAIT	= 0x410, /* 2 slots, see struct ldb_futex_rec */
-	/* tid, arg: address, arg2: how many at most; flags: LDB_FUTEX_* */
+	/* tid, arg: address, arg2: how many threads are woken at most; flags: LDB_FUTEX_* */
 	LDB_EV_FUTEX_WAKE	= 0x411,
 	/* tid: parent, arg2: child, arg: thread group of the child */
 	LDB_EV_FORK		= 0x420,
@@ -106,7 +108,7 @@ enum ldb_lock_kind {
 	LDB_LOCK_COND		= 5,	/* wait only */
 	LDB_LOCK_SEM		= 6,	/* wait only */
 	LDB_LOCK_BARRIER	= 7,	/* wait only */
-	LDB_LOCK_JOIN		= 8,	/* wait only; owner: the thread joined */
+	LDB_LOCK_JOIN		= 8,	/* wait only; owner: the joined thread */
 	LDB_LOCK_OWN		= 9,	/* implemented and reported by the program: ldb_lock_wait(3) */
 };
 
@@ -158,9 +160,9 @@ struct ldb_func_rec {
 	__u32	commit2;
 };
 
-/* it was still running: end is the time at which it was last observed */
+/* the invocation was still running: end_max is the time at which it was last observed */
 #define LDB_FUNC_F_OPEN		0x0001
-/* it was running when the recording began: the start is not known */
+/* the invocation was running when the recording began: its start is not known */
 #define LDB_FUNC_F_FROM_START	0x0002
 /* with FROM_START: the function was resumed after a switch of stacks */
 #define LDB_FUNC_F_RESUMED	0x0004
@@ -224,13 +226,13 @@ struct ldb_flow_rec {
 };
 
 /* LDB_EV_REQ_*: arg is the request id. */
-/* this is the first START of a request that was derived from a connection */
+/* START: the first one of a request that was derived from a connection */
 #define LDB_REQ_F_SOCKET	1
 
 /* Queues of requests that are derived from connections; trace-format.h has the same numbers. */
 #define LDB_QUEUE_UPSTREAM	1	/* the request waits for the answer of another server */
 #define LDB_QUEUE_LOOP		2	/* its thread waits for descriptors, or works on other requests */
-#define LDB_QUEUE_UNREAD	3	/* its bytes are in the socket and have not been read */
+#define LDB_QUEUE_UNREAD	3	/* the request is in the socket and has not been read */
 
 struct ldb_req_rec {
 	/* slot 0 */
@@ -278,9 +280,9 @@ struct ldb_req_rec {
 #define LDB_MESSAGE_F_SENT	1
 #define LDB_MESSAGE_F_CLIENT	2	/* this process opened the connection */
 /*
- * An event with one of these two flags is no message.  It says whether the runtime has counted all
- * bytes that this connection has sent (with F_SENT) or received (without F_SENT) until now: its
- * count agrees with the kernel's (RIGHT), or differs (WRONG).
+ * An event with one of these two flags does not describe a message.  It says whether the runtime
+ * has counted all bytes that this connection has sent (with F_SENT) or received (without F_SENT)
+ * until now: its count agrees with the kernel's (RIGHT), or differs (WRONG).
  */
 #define LDB_MESSAGE_F_RIGHT	4
 #define LDB_MESSAGE_F_WRONG	8
@@ -317,7 +319,10 @@ enum ldb_sched_state {
 #define LDB_SCHED_F_PREEMPT	0x0010	/* SWITCH*: the kernel preempted the task */
 #define LDB_SCHED_F_TID		0x0020	/* tid is an observed thread */
 #define LDB_SCHED_F_OTHER	0x0040	/* arg2 is an observed thread */
-/* a tid is 0 because CAP_PERFMON is missing, not because the task is the idle task */
+/*
+ * a tid is 0 because the task is hidden, not because it is the idle task: the creator lacks
+ * CAP_PERFMON, or the task is outside of the program's PID namespace
+ */
 #define LDB_SCHED_F_HIDDEN	0x0080
 /* WAKING: an interrupt woke the task, and tid is only the thread that the interrupt interrupted */
 #define LDB_SCHED_F_HARDIRQ	0x0100
@@ -350,8 +355,8 @@ struct ldb_switch_rec {
  * LDB_EV_FRAME: the kernel read the chain of frames of a thread that left its CPU, or that the
  * CPU's timer interrupted.  For each thread block that has changed, there is one event for each
  * frame that was entered since the last reading, the innermost first, and then one, with
- * LDB_FRAME_F_KNOWN, for the frame that called them.  All frames of the last reading that were
- * called by this frame have returned.
+ * LDB_FRAME_F_KNOWN, for the frame that called them.  All frames of the last reading that this
+ * frame called, directly or indirectly, have returned.
  */
 struct ldb_frame_rec {
 	/* slot 0 */
@@ -363,7 +368,7 @@ struct ldb_frame_rec {
 	__u32	pad0;
 	__u32	commit0;
 	/* slot 1 */
-		__u64	addr;		/* address of the frame's record */
+	__u64	addr;		/* address of the frame's record */
 	__u32	pad1;
 	__u16	cont1;
 	__u16	pad2;
@@ -463,7 +468,7 @@ struct ldb_fault_rec {
 
 #define LDB_FAULT_F_WRITE	0x0001
 #define LDB_FAULT_F_EXEC	0x0002	/* an instruction fetch */
-#define LDB_FAULT_F_PRESENT	0x0004	/* the page was mapped, but not for this access: copy on write */
+#define LDB_FAULT_F_PRESENT	0x0004	/* the page was mapped, but not for this access */
 #define LDB_FAULT_F_KERNEL	0x0008	/* the kernel made the access, in a system call of the thread */
 
 /*
@@ -484,14 +489,14 @@ struct ldb_schedstat_rec {
 	__u32	nr_runs;	/* how often the thread was switched to a CPU */
 	__u16	cont1;
 	__u16	pad1;
-	__u64	wait_ns;	/* total time runnable without a CPU, up to when it last got one */
+	__u64	wait_ns;	/* total time runnable without a CPU, until the last switch in */
 	__u32	nr_sleeps;	/* how often the thread left a CPU to sleep; valid with F_SLEEPS */
 	__u32	commit1;
 };
 
 #define LDB_SCHEDSTAT_F_ON_CPU	0x0010	/* the thread was running: its CPU time grew during the reading */
 /*
- * each poll up to `ran` found a change of the chain; there was no poll between `ran` and this
+ * up to `ran` no poll found the chain unchanged for long; there was no poll between `ran` and this
  * reading
  */
 #define LDB_SCHEDSTAT_F_UNSEEN	0x0020
@@ -543,7 +548,8 @@ struct ldb_irq_name_rec {
 };
 
 /*
- * LDB_EV_SYSCALL and LDB_EV_SYSCALL_FD: a system call of an observed thread.  It returned at `end`.
+ * LDB_EV_SYSCALL and LDB_EV_SYSCALL_FD: a system call of an observed thread.  Without
+ * LDB_SYSCALL_F_SLEEP it returned at `end`.
  */
 struct ldb_syscall_rec {
 	/* slot 0 */
@@ -598,7 +604,7 @@ enum ldb_fd_kind {
 
 /*
  * LDB_EV_DISK: a block device has completed an operation for an observed thread, or for a kernel
- * thread, which may write the data of others.  Kernel threads only appear with CAP_PERFMON.
+ * thread, which may write the data of other tasks.  Kernel threads only appear with CAP_PERFMON.
  */
 struct ldb_disk_rec {
 	/* slot 0 */
@@ -630,7 +636,7 @@ enum ldb_disk_op {
 #define LDB_DISK_F_OWN		0x0010	/* tid is an observed thread */
 #define LDB_DISK_F_FAILED	0x0020
 
-/* Mixes the payload of a slot into 32 bits; word is its tid, type and flags. */
+/* Mixes the payload of a slot into 32 bits; `word` contains its tid, type and flags. */
 static inline __u32 ldb_words_hash(__u64 tsc, __u64 word, __u64 arg, __u32 arg2)
 {
 	__u64 h = tsc;

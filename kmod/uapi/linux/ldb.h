@@ -69,16 +69,16 @@ struct ldb_ring_hdr {
 	__u64	head;		/* writers: next index to reserve */
 	__u64	pad0[7];
 	/* kernel module: which thread runs on this CPU */
-	/* number of that thread's page + 1; 0: it has no page, or the CPU is idle */
+	/* number of that thread's page + 1; 0: it has no page, or no observed thread runs */
 	__u32	k_slot;
 	__u32	k_tid;
 	__u64	pad1[503];
 };
 
 /*
- * Each observed thread has a page.  The thread itself (the runtime) writes cache lines 0 and 1, the
- * scanner lines 2 and 3, the kernel module line 4.  The recorder only reads the page, and must
- * expect any value.
+ * Each registered thread has a page.  The thread itself (the runtime) writes cache lines 0 and 1,
+ * the scanner lines 2 and 3, the kernel module lines 4 and 5.  The recorder only reads the page,
+ * and must expect any value.
  */
 struct ldb_page {
 	/* written by the runtime when the thread registers; state is written last */
@@ -118,14 +118,14 @@ struct ldb_page {
 	__u64	pad2;
 	/*
 	 * Kernel module.  k_seq counts: odd while the thread is on a CPU, even while it is not, 0
-	 * while that is not known.  If two reads give the same even value, the thread did not
-	 * execute a single instruction in between.
+	 * while that is not known.  If two reads give the same even value other than 0, the thread
+	 * did not execute a single instruction in between.
 	 */
 	__u32	k_seq;
 	__u32	k_oncpu;
 	__u32	k_cpu;
 	__u32	k_tid;		/* as the program sees it; 0: no thread is registered */
-	__u64	k_tsc_in, k_tsc_out; /* when the thread last got a CPU, and last left one */
+	__u64	k_tsc_in, k_tsc_out; /* when the thread was last switched in, and out */
 	__u64	k_nvcsw, k_nivcsw; /* voluntary and involuntary context switches */
 	__u64	k_runtime;	/* total time on a CPU, up to k_tsc_out */
 	__u64	k_slot_gen;	/* how many threads have been registered with this page */
@@ -160,8 +160,8 @@ struct ldb_stack {
 
 struct ldb_scan_stats {		/* two cache lines of the info page for each scanner */
 	/*
-	 * rounds over the threads, polls, polls that found a change; from scans on: as in struct
-	 * ldb_page
+	 * rounds over the threads; polls; polls that found a change; scans and invalid as in struct
+	 * ldb_page; new frame records read; observation gaps of all threads, and their total time
 	 */
 	__u64	rounds, looks, changes, scans, invalid, frames, gaps, gap_tsc;
 	__u64	busy_tsc, paused_tsc;
@@ -250,8 +250,8 @@ struct ldb_info {
  *
  * A thread group is in one session at most.  A thread that was registered (LDB_IOC_REG) has a page.
  * The module keeps the page's k_ fields up to date, and the thread's switch events contain its
- * innermost frame.  A page has at most one thread.  The registration ends when the thread exits, or
- * when another thread is registered with the same page.
+ * innermost frame.  A page has at most one thread.  The registration ends when the thread exits, by
+ * LDB_IOC_UNREG, or when another thread is registered with the same page.
  *
  * Only the process that created the session and the process that joined it can map the memory, with
  * MAP_SHARED and not executable.  In a fork child that inherits a mapping, the mapping shows other
@@ -265,18 +265,19 @@ struct ldb_info {
  * poll() that returned POLLIN, and POLLHUP when the session is dead: the thread group has ended,
  * or its exec() ended the session.
  *
- * A thread outside the group appears only in events about the group's scheduling,
- * for example because it ran before or after one of the group's threads.  If the
- * creator lacks CAP_PERFMON, such a thread has tid 0, LDB_SCHED_F_HIDDEN and no name.
+ * A thread outside the group appears only in events about the group's scheduling, for example
+ * because it ran before or after one of the group's threads, or, if it is a kernel thread, in
+ * LDB_EV_DISK.  If the creator lacks CAP_PERFMON, such a thread has tid 0, LDB_SCHED_F_HIDDEN and
+ * no name, and has no LDB_EV_DISK.
  *
  * The session ends when both the recorder and the program have closed the file and
  * unmapped the memory.
  *
- * Errors: EINVAL an invalid argument or a size this module does not know; EPERM; EBUSY the file
- * has a session already, or a program has already joined it; EEXIST the thread group is in another
- * session; ENOMEM, with total_size set, also if RLIMIT_MEMLOCK is exceeded; EDQUOT the module's
- * max_mb or max_sessions is exceeded; ESRCH no such process or thread; ENXIO no session, or not
- * joined; ENOTTY not an ioctl of this version.
+ * Errors: EINVAL an invalid argument or a size this module does not know; EPERM a missing
+ * permission; EBUSY the file has a session already, or a program has already joined it; EEXIST the
+ * thread group is in another session; ENOMEM, with total_size set, also if RLIMIT_MEMLOCK is
+ * exceeded; EDQUOT the module's max_mb, max_sessions or max_user_sessions is exceeded; ESRCH no
+ * such process or thread; ENXIO no session, or not joined; ENOTTY not an ioctl of this version.
  */
 #define LDB_DEVICE		"/dev/ldb"
 #define LDB_DEVICE_ABI		1
@@ -306,8 +307,8 @@ struct ldb_create {
 	__u32	size;		/* sizeof(struct ldb_create) */
 	__u32	flags;		/* LDB_CREATE_F_* */
 	__s32	pid;
-		/* in: LDB_GROUP_*; out: the groups that will be delivered */
-		__u32	events;
+	/* in: LDB_GROUP_*; out: the groups that will be delivered */
+	__u32	events;
 	__u32	ring_order;	/* 8 .. 20 */
 	__u32	scan_ring_order; /* 8 .. 24 */
 	__u32	nr_scanners;	/* 0 .. LDB_MAX_SCANNERS */
@@ -338,21 +339,22 @@ struct ldb_calls {
 
 /*
  * Makes the module read the whole chain of frame records (LDB_EV_FRAME) of a thread that leaves its
- * CPU or is interrupted by the CPU's timer.  Without this ioctl only the innermost frame of a thread
- * that leaves its CPU is read.  The creator must repeat the call: a call also confirms that the
- * events that were in the rings at the call before the previous one have been read.  The module
- * stops reading chains on a CPU whose ring is nearly full of unconfirmed events.
+ * CPU or is interrupted by the CPU's timer.  Without this ioctl only the innermost frame of a
+ * thread that leaves its CPU is read.  The creator must repeat the call: a call also confirms that
+ * the events that were in the rings at the call before the previous one have been read.  On a CPU
+ * whose ring is half full of unconfirmed events, the module stops reading chains in the timer's
+ * interrupts, and at three quarters also at switches.
  */
 #define LDB_CHAIN_BLOCKS_MAX	8
 struct ldb_chains {
 	__u32	nr_blocks;	/* thread blocks of each thread; 0: chains are not read */
 	__u32	share;		/* reading may take 1/share of a thread's time; 0: no limit */
-	__u64	tick_ns;	/* the least time between two readings by the timer */
+	__u64	tick_ns;	/* least time between two such readings of a thread by the timer */
 	__s64	offset[LDB_CHAIN_BLOCKS_MAX]; /* offset of block n from the thread pointer */
 	/*
 	 * The module returns these sums over all CPUs since the session was created.  Times are in
 	 * units of the session's clock.  switches: the time that reading chains took at switches;
-	 * samples: the same in interrupts of the timer; nr_samples: the number of these interrupts;
+	 * samples: the same in interrupts of the timer; nr_samples: the number of these readings;
 	 * idle: an upper bound of the time in which CPUs were idle between threads of the session
 	 * (other programs may have run, too).
 	 */
@@ -369,7 +371,7 @@ struct ldb_clock_sample {	/* the values of several clocks at the same time */
 struct ldb_session_stats {
 	__u64	events;		/* slots that kernel events took */
 	__u64	hidden;		/* events in which a tid was hidden */
-	__u64	unreadable;	/* switches at which the frame could not be read */
+	__u64	unreadable;	/* failed readings of a thread's frames */
 	__u32	threads;	/* how many are registered now */
 	__u32	dead;		/* 1: the session is dead, as described at poll() */
 };
