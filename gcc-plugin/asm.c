@@ -35,7 +35,7 @@ void asm_push_clobber(asm_operand_list **to, const char *name)
 	vec_safe_push(*to, build_tree_list(NULL_TREE, build_string(strlen(name), name)));
 }
 
-/* Makes an asm statement, and sets it as the definition of its SSA outputs. */
+/* Makes an asm statement, which becomes the definition of its SSA outputs. */
 gasm *asm_finish(const char *text, asm_operand_list *inputs, asm_operand_list *outputs,
 		 asm_operand_list *clobbers)
 {

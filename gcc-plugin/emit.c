@@ -19,7 +19,7 @@
  * that it refers to, from --gc-sections.  The note refers to a function, because a ".quad sym@tpoff"
  * in data makes an assertion in GNU ld 2.40 fail.
  *
- * Invariant: nothing here depends on -masm.
+ * Invariant: no text in this file depends on -masm.
  */
 #include "arch/arch.h"
 
@@ -145,8 +145,8 @@ static void emit_accessor_note(FILE *f)
 }
 
 /*
- * Does GCC write no code in this run?  This is so if it makes an -flto object, or plans the link of
- * -flto objects: another run will write the code and the block.
+ * Returns true if GCC writes no code in this run, because it makes an -flto object or plans the
+ * link of -flto objects: another run will write the code and the block.
  */
 static bool code_comes_later(void)
 {

@@ -101,7 +101,10 @@ static void link_entries(struct function *fn, const struct placement *p,
 		insert_before_need(p->dead_ends[i], record_link(rec, false));
 }
 
-/* Unlinks before each return and tail call of one block. */
+/*
+ * Inserts an unlink before the return or tail call of one block, if it has any.  Returns how many
+ * it inserted: 0 or 1.
+ */
 static int unlink_block(basic_block bb, const struct record *rec)
 {
 	gimple_stmt_iterator gsi;

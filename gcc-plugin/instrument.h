@@ -94,7 +94,9 @@ void asm_push_clobber(asm_operand_list **to, const char *name);
 gasm *asm_finish(const char *text, asm_operand_list *inputs, asm_operand_list *outputs,
 		 asm_operand_list *clobbers = NULL);
 
-/* instrument.c: the passes.  verbose: they report on stderr what they did with each function. */
+/*
+ * instrument.c: the passes.  With `verbose` they report on stderr what they did with each function.
+ */
 void instrument_register_passes(const char *plugin_name, bool verbose);
 
 /* emit.c: what each object carries besides its functions' records */

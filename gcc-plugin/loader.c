@@ -3,8 +3,8 @@
  * ldb.so finds the plugin for the GCC that has loaded it.
  *
  * A plugin works only in the version of GCC that it was compiled for.  This file uses no symbol of
- * GCC, so every version can load it.  From its own folder it loads ldb-gcc-12.so, ldb-gcc-13.so or
- * the like, whichever fits, and passes control to it.  So one ldb.so serves all compilers of a
+ * GCC, so every version can load it.  From its own directory it loads ldb-gcc-12.so, ldb-gcc-13.so
+ * or the like, whichever fits, and passes control to it.  So one ldb.so serves all compilers of a
  * machine.
  */
 #define _GNU_SOURCE
@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * The member basever of gcc-plugin.h's struct is the same in all versions of GCC; plugin_name_args
- * is only passed on.
+ * gcc-plugin.h's struct plugin_gcc_version begins with basever in all versions of GCC;
+ * plugin_name_args is only passed on.
  */
 struct plugin_name_args;
 struct plugin_gcc_version {
@@ -51,7 +51,7 @@ static int fail(const char *format, ...)
 	return 0;
 }
 
-/* Returns the folder of this file. */
+/* Returns the directory of ldb.so, or NULL. */
 static const char *own_folder(char *path)
 {
 	Dl_info info;
@@ -73,7 +73,7 @@ static int is_plugin(const struct dirent *d)
 	return !strncmp(d->d_name, "ldb-gcc-", 8) && len > 11 && !strcmp(d->d_name + len - 3, ".so");
 }
 
-/* "12, 13 and 14" */
+/* Writes a list such as "GCC 12, GCC 13 and GCC 14"; "no GCC" if there is no plugin. */
 static void list_plugins(const char *folder, char *text, size_t size)
 {
 	struct dirent **found;
@@ -115,7 +115,9 @@ int plugin_init(struct plugin_name_args *args, struct plugin_gcc_version *gcc)
 	return init(args, gcc);
 }
 
-/* Clang loads any file that it is asked to, and says nothing if it is not a plugin for Clang. */
+/*
+ * Clang loads any plugin that it is given, and prints no error if this is not a plugin for Clang.
+ */
 __attribute__((constructor)) static void refuse_clang(void)
 {
 	char exe[PATH_MAX];

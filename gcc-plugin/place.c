@@ -48,10 +48,10 @@ bool place_is_tail_call(gimple *stmt)
 }
 
 /*
- * Does the statement call a function that switches to another stack, and returns after a switch back
- * to this one?  Meanwhile other functions have linked their records.  GCC does not know that these
- * functions behave like those that return twice; other functions of this kind must be declared with
- * the attribute returns_twice.
+ * Returns true if the statement calls a function that switches to another stack, and that returns
+ * after a switch back to the current one.  Meanwhile other functions have linked their records.
+ * GCC does not know that these functions behave like those that return twice; other functions of
+ * this kind must be declared with the attribute returns_twice.
  */
 static bool is_switch(gimple *stmt)
 {
@@ -67,7 +67,7 @@ static bool is_switch(gimple *stmt)
 	return false;
 }
 
-/* Can control return to this call from any depth of calls, as after setjmp()? */
+/* Returns true if control can return to this call from any depth of calls, as after setjmp(). */
 bool place_is_second_return(gimple *stmt)
 {
 	if (!is_gimple_call(stmt))
@@ -145,7 +145,10 @@ static bool has_nonlocal_label(basic_block bb)
 	return label && DECL_NONLOCAL(gimple_label_label(label));
 }
 
-/* Can control enter in the middle of the function, by a nonlocal goto or a second return? */
+/*
+ * Returns true if control can enter in the middle of the function, by a nonlocal goto or a second
+ * return.
+ */
 static bool has_second_entry(struct function *fn)
 {
 	gimple_stmt_iterator gsi;
@@ -161,7 +164,7 @@ static bool has_second_entry(struct function *fn)
 	return false;
 }
 
-/* Is it an edge on which no statement can be inserted? */
+/* Returns true if no statement can be inserted on the edge. */
 static bool is_odd(edge e)
 {
 	return e->flags & (EDGE_ABNORMAL | EDGE_EH);
@@ -298,7 +301,10 @@ static bool is_real_call(gimple *stmt)
 	return !decl || !is_inexpensive_builtin(decl);
 }
 
-/* Is there a call between the link and an unlink?  Then a value in a register must be saved. */
+/*
+ * Returns true if there may be a call between the link and an unlink, for which a value in a
+ * register would have to be saved.
+ */
 bool place_has_calls(struct function *fn, const struct placement *p)
 {
 	gimple_stmt_iterator gsi;

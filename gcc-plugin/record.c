@@ -58,7 +58,7 @@ void record_build(struct function *fn, enum record_kind kind, struct record *r)
 	r->prev = kind == RECORD_KEPT ? make_ssa_name(long_unsigned_type_node) : NULL_TREE;
 }
 
-/* main: the unlinks store the prev of this link; other links are on paths that never return. */
+/* `main`: the unlinks store the prev of this link; other links are on paths that never return. */
 gimple_seq record_link(const struct record *r, bool main)
 {
 	tree fn = builtin_decl_explicit(BUILT_IN_RETURN_ADDRESS);

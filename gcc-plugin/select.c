@@ -229,9 +229,9 @@ static const char *impossible(struct function *fn)
 }
 
 /*
- * The caller exempts functions with loops, because they can take long whatever their size, and
- * functions into which control returns abnormally from a callee (catch, setjmp), because they repair
- * the chain.
+ * Returns true if the function has at least min-insns= instructions.  The caller exempts functions
+ * with loops, because they can take long whatever their size, and functions into which control
+ * returns abnormally from a callee (catch, setjmp), because they repair the chain.
  */
 bool select_is_big_enough(struct function *fn)
 {

@@ -21,7 +21,7 @@
  */
 #include "arch/arch.h"
 
-/* Copying a larger object takes noticeable time. */
+/* Copying an object of at least this size takes noticeable time. */
 static const int big_copy_bytes = 4096;
 /* Up to this size GCC copies and clears without a call, with any -mtune. */
 static const int inline_copy_bytes = 64;
@@ -83,9 +83,9 @@ static bool is_math(enum built_in_function code)
 }
 
 /*
- * Does the statement read strings or memory of unknown length?  Such a call does not need a record,
- * but a function that contains it is not proved short, so the caller of that function has a record,
- * whose time includes the call.
+ * Returns true if the statement reads strings or memory of unknown length.  Such a call does not
+ * need a record, but a function that contains it is not proved short, so the caller of that
+ * function has a record, whose time includes the call.
  */
 static bool is_string_read(gimple *stmt)
 {
@@ -107,7 +107,7 @@ static bool is_string_read(gimple *stmt)
 	}
 }
 
-/* Does GCC expand this builtin inline, or does a call of it take little time? */
+/* Returns true if GCC expands this builtin inline, or if a call of it takes little time. */
 static bool is_inline_builtin(gcall *call, tree decl)
 {
 	const char *name = IDENTIFIER_POINTER(DECL_NAME(decl));
@@ -213,9 +213,9 @@ static int block_cost(basic_block bb)
 }
 
 /*
- * Does the block end with a call that never returns, and not with an exception?  Such a block does
- * not return to the caller, and has a record of its own (place.c).  An exception, however, must
- * pass through callers whose records repair the chain.
+ * Returns true if the block ends with a call that never returns and throws no exception.  Such a
+ * block does not return to the caller, and has a record of its own (place.c).  An exception,
+ * however, must pass through callers whose records repair the chain.
  */
 static bool is_quiet_end(basic_block bb)
 {

@@ -2,9 +2,9 @@
 /*
  * Decides which tail calls stay jumps.
  *
- * A function that jumps to its last callee has no frame while the callee runs, and so no
- * record.  If the callee has a record, only its caller is missing in the chain.  If the callee has
- * none, its time is attributed to a function that called neither of them:
+ * A function that jumps to its last callee has no frame while the callee runs, and so no record.
+ * If the callee has a record, only its caller is missing in the chain.  If the callee has none, its
+ * time is attributed to a function that did not call it:
  *
  *	void do_sync(int fd)		the chain in fdatasync()
  *	{
@@ -50,8 +50,8 @@ bool tail_choose(const char *name)
 }
 
 /*
- * Is the function declared in a system header, or by GCC itself, such as operator delete, or a puts()
- * by which GCC replaces printf()?
+ * Returns true if the function is declared in a system header, or by GCC itself, such as operator
+ * delete, or a puts() by which GCC replaces printf().
  */
 static bool is_declared_by_system(tree decl)
 {
@@ -76,7 +76,9 @@ static bool must_return(gcall *call)
 	return may_be_elsewhere(callee) && (jumps == TAIL_MODULE || is_declared_by_system(callee));
 }
 
-/* always: no call stays a jump, because the record must be linked until the callees have ended. */
+/*
+ * `always`: no call stays a jump, because the record must be linked until the callees have ended.
+ */
 void tail_make_calls(struct function *fn, bool always)
 {
 	gimple_stmt_iterator gsi;

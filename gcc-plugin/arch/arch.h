@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions that the plugin needs for each CPU.  Instructions, registers and the dialects of
- * the assembler are only in this folder (tests/lint/arch.t).  One of its files is compiled,
- * <cpu>.c.  A new CPU needs a file with these functions.
+ * The functions that the plugin needs for each CPU architecture.  Instructions, registers and the
+ * dialects of the assembler are only in this directory (tests/lint/arch.t).  One of its files is
+ * compiled, <cpu>.c.  A new architecture needs a file with these functions.
  *
  * All of them have to follow the order of stores in ldb/abi.h.  x86 makes stores visible in program
  * order.  A CPU that does not do this needs a release store for top when a record is linked, and
@@ -18,36 +18,39 @@
 const char *arch_unsupported(void);
 
 /*
- * Does control certainly go from each instruction of an asm to the next one?  False for texts with labels,
- * directives, macros, comments or alternatives of dialects, and for instructions that wait, jump,
- * repeat or enter the kernel.  Fences and reading a clock are excluded, too: a function's record
- * must be linked before the function reads the clock.
+ * Returns true if control certainly goes from each instruction of an asm to the next one.  Returns
+ * false for texts with labels, directives, macros, comments or alternatives of dialects, and for
+ * instructions that wait, jump, repeat or enter the kernel.  Fences and reading a clock are
+ * excluded, too: a function's record must be linked before the function reads the clock.
  */
 bool arch_is_straight_text(const char *text);
 
 /*
- * These build the statements.  ret is the return address; keep: the link leaves prev in r->prev, for
- * the unlinks.  An unlink stores prev into top; a relink stores the record's address.
+ * These build the statements.  `ret` is the return address; `keep`: the link leaves prev in
+ * r->prev, for the unlinks.  An unlink stores prev into top; a relink stores the record's address.
  */
 gasm *arch_link(const struct record *r, tree ret, bool keep);
 gasm *arch_link_far(const struct record *r, tree ret);
 gasm *arch_unlink(const struct record *r);
 gasm *arch_relink(const struct record *r);
 /*
- * Can LINK_FUNCTION be called by arch_link_far()?  The registers that it uses must be free, and the
- * function must be within the reach of a call instruction.
+ * Returns true if arch_link_far() can call LINK_FUNCTION: the registers that it uses are free, and
+ * a call instruction reaches it.
  */
 bool arch_can_link_far(void);
 /* Runs after register allocation and corrects the far links of a function without calls. */
 void arch_mend_far(void);
 
-/* These write the first and the last lines of the text of each function. */
+/* These write the lines that begin and end the body of each function. */
 void arch_emit_begin(FILE *f);
 void arch_emit_end(FILE *f);
-/* These write the bodies of __ldb_thread_addr and LINK_FUNCTION... */
+/* These write the bodies of __ldb_thread_addr and LINK_FUNCTION. */
 void arch_emit_accessor(FILE *f);
 void arch_emit_link(FILE *f);
-/* ...and a jump to target, whose weak reference may be 0, with the address of hook. */
+/*
+ * Writes the body of `hook`, which jumps to `target` with its own address as argument; if the weak
+ * reference to `target` is 0, it only returns.
+ */
 void arch_emit_hook(FILE *f, const char *hook, const char *target);
 
 #endif /* LDB_PLUGIN_ARCH_H */

@@ -4,8 +4,8 @@
  * contains.
  *
  * A link is one asm statement, because the order of its stores is the contract with the reader:
- * generation, record, top.  A shared object loads the thread's offset in each asm: a GIMPLE
- * variable would occupy a callee-saved register throughout the function.
+ * generation, record, top.  A shared object loads the block's offset in each asm: a GIMPLE variable
+ * would occupy a callee-saved register throughout the function.
  *
  * The size of instructions matters as much as their number: if two hyperthreads share the front end
  * of a CPU, fetching code limits the speed of frequent calls.  So the addresses of the block and of
@@ -41,16 +41,17 @@
 	INSN("movq\t%2, (%1)",		"mov\t" QWORD "[%1], %2")
 
 /*
- * This does the same in few bytes: it calls the function that emit.c puts into each object.
- * That function finds the return address in %0, the record's address in r10, and uses r11; the
- * address from which it is called becomes the record's pc.  %1 is the record.
+ * Links a record in few bytes: calls LINK_FUNCTION, which emit.c puts into each object.
+ * LINK_FUNCTION finds the caller's return address in %0 (rax), the record's address in r10, and
+ * uses r11; its own return address becomes the record's pc.  %1 is the record.
  */
 #define LINK_FAR_ASM(before, after)						\
 	INSN("leaq\t%1, %%r10",		"lea\tr10, %1") NEXT			\
 	before INSN("call\t" LINK_FUNCTION, "call\t" LINK_FUNCTION) after
 
 /*
- * %0 is the value to store, %1 the thread.  With a single store, the segment prefix costs nothing.
+ * %0 is the value to store, %1 the block's offset in a shared object.  With a single store, the
+ * segment prefix costs nothing.
  */
 #define SET_TOP(att_top, intel_top)						\
 	INSN("movq\t%0, " att_top,	"mov\t" QWORD intel_top ", %0")
@@ -129,7 +130,7 @@ static asm_operand_list *scratch_operands(void)
 	return outputs;
 }
 
-/* Adds the record's fields from FROM on, as outputs. */
+/* Adds the record's fields from offset `from` on, as outputs. */
 static void push_fields(asm_operand_list **to, const struct record *r, size_t from)
 {
 	for (; from < sizeof(struct ldb_frame); from += sizeof(uint64_t))
@@ -220,7 +221,7 @@ const char *arch_unsupported(void)
 	return NULL;
 }
 
-/* Does control always go from an instruction with this name to the next one? */
+/* Returns true if control always goes from an instruction with this name to the next one. */
 static bool is_straight_insn(const char *name, size_t len)
 {
 	/* A star stands for anything that follows: an operand size or a condition. */
