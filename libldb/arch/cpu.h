@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The functions that libldb needs for each CPU.  Code that depends on the CPU is in arch/ only
- * (tests/lint/arch.t).  A new CPU needs a folder with cpu.h, sys.h, door.S and clone.S; order.h
- * says in which order the CPU must make loads and stores.
+ * The functions that libldb needs for each CPU architecture.  Code that depends on the architecture
+ * is in arch/ only (tests/lint/arch.t).  A new architecture needs a directory with cpu.h, sys.h,
+ * flows.h, door.S, clone.S and flows.S; order.h says in which order the CPU must make loads and
+ * stores.
  *
  *	cpu_tsc()		reads the time stamp counter, the same on all CPUs
  *	cpu_tsc_before()	reads the counter; later loads are made after it, but earlier ones may not
@@ -53,7 +54,10 @@ static inline uint64_t cpu_thread_word(intptr_t offset)
 	return *CPU_THREAD_AT(const volatile uint64_t, offset);
 }
 
-/* Returns the CPU on which a program thread runs, from rseq if glibc has registered it. */
+/*
+ * Returns the number of the CPU on which the calling thread of the program runs, from rseq if glibc
+ * has registered it.
+ */
 static inline uint32_t cpu_number(void)
 {
 	uint32_t cpu;

@@ -2,24 +2,24 @@
 /*
  * Adds a call that has returned to the sums of its thread.
  *
- * The function's result is in registers that only flows.S knows, and may be in vector or x87
- * registers: this file is compiled to use integer registers only (see the Makefile), and calls
- * functions of other files only through flow_event().
+ * The function's result may be in vector or x87 registers, which are not saved: so this file is
+ * compiled to use integer registers only (see the Makefile), and calls functions that may use
+ * vector registers only through flow_event().
  *
  * A signal handler may add to the same cell meanwhile, so each addition is a single instruction.
  */
 #include "arch/cpu.h"
 #include "flows.h"
 
-#define FAST_TICKS	2500	/* average time between two calls at a million calls per second */
+#define FAST_TICKS	2500	/* if calls are closer, fewer are timed; 1 us at 2.5 GHz */
 #define SLOW_TICKS	10000
 #define STRIDE_LOG_MAX	4
 #define LAST_OURS	8	/* a bit of ldb_flow_state.last: the function belongs to libldb */
-/* this many calls of a thread are all timed; later, some calls are not */
+/* the number of a thread's first calls of a function that are all timed */
 #define ALL_TIMED	1024
 #define PART_BUCKETS	(LDB_FLOW_PART / sizeof(uint32_t))
 
-/* Calls shorter than this are in the buckets of part 0, and are accounted for on the fast path. */
+/* Calls shorter than this, in ticks, are in the buckets of part 0, and may use the fast path. */
 #define FLOW_SHORT	4096
 
 /* The histogram bucket for each range of 16 durations, of which the first begins at -FLOW_SHORT. */
@@ -61,7 +61,10 @@ static inline uint32_t *bucket_at(char *region, uint32_t part, unsigned number)
 	return (uint32_t *)(region + LDB_FLOW_PARTS_OFF + (uint64_t)part * LDB_FLOW_PART) + number;
 }
 
-/* Allocates the part of a bucket.  The first word of part 0 is the number of parts in use. */
+/*
+ * Allocates the part of a bucket; returns NULL if there is none left.  The first word of part 0 is
+ * the number of parts in use.
+ */
 static __attribute__((noinline, cold)) uint32_t *bucket_new(char *region, struct ldb_flow_cell *c,
 							    unsigned bucket)
 {
@@ -179,7 +182,7 @@ uintptr_t flow_site(uintptr_t ret)
 
 /*
  * A wrapper of a lock function has stored its return address as the call site.  In the newest entry
- * this may be the address of a stub.
+ * of the list of held locks, this may be the address of a stub.
  */
 static void correct_site(const struct flow_slot *s)
 {
@@ -197,7 +200,10 @@ static void correct_site(const struct flow_slot *s)
 		h->site_kind = (h->site_kind >> 48 << 48) | flow_site(s->ret);
 }
 
-/* Returns how many of the next calls are not timed, on average 1.5 * 2^log, at random. */
+/*
+ * Returns how many of the next calls are not timed: 0 if log is 0, else a random number from 2^log
+ * - 1 to 2^(log + 1) - 2.
+ */
 static uint32_t stride_of(uint32_t log, uint64_t start)
 {
 	uint32_t random = (uint32_t)start * 2654435761U;
@@ -270,8 +276,8 @@ static void account_with_care(struct flow_slot *s, uint64_t now)
 
 /*
  * The head of three functions that have the same arguments, so that the first can jump to the
- * others.  x is not used, y is the clock again, and a and b are the results of the function that
- * was called.
+ * others.  x is not used, y is the low half of `now`, and a and b are the results of the function
+ * that was called.
  */
 #define RETURN(name)									\
 	struct flow_result name(struct flow_slot *s, uint64_t now, __attribute__((unused)) uint64_t x,	\
@@ -298,10 +304,7 @@ static __attribute__((noinline)) RETURN(return_unusual)
 	return (struct flow_result){ a, b };
 }
 
-/*
- * Adapts the rate, and writes an event if the call was long.  The call has been added to the sums
- * already.
- */
+/* Adapts how many calls are timed.  The call has been added to the sums already. */
 static __attribute__((noinline)) RETURN(return_adapt)
 {
 	uint64_t base = order_flow_base(&flow_page.base);
@@ -314,9 +317,9 @@ static __attribute__((noinline)) RETURN(return_adapt)
 }
 
 /*
- * The fast path: the call was short, each call is timed, and the rate stays.  This calls no
- * function, and jumps to the unusual cases with the results of the function, so that no register
- * must be saved.
+ * The fast path: the call was short, each call is timed, and this stays so.  This function calls no
+ * other, and jumps to the unusual cases with the results of the function, so that no register must
+ * be saved.
  *
  * While the CPU reads the clock, it executes what does not depend on the clock.  There are no jumps
  * except to unusual cases, because a mispredicted one would cost more than all of this.

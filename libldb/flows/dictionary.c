@@ -39,7 +39,7 @@ void flow_first_c(struct flow_entry *e)
 	api->target = flow_entry_real(e->target, e->name, e->flags);
 	api->name = keep_name(e->name);
 	/*
-	 * another thread, or a signal handler, may have been faster; then this number has no name
+	 * another thread, or a signal handler, may have been faster; then this number stays unused
 	 */
 	if (atomic_compare_exchange_strong((_Atomic uint32_t *)&e->cell, &none, cell))
 		order_flow_ready(&api->ready);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The stub of dlsym() jumps to this function, so that the return address is that of the program.
+ * The stub of dlsym() jumps to flow_dlsym(), whose return address is therefore in the program.
  *
  * If the recorder has attached to a running program, dlsym() must return the functions themselves,
  * because the program may compare them with functions that dlsym() returned earlier.

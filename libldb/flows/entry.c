@@ -83,7 +83,7 @@ static struct flow_entry *entry_new(uint32_t from, uint32_t to, uint64_t target,
 	return e;
 }
 
-/* Is it the entry of this function, with the target that it had when it was made? */
+/* Returns true if e is the entry of this function, with the target that it had when e was made. */
 static bool is_entry(const struct flow_entry *e, uint32_t from, uint64_t target, const char *name)
 {
 	return e->from == from && raw_str_equal(e->name, name) &&

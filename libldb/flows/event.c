@@ -4,8 +4,8 @@
 #include "runtime/runtime.h"
 
 /*
- * Writes the event.  is_open: this is a call of another thread that has not returned at the end of
- * the recording.
+ * Writes the event.  is_open: the call, maybe of another thread, has not returned when counting
+ * ends.
  */
 void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open)
 {

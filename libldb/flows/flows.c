@@ -41,7 +41,10 @@ static bool may_begin(void)
 	       !cpu_has_shadow_stack() && !atomic_load(&flow_page.is_on);
 }
 
-/* Prepares the tables; new threads get regions from then on. */
+/*
+ * Prepares the tables; new threads get regions from then on.  Returns false if calls cannot be
+ * recorded.
+ */
 static bool prepare(void)
 {
 	if (!may_begin() || !flow_entry_prepare() || !flow_patch_prepare() || !flow_thread_all())
@@ -104,8 +107,8 @@ static void begin_locked(void)
 }
 
 /*
- * In a running program the recorder may give up while the thread that it sent here still waits for
- * the loader's lock.  So this thread takes no other lock before it has the loader's.
+ * In a running program the recorder may give up while the thread that it makes call this function
+ * still waits for the loader's lock.  So the thread takes no other lock before it has the loader's.
  */
 void flow_begin(bool is_running)
 {

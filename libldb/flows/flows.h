@@ -14,8 +14,9 @@
  * addresses, which could be wrong after a longjmp() or a switch of stacks.  If a call ends in one
  * of these ways, its slot is found when the thread needs a slot (slots.c).
  *
- * All calls are timed, unless a thread makes more than a million calls per second through an entry.
- * Then 1 of up to 32 calls is timed, at random distances, and represents the calls in between.
+ * All calls are timed, unless a thread makes more than about a million calls per second through an
+ * entry.  Then 1 of up to 31 calls is timed, at random distances, and represents the calls in
+ * between.
  *
  * All functions are async-signal-safe.  They change nothing in the program except its linkage
  * tables.
@@ -126,8 +127,8 @@ _Static_assert(sizeof(struct flow_slot) == 1 << FLOW_S_SHIFT, "flows.S");
 #undef CHECK
 
 /*
- * fork() wipes this page, like session_page, so that a child does not count calls from its first
- * instruction on.  The first word is the one that the stubs read.
+ * fork() wipes this page, like session_page, so that from its first instruction on a child does not
+ * count calls.  The first word is the one that the stubs read.
  */
 union flow_page {
 	struct {
@@ -188,8 +189,8 @@ void flow_first_c(struct flow_entry *e);
 /* slots.c */
 
 /*
- * Gets free slots for the calling thread.  sp is the stack pointer of the caller.  Returns whether
- * there are any.
+ * Gets free slots for the calling thread.  sp is the stack pointer of the caller.  Returns 0 if
+ * there are none.
  */
 int flow_refill_c(uint64_t sp, struct ldb_flow_state *state);
 void flow_slots_return(void);		/* called when the calling thread exits */
@@ -210,8 +211,8 @@ void flow_slots_close(uint64_t now);
  */
 void flow_slots_reclaim(uint32_t own);
 /*
- * Called in a child of fork() before flow_slots_reclaim(): frees the slots of calls that other
- * threads had in progress on their own stacks.  threads[] has the thread of each region.
+ * Called in a fork child before flow_slots_reclaim(): frees the slots of calls that other threads
+ * had in progress on their own stacks.  threads[] has the thread of each region.
  */
 void flow_slots_fork_child(struct thread *const *threads);
 
@@ -228,7 +229,10 @@ void flow_call_prepare(void);		/* called when the threshold and the clock's cost
 /* Calls flow_event_c(), with the vector registers saved (arch/CPU/flows.S). */
 void flow_event(const struct flow_slot *s, uint64_t now);
 void flow_account(struct flow_slot *s, uint64_t now);
-/* Describes a call that has not returned; false: there is none.  Raw thread, too. */
+/*
+ * Describes the call of a slot; returns false if it has none that has not returned.  A raw thread
+ * may call this, too.
+ */
 bool flow_is_open(const struct flow_slot *s, struct ldb_flow_open *o);
 
 /* event.c */
@@ -240,11 +244,11 @@ void flow_patch_started(void);		/* patches the modules with which the program st
 /* Calls begin() under the loader's lock, in a running program. */
 void flow_patch_running(void (*begin)(void));
 void flow_patch_all(void);		/* patches all modules, in a running program */
-void flow_patch_later(void);		/* patches the modules that were loaded since */
+void flow_patch_later(void);		/* patches modules that were loaded after the others */
 void flow_unpatch(void);		/* restores tables; called by a raw thread */
 
 /* modules.c: functions on the list of modules. */
-uint64_t flow_module_start(uint32_t number);	/* returns its start; 0: there is no such module */
+uint64_t flow_module_start(uint32_t number);	/* returns a module's start; 0: no such module */
 uint32_t flow_module_of(uint64_t addr);		/* returns the module that contains this code; 0: none */
 bool flow_is_function(uint32_t module, const void *fn, const char *name);
 

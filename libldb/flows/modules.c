@@ -108,7 +108,7 @@ bool flow_is_function(uint32_t number, const void *fn, const char *name)
 	return flow_module_is_followed(m) && symbol_is_function(m->dynamic, m->bias, name, fn);
 }
 
-/* With which modules has the program started? */
+/* Functions that find the modules with which the program started */
 
 const char *flow_module_soname(const struct flow_module *m)
 {

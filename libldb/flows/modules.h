@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The list of the program's modules, whose calls are counted.  It is made and read before main(),
- * or under the loader's lock.  Entries are never removed, because the entries of stubs contain
- * their numbers.
+ * The list of the program's modules, whose calls are counted.  It is changed only before main(), or
+ * under the loader's lock.  Entries are never removed, because the entries of stubs contain their
+ * numbers.
  */
 #ifndef FLOWS_MODULES_H
 #define FLOWS_MODULES_H
@@ -21,12 +21,13 @@ struct flow_module {
 	const ElfW(Dyn) *dynamic;
 	struct { uint64_t lo, hi, offset; } code[FLOW_CODE_MAX], relro;
 	const char *name;	/* name of the file; only valid while the module is loaded */
-	bool is_started;	/* the program started with it, so it is never unloaded */
+	bool is_started;	/* the program started with this module, so it is never unloaded */
 	bool is_loader, is_kernel, is_ours;
 	bool is_seen, is_gone;
 	bool is_new;		/* its tables have not been read; cleared by the caller */
 	/*
-	 * its tables may have been read before, so functions without an entry are not counted again
+	 * the module's tables may have been read before, so functions without an entry are not
+	 * counted again
 	 */
 	bool is_again;
 };
@@ -35,18 +36,21 @@ extern uint32_t nr_flow_modules;
 
 /* Updates the list.  If it was empty, marks the modules with which the program started. */
 void flow_modules_find(void);
-/* May the calls of this module be counted?  Not if it is the loader, the vDSO or this library. */
+/*
+ * Returns true if the calls of this module may be counted, which those of the loader, the vDSO and
+ * libldb may not.
+ */
 static inline bool flow_module_is_followed(const struct flow_module *m)
 {
 	return m->dynamic && !m->is_ours && !m->is_loader && !m->is_kernel && !m->is_gone;
 }
 
 bool flow_modules_have_changed(void);	/* any thread may call it */
-/* Returns the module whose code has the address; NULL: none. */
+/* Returns the module whose code contains the address; NULL: none. */
 struct flow_module *flow_module_at(uint64_t addr);
 /*
- * Returns the name by which other modules refer to it (DT_SONAME); "": it has none.  The module
- * must have a dynamic section.
+ * Returns the name by which other modules refer to m (DT_SONAME); "": it has none.  m must have a
+ * dynamic section.
  */
 const char *flow_module_soname(const struct flow_module *m);
 

@@ -53,7 +53,7 @@ static bool is_stub(uint64_t target)
 	return target - (uintptr_t)flow_entry_stubs < FLOW_ENTRIES * FLOW_STUB;
 }
 
-/* The symbols of the modules that the loader searches, without modules that were loaded later. */
+/* The symbols of the modules that the loader searches, without modules that dlopen() has loaded. */
 static struct flow_scope scopes[FLOW_MODULES];
 static uint32_t nr_scopes;	/* 0: one of them has no table that can be searched */
 
@@ -150,7 +150,7 @@ static void patch_plt(struct patching *p)
 		target = order_any_load_word(slot);
 		if (is_stub(target))
 			continue;
-		if (flow_module_at(target) == p->m) {	/* not bound, or its own */
+		if (flow_module_at(target) == p->m) {	/* not bound, or m's own */
 			if (target == p->m->bias + l->sym[symbol].st_value && l->sym[symbol].st_shndx)
 				continue;
 			target = search(p, symbol, name);
@@ -205,7 +205,7 @@ static int open_file(const struct flow_module *m)
 
 static uint8_t buffer[BUFFER] __attribute__((aligned(4096)));
 
-/* Returns false if it could not be read. */
+/* Returns false if the file could not be read. */
 static bool search_file(int fd, const struct flow_module *m, int segment)
 {
 	uint64_t at = m->code[segment].lo, end = m->code[segment].hi, offset = m->code[segment].offset;
@@ -369,7 +369,7 @@ static void nothing(void)
 }
 
 /*
- * The loader calls this while dlsym() searches __ldb_flows_locked, and has its lock: so no other
+ * The loader calls this while dlsym() searches __ldb_flows_locked, and holds its lock: so no other
  * thread is loading anything, and all modules in its list are relocated.
  */
 static void (*patch_new(void))(void)
@@ -389,7 +389,7 @@ void flow_patch_later(void)
 		dlsym(RTLD_DEFAULT, "__ldb_flows_locked");
 }
 
-/* Does what patch_new() does for all modules, whose tables are as the loader has made them. */
+/* Patches all modules, whose tables are as the loader has made them. */
 void flow_patch_all(void)
 {
 	flow_modules_find();

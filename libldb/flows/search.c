@@ -45,7 +45,7 @@ static const char *version_name(const struct flow_scope *s, unsigned index)
 	return NULL;
 }
 
-/* May the loader bind a reference with this version to the definition? */
+/* Returns true if the loader may bind a reference with this version to the definition. */
 static bool is_version(const struct flow_scope *s, uint32_t symbol, const char *version)
 {
 	unsigned index = s->versym ? s->versym[symbol] : 0;
@@ -76,7 +76,10 @@ static uint32_t hash_of(const char *name)
 	return h;
 }
 
-/* Finds a definition for a reference without a version: the oldest one. */
+/*
+ * Finds the definition of a function that fits `version`.  If that is NULL, finds the oldest
+ * definition, or a newer one if it is the only one.
+ */
 static const ElfW(Sym) *find(const struct flow_scope *s, const char *name, uint32_t hash,
 			     const char *version)
 {

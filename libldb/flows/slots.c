@@ -15,8 +15,8 @@
  * the wrong place.  So if calls have ended without any of the interposed functions, no slot of the
  * thread is freed any more.
  *
- * A longjmp() may end a signal handler that has interrupted these functions.  Then a slot may be
- * lost, or be in the list twice; but a slot in use is never taken, because its sp is not 0.
+ * A longjmp() may end a signal handler that has interrupted functions of this file.  Then a slot
+ * may be lost, or be in the list twice; but a slot in use is never taken, because its sp is not 0.
  *
  * A thread's free slots are in its own list, except those whose calls returned on another thread,
  * because a coroutine has moved: these are FLOW_ADRIFT until their owner needs a slot (call.c).
@@ -26,7 +26,7 @@
 
 #define TAKE	8
 #define STRANGE_MAX 512	/* a thread with this many slots gets no more if some of them may be lost */
-#define SKIP	64	/* number of calls that are not timed after a call for which there was no slot */
+#define SKIP	64	/* if there is no slot for a call, this many calls are not timed */
 
 /*
  * The list of slots that threads gave back when they exited: number + 1 of the first slot, and a
@@ -103,9 +103,9 @@ static void put_into_list(struct flow_slot *s)
 }
 
 /*
- * Did the function of slot s, which was called at the same stack pointer, jump to the function that
- * is called now?  Then its call has not ended, and the return address on the stack leads to its
- * slot.
+ * Returns true if the function of slot s, which was called at stack pointer sp, has jumped to the
+ * function that is called now.  Then the call of s has not ended, and the return address on the
+ * stack leads to s.
  */
 static bool is_jumped_from(const struct flow_slot *s, uint64_t sp)
 {
@@ -128,13 +128,18 @@ static bool is_on_own_stack(const struct thread *t, uint64_t sp)
 	return sp > t->stack_lo && sp <= t->stack_hi;
 }
 
-/* Is the address of the slot's stub still on the stack, where the call has put it? */
+/*
+ * Returns true if the address of the slot's stub is still on the stack, where the call has put it.
+ */
 static bool is_on_stack(const struct flow_slot *s)
 {
 	return is_jumped_from(s, s->sp);
 }
 
-/* Has the call of slot s ended, given that a call is being made at sp on the thread's own stack? */
+/*
+ * Returns true if the call of slot s has ended, given that a call is being made at sp on the
+ * thread's own stack.
+ */
 static bool is_left(const struct thread *t, const struct flow_slot *s, uint64_t sp)
 {
 	uint64_t its = s->sp;
@@ -169,7 +174,10 @@ struct flow_slot *flow_left_c(uint64_t sp)
 	return s;
 }
 
-/* Is the call of slot s between the stack pointers `here` and sp, so that a jump to sp ends it? */
+/*
+ * Returns true if the call of slot s is between the stack pointers `here` and sp, so that a jump to
+ * sp ends it.
+ */
 static bool is_in_between(const struct thread *t, const struct flow_slot *s, uintptr_t sp, uintptr_t here)
 {
 	uint64_t its = s->sp;
@@ -204,8 +212,8 @@ void flow_leave(uintptr_t sp, uintptr_t here)
 }
 
 /*
- * Is it certain that a call which was FLOW_LEFT will not be continued?  If the function is just
- * returning, and a signal handler has interrupted it and makes the call at sp, the call's true
+ * Returns true if a call that was FLOW_LEFT will certainly not be continued.  If the function is
+ * just returning, and a signal handler has interrupted it and makes the call at sp, the call's true
  * return address is on the stack.
  */
 static bool is_over(const struct flow_slot *s, uint64_t sp)
@@ -216,7 +224,7 @@ static bool is_over(const struct flow_slot *s, uint64_t sp)
 
 /*
  * Frees slots whose call returned on another thread, and slots of calls that have ended and cannot
- * be continued.
+ * be continued.  Returns true if there were any.
  */
 static bool find_away(uint64_t sp)
 {
@@ -301,7 +309,7 @@ void flow_slots_return(void)
 	flow_self.is_strange = false;
 	for (; s; s = next) {
 		next = slot_at(next_of[number_of(s)]);
-		/* a coroutine of this thread may continue on another */
+		/* a coroutine of this thread may continue on another thread */
 		if (s->sp && !(s->sp > t->stack_lo && s->sp <= t->stack_hi))
 			s->owner = 0;
 		else

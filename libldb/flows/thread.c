@@ -97,7 +97,10 @@ void flow_thread_exit(struct thread *t)
 	raw_unlock(&registry_lock);
 }
 
-/* Locks the registry; gives up after a while, because the calling thread may hold the lock. */
+/*
+ * Locks the registry.  Gives up after a while and returns false, because the calling thread itself
+ * may hold the lock.
+ */
 static bool lock_registry(void)
 {
 	for (int i = 0; i < LOCK_TRIES; i++) {

@@ -114,7 +114,9 @@ static inline void cpu_thread_block_init(void *tp)
 	*(void **)tp = tp;
 }
 
-/* Does the CPU check return addresses by a shadow stack?  If not, rdssp leaves `at` unchanged. */
+/*
+ * Returns true if the CPU checks return addresses by a shadow stack.  If not, rdssp leaves `at` 0.
+ */
 static inline bool cpu_has_shadow_stack(void)
 {
 	uint64_t at = 0;

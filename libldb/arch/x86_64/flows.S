@@ -3,8 +3,9 @@
  * Contains the stubs through which intercepted calls go.  flows/flows.h explains them.
  *
  * A slot of a module's linkage table holds the address of an entry stub.  Only r11 and the flags
- * are free there: arguments are in registers and on the stack, rax has the number of vector
- * registers, r10 a nested function's frame.  No vector or x87 instruction is used.
+ * are free in a stub: arguments are in registers and on the stack, rax has the number of vector
+ * registers, r10 a nested function's frame.  Vector registers are only saved and restored, and x87
+ * registers are not used.
  *
  * A call that is timed leaves its return address in a struct flow_slot, and the function returns to
  * the slot's own stub, with the same stack pointer as without the stub.  Calls and returns stay
@@ -119,7 +120,7 @@ flow_timed:
 	testq	%rax, %rax
 	jz	5f
 	cmpq	%rdx, FLOW_S_SP(%rax)
-	jbe	flow_left			/* that call has ended without a return */
+	jbe	flow_left			/* the top call ended without a return */
 5:	movq	%rax, FLOW_S_UP(%rcx)
 	movq	%rdx, FLOW_S_SP(%rcx)
 	movq	%rcx, %fs:FLOW_SELF_TOP(%rdi)
@@ -147,7 +148,7 @@ flow_timed:
 	.cfi_restore rax
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
-	jmp	*-48(%rsp)			/* signal handlers do not overwrite the 128 bytes there */
+	jmp	*-48(%rsp)			/* in the red zone, safe from signal handlers */
 
 3:	/* never timed */
 	.cfi_restore_state
@@ -159,8 +160,8 @@ flow_timed:
 
 flow_jumped:
 	/*
-	 * the caller has a stub with the same stack pointer, and jumps to the function: use the
-	 * number of that stub - 1
+	 * the caller has a stub with the same stack pointer, and jumps to the function: use that
+	 * stub's CFA offset - 1
 	 */
 	.cfi_adjust_cfa_offset 16
 	.cfi_rel_offset rcx, 8
@@ -259,7 +260,7 @@ flow_first:
 	movl	FLOW_E_CELL(%r11), %edx
 	testl	%edx, %edx
 	jnz	2b
-	jmp	1b				/* there are too many */
+	jmp	1b				/* never taken: a cell was assigned */
 	.cfi_endproc
 	.size	flow_first, . - flow_first
 
@@ -361,14 +362,14 @@ flow_return:
 	movq	%rdx, %rsi
 	shlq	$32, %rsi
 	orq	%rax, %rsi
-	/* it returns to the caller, and gets the results in r8 and r9 */
+	/* flow_return_c() returns to the caller; the results are its arguments in r8 and r9 */
 	jmp	flow_return_c
 	.cfi_endproc
 	.size	flow_return, . - flow_return
 
 /*
- * Calls flow_event_c() with xmm0 and xmm1 saved, which may contain a result; the C code uses no
- * other kind of vector register.
+ * Calls flow_event_c() with xmm0 and xmm1 saved, which may contain a result; the C code changes no
+ * x87 register and no wider vector register.
  */
 	.globl	flow_event
 	.hidden	flow_event, flow_event_c

@@ -16,12 +16,8 @@
 typedef void cpu_reference_fn(void *arg, uint64_t word, bool is_call);
 
 /*
- * Finds the places in code that use a word in [lo, hi): call *word(%rip), jmp *word(%rip), or
- * anything else with word(%rip).  It is not known where instructions begin, so the search tries
- * each byte.  Bytes that are no instruction may look like a use of the word that is not a call.
- *
- * `code` is a copy of the code at the address `at`; its first 2 bytes belong to the part that was
- * searched before.
+ * Calls fn() if the instruction whose ModRM byte is at p uses a word in [lo, hi).  `at` is the
+ * address of this byte in the module.
  */
 static inline void cpu_one_reference(const uint8_t *p, uint64_t at, uint64_t lo, uint64_t hi,
 				     cpu_reference_fn *fn, void *arg)
@@ -41,7 +37,14 @@ static inline void cpu_one_reference(const uint8_t *p, uint64_t at, uint64_t lo,
 			fn(arg, word + immediates[k], is_call);
 }
 
-/* Bytes of the kind 00xxx101 say that an address relative to the instruction follows. */
+/*
+ * Finds the places in code that use a word in [lo, hi): call *word(%rip), jmp *word(%rip), or
+ * anything else with word(%rip).  A ModRM byte of the form 00xxx101 means that an address relative
+ * to the instruction follows.  It is not known where instructions begin, so the search tries each
+ * byte; bytes that are not an instruction may look like a use of the word.
+ *
+ * `code` is a copy of the code at the address `at`; its first byte is only read as an opcode.
+ */
 static inline void cpu_each_reference(const uint8_t *code, uint64_t at, uint64_t size, uint64_t lo,
 				      uint64_t hi, cpu_reference_fn *fn, void *arg)
 {
