@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Declares what libldb's folders share, grouped by the defining file.
+ * Declares what libldb's directories share, grouped by the defining file.
  *
  * Two kinds of code live in this library:
  *
@@ -46,7 +46,7 @@
 
 #define HELD_MAX	16
 
-struct held_lock {		/* a lock that this thread holds; for the shim */
+struct held_lock {		/* a lock that the thread holds; for the shim */
 	uintptr_t lock;
 	uint64_t begin;		/* stamp, or 0: not stamped */
 	uint64_t gen;		/* thread_gen() when it was taken */
@@ -121,8 +121,8 @@ struct thread {
 struct thread *thread_self(void);
 
 /*
- * If the runtime was loaded into a running program, this function registers the calling thread if
- * it existed before.  It returns NULL if that was not so, or if the thread cannot be registered now.
+ * NULL, unless the runtime was loaded into a running program: then this function registers the
+ * calling thread, which existed before.  It returns NULL if the thread cannot be registered now.
  */
 extern struct thread *(*thread_on_unknown)(void);
 
@@ -151,14 +151,17 @@ unsigned blocks_of_self(struct ldb_thread **v, unsigned max);
 /* Waits until each scanner has finished a walk that was under way at the call. */
 void scan_quiesce(void);
 
-/* request/stack.c: registered foreign stacks.  Returns true if addr lies in [*lo, *hi). */
+/*
+ * request/stack.c: if addr lies in a registered foreign stack, returns true and its bounds [*lo,
+ * *hi).
+ */
 bool stack_foreign(uintptr_t addr, uintptr_t *lo, uintptr_t *hi);
 
 /* runtime/session.c: what a recorder has requested */
 
 /*
- * This is on a separate page that fork() zeroes (MADV_WIPEONFORK), so a child is not recorded from
- * its first instruction on.  It is read with relaxed loads.
+ * session_page is a separate page that fork() zeroes (MADV_WIPEONFORK), so that from its first
+ * instruction on a child is not recorded.  It is read with relaxed loads.
  */
 #define SESSION_ON	1
 #define SESSION_LOCKS	2		/* locks are to be recorded */
@@ -168,7 +171,7 @@ bool stack_foreign(uintptr_t addr, uintptr_t *lo, uintptr_t *hi);
 #define SESSION_NO_EPOCH UINT32_MAX
 
 struct session_active {
-	_Atomic uint32_t on;		/* SESSION_*: a recorder is listening */
+	_Atomic uint32_t on;		/* SESSION_*; 0: nothing is recorded */
 	uint32_t mutex_level;		/* enum ldb_mutex_level */
 	uint64_t lock_threshold;	/* ticks */
 	uint64_t func_threshold;	/* ticks */
@@ -256,7 +259,10 @@ static inline bool session_wants_loops(void)
 	return unlikely(order_session_on(&session_page.a.on) & SESSION_LOOPS);
 }
 
-/* For wrappers of waits for descriptors: of an event loop, or of a thread that waits for one. */
+/*
+ * For wrappers of waits for descriptors.  is_loop: an event loop waits; else a thread waits for one
+ * descriptor.
+ */
 static inline bool session_wants_waits(bool is_loop)
 {
 	return unlikely(order_session_on(&session_page.a.on) & (SESSION_LOOPS | (is_loop ? SESSION_SOCKETS : 0)));
@@ -269,7 +275,7 @@ static inline uint32_t session_mutex_level(void)
 
 /* Returns the session's clock.  It is only valid while session_on(). */
 uint64_t session_clock(void);
-/* Does the same; before that, what the calling thread has stored becomes visible to the scanner. */
+/* Reads the clock after the calling thread's earlier stores have become visible to the scanner. */
 uint64_t session_clock_after_stores(void);
 
 /*
@@ -338,7 +344,10 @@ bool flow_is_mapped(void);
  * caller is a constructor.
  */
 void flow_begin(bool is_running);
-/* The same in a fork child, which has the linkage tables of its parent.  Raw thread. */
+/*
+ * Does the same as flow_begin() in a fork child, which has the linkage tables of its parent.  Raw
+ * thread.
+ */
 void flow_begin_child(void);
 void flow_poll(void);		/* called regularly by the raw thread that will call flow_end() */
 /* In a pause nothing is counted; the stubs stay in the linkage tables.  Raw thread. */

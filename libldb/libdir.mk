@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Libraries are installed below PREFIX in $(RELLIBDIR).  Debian's loader searches a folder of
-# the architecture's ($(MULTIARCH)) under /usr; elsewhere there is no such folder.
+# Libraries are installed below PREFIX in $(RELLIBDIR).  Under /usr Debian's loader searches a
+# directory of the architecture ($(MULTIARCH)); with other prefixes there is none.
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 RELLIBDIR := lib$(if $(filter /usr,$(PREFIX)),$(MULTIARCH:%=/%))

@@ -247,10 +247,10 @@ static inline bool order_range_is_still(const _Atomic uintptr_t *lo, uintptr_t f
 
 /*
  * "on" says whether a session is on.  The session's parameters are written, and its memory is
- * mapped, before "on" is stored.  x86: the relaxed load, which each wrapper makes, is sufficient for
- * what is read after it; another CPU needs an acquire.  A thread that has loaded "on" may still use
- * the session when it is off, so the memory stays mapped, and the thread can tell from the epoch.
- * The two functions are each other's partner.
+ * mapped, before "on" is stored.  x86: the relaxed load, which each wrapper makes, is sufficient
+ * for what is read after it; another CPU needs an acquire.  A thread that has loaded "on" may still
+ * use the session when it is off, so the memory stays mapped, and the thread can tell from the
+ * epoch.  The two functions are each other's partner.
  */
 static inline uint32_t order_session_on(const _Atomic uint32_t *on)
 {
@@ -321,7 +321,7 @@ static inline uint64_t order_ring_reserve(struct ldb_ring_hdr *hdr, unsigned nr)
 	return __atomic_fetch_add(&hdr->head, nr, __ATOMIC_RELAXED);
 }
 
-/* This does the same in a ring with one writer.  Partner: order_ring_head() */
+/* Reserves slots in a ring with one writer.  Partner: order_ring_head() */
 static inline uint64_t order_ring_reserve_own(struct ldb_ring_hdr *hdr, unsigned nr)
 {
 	uint64_t at = hdr->head;
@@ -427,8 +427,8 @@ static inline uint32_t order_held_count(const uint32_t *nr)
 }
 
 /*
- * Take a free normal mutex, and release it if no thread waits: its word changes from 0 to 1 and
- * back.  Partner: glibc, which does the same in other threads
+ * These take a free normal mutex, and release it if no thread waits: its word changes from 0 to 1
+ * and back.  Partner: glibc, which does the same in other threads
  */
 static inline bool order_mutex_take(int *word)
 {
@@ -454,7 +454,10 @@ static inline bool order_conn_take(_Atomic uint32_t *lock, uint32_t *holder, uin
 						       memory_order_relaxed);
 }
 
-/* Releases it: the next holder finds all that this one wrote.  Partner: order_conn_take() */
+/*
+ * Releases the lock: the next holder finds all that the previous one wrote.  Partner:
+ * order_conn_take()
+ */
 static inline void order_conn_give(_Atomic uint32_t *lock)
 {
 	atomic_store_explicit(lock, 0, memory_order_release);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Implements context.h.  The variable points to the record of the context that is active on the
- * thread, or is NULL.  The pointer may be invalid, so the kernel is asked whether the record can be
- * read.
+ * Implements context.h.  The thread-local variable points to the record of the context that is
+ * active on the thread, or is NULL.  The pointer may be invalid, so the kernel is asked whether the
+ * record can be read.
  *
  * The functions are async-signal-safe and do not change errno.
  */
@@ -46,8 +46,8 @@ void context_find(uint64_t bias, const ElfW(Phdr) *phdr, unsigned nr_phdr, intpt
 
 /*
  * The contexts to which this thread has last linked its requests, so that no link is written twice.
- * A checksum of the ids is sufficient, because tracing libraries choose them at random, and it needs
- * less thread-local memory, which every program has that loads the runtime.
+ * A checksum of the ids is sufficient, because tracing libraries choose them at random, and it
+ * needs less thread-local memory, which each thread of every program with the runtime has.
  */
 static TLS_IE struct linked {
 	uint64_t id, sum;

@@ -17,7 +17,7 @@
 /* The variable's offset from the thread pointer; 0: no module of the program has the variable. */
 extern intptr_t context_offset;
 
-/* Does the program have the variable?  If not, the functions below need not be called. */
+/* Returns true if the program has the variable; if not, the functions below need not be called. */
 static inline bool context_may_be(void)
 {
 	return __builtin_expect(context_offset != 0, 0);
@@ -40,8 +40,9 @@ struct context_ids {
 };
 
 /*
- * Reads the context that is active on the calling thread.  Returns false if none is, or if request
- * id is already linked to it, or to one that the program has named itself.
+ * Reads the context that is active on the calling thread.  Returns false if there is none, or if
+ * request `id` is already linked to it, or to a context that the program has given by
+ * ldb_req_link().
  */
 bool context_read(uint64_t id, struct context_ids *ids);
 /* Notes that the program has called ldb_req_link() for this request. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Implements the functions that tag requests.  Each call writes one record.  The reader of the trace
- * infers on which request a thread works; the runtime only knows whether it works on any, which the
- * scanner needs.
+ * Implements the functions that tag requests.  Each call writes one record.  The reader of the
+ * trace infers on which request a thread works.  The runtime stores whether a thread works on any,
+ * for the scanner, and the ids of a few, for messages that the thread sends.
  *
  * The functions are async-signal-safe and do not change errno.
  */
@@ -16,7 +16,7 @@
 
 _Static_assert(LDB_CLASS_MAX == 23, "24 bytes of payload, with the NUL");
 
-/* If the thread works on several requests, the end of one counts as the end of all. */
+/* If the thread works on several requests, the end or block of one counts as the end of all. */
 static void keep_in_request(struct thread *t, uint16_t type)
 {
 	if (t)
@@ -170,8 +170,8 @@ void request_link_published(uint64_t id)
 }
 
 /*
- * Stores on which requests the calling thread works, because messages that it sends belong to its
- * request.
+ * The following functions store on which requests the calling thread works, because messages that
+ * it sends belong to its request.
  */
 
 static uint32_t find_tag(const struct thread *t, uint64_t id)

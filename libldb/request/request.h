@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Declares the request tags' functions shared between the files of this folder. */
+/* Declares the functions of request/ that other files call. */
 #ifndef REQUEST_REQUEST_H
 #define REQUEST_REQUEST_H
 
@@ -17,7 +17,10 @@ static inline uint32_t request_tid(const struct thread *t)
 	return t ? t->tid : (uint32_t)syscall(SYS_gettid);
 }
 
-/* request.c: as the functions of <ldb/ldb.h>, but called for requests that socket/ derives. */
+/*
+ * request.c: write the records of the functions of <ldb/ldb.h>, also for requests that socket/
+ * derives.
+ */
 void request_start(uint64_t id, void *queue, const void *site);
 void request_arrived(uint64_t id, void *queue, uint64_t age_ns);
 void request_block(uint64_t id, void *queue, const void *site);
@@ -29,8 +32,8 @@ void request_link_published(uint64_t id);
 /* Writes the first START of a request that was derived from a connection. */
 void request_start_socket(uint64_t id, uint64_t queue, const void *site);
 /*
- * Returns whether the calling thread works on exactly one request that the program has tagged, as far as
- * is known, and its id.
+ * Returns true, and the id, if the calling thread works on exactly one request that the program has
+ * tagged, as far as is known.
  */
 bool request_tagged(uint64_t *id);
 /*
@@ -58,8 +61,8 @@ void command_dump(const char *why);
 int stack_register(void *lo, void *hi);
 void stack_unregister(void *lo);
 /*
- * Called before memory is unmapped: unregisters the stacks that are registered there.  Returns true
- * if there were any.
+ * Called before memory is unmapped: unregisters the stacks in this memory.  Returns true if there
+ * were any.
  */
 bool stack_unregister_within(uintptr_t lo, uintptr_t hi);
 

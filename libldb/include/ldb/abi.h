@@ -34,8 +34,9 @@
  * thread's and greater than its parent's, and its address lies inside the
  * thread's stack and below its parent's.
  *
- * The note: each object that the plugin generated code for carries, in an
- * allocated ELF note section .note.ldb (COMDAT), notes of owner "LDB":
+ * Notes: objects contain notes of owner "LDB" in allocated ELF note sections (.note.ldb, for type 2
+ * .note.ldb.api), which are COMDAT.  Objects for which the plugin generated code have types 1 and
+ * 3, objects that include <ldb/ldb.h> have type 2:
  *
  *	type	descriptor (16 bytes)
  *	1	int64: address of the accessor - address of this field
@@ -76,7 +77,7 @@ struct ldb_frame {
 
 /* The thread block has no more members, because the static TLS of -fPIC objects is scarce. */
 struct ldb_thread {
-	struct ldb_frame *top;	/* deepest record, or NULL */
+	struct ldb_frame *top;	/* the innermost record, or NULL */
 	uint64_t	gen;	/* generation << 16 | LDB_CANARY */
 };
 

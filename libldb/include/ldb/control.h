@@ -2,11 +2,10 @@
 /*
  * This is the protocol of the control socket between ldb-record and the runtime.
  *
- * AF_UNIX, SOCK_SEQPACKET, abstract names.  Messages are native-endian structs
- * that start with struct ldb_msg; both sides check type, size and version, and
- * both check the peer by SO_PEERCRED.  The runtime accepts uid 0, and its own
- * effective uid if the process is dumpable; the recorder accepts the pid that it
- * wants to record.
+ * The sockets are AF_UNIX, SOCK_SEQPACKET, with abstract names.  Messages are native-endian structs
+ * that start with struct ldb_msg; both sides check type, size and version, and both check the peer
+ * by SO_PEERCRED.  The runtime accepts uid 0, and its own effective uid if the process is dumpable;
+ * the recorder accepts the pid that it wants to record.
  *
  * The recorder listens on a random name, and the runtime connects to it:
  *
@@ -63,7 +62,7 @@
 #include <stdint.h>
 
 #define LDB_CONTROL_VERSION	6
-#define LDB_CONTROL_NAME	"ldb-control-%llu-%d"	/* inode of its pid namespace, pid in it */
+#define LDB_CONTROL_NAME	"ldb-control-%llu-%d"	/* inode of the runtime's pid namespace, pid */
 #define LDB_ENV			"LDB"			/* =listen */
 #define LDB_ENV_RECORD		"LDB_RECORD"		/* abstract name, without the NUL */
 /* also record programs without instrumented code */
@@ -113,7 +112,7 @@ struct ldb_msg_hello {
 
 enum ldb_child {
 	LDB_CHILD_FORKED	= 1,	/* the child runs while it waits for an answer */
-	LDB_CHILD_STARTED	= 2,	/* main() starts when the recording does, or the recorder hangs up */
+	LDB_CHILD_STARTED	= 2,	/* main() waits until the recording starts or is refused */
 	LDB_CHILD_PLAIN		= 3,	/* no instrumented code: it hangs up at once, without an answer */
 };
 
@@ -127,7 +126,7 @@ struct ldb_msg_child {		/* the first message, before HELLO */
 
 enum ldb_mutex_level {
 	LDB_MUTEX_OFF = 0,	/* no lock events */
-	LDB_MUTEX_WAIT = 1,	/* contended acquires, and unlocks that see waiters */
+	LDB_MUTEX_WAIT = 1,	/* contended acquires, and unlocks that find waiters */
 	/* also when each lock was taken; holds longer than the threshold are written */
 	LDB_MUTEX_HOLD = 2,
 };
@@ -168,7 +167,7 @@ struct ldb_msg_command {
 	struct ldb_msg m;
 	uint32_t command;	/* enum ldb_command */
 	uint32_t nr;		/* the number of calls that this message reports */
-	char text[64];		/* DUMP: why */
+	char text[64];		/* DUMP: the reason */
 };
 
 struct ldb_msg_attach {		/* carries the session's fd */
@@ -199,7 +198,7 @@ struct ldb_msg_flows {		/* carries the fd of the memory of ldb/flows.h */
 
 struct ldb_msg_attached {
 	struct ldb_msg m;
-	uint32_t nr_threads;	/* observed */
+	uint32_t nr_threads;	/* number of observed threads */
 	uint32_t nr_unwatched;	/* threads in /proc/self/task that never registered */
 	uint64_t tsc;
 };
@@ -207,7 +206,7 @@ struct ldb_msg_attached {
 struct ldb_msg_leaving {
 	struct ldb_msg m;
 	uint32_t returns;	/* 1: the runtime connects again at once; 0: the recording is over */
-	char text[252];		/* why */
+	char text[252];		/* the reason */
 };
 
 struct ldb_msg_text {		/* ERROR and TEXT */

@@ -95,12 +95,15 @@ struct ldb_flow_api {
 };
 
 struct ldb_flow_state {
-	/* number of calls before the next timed one; < 0: the next call is timed */
+	/* number of calls before the next timed one; <= 0: the next call is timed */
 	int32_t left;
 	/* number of untimed calls that the next timed call also represents */
 	uint32_t skipped;
 	uint32_t stride;		/* how many calls after the next timed one are not timed */
-	/* (time of the last timed call / 16, without the low 4 bits) | log2 of the stride */
+	/*
+	 * (time of the last timed call / 16, without the low 4 bits) | 8: function of libldb | log2
+	 * of the stride
+	 */
 	uint32_t last;
 };
 

@@ -4,8 +4,8 @@
  * implements, and control the recording.
  *
  * Tell ldb which request a thread is working on, and ldb-timeline shows what that request waited
- * for (LDB paper, section 4.2).  Nothing has to be linked: if ldb's runtime is not in the process,
- * each call is a load and a branch.
+ * for.  Nothing has to be linked: if ldb's runtime is not in the process, each call is a load and a
+ * branch.
  *
  *	ldb_req_start(id, queue)   this thread works on request id, taken from
  *				   queue (NULL: none).  Several threads may work
@@ -36,15 +36,16 @@
  *	ldb_record_start()	continues the recording.
  *	ldb_record_dump(why)	writes what a flight recorder retains to a file.
  *
- * ldb knows the locks of pthread and C11; the program has to report a lock that it made itself:
+ * ldb records the locks of pthread and C11; the program has to report a lock that it implements
+ * itself:
  *
  *	ldb_lock_wait(lock)	   this thread found the lock taken and waits for it.
  *	ldb_lock_acquired(lock)	   this thread has just taken the lock.
  *	ldb_lock_released(lock)	   this thread is about to release the lock, or
  *				   gives up waiting for it.
  *
- * All are thread-safe, async-signal-safe, never fail, and leave errno alone.
- * Ids are the program's own; they may repeat.
+ * All of these are thread-safe and async-signal-safe, never fail, and do not change errno.  Ids are
+ * the program's own; they may repeat.
  */
 #ifndef LDB_LDB_H
 #define LDB_LDB_H
@@ -204,7 +205,7 @@ ldb_record_dump(const char *why)
 }
 
 /*
- * A lock is identified by its address; ldb does not read the memory there.  ldb_lock_wait(3) says
+ * A lock is identified by its address; ldb does not read the lock's memory.  ldb_lock_wait(3) says
  * what ldb does if the calls come in a wrong order.
  */
 static inline __attribute__((always_inline, unused)) void
@@ -226,11 +227,10 @@ ldb_lock_released(const volatile void *lock)
 }
 
 /*
- * Registers a stack that is not the thread's own (ucontext, coroutines, sigaltstack):
- * [lo, hi) must stay mapped until ldb_stack_unregister(lo) returns.  Returns 0, also
- * without the runtime; -EINVAL (-22) for an empty range; -ENOMEM (-12) if the table
- * is full.  Declare a function of yours that switches stacks with
- * __attribute__((returns_twice)): see ldb_stack_register(3).
+ * Registers a stack that is not the thread's own (ucontext, coroutines, sigaltstack): [lo, hi) must
+ * stay mapped until ldb_stack_unregister(lo) returns.  Returns 0, also without the runtime; -EINVAL
+ * (-22) for an empty range; -ENOMEM (-12) if the table is full.  Functions of the program that
+ * switch stacks must have __attribute__((returns_twice)): see ldb_stack_register(3).
  */
 static inline __attribute__((always_inline, unused)) int
 ldb_stack_register(void *lo, void *hi)
@@ -248,7 +248,7 @@ ldb_stack_unregister(void *lo)
 }
 
 namespace ldb {
-/* The thread works on the request for as long as the object exists. */
+/* The thread works on the request until the object is destroyed, which ends the request. */
 class request {
 	uint64_t id_;
 public:

@@ -16,7 +16,7 @@
  * The payload before compression has, for each column, the size of the coded column in
  * bytes (u32), then the coded column.  Each column of each kind has one of these codings:
  *
- *	V	LEB128 varint of each value
+ *	V	LEB128 varint of each value (V zigzag: of its zigzag coding)
  *	D	LEB128 varint of the zigzag difference to the row before (first: to 0)
  *	S	strings: LEB128 length and bytes of each
  *
@@ -65,8 +65,8 @@ struct ldb_block_header {
 	 * The least and the greatest id of a row.  The ids are the tids in FUNC, LOCK, THREAD, GAP,
 	 * TASK, FAULT, IRQ, SYSCALL, SCHEDSTAT, SAMPLE, DISK, EVENT, FLOW, FLOW_HIST and FLOW_CALL;
 	 * tid and other in SCHED; the requests' ids in REQ, REQNAME, NOTE, MESSAGE, ASKED and
-	 * REQTAB.  If a row concerns all ids (GAP of tid 0, END_ALL), these are 0 and ~0.  In other
-	 * kinds they are 0 and 0.
+	 * REQTAB; pid in PROCESS.  If a row concerns all ids (GAP of tid 0, END_ALL, CUT), these
+	 * are 0 and ~0.  In other kinds they are 0 and 0.
 	 */
 	uint64_t id_min, id_max;
 	uint64_t max_dur;	/* ticks: the longest row in FUNC, LOCK, GAP, REQTAB; else 0 */
@@ -146,18 +146,18 @@ struct ldb_row_module {
 /* FILE: id V, flags V, build_id S, path S.  An ELF file of MODULE rows that was found. */
 #define LDB_FILE_F_SYMBOLS	1	/* the file has names of functions */
 #define LDB_FILE_F_LINES	2	/* the file has names and lines of source files */
-/* a part of its debug data is in another file, which was not found */
+/* a part of the file's debug data is in another file, which was not found */
 #define LDB_FILE_F_LACKS_PART	4
 struct ldb_row_file {
-		uint32_t id;		/* column `file` of SYMBOL and CALL rows */
+	uint32_t id;		/* column `file` of SYMBOL and CALL rows */
 	uint32_t flags;
 	const char *build_id, *path;	/* as in MODULE */
 };
 
 /*
  * SYMBOL: file V, ask V, flags V, addr D, offset V, line V, func_line V, raw S, source S,
- * func_source S.  A row has what is known about one address; column ask says what was looked up.  A
- * column with "" or 0 is not known.
+ * func_source S.  A row has what is known about one address; column ask says what was looked up.
+ * 0, or "", means that a value is not known.
  */
 enum ldb_symbol_ask {
 	LDB_ASK_FUNC = 0,	/* the function that contains addr */
@@ -201,11 +201,11 @@ struct ldb_row_call {
 #define LDB_FLOW_F_PLT		0x01	/* called through a slot of .rela.plt */
 #define LDB_FLOW_F_GOT		0x02	/* called through a slot of .rela.dyn (-fno-plt) */
 #define LDB_FLOW_F_DLSYM	0x04	/* called at an address that dlsym() returned */
-/* its calls are only counted, because it may return twice, or never */
+/* calls of the function are only counted, because it may return twice, or never */
 #define LDB_FLOW_F_NOTIME	0x08
 #define LDB_FLOW_F_JUMP		0x10	/* some of the calls were tail calls */
 struct ldb_row_flow_api {
-		uint32_t id;		/* the first is 1 */
+	uint32_t id;		/* the first is 1 */
 	uint32_t flags;
 	int64_t	 tick;		/* time of the first call */
 	uint64_t caller;	/* an address in the calling module */
@@ -291,7 +291,7 @@ struct ldb_row_flow_call {
  * V, disorder V, gap V, start_routine V, creator V, name S, below_threshold V, cost V, pid V.  The
  * row is written again when it changes; the last row of a (tid, start) replaces the earlier ones.
  */
-/* end is the time of its exit; else it was running at the end of the trace */
+/* end is the time of the thread's exit; without the flag it was running at the end of the trace */
 #define LDB_THREAD_F_EXITED	1
 #define LDB_THREAD_F_UNWATCHED	2	/* the thread was never polled */
 struct ldb_row_thread {
@@ -321,7 +321,7 @@ struct ldb_row_thread {
  */
 #define LDB_ADDRESS_BITS	48
 #define LDB_TID_BITS		22	/* the kernel's are below 1 << 22 */
-/* it had another clock than the first process: its times may be wrong by clock_err */
+/* the process had another clock than the first one: its times may be wrong by clock_err */
 #define LDB_PROCESS_F_CLOCK	1
 #define LDB_PROCESS_F_UNRECORDED 2	/* the process is known, but was not recorded */
 struct ldb_row_process {
@@ -407,7 +407,7 @@ struct ldb_row_lock {
  * ids from id to queue.
  */
 #define LDB_REQ_OP_CUT		64
-/* INEXACT: the latency of the open request id may be too long or too short by `site` ticks. */
+/* INEXACT: the latency of the open request `id` may be too long or too short by `site` ticks. */
 #define LDB_REQ_OP_INEXACT	65
 struct ldb_row_req {
 	uint32_t op;
@@ -459,7 +459,7 @@ struct ldb_row_message {
 	uint64_t own_hi, own_lo, peer_hi, peer_lo;
 	uint32_t own_port, peer_port;
 	/*
-	 * a number of the network in which the addresses are unique; 0: they are unique everywhere
+	 * a number for the network in which the addresses are unique; 0: they are unique everywhere
 	 */
 	uint64_t scope;
 };
@@ -569,7 +569,7 @@ struct ldb_row_scan {
 #define LDB_SCHED_OP_EXIT	0x22
 struct ldb_row_sched {
 	uint32_t op, flags;
-	uint32_t cpu;		/* the CPU on which it happened */
+	uint32_t cpu;		/* the CPU on which the event happened */
 	uint32_t tid, other;
 	uint32_t value;
 	int64_t	 tick;
@@ -643,7 +643,7 @@ struct ldb_row_schedstat {
 	uint64_t unc;
 	int64_t	 ran;		/* the thread ran after this tick; INT64_MIN: not known */
 	uint64_t run_ns;	/* total time on a CPU */
-	uint64_t wait_ns;	/* total time runnable without a CPU, up to when it last got one */
+	uint64_t wait_ns;	/* total time runnable without a CPU, until the last switch in */
 	uint32_t nr_runs;	/* how often the thread was switched to a CPU, modulo 2^32 */
 	/* how often the thread left a CPU to sleep; valid with LDB_SCHEDSTAT_F_SLEEPS */
 	uint32_t nr_sleeps;
@@ -683,8 +683,8 @@ struct ldb_row_ksym {
  */
 struct ldb_row_disk {
 	uint32_t flags;		/* enum ldb_disk_op and LDB_DISK_F_* of linux/ldb.h */
-	uint32_t tid;		/* the thread that submitted it */
-	int64_t	 start, end;	/* ticks: from when it was put into the device's queue until completion */
+	uint32_t tid;		/* the thread that submitted the operation */
+	int64_t	 start, end;	/* ticks: insertion into the device's queue, completion */
 	uint64_t bytes;
 	const char *device;	/* "nvme0n1"; "": not known */
 };
@@ -692,7 +692,7 @@ struct ldb_row_disk {
 /* INDEX: kind V, rows V, offset D, bytes V, t_min D, t_max D, id_min V, id_max V, max_dur V */
 struct ldb_row_index {
 	uint32_t kind, rows;
-		uint64_t offset, bytes;	/* place and size of the block with its header */
+	uint64_t offset, bytes;	/* place and size of the block with its header */
 	int64_t	 t_min, t_max;
 	uint64_t id_min, id_max, max_dur;
 };
