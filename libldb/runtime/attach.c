@@ -62,7 +62,10 @@ void attach_end(void)
 	scan_stop();
 	recording_end();
 	flow_end();
-	/* waits for threads that are writing a record; a later one will write into scratch memory */
+	/*
+	 * waits for threads that are writing a record; what is written later goes into scratch
+	 * memory
+	 */
 	raw_sleep_ns(1000000);
 	flow_unmap();
 }

@@ -3,11 +3,12 @@
  * Announces this process to the recorder of the first process: see LDB_MSG_CHILD in ldb/control.h.
  *
  * A child of fork() starts its control thread, which sends the announcement, and continues at once.
- * A program that is executed finds the recorder's name in its environment, which runtime/exec.c put
- * there.  An uninstrumented program only sends its name, from its first thread, and does not wait.
+ * A program that is executed finds the recorder's name in its environment, to which runtime/exec.c
+ * has added it.  An uninstrumented program only sends its name, from its first thread, and does not
+ * wait.
  *
- * fork() copies the variables here unchanged.  They are empty in a program that is recorded without
- * its children, and in one that is not recorded.
+ * A fork child has the parent's values of the variables of this file.  They are empty in a program
+ * that is recorded without its children, and in one that is not recorded.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -46,7 +47,7 @@ void children_message(struct ldb_msg_child *m, uint32_t how)
 
 /*
  * Announces an uninstrumented program.  If the recorder is stopped, or too busy to accept one more
- * connection, it does not learn of the program.
+ * connection, the recorder does not learn of the program.
  */
 void children_say_plain(void)
 {

@@ -7,9 +7,9 @@
  * closefrom() can close them.  For the same reason it polls for new modules during a recording:
  * program threads cannot use its socket.
  *
- * It runs with the rights of the thread that started it, and must not retain them when the program
- * gives them up.  So control_leave() ends it and the scanners before the program changes its
- * credentials, control_return() starts it again after the change, and the session continues.
+ * It runs with the credentials of the thread that started it, and must not retain them when the
+ * program gives them up.  So control_leave() ends it and the scanners before the program changes
+ * its credentials, control_return() starts it again after the change, and the session continues.
  *
  * send.c sends its messages; attach.c begins and ends recordings.
  */
@@ -24,7 +24,7 @@
 #include "runtime.h"
 
 #define POLL_MODULES_MS	20	/* interval of checks for new modules, and for parts of rings to map */
-/* the same with LDB_TUNE_SLOW; a scanner wakes the control thread when it must leave */
+/* this interval with LDB_TUNE_SLOW; the control thread is woken early when it must leave */
 #define POLL_SLOW_MS	100
 #define POLL_LEAVE_MS	50	/* interval of checks whether to leave, while no scanner runs */
 #define IDENTITY_TICKS	20	/* polls between two readings of the program's credentials */
@@ -47,7 +47,7 @@ static char recorder[64];
 static bool listens;
 /* a session is active, but ldb's threads have ended */
 DORMANT_PAGE static bool paused;
-static _Atomic uint32_t leave_owner;	/* tid of the thread that changes its rights; 0: none */
+static _Atomic uint32_t leave_owner;	/* tid of the thread that changes credentials; 0: none */
 
 static int listener = -1;
 static uint64_t identity;
@@ -112,7 +112,7 @@ static long receive(int *fd)
 	return n;
 }
 
-/* Tells a second recorder why it cannot record this program. */
+/* Sends a second recorder the reason why it cannot record this program. */
 static void refuse_second(void)
 {
 	int first = send_conn;
@@ -125,7 +125,7 @@ static void refuse_second(void)
 	send_conn = first;
 }
 
-/* Is the program about to change its credentials, or has it changed them unnoticed? */
+/* Returns true if the program is about to change its credentials, or has changed them unnoticed. */
 static bool must_leave(bool attached)
 {
 	uint64_t now;
@@ -140,9 +140,9 @@ static bool must_leave(bool attached)
 }
 
 /*
- * Tells the recorder that the control thread must end.  If a session is active, and the name of the
- * recorder's socket is known, so that the next control thread can connect again, the session stays
- * active.
+ * Reports to the recorder that the control thread must end.  If a session is active, and the name
+ * of the recorder's socket is known, so that the next control thread can connect again, the session
+ * stays active.
  */
 static void leave(bool attached)
 {
@@ -170,7 +170,10 @@ static void leave(bool attached)
 		session_unmap();
 }
 
-/* Handles a message, and the descriptor that came with it or -1.  Returns whether to continue. */
+/*
+ * Handles a message, and the descriptor that came with it, or -1.  Returns false if the connection
+ * must be closed.
+ */
 static bool on_message(long n, int fd, bool resumes, bool *attached)
 {
 	bool begins = !*attached && fd >= 0;
@@ -255,9 +258,10 @@ static void serve(bool resumes)
 			flow_poll();
 		}
 		/*
-		 * This thread's priority is lowered only here, after it has waited in vain: at the
-		 * start the program waits for this thread, at the end no thread would raise the
-		 * priority again, and a thread that has raised it waits until a module is reported.
+		 * The control thread's priority is lowered only at this place, after poll() timed
+		 * out: at the start the program waits for the control thread, at the end no thread
+		 * would raise the priority again, and it may have been raised so that a module is
+		 * reported soon.
 		 */
 		if (!n && attached && !listens && session.scanner_cpu < 0)
 			priority_give_way(&control_thread);
@@ -332,14 +336,20 @@ static void call_recorder(bool resumes)
 		recorder[0] = 0;
 }
 
-/* Ends a paused session that no recorder has continued, perhaps because namespace or user changed. */
+/*
+ * Ends a paused session that no recorder has continued, perhaps because the namespace or user
+ * changed.
+ */
 static void end_paused(void)
 {
 	attach_end();
 	session_unmap();
 }
 
-/* Opens the socket of LDB=listen.  Containers may share a network, so the name has the pid namespace. */
+/*
+ * Opens the socket of LDB=listen.  Containers may share a network namespace, so the name contains
+ * the inode of the pid namespace.
+ */
 static void listener_open(void)
 {
 	struct sockaddr_un sa;
@@ -500,12 +510,12 @@ void control_fork_child(void)
 		control_start();
 }
 
-/* Leaving, and coming back */
+/* The end of ldb's threads before a change of credentials, and their new start */
 
 /*
- * Lets the calling thread make a change of rights; only one thread may do so at a time.  A signal
- * handler that makes a change in the middle of one by the same thread need not wait, because none
- * of ldb's threads exists then.
+ * Reserves the right to change credentials for the calling thread; only one thread may do so at a
+ * time.  Returns false if another thread retains it for too long, or if the calling thread has it
+ * already, because a signal handler has interrupted a change: then none of ldb's threads exists.
  */
 static bool own_leave(void)
 {
@@ -523,7 +533,8 @@ static bool own_leave(void)
 }
 
 /*
- * Must the process announce itself again?  Yes, if it had to leave before a recorder answered.
+ * Returns true if the process must announce itself again, because its control thread had to leave
+ * before a recorder answered.
  */
 static bool children_told_too_early(void)
 {
@@ -555,7 +566,7 @@ void control_return(void)
 		wait_ready(READY_TRIES);
 	/*
 	 * The control thread may not have started, for example because of the new user's limits.
-	 * No lock is taken here: see the head of internal.h.
+	 * Takes no lock, because the caller may be a signal handler: see the head of internal.h.
 	 */
 	if (resumes && paused && !atomic_load(&control_thread.tid)) {
 		order_session_set(&session_page.a.on, 0);

@@ -27,7 +27,7 @@ extern void *__libc_stack_end;
 
 static TLS_IE unsigned exit_round;
 static TLS_IE bool has_left;
-/* prevents a signal handler from registering the thread, too */
+/* while it is set, a signal handler does not register the thread */
 static TLS_IE bool is_registering;
 /* is read in place of the generation while no module is instrumented */
 static TLS_IE uint64_t no_gen;
@@ -40,7 +40,7 @@ typedef int thrd_create_fn(thrd_t *, thrd_start_t, void *);
 DORMANT_PAGE static void *next_create;
 DORMANT_PAGE static void *next_thrd_create;
 
-/* Registers the calling thread.  existing: it existed before the runtime was loaded. */
+/* Registers the calling thread.  `existing`: it existed before the runtime was loaded. */
 static void thread_register(struct thread *t, bool existing)
 {
 	is_registering = true;
@@ -125,7 +125,7 @@ static void thread_unregister(struct thread *t)
 
 /*
  * The destructor of the runtime's key.  Destructors of the program's keys may run instrumented code
- * after this one, so it sets the key again, and acts only in the last round.
+ * after this one, so it sets the key again, and unregisters the thread only in the last round.
  */
 static void thread_exit(void *p)
 {
@@ -183,7 +183,7 @@ static struct start_args thread_enter(struct thread *t)
 
 	is_registering = true;
 	order_signal();
-	/* a signal handler ran before this, and has registered the thread with another entry */
+	/* a signal handler ran earlier, and has registered the thread with another entry */
 	if (thread_self()) {
 		is_registering = false;
 		thread_free(t);
@@ -271,7 +271,7 @@ static void own_stack(struct thread *t)
 		return;
 	}
 	t->stack_hi = cpu_pthread_of(cpu_thread_pointer());
-	/* If its lower end is not known, the stack counts as empty, and is not read. */
+	/* If the stack's lower end is not known, it counts as empty, and is not read. */
 	t->stack_lo = unmap_run_below(t->stack_hi) ?: t->stack_hi;
 }
 

@@ -143,7 +143,7 @@ bool exec_takes_runtime(const char *path)
 	return takes_runtime(path, false);
 }
 
-/* Does the same for a name that is searched as execvp() does. */
+/* Searches for the name as execvp() does. */
 bool exec_takes_runtime_in(const char *dirs, const char *name)
 {
 	char path[EXEC_PATH_MAX];

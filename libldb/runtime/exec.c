@@ -2,16 +2,16 @@
 /*
  * Wraps the functions that execute a program, so that the new program is recorded, too: its
  * environment gets the variables that ldb-record put into the environment of the first program, and
- * that runtime/init.c has removed there.
+ * that runtime/init.c has removed from it.
  *
- * While children are not recorded a wrapper is two loads, a branch and a jump.  It may run in the
- * child of a vfork() or in a signal handler, so it allocates memory only on the stack.  If the
+ * While children are not recorded a wrapper costs only a few instructions.  It may run in the child
+ * of a vfork() or in a signal handler, so it allocates memory only on the stack.  If the
  * environment is too large for that, or the runtime cannot be preloaded into the program
  * (exec-file.c), nothing is added.
  *
  * system() and popen() execute the shell inside of libc, which does not call the wrappers below,
- * and with the program's own environment.  There the command is changed so that the shell executes
- * itself again with the extended environment.
+ * and with the program's own environment.  For these two the command is changed so that the shell
+ * executes itself again with the extended environment.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -50,7 +50,8 @@ static void set(const char *path)
 }
 
 /*
- * Remembers the path of the runtime, which is the last path in front, possibly followed by a colon.
+ * Remembers the path of the runtime, which is the last path in the list `front`, possibly followed
+ * by a colon.
  */
 void exec_init(const char *front, bool with_flows)
 {
@@ -183,8 +184,8 @@ static int no_such_function(void)
 }
 
 /*
- * Exported functions do not call each other, because the program may define a function with the
- * same name.
+ * The exported functions do not call each other, because the program may define functions with the
+ * same names.
  */
 static int exec_path(const char *path, char *const argv[], char *const env[])
 {

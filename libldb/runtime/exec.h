@@ -9,11 +9,14 @@
 
 #define EXEC_PATH_MAX	1024
 
-/* Can the runtime be loaded into the program, or into the interpreter of the script? */
+/*
+ * Returns true if the runtime can be loaded into the program, or into the interpreter of the
+ * script.
+ */
 bool exec_takes_runtime(const char *path);
 /*
- * Does the same for a name without a folder, which is searched for in dirs; NULL: where execvp()
- * searches.
+ * Does the same as exec_takes_runtime() for a name, which, if it has no slash, is searched for in
+ * the directories `dirs`; NULL: "/bin:/usr/bin".
  */
 bool exec_takes_runtime_in(const char *dirs, const char *name);
 

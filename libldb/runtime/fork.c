@@ -24,9 +24,9 @@ bool fork_in_progress(void)
 }
 
 /*
- * Was there never a recorder, and does no other thread exist?  Then the child has nothing to reset.
- * This is tested without a write, because a page that is written to before a fork is copied after
- * it.
+ * Returns true if there was never a recorder, and if no other thread exists: then the child has
+ * nothing to reset.  This test writes nothing, because a page that is written to before a fork is
+ * copied after it.
  */
 static bool nothing_to_renew(void)
 {

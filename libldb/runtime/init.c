@@ -13,7 +13,7 @@
 
 /*
  * The library is linked without the compiler's start files, of which only this variable is needed.
- * The rest of them is for libraries that can be unloaded, and would write to a page.
+ * The other code of these files is for libraries that can be unloaded, and would write to a page.
  */
 HIDDEN void *__dso_handle = &__dso_handle;
 
@@ -72,7 +72,10 @@ static const char *env_value(char **env, const char *name)
 	return value ? value : "";
 }
 
-/* The variables that env_restore() removes are put back when another program is executed. */
+/*
+ * Stores the variables that env_restore() removes, because exec.c adds them when another program is
+ * executed.
+ */
 static void children_init(char **env)
 {
 	const char *secret = env_find(env, LDB_ENV_CHILDREN);
@@ -94,7 +97,7 @@ static void call_recorder(void)
 
 __attribute__((constructor)) static void ldb_init(void)
 {
-	char **env = environ;	/* an earlier constructor may have replaced it */
+	char **env = environ;	/* an earlier constructor may have replaced environ */
 	int saved = errno;
 	const char *name;
 

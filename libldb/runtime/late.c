@@ -8,9 +8,9 @@
  * changed.  A slot that is not bound yet is changed if the loader would bind it to the wrapped
  * function.  The result is the same as with LD_PRELOAD.
  *
- * The functions are looked up here, where the loader's lock is held anyway, and remembered: if a
- * wrapper searched for its function on its first call, it might be called by an allocator while
- * another thread holds that lock and waits for the allocator.
+ * The wrapped functions are looked up when late_begin() holds the loader's lock anyway, and
+ * remembered: if a wrapper searched for its function on its first call, it might be called by an
+ * allocator while another thread holds that lock and waits for the allocator.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -31,7 +31,7 @@ extern const ElfW(Dyn) our_dynamic[] __asm__("_DYNAMIC") HIDDEN;
 static struct wrapper {
 	const char *name;
 	uint64_t ours, real;
-	/* a call that is not bound yet would be bound to the real function */
+	/* the loader would bind a new call to the real function */
 	bool is_usual;
 } wrappers[WRAPPERS];
 static uint32_t nr_wrappers;	/* 0: late_begin() was never called */
@@ -82,7 +82,7 @@ static void find_wrappers(uint64_t bias)
 		    !begins_with(name, "__ldb_"))
 			add_wrapper(name, bias + l.sym[i].st_value);
 	}
-	dlerror();	/* discards the error of our call, which the program must not see */
+	dlerror();	/* discards the error of these searches, which the program must not see */
 }
 
 /* Modules */
@@ -176,10 +176,7 @@ static void nothing(void)
 {
 }
 
-/*
- * The resolver of an ifunc, which the loader calls while it holds its lock; flows/patch.c does the
- * same.
- */
+/* The resolver of an ifunc, which the loader calls while it holds its lock, as in flows/patch.c. */
 static void (*begin_locked(void))(void)
 {
 	uint64_t bias = 0;

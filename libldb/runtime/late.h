@@ -11,13 +11,13 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Makes the program's calls reach the wrappers.  Only a thread of the program that does not hold the
- * loader's lock may call it; it can be called again.
+ * Makes the program's calls reach the wrappers.  Only a thread of the program that does not hold
+ * the loader's lock may call this; it can be called again.
  */
 void late_begin(void);
 /*
- * Does the same for modules that have been loaded since then.  The caller holds the loader's lock.
- * Does nothing if late_begin() was never called.
+ * Makes calls of modules that have been loaded since late_begin() reach the wrappers, too.  The
+ * caller holds the loader's lock.  Does nothing if late_begin() was never called.
  */
 void late_patch(void);
 

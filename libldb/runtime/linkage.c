@@ -75,8 +75,8 @@ const char *linkage_version(const struct linkage *l, uint32_t symbol)
 static uint64_t page_known;	/* the page that was last found writable */
 
 /*
- * Is the slot writable?  The program may have protected its tables itself.  To find out, the kernel is
- * asked to write the value that the slot has already.
+ * Returns true if the slot is writable.  The program may have protected its tables itself, so this
+ * function makes the kernel write the value that the slot has already.
  */
 bool linkage_is_writable(uint64_t *slot)
 {

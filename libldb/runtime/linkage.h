@@ -28,8 +28,8 @@ struct linkage {
 /* Finds all tables to which the dynamic section points; those that the module lacks are NULL. */
 void linkage_tables(struct linkage *l, const ElfW(Dyn) *dynamic, uint64_t bias);
 /*
- * Does the same for a module, whose part from relro_from to relro_to the loader has
- * write-protected.  Returns false if it has no slots.
+ * Does the same as linkage_tables() for a module whose part from relro_from to relro_to the loader
+ * has write-protected.  Returns false if the module has no slots.
  */
 bool linkage_read(struct linkage *l, const ElfW(Dyn) *dynamic, uint64_t bias, uint64_t relro_from,
 		  uint64_t relro_to);
@@ -42,7 +42,10 @@ const void *linkage_address(uint64_t bias, ElfW(Addr) value);
 const char *linkage_version(const struct linkage *l, uint32_t symbol);
 /* Makes the slot writable.  Returns false if that is not possible. */
 bool linkage_open(struct linkage *l, uint64_t *slot);
-/* Is the slot mapped and writable?  The last such page is remembered until linkage_forget(). */
+/*
+ * Returns true if the slot is mapped and writable.  The last such page is remembered until
+ * linkage_forget().
+ */
 bool linkage_is_writable(uint64_t *slot);
 void linkage_forget(void);
 /* Protects again what linkage_open() has made writable. */

@@ -35,7 +35,7 @@ struct started {
 };
 DORMANT_PAGE static struct started started[STARTED_MAX];
 DORMANT_PAGE static uint32_t nr_started;
-DORMANT_PAGE static _Atomic bool started_wait;	/* the list is not made yet */
+DORMANT_PAGE static _Atomic bool started_wait;	/* the list has not been made yet */
 static struct raw_lock started_lock;
 DORMANT_PAGE static bool is_start;	/* module_init() is called as the program starts */
 
@@ -55,8 +55,8 @@ struct module *module_at(uint32_t i)
 }
 
 /*
- * Makes room for module i.  The caller holds the loader's lock.  Returns false if there are too
- * many modules, or no memory.
+ * Allocates memory for module i if necessary.  The caller holds the loader's lock.  Returns false
+ * if there are too many modules, or no memory.
  */
 static bool module_room(uint32_t i)
 {
@@ -91,7 +91,7 @@ static void block_add(void *block)
 
 /*
  * Processes one of ldb's ELF notes.  If m is NULL, registers the thread block or fills the table to
- * which the note points; otherwise stores in *m what the note says of the module.
+ * which the note points; otherwise stores what the note says about the module in *m.
  */
 static void note_ours(uint32_t type, const struct ldb_note_desc *d, struct module *m)
 {
@@ -171,7 +171,7 @@ static void exe_path(char *path, size_t size)
 		path[cut] = 0;
 }
 
-/* Is the name relative to the current folder?  Only a program's own thread may call this. */
+/* Returns true if the name is relative to the current directory. */
 static bool is_relative(const char *name)
 {
 	const char *p = name;
@@ -292,7 +292,8 @@ static int loaded_one(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * Notes a module at the start of the program.  *all becomes false if the list must be made at once.
+ * Stores a module in started[] at the start of the program.  *all becomes false if the list of
+ * modules must be made at once.
  */
 static int started_one(struct dl_phdr_info *info, size_t size, void *all)
 {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Makes ldb's own threads yield to the program's: at SCHED_IDLE they run while no other task
- * needs their CPU, and a task that wakes preempts them at once.  (raw thread)
+ * Makes ldb's own threads yield to the program's: at SCHED_IDLE they get hardly any CPU time while
+ * other tasks need their CPU, and a task that wakes up preempts them at once.  (raw thread)
  *
- * Sometimes a thread of the program waits for a thread of ldb: for a scanner that reads a stack which
- * is about to be unmapped, for the end of all of ldb's threads before the program changes its rights,
- * or for a lock.  On a machine without an idle CPU, ldb's threads might not run for seconds.  So the
- * thread that waits raises their priority, and they lower it again when no thread can wait for them
- * any more.  Raising a priority needs CAP_SYS_NICE or RLIMIT_NICE.  ldb's threads have no rights, so
- * the program's threads must have one of these.  If they do not, or if a seccomp filter might kill the
- * program for one more system call, the priority is never lowered.
+ * Sometimes a thread of the program waits for a thread of ldb: for a scanner that reads a stack
+ * which is about to be unmapped, for the end of all of ldb's threads before the program changes its
+ * credentials or privileges, or for a lock.  On a machine without an idle CPU, ldb's threads might
+ * not run for seconds.  So the thread that waits raises their priority, and they lower it again
+ * when no thread can wait for them any more.  Raising a priority needs CAP_SYS_NICE or RLIMIT_NICE.
+ * ldb's threads have no capabilities, so the program's threads must have one of these.  If they do
+ * not, or if a seccomp filter might kill the program for one more system call, the priority is
+ * never lowered.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,12 +18,15 @@
 #include <sys/resource.h>
 #include "runtime.h"
 
-#define NICE_BASE	20	/* the system call getpriority() and RLIMIT_NICE have 20 - nice */
+#define NICE_BASE	20	/* the system call getpriority() and RLIMIT_NICE use 20 - nice */
 #define SLICE_NS	100000	/* the shortest slice that the kernel allows */
 
 DORMANT_PAGE static bool may_lower;
 
-/* May the nice value be lowered?  The call that tests this changes nothing. */
+/*
+ * Returns true if the nice value may be lowered.  If RLIMIT_NICE does not permit it, this is tested
+ * by lowering the value by one and restoring it.
+ */
 static bool may_be_nicer(void)
 {
 	long now = sys(SYS_getpriority, PRIO_PROCESS, 0);
@@ -33,8 +37,8 @@ static bool may_be_nicer(void)
 	if (!sys(SYS_prlimit64, 0, RLIMIT_NICE, 0, &limit) && limit.rlim_cur >= (unsigned long)now)
 		return true;
 	/*
-	 * Tries whether the thread's capability suffices, because CAP_SYS_NICE in a user namespace
-	 * does not.
+	 * Tests by an attempt whether the thread's capability suffices, because CAP_SYS_NICE in a
+	 * user namespace does not.
 	 */
 	if (now >= 2 * NICE_BASE || sys(SYS_setpriority, PRIO_PROCESS, 0, NICE_BASE - now - 1))
 		return false;
@@ -74,7 +78,10 @@ struct filters {
 	bool differ;
 };
 
-/* Returns false, which ends the search, if the thread has another number, or if that is not known. */
+/*
+ * Returns false, which ends the search, if the thread has another number, or if its number is not
+ * known.
+ */
 static bool has_number(void *arg, const char *tid, long dir)
 {
 	struct filters *f = arg;
@@ -93,9 +100,10 @@ static bool any_differs(const char *key, long wanted)
 }
 
 /*
- * Is any thread of the program under a seccomp filter?  Any thread may be the one that waits for
- * ldb's threads, and one more system call may kill it.  A filter that is installed later ends the
- * session (privilege.c); a thread that is created later has its creator's filter.
+ * Returns true if any thread of the program may be under a seccomp filter.  Any thread may be the
+ * one that waits for ldb's threads, and one more system call may kill it.  A filter that is
+ * installed later ends the session (privilege.c); a thread that is created later has its creator's
+ * filter.
  */
 bool priority_any_filter(void)
 {
@@ -126,10 +134,10 @@ struct policy {
 };
 
 /*
- * A thread at SCHED_IDLE has a weight of 3, where a normal thread has 1,024, and sched_yield() gives up
- * the rest of its slice.  If many threads run, this thread then does not run for seconds with a slice
- * of the usual length, but only for a quarter of a second with one this short.  Kernels before 6.12
- * ignore this setting; it remains when the policy is changed.
+ * A thread at SCHED_IDLE has a weight of 3, where a normal thread has 1,024, and sched_yield()
+ * gives up the rest of its slice.  If many threads run, it may then wait for seconds with a slice
+ * of the usual length, but for at most a quarter of a second with one of SLICE_NS.  Kernels before
+ * 6.12 ignore this setting; it remains when the policy is changed.
  */
 static void ask_short_slice(void)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Wraps the functions by which a program changes its own rights: its users and groups, its root,
- * its namespaces, its seccomp filters, and whether it is dumpable.  ldb's threads would retain rights
- * that the program gives up, so they end before the call.  After the call they are started again with
- * the remaining rights, or not at all.
+ * Wraps the functions by which a program changes its credentials or privileges: its users and
+ * groups, its root, its namespaces, its seccomp filters, and whether it is dumpable.  ldb's threads
+ * would retain what the program gives up, so they end before the call.  After the call they are
+ * started again with the new credentials, or not at all.
  *
- * Without a recorder a wrapper is a load, a branch and a jump to the real function.  During a
- * recording each of these calls costs a few hundred microseconds.
+ * Without a recorder a wrapper costs a few loads, a branch and a jump to the real function.  During
+ * a recording each of these calls costs a few hundred microseconds.
  *
  * Changes of capabilities need no wrapper, because ldb's threads have no capabilities
  * (runtime/identity.c).
@@ -45,9 +45,9 @@ static __attribute__((noinline, cold)) void *next_find(void **slot, const char *
 }
 
 /*
- * Makes ldb's threads end, if they must.  Returns whether they have to be started again after the
- * change.  Children inherit a seccomp filter, which may kill a process that opens a socket, so after
- * LEAVE_FOR_GOOD children do not announce themselves.
+ * Makes ldb's threads end, if they must.  Returns true if they have to be started again after the
+ * change.  Children inherit a seccomp filter, which may kill a process that opens a socket, so
+ * after LEAVE_FOR_GOOD children do not announce themselves.
  */
 static bool must_leave(enum control_leave how)
 {
@@ -57,11 +57,11 @@ static bool must_leave(enum control_leave how)
 }
 
 /*
- * Makes a wrapper.  how is an expression of the arguments, of type enum control_leave.  The wrapper
- * leaves errno as the real function has set it.
+ * Makes a wrapper.  `how` is an expression of the arguments, of type enum control_leave.  The
+ * wrapper leaves errno as the real function has set it.
  */
 #define PRIVILEGE(ret, name, params, args, how)	PRIVILEGE_OR(ret, name, params, args, how, )
-/* The same, with a statement that handles other uses of the function first. */
+/* Makes a wrapper with a statement `or`, which handles other uses of the function first. */
 #define PRIVILEGE_OR(ret, name, params, args, how, or)				\
 	DORMANT_PAGE static void *next_##name;						\
 	EXPORT ret name params;							\
@@ -98,10 +98,7 @@ PRIVILEGE(int, setregid, (gid_t rgid, gid_t egid), (rgid, egid), LEAVE_AND_RETUR
 PRIVILEGE(int, setresgid, (gid_t rgid, gid_t egid, gid_t sgid), (rgid, egid, sgid), LEAVE_AND_RETURN)
 PRIVILEGE(int, setfsgid, (gid_t gid), (gid), LEAVE_AND_RETURN)
 PRIVILEGE(int, setgroups, (size_t n, const gid_t *groups), (n, groups), LEAVE_AND_RETURN)
-/*
- * These two call setgroups() and similar functions inside of libc, without going through the
- * wrappers above.
- */
+/* initgroups() calls setgroups() inside of libc, without going through the wrapper above. */
 PRIVILEGE(int, initgroups, (const char *user, gid_t group), (user, group), LEAVE_AND_RETURN)
 PRIVILEGE(int, chroot, (const char *path), (path), LEAVE_AND_RETURN)
 PRIVILEGE(int, unshare, (int flags), (flags),
@@ -125,8 +122,8 @@ PRIVILEGE(int, prctl,
 	  (option, a, b, c, d), prctl_leaves(option, a))
 
 /*
- * Must ldb's threads leave for this raw system call?  It changes the rights of one thread, whereas
- * glibc's functions change those of all threads.
+ * Returns whether ldb's threads must end before this raw system call.  It changes the credentials
+ * of one thread, whereas glibc's functions change those of all threads.
  */
 static enum control_leave syscall_leaves(long number, long a, long b)
 {

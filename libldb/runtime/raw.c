@@ -326,8 +326,8 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 }
 
 /*
- * Waits until the kernel has decremented its count of threads, which unshare() and setns() check.  It
- * does this a moment after it has cleared the tid.  The wait is limited to about 10 ms.
+ * Waits until the kernel has decremented its count of threads, which unshare() and setns() check.
+ * The kernel does this a moment after it has cleared the tid.  The wait is limited to about 10 ms.
  */
 static void wait_uncounted(uint32_t tid)
 {

@@ -28,9 +28,9 @@ char *raw_decimal(char *d, uint64_t v);
 long raw_number(const char *s);
 
 /*
- * Calls fn with each entry of a folder, until it returns false.  fd is the folder's own descriptor,
- * which appears as an entry if the folder is /proc/self/fd.  Returns 0, or -errno if entries are
- * missing.
+ * Calls fn with each entry of a directory whose name does not begin with a dot, until fn returns
+ * false.  fd is the directory's own descriptor, which appears as an entry of /proc/self/fd.
+ * Returns 0, or -errno if entries are missing.
  */
 typedef bool raw_entry_fn(void *arg, const char *name, long fd);
 long raw_each_entry(const char *path, raw_entry_fn *fn, void *arg);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Begins and ends a recording: gives each thread a page in the session's memory, and notifies the
- * parts of the runtime that write there.  session.c manages the memory itself.  (raw thread, except
- * for the pages of threads that start and exit, and for exit())
+ * parts of the runtime that write into it.  session.c manages the memory itself.  (raw thread,
+ * except for the pages of threads that start and exit, and for exit())
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Declares the state that runtime/ and scan/ share (and shim/join.c, which needs the tid of a
- * pthread_t).
- */
+/* Declares what the files of runtime/ share with each other and with the other directories. */
 #ifndef LDB_RUNTIME_H
 #define LDB_RUNTIME_H
 
@@ -13,22 +10,24 @@
 
 /* process.c */
 
-/* the program has more rights than its user (AT_SECURE), so the runtime does nothing in it */
+/* the program has more privileges than its user (AT_SECURE), so the runtime does nothing in it */
 extern bool inert;
 extern bool initialised;
 extern struct raw_thread control_thread;
 /* the process in which the control thread runs or ran; 0: there never was one */
 extern uint32_t control_pid;
 
-/* Did a control thread ever run in this process, or in one from which this was forked? */
+/*
+ * Returns true if a control thread ever ran in this process, or in one from which this was forked.
+ */
 static inline bool control_ever_ran(void)
 {
 	return control_pid;
 }
 
 /*
- * Do ldb's threads, if there are any, belong to this process?  In the child of a raw fork or a vfork()
- * the variables describe threads of the parent.
+ * Returns true if ldb's threads, if there are any, belong to this process.  In the child of a raw
+ * fork or a vfork() the variables describe threads of the parent.
  */
 static inline bool control_is_ours(void)
 {
@@ -50,8 +49,8 @@ static inline bool control_is_leaving(void)
 }
 
 /*
- * Does what session_on() does, for code that runs in each program.  It does not read session_page
- * before a control thread has run, because that would cause a page fault.
+ * Does what session_on() does, for code that also runs in programs that are not recorded.  It does
+ * not read session_page before a control thread has run, because that would cause a page fault.
  */
 static inline bool session_was_on(void)
 {
@@ -81,7 +80,7 @@ void thread_set_self(struct thread *t);
 /* called in a fork child, where only the calling thread is left */
 void thread_fork_child(void);
 bool thread_alone(void);		/* there has never been another thread than the first one */
-/* Updates the calling thread's number, which is another one in a child of fork(). */
+/* If there is only one thread, updates its tid, which is another one in a fork child. */
 void thread_renumber(void);
 
 /* Offsets of the thread blocks from the thread pointer; module.c appends to them. */
@@ -102,7 +101,7 @@ void create_check_filters(void);
 struct module {
 	uint64_t start, end, bias;
 	uint64_t loaded_tsc;	/* 0: before the recording */
-	uint64_t fini_tsc;	/* its destructors have run, so it may be unmapped */
+	uint64_t fini_tsc;	/* when its destructors ran, after which it may be unmapped */
 	_Atomic uint64_t unloaded_tsc;	/* 0: not unloaded */
 	uint32_t flags;				/* LDB_MODULE_F_* */
 	uint32_t build_id_size;
@@ -192,7 +191,10 @@ void recording_assign_page(struct thread *t, bool existing);
 void recording_release_page(struct thread *t);
 /* Counts a thread that has no page, or no entry in the registry. */
 void recording_count_unwatched(void);
-/* Counts a thread that had no entry when the recording began and has one now. */
+/*
+ * Subtracts a thread from that count, because it had no entry when the recording began and has one
+ * now.
+ */
 void recording_count_watched(void);
 
 /* tune.c */
@@ -211,7 +213,7 @@ void tune_again(void);
 extern int send_conn;			/* the connection; -1: there is none */
 
 void send_begin(void);			/* called when a recording begins, before anything was reported */
-/* Sends a message, which begins with a struct ldb_msg, and sets that.  Returns 0 or -1. */
+/* Sends a message, which begins with a struct ldb_msg, whose members it sets.  Returns 0 or -1. */
 int send_message(void *m, uint32_t type, uint32_t size);
 /* Sends a line for the user; err is -errno, or 0. */
 void send_text(uint32_t type, const char *text, int err);
@@ -223,13 +225,13 @@ void send_ready(bool has_counters);
 /* Counts the threads of the process that are not in the registry, except for ldb's own. */
 uint32_t send_count_unwatched(void);
 
-/* attach.c: the control thread does what a recorder wants. */
+/* attach.c: the control thread does what a recorder requests. */
 /*
  * Maps the session and starts to record.  Returns 0 or a negative number, after an error message.
  * *fd, which came with the message, becomes -1 if the session retains the descriptor.
  */
 int attach_begin(const struct ldb_msg_attach *a, int *fd);
-/* Continues a session after the program has changed its rights. */
+/* Continues a session after the program has changed its credentials.  Returns 0 or -1. */
 int attach_resume(int *fd);
 void attach_end(void);			/* ends the recording; the memory stays mapped */
 
@@ -237,27 +239,31 @@ void attach_end(void);			/* ends the recording; the memory stays mapped */
 
 /*
  * Starts the control thread for a recorder that has launched the program.  The thread connects to
- * the socket of that name.  Returns when the recording runs, or has failed.
+ * the socket of that name.  Returns when the recording runs or has failed, or after some seconds.
  */
 void control_launched(const char *recorder);
 /*
- * Does the same for a recorder that attaches, from door_pass(), but returns at once: 0 or -errno.
+ * Starts the control thread for a recorder that attaches.  Called by door_pass().  Returns at once:
+ * 0 or -errno.
  */
 int control_called(const char *recorder);
 /*
- * With LDB=listen: starts the control thread, which waits for recorders.  This is done in each
- * child, too.
+ * With LDB=listen: starts the control thread, which waits for recorders.  Each fork child does the
+ * same.
  */
 void control_listen(void);
 void control_fork_child(void);
 /*
- * Ends ldb's threads before the program changes rights that they must not retain.  Returns true if
- * control_return() must be called after the change, to start them again.  Only program threads may
- * call it.
+ * Ends ldb's threads before the program changes credentials that they must not retain.  Returns
+ * true if control_return() must be called after the change, to start them again.  Only program
+ * threads may call it.
  */
 bool control_leave(enum control_leave how);
 void control_return(void);
-/* Do ldb's threads exist, or are they to be started again?  The test costs one or two loads. */
+/*
+ * Returns true if ldb's threads exist, or are to be started again.  The test costs one or two
+ * loads.
+ */
 bool control_runs(void);
 /* Called in a fork child: starts the control thread, which announces the child. */
 void control_announce(void);
@@ -284,19 +290,19 @@ void children_set(const char *name, const char *secret);
 /* After this call neither this process nor a child of it announces itself any more. */
 void children_forget(void);
 void children_message(struct ldb_msg_child *m, uint32_t how);
-/* Tells the recorder that this program was executed and is not instrumented. */
+/* Reports to the recorder that this program was executed and is not instrumented. */
 void children_say_plain(void);
 
 /* exec.c */
 
 /*
  * Sets what programs that this one executes get in their environment, so that they are recorded,
- * too.  front is the text with which LD_PRELOAD begins.
+ * too.  `front` is the text with which LD_PRELOAD begins.
  */
 void exec_init(const char *front, bool flows);
 /*
- * Does the same in a program that was not launched by a recorder, where the path of the runtime is
- * found in the list of modules.
+ * Does the same as exec_init() in a program that was not launched by a recorder, where the path of
+ * the runtime is found in the list of modules.
  */
 void exec_init_attached(void);
 
@@ -313,20 +319,23 @@ void visit_late(uint64_t what);
 /* identity.c */
 void identity_drop(void);	/* drops the calling thread's capabilities for good */
 void identity_cpus(void);	/* allows the calling thread all CPUs that the program uses */
-bool identity_has_every_cpu(void);	/* may the calling thread use every CPU that is online? */
+bool identity_has_every_cpu(void);	/* true: the caller may use every online CPU */
 uint64_t identity_now(void);	/* a hash of the program's credentials; 0: not known */
 bool identity_may_be_watched(uint32_t peer_uid);
 
 /* priority.c */
 
 /*
- * Do the program's rights suffice to raise priorities?  Called by one of ldb's threads that still
- * has these rights.
+ * Returns true if the program's privileges suffice to raise priorities.  Called by one of ldb's
+ * threads before it drops its capabilities.
  */
 bool priority_find(void);
-/* Does any thread of the program have a seccomp filter, or is this not known? */
+/* Returns true if any thread of the program has a seccomp filter, or if this is not known. */
 bool priority_any_filter(void);
-/* Does any thread have other seccomp filters than the calling one, or is this not known? */
+/*
+ * Returns true if any thread has other seccomp filters than the calling one, or if this is not
+ * known.
+ */
 bool priority_filters_differ(void);
 /*
  * Lowers the priority of t.  Called by t itself when no thread waits for it any more: after its start,
@@ -351,7 +360,7 @@ uintptr_t unmap_run_below(uintptr_t addr);
 
 /* fork.c */
 void fork_init(void);
-bool fork_in_progress(void);		/* is the calling thread in a fork()? */
+bool fork_in_progress(void);		/* true: the calling thread is in a fork() */
 
 /* scan/schedstat.c */
 /*

@@ -108,8 +108,8 @@ void send_commands(void)
 	struct ldb_msg_command c;
 
 	/*
-	 * At most one request to dump and one to change something are sent; later ones follow at
-	 * the next wake-up.
+	 * At most one dump and one pause or continuation are sent; later commands follow at the
+	 * next wake-up.
 	 */
 	for (int i = 0; i < 2 && command_next(&c); i++)
 		send_message(&c, LDB_MSG_COMMAND, sizeof(c));

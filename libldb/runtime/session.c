@@ -20,7 +20,10 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE	23
 #endif
-/* Bytes of each CPU's ring: with a call every 20 ms, enough for 100,000 to 400,000 records a second. */
+/*
+ * How many bytes of a CPU's ring are mapped ahead of its head: with a call of session_populate()
+ * every 20 ms, enough for 100,000 to 400,000 records a second.
+ */
 #define POPULATE_LEAST	(64UL << 10)
 #define POPULATE_MOST	(256UL << 10)
 /* the rings of further CPUs are not mapped in advance */
@@ -90,7 +93,9 @@ uint64_t session_clock_after_stores(void)
 	return session_clock();
 }
 
-/* Writes slots into a ring; shared: other threads write into it, too.  mask is a private copy. */
+/*
+ * Writes slots into a ring.  `shared`: other threads write into it, too.  `mask` is a private copy.
+ */
 static void ring_put(struct ldb_ring_hdr *hdr, uint64_t mask,
 		     struct ldb_rec *slots, unsigned nr, bool shared)
 {
@@ -137,11 +142,11 @@ void ring_write_scan(unsigned scanner, struct ldb_rec *slots, unsigned nr)
 }
 
 /*
- * The first write to a page of a ring costs a page fault, which makes some request several microseconds
- * longer, and twice as long in a virtual machine.  So the control thread faults in a part of the ring
- * ahead of its head, until the head has wrapped around once.  The part is four times as long as the
- * head has ever moved between two calls.  Where the kernel cannot do this (before 5.14, and the
- * module's memory, which is mapped as a whole), page faults occur as before.
+ * The first write to a page of a ring costs a page fault, which makes some request several
+ * microseconds longer, and twice as long in a virtual machine.  So the control thread faults in a
+ * part of the ring ahead of its head, until the head has wrapped around once.  The part is four
+ * times as long as the head has ever moved between two calls.  Where the kernel cannot do this
+ * (before 5.14), page faults occur as before.
  */
 static uint64_t populate_ahead(uint32_t cpu, uint64_t head)
 {
@@ -183,7 +188,10 @@ static bool region_ok(uint64_t off, uint64_t stride, uint64_t n, uint64_t least,
 	       n * stride <= size - off;
 }
 
-/* Copies the recorder's info page, and checks it against the size of the file. */
+/*
+ * Copies the info page, and checks it against the size of the file.  Returns NULL, or what is
+ * wrong.
+ */
 static const char *session_copy(const struct ldb_info *in, uint64_t file_size,
 				const struct ldb_msg_attach *msg)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The registry of the program's threads, with the offsets of their blocks.  create.c adds and removes
- * threads.  This file calls only raw.c, so every other file may use it.
+ * The registry of the program's threads, with the offsets of their blocks.  create.c adds and
+ * removes threads.  This file calls only raw.c and shim_gen_off(), so every other file may use it.
  */
 #define _GNU_SOURCE
 #include "runtime.h"

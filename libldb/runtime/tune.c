@@ -4,8 +4,9 @@
  *
  * During a pause no scanner runs, and the program's threads write nothing about locks and requests;
  * but threads that start and exit get and release their pages, so that none is missing afterwards.
- * For the scanner the pause is an observation gap.  What the threads noted about locks before the
- * pause is discarded: see session_active.lock_epoch.
+ * For the scanner the pause is an observation gap.  Waits for locks that have ended are written
+ * when the pause begins; what else the threads have stored about locks is discarded: see
+ * session_active.lock_epoch.
  */
 #include "scan/scan.h"
 

@@ -4,9 +4,9 @@
  * themselves, or that enlarge a guard page.  The scanner must not be reading this memory when it is
  * unmapped, and must not follow a chain of records into it later.
  *
- * During a recording, the arguments of munmap(), mremap() and mprotect() are read before they take
- * effect.  At other times they are not read: stacks that were unmapped are found when a recorder
- * comes (unmap_find_gone()).
+ * During a recording, the wrappers of munmap(), mremap() and mprotect() check the range before they
+ * call the real function.  At other times they do not: stacks that were unmapped are found when a
+ * recording begins (unmap_find_gone()).
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -42,7 +42,7 @@ static __attribute__((noinline, cold)) void forget_stacks(uintptr_t lo, uintptr_
 		scan_quiesce();
 }
 
-/* Finding stacks that were unmapped before a recorder came (raw thread) */
+/* Finding stacks that were unmapped before the recording began (raw thread) */
 
 struct maps {
 	uint64_t from, to, run;		/* run: start of the readable memory that ends with this mapping */
@@ -65,7 +65,10 @@ static void mapping_done(const struct maps *m, void *arg)
 	}
 }
 
-/* Parses "from-to rwxp ... [stack]", a character at a time; *field counts the blanks. */
+/*
+ * Parses "from-to rwxp ...  [stack]", a character at a time; *field is the number of the current
+ * field, from 0.
+ */
 static void parse_char(struct maps *m, char c, int *field, int *column)
 {
 	uint64_t digit = c <= '9' ? c - '0' : c - 'a' + 10;
