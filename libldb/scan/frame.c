@@ -23,10 +23,10 @@ static bool region_has(const struct region *r, uintptr_t addr)
 }
 
 /*
- * May the record at addr be read?  r is the region of the record that the walk read before, and is
- * updated.  In the same region the record must be at a higher address, because the main thread's
- * stack is not mapped below the part in use.  From another stack the chain may enter the thread's
- * own stack only at an address that is known to be in use.
+ * Returns true if the record at addr may be read.  r is the region of the record that the walk read
+ * before, and is updated.  In the same region the record must be at a higher address, because the
+ * main thread's stack is not mapped below the part in use.  From another stack the chain may enter
+ * the thread's own stack only at an address that is known to be in use.
  */
 static bool may_read(const struct scan_state *st, uintptr_t addr, struct region *r)
 {
@@ -78,9 +78,9 @@ static bool is_still_there(const struct scan_state *st, const struct ldb_stack_f
  * Ends the walk where the chain must not be followed to another stack.
  *
  * A program that switches stacks does not switch the chain.  So the prev of the first record that
- * was linked on a stack points to the record of the function that ran before the switch.  This may
- * be its caller, if that function switched to the stack and has not returned.  Or it is a function
- * that ended long ago, that was left by another switch, or that belongs to another thread.
+ * was linked on a stack points to the record of the function that ran before the switch.  That
+ * function may be the caller of the first function on the stack, if it switched to the stack and
+ * has not returned.  Or it ended long ago, was left by another switch, or ran in another thread.
  *
  * So the chain is followed from a registered stack to the thread's own stack only if the record
  * there is known to be live, and never to another registered stack.  Where it is not followed, the
@@ -104,7 +104,10 @@ static void join(struct walk *w, const struct scan_state *st, unsigned block, ui
 	w->end = k >= 0 ? WALK_KNOWN : WALK_BOTTOM;
 }
 
-/* Is this a live record of the thread's own stack, to which the chain of another stack leads? */
+/*
+ * Returns true if the record at addr on the thread's own stack, to which the chain of another stack
+ * leads, is known to be live.
+ */
 static bool is_live(const struct scan_state *st, unsigned block, uintptr_t addr, uint64_t gen)
 {
 	const struct ldb_stack_frame *known = st->stack->frame;
@@ -122,8 +125,8 @@ static bool is_live(const struct scan_state *st, unsigned block, uintptr_t addr,
 }
 
 /*
- * May the chain be followed from one stack to another, or within a registered stack?  end is the
- * result of check() for the record at addr.
+ * Returns true if the chain may be followed from one stack to another, or within a registered
+ * stack.  `end` is the result of check() for the record at addr.
  */
 static bool may_follow(const struct scan_state *st, unsigned block, uintptr_t addr, uint64_t gen,
 		       enum walk_end end, bool was_own, bool crosses)
@@ -136,7 +139,10 @@ static bool may_follow(const struct scan_state *st, unsigned block, uintptr_t ad
 	return scan_on_own_stack(st, addr) ? is_live(st, block, addr, gen) : !crosses;
 }
 
-/* known[k] is on a registered stack.  Is its caller on the thread's own stack still the same? */
+/*
+ * known[k] is on a registered stack.  Returns true if its caller on the thread's own stack is still
+ * the same.
+ */
 static bool is_still_called(const struct scan_state *st, int k, unsigned block)
 {
 	const struct ldb_stack_frame *known = st->stack->frame;
@@ -147,7 +153,10 @@ static bool is_still_called(const struct scan_state *st, int k, unsigned block)
 	return true;
 }
 
-/* Can a record of the chain be at addr?  Returns WALK_BOTTOM and its generation if so. */
+/*
+ * Checks whether a record of the chain can be at addr.  If so, returns WALK_BOTTOM and its
+ * generation.
+ */
 static enum walk_end check(const struct scan_state *st, uintptr_t addr, struct region *r,
 			   uint64_t below, uint64_t *gen)
 {

@@ -68,8 +68,9 @@ static bool same_frame(const struct scan_frame *a, const struct scan_frame *b)
 }
 
 /*
- * Are the blocks that were read before this one unchanged?  If not, one of their functions may have
- * returned, and a function that was called after that would be mistaken for its callee.
+ * Returns true if the blocks that were read before this one are unchanged.  If they are not, one of
+ * their functions may have returned, and a function that was called after that would be mistaken
+ * for its callee.
  */
 static bool others_are_still(const struct scan_state *st, unsigned block)
 {
@@ -157,7 +158,7 @@ static uint32_t walk_block(struct scanner *s, struct scan_state *st, unsigned b,
 	return w->nr + s->walk[1].nr + 2;
 }
 
-/* Was the thread's state known until it changed? */
+/* Returns true if the thread's state was known until it changed. */
 static bool was_known(const struct scan_state *st)
 {
 	for (unsigned b = 0; b < st->nr_blocks; b++)
@@ -166,7 +167,7 @@ static bool was_known(const struct scan_state *st)
 	return true;
 }
 
-/* Are the blocks whose state is not known unchanged since their marks? */
+/* Returns true if the blocks whose state is not known are unchanged since their marks. */
 static bool holds_still(const struct scan_state *st)
 {
 	for (unsigned b = 0; b < st->nr_blocks; b++) {

@@ -24,7 +24,7 @@
 
 #define BURST_NS	2000		/* at most the budget of this much time can be accumulated */
 #define GAP_NS		1000		/* if the scanner was off its CPU for longer, it reports a gap */
-#define GAP_STAMPS	16		/* if the clock is slow: the time of this many stamps is no gap */
+#define GAP_STAMPS	16		/* if the clock is slow: this many stamps make no gap */
 #define OFF_NS		8000		/* longer than most interrupts: perhaps another task ran */
 #define AWAY_NS		500000		/* longer than an interrupt: another task ran on the scanner's CPU */
 /* The most that is charged for a poll, and for each frame: more time was an interruption. */
@@ -43,7 +43,10 @@
 static uint64_t cost_look, cost_frame, burst, gap_min, off_min, away_min;
 static uint32_t live_max, settle_step;
 
-/* A poll takes a few time stamps, which cost microseconds if the clock needs a system call. */
+/*
+ * Returns the shortest observation gap, in ticks.  It is longer if the clock is slow, because a
+ * poll takes a few time stamps, which cost microseconds if the clock needs a system call.
+ */
 static uint64_t shortest_gap(void)
 {
 	uint64_t least = session_ticks(GAP_NS), stamp = UINT64_MAX;

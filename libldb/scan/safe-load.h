@@ -74,7 +74,9 @@ static inline uint64_t safe_load_gen_after(const struct ldb_thread *block)
 	return safe_load_gen(block);
 }
 
-/* Called after all reads of the chain: does it still have this top and this generation? */
+/*
+ * Called after all reads of the chain.  Returns true if it still has this top and this generation.
+ */
 static inline bool safe_load_is_still(const struct ldb_thread *block, uint64_t gen, uintptr_t top)
 {
 	cpu_order_loads();

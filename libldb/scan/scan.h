@@ -76,7 +76,7 @@ struct scan_state {
 	uint64_t count_at;	/* the kernel's counters are read if it has not changed until then */
 	uint32_t nr_blocks;
 	_Atomic uint32_t scanner;	/* the owner, which may give the thread to another scanner */
-	int32_t place;		/* index in the owner's active[]; -1: not there */
+	int32_t place;		/* index in the owner's active[]; -1: not in it */
 	uint32_t asleep_seq;	/* page->k_seq if it was off its CPU at the last poll; else 0 */
 	int32_t reg_blocks;	/* nr_blocks when it was registered with the module; -1: it was not */
 	bool existing;		/* existed before the recording began */
@@ -94,9 +94,9 @@ struct scan_state {
 	uintptr_t lowest_top;	/* lowest address known to have been in use on its own stack */
 	uint64_t owed;		/* cost, not charged yet, of polls while it was settling */
 	uint64_t changed;	/* time of the last poll that found a change */
-	uint64_t ran;		/* time of the poll before, after which the thread ran; 0: none */
-	bool is_counted;	/* its counters were read since then */
-	uint8_t state;		/* enum ldb_sched_state, read after known_left runs on a CPU */
+	uint64_t ran;		/* the thread ran after this poll, the one before `changed` */
+	bool is_counted;	/* the counters were read since `changed` */
+	uint8_t state;		/* enum ldb_sched_state after run known_left on a CPU */
 	uint32_t known_left;
 	struct scan_block b[LDB_BLOCKS_MAX];
 };
@@ -133,7 +133,7 @@ struct scanner {
 	bool lends;			/* ... only until the kernel has moved a waiting thread to its core */
 	bool was_off;			/* another task may have run on its CPU since the last stint */
 	bool was_away;			/* it was preempted since it last had a core to itself */
-	uint64_t check_at, retry_at;	/* when to search for a core, and when to try without */
+	uint64_t check_at, retry_at;	/* when to search for a core; when to try without sleeps */
 	uint64_t soonest_check;		/* more frequent checks would exceed the budget */
 	int loadavg_fd;
 	uint64_t nr_turns, cpu_ns, turn_ns;	/* share.c: the cost of a sleep and a round */
@@ -163,8 +163,8 @@ void pace_stamp(struct scanner *s, uint64_t now);
 void pace_gap(struct scanner *s, uint32_t tid, uint64_t begin, uint64_t end);
 bool pace_is_gap(uint64_t ticks);
 /*
- * Called when a poll at lo has found a change.  known: the state was known until now.  still: the
- * blocks are as at the previous poll.  Returns true if the stack should not be read now.
+ * Called when a poll at lo has found a change.  `known`: the state was known until now.  `still`:
+ * the blocks are as at the previous poll.  Returns true if the stack should not be read now.
  */
 bool pace_settle(struct scan_state *st, uint64_t lo, bool known, bool still);
 /* Adapts the pause to whether the walk after it was valid. */
@@ -196,7 +196,7 @@ extern struct scanner *scanners;
 extern struct scan_state *states;
 
 void watch_begin(struct scanner *s);
-/* Polls each thread of the stint that is due.  Returns whether any was due. */
+/* Polls each thread of the stint that is due.  Returns true if it polled any. */
 bool watch_round(struct scanner *s);
 /* Ends the stint, so that its threads may exit, and chooses the threads of the next one. */
 void watch_stint(struct scanner *s);
@@ -215,7 +215,7 @@ static inline bool scan_on_own_stack(const struct scan_state *st, uintptr_t addr
 	return addr >= st->t->stack_lo && addr < st->t->stack_hi;
 }
 
-/* Notes a value of the thread's own top: the stack from there on has been in use. */
+/* Notes a value of the thread's own top: the stack from this address on has been in use. */
 static inline void scan_top_seen(struct scan_state *st, uintptr_t top)
 {
 	if (top >= st->t->stack_lo && top < st->lowest_top)

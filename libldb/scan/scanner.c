@@ -23,13 +23,16 @@ static void scan_pin(int32_t cpu)
 	sys(SYS_sched_setaffinity, 0, sizeof(mask), mask);
 }
 
-/* Lowers the scanner's priority, unless the user has pinned it. */
+/*
+ * Lowers the scanner's priority again, or lets other tasks on its CPU run, unless the user has
+ * pinned it.
+ */
 static void give_way(struct scanner *s)
 {
 	if (session.scanner_cpu >= 0)
 		return;
 	if (unlikely(order_any_load(&s->thread.is_raised))) {
-		watch_release(s);	/* the thread that raised the priority may be waiting for this */
+		watch_release(s);	/* for a thread that raised the priority and waits */
 		priority_give_way(&s->thread);
 	} else if (!s->sharing) {	/* otherwise it has just slept */
 		priority_rest(&s->thread);
@@ -44,7 +47,7 @@ static void scan_stint(struct scanner *s)
 
 		if (session.budget_ppm >= 1000000)
 			continue;
-		/* the other hyperthread of this core may be the program's */
+		/* the other hyperthread of this core may run the program */
 		for (int i = any ? 1 : IDLE_RELAX; i; i--)
 			cpu_relax();
 	}
@@ -224,8 +227,8 @@ static void wait_a_little(struct scanner *s, unsigned *spins)
 }
 
 /*
- * In a child that was forked without fork handlers the scanners' states are copies, but no scanner
- * runs.  There the epoch is 0, because fork() zeroes session_page.
+ * Returns false in a child that was forked without fork handlers: the scanners' states are copies
+ * there, but no scanner runs.  The epoch is 0 in such a child, because fork() zeroes session_page.
  */
 static bool scanners_are_ours(void)
 {

@@ -19,7 +19,7 @@
 
 /* number of files that stay open; the files of further threads are opened each time */
 #define FILES_MAX	256
-#define OUTSIDE		8		/* times as long until a thread in no request is read */
+#define OUTSIDE		8		/* intervals until a thread in no request is read */
 #define STEPS		8		/* readings while the time without a change about doubles */
 #define STATUS_SIZE	4096		/* twice the usual size of the file */
 
@@ -28,7 +28,7 @@ static struct {
 	int fd;
 } files[FILES_MAX];
 
-/* Does /proc belong to the program's own pid namespace? */
+/* Returns true if /proc belongs to the program's own pid namespace. */
 static bool has_proc(void)
 {
 	char link[32];
@@ -135,7 +135,8 @@ static unsigned state_of(char letter)
 }
 
 /*
- * Returns the text after a name at the start of a line and one blank; NULL: there is no such line.
+ * Returns the text after a line's start that consists of a name and a tab; NULL: there is no such
+ * line.
  */
 static const char *value_of(const char *text, const char *name)
 {

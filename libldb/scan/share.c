@@ -7,10 +7,10 @@
  * are no more runnable threads than CPUs.
  *
  * A scanner that was not preempted can delay the program as well.  When two threads share a CPU, a
- * CPU that has nothing to run takes one of them over.  The scanner's CPU never has nothing to run, so
- * the kernel moves a thread there only when it next balances the load, up to 64 ms later.  So the
- * scanner counts the runnable threads now and then.  If there are more than CPUs, it lends its core:
- * it sleeps between polls until a thread has been moved.
+ * CPU that has nothing to run takes one of them over.  The scanner's CPU is never idle, so the
+ * kernel moves a thread to it only when it next balances the load, up to 64 ms later.  So the
+ * scanner counts the runnable threads now and then.  If there are more than CPUs, it lends its
+ * core: it sleeps between polls until a thread has been moved.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -81,8 +81,8 @@ static uint64_t turn_ns(struct scanner *s, uint64_t ticks)
 }
 
 /*
- * Sleeps between two rounds.  The sleep is intended, so it is no observation gap unless it lasts far
- * longer.  With the smallest budgets it may last for seconds; scan_stop() interrupts it.
+ * Sleeps between two rounds.  The sleep is intended, so it is not an observation gap unless it
+ * lasts far longer.  With the smallest budgets it may last for seconds; scan_stop() interrupts it.
  */
 static void share_sleep(struct scanner *s, uint64_t ticks)
 {
@@ -124,7 +124,10 @@ static int nr_runnable(struct scanner *s)
 	return nr;
 }
 
-/* Sleeps between rounds from now on.  lends: no thread took the scanner's CPU, but one waits for another. */
+/*
+ * Sleeps between rounds from now on.  `lends`: no task took the scanner's CPU, but a thread waits
+ * for another CPU.
+ */
 static void share_from_now(struct scanner *s, bool lends)
 {
 	s->sharing = true;
@@ -133,7 +136,10 @@ static void share_from_now(struct scanner *s, bool lends)
 	s->retry_at = s->stamp + session_ticks(lends ? LEND_NS : ROOM_RETRY_NS);
 }
 
-/* Does any thread wait for a CPU while the scanner has one?  If that is not known, nothing changes. */
+/*
+ * Returns true if any thread waits for a CPU while the scanner occupies one.  If that is not known,
+ * returns s->sharing, so that nothing changes.
+ */
 static bool does_any_wait(struct scanner *s)
 {
 	uint64_t before = scan_stamp();
@@ -145,7 +151,10 @@ static bool does_any_wait(struct scanner *s)
 	return nr ? nr > nr_allowed : s->sharing;
 }
 
-/* Another task may have run on the scanner's CPU, and may have left a thread waiting for another CPU. */
+/*
+ * Makes the next check come soon, because another task may have run on the scanner's CPU, and may
+ * have left a thread waiting for another CPU.
+ */
 static void check_soon(struct scanner *s)
 {
 	uint64_t soon = s->stamp + session_ticks(SOON_NS);
@@ -163,7 +172,9 @@ static void share_until_free(struct scanner *s)
 	if (!is_late && (s->stamp < (lends ? s->soonest_check : s->check_at) || does_any_wait(s)))
 		return;
 	s->sharing = s->was_away = s->lends = false;
-	/* the thread that waits may not use the scanner's CPU, or the kernel does not move it */
+	/*
+	 * perhaps the waiting thread must not use the scanner's CPU, or the kernel does not move it
+	 */
 	if (is_late && lends)
 		s->check_at = s->soonest_check = s->stamp + session_ticks(ROOM_RETRY_NS);
 }

@@ -3,11 +3,10 @@
  * Keeps track of a thread's stack, and writes the event for each invocation that has ended.
  * (raw thread; track_flush() runs in the thread itself)
  *
- * Bounds: an invocation that only the later one of two polls found began between them; an invocation
- * that only the earlier one found ended between them.  The time stamps before and after
- * a poll are ordered with its loads, so both bounds are exact to the cycle (LDB paper, section 3.2,
- * has the idea without the bounds).  A poll that found a change and did not read the stack (the
- * block's mark) makes the bounds tighter.
+ * Bounds: an invocation that only the later one of two polls found began between them; an
+ * invocation that only the earlier one found ended between them.  The time stamps before and after
+ * a poll are ordered with its loads, so both bounds are exact to the cycle.  A poll that found a
+ * change and did not read the stack (the block's mark) makes the bounds tighter.
  */
 #include "scan.h"
 
@@ -48,8 +47,8 @@ static uint32_t marked_from(const struct scan_state *st, unsigned block, const s
 }
 
 /*
- * Makes the event of an invocation; returns whether the event must be written.  Words in memory that
- * the recorder can change are read only once.
+ * Makes the event of an invocation; returns false if the event need not be written.  Words in
+ * memory that the recorder can change are read only once.
  */
 static bool func_event(struct ldb_rec r[3], const struct scan_state *st, uint32_t i, uint64_t hi)
 {
@@ -121,9 +120,9 @@ static void cut(struct scan_state *st, uint32_t depth)
 }
 
 /*
- * Has the invocation k ended, given that all newer ones of the block have?  If an invocation on the
- * thread's own stack has ended, its callees have ended, too, also those of other blocks (callees is
- * true then).  Their ends are written first, while the caller is still known.
+ * Returns true if the invocation k has ended, given that all newer ones of the block have.  If an
+ * invocation on the thread's own stack has ended, its callees have ended, too, also those of other
+ * blocks (`callees` is true then).  Their ends are written first, while the caller is still known.
  */
 static bool has_ended(const struct scan_state *st, unsigned block, bool callees,
 		      const struct ldb_stack_frame *k)
@@ -172,7 +171,10 @@ static uint32_t insert_at(const struct scan_state *st, const struct scan_frame *
 	return i;
 }
 
-/* A record was linked between start_min and start_max; the block's mark may narrow that time. */
+/*
+ * Narrows the interval from start_min to start_max, in which a record was linked, by the block's
+ * mark.
+ */
 static void narrow_start(const struct scan_state *st, const struct scan_frame *f,
 			 struct ldb_stack_frame *k)
 {
@@ -190,9 +192,9 @@ static void narrow_start(const struct scan_state *st, const struct scan_frame *f
 }
 
 /*
- * Did this record exist when the state was last known, without being linked?  Then a switch of
- * stacks had left its function, and another switch has resumed it.  (A record whose generation
- * equals ok_gen may be a new one that had not been linked yet.)
+ * Returns true if this record existed when the state was last known, without being linked.  Then a
+ * switch of stacks had left its function, and another switch has resumed it.  (A record whose
+ * generation equals ok_gen may be a new one that had not been linked yet.)
  */
 static bool was_left(const struct scan_state *st, const struct scan_frame *f)
 {

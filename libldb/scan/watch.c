@@ -21,7 +21,7 @@
 
 #define STINT_ROUNDS	32		/* polls of each thread in a stint, if all active threads fit into it */
 #define SWEEP		8		/* idle threads polled between two stints */
-#define SWEEP_ASLEEP	1		/* the same, if the module reports which threads run */
+#define SWEEP_ASLEEP	1		/* this number if the module reports which threads run */
 #define IDLE_NS		1000000		/* a thread that has not changed for this long is idle */
 #define LONG_ROUND_NS	5000
 /* while rounds take long, threads that work on no request are polled only in 1 of this many rounds */
@@ -141,7 +141,7 @@ static void deactivate(struct scanner *s, struct scan_state *st)
 	st->place = -1;
 }
 
-/* Is it sufficient that the sweep polls the thread? */
+/* Returns true if it is sufficient that the sweep polls the thread. */
 static bool is_idle(const struct scanner *s, const struct scan_state *st, uint32_t nr)
 {
 	if (session.device >= 0 && kernel_seq(st))
@@ -329,8 +329,8 @@ void watch_stint(struct scanner *s)
 }
 
 /*
- * Can the poll be postponed?  Yes, if there is not enough time for all threads and this one works on
- * no request.
+ * Returns true if the poll can be postponed, because there is not enough time for all threads, and
+ * the thread works on no request.
  */
 static bool can_wait(struct scanner *s, const struct scan_state *st)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the shim knows of glibc's internals, and operations on normal mutexes that the shim performs
- * instead of glibc.  The words read here have been at the same place, with the same meaning, since
- * glibc 2.25; their offsets are part of the ABI of statically initialised objects.  All are read
- * without the lock and may be stale: a wrong owner only makes a hint useless.
+ * The parts of glibc's internals on which the shim depends, and operations on normal mutexes that
+ * the shim performs instead of glibc.  The words read here have been at the same place, with the
+ * same meaning, since glibc 2.25; their offsets are part of the ABI of statically initialised
+ * objects.  All are read without the lock and may be stale: a wrong owner only makes a hint
+ * useless.
  */
 #ifndef SHIM_GLIBC_H
 #define SHIM_GLIBC_H
@@ -82,7 +83,10 @@ static inline bool glibc_mutex_alone(const void *mutex)
 		 (GLIBC_MUTEX_ROBUST | GLIBC_MUTEX_SHARED));
 }
 
-/* Is it a normal mutex, as PTHREAD_MUTEX_INITIALIZER makes it (with or without lock elision)? */
+/*
+ * Returns true for a normal mutex, as PTHREAD_MUTEX_INITIALIZER makes it (with or without lock
+ * elision).
+ */
 static inline bool glibc_mutex_is_usual(const void *mutex)
 {
 	const pthread_mutex_t *m = mutex;
@@ -91,8 +95,9 @@ static inline bool glibc_mutex_is_usual(const void *mutex)
 }
 
 /*
- * Is it a locked normal mutex for which no thread sleeps?  A thread that is about to sleep first sets
- * the lock word to 2, and the word keeps this value when the thread has acquired the mutex.
+ * Returns true for a locked normal mutex for which no thread sleeps.  A thread that is about to
+ * sleep first sets the lock word to 2, and the word keeps this value when the thread has acquired
+ * the mutex.
  */
 static inline bool glibc_mutex_unwanted(const void *mutex)
 {
@@ -137,7 +142,7 @@ static inline bool glibc_mutex_release(void *mutex)
 	return false;
 }
 
-/* Is the mutex neither robust nor recursive, and not marked as adaptive? */
+/* Returns true if the mutex is neither robust nor recursive nor adaptive. */
 static inline bool glibc_mutex_is_simple(const void *mutex)
 {
 	const pthread_mutex_t *m = mutex;
@@ -146,7 +151,7 @@ static inline bool glibc_mutex_is_simple(const void *mutex)
 		 (GLIBC_MUTEX_ROBUST | PTHREAD_MUTEX_RECURSIVE_NP));
 }
 
-/* Is it recursive, and has the thread locked it already? */
+/* Returns true if the mutex is recursive and the thread has locked it already. */
 static inline bool glibc_mutex_reentered(const void *mutex, uint32_t self_tid)
 {
 	const pthread_mutex_t *m = mutex;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Manages the locks a thread holds.  A hold is recorded after the unlock, outside of the
- * critical section, and so is the wait that came before it (LDB paper, section 3.3).
+ * Manages the locks that a thread holds.  A hold is recorded after the unlock, outside of the
+ * critical section, and so is the wait that came before it.
  */
 #include "held.h"
 #include "waiters.h"

@@ -48,7 +48,10 @@ struct release {
 void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 		   const volatile void *lock, uint32_t kind, uintptr_t site,
 		   bool waiters);
-/* Does the same in a hook, which it leaves.  Returns false if there is nothing to record. */
+/*
+ * Calls release_begin() if there may be something to record, or else only removes the entry and
+ * returns false.  Called in a hook, which it leaves.
+ */
 bool release_start(struct release *r, struct thread *t, const volatile void *lock,
 		   uint32_t kind, uintptr_t site);
 void release_end(struct release *r);
@@ -145,8 +148,8 @@ static inline struct held_list CPU_THREAD_SPACE *held_of_self(void)
 }
 
 /*
- * May the fast path of an acquisition for this enum ldb_mutex_level be used?  If not, the slow path
- * handles the case.
+ * Returns true if the fast path of an acquisition for this enum ldb_mutex_level may be used.  If
+ * not, the slow path handles the case.
  */
 static inline bool fast_enter(const struct held_list CPU_THREAD_SPACE *l, uint32_t level)
 {
@@ -166,9 +169,9 @@ static inline void held_push_fast(struct held_list CPU_THREAD_SPACE *l, const vo
 	struct held_lock CPU_THREAD_SPACE *h;
 
 	order_signal();
-	l->nr_held++;	/* relative, not n */
+	l->nr_held++;	/* a store of n + 1 would be wrong: see the head of this file */
 	order_signal();	/* the entry is reserved before it is filled */
-	h = &l->held[n];	/* n < HELD_FAST: a handler can only have emptied the list */
+	h = &l->held[n];	/* n < HELD_FAST: a signal handler can only have emptied the list */
 	h->lock = (uintptr_t)lock;
 	h->site_kind = held_site_kind(site, kind);
 	h->gen = cpu_thread_word(next_table.gen_off) & ~(LDB_GEN_ONE - 1);
@@ -196,7 +199,7 @@ static inline bool held_pop_quick(struct held_list CPU_THREAD_SPACE *l, const vo
 
 	if (unlikely(n >= HELD_MAX || l->held[n].lock != (uintptr_t)lock || l->held[n].begin))
 		return false;
-	order_signal();	/* relative, not n */
+	order_signal();	/* the count is decremented, not stored: see the head of this file */
 	l->nr_held--;
 	return true;
 }
@@ -215,7 +218,7 @@ static inline bool held_pop_fast(struct held_list CPU_THREAD_SPACE *l, const vol
 			return false;
 		h->begin = 0;
 	}
-	order_signal();	/* relative, not n */
+	order_signal();	/* the count is decremented, not stored: see the head of this file */
 	l->nr_held--;
 	return true;
 }

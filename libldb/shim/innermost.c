@@ -7,8 +7,9 @@
 #include "internal.h"
 
 /*
- * Is the record in the used part of the thread's stack?  Other records are not read: those below the
- * stack pointer were left by longjmp(), and a registered stack may be unmapped.
+ * Returns true if the record is in the used part of the thread's stack.  Other records are not
+ * read: those below the stack pointer were left by longjmp(), and a registered stack may be
+ * unmapped.
  */
 static bool is_in_use(const struct thread *t, const struct ldb_frame *f)
 {

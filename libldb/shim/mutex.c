@@ -38,7 +38,7 @@ static bool our_steps(struct steps *s, pthread_mutex_t *m, uint32_t tid)
 	return true;
 }
 
-/* Can libc release a mutex that the shim has acquired, and the other way round? */
+/* Returns true if libc can release a mutex that the shim has acquired, and the other way round. */
 static bool steps_mix(pthread_mutex_t *m, uint32_t tid)
 {
 	return glibc_mutex_acquire(m, tid) && next(pthread_mutex_trylock)(m) &&
@@ -67,7 +67,10 @@ static bool is_libc_next(const char *name)
 	return fn && fn == symbol_of_libc(name);
 }
 
-/* Are libc's functions the next ones?  A library in between would not be called any more. */
+/*
+ * Returns true if libc's functions are the next ones.  A library in between would not be called any
+ * more.
+ */
 static bool libc_is_next(void)
 {
 	static const char *const names[] = {

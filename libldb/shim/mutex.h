@@ -8,8 +8,8 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * May the shim acquire normal mutexes itself?  tid is that of the calling thread.  The function is
- * async-signal-safe.
+ * Returns true if the shim may acquire and release normal mutexes itself.  tid is that of the
+ * calling thread.  The function is async-signal-safe.
  */
 bool mutex_is_known(uint32_t tid);
 

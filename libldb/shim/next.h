@@ -41,7 +41,7 @@ extern struct next next_table;
 /* Finds all functions at once, if finding them later would take the loader's lock. */
 void next_init(void);
 
-/* libgcc.c: a function of the unwinder's, which dlsym() may not find. */
+/* libgcc.c: returns a function of the unwinder, which dlsym() may not find; NULL: there is none. */
 void *libgcc_function(const char *name);
 
 #pragma GCC visibility pop

@@ -121,7 +121,7 @@ static __attribute__((noinline)) void slow_acquired(const volatile void *lock, u
 	}
 }
 
-/* Does a thread wait for the lock, or did one? */
+/* Returns true if a thread may be waiting for the lock, or has waited for it. */
 static inline bool own_is_wanted(const volatile void *lock)
 {
 	return unlikely(waiters_seen(lock) || waker_is_awaited(lock));
@@ -139,7 +139,7 @@ static __attribute__((noinline)) void stamped_acquired(const volatile void *lock
 	}
 }
 
-/* The calls in it are tail calls, so the usual case needs no stack frame. */
+/* The calls in this function are tail calls, so the usual case needs no stack frame. */
 void own_acquired(const volatile void *lock, const void *site)
 {
 	struct held_list CPU_THREAD_SPACE *l;
@@ -172,7 +172,7 @@ static __attribute__((noinline)) void slow_released(const volatile void *lock, u
 	}
 }
 
-/* May the newest entry be removed without reading the others? */
+/* Returns true if the newest entry may be removed without reading the others. */
 static inline bool own_is_plain(const struct held_list CPU_THREAD_SPACE *l, const volatile void *lock)
 {
 	return likely(!l->in_hook && l->held_epoch == session_page.a.lock_epoch) && !own_is_wanted(lock);

@@ -35,7 +35,9 @@
 #define CLEANUP(fn)	__attribute__((cleanup(fn)))
 /* The address at which the program called the wrapper; also right in an inline function. */
 #define SITE		((uintptr_t)__builtin_return_address(0))
-/* The same, corrected if the return address is a stub of flows/; fast paths are corrected later. */
+/*
+ * SITE, corrected if the return address is a stub of flows/; in fast paths it is corrected later.
+ */
 #define SLOW_SITE	flow_site(SITE)
 
 /*
@@ -81,7 +83,7 @@ enum way {
 	REAL,		/* the real function */
 	NEXT_PART,
 	SLOW,		/* the last part, which handles all cases */
-	FAILED,		/* the same, after removing the lock from the thread's list */
+	FAILED,		/* as SLOW, after removing the lock from the thread's list */
 };
 
 #define GO(way, name, args, next_part, failed_part)			\
@@ -360,7 +362,7 @@ static ALWAYS_INLINE enum way release_usual(const struct lock_call *f, void *loc
 		   kind == LDB_LOCK_MUTEX ? other_##name : hold_##name, failed_##name); \
 	}
 
-/* A function that only waits has no fast path during a recording. */
+/* Makes the wrapper of a function that only waits, which has no fast path during a recording. */
 #define WRAPPER(name, params, args)					\
 	static int slow_##name params;					\
 	EXPORT int name params						\

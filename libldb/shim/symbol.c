@@ -2,10 +2,10 @@
 /*
  * Finds a function in the libraries after this one, up to libc, without dlsym().
  *
- * A wrapper finds its function on the first call, which may be made anywhere: in a signal handler, in
- * a child of vfork(), or while another thread holds the loader's lock and waits for a lock of the
- * caller.  There dlsym() could deadlock, because it takes the loader's lock.  Finding all functions
- * at the start would make the start of every program slower.
+ * A wrapper finds its function on the first call, which may be made anywhere: in a signal handler,
+ * in a child of vfork(), or while another thread holds the loader's lock and waits for a lock of
+ * the caller.  In such places dlsym() could deadlock, because it takes the loader's lock.  Finding
+ * all functions at the start would make the start of every program slower.
  *
  * Libraries with which a program starts are never unloaded, and the loader's list of them does
  * not change up to libc.  If this library was loaded later, or a symbol needs something that only

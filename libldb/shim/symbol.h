@@ -10,14 +10,15 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Does what dlsym(RTLD_NEXT) does, with the default version of the symbol, which must be given if it is
- * not the oldest version.  Returns NULL if there is no such function.  In a program that was started
- * with this library, which symbol_lockless() tests, it takes no lock and is async-signal-safe.
+ * Does what dlsym(RTLD_NEXT) does, with the default version of the symbol, which must be given if
+ * it is not the oldest version.  Returns NULL if there is no such function.  In a program that was
+ * started with this library, which symbol_lockless() tests, a function that exists and is not an
+ * ifunc is found without a lock, and async-signal-safely.
  */
 void *symbol_next(const char *name, const char *version);
 /* Like symbol_next(), but without the loader's lock: NULL if only the loader could find the function. */
 void *symbol_next_known(const char *name);
-/* Returns a module's own function; dynamic is the module's dynamic section. */
+/* Returns a module's own function; `dynamic` is the module's dynamic section. */
 void *symbol_in(const void *dynamic, uint64_t bias, const char *name);
 bool symbol_lockless(void);
 /* Makes symbol_next() return fn for this name; the string must stay valid. */
@@ -29,8 +30,8 @@ void symbol_remember(const char *name, void *fn);
 void *symbol_of_libc(const char *name);
 
 /*
- * Is fn the module's function of this name, and not data in its code segment?  dynamic is the module's
- * dynamic section.
+ * Returns true if fn is the module's function of this name, and not data in its code segment, or if
+ * the name is that of an ifunc.  `dynamic` is the module's dynamic section.
  */
 bool symbol_is_function(const void *dynamic, uint64_t bias, const char *name, const void *fn);
 

@@ -82,7 +82,7 @@ static bool chain_cut(const struct thread *t, const struct ldb_frame *f, uintptr
 	return true;
 }
 
-/* here is the current stack pointer; sp is the one with which the thread continues. */
+/* `here` is the current stack pointer; sp is the one with which the thread continues. */
 static void pop_below(uintptr_t sp, uintptr_t here)
 {
 	struct ldb_thread *block[LDB_BLOCKS_MAX];	/* one, or one per dlopen'ed module */

@@ -48,8 +48,8 @@ void wait_begin(struct wait *w, struct thread *t, uintptr_t object, uint32_t kin
 	if (has_waker(kind))
 		waker_set((const void *)object, kind == LDB_LOCK_BARRIER ? t->tid : 0);
 	/*
-	 * The scanner, which sees the function of this generation when its stores are visible, does not
-	 * see it later than this.
+	 * The stores of the function of this generation are visible before this time, so the
+	 * scanner does not observe the function's start later than the start of the wait.
 	 */
 	w->begin = session_clock_after_stores();
 	w->t = t;
@@ -76,7 +76,7 @@ static void name_waker(struct wait *w, const struct thread *t, int err)
 	}
 }
 
-/* Was the call refused, so that it did not wait? */
+/* Returns true if the call was refused, so that it did not wait. */
 static bool wait_refused(int err)
 {
 	return err == EDEADLK || err == EINVAL || err == EPERM || err == ESRCH;

@@ -48,7 +48,7 @@ void own_forget(void);
 /* Called in a fork child, where no other thread exists. */
 void own_fork_child(void);
 
-/* join.c: returns the tid of the registered thread with this pthread_t, or 0. */
+/* join.c: returns the tid of the thread with this pthread_t; 0: it has ended, or is not known. */
 uint32_t join_tid_of(uintptr_t pthread);
 
 #pragma GCC visibility pop

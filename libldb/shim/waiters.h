@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Two tables that are indexed by a hash of an object's address.  One tells an unlock whether a thread
- * waits for the lock; the other tells a thread that has waited for an object without a holder which
- * thread woke it.
+ * Two tables that are indexed by a hash of an object's address.  One shows an unlock whether a
+ * thread waits for the lock; the other shows a thread that has waited for an object without a
+ * holder which thread woke it.
  */
 #ifndef SHIM_WAITERS_H
 #define SHIM_WAITERS_H
