@@ -263,7 +263,7 @@ void conn_begin(void)
 	atomic_fetch_add(&conn_epoch, 1);
 }
 
-/* Frees all locks in a child of fork(): the threads that may have held them do not exist there. */
+/* Frees all locks in a fork child, which does not have the threads that may have held them. */
 void conn_fork_child(void)
 {
 	atomic_fetch_add(&conn_epoch, 1);

@@ -72,14 +72,16 @@ struct conn {
  */
 struct conn *conn_lock(int fd, uint32_t tid);
 void conn_unlock(struct conn *c);
-/* Is it known that the descriptor is no connection?  This takes no lock. */
+/* Returns true if it is known that the descriptor is not a connection.  Takes no lock. */
 bool conn_is_none(int fd);
 /*
- * Returns whether a descriptor in [*from, to] has an entry of this recording; *from becomes the
+ * Returns true if a descriptor in [*from, to] has an entry of this recording; *from becomes the
  * first such descriptor.
  */
 bool conn_any(unsigned *from, unsigned to);
-/* May conn_ask() make system calls?  Not if the program has a seccomp filter. */
+/*
+ * Returns true if conn_ask() may make system calls; it may not if the program has a seccomp filter.
+ */
 bool conn_may_ask(void);
 /* Asks the kernel what the descriptor is.  */
 enum conn_kind conn_ask(int fd);
@@ -87,7 +89,10 @@ enum conn_kind conn_ask(int fd);
 uint64_t conn_age_ns(int fd);
 /* Initialises the locked entry for a new connection. */
 void conn_renew(struct conn *c, enum conn_kind kind);
-/* Gives the connection the next number, with which the ids of its further requests begin. */
+/*
+ * Gives the connection the next number, with which the ids of its further requests begin, if it has
+ * none, or has used up the ids of its number and has no open request.
+ */
 void conn_renumber(struct conn *c);
 void conn_left_out(enum ldb_socket_left why);
 

@@ -15,7 +15,7 @@
 #define CHECK_EVERY	64
 #define TRIES		5	/* attempts to read the kernel's counts while they do not change */
 
-/* tcpi_state: <netinet/tcp.h> has them, but not all of struct tcp_info */
+/* values of tcpi_state: <netinet/tcp.h> has them, but not all members of struct tcp_info */
 enum { FIN_WAIT1 = 4, CLOSED = 7, CLOSE_WAIT = 8, LAST_ACK = 9, CLOSING = 11 };
 
 union address {

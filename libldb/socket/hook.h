@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the wrappers in this folder do before and after they call the real function. */
+/* What the wrappers of socket/ do before and after they call the real function. */
 #ifndef SOCKET_HOOK_H
 #define SOCKET_HOOK_H
 

@@ -155,7 +155,7 @@ static bool http_is_method(struct text t)
 	return !(t.len == 3 && !memcmp(t.at, "PRI", 3));	/* the method of HTTP/2's preface */
 }
 
-/* Is this the first line of a request?  It may still be incomplete. */
+/* Returns true if this is the first line of a request, or, if !is_whole, may become one. */
 static bool http_is_request(struct text line, bool is_whole)
 {
 	struct text rest = line, method = next_word(&rest);

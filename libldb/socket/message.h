@@ -19,7 +19,7 @@
 #define MESSAGE_LINE_MAX	96	/* bytes of a line that are retained; the rest is dropped */
 
 enum message_kind {
-	MESSAGE_UNKNOWN,	/* no byte has come */
+	MESSAGE_UNKNOWN,	/* no byte has arrived */
 	MESSAGE_HTTP,
 	MESSAGE_RESP,
 	MESSAGE_MEMCACHED,
@@ -35,12 +35,12 @@ struct message {
 	bool is_open;		/* a message has begun and not ended */
 	bool is_quiet;		/* the message has no answer, or may have none */
 	bool is_chunked, has_length;
-	bool has_no_body;	/* an answer to HEAD, or one whose status says so */
+	bool has_no_body;	/* an answer to HEAD */
 	bool is_push;		/* RESP3: a message that is not an answer to a request */
 	uint32_t left;		/* RESP: items that are still to come; HTTP: status of the answer */
 	uint64_t skip;		/* counted bytes that are still to come */
 	uint64_t length;	/* length of the body in bytes */
-	uint64_t nr_fed;	/* bytes that were parsed */
+	uint64_t nr_fed;	/* bytes that were parsed or skipped */
 	char line[MESSAGE_LINE_MAX];
 };
 
@@ -61,7 +61,10 @@ void message_feed(struct message *m, const struct message_events *e, void *arg, 
 /* Skips n bytes that were sent without being in memory, by sendfile().  They can only be a body. */
 void message_pass(struct message *m, const struct message_events *e, void *arg, uint64_t n);
 
-/* Tells that either end has closed the connection, which ends some messages. */
+/*
+ * Must be called when either end has closed the connection: this ends an HTTP body of unknown
+ * length.
+ */
 void message_close(struct message *m, const struct message_events *e, void *arg);
 
 #endif /* SOCKET_MESSAGE_H */

@@ -10,8 +10,9 @@
  * wrote to, which is called its current connection.  It stops working on them when it reads from
  * another connection, or waits for descriptors (epoll_wait() and the like).  After such a wait it
  * is not known for which request it works, until it reads or writes again.  If the program has
- * opened the connection itself (to a database, or another server), what it reads there belongs to
- * the request for which it last wrote there.  A request moves to the thread that writes its answer.
+ * opened the connection itself (to a database, or another server), what it reads from this
+ * connection belongs to the request for which it last wrote to it.  A request moves to the thread
+ * that writes its answer.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,7 +30,8 @@ struct current {
 	int fd;
 	uint32_t serial;
 	/*
-	 * the current request may be another one, because an answer was read that may be for either
+	 * the current request is a guess: an answer was read from a server to which several
+	 * requests wrote
 	 */
 	bool is_guess;
 };
@@ -37,9 +39,9 @@ struct current {
 static TLS_IE struct current current;
 
 /*
- * An event loop learns what has arrived when it next waits.  What it reads after that has arrived
- * since the previous wait, or during this one.  If the previous wait was long ago, the kernel is
- * asked for how long the bytes have been there.
+ * An event loop learns that bytes have arrived when it next waits for descriptors.  The bytes that
+ * it then reads have arrived since the wait before that, or during the wait.  If that may be long
+ * ago, the kernel is asked when the last bytes have arrived.
  */
 /* a wait that is shorter than this found bytes that had already arrived */
 #define AT_ONCE_NS	20000
@@ -153,7 +155,10 @@ static void leave_others(struct thread *t, uintptr_t site)
 	t->nr_works = left;
 }
 
-/* Makes the thread stop working on its current connection. */
+/*
+ * Makes the thread stop working on all connections, except those to which io_uring is still
+ * writing.
+ */
 static void leave(struct thread *t, uintptr_t site)
 {
 	bool is_only = !t->nr_works;
@@ -188,7 +193,8 @@ static void retain_current(struct thread *t, const struct transfer *x)
 }
 
 /*
- * Makes the thread work on the connection's requests.  No other thread works on them from then on.
+ * Makes the thread work on the connection's requests.  The thread that worked on them until now
+ * stops.
  */
 static void work_on(const struct call *k)
 {
@@ -340,7 +346,8 @@ static struct conn *find(struct thread *t, int fd)
 }
 
 /*
- * Makes the thread stop working on its current connection, because it is about to use another one.
+ * Called before the thread uses another connection: it stops working on the current one, unless
+ * io_uring makes the transfer.
  */
 static void leave_for(struct thread *t, const struct transfer *x, uint32_t serial)
 {
@@ -350,7 +357,10 @@ static void leave_for(struct thread *t, const struct transfer *x, uint32_t seria
 		leave(t, x->site);
 }
 
-/* Makes the thread continue the request for which this connection was last written to. */
+/*
+ * Makes the thread continue to work on the requests of connection fd, for which it uses a
+ * connection to another server.
+ */
 static void resume_owner(struct thread *t, const struct transfer *x, int fd, uint32_t serial)
 {
 	struct transfer owner = { .fd = fd, .site = x->site, .is_ring = x->is_ring };
@@ -507,8 +517,8 @@ static void set_owner(struct conn *c, const struct current *of)
 }
 
 /*
- * Is the message that the thread is sending to another server known to be for one request?  Stores
- * that request's id in *id.
+ * Returns true, and the request's id in *id, if the message that the thread is sending to another
+ * server is known to be for one request.
  */
 static bool asker(struct thread *t, const struct transfer *x, uint64_t *id)
 {
@@ -617,7 +627,8 @@ void track_ring_write_ends(struct thread *t, int fd, uint32_t serial)
 }
 
 /*
- * Does this connection have a request without an answer, not even an answer that is being written?
+ * Returns true if this connection has a request without an answer, and no answer is being written
+ * by io_uring.  is_mine: the thread must also be working on the connection.
  */
 static bool is_unanswered(struct thread *t, int fd, uint32_t serial, bool is_mine)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Declares the functions with which the wrappers (wrap.c) report the program's calls.  All are
- * called in a hook of the calling thread (hook_enter() of shim/held.h), and may change errno.
+ * Declares the functions with which the wrappers (wrap.c) report the program's calls.  All but
+ * track_turn() are called in a hook of the calling thread (hook_enter() of shim/held.h), and may
+ * change errno.
  */
 #ifndef SOCKET_TRACK_H
 #define SOCKET_TRACK_H
@@ -18,7 +19,7 @@ struct transfer {
 	/* io_uring makes the transfer: the thread may work on other connections at the same time */
 	bool is_ring;
 	/* track_write_begins() fills these in, if the connection is followed */
-	uint64_t began;			/* when; 0: it is not known */
+	uint64_t began;			/* time of the call; 0: not known */
 	uint32_t write;			/* exchange_write_begins() */
 };
 
@@ -33,11 +34,11 @@ void track_read(struct thread *t, const struct transfer *x, long n, int error);
 void track_write_begins(struct thread *t, struct transfer *x);
 void track_write(struct thread *t, const struct transfer *x, long n);
 /*
- * These do the same for transfers by io_uring.  The thread gets several completions at the same
- * time, and it is not known in which order it works on their requests, so it is said to work on all
- * of them.  track_ring_write_begins() is called when a write is submitted, and returns the
- * connection's number, which must be passed to track_ring_write_ends().  Until the write has ended,
- * the thread continues to work on the request even if it waits for descriptors.
+ * These report transfers by io_uring.  The thread gets several completions at the same time, and it
+ * is not known in which order it works on their requests, so it counts as working on all of them.
+ * track_ring_write_begins() is called when a write is submitted, and returns the connection's
+ * number, which must be passed to track_ring_write_ends().  Until the write has ended, the thread
+ * continues to work on the request even if it waits for descriptors.
  */
 void track_ring_read(struct thread *t, const struct transfer *x, long n);
 uint32_t track_ring_write_begins(struct thread *t, struct transfer *x);
@@ -49,8 +50,9 @@ uint32_t track_ring_serial(struct thread *t, int fd);
 void track_ring_write_ends(struct thread *t, int fd, uint32_t serial);
 /*
  * Called when the thread opens a connection to another server or writes to it, after all operations
- * that it submits in the same call are known.  The message is for the thread's only request without
- * an answer, if there is exactly one.
+ * that it submits in the same call are known.  The message is for the request for which the
+ * connection was last used, if that has no answer yet; otherwise for the thread's only request
+ * without an answer, if there is exactly one.
  */
 void track_ring_asks(struct thread *t, const struct transfer *x);
 /* Called before and after the thread waits for descriptors. */

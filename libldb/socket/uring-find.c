@@ -3,12 +3,12 @@
  * Finds the memory of rings that the program uses by system calls, without liburing.
  *
  * If a ring is created during the recording, its place is known from io_uring_setup() and from the
- * mappings that follow.  The control thread finds the mappings of rings that exist when the
- * recording begins in /proc; it has a file table of its own, so it opens no descriptor of the
+ * mappings that follow.  The mappings of rings that are older than the recording are read from
+ * /proc by the control thread, which has a file table of its own, and so opens no descriptor of the
  * program.  /proc shows the inode of each mapping and not the descriptor.  So when a thread of the
- * program first uses a descriptor, it compares the descriptor's inode with these.  To find out
- * where the parts of a ring are in a mapping, the control thread creates a ring of its own and asks
- * the kernel.
+ * program first uses a descriptor, it compares the descriptor's inode with those of the mappings.
+ * To find out where the parts of a ring are in a mapping, the control thread creates a ring of its
+ * own and asks the kernel.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 #define SETUP_OTHER_SIZES (IORING_SETUP_SQE128 | IORING_SETUP_CQE32)
 #define SETUP_MIXED_SIZES (3U << 18)
 #define SETUP_SQ_REWIND	(1U << 20)
-/* The layout of rings with these flags is not known here. */
+/* Rings with these flags have another layout, and are not followed. */
 #define SETUP_OTHERS (SETUP_OTHER_SIZES | SETUP_MIXED_SIZES | SETUP_SQ_REWIND)
 #define CACHE_LINE	64
 
@@ -117,8 +117,8 @@ void uring_mapped(int fd, uint64_t offset, void *addr, size_t size)
 }
 
 /*
- * Since Linux 5.4 all parts but the SQEs are in one mapping.  The program may have mapped only a
- * part of it.
+ * Returns true if the ring can be read.  Since Linux 5.4 all parts but the SQEs are in one mapping,
+ * of which the program may have mapped only a part.
  */
 static bool is_whole(const struct found *f)
 {
@@ -206,8 +206,8 @@ static bool is_near(const volatile void *part, const void *start)
 }
 
 /*
- * Do the pointers in this struct agree with the layout of a ring?  They do not if there is no ring,
- * or with liburing.so.1.
+ * Returns true if the pointers in this struct agree with the layout of a ring.  They do not if
+ * there is no ring, or with liburing.so.1.
  */
 static bool is_layout(const struct liburing_ring *r)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Interposes the functions that a program calls to enter the kernel for io_uring: those functions
- * of liburing that are not inline, and syscall().  The first comment of wrap.c holds here, too.
+ * of liburing that are not inline, and syscall().  What the first comment of wrap.c says about
+ * wrappers is true for these, too.
  *
  * If a program loads liburing together with a plugin, liburing is only in the scope of that plugin,
  * and a search from this library does not find its functions.  Then the caller's scope is searched,
@@ -71,7 +72,9 @@ static int search_module(struct dl_phdr_info *info, size_t size, void *arg)
 	fn = symbol_in(dynamic, info->dlpi_addr, s->name);
 	if (fn && (is_caller || !s->fn)) {
 		s->fn = fn;
-		/* Only one thread at a time executes this. */
+		/*
+		 * Only one thread at a time executes this, because dl_iterate_phdr() takes a lock.
+		 */
 		order_any_store_word(&s->next->subs, s->subs);
 		order_any_store_word(&s->next->fn, fn);
 	}
@@ -132,7 +135,10 @@ static void call_ends(struct uring_call *c, uint64_t began)
 		track_turn(began);
 }
 
-/* Does a wait with a timeout submit all prepared operations?  Up to Linux 5.10 it does. */
+/*
+ * Returns true if a wait with a timeout submits all prepared operations, as it does up to Linux
+ * 5.10.
+ */
 static bool submits_timeout(const void *ring, const void *ts)
 {
 	return ts && !(((const struct liburing_ring *)ring)->features & IORING_FEAT_EXT_ARG);
@@ -203,7 +209,9 @@ EXPORT void io_uring_queue_exit(struct io_uring *ring)
 {
 	uintptr_t at = (uintptr_t)((struct liburing_ring *)ring)->cq.ktail;
 
-	/* The ring may not exist, so its memory is not read. */
+	/*
+	 * The ring may not exist, so only the program's struct is read, and not the ring's memory.
+	 */
 	if (session_on() && at)
 		uring_unmapped(at, at + 1);
 	RING_NEXT(io_uring_queue_exit, SITE)(ring);

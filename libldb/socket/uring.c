@@ -104,7 +104,10 @@ static bool is_ring(const struct ring *r, const struct uring_view *v)
 	return r->epoch == uring_now() && r->cq_tail == v->cq_tail && r->fd == v->fd;
 }
 
-/* Begins to follow the ring of v.  Operations that the program has consumed already are skipped. */
+/*
+ * Begins to follow the ring of v.  Operations that the kernel has already taken, and completions
+ * that the program has already consumed, are skipped.
+ */
 static bool ring_start(struct ring *r, const struct uring_view *v)
 {
 	if (!r->ops)
@@ -166,7 +169,7 @@ void uring_gone(int fd, uintptr_t lo, uintptr_t hi)
 	for (unsigned i = 0; i < RINGS_MAX; i++) {
 		struct ring *r = &rings[i];
 		uintptr_t at = (uintptr_t)r->cq_tail;
-		/* a signal handler interrupted a hook */
+		/* a signal handler has interrupted a hook of this thread */
 		bool is_mine = order_any_load(&r->lock) == tid;
 
 		if (r->epoch != uring_now() || (r->fd != fd && (at < lo || at >= hi)))
@@ -226,8 +229,8 @@ static void op_add(struct ring *r, const struct op *op)
 }
 
 /*
- * Copies the operation to *op.  is_last: no further completion will come, so the operation is
- * removed.
+ * Finds the operation with this number, and copies it to *op.  is_last: no further completion of it
+ * will come, so the operation is removed.
  */
 static bool op_find(struct ring *r, uint64_t user_data, bool is_last, struct op *op)
 {
@@ -370,8 +373,8 @@ static void report(struct ring *r, struct thread *t, const struct op *op, uint64
 }
 
 /*
- * Notes a descriptor that may be a connection to another server, until all submitted operations are
- * known.
+ * Stores a descriptor that may be a connection to another server, until all submitted operations
+ * are known.
  */
 static void asks_later(struct ring *r, int fd)
 {
@@ -532,8 +535,8 @@ static void see_completed(struct ring *r, struct thread *t, const struct uring_v
 }
 
 /*
- * Does the descriptor in this kind of operation say what the operation works on?  In others it may
- * be a folder, or have no meaning.
+ * Returns true if this kind of operation works on the file of its descriptor.  In other kinds the
+ * descriptor may be that of a directory, or have no meaning.
  */
 static bool has_descriptor(uint8_t opcode)
 {

@@ -33,7 +33,7 @@ struct uring_call {
 	struct uring_view view;
 	uintptr_t site;
 	unsigned nr;		/* the number of completions for which the call waits */
-	/* Another thread may be preparing operations while this one only waits. */
+	/* the call submits operations; if it only waits, another thread may be preparing some */
 	bool submits;
 	/* uring_begins() sets these: */
 	uint64_t began;

@@ -7,8 +7,8 @@
  * What the program can observe is unchanged: return value, errno, cancellation.  The real function
  * is called once, with the caller's arguments, and no lock is held meanwhile, so a thread that is
  * cancelled in it, or leaves it by siglongjmp() from a handler, has nothing to undo.  The memory to
- * which the arguments point is read only if the call has succeeded.  Compile with -fexceptions:
- * cancellation unwinds through here.
+ * which the arguments point is read only if the call has succeeded.  This file must be compiled
+ * with -fexceptions, because cancellation unwinds through its functions.
  */
 #define _GNU_SOURCE
 #include <limits.h>
