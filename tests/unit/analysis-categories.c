@@ -185,7 +185,7 @@ static void test_damage(void)
 	free(copy);
 }
 
-/* Names come from a trace and may contain anything; a second look-up gives the same result. */
+/* Names come from a trace and may contain anything; a second lookup gives the same result. */
 static void test_names(void)
 {
 	struct categories *c = categories_open(NULL, err, sizeof(err));
