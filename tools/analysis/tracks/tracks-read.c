@@ -173,13 +173,13 @@ static int read_funcs_and_locks(struct tracks *k)
 static int emit_wakeup(struct tracks *k, const struct sched_off *off)
 {
 	struct tracks_wakeup w = {
-		.tick = off->woken, .tid = off->tid,
-		.thread = model_thread(k->m, off->tid, off->woken), .waker = off->waker,
-		.cpu = off->cpu_wait, .waker_cpu = off->cpu_waker,
+		.tick = off->woken, .tid = off->tid, .waker = off->waker, .cpu = off->cpu_wait,
+		.waker_cpu = off->cpu_waker,
 	};
 
 	if (off->is_preempted || !off->has_woken || off->is_counted || !k->sink->wakeup)
 		return 0;
+	w.thread = model_thread(k->m, off->tid, off->woken);
 	party_identify(k->m, &w.waker, off->woken);
 	return k->sink->wakeup(k->sink->arg, &w);
 }
