@@ -10,6 +10,7 @@
 #include "facts/lives.h"
 #include "analysis/timeline/timeline.h"
 #include "base/intern.h"
+#include "base/sort.h"
 #include "page/why-private.h"
 #include "render/offcpu.h"
 #include "render/segment.h"
@@ -19,6 +20,7 @@
 
 struct chosen {
 	size_t target;
+	int64_t start;
 	struct life life;
 	bool is_found;
 };
@@ -37,8 +39,12 @@ static void choose(struct lives *l, size_t target)
 		if (l->chosen[i].target == target)
 			return;
 	if (l->nr < WHY_PAGE_LIVES)
-		l->chosen[l->nr++].target = target;
+		l->chosen[l->nr++] = (struct chosen){ .target = target, .start = l->w->targets[target].request->start };
 }
+
+COMPARE(by_start, struct chosen, UP(start) UP(target))
+
+/* Chosen targets are in order of time: then blocks of the trace that one timeline needs serve the next ones. */
 
 static void choose_all(struct lives *l)
 {
@@ -52,6 +58,7 @@ static void choose_all(struct lives *l)
 			}
 	for (size_t i = 0; i < w->nr_targets && i < WHY_PAGE_LIVES; i++)
 		choose(l, i);
+	sort_by(l->chosen, l->nr, by_start);
 }
 
 static int on_life(void *arg, struct life *life)
@@ -121,7 +128,7 @@ static int add_lives(struct lives *l)
 	struct life lives[WHY_PAGE_LIVES];
 	uint32_t *order;
 	size_t nr = 0;
-	int ret = 0;
+	int ret;
 
 	for (size_t i = 0; i < l->nr; i++)
 		if (l->chosen[i].is_found)
@@ -129,8 +136,7 @@ static int add_lives(struct lives *l)
 	if (!nr)
 		return 0;
 	order = timelines_begin(m, lives, nr);
-	if (!order)
-		ret = -ENOMEM;
+	ret = order ? 0 : -ENOMEM;
 	for (size_t i = 0; i < l->nr && !ret; i++)
 		if (l->chosen[i].is_found)
 			ret = add_life(l, i);
