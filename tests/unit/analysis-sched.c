@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tests kernel events: which thread was off which CPU, why, and which tasks ran meanwhile. */
 #include "facts/sched.h"
+#include "facts/sched-log.h"
 #include "facts/tasks.h"
 #include "analysis-sample.h"
 
@@ -527,6 +528,56 @@ static void test_stems(void)
 		is_int(tasks_stem(cases[i].name), cases[i].stem, cases[i].name);
 }
 
+/* Reads [from, to] by way of the log, and returns whether the sink got what it got from play_part(). */
+static bool is_logged(int64_t from, int64_t to)
+{
+	struct sched_sink sink = { .off = on_off, .migration = on_migration };
+	struct sched_result direct;
+	struct kept wanted[64];
+	unsigned nr, nr_moved;
+	bool is_same;
+
+	play_part(from, to);
+	nr = nr_offs;
+	nr_moved = nr_migrations;
+	direct = result;
+	memcpy(wanted, offs, sizeof(wanted));
+	nr_offs = nr_migrations = 0;
+	if (sched_log_each(t.model, from, to, &sink, &result))
+		bail_out("sched_log_each");
+	is_same = nr == nr_offs && nr_moved == nr_migrations && direct.nr_rows == result.nr_rows &&
+		  direct.nr_broken == result.nr_broken;
+	for (unsigned i = 0; i < nr && is_same; i++)
+		is_same = is_at(&offs[i].off, wanted[i].off.out, wanted[i].off.woken, wanted[i].off.in) &&
+			  offs[i].off.tid == wanted[i].off.tid && offs[i].off.nr_spans == wanted[i].off.nr_spans &&
+			  !memcmp(offs[i].spans, wanted[i].spans, wanted[i].off.nr_spans * sizeof(struct sched_span));
+	return is_same;
+}
+
+static void test_log(void)
+{
+	const struct sched_off *o;
+	bool is_same;
+
+	made_begin(&t, "log.data");
+	for (int i = 0; i < 20; i++) {
+		made_switch(&t, .tick = 1000 + 100 * i, .cpu = 3, .prev = 1 + i % 3, .state = R, .next = HOG);
+		made_switch(&t, .tick = 1040 + 100 * i, .cpu = 3, .prev = HOG, .state = S, .next = CRON);
+		made_switch(&t, .tick = 1050 + 100 * i, .cpu = 3, .prev = CRON, .state = R, .next = 1 + (i + 1) % 3);
+	}
+	made_migrate(&t, .tick = 3000, .tid = 1, .from = 3, .to = 4);
+	made_open(&t);
+	is_same = is_logged(0, 4000);
+	o = off(2, 1);
+	ok(is_same && nr_offs > 20 && nr_migrations == 1 && had(o, PARTY_TASK, HOG) > 0,
+	   "a pass that is recorded passes on the same");
+	ok(is_logged(0, 4000) && is_logged(0, 4000), "and passes that replay it do");
+	ok(is_logged(1500, 2500) && is_logged(1500, 2500) && is_logged(1500, 2000), "another range replaces it");
+	sched_log_end(t.model);
+	ok(is_logged(1500, 2000), "it can be used again after its end");
+	made_close(&t);
+}
+
 int main(void)
 {
 	test_stems();
@@ -543,5 +594,6 @@ int main(void)
 	test_order();
 	test_tasks();
 	test_many_tasks();
+	test_log();
 	return done();
 }

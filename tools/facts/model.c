@@ -16,6 +16,7 @@
 #include "flows.h"
 #include "model.h"
 #include "rows.h"
+#include "sched-log.h"
 #include "tasks.h"
 #include "ticks.h"
 
@@ -348,6 +349,7 @@ void model_close(struct model *m)
 	flows_close(m->flows);
 	counters_close(m->counters);
 	tasks_close(m->tasks);
+	sched_log_end(m);
 	intervals_free(&m->gaps);
 	intervals_free(&m->pauses);
 	free(m->losses);

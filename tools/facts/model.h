@@ -164,6 +164,7 @@ struct model {
 	bool has_user_samples;		/* samples were taken only outside of the kernel */
 	uint64_t nr_lost_samples;
 	struct tasks *tasks;		/* tasks of the kernel events */
+	struct sched_log *sched_log;	/* of sched-log.c; NULL: none */
 	int64_t *losses;		/* ticks of the LOST rows about kernel events, sorted */
 	size_t nr_losses, room_losses;
 	struct intern strings;		/* names of functions, files and the like */

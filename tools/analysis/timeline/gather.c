@@ -38,6 +38,8 @@ static struct tracks_options options_of(const struct timeline_build *b)
 
 	o.from = b->from;
 	o.to = b->to;
+	o.emit_from = b->life->start;
+	o.emit_to = b->life->end;
 	o.before = b->before;
 	o.after = b->after;
 	o.no_requests = true;
@@ -190,19 +192,21 @@ int gather_retain(struct model *m, const struct life *lives, size_t nr)
 	static const unsigned kinds[] = {
 		LDB_BLK_FUNC, LDB_BLK_LOCK, LDB_BLK_SCHED, LDB_BLK_REQ, LDB_BLK_FAULT, LDB_BLK_IRQ,
 	};
-	int64_t sched_before = ticks_of(m, BEFORE_NS), after = ticks_of(m, AFTER_NS);
+	int64_t before = ticks_of(m, BEFORE_NS), after = ticks_of(m, AFTER_NS);
 	struct reader_range *ranges = calloc(nr + 1, sizeof(*ranges));
 	int ret = ranges ? 0 : -ENOMEM;
 
 	for (size_t n = 0; n < sizeof(kinds) / sizeof(kinds[0]) && !ret; n++) {
-		bool is_sched = kinds[n] == LDB_BLK_SCHED, has_after = is_sched || kinds[n] == LDB_BLK_LOCK;
+		bool is_sched = kinds[n] == LDB_BLK_SCHED;
 
 		for (size_t i = 0; i < nr; i++) {
 			int64_t start = ticks_sane(lives[i].start), end = ticks_sane(lives[i].end);
 			int64_t margin = ticks_of(m, kinds[n] == LDB_BLK_FUNC ? FUNC_MARGIN_NS : MARGIN_NS);
 
-			ranges[i].from = start - margin - (is_sched ? sched_before : 0);
-			ranges[i].to = end + margin + (has_after ? after : 0);
+			ranges[i].from = start - margin;
+			ranges[i].to = end + margin + (kinds[n] == LDB_BLK_LOCK ? after : 0);
+			if (is_sched)
+				ranges[i] = tracks_sched_range(m, start, end, before, after);
 		}
 		ret = reader_retain(m->reader, kinds[n], ranges, nr);
 	}

@@ -14,6 +14,7 @@
 #include "base/sort.h"
 #include "facts/interruptions.h"
 #include "facts/rows.h"
+#include "facts/sched-log.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
@@ -343,7 +344,7 @@ int timeline_build_siteless(struct model *m, const struct life *life, struct tim
 	if (!ret)
 		ret = causes_build(&b);
 	if (!is_one_of_several)
-		reader_retain_end(m->reader);
+		timelines_end(m);
 	free_build(&b);
 	/* Debug information, which is read next, does not fit into the gaps that this leaves. */
 	if (!is_one_of_several)
@@ -435,6 +436,7 @@ uint32_t *timelines_begin(struct model *m, const struct life *lives, size_t nr)
 void timelines_end(struct model *m)
 {
 	reader_retain_end(m->reader);
+	sched_log_end(m);
 }
 
 int timelines_build(struct model *m, const struct life *lives, size_t nr, struct timeline **timelines)

@@ -13,9 +13,13 @@
 #include "facts/lives.h"
 #include "facts/lock-events.h"
 #include "facts/rows.h"
+#include "facts/sched-log.h"
 #include "facts/tasks.h"
 #include "facts/ticks.h"
 #include "tracks-private.h"
+
+/* Short ranges of kernel events begin at multiples of it, so that several requests have the same range. */
+#define STEP_NS		10000000
 
 #ifndef MEMORY		/* tests/fuzz sets a smaller one */
 #define MEMORY		(192UL << 20)
@@ -231,6 +235,34 @@ static int on_cpu(void *arg, const struct sched_cpu_run *c)
 	return k->sink->run(k->sink->arg, &run);
 }
 
+struct reader_range tracks_sched_range(const struct model *m, int64_t start, int64_t end, int64_t before,
+				       int64_t after)
+{
+	int64_t step = ticks_sane(reader_tick(m->reader, STEP_NS)) - ticks_sane(reader_tick(m->reader, 0));
+	int64_t from = ticks_sane(start) - before, to = ticks_sane(end) + after;
+
+	from = from > 0 && step ? from - from % step : 0;
+	return (struct reader_range){ from, max(to, from + before + after + 2 * step) };
+}
+
+/*
+ * Reads all kernel events, or those around the emitted range.  That is read several times, and ranges
+ * near it are read next.
+ */
+static int each_sched(struct tracks *k, const struct sched_sink *sink, struct sched_result *result)
+{
+	const struct tracks_options *o = k->o;
+	struct reader_range range;
+
+	if (!o->before)
+		return sched_each(k->m, ticks_sane(o->from), ticks_sane(o->to) + o->after, sink, result);
+	range = tracks_sched_range(k->m, o->emit_from, o->emit_to, o->before, o->after);
+	range.from = min(range.from, ticks_sane(o->from));
+	range.to = max(range.to, ticks_sane(o->to));
+	return sink->cpu ? sched_each(k->m, range.from, range.to, sink, result) :
+			   sched_log_each(k->m, range.from, range.to, sink, result);
+}
+
 static int read_sched(struct tracks *k)
 {
 	struct sched_sink sink = {
@@ -243,8 +275,7 @@ static int read_sched(struct tracks *k)
 	if (!k->m->has_sched)
 		return 0;
 	k->off_resolution_ns = sched_resolution_ns(k->m);
-	ret = sched_each(k->m, ticks_sane(k->o->from) - k->o->before,
-			 ticks_sane(k->o->to) + k->o->after, &sink, &result);
+	ret = each_sched(k, &sink, &result);
 	k->result->nr_broken = result.nr_broken;
 	futexes_sort(&k->futexes);
 	return ret;

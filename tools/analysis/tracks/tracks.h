@@ -45,16 +45,16 @@ struct tracks_options {
 	bool no_functions;
 	bool no_call_sites;	/* functions have no site: to find one may need much debug information */
 	/*
-	 * In ticks, to read a short range of a long trace faster.  Times off the CPU are found if
-	 * they began at most `before` before the range, holds if they end at most `after` after it;
-	 * 0: all are found.
-	 */
-	int64_t before, after;
-	/*
 	 * Only segments and samples that overlap this range, or whose error reaches into it, are
 	 * emitted.  Events in the rest of from...to only bound the estimates.
 	 */
 	int64_t emit_from, emit_to;
+	/*
+	 * In ticks, to read a short range of a long trace faster.  Times off the CPU are found if
+	 * they began at most `before` before the emitted range, or somewhat more; holds if they end
+	 * at most `after` after the range; 0: all are found.
+	 */
+	int64_t before, after;
 };
 #define TRACKS_OPTIONS_ALL { \
 	.from = INT64_MIN, .to = INT64_MAX, .emit_from = INT64_MIN, .emit_to = INT64_MAX \
@@ -113,6 +113,10 @@ struct tracks_result {
 	uint64_t nr_broken;		/* switches without their counterpart, see sched.h */
 	uint64_t nr_shifted;		/* functions that were moved so that they nest */
 };
+
+/* Returns the range of kernel events that are read for an emitted range: see `before` and `after`. */
+struct reader_range tracks_sched_range(const struct model *m, int64_t start, int64_t end, int64_t before,
+				       int64_t after);
 
 /* Adapts a segment that was cut: its running tasks become those of [start, end). */
 void segment_cut(const struct model *m, struct segment *s);
