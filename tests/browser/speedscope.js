@@ -4,7 +4,7 @@
  * view with the events: node speedscope.js INDEX.HTML FILE.
  *
  * It prints "profile<TAB>frame<TAB>total ns<TAB>self ns", from the events; differences, errors, and
- * requests for anything that is no file, are printed to stderr, and then the exit status is 1.
+ * requests for anything that is not a file, are printed to stderr, and then the exit status is 1.
  */
 "use strict";
 

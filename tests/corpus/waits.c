@@ -60,7 +60,7 @@ static void wait_sem(sem_t *sem)
 		;
 }
 
-/* These say how the helper reports that it is done, and how a request waits for that. */
+/* tell(): the helper reports that it is done; await(): a request waits for that. */
 static void (*tell)(void);
 static void (*await)(void);
 

@@ -97,7 +97,7 @@ done
 cc_ldb -O1 -g -fsanitize=address "$PROGRAMS/dormant.c" -o asan -pthread
 check "with AddressSanitizer, recorded" "ldb-record -q -o asan.data -- ./asan look" 0 '^descriptors'
 
-# close_range() is refused: inherited descriptors must be closed all the same, or the reader of
+# If close_range() is refused, inherited descriptors must be closed in another way, or the reader of
 # a pipe waits for ever.  cat ends when the last writer's end is closed.
 for how in "" "./refuse close_range"; do
 	# shellcheck disable=SC2086	# how is words or none

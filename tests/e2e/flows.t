@@ -50,7 +50,7 @@ for how in eager lazy noplt; do
 	build $how
 	counts $how $how.data ./flows 1000 3
 	# The program has measured the calls of spin() itself, around them and inside.  On a busy
-	# machine these times are farther apart, and the recorded time is between them all the same.
+	# machine these times are farther apart, but the recorded time must be between them.
 	read -r spun_ns inside_ns _ <times
 	check_jq "$how: times are between those of the program around the calls and inside" $how.data.json \
 		"[.functions[] | select(.symbol == \"spin\") | .total_ns] |

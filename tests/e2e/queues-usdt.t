@@ -94,8 +94,8 @@ else
 fi
 check "no probe is left" "grep -c ldb_ /sys/kernel/tracing/uprobe_events || true" 0 '^0$|No such file'
 
-# If a queue cannot be followed, one line says so, and the program runs and is recorded all the
-# same.  The program runs long enough for a recorder without a CPU to read its files.
+# If a queue cannot be followed, one line says so, but the program runs and is recorded.  The
+# program runs long enough for a recorder without a CPU to read its files.
 not_recorded()	# what, word, program, why
 {
 	record_options="--queue=$2"

@@ -38,7 +38,7 @@ planted()	# class
 	awk -v c="$1" '$1 == c { print 100 * $2 }' planted
 }
 
-# The sum of the shares of the places that match must be the planted one, to within so many
+# Judges whether the sum of the shares of the places that match is the planted one, within five
 # percentage points.
 judge()	# name class function regex percent
 {

@@ -35,7 +35,7 @@ check_jq "C11: both players are in the report" c11.json \
 ldb-report -i c11.data --mutex --json >c11-mutex.json
 check_jq "C11: waits for mtx_lock are seen" c11-mutex.json '[.. | objects | to_entries[] | select(.key | test("wait")) | .value | numbers] | any(. > 0)'
 
-# With -no-pie, undefined weak functions stay 0.  The tags must be recorded all the same.
+# With -no-pie, undefined weak functions stay 0, but the tags must be recorded.
 for kind in "-no-pie -fno-pie" "-pie -fPIE" "-no-pie -fno-pie -O0" "-flto"; do
 	# shellcheck disable=SC2086	# kind is several words
 	cc_ldb -O2 -g $kind "$PROGRAMS/requests.c" -o requests || exit 1

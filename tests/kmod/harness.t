@@ -59,8 +59,8 @@ merged "a kernel that complained" '^not ok 2 .*nothing to say' "@@ begin a.t" "o
 merged "a guest that died during it" '^not ok 2 .*the guest did not' "@@ begin a.t" "ok 1 - one"
 merged "a test that never ran" '^not ok 1 - k a.t: ran' ""
 
-# If allocations fail on purpose, the kernel's message about them is no complaint, unless the module
-# made the allocation.
+# If allocations fail on purpose, the kernel's message about them does not count as a complaint,
+# unless the module made the allocation.
 . "$TOP/tests/lib/splat.sh"
 failed_allocation()	# function that made the allocation
 {

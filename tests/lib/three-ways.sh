@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Judges what ldb says of tests/programs/three-ways.c, whose requests compute, wait for a CPU or
-# sleep.  Sourced by tests, on the host and in guests.
+# Judges what ldb reports about tests/programs/three-ways.c, whose requests compute, wait for a CPU
+# or sleep.  Sourced by tests, on the host and in guests.
 
 # Prints a line for each request: "ID COMPUTES WAITS SLEEPS RESOLUTION", in us.
 three_ways_said()	# FILE of ldb-timeline --json

@@ -89,7 +89,8 @@ judge_wakers()	# variant function [way...]
 	done
 }
 
-# Prints "WAY JUDGED RIGHT" for each way, and what ldb-why says of requests that are not right.
+# Prints "WAY JUDGED RIGHT" for each way, and what ldb-why reports about requests that are not
+# right.
 count_ways()	# variant function name
 {
 	sed -n 's/^hit //p' "$3.facts" | jq -s . >hits.json

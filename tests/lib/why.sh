@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# This file is sourced by the tests of planted causes (why-*.t), after engine.sh or guest.sh:
-# it records the programs why-*.c and compares what ldb-why says of them with what they did.
+# This file is sourced by the tests of planted causes (why-*.t), after engine.sh or guest.sh: it
+# records the programs why-*.c and compares what ldb-why reports about them with what they did.
 #
 #	build_why [PROGRAM]	programs/PROGRAM.c and what the checks need
 #	record_cause NAME PROGRAM CAUSE [REQUESTS [FILE]]

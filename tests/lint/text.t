@@ -36,7 +36,7 @@ ok "wrapped and joined rows are found" test "$(wc -l <"$WORK/found")" -eq 3
 source_files tools libldb tests/programs | grep -E '\.(c|cc|h)$' | xargs -r grep -nE '^        +[^ *]' >"$WORK/list"
 ok_empty "C is indented with tabs"
 
-# Long files are printed, but are no failure.
+# Long files are printed, but are not a failure.
 source_files tools libldb gcc-plugin kmod tests | grep -E '\.(c|cc|h|S)$' | xargs -r wc -l |
 	awk '$2 != "total" && $1 > 600 { print $2 ": " $1 " lines" }' >"$WORK/long"
 pass "long files are reported"

@@ -26,7 +26,7 @@
  * (talks[]), and statements that only free memory (frees[]), because only a test with a leak
  * checker could detect a change there.
  *
- * This is no parser, so it may regard something else as a statement.  Such a mutant does not
+ * This is not a parser, so it may regard something else as a statement.  Such a mutant does not
  * compile, or compiles to the same code; then run.sh draws another one.
  */
 #define _GNU_SOURCE

@@ -3,7 +3,7 @@
  * Cuts a C source into tokens and finds its simple statements; see mutate.h.
  *
  * A function's body is a block outside of all others that follows a parenthesis; other text at file
- * scope is no code.  A macro's body is a region of its own.
+ * scope is not code.  A macro's body is a region of its own.
  */
 #include <ctype.h>
 #include <errno.h>

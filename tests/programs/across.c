@@ -19,7 +19,7 @@
  *	third		the producer waits in ask_third() for a third process, "helper", which
  *			executes help()
  *
- * With "clean" the producer does the same after it has answered.
+ * With "clean" the producer does this only after it has answered.
  */
 #include "why-load.h"
 #include <fcntl.h>

@@ -6,7 +6,7 @@
  *	http-peers load PORT PATH N GAP_US	N requests of one connection, one after the other
  *	http-peers visit PORT PATH N GAP_US	N requests, each on a new connection
  *
- * The latter two print how many of them took 20 ms or longer.
+ * load and visit print how many of the requests took 20 ms or longer.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

@@ -58,7 +58,7 @@ static void *ask(void *arg)
 	int one = connect_to(port), two = connect_to(port);
 
 	put(one, ONE);
-	usleep(100000);		/* the other server has answered by then */
+	usleep(100000);		/* the other server answers in this time */
 	put(two, TWO);
 	get(one, strlen(ANSWER));
 	get(two, strlen(ANSWER));

@@ -6,7 +6,7 @@
  *	why-X CAUSE plant|clean [REQUESTS [FILE]]
  *
  * Requests are numbered from 1, are of class "get", and have some 100 us of work each.  About one
- * in seventy is due.  With "plant" the cause delays this one by some PLANT_US.  With "clean" the
+ * in seventy is due.  With "plant" the cause delays this request by some PLANT_US.  With "clean" the
  * same work is done where it delays no request.  It prints "hit ID" for each request that was
  * delayed.
  *

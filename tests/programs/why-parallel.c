@@ -92,7 +92,7 @@ NAMED void work_on_part(int nr)
 	bool has_plant = is_hit && nr == LATE;
 
 	burn(30);
-	/* By now the request waits, and the other parts have arrived. */
+	/* Now the request waits, and the other parts have arrived. */
 	if (has_plant && planted) {
 		pause_us(300);
 		plant();

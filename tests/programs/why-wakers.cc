@@ -25,7 +25,7 @@
  *	preempted	a thread "hog" of real-time priority takes the producer's CPU, the last one,
  *			in produce()
  *
- * With "clean" the producer does the same after it has answered.
+ * With "clean" the producer does this only after it has answered.
  */
 #include "why-load.h"
 #include "uring.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Replaces a program of a test suite.  The program has the same name in the folder "real" beside
- * this one, and is executed under ldb-record --flows, with all arguments.  It is a program and no
+ * this one, and is executed under ldb-record --flows, with all arguments.  It is a program, not a
  * script, because suites examine the binary.
  *
  * From the environment: BUILD, and RECORDED, the folder for the traces.

@@ -3,7 +3,7 @@
  * This program replaces the server of a test suite: it becomes the server, which is in the
  * folder "real" beside it, with the runtime loaded, while ldb-record attaches to it (attach.sh).
  * The process id that the suite knows stays the same, and so do its signals, exit status, standard
- * streams, parent and argv[0].  It is a program and no script, because suites examine the binary
+ * streams, parent and argv[0].  It is a program, not a script, because suites examine the binary
  * with ldd.
  *
  * From the environment: BUILD, and ATTACH, the path of attach.sh.

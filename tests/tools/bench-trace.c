@@ -139,7 +139,7 @@ static void sleep_until(struct worker *k, int64_t tick)
 	advance(k, tick - k->now);
 }
 
-/* Another worker holds a lock for a while; this one waits. */
+/* Worker k waits for a lock that another worker holds for a while. */
 static void wait_for_lock(struct worker *k)
 {
 	struct worker *holder = &workers[below(NR_WORKERS)];

@@ -62,7 +62,7 @@ static void mode_funcs(uint64_t nr)
 	printf("funcs=%" PRIu64 "\nrecords=%" PRIu64 "\n", nr * 4, nr * 12);
 }
 
-/* Notes: a text that fills its field, a number, and an event; each byte must be in its place. */
+/* Notes: a string that fills its field, a number, and an event; each byte must be in its place. */
 static void notes(uint64_t now)
 {
 	struct ldb_rec recs[3] = {

@@ -215,7 +215,7 @@ static void test_doubts(void)
 	hand_close(&b);
 }
 
-/* The numbers do not divide evenly: sums must be exact all the same. */
+/* The numbers do not divide evenly, but sums must be exact. */
 static void test_sums(void)
 {
 	size_t nr_wrong = 0, nr_far = 0;

@@ -240,7 +240,7 @@ static void test_delayed(void)
 	end();
 }
 
-/* The futex belongs to no recorded lock; the owner that it names must be followed all the same. */
+/* The futex belongs to no recorded lock, but the owner that it names must be followed. */
 static void test_unseen(void)
 {
 	const struct timeline_cause *c;

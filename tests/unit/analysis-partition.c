@@ -132,7 +132,7 @@ static void test_not_watched(void)
 	made_thread(&t, 1, "worker", 0, 20000);
 	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 2000, .end = 4000);
 	/*
-	 * The observation gaps overlap each other, and a function that was observed all the same.
+	 * The observation gaps overlap each other, and a function that was nevertheless observed.
 	 */
 	made_gap(&t, 1, 4500, 5000);
 	made_gap(&t, 0, 3000, 4600);

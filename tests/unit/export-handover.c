@@ -63,7 +63,7 @@ static const struct end *find(const struct got *g, uint64_t nr, bool is_wait)
 	return found;
 }
 
-/* Did thread `from` release the lock at `gave`, and thread `to` get it at `got`? */
+/* Returns true if thread `from` released the lock at `gave`, and thread `to` got it at `got`. */
 static bool has_pair(const struct got *g, uint32_t from, int64_t gave, uint32_t to, int64_t got)
 {
 	for (uint64_t nr = 1; nr <= 64; nr++) {

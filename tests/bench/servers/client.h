@@ -52,10 +52,7 @@ enum answer { ANSWER_PART, ANSWER_OK, ANSWER_MISS, ANSWER_BAD };
  */
 enum answer wire_answer(enum op op, uint64_t key, const char *buf, size_t len);
 
-/*
- * This is in drive.c; it returns 0, or -1 after a message, and calls started() when the warm-up
- * ends.
- */
+/* In drive.c: returns 0, or -1 after a message; calls started() when the warm-up ends. */
 int drive(const struct options *o, struct result *r, void (*started)(void));
 uint64_t now_ns(void);
 

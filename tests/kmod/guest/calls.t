@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests the system calls in which a thread sleeps, and slow system calls, by the module.  The files
 # that the calls use are on the disk.
-# Timed: the program's calls sleep for so many milliseconds.
+# Timed: the program's calls sleep for given numbers of milliseconds.
 # Slow: e2e/syscalls.t has the same calls by perf, programs/kmod-events the module's.
 . "$(dirname "$0")/../../lib/guest.sh"
 ROUNDS=5

@@ -35,8 +35,8 @@ echo 1 >$switch
 run again
 ok "switched on again there are" test "$nr_futexes" -gt 50
 ok "and nothing is said any more" eval "! says_so"
-# Does the same while a recording is paused: the recorder must report which events do not resume,
-# and when they come again.
+# Tests the same switch while a recording is paused: when it resumes, the recorder must report which
+# events do not come again, and later that they do.
 forced 50 8000 >forced.out &
 pid=$!
 ldb-record --kernel module -o paused.data -p "$pid" 2>paused.err &

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Planted causes must be named: what the program did, for each request.
-# Timed: the planted causes sleep and work for so many milliseconds.
+# Timed: the planted causes sleep and work for given numbers of milliseconds.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 load

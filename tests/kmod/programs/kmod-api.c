@@ -740,7 +740,7 @@ static void test_calls(void)
 	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, &c), 0, "CALLS of a length that is more than a clock has");
 	c.min_ns = 1000000;
 	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, &c), 0, "CALLS of a millisecond again");
-	/* Also tests numbers that are no descriptors. */
+	/* Also tests numbers that are not descriptors. */
 	usleep(3000);
 	poll((void *)-1, 0, 3);
 	if (pipe(ends))

@@ -424,7 +424,7 @@ static void open_shared(void)
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
 }
 
-/* A message about an allocation that failed on purpose is no complaint. */
+/* Switches off messages about allocations that fail on purpose: they are not complaints. */
 static void quiet_failures(void)
 {
 	static const char *const paths[] = {
