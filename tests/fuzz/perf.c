@@ -248,7 +248,7 @@ static void finish(struct record *r, unsigned ring)
 	put(ring, &r->header, r->header.size);
 }
 
-/* Times mostly increase by the given number. */
+/* Takes the next time: mostly later than the last one, but a large number makes it go back. */
 static uint64_t take_time(struct input *in)
 {
 	return t.time += take_number(in);
@@ -384,7 +384,7 @@ static void act(struct input *in)
 	}
 }
 
-/* The tools must not read beyond the end of a ring.  Here such an access causes a fault. */
+/* Begins a run: takes the mode, the formats, and where the rings begin. */
 static void begin(struct input *in)
 {
 	unsigned mode = take8(in) % 3 + 1, flags = take8(in);

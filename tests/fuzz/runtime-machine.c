@@ -167,7 +167,7 @@ static long do_sendto(int fd, const void *m, size_t size)
 	return machine.recorder < 0 ? -EPIPE : (long)size;
 }
 
-/* poll() waits for one descriptor, the listener, or for three: connection, listener, kick. */
+/* Returns true if the descriptor has input, or its other end is closed. */
 static bool has_come(int fd)
 {
 	char one;
@@ -175,6 +175,7 @@ static bool has_come(int fd)
 	return fd >= 0 && (recv(fd, &one, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN);
 }
 
+/* p is one descriptor, the listener, or three: connection, listener, kick. */
 static long do_poll(struct pollfd *p, long nr)
 {
 	long ready = 0;

@@ -250,7 +250,10 @@ static void call_function(struct own *o, struct ldb_thread *b)
 	b->top = f;
 }
 
-/* The program does nothing hostile to its own stacks, but any of it may be read. */
+/*
+ * A thread of the program calls a function, returns from one, or changes a word of its stack or of
+ * its block, which the scanner may read.
+ */
 static void do_frame(void)
 {
 	struct own *o = &own[take8(&in) % PROGRAM_THREADS];
@@ -471,7 +474,7 @@ static void by_program(unsigned what)
 	}
 }
 
-/* While the runtime waits, the recorder runs. */
+/* Called while the runtime waits: the recorder, the control thread and the scanners run. */
 void machine_waits(void)
 {
 	if (in.left && in.p[0] % NR_DOINGS <= DO_CALL)

@@ -246,7 +246,10 @@ long sandbox_syscall(long nr, long a, long b, long c, long d, long e, long f)
 	return raw(nr, a, b, c, d, e, f);
 }
 
-/* libFuzzer uses the real clock to end runs that take too long. */
+/*
+ * Inside a run all clocks except CLOCK_REALTIME show sandbox_ns.  libFuzzer uses the real clock to
+ * end runs that take too long.
+ */
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	if (is_inside && id != CLOCK_REALTIME) {

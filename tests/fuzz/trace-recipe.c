@@ -23,7 +23,10 @@ static bool put(const void *data, size_t size)
 	return true;
 }
 
-/* Writes a frame as zstd makes it of incompressible bytes, and of runs of one byte. */
+/*
+ * Writes a block as zstd makes it: of incompressible bytes (type 0), or of a byte that is repeated
+ * (type 1).
+ */
 static bool put_zstd_block(unsigned type, size_t size, bool is_last, const uint8_t *data)
 {
 	uint32_t header = is_last | type << 1 | size << 3;
@@ -31,6 +34,7 @@ static bool put_zstd_block(unsigned type, size_t size, bool is_last, const uint8
 	return put(&header, 3) && put(data, type ? 1 : size);
 }
 
+/* Writes a frame as zstd makes it of incompressible bytes, followed by a run of one byte. */
 static bool put_frame(const uint8_t *data, size_t size, uint8_t run, size_t nr_run)
 {
 	uint32_t magic = 0xfd2fb528, raw = size + nr_run;

@@ -93,7 +93,10 @@ static char *format_number(unsigned long long value, const char *suffix, bool he
 	return text;
 }
 
-/* Numbers with a point are only doubled and halved. */
+/*
+ * Adds what a number becomes: one more, one less, double, half, 0.  Numbers with a point are only
+ * doubled and halved.
+ */
 static void add_number(struct source *s, const struct token *t)
 {
 	char word[64], *suffix;
@@ -146,7 +149,10 @@ static bool has_left_side(const struct source *s, size_t i)
 	return t->type == TOKEN_NUMBER || token_is(t, ")") || token_is(t, "]");
 }
 
-/* A star or a minus may be another operator than a binary one. */
+/*
+ * Returns true if token i is the binary operator, or the negation, that it seems to be: a star or a
+ * minus may be another operator.
+ */
 static bool is_operator(const struct source *s, size_t i)
 {
 	const struct token *t = &s->tokens[i];
@@ -354,7 +360,10 @@ static struct line *lines_of(char **paths, int nr_paths, size_t *nr)
 	return lines;
 }
 
-/* The number of a place moves with it when the drawn ones are exchanged. */
+/*
+ * Draws nr_wanted places and prints them.  The number of a place moves with it when the drawn ones
+ * are exchanged.
+ */
 static int draw(uint64_t seed, size_t nr_wanted, const char *part, char **paths, int nr_paths)
 {
 	size_t nr_lines, nr_left;

@@ -155,7 +155,10 @@ static void read_metas(struct oracle *o)
 		oracle_violation(o, ORACLE_TRACE, "no end", "closed, but why the recording ended is not said");
 }
 
-/* A recording ends with a CLOCK row, after which nothing is stamped. */
+/*
+ * Reads the clocks and the end of the recording: it ends with a CLOCK row, after which nothing is
+ * stamped.
+ */
 static void read_clock(struct oracle *o)
 {
 	struct cursor *c = reader_cursor(o->r, LDB_BLK_CLOCK, NULL);

@@ -97,7 +97,10 @@ static uint64_t key_of(const struct flows *f, const struct life *l, uint32_t api
 	return (l ? (uint64_t)(l - f->o->lives) + 1 : 0) << 32 | api;
 }
 
-/* Sums that are estimated from some of the calls have no such bounds. */
+/*
+ * Checks a sum of calls against the least and the greatest of them, if all of the calls were timed:
+ * an estimated sum has no such bounds.
+ */
 static void check_exact(struct flows *f, const struct ldb_row_flow *row)
 {
 	if (row->timed != row->calls || !row->timed)

@@ -226,7 +226,8 @@ static void check_got(struct locks *k, const struct lock_state *s, const struct 
 }
 
 /*
- * A thread certainly owns the lock from the time at which its start cannot be too early any more.
+ * Notes who had the lock, and reports a hold during which another thread had it.  A thread
+ * certainly owns the lock from the time at which its start cannot be too early any more.
  */
 static void owns(struct locks *k, struct lock_state *s, const struct ldb_row_lock *l)
 {

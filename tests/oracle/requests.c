@@ -154,7 +154,10 @@ static void leave(struct request *r, uint32_t tid)
 			r->workers[i--] = r->workers[--r->nr_workers];
 }
 
-/* The requests that a thread works on matter for the event that ends all of them. */
+/*
+ * Adds a request to those that a thread works on, for the event that ends all of them.  If there is
+ * no room, forgets those that have ended.
+ */
 static void remember(struct requests *q, struct worker *w, uint64_t id, uint64_t serial)
 {
 	size_t kept = 0;
@@ -258,7 +261,7 @@ static void on_arrived(struct requests *q, struct worker *w, const struct ldb_ro
 	w->arrived = row->id;
 }
 
-/* Open requests have no end. */
+/* Adds the requests that are still open to the sum: they have no end. */
 static void sum_open(struct requests *q)
 {
 	const struct request *r;

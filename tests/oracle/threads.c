@@ -80,7 +80,10 @@ static void bad(struct threads *t, const char *rule, const char *fmt, uint64_t w
 			 s->value, fmt, with, state);
 }
 
-/* A wake-up, or the move that it causes, may have happened on a CPU that is deaf. */
+/*
+ * Reports a wrong wake-up, or a wrong move that it causes; if a CPU is deaf, counts it instead,
+ * because it may have happened there.
+ */
 static void bad_wakeup(struct threads *t, const char *rule, const char *fmt, uint64_t with,
 		       const char *state)
 {
@@ -111,7 +114,10 @@ static struct task *task_of(struct threads *t, uint32_t tid)
 	return task;
 }
 
-/* Two CPUs' stamps may disagree by what the trace says. */
+/*
+ * Reports a thread that came to a CPU before it had left another one, and did not leave that one
+ * within the error of the clocks.
+ */
 static void check_double(struct threads *t, struct task *task, uint32_t tid)
 {
 	if (!task->double_here)
@@ -376,7 +382,10 @@ static void on_fork(struct threads *t)
 		bad(t, "born and registered before", "until", life->end, "");
 }
 
-/* If a thread that is not the first one calls exec, it takes over the first one's tid. */
+/*
+ * Handles an exec: if a thread that is not the first one calls it, the thread takes over the first
+ * one's tid.
+ */
 static void on_exec(struct threads *t)
 {
 	const struct ldb_row_sched *s = t->row;

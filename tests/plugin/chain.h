@@ -114,8 +114,8 @@ NEVER static const char *chain_name(const void *addr)
 }
 
 /*
- * names begins with the deepest function.  The return address of each record must lie in the next
- * function.
+ * Checks that the deepest records are those of the named functions; names begins with the deepest
+ * one.
  */
 NEVER static void chain_is(const char *where, const char * const *names, int nr)
 {

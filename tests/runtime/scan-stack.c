@@ -306,7 +306,7 @@ static void disturbed(void)
 	is_int(st.depth, 5, "and then the call");
 }
 
-/* All functions but the outermost two return, and others are called. */
+/* The two innermost functions return, and another one is called. */
 static void moves_on(unsigned nr)
 {
 	if (nr != 1)

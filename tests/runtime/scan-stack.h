@@ -166,7 +166,7 @@ static struct ldb_frame *at(unsigned depth)
 	return &own[NR_FRAMES - 1 - depth];
 }
 
-/* Makes a thread with that many frames, which was not polled yet. */
+/* Makes a thread with `depth` frames, which was not polled yet. */
 static void begin(unsigned depth, bool existing)
 {
 	memset(blocks, 0, sizeof(blocks));

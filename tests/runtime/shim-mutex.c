@@ -38,7 +38,7 @@ static void *second_thread(void *p)
 	return p;
 }
 
-/* Counts calls of libc's functions for ten locks and unlocks. */
+/* Returns how often the counting functions are called by ten locks and unlocks, or -1. */
 static int calls_of(pthread_mutex_t *m)
 {
 	nr_calls = 0;

@@ -185,7 +185,7 @@ static void barriers(void)
 static sem_t many[4 << WAITERS_BITS];
 static unsigned same_slot;		/* many[same_slot] has the slot of many[0] */
 
-/* Another thread waits for the other object meanwhile. */
+/* Takes the slot for the other object, as if another thread waited for it, and then posts. */
 static void tell_late(void *p)
 {
 	waker_set(&many[same_slot], 0);

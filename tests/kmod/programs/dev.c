@@ -182,7 +182,7 @@ struct ldb_session_stats dev_stats(const struct dev *d)
 	return s;
 }
 
-/* Checks that the slot is committed. */
+/* Copies a slot; returns true if it is committed. */
 static bool read_slot(const struct ldb_ring_hdr *ring, unsigned order, uint64_t idx,
 		      struct ldb_rec *out)
 {

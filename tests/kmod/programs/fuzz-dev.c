@@ -199,8 +199,8 @@ static long do_mlock(const uint64_t *a)	/* map length */
 }
 
 /*
- * Chooses one of the places where a change is most likely to do harm: info page, k_ fields, heads,
- * commit words.
+ * Chooses a place to change: mostly one where this is likely to do harm (info page, k_ fields,
+ * heads, commit words), otherwise any place.
  */
 static volatile uint64_t *place(uint64_t map, uint64_t offset)
 {

@@ -95,7 +95,7 @@ pid_t fuzz_pid_of(uint64_t arg)
 	}
 }
 
-/* Returns values that are more likely to do harm. */
+/* Returns a value that is mostly one of those likely to do harm. */
 uint64_t fuzz_nasty(uint64_t arg)
 {
 	static const uint64_t values[] = {
@@ -195,7 +195,10 @@ static void *collider(void *arg)
 	return NULL;
 }
 
-/* Required calls come first, and then all threads make all calls. */
+/*
+ * Makes some of the calls first, because others need them, and then all calls in several threads at
+ * the same time.
+ */
 static void collide(void)
 {
 	pthread_t t[3];

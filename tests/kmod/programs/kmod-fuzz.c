@@ -212,8 +212,8 @@ static void print_calls(void)
 }
 
 /*
- * Checks which calls succeeded in a hundred tries.  The others need luck: a thread that waits, a
- * mapping that exists.
+ * Prints the calls, and checks that each of those in `sure` succeeded if it was tried a hundred
+ * times.  The others need luck: a thread that waits, a mapping that exists.
  */
 static void judge_calls(void)
 {
@@ -242,7 +242,10 @@ static void report(uint64_t ms)
 		fuzz_cover_list();
 }
 
-/* Waits until the time is over, or the kernel complains. */
+/*
+ * Waits until the time is over, or the kernel complains; now and then unloads the module, and
+ * prints the numbers so far.
+ */
 static void watch(int kmsg, uint64_t end)
 {
 	uint64_t unload = now_ms() + UNLOAD_MS, said = now_ms() + 60000;
@@ -319,7 +322,10 @@ static int replay(const char *text, unsigned int times)
 
 static volatile bool stop;
 
-/* A normal session at the same time as a hostile one must have its own events, and nothing else. */
+/*
+ * The second thread of a normal session: such a session, at the same time as a hostile one, must
+ * have its own events, and nothing else.
+ */
 static void *honest_thread(void *arg)
 {
 	struct dev *mine = arg;
@@ -366,7 +372,10 @@ static void honest(int out, uid_t uid)
 		r.foreign += x->tid && x->tid != tids[0] && x->tid != tids[1];
 		r.foreign += two && x->arg2 && x->arg2 != tids[0] && x->arg2 != tids[1];
 		r.names += x->type == LDB_EV_TASK && x->tid != tids[0] && x->tid != tids[1];
-		/* Checks that exactly those threads are observed whose flag says so. */
+		/*
+		 * An event may contain the tid of a thread only if the flag says that the thread is
+		 * observed.
+		 */
 		r.unhidden += two && !(x->flags & LDB_SCHED_F_TID) && x->tid;
 		r.threads |= (x->tid == tids[0]) | (x->tid == tids[1]) << 1;
 	}

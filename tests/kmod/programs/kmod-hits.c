@@ -53,8 +53,8 @@ static bool is_fault_in(const struct event *e, const char *from)
 }
 
 /*
- * Counts the recorded faults in the memory.  Returns -1 if a fault occurs twice, has wrong flags,
- * or has a wrong place in the program.
+ * Counts the recorded faults in the memory that have these flags.  Returns -1 if a page faulted
+ * twice, or a fault has a wrong place in the program.
  */
 static int count_faults(const struct events *e, const char *from, unsigned flags, uintptr_t pc)
 {
@@ -239,7 +239,10 @@ static unsigned check_irqs(const struct events *e)
 	return nr;
 }
 
-/* No interrupt occurs while the thread sleeps: between its switch out and in on that CPU. */
+/*
+ * Returns false if an interrupt was recorded while the thread slept: between its switch out and in
+ * on that CPU.
+ */
 static bool is_on_cpu(const struct events *e)
 {
 	const struct event *out[256] = {};
@@ -417,7 +420,7 @@ static void test_name(bool privileged)
 	dev_close(&d);
 }
 
-/* This test must be the last one, because afterwards no system call is permitted any more. */
+/* This test must be the last one, because it gives up root's privileges. */
 static void test_names(void)
 {
 	console = open("/dev/ttyS0", O_WRONLY | O_NOCTTY);

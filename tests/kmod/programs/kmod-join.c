@@ -51,7 +51,7 @@ static void *comes_and_goes(void *arg)
 	}
 }
 
-/* Returns the thread's state as the kernel itself reports it, without the module. */
+/* Returns true if the thread is asleep, as the kernel itself reports it, without the module. */
 static bool sleeps(unsigned tid)
 {
 	char path[64], state = 0;

@@ -16,7 +16,7 @@
 static unsigned long rounds = 20000;
 static struct dev d;
 
-/* Returns the stamp of a kernel event. */
+/* Causes a kernel event and returns its stamp; 0: the event is not the last one in the ring. */
 static uint64_t kernel_stamp(unsigned cpu, unsigned *word, uint64_t *expected)
 {
 	const struct ldb_ring_hdr *ring = dev_ring(&d, cpu);

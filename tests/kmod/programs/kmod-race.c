@@ -192,7 +192,10 @@ static void *registers(void *arg)
 	return NULL;
 }
 
-/* Resuming installs the probes again, which takes long. */
+/*
+ * Resuming installs the probes again, which takes long; meanwhile a thread must be able to
+ * register.
+ */
 static void test_reg_while_resumed(void)
 {
 	unsigned most = 0, nr;
