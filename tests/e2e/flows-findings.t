@@ -16,7 +16,7 @@ find_in()	# way
 	ok "$1: recorded" test $? = 0
 	ok "$1: same output" cmp want.out got.out
 	ldb-flows -q -i "$1.data" --json >"$1.json"
-	check_jq "$1: self times and wait are all time" "$1.json" '([.components[].self_ns] | add) == .life_ns and .calls > 0'
+	check_jq "$1: self times and wait are all time" "$1.json" '([.components[].self_ns] | add) == .lifetime_ns and .calls > 0'
 	check_jq "$1: no thread was lost" "$1.json" '.lost.threads == 0 and .lost.bad_rows == 0'
 }
 
@@ -47,6 +47,6 @@ check_jq "of these calls the count is exact" lock.json '[.functions[] | select(.
 
 find_in dry
 check_jq "workers wait for more" dry.json '[.threads[] | select(.pool == "consumes") | .longest] | unique == ["pthread_cond_wait"]'
-check_jq "most of their time" dry.json '[.pools[] | select(.pool == "consumes") | .wait_ns > .life_ns / 2] == [true]'
+check_jq "most of their time" dry.json '[.pools[] | select(.pool == "consumes") | .wait_ns > .lifetime_ns / 2] == [true]'
 check_jq "and who fills the queue sleeps" dry.json '.threads[] | select(.tid and .component == "flows-findings" and .pool != "consumes") | .longest == "usleep" or .longest == "nanosleep" or .longest == "clock_nanosleep"'
 finish

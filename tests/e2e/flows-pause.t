@@ -58,7 +58,7 @@ ldb-report -q -i p.data --summary --json >sum.json
 check_jq "two pauses" sum.json '.left_out.pauses == 2 and .left_out.paused_ns > 3e9'
 # The pause lasted for more than three seconds, during which a thread slept and another one waited
 # for it.
-check_jq "nobody's time has the pause in it" p.json '.life_ns < 4e9 and ([.components[].self_ns] | add) < 4e9'
+check_jq "nobody's time has the pause in it" p.json '.lifetime_ns < 4e9 and ([.components[].self_ns] | add) < 4e9'
 
 # A call that is still running at the pause is in the sums up to the pause.
 begin l

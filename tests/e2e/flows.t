@@ -203,7 +203,7 @@ ldb-flows -q -i f.data --json >f.json
 check_jq "a child that was forked" f.json '.functions[] | select(.symbol == "getpgrp") | .calls == 1234 and .caller == "forks"'
 check_jq "a program that was executed" f.json '.functions[] | select(.symbol == "getppid") | .calls == 777 and .caller == "executed"'
 check_jq "the time outside of calls belongs to it" f.json '.components[] | select(.component == "executed") | .self_ns > 0'
-check_jq "the sum is all time" f.json '([.components[].self_ns] | add) == .life_ns'
+check_jq "the sum is all time" f.json '([.components[].self_ns] | add) == .lifetime_ns'
 
 # Usage
 check_one_line "not without the runtime" "ldb-record --flows --kernel-only -- true" 2 'leave out --kernel-only'

@@ -27,8 +27,8 @@ check "--component" "ldb-flows --by=function --component='libsql*' | grep -c ' f
 check "a narrow screen" "COLUMNS=80 ldb-flows | grep -v '^[A-Z0-9]' | awk 'length > 80' | wc -l" 0 '^0$'
 
 ldb-flows --json >f.json
-check_jq "JSON: what it is" f.json '.format == "ldb-flows" and .version == 1 and .threshold_ns == 20000'
-check_jq "self times and wait are all time, to the nanosecond" f.json '([.components[].self_ns] | add) == .life_ns and .life_ns == 260000000'
+check_jq "JSON: what it is" f.json '.format == "ldb-flows" and .version == 2 and .threshold_ns == 20000'
+check_jq "self times and wait are all time, to the nanosecond" f.json '([.components[].self_ns] | add) == .lifetime_ns and .lifetime_ns == 260000000'
 check_jq "the wait is one of them" f.json '.wait_ns == (.components[] | select(.wait) | .self_ns)'
 check_jq "shares are 1" f.json '[.components[].share] | add | . > 0.999999 and . < 1.000001'
 check_jq "the matrix has the time of functions" f.json '([.matrix[].total_ns] | add) == ([.functions[].total_ns] | add)'
@@ -38,7 +38,7 @@ check_jq "its interval has what it is: 100 ns each" f.json '.functions[] | selec
 check_jq "pools" f.json '[.pools[].pool] == ["main", "worker*"] and .pools[1].imbalance == 1.6'
 check_jq "losses" f.json '.lost.no_slot == 3 and .lost.address_taken == 2 and .lost.unknown_calls == 4'
 ldb-flows --json --thread 'worker*' >w.json
-check_jq "--thread" w.json '.life_ns == 160000000 and (.threads | length) == 2 and ([.components[].self_ns] | add) == .life_ns'
+check_jq "--thread" w.json '.lifetime_ns == 160000000 and (.threads | length) == 2 and ([.components[].self_ns] | add) == .lifetime_ns'
 check "CSV: components" "ldb-flows --csv" 0 '^libz\.so\.1\.3\.1,/usr/lib/libz\.so\.1\.3\.1,0,23000000,'
 check "CSV: functions" "ldb-flows --csv --by=function" 0 '^deflate,deflate,report-trace,libz\.so\.1\.3\.1,0,20,20,0,23000000,'
 check "CSV: waits" "ldb-flows --csv --by=wait | wc -l" 0 '^2$'

@@ -128,7 +128,7 @@ static void check_parts(const struct program *p, const struct flowstats *s)
 		all += part ? part->self_ns : 0;
 	}
 	ok(is_same, "self times of components are the sums of where each nanosecond was spent");
-	ok(all == s->life_ns && s->wait_ns == part_of(s, WAIT)->self_ns, "with the wait they are all of the time");
+	ok(all == s->lifetime_ns && s->wait_ns == part_of(s, WAIT)->self_ns, "with the wait they are all of the time");
 }
 
 static void check_threads(const struct program *p, const struct flowstats *s)
@@ -140,7 +140,7 @@ static void check_threads(const struct program *p, const struct flowstats *s)
 		const struct flow_thread *t = &s->threads[i];
 
 		is_same &= t->wait_ns == p->spent[t->thread->tid - 1][WAIT] &&
-			   t->life_ns == until[t->thread->tid - 1] && t->effective_ns == t->life_ns - t->wait_ns;
+			   t->lifetime_ns == until[t->thread->tid - 1] && t->effective_ns == t->lifetime_ns - t->wait_ns;
 		shared += t->shared_ns;
 	}
 	ok(is_same, "each thread has its time and its wait");
@@ -318,7 +318,7 @@ static void test_odd_rows(void)
 	flowstats_build(f, &o, &s);
 	ok(f->nr_bad == 4, "four rows make no sense: %" PRIu64, f->nr_bad);
 	ok(s.nr_threads == 2 && s.calls == 8 && s.unknown == 5, "two threads with one tid have their own sums");
-	ok(s.threads[0].calls == 7 && s.threads[0].life_ns == 3000, "the second has calls of its own");
+	ok(s.threads[0].calls == 7 && s.threads[0].lifetime_ns == 3000, "the second has calls of its own");
 	ok(s.nr_entries == 2 && s.entries[0].times.ns == 1000 && s.entries[1].times.unknown == 5 &&
 	   !strcmp(s.entries[1].callee->name, "code of no file"), "calls without time are counted as such");
 	flowstats_free(&s);

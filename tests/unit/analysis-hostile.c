@@ -257,7 +257,7 @@ static void show_flows(struct model *m, const struct render *r)
 	for (size_t i = 0; i < s.nr_parts; i++)
 		sum += (uint64_t)s.parts[i].self_ns;
 	nr_flows += s.nr_entries;
-	nr_unequal += sum != (uint64_t)s.life_ns && s.life_ns < TICKS_MAX / 64 && is_small(&s);
+	nr_unequal += sum != (uint64_t)s.lifetime_ns && s.lifetime_ns < TICKS_MAX / 64 && is_small(&s);
 	shown.stats = &s;
 	for (shown.view = FLOWS_ALL; shown.view < NR_FLOW_VIEWS; shown.view++) {
 		render_as(r, RENDER_TEXT, flows_printer(shown.view, RENDER_TEXT), &shown);

@@ -23,8 +23,8 @@ static const struct {
 	[DOCUMENT_WHATIF] = { "ldb-whatif", 2 },
 	[DOCUMENT_TOP] = { "ldb-top", 2 },
 	[DOCUMENT_EXPORT] = { "ldb-export", 1 },
-	[DOCUMENT_FLOWS] = { "ldb-flows", 1 },
-	[DOCUMENT_FLOWS_DIFF] = { "ldb-flows-diff", 1 },
+	[DOCUMENT_FLOWS] = { "ldb-flows", 2 },
+	[DOCUMENT_FLOWS_DIFF] = { "ldb-flows-diff", 2 },
 };
 
 void document_begin(struct json *j, enum document which)

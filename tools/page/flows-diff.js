@@ -65,7 +65,7 @@
 
 	main.append(el("header", {}, el("h1", {}, doc.title), el("div", { class: "right" }, ldb.look.buttons())),
 		card("facts", `Compared with ${doc.before}`, el("dl", { class: "strip", id: "facts" },
-			fact("all threads", doc.life_before_ns, doc.life_after_ns), fact("wait", doc.wait_before_ns, doc.wait_after_ns))),
+			fact("all threads", doc.lifetime_before_ns, doc.lifetime_after_ns), fact("wait", doc.wait_before_ns, doc.wait_after_ns))),
 		card("components", "Self time of components, and the wait", components.node),
 		card("functions", "Functions of libraries, and who calls them", el("p", { id: "picked" }), functions.node));
 	ldb.look.keys();

@@ -43,8 +43,8 @@
 
 		return el("dl", { class: "strip", id: "facts" },
 			fact("recorded", ldb.ns(doc.duration_ns)),
-			fact("all threads", ldb.ns(doc.life_ns), "how long they existed, together: 100 %"),
-			fact("wait", percent(doc.wait_ns, doc.life_ns), "in functions that wait"),
+			fact("all threads", ldb.ns(doc.lifetime_ns), "how long they existed, together: 100 %"),
+			fact("wait", percent(doc.wait_ns, doc.lifetime_ns), "in functions that wait"),
 			fact("calls", many(doc.calls), "between components; counted exactly"),
 			fact("timed", percent(doc.timed, doc.calls), "the time of others is estimated from these"),
 			fact("without time", many(doc.unknown), "calls of functions that may not return, or return twice"),
@@ -88,8 +88,8 @@
 
 	function parts() {
 		return el("div", { class: "parts", id: "parts" }, doc.components.filter((c) => c.self_ns > 0).map((c) =>
-			el("button", { style: `flex: ${c.self_ns / doc.life_ns} 1 0; background: ${color(c.component)}`,
-				title: `${c.component}: ${ldb.ns(c.self_ns)}, ${percent(c.self_ns, doc.life_ns)}`,
+			el("button", { style: `flex: ${c.self_ns / doc.lifetime_ns} 1 0; background: ${color(c.component)}`,
+				title: `${c.component}: ${ldb.ns(c.self_ns)}, ${percent(c.self_ns, doc.lifetime_ns)}`,
 				onclick: () => pickComponent(c.component) }, c.component)));
 	}
 
@@ -128,7 +128,7 @@
 	function pools() {
 		const table = makeTable({ id: "pools", sort: "effective_ns", hint: "filter: regex, wait>1s", columns: [
 			{ key: "pool", label: "pool", type: "text", class: "name" }, { key: "routine", label: "begins with", type: "text" },
-			{ key: "threads", label: "threads", type: "number" }, { key: "life_ns", label: "existed", type: "ns", of: "threads" },
+			{ key: "threads", label: "threads", type: "number" }, { key: "lifetime_ns", label: "existed", type: "ns", of: "threads" },
 			{ key: "wait_ns", label: "waited", type: "ns", of: "threads" }, { key: "effective_ns", label: "worked", type: "ns", of: "threads" },
 			{ key: "percent", label: "% busy", type: "number", plain: true }, { key: "min_ns", label: "least", type: "ns", of: "threads" },
 			{ key: "mean_ns", label: "mean", type: "ns", of: "threads" }, { key: "max_ns", label: "most", type: "ns", of: "threads" },
@@ -142,7 +142,7 @@
 	function threads() {
 		const table = makeTable({ id: "threads", sort: "effective_ns", hint: "filter: regex, wait>1s", columns: [
 			{ key: "tid", label: "tid", type: "number", plain: true }, { key: "thread", label: "name", type: "text", class: "name" },
-			{ key: "pool", label: "pool", type: "text" }, { key: "life_ns", label: "existed", type: "ns", of: "one" },
+			{ key: "pool", label: "pool", type: "text" }, { key: "lifetime_ns", label: "existed", type: "ns", of: "one" },
 			{ key: "wait_ns", label: "waited", type: "ns", of: "one" }, { key: "effective_ns", label: "worked", type: "ns", of: "one" },
 			{ key: "error_ns", label: "\u00b1", type: "ns", of: "one" }, { key: "calls", label: "calls", type: "number" },
 			{ key: "longest", label: "longest in", type: "text" }, { key: "longest_ns", label: "for", type: "ns", of: "one" },

@@ -106,15 +106,15 @@ static const struct column cell_columns[] = {
 #define ROW struct flow_thread
 GET(get_tid, u64, e->thread->tid)
 GET(get_thread, text, model_thread_name(e->thread))
-GET(get_busy, double, e->life_ns ? (double)e->effective_ns / e->life_ns : 0)
-GET(get_busy_text, text, percent(e->life_ns ? (double)e->effective_ns / e->life_ns : 0, buf))
+GET(get_busy, double, e->lifetime_ns ? (double)e->effective_ns / e->lifetime_ns : 0)
+GET(get_busy_text, text, percent(e->lifetime_ns ? (double)e->effective_ns / e->lifetime_ns : 0, buf))
 GET(get_effective, text, signed_ns(e->effective_ns, buf))
 GET(get_longest, text, e->longest ? e->longest->symbol.function : "")
 GET(get_component, text, stats_of(row)->flows->components[e->component].name)
 
 static const struct column thread_columns[] = {
 	MADE("tid", get_tid), MADE("thread", get_thread), SAME(pool), MADE("component", get_component),
-	SAME(life_ns, .head = "life"), SAME(wait_ns, .head = "wait"), SAME(effective_ns),
+	SAME(lifetime_ns, .head = "lifetime"), SAME(wait_ns, .head = "wait"), SAME(effective_ns),
 	MADE("effective_text", get_effective, .form = COLUMN_ONLY_TABLE, .head = "work", .width = SHARE_WIDTH),
 	COLUMN("error_ns", err_ns, .head = "+-"), MADE("busy", get_busy),
 	MADE("busy_text", get_busy_text, .form = COLUMN_ONLY_TABLE, .head = "busy", .width = SHARE_WIDTH),
@@ -129,7 +129,7 @@ GET(get_imbalance, text, e->imbalance ? (snprintf(buf, COLUMN_ROOM, "%.2f", e->i
 
 static const struct column pool_columns[] = {
 	COLUMN("pool", name), MADE("routine", get_pool_routine), COLUMN("threads", nr_threads, .head = "thrds"),
-	SAME(life_ns, .head = "life"), SAME(wait_ns, .head = "wait"), SAME(effective_ns, .head = "work"),
+	SAME(lifetime_ns, .head = "lifetime"), SAME(wait_ns, .head = "wait"), SAME(effective_ns, .head = "work"),
 	SAME(busy), MADE("busy_text", get_pool_busy, .form = COLUMN_ONLY_TABLE, .head = "busy", .width = SHARE_WIDTH),
 	SAME(min_ns, .head = "least"), SAME(mean_ns, .head = "mean"), SAME(max_ns, .head = "most"),
 	SAME(imbalance),
@@ -156,7 +156,7 @@ FROM(lost, rows_one(e->stats->flows))
 GET(get_threshold, i64, e->stats->flows->threshold_ns)
 
 static const struct column report_columns[] = {
-	VIA("life_ns", stats, life_ns), VIA("wait_ns", stats, wait_ns), VIA("shared_ns", stats, shared_ns),
+	VIA("lifetime_ns", stats, lifetime_ns), VIA("wait_ns", stats, wait_ns), VIA("shared_ns", stats, shared_ns),
 	VIA("calls", stats, calls), VIA("timed", stats, timed), VIA("unknown", stats, unknown),
 	MADE("threshold_ns", get_threshold), PART_AT("lost", lost, lost_flow_columns),
 	NESTED_AT("components", parts, part_columns, .form = COLUMN_TALL),
@@ -305,7 +305,7 @@ static void put_matrix(const struct render *r, const struct render_flows *f)
 		fputc('\n', r->out);
 	}
 	fprintf(r->out, "Time in calls, with what they called in turn; all threads existed %s%s.\n",
-		text_ns(s->life_ns, text), nr < s->nr_parts ? "; more components are in --csv and --json" : "");
+		text_ns(s->lifetime_ns, text), nr < s->nr_parts ? "; more components are in --csv and --json" : "");
 }
 
 static void put_pools(const struct render *r, const struct render_flows *f)
@@ -449,8 +449,8 @@ FROM(changes, rows_of(e->diff->entries, min(e->diff->nr_entries, e->top)))
 FROM(part_changes, rows_of(e->diff->parts, min(e->diff->nr_parts, e->top)))
 
 static const struct column diff_columns[] = {
-	VIA("life_before_ns", diff, life_before_ns, .form = COLUMN_ONLY_JSON),
-	VIA("life_after_ns", diff, life_after_ns, .form = COLUMN_ONLY_JSON),
+	VIA("lifetime_before_ns", diff, lifetime_before_ns, .form = COLUMN_ONLY_JSON),
+	VIA("lifetime_after_ns", diff, lifetime_after_ns, .form = COLUMN_ONLY_JSON),
 	VIA("wait_before_ns", diff, wait_before_ns, .form = COLUMN_ONLY_JSON),
 	VIA("wait_after_ns", diff, wait_after_ns, .form = COLUMN_ONLY_JSON),
 	NESTED_AT("components", part_changes, change_columns, .form = COLUMN_TALL | COLUMN_ONLY_JSON),
@@ -487,7 +487,7 @@ static void text_flowdiff(const struct render *r, const void *report)
 
 	text_head(r, f->model, NULL);
 	fprintf(r->out, "Before: %s. All threads existed %s there, %s now.\n\n", text_clean(f->before, text),
-		text_ns(d->life_before_ns, a), text_ns(d->life_after_ns, b));
+		text_ns(d->lifetime_before_ns, a), text_ns(d->lifetime_after_ns, b));
 	put_changes(r, d->parts, d->nr_parts, f->top, " component, self time");
 	fputc('\n', r->out);
 	put_changes(r, d->entries, d->nr_entries, f->top, " function");

@@ -181,7 +181,7 @@ static int compare_parts(const struct flowstats *before, const struct flowstats 
 int flowdiff_build(const struct flowstats *before, const struct flowstats *after, struct flowdiff *d)
 {
 	*d = (struct flowdiff){
-		.life_before_ns = before->life_ns, .life_after_ns = after->life_ns,
+		.lifetime_before_ns = before->lifetime_ns, .lifetime_after_ns = after->lifetime_ns,
 		.wait_before_ns = before->wait_ns, .wait_after_ns = after->wait_ns,
 	};
 	if (compare_entries(before, after, d) || compare_parts(before, after, d)) {

@@ -21,7 +21,7 @@ struct flow_change {
 struct flowdiff {
 	struct flow_change *entries, *parts;	/* greatest difference first */
 	size_t nr_entries, nr_parts;
-	int64_t life_before_ns, life_after_ns, wait_before_ns, wait_after_ns;
+	int64_t lifetime_before_ns, lifetime_after_ns, wait_before_ns, wait_after_ns;
 };
 
 /* Returns 0 or -ENOMEM. */

@@ -228,7 +228,7 @@ static void finish_parts(struct flowstats *s)
 		struct flow_part *p = &s->parts[i];
 
 		p->err_ns = flow_error(p->variance);
-		p->share = s->life_ns ? (double)p->self_ns / s->life_ns : 0;
+		p->share = s->lifetime_ns ? (double)p->self_ns / s->lifetime_ns : 0;
 		if (p->calls || p->begun_ns || p->in_ns || p->out_ns)
 			s->parts[nr++] = *p;
 	}

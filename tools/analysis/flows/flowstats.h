@@ -64,9 +64,9 @@ struct flow_thread {
 	uint32_t component;	/* the component in which the thread began */
 	const char *pool;	/* name of the thread's pool */
 	uint64_t calls;
-	int64_t life_ns, wait_ns, effective_ns;	/* effective: not waiting */
+	int64_t lifetime_ns, wait_ns, effective_ns;	/* effective: not waiting */
 	int64_t err_ns;
-	int64_t shared_ns;	/* the part of life_ns that was shared */
+	int64_t shared_ns;	/* the part of lifetime_ns that was shared */
 	const struct flow_api *longest;	/* the API in which it spent most time; NULL: none */
 	int64_t longest_ns;
 	double variance;
@@ -79,9 +79,9 @@ struct flow_pool {
 	uint64_t routine_address;
 	uint32_t nr_threads;
 	uint64_t calls;
-	int64_t life_ns, wait_ns, effective_ns;
+	int64_t lifetime_ns, wait_ns, effective_ns;
 	int64_t min_ns, mean_ns, max_ns; /* effective times of its threads */
-	double busy;		/* effective_ns / life_ns */
+	double busy;		/* effective_ns / lifetime_ns */
 	double imbalance;	/* max_ns / mean_ns; 1: balanced; 0: nothing to compare */
 };
 
@@ -114,7 +114,7 @@ struct flowstats {
 	size_t nr_threads;
 	struct flow_pool *pools;	/* longest effective time first */
 	size_t nr_pools;
-	int64_t life_ns, shared_ns;	/* the sums over all threads: 100 % */
+	int64_t lifetime_ns, shared_ns;	/* the sums over all threads: 100 % */
 	int64_t wait_ns;
 	uint64_t calls, timed, unknown;
 };

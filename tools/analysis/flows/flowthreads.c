@@ -45,7 +45,7 @@ static int64_t paused_ns(const struct flows *f, uint32_t pid, int64_t from_ns, i
 	return sum;
 }
 
-static int64_t life_ns(const struct flows *f, const struct thread *t)
+static int64_t lifetime_ns(const struct flows *f, const struct thread *t)
 {
 	int64_t begin = begin_ns(f, t), end = end_ns(f, t);
 
@@ -161,12 +161,12 @@ int flow_threads_begin(struct flowstats *s, const struct flowstats_options *o)
 		struct flow_part *p;
 
 		t->component = component_of(s->flows, t->thread, callers);
-		t->life_ns = life_ns(s->flows, t->thread);
+		t->lifetime_ns = lifetime_ns(s->flows, t->thread);
 		p = &s->parts[t->component];
-		ticks_add(&p->begun_ns, t->life_ns);
-		ticks_add(&p->self_ns, t->life_ns);
+		ticks_add(&p->begun_ns, t->lifetime_ns);
+		ticks_add(&p->self_ns, t->lifetime_ns);
 		ticks_add(&p->self_shared_ns, t->shared_ns);
-		ticks_add(&s->life_ns, t->life_ns);
+		ticks_add(&s->lifetime_ns, t->lifetime_ns);
 		ticks_add(&s->shared_ns, t->shared_ns);
 	}
 	free(callers);
@@ -233,7 +233,7 @@ static void add_to_pool(struct flow_pool *p, const struct flow_thread *t)
 	p->max_ns = max(p->max_ns, t->effective_ns);
 	p->nr_threads++;
 	p->calls += t->calls;
-	ticks_add(&p->life_ns, t->life_ns);
+	ticks_add(&p->lifetime_ns, t->lifetime_ns);
 	ticks_add(&p->wait_ns, t->wait_ns);
 	ticks_add(&p->effective_ns, t->effective_ns);
 }
@@ -246,7 +246,7 @@ static void finish_pool(struct flowstats *s, struct flow_pool *p, const struct t
 	if (first->start_routine)
 		p->routine = symtab_lookup_aside(m->symtab, first->start_routine, first->start);
 	p->mean_ns = p->effective_ns / p->nr_threads;
-	p->busy = p->life_ns ? (double)p->effective_ns / p->life_ns : 0;
+	p->busy = p->lifetime_ns ? (double)p->effective_ns / p->lifetime_ns : 0;
 	p->imbalance = p->nr_threads > 1 && p->mean_ns > 0 ? (double)p->max_ns / p->mean_ns : 0;
 }
 
@@ -289,7 +289,7 @@ int flow_threads_finish(struct flowstats *s)
 	for (size_t i = 0; i < s->nr_threads; i++) {
 		struct flow_thread *t = &s->threads[i];
 
-		t->effective_ns = t->life_ns - t->wait_ns;
+		t->effective_ns = t->lifetime_ns - t->wait_ns;
 		t->err_ns = flow_error(t->variance);
 	}
 	if (make_pools(s))
