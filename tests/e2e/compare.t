@@ -18,22 +18,22 @@ record c.data 2000
 
 ok "compared" eval "ldb-why --compare a.data b.data --json >ab.json 2>ab.err"
 ok "whole traces have nothing to warn of" test ! -s ab.err
-diag "$(jq -c '.classes[] | {class, gap_ns, first: .parts[0] | [.label, .gap_ns, .gap_lo_ns, .gap_hi_ns]}' ab.json)"
+diag "$(jq -c '.classes[] | {class, difference_ns, first: .parts[0] | [.label, .difference_ns, .difference_lo_ns, .difference_hi_ns]}' ab.json)"
 check_jq "both classes" ab.json '[.classes[].class] | sort == ["get", "put"]'
 check_jq "of all requests" ab.json '([.classes[].target.requests] | add) == 100'
 check_jq "what became slower comes first" ab.json \
 	'all(.classes[]; .parts[0] | .cause == "function" and .label == "store")'
-check_jq "and is most of the difference" ab.json 'all(.classes[]; .parts[0].gap_ns * 2 > .gap_ns)'
-check_jq "which is there for sure" ab.json 'all(.classes[]; .gap_lo_ns > 0 and .parts[0].gap_lo_ns > 0)'
+check_jq "and is most of the difference" ab.json 'all(.classes[]; .parts[0].difference_ns * 2 > .difference_ns)'
+check_jq "which is there for sure" ab.json 'all(.classes[]; .difference_lo_ns > 0 and .parts[0].difference_lo_ns > 0)'
 check_jq "it is called as often as before" ab.json \
 	'all(.classes[].parts[0]; (.target_nr - .reference_nr) | . < 0.5 and . > -0.5)'
 check_jq "a part says where" ab.json 'all(.classes[].parts[0]; .paths[0].path[-1] == "store")'
 
-sums='all(.classes[]; .gap_ns == .target.mean_ns - .reference.mean_ns
-	and .gap_ns == ([.parts[].gap_ns] | add)
+sums='all(.classes[]; .difference_ns == .target.mean_ns - .reference.mean_ns
+	and .difference_ns == ([.parts[].difference_ns] | add)
 	and .target.mean_ns == ([.parts[].target_ns] | add)
 	and .reference.mean_ns == ([.parts[].reference_ns] | add)
-	and all(.parts[]; .gap_ns == ([.paths[].gap_ns] | add // 0)))'
+	and all(.parts[]; .difference_ns == ([.paths[].difference_ns] | add // 0)))'
 check_jq "parts sum to the difference, to the nanosecond" ab.json "$sums"
 check_jq "shares sum to 1" ab.json 'all(.classes[]; [.parts[].share] | add | . > 0.999999 and . < 1.000001)'
 
@@ -45,8 +45,8 @@ check_jq "the mean is that of the latencies" ab.json \
 	".classes[] | select(.class == \"get\") | .target.mean_ns == $(cat mean)"
 
 ldb-why --compare a.data b.data --csv >ab.csv 2>/dev/null
-gap=$(jq '.classes[] | select(.class == "get") | .gap_ns' ab.json)
-ok "CSV has the same parts" test "$(awk -F, '$1 == "get" { sum += $6 } END { printf "%d", sum }' ab.csv)" = "$gap"
+difference=$(jq '.classes[] | select(.class == "get") | .difference_ns' ab.json)
+ok "CSV has the same parts" test "$(awk -F, '$1 == "get" { sum += $6 } END { printf "%d", sum }' ab.csv)" = "$difference"
 
 # Text has four digits, and the printed rows of a class sum to the last row, "all".
 ldb-why --compare a.data b.data --top=2 >ab.txt 2>/dev/null
@@ -83,7 +83,7 @@ check_jq "and JSON" gate.json '.fail_if | length == 2 and all(.[]; .failed and .
 ok "slices" eval "ldb-why -i b.data --compare-slices=p90,p50 --json >slices.json 2>/dev/null"
 check_jq "parts sum" slices.json "$sums"
 check_jq "the tail and the middle" slices.json '.mode == "slices" and
-	all(.classes[]; .target.lo == 90 and .reference.hi == 60 and .gap_ns >= 0)'
+	all(.classes[]; .target.lo == 90 and .reference.hi == 60 and .difference_ns >= 0)'
 check "in words" "ldb-why -i b.data --compare-slices=90-100,0-50" 0 'from p90-100 \('
 check "a slice of two runs" "ldb-why --compare a.data b.data --slice=50" 0 'p45-55'
 
@@ -115,8 +115,8 @@ check "a damaged recording" "ldb-why --compare a.data cut.data --json >/dev/null
 run_cmd "ldb-record -o ka.data -- ./compare 40 1000 2000 && ldb-record -o kb.data -- ./compare 40 1000 8000"
 ok "recorded with kernel events" test "$status" -eq 0
 ldb-why --compare ka.data kb.data --json >kernel.json 2>/dev/null
-diag "$(jq -c '.classes[0].parts[0] | [.cause, .label, .where, .gap_ns]' kernel.json)"
+diag "$(jq -c '.classes[0].parts[0] | [.cause, .label, .where, .difference_ns]' kernel.json)"
 check_jq "the same, asleep" kernel.json \
-	'all(.classes[]; ([.parts[] | select(.cause == "sleep" or .cause == "function") | .gap_ns] | add) > 1000000)'
+	'all(.classes[]; ([.parts[] | select(.cause == "sleep" or .cause == "function") | .difference_ns] | add) > 1000000)'
 check_jq "parts sum" kernel.json "$sums"
 finish

@@ -23,14 +23,14 @@ record()	# build data flags...
 # have is reported as gone or new.
 is_named()	# json
 {
-	jq -e '.classes[0].parts | .[0].label == "audit" and .[0].gap_ns < 0 and .[0].gap_hi_ns < 0 and
+	jq -e '.classes[0].parts | .[0].label == "audit" and .[0].difference_ns < 0 and .[0].difference_hi_ns < 0 and
 		all(.[] | select(.label | test("^(stage_[abc]|serve|work|queue|table_lock)$"));
 			(.target_ns > 0) == (.reference_ns > 0) or ([.target_ns, .reference_ns] | max) < 20000)' "$1" >/dev/null
 }
 
 is_same()	# json: no interval excludes 0
 {
-	jq -e '[.classes[0].parts[] | select(.gap_lo_ns > 0 or .gap_hi_ns < 0)] == []' "$1" >/dev/null
+	jq -e '[.classes[0].parts[] | select(.difference_lo_ns > 0 or .difference_hi_ns < 0)] == []' "$1" >/dev/null
 }
 
 # A recording in which the scanner was off its CPU for long says nothing about the comparison.
@@ -56,12 +56,12 @@ for pair in $(seq $((3 * wanted))); do
 	if is_named compare.json; then
 		named=$((named + 1))
 	else
-		diag "pair $pair: $(jq -c '.classes[0].parts[:6][] | [.cause, .label, .gap_ns, .reference_ns, .target_ns]' compare.json | paste -sd ' ')"
+		diag "pair $pair: $(jq -c '.classes[0].parts[:6][] | [.cause, .label, .difference_ns, .reference_ns, .target_ns]' compare.json | paste -sd ' ')"
 	fi
 	if is_same again.json; then
 		same=$((same + 1))
 	else
-		diag "again $pair: $(jq -c '.classes[0].parts[:6][] | [.cause, .label, .gap_ns, .gap_lo_ns, .gap_hi_ns]' again.json | paste -sd ' ')"
+		diag "again $pair: $(jq -c '.classes[0].parts[:6][] | [.cause, .label, .difference_ns, .difference_lo_ns, .difference_hi_ns]' again.json | paste -sd ' ')"
 	fi
 done
 [ "$pairs" -gt 0 ] || skip_all "the scanner was kept away in each of $pair pairs"

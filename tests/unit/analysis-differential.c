@@ -81,7 +81,7 @@ static const struct differential_part *part(const char *label)
 /* Checks everything that must sum to something, at every level. */
 static bool sums_are_exact(void)
 {
-	int64_t target = 0, reference = 0, shown = 0, others = differential_gap(&d.others);
+	int64_t target = 0, reference = 0, shown = 0, others = differential_ns(&d.others);
 	double share = 0;
 
 	for (size_t i = 0; i < d.nr_parts; i++) {
@@ -98,7 +98,7 @@ static bool sums_are_exact(void)
 		reference += r;
 		share += p->share;
 		if (i < d.nr_shown)
-			shown += differential_gap(p);
+			shown += differential_ns(p);
 	}
 	return target == d.target.mean_ns && reference == d.reference.mean_ns &&
 	       shown + others == target - reference &&
@@ -114,10 +114,10 @@ static void test_known(void)
 		add(&b, 1000, 5000, i % 4 < 2 ? 400 : 0);
 	}
 	build((struct side){ &b, 0, 100 }, (struct side){ &a, 0, 100 }, 10);
-	is_int(d.target.mean_ns - d.reference.mean_ns, 3200, "the gap");
-	is_int(differential_gap(part("store")), 3000, "of the function that is slower");
-	is_int(differential_gap(part("db_lock")), 200, "of a lock that half of them waited for");
-	is_int(differential_gap(part("parse")), 0, "of what is as it was");
+	is_int(d.target.mean_ns - d.reference.mean_ns, 3200, "the difference");
+	is_int(differential_ns(part("store")), 3000, "of the function that is slower");
+	is_int(differential_ns(part("db_lock")), 200, "of a lock that half of them waited for");
+	is_int(differential_ns(part("parse")), 0, "of what is as it was");
 	ok(!strcmp(d.parts[0].label, "store"), "the greatest first");
 	ok(part("db_lock")->target_nr == 0.5 && part("db_lock")->reference_nr == 0, "waits per request");
 	ok(part("db_lock")->kind == LEAF_LOCK, "it is a wait");
@@ -125,10 +125,10 @@ static void test_known(void)
 	ok(sums_are_exact(), "sums");
 	/* All of the variance is due to the lock. */
 	ok(fabs(part("db_lock")->share - 1) < 1e-9, "share");
-	ok(part("store")->gap.is_known && part("store")->gap.lo_ns == 3000 &&
-	   part("store")->gap.hi_ns == 3000, "what does not vary has an interval without width");
-	ok(part("db_lock")->gap.lo_ns > 0 && part("db_lock")->gap.lo_ns < 200 &&
-	   part("db_lock")->gap.hi_ns > 200 && part("db_lock")->gap.hi_ns < 400, "what varies has one");
+	ok(part("store")->diff.is_known && part("store")->diff.lo_ns == 3000 &&
+	   part("store")->diff.hi_ns == 3000, "what does not vary has an interval without width");
+	ok(part("db_lock")->diff.lo_ns > 0 && part("db_lock")->diff.lo_ns < 200 &&
+	   part("db_lock")->diff.hi_ns > 200 && part("db_lock")->diff.hi_ns < 400, "what varies has one");
 	differential_free(&d);
 	hand_close(&a);
 	hand_close(&b);
@@ -152,9 +152,9 @@ static void fill_doubtful(struct hand *h, int64_t store, double error, int64_t u
 	}
 }
 
-static bool is_gap(const struct differential_part *part, int64_t lo, int64_t hi)
+static bool is_diff(const struct differential_part *part, int64_t lo, int64_t hi)
 {
-	return part->gap.is_known && part->gap.lo_ns == lo && part->gap.hi_ns == hi;
+	return part->diff.is_known && part->diff.lo_ns == lo && part->diff.hi_ns == hi;
 }
 
 /* In all requests of one of the two recordings, a task takes the CPU for the same time. */
@@ -176,7 +176,7 @@ static void test_own_tasks(void)
 	fill_preempted(&a, "ldb-record", 0);
 	fill_preempted(&b, "ldb-record", 800);
 	build((struct side){ &b, 0, 100 }, (struct side){ &a, 0, 100 }, 10);
-	ok(is_gap(part("ldb-record"), 0, 1600), "where ldb ran is no difference that is sure");
+	ok(is_diff(part("ldb-record"), 0, 1600), "where ldb ran is no difference that is sure");
 	differential_free(&d);
 	hand_close(&a);
 	hand_close(&b);
@@ -184,7 +184,7 @@ static void test_own_tasks(void)
 	fill_preempted(&a, "ldb-recorder", 0);
 	fill_preempted(&b, "ldb-recorder", 800);
 	build((struct side){ &b, 0, 100 }, (struct side){ &a, 0, 100 }, 10);
-	ok(is_gap(part("ldb-recorder"), 800, 800), "where another task ran may be one");
+	ok(is_diff(part("ldb-recorder"), 800, 800), "where another task ran may be one");
 	differential_free(&d);
 	hand_close(&a);
 	hand_close(&b);
@@ -195,21 +195,21 @@ static void test_doubts(void)
 	fill_doubtful(&a, 2000, 300, 0);
 	fill_doubtful(&b, 2500, 400, 0);
 	build((struct side){ &b, 0, 100 }, (struct side){ &a, 0, 100 }, 10);
-	ok(is_gap(part("store"), -200, 1200), "the resolution of both recordings, however many requests");
-	ok(is_gap(part("parse"), 0, 0), "of the function that has one");
+	ok(is_diff(part("store"), -200, 1200), "the resolution of both recordings, however many requests");
+	ok(is_diff(part("parse"), 0, 0), "of the function that has one");
 	differential_free(&d);
 	hand_close(&b);
 
 	fill_doubtful(&b, 1000, 0, 900);
 	build((struct side){ &b, 0, 100 }, (struct side){ &a, 0, 100 }, 10);
-	ok(is_gap(part("store"), -1300, 200), "what was observed in one of them only may be its time");
-	ok(is_gap(part(PARTITION_UNOBSERVED), 0, 900), "and is no difference that is sure");
-	is_int(d.gap.lo_ns, -100, "a latency is measured");
-	is_int(d.gap.hi_ns, -100, "exactly");
+	ok(is_diff(part("store"), -1300, 200), "what was observed in one of them only may be its time");
+	ok(is_diff(part(PARTITION_UNOBSERVED), 0, 900), "and is no difference that is sure");
+	is_int(d.diff.lo_ns, -100, "a latency is measured");
+	is_int(d.diff.hi_ns, -100, "exactly");
 	differential_free(&d);
 
 	build((struct side){ &b, 90, 100 }, (struct side){ &b, 0, 50 }, 10);
-	ok(is_gap(part("store"), 0, 0), "slices of one recording have the same errors");
+	ok(is_diff(part("store"), 0, 0), "slices of one recording have the same errors");
 	differential_free(&d);
 	hand_close(&a);
 	hand_close(&b);
@@ -262,16 +262,16 @@ static void test_slices(void)
 	is_str(d.parts[0].label, "db_lock", "the lock makes the difference");
 	ok(sums_are_exact(), "sums");
 	ok(part("db_lock")->share > 0.99, "and the variance");
-	ok(d.gap.is_known && d.gap.lo_ns > 0, "for sure");
+	ok(d.diff.is_known && d.diff.lo_ns > 0, "for sure");
 	differential_free(&d);
 	build((struct side){ &a, 100, 100 }, (struct side){ &a, 0, 0 }, 3);
 	ok(d.target.nr == 1 && d.reference.nr == 1 && d.target.lo_ns > d.reference.lo_ns,
 	   "an empty slice is the request nearest to it");
-	ok(!d.gap.is_known, "of one request, no interval");
+	ok(!d.diff.is_known, "of one request, no interval");
 	differential_free(&d);
 	build((struct side){ &a, 0, 100 }, (struct side){ &a, 0, 100 }, 3);
 	ok(!d.target.mean_ns == !d.reference.mean_ns && sums_are_exact() && !d.nr_shown &&
-	   d.gap.lo_ns == 0 && d.gap.hi_ns == 0, "a slice against itself: nothing, and that is certain");
+	   d.diff.lo_ns == 0 && d.diff.hi_ns == 0, "a slice against itself: nothing, and that is certain");
 	differential_free(&d);
 	hand_close(&a);
 }
@@ -309,9 +309,9 @@ static void test_runs(void)
 		bail_out("differential_build");
 	is_int(differential_class(&a.p, "put"), UINT32_MAX, "a class that a run has not");
 	is_int(d.target.mean_ns - d.reference.mean_ns, 65, "requests of that class alone");
-	is_int(differential_gap(part("store")), 5, "in both");
-	is_int(differential_gap(part("db_lock")), -30, "gone");
-	is_int(differential_gap(part("")), 100, "new");
+	is_int(differential_ns(part("store")), 5, "in both");
+	is_int(differential_ns(part("db_lock")), -30, "gone");
+	is_int(differential_ns(part("")), 100, "new");
 	is_str(part("")->where, "serve", "I/O has a place");
 	ok(!part("start")->target_ns, "nothing of other classes");
 	ok(sums_are_exact(), "sums");
@@ -348,9 +348,9 @@ static void fill(struct hand *h, int nr, double store, int burst)
 	}
 }
 
-static bool holds(const struct differential_interval *i, int64_t gap)
+static bool holds(const struct differential_interval *i, int64_t diff)
 {
-	return i->lo_ns <= gap && i->hi_ns >= gap;
+	return i->lo_ns <= diff && i->hi_ns >= diff;
 }
 
 /*
@@ -366,9 +366,9 @@ static void cover_means(int nr, int burst, double least)
 		fill(&a, nr, 1000, burst);
 		fill(&b, nr, 1500, burst);
 		build((struct side){ &b, 0, 100 }, (struct side){ &a, 0, 100 }, 3);
-		nr_parts += holds(&part("store")->gap, 500) && holds(&part("db_lock")->gap, 0) &&
-			    holds(&part("parse")->gap, 0);
-		nr_all += holds(&d.gap, 500);
+		nr_parts += holds(&part("store")->diff, 500) && holds(&part("db_lock")->diff, 0) &&
+			    holds(&part("parse")->diff, 0);
+		nr_all += holds(&d.diff, 500);
 		differential_free(&d);
 		hand_close(&a);
 		hand_close(&b);
@@ -443,13 +443,13 @@ static void test_machine(void)
 		fill_machine(&b, NR, round / 2 % 2, 0);
 		build((struct side){ &b, 0, 100 }, (struct side){ &a, 0, 100 }, NR_FUNCTIONS + 1);
 		for (size_t i = 0; i < d.nr_shown; i++)
-			is_quiet &= holds(&d.parts[i].gap, 0);
+			is_quiet &= holds(&d.parts[i].diff, 0);
 		nr_quiet += is_quiet;
 		differential_free(&d);
 		hand_close(&b);
 		fill_machine(&b, NR, round / 2 % 2, 4000);
 		build((struct side){ &b, 0, 100 }, (struct side){ &a, 0, 100 }, NR_FUNCTIONS + 1);
-		nr_named += !strcmp(d.parts[0].label, "f0") && d.parts[0].gap.lo_ns > 0;
+		nr_named += !strcmp(d.parts[0].label, "f0") && d.parts[0].diff.lo_ns > 0;
 		differential_free(&d);
 		hand_close(&a);
 		hand_close(&b);
@@ -470,7 +470,7 @@ static void cover_slices(double lo, double hi)
 		fill(&a, NR, 1000, 1);
 		fill(&b, NR, 1000, 1);
 		build((struct side){ &b, lo, hi }, (struct side){ &a, lo, hi }, 3);
-		nr += d.gap.lo_ns <= 0 && d.gap.hi_ns >= 0;
+		nr += d.diff.lo_ns <= 0 && d.diff.hi_ns >= 0;
 		differential_free(&d);
 		hand_close(&a);
 		hand_close(&b);
@@ -500,13 +500,13 @@ static void cover_tail(void)
 		}
 		build((struct side){ &a, 95, 100 }, (struct side){ &a, 0, 50 }, 3);
 		/* The mean below the median of an exponential distribution is 1 - log 2. */
-		nr += d.gap.lo_ns <= want && d.gap.hi_ns >= want;
+		nr += d.diff.lo_ns <= want && d.diff.hi_ns >= want;
 		sum += d.target.mean_ns - d.reference.mean_ns;
 		differential_free(&d);
 		hand_close(&a);
 	}
 	ok(rate(nr, ROUNDS) >= 91 && nr < ROUNDS,
-	   "the true gap of a tail (%.0f; mean of the measured: %.0f) is in %.1f %% of the intervals",
+	   "the true difference of a tail (%.0f; mean of the measured: %.0f) is in %.1f %% of the intervals",
 	   want, sum / ROUNDS, rate(nr, ROUNDS));
 }
 
@@ -516,10 +516,10 @@ static void test_repeats(void)
 
 	fill(&a, 500, 1000, 10);
 	build((struct side){ &a, 90, 100 }, (struct side){ &a, 40, 60 }, 3);
-	first = d.gap;
+	first = d.diff;
 	differential_free(&d);
 	build((struct side){ &a, 90, 100 }, (struct side){ &a, 40, 60 }, 3);
-	ok(first.lo_ns == d.gap.lo_ns && first.hi_ns == d.gap.hi_ns && first.lo_ns < first.hi_ns,
+	ok(first.lo_ns == d.diff.lo_ns && first.hi_ns == d.diff.hi_ns && first.lo_ns < first.hi_ns,
 	   "the same intervals each time");
 	differential_free(&d);
 	hand_close(&a);

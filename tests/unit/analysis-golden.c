@@ -279,15 +279,15 @@ static void compared(struct partition *p, struct partition *q)
 				o.reference = (struct differential_side){ q, class, 80, 100 };
 			if (class >= q->nr_classes || differential_build(&o, &d))
 				continue;
-			fprintf(render.out, "%s %d: %lld..%lld\n", d.class, i, (long long)d.gap.lo_ns,
-				(long long)d.gap.hi_ns);
+			fprintf(render.out, "%s %d: %lld..%lld\n", d.class, i, (long long)d.diff.lo_ns,
+				(long long)d.diff.hi_ns);
 			for (size_t k = 0; k < d.nr_parts; k++) {
 				const struct differential_part *part = &d.parts[k];
 
 				fprintf(render.out, "%u %s %s %lld %lld %.3f %.3f %.6f %lld..%lld\n", part->kind,
 					part->label, part->where, (long long)part->target_ns,
 					(long long)part->reference_ns, part->target_nr, part->reference_nr,
-					part->share, (long long)part->gap.lo_ns, (long long)part->gap.hi_ns);
+					part->share, (long long)part->diff.lo_ns, (long long)part->diff.hi_ns);
 			}
 			differential_free(&d);
 		}

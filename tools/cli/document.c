@@ -19,7 +19,7 @@ static const struct {
 	[DOCUMENT_WHY_QUEUES] = { "ldb-why-queues", 1 },
 	[DOCUMENT_WHY_CPUS] = { "ldb-why-cpus", 1 },
 	[DOCUMENT_WHY_BLAME] = { "ldb-why-blame", 1 },
-	[DOCUMENT_WHY_DIFFERENTIAL] = { "ldb-why-differential", 2 },
+	[DOCUMENT_WHY_DIFFERENTIAL] = { "ldb-why-differential", 3 },
 	[DOCUMENT_WHATIF] = { "ldb-whatif", 2 },
 	[DOCUMENT_TOP] = { "ldb-top", 2 },
 	[DOCUMENT_EXPORT] = { "ldb-export", 1 },

@@ -46,7 +46,7 @@ GET(get_lo, i64_or_null, e->is_known, e->lo_ns)
 GET(get_hi, i64_or_null, e->is_known, e->hi_ns)
 
 static const struct column interval_columns[] = {
-	MADE("gap_lo_ns", get_lo), MADE("gap_hi_ns", get_hi), { 0 }
+	MADE("difference_lo_ns", get_lo), MADE("difference_hi_ns", get_hi), { 0 }
 };
 #undef ROW
 
@@ -58,7 +58,7 @@ static const struct column slice_columns[] = {
 #undef ROW
 
 #define ROW struct differential_leaf
-GET(get_leaf_gap, i64, e->target_ns - e->reference_ns)
+GET(get_leaf_diff, i64, e->target_ns - e->reference_ns)
 
 static const char *leaf_path(const struct row *row, size_t n)
 {
@@ -74,14 +74,14 @@ static const char *leaf_path(const struct row *row, size_t n)
 }
 
 static const struct column leaf_columns[] = {
-	WORDS("path", leaf_path), MADE("gap_ns", get_leaf_gap), SAME(target_ns), SAME(reference_ns),
+	WORDS("path", leaf_path), MADE("difference_ns", get_leaf_diff), SAME(target_ns), SAME(reference_ns),
 	SAME(target_nr), SAME(reference_nr), { 0 }
 };
 #undef ROW
 
 #define ROW struct differential_part
 GET(get_cause, text, leaf_kinds[e->kind].name)
-GET(get_part_gap, i64, differential_gap(e))
+GET(get_part_diff, i64, differential_ns(e))
 
 static struct rows leaves(const struct row *row)
 {
@@ -93,20 +93,20 @@ static struct rows leaves(const struct row *row)
 
 static const struct column part_columns[] = {
 	MADE("cause", get_cause), SAME(label), SAME(where), SAME(category),
-	SAME(advice, .form = COLUMN_ONLY_JSON), MADE("gap_ns", get_part_gap),
-	PART(NULL, gap, interval_columns), SAME(target_ns), SAME(reference_ns), SAME(target_nr),
+	SAME(advice, .form = COLUMN_ONLY_JSON), MADE("difference_ns", get_part_diff),
+	PART(NULL, diff, interval_columns), SAME(target_ns), SAME(reference_ns), SAME(target_nr),
 	SAME(reference_nr), SAME(share), NESTED_AT("paths", leaves, leaf_columns), { 0 }
 };
 #undef ROW
 
 #define ROW struct differential
-GET(get_gap, i64, e->target.mean_ns - e->reference.mean_ns)
+GET(get_diff, i64, e->target.mean_ns - e->reference.mean_ns)
 
 static const struct column class_columns[] = {
 	SAME(class), PART("target", target, slice_columns),
 	PART("reference", reference, slice_columns),
-	MADE("gap_ns", get_gap, .form = COLUMN_ONLY_JSON),
-	PART(NULL, gap, interval_columns, .form = COLUMN_ONLY_JSON),
+	MADE("difference_ns", get_diff, .form = COLUMN_ONLY_JSON),
+	PART(NULL, diff, interval_columns, .form = COLUMN_ONLY_JSON),
 	NESTED("parts", parts, nr_parts, part_columns, .form = COLUMN_TALL | COLUMN_SPREAD), { 0 }
 };
 #undef ROW

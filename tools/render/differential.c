@@ -63,7 +63,7 @@ static int64_t round_near(int64_t ns, int64_t quantum)
 }
 
 struct line {
-	int64_t gap, shown, left;	/* shown: rounded gap; left: gap - shown */
+	int64_t diff, shown, left;	/* shown: rounded difference; left: difference - shown */
 	const struct differential_part *part;
 	const struct unit *unit;
 	bool is_sum;			/* sum of several parts */
@@ -71,7 +71,7 @@ struct line {
 
 #define ROW struct line
 /* Writes " +57.33us". */
-static const char *gap_text(const ROW *l, int64_t ns, char *buf)
+static const char *diff_text(const ROW *l, int64_t ns, char *buf)
 {
 	const struct unit *c = l->unit;
 
@@ -86,18 +86,18 @@ static struct value get_interval(const struct row *row, char *buf)
 	const ROW *l = row->at;
 	char lo[TEXT_ROOM], hi[TEXT_ROOM];
 
-	return value_textf(buf, "%10s %10s", gap_text(l, l->part->gap.lo_ns, lo),
-			   gap_text(l, l->part->gap.hi_ns, hi));
+	return value_textf(buf, "%10s %10s", diff_text(l, l->part->diff.lo_ns, lo),
+			   diff_text(l, l->part->diff.hi_ns, hi));
 }
 
-WHEN(if_interval, e->part->gap.is_known)
+WHEN(if_interval, e->part->diff.is_known)
 WHEN(if_calls, !e->is_sum && (e->part->target_nr || e->part->reference_nr))
-GET(get_gap, text, gap_text(e, e->shown, buf))
+GET(get_diff, text, diff_text(e, e->shown, buf))
 GET(get_calls, textf, buf, "%.3g > %.3g", e->part->reference_nr, e->part->target_nr)
 GET(get_share, textf, buf, "%.1f%%", 100 * e->part->share)
 
 static const struct column line_columns[] = {
-	MADE("gap", get_gap, .head = "gap", .width = 10),
+	MADE("difference", get_diff, .head = "difference", .width = 10),
 	MADE("interval", get_interval, .head = "95 % interval", .width = 21, .from = INTERVAL_FROM,
 	     .when = if_interval),
 	VIA("reference_ns", part, reference_ns, .head = "before", .width = TIME_WIDTH),
@@ -115,15 +115,15 @@ static int compare_left(const void *pa, const void *pb)
 	return a->left > b->left ? -1 : a->left < b->left;
 }
 
-/* Rounds the gaps such that their sum is the rounded total. */
+/* Rounds the differences such that their sum is the rounded total. */
 static void round_rows(struct line *rows, size_t nr, int64_t total, int64_t quantum)
 {
 	struct line *order[DIFFERENTIAL_SHOWN_MAX + 1];
 	int64_t left = round_near(total, quantum);
 
 	for (size_t i = 0; i < nr; i++) {
-		rows[i].shown = round_down(rows[i].gap, quantum);
-		rows[i].left = rows[i].gap - rows[i].shown;
+		rows[i].shown = round_down(rows[i].diff, quantum);
+		rows[i].left = rows[i].diff - rows[i].shown;
 		left -= rows[i].shown;
 		order[i] = &rows[i];
 	}
@@ -214,7 +214,7 @@ static void text_sets(const struct render *r, const struct render_differential *
 static void text_verdict(const struct render *r, const struct render_differential *rd,
 			 const struct differential *d)
 {
-	int64_t gap = d->target.mean_ns - d->reference.mean_ns;
+	int64_t diff = d->target.mean_ns - d->reference.mean_ns;
 	char name[TEXT_ROOM], size[UNITS_ROOM];
 	struct wrap w;
 	const struct render *in = wrap_begin(&w, r);
@@ -223,17 +223,17 @@ static void text_verdict(const struct render *r, const struct render_differentia
 	text_style(in, TEXT_BOLD);
 	if (*name)
 		fprintf(in->out, "%s: ", name);
-	if (d->gap.is_known && !is_certain(&d->gap))
+	if (d->diff.is_known && !is_certain(&d->diff))
 		fprintf(in->out, "no difference that is more than chance");
 	else
-		fprintf(in->out, "%s %s", text_ns(llabs(gap), size),
-			gap < 0 ? "faster" : "slower");
+		fprintf(in->out, "%s %s", text_ns(llabs(diff), size),
+			diff < 0 ? "faster" : "slower");
 	text_style(in, TEXT_PLAIN);
-	if (rd->is_compare && d->reference.mean_ns && is_certain(&d->gap))
-		fprintf(in->out, " (%+.1f %%)", 100.0 * gap / d->reference.mean_ns);
+	if (rd->is_compare && d->reference.mean_ns && is_certain(&d->diff))
+		fprintf(in->out, " (%+.1f %%)", 100.0 * diff / d->reference.mean_ns);
 	fprintf(in->out, ": ");
 	text_sets(in, rd, d);
-	text_interval(in, &d->gap);
+	text_interval(in, &d->diff);
 	fputc('\n', in->out);
 	wrap_end(&w, 2);
 }
@@ -284,7 +284,7 @@ static void text_row(const struct render *r, const struct differential *d, const
 	const struct differential_part *p = row->part;
 	unsigned used = table_width(r, line_columns);
 
-	if (!is_certain(&p->gap) && p->gap.is_known)
+	if (!is_certain(&p->diff) && p->diff.is_known)
 		text_style(r, TEXT_DIM);
 	table_cells(r, line_columns, row);
 	text_style(r, TEXT_PLAIN);
@@ -302,7 +302,7 @@ static void text_parts(const struct render *r, const struct render_differential 
 	int64_t total = d->target.mean_ns - d->reference.mean_ns, greatest = llabs(total);
 	struct line rows[DIFFERENTIAL_SHOWN_MAX + 1];
 	struct differential_part all = {
-		.target_ns = d->target.mean_ns, .reference_ns = d->reference.mean_ns, .gap = d->gap,
+		.target_ns = d->target.mean_ns, .reference_ns = d->reference.mean_ns, .diff = d->diff,
 		.share = d->has_shares,
 	};
 	struct unit c;
@@ -315,9 +315,9 @@ static void text_parts(const struct render *r, const struct render_differential 
 		rows[nr++] = (struct line){ .part = &d->others, .is_sum = true };
 	for (size_t i = 0; i < nr; i++) {
 		rows[i].unit = &c;
-		rows[i].gap = differential_gap(rows[i].part);
-		if (llabs(rows[i].gap) > greatest)
-			greatest = llabs(rows[i].gap);
+		rows[i].diff = differential_ns(rows[i].part);
+		if (llabs(rows[i].diff) > greatest)
+			greatest = llabs(rows[i].diff);
 	}
 	c = unit_for(greatest);
 	round_rows(rows, nr, total, c.quantum);
@@ -334,7 +334,7 @@ static void text_advice(const struct render *r, const struct differential *d)
 	const struct differential_part *p = d->parts;
 	char category[TEXT_ROOM], advice[TEXT_ROOM];
 
-	if (d->nr_parts && is_certain(&p->gap) && differential_gap(p) > 0 && *p->advice)
+	if (d->nr_parts && is_certain(&p->diff) && differential_ns(p) > 0 && *p->advice)
 		fprintf(r->out, "%s: %s\n", text_clean(p->category, category),
 			text_clean(p->advice, advice));
 }

@@ -307,10 +307,10 @@ static void add_errors(struct resample *r, const struct slice *s, double *errors
 	}
 }
 
-static struct differential_interval interval_around(int64_t gap, double width)
+static struct differential_interval interval_around(int64_t diff, double width)
 {
 	return (struct differential_interval){
-		.is_known = true, .lo_ns = gap - llround(width), .hi_ns = gap + llround(width),
+		.is_known = true, .lo_ns = diff - llround(width), .hi_ns = diff + llround(width),
 	};
 }
 
@@ -334,16 +334,16 @@ static void widen_functions(struct resample *r)
 	add_errors(r, &r->b->reference, errors);
 	for (size_t i = 0; i < d->nr_parts; i++)
 		if (is_unobserved(&d->parts[i]))
-			more += differential_gap(&d->parts[i]);
+			more += differential_ns(&d->parts[i]);
 	for (size_t c = 0; c + 1 < r->nr_columns; c++) {
 		struct differential_part *part = &d->parts[c];
 
 		if (is_unobserved(part))
-			widen(&part->gap, max(more, 0.0), max(-more, 0.0));
+			widen(&part->diff, max(more, 0.0), max(-more, 0.0));
 		else if (part->kind == LEAF_FUNCTION || part->kind == LEAF_UNKNOWN)
-			widen(&part->gap, errors[c] + max(-more, 0.0), errors[c] + max(more, 0.0));
+			widen(&part->diff, errors[c] + max(-more, 0.0), errors[c] + max(more, 0.0));
 	}
-	widen(&d->others.gap, errors[r->nr_columns - 1] + max(-more, 0.0),
+	widen(&d->others.diff, errors[r->nr_columns - 1] + max(-more, 0.0),
 	      errors[r->nr_columns - 1] + max(more, 0.0));
 }
 
@@ -361,7 +361,7 @@ static void widen_own_tasks(struct resample *r)
 		int64_t most = max(part->target_ns, part->reference_ns);
 
 		if (is_due_to_ldb(part))
-			widen(&part->gap, most, most);
+			widen(&part->diff, most, most);
 	}
 }
 
@@ -377,13 +377,13 @@ static void set_intervals(struct resample *r, size_t nr_blocks)
 		r->errors[c] = standard_error(values_of(r, c), d->nr_resamples, nr_blocks);
 	width = bootstrap_student(count_errors(r), nr_blocks);
 	for (size_t c = 0; c + 1 < r->nr_columns; c++)
-		d->parts[c].gap = interval_around(differential_gap(&d->parts[c]), width * r->errors[c]);
-	d->others.gap = interval_around(differential_gap(&d->others), width * r->errors[r->nr_columns]);
+		d->parts[c].diff = interval_around(differential_ns(&d->parts[c]), width * r->errors[c]);
+	d->others.diff = interval_around(differential_ns(&d->others), width * r->errors[r->nr_columns]);
 	if (r->b->nr_runs > 1) {
 		widen_functions(r);
 		widen_own_tasks(r);
 	}
-	d->gap = interval_around(d->target.mean_ns - d->reference.mean_ns,
+	d->diff = interval_around(d->target.mean_ns - d->reference.mean_ns,
 				 bootstrap_student(BOOTSTRAP_Z, nr_blocks) * r->errors[r->nr_columns + 1]);
 }
 

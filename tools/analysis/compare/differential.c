@@ -317,15 +317,15 @@ static void add_shares(struct differential_build *b)
 		b->d->parts[i].share = b->d->has_shares ? b->d->parts[i].share / variance : 0;
 }
 
-static int64_t size_of(int64_t gap)
+static int64_t size_of(int64_t diff)
 {
-	return gap < 0 ? -gap : gap;
+	return diff < 0 ? -diff : diff;
 }
 
 static int compare_parts(const void *pa, const void *pb)
 {
 	const struct differential_part *a = pa, *b = pb;
-	int64_t of_a = size_of(differential_gap(a)), of_b = size_of(differential_gap(b));
+	int64_t of_a = size_of(differential_ns(a)), of_b = size_of(differential_ns(b));
 
 	if (of_a != of_b)
 		return of_a > of_b ? -1 : 1;
@@ -358,15 +358,15 @@ static int sort_parts(struct differential_build *b)
 		free(leaves);
 		return -ENOMEM;
 	}
-	/* Intervals are computed last; until then gap.lo_ns has the part's number. */
+	/* Intervals are computed last; until then difference.lo_ns has the part's number. */
 	for (size_t i = 0; i < d->nr_parts; i++)
-		d->parts[i].gap.lo_ns = i;
+		d->parts[i].diff.lo_ns = i;
 	qsort(d->parts, d->nr_parts, sizeof(*d->parts), compare_parts);
 	for (size_t i = 0; i < d->nr_parts; i++) {
 		struct differential_part *part = &d->parts[i];
 
-		now[part->gap.lo_ns] = i;
-		part->gap.lo_ns = 0;
+		now[part->diff.lo_ns] = i;
+		part->diff.lo_ns = 0;
 		memcpy(leaves + nr, d->leaves + part->first, part->nr * sizeof(*leaves));
 		qsort(leaves + nr, part->nr, sizeof(*leaves), compare_leaves);
 		part->first = nr;
@@ -384,9 +384,9 @@ static int sort_parts(struct differential_build *b)
 static void cut_shown(struct differential *d)
 {
 	while (d->nr_shown) {
-		int64_t least = size_of(differential_gap(&d->parts[d->nr_shown - 1]));
+		int64_t least = size_of(differential_ns(&d->parts[d->nr_shown - 1]));
 
-		if (least && least >= size_of(differential_gap(&d->parts[0])) / 4000)
+		if (least && least >= size_of(differential_ns(&d->parts[0])) / 4000)
 			break;
 		d->nr_shown--;
 	}

@@ -3,13 +3,12 @@
  * Divides the difference between two sets of requests into parts that sum to the difference: slow
  * and usual requests of a run, or the same slice of two runs.
  *
- * For a leaf, c(r) is the time that the request r spent in it.  The leaf's gap is the mean of c
- * over the target requests minus the mean over the reference requests; because the leaves of a
- * request sum to its latency, the gaps sum to the difference of the mean latencies.  Means are
- * stored as whole nanoseconds: the sums are integers, and the remainder of their division goes to
- * the leaves with the greatest remainders, so that the means of all leaves sum to the mean latency,
- * rounded, and the gaps to the difference of these.  So a mean is wrong by less than 1 ns, and a
- * gap by less than 2.
+ * For a leaf, c(r) is the time that the request r spent in it.  The leaf's difference is the mean of
+ * c over the target requests minus the mean over the reference requests; because the leaves of a
+ * request sum to its latency, their differences sum to the difference of the mean latencies.  Means
+ * are stored as whole nanoseconds: the sums are integers, and the remainder of their division goes
+ * to the leaves with the greatest remainders, so that the means of all leaves sum to the mean
+ * latency, rounded.  So a mean is wrong by less than 1 ns, and a difference by less than 2.
  *
  * share is Cov(c, latency) / Var(latency) over all requests of the target's class and run: how
  * much of the variance between them is due to that leaf.  Shares sum to 1 (VProfiler's variance
@@ -53,7 +52,7 @@ struct differential_interval {
 /* A leaf of the joint table of both sides. */
 struct differential_leaf {
 	uint32_t key;			/* index into keys.leaves */
-	int64_t target_ns, reference_ns; /* means, whose difference is the gap */
+	int64_t target_ns, reference_ns; /* means */
 	double target_nr, reference_nr;	/* invocations or waits per request */
 };
 
@@ -62,11 +61,11 @@ struct differential_part {
 	const char *label;		/* function, lock, task, queue, class; "" */
 	const char *where;		/* IO, SLEEP: the function; "" */
 	const char *category, *advice;	/* "" */
-	size_t first, nr;		/* leaves, greatest gap first */
+	size_t first, nr;		/* leaves, greatest difference first */
 	int64_t target_ns, reference_ns;
 	double target_nr, reference_nr;
 	double share;
-	struct differential_interval gap;
+	struct differential_interval diff; /* of target_ns - reference_ns */
 };
 
 struct differential_slice {
@@ -80,11 +79,11 @@ struct differential_slice {
 struct differential {
 	const char *class;
 	struct differential_slice target, reference;
-	struct differential_part *parts; /* greatest gap, in either direction, first */
+	struct differential_part *parts; /* greatest difference, in either direction, first */
 	size_t nr_parts;
 	struct differential_leaf *leaves; /* by part */
 	size_t nr_leaves;
-	struct differential_interval gap; /* the difference of the means */
+	struct differential_interval diff; /* the difference of the means */
 	size_t nr_shown;
 	struct differential_part others; /* parts[nr_shown ..] as one; no leaves */
 	unsigned nr_resamples;
@@ -96,7 +95,7 @@ struct differential {
 int differential_build(const struct differential_options *o, struct differential *d);
 void differential_free(struct differential *d);
 
-static inline int64_t differential_gap(const struct differential_part *part)
+static inline int64_t differential_ns(const struct differential_part *part)
 {
 	return part->target_ns - part->reference_ns;
 }
