@@ -3,7 +3,7 @@
  * Emits the parts of an object other than the code of records.  With them, the object can be linked
  * without a library:
  *
- *	__ldb_thread		the thread's block: weak TLS, one per link
+ *	__ldb_thread		the thread's block: weak TLS, one in each linked module
  *	__ldb_thread_addr	hidden function that returns its address
  *	__ldb_link		hidden function that links a record (record.c)
  *	.note.ldb		contains the address of __ldb_thread_addr, for the runtime

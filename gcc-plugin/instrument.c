@@ -68,7 +68,10 @@ static void insert_before_need(basic_block bb, gimple_seq seq)
 	}
 }
 
-/* Inserts the sequence after a statement; if this ends its block, on the edge to the next block. */
+/*
+ * Inserts the sequence after a statement; on the edge to the next block, if the statement ends its
+ * block.
+ */
 static void insert_after(gimple_stmt_iterator *gsi, gimple_seq seq)
 {
 	basic_block bb = gsi_bb(*gsi);

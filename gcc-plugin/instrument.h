@@ -88,7 +88,7 @@ typedef vec<tree, va_gc> asm_operand_list;
 
 tree asm_field(const struct record *r, size_t off_bytes);
 void asm_push_operand(asm_operand_list **to, const char *constraint, tree value);
-/* Adds a separate register for the asm's output. */
+/* Adds an output in a register of its own; returns its SSA name. */
 tree asm_push_register(asm_operand_list **to);
 void asm_push_clobber(asm_operand_list **to, const char *name);
 gasm *asm_finish(const char *text, asm_operand_list *inputs, asm_operand_list *outputs,
