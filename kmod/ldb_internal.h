@@ -42,16 +42,16 @@
 #include "seq.h"
 
 #define LDB_DURATION_MAX	(86400ULL * NSEC_PER_SEC)	/* far from 2^64 ticks */
-#define LDB_THREAD_BITS		12	/* buckets of the table of threads */
-#define LDB_SEEN_BITS		9	/* names of other tasks that were written recently */
-#define LDB_FLIGHT_BITS		11	/* requests to block devices in progress */
-#define LDB_SEEN_IRQ_BITS	6	/* names of interrupts that a CPU wrote recently */
+#define LDB_THREAD_BITS		12	/* log2 of the buckets of the table of threads */
+#define LDB_SEEN_BITS		9	/* log2: names of other tasks, written recently */
+#define LDB_FLIGHT_BITS		11	/* log2: requests to block devices in progress */
+#define LDB_SEEN_IRQ_BITS	6	/* log2: names of interrupts that a CPU wrote recently */
 
 /* The compiler plugin defines these (ldb/abi.h). */
 #define LDB_CANARY		0x4c44
 #define LDB_GEN_ONE		0x10000
 struct ldb_user_block {		/* a block of a thread, in its thread-local memory */
-	u64	top;		/* the deepest frame's record, or 0 */
+	u64	top;		/* the innermost frame's record, or 0 */
 	u64	gen;
 };
 

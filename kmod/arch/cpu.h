@@ -3,8 +3,8 @@
  * The functions that the module needs for each CPU architecture, where the kernel has no common
  * interface.  Code that depends on the architecture is in arch/ only (tests/lint/arch.t).
  *
- *	ldb_cpu_stamp()			the counter that programs can read as well; ordered with
- *					surrounding loads
+ *	ldb_cpu_stamp()			the counter that programs can read as well; ordered like
+ *					a load
  *	ldb_cpu_stamp_is_trusted()	the kernel considers the counter reliable, so LDB_CLOCK_TSC is
  *					available
  *	ldb_cpu_stamp_hz()		the counter's rate

@@ -231,7 +231,7 @@ struct ldb_flow_rec {
 
 /* Queues of requests that are derived from connections; trace-format.h has the same numbers. */
 #define LDB_QUEUE_UPSTREAM	1	/* the request waits for the answer of another server */
-#define LDB_QUEUE_LOOP		2	/* its thread waits for descriptors, or works on other requests */
+#define LDB_QUEUE_LOOP		2	/* the thread polls, or works on other requests */
 #define LDB_QUEUE_UNREAD	3	/* the request is in the socket and has not been read */
 
 struct ldb_req_rec {

@@ -243,8 +243,9 @@ struct ldb_info {
  *	create.pid 0	the thread group that calls LDB_IOC_JOIN on the file, which
  *			it got from the recorder over a socket.  No privilege is
  *			needed, because the program joins by its own call, and the
- *			creator must be permitted to ptrace it.  All its threads are
- *			observed.  The program's exec() ends the session.
+ *			creator must be permitted to ptrace it, or have CAP_PERFMON.
+ *			All its threads are observed.  The program's exec() ends the
+ *			session.
  *	create.pid > 0	that thread group, also after its exec(); kernel events
  *			alone.  Needs CAP_PERFMON or CAP_SYS_ADMIN.
  *
