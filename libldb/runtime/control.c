@@ -566,7 +566,8 @@ void control_return(void)
 		wait_ready(READY_TRIES);
 	/*
 	 * The control thread may not have started, for example because of the new user's limits.
-	 * Takes no lock, because the caller may be a signal handler: see the head of internal.h.
+	 * This takes no lock, because the caller may be a signal handler: see the head of
+	 * internal.h.
 	 */
 	if (resumes && paused && !atomic_load(&control_thread.tid)) {
 		order_session_set(&session_page.a.on, 0);

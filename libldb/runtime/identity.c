@@ -28,7 +28,10 @@ void identity_drop(void)
 	sys(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* Removes the CPUs that a list of the kernel names: "1-3,8".  Returns false if it cannot be read. */
+/*
+ * Removes the CPUs of the list in a file of the kernel: "1-3,8".  Returns false if it cannot be
+ * read.
+ */
 static bool leave_out(uint64_t *cpus, const char *path)
 {
 	char list[STATUS_MAX];

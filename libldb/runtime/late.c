@@ -56,7 +56,10 @@ static void add_wrapper(const char *name, uint64_t ours)
 	struct wrapper *w = &wrappers[nr_wrappers];
 	void *real = look_up(RTLD_NEXT, name), *first = look_up(RTLD_DEFAULT, name);
 
-	/* The unwinder's functions, and liburing's, are in libraries that ldb's own library does not use. */
+	/*
+	 * The unwinder's functions, and liburing's, are in libraries with which libldb is not
+	 * linked.
+	 */
 	if (!real && (begins_with(name, "_Unwind_") || begins_with(name, "io_uring_") ||
 		      begins_with(name, "__io_uring_")))
 		real = first == (void *)ours ? NULL : first;

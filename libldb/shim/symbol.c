@@ -132,8 +132,8 @@ bool symbol_lockless(void)
 }
 
 /*
- * dlsym() returns the oldest version of a symbol, so dlvsym() comes first.  A symbol that has only
- * one version may have it under another name; then dlsym() finds it.
+ * dlsym() returns the oldest version of a symbol, so dlvsym() comes first.  If a symbol has only
+ * one version, this may have another name; then dlsym() finds the symbol.
  */
 static void *ask_loader(const char *name, const char *version)
 {

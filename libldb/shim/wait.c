@@ -21,7 +21,7 @@ static void wait_write(struct thread *t, const struct wait *w, uint64_t end, uin
 		lock_event_write(t, LDB_EV_LOCK_WAIT, &h, w->begin, end, w->kind | flags);
 }
 
-/* Returns the thread that the object's slot names; 0: none. */
+/* Returns the tid in the object's slot; 0: none. */
 static uint32_t waker_of(const volatile void *object)
 {
 	uint64_t word = order_any_load(waker_slot(object));

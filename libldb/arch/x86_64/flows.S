@@ -23,8 +23,8 @@
 	.hidden	flow_first_c, flow_refill_c, flow_left_c, flow_return_c
 
 	/*
-	 * after all other code, because the other code and .plt then share a few pages, which each
-	 * program touches
+	 * This section is after all other code, so that the other code and .plt share a few pages,
+	 * which each program touches.
 	 */
 	.section ldb_flow_stubs,"ax",@progbits
 
@@ -328,7 +328,7 @@ flow_slot_stubs:
 	.cfi_escape 0x0f, 30, SLOT_OF_PC, 0x23, FLOW_S_CFA, 0x06, 0x37, 0x1a, 0x77, 0x00, 0x22
 	/* return address: at slot + FLOW_S_RET, which is 0 */
 	.cfi_escape 0x10, 16, 22, SLOT_OF_PC
-	/* the caller's stack pointer is ours */
+	/* the caller's stack pointer is the same */
 	.cfi_escape 0x16, 7, 2, 0x77, 0x00
 	.set	i, 0
 	.rept	FLOW_SLOTS

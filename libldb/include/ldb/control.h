@@ -113,7 +113,7 @@ struct ldb_msg_hello {
 enum ldb_child {
 	LDB_CHILD_FORKED	= 1,	/* the child runs while it waits for an answer */
 	LDB_CHILD_STARTED	= 2,	/* main() waits until the recording starts or is refused */
-	LDB_CHILD_PLAIN		= 3,	/* no instrumented code: it hangs up at once, without an answer */
+	LDB_CHILD_PLAIN		= 3,	/* not instrumented; the child does not wait for an answer */
 };
 
 struct ldb_msg_child {		/* the first message, before HELLO */

@@ -386,8 +386,8 @@ struct ldb_row_lock {
  */
 /* Queues without an address.  Only requests that were derived from connections have them. */
 #define LDB_REQ_QUEUE_UPSTREAM	1	/* the request waits for the answer of another server */
-#define LDB_REQ_QUEUE_LOOP	2	/* its thread waits for descriptors, or works on other requests */
-#define LDB_REQ_QUEUE_UNREAD	3	/* its bytes are in the socket and have not been read */
+#define LDB_REQ_QUEUE_LOOP	2	/* the thread polls, or works on other requests */
+#define LDB_REQ_QUEUE_UNREAD	3	/* the request is in the socket, not yet read */
 #define LDB_REQ_QUEUE_MAX	3
 /*
  * A queue with this bit comes from a program's probes (ldb-record --queue) and has no address.  Its
