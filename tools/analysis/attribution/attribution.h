@@ -24,7 +24,8 @@ struct attribution_item {
 	int64_t start, end;
 	uint64_t gen;			/* FUNCTION */
 	const struct symbol *func;	/* FUNCTION, LIBCALL */
-	size_t place;			/* functions and library calls around it when it began */
+	/* number of functions and library calls around it when it began */
+	size_t place;
 	/* For the caller's use; 0 when the item begins. */
 	void *node;
 	const char *text;
@@ -37,7 +38,7 @@ struct attribution_item {
 struct attribution_irq {
 	enum leaf_kind kind;
 	int64_t start, end;
-	const char *name;		/* the model's */
+	const char *name;		/* owned by the model */
 };
 
 /* What begins: either segment or irq is not NULL. */
@@ -48,7 +49,7 @@ struct attribution_begin {
 	const struct attribution_item *around; /* that function, or a library call in it */
 };
 
-#define ATTRIBUTION_COVERS_MAX	16	/* at a time */
+#define ATTRIBUTION_COVERS_MAX	16	/* sleeps, waits and interrupts at a time */
 
 struct attribution {
 	/*
@@ -88,15 +89,15 @@ const struct attribution_item *attribution_function(const struct attribution *a,
 /* Begins a thread; it is in no item. */
 void attribution_start(struct attribution *a);
 
-/* Drops all open items and all interrupts after the cursor; time continues from the cursor. */
+/* Drops all open items and all interrupts; time continues from the cursor. */
 void attribution_forget(struct attribution *a);
 
 /* These return 0, -ENOMEM, or the return value of one of the caller's functions. */
 
 /*
- * Adds a segment of the thread.  Segments come in order of start, the outer ones first; interrupts
- * may come earlier.  Holds, queues, faults and system calls are ignored; a sleep in a system call
- * has the name of the call.
+ * Adds a segment of the thread.  Segments come in order of start, the outer ones first; an
+ * interrupt may be added before segments that start earlier.  Holds, queues, faults and system
+ * calls are ignored; a sleep in a system call has the name of the call.
  */
 int attribution_segment(struct attribution *a, const struct segment *s);
 

@@ -13,7 +13,7 @@ enum leaf_kind {
 #undef STATE
 
 /*
- * The four classes of anomalies of the NSight paper; its class of functions is divided into three
+ * The four classes of anomalies of NSight (NSDI '22); its class of functions is divided into three
  * here.
  */
 enum anomaly {

@@ -33,12 +33,12 @@ struct random {
 
 uint64_t random_next(struct random *r);
 
-/* Describes requests 0 .. nr as blocks: request i is in block i / size. */
+/* Divides requests into nr blocks: request i is in block i / size. */
 struct blocks {
 	size_t nr, size;
 };
 
-/* Makes blocks, at most nr_max. */
+/* Returns at most nr_max blocks. */
 struct blocks bootstrap_blocks(size_t nr_requests, size_t nr_max);
 
 /* Draws blocks->nr blocks, and counts how often each was drawn. */
@@ -55,8 +55,8 @@ struct interval {
 };
 
 /*
- * Returns the interval of nr values, which are sorted; nr_independent is the number of blocks on
- * which they depend.
+ * Returns the interval of nr values, which must be sorted; nr_independent is the number of blocks
+ * on which they depend.
  */
 struct interval bootstrap_interval(double *values, size_t nr, size_t nr_independent);
 
@@ -81,9 +81,9 @@ int resampler_open(struct resampler *s, const int64_t *latencies, size_t nr);
 void resampler_close(struct resampler *s);
 
 /*
- * Returns the value that part (0..1) of the latencies do not exceed (nearest rank); 0: there are
- * none.  times is the result of bootstrap_draw(); NULL: computes the percentile of the sample
- * itself.
+ * Returns a percentile of the latencies (nearest rank), which the fraction `part` of them do not
+ * exceed; 0: there are none.  `times` is the result of bootstrap_draw(); NULL: computes the
+ * percentile of the sample itself.
  */
 int64_t resampler_percentile(const struct resampler *s, const uint32_t *times, double part);
 double resampler_mean(const struct resampler *s, const uint32_t *times);

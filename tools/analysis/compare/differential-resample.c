@@ -3,26 +3,26 @@
  * Computes the intervals of an additive differential.
  *
  * Let c be the time that a request spent in one part.  The mean of c over the requests between two
- * percentiles of latency is, to first order, a mean over all requests of its influence: with the
- * slice's part a = hi - lo of the requests, its limits q_lo and q_hi, and m(q) the mean of c among
- * requests about as slow as q, a request of latency l adds
+ * percentiles of latency is, to first order, the mean over all requests of each request's
+ * influence: with the slice's part a = hi - lo of the requests, its limits q_lo and q_hi, and m(q)
+ * the mean of c among requests about as slow as q, a request of latency l adds
  *
- *	(c if q_lo < l <= q_hi  + m(q_hi) * (hi - [l <= q_hi]) - m(q_lo) * (lo - [l <= q_lo])) / a
+ * 	(c if q_lo < l <= q_hi  + m(q_hi) * (hi - [l <= q_hi]) - m(q_lo) * (lo - [l <= q_lo])) / a
  *
  * minus the mean itself.  The last two terms are there because one more request below a limit moves
  * the limit.  So one number for each block and part is enough, however many requests there are, and
  * a resample is a sum over blocks.
  *
- * The intervals hold simultaneously.  Of twenty intervals that each hold with 95 %, one would be
- * wrong in most comparisons.  So the width of each, in standard errors, is such that in 95 % of the
- * resamples no part deviates by more (Romano and Wolf, "Exact and approximate stepdown methods for
- * multiple hypothesis testing", 2005).
+ * The intervals hold simultaneously.  Of twenty intervals that each hold with a probability of 95
+ * %, at least one would be wrong in most comparisons.  So the width of each, in standard errors, is
+ * such that in 95 % of the resamples no part deviates by more (Romano and Wolf, "Exact and
+ * approximate stepdown methods for multiple hypothesis testing", 2005).
  *
  * Which other tasks ran does not depend on the program.  It hardly varies within a recording, but
- * does so from recording to recording, because the kernel puts other processes on other CPUs.  The
- * load of the machine makes slices of time differ as a whole, and so is part of the error of the
- * whole latency.  Therefore in a comparison of two recordings the error of the whole latency is
- * added to that of each part of class ANOMALY_CONTEXT, in which the CPU ran something else.
+ * it varies between recordings, because the kernel puts other processes on other CPUs.  The load of
+ * the machine makes slices of time differ as a whole, and so is part of the error of the whole
+ * latency.  Therefore in a comparison of two recordings the error of the whole latency is added to
+ * that of each part of class ANOMALY_CONTEXT, in which the CPU ran something else.
  *
  * Some errors are the same throughout a recording and different in the next one, so resamples do
  * not show them, either: where between two samples of the stack a function begins and ends, and
@@ -69,7 +69,7 @@ static size_t column_of(const struct resample *r, uint32_t part)
 	return part < r->nr_columns - 1 ? part : r->nr_columns - 1;
 }
 
-/* Returns how many requests on each side of a limit are used to compute m(q). */
+/* Returns the number of requests on each side of a limit that are used to compute m(q). */
 static size_t width_at(size_t rank, size_t nr)
 {
 	size_t width = sqrt(nr);
@@ -257,7 +257,7 @@ static void widen_contexts(struct resample *r)
 			values_of(r, c)[n] += all[(n + nr / 2) % nr];
 }
 
-/* Corrects for a sample of nr blocks: its variance is too small by one part in nr. */
+/* Corrects for a sample of nr_blocks blocks: its variance is too small by one part in nr_blocks. */
 static double standard_error(const double *values, size_t nr, double nr_blocks)
 {
 	double sum = 0;

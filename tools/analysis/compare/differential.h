@@ -100,7 +100,7 @@ static inline int64_t differential_ns(const struct differential_part *part)
 	return part->target_ns - part->reference_ns;
 }
 
-/* Returns the index of the class of that name; UINT32_MAX: it has none. */
+/* Returns the index of the class of that name; UINT32_MAX: there is none. */
 uint32_t differential_class(const struct partition *p, const char *name);
 
 #endif

@@ -135,7 +135,7 @@ static double measure(const struct gate *g, const struct resampler *s, const uin
 
 COMPARE_NUMBERS(compare_doubles, double)
 
-/* Counts the requests on which a percentile depends: the one at it, and those beyond it. */
+/* Returns about how many requests determine the metric: those at the percentile and beyond it. */
 static size_t count_telling(const struct gate *g, size_t nr)
 {
 	double part = g->metric == GATE_MEAN ? 0.5 : g->metric == GATE_MAX ? 1 : g->part;

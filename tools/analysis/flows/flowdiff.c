@@ -11,7 +11,7 @@
 #define WAIT	"wait"
 
 /*
- * Returns the length of the name without version: "libz.so.1.3" and "libz.so.1.2.13" are one
+ * Returns the length of the name without the version: "libz.so.1.3" and "libz.so.1.2.13" are one
  * library.
  */
 static size_t length_of_name(const char *name)
@@ -107,7 +107,8 @@ static int compare_symbols(const void *pa, const void *pb)
 }
 
 /*
- * Returns and marks the matching entry that is not taken yet, or NULL; by_name is sorted by name.
+ * Returns the entry of `after` that matches e and is not taken yet, and marks it as taken; NULL:
+ * none; by_name is sorted by name.
  */
 static const struct flow_entry *take(const struct flowstats *before, const struct flow_entry *e,
 				     const struct flowstats *after, const struct flow_entry **by_name, bool *is_taken)

@@ -14,7 +14,10 @@
 
 #define QUANTILE_95	1.96	/* standard errors */
 
-/* Returns the middle of a bucket, which is wrong by at most half of the bucket's width. */
+/*
+ * Returns the middle of a bucket, which is wrong by at most half of the bucket's width; of the last
+ * bucket, which has no end, the start.
+ */
 static double middle_of(uint32_t bucket)
 {
 	double start = flow_bucket_start(bucket);
@@ -24,7 +27,7 @@ static double middle_of(uint32_t bucket)
 	return (start + (double)flow_bucket_start(bucket + 1) - 1) / 2;
 }
 
-/* The variance of the estimate of a sum, in ticks^2: 0 if all calls were timed. */
+/* The variance of the estimate of a sum, in ticks^2: 0 if all calls were timed, or none. */
 static double variance_of(const struct flows *f, const struct flow_sum *sum)
 {
 	double mean = sum->timed ? (double)sum->sum / sum->timed : 0, squares = 0, nr = 0;
@@ -94,7 +97,7 @@ static int add_to_entry(struct flowstats *s, struct flow_entry *e, const struct 
 	return 0;
 }
 
-/* Interpolates within the bucket that contains the quantile. */
+/* Returns the middle of the bucket that contains the quantile, in the range of the timed calls. */
 static int64_t quantile(const struct flows *f, const struct flow_entry *e, double q)
 {
 	double all = 0, sum = 0;

@@ -25,7 +25,7 @@ struct flow_times {
 	uint64_t unknown;	/* how many have no time, because the function may not return */
 	int64_t ns;		/* the time of all calls, estimated from the timed ones */
 	int64_t err_ns;		/* half-width of the 95 % interval; 0: exact */
-	int64_t shared_ns;	/* the same, but 1/n of the time while n threads were active */
+	int64_t shared_ns;	/* as ns, but with 1/n of the time in which n threads existed */
 	int64_t min_ns, max_ns;	/* the shortest and the longest timed call */
 	int64_t p50_ns, p99_ns;	/* may be off by an eighth, unless very short; 0: not known */
 };
@@ -66,7 +66,8 @@ struct flow_thread {
 	uint64_t calls;
 	int64_t lifetime_ns, wait_ns, effective_ns;	/* effective: not waiting */
 	int64_t err_ns;
-	int64_t shared_ns;	/* the part of lifetime_ns that was shared */
+	/* as lifetime_ns, but with 1/n of the time in which n threads existed */
+	int64_t shared_ns;
 	const struct flow_api *longest;	/* the API in which it spent most time; NULL: none */
 	int64_t longest_ns;
 	double variance;

@@ -29,7 +29,7 @@ static int64_t end_ns(const struct flows *f, const struct thread *t)
 	return max(min(ticks_time_ns(f->m->reader, t->end), f->m->duration_ns), begin_ns(f, t));
 }
 
-/* Returns for how long the recording of a process was paused. */
+/* Returns for how long the recording of a process was paused between two times. */
 static int64_t paused_ns(const struct flows *f, uint32_t pid, int64_t from_ns, int64_t to_ns)
 {
 	int64_t sum = 0;
@@ -85,7 +85,10 @@ static uint32_t program_of(const struct flows *f, const struct thread *t, struct
 	return found;
 }
 
-/* Returns the component of the function with which the thread starts. */
+/*
+ * Returns the component of the function with which the thread starts or, if that is not known, the
+ * program.
+ */
 static uint32_t component_of(const struct flows *f, const struct thread *t, struct caller *callers)
 {
 	bool is_of_first = !t->process || t->process->pid == f->m->pid;

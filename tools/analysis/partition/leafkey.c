@@ -19,7 +19,10 @@ static uint32_t intern_key_text(struct leafkeys *keys, const char *text, size_t 
 	return number < 0 ? LEAFKEY_NONE : number;
 }
 
-/* "walk.constprop.0" and "walk() [clone .isra.0]" are walk. */
+/*
+ * Returns the length of the name without the suffixes of clones: "walk.constprop.0" and "walk
+ * [clone .isra.0]" are clones of walk.
+ */
 static size_t function_length(const char *name)
 {
 	static const char *const suffixes[] = {
@@ -111,8 +114,8 @@ static uint32_t find_or_add_leaf(struct leafkeys *keys, const struct leafkey *ne
 }
 
 /*
- * Is the label to be ignored?  Names of system calls are, if one of the recordings does not have
- * them.
+ * Returns true if the label is ignored: a system call, if one of the recordings does not have the
+ * names of these.
  */
 static bool has_no_label(const struct leafkeys *keys, const struct leaf *leaf)
 {

@@ -60,8 +60,9 @@ static void sum_up(struct partition_build *b)
 		return;
 	}
 	/*
-	 * A counting sort by class.  Each class is counted two places ahead: sums make that the
-	 * start of the next class, and filling a class moves its start to its end.
+	 * A counting sort by class.  At first class_at[c + 2] is the number of elements of class c.
+	 * After the sums class_at[c + 1] is the start of class c, and after the elements are
+	 * placed, its end.
 	 */
 	for (size_t i = 0; i < b->nr_owned; i++)
 		b->class_at[b->owned[i].work->class + 2]++;
@@ -164,7 +165,7 @@ static uint32_t count_ended(const struct partition_build *b, int64_t start, int6
 	size_t first = first_owned(b, start), last = first_owned(b, end);
 
 	/*
-	 * If the interval ends at `end`, it is counted, because its span ends there, too;
+	 * An active interval that ends at `end` is included, because its span may end then, too;
 	 * ended_before() does not count spans that are only interrupted.
 	 */
 	if (last < b->nr_owned && b->owned[last].end == end)
@@ -211,7 +212,10 @@ static int64_t *own_times(struct partition_build *b)
 	return own;
 }
 
-/* Adds to each piece on this thread the time that the thread spent on other requests (BEHIND). */
+/*
+ * Adds to each piece on the current thread the time that the thread spent on other requests
+ * (BEHIND).
+ */
 void partition_add_behind(struct partition_build *b)
 {
 	int64_t *own = own_times(b);
@@ -231,8 +235,8 @@ void partition_add_behind(struct partition_build *b)
 }
 
 /*
- * Returns the leaf for the time of a request in a queue, while the thread that takes requests out
- * (its server) worked on no request.
+ * Returns the leaf for a time that a request spent in a queue while its server, the thread that
+ * takes requests out, worked on no request.
  */
 static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, uint32_t path)
 {
@@ -260,7 +264,7 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 	default:
 		return partition_leaf(p, at.kind, path, at.label, at.lock, at.site);
 	}
-	/* Here the thread was asleep until another one woke it, or its state is not known. */
+	/* The server waited until another thread woke it, or its state is not known. */
 	return partition_leaf(p, LEAF_QUEUE, path, "hand-over", 0, NULL);
 }
 
@@ -286,8 +290,8 @@ static int64_t add_idle(struct partition_build *b, const struct queued *q, int64
 }
 
 /*
- * Returns how long the thread worked on the request itself while it was in the queue, which is
- * rare.
+ * Returns how long the server worked on the request itself while the request was in the queue,
+ * which is rare.
  */
 static int64_t own_while_queued(struct partition_build *b, const struct queued *q)
 {
@@ -317,7 +321,8 @@ static int64_t upstream_end(const struct partition_build *b, const struct queued
 			return min(idle->end, q->end);
 	}
 	/*
-	 * No sleep of the thread was recorded: assume that it has been busy since it was last idle.
+	 * No sleep of the thread was recorded: assume that the thread has been busy since it was
+	 * last idle.
 	 */
 	return last && b->idle[last - 1].end > q->start ? min(b->idle[last - 1].end, q->end) : q->start;
 }

@@ -67,8 +67,8 @@ static void set_waiting(char *label, const struct segment *s)
 }
 
 /*
- * Is the peer of a socket a client?  The kernel assigns the ports of clients, from the ephemeral
- * range.
+ * Returns true if the peer of a socket is a client: the kernel assigns the ports of clients, from
+ * the ephemeral range.
  */
 static bool is_client(const char *socket)
 {

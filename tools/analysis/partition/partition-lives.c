@@ -239,7 +239,7 @@ static int on_life(void *arg, struct life *life)
 	return add_life(b, life, is_selected && life->is_complete);
 }
 
-/* Adds all requests except the selected one, which was added before with more exact data. */
+/* Adds a request unless it is the selected one, which was added before with more exact data. */
 static int on_other(void *arg, struct life *life)
 {
 	struct partition_build *b = arg;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Stores texts, classes, call paths and leaves of a partition, each once, with a number that never
- * changes; there is a hash table for each of the four.
+ * changes. There are hash tables for texts, paths and leaves; classes are few.
  */
 #include <errno.h>
 #include <stdio.h>

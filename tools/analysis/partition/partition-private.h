@@ -28,7 +28,7 @@ struct work {
 	uint32_t class;
 };
 
-/* Does a request in this queue wait for another server? */
+/* Returns true if a request in this queue waits for another server. */
 static inline bool partition_is_upstream(uint64_t queue)
 {
 	return (queue & ((1ULL << 48) - 1)) == LDB_REQ_QUEUE_UPSTREAM;
@@ -42,7 +42,10 @@ struct queued {
 	uint32_t path;
 };
 
-/* An active interval: a thread worked on one of its open requests; they do not overlap. */
+/*
+ * An active interval, in which a thread worked on one of its open requests. The intervals of a
+ * thread do not overlap.
+ */
 struct owned {
 	int64_t start, end;		/* ticks */
 	int64_t start_ns, end_ns;

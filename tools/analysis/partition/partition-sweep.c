@@ -377,7 +377,9 @@ static void start_thread(struct partition_build *b, uint32_t tid)
 	emit_pieces(b);
 }
 
-/* Marks the thread as processed; returns true if it was not before. */
+/*
+ * Marks the thread as processed; returns true if it has requests and had not been processed before.
+ */
 static bool mark_processed(struct partition_build *b, uint32_t tid)
 {
 	uint64_t bit = 1ULL << tid % 64;

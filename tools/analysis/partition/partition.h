@@ -62,7 +62,7 @@ struct share {
 					   if nr is not 0 */
 	uint32_t nr_faults;		/* page faults in this time, if they were recorded */
 	uint32_t pad;
-	/* ns^2: how inexact the function's start and end are, and those of its callees */
+	/* ns^2: the squared errors of the starts and ends of the function and its callees */
 	double error2;
 };
 
@@ -84,7 +84,8 @@ struct request {
 	/* the resolution of functions' times: the coarsest of its frames, at most the latency */
 	int64_t resolution_ns;
 	int64_t latency_resolution_ns;	/* by how much the latency may be off; 0: it was tagged */
-	int64_t off_resolution_ns;	/* the same for times off the CPU, where they come from counters (counters.h) */
+	/* resolution of times off the CPU that come from counters (counters.h) */
+	int64_t off_resolution_ns;
 	/* resolution of frames that began in it, which may exceed the latency */
 	int64_t noise_ns;
 	bool is_left_out;		/* options.select() has left it out: it has no shares */
@@ -165,7 +166,7 @@ struct partition_options {
 int partition_build(struct model *m, const struct partition_options *o, struct partition *p);
 void partition_free(struct partition *p);
 
-/* Do both symbols, of any addresses, belong to the same function?  Two NULLs do. */
+/* Returns true if both symbols, of any addresses, belong to the same function, or are NULL. */
 bool path_same_function(const struct symbol *a, const struct symbol *b);
 
 /* Returns the name of a path's node: the function's, "queue NAME" or "".  It is interned. */

@@ -9,7 +9,7 @@
 #include "facts/lives.h"
 #include "parts.h"
 
-/* how long before and after a request its sleeps and holds are searched for */
+/* sleeps and holds are searched for from this long before a request to this long after it */
 #define AROUND_NS	1000000000
 
 struct found {

@@ -16,8 +16,9 @@ struct part {
 };
 
 /*
- * A request, identified by its id and the tick at which it ended or, if tid is not 0, as the request
- * on which this thread worked in the middle of [start, end].
+ * A request, identified by its id and the tick at which it ended or, if tid is not 0, as the
+ * request on which thread tid worked in the middle of [start, end]. All requests of a call must be
+ * identified in the same way.
  */
 struct parts_request {
 	uint64_t id;

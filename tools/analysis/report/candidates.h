@@ -9,20 +9,20 @@
 #include "facts/model.h"
 
 #define CANDIDATES_MAX		5
-#define CANDIDATE_CALLS_MIN	5	/* functions with fewer calls are no candidates */
+#define CANDIDATE_CALLS_MIN	5	/* functions with fewer calls are not candidates */
 
 struct candidate {
 	const struct symbol *func;
 	uint64_t nr;		/* observed calls that ended */
 	int64_t total_ns, max_ns;
-	/* average depth of its calls: how many functions were active below them on the stack */
+	/* average depth of its calls: the number of direct and indirect callers on the stack */
 	double depth;
 };
 
 struct candidates {
 	struct candidate at[CANDIDATES_MAX];	/* the best first */
 	size_t nr;
-	bool has_loop;		/* a thread waits as event loops do */
+	bool has_loop;		/* a thread waits for events as event loops do */
 };
 
 /* Returns 0 or -ENOMEM. */

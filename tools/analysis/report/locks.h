@@ -45,7 +45,7 @@ struct lock_entry {
 	struct lock_times waits, holds;
 	struct lock_site *sites;	/* most total time first */
 	size_t nr_sites;
-	struct lock_owner *owners;	/* those for which others waited longest first */
+	struct lock_owner *owners;	/* the one for which others waited longest first */
 	size_t nr_owners;
 };
 
@@ -60,7 +60,7 @@ struct locks {
 int locks_build(struct model *m, const struct locks_options *options, struct locks *locks);
 void locks_free(struct locks *locks);
 
-/* Sorts by "total", "max", "p99", "p50", "mean" or "count" of the waits; else returns -EINVAL. */
+/* Sorts by "total", "max", "p99", "p50", "mean" or "count" of the waits; -EINVAL: another key. */
 int locks_sort(struct locks *locks, const char *key);
 
 #endif

@@ -22,7 +22,7 @@ struct requests_options {
 	bool has_id;
 	/* if has_id: retain all request instances of this id, instead of the slowest ones */
 	uint64_t id;
-	int64_t ended_from;	/* ticks: only complete requests that end then or later */
+	int64_t ended_from;	/* ticks: leaves out requests that end earlier */
 	const struct note_filter *notes; /* a request must match all of these */
 	size_t nr_notes;
 	const struct link_want *trace;	/* retain those of this trace (W3C), by start; NULL: any */
@@ -42,9 +42,9 @@ struct requests {
 	struct request_class all;
 	struct request_class *classes;	/* slowest p99 first */
 	size_t nr_classes;
-	struct life *lives;	/* complete ones, slowest first; if has_id: all, by start */
+	struct life *lives;	/* slowest first; if has_id, trace or among: by start */
 	size_t nr_lives;
-	uint64_t nr_not_kept;	/* has_id: instances beyond REQUESTS_MATCHES_MAX */
+	uint64_t nr_not_kept;	/* matching instances beyond REQUESTS_MATCHES_MAX */
 	struct lives_result result;
 };
 

@@ -150,8 +150,8 @@ static int on_off(void *arg, const struct sched_off *off)
 	}
 	e->e.has_lost += off->has_lost;
 	/*
-	 * If neither its start nor its wake-up is known, the thread may have waited for a CPU or
-	 * slept.
+	 * If neither the start of the interval nor the wake-up is known, the thread may have waited
+	 * for a CPU or slept.
 	 */
 	if (off->woken > off->out && (off->has_out || off->has_woken)) {
 		ticks_add(&e->e.blocked_ns, asleep);
@@ -163,7 +163,7 @@ static int on_off(void *arg, const struct sched_off *off)
 	if (off->has_woken && !off->is_preempted && !off->is_new && !e->e.is_ldb)
 		ret = add_party(b, &b->wakers, &off->waker, off->woken,
 				ticks_ns(b->m->reader, off->woken - off->out));
-	/* If its wake-up is not known, all of the time may have been a sleep. */
+	/* If the wake-up is not known, the thread may have slept all of the time. */
 	return ret || !off->has_woken ? ret : add_delay(b, e, off);
 }
 
@@ -175,7 +175,7 @@ static int on_run(void *arg, const struct sched_run *run)
 
 	if (!e)
 		return -ENOMEM;
-	/* The thread may have started after the first rows. */
+	/* A run whose start is not known began, at the earliest, when the thread started. */
 	if (!run->has_start && e->e.thread && e->e.thread->start > start)
 		start = e->e.thread->start;
 	if (e->is_selected)

@@ -3,8 +3,8 @@
  * Computes statistics of the kernel events: how long each thread was in each state, how long it
  * waited for a CPU, which tasks ran meanwhile, and which tasks woke it.
  *
- * A thread's time on a CPU, runnable, preempted and blocked add up to the time
- * during which its state was known.
+ * The times that a thread was on a CPU, runnable, preempted and blocked add up to the time during
+ * which its state was known.
  */
 #ifndef REPORT_SCHEDSTATS_H
 #define REPORT_SCHEDSTATS_H
@@ -64,8 +64,8 @@ int schedstats_build(struct model *m, const struct schedstats_options *options,
 void schedstats_free(struct schedstats *s);
 
 /*
- * Sorts by "total" (of the delays), "max", "p999", "p99", "p50", "mean" or "count"; else returns
- * -EINVAL.
+ * Sorts by "total", "max", "p999", "p99", "p50", "mean" or "count" of the delays; -EINVAL: another
+ * key.
  */
 int schedstats_sort(struct schedstats *s, const char *key);
 

@@ -43,7 +43,7 @@ struct adder {
 	size_t nr_touched, room_touched;
 	struct dist_pool pool;
 	struct dist gaps;
-	/* The key of the last row. */
+	/* The thread of the last row, and whether the options select it. */
 	uint32_t last_tid;
 	const struct thread *last_thread;
 	bool last_matches, has_last;

@@ -20,7 +20,8 @@ struct stats_options {
 #define STATS_OPTIONS_ALL	{ STATS_BY_SITE, INT64_MIN, INT64_MAX, NULL, NULL }
 
 struct stats_entry {
-	const struct symbol *func;	/* BY_MODULE: any of its functions */
+	/* BY_MODULE: the function of the module whose name sorts first */
+	const struct symbol *func;
 	const struct symbol *site;	/* NULL unless BY_SITE */
 	DIST_TIMES_AS(times);		/* durations of complete invocations */
 	uint64_t open;			/* truncated invocations */

@@ -18,9 +18,8 @@
  * shim) say which thread signalled last.  A thread that does not sleep in its wait, or is woken by
  * an interrupt (a timeout), has no waker.
  *
- * The same is done for sleeps that the shim did not record as waits, and for a thread that ran
- * while another one waited long for its CPU.  Edges record which thread caused which delay, for
- * chain.c.
+ * Edges record which thread caused which delay, for chain.c: also which thread ended a sleep that
+ * the shim did not record as a wait, and which thread ran while another one waited long for a CPU.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,9 +37,9 @@ struct blame {
 	/* sorted by tid and end; those of a thread do not overlap */
 	struct index waits, offs;
 	struct index holds;		/* sorted by lock and end */
-	/* for each of holds: the first begin among it and the later holds of its lock */
+	/* for each of holds: the earliest start of it and the later holds of its lock */
 	int64_t *first;
-	/* has its chain been followed?  By number of the wait in all[] */
+	/* by number in all[]: the wait, or time off the CPU, has been followed */
 	bool *is_followed;
 };
 
@@ -54,7 +53,7 @@ static bool is_held(const struct segment *wait)
 	return wait->kind == SEGMENT_LOCK_WAIT && lock_kind_is_held(wait->lock_kind);
 }
 
-/* Is the segment a time off the CPU that is not part of a wait for a lock? */
+/* Returns true if the segment is a time off the CPU that is not part of a wait for a lock. */
 static bool is_off(const struct segment *s)
 {
 	return segment_is_off(s) && s->kind != SEGMENT_FUTEX_WAIT;
@@ -100,7 +99,9 @@ uint32_t blame_owner(const struct model *m, const struct segment *wait)
 {
 	if (wait->owner)
 		return wait->owner;
-	/* A futex that names no owner may be no lock; if it is one, the waker has released it. */
+	/*
+	 * A futex that names no owner may not be a lock; if it is one, the waker has released it.
+	 */
 	return is_held(wait) ? wait->waker : blame_waker(m, wait);
 }
 
@@ -254,7 +255,7 @@ static int64_t woken_at(const struct blame *k, const struct segment *wait, int64
 	return at;
 }
 
-/* Was the wait blocked by this hold in [start, end]? */
+/* Returns true if this hold blocked the wait in [start, end]. */
 static bool is_blocking(const struct segment *hold, const struct segment *wait, int64_t start,
 			int64_t end)
 {
@@ -281,7 +282,7 @@ static int64_t handed_at(const struct blame *k, const struct segment *wait, uint
 	return end;
 }
 
-/* Did a thread wait for the lock at this time? */
+/* Returns true if thread tid was waiting for the lock of `wait` at the tick. */
 static bool waits_at(const struct blame *k, uint32_t tid, const struct segment *wait, int64_t tick)
 {
 	size_t i = index_first(&k->waits, tid, tick);
@@ -291,8 +292,9 @@ static bool waits_at(const struct blame *k, uint32_t tid, const struct segment *
 }
 
 /*
- * Adds an edge for the time in which the lock was free.  A thread that took it without having waited
- * for it delayed nobody until then.  is_last: the lock was free until the wait ended.
+ * Adds an edge for the time in which the lock was free.  If `taker` took it without having waited
+ * for it, it delayed nobody while the lock was free. is_last: the lock was free until the wait
+ * ended.
  */
 static int add_free(struct blame *k, const struct segment *wait, uint32_t taker, int64_t start, int64_t end,
 		    bool is_last, unsigned level)

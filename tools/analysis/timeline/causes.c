@@ -204,7 +204,10 @@ static bool is_longer(const struct segment *s, const struct segment *than)
 	return !than || s->end_ns - s->start_ns > than->end_ns - than->start_ns;
 }
 
-/* If there are several devices, that of the longest sleep is shown. */
+/*
+ * Only one device is shown: another one replaces it if a sleep for the other is longer than all
+ * sleeps for it so far.
+ */
 static void add_disk(struct timeline_cause *c, const struct segment *s)
 {
 	const struct segment_disk *d = s->sched ? &s->sched->disk : NULL;

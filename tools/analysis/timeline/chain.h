@@ -37,7 +37,7 @@ enum link_kind {
 	NR_LINK_KINDS
 };
 
-/* The texts belong to the model, the symtab or the partition. */
+/* The strings belong to the model, the symtab or the partition. */
 struct chain_link {
 	unsigned kind;		/* leaf_kind or link_kind */
 	/* the kind of the lock, for a LOCK and for the link after it: enum ldb_lock_kind; else 0 */
@@ -56,7 +56,8 @@ struct chain_link {
 	enum edge_source source;
 	bool is_likely;		/* the link is inferred, not recorded */
 	bool is_free;		/* WOKEN_BY: nobody held the lock, which this thread was to take first */
-	double confidence;	/* 0..1: part of the time that this link accounts for */
+	/* 0..1: the part of the previous link's time that this link accounts for */
+	double confidence;
 };
 
 #define CHAIN_LINKS_MAX	24
@@ -78,7 +79,7 @@ const char *link_kind_name(unsigned kind);
 struct chain_link *chain_add(struct chain *chain, unsigned kind, const char *label, int64_t ns,
 			     enum edge_source source);
 
-/* Returns the root: of the links at the chain's end, the one that took most of the time. */
+/* Returns the root: the last link that can be the cause of the delay. */
 const struct chain_link *chain_root(const struct chain *chain);
 
 /* Returns "exact", "likely", or, for a link that is only read from the code, "possible". */

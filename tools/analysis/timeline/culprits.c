@@ -44,8 +44,8 @@ static const struct segment *longest_hold(const struct timeline *t, const struct
 }
 
 /*
- * Did a function last for more than half of a time, or may it have lasted that long?  If it was
- * observed only once, its length is known only to some milliseconds.
+ * Returns true if the function lasted, or may have lasted, for more than half of the time of `in`.
+ * If it was observed only once, its length is known only to some milliseconds.
  */
 static bool took_most(const struct segment *func, const struct segment *in)
 {
@@ -55,9 +55,9 @@ static bool took_most(const struct segment *func, const struct segment *in)
 }
 
 /*
- * Does function a explain a time better than function b?  The best is the deepest of those that
- * lasted for more than half of the time, and a function of the user is better than one of a system
- * header; if there is none, the longest.
+ * Returns true if function a explains the time of `hold` better than function b. The best is the
+ * deepest of those that lasted for more than half of the time, and a function of the user is better
+ * than one of a system header; if there is none, the longest.
  */
 static bool explains_better(const struct segment *a, const struct segment *b,
 		       const struct segment *hold)
@@ -150,7 +150,8 @@ static bool is_same_delay(const struct segment *a, const struct segment *b)
 }
 
 /*
- * Returns how long a delay lasted during segment in; for a wait, how long the thread slept in it.
+ * Returns how long a delay lasted during segment `in`; for a wait for a lock, at most the time for
+ * which the thread slept in the wait.
  */
 static int64_t delay_ns(const struct segment *s, const struct segment *in)
 {
@@ -187,8 +188,8 @@ const struct segment *culprits_delay(const struct segment *segments, size_t nr_s
 		ticks_add(&sums[n], delay_ns(s, in));
 	}
 	/*
-	 * A thread that waits for a lock may have slept only before that time, and waited for a CPU
-	 * during it.
+	 * asleep_ns is that of a whole wait, which may have begun before `in`. Of `in` the thread
+	 * slept at most the time in which it did not wait for a CPU.
 	 */
 	for (size_t i = 0; i < nr; i++)
 		if (delays[i]->kind == SEGMENT_LOCK_WAIT)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds which requests block devices processed during sleeps.  Only sleeps that are uninterruptible
- * according to the kernel are examined: during others the thread's writes may be in progress as
- * well, although it waits for something else.
+ * Finds, for each sleep of a thread, the I/O requests that block devices processed in that time.
+ * Only sleeps that are uninterruptible according to the kernel are examined: during others the
+ * thread's writes may be in progress as well, although it waits for something else.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static bool may_wait_for_disk(const struct segment *s)
 	return s->kind == SEGMENT_BLOCKED && s->sched && leaf_kind_of(s) == LEAF_IO;
 }
 
-/* Returns the waker, if it is a thread of the kernel; one of the program is a link of the chain. */
+/* Returns the waker's tid; 0: the waker is a thread of the program, or not a task. */
 static uint32_t waker_of(const struct timeline_build *b, const struct segment *s)
 {
 	const struct party *w = &s->sched->waker;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the innermost function in which a thread was for most of a time, if the scanner had no CPU
- * in that time and observed only callers of the function.
+ * Finds the innermost function in which a thread was for most of a period, if the scanner had no
+ * CPU in that period and observed only callers of the function.
  *
  * When a thread left its CPU, the kernel read the innermost function, in which the thread then
  * remained until it ran again.  Samples show the function while the thread ran; they are few, so
@@ -63,8 +63,8 @@ static int64_t add_offs(const struct timeline *t, const struct segment *in, stru
 }
 
 /*
- * Adds the functions of samples.  Libraries without line numbers are left out: the user cannot
- * change them.
+ * Adds the functions of samples.  Functions without a source file, and those of the system, are
+ * left out: the user cannot change them.
  */
 static uint64_t add_samples(const struct timeline_build *b, const struct segment *in, struct names *n)
 {

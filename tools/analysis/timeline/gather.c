@@ -22,7 +22,7 @@
 #define SAMPLES_MAX	(1U << 16)
 #define BEFORE_NS	20000000	/* a holder may have been preempted before the request */
 #define BEFORE_MAX_NS	10000000000
-/* Functions are rarely read further than this before and after a request; other kinds likewise. */
+/* Margins before and after a request: rows beyond them are rarely needed. */
 #define FUNC_MARGIN_NS	300000
 #define MARGIN_NS	2100000
 #define AFTER_NS	10000000	/* an unlock is stamped after the waiter may have continued */
@@ -48,10 +48,13 @@ static struct tracks_options options_of(const struct timeline_build *b)
 
 /* Which threads are needed */
 
-/* tid holds the lock; or tid waits for it, and other holds or released it; or other woke tid. */
+/*
+ * tid holds the lock; or tid waits for it, and `other` holds or released it; or `other` woke tid,
+ * or ran while tid waited for a CPU.
+ */
 struct link {
 	uint32_t tid, other;
-	uint64_t lock;		/* 0: asleep */
+	uint64_t lock;		/* 0: the link is not about a lock */
 	bool is_hold;
 	bool is_open;		/* it is not known when tid left the CPU */
 };
@@ -116,8 +119,9 @@ static size_t unique_tids(uint32_t *tids, size_t nr)
 COMPARE(link_compare, struct link, UP(lock) DOWN(is_hold))
 
 /*
- * Adds the threads that have a link to the given ones.  Links are sorted by lock, with each lock's
- * holds first.
+ * Adds to `tids` the threads that may have delayed the needed ones: the other thread of each link,
+ * and the holders of each lock for which a needed thread waits.  Links are sorted by lock, with
+ * each lock's holds first.
  */
 static size_t add_linked(const struct timeline_build *b, const struct links *l, uint32_t *tids)
 {
@@ -240,18 +244,15 @@ int gather_threads(struct timeline_build *b)
 
 COMPARE_NUMBERS(length_compare, int64_t)
 
-/*
- * Is the segment's kind limited?  Times off the CPU, system calls and library calls share a limit;
- * functions have another one.
- */
+/* Returns true if the segment counts against OFFS_MAX. Functions have a limit of their own. */
 static bool is_limited(const struct segment *s)
 {
 	return segment_is_off(s) || s->kind == SEGMENT_SYSCALL || s->kind == SEGMENT_LIBCALL;
 }
 
 /*
- * Leaves out the shorter half of the functions or, if functions is false, of the other limited
- * segments.
+ * Drops the shorter half of the functions or, if `functions` is false, of the segments that count
+ * against OFFS_MAX.
  */
 static int prune(struct timeline_build *b, bool functions, size_t *nr_left, int64_t *min)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes one timeline of those of requests that belong together; see timeline_merge(). */
+/* Merges the timelines of requests that belong together; see timeline_merge(). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 COMPARE(segment_compare, struct segment, UP(start_ns) UP(tid) UP(depth) UP(kind))
 
 /*
- * Is it the same segment?  Two timelines have it if its thread blocked both requests, or worked on
- * both.
+ * Returns true if both are the same segment, of the timelines of two requests: its thread blocked
+ * both requests, or worked on both.
  */
 static bool is_same(const struct segment *a, const struct segment *b)
 {

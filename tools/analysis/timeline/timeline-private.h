@@ -59,7 +59,10 @@ uint64_t index_by_lock(const struct segment *s);
 /* Returns 0 or -ENOMEM; the caller frees at. */
 int index_make(struct index *x, struct segment *const *segments, size_t nr,
 	       bool (*is_in)(const struct segment *s), uint64_t (*key)(const struct segment *s));
-/* Returns the index of the first segment with this key that ends after tick. */
+/*
+ * Returns the position in at[] of the first segment with this key that ends after the tick. If
+ * there is none, it is that of a later key, or nr.
+ */
 size_t index_first(const struct index *x, uint64_t key, int64_t tick);
 
 static inline const struct segment *index_at(const struct index *x, size_t n)
@@ -80,8 +83,8 @@ int gather_retain(struct model *m, const struct life *lives, size_t nr);
 int gather_start(struct timeline_build *b);
 int gather_threads(struct timeline_build *b);
 /*
- * Widens from and to, so that functions at both ends of the request are estimated as in the whole
- * trace.
+ * Widens b->from and b->to, so that functions at both ends of the request are estimated as in the
+ * whole trace.
  */
 int gather_range(struct timeline_build *b);
 /*
@@ -96,8 +99,8 @@ int gather_migration(void *build, const struct sched_migration *m);
 /* blame.c: makes segments of waits and holds, and finds the threads that block the request */
 int blame_own(struct timeline_build *b);
 /*
- * Returns the thread that ended a sleep, or a wait that has no holder; 0: it was no thread of the
- * program.
+ * Returns the thread that ended a sleep, or a wait that has no holder; 0: it was not a thread of
+ * the program, or is not known.
  */
 uint32_t blame_waker(const struct model *m, const struct segment *s);
 /*
@@ -121,8 +124,8 @@ struct executed {
 };
 
 /*
- * Finds the function in which the thread of segment in was for more than half of that time; false:
- * it is not known.
+ * Finds the function in which the thread of segment `in` was for more than half of that time;
+ * false: it is not known.
  */
 bool executed_find(const struct timeline_build *b, const struct segment *in, struct executed *x);
 
@@ -137,18 +140,18 @@ bool segment_is_off(const struct segment *s);
 bool segment_is_hold(const struct segment *s);
 struct party culprit_of(const struct segment *s, int64_t *ns);
 /*
- * Returns the function that explains best what the thread of segment in did in that time; NULL: not
- * known.
+ * Returns the function that explains best what the thread of segment `in` did in that time; NULL:
+ * not known.
  */
 const struct segment *culprits_function(const struct timeline *t, const struct segment *in);
 /*
- * Returns the function in which the thread of segment in was off the CPU for more than half of *ns;
- * NULL: none.
+ * Returns the function in which the thread of segment `in` was off the CPU for more than half of
+ * *ns; NULL: none.
  */
 const struct symbol *culprits_off_function(const struct timeline *t, const struct segment *in, int64_t *ns);
 /*
  * Returns the longest of the delays (times off the CPU, waits for locks) of the kind that took most
- * of a thread's time, and sets *ns to the sum of these.
+ * of the time of segment `in`, and sets *ns to the sum of these; NULL: there was none.
  */
 const struct segment *culprits_delay(const struct segment *segments, size_t nr_segments,
 				     const struct segment *in, bool has_waits, int64_t *ns);

@@ -117,7 +117,7 @@ static int add_parts(struct timeline_build *b)
 	return ret ? ret : intervals_merge(&b->own);
 }
 
-/* Returns the level of the thread during the segment: that of its hold. */
+/* Returns the level of the thread during the segment: the lowest of its holds; 0: it has none. */
 static unsigned level_of(const struct index *holds, const struct segment *of)
 {
 	unsigned level = 0;
@@ -134,8 +134,8 @@ static unsigned level_of(const struct index *holds, const struct segment *of)
 }
 
 /*
- * Adds functions, system and library calls, and times off the CPU outside of waits.  holds is not
- * NULL if the thread blocked the request.
+ * Adds the parts of a segment that are in the intervals of `list`, in which its thread worked on
+ * the request or, if holds is not NULL, blocked it.
  */
 static int cut(struct timeline_build *b, const struct segment *s, const struct intervals *list,
 	       const struct index *holds)
@@ -346,7 +346,10 @@ int timeline_build_siteless(struct model *m, const struct life *life, struct tim
 	if (!is_one_of_several)
 		timelines_end(m);
 	free_build(&b);
-	/* Debug information, which is read next, does not fit into the gaps that this leaves. */
+	/*
+	 * Returns freed memory to the system: debug information, which is read next, would not fit
+	 * into it.
+	 */
 	if (!is_one_of_several)
 		malloc_trim(0);
 	if (ret)

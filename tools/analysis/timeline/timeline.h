@@ -79,7 +79,7 @@ struct timeline {
 	int64_t start_ns, end_ns, latency_ns;
 	int64_t latency_resolution_ns;	/* by how much the latency may be off; 0: it was tagged */
 	bool is_complete, has_lost_handoff;
-	struct segment *segments;	/* sorted by start, thread, depth */
+	struct segment *segments;	/* sorted by start_ns, blocks_req, tid, depth */
 	size_t nr_segments;
 	/*
 	 * The times that the partition attributes to each thread, sorted.  They do not overlap, and
@@ -111,23 +111,25 @@ struct timeline {
 int timeline_build(struct model *m, const struct life *life, struct timeline *t);
 
 /*
- * Does the same, but functions have no call site, which takes time to find.  A caller that shows
- * call sites
+ * As timeline_build(), but functions have no call site, because finding these takes time. A caller
+ * that shows call sites sets them with timeline_set_sites(), after timelines_end().
  */
 int timeline_build_siteless(struct model *m, const struct life *life, struct timeline *t);
-/* sets them by this function, after timelines_end(). */
 void timeline_set_sites(struct model *m, struct timeline *t);
 
 void timeline_free(struct timeline *t);
 
 /*
  * Merges the timelines of several requests into one, as that of the longest request.  It has the
- * segments of all, and lasts from the first start to the last end.  The segments point to data of
- * these timelines; only the array of segments is to be freed.  0 or -ENOMEM.
+ * segments of all of them, and lasts from the first start to the last end.  The segments point to
+ * data of these timelines; only the array of segments is to be freed. Returns 0 or -ENOMEM.
  */
 int timeline_merge(const struct timeline *timelines, size_t nr, struct timeline *t);
 
-/* Returns the length of the shortest among the longest nr segments. */
+/*
+ * Returns the length in ns of the nr-th longest segment. INT64_MIN: there are not more than nr
+ * segments; INT64_MAX: nr is 0.
+ */
 int64_t timeline_longest(const struct timeline *t, size_t nr);
 
 /* Frees the segments, but not the sums; the pointers of causes to segments become NULL. */

@@ -18,8 +18,8 @@
 #include "tracks-private.h"
 
 /*
- * How many frames are examined that may have begun before a time although their estimated start is
- * later.
+ * At most this many frames are examined that may have begun before a time although their estimated
+ * start is later.
  */
 #define LATE_MAX 64
 #define AFTER_MAX 4	/* the search ends after this many frames that certainly began later */
@@ -95,7 +95,7 @@ static size_t part_around(const struct frames *fs, size_t last, const struct fra
 			    fs->at[i].end_max < f->end_max) + 1;
 }
 
-/* Returns index + 1 of the frame with exactly this generation, which called f. */
+/* Returns index + 1 of the frame with exactly this generation, which called f; 0: there is none. */
 static size_t frame_number(const struct frames *fs, const struct frame *f, uint64_t gen)
 {
 	struct frame want = { .tid = f->tid, .nr_thread = f->nr_thread, .gen = gen };
@@ -140,8 +140,8 @@ static void part_siblings(struct frame *before, struct frame *f)
 }
 
 /*
- * Finds the parent of frame i: mostly it is the frame before i, or one of the callers of that;
- * otherwise it is searched for.
+ * Returns index + 1 of the parent of frame i, or 0: mostly it is the frame before i, or one of the
+ * callers of that; otherwise it is searched for.
  */
 static size_t parent_number(const struct frames *fs, size_t i)
 {
@@ -157,10 +157,10 @@ static size_t parent_number(const struct frames *fs, size_t i)
 	return frame_number(fs, f, f->parent_gen);
 }
 
+/* Together, these keys sort in the order of frame_compare(); parts are sorted by their ends. */
 ORDER_KEY(frame_tid, struct frame, tid)
 ORDER_KEY(frame_thread, struct frame, nr_thread)
 
-/* Sorts in the order of frame_compare(). */
 static int64_t frame_block(const void *frame)
 {
 	return (uint16_t)((const struct frame *)frame)->gen;
@@ -328,8 +328,8 @@ void frames_seen(struct frames *fs, const struct moment *m)
 }
 
 /*
- * A wait or a hold has a time stamp, and its frame and the callers of that were entered before:
- * this bound is often narrower than those of the scanner's samples.
+ * A wait or a hold has a time stamp, and its frame and the frame's callers were entered before that
+ * time: this bound is often narrower than those of the scanner's samples.
  */
 void frames_tighten(struct frames *fs, const struct lockset *locks)
 {
@@ -454,9 +454,9 @@ const struct frame *frames_by_time(const struct frames *fs, uint32_t tid, int64_
 }
 
 /*
- * The thread was off the CPU between from and to, so no frame began or ended then.  began(): did
- * the frame begin before from?  lasted(): did it end after to?  If its bounds allow both answers,
- * the one with more time in the bounds is taken.
+ * The thread was off the CPU between `from` and `to`, so no frame began or ended then.  began()
+ * returns true if the frame began before `from`, lasted() if it ended after `to`.  If its bounds
+ * allow both answers, the one with more time in the bounds is taken.
  */
 static bool began(const struct frame *f, int64_t from, int64_t to)
 {
@@ -469,7 +469,7 @@ static bool lasted(const struct frame *f, int64_t from, int64_t to)
 }
 
 /*
- * Returns the last frame of a block that had begun by from; some may have begun before their
+ * Returns the last frame of a block that had begun by `from`; some may have begun before their
  * estimated start.
  */
 static const struct frame *last_begun(const struct frame *frames, size_t nr, int64_t from, int64_t to)

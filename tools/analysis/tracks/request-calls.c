@@ -5,7 +5,7 @@
  * request begins and ends together with its function.
  *
  * A request that is open when the recording is paused ends there, incomplete, like requests with
- * tags.  An invocation that may have begun in the pause is no request.
+ * tags.  An invocation that may have begun in the pause is not a request.
  */
 #include <stdlib.h>
 #include "base/array.h"
@@ -63,7 +63,7 @@ static int on_thread(void *arg, const struct thread *t)
 	return 0;
 }
 
-/* Counts calls of all functions in the threads that had requests. */
+/* Counts all calls of the thread, which has a request; each thread is counted once. */
 static void count_calls(struct calls *c, const struct thread *t)
 {
 	if (c->has_requests || !t)

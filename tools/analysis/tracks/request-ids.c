@@ -5,7 +5,7 @@
  * A probe at the function's first instruction recorded the time of each call, to a fraction of a
  * microsecond, the return address and the id.  The scanner observed that a call was running at some
  * time, which makes it a request: it is the last call before that time from the same place.  Calls
- * that the scanner did not observe have an id, but are no requests.
+ * that the scanner did not observe have an id, but are not requests.
  *
  * The frame that the scanner observes is made a little after the probe, or long after it if the
  * thread was preempted in between.  So the time between probe and frame has no bound.  If some id
@@ -153,8 +153,8 @@ static struct hit *find(const struct hits *h, const struct group *g, const struc
 }
 
 /*
- * Is the call's id that of the request?  Not if the call may have been nested in another call,
- * because then that other call is the request.
+ * Returns true if the call's id is that of the request.  It may not be if the call may have been
+ * nested in another call, because then the outer call is the request.
  */
 static bool is_known(const struct hits *h, const struct group *g, const struct hit *hit, const struct made_request *r)
 {

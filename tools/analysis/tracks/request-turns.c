@@ -49,7 +49,7 @@ static int on_call(void *arg, const struct syscall *c)
 {
 	struct waits *w = arg;
 
-	/* Threads of ldb's own runtime are not in the trace, and their calls are no turns. */
+	/* Threads of ldb's own runtime are not in the trace, and their calls are not turns. */
 	if (!is_loop_call(c->call.name) || (!c->thread && !w->m->is_kernel_only))
 		return 0;
 	return array_push(w->at, w->nr, w->room, {
@@ -73,7 +73,7 @@ static int on_turn(void *arg, const struct marked *k)
 	});
 }
 
-/* Does the thread have waits?  w->at must be sorted by tid. */
+/* Returns true if the thread has waits. w->at must be sorted by tid. */
 static bool has_waits(const struct waits *w, uint32_t tid)
 {
 	size_t i = search(w->nr, i, w->at[i].tid < tid);

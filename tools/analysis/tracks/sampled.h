@@ -28,7 +28,7 @@ struct sampled {
 	uint64_t nr_others;		/* samples in other states: just before or after a sleep */
 };
 
-/* 0, -ENOMEM or another -errno of a temporary file. */
+/* Returns 0, -ENOMEM or another -errno of a temporary file. */
 int sampled_build(struct model *m, const struct sampled_options *o, struct sampled *s);
 void sampled_free(struct sampled *s);
 

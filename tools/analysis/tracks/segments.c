@@ -58,7 +58,7 @@ void segment_of_frame(struct tracks *k, struct segment *s, const struct frame *f
 		.start_min = f->start_min, .seen_from = f->start_max, .seen_to = f->end_min,
 		.gen = f->gen, .ret = f->ret, .is_truncated = f->is_truncated, .is_open = f->is_open,
 	};
-	/* A difference within the error of the estimate is no clipping. */
+	/* A difference within the error of the estimate is not clipping. */
 	s->is_clipped = s->start_ns - s->full_start_ns > s->resolution_ns ||
 			s->full_end_ns - s->end_ns > s->resolution_ns;
 }
@@ -340,8 +340,8 @@ struct segment *segment_of_flow(struct tracks *k, const struct flow_call *c)
 }
 
 /*
- * Is the sleep part of this wait for a lock?  Not if it is for another lock, or for a disk: such a
- * sleep has a segment of its own.
+ * Returns true if the sleep is part of this wait for a lock.  A sleep for another lock, or for a
+ * disk, has a segment of its own.
  */
 bool segment_has_sleep(const struct segment *wait, const struct tracks_off *at)
 {

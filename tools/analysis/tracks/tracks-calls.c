@@ -57,7 +57,7 @@ int tracks_read_calls(struct tracks *k, int64_t before)
 {
 	int ret = 0;
 
-	/* A row after the next time off the CPU may belong to that one, so it is not read yet. */
+	/* A row after the next time off the CPU may belong to that time, so it is not read yet. */
 	if (spill_is_at(&k->offs, k->major) && k->offs.head.minor < before)
 		before = k->offs.head.minor;
 	while (!ret && has_call_before(k, before) &&
@@ -80,8 +80,8 @@ int tracks_add_calls(struct tracks *k)
 }
 
 /*
- * Are the last system call row and off about the same context switch?  Their time stamps may differ
- * a little, because ticks were converted by different pieces of the clock.
+ * Returns true if the last system call row and `off` are about the same context switch.  Their time
+ * stamps may differ a little, because ticks were converted by different pieces of the clock.
  */
 static bool is_of(const struct tracks *k, const struct sched_off *off)
 {
@@ -89,7 +89,7 @@ static bool is_of(const struct tracks *k, const struct sched_off *off)
 	       k->call_sleep.start >= off->out - k->calls_apart;
 }
 
-/* Is off a sleep in io_uring_enter that a known operation has ended? */
+/* Returns true if `off` is a sleep in io_uring_enter() that a known operation has ended. */
 static bool is_of_ring(const struct tracks *k, const struct sched_off *off, const struct segment_call *call)
 {
 	return k->call_ring.tid && off->out >= k->call_ring.start && off->out < k->call_ring.end &&

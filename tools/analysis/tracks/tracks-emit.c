@@ -173,7 +173,7 @@ static int add_offs(struct tracks *k)
 		/* Errors of counters may reach into the emitted range. */
 		if (!k->m->counters && !tracks_emits(k, off->out, off->in))
 			continue;
-		/* If its start and its wake-up are not known, its kind is not known. */
+		/* If neither the start nor the wake-up is known, the kind is not known. */
 		if (off->out < off->woken && !at->is_sleep_shown &&
 		    (off->has_out || off->has_woken) && !segment_of_off(k, at, true))
 			return -ENOMEM;

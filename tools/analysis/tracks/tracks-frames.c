@@ -77,7 +77,7 @@ void tracks_retain_frames(struct tracks *k)
 
 /* Nesting */
 
-/* Was f, which overlaps top, called by top, directly or indirectly? */
+/* Returns true if f, which overlaps top, was called by top, directly or indirectly. */
 static bool is_inside(const struct segment *top, const struct frame *f)
 {
 	/*
@@ -90,7 +90,10 @@ static bool is_inside(const struct segment *top, const struct frame *f)
 		return !f->is_resumed;
 	if ((uint16_t)f->parent_gen != (uint16_t)f->gen)
 		return f->depth > top->depth;
-	/* If the caller of f was entered after top, it was called by top, or after top's end. */
+	/*
+	 * If the caller of f was entered after top, that caller was called by top, or after top's
+	 * end.
+	 */
 	return f->parent_gen == top->gen || (f->parent_gen > top->gen && f->depth > top->depth + 1);
 }
 

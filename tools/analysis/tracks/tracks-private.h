@@ -124,8 +124,8 @@ struct moment {
 };
 
 /*
- * What a REQ row says of a moment, as it is sorted: there may be two for each request, so they are
- * small.  The thread and the time are the item's keys.
+ * The part of a moment from a REQ row that is stored until the rows are sorted; thread and time are
+ * the keys of the spill's item.  There may be two for each request, so it is small.
  */
 struct req_moment {
 	uint64_t last, innermost;
@@ -145,17 +145,17 @@ void frames_lasted_to(struct frames *fs, const struct frame *found, int64_t tick
 /* Narrows the bounds of frames that began or ended before the moment, or began after it. */
 void frames_seen(struct frames *fs, const struct moment *m);
 /*
- * Returns the innermost frame that had begun at from and lasted until to.  The thread was off the
- * CPU in between, so a frame that ended before `to` is not the one that slept.
+ * Returns the innermost frame that had begun at `from` and lasted until `to`; NULL: none.  The
+ * thread was off the CPU in between, so a frame that ended before `to` is not the one that slept.
  */
 const struct frame *frames_through(const struct frames *fs, uint32_t tid, int64_t from, int64_t to);
-/* Returns the innermost frame at that time, after frames_nest(). */
+/* Returns the innermost frame at the tick, or NULL. Must be called after frames_nest(). */
 const struct frame *frames_by_time(const struct frames *fs, uint32_t tid, int64_t tick);
 const struct frame *frames_at(const struct frames *fs, uint32_t tid, uint64_t gen, int64_t tick);
 
 /* tracks-read.c: all passes over the trace */
 int tracks_read(struct tracks *k);
-/* Does the caller of tracks_each() need events of that thread in [start, end]? */
+/* Returns true if the caller of tracks_each() needs events of that thread in [start, end]. */
 bool tracks_wants(const struct tracks *k, uint32_t tid, int64_t start, int64_t end);
 
 /* tracks-events.c: page faults, interrupts and samples */
@@ -185,8 +185,8 @@ void tracks_retain_frames(struct tracks *k);
 
 /* tracks-emit.c: all except functions */
 /*
- * Are there enough segments for a window?  Segments that begin at the same time are in one window,
- * so that each window makes progress.
+ * Returns true if there are enough segments for a window.  Segments that begin at the same time are
+ * in one window, so that each window makes progress.
  */
 bool tracks_is_enough(struct tracks *k, size_t nr, int64_t first, const struct spill *s);
 int tracks_read_offs(struct tracks *k, int64_t before);
@@ -195,7 +195,7 @@ int tracks_add_requests(struct tracks *k);
 int tracks_add_others(struct tracks *k);
 /* Lowers the border: segments that start there or later are not emitted in this window. */
 void tracks_lower_border(struct tracks *k, int64_t border);
-/* tracks.c: are segments of that time emitted? */
+/* tracks.c: returns true if segments that overlap [start, end] are emitted. */
 bool tracks_emits(const struct tracks *k, int64_t start, int64_t end);
 /* Emits a segment if it is in the emitted range, and frees its sched. */
 int tracks_emit(struct tracks *k, struct segment *s);
@@ -215,7 +215,7 @@ struct segment *segment_of_call(struct tracks *k, const struct syscall *c);
 struct segment *segment_of_flow(struct tracks *k, const struct flow_call *c);
 void segment_of_frame(struct tracks *k, struct segment *s, const struct frame *f, int64_t start,
 		      int64_t end);
-/* Is the sleep a part of the wait?  Then it is added to the segment of the wait. */
+/* Returns true if the sleep is a part of the wait; it is then added to the segment of the wait. */
 bool segment_has_sleep(const struct segment *wait, const struct tracks_off *at);
 int segment_add_sleep(struct tracks *k, struct segment *wait, const struct tracks_off *at);
 

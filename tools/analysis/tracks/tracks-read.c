@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the rows of a trace and sorts them by thread and time: one pass each for functions and
- * locks, kernel events, and requests.  If not all functions are retained, a pass before these finds
- * how long a function must be.
+ * Reads the rows of a trace and sorts them by thread and time: one pass for functions and locks
+ * together, and one for each other kind of event.  If not all functions are retained, a pass before
+ * these finds how long a function must be.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,10 @@
 #define MEMORY		(192UL << 20)
 #endif
 
-/* Reports progress: done of about nr rows were read; the result is between from and to. */
+/*
+ * Reports progress: `done` of about nr rows were read; the reported value is between `from` and
+ * `to`.
+ */
 static void report_progress(const struct tracks *k, const char *what, double from, double to,
 			    uint64_t done, uint64_t nr)
 {

@@ -30,7 +30,9 @@ struct wide {
 	size_t nr_funcs, room_funcs;
 };
 
-/* May the function be on either side of a border, now or when the range is wider? */
+/*
+ * Returns true if the function may be on either side of a border, now or when the range is wider.
+ */
 static bool may_cross(const struct wide *w, const struct estimate *e)
 {
 	return min(e->start_min, e->end_min) < w->from || max(e->start_max, e->end_max) > w->to;
@@ -51,7 +53,7 @@ static int add_bounds(void *arg, const struct reader_rows *rows)
 	return ret;
 }
 
-/* Follows one link of the chain at each border.  Returns whether there was one. */
+/* Follows one link of the chain at each border.  Returns true if there was one. */
 static bool follow(const struct wide *w, int64_t *from, int64_t *to)
 {
 	int64_t lo = *from, hi = *to;

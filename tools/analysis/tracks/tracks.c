@@ -13,7 +13,7 @@
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
-/* The other segments of a window: no functions */
+/* The segments of a window that are not functions */
 
 COMPARE(segment_compare, struct segment, UP(start) UP(depth) DOWN(end) UP(kind))
 
@@ -22,7 +22,7 @@ bool tracks_emits(const struct tracks *k, int64_t start, int64_t end)
 	return end >= k->o->emit_from && start <= k->o->emit_to;
 }
 
-/* Is the segment in the emitted range, or may it be, because of its error? */
+/* Returns true if the segment is in the emitted range, or may be in it because of its error. */
 static bool is_emitted(const struct tracks *k, const struct segment *s)
 {
 	return tracks_emits(k, s->start, s->end) ||
@@ -256,7 +256,7 @@ static int do_threads(struct tracks *k)
 		struct party who = { .kind = PARTY_TASK, .tid = major };
 		struct thread stranger = { .tid = major };
 
-		/* The waker may be one of ldb's own threads. */
+		/* The model does not have this thread; it may be one of ldb's own. */
 		party_identify(m, &who, 0);
 		stranger.name = who.name ? who.name : "";
 		ret = do_thread(k, major, &stranger);

@@ -14,8 +14,8 @@
  *
  * The members blocks_req and level of segments are not set.
  *
- * Memory is bounded by tracks_options.memory, whatever the length of the trace:  the rest is
- * sorted in temporary files (spill.h).
+ * Memory is bounded by tracks_options.memory, whatever the length of the trace: the rest is sorted
+ * in temporary files (spill.h).
  */
 #ifndef TRACKS_TRACKS_H
 #define TRACKS_TRACKS_H

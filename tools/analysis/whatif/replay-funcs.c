@@ -90,7 +90,7 @@ static const struct known *get_known(struct replay_funcs *f, const struct symbol
 	return k;
 }
 
-/* Adds the changes that apply from that time on. */
+/* Sets the changes that apply from `at` on, and begins a piece with their factor. */
 static void set_changes(struct replay_funcs *f, int64_t at)
 {
 	const struct level *top = f->nr_levels ? &f->levels[f->nr_levels - 1] : NULL;
@@ -118,7 +118,7 @@ static void set_changes(struct replay_funcs *f, int64_t at)
 			p->factor *= r->w->changes[i].factor;
 }
 
-/* Closes the invocations that have ended at that time. */
+/* Closes the invocations that have ended by `start`. */
 static void pop(struct replay_funcs *f, int64_t start)
 {
 	while (f->nr_levels && f->levels[f->nr_levels - 1].end <= start)

@@ -3,8 +3,8 @@
  * Simulates locks.  With WHATIF_FIFO a release hands the lock over to the first waiter, which owns
  * it from then on and continues after its delay.  With WHATIF_BARGING a release makes the lock
  * free; the first waiter tries to take it after its delay, and waits again if another thread was
- * faster.  WHATIF_RECORDED is the same, but waiters are in the order in which they got the lock in
- * the recording.  Consecutive readers in the list get the lock together.
+ * faster.  WHATIF_RECORDED is as WHATIF_BARGING, but waiters are in the order in which they got the
+ * lock in the recording.  Consecutive readers in the list get the lock together.
  */
 #include "base/search.h"
 #include "replay-sim.h"
@@ -37,7 +37,7 @@ static int64_t handover_of(const struct sim *s, const struct step *st)
 	return st->flags & STEP_F_WAITED ? st->base : s->r->locks[st->object].handover_ns;
 }
 
-/* May a thread that comes to a free lock take it before the first waiter? */
+/* Returns true if a thread that requests a free lock may take it before the first waiter. */
 static bool may_pass(const struct sim *s, const struct step *st, uint32_t first)
 {
 	if (s->run->policy == WHATIF_RECORDED && !(st->flags & STEP_F_SHARED))

@@ -24,7 +24,7 @@ enum item_kind {
 	ITEM_WAIT,
 	ITEM_FAILED,		/* a wait for a lock that ended without the lock */
 	ITEM_EVENT,		/* asleep until another thread woke it, at mid; object: the event */
-	/* asleep until something else than a thread of the program woke it */
+	/* asleep until something other than a thread of the program woke it */
 	ITEM_FIXED,
 	ITEM_JOIN,		/* object: actor */
 	ITEM_IO,		/* asleep in I/O */
@@ -41,7 +41,7 @@ struct item {
 	int64_t start, end, mid;
 	uint32_t actor, object;
 	uint8_t kind, flags;	/* enum item_kind, ITEM_F_* */
-	/* WAIT: how often threads that did not wait took the lock meanwhile */
+	/* WAIT: how often threads that did not wait took the lock during the wait */
 	uint8_t nr_passes;
 	/* the longest time from a release until such a thread took the lock */
 	uint32_t pass_ns;
@@ -163,7 +163,7 @@ struct replay {
 	struct replay_pass *passes;	/* by serial */
 	size_t nr_passes, room_passes;
 	size_t nr_events;
-	int64_t handover_ns;		/* the handover time of all locks */
+	int64_t handover_ns;		/* median handover time of all locks */
 };
 
 /* replay.c: sets and returns ret */
@@ -180,7 +180,7 @@ __attribute__((format(printf, 2, 3))) int replay_refuse(struct replay *r, const 
 })
 void *replay_room(struct replay *r, void *array, size_t *nr, size_t *room, size_t size);
 
-/* Adds a step behind the last one. */
+/* Adds a step after the last one. */
 struct step *replay_add_step(struct replay *r, enum step_kind kind, uint32_t object, int64_t base);
 
 /* replay-read.c */
@@ -216,7 +216,7 @@ struct replay_run {
 	enum whatif_policy policy;
 	bool is_changed;	/* scaled durations, shards, CPUs */
 	bool no_preempt;
-	unsigned nr_cpus;	/* how many additional CPUs there are */
+	unsigned nr_cpus;	/* number of additional CPUs */
 	int64_t *latency_ns;	/* by request instance; -1: it did not end */
 };
 int replay_simulate(const struct replay *r, struct replay_run *run);

@@ -49,8 +49,8 @@ static bool is_wanted(const struct replay *r, const struct life *life)
 }
 
 /*
- * Did the request come from outside of the program?  Then the program tagged it only when it took
- * it out of the queue, and no thread put it there.
+ * Returns true if the request came from outside of the program: the program tagged it only when it
+ * took it out of the queue, and no thread put it into the queue.
  */
 static bool is_from_outside(const struct life *life, size_t nr)
 {
@@ -60,7 +60,7 @@ static bool is_from_outside(const struct life *life, size_t nr)
 	       (!nr || life->parts[nr - 1].is_queue || life->parts[nr - 1].tid != p->tid);
 }
 
-/* Returns the part in a queue that ended when this part on a thread began; NONE: there is none. */
+/* Returns the part in a queue that ended when part nr, on a thread, began; NONE: there is none. */
 static uint32_t queue_of(const struct replay *r, const struct life *life, size_t nr)
 {
 	const struct life_part *from = &life->parts[nr];
@@ -106,7 +106,7 @@ static int on_life(void *arg, struct life *life)
 /* Pools */
 
 /*
- * Returns the pool of a queue.  If only is not NONE, the pool is for requests that this thread
+ * Returns the pool of a queue.  If `only` is not NONE, the pool is for requests that this thread
  * alone takes.
  */
 static struct replay_pool *get_pool(struct replay *r, struct hash *pools, uint64_t queue,

@@ -117,8 +117,8 @@ static struct item *add_item(struct reading *g, enum item_kind kind, const struc
 }
 
 /*
- * Adds an item that lasts until the thread ran again, or, if that is not known, until the wait
- * ended.
+ * Adds a wait that thread t ends; the item is ITEM_FIXED if t is NULL (not known), or the wait
+ * failed.
  */
 static struct item *add_until(struct reading *g, enum item_kind kind, const struct segment *s,
 			      const struct thread *t)
@@ -165,7 +165,9 @@ static void add_cpu(struct reading *g, const struct segment *s)
 	bool is_preempted = s->kind == SEGMENT_PREEMPTED;
 	struct item *event = g->last_event ? &g->r->items[g->last_event - 1] : NULL;
 
-	/* The thread was woken before the end of the wait, at which it ran again. */
+	/*
+	 * The thread was woken when this segment began; it ran again only at the end of the wait.
+	 */
 	if (event && s->start_ns >= event->start && s->start_ns < event->mid && !is_preempted)
 		event->mid = s->start_ns;
 	for (size_t i = 0; i < g->r->w->nr_changes; i++) {
@@ -262,7 +264,10 @@ static void find_outer(struct sleepers *w)
 	}
 }
 
-/* Reads the threads that woke others.  The caller frees w->at, also after an error. */
+/*
+ * Finds the waits and sleeps of threads that woke others.  The caller frees w->at, also after an
+ * error.
+ */
 static void find_sleepers(struct replay *r, struct sleepers *w)
 {
 	bool *has_woken = calloc(r->nr_actors + 1, sizeof(*has_woken));
@@ -285,9 +290,9 @@ static void find_sleepers(struct replay *r, struct sleepers *w)
 }
 
 /*
- * Returns when the waker was last awake.  The recorded time of a wake-up is when the woken thread
- * was in a run queue; another CPU may have put it there, and the waker may have gone to sleep
- * before that.
+ * Returns when the waker was last awake, at `at` or before.  The recorded time of a wake-up is when
+ * the woken thread was in a run queue; another CPU may have put it there, and the waker may have
+ * gone to sleep before that.
  */
 static int64_t awake_at(const struct sleepers *w, uint32_t actor, int64_t at)
 {

@@ -19,7 +19,10 @@ static int64_t base_of(const struct sim *s, const struct step *st)
 	return s->run->is_changed ? st->scaled : st->base;
 }
 
-/* The thread goes to sleep: if it runs on an additional CPU, the CPU becomes free. */
+/*
+ * Must be called when the thread goes to sleep: if it runs on an additional CPU, the CPU becomes
+ * free.
+ */
 void sim_leave_cpu(struct sim *s, uint32_t runner)
 {
 	uint32_t next;

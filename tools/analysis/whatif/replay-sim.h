@@ -51,9 +51,9 @@ struct sim {
 	size_t *first_lock;	/* by lock: index of its first shard */
 	struct sim_pool *pools;
 	uint32_t *next_item;	/* by part: next one in the list of its pool */
-	/* by part: the actor that waits for it; PUT: it was put into the queue */
+	/* by part: the actor that waits for it; THERE: it was put into the queue */
 	uint32_t *takers;
-	uint32_t *events;	/* by event: the actor that waits for it, or PUT */
+	uint32_t *events;	/* by event: the actor that waits for it; THERE: it has happened */
 	struct list *exits;	/* by actor: the actors that wait for its end */
 	struct list cpu_waiters;
 	unsigned nr_free_cpus;

@@ -168,10 +168,7 @@ static void wait_for_lock(struct maker *k, const struct item *i)
 		add_step(k, STEP_DELAY, NONE, i->end - i->start);
 	acquire(k, i, is_blind ? 0 : i->end - i->mid, is_blind ? 0 : STEP_F_WAITED);
 	k->interval = is_blind ? SIZE_MAX : r->nr_steps - 1;
-	/*
-	 * Other threads took the lock while this one waited, because this one took too long to wake
-	 * up.
-	 */
+	/* Other threads took the lock while this thread waited, because it took long to wake up. */
 	if (i->nr_passes && !is_blind && !r->ret)
 		*replay_add(r, r, passes) = (struct replay_pass){ r->steps[r->nr_steps - 1].scaled,
 								  i->pass_ns, i->nr_passes };
@@ -273,8 +270,8 @@ static bool has_serial(const struct step *steps, size_t nr, enum step_kind kind,
 
 /*
  * Removes the steps with which the thread accessed the queue, except those for which others may
- * wait.  The thread may still hold some of the locks: stores their acquisitions in *late, which
- * come after STEP_TAKE.
+ * wait.  The thread may still hold some of the locks: stores their acquisitions in late[]; they
+ * come after the STEP_TAKE.
  */
 static void cut_way(struct maker *k, size_t from, struct step *late, unsigned *nr_late)
 {
@@ -433,7 +430,7 @@ static void make_edges(struct maker *k, const struct item *items, size_t nr)
 
 COMPARE_NUMBERS(compare_ns, int64_t)
 
-/* Returns how long a pause must be; shorter ones are just times between two steps. */
+/* Returns the least length of a pause; shorter ones are just times between two steps. */
 static int64_t shortest(const struct pause *gaps, size_t nr)
 {
 	int64_t *lengths = calloc(nr + 1, sizeof(*lengths)), min;
@@ -462,10 +459,11 @@ static void add_sums(struct sums *s, double x, double y)
 }
 
 /*
- * Does the thread pause until a time (by a clock), and not for a duration?  If it worked for longer
- * before a pause, the pause would end at the same time in the first case, and later in the second.
- * No record says which it is, but in the first case each pause is shorter by the additional work
- * before it, so the slope of pauses over work is -1; in the second case it is 0.
+ * Returns true if the thread pauses until a time (by a clock), false if it pauses for a duration.
+ * If it worked for longer before a pause, a pause by a clock ends at the same time, and a pause for
+ * a duration ends later.  No record says which it is, but a pause by a clock is shorter by the
+ * additional work before it, so the slope of pauses over work is -1; that of pauses for a duration
+ * is 0.
  */
 static bool is_clocked(const struct pause *gaps, size_t nr, int64_t *min_ns)
 {
@@ -488,8 +486,8 @@ static bool is_clocked(const struct pause *gaps, size_t nr, int64_t *min_ns)
 	}
 	var = s.n * s.xx - s.x * s.x;
 	/*
-	 * If the work is always equally long, both would end at the same time; a clock is assumed,
-	 * which is more usual.
+	 * If the work is always equally long, both kinds of pause end at the same times; a clock is
+	 * assumed, which is more usual.
 	 */
 	if (s.n < GAPS_MIN || var <= 0)
 		return true;

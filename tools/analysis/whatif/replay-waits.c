@@ -3,9 +3,9 @@
  * Finds, for each wait for a lock, the hold that begins at its end, the thread that released the
  * lock before, and the time from that release to the end of the wait.
  *
- * Threads that came later may have taken the lock before the waiter, because the waiter took long
- * to wake up after a release.  Then a replay must not give the lock to the waiter right after that
- * release.
+ * Threads that requested the lock later may have taken it before the waiter, because the waiter
+ * took long to wake up after a release.  Then a replay must not give the lock to the waiter right
+ * after that release.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -77,7 +77,10 @@ static struct turn *list_turns(struct replay *r, size_t *nr)
 	return at;
 }
 
-/* Returns the first turn of the lock after that time. */
+/*
+ * Returns the index of the first turn of the lock after that time; if it has none, that of a later
+ * lock, or nr.
+ */
 static size_t first_turn(const struct turn *at, size_t nr, uint32_t lock, int64_t tick)
 {
 	return search(nr, i, at[i].lock < lock || (at[i].lock == lock && at[i].tick <= tick));
@@ -173,7 +176,8 @@ static void set_handover(struct replay *r, uint64_t lock, int64_t median)
 }
 
 /*
- * Sets median delays from release to the next holder, for threads that did not wait in the
+ * Sets the handover time of each lock: the median time from a release to the end of a wait; locks
+ * without such waits have the median of all.  It is for acquisitions that did not wait in the
  * recording.
  */
 static void set_handovers(struct replay *r)

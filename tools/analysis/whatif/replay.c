@@ -347,7 +347,10 @@ static int replay_policies(struct replay *r)
 	return ret;
 }
 
-/* Requests from outside of the program, which were in a queue before the program tagged them */
+/*
+ * Sorts by start.  The parts are requests from outside of the program, which were in a queue before
+ * the program tagged them.
+ */
 static int part_compare(const void *pa, const void *pb, void *arg)
 {
 	const struct replay *r = arg;

@@ -24,8 +24,8 @@
  * is replayed with several policies, and the predictions of those that pass the check are a range:
  *
  *	FIFO		a lock is handed over in the order of arrival
- *	BARGING		a released lock is free until the first waiter is awake; a thread that comes
- *			meanwhile takes it
+ *	BARGING		a released lock is free until the first waiter is awake; a thread that
+ *			requests it before that takes it
  *	RECORDED	as BARGING, but waiters are in the order in which they got the lock in the
  *			recording
  */

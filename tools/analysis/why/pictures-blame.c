@@ -18,7 +18,10 @@ struct build {
 	int ret;			/* -errno after a failure: later results are not valid */
 };
 
-/* Returns the parent's child frame of that name, or the parent if there are too many frames. */
+/*
+ * Returns the parent's child frame of that kind and name, or the parent if there are too many
+ * frames.
+ */
 static uint32_t find_child(struct build *b, uint32_t parent, unsigned kind, const char *name)
 {
 	struct blametree *t = b->b;
@@ -128,7 +131,7 @@ static void sum(struct blametree *b)
 		b->at[b->at[i].parent].all_ns += b->at[i].all_ns;
 }
 
-/* Sorts frames of one parent: the one with most time first. */
+/* Sorts frames by parent, then those with most time first. */
 static int compare_frames(const void *pa, const void *pb, void *arg)
 {
 	const struct blametree *t = arg;

@@ -87,7 +87,7 @@ static bool needs_somebody(unsigned kind)
 	       kind == LEAF_BEHIND;
 }
 
-/* Does the chain end with a wait, so that the blocker is not known? */
+/* Returns true if the chain ends with a wait, so that the blocker is not known. */
 static bool is_broken(const struct chain *chain, const struct chain_link *root)
 {
 	return needs_somebody(root->kind) && root == &chain->links[chain->nr - 1];
@@ -110,7 +110,10 @@ static int add_chain(struct sums *s, const struct chain *chain, size_t target, i
 		   root->tid, target, ns, root->ns);
 }
 
-/* Adds a cause that is no wait: the request itself spent the time. */
+/*
+ * Adds a cause without a chain: a wait that was not followed, or time that the request itself
+ * spent.
+ */
 static int add_own(struct sums *s, const struct why *w, const struct why_cause *c, size_t target,
 		   int64_t ns)
 {

@@ -4,11 +4,11 @@
  * a run counts once for each of them: for a run from a to b that is C(b) - C(a), where C(t) is
  * how long all targets together have lasted by t.
  *
- * A run is the time between two switches of a CPU: a task comes with the first and leaves with the
- * second.  If the two name different tasks, there was another switch in between, and the running
- * task is not known.  While no thread of the program waits for the CPU, there are no events of
- * other tasks, so other tasks may have run in between.  Therefore sched.h, which finds the causes
- * of waits, does not use runs in such times; for this picture they are accurate enough.
+ * A run is the time between two switches of a CPU: a task begins to run at the first and stops at
+ * the second.  If the two name different tasks, there was another switch in between, and the
+ * running task is not known.  While no thread of the program waits for the CPU, there are no events
+ * of other tasks, so other tasks may have run in between.  Therefore sched.h, which finds the
+ * causes of waits, does not use runs in such times; for this picture they are accurate enough.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 /* contexts of one CPU; further contexts are counted in the last one */
 #define CONTEXTS_MAX	256
 
-/* Starts or ends, sorted, with the sums of all before each. */
+/* Start times or end times of the targets, sorted, and their prefix sums. */
 struct marks {
 	int64_t *at;
 	__int128 *sums;
@@ -92,7 +92,7 @@ static __int128 since(const struct marks *k, int64_t ns)
 	return (__int128)ns * lo - k->sums[lo];
 }
 
-/* Returns how long all targets together have lasted by then. */
+/* Returns how long all targets together have lasted by ns. */
 static int64_t lived(const struct build *b, int64_t ns)
 {
 	return since(&b->starts, ns) - since(&b->ends, ns);

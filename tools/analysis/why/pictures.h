@@ -18,10 +18,13 @@ struct box {
 	int64_t total;
 };
 
-/* Sorts the values. */
+/* Sorts the values, and returns their quartiles and sum. */
 struct box box_of(int64_t *values, size_t nr);
 
-/* pictures.c: the outlier plot (NSight's balloon plot).  It shows BALLOON_CAUSES of each target. */
+/*
+ * pictures.c: the outlier plot (NSight's balloon plot).  It shows the BALLOON_CAUSES greatest
+ * causes of each target.
+ */
 #define BALLOON_CAUSES	3
 
 struct balloon {

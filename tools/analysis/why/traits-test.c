@@ -30,7 +30,7 @@ struct item {
 	uint64_t value;
 	uint32_t nr;		/* rows that have the trait */
 	uint32_t nr_slow;
-	int32_t paired;		/* position in paired[]; -1: not there */
+	int32_t paired;		/* position in paired[]; -1: not in it */
 };
 
 struct pair {
@@ -46,7 +46,7 @@ struct tester {
 	size_t nr_has, room_has;
 	uint32_t paired[PAIRED];
 	size_t nr_paired;
-	uint32_t *paired_first, *paired_has;	/* the same with positions in paired[] */
+	uint32_t *paired_first, *paired_has;	/* as first and has, with positions in paired[] */
 	uint32_t *paired_next;			/* by position: where the next attribute begins */
 	struct pair *pairs;		/* nr_paired * nr_paired; the smaller number first */
 	uint32_t *counts, *pair_counts;	/* the counts of one draw */
@@ -158,7 +158,7 @@ static bool has_item(const struct traits_table *t, size_t row, const struct item
 	       value <= i->value;
 }
 
-/* Adds an item for each text, from *first on. */
+/* Adds the items of all attributes; first[k] becomes the index of the first item of attribute k. */
 static int add_items(struct tester *x, size_t *first)
 {
 	int ret = 0;
@@ -417,7 +417,10 @@ static struct trait_part part_of(const struct tester *x, const struct item *i)
 	};
 }
 
-/* Are both parts thresholds of the same attribute in the same direction, or the same text? */
+/*
+ * Returns true if both parts are thresholds of the same attribute in the same direction, or the
+ * same text.
+ */
 static bool is_alike(const struct trait_part *a, const struct trait_part *b)
 {
 	return a->attribute == b->attribute && a->op == b->op && (a->op != TRAIT_IS || a->value == b->value);
@@ -433,7 +436,7 @@ static bool says_the_same(const struct trait *a, const struct trait *b)
 	       (is_alike(&a->parts[0], &b->parts[1]) && is_alike(&a->parts[1], &b->parts[0]));
 }
 
-/* Returns the surprise (-ln p) of the best single trait that is_alike() says is like this part. */
+/* Returns the surprise (-ln p) of the best single trait for which is_alike() is true. */
 static double best_single(struct tester *x, const struct trait_part *part)
 {
 	double best = 0;

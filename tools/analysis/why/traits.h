@@ -2,7 +2,8 @@
 /*
  * Finds traits that slow requests have more often than usual ones.  A trait is a value of an
  * attribute (class, thread, CPU, queue; a note's text), a threshold of a number (a note's; how long
- * the thread was idle before; how many other requests were open), or two of these together.
+ * the thread was idle before the request; how many other requests were open), or two of these
+ * together.
  *
  * Fisher's exact test, one-sided, gives the probability that as many of the slow requests have a
  * trait by chance.  Very many traits are tried, and they overlap; so each probability is compared

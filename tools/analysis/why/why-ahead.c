@@ -21,7 +21,7 @@
 #define TOO_MANY	1
 #define MARGIN_PART	10	/* 1/10 */
 #define MARGIN_NS	10000
-#define GAP_NS		10000	/* between two requests, which is no idle time */
+#define GAP_NS		10000	/* a shorter time between two requests is not idle time */
 
 struct other {			/* a request that was open in the time of r */
 	uint64_t id;
@@ -176,10 +176,10 @@ static int set_start(const struct partition *p, const struct request *r, struct 
 }
 
 /*
- * Is the thread's work on requests of the class about as long as the request was behind them,
- * according to the partition?  If it is longer, some of it did not delay the request, for example
- * because another thread worked on that meanwhile.  It is not known here which part this was, so no
- * request is named.
+ * Returns true if the thread's work on requests of the class was at most about as long as the
+ * request was behind them, according to the partition.  If it was longer, some of it did not delay
+ * the request, for example because another thread worked on that request meanwhile.  It is not
+ * known here which part this was, so no request is named.
  */
 static bool is_all_behind(const struct search_ahead *s, const struct partition *p)
 {

@@ -49,7 +49,10 @@ struct chains {
 
 COMPARE(wanted_compare, struct wanted, UP(id) UP(start))
 
-/* Several requests may have been behind the same one; each gets a copy of that instance. */
+/*
+ * Several requests may have been behind the same request; each gets a copy of that request
+ * instance.
+ */
 static int copy_life(struct wanted *to, const struct life *life)
 {
 	to->life = *life;
@@ -135,7 +138,7 @@ static void add_calls(struct chains *k, struct chain *chain)
 
 /*
  * Returns for how long wait s, if it is the only one of cause c, lasted in the time of r; INT64_MAX
- * if there are several.
+ * if there is none, or several.
  */
 static int64_t overlap_ns(const struct chains *k, const struct request *r, const struct timeline_cause *c,
 			  const struct segment *s)
@@ -202,7 +205,10 @@ static bool is_in_queue(const struct partition *p, uint32_t path)
 	return p->paths[path].is_queue;
 }
 
-/* Is cause t of the timeline the same as cause c?  Names are interned, so pointers are compared. */
+/*
+ * Returns true if cause t of the timeline is the same as cause c.  Names are interned, so pointers
+ * are compared.
+ */
 static bool is_cause(struct chains *k, const struct timeline_cause *t, const struct why_cause *c)
 {
 	if (t->kind != c->kind || t->in_queue != is_in_queue(k->w->p, c->path) || !(t->wait || t->off))
@@ -294,7 +300,8 @@ static void set_root(struct why *w, struct why_target *t)
 }
 
 /*
- * Can a timeline explain more than the partition?  It takes milliseconds, so this is tested first.
+ * Returns true if a timeline may explain more than the partition.  Building one takes milliseconds,
+ * so this is tested first.
  */
 static bool needs_timeline(const struct chains *k, const struct why_target *t)
 {

@@ -57,8 +57,9 @@ static bool is_usual(const struct explanation *e, uint32_t n)
 }
 
 /*
- * Is the function rarely observed in the reference?  A function that is usually observed without
- * self time is not rare, nor is a short one that is observed only in some requests.
+ * Returns true if the node is rarely observed in the reference.  A function that is usually
+ * observed without self time is not rare, nor is a short one that is observed only in some
+ * requests.
  */
 static bool is_rare(const struct explanation *e, uint32_t n)
 {
@@ -69,8 +70,8 @@ static bool is_rare(const struct explanation *e, uint32_t n)
 }
 
 /*
- * Is the deviation of a function mostly due to more calls, or to slower ones?  If the function is
- * rare in the reference, it is unexpected.
+ * Returns whether the deviation of a function is mostly due to more calls, or to slower ones, or
+ * whether the function is unexpected because it is rare in the reference.
  */
 static enum anomaly function_anomaly(const struct explanation *e, uint32_t n)
 {

@@ -286,8 +286,8 @@ int why_sort_amounts(const struct why *w, struct why_sorted *s)
 		return -ENOMEM;
 	}
 	/*
-	 * A counting sort by cause.  Each cause is counted two places ahead: sums make that the
-	 * start of the next cause, and filling a cause moves its start to its end.
+	 * A counting sort by cause.  At first at[c + 2] is the number of amounts of cause c.  After
+	 * the sums at[c + 1] is the start of cause c, and after the amounts are placed, its end.
 	 */
 	for (const struct why_target *t = w->targets; t < end; t++)
 		for (size_t k = 0; k < t->nr_amounts; k++)

@@ -73,7 +73,7 @@ struct why_options {
 	const char *class;		/* glob: explain only those; NULL: all */
 	bool has_id;
 	uint64_t id;
-	/* if no id is given: so many of the slowest requests; 0: by percentiles */
+	/* if no id is given: this many of the slowest requests; 0: by percentiles */
 	size_t nr_slowest;
 	double explain;			/* 0.8 */
 	bool is_strict;			/* NSight's own rule: children's deviations, not amounts */
