@@ -137,7 +137,7 @@ static void read_off(struct now *n, const struct reading *b)
 	}
 }
 
-/* Has the thread not slept since its number of sleeps was last read? */
+/* Returns true if the thread has not slept since its number of sleeps was last read. */
 static bool has_not_slept(const struct now *n, const struct reading *b)
 {
 	return n->status && b->flags & LDB_SCHEDSTAT_F_SLEEPS && b->nr_sleeps == n->status->nr_sleeps;
@@ -154,7 +154,10 @@ static void leave(struct now *n, const struct reading *b, int64_t out, int64_t r
 	read_off(n, b);
 }
 
-/* The thread was on the CPU at readings a and b, but off it for some time in [lo, b]. */
+/*
+ * Reports a time off the CPU of `off` ticks in [lo, b].  The thread was on the CPU at readings a
+ * and b.
+ */
 static int between(struct counters *c, const struct now *now, const struct reading *a,
 		   const struct reading *b, int64_t lo, int64_t off)
 {
@@ -173,7 +176,7 @@ static int between(struct counters *c, const struct now *now, const struct readi
 	return add_off(c, &n, a->tid, lo + slack + length, b->wait - a->wait, true);
 }
 
-/* The thread was on the CPU at reading a. */
+/* Processes reading b of a thread that was on the CPU at reading a. */
 static int after_on(struct counters *c, struct now *n, const struct reading *a, const struct reading *b)
 {
 	int64_t run = b->run - a->run, off = max(b->tick - a->tick - run, 0);
@@ -202,7 +205,7 @@ static int after_on(struct counters *c, struct now *n, const struct reading *a, 
 	return 0;
 }
 
-/* The thread was off the CPU at reading a, and has been on one since. */
+/* Processes reading b of a thread that was off the CPU at reading a, and has been on one since. */
 static int after_off(struct counters *c, struct now *n, const struct reading *a, const struct reading *b)
 {
 	int64_t run = b->run - a->run, off = max(b->tick - a->tick - run, 0), in = b->tick - run;
@@ -236,7 +239,10 @@ static int after_off(struct counters *c, struct now *n, const struct reading *a,
 	return ret;
 }
 
-/* Are both readings of the same thread?  If a tid is used again, its counters start again at 0. */
+/*
+ * Returns true if both readings are of the same thread.  If a tid is used again, its counters start
+ * again at 0.
+ */
 static bool is_same(const struct reading *a, const struct reading *b)
 {
 	return a && a->tid == b->tid && b->run >= a->run && b->wait >= a->wait &&

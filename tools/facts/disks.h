@@ -17,7 +17,7 @@ struct disk_work {
 	/* ticks: the request was put into the device's queue, and completed */
 	int64_t start, end;
 	uint64_t bytes;
-	const char *device;	/* "nvme0n1", "a disk"; the model's */
+	const char *device;	/* "nvme0n1", "a disk"; owned by the model */
 };
 
 /* Does for requests to devices what faults_each() of interruptions.h does for faults. */
@@ -28,11 +28,10 @@ int disks_each(struct model *m, const struct reader_filter *filter,
 const char *disk_op_name(unsigned op);
 
 /*
- * A thread slept until a device had completed a request of this thread, or of the thread that woke
- * it up.
+ * A sleep, in which a device may have processed a request of the sleeping thread, or of its waker.
  */
 struct disk_sleep {
-	/* waker: the thread of the kernel that woke it up; 0: an interrupt, or not known */
+	/* waker: the thread of the kernel that woke it up; 0: another waker, or not known */
 	uint32_t tid, waker;
 	int64_t start, end;	/* ticks */
 	struct segment_disk *to;

@@ -42,7 +42,7 @@ struct flow_sum {
 	size_t first_length;
 };
 
-/* How many calls of a sum had a duration in this bucket of a histogram. */
+/* The number of calls of a sum whose duration is in this bucket of a histogram. */
 struct flow_length {
 	uint32_t sum;		/* index */
 	uint32_t bucket;
@@ -97,10 +97,10 @@ const struct flow_api *flows_api(const struct flows *f, uint32_t id);
  */
 uint32_t flows_component_at(const struct flows *f, uint64_t addr, int64_t tick);
 
-/* Does this function wait for another thread, for a time, or for input? */
+/* Returns true if this function waits for another thread, for a time, or for input. */
 bool flow_is_wait(const char *name);
 
-/* Can the trace contain the places at which the caller calls this API? */
+/* Returns true if the trace may contain the places at which the caller calls this API. */
 bool flow_has_place(const struct flows *f, const struct flow_api *api);
 
 /* One call that took long. */

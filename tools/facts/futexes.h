@@ -38,14 +38,14 @@ struct sched_off;
 int futexes_read(struct model *m, int64_t from, int64_t to, struct futexes *f);
 
 /*
- * These do what futexes_read() does, for callers that read the kernel events anyway: the first
- * function adds a sleep; the second one sorts all sleeps at the end.  Returns 0 or -ENOMEM.
+ * These do what futexes_read() does, for callers that read the kernel events anyway: futexes_add()
+ * adds a sleep, and returns 0 or -ENOMEM; futexes_sort() sorts all sleeps at the end.
  */
 int futexes_add(struct model *m, struct futexes *f, const struct sched_off *off);
 void futexes_sort(struct futexes *f);
 void futexes_free(struct futexes *f);
 
-/* Does the futex lie within the object of that lock? */
+/* Returns true if the futex lies within the object of that lock. */
 bool futex_is_inside(uint64_t futex, uint64_t lock, unsigned kind);
 
 /* Returns owner if it is a thread of the program that existed in [from, to]; else 0. */

@@ -14,14 +14,14 @@
 
 /*
  * Calls gap() for each gap, in the order of the file.  A gap with tid 0 concerns all threads.
- * Returns 0, -ENOMEM, or what gap() returned to stop.
+ * Returns 0, -ENOMEM, or the value other than 0 with which gap() has stopped reading.
  */
 int gaps_each(struct reader *r, const struct reader_filter *filter,
 	      int (*gap)(void *arg, const struct thread_interval *gap), void *arg);
 
 /*
- * Was the thread unobserved at tick?  Reduces *until to the tick at which the answer changes, if
- * that is earlier.  The gaps must be merged ones (intervals_merge()).
+ * Returns true if the thread was unobserved at the tick.  Reduces *until to the tick at which this
+ * changes, if that is earlier.  The gaps must be merged ones (intervals_merge()).
  */
 bool gaps_cover(const struct intervals *gaps, uint32_t tid, int64_t tick, int64_t *until);
 

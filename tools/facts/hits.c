@@ -29,7 +29,7 @@ struct counter {
 
 COMPARE(part_compare, struct counting, UP(part.tid) UP(part.start))
 
-/* Returns the first range of this tid that ends at tick or later, or NULL. */
+/* Returns the first range of this tid that ends at the tick or later; NULL: none. */
 static struct counting *find_part(const struct counter *c, uint32_t tid, int64_t tick)
 {
 	size_t from = search(c->nr, i,

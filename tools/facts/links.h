@@ -39,7 +39,7 @@ struct link_want {
  */
 bool link_want_parse(const char *text, struct link_want *want);
 
-/* Does the request instance belong to that trace?  Returns 1, 0 or -ENOMEM. */
+/* Returns 1 if the request instance belongs to that trace, 0 if it does not, or -ENOMEM. */
 int links_match(struct links *links, const struct life *life, const struct link_want *want);
 
 /* Make an id for the trace of a request instance, and one for its nth span. */

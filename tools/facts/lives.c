@@ -227,8 +227,9 @@ static void worker_remove(struct lives *l, uint32_t tid, uint64_t id)
 }
 
 /*
- * Did a consumer take the request from the queue before the producer's BLOCK was recorded?  Then
- * its START named this queue and found no pending span there.
+ * Returns true, and marks the consumer's span as handed over, if a consumer took the request from
+ * the queue before the producer's BLOCK was recorded: then the consumer's START named this queue
+ * and found no pending span in it.
  */
 static bool was_taken_early(struct open_life *o, uint32_t tid, uint64_t queue, int64_t since)
 {
@@ -246,8 +247,8 @@ static bool was_taken_early(struct open_life *o, uint32_t tid, uint64_t queue, i
 }
 
 /*
- * Has the request ended, with no thread working on it?  A span that is still open then is one in a
- * queue from which no thread took the request.
+ * Returns true if the request has ended and no thread works on it.  A span that is still open is
+ * then in a queue from which no thread took the request.
  */
 static bool is_left(const struct open_life *o)
 {
@@ -275,8 +276,8 @@ static struct ldb_row_req copy_of(const struct ldb_row_req *row)
 }
 
 /*
- * The request was in a queue before the program tagged it for the first time.  If it is open
- * already, its time in the queue cannot begin before the end of its earlier spans.
+ * The request was in a queue before the program tagged it for the first time.  If the request is
+ * open already, its time in the queue cannot begin before the end of its earlier spans.
  */
 static int on_arrived(struct lives *l, const struct ldb_row_req *row)
 {
@@ -460,7 +461,9 @@ static int on_inexact(struct lives *l, const struct ldb_row_req *row)
 	return 0;
 }
 
-/* Ends an instance that is still open when no more rows follow. */
+/*
+ * Ends an instance that is still open at tick `last`, at which the rows end or the request is cut.
+ */
 static int end_unfinished(struct lives *l, struct open_life *o, int64_t last)
 {
 	struct life *life = &o->life;
@@ -509,7 +512,10 @@ static int cut_one(struct lives *l, const struct ldb_row_req *row)
 	return o ? end_unfinished(l, o, row->tick) : 0;
 }
 
-/* Ends all open requests of one process, in a trace of several processes. */
+/*
+ * Ends all open requests of one process, in a trace of several processes; if row->id is row->queue,
+ * only the request with this id.
+ */
 static int cut_some(struct lives *l, const struct ldb_row_req *row)
 {
 	int ret = 0;

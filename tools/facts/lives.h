@@ -40,29 +40,30 @@ struct lives_result {
 /*
  * Calls the callback for each instance when it is over, and at the end for those that are still
  * open.  The instance is valid until the callback returns, which may take over the parts by setting
- * them to NULL.  A return value that is not 0 stops.  Returns that value, 0 or -ENOMEM.
+ * them to NULL.  If the callback returns a value that is not 0, reading stops.  Returns that value,
+ * 0 or -ENOMEM.
  */
 int lives_each(struct model *m, int (*life)(void *arg, struct life *life), void *arg,
 	       struct lives_result *result);
 
 /*
- * Does the same for nr ids only, which may be in any order.  This is faster; the callback may also
- * be called for a few other ids.
+ * As lives_each(), for nr ids only, which may be in any order.  This is faster; the callback may
+ * also be called for a few other ids.
  */
 int lives_some(struct model *m, const uint64_t *ids, size_t nr,
 	       int (*life)(void *arg, struct life *life), void *arg, struct lives_result *result);
 
 /*
- * Does the same, but uses only the events in [from, to] (ticks): an instance that ends in this
- * range and began earlier is reported to begin at from.  The result only shows which requests
+ * As lives_each(), but uses only the events in [from, to] (ticks): an instance that ends in this
+ * range and began earlier is reported to begin at `from`.  The result only shows which requests
  * threads worked on in that time.
  */
 int lives_within(struct model *m, int64_t from, int64_t to, int (*life)(void *arg, struct life *life),
 		 void *arg, struct lives_result *result);
 
 /*
- * Finds the last instance of the id that began by tick, in the table of requests; sets *row to NULL
- * if there is none.  Returns 0 or -errno.
+ * Finds the last instance of the id that began at the tick or before it, in the table of requests;
+ * sets *row to NULL if there is none.  Returns 0 or -errno.
  */
 int lives_last(struct model *m, uint64_t id, int64_t tick, const struct ldb_row_reqtab **row);
 

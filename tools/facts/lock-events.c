@@ -94,7 +94,7 @@ static int add_event(struct builder *b, struct lock_event *e)
 
 COMPARE(object_compare, struct object, UP(lock))
 
-/* Returns the lock whose object contains the futex. */
+/* Returns the lock whose object contains the futex; NULL: none. */
 static const struct object *find_object(const struct object *objects, size_t nr, uint64_t futex)
 {
 	size_t lo = search(nr, i, objects[i].lock <= futex);
@@ -143,8 +143,8 @@ static int add_futexes(struct builder *b)
 }
 
 /*
- * Does the row overlap the time of the chunk of events?  The first condition is cheap, and mostly
- * true.
+ * Returns true if the row overlaps the time of the chunk of events.  The first condition is cheap,
+ * and mostly true.
  */
 static bool is_in_chunk(const struct builder *b, const struct ldb_row_func *row)
 {

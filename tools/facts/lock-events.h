@@ -23,7 +23,7 @@ struct lock_events_options {
 	int64_t after;
 };
 
-/* Each function may be NULL.  A return value that is not 0 stops. */
+/* Each function may be NULL. If one returns a value that is not 0, reading stops. */
 struct lock_events_sink {
 	/* the events are in no particular order */
 	int (*event)(void *arg, const struct lock_event *e);

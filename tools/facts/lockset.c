@@ -201,7 +201,7 @@ static int prepare_queries(struct lockset *s)
 			};
 	}
 	sort_by(s->queries, nr, query_compare);
-	/* Each group ends with one more query, for the rows behind the last real one. */
+	/* Each group ends with one more query, for the rows after the last real query. */
 	for (size_t i = 0; i < nr; i++) {
 		if (i + 1 < nr && same_group(&s->queries[i], &s->queries[i + 1]))
 			continue;
@@ -286,8 +286,8 @@ bool lockset_wants_funcs(const struct lockset *s)
 }
 
 /*
- * Can the event have happened during the row's invocation?  Times are compared as well, because
- * generations start again in a new thread.
+ * Returns true if the event may have happened during the row's invocation.  Times are compared as
+ * well, because generations start again in a new thread.
  */
 static bool covers(const struct ldb_row_func *row, const struct lock_event *e)
 {
@@ -297,8 +297,8 @@ static bool covers(const struct ldb_row_func *row, const struct lock_event *e)
 }
 
 /*
- * Sets the place of the event to the call site of the row's function.  Returns true if that is in a
- * system header, too: then the event now waits for the row of the caller.
+ * Sets the place of the event to the call site of the row's function.  Returns true if the call
+ * site is in a system header, too: the event then waits for the row of the caller.
  */
 static bool climb(struct lockset *s, struct lockset_climb *c, const struct ldb_row_func *row)
 {
@@ -365,8 +365,8 @@ static struct lockset_near *near_of(struct lockset *s, const struct ldb_row_func
 }
 
 /*
- * Returns the first query of the group whose gen is not less; the search begins at the query that
- * was found last.
+ * Returns the first query of the group whose gen is not less than `gen`, or NULL; the search begins
+ * at the query that was found last.
  */
 static struct lockset_query *find_query(struct lockset *s, struct lockset_near *n, uint64_t gen)
 {

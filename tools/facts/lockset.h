@@ -7,7 +7,7 @@
  *    previous hold of it ended; and a wait that names the holder began after that thread had taken
  *    the lock.  begin is the middle of the remaining interval, resolution half its width.
  *  - the place in the user's source, if the call is in a function of a system header
- *    (std::mutex::lock at -O0): the innermost call site on the stack that is in no system header.
+ *    (std::mutex::lock at -O0): the innermost call site on the stack that is not in a system header.
  *
  * Use: add LOCK rows, prepare, feed FUNC rows, resolve.
  */
@@ -50,8 +50,8 @@ struct lockset {
 };
 
 /*
- * Can this kind of lock have a holder?  Waits for conditions, semaphores, barriers and joins are
- * ended by a call of another thread instead.
+ * Returns true if this kind of lock can have a holder.  Waits for conditions, semaphores, barriers
+ * and joins are ended by a call of another thread instead.
  */
 static inline bool lock_kind_is_held(unsigned kind)
 {
@@ -63,8 +63,8 @@ void lockset_init(struct lockset *s, struct model *m);
 void lockset_free(struct lockset *s);
 
 /*
- * Adds a row.  Returns 0 or -ENOMEM, as do the functions below.  Rows with an unknown operation are
- * ignored.
+ * Adds a row.  Returns 0 or -ENOMEM, as do lockset_add_wait() and lockset_prepare().  Rows with an
+ * unknown operation are ignored.
  */
 int lockset_add(struct lockset *s, const struct ldb_row_lock *row);
 
@@ -74,10 +74,10 @@ int lockset_add(struct lockset *s, const struct ldb_row_lock *row);
  */
 int lockset_add_wait(struct lockset *s, const struct lock_event *wait);
 
-/* Call it after the last event is added.  Until lockset_resolve(), events do not move. */
+/* Must be called after the last event is added.  Until lockset_resolve(), events do not move. */
 int lockset_prepare(struct lockset *s);
 
-/* Are FUNC rows needed to answer any of the queries? */
+/* Returns true if FUNC rows are needed to answer any of the queries. */
 bool lockset_wants_funcs(const struct lockset *s);
 void lockset_feed(struct lockset *s, const struct ldb_row_func *row);
 

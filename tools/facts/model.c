@@ -182,8 +182,8 @@ static int sort_threads(struct model *m)
 }
 
 /*
- * Can kernel events be among the lost records?  Rings with numbers beyond those of the CPUs belong
- * to scanners and have no kernel events.
+ * Returns true if kernel events may be among the lost records.  Rings with numbers beyond those of
+ * the CPUs belong to scanners and have no kernel events.
  */
 static bool loses_events(const struct model *m, const struct ldb_row_lost *row)
 {
@@ -362,8 +362,8 @@ void model_close(struct model *m)
 const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t tick)
 {
 	/*
-	 * Finds the last thread with this tid that had started by then, or else the first one with
-	 * this tid.
+	 * Finds the last thread with this tid that had started by the tick, or else the first one
+	 * with this tid.
 	 */
 	size_t lo = search_by(m->threads, m->nr_threads, t,
 			      t->tid < tid || (t->tid == tid && t->start <= tick));

@@ -19,7 +19,7 @@
 /* A process.  There are several in a trace that was joined from several. */
 struct process {
 	uint32_t pid, ppid;
-	const char *name, *host;	/* the model's */
+	const char *name, *host;	/* owned by the model */
 	/* the trace's ids of its requests are the program's ids plus this number */
 	uint64_t id_base;
 	/*
@@ -90,9 +90,9 @@ struct request_source {
 	const char *what;
 	bool is_loop;		/* they are turns of an event loop; else calls of functions */
 	uint64_t nr;		/* requests */
-	/* invocations that are no requests, because they are nested in other invocations */
+	/* invocations that are not requests, because they are nested in other invocations */
 	uint64_t nr_inner;
-	/* invocations that are no requests: they had begun before the recording */
+	/* invocations that are not requests: they had begun before the recording */
 	uint64_t nr_begun;
 	/* the requests have the ids that their functions had as arguments */
 	bool has_ids;
@@ -296,7 +296,7 @@ struct marked {
 	int64_t tick;
 	uint32_t tid;
 	const struct thread *thread; /* NULL: not in the trace */
-	const char *name;	/* the model's */
+	const char *name;	/* owned by the model */
 	int64_t value;
 };
 
@@ -312,7 +312,8 @@ struct irq {
 	int64_t start, end;	/* ticks; end >= start */
 	unsigned kind;		/* enum ldb_irq_kind */
 	uint32_t nr;		/* number of the interrupt line, or of the vector */
-	const char *name;	/* "eth0", "NET_RX", "local_timer"; "": not known; the model's */
+	/* "eth0", "NET_RX", "local_timer"; "": not known; owned by the model */
+	const char *name;
 	/* how many other interrupts since the last row were too short for a row */
 	uint32_t nr_short;
 };
@@ -350,7 +351,7 @@ struct segment {
 	/* LOCK_HOLD: the hold was not recorded, but follows from the wait of another thread */
 	bool is_inferred;
 	bool has_failed;		/* LOCK_WAIT: ended without the lock */
-	/* the segment is no part of the request: its thread blocked the request meanwhile */
+	/* the segment is not part of the request: its thread blocked the request at this time */
 	bool blocks_req;
 	/*
 	 * LOCK_*: 1: the segment blocks the request, 2: it blocks what blocks the request, and so
@@ -434,7 +435,7 @@ int64_t model_number(const struct model *m, const char *key, int64_t otherwise);
 /* Returns the name of the thread; "" if thread is NULL. */
 const char *model_thread_name(const struct thread *thread);
 
-/* Does thread (tid or glob of the name) match t?  NULL matches all. */
+/* Returns true if `thread` (tid or glob of the name) matches t; NULL matches all. */
 bool model_thread_matches(const char *thread, uint32_t tid, const struct thread *t);
 
 #endif

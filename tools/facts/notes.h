@@ -25,7 +25,7 @@ void notes_close(struct notes *n);
 
 /*
  * Stores the notes of the request instance of id that was open in [start, end] (ticks): the last
- * note of each key, in the order of time.  Returns how many.  m->notes may be NULL.
+ * note of each key, in the order of time.  Returns their number.  m->notes may be NULL.
  */
 size_t notes_of(const struct model *m, uint64_t id, int64_t start, int64_t end,
 		const struct note *found[NOTES_KEYS_MAX]);
@@ -56,10 +56,10 @@ struct note_filter {
 	uint64_t number;
 };
 
-/* Returns false if the text is no condition. */
+/* Returns false if the text is not a condition. */
 bool note_filter_parse(const char *text, struct note_filter *f);
 
-/* Does the request instance have a note that fulfils it? */
+/* Returns true if the request instance has a note that fulfils the condition. */
 bool note_filter_matches(const struct note_filter *f, const struct model *m, uint64_t id, int64_t start,
 			 int64_t end);
 

@@ -79,8 +79,8 @@ struct split {
 };
 
 /*
- * Splits a time.  numbers are results of places_find(), one for each sample in that time; they are
- * sorted here.
+ * Splits a time.  numbers are results of places_find(), one for each sample in that time; this
+ * function sorts them.
  */
 void places_split(const struct places *p, uint32_t *numbers, size_t nr, struct split *split);
 

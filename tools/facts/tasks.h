@@ -25,7 +25,7 @@ void tasks_close(struct tasks *t);
  */
 const struct task *tasks_find(const struct tasks *t, uint32_t tid, int64_t tick);
 
-/* Is this a thread that ldb itself runs in the program? */
+/* Returns true if this is a thread that ldb itself runs in the program. */
 bool tasks_is_ldb(const struct model *m, uint32_t tid);
 
 /* Fills in the name and pid of a task, from TASK rows or else from the program's threads. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In a damaged trace, a time may be any number.  These functions limit times to 36 years before and
- * after the recording, so that sums and differences of a few of them cannot overflow.
+ * In a damaged trace, a time may be any number.  These functions limit times to 2^60 ticks, or 2^60
+ * ns (36 years), before and after the start of the recording, so that sums and differences of a few
+ * of them cannot overflow.
  */
 #ifndef FACTS_TICKS_H
 #define FACTS_TICKS_H
@@ -17,13 +18,13 @@ static inline int64_t ticks_sane(int64_t tick)
 	return tick > TICKS_MAX ? TICKS_MAX : tick < -TICKS_MAX ? -TICKS_MAX : tick;
 }
 
-/* Limits a duration to that range. */
+/* Limits a duration to the range of ticks_sane(). */
 static inline uint64_t ticks_sane_length(uint64_t ticks)
 {
 	return ticks > (uint64_t)TICKS_MAX ? (uint64_t)TICKS_MAX : ticks;
 }
 
-/* Returns reader_ns(), limited to that range. */
+/* Returns the result of reader_ns(), limited by ticks_sane(). */
 static inline int64_t ticks_time_ns(const struct reader *r, int64_t tick)
 {
 	return ticks_sane(reader_ns(r, tick));
@@ -42,7 +43,7 @@ static inline int64_t ticks_last_ns(struct ticks_last *last, const struct reader
 	return last->ns;
 }
 
-/* Adds ticks to *sum, which stays within that range. */
+/* Adds ticks to *sum, which stays in the range of ticks_sane(). */
 static inline void ticks_add(int64_t *sum, int64_t ticks)
 {
 	*sum = ticks_sane(*sum + ticks);
