@@ -115,7 +115,7 @@ static bool catch_up(const struct schema_column *c, struct column_state *state)
 	return c->size == 8 || all <= UINT32_MAX;
 }
 
-/* Does the column end with the rows that were passed over last, and are these valid? */
+/* Returns true if the column ends with the rows that were passed over last, and these are valid. */
 static bool ends_right(const struct schema_column *c, struct column_state *state)
 {
 	bool is_sum = c->coding == COLUMN_D && c->size == 4;
@@ -152,7 +152,7 @@ static bool decode_times(const struct schema *s, struct column_state *states, ch
 	return true;
 }
 
-/* Does what columns_decode() does, for a table without strings. */
+/* As columns_decode(), for a table without strings. */
 static bool decode_some(const struct schema *s, struct column_state *states, char *row, size_t *nr,
 			const struct columns_select *select)
 {
@@ -240,7 +240,7 @@ static unsigned column_at(const struct schema *s, unsigned offset)
 	return i;
 }
 
-/* Do the sums of a column's differences fit into its field? */
+/* Returns true if the sums of a column's differences fit into its field. */
 static bool sums_fit(const struct column_state *c, size_t nr)
 {
 	uint64_t values[TILE_ROWS], sum = 0, all = 0;

@@ -96,7 +96,7 @@ static uint8_t *put_varints(uint8_t *out, const uint64_t *v, size_t nr, uint64_t
 	return put_8(out, v, nr);
 }
 
-/* Returns the bitwise or of all values. */
+/* Stores a column's values in v, as they are coded; returns their bitwise or. */
 static inline __attribute__((always_inline)) uint64_t
 gather(const struct schema_column *c, unsigned coding, unsigned size, const char *row, size_t nr,
        size_t stride, uint64_t *before, uint64_t *v)

@@ -82,7 +82,7 @@ static inline void extent_widen(struct extent *sum, const struct extent *e)
 	sum->dur = e->dur > sum->dur ? e->dur : sum->dur;
 }
 
-/* Does the extent of a block or a row overlap the wanted one, and is it long enough? */
+/* Returns true if the extent of a block or a row overlaps the wanted one, and is long enough. */
 static inline bool extent_matches(const struct extent *want, const struct extent *e)
 {
 	return e->t_max >= want->t_min && e->t_min <= want->t_max && e->id_max >= want->id_min &&
@@ -121,7 +121,7 @@ struct columns_select {
 	/* Returns false if no row with such times is needed: only the times of these rows are set.  Or NULL. */
 	bool (*times)(const void *arg, const char *rows, size_t nr);
 	const void *arg;
-	size_t bytes;		/* so many of each row are set; 0: all */
+	size_t bytes;		/* only this many of each row are set; 0: all */
 };
 
 /*

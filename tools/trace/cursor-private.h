@@ -26,10 +26,10 @@ struct cursor *cursor_open(struct reader *r, unsigned kind, const struct reader_
 
 /* retain.c */
 
-/* Are all rows of this range retained when they are decoded? */
+/* Returns true if all rows of the query's range are retained when they are decoded. */
 bool retain_serves(const struct query *q);
 
-/* Does what query_decode() does; may be called if retain_serves() is true. */
+/* As query_decode(); may be called if retain_serves() is true. */
 int retained_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
 
 /* While rows are retained, a cursor uses the decoder of the previous one. */

@@ -9,7 +9,7 @@
 
 _Static_assert(READER_FUNCS_MAX == TILES_ROWS, "one tile at a time");
 
-/* Does the filter select all rows of the block? */
+/* Returns true if the filter selects all rows of the block. */
 static bool extent_is_inside(const struct reader_filter *f, const struct ldb_row_index *i)
 {
 	return i->t_min >= f->t_min && i->t_max <= f->t_max && i->id_min >= f->id_min &&

@@ -231,8 +231,8 @@ static int64_t slack_of(const struct messages *m, uint32_t a, uint32_t b)
 }
 
 /*
- * Can a have been before b, if the times may be wrong by slack?  In a damaged trace they may be any
- * numbers.
+ * Returns true if time a may have been before time b, if these may be wrong by `slack`.  In a
+ * damaged trace they may be any numbers.
  */
 static bool is_before(int64_t a, int64_t b, int64_t slack)
 {
@@ -242,9 +242,9 @@ static bool is_before(int64_t a, int64_t b, int64_t slack)
 }
 
 /*
- * Can the message have been received at the time that the other end has recorded?  If several
- * connections had the same addresses, this one must have been in use at that time.  So a message
- * may be refused that was still unanswered when the recording ended.
+ * Returns true if the message may have been received at the time that the other end has recorded.
+ * If several connections had the same addresses, this one must have been in use at that time.  So a
+ * message may be refused that was still unanswered when the recording ended.
  */
 static bool is_in_time(const struct messages *m, const struct end *sent, const struct end *came)
 {
@@ -255,15 +255,15 @@ static bool is_in_time(const struct messages *m, const struct end *sent, const s
 }
 
 /*
- * How many messages are compared to find one that contains a byte.  There are several only if
- * several connections had the same addresses, and many only if the trace is damaged.
+ * At most this many messages are compared to find one that contains a byte.  There are several only
+ * if several connections had the same addresses, and many only if the trace is damaged.
  */
 #define COMPARED_MAX	4096
 
 /*
  * Finds the message in f that contains the first byte of e and was recorded by the other end.
- * Returns the number of such messages; 2: two or more.  in_time: messages for which is_in_time() is
- * false do not count.
+ * Returns the number of such messages; 2: two or more, or more than COMPARED_MAX were compared.
+ * in_time: messages for which is_in_time() is false do not count.
  */
 static size_t find_byte(const struct messages *m, const struct flow *f, const struct end *e, bool in_time,
 			const struct end **found)
@@ -284,7 +284,7 @@ static size_t find_byte(const struct messages *m, const struct flow *f, const st
 	return nr;
 }
 
-/* Have the addresses been used for one connection only? */
+/* Returns true if the addresses have been used for one connection only. */
 static bool is_one_connection(const struct end *ends, size_t nr)
 {
 	const struct end *sides[2] = { NULL, NULL };
@@ -299,7 +299,7 @@ static bool is_one_connection(const struct end *ends, size_t nr)
 	return true;
 }
 
-/* Returns the first message of the answer, as the server has recorded it. */
+/* Returns the first message of the answer, as the server has recorded it, or NULL. */
 static const struct end *find_answer(const struct flow *f, const struct end *request)
 {
 	size_t n = search_by(f->at, f->nr, a, compare_ids(a, request) < 0);
@@ -307,7 +307,7 @@ static const struct end *find_answer(const struct flow *f, const struct end *req
 	return n < f->nr && f->at[n].id == request->id && is_same_end(&f->at[n], request) ? &f->at[n] : NULL;
 }
 
-/* Returns the first message of the answer, as the client has recorded it. */
+/* Returns the first message of the answer, as the client has recorded it, or NULL. */
 static const struct end *find_back(const struct flow *f, const struct end *from, const struct end *answer)
 {
 	struct end key = { .part = from->part, .serial = from->serial, .offset = answer->offset, .tick = INT64_MAX };

@@ -121,7 +121,9 @@ static int find_processes(struct join *j)
 
 /* Modules */
 
-/* A file that is mapped at an address, as in the first process that has it there. */
+/*
+ * A file that is mapped at an address, as in the first process that has mapped it at this address.
+ */
 struct mapped {
 	uint64_t start, end, bias;	/* addresses without the number of the process */
 	const char *build_id, *path;	/* texts that belong to the join */
@@ -325,8 +327,8 @@ static int find_threads(struct join *j)
 }
 
 /*
- * Did both parts have a thread with the same tid at the same time?  Then they are of different PID
- * namespaces.
+ * Returns true if both parts had a thread with the same tid at the same time: then they are of
+ * different PID namespaces.
  */
 static bool are_at_odds(const struct join_part *a, const struct join_part *b)
 {
@@ -350,7 +352,10 @@ static bool is_same_machine(const struct join_part *a, const struct join_part *b
 	       (a->is_same_clock || (boot_a && boot_b && !strcmp(boot_a, boot_b)));
 }
 
-/* Can part nr be of the same PID namespace as part n, and as all other parts of that namespace? */
+/*
+ * Returns true if part nr may be of the same PID namespace as part n, and as all other parts of
+ * that namespace.
+ */
 static bool may_share_tids(const struct join *j, size_t n, size_t nr)
 {
 	if (!is_same_machine(&j->parts[n], &j->parts[nr]))
@@ -361,7 +366,10 @@ static bool may_share_tids(const struct join *j, size_t n, size_t nr)
 	return true;
 }
 
-/* Returns how many machine numbers a part uses, which may be several if it was joined itself. */
+/*
+ * Returns the number of machine numbers that a part uses; there may be several if it was joined
+ * itself.
+ */
 static uint32_t nr_machines_of(const struct join_part *p)
 {
 	uint32_t last = p->nr_threads ? p->threads[p->nr_threads - 1].tid : 0;

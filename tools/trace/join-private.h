@@ -88,7 +88,7 @@ int join_clocks(struct join *j);
 int64_t join_tick(const struct join_part *p, int64_t tick);
 uint64_t join_ticks(const struct join_part *p, uint64_t ticks);
 
-/* Are the part's CLOCK rows valid in the result? */
+/* Returns true if the part's CLOCK rows are valid in the result. */
 bool join_has_clock(const struct join *j, const struct join_part *p);
 
 /*
@@ -110,7 +110,7 @@ struct join_pair {
 	int64_t answer_sent, answer_came;
 };
 
-/* For how many messages from which requests were made the sender was found. */
+/* Numbers of messages from which requests were made, by what is known of their senders. */
 struct join_messages {
 	bool any;		/* there are rows of messages */
 	uint64_t joined;
@@ -121,8 +121,8 @@ struct join_messages {
 
 typedef int join_pair_fn(void *arg, const struct join_pair *p);
 /*
- * Calls fn() for each pair.  has_clocks: the clocks of the parts are known already.  Returns 0 or
- * what fn() returned.
+ * Calls fn() for each pair.  has_clocks: the clocks of all parts are known.  Returns 0 or what fn()
+ * returned.
  */
 int join_messages_each(struct join *j, bool has_clocks, join_pair_fn *fn, void *arg, struct join_messages *count);
 /* Writes ASKED rows. */
@@ -145,8 +145,8 @@ uint64_t join_shared_at(const struct join_space *space, uint64_t plain);
 /* join-rows.c */
 
 /*
- * Converts rows of a part to rows of the result, in place.  Returns how many are left, because some
- * are dropped.
+ * Converts rows of a part to rows of the result, in place.  Returns the number of remaining rows:
+ * some are dropped.
  */
 size_t join_rows(struct join *j, struct join_part *p, unsigned kind, void *rows, size_t nr);
 

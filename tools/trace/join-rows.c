@@ -176,8 +176,8 @@ static void put_back_req(const struct join *j, const struct join_part *p, void *
 			continue;
 		/*
 		 * The pause ends requests of this process only, which have a range of ids.  If ids
-		 * are not in the order of processes (no id_step), it ends all requests.  One that
-		 * ends some requests names them.
+		 * are not in the order of processes (no id_step), the pause ends all requests.  A
+		 * row that ends only some requests has a range of ids already.
 		 */
 		r->id = a->value[i];
 		r->queue = a->other[i];

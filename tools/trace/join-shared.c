@@ -43,8 +43,8 @@ static bool is_within(const struct file_part *f, const struct file_part *in)
 }
 
 /*
- * Do both use the same addresses for different files or offsets?  A mapping that was extended
- * or split does not contradict itself.
+ * Returns true if both use the same addresses for different files or offsets.  A mapping that was
+ * extended or split does not contradict itself.
  */
 static bool contradicts(const struct file_part *a, const struct file_part *b)
 {
@@ -151,7 +151,10 @@ int join_find_shared(struct join *j)
 	for (size_t i = 0; i < j->nr && !rc; i++) {
 		struct join_part *p = &j->parts[i];
 
-		/* In a part that was joined itself, this was done already. */
+		/*
+		 * In a part that is itself a joined trace, addresses in shared memory are converted
+		 * already.
+		 */
 		if (p->nr_spaces != 1)
 			continue;
 		rc = add_all(&known, &p->spaces[0], parts, read_parts(p, parts));

@@ -270,8 +270,8 @@ static int merge_kind(struct join *j, unsigned kind)
 }
 
 /*
- * Are the rows of this kind merged?  For each other kind there is a function that writes the rows,
- * or the writer itself makes them.
+ * Returns true if the rows of this kind are merged.  For each other kind there is a function that
+ * writes the rows, or the writer itself makes them.
  */
 static bool is_merged(unsigned kind)
 {

@@ -32,15 +32,15 @@ struct join_options {
 
 /*
  * Writes the joined trace to fd, which must be an empty regular file; fd is closed, also after a
- * failure.  Returns 0, or -errno with one line in err, without the tool's name.  A file that is no
- * trace is an error; damaged traces are joined as far as they can be read.  options may be NULL.
+ * failure.  Returns 0, or -errno with one line in err, without the tool's name.  A file that is not
+ * a trace is an error; damaged traces are joined as far as they can be read.  options may be NULL.
  */
 int trace_join(const char *const *paths, size_t nr, int fd, const struct join_options *options,
 	       char *err, size_t err_size);
 
 /*
- * Does the same, but writes to the file path, which may be one of paths: it is replaced when the
- * new file is complete.
+ * As trace_join(), but writes to the file `path`, which may be one of paths: it is replaced when
+ * the new file is complete.
  */
 int trace_join_file(const char *const *paths, size_t nr, const char *path,
 		    const struct join_options *options, char *err, size_t err_size);

@@ -118,7 +118,7 @@ static bool footer_read(const struct reader *r, uint64_t offset, struct ldb_file
 	       f->crc == crc32c(0, f, offsetof(struct ldb_file_footer, crc));
 }
 
-/* Does the block overlap the previous block or the index? */
+/* Returns true if the block overlaps the previous block or the index, or is too large. */
 static bool index_row_is_wrong(const struct ldb_row_index *row, uint64_t from, uint64_t to)
 {
 	return row->offset < from || row->offset > to ||
@@ -172,7 +172,10 @@ struct search {
 	size_t room;
 };
 
-/* Returns 1 if a complete block is at offset, or 0; h->bytes is how many bytes were checked. */
+/*
+ * Returns 1 if a complete block is at offset, else 0, or -ENOMEM; h->bytes is how many bytes were
+ * checked.
+ */
 static int block_at(struct reader *r, struct search *s, uint64_t offset,
 		    struct ldb_block_header *h)
 {

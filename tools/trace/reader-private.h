@@ -62,11 +62,11 @@ struct reader {
 /* Reads size bytes at offset, all or nothing. */
 bool file_read(const struct reader *r, uint64_t offset, void *buf, size_t size);
 
-/* Could h be the header of a block at offset?  The payload is not checked. */
+/* Returns true if h may be the header of a block at offset.  The payload is not checked. */
 bool header_is_plausible(const struct reader *r, const struct ldb_block_header *h,
 			 uint64_t offset);
 
-/* Is the CRC of a header and its payload right? */
+/* Returns true if the CRC of a header and its payload is right. */
 bool block_is_whole(const struct ldb_block_header *h, const void *payload);
 
 void damage_add(struct reader *r, uint64_t offset, uint64_t nr_blocks, uint64_t bytes);
@@ -97,7 +97,7 @@ int decoder_load(struct decoder *d, struct reader *r, uint64_t offset, uint64_t 
 int decoder_rows(struct decoder *d, const struct ldb_block_header *h,
 		 const struct columns_select *select, size_t *nr);
 
-/* Does what decoder_load() and decoder_rows() do. */
+/* As decoder_load() and then decoder_rows(). */
 int decoder_decode(struct decoder *d, struct reader *r, uint64_t offset, uint64_t bytes,
 		   unsigned kind, const struct columns_select *select, size_t *nr);
 
@@ -120,14 +120,14 @@ bool query_wants(const struct query *q, const struct block *b);
  */
 int query_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
 
-/* The same with the caller's selection; NULL: all rows. */
+/* As query_decode(), with the caller's selection; NULL: all rows. */
 int block_decode(struct reader *r, struct decoder *d, struct block *b,
 		 const struct columns_select *select, size_t *nr);
 
 /* Returns the extent that a row must overlap to be selected. */
 struct extent query_extent(const struct query *q);
 
-/* Copies the rows that q selects; returns how many.  to may be the same address as rows. */
+/* Copies the rows that q selects; returns their number.  to may be the same address as rows. */
 size_t query_filter(const struct query *q, char *to, const char *rows, size_t nr);
 
 void block_set_bad(struct reader *r, struct block *b);
@@ -151,7 +151,7 @@ int clock_span_read(struct reader *r, struct clock_span *s);
 struct ahead *ahead_open(const struct query *q);
 void ahead_close(struct ahead *a);
 
-/* Like cursor_next(). */
+/* Returns 1 with the next rows, 0 at the end, or -ENOMEM, as cursor_next() does. */
 int ahead_next(struct ahead *a, const void **rows, size_t *nr);
 
 /* share.c: distributes blocks to several cursors */

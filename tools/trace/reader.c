@@ -158,8 +158,8 @@ static void clock_fit(struct reader *r, const struct clock_span *s)
 static int64_t saturate(__int128 v);
 
 /*
- * Sets the rate of the time of day.  If it is off by a thousandth or more, the clock was set
- * meanwhile: NTP adjusts it by less.
+ * Sets the rate of the time of day.  A rate that is off by a thousandth or more is not used: the
+ * clock was set during the recording, because NTP adjusts it by less.
  */
 static void wall_fit(struct reader *r, const struct clock_span *s)
 {
@@ -211,7 +211,10 @@ int64_t reader_tick(const struct reader *r, int64_t ns)
 	return v >= 0x1p63L ? INT64_MAX : v <= -0x1p63L ? INT64_MIN : llroundl(v);
 }
 
-/* Finds the latest tick.  THREAD and MODULE rows are ignored, because their end may be "never". */
+/*
+ * Finds the latest tick.  Blocks with the tick INT64_MAX are ignored: the end of a thread or module
+ * may be "never".
+ */
 static void find_end(struct reader *r)
 {
 	for (size_t i = 0; i < r->nr_blocks; i++) {
@@ -405,7 +408,7 @@ bool reader_is_damaged(const struct reader *r)
 	return reader_is_file_damaged(r) || reader_meta(r, "damage");
 }
 
-/* Adds the damage of the parts from which the trace was joined. */
+/* Adds the text on damage of the parts from which the trace was joined. */
 static void add_damaged_parts(const struct reader *r, char *buf, size_t size)
 {
 	size_t n = strlen(buf);

@@ -70,11 +70,12 @@ struct reader_filter {
 	int64_t t_min, t_max;
 	uint64_t id_min, id_max;
 	uint64_t min_dur;	/* FUNC, LOCK, GAP, REQTAB: ticks */
-	size_t bytes;		/* the caller reads so many of each row, the rest is undefined; 0: all */
+	/* the caller reads only this many of each row, the rest is undefined; 0: all */
+	size_t bytes;
 };
 #define READER_FILTER_ALL	{ INT64_MIN, INT64_MAX, 0, UINT64_MAX, 0, 0 }
 
-/* Does a row of that kind overlap [t_min, t_max], by the rules of the filters? */
+/* Returns true if a row of that kind overlaps [t_min, t_max], by the rules of the filters. */
 bool reader_overlaps(unsigned kind, const void *row, int64_t t_min, int64_t t_max);
 
 struct reader_rows {
@@ -100,7 +101,7 @@ struct cursor *reader_cursor(struct reader *r, unsigned kind, const struct reade
 int cursor_next(struct cursor *c, struct reader_rows *rows);
 void cursor_close(struct cursor *c);
 
-/* Is there a row of that kind?  Returns 1, 0 or -ENOMEM. */
+/* Returns 1 if there is a row of that kind, 0 if there is none, or -ENOMEM. */
 int reader_exists(struct reader *r, unsigned kind);
 
 /*
@@ -152,7 +153,7 @@ struct reader_funcs {
 #define READER_FUNCS_MAX	4096
 #endif
 
-/* Does the same as cursor_next() for FUNC rows, but is faster if only these columns are needed. */
+/* As cursor_next(), for FUNC rows; faster if only these columns are needed. */
 int cursor_next_funcs(struct cursor *c, bool with_tid, struct reader_funcs *funcs);
 
 /*
@@ -186,13 +187,13 @@ struct reader_damage {
 
 void reader_damage(const struct reader *r, struct reader_damage *d);
 
-/* Is the file damaged, or was a part from which the trace was joined (join.h)? */
+/* Returns true if the file is damaged, or a part was from which the trace was joined (join.h). */
 bool reader_is_damaged(const struct reader *r);
 
 /* Writes one line for the user, without the tool's name; "" if there is no damage. */
 const char *reader_damage_text(const struct reader *r, char *buf, size_t size);
 
-/* Do the same for this file alone, without the parts from which it was joined. */
+/* As the two functions above, for this file alone, without the parts from which it was joined. */
 bool reader_is_file_damaged(const struct reader *r);
 const char *reader_file_damage_text(const struct reader *r, char *buf, size_t size);
 

@@ -108,7 +108,7 @@ static struct work *find_or_add_work(struct reqtab *t, uint32_t tid)
 	return &t->work[t->nr_work++];
 }
 
-/* Returns the row's index in the thread's list; -1: it is not there. */
+/* Returns the row's index in the thread's list; -1: it is not in the list. */
 static int64_t work_find(const struct reqtab *t, const struct work *w, uint32_t row)
 {
 	uint32_t n;

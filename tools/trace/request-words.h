@@ -25,7 +25,10 @@
  */
 char *request_bare_name(const char *word);
 
-/* Compares the name of a function, or what comes after its scopes, with a word, which may be a glob. */
+/*
+ * Returns true if the word, which may be a glob, matches the function's name, or the last part of
+ * its name, after the scopes.
+ */
 bool request_word_matches(const char *word, const char *function);
 
 /*
@@ -46,10 +49,10 @@ struct request_id {
 	unsigned nr_names;
 };
 
-/* Does the argument of --request say where the id is? */
+/* Returns true if the argument of --request says where the id is. */
 bool request_has_id(const char *word);
 
-/* Parses the id of an argument of --request.  Returns NULL, or what is wrong with it. */
+/* Parses the id of an argument of --request.  Returns NULL, or a text on what is wrong with it. */
 const char *request_id_parse(const char *word, struct request_id *id);
 
 /*

@@ -16,7 +16,7 @@
 #include "base/sort.h"
 #include "trace/cursor-private.h"
 
-/* memory for retained rows if the caller does not say how much */
+/* memory for retained rows, unless reader_retain_begin() sets it */
 #define RETAIN_BYTES	(3U << 20)
 #define BLOCK_SHARE	3	/* a block may take 1/3 of the memory for rows of all ranges */
 #define NR_KINDS	64
@@ -248,7 +248,7 @@ struct selection {
 	size_t row_bytes;
 };
 
-/* Moves the rows that overlap a range to the front; returns how many. */
+/* Moves the rows that overlap a range to the front; returns their number. */
 static size_t select_rows(const void *selection, char *rows, size_t nr)
 {
 	const struct selection *s = selection;

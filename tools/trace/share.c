@@ -44,8 +44,8 @@ static void *job_thread(void *arg)
 }
 
 /*
- * Runs the first job in this thread, and each other job in a new one.  If a thread cannot be
- * created, the others do its work.
+ * Runs the first job in the calling thread, and each other job in a new thread.  If a thread cannot
+ * be created, the others do its work.
  */
 static int run_jobs(struct job *jobs, unsigned nr)
 {

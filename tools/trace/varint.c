@@ -54,7 +54,10 @@ static inline __attribute__((always_inline)) uint64_t squeeze(uint64_t x, unsign
 	return (x & 0x0fffffffULL) | (x & 0x0fffffff00000000ULL) >> 4;
 }
 
-/* Decodes 64 bytes if all values have one byte, or all have two.  Returns how many values, or 0. */
+/*
+ * Decodes 64 bytes if all values have one byte, or all have two.  Returns the number of values, or
+ * 0.
+ */
 static inline __attribute__((always_inline)) size_t decode_alike(const uint8_t *p, uint64_t mask,
 								 uint64_t *out)
 {

@@ -16,8 +16,8 @@ const uint8_t *varint_decode(const uint8_t *p, const uint8_t *end, uint64_t *out
 #define VARINT_SHORT_MAX	8
 
 /*
- * Is [p, end) exactly nr values of at most bytes (1, 2, 4 or 8) bytes each?  Then
- * varint_decode() does not fail on them, and none has more than 7 * bytes bits.
+ * Returns true if [p, end) is exactly nr values of at most `bytes` (1, 2, 4 or 8) bytes each.  Then
+ * varint_decode() does not fail on them, and none has more than 7 * `bytes` bits.
  */
 bool varint_are_short(const uint8_t *p, const uint8_t *end, size_t nr, unsigned bytes);
 

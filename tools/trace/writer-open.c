@@ -113,8 +113,8 @@ struct writer *writer_open_fd(int fd, const struct ldb_file_header *header, char
 }
 
 /*
- * Do both descriptors refer to the same file?  In a shared folder, another user may have replaced
- * the file.
+ * Returns true if both descriptors refer to the same file.  In a shared directory, another user may
+ * have replaced the file.
  */
 static bool is_same(int a, int b)
 {

@@ -32,7 +32,7 @@ struct writer *writer_open(const char *path, const struct ldb_file_header *heade
 
 /*
  * Opens a trace that was closed, which must not be damaged, and appends to it.  Until
- * writer_close() it has no index and no footer.  If it returns NULL, err says why, without the
+ * writer_close() it has no index and no footer.  If it returns NULL, err has one line, without the
  * path, and the file is unchanged.
  */
 struct writer *writer_reopen(const char *path, char *err, size_t err_size);
@@ -46,7 +46,7 @@ typedef int writer_block_fn(void *arg, const void *data, size_t size);
 struct writer *writer_open_blocks(const struct ldb_file_header *header, writer_block_fn *block,
 				  void *arg, char *err, size_t err_size);
 
-/* Does the same as writer_open() with an open, empty file, which the writer closes. */
+/* As writer_open(), for an open, empty file, which the writer closes. */
 struct writer *writer_open_fd(int fd, const struct ldb_file_header *header, char *err, size_t err_size);
 
 /*
