@@ -33,13 +33,16 @@ static void say_function(struct sentence *s, const struct chain_link *l)
 		say(s, " %s", l->file);
 }
 
-/* Is the link's thread in another process than the thread that waits first? */
+/* Returns true if the link's thread is in another process than the thread that waits first. */
 static bool is_of_other(const struct chain *chain, const struct chain_link *l)
 {
 	return l->process && l->process != chain->links[0].process;
 }
 
-/* The first thread of another process is called by the process's name. */
+/*
+ * Returns true if l is the first thread of another process: it is called by the name of the
+ * process.
+ */
 static bool is_process(const struct chain *chain, const struct chain_link *l)
 {
 	return is_of_other(chain, l) && l->tid == l->process->pid;

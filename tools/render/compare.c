@@ -93,7 +93,7 @@ static void close_comparison(struct comparison *c)
 	free(c->gates);
 }
 
-/* Does the class contain requests? */
+/* Returns true if the class contains requests. */
 static bool has_requests(const struct partition *p, uint32_t class)
 {
 	if (class == UINT32_MAX)
@@ -180,7 +180,10 @@ static bool add_gates(struct comparison *c, const struct partition *before,
 	return true;
 }
 
-/* Prints the result of the conditions on stderr, too, because the report may not be read. */
+/*
+ * Returns the exit status.  Unless the user reads the report (is_read), prints the conditions that
+ * hold on stderr.
+ */
 static int say_gates(const struct comparison *c, bool is_read)
 {
 	char sentence[GATE_SENTENCE_MAX];

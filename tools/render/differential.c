@@ -176,7 +176,7 @@ static bool is_whole(const struct differential_slice *s)
 	return s->nr == s->nr_class;
 }
 
-/* Does the interval exclude 0? */
+/* Returns true if the interval does not contain 0. */
 static bool is_certain(const struct differential_interval *i)
 {
 	return i->is_known && (i->lo_ns > 0 || i->hi_ns < 0);
@@ -254,7 +254,7 @@ static void text_rows_head(const struct render *r, const struct render_different
 	table_head(r, "", 0, columns, "  cause");
 }
 
-/* Says where most of the time was spent: "in main;serve". */
+/* Prints the cause and, if there is room, where most of its time was spent: "in main;serve". */
 static void put_cause(const struct render *r, const struct differential *d,
 		       const struct differential_part *p, unsigned width)
 {

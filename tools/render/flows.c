@@ -251,8 +251,8 @@ static void put_entries(const struct render *r, const struct render_flows *f, bo
 #define MATRIX_MAX	12	/* greatest number of components */
 
 /*
- * Returns the time in calls from one component to another, or, if to is NULL, to functions that
- * wait.
+ * Returns the time in calls from one component to another, or, if `to` is NULL, to functions that
+ * wait; -1: there were no such calls.
  */
 static int64_t cell_of(const struct flowstats *s, const struct flow_part *from, const struct flow_part *to)
 {

@@ -10,7 +10,10 @@
 
 #define ROW struct stats_entry
 
-/* Is the line of the call site known?  If not, the place of the function's definition is shown. */
+/*
+ * Returns true if the line of the call site is known; otherwise the place of the function's
+ * definition is shown.
+ */
 static bool has_site(const struct stats_entry *e)
 {
 	return e->site && *e->site->file;

@@ -25,7 +25,7 @@ void open_fail_memory(void)
 	exit(CLI_FAILURE);
 }
 
-/* Is the text the process's pid, its name, or NAME@HOST with its name and its host? */
+/* Returns true if the text is the process's pid, its name, or NAME@HOST with its name and host. */
 static bool is_process(const struct process *p, const struct cli_part *part)
 {
 	char text[300];

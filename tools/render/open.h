@@ -83,13 +83,14 @@ void open_trace(struct opened *o, const struct open_options *options);
 
 /*
  * Closes the trace and the output, reports what was missing or damaged, and returns the exit
- * status.  found is false if the tool has already reported a failure; then no hints are printed.
+ * status.  `found` is false if the tool has already reported a failure; then no hints are printed.
  * check_all: checks the whole trace, including the parts that were not read.
  */
 int open_finish(struct opened *o, bool found, bool check_all);
 
 /*
- * Is the output JSON or CSV?  These formats contain all rows, and tables even if they have no rows.
+ * Returns true if the output is JSON or CSV, which contain all rows, and tables even if they have
+ * no rows.
  */
 static inline bool open_is_data(const struct open_options *o)
 {
@@ -112,10 +113,10 @@ int64_t open_to(const struct open_options *o, const struct model *m);
  */
 bool open_req(const struct model *m, const struct cli_part *part, uint64_t *id);
 
-/* Are both the same file?  Then writing to one would destroy the other. */
+/* Returns true if both are the same file: then writing to one would destroy the other. */
 bool open_is_same_file(const char *a, const char *b);
 
-/* Is the file one of the traces that are read? */
+/* Returns true if the file is one of the traces that are read. */
 bool open_is_input(const struct open_options *o, const char *file);
 
 /*

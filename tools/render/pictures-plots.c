@@ -172,7 +172,7 @@ void text_balloons(const struct render *r, const void *picture)
 
 /* Boxes */
 
-/* Draws "   |---[==|====]-------|". */
+/* Draws "   |---[==#====]-------|". */
 static void draw_box(const struct render *r, const struct scale *s, const struct box *b)
 {
 	char line[TEXT_ROOM];

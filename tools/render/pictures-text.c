@@ -179,7 +179,7 @@ void text_cpus(const struct render *r, const void *picture)
 		fputs("Not known: there are no kernel events in this recording.\n", in->out);
 	if (in != r)
 		wrap_end(&wrap, INDENT);
-	/* Trailing blanks of a bar are removed. */
+	/* Bars are not wrapped, because wrapping may replace their blanks by line ends. */
 	for (size_t i = 0; i < c->nr; i++) {
 		put_bar(r, &c->at[i], c->lifetime_ns);
 		in = wrap_begin(&wrap, r);

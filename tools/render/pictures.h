@@ -31,7 +31,7 @@ enum picture_form {
 	PICTURE_SUMS,
 };
 
-/* Prints a complete document.  Returns 0, or -errno if the trace cannot be read. */
+/* Prints a complete document.  Returns 0 or -errno. */
 int picture_show(const struct render *r, enum picture which, enum picture_form form,
 		 const struct why *w);
 

@@ -114,8 +114,8 @@ void text_classes(const struct render *r, const struct requests *requests, size_
 void text_slowest(const struct render *r, const struct model *m, const struct timeline *timelines,
 		  size_t nr);
 /*
- * Prints waits or holds.  name is the object's name; NULL: the function of `where` is named.  where
- * may be NULL.
+ * text_times() prints waits or holds.  `name` is the object's name; NULL: the function of `where`
+ * is named.  `where` may be NULL.
  */
 void text_times_heads(const struct render *r, const char *what);
 void text_times(const struct render *r, const char *what, const struct lock_times *t,

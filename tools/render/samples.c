@@ -9,7 +9,7 @@
 #define PARTS_SAID	4
 #define PART_MIN	0.05	/* smaller shares are not mentioned, except the first */
 
-/* Writes a function's name with parentheses, or nothing if it is not known. */
+/* Writes what is known of a place: the function, with parentheses, and the line or file. */
 static void say_place(const struct sample_place *p, char *buf, size_t size)
 {
 	const char *call = *p->function ? "()" : "", *in = *p->function ? " in " : "";

@@ -16,9 +16,7 @@ const char *irq_kind_name(unsigned kind)
 	return kind < sizeof(names) / sizeof(*names) && names[kind] ? names[kind] : "hard";
 }
 
-/*
- * A negative timeout means that there is none.  The register of a timeout may contain only 32 bits.
- */
+/* Returns a timeout, which is negative if there is none.  Its register may contain only 32 bits. */
 static int64_t signed_arg(uint64_t arg)
 {
 	return arg <= UINT32_MAX ? (int32_t)arg : (int64_t)arg;

@@ -68,7 +68,7 @@ void text_on_next_line(const struct render *r, const char *text, enum text_style
 	text_styled(r, style, "%s", text);
 }
 
-/* Is it the first byte of a UTF-8 character?  Further bytes take no column. */
+/* Returns true for the first byte of a UTF-8 character; further bytes take no column. */
 static bool is_first(char c)
 {
 	return (c & 0xc0) != 0x80;

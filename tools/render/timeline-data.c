@@ -94,7 +94,7 @@ static const struct timeline *timeline_of(const struct row *row)
 	return ((const struct render_timeline *)row->in->at)->timeline;
 }
 
-/* Returns the task that ran during the segment, or that woke the thread. */
+/* Returns the task that ran during the segment, or that woke the thread; NULL: none is known. */
 static const struct party *task_of(const struct segment *s)
 {
 	const struct party *p = offcpu_party(s);
@@ -246,7 +246,7 @@ static const struct timeline *marked(const struct row *row)
 	return ((const struct render_timeline *)row->in->at)->timeline;
 }
 
-/* Does the thread work on the request?  If not, it blocked the request. */
+/* Returns true if the thread worked on the request; otherwise it blocked the request. */
 static bool is_own(const struct timeline *t, uint32_t tid)
 {
 	for (size_t i = 0; i < t->nr_tids; i++)

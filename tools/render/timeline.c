@@ -81,7 +81,9 @@ static void put_queued(const struct render *r, const struct timeline_cause *c, c
 	put_chain(r, c);
 }
 
-/* Prints in words how many ns no cause explains. */
+/*
+ * Prints a time whose cause is not known: unobserved, in uninstrumented code, or as the label says.
+ */
 static void put_rest(const struct render *r, const struct timeline_cause *c, const char *ns)
 {
 	char away[UNITS_ROOM];

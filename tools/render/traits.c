@@ -8,7 +8,7 @@
 #include "render/text.h"
 #include "render/traits.h"
 
-#define SHOWN	5	/* so many traits are shown in text */
+#define SHOWN	5	/* traits that are shown in text */
 
 static const char *const source_names[] = {
 	[TRAIT_CLASS] = "class", [TRAIT_THREAD] = "thread", [TRAIT_CPU] = "cpu", [TRAIT_QUEUE] = "queue",

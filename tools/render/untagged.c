@@ -10,7 +10,10 @@
 #include "render/text.h"
 #include "render/untagged.h"
 
-/* Can the name be passed to a shell and to fnmatch() without quoting? */
+/*
+ * Returns true if the name, within quotes of the shell, stands for itself as an argument of
+ * --request.
+ */
 static bool is_plain(const char *name)
 {
 	return !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_:~.<>, &")] &&

@@ -73,7 +73,7 @@ static const struct column recorded_columns[] = {
 
 FROM(all_points, rows_of(points_columns, NR_WHATIF_POINTS))
 
-/* Is it the row for all classes together? */
+/* Returns true for the row of all classes together. */
 static bool is_all(const struct row *row)
 {
 	return row->at == &((const struct whatif *)row_report(row))->all;
@@ -138,7 +138,7 @@ static const struct column check_columns[] = {
 	SELF("recorded", recorded_check), { 0 }
 };
 
-/* Missing parts of the recording that a replay needs */
+/* How complete the recording is in what a replay needs */
 static const struct column lack_columns[] = {
 	SAME(mutex), COLUMN("all_holds", has_holds), SAME(lock_threshold_ns),
 	COLUMN("kernel_events", has_sched), VIA("observation_gap_ns", model, gap_ns),

@@ -100,8 +100,8 @@ static void say_amount(struct sentence *s, const struct why *w, const struct why
 }
 
 /*
- * An amount is what was more than usual, but the chain is about one whole stay in a queue.  If that is
- * longer, its length is said, because the links after it give parts of it.
+ * An amount is what was more than usual, but the chain is about a whole time in a queue.  If this
+ * is longer, it is mentioned, because the links after it are about parts of it.
  */
 static void say_stay(struct sentence *s, const struct chain *chain, int64_t amount_ns)
 {

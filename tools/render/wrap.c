@@ -37,7 +37,7 @@ const struct render *wrap_begin(struct wrap *w, const struct render *r)
 	return &w->in;
 }
 
-/* Is it the first byte of a UTF-8 character?  Further bytes take no column. */
+/* Returns true for the first byte of a UTF-8 character; further bytes take no column. */
 static bool is_first(char c)
 {
 	return (c & 0xc0) != 0x80;
@@ -152,7 +152,7 @@ static unsigned columns_of(const char *s)
 	return columns;
 }
 
-/* Does this bracket open template arguments, and is it not a part of "operator<" or "->"? */
+/* Returns true if this bracket opens template arguments, and is not a part of "operator<". */
 static bool opens(const char *name, const char *s)
 {
 	return *s == '<' && s > name && s[1] && s[1] != '<' && s[1] != '=' && s[-1] != '<' &&

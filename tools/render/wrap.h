@@ -34,7 +34,8 @@ void wrap_end(struct wrap *w, unsigned indent);
 const char *wrap_name(const char *name, unsigned width, char *buf);
 
 /*
- * Prints `before` and "name() file.cc:88" in at most width columns; shortens the name if necessary.
+ * Writes `before` and "name() file.cc:88" to buf, in at most width columns; shortens the name if
+ * necessary.
  */
 void wrap_place(const struct symbol *func, const char *file, unsigned line, const char *before,
 		unsigned width, char *buf);
