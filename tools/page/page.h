@@ -40,7 +40,7 @@ struct page {
 	struct json json;
 };
 
-/* Does the name of the output file ask for a page?  Such a name ends in .html or .htm. */
+/* Returns true if the name of the output file asks for a page: it ends in .html or .htm. */
 bool page_is_wanted(const char *file);
 
 void page_begin(struct page *p, FILE *out, const struct page_options *o);

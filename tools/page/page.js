@@ -147,8 +147,7 @@ const ldb = (() => {
 	}
 
 	/*
-	 * Returns the smallest value that is not exceeded by at least num / den of the sorted
-	 * values.
+	 * Returns the smallest of the sorted values that at least num / den of them do not exceed.
 	 */
 	function percentile(sorted, num, den) {
 		return sorted.length ? sorted[Math.max(Math.ceil(sorted.length * num / den), 1) - 1] : 0;

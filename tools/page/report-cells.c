@@ -236,8 +236,8 @@ void cells_sort(struct cells *c)
 }
 
 /*
- * Writes the least and the greatest value of each row into a separate table.  Rows with a single
- * value are left out, because both are equal to the row's sum.
+ * Writes a separate table: the resolution of each row, and the least, the greatest and the buckets
+ * of its values.  Rows with a single value have no such values: all are equal to the row's sum.
  */
 static int write_extremes(const struct cells *k, struct page *p, const char *id)
 {

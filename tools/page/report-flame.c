@@ -68,7 +68,7 @@ static const struct request *find_request(struct flame *f, const struct segment 
 	return q && q->is_complete ? q : NULL;
 }
 
-/* Returns the request that the thread works on, if it is only one. */
+/* Returns the request that the thread works on; NULL: none, or several. */
 static const struct request *request_now(const struct flame *f)
 {
 	return f->attribution.nr_works == 1 ? f->attribution.works[0].node : NULL;
@@ -146,8 +146,8 @@ static int merge_thinnest(struct flame *f)
 }
 
 /*
- * Makes room: merges thin frames; or widens bins, if frames would have to be merged that are
- * visible.
+ * Merges thin frames to make room.  If visible frames would have to be merged, cells_add() widens
+ * bins instead.
  */
 static int make_room(struct flame *f)
 {

@@ -91,7 +91,7 @@ static int read_tracks(struct report *r)
 	return ret ? ret : flame_finish(&r->flame);
 }
 
-/* Gives all tables of a group the width of bins of the widest one. */
+/* Widens the bins of all tables of a group to those of the widest, and sorts the tables. */
 static int settle(struct cells *const *tables, size_t nr, const struct coarse *coarse)
 {
 	unsigned shift;
@@ -252,7 +252,7 @@ static void put_strings(struct report *r, struct json *j)
 	json_bool(j, "is_part", r->o->from != INT64_MIN || r->o->to != INT64_MAX);
 }
 
-/* Ids are texts, because JavaScript's numbers have only 53 bits. */
+/* An id is in two columns, because JavaScript's numbers have only 53 bits. */
 static int write_slowest(struct report *r)
 {
 	struct store s;

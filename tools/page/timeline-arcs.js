@@ -35,8 +35,8 @@ tl.arcs = (() => {
 	}
 
 	/*
-	 * Do both texts mean the same lock?  One of them may contain its name and the other only
-	 * its address.
+	 * Returns true if both texts mean the same lock.  One of them may contain its name and the
+	 * other only its address.
 	 */
 	function sameLock(a, b) {
 		return a === b || tl.data.lockOf(a).name === tl.data.lockOf(b).name;
@@ -212,7 +212,10 @@ tl.arcs = (() => {
 			   queues };
 	}
 
-	/* While a request is shown: does the thread work on it, or block it, at time t? */
+	/*
+	 * Returns true if the thread works on the shown request, or blocks it, at time t; also if
+	 * no request is shown.
+	 */
 	function isBright(thread, t) {
 		return !tl.focus || (tl.focus.bright.get(thread) || []).some(([s, e]) => s <= t && t <= e);
 	}

@@ -258,7 +258,7 @@ static int put_causes(struct timeline_data *d, struct json *j, const struct life
 		return ret;
 	}
 	json_object_begin(j, NULL);
-	/* The id is a text, because JavaScript's numbers have only 53 bits. */
+	/* The id is a string, because JavaScript's numbers have only 53 bits. */
 	snprintf(id, sizeof(id), "%" PRIu64, life->id);
 	json_string(j, "id", id);
 	json_i64(j, "start", t.start_ns);

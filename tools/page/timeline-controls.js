@@ -22,7 +22,7 @@ tl.controls = (() => {
 		["Esc", "clear the selection, the search, the request"],
 		["?", "this help"],
 	];
-	/* Returns the entries of the legend; functions are represented by the first colours. */
+	/* Returns the entries of the legend, except that of functions. */
 	const legend = () => [...tl.kinds.filter((kind) => kind.row !== "function").map((kind) => [kind.colour, kind.words]),
 			      ["run", "own thread on a CPU"], ["other", "other task"]];
 	let pointer = null, drag = null;

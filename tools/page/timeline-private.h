@@ -31,7 +31,7 @@ enum request_column { REQUEST_SEQ, REQUEST_START, REQUEST_LENGTH, REQUEST_CLASS,
 enum page_flags { PAGE_FLAGS(FLAG) };
 #undef FLAG
 
-/* The names of threads, by their numbers in the page. */
+/* Identifies a thread; its place in `threads` is its number in the page. */
 struct page_thread {
 	uint32_t tid;
 	int64_t start, end;	/* ns */

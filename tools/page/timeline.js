@@ -455,7 +455,7 @@ function say(text) {
 
 /*
  * Stores the view in the URL:
- * #v=thread&t=FROM-TO&y=..&req=ID@START&sel=TABLE.ROW&q=..&theme=..&palette=..
+ * #v=thread&t=FROM~TO&y=..&req=ID@START&sel=TABLE.ROW&q=..&arcs=0&theme=..&palette=..
  */
 let saving = 0;
 

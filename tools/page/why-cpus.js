@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws the core-context summary: for each CPU, which part of the total time of all targets it ran
- * the program, ran another task, or was idle.
+ * Draws the core-context summary: for each CPU, for how much of the total time of all targets it
+ * ran the program, ran another task, or was idle.
  */
 "use strict";
 

@@ -20,7 +20,7 @@ const why = (() => {
 		tables.rank = new Map(Array.from(nr, (n, i) => [id(i), i]).reverse());
 	}
 
-	/* Returns the id as a text: ids have 64 bits, more than JavaScript's numbers. */
+	/* Returns the id as a string: ids have 64 bits, more than JavaScript's numbers. */
 	function id(i) {
 		const t = tables.targets;
 

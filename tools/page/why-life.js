@@ -97,7 +97,7 @@ const makeLife = (() => {
 
 			spots.length = 0;
 			times(ctx, w, f);
-			/* Draws the start and the end, as in the figure of the NSight paper. */
+			/* Draws the start and the end. */
 			ctx.setLineDash([5, 4]);
 			ctx.strokeStyle = ldb.look.color("--dim");
 			for (const t of [0, length]) {

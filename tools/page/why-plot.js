@@ -132,8 +132,8 @@ const plot = (() => {
 		}
 
 		/*
-		 * Finds the object at the pointer: options.at(x, y) returns an object whose .text
-		 * is an array of lines; null: nothing is there.
+		 * Shows the text of the object at the pointer. options.at(x, y) returns an object
+		 * whose .text is an array of lines, or null.
 		 */
 		function point(e) {
 			const box = view.getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top;
@@ -169,7 +169,10 @@ const plot = (() => {
 		return f;
 	}
 
-	/* Returns multiples by 1, 2 and 5 of powers of ten, at most `most` of them. */
+	/*
+	 * Returns round values from lo to hi for an axis: 1, 2 and 5 times powers of ten, or fewer
+	 * if these are more than `most`.
+	 */
 	function ticks(lo, hi, most) {
 		const first = Math.floor(Math.log10(lo)), last = Math.ceil(Math.log10(hi));
 		let list = [];
@@ -214,7 +217,7 @@ const plot = (() => {
 		ctx.restore();
 	}
 
-	/* Draws a text, or as much of it as fits. */
+	/* Draws a string, shortened if it does not fit. */
 	function text(ctx, s, x, y, room) {
 		let cut = s;
 
@@ -226,7 +229,7 @@ const plot = (() => {
 		ctx.fillText(cut, x, y);
 	}
 
-	/* Draws a box along "x" or "y", in the middle of at. */
+	/* Draws a box along "x" or "y", centred on `at`. */
 	function box(ctx, b, f, which, at, thick, color) {
 		const line = (v0, v1, w) => {
 			const a = f(v0), e = f(v1);

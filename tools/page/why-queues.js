@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Draws the queueing breakdown.  Above: how many more requests than in the reference were ahead of
- * the targets (a disk for each number, whose size is the number of targets).  Below: how much
- * longer these targets waited.
+ * the targets (a dot for each number, whose area grows with the number of targets).  Below: how
+ * much longer these targets waited.
  */
 "use strict";
 
@@ -21,10 +21,7 @@ const makeQueues = (() => {
 			return `${q.class || "requests"} behind ${q.behind || "others"}`;
 		}
 
-		/*
-		 * Each small number of requests ahead has a position of its own; larger numbers are
-		 * grouped.
-		 */
+		/* The scale is linear if at most 24 more requests were ahead, else logarithmic. */
 		function depths(ctx, w, top, bottom) {
 			const most = Math.max(...queues.map((q) => q.depth.max)), many = Math.max(...queues.flatMap((q) => q.more.map((m) => m.requests)));
 			const f = most <= 24 ? (v) => bottom - (bottom - top) * v / (most + 0.5) :
