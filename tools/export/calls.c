@@ -263,7 +263,7 @@ static bool is_recursive(const struct tree *t, const struct branch *b)
 	return false;
 }
 
-/* Does an outer branch have the same edge? */
+/* Returns true if an outer branch has the same edge. */
 static bool repeats_edge(const struct tree *t, const struct branch *b)
 {
 	const struct branch *parent = parent_of(t, b), *p;

@@ -371,7 +371,10 @@ static int put_metadata(struct ctf *c)
 
 /* The directory */
 
-/* Returns how many files the directory has; removes them if remove is set. */
+/*
+ * Returns the number of files in the directory, and removes them if `remove` is set; SIZE_MAX: it
+ * cannot be read.
+ */
 static size_t count_files(int dir, bool remove)
 {
 	DIR *d = fdopendir(dup(dir));

@@ -29,8 +29,8 @@ struct export_ends {
 int ends_push(struct export_ends *e, const struct export_end *end);
 
 /*
- * Calls end for each end up to this time, and removes it.  If end returns anything but 0, stops and
- * returns that.
+ * Calls end() for each stored end up to this time, and removes it.  If end() returns a value that
+ * is not 0, stops and returns that value.
  */
 int ends_until(struct export_ends *e, int64_t at, int (*end)(void *arg, const struct export_end *end),
 	       void *arg);

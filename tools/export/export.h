@@ -82,12 +82,12 @@ void export_count(const struct export_options *o, const struct segment *s);
 int export_find_windows(struct export_options *o);
 
 /*
- * For formats that export intervals of time: does [start, end] (ticks) overlap a selected request?
- * True if no requests are selected.
+ * For formats that export intervals of time: returns true if [start, end] (ticks) overlaps a
+ * selected request, or no requests are selected.
  */
 bool export_wants_time(const struct export_options *o, int64_t start, int64_t end);
 
-/* Is it a selected request?  True if no requests are selected. */
+/* Returns true if the request is selected, or no requests are selected. */
 bool export_wants_life(const struct export_options *o, const struct life *life);
 
 /*

@@ -3,8 +3,7 @@
  * Finds locks that passed from one thread to another: which thread released a lock before a wait
  * for it ended.
  *
- * Handovers are reported thread by thread, in the order in which
- * tracks.h has waits and holds.
+ * Handovers are reported thread by thread, in the order in which tracks.h emits waits and holds.
  */
 #ifndef EXPORT_HANDOVER_H
 #define EXPORT_HANDOVER_H
@@ -33,7 +32,7 @@ int handover_open(struct handover *h, struct model *m, const struct export_optio
 void handover_close(struct handover *h);
 
 /*
- * Calls end for each end of a handover that belongs to the segment.  Segments must come in the
+ * Calls end() for each end of a handover that belongs to the segment.  Segments must come in the
  * order of tracks.h.
  */
 int handover_each(struct handover *h, struct model *m, const struct segment *s,

@@ -307,7 +307,7 @@ static void put_request_attributes(struct otlp *o)
 	struct json *j = &o->j;
 	char id[24];
 
-	/* The id is a text, because OTLP's integers are signed. */
+	/* The id is a string, because OTLP's integers are signed. */
 	snprintf(id, sizeof(id), "%" PRIu64, t->req);
 	json_array_begin(j, "attributes");
 	attr_text(j, "ldb.request.id", id);
@@ -487,7 +487,7 @@ static int put_life(struct otlp *o, const struct life *life, bool with_causes)
 	return ferror(o->out) ? -EIO : 0;
 }
 
-/* Is the request one of the slow ones of its class? */
+/* Returns true if the request is one of the slow ones of its class. */
 static bool is_slow(const struct otlp *o, const struct life *life)
 {
 	for (size_t i = 0; i < o->requests.nr_classes; i++) {

@@ -257,7 +257,8 @@ static bool push(struct pprof *p, size_t nr, uint64_t location)
 }
 
 /*
- * Is the node written as a sample?  Time outside of all functions is not, unless waits are frames.
+ * Returns true if the node is written as a sample.  A wait outside of all functions is not, unless
+ * waits are frames.
  */
 static bool is_sample(const struct pprof *p, const struct stacks_node *n)
 {

@@ -63,7 +63,7 @@ static int add_frame(struct speedscope *p, uint64_t nr, const struct frame_name 
 	return 0;
 }
 
-/* Returns the number of a frame, from 1. */
+/* Stores the number of a frame, from 1, in *nr.  Returns 0 or -ENOMEM. */
 static int number(struct speedscope *p, const struct attribution_begin *what, uint64_t *nr)
 {
 	const struct symbol *func = what->segment ? what->segment->func : NULL;

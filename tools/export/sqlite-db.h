@@ -23,7 +23,10 @@ struct sqlite_db {
 	bool has_failed;
 };
 
-/* Returns 0 or -EIO, like the functions below.  err and path must exist as long as the database. */
+/*
+ * Returns 0 or -EIO, as all functions here that return int.  err and path must exist as long as the
+ * database.
+ */
 int sqlite_db_open(struct sqlite_db *d, const char *path, char *err, size_t err_size);
 int sqlite_db_exec(struct sqlite_db *d, const char *sql);
 sqlite3_stmt *sqlite_db_prepare(struct sqlite_db *d, const char *sql);

@@ -92,7 +92,10 @@ int sqlite_put_requests(struct sqlite_export *e)
 	return ret;
 }
 
-/* Returns the task that ran during the wait, or that blocked the holder of the lock. */
+/*
+ * Returns the task that ran during the wait, or that blocked the holder of the lock; NULL: not
+ * known.
+ */
 static const char *cause_by(struct sqlite_export *e, const struct timeline_cause *c, char *buf,
 			    int64_t *ns)
 {

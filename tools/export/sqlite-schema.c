@@ -184,8 +184,8 @@ const char *const sqlite_views =
 	" FROM lock_event e JOIN lock l ON l.id = e.lock JOIN thread o ON o.id = e.owner"
 	" WHERE e.op <> 'hold' GROUP BY e.lock, e.owner;"
 	/*
-	 * For how much of a sleep in I/O did a device process requests of that thread, or of the
-	 * kernel thread that woke it?  Overlapping requests are counted once.
+	 * For how much of a sleep in I/O a device processed requests of the sleeping thread, or of
+	 * the kernel thread that woke it.  Overlapping requests are counted once.
 	 */
 	"CREATE VIEW off_cpu_disk AS"
 	" WITH hit AS (SELECT o.id AS off_cpu, d.device, d.bytes, max(d.start_ns, o.start_ns) AS s,"

@@ -163,7 +163,7 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 	return 0;
 }
 
-/* Finds the class of the request that the thread works on, if it is only one. */
+/* Finds the class of the request that the thread works on; none if it works on several. */
 static int find_class(void *arg)
 {
 	struct stacks *s = arg;
