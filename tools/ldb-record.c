@@ -382,7 +382,7 @@ static void explain(const struct record_explain *e)
 
 /*
  * Sets the options for recordings that may run for ever: the scanner has no core of its own, and
- * uses hardly any of another one.
+ * uses hardly any CPU time.
  */
 static void only_metrics(void)
 {

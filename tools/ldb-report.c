@@ -398,7 +398,7 @@ static int archive(void)
 	return cli_flush() ? CLI_OK : CLI_FAILURE;
 }
 
-/* Opens the other trace, with the same folders for symbols as the first one. */
+/* Opens the other trace, with the same directories for symbols as the first one. */
 static void open_other(struct opened *o)
 {
 	struct symtab_options symbols = symbol_options();

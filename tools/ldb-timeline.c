@@ -141,8 +141,8 @@ static bool find_life(const struct requests *requests, const struct life **life)
 }
 
 /*
- * Returns how many other requests belong to the request: it was made for them, or they were made
- * for it.
+ * Returns the number of other requests that belong to the request: it was made for them, or they
+ * were made for it.  JSON and CSV do not show this number, so it is 0 for these.
  */
 static size_t nr_parts(struct model *m, const struct life *life, struct asked *all)
 {

@@ -225,8 +225,8 @@ static void check_usage(void)
 }
 
 /*
- * Does the recording contain no requests at all?  That is not known if only a class or a range of
- * time was read (see build_for()), or if a part of the trace is damaged.
+ * Returns true if the recording contains no requests at all.  That is not known if only a class or
+ * a range of time was read (see build_for()), or if a part of the trace is damaged.
  */
 static bool is_untagged(const struct opened *o, const struct partition *p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declares what the tools need of the CPU on which they run.  A CPU without a folder uses the
+ * Declares what the tools need of the CPU on which they run.  A CPU without a directory uses the
  * portable implementations, which are slower.  Nothing outside of arch/ asks which CPU it is
  * (tests/lint/arch.t).
  *
@@ -11,7 +11,7 @@
  *	cpu_has_crc32c(), cpu_crc32c()	CRC32C, without the inversions at its start and end
  *	cpu_stamp()		reads a clock about as fast as memory; ordered after the
  *				instructions before it, and before those after it
- *	cpu_stamp_is_steady()	does the clock run at a constant rate, according to the CPU's flags?
+ *	cpu_stamp_is_steady()	true if the clock has a constant rate, according to the CPU's flags
  *	CPU_CLOCKSOURCE		the kernel's name of that clock
  *	CPU_CALL_PREFIX		prefix of the kernel's functions that implement system calls
  *	CPU_CALL_REGS		registers of a system call's first five arguments, as a mask for

@@ -8,7 +8,7 @@
  *	program_call(), program_plt_entry()	decode calls
  *	PROGRAM_PARAMETER*	where a function finds its parameters
  *	PROGRAM_REGISTERS, PROGRAM_NOP	what the notes of USDT probes refer to
- *	program_ends_call()	do the PROGRAM_CALL_MAX bytes before an address end with a call?
+ *	program_ends_call()	true if the bytes before an address end with a call
  */
 #ifndef ARCH_PROGRAM_H
 #define ARCH_PROGRAM_H

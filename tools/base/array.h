@@ -19,10 +19,10 @@ static inline bool array_room(void *array, size_t *room, size_t nr, size_t size)
 	return __builtin_expect(nr < *room, 1) || array_grow(array, room, nr + 1, size);
 }
 
-/* Does the same, for very many arrays of which most have one or two elements. */
+/* As array_room(), for very many arrays of which most have one or two elements. */
 bool array_room_few(void *array, size_t *room, size_t nr, size_t size);
 
-/* Does what array_room() does, but for a total of need elements. */
+/* As array_room(), but makes room for a total of need elements. */
 static inline bool array_reserve(void *array, size_t *room, size_t need, size_t size)
 {
 	return need <= *room || array_grow(array, room, need, size);

@@ -4,8 +4,8 @@
  * then a log-linear histogram of 128 buckets per power of two (a percentile is off by at most
  * 0.4 %).  Count, sum, least and greatest are always exact.
  *
- * A percentile is found by nearest rank: it is the least of the values that is not exceeded by at
- * least the given share of them.
+ * A percentile is found by nearest rank: it is the least of the values that at least the given
+ * share of them do not exceed.
  *
  * The number of values up to which a distribution is exact depends only on how many distributions
  * of the pool have more values than that, and not on the order in which values are added.
@@ -54,7 +54,7 @@ void dist_free(struct dist *d);
 int dist_add(struct dist *d, uint64_t value);
 int dist_add_many(struct dist *d, const uint64_t *values, size_t nr);
 
-/* Adds all values of from to d. */
+/* Adds all values of `from` to d. */
 int dist_merge(struct dist *d, const struct dist *from);
 
 /*
@@ -96,7 +96,7 @@ struct dist_times { DIST_TIMES };
 
 struct dist_times dist_times(struct dist *d);
 
-/* Are percentiles exact? */
+/* Returns true if percentiles are exact. */
 bool dist_is_exact(const struct dist *d);
 
 /*

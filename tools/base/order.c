@@ -123,7 +123,7 @@ static void sort_run(struct sorter *s, struct entry *e, struct entry *spare, siz
 	}
 }
 
-/* Does what order_of() does. */
+/* As order_of(). */
 static uint32_t *find_order(struct sorter *s, size_t nr)
 {
 	struct entry *e = malloc((nr + 1) * sizeof(*e)), *spare = malloc((nr + 1) * sizeof(*spare));

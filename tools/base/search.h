@@ -33,7 +33,8 @@
 #define search(nr, i, is_before)	search_range(0, nr, i, is_before)
 
 /*
- * Searches [from, to), beginning at index near and going away from it in steps that become longer.
+ * Searches [from, to), beginning at index `near` and going away from it in steps that become
+ * longer.
  */
 #define search_near(from, to, near, i, is_before) __extension__ ({		\
 	size_t near_lo = (from), near_hi = (to), near_at = (near), near_step = 1; \

@@ -2,9 +2,9 @@
 /*
  * Opens files that another user has named; see foreign.h.
  *
- * Below another root folder the kernel resolves the path (openat2, since Linux 5.6).  If it cannot,
- * or if a container's seccomp filter forbids that, walk_path() resolves the path component by
- * component, and reads links as text.  It refuses "..", because a simultaneous rename could make
+ * Below another root directory, the kernel resolves the path (openat2, since Linux 5.6).  If it
+ * cannot, or if a container's seccomp filter forbids that, walk_path() resolves the path component
+ * by component, and reads links as text.  It refuses "..", because a simultaneous rename could make
  * ".." lead out of the root folder.
  */
 #include <errno.h>
@@ -47,8 +47,8 @@ static bool is_kernels(int fd)
 }
 
 /*
- * Checks the file to which an O_PATH descriptor refers.  Returns 0, or why the file must not be
- * opened.
+ * Checks the file to which an O_PATH descriptor refers.  Returns 0, or -errno if the file must not
+ * be opened.
  */
 static int check_handle(int held)
 {

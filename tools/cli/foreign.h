@@ -3,7 +3,7 @@
  * Opens files that another user has named: a recorded program, a trace, an ELF file.
  *
  * The name may lead to anything: to a FIFO, whose opening waits for ever; to a device, whose
- * opening has effects; to a file outside of the program's root folder.  So these functions first
+ * opening has effects; to a file outside of the program's root directory.  So these functions first
  * get a descriptor that does not open the file (O_PATH), check the file by it, and then open the
  * same file.  They open only regular files with contents, and none of the kernel's own files
  * (procfs, sysfs, tracefs), where reading may block or consume something.
@@ -18,7 +18,9 @@
 
 int foreign_open(const char *path);
 
-/* Opens the path as if the folder root were "/", so that links and ".." do not lead out of it. */
+/*
+ * Opens the path as if the directory `root` were "/", so that links and ".." do not lead out of it.
+ */
 int foreign_open_below(const char *root, const char *path);
 
 /* Opens the path as the process resolves it. */

@@ -2,10 +2,10 @@
 /*
  * Creates the files that the tools write; see outfile.h.
  *
- * The folder is opened once, and everything is done in it by name, so that it cannot be exchanged
- * between two steps.  The file is created with O_EXCL, which follows no link.  A link is followed
- * only if no other user can exchange it: it must belong to root or to this user, and be in a folder
- * of root or this user that is not writable by others, or is sticky.
+ * The directory is opened once, and then everything is done in it by name, so that it cannot be
+ * exchanged between two steps.  The file is created with O_EXCL, which follows no link.  A link is
+ * followed only if no other user can exchange it: it must belong to root or to this user, and be in
+ * a directory of root or this user that is not writable by others, or is sticky.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -78,7 +78,7 @@ static bool is_sticky(const struct place *p)
 	return p->dir_stat.st_mode & S_ISVTX;
 }
 
-/* Is it certain that no other user has created this file, or can exchange it? */
+/* Returns true if it is certain that no other user has created this file, or can exchange it. */
 static bool is_safe(const struct place *p, const struct stat *st)
 {
 	return is_trusted(&p->dir_stat) &&
@@ -86,8 +86,8 @@ static bool is_safe(const struct place *p, const struct stat *st)
 }
 
 /*
- * May the file be removed?  Files of other users in a folder where everyone may write must not be
- * removed.  Returns 0, or why the file must not be removed.
+ * Returns 0 if the file may be removed, else OUTFILE_OTHERS or -errno.  Files of other users in a
+ * directory where everyone may write must not be removed.
  */
 static int check_removal(const struct place *p, const char *name)
 {
@@ -326,7 +326,7 @@ int outfile_folder(const char *path, bool *is_new)
 	if (fd < 0)
 		goto err_close;
 	close(p.dir);
-	/* A folder of another user may have replaced it. */
+	/* A directory of another user may have replaced it. */
 	rc = fstat(fd, &st) || st.st_uid != geteuid() ? OUTFILE_OTHERS : fd;
 	if (rc < 0)
 		close(fd);

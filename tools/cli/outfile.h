@@ -3,10 +3,10 @@
  * Creates the files that the tools write.
  *
  * A trace and its exports contain command lines, paths and names of requests, so each file is a new
- * one that only its owner may read (0600).  Its folder may belong to other users: files that they
- * create or exchange there are never followed, opened or overwritten.  An existing file or link of
- * that name is removed or renamed without being opened; but in a folder where everyone may write,
- * like /tmp, files of other users are not touched.
+ * one that only its owner may read (0600).  Its directory may belong to another user: files that
+ * other users create or exchange there are never followed, opened or overwritten.  An existing file
+ * or link of that name is removed or renamed without being opened; but in a directory where
+ * everyone may write, like /tmp, files of other users are not touched.
  *
  * The user's own links, pipes and devices work as usual: -o /dev/stdout, /dev/null.
  *
@@ -51,7 +51,9 @@ int outfile_begin(struct outfile *o, const char *path);
 int outfile_commit(struct outfile *o);
 void outfile_drop(struct outfile *o);
 
-/* Opens a folder that belongs to the user for reading: a new, private one, or the existing one. */
+/*
+ * Opens a directory for reading: a new, private one, or an existing one that belongs to the user.
+ */
 int outfile_folder(const char *path, bool *is_new);
 
 #endif

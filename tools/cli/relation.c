@@ -156,7 +156,8 @@ static bool is_part(const struct column *c)
 }
 
 /*
- * Do the columns have no keys?  Then they are elements of an array, and not members of an object.
+ * Returns true if the columns have no keys: then they are elements of an array, and not members of
+ * an object.
  */
 static bool is_plain(const struct column *columns)
 {

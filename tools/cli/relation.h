@@ -175,7 +175,7 @@ struct column {
 		return __VA_ARGS__;						\
 	}
 
-/* Defines a function for .when: does e have the column? */
+/* Defines a function for .when, which returns true if e has the column. */
 #define WHEN(name, ...)								\
 	static bool name(const struct row *row)					\
 	{									\

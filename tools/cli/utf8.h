@@ -17,7 +17,10 @@ unsigned utf8_length(const char *s);
 
 bool utf8_is_valid(const char *s);
 
-/* Is the character at s, which has n bytes, a control character: of ASCII, or U+0080 to U+009F? */
+/*
+ * Returns true if the character at s, which has n bytes, is a control character: of ASCII, or
+ * U+0080 to U+009F.
+ */
 bool utf8_is_control(const char *s, unsigned n);
 
 /*

@@ -22,8 +22,8 @@ const char *wall_iso(int64_t ns, char buf[WALL_ROOM]);
 bool wall_parse(const char *text, int64_t about, int64_t *ns);
 
 /*
- * Does the same for a time that must be between from and to.  A time without a date may also be on
- * the day after from.
+ * As wall_parse(), for a time that must be between `from` and `to`.  A time without a date may also
+ * be on the day after `from`.
  */
 bool wall_parse_within(const char *text, int64_t from, int64_t to, int64_t *ns);
 

@@ -71,7 +71,7 @@ void stacks_free(struct stacks *s);
 /* Begins a thread, whose segments follow.  Returns 0 or -ENOMEM, like the functions below. */
 int stacks_thread(struct stacks *s, const struct thread *t);
 
-/* Does the segment contribute to the stacks? */
+/* Returns true if the segment contributes to the stacks. */
 bool stacks_wants(const struct stacks *s, const struct segment *segment);
 
 /* Segments must come in order of their starts, parents first. */

@@ -7,7 +7,7 @@
  *    previous hold of it ended; and a wait that names the holder began after that thread had taken
  *    the lock.  begin is the middle of the remaining interval, resolution half its width.
  *  - the place in the user's source, if the call is in a function of a system header
- *    (std::mutex::lock at -O0): the innermost call site on the stack that is not in a system header.
+ *    (std::mutex::lock at -O0): the innermost call site on the stack outside of system headers.
  *
  * Use: add LOCK rows, prepare, feed FUNC rows, resolve.
  */

@@ -22,7 +22,7 @@ struct find {
 	const char *function;
 	const struct request_id *id;
 	struct request_place *found;
-	int nr;			/* number of functions; -1: failed, and why has the reason */
+	int nr;			/* number of functions; -1: failed, and `why` contains the reason */
 	char *why;
 	size_t why_size;
 };
@@ -331,7 +331,10 @@ static bool find_number(struct find *f, struct request_place *a)
 
 /* Symbols */
 
-/* Has GCC changed the parameters of this clone, or of this part, of a function? */
+/*
+ * Returns true if GCC may have changed the parameters of this clone, or of this part, of a
+ * function.
+ */
 static bool is_variant(const char *raw)
 {
 	return strstr(raw, ".constprop.") || strstr(raw, ".isra.") || strstr(raw, ".part.");
@@ -370,8 +373,8 @@ static void try_function(struct find *f, const struct elffile_sym *sym)
 }
 
 /*
- * Does the linker's name contain the last part of the function's name?  This avoids demangling all
- * names, which is expensive.
+ * Returns true if the linker's name contains the last part of the function's name, or that is a
+ * glob.  This avoids demangling all names, which is expensive.
  */
 static bool may_match(const char *raw, const char *function)
 {

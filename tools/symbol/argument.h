@@ -15,7 +15,7 @@ struct elffile;
 
 /*
  * Finds the id in all functions with that name (request_word_matches()).  Returns the number of
- * these functions, which may be 0; -1 if it cannot be found in one of them: then why has the
+ * these functions, which may be 0; -1 if it cannot be found in one of them: then `why` contains the
  * reason, in one line.
  */
 int argument_find(struct elffile *f, const char *function, const struct request_id *id,

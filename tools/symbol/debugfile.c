@@ -113,7 +113,7 @@ static int try_path(const struct wanted *w, const char *a, const char *b, const 
 	return fd;
 }
 
-/* Returns the folder of a path, with a slash at its end. */
+/* Returns the directory of a path, with a slash at its end. */
 static char *folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -131,7 +131,7 @@ static int try_names(const struct wanted *w, const char *a, const char *b, const
 	return fd;
 }
 
-/* Is this a build-id, and not a path that leads out of the folder? */
+/* Returns true if this is a build-id, and not a path that leads out of the directory. */
 static bool is_id(const char *id)
 {
 	size_t len = strlen(id);
@@ -241,7 +241,7 @@ int debugfile_alt(const struct debugfile *d, const char *file, const char *link,
 	if (!*hex)
 		return -1;
 	w.names[0] = basename(link);
-	/* dwz -m writes a path, absolute or relative to the folder of the file with the link. */
+	/* dwz -m writes a path, absolute or relative to the directory of the file with the link. */
 	if (*link == '/') {
 		fd = try_path(&w, d->search->sysroot, link, "", "");
 		for (size_t i = 0; i < d->search->nr_debug_dirs && fd < 0; i++)

@@ -2,7 +2,7 @@
 /*
  * Finds the separate file that has the symbols and lines of a program or library.
  *
- * The search goes to the file's folder and its .debug folder, then below each folder for debug
+ * The search goes to the file's directory and to .debug in it, then below each directory for debug
  * files: by build-id, below the path of the file, and by name alone.  A file is used only if it has
  * the required build-id.  If no build-id is known, the checksum of the link must match.
  */
@@ -25,14 +25,14 @@ struct debugfile {
 int debugfile_instead(const struct debugfile *d, char **found);
 
 /*
- * Opens the debug file of file, by the name in its .gnu_debuglink (may be NULL) or by its build-id.
- * Returns a descriptor; -1: there is none.
+ * Opens the debug file of `file`, by the name in its .gnu_debuglink (may be NULL) or by its
+ * build-id.  Returns a descriptor; -1: there is none.
  */
 int debugfile_link(const struct debugfile *d, const char *file, const char *link, uint32_t crc,
 		   char **found);
 
 /*
- * Opens the file that the .gnu_debugaltlink (dwz) of file names, if it has the build-id in that
+ * Opens the file that the .gnu_debugaltlink (dwz) of `file` names, if it has the build-id in that
  * link.
  */
 int debugfile_alt(const struct debugfile *d, const char *file, const char *link,

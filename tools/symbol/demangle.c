@@ -32,8 +32,8 @@ static bool is_clone_word(const char *s, size_t len)
 }
 
 /*
- * Is s, the text after a dot, a suffix of clones ("constprop.0.isra.1")?  It must begin with a
- * name.
+ * Returns true if s, the text after a dot, is a suffix of clones ("constprop.0.isra.1").  It must
+ * begin with a name.
  */
 static bool is_clone_suffix(const char *s)
 {
@@ -64,7 +64,7 @@ void demangle_fold(char *name)
 	}
 }
 
-/* Returns the bracket that matches the closing one at s[end], or -1. */
+/* Returns the index of the bracket that matches the closing one at s[end], or -1. */
 static long matching(const char *s, long end)
 {
 	long depth = 0;
@@ -82,7 +82,7 @@ static long matching(const char *s, long end)
 	return -1;
 }
 
-/* Does s[..pos] end in "operator"? */
+/* Returns true if s[..pos] ends in "operator". */
 static bool after_operator(const char *s, long pos)
 {
 	return pos >= 8 && !memcmp(s + pos - 8, "operator", 8);

@@ -88,7 +88,7 @@ static const char *attr_text(Dwarf_Die *die, unsigned name)
 	return dwarf_formstring(dwarf_attr(die, name, &attr));
 }
 
-/* Is the file missing, or is it one that may be opened (cli/foreign.h)? */
+/* Returns true if the file is missing, or may be opened (cli/foreign.h). */
 static bool is_harmless(const char *folder, const char *name)
 {
 	char path[PATH_MAX];
@@ -105,8 +105,8 @@ static bool is_harmless(const char *folder, const char *name)
 }
 
 /*
- * May libdw open the .dwo file?  It opens it by a name in the debug information: next to the file,
- * in the folder in which it was compiled, or in the current folder.
+ * Returns true if libdw may open the .dwo file.  It opens it by a name in the debug information:
+ * next to the file, in the directory in which it was compiled, or in the current directory.
  */
 static bool may_open_split(Dwarf_Die *skeleton, const char *folder)
 {
@@ -119,7 +119,7 @@ static bool may_open_split(Dwarf_Die *skeleton, const char *folder)
 	       (!compiled_in || is_harmless(compiled_in, name));
 }
 
-/* Returns the folder of the file with the debug information. */
+/* Returns the directory of the file with the debug information. */
 static void folder_of(Dwfl_Module *mod, char *folder)
 {
 	const char *file = NULL, *debug_file = NULL;

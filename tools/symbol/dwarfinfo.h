@@ -29,14 +29,14 @@ struct dwarfinfo_func {
 struct dwarfinfo *dwarfinfo_open(Dwfl_Module *mod);
 void dwarfinfo_close(struct dwarfinfo *d);
 
-/* Does a compilation unit lack its .dwo file (split DWARF)? */
+/* Returns true if a compilation unit lacks its .dwo file (split DWARF). */
 bool dwarfinfo_lacks_split(const struct dwarfinfo *d);
 
 bool dwarfinfo_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *pos);
 
 /*
- * Does the same as dwarfinfo_line(), but if addr is in an inlined function of a system header, it
- * finds the line of the outermost call of such a function.
+ * As dwarfinfo_line(), but if addr is in an inlined function of a system header, it finds the line
+ * of the outermost call of such a function.
  */
 bool dwarfinfo_user_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *pos);
 

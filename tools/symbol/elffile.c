@@ -22,8 +22,8 @@
 
 #define NO_ALT		((Dwarf *)-1)	/* descriptor by which libdw itself marks "no such file" */
 /*
- * so many symbols before an address are tested for whether they contain it, because nesting is
- * shallow
+ * at most this many symbols before an address are tested for whether they contain it, because
+ * nesting is shallow
  */
 #define BACK_MAX	64
 

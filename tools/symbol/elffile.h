@@ -45,7 +45,7 @@ enum elffile_state elffile_state(const struct elffile *f);
 bool elffile_has_symbols(struct elffile *f);
 bool elffile_has_lines(struct elffile *f);
 
-/* Does its debug information refer to another file (dwz, .dwo) that was not found? */
+/* Returns true if its debug information refers to another file (dwz, .dwo) that was not found. */
 bool elffile_lacks_part(struct elffile *f);
 
 /* Returns the function or the variable that contains addr, or NULL. */

@@ -13,8 +13,8 @@
 #define DPKG_LISTS	"/var/lib/dpkg/info/*.list"
 
 /*
- * Is the path a line of the list of a package's files? /lib/x and /usr/lib/x are the same file if
- * /lib is a link to /usr/lib.
+ * Returns true if the path is a line of the list of a package's files. /lib/x and /usr/lib/x are
+ * the same file if /lib is a link to /usr/lib.
  */
 static bool list_has(const char *list, const char *path)
 {

@@ -17,7 +17,10 @@ struct hint {
 	unsigned nr;		/* number of files that have the problem */
 };
 
-/* Should a hint be printed for missing names in this library, which comes from a package? */
+/*
+ * Returns true if a hint should be printed for missing names in this library, which comes from a
+ * package.
+ */
 bool hint_is_of_use(const char *path);
 void hint_text(const struct hint *h, const char *sysroot, char *buf, size_t size);
 

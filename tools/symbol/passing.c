@@ -202,7 +202,10 @@ static bool classify(Dwarf_Die *type, uint64_t offset, struct words *w, unsigned
 	}
 }
 
-/* Is the function written in C?  There, no struct is passed by a hidden pointer, unlike in C++. */
+/*
+ * Returns true if the function is written in C: there, unlike in C++, no struct is passed by a
+ * hidden pointer.
+ */
 static bool is_c(Dwarf_Die *func)
 {
 	Dwarf_Attribute attr;

@@ -53,7 +53,7 @@ struct symbol {
 struct symtab *symtab_open(const struct symtab_options *options);
 void symtab_close(struct symtab *st);
 
-/* Are C++ names demangled? */
+/* Returns true if C++ names are demangled. */
 bool symtab_is_demangling(const struct symtab *st);
 
 /*
@@ -95,8 +95,8 @@ int symtab_emit(struct symtab *st, const struct symtab_sink *sink);
 const struct symbol *symtab_lookup(struct symtab *st, uint64_t addr, int64_t tick);
 
 /*
- * Does what symtab_lookup() does, for an address whose name is useful but not necessary: if the
- * name is missing, symtab_problem_text() does not report it.
+ * As symtab_lookup(), for an address whose name is useful but not necessary: if the name is
+ * missing, symtab_problem_text() does not report it.
  */
 const struct symbol *symtab_lookup_aside(struct symtab *st, uint64_t addr, int64_t tick);
 

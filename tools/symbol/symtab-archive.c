@@ -42,8 +42,8 @@ int symtab_add_call(struct symtab *st, const struct ldb_row_call *row)
 }
 
 /*
- * Do the names in the trace include source lines?  If not, the file on disk is tried, which may
- * have debug information by now.
+ * Returns true if the names in the trace include source lines; otherwise the file on disk is tried,
+ * which may have debug information by now.
  */
 static bool is_archived_whole(const struct file *f)
 {

@@ -65,8 +65,8 @@ void symtab_set_name(struct symtab *st, struct symbol *s, const char *linker_nam
 void symtab_set_offset(struct symtab *st, struct symbol *s, uint64_t offset);
 
 /*
- * In symtab-archive.c: looks up a name in the trace.  Returns false if it is not there, or if the
- * file on disk should be asked instead.
+ * In symtab-archive.c: looks up a name in the trace.  Returns false if the trace does not contain
+ * it, or if the file on disk should be read instead.
  */
 bool symtab_archived(struct symtab *st, struct entry *e);
 

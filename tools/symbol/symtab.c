@@ -217,10 +217,10 @@ unsigned symtab_epoch(const struct symtab *st, int64_t tick)
 }
 
 /*
- * Is module a a better result than b for a lookup at tick?  The best is the module that was mapped
- * then.  If there was none, it is the module that was loaded next, because constructors run before
- * a load is reported and no code runs after an unload; if there is none, the last one that was
- * unloaded.  The answer does not change within an epoch.
+ * Returns true if module a is a better result than b for a lookup at the tick.  The best is the
+ * module that was mapped at that tick.  If there was none, it is the module that was loaded next,
+ * because constructors run before a load is reported and no code runs after an unload; if there is
+ * none, the last one that was unloaded.  The result does not change within an epoch.
  */
 static bool is_better(const struct module *a, const struct module *b, int64_t tick)
 {

@@ -89,8 +89,8 @@ static bool read_note(const char *at, size_t size, struct note *n)
 }
 
 /*
- * If there is no nop at the place of a probe, the file is damaged, or somebody has patched it.  A breakpoint
- * there would overwrite some other instruction, so the note is refused.
+ * If there is no nop at the place of a probe, the file is damaged, or somebody has patched it.  A
+ * breakpoint at this place would overwrite another instruction, so the note is refused.
  */
 static bool find_place(const struct file *f, const struct note *n, uint64_t *offset, uint64_t *semaphore)
 {

@@ -46,8 +46,9 @@ void history_anew(struct history *h);
 void history_period(struct history *h, const struct record_status *status);
 
 /*
- * Makes a snapshot of the last window_ns, and, if before is not NULL, also of everything that is in
- * that snapshot.  Another thread may read and free the result.  Returns NULL if there is no memory.
+ * Makes a snapshot of the last window_ns, and, if `before` is not NULL, also of everything that is
+ * in that snapshot.  Another thread may read and free the result.  Returns NULL if there is no
+ * memory.
  */
 struct snapshot *history_snapshot(const struct history *h, const struct snapshot *before);
 void snapshot_free(struct snapshot *s);
@@ -69,7 +70,7 @@ const struct snapshot_info *snapshot_info(const struct snapshot *s);
  */
 int snapshot_file(const struct snapshot *s, bool is_wide);
 
-/* Does the same for only the events in some ranges of time (ticks). */
+/* As snapshot_file(), for only the events in some ranges of time (ticks). */
 struct snapshot_range {
 	int64_t from, to;
 };
@@ -138,7 +139,7 @@ enum screen_key {
 	KEY_PAGE_UP, KEY_PAGE_DOWN, KEY_HOME,
 };
 
-/* Can the whole screen be used? */
+/* Returns true if the whole screen can be used. */
 bool screen_is_possible(void);
 /* Returns the descriptor to poll for keys, or -1 after printing why not. */
 int screen_open(void);

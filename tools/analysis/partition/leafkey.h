@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds which paths and leaves of two partitions are the same, though addresses, line numbers
- * and source folders differ: it makes a joint table of both, keyed by names.
+ * and source directories differ: it makes a joint table of both, keyed by names.
  *
  * A function is identified by its name, without the suffixes of clones, and by the base name of the
  * file that defines it.  Its module is not compared, because the program may have been renamed.  A

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Implements arch/cpu.h for CPUs without a folder of their own; only arch/cpu.h includes this file.
- */
+/* Implements arch/cpu.h for CPUs without a directory of their own; only arch/cpu.h includes it. */
 #ifndef ARCH_GENERIC_CPU_H
 #define ARCH_GENERIC_CPU_H
 

@@ -87,8 +87,8 @@ static inline enum program_call program_call(const uint8_t *code, uint64_t addr,
 #define PROGRAM_CALL_MAX	7
 
 /*
- * Do the bytes before a return address end with a relative call, or with a call of a register or
- * memory (ff /2, 2 to 7 bytes)?
+ * Returns true if the bytes before a return address end with a relative call, or with a call of a
+ * register or memory (ff /2, 2 to 7 bytes).
  */
 static inline bool program_ends_call(const uint8_t before[PROGRAM_CALL_MAX])
 {
