@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the rings by the rules in linux/ldb.h.
+ * Reads the rings according to the rules in linux/ldb.h.
  *
  * A record is copied and then checked, so that it cannot change after the check.  A slot that is
  * reserved but not written yet is put into a list and is read again later, so that a preempted
  * writer delays no other records.  The slot is given up when it was overwritten, or after
  * PENDING_MAX_NS.
  *
- * If an event of several slots is lost, all of its slots are counted as lost.  Slots whose event's
- * first slot is in the list (orphans) are lost or read together with that slot.
+ * If an event of several slots is lost, all of its slots are counted as lost.  If the first slot of
+ * an event is in the list, the event's other slots (orphans) are lost or read together with it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "record/session/order.h"
 
 #define PENDING_MAX_NS	2000000000LL
-#ifndef PENDING_MAX		/* tests/fuzz defines fewer */
+#ifndef PENDING_MAX		/* tests/fuzz defines a smaller number */
 #define PENDING_MAX	4096	/* unwritten slots of a ring; the oldest are given up */
 #endif
 #define EVENT_SLOTS_MAX	3
@@ -119,14 +119,15 @@ static inline bool slot_read(const struct ring *r, uint64_t idx, struct ldb_rec 
 }
 
 /*
- * Returns how many slots an event has whose first slot is of this type; 0: no event begins with it.
+ * Returns the number of slots of an event whose first slot is of this type; 0: there is no such
+ * event.
  */
 static inline unsigned event_slots(unsigned type)
 {
 	return pack_type(type)->nr_slots;
 }
 
-/* Returns the position of a continuation slot in its event; 0: it is no continuation. */
+/* Returns the position of a continuation slot in its event; 0: the slot is not one. */
 static unsigned cont_number(unsigned type)
 {
 	return type > LDB_EV_CONT && type < LDB_EV_CONT + EVENT_SLOTS_MAX ? type - LDB_EV_CONT : 0;
@@ -155,7 +156,7 @@ static void pending_add(struct ring *r, uint64_t idx, int64_t now_ns)
 
 /*
  * Reads the event that starts at idx, whose first record is in recs[0].  Returns its number of
- * slots; 0: some are not written yet; -1: no event starts there.
+ * slots; 0: some are not written yet, or were overwritten; -1: no event starts there.
  */
 static int event_read(const struct ring *r, uint64_t idx, uint64_t head, struct ldb_rec *recs)
 {
@@ -222,7 +223,10 @@ static void ring_run(struct drain *d, struct ring *r, uint64_t until)
 	}
 }
 
-/* Counts a continuation slot whose first slot is in the list, or was lost. */
+/*
+ * Counts a continuation slot that was found alone: its event's first slot is in the list, was
+ * overwritten, or is not valid.
+ */
 static void orphan(struct ring *r, uint64_t idx, unsigned k)
 {
 	struct pending *p = pending_find(r, r->nr_pending, idx - k);
@@ -314,7 +318,10 @@ static void ring_retry(struct drain *d, struct ring *r, uint64_t head, int64_t n
 	r->nr_pending = kept;
 }
 
-/* Determines the end of this pass.  Returns how full the ring is, in 1/1000. */
+/*
+ * Determines the end of this pass, and reads the slots in the list again.  Returns how full the
+ * ring is, in 1/1000.
+ */
 static unsigned ring_begin(struct drain *d, struct ring *r, int64_t now_ns)
 {
 	uint64_t behind;
@@ -386,8 +393,8 @@ static void read_rings(struct drain *d, int64_t now_ns)
 }
 
 /*
- * Called when it is determined which events this pass reads: all of them were stamped before this, so
- * their times are between two samples.
+ * Called after the heads of all rings were read: all events of this pass were stamped before now,
+ * so their times are between two samples of the clock.
  */
 static void sample_clock(struct drain *d)
 {

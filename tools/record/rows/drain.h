@@ -18,19 +18,22 @@ struct drain_lost {
 };
 
 /*
- * The events are passed to the pack.  clock is the clock of the stamps in the kernel's rings; NULL:
- * the session's clock.
+ * Events are passed to `pack`.  `clock` is the clock of the stamps in the kernel's rings; NULL: the
+ * session's clock.
  */
 struct drain *drain_alloc(const struct session *s, struct pack *pack, struct kernel_clock *clock);
 void drain_free(struct drain *d);
 
 /*
- * Makes one pass over all rings.  now_ns is any steady clock; with it the age of unfinished records
- * is measured.  Returns how full the fullest ring was, in 1/1000.
+ * Makes one pass over all rings.  now_ns is the time of any monotonic clock, by which the age of
+ * unfinished records is measured.  Returns how full the fullest ring was, in 1/1000.
  */
 unsigned drain_pass(struct drain *d, int64_t now_ns);
 
-/* Drops unfinished records.  Must be called after the program has stopped writing. */
+/*
+ * Makes the last pass, and drops unfinished records.  Must be called after the program has stopped
+ * writing.
+ */
 void drain_finish(struct drain *d, int64_t now_ns);
 
 /* Returns how many records of a ring were lost since the last call. */

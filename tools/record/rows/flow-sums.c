@@ -34,14 +34,14 @@ struct flow_sums {
 	uint64_t t0;
 	int fd;
 	char *base;
-	/* numbers of functions that were read so far, including 0 */
+	/* how many numbers of functions were read so far, including 0 */
 	uint32_t nr_apis;
-	/* functions among the last of these that were not ready yet: see poll_apis() */
+	/* functions among these that were not ready yet: see poll_apis() */
 	uint32_t nr_waiting;
 	bool is_written[LDB_FLOW_CELLS];
 	/*
-	 * calls that have not returned, by region; from, to: those of the region that is being
-	 * written
+	 * calls that have not returned, by region; `from` and `to` delimit those of the region that
+	 * is being written
 	 */
 	struct ldb_flow_open open[LDB_FLOW_OPENS];
 	size_t nr_open, from, to;
@@ -108,7 +108,10 @@ static void copy_name(const struct flow_sums *f, uint32_t at, char *name)
 	name[n] = '\0';
 }
 
-/* Writes a function's row.  Returns true if that was done, now or before. */
+/*
+ * Writes a function's row, unless that was done before.  Returns false if the function is not ready
+ * yet.
+ */
 static bool write_api(struct flow_sums *f, uint32_t id)
 {
 	const volatile struct ldb_flow_api *api = (const struct ldb_flow_api *)(f->base + LDB_FLOW_APIS_OFF) + id;
@@ -262,8 +265,8 @@ static uint64_t scale(uint64_t value, uint64_t by, uint64_t of)
 }
 
 /*
- * Converts a histogram.  The first bucket of the program begins at a longer duration than that of
- * the row, and counts each call with its weight.
+ * Converts a histogram.  The program's first bucket begins at a longer duration than the row's, and
+ * the program counts each call with its weight.
  */
 static void write_histogram(struct flow_sums *f, const struct ldb_row_flow *sum,
 			    const struct ldb_flow_cell *c, const char *region)

@@ -16,7 +16,7 @@ void flow_sums_close(struct flow_sums *f);
 
 int flow_sums_fd(const struct flow_sums *f);
 
-bool flow_sums_began(const struct flow_sums *f);	/* has the program begun to follow calls? */
+bool flow_sums_began(const struct flow_sums *f);	/* true: the program follows calls */
 
 /*
  * Writes rows of newly called functions, and the sums of threads that have exited.  Must be called
@@ -27,7 +27,10 @@ void flow_sums_poll(struct flow_sums *f);
 /* Writes the current sums of existing threads, and what was lost. */
 void flow_sums_write(struct flow_sums *f, int64_t tick);
 
-/* Does both, at the end of the recording. */
+/*
+ * Called at the end of the recording: does what the two functions above do, and writes rows of long
+ * calls that have not returned.
+ */
 void flow_sums_finish(struct flow_sums *f, int64_t tick);
 
 #endif

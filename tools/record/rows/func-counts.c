@@ -88,7 +88,10 @@ bool func_counts_of_exited(const struct func_counts *c, uint32_t tid, int64_t en
 	return false;
 }
 
-/* Stores the count of a thread that has exited; replaces that of the thread that exited first. */
+/*
+ * Stores the count of a thread that has exited.  If the table is full, the oldest entry is
+ * replaced.
+ */
 static void keep_exited(struct func_counts *c, struct func_count *f, int64_t end)
 {
 	uint32_t n = c->nr_exited % FUNC_EXITED_MAX;

@@ -19,10 +19,10 @@ struct func_count {
 	uint32_t tid;
 	int64_t since;	/* a row that began earlier is of an earlier thread with the same tid */
 	uint64_t nr;
-	uint64_t exited;	/* number of that thread in exited[], plus one; 0: none */
+	uint64_t exited;	/* number of the earlier thread in exited[], plus one; 0: none */
 };
 
-/* The last threads that have exited: n is at n modulo FUNC_EXITED_MAX. */
+/* One of the last threads that have exited; thread n is at index n modulo FUNC_EXITED_MAX. */
 #define FUNC_EXITED_MAX	4096
 struct func_exited {
 	uint32_t tid;
@@ -43,23 +43,26 @@ struct func_counts {
 
 void func_counts_free(struct func_counts *c);
 
-/* If there is no memory, a thread without a count gets none. */
+/*
+ * Counts a row that began at tick `start`.  If there is no memory, rows of new threads are not
+ * counted.
+ */
 void func_counts_add(struct func_counts *c, uint32_t tid, int64_t start);
 
 uint64_t func_counts_of(const struct func_counts *c, uint32_t tid);
 
-/* Is a row that began at this tick of an earlier thread with the same tid? */
+/* Returns true if a row that began at this tick is of an earlier thread with the same tid. */
 bool func_counts_is_earlier(const struct func_counts *c, uint32_t tid, int64_t start);
 
 /*
- * Returns the number of rows of a thread that has exited at this tick.  Returns false if the thread is
- * not known, because too many have exited since.
+ * Stores in *nr the number of rows of the thread that exited at tick `end`.  Returns false if the
+ * number is not known: too many threads have exited since, or there was no memory.
  */
 bool func_counts_of_exited(const struct func_counts *c, uint32_t tid, int64_t end, uint64_t *nr);
 
 /*
  * Called when a thread has exited at this tick: a later thread with the same tid is counted from 0.
- * Rows of the first thread may still come.
+ * Rows of the thread that has exited may still be added.
  */
 void func_counts_exit(struct func_counts *c, uint32_t tid, int64_t tick);
 

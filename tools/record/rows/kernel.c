@@ -26,7 +26,7 @@ static void futex_wait(struct ldb_row_sched *row, const struct ldb_rec *recs)
 	row->value = f.flags & LDB_FUTEX_F_WORDS ? f.word : f.value;
 }
 
-/* Updates the chains of threads that leave a CPU, come to a CPU, or exit. */
+/* Updates the chains of threads that leave a CPU, get a CPU, are created, call exec(), or exit. */
 static void follow_thread(struct pack *p, const struct ldb_rec *r, int64_t tick)
 {
 	bool is_hidden = r->flags & LDB_SCHED_F_HIDDEN;
@@ -51,7 +51,7 @@ static void follow_thread(struct pack *p, const struct ldb_rec *r, int64_t tick)
 	}
 }
 
-/* Which columns arg and arg2 become depends on the event; see trace-format.h. */
+/* The columns that get arg and arg2 depend on the event; see trace-format.h. */
 void pack_kernel_sched(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	const struct ldb_rec *r = &recs[0];

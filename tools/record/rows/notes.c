@@ -17,7 +17,7 @@ static void gather(const struct ldb_rec *slots, unsigned nr, char *bytes)
 	}
 }
 
-/* A text that fills its field has no NUL. */
+/* A string that fills its field has no NUL. */
 void pack_note(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	char bytes[LDB_PAYLOAD(3)] = "", key[LDB_NOTE_KEY_BYTES + 1] = "", text[LDB_NOTE_TEXT_BYTES + 1] = "";
@@ -36,10 +36,7 @@ void pack_note(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 	writer_add_note(p->w, &row);
 }
 
-/*
- * Returns the address as a number, such that numbers are in the order of their bytes in the
- * network.
- */
+/* Converts eight bytes of an address from network byte order. */
 static uint64_t big_endian(const unsigned char *bytes)
 {
 	uint64_t v;
@@ -48,7 +45,10 @@ static uint64_t big_endian(const unsigned char *bytes)
 	return be64toh(v);
 }
 
-/* Do other machines and networks have an address of this text, too?  These are 127.0.0.0/8, ::1 and fe80::/10. */
+/*
+ * Returns true if the address may exist on other machines or networks, too: 127.0.0.0/8, ::1 and
+ * fe80::/10.
+ */
 static bool is_local(uint64_t hi, uint64_t lo)
 {
 	return (!hi && (lo >> 24 == 0xffff7fULL || lo == 1)) || hi >> 54 == 0xfe80ULL >> 6;

@@ -8,11 +8,11 @@
 #include "record/session/order.h"
 
 #ifndef BIRTHS_MAX		/* tests/fuzz defines a smaller number */
-#define BIRTHS_MAX	65536	/* THREAD_STARTs that are stored */
+#define BIRTHS_MAX	65536	/* how many THREAD_STARTs are stored */
 #endif
-/* different names of system calls and descriptors; further ones are dropped */
+/* different names of system calls, files and devices; further ones are dropped */
 #define CALL_TEXTS_MAX	65536
-/* The number of rows, a power of two.  Processing these rows takes some 10 us. */
+/* Events between two calls of on_rest(), a power of two.  Processing them takes some 10 us. */
 #define EVENTS_PER_REST	64
 
 /* Kinds of rows that are retained and sorted by one of their times. */
@@ -427,7 +427,7 @@ static void add_class(struct pack *p, const struct ldb_row_reqname *row)
 	writer_add_reqname(p->w, row);
 }
 
-/* The name fills the payload words, and has no NUL if it has their full length. */
+/* The name is in the payload words.  If it fills them, it has no NUL. */
 static void class_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	struct ldb_row_reqname row = { 0 };
@@ -559,15 +559,15 @@ void pack_resume(struct pack *p, int64_t tick)
 	cut_requests(p, tick);
 }
 
-/* Does the event describe a task or a name?  Such events are needed after the pause, too. */
+/* Returns true if the event describes a task or a name: it is needed after a pause, too. */
 static bool is_of_tasks(unsigned type)
 {
 	return (type >= LDB_EV_FORK && type <= LDB_EV_TASK) || type == LDB_EV_IRQ_NAME;
 }
 
 /*
- * Drops events that were written in a pause: the program learns of a pause a moment later than the
- * recorder.
+ * Returns true if the event was written in a pause: the program learns of a pause a moment later
+ * than the recorder.
  */
 static bool is_dropped(const struct pack *p, const struct ldb_rec *r)
 {
@@ -575,10 +575,7 @@ static bool is_dropped(const struct pack *p, const struct ldb_rec *r)
 
 	if (!p->pauses.nr || !(is_kernels || r->type >> 8 == LDB_EV_REQ_START >> 8))
 		return false;
-	/*
-	 * An interval from before a pause to after it may be two separate ones, so it is dropped,
-	 * too.
-	 */
+	/* An interval that spans a whole pause may be two separate ones, so it is dropped, too. */
 	return pauses_are_in(&p->pauses, pack_tick(p, pack_type(r->type)->has_begin ? r->arg : r->tsc), pack_tick(p, r->tsc));
 }
 

@@ -19,7 +19,7 @@
 
 struct pack;
 
-/* An event may appear in a ring up to slack_ticks later than it is stamped. */
+/* An event may appear in a ring up to slack_ticks after the time of its stamp. */
 struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 			uint64_t slack_ticks, uint64_t func_threshold_ticks);
 void pack_free(struct pack *p);
@@ -33,20 +33,20 @@ void pack_set_filter(struct pack *p, struct filter *f);
  */
 void pack_want_name(struct pack *p, uint64_t pc);
 
-/* m sums the rows that pass the filter. */
+/* Sets the object that sums the rows that pass the filter, for monitoring; NULL: none. */
 void pack_set_metrics(struct pack *p, struct metrics *m);
 
 /*
- * Sets the network of the program's local addresses: a number that no other network has, on any
- * machine.
+ * Sets the number of the network to which the program's local addresses belong.  No other network
+ * has this number, on any machine.
  */
 void pack_set_scope(struct pack *p, uint64_t scope);
 
-/* m makes requests from the rows that pass the filter. */
+/* Sets the object that makes requests from rows; NULL: none. */
 struct made_requests;
 void pack_set_made(struct pack *p, struct made_requests *m);
 
-/* Is it a thread of the program, and not one of ldb's own? */
+/* Returns true if tid is a thread of the program, and not one of ldb's own. */
 bool pack_is_of_program(void *pack, uint32_t tid);
 
 /* Called every few microseconds of work, so that other tasks can run in between. */
@@ -113,7 +113,7 @@ void pack_row(struct pack *p, unsigned kind, const void *row);
 void pack_pause(struct pack *p, int64_t tick);
 void pack_resume(struct pack *p, int64_t tick);
 
-/* rows so far that pack_row() has added, without TASK and LOST */
+/* rows that pack_row() has added so far, of the kinds that are sorted by time */
 uint64_t pack_nr_rows(const struct pack *p);
 uint64_t pack_nr_open(const struct pack *p);	/* rows of invocations that were still running */
 /* interrupts, including those that are too short for a row */
@@ -128,7 +128,7 @@ void pack_release(struct pack *p, uint64_t now);
  */
 struct func_counts *pack_func_counts(struct pack *p);
 
-/* Is this the last invocation that was read from some ring? */
+/* Returns true if this invocation is the last one that was read from one of the rings. */
 bool pack_is_last_func(const struct pack *p, uint32_t tid, uint64_t gen);
 
 /* Writes all rows, except those of invocations that are still running. */
@@ -143,11 +143,12 @@ void pack_func(struct pack *p, const struct ldb_row_func *row);
 void pack_finish_open(struct pack *p);
 
 /*
- * waiting.c: writes invocations as if the recording ended, while it goes on.  They are those that
- * the functions in between get, which are running, and if rows are counted (pack_func_counts()), those
- * that wait for what else becomes known of them.  pack_waiting_exit() tells of an exit whose event has
- * not been read yet.  pack_waiting_count() returns how many of a thread the last pack_waiting_end() has
- * written; is_exited: of the last thread with that tid that has exited.
+ * waiting.c: writes invocations as if the recording ended, while it goes on.  Running invocations
+ * are passed to pack_waiting_func(), between pack_waiting_begin() and pack_waiting_end().  If rows
+ * are counted (pack_func_counts()), invocations that the chains retain until more is known of them
+ * are written, too.  pack_waiting_exit() reports an exit whose event has not been read yet.
+ * pack_waiting_count() returns how many invocations of a thread were written since the last
+ * pack_waiting_begin(); is_exited: those of earlier threads with the same tid.
  */
 void pack_waiting_begin(struct pack *p);
 void pack_waiting_exit(struct pack *p, uint32_t tid, int64_t tick);

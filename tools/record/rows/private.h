@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declares what the files of this folder share.
+ * Declares what the files of this directory share.
  *
- * pack.c makes rows from the program's events and passes all rows on in order; kernel.c makes
- * rows from kernel events.
+ * pack.c makes rows from the program's events and passes all rows on in order; kernel.c makes rows
+ * from kernel events.
  */
 #ifndef RECORD_ROWS_PRIVATE_H
 #define RECORD_ROWS_PRIVATE_H
@@ -47,7 +47,10 @@ struct pack {
 	struct chains *chains;
 	struct func_counts func_counts;
 	struct chains *waiting;		/* a copy of chains, for pack_waiting_end() */
-	/* what the last pack_waiting_end() has written, of threads that exist and of others */
+	/*
+	 * invocations that waiting.c has written for the last dump, of existing threads and of
+	 * others
+	 */
 	struct func_counts waiting_counts, waiting_exited;
 	struct metrics *metrics;	/* NULL: no sums for monitoring */
 	struct filter *filter;		/* NULL: all rows are written */
@@ -76,7 +79,8 @@ static inline int64_t pack_tick(const struct pack *p, uint64_t tsc)
 }
 
 /*
- * Returns where to store a row until its turn comes; the caller must store it before the next call.
+ * Returns memory for a row, which is written when all earlier rows are known.  The caller must fill
+ * it before the next call.
  */
 static inline void *pack_keep_back(struct pack *p, unsigned kind, int64_t tick)
 {
@@ -97,10 +101,13 @@ void pack_note(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_message(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_mark(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 
-/* waiting.c: nothing is counted as written before its time any more. */
+/* waiting.c: discards the counts of pack_waiting_count(). */
 void pack_waiting_forget(struct pack *p);
 
-/* Returns a copy of the text that stays valid; "": there is no room. */
+/*
+ * Returns a copy of the string that is valid until pack_free(); "" if there is no memory, or there
+ * are too many strings.
+ */
 const char *pack_keep_text(struct pack *p, const char *text);
 
 #endif

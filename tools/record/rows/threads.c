@@ -3,7 +3,7 @@
  * Makes THREAD rows of thread pages.
  *
  * A page may be reused as soon as its thread has exited, so its contents are copied at every poll.
- * If the page is gone when the exit is processed, the thread gets the counters of the last poll.
+ * If the page was reused when the exit is processed, the thread gets the counters of the last poll.
  * The row of a thread is written when it is first polled, so that names survive if the recorder is
  * killed, and again when its counters are final.  A thread's beginning may be in a ring that is
  * read after the thread's end; then a further row is written, which contains the creator.  There is
@@ -49,7 +49,7 @@ struct threads {
 	struct pack *pack;
 	uint64_t t0;
 	struct known known[SESSION_THREADS];
-	/* threads that are is_unborn; if the kernel reads chains, all threads */
+	/* ended threads that are is_unborn; if the kernel reads chains, all ended threads */
 	struct ended *ended;
 	size_t nr_ended, room_ended;
 	struct threads_total total;
@@ -140,7 +140,7 @@ static void write_row(struct threads *t, struct known *k)
 	writer_add_thread(t->w, &k->row);
 }
 
-/* Sets the creator from the thread's THREAD_START, if that was read already. */
+/* Sets the creator from the thread's THREAD_START.  Returns false if that was not read yet. */
 static bool find_birth(struct threads *t, struct ldb_row_thread *row)
 {
 	struct pack_birth *b = pack_birth_of(t->pack, row->tid);
@@ -165,7 +165,7 @@ static void keep_ended(struct threads *t, const struct known *k, bool is_unborn)
 	memcpy(e->name, k->name, sizeof(e->name));
 }
 
-/* Has the thread been written already, without its beginning?  Later threads are at the end. */
+/* Returns true if the thread's row was written before its THREAD_START was read. */
 static bool waits_for_birth(const struct threads *t, uint32_t tid, int64_t start)
 {
 	for (size_t i = t->nr_ended; i--;) {
@@ -208,8 +208,8 @@ static bool is_same(const struct threads *t, const struct known *k,
 }
 
 /*
- * Pages that were never used are not read, because each would take a page fault and a page of
- * memory.
+ * Returns how many pages to read.  Pages that were never used are not read, because each would take
+ * a page fault and a page of memory.
  */
 static unsigned nr_slots(const struct threads *t)
 {
@@ -355,7 +355,7 @@ static void write_open(struct threads *t, unsigned slot, const volatile struct l
 
 		memcpy(&f, (const void *)&stack->frame[i], sizeof(f));
 		if (!frame_is_sane(&f, t, end))
-			return;	/* frames inside of this one are not trusted either */
+			return;	/* its callees' frames are not trusted, either */
 		if (has_ended(&ending, f.gen)) {
 			parent = f.gen;
 			continue;
@@ -411,9 +411,10 @@ static uint32_t nr_unchanged(const struct known *k, const volatile struct ldb_st
 }
 
 /*
- * Writes the functions that have been running since the last call, while the scanner continues to
- * write.  Each generation is used only once, so a frame is valid if its generation is the stored one
- * both before and after it is copied.  This includes callers whose callees change all the time.
+ * Writes the functions that have been running since the last note_frames(), while the scanner
+ * continues to write.  Each generation is used only once, so a frame is valid if its generation is
+ * the stored one both before and after it is copied.  This includes callers whose callees change
+ * all the time.
  */
 static void write_running(struct threads *t, unsigned slot, int64_t end)
 {
@@ -463,7 +464,10 @@ size_t threads_copy(const struct threads *t, struct ldb_row_thread *rows, size_t
 	return n;
 }
 
-/* Invocations that are written before their time are counted as observed in this row only. */
+/*
+ * Writes a thread's row for a dump.  Invocations that waiting.c has written are counted as observed
+ * in this row only.
+ */
 static void write_now(struct threads *t, struct known *k)
 {
 	uint64_t seen = k->row.seen, made = k->row.made;
@@ -476,7 +480,10 @@ static void write_now(struct threads *t, struct known *k)
 	k->row.made = made;
 }
 
-/* A thread's page shows its exit before the event of the exit has been read. */
+/*
+ * Reports the exits of the last second: a page shows its thread's exit before the event of the exit
+ * has been read.
+ */
 static void tell_exits(struct threads *t, int64_t end)
 {
 	int64_t second = t->s->info.tsc_hz;
@@ -517,7 +524,10 @@ void threads_write_known(struct threads *t)
 			write_row(t, &t->known[slot]);
 }
 
-/* Writes these rows again.  If several threads had the same tid, the last one counts. */
+/*
+ * Writes the rows of ended threads again, if they have changed.  If several threads had the same
+ * tid, the last one gets the invocations that only the kernel has observed.
+ */
 static void write_ended(struct threads *t)
 {
 	for (size_t i = t->nr_ended; i--;) {

@@ -17,7 +17,7 @@ struct threads *threads_alloc(const struct session *s, struct writer *w, struct 
 			      uint64_t t0);
 void threads_free(struct threads *t);
 
-/* Writes rows of threads that have no row yet; must be called from time to time. */
+/* Writes rows of new threads, and of threads that have exited; must be called from time to time. */
 void threads_poll(struct threads *t);
 
 /* Returns the sums of all threads so far; nr_threads counts existing ones only. */
@@ -30,10 +30,10 @@ struct threads_total threads_now(const struct threads *t);
  */
 void threads_write(struct threads *t, int64_t end);
 /*
- * The two halves of threads_write(), without threads_poll(): the functions, with those that wait for
- * what else becomes known of them (pack_waiting_begin()); and the rows, whose counts include these
- * functions.  A dump must call threads_poll() before it takes rows: rows of threads that have ended are
- * written only once, and further dumps need them.
+ * The two halves of threads_write(), without threads_poll(): the first writes the functions that
+ * are running, and those of which more may become known (pack_waiting_begin()); the second writes
+ * the rows, whose counts include these functions.  A dump must call threads_poll() before it takes
+ * rows: rows of threads that have ended are written only once, and further dumps need them.
  */
 void threads_write_funcs(struct threads *t, int64_t end);
 void threads_write_counted(struct threads *t);

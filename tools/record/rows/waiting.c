@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes invocations as if the recording ended, while it goes on: those that are running, and those that
- * wait for what else may become known of them.  They are written again when their time has come, so this
- * is for a trace that ends now: a dump of the flight recorder.
+ * Writes invocations as if the recording ended, while it goes on: those that are running, and those
+ * that have ended but of which more may become known.  They are written again when they are
+ * complete, so this is for a trace that ends now: a dump of the flight recorder.
  */
 #include "record/rows/private.h"
 
 /*
- * Does the row pass the filter?  What the filter leaves out is not counted here, because it is counted
- * when the recording gets the row.
+ * Returns true if the row passes the filter.  This uses a copy of the filter, which counts what it
+ * leaves out: the row is counted later, when the recording gets it.
  */
 static bool is_wanted(struct pack *p, const struct ldb_row_func *row)
 {
