@@ -83,8 +83,8 @@ static void write_metas(const struct recording *r, size_t nr, const char *missin
 }
 
 /*
- * Has the user asked to stop?  Signals are blocked at this time, so that such a signal ends the
- * joining properly, and does not kill the recorder in the middle.
+ * Returns true if the user has asked to stop.  Signals are blocked at this time, so that such a
+ * signal ends the joining properly, and does not kill the recorder in the middle.
  */
 static bool is_interrupted(void)
 {
@@ -102,7 +102,8 @@ static bool show_progress(void *arg, uint64_t done, uint64_t all)
 }
 
 /*
- * Is there room for the joined trace?  It is a second copy of all data until the parts are removed.
+ * Returns true if the disk has room for the joined trace, which is a second copy of all data until
+ * the parts are removed.
  */
 static bool has_room(const struct recording *r)
 {
@@ -179,7 +180,7 @@ static void print_sockets(const struct recording *r)
 	reader_close(joined);
 }
 
-/* Prints how many processes have no kernel events, however few: it is not known what ended their waits. */
+/* Prints how many processes have no kernel events, so that what ended their waits is not known. */
 static void print_without_kernel(const struct recording *r)
 {
 	const struct children *c = &r->children;

@@ -78,16 +78,19 @@ static char *choose_file(const struct recording *r, pid_t pid)
 	return file;
 }
 
-/* Do scanners use half of the CPUs already?  The program's threads need the others. */
+/*
+ * Returns true if the scanners, with that of a further recorder, would need more than half of the
+ * CPUs: the program's threads need the others.
+ */
 static bool is_crowded(const struct children *c)
 {
 	return 2 * (c->nr_alive + 2) > (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 /*
- * Do enough other recorders record kernel events?  A recorder whose process has ended records none
- * any more, but may take long to end.  There can be many such recorders, if a server creates a
- * process for each connection.
+ * Returns true if enough other recorders record kernel events.  A recorder whose process has ended
+ * records none any more, but may take long to end.  There can be many such recorders, if a server
+ * creates a process for each connection.
  */
 static bool is_kernel_taken(const struct children *c)
 {

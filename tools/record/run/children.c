@@ -27,7 +27,10 @@
 #define STARTS_MAX	32.0
 #define STARTS_HZ	20.0
 #define SERVE_TRIES	10
-/* connections from other users that have not proved that they belong to the recording */
+/*
+ * greatest number of connections from other users that have not proved that they belong to the
+ * recording
+ */
 #define STRANGERS_MAX	(CHILDREN_PENDING / 2)
 #define STRANGERS_FEW	8			/* if there are more such connections than this, */
 #define STRANGER_NS	20000000LL		/* they must do so within this time */
@@ -78,9 +81,9 @@ static unsigned count_strangers(const struct children *c)
 }
 
 /*
- * May this connection wait for its first message?  Any process on this machine may connect.
- * Processes of other users must not be able to prolong the recording, or to take all places.  A
- * child that has changed its user proves by the secret that it belongs to the recording.
+ * Returns true if this connection may wait for its first message.  Any process on this machine may
+ * connect.  Processes of other users must not be able to prolong the recording, or to take all
+ * places.  A child that has changed its user proves by the secret that it belongs to the recording.
  */
 static bool may_wait(const struct recording *r, const struct child_pending *p)
 {
@@ -148,7 +151,7 @@ static void know(struct children *c, pid_t pid)
 	array_push(c->known, c->nr_known, c->room_known, pid);
 }
 
-/* Is this the first instrumented program?  Then this recorder records it. */
+/* Returns true if this is the first instrumented program, which this recorder records itself. */
 static bool is_first(const struct recording *r, const struct child_pending *p)
 {
 	return r->phase == PHASE_PROGRAM && r->sock < 0 && (!is_foreign(p) || p->has_said);
@@ -205,8 +208,8 @@ static bool comes_back(const struct recording *r, const struct child_pending *p,
 }
 
 /*
- * The program first announced that it leaves and then connected again.  If both messages arrive at
- * once, the announcement must be handled first.
+ * Takes the new connection of the recorded process, which announced that it leaves, and then
+ * connected again.  If both messages arrive at once, the announcement must be handled first.
  */
 static void take_back(struct recording *r, struct child_pending *p, const union control_message *m)
 {
@@ -423,7 +426,10 @@ static bool is_recordable(pid_t pid)
 	return image.records && image.copy.magic == LDB_DOOR_MAGIC && image.copy.version == LDB_CONTROL_VERSION;
 }
 
-/* The pid may belong to another process by now, into which the runtime must not be loaded. */
+/*
+ * Returns true if the user has named this process.  The pid may belong to another process by now,
+ * into which the runtime must not be loaded.
+ */
 static bool is_wanted(const struct recording *r, pid_t pid)
 {
 	for (size_t i = 0; i < r->o->nr_more; i++)

@@ -52,14 +52,15 @@ struct children {
 	bool on, is_serving;
 	bool is_over;		/* no more recorders are started */
 	char secret[LDB_SECRET_MAX];
-	/* readable when children_serve() has something to do; -1: children are not recorded */
+	/* readable when children_serve() has something to do; -1: none */
 	int epoll;
 	struct child_pending pending[CHILDREN_PENDING];
 	unsigned nr_pending;
 	struct child *list;
 	size_t nr, room;
 	unsigned nr_alive;	/* recorders that are running */
-	pid_t *known;		/* processes that have announced themselves */
+	/* processes that have connected, or were found by children_attach() */
+	pid_t *known;
 	size_t nr_known, room_known;
 	/* recorders that may be started now: a token bucket limits the rate */
 	double starts;
@@ -100,14 +101,16 @@ bool child_options_read(const char *text, struct child_options *o);
 void children_begin(struct recording *r);
 /* Attaches to the children of a process that runs already. */
 void children_attach(struct recording *r);
-/* Accepts connections, starts recorders, and collects those that have ended. */
+/* Accepts connections, and starts recorders.  Stops them when the recording's duration is over. */
 void children_serve(struct recording *r);
 /*
- * Does what children_serve() does until each connection has been handled.  Called before a trace is
- * closed, because that takes long.
+ * Calls children_serve() until each connection has been handled, for 10 ms at most.  Called before
+ * a trace is closed, because closing takes long.
  */
 void children_serve_all(struct recording *r);
-/* Has the process connected to the recorder again?  Then it has executed another program. */
+/*
+ * Returns true if the process has connected to the recorder again: it has executed another program.
+ */
 bool children_has_new(const struct recording *r, pid_t pid);
 /*
  * Returns after how many milliseconds children_serve() has something to do; -1 if nothing is
@@ -115,8 +118,8 @@ bool children_has_new(const struct recording *r, pid_t pid);
  */
 int children_timeout(const struct recording *r);
 /*
- * Are there children that are recorded or will be?  Called when the program or its recording has
- * ended.
+ * Returns true if children are being recorded, or will be.  Called when the program or its
+ * recording has ended.
  */
 bool children_go_on(struct recording *r);
 /* Ends all recordings of children. */

@@ -29,13 +29,16 @@ struct command {
 };
 
 /*
- * Opens the socket, when the recording of a process begins.  If the name is taken already, the user
- * is informed.
+ * Opens the socket, when the recording of a process begins.  If the name is taken already, there is
+ * no socket, and --verbose says so.
  */
 void command_open(struct recording *r);
 void command_close(struct recording *r);
 
-/* command_poll() fills in what to poll for; command_serve() answers what has arrived by then. */
+/*
+ * command_poll() fills in what to poll for; after poll(), command_serve() executes the commands
+ * that have arrived.
+ */
 void command_poll(const struct recording *r, struct pollfd p[COMMAND_FDS]);
 void command_serve(struct recording *r, const struct pollfd p[COMMAND_FDS]);
 

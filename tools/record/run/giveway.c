@@ -63,7 +63,7 @@ static void ask_short_slice(void)
 	syscall(SYS_sched_setattr, 0, &p, 0);
 }
 
-/* May the priority be raised again?  Finds this out without changing anything. */
+/* Returns true if the priority can be raised again after it was lowered. */
 static bool may_return(void)
 {
 	struct rlimit limit;
@@ -76,8 +76,8 @@ static bool may_return(void)
 	if (!getrlimit(RLIMIT_NICE, &limit) && limit.rlim_cur >= (rlim_t)(20 - nice))
 		return true;
 	/*
-	 * The process may have CAP_SYS_NICE only in a user namespace, where it does not suffice, so
-	 * try it out.
+	 * The process may have CAP_SYS_NICE only in a user namespace, where it does not suffice.
+	 * So this lowers the nice value by one, and restores it.
 	 */
 	ret = nice > -20 ? setpriority(PRIO_PROCESS, 0, nice - 1) : -1;
 	if (!ret)
@@ -108,7 +108,10 @@ static void leave_isolated(void)
 
 /* The watcher */
 
-/* is_raised is set first: otherwise the recorder might not notice that it was raised. */
+/*
+ * is_raised is set last: the recorder might clear it, lower its priority, and not notice that the
+ * priority was then raised.
+ */
 static void raise_recorder(struct giveway *g)
 {
 	set_policy(g->tid, SCHED_OTHER);

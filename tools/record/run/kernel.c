@@ -39,7 +39,9 @@ static void add_why(struct recording *r, const char *source, const char *why)
 		 why);
 }
 
-/* Does the program belong to another user?  Then it must not be able to forge kernel events. */
+/*
+ * Returns true if the program belongs to another user: it must not be able to forge kernel events.
+ */
 static bool is_foreign(pid_t pid)
 {
 	struct stat st;
@@ -163,7 +165,8 @@ static struct kernel_source *open_ebpf(struct recording *r, char *why, size_t si
 	struct kernel_source *s = ebpf_open(&r->session, &o, why, size);
 
 	/*
-	 * Some older kernels reject programs with the loops that read chains, so try again without.
+	 * Some older kernels reject programs with the loops that read chains, so try again without
+	 * reading chains.
 	 */
 	if (!s && r->o->kernel_frames == FRAMES_AUTO && o.has_frames) {
 		o.has_frames = false;
@@ -186,7 +189,10 @@ static struct kernel_source *open_perf(struct recording *r, char *why, size_t si
 	return perf_open(&o, &sink, why, size);
 }
 
-/* Each further recorder of kernel events makes each switch of any thread slower. */
+/*
+ * Returns true if another recorder of kernel events is not wanted: each one makes each switch of
+ * any thread slower.
+ */
 static bool leaves_events_out(const struct recording *r)
 {
 	return r->o->child && r->o->child->without_kernel && r->o->kernel == KERNEL_AUTO;
@@ -255,7 +261,7 @@ static void open_schedstat(struct recording *r)
 		r->kernel = KERNEL_SCHEDSTAT;
 }
 
-/* Has the user chosen a source?  Then no other one is tried. */
+/* Returns true if the user has chosen a source: no other one is tried. */
 static bool is_demanded(const struct recording *r)
 {
 	return r->o->kernel != KERNEL_AUTO && r->o->kernel != KERNEL_NONE;
@@ -337,7 +343,10 @@ static void resume_failed(struct recording *r, int error)
 	store_row(r, LDB_BLK_LOST, &lost);
 }
 
-/* Called if some groups of events do not resume: the module can no longer deliver them. */
+/*
+ * Called after a pause: reports which groups of events the module can no longer deliver, or that it
+ * delivers all of them again.
+ */
 static void resumed_without(struct recording *r, uint32_t missing)
 {
 	double since = recording_tick(r, clock_now(r->clock_id)) / (double)r->session.info.tsc_hz;
@@ -474,7 +483,8 @@ void kernel_finish(struct recording *r)
 #define AWAY_PART	4
 
 /*
- * Returns the CPU time of all threads, including those that have ended; 0: the process has ended.
+ * Returns the CPU time of all threads of the process, including those that have ended; 0: the
+ * process has ended.
  */
 static uint64_t cpu_time(pid_t pid)
 {

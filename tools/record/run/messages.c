@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Handles and answers the runtime's messages.  Messages that are not expected in the current phase
- * are refused.
+ * Handles and answers the runtime's messages.  A message that is not permitted in the current phase
+ * ends the recording.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +13,8 @@
 #include "record/launch/attach.h"
 #include "record/run/recording.h"
 
-#define SCHEDSTAT_NS	500000	/* a reading takes some microseconds of the scanner's time */
+/* interval; each reading takes some microseconds of the scanner's time */
+#define SCHEDSTAT_NS	500000
 
 static bool send_flows(struct recording *r)
 {
@@ -54,7 +55,10 @@ static void send_session(struct recording *r)
 		recording_enter(r, PHASE_ATTACH);
 }
 
-/* Follows the clock with which the program stamps its events. */
+/*
+ * Adopts the clock of the program's time namespace.  Returns false, after printing why, if its
+ * offset is not known.
+ */
 static bool follow_clock(struct recording *r)
 {
 	if (!clock_offset(r->pid, &r->offset_ns)) {
@@ -144,7 +148,10 @@ static void drain_meanwhile(void *r)
 	output_drain(r);
 }
 
-/* A thread may be in a state in which it cannot begin, so this is tried several times. */
+/*
+ * Makes the program follow calls between modules.  A thread of the program must begin this, and may
+ * be in a state in which it cannot, so this is tried several times.
+ */
 static void follow_calls(struct recording *r)
 {
 	for (int i = 0; i < FLOWS_TRIES; i++)
@@ -164,7 +171,8 @@ static void on_ready(struct recording *r, const union control_message *m)
 	writer_flush(r->writer);
 	summary_root(r);
 	if (r->phase == PHASE_RESUME)
-		recording_tune(r);	/* settings may have changed while it was disconnected */
+		/* settings may have changed while the runtime was disconnected */
+		recording_tune(r);
 	r->has_run = true;
 	if (!r->children.since_ns)
 		r->children.since_ns = clock_mono_ns();

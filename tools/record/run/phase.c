@@ -37,8 +37,8 @@ void recording_set_end(struct recording *r, const char *end)
 }
 
 /*
- * Children that connect meanwhile would have to wait for a recorder, so names are then looked up at
- * the end.
+ * Returns true if names must be looked up at the end, because children may connect, and would have
+ * to wait for their recorders meanwhile.
  */
 static bool must_wait(struct recording *r)
 {
@@ -106,7 +106,8 @@ bool recording_is_gone(const struct recording *r)
 }
 
 /*
- * Waits until the process has ended, so that it writes nothing more, and its status is available.
+ * Waits for up to GONE_NS until the process has ended, so that it writes nothing more, and its
+ * status is available.
  */
 static void wait_gone(struct recording *r)
 {

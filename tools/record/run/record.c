@@ -265,7 +265,7 @@ static void loop(struct recording *r)
 	}
 }
 
-/* Starts the recording, and after that the program. */
+/* Begins a recording of kernel events only.  If the program is launched, it starts after that. */
 static bool start_kernel_only(struct recording *r)
 {
 	if (r->o->argv) {

@@ -43,7 +43,7 @@ struct recording {
 	struct launch launch;
 	int signal_fd;
 	int sock;		/* connection to the runtime; -1: none */
-	int listen_fd;		/* the runtime connects here; -1 none */
+	int listen_fd;		/* the runtime connects here; -1: none */
 	char name[64];		/* abstract name of listen_fd */
 	int pidfd;		/* pidfd of the program; -1: none */
 	pid_t pid;		/* the program that is recorded */
@@ -93,7 +93,10 @@ struct recording {
 		uint32_t missing;	/* LDB_GROUP_* that did not resume after a pause */
 	} costs;		/* state of kernel_hold_budget() */
 
-	/* The following exist from output_open() to output_close(); otherwise they are NULL. */
+	/*
+	 * Most of the following exist only from output_open() to output_close(); otherwise pointers
+	 * are NULL.
+	 */
 	struct session session;
 	/* The bytes of the rings of all CPUs together: the session's rings, or the module's. */
 	uint64_t ring_bytes;
@@ -153,16 +156,19 @@ static inline uint64_t recording_events(const struct recording *r)
 
 void recording_enter(struct recording *r, enum phase phase);
 
-/* Is there a session to which the program may write? */
+/* Returns true while there is a session to which the program may write. */
 bool recording_is_open(const struct recording *r);
 
-/* Are only kernel events recorded?  Then there is no runtime. */
+/* Returns true if only kernel events are recorded, without a runtime. */
 bool recording_is_kernel_only(const struct recording *r);
 
 /* Sets META "end", unless it is set already. */
 void recording_set_end(struct recording *r, const char *end);
 
-/* Asks the runtime to stop writing.  If it does not answer, check_answer() of record.c gives up. */
+/*
+ * Asks the runtime to stop writing.  If it does not answer within 10 s, check_answer() of record.c
+ * closes the recording.
+ */
 void recording_detach(struct recording *r, const char *end);
 
 void recording_hang_up(struct recording *r);
@@ -188,7 +194,10 @@ void recording_give_up(struct recording *r);
  */
 void recording_pause(struct recording *r, bool pause);
 
-/* These two begin a recording in a pause, and end one that is paused. */
+/*
+ * Called at the beginning of the recording: if the options say so, it begins in a pause.  And at
+ * its end: a pause ends there.
+ */
 void recording_begin_paused(struct recording *r);
 void recording_end_paused(struct recording *r);
 
@@ -229,12 +238,12 @@ void kernel_pause(struct recording *r, bool pause);
 void kernel_finish(struct recording *r);
 /* If recording interrupts costs too much, stops recording them.  May be called at any time. */
 void kernel_hold_budget(struct recording *r, int64_t now_ns);
-/* Returns "module", "bpf", "perf" or "none". */
+/* Returns "module", "bpf", "perf", "schedstat" or "none". */
 const char *kernel_name(const struct recording *r);
 
 /* output.c: writes the file. */
 
-/* Checks for a folder that cannot be written, or a full disk, before the program is started. */
+/* Checks for a directory that cannot be written, or a full disk, before the program is started. */
 bool output_check(const char *path);
 
 bool output_open(struct recording *r);

@@ -27,9 +27,7 @@ void summary_progress(const struct recording *r, int64_t now_ns)
 		      r->o->pid ? " (Ctrl-C ends the recording)" : "");
 }
 
-/*
- * Prints the line before the last one: the source of kernel events, and why no better one was used.
- */
+/* Prints the source of kernel events, and why no better one was used. */
 static void print_kernel(const struct recording *r)
 {
 	const char *why = r->kernel_why;
@@ -65,7 +63,7 @@ static void print_samples(const struct recording *r)
 }
 
 /*
- * Prints how many requests were made from connections, and how many bytes belonged to no request.
+ * Prints how many requests were made from connections, and how many reads and writes were left out.
  */
 static void print_sockets(const struct recording *r)
 {
