@@ -215,7 +215,7 @@ static void report_requests(const struct opened *o)
 	requests_free(&requests);
 }
 
-/* Returns false if there is nothing to report. */
+/* Returns false, after printing why, if the trace has no kernel events. */
 static bool report_sched(struct model *m, const struct render *r)
 {
 	struct schedstats_options options = SCHEDSTATS_OPTIONS_ALL;
@@ -248,7 +248,7 @@ static bool report_sched(struct model *m, const struct render *r)
 	return true;
 }
 
-/* Returns false if there is nothing to report. */
+/* Returns false, after printing why, if the trace has no samples, or on failure. */
 static bool report_samples(struct model *m, const struct render *r)
 {
 	struct sampled_options options = { .thread = opt.thread, .function = opt.function };

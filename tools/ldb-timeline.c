@@ -274,8 +274,8 @@ static void show_slowest(const struct opened *o, const struct requests *requests
 }
 
 /*
- * Adds the requests that belong to those of --trace, or to the request of --parts.  If there are
- * none, prints one line and returns false.
+ * Adds the requests that belong to those of --trace, or to the request of --parts.  Returns false,
+ * after printing so, if the request of --req does not exist.
  */
 static bool add_parts(struct model *m, struct requests *requests)
 {

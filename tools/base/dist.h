@@ -117,9 +117,9 @@ static inline int dist_times_compare(const struct dist_times *a, const struct di
 }
 
 /*
- * The values must be the times between consecutive samples.  Returns the shortest duration such
- * that a sample falls into at least pct percent of the intervals that have this duration and begin
- * at random times.
+ * Each value must be the time between the two samples around the start of an invocation.  Returns
+ * the shortest duration such that a sample falls into at least pct percent of the intervals that
+ * have this duration and begin at a random time between such two samples.
  */
 uint64_t dist_seen_from(const struct dist *d, unsigned pct);
 

@@ -268,7 +268,7 @@ static int fill(struct spill *s, struct spill_run *r, size_t want)
 	return r->to - r->from >= want ? 0 : -EIO;
 }
 
-/* Returns 1 if r->item is now the next item of the run, or 0 if there is no other. */
+/* Returns 1 if r->item is now the next item of the run, 0 if there is no other, or -errno. */
 static int run_next(struct spill *s, struct spill_run *r)
 {
 	struct header h;

@@ -9,10 +9,13 @@
 
 #define DISK_FREE_PCT	5
 
-/* Writes the path of the folder that contains the file. */
+/* Writes the path of the directory that contains the file. */
 void disk_folder(const char *path, char *folder, size_t size);
 
-/* May so many bytes be written to this file? */
+/*
+ * Returns true if enough of the disk remains free after this many bytes are written to the file, or
+ * if that is not known.
+ */
 bool disk_has_room(const char *path, uint64_t bytes);
 bool disk_is_full(const char *path);
 

@@ -5,7 +5,7 @@
  * Below another root directory, the kernel resolves the path (openat2, since Linux 5.6).  If it
  * cannot, or if a container's seccomp filter forbids that, walk_path() resolves the path component
  * by component, and reads links as text.  It refuses "..", because a simultaneous rename could make
- * ".." lead out of the root folder.
+ * ".." lead out of the root directory.
  */
 #include <errno.h>
 #include <fcntl.h>

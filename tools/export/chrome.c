@@ -5,7 +5,7 @@
  * notice.
  *
  * Functions are complete events on the row of their thread, where they nest.  Other segments are on
- * separate rows below that one, in lanes where they overlap; these rows have tids that are greater
+ * separate rows below that row, in lanes where they overlap; these rows have tids that are greater
  * than any tid of the kernel.  Times are microseconds with three digits after the point, since the
  * start of the recording, so nothing is rounded.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads observation gaps of threads: times in which the scanner did not run, or did not sample one
- * of the threads.  What a thread did in a gap is not known; in uninstrumented code, by contrast, it
- * is known that no instrumented function ran.
+ * of the threads.  What a thread did in an observation gap is not known; in uninstrumented code, by
+ * contrast, it is known that no instrumented function ran.
  */
 #ifndef FACTS_GAPS_H
 #define FACTS_GAPS_H
@@ -13,8 +13,8 @@
 #include "trace/reader.h"
 
 /*
- * Calls gap() for each gap, in the order of the file.  A gap with tid 0 concerns all threads.
- * Returns 0, -ENOMEM, or the value other than 0 with which gap() has stopped reading.
+ * Calls gap() for each observation gap, in the order of the file.  One with tid 0 concerns all
+ * threads.  Returns 0, -ENOMEM, or the value other than 0 with which gap() has stopped reading.
  */
 int gaps_each(struct reader *r, const struct reader_filter *filter,
 	      int (*gap)(void *arg, const struct thread_interval *gap), void *arg);

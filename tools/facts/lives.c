@@ -16,7 +16,7 @@
 #include "ticks.h"
 
 struct open_life {
-	struct open_life *next;		/* the next unused struct, while this one is not in use */
+	struct open_life *next;		/* the next unused struct, if this struct is unused */
 	uint32_t number;		/* index in the table of open instances */
 	bool is_open;
 	struct life life;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens a recording, and reads what concerns it as a whole: modules, threads, losses, gaps. */
+/*
+ * Opens a recording, and reads what concerns it as a whole: modules, threads, losses, observation
+ * gaps.
+ */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>

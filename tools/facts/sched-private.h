@@ -40,7 +40,7 @@ struct sched_thread {
 	uint64_t futexes[SCHED_FUTEXES_MAX];
 	int64_t futex_tick, futex_since, futex_ran;
 	uint64_t asleep_on[SCHED_FUTEXES_MAX]; /* off.nr_futexes addresses */
-	bool is_futex_late;		/* the futex may belong to another sleep than this one */
+	bool is_futex_late;		/* the futex may belong to another sleep than `off` */
 	uint32_t owner;
 	/* Describe the thread's last FUTEX_WAKE row. */
 	bool has_wake;

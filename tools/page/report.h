@@ -42,7 +42,7 @@ struct report_options {
 	const char *title;
 	int64_t from, to;		/* ticks */
 	const char *thread;		/* tid, or glob of names; NULL: all */
-	/* another trace, with which this one is compared; NULL: none */
+	/* another trace, with which the first one is compared; NULL: none */
 	struct model *other;
 	const char *other_title;
 	uint64_t calls_max;		/* 0: REPORT_CALLS_MAX */

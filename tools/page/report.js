@@ -305,7 +305,7 @@
 			card("Who woke them, and how long they had slept", wakers.node))), () => {});
 	}
 
-	/* Shows rows of the other recording next to those of this one. */
+	/* Shows rows of the other recording next to those of this recording. */
 	function comparison() {
 		const o = data.other;
 

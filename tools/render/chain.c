@@ -153,8 +153,8 @@ static void say_link(struct sentence *s, const struct chain *chain, const struct
 	case LINK_TAKEN_BY:
 		/*
 		 * If the chain does not begin with a queue, the request was not waiting in it
-		 * itself: the link says what the thread did meanwhile that takes requests out of
-		 * the queue.
+		 * itself: the link says what the thread that takes requests out of the queue did in
+		 * that time.
 		 */
 		say(s, chain->links[0].kind == LEAF_QUEUE ? ", taken out by " : ", while it was in the queue of ");
 		say_thread(s, chain, l);

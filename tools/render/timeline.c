@@ -154,7 +154,7 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 		fputs(ns, r->out);
 		/*
 		 * A large resolution is mentioned, because a part of the time may belong to the
-		 * function before or after this one.
+		 * function before or after it.
 		 */
 		if (c->resolution_ns > c->ns / 20)
 			fprintf(r->out, " (+-%s)", units_duration(c->resolution_ns, ns));

@@ -4,7 +4,8 @@
  *
  * The recorder's loop passes blocks of rows to the history, which drops old ones.  At each interval
  * a second thread gets a snapshot of the history, makes a trace in memory from it, and analyses
- * that like any other trace.  This thread controls the terminal.  The recorder never waits for it.
+ * that like any other trace.  The second thread also controls the terminal.  The recorder never
+ * waits for it.
  *
  * Prototypes are grouped by defining file.
  */

@@ -269,7 +269,7 @@ static size_t gather_rows(struct cursor *c)
 	return nr;
 }
 
-/* Returns 1: rows or columns of the block are available; 0: it is damaged. */
+/* Returns 1: rows or columns of the block are available; 0: it is damaged; or -ENOMEM. */
 static int load_funcs(struct cursor *c, struct block *b, bool with_tid)
 {
 	uint32_t wanted = FUNC_COLUMNS | (uint32_t)with_tid << FUNC_TID;

@@ -21,9 +21,7 @@
 
 /* A message, as one end of its connection has recorded it. */
 struct end {
-	/*
-	 * addresses of the connection: client is the end that has made it, server is the other one
-	 */
+	/* addresses of the connection: the client has made it, and the server has accepted it */
 	uint64_t client_hi, client_lo, server_hi, server_lo, scope;
 	uint32_t client_port, server_port;
 	uint32_t flags, part, serial, bytes;
@@ -243,8 +241,8 @@ static bool is_before(int64_t a, int64_t b, int64_t slack)
 
 /*
  * Returns true if the message may have been received at the time that the other end has recorded.
- * If several connections had the same addresses, this one must have been in use at that time.  So a
- * message may be refused that was still unanswered when the recording ended.
+ * If several connections had the same addresses, the one of `sent` must have been in use at that
+ * time.  So a message may be refused that was still unanswered when the recording ended.
  */
 static bool is_in_time(const struct messages *m, const struct end *sent, const struct end *came)
 {

@@ -32,7 +32,7 @@ struct stream {			/* reads the rows of one part */
 	size_t nr;
 	struct ldb_row_req cut;	/* a row that ends the open requests at the end of the recording */
 	bool has_cut;		/* cut was not passed on yet */
-	struct ldb_row_gap *gaps;	/* gaps of all threads, as one gap of each thread */
+	struct ldb_row_gap *gaps;	/* observation gaps of all threads, as one of each thread */
 	size_t nr_gaps, room_gaps;
 };
 
@@ -98,8 +98,8 @@ static int flush_out(struct merge *m)
 }
 
 /*
- * Turns a gap of all threads into gaps of the process's own threads, because other processes may
- * have been observed meanwhile.
+ * Turns an observation gap of all threads into one of each of the process's own threads, because
+ * other processes may have been observed in that time.
  */
 static int spread_gap(struct stream *s, const struct ldb_row_gap *gap)
 {

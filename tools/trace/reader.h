@@ -172,7 +172,7 @@ void reader_replace_requests(struct reader *r, struct reader *requests);
 
 /*
  * Reads the blocks that were not read yet, so that all damage is known.  Returns 0 or -ENOMEM.  No
- * cursor may be in use meanwhile.
+ * cursor may be in use during the call.
  */
 int reader_check(struct reader *r);
 

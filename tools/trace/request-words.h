@@ -57,8 +57,8 @@ const char *request_id_parse(const char *word, struct request_id *id);
 
 /*
  * Says where the id is when the function begins.  Without steps it is in a register.  Otherwise the
- * register has an address, and each step adds a number to the address and reads the next address
- * there; the last step reads the id itself.
+ * register has an address, and each step adds a number to the address, and reads the next address
+ * from memory at the sum; the last step reads the id itself.
  */
 #define REQUEST_PLACES_MAX	16	/* greatest number of functions with one name */
 

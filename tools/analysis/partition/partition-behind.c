@@ -250,7 +250,7 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 		return partition_function(p, partition_path(p, path, p->paths[at.path].func));
 	case LEAF_SLEEP:
 		/*
-		 * A server that was waiting for requests would have been woken when this one was
+		 * A server that was waiting for requests would have been woken when the request was
 		 * put into the queue.  So only a sleep that a timer ended delays the request.
 		 */
 		if (!idle->is_nap || !p->paths[at.path].func)

@@ -40,7 +40,7 @@ size_t partition_first_work(const struct partition_build *b, uint32_t tid, int64
 		      (b->works[i].tid == tid && b->works[i].start <= tick));
 }
 
-/* Adds the times in which a server worked on no request while this one was in the queue. */
+/* Adds the times in which a server worked on no request while the queued request waited. */
 static void add_queued(struct partition_build *b, const struct queued *q)
 {
 	size_t first = partition_first_work(b, q->server, q->start);

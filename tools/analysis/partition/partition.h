@@ -3,11 +3,11 @@
  * A partition divides the time of requests: every nanosecond of every request is in exactly one
  * leaf, which is a state (states.def) at a place.  All results of ldb-why are sums over leaves.
  *
- * A request instance is cut into pieces that do not overlap and leave nothing out: going
- * backward from its end, the thread whose span ended last gets the time back to the start of
- * that span, then the span that handed the request over to it, and so on.  Times in queues belong
- * to the queues, and the remaining time is UNKNOWN.  A thread that has several requests open (a
- * batch) works on the one that it ends next; the others are BEHIND that one.
+ * A request instance is cut into pieces that do not overlap and leave nothing out: going backward
+ * from its end, the thread whose span ended last gets the time back to the start of that span, then
+ * the span that handed the request over to it, and so on.  Times in queues belong to the queues,
+ * and the remaining time is UNKNOWN.  A thread that has several requests open (a batch) works on
+ * the request that it ends next; the others are BEHIND this request.
  *
  * In a piece on a thread, a time belongs to the reason for which the thread was off the CPU, else
  * to the lock it waited for, else to the deepest function, else to UNKNOWN.  In a piece in a queue,

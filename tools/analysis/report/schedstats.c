@@ -84,7 +84,7 @@ static int add_party(struct builder *b, struct keyed *list, const struct party *
 	return 0;
 }
 
-/* A wait is counted once for each task that ran on the CPU meanwhile. */
+/* A wait is counted once for each task that ran on the CPU during the wait. */
 static int add_antagonists(struct builder *b, const struct sched_off *off)
 {
 	int ret = 0;

@@ -42,8 +42,8 @@ int stats_settle(struct stats_builder *b);
 /* stats-sum.c */
 
 /*
- * Adds all FUNC rows that the filter selects to the keys, and the times between samples to *gaps.
- * Returns 0 or -ENOMEM.
+ * Adds all FUNC rows that the filter selects to the keys, and for each row the time between the two
+ * samples around its start to *gaps.  Returns 0 or -ENOMEM.
  */
 int stats_fold(struct stats_builder *b, const struct reader_filter *filter, struct dist *gaps);
 

@@ -55,7 +55,8 @@ struct chain_link {
 	int64_t resolution_ns;
 	enum edge_source source;
 	bool is_likely;		/* the link is inferred, not recorded */
-	bool is_free;		/* WOKEN_BY: nobody held the lock, which this thread was to take first */
+	/* WOKEN_BY: nobody held the lock; the waker was to take it */
+	bool is_free;
 	/* 0..1: the part of the previous link's time that this link accounts for */
 	double confidence;
 };

@@ -120,8 +120,8 @@ static bool is_free(const struct hits *h, const struct hit *hit, const struct ma
 
 /*
  * Returns the call that the scanner observed as request r, or NULL if that is not certain.  It is
- * the last call before it was observed, if no other one began at about that time.  A call that was
- * assigned to an earlier request, and calls before that, are out of the question.
+ * the last call before the request was observed, if no other call began at about that time.  A
+ * call that was assigned to an earlier request, and calls before that, are out of the question.
  */
 static struct hit *find(const struct hits *h, const struct group *g, const struct made_request *r)
 {
@@ -142,7 +142,7 @@ static struct hit *find(const struct hits *h, const struct group *g, const struc
 			found = nr++ ? NULL : &g->at[i];
 	}
 	/*
-	 * The call ran until it was last observed, so no other one that is not nested can have
+	 * The call ran until it was last observed, so no other call, unless it is nested, can have
 	 * begun.
 	 */
 	if (to < g->nr && !g->at[to].may_be_inner && g->at[to].tick < r->seen_to - h->error)

@@ -9,7 +9,7 @@
 #include "base/search.h"
 #include "replay-sim.h"
 
-/* Chooses one of the shards, pseudo-randomly; an acquisition and its release get the same one. */
+/* Chooses one of the shards, pseudo-randomly; an acquisition and its release use the same shard. */
 static struct sim_lock *lock_of(struct sim *s, const struct step *st)
 {
 	size_t first = s->first_lock[st->object];

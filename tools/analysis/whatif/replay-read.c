@@ -238,7 +238,7 @@ static int on_thread(void *arg, const struct thread *t)
 
 struct asleep {
 	int64_t start, end;
-	int64_t since;		/* start of the item that contains this one */
+	int64_t since;		/* start of the item that contains this item */
 	uint32_t actor;
 };
 

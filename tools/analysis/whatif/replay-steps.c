@@ -115,7 +115,7 @@ static void run_to(struct maker *k, int64_t to)
 	add_step(k, STEP_RUN, NONE, to - from)->scaled = scale(k, from, to);
 	k->cursor = to;
 	k->interval = SIZE_MAX;
-	/* Without kernel events a pause looks like work. */
+	/* Without kernel events, a pause cannot be distinguished from work. */
 	if (!k->r->m->has_sched && !is_busy(k))
 		add_gap(k, from, to);
 }

@@ -305,7 +305,7 @@ static double log_choose(const struct tester *x, size_t n, size_t k)
 }
 
 /*
- * Returns, for each number of slow rows, -ln of the probability that at least so many of nr rows
+ * Returns, for each number of slow rows, -ln of the probability that at least this many of nr rows
  * are slow by chance.
  */
 static double *make_tail(struct tester *x, size_t nr)

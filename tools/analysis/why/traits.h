@@ -9,7 +9,7 @@
  * trait by chance.  Very many traits are tried, and they overlap; so each probability is compared
  * with the smallest one of all traits in draws that choose the slow requests at random (Westfall
  * and Young's min-P).  The adjusted p is the share of draws in which at least one trait was as
- * improbable as this one.
+ * improbable as the tested one.
  */
 #ifndef WHY_TRAITS_H
 #define WHY_TRAITS_H

@@ -125,7 +125,7 @@ static void set_medians(struct node_reference *node, struct value *v, size_t nr_
 	node->median_ns = median_ns(v, nr_values, nr);
 	/*
 	 * Each request with the node has a deviation of its own; all requests without it have the
-	 * same one.
+	 * same deviation.
 	 */
 	for (size_t i = 0; i < nr_values; i++) {
 		int64_t d = v[i].ns - node->median_ns;
