@@ -19,7 +19,7 @@
 
 #define SAMPLES_MAX	1024
 #define TRIES		8
-#define TRIES_HARD	100	/* if a sample must be used, until it is as accurate as others are */
+#define TRIES_HARD	100	/* for a sample that must be used */
 #define PATIENCE_NS	100000000	/* after this time an inaccurate sample is accepted */
 /* rounding errors of the kernel's arithmetic and of this file's */
 #define ROUND_NS	2
@@ -82,13 +82,13 @@ static struct sample *sample_at(struct kernel_clock *c, size_t i)
 	return &c->samples[(c->first + i) % SAMPLES_MAX];
 }
 
-/* Is a sample with this error accurate enough after so many tries? */
+/* Returns true if a sample with this error is accurate enough after so many tries. */
 static bool is_accurate(const struct kernel_clock *c, uint64_t err, int tries)
 {
 	return c->nr && err <= (tries < TRIES ? c->best_err + c->best_err / 2 : 2 * c->best_err);
 }
 
-/* Reads both clocks, with as little time in between as possible. */
+/* Reads both clocks, with as little time in between as possible.  Returns the error in ticks. */
 static uint64_t read_both(struct kernel_clock *c, struct sample *sample, int tries)
 {
 	uint64_t err = UINT64_MAX;

@@ -8,7 +8,8 @@
 #include "record/kernel/sampler.h"
 #include "record/session/order.h"
 
-#define IRQ_NS		100	/* cost of an interrupt for the program, without the reading */
+/* cost of an interrupt for the program, without that of reading frames */
+#define IRQ_NS		100
 
 struct device_chains {
 	struct kernel_source source;

@@ -98,8 +98,8 @@ static int try_create(int fd, const struct device_options *o, const struct room 
 }
 
 /*
- * A module that does not support some groups refuses all of them, so only supported ones are tried
- * next.
+ * A module that does not support one of the groups refuses all of them, so the groups of older
+ * releases are tried next.
  */
 static int create(int fd, const struct device_options *o, struct ldb_create *c)
 {

@@ -22,17 +22,18 @@ struct device_options {
 };
 
 /*
- * Pauses or resumes the module's events.  Modules of earlier releases cannot pause.  Returns the
- * groups that did not resume (LDB_GROUP_*), or -errno.
+ * Pauses or resumes the module's events.  Returns the groups that did not resume (LDB_GROUP_*), or
+ * -errno.  Does nothing, and returns 0, if the session is not the module's, or if the module is too
+ * old to pause.
  */
 int device_pause(const struct session *s, bool pause);
 
-/* Returns 0, or -errno with an explanation for the user in why. */
+/* Returns 0, or -errno with an explanation for the user in `why`. */
 int device_open(struct session *s, const struct device_options *o, char *why, size_t size);
 
 /*
  * Like clock_sample(), but the kernel reads all clocks at once.  Returns false if the session is
- * not the module's.
+ * not the module's, or if the module cannot do so.
  */
 bool device_clock(const struct session *s, struct ldb_row_clock *row);
 

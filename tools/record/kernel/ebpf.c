@@ -21,7 +21,7 @@
 #define IRQ_MIN_NS	1000
 #define TRACEPOINT	"btf_trace_"
 #define LINKS_MAX	32
-#define IRQ_NS		150	/* cost for the program of recording an interrupt */
+#define IRQ_NS		150	/* what recording an interrupt costs the program */
 
 _Static_assert(BPF_CPUS_MAX == CPULIST_MAX, "is_deaf");
 
@@ -49,7 +49,7 @@ struct ebpf {
 	const volatile struct bpf_cpu *cpus;
 	unsigned nr_cpus;
 	const struct session *session;	/* its last rings are those of the programs */
-	uint64_t *was_head, *was_idle_ns;	/* by CPU: values at the last call */
+	uint64_t *was_head, *was_idle_ns;	/* by CPU: previous values */
 	struct sampler *sampler;	/* NULL: chains are not read */
 	bool is_reading;		/* the offsets of the blocks are known */
 	bool is_always;			/* samples are taken even if the scanner runs */
@@ -197,7 +197,10 @@ static void choose_groups(struct ebpf *e, const struct btf *btf, bool has_calls)
 	}
 }
 
-/* Each of these variables has a section, and so a map, of its own. */
+/*
+ * Returns the programs' configuration, which has a section, and so a map, of its own; NULL: there
+ * is none.
+ */
 static struct bpf_config *config_of(const struct ebpf *e)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(e->object, ".rodata.config");
@@ -488,7 +491,7 @@ static int forget_all(struct ebpf *e)
 	return ret;
 }
 
-/* Interrupts all CPUs, until the first decision which ones are busy. */
+/* Begins to interrupt all CPUs.  hold_budget() then decides which ones are busy. */
 static void begin_samples(struct ebpf *e)
 {
 	sampler_begin(e->sampler, clock_mono_ns());

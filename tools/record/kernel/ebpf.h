@@ -13,9 +13,9 @@
 #include "record/session/session.h"
 
 struct ebpf_options {
-	pid_t pid;		/* thread group to watch, in the recorder's pid namespace */
+	pid_t pid;		/* thread group to record, in the recorder's pid namespace */
 	unsigned clock_id;	/* enum ldb_clock, of the session */
-	uint64_t t0;		/* any clock value near the events' */
+	uint64_t t0;		/* any value of this clock near the times of the events */
 	int64_t offset_ns;	/* clock_offset() of the program */
 	uint64_t ring_bytes;	/* greatest size of the rings of all CPUs together */
 	bool has_frames;	/* read chains of frames at switches, and by samples in between */
@@ -30,8 +30,8 @@ struct ebpf_options {
 };
 
 /*
- * Starts to record events.  Returns NULL on failure; then why says in one line what is missing and
- * what would help.
+ * Starts to record events.  Returns NULL on failure; then `why` says in one line what is missing
+ * and what would help.
  */
 struct kernel_source *ebpf_open(struct session *s, const struct ebpf_options *o, char *why,
 				size_t size);

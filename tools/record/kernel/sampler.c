@@ -11,7 +11,7 @@
 #include "record/kernel/sampler.h"
 #include "record/kernel/source.h"
 
-/* a CPU is left out when the program was not there for this time */
+/* a CPU is left out when the program has not run on it for this time */
 #define IDLE_NS		200000000
 /* a CPU is left out after this many decisions not to interrupt it */
 #define UNWANTED_MAX	3
@@ -50,9 +50,9 @@ static int open_clock(int tid, int cpu, uint64_t period_ns)
 /*
  * Parameters for measuring the cost of an interrupt: a loop takes more CPU time while it is
  * interrupted.  Rounds with interrupts and without alternate, because the speed of a CPU changes
- * with the load of its neighbour.  The upper quartile of the differences is used.  A program loses
- * more than the loop, whose code and data stay in the caches, so a part is added.  If the kernel
- * measures the CPU time of threads only in ticks, measuring is impossible.
+ * with the load of its SMT sibling.  The upper quartile of the differences is used.  A program
+ * loses more than the loop, whose code and data stay in the caches, so half of the result is added.
+ * If the kernel measures the CPU time of threads only in ticks, measuring is impossible.
  */
 #define ROUNDS		15
 #define ROUND_NS	300000

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Interrupts CPUs on which the program runs, at a constant rate, so that the BPF program of the
- * local timer can read chains there (bpf/chain.h); the kernel's own tick comes only every few
- * milliseconds.  A CPU on which the program has not run for a while is not interrupted.
+ * Interrupts CPUs on which the program runs, at a constant rate, so that the kernel module, or the
+ * BPF program of the local timer, can read chains there (bpf/chain.h); the kernel's own tick comes
+ * only every few milliseconds.  A CPU on which the program has not run for a while is not
+ * interrupted.
  *
  * The rate results from the budget and the measured cost of an interrupt, which in a virtual
  * machine is many times higher.  The scanner's polls, the readings at switches, and samples share
@@ -49,14 +50,15 @@ void sampler_begin(struct sampler *s, int64_t now_ns);
 void sampler_stop(struct sampler *s);
 
 /*
- * Reports whether the program runs on a CPU, or the time of its last switch there (in any clock).
- * Must be called now and then.
+ * Reports whether the program runs on a CPU, and its last switch there: switched_at is any number
+ * that changes with each switch.  Must be called regularly.
  */
 void sampler_follow(struct sampler *s, unsigned cpu, bool runs, uint64_t switched_at, int64_t now_ns);
 
 /*
- * Returns the interval between samples of which each costs price_ns, if polls and readings take
- * others_ppm of the budget.  Samples get the rest, or at least a fixed part of the budget.
+ * Returns the interval between samples of which each costs price_ns, if polls and readings at
+ * switches take others_ppm of the program's CPU time.  Samples get the rest, or at least a fixed
+ * part of the budget.
  */
 uint64_t sampler_period_ns(uint32_t budget_ppm, uint64_t others_ppm, uint64_t price_ns);
 

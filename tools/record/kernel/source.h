@@ -55,7 +55,7 @@ struct kernel_source {
 	const struct kernel_source_ops {
 		/*
 		 * Called before the session's rings are read.  Returns how full the source's own
-		 * rings are, in 1/1000.
+		 * rings are, in 1/1000; 0: it has none.
 		 */
 		unsigned (*poll)(struct kernel_source *s);
 		/*
@@ -82,7 +82,8 @@ struct kernel_source {
 		 */
 		void (*hold_budget)(struct kernel_source *s, const struct kernel_costs *costs);
 		void (*close)(struct kernel_source *s);
-		uint64_t irq_ns;	/* cost of an interrupt: Documentation/overhead.md */
+		/* cost of recording an interrupt: see Documentation/overhead.md */
+		uint64_t irq_ns;
 	} *ops;
 	/* converts the source's stamps; NULL: they are in the session's clock */
 	struct kernel_clock *clock;
