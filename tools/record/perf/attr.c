@@ -24,7 +24,7 @@ void perf_attr_tracepoint(struct perf_event_attr *attr, const struct perf_asked 
 	attr->type = PERF_TYPE_TRACEPOINT;
 	attr->config = id;
 	attr->sample_period = 1;
-	/* Page faults are in the same rings; see decode.c. */
+	/* Page faults, which are in the same rings, have these fields, too; see decode.c. */
 	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_RAW;
 }
 

@@ -62,7 +62,7 @@ struct task_body {		/* FORK, EXIT */
 
 static uint32_t state_of(const struct perf_formats *f, uint64_t prev_state)
 {
-	/* The lowest bit that is set decides: a thread leaves in one state. */
+	/* A preempted thread is RUNNING; otherwise the lowest bit that is set is the state. */
 	if (prev_state & f->preempt_bit)
 		return LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT;
 	for (int bit = 0; bit < 16; bit++)
@@ -124,7 +124,7 @@ static void set_call(const struct perf_decoder *d, struct perf_event *e, int64_t
 	e->flags = d->how && nr >= 0 && nr < LDB_CALLS_MAX ? d->how[nr] : 0;
 }
 
-/* INTO_CALL has set the number of the system call before. */
+/* INTO_CALL, the field before this one, has set e->flags by the number of the system call. */
 static void decode_args(struct perf_event *e, const struct perf_field *field, const char *raw,
 			size_t size)
 {
@@ -230,7 +230,10 @@ static const struct call_regs *regs_of_call(const struct perf_event_header *reco
 	return record->size == end + sizeof(*regs) && regs->abi ? regs : NULL;
 }
 
-/* No other sample has this length: its chain would need one and a half additional entries. */
+/*
+ * Returns true for a sample of a thread that leaves its CPU in a system call.  No other sample has
+ * this length: its chain would need one and a half additional entries.
+ */
 static bool is_in_call(const struct perf_event_header *record)
 {
 	return regs_of_call(record);
@@ -276,7 +279,7 @@ static bool is_fault(const struct perf_event_header *record)
 	       s->raw_size == RAW_OF_FAULT;
 }
 
-/* Decodes the fields that both layouts have at the same position. */
+/* Decodes a page fault: both layouts have these fields at the same position. */
 static bool decode_fault(const struct perf_event_header *record, uint32_t flags, struct perf_event *e)
 {
 	const struct sample *s = (const void *)(record + 1);
@@ -393,7 +396,7 @@ static bool decode_comm(const struct perf_event_header *record, struct perf_even
 	return true;
 }
 
-/* samples: tracepoints report switches, too, see perf.c. */
+/* `samples`: tracepoints report switches, too; see perf.c. */
 static bool decode_switch(const struct perf_event_header *record, bool samples,
 			  struct perf_event *e)
 {

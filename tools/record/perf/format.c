@@ -156,7 +156,7 @@ static bool learn_states(struct perf_formats *f, struct tep_event *event)
 	return f->preempt_bit;
 }
 
-/* Some truncated texts crash libtraceevent, so truncated texts are refused. */
+/* Returns true if the text is complete: some truncated texts crash libtraceevent. */
 static bool is_whole(const char *text, size_t size)
 {
 	const char *print = memmem(text, size, "\nprint fmt: ", 12);

@@ -24,7 +24,8 @@
 #define RINGS_DEFAULT	(128UL << 20)
 #define RING_MIN	(16UL << 10)
 #define RING_MAX	(256UL << 20)
-#define LISTINGS_MAX	16	/* how often the threads are listed, until there are no new ones */
+/* The threads are listed until there are no new ones, but at most this often. */
+#define LISTINGS_MAX	16
 
 struct opening {
 	struct perf_fds *s;
@@ -189,7 +190,7 @@ static bool open_thread(void *opening, pid_t pid, pid_t tid)
 	return op->error;
 }
 
-/* Opens all threads, including those that are created meanwhile. */
+/* Opens the events of all threads, including those that are created meanwhile. */
 static bool open_threads(struct opening *op, bool (*open_of)(struct opening *op, pid_t tid))
 {
 	size_t before;
@@ -256,7 +257,7 @@ static void explain(const struct opening *op, char *why, size_t size)
 	int paranoid = proc_number("/proc/sys/kernel/perf_event_paranoid", 2);
 	enum perf_mode mode = op->s->mode;
 
-	/* Only this check depends on the process, and not on the kernel's settings. */
+	/* This is the only check that depends on the process, and not on the kernel's settings. */
 	if (op->error == EACCES && mode == PERF_SWITCHES_OWN && paranoid <= limit[mode]) {
 		snprintf(why, size, "process %d may not be traced: it belongs to another user, or has rights that we lack; run ldb-record as root",
 			 op->o->pid);
@@ -322,7 +323,7 @@ static void drop_fds(struct perf_fds *s, unsigned from)
 		close(s->fds[--s->nr_fds]);
 }
 
-/* Opens all threads or none: a part of the events would be misleading. */
+/* Opens the events of all threads, or of none: a part of the events would be misleading. */
 static bool add_threads(struct opening *op, bool (*open_of)(struct opening *op, pid_t tid))
 {
 	unsigned before = op->s->nr_fds;

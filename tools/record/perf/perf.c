@@ -35,7 +35,7 @@ struct perf {
 	struct perf_decoder decoder;
 	struct perf_tids tids;
 	struct perf_fds fds;
-	struct backlog events;		/* passed on to watch in order of time */
+	struct backlog events;		/* passed on to watch_events() in order of time */
 	struct perf_watch *watch;
 	struct kernel_calls calls;
 	uint8_t how[LDB_CALLS_MAX];
@@ -48,7 +48,10 @@ struct perf {
 	uint8_t is_deaf[CPULIST_MAX];	/* see help_deaf_cpus() */
 };
 
-/* Opens the best mode that works.  The reasons why better ones do not work are joined. */
+/*
+ * Opens the best mode that works.  If that is not the first one, why_not_better says why the first
+ * one does not work.
+ */
 static bool open_best(struct perf *p, char *why, size_t size)
 {
 	enum perf_mode mode = p->options.best ? p->options.best : PERF_TRACEPOINTS;
@@ -60,7 +63,7 @@ static bool open_best(struct perf *p, char *why, size_t size)
 		bool good = perf_fds_open(&p->fds, mode, &p->options, &p->formats, clock, reason,
 					  sizeof(reason));
 
-		/* The reason for the best mode comes first, because the user can act on it. */
+		/* Of several reasons, the user can best act on the first. */
 		if (!*p->source.why_not_better)
 			snprintf(p->source.why_not_better, sizeof(p->source.why_not_better), "%s",
 				 reason);
@@ -188,7 +191,7 @@ static void ignore(void *arg, unsigned kind, const void *row)
 {
 }
 
-/* Pins the calling thread to a CPU.  Returns false if that is not permitted. */
+/* Pins the calling thread to a CPU.  Returns false if that is not possible. */
 static bool pin(unsigned cpu)
 {
 	cpu_set_t set;
@@ -238,7 +241,10 @@ static void try_cpus(struct perf *p)
 	p->nr_lost_before = p->nr_lost;
 }
 
-/* From here on events are delivered.  The states of the CPUs are taken over from the trial. */
+/*
+ * Begins to deliver events.  The states of the CPUs are copied from the previous object: that of
+ * try_cpus(), or the one before a pause.
+ */
 static bool begin_watch(struct perf *p)
 {
 	struct perf_watch *tried = p->watch;

@@ -14,9 +14,9 @@
  *	PERF_SWITCHES_OWN	no privilege: SWITCH where the other thread is
  *				hidden, FORK, EXEC, EXIT, TASK
  *
- * All modes record page faults and the system calls in which a thread sleeps; what happens inside
- * the kernel, only where the kernel permits it.  PERF_TRACEPOINTS also records interrupts of the
- * program's threads.
+ * All modes record page faults and the system calls in which a thread sleeps.  Page faults inside
+ * the kernel are recorded only if the kernel permits that.  PERF_TRACEPOINTS also records interrupts
+ * of the program's threads.
  *
  * In the last two modes, the state of a thread that left its CPU is RUNNING (it was runnable) or
  * SLEEPING (whatever it waits for), and the `other` of an EXEC is not known.
@@ -41,7 +41,7 @@ enum perf_mode {
 };
 
 struct perf_options {
-	pid_t pid;		/* thread group to watch, in the recorder's pid namespace */
+	pid_t pid;		/* thread group to record, in the recorder's pid namespace */
 	unsigned clock_id;	/* enum ldb_clock: rows are stamped in it */
 	uint64_t t0;		/* clock value that is tick 0 */
 	int64_t offset_ns;	/* clock_offset() of the program */
@@ -66,8 +66,8 @@ struct perf_sink {
 };
 
 /*
- * Starts to record events.  Returns NULL on failure; then why says in one line what is missing and
- * what would help.
+ * Starts to record events.  Returns NULL on failure; then `why` says in one line what is missing
+ * and what would help.
  *
  * The system call in which a thread sleeps is found on its kernel stack when the thread leaves its
  * CPU, which costs other programs nothing.  has_all_calls works only with PERF_TRACEPOINTS, and
@@ -80,7 +80,7 @@ struct kernel_source *perf_open(const struct perf_options *o, const struct perf_
 				char *why, size_t why_size);
 
 enum perf_mode perf_mode(const struct kernel_source *perf);
-/* events that the kernel could not deliver */
+/* events that the kernel could not deliver, and invalid records */
 uint64_t perf_lost(const struct kernel_source *perf);
 
 #endif

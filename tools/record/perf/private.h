@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declares what the files of this folder share, grouped by the file that defines it, in the
+ * Declares what the files of this directory share, grouped by the file that defines it, in the
  * order in which an event passes through them:
  *
- *	ring -> decode -> backlog.c -> watch, rows
+ * ring -> decode -> backlog.c -> watch, rows
  *
- * attr.c describes the events that open.c opens.  Only perf.c, open.c,
- * tracefs.c, ring.c (mmap), tids.c (/proc) and kernel/clock.c make system calls; the
- * results of the other files depend only on their input.
+ * attr.c describes the events that open.c opens.  Only perf.c, open.c, tracefs.c, ring.c (mmap),
+ * tids.c (/proc) and kernel/clock.c make system calls; the results of the other files depend only
+ * on their input.
  */
 #ifndef RECORD_PERF_PRIVATE_H
 #define RECORD_PERF_PRIVATE_H
@@ -24,7 +24,7 @@
  * Where there are no tracepoints, the key is the tid.
  */
 enum perf_event_kind {
-	/* thread a left its CPU in the state that flags contains, and thread b came */
+	/* thread a left its CPU in the state that flags contains, and thread b runs there now */
 	PERF_EVENT_SWITCH	= 1,
 	PERF_EVENT_SWITCH_TOO,		/* the same, reported by another source, see perf.c */
 	PERF_EVENT_OUT,			/* a left; which task came is not known */
@@ -113,7 +113,7 @@ struct perf_tracepoint {
 	const char *path;	/* "sched/sched_switch" */
 	enum perf_event_kind kind;
 	uint32_t flags, value;	/* flags of the event, unless a field has them */
-	/* The threads for which the tracepoint is opened: all, or those of an option. */
+	/* When the tracepoint is opened: always, or if calls, interrupts or disks are recorded. */
 	enum perf_scope { PERF_OF_ALL, PERF_OF_CALLS, PERF_OF_IRQS, PERF_OF_DISKS } scope;
 	bool may_be_missing;
 	struct {
@@ -203,8 +203,8 @@ void perf_ring_unmap(struct perf_ring *r);
 unsigned perf_ring_read(struct perf_ring *r, perf_record_fn *fn, void *arg, uint64_t *bad);
 
 /*
- * Does the same for several rings, some of which may not be mapped.  Returns how full the fullest
- * one was.
+ * Like perf_ring_read(), for several rings, some of which may not be mapped.  Returns how full the
+ * fullest ring was.
  */
 unsigned perf_rings_read(struct perf_ring *rings, unsigned nr, perf_record_fn *fn, void *arg,
 			 uint64_t *bad);
@@ -227,7 +227,8 @@ struct perf_tids {
 };
 
 /*
- * Are keys the same as tids?  They are in the first namespace, and where there are no tracepoints.
+ * Returns true if keys are tids: the recorder is in the first namespace, or there are no
+ * tracepoints.
  */
 bool perf_tids_are_keys(enum perf_mode mode);
 
@@ -319,7 +320,7 @@ void perf_watch_free(struct perf_watch *w);
 /* Adds a thread of the group that existed before the recording. */
 void perf_watch_member(struct perf_watch *w, pid_t tid, const char *name);
 
-/* Must be called as soon as an event is read: stores which thread is running. */
+/* Must be called as soon as an event is read: finds the tids of its threads before they end. */
 void perf_watch_learn(struct perf_watch *w, const struct perf_event *e);
 
 /*
@@ -330,13 +331,13 @@ void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from);
 /* Forgets which tasks are running: others may have run since the last event. */
 void perf_watch_forget_current(struct perf_watch *w);
 
-/* Did threads come to this CPU, or leave it, without events?  See perf.c. */
+/* Returns true if a thread came to this CPU without an event; see perf.c. */
 bool perf_watch_is_deaf(struct perf_watch *w, unsigned cpu);
 
-/* Was there a switch event from this CPU's idle task? */
+/* Returns true if there was a switch event from this CPU's idle task. */
 bool perf_watch_heard_idle(struct perf_watch *w, unsigned cpu);
 
-/* rows.c: makes rows from these events. */
+/* rows.c: makes rows from events. */
 
 /* Events must be passed in order of time. */
 void perf_rows_event(struct perf_watch *w, const struct perf_event *e, int64_t tick);
@@ -345,13 +346,13 @@ void perf_rows_event(struct perf_watch *w, const struct perf_event *e, int64_t t
 void perf_rows_finish(struct perf_watch *w);
 
 /*
- * tracefs.c: reads files of tracefs.  calls: also reads the files of the tracepoints of system
- * calls.  Returns false on failure, and writes the reason into why as one line.
+ * tracefs.c: reads files of tracefs.  `calls`: also reads those of the tracepoints of system calls.
+ * Returns false on failure, and writes the reason into `why` as one line.
  */
 bool perf_tracefs_read(struct perf_formats *f, bool calls, char *why, size_t why_size);
 /*
- * Opens a file or folder of tracefs at one of its mount points.  Returns -1 on failure, with the
- * errno of the first one.
+ * Opens a file or directory of tracefs at one of its mount points, or in a private mount.  Returns
+ * -1 on failure, with errno.
  */
 int perf_tracefs_open(const char *name, int flags);
 
@@ -370,8 +371,8 @@ struct perf_fds {
 };
 
 /*
- * Returns false on failure, and writes the reason into why as one line.  On success, why is "", or
- * says why system calls, faults or interrupts are not recorded.
+ * Returns false on failure, and writes the reason into `why` as one line.  On success, `why` is "",
+ * or says why system calls, faults or interrupts are not recorded.
  */
 bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_options *o,
 		   struct perf_formats *formats, int clock, char *why, size_t why_size);

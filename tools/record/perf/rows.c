@@ -2,23 +2,23 @@
 /*
  * Makes rows from events, by the same rules as the kernel module (linux/ldb.h):
  *
- *	SWITCH		one of the two threads is watched
- *	OP_OCCUPANT	a switch between two others, on a CPU for which a watched
+ *	SWITCH		one of the two threads is recorded
+ *	OP_OCCUPANT	a switch between two others, on a CPU for which a recorded
  *			thread waits: it is runnable there and does not run
- *	WAKING		the waker or the woken thread is watched
- *	WAKEUP		the woken thread is watched
- *	MIGRATE		the thread is watched
- *	FORK		the parent is watched; for threads and processes
- *	EXEC, EXIT	the thread is watched
- *	SYSCALL		the thread is watched
- *	FAULT, IRQ	the thread is watched
- *	DISK		the thread that makes the request is watched, or a kernel thread
+ *	WAKING		the waker or the woken thread is recorded
+ *	WAKEUP		the woken thread is recorded
+ *	MIGRATE		the thread is recorded
+ *	FORK		the parent is recorded; for threads and processes
+ *	EXEC, EXIT	the thread is recorded
+ *	SYSCALL		the thread is recorded
+ *	FAULT, IRQ	the thread is recorded
+ *	DISK		the thread that makes the request is recorded, or a kernel thread
  *	TASK		for each tid in a row
  */
 #include <string.h>
 #include "record/perf/watch.h"
 
-#ifndef TASKS_MAX		/* tests/fuzz defines fewer */
+#ifndef TASKS_MAX		/* tests/fuzz defines a smaller number */
 #define TASKS_MAX	(1U << 18)	/* more threads than this: the exits of many were lost */
 #endif
 
@@ -57,7 +57,7 @@ static void emit_task(struct perf_watch *w, struct task *t, int64_t tick)
 	w->sink->row(w->sink->arg, LDB_BLK_TASK, &row);
 }
 
-/* Returns the tid for a row's tid or other, and writes the thread's name. */
+/* Returns the tid for a row's tid or `other`, and writes the thread's name. */
 static uint32_t name_in_row(struct perf_watch *w, struct ldb_row_sched *row, int32_t key,
 			    uint32_t watched_flag)
 {
@@ -392,9 +392,9 @@ static void on_lost(struct perf_watch *w, const struct perf_event *e, struct ldb
 }
 
 /*
- * Is this the record of a switch that a tracepoint has reported before?  Then the state of the CPU
- * is that after the switch.  If the thread is exiting, the record does not identify it, but it is
- * no longer on the CPU.
+ * Returns true if this is the record of a switch that a tracepoint has reported before: the state
+ * of the CPU is already that after the switch.  If the thread is exiting, the record does not
+ * identify it, but it is no longer on the CPU.
  */
 static bool is_reported_twice(const struct cpu *c, const struct perf_event *e)
 {
@@ -431,8 +431,8 @@ void perf_rows_event(struct perf_watch *w, const struct perf_event *e, int64_t t
 	if (w->tasks.nr > TASKS_MAX)
 		watch_forget_foreign(w);
 	/*
-	 * For IN_CALL the running thread may be wrong: the thread's switch may have been processed
-	 * before.
+	 * The thread of an IN_CALL may no longer be the running one: its switch may have been
+	 * processed before.
 	 */
 	if (e->kind != PERF_EVENT_IN_CALL)
 		watch_identify(w, e);

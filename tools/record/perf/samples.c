@@ -16,11 +16,11 @@
 #include "record/perf/samples.h"
 #include "record/process/proc.h"
 
-/* size of the ring of each CPU: holds a second of samples of all tasks */
+/* smallest ring of each CPU, in bytes: holds a second of samples of all tasks */
 #define RING_MIN	(512UL << 10)
-/* size of the ring of each CPU: holds half a second of samples with their stacks */
+/* bytes of each CPU's ring, times o->hz: holds half a second of samples with their stacks */
 #define RING_SAMPLE	1024
-/* cache of stack words: is there a call instruction before each? */
+/* size of the cache that says which stack words follow a call instruction */
 #define RETURNS_MAX	65536
 
 struct samples {
@@ -40,7 +40,7 @@ struct samples {
 	uint64_t nr, nr_lost, nr_bad;
 };
 
-/* A row whose tick is still in the kernel's clock. */
+/* A row without its tick, and its time in the kernel's clock. */
 struct taken {
 	struct ldb_row_sample row;
 	uint64_t time;

@@ -33,16 +33,20 @@ struct samples_options {
 	void *arg;
 };
 
-/* Starts to take samples.  Returns NULL on failure, and writes the reason into why as one line. */
+/*
+ * Starts to take samples.  Returns NULL on failure, and writes the reason into `why` as one line.
+ */
 struct samples *samples_open(const struct samples_options *o, char *why, size_t size);
 void samples_close(struct samples *s);
 
 /* Returns "cpu-clock" or "cycles". */
 const char *samples_clock(const struct samples *s);
-/* Is it not possible to take samples in the kernel? */
+/* Returns true if no samples can be taken in the kernel. */
 bool samples_are_user_only(const struct samples *s);
 
-/* Delivers the rows of samples taken since the last poll. */
+/*
+ * Delivers the rows of new samples, except those of the last 20 ms, before which others may arrive.
+ */
 void samples_poll(struct samples *s);
 
 /* Stops or resumes sampling; while it is stopped, it costs the program nothing. */
@@ -58,7 +62,7 @@ void samples_finish(struct samples *s);
 struct ksyms *samples_kernel_places(const struct samples *s);
 
 uint64_t samples_nr(const struct samples *s);
-/* number of rows so far; complete after samples_finish() */
+/* number of lost samples; complete after samples_finish() */
 uint64_t samples_lost(const struct samples *s);
 
 #endif

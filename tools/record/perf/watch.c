@@ -113,7 +113,7 @@ void perf_watch_member(struct perf_watch *w, pid_t tid, const char *name)
 {
 	struct task *t;
 
-	/* Otherwise keys differ from tids, and are learned from the events. */
+	/* Keys that differ from tids are learned from the events. */
 	if (!w->tids->keys_are_tids)
 		return;
 	t = watch_task(w, tid);
@@ -152,8 +152,8 @@ void perf_watch_learn(struct perf_watch *w, const struct perf_event *e)
 }
 
 /*
- * Is the running thread the current one under a new tid?  A thread that calls exec takes the tid of
- * the first thread.
+ * Returns true if the running thread is the current one under a new tid: a thread that calls exec()
+ * takes the tid of the first thread.
  */
 static bool is_exec(struct perf_watch *w, const struct cpu *c, const struct perf_event *e)
 {

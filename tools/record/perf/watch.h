@@ -49,7 +49,10 @@ void watch_wait_for(struct perf_watch *w, struct task *t, int cpu);
 void watch_set(struct perf_watch *w, struct task *t, bool watched);
 void watch_set_identity(struct perf_watch *w, struct task *t, int32_t tgid, int32_t tid);
 
-/* Stores the pid numbers of the thread in the event; events must come in order of time. */
+/*
+ * Stores the tgid and tid of the event's thread, and that it runs on the CPU; events must come in
+ * order of time.
+ */
 void watch_identify(struct perf_watch *w, const struct perf_event *e);
 
 /* Forgets a thread that has ended, or whose key belongs to another thread now. */
