@@ -58,7 +58,10 @@ static void fail(const char *what)
 	_Exit(1);
 }
 
-/* The threshold is 0, so that every call is logged, however short. */
+/*
+ * Starts XRay in this mode.  The threshold of its logs is 0, so that every call is logged, however
+ * short.
+ */
 static void xray_begin(const char *mode)
 {
 	const char *name = NULL, *config = NULL;

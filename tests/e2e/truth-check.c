@@ -162,8 +162,8 @@ static int by_begin(const void *a, const void *b)
 }
 
 /*
- * Observation gaps of one scanner do not overlap, but those of threads may, so the search goes back
- * a little.
+ * Returns true if the thread has an observation gap in the interval.  The gaps of one scanner do
+ * not overlap, but those of threads may, so the search goes back a little.
  */
 static bool in_gap(uint32_t tid, int64_t begin, int64_t end)
 {

@@ -397,7 +397,7 @@ static void run(void)
 		waitpid(helper, NULL, 0);
 }
 
-/* Splits PRIMITIVE-VARIANT. */
+/* Sets what PRIMITIVE-VARIANT names; returns NULL if there is no such cause. */
 static const char *choose(const char *cause)
 {
 	static const char *const variants[] = { "slow", "asleep", "third" };

@@ -151,9 +151,9 @@ static void same_root(int tasks, const char *tid, const struct stat *own, char *
 }
 
 /*
- * A new thread first has its creator's name: if two threads have the same name, they are read
- * again.  On a busy machine ldb's threads may start seconds after a change; with
- * DROP_RIGHTS_SCANNER in the environment, waits for them.
+ * Waits until the threads have their names: a new thread first has its creator's.  With
+ * DROP_RIGHTS_SCANNER in the environment, also waits for the scanner, because on a busy machine
+ * ldb's threads may start seconds after a change.
  */
 static void wait_names(int tasks, DIR *dir)
 {
@@ -191,7 +191,10 @@ static void stop_parent(void)
 	kill(getppid(), SIGSTOP);
 }
 
-/* `tasks` was opened before the change, because it may be out of reach afterwards. */
+/*
+ * Prints the other threads.  `tasks` was opened before the change, because it may be out of reach
+ * afterwards.
+ */
 static void look(int tasks)
 {
 	DIR *dir = fdopendir(dup(tasks));

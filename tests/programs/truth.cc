@@ -254,7 +254,7 @@ KEEP static void setter(uint64_t ns, uint64_t before)
 typedef void (*spinner)(uint64_t, uint64_t);
 static volatile spinner table[] = { leaf, pointed, middle };
 
-/* Draws from a log-uniform distribution between 300 ns and max_ns. */
+/* Draws a time from 300 ns to max_ns; long times are rare. */
 NEVER uint64_t some_ns(uint64_t max_ns)
 {
 	uint64_t ns = 300;

@@ -94,8 +94,8 @@ static inline void queue_enter(struct queue *q, unsigned nr)
 }
 
 /*
- * The SQE is complete when the next one is requested, or when the kernel is entered; both submit
- * it.
+ * Returns the next SQE; the kernel reads it only when it is entered, which happens here if the
+ * queue is full.
  */
 static inline struct io_uring_sqe *queue_sqe(struct queue *q)
 {

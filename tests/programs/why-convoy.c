@@ -39,7 +39,7 @@ static void await_sleep(int stat)
 	}
 }
 
-/* The last CPU is for "next" and the hog; the other threads use the other CPUs. */
+/* Pins the thread: the last CPU is for "next" and the hog; the other threads use the other CPUs. */
 static void choose_cpus(bool is_last)
 {
 	static cpu_set_t all;	/* CPUs of the thread that calls this first */

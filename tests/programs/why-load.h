@@ -117,7 +117,7 @@ static inline void own_switches(struct own_clock *own, int sign)
 	own->nr_preempted += sign * usage.ru_nivcsw;
 }
 
-/* Reads the clocks; called outside of the request. */
+/* Reads the clocks, and then starts the request. */
 static inline __attribute__((always_inline)) void own_start(uint64_t id, void *queue)
 {
 	if (own_clocks && id < MAX_HITS) {

@@ -162,7 +162,10 @@ NAMED void split(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-/* Waits for the end of a part.  What happens after that belongs to another thread. */
+/*
+ * Waits for the work of a part.  If the end of the thread is awaited, another thread does what
+ * comes after it.
+ */
 static void wait_for_late(void)
 {
 	pthread_t thread;
@@ -291,7 +294,7 @@ static void put(long id)
 	pthread_mutex_unlock(&inbox.lock);
 }
 
-/* An item without a number is work for no request. */
+/* Puts an item without a number into the inbox: it is work for no request. */
 static void put_work(void)
 {
 	pthread_mutex_lock(&inbox.lock);

@@ -348,7 +348,10 @@ static void *late_work(void *arg)
 	return arg;
 }
 
-/* The end of the thread is the answer.  What comes after that must be done by another thread. */
+/*
+ * Does what the producer does after its answer: in another thread if the end of the thread is the
+ * answer.
+ */
 static void work_later(void)
 {
 	pthread_t thread;
@@ -510,7 +513,7 @@ static void open_own(void)
 		die("io_uring");
 }
 
-/* Splits PRIMITIVE-VARIANT. */
+/* Sets what PRIMITIVE-VARIANT names; returns NULL if there is no such cause. */
 static const char *choose(const char *cause)
 {
 	static const char *const variants[] = { "slow", "io", "preempted" };

@@ -245,7 +245,7 @@ static int64_t simulate(uint64_t events)
 	return least()->now;
 }
 
-/* Adds the loop that each worker is in from the first to the last request. */
+/* Adds the threads, and the loop that each worker is in from the first to the last request. */
 static void add_threads(int64_t end)
 {
 	char name[16];

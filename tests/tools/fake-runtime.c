@@ -313,7 +313,7 @@ static void mode_memory(uint64_t nr)
 			printf("anon_kb=%ld\n", atol(line + 8));
 }
 
-/* Writes for ever; another process ends it. */
+/* Writes until another process ends it, or the recorder sends a message or ends. */
 static void mode_forever(uint64_t nr)
 {
 	struct ldb_rec recs[3];

@@ -178,8 +178,8 @@ static struct kernel_source *start_recording(const char *mode, pid_t pid)
 }
 
 /*
- * Nobody reads the rings of the bpf programs, so they overflow in the end; and nobody formats the
- * rows of perf.
+ * Starts the BPF programs, if the mode has them.  Nobody reads their rings, so these overflow in
+ * the end; and nobody formats the rows of perf.
  */
 static struct kernel_source *start_programs(const char *mode, pid_t pid, struct session *s)
 {

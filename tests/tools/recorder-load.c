@@ -113,7 +113,7 @@ static void from_req(struct kind *k, struct event *e, const struct ldb_row_req *
 		k->id_span = row->id;
 }
 
-/* Joins rows that the module would have written in one slot. */
+/* Makes the record, or the two records, that the module would have written for the row. */
 static void from_sched(struct kind *k, struct event *e, const struct ldb_row_sched *row)
 {
 	e->recs[0] = (struct ldb_rec){

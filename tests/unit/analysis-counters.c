@@ -59,7 +59,8 @@ static struct state state_at(int64_t tick)
 }
 
 /*
- * Reads all counters at the tick.  ran: the thread has run after this tick; INT64_MIN: not known.
+ * Adds a reading of all counters at the tick.  ran: the thread has run after this tick; INT64_MIN:
+ * not known.
  */
 static void read_at(int64_t tick, int64_t ran, unsigned flags)
 {

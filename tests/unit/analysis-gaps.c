@@ -39,7 +39,7 @@ static bool is_away(unsigned tid, unsigned tick)
 	return away[0][tick] || away[tid][tick];
 }
 
-/* Counts ticks for which the gaps and the table differ. */
+/* Counts ticks for which the gaps and the table differ; NR_TICKS: gaps_cover() does not advance. */
 static unsigned count_wrong(const struct intervals *g, unsigned tid)
 {
 	unsigned nr = 0;
@@ -65,7 +65,10 @@ static unsigned sum_of(unsigned tid, unsigned start, unsigned end)
 	return nr;
 }
 
-/* Sums the results of gaps_cover() for the same gaps, from each tick to each other one. */
+/*
+ * Sums the ticks from start to end that are in gaps, according to gaps_cover(); more than NR_TICKS:
+ * it does not advance.
+ */
 static unsigned sum_within(const struct intervals *g, unsigned tid, int64_t start, int64_t end)
 {
 	unsigned nr = 0;

@@ -36,7 +36,9 @@ static size_t text_size;
 static struct made made;
 static struct render render;
 
-/* Removes text that differs in the next run, or in the next release. */
+/*
+ * Overwrites a word wherever it occurs, because it differs in the next run, or in the next release.
+ */
 static void forget_word(const char *word, char by)
 {
 	size_t len = strlen(word);

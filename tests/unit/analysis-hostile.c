@@ -243,7 +243,10 @@ static bool is_small(const struct flowstats *s)
 	return all < TICKS_MAX / 64;
 }
 
-/* Self times are differences of random sums, but together they are the time of all threads. */
+/*
+ * Shows the calls between components, and checks their self times: these are differences of random
+ * sums, but together they are the time of all threads.
+ */
 static void show_flows(struct model *m, const struct render *r)
 {
 	struct flows *f = flows_open(m);

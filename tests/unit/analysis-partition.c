@@ -66,7 +66,10 @@ static int64_t spent(const struct partition *p, uint64_t id, enum leaf_kind kind
 	return ns;
 }
 
-/* Counts requests whose shares are not positive, occur twice, or do not sum up. */
+/*
+ * Counts requests that have a negative or an empty share, or two shares of one leaf, and those
+ * whose shares do not sum up.
+ */
 static unsigned count_wrong(const struct partition *p)
 {
 	unsigned nr = 0;
@@ -692,7 +695,7 @@ static int compare_life(void *arg, struct life *life)
 	return 0;
 }
 
-/* Compares with the result of painting; see paint.h. */
+/* Compares with the result of painting (paint.h); returns the number of differences. */
 static unsigned compare_painted(const struct made *t, const struct partition *p)
 {
 	static const enum leaf_kind kinds[] = {

@@ -127,7 +127,7 @@ static void test_expressions(void)
 
 /* Replays */
 
-/* Each expression may be NULL. */
+/* Replays the trace with these changes; each expression may be NULL. */
 static int replay(const char *first, const char *second)
 {
 	struct whatif_options o = WHATIF_OPTIONS_ALL;

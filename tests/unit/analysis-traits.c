@@ -102,7 +102,10 @@ static bool is_text(const struct trait_part *p, const char *name, const char *te
 	return p->op == TRAIT_IS && !strcmp(p->name, name) && !strcmp(p->text, text);
 }
 
-/* By chance the next threshold may be as good, or better. */
+/*
+ * Returns true if the part is that `name` is above about `bound`: by chance another threshold may
+ * be as good, or better.
+ */
 static bool is_above(const struct trait_part *p, const char *name, uint64_t bound)
 {
 	return p->op == TRAIT_ABOVE && !strcmp(p->name, name) && p->value >= bound / 2 && p->value <= bound * 2;

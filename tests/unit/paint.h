@@ -161,7 +161,7 @@ static int paint_irqs(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-/* Returns false if there is no memory. */
+/* Returns false if there is no memory, or there are too many calls. */
 static bool paint_all(struct paint *p, struct reader *r, int64_t nr)
 {
 	*p = (struct paint){ .nr = nr };

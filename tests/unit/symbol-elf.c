@@ -73,7 +73,7 @@ static const char *cxx(void)
 	return name && *name ? name : "g++";
 }
 
-/* Returns the address of a linker's name (exact, or its start), or 0. */
+/* Returns the address of a linker's name, or 0. */
 static uint64_t address_of(const char *program, const char *name)
 {
 	char command[1024], line[4096], *p;

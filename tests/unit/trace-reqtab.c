@@ -55,7 +55,10 @@ static void add(struct reqtab *t, unsigned op, uint32_t tid, uint64_t id, int64_
 		bail_out("the table is full");
 }
 
-/* Starts NR ids; then the thread leaves them, beginning with the first or the last one. */
+/*
+ * Returns the CPU time of starting NR ids, which the thread then leaves, beginning with the first
+ * or the last one.
+ */
 static double time_of(id_fn *id, bool first_first, unsigned op)
 {
 	struct reqtab *t = reqtab_alloc(NR);

@@ -216,7 +216,10 @@ static struct connection *take_idle(void)
 	return &conn[id];
 }
 
-/* Sends the requests that are due; returns when the next will be due, or 0 after an error. */
+/*
+ * Sends the requests that are due.  Returns when the next will be due (end: no more may be sent),
+ * or 0 after an error.
+ */
 static uint64_t send_due(uint64_t next, uint64_t end)
 {
 	uint64_t now = now_ns();

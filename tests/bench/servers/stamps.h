@@ -82,7 +82,10 @@ static inline __attribute__((always_inline, unused)) void request_drop(struct re
 	r->id = 0;
 }
 
-/* A request that is still being read continues; one whose response waits to be written is over. */
+/*
+ * Begins a request and returns true, unless one is still being read: then that continues.  A
+ * request whose response waits to be written is over.
+ */
 static inline __attribute__((always_inline, unused)) bool request_is_new(struct request *r)
 {
 	static uint64_t last_id;
