@@ -194,8 +194,8 @@ static void take_call(void *call_ids, const struct probe_event *e)
 }
 
 /*
- * May an earlier call from the same place still be running?  Calls that began with no more data on
- * the stack have returned.
+ * Returns true if an earlier call from the same place may still be running.  Earlier calls that
+ * began with as much data on the stack as this one, or more, have returned.
  */
 static bool may_be_inner(struct call_ids *c, const struct taken *t)
 {

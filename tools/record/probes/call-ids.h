@@ -15,9 +15,9 @@
 struct call_ids;
 
 /*
- * Finds where in a file the functions have their ids that a word of --request names.  root is the
- * program's root folder, or NULL.  Returns the number of functions; 0: none has that name; -1: why
- * says in one line why the id cannot be read.
+ * Finds the places of the ids in a file, of the functions that a word of --request names.  `root`
+ * is the program's root directory, or NULL.  Returns the number of functions; 0: none has that
+ * name; -1: the id cannot be read, and `why` contains the reason in one line.
  */
 typedef int call_ids_find_fn(const char *root, const char *file, const char *word,
 			     struct request_place found[REQUEST_PLACES_MAX], char *why, size_t why_size);
@@ -34,7 +34,7 @@ struct call_ids_options {
 	void *arg;
 };
 
-/* Does any of the words say where an id is? */
+/* Returns true if any of the words says where an id is. */
 bool call_ids_are_wanted(const char *words);
 
 /*
@@ -44,16 +44,19 @@ bool call_ids_are_wanted(const char *words);
 struct call_ids *call_ids_open(const struct call_ids_options *o);
 void call_ids_close(struct call_ids *c);
 
-/* Delivers the rows of calls that happened since the last poll. */
+/* Delivers the rows of new calls, except those of the last 20 ms. */
 void call_ids_poll(struct call_ids *c);
-/* Removes the probes for a while, or restores them.  A paused program does not pay for them. */
+/*
+ * Disables the probes, or enables them again.  While they are disabled, they cost the program
+ * nothing.
+ */
 void call_ids_pause(struct call_ids *c, bool pause);
 /* Stops reading ids, and delivers the remaining rows. */
 void call_ids_finish(struct call_ids *c);
 
 uint64_t call_ids_err_ns(const struct call_ids *c);	/* greatest error of the rows' times */
 uint64_t call_ids_nr(const struct call_ids *c);
-/* number of rows so far; complete after call_ids_finish() */
+/* number of lost calls; complete after call_ids_finish() */
 uint64_t call_ids_lost(const struct call_ids *c);
 /* Returns how many calls had no id because a pointer on the way to it was not valid. */
 uint64_t call_ids_nowhere(const struct call_ids *c);

@@ -14,7 +14,7 @@
 #include "record/process/proc.h"
 
 #define PATIENCE_MS	8000	/* the program may have to wait this long */
-#define STEP_MAX	(1LL << 31)	/* the kernel accepts no more steps */
+#define STEP_MAX	(1LL << 31)	/* the kernel accepts no greater offset */
 
 struct work {
 	const struct mapped_files *files;

@@ -46,25 +46,28 @@ struct probe_events *probe_events_alloc(const struct probe_events_options *o);
 void probe_events_free(struct probe_events *p);
 
 /*
- * Adds a probe; the arguments are those of uprobe_add().  Returns its number, or -1 on failure; then
- * why is one line.
+ * Adds a probe; the arguments are those of uprobe_add().  Returns its number, or -1 on failure;
+ * then `why` contains the reason in one line.
  */
 int probe_events_add(struct probe_events *p, const char *file, uint64_t offset, uint64_t semaphore, const char *args,
 		     char *why, size_t why_size);
-/* Finds the position of an argument of the last added probe.  Returns false if it has none. */
+/*
+ * Finds the position of an argument of the last added probe.  Returns false if the probe has no
+ * such argument.
+ */
 bool probe_events_field(const struct probe_events *p, const char *arg, struct perf_field *field);
 /* Removes the last added probe. */
 void probe_events_drop(struct probe_events *p);
 
 /*
- * Starts all added probes.  Returns false on failure, and writes the reason into why as one line.
+ * Starts all added probes.  Returns false on failure, and writes the reason into `why` as one line.
  */
 bool probe_events_open(struct probe_events *p, char *why, size_t why_size);
 
 void *probe_events_row(struct probe_events *p, const struct probe_event *e);
 int64_t probe_events_tick(struct probe_events *p, uint64_t time);
 
-/* Delivers rows. */
+/* Delivers the rows of new events, except those of the last 20 ms. */
 void probe_events_poll(struct probe_events *p);
 /* While the probes are paused, they cost the program nothing. */
 void probe_events_pause(struct probe_events *p, bool pause);
@@ -72,7 +75,7 @@ void probe_events_pause(struct probe_events *p, bool pause);
 void probe_events_finish(struct probe_events *p);
 
 uint64_t probe_events_err_ns(const struct probe_events *p);	/* greatest error of the times */
-/* rows so far; all of them after probe_events_finish() */
+/* number of lost events; final after probe_events_finish() */
 uint64_t probe_events_lost(const struct probe_events *p);
 
 #endif

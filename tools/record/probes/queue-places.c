@@ -48,7 +48,8 @@ static void answer_place(void *answer, uint64_t offset, uint64_t semaphore, cons
 }
 
 /*
- * The link leads to the file that the program has mapped, even if another file is at the path now.
+ * Returns a path by which the file can be read; NULL: it is too long.  m->link always leads to the
+ * file that the program has mapped.  Another file may be at m->path; then *wrong says so.
  */
 static const char *find_path(const char *root, const struct mapped_file *m, char *room, size_t size, const char **wrong)
 {

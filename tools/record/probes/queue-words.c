@@ -26,8 +26,8 @@ static bool read_argument(const char *text, unsigned *argument)
 }
 
 /*
- * Characters that names of probes may have.  Others are refused, because the name is written into a
- * command for the kernel, which a blank or line feed would end.
+ * Returns true if the name has only characters that names of probes may have.  Others are refused,
+ * because the name is written into a command for the kernel, which a blank or line feed would end.
  */
 static bool is_name(const char *text)
 {
@@ -37,7 +37,7 @@ static bool is_name(const char *text)
 	return *text;
 }
 
-/* "dequeued:5" */
+/* Parses a probe, such as "dequeued:5".  Returns NULL, or what is wrong. */
 static const char *add_probe(struct queue_words *words, char *text)
 {
 	struct queue_probe probe = { .name = text, .item = 1 };

@@ -113,7 +113,7 @@ static void add_site(void *queues, const struct queue_place *place)
 	struct site s = { .word = place->word, .probe = place->probe, .offset = place->offset, .semaphore = place->semaphore };
 	char why[256] = "out of memory";
 
-	/* Only when all probes were searched for is it known whether an event has any. */
+	/* check_sites() finds out, after all probes were searched for, whether an event has any. */
 	if (place->why) {
 		if (*place->why)
 			refuse(q, place->word, name, place->why);
@@ -129,8 +129,8 @@ static void add_site(void *queues, const struct queue_place *place)
 }
 
 /*
- * Are there places for each event of the word?  The end of an item may have several probes, or
- * none.
+ * Refuses the word unless there are places for PUT and TAKE, and for at least one of its END
+ * probes, if it has any.
  */
 static void check_sites(struct queues *q, size_t word)
 {
@@ -187,8 +187,8 @@ static void add_word(struct queues *q, size_t word)
 /* Events */
 
 /*
- * The field has the position of the text in its lower half, and the text's length in its upper
- * half.
+ * Reads the queue's name; if there is none, the name of the PUT probe is used.  The field has the
+ * position of the text in its lower half, and the text's length in its upper half.
  */
 static void read_name(const struct queues *q, const struct probe *p, const struct probe_event *e, char name[NAME_BYTES])
 {
@@ -248,8 +248,9 @@ static struct item *find_item(struct queues *q, uint64_t id, uint64_t queue)
 }
 
 /*
- * Does an item with this id seem to wait already?  Then the program has removed that item without
- * TAKE and uses its address again, or the kernel has lost the event of TAKE: this is another item.
+ * Updates the table of waiting items.  Returns true at a PUT if an item with this id seems to wait
+ * already: the program has removed that item without TAKE and uses its address again, or the kernel
+ * has lost the event of TAKE.
  */
 static bool is_used_again(struct queues *q, const struct taken *t, uint64_t queue)
 {

@@ -40,15 +40,16 @@ struct queues_options {
 struct queues *queues_open(const struct queues_options *o);
 void queues_close(struct queues *q);
 
-/* Delivers rows. */
+/* Delivers the rows of new events, except those of the last 20 ms. */
 void queues_poll(struct queues *q);
 /* Pauses or resumes the probes.  While they are paused, they cost the program nothing. */
 void queues_pause(struct queues *q, bool pause);
-/* Removes the probes, and delivers the remaining rows. */
+/* Disables the probes, and delivers the remaining rows. */
 void queues_finish(struct queues *q);
 
 uint64_t queues_err_ns(const struct queues *q);	/* greatest error of the rows' times */
-uint64_t queues_lost(const struct queues *q);	/* final after queues_finish() */
+/* number of lost events; final after queues_finish() */
+uint64_t queues_lost(const struct queues *q);
 
 struct queues_total {
 	uint64_t put, taken, ended;

@@ -108,7 +108,10 @@ bool uprobe_field(const struct uprobe *p, const char *arg, unsigned *offset, uns
 	return at && sscanf(at + strlen(name), "%u;\tsize:%u;", offset, size) == 2;
 }
 
-/* Was the probe left by a recorder that has ended?  A line is "p:GROUP/EVENT FILE:OFFSET ARGS". */
+/*
+ * Returns true if the probe was left by a recorder that has ended.  A line is "p:GROUP/EVENT
+ * FILE:OFFSET ARGS".
+ */
 static bool is_left_behind(const char *line, unsigned long namespace, struct uprobe *p)
 {
 	unsigned long its;

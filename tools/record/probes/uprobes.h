@@ -17,9 +17,9 @@ struct uprobe {
 };
 
 /*
- * args is in the kernel's syntax, such as "id=+8(%di):u64".  semaphore is the position in the file
- * of a counter that the kernel increments while the probe is there, or 0.  Returns false on
- * failure, and writes the reason into why as one line.
+ * `args` is in the kernel's syntax, such as "id=+8(%di):u64".  `semaphore` is the position in the
+ * file of a counter that the kernel increments while the probe is there, or 0.  Returns false on
+ * failure, and writes the reason into `why` as one line.
  */
 bool uprobe_add(struct uprobe *p, const char *file, uint64_t offset, uint64_t semaphore, const char *args,
 		char *why, size_t why_size);

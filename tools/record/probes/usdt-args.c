@@ -34,7 +34,7 @@ static bool read_number(const char *text, char **end, int64_t *number)
 	return !errno && *end != text;
 }
 
-/* "%rax" */
+/* Parses a register, such as "%rax". */
 static bool in_register(const char *operand, struct usdt_arg *arg)
 {
 	const char *name = register_name(operand);
@@ -44,7 +44,7 @@ static bool in_register(const char *operand, struct usdt_arg *arg)
 	return name;
 }
 
-/* "$5" */
+/* Parses a constant, such as "$5". */
 static bool is_constant(const char *operand, struct usdt_arg *arg)
 {
 	int64_t number;
@@ -56,7 +56,7 @@ static bool is_constant(const char *operand, struct usdt_arg *arg)
 	return true;
 }
 
-/* "-20(%rbp)" and "(%rax)" */
+/* Parses an address, such as "-20(%rbp)" or "(%rax)". */
 static bool in_memory(char *operand, struct usdt_arg *arg)
 {
 	char *open = strchr(operand, '('), *close = open ? strchr(open, ')') : NULL, *end = operand;
@@ -90,7 +90,7 @@ static unsigned find_argument(const char *args, unsigned nr, char text[OPERAND_M
 	return n;
 }
 
-/* "-4@": 4 bytes with a sign */
+/* Parses a size; "-4@" means 4 bytes with a sign. */
 static bool read_size(const char *text, const char *at, struct usdt_arg *arg)
 {
 	int64_t size;

@@ -15,7 +15,9 @@ struct usdt_arg {
 	bool is_signed;
 };
 
-/* Finds argument nr, counted from 1.  If it returns false, why is one line. */
+/*
+ * Finds argument nr, counted from 1.  If it returns false, `why` contains the reason in one line.
+ */
 bool usdt_arg_parse(const char *args, unsigned nr, struct usdt_arg *arg, char *why, size_t why_size);
 
 #endif
