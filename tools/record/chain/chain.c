@@ -81,7 +81,7 @@ void chain_end_known(const struct chains *c, const struct chain *t, struct seen 
 	s->end_max = max(s->ends_by, s->end_min);
 }
 
-/* Ends invocation i of the thread.  error is the possible error of tick. */
+/* Ends invocation i of the thread.  `error` is the possible error of `tick`. */
 static void end(struct chains *c, struct chain *t, size_t i, int64_t tick, int64_t error)
 {
 	struct seen s = t->stack[i];
@@ -123,7 +123,7 @@ static void insert(const struct chains *c, struct chain *t, const struct step *f
 		t->stack[at].flags = LDB_FUNC_F_FROM_START;
 }
 
-/* Called when a frame appears again after it had left the chain, or when records were lost. */
+/* Called when frames may be missing from the chain, for example because records were lost. */
 static void break_chain(struct chain *t)
 {
 	t->is_broken = true;
@@ -131,8 +131,8 @@ static void break_chain(struct chain *t)
 }
 
 /*
- * Takes over the frames of one block.  Of the frames of earlier readings, those that are newer than
- * the innermost common frame have ended, unless they are among the new frames.
+ * Adds the frames of one block to the stack.  Of the frames of earlier readings, those that are
+ * newer than the innermost common frame have ended, unless they are among the new frames.
  */
 static void take_block(struct chains *c, struct chain *t, const struct step *known)
 {
@@ -232,8 +232,8 @@ static void finish_reading(struct chain *t, const struct step *s)
 }
 
 /*
- * After events were lost, each thread may have returned to a CPU unnoticed, and frames or ends of
- * readings may be missing.
+ * After events were lost, or after a pause, each thread may have returned to a CPU unnoticed.  If
+ * events were lost, frames or ends of readings may be missing, too.
  */
 static void take_gap(struct chains *c, const struct step *s)
 {

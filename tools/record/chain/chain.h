@@ -2,8 +2,8 @@
 /*
  * Makes invocations from chains of frames, and joins them with those that the scanner observes.
  * The kernel reads the chain of a thread when the thread leaves its CPU or is interrupted by the
- * CPU's timer (LDB_EV_FRAME).  Each such event is called a reading.  Each invocation becomes one
- * row, with the narrowest bounds that follow from the two sources.
+ * CPU's timer (LDB_EV_FRAME).  This is called a reading.  Each invocation becomes one row, with the
+ * narrowest bounds that follow from the two sources.
  *
  * A thread does nothing between leaving a CPU and coming back.  So a frame that is new since the
  * last reading began after the thread came back, and a frame that is gone ended after that.
@@ -90,12 +90,14 @@ enum chain_step {
 void chains_thread(struct chains *c, int64_t tick, uint32_t tid, enum chain_step kind);
 
 /*
- * Says that a thread has exited, if that has not been said: the thread may be an earlier one with the
- * same tid.
+ * Says that a thread has exited, unless this is already known, or a later thread has the same tid.
  */
 void chains_exited(struct chains *c, int64_t tick, uint32_t tid);
 
-/* Takes a row of the scanner.  Returns true if the row is held back and will be written later. */
+/*
+ * Processes a row of the scanner.  Returns true if the row is retained and will be written later;
+ * false: the caller must write it.
+ */
 bool chains_func(struct chains *c, const struct ldb_row_func *row);
 
 /* Says that threads may have run before this tick without being reported, as in a pause. */
@@ -116,7 +118,7 @@ void chains_finish(struct chains *c);
  */
 struct chains *chains_copy(const struct chains *c, const struct chains_ops *ops, void *arg);
 
-/* Was chains_expect() called? */
+/* Returns true if chains_expect() was called. */
 bool chains_are_read(const struct chains *c);
 
 /*

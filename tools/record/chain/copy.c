@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Copies the state of chains.  Invocations wait here for up to a second, because more may become known
- * of them.  A dump of the flight recorder cannot wait: it ends a copy, as at the end of a recording, and
- * so has all that is known now, while the recording goes on with the original.
+ * Copies the state of chains.  Invocations are retained in that state for up to a second, because
+ * more may become known of them.  A dump of the flight recorder cannot wait: it ends a copy, as at
+ * the end of a recording, and so has all that is known now, while the recording goes on with the
+ * original.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "record/chain/private.h"
 
-/* Only readings around invocations that have not been processed are used. */
+/*
+ * The greatest number of readings copied of a thread.  Older ones are not needed for invocations
+ * that have not been processed.
+ */
 #define READINGS_COPIED	4096UL
 
 /* Copies nr elements into a new array.  Returns false if there is no memory. */
@@ -58,7 +62,7 @@ static bool copy_chains(struct chains *to, const struct chains *from)
 	return copy_hash(&to->by_tid, &from->by_tid);
 }
 
-/* Copies the invocations.  The numbers in the tables stay valid. */
+/* Copies the invocations.  The indices in the hash tables remain valid. */
 static bool copy_rows(struct chains *to, const struct chains *from)
 {
 	to->nr_rows = from->nr_rows;
@@ -72,7 +76,10 @@ static bool copy_rows(struct chains *to, const struct chains *from)
 	       copy_hash(&to->by_gen, &from->by_gen) && copy_hash(&to->by_alone, &from->by_alone);
 }
 
-/* Processes the events that have not been released in the copy: a thread may have ended by now. */
+/*
+ * Processes, in the copy, the events that the original has not released yet: a thread may have
+ * ended.
+ */
 static void take_steps_of(struct chains *to, const struct chains *from)
 {
 	const struct step *steps = (const void *)from->steps.rows;

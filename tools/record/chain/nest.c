@@ -93,7 +93,7 @@ static void find_callers(const struct chain_nest *n, struct nested *v, size_t nr
 	}
 }
 
-/* As far as is known, is the older invocation a caller of the newer one? */
+/* Returns true if, as far as is known, the older invocation is a caller of the newer one. */
 static bool contains(const struct nested *old, const struct nested *new)
 {
 	if (new->is_known)
@@ -102,7 +102,7 @@ static bool contains(const struct nested *old, const struct nested *new)
 	return old->s->depth < new->s->depth;
 }
 
-/* Did a signal handler call the newer invocation before the older one began? */
+/* Returns true if a signal handler called the newer invocation before the older one began. */
 static bool came_between(const struct nested *old, const struct nested *new)
 {
 	return old->last_callee > new->s->gen && !contains(old, new);
@@ -116,7 +116,7 @@ static void end_by(struct seen *s, int64_t tick)
 		if (tick == INT64_MAX)
 			return;
 		/*
-		 * The scanner did not run when the invocation ended; `then` is when the scanner
+		 * The scanner did not run when the invocation ended; end_max is when the scanner
 		 * last observed it.
 		 */
 		s->flags &= ~LDB_FUNC_F_OPEN;
@@ -170,8 +170,8 @@ static void bound_by_older(struct seen *s, int64_t all_ended)
 }
 
 /*
- * Returns the latest possible begin of an invocation.  If two invocations end at the same time, the
- * newer one is assumed to end first, because it may be a callee of the older one.
+ * Returns the latest possible beginning of an invocation.  If two invocations end at the same time,
+ * the newer one is assumed to end first, because it may be a callee of the older one.
  */
 static int64_t began_by(const struct seen *s)
 {
@@ -216,8 +216,8 @@ static int by_depth(const void *pa, const void *pb)
 }
 
 /*
- * Could the two invocations run at the same time?  On stacks that the program made, the scanner may
- * report a wrong parent.
+ * Returns true if the two invocations can have run at the same time.  On stacks that the program
+ * made, the scanner may report a wrong parent.
  */
 static bool overlap(const struct seen *s, const struct seen *parent)
 {
@@ -270,10 +270,7 @@ void chain_nest_begin(struct chain_nest *n)
 	n->nr = 0;
 }
 
-/*
- * Adds an invocation.  If there is no memory, the bounds of this thread's invocations are not
- * changed.
- */
+/* Adds an invocation.  If there is no memory, its bounds are not changed. */
 void chain_nest_add(struct chain_nest *n, struct seen *s)
 {
 	array_push(n->all, n->nr, n->room, { .s = s });

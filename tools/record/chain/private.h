@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declares what the files chain*.c share: threads with their stacks and readings, and invocations
- * that have ended.
+ * Declares what the files of this directory share: threads with their stacks and readings, and
+ * invocations that have ended.
  */
 #ifndef RECORD_CHAIN_PRIVATE_H
 #define RECORD_CHAIN_PRIVATE_H
@@ -62,8 +62,8 @@ struct seen {
 };
 
 /*
- * A reading: tick is when the kernel has read the thread's frames, as the thread left its CPU; came
- * is when the thread came back.
+ * A reading: the kernel has read the thread's frames at `tick`.  If the thread left its CPU then,
+ * `came` is when it came back; otherwise `came` is equal to `tick`.
  */
 struct reading {
 	int64_t tick, came;
@@ -133,7 +133,10 @@ struct chains {
 	struct seen *ended;
 	size_t nr_ended, room_ended;
 	struct hash by_gen;
-	/* copies of ended[] with consistent bounds; afterwards, only the invocations that are written now */
+	/*
+	 * copies of ended[] with consistent bounds; while rows are written, only the invocations
+	 * that get rows
+	 */
 	struct seen *bounded;
 	size_t nr_bounded, room_bounded;
 	int64_t released;	/* ticks: rows up to this time have been written */
@@ -153,17 +156,15 @@ struct chains {
 	struct hash by_alone;
 };
 
-/*
- * Functions of chain.c.  chain_of() returns NULL if the kernel has never read the thread's frames.
- */
+/* Functions of chain.c.  chain_of() returns NULL if no step of the thread has been processed. */
 struct chain *chain_of(const struct chains *c, uint32_t tid);
 
 /* Returns the frame with that generation in the last reading, or NULL. */
 struct seen *chain_find(const struct chain *t, uint64_t gen);
 
 /*
- * Returns the earliest tick since which the thread can have been running; NOT_KNOWN if its frames
- * were never read before.
+ * Returns the earliest tick since which the thread can have been running: since its last reading,
+ * or else since its creation; NOT_KNOWN: there was no reading, and the creation is not known.
  */
 int64_t chain_running_since(const struct chains *c, const struct chain *t);
 
@@ -185,11 +186,15 @@ void chain_rows_end(struct chains *c, const struct seen *s);
  */
 void chain_rows_open(struct chains *c, const struct seen *s);
 
-/* Writes the invocations of a thread that the scanner has observed, and drops those that only the kernel has read. */
+/*
+ * Of a thread's retained invocations, writes those that the scanner has observed, and drops the
+ * others.
+ */
 void chain_rows_give_back(struct chains *c, const struct chain *t);
 
 /*
- * Called when a thread has ended: ends its invocations, except those that a later reading contains.
+ * Called when a thread has ended: its invocations end at `tick` at the latest, or at their
+ * start_max.
  */
 void chain_rows_cut(struct chains *c, uint32_t tid, int64_t tick);
 

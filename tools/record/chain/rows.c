@@ -31,8 +31,9 @@ static int64_t lower(int64_t max, uint64_t unc)
 }
 
 /*
- * Does the thread's counter of calls include this invocation?  The counter includes invocations
- * that are still running at the end of the recording, but none that began before the recording.
+ * Returns true if the thread's counter of calls includes this invocation.  The counter includes
+ * invocations that are still running at the end of the recording, but none that began before the
+ * recording.
  */
 static bool is_counted(uint32_t flags)
 {
@@ -119,7 +120,7 @@ static void number_ended(struct chains *c)
 
 /*
  * Makes the bounds of all invocations consistent.  Invocations that have not ended bound the
- * others, too.
+ * others, too.  Returns false if there is no memory.
  */
 static bool make_agree(struct chains *c)
 {
@@ -153,8 +154,8 @@ void chain_rows_bound_running(struct chains *c)
 }
 
 /*
- * May the invocation be written?  The scanner must have polled the thread after the invocation
- * ended, so that the scanner's row, if there is one, has arrived.
+ * Returns true if the invocation may be written: it ended before `before`, or the scanner has
+ * polled the thread since, so that the scanner's row, if there is one, has arrived.
  */
 static bool is_ripe(const struct chains *c, const struct seen *s, int64_t tick, int64_t before)
 {
@@ -190,7 +191,7 @@ static void write_bounded(struct chains *c)
 
 /*
  * An invocation in a thread's last reading has ended if its caller has, or if a newer one began
- * afterwards.  Such an invocation is written now, because the rows of its callers are.
+ * afterwards.  Such an invocation is written now, because the rows of its callers are written, too.
  */
 static void take_ended(struct chains *c, struct chain *t, int64_t tick, int64_t before)
 {
@@ -295,7 +296,7 @@ static struct seen seen_of(const struct ldb_row_func *row)
 
 /*
  * Sets the end of a row whose invocation is still running as far as the scanner knows, because the
- * scanner did not run when it ended.
+ * scanner did not run when the invocation ended.
  */
 static void close_row(struct seen *s, int64_t end_min, int64_t end_max)
 {
@@ -305,8 +306,8 @@ static void close_row(struct seen *s, int64_t end_min, int64_t end_max)
 }
 
 /*
- * Joins what the scanner and the kernel know of an invocation.  If end_max is INT64_MAX, it has not
- * ended.
+ * Joins what the scanner and the kernel know of an invocation.  If k->end_max is INT64_MAX, the
+ * invocation has not ended.
  */
 static struct seen join(const struct ldb_row_func *row, const struct seen *k)
 {
@@ -314,7 +315,7 @@ static struct seen join(const struct ldb_row_func *row, const struct seen *k)
 
 	s.by_kernel = true;
 	/*
-	 * If the scanner finds an invocation at its first poll, it marks it as older than the
+	 * The scanner marks an invocation that it finds at its first poll as older than the
 	 * recording.
 	 */
 	if (k->start_min != NOT_KNOWN)
@@ -334,7 +335,7 @@ static struct seen join(const struct ldb_row_func *row, const struct seen *k)
 	return s;
 }
 
-/* Joins an invocation that is in the kernel's last reading of a thread which has not run since. */
+/* Joins the scanner's row with an invocation that is in the kernel's last reading of the thread. */
 static void join_running(struct chains *c, const struct chain *t, const struct ldb_row_func *row,
 			 struct seen *s)
 {
@@ -546,7 +547,7 @@ static void note_polls(struct chains *c)
 
 void chain_rows_release(struct chains *c, int64_t tick)
 {
-	/* A reading whose stamp is late, and that has not been processed, may contain what ended before it. */
+	/* The stamp of a reading that has not been processed yet may be late by up to c->error. */
 	if (tick != INT64_MAX)
 		tick -= c->error;
 	take_rows(c, tick);
