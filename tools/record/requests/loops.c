@@ -2,9 +2,9 @@
 /*
  * Follows event loops; see loops.h.
  *
- * Only threads that have slept in one of these system calls are regarded as loops.  A new request
- * is a sign of progress, too: a loop that always finds work does not sleep, and system calls
- * without sleep have no rows.
+ * Only threads that have waited in one of the system calls of event loops (is_loop_call()) are
+ * regarded as loops.  A new request is a sign of progress, too: a loop that always finds work does
+ * not sleep, and system calls without sleep have no rows unless all system calls are recorded.
  */
 #include <linux/ldb.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ struct loops {
 	struct loop *all;
 	size_t nr_all, room_all;
 	struct hash loop_of;
-	struct moment *moments;		/* waits of the current pass */
+	struct moment *moments;		/* what has happened since the last pass */
 	size_t nr, room;
 };
 
@@ -147,7 +147,10 @@ static void forget(struct loops *l, struct loop *loop)
 
 COMPARE(latest_first, struct loop, DOWN(last))
 
-/* Threads come and go for weeks, so the loops that waited longest ago are dropped. */
+/*
+ * Drops the half of the loops that waited longest ago: in a long recording, many threads come and
+ * go.
+ */
 static void forget_oldest(struct loops *l)
 {
 	sort_by(l->all, l->nr_all, latest_first);
@@ -171,7 +174,7 @@ static void add(struct loops *l, const struct moment *m)
 
 /*
  * The row of a whole system call may come after those of its sleep, and after the switch that ended
- * it.
+ * the sleep.
  */
 static void wait(struct loops *l, struct loop *loop, const struct moment *m)
 {

@@ -18,7 +18,7 @@ struct loops;
 
 /* Reports that the thread has neither waited nor begun a request between these two ticks. */
 typedef void loops_fn(void *arg, uint32_t tid, int64_t from, int64_t to);
-/* Is it a thread of the program, and not one of ldb's own? */
+/* Returns true if tid is a thread of the program, and not one of ldb's own. */
 typedef bool loops_thread_fn(void *arg, uint32_t tid);
 
 /* Returns NULL if there is no memory. */

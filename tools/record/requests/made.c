@@ -24,7 +24,7 @@
 
 struct answer {			/* says whether calls of a function are requests */
 	uint64_t pc;
-	const char *name;	/* class of the requests; NULL: the calls are no requests */
+	const char *name;	/* class of the requests; NULL: the calls are not requests */
 };
 
 struct uncounted {		/* retained requests of a thread, by their ends */
@@ -144,7 +144,10 @@ static void count(struct made_requests *m, struct uncounted *u, size_t nr)
 	memmove(u->at, u->at + nr, u->nr * sizeof(*u->at));
 }
 
-/* A call whose name came late may be nested in another one. */
+/*
+ * Returns true if r is nested in a retained request: the function's name may have become known
+ * late.
+ */
 static bool is_inner(const struct uncounted *u, const struct made_request *r)
 {
 	for (size_t i = u->nr; i-- && u->at[i].end >= r->end;)

@@ -25,10 +25,9 @@ struct made_request {
 };
 
 /*
- * Called twice for each request.  First, when the request has ended.  Second, with is_counted, a
- * second or two later, when it is known that no other request of the thread contains it: nested
- * requests are not counted.  Only if the outer request takes longer than a second are the nested
- * ones that ended earlier counted, too.
+ * Called when a request has ended, and again, with is_counted, when it is counted.  Turns are
+ * counted at once.  A call is counted one or two seconds later, unless another request of the
+ * thread that contains it has ended by then.
  */
 typedef void made_request_fn(void *arg, const struct made_request *request, bool is_counted);
 
@@ -47,8 +46,8 @@ struct made_requests *made_requests_alloc(const struct made_options *o);
 void made_requests_free(struct made_requests *m);
 
 /*
- * Do these words ask for requests that are made from calls or turns?  They do not if words is NULL,
- * or if they name tagged requests or requests that the runtime makes from sockets.
+ * Returns true if the words ask for requests that are made from calls or turns: not if `words` is
+ * NULL, or asks for tagged requests, or for requests that the runtime makes from sockets.
  */
 bool made_requests_are(const char *words);
 
@@ -56,7 +55,8 @@ void made_requests_func(struct made_requests *m, const struct ldb_row_func *row)
 void made_requests_calls(struct made_requests *m, const struct ldb_row_syscall *rows, size_t nr);
 void made_requests_sched(struct made_requests *m, const struct ldb_row_sched *rows, size_t nr);
 /*
- * Sets the pauses: calls that were open in one are no requests.  Without them there are no pauses.
+ * Sets the pauses of the recording: a call that was open during a pause is not a request.  If this
+ * is not called, there are no pauses.
  */
 struct pauses;
 void made_requests_on_pauses(struct made_requests *m, const struct pauses *pauses);
@@ -69,7 +69,9 @@ void made_requests_poll(struct made_requests *m, int64_t tick);
 /* Called when the recording is over, and no more names will arrive. */
 void made_requests_finish(struct made_requests *m);
 
-/* Returns how many calls were dropped because their names did not arrive. */
+/*
+ * Returns how many calls were dropped because their names did not arrive, or there was no memory.
+ */
 uint64_t made_requests_forgotten(const struct made_requests *m);
 
 #endif

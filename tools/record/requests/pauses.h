@@ -27,7 +27,10 @@ static inline void pauses_end(struct pauses *p, int64_t tick)
 		p->at[(p->nr - 1) % PAUSES_KEPT].to = tick;
 }
 
-/* Was the recording paused at some time between these ticks, or at this tick if they are equal? */
+/*
+ * Returns true if the recording was paused at some time between these ticks, or at this tick if
+ * they are equal.
+ */
 static inline bool pauses_are_in(const struct pauses *p, int64_t from, int64_t to)
 {
 	uint64_t first = p->nr > PAUSES_KEPT ? p->nr - PAUSES_KEPT : 0;
