@@ -28,7 +28,7 @@ struct filter {
 	double ticks_per_ns;
 	struct filter_list *functions, *shortest, *classes;
 	struct filter_funcs *funcs;	/* known addresses of functions */
-	struct filter_ids *ids;		/* ids of requests with a class */
+	struct filter_ids *ids;		/* open requests, and classes by ids */
 };
 
 /* Returns NULL if there is no memory. */
@@ -51,7 +51,7 @@ const char *filter_set_shortest(struct filter *f, const char *glob, uint64_t ns)
 void filter_print_functions(const struct filter *f, char *text, size_t size);
 void filter_print_classes(const struct filter *f, char *text, size_t size);
 
-/* Must the row be written?  If not, the row is counted as left out. */
+/* Returns true if the row must be written; otherwise counts it as left out. */
 bool filter_wants_func(struct filter *f, const struct ldb_row_func *row);
 bool filter_wants_lock(struct filter *f, const struct ldb_row_lock *row);
 
@@ -70,8 +70,8 @@ size_t filter_unknown(struct filter *f, const struct record_ask **asks);
 /* Called when these names have been requested: empties the array. */
 void filter_asked(struct filter *f);
 /*
- * Returns the name of a function or variable, which stays valid; NULL or "" if it is not known, or
- * not yet.
+ * Returns the name of a function or variable, which is valid until filter_free(); NULL: it is not
+ * known yet; "": it cannot be found.
  */
 const char *filter_name_of(const struct filter *f, uint64_t addr);
 /* Called when a name has been looked up. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares the question for names of functions and variables, which another part of the tools answers. */
+/*
+ * Declares a query for names of functions and variables, which another part of the tools answers.
+ */
 #ifndef RECORD_FILTER_LOOKUP_H
 #define RECORD_FILTER_LOOKUP_H
 
@@ -18,7 +20,7 @@ struct record_ask {
  * debug information comes from the program and is not trusted.
  */
 struct record_lookup {
-	/* root folder of the program; NULL: same as the recorder's */
+	/* root directory of the program; NULL: same as the recorder's */
 	const char *root;
 	const struct ldb_row_module *modules;
 	size_t nr_modules;

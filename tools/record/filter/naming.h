@@ -18,7 +18,7 @@ struct naming {
 
 /* Must be called from time to time: requests new names, and passes found ones to the filter. */
 void naming_poll(struct naming *n, struct filter *f, const struct modules *m, int64_t tick, int64_t now_ns);
-/* Waits for a short time until all names are found. */
+/* Waits until all names are found, for some 2 s at most. */
 void naming_finish(struct naming *n, struct filter *f, const struct modules *m, int64_t tick);
 void naming_end(struct naming *n);
 

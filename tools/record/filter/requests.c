@@ -2,9 +2,9 @@
 /*
  * Chooses requests by their class; see filter.h.
  *
- * A request's rows are written some milliseconds after its tags, so the class is usually known by
- * then.  The decision at the first row applies to all following rows of the request, so that it is
- * written as a whole or not at all.
+ * A request's rows are written some milliseconds after its tags arrive, so its class is usually
+ * known when they are written.  The decision at the first row applies to all following rows of the
+ * request, so that it is written as a whole or not at all.
  */
 #include <stdlib.h>
 #include "base/slots.h"
@@ -21,7 +21,7 @@ struct id {
 };
 
 struct filter_ids {
-	struct req_tags *tags;	/* value of a tag: are requests of this class written? */
+	struct req_tags *tags;	/* value of a tag: 1: requests of this class are written */
 	struct slots open;
 };
 
@@ -103,7 +103,7 @@ static bool wants_row(struct filter *f, const struct ldb_row_req *row)
 	if (row->op == LDB_REQ_OP_CUT && row->queue) {
 		i = slots_find(&f->ids->open, row->id);
 		is_chosen = i && i->is_chosen;
-		/* The next one of this id begins now, and has its tag already. */
+		/* The next request with this id begins now, and has its tag already. */
 		req_tags_forget(f->ids->tags, row->id, row->tick - 1);
 		if (i)
 			slots_remove(&f->ids->open, &i->slot);
