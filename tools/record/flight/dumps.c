@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes dumps; see dumps.h.  A dump moves through three lists: dumps to be copied, dumps
- * whose functions must be named, and dumps that are done.  The threads are created before the
- * recorder lowers its priority, because they would inherit that.  Copying takes milliseconds, and
- * others wait for it; the thread that looks up names has a low priority of its own.
+ * Writes dumps; see dumps.h.  A dump moves through three lists: dumps to be copied, dumps whose
+ * functions must be named, and dumps that are done.  The threads are created before the recorder
+ * lowers its priority, because they would inherit that.  The thread that looks up names has a low
+ * priority of its own.
  */
 #include <errno.h>
 #include <inttypes.h>

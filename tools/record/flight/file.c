@@ -158,8 +158,9 @@ static bool is_same(int fd, int dir, const char *name)
 }
 
 /*
- * Exchanges the names again.  The temporary name is now the name of a file that the user has put
- * there.  The user may remove this file, or create a new one, at the same time.
+ * Exchanges the names again: the user has put another file at the dump's name, and it has the
+ * temporary name now.  The user may remove files, or create new ones, at the same time.  Returns
+ * -ESTALE, or another error if the names could not be exchanged.
  */
 static int put_back(const struct flight_file *f, const struct outfile *copy)
 {
@@ -172,7 +173,10 @@ static int put_back(const struct flight_file *f, const struct outfile *copy)
 	return -errno;
 }
 
-/* Replaces the file by its copy.  If the user has put another file there, that is put back. */
+/*
+ * Replaces the file by its copy.  If the user has put another file at its name, that file is put
+ * back.
+ */
 static int replace(const struct flight_file *f, const struct outfile *copy)
 {
 	int dir = f->out.dir;
@@ -243,14 +247,14 @@ int64_t flight_file_name(struct flight_file *f, flight_names_fn *store, pid_t pi
 		close(copy.fd);
 		close(copy.dir);
 	}
-	/* It is no error if the user has removed or replaced the file. */
+	/* It is not an error if the user has removed or replaced the file. */
 	if (rc && rc != -ENODATA && rc != -ENOENT && rc != -ESTALE)
 		cli_warn("%s has no names of its own: %s", path, outfile_why(rc));
 	end(f);
 	return size;
 }
 
-/* Is the rest of the name ".", 16 digits, and ".tmp"? */
+/* Returns true if the rest of the name is 16 hexadecimal digits and ".tmp". */
 static bool is_temporary(const char *rest)
 {
 	return strlen(rest) == TMP_DIGITS + 4 && strspn(rest, "0123456789abcdef") == TMP_DIGITS &&

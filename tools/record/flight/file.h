@@ -16,11 +16,12 @@ struct flight_file {
 	struct outfile out;
 	struct writer *writer;
 	char name[PATH_MAX];	/* NAME */
-	char own[NAME_MAX + 24];	/* NAME.N, without its folder, once the file is published */
+	/* NAME.N, without its directory, once the file is published */
+	char own[NAME_MAX + 24];
 };
 
 /*
- * Adds names of functions to the trace at path; name is what the user calls it; see record.h.
+ * Adds names of functions to the trace at `path`; `name` is what the user calls it; see record.h.
  * Returns how many bytes it has added.
  */
 typedef uint64_t flight_names_fn(const char *path, const char *name, pid_t pid);
@@ -36,17 +37,17 @@ int flight_file_open(struct flight_file *f, const char *name, const struct ldb_f
 int flight_file_close(struct flight_file *f);
 
 /*
- * Gives the file its final name, which is stored in path.  The file is complete except for names of
- * functions.  Returns its size; or -errno, in which case the file was removed.
+ * Gives the file its final name, which is stored in `path`.  The file is complete except for names
+ * of functions.  Returns its size; or -errno, in which case the file was removed.
  */
 int64_t flight_file_publish(struct flight_file *f, char *path, size_t path_size);
 
 /*
  * Copies a published file, adds names to the copy, and replaces the file by the copy.  So readers
  * never find half of a file, even if the recorder is killed.  If that fails, or if the user has
- * removed or replaced the file, it stays as it is.  Returns its size.  path is the one that
- * flight_file_publish() has stored.  If store is NULL, names of functions are not looked up.
- * places are addresses in the kernel, or NULL.
+ * removed or replaced the file, it stays as it is.  Returns its size.  `path` is the one that
+ * flight_file_publish() has stored.  If `store` is NULL, names of functions are not looked up.
+ * `places` are addresses in the kernel, or NULL.
  */
 int64_t flight_file_name(struct flight_file *f, flight_names_fn *store, pid_t pid, const char *path,
 			 struct ksyms *places);

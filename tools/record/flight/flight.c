@@ -112,7 +112,10 @@ static void second_of_marks(struct flight *f, int64_t now_ns, int64_t released)
 
 /* Rows and blocks */
 
-/* The count of an exited thread is that of its rows, some of which may not have been read yet. */
+/*
+ * Sets the observed calls of an exited thread to the number of its rows, if that is known: some
+ * rows may not have been read from the rings yet.
+ */
 static void count_of_exited(const struct flight *f, struct ldb_row_thread *thread)
 {
 	const struct func_counts *counts = pack_func_counts(f->from.pack);
@@ -522,7 +525,10 @@ static void make_dump(struct flight *f, bool is_last)
 	int rc = -ENOMEM;
 
 	f->is_pending = false;
-	/* Stores which functions are running, before the counters are read, so that these include them. */
+	/*
+	 * Stores which functions are running, before the counters are read, so that the counters
+	 * include them.
+	 */
 	threads_note(f->from.threads);
 	if (is_last)
 		writer_flush(f->writer);

@@ -56,7 +56,7 @@ struct flight_recording {
 	void *arg;
 };
 
-/* These exist only after the writer. */
+/* Objects of the recording that are created after the writer. */
 struct flight_sources {
 	struct pack *pack;
 	struct threads *threads;
@@ -67,7 +67,7 @@ struct flight_sources {
 enum flight_limit { FLIGHT_RATE, FLIGHT_NUMBER, FLIGHT_SIZE, FLIGHT_DISK, FLIGHT_NR_LIMITS };
 
 struct flight_total {
-	/* joined: triggers during an earlier trigger's dump */
+	/* nr_joined: triggers while the dump of an earlier trigger was not complete */
 	uint64_t nr_triggers, nr_joined;
 	uint64_t nr_dumps, nr_failed;
 	uint64_t suppressed[FLIGHT_NR_LIMITS];
@@ -80,7 +80,7 @@ struct flight_total {
 struct flight *flight_open(const struct flight_options *o, const struct flight_recording *r,
 			   const struct ldb_file_header *header, struct writer **writer);
 
-/* Must be called when these exist, before the first row is written. */
+/* Must be called when the sources exist, before rows of events are written. */
 void flight_set_sources(struct flight *f, const struct flight_sources *from);
 
 /* In all following functions f may be NULL: there is no flight recorder. */
@@ -88,9 +88,10 @@ void flight_set_sources(struct flight *f, const struct flight_sources *from);
 void flight_close(struct flight *f);
 
 /*
- * Requests a dump of the seconds before and after now.  why is one line, which is copied.  Returns
- * true if there will be a dump, perhaps the one that an earlier trigger has begun.  Returns false
- * if there is no flight recorder, or if a limit of dumps was reached, which is counted.
+ * Requests a dump of the seconds before and after now.  `why` is one line, which is copied.
+ * Returns true if there will be a dump, perhaps the one that an earlier trigger has begun.  Returns
+ * false if there is no flight recorder, if the rows of a dump are being written at this moment, or
+ * if a limit of dumps was reached, which is counted.
  */
 bool flight_trigger(struct flight *f, const char *why);
 
@@ -109,8 +110,9 @@ void flight_signal(struct flight *f, int signal);
 void flight_made(struct flight *f, const struct made_request *request, bool is_counted);
 
 /*
- * Called when the recording has ended and all rows were written: makes the last dumps.  *total is
- * not changed if there is no flight recorder.
+ * Called when the recording has ended and all rows were written: makes the last dump, if it was
+ * triggered, and waits until all are written.  *total is not changed if there is no flight
+ * recorder.
  */
 void flight_finish(struct flight *f, struct flight_total *total);
 

@@ -200,8 +200,8 @@ static void take_task(struct flight_known *k, const struct ldb_row_task *row)
 }
 
 /*
- * Each command that changes a recording writes rows with the same keys; only the last row of each
- * key is retained.
+ * Returns the last row with this key, or NULL.  Each command that changes a recording writes rows
+ * with the same keys.  When there are METAS_MAX rows, a new one replaces the last one with its key.
  */
 static struct meta *last_meta(const struct flight_known *k, const char *key)
 {
@@ -304,7 +304,10 @@ bool flight_known_take(struct flight_known *k, unsigned kind, const void *rows, 
 	return true;
 }
 
-/* Was the task's row replaced by another one at cut or before?  Then it is not needed any more. */
+/*
+ * Returns true if the task's row was replaced by another one at `cut` or before: it is not needed
+ * any more.
+ */
 static bool is_replaced(const struct flight_known *k, const struct task *t, int64_t cut)
 {
 	const struct task *last = k->tasks.at + k->tasks.nr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Retains the rows that describe others, such as names of classes.  A flight recorder needs a
+ * Retains the rows that describe others, such as names of threads.  A flight recorder needs a
  * description as long as it retains the described rows, and writes it into each dump.
  */
 #ifndef RECORD_FLIGHT_KNOWN_H
@@ -21,8 +21,8 @@ bool flight_known_take(struct flight_known *k, unsigned kind, const void *rows, 
 void flight_known_expire(struct flight_known *k, int64_t cut);
 
 /*
- * Calls fn with each row, except those of existing threads and mapped modules, which threads.c and
- * modules.c write.
+ * Calls row() with each retained row.  Rows of mapped modules are not retained: modules.c writes
+ * them into each dump.
  */
 typedef void flight_known_row_fn(void *arg, unsigned kind, const void *row);
 void flight_known_each(const struct flight_known *k, flight_known_row_fn *row, void *arg);

@@ -30,7 +30,7 @@ struct flight_marks {
 void flight_marks_init(struct flight_marks *m);
 void flight_marks_exit(struct flight_marks *m);
 
-/* Returns a new mark, whose threads the caller fills in.  The oldest mark may be dropped for it. */
+/* Returns a new mark, which the caller fills in.  The oldest mark may be dropped for it. */
 struct flight_mark *flight_marks_add(struct flight_marks *m);
 
 /* Returns the oldest mark at block number `first` or a later one, or NULL. */

@@ -133,7 +133,7 @@ uint64_t flight_requests_forgotten(const struct flight_requests *f)
 
 /* Threads that work on requests */
 
-/* Threads come and go for weeks, so those without requests are removed. */
+/* Removes threads without requests: in a long recording, many threads come and go. */
 static void forget_idle(struct flight_requests *f)
 {
 	size_t nr = 0;
@@ -217,7 +217,10 @@ static void close_open(struct flight_requests *f, struct open *o)
 	f->first_free = o - f->open;
 }
 
-/* Takes the entry that was freed last, because it is in the CPU's caches. */
+/*
+ * Takes the entry that was freed last, because it is in the CPU's caches.  If none is free, drops
+ * an open request.
+ */
 static struct open *take_free(struct flight_requests *f)
 {
 	struct open *o;
@@ -355,7 +358,10 @@ static void end_open(struct flight_requests *f, struct open *o, int64_t end)
 	f->ended(f->arg, &done);
 }
 
-/* Ends a request.  If this thread does not work on it, it ends on all threads. */
+/*
+ * Ends a request on the row's thread.  If that thread does not work on the request, it ends on all
+ * threads.
+ */
 static void end_one(struct flight_requests *f, struct open *o, const struct ldb_row_req *row)
 {
 	if (leaves(f, o, row->tid) && (o->nr_tids || o->nr_queued))

@@ -21,13 +21,13 @@ struct flight_request {		/* a request that has ended */
 typedef void flight_request_fn(void *arg, const struct flight_request *request);
 
 /*
- * ended is called for each request that ends.  The beginnings of requests that took longer than
+ * ended() is called for each request that ends.  The beginnings of requests that took longer than
  * long_ticks are retained for some time after their end.  Returns NULL if there is no memory.
  */
 struct flight_requests *flight_requests_alloc(int64_t long_ticks, flight_request_fn *ended, void *arg);
 void flight_requests_free(struct flight_requests *f);
 
-/* These two must be called with all rows, in their order. */
+/* These two must be called for all rows, in the order in which they are written. */
 void flight_requests_add(struct flight_requests *f, const struct ldb_row_req *rows, size_t nr);
 void flight_requests_name(struct flight_requests *f, const struct ldb_row_reqname *rows, size_t nr);
 

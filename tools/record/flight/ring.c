@@ -143,7 +143,7 @@ static void free_pages(const struct flight_ring *r, const struct entry *e)
 		fallocate(r->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
 }
 
-/* Does the oldest block overlap [from, to)? */
+/* Returns true if the oldest block overlaps [from, to). */
 static bool is_in_the_way(const struct flight_ring *r, uint64_t from, uint64_t to)
 {
 	const struct entry *e = entry_at(r, r->first);

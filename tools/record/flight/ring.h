@@ -21,8 +21,8 @@ struct flight_ring *flight_ring_open(const char *file, uint64_t bytes, char *err
 void flight_ring_close(struct flight_ring *r);
 
 /*
- * Adds a block.  now_ns is any steady clock; tick is the trace's time.  Returns 0; or -errno, in
- * which case the block was not added.
+ * Adds a block.  now_ns is the time of any monotonic clock; `tick` is the time now in the trace.
+ * Returns 0; or -errno, in which case the block was not added.
  */
 int flight_ring_add(struct flight_ring *r, const void *block, size_t size, int64_t now_ns, int64_t tick);
 

@@ -320,7 +320,10 @@ static void lock_met(struct flight_triggers *t, const struct trigger *x, const s
 	t->fn(t->arg, why);
 }
 
-/* Only locks count: waits for conditions, semaphores, barriers and joins are normal. */
+/*
+ * Returns true if the wait counts: only locks do, because waits for conditions, semaphores,
+ * barriers and joins are normal.
+ */
 static bool is_lock(uint32_t flags)
 {
 	return LDB_LOCK_KIND(flags) <= LDB_LOCK_SPIN || LDB_LOCK_KIND(flags) == LDB_LOCK_OWN;

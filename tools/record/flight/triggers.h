@@ -11,8 +11,8 @@
 struct flight_triggers;
 
 /*
- * Called when a condition is met.  why says in one line what has happened, and which condition that
- * meets.
+ * Called when a condition is met.  `why` says in one line what has happened, and which condition
+ * that meets.
  */
 typedef void flight_triggers_fn(void *arg, const char *why);
 
@@ -62,7 +62,7 @@ void flight_triggers_pass(struct flight_triggers *t);
 /* Must be called once a second. */
 void flight_triggers_second(struct flight_triggers *t);
 
-/* Does one of these trigger conditions name this signal? */
+/* Returns true if one of these conditions names this signal. */
 bool flight_triggers_has_signal(const char *const *texts, size_t nr, int signal);
 
 #endif
