@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares the question what slow requests spent their time on, which another part of the tools answers. */
+/*
+ * Declares a query for what slow requests spent their time on, which another part of the tools
+ * answers.
+ */
 #ifndef RECORD_METRICS_EXPLAIN_H
 #define RECORD_METRICS_EXPLAIN_H
 
@@ -13,7 +16,8 @@
 struct record_explain {
 	const uint64_t *ids;
 	/*
-	 * if not 0: the request has no id, and is the one on which this thread worked at `tick`
+	 * if tids[i] is not 0: the request has no id, and is the one on which this thread worked
+	 * from starts[i] to ends[i]
 	 */
 	const uint32_t *tids;
 	const int64_t *starts, *ends;	/* ticks */

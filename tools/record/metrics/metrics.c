@@ -141,7 +141,9 @@ static struct begun *get_begun(struct slots *t, uint64_t key)
 	return b;
 }
 
-/* Returns the number of a class; the empty name is that of requests without one. */
+/*
+ * Returns the number of a class, or CLASS_NONE; the empty name is that of requests without a class.
+ */
 static uint32_t class_of(struct metrics *m, const char *name)
 {
 	int64_t n = intern_string(&m->classes, name);
@@ -248,7 +250,10 @@ void metrics_requests(struct metrics *m, const struct ldb_row_req *rows, size_t 
 		case LDB_REQ_OP_CUT:
 			b = r->queue ? slots_find(&m->requests, r->id) : NULL;
 			if (b) {
-				/* The next one of this id begins now, and has its tag already. */
+				/*
+				 * The next request with this id begins now, and has its tag
+				 * already.
+				 */
 				req_tags_forget(m->tags, r->id, r->tick - 1);
 				slots_remove(&m->requests, &b->slot);
 			}

@@ -30,15 +30,15 @@ struct metrics *metrics_alloc(const struct metrics_options *o, double ns_per_tic
 void metrics_free(struct metrics *m);
 
 /*
- * Is it a thread of the program, and not one of ldb's own?  Without this function all threads count
- * as the program's.
+ * Returns true if tid is a thread of the program, and not one of ldb's own.  Without this function
+ * all threads count as the program's.
  */
 typedef bool metrics_thread_fn(void *arg, uint32_t tid);
 void metrics_on_thread(struct metrics *m, metrics_thread_fn *fn, void *arg);
 
 /*
- * Sets the pauses: durations that overlap a pause are not known.  Without them there are no
- * pauses.
+ * Sets the pauses of the recording.  Invocations whose start or end may be in a pause, and waits
+ * for a CPU that overlap one, are not summed.  If this is not called, there are no pauses.
  */
 void metrics_on_pauses(struct metrics *m, const struct pauses *pauses);
 
@@ -64,7 +64,7 @@ struct metrics_state {
 /* Must be called every few seconds, and before the sums are shown: a minute may have ended. */
 void metrics_poll(struct metrics *m, const struct metrics_state *state);
 /*
- * Called when the recording is over: waits for a short time until the slowest requests are
+ * Called when the recording is over: waits for some 2 s at most until the slowest requests are
  * explained.
  */
 void metrics_finish(struct metrics *m, const struct metrics_state *state);

@@ -37,7 +37,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-/* Bytes that are not text become '?'. */
+/* Copies a name; bytes that are not text, and control characters, become '?'. */
 void metrics_copy_name(char *to, size_t size, const char *name)
 {
 	size_t nr = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares what the files of this folder share. */
+/* Declares what the files of this directory share. */
 #ifndef RECORD_METRICS_PRIVATE_H
 #define RECORD_METRICS_PRIVATE_H
 
@@ -100,7 +100,7 @@ struct family {
 int metrics_make_family(struct metrics *m, enum metrics_kind kind, struct family *f);
 void metrics_free_family(struct family *f);
 
-/* Replaces bytes that are not text by '?'. */
+/* Copies a name; bytes that are not text, and control characters, become '?'. */
 void metrics_copy_name(char *to, size_t size, const char *name);
 
 extern const struct metrics_words {
@@ -115,7 +115,7 @@ void metrics_put_otlp(FILE *out, struct metrics *m, struct family f[METRICS_NR],
 /* explain.c: finds the states of the requests in m->before[]. */
 void metrics_explain_begin(struct metrics *m);
 void metrics_explain_poll(struct metrics *m);
-/* Waits for a short time until the states were found. */
+/* Waits until the states are found, for some 2 s at most. */
 void metrics_explain_finish(struct metrics *m);
 
 #endif

@@ -210,8 +210,8 @@ static const char *header(const char *request, const char *name)
 }
 
 /*
- * Does the Host header name this machine, with or without a port?  If other names were accepted, a
- * web page of another site in a local browser could read the answer.
+ * Returns true if the Host header names this machine, with or without a port, or is missing.  If
+ * other names were accepted, a web page of another site in a local browser could read the answer.
  */
 static bool is_local_host(const char *host)
 {

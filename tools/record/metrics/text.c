@@ -35,7 +35,7 @@ static void put_label(FILE *out, const char *label, const char *value)
 	putc('"', out);
 }
 
-/* Writes {label="name",...}.  more is appended to the labels: ,key="value", or "". */
+/* Writes {label="name",...}.  `more` is appended to the labels: ,key="value", or "". */
 static void put_labels(FILE *out, enum metrics_kind kind, const char *name, const char *more)
 {
 	const char *label = metrics_words[kind].label;
@@ -124,7 +124,7 @@ static void put_quantiles(FILE *out, enum metrics_kind kind, struct named *n)
 	}
 }
 
-/* Writes the head of a family.  The last word of the family's name is its unit, if it has one. */
+/* Writes the head of a family whose unit is the second. */
 static void put_head(struct text *t, const char *name, const char *end, const char *type, const char *help)
 {
 	fprintf(t->out, "# TYPE %s%s %s\n", name, end, type);
@@ -147,7 +147,7 @@ static void put_family(struct text *t, enum metrics_kind kind, struct family *f)
 		put_quantiles(t->out, kind, &f->all[i]);
 }
 
-/* In the older format, a family has the name of its value. */
+/* In the older format, a family has the name of its value, which ends in _total. */
 static void put_counter(struct text *t, const char *name, const char *help, uint64_t value)
 {
 	const char *end = t->is_openmetrics ? "" : "_total";

@@ -107,7 +107,7 @@ void metrics_poll(struct metrics *m, const struct metrics_state *s)
 void metrics_finish(struct metrics *m, const struct metrics_state *s)
 {
 	metrics_poll(m, s);
-	/* Shows the first minute, although it has not ended. */
+	/* Explains the requests of the first minute, although it has not ended. */
 	if (!m->helper.child && !m->parts[0].nr)
 		metrics_explain_begin(m);
 	metrics_explain_finish(m);
