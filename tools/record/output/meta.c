@@ -25,7 +25,7 @@ pid_t output_living(const struct recording *r)
 	return proc_living_thread(r->pid) ?: r->pid;
 }
 
-/* Writes the arguments joined by blanks. */
+/* Writes the program's arguments, joined by blanks. */
 static void meta_cmdline(struct recording *r)
 {
 	FILE *f = proc_open(output_living(r), 0, "cmdline");
@@ -73,8 +73,8 @@ uint64_t output_network(const struct recording *r)
 	char boot[64], network[PATH_MAX];
 
 	/*
-	 * If the boot id cannot be read, local addresses are taken to be known to this process
-	 * only.
+	 * If the boot id or the namespace cannot be read, local addresses are taken to be known to
+	 * this process only.
 	 */
 	if (!read_boot(boot, sizeof(boot)) || !proc_link(output_living(r), "ns/net", network, sizeof(network)))
 		return hash_mix(r->t0, r->pid) | 1;

@@ -18,8 +18,8 @@
 struct child_options;
 
 /*
- * When the kernel reads chains of frames: at switches and in between (FRAMES_AUTO: only while the
- * scanner is hardly running).
+ * When the kernel reads chains of frames: at switches and in between (FRAMES_AUTO: in between only
+ * while the scanner is hardly running).
  */
 enum frames_choice { FRAMES_OFF, FRAMES_ON, FRAMES_AUTO };
 
@@ -55,7 +55,7 @@ struct record_options {
 	const char *of_name, *of_cgroup;
 	uint64_t duration_ns;	/* 0: until the program ends */
 	uint32_t budget_ppm;
-	/* share of the program's CPU time that recording interrupts may cost */
+	/* share of the program's CPU time that recording interrupts may cost, in 1/1000000 */
 	uint32_t kernel_budget_ppm;
 	int mutex_level;	/* enum ldb_mutex_level */
 	uint64_t lock_threshold_ns, func_threshold_ns;
@@ -98,8 +98,8 @@ struct record_options {
 	const struct child_options *child;
 	char **self;		/* this tool's own arguments, for recorders of children */
 	/*
-	 * Called when the trace is closed, to write names into it; or NULL.  pid is that of the
-	 * program, which may have ended; name is what the user calls the trace.  Returns how many
+	 * Called when the trace is closed, to write names into it; or NULL.  `pid` is that of the
+	 * program, which may have ended; `name` is what the user calls the trace.  Returns how many
 	 * bytes were added.
 	 */
 	uint64_t (*store_names)(const char *path, const char *name, pid_t pid);

@@ -41,7 +41,7 @@ bool output_check(const char *path)
 		return false;
 	}
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return true;	/* a device is not in a folder that must be writable */
+		return true;	/* a device is not in a directory that must be writable */
 	if (access(folder, W_OK | X_OK)) {
 		cli_error("cannot write %s: %s: give another place with -o", path, strerror(errno));
 		return false;
@@ -241,8 +241,8 @@ static const char *mapping_name(void *recording, uint64_t address)
 }
 
 /*
- * Writes which memory is shared: when the traces of several processes are joined, a lock there is a
- * single lock.
+ * Writes which memory is shared: when the traces of several processes are joined, a lock in this
+ * memory is a single lock.
  */
 static void tell_shared(void *recording, uint64_t address)
 {
@@ -366,7 +366,7 @@ static void write_lost(struct recording *r, unsigned ring, uint64_t count, unsig
 	r->nr_lost += count;
 }
 
-/* all: number of invocations that were only counted, of all threads so far. */
+/* `all`: number of invocations that were only counted, of all threads so far. */
 static void write_outside(struct recording *r, uint64_t all)
 {
 	struct ldb_row_lost row = {
@@ -551,8 +551,8 @@ const char *output_must_stop(struct recording *r, const char **end)
 /* Closing */
 
 /*
- * Writes how many requests the runtime has made from connections, and why it ignored bytes; and
- * that turns of event loops were recorded.
+ * Writes how many requests the runtime has made from connections, and how many reads and writes it
+ * ignored; and that turns of event loops were recorded.
  */
 static void finish_sockets(struct recording *r)
 {
