@@ -560,6 +560,9 @@ static int64_t some(int64_t max)
 	return sample_random() % max;
 }
 
+/* The start and end of a random call are known to within less than so many ticks; 0: exactly. */
+static int64_t random_unc;
+
 /*
  * Makes a library call by function `own`.  Functions with later numbers, up to `last`, began before
  * the call.
@@ -617,7 +620,7 @@ static int64_t invoke(struct made *t, uint32_t tid, unsigned *gen, unsigned pare
 	now += some(20);
 	made_func(t, .tid = tid, .pc = (char *)(depth % 2 ? inner : outer) + 1,
 		  .ret = (char *)outer + 2, .gen = own, .parent = parent, .depth = depth,
-		  .start = start, .end = now);
+		  .start = start, .end = now, .unc = random_unc ? some(random_unc) : 0);
 	return now + 5;
 }
 
@@ -747,6 +750,30 @@ static void test_random(void)
 	done_with(&t, &p);
 }
 
+/*
+ * What bounds a call in the whole trace bounds it in the part that is read for a timeline.  Times off
+ * the CPU are shorter here than the error of their stamps, so they bound nothing.
+ */
+static void test_inexact(void)
+{
+	struct lives_result result;
+	struct compare c = { 0 };
+	struct partition p;
+	struct made t;
+
+	sample_state = 3;
+	random_unc = 200;
+	make_random(&t, "inexact");
+	random_unc = 0;
+	p = built(&t);
+	c.p = &p;
+	is_int(count_wrong(&p), 0, "inexact calls: all sum up");
+	ok(!lives_each(t.model, compare_life, &c, &result), "inexact calls: timelines");
+	is_int(c.nr, 900, "inexact calls: of all");
+	is_int(c.nr_wrong, 0, "inexact calls: timelines have the partition's times");
+	done_with(&t, &p);
+}
+
 static int every_seventh(void *arg, struct partition *p)
 {
 	for (size_t i = 0; i < p->nr_requests; i++)
@@ -864,6 +891,7 @@ int main(void)
 	test_parallel();
 	test_never_taken();
 	test_random();
+	test_inexact();
 	test_selected();
 	test_chaos();
 	return done();

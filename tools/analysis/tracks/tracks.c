@@ -92,16 +92,16 @@ static void tighten_by_offs(struct tracks *k)
 {
 	for (size_t i = 0; i < k->nr_off_at; i++) {
 		const struct sched_off *off = &k->off_at[i].off;
+		int64_t from = off->out + LDB_KERNEL_SLACK, to = off->in - LDB_KERNEL_SLACK;
 		const struct frame *f;
 
 		if (!off->gen || !off->has_out)
 			continue;
 		f = frames_at(&k->frames, off->tid, off->gen, off->out);
-		frames_began_by(&k->frames, f, off->out + LDB_KERNEL_SLACK);
-		if (f && f->gen == off->gen && off->has_in)
-			frames_seen(&k->frames, &(struct moment){
-				off->tid, 0, off->gen, off->out + LDB_KERNEL_SLACK, off->in - LDB_KERNEL_SLACK,
-			});
+		frames_began_by(&k->frames, f, from);
+		/* If the time is shorter than the error of its stamps, functions may have begun since. */
+		if (f && f->gen == off->gen && off->has_in && from <= to)
+			frames_seen(&k->frames, &(struct moment){ off->tid, 0, off->gen, from, to });
 	}
 }
 
