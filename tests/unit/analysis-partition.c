@@ -774,6 +774,32 @@ static void test_inexact(void)
 	done_with(&t, &p);
 }
 
+/*
+ * The start of a call has bounds of an odd width.  Another request, which is not read for the
+ * timeline of the first, bounds its end: the start must not move.
+ */
+static void test_bounded_later(void)
+{
+	struct lives_result result;
+	struct compare c = { 0 };
+	struct partition p;
+	struct made t;
+
+	made_begin(&t, "bounded-later");
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 100000, .id = 1);
+	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 5000, .end = 90000000, .unc = 2001);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 90000500, .id = 2, .gen = GEN(1), .nr_later = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 90004000, .id = 2);
+	p = built(&t);
+	c.p = &p;
+	is_int(spent(&p, 1, LEAF_FUNCTION, "outer", NULL), 95000, "bounded later: the time in the call");
+	is_int(spent(&p, 2, LEAF_FUNCTION, "outer", NULL), 250, "bounded later: its end in [500, 1000] of the other");
+	ok(!lives_each(t.model, compare_life, &c, &result) && c.nr == 2, "bounded later: timelines");
+	is_int(c.nr_wrong, 0, "bounded later: timelines have the partition's times");
+	done_with(&t, &p);
+}
+
 static int every_seventh(void *arg, struct partition *p)
 {
 	for (size_t i = 0; i < p->nr_requests; i++)
@@ -892,6 +918,7 @@ int main(void)
 	test_never_taken();
 	test_random();
 	test_inexact();
+	test_bounded_later();
 	test_selected();
 	test_chaos();
 	return done();

@@ -24,6 +24,22 @@ struct estimate {
 };
 
 /*
+ * The middle of the bounds of a start or an end.  If there are two, it is the later one.  Every
+ * estimate is made here: an invocation of which one bound was narrowed must not move at its other
+ * end.
+ */
+static inline int64_t estimate_middle(int64_t min, int64_t max)
+{
+	return max - (max - min) / 2;
+}
+
+/* Half the sum of both widths. */
+static inline uint64_t estimate_resolution(uint64_t start_unc, uint64_t end_unc)
+{
+	return start_unc / 2 + end_unc / 2 + (start_unc & end_unc & 1);
+}
+
+/*
  * If the start has no lower bound, the start of the recording is used; if the end has none, the
  * start of the invocation.
  */
@@ -43,11 +59,11 @@ static inline struct estimate estimate_func(const struct ldb_row_func *f)
 	e.end_max = end_max;
 	e.end_min = end_max - (int64_t)end_unc;
 	e.is_truncated = f->flags & (LDB_FUNC_F_OPEN | LDB_FUNC_F_FROM_START);
-	e.start = f->flags & LDB_FUNC_F_FROM_START ? start_max : start_max - (int64_t)(start_unc / 2);
-	e.end = f->flags & LDB_FUNC_F_OPEN ? end_max : end_max - (int64_t)(end_unc / 2);
+	e.start = f->flags & LDB_FUNC_F_FROM_START ? start_max : estimate_middle(e.start_min, start_max);
+	e.end = f->flags & LDB_FUNC_F_OPEN ? end_max : estimate_middle(e.end_min, end_max);
 	if (e.end < e.start)
 		e.end = e.start;
-	e.resolution = start_unc / 2 + end_unc / 2 + (start_unc & end_unc & 1);
+	e.resolution = estimate_resolution(start_unc, end_unc);
 	return e;
 }
 

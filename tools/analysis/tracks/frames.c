@@ -195,16 +195,12 @@ int frames_sort(struct frames *fs)
 	return 0;
 }
 
-static void less_resolution(struct frame *f, uint64_t cut)
-{
-	f->resolution -= cut / 2 < f->resolution ? cut / 2 : f->resolution;
-}
-
-/* Estimates the start and end in the same way as estimate_func(). */
+/* Like estimate_func(). */
 static void estimate_again(struct frame *f)
 {
-	f->start = f->start_min + (f->start_max - f->start_min) / 2;
-	f->end = f->end_max - (f->end_max - f->end_min) / 2;
+	f->start = estimate_middle(f->start_min, f->start_max);
+	f->end = estimate_middle(f->end_min, f->end_max);
+	f->resolution = estimate_resolution(f->start_max - f->start_min, f->end_max - f->end_min);
 	if (f->end < f->start)
 		f->end = f->start;
 	f->full_start = f->start;
@@ -213,7 +209,6 @@ static void estimate_again(struct frame *f)
 
 static void bound_start(struct frame *f, int64_t lo, int64_t hi)
 {
-	less_resolution(f, (f->start_max - f->start_min) - (hi - lo));
 	f->start_min = lo;
 	f->start_max = hi;
 	estimate_again(f);
@@ -221,7 +216,6 @@ static void bound_start(struct frame *f, int64_t lo, int64_t hi)
 
 static void bound_end(struct frame *f, int64_t lo, int64_t hi)
 {
-	less_resolution(f, (f->end_max - f->end_min) - (hi - lo));
 	f->end_min = lo;
 	f->end_max = hi;
 	estimate_again(f);
