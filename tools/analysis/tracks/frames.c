@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "base/order.h"
 #include "base/search.h"
 #include "facts/estimate.h"
@@ -38,7 +39,7 @@ int frames_add(struct frames *fs, const struct ldb_row_func *row)
 		.is_resumed = row->flags & LDB_FUNC_F_RESUMED,
 		.pc = row->pc, .ret = row->ret, .gen = row->gen, .parent_gen = row->parent_gen,
 		.start = e.start, .end = e.end, .full_start = e.start, .full_end = e.end,
-		.start_min = e.start_min, .start_max = e.start_max,
+		.start_min = e.start_min, .start_max = e.start_max, .begun = e.start,
 		.end_min = e.end_min, .end_max = e.end_max,
 		.row_start = row->start_unc != LDB_UNC_UNKNOWN ?
 			     (int64_t)((uint64_t)row->start_max - row->start_unc) : row->start_max,
@@ -173,6 +174,11 @@ static int64_t frame_gen(const void *frame)
 
 ORDER_KEY(frame_end, struct frame, end_max)
 
+static bool is_same_block(const struct frame *a, const struct frame *b)
+{
+	return a->tid == b->tid && a->nr_thread == b->nr_thread && (uint16_t)a->gen == (uint16_t)b->gen;
+}
+
 int frames_sort(struct frames *fs)
 {
 	static const order_key keys[] = { frame_tid, frame_thread, frame_block, frame_gen, frame_end };
@@ -191,6 +197,8 @@ int frames_sort(struct frames *fs)
 		 */
 		if (nr <= i)
 			f->parent = nr;
+		if (i && is_same_block(f - 1, f))
+			f->begun = max(f->begun, f[-1].begun);
 	}
 	return 0;
 }
@@ -280,7 +288,8 @@ static void bound_newer(struct frame *f, const struct moment *m)
 
 /*
  * Returns index + 1 of the last frame of a block that had begun at the moment; first is the index
- * of the block's first frame.
+ * of the block's first frame.  Estimates that were narrowed are not in the order of the frames: what
+ * is found among these would depend on how many were read.
  */
 static size_t begun_by(const struct frames *fs, const struct moment *m, struct frame *want,
 		       size_t first)
@@ -288,7 +297,7 @@ static size_t begun_by(const struct frames *fs, const struct moment *m, struct f
 	want->gen = m->last ? m->last : m->innermost | ~(uint64_t)0xffff;
 	if (m->last)
 		return frames_up_to(fs, want);
-	return search_range(first, frames_up_to(fs, want), i, fs->at[i].start <= m->from);
+	return search_range(first, frames_up_to(fs, want), i, fs->at[i].begun <= m->from);
 }
 
 void frames_seen(struct frames *fs, const struct moment *m)

@@ -26,6 +26,8 @@ struct frame {
 	int64_t length;			/* estimated from its row alone, and the error of that: */
 	uint64_t length_resolution;
 	int64_t start_min, start_max, end_min, end_max;
+	/* the latest estimate, from the rows alone, of its start and those of frames entered before */
+	int64_t begun;
 	int64_t row_start, row_end;	/* the times of its row that filters compare */
 	uint64_t resolution;
 	bool is_emitted;		/* it has been emitted: start and end are fixed */
