@@ -754,15 +754,16 @@ static void test_random(void)
  * What bounds a call in the whole trace bounds it in the part that is read for a timeline.  Times off
  * the CPU are shorter here than the error of their stamps, so they bound nothing.
  */
-static void test_inexact(void)
+static void test_inexact(int64_t unc, uint64_t seed)
 {
 	struct lives_result result;
 	struct compare c = { 0 };
 	struct partition p;
 	struct made t;
 
-	sample_state = 3;
-	random_unc = 200;
+	diag("calls known to within %ld ns", (long)unc);
+	sample_state = seed;
+	random_unc = unc;
 	make_random(&t, "inexact");
 	random_unc = 0;
 	p = built(&t);
@@ -917,7 +918,9 @@ int main(void)
 	test_parallel();
 	test_never_taken();
 	test_random();
-	test_inexact();
+	test_inexact(200, 3);
+	test_inexact(3000, 6);		/* longer than most calls, and than the times between requests */
+	test_inexact(5000, 7);
 	test_bounded_later();
 	test_selected();
 	test_chaos();

@@ -12,33 +12,34 @@
 
 #include "base/array.h"
 #include "base/minmax.h"
+#include "base/sort.h"
 #include "facts/estimate.h"
 #include "tracks-private.h"
 
-#define LINKS_MAX	64
 #define AROUND_NS	200000		/* is read before and after the range at first */
 
+/* The bounds of a start or an end, of different ticks. */
 struct bounds {
-	int64_t start_min, start_max, end_min, end_max;
+	int64_t min, max;
 };
 
 struct wide {
 	int64_t from, to;		/* the range, which only grows */
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
 	void *arg;
-	struct bounds *funcs;
-	size_t nr_funcs, room_funcs;
+	struct bounds *bounds;
+	size_t nr, room;
 };
 
-/*
- * Returns true if the function may be on either side of a border, now or when the range is wider.
- */
-static bool may_cross(const struct wide *w, const struct estimate *e)
+/* Adds the bounds if they cross a border, or may cross it when the range is wider. */
+static int add_bounds(struct wide *w, int64_t min, int64_t max)
 {
-	return min(e->start_min, e->end_min) < w->from || max(e->start_max, e->end_max) > w->to;
+	if (min == max || (min >= w->from && max <= w->to))
+		return 0;
+	return array_push(w->bounds, w->nr, w->room, { min, max });
 }
 
-static int add_bounds(void *arg, const struct reader_rows *rows)
+static int add_funcs(void *arg, const struct reader_rows *rows)
 {
 	struct wide *w = arg;
 	int ret = 0;
@@ -46,61 +47,51 @@ static int add_bounds(void *arg, const struct reader_rows *rows)
 	for (size_t i = 0; i < rows->nr && !ret; i++) {
 		struct estimate e = estimate_func(&rows->func[i]);
 
-		if (!e.is_truncated && may_cross(w, &e) && w->wants(w->arg, rows->func[i].tid, e.start_min, e.end_max))
-			ret = array_push(w->funcs, w->nr_funcs, w->room_funcs,
-					 { e.start_min, e.start_max, e.end_min, e.end_max });
+		if (e.is_truncated || !w->wants(w->arg, rows->func[i].tid, e.start_min, e.end_max))
+			continue;
+		ret = add_bounds(w, e.start_min, e.start_max);
+		if (!ret)
+			ret = add_bounds(w, e.end_min, e.end_max);
 	}
 	return ret;
 }
 
-/* Follows one link of the chain at each border.  Returns true if there was one. */
-static bool follow(const struct wide *w, int64_t *from, int64_t *to)
-{
-	int64_t lo = *from, hi = *to;
-	bool moves;
+COMPARE(by_min, struct bounds, UP(min))
+COMPARE(by_max, struct bounds, DOWN(max))
 
-	for (const struct bounds *b = w->funcs; b < w->funcs + w->nr_funcs; b++) {
-		if (b->start_min > *to || b->end_max < *from)
-			continue;
-		/* Moves a border so that the possible starts, or ends, are on one side of it. */
-		if (b->start_max >= *from)
-			lo = min(lo, b->start_min);
-		if (b->end_max >= *from)
-			lo = min(lo, b->end_min);
-		if (b->end_min <= *to)
-			hi = max(hi, b->end_max);
-		if (b->start_min <= *to)
-			hi = max(hi, b->start_max);
-	}
-	moves = lo != *from || hi != *to;
-	*from = lo;
-	*to = hi;
-	return moves;
+/*
+ * Moves each border over all bounds that it is inside of.  Bounds that only touch it are on one side:
+ * the scanner's poll that last found one function may be the one that first found the next.
+ */
+static void move_borders(struct wide *w)
+{
+	sort_by(w->bounds, w->nr, by_min);
+	for (size_t i = 0; i < w->nr && w->bounds[i].min < w->to; i++)
+		w->to = max(w->to, w->bounds[i].max);
+	sort_by(w->bounds, w->nr, by_max);
+	for (size_t i = 0; i < w->nr && w->bounds[i].max > w->from; i++)
+		w->from = min(w->from, w->bounds[i].min);
 }
 
 int tracks_widen(struct model *m, bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end),
 		 void *arg, int64_t *from, int64_t *to)
 {
 	int64_t around = 1 + AROUND_NS / reader_ticks_to_ns(m->reader, 1);
-	struct wide w = { .wants = wants, .arg = arg };
-	unsigned links = 0;
-	bool is_inside;
+	struct wide w = { .from = *from, .to = *to, .wants = wants, .arg = arg };
+	struct reader_filter filter = READER_FILTER_ALL;
 	int ret;
 
 	do {
-		struct reader_filter filter = READER_FILTER_ALL;
-
-		filter.t_min = *from - around;
-		filter.t_max = *to + around;
-		w.nr_funcs = 0;
-		w.from = *from;
-		w.to = *to;
-		ret = reader_each(m->reader, LDB_BLK_FUNC, &filter, add_bounds, &w);
-		do
-			is_inside = *from >= filter.t_min && *to <= filter.t_max;
-		while (!ret && is_inside && links++ < LINKS_MAX && follow(&w, from, to));
+		filter.t_min = w.from - around;
+		filter.t_max = w.to + around;
+		w.nr = 0;
+		ret = reader_each(m->reader, LDB_BLK_FUNC, &filter, add_funcs, &w);
+		if (!ret)
+			move_borders(&w);
 		around *= 4;
-	} while (!ret && !is_inside);
-	free(w.funcs);
+	} while (!ret && (w.from < filter.t_min || w.to > filter.t_max));
+	*from = w.from;
+	*to = w.to;
+	free(w.bounds);
 	return ret;
 }
