@@ -56,7 +56,7 @@ build()	# part target: builds with the number of jobs that was passed to make, o
 }
 
 # The oracle checks each recording: see lib/engine.sh.
-if [ "${1:-}" != --one ] && build oracle oracle && build tools "$BUILD/tests/tools/helpers/partition-sums"; then
+if [ "${1:-}" != --one ] && build oracle oracle && build tools "$BUILD/tests/tools/helpers/one-attribution"; then
 	LDB_ORACLE_BUILT=1
 	export LDB_ORACLE_BUILT
 fi

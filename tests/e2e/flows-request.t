@@ -25,7 +25,7 @@ for function in $functions; do
 	check_jq "and timed" f.json "[.functions[] | select(.function == \"$function\" and .caller == \"flows-request\") | .timed] == [40]"
 done
 check "shares of requests are exact" "partition-sums ldb.data" 0 '^40 requests, '
-check "and those of timelines" "partition-sums ldb.data timelines" 0 ' 0 not the same$'
+check "and those of timelines, stacks and profiles" "one-attribution ldb.data" 0 ' 0 not the same$'
 ldb-why -q --slowest=40 --shares --json >w.json
 for function in $functions; do
 	check_jq "$function is a leaf of each request" w.json "[.requests[] | select(any(.shares[]; .cause == \"library_call\" and (.label | startswith(\"$function() of lib\"))))] | length == 40"

@@ -2,8 +2,8 @@
 # Tests that the same request has the same time in the same state and stack for ldb-why,
 # folded stacks, pprof and speedscope, to the nanosecond: waits for locks, times off the CPU,
 # interrupts, quotas; and in ldb-timeline (whose causes have no stack) in the same state and
-# function.  Every recording of the tests is also checked for that between timelines and
-# ldb-why: lib/oracle.sh.
+# function.  Here the files are read; every recording of the tests is checked as well, by
+# tools/one-attribution.c (lib/oracle.sh).
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/why.sh"
 build_why

@@ -52,14 +52,14 @@ oracle_look()	# file
 	[ -n "$oracle_option" ] || oracle_explain "$oracle_of" >>"$LDB_ORACLE/results"
 }
 
-# Checks that there is one attribution: the timelines of the slowest requests, each from its
-# own part of the recording, must equal the partition of all of it.  Guests have no helper for
-# that.
+# Checks that there is one attribution: the timelines, stacks and profiles of the slowest requests,
+# each from its own part of the recording, must equal the partition of all of it.  Guests have no
+# helper for that.
 oracle_explain()	# file
 {
-	oracle_sums=$BUILD/tests/tools/helpers/partition-sums
-	[ -x "$oracle_sums" ] || return 0
-	if "$oracle_sums" "$1" timelines >"$LDB_ORACLE/said" 2>&1; then
+	oracle_same=$BUILD/tests/tools/helpers/one-attribution
+	[ -x "$oracle_same" ] || return 0
+	if "$oracle_same" "$1" >"$LDB_ORACLE/said" 2>&1; then
 		echo "ok - one attribution: ${1##*/}"
 		tail -n 1 "$LDB_ORACLE/said" | sed 's/^/# /'
 	else

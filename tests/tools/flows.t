@@ -59,7 +59,7 @@ check "a cause of a slow request" "ldb-why --slowest 1" 0 '^req 119 6\.50ms \(us
 check "it has the category of the function" "ldb-why --slowest 1" 0 '^ +1 +1 +3\.00ms +3\.00ms  Compression +library call: deflate\(\) of libz\.so\.1$'
 check "all time of the request" "ldb-why --slowest 1" 0 '^  1\.30ms  20\.0 % +1  library_call sqlite3_step\(\) of libsqlite3\.so\.0 in request_handler$'
 check "sums are exact" "partition-sums ldb.data" 0 '^20 requests, 120 shares$'
-check "and those of timelines" "partition-sums ldb.data timelines" 0 ' 0 not the same$'
+check "and those of timelines, stacks and profiles" "one-attribution ldb.data" 0 ' 0 not the same$'
 check "the timeline's story" "ldb-timeline --slowest 1" 0 '^req 119: 6\.50 ms \(p50 3\.50 ms\): 4\.00 ms in deflate\(\) of libz\.so\.1; 1\.30 ms in sqlite3_step\(\)'
 check "its picture" "ldb-timeline --slowest 1" 0 '^  libraries .*deflate\+'
 check "its list" "ldb-timeline --slowest 1" 0 '^   5\.00ms    200us           main 1              pread64\(\) of libc\.so\.6'

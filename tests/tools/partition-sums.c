@@ -3,24 +3,18 @@
  * Checks the partition of a trace's requests: their shares are disjoint (each leaf once),
  * none is negative, and they sum to the latency exactly.
  *
- *	partition-sums FILE [times | waits | stacks | timelines]
+ *	partition-sums FILE [times | waits | stacks]
  *
  * It prints "N requests, N shares"; if a request does not add up there is a line for it, and the
  * exit status is 1.  With times it prints "REQ FUNCTION NS" instead: the time of each request in
  * which the function was the innermost one, running or not.  With waits it prints "REQ LOCK NS", by
- * address.  Tests compare these with sums that were computed in another way.  timelines: checks
- * that the causes in the timelines of the slowest 40 requests, each made from its own part of the
- * trace, are equal to the shares in the partition of the whole trace.
+ * address.  Tests compare these with sums that were computed in another way.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/partition/partition.h"
-#include "analysis/report/requests.h"
-#include "analysis/timeline/timeline.h"
-
-#define NR_TIMELINES	40
 
 static bool is_right(const struct partition *p, const struct request *req)
 {
@@ -132,78 +126,6 @@ static void print_stacks(const struct partition *p)
 	}
 }
 
-/* Returns true if the share is a part of the cause. */
-static bool is_of(const struct partition *p, const struct share *s, const struct timeline_cause *c)
-{
-	const struct leaf *l = &p->leaves[s->leaf];
-	const char *label = strcmp(l->label, PARTITION_UNOBSERVED) ? l->label : "";
-	bool in_place = l->kind == LEAF_FUNCTION || l->kind == LEAF_SLEEP || l->kind == LEAF_IO;
-	const struct symbol *func = in_place ? p->paths[l->path].func : NULL;
-
-	return l->kind == c->kind && is_in_queue(p, l->path) == c->in_queue && !strcmp(label, c->label) &&
-	       !func == !c->func && (!func || !strcmp(func->function, c->func->function));
-}
-
-static bool is_same(const struct partition *p, const struct request *req, const struct timeline *t)
-{
-	bool ok = true;
-	int64_t all = 0;
-
-	for (size_t i = 0; i < t->nr_causes; i++) {
-		const struct timeline_cause *c = &t->causes[i];
-		int64_t ns = 0;
-
-		all += c->ns;
-		for (uint32_t k = 0; k < req->nr_shares; k++)
-			if (is_of(p, &p->shares[req->first + k], c))
-				ns += p->shares[req->first + k].ns;
-		if (ns == c->ns)
-			continue;
-		printf("request %" PRIu64 ": %s %s%s%s: %" PRId64 " in its timeline, %" PRId64 " in the partition\n",
-		       req->id, leaf_kinds[c->kind].name, c->func ? c->func->function : c->label,
-		       c->func && *c->label ? " " : "", c->in_queue ? " in a queue" : "", c->ns, ns);
-		ok = false;
-	}
-	if (all != req->latency_ns)
-		printf("request %" PRIu64 ": causes of %" PRId64 ", its latency is %" PRId64 "\n", req->id, all,
-		       req->latency_ns);
-	return ok && all == req->latency_ns;
-}
-
-static const struct request *request_of(const struct partition *p, const struct life *life)
-{
-	for (size_t r = 0; r < p->nr_requests; r++)
-		if (p->requests[r].id == life->id && p->requests[r].start == life->start)
-			return &p->requests[r];
-	return NULL;
-}
-
-static int check_timelines(const struct partition *p)
-{
-	struct requests_options options = REQUESTS_OPTIONS_ALL;
-	struct requests slowest;
-	size_t nr_wrong = 0;
-
-	options.nr_slowest = NR_TIMELINES;
-	if (requests_build(p->m, &options, &slowest))
-		return 2;
-	for (size_t i = 0; i < slowest.nr_lives; i++) {
-		const struct request *req = request_of(p, &slowest.lives[i]);
-		struct timeline t;
-
-		if (!req || timeline_build(p->m, &slowest.lives[i], &t)) {
-			printf("request %" PRIu64 ": not there\n", slowest.lives[i].id);
-			nr_wrong++;
-			continue;
-		}
-		nr_wrong += !is_same(p, req, &t);
-		timeline_free(&t);
-	}
-	printf("%zu timelines, %zu not the same\n", slowest.nr_lives, nr_wrong);
-	requests_free(&slowest);
-	return nr_wrong != 0;
-}
-
 static int fail(const char *text)
 {
 	fprintf(stderr, "partition-sums: %s\n", text);
@@ -221,7 +143,7 @@ int main(int argc, char **argv)
 	int status = 0;
 
 	if (argc < 2)
-		return fail("usage: partition-sums FILE [times | waits | stacks | timelines]");
+		return fail("usage: partition-sums FILE [times | waits | stacks]");
 	reader = reader_open(argv[1], err, sizeof(err));
 	if (!reader)
 		return fail(err);
@@ -237,8 +159,6 @@ int main(int argc, char **argv)
 		print_times(&p);
 	else if (!strcmp(argv[2], "stacks"))
 		print_stacks(&p);
-	else if (!strcmp(argv[2], "timelines"))
-		status = check_timelines(&p);
 	else
 		print_waits(&p);
 	partition_free(&p);
