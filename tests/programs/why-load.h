@@ -6,8 +6,8 @@
  *	why-X CAUSE plant|clean [REQUESTS [FILE]]
  *
  * Requests are numbered from 1, are of class "get", and have some 100 us of work each.  About one
- * in seventy is due.  With "plant" the cause delays this request by some PLANT_US.  With "clean" the
- * same work is done where it delays no request.  It prints "hit ID" for each request that was
+ * in seventy is due.  With "plant" the cause delays this request by some PLANT_US.  With "clean"
+ * the same work is done where it delays no request.  It prints "hit ID" for each request that was
  * delayed.
  *
  * In the environment: WHY_CPU (stay on it), WHY_PLANT_US, WHY_DUE_EVERY, WHY_THREADS (that
