@@ -22,13 +22,19 @@ struct helper {
 /* Starts a child that calls work() and then ends.  Returns false if no child could be started. */
 bool helper_begin(struct helper *h, void (*work)(void *arg, FILE *out), void *arg);
 
-/* Has the child ended, and its answer arrived completely?  Must be called from time to time. */
+/*
+ * Returns true if nothing more will be read: the child has closed its output, or has written too
+ * much, or there is no memory.  Must be called from time to time.
+ */
 bool helper_has_ended(struct helper *h);
-/* Waits for that; returns false if it takes longer than ms milliseconds. */
+/*
+ * Waits until helper_has_ended() returns true; returns false if that takes longer than ms
+ * milliseconds.
+ */
 bool helper_wait(struct helper *h, unsigned ms);
 
 /*
- * Returns the text that follows this one, or the first one if text is NULL; NULL: there are no
+ * Returns the text that follows `text`, or the first one if `text` is NULL; NULL: there are no
  * more.
  */
 const char *helper_text(const struct helper *h, const char *text);

@@ -36,7 +36,10 @@ bool image_peek(pid_t tid, uint64_t address, void *buf, size_t size)
 	return ok;
 }
 
-/* Is mem open for the program id?  After execve(), reading from the old descriptor fails. */
+/*
+ * Returns true if `mem` is the memory of program `id`.  After execve(), reading from the old
+ * descriptor fails.
+ */
 static bool is_of(int mem, const struct image_id *id)
 {
 	unsigned char random[sizeof(id->random)];
@@ -93,7 +96,7 @@ static void read_door(int mem, uint64_t desc_at, const struct ldb_note_desc *d,
 	image->copy.release[sizeof(door.release) - 1] = '\0';
 }
 
-/* Reads notes.  bytes is a copy of the size bytes at address at. */
+/* Reads notes.  `bytes` is a copy of the `size` bytes at address `at`. */
 static void read_notes(int mem, const char *bytes, size_t size, uint64_t at,
 		       struct image *image)
 {
@@ -124,7 +127,7 @@ static void read_notes(int mem, const char *bytes, size_t size, uint64_t at,
 	}
 }
 
-/* Reads the ELF file whose first byte is mapped at start. */
+/* Reads the ELF file whose first byte is mapped at `start`. */
 static void read_file(int mem, uint64_t start, struct image *image)
 {
 	Elf64_Ehdr h;

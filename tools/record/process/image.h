@@ -23,7 +23,7 @@ struct image_id {
 
 /* Returns false if the program cannot be identified. */
 bool image_id(pid_t tid, struct image_id *id);
-/* Does this thread's process still execute this program? */
+/* Returns true if this thread's process still executes this program. */
 bool image_is(pid_t tid, const struct image_id *id);
 
 struct image {
@@ -41,7 +41,7 @@ void image_read(pid_t tid, struct image *image);
 
 /*
  * Read or write exactly size bytes of the process's memory, or return false.  image_poke() writes
- * only while the process executes the program id.
+ * only while the process executes the program `id`.
  */
 bool image_peek(pid_t tid, uint64_t address, void *buf, size_t size);
 bool image_poke(pid_t tid, const struct image_id *id, uint64_t address, const void *buf, size_t size);

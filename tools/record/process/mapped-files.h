@@ -26,10 +26,10 @@ void mapped_files_list(struct mapped_files *f, pid_t pid);
 void mapped_files_free(struct mapped_files *f);
 
 /*
- * A place is found in the file that the path refers to, below root, but the probe is set in the file
- * that is mapped.  If these differ, the probe would be a breakpoint at an arbitrary instruction.
- * Returns NULL if they are the same now, otherwise one line.  It must be called after the file was
- * read: then it was the mapped file that was read.
+ * The address for a probe is taken from the file at the path, below `root`, but the probe is set in
+ * the mapped file.  If the two files differ, the probe would be a breakpoint at an arbitrary
+ * instruction.  Returns NULL if they are the same file, otherwise the reason, in one line.  Must be
+ * called after the file at the path was read: NULL then shows that the mapped file was read.
  */
 const char *mapped_files_why_not(const char *root, const struct mapped_file *m);
 

@@ -32,8 +32,8 @@ bool proc_link(pid_t pid, const char *name, char *path, size_t size);
 const char *proc_file_name(char *path);
 
 /*
- * Calls stat() for a file of the process, such as "ns/net"; name "": the folder of the process,
- * whose owner is the owner of the process.
+ * Calls stat() for a file of the process, such as "ns/net"; name "": the process's directory in
+ * /proc, whose owner is the owner of the process.
  */
 bool proc_stat(pid_t pid, const char *name, struct stat *st);
 bool proc_is_same(const struct stat *a, const struct stat *b);
@@ -61,7 +61,7 @@ bool proc_status(pid_t pid, pid_t tid, struct proc_status *s);
 bool proc_is_alive(const struct proc_status *s);
 /* Returns the pid of the parent, or 0. */
 pid_t proc_parent(pid_t pid);
-/* Does a process with this pid exist that has not ended? */
+/* Returns true if a process with this pid exists and has not ended. */
 bool proc_runs(pid_t pid);
 
 /* Calls fn for each thread until it returns true; returns that thread, or 0. */
@@ -72,19 +72,20 @@ pid_t proc_find_thread(pid_t pid, proc_thread_fn *fn, void *arg);
 pid_t proc_living_thread(pid_t pid);
 
 /*
- * Has the process ended?  A process that is ending can no longer be read or entered.  Then this
- * function waits for the end, so that failures are not attributed to another cause.
+ * Returns true if the process has ended.  A process that is ending can no longer be read or
+ * entered: waits for its end, for some 1 s at most, so that failures are not attributed to another
+ * cause.
  */
 bool proc_ends(pid_t pid);
 /*
- * Has the thread begun to exit, or will it when it continues?  Such a thread may still exist, but
- * no longer have memory.
+ * Returns true if the thread has begun to exit, or will exit when it continues.  Such a thread may
+ * still exist, but no longer have memory.
  */
 bool proc_thread_ends(pid_t pid, pid_t tid);
 
 /*
  * Returns a path below which the files of a process in a chroot or container are found.  Returns
- * NULL if its root folder is that of this process, or if the process has ended.
+ * NULL if its root directory is that of this process, or if the process has ended.
  */
 const char *proc_root(pid_t pid, char *path, size_t size);
 

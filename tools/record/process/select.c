@@ -20,15 +20,16 @@ static bool has_name(pid_t pid, const char *name)
 	       (strlen(name) > COMM_MAX ? strlen(comm) == COMM_MAX : !strcmp(comm, name));
 }
 
-/* Is this the path of the group, or of a group inside of it? */
+/* Returns true if this is the path of the group, or of a group inside of it. */
 static bool is_within(const char *path, const char *group, size_t length)
 {
 	return !strncmp(path, group, length) && (!path[length] || path[length] == '/');
 }
 
 /*
- * A line is "NUMBER:CONTROLLERS:PATH".  In the file system the group's folder is below its root,
- * or, in version 1, below a folder that is named after the controllers.
+ * Returns true if a line of /proc/PID/cgroup, "NUMBER:CONTROLLERS:PATH", is of the group.  In the
+ * file system a group's directory is below the root, or, in version 1, below a directory that is
+ * named after the controllers.
  */
 static bool is_of_group(char *line, const char *group, size_t length)
 {

@@ -9,13 +9,16 @@
 
 /*
  * Returns the number of processes that match, and stores an array of their pids in ascending order,
- * which the caller frees.  cgroup is a path as in /proc/PID/cgroup, or the path of the group's
- * folder below /sys/fs/cgroup; subgroups are included.  name or cgroup may be NULL; if both are
- * set, both must match.
+ * which the caller frees.  `cgroup` is a path as in /proc/PID/cgroup, or the path of the group's
+ * directory below /sys/fs/cgroup; subgroups are included.  `name` or `cgroup` may be NULL; if both
+ * are set, both must match.
  */
 size_t select_processes(const char *name, const char *cgroup, pid_t **pids);
 
-/* Does this process match?  The pid may belong to another process than when it was selected. */
+/*
+ * Returns true if this process matches: the pid may belong to another process than when it was
+ * selected.
+ */
 bool select_has(pid_t pid, const char *name, const char *cgroup);
 
 /* Returns what is wrong with the selectors; NULL: nothing. */
