@@ -14,7 +14,9 @@
 #define SAMPLES			5
 #define CALIBRATE_NS		10000000	/* least time between two samples */
 
-/* Does the first line that begins with name (NULL: the first line) contain this word? */
+/*
+ * Returns true if the first line that begins with `name` (NULL: the first line) contains this word.
+ */
 static bool file_has_word(const char *path, const char *name, const char *word)
 {
 	FILE *f = fopen(path, "r");
@@ -104,7 +106,7 @@ bool clock_offset(pid_t pid, int64_t *ns)
 	struct stat own, its, children;
 
 	*ns = 0;
-	/* A kernel without time namespaces. */
+	/* This kernel has no time namespaces. */
 	if (!proc_stat(0, "ns/time", &own))
 		return true;
 	/*

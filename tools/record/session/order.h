@@ -105,7 +105,7 @@ static inline void order_flow_thread_free(volatile uint32_t *state)
 }
 
 /*
- * Loads the address; the table of open calls was written before it.  Partner:
+ * Loads the number of the current table of open calls, which was written before it.  Partner:
  * order_flow_table_set()
  */
 static inline uint64_t order_flow_table(const volatile uint64_t *table)

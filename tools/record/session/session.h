@@ -10,7 +10,7 @@
 #include <linux/ldb.h>
 #include <ldb/trace-format.h>
 
-#ifndef SESSION_THREADS		/* tests/fuzz defines fewer */
+#ifndef SESSION_THREADS		/* tests/fuzz defines a smaller number */
 #define SESSION_THREADS		4096
 #endif
 #define SESSION_SCAN_ORDER	20	/* records of a scanner's ring: 2^20, 32 MiB */
@@ -45,7 +45,7 @@ void session_add_kernel_rings(struct session *s, void *rings, uint64_t stride, u
 unsigned session_order_for(uint64_t ring_bytes, unsigned nr_cpus);
 unsigned session_count_cpus(void);
 
-/* Returns the info page as the program has left it. */
+/* Returns the info page itself, which the program may have changed. */
 const volatile struct ldb_info *session_info(const struct session *s);
 
 const struct ldb_page *session_page(const struct session *s, unsigned slot);
@@ -62,7 +62,7 @@ unsigned session_ring_cpu(const struct session *s, unsigned ring);
 
 /* clock.c */
 
-/* Returns LDB_CLOCK_TSC only where the kernel itself uses the TSC. */
+/* Returns LDB_CLOCK_TSC where the kernel itself relies on the TSC, else LDB_CLOCK_MONO. */
 unsigned clock_choose(void);
 const char *clock_name(unsigned clock_id);
 uint64_t clock_now(unsigned clock_id);
@@ -85,7 +85,7 @@ void clock_follow(int64_t offset_ns);
 /* Reads the clocks.  row->tick is a clock value: the caller subtracts t0. */
 void clock_sample(unsigned clock_id, struct ldb_row_clock *row);
 
-/* Computes the rate from two samples; waits if they would be too close together. */
+/* Computes the clock's rate in Hz from two samples; waits if they would be too close together. */
 uint64_t clock_calibrate(unsigned clock_id, const struct ldb_row_clock *first);
 
 #endif
