@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Knows numbers and names of system calls, and which of their arguments are recorded. */
+/* Finds numbers and names of system calls, and which of their arguments are recorded. */
 #ifndef RECORD_NAMES_CALLS_H
 #define RECORD_NAMES_CALLS_H
 

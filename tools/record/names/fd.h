@@ -14,7 +14,7 @@ struct fd_names;
 struct fd_names *fd_names_alloc(pid_t pid);
 void fd_names_free(struct fd_names *f);
 
-/* Returns the name of a descriptor; "": not known.  The text stays valid. */
+/* Returns the name of a descriptor; "": not known.  The string is valid until fd_names_free(). */
 const char *fd_names_get(struct fd_names *f, int fd);
 
 /* Forgets all names: descriptors may refer to other files from now on. */

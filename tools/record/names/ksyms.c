@@ -72,8 +72,8 @@ uint32_t ksyms_number(struct ksyms *k, uint64_t addr)
 COMPARE(place_compare, struct place, UP(addr))
 
 /*
- * Assigns the function to the first address after its start; pass_on() assigns it to the following
- * ones.
+ * Assigns the function to the first address that is not before its start; pass_on() assigns it to
+ * the following ones.
  */
 static void add_function(struct ksyms *k, uint64_t from, const char *name)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The list of mappings is read when an address is in no known mapping, and again after some time,
- * because another file may be mapped there by then.
+ * because another file may have been mapped at the address.
  */
 #include <inttypes.h>
 #include <stdbool.h>

@@ -15,13 +15,13 @@ void modules_free(struct modules *m);
 void modules_loaded(struct modules *m, const struct ldb_msg_module *msg);
 void modules_unloaded(struct modules *m, const struct ldb_msg_unloaded *msg);
 
-/* Writes the rows of the modules that are mapped now again. */
+/* Writes again the rows of the modules that are mapped now. */
 void modules_write(struct modules *m);
 
-/* Calls fn for each module. */
+/* Calls fn for each module that is mapped now. */
 void modules_each(const struct modules *m, void (*fn)(void *arg, const struct ldb_row_module *row), void *arg);
 
-/* Is the address in a module that has instrumented functions? */
+/* Returns true if the address is in a module that has instrumented functions. */
 bool modules_have_records(const struct modules *m, uint64_t addr);
 
 /* Adds executable mappings that the runtime has not reported. */
