@@ -25,6 +25,22 @@ static int compare(const void *pa, const void *pb)
 	return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
+/* Returns whether the things are sorted to the spare memory if they are not in order, and only then. */
+static bool is_sorted_to_spare(const struct thing *things, const struct thing *want, size_t nr)
+{
+	struct thing *first = calloc(nr + 1, sizeof(*first)), *second = calloc(nr + 1, sizeof(*second));
+	struct thing *at = first, *spare = second;
+	bool is_mixed = memcmp(things, want, nr * sizeof(*want)), is_right;
+
+	memcpy(at, things, nr * sizeof(*at));
+	is_right = order_sort_to(&at, &spare, nr, sizeof(*at), keys, 2) == is_mixed &&
+		   at == (is_mixed ? second : first) && spare == (is_mixed ? first : second) &&
+		   !memcmp(at, want, nr * sizeof(*at));
+	free(first);
+	free(second);
+	return is_right;
+}
+
 /* Sorts nr things, with a given number of different keys. */
 static void run(size_t nr, uint64_t nr_a, uint64_t nr_b, const char *what)
 {
@@ -43,6 +59,8 @@ static void run(size_t nr, uint64_t nr_a, uint64_t nr_b, const char *what)
 	for (size_t i = 0; i < nr; i++)
 		wrong += things[order[i]].nr != want[i].nr;
 	ok(!wrong, "%zu, %s: which comes when", nr, what);
+	ok(is_sorted_to_spare(things, want, nr) && is_sorted_to_spare(want, want, nr), "%zu, %s: sorted to spare memory",
+	   nr, what);
 	ok(!order_sort(&things, nr, sizeof(*things), keys, 2) &&
 	   !memcmp(things, want, nr * sizeof(*want)), "%zu, %s: sorted", nr, what);
 	ok(!order_sort(&things, nr, sizeof(*things), keys, 2) &&

@@ -151,23 +151,32 @@ uint32_t *order_of(const void *base, size_t nr, size_t size, const order_key *ke
 	return find_order(&s, nr);
 }
 
-int order_sort(void *base, size_t nr, size_t size, const order_key *keys, size_t nr_keys)
+int order_sort_to(void *base, void *spare, size_t nr, size_t size, const order_key *keys, size_t nr_keys)
 {
-	char **things = base, *sorted = NULL;
+	char **things = base, **room = spare, *sorted;
 	struct sorter s = { *things, size, keys, nr_keys, false };
 	uint32_t *order = find_order(&s, nr);
-	int ret = order ? 0 : -ENOMEM;
 
-	if (order && s.is_moved) {
-		sorted = malloc(nr * size);
-		ret = sorted ? 0 : -ENOMEM;
-	}
-	for (size_t i = 0; i < nr && sorted; i++)
-		memcpy(sorted + i * size, *things + order[i] * size, size);
-	if (sorted) {
-		free(*things);
+	if (!order)
+		return -ENOMEM;
+	if (s.is_moved && !*room)
+		*room = malloc(nr * size);
+	sorted = *room;
+	if (s.is_moved && sorted) {
+		for (size_t i = 0; i < nr; i++)
+			memcpy(sorted + i * size, *things + order[i] * size, size);
+		*room = *things;
 		*things = sorted;
 	}
 	free(order);
-	return ret;
+	return s.is_moved && !sorted ? -ENOMEM : s.is_moved;
+}
+
+int order_sort(void *base, size_t nr, size_t size, const order_key *keys, size_t nr_keys)
+{
+	void *spare = NULL;
+	int ret = order_sort_to(base, &spare, nr, size, keys, nr_keys);
+
+	free(spare);
+	return ret < 0 ? ret : 0;
 }

@@ -35,4 +35,11 @@ uint32_t *order_of(const void *base, size_t nr, size_t size, const order_key *ke
  */
 int order_sort(void *base, size_t nr, size_t size, const order_key *keys, size_t nr_keys);
 
+/*
+ * Does the same, without allocating memory for the things: *spare has room for nr of them, or is
+ * NULL.  Returns 1 if it has moved the things to the memory at *spare, and exchanged the two
+ * pointers; 0 if they were in order; or -ENOMEM.
+ */
+int order_sort_to(void *base, void *spare, size_t nr, size_t size, const order_key *keys, size_t nr_keys);
+
 #endif

@@ -182,11 +182,18 @@ static bool is_same_block(const struct frame *a, const struct frame *b)
 int frames_sort(struct frames *fs)
 {
 	static const order_key keys[] = { frame_tid, frame_thread, frame_block, frame_gen, frame_end };
-	int ret = order_sort(&fs->at, fs->nr, sizeof(*fs->at), keys, fs->has_resumed ? 5 : 4);
+	size_t room = fs->room;
+	int ret;
 
-	if (ret)
+	if (!buffer_room(&fs->spare, &fs->room_spare, fs->room * sizeof(*fs->spare)))
+		return -ENOMEM;
+	ret = order_sort_to(&fs->at, &fs->spare, fs->nr, sizeof(*fs->at), keys, fs->has_resumed ? 5 : 4);
+	if (ret < 0)
 		return ret;
-	fs->room = fs->nr;
+	if (ret) {
+		fs->room = fs->room_spare / sizeof(*fs->at);
+		fs->room_spare = room * sizeof(*fs->at);
+	}
 	for (size_t i = 0; i < fs->nr; i++) {
 		struct frame *f = &fs->at[i];
 		size_t nr = f->parent_gen && f->parent_gen != f->gen ? parent_number(fs, i) : 0;

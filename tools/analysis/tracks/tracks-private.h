@@ -38,6 +38,8 @@ struct frames {
 	struct model *m;
 	struct frame *at;	/* sorted by thread and gen */
 	size_t nr, room;
+	struct frame *spare;	/* used to sort them */
+	size_t room_spare;	/* bytes */
 	bool has_resumed;	/* some invocations have several parts */
 };
 

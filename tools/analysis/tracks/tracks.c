@@ -299,6 +299,7 @@ static void free_all(struct tracks *k)
 	lockset_free(&k->set);
 	futexes_free(&k->futexes);
 	free(k->frames.at);
+	free(k->frames.spare);
 	free(k);
 }
 
