@@ -67,6 +67,8 @@ else
 	ldb-report -q -i txt.data --sched --json | jq -r '.all.delays | "all 0.5 \(.p50_ns)", "all 0.99 \(.p99_ns)"' >want
 	quantiles metrics.txt ldb_cpu_wait none >got
 	ok "waits for a CPU" within cpu want got
+	check "as many of them" "sed -n 's/^ldb_cpu_wait_seconds_count //p' metrics.txt" 0 \
+		"^$(ldb-report -q -i txt.data --sched --json | jq .all.delays.count)\$"
 fi
 slow=$(sed -n 's/^ldb_slowest_request_seconds{.*request="\([0-9]*\)",rank="1"} .*/\1/p' metrics.txt)
 slowest=$(sqlite3 txt.db "SELECT req FROM request WHERE complete ORDER BY end_ns - start_ns DESC LIMIT 5")

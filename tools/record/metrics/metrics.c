@@ -22,7 +22,8 @@ struct metrics *metrics_alloc(const struct metrics_options *o, double ns_per_tic
 	/* As if there were many large distributions, so that each one retains few exact values. */
 	m->pool.nr_big = 1U << 20;
 	m->classes.max = METRICS_SERIES_MAX;
-	m->requests = m->waiting = (struct slots){ .size = sizeof(struct begun), .max = METRICS_OPEN_MAX };
+	m->requests = (struct slots){ .size = sizeof(struct begun), .max = METRICS_OPEN_MAX };
+	metrics_waits_init(m);
 	m->tags = req_tags_alloc();
 	/* class 0: requests without a class */
 	if (m->tags && intern_string(&m->classes, "") == 0)
@@ -101,9 +102,15 @@ static void add(struct metrics *m, enum metrics_kind kind, uint64_t key, uint64_
 		m->kinds[kind].nr_dropped++;
 }
 
-static uint64_t to_ns(const struct metrics *m, int64_t ticks)
+uint64_t metrics_ns(const struct metrics *m, int64_t ticks)
 {
 	return ticks > 0 ? ticks * m->ns_per_tick : 0;
+}
+
+void metrics_add_wait(struct metrics *m, int64_t since, int64_t until)
+{
+	if (!is_paused(m, since, until))
+		add(m, METRICS_CPU, 0, metrics_ns(m, until - since));
 }
 
 /*
@@ -118,16 +125,16 @@ void metrics_func(struct metrics *m, const struct ldb_row_func *row)
 	    is_paused(m, row->end_max - (int64_t)row->end_unc, row->end_max))
 		return;
 	add(m, METRICS_FUNCTION, row->pc,
-	    to_ns(m, row->end_max - (int64_t)(row->end_unc / 2) - row->start_max + (int64_t)(row->start_unc / 2)));
+	    metrics_ns(m, row->end_max - (int64_t)(row->end_unc / 2) - row->start_max + (int64_t)(row->start_unc / 2)));
 }
 
 void metrics_lock(struct metrics *m, const struct ldb_row_lock *row)
 {
 	if (row->op == LDB_LOCK_OP_WAIT && row->flags >> 8 == 0)
-		add(m, METRICS_LOCK, row->lock, to_ns(m, row->end - row->begin));
+		add(m, METRICS_LOCK, row->lock, metrics_ns(m, row->end - row->begin));
 }
 
-/* Requests, and waiting threads */
+/* Requests */
 
 static struct begun *get_begun(struct slots *t, uint64_t key)
 {
@@ -178,7 +185,7 @@ static void end_request(struct metrics *m, struct begun *b, int64_t tick)
 	if (b->since != INT64_MIN && b->class == CLASS_NONE) {
 		m->kinds[METRICS_REQUEST].nr_dropped++;
 	} else if (b->since != INT64_MIN) {
-		slow.ns = to_ns(m, tick - b->since);
+		slow.ns = metrics_ns(m, tick - b->since);
 		add(m, METRICS_REQUEST, b->class, slow.ns);
 		note_slow(m, &slow);
 	}
@@ -189,7 +196,7 @@ void metrics_made(struct metrics *m, const struct made_request *request)
 {
 	struct slow slow = {
 		.tid = request->tid, .start = request->start, .end = request->end,
-		.class = class_of(m, request->name), .ns = to_ns(m, request->end - request->start),
+		.class = class_of(m, request->name), .ns = metrics_ns(m, request->end - request->start),
 	};
 
 	if (slow.class == CLASS_NONE) {
@@ -266,51 +273,3 @@ void metrics_requests(struct metrics *m, const struct ldb_row_req *rows, size_t 
 	}
 }
 
-static void waits(struct metrics *m, uint32_t tid, int64_t tick)
-{
-	struct begun *b = get_begun(&m->waiting, tid);
-
-	if (!b) {
-		m->kinds[METRICS_CPU].nr_dropped++;
-		return;
-	}
-	/* A thread that has just begun may not have been known at the first check. */
-	b->class = b->class || !m->is_of_program || m->is_of_program(m->thread_arg, tid);
-	if (b->class && b->since == INT64_MIN)
-		b->since = tick;
-}
-
-static void runs(struct metrics *m, uint32_t tid, int64_t tick)
-{
-	struct begun *b = slots_find(&m->waiting, tid);
-
-	if (!b || b->since == INT64_MIN)
-		return;
-	if (!is_paused(m, b->since, tick))
-		add(m, METRICS_CPU, 0, to_ns(m, tick - b->since));
-	b->since = INT64_MIN;
-}
-
-void metrics_sched(struct metrics *m, const struct ldb_row_sched *rows, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		const struct ldb_row_sched *r = &rows[i];
-		struct begun *b;
-
-		if (r->op == LDB_SCHED_OP_EXIT && (b = slots_find(&m->waiting, r->tid)))
-			slots_remove(&m->waiting, &b->slot);
-		if (r->op == LDB_SCHED_OP_WAKEUP && r->flags & LDB_SCHED_F_TID)
-			waits(m, r->tid, r->tick);
-		if (r->op != LDB_SCHED_OP_SWITCH)
-			continue;
-		if (r->flags & LDB_SCHED_F_OTHER)
-			runs(m, r->other, r->tick);
-		if (!(r->flags & LDB_SCHED_F_TID))
-			continue;
-		/* A thread that goes to sleep was running, even if the switch to it was lost. */
-		if (LDB_SCHED_STATE(r->flags) == LDB_STATE_RUNNING)
-			waits(m, r->tid, r->tick);
-		else if ((b = slots_find(&m->waiting, r->tid)))
-			b->since = INT64_MIN;
-	}
-}

@@ -56,7 +56,7 @@ struct slow_parts {
 struct begun {
 	struct slot slot;
 	int64_t since;			/* tick of the start; INT64_MIN: not begun */
-	uint32_t class, tid;		/* for a thread, class 1 says that it is the program's */
+	uint32_t class, tid;
 };
 
 struct metrics {
@@ -70,8 +70,8 @@ struct metrics {
 	struct intern classes;
 	metrics_thread_fn *is_of_program;
 	void *thread_arg;
-	/* struct begun: open requests by id, and waiting threads by tid */
-	struct slots requests, waiting;
+	struct slots requests;		/* struct begun: open ones, by id */
+	struct slots waiting;		/* see waits.c */
 	struct req_tags *tags;		/* number of each request's class */
 	/* slowest requests of this minute, and of the last one */
 	struct slow slowest[METRICS_SLOWEST], before[METRICS_SLOWEST];
@@ -80,6 +80,14 @@ struct metrics {
 	struct helper helper;		/* explains the requests of the last minute */
 	bool must_explain;
 };
+
+uint64_t metrics_ns(const struct metrics *m, int64_t ticks);
+
+/* Adds a wait for a CPU, unless it was in a pause. */
+void metrics_add_wait(struct metrics *m, int64_t since, int64_t until);
+
+/* waits.c */
+void metrics_waits_init(struct metrics *m);
 
 /* names.c */
 

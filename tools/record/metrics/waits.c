@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Finds the waits for a CPU in the kernel's rows.  A wait counts if its start and its end were
+ * observed, and before that the thread's switch out, or its birth: as in the distributions of
+ * ldb-report --sched, which are made from facts/sched.c.
+ */
+#include <linux/ldb.h>
+#include "record/metrics/private.h"
+
+/* As in facts/sched.c: a wake-up may have a time stamp so long before that of the switch out. */
+#define RACE_NS		20000
+
+struct waiter {
+	struct slot slot;			/* by tid */
+	enum { WAITER_UNKNOWN, WAITER_ON, WAITER_OFF } phase;
+	bool is_of_program;
+	/* INT64_MIN: none */
+	int64_t out, since;			/* it left its CPU, it waits for one since then */
+	int64_t early;				/* a wake-up came while it ran */
+	int64_t waking;				/* someone began to wake it */
+};
+
+void metrics_waits_init(struct metrics *m)
+{
+	m->waiting = (struct slots){ .size = sizeof(struct waiter), .max = METRICS_OPEN_MAX };
+}
+
+static void forget(struct waiter *w)
+{
+	w->phase = WAITER_UNKNOWN;
+	w->out = w->since = w->early = w->waking = INT64_MIN;
+}
+
+/* Returns NULL if the thread is in no row yet, unless it must be added. */
+static struct waiter *get(struct metrics *m, uint32_t tid, bool must_add)
+{
+	struct waiter *w = slots_find(&m->waiting, tid);
+
+	if (!w && must_add) {
+		w = slots_add(&m->waiting, tid);
+		if (w)
+			forget(w);
+		else
+			m->kinds[METRICS_CPU].nr_dropped++;
+	}
+	return w;
+}
+
+/*
+ * A thread that has just begun may not be known at the first check, and one that has ended at the
+ * last one.
+ */
+static bool is_of_program(const struct metrics *m, struct waiter *w)
+{
+	w->is_of_program = w->is_of_program || !m->is_of_program ||
+			   m->is_of_program(m->thread_arg, w->slot.key);
+	return w->is_of_program;
+}
+
+static void goes(struct metrics *m, const struct ldb_row_sched *r)
+{
+	unsigned state = LDB_SCHED_STATE(r->flags);
+	struct waiter *w = get(m, r->tid, r->flags & LDB_SCHED_F_TID);
+
+	if (!w)
+		return;
+	if (state == LDB_STATE_DEAD) {
+		slots_remove(&m->waiting, &w->slot);
+		return;
+	}
+	/* A wake-up long before was meant for a sleep that did not take place. */
+	if (w->early != INT64_MIN && metrics_ns(m, r->tick - w->early) > RACE_NS)
+		w->early = w->waking = INT64_MIN;
+	is_of_program(m, w);
+	w->phase = WAITER_OFF;
+	w->out = r->tick;
+	w->since = state == LDB_STATE_RUNNING || r->flags & LDB_SCHED_F_PREEMPT ? r->tick : INT64_MIN;
+}
+
+static void comes(struct metrics *m, const struct ldb_row_sched *r)
+{
+	struct waiter *w = get(m, r->other, r->flags & LDB_SCHED_F_OTHER);
+
+	if (!w)
+		return;
+	if (w->phase == WAITER_OFF && w->since == INT64_MIN) {
+		if (w->early != INT64_MIN && w->early <= w->out)
+			w->since = w->out;
+		else if (w->waking != INT64_MIN)
+			w->since = w->waking > w->out ? w->waking : w->out;
+	}
+	if (w->phase == WAITER_OFF && w->since != INT64_MIN && is_of_program(m, w))
+		metrics_add_wait(m, w->since, r->tick);
+	forget(w);
+	w->phase = WAITER_ON;
+}
+
+static void wakes(struct metrics *m, const struct ldb_row_sched *r)
+{
+	bool is_new = r->flags & LDB_SCHED_F_NEW;
+	struct waiter *w = get(m, r->tid, is_new);
+
+	if (!w)
+		return;
+	if (is_new) {
+		forget(w);
+		w->is_of_program = false;
+		w->phase = WAITER_OFF;
+		w->out = w->since = r->tick;
+	} else if (w->phase == WAITER_ON) {
+		w->early = r->tick;
+	} else if (w->phase == WAITER_OFF && w->since == INT64_MIN) {
+		w->since = r->tick;
+		w->waking = INT64_MIN;
+	}
+}
+
+void metrics_sched(struct metrics *m, const struct ldb_row_sched *rows, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct ldb_row_sched *r = &rows[i];
+		struct waiter *w;
+
+		switch (r->op) {
+		case LDB_SCHED_OP_SWITCH:
+		case LDB_SCHED_OP_OCCUPANT:
+			goes(m, r);
+			if (r->other != r->tid)
+				comes(m, r);
+			break;
+		case LDB_SCHED_OP_WAKING:
+			w = get(m, r->other, r->flags & LDB_SCHED_F_OTHER);
+			if (w)
+				w->waking = r->tick;
+			break;
+		case LDB_SCHED_OP_WAKEUP:
+			wakes(m, r);
+			break;
+		}
+	}
+}
