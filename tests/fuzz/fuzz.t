@@ -5,6 +5,9 @@
 
 FUZZ=$BUILD/fuzz
 
+# The targets are built here and not before all tests, because that takes long.
+check "the targets build" "${MAKE:-make} -s --no-print-directory -C $TOP/tests/fuzz QUICK=1 all" 0
+
 for target in trace perf control symbol runtime; do
 	# git has no empty folders, so a target without findings has none.
 	known=$TOP/tests/fuzz/corpus/$target
@@ -17,13 +20,13 @@ done
 
 # Each target has its own corpus, so that a run is the same each time except for its seed.
 mkdir -p out/fuzz
-for f in "$FUZZ"/fuzz-* "$FUZZ/seeds"; do
+for f in "$FUZZ/quick"/fuzz-* "$FUZZ/seeds"; do
 	[ ! -e "$f" ] || ln -s "$f" out/fuzz/
 done
 
 # Each target runs as many inputs as take a few seconds.
 while read -r target runs; do
-	if ! [ -x "$FUZZ/fuzz-$target" ]; then
+	if ! [ -x "$FUZZ/quick/fuzz-$target" ]; then
 		skip "$target: $runs executions" "no clang with libFuzzer: make deps"
 		continue
 	fi
