@@ -38,9 +38,7 @@ struct probe_events_options {
 	void *arg;
 };
 
-/*
- * Also removes the probes of recorders that have ended.  Returns NULL if there is no memory.
- */
+/* Also removes the probes of recorders that have ended.  Returns NULL if there is no memory. */
 struct probe_events *probe_events_alloc(const struct probe_events_options *o);
 /* Removes the probes. */
 void probe_events_free(struct probe_events *p);

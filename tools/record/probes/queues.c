@@ -20,9 +20,7 @@
 #include "record/probes/queues.h"
 #include "record/probes/usdt-args.h"
 
-/*
- * different names of queues; items of further queues are in queue 0, which has no name
- */
+/* different names of queues; items of further queues are in queue 0, which has no name */
 #define NAMES_MAX	128
 #define NAME_BYTES	64
 #define FETCH_MAX	256

@@ -24,9 +24,7 @@ struct session {
 	char *kernel_rings;	/* NULL: kernel events are in the rings of the program */
 	size_t kernel_size;
 	unsigned kernel_order;
-	/*
-	 * A copy of the info page, made before the program could change the page.
-	 */
+	/* A copy of the info page, made before the program could change the page. */
 	struct ldb_info info;
 };
 
