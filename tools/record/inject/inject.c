@@ -12,8 +12,8 @@
 #include "record/session/session.h"
 
 /*
- * Lets the thread run from system call to system call until the last one of the visit.  Returns
- * false if the thread did not get there.
+ * Lets the thread run from system call to system call until it is about to return from the signal
+ * frame.  Returns false if it did not get so far.
  */
 static bool run_to_end(pid_t tid, const struct inject_call *c)
 {

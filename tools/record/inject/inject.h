@@ -27,14 +27,14 @@ enum inject_end {
 };
 
 /*
- * name is the name of the socket on which the caller listens.  During this call the calling thread
- * is a tracer, so nothing else in this process may wait for children.
+ * `name` is the name of the socket on which the caller listens.  During this call the calling
+ * thread is a tracer, so nothing else in this process may wait for children.
  */
 enum inject_end inject_enter(pid_t pid, const struct image *image, const char *name);
 
 /*
- * Makes a thread of a process load the runtime.  path is the path of the file as the process sees
- * it.  The thread is restored as described above.
+ * Makes a thread of a process load the runtime.  `library` is the path of the file as the process
+ * sees it.  The thread is restored as described above.
  */
 enum inject_end inject_load(pid_t pid, const struct libc *libc, const struct libc_code *code,
 			    const char *library);
@@ -45,19 +45,22 @@ enum inject_end inject_load(pid_t pid, const struct libc *libc, const struct lib
 void inject_adopt(pid_t pid, const struct libc *libc, const struct libc_code *code);
 
 /*
- * Makes a thread of a recorded process begin to follow calls between modules.  meanwhile is called
- * repeatedly until that is done.
+ * Makes a thread of a recorded process begin to follow calls between modules.  meanwhile() is
+ * called repeatedly until that is done.
  */
 enum inject_end inject_flows(pid_t pid, const struct libc *libc, const struct libc_code *code,
 			     void (*meanwhile)(void *arg), void *arg);
 
 /*
- * Does each thread of the process have seccomp filters that do not apply to the recorder?  Such
- * filters do not expect ldb's system calls, and the first one could kill the program.
+ * Returns true if each thread of the process has seccomp filters that do not apply to the recorder.
+ * Such filters do not expect ldb's system calls, the first of which could kill the program.
  */
 bool inject_is_filtered(pid_t pid);
 
-/* Prints why an operation on the process failed: if the process has ended, that it has ended. */
+/*
+ * Called when an operation on the process has failed: if the process has ended, prints that and
+ * returns true.
+ */
 bool inject_say_ended(pid_t pid);
 
 #endif

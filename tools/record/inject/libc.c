@@ -143,7 +143,7 @@ static uint32_t hash_of(const char *name)
 	return h;
 }
 
-/* Is this the default version of a symbol that the module defines? */
+/* Returns true if this is the default version of a symbol that the module defines. */
 static bool is_the_one(const struct symbols *s, uint32_t i, const char *name, Elf64_Sym *sym)
 {
 	char found[64] = "";
@@ -219,7 +219,7 @@ static void find_locks(pid_t tid, const struct symbols *loader, struct libc *l)
 {
 	uint64_t size = 0, at = symbol(loader, "_rtld_global", &size);
 	char *copy = at && size <= GLOBAL_MAX ? malloc(size) : NULL;
-	/* the loader's locks are adjacent, so a single mutex is none of them */
+	/* the loader's locks are adjacent, so a single mutex is not one of them */
 	unsigned best = 1;
 
 	if (copy && image_peek(tid, at, copy, size)) {
@@ -299,7 +299,10 @@ enum libc_found libc_find(pid_t tid, struct libc *l)
 
 /* Code */
 
-/* Does the module that is mapped at this address define malloc()?  The program itself may. */
+/*
+ * Returns true if the module that is mapped at this address defines malloc(): the program itself
+ * may.
+ */
 static bool has_malloc(pid_t tid, uint64_t start)
 {
 	const struct module m = { .start = start };
@@ -363,10 +366,10 @@ static enum place place_of(const struct libc_code *c, uint64_t at)
 	return NO_CODE;
 }
 
-#define START_BEFORE	512	/* a part of that function is before its symbol */
+#define START_BEFORE	512	/* a part of the function that calls main() is before its symbol */
 #define START_SIZE	1024
 
-/* Is there a call instruction before this address? */
+/* Returns true if there may be a call instruction before this address. */
 static bool is_return(pid_t tid, uint64_t address)
 {
 	unsigned char before[INJECT_CALL_BYTES];

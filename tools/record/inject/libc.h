@@ -30,7 +30,7 @@ enum libc_found {
 	LIBC_OTHER_CPU,		/* a 32-bit program, or one for another CPU */
 	LIBC_STATIC,
 	LIBC_MUSL,
-	LIBC_STRANGE,		/* no C library that ldb supports */
+	LIBC_STRANGE,		/* not a C library that ldb supports */
 };
 
 /* tid is a thread of the process that has not ended. */
@@ -56,13 +56,16 @@ struct libc_code {
 /* Returns false if there are too many parts. */
 bool libc_code_read(pid_t tid, struct libc_code *c);
 /*
- * Does a thread with this instruction pointer and stack execute only open parts?  The stack may
- * contain addresses that are left from earlier calls; if these are in closed parts, the answer is
- * false, too.
+ * Returns true if a thread with this instruction pointer and stack executes only open parts.  The
+ * stack may contain addresses that are left from earlier calls; if these are in closed parts, the
+ * result is false, too.
  */
 bool libc_is_outside(pid_t tid, const struct libc_code *c, uint64_t at, const uint64_t *stack, size_t nr);
 
-/* Returns the thread that is loading a library; 0 if there is none, or if that is not known. */
+/*
+ * Returns the thread that holds a lock of the loader; -1: some thread does; 0: none does, or that
+ * is not known.
+ */
 pid_t libc_loading(pid_t tid, const struct libc *l);
 
 #endif

@@ -3,7 +3,7 @@
  * Implements inject_load(): a thread of the program calls dlopen().
  *
  * The loader and the allocator have locks, so the thread must not be in the middle of either.  It
- * must sleep in a system call that is no wait for a lock, or be about to make a system call that
+ * must sleep in a system call that is not a wait for a lock, or be about to make a system call that
  * neither of the two makes while it holds a lock.  No thread may hold a lock of the loader.
  *
  * Loading a library may need more stack than the thread has left, and needs code that preserves
@@ -51,7 +51,7 @@ struct visit {
 	uint64_t code, stack;		/* mapped memory */
 };
 
-/* Is this a thread that can load a library? */
+/* Finding out whether a thread can load a library */
 
 /* A thread that waits for a lock is not chosen, because that lock may be the allocator's. */
 static int rank(const struct inject_task *t, pid_t pid, pid_t tid)
@@ -102,7 +102,7 @@ static bool run_to_call(pid_t tid, struct inject_regs *r)
 	return false;
 }
 
-/* Is there room for a frame below the thread's stack pointer? */
+/* Finds room for a frame below the thread's stack pointer.  Returns false if there is none. */
 static bool find_room(struct visit *v, const struct inject_where *w)
 {
 	FILE *f = proc_open(v->tid, v->tid, "maps");
@@ -130,7 +130,9 @@ static bool find_room(struct visit *v, const struct inject_where *w)
 	return found;
 }
 
-/* Is a thread that makes no system calls outside of the loader and the allocator? */
+/*
+ * Returns true if a thread that makes no system calls is outside of the loader and the allocator.
+ */
 static bool is_outside(const struct visit *v, const struct inject_where *w)
 {
 	static uint64_t words[WORDS_MAX];
@@ -150,7 +152,7 @@ static bool may_load(struct visit *v)
 	if (!inject_take(v->pid, v->tid, &v->r))
 		return false;
 	is_sure = inject_regs_number(&v->r) >= 0 || v->r.is_redone || run_to_call(v->tid, &v->r);
-	/* run_to_call() has stopped it again, perhaps in a system call */
+	/* run_to_call() has stopped the thread again, perhaps in a system call */
 	if (!is_sure && (!inject_take(v->pid, v->tid, &v->r) || inject_regs_number(&v->r) >= 0))
 		return false;
 	w = inject_regs_where(&v->r);
@@ -163,8 +165,8 @@ static bool may_load(struct visit *v)
 /* The steps */
 
 /*
- * Lets the thread run until it is about to return from the frame; value: the result of its system
- * call.
+ * Lets the thread run until it is about to return from the frame; `*value` is the result of its
+ * system call.
  */
 static bool run_step(const struct visit *v, const struct inject_call *c, uint64_t *value)
 {
@@ -237,7 +239,10 @@ static bool call(const struct visit *v, struct inject_load *a)
 	       run_step(v, &c, &none) && image_peek(v->tid, v->stack, a, sizeof(*a));
 }
 
-/* Stores the loader's message in error, or "". */
+/*
+ * Makes the thread call dlopen().  Stores the loader's message in `error`, or "".  Returns false if
+ * the call did not end.
+ */
 static bool load(const struct visit *v, char *error, size_t size)
 {
 	const struct libc *l = v->t->libc;
@@ -260,7 +265,7 @@ static bool load(const struct visit *v, char *error, size_t size)
 	return true;
 }
 
-/* Makes the loaded runtime install its wrappers. */
+/* Makes the thread call the loaded runtime's function, with this LDB_DOOR_* as its argument. */
 static bool call_late(const struct visit *v, uint64_t what)
 {
 	struct inject_load a = { .arg = { what } };
@@ -308,7 +313,7 @@ static enum inject_outcome leave(const struct visit *v)
 	return INJECT_REFUSED;
 }
 
-/* Did the call fail for a reason that is only temporary? */
+/* Returns true if the call failed for a reason that is only temporary. */
 static bool is_for_now(int error)
 {
 	return error == EINTR || error == EAGAIN || (error >= ERESTARTSYS && error <= ERESTART_LAST);
@@ -388,10 +393,7 @@ enum inject_end inject_flows(pid_t pid, const struct libc *libc, const struct li
 	return inject_run(pid, &task);
 }
 
-/*
- * Makes a thread register that existed before the runtime was loaded; thread-local code needs this
- * from the start.
- */
+/* Makes a thread register itself that existed before the runtime was loaded. */
 static bool adopt_one(void *arg, pid_t pid, pid_t tid)
 {
 	struct inject_task task = *(const struct inject_task *)arg;

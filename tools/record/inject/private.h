@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declares what the files of this folder share.  stop.c chooses and stops a thread; inject.c
+ * Declares what the files of this directory share.  stop.c chooses and stops a thread; inject.c
  * makes it call the runtime's entry function, and load.c makes it load the runtime.
  */
 #ifndef RECORD_INJECT_PRIVATE_H
@@ -46,7 +46,7 @@ struct inject_task {
 	pid_t only;
 };
 
-/* Runs a task in a separate process, by one thread of process pid. */
+/* Makes one thread of process pid do a task; a separate process controls the thread. */
 enum inject_end inject_run(pid_t pid, const struct inject_task *t);
 
 /* Rates how harmful it would be to stop this thread, from what the thread is doing. */
@@ -74,8 +74,8 @@ bool inject_is_event_stop(int status);		/* by inject_stop() or by SIGSTOP */
  */
 bool inject_next_call(pid_t tid, int64_t timeout_ns);
 /*
- * Reads the registers of a stopped thread, so that it continues as if it had not been stopped after
- * inject_regs_put().  Returns false if the thread must not be disturbed now.
+ * Reads the registers of a stopped thread.  After inject_regs_put() the thread continues as if it
+ * had not been stopped.  Returns false if the thread must not be disturbed now.
  */
 bool inject_take(pid_t pid, pid_t tid, struct inject_regs *r);
 /*

@@ -57,9 +57,9 @@ struct inject_call {
 
 /* Builds the frame, and sets the registers so that the call is executed next. */
 bool inject_regs_enter(pid_t tid, const struct inject_regs *r, const struct inject_call *c);
-/* Is the thread about to make the sigreturn system call that uses the frame? */
+/* Returns true if the thread is about to make the sigreturn system call that uses the frame. */
 bool inject_regs_leaves(pid_t tid, const struct inject_call *c);
-/* Prevents that system call. */
+/* Prevents the system call that the thread is about to make. */
 bool inject_regs_skip(pid_t tid);
 
 /*
@@ -81,9 +81,9 @@ struct inject_code {
  */
 extern const struct inject_code inject_code_call, inject_code_back;
 /*
- * Code that is written into the process.  It calls the function of the struct inject_load at its
- * first argument, and dlerror() if that function returns 0; preserves errno, and returns by the
- * frame.
+ * Code that is written into the process.  Its first argument points to a struct inject_load.  It
+ * calls that struct's function, and dlerror() if the function returns 0.  It preserves errno, and
+ * returns through the frame that restores the registers.
  */
 struct inject_code inject_code_load(void);
 
@@ -104,7 +104,10 @@ struct inject_where inject_regs_where(const struct inject_regs *r);
 #define INJECT_RED_ZONE	128
 /* If the thread is stopped at the exit of a system call in this code, stores the call's result. */
 bool inject_regs_returned(pid_t tid, uint64_t code, uint64_t *value);
-/* Is a thread that is stopped at a system call about to enter it, and not to leave it? */
+/*
+ * Returns true if a thread that is stopped at a system call is about to enter it, and not to leave
+ * it.
+ */
 bool inject_regs_begins(pid_t tid);
 /*
  * Postpones the system call that a thread is about to make: sets the registers to those before the
@@ -112,14 +115,17 @@ bool inject_regs_begins(pid_t tid);
  * the call, which has done nothing.
  */
 bool inject_regs_delay(pid_t tid);
-/* Is this a system call that allocators and loaders never make while they hold a lock? */
+/* Returns true for a system call that allocators and loaders never make while they hold a lock. */
 bool inject_call_is_outside(long number);
-/* Is the system call a wait for a lock of the C library?  second is its second argument. */
+/*
+ * Returns true if the system call may be a wait for a lock of the C library.  `second` is its
+ * second argument.
+ */
 bool inject_waits_for_lock(long number, unsigned long second);
-/* Can these bytes of code end with a call instruction? */
+/* Returns true if these bytes of code may end with a call instruction. */
 #define INJECT_CALL_BYTES	7
 bool inject_ends_with_call(const unsigned char *code);
-/* Does the thread use a shadow stack?  Then the frame would have to be on that stack, too. */
+/* Returns true if the thread uses a shadow stack: the frame would have to be on that stack, too. */
 bool inject_has_shadow_stack(pid_t tid);
 
 #endif

@@ -84,7 +84,7 @@ int inject_rank(pid_t pid, pid_t tid)
 		return 1;	/* the kernel does not have this file */
 	if (!strncmp(text, "running", 7))
 		return 1;
-	/* -1: in the kernel, but in no system call */
+	/* -1: in the kernel, but not in a system call */
 	return sscanf(text, "%ld", &number) == 1 && number >= 0 ? inject_call_rank(number) :
 								  INJECT_NEVER;
 }
@@ -278,8 +278,8 @@ static enum inject_outcome try_threads(pid_t pid, const struct inject_task *t, p
 /* Explanations of failures */
 
 /*
- * Has the thread ended, or is it about to?  Its tracer is informed before other threads can execute
- * a program.
+ * Returns true if the thread has ended, or is about to.  Its tracer is informed before other
+ * threads can execute a program.
  */
 static bool is_gone(pid_t pid, pid_t tid)
 {
@@ -330,7 +330,10 @@ static void explain(pid_t pid, pid_t tid, int error)
 			  pid);
 }
 
-/* Is the process stopped by SIGSTOP or a terminal?  Tracing it would hide that. */
+/*
+ * Returns true, after printing so, if the process is stopped by SIGSTOP or a terminal: tracing it
+ * would hide that.
+ */
 static bool is_stopped(pid_t pid)
 {
 	struct proc_status status;
@@ -382,7 +385,8 @@ static enum inject_outcome enter(pid_t pid, const struct inject_task *t)
 			error = errno;
 		}
 		/*
-		 * If no tracer is there, the permission is missing, and it is useless to try again.
+		 * If nothing traces the thread, the permission is missing, and it is useless to try
+		 * again.
 		 */
 		if (!seized && error == EPERM && !tracer_of(pid, gate))
 			break;
@@ -400,7 +404,7 @@ static enum inject_outcome enter(pid_t pid, const struct inject_task *t)
 	}
 	if (t->only)
 		return INJECT_REFUSED;
-	/* without permission it is not known */
+	/* without permission it is not known whether the process has ended */
 	lost = error == EPERM ? INJECT_DONE : inject_lost(pid, t, 0);
 	if (lost != INJECT_DONE)
 		return lost;

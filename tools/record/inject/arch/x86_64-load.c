@@ -23,8 +23,8 @@ _Static_assert(offsetof(struct inject_load, function) == 8 && offsetof(struct in
 	       offsetof(struct inject_load, error) == 48, "below");
 
 /*
- * The stack pointer is a multiple of 16 at the beginning, and at the end it points to the frame
- * again.
+ * The stack pointer is a multiple of 16 at the beginning, and at the end it points to the signal
+ * frame again, which rt_sigreturn needs.
  */
 __asm__(".pushsection .rodata\n"
 	"inject_load_begin:\n"
@@ -146,7 +146,7 @@ bool inject_waits_for_lock(long number, unsigned long second)
 	return number == SYS_futex && (second & 127) != 9;
 }
 
-/* Is it call rel32, or one of the forms of ff /2? */
+/* Returns true if the code may end with call rel32, or with one of the forms of ff /2. */
 bool inject_ends_with_call(const unsigned char *code)
 {
 	bool may_be = code[INJECT_CALL_BYTES - 5] == 0xe8;

@@ -86,9 +86,9 @@ static bool in_call(const struct user_regs_struct *u)
 }
 
 /*
- * When the thread continues, the kernel decides by the instruction pointer whether it must abort a
- * restartable sequence (rseq).  The injected code is outside of the sequence, which would not be
- * aborted.
+ * Returns true if the thread is in a restartable sequence (rseq).  When a thread continues, the
+ * kernel decides by its instruction pointer whether to abort the sequence.  The injected code is
+ * outside of the sequence, so it would not be aborted.
  */
 static bool in_critical_section(pid_t tid, const struct user_regs_struct *u)
 {
