@@ -54,7 +54,7 @@ static bool is_secure(pid_t pid)
 	return secure;
 }
 
-/* Can the process open the runtime's file? */
+/* Returns true if the runtime's file exists below the root directory of the process. */
 static bool is_visible(pid_t pid, const char *library)
 {
 	char path[PATH_MAX + 32];
@@ -131,8 +131,8 @@ static pid_t thread_of(pid_t pid)
 }
 
 /*
- * Does the process execute another program than id?  If its memory may not be read, that is not
- * known.
+ * Returns true if the process executes another program than `id`; false if `id` is not known,
+ * because the memory could not be read.
  */
 static bool is_another(pid_t pid, const struct image_id *id)
 {

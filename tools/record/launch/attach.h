@@ -10,14 +10,17 @@ struct attach_options {
 	const char *libldb;	/* the runtime to load; NULL: what launch_find_runtime() finds */
 	/* load it only into programs that have instrumented functions */
 	bool must_have_records;
-	/* every thread must register itself, because the runtime watches what threads do in libraries */
+	/*
+	 * every thread must register itself, because the runtime records what threads do in
+	 * libraries
+	 */
 	bool must_adopt;
 };
 
 /* Prints that the program has no instrumented functions. */
 void attach_no_records(pid_t pid);
 
-/* Can kernel events of the process be recorded?  If not, prints why. */
+/* Returns true if the process exists, and this user may record it.  Otherwise prints why not. */
 bool attach_check(pid_t pid);
 
 /*
@@ -29,8 +32,9 @@ int attach_connect(pid_t pid, int listen_fd, const char *name, const struct atta
 
 /*
  * Makes a thread of a recorded process begin to follow calls between modules.  Returns false on
- * failure, after printing why.  Returns true if a thread was reached; it has not begun if it held a
- * lock of the runtime.  meanwhile is called repeatedly until then.
+ * failure, after printing why in some cases.  Returns true if a thread was reached; if that thread
+ * held a lock of the runtime, it has not begun.  meanwhile() is called repeatedly while the thread
+ * works.
  */
 bool attach_flows(pid_t pid, void (*meanwhile)(void *arg), void *arg);
 

@@ -79,8 +79,8 @@ bool launch_find_runtime(const char *given, char *path, size_t size)
 }
 
 /*
- * LDB_PRELOADED contains exactly the text that was added to LD_PRELOAD, so that the runtime can
- * remove that text.
+ * Sets the program's environment.  LDB_PRELOADED contains exactly the text that was added to
+ * LD_PRELOAD, so that the runtime can remove that text.
  */
 static int set_environment(const char *name, const char *secret, const struct target *t, const char *runtime,
 			   bool flows)

@@ -22,9 +22,10 @@ struct launch {
 bool launch_find_runtime(const char *given, char *path, size_t size);
 
 /*
- * Creates the process, which waits for launch_go().  runtime: the library to preload, which
- * connects to name; NULL: none.  secret "": its children do not connect.  flows: preload even if
- * the program has no instrumented functions.  Returns false on failure, after printing why.
+ * Creates the process, which waits for launch_go().  `runtime`: the library to preload, which
+ * connects to `name`; NULL: none.  `secret` is "" if the program's children do not connect.
+ * `flows`: the runtime connects even if the program has no instrumented functions.  Returns false
+ * on failure, after printing why.
  */
 bool launch_start(struct launch *l, const struct target *t, char **argv, const char *runtime,
 		  const char *name, const char *secret, bool flows);
@@ -33,8 +34,8 @@ bool launch_start(struct launch *l, const struct target *t, char **argv, const c
 bool launch_go(struct launch *l, const char *program);
 
 /*
- * Discards the program's output, which would disturb the terminal.  Must be called before
- * launch_start().
+ * Replaces the program's standard streams by /dev/null, if they are terminals: its output would
+ * disturb the terminal.  Must be called before launch_start().
  */
 void launch_hide_output(void);
 

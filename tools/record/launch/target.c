@@ -141,7 +141,9 @@ static void read_elf(int fd, struct elf_facts *f)
 	close(fd);
 }
 
-/* Does the program gain privileges when it is executed?  Then the loader ignores LD_PRELOAD. */
+/*
+ * Returns true if the program gains privileges when it is executed: the loader ignores LD_PRELOAD.
+ */
 static bool gains_rights(const char *path)
 {
 	struct stat st;
@@ -165,7 +167,7 @@ static bool is_switcher(const char *path)
 	return false;
 }
 
-/* Can the runtime be preloaded into the program?  If not, prints why. */
+/* Returns true if the runtime can be preloaded into the program.  Otherwise prints why not. */
 static bool can_preload(const char *program, const struct target *t)
 {
 	if (is_switcher(t->path)) {
