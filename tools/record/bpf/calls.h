@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records system calls of watched threads.  A call in which a thread sleeps is recorded when the
+ * Records the system calls of the program's threads.  A call in which a thread sleeps is recorded when the
  * thread leaves its CPU, which costs other programs nothing.  Other calls, and the durations of all
  * calls, need the tracepoints of all system calls, which slow down every program a little; they are
  * attached only if the user requests them.
@@ -168,8 +168,8 @@ static noinline void emit_call(struct task_struct *p, struct member *m, u64 begi
 }
 
 /*
- * If p sleeps in a page fault: emits it.  The registers are then those of the instruction that
- * faulted last.
+ * Emits the page fault in which p sleeps, if there is one: the registers are then those of the
+ * instruction that faulted last.
  */
 static noinline void emit_fault_sleep(struct task_struct *p, struct member *m, u64 now)
 {

@@ -119,7 +119,7 @@ static __always_inline struct chain *chain_of(u32 pid)
 	return c;
 }
 
-/* Called when the thread executes another program: the frames of the old one are gone. */
+/* Called when a thread is created: an earlier thread may have had the same pid. */
 static __always_inline void chain_forget(u32 pid)
 {
 	struct chain *c = chain_at(pid);
@@ -330,7 +330,7 @@ static noinline bool emit_with_frames(struct task_struct *prev, u32 tid, u64 now
 }
 
 /*
- * Called when the timer has interrupted a watched thread: reads its frames while it keeps its CPU.
+ * Called when the timer has interrupted a recorded thread: reads its frames while it keeps its CPU.
  */
 static __always_inline void read_running(struct task_struct *p, u32 tid)
 {

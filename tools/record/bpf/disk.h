@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records requests to block devices by watched threads, and by kernel threads, which write for
+ * Records requests to block devices by recorded threads, and by kernel threads, which write for
  * threads that call fsync().
  *
  * The thread is known when a bio is inserted into the device's queue.  The duration is known when

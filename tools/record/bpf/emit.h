@@ -52,7 +52,7 @@ static __always_inline u32 preempt_count(struct task_struct *current)
 	return count;
 }
 
-/* Returns the ring of the current CPU. */
+/* Returns the ring of a CPU; NULL: it has none. */
 static __always_inline char *ring_of(u32 cpu)
 {
 	char *ring = bpf_map_lookup_elem(&rings, &cpu);
@@ -63,8 +63,8 @@ static __always_inline char *ring_of(u32 cpu)
 }
 
 /*
- * Atomic, because an interrupt may write to the ring meanwhile, and because the recorder reads the
- * position.
+ * Reserves n slots.  Atomic, because an interrupt may write to the ring meanwhile, and because the
+ * recorder reads the position.
  */
 static __always_inline u64 reserve(char *ring, u32 n)
 {

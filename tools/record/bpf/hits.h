@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records page faults of watched threads, and the interrupts that interrupted them. */
+/* Records page faults of recorded threads, and the interrupts that interrupted them. */
 #ifndef RECORD_BPF_HITS_H
 #define RECORD_BPF_HITS_H
 

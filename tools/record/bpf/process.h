@@ -6,8 +6,8 @@
 #include "chain.h"
 
 /*
- * Is p in the target process?  config.target is its number in the recorder's pid namespace, which
- * is that of the task that reads the iterator.
+ * Returns true if p is in the target process.  config.target is the process's number in the
+ * recorder's pid namespace, which is that of the task that reads the iterator.
  */
 static __always_inline bool is_target(struct task_struct *p)
 {
@@ -46,7 +46,7 @@ static __always_inline void add_member(struct task_struct *p)
 
 /*
  * The recorder reads the iterator twice: before the other programs are attached, to find the thread
- * group to watch, and afterwards, to find the threads that exist already.
+ * group to record, and afterwards, to find the threads that exist already.
  */
 SEC("iter/task")
 int ldb_threads(struct bpf_iter__task *ctx)
@@ -131,8 +131,8 @@ int ldb_process_exec(u64 *ctx)
 }
 
 /*
- * Is p the last thread?  If two threads exit at the same time, this may be true for both; only one
- * of them reports the end.
+ * Returns true if p is the last thread of the process.  If two threads exit at the same time, p may
+ * be the last one for both; the function returns true for only one of them.
  */
 static __always_inline bool is_last(struct task_struct *p)
 {

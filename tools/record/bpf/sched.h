@@ -22,7 +22,7 @@ static __always_inline u32 state_of(unsigned int state)
 }
 
 /*
- * Returns the state in which prev left its CPU: LDB_STATE_RUNNING if it stays on the run queue.
+ * Returns the state in which a task left its CPU: LDB_STATE_RUNNING if it stays on the run queue.
  * The state in the event is not sufficient: a task with a pending signal stays, whatever its state.
  *
  * This function is not static, so that the kernel's verifier does not check the code after a call
@@ -66,7 +66,7 @@ static __always_inline bool is_sleep(u32 flags)
 	return state == LDB_STATE_SLEEPING || state == LDB_STATE_DISK;
 }
 
-/* Records a switch between two tasks, at least one of which is watched. */
+/* Records a switch between two tasks, at least one of which is recorded. */
 static __always_inline void switched(struct task_struct *prev, struct task_struct *next, bool out,
 				     bool in, u32 flags)
 {
@@ -113,7 +113,7 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 		forget_member(left);
 }
 
-/* Records a switch between two other tasks while a watched thread waits for this CPU. */
+/* Records a switch between two other tasks while a recorded thread waits for this CPU. */
 static noinline void occupied(struct task_struct *prev, struct task_struct *next, u32 flags)
 {
 	u64 now = now_ns();
@@ -197,7 +197,7 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 	u64 now;
 
 	/*
-	 * A watched thread may run on that CPU although no event has said so.  This must be
+	 * A recorded thread may run on that CPU although no event has said so.  This must be
 	 * recorded first.
 	 */
 	if (curr && curr->tgid == p->tgid)

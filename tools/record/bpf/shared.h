@@ -42,13 +42,13 @@ struct bpf_config {
 
 /* State of the programs for each CPU.  The recorder reads from it on which CPUs the target runs. */
 struct bpf_cpu {
-	/* Number of watched threads that wait for this CPU; changed with its run queue locked. */
+	/* Number of recorded threads that wait for this CPU; changed with its run queue locked. */
 	__s64 nr_waiting;
 	__s64 nr_arrived;	/* threads that migrated here while they waited */
-	__u32 current;		/* pid of the watched thread on this CPU; 0: none */
-	__u32 has_switched;	/* there was a switch between a watched thread and another task */
+	__u32 current;		/* pid of the recorded thread on this CPU; 0: none */
+	__u32 has_switched;	/* there was a switch between a recorded thread and another task */
 	__u32 is_idle, pad;	/* idle since switched_at, as far as is known */
-	__u64 idle_ns;		/* total idle time between runs of watched threads */
+	__u64 idle_ns;		/* total idle time between runs of recorded threads */
 	__u64 switched_at;	/* time of the last switch */
 	__u64 clock_behind;	/* at that time: clock of events minus the run queue's clock */
 	/* Time spent on reading chains at switches and in samples. */
@@ -57,7 +57,7 @@ struct bpf_cpu {
 
 /* The recorder and the programs both read and write this while the programs run. */
 struct bpf_state {
-	/* thread group to watch, by its number in the first pid namespace; -1: none */
+	/* thread group to record, by its number in the first pid namespace; -1: none */
 	__s32 watched_tgid;
 	__s32 found_tgid;	/* the thread group that the iterator has found; -1: none */
 	__u32 shown_tgid;	/* its number as the program itself sees it */

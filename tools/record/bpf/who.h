@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds which tasks the recording watches, and which of them wait for a CPU. */
+/* Finds which tasks are recorded, and which of them wait for a CPU. */
 #ifndef RECORD_BPF_WHO_H
 #define RECORD_BPF_WHO_H
 
@@ -9,7 +9,7 @@
 #define MEMBERS_MAX	65536
 
 /*
- * The state of a watched thread, from its first event to its last switch, in the slot of its pid.
+ * The state of a recorded thread, from its first event to its last switch, in the slot of its pid.
  * Two threads rarely share a slot.  If they do, the second one has no state, and switches of other
  * tasks are not recorded while it waits for a CPU.  A BPF map would need a lookup at each event,
  * and task storage needs an allocation, which may wake a task while the run queue is locked.
@@ -58,10 +58,10 @@ static __always_inline bool is_watched(const struct task_struct *p)
 }
 
 /*
- * Returns the number of pid at this level of namespaces; 0 if the namespace there is not ns (ns 0:
- * any).  A helper reads it, as in all code that runs seldom: if a program follows a pointer
- * directly, the kernel checks each further path through the program, which costs milliseconds at
- * each load.
+ * Returns the number of `pid` at this level of namespaces; 0 if the namespace at this level is not
+ * `ns` (`ns` 0: any).  A helper reads it, as in all code that runs seldom: if a program follows a
+ * pointer directly, the kernel checks each further path through the program, which costs
+ * milliseconds at each load.
  */
 static __always_inline u32 number_at(struct pid *pid, u32 level, u64 ns)
 {
@@ -114,7 +114,7 @@ static noinline struct member *new_member(struct task_struct *p)
 	return m;
 }
 
-/* Returns the state of p; NULL if p belongs to another program, or if another thread has its slot. */
+/* Returns the state of p, a recorded thread; NULL if another thread has its slot. */
 static __always_inline struct member *member_of(struct task_struct *p)
 {
 	u32 pid = p->pid;
@@ -130,7 +130,7 @@ static __always_inline void forget_member(struct member *m)
 }
 
 /*
- * Returns the tid of a watched thread as the program sees it.  Works after the thread's exit, too.
+ * Returns the tid of a recorded thread as the program sees it.  Works after the thread's exit, too.
  */
 static __always_inline u32 member_tid(struct task_struct *p, const struct member *m)
 {
@@ -179,8 +179,9 @@ static noinline who_t other_task(struct task_struct *p, u64 now)
 }
 
 /*
- * Returns the tid and flags of any task.  m is the state of p, or NULL.  The flags contain bit if p
- * is watched.  The caller determines that once per event, because the recording may end during it.
+ * Returns the tid and flags of any task.  `m` is the state of p, or NULL.  `watched`: p is
+ * recorded, and the flags contain `bit`.  The caller determines `watched` once per event, because
+ * the recording may end during the event.
  */
 static __always_inline who_t name_of(struct task_struct *p, bool watched, const struct member *m,
 				     u32 bit, u64 now)
@@ -200,7 +201,7 @@ static __always_inline void emit_task_name(struct task_struct *p, const struct m
 
 /*
  * Waiting threads are counted for each CPU, so that a switch between two other tasks is recorded
- * only while a watched thread waits there, and costs next to nothing otherwise.  The state of a
+ * only while a recorded thread waits there, and costs next to nothing otherwise.  The state of a
  * waiting thread is changed only while the run queue of the CPU is locked for which it waits.
  */
 static __always_inline void wait_end(struct member *m)
@@ -324,14 +325,14 @@ static noinline void came_unseen(struct task_struct *p, u32 cpu)
 		LDB_SCHED_F_HIDDEN | LDB_SCHED_F_OTHER, 0, member_tid(p, m));
 }
 
-/* Must be called before any other event while a watched thread is on the CPU. */
+/* Must be called before any other event while a recorded thread is on the CPU. */
 static __always_inline void is_on(struct task_struct *p, u32 cpu)
 {
 	if (cpu_of(cpu)->current != (u32)p->pid)
 		came_unseen(p, cpu);
 }
 
-/* Does the same for the current task. */
+/* Like is_on(), for the current task. */
 static __always_inline void is_here(struct task_struct *p)
 {
 	is_on(p, bpf_get_smp_processor_id());
