@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records the system calls of the program's threads.  A call in which a thread sleeps is recorded when the
- * thread leaves its CPU, which costs other programs nothing.  Other calls, and the durations of all
- * calls, need the tracepoints of all system calls, which slow down every program a little; they are
- * attached only if the user requests them.
+ * Records system calls of the program's threads.  A call in which a thread sleeps is recorded when
+ * the thread leaves its CPU, which costs other programs nothing.  Other calls, and the durations of
+ * all calls, need the tracepoints of all system calls, which slow down every program a little; they
+ * are attached only if the user requests them.
  *
  * The name of the file behind a descriptor is read in the kernel during the call, because later the
  * same number may refer to another file.

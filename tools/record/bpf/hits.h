@@ -86,7 +86,8 @@ static __always_inline struct nest *this_nest(void)
 }
 
 /*
- * An interrupt that comes during this function pushes and pops an entry of its own above this one.
+ * An interrupt that comes during this function pushes and pops an entry of its own above the entry
+ * that this function writes.
  */
 static __always_inline void enter(u32 kind, u32 nr)
 {

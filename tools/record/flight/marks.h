@@ -35,7 +35,7 @@ struct flight_mark *flight_marks_add(struct flight_marks *m);
 
 /* Returns the oldest mark at block number `first` or a later one, or NULL. */
 const struct flight_mark *flight_marks_from(const struct flight_marks *m, uint64_t first);
-/* Drops the marks that are older than this one. */
+/* Drops the marks that are older than `before`. */
 void flight_marks_drop(struct flight_marks *m, const struct flight_mark *before);
 
 /* Subtracts a mark's counters from those of a row. */

@@ -409,7 +409,7 @@ static bool decode_switch(const struct perf_event_header *record, bool samples,
 	if (!(record->misc & PERF_RECORD_MISC_SWITCH_OUT)) {
 		e->kind = PERF_EVENT_IN;
 		e->b = e->by;
-		return !wide;	/* the OUT record names both threads, so this one is dropped */
+		return !wide;	/* the OUT record names both threads, so the IN record is dropped */
 	}
 	e->kind = !wide ? PERF_EVENT_OUT : samples ? PERF_EVENT_SWITCH_TOO : PERF_EVENT_SWITCH;
 	e->a = e->by;

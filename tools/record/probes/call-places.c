@@ -24,8 +24,8 @@ struct work {
 };
 
 /*
- * The following runs in the child.  An answer consists of two texts: numbers, and why there is no
- * place.
+ * The following runs in the child.  An answer consists of two strings: numbers, and the reason if
+ * there is no place.
  */
 
 static void answer(FILE *out, size_t word, size_t file, const struct request_place *at, const char *why)

@@ -26,8 +26,8 @@ struct made_request {
 
 /*
  * Called when a request has ended, and again, with is_counted, when it is counted.  Turns are
- * counted at once.  A call is counted one or two seconds later, unless another request of the
- * thread that contains it has ended by then.
+ * counted at once.  A call is counted one or two seconds later, or earlier if there are many,
+ * unless a request that contains it ends before that.
  */
 typedef void made_request_fn(void *arg, const struct made_request *request, bool is_counted);
 
