@@ -83,7 +83,7 @@ struct metrics {
 
 uint64_t metrics_ns(const struct metrics *m, int64_t ticks);
 
-/* Adds a wait for a CPU, unless it was in a pause. */
+/* Adds a wait for a CPU, unless it overlaps a pause. */
 void metrics_add_wait(struct metrics *m, int64_t since, int64_t until);
 
 /* waits.c */

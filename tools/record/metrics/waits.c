@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the waits for a CPU in the kernel's rows.  A wait counts if its start and its end were
- * observed, and before that the thread's switch out, or its birth: as in the distributions of
- * ldb-report --sched, which are made from facts/sched.c.
+ * Finds the waits for a CPU in SCHED rows.  A wait counts if its start and its end were observed,
+ * and before the wait the thread's switch out, or its creation.  The distributions of ldb-report
+ * --sched, which are made from facts/sched.c, count the same waits.
  */
 #include <linux/ldb.h>
 #include "record/metrics/private.h"
 
-/* As in facts/sched.c: a wake-up may have a time stamp so long before that of the switch out. */
+/*
+ * As in facts/sched.c: the time stamp of a wake-up may be this much earlier than that of the switch
+ * out before it.
+ */
 #define RACE_NS		20000
 
 struct waiter {
@@ -15,9 +18,10 @@ struct waiter {
 	enum { WAITER_UNKNOWN, WAITER_ON, WAITER_OFF } phase;
 	bool is_of_program;
 	/* INT64_MIN: none */
-	int64_t out, since;			/* it left its CPU, it waits for one since then */
-	int64_t early;				/* a wake-up came while it ran */
-	int64_t waking;				/* someone began to wake it */
+	/* when it left its CPU; since when it waits for one */
+	int64_t out, since;
+	int64_t early;				/* when it was woken while it ran */
+	int64_t waking;				/* time of the last WAKING row */
 };
 
 void metrics_waits_init(struct metrics *m)
@@ -31,7 +35,7 @@ static void forget(struct waiter *w)
 	w->out = w->since = w->early = w->waking = INT64_MIN;
 }
 
-/* Returns NULL if the thread is in no row yet, unless it must be added. */
+/* Returns the state of a thread, or NULL.  must_add: adds the thread if it is not known yet. */
 static struct waiter *get(struct metrics *m, uint32_t tid, bool must_add)
 {
 	struct waiter *w = slots_find(&m->waiting, tid);
@@ -47,8 +51,8 @@ static struct waiter *get(struct metrics *m, uint32_t tid, bool must_add)
 }
 
 /*
- * A thread that has just begun may not be known at the first check, and one that has ended at the
- * last one.
+ * Returns true if the thread is one of the program's.  This is checked repeatedly: a thread that
+ * has just begun may not be known yet, and one that has ended may not be known any more.
  */
 static bool is_of_program(const struct metrics *m, struct waiter *w)
 {
@@ -68,7 +72,7 @@ static void goes(struct metrics *m, const struct ldb_row_sched *r)
 		slots_remove(&m->waiting, &w->slot);
 		return;
 	}
-	/* A wake-up long before was meant for a sleep that did not take place. */
+	/* A wake-up that is older than RACE_NS was meant for a sleep that did not take place. */
 	if (w->early != INT64_MIN && metrics_ns(m, r->tick - w->early) > RACE_NS)
 		w->early = w->waking = INT64_MIN;
 	is_of_program(m, w);
