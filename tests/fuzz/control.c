@@ -129,9 +129,9 @@ static char *map(size_t size)
 	return p;
 }
 
-bool kernel_open(struct recording *rec, uint64_t *hz)
+bool kernel_open(struct output *out, uint64_t *hz)
 {
-	struct session *s = &rec->session;
+	struct session *s = &out->session;
 
 	memset(s, 0, sizeof(*s));
 	s->fd = -1;
@@ -146,41 +146,41 @@ bool kernel_open(struct recording *rec, uint64_t *hz)
 		s->kernel_rings = map(s->kernel_size);
 	}
 	memset(t.heads, 0, sizeof(t.heads));
-	rec->kernel = t.is_kernel ? KERNEL_MODULE : KERNEL_NONE;
-	rec->t0 = T0;
+	out->kernel.choice = t.is_kernel ? KERNEL_MODULE : KERNEL_NONE;
+	out->t0 = T0;
 	*hz = 1000000000;
 	return true;
 }
 
-void kernel_close(struct recording *rec)
+void kernel_close(struct output *out)
 {
 }
 
-void kernel_hold_budget(struct recording *rec, int64_t now_ns)
+void kernel_hold_budget(struct output *out, int64_t now_ns)
 {
 }
 
-void kernel_metas(struct recording *rec)
+void kernel_metas(struct output *out)
 {
-	writer_add_meta(rec->writer, "kernel_events", kernel_name(rec));
+	writer_add_meta(out->writer, "kernel_events", kernel_name(out));
 }
 
-unsigned kernel_poll(struct recording *rec)
+unsigned kernel_poll(struct output *out)
 {
 	return 0;
 }
 
-void kernel_pause(struct recording *rec, bool pause)
+void kernel_pause(struct output *out, bool pause)
 {
 }
 
-void kernel_finish(struct recording *rec)
+void kernel_finish(struct output *out)
 {
 }
 
-const char *kernel_name(const struct recording *rec)
+const char *kernel_name(const struct output *out)
 {
-	return rec->kernel == KERNEL_MODULE ? "module" : "none";
+	return out->kernel.choice == KERNEL_MODULE ? "module" : "none";
 }
 
 /* This replaces cli/error.c: messages are formatted, and not shown. */
@@ -304,7 +304,7 @@ static void do_message(struct input *in)
 
 static struct ldb_ring_hdr *ring_of(unsigned ring)
 {
-	return (struct ldb_ring_hdr *)session_ring(&r.session, ring % session_nr_rings(&r.session));
+	return (struct ldb_ring_hdr *)session_ring(&r.out.session, ring % session_nr_rings(&r.out.session));
 }
 
 /* Lists the types of events, and how many slots each has. */
@@ -328,10 +328,10 @@ static const struct {
 
 static void do_event(struct input *in)
 {
-	unsigned ring = take8(in) % session_nr_rings(&r.session), which = take8(in), how = take8(in);
+	unsigned ring = take8(in) % session_nr_rings(&r.out.session), which = take8(in), how = take8(in);
 	struct ldb_ring_hdr *h = ring_of(ring);
 	struct ldb_rec *slots = (void *)((char *)h + LDB_RING_HDR_SIZE);
-	unsigned mask = (1U << session_ring_order(&r.session, ring)) - 1;
+	unsigned mask = (1U << session_ring_order(&r.out.session, ring)) - 1;
 	unsigned type = events[which % (sizeof(events) / sizeof(events[0]))].type;
 	unsigned nr = events[which % (sizeof(events) / sizeof(events[0]))].slots;
 	uint64_t idx = h->head;
@@ -359,8 +359,8 @@ static uint64_t *word(void *page, unsigned which, size_t nr)
 static void do_memory(struct input *in, unsigned what)
 {
 	unsigned slot = take8(in) % SESSION_THREADS;
-	struct ldb_page *page = (void *)session_page(&r.session, slot);
-	struct ldb_stack *stack = (void *)session_stack(&r.session, slot);
+	struct ldb_page *page = (void *)session_page(&r.out.session, slot);
+	struct ldb_stack *stack = (void *)session_stack(&r.out.session, slot);
 	struct ldb_stack_frame *f;
 
 	switch (what) {
@@ -409,7 +409,7 @@ static void act(struct input *in)
 		do_memory(in, what);
 		break;
 	case DO_INFO:
-		*word(r.session.base, take8(in), LDB_PAGE_SIZE / 8) = take_number(in);
+		*word(r.out.session.base, take8(in), LDB_PAGE_SIZE / 8) = take_number(in);
 		break;
 	case DO_TIME:
 		sandbox_ns += take(in, 2) * 1000000;
@@ -419,10 +419,10 @@ static void act(struct input *in)
 		on_signal(&r, take8(in) % 2 ? SIGTERM : SIGINT);
 		break;
 	case DO_SECOND:
-		output_second(&r);
+		output_second(&r.out);
 		break;
 	case DO_LIVE:
-		output_live(&r);
+		output_live(&r.out);
 		break;
 	}
 }
@@ -478,7 +478,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r = (struct recording){
 		.o = &o, .sock = NO_SOCKET, .pidfd = -1, .drain_ms = 1, .listen_fd = -1,
 		.command = { .listen_fd = -1 },
-		.pid = o.pid, .clock_id = LDB_CLOCK_MONO,
+		.pid = o.pid, .out.clock_id = LDB_CLOCK_MONO,
 	};
 	recording_enter(&r, PHASE_HELLO);
 	if (flags & CONTROL_RUNNING)

@@ -5,49 +5,49 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include "record/run/recording.h"
+#include "record/output/output.h"
 
-static void on_made(void *recording, const struct made_request *request, bool is_counted)
+static void on_made(void *output, const struct made_request *request, bool is_counted)
 {
-	struct recording *r = recording;
+	struct output *out = output;
 
-	if (r->flight)
-		flight_made(r->flight, request, is_counted);
-	if (r->metrics && is_counted)
-		metrics_made(r->metrics, request);
+	if (out->flight)
+		flight_made(out->flight, request, is_counted);
+	if (out->metrics && is_counted)
+		metrics_made(out->metrics, request);
 }
 
-void output_made_open(struct recording *r)
+void output_made_open(struct output *out)
 {
 	struct made_options o = {
-		.words = r->o->request, .filter = r->filter, .second = r->session.info.tsc_hz,
-		.made = on_made, .arg = r,
+		.words = out->o->request, .filter = out->filter, .second = out->session.info.tsc_hz,
+		.made = on_made, .arg = out,
 		/* Without the runtime, no pages show which threads are the program's. */
-		.is_of_program = r->o->kernel_only ? NULL : pack_is_of_program, .thread_arg = r->pack,
+		.is_of_program = out->o->kernel_only ? NULL : pack_is_of_program, .thread_arg = out->pack,
 	};
 
-	if (!made_requests_are(o.words) || !(r->flight || r->metrics))
+	if (!made_requests_are(o.words) || !(out->flight || out->metrics))
 		return;
-	r->made = made_requests_alloc(&o);
-	if (!r->made) {
-		output_warning(r, "out of memory: no triggers and no sums of requests");
+	out->made = made_requests_alloc(&o);
+	if (!out->made) {
+		output_warning(out, "out of memory: no triggers and no sums of requests");
 		return;
 	}
-	r->filter->names_all = r->filter->has_funcs = true;
-	pack_set_made(r->pack, r->made);
+	out->filter->names_all = out->filter->has_funcs = true;
+	pack_set_made(out->pack, out->made);
 }
 
-void output_made_finish(struct recording *r)
+void output_made_finish(struct output *out)
 {
 	char text[128];
 
-	if (!r->made)
+	if (!out->made)
 		return;
-	naming_finish(&r->naming, r->filter, r->modules, recording_tick(r, clock_now(r->clock_id)));
-	made_requests_finish(r->made);
-	if (!made_requests_forgotten(r->made))
+	naming_finish(&out->naming, out->filter, out->modules, output_now(out));
+	made_requests_finish(out->made);
+	if (!made_requests_forgotten(out->made))
 		return;
 	snprintf(text, sizeof(text), "%" PRIu64 " calls were no requests for triggers and sums, because names of their functions were not known",
-		 made_requests_forgotten(r->made));
-	output_warning(r, text);
+		 made_requests_forgotten(out->made));
+	output_warning(out, text);
 }

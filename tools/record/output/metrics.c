@@ -5,29 +5,29 @@
 #include <time.h>
 #include "cli/error.h"
 #include "cli/outfile.h"
-#include "record/run/recording.h"
+#include "record/output/output.h"
 
 #define METRICS_NS	5000000000LL	/* interval between writes */
 
-void output_metrics_open(struct recording *r)
+void output_metrics_open(struct output *out)
 {
-	const struct metrics_options o = { .path = r->o->metrics, .explain = r->o->explain };
+	const struct metrics_options o = { .path = out->o->metrics, .explain = out->o->explain };
 
-	if (!o.path && !r->scrape)
+	if (!o.path && !out->o->metrics_listen)
 		return;
-	r->metrics = metrics_alloc(&o, 1e9 / r->session.info.tsc_hz, r->filter);
-	r->filter->names_all = r->filter->has_funcs = true;
-	pack_set_metrics(r->pack, r->metrics);
-	if (r->o->kernel_only && r->metrics)
+	out->metrics = metrics_alloc(&o, 1e9 / out->session.info.tsc_hz, out->filter);
+	out->filter->names_all = out->filter->has_funcs = true;
+	pack_set_metrics(out->pack, out->metrics);
+	if (out->o->kernel_only && out->metrics)
 		/* no pages show which threads are the program's */
-		metrics_on_thread(r->metrics, NULL, NULL);
+		metrics_on_thread(out->metrics, NULL, NULL);
 }
 
-static struct metrics_state state_of(const struct recording *r, const struct threads_total *now)
+static struct metrics_state state_of(const struct output *out, const struct threads_total *now)
 {
 	struct metrics_state s = {
-		.begin_ns = r->realtime_ns, .calls = now->made, .observed_calls = now->seen,
-		.nr_threads = now->nr_threads, .nr_lost = r->nr_lost + r->disk_lost,
+		.begin_ns = out->realtime_ns, .calls = now->made, .observed_calls = now->seen,
+		.nr_threads = now->nr_threads, .nr_lost = out->total.nr_lost + out->total.disk_lost,
 	};
 	struct timespec real;
 
@@ -36,54 +36,54 @@ static struct metrics_state state_of(const struct recording *r, const struct thr
 	return s;
 }
 
-static void write_now(struct recording *r, const struct metrics_state *s)
+static void write_now(struct output *out, const struct metrics_state *s)
 {
-	int rc = metrics_write(r->metrics, s);
+	int rc = metrics_write(out->metrics, s);
 
-	if (rc && !r->has_metrics_failed)
-		cli_warn("cannot write %s: %s", r->o->metrics, outfile_why(rc));
-	r->has_metrics_failed = rc;
+	if (rc && !out->has_metrics_failed)
+		cli_warn("cannot write %s: %s", out->o->metrics, outfile_why(rc));
+	out->has_metrics_failed = rc;
 }
 
-void output_metrics(struct recording *r)
+void output_metrics(struct output *out)
 {
 	int64_t now_ns = clock_mono_ns();
 	struct threads_total now;
 	struct metrics_state s;
 
-	if (!r->metrics || now_ns < r->next_metrics_ns)
+	if (!out->metrics || now_ns < out->next_metrics_ns)
 		return;
-	r->next_metrics_ns = now_ns + METRICS_NS;
-	now = threads_now(r->threads);
-	s = state_of(r, &now);
-	metrics_poll(r->metrics, &s);
-	write_now(r, &s);
+	out->next_metrics_ns = now_ns + METRICS_NS;
+	now = threads_now(out->threads);
+	s = state_of(out, &now);
+	metrics_poll(out->metrics, &s);
+	write_now(out, &s);
 }
 
-void output_metrics_finish(struct recording *r)
+void output_metrics_finish(struct output *out)
 {
 	struct metrics_state s;
 
-	if (!r->metrics)
+	if (!out->metrics)
 		return;
-	s = state_of(r, &r->threads_total);
-	naming_finish(&r->naming, r->filter, r->modules, recording_tick(r, clock_now(r->clock_id)));
-	metrics_finish(r->metrics, &s);
-	write_now(r, &s);
+	s = state_of(out, &out->total.threads);
+	naming_finish(&out->naming, out->filter, out->modules, output_now(out));
+	metrics_finish(out->metrics, &s);
+	write_now(out, &s);
 	/* A live recording writes nothing else, so this is a failure. */
-	r->failed |= r->o->live && r->has_metrics_failed;
+	out->has_failed |= out->o->live && out->has_metrics_failed;
 }
 
-int output_metrics_render(void *recording, bool is_openmetrics, char **text, size_t *size)
+int output_metrics_render(void *output, bool is_openmetrics, char **text, size_t *size)
 {
-	struct recording *r = recording;
+	struct output *out = output;
 	struct threads_total now;
 	struct metrics_state s;
 
-	if (!r->metrics)
+	if (!out->metrics)
 		return -EAGAIN;
-	now = threads_now(r->threads);
-	s = state_of(r, &now);
-	metrics_poll(r->metrics, &s);
-	return metrics_render(r->metrics, &s, is_openmetrics, text, size);
+	now = threads_now(out->threads);
+	s = state_of(out, &now);
+	metrics_poll(out->metrics, &s);
+	return metrics_render(out->metrics, &s, is_openmetrics, text, size);
 }

@@ -7,7 +7,7 @@
 #include "record/names/fd.h"
 #include "record/output/rings.h"
 #include "record/process/proc.h"
-#include "record/run/recording.h"
+#include "record/output/output.h"
 
 /* time of the first count; each interval is twice the previous one */
 #define FIRST_NS	20000000LL
@@ -17,24 +17,24 @@
 #define LINK_NAME	"anon_inode:[io_uring]"
 #define DESCRIPTORS_MAX	65536		/* reading this many takes some 100 ms */
 
-static const char *descriptor_name(void *recording, int fd)
+static const char *descriptor_name(void *output, int fd)
 {
-	struct recording *r = recording;
+	struct output *out = output;
 
-	return fd_names_get(r->fd_names, fd);
+	return fd_names_get(out->rings.names, fd);
 }
 
-void rings_open(struct recording *r)
+void rings_open(struct output *out)
 {
-	r->fd_names = fd_names_alloc(r->pid);
-	if (r->fd_names)
-		pack_on_descriptor(r->pack, descriptor_name, r);
+	out->rings.names = fd_names_alloc(out->pid);
+	if (out->rings.names)
+		pack_on_descriptor(out->pack, descriptor_name, out);
 }
 
-void rings_close(struct recording *r)
+void rings_close(struct output *out)
 {
-	fd_names_free(r->fd_names);
-	r->fd_names = NULL;
+	fd_names_free(out->rings.names);
+	out->rings.names = NULL;
 }
 
 static unsigned count_rings(pid_t pid)
@@ -56,42 +56,42 @@ static unsigned count_rings(pid_t pid)
 	return nr;
 }
 
-void rings_poll(struct recording *r, int64_t now_ns)
+void rings_poll(struct output *out, int64_t now_ns)
 {
 	unsigned nr;
 
-	if (r->fd_names && now_ns >= r->next_names_ns) {
-		fd_names_forget(r->fd_names);
-		r->next_names_ns = now_ns + NAMES_NS;
+	if (out->rings.names && now_ns >= out->rings.next_names_ns) {
+		fd_names_forget(out->rings.names);
+		out->rings.next_names_ns = now_ns + NAMES_NS;
 	}
-	if (!r->o->socket_requests || now_ns < r->next_rings_ns)
+	if (!out->o->socket_requests || now_ns < out->rings.next_ns)
 		return;
-	if (r->next_rings_ns) {
-		nr = count_rings(r->pid);
-		r->nr_rings = nr > r->nr_rings ? nr : r->nr_rings;
+	if (out->rings.next_ns) {
+		nr = count_rings(out->pid);
+		out->rings.nr = nr > out->rings.nr ? nr : out->rings.nr;
 	}
-	r->rings_pause_ns = r->rings_pause_ns ? 2 * r->rings_pause_ns : FIRST_NS;
-	if (r->rings_pause_ns > LAST_NS)
-		r->rings_pause_ns = LAST_NS;
-	r->next_rings_ns = now_ns + r->rings_pause_ns;
+	out->rings.pause_ns = out->rings.pause_ns ? 2 * out->rings.pause_ns : FIRST_NS;
+	if (out->rings.pause_ns > LAST_NS)
+		out->rings.pause_ns = LAST_NS;
+	out->rings.next_ns = now_ns + out->rings.pause_ns;
 }
 
-void rings_finish(struct recording *r)
+void rings_finish(struct output *out)
 {
-	uint64_t followed = session_info(&r->session)->urings;
+	uint64_t followed = session_info(&out->session)->urings;
 	unsigned nr;
 	char text[256];
 
-	r->nr_rings_left = session_info(&r->session)->uring_left;
-	nr = count_rings(r->pid);
-	r->nr_rings = nr > r->nr_rings ? nr : r->nr_rings;
-	output_meta_number(r, "uring_rings", r->nr_rings > followed ? r->nr_rings : followed);
-	output_meta_number(r, "uring_followed", followed);
-	output_meta_number(r, "uring_left", r->nr_rings_left);
-	if (r->nr_rings <= followed)
+	out->total.nr_rings_left = session_info(&out->session)->uring_left;
+	nr = count_rings(out->pid);
+	out->rings.nr = nr > out->rings.nr ? nr : out->rings.nr;
+	output_meta_number(out, "uring_rings", out->rings.nr > followed ? out->rings.nr : followed);
+	output_meta_number(out, "uring_followed", followed);
+	output_meta_number(out, "uring_left", out->total.nr_rings_left);
+	if (out->rings.nr <= followed)
 		return;
 	snprintf(text, sizeof(text),
 		 "the program uses io_uring, and %" PRIu64 " of its %u rings %s followed (not those of a static liburing, or of system calls without syscall()): requests read and written there are missing",
-		 followed, r->nr_rings, followed == 1 ? "was" : "were");
-	output_warning(r, text);
+		 followed, out->rings.nr, followed == 1 ? "was" : "were");
+	output_warning(out, text);
 }

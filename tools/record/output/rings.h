@@ -10,19 +10,19 @@
 
 #include <stdint.h>
 
-struct recording;
+struct output;
 
 /* Begins to name the descriptors of operations. */
-void rings_open(struct recording *r);
-void rings_close(struct recording *r);
+void rings_open(struct output *out);
+void rings_close(struct output *out);
 
 /* Counts the program's rings from time to time, at growing intervals. */
-void rings_poll(struct recording *r, int64_t now_ns);
+void rings_poll(struct output *out, int64_t now_ns);
 
 /*
  * Called at the end of the recording, while the session's memory exists: writes what was found, and
  * warns.
  */
-void rings_finish(struct recording *r);
+void rings_finish(struct output *out);
 
 #endif

@@ -220,11 +220,11 @@ void children_end(struct recording *r)
 	bool is_joined = false;
 
 	/* Some children ended before they could connect to the recorder. */
-	if (r->nr_forks > c->nr_heard)
-		c->nr_short += r->nr_forks - c->nr_heard;
+	if (r->out.total.nr_forks > c->nr_heard)
+		c->nr_short += r->out.total.nr_forks - c->nr_heard;
 	describe_missing(c, missing);
 	if (c->on && r->recorded && !r->o->flight.ns && (nr || *missing)) {
-		is_joined = nr && r->has_trace && !r->disk_lost && has_room(r) && join(r, nr);
+		is_joined = nr && r->has_trace && !r->out.total.disk_lost && has_room(r) && join(r, nr);
 		write_metas(r, nr, missing);
 	}
 	if (c->must_name || nr)

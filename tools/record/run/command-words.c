@@ -38,7 +38,7 @@ static char *cut_word(char **text)
 /* Writes META rows of the new settings, which reports show. */
 static void note(struct recording *r, const char *key, const char *value)
 {
-	writer_add_meta(r->writer, key, value);
+	writer_add_meta(r->out.writer, key, value);
 }
 
 static void note_number(struct recording *r, const char *key, uint64_t value)
@@ -64,21 +64,21 @@ static void tuned(struct recording *r, struct answer *a)
 
 static void do_status(struct recording *r, char *args, struct answer *a)
 {
-	struct threads_total now = threads_now(r->threads);
+	struct threads_total now = threads_now(r->out.threads);
 	char functions[2048], classes[1024];
 	uint64_t left = 0;
 
-	filter_print_functions(r->filter, functions, sizeof(functions));
-	filter_print_classes(r->filter, classes, sizeof(classes));
+	filter_print_functions(r->out.filter, functions, sizeof(functions));
+	filter_print_classes(r->out.filter, classes, sizeof(classes));
 	for (unsigned i = 1; i < FILTER_NR_LEFT; i++)
-		left += r->left_total[i] + r->filter->left[i];
+		left += r->out.total.left[i] + r->out.filter->left[i];
 	say(a, "ok pid=%d; state=%s; seconds=%.1f; events=%" PRIu64 "; lost=%" PRIu64 "; threads=%" PRIu64
 	    "; calls=%" PRIu64 "; observed_calls=%" PRIu64 "; left_out=%" PRIu64 "; pauses=%" PRIu64 "; bytes=%" PRIu64
 	    "; lock_threshold_ns=%" PRIu64 "; func_threshold_ns=%" PRIu64 "; inside_requests=%s; kernel=%s; functions=%s; classes=%s; output=%s",
-	    r->pid, r->is_paused ? "paused" : "recording", (clock_mono_ns() - r->begin_ns) / 1e9, recording_events(r),
-	    r->nr_lost + r->disk_lost, now.nr_threads, now.made, now.seen, left, r->nr_pauses, writer_bytes(r->writer),
+	    r->pid, r->out.is_paused ? "paused" : "recording", (clock_mono_ns() - r->out.total.begin_ns) / 1e9, output_events(&r->out),
+	    r->out.total.nr_lost + r->out.total.disk_lost, now.nr_threads, now.made, now.seen, left, r->out.total.nr_pauses, writer_bytes(r->out.writer),
 	    r->lock_threshold_ns, r->tune.func_threshold_ns, r->tune.flags & LDB_TUNE_IN_REQUESTS ? "on" : "off",
-	    kernel_name(r), *functions ? functions : "all", *classes ? classes : "all",
+	    kernel_name(&r->out), *functions ? functions : "all", *classes ? classes : "all",
 	    r->o->live ? "none" : r->o->output);
 }
 
@@ -102,7 +102,7 @@ static void do_stop(struct recording *r, char *args, struct answer *a)
 
 static void do_dump(struct recording *r, char *args, struct answer *a)
 {
-	done(a, flight_trigger(r->flight, *args ? args : "ldb-ctl dump") ? NULL :
+	done(a, flight_trigger(r->out.flight, *args ? args : "ldb-ctl dump") ? NULL :
 	     "there is no flight recorder (ldb-record --flight), or its limit is reached");
 }
 
@@ -112,14 +112,14 @@ static void do_snapshot(struct recording *r, char *args, struct answer *a)
 		done(a, r->o->live ? "nothing is written here" : "a flight recorder writes dumps: dump");
 		return;
 	}
-	output_snapshot(r);
+	output_snapshot(&r->out);
 	done(a, NULL);
 }
 
 /* Names of classes may contain blanks, so the rest of the line is one trigger. */
 static void do_triggers(struct recording *r, char *args, struct answer *a)
 {
-	struct flight_triggers *t = flight_triggers_of(r->flight);
+	struct flight_triggers *t = flight_triggers_of(r->out.flight);
 	const char *verb = cut_word(&args), *why = NULL;
 	char text[4096];
 
@@ -147,13 +147,13 @@ static const char *without_lookup(const struct recording *r)
 static void do_functions(struct recording *r, char *args, struct answer *a)
 {
 	char text[2048];
-	const char *why = *args ? without_lookup(r) ?: filter_set_functions(r->filter, args) : NULL;
+	const char *why = *args ? without_lookup(r) ?: filter_set_functions(r->out.filter, args) : NULL;
 
 	if (why) {
 		done(a, why);
 		return;
 	}
-	filter_print_functions(r->filter, text, sizeof(text));
+	filter_print_functions(r->out.filter, text, sizeof(text));
 	if (*args)
 		note(r, "functions", *text ? text : "all");
 	say(a, "ok %s", *text ? text : "all");
@@ -162,13 +162,13 @@ static void do_functions(struct recording *r, char *args, struct answer *a)
 static void do_classes(struct recording *r, char *args, struct answer *a)
 {
 	char text[2048];
-	const char *why = *args ? filter_set_classes(r->filter, args) : NULL;
+	const char *why = *args ? filter_set_classes(r->out.filter, args) : NULL;
 
 	if (why) {
 		done(a, why);
 		return;
 	}
-	filter_print_classes(r->filter, text, sizeof(text));
+	filter_print_classes(r->out.filter, text, sizeof(text));
 	if (*args)
 		note(r, "classes", *text ? text : "all");
 	say(a, "ok %s", *text ? text : "all");
@@ -194,7 +194,7 @@ static void do_min_latency(struct recording *r, char *args, struct answer *a)
 	}
 	snprintf(text, sizeof(text), "%.2000s %" PRIu64, args, ns);
 	note(r, "min_latency_ns", text);
-	done(a, without_lookup(r) ?: filter_set_shortest(r->filter, args, ns));
+	done(a, without_lookup(r) ?: filter_set_shortest(r->out.filter, args, ns));
 }
 
 /*
@@ -211,7 +211,7 @@ static void do_threshold(struct recording *r, char *args, struct answer *a)
 		return;
 	}
 	r->lock_threshold_ns = ns;
-	r->filter->lock_min = ns * r->filter->ticks_per_ns;
+	r->out.filter->lock_min = ns * r->out.filter->ticks_per_ns;
 	if (ns >= r->tune.lock_threshold_ns) {
 		done(a, NULL);
 		return;

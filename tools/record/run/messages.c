@@ -20,7 +20,7 @@ static bool send_flows(struct recording *r)
 {
 	union control_message m = { .flows = { .threshold_ns = r->o->flows_threshold_ns } };
 
-	return !control_send(r->sock, &m, LDB_MSG_FLOWS, flow_sums_fd(r->flows));
+	return !control_send(r->sock, &m, LDB_MSG_FLOWS, flow_sums_fd(r->out.flows));
 }
 
 static void send_session(struct recording *r)
@@ -38,18 +38,18 @@ static void send_session(struct recording *r)
 		memcpy(m.attach.children, o->child ? o->child->first : r->name, sizeof(m.attach.children));
 		memcpy(m.attach.secret, o->child ? o->child->secret : r->children.secret, sizeof(m.attach.secret));
 	}
-	if (!output_open(r)) {
+	if (!recording_open(r)) {
 		recording_give_up(r);
 		return;
 	}
 	command_open(r);
-	if (r->flows && !send_flows(r)) {
+	if (r->out.flows && !send_flows(r)) {
 		recording_hung_up(r);
 		return;
 	}
-	if (r->kernel == KERNEL_SCHEDSTAT)
+	if (r->out.kernel.choice == KERNEL_SCHEDSTAT)
 		m.attach.schedstat_ns = SCHEDSTAT_NS;
-	if (control_send(r->sock, &m, LDB_MSG_ATTACH, r->session.fd))
+	if (control_send(r->sock, &m, LDB_MSG_ATTACH, r->out.session.fd))
 		recording_hung_up(r);
 	else
 		recording_enter(r, PHASE_ATTACH);
@@ -61,16 +61,16 @@ static void send_session(struct recording *r)
  */
 static bool follow_clock(struct recording *r)
 {
-	if (!clock_offset(r->pid, &r->offset_ns)) {
-		if (r->clock_id != LDB_CLOCK_MONO)
+	if (!clock_offset(r->pid, &r->out.offset_ns)) {
+		if (r->out.clock_id != LDB_CLOCK_MONO)
 			return true;
 		cli_error("process %d has another time namespace for its children than its own, so its clock cannot be told: use --clock=auto on a machine with a reliable time stamp counter",
 			  r->pid);
 		return false;
 	}
-	clock_follow(r->offset_ns);
-	if (r->clock_id == LDB_CLOCK_MONO)
-		clock_sample(r->clock_id, &r->first_clock);
+	clock_follow(r->out.offset_ns);
+	if (r->out.clock_id == LDB_CLOCK_MONO)
+		clock_sample(r->out.clock_id, &r->out.first_clock);
 	return true;
 }
 
@@ -79,7 +79,7 @@ static void send_resume(struct recording *r)
 {
 	union control_message m;
 
-	if (control_send(r->sock, &m, LDB_MSG_RESUME, r->session.fd))
+	if (control_send(r->sock, &m, LDB_MSG_RESUME, r->out.session.fd))
 		recording_hung_up(r);
 	else
 		recording_enter(r, PHASE_RESUME);
@@ -95,7 +95,7 @@ static void on_leaving(struct recording *r, const union control_message *message
 		recording_enter(r, PHASE_AWAY);
 		return;
 	}
-	output_warning(r, m->text);
+	output_warning(&r->out, m->text);
 	recording_set_end(r, "rights");
 	recording_close(r);
 }
@@ -128,7 +128,7 @@ static void on_hello(struct recording *r, const union control_message *m)
 	}
 	if (r->o->verbose)
 		cli_note("ldb-record: recording process %d, runtime %s, clock %s", r->pid,
-			 h->release, clock_name(r->clock_id));
+			 h->release, clock_name(r->out.clock_id));
 	send_session(r);
 }
 
@@ -143,9 +143,9 @@ static void on_attached(struct recording *r, const union control_message *m)
 
 #define FLOWS_TRIES	5
 
-static void drain_meanwhile(void *r)
+static void drain_meanwhile(void *out)
 {
-	output_drain(r);
+	output_drain(out);
 }
 
 /*
@@ -155,20 +155,20 @@ static void drain_meanwhile(void *r)
 static void follow_calls(struct recording *r)
 {
 	for (int i = 0; i < FLOWS_TRIES; i++)
-		if (!attach_flows(r->pid, drain_meanwhile, r) || flow_sums_began(r->flows))
+		if (!attach_flows(r->pid, drain_meanwhile, &r->out) || flow_sums_began(r->out.flows))
 			break;
-	if (flow_sums_began(r->flows) && r->o->verbose)
+	if (flow_sums_began(r->out.flows) && r->o->verbose)
 		cli_note("ldb-record: calls between libraries are followed");
-	if (!flow_sums_began(r->flows))
+	if (!flow_sums_began(r->out.flows))
 		cli_warn("calls between the libraries of process %d are not followed", r->pid);
 }
 
 static void on_ready(struct recording *r, const union control_message *m)
 {
 	if (r->phase == PHASE_READY)
-		output_program(r);
-	threads_poll(r->threads);
-	writer_flush(r->writer);
+		output_program(&r->out);
+	threads_poll(r->out.threads);
+	writer_flush(r->out.writer);
 	summary_root(r);
 	if (r->phase == PHASE_RESUME)
 		/* settings may have changed while the runtime was disconnected */
@@ -176,33 +176,33 @@ static void on_ready(struct recording *r, const union control_message *m)
 	r->has_run = true;
 	if (!r->children.since_ns)
 		r->children.since_ns = clock_mono_ns();
-	if (r->flows && r->phase == PHASE_READY && r->o->pid && !r->o->child)
+	if (r->out.flows && r->phase == PHASE_READY && r->o->pid && !r->o->child)
 		follow_calls(r);
 	recording_enter(r, PHASE_RUNNING);
 }
 
 static void on_module(struct recording *r, const union control_message *m)
 {
-	modules_loaded(r->modules, &m->module);
+	modules_loaded(r->out.modules, &m->module);
 }
 
 static void on_unloaded(struct recording *r, const union control_message *m)
 {
-	modules_unloaded(r->modules, &m->unloaded);
+	modules_unloaded(r->out.modules, &m->unloaded);
 }
 
 static void on_blocks(struct recording *r, const union control_message *m)
 {
 	unsigned nr = m->blocks.nr < LDB_BLOCKS_MAX ? m->blocks.nr : LDB_BLOCKS_MAX;
 
-	if (!r->o->kernel_frames || !r->source || !r->source->ops->set_blocks)
+	if (!r->o->kernel_frames || !r->out.kernel.source || !r->out.kernel.source->ops->set_blocks)
 		return;
-	r->source->ops->set_blocks(r->source, m->blocks.offset, nr);
+	r->out.kernel.source->ops->set_blocks(r->out.kernel.source, m->blocks.offset, nr);
 }
 
 static void on_text(struct recording *r, const union control_message *m)
 {
-	output_warning(r, m->text.text);
+	output_warning(&r->out, m->text.text);
 }
 
 /* Handles a request of the program.  A dump without a flight recorder is not an error. */
@@ -216,7 +216,7 @@ static void on_command(struct recording *r, const union control_message *m)
 		recording_pause(r, c->command == LDB_COMMAND_STOP);
 		break;
 	case LDB_COMMAND_DUMP:
-		if (!flight_trigger(r->flight, *c->text ? c->text : "the program wanted it") && r->o->verbose)
+		if (!flight_trigger(r->out.flight, *c->text ? c->text : "the program wanted it") && r->o->verbose)
 			cli_note("ldb-record: process %d wants a dump, and there is none", r->pid);
 		break;
 	}

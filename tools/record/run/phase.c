@@ -18,9 +18,44 @@ void recording_enter(struct recording *r, enum phase phase)
 	r->phase_since_ns = clock_mono_ns();
 }
 
+static void rest(void *recording)
+{
+	const struct recording *r = recording;
+
+	giveway_rest(r->giveway);
+}
+
+bool recording_open(struct recording *r)
+{
+	struct output *out = &r->out;
+	const struct record_options *o = r->o;
+
+	out->o = o;
+	out->pid = r->pid;
+	out->end = r->end;
+	out->is_launched = r->launch.pid;
+	out->is_scanned_in_requests = r->tune.flags & LDB_TUNE_IN_REQUESTS;
+	out->has_records = r->target.has_records;
+	out->without_kernel = o->child && o->child->without_kernel;
+	out->rest = rest;
+	out->rest_arg = r;
+	if (!output_open(out))
+		return false;
+	r->next_second_ns = out->total.begin_ns + (o->live ? (int64_t)o->live->period_ns : 1000000000);
+	return true;
+}
+
+/* Tells whether something has failed, before and after. */
+static void close_output(struct recording *r)
+{
+	r->out.has_failed = r->failed;
+	output_close(&r->out);
+	r->failed = r->out.has_failed;
+}
+
 bool recording_is_open(const struct recording *r)
 {
-	return r->writer;
+	return r->out.writer;
 }
 
 void recording_hang_up(struct recording *r)
@@ -52,18 +87,18 @@ void recording_close(struct recording *r)
 	giveway_hurry(r->giveway);
 	children_serve_all(r);
 	if (was_open)
-		output_close(r);
+		close_output(r);
 	r->has_trace |= was_open;
 	command_close(r);
 	recording_hang_up(r);
 	if (r->pidfd >= 0)
 		close(r->pidfd);
 	r->pidfd = -1;
-	if (was_open && r->o->store_names && !r->disk_lost && !r->o->flight.ns && must_wait(r)) {
+	if (was_open && r->o->store_names && !r->out.total.disk_lost && !r->o->flight.ns && must_wait(r)) {
 		r->children.must_name = true;
-	} else if (was_open && r->o->store_names && !r->disk_lost && !r->o->flight.ns) {
+	} else if (was_open && r->o->store_names && !r->out.total.disk_lost && !r->o->flight.ns) {
 		giveway_turn(r->giveway, -1, true);
-		r->bytes += r->o->store_names(r->o->output, r->o->output, r->pid);
+		r->out.total.bytes += r->o->store_names(r->o->output, r->o->output, r->pid);
 		giveway_hurry(r->giveway);
 	}
 	progress_clear();
@@ -122,7 +157,7 @@ static void wait_gone(struct recording *r)
 		children_serve(r);
 		if (children_has_new(r, r->pid))
 			return;
-		output_drain(r);
+		output_drain(&r->out);
 		poll(NULL, 0, 1);
 	}
 }

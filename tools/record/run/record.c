@@ -74,7 +74,7 @@ static void on_signal(struct recording *r, int signal)
 		break;
 	case SIGUSR1:
 	case SIGUSR2:
-		flight_signal(r->flight, signal);
+		flight_signal(r->out.flight, signal);
 		break;
 	case SIGTERM:
 		if (is_running)
@@ -107,7 +107,7 @@ static void check_answer(struct recording *r, int64_t now)
 	switch (r->phase) {
 	case PHASE_AWAY:
 	case PHASE_RESUME:
-		output_warning(r, "the program changed its user, root or namespace, and ldb could not follow: recording ended");
+		output_warning(&r->out, "the program changed its user, root or namespace, and ldb could not follow: recording ended");
 		recording_set_end(r, "rights");
 		recording_close(r);
 		break;
@@ -119,7 +119,7 @@ static void check_answer(struct recording *r, int64_t now)
 		recording_give_up(r);
 		break;
 	case PHASE_DETACH:
-		output_warning(r, "the program does not answer: its last events may be missing");
+		output_warning(&r->out, "the program does not answer: its last events may be missing");
 		recording_close(r);
 		break;
 	default:
@@ -137,7 +137,7 @@ static void check_limits(struct recording *r, int64_t now)
 		recording_detach(r, "timeout");
 		return;
 	}
-	why = output_must_stop(r, &end);
+	why = output_must_stop(&r->out, &end);
 	if (why) {
 		cli_error("%s", why);
 		r->failed = true;
@@ -148,8 +148,8 @@ static void check_limits(struct recording *r, int64_t now)
 /* Reads the rings: often if they fill quickly, rarely if there are few events. */
 static void drain(struct recording *r)
 {
-	unsigned most = r->ring_bytes < SMALL_BYTES ? DRAIN_MS_SMALL : DRAIN_MS_MAX;
-	unsigned fill = output_drain(r);
+	unsigned most = r->out.ring_bytes < SMALL_BYTES ? DRAIN_MS_SMALL : DRAIN_MS_MAX;
+	unsigned fill = output_drain(&r->out);
 
 	if (r->o->slow_scanner)
 		most = DRAIN_MS_SLOW;
@@ -168,23 +168,24 @@ static void tick(struct recording *r)
 
 	if (recording_is_open(r)) {
 		drain(r);
-		flight_poll(r->flight, r->released_tick);
+		flight_poll(r->out.flight, r->out.released_tick);
 		check_limits(r, now);
 	}
 	if (recording_is_open(r)) {
-		kernel_hold_budget(r, now);
-		rings_poll(r, now);
+		kernel_hold_budget(&r->out, now);
+		rings_poll(&r->out, now);
 	}
 	if (recording_is_open(r) && now >= r->next_second_ns) {
 		if (r->o->live && r->phase == PHASE_RUNNING)
-			output_live(r);
+			output_live(&r->out);
 		else
-			output_second(r);
+			output_second(&r->out);
+		recording_tune_again(r);
 		r->next_second_ns = now + (r->o->live ? (int64_t)r->o->live->period_ns : SECOND_NS);
 	}
 	/* Requests are explained from complete blocks, so blocks are ended once a second. */
 	if (recording_is_open(r) && r->o->explain && now >= r->next_flush_ns) {
-		writer_flush(r->writer);
+		writer_flush(r->out.writer);
 		r->next_flush_ns = now + SECOND_NS;
 	}
 	if (recording_is_open(r) && progress_is_on() && now >= r->next_progress_ns) {
@@ -278,13 +279,13 @@ static bool start_kernel_only(struct recording *r)
 			return false;
 	}
 	r->pidfd = syscall(SYS_pidfd_open, r->pid, 0);
-	if (!output_open(r))
+	if (!recording_open(r))
 		return false;
 	r->recorded = true;
 	command_open(r);
 	recording_enter(r, PHASE_RUNNING);
 	if (!r->o->argv || launch_go(&r->launch, r->o->argv[0])) {
-		output_program(r);
+		output_program(&r->out);
 		summary_root(r);
 		return true;
 	}
@@ -376,7 +377,7 @@ static bool listen_for_scrapes(struct recording *r)
 
 	if (!r->o->metrics_listen)
 		return true;
-	r->scrape = scrape_open(r->o->metrics_listen, output_metrics_render, r, err, sizeof(err));
+	r->scrape = scrape_open(r->o->metrics_listen, output_metrics_render, &r->out, err, sizeof(err));
 	if (!r->scrape)
 		cli_error("%s", err);
 	return r->scrape;
@@ -385,8 +386,8 @@ static bool listen_for_scrapes(struct recording *r)
 int record_run(const struct record_options *o)
 {
 	struct recording r = {
-		.o = o, .sock = -1, .pidfd = -1, .drain_ms = 1, .listen_fd = -1, .ring_bytes = o->ring_bytes,
-		.children = { .epoll = -1 },
+		.o = o, .sock = -1, .pidfd = -1, .drain_ms = 1, .listen_fd = -1, .children = { .epoll = -1 },
+		.out.ring_bytes = o->ring_bytes,
 	};
 
 	if (o->argv && !target_examine(o->argv[0], o->kernel_only, &r.target))
@@ -398,9 +399,10 @@ int record_run(const struct record_options *o)
 			 (o->socket_requests ? LDB_TUNE_SOCKETS : 0) | (o->loop_turns ? LDB_TUNE_LOOPS : 0),
 		.lock_threshold_ns = o->lock_threshold_ns, .func_threshold_ns = o->func_threshold_ns,
 	};
-	r.clock_id = o->monotonic ? LDB_CLOCK_MONO : clock_choose();
-	clock_offset(0, &r.offset_ns);
-	clock_sample(r.clock_id, &r.first_clock);
+	r.out.clock_id = o->monotonic ? LDB_CLOCK_MONO : clock_choose();
+	clock_offset(0, &r.out.offset_ns);
+	clock_sample(r.out.clock_id, &r.out.first_clock);
+	r.lock_threshold_ns = o->lock_threshold_ns;
 	r.command.listen_fd = -1;
 	for (int i = SIGUSR1; i <= SIGUSR2; i += SIGUSR2 - SIGUSR1)
 		if (o->flight.ns && flight_triggers_has_signal(o->flight.triggers, o->flight.nr_triggers, i))

@@ -13,7 +13,7 @@
 
 static uint64_t lost(const struct recording *r)
 {
-	return r->nr_lost + r->disk_lost;
+	return r->out.total.nr_lost + r->out.total.disk_lost;
 }
 
 void summary_progress(const struct recording *r, int64_t now_ns)
@@ -21,45 +21,45 @@ void summary_progress(const struct recording *r, int64_t now_ns)
 	char events[UNITS_ROOM], bytes[UNITS_ROOM];
 
 	progress_line("ldb-record: %.1f s, %s events, %" PRIu64 " lost, %s%s",
-		      (now_ns - r->begin_ns) / 1e9,
-		      units_count(recording_events(r), events), lost(r),
-		      units_bytes(writer_bytes(r->writer), bytes),
+		      (now_ns - r->out.total.begin_ns) / 1e9,
+		      units_count(output_events(&r->out), events), lost(r),
+		      units_bytes(writer_bytes(r->out.writer), bytes),
 		      r->o->pid ? " (Ctrl-C ends the recording)" : "");
 }
 
 /* Prints the source of kernel events, and why no better one was used. */
 static void print_kernel(const struct recording *r)
 {
-	const char *why = r->kernel_why;
+	const char *why = r->out.kernel.why;
 
-	cli_note("  kernel events: %s%s%s%s", r->kernel == KERNEL_SCHEDSTAT ?
-		 "none, counters from schedstat instead: which other tasks ran is not known" : kernel_name(r),
+	cli_note("  kernel events: %s%s%s%s", r->out.kernel.choice == KERNEL_SCHEDSTAT ?
+		 "none, counters from schedstat instead: which other tasks ran is not known" : kernel_name(&r->out),
 		 why[0] ? " (" : "", why, why[0] ? ")" : "");
 }
 
 static void print_ids(const struct recording *r)
 {
-	if (r->has_ids)
-		cli_note("  ids of calls: %" PRIu64 ", %" PRIu64 " lost%s", r->nr_ids, r->nr_ids_lost,
-			 r->nr_ids_nowhere ? ", some behind no valid address" : "");
+	if (r->out.total.has_ids)
+		cli_note("  ids of calls: %" PRIu64 ", %" PRIu64 " lost%s", r->out.total.nr_ids, r->out.total.nr_ids_lost,
+			 r->out.total.nr_ids_nowhere ? ", some behind no valid address" : "");
 }
 
 static void print_queues(const struct recording *r)
 {
-	const struct queues_total *t = &r->queues_total;
+	const struct queues_total *t = &r->out.total.queues;
 
-	if (r->has_queues)
+	if (r->out.total.has_queues)
 		cli_note("  items of queues: %" PRIu64 " put, %" PRIu64 " taken, %" PRIu64 " lost", t->put, t->taken,
-			 r->nr_queues_lost);
+			 r->out.total.nr_queues_lost);
 }
 
 static void print_samples(const struct recording *r)
 {
-	if (r->samples_clock)
-		cli_note("  samples: %" PRIu64 " of %s, %" PRIu64 " lost", r->nr_samples, r->samples_clock,
-			 r->nr_samples_lost);
-	else if (r->samples_why[0])
-		cli_note("  samples: none (%s)", r->samples_why);
+	if (r->out.total.samples_clock)
+		cli_note("  samples: %" PRIu64 " of %s, %" PRIu64 " lost", r->out.total.nr_samples, r->out.total.samples_clock,
+			 r->out.total.nr_samples_lost);
+	else if (r->out.total.samples_why[0])
+		cli_note("  samples: none (%s)", r->out.total.samples_why);
 }
 
 /*
@@ -67,7 +67,7 @@ static void print_samples(const struct recording *r)
  */
 static void print_sockets(const struct recording *r)
 {
-	const uint64_t *left = r->socket_left;
+	const uint64_t *left = r->out.total.socket_left;
 	char text[192] = "", ring[96] = "";
 
 	if (!r->o->socket_requests)
@@ -76,10 +76,10 @@ static void print_sockets(const struct recording *r)
 		snprintf(text, sizeof(text), "; left out: %" PRIu64 " writes before anything was read, %" PRIu64
 			 " reads or writes in the middle of another, %" PRIu64 " of too many descriptors",
 			 left[LDB_SOCKET_LEFT_UNREAD], left[LDB_SOCKET_LEFT_BUSY], left[LDB_SOCKET_LEFT_TABLE]);
-	if (r->nr_rings_left)
-		snprintf(ring, sizeof(ring), "; %" PRIu64 " completions of io_uring are of nothing known", r->nr_rings_left);
-	cli_note("  requests from connections: %" PRIu64 "%s%s%s", r->nr_socket, text, ring,
-		 r->nr_socket || r->children.nr ? "" : " (no connection that the program has accepted was read by read(), recv() and the like)");
+	if (r->out.total.nr_rings_left)
+		snprintf(ring, sizeof(ring), "; %" PRIu64 " completions of io_uring are of nothing known", r->out.total.nr_rings_left);
+	cli_note("  requests from connections: %" PRIu64 "%s%s%s", r->out.total.nr_socket, text, ring,
+		 r->out.total.nr_socket || r->children.nr ? "" : " (no connection that the program has accepted was read by read(), recv() and the like)");
 }
 
 static void print_threads(const struct threads_total *t)
@@ -109,11 +109,11 @@ void summary_root(const struct recording *r)
 /* A flight recorder has no file of its own, only dumps. */
 static void print_flight(const struct recording *r)
 {
-	const struct flight_total *t = &r->flight_total;
+	const struct flight_total *t = &r->out.total.flight;
 	char events[UNITS_ROOM], text[256], failed[48] = "";
 
 	cli_note("ldb-record: flight: %.1f s, %s events, %" PRIu64 " lost, %" PRIu64 " dump%s",
-		 (r->end_ns - r->begin_ns) / 1e9, units_count(r->nr_events, events), lost(r), t->nr_dumps,
+		 (r->out.total.end_ns - r->out.total.begin_ns) / 1e9, units_count(r->out.total.nr_events, events), lost(r), t->nr_dumps,
 		 t->nr_dumps == 1 ? "" : "s");
 	if (t->nr_failed)
 		snprintf(failed, sizeof(failed), "; %" PRIu64 " failed", t->nr_failed);
@@ -122,7 +122,7 @@ static void print_flight(const struct recording *r)
 		 *flight_suppressed(t, text, sizeof(text)) ? ", suppressed " : "", text,
 		 failed);
 	if (!r->o->kernel_only)
-		print_threads(&r->threads_total);
+		print_threads(&r->out.total.threads);
 	print_sockets(r);
 	print_kernel(r);
 	print_samples(r);
@@ -143,10 +143,10 @@ void summary_print(const struct recording *r)
 		return;
 	}
 	cli_note("ldb-record: %s: %.1f s, %s events, %" PRIu64 " lost, %s", file,
-		 (r->end_ns - r->begin_ns) / 1e9, units_count(r->nr_events, events), lost(r),
-		 units_bytes(stat(file, &st) ? r->bytes : (uint64_t)st.st_size, bytes));
+		 (r->out.total.end_ns - r->out.total.begin_ns) / 1e9, units_count(r->out.total.nr_events, events), lost(r),
+		 units_bytes(stat(file, &st) ? r->out.total.bytes : (uint64_t)st.st_size, bytes));
 	if (!r->o->kernel_only)
-		print_threads(&r->threads_total);
+		print_threads(&r->out.total.threads);
 	print_sockets(r);
 	print_kernel(r);
 	print_samples(r);
