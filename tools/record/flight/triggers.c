@@ -9,8 +9,8 @@
 #include <string.h>
 #include "base/array.h"
 #include "cli/units.h"
-#include "record/requests/loops.h"
 #include "record/flight/triggers.h"
+#include "record/requests/loops.h"
 
 /* seconds over which a percentile is computed; each has an element in parts[] */
 #define WINDOW_S	10

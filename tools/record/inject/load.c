@@ -23,10 +23,10 @@
 #include <sys/wait.h>
 #include <dlfcn.h>
 #include "cli/error.h"
-#include "record/process/image.h"
 #include "record/inject/inject.h"
-#include "record/inject/private.h"
 #include "record/inject/libc.h"
+#include "record/inject/private.h"
+#include "record/process/image.h"
 #include "record/process/proc.h"
 #include "record/session/session.h"
 

@@ -17,13 +17,13 @@
 #include <unistd.h>
 #include "arch/program.h"
 #include "cli/error.h"
+#include "record/inject/inject.h"
+#include "record/inject/libc.h"
+#include "record/inject/regs.h"
 #include "record/launch/attach.h"
 #include "record/launch/control.h"
 #include "record/launch/launch.h"
 #include "record/process/image.h"
-#include "record/inject/inject.h"
-#include "record/inject/regs.h"
-#include "record/inject/libc.h"
 #include "record/process/proc.h"
 #include "record/session/session.h"
 

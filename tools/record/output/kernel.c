@@ -15,9 +15,9 @@
 #include "record/kernel/device-chains.h"
 #include "record/kernel/device.h"
 #include "record/kernel/ebpf.h"
+#include "record/output/output.h"
 #include "record/perf/perf.h"
 #include "record/process/proc.h"
-#include "record/output/output.h"
 
 /* a child's rings of BPF programs are smaller by this factor */
 #define CHILD_PART	4

@@ -7,8 +7,8 @@
 #include <sys/utsname.h>
 #include "base/hash.h"
 #include "cli/error.h"
-#include "record/process/proc.h"
 #include "record/output/output.h"
+#include "record/process/proc.h"
 
 const char *const record_mutex_levels[] = { "off", "wait", "hold", NULL };
 

@@ -4,11 +4,9 @@
  * flushed every second, and closed when nothing writes to the session any more.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,12 +15,9 @@
 #include "cli/units.h"
 #include "record/kernel/device.h"
 #include "record/names/map.h"
-#include "record/output/rings.h"
-#include "record/process/proc.h"
 #include "record/output/output.h"
+#include "record/output/rings.h"
 
-/* greatest cost of a sample, in a virtual machine: overhead.md */
-#define SAMPLE_NS	25000
 /* for pack_alloc(): a writer may be preempted after it has made a stamp */
 #define SLACK_NS	5000000
 
@@ -66,44 +61,6 @@ static void write_clock(struct output *out)
 	writer_add_clock(out->writer, &row);
 }
 
-static void flush(void *output)
-{
-	output_flush(output);
-}
-
-static void describe(void *output, bool is_last)
-{
-	output_describe(output, is_last);
-}
-
-static void copy_scans(void *output, struct ldb_row_scan *rows)
-{
-	output_copy_scans(output, rows);
-}
-
-static bool open_flight(struct output *out, const struct ldb_file_header *h)
-{
-	const struct record_options *o = out->o;
-	const struct flight_recording what = {
-		.output = o->output, .pid = out->pid, .max_bytes = o->max_bytes, .quiet = o->quiet, .verbose = o->verbose,
-		.kernel_only = o->kernel_only, .store_names = o->store_names, .end = out->end,
-		.flush = flush, .describe = describe, .copy_scans = copy_scans, .arg = out,
-	};
-
-	out->flight = flight_open(&o->flight, &what, h, &out->writer);
-	return out->flight;
-}
-
-static void connect_flight(struct output *out)
-{
-	const struct flight_sources from = {
-		.pack = out->pack, .threads = out->threads, .samples = out->samples, .has_made = out->made,
-	};
-
-	if (out->flight)
-		flight_set_sources(out->flight, &from);
-}
-
 static bool open_writer(struct output *out, uint64_t clock_hz)
 {
 	struct ldb_file_header h = { .clock_id = out->clock_id, .clock_hz = clock_hz };
@@ -112,7 +69,7 @@ static bool open_writer(struct output *out, uint64_t clock_hz)
 	h.t0 = out->t0;
 	h.realtime_ns = out->realtime_ns;
 	if (out->o->flight.ns)
-		return open_flight(out, &h);
+		return output_flight_open(out, &h);
 	if (out->o->live)
 		out->writer = writer_open_blocks(&h, out->o->live->block, out->o->live->arg, err,
 					       sizeof(err));
@@ -121,61 +78,6 @@ static bool open_writer(struct output *out, uint64_t clock_hz)
 	if (!out->writer)
 		cli_error("%s%s", err, out->o->live ? "" : ": give another place with -o");
 	return out->writer;
-}
-
-/* Samples */
-
-static void store_row(void *arg, unsigned kind, const void *row)
-{
-	struct output *out = arg;
-
-	pack_row(out->pack, kind, row);
-}
-
-/*
- * Returns the rate of samples, limited such that their cost for each thread is within the budget.
- */
-static unsigned samples_hz(const struct output *out)
-{
-	uint64_t most = (uint64_t)out->o->budget_ppm * (1000000000 / SAMPLE_NS) / 1000000;
-
-	return out->o->samples_hz < most ? out->o->samples_hz : most;
-}
-
-static void open_samples(struct output *out)
-{
-	struct samples_options o = {
-		.pid = out->pid, .hz = samples_hz(out), .may_slow = out->o->may_slow_samples, .cycles_hz = out->session.info.tsc_hz,
-		.clock_id = out->clock_id, .t0 = out->t0, .offset_ns = out->offset_ns,
-		.modules = out->modules, .row = store_row, .arg = out,
-	};
-	char text[64];
-
-	out->total.samples_clock = NULL;
-	out->total.samples_why[0] = '\0';
-	if (!out->o->samples_hz)
-		return;
-	if (o.hz)
-		out->samples = samples_open(&o, out->total.samples_why, sizeof(out->total.samples_why));
-	else
-		snprintf(out->total.samples_why, sizeof(out->total.samples_why), "--budget has no room for them");
-	if (!out->samples)
-		return;
-	out->total.samples_clock = samples_clock(out->samples);
-	snprintf(text, sizeof(text), "%s %u", out->total.samples_clock, o.hz);
-	writer_add_meta(out->writer, "samples", text);
-	if (samples_are_user_only(out->samples))
-		writer_add_meta(out->writer, "samples_user", "1");
-}
-
-static void finish_samples(struct output *out)
-{
-	if (!out->samples)
-		return;
-	samples_finish(out->samples);
-	out->total.nr_samples = samples_nr(out->samples);
-	out->total.nr_samples_lost = samples_lost(out->samples);
-	output_meta_number(out, "samples_lost", out->total.nr_samples_lost);
 }
 
 static void open_flows(struct output *out)
@@ -305,8 +207,8 @@ bool output_open(struct output *out)
 		goto err_release;
 	}
 	output_write_metas(out);
-	open_samples(out);
-	connect_flight(out);
+	output_samples_open(out);
+	output_flight_connect(out);
 	output_ids_open(out);
 	output_queues_open(out);
 	open_flows(out);
@@ -346,74 +248,6 @@ unsigned output_drain(struct output *out)
 		made_requests_poll(out->made, output_tick(out, begin));
 	out->released_tick = output_tick(out, begin - out->slack);
 	return fill > kernel_fill ? fill : kernel_fill;
-}
-
-static void write_lost(struct output *out, unsigned ring, uint64_t count, unsigned what)
-{
-	struct ldb_row_lost row = {
-		.tick = output_now(out), .ring = ring, .count = count,
-		.what = what,
-	};
-
-	if (!count)
-		return;
-	writer_add_lost(out->writer, &row);
-	out->total.nr_lost += count;
-}
-
-/* all: number of invocations that were only counted, of all threads so far. */
-static void write_outside(struct output *out, uint64_t all)
-{
-	struct ldb_row_lost row = {
-		.tick = output_now(out), .what = LDB_LEFT_OUTSIDE,
-	};
-
-	if (all <= out->outside_reported)
-		return;
-	row.count = all - out->outside_reported;
-	out->outside_reported = out->total.left[LDB_LEFT_OUTSIDE - LDB_LEFT_PAUSE] = all;
-	writer_add_lost(out->writer, &row);
-}
-
-static void write_left(struct output *out)
-{
-	struct ldb_row_lost row = { .tick = output_now(out) };
-
-	for (unsigned i = 1; i < FILTER_NR_LEFT; i++) {
-		row.what = LDB_LEFT_PAUSE + i;
-		row.count = out->filter->left[i];
-		out->total.left[i] += row.count;
-		out->filter->left[i] = 0;
-		if (row.count)
-			writer_add_lost(out->writer, &row);
-	}
-}
-
-static void write_late(struct output *out)
-{
-	write_lost(out, 0, chains_take_late(pack_chains(out->pack)), LDB_LOST_UNCOMMITTED);
-}
-
-static void write_losses(struct output *out)
-{
-	uint64_t unwatched = session_info(&out->session)->unwatched_events;
-
-	for (unsigned ring = 0; ring < drain_nr_rings(out->drain); ring++) {
-		struct drain_lost lost = drain_take_lost(out->drain, ring);
-
-		write_lost(out, ring, lost.overrun, LDB_LOST_OVERRUN);
-		write_lost(out, ring, lost.uncommitted, LDB_LOST_UNCOMMITTED);
-		write_lost(out, ring, lost.torn, LDB_LOST_TORN);
-	}
-	if (unwatched > out->unwatched_reported) {
-		write_lost(out, 0, unwatched - out->unwatched_reported, LDB_LOST_UNWATCHED);
-		out->unwatched_reported = unwatched;
-	}
-	write_late(out);
-	write_left(out);
-	out->total.nr_events = output_events(out);
-	out->total.disk_lost = writer_lost_rows(out->writer);
-	out->total.bytes = writer_bytes(out->writer);
 }
 
 void output_copy_scans(const struct output *out, struct ldb_row_scan *rows)
@@ -478,8 +312,8 @@ void output_describe(struct output *out, bool is_last)
 void output_flush(struct output *out)
 {
 	threads_poll(out->threads);
-	write_losses(out);
-	write_outside(out, threads_now(out->threads).outside_requests);
+	output_write_losses(out);
+	output_write_outside(out, threads_now(out->threads).outside_requests);
 	write_clock(out);
 	writer_flush(out->writer);
 }
@@ -583,7 +417,7 @@ void output_close(struct output *out)
 	kernel_finish(out);
 	if (out->is_paused)
 		output_resume(out, output_now(out), false);
-	finish_samples(out);
+	output_samples_finish(out);
 	output_ids_finish(out);
 	drain_finish(out->drain, clock_mono_ns());
 	if (out->flows)
@@ -591,13 +425,12 @@ void output_close(struct output *out)
 	pack_finish(out->pack);
 	finish_sockets(out);
 	out->total.end_ns = clock_mono_ns();
-	write_losses(out);
+	output_write_losses(out);
 	write_clock(out);
 	threads_finish(out->threads, output_now(out), &out->total.threads);
 	/* Invocations that were still running may have been late or left out, too. */
-	write_late(out);
-	write_left(out);
-	write_outside(out, out->total.threads.outside_requests);
+	output_write_left(out);
+	output_write_outside(out, out->total.threads.outside_requests);
 	if (unwatched) {
 		snprintf(text, sizeof(text), "%" PRIu64 " thread%s unobserved", unwatched,
 			 unwatched == 1 ? " was" : "s were");

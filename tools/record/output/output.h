@@ -179,20 +179,6 @@ void output_flush(struct output *out);
 /* Writes the rows that are normally written at the end, with their current values. */
 void output_snapshot(struct output *out);
 
-/* made.c: makes the requests of --request, if they are needed during the recording. */
-void output_made_open(struct output *out);
-void output_made_finish(struct output *out);
-
-/* ids.c: reads the ids of requests from arguments of calls, as --request says. */
-void output_ids_open(struct output *out);
-void output_ids_poll(struct output *out);
-void output_ids_finish(struct output *out);
-
-/* queues.c */
-void output_queues_open(struct output *out);
-void output_queues_poll(struct output *out);
-void output_queues_finish(struct output *out);
-
 /* Writes buffered data to the disk; called once a second. */
 void output_second(struct output *out);
 
@@ -216,6 +202,36 @@ const char *output_must_stop(struct output *out, const char **end);
 
 /* Ends the recording.  Must be called when nothing writes to the session any more. */
 void output_close(struct output *out);
+
+/* losses.c: writes what is missing, since it was written last. */
+void output_write_losses(struct output *out);
+/* Only what is known to be missing after all rings were read, and what the filter has left out. */
+void output_write_left(struct output *out);
+/* all: number of invocations that were only counted, of all threads so far. */
+void output_write_outside(struct output *out, uint64_t all);
+
+/* flight.c: the flight recorder, which makes the writer. */
+bool output_flight_open(struct output *out, const struct ldb_file_header *h);
+/* Must be called when the sources of rows are open. */
+void output_flight_connect(struct output *out);
+
+/* samples.c */
+void output_samples_open(struct output *out);
+void output_samples_finish(struct output *out);
+
+/* made.c: makes the requests of --request, if they are needed during the recording. */
+void output_made_open(struct output *out);
+void output_made_finish(struct output *out);
+
+/* ids.c: reads the ids of requests from arguments of calls, as --request says. */
+void output_ids_open(struct output *out);
+void output_ids_poll(struct output *out);
+void output_ids_finish(struct output *out);
+
+/* queues.c */
+void output_queues_open(struct output *out);
+void output_queues_poll(struct output *out);
+void output_queues_finish(struct output *out);
 
 /* pause.c: the parts of a pause. */
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "record/names/fd.h"
+#include "record/output/output.h"
 #include "record/output/rings.h"
 #include "record/process/proc.h"
-#include "record/output/output.h"
 
 /* time of the first count; each interval is twice the previous one */
 #define FIRST_NS	20000000LL
