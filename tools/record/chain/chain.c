@@ -8,16 +8,6 @@
 
 /* Threads */
 
-struct chain *chain_of(const struct chains *c, uint32_t tid)
-{
-	uint32_t n;
-
-	hash_each(&c->by_tid, hash_mix(0, tid), n)
-		if (c->chains[n].tid == tid)
-			return &c->chains[n];
-	return NULL;
-}
-
 static struct chain *get_chain(struct chains *c, uint32_t tid)
 {
 	struct chain *found = chain_of(c, tid);
@@ -31,25 +21,6 @@ static struct chain *get_chain(struct chains *c, uint32_t tid)
 	found = &c->chains[c->nr_chains++];
 	*found = (struct chain){ .tid = tid, .born = c->first, .written = NOT_KNOWN, .polled = NOT_KNOWN };
 	return found;
-}
-
-struct seen *chain_find(const struct chain *t, uint64_t gen)
-{
-	/* Of frames in the same block, inner ones are newer. */
-	for (size_t i = t->nr; i; i--) {
-		struct seen *s = &t->stack[i - 1];
-
-		if (BLOCK(s->gen) == BLOCK(gen) && s->gen <= gen)
-			return s->gen == gen ? s : NULL;
-	}
-	return NULL;
-}
-
-int64_t chain_running_since(const struct chains *c, const struct chain *t)
-{
-	if (!t->nr_readings)
-		return t->born;
-	return max(t->readings[t->nr_readings - 1].came - c->error, t->born);
 }
 
 /*
@@ -69,24 +40,12 @@ static void place_all(struct chain *t)
 	}
 }
 
-/* Returns the latest time at which the invocation is known to have been running. */
-static int64_t ends_after(const struct chains *c, const struct chain *t, const struct seen *s)
-{
-	return max(max(chain_running_since(c, t), s->start_min), s->end_min);
-}
-
-void chain_end_known(const struct chains *c, const struct chain *t, struct seen *s)
-{
-	s->end_min = ends_after(c, t, s);
-	s->end_max = max(s->ends_by, s->end_min);
-}
-
-/* Ends invocation i of the thread.  `error` is the possible error of `tick`. */
+/* Ends invocation i of the thread.  error is the possible error of tick. */
 static void end(struct chains *c, struct chain *t, size_t i, int64_t tick, int64_t error)
 {
 	struct seen s = t->stack[i];
 
-	s.end_min = ends_after(c, t, &s);
+	s.end_min = chain_ends_after(c, t, &s);
 	s.end_max = max(min(tick + error, s.ends_by), s.end_min);
 	memmove(&t->stack[i], &t->stack[i + 1], (--t->nr - i) * sizeof(s));
 	chain_rows_end(c, &s);
@@ -154,19 +113,6 @@ static void end_all(struct chains *c, struct chain *t, int64_t tick)
 	while (t->nr)
 		end(c, t, t->nr - 1, tick, 0);
 	t->nr_fresh = 0;
-	t->is_away = false;
-}
-
-/*
- * The program may run code on stacks that it has made itself, and that belong to no thread.  When
- * it switches between stacks, frames leave the chain and come back, and the readings do not show
- * which of them have ended.  The scanner can follow such threads.
- */
-void chain_leave_alone(struct chains *c, struct chain *t)
-{
-	chain_rows_give_back(c, t);
-	t->is_left_alone = true;
-	t->nr = t->nr_fresh = t->nr_readings = 0;
 	t->is_away = false;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/backlog.h"
 #include "base/hash.h"
+#include "base/minmax.h"
 #include "record/chain/chain.h"
 
 #define THREADS_MAX	65536
@@ -156,23 +157,53 @@ struct chains {
 	struct hash by_alone;
 };
 
-/* Functions of chain.c.  chain_of() returns NULL if no step of the thread has been processed. */
-struct chain *chain_of(const struct chains *c, uint32_t tid);
+/* Returns NULL if the kernel has never read the thread's frames. */
+static inline struct chain *chain_of(const struct chains *c, uint32_t tid)
+{
+	uint32_t n;
+
+	hash_each(&c->by_tid, hash_mix(0, tid), n)
+		if (c->chains[n].tid == tid)
+			return &c->chains[n];
+	return NULL;
+}
 
 /* Returns the frame with that generation in the last reading, or NULL. */
-struct seen *chain_find(const struct chain *t, uint64_t gen);
+static inline struct seen *chain_find(const struct chain *t, uint64_t gen)
+{
+	/* Of frames in the same block, inner ones are newer. */
+	for (size_t i = t->nr; i; i--) {
+		struct seen *s = &t->stack[i - 1];
+
+		if (BLOCK(s->gen) == BLOCK(gen) && s->gen <= gen)
+			return s->gen == gen ? s : NULL;
+	}
+	return NULL;
+}
 
 /*
  * Returns the earliest tick since which the thread can have been running: since its last reading,
  * or else since its creation; NOT_KNOWN: there was no reading, and the creation is not known.
  */
-int64_t chain_running_since(const struct chains *c, const struct chain *t);
+static inline int64_t chain_running_since(const struct chains *c, const struct chain *t)
+{
+	if (!t->nr_readings)
+		return t->born;
+	return max(t->readings[t->nr_readings - 1].came - c->error, t->born);
+}
+
+/* Returns the latest time at which the invocation is known to have been running. */
+static inline int64_t chain_ends_after(const struct chains *c, const struct chain *t, const struct seen *s)
+{
+	return max(max(chain_running_since(c, t), s->start_min), s->end_min);
+}
 
 /* Sets the end of an invocation of the last reading; it ended at s->ends_by at the latest. */
-void chain_end_known(const struct chains *c, const struct chain *t, struct seen *s);
-
-/* Stops following the chain of a thread that uses stacks of the program's own. */
-void chain_leave_alone(struct chains *c, struct chain *t);
+static inline void chain_end_known(const struct chains *c, const struct chain *t, struct seen *s)
+{
+	s->end_min = chain_ends_after(c, t, s);
+	s->end_max = max(s->ends_by, s->end_min);
+}
 
 /*
  * Functions of rows.c.  chain_rows_end() takes an invocation that has ended, and retains it
@@ -191,6 +222,9 @@ void chain_rows_open(struct chains *c, const struct seen *s);
  * others.
  */
 void chain_rows_give_back(struct chains *c, const struct chain *t);
+
+/* Stops following the chain of a thread that uses stacks of the program's own. */
+void chain_leave_alone(struct chains *c, struct chain *t);
 
 /*
  * Called when a thread has ended: its invocations end at `tick` at the latest, or at their

@@ -515,6 +515,19 @@ void chain_rows_give_back(struct chains *c, const struct chain *t)
 	number_ended(c);
 }
 
+/*
+ * The program may run code on stacks that it has made itself, and that belong to no thread.  When
+ * it switches between stacks, frames leave the chain and come back, and the readings do not show
+ * which of them have ended.  The scanner can follow such threads.
+ */
+void chain_leave_alone(struct chains *c, struct chain *t)
+{
+	chain_rows_give_back(c, t);
+	t->is_left_alone = true;
+	t->nr = t->nr_fresh = t->nr_readings = 0;
+	t->is_away = false;
+}
+
 void chain_rows_cut(struct chains *c, uint32_t tid, int64_t tick)
 {
 	for (size_t i = 0; i < c->nr_ended; i++) {

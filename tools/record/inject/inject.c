@@ -43,14 +43,6 @@ static bool pass(pid_t tid, struct inject_regs *r, const struct image *image)
 	return image_is(tid, &image->id) && inject_regs_put(tid, r) && ok;
 }
 
-bool inject_say_ended(pid_t pid)
-{
-	if (!proc_ends(pid))
-		return false;
-	cli_error("process %d has ended", pid);
-	return true;
-}
-
 static enum inject_outcome visit(const struct inject_task *t, pid_t pid, pid_t tid)
 {
 	static struct inject_regs r;

@@ -296,6 +296,14 @@ static bool is_same(pid_t pid, const struct inject_task *t)
 	return tid && image_is(tid, t->id);
 }
 
+bool inject_say_ended(pid_t pid)
+{
+	if (!proc_ends(pid))
+		return false;
+	cli_error("process %d has ended", pid);
+	return true;
+}
+
 enum inject_outcome inject_lost(pid_t pid, const struct inject_task *t, pid_t tid)
 {
 	/*

@@ -13,7 +13,6 @@
 #include "cli/disk.h"
 #include "cli/error.h"
 #include "cli/units.h"
-#include "record/kernel/device.h"
 #include "record/names/map.h"
 #include "record/output/output.h"
 #include "record/output/rings.h"
@@ -50,16 +49,6 @@ bool output_check(const char *path)
 }
 
 /* Opening */
-
-static void write_clock(struct output *out)
-{
-	struct ldb_row_clock row;
-
-	if (!device_clock(&out->session, &row))
-		clock_sample(out->clock_id, &row);
-	row.tick = output_tick(out, row.tick);
-	writer_add_clock(out->writer, &row);
-}
 
 static bool open_writer(struct output *out, uint64_t clock_hz)
 {
@@ -212,7 +201,7 @@ bool output_open(struct output *out)
 	output_ids_open(out);
 	output_queues_open(out);
 	open_flows(out);
-	write_clock(out);
+	output_write_clock(out);
 	out->is_paused = false;
 	if (out->o->paused) {
 		output_pause(out, 0);
@@ -250,29 +239,6 @@ unsigned output_drain(struct output *out)
 	return fill > kernel_fill ? fill : kernel_fill;
 }
 
-void output_copy_scans(const struct output *out, struct ldb_row_scan *rows)
-{
-	for (unsigned i = 0; i < out->session.info.nr_scanners; i++) {
-		const volatile struct ldb_scan_stats *s = &session_info(&out->session)->scan[i];
-
-		rows[i] = (struct ldb_row_scan){
-			.scanner = i, .rounds = s->rounds, .looks = s->looks, .changes = s->changes,
-			.scans = s->scans, .invalid = s->invalid, .frames = s->frames,
-			.gaps = s->gaps, .gap = s->gap_tsc, .busy = s->busy_tsc,
-			.paused = s->paused_tsc, .moving = s->moving, .cost = s->cost_tsc,
-			.pages = s->pages, .handed = s->handed,
-		};
-	}
-}
-
-static void write_scans(struct output *out)
-{
-	struct ldb_row_scan rows[LDB_MAX_SCANNERS];
-
-	output_copy_scans(out, rows);
-	writer_add_scans(out->writer, rows, out->session.info.nr_scanners);
-}
-
 static void report_live(struct output *out, const struct threads_total *now, const char *end)
 {
 	struct record_status status = {
@@ -291,30 +257,7 @@ static void write_anew(struct output *out)
 	out->o->live->anew(out->o->live->arg);
 	threads_write(out->threads, output_now(out));
 	modules_write(out->modules);
-	write_scans(out);
-	writer_flush(out->writer);
-}
-
-void output_describe(struct output *out, bool is_last)
-{
-	int64_t now = output_now(out);
-
-	if (!is_last)
-		threads_write_counted(out->threads);
-	modules_write(out->modules);
-	write_scans(out);
-	/* At the end of the recording, these sums have been written already. */
-	if (out->flows && !is_last)
-		flow_sums_write(out->flows, now);
-	write_clock(out);
-}
-
-void output_flush(struct output *out)
-{
-	threads_poll(out->threads);
-	output_write_losses(out);
-	output_write_outside(out, threads_now(out->threads).outside_requests);
-	write_clock(out);
+	output_write_scans(out);
 	writer_flush(out->writer);
 }
 
@@ -426,7 +369,7 @@ void output_close(struct output *out)
 	finish_sockets(out);
 	out->total.end_ns = clock_mono_ns();
 	output_write_losses(out);
-	write_clock(out);
+	output_write_clock(out);
 	threads_finish(out->threads, output_now(out), &out->total.threads);
 	/* Invocations that were still running may have been late or left out, too. */
 	output_write_left(out);
@@ -437,7 +380,7 @@ void output_close(struct output *out)
 		output_warning(out, text);
 	}
 	if (!out->o->live && !out->flight)
-		write_scans(out);
+		output_write_scans(out);
 	writer_add_meta(out->writer, "end", out->end);
 	writer_flush(out->writer);
 	out->total.disk_lost = writer_lost_rows(out->writer);

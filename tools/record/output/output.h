@@ -174,22 +174,11 @@ bool output_open(struct output *out);
 /* Makes one pass over the rings; returns how full they were, in 1/1000. */
 unsigned output_drain(struct output *out);
 
-/* Writes all rows that can be written now. */
-void output_flush(struct output *out);
 /* Writes the rows that are normally written at the end, with their current values. */
 void output_snapshot(struct output *out);
 
 /* Writes buffered data to the disk; called once a second. */
 void output_second(struct output *out);
-
-/*
- * Writes all rows that describe others, with their current values.  is_last: those that are written
- * at the end of the recording in any case are left out.
- */
-void output_describe(struct output *out, bool is_last);
-
-/* Copies the counters of the scanners, one row for each. */
-void output_copy_scans(const struct output *out, struct ldb_row_scan *rows);
 
 /* Replaces output_second() for struct record_live: delivers all rows and repeats older ones. */
 void output_live(struct output *out);
@@ -202,6 +191,19 @@ const char *output_must_stop(struct output *out, const char **end);
 
 /* Ends the recording.  Must be called when nothing writes to the session any more. */
 void output_close(struct output *out);
+
+/* describe.c */
+void output_write_clock(struct output *out);
+void output_write_scans(struct output *out);
+/* Copies the counters of the scanners, one row for each. */
+void output_copy_scans(const struct output *out, struct ldb_row_scan *rows);
+/*
+ * Writes all rows that describe others, with their current values.  is_last: those that are written
+ * at the end of the recording in any case are left out.
+ */
+void output_describe(struct output *out, bool is_last);
+/* Writes all rows that can be written now. */
+void output_flush(struct output *out);
 
 /* losses.c: writes what is missing, since it was written last. */
 void output_write_losses(struct output *out);

@@ -101,8 +101,13 @@ void pack_note(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_message(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_mark(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 
-/* waiting.c: discards the counts of pack_waiting_count(). */
-void pack_waiting_forget(struct pack *p);
+/* Nothing is counted as written before its time any more. */
+static inline void pack_waiting_forget(struct pack *p)
+{
+	func_counts_free(&p->waiting_counts);
+	func_counts_free(&p->waiting_exited);
+	p->waiting_counts = p->waiting_exited = (struct func_counts){ 0 };
+}
 
 /*
  * Returns a copy of the string that is valid until pack_free(); "" if there is no memory, or there

@@ -33,13 +33,6 @@ static void write_func(void *pack, const struct ldb_row_func *row)
 
 static const struct chains_ops ops = { write_func, pack_page };
 
-void pack_waiting_forget(struct pack *p)
-{
-	func_counts_free(&p->waiting_counts);
-	func_counts_free(&p->waiting_exited);
-	p->waiting_counts = p->waiting_exited = (struct func_counts){ 0 };
-}
-
 void pack_waiting_begin(struct pack *p)
 {
 	pack_waiting_forget(p);

@@ -138,15 +138,16 @@ void command_poll(const struct recording *r, struct pollfd p[COMMAND_FDS])
 	p[COMMAND_CLIENTS] = (struct pollfd){ .fd = c->listen_fd, .events = POLLIN };
 }
 
-void command_serve(struct recording *r, const struct pollfd p[COMMAND_FDS])
+bool command_serve(struct recording *r, const struct pollfd p[COMMAND_FDS])
 {
+	bool wants_stop;
+
 	for (unsigned i = 0; i < COMMAND_CLIENTS && r->command.listen_fd >= 0; i++)
 		if (p[i].revents && r->command.clients[i].fd == p[i].fd)
 			serve(r, &r->command.clients[i]);
 	if (r->command.listen_fd >= 0 && p[COMMAND_CLIENTS].revents)
 		accept_all(&r->command);
-	if (r->command.wants_stop) {
-		r->command.wants_stop = false;
-		recording_detach(r, "detached");
-	}
+	wants_stop = r->command.wants_stop;
+	r->command.wants_stop = false;
+	return wants_stop;
 }

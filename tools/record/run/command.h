@@ -36,11 +36,11 @@ void command_open(struct recording *r);
 void command_close(struct recording *r);
 
 /*
- * command_poll() fills in what to poll for; after poll(), command_serve() executes the commands
- * that have arrived.
+ * command_poll() fills in what to poll for; command_serve() answers what has arrived by then.  It
+ * returns true if the recording must be stopped.
  */
 void command_poll(const struct recording *r, struct pollfd p[COMMAND_FDS]);
-void command_serve(struct recording *r, const struct pollfd p[COMMAND_FDS]);
+bool command_serve(struct recording *r, const struct pollfd p[COMMAND_FDS]);
 
 /* Executes one line, which is modified.  The answer has no newline. */
 void command_execute(struct recording *r, char *line, char *answer, size_t size);

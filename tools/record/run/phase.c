@@ -12,12 +12,6 @@
 /* timeout for a program to end after it has closed its socket */
 #define GONE_NS		1000000000LL
 
-void recording_enter(struct recording *r, enum phase phase)
-{
-	r->phase = phase;
-	r->phase_since_ns = clock_mono_ns();
-}
-
 static void rest(void *recording)
 {
 	const struct recording *r = recording;
@@ -51,11 +45,6 @@ static void close_output(struct recording *r)
 	r->out.has_failed = r->failed;
 	output_close(&r->out);
 	r->failed = r->out.has_failed;
-}
-
-bool recording_is_open(const struct recording *r)
-{
-	return r->out.writer;
 }
 
 void recording_hang_up(struct recording *r)
@@ -105,11 +94,6 @@ void recording_close(struct recording *r)
 	if (was_open)
 		summary_print(r);
 	recording_enter(r, PHASE_CLOSED);
-}
-
-bool recording_is_kernel_only(const struct recording *r)
-{
-	return r->o->kernel_only;
 }
 
 void recording_give_up(struct recording *r)

@@ -260,7 +260,8 @@ static void loop(struct recording *r)
 			messages_receive(r);
 		if (p[3].revents)
 			stop_live(r);
-		command_serve(r, commands);
+		if (command_serve(r, commands))
+			recording_detach(r, "detached");
 		scrape_serve(r->scrape, fetching, clock_mono_ns());
 		tick(r);
 	}

@@ -63,20 +63,30 @@ struct recording {
 	bool has_tried_giveway;
 };
 
-/* phase.c */
+static inline void recording_enter(struct recording *r, enum phase phase)
+{
+	r->phase = phase;
+	r->phase_since_ns = clock_mono_ns();
+}
 
-void recording_enter(struct recording *r, enum phase phase);
+/* Is there a session to which the program may write? */
+static inline bool recording_is_open(const struct recording *r)
+{
+	return r->out.writer;
+}
+
+/* Are only kernel events recorded?  Then there is no runtime. */
+static inline bool recording_is_kernel_only(const struct recording *r)
+{
+	return r->o->kernel_only;
+}
+
+/* phase.c */
 
 /*
  * Opens the session and begins to write the trace.  Returns false on failure, after printing why.
  */
 bool recording_open(struct recording *r);
-
-/* Is there a session to which the program may write? */
-bool recording_is_open(const struct recording *r);
-
-/* Returns true if only kernel events are recorded, without a runtime. */
-bool recording_is_kernel_only(const struct recording *r);
 
 /* Sets META "end", unless it is set already. */
 void recording_set_end(struct recording *r, const char *end);
