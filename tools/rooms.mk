@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# These are the directories of tools/, each after those whose headers it includes
-# (tests/lint/layers.t); record/ is beside symbol/.  README.md describes them.
-RECORD_ROOMS := $(addprefix record/,process session names inject launch kernel perf probes chain \
-	filter requests metrics rows flight output run)
-ROOMS := base arch cli trace symbol $(RECORD_ROOMS) facts analysis/attribution analysis/report analysis/flows analysis/tracks \
+# These are the rooms of tools/, each above those that it needs (tests/lint/layers.t and circles.t);
+# those of record/ are beside symbol/.  README.md describes them.
+ROOMS := base arch cli trace symbol \
+	record/process record/session record/names record/inject record/launch record/kernel record/perf \
+	record/probes record/chain record/filter record/requests record/metrics record/rows record/flight \
+	record/output record/run \
+	facts analysis/attribution analysis/report analysis/flows analysis/tracks \
 	analysis/partition analysis/timeline analysis/why analysis/compare analysis/whatif names render export page top

@@ -2,12 +2,13 @@
 # Finds which file needs which other file, from the names that a file defines and the names that it
 # uses.  Prints "user definer name" for each pair of files, once.  Inline functions and macros of
 # headers count as part of the files that use them.  Only the text is read; static names belong to
-# their own file.
+# their own file, and names of types are not looked at.
 
 function words(text,	n, at, i)
 {
 	gsub(/"([^"\\]|\\.)*"|'([^'\\]|\\.)*'/, " ", text)
 	gsub(/(->|\.)[A-Za-z_][A-Za-z0-9_]*/, " ", text)	# members
+	gsub(/(^|[^A-Za-z0-9_])(struct|enum|union)[ \t]+[A-Za-z_][A-Za-z0-9_]*/, " ", text)
 	gsub(/[^A-Za-z0-9_]+/, " ", text)
 	n = split(text, at, " ")
 	for (i = 1; i <= n; i++) {
@@ -33,8 +34,15 @@ function define(text,	name)
 	if (text !~ /^[A-Za-z_]/)
 		return
 	gsub(/__attribute__ *\(\([^;{]*\)\)+/, " ", text)
-	if (text ~ /^[ \t]*(static|typedef|extern|namespace)[ \t]/)
+	if (text ~ /^[ \t]*(typedef|extern|namespace)[ \t]/)
 		return
+	if (text ~ /^[ \t]*static[ \t]/) {
+		sub(/[(=\[;].*/, "", text)
+		name = last_name(text)
+		if (name != "" && !is_header)
+			local[FILENAME, name] = 1
+		return
+	}
 	if (match(text, /^(DEFINE_[A-Z_]+|LIST_HEAD)\(/)) {
 		sub(/\).*/, "", text)
 		name = last_name(text)
@@ -113,6 +121,8 @@ function follow(file, name,	n, at, i)
 }
 
 END {
+	for (use in local)
+		delete uses[use]
 	for (use in uses) {
 		split(use, pair, SUBSEP)
 		first[++nr] = pair[1] SUBSEP pair[2]

@@ -17,6 +17,12 @@ source_files()	# pathspec...
 	done
 }
 
+# Prints the rooms of tools/, each after those that it may need.
+rooms()
+{
+	sed -n '/^ROOMS/,$p' tools/rooms.mk | sed 's/ROOMS :=//; s/\\$//' | tr '\n\t' '  ' | tr -s ' '
+}
+
 # Prints C without comments, as lines "file:line:text".
 code_of()	# file...
 {

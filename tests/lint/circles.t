@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Files that need each other in a circle can only be understood, tested and changed together.
-# Each part but the tools, whose rooms layers.t orders, may have no circles except those that
-# are closed by the pairs listed here, with the reason: "user definer", as circles.awk prints
-# them.
+# Each part, of the tools the recorder, may have no circles except those that are closed by the pairs
+# listed here, with the reason: "user definer", as circles.awk prints them.  The rooms of the tools
+# are in the order of tools/rooms.mk: what a room needs is in none that follows.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 
@@ -11,6 +11,9 @@ cat >"$WORK/kept" <<'END'
 libldb/request/stack.c libldb/scan/scanner.c
 # When a thread's locks are forgotten, the program's own locks are forgotten, too.
 libldb/shim/own.c libldb/shim/shim.c
+# A process that connects may be the recorded one, which comes back: then its message is handled.
+# Handling a message may end the recording, and while it ends, children that connect are served.
+tools/record/run/children.c tools/record/run/messages.c
 END
 
 needs()	# file...: "user definer name"
@@ -39,9 +42,9 @@ without_kept()	# file of needs
 	awk 'NR == FNR { if (!/^#/) kept[$1, $2]; next } !(($1, $2) in kept)' "$WORK/kept" "$1"
 }
 
-for part in gcc-plugin kmod libldb; do
-	# The public header's macros are for programs.
-	source_files "$part" | grep -E '\.(c|cc|h)$' | grep -v '/include/ldb/ldb\.h$' |
+for part in gcc-plugin kmod libldb tools/record; do
+	# The public header's macros are for programs; BPF programs run in the kernel.
+	source_files "$part" | grep -E '\.(c|cc|h)$' | grep -v -e '/include/ldb/ldb\.h$' -e '^tools/record/bpf/' |
 		xargs awk -f "$TOP/tests/lib/circles.awk" >>"$WORK/needs"
 done
 ok "there are files that need others" test "$(wc -l <"$WORK/needs")" -gt 300
@@ -53,6 +56,39 @@ ok_empty "no files need each other in a circle, but for those in the list"
 in_circles "$WORK/needs" >"$WORK/closed"
 grep -v '^#' "$WORK/kept" | grep -v -x -F -f "$WORK/closed" >"$WORK/list"
 ok_empty "what is in the list closes a circle"
+
+# Prints the needs of a room for one that follows it in the list.
+needs_later()	# file of needs, room...
+{
+	needs_list=$1
+	shift
+	awk -v rooms="$*" '
+	BEGIN {
+		nr = split(rooms, order, " ")
+		for (i = 1; i <= nr; i++) rank[order[i]] = i
+	}
+	function room(path) {
+		sub(/^tools\//, "", path)
+		if (!sub(/\/[^\/]*$/, "", path)) return ""
+		sub(/^arch\/.*/, "arch", path)
+		sub(/\/arch$/, "", path)
+		return path
+	}
+	{
+		from = room($1); to = room($2)
+		if (from in rank && to in rank && rank[from] < rank[to]) print
+		if (from == "symbol" && to ~ /^record\// || from ~ /^record\// && to == "symbol") print
+	}' "$needs_list"
+}
+
+# shellcheck disable=SC2046	# a list
+needs $(source_files tools | grep '\.[ch]$' | grep -v '^tools/record/bpf/') >"$WORK/needs"
+# shellcheck disable=SC2046	# a list
+needs_later "$WORK/needs" $(rooms) >"$WORK/list"
+ok_empty "no room of the tools needs one that follows it"
+# shellcheck disable=SC2046	# a list
+needs_later "$WORK/needs" $(rooms | tr ' ' '\n' | tac) >"$WORK/list"
+ok "if the list were turned round, many would" test "$(wc -l <"$WORK/list")" -gt 2000
 
 # This is a circle of three, by a function, a macro's and an inline function's.
 mkdir -p "$WORK/planted"
