@@ -5,8 +5,8 @@
  *
  * Five kinds of code share memory without a lock: the program's threads (what the plugin emits, the
  * registry, the shim), the scanners, the control thread, the recorder (another process:
- * tools/record/session/order.h) and the kernel module (kmod/order.h, ring.h, stamp.h).  The loads from the
- * chain of frame records are in scan/safe-load.h.
+ * tools/record/session/order.h) and the kernel module (kmod/order.h, ring.h, stamp.h).  The loads
+ * from the chain of frame records are in scan/safe-load.h.
  *
  * On x86 a CPU makes loads in program order, and stores in program order; but a store may wait in
  * the store buffer while later loads are made, until a locked instruction.  So an acquire or a

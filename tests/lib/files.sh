@@ -17,7 +17,7 @@ source_files()	# pathspec...
 	done
 }
 
-# Prints the rooms of tools/, each after those that it may need.
+# Prints the directories of tools/, each after those that it may need.
 rooms()
 {
 	sed -n '/^ROOMS/,$p' tools/rooms.mk | sed 's/ROOMS :=//; s/\\$//' | tr '\n\t' '  ' | tr -s ' '

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Files that need each other in a circle can only be understood, tested and changed together.
 # Each part, of the tools the recorder, may have no circles except those that are closed by the pairs
-# listed here, with the reason: "user definer", as circles.awk prints them.  The rooms of the tools
-# are in the order of tools/rooms.mk: what a room needs is in none that follows.
+# listed here, with the reason: "user definer", as circles.awk prints them.  The directories of
+# the tools are in the order of tools/rooms.mk: none needs one that follows it.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 
@@ -57,7 +57,7 @@ in_circles "$WORK/needs" >"$WORK/closed"
 grep -v '^#' "$WORK/kept" | grep -v -x -F -f "$WORK/closed" >"$WORK/list"
 ok_empty "what is in the list closes a circle"
 
-# Prints the needs of a room for one that follows it in the list.
+# Prints the needs of a directory for one that follows it in the list.
 needs_later()	# file of needs, room...
 {
 	needs_list=$1
@@ -85,7 +85,7 @@ needs_later()	# file of needs, room...
 needs $(source_files tools | grep '\.[ch]$' | grep -v '^tools/record/bpf/') >"$WORK/needs"
 # shellcheck disable=SC2046	# a list
 needs_later "$WORK/needs" $(rooms) >"$WORK/list"
-ok_empty "no room of the tools needs one that follows it"
+ok_empty "no directory of the tools needs one that follows it"
 # shellcheck disable=SC2046	# a list
 needs_later "$WORK/needs" $(rooms | tr ' ' '\n' | tac) >"$WORK/list"
 ok "if the list were turned round, many would" test "$(wc -l <"$WORK/list")" -gt 2000

@@ -35,7 +35,7 @@ ok_empty "tools/ includes no private header of another part"
 includes tools | awk '$2 == "ldb/abi.h" && $1 !~ /^tools\/(record|ldb-record|cli\/opts)/' >"$WORK/list"
 ok_empty "only the recorder looks at what the plugin emits"
 
-# Within tools/, a room includes its own headers and those of rooms below it in this list, so there
+# Within tools/, a directory includes its own headers and those of earlier ones in the list, so there
 # is no circle.  record/ is beside symbol/: it is used by top/ alone, and knows no debug information.
 # Its programs for the kernel share one header with it.
 upward()	# file of includes, room...
@@ -57,7 +57,7 @@ upward()	# file of includes, room...
 	{
 		from = room(substr($1, 7)); to = room($2)
 		if (from == "" || from == "record/bpf") next	# the tools themselves; the kernel side
-		if (!(from in rank)) print $1, "is in no room"
+		if (!(from in rank)) print $1, "is in no directory of the list"
 		else if (to == "record/bpf" && (from !~ /^record\// || $2 !~ /\/shared\.h$/)) print
 		else if (!(to in rank) || from == to) next
 		else if (rank[from] <= rank[to]) print

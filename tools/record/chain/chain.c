@@ -40,7 +40,7 @@ static void place_all(struct chain *t)
 	}
 }
 
-/* Ends invocation i of the thread.  error is the possible error of tick. */
+/* Ends invocation i of the thread.  `error` is the possible error of `tick`. */
 static void end(struct chains *c, struct chain *t, size_t i, int64_t tick, int64_t error)
 {
 	struct seen s = t->stack[i];

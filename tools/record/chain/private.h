@@ -157,7 +157,7 @@ struct chains {
 	struct hash by_alone;
 };
 
-/* Returns NULL if the kernel has never read the thread's frames. */
+/* Returns NULL if no step of the thread has been processed. */
 static inline struct chain *chain_of(const struct chains *c, uint32_t tid)
 {
 	uint32_t n;

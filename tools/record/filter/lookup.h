@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declares a query for names of functions and variables, which another part of the tools answers.
+ * Declares a query for names of functions and variables, which another part of the tools
+ * answers.
  */
 #ifndef RECORD_FILTER_LOOKUP_H
 #define RECORD_FILTER_LOOKUP_H

@@ -25,7 +25,10 @@ void output_ids_open(struct output *out)
 		out->ids = call_ids_open(&o);
 }
 
-/* Writes the sums at each poll for a flight recorder, whose dumps are written before the end. */
+/*
+ * Writes ids_lost when the first ids are lost, for a flight recorder, whose dumps are written
+ * before the end.
+ */
 void output_ids_poll(struct output *out)
 {
 	if (!out->ids)

@@ -25,7 +25,7 @@ pid_t output_living(const struct output *out)
 	return proc_living_thread(out->pid) ?: out->pid;
 }
 
-/* Writes the arguments joined by blanks. */
+/* Writes the program's arguments, joined by blanks. */
 static void meta_cmdline(struct output *out)
 {
 	FILE *f = proc_open(output_living(out), 0, "cmdline");

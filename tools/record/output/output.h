@@ -161,12 +161,12 @@ void kernel_pause(struct output *out, bool pause);
 void kernel_finish(struct output *out);
 /* If recording interrupts costs too much, stops recording them.  May be called at any time. */
 void kernel_hold_budget(struct output *out, int64_t now_ns);
-/* Returns "module", "bpf", "perf" or "none". */
+/* Returns "module", "bpf", "perf", "schedstat" or "none". */
 const char *kernel_name(const struct output *out);
 
 /* output.c: writes the file. */
 
-/* Checks for a folder that cannot be written, or a full disk, before the program is started. */
+/* Checks for a directory that cannot be written, or a full disk, before the program is started. */
 bool output_check(const char *path);
 
 bool output_open(struct output *out);
@@ -209,7 +209,7 @@ void output_flush(struct output *out);
 void output_write_losses(struct output *out);
 /* Only what is known to be missing after all rings were read, and what the filter has left out. */
 void output_write_left(struct output *out);
-/* all: number of invocations that were only counted, of all threads so far. */
+/* `all`: number of invocations that were only counted, of all threads so far. */
 void output_write_outside(struct output *out, uint64_t all);
 
 /* flight.c: the flight recorder, which makes the writer. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declares what the files of this directory share, grouped by the file that defines it, in the
- * order in which an event passes through them:
+ * Declares what the files of this directory share, grouped by the file that defines it, in the order
+ * in which an event passes through them:
  *
- *	ring -> decode -> backlog.c -> watch, rows
+ *	ring -> decode -> base/backlog.c -> watch, rows
  *
  * attr.c describes the events that open.c opens.  Only perf.c, open.c, tracefs.c, ring.c (mmap),
  * tids.c (/proc) and kernel/clock.c make system calls; the results of the other files depend only

@@ -101,7 +101,7 @@ void pack_note(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_message(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_mark(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 
-/* Nothing is counted as written before its time any more. */
+/* Discards the counts of pack_waiting_count(). */
 static inline void pack_waiting_forget(struct pack *p)
 {
 	func_counts_free(&p->waiting_counts);

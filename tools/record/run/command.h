@@ -36,8 +36,8 @@ void command_open(struct recording *r);
 void command_close(struct recording *r);
 
 /*
- * command_poll() fills in what to poll for; command_serve() answers what has arrived by then.  It
- * returns true if the recording must be stopped.
+ * command_poll() fills in what to poll for; after poll(), command_serve() executes the commands
+ * that have arrived.  It returns true if the recording must be stopped.
  */
 void command_poll(const struct recording *r, struct pollfd p[COMMAND_FDS]);
 bool command_serve(struct recording *r, const struct pollfd p[COMMAND_FDS]);

@@ -31,7 +31,7 @@ struct recording {
 	struct launch launch;
 	pid_t pid;		/* the program that is recorded */
 	int pidfd;		/* pidfd of the program; -1: none */
-	int listen_fd;		/* the runtime connects here; -1 none */
+	int listen_fd;		/* the runtime connects here; -1: none */
 	char name[64];		/* abstract name of listen_fd */
 	int sock;		/* connection to the runtime; -1: none */
 	struct ldb_tune tune;	/* settings of the runtime */
@@ -69,13 +69,13 @@ static inline void recording_enter(struct recording *r, enum phase phase)
 	r->phase_since_ns = clock_mono_ns();
 }
 
-/* Is there a session to which the program may write? */
+/* Returns true while there is a session to which the program may write. */
 static inline bool recording_is_open(const struct recording *r)
 {
 	return r->out.writer;
 }
 
-/* Are only kernel events recorded?  Then there is no runtime. */
+/* Returns true if only kernel events are recorded, without a runtime. */
 static inline bool recording_is_kernel_only(const struct recording *r)
 {
 	return r->o->kernel_only;
