@@ -86,8 +86,22 @@ uint64_t metrics_ns(const struct metrics *m, int64_t ticks);
 /* Adds a wait for a CPU, unless it overlaps a pause. */
 void metrics_add_wait(struct metrics *m, int64_t since, int64_t until);
 
-/* waits.c */
-void metrics_waits_init(struct metrics *m);
+/* What is known of a thread that may wait for a CPU: waits.c */
+struct waiter {
+	struct slot slot;			/* by tid */
+	enum { WAITER_UNKNOWN, WAITER_ON, WAITER_OFF } phase;
+	bool is_of_program;
+	/* INT64_MIN: none */
+	/* when it left its CPU; since when it waits for one */
+	int64_t out, since;
+	int64_t early;				/* when it was woken while it ran */
+	int64_t waking;				/* time of the last WAKING row */
+};
+
+static inline void metrics_waits_init(struct metrics *m)
+{
+	m->waiting = (struct slots){ .size = sizeof(struct waiter), .max = METRICS_OPEN_MAX };
+}
 
 /* names.c */
 

@@ -13,22 +13,6 @@
  */
 #define RACE_NS		20000
 
-struct waiter {
-	struct slot slot;			/* by tid */
-	enum { WAITER_UNKNOWN, WAITER_ON, WAITER_OFF } phase;
-	bool is_of_program;
-	/* INT64_MIN: none */
-	/* when it left its CPU; since when it waits for one */
-	int64_t out, since;
-	int64_t early;				/* when it was woken while it ran */
-	int64_t waking;				/* time of the last WAKING row */
-};
-
-void metrics_waits_init(struct metrics *m)
-{
-	m->waiting = (struct slots){ .size = sizeof(struct waiter), .max = METRICS_OPEN_MAX };
-}
-
 static void forget(struct waiter *w)
 {
 	w->phase = WAITER_UNKNOWN;
