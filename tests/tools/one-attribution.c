@@ -3,11 +3,11 @@
  * Checks that a trace has one attribution: each of its slowest requests must have the same time in
  * the same state and stack, to the nanosecond, in all outputs.
  *
- *	one-attribution FILE [page]
+ *	one-attribution FILE
  *
  * The partition of the whole trace, which ldb-why shows, is compared with the causes of the
- * request's timeline, and with folded stacks, pprof and speedscope (--req, --causes).
- * page: also with the flame graph of ldb-report's page.
+ * request's timeline, with folded stacks, pprof and speedscope (--req, --causes), and with the flame
+ * graph of ldb-report's page.
  *
  * Where libraries' calls were recorded, the times of states are compared and not the stacks: the
  * partition has these calls as leaves, and the others as frames.
@@ -323,7 +323,8 @@ static void make_flame(struct report *r)
 	for (size_t i = 0; i < r->lives.nr; i++)
 		r->lives.at[i].class = i;
 	flame_init(&r->flame, r->m, &r->bins, &r->lives, &r->coarse, &r->request_coarse);
-	if (tracks_each(r->m, &options, &sink, &result) || flame_finish(&r->flame))
+	if (flame_read_pieces(&r->flame, r->o->from, r->o->to) ||
+	    tracks_each(r->m, &options, &sink, &result) || flame_finish(&r->flame))
 		exit(2);
 }
 
@@ -389,11 +390,9 @@ static bool check(const struct partition *p, const struct life *life, const stru
 	of_speedscope(p->m, &o, &got);
 	ok &= same(life->id, "speedscope", &want, &got);
 	clear(&got);
-	if (page) {
-		of_page(page, life, &got);
-		ok &= same(life->id, "page", &want, &got);
-		clear(&got);
-	}
+	of_page(page, life, &got);
+	ok &= same(life->id, "page", &want, &got);
+	clear(&got);
 	clear(&want);
 	want.no_stacks = got.no_stacks = false;
 	of_leaves(p, r, &want);
@@ -404,7 +403,7 @@ static bool check(const struct partition *p, const struct life *life, const stru
 	return ok;
 }
 
-static int check_all(const struct partition *p, bool with_page)
+static int check_all(const struct partition *p)
 {
 	struct report_options report_options = { .from = INT64_MIN, .to = INT64_MAX };
 	struct report page = { .m = p->m, .o = &report_options };
@@ -415,15 +414,12 @@ static int check_all(const struct partition *p, bool with_page)
 	options.nr_slowest = NR_REQUESTS;
 	if (requests_build(p->m, &options, &slowest))
 		return 2;
-	if (with_page)
-		make_flame(&page);
+	make_flame(&page);
 	for (size_t i = 0; i < slowest.nr_lives; i++)
-		nr_wrong += !check(p, &slowest.lives[i], with_page ? &page : NULL);
+		nr_wrong += !check(p, &slowest.lives[i], &page);
 	printf("%zu requests, %zu not the same\n", slowest.nr_lives, nr_wrong);
-	if (with_page) {
-		flame_free(&page.flame);
-		report_requests_free(&page.lives);
-	}
+	flame_free(&page.flame);
+	report_requests_free(&page.lives);
 	requests_free(&slowest);
 	return nr_wrong != 0;
 }
@@ -445,7 +441,7 @@ int main(int argc, char **argv)
 	int status;
 
 	if (argc < 2)
-		return fail("usage: one-attribution FILE [page]");
+		return fail("usage: one-attribution FILE");
 	reader = reader_open(argv[1], err, sizeof(err));
 	if (!reader)
 		return fail(err);
@@ -453,7 +449,7 @@ int main(int argc, char **argv)
 	m = symtab ? model_open(reader, symtab, err, sizeof(err)) : NULL;
 	if (!m || partition_build(m, &options, &p))
 		return fail("no memory");
-	status = check_all(&p, argc > 2 && !strcmp(argv[2], "page"));
+	status = check_all(&p);
 	partition_free(&p);
 	model_close(m);
 	symtab_close(symtab);

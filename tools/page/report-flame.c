@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "export/stacks.h"
 #include "page/report-private.h"
 
@@ -68,10 +69,41 @@ static const struct request *find_request(struct flame *f, const struct segment 
 	return q && q->is_complete ? q : NULL;
 }
 
-/* Returns the request that the thread works on; NULL: none, or several. */
-static const struct request *request_now(const struct flame *f)
+/*
+ * Returns the piece that the thread is in; NULL: it works on no request.  Reduces *until to the tick at
+ * which that may change.
+ */
+static const struct piece *piece_at(struct flame *f, int64_t tick, int64_t *until)
 {
-	return f->attribution.nr_works == 1 ? f->attribution.works[0].node : NULL;
+	const struct piece *at = f->pieces.at;
+	size_t n = f->piece;
+
+	if (n >= f->pieces.nr || at[n].tid != f->tid || at[n].end <= tick ||
+	    (n && at[n - 1].tid == f->tid && at[n - 1].end > tick))
+		n = f->piece = pieces_first(&f->pieces, f->tid, tick);
+	if (n == f->pieces.nr || at[n].tid != f->tid)
+		return NULL;
+	*until = min(*until, at[n].start > tick ? at[n].start : at[n].end);
+	return at[n].start > tick ? NULL : &at[n];
+}
+
+/* Charges time to the node, and to the requests in whose pieces it is. */
+static int charge_pieces(struct flame *f, uint32_t node, int64_t start, int64_t end)
+{
+	int64_t from = ticks_last_ns(&f->last, f->m->reader, start);
+	int ret = 0;
+
+	while (start < end && !ret) {
+		int64_t until = end, to;
+		const struct piece *p = piece_at(f, start, &until);
+
+		to = ticks_last_ns(&f->last, f->m->reader, until);
+		ret = charge(f, node, p ? report_request(f->requests, p->req, p->req_start, p->req_start) : NULL,
+			     p, from, to);
+		start = until;
+		from = to;
+	}
+	return ret;
 }
 
 /*
@@ -85,7 +117,6 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 	bool is_cover = item && item->kind != LEAF_FUNCTION && item->kind != LEAF_LIBCALL;
 	bool is_inside = item && (!is_cover || item->place);
 	uint32_t node = item ? item->path : 0;
-	int64_t from;
 	int ret = 0;
 
 	if (!is_inside && !nr_requests)
@@ -94,9 +125,7 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 		ret = get_child(f, 0, OUTSIDE, LEAF_FUNCTION, &node);
 	if (!ret && is_cover)
 		ret = flame_child(f, node, item->leaf, item->kind, &node);
-	from = ticks_last_ns(&f->last, f->m->reader, start);
-	return ret ? ret : charge(f, node, request_now(f), nr_requests == 1, from,
-				  ticks_last_ns(&f->last, f->m->reader, end));
+	return ret ? ret : charge_pieces(f, node, start, end);
 }
 
 /* Returns the node of the item's function. */
@@ -118,10 +147,8 @@ static int begin(void *arg, const struct attribution_begin *what, struct attribu
 	struct stacks_cause cause;
 	char text[256];
 
-	if (what->segment && what->segment->kind == SEGMENT_REQUEST) {
-		item->node = (void *)find_request(f, what->segment);
+	if (what->segment && what->segment->kind == SEGMENT_REQUEST)
 		return 0;
-	}
 	if (item->kind == LEAF_FUNCTION || item->kind == LEAF_LIBCALL)
 		return find_node(f, item);
 	cause = stacks_cause_of(what);
@@ -172,12 +199,18 @@ void flame_init(struct flame *f, struct model *m, const struct bins *bins,
 	cells_init(&f->by_request, by_request, false);
 }
 
+int flame_read_pieces(struct flame *f, int64_t from, int64_t to)
+{
+	return pieces_read(f->m, from, to, &f->pieces);
+}
+
 int flame_segment(void *arg, const struct segment *s)
 {
 	struct flame *f = arg;
 	uint32_t node;
 	int ret = make_room(f);
 
+	f->tid = s->tid;
 	if (ret || s->kind != SEGMENT_QUEUE)
 		return ret ? ret : attribution_segment(&f->attribution, s);
 	ret = get_child(f, 0, QUEUED, LEAF_QUEUE, &node);
@@ -250,5 +283,6 @@ void flame_free(struct flame *f)
 	hash_free(&f->by_path);
 	cells_free(&f->by_time);
 	cells_free(&f->by_request);
+	pieces_free(&f->pieces);
 	attribution_free(&f->attribution);
 }

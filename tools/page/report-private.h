@@ -4,6 +4,7 @@
 #define PAGE_REPORT_PRIVATE_H
 
 #include "analysis/attribution/attribution.h"
+#include "analysis/partition/pieces.h"
 #include "analysis/report/requests.h"
 #include "analysis/report/stats.h"
 #include "analysis/tracks/tracks.h"
@@ -185,11 +186,16 @@ struct flame {
 	int64_t folded_ns;
 	struct attribution attribution;
 	struct ticks_last last;
+	struct pieces pieces;		/* of all requests; time outside of these belongs to none */
+	size_t piece;			/* cache: the index that was found last */
+	uint32_t tid;			/* thread of the last segment */
 };
 
 void flame_init(struct flame *f, struct model *m, const struct bins *bins,
 		const struct report_requests *requests, struct coarse *by_time,
 		struct coarse *by_request);
+/* Finds the pieces of the requests, before the first segment. */
+int flame_read_pieces(struct flame *f, int64_t from, int64_t to);
 int flame_segment(void *arg, const struct segment *s);
 /* Ends open items at the end of a thread. */
 int flame_finish(struct flame *f);

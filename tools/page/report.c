@@ -138,6 +138,8 @@ static int gather(struct report *r)
 	ret = report_requests_read(r);
 	flame_init(&r->flame, r->m, &r->bins, &r->lives, &r->coarse, &r->request_coarse);
 	if (!ret)
+		ret = flame_read_pieces(&r->flame, r->o->from, r->o->to);
+	if (!ret)
 		ret = report_calls_init(r);
 	if (!ret)
 		ret = read_tracks(r);
@@ -312,7 +314,9 @@ static int write_other_flame(struct report *r, const struct bins *bins)
 	flame_init(&flame, r->o->other, bins, &none, &coarse, &coarse);
 	flame.marks_requests = true;
 	options.with_irqs = true;
-	ret = tracks_each(r->o->other, &options, &sink, &result);
+	ret = flame_read_pieces(&flame, INT64_MIN, INT64_MAX);
+	if (!ret)
+		ret = tracks_each(r->o->other, &options, &sink, &result);
 	if (!ret)
 		ret = flame_finish(&flame);
 	if (!ret)

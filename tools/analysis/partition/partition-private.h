@@ -144,6 +144,8 @@ void partition_add_queued(struct partition_build *b, const struct queued *first,
 
 /* partition-sweep.c */
 void partition_sweep(struct partition_build *b);
+/* Only calls options.piece(). */
+void partition_find_pieces(struct partition_build *b);
 
 /* partition-names.c: stores each text, path and leaf once; NO_LEAF or UINT32_MAX: out of memory */
 int partition_names_open(struct partition *p);

@@ -357,7 +357,8 @@ static void emit_pieces(struct partition_build *b)
 
 	for (size_t i = 0; i < b->nr_owned && b->o->piece && !b->ret; i++)
 		if (spot_range(b, &b->owned[i], &start, &end))
-			b->ret = b->o->piece(b->o->arg, b->tid, start, end);
+			b->ret = b->o->piece(b->o->arg, b->tid, start, end,
+					     &b->p->requests[b->owned[i].work->request]);
 }
 
 static void start_thread(struct partition_build *b, uint32_t tid)
@@ -438,6 +439,16 @@ static void alloc_tids(struct partition_build *b)
 	b->tids = calloc(b->nr_tid_words, sizeof(*b->tids));
 	if (!b->tids)
 		b->ret = -ENOMEM;
+}
+
+void partition_find_pieces(struct partition_build *b)
+{
+	for (size_t i = 0; i < b->nr_works && !b->ret; i++) {
+		if (i && b->works[i].tid == b->works[i - 1].tid)
+			continue;
+		b->nr_owned = 0;
+		start_thread(b, b->works[i].tid);
+	}
 }
 
 void partition_sweep(struct partition_build *b)

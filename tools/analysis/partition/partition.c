@@ -159,6 +159,10 @@ static int cut_all(struct partition_build *b)
 	if (ret)
 		return ret;
 	drop_left_out(p);
+	if (b->o->only_pieces) {
+		partition_find_pieces(b);
+		return b->ret;
+	}
 	partition_sweep(b);
 	ret = b->ret ? b->ret : place_shares(p);
 	if (!ret)

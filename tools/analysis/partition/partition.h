@@ -141,7 +141,9 @@ struct partition_options {
 	 */
 	int (*begins)(void *arg, const struct segment *s, uint32_t leaf);
 	/* Called with each piece on a thread, in ticks, of requests that are not left out. */
-	int (*piece)(void *arg, uint32_t tid, int64_t start, int64_t end);
+	int (*piece)(void *arg, uint32_t tid, int64_t start, int64_t end, const struct request *r);
+	/* Only piece() is called, thread by thread, in order of time: there are no shares. */
+	bool only_pieces;
 	/*
 	 * Called with each time in these pieces that belongs to one leaf: thread by thread, and in
 	 * order of time for each thread.

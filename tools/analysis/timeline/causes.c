@@ -129,7 +129,7 @@ static int on_begin(void *arg, const struct segment *s, uint32_t leaf)
 			  { c - k->at, s->tid, s->kind, s->start, s->end });
 }
 
-static int on_piece(void *arg, uint32_t tid, int64_t start, int64_t end)
+static int on_piece(void *arg, uint32_t tid, int64_t start, int64_t end, const struct request *r)
 {
 	struct timeline_build *b = arg;
 
