@@ -144,6 +144,29 @@ int reader_retain(struct reader *r, unsigned kind, const struct reader_range *ra
 	return set_ranges(&t->ranges[kind], ranges, nr);
 }
 
+int reader_retain_also(struct reader *r, unsigned kind, const struct reader_range *range)
+{
+	struct reader_range *all;
+	struct ranges *k;
+	int ret;
+
+	r = reader_of_kind(r, kind);
+	if (!r->retain || kind >= NR_KINDS)
+		return reader_retain(r, kind, range, 1);
+	k = &r->retain->ranges[kind];
+	if (ranges_include(k, range->from, range->to))
+		return 0;
+	all = calloc(k->nr_given + 1, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	if (k->nr_given)
+		memcpy(all, k->given, k->nr_given * sizeof(*all));
+	all[k->nr_given] = *range;
+	ret = set_ranges(k, all, k->nr_given + 1);
+	free(all);
+	return ret;
+}
+
 bool reader_retains(const struct reader *r)
 {
 	return r->retain;

@@ -335,5 +335,5 @@ int gather_range(struct timeline_build *b)
 
 	if (ret || (b->from >= b->life->start - margin && b->to <= b->life->end + margin))
 		return ret;
-	return reader_retain(b->m->reader, LDB_BLK_FUNC, &(struct reader_range){ b->from, b->to }, 1);
+	return reader_retain_also(b->m->reader, LDB_BLK_FUNC, &(struct reader_range){ b->from, b->to });
 }
