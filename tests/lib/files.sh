@@ -49,3 +49,13 @@ code_of()	# file...
 		if (out ~ /[^ \t]/) print FILENAME ":" FNR ":" out
 	}' "$@"
 }
+
+# For awk: returns the directory of tools/ that a file is in.  arch/CPU is in arch, ROOM/arch in ROOM.
+room_of_path='function room(path) {
+	sub(/^tools\//, "", path)
+	if (!sub(/\/[^\/]*$/, "", path)) return ""
+	sub(/^arch\/.*/, "arch", path)
+	sub(/\/arch$/, "", path)
+	return path
+}
+'

@@ -62,17 +62,10 @@ needs_later()	# file of needs, room...
 {
 	needs_list=$1
 	shift
-	awk -v rooms="$*" '
+	awk -v rooms="$*" "$room_of_path"'
 	BEGIN {
 		nr = split(rooms, order, " ")
 		for (i = 1; i <= nr; i++) rank[order[i]] = i
-	}
-	function room(path) {
-		sub(/^tools\//, "", path)
-		if (!sub(/\/[^\/]*$/, "", path)) return ""
-		sub(/^arch\/.*/, "arch", path)
-		sub(/\/arch$/, "", path)
-		return path
 	}
 	{
 		from = room($1); to = room($2)

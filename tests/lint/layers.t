@@ -42,20 +42,13 @@ upward()	# file of includes, room...
 {
 	upward_list=$1
 	shift
-	awk -v rooms="$*" '
+	awk -v rooms="$*" "$room_of_path"'
 	BEGIN {
 		nr = split(rooms, order, " ")
 		for (i = 1; i <= nr; i++) rank[order[i]] = i
 	}
-	function room(path) {	# arch/CPU is in arch, ROOM/arch in ROOM
-		if (!match(path, /\/[^\/]*$/)) return ""
-		path = substr(path, 1, RSTART - 1)
-		sub(/^arch\/.*/, "arch", path)
-		sub(/\/arch$/, "", path)
-		return path
-	}
 	{
-		from = room(substr($1, 7)); to = room($2)
+		from = room($1); to = room($2)
 		if (from == "" || from == "record/bpf") next	# the tools themselves; the kernel side
 		if (!(from in rank)) print $1, "is in no directory of the list"
 		else if (to == "record/bpf" && (from !~ /^record\// || $2 !~ /\/shared\.h$/)) print
