@@ -25,6 +25,7 @@
 /* The page has a struct request of its own. */
 #define request page_request
 #include "page/report-private.h"
+#include "partition-file.h"
 #undef request
 
 #define NR_REQUESTS	40
@@ -432,27 +433,14 @@ static int fail(const char *text)
 
 int main(int argc, char **argv)
 {
-	struct partition_options options = { .from = INT64_MIN, .to = INT64_MAX };
-	struct partition p;
-	struct reader *reader;
-	struct symtab *symtab;
-	struct model *m;
-	char err[512];
+	struct partition_file f;
 	int status;
 
 	if (argc < 2)
 		return fail("usage: one-attribution FILE");
-	reader = reader_open(argv[1], err, sizeof(err));
-	if (!reader)
-		return fail(err);
-	symtab = symtab_open(NULL);
-	m = symtab ? model_open(reader, symtab, err, sizeof(err)) : NULL;
-	if (!m || partition_build(m, &options, &p))
-		return fail("no memory");
-	status = check_all(&p);
-	partition_free(&p);
-	model_close(m);
-	symtab_close(symtab);
-	reader_close(reader);
+	if (!partition_file_open(&f, argv[1], "one-attribution"))
+		return 2;
+	status = check_all(&f.p);
+	partition_file_close(&f);
 	return status;
 }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/partition/partition.h"
+#include "partition-file.h"
 
 static bool is_right(const struct partition *p, const struct request *req)
 {
@@ -134,36 +135,21 @@ static int fail(const char *text)
 
 int main(int argc, char **argv)
 {
-	struct partition_options options = { .from = INT64_MIN, .to = INT64_MAX };
-	struct partition p;
-	struct reader *reader;
-	struct symtab *symtab;
-	struct model *m;
-	char err[512];
+	struct partition_file f;
 	int status = 0;
 
 	if (argc < 2)
 		return fail("usage: partition-sums FILE [times | waits | stacks]");
-	reader = reader_open(argv[1], err, sizeof(err));
-	if (!reader)
-		return fail(err);
-	symtab = symtab_open(NULL);
-	m = symtab ? model_open(reader, symtab, err, sizeof(err)) : NULL;
-	if (!m)
-		return fail("no memory");
-	if (partition_build(m, &options, &p))
-		return fail("the partition cannot be built");
+	if (!partition_file_open(&f, argv[1], "partition-sums"))
+		return 2;
 	if (argc < 3)
-		status = check(&p);
+		status = check(&f.p);
 	else if (!strcmp(argv[2], "times"))
-		print_times(&p);
+		print_times(&f.p);
 	else if (!strcmp(argv[2], "stacks"))
-		print_stacks(&p);
+		print_stacks(&f.p);
 	else
-		print_waits(&p);
-	partition_free(&p);
-	model_close(m);
-	symtab_close(symtab);
-	reader_close(reader);
+		print_waits(&f.p);
+	partition_file_close(&f);
 	return status;
 }
