@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* This is the command line of ldb-record.  The work is done in record/. */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -30,6 +32,14 @@
 #include "symbol/usdt.h"
 #include "top/top.h"
 
+/*
+ * The child that looks up names yields to all other tasks (giveway.h), but no longer than LOW_MS:
+ * on a busy machine it would hardly run, and the user waits for it.  Then it gets the policy of
+ * this process, which the watcher has raised meanwhile, and this nice value.
+ */
+#define LOW_MS		1000
+#define NAMES_NICE	5
+#define POLL_MS		2
 #define SAMPLES_HZ_MAX	10000
 #define HISTORY_NS	60000000000	/* the last minute, whose slowest requests are explained */
 #define HISTORY_BYTES	(32 << 20)
@@ -82,8 +92,9 @@ static int look_up(const char *path, const char *name, pid_t pid)
  */
 static int wait_for(pid_t child, bool *interrupted)
 {
-	const struct timespec pause = { .tv_nsec = 2000000 };
-	unsigned int left = 250;
+	const struct timespec pause = { .tv_nsec = POLL_MS * 1000000 };
+	const struct sched_param none = { 0 };
+	unsigned int left = 250, waits = 0;
 	int status = 0;
 
 	while (!waitpid(child, &status, WNOHANG)) {
@@ -92,6 +103,8 @@ static int wait_for(pid_t child, bool *interrupted)
 			if (left)
 				left--;
 		}
+		if (++waits == LOW_MS / POLL_MS)
+			sched_setscheduler(child, sched_getscheduler(0), &none);
 		nanosleep(&pause, NULL);
 	}
 	*interrupted = !left;
@@ -121,6 +134,8 @@ static uint64_t store_names(const char *path, const char *name, pid_t pid)
 		 */
 		if (options.flight.ns)
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
+		else
+			setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NAMES_NICE);
 		status = look_up(path, name, pid);
 		fflush(NULL);
 		_exit(status);
