@@ -284,6 +284,16 @@ static inline bool order_slot_claim(uint64_t *sp)
 	return __atomic_exchange_n(sp, 0, __ATOMIC_RELAXED);
 }
 
+/*
+ * Sets a slot's start to 0 if it is `was`; next is loaded later.  Partner: flow_return_c(), which
+ * stores next and then loads the start.  x86 may delay the store for some nanoseconds, but not
+ * beyond a preemption.
+ */
+static inline bool order_slot_close(uint64_t *start, uint64_t was)
+{
+	return __atomic_compare_exchange_n(start, &was, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
 static inline uint32_t order_flow_thread(const uint32_t *state)
 {
 	return __atomic_load_n(state, __ATOMIC_ACQUIRE);

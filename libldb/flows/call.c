@@ -116,12 +116,12 @@ static inline void charge_back(char *region, const struct flow_slot *s, uint64_t
 }
 
 /* Adds a call to the sums of the thread with this region. */
-static void account(char *region, const struct flow_slot *s, uint64_t now)
+static void account(char *region, const struct flow_slot *s, uint64_t start, uint64_t now)
 {
 	struct ldb_flow_cell *c = cell_of(region, s->entry);
-	uint64_t took = now - s->start, ticks, weighted;
+	uint64_t took = now - start, ticks, weighted;
 
-	ticks = now > s->start && took > flow_page.cost ? took - flow_page.cost : 0;
+	ticks = now > start && took > flow_page.cost ? took - flow_page.cost : 0;
 	weighted = ticks * weight_of(s);
 	if (ticks < c->min || !c->timed)
 		c->min = ticks > UINT32_MAX ? UINT32_MAX : ticks;
@@ -145,28 +145,61 @@ void flow_call_prepare(void)
 		flow_page.usual = 0;
 }
 
-bool flow_is_open(const struct flow_slot *s, struct ldb_flow_open *o)
+/*
+ * Copies a slot if its call has begun after flow_page.begun, and is neither returning nor has ended
+ * in another way.  All members of the copy belong to the call that began at copy->start, if the
+ * slot has this start afterwards: a call that begins stores sp last, and one that has returned sets
+ * it to 0.
+ */
+static bool copy_open(const struct flow_slot *s, struct flow_slot *copy)
 {
-	uint64_t sp = order_any_load_word(&s->sp), base = order_flow_base(&flow_page.base);
-	const struct flow_entry *back;
+	uint64_t start = order_any_load_word(&s->start);
 
-	o->start = order_any_load_word(&s->start);
-	o->region = s->owner;
-	if (!sp || s->away || !base || o->start < flow_page.begun || !o->region || o->region >= LDB_FLOW_THREADS)
-		return false;
-	back = s->up ? called_back(s) : NULL;
-	o->timed = cell_of(region_of(s, base), s->entry)->timed;
-	o->site = s->ret;
-	o->api = s->entry->cell;
-	o->back = back ? back->cell : 0;
-	o->weight = weight_of(s);
 	order_slot_copied();
-	return order_any_load_word(&s->sp) == sp && order_any_load_word(&s->start) == o->start;
+	*copy = *s;
+	order_slot_copied();
+	copy->start = start;
+	return start && start >= flow_page.begun && copy->sp && !copy->away && copy->owner &&
+	       copy->owner < LDB_FLOW_THREADS && copy->next != s;
 }
 
-void flow_account(struct flow_slot *s, uint64_t now)
+bool flow_is_open(const struct flow_slot *s, struct ldb_flow_open *o)
 {
-	account(region_of(s, flow_page.base), s, now);
+	uint64_t base = order_flow_base(&flow_page.base);
+	const struct flow_entry *back;
+	struct flow_slot copy;
+
+	if (!base || !copy_open(s, &copy))
+		return false;
+	back = copy.up ? called_back(&copy) : NULL;
+	o->start = copy.start;
+	o->region = copy.owner;
+	o->timed = cell_of(region_of(&copy, base), copy.entry)->timed;
+	o->site = copy.ret;
+	o->api = copy.entry->cell;
+	o->back = back ? back->cell : 0;
+	o->weight = weight_of(&copy);
+	order_slot_copied();
+	return order_any_load_word(&s->start) == copy.start;
+}
+
+/*
+ * If the call of slot s is open, it is added to the sums as if it ended now.  The thread that will
+ * return from it finds the start 0 then, and does not add it again.
+ *
+ * A thread that is returning from it may be preempted at any place.  It has first set s->next to s,
+ * and then loaded the start: so if s->next is not s after the start was set to 0, the thread will
+ * load 0.
+ */
+void flow_close(struct flow_slot *s, uint64_t base, uint64_t now)
+{
+	struct flow_slot copy;
+
+	if (!copy_open(s, &copy) || !order_slot_close(&s->start, copy.start) || order_any_load_word(&s->next) == s)
+		return;
+	account(region_of(&copy, base), &copy, copy.start, now);
+	if (now > copy.start && now - copy.start >= flow_page.threshold)
+		flow_event_c(&copy, now, copy.start, true);
 }
 
 uintptr_t flow_site(uintptr_t ret)
@@ -212,10 +245,10 @@ static uint32_t stride_of(uint32_t log, uint64_t start)
 }
 
 /* Chooses how many of the following calls are timed, by their rate. */
-static void adapt(char *region, const struct flow_slot *s)
+static void adapt(char *region, const struct flow_slot *s, uint64_t start)
 {
 	struct ldb_flow_state *t = state_of(region, s->entry);
-	uint32_t now = tick_word(s->start), log = t->last & 7, is_ours = s->entry->flags & FLOW_E_OURS;
+	uint32_t now = tick_word(start), log = t->last & 7, is_ours = s->entry->flags & FLOW_E_OURS;
 	uint64_t ticks = (uint64_t)(now - (t->last & ~15U)) * 16, weight = weight_of(s);
 
 	if (ticks < weight * FAST_TICKS) {
@@ -227,7 +260,7 @@ static void adapt(char *region, const struct flow_slot *s)
 	}
 	/* LAST_OURS makes each call of a function of libldb reach adapt() */
 	t->last = now | log | (is_ours ? LAST_OURS : 0);
-	t->stride = stride_of(log, s->start);
+	t->stride = stride_of(log, start);
 	if (is_ours)
 		correct_site(s);
 }
@@ -255,18 +288,18 @@ static inline void slot_free(struct flow_slot *s)
 	flow_self.free = s;
 }
 
-static void account_with_care(struct flow_slot *s, uint64_t now)
+static void account_with_care(struct flow_slot *s, uint64_t now, uint64_t start)
 {
 	uint64_t base = order_flow_base(&flow_page.base);
 	char *region;
 
-	if (!base || s->start < flow_page.begun)
+	if (!base || start < flow_page.begun)
 		return;
 	region = region_of(s, base);
-	account(region, s, now);
-	adapt(region, s);
-	if (now > s->start && now - s->start >= flow_page.threshold)
-		flow_event(s, now);
+	account(region, s, start, now);
+	adapt(region, s, start);
+	if (now > start && now - start >= flow_page.threshold)
+		flow_event(s, now, start);
 }
 
 /*
@@ -276,18 +309,18 @@ static void account_with_care(struct flow_slot *s, uint64_t now)
 
 /*
  * The head of three functions that have the same arguments, so that the first can jump to the
- * others.  x is not used, y is the low half of `now`, and a and b are the results of the function
- * that was called.
+ * others, with the start that it has loaded.  y is the low half of `now`, and a and b are the
+ * results of the function that was called.
  */
 #define RETURN(name)									\
-	struct flow_result name(struct flow_slot *s, uint64_t now, __attribute__((unused)) uint64_t x,	\
+	struct flow_result name(struct flow_slot *s, uint64_t now, uint64_t start,	\
 				__attribute__((unused)) uint64_t y, uint64_t a, uint64_t b)
 
 /* Handles the unusual cases, and so checks each condition again. */
 static __attribute__((noinline)) RETURN(return_unusual)
 {
 	s->away = FLOW_IN_PLACE;
-	account_with_care(s, now);
+	account_with_care(s, now, start);
 	s->cfa = FLOW_CFA;
 	if (s->owner == flow_self.owner) {
 		slot_free(s);
@@ -311,7 +344,7 @@ static __attribute__((noinline)) RETURN(return_adapt)
 
 	(void)now;
 	if (likely(base))
-		adapt(region_of(s, base), s);
+		adapt(region_of(s, base), s, start);
 	slot_free(s);
 	return (struct flow_result){ a, b };
 }
@@ -328,19 +361,24 @@ RETURN(flow_return_c)
 {
 	uint64_t base = order_flow_base(&flow_page.base);
 	struct ldb_flow_state *state;
-	uint32_t since = s->start + flow_page.cost - FLOW_SHORT, part, word, *buckets;
+	uint32_t since, part, word, *buckets;
 	struct ldb_flow_cell *c;
 	int32_t ticks;
 	char *region;
 
+	/* in this order: see flow_close() */
+	s->next = s;
+	order_signal();
+	start = order_any_load_word(&s->start);
+	since = start + flow_page.cost - FLOW_SHORT;
 	/* the comparison is also true if the start is 0, or later than now */
-	if (unlikely(!base || now - s->start >= flow_page.usual || s->tag != flow_self.tag || s->skipped))
-		return return_unusual(s, now, x, y, a, b);
+	if (unlikely(!base || now - start >= flow_page.usual || s->tag != flow_self.tag || s->skipped))
+		return return_unusual(s, now, start, y, a, b);
 	region = (char *)base + flow_self.off;
 	c = cell_of(region, s->entry);
 	part = c->part[0];
 	if (unlikely(part - 1 >= LDB_FLOW_PARTS - 1))
-		return return_unusual(s, now, x, y, a, b);
+		return return_unusual(s, now, start, y, a, b);
 	buckets = bucket_at(region, part, 0);
 	EARLY(since);
 	EARLY(buckets);
@@ -357,9 +395,9 @@ RETURN(flow_return_c)
 	if (unlikely(s->up))
 		charge_back(region, s, ticks);
 	state = state_of(region, s->entry);
-	word = tick_word(s->start);
+	word = tick_word(start);
 	if (unlikely(state->last & 15 || word - state->last < FAST_TICKS / 16))
-		return return_adapt(s, now, x, y, a, b);
+		return return_adapt(s, now, start, y, a, b);
 	state->last = word;
 	slot_free(s);
 	return (struct flow_result){ a, b };

@@ -7,7 +7,7 @@
  * Writes the event.  is_open: the call, maybe of another thread, has not returned when counting
  * ends.
  */
-void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open)
+void flow_event_c(const struct flow_slot *s, uint64_t now, uint64_t start, bool is_open)
 {
 	const struct thread *t = is_open ? NULL : thread_self();
 	struct ldb_rec rec[2] = { { 0 } };
@@ -21,7 +21,7 @@ void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open)
 	r->tid = flow_tids[s->owner];
 	r->type = LDB_EV_FLOW_CALL;
 	r->flags = is_open ? LDB_FLOW_OPEN : 0;
-	r->start = s->start;
+	r->start = start;
 	r->api = s->entry->cell;
 	r->site = s->ret;
 	r->cont1 = LDB_EV_CONT + 1;

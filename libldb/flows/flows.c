@@ -67,11 +67,16 @@ static void count(void)
 	order_flow_base_set(&flow_page.base, (uintptr_t)flow_memory + LDB_FLOW_REGIONS_OFF);
 }
 
-/* Ends the counting.  Calls in progress are added to the sums with their time until now. */
+/*
+ * Ends the counting.  Calls in progress are added to the sums with their time until now, after
+ * threads have ceased to add to the same sums.
+ */
 static void count_no_more(void)
 {
-	flow_slots_close(session_clock());
+	uint64_t base = order_flow_base(&flow_page.base);
+
 	order_flow_base_set(&flow_page.base, 0);
+	flow_slots_close(base, session_clock());
 }
 
 /* Starts the recording, when the linkage tables have been patched. */
@@ -176,8 +181,10 @@ void flow_poll(void)
 /* Called by exit(): adds calls in progress to the sums, because they will not return. */
 void flow_at_exit(void)
 {
-	if (order_flow_base(&flow_page.base))
-		flow_slots_close(session_clock());
+	uint64_t base = order_flow_base(&flow_page.base);
+
+	if (base)
+		flow_slots_close(base, session_clock());
 }
 
 void flow_fork_child(void)

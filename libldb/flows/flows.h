@@ -60,7 +60,8 @@ struct flow_slot {
 	uint64_t sp;			/* the caller's stack pointer; 0: the slot is free */
 	/* the clock at the start; 0: the call has been added to the sums already */
 	uint64_t start;
-	struct flow_slot *next;		/* the next free slot of the thread */
+	/* the next free slot of the thread; the slot itself while its call is returning */
+	struct flow_slot *next;
 	uint64_t stub;
 	struct flow_slot *up;		/* the innermost timed call when this one was made */
 	struct flow_entry *entry;
@@ -203,8 +204,8 @@ struct flow_slot *flow_left_c(uint64_t sp);
 void flow_slot_adrift(struct flow_slot *s);
 /* Writes the table of calls that have not returned, in case the program is killed.  Raw thread. */
 void flow_slots_note(void);
-/* Adds calls that have not returned to the sums, as if they ended now. */
-void flow_slots_close(uint64_t now);
+/* Adds calls that have not returned to the sums at base, as if they ended now. */
+void flow_slots_close(uint64_t base, uint64_t now);
 /*
  * Called in a fork child before it counts calls: frees the slots of the threads that do not exist
  * in the child, that is all slots except those of region `own`.  Raw thread.
@@ -227,8 +228,9 @@ struct flow_result flow_return_c(struct flow_slot *s, uint64_t now, uint64_t unu
 				 uint64_t a, uint64_t b);
 void flow_call_prepare(void);		/* called when the threshold and the clock's cost are known */
 /* Calls flow_event_c(), with the vector registers saved (arch/CPU/flows.S). */
-void flow_event(const struct flow_slot *s, uint64_t now);
-void flow_account(struct flow_slot *s, uint64_t now);
+void flow_event(const struct flow_slot *s, uint64_t now, uint64_t start);
+/* Adds the call of a slot to the sums at base, if it has not returned, as if it ended now. */
+void flow_close(struct flow_slot *s, uint64_t base, uint64_t now);
 /*
  * Describes the call of a slot; returns false if it has none that has not returned.  A raw thread
  * may call this, too.
@@ -236,7 +238,7 @@ void flow_account(struct flow_slot *s, uint64_t now);
 bool flow_is_open(const struct flow_slot *s, struct ldb_flow_open *o);
 
 /* event.c */
-void flow_event_c(const struct flow_slot *s, uint64_t now, bool is_open);
+void flow_event_c(const struct flow_slot *s, uint64_t now, uint64_t start, bool is_open);
 
 /* patch.c: only threads of the program call these, except where noted. */
 bool flow_patch_prepare(void);		/* false: there is no memory */

@@ -330,22 +330,14 @@ void flow_slots_note(void)
 	order_flow_table_set(&info->open_table, table);
 }
 
-void flow_slots_close(uint64_t now)
+void flow_slots_close(uint64_t base, uint64_t now)
 {
 	uint32_t nr = atomic_load(&nr_taken);
 
 	/* the table of open calls becomes empty, because these calls are added to the sums now */
 	flow_info()->nr_open[0] = flow_info()->nr_open[1] = 0;
-	for (uint32_t i = 0; i < nr; i++) {
-		struct flow_slot *s = &flow_slots[i];
-
-		if (!s->sp || s->away || !s->owner || s->owner >= LDB_FLOW_THREADS || s->start < flow_page.begun)
-			continue;
-		flow_account(s, now);
-		if (now > s->start && now - s->start >= flow_page.threshold)
-			flow_event_c(s, now, true);
-		s->start = 0;
-	}
+	for (uint32_t i = 0; i < nr; i++)
+		flow_close(&flow_slots[i], base, now);
 }
 
 void flow_slots_fork_child(struct thread *const *threads)

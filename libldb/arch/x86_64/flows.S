@@ -122,8 +122,6 @@ flow_timed:
 	cmpq	%rdx, FLOW_S_SP(%rax)
 	jbe	flow_left			/* the top call ended without a return */
 5:	movq	%rax, FLOW_S_UP(%rcx)
-	movq	%rdx, FLOW_S_SP(%rcx)
-	movq	%rcx, %fs:FLOW_SELF_TOP(%rdi)
 	pushq	FLOW_S_STUB(%rcx)
 	.cfi_adjust_cfa_offset 8
 	movq	FLOW_E_TARGET(%r11), %r11
@@ -131,6 +129,9 @@ flow_timed:
 	shlq	$32, %rdx
 	orq	%rdx, %rax
 	movq	%rax, FLOW_S_START(%rcx)
+	leaq	48(%rsp), %rdx
+	movq	%rdx, FLOW_S_SP(%rcx)		/* after the start: see flow_close() */
+	movq	%rcx, %fs:FLOW_SELF_TOP(%rdi)
 	leaq	8(%rsp), %rsp
 	.cfi_adjust_cfa_offset -8
 	.cfi_remember_state
@@ -174,7 +175,6 @@ flow_jumped:
 	jz	6f
 	movb	%al, FLOW_S_CFA(%rcx)
 	movq	%fs:FLOW_SELF_TOP(%rdi), %rax
-	leaq	40(%rsp), %rdx
 	jmp	5b
 6:	/* too many stubs have this stack pointer: the call is not timed, and the slot is freed */
 	movq	%fs:FLOW_SELF_FREE(%rdi), %rax
@@ -380,7 +380,7 @@ flow_event:
 	.cfi_adjust_cfa_offset 40
 	movups	%xmm0, (%rsp)
 	movups	%xmm1, 16(%rsp)
-	xorl	%edx, %edx
+	xorl	%ecx, %ecx
 	call	flow_event_c
 	movups	(%rsp), %xmm0
 	movups	16(%rsp), %xmm1

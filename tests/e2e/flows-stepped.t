@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# --flows is paused while a thread is at each of the first 200 instructions of a call, which are the
+# function and the runtime's code around it: no call is timed twice, or for longer than it takes.
+# A call that is returning when the pause begins may be counted and not timed.
+. "$(dirname "$0")/../lib/engine.sh"
+need_build
+
+$CC -O2 -fPIC -shared -DLIBRARY "$PROGRAMS/flows-stepped.c" -o libstepped.so || exit 1
+$CC -O2 -Wall -I"$TOP/libldb/include" "$PROGRAMS/flows-stepped.c" -o stepped -L. -lstepped "-Wl,-rpath,$PWD" -pthread || exit 1
+
+stepped()	# name argument...
+{
+	name=$1
+	shift
+	ldb-record -q --flows --kernel none -o "$name.data" -- ./stepped "$@" >out
+	ok "$name: recorded" test $? -eq 0
+	ok "$name: pauses were in calls" test "$(cat out)" -gt 100
+	ldb-flows -q -i "$name.data" --json >"$name.json"
+	jq '[.functions[] | select(.symbol | startswith("step_"))]' "$name.json" >steps.json
+	diag "not timed: $(jq -c '[.[] | select(.timed != 2) | .symbol] | sort' steps.json)"
+	check_jq "$name: each function is counted" steps.json 'length == 200 and all(.calls == 2 or .calls == 1)'
+	check_jq "$name: no call is timed twice" steps.json 'all(.timed <= .calls)'
+	check_jq "$name: no time is longer than the program ran" steps.json 'all(.max_ns < 6e10)'
+}
+stepped resumed
+stepped later later
+finish
