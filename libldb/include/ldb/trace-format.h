@@ -727,14 +727,16 @@ struct ldb_file_footer {
  * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or
  * "pid"), "flight" (in a dump of a flight recorder: the seconds that it has before and after its
  * trigger), "trigger" (may repeat), "flight_from" (the tick from which on the dump is complete),
- * "flight_cut" (the number of requests that began earlier), "flight_suppressed" (the number of
- * triggers that made no dump), "warning" (may repeat),
+ * "flight_cut" (the number of requests that began earlier), "flight_suppressed" (how many
+ * triggers made no dump, and which limits suppressed them), "warning" (may repeat),
  * "messages" (in a joined trace: the number of ASKED rows), "messages_elsewhere",
  * "messages_unknown", "messages_refused" (the numbers of messages that made a request and were not
  * joined: see ldb-timeline(1)),
+ * "queue." and a queue's number (see LDB_REQ_QUEUE_NAMED),
  * "boot" (of the machine, boot_id), "process" (the program's name), "ppid",
  * "damage" (in a joined trace: which of its parts were damaged, and how; may repeat), "end": exit:N,
- * signal:N, ended (it is not known how), exec, detached, timeout (-d), size (--max-size), disk, dump.
+ * signal:N, ended (it is not known how), exec, detached, timeout (-d), rights (the program changed its
+ * credentials or installed a seccomp filter), size (--max-size), disk, dump.
  */
 
 _Static_assert(sizeof(struct ldb_file_header) == 56, "on disk");
