@@ -15,8 +15,8 @@
  * An API is a pair of a calling module and a function of another module.  A thread's region has one
  * struct ldb_flow_state and one struct ldb_flow_cell for each API, at the API's index in the
  * dictionary, and parts of histograms.  Threads that the runtime does not know write into region 0,
- * which nobody reads.  API 0 is not used; the last API stands for all functions for which the
- * dictionary has no room.
+ * of which only the number of calls is reported.  API 0 is not used; the last API stands for all
+ * functions for which the dictionary has no room.
  */
 #ifndef LDB_FLOWS_H
 #define LDB_FLOWS_H

@@ -24,7 +24,8 @@ enum inject_place {
 	/* in a system call that the stop has interrupted, and that must be repeated */
 	PLACE_REDO,
 	PLACE_SIGNAL,		/* in a system call that a pending signal will interrupt anyway */
-	PLACE_CRITICAL,		/* in a restartable sequence (rseq), which would be aborted */
+	/* in a restartable sequence (rseq), which the kernel does not abort during the injected code */
+	PLACE_CRITICAL,
 	PLACE_FOREIGN,		/* in code that is not 64-bit code */
 };
 
