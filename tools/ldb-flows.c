@@ -31,16 +31,16 @@ static const char *const by_names[] = {
 static const struct cli_option options[] = {
 	OPEN_OPTIONS(opt.open),
 	{ .name = "by", .type = CLI_CHOICE, .value = &opt.by, .arg = "WHAT",
-	  .help = "one table: component (self times; with wait 100 %), function (of libraries), wait "
+	  .help = "one table: component (self times and waits, together 100 %), function (of libraries), wait "
 		  "(functions that wait), matrix (from component to component), thread, pool (threads "
-		  "that are alike); default: overview", .choices = by_names },
+		  "with the same function and name); default: overview", .choices = by_names },
 	{ .name = "top", .type = CLI_NUMBER, .value = &opt.top, .arg = "N",
 	  .help = "at most N rows of a table (text: 10, with --by 30; JSON and CSV: all)",
 	  .given = &opt.has_top, .max = 1000000000 },
 	{ .name = "thread", .type = CLI_STRING, .value = &opt.thread, .arg = "TID|NAME",
-	  .help = "only this thread; NAME may hold * and ?" },
+	  .help = "only this thread; NAME may contain * and ?" },
 	{ .name = "component", .type = CLI_STRING, .value = &opt.component, .arg = "GLOB",
-	  .help = "only functions of, or called by, libraries of this name" },
+	  .help = "only functions of, or called by, components of this name" },
 	{ .name = "diff", .type = CLI_STRING, .value = &opt.diff, .arg = "FILE",
 	  .help = "what has changed since this older trace" },
 	OPEN_JSON(opt.open, "JSON: all tables, times in ns"),

@@ -47,13 +47,13 @@ static const struct cli_option options[] = {
 	{ .name = "requests", .type = CLI_FLAG, .value = &opt.requests,
 	  .help = "latencies of tagged requests by class, and the slowest ones" },
 	{ .name = "sched", .type = CLI_FLAG, .value = &opt.sched,
-	  .help = "kernel events: when threads were off the CPU, and who had it instead" },
+	  .help = "kernel events: when threads were off the CPU, and which tasks were running then" },
 	{ .name = "samples", .type = CLI_FLAG, .value = &opt.samples,
-	  .help = "what was inside of functions, by samples: lines, libraries, the kernel" },
+	  .help = "functions by samples, divided into lines, functions of libraries and of the kernel" },
 	{ .name = "tree", .type = CLI_FLAG, .value = &opt.tree,
 	  .help = "which functions call which, as a tree: total and self times, observed calls" },
 	{ .name = "graph", .type = CLI_FLAG, .value = &opt.graph,
-	  .help = "the same as a graph for Graphviz (DOT)" },
+	  .help = "the tree of --tree as a graph for Graphviz (DOT)" },
 	{ .name = "summary", .type = CLI_FLAG, .value = &opt.summary,
 	  .help = "the recording itself: threads, what was observed, what was lost" },
 	{ .name = "json-summary", .type = CLI_FLAG, .value = &opt.json_summary,
@@ -64,22 +64,22 @@ static const struct cli_option options[] = {
 	{ .name = "sort", .type = CLI_CHOICE, .value = &opt.sort, .arg = "KEY",
 	  .choice = functions_sort_key, .given = &opt.has_sort },
 	{ .name = "top", .type = CLI_NUMBER, .value = &opt.top, .arg = "N",
-	  .help = "at most N rows (text: 30; JSON and CSV: all; requests: 10)",
+	  .help = "at most N rows (default: text: 30; JSON and CSV: all; requests: 10)",
 	  .given = &opt.has_top, .max = 1000000000 },
 	OPEN_REQUEST(opt.open),
-	OPEN_RANGE(opt.open, "only what overlaps"),
+	OPEN_RANGE(opt.open, "only what happened at"),
 	{ .name = "thread", .type = CLI_STRING, .value = &opt.thread, .arg = "TID|NAME",
-	  .help = "only this thread; NAME may hold * and ?" },
+	  .help = "only this thread; NAME may contain * and ?" },
 	{ .name = "function", .type = CLI_STRING, .value = &opt.function, .arg = "GLOB",
 	  .help = "only functions of this name" },
 	{ .name = "class", .type = CLI_STRING, .value = &opt.class, .arg = "GLOB",
-	  .help = "--requests: only of this class" },
+	  .help = "--requests: only requests of this class" },
 	{ .name = "note", .type = CLI_LIST, .value = &opt.note, .arg = "KEY=GLOB",
-	  .help = "--requests: only requests of which this was noted; also KEY>N, KEY<=64K (repeats)" },
+	  .help = "--requests: only requests with this note; also KEY>N, KEY<=64K (may be repeated)" },
 	{ .name = "diff", .type = CLI_STRING, .value = &opt.diff, .arg = "FILE",
 	  .help = "-o FILE.html: compare with this trace" },
 	{ .name = "archive", .type = CLI_STRING, .value = &opt.archive, .arg = "FILE",
-	  .help = "copy the trace to FILE with the names in it, to be read where the program is not" },
+	  .help = "copy the trace to FILE and add all names, so that it can be read without the program's files" },
 	OPEN_JSON(opt.open, "JSON: all columns, times in ns"),
 	OPEN_CSV(opt.open, "CSV: the same columns"),
 	OPEN_QUIET(opt.open, "no hints on stderr"),
@@ -96,12 +96,12 @@ static const struct cli_tool tool = {
 	.options = options,
 	.argument = "FILE",
 	.examples = "ldb-report                        the 30 calls with the worst p99.99\n"
-		    "ldb-report --sort=total --top=10  where the time went\n"
-		    "ldb-report --mutex                who waits for whom\n"
-		    "ldb-report --sched                who took the CPU from whom\n"
+		    "ldb-report --sort=total --top=10  the calls with the greatest total time\n"
+		    "ldb-report --mutex                which thread waits for which\n"
+		    "ldb-report --sched                which task took the CPU from which\n"
 		    "ldb-report --graph | dot -Tsvg -o calls.svg\n"
-		    "ldb-report --requests             how slow are requests, and which are slowest\n"
-		    "ldb-report -o report.html         all of this as a page for a browser\n"
+		    "ldb-report --requests             latencies of requests, and the slowest requests\n"
+		    "ldb-report -o report.html         all reports as a page for a browser\n"
 		    "ldb-report --function='db_*' --json | jq '.functions[0]'",
 };
 

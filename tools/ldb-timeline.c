@@ -45,21 +45,21 @@ static const struct cli_option options[] = {
 	{ .name = "class", .type = CLI_STRING, .value = &opt.class, .arg = "GLOB",
 	  .help = "only requests of this class" },
 	{ .name = "note", .type = CLI_LIST, .value = &opt.note, .arg = "KEY=GLOB",
-	  .help = "only requests of which this was noted; also KEY>N, KEY<=64K (repeats)" },
+	  .help = "only requests with this note; also KEY>N, KEY<=64K (may be repeated)" },
 	{ .name = "trace", .type = CLI_STRING, .value = &opt.trace, .arg = "ID",
-	  .help = "the requests of this W3C trace id, of all processes, as one timeline: ldb_req_link(3)" },
+	  .help = "the requests of all processes with this W3C trace id, as one timeline; see ldb_req_link(3)" },
 	{ .name = "parts", .type = CLI_FLAG, .value = &opt.parts,
-	  .help = "with --req, or of the slowest one: and the requests of other processes that it asked for, as one "
-	  "timeline" },
+	  .help = "with --req, or for the slowest request: also the requests in other processes that its messages "
+	  "started, as one timeline" },
 	{ .name = "at", .type = CLI_STRING, .value = &opt.at, .arg = "TIME",
 	  .help = "the slowest of the requests that were open at this time of day: 2026-11-22T03:12:07.5, "
-	  "local or with Z or +01:00 behind it; or 03:12:07.5" },
+	  "a local time, or with Z or +01:00 at its end; or 03:12:07.5" },
 	OPEN_REQUEST(opt.open),
 	OPEN_RANGE(opt.open, "only requests that start at"),
 	{ .name = "top", .type = CLI_NUMBER, .value = &opt.top, .arg = "N",
 	  .help = "list the N longest segments (text; default: 40)" },
 	{ .name = "verify", .type = CLI_FLAG, .value = &opt.verify,
-	  .help = "--req: check the whole trace for damage, not only what it read" },
+	  .help = "--req: check the whole trace for damage, not only the parts that are read" },
 	OPEN_JSON(opt.open, "JSON, times in ns: an object; with --slowest an array of them"),
 	OPEN_CSV(opt.open, "CSV: a row for each segment"),
 	OPEN_QUIET(opt.open, "no hints on stderr"),
@@ -77,12 +77,12 @@ static const struct cli_tool tool = {
 	.argument = "FILE",
 	.examples = "ldb-timeline                      the slowest request\n"
 		    "ldb-timeline --slowest=5          the five slowest\n"
-		    "ldb-timeline --note tenant=acme   the slowest of that tenant: ldb_req_note(3)\n"
-		    "ldb-timeline --req=4711           this one\n"
-		    "ldb-timeline --at 03:12:07.5      what was slow then\n"
+		    "ldb-timeline --note tenant=acme   the slowest request with this note: ldb_req_note(3)\n"
+		    "ldb-timeline --req=4711           request 4711\n"
+		    "ldb-timeline --at 03:12:07.5      the slowest request that was open then\n"
 		    "ldb-timeline --trace 4bf92f3577b34da6a3ce929d0e0e4736 client.data server.data\n"
 		    "ldb-timeline --req=4711 --parts client.data server.data\n"
-		    "ldb-timeline -o slow.html         a page: everything, opened at the slowest\n"
+		    "ldb-timeline -o slow.html         a page of the whole recording, opened at the slowest request\n"
 		    "ldb-timeline --req=4711 --json | jq '.segments[] | select(.blocks_req)'",
 };
 

@@ -38,14 +38,14 @@ static int sort;
 static const struct cli_option table[] = {
 	{ .letter = 'p', .name = "pid", .type = CLI_NUMBER, .value = &pid, .given = &pid_given,
 	  .arg = "PID", .min = 1, .max = INT32_MAX,
-	  .help = "observe the running process PID, which must have the ldb runtime loaded" },
+	  .help = "observe the running process PID" },
 	{ .letter = 'd', .name = "interval", .type = CLI_DURATION, .value = &options.interval_ns,
 	  .arg = "SEC", .min = 100000000, .max = 3600000000000, .unit_ns = 1000000000,
-	  .help = "show new numbers every SEC seconds (2; or 500ms, ...)" },
+	  .help = "show new numbers every SEC seconds (2), or for example every 500ms" },
 	{ .letter = 'w', .name = "window", .type = CLI_DURATION, .value = &options.window_ns,
 	  .arg = "SEC", .min = 100000000, .max = 3600000000000, .unit_ns = 1000000000,
 	  .given = &window_given,
-	  .help = "of the last SEC seconds (10; with --batch and --json: of the interval)" },
+	  .help = "show what ended in the last SEC seconds (10; with --batch and --json: the interval)" },
 	{ .letter = 'n', .name = "times", .type = CLI_NUMBER, .value = &options.times, .arg = "N",
 	  .min = 1, .help = "stop after showing N times" },
 	{ .name = "by", .type = CLI_CHOICE, .value = &options.by, .arg = "WHAT",
@@ -61,13 +61,13 @@ static const struct cli_option table[] = {
 	{ .letter = 'j', .name = "json", .type = CLI_FLAG, .value = &options.is_json,
 	  .help = "JSON: one object in a line each time, times in ns" },
 	{ .letter = 'o', .name = "output", .type = CLI_STRING, .value = &output, .arg = "FILE",
-	  .help = "write tables or JSON there, not to stdout" },
+	  .help = "write tables or JSON to FILE instead of stdout" },
 	{ .name = "dump", .type = CLI_STRING, .value = &options.dump, .arg = "FILE", .given = &options.dumps_last,
-	  .help = "write what was shown last into FILE.1, a trace; key d does so at any time (ldb.data.1)" },
+	  .help = "at the end, write the events shown last into FILE.1, a trace; the key d does so at any time (ldb.data.1)" },
 	{ .name = "memory", .type = CLI_SIZE, .value = &memory, .arg = "SIZE", .min = 1 << 20,
-	  .help = "keep at most SIZE of what was recorded (256M); then the window is shorter" },
+	  .help = "retain at most SIZE of events (256M); if there are more, the window is shorter" },
 	{ .name = "request", .type = CLI_LIST, .value = &requests, .arg = "WHAT",
-	  .help = "what is a request where none is tagged: socket, or FUNCTION (a name, or a glob), each call of it (repeats)" },
+	  .help = "the requests of a program that tags none: socket, from its connections; or FUNCTION (a name, or a glob), each call of it (may be repeated)" },
 	{ .name = "budget", .type = CLI_PERCENT, .value = &record.budget_ppm, .arg = "PCT", .min = 1,
 	  .help = "slow each thread down by at most PCT of its time (5%)" },
 	{ .name = "mutex", .type = CLI_CHOICE, .value = &record.mutex_level, .arg = "LEVEL",
@@ -76,9 +76,9 @@ static const struct cli_option table[] = {
 	{ .name = "scanner-cpu", .type = CLI_NUMBER, .value = &scanner_cpu,
 	  .given = &scanner_cpu_given, .arg = "N", .max = 4095, .help = "pin the scanner to CPU N" },
 	{ .name = "debug-dir", .type = CLI_LIST, .value = &debug_dirs, .arg = "DIR",
-	  .help = "look for debug files there, too (repeats)" },
+	  .help = "search DIR for debug files, too (may be repeated)" },
 	{ .name = "sysroot", .type = CLI_STRING, .value = &options.symbols.sysroot, .arg = "DIR",
-	  .help = "the files of the program are below DIR" },
+	  .help = "search below DIR for the files of the program" },
 	{ .name = "no-demangle", .type = CLI_FLAG, .value = &options.symbols.no_demangle,
 	  .help = "C++ names as the linker has them" },
 	{ .name = "libldb", .type = CLI_STRING, .value = &record.libldb, .arg = "FILE",
@@ -92,7 +92,7 @@ static const struct cli_tool tool = {
 	.summary = "Shows the slowest functions and requests, and the locks most waited for, of the "
 		   "last seconds of a running program.",
 	.options = table,
-	.examples = "ldb-top -p $(pidof server)                 q quits, h tells the other keys\n"
+	.examples = "ldb-top -p $(pidof server)                 q quits, h shows the other keys\n"
 		    "ldb-top -p $(pidof server) -d 1 -w 60      of the last minute, every second\n"
 		    "ldb-top -p $(pidof server) --batch -n 1    two seconds, once\n"
 		    "ldb-top -p $(pidof server) --json | jq -c '.functions[0] | [.function, .max_ns]'\n"

@@ -58,7 +58,7 @@ static const struct cli_option options[] = {
 	{ .name = "explain", .type = CLI_PERCENT, .value = &opt.explain, .arg = "PCT",
 	  .help = "a caller is a cause itself if its callees explain less of its time (80%)" },
 	{ .name = "nsight-strict", .type = CLI_FLAG, .value = &opt.is_strict,
-	  .help = "as NSight does it: by what its callees take longer, explained or not" },
+	  .help = "the rule of NSight: what a callee takes longer counts as explained, even if it has no cause" },
 	{ .name = "chains", .type = CLI_NUMBER, .value = &opt.chains, .arg = "N",
 	  .help = "follow the waits of the N slowest (500)" },
 	{ .name = "categories", .type = CLI_STRING, .value = &opt.categories, .arg = "FILE",
@@ -70,7 +70,7 @@ static const struct cli_option options[] = {
 	  "of all requests, or of those of --slice or --p99 in each" },
 	{ .name = "fail-if", .type = CLI_LIST, .value = &opt.fail_if, .arg = "COND",
 	  .help = "--compare: exit status 4 if COND holds: p99+5%, GET:p50+100us, p99.9>2ms, mean+1% "
-	  "(repeats)" },
+	  "(may be repeated)" },
 	{ .name = "compare-slices", .type = CLI_STRING, .value = &opt.slices, .arg = "A,B",
 	  .help = "what is slower in slice A of each class than in slice B: p99,p50 or 90-99,40-60" },
 	{ .name = "shares", .type = CLI_FLAG, .value = &opt.has_shares,
@@ -88,14 +88,14 @@ static const struct cli_option options[] = {
 	  .help = "kernel events: which tasks ran on the CPUs during these requests" },
 	{ .name = "blame", .type = CLI_FLAG, .value = &opt.pictures[PICTURE_BLAME],
 	  .help = "whom the time was lost to, summed up; and where it comes from: paths, locks, their "
-	  "holders, what held those up" },
+	  "holders, and what blocked the holders" },
 	{ .name = "folded", .type = CLI_FLAG, .value = &opt.is_folded,
 	  .help = "--blame as folded stacks, for flame graph programs" },
 	{ .name = "sums", .type = CLI_FLAG, .value = &opt.is_sums,
 	  .help = "--blame without the tree: whom the time was lost to" },
 	{ .name = "what-if", .type = CLI_LIST, .value = &opt.what_if, .arg = "EXPR",
 	  .help = "replay with changed durations: 'parse*0.5', 'lock:NAME*0.5', "
-	  "'lock:NAME=sharded(8)', no-preempt, cpus+2 (repeats)" },
+	  "'lock:NAME=sharded(8)', no-preempt, cpus+2 (may be repeated)" },
 	OPEN_JSON(opt.open, "JSON, times in ns"),
 	OPEN_CSV(opt.open, "CSV: a row for each request and cause"),
 	OPEN_QUIET(opt.open, "no hints on stderr"),
@@ -111,17 +111,17 @@ static const struct cli_tool tool = {
 		    "--compare [--fail-if=COND]... [OPTION]... BEFORE AFTER\n"
 		    "[-i FILE] --what-if=EXPR... [OPTION]...",
 	.summary = "Says why requests are slow: what took them longer than the usual requests of "
-		   "their class, who held the locks they waited for, and what held those up.",
+		   "their class, who held the locks they waited for, and what blocked the holders.",
 	.options = options,
 	.examples = "ldb-why                           the slowest hundredth\n"
-		    "ldb-why --req=4711                this one\n"
-		    "ldb-why --class=GET --slice=50    what is usual for the usual ones\n"
+		    "ldb-why --req=4711                request 4711\n"
+		    "ldb-why --class=GET --slice=50    the requests around the median\n"
 		    "ldb-why -o why.html               all of this as a page, with pictures\n"
 		    "ldb-why --blame --sums            which threads and functions cost how much\n"
 		    "ldb-why --blame --folded | flamegraph.pl >blame.svg\n"
-		    "ldb-why --compare-slices=p99,p50  in what the slow ones differ, summed up\n"
+		    "ldb-why --compare-slices=p99,p50  how slow and usual requests differ, summed up\n"
 		    "ldb-why --compare old.data new.data --fail-if=p99+5%\n"
-		    "ldb-why --what-if='snapshot*0.25' if snapshot() took a quarter of its time\n"
+		    "ldb-why --what-if='snapshot*0.25' latencies if snapshot() took a quarter of its time\n"
 		    "ldb-why --json | jq -r '.requests[].sentence'",
 	.argument = "FILE",
 };

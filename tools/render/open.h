@@ -25,28 +25,28 @@ struct open_options {
 /* Options of all these tools, for a table of struct cli_option. */
 #define OPEN_OPTIONS(o)								\
 	{ .letter = 'i', .name = "input", .type = CLI_LIST, .value = &(o).inputs, \
-	  .arg = "FILE", .help = "the trace (default: ldb.data; repeats)" },	\
+	  .arg = "FILE", .help = "the trace (default: ldb.data; may be repeated)" },	\
 	{ .letter = 'o', .name = "output", .type = CLI_STRING, .value = &(o).output, \
-	  .arg = "FILE", .help = "write there, not to stdout" },		\
+	  .arg = "FILE", .help = "write to FILE instead of stdout" },		\
 	{ .name = "debug-dir", .type = CLI_LIST, .value = &(o).debug_dirs, .arg = "DIR", \
-	  .help = "look for debug files there, too (repeats)" },		\
+	  .help = "search DIR for debug files, too (may be repeated)" },		\
 	{ .name = "sysroot", .type = CLI_STRING, .value = &(o).sysroot, .arg = "DIR", \
-	  .help = "the files of the trace are below DIR" },			\
+	  .help = "search below DIR for the files that the trace names" },			\
 	{ .name = "no-demangle", .type = CLI_FLAG, .value = &(o).no_demangle,	\
 	  .help = "C++ names as the linker has them" }
 
 /* Option of tools that show one request; part is a struct cli_part. */
 #define OPEN_REQ(part, has)							\
 	{ .letter = 'r', .name = "req", .type = CLI_PART, .value = &(part), .arg = "[PROCESS:]N", \
-	  .help = "the request with this id; PROCESS:N: with the id that this process (pid or name) gave it, if the " \
-	  "recording is of several", \
+	  .help = "the request with this id; PROCESS:N: with the id that this process (pid or name) gave it, in a " \
+	  "recording of several processes", \
 	  .given = &(has) }
 
 /* Option of tools that show requests. */
 #define OPEN_REQUEST(o)								\
 	{ .name = "request", .type = CLI_LIST, .value = &(o).request, .arg = "FUNCTION", \
 	  .help = "each invocation of FUNCTION (a name, or a glob) is a request; loop: each turn of an event " \
-	  "loop; tags: what the program tags (repeats)" }
+	  "loop; tags: what the program tags (may be repeated)" }
 
 /* Options for a range of time; `what` is, for example, "only requests that start at". */
 #define OPEN_RANGE(o, what)							\
