@@ -126,13 +126,13 @@ static int ask(int fd, const char *command)
 	ssize_t got;
 
 	if (send(fd, command, len, MSG_NOSIGNAL) != (ssize_t)len || send(fd, "\n", 1, MSG_NOSIGNAL) != 1) {
-		cli_error("the recorder is gone");
+		cli_error("the recorder has ended");
 		return CLI_FAILURE;
 	}
 	while (!end && nr < sizeof(answer) - 1) {
 		got = recv(fd, answer + nr, sizeof(answer) - 1 - nr, 0);
 		if (got <= 0) {
-			cli_error(got ? "the recorder does not answer: %s" : "the recorder is gone", strerror(errno));
+			cli_error(got ? "the recorder does not answer: %s" : "the recorder has ended", strerror(errno));
 			return CLI_FAILURE;
 		}
 		nr += got;

@@ -233,8 +233,8 @@ static void summary_text(const struct export_options *o)
 		cli_note("%" PRIu64 " functions shorter than %" PRId64 " ns were left out",
 			 r->nr_left_out, r->min_ns);
 	if (r->nr_merged)
-		cli_note("the time of %" PRIu64 " calls is their callers': there are too many "
-			 "different stacks", r->nr_merged);
+		cli_note("the time of %" PRIu64 " calls is counted as time of their callers: there are too "
+			 "many different stacks", r->nr_merged);
 	if (r->nr_not_kept)
 		cli_note("%" PRIu64 " sleeps on futexes were left out: too many", r->nr_not_kept);
 }
@@ -252,7 +252,7 @@ static int fail(int ret, const char *err, bool is_output)
 		cli_error("cannot write %s: %s", opt.open.output ? opt.open.output : "to stdout",
 			  strerror(ret < -1 ? -ret : EIO));
 	else
-		cli_error("cannot sort in a temporary file in %s: %s: set TMPDIR to another folder",
+		cli_error("cannot sort in a temporary file in %s: %s: set TMPDIR to another directory",
 			  getenv("TMPDIR") ? getenv("TMPDIR") : "/var/tmp",
 			  strerror(ret < -1 ? -ret : EIO));
 	return CLI_FAILURE;
@@ -331,7 +331,7 @@ static void check_usage(const struct export_format *f)
 	if (opt.open.is_json && !output)
 		cli_usage("--json describes what was written to a file: give -o FILE");
 	if (f->is_binary && !output && isatty(STDOUT_FILENO))
-		cli_usage("%s is nothing for a terminal: give -o FILE", f->name);
+		cli_usage("%s cannot be shown on a terminal: give -o FILE", f->name);
 	if (output && open_is_input(&opt.open, output)) {
 		cli_error("%s is the trace itself: give another file with -o", output);
 		exit(CLI_FAILURE);

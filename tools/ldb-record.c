@@ -66,7 +66,7 @@ static bool goes_on(void *arg)
 
 static void warn_interrupted(const char *path)
 {
-	cli_warn("interrupted: %s has no names of its own, keep the program as it is", path);
+	cli_warn("interrupted: %s contains no names, keep the program's files as they are", path);
 }
 
 /* Looks up names, in a separate process.  Returns 0, or 1 after printing an error. */
@@ -82,7 +82,7 @@ static int look_up(const char *path, const char *name, pid_t pid)
 	if (rc == -EINTR)
 		warn_interrupted(name);
 	else if (rc && rc != -EEXIST)
-		cli_warn("%s has no names of its own: %s", name, *err ? err : "out of memory");
+		cli_warn("%s contains no names: %s", name, *err ? err : "out of memory");
 	return rc && rc != -EEXIST;
 }
 
@@ -144,7 +144,7 @@ static uint64_t store_names(const char *path, const char *name, pid_t pid)
 	if (WIFSIGNALED(status) && interrupted)
 		warn_interrupted(name);
 	else if (WIFSIGNALED(status))
-		cli_warn("%s has no names of its own: the process that looked them up was ended by "
+		cli_warn("%s contains no names: the process that looked them up was ended by "
 			 "signal %d", name,
 			 WTERMSIG(status));
 	/* A file that is incomplete must not replace a dump. */
@@ -319,7 +319,7 @@ static int find_id(const char *root, const char *file, const char *word, struct 
 static void set_queues(void)
 {
 	if (queues.nr > QUEUE_WORDS_MAX)
-		cli_usage("--queue: at most %d of them", QUEUE_WORDS_MAX);
+		cli_usage("--queue: at most %d", QUEUE_WORDS_MAX);
 	for (size_t i = 0; i < queues.nr; i++) {
 		struct queue_words words;
 		const char *wrong = queue_words_parse(queues.items[i], &words);

@@ -109,7 +109,7 @@ if command -v setpriv >/dev/null; then
 	check "without the rights it is one line" \
 		"setpriv --bounding-set=-bpf,-perfmon,-sys_admin --inh-caps=-bpf,-perfmon,-sys_admin \
 			ldb-record --kernel=bpf -o no.data -- ./life" 1 \
-		'no kernel events can be had: bpf: needs CAP_BPF and CAP_PERFMON \(run it as root\)$'
+		'kernel events are not available: bpf: needs CAP_BPF and CAP_PERFMON \(run it as root\)$'
 	ok "and nothing was written" test ! -e no.data
 	oracle_not less.data "perf shows a thread's own switches alone, and not the last"
 	check "something else is taken instead, and why is told" \

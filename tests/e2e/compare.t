@@ -93,7 +93,7 @@ printf '# ours\nstore,function,Ours,app,make it quick\nserve,function,Ours\n' >o
 check_not "of one's own" "ldb-why -i b.data --uncategorised --categories=ours.csv" 0 'function +store'
 check "with advice" "ldb-why --compare a.data b.data --categories=ours.csv" 0 '^Ours: make it quick'
 printf 'store,function,Ours\nserve,method,Ours\n' >bad.csv
-check_one_line "a file with an error" "ldb-why -i b.data --categories=bad.csv" 1 "^ldb-why: bad.csv:2: 'method' is no kind"
+check_one_line "a file with an error" "ldb-why -i b.data --categories=bad.csv" 1 "^ldb-why: bad.csv:2: 'method' is not a kind"
 check_one_line "no such file" "ldb-why -i b.data --categories=none.csv" 1 '^ldb-why: cannot read none.csv'
 
 # Usage that cannot work.

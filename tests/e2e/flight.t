@@ -45,7 +45,7 @@ check_jq "it reaches seconds back, and one beyond" one.json \
 check_jq "its duration is that" one.json '.recording.duration_ns | . > 2e9 and . < 5e9'
 check_jq "it has names of its own" one.json '.lost.total == 0'
 check "ldb-why says it, too" "ldb-why -i one.data.1" 0 '^Trigger: request .* took .*>45ms'
-check "and from when to when the dump reaches" "ldb-why -i one.data.1" 0 '^This dump reaches from .* before it to .* after it'
+check "and from when to when the dump reaches" "ldb-why -i one.data.1" 0 '^This dump contains the .* before its first trigger and the .* after it'
 ldb-timeline -i one.data.1 --req "$id" --json | jq 'if type == "array" then .[0] else . end' >slow.json
 check_jq "the slow request is in it, whole" slow.json '.latency_ns > 45e6 and ([.segments[] | select(.kind == "request" and .is_truncated == true)] | length) == 0'
 ldb-why -i one.data.1 --req "$id" --json >why.json

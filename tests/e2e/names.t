@@ -91,7 +91,7 @@ wait $rec
 status=$?
 ok "who looks up names is killed: the program's status" test "$status" -eq 0
 diag "$(cat killed.out)"
-ok "and it is said" grep -q 'warning: killed.data has no names of its own: the process that looked them up was ended by signal 9' killed.out
+ok "and it is said" grep -q 'warning: killed.data contains no names: the process that looked them up was ended by signal 9' killed.out
 
 # After Ctrl-C while one file is read, the rest of the files is skipped.
 ldb-record --kernel=none -o left.data -- ./long 20 100 100 >left.out 2>&1 &
@@ -102,7 +102,7 @@ wait $rec
 status=$?
 ok "who looks up names is interrupted: the program's status" test "$status" -eq 0
 diag "$(cat left.out)"
-ok "and it is said, too" grep -q 'warning: interrupted: left.data has no names of its own' left.out
+ok "and it is said, too" grep -q 'warning: interrupted: left.data contains no names' left.out
 ok "and nobody is left who looks them up" eval '! kill -0 "$(cat child.pid)"'
 rm long.debug
 check "the trace of a killed look-up is whole" "ldb-report -q -i killed.data --requests" 0 'req'

@@ -56,7 +56,7 @@ jq -r '.profiles[0].events | [.[0].at, .[1].at] | @tsv' req.json >got
 same "--req: the segments of ldb-timeline" want got
 check "--thread" "ldb-export -q --thread='snap*' speedscope | jq -r '.profiles[].name'" 0 '^snapshotter 2$'
 ok "hostile names" eval "ldb-export -q -i hostile.data --causes speedscope | jq -e . >/dev/null"
-check_one_line "nothing to show" "ldb-export -i empty.data -o e.json speedscope" 1 'no function was seen'
+check_one_line "nothing to show" "ldb-export -i empty.data -o e.json speedscope" 1 'no function was observed'
 ok "leaves no file" test ! -e e.json
 [ ! -w /dev/full ] || check_one_line "a full disk" "ldb-export -o /dev/full speedscope" 1 'cannot write'
 

@@ -15,7 +15,7 @@ check "a function that may not return" "ldb-flows" 0 '^      1       -       -  
 check "an unbalanced pool" "ldb-flows" 0 '^      2   160ms   110ms  50\.0ms  31\.2 %  10\.0ms  25\.0ms  40\.0ms   1\.60 worker\*$'
 check "what is estimated" "ldb-flows" 0 '^100 k calls between components, counted exactly; 10\.1 % of them timed'
 check "what is not known" "ldb-flows" 0 '^1 calls have no time'
-check "what was lost" "ldb-flows" 0 '^3 calls were not timed: no place was left'
+check "what was lost" "ldb-flows" 0 '^3 calls were not timed: there was no room'
 check "what was not followed" "ldb-flows" 0 '^Not followed: 2 functions whose addresses'
 check "--by=wait" "ldb-flows --by=wait" 0 '^      2   110ms     0ns  55\.0ms  70\.0ms pthread_cond_wait\(\)'
 check "--by=wait has no other" "ldb-flows --by=wait | grep -c deflate" 1 '^0$'

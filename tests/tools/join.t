@@ -18,7 +18,7 @@ check "libraries of both" "ldb-flows f.data f.data --json | jq '.components | le
 check "an archive of both" "ldb-report --archive both.data a.data b.data && ldb-timeline -i both.data" 0 'observed calls: 40 of'
 check "one trace as an argument" "ldb-report --json a.data | cmp - one.json && echo same" 0 '^same$'
 check_one_line "-i and an argument" "ldb-report -i a.data b.data" 2 'not both'
-check_one_line "a file that is no trace" "ldb-why a.data $TOP/README.md" 1 'no trace'
+check_one_line "a file that is no trace" "ldb-why a.data $TOP/README.md" 1 'not a trace'
 check_one_line "a file that is not there" "ldb-why a.data none.data" 1 'none\.data'
 check_one_line "the output is one of them" "ldb-report -o b.data a.data b.data" 1 'b\.data is the trace itself'
 check "--compare takes its two, as before" "ldb-why --compare a.data b.data" 0 '.'

@@ -124,7 +124,7 @@ check_one_line "no records" "ldb-record -o y.data -- fake-runtime bare" 1 '-fplu
 check_one_line "refused: the reason is shown, without its escapes" \
 	"ldb-record -o y.data -- fake-runtime refuse" 1 'another ldb-record is recording this program\?\[31m$'
 for n in 0 1 2 3; do
-	check_one_line "nonsense $n" "ldb-record -o y.data -- fake-runtime nonsense $n" 1 'does not keep to the protocol'
+	check_one_line "nonsense $n" "ldb-record -o y.data -- fake-runtime nonsense $n" 1 'violates the protocol'
 done
 check "strings without an end" "ldb-record -o y.data -- fake-runtime nonsense 4" 0 'warning: AAAA'
 check_one_line "a connection closed at once" "ldb-record -o y.data -- fake-runtime nonsense 5" 1 'no ldb records'

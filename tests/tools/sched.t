@@ -55,7 +55,7 @@ check_jq "--mutex: a lock with waits" m.json 'any(.locks[]; .name == "raw_lock" 
 check_jq "the one that both know counts once" m.json 'any(.locks[]; .name == "db_lock" and .waits.count == 1 and .holders[0].wakes == 1)'
 check "--mutex" "ldb-report --mutex" 0 '^futex 0x[0-9a-f]+ \(raw_lock\)'
 
-check "nobody came" "ldb-timeline --req=5" 0 'lost the CPU to nobody \(a CPU quota\?\)'
+check "nobody came" "ldb-timeline --req=5" 0 'preempted by no task \(a CPU quota\?\)'
 check "hidden" "ldb-timeline --req=5" 0 'preempted by another program \(hidden\)'
 for req in 1 2 3 4 5; do
 	ldb-timeline --req=$req --json >t.json

@@ -93,7 +93,7 @@ check_jq "shares and lift are those of the counts" noted.json '.shared as $s | a
 	(.usual / $s.usual - .usual_share | fabs) < 1e-12 and (if .usual > 0 then (.slow_share / .usual_share - .lift | fabs) < 1e-9 else true end))'
 ldb-why -q -i noted.data --slice 50 --json >slice.json
 check_jq "requests that are slow for nothing share nothing" slice.json '.shared.found == [] and .shared.tests > 100 and .shared.noted == 3'
-check "which is said" "ldb-why -q -i noted.data --slice 50" 0 '^nothing that was noted tells the [0-9]+ slow ones from [0-9]+ usual ones'
+check "which is said" "ldb-why -q -i noted.data --slice 50" 0 '^no note distinguishes the [0-9]+ slow requests from [0-9]+ usual ones'
 ldb-why -q -i noted.data --req 4711 --json >one.json
 check_jq "of one request nothing is said" one.json '.shared == {slow: 0, usual: 0, tests: 0, draws: 0, noted: 0, dropped_notes: 0, found: []}'
 

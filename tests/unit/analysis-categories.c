@@ -133,16 +133,16 @@ static void test_hostile(void)
 
 	WRONG("malloc\n", "1: expected pattern,kind", "too few fields");
 	WRONG("# x\n\na,function\n", "3: expected pattern,kind", "the line is counted");
-	WRONG("a,func,b\n", "1: 'func' is no kind: ldb-why(1)", "a kind that is none");
-	WRONG("a,,b\n", "1: '' is no kind", "no kind");
+	WRONG("a,func,b\n", "1: 'func' is not a kind of cause: ldb-why(1)", "a kind that is none");
+	WRONG("a,,b\n", "1: '' is not a kind", "no kind");
 	WRONG("a,function,,app,x\n", "1: no category", "no category");
 	WRONG(",function,b\n", "1: no pattern", "no pattern");
-	WRONG("a,function,b,mine,x\n", "1: 'mine' is no side", "a side that is none");
+	WRONG("a,function,b,mine,x\n", "1: 'mine' is not a side", "a side that is none");
 	WRONG("a,function,b,app,x,y\n", "1: more than 5 fields", "a comma too many");
 	WRONG("\"a,function,b\n", "1: a quote", "a quote that is not closed");
 	WRONG("\"a\"x,function,b\n", "1: a quote", "text behind a quote");
 	WRONG("\"a\"\",function,b\n", "1: a quote", "two quotes are one");
-	WRONG("a,function,b\na\0,function,b\n", "2: a byte of 0", "a byte of 0");
+	WRONG("a,function,b\na\0,function,b\n", "2: it contains a byte of 0", "a byte of 0");
 	WRONG("a,function,b\033[31m\n", "1: a control character", "what steers a terminal");
 	WRONG("a,function,\xff\xfe\n", "1: not UTF-8", "other bytes");
 	memset(longer + strlen(longer), 'a', 257);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Written by analysis-golden --write; see there. */
+/* This file was written by analysis-golden --write. */
 static const struct {
 	const char *program, *what;
 	uint64_t hash;
@@ -74,7 +74,7 @@ static const struct {
 	{ "turns", "pictures-strict", 0x8e7bf3174921472b },
 	{ "turns", "differences", 0xfc3d85fdc5dcbca },
 	{ "turns", "gates", 0xbfa2a3041fc864e0 },
-	{ "turns", "what-if", 0x64f832d4f009cbeb },
+	{ "turns", "what-if", 0x59d1b4dadff07b3b },
 	{ "turns", "perfetto", 0x79961da35f343029 },
 	{ "turns", "chrome", 0x5681c6dd771340be },
 	{ "turns", "speedscope", 0x967a2c43efcc049a },
@@ -115,7 +115,7 @@ static const struct {
 	{ "empty", "what-if", 0xce5f959164a20d9f },
 	{ "empty", "perfetto", 0xc7cab610d3fb4dad },
 	{ "empty", "chrome", 0xbfbb5d1a4ff0facb },
-	{ "empty", "speedscope", 0x16e481caf8001d53 },
+	{ "empty", "speedscope", 0x8cfb530636ead50f },
 	{ "empty", "folded", 0xcbf29ce484222325 },
 	{ "empty", "otlp", 0xcbf29ce484222325 },
 	{ "unsure", "functions", 0xad8ecfa971776095 },

@@ -108,14 +108,14 @@ static void test_c(const char *how, const char *compiler)
 	is(how, "plain(id)", "di u32");
 	is(how, "second(id)", "si s32");
 	is(how, "second(n)", "di u64");
-	is(how, "second(x)", "x is a double, and no integer");
+	is(how, "second(x)", "x is a double; it must be an integer");
 	is(how, "field(r->s)", "di +56 u16");
 	is(how, "field(r->h.id)", "di +24 u64");
 	is(how, "field(r->h.neg)", "di +16 s32");
 	is(how, "field(r->p->h.id)", "di +32 +24 u64");
 	is(how, "field(r.s)", "r is a pointer: write r->s");
 	is(how, "field(r->bits)", "bits is a bit-field");
-	is(how, "field(r->h)", "h is a struct, and no integer");
+	is(how, "field(r->h)", "h is a struct; it must be an integer");
 	is(how, "field(r->none)", "r has no member none");
 	is(how, "field(q)", "no parameter is named q: there is r");
 	is(how, "hidden(id)", "si s32");

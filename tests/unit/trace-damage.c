@@ -395,7 +395,7 @@ static void test_refused(uint8_t *bytes, size_t size, const char *path)
 		read_all(path, &o); \
 		ok(!o.opened && strstr(o.err, text), "refused: %s", o.err); \
 	} while (0)
-	REFUSED(h.magic[0] = 'X', "no trace");
+	REFUSED(h.magic[0] = 'X', "not a trace");
 	REFUSED(h.version = LDB_FILE_VERSION + 1, "format version");
 	REFUSED(h.version = 0, "format version 0");
 	REFUSED(h.features = 4, "features");

@@ -294,7 +294,7 @@ static void test_reopen(void)
 	free(after);
 	free(bytes);
 	sample_store(copy, (const uint8_t *)"no trace", 8);
-	ok(!writer_reopen(copy, err, sizeof(err)), "nor what is no trace: %s", err);
+	ok(!writer_reopen(copy, err, sizeof(err)), "nor what is not a trace: %s", err);
 }
 
 static void test_crc(void)

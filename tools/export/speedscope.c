@@ -293,7 +293,7 @@ int export_speedscope(struct model *m, const struct export_options *o, FILE *out
 		json_end(&p.j);
 	}
 	if (!ret && !p.nr_profiles) {
-		snprintf(err, err_size, "no function was seen in what was selected");
+		snprintf(err, err_size, "no function was observed in the selection");
 		ret = -ENODATA;
 	}
 	attribution_free(&p.attribution);

@@ -49,7 +49,7 @@ static int open_file(struct sqlite_db *d)
 
 	if (!vfs || vfs->iVersion < 3 ||
 	    vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_created) != SQLITE_OK)
-		return fail(d, "this SQLite cannot be given a file");
+		return fail(d, "this version of SQLite cannot use a file that is open already");
 	opening = &d->file;
 	rc = sqlite3_open_v2(d->file.temporary, &d->db, SQLITE_OPEN_READWRITE, NULL);
 	if (rc != SQLITE_OK)

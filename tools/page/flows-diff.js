@@ -32,7 +32,7 @@
 		return [...names,
 			{ key: "before_ns", label: "before", type: "ns", of: "one" }, { key: "after_ns", label: "after", type: "ns", of: "one" },
 			{ key: "delta_ns", label: "change", type: "ns", of: "one" },
-			{ key: "error_ns", label: "\u00b1", type: "ns", of: "one", title: "of the change, with 95 %" },
+			{ key: "error_ns", label: "\u00b1", type: "ns", of: "one", title: "half-width of the 95 % confidence interval of the change" },
 			{ key: "size_ns", label: "", type: "ns", of: "one", title: "sort by the size of the change", make: (r) => drawChange(r, most) },
 			{ key: "beyond_error", label: "beyond it", type: "bool", title: "is the change greater than its error?" },
 			{ key: "calls_before", label: "calls", type: "number" }, { key: "calls_after", label: "now", type: "number" },

@@ -191,10 +191,10 @@ tl.panel = (() => {
 			stack.length ? ["Meanwhile in", stack.map((r) => [spanLink(r), " "])] : null,
 			["Request", requestsOf(o.thread[ref], from, o.end[ref])],
 			flags & tl.F.MAJOR ? ["", "It was read from a disk."] : null,
-			flags & tl.F.THROTTLED ? ["", "Nobody took the CPU: a quota?"] : null,
-			flags & tl.F.INFERRED ? ["", "Known from the wait for it alone."] : null,
+			flags & tl.F.THROTTLED ? ["", "No task took the CPU: a quota?"] : null,
+			flags & tl.F.INFERRED ? ["", "The hold itself was not recorded: it is known from the wait."] : null,
 			flags & tl.F.FAILED ? ["", "It ended without the lock."] : null,
-			flags & tl.F.TRUNCATED ? ["", "It lasted when the recording began or ended."] : null,
+			flags & tl.F.TRUNCATED ? ["", "It was in progress when the recording began or ended."] : null,
 			flags & tl.F.LOST ? ["", "Kernel events were lost about then."] : null,
 		]];
 	}
@@ -208,8 +208,8 @@ tl.panel = (() => {
 			...times(r.start[ref], r.length[ref], tl.about.sched_res_ns),
 			["Thread", threadLink(thread, r.start[ref])],
 			["Request", thread < 0 ? "" : requestsOf(thread, r.start[ref], r.end[ref])],
-			r.flags[ref] & tl.F.NO_START ? ["", "It had it before the first event."] : null,
-			r.flags[ref] & tl.F.NO_END ? ["", "It still had it at the last event."] : null,
+			r.flags[ref] & tl.F.NO_START ? ["", "It was running before the first event."] : null,
+			r.flags[ref] & tl.F.NO_END ? ["", "It was still running at the last event."] : null,
 		]];
 	}
 

@@ -48,7 +48,7 @@ function rowOfSelection({ table, ref }) {
 	}
 }
 
-tl.emptyText = () => (tl.state.view === "cpu" ? "No kernel events in this recording, so who had which CPU is not known." :
+tl.emptyText = () => (tl.state.view === "cpu" ? "No kernel events in this recording, so the running tasks of the CPUs are not known." :
 	tl.state.view === "request" ? "No request was tagged in this recording." : "Nothing was recorded.");
 
 /* Frames */

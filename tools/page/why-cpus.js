@@ -66,7 +66,7 @@ const makeCpus = (() => {
 						`${why.share(k.ns, c.lifetime_ns)} of the targets' time`, `${ldb.ns(k.ns)} (${ldb.exact(k.ns)})`] });
 				}
 				if (sum < c.lifetime_ns)
-					spots.push({ x0: f(sum), x1: w - RIGHT, y0: y, y1: y + h, text: [`CPU ${cpu.cpu}: not known who`,
+					spots.push({ x0: f(sum), x1: w - RIGHT, y0: y, y1: y + h, text: [`CPU ${cpu.cpu}: running task not known`,
 						`${why.share(c.lifetime_ns - sum, c.lifetime_ns)} of the targets' time`] });
 			});
 			ctx.fillStyle = ldb.look.color("--dim");

@@ -164,7 +164,7 @@
 		table.show(s.found.map((f, i) => ({ ...f, rank: i + 1, slow_percent: tenth(100 * f.slow_share),
 			usual_percent: tenth(100 * f.usual_share), lift: f.lift === undefined ? undefined : tenth(f.lift) })));
 		return card("shared", "What slow ones share", s.found.length ? table.node :
-			el("p", { class: "dim" }, `Nothing tells them from usual ones, of ${many(s.tests)} traits.`));
+			el("p", { class: "dim" }, `None of ${many(s.tests)} traits distinguishes them from usual requests.`));
 	}
 
 	/* The selected request */
@@ -334,7 +334,7 @@
 			return view.node;
 		};
 
-		main.append(header(), el("p", { class: "lead", id: "lead" }, sentence()), card("facts", "How sure", facts()),
+		main.append(header(), el("p", { class: "lead", id: "lead" }, sentence()), card("facts", "How reliable this is", facts()),
 			card("causes", "Causes", causeTable()), shared(),
 			card("balloons", "Which requests were slow, and why", make("balloons", makeBalloons(state))),
 			requestCard(),

@@ -56,7 +56,7 @@ void compare_parse_slices(const char *text, struct compare_options *o)
 
 	snprintf(target, sizeof(target), "%.*s", comma ? (int)(comma - text) : 0, text);
 	if (!comma || !parse_slice(target, &o->target) || !parse_slice(comma + 1, &o->reference))
-		cli_usage("'%.60s' are no two slices: write p99,p50 or 90-99,40-60", text);
+		cli_usage("'%.60s' is not a pair of slices: write p99,p50 or 90-99,40-60", text);
 }
 
 /* Results of a comparison so far. */
@@ -170,7 +170,7 @@ static bool add_gates(struct comparison *c, const struct partition *before,
 		if (gate_check(g, before, after, &c->gates, &nr))
 			open_fail_memory();
 		if (nr == had) {
-			cli_error("--fail-if '%s': no class of requests that matches is in both recordings",
+			cli_error("--fail-if '%s': no matching class of requests is in both recordings",
 				  g->text);
 			return false;
 		}

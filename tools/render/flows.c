@@ -354,13 +354,13 @@ static void put_quality(const struct render *r, const struct render_flows *f)
 	const struct flows *w = s->flows;
 	char a[UNITS_ROOM], b[UNITS_ROOM], share[UNITS_ROOM];
 
-	fprintf(r->out, "%s calls between components, counted exactly; %s of them timed, the times of others are "
-		"estimated (+-: with 95 %%).\n", units_count(s->calls, a), text_share(s->timed, s->calls, share));
+	fprintf(r->out, "%s calls between components, counted exactly; %s of them timed, the times of the others are "
+		"estimated (+-: 95 %% confidence interval).\n", units_count(s->calls, a), text_share(s->timed, s->calls, share));
 	if (s->unknown)
-		fprintf(r->out, "%s calls have no time: of functions that may not return, or that return twice, or "
-			"whose calls had not ended.\n", units_count(s->unknown, b));
+		fprintf(r->out, "%s calls have no time: the function may not return or returns twice, or the call "
+			"had not ended.\n", units_count(s->unknown, b));
 	if (w->nr_no_slot)
-		fprintf(r->out, "%s calls were not timed: no place was left to remember where they return to.\n",
+		fprintf(r->out, "%s calls were not timed: there was no room for their return addresses.\n",
 			units_count(w->nr_no_slot, b));
 	if (w->nr_address_taken + w->nr_unresolved + w->nr_limit)
 		fprintf(r->out, "Not followed: %" PRIu64 " functions whose addresses the program may use otherwise, %"
@@ -369,7 +369,7 @@ static void put_quality(const struct render *r, const struct render_flows *f)
 	if (w->nr_lost_threads)
 		fprintf(r->out, "The sums of %" PRIu64 " threads were lost.\n", w->nr_lost_threads);
 	if (w->nr_unknown_calls)
-		fprintf(r->out, "%s calls are missing: of threads that ldb did not know yet, or not any more.\n",
+		fprintf(r->out, "%s calls are missing: ldb did not know their threads yet, or not any more.\n",
 			units_count(w->nr_unknown_calls, b));
 	if (w->nr_bad)
 		fprintf(r->out, "%" PRIu64 " rows make no sense and were left out.\n", w->nr_bad);

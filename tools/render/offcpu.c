@@ -126,7 +126,7 @@ static void preempted_text(const struct model *m, const struct segment_sched *k,
 	char who[TEXT_ROOM], behind[TEXT_ROOM];
 
 	if (k->is_throttled) {
-		snprintf(buf, TEXT_ROOM, "lost the CPU to nobody (a CPU quota?)");
+		snprintf(buf, TEXT_ROOM, "preempted by no task (a CPU quota?)");
 		return;
 	}
 	snprintf(buf, TEXT_ROOM, "preempted");

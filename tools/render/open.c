@@ -288,7 +288,7 @@ void open_notes(const struct cli_list *list, struct requests_options *o)
 	static struct note_filter filters[OPEN_NOTES_MAX];
 
 	if (list->nr > OPEN_NOTES_MAX)
-		cli_usage("--note: at most %d of them", OPEN_NOTES_MAX);
+		cli_usage("--note: at most %d", OPEN_NOTES_MAX);
 	for (size_t i = 0; i < list->nr; i++)
 		if (!note_filter_parse(list->items[i], &filters[i]))
 			cli_usage("--note=%s: give KEY=GLOB, KEY<NUMBER or KEY>NUMBER (64K is 65536)",

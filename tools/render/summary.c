@@ -334,13 +334,13 @@ static void head_flight(const struct render *r, const struct model *m)
 	for (size_t i = 0; i < nr; i++)
 		if (!strcmp(metas[i].key, "trigger"))
 			fprintf(r->out, "Trigger: %s.\n", text_clean(metas[i].value, text));
-	fprintf(r->out, "This dump reaches from %s before it to %s after it (the first, if there are more).\n",
+	fprintf(r->out, "This dump contains the %s before its first trigger and the %s after it.\n",
 		units_duration(before * 1e9, a), units_duration(after * 1e9, b));
 	if (nr_cut > 0)
 		fprintf(r->out, "%" PRId64 " request%s began earlier: what %s did until then is cut off.\n", nr_cut,
 			nr_cut == 1 ? "" : "s", nr_cut == 1 ? "it" : "they");
 	if (left)
-		fprintf(r->out, "Triggers since the dump before that made none: %s.\n", text_clean(left, text));
+		fprintf(r->out, "Triggers since the previous dump that made no dump: %s.\n", text_clean(left, text));
 }
 
 /* Says what requests are made from, and how many of them the scanner may have missed. */
@@ -357,15 +357,15 @@ static void head_requests(const struct render *r, const struct request_source *s
 		fprintf(r->out, "Their threads made %s calls, of which %s were observed (%s): requests may be among the others.\n",
 			units_count(s->made, a), units_count(s->seen, b), text_share(s->seen, s->made, c));
 	if (s->has_ids && s->nr_without_id)
-		fprintf(r->out, "%s of them have no id of the program, and numbers from 9223372036854775808 on.\n",
+		fprintf(r->out, "%s of them have no id of the program; they are numbered from 9223372036854775808 on.\n",
 			units_count(s->nr_without_id, a));
 	if (s->why_no_ids)
 		fprintf(r->out, "They are numbered, and have no ids of the program: %s, so none is certain.\n",
 			s->why_no_ids);
 	if (s->nr_inner)
-		fprintf(r->out, "%s more were inside of others, and belong to those.\n", units_count(s->nr_inner, a));
+		fprintf(r->out, "%s more calls were inside of a request and belong to it.\n", units_count(s->nr_inner, a));
 	if (s->nr_begun)
-		fprintf(r->out, "%s more had begun before the recording.\n", units_count(s->nr_begun, a));
+		fprintf(r->out, "%s more had begun before the recording and are left out.\n", units_count(s->nr_begun, a));
 }
 
 void text_head(const struct render *r, const struct model *m, const struct stats *stats)

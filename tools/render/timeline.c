@@ -135,7 +135,7 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 	case LEAF_FUTEX:
 		fprintf(r->out, "%s waiting for %s%s", ns,
 			text_lock(c->wait->lock_kind, c->wait->lock, c->wait->lock_symbol, name),
-			c->hold ? "" : " (not a lock that ldb sees)");
+			c->hold ? "" : " (of no recorded lock)");
 		if (c->wait->site)
 			fprintf(r->out, " in %s", short_name(r, c->wait->site, place));
 		put_chain(r, c);
@@ -356,7 +356,7 @@ static void segment_text(const struct model *m, const struct segment *s, unsigne
 		text_lock(s->lock_kind, s->lock, s->lock_symbol, name);
 		offcpu_waker(m, s->sched, other);
 		snprintf(buf, TEXT_ROOM, "waits for %.200s%s%.200s", name,
-			 s->has_failed ? ", in vain" : "", other);
+			 s->has_failed ? " (it ended without the lock)" : "", other);
 		break;
 	case SEGMENT_RUNNABLE:
 	case SEGMENT_PREEMPTED:

@@ -125,11 +125,11 @@ static void put_trait(const struct render *r, const struct traits *t, const stru
 void text_traits(const struct render *r, const struct traits *t)
 {
 	if (t->nr_dropped_notes)
-		fprintf(r->out, "\n%" PRIu64 " notes left out: too many different texts\n", t->nr_dropped_notes);
+		fprintf(r->out, "\n%" PRIu64 " notes were left out: too many different texts\n", t->nr_dropped_notes);
 	if (!t->nr_slow || (!t->nr && !t->nr_noted))
 		return;
 	if (!t->nr) {
-		fprintf(r->out, "\nnothing that was noted tells the %zu slow ones from %zu usual ones "
+		fprintf(r->out, "\nno note distinguishes the %zu slow requests from %zu usual ones "
 			"(%zu traits, p of %zu draws)\n", t->nr_slow, t->nr_usual, t->nr_tests, t->nr_draws);
 		return;
 	}

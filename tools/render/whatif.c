@@ -200,19 +200,19 @@ static void put_lacks(const struct render *r, const struct whatif *w)
 		fprintf(r->out, "Holds shorter than %s are not known (--lock-threshold).\n",
 			units_duration(w->lock_threshold_ns, a));
 	if (w->has_functions && w->model->gap_ns > w->model->duration_ns / 50)
-		fprintf(r->out, "The scanner did not run for %s of %s: when functions began and ended is not "
-			"known well.\n", units_duration(w->model->gap_ns, a),
+		fprintf(r->out, "The scanner did not run for %s of %s: the starts and ends of functions are "
+			"uncertain.\n", units_duration(w->model->gap_ns, a),
 			units_duration(w->model->duration_ns, b));
 	if (!w->has_sched)
-		fputs("No kernel events: a thread's time is its own, also where it slept or had no CPU.\n",
+		fputs("No kernel events: time in which a thread slept or waited for a CPU counts as its own time.\n",
 		      r->out);
 	if (w->nr_blind_waits)
 		fprintf(r->out, "Not changed, because no holder of the lock was observed: %" PRIu64 " of "
 			"%" PRIu64 " waits, %s of %s.\n", w->nr_blind_waits, w->nr_waits,
 			units_duration(w->blind_ns, a), units_duration(w->wait_ns, b));
 	if (w->nr_fixed)
-		fprintf(r->out, "Ending when they ended, because it is not known who woke: %" PRIu64 " waits, "
-			"%s.\n", w->nr_fixed, units_duration(w->fixed_ns, a));
+		fprintf(r->out, "Waits that end when they did in the recording, because the waker is not known: %" PRIu64
+			", %s.\n", w->nr_fixed, units_duration(w->fixed_ns, a));
 }
 
 static void put_cell(const struct render *r, int64_t lo, int64_t hi)

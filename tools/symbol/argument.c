@@ -143,7 +143,7 @@ static bool go_to_member(struct find *f, struct request_place *a, unsigned i, Dw
 			return false;
 	}
 	if (!is_struct(&of))
-		return fail(f, "%s is no struct", id->names[i - 1]);
+		return fail(f, "%s is not a struct", id->names[i - 1]);
 	if (dwarf_hasattr(&of, DW_AT_declaration))
 		return fail(f, "the struct %s is not defined where the function is", dwarf_diename(&of) ?: "?");
 	if (!find_member(&of, id->names[i], &member, &offset, 0))
@@ -194,9 +194,9 @@ static bool set_type(struct find *f, struct request_place *a, Dwarf_Die *type)
 	if (tag == DW_TAG_base_type)
 		dwarf_formudata(dwarf_attr(type, DW_AT_encoding, &attr), &encoding);
 	else if (tag != DW_TAG_pointer_type && tag != DW_TAG_enumeration_type)
-		return fail(f, "%s is %s, and no integer", name, type_name(type));
+		return fail(f, "%s is %s; it must be an integer", name, type_name(type));
 	if (!is_integer(encoding))
-		return fail(f, "%s is a %s, and no integer", name, type_name(type));
+		return fail(f, "%s is a %s; it must be an integer", name, type_name(type));
 	if (dwarf_aggregate_size(type, &size))
 		size = tag == DW_TAG_pointer_type ? PROGRAM_WORD : 0;
 	if (size != 1 && size != 2 && size != 4 && size != 8)

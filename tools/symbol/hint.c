@@ -100,7 +100,7 @@ void hint_text(const struct hint *h, const char *sysroot, char *buf, size_t size
 	case SYMTAB_MISSING:
 		snprintf(what, sizeof(what), h->has_symbols ? "not all symbols are in it: " : "no symbols found: ");
 		if (!h->is_there)
-			strcat(what, "the file is not here: give its folder with --debug-dir, or all files' with --sysroot");
+			strcat(what, "the file is not here: give its directory with --debug-dir, or that of all files with --sysroot");
 		else if (h->is_instrumented)
 			strcat(what, "compile with -g and do not strip it, or use --debug-dir or --sysroot");
 		else

@@ -97,7 +97,7 @@ int screen_open(void)
 	if (screen.fd < 0)
 		screen.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (screen.fd < 0 || tcgetattr(screen.fd, &screen.old)) {
-		cli_error("cannot use the terminal: %s: --batch does without", strerror(errno));
+		cli_error("cannot use the terminal: %s: --batch needs none", strerror(errno));
 		return -1;
 	}
 	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)

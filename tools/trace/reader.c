@@ -63,10 +63,10 @@ static int read_header(struct reader *r, const char *path, char *err, size_t err
 
 	if (!file_read(r, 0, h, sizeof(*h))) {
 		snprintf(err, err_size,
-			 "%s is no trace: %" PRIu64 " bytes are too few for its header", path,
+			 "%s is not a trace: %" PRIu64 " bytes are too few for its header", path,
 			 r->file_size);
 	} else if (memcmp(h->magic, LDB_FILE_MAGIC, sizeof(h->magic))) {
-		snprintf(err, err_size, "%s is no trace of ldb: wrong magic number at offset 0",
+		snprintf(err, err_size, "%s is not a trace of ldb: wrong magic number at offset 0",
 			 path);
 	} else if (h->version < LDB_FILE_VERSION_MIN || h->version > LDB_FILE_VERSION) {
 		snprintf(err, err_size,
@@ -77,7 +77,7 @@ static int read_header(struct reader *r, const char *path, char *err, size_t err
 			 path);
 	} else if (h->features) {
 		snprintf(err, err_size,
-			 "%s uses features this ldb does not know (bits 0x%x): use a newer ldb",
+			 "%s uses features this version of ldb does not know (bits 0x%x): use a newer ldb",
 			 path, h->features);
 	} else if (h->header_size < sizeof(*h) || h->header_size > READER_HEADER_MAX ||
 		   !h->clock_hz ||

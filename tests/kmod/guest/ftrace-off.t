@@ -52,6 +52,6 @@ wait "$recorder"
 ldb-report -q -i paused.data --summary --json >paused.json
 diag "$(jq -r .kernel_why paused.json)"
 ok "it is said at once" grep -q 'after a pause there are no futex calls from .*sysctl kernel.ftrace_enabled=1' paused.err
-check_jq "and in the trace, with their end" paused.json '.kernel_why | test("no futex calls from.*all kernel events come again from")'
+check_jq "and in the trace, with their end" paused.json '.kernel_why | test("no futex calls from.*all kernel events are recorded again from")'
 check "the module unloads" "rmmod ldb"
 finish

@@ -23,7 +23,7 @@ diag "$out"
 size=$(printf '%s\n' "$out" | sed -n 's/.*ulimit -l \([0-9]*\).*/\1/p')
 check "smaller buffers" "as_nobody 'ldb-record --ring-size 1M -o c.data -- sleepers 10 2 1'" 0 'kernel events: module'
 diag "$out"
-ok "which leave room for some threads" eval "printf '%s\n' \"\$out\" | grep -q '64 threads are watched at most'"
+ok "which leave room for some threads" eval "printf '%s\n' \"\$out\" | grep -q 'at most 64 threads are observed'"
 ok "more to lock" ulimit -l "$size"
 check "as much as it said" "as_nobody 'ldb-record -o d.data -- sleepers 10 2 1'" 0 'kernel events: module'
 ulimit -l unlimited

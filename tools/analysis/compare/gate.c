@@ -63,9 +63,9 @@ static bool parse_limit(struct gate *g, const char *text, char *err, size_t err_
 
 		/* strtod() also reads signs, blanks, hexadecimal numbers and "nan". */
 		if (end != text + len - 1 || strspn(text + 1, "0123456789.") != len - 2)
-			return complain(g, err, err_size, "'%.40s' is no percentage", text + 1);
+			return complain(g, err, err_size, "'%.40s' is not a percentage", text + 1);
 		if (percent > PERCENT_MAX)
-			return complain(g, err, err_size, "'%.40s' is too much", text + 1);
+			return complain(g, err, err_size, "'%.40s' is too great", text + 1);
 		g->limit = GATE_PERCENT;
 		g->limit_part = percent / 100;
 		return true;
@@ -74,8 +74,8 @@ static bool parse_limit(struct gate *g, const char *text, char *err, size_t err_
 	if (ret == -ERANGE)
 		return complain(g, err, err_size, "'%.40s' is too long", text + 1);
 	if (ret)
-		return complain(g, err, err_size, "'%.40s' is no %stime: write 5%%, 100us or 2ms",
-				text + 1, *text == '+' ? "percentage and no " : "");
+		return complain(g, err, err_size, "'%.40s' is %s time: write 5%%, 100us or 2ms",
+				text + 1, *text == '+' ? "neither a percentage nor a" : "not a");
 	g->limit = *text == '+' ? GATE_GROWTH : GATE_ABOVE;
 	g->limit_ns = ns;
 	return true;

@@ -184,7 +184,7 @@ static bool want(struct wanted *w, const char *name, char *err, size_t err_size)
 	w->has_loop |= is_loop;
 	w->has_tags |= is_tags;
 	if (w->nr == NAMES_MAX) {
-		snprintf(err, err_size, "--request: at most %d of them", NAMES_MAX);
+		snprintf(err, err_size, "--request: at most %d", NAMES_MAX);
 		return false;
 	}
 	w->names[w->nr] = is_loop ? strdup(name) : request_bare_name(name);
@@ -278,7 +278,7 @@ static void open_recorded(struct model *m, struct wanted *w, const char *meta)
 		return;
 	free(m->requests_of);
 	m->requests_of = NULL;
-	cli_warn("requests are those that are tagged, not those asked for when recording: %s", *why ? why : "out of memory");
+	cli_warn("the program's tags define the requests, because the --request of the recording cannot be used: %s", *why ? why : "out of memory");
 }
 
 bool request_source_open(struct model *m, const char *const *names, size_t nr, char *err, size_t err_size)

@@ -144,7 +144,7 @@ static bool split(struct source *s, char *line, char *cells[NR_FIELDS])
 		if (!cell)
 			return complain(s, "a quote that is not closed");
 		if (nr == NR_FIELDS)
-			return complain(s, "more than 5 fields: quote what holds a comma");
+			return complain(s, "more than 5 fields: quote a field with a comma");
 		cells[nr++] = cell;
 		more = *at == ',';
 		*at++ = '\0';
@@ -184,11 +184,11 @@ static bool add_rule(struct categories *c, struct source *s, char *cells[NR_FIEL
 	if (!check_pattern(s, cells[FIELD_PATTERN]))
 		return false;
 	if (kind < 0)
-		return complain(s, "'%.40s' is no kind: ldb-why(1) lists them", cells[FIELD_KIND]);
+		return complain(s, "'%.40s' is not a kind of cause: ldb-why(1) lists them", cells[FIELD_KIND]);
 	if (!*cells[FIELD_CATEGORY])
 		return complain(s, "no category");
 	if (index_of(sides, cells[FIELD_SIDE]) < 0)
-		return complain(s, "'%.40s' is no side: app, library, kernel, neighbour or nothing",
+		return complain(s, "'%.40s' is not a side: app, library, kernel, neighbour or nothing",
 				cells[FIELD_SIDE]);
 	if (!array_room(&c->rules, &c->room_rules, c->nr_rules, sizeof(*c->rules)))
 		return complain(s, "out of memory");
@@ -239,7 +239,7 @@ static bool add_text(struct categories *c, struct source *s, char *text, size_t 
 		end = newline ? newline + 1 : text + size;
 		s->line++;
 		if (memchr(text, '\0', end - text))
-			return complain(s, "a byte of 0: this is no text");
+			return complain(s, "it contains a byte of 0, so it is not a text file");
 		if (newline)
 			*newline = '\0';
 		if (!add_line(c, s, text))
@@ -264,7 +264,7 @@ static char *read_file(const char *name, size_t *size, char *err, size_t err_siz
 		goto err_close;
 	}
 	if (st.st_size > (off_t)FILE_MAX) {
-		snprintf(err, err_size, "%s: more than %u MiB: this is no file of categories", name,
+		snprintf(err, err_size, "%s: more than %u MiB: this is not a file of categories", name,
 			 FILE_MAX >> 20);
 		goto err_close;
 	}

@@ -249,7 +249,7 @@ int64_t flight_file_name(struct flight_file *f, flight_names_fn *store, pid_t pi
 	}
 	/* It is not an error if the user has removed or replaced the file. */
 	if (rc && rc != -ENODATA && rc != -ENOENT && rc != -ESTALE)
-		cli_warn("%s has no names of its own: %s", path, outfile_why(rc));
+		cli_warn("%s contains no names: %s", path, outfile_why(rc));
 	end(f);
 	return size;
 }

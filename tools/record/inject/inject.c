@@ -54,7 +54,7 @@ static enum inject_outcome visit(const struct inject_task *t, pid_t pid, pid_t t
 	if (!pass(tid, &r, t->image)) {
 		outcome = inject_lost(pid, t, tid);
 		if (outcome == INJECT_DONE) {
-			cli_error("process %d could not be entered: it goes on, and is not recorded", pid);
+			cli_error("process %d could not be entered: it continues, and is not recorded", pid);
 			outcome = INJECT_REFUSED;
 		}
 	}

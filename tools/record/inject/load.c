@@ -306,7 +306,7 @@ static enum inject_outcome leave(const struct visit *v)
 	lost = inject_lost(v->pid, v->t, v->tid);
 	if (lost != INJECT_DONE)
 		return lost;
-	cli_error("process %d could not %s in %d seconds%s: it goes on%s", v->pid,
+	cli_error("process %d could not %s in %d seconds%s: it continues%s", v->pid,
 		  v->t->late & LDB_DOOR_FLOWS ? "change its tables" : "load the runtime",
 		  (int)(INJECT_PASS_NS / 1000000000), begun ? ", and still does" : "",
 		  v->t->late & LDB_DOOR_FLOWS ? "" : ", and is not recorded");
@@ -328,7 +328,7 @@ static enum inject_outcome explain(const struct visit *v, int error, const char 
 	if (is_for_now(error))
 		return INJECT_MOVED;
 	if (error)
-		cli_error("process %d may map no memory for code (%s): start it with ldb-record -- CMD",
+		cli_error("process %d is not allowed to map executable memory (%s): start it with ldb-record -- CMD",
 			  v->pid, strerror(error));
 	else
 		cli_error("process %d cannot load the runtime: %s", v->pid, reason);

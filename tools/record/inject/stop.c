@@ -331,7 +331,7 @@ static void explain(pid_t pid, pid_t tid, int error)
 		cli_error("no permission to attach to process %d, kernel.yama.ptrace_scope is %d: run %s as root, or start the program with LDB=listen in its environment",
 			  pid, scope, cli_tool_name());
 	else if (error == EPERM)
-		cli_error("no permission to attach to process %d, it has rights that you have not, or is not dumpable: run %s as root",
+		cli_error("no permission to attach to process %d, it has privileges that you do not have, or is not dumpable: run %s as root",
 			  pid, cli_tool_name());
 	else
 		cli_error("no thread of process %d could be stopped without harm: try again, or start the program with LDB=listen in its environment",

@@ -69,7 +69,7 @@ static bool may_load(pid_t pid, const char *library, enum libc_found found)
 		return false;
 	switch (found) {
 	case LIBC_OTHER_CPU:
-		cli_error("process %d is not a 64-bit " PROGRAM_MACHINE_NAME " program: it cannot be recorded, but for ldb-record --kernel-only",
+		cli_error("process %d is not a 64-bit " PROGRAM_MACHINE_NAME " program: it cannot be recorded, except with ldb-record --kernel-only",
 			  pid);
 		return false;
 	case LIBC_STATIC:
@@ -77,7 +77,7 @@ static bool may_load(pid_t pid, const char *library, enum libc_found found)
 			  pid);
 		return false;
 	case LIBC_MUSL:
-		cli_error("process %d uses musl, and the ldb runtime needs glibc: it cannot be recorded, but for ldb-record --kernel-only",
+		cli_error("process %d uses musl, and the ldb runtime needs glibc: it cannot be recorded, except with ldb-record --kernel-only",
 			  pid);
 		return false;
 	case LIBC_STRANGE:
@@ -85,7 +85,7 @@ static bool may_load(pid_t pid, const char *library, enum libc_found found)
 			  pid);
 		return false;
 	case LIBC_UNREADABLE:
-		cli_error("no permission to read process %d, it has rights that you have not, or is not dumpable: run %s as root",
+		cli_error("no permission to read process %d, it has privileges that you do not have, or is not dumpable: run %s as root",
 			  pid, cli_tool_name());
 		return false;
 	case LIBC_FOUND:
@@ -194,7 +194,7 @@ static void explain(pid_t pid, const struct image *image)
 	if (inject_say_ended(pid))
 		return;
 	if (!image->readable)
-		cli_error("no permission to read process %d, it has rights that you have not, or is not dumpable: run %s as root",
+		cli_error("no permission to read process %d, it has privileges that you do not have, or is not dumpable: run %s as root",
 			  pid, cli_tool_name());
 	else if (!image->door && image->runtime)
 		cli_error("the ldb runtime in process %d is of an older release than this %s: use those of one release",

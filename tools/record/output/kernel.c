@@ -79,7 +79,7 @@ static void explain_threads(struct output *out)
 
 	if (out->session.info.max_threads == SESSION_THREADS)
 		return;
-	snprintf(why, sizeof(why), "locked memory is scarce: %u threads are watched at most (ulimit -l)",
+	snprintf(why, sizeof(why), "locked memory is scarce: at most %u threads are observed (ulimit -l)",
 		 out->session.info.max_threads);
 	add_why(out, "module", why);
 }
@@ -172,7 +172,7 @@ static struct kernel_source *open_ebpf(struct output *out, char *why, size_t siz
 		o.has_frames = false;
 		s = ebpf_open(&out->session, &o, why, size);
 		if (s && !s->why_not_better[0])
-			snprintf(s->why_not_better, sizeof(s->why_not_better), "no readings of functions here");
+			snprintf(s->why_not_better, sizeof(s->why_not_better), "it cannot read functions on this kernel");
 	}
 	return s;
 }
@@ -317,7 +317,7 @@ bool kernel_open(struct output *out, uint64_t *hz)
 	open_source(out, KERNEL_PERF, open_perf);
 	open_schedstat(out);
 	if (out->kernel.choice == KERNEL_NONE && (out->o->kernel_only || is_demanded(out))) {
-		cli_error("no kernel events can be had: %s", out->kernel.why);
+		cli_error("kernel events are not available: %s", out->kernel.why);
 		return false;
 	}
 	return true;
@@ -356,7 +356,7 @@ static void resumed_without(struct output *out, uint32_t missing)
 		return;
 	out->kernel.costs.missing = missing;
 	if (!missing)
-		snprintf(text, sizeof(text), "all kernel events come again from %.1f s on", since);
+		snprintf(text, sizeof(text), "all kernel events are recorded again from %.1f s on", since);
 	else
 		snprintf(text, sizeof(text), "after a pause there are no %s from %.1f s on%s",
 			 missing == LDB_GROUP_FUTEX ? "futex calls" : "kernel events of some kinds", since,

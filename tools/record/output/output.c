@@ -27,7 +27,7 @@ bool output_check(const char *path)
 
 	disk_folder(path, folder, sizeof(folder));
 	if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
-		cli_error("cannot write %s: it is a folder", path);
+		cli_error("cannot write %s: it is a directory", path);
 		return false;
 	}
 	if (!stat(path, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))) {

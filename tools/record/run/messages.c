@@ -64,7 +64,7 @@ static bool follow_clock(struct recording *r)
 	if (!clock_offset(r->pid, &r->out.offset_ns)) {
 		if (r->out.clock_id != LDB_CLOCK_MONO)
 			return true;
-		cli_error("process %d has another time namespace for its children than its own, so its clock cannot be told: use --clock=auto on a machine with a reliable time stamp counter",
+		cli_error("process %d has another time namespace for its children than its own, so its clock cannot be converted: use --clock=auto on a machine with a reliable time stamp counter",
 			  r->pid);
 		return false;
 	}
@@ -265,14 +265,14 @@ void messages_handle(struct recording *r, const union control_message *m)
 	/* The runtime sent the message before it received DETACH. */
 	if (r->phase == PHASE_DETACH)
 		return;
-	cli_error("process %d does not keep to the protocol (message %u): recording stopped",
+	cli_error("process %d violates the protocol (message %u): recording stopped",
 		  r->pid, type);
 	recording_give_up(r);
 }
 
 void messages_invalid(struct recording *r)
 {
-	cli_error("process %d does not keep to the protocol: recording stopped", r->pid);
+	cli_error("process %d violates the protocol: recording stopped", r->pid);
 	recording_give_up(r);
 }
 

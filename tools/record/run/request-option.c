@@ -26,7 +26,7 @@ static const char *join(const struct cli_list *words)
 	char *text;
 
 	if (words->nr > REQUEST_NAMES_MAX)
-		cli_usage("--request: at most %d of them", REQUEST_NAMES_MAX);
+		cli_usage("--request: at most %d", REQUEST_NAMES_MAX);
 	for (size_t i = 0; i < words->nr; i++)
 		size += strlen(words->items[i]) + 1;
 	text = words->nr ? malloc(size) : NULL;
