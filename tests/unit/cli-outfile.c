@@ -247,6 +247,13 @@ static void test_later(void)
 	is_str(content("own/db"), "new", "leaves what was there");
 	ok(fstatat(AT_FDCWD, "own/db.tmp", &st, 0), "and nothing else");
 	is_int(outfile_begin(&o, "own/fifo"), -EINVAL, "not over a FIFO");
+	ok(!symlink("fifo", "own/to-fifo"), "a link to the FIFO");
+	is_int(outfile_begin(&o, "own/to-fifo"), -EINVAL, "nor over a link to one");
+	ok(!symlink("/proc/self/fd/1", "own/to-stdout"), "a link to standard output");
+	is_int(outfile_begin(&o, "own/to-stdout"), -EINVAL, "nor over that, as /dev/stdout is");
+	ok(!symlink("nothing", "own/to-nothing") && !outfile_begin(&o, "own/to-nothing"),
+	   "but over a link to nothing");
+	outfile_drop(&o);
 }
 
 static void test_folder(void)

@@ -244,18 +244,30 @@ FILE *outfile_stream(const char *path, int *why)
 
 /* Files that get their names later */
 
+/*
+ * Returns true if a rename to this name would replace a device, a pipe, a directory, or the user's
+ * own link to one of these or to standard output.
+ */
+static bool is_odd(const struct place *p)
+{
+	struct stat st, target;
+
+	if (fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) || S_ISREG(st.st_mode))
+		return false;
+	/* place_open_target() has followed a safe link to any other regular file. */
+	return !S_ISLNK(st.st_mode) || (is_safe(p, &st) && !fstatat(p->dir, p->name, &target, 0));
+}
+
 int outfile_begin(struct outfile *o, const char *path)
 {
 	struct place p;
-	struct stat st;
 	uint64_t number;
 	int rc = place_open_target(&p, path);
 
 	if (rc)
 		return rc;
 	rc = -EINVAL;
-	if (!fstatat(p.dir, p.name, &st, AT_SYMLINK_NOFOLLOW) && !S_ISREG(st.st_mode) &&
-	    !S_ISLNK(st.st_mode))
+	if (is_odd(&p))
 		goto err_close;
 	rc = check_removal(&p, p.name);
 	if (rc)

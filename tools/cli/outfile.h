@@ -40,7 +40,8 @@ const char *outfile_why(int rc);
 
 /*
  * A file that gets its name when it is complete: outfile_begin(), then outfile_commit() or
- * outfile_drop().  fd is open for reading and writing.
+ * outfile_drop().  fd is open for reading and writing.  outfile_begin() returns -EINVAL if a device, a
+ * pipe, a directory, or the user's own link to one of these or to standard output has that name.
  */
 struct outfile {
 	int dir, fd;
