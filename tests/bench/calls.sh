@@ -5,9 +5,9 @@
 # This section measures what a call costs.  The bounds are a few nanoseconds, and two rounds
 # differ by more than that; so there are many short rounds.
 #
-#	leaf	the program calls a function that holds one asm statement (a nop), which
-#		the plugin takes for a call; the result of one call is the argument of
-#		the next, so the CPU cannot hide the record's cost behind other work
+#	leaf	the program calls a function that contains one asm statement (a comment),
+#		which the plugin treats as a call; the result of one call is the argument
+#		of the next, so the CPU cannot execute several calls at the same time
 #	fib	recursion to a depth of ten: half of the invocations make two calls each; the
 #		other half make none, and need no record
 #	qsort	libc calls the program back, at a depth of ten calls
@@ -64,6 +64,6 @@ bench_calls()
 	calls_storm qsort 1000
 	nr_full=$((rounds < 6 ? rounds : 6))
 	storm qsort 3000 calls-full.txt "$nr_full" quiet full
-	heading "without pacing, for comparison"
+	heading "at --budget 100%, for comparison"
 	row calls-full.txt full quiet "qsort, recorded at --budget 100% / not"
 }
