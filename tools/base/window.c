@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "window.h"
 
 void window_init(struct window *w, size_t row_bytes, int (*play)(void *arg, const void *row),
@@ -115,11 +116,10 @@ static int make_room(struct window *w)
 
 	if (!*chunk)
 		*chunk = malloc(WINDOW_CHUNK * w->row_bytes);
-	if (!w->keys)
-		w->keys = malloc(WINDOW_ROWS * sizeof(*w->keys));
-	if (!w->spare)
-		w->spare = malloc(WINDOW_ROWS * sizeof(*w->spare));
-	return *chunk && w->keys && w->spare ? 0 : -ENOMEM;
+	if (!*chunk || !array_reserve(&w->keys, &w->room, w->nr_slots + WINDOW_CHUNK, sizeof(*w->keys)) ||
+	    !buffer_room(&w->spare, &w->spare_bytes, w->room * sizeof(*w->spare)))
+		return -ENOMEM;
+	return 0;
 }
 
 int window_add(struct window *w, const void *row, int64_t tick)

@@ -29,7 +29,9 @@ struct window {
 	void *arg;
 	char *chunks[WINDOW_ROWS / WINDOW_CHUNK];	/* slots of rows */
 	struct window_key *keys;	/* one for each row */
+	size_t room;
 	struct window_key *spare;	/* the same number again as space for sorting */
+	size_t spare_bytes;
 	size_t nr, nr_sorted;	/* how many keys there are; how many of them are in order */
 	size_t nr_slots;	/* slots that were ever used */
 };
