@@ -4,12 +4,17 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "sched-log.h"
 
 #ifndef LOG_BYTES		/* tests/fuzz sets a smaller number */
-/* memory for a log; if it does not suffice, each pass reads the rows */
 #define LOG_BYTES	(4U << 20)
 #endif
+/*
+ * The memory for a log is this part of that for retained rows: those who build many timelines give
+ * much.  If it does not suffice, each pass reads the rows.
+ */
+#define LOG_SHARE	8
 
 /* What the sink was called with: a time off the CPU, and its spans after it, or a migration. */
 struct entry {
@@ -25,6 +30,7 @@ struct sched_log {
 	int64_t from, to;		/* ticks */
 	char *entries;			/* of different sizes, one after another */
 	size_t nr, room;		/* bytes */
+	size_t max;			/* bytes */
 	bool is_complete;
 	struct sched_result result;
 	const struct sched_sink *sink;	/* of the pass that is recorded */
@@ -41,7 +47,7 @@ static int add(struct sched_log *log, const struct entry *e, const struct sched_
 	size_t size = entry_size(e);
 	struct entry *new;
 
-	if (!log->is_complete || log->nr + size > LOG_BYTES) {
+	if (!log->is_complete || log->nr + size > log->max) {
 		log->is_complete = false;
 		return 0;
 	}
@@ -80,6 +86,7 @@ static int record(struct model *m, struct sched_log *log, int64_t from, int64_t 
 	log->from = from;
 	log->to = to;
 	log->nr = 0;
+	log->max = min(reader_retain_bytes(m->reader) / LOG_SHARE, (size_t)LOG_BYTES);
 	log->sink = sink;
 	log->is_complete = true;
 	ret = sched_each(m, from, to, &recorder, &log->result);

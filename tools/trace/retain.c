@@ -167,6 +167,11 @@ int reader_retain_also(struct reader *r, unsigned kind, const struct reader_rang
 	return ret;
 }
 
+size_t reader_retain_bytes(const struct reader *r)
+{
+	return r->retain ? r->retain->max_bytes : RETAIN_BYTES;
+}
+
 bool reader_retains(const struct reader *r)
 {
 	return r->retain;

@@ -19,7 +19,7 @@
 #include "tracks-private.h"
 
 /* Short ranges of kernel events begin at multiples of it, so that several requests have the same range. */
-#define STEP_NS		10000000
+#define STEP_NS		5000000
 
 #ifndef MEMORY		/* tests/fuzz sets a smaller one */
 #define MEMORY		(192UL << 20)
