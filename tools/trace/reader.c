@@ -27,14 +27,14 @@
  * Makes all threads use one heap.  If each had its own, freed buffers for blocks, 8 MB, might stay
  * in a thread's heap.  Threads rarely allocate.
  *
- * Buffers for the rows of a block come from the heap, which does not shrink meanwhile: else the kernel
- * would clear new pages for each block.  Those for functions, the largest rows, and for sorting do not:
- * other memory would be allocated from what they leave.
+ * Buffers for rows of up to 29 bytes come from the heap, which does not shrink meanwhile: else the
+ * kernel would clear new pages for each block.  Larger buffers, and arrays that have grown larger,
+ * do not: other memory would be allocated from the holes that they leave.
  */
 static void set_heap(void)
 {
 	mallopt(M_ARENA_MAX, 1);
-	mallopt(M_MMAP_THRESHOLD, 60 * LDB_BLOCK_ROWS);
+	mallopt(M_MMAP_THRESHOLD, 29 * LDB_BLOCK_ROWS);
 	mallopt(M_TRIM_THRESHOLD, 32 << 20);
 }
 
