@@ -56,7 +56,7 @@ static const struct cli_option options[] = {
 	  .help = "list N causes and N requests (text: 10 and 5; JSON, CSV: all)",
 	  .given = &opt.has_top },
 	{ .name = "explain", .type = CLI_PERCENT, .value = &opt.explain, .arg = "PCT",
-	  .help = "a caller is a cause itself if its callees explain less of its time (80%)" },
+	  .help = "a function is a cause itself if its callees explain no more than PCT of its additional time (80%)" },
 	{ .name = "nsight-strict", .type = CLI_FLAG, .value = &opt.is_strict,
 	  .help = "the rule of NSight: what a callee takes longer counts as explained, even if it has no cause" },
 	{ .name = "chains", .type = CLI_NUMBER, .value = &opt.chains, .arg = "N",
@@ -92,7 +92,7 @@ static const struct cli_option options[] = {
 	{ .name = "folded", .type = CLI_FLAG, .value = &opt.is_folded,
 	  .help = "--blame as folded stacks, for flame graph programs" },
 	{ .name = "sums", .type = CLI_FLAG, .value = &opt.is_sums,
-	  .help = "--blame without the tree: whom the time was lost to" },
+	  .help = "--blame without the tree, with all sums" },
 	{ .name = "what-if", .type = CLI_LIST, .value = &opt.what_if, .arg = "EXPR",
 	  .help = "replay with changed durations: 'parse*0.5', 'lock:NAME*0.5', "
 	  "'lock:NAME=sharded(8)', no-preempt, cpus+2 (may be repeated)" },
