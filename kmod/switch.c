@@ -274,7 +274,7 @@ static noinline void switch_between_others(const struct ldb_session *done,
 		}
 		from = ldb_name_other(sc, current, now);
 		to = ldb_name_other(sc, next, now);
-		ldb_emit(sc, now, from.tid, LDB_EV_OCCUPANT, flags | from.flags | to.flags, 0,
+		ldb_emit(sc, now, from.tid, LDB_EV_RUNNING, flags | from.flags | to.flags, 0,
 			 to.tid);
 		if ((from.flags | to.flags) & LDB_SCHED_F_HIDDEN)
 			local_inc(&sc->hidden);

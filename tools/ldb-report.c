@@ -26,7 +26,7 @@
 
 #define TOP_TEXT	30
 #define TOP_REQUESTS	10
-#define TOP_PARTIES	10
+#define TOP_CONTEXTS	10
 
 static struct {
 	struct open_options open;
@@ -238,7 +238,7 @@ static bool report_sched(struct model *m, const struct render *r)
 			  "count", functions_sort_key(opt.sort));
 	s.stats = &stats;
 	s.nr = nr_rows(stats.nr, TOP_TEXT);
-	s.nr_parties = nr_rows(SIZE_MAX, TOP_PARTIES);
+	s.nr_contexts = nr_rows(SIZE_MAX, TOP_CONTEXTS);
 	if (stats.nr || r->form != RENDER_TEXT)
 		render_show(r, &sched_printer, &s);
 	else

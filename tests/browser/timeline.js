@@ -252,7 +252,7 @@ async function kernelEvents(t) {
 		return tl.layout.lanes.map((l) => l.label);
 	}), ["CPU 0", "CPU 1", "CPU 3"]);
 	t.equal("a task of another program had one", await page.evaluate(() => {
-		const r = tl.d.runs, i = r.party.findIndex((p) => /^hog/.test(tl.data.party(p).text));
+		const r = tl.d.runs, i = r.context.findIndex((p) => /^hog/.test(tl.data.context(p).text));
 
 		tl.select("run", i, true);
 		return document.getElementById("selected-name").textContent;

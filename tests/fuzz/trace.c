@@ -143,7 +143,7 @@ static void show_locks(struct model *m, const struct render *r, bool json)
 static void show_sched(struct model *m, const struct render *r, bool json)
 {
 	struct schedstats_options o = SCHEDSTATS_OPTIONS_ALL;
-	struct render_sched show = { .model = m, .nr_parties = 20 };
+	struct render_sched show = { .model = m, .nr_contexts = 20 };
 	struct schedstats s;
 
 	if (schedstats_build(m, &o, &s))

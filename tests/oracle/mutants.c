@@ -141,7 +141,7 @@ CHANGE(irq_of_another, s->irq[0].tid = SECOND;)
 CHANGE(irq_before_it_came, s->irq[0].start = 12000; s->irq[0].end = 13100; s->irq[0].tid = SECOND;)
 CHANGE(no_such_cpu, s->sched[S_FUTEX].cpu = 2;)
 CHANGE(to_itself, s->sched[S_BACK].other = SECOND;)
-CHANGE(watched_occupant, s->sched[S_SECOND].op = LDB_SCHED_OP_OCCUPANT;)
+CHANGE(watched_running, s->sched[S_SECOND].op = LDB_SCHED_OP_RUNNING;)
 
 /* The recording */
 CHANGE(no_end, s->meta[META_END].key = "warning";)
@@ -201,7 +201,7 @@ static const struct {
 	M("registered after its exit", registered_after_exit), M("does something off the CPU", fault_asleep),
 	M("does something off the CPU", request_asleep), M("interrupts somebody else", irq_of_another),
 	M("interrupts somebody else", irq_before_it_came), M("no such CPU", no_such_cpu),
-	M("to itself", to_itself), M("of the wrong kind", watched_occupant),
+	M("to itself", to_itself), M("of the wrong kind", watched_running),
 
 	M("no end", no_end), M("clock goes back", clock_back), M("thread unknown", no_threads), M("damaged", cut),
 };
@@ -249,7 +249,7 @@ CHANGE(no_wakeups, for (size_t i = 0; i < s->nr_sched;)
 	else
 		i++;)
 CHANGE(deaf, came_missing(s); s->meta[META_KERNEL].value = "perf"; s->sched[S_SECOND].tick = 10000;
-       sample_add(s, sched, { .op = LDB_SCHED_OP_OCCUPANT, .cpu = 1, .tick = 50, .other = 5 });
+       sample_add(s, sched, { .op = LDB_SCHED_OP_RUNNING, .cpu = 1, .tick = 50, .other = 5 });
        sample_add(s, meta, { "kernel_err_ns", "1" }); sample_add(s, meta, { "kernel_deaf", "1" });)
 CHANGE(deaf_elsewhere, deaf(s); s->meta[s->nr_meta - 1].value = "0";)
 CHANGE(failed_wait, waits_for_own(s); s->lock[L_JOIN + 1].flags |= LDB_LOCK_F_FAILED;)

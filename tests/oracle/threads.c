@@ -257,7 +257,7 @@ static void on_switch(struct threads *t)
 	 * If neither is observed, an observed thread waits for the CPU, and the row says which
 	 * task runs there now.
 	 */
-	if (s->op == LDB_SCHED_OP_OCCUPANT ? left || came : !left && !came)
+	if (s->op == LDB_SCHED_OP_RUNNING ? left || came : !left && !came)
 		bad(t, "of the wrong kind", "op", s->op, "");
 	if (s->tid && s->tid == s->other)
 		bad(t, "to itself", "tid", s->tid, "");
@@ -429,7 +429,7 @@ static void check_event(struct threads *t, const struct ldb_row_sched *s)
 		bad(t, "no such CPU", "of", t->o->nr_cpus, "");
 	switch (s->op) {
 	case LDB_SCHED_OP_SWITCH:
-	case LDB_SCHED_OP_OCCUPANT:
+	case LDB_SCHED_OP_RUNNING:
 		on_switch(t);
 		break;
 	case LDB_SCHED_OP_WAKING:
@@ -592,7 +592,7 @@ static void counts(struct threads *t, uint64_t nr)
 	oracle_counts(t->o, ORACLE_THREADS, "%" PRIu64 " kernel events: %" PRIu64 " switches, %" PRIu64
 		      " of others, %" PRIu64 " wakings, %" PRIu64 " wake-ups, %" PRIu64 " moves, %" PRIu64
 		      " futex waits, %" PRIu64 " wakes, %" PRIu64 " forks, %" PRIu64 " execs, %" PRIu64
-		      " exits", nr, t->nr_of[LDB_SCHED_OP_SWITCH], t->nr_of[LDB_SCHED_OP_OCCUPANT],
+		      " exits", nr, t->nr_of[LDB_SCHED_OP_SWITCH], t->nr_of[LDB_SCHED_OP_RUNNING],
 		      t->nr_of[LDB_SCHED_OP_WAKING], t->nr_of[LDB_SCHED_OP_WAKEUP],
 		      t->nr_of[LDB_SCHED_OP_MIGRATE], t->nr_of[LDB_SCHED_OP_FUTEX_WAIT],
 		      t->nr_of[LDB_SCHED_OP_FUTEX_WAKE], t->nr_of[LDB_SCHED_OP_FORK],

@@ -140,7 +140,7 @@ static void test_exact(void)
 	is_off(0, 3 * MS, 11 * MS, 13 * MS, 0, "a sleep, and a wait for a CPU after it");
 	ok(offs[0].state == LDB_STATE_SLEEPING && !offs[0].is_preempted, "it slept");
 	is_off(1, 15 * MS, 15 * MS, 24 * MS, 0, "it was preempted");
-	ok(offs[1].is_preempted && offs[1].next.kind == PARTY_NONE, "by nobody knows whom");
+	ok(offs[1].is_preempted && offs[1].next.kind == CONTEXT_NONE, "by nobody knows whom");
 	is_off(2, 26 * MS, 30 * MS, 30 * MS, 0, "a sleep for the disk");
 	ok(offs[2].state == LDB_STATE_DISK, "as its state says");
 	ok(!counters_unplaced_ns(t.model->counters), "all of it has its place");

@@ -135,7 +135,7 @@ static void locks(void)
 static void sched(void)
 {
 	struct schedstats_options o = SCHEDSTATS_OPTIONS_ALL;
-	struct render_sched show = { .model = made.model, .nr_parties = 20 };
+	struct render_sched show = { .model = made.model, .nr_contexts = 20 };
 	struct schedstats s;
 
 	begin(100);

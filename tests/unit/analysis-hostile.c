@@ -62,7 +62,7 @@ static void show_locks(struct model *m, const struct render *r)
 static void show_sched(struct model *m, const struct render *r)
 {
 	struct schedstats_options o = SCHEDSTATS_OPTIONS_ALL;
-	struct render_sched show = { .model = m, .nr_parties = 20 };
+	struct render_sched show = { .model = m, .nr_contexts = 20 };
 	struct schedstats s;
 
 	for (int part = 0; part < 2; part++) {
@@ -295,7 +295,7 @@ static void show(const char *path, bool with_exports)
 static void narrow_sched(struct ldb_row_sched *row, uint64_t x)
 {
 	static const uint32_t ops[] = {
-		LDB_SCHED_OP_SWITCH, LDB_SCHED_OP_SWITCH, LDB_SCHED_OP_SWITCH, LDB_SCHED_OP_OCCUPANT,
+		LDB_SCHED_OP_SWITCH, LDB_SCHED_OP_SWITCH, LDB_SCHED_OP_SWITCH, LDB_SCHED_OP_RUNNING,
 		LDB_SCHED_OP_WAKING, LDB_SCHED_OP_WAKEUP, LDB_SCHED_OP_WAKEUP, LDB_SCHED_OP_MIGRATE,
 		LDB_SCHED_OP_FUTEX_WAIT, LDB_SCHED_OP_FUTEX_WAKE, LDB_SCHED_OP_FORK,
 		LDB_SCHED_OP_EXEC, LDB_SCHED_OP_EXIT,

@@ -128,7 +128,7 @@ static void test_holder_preempted(void)
 	   s->full_start_ns == 3000, "the holder was preempted, as far as the request waited");
 	ok(s->sched->preempted_by.tid == HOG && s->sched->preempted_by.pid == HOG &&
 	   !strcmp(s->sched->preempted_by.name, "hog"), "by whom");
-	ok(s->sched->nr_occupants == 1 && s->sched->occupants[0].ns == 79000, "the task that ran instead");
+	ok(s->sched->nr_running == 1 && s->sched->running[0].ns == 79000, "the task that ran instead");
 	ok(s->depth == 1 && s->site && !strcmp(s->site->function, "snapshot"), "in what function");
 	c = cause(LEAF_LOCK);
 	ok(tl.causes == c && c->hold && c->hold->tid == 2 && c->hold_off == s &&
@@ -195,8 +195,8 @@ static void test_migrated(void)
 	s = find(SEGMENT_PREEMPTED, 1);
 	ok(is_at(s, 10000, 20000) && s->sched->from_cpu == 0 && s->sched->to_cpu == 3 &&
 	   s->sched->cpu == 3, "it waited on its new CPU");
-	ok(s->sched->occupants[0].who.tid == HOG && s->sched->occupants[0].ns == 9500 &&
-	   s->sched->occupants[1].who.tid == 915 && s->sched->occupants[1].ns == 500,
+	ok(s->sched->running[0].who.tid == HOG && s->sched->running[0].ns == 9500 &&
+	   s->sched->running[1].who.tid == 915 && s->sched->running[1].ns == 500,
 	   "behind both, each on its CPU");
 	is_int(cause_ns(LEAF_FUNCTION), 48000 - 10000, "a function's own time is on the CPU");
 	is_int(tl.preempted_ns, 10000, "summed");
@@ -225,13 +225,13 @@ static void test_delayed(void)
 	build(42);
 	s = find(SEGMENT_BLOCKED, 1);
 	ok(is_at(s, 5000, 20100) && s->sched->state == D && s->depth == 2 &&
-	   s->sched->waker.kind == PARTY_HARDIRQ, "asleep for the disk, woken by an interrupt");
+	   s->sched->waker.kind == CONTEXT_HARDIRQ, "asleep for the disk, woken by an interrupt");
 	s = find(SEGMENT_RUNNABLE, 1);
-	ok(is_at(s, 20100, 90000) && s->sched->occupants[0].who.tid == HOG &&
-	   s->sched->occupants[0].ns == 69900, "then behind the hog");
+	ok(is_at(s, 20100, 90000) && s->sched->running[0].who.tid == HOG &&
+	   s->sched->running[0].ns == 69900, "then behind the hog");
 	c = cause(LEAF_RUNNABLE);
-	ok(c == tl.causes && c->ns == 70900 && c->nr == 2 && c->culprit.tid == HOG &&
-	   c->culprit_ns == 70900 && c->off == s, "the first cause, both times together");
+	ok(c == tl.causes && c->ns == 70900 && c->nr == 2 && c->blocker.tid == HOG &&
+	   c->blocker_ns == 70900 && c->off == s, "the first cause, both times together");
 	ok(cause_ns(LEAF_IO) == 15100 && tl.nr_causes == 6,
 	   "two kinds of sleep are two causes");
 	is_int(tl.runnable_ns, 70900, "runnable");

@@ -283,7 +283,7 @@ static void test_cpus(void)
 	for (size_t i = 0; i < c.at[0].nr_contexts; i++) {
 		const struct cpu_context *k = &c.at[0].contexts[i];
 
-		ns[k->kind == PARTY_IDLE ? 2 : !strcmp(k->name, "hog")] += k->ns;
+		ns[k->kind == CONTEXT_IDLE ? 2 : !strcmp(k->name, "hog")] += k->ns;
 	}
 	is_int(ns[0], overlap(1000000, 40000000) + overlap(50000000, 100000000) +
 	       overlap(120000000, 130000000) + overlap(150000000, 160000000), "the worker's");
@@ -291,7 +291,7 @@ static void test_cpus(void)
 	is_int(ns[2], overlap(100000000, 120000000), "idle, not what is not known");
 	ok(c.at[0].contexts[0].is_own && !strcmp(c.at[0].contexts[0].name, "worker"), "the program's first");
 	ok(!c.at[0].contexts[1].is_own, "the hog is not of the program");
-	ok(c.at[0].contexts[c.at[0].nr_contexts - 1].kind == PARTY_IDLE, "idle last");
+	ok(c.at[0].contexts[c.at[0].nr_contexts - 1].kind == CONTEXT_IDLE, "idle last");
 	is_int(c.at[0].known_ns, ns[0] + ns[1] + ns[2], "their sum");
 	cpus_free(&c);
 }

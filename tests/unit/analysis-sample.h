@@ -188,7 +188,7 @@ struct made_switch {
 TAP_FN void made_switch_row(struct made *t, const struct made_switch *s)
 {
 	made_sched(t, &(struct ldb_row_sched){
-		.op = made_watched(s->prev, s->next) ? LDB_SCHED_OP_SWITCH : LDB_SCHED_OP_OCCUPANT,
+		.op = made_watched(s->prev, s->next) ? LDB_SCHED_OP_SWITCH : LDB_SCHED_OP_RUNNING,
 		.flags = s->state, .cpu = s->cpu, .tick = s->tick, .tid = s->prev, .other = s->next,
 		.gen = GEN(s->gen), .value = s->stolen,
 	});

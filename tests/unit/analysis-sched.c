@@ -90,7 +90,7 @@ static bool is_at(const struct sched_off *o, int64_t out, int64_t woken, int64_t
 	return false;
 }
 
-static int64_t had(const struct sched_off *o, enum party_kind kind, uint32_t tid)
+static int64_t had(const struct sched_off *o, enum context_kind kind, uint32_t tid)
 {
 	int64_t ticks = 0;
 
@@ -118,12 +118,12 @@ static void test_preempted(void)
 	o = off(1, 1);
 	ok(is_at(o, 2000, 2000, 9000) && o->is_preempted && o->has_out && o->has_in && o->has_woken,
 	   "runnable when it left: preempted");
-	ok(o->next.kind == PARTY_TASK && o->next.tid == HOG, "by who came");
+	ok(o->next.kind == CONTEXT_TASK && o->next.tid == HOG, "by who came");
 	ok(o->gen == GEN(7) && o->cpu_out == 3 && o->cpu_in == 3, "the frame, the CPU");
-	ok(had(o, PARTY_TASK, HOG) == 6500 && had(o, PARTY_TASK, CRON) == 500,
+	ok(had(o, CONTEXT_TASK, HOG) == 6500 && had(o, CONTEXT_TASK, CRON) == 500,
 	   "both that had the CPU");
 	o = off(1, 2);
-	ok(o->is_preempted && had(o, PARTY_IDLE, 0) == 400,
+	ok(o->is_preempted && had(o, CONTEXT_IDLE, 0) == 400,
 	   "preempted on its way to sleep is preempted, even if nobody came");
 	ok(nr_runs == 3 && runs[0].start == 1000 && runs[0].end == 2000 && runs[0].has_start &&
 	   runs[2].end == 10000, "the times it ran");
@@ -155,17 +155,17 @@ static void test_blocked(void)
 	play();
 	o = off(1, 1);
 	ok(is_at(o, 1000, 4100, 8000) && !o->is_preempted && o->state == S, "asleep, then runnable");
-	ok(o->waker.kind == PARTY_TASK && o->waker.tid == 2, "the waker");
-	ok(had(o, PARTY_TASK, HOG) == 2900, "who had the CPU it was woken on");
+	ok(o->waker.kind == CONTEXT_TASK && o->waker.tid == 2, "the waker");
+	ok(had(o, CONTEXT_TASK, HOG) == 2900, "who had the CPU it was woken on");
 	/* For CPU 5 only the leaving task was recorded. */
-	ok(had(o, PARTY_TASK, CRON) == 500 + 500, "who came to it, and who had the next CPU");
+	ok(had(o, CONTEXT_TASK, CRON) == 500 + 500, "who came to it, and who had the next CPU");
 	ok(o->cpu_out == 0 && o->cpu_wait == 5 && o->cpu_in == 5 && o->nr_migrations == 2, "the CPUs");
 	ok(nr_migrations == 2 && migrations[1].from == 2 && migrations[1].to == 5 &&
 	   migrations[1].tick == 7500, "migrations");
 	o = off(1, 2);
-	ok(o->state == D && o->waker.kind == PARTY_HARDIRQ && !o->waker.tid,
+	ok(o->state == D && o->waker.kind == CONTEXT_HARDIRQ && !o->waker.tid,
 	   "the disk, and an interrupt: not who was interrupted");
-	is_int(had(o, PARTY_IDLE, 0), 100, "the CPU was idle");
+	is_int(had(o, CONTEXT_IDLE, 0), 100, "the CPU was idle");
 	made_close(&t);
 }
 
@@ -188,14 +188,14 @@ static void play_stolen(uint32_t stolen)
 
 static bool had_all(const struct sched_off *o, int64_t idle, int64_t stolen)
 {
-	bool is_right = had(o, PARTY_IDLE, 0) == idle && had(o, PARTY_STOLEN, 0) == stolen &&
-			had(o, PARTY_TASK, HOG) == 200;
+	bool is_right = had(o, CONTEXT_IDLE, 0) == idle && had(o, CONTEXT_STOLEN, 0) == stolen &&
+			had(o, CONTEXT_TASK, HOG) == 200;
 
 	for (unsigned i = 1; i < o->nr_spans; i++)
 		is_right &= o->spans[i].start == o->spans[i - 1].end;
 	if (!is_right)
-		diag("idle %ld, stolen %ld, hog %ld", (long)had(o, PARTY_IDLE, 0),
-		     (long)had(o, PARTY_STOLEN, 0), (long)had(o, PARTY_TASK, HOG));
+		diag("idle %ld, stolen %ld, hog %ld", (long)had(o, CONTEXT_IDLE, 0),
+		     (long)had(o, CONTEXT_STOLEN, 0), (long)had(o, CONTEXT_TASK, HOG));
 	return is_right;
 }
 
@@ -227,7 +227,7 @@ static void test_stale(void)
 	made_migrate(&t, .tick = 3000, .tid = 1, .to = 1);
 	made_switch(&t, .tick = 9000, .cpu = 1, .prev = CRON, .state = R, .next = 1);
 	play();
-	ok(had(off(1, 1), PARTY_TASK, CRON) == 6000 && had(off(1, 1), PARTY_TASK, HOG + 5) == 1000,
+	ok(had(off(1, 1), CONTEXT_TASK, CRON) == 6000 && had(off(1, 1), CONTEXT_TASK, HOG + 5) == 1000,
 	   "a CPU it was moved to: who left it had it");
 	made_close(&t);
 }
@@ -260,9 +260,9 @@ static void test_losses(void)
 	ok(is_at(o, 2000, 3000, 3000) && !o->has_in && o->has_woken,
 	   "no switch in: it ends with what is known");
 	o = off(1, 2);
-	ok(is_at(o, 9000, 9000, 12000) && had(o, PARTY_NONE, 0) == 3000 &&
-	   !had(o, PARTY_TASK, HOG) && !had(o, PARTY_TASK, CRON),
-	   "a switch between two occupants is missing: nobody is blamed");
+	ok(is_at(o, 9000, 9000, 12000) && had(o, CONTEXT_NONE, 0) == 3000 &&
+	   !had(o, CONTEXT_TASK, HOG) && !had(o, CONTEXT_TASK, CRON),
+	   "a switch between two running tasks is missing: nobody is blamed");
 	is_int(result.nr_broken, 2, "broken ones are counted");
 	ok(off(1, 1)->has_lost && off(1, 2)->has_lost, "losses are about then");
 	ok(is_at(off(1, 3), 21000, 1000000000, 1000000000) && !off(1, 3)->has_in &&
@@ -383,7 +383,7 @@ static void test_races(void)
 	ok(is_at(off(1, 1), 2000, 2000, 2500) && off(1, 1)->has_woken && off(1, 1)->waker.tid == 2,
 	   "woken just before it left");
 	ok(is_at(off(1, 2), 1000000, 1000500, 1000500) && !off(1, 2)->has_woken &&
-	   off(1, 2)->waker.kind == PARTY_NONE, "a wake-up of long before is not its own");
+	   off(1, 2)->waker.kind == CONTEXT_NONE, "a wake-up of long before is not its own");
 	ok(is_at(off(1, 3), 2000000, 2000300, 2000500) && off(1, 3)->waker.tid == 2,
 	   "the waker alone tells when");
 	made_close(&t);
@@ -410,7 +410,7 @@ static void test_births(void)
 	made_switch(&t, .tick = 11000, .cpu = 3, .prev = 5, .state = S);
 	play();
 	ok(is_at(off(5, 0), 1000, 1000, 3000) && off(5, 0)->is_new &&
-	   had(off(5, 0), PARTY_TASK, HOG) == 2000, "a new thread waits for its first time");
+	   had(off(5, 0), CONTEXT_TASK, HOG) == 2000, "a new thread waits for its first time");
 	ok(is_at(off(5, 1), 8000, 8000, 9000), "a tid that is used again");
 	is_int(nr_born, 3, "is another thread, and so is who called exec()");
 	ok(nr_runs == 4 && runs[2].tid == 6 && runs[2].end == 10000 && runs[3].tid == 5 &&
@@ -428,7 +428,7 @@ static void test_hidden(void)
 	made_switch(&t, .tick = 2000, .state = R | LDB_SCHED_F_HIDDEN, .next = 1);
 	play();
 	o = off(1, 1);
-	ok(o->next.kind == PARTY_HIDDEN && had(o, PARTY_HIDDEN, 0) == 1000 && !had(o, PARTY_IDLE, 0),
+	ok(o->next.kind == CONTEXT_HIDDEN && had(o, CONTEXT_HIDDEN, 0) == 1000 && !had(o, CONTEXT_IDLE, 0),
 	   "a hidden task is not an idle CPU");
 	made_close(&t);
 }
@@ -471,8 +471,8 @@ static void test_order(void)
 
 static void test_tasks(void)
 {
-	struct party p = { .kind = PARTY_TASK, .tid = HOG };
-	struct party own = { .kind = PARTY_TASK, .tid = 7 };
+	struct context p = { .kind = CONTEXT_TASK, .tid = HOG };
+	struct context own = { .kind = CONTEXT_TASK, .tid = 7 };
 
 	made_begin(&t, "tasks.data");
 	writer_add_meta(t.w, "pid", "6");
@@ -480,17 +480,17 @@ static void test_tasks(void)
 	writer_add_task(t.w, &(struct ldb_row_task){ HOG, 950, 0, 5000, "other" });
 	made_thread(&t, 7, "worker", 0, 1000);
 	made_open(&t);
-	party_identify(t.model, &p, 4999);
+	context_identify(t.model, &p, 4999);
 	ok(!strcmp(p.name, "hog") && p.pid == 899, "who had the tid then");
-	party_identify(t.model, &p, 5000);
+	context_identify(t.model, &p, 5000);
 	ok(!strcmp(p.name, "other") && p.pid == 950, "and later");
-	party_identify(t.model, &p, 10);
+	context_identify(t.model, &p, 10);
 	is_str(p.name, "hog", "before its first row: that one");
-	party_identify(t.model, &own, 10);
+	context_identify(t.model, &own, 10);
 	ok(!strcmp(own.name, "worker") && own.pid == 6, "the program's own");
 	own.tid = 8;
 	own.pid = 0;
-	party_identify(t.model, &own, 10);
+	context_identify(t.model, &own, 10);
 	ok(!strcmp(own.name, "") && !own.pid, "not known");
 	made_close(&t);
 }
@@ -569,7 +569,7 @@ static void test_log(void)
 	made_open(&t);
 	is_same = is_logged(0, 4000);
 	o = off(2, 1);
-	ok(is_same && nr_offs > 20 && nr_migrations == 1 && had(o, PARTY_TASK, HOG) > 0,
+	ok(is_same && nr_offs > 20 && nr_migrations == 1 && had(o, CONTEXT_TASK, HOG) > 0,
 	   "a pass that is recorded passes on the same");
 	ok(is_logged(0, 4000) && is_logged(0, 4000), "and passes that replay it do");
 	ok(is_logged(1500, 2500) && is_logged(1500, 2500) && is_logged(1500, 2000), "another range replaces it");

@@ -267,7 +267,7 @@ static int on_run(void *arg, const struct tracks_run *r)
 	struct got *g = arg;
 
 	g->nr_runs++;
-	if (r->who.kind == PARTY_TASK && r->who.tid <= NR_TIDS)
+	if (r->who.kind == CONTEXT_TASK && r->who.tid <= NR_TIDS)
 		g->run_ns += r->end - r->start;
 	return 0;
 }
@@ -276,7 +276,7 @@ static int on_wakeup(void *arg, const struct tracks_wakeup *w)
 {
 	struct got *g = arg;
 
-	g->nr_wakeups += w->waker.kind == PARTY_TASK && w->waker.tid && w->thread &&
+	g->nr_wakeups += w->waker.kind == CONTEXT_TASK && w->waker.tid && w->thread &&
 			 w->waker.name && *w->waker.name;
 	return 0;
 }

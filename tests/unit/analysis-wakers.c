@@ -383,9 +383,9 @@ static void test_cycle(void)
 }
 
 /* Thread 2 runs on the CPU that 1 needs. */
-static void test_occupant(void)
+static void test_running(void)
 {
-	begin_threads("occupant.data");
+	begin_threads("running.data");
 	made_func(&t, .tid = 2, .pc = (char *)prepare + 1, .gen = 0x10000, .start = 4000, .end = 89000,
 		  .unc = 10);
 	made_switch(&t, .tick = 5000, .cpu = 1, .prev = 2, .state = R);
@@ -525,7 +525,7 @@ int main(void)
 	test_sampled();
 	test_sleeps();
 	test_cycle();
-	test_occupant();
+	test_running();
 	test_kinds();
 	test_callee();
 	test_convoy();

@@ -338,7 +338,7 @@ static bool is_waited_for_on(const int *waits_on, unsigned cpu)
 static void check_chains(const struct rows *rows)
 {
 	int waits_on[64], last[1024];
-	unsigned nr_links = 0, nr_broken = 0, nr_occupants = 0;
+	unsigned nr_links = 0, nr_broken = 0, nr_running = 0;
 
 	for (unsigned t = 0; t < nr_group; t++)
 		waits_on[t] = -1;
@@ -347,13 +347,13 @@ static void check_chains(const struct rows *rows)
 		const struct ldb_row_sched *r = &rows->rows[i];
 		bool is_waited_for = is_waited_for_on(waits_on, r->cpu);
 
-		if (r->op == LDB_SCHED_OP_SWITCH || r->op == LDB_SCHED_OP_OCCUPANT) {
+		if (r->op == LDB_SCHED_OP_SWITCH || r->op == LDB_SCHED_OP_RUNNING) {
 			if (is_waited_for && last[r->cpu] >= 0 && !is_deaf[r->cpu & 1023]) {
 				nr_links++;
 				nr_broken += last[r->cpu] != (int)r->tid;
 			}
-			nr_occupants += r->op == LDB_SCHED_OP_OCCUPANT;
-			nr_broken += r->op == LDB_SCHED_OP_OCCUPANT && !is_waited_for &&
+			nr_running += r->op == LDB_SCHED_OP_RUNNING;
+			nr_broken += r->op == LDB_SCHED_OP_RUNNING && !is_waited_for &&
 				     !is_deaf[r->cpu & 1023];
 			last[r->cpu] = r->other;
 		}
@@ -377,7 +377,7 @@ static void check_chains(const struct rows *rows)
 				waits_on[t] = r->value;
 		}
 	}
-	ok(nr_occupants > 5, "%u switches between others while a thread waited", nr_occupants);
+	ok(nr_running > 5, "%u switches between others while a thread waited", nr_running);
 	if (!nr_links && is_deaf[one_cpu & 1023] && is_deaf[other_cpu & 1023]) {
 		skip(1, "perf does not tell all switches of others in time here");
 		return;

@@ -28,7 +28,7 @@ static const char *op_name(unsigned op)
 {
 	switch (op) {
 	case LDB_SCHED_OP_SWITCH: return "switch";
-	case LDB_SCHED_OP_OCCUPANT: return "occupant";
+	case LDB_SCHED_OP_RUNNING: return "running";
 	case LDB_SCHED_OP_WAKING: return "waking";
 	case LDB_SCHED_OP_WAKEUP: return "wakeup";
 	case LDB_SCHED_OP_MIGRATE: return "migrate";
@@ -45,7 +45,7 @@ static void say_sched(const struct ldb_row_sched *r)
 	static const char states[] = "RSDTtXI???????????";
 
 	say("%d:%s %u %u cpu%u", (int)r->tick, op_name(r->op), r->tid, r->other, r->cpu);
-	if (r->op == LDB_SCHED_OP_SWITCH || r->op == LDB_SCHED_OP_OCCUPANT)
+	if (r->op == LDB_SCHED_OP_SWITCH || r->op == LDB_SCHED_OP_RUNNING)
 		say(" %c%s", states[LDB_SCHED_STATE(r->flags)],
 		    r->flags & LDB_SCHED_F_PREEMPT ? "+" : "");
 	if (r->value || r->addr)
@@ -238,7 +238,7 @@ static void test_switch(void)
 	      "the idle thread is 0 and not hidden");
 }
 
-static void test_occupant(void)
+static void test_running(void)
 {
 	begin(&rows_only, PERF_TRACEPOINTS);
 	sw(0, 200, 100, S);
@@ -249,7 +249,7 @@ static void test_occupant(void)
 	sw(0, 200, 201, S);
 	sw(0, 201, 0, S);
 	sw(0, 0, 200, R);
-	check("4:occupant 200 201 cpu0 S\n5:occupant 201 0 cpu0 S\n6:occupant 0 200 cpu0 R\n",
+	check("4:running 200 201 cpu0 S\n5:running 201 0 cpu0 S\n6:running 0 200 cpu0 R\n",
 	      "preempted: who has its CPU instead");
 	simple(PERF_EVENT_MIGRATE, 1, 201, .a = 100, .value = 1);
 	sw(0, 200, 201, S);
@@ -257,7 +257,7 @@ static void test_occupant(void)
 	sw(1, 200, 100, S);
 	sw(1, 100, 201, S);
 	sw(1, 201, 200, S);
-	check("7:migrate 100 0 cpu1 1@0 tid\n9:occupant 201 200 cpu1 S\n"
+	check("7:migrate 100 0 cpu1 1@0 tid\n9:running 201 200 cpu1 S\n"
 	      "10:switch 200 100 cpu1 S other\n11:switch 100 201 cpu1 S tid\n",
 	      "it waits where it was moved to, and not any more once it has run");
 	wakeup(1, 200, 100, 0);
@@ -265,7 +265,7 @@ static void test_occupant(void)
 	sw(0, 200, 100, S);
 	sw(0, 100, 200, S);
 	sw(0, 200, 201, S);
-	check("13:wakeup 100 201 cpu1 tid\n14:occupant 201 200 cpu0 S\n"
+	check("13:wakeup 100 201 cpu1 tid\n14:running 201 200 cpu0 S\n"
 	      "15:switch 200 100 cpu0 S other\n16:switch 100 200 cpu0 S tid\n",
 	      "woken: who has the CPU it waits for");
 	sw(0, 201, 101, S);
@@ -639,7 +639,7 @@ int main(void)
 	if (clock_choose() == LDB_CLOCK_TSC)
 		test_clock(LDB_CLOCK_TSC);
 	test_switch();
-	test_occupant();
+	test_running();
 	test_wakes();
 	test_lives();
 	test_reuse();

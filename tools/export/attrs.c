@@ -39,12 +39,12 @@ static void add_thread(struct attrs *a, const struct model *m, const char *name,
 	add_text(a, name, ATTR_THREAD, tid ? text : NULL, tid);
 }
 
-static void add_party(struct attrs *a, const struct model *m, const char *name,
-		      const struct party *p)
+static void add_context(struct attrs *a, const struct model *m, const char *name,
+		      const struct context *p)
 {
-	bool is_known = p && p->kind != PARTY_NONE;
+	bool is_known = p && p->kind != CONTEXT_NONE;
 
-	add_text(a, name, ATTR_TEXT, is_known ? text_party(m, p, a->texts[a->nr_texts]) : NULL, 0);
+	add_text(a, name, ATTR_TEXT, is_known ? text_context(m, p, a->texts[a->nr_texts]) : NULL, 0);
 	a->nr_texts += is_known;
 }
 
@@ -77,13 +77,13 @@ static void add_sched(struct attrs *a, const struct model *m, const struct segme
 		add_text(a, "cause", ATTR_ONCE, s->sched ? text : NULL, 0);
 	}
 	if (s->kind == SEGMENT_PREEMPTED)
-		add_party(a, m, "preempted_by", &k->preempted_by);
+		add_context(a, m, "preempted_by", &k->preempted_by);
 	else
-		add_party(a, m, "woken_by", &k->waker);
+		add_context(a, m, "woken_by", &k->waker);
 	if (s->kind == SEGMENT_BLOCKED)
 		add_text(a, "state", ATTR_NAME, s->sched ? sched_state_name(k->state) : NULL, 0);
 	if (s->kind == SEGMENT_RUNNABLE || s->kind == SEGMENT_PREEMPTED)
-		add_party(a, m, "cpu_had", k->nr_occupants ? &k->occupants[0].who : NULL);
+		add_context(a, m, "cpu_had", k->nr_running ? &k->running[0].who : NULL);
 	if (s->kind == SEGMENT_PREEMPTED)
 		add_flag(a, "throttled", k->is_throttled);
 	add(a, "asleep_ns", ATTR_I64, k->asleep_ns, k->asleep_ns);

@@ -159,12 +159,12 @@ static void put_site(struct otlp *o, const struct symbol *site)
 		attr_i64(&o->j, "code.line.number", site->line);
 }
 
-static void put_party(struct otlp *o, const char *key, const struct party *p)
+static void put_context(struct otlp *o, const char *key, const struct context *p)
 {
 	char text[TEXT_ROOM];
 
-	if (p && p->kind != PARTY_NONE)
-		attr_text(&o->j, key, text_party(o->m, p, text));
+	if (p && p->kind != CONTEXT_NONE)
+		attr_text(&o->j, key, text_context(o->m, p, text));
 }
 
 static void event_begin(struct otlp *o, int64_t at_ns, const char *name)
@@ -192,7 +192,7 @@ static void put_holder(struct otlp *o, const struct timeline_cause *c)
 	if (c->hold_off) {
 		attr_text(&o->j, "ldb.holder.off_cpu", segment_kinds[c->hold_off->kind].name);
 		attr_i64(&o->j, "ldb.holder.off_cpu_ns", c->hold_off_ns);
-		put_party(o, "ldb.holder.off_cpu_by", offcpu_party(c->hold_off));
+		put_context(o, "ldb.holder.off_cpu_by", offcpu_context(c->hold_off));
 	}
 }
 
@@ -221,8 +221,8 @@ static void put_cause(struct otlp *o, const struct timeline_cause *c)
 	put_holder(o, c);
 	if (c->off) {
 		attr_text(&o->j, "ldb.state", sched_state_name(c->off->sched->state));
-		put_party(o, "ldb.by", &c->culprit);
-		attr_i64(&o->j, "ldb.by_ns", c->culprit_ns);
+		put_context(o, "ldb.by", &c->blocker);
+		attr_i64(&o->j, "ldb.by_ns", c->blocker_ns);
 	}
 	event_end(o);
 }
@@ -343,7 +343,7 @@ static void put_wait(struct otlp *o, const struct segment *s)
 		attr_i64(&o->j, "ldb.owner.tid", s->owner);
 	put_site(o, s->site);
 	if (s->sched)
-		put_party(o, "ldb.by", offcpu_party(s));
+		put_context(o, "ldb.by", offcpu_context(s));
 	if (s->sched && s->sched->is_throttled)
 		attr_bool(&o->j, "ldb.throttled", true);
 	event_end(o);

@@ -47,13 +47,13 @@ struct cpu_change {
 
 static const struct task not_recorded = { PID_NOT_RECORDED, "[not recorded]" };
 
-static struct task task_of(const struct party *p)
+static struct task task_of(const struct context *p)
 {
-	if (p->kind == PARTY_IDLE)
+	if (p->kind == CONTEXT_IDLE)
 		return (struct task){ 0, "swapper" };
-	if (p->kind == PARTY_HIDDEN)
+	if (p->kind == CONTEXT_HIDDEN)
 		return (struct task){ PID_HIDDEN, "[hidden]" };
-	if (p->kind != PARTY_TASK)
+	if (p->kind != CONTEXT_TASK)
 		return not_recorded;
 	return (struct task){ p->tid, p->name ? p->name : "" };
 }
@@ -87,7 +87,7 @@ int perfetto_on_wakeup(void *arg, const struct tracks_wakeup *w)
 	struct perfetto *x = arg;
 	struct cpu_change c = {
 		.change = CPU_WAKING, .task = { w->tid, model_thread_name(w->thread) },
-		.waker = w->waker.kind == PARTY_TASK ? w->waker.tid : 0, .cpu = w->cpu,
+		.waker = w->waker.kind == CONTEXT_TASK ? w->waker.tid : 0, .cpu = w->cpu,
 	};
 
 	if (!export_wants_time(x->o, w->tick, w->tick) || w->waker_cpu == CPU_UNKNOWN)

@@ -99,10 +99,10 @@ int sqlite_put_requests(struct sqlite_export *e)
 static const char *cause_by(struct sqlite_export *e, const struct timeline_cause *c, char *buf,
 			    int64_t *ns)
 {
-	const struct party *p = c->off ? &c->culprit : c->hold_off ? offcpu_party(c->hold_off) : NULL;
+	const struct context *p = c->off ? &c->blocker : c->hold_off ? offcpu_context(c->hold_off) : NULL;
 
-	*ns = c->off ? c->culprit_ns : c->hold_off ? c->hold_off_ns : 0;
-	return p && p->kind != PARTY_NONE ? text_party(e->m, p, buf) : NULL;
+	*ns = c->off ? c->blocker_ns : c->hold_off ? c->hold_off_ns : 0;
+	return p && p->kind != CONTEXT_NONE ? text_context(e->m, p, buf) : NULL;
 }
 
 static int put_cause(struct sqlite_export *e, uint64_t id, size_t nth,

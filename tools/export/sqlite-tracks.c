@@ -143,30 +143,30 @@ static int put_lock_event(struct sqlite_export *e, const struct segment *s)
 			  V(s->has_failed), V(s->is_inferred), V(s->is_truncated));
 }
 
-static const char *party_name(const struct party *p)
+static const char *context_name(const struct context *p)
 {
-	return !p ? NULL : p->kind == PARTY_TASK ? p->name : party_kinds[p->kind].task;
+	return !p ? NULL : p->kind == CONTEXT_TASK ? p->name : context_kinds[p->kind].task;
 }
 
-static int64_t party_pid(const struct party *p)
+static int64_t context_pid(const struct context *p)
 {
-	return p && p->kind == PARTY_TASK ? p->pid : 0;
+	return p && p->kind == CONTEXT_TASK ? p->pid : 0;
 }
 
 static int put_off_cpu(struct sqlite_export *e, const struct segment *s)
 {
 	const struct segment_sched *k = s->sched;
-	const struct segment_occupant *longest = k->nr_occupants ? &k->occupants[0] : NULL;
-	const struct party *by = longest ? &longest->who :
+	const struct segment_running *longest = k->nr_running ? &k->running[0] : NULL;
+	const struct context *by = longest ? &longest->who :
 				 s->kind == SEGMENT_PREEMPTED ? &k->preempted_by : NULL;
-	const struct party *waker = s->kind == SEGMENT_PREEMPTED ? NULL : &k->waker;
+	const struct context *waker = s->kind == SEGMENT_PREEMPTED ? NULL : &k->waker;
 
 	return sqlite_put(e, TABLE_OFF_CPU, NEW_ID, V(segment_kinds[s->kind].name),
 			  V(sched_state_name(k->state)), V(e->thread), ID(span_of(e, s)),
 			  ID(request_of(e, s)), V(s->start_ns), V(s->end_ns), V(s->duration_ns),
 			  V(s->duration_resolution_ns), value_cpu(k->cpu), value_cpu(k->from_cpu),
-			  value_cpu(k->to_cpu), V(party_name(by)), ID(party_pid(by)),
-			  ID(longest ? longest->ns : 0), V(party_name(waker)), ID(party_pid(waker)),
+			  value_cpu(k->to_cpu), V(context_name(by)), ID(context_pid(by)),
+			  ID(longest ? longest->ns : 0), V(context_name(waker)), ID(context_pid(waker)),
 			  V(k->is_throttled), V(k->call.name), V(k->call.file));
 }
 
@@ -255,14 +255,14 @@ static int on_wakeup(void *arg, const struct tracks_wakeup *w)
 
 	return sqlite_put(e, TABLE_WAKEUP, ID(sqlite_thread(e, w->tid, w->tick)),
 			  V(ticks_time_ns(e->m->reader, w->tick)), value_cpu(w->cpu),
-			  V(party_name(&w->waker)), ID(w->waker.tid), ID(w->waker.pid));
+			  V(context_name(&w->waker)), ID(w->waker.tid), ID(w->waker.pid));
 }
 
 static int on_run(void *arg, const struct tracks_run *r)
 {
 	struct sqlite_export *e = arg;
 
-	return sqlite_put(e, TABLE_RUN, V(r->cpu), V(party_name(&r->who)), ID(r->who.tid),
+	return sqlite_put(e, TABLE_RUN, V(r->cpu), V(context_name(&r->who)), ID(r->who.tid),
 			  ID(r->who.pid), V(ticks_time_ns(e->m->reader, r->start)),
 			  V(ticks_time_ns(e->m->reader, r->end)));
 }

@@ -126,7 +126,7 @@ struct stacks_cause stacks_cause_of(const struct attribution_begin *what)
 {
 	const struct segment *s = what->segment;
 	struct stacks_cause cause = { .kind = LEAF_IRQ, .state = SCHED_STATE_UNKNOWN };
-	const struct party *who;
+	const struct context *who;
 
 	if (what->irq) {
 		cause.kind = what->irq->kind;
@@ -141,8 +141,8 @@ struct stacks_cause stacks_cause_of(const struct attribution_begin *what)
 		cause.who = s->sched->call.name;
 	}
 	if (cause.kind == LEAF_RUNNABLE || cause.kind == LEAF_PREEMPTED) {
-		who = offcpu_party(s);
-		cause.who = who && who->kind == PARTY_TASK ? who->name : NULL;
+		who = offcpu_context(s);
+		cause.who = who && who->kind == CONTEXT_TASK ? who->name : NULL;
 	}
 	return cause;
 }

@@ -63,19 +63,19 @@ struct scanner {
 };
 
 /* What was running on a CPU, or woke up a thread. */
-enum party_kind {
-	PARTY_NONE,		/* not known */
-	PARTY_TASK,
-	PARTY_IDLE,		/* the CPU was idle */
-	PARTY_HIDDEN,		/* a task that the recorder was not permitted to identify */
-	PARTY_HARDIRQ, PARTY_SOFTIRQ,
-	PARTY_STOLEN,		/* the hypervisor ran something else */
+enum context_kind {
+	CONTEXT_NONE,		/* not known */
+	CONTEXT_TASK,
+	CONTEXT_IDLE,		/* the CPU was idle */
+	CONTEXT_HIDDEN,		/* a task that the recorder was not permitted to identify */
+	CONTEXT_HARDIRQ, CONTEXT_SOFTIRQ,
+	CONTEXT_STOLEN,		/* the hypervisor ran something else */
 };
 
-struct party {
-	enum party_kind kind;
+struct context {
+	enum context_kind kind;
 	uint32_t tid, pid;	/* if it is a task; 0: not known */
-	const char *name;	/* "": not known; NULL before party_identify() */
+	const char *name;	/* "": not known; NULL before context_identify() */
 };
 
 #define MODEL_NR_LOST	8	/* kinds of losses; the index is LDB_LOST_* */
@@ -213,8 +213,8 @@ enum segment_kind {
 
 #define CPU_UNKNOWN	UINT32_MAX
 
-struct segment_occupant {
-	struct party who;		/* PARTY_NONE: not known */
+struct segment_running {
+	struct context who;		/* CONTEXT_NONE: not known */
 	int64_t ns;			/* for how much of the segment the task ran */
 };
 
@@ -255,8 +255,8 @@ struct segment_disk {
 /* What kernel events add to a segment. */
 struct segment_sched {
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
-	struct party preempted_by;	/* PREEMPTED */
-	struct party waker;		/* the task that ended the sleep */
+	struct context preempted_by;	/* PREEMPTED */
+	struct context waker;		/* the task that ended the sleep */
 	/* the CPU on which the thread slept, or for which it waited */
 	uint32_t cpu;
 	uint32_t from_cpu, to_cpu;	/* where it ran before and after */
@@ -272,8 +272,8 @@ struct segment_sched {
 	/* BLOCKED in a timeline: what a device did during this sleep */
 	struct segment_disk disk;
 	/* RUNNABLE, PREEMPTED: the tasks that ran meanwhile, the longest first */
-	struct segment_occupant *occupants;
-	size_t nr_occupants;
+	struct segment_running *running;
+	size_t nr_running;
 	/* the intervals from which the sums were made: see segment_cut() */
 	struct sched_span *spans;
 	size_t nr_spans;

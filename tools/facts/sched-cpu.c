@@ -55,7 +55,7 @@ static struct sched_cpu *cpu_state(struct sched *s, uint32_t cpu)
 	return *chunk ? &(*chunk)[cpu % SCHED_CPUS_CHUNK] : NULL;
 }
 
-static void extend_spans(struct sched_thread *t, const struct party *who, int64_t tick)
+static void extend_spans(struct sched_thread *t, const struct context *who, int64_t tick)
 {
 	unsigned nr = t->off.nr_spans;
 	struct sched_span *last = nr ? &t->spans[nr - 1] : NULL;
@@ -79,46 +79,46 @@ static void end_run(struct sched *s, struct sched_cpu *c, int64_t tick, bool has
 		.has_start = c->has_since, .has_end = has_end, .state = s->left_state,
 	};
 
-	if (c->has.kind == PARTY_NONE || !s->sink->cpu || s->ret)
+	if (c->has.kind == CONTEXT_NONE || !s->sink->cpu || s->ret)
 		return;
 	if (tick > c->since || (has_end && c->has_since))
 		s->ret = s->sink->cpu(s->sink->arg, &run);
 }
 
-void cpu_switch(struct sched *s, uint32_t cpu, const struct party *left, int64_t tick)
+void cpu_switch(struct sched *s, uint32_t cpu, const struct context *left, int64_t tick)
 {
-	static const struct party nobody = { .kind = PARTY_NONE };
+	static const struct context nobody = { .kind = CONTEXT_NONE };
 	struct sched_cpu *c = cpu_state(s, cpu);
 
 	/*
 	 * If the task that left is not the one that was known to be running on the CPU, a switch
 	 * was lost.
 	 */
-	if (c && c->has.kind != PARTY_NONE && !party_is(&c->has, left))
+	if (c && c->has.kind != CONTEXT_NONE && !context_is(&c->has, left))
 		left = &nobody;
 	else if (c)
 		end_run(s, c, tick, true);
 	if (c)
-		c->has.kind = PARTY_NONE;
+		c->has.kind = CONTEXT_NONE;
 	for (struct sched_thread *t = c ? c->waiters : NULL; t; t = t->next_waiter)
 		extend_spans(t, left, tick);
 }
 
-void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own, int64_t tick,
+void cpu_set(struct sched *s, uint32_t cpu, const struct context *has, bool is_own, int64_t tick,
 	     bool came)
 {
 	struct sched_cpu *c = cpu_state(s, cpu);
 
 	if (!c)
 		return;
-	if (c->has.kind == PARTY_NONE || !party_is(&c->has, has)) {
+	if (c->has.kind == CONTEXT_NONE || !context_is(&c->has, has)) {
 		c->since = tick;
 		c->has_since = came;
 	}
 	c->has = *has;
 	/* While no thread of the program waits, other tasks may come and go without an event. */
 	if (!c->waiters && !is_own)
-		c->has.kind = PARTY_NONE;
+		c->has.kind = CONTEXT_NONE;
 }
 
 void cpu_end_all(struct sched *s, int64_t tick)
@@ -132,7 +132,7 @@ void cpu_forget_all(struct sched *s)
 {
 	for (size_t chunk = 0; chunk < SCHED_CPUS_MAX / SCHED_CPUS_CHUNK; chunk++)
 		for (size_t i = 0; s->cpus[chunk] && i < SCHED_CPUS_CHUNK; i++)
-			s->cpus[chunk][i].has.kind = PARTY_NONE;
+			s->cpus[chunk][i].has.kind = CONTEXT_NONE;
 }
 
 void cpu_leave(struct sched *s, struct sched_thread *t, int64_t tick)
@@ -146,9 +146,9 @@ void cpu_leave(struct sched *s, struct sched_thread *t, int64_t tick)
 	if (t->next_waiter)
 		t->next_waiter->prev_waiter = t->prev_waiter;
 	t->waits_on = NULL;
-	if (!c->waiters && !(c->has.kind == PARTY_TASK && sched_thread(s, c->has.tid, false))) {
+	if (!c->waiters && !(c->has.kind == CONTEXT_TASK && sched_thread(s, c->has.tid, false))) {
 		end_run(s, c, tick, false);
-		c->has.kind = PARTY_NONE;
+		c->has.kind = CONTEXT_NONE;
 	}
 }
 

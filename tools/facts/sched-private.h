@@ -29,7 +29,7 @@ struct sched_thread {
 	/* Describe the thread's last WAKING row. */
 	bool has_waking, has_woken_futex;
 	int64_t waking;
-	struct party waker;
+	struct context waker;
 	uint32_t cpu_waker;
 	uint64_t woken_futex;
 	/* Describe a WAKEUP row that came while the thread was on a CPU. */
@@ -54,7 +54,7 @@ struct sched_thread {
 struct sched_cpu {
 	uint32_t cpu;
 	struct sched_thread *waiters;
-	struct party has;		/* PARTY_NONE: not known */
+	struct context has;		/* CONTEXT_NONE: not known */
 	int64_t since;			/* ticks: since when this task has been running */
 	/* true: the task was switched in at `since`; false: it ran before that, too */
 	bool has_since;
@@ -90,13 +90,13 @@ struct sched_thread *sched_thread(struct sched *s, uint32_t tid, bool is_own);
 void sched_free(struct sched *s);
 
 /* Records a switch on the CPU; left is the task that is switched out. */
-void cpu_switch(struct sched *s, uint32_t cpu, const struct party *left, int64_t tick);
+void cpu_switch(struct sched *s, uint32_t cpu, const struct context *left, int64_t tick);
 
 /*
  * Sets the running task of the CPU.  is_own: there will be a row when it is switched out.  came: it
  * was switched in at tick, and did not run before.
  */
-void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own, int64_t tick,
+void cpu_set(struct sched *s, uint32_t cpu, const struct context *has, bool is_own, int64_t tick,
 	     bool came);
 
 /* Ends all runs, because the rows have ended. */

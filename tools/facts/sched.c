@@ -22,29 +22,29 @@
  */
 #define RACE_NS		20000
 
-const struct party_words party_kinds[] = {
-	[PARTY_NONE] = { "none", "", "somebody", "", NULL, "others" },
-	[PARTY_TASK] = { "task", "another task", "", "", NULL, "others" },
-	[PARTY_IDLE] = { "idle", "idle CPU", "nobody (idle)", "(idle)", "[idle]", "idle" },
-	[PARTY_HIDDEN] = { "hidden", "another process", "another program (hidden)", "(hidden)",
+const struct context_words context_kinds[] = {
+	[CONTEXT_NONE] = { "none", "", "somebody", "", NULL, "others" },
+	[CONTEXT_TASK] = { "task", "another task", "", "", NULL, "others" },
+	[CONTEXT_IDLE] = { "idle", "idle CPU", "nobody (idle)", "(idle)", "[idle]", "idle" },
+	[CONTEXT_HIDDEN] = { "hidden", "another process", "another program (hidden)", "(hidden)",
 			   "[hidden]", "another program (hidden)" },
-	[PARTY_HARDIRQ] = { "hardirq", "interrupt", "an interrupt", "(interrupt)", "[interrupt]",
+	[CONTEXT_HARDIRQ] = { "hardirq", "interrupt", "an interrupt", "(interrupt)", "[interrupt]",
 			    "interrupts" },
-	[PARTY_SOFTIRQ] = { "softirq", "softirq", "a soft interrupt", "(soft interrupt)",
+	[CONTEXT_SOFTIRQ] = { "softirq", "softirq", "a soft interrupt", "(soft interrupt)",
 			    "[softirq]", "soft interrupts" },
-	[PARTY_STOLEN] = { "stolen", "the hypervisor", "the hypervisor (stolen time)", "(stolen)",
+	[CONTEXT_STOLEN] = { "stolen", "the hypervisor", "the hypervisor (stolen time)", "(stolen)",
 			   "[stolen]", "stolen" },
 };
 
-struct party party_of(uint32_t tid, unsigned flags)
+struct context context_of(uint32_t tid, unsigned flags)
 {
-	return (struct party){
-		.kind = tid ? PARTY_TASK : flags & LDB_SCHED_F_HIDDEN ? PARTY_HIDDEN : PARTY_IDLE,
+	return (struct context){
+		.kind = tid ? CONTEXT_TASK : flags & LDB_SCHED_F_HIDDEN ? CONTEXT_HIDDEN : CONTEXT_IDLE,
 		.tid = tid,
 	};
 }
 
-bool party_is(const struct party *a, const struct party *b)
+bool context_is(const struct context *a, const struct context *b)
 {
 	return a->kind == b->kind && a->tid == b->tid;
 }
@@ -261,7 +261,7 @@ static int thread_out(struct sched *s, struct sched_thread *t, const struct ldb_
 	off->cpu_wait = row->cpu;
 	off->gen = row->gen;
 	off->pc = row->pc;
-	off->next = party_of(row->other, row->flags);
+	off->next = context_of(row->other, row->flags);
 	assign_futex(s, t, row->tick);
 	if (off->is_preempted)
 		cpu_enter(s, t, row->cpu, row->tick);
@@ -299,14 +299,14 @@ static void set_stolen(struct sched *s, struct sched_thread *t, uint32_t ns)
 		struct sched_span *span = &t->spans[i], *next = span + 1;
 		int64_t ticks = min(left, span->end - span->start);
 
-		if (span->kind != PARTY_IDLE)
+		if (span->kind != CONTEXT_IDLE)
 			continue;
 		left -= ticks;
 		if (ticks == span->end - span->start) {
-			span->kind = PARTY_STOLEN;
+			span->kind = CONTEXT_STOLEN;
 		} else if (t->off.nr_spans < SCHED_SPANS_MAX) {
 			memmove(next + 1, next, (t->off.nr_spans++ - i - 1) * sizeof(*next));
-			*next = (struct sched_span){ .kind = PARTY_STOLEN, .start = span->end - ticks,
+			*next = (struct sched_span){ .kind = CONTEXT_STOLEN, .start = span->end - ticks,
 						     .end = span->end };
 			span->end -= ticks;
 		}
@@ -350,8 +350,8 @@ static int thread_in(struct sched *s, struct sched_thread *t, const struct ldb_r
 
 static int on_switch(struct sched *s, const struct ldb_row_sched *row)
 {
-	struct party left = party_of(row->tid, row->flags);
-	struct party came = party_of(row->other, row->flags);
+	struct context left = context_of(row->tid, row->flags);
+	struct context came = context_of(row->other, row->flags);
 	struct sched_thread *t = sched_thread(s, row->tid, row->flags & LDB_SCHED_F_TID);
 	struct sched_thread *in = sched_thread(s, row->other, row->flags & LDB_SCHED_F_OTHER);
 	int ret = 0;
@@ -377,27 +377,27 @@ static void on_waking(struct sched *s, const struct ldb_row_sched *row)
 		return;
 	t->has_waking = true;
 	t->waking = row->tick;
-	t->waker = party_of(row->tid, row->flags);
+	t->waker = context_of(row->tid, row->flags);
 	t->cpu_waker = row->cpu;
 	t->has_woken_futex = false;
 	if (row->flags & LDB_SCHED_F_HARDIRQ) {
-		t->waker.kind = PARTY_HARDIRQ;
+		t->waker.kind = CONTEXT_HARDIRQ;
 	} else if (row->flags & LDB_SCHED_F_SOFTIRQ) {
-		t->waker.kind = PARTY_SOFTIRQ;
+		t->waker.kind = CONTEXT_SOFTIRQ;
 	} else {
 		w = sched_thread(s, row->tid, false);
 		t->has_woken_futex = w && w->has_wake;
 		t->woken_futex = w ? w->wake_futex : 0;
 	}
 	/* In the row of a wake-up by an interrupt, the task is only the interrupted one. */
-	if (t->waker.kind == PARTY_HARDIRQ || t->waker.kind == PARTY_SOFTIRQ)
+	if (t->waker.kind == CONTEXT_HARDIRQ || t->waker.kind == CONTEXT_SOFTIRQ)
 		t->waker.tid = 0;
 }
 
 static int on_wakeup(struct sched *s, const struct ldb_row_sched *row)
 {
 	struct sched_thread *t = sched_thread(s, row->tid, row->flags & LDB_SCHED_F_TID);
-	struct party has_cpu = party_of(row->other, row->flags);
+	struct context has_cpu = context_of(row->other, row->flags);
 	struct sched_off *off;
 	int ret = 0;
 
@@ -577,7 +577,7 @@ static int on_row(void *arg, const void *ordered)
 	s->result->last = max(s->result->last, row->tick);
 	switch (row->op) {
 	case LDB_SCHED_OP_SWITCH:
-	case LDB_SCHED_OP_OCCUPANT:
+	case LDB_SCHED_OP_RUNNING:
 		return on_switch(s, row);
 	case LDB_SCHED_OP_WAKING:
 		on_waking(s, row);

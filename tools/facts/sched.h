@@ -39,10 +39,10 @@
 
 /*
  * A task ran on the CPU for which a thread waited.  Its name and pid are not known yet: see
- * party_identify().
+ * context_identify().
  */
 struct sched_span {
-	enum party_kind kind;	/* PARTY_NONE: not known */
+	enum context_kind kind;	/* CONTEXT_NONE: not known */
 	uint32_t tid;
 	int64_t start, end;
 };
@@ -64,8 +64,8 @@ struct sched_off {
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
 	uint32_t cpu_out, cpu_wait, cpu_in; /* UINT32_MAX: not known */
 	uint64_t gen, pc;		/* the innermost frame; 0: not known */
-	struct party next;		/* the task to which the CPU switched */
-	struct party waker;
+	struct context next;		/* the task to which the CPU switched */
+	struct context waker;
 	uint32_t cpu_waker;		/* UINT32_MAX: not known */
 	unsigned nr_futexes;		/* 0: the thread did not sleep on a futex */
 	uint64_t futex;			/* the address that was woken, or the first one */
@@ -96,8 +96,8 @@ struct sched_run {
  */
 struct sched_cpu_run {
 	uint32_t cpu;
-	/* without name and pid, see party_identify(); never PARTY_NONE */
-	struct party who;
+	/* without name and pid, see context_identify(); never CONTEXT_NONE */
+	struct context who;
 	int64_t start, end;		/* ticks */
 	/*
 	 * the task was switched in at `start`, and out at `end`; otherwise it may have run before,
@@ -144,17 +144,17 @@ int64_t sched_resolution_ns(const struct model *m);
 const char *sched_state_name(unsigned state);
 
 /* The names of kinds of tasks, for tasks that have no name of their own. */
-extern const struct party_words {
+extern const struct context_words {
 	const char *json;	/* "hardirq" */
 	const char *label;	/* as a cause: "interrupt" */
 	const char *words;	/* in a sentence: "an interrupt" */
 	const char *cell;	/* in a table: "(interrupt)" */
 	const char *task;	/* among the names of tasks: "[interrupt]" */
 	const char *share;	/* as a part of a CPU's time: "interrupts" */
-} party_kinds[];
+} context_kinds[];
 
 /* Returns the task that a row of LDB_BLK_SCHED names. */
-struct party party_of(uint32_t tid, unsigned flags);
-bool party_is(const struct party *a, const struct party *b);
+struct context context_of(uint32_t tid, unsigned flags);
+bool context_is(const struct context *a, const struct context *b);
 
 #endif

@@ -86,13 +86,13 @@ bool tasks_is_ldb(const struct model *m, uint32_t tid)
 	       !model_thread(m, tid, INT64_MAX);
 }
 
-void party_identify(const struct model *m, struct party *p, int64_t tick)
+void context_identify(const struct model *m, struct context *p, int64_t tick)
 {
 	const struct task *task;
 	const struct thread *thread;
 
 	p->name = "";
-	if (p->kind != PARTY_TASK)
+	if (p->kind != CONTEXT_TASK)
 		return;
 	task = tasks_find(m->tasks, p->tid, tick);
 	if (task) {

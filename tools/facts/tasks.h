@@ -29,7 +29,7 @@ const struct task *tasks_find(const struct tasks *t, uint32_t tid, int64_t tick)
 bool tasks_is_ldb(const struct model *m, uint32_t tid);
 
 /* Fills in the name and pid of a task, from TASK rows or else from the program's threads. */
-void party_identify(const struct model *m, struct party *p, int64_t tick);
+void context_identify(const struct model *m, struct context *p, int64_t tick);
 
 /*
  * Returns the length of a name without its number, and without the punctuation before that: the

@@ -212,7 +212,7 @@ static int put_sched(struct report *r, struct json *j)
 		return ret;
 	s.stats = &stats;
 	s.nr = stats.nr < REPORT_THREADS ? stats.nr : REPORT_THREADS;
-	s.nr_parties = REPORT_PARTIES;
+	s.nr_contexts = REPORT_CONTEXTS;
 	json_u64(j, "sched_left_out", stats.nr - s.nr);
 	relation_object(j, "sched", sched_printer.columns, &s);
 	schedstats_free(&stats);

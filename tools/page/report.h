@@ -35,7 +35,7 @@
 #define REPORT_NAMES_MAX	65536	/* different names of frames */
 #define REPORT_LOCKS		2000
 #define REPORT_THREADS		4000	/* threads with kernel events */
-#define REPORT_PARTIES		100
+#define REPORT_CONTEXTS		100
 /* slowest requests that are in the page with their causes */
 #define REPORT_SLOWEST		50
 

@@ -291,9 +291,9 @@
 			number("voluntary", "slept", "", { rare: true }), number("involuntary", "preempted", "times", { rare: true }),
 			number("migrations", "moved", "from CPU to CPU"), ...times("wakeups", "after a wake-up").map((c) => ({ ...c, rare: true })),
 		] });
-		const parties = (id) => makeTable({ id, sort: "total_ns", columns: [text("who", "who", "", { class: "name" }),
+		const contexts = (id) => makeTable({ id, sort: "total_ns", columns: [text("who", "who", "", { class: "name" }),
 			number("pid", "pid", "", { plain: true }), number("count", "count"), ns("total_ns", "total"), ns("max_ns", "max")] });
-		const antagonists = parties("antagonists"), wakers = parties("wakers");
+		const antagonists = contexts("antagonists"), wakers = contexts("wakers");
 		const who = (p) => ({ ...p, who: p.name || p.thread || (p.kind ? `(${p.kind})` : "(unknown)") });
 
 		threads.show([{ ...flat(k.all), thread: "all threads" }, ...k.threads.map(flat)]);

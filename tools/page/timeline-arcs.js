@@ -111,7 +111,7 @@ tl.arcs = (() => {
 
 	function wakerArc(ref) {
 		const o = tl.d.others, p = o.waker[ref];
-		const thread = p ? tl.data.threadOfParty(p, o.end[ref]) : -1;
+		const thread = p ? tl.data.threadOfContext(p, o.end[ref]) : -1;
 
 		if (thread < 0)
 			return [];
@@ -231,7 +231,7 @@ tl.arcs = (() => {
 
 		for (; a < b && b - a <= max; a++) {
 			const i = byTime.wakeups[a], t = w.at[i];
-			const thread = tl.data.threadOfParty(w.waker[i], t);
+			const thread = tl.data.threadOfContext(w.waker[i], t);
 
 			if (thread >= 0 && isBright(w.thread[i], t))
 				list.push({ from: at(thread, t, "function", 0), to: at(w.thread[i], t, "off"),

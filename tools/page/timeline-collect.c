@@ -9,7 +9,7 @@
 #include "facts/ticks.h"
 #include "page/timeline-private.h"
 
-#define OCCUPANTS_MAX	8	/* running tasks of one wait; only the longest are written */
+#define RUNNING_MAX	8	/* running tasks of one wait; only the longest are written */
 
 static int64_t ns_of(const struct timeline_data *d, int64_t tick)
 {
@@ -74,14 +74,14 @@ static int add_function(struct timeline_data *d, const struct segment *s)
 		s->duration_resolution_ns - s->resolution_ns, flags_of(s) });
 }
 
-static int add_occupants(struct timeline_data *d, const struct segment_sched *k)
+static int add_running(struct timeline_data *d, const struct segment_sched *k)
 {
-	size_t nr = k->nr_occupants < OCCUPANTS_MAX ? k->nr_occupants : OCCUPANTS_MAX;
+	size_t nr = k->nr_running < RUNNING_MAX ? k->nr_running : RUNNING_MAX;
 
 	for (size_t i = 0; i < nr; i++) {
-		int64_t party = names_party(d, &k->occupants[i].who);
+		int64_t context = names_context(d, &k->running[i].who);
 
-		if (party < 0 || store_add(&d->occupants, (int64_t[]){ party, k->occupants[i].ns }))
+		if (context < 0 || store_add(&d->running, (int64_t[]){ context, k->running[i].ns }))
 			return -ENOMEM;
 	}
 	return nr;
@@ -97,9 +97,9 @@ static int add_other(struct timeline_data *d, const struct segment *s)
 			s->kind == SEGMENT_IRQ || s->kind == SEGMENT_EVENT || k->call.name;
 	int64_t lock = has_name ? names_lock(d, s) : 0;
 	int64_t site = names_site(d, s->site), owner = thread_at(d, s->owner, s->start);
-	int64_t waker = names_party(d, &k->waker), by = names_party(d, &k->preempted_by);
-	int64_t length = s->end_ns - s->start_ns, at = d->occupants.nr;
-	int nr = add_occupants(d, k);
+	int64_t waker = names_context(d, &k->waker), by = names_context(d, &k->preempted_by);
+	int64_t length = s->end_ns - s->start_ns, at = d->running.nr;
+	int nr = add_running(d, k);
 
 	if (lock < 0 || site < 0 || waker < 0 || by < 0 || nr < 0)
 		return -ENOMEM;
@@ -131,7 +131,7 @@ static int on_migration(void *arg, const struct sched_migration *g)
 static int on_wakeup(void *arg, const struct tracks_wakeup *w)
 {
 	struct timeline_data *d = arg;
-	int64_t thread = names_thread(d, w->tid, w->thread), waker = names_party(d, &w->waker);
+	int64_t thread = names_thread(d, w->tid, w->thread), waker = names_context(d, &w->waker);
 
 	if (thread < 0 || waker < 0)
 		return -ENOMEM;
@@ -141,13 +141,13 @@ static int on_wakeup(void *arg, const struct tracks_wakeup *w)
 static int on_run(void *arg, const struct tracks_run *r)
 {
 	struct timeline_data *d = arg;
-	int64_t party = names_party(d, &r->who), start = ns_of(d, r->start);
+	int64_t context = names_context(d, &r->who), start = ns_of(d, r->start);
 
 	/* Time in which a CPU was idle is not drawn. */
-	if (r->who.kind == PARTY_IDLE)
+	if (r->who.kind == CONTEXT_IDLE)
 		return 0;
-	return party < 0 ? -ENOMEM : store_add(&d->runs, (int64_t[]){
-		r->cpu, party, start, ns_of(d, r->end) - start,
+	return context < 0 ? -ENOMEM : store_add(&d->runs, (int64_t[]){
+		r->cpu, context, start, ns_of(d, r->end) - start,
 		(r->has_start ? 0 : PAGE_F_NO_START) | (r->has_end ? 0 : PAGE_F_NO_END) });
 }
 
@@ -293,9 +293,9 @@ static const struct table {
 	{ TABLE(spans), "thread- depth- start+ length call res extra dres flags", 0, 0 },
 	{ TABLE(tracks), "thread+ depth+ count", 0, 0 },
 	{ TABLE(others), "thread+ kind start+ length lock site res extra dres owner flags state cpu from to"
-			 " waker by occupants asleep occupants_at+", 3, TIMELINE_PAGE_OTHERS },
-	{ TABLE(occupants), "party ns", 0, 0 },
-	{ TABLE(runs), "cpu party start+ length flags", 3, TIMELINE_PAGE_RUNS },
+			 " waker by running asleep running_at+", 3, TIMELINE_PAGE_OTHERS },
+	{ TABLE(running), "context ns", 0, 0 },
+	{ TABLE(runs), "cpu context start+ length flags", 3, TIMELINE_PAGE_RUNS },
 	{ TABLE(wakeups), "at+ thread waker cpu", 0, TIMELINE_PAGE_RUNS },
 	{ TABLE(migrations), "at+ thread from to", 0, TIMELINE_PAGE_RUNS },
 	{ TABLE(requests), "seq+ start+ length class flags id_high+ id_low+ notes", REQUEST_LENGTH,

@@ -266,7 +266,7 @@ tl.data = (() => {
 
 		r.tone = new Uint32Array(r.n);
 		for (let i = 0; i < r.n; i++) {
-			const thread = threadOfParty(r.party[i], r.start[i]);
+			const thread = threadOfContext(r.context[i], r.start[i]);
 
 			r.tone[i] = tl.paint.runTone(thread >= 0, false);
 			if (!byCpu.has(r.cpu[i]))
@@ -280,7 +280,7 @@ tl.data = (() => {
 		});
 		tl.threads.forEach((t) => { t.runs = []; });
 		for (let i = 0; i < r.n; i++) {
-			const thread = threadOfParty(r.party[i], r.start[i]);
+			const thread = threadOfContext(r.context[i], r.start[i]);
 
 			if (thread >= 0)
 				tl.threads[thread].runs.push(i);
@@ -308,17 +308,17 @@ tl.data = (() => {
 		return best;
 	}
 
-	function party(i) {
-		const p = tl.names.parties, at = 5 * i;
+	function context(i) {
+		const p = tl.names.contexts, at = 5 * i;
 
 		return { kind: p[at], tid: p[at + 1], pid: p[at + 2], name: tl.names.strings[p[at + 3]],
 			 text: tl.names.strings[p[at + 4]] };
 	}
 
-	function threadOfParty(i, t) {
-		const p = tl.names.parties, at = 5 * i;
+	function threadOfContext(i, t) {
+		const p = tl.names.contexts, at = 5 * i;
 
-		return p[at] === tl.names.party_task ? threadOf(p[at + 1], t) : -1;
+		return p[at] === tl.names.context_task ? threadOf(p[at + 1], t) : -1;
 	}
 
 	function makeThreads() {
@@ -406,7 +406,7 @@ tl.data = (() => {
 	}
 
 	async function load() {
-		const tables = ["spans", "tracks", "others", "occupants", "runs", "wakeups", "migrations",
+		const tables = ["spans", "tracks", "others", "running", "runs", "wakeups", "migrations",
 				"requests", "parts", "gaps"];
 		const d = tl.d = {};
 
@@ -462,6 +462,6 @@ tl.data = (() => {
 		return { name: string(tl.names.locks[2 * i]), text: string(tl.names.locks[2 * i + 1]) };
 	}
 
-	return { load, readKinds, rowOf, refOf, mipsOf, firstAfter, pack, fromRows, trackOfSpan, threadOf, threadOfParty, party,
+	return { load, readKinds, rowOf, refOf, mipsOf, firstAfter, pack, fromRows, trackOfSpan, threadOf, threadOfContext, context,
 		 requestId, findRequest, callOf, siteOf, siteText, placeText, lockOf };
 })();

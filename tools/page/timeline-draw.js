@@ -75,7 +75,7 @@ tl.draw = (() => {
 			return tl.state.view === "request" ? tl.threads[d.parts.thread[ref] - 1].label :
 			       "req " + tl.data.requestId(d.parts.request[ref]);
 		case "run":
-			return tl.data.party(d.runs.party[ref]).text;
+			return tl.data.context(d.runs.context[ref]).text;
 		default:
 			return otherLabel(ref);
 		}
@@ -95,9 +95,9 @@ tl.draw = (() => {
 		if (kind === tl.INTERRUPT || kind === tl.SYSCALL || kind === tl.EVENT)
 			return tl.data.lockOf(o.lock[ref]).name || tl.kinds[kind].words;
 		/* The running task, or the task that preempted the thread. */
-		const who = o.occupants[ref] ? tl.d.occupants.party[o.occupants_at[ref]] : o.by[ref];
+		const who = o.running[ref] ? tl.d.running.context[o.running_at[ref]] : o.by[ref];
 
-		return who ? tl.data.party(who).text : tl.kinds[kind].words;
+		return who ? tl.data.context(who).text : tl.kinds[kind].words;
 	}
 
 	function textWidth(s) {

@@ -127,25 +127,25 @@ int64_t names_thread(struct timeline_data *d, uint32_t tid, const struct thread 
 	return more->name < 0 ? -1 : number;
 }
 
-static int64_t add_party(struct timeline_data *d, const struct party *p)
+static int64_t add_context(struct timeline_data *d, const struct context *p)
 {
 	char text[TEXT_ROOM];
 	int64_t key[5] = { p->kind, p->tid, p->pid, names_string(d, p->name),
-		names_string(d, text_party(d->m, p, text)) };
+		names_string(d, text_context(d->m, p, text)) };
 
-	return key[3] < 0 || key[4] < 0 ? -1 : intern_get(&d->parties, key, sizeof(key), NULL);
+	return key[3] < 0 || key[4] < 0 ? -1 : intern_get(&d->contexts, key, sizeof(key), NULL);
 }
 
-/* Names of parties are those of the model, so their pointers can be compared. */
-int64_t names_party(struct timeline_data *d, const struct party *p)
+/* Names of contexts are those of the model, so their pointers can be compared. */
+int64_t names_context(struct timeline_data *d, const struct context *p)
 {
-	size_t place = (p->kind + p->tid * 8 + ((uintptr_t)p->name >> 4)) % PARTY_MEMOS;
-	struct party_memo *memo = &d->party_memo[place];
+	size_t place = (p->kind + p->tid * 8 + ((uintptr_t)p->name >> 4)) % CONTEXT_MEMOS;
+	struct context_memo *memo = &d->context_memo[place];
 
-	if (memo->is_known && memo->party.kind == p->kind && memo->party.tid == p->tid &&
-	    memo->party.pid == p->pid && memo->party.name == p->name)
+	if (memo->is_known && memo->context.kind == p->kind && memo->context.tid == p->tid &&
+	    memo->context.pid == p->pid && memo->context.name == p->name)
 		return memo->number;
-	*memo = (struct party_memo){ .party = *p, .number = add_party(d, p) };
+	*memo = (struct context_memo){ .context = *p, .number = add_context(d, p) };
 	memo->is_known = memo->number >= 0;
 	return memo->number;
 }
@@ -174,9 +174,9 @@ int names_init(struct timeline_data *d)
 {
 	/* Number 0: not known. */
 	int64_t lock[2] = { names_string(d, ""), 0 };
-	const struct party nobody = { .kind = PARTY_NONE };
+	const struct context nobody = { .kind = CONTEXT_NONE };
 
-	if (lock[0] || add_site(d, "", "", 0) || names_party(d, &nobody) ||
+	if (lock[0] || add_site(d, "", "", 0) || names_context(d, &nobody) ||
 	    intern_get(&d->locks, lock, sizeof(lock), NULL))
 		return -ENOMEM;
 	return 0;
@@ -185,7 +185,7 @@ int names_init(struct timeline_data *d)
 void names_free(struct timeline_data *d)
 {
 	struct intern *all[] = { &d->strings, &d->functions, &d->sites, &d->calls, &d->symbols,
-		&d->call_symbols, &d->threads, &d->parties, &d->locks };
+		&d->call_symbols, &d->threads, &d->contexts, &d->locks };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		intern_free(all[i]);
@@ -232,7 +232,7 @@ static void write_numbers(struct json *j)
 	PAGE_FLAGS(FLAG)
 #undef FLAG
 	json_object_end(j);
-	json_u64(j, "party_task", PARTY_TASK);
+	json_u64(j, "context_task", CONTEXT_TASK);
 }
 
 void names_write(struct timeline_data *d, struct json *j)
@@ -245,7 +245,7 @@ void names_write(struct timeline_data *d, struct json *j)
 	write_tuples(j, "functions", &d->functions, 4);
 	write_tuples(j, "sites", &d->sites, 3);
 	write_tuples(j, "calls", &d->calls, 2);
-	write_tuples(j, "parties", &d->parties, 5);
+	write_tuples(j, "contexts", &d->contexts, 5);
 	write_tuples(j, "locks", &d->locks, 2);
 	write_threads(d, j);
 }

@@ -42,8 +42,8 @@ tl.panel = (() => {
 		return !extra && !dres ? null : ["In ldb-report", span(length + extra, res + dres)];
 	}
 
-	function partyText(i, t) {
-		const p = tl.data.party(i), thread = tl.data.threadOfParty(i, t);
+	function contextText(i, t) {
+		const p = tl.data.context(i), thread = tl.data.threadOfContext(i, t);
 
 		return thread >= 0 ? threadLink(thread, t) : p.text;
 	}
@@ -126,14 +126,14 @@ tl.panel = (() => {
 		]];
 	}
 
-	function occupants(ref) {
+	function running(ref) {
 		const o = tl.d.others, list = [];
 
-		for (let k = 0; k < o.occupants[ref]; k++) {
-			const at = o.occupants_at[ref] + k;
+		for (let k = 0; k < o.running[ref]; k++) {
+			const at = o.running_at[ref] + k;
 
-			list.push(el("div", {}, partyText(tl.d.occupants.party[at], o.start[ref]), " ",
-				     el("span", { class: "mono dim" }, ldb.exact(tl.d.occupants.ns[at]))));
+			list.push(el("div", {}, contextText(tl.d.running.context[at], o.start[ref]), " ",
+				     el("span", { class: "mono dim" }, ldb.exact(tl.d.running.ns[at]))));
 		}
 		return list.length ? ["Running tasks", list] : null;
 	}
@@ -183,9 +183,9 @@ tl.panel = (() => {
 			...(isWait ? holderRows(ref) : []),
 			kind === tl.LOCK_HOLD ? waiterRow(ref) : null,
 			kind === tl.BLOCKED ? ["State", tl.about.states[o.state[ref]]] : null,
-			o.by[ref] ? ["Preempted by", partyText(o.by[ref], from)] : null,
-			occupants(ref),
-			o.waker[ref] ? ["Woken by", partyText(o.waker[ref], o.end[ref])] : null,
+			o.by[ref] ? ["Preempted by", contextText(o.by[ref], from)] : null,
+			running(ref),
+			o.waker[ref] ? ["Woken by", contextText(o.waker[ref], o.end[ref])] : null,
 			["CPU", cpuText(ref)],
 			["Thread", threadLink(o.thread[ref], from)],
 			stack.length ? ["Meanwhile in", stack.map((r) => [spanLink(r), " "])] : null,
@@ -200,8 +200,8 @@ tl.panel = (() => {
 	}
 
 	function runDetails(ref) {
-		const r = tl.d.runs, p = tl.data.party(r.party[ref]);
-		const thread = tl.data.threadOfParty(r.party[ref], r.start[ref]);
+		const r = tl.d.runs, p = tl.data.context(r.context[ref]);
+		const thread = tl.data.threadOfContext(r.context[ref], r.start[ref]);
 
 		return [p.text, "running task", [
 			["CPU", String(r.cpu[ref])],

@@ -10,7 +10,7 @@
 #include "page/store.h"
 #include "page/timeline.h"
 
-#define PARTY_MEMOS	256
+#define CONTEXT_MEMOS	256
 #define DEPTH_MAX	1023	/* nested invocations; deeper ones are left out and counted */
 
 enum span_column { SPAN_THREAD, SPAN_DEPTH, SPAN_START, SPAN_LENGTH, SPAN_CALL, SPAN_RES,
@@ -50,11 +50,11 @@ struct timeline_data {
 	struct intern threads;		/* struct page_thread */
 	struct page_thread_more { int64_t name; uint64_t made, seen; bool is_unwatched; } *threads_more;
 	/* int64_t[5]: kind, tid, pid, numbers of the name and of the text */
-	struct intern parties;
-	/* parties whose numbers were found last: most are in many rows, and a text takes long to make */
-	struct party_memo { struct party party; int64_t number; bool is_known; } party_memo[PARTY_MEMOS];
+	struct intern contexts;
+	/* contexts whose numbers were found last: most are in many rows, and a text takes long to make */
+	struct context_memo { struct context context; int64_t number; bool is_known; } context_memo[CONTEXT_MEMOS];
 	struct intern locks;		/* int64_t[2]: numbers of the name and of the text */
-	struct store spans, others, occupants, runs, wakeups, migrations, requests, parts, gaps;
+	struct store spans, others, running, runs, wakeups, migrations, requests, parts, gaps;
 	struct store tracks;		/* of spans: thread, depth, count */
 	struct tracks_result result;
 	int64_t open_end[DEPTH_MAX + 1]; /* ns: ends of the enclosing invocations */
@@ -70,7 +70,7 @@ int64_t names_string(struct timeline_data *d, const char *s);
 int64_t names_call(struct timeline_data *d, const struct symbol *func, const struct symbol *site);
 int64_t names_site(struct timeline_data *d, const struct symbol *site);	/* NULL: number 0 */
 int64_t names_thread(struct timeline_data *d, uint32_t tid, const struct thread *thread);
-int64_t names_party(struct timeline_data *d, const struct party *p);
+int64_t names_context(struct timeline_data *d, const struct context *p);
 int64_t names_lock(struct timeline_data *d, const struct segment *s);
 int names_init(struct timeline_data *d);
 void names_free(struct timeline_data *d);

@@ -70,10 +70,10 @@ tl.search = (() => {
 		const o = tl.d.others, lock = o.lock[i] ? tl.data.lockOf(o.lock[i]).text : "";
 		const who = [o.by[i], o.waker[i]];
 
-		for (let k = 0; k < o.occupants[i]; k++)
-			who.push(tl.d.occupants.party[o.occupants_at[i] + k]);
+		for (let k = 0; k < o.running[i]; k++)
+			who.push(tl.d.running.context[o.running_at[i] + k]);
 		return [tl.kinds[o.kind[i]].words, lock, o.kind[i] === tl.BLOCKED ? tl.about.states[o.state[i]] : "",
-			...who.filter(Boolean).map((p) => tl.data.party(p).text)].join(" ");
+			...who.filter(Boolean).map((p) => tl.data.context(p).text)].join(" ");
 	}
 
 	function otherGroup(re) {
@@ -81,12 +81,12 @@ tl.search = (() => {
 
 		o.isMatch = new Uint8Array(o.n);
 		for (let i = 0; i < o.n; i++) {
-			const key = [o.kind[i], o.lock[i], o.by[i], o.waker[i], o.state[i], o.occupants[i] ?
-				tl.d.occupants.party[o.occupants_at[i]] : -1].join();
+			const key = [o.kind[i], o.lock[i], o.by[i], o.waker[i], o.state[i], o.running[i] ?
+				tl.d.running.context[o.running_at[i]] : -1].join();
 			let yes = known.get(key);
 
 			/* If several tasks ran, the key contains only the first one. */
-			if (yes === undefined || o.occupants[i] > 1)
+			if (yes === undefined || o.running[i] > 1)
 				known.set(key, yes = re.test(otherText(i)));
 			o.isMatch[i] = yes;
 			if (yes)
@@ -100,9 +100,9 @@ tl.search = (() => {
 
 		r.isMatch = new Uint8Array(r.n);
 		for (let i = 0; i < r.n; i++) {
-			if (!known.has(r.party[i]))
-				known.set(r.party[i], re.test(tl.data.party(r.party[i]).text));
-			r.isMatch[i] = known.get(r.party[i]);
+			if (!known.has(r.context[i]))
+				known.set(r.context[i], re.test(tl.data.context(r.context[i]).text));
+			r.isMatch[i] = known.get(r.context[i]);
 			if (r.isMatch[i])
 				lengths.push(r.length[i]);
 		}
@@ -139,7 +139,7 @@ tl.search = (() => {
 		}
 		for (const { track } of tl.cpus)
 			set(track, (i) => r.isMatch[i], (i, f) =>
-				tl.paint.runTone(tl.data.threadOfParty(r.party[i], r.start[i]) >= 0, f));
+				tl.paint.runTone(tl.data.threadOfContext(r.context[i], r.start[i]) >= 0, f));
 		tl.views.eachSlot((slot) => {
 			set(slot.track, (i) => q.isMatch[i], (i, f) => tl.paint.kindTone(tl.REQUEST, f));
 			for (const track of slot.parts)

@@ -92,7 +92,7 @@ tl.views = (() => {
 
 	function cpus() {
 		const r = tl.d.runs;
-		const threadOf = (ref) => tl.data.threadOfParty(r.party[ref], r.start[ref]);
+		const threadOf = (ref) => tl.data.threadOfContext(r.context[ref], r.start[ref]);
 
 		return finish(tl.cpus.map(({ cpu, track }) => {
 			const lane = newLane(`c${cpu}`, `CPU ${cpu}`, "", -1);
@@ -258,7 +258,7 @@ tl.views = (() => {
 				continue;
 			const ref = tl.data.refOf(found.track, found.i);
 			const whose = r.type === "run" ?
-				tl.data.threadOfParty(tl.d.runs.party[ref], t) : tl.d.parts.thread[ref] - 1;
+				tl.data.threadOfContext(tl.d.runs.context[ref], t) : tl.d.parts.thread[ref] - 1;
 
 			if (whose === thread && !(r.type === "part" && tl.d.parts.flags[ref] & tl.F.QUEUE)) {
 				around = r;

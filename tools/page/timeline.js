@@ -40,7 +40,7 @@ function rowOfSelection({ table, ref }) {
 	}
 	case "run":
 		return view === "cpu" ? holding("run", "run") :
-		       place(tl.data.threadOfParty(d.runs.party[ref], d.runs.start[ref]), d.runs.start[ref], "function", 0);
+		       place(tl.data.threadOfContext(d.runs.context[ref], d.runs.start[ref]), d.runs.start[ref], "function", 0);
 	case "part":
 		return holding(view === "request" ? "part" : "request", "part") || null;
 	default:
@@ -250,7 +250,7 @@ tl.follow = () => {
 		else
 			say("No function of the holder was observed then.");
 	} else if (o.waker[s.ref]) {
-		tl.showThread(tl.data.threadOfParty(o.waker[s.ref], o.end[s.ref]), o.end[s.ref]);
+		tl.showThread(tl.data.threadOfContext(o.waker[s.ref], o.end[s.ref]), o.end[s.ref]);
 	}
 };
 

@@ -31,30 +31,30 @@ struct value value_cpu(uint32_t cpu)
 	return cpu == CPU_UNKNOWN ? value_null() : value_u64(cpu);
 }
 
-#define ROW struct party
-GET(get_name, text, e->kind == PARTY_IDLE ? "idle" : e->kind == PARTY_STOLEN ? "hypervisor" :
+#define ROW struct context
+GET(get_name, text, e->kind == CONTEXT_IDLE ? "idle" : e->kind == CONTEXT_STOLEN ? "hypervisor" :
 		     e->name ? e->name : "")
-GET(get_irq, text, e->kind == PARTY_HARDIRQ ? "hard" : "soft")
+GET(get_irq, text, e->kind == CONTEXT_HARDIRQ ? "hard" : "soft")
 GET(get_true, bool, true)
-WHEN(if_irq, e->kind == PARTY_HARDIRQ || e->kind == PARTY_SOFTIRQ)
-WHEN(if_hidden, e->kind == PARTY_HIDDEN)
-WHEN(if_unknown, e->kind == PARTY_NONE)
+WHEN(if_irq, e->kind == CONTEXT_HARDIRQ || e->kind == CONTEXT_SOFTIRQ)
+WHEN(if_hidden, e->kind == CONTEXT_HIDDEN)
+WHEN(if_unknown, e->kind == CONTEXT_NONE)
 
-const struct column party_columns[] = {
+const struct column context_columns[] = {
 	SAME(tid), MADE("name", get_name), SAME(pid), MADE("irq", get_irq, .when = if_irq),
 	MADE("hidden", get_true, .when = if_hidden), MADE("unknown", get_true, .when = if_unknown),
 	{ 0 }
 };
 #undef ROW
 
-const char *party_cell(const struct party *p)
+const char *context_cell(const struct context *p)
 {
-	return p->kind == PARTY_TASK ? p->name : party_kinds[p->kind].cell;
+	return p->kind == CONTEXT_TASK ? p->name : context_kinds[p->kind].cell;
 }
 
-struct rows party_rows(const struct party *p)
+struct rows context_rows(const struct context *p)
 {
-	return rows_one(p && p->kind != PARTY_NONE ? p : NULL);
+	return rows_one(p && p->kind != CONTEXT_NONE ? p : NULL);
 }
 
 #define ROW struct note

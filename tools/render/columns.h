@@ -7,7 +7,7 @@
 #include "render/render.h"
 
 extern const struct column site_columns[];	/* columns of struct symbol: caller, file, line */
-extern const struct column party_columns[];	/* columns of struct party */
+extern const struct column context_columns[];	/* columns of struct context */
 extern const struct column hits_columns[];	/* page faults and interrupts */
 extern const struct column made_columns[];	/* columns of struct model: observed calls */
 /* columns of struct model: numbers of what was left out, and the same in words */
@@ -23,10 +23,10 @@ extern const struct column model_summary_columns[];
 struct rows site_rows(const struct symbol *site);
 
 /* Returns one row; no row if p is NULL, or if the task is not known. */
-struct rows party_rows(const struct party *p);
+struct rows context_rows(const struct context *p);
 
 /* Returns the text of a cell that contains only a name: "(idle)", "(interrupt)". */
-const char *party_cell(const struct party *p);
+const char *context_cell(const struct context *p);
 
 /* Returns a row that says from what the requests were made; no row if the program tagged them. */
 extern const struct column request_source_columns[];

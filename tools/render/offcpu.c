@@ -9,14 +9,14 @@
 #include "render/segment.h"
 #include "render/text.h"
 
-#define OCCUPANTS_SHOWN	3
+#define RUNNING_SHOWN	3
 
-static bool is_known(const struct party *p)
+static bool is_known(const struct context *p)
 {
-	return p->kind != PARTY_NONE;
+	return p->kind != CONTEXT_NONE;
 }
 
-const struct party *offcpu_party(const struct segment *s)
+const struct context *offcpu_context(const struct segment *s)
 {
 	const struct segment_sched *k = s->sched;
 
@@ -25,23 +25,23 @@ const struct party *offcpu_party(const struct segment *s)
 	if (s->kind == SEGMENT_PREEMPTED && is_known(&k->preempted_by))
 		return &k->preempted_by;
 	if (s->kind == SEGMENT_RUNNABLE || s->kind == SEGMENT_PREEMPTED)
-		return k->nr_occupants && is_known(&k->occupants[0].who) ? &k->occupants[0].who :
+		return k->nr_running && is_known(&k->running[0].who) ? &k->running[0].who :
 		       NULL;
 	return is_known(&k->waker) ? &k->waker : NULL;
 }
 
-/* Returns the task that ran longest during this time, or, if that is not known, offcpu_party(). */
-static const struct party *has_most(const struct segment *s)
+/* Returns the task that ran longest during this time, or, if that is not known, offcpu_context(). */
+static const struct context *has_most(const struct segment *s)
 {
 	const struct segment_sched *k = s->sched;
 
-	return k && k->nr_occupants && is_known(&k->occupants[0].who) ? &k->occupants[0].who :
-	       offcpu_party(s);
+	return k && k->nr_running && is_known(&k->running[0].who) ? &k->running[0].who :
+	       offcpu_context(s);
 }
 
 const char *offcpu_label(const struct segment *s, char *buf)
 {
-	const struct party *p = has_most(s);
+	const struct context *p = has_most(s);
 	char name[TEXT_ROOM];
 
 	if (s->kind == SEGMENT_FUTEX_WAIT)
@@ -50,8 +50,8 @@ const char *offcpu_label(const struct segment *s, char *buf)
 		return text_clean(s->sched->call.name, buf);
 	if (s->kind == SEGMENT_BLOCKED)
 		return sched_state_name(s->sched->state);
-	if (!p || p->kind != PARTY_TASK || !p->name || !*p->name)
-		return !p ? "" : p->kind == PARTY_IDLE ? "idle" : p->kind == PARTY_STOLEN ? "stolen" : "";
+	if (!p || p->kind != CONTEXT_TASK || !p->name || !*p->name)
+		return !p ? "" : p->kind == CONTEXT_IDLE ? "idle" : p->kind == CONTEXT_STOLEN ? "stolen" : "";
 	return text_clean(p->name, buf);
 }
 
@@ -71,31 +71,31 @@ void offcpu_waker(const struct model *m, const struct segment_sched *k, char *bu
 
 	*buf = '\0';
 	if (k && is_known(&k->waker))
-		snprintf(buf, TEXT_ROOM, ", woken by %.200s", text_party(m, &k->waker, who));
+		snprintf(buf, TEXT_ROOM, ", woken by %.200s", text_context(m, &k->waker, who));
 }
 
 /*
  * Writes "behind hog (pid 99) 9.1ms, cron (pid 7) 1ms": the tasks that ran for at least a tenth of
  * the time.
  */
-static void occupants_text(const struct model *m, const struct segment_sched *k,
-			   const struct party *but, char *buf)
+static void running_text(const struct model *m, const struct segment_sched *k,
+			   const struct context *but, char *buf)
 {
 	char who[TEXT_ROOM], ns[UNITS_ROOM];
 	size_t len = 0, nr = 0;
 	int64_t total = 0;
 
 	*buf = '\0';
-	for (size_t i = 0; i < k->nr_occupants; i++)
-		total += k->occupants[i].ns;
-	for (size_t i = 0; i < k->nr_occupants && nr < OCCUPANTS_SHOWN; i++) {
-		const struct segment_occupant *o = &k->occupants[i];
+	for (size_t i = 0; i < k->nr_running; i++)
+		total += k->running[i].ns;
+	for (size_t i = 0; i < k->nr_running && nr < RUNNING_SHOWN; i++) {
+		const struct segment_running *o = &k->running[i];
 
-		if (o->ns < total / 10 || (but && party_is(&o->who, but)))
+		if (o->ns < total / 10 || (but && context_is(&o->who, but)))
 			continue;
 		len += snprintf(buf + len, TEXT_ROOM - len, "%s%.80s", nr++ ? ", " : "behind ",
-				text_party(m, &o->who, who));
-		if (k->nr_occupants > 1)
+				text_context(m, &o->who, who));
+		if (k->nr_running > 1)
 			len += snprintf(buf + len, TEXT_ROOM - len, " %s", text_ns(o->ns, ns));
 	}
 }
@@ -131,8 +131,8 @@ static void preempted_text(const struct model *m, const struct segment_sched *k,
 	}
 	snprintf(buf, TEXT_ROOM, "preempted");
 	if (is_known(&k->preempted_by))
-		snprintf(buf, TEXT_ROOM, "preempted by %.150s", text_party(m, &k->preempted_by, who));
-	occupants_text(m, k, &k->preempted_by, behind);
+		snprintf(buf, TEXT_ROOM, "preempted by %.150s", text_context(m, &k->preempted_by, who));
+	running_text(m, k, &k->preempted_by, behind);
 	if (*behind)
 		snprintf(buf + strlen(buf), TEXT_ROOM - strlen(buf), ", then %.250s", behind);
 }
@@ -141,8 +141,8 @@ static void runnable_text(const struct model *m, const struct segment_sched *k, 
 {
 	char behind[TEXT_ROOM];
 
-	occupants_text(m, k, NULL, behind);
-	if (k->nr_occupants == 1 && k->occupants[0].who.kind == PARTY_IDLE)
+	running_text(m, k, NULL, behind);
+	if (k->nr_running == 1 && k->running[0].who.kind == CONTEXT_IDLE)
 		snprintf(buf, TEXT_ROOM, "runnable, its CPU was idle and had to wake up");
 	else
 		snprintf(buf, TEXT_ROOM, "runnable%s%.300s", *behind ? " " : "", behind);
@@ -201,7 +201,7 @@ void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *b
 			preempted_text(m, k, buf);
 		} else {
 			snprintf(buf, TEXT_ROOM, "preempted %" PRIu64 " times by %.200s", c->nr,
-				 text_party(m, &c->culprit, who));
+				 text_context(m, &c->blocker, who));
 			return;
 		}
 		break;
@@ -210,7 +210,7 @@ void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *b
 			runnable_text(m, k, buf);
 		else
 			snprintf(buf, TEXT_ROOM, "runnable behind %.200s (%" PRIu64 " times)",
-				 text_party(m, &c->culprit, who), c->nr);
+				 text_context(m, &c->blocker, who), c->nr);
 		if (c->nr > 1)
 			return;
 		break;

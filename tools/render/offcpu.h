@@ -21,6 +21,6 @@ void offcpu_hits(const struct render *r, const struct hits *h);
 const char *offcpu_label(const struct segment *s, char *buf);
 
 /* Returns the task that ran during this time, or that woke the thread; NULL: not known. */
-const struct party *offcpu_party(const struct segment *s);
+const struct context *offcpu_context(const struct segment *s);
 
 #endif

@@ -162,10 +162,10 @@ static const struct column queues_columns[] = {
 
 #define ROW struct cpu_context
 GET(get_context, text, picture_context(e))
-GET(get_context_kind, text, party_kinds[e->kind].json)
+GET(get_context_kind, text, context_kinds[e->kind].json)
 GET(get_lifetime, i64, ((const struct cpus *)row->in->in->at)->lifetime_ns)
 
-static const struct column context_columns[] = {
+static const struct column cpu_context_columns[] = {
 	MADE("context", get_context), MADE("kind", get_context_kind), COLUMN("own", is_own),
 	SAME(ns), MADE("lifetime_ns", get_lifetime, .form = COLUMN_ONLY_CSV), { 0 }
 };
@@ -174,7 +174,7 @@ static const struct column context_columns[] = {
 #define ROW struct cpu_bar
 static const struct column cpu_columns[] = {
 	SAME(cpu), SAME(known_ns, .form = COLUMN_ONLY_JSON),
-	NESTED("contexts", contexts, nr_contexts, context_columns, .form = COLUMN_SPREAD), { 0 }
+	NESTED("contexts", contexts, nr_contexts, cpu_context_columns, .form = COLUMN_SPREAD), { 0 }
 };
 #undef ROW
 

@@ -110,7 +110,7 @@ void text_queues(const struct render *r, const void *picture)
 
 static char context_mark(size_t i, const struct cpu_context *c)
 {
-	return c->kind == PARTY_IDLE ? '.' : i < CONTEXTS_SHOWN ? 'a' + (char)i : '*';
+	return c->kind == CONTEXT_IDLE ? '.' : i < CONTEXTS_SHOWN ? 'a' + (char)i : '*';
 }
 
 /*

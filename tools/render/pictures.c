@@ -51,7 +51,7 @@ const char *picture_cause(const struct why *w, const struct why_cause *c, char *
 
 const char *picture_context(const struct cpu_context *c)
 {
-	return c->kind == PARTY_TASK && c->name && *c->name ? c->name : party_kinds[c->kind].share;
+	return c->kind == CONTEXT_TASK && c->name && *c->name ? c->name : context_kinds[c->kind].share;
 }
 
 /* Replaces characters that would end a name or a line of folded stacks by '?'. */

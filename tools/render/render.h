@@ -88,13 +88,13 @@ struct render_requests {
 extern const struct printer requests_printer;
 
 /*
- * The report on kernel events: shows the first nr threads, and nr_parties each of preempting and
+ * The report on kernel events: shows the first nr threads, and nr_contexts each of preempting and
  * waking tasks.
  */
 struct render_sched {
 	const struct model *model;
 	const struct schedstats *stats;
-	size_t nr, nr_parties;
+	size_t nr, nr_contexts;
 };
 
 extern const struct printer sched_printer;

@@ -83,26 +83,26 @@ static const struct column csv_thread_columns[] = {
 };
 #undef ROW
 
-#define ROW struct sched_party
+#define ROW struct sched_context
 GET(get_waker, text, "waker")
 GET(get_antagonist, text, "antagonist")
-GET(get_party, text, e->who.kind == PARTY_NONE ? "(unknown)" : party_cell(&e->who))
+GET(get_context, text, e->who.kind == CONTEXT_NONE ? "(unknown)" : context_cell(&e->who))
 
-static const struct column sched_party_columns[] = {
-	PART(NULL, who, party_columns, .form = COLUMN_ONLY_JSON),
+static const struct column sched_context_columns[] = {
+	PART(NULL, who, context_columns, .form = COLUMN_ONLY_JSON),
 	COLUMN("tid", who.tid, .form = COLUMN_ONLY_CSV),
-	MADE("name", get_party, .form = COLUMN_ONLY_CSV),
+	MADE("name", get_context, .form = COLUMN_ONLY_CSV),
 	COLUMN("pid", who.pid, .form = COLUMN_ONLY_CSV),
 	SAME(count), SAME(total_ns), SAME(max_ns),
 	MADE("resolution_ns", get_resolution, .form = COLUMN_ONLY_CSV), { 0 }
 };
 
 static const struct column antagonist_columns[] = {
-	MADE("what", get_antagonist), SELF(NULL, sched_party_columns), { 0 }
+	MADE("what", get_antagonist), SELF(NULL, sched_context_columns), { 0 }
 };
 
 static const struct column waker_columns[] = {
-	MADE("what", get_waker), SELF(NULL, sched_party_columns), { 0 }
+	MADE("what", get_waker), SELF(NULL, sched_context_columns), { 0 }
 };
 
 static const struct column antagonist_table[] = {
@@ -118,8 +118,8 @@ static const struct column waker_table[] = {
 
 #define ROW struct render_sched
 FROM(threads, rows_of(e->stats->entries, e->nr))
-FROM(antagonists, rows_of(e->stats->antagonists, min(e->nr_parties, e->stats->nr_antagonists)))
-FROM(wakers, rows_of(e->stats->wakers, min(e->nr_parties, e->stats->nr_wakers)))
+FROM(antagonists, rows_of(e->stats->antagonists, min(e->nr_contexts, e->stats->nr_antagonists)))
+FROM(wakers, rows_of(e->stats->wakers, min(e->nr_contexts, e->stats->nr_wakers)))
 FROM(all, rows_one(&e->stats->all))
 static const struct column event_columns[] = {
 	VIA("resolution_ns", stats, resolution_ns), VIA("events", stats, result.nr_rows),
@@ -132,8 +132,8 @@ static const struct column sched_columns[] = {
 	SELF(NULL, event_columns, .form = COLUMN_ONLY_JSON),
 	PART_AT("all", all, entry_columns, .form = COLUMN_TALL),
 	NESTED_AT("threads", threads, thread_columns, .form = COLUMN_TALL),
-	NESTED_AT("antagonists", antagonists, sched_party_columns),
-	NESTED_AT("wakers", wakers, sched_party_columns),
+	NESTED_AT("antagonists", antagonists, sched_context_columns),
+	NESTED_AT("wakers", wakers, sched_context_columns),
 	NESTED_AT(NULL, threads, csv_thread_columns, .form = COLUMN_SPREAD | COLUMN_ONLY_CSV),
 	NESTED_AT(NULL, antagonists, antagonist_columns, .form = COLUMN_SPREAD | COLUMN_ONLY_CSV),
 	NESTED_AT(NULL, wakers, waker_columns, .form = COLUMN_SPREAD | COLUMN_ONLY_CSV), { 0 }
@@ -156,7 +156,7 @@ static void put_name(const struct render *r, const struct model *m, const struct
 	else if (e->thread)
 		text_thread(e->tid, e->thread, name);
 	else
-		text_party(m, &e->self, name);
+		text_context(m, &e->self, name);
 	text_cell(r, wrap_numbered(name, name_columns(r), fit), name_columns(r), true);
 }
 
@@ -214,17 +214,17 @@ static void put_threads(const struct render *r, const struct render_sched *s,
 		put(r, s->model, &s->stats->entries[i]);
 }
 
-static void put_parties(const struct render *r, const struct model *m,
+static void put_contexts(const struct render *r, const struct model *m,
 			const struct column *columns, const char *head,
-			const struct sched_party *parties, size_t nr, size_t nr_all)
+			const struct sched_context *contexts, size_t nr, size_t nr_all)
 {
 	char who[TEXT_ROOM], fit[TEXT_ROOM];
 
 	fputc('\n', r->out);
 	table_head(r, "", 0, columns, head);
 	for (size_t i = 0; i < nr; i++) {
-		table_cells(r, columns, &parties[i]);
-		fprintf(r->out, "  %s\n", wrap_numbered(text_party(m, &parties[i].who, who),
+		table_cells(r, columns, &contexts[i]);
+		fprintf(r->out, "  %s\n", wrap_numbered(text_context(m, &contexts[i].who, who),
 							 r->width - 28, fit));
 	}
 	if (nr < nr_all)
@@ -266,10 +266,10 @@ static void text_sched(const struct render *r, const void *report)
 		put_head(r, "page faults, interrupts", csv_hits_columns);
 		put_threads(r, s, put_hits);
 	}
-	put_parties(r, s->model, antagonist_table, "  running task meanwhile", k->antagonists,
-		    min(s->nr_parties, k->nr_antagonists), k->nr_antagonists);
-	put_parties(r, s->model, waker_table, "  who woke them, and how long they had slept", k->wakers,
-		    min(s->nr_parties, k->nr_wakers), k->nr_wakers);
+	put_contexts(r, s->model, antagonist_table, "  running task meanwhile", k->antagonists,
+		    min(s->nr_contexts, k->nr_antagonists), k->nr_antagonists);
+	put_contexts(r, s->model, waker_table, "  who woke them, and how long they had slept", k->wakers,
+		    min(s->nr_contexts, k->nr_wakers), k->nr_wakers);
 }
 
 const struct printer sched_printer = {

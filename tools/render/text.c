@@ -184,14 +184,14 @@ const char *text_lock(unsigned kind, uint64_t lock, const struct symbol *symbol,
 	return buf;
 }
 
-const char *text_party(const struct model *m, const struct party *p, char *buf)
+const char *text_context(const struct model *m, const struct context *p, char *buf)
 {
 	char clean[TEXT_ROOM];
 	const char *name = text_clean(p->name ? p->name : "", clean);
 	bool is_own = p->pid && p->pid == m->pid;
 
-	if (p->kind != PARTY_TASK)
-		snprintf(buf, TEXT_ROOM, "%s", party_kinds[p->kind].words);
+	if (p->kind != CONTEXT_TASK)
+		snprintf(buf, TEXT_ROOM, "%s", context_kinds[p->kind].words);
 	else if (is_own || !p->pid)
 		snprintf(buf, TEXT_ROOM, *name ? "%2$.100s %1$" PRIu32 : "thread %1$" PRIu32, model_kernel_tid(p->tid),
 			 name);

@@ -47,7 +47,7 @@ const char *text_function(const struct symbol *func, char *buf);
 const char *text_lock(unsigned kind, uint64_t lock, const struct symbol *symbol, char *buf);
 
 /* Writes "hog (pid 99)"; for the program's own threads "worker 4711". */
-const char *text_party(const struct model *m, const struct party *p, char *buf);
+const char *text_context(const struct model *m, const struct context *p, char *buf);
 
 /* Writes "kernel events: perf (no /dev/ldb)". */
 const char *text_kernel(const struct model *m, char *buf);

@@ -13,9 +13,9 @@
 
 /* What kernel events say about a segment */
 
-#define ROW struct segment_occupant
-static const struct column occupant_columns[] = {
-	PART(NULL, who, party_columns), SAME(ns), { 0 }
+#define ROW struct segment_running
+static const struct column running_task_columns[] = {
+	PART(NULL, who, context_columns), SAME(ns), { 0 }
 };
 #undef ROW
 
@@ -30,8 +30,8 @@ GET(get_cpu, cpu, e->cpu)
 GET(get_from_cpu, cpu, e->from_cpu)
 GET(get_to_cpu, cpu, e->to_cpu)
 GET(get_true, bool, true)
-FROM(preempted_by, party_rows(&e->preempted_by))
-FROM(waker, party_rows(&e->waker))
+FROM(preempted_by, context_rows(&e->preempted_by))
+FROM(waker, context_rows(&e->waker))
 WHEN(if_preempted, kind_of(row) == SEGMENT_PREEMPTED)
 WHEN(unless_preempted, !if_preempted(row))
 WHEN(if_for_cpu, kind_of(row) == SEGMENT_RUNNABLE || if_preempted(row))
@@ -42,15 +42,15 @@ WHEN(if_throttled, if_preempted(row) && e->is_throttled)
 WHEN(if_lost, e->has_lost)
 
 static const struct column by_columns[] = {
-	PART_AT("preempted_by", preempted_by, party_columns, .form = COLUMN_OR_NULL), { 0 }
+	PART_AT("preempted_by", preempted_by, context_columns, .form = COLUMN_OR_NULL), { 0 }
 };
 
 static const struct column waker_columns[] = {
-	PART_AT("waker", waker, party_columns, .form = COLUMN_OR_NULL), { 0 }
+	PART_AT("waker", waker, context_columns, .form = COLUMN_OR_NULL), { 0 }
 };
 
-static const struct column occupants_columns[] = {
-	NESTED("running_tasks", occupants, nr_occupants, occupant_columns), { 0 }
+static const struct column running_columns[] = {
+	NESTED("running_tasks", running, nr_running, running_task_columns), { 0 }
 };
 
 static const struct column sched_columns[] = {
@@ -62,7 +62,7 @@ static const struct column sched_columns[] = {
 	COLUMN("futex_woken", is_futex_woken, .when = if_futex),
 	SAME(asleep_ns, .when = if_lock_wait), MADE("throttled", get_true, .when = if_throttled),
 	MADE("events_lost", get_true, .when = if_lost),
-	SELF(NULL, occupants_columns, .when = if_for_cpu), { 0 }
+	SELF(NULL, running_columns, .when = if_for_cpu), { 0 }
 };
 #undef ROW
 
@@ -95,11 +95,11 @@ static const struct timeline *timeline_of(const struct row *row)
 }
 
 /* Returns the task that ran during the segment, or that woke the thread; NULL: none is known. */
-static const struct party *task_of(const struct segment *s)
+static const struct context *task_of(const struct segment *s)
 {
-	const struct party *p = offcpu_party(s);
+	const struct context *p = offcpu_context(s);
 
-	return p && p->kind == PARTY_TASK ? p : NULL;
+	return p && p->kind == CONTEXT_TASK ? p : NULL;
 }
 
 GET(get_req, u64, timeline_of(row)->req)
@@ -114,7 +114,7 @@ GET(get_line, u64, segment_place(e).line)
 GET(get_lock_kind, text, lock_kind_name(e->lock_kind))
 GET(get_segment_true, bool, true)
 GET(get_by_tid, u64, task_of(e)->tid)
-GET(get_by_name, text, offcpu_party(e) ? party_cell(offcpu_party(e)) : "")
+GET(get_by_name, text, offcpu_context(e) ? context_cell(offcpu_context(e)) : "")
 GET(get_by_pid, u64, task_of(e)->pid)
 GET(get_csv_state, text, e->sched && e->kind != SEGMENT_SYSCALL ? sched_state_name(e->sched->state) : "")
 GET(get_csv_cpu, cpu, e->sched ? e->sched->cpu : CPU_UNKNOWN)
@@ -185,11 +185,11 @@ GET(get_hold_function, text, e->hold_func->func->function)
 GET(get_hold_off, text, segment_kinds[e->hold_off->kind].name)
 GET(get_off_caller, text, e->off->site ? e->off->site->function : "")
 GET(get_off_state, text, sched_state_name(e->off->sched->state))
-FROM(hold_off_by, rows_one(e->hold_off ? offcpu_party(e->hold_off) : NULL))
+FROM(hold_off_by, rows_one(e->hold_off ? offcpu_context(e->hold_off) : NULL))
 FROM(cause_chain, (struct rows){ .at = e->chain, .nr = 1 })
 FROM(split, samples_rows(&e->split))
 FROM(cause_disk, rows_one(e->disk.device ? &e->disk : NULL))
-FROM(culprit, party_rows(&e->culprit))
+FROM(blocker, context_rows(&e->blocker))
 WHEN(if_estimated, e->kind == LEAF_FUNCTION || e->off)
 WHEN(if_syscalls, e->has_syscalls)
 WHEN(if_in_queue, e->in_queue)
@@ -202,7 +202,7 @@ WHEN(if_chain, e->chain && e->chain->nr > 1)
 
 static const struct column off_columns[] = {
 	MADE("caller", get_off_caller), MADE("state", get_off_state),
-	PART_AT("by", culprit, party_columns, .form = COLUMN_OR_NULL), COLUMN("by_ns", culprit_ns),
+	PART_AT("by", blocker, context_columns, .form = COLUMN_OR_NULL), COLUMN("by_ns", blocker_ns),
 	{ 0 }
 };
 
@@ -220,7 +220,7 @@ static const struct column cause_columns[] = {
 	MADE("holder_function", get_hold_function, .when = if_hold_func),
 	MADE("holder_off_cpu", get_hold_off, .when = if_hold_off),
 	COLUMN("holder_off_cpu_ns", hold_off_ns, .when = if_hold_off),
-	PART_AT("holder_off_cpu_by", hold_off_by, party_columns),
+	PART_AT("holder_off_cpu_by", hold_off_by, context_columns),
 	PART_AT(NULL, cause_chain, chain_columns, .when = if_chain),
 	PART_AT(NULL, cause_disk, disk_columns), PART_AT("samples", split, samples_columns),
 	SELF(NULL, off_columns, .when = if_off), { 0 }

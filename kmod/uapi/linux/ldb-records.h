@@ -64,7 +64,7 @@ enum ldb_event {
 	/* 2 slots, see struct ldb_switch_rec; tid is observed, and its frames were read */
 	LDB_EV_SWITCH_OUT	= 0x402,
 	/* as SWITCH, but neither task is observed; written while an observed thread waits for this CPU */
-	LDB_EV_OCCUPANT		= 0x403,
+	LDB_EV_RUNNING		= 0x403,
 	LDB_EV_WAKING		= 0x404, /* tid: waker, arg2: woken; on the waker's CPU */
 	/* tid: woken and runnable, arg2: the task that runs on its CPU, arg: that CPU */
 	LDB_EV_WAKEUP		= 0x405,

@@ -544,7 +544,7 @@ struct ldb_row_scan {
  *	op		tid		other		further
  *	SWITCH		left the CPU	runs next	SWITCH_OUT: gen, pc, addr of the frame record;
  *							else value: steal time, see LDB_EV_SWITCH
- *	OCCUPANT	left the CPU	runs next	neither is observed
+ *	RUNNING		left the CPU	runs next	neither is observed
  *	WAKING		waker		woken
  *	WAKEUP		woken		running task	value: the CPU it waits for
  *	MIGRATE		thread		0		addr: from CPU, value: to CPU
@@ -558,7 +558,7 @@ struct ldb_row_scan {
  * other threads, which the caller must skip.  SWITCH_OUT has the op of SWITCH.
  */
 #define LDB_SCHED_OP_SWITCH	0x01
-#define LDB_SCHED_OP_OCCUPANT	0x03
+#define LDB_SCHED_OP_RUNNING	0x03
 #define LDB_SCHED_OP_WAKING	0x04
 #define LDB_SCHED_OP_WAKEUP	0x05
 #define LDB_SCHED_OP_MIGRATE	0x06

@@ -40,7 +40,7 @@ struct list {
  * for each CPU: events that concern the program, in the trace and in ftrace; all switches of
  * ftrace, and rows of unobserved tasks
  */
-static struct list rows[MAX_CPUS], truth[MAX_CPUS], all[MAX_CPUS], occupants[MAX_CPUS];
+static struct list rows[MAX_CPUS], truth[MAX_CPUS], all[MAX_CPUS], running[MAX_CPUS];
 static struct list row_futex, true_futex;
 static unsigned tasks[MAX_TASKS], nr_tasks, nr_cpus;
 static int64_t begin_ns = -1, end_ns = -1;
@@ -135,8 +135,8 @@ static void add_row(struct list *to, unsigned cpu, const struct event *e)
 		nr_cpus = cpu + 1;
 	if (e->op == LDB_SCHED_OP_FUTEX_WAIT || e->op == LDB_SCHED_OP_FUTEX_WAKE)
 		add(&row_futex, e);
-	else if (e->op == LDB_SCHED_OP_OCCUPANT)
-		add(&occupants[cpu], e);
+	else if (e->op == LDB_SCHED_OP_RUNNING)
+		add(&running[cpu], e);
 	else if (e->op <= LDB_SCHED_OP_MIGRATE && concerns(e))
 		add(&to[cpu], e);
 }
@@ -159,7 +159,7 @@ static void read_rows(const char *path, struct list *to)
 	nr_clocks = 0;
 	row_futex.nr = 0;
 	for (cpu = 0; cpu < MAX_CPUS; cpu++)
-		occupants[cpu].nr = 0;
+		running[cpu].nr = 0;
 
 	while (fgets(line, sizeof(line), f)) {
 		struct event e = { 0 };
@@ -188,7 +188,7 @@ static void read_rows(const char *path, struct list *to)
 		bail_out("no clock rows");
 	for (cpu = 0; cpu < MAX_CPUS; cpu++) {
 		sort_by_time(&to[cpu]);
-		sort_by_time(&occupants[cpu]);
+		sort_by_time(&running[cpu]);
 	}
 	sort_by_time(&row_futex);
 }
@@ -351,7 +351,7 @@ static bool same(const struct event *a, const struct event *b)
 
 static void show(const char *who, const struct event *e)
 {
-	static const char *const names[] = { "?", "switch", "?", "occupant", "waking", "wakeup", "migrate" };
+	static const char *const names[] = { "?", "switch", "?", "running", "waking", "wakeup", "migrate" };
 
 	diag("%s: %" PRId64 ".%06" PRId64 " %s tid=%u other=%u state=%u preempt=%u irq=%x from=%u value=%u",
 	     who, e->ns / 1000000000, e->ns / 1000 % 1000000, e->op <= 6 ? names[e->op] : "?", e->tid,
@@ -434,9 +434,9 @@ static void compare_cpu(unsigned cpu)
 /*
  * Of switches between threads of other programs only some are recorded, but none may be invented.
  */
-static void compare_occupants(unsigned cpu)
+static void compare_running(unsigned cpu)
 {
-	const struct list *r = &occupants[cpu], *t = &all[cpu];
+	const struct list *r = &running[cpu], *t = &all[cpu];
 	size_t i, k = 0, bad = 0, nr = 0;
 
 	for (i = 0; i < r->nr; i++) {
@@ -455,8 +455,8 @@ static void compare_occupants(unsigned cpu)
 			k = from;
 		}
 	}
-	ok(!bad, "CPU %u: every occupant is one of ftrace's", cpu);
-	diag("CPU %u: %zu occupants", cpu, nr);
+	ok(!bad, "CPU %u: every running task is one of ftrace's", cpu);
+	diag("CPU %u: %zu running tasks", cpu, nr);
 }
 
 /* Compares the calls of one thread, in order; ftrace has them on entry to the system call. */
@@ -629,7 +629,7 @@ int main(int argc, char **argv)
 	read_rows(argv[1], rows);
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
 		compare_cpu(cpu);
-		compare_occupants(cpu);
+		compare_running(cpu);
 	}
 	check_facts(argv[3]);
 	return done();

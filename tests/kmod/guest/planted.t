@@ -26,7 +26,7 @@ check_jq "request 1: its holder is preempted by the hog, for that long" req1.jso
 	"$all | any(.[]; .kind == \"preempted\" and .tid == $holder and .preempted_by.tid == $hog and $long 70)"
 check_jq "request 1: and that blocks the request" req1.json \
 	"$all | any(.[]; .kind == \"preempted\" and .tid == $holder and .blocks_req == 1)"
-check_jq "request 1: the occupant is the hog" req1.json \
+check_jq "request 1: the running task is the hog" req1.json \
 	"$all | any(.[]; .kind == \"preempted\" and .tid == $holder and .running_tasks[0].tid == $hog)"
 
 # 2: the thread is moved to the other CPU and back.

@@ -263,7 +263,7 @@ const char *event_name(unsigned type)
 	switch (type) {
 	case LDB_EV_SWITCH: return "SWITCH";
 	case LDB_EV_SWITCH_OUT: return "SWITCH_OUT";
-	case LDB_EV_OCCUPANT: return "OCCUPANT";
+	case LDB_EV_RUNNING: return "RUNNING";
 	case LDB_EV_WAKING: return "WAKING";
 	case LDB_EV_WAKEUP: return "WAKEUP";
 	case LDB_EV_MIGRATE: return "MIGRATE";

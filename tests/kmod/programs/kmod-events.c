@@ -476,12 +476,12 @@ static void *victim(void *arg)
 	return NULL;
 }
 
-static void test_occupant(void)
+static void test_running(void)
 {
 	pid_t a, b;
 	pthread_t t;
 	struct events e;
-	size_t preempted = 0, occupants = 0, strange = 0, named = 0;
+	size_t preempted = 0, running = 0, strange = 0, named = 0;
 	int status;
 
 	if (nr_cpus() < 2) {
@@ -510,23 +510,23 @@ static void test_occupant(void)
 		if (r->type == LDB_EV_TASK && (r->tid == (unsigned)a || r->tid == (unsigned)b) &&
 		    !memcmp(&r->arg, "hog\0\0\0\0", 8))
 			named++;
-		if (r->type != LDB_EV_OCCUPANT)
+		if (r->type != LDB_EV_RUNNING)
 			continue;
-		occupants += e.v[i].ring == 0 && (r->tid == (unsigned)a || r->tid == (unsigned)b) && hog;
+		running += e.v[i].ring == 0 && (r->tid == (unsigned)a || r->tid == (unsigned)b) && hog;
 		strange += !!(r->flags & (LDB_SCHED_F_TID | LDB_SCHED_F_OTHER));
 	}
 	ok(preempted > 0, "preempted by the hogs (%zu times)", preempted);
-	ok(occupants > 10, "who had the CPU meanwhile (%zu switches)", occupants);
+	ok(running > 10, "who had the CPU meanwhile (%zu switches)", running);
 	is_int(strange, 0, "none of the program's own");
 	ok(named > 0, "the hogs have a name");
-	check_chain(&e, "occupants");
+	check_chain(&e, "running");
 	events_free(&e);
 	dev_close(&d);
 	pin(0);
 }
 
 /* If no observed thread waits, switches between other tasks are not recorded. */
-static void test_no_occupant(void)
+static void test_no_running(void)
 {
 	struct events e;
 	size_t nr;
@@ -538,8 +538,8 @@ static void test_no_occupant(void)
 	waitpid(a, NULL, 0);	/* the thread sleeps here */
 	waitpid(b, NULL, 0);
 	e = dev_events(&d);
-	nr = count(&e, LDB_EV_OCCUPANT, (unsigned)a, (unsigned)b);
-	ok(nr < 100, "hardly any occupant when nobody waits (%zu)", nr);
+	nr = count(&e, LDB_EV_RUNNING, (unsigned)a, (unsigned)b);
+	ok(nr < 100, "hardly any running task when nobody waits (%zu)", nr);
 	events_free(&e);
 	dev_close(&d);
 }
@@ -614,8 +614,8 @@ static void test_all(unsigned clock, const char *name)
 	test_frames();
 	test_no_blocks();
 	test_futex();
-	test_occupant();
-	test_no_occupant();
+	test_running();
+	test_no_running();
 	test_wake();
 	test_groups();
 }

@@ -367,7 +367,7 @@ static void honest(int out, uid_t uid)
 	for (size_t i = 0; i < e.nr; i++) {
 		const struct ldb_rec *x = &e.v[i].rec;
 		bool two = x->type == LDB_EV_SWITCH || x->type == LDB_EV_SWITCH_OUT ||
-			   x->type == LDB_EV_WAKING || x->type == LDB_EV_WAKEUP || x->type == LDB_EV_OCCUPANT;
+			   x->type == LDB_EV_WAKING || x->type == LDB_EV_WAKEUP || x->type == LDB_EV_RUNNING;
 
 		r.foreign += x->tid && x->tid != tids[0] && x->tid != tids[1];
 		r.foreign += two && x->arg2 && x->arg2 != tids[0] && x->arg2 != tids[1];

@@ -31,16 +31,16 @@ static bool is_sooner(void *none, const struct work *const *a, const struct work
 
 HEAP(open, const struct work *, void *, is_sooner, heap_moved_none)
 
-static void add_owned(struct partition_build *b, const struct work *w, int64_t start, int64_t end)
+static void add_active(struct partition_build *b, const struct work *w, int64_t start, int64_t end)
 {
-	struct owned *last = b->nr_owned ? &b->owned[b->nr_owned - 1] : NULL;
+	struct active *last = b->nr_active ? &b->active[b->nr_active - 1] : NULL;
 
 	if (start >= end)
 		return;
 	if (last && last->work == w && last->end == start) {
 		last->end = end;
 		last->end_ns = partition_ns(b, end);
-	} else if (array_push(b->owned, b->nr_owned, b->room_owned, {
+	} else if (array_push(b->active, b->nr_active, b->room_active, {
 			start, end, partition_ns(b, start), partition_ns(b, end), w, 0 })) {
 		b->ret = -ENOMEM;
 	}
@@ -53,7 +53,7 @@ static void sum_up(struct partition_build *b)
 
 	free(b->by_class);
 	free(b->class_at);
-	b->by_class = calloc(b->nr_owned + 1, sizeof(*b->by_class));
+	b->by_class = calloc(b->nr_active + 1, sizeof(*b->by_class));
 	b->class_at = calloc(nr_classes + 2, sizeof(*b->class_at));
 	if (!b->by_class || !b->class_at) {
 		b->ret = -ENOMEM;
@@ -64,19 +64,19 @@ static void sum_up(struct partition_build *b)
 	 * After the sums class_at[c + 1] is the start of class c, and after the elements are
 	 * placed, its end.
 	 */
-	for (size_t i = 0; i < b->nr_owned; i++)
-		b->class_at[b->owned[i].work->class + 2]++;
+	for (size_t i = 0; i < b->nr_active; i++)
+		b->class_at[b->active[i].work->class + 2]++;
 	for (size_t c = 2; c <= nr_classes; c++)
 		b->class_at[c] += b->class_at[c - 1];
-	for (size_t i = 0; i < b->nr_owned; i++) {
-		struct owned *o = &b->owned[i];
+	for (size_t i = 0; i < b->nr_active; i++) {
+		struct active *o = &b->active[i];
 
-		b->by_class[b->class_at[o->work->class + 1]++].owned = i;
+		b->by_class[b->class_at[o->work->class + 1]++].active = i;
 		o->nr_ended = nr_ended;
 		nr_ended += o->end == o->work->end;
 	}
-	for (size_t i = 0; i < b->nr_owned; i++) {
-		const struct owned *o = &b->owned[b->by_class[i].owned];
+	for (size_t i = 0; i < b->nr_active; i++) {
+		const struct active *o = &b->active[b->by_class[i].active];
 
 		if (i > b->class_at[o->work->class])
 			b->by_class[i].sum_ns = b->by_class[i - 1].sum_ns;
@@ -92,19 +92,19 @@ void partition_own(struct partition_build *b)
 
 	if (!heap)
 		b->ret = -ENOMEM;
-	b->nr_owned = 0;
+	b->nr_active = 0;
 	while (!b->ret && (nr || next < b->nr_thread_works)) {
 		const struct work *starts = next < b->nr_thread_works ? &b->thread_works[next] : NULL;
 
 		if (starts && (!nr || starts->start < heap[0]->end)) {
 			if (nr)
-				add_owned(b, heap[0], cursor, starts->start);
+				add_active(b, heap[0], cursor, starts->start);
 			cursor = starts->start;
 			open_up(NULL, heap, nr++, starts);
 			next++;
 			continue;
 		}
-		add_owned(b, heap[0], cursor, heap[0]->end);
+		add_active(b, heap[0], cursor, heap[0]->end);
 		cursor = max(cursor, heap[0]->end);
 		nr--;
 		open_down(NULL, heap, nr, 0, heap[nr]);
@@ -113,7 +113,7 @@ void partition_own(struct partition_build *b)
 	sum_up(b);
 }
 
-static int64_t clipped_ns(struct partition_build *b, const struct owned *o, int64_t start,
+static int64_t clipped_ns(struct partition_build *b, const struct active *o, int64_t start,
 			  int64_t end)
 {
 	int64_t from = o->start > start ? o->start_ns : partition_ns(b, start);
@@ -126,7 +126,7 @@ static int64_t clipped_ns(struct partition_build *b, const struct owned *o, int6
 static size_t first_of_class(const struct partition_build *b, uint32_t class, int64_t tick)
 {
 	return search_range(b->class_at[class], b->class_at[class + 1], i,
-			    b->owned[b->by_class[i].owned].end <= tick);
+			    b->active[b->by_class[i].active].end <= tick);
 }
 
 /* Returns how long the thread worked on requests of the class in [start, end). */
@@ -139,22 +139,22 @@ static int64_t time_on_class(struct partition_build *b, uint32_t class, int64_t 
 	if (first == limit)
 		return 0;
 	if (last < limit && first != last)
-		ns = clipped_ns(b, &b->owned[b->by_class[last].owned], start, end);
-	ns += clipped_ns(b, &b->owned[b->by_class[first].owned], start, end);
+		ns = clipped_ns(b, &b->active[b->by_class[last].active], start, end);
+	ns += clipped_ns(b, &b->active[b->by_class[first].active], start, end);
 	if (last > first + 1)
 		ns += b->by_class[last - 1].sum_ns - b->by_class[first].sum_ns;
 	return ns;
 }
 
-static size_t first_owned(const struct partition_build *b, int64_t tick)
+static size_t first_active(const struct partition_build *b, int64_t tick)
 {
-	return search(b->nr_owned, i, b->owned[i].end <= tick);
+	return search(b->nr_active, i, b->active[i].end <= tick);
 }
 
 /* Returns how many spans of the thread ended in active intervals before nr. */
 static uint32_t ended_before(const struct partition_build *b, size_t nr)
 {
-	const struct owned *last = nr ? &b->owned[nr - 1] : NULL;
+	const struct active *last = nr ? &b->active[nr - 1] : NULL;
 
 	return last ? last->nr_ended + (last->end == last->work->end) : 0;
 }
@@ -162,13 +162,13 @@ static uint32_t ended_before(const struct partition_build *b, size_t nr)
 /* Returns how many spans of the thread ended in (start, end]. */
 static uint32_t count_ended(const struct partition_build *b, int64_t start, int64_t end)
 {
-	size_t first = first_owned(b, start), last = first_owned(b, end);
+	size_t first = first_active(b, start), last = first_active(b, end);
 
 	/*
 	 * An active interval that ends at `end` is included, because its span may end then, too;
 	 * ended_before() does not count spans that are only interrupted.
 	 */
-	if (last < b->nr_owned && b->owned[last].end == end)
+	if (last < b->nr_active && b->active[last].end == end)
 		last++;
 	return ended_before(b, last) - ended_before(b, first);
 }
@@ -202,11 +202,11 @@ static int64_t *own_times(struct partition_build *b)
 {
 	int64_t *own = calloc(b->nr_thread_works + 1, sizeof(*own));
 
-	for (size_t i = 0; own && i < b->nr_owned; i++) {
-		const struct work *w = b->owned[i].work;
+	for (size_t i = 0; own && i < b->nr_active; i++) {
+		const struct work *w = b->active[i].work;
 
 		if (w->request != NO_REQUEST && w->piece_start < w->piece_end)
-			own[w - b->thread_works] += clipped_ns(b, &b->owned[i], w->piece_start,
+			own[w - b->thread_works] += clipped_ns(b, &b->active[i], w->piece_start,
 							       w->piece_end);
 	}
 	return own;
@@ -295,12 +295,12 @@ static int64_t add_idle(struct partition_build *b, const struct queued *q, int64
  */
 static int64_t own_while_queued(struct partition_build *b, const struct queued *q)
 {
-	size_t first = first_owned(b, q->start), n = first;
+	size_t first = first_active(b, q->start), n = first;
 	int64_t own = 0;
 
-	for (; n < b->nr_owned && b->owned[n].start < q->end && n < first + IDLE_MAX; n++)
-		if (b->owned[n].work->request == q->request)
-			own += clipped_ns(b, &b->owned[n], q->start, q->end);
+	for (; n < b->nr_active && b->active[n].start < q->end && n < first + IDLE_MAX; n++)
+		if (b->active[n].work->request == q->request)
+			own += clipped_ns(b, &b->active[n], q->start, q->end);
 	return own;
 }
 
@@ -331,7 +331,7 @@ static void add_queued(struct partition_build *b, const struct queued *q)
 {
 	int64_t rest = partition_ns(b, q->end) - partition_ns(b, q->start);
 
-	if (q->server && b->nr_owned)
+	if (q->server && b->nr_active)
 		rest -= add_classes(b, q->request, q->path, q->start, q->end, own_while_queued(b, q), 0);
 	if (q->server && rest > 0)
 		rest = add_idle(b, q, rest);

@@ -48,22 +48,22 @@ static void set_task(char *label, const char *name)
 	snprintf(label, PARTITION_LABEL_MAX, "%.*s", (int)len, name);
 }
 
-static void set_party(char *label, const struct party *party)
+static void set_context(char *label, const struct context *context)
 {
-	if (party->kind == PARTY_TASK && party->name && *party->name)
-		set_task(label, party->name);
+	if (context->kind == CONTEXT_TASK && context->name && *context->name)
+		set_task(label, context->name);
 	else
-		snprintf(label, PARTITION_LABEL_MAX, "%s", party_kinds[party->kind].label);
+		snprintf(label, PARTITION_LABEL_MAX, "%s", context_kinds[context->kind].label);
 }
 
 static void set_waiting(char *label, const struct segment *s)
 {
 	const struct segment_sched *k = s->sched;
 
-	if (k && k->nr_occupants && k->occupants[0].who.kind != PARTY_NONE)
-		set_party(label, &k->occupants[0].who);
-	else if (k && k->preempted_by.kind != PARTY_NONE)
-		set_party(label, &k->preempted_by);
+	if (k && k->nr_running && k->running[0].who.kind != CONTEXT_NONE)
+		set_context(label, &k->running[0].who);
+	else if (k && k->preempted_by.kind != CONTEXT_NONE)
+		set_context(label, &k->preempted_by);
 }
 
 /*

@@ -46,7 +46,7 @@ struct queued {
  * An active interval, in which a thread worked on one of its open requests. The intervals of a
  * thread do not overlap.
  */
-struct owned {
+struct active {
 	int64_t start, end;		/* ticks */
 	int64_t start_ns, end_ns;
 	const struct work *work;
@@ -54,9 +54,9 @@ struct owned {
 };
 
 /* An active interval of a request of one class. */
-struct class_owned {
+struct class_active {
 	int64_t sum_ns;			/* sum of this and all earlier intervals of the class */
-	size_t owned;			/* index of the interval */
+	size_t active;			/* index of the interval */
 };
 
 /* What a thread did while it worked on no request. */
@@ -97,17 +97,17 @@ struct partition_build {
 	uint32_t tid;
 	const struct work *thread_works;
 	size_t nr_thread_works;
-	struct owned *owned;
-	size_t nr_owned, room_owned;
+	struct active *active;
+	size_t nr_active, room_active;
 	/* sorted by class: class c is from class_at[c] to class_at[c + 1] */
-	struct class_owned *by_class;
+	struct class_active *by_class;
 	size_t *class_at;
 	struct idle *idle;
 	size_t nr_idle, room_idle;
 	bool is_nap;			/* the thread is in a sleep that an interrupt ended */
 	bool has_queued;
 	bool has_unknown;		/* requests whose server is not known have been processed */
-	size_t spot;			/* index of the first element of owned that has not ended */
+	size_t spot;			/* index of the first element of active that has not ended */
 	struct attribution attribution;
 	int64_t *faults;		/* ticks */
 	size_t nr_faults, room_faults, next_fault;
@@ -137,7 +137,7 @@ void partition_find_needed(struct partition_build *b);
 size_t partition_first_work(const struct partition_build *b, uint32_t tid, int64_t tick);
 bool partition_is_needed(void *arg, uint32_t tid, int64_t start, int64_t end);
 
-/* partition-behind.c: makes owned[] of the thread, and adds the BEHIND leaves */
+/* partition-behind.c: makes active[] of the thread, and adds the BEHIND leaves */
 void partition_own(struct partition_build *b);
 void partition_add_behind(struct partition_build *b);
 void partition_add_queued(struct partition_build *b, const struct queued *first, size_t nr);

@@ -21,7 +21,7 @@ static void end_piece(struct partition_build *b)
 		const struct spent *s = &b->spent[b->touched[i]];
 
 		if (s->ns || s->nr || s->nr_faults)
-			partition_add_share(b, b->owned[b->spot].work->request, b->touched[i], s);
+			partition_add_share(b, b->active[b->spot].work->request, b->touched[i], s);
 	}
 	b->nr_touched = 0;
 	b->stamp++;
@@ -52,7 +52,7 @@ static struct spent *spent_on(struct partition_build *b, uint32_t leaf)
  * Sets the part of the active interval that is in the request's piece; returns false if there is
  * none.
  */
-static bool spot_range(const struct partition_build *b, const struct owned *o, int64_t *start,
+static bool spot_range(const struct partition_build *b, const struct active *o, int64_t *start,
 		       int64_t *end)
 {
 	const struct work *w = o->work;
@@ -97,7 +97,7 @@ static void add_sample(struct partition_build *b, const struct sample *s, uint32
 	leaf = sampled_leaf(b, leaf);
 	place = leaf == NO_LEAF ? -ENOMEM : places_find(&p->places, s, p->paths[p->leaves[leaf].path].func);
 	if (place < 0 || array_push(p->samples, p->nr_samples, b->room_placed,
-				    { b->owned[b->spot].work->request, leaf, place }))
+				    { b->active[b->spot].work->request, leaf, place }))
 		b->ret = -ENOMEM;
 }
 
@@ -134,8 +134,8 @@ static void spend_unknown(struct partition_build *b, int64_t start, int64_t end)
 /* Adds [start, end) to the leaf, in each piece that it overlaps. */
 static void spend_on_pieces(struct partition_build *b, int64_t start, int64_t end, uint32_t leaf)
 {
-	while (b->spot < b->nr_owned && !b->ret && start < end) {
-		const struct owned *o = &b->owned[b->spot];
+	while (b->spot < b->nr_active && !b->ret && start < end) {
+		const struct active *o = &b->active[b->spot];
 		int64_t from, to, until = o->end < end ? o->end : end;
 
 		if (o->start >= end)
@@ -167,18 +167,18 @@ static void count_begin(struct partition_build *b, int64_t tick, uint32_t leaf)
 {
 	int64_t start, end;
 
-	if (b->spot < b->nr_owned && spot_range(b, &b->owned[b->spot], &start, &end) &&
+	if (b->spot < b->nr_active && spot_range(b, &b->active[b->spot], &start, &end) &&
 	    tick >= start && tick < end)
 		spent_on(b, leaf)->nr++;
 }
 
-static bool is_near(const struct owned *o, int64_t ns, int64_t resolution)
+static bool is_near(const struct active *o, int64_t ns, int64_t resolution)
 {
 	return o->end_ns > ns - resolution && o->start_ns < ns + resolution;
 }
 
 /* The errors of the segment's start and end make the times of the requests near them less exact. */
-static void widen_resolution(struct partition_build *b, const struct owned *o,
+static void widen_resolution(struct partition_build *b, const struct active *o,
 			     const struct segment *s)
 {
 	struct request *r = o->work->request != NO_REQUEST ? &b->p->requests[o->work->request] : NULL;
@@ -190,7 +190,7 @@ static void widen_resolution(struct partition_build *b, const struct owned *o,
 		r->off_resolution_ns = max(r->off_resolution_ns, min(ns, r->latency_ns));
 		return;
 	}
-	if (o == b->owned + b->spot && o->start <= s->start && ns > r->noise_ns)
+	if (o == b->active + b->spot && o->start <= s->start && ns > r->noise_ns)
 		r->noise_ns = ns;
 	r->resolution_ns = max(r->resolution_ns, min(ns, r->latency_ns));
 }
@@ -201,22 +201,22 @@ static void add_resolution(struct partition_build *b, const struct segment *s)
 
 	if (s->resolution_ns <= 0)
 		return;
-	for (size_t i = b->spot; i-- > first && b->owned[i].end_ns > s->start_ns - s->resolution_ns;)
-		widen_resolution(b, &b->owned[i], s);
-	for (size_t i = b->spot; i < b->nr_owned && i < last &&
-	     b->owned[i].start_ns < s->end_ns + s->resolution_ns; i++)
-		widen_resolution(b, &b->owned[i], s);
+	for (size_t i = b->spot; i-- > first && b->active[i].end_ns > s->start_ns - s->resolution_ns;)
+		widen_resolution(b, &b->active[i], s);
+	for (size_t i = b->spot; i < b->nr_active && i < last &&
+	     b->active[i].start_ns < s->end_ns + s->resolution_ns; i++)
+		widen_resolution(b, &b->active[i], s);
 }
 
 /* Adds the errors of a function's start and end to the function and to its caller. */
 static void add_errors(struct partition_build *b, const struct segment *s, uint32_t leaf,
 		       const struct attribution_item *in)
 {
-	const struct owned *o = b->owned + b->spot;
+	const struct active *o = b->active + b->spot;
 	double error2 = (double)s->resolution_ns * s->resolution_ns;
 	int64_t start, end;
 
-	if (b->spot == b->nr_owned || !spot_range(b, o, &start, &end) ||
+	if (b->spot == b->nr_active || !spot_range(b, o, &start, &end) ||
 	    !(is_near(o, s->start_ns, s->resolution_ns) || is_near(o, s->end_ns, s->resolution_ns)))
 		return;
 	spent_on(b, leaf)->error2 += error2;
@@ -246,7 +246,7 @@ static int begin_other(struct partition_build *b, const struct attribution_begin
 	if (item->leaf == NO_LEAF)
 		return -ENOMEM;
 	/* The flag marks a sleep that was ended by an interrupt (a timer), and not by a thread. */
-	item->flag = s && s->kind == SEGMENT_BLOCKED && s->sched && s->sched->waker.kind == PARTY_HARDIRQ;
+	item->flag = s && s->kind == SEGMENT_BLOCKED && s->sched && s->sched->waker.kind == CONTEXT_HARDIRQ;
 	if (s && segment_kinds[s->kind].off_cpu && b->p->m->counters)
 		add_resolution(b, s);
 	count_begin(b, item->start, item->leaf);
@@ -277,7 +277,7 @@ static int on_spend(void *arg, int64_t start, int64_t end, struct attribution_it
 /* Adds a fault or an interrupt; they count only while the thread works on a request. */
 static int add_event(struct partition_build *b, const struct segment *s)
 {
-	if (!b->nr_owned)
+	if (!b->nr_active)
 		return 0;
 	return s->kind == SEGMENT_IRQ ? attribution_segment(&b->attribution, s) :
 	       array_push(b->faults, b->nr_faults, b->room_faults, s->start);
@@ -288,7 +288,7 @@ static int on_sample(void *arg, const struct sample *s)
 	struct partition_build *b = arg;
 	int ret = b->o->sample ? b->o->sample(b->o->arg, s) : 0;
 
-	return ret ? ret : b->nr_owned ? array_push(b->samples, b->nr_samples, b->room_samples, *s) : 0;
+	return ret ? ret : b->nr_active ? array_push(b->samples, b->nr_samples, b->room_samples, *s) : 0;
 }
 
 static int on_segment(void *arg, const struct segment *s)
@@ -301,7 +301,7 @@ static int on_segment(void *arg, const struct segment *s)
 	ret = b->o->segment ? b->o->segment(b->o->arg, s) : 0;
 	if (ret)
 		return ret;
-	if (s->kind == SEGMENT_REQUEST || !(b->nr_owned || b->has_queued))
+	if (s->kind == SEGMENT_REQUEST || !(b->nr_active || b->has_queued))
 		return 0;
 	return s->end > s->start ? attribution_segment(&b->attribution, s) :
 				   attribution_to(&b->attribution, s->start);
@@ -338,7 +338,7 @@ static void end_thread(struct partition_build *b)
 	if (b->tid || !b->has_unknown)
 		partition_add_queued(b, b->queued + first, nr - first);
 	b->has_unknown = true;
-	b->nr_owned = 0;
+	b->nr_active = 0;
 	b->nr_idle = 0;
 	b->spot = 0;
 }
@@ -355,10 +355,10 @@ static void emit_pieces(struct partition_build *b)
 {
 	int64_t start, end;
 
-	for (size_t i = 0; i < b->nr_owned && b->o->piece && !b->ret; i++)
-		if (spot_range(b, &b->owned[i], &start, &end))
+	for (size_t i = 0; i < b->nr_active && b->o->piece && !b->ret; i++)
+		if (spot_range(b, &b->active[i], &start, &end))
 			b->ret = b->o->piece(b->o->arg, b->tid, start, end,
-					     &b->p->requests[b->owned[i].work->request]);
+					     &b->p->requests[b->active[i].work->request]);
 }
 
 static void start_thread(struct partition_build *b, uint32_t tid)
@@ -446,7 +446,7 @@ void partition_find_pieces(struct partition_build *b)
 	for (size_t i = 0; i < b->nr_works && !b->ret; i++) {
 		if (i && b->works[i].tid == b->works[i - 1].tid)
 			continue;
-		b->nr_owned = 0;
+		b->nr_active = 0;
 		start_thread(b, b->works[i].tid);
 	}
 }

@@ -191,7 +191,7 @@ static void free_build(struct partition_build *b)
 {
 	free(b->works);
 	free(b->queued);
-	free(b->owned);
+	free(b->active);
 	free(b->by_class);
 	free(b->class_at);
 	free(b->idle);

@@ -24,7 +24,7 @@ struct builder {
 	const struct schedstats_options *options;
 	struct dist_pool pool;
 	struct keyed entries;			/* struct entry_build, by tid */
-	struct keyed antagonists, wakers;	/* struct sched_party, by tid and name, or kind */
+	struct keyed antagonists, wakers;	/* struct sched_context, by tid and name, or kind */
 };
 
 static struct entry_build *get_entry(struct builder *b, uint32_t tid, int64_t tick)
@@ -40,8 +40,8 @@ static struct entry_build *get_entry(struct builder *b, uint32_t tid, int64_t ti
 		return NULL;
 	e->e.tid = tid;
 	e->e.thread = model_thread(b->m, tid, tick);
-	e->e.self = (struct party){ .kind = PARTY_TASK, .tid = tid };
-	party_identify(b->m, &e->e.self, INT64_MAX);
+	e->e.self = (struct context){ .kind = CONTEXT_TASK, .tid = tid };
+	context_identify(b->m, &e->e.self, INT64_MAX);
 	e->e.is_ldb = tasks_is_ldb(b->m, tid);
 	e->is_selected = model_thread_matches(b->options->thread, tid, e->e.thread);
 	dist_init(&e->delays, &b->pool);
@@ -49,18 +49,18 @@ static struct entry_build *get_entry(struct builder *b, uint32_t tid, int64_t ti
 	return e;
 }
 
-static struct sched_party *get_party(struct keyed *list, const struct party *who)
+static struct sched_context *get_context(struct keyed *list, const struct context *who)
 {
-	struct party key = *who;
-	struct sched_party *p;
+	struct context key = *who;
+	struct sched_context *p;
 	uint64_t hash;
 
-	if (list->nr >= SCHEDSTATS_PARTIES_MAX)
-		key = (struct party){ .kind = PARTY_NONE, .name = "" };
-	hash = key.kind == PARTY_NONE ? 0 : hash_mix(key.kind, key.tid);
+	if (list->nr >= SCHEDSTATS_CONTEXTS_MAX)
+		key = (struct context){ .kind = CONTEXT_NONE, .name = "" };
+	hash = key.kind == CONTEXT_NONE ? 0 : hash_mix(key.kind, key.tid);
 	keyed_each(list, hash, p)
 		/* A task with another name may have the same tid later. */
-		if (party_is(&p->who, &key) && !strcmp(p->who.name, key.name))
+		if (context_is(&p->who, &key) && !strcmp(p->who.name, key.name))
 			return p;
 	p = keyed_add(list, hash, sizeof(*p));
 	if (p)
@@ -68,14 +68,14 @@ static struct sched_party *get_party(struct keyed *list, const struct party *who
 	return p;
 }
 
-static int add_party(struct builder *b, struct keyed *list, const struct party *from,
+static int add_context(struct builder *b, struct keyed *list, const struct context *from,
 		     int64_t tick, int64_t ns)
 {
-	struct party who = *from;
-	struct sched_party *p;
+	struct context who = *from;
+	struct sched_context *p;
 
-	party_identify(b->m, &who, tick);
-	p = get_party(list, &who);
+	context_identify(b->m, &who, tick);
+	p = get_context(list, &who);
 	if (!p)
 		return -ENOMEM;
 	p->count++;
@@ -91,7 +91,7 @@ static int add_antagonists(struct builder *b, const struct sched_off *off)
 
 	for (unsigned i = 0; i < off->nr_spans && !ret; i++) {
 		const struct sched_span *span = &off->spans[i];
-		struct party who = { .kind = span->kind, .tid = span->tid };
+		struct context who = { .kind = span->kind, .tid = span->tid };
 		int64_t ticks = 0;
 		bool is_first = true;
 
@@ -104,7 +104,7 @@ static int add_antagonists(struct builder *b, const struct sched_off *off)
 			ticks_add(&ticks, other->end - other->start);
 		}
 		if (is_first)
-			ret = add_party(b, &b->antagonists, &who, span->start,
+			ret = add_context(b, &b->antagonists, &who, span->start,
 					ticks_ns(b->m->reader, ticks));
 	}
 	return ret;
@@ -161,7 +161,7 @@ static int on_off(void *arg, const struct sched_off *off)
 			ticks_add(&e->e.futex_ns, asleep);
 	}
 	if (off->has_woken && !off->is_preempted && !off->is_new && !e->e.is_ldb)
-		ret = add_party(b, &b->wakers, &off->waker, off->woken,
+		ret = add_context(b, &b->wakers, &off->waker, off->woken,
 				ticks_ns(b->m->reader, off->woken - off->out));
 	/* If the wake-up is not known, the thread may have slept all of the time. */
 	return ret || !off->has_woken ? ret : add_delay(b, e, off);
@@ -206,7 +206,7 @@ static int on_born(void *arg, uint32_t tid, int64_t tick)
 
 COMPARE(compare_total_ns, struct sched_entry, UP(is_ldb) DOWN(delays.total_ns) UP(tid))
 
-COMPARE(party_compare, struct sched_party, DOWN(total_ns) UP(who.tid))
+COMPARE(context_compare, struct sched_context, DOWN(total_ns) UP(who.tid))
 
 static void add_entry(struct sched_entry *to, const struct sched_entry *e)
 {
@@ -288,14 +288,14 @@ static int fill_entries(struct builder *b, struct schedstats *s)
 	return ret;
 }
 
-static int fill_parties(const struct keyed *list, struct sched_party **out, size_t *nr)
+static int fill_contexts(const struct keyed *list, struct sched_context **out, size_t *nr)
 {
 	*out = calloc(list->nr + 1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
 	for (size_t i = list->nr; i--;)
-		(*out)[(*nr)++] = *(const struct sched_party *)list->at[i];
-	sort_by(*out, *nr, party_compare);
+		(*out)[(*nr)++] = *(const struct sched_context *)list->at[i];
+	sort_by(*out, *nr, context_compare);
 	return 0;
 }
 
@@ -328,9 +328,9 @@ int schedstats_build(struct model *m, const struct schedstats_options *options,
 	if (!ret)
 		ret = count_hits(&b, s);
 	if (!ret)
-		ret = fill_parties(&b.antagonists, &s->antagonists, &s->nr_antagonists);
+		ret = fill_contexts(&b.antagonists, &s->antagonists, &s->nr_antagonists);
 	if (!ret)
-		ret = fill_parties(&b.wakers, &s->wakers, &s->nr_wakers);
+		ret = fill_contexts(&b.wakers, &s->wakers, &s->nr_wakers);
 	free_builder(&b);
 	if (ret)
 		schedstats_free(s);

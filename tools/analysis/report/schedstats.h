@@ -13,7 +13,7 @@
 #include "facts/hits.h"
 #include "facts/sched.h"
 
-#define SCHEDSTATS_PARTIES_MAX	65536	/* antagonists, wakers; further ones are counted as one */
+#define SCHEDSTATS_CONTEXTS_MAX	65536	/* antagonists, wakers; further ones are counted as one */
 
 struct schedstats_options {
 	int64_t from, to;		/* ticks */
@@ -24,7 +24,7 @@ struct schedstats_options {
 struct sched_entry {
 	uint32_t tid;
 	const struct thread *thread;	/* NULL: not in the trace */
-	struct party self;		/* name and pid */
+	struct context self;		/* name and pid */
 	int64_t on_cpu_ns, runnable_ns, preempted_ns, blocked_ns;
 	int64_t disk_ns, futex_ns;	/* parts of blocked_ns */
 	uint64_t voluntary, involuntary; /* switches */
@@ -38,8 +38,8 @@ struct sched_entry {
 };
 
 /* A task that ran on a CPU that a thread waited for, or that woke a thread. */
-struct sched_party {
-	struct party who;
+struct sched_context {
+	struct context who;
 	uint64_t count;			/* number of waits, or of wake-ups */
 	/* length of the waits in which it ran, or of the sleeps that it ended */
 	int64_t total_ns;
@@ -50,9 +50,9 @@ struct schedstats {
 	struct sched_entry *entries;	/* longest total delay first */
 	size_t nr;
 	struct sched_entry all;		/* the sum of all threads */
-	struct sched_party *antagonists; /* greatest total first */
+	struct sched_context *antagonists; /* greatest total first */
 	size_t nr_antagonists;
-	struct sched_party *wakers;
+	struct sched_context *wakers;
 	size_t nr_wakers;
 	struct sched_result result;
 	int64_t resolution_ns;		/* by how much each duration may be off */

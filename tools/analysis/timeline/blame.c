@@ -63,9 +63,9 @@ static bool is_off(const struct segment *s)
 
 static uint32_t woken_by(const struct model *m, const struct segment *s)
 {
-	const struct party *waker = s->sched && s->sched->has_woken ? &s->sched->waker : NULL;
+	const struct context *waker = s->sched && s->sched->has_woken ? &s->sched->waker : NULL;
 
-	return waker && waker->kind == PARTY_TASK && waker->tid != s->tid &&
+	return waker && waker->kind == CONTEXT_TASK && waker->tid != s->tid &&
 	       model_thread(m, waker->tid, s->end) ? waker->tid : 0;
 }
 
@@ -84,12 +84,12 @@ uint32_t blame_waker(const struct model *m, const struct segment *s)
 	return s->waker != s->tid && model_thread(m, s->waker, s->end) ? s->waker : 0;
 }
 
-uint32_t blame_occupant(const struct timeline_build *b, const struct segment *s)
+uint32_t blame_running(const struct timeline_build *b, const struct segment *s)
 {
-	const struct segment_occupant *most = s->sched && s->sched->nr_occupants ? s->sched->occupants : NULL;
+	const struct segment_running *most = s->sched && s->sched->nr_running ? s->sched->running : NULL;
 	int64_t latency_ns = ticks_ns(b->m->reader, (double)b->life->end - (double)b->life->start);
 
-	if (!most || most->who.kind != PARTY_TASK || most->who.tid == s->tid ||
+	if (!most || most->who.kind != CONTEXT_TASK || most->who.tid == s->tid ||
 	    most->ns < latency_ns / LONG_PART)
 		return 0;
 	return model_thread(b->m, most->who.tid, s->end) ? most->who.tid : 0;
@@ -123,7 +123,7 @@ static int add_edge(struct blame *k, const struct edge *e, unsigned level)
 	if (array_push(b->edges, b->nr_edges, b->room_edges, *e) ||
 	    intervals_add(&b->blamed, e->by, e->start, e->end))
 		return -ENOMEM;
-	if (level >= TIMELINE_LEVELS_MAX || e->source == EDGE_OCCUPANT)
+	if (level >= TIMELINE_LEVELS_MAX || e->source == EDGE_RUNNING)
 		return 0;
 	return follow_delays(k, e->by, e->start, e->end, level + 1);
 }
@@ -171,8 +171,8 @@ static int follow_off(struct blame *k, const struct segment *s, int64_t start, i
 	if (s->kind == SEGMENT_BLOCKED) {
 		e.by = blame_waker(k->b->m, s);
 	} else {
-		e.by = blame_occupant(k->b, s);
-		e.source = EDGE_OCCUPANT;
+		e.by = blame_running(k->b, s);
+		e.source = EDGE_RUNNING;
 	}
 	return e.by ? add_edge(k, &e, level) : 0;
 }

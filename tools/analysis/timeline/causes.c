@@ -226,19 +226,19 @@ static void add_disk(struct timeline_cause *c, const struct segment *s)
 
 static void add_evidence(struct timeline_cause *c, const struct segment *s)
 {
-	struct party culprit;
+	struct context blocker;
 	int64_t ns;
 
 	if (s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_FUTEX_WAIT) {
 		c->wait = is_longer(s, c->wait) ? s : c->wait;
 		return;
 	}
-	culprit = culprit_of(s, &ns);
-	ticks_add(&c->culprit_ns, ns);
+	blocker = blocker_of(s, &ns);
+	ticks_add(&c->blocker_ns, ns);
 	add_disk(c, s);
 	if (is_longer(s, c->off)) {
 		c->off = s;
-		c->culprit = culprit;
+		c->blocker = blocker;
 	}
 }
 
@@ -336,7 +336,7 @@ static int finish(struct causes *k)
 	for (; t->nr_causes < nr; t->nr_causes++) {
 		if (copy_label(&t->causes[t->nr_causes]))
 			return -ENOMEM;
-		culprits_find(t, &t->causes[t->nr_causes]);
+		blockers_find(t, &t->causes[t->nr_causes]);
 	}
 	sort_by(t->causes, nr, cause_compare);
 	for (size_t i = 0; i < nr && i < CHAINS_MAX; i++)

@@ -30,7 +30,7 @@ const char *edge_source_name(enum edge_source s)
 {
 	static const char *const names[NR_EDGE_SOURCES] = {
 		[EDGE_SHIM] = "shim", [EDGE_OWNER] = "owner", [EDGE_FUTEX] = "futex",
-		[EDGE_WAKER] = "waker", [EDGE_OCCUPANT] = "running_task", [EDGE_TAG] = "tag",
+		[EDGE_WAKER] = "waker", [EDGE_RUNNING] = "running_task", [EDGE_TAG] = "tag",
 		[EDGE_SCANNER] = "scanner", [EDGE_CODE] = "code",
 	};
 
@@ -89,7 +89,7 @@ const struct chain_link *chain_root(const struct chain *chain)
 	 */
 	while (last > first &&
 	       (last->source == EDGE_CODE || (last->kind == LINK_WOKEN_BY && !*last->file) ||
-		(last[-1].source == EDGE_OCCUPANT && last->source != EDGE_OCCUPANT) ||
+		(last[-1].source == EDGE_RUNNING && last->source != EDGE_RUNNING) ||
 		(last->kind < NR_LEAF_KINDS && last->kind != LEAF_FUNCTION && 2 * last->ns < most)))
 		last--;
 	return last;
@@ -156,13 +156,13 @@ static const char *interrupt_words(const struct segment_sched *k, bool *is_likel
 	if (strstr(name, "nanosleep") || strstr(file, "timerfd"))
 		return "a timer";
 	*is_likely = true;
-	if (strstr(file, "socket") && k->waker.kind == PARTY_SOFTIRQ)
+	if (strstr(file, "socket") && k->waker.kind == CONTEXT_SOFTIRQ)
 		return "the network";
 	/* A signal that an interrupt sends is nearly always that of a timer. */
-	if ((may_time_out || strstr(file, "signalfd")) && k->waker.kind == PARTY_HARDIRQ)
+	if ((may_time_out || strstr(file, "signalfd")) && k->waker.kind == CONTEXT_HARDIRQ)
 		return "a timer";
 	*is_likely = false;
-	return party_kinds[k->waker.kind].words;
+	return context_kinds[k->waker.kind].words;
 }
 
 /* Adds the task or interrupt that ended a sleep, if it was not a thread of the program. */
@@ -174,13 +174,13 @@ static void add_other_task(struct walk *w, const struct segment *delay, int64_t 
 
 	if (!k || !k->has_woken || delay->kind == SEGMENT_RUNNABLE || leaf_kind_of(delay) == LEAF_IO)
 		return;
-	if (k->waker.kind == PARTY_TASK && k->waker.tid != delay->tid && k->waker.name && *k->waker.name) {
+	if (k->waker.kind == CONTEXT_TASK && k->waker.tid != delay->tid && k->waker.name && *k->waker.name) {
 		link = chain_add(&w->chain, LINK_WOKEN_BY, k->waker.name, ns, EDGE_WAKER);
 		link->tid = k->waker.tid;
 		link->thread = link->label;
 		link->process = process_of(model_thread(w->b->m, k->waker.tid, delay->end));
 		link->lock_kind = delay->kind == SEGMENT_LOCK_WAIT ? delay->lock_kind : 0;
-	} else if (k->waker.kind == PARTY_HARDIRQ || k->waker.kind == PARTY_SOFTIRQ) {
+	} else if (k->waker.kind == CONTEXT_HARDIRQ || k->waker.kind == CONTEXT_SOFTIRQ) {
 		link = chain_add(&w->chain, LINK_WOKEN_BY, interrupt_words(k, &is_likely), ns, EDGE_WAKER);
 		link->is_likely = is_likely;
 	}
@@ -196,7 +196,7 @@ static struct chain_link *add_delay(struct walk *w, const struct segment *s, int
 	const char *text = model_keep_string(w->b->m, label);
 	bool has_call = kind == LEAF_IO || kind == LEAF_SLEEP;
 	enum edge_source source = kind == LEAF_LOCK ? EDGE_SHIM : kind == LEAF_FUTEX ? EDGE_FUTEX :
-				  has_call ? EDGE_WAKER : EDGE_OCCUPANT;
+				  has_call ? EDGE_WAKER : EDGE_RUNNING;
 	struct chain_link *link;
 
 	link = chain_add(&w->chain, kind, has_call || !*text ? place : text, ns, source);
@@ -262,17 +262,17 @@ static void set_executed(struct walk *w, struct chain_link *link, const struct s
 static void add_blocker(struct walk *w, const struct segment *delay, const struct edge *e,
 			const struct segment *in)
 {
-	const struct segment *func = culprits_function(w->b->t, in);
+	const struct segment *func = blockers_function(w->b->t, in);
 	bool is_held = delay->kind == SEGMENT_FUTEX_WAIT ? e->hold || delay->owner :
 		       delay->kind == SEGMENT_LOCK_WAIT && lock_kind_is_held(delay->lock_kind) && !e->is_free;
 	const char *name = model_keep_string(w->b->m, model_thread_name(in->thread));
 	struct chain_link *link;
 
-	if (e->source == EDGE_OCCUPANT && !func)
+	if (e->source == EDGE_RUNNING && !func)
 		return;
-	link = chain_add(&w->chain, e->source == EDGE_OCCUPANT ? (unsigned)LEAF_FUNCTION : is_held ?
+	link = chain_add(&w->chain, e->source == EDGE_RUNNING ? (unsigned)LEAF_FUNCTION : is_held ?
 			 (unsigned)LINK_HELD_BY : LINK_WOKEN_BY, *name ? name : "a thread", length(in),
-			 e->source == EDGE_OCCUPANT ? EDGE_SCANNER : e->source);
+			 e->source == EDGE_RUNNING ? EDGE_SCANNER : e->source);
 	link->tid = in->tid;
 	link->thread = name;
 	link->process = process_of(in->thread);
@@ -318,9 +318,9 @@ static void follow(struct walk *w, const struct segment *delay, int64_t ns, cons
 		in.start_ns = ticks_time_ns(b->m->reader, e->start);
 		in.end_ns = ticks_time_ns(b->m->reader, e->end);
 		add_blocker(w, delay, e, &in);
-		if (e->source == EDGE_OCCUPANT)
+		if (e->source == EDGE_RUNNING)
 			return;
-		delay = culprits_delay(b->t->segments, b->t->nr_segments, &in, true, &delay_ns);
+		delay = blockers_delay(b->t->segments, b->t->nr_segments, &in, true, &delay_ns);
 		if (!delay || delay_ns < length(&in) / 10)
 			return;
 		ns = delay_ns;
@@ -357,7 +357,7 @@ static void follow_queue(struct walk *w, const struct timeline_cause *c)
 	link->tid = in.tid;
 	link->thread = link->label = model_keep_string(b->m, model_thread_name(in.thread));
 	link->process = process_of(in.thread);
-	delay = c->kind == LEAF_QUEUE ? culprits_delay(b->all, b->nr_all, &in, true, &ns) : NULL;
+	delay = c->kind == LEAF_QUEUE ? blockers_delay(b->all, b->nr_all, &in, true, &ns) : NULL;
 	if (!delay || 10. * (double)ns < (double)c->ns)
 		return;
 	add_delay(w, delay, min(ns, c->ns), delay->site ? delay->site->function : "");

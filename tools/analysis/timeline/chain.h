@@ -17,7 +17,7 @@ enum edge_source {
 	EDGE_OWNER,		/* the wait named the holder; the hold was not recorded */
 	EDGE_FUTEX,		/* the kernel's events name the thread that woke the futex */
 	EDGE_WAKER,		/* the scheduler's events name the task that woke the thread */
-	EDGE_OCCUPANT,		/* the scheduler's events name the task that ran on its CPU */
+	EDGE_RUNNING,		/* the scheduler's events name the task that ran on its CPU */
 	EDGE_TAG,		/* the program's request tags */
 	EDGE_SCANNER,		/* the stack of the thread at that time */
 	EDGE_CODE,		/* the function's code: it may not have been executed */

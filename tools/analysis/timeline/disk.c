@@ -19,9 +19,9 @@ static bool may_wait_for_disk(const struct segment *s)
 /* Returns the waker's tid; 0: the waker is a thread of the program, or not a task. */
 static uint32_t waker_of(const struct timeline_build *b, const struct segment *s)
 {
-	const struct party *w = &s->sched->waker;
+	const struct context *w = &s->sched->waker;
 
-	return w->kind == PARTY_TASK && !model_thread(b->m, w->tid, s->end) ? w->tid : 0;
+	return w->kind == CONTEXT_TASK && !model_thread(b->m, w->tid, s->end) ? w->tid : 0;
 }
 
 int disk_find(struct timeline_build *b)

@@ -80,7 +80,7 @@ static int on_link(void *arg, const struct segment *s)
 		link.is_hold = s->kind == SEGMENT_LOCK_HOLD;
 		link.other = link.is_hold ? 0 : blame_owner(l->b->m, s);
 	} else {
-		link.other = s->kind == SEGMENT_BLOCKED ? blame_waker(l->b->m, s) : blame_occupant(l->b, s);
+		link.other = s->kind == SEGMENT_BLOCKED ? blame_waker(l->b->m, s) : blame_running(l->b, s);
 	}
 	if (s->kind == SEGMENT_LOCK_WAIT) {
 		struct link released = { .tid = s->tid, .other = blame_releaser(l->b->m, s), .lock = s->lock };

@@ -115,7 +115,7 @@ uint32_t blame_releaser(const struct model *m, const struct segment *wait);
  * Returns the thread of the program that ran while the segment's thread waited long for a CPU; 0:
  * none.
  */
-uint32_t blame_occupant(const struct timeline_build *b, const struct segment *s);
+uint32_t blame_running(const struct timeline_build *b, const struct segment *s);
 
 /* executed.c */
 struct executed {
@@ -135,27 +135,27 @@ int disk_find(struct timeline_build *b);
 /* chain.c: follows a cause with a wait or a time off the CPU.  Returns 0 or -ENOMEM. */
 int chain_build(const struct timeline_build *b, struct timeline_cause *c);
 
-/* culprits.c: finds the blockers behind a cause */
+/* blockers.c: finds the blockers behind a cause */
 bool segment_is_off(const struct segment *s);
 bool segment_is_hold(const struct segment *s);
-struct party culprit_of(const struct segment *s, int64_t *ns);
+struct context blocker_of(const struct segment *s, int64_t *ns);
 /*
  * Returns the function that explains best what the thread of segment `in` did in that time; NULL:
  * not known.
  */
-const struct segment *culprits_function(const struct timeline *t, const struct segment *in);
+const struct segment *blockers_function(const struct timeline *t, const struct segment *in);
 /*
  * Returns the function in which the thread of segment `in` was off the CPU for more than half of
  * *ns; NULL: none.
  */
-const struct symbol *culprits_off_function(const struct timeline *t, const struct segment *in, int64_t *ns);
+const struct symbol *blockers_off_function(const struct timeline *t, const struct segment *in, int64_t *ns);
 /*
  * Returns the longest of the delays (times off the CPU, waits for locks) of the kind that took most
  * of the time of segment `in`, and sets *ns to the sum of these; NULL: there was none.
  */
-const struct segment *culprits_delay(const struct segment *segments, size_t nr_segments,
+const struct segment *blockers_delay(const struct segment *segments, size_t nr_segments,
 				     const struct segment *in, bool has_waits, int64_t *ns);
-void culprits_find(const struct timeline *t, struct timeline_cause *c);
+void blockers_find(const struct timeline *t, struct timeline_cause *c);
 
 /* causes.c: makes the request's partition, while all[] is filled, and the causes from that */
 int causes_read(struct timeline_build *b);

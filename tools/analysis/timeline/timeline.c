@@ -275,7 +275,7 @@ static int add_edges(struct timeline_build *b)
 
 		t->edges[t->nr_edges++] = (struct timeline_edge){
 			.tid = e->tid, .by = e->by, .start = e->start, .end = e->end,
-			.is_wait = e->is_wait, .is_held = e->source != EDGE_WAKER && e->source != EDGE_OCCUPANT,
+			.is_wait = e->is_wait, .is_held = e->source != EDGE_WAKER && e->source != EDGE_RUNNING,
 		};
 	}
 	sort_by(t->edges, t->nr_edges, edge_compare);

@@ -53,8 +53,8 @@ struct timeline_cause {
 	struct segment_disk disk;	/* IO: the device, and the sum of all sleeps for it */
 	/* RUNNABLE, PREEMPTED, THROTTLED, SLEEP, IO: the longest interval */
 	const struct segment *off;
-	struct party culprit;		/* RUNNABLE, PREEMPTED: the task that ran longest */
-	int64_t culprit_ns;
+	struct context blocker;		/* RUNNABLE, PREEMPTED: the task that ran longest */
+	int64_t blocker_ns;
 	struct chain *chain;		/* from wait or off, from thread to thread */
 };
 

@@ -133,9 +133,9 @@ static bool is_throttled(const struct model *m, const struct sched_off *off)
 	if (off->nr_migrations)
 		return false;
 	for (unsigned i = 0; i < off->nr_spans; i++)
-		if (off->spans[i].kind == PARTY_IDLE)
+		if (off->spans[i].kind == CONTEXT_IDLE)
 			idle += off->spans[i].end - off->spans[i].start;
-	return off->next.kind == PARTY_IDLE || ticks_ns(m->reader, idle) > IDLE_NS_MIN;
+	return off->next.kind == CONTEXT_IDLE || ticks_ns(m->reader, idle) > IDLE_NS_MIN;
 }
 
 static int describe(const struct model *m, struct segment *s, const struct sched_off *off)
@@ -148,10 +148,10 @@ static int describe(const struct model *m, struct segment *s, const struct sched
 		return -ENOMEM;
 	k->state = off->state;
 	k->waker = off->waker;
-	party_identify(m, &k->waker, off->woken);
+	context_identify(m, &k->waker, off->woken);
 	if (off->is_preempted) {
 		k->preempted_by = off->next;
-		party_identify(m, &k->preempted_by, off->out);
+		context_identify(m, &k->preempted_by, off->out);
 		k->is_throttled = is_throttled(m, off);
 	}
 	k->cpu = off->cpu_wait;
@@ -167,55 +167,55 @@ static int describe(const struct model *m, struct segment *s, const struct sched
 	return 0;
 }
 
-COMPARE(occupant_compare, struct segment_occupant, DOWN(ns))
+COMPARE(running_compare, struct segment_running, DOWN(ns))
 
 /* Allocates room for the tasks that ran meanwhile, followed by the spans that they are sums of. */
-static struct segment_occupant *room_for(size_t nr_spans)
+static struct segment_running *room_for(size_t nr_spans)
 {
-	return calloc(1, (nr_spans + 1) * (sizeof(struct segment_occupant) + sizeof(struct sched_span)));
+	return calloc(1, (nr_spans + 1) * (sizeof(struct segment_running) + sizeof(struct sched_span)));
 }
 
-static struct sched_span *spans_in(struct segment_occupant *occupants, size_t nr_spans)
+static struct sched_span *spans_in(struct segment_running *running, size_t nr_spans)
 {
-	return (struct sched_span *)(occupants + nr_spans + 1);
+	return (struct sched_span *)(running + nr_spans + 1);
 }
 
 void segment_cut(const struct model *m, struct segment *s)
 {
 	struct segment_sched *k = s->sched;
 
-	if (!k || !k->occupants)
+	if (!k || !k->running)
 		return;
-	k->nr_occupants = 0;
+	k->nr_running = 0;
 	for (size_t i = 0; i < k->nr_spans; i++) {
 		const struct sched_span *span = &k->spans[i];
 		int64_t from = span->start > s->start ? span->start : s->start;
 		int64_t to = span->end < s->end ? span->end : s->end;
-		struct party who = { .kind = span->kind, .tid = span->tid };
+		struct context who = { .kind = span->kind, .tid = span->tid };
 		size_t n = 0;
 
 		if (from >= to)
 			continue;
-		while (n < k->nr_occupants && !party_is(&k->occupants[n].who, &who))
+		while (n < k->nr_running && !context_is(&k->running[n].who, &who))
 			n++;
-		if (n == k->nr_occupants) {
-			party_identify(m, &who, span->start);
-			k->occupants[k->nr_occupants++] = (struct segment_occupant){ .who = who };
+		if (n == k->nr_running) {
+			context_identify(m, &who, span->start);
+			k->running[k->nr_running++] = (struct segment_running){ .who = who };
 		}
-		ticks_add(&k->occupants[n].ns, ticks_ns(m->reader, to - from));
+		ticks_add(&k->running[n].ns, ticks_ns(m->reader, to - from));
 	}
-	qsort(k->occupants, k->nr_occupants, sizeof(*k->occupants), occupant_compare);
+	qsort(k->running, k->nr_running, sizeof(*k->running), running_compare);
 }
 
-static int add_occupants(const struct model *m, struct segment *s, const struct sched_off *off)
+static int add_running(const struct model *m, struct segment *s, const struct sched_off *off)
 {
 	struct segment_sched *k = s->sched;
 
-	k->occupants = room_for(off->nr_spans);
-	if (!k->occupants)
+	k->running = room_for(off->nr_spans);
+	if (!k->running)
 		return -ENOMEM;
 	k->nr_spans = off->nr_spans;
-	k->spans = spans_in(k->occupants, k->nr_spans);
+	k->spans = spans_in(k->running, k->nr_spans);
 	memcpy(k->spans, off->spans, k->nr_spans * sizeof(*k->spans));
 	segment_cut(m, s);
 	return 0;
@@ -233,14 +233,14 @@ int segment_copy_sched(struct segment *s)
 	if (!k)
 		return -ENOMEM;
 	*k = *from;
-	k->occupants = from->occupants ? room_for(from->nr_spans) : NULL;
-	if (from->occupants && !k->occupants) {
+	k->running = from->running ? room_for(from->nr_spans) : NULL;
+	if (from->running && !k->running) {
 		free(k);
 		return -ENOMEM;
 	}
-	if (k->occupants) {
-		k->spans = spans_in(k->occupants, k->nr_spans);
-		memcpy(k->occupants, from->occupants, k->nr_occupants * sizeof(*k->occupants));
+	if (k->running) {
+		k->spans = spans_in(k->running, k->nr_spans);
+		memcpy(k->running, from->running, k->nr_running * sizeof(*k->running));
 		memcpy(k->spans, from->spans, k->nr_spans * sizeof(*k->spans));
 	}
 	s->sched = k;
@@ -250,7 +250,7 @@ int segment_copy_sched(struct segment *s)
 void segment_free_sched(struct segment *s)
 {
 	if (s->sched)
-		free(s->sched->occupants);
+		free(s->sched->running);
 	free(s->sched);
 	s->sched = NULL;
 }
@@ -281,7 +281,7 @@ struct segment *segment_of_off(struct tracks *k, const struct tracks_off *at, bo
 	struct segment *s = add(k, kind, off->tid, start, end);
 	const struct frame *f;
 
-	if (!s || describe(k->m, s, off) || (!asleep && add_occupants(k->m, s, off)))
+	if (!s || describe(k->m, s, off) || (!asleep && add_running(k->m, s, off)))
 		return NULL;
 	if (kind == SEGMENT_BLOCKED)
 		s->sched->call = at->call;

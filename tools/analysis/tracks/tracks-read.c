@@ -187,7 +187,7 @@ static int emit_wakeup(struct tracks *k, const struct sched_off *off)
 	if (off->is_preempted || !off->has_woken || off->is_counted || !k->sink->wakeup)
 		return 0;
 	w.thread = model_thread(k->m, off->tid, off->woken);
-	party_identify(k->m, &w.waker, off->woken);
+	context_identify(k->m, &w.waker, off->woken);
 	return k->sink->wakeup(k->sink->arg, &w);
 }
 
@@ -234,7 +234,7 @@ static int on_cpu(void *arg, const struct sched_cpu_run *c)
 		.has_start = c->has_start, .has_end = c->has_end, .state = c->state,
 	};
 
-	party_identify(k->m, &run.who, run.start);
+	context_identify(k->m, &run.who, run.start);
 	return k->sink->run(k->sink->arg, &run);
 }
 

@@ -253,11 +253,11 @@ static int do_threads(struct tracks *k)
 		ret = do_thread(k, i, t);
 	}
 	while (!ret && next_major(k, &major)) {
-		struct party who = { .kind = PARTY_TASK, .tid = major };
+		struct context who = { .kind = CONTEXT_TASK, .tid = major };
 		struct thread stranger = { .tid = major };
 
 		/* The model does not have this thread; it may be one of ldb's own. */
-		party_identify(m, &who, 0);
+		context_identify(m, &who, 0);
 		stranger.name = who.name ? who.name : "";
 		ret = do_thread(k, major, &stranger);
 	}

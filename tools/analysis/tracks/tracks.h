@@ -65,7 +65,7 @@ struct tracks_wakeup {
 	int64_t tick;
 	uint32_t tid;		/* the thread that was woken */
 	const struct thread *thread; /* the woken thread; NULL: not in the trace */
-	struct party waker;	/* party_identify() was called; PARTY_NONE: not known */
+	struct context waker;	/* context_identify() was called; CONTEXT_NONE: not known */
 	uint32_t cpu;		/* where it was to run; CPU_UNKNOWN */
 	uint32_t waker_cpu;	/* where the waker was; CPU_UNKNOWN */
 };
@@ -73,7 +73,7 @@ struct tracks_wakeup {
 /* A task ran on a CPU.  The running task is not known at all times. */
 struct tracks_run {
 	uint32_t cpu;
-	struct party who;	/* party_identify() was called; never PARTY_NONE */
+	struct context who;	/* context_identify() was called; never CONTEXT_NONE */
 	int64_t start, end;	/* ticks */
 	bool has_start, has_end; /* false: it also ran before start, or after end */
 	unsigned state;		/* enum ldb_sched_state when switched out; has_end only */

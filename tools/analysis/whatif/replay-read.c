@@ -130,10 +130,10 @@ static struct item *add_until(struct reading *g, enum item_kind kind, const stru
 /* Adds a sleep.  If a thread of the program ended it, this thread does so in the replay, too. */
 static void add_event(struct reading *g, const struct segment *s)
 {
-	const struct party *waker = s->sched ? &s->sched->waker : NULL;
+	const struct context *waker = s->sched ? &s->sched->waker : NULL;
 	const struct thread *t = NULL;
 
-	if (waker && waker->kind == PARTY_TASK && waker->tid != s->tid && !s->has_failed)
+	if (waker && waker->kind == CONTEXT_TASK && waker->tid != s->tid && !s->has_failed)
 		t = model_thread(g->r->m, waker->tid, s->end);
 	if (t && (t->start > s->end || (t->has_exited && t->end < s->start)))
 		t = NULL;
@@ -146,7 +146,7 @@ static void add_blocked(struct reading *g, const struct segment *s)
 	const struct segment_sched *k = s->sched;
 	bool is_disk = k && k->state == LDB_STATE_DISK;
 
-	if (k && k->waker.kind == PARTY_TASK && k->waker.tid != s->tid && !is_disk &&
+	if (k && k->waker.kind == CONTEXT_TASK && k->waker.tid != s->tid && !is_disk &&
 	    model_thread(g->r->m, k->waker.tid, s->end))
 		add_event(g, s);
 	else if (is_disk)

@@ -35,7 +35,7 @@ struct marks {
 
 /* The task that was running after the last switch of a CPU. */
 struct last {
-	struct party who;		/* NONE: there was no switch */
+	struct context who;		/* NONE: there was no switch */
 	int64_t tick;
 };
 
@@ -113,7 +113,7 @@ static struct cpu_bar *get_bar(struct build *b, uint32_t cpu)
 	return c->at[c->nr].contexts ? &c->at[c->nr++] : NULL;
 }
 
-static struct cpu_context *get_context(struct cpu_bar *bar, enum party_kind kind, const char *name,
+static struct cpu_context *get_context(struct cpu_bar *bar, enum context_kind kind, const char *name,
 				       bool is_own)
 {
 	struct cpu_context *k;
@@ -132,7 +132,7 @@ static struct cpu_context *get_context(struct cpu_bar *bar, enum party_kind kind
 	return k;
 }
 
-static int add_run(struct build *b, uint32_t cpu, struct party who, int64_t from, int64_t to)
+static int add_run(struct build *b, uint32_t cpu, struct context who, int64_t from, int64_t to)
 {
 	int64_t start = ticks_time_ns(b->m->reader, from), end = ticks_time_ns(b->m->reader, to), ns;
 	struct cpu_bar *bar;
@@ -143,11 +143,11 @@ static int add_run(struct build *b, uint32_t cpu, struct party who, int64_t from
 	ns = lived(b, end) - lived(b, start);
 	if (ns <= 0)
 		return 0;
-	party_identify(b->m, &who, from);
+	context_identify(b->m, &who, from);
 	bar = get_bar(b, cpu);
 	if (!bar)
 		return -ENOMEM;
-	is_own = who.kind == PARTY_TASK && b->m->pid && who.pid == b->m->pid && !tasks_is_ldb(b->m, who.tid);
+	is_own = who.kind == CONTEXT_TASK && b->m->pid && who.pid == b->m->pid && !tasks_is_ldb(b->m, who.tid);
 	get_context(bar, who.kind, who.name, is_own)->ns += ns;
 	bar->known_ns += ns;
 	return 0;
@@ -156,18 +156,18 @@ static int add_run(struct build *b, uint32_t cpu, struct party who, int64_t from
 static int on_row(void *arg, const void *ordered)
 {
 	const struct ldb_row_sched *row = ordered;
-	struct party left = party_of(row->tid, row->flags);
+	struct context left = context_of(row->tid, row->flags);
 	struct build *b = arg;
 	struct last *last;
 	int ret = 0;
 
-	if ((row->op != LDB_SCHED_OP_SWITCH && row->op != LDB_SCHED_OP_OCCUPANT) ||
+	if ((row->op != LDB_SCHED_OP_SWITCH && row->op != LDB_SCHED_OP_RUNNING) ||
 	    row->cpu >= SCHED_CPUS_MAX)
 		return 0;
 	last = &b->lasts[row->cpu];
-	if (last->who.kind != PARTY_NONE && party_is(&last->who, &left) && row->tick > last->tick)
+	if (last->who.kind != CONTEXT_NONE && context_is(&last->who, &left) && row->tick > last->tick)
 		ret = add_run(b, row->cpu, left, last->tick, row->tick);
-	last->who = party_of(row->other, row->flags);
+	last->who = context_of(row->other, row->flags);
 	last->tick = row->tick;
 	return ret;
 }
@@ -190,8 +190,8 @@ static int compare_contexts(const void *pa, const void *pb)
 
 	if (a->is_own != b->is_own)
 		return a->is_own ? -1 : 1;
-	if ((a->kind == PARTY_IDLE) != (b->kind == PARTY_IDLE))
-		return a->kind == PARTY_IDLE ? 1 : -1;
+	if ((a->kind == CONTEXT_IDLE) != (b->kind == CONTEXT_IDLE))
+		return a->kind == CONTEXT_IDLE ? 1 : -1;
 	if (a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
 	return a->kind != b->kind ? (int)a->kind - (int)b->kind : strcmp(a->name, b->name);

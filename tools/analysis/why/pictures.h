@@ -114,7 +114,7 @@ void queues_free(struct queues *q);
  * Other tasks are not observed while no thread of the program waits for a CPU.
  */
 struct cpu_context {
-	enum party_kind kind;
+	enum context_kind kind;
 	const char *name;	/* the name of a thread of the program, else of a task; "" */
 	bool is_own;		/* it is a thread of the program, and not one of ldb */
 	int64_t ns;

@@ -331,7 +331,7 @@ static int on_run(void *arg, const struct sched_cpu_run *run)
 	char text[16];
 	int ret = 0;
 
-	if (run->who.kind != PARTY_TASK)
+	if (run->who.kind != CONTEXT_TASK)
 		return 0;
 	for (; at < c->nr && c->rows[at].start <= run->end && !ret; at++) {
 		if (c->rows[at].tid != run->who.tid)

@@ -96,13 +96,13 @@ COMPARE(by_window, struct window, UP(start) UP(end))
  */
 static int64_t start_of(const struct partition_build *b, const struct window *w)
 {
-	size_t n = search(b->nr_owned, i, b->owned[i].start < w->end);
+	size_t n = search(b->nr_active, i, b->active[i].start < w->end);
 	int64_t start = w->end;
 
 	if (!w->is_upstream)
 		return w->start;
-	while (n && start > w->start && ticks_ns(b->m->reader, start - b->owned[n - 1].end) <= GAP_NS)
-		start = b->owned[--n].start;
+	while (n && start > w->start && ticks_ns(b->m->reader, start - b->active[n - 1].end) <= GAP_NS)
+		start = b->active[--n].start;
 	return max(start, w->start);
 }
 
@@ -110,8 +110,8 @@ static void add_window_times(struct search_ahead *s, const struct partition_buil
 {
 	int64_t from = start_of(b, w);
 
-	for (size_t i = search(b->nr_owned, n, b->owned[n].end <= from); i < b->nr_owned; i++) {
-		const struct owned *o = &b->owned[i];
+	for (size_t i = search(b->nr_active, n, b->active[n].end <= from); i < b->nr_active; i++) {
+		const struct active *o = &b->active[i];
 		int64_t start = max(o->start, from), end = min(o->end, w->end);
 
 		if (o->start >= w->end)
@@ -144,7 +144,7 @@ static int add_times(struct search_ahead *s, const struct partition *p)
 			done = w->end;
 		}
 	}
-	free(b.owned);
+	free(b.active);
 	free(b.by_class);
 	free(b.class_at);
 	return b.ret;

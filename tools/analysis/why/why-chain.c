@@ -174,7 +174,7 @@ static void add_busy(struct chains *k, struct chain *chain, const struct timelin
 		has_call = kind == LEAF_IO || kind == LEAF_SLEEP;
 		link = chain_add(chain, kind, has_call && c->func ? c->func->function : chain_text(k, label),
 				 min(min(c->ns, ns), overlap_ns(k, r, c, s)),
-				 kind == LEAF_LOCK ? EDGE_SHIM : s || is_stolen ? EDGE_OCCUPANT : EDGE_SCANNER);
+				 kind == LEAF_LOCK ? EDGE_SHIM : s || is_stolen ? EDGE_RUNNING : EDGE_SCANNER);
 		link->call = has_call ? chain_text(k, label) : "";
 		link->resolution_ns = c->resolution_ns;
 		link->lock_kind = s && kind == LEAF_LOCK ? s->lock_kind : 0;

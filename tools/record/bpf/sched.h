@@ -124,7 +124,7 @@ static noinline void occupied(struct task_struct *prev, struct task_struct *next
 		return;
 	from = other_task(prev, now);
 	to = other_task(next, now);
-	emit(now, WHO_TID(from), LDB_EV_OCCUPANT, flags | WHO_FLAGS(from) | WHO_FLAGS(to), 0,
+	emit(now, WHO_TID(from), LDB_EV_RUNNING, flags | WHO_FLAGS(from) | WHO_FLAGS(to), 0,
 	     WHO_TID(to));
 }
 

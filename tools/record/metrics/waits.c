@@ -111,7 +111,7 @@ void metrics_sched(struct metrics *m, const struct ldb_row_sched *rows, size_t n
 
 		switch (r->op) {
 		case LDB_SCHED_OP_SWITCH:
-		case LDB_SCHED_OP_OCCUPANT:
+		case LDB_SCHED_OP_RUNNING:
 			goes(m, r);
 			if (r->other != r->tid)
 				comes(m, r);

@@ -9,7 +9,7 @@
  *	PERF_TRACEPOINTS	everything but gen, pc and the addr of SWITCH; a thread
  *				that could not sleep because of a signal leaves in the
  *				state in which it would have slept, as older kernels report it
- *	PERF_SWITCHES_ALL	switches of the whole machine: SWITCH and OP_OCCUPANT
+ *	PERF_SWITCHES_ALL	switches of the whole machine: SWITCH and OP_RUNNING
  *				with both threads, FORK, EXEC, EXIT, TASK
  *	PERF_SWITCHES_OWN	no privilege: SWITCH where the other thread is
  *				hidden, FORK, EXEC, EXIT, TASK

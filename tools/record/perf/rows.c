@@ -3,7 +3,7 @@
  * Makes rows from events, by the same rules as the kernel module (linux/ldb.h):
  *
  *	SWITCH		one of the two threads is recorded
- *	OP_OCCUPANT	a switch between two others, on a CPU for which a recorded
+ *	OP_RUNNING	a switch between two others, on a CPU for which a recorded
  *			thread waits: it is runnable there and does not run
  *	WAKING		the waker or the woken thread is recorded
  *	WAKEUP		the woken thread is recorded
@@ -133,7 +133,7 @@ static void on_switch(struct perf_watch *w, const struct perf_event *e, struct l
 	if (task_is_watched(prev) || task_is_watched(next))
 		row->op = LDB_SCHED_OP_SWITCH;
 	else if (c && c->nr_waiting)
-		row->op = LDB_SCHED_OP_OCCUPANT;
+		row->op = LDB_SCHED_OP_RUNNING;
 	if (row->op) {
 		row->tid = name_in_row(w, row, left, LDB_SCHED_F_TID);
 		row->other = name_in_row(w, row, came, LDB_SCHED_F_OTHER);

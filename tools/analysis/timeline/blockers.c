@@ -101,7 +101,7 @@ static const struct segment *deepest_callee(const struct timeline *t, const stru
  * took most of the function.  If a function did last for most of the hold, its callee is taken only
  * if it took nearly all of the function.
  */
-const struct segment *culprits_function(const struct timeline *t, const struct segment *hold)
+const struct segment *blockers_function(const struct timeline *t, const struct segment *hold)
 {
 	const struct segment *best = NULL;
 
@@ -118,7 +118,7 @@ const struct segment *culprits_function(const struct timeline *t, const struct s
 }
 
 /* Returns the task that caused a time off the CPU: the one that ran longest, or the waker. */
-struct party culprit_of(const struct segment *s, int64_t *ns)
+struct context blocker_of(const struct segment *s, int64_t *ns)
 {
 	const struct segment_sched *k = s->sched;
 
@@ -126,9 +126,9 @@ struct party culprit_of(const struct segment *s, int64_t *ns)
 	if (s->kind != SEGMENT_RUNNABLE && s->kind != SEGMENT_PREEMPTED)
 		return k->waker;
 	*ns = 0;
-	if (k->nr_occupants && k->occupants[0].who.kind != PARTY_NONE) {
-		*ns = k->occupants[0].ns;
-		return k->occupants[0].who;
+	if (k->nr_running && k->running[0].who.kind != CONTEXT_NONE) {
+		*ns = k->running[0].ns;
+		return k->running[0].who;
 	}
 	return k->preempted_by;
 }
@@ -136,7 +136,7 @@ struct party culprit_of(const struct segment *s, int64_t *ns)
 static bool is_same_delay(const struct segment *a, const struct segment *b)
 {
 	int64_t ns;
-	struct party pa, pb;
+	struct context pa, pb;
 
 	if (a->kind != b->kind)
 		return false;
@@ -144,9 +144,9 @@ static bool is_same_delay(const struct segment *a, const struct segment *b)
 		return a->lock == b->lock;
 	if (a->kind == SEGMENT_BLOCKED)
 		return a->sched->state == b->sched->state && a->site == b->site;
-	pa = culprit_of(a, &ns);
-	pb = culprit_of(b, &ns);
-	return party_is(&pa, &pb);
+	pa = blocker_of(a, &ns);
+	pb = blocker_of(b, &ns);
+	return context_is(&pa, &pb);
 }
 
 /*
@@ -160,7 +160,7 @@ static int64_t delay_ns(const struct segment *s, const struct segment *in)
 	return s->kind == SEGMENT_LOCK_WAIT && s->sched ? min(ns, s->sched->asleep_ns) : ns;
 }
 
-const struct segment *culprits_delay(const struct segment *segments, size_t nr_segments,
+const struct segment *blockers_delay(const struct segment *segments, size_t nr_segments,
 				     const struct segment *in, bool has_waits, int64_t *ns)
 {
 	const struct segment *delays[DELAYS_MAX];
@@ -201,15 +201,15 @@ const struct segment *culprits_delay(const struct segment *segments, size_t nr_s
 	return nr ? delays[best] : NULL;
 }
 
-void culprits_find(const struct timeline *t, struct timeline_cause *c)
+void blockers_find(const struct timeline *t, struct timeline_cause *c)
 {
 	if (!c->wait || (c->kind != LEAF_LOCK && c->kind != LEAF_FUTEX))
 		return;
 	c->hold = longest_hold(t, c->wait);
 	if (!c->hold)
 		return;
-	c->hold_func = culprits_function(t, c->hold);
-	c->hold_off = culprits_delay(t->segments, t->nr_segments, c->hold, false, &c->hold_off_ns);
+	c->hold_func = blockers_function(t, c->hold);
+	c->hold_off = blockers_delay(t->segments, t->nr_segments, c->hold, false, &c->hold_off_ns);
 	/* Times off the CPU below a tenth of the wait are not mentioned. */
 	if (c->hold_off_ns < c->ns / 10)
 		c->hold_off = NULL;
