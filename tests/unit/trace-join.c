@@ -32,6 +32,7 @@ static struct writer *begin(const char *name, uint64_t t0, uint32_t pid, const c
 	writer_add_meta(w, "ids_lost", pid == 10 ? "0" : "2");
 	writer_add_meta(w, "ids_err_ns", pid == 10 ? "300" : "70");
 	writer_add_meta(w, "kernel_irqs", "1");
+	writer_add_meta(w, "flight_suppressed", "1 by --max-size, 2 by a full disk");
 	if (pid == 10)
 		writer_add_meta(w, "kernel_faults", "1");
 	writer_add_meta(w, "end", "exit:0");
@@ -211,6 +212,8 @@ static void test_wholes(struct reader *r)
 	ok(has_meta(r, "flows_no_slot", "6") && has_meta(r, "lock_threshold_ns", "900") &&
 	   has_meta(r, "pid", "10") && has_meta(r, "kernel_irqs", "1") &&
 	   has_meta(r, "kernel_faults", NULL), "and what is known of the recordings");
+	ok(has_meta(r, "flight_suppressed", "b (pid 20): 1 by --max-size, 2 by a full disk"),
+	   "each process has a row with the triggers that made no dump");
 	ok(!reader_check(r) && !reader_is_damaged(r), "the result is whole");
 }
 

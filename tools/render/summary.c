@@ -321,7 +321,7 @@ static void head_warnings(const struct render *r, const struct model *m)
 /* Prints why a dump of a flight recorder was made, and which range of time it contains. */
 static void head_flight(const struct render *r, const struct model *m)
 {
-	const char *flight = reader_meta(m->reader, "flight"), *left = reader_meta(m->reader, "flight_suppressed");
+	const char *flight = reader_meta(m->reader, "flight");
 	int64_t nr_cut = model_number(m, "flight_cut", 0);
 	char a[UNITS_ROOM], b[UNITS_ROOM], text[TEXT_ROOM];
 	const struct ldb_row_meta *metas;
@@ -339,8 +339,10 @@ static void head_flight(const struct render *r, const struct model *m)
 	if (nr_cut > 0)
 		fprintf(r->out, "%" PRId64 " request%s began earlier: what %s did until then is cut off.\n", nr_cut,
 			nr_cut == 1 ? "" : "s", nr_cut == 1 ? "it" : "they");
-	if (left)
-		fprintf(r->out, "Triggers since the previous dump that made no dump: %s.\n", text_clean(left, text));
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(metas[i].key, "flight_suppressed"))
+			fprintf(r->out, "Triggers since the previous dump that made no dump: %s.\n",
+				text_clean(metas[i].value, text));
 }
 
 /* Says what requests are made from, and how many of them the scanner may have missed. */

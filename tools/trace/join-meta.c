@@ -32,7 +32,7 @@ static const struct {
 	{ "flows_unresolved", RULE_SUM }, { "flows_limit", RULE_SUM },
 	{ "flows_lost_threads", RULE_SUM }, { "flows_unknown_calls", RULE_SUM },
 	{ "lock_threshold_ns", RULE_MOST }, { "func_threshold_ns", RULE_MOST },
-	{ "flight_from", RULE_TICK }, { "flight_cut", RULE_SUM }, { "flight_suppressed", RULE_SUM },
+	{ "flight_from", RULE_TICK }, { "flight_cut", RULE_SUM }, { "flight_suppressed", RULE_EACH },
 	{ "socket_requests", RULE_SUM }, { "socket_left_busy", RULE_SUM },
 	{ "socket_left_table", RULE_SUM }, { "socket_left_unread", RULE_SUM }, { "loop_turns", RULE_MOST },
 	{ "uring_rings", RULE_SUM }, { "uring_followed", RULE_SUM }, { "uring_left", RULE_SUM },
