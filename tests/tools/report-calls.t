@@ -38,7 +38,9 @@ awk -F'"' '/shape=ellipse fillcolor/ { split($1, w, /[\t ]/); sub(/\\n.*/, "", $
 ok "an edge for each call of a function by another" test -z "$(comm -23 want got)"
 check "the top functions only" "ldb-report -i many.data --graph --top=2 | grep -c '^.n[0-9]* .label='" 0 '^2$'
 if command -v dot >/dev/null; then
-	check "Graphviz takes it" "dot -Tsvg many.dot" 0 '<svg'
+	# To place all of these functions would take minutes.
+	check "Graphviz reads it" "nop many.dot" 0 digraph
+	check "Graphviz draws it" "ldb-report -i many.data --graph --top=20 | dot -Tsvg" 0 '<svg'
 	check "names of any kind, too" "ldb-report -i hostile.data --graph | dot -Tsvg" 0 '<svg'
 else
 	skip "Graphviz takes it" "no dot"
