@@ -101,7 +101,7 @@ static const struct cli_tool tool = {
 		    "ldb-report --sched                which task took the CPU from which\n"
 		    "ldb-report --graph | dot -Tsvg -o calls.svg\n"
 		    "ldb-report --requests             latencies of requests, and the slowest requests\n"
-		    "ldb-report -o report.html         all reports as a page for a browser\n"
+		    "ldb-report -o report.html         a page for a browser, with all reports but --samples\n"
 		    "ldb-report --function='db_*' --json | jq '.functions[0]'",
 };
 
@@ -458,7 +458,7 @@ static void report_html(struct model *m, const struct render *r, struct opened *
 static void check_page(void)
 {
 	if (opt.mutex + opt.requests + opt.sched + opt.samples + opt.summary + opt.tree + opt.graph + open_is_data(&opt.open))
-		cli_usage("a page holds every report: -o FILE.html goes with none of --mutex, --requests, "
+		cli_usage("a page has its own set of reports: -o FILE.html goes with none of --mutex, --requests, "
 			  "--sched, --samples, --tree, --graph, --summary, --json and --csv");
 	if (opt.by || opt.has_sort || opt.has_top || opt.function || opt.class || opt.note.nr)
 		cli_usage("a page is sorted and filtered in the browser: -o FILE.html does not go with "
