@@ -60,7 +60,7 @@ static const struct cli_option options[] = {
 	  .help = "list the N longest segments (text; default: 40)" },
 	{ .name = "verify", .type = CLI_FLAG, .value = &opt.verify,
 	  .help = "--req: check the whole trace for damage, not only the parts that are read" },
-	OPEN_JSON(opt.open, "JSON, times in ns: an object; with --slowest an array of them"),
+	OPEN_JSON(opt.open, "JSON, times in ns: with --req an object, else an array of objects"),
 	OPEN_CSV(opt.open, "CSV: a row for each segment"),
 	OPEN_QUIET(opt.open, "no hints on stderr"),
 	OPEN_VERBOSE(opt.open, "list all segments"),
