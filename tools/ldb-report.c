@@ -454,7 +454,7 @@ static void report_html(struct model *m, const struct render *r, struct opened *
 	}
 }
 
-/* A page contains all reports, so options that select one are refused. */
+/* A page contains a fixed set of reports, so options that select a report are refused. */
 static void check_page(void)
 {
 	if (opt.mutex + opt.requests + opt.sched + opt.samples + opt.summary + opt.tree + opt.graph + open_is_data(&opt.open))

@@ -46,7 +46,7 @@ ok "the same trace gives the same page" cmp a b
 ok "but for its nonce" sh -c '! cmp -s out.html again.html'
 
 for option in --mutex --requests --sched --summary --json --csv; do
-	check_one_line "$option does not go with it" "ldb-report $option -o no.html" 2 'every report'
+	check_one_line "$option does not go with it" "ldb-report $option -o no.html" 2 'its own set of reports'
 done
 for option in --by=function --sort=max --top=3 --function=x --class=x; do
 	check_one_line "$option does not go with it" "ldb-report $option -o no.html" 2 'in the browser'
