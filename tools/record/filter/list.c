@@ -38,6 +38,14 @@ bool filter_list_add(struct filter_list *l, const char *glob, uint64_t ticks)
 {
 	struct filter_rule rule = { .is_added = true, .ticks = ticks };
 
+	for (size_t i = 0; i < l->nr; i++) {
+		if (strcmp(l->rules[i].glob, glob))
+			continue;
+		rule.glob = l->rules[i].glob;
+		memmove(&l->rules[i], &l->rules[i + 1], (l->nr - i - 1) * sizeof(*l->rules));
+		l->rules[l->nr - 1] = rule;
+		return true;
+	}
 	return add(l, &rule, glob, strlen(glob));
 }
 

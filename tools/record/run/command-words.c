@@ -177,6 +177,7 @@ static void do_classes(struct recording *r, char *args, struct answer *a)
 static void do_min_latency(struct recording *r, char *args, struct answer *a)
 {
 	char text[2200], *word = strrchr(args, ' ');
+	const char *why;
 	uint64_t ns;
 
 	if (!word || units_parse_duration(word + 1, 0, &ns)) {
@@ -192,9 +193,12 @@ static void do_min_latency(struct recording *r, char *args, struct answer *a)
 		tuned(r, a);
 		return;
 	}
-	snprintf(text, sizeof(text), "%.2000s %" PRIu64, args, ns);
-	note(r, "min_latency_ns", text);
-	done(a, without_lookup(r) ?: filter_set_shortest(r->out.filter, args, ns));
+	why = without_lookup(r) ?: filter_set_shortest(r->out.filter, args, ns);
+	if (!why) {
+		snprintf(text, sizeof(text), "%.2000s %" PRIu64, args, ns);
+		note(r, "min_latency_ns", text);
+	}
+	done(a, why);
 }
 
 /*
