@@ -225,10 +225,10 @@ static void head_left(const struct render *r, const struct model *m)
 {
 	const struct row row = { .at = m };
 	char a[UNITS_ROOM], b[UNITS_ROOM];
-	const char *between = "Left out, as you wanted: ";
+	const char *between = "Left out as requested: ";
 
 	if (m->nr_pauses)
-		fprintf(r->out, "Recording was paused for %s in %s pause%s: requests that were open then are cut.\n",
+		fprintf(r->out, "Recording was paused for %s in %s pause%s: requests that were open then are incomplete.\n",
 			units_duration(m->pauses_ns, a), units_count(m->nr_pauses, b), m->nr_pauses == 1 ? "" : "s");
 	for (const struct column *c = left_columns; c->type; c++) {
 		uint64_t nr = column_value(c, &row, NULL).u64;

@@ -67,7 +67,7 @@ static void put_seen(const struct render *r, const struct view *v)
 		if (v->model->nr_unwatched)
 			fprintf(r->out, "%" PRIu64 " unobserved threads. ", v->model->nr_unwatched);
 		if (i->is_cut)
-			fputs("More than --memory holds: a shorter time is shown.", r->out);
+			fputs("The events did not fit into --memory: a shorter time is shown.", r->out);
 		text_style(r, TEXT_PLAIN);
 		fputc('\n', r->out);
 	}
@@ -157,12 +157,12 @@ static void put_help(const struct render *r)
 	      "  q                 quit; the program is left as it was\n"
 	      "  s, right or left  sort the functions by another column\n"
 	      "  up, down, pages   scroll the functions\n"
-	      "  p or space        hold the picture, the recording goes on\n"
+	      "  p or space        pause the display; the recording continues\n"
 	      "  d                 write what is shown into a trace\n"
-	      "  h                 this text, on and off\n"
+	      "  h                 show or hide this text\n"
 	      "\n"
 	      "Percentiles are of the calls that were observed to end in the time shown;\n"
-	      "+- is by how much each may be off.  See ldb-top(1).\n", r->out);
+	      "+- is the possible error of each.  See ldb-top(1).\n", r->out);
 }
 
 static void put_status(const struct render *r, const struct draw_state *d)
