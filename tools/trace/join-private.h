@@ -152,7 +152,6 @@ size_t join_rows(struct join *j, struct join_part *p, unsigned kind, void *rows,
 
 /* Adds the number of the process to an address. */
 uint64_t join_data(const struct join_part *p, uint64_t addr);
-uint64_t join_code(const struct join_part *p, uint64_t addr);
 
 /* join-ids.c: writes the tables to whose ids other rows refer, before those rows. */
 int join_write_ids(struct join *j);

@@ -40,14 +40,6 @@ static const struct join_code *code_at(const struct join_space *s, uint64_t plai
 	return n && plain < s->code[n - 1].end ? &s->code[n - 1] : NULL;
 }
 
-uint64_t join_code(const struct join_part *p, uint64_t addr)
-{
-	const struct join_space *s = addr ? space_of(p, addr) : NULL;
-	const struct join_code *c = s ? code_at(s, addr & JOIN_ADDRESS_MASK) : NULL;
-
-	return c ? with_number(addr, c->number) : join_data(p, addr);
-}
-
 /* Converting columns.  Each column has a loop of its own over all rows. */
 
 #define EACH(type, value, what) do {						\
