@@ -131,7 +131,6 @@ int join_clocks(struct join *j)
 		struct join_part *p = &j->parts[i];
 
 		p->shift -= first;
-		p->from = join_tick(p, 0);
 		p->to = join_tick(p, reader_end_tick(p->r));
 	}
 	return rc;

@@ -178,8 +178,6 @@ int join_write_processes(struct join *j)
 #define SCANNERS_MAX	64
 
 struct scanners {
-	struct join *j;
-	struct join_part *p;
 	struct ldb_row_scan last[SCANNERS_MAX];
 	bool has[SCANNERS_MAX];
 };
@@ -224,13 +222,13 @@ int join_write_scanners(struct join *j)
 	int rc = 0;
 
 	for (size_t i = 0; i < j->nr && !rc; i++) {
-		struct scanners s = { .j = j, .p = &j->parts[i] };
+		struct scanners s = { 0 };
 
-		rc = reader_each(s.p->r, LDB_BLK_SCAN, NULL, add_scanners, &s);
+		rc = reader_each(j->parts[i].r, LDB_BLK_SCAN, NULL, add_scanners, &s);
 		for (unsigned n = 0; n < SCANNERS_MAX; n++) {
 			if (!s.has[n])
 				continue;
-			join_rows(j, s.p, LDB_BLK_SCAN, &s.last[n], 1);
+			join_rows(j, &j->parts[i], LDB_BLK_SCAN, &s.last[n], 1);
 			sum_scanner(&sums[n], &s.last[n]);
 			has[n] = true;
 		}

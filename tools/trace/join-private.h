@@ -53,7 +53,7 @@ struct join_part {
 	long double ratio;
 	int64_t shift;
 	uint64_t clock_err;	/* ticks of the result; UINT64_MAX: not known */
-	int64_t from, to;	/* the time of its recording, in ticks of the result */
+	int64_t to;		/* the end of its recording, in ticks of the result */
 	uint32_t tid_base;
 	uint64_t id_base;
 	bool has_ended;		/* its recorder saw the program end */
@@ -78,7 +78,6 @@ struct join {
 	struct intern symbols, calls;
 	const struct join_options *options;
 	uint64_t bytes_done, bytes_all;
-	int error;
 };
 
 /* join-clock.c */
