@@ -79,7 +79,7 @@ static struct slice cut_slice(const struct run *run, const struct differential_s
 	if (s.last <= s.first)
 		s.last = s.first + 1;
 	*shown = (struct differential_slice){
-		.p = run->p, .lo = side->lo, .hi = side->hi, .nr = s.last - s.first,
+		.lo = side->lo, .hi = side->hi, .nr = s.last - s.first,
 		.nr_class = run->nr, .lo_ns = run->sorted[s.first],
 		.hi_ns = run->sorted[s.last - 1],
 	};

@@ -69,7 +69,6 @@ struct differential_part {
 };
 
 struct differential_slice {
-	const struct partition *p;
 	double lo, hi;			/* percentiles */
 	size_t nr, nr_class;		/* requests in the slice; in the class */
 	int64_t mean_ns;		/* latency */

@@ -87,7 +87,7 @@ struct partition_build {
 	size_t nr_works, room_works;
 	struct queued *queued;		/* finally sorted by server, start */
 	size_t nr_queued, room_queued;
-	size_t room_requests, room_shares, room_classes;
+	size_t room_requests, room_shares;
 	struct intervals needed;	/* times of threads whose events are needed */
 	/* cache: the index in needed that was found last, by tid */
 	size_t last_needed[NEEDED_LAST];

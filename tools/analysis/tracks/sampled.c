@@ -16,7 +16,6 @@ struct taken {
 };
 
 struct building {
-	struct model *m;
 	const struct sampled_options *o;
 	struct sampled *s;
 	struct attribution attribution;
@@ -154,7 +153,7 @@ static int split_entries(struct building *b)
 
 int sampled_build(struct model *m, const struct sampled_options *o, struct sampled *s)
 {
-	struct building b = { .m = m, .o = o, .s = s, .places = { .m = m } };
+	struct building b = { .o = o, .s = s, .places = { .m = m } };
 	struct tracks_options options = TRACKS_OPTIONS_ALL;
 	struct tracks_sink sink = {
 		.thread = on_thread, .segment = on_segment, .sample = on_sample, .arg = &b,

@@ -150,7 +150,6 @@ static int add_function(struct tracks *k, struct frame *f)
 	f->is_emitted = true;
 	f->start = start;
 	f->end = end;
-	k->result->nr_open_functions += s->is_truncated;
 	return push_open(k, s);
 }
 

@@ -108,7 +108,6 @@ struct tracks_result {
 	uint64_t nr_threads;
 	uint64_t nr_left_out;		/* invocations shorter than min_ns */
 	int64_t min_ns;			/* 0: none was left out for its length */
-	uint64_t nr_open_functions;	/* of those emitted: is_truncated */
 	uint64_t nr_not_kept;		/* sleeps on futexes, see futexes.h */
 	uint64_t nr_broken;		/* switches without their counterpart, see sched.h */
 	uint64_t nr_shifted;		/* functions that were moved so that they nest */

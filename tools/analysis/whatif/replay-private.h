@@ -114,7 +114,6 @@ struct replay_pool {		/* a queue and the threads that take from it */
 struct replay_lock {
 	uint64_t address;
 	const struct symbol *symbol;
-	unsigned kind;
 	int64_t handover_ns;	/* median delay from a release to the next acquisition */
 	unsigned nr_shards;
 	double factor;		/* the factor by which the time of holds is multiplied */

@@ -76,7 +76,7 @@ static uint32_t get_lock(struct replay *r, const struct segment *s)
 		r->ret = -ENOMEM;
 	at = replay_add(r, r, locks);
 	*at = (struct replay_lock){ .address = s->lock, .symbol = s->lock_symbol,
-				    .kind = s->lock_kind, .nr_shards = 1, .factor = 1 };
+				    .nr_shards = 1, .factor = 1 };
 	describe(r, at);
 	return r->nr_locks - 1;
 }

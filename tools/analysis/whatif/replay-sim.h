@@ -20,7 +20,6 @@ struct runner {			/* a thread */
 	bool has_lock;		/* the lock for which it waited was handed over to it */
 	bool has_new_cpu;
 	bool has_exited;
-	uint32_t pool;		/* the pool from which it takes items; NONE: none */
 };
 
 /* No turn is later than this.  No step is longer than half of the remaining time. */

@@ -34,7 +34,6 @@ struct edge {
 
 struct held {
 	uint32_t lock;
-	bool is_shared;
 	int64_t serial;
 };
 
@@ -143,8 +142,7 @@ static void acquire(struct maker *k, const struct item *i, int64_t delay, unsign
 	s->flags = flags | (i->flags & ITEM_F_SHARED ? STEP_F_SHARED : 0);
 	s->scaled = serial_of(k, i);
 	if (k->nr_held < HELD_MAX)
-		k->held[k->nr_held++] = (struct held){ i->object, i->flags & ITEM_F_SHARED,
-						       s->scaled };
+		k->held[k->nr_held++] = (struct held){ i->object, s->scaled };
 }
 
 static void release(struct maker *k, uint32_t lock)
