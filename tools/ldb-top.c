@@ -106,7 +106,7 @@ static struct {
 	struct ui *ui;
 	int stop_fd;
 	int64_t next_ns;
-	bool has_ended, has_failed;
+	bool has_failed;
 	char end[32];
 	pid_t pid;
 } top;

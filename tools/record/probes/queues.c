@@ -295,7 +295,6 @@ static void deliver_one(struct queues *q, const struct taken *t)
 	q->o.row(q->o.arg, LDB_BLK_REQ, &row);
 	q->total.put += t->event == QUEUE_PUT;
 	q->total.taken += t->event == QUEUE_TAKE;
-	q->total.ended += t->event == QUEUE_END;
 	if (t->event == QUEUE_PUT)
 		q->o.row(q->o.arg, LDB_BLK_REQNAME, &(struct ldb_row_reqname){ .tick = row.tick, .id = t->id, .name = t->name });
 	if (!t->ends)

@@ -52,7 +52,7 @@ uint64_t queues_err_ns(const struct queues *q);	/* greatest error of the rows' t
 uint64_t queues_lost(const struct queues *q);
 
 struct queues_total {
-	uint64_t put, taken, ended;
+	uint64_t put, taken;
 };
 const struct queues_total *queues_total(const struct queues *q);
 

@@ -197,7 +197,6 @@ static void finish(struct threads *t, struct known *k, int64_t end, bool exited)
 	t->total.nr_threads++;
 	t->total.made += k->row.made;
 	t->total.seen += k->row.seen;
-	t->total.below_threshold += k->row.below_threshold;
 	t->total.outside_requests += k->outside_requests;
 }
 
@@ -265,7 +264,6 @@ struct threads_total threads_now(const struct threads *t)
 		all.nr_threads++;
 		all.made += k->row.made;
 		all.seen += k->row.seen;
-		all.below_threshold += k->row.below_threshold;
 		all.outside_requests += k->outside_requests;
 	}
 	return all;

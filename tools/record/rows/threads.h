@@ -10,7 +10,7 @@
 struct threads;
 
 struct threads_total {
-	uint64_t nr_threads, made, seen, below_threshold, outside_requests, nr_open;
+	uint64_t nr_threads, made, seen, outside_requests, nr_open;
 };
 
 struct threads *threads_alloc(const struct session *s, struct writer *w, struct pack *p,
