@@ -132,8 +132,8 @@ static void round_rows(struct line *rows, size_t nr, int64_t total, int64_t quan
 		order[i]->shown += quantum;
 }
 
-/* Returns a description of a part; buf has TEXT_ROOM bytes. */
-static const char *part_text(const struct differential_part *p, char *buf)
+/* Writes a description of a part; buf has TEXT_ROOM bytes. */
+static void part_text(const struct differential_part *p, char *buf)
 {
 	const char *label = p->label;
 
@@ -161,7 +161,6 @@ static const char *part_text(const struct differential_part *p, char *buf)
 		leaf_kind_say(p->kind, label, buf, TEXT_ROOM);
 		break;
 	}
-	return buf;
 }
 
 /* Writes "p99-100". */

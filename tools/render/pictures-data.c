@@ -258,7 +258,7 @@ const struct column *const picture_columns[NR_PICTURES] = {
 
 void picture_put_json(struct json *j, enum picture which, const struct why *w, const void *of)
 {
-	relation_json(j, picture_columns[which], &(struct render_picture){ w->p->m, w, of });
+	relation_json(j, picture_columns[which], &(struct render_picture){ w, of });
 }
 
 /* Folded stacks */

@@ -212,7 +212,7 @@ int picture_show(const struct render *r, enum picture which, enum picture_form f
 	if (form == PICTURE_FOLDED)
 		folded_blame(r, &b.blame);
 	else
-		render_show(r, &printer, &(struct render_picture){ w->p->m, w, &b });
+		render_show(r, &printer, &(struct render_picture){ w, &b });
 	free_built(which, &b);
 	return 0;
 }

@@ -19,7 +19,6 @@ enum picture {
 };
 
 struct render_picture {
-	const struct model *model;
 	const struct why *why;
 	const void *of;		/* the analysis's struct for this picture */
 };
