@@ -33,15 +33,14 @@ void req_tags_free(struct req_tags *t)
 	free(t);
 }
 
-bool req_tags_add(struct req_tags *t, uint64_t id, int64_t tick, uint32_t value)
+void req_tags_add(struct req_tags *t, uint64_t id, int64_t tick, uint32_t value)
 {
 	struct tag *g = slots_add(&t->all, id);
 
 	if (!g)
-		return false;
+		return;
 	g->tick = tick;
 	g->value = value;
-	return true;
 }
 
 bool req_tags_find(const struct req_tags *t, uint64_t id, int64_t begin, int64_t end, uint32_t *value)

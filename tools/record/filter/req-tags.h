@@ -16,8 +16,8 @@ struct req_tags;
 struct req_tags *req_tags_alloc(void);		/* NULL: out of memory */
 void req_tags_free(struct req_tags *t);
 
-/* Returns false if there are too many tags, or if there is no memory. */
-bool req_tags_add(struct req_tags *t, uint64_t id, int64_t tick, uint32_t value);
+/* Does nothing if there are too many tags, or if there is no memory. */
+void req_tags_add(struct req_tags *t, uint64_t id, int64_t tick, uint32_t value);
 
 /*
  * Finds the tag of a request with this id that ran from begin to end: the last tag before begin, or

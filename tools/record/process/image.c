@@ -57,7 +57,7 @@ bool image_is(pid_t tid, const struct image_id *id)
 	return is;
 }
 
-bool image_id(pid_t tid, struct image_id *id)
+void image_id(pid_t tid, struct image_id *id)
 {
 	FILE *f = proc_open(tid, tid, "auxv");
 	unsigned long entry[2];
@@ -70,7 +70,6 @@ bool image_id(pid_t tid, struct image_id *id)
 		fclose(f);
 	if (!id->at || !image_peek(tid, id->at, id->random, sizeof(id->random)))
 		id->at = 0;
-	return id->at;
 }
 
 bool image_poke(pid_t tid, const struct image_id *id, uint64_t address, const void *buf, size_t size)

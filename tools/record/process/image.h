@@ -21,8 +21,8 @@ struct image_id {
 	unsigned char random[16];
 };
 
-/* Returns false if the program cannot be identified. */
-bool image_id(pid_t tid, struct image_id *id);
+/* id->at is 0 if the program cannot be identified. */
+void image_id(pid_t tid, struct image_id *id);
 /* Returns true if this thread's process still executes this program. */
 bool image_is(pid_t tid, const struct image_id *id);
 
