@@ -5,13 +5,11 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/error.h"
 #include "cli/opts.h"
 #include "cli/wall.h"
 #include "facts/asked.h"
-#include "facts/rows.h"
 #include "page/page.h"
 #include "page/timeline.h"
 #include "render/open.h"

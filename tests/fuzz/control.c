@@ -11,6 +11,7 @@
 #include "../../tools/record/run/messages.c"
 #include "../../tools/record/run/record.c"
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include "trace/reader.h"
 #include "fuzz.h"

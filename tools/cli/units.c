@@ -2,7 +2,6 @@
 /* Parses and prints numbers as users write and read them. */
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #ifndef CLI_UNITS_H
 #define CLI_UNITS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* Returns 0 or -EINVAL, -ERANGE.  The whole string must be used. */

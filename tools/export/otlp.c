@@ -10,7 +10,6 @@
  * slow ones have causes, because finding these takes milliseconds for each request.
  */
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,11 +7,9 @@
  * on a CPU, a task named "[not recorded]" is written, because an idle CPU, or the last known task,
  * would be wrong.
  */
-#include <errno.h>
 
 #include "facts/ticks.h"
 #include "export/perfetto-private.h"
-#include "render/text.h"
 
 /* No real task has this pid. */
 #define PID_NOT_RECORDED	0x7ffffffe

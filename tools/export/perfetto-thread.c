@@ -7,7 +7,6 @@
  * Segments come in order of their starts.  Ends are stored in a heap until no segment can begin
  * before them, so that the packets of a thread are in order of time.
  */
-#include <errno.h>
 
 #include "facts/ticks.h"
 #include "export/perfetto-private.h"

@@ -6,7 +6,6 @@
  * Times are those of the recording's clock, which is declared to be the boot time.  A snapshot of
  * clocks enables the viewer to show the time of day.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "export/perfetto-private.h"

@@ -9,7 +9,6 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include "cli/outfile.h"
 #include "cli/relation.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Writes the rows of names to which other tables refer. */
-#include <errno.h>
 
 #include "facts/lockset.h"
 #include "export/sqlite-private.h"

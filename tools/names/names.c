@@ -5,7 +5,6 @@
 #include <string.h>
 #include "facts/flows.h"
 #include "facts/model.h"
-#include "facts/rows.h"
 #include "trace/writer.h"
 #include "names.h"
 

@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "page/page.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Writes the HTML of a page around its data; see page.h. */
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>

@@ -2,7 +2,6 @@
 /* Collects the data described in report.h, and writes the report page. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/report/locks.h"
 #include "analysis/report/schedstats.h"

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "facts/lives.h"
 #include "analysis/timeline/timeline.h"

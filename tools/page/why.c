@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Collects the data described in why.h, and writes the page of ldb-why. */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "page/why-private.h"
 #include "render/chain.h"
 #include "render/pictures.h"
 #include "render/samples.h"
-#include "render/text.h"
 #include "render/traits.h"
 #include "render/why.h"
 

@@ -6,7 +6,6 @@
 #include "cli/units.h"
 #include "facts/lockset.h"
 #include "render/chain.h"
-#include "render/columns.h"
 #include "render/sentence.h"
 #include "render/text.h"
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Compares two runs, or two slices of one run; see compare.h. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/error.h"
-#include "cli/units.h"
 #include "render/compare.h"
 #include "render/table.h"
 #include "render/text.h"

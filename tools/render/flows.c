@@ -5,7 +5,6 @@
 
 #include "base/minmax.h"
 #include "cli/units.h"
-#include "render/columns.h"
 #include "render/flows.h"
 #include "render/table.h"
 #include "render/text.h"

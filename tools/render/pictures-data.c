@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "render/columns.h"
 #include "render/pictures.h"
 #include "render/text.h"
 #include "render/why.h"

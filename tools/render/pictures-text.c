@@ -2,7 +2,6 @@
 /* Prints queues, CPUs and blame as text; see pictures.h. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "cli/units.h"

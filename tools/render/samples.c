@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/units.h"
 #include "render/samples.h"
 
 #define PARTS_SAID	4

@@ -9,7 +9,6 @@
 #include "render/offcpu.h"
 #include "render/samples.h"
 #include "render/segment.h"
-#include "render/text.h"
 
 /* What kernel events say about a segment */
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/units.h"
-#include "render/table.h"
 #include "render/text.h"
 #include "render/traits.h"
 

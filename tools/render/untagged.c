@@ -7,7 +7,6 @@
 #include "analysis/tracks/request-source.h"
 #include "cli/error.h"
 #include "cli/units.h"
-#include "render/text.h"
 #include "render/untagged.h"
 
 /*

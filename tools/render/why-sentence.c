@@ -2,7 +2,6 @@
 /* Describes causes in sentences: the first cause with its chain, then other big causes. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/units.h"
 #include "facts/lockset.h"

@@ -6,9 +6,7 @@
 #ifndef SYMBOL_ARGUMENT_H
 #define SYMBOL_ARGUMENT_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include "trace/request-words.h"
 
 struct elffile;

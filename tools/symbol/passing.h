@@ -8,8 +8,6 @@
 #define SYMBOL_PASSING_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <elfutils/libdw.h>
 
 struct passing {

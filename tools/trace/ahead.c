@@ -5,7 +5,6 @@
  * the caller gets them in order.  If no thread has begun the next block yet, the caller decodes it
  * itself.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include "base/minmax.h"

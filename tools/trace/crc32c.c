@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Computes CRC32C, by an instruction where the CPU has it, else by a table of 256 entries. */
 #include <pthread.h>
-#include <stdbool.h>
-#include <string.h>
 #include "arch/cpu.h"
 #include "trace/crc32c.h"
 

@@ -8,7 +8,6 @@
  * are compared.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <linux/ldb.h>
 #include "base/minmax.h"

@@ -8,7 +8,6 @@
  * The sending of a message precedes its arrival, which bounds how far two clocks can be apart
  * (join-links.c).  When the clocks are known, pairs of messages that contradict them are refused.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

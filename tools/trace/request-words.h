@@ -7,7 +7,6 @@
 #define TRACE_REQUEST_WORDS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define REQUEST_TAGS	"tags"

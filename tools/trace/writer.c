@@ -15,7 +15,6 @@
 #include <zstd.h>
 #include "base/array.h"
 #include "base/write.h"
-#include "cli/outfile.h"
 #include "trace/columns.h"
 #include "trace/crc32c.h"
 #include "trace/reqtab.h"

@@ -8,7 +8,6 @@
 #include "base/minmax.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "facts/pauses.h"
 #include "facts/tasks.h"
 #include "facts/ticks.h"
 #include "flowstats-private.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "facts/ticks.h"
 #include "partition-private.h"
 
 #define NEAR_MAX	64	/* requests examined before and after a function's start */

@@ -10,7 +10,6 @@
 
 #include "base/hash.h"
 #include "facts/rows.h"
-#include "facts/ticks.h"
 #include "stats-private.h"
 
 /* Pointers are hashed, because the symtab stores each string once. */

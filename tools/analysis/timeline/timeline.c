@@ -10,7 +10,6 @@
 #include "analysis/tracks/tracks.h"
 #include "base/array.h"
 #include "base/order.h"
-#include "base/search.h"
 #include "base/sort.h"
 #include "facts/interruptions.h"
 #include "facts/rows.h"

@@ -15,7 +15,6 @@
 #include "base/order.h"
 #include "base/search.h"
 #include "facts/estimate.h"
-#include "facts/ticks.h"
 #include "tracks-private.h"
 
 /*

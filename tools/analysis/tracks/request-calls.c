@@ -12,7 +12,6 @@
 #include "base/keyed.h"
 #include "base/minmax.h"
 #include "facts/pauses.h"
-#include "facts/ticks.h"
 #include "request-private.h"
 #include "trace/request-words.h"
 #include "tracks.h"

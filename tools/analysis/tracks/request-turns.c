@@ -12,7 +12,6 @@
  * after the pause.
  */
 #include <stdlib.h>
-#include <string.h>
 #include "base/array.h"
 #include "base/minmax.h"
 #include "base/search.h"

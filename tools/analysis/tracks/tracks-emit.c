@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "facts/ticks.h"
 #include "tracks-private.h"
 
 /* Returns a new element of off_at[]; NULL: out of memory. */

@@ -10,7 +10,6 @@
 #include "facts/estimate.h"
 #include "facts/flows.h"
 #include "facts/rows.h"
-#include "facts/ticks.h"
 #include "tracks-private.h"
 
 static int add_flow(void *arg, const struct flow_call *c)

@@ -13,7 +13,6 @@
 #include "base/array.h"
 #include "base/minmax.h"
 #include "base/order.h"
-#include "facts/ticks.h"
 #include "tracks-private.h"
 
 #define MARGIN_FRAMES	4096

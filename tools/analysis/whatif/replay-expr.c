@@ -2,7 +2,6 @@
 /* Parses the expressions of --what-if; see replay.h. */
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

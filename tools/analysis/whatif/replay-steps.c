@@ -9,7 +9,6 @@
  * between becomes one STEP_TAKE.  Its delay begins when both the thread and the request are ready,
  * and includes the locks of the queue.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * Finds the request on which a thread worked longest while another request was behind it.  The
  * partition has only sums by class, because a row for each request in a queue would be too many.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

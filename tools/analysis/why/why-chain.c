@@ -13,7 +13,6 @@
 #include "base/minmax.h"
 #include "base/sort.h"
 #include "facts/lives.h"
-#include "facts/lockset.h"
 #include "facts/ticks.h"
 #include "symbol/demangle.h"
 #include "categories.h"

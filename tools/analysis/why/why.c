@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/partition/partition-private.h"
 #include "base/order.h"

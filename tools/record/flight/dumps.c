@@ -5,7 +5,6 @@
  * lowers its priority, because they would inherit that.  The thread that looks up names has a low
  * priority of its own.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -8,7 +8,6 @@
 #include "cli/error.h"
 #include "record/inject/inject.h"
 #include "record/inject/private.h"
-#include "record/process/proc.h"
 #include "record/session/session.h"
 
 /*

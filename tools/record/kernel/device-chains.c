@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include "base/minmax.h"
 #include "record/bpf/shared.h"
 #include "record/kernel/device-chains.h"
 #include "record/kernel/sampler.h"

@@ -3,13 +3,10 @@
  * Finds the runtime in a running process and makes it connect, or explains why that is not
  * possible.
  */
-#include <errno.h>
 #include <poll.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -15,7 +15,6 @@
 #include "cli/error.h"
 #include "cli/foreign.h"
 #include "record/launch/target.h"
-#include "record/process/proc.h"
 
 /* at most this many bytes of a file are read, because a sparse file may claim any size */
 #define PART_MAX	(16 << 20)

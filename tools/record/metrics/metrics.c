@@ -2,7 +2,6 @@
 /* Sums up rows; see metrics.h. */
 #include <linux/ldb.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/array.h"
 #include "record/metrics/private.h"
 #include "record/requests/made.h"

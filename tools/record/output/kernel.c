@@ -4,7 +4,6 @@
  * the recording's; BPF programs; perf_event_open(2); or none.  Without events, the runtime may read
  * counters of the kernel.  Reports which better sources were not used, and why.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "record/names/fd.h"
 #include "record/output/output.h"

@@ -14,7 +14,6 @@
 #include "record/names/ksyms.h"
 #include "record/perf/private.h"
 #include "record/perf/samples.h"
-#include "record/process/proc.h"
 
 /* smallest ring of each CPU, in bytes: holds a second of samples of all tasks */
 #define RING_MIN	(512UL << 10)

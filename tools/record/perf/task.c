@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "record/perf/task.h"

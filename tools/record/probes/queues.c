@@ -6,7 +6,6 @@
  * without a probe would seem not to have waited.
  */
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

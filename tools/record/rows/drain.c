@@ -10,7 +10,6 @@
  * If an event of several slots is lost, all of its slots are counted as lost.  If the first slot of
  * an event is in the list, the event's other slots (orphans) are lost or read together with it.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/search.h"

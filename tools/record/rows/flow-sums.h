@@ -4,7 +4,6 @@
 #define RECORD_ROWS_FLOW_SUMS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include "trace/writer.h"
 

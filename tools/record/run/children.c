@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/array.h"
-#include "cli/error.h"
 #include "record/process/image.h"
 #include "record/process/proc.h"
 #include "record/process/select.h"

@@ -2,7 +2,6 @@
 /* Implements the phases of a recording, and its end; see enum phase. */
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cli/error.h"
