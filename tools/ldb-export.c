@@ -125,10 +125,10 @@ static void on_progress(void *arg, const char *what, double done)
 
 /* Chooses the selected requests */
 
-COMPARE(earlier_first, struct life, UP(start) UP(id))
+COMPARE(earlier_first, struct instance, UP(start) UP(id))
 
 /* Returns false if no request is selected, after printing so. */
-static bool choose_lives(struct model *m, struct export_options *o, struct requests *requests)
+static bool choose_instances(struct model *m, struct export_options *o, struct requests *requests)
 {
 	struct requests_options wanted = REQUESTS_OPTIONS_ALL;
 
@@ -142,7 +142,7 @@ static bool choose_lives(struct model *m, struct export_options *o, struct reque
 	wanted.nr_slowest = opt.has_slowest ? opt.slowest : CLASS_MAX;
 	if (requests_build(m, &wanted, requests))
 		open_fail_memory();
-	if (!requests->nr_lives) {
+	if (!requests->nr_instances) {
 		if (opt.has_req)
 			cli_error("no request %" PRIu64 " in %s: ldb-report --requests lists the "
 				  "slowest", opt.req, opt.class || open_has_range(&opt.open) ?
@@ -153,26 +153,26 @@ static bool choose_lives(struct model *m, struct export_options *o, struct reque
 				  "this recording");
 		return false;
 	}
-	qsort(requests->lives, requests->nr_lives, sizeof(*requests->lives), earlier_first);
-	o->has_lives = true;
-	o->lives = requests->lives;
-	o->nr_lives = requests->nr_lives;
+	qsort(requests->instances, requests->nr_instances, sizeof(*requests->instances), earlier_first);
+	o->has_instances = true;
+	o->instances = requests->instances;
+	o->nr_instances = requests->nr_instances;
 	if (opt.has_nth) {
-		if (opt.nth > requests->nr_lives) {
+		if (opt.nth > requests->nr_instances) {
 			cli_error("--nth=%" PRIu64 ": request %" PRIu64 " occurs %zu times", opt.nth,
-				  opt.req, requests->nr_lives);
+				  opt.req, requests->nr_instances);
 			return false;
 		}
-		o->lives = &requests->lives[opt.nth - 1];
-		o->nr_lives = 1;
+		o->instances = &requests->instances[opt.nth - 1];
+		o->nr_instances = 1;
 	}
 	if (export_find_windows(o))
 		open_fail_memory();
-	o->from = o->lives[0].start;
-	o->to = o->lives[0].end;
-	for (size_t i = 1; i < o->nr_lives; i++)
-		if (o->lives[i].end > o->to)
-			o->to = o->lives[i].end;
+	o->from = o->instances[0].start;
+	o->to = o->instances[0].end;
+	for (size_t i = 1; i < o->nr_instances; i++)
+		if (o->instances[i].end > o->to)
+			o->to = o->instances[i].end;
 	return true;
 }
 
@@ -345,7 +345,7 @@ int main(int argc, char **argv)
 	struct export_options o = { .result = &result };
 	struct progress progress = { .start = now_ns() };
 	int first = cli_parse(&tool, argc, argv), status = CLI_OK;
-	struct requests requests = { .nr_lives = 0 };
+	struct requests requests = { .nr_instances = 0 };
 	const struct export_format *f;
 	struct opened opened;
 	struct model *m;
@@ -371,7 +371,7 @@ int main(int argc, char **argv)
 	o.limit_bytes = opt.limit;
 	o.progress = progress_is_on() ? on_progress : NULL;
 	o.progress_arg = &progress;
-	if ((opt.has_req || opt.has_slowest || opt.class) && !choose_lives(m, &o, &requests))
+	if ((opt.has_req || opt.has_slowest || opt.class) && !choose_instances(m, &o, &requests))
 		status = CLI_FAILURE;
 	if (status == CLI_OK)
 		status = f->to_path ? write_path(m, f, &o) : write_stream(m, f, &o);

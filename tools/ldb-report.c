@@ -201,7 +201,7 @@ static void report_requests(const struct opened *o)
 	options.to = open_to(&opt.open, m);
 	if (requests_build(m, &options, &requests))
 		open_fail_memory();
-	if (timelines_build(m, requests.lives, requests.nr_lives, &timelines))
+	if (timelines_build(m, requests.instances, requests.nr_instances, &timelines))
 		open_fail_memory();
 	q.requests = &requests;
 	q.timelines = timelines;
@@ -211,7 +211,7 @@ static void report_requests(const struct opened *o)
 		open_say_empty(r, "no request matches");
 	else
 		say_untagged(o);
-	timelines_free(timelines, requests.nr_lives);
+	timelines_free(timelines, requests.nr_instances);
 	requests_free(&requests);
 }
 

@@ -84,13 +84,13 @@ static const struct cli_tool tool = {
 		    "ldb-timeline --req=4711 --json | jq '.segments[] | select(.blocks_req)'",
 };
 
-static void build(struct model *m, const struct requests *requests, const struct life *life,
+static void build(struct model *m, const struct requests *requests, const struct instance *instance,
 		  struct timeline *timeline, struct render_timeline *shown)
 {
-	if (timeline_build_siteless(m, life, timeline))
+	if (timeline_build_siteless(m, instance, timeline))
 		open_fail_memory();
 	*shown = (struct render_timeline){
-		.model = m, .timeline = timeline, .p50_ns = requests_p50_ns(requests, life->class),
+		.model = m, .timeline = timeline, .p50_ns = requests_p50_ns(requests, instance->class),
 		.nth = 1, .nr_occurrences = 1, .nr_lines = opt.top,
 	};
 	if (timeline_hits(m, timeline, &shown->hits))
@@ -101,14 +101,14 @@ static void build(struct model *m, const struct requests *requests, const struct
  * Chooses which request instance of --req to show: --nth, or else the slowest complete one, or else
  * the slowest.
  */
-static size_t choose_life(const struct requests *requests)
+static size_t choose_instance(const struct requests *requests)
 {
 	size_t best = 0;
 
 	if (opt.has_nth)
 		return opt.nth - 1;
-	for (size_t i = 1; i < requests->nr_lives; i++) {
-		const struct life *a = &requests->lives[i], *b = &requests->lives[best];
+	for (size_t i = 1; i < requests->nr_instances; i++) {
+		const struct instance *a = &requests->instances[i], *b = &requests->instances[best];
 
 		if (a->is_complete != b->is_complete ? a->is_complete :
 		    a->end - a->start > b->end - b->start)
@@ -118,23 +118,23 @@ static size_t choose_life(const struct requests *requests)
 }
 
 /* Finds the request instance to show.  Returns false if there is none, after printing so. */
-static bool find_life(const struct requests *requests, const struct life **life)
+static bool find_instance(const struct requests *requests, const struct instance **instance)
 {
 	size_t nth;
 
-	if (!requests->nr_lives) {
+	if (!requests->nr_instances) {
 		cli_error("no request %" PRIu64 " %s: ldb-report --requests lists the slowest", opt.req,
 			  opt.class || opt.note.nr || open_has_range(&opt.open) ? "in this selection" :
 			  "in this recording");
 		return false;
 	}
-	nth = choose_life(requests);
-	if (nth >= requests->nr_lives) {
+	nth = choose_instance(requests);
+	if (nth >= requests->nr_instances) {
 		cli_error("--nth=%" PRIu64 ": request %" PRIu64 " occurs %zu times", opt.nth,
-			  opt.req, requests->nr_lives);
+			  opt.req, requests->nr_instances);
 		return false;
 	}
-	*life = &requests->lives[nth];
+	*instance = &requests->instances[nth];
 	return true;
 }
 
@@ -142,12 +142,12 @@ static bool find_life(const struct requests *requests, const struct life **life)
  * Returns the number of other requests that belong to the request: it was made for them, or they
  * were made for it.  JSON and CSV do not show this number, so it is 0 for these.
  */
-static size_t nr_parts(struct model *m, const struct life *life, struct asked *all)
+static size_t nr_parts(struct model *m, const struct instance *instance, struct asked *all)
 {
 	if (open_is_data(&opt.open) || reader_exists(m->reader, LDB_BLK_ASKED) <= 0)
 		return 0;
 	asked_clear(all);
-	if (asked_add(m, life->id, life->start, all))
+	if (asked_add(m, instance->id, instance->start, all))
 		open_fail_memory();
 	return all->nr ? all->nr - 1 : 0;
 }
@@ -157,26 +157,26 @@ static bool show_one(struct model *m, const struct render *r, const struct reque
 {
 	struct render_timeline shown;
 	struct timeline timeline;
-	const struct life *life;
+	const struct instance *instance;
 	struct asked all = { 0 };
 	size_t nth;
 
-	if (!find_life(requests, &life))
+	if (!find_instance(requests, &instance))
 		return false;
-	nth = life - requests->lives;
-	build(m, requests, &requests->lives[nth], &timeline, &shown);
+	nth = instance - requests->instances;
+	build(m, requests, &requests->instances[nth], &timeline, &shown);
 	timeline_set_sites(m, &timeline);
 	shown.nth = nth + 1;
-	shown.nr_parts = nr_parts(m, life, &all);
+	shown.nr_parts = nr_parts(m, instance, &all);
 	asked_free(&all);
-	shown.nr_occurrences = requests->nr_lives + requests->nr_not_kept;
+	shown.nr_occurrences = requests->nr_instances + requests->nr_not_kept;
 	if (opt.open.is_json) {
 		json_timelines(r, &shown, 1, false);
 	} else if (opt.open.is_csv) {
 		csv_timeline(r, &shown, 1);
 	} else {
-		if (requests->nr_lives > 1)
-			text_lives(r, m, requests->lives, requests->nr_lives, nth + 1);
+		if (requests->nr_instances > 1)
+			text_instances(r, m, requests->instances, requests->nr_instances, nth + 1);
 		text_timeline(r, &shown);
 	}
 	timeline_free(&timeline);
@@ -231,18 +231,18 @@ static void show_slowest(const struct opened *o, const struct requests *requests
 {
 	const struct render *r = &o->render;
 	struct model *m = o->model;
-	size_t nr = opt.at && requests->nr_lives > opt.slowest ? opt.slowest : requests->nr_lives;
+	size_t nr = opt.at && requests->nr_instances > opt.slowest ? opt.slowest : requests->nr_instances;
 	bool is_text = !open_is_data(&opt.open), is_one = opt.trace || opt.parts;
 	struct render_timeline *shown = calloc(nr + 1, sizeof(*shown));
 	struct timeline *timelines = calloc(nr + 1, sizeof(*timelines));
 	struct asked all = { 0 };
 
-	uint32_t *order = timelines_begin(m, requests->lives, nr);
+	uint32_t *order = timelines_begin(m, requests->instances, nr);
 
 	if (!shown || !timelines || !order)
 		open_fail_memory();
 	for (size_t i = 0; i < nr; i++)
-		build(m, requests, &requests->lives[order[i]], &timelines[order[i]], &shown[order[i]]);
+		build(m, requests, &requests->instances[order[i]], &timelines[order[i]], &shown[order[i]]);
 	timelines_end(m);
 	free(order);
 	for (size_t i = 0; i < nr; i++)
@@ -252,14 +252,14 @@ static void show_slowest(const struct opened *o, const struct requests *requests
 	else if (opt.open.is_csv)
 		csv_timeline(r, shown, nr);
 	if (is_text && opt.at && nr)
-		text_open(r, m, requests->lives, requests->nr_lives, opt.at_tick);
+		text_open(r, m, requests->instances, requests->nr_instances, opt.at_tick);
 	if (is_text && is_one && nr > 1)
 		show_trace(m, r, shown, timelines, nr);
 	for (size_t i = 0; i < nr && is_text && !(is_one && nr > 1); i++) {
 		if (i)
 			fputc('\n', r->out);
 		if (!is_one)
-			shown[i].nr_parts = nr_parts(m, &requests->lives[i], &all);
+			shown[i].nr_parts = nr_parts(m, &requests->instances[i], &all);
 		text_timeline(r, &shown[i]);
 	}
 	if (!nr && !open_is_data(&opt.open))
@@ -279,16 +279,16 @@ static bool add_parts(struct model *m, struct requests *requests)
 {
 	struct requests_options wanted = REQUESTS_OPTIONS_ALL;
 	struct asked all = { 0 };
-	const struct life *life = requests->lives;
-	size_t nr = opt.trace ? requests->nr_lives : 1;
+	const struct instance *instance = requests->instances;
+	size_t nr = opt.trace ? requests->nr_instances : 1;
 
-	if (opt.has_req && !find_life(requests, &life))
+	if (opt.has_req && !find_instance(requests, &instance))
 		return false;
-	for (size_t i = 0; i < nr && requests->nr_lives; i++)
-		if (asked_add(m, life[i].id, life[i].start, &all))
+	for (size_t i = 0; i < nr && requests->nr_instances; i++)
+		if (asked_add(m, instance[i].id, instance[i].start, &all))
 			open_fail_memory();
 	wanted.among = &all;
-	if (all.nr > requests->nr_lives || (opt.parts && all.nr)) {
+	if (all.nr > requests->nr_instances || (opt.parts && all.nr)) {
 		requests_free(requests);
 		if (requests_build(m, &wanted, requests))
 			open_fail_memory();
@@ -309,7 +309,7 @@ static bool show_page(struct model *m, const struct render *r, const struct requ
 	if (wanted->has_id) {
 		if (requests_build(m, wanted, &one))
 			open_fail_memory();
-		ok = find_life(&one, &page.first);
+		ok = find_instance(&one, &page.first);
 		options.has_id = false;
 	}
 	options.nr_slowest = opt.has_slowest ? opt.slowest : STORIES_PAGE;

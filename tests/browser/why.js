@@ -232,10 +232,10 @@ async function testBlame(t, page, json, trace) {
 	await page.fill("#blame-search", "");
 }
 
-async function testLife(t, page, json, trace) {
+async function testInstance(t, page, json, trace) {
 	const rank = await page.evaluate(() => {
 		for (let i = 0; i < window.page.why.count; i++)
-			if (window.page.why.life(i))
+			if (window.page.why.instance(i))
 				return i;
 		return -1;
 	});
@@ -243,21 +243,21 @@ async function testLife(t, page, json, trace) {
 	const lengths = (list, key) => list.map(key).sort((a, b) => a - b).slice(-20);
 
 	await page.evaluate((i) => window.page.state.set({ target: i }), rank);
-	await page.evaluate(() => document.getElementById("life").scrollIntoView({ block: "center" }));
-	const life = await page.evaluate((i) => window.page.why.life(i), rank);
+	await page.evaluate(() => document.getElementById("instance").scrollIntoView({ block: "center" }));
+	const segments = await page.evaluate((i) => window.page.why.instance(i), rank);
 
-	t.equal("a life is that of ldb-timeline", [life.length, lengths(life, (s) => s.end - s.start)],
+	t.equal("its segments are those of ldb-timeline", [segments.length, lengths(segments, (s) => s.end - s.start)],
 		[timeline.segments.length, lengths(timeline.segments, (s) => s.end_ns - s.start_ns)]);
 	const spots = await page.evaluate(() => {
-		const box = document.getElementById("life").getBoundingClientRect();
+		const box = document.getElementById("instance").getBoundingClientRect();
 
-		return window.page.views.request.life.spots.slice().sort((a, b) => (b.x1 - b.x0) - (a.x1 - a.x0))
+		return window.page.views.request.instance.spots.slice().sort((a, b) => (b.x1 - b.x0) - (a.x1 - a.x0))
 			.map((s) => [box.left + (s.x0 + s.x1) / 2, box.top + (s.y0 + s.y1) / 2]);
 	});
 
-	t.ok("each segment is drawn", spots.length === life.length);
-	await drawn(t, page, "where it is", "life", spots.slice(0, 50));
-	t.ok("a part of it says how long", /\d ns\)/.test(await tipAt(page, "life", spots[0])));
+	t.ok("each segment is drawn", spots.length === segments.length);
+	await drawn(t, page, "where it is", "instance", spots.slice(0, 50));
+	t.ok("a part of it says how long", /\d ns\)/.test(await tipAt(page, "instance", spots[0])));
 }
 
 async function testCpus(t, page, trace) {
@@ -324,7 +324,7 @@ run(async (t) => {
 	await testBalloons(t, page, json);
 	await testMarks(t, page, json);
 	await testBoxes(t, page, json);
-	await testLife(t, page, json, knownTrace);
+	await testInstance(t, page, json, knownTrace);
 	await testCpus(t, page, knownTrace);
 	await testBlame(t, page, json, knownTrace);
 	await t.close(page, "a known trace");

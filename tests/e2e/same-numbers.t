@@ -154,7 +154,7 @@ if command -v protoc >/dev/null; then
 	protoc --proto_path="$TOP/tests/tools" --decode=Trace perfetto.proto <out.perfetto 2>protoc.err |
 		awk -f "$TOP/tests/tools/perfetto-check.awk" >perfetto.txt
 	check "perfetto: functions" "cat perfetto.txt" 0 "^sum function: $functions_ns\$"
-	check "perfetto: requests" "cat perfetto.txt" 0 "^sum request lives: $latencies_ns\$"
+	check "perfetto: requests" "cat perfetto.txt" 0 "^sum request instances: $latencies_ns\$"
 else
 	skip "perfetto" "no protoc: apt-get install protobuf-compiler"
 fi

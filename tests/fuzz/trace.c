@@ -182,14 +182,14 @@ static void show_requests(struct model *m, const struct render *r, bool json)
 	o.nr_slowest = SLOWEST;
 	if (requests_build(m, &o, &q))
 		return;
-	for (size_t i = 0; i < q.nr_lives; i++)
-		if (!timeline_build(m, &q.lives[i], &timelines[i]))
+	for (size_t i = 0; i < q.nr_instances; i++)
+		if (!timeline_build(m, &q.instances[i], &timelines[i]))
 			show_timeline(m, r, &timelines[i], json);
 	if (json)
 		render_as(r, RENDER_JSON, &requests_printer, &(struct render_requests){ m, &q, timelines });
 	else
 		render_as(r, RENDER_TEXT, &requests_printer, &(struct render_requests){ m, &q, timelines });
-	for (size_t i = 0; i < q.nr_lives; i++)
+	for (size_t i = 0; i < q.nr_instances; i++)
 		timeline_free(&timelines[i]);
 	requests_free(&q);
 }

@@ -29,7 +29,7 @@ fold(s|ed|ing)?	aggregate
 balloons?	outlier plot
 END
 # Other meanings of the same words.
-other='hit ID|seen V|looks V|fold<|give-way look|dormant look|as look|hits PAGES|hits\.(c|t|data)|kmod-(life|hits)|(hits|lives)\.[ch]|struct life(_part)?|look(s|ed|ing)? (up|for|like|ahead)|look\.c|pace\.c|folded stacks|folded\.js|balloon plot|balloon-plot'
+other='hit ID|seen V|looks V|fold<|give-way look|dormant look|as look|hits PAGES|hits\.([cht]|data)|kmod-(life|hits)|look(s|ed|ing)? (up|for|like|ahead)|look\.c|pace\.c|folded stacks|folded\.js|balloon plot|balloon-plot'
 
 # Reads C or C++; prints its comments, line by line, and empty lines for all others.
 comments_of_c()

@@ -47,7 +47,7 @@ struct ended {				/* one invocation, or neighbours of one caller */
 struct stack {				/* stack of a thread's block */
 	struct ended *ended;
 	size_t nr, room;
-	struct life *life;
+	struct instance *instance;
 };
 
 struct calls {
@@ -108,7 +108,7 @@ static void check_row(struct calls *c, const struct ldb_row_func *f)
 		bad(c, "younger than its callee", f, "", 0);
 }
 
-static void check_life(struct calls *c, const struct ldb_row_func *f, struct life *l)
+static void check_instance(struct calls *c, const struct ldb_row_func *f, struct instance *l)
 {
 	int64_t start_min = lower(f->start_max, f->start_unc);
 	bool old = (f->flags & LDB_FUNC_F_FROM_START) && !(f->flags & LDB_FUNC_F_RESUMED);
@@ -132,7 +132,7 @@ static void check_life(struct calls *c, const struct ldb_row_func *f, struct lif
  * Compares the scanner's observations with the generations that the thread itself recorded at
  * locks.
  */
-static void check_witness(struct calls *c, const struct ldb_row_func *f, const struct life *l)
+static void check_witness(struct calls *c, const struct ldb_row_func *f, const struct instance *l)
 {
 	int64_t start_min = lower(f->start_max, f->start_unc), before, after;
 
@@ -180,7 +180,7 @@ static uint64_t resumed_key(uint64_t thread, uint64_t gen)
 
 static bool is_resumed(const struct calls *c, const struct stack *s, uint64_t gen)
 {
-	uint64_t thread = s->life ? (size_t)(s->life - c->o->lives) : 0;
+	uint64_t thread = s->instance ? (size_t)(s->instance - c->o->instances) : 0;
 	const bool *is = map_find(&c->resumed, resumed_key(thread, gen));
 
 	return is && *is;
@@ -249,20 +249,20 @@ static void follow(struct calls *c, struct stack *s, const struct ldb_row_func *
 	push(s, f, end_min);
 }
 
-static struct stack *stack_of(struct calls *c, const struct ldb_row_func *f, struct life *l)
+static struct stack *stack_of(struct calls *c, const struct ldb_row_func *f, struct instance *l)
 {
-	uint64_t thread = l ? (size_t)(l - c->o->lives) : c->o->nr_lives + f->tid, block = f->gen % GEN_ONE;
+	uint64_t thread = l ? (size_t)(l - c->o->instances) : c->o->nr_instances + f->tid, block = f->gen % GEN_ONE;
 	struct stack *s;
 
 	s = map_get(&c->stacks, thread << 16 | block);
-	s->life = l;
+	s->instance = l;
 	return s;
 }
 
 static void check_call(struct calls *c, const struct ldb_row_func *f)
 {
 	int64_t when = f->flags & LDB_FUNC_F_OPEN ? INT64_MAX : f->start_max;
-	struct life *l = oracle_life(c->o, f->tid, when);
+	struct instance *l = oracle_instance(c->o, f->tid, when);
 	struct stack *s;
 
 	c->nr_rows++;
@@ -270,14 +270,14 @@ static void check_call(struct calls *c, const struct ldb_row_func *f)
 	c->nr_old += !!(f->flags & LDB_FUNC_F_FROM_START);
 	check_row(c, f);
 	if (l) {
-		check_life(c, f, l);
+		check_instance(c, f, l);
 		check_witness(c, f, l);
 	} else {
 		oracle_alive(c->o, ORACLE_CALLS, "invocation", f->tid, f->start_max);
 	}
 	s = stack_of(c, f, l);
 	if (f->flags & LDB_FUNC_F_RESUMED) {
-		*(bool *)map_get(&c->resumed, resumed_key(l ? (size_t)(l - c->o->lives) : 0, f->gen)) = true;
+		*(bool *)map_get(&c->resumed, resumed_key(l ? (size_t)(l - c->o->instances) : 0, f->gen)) = true;
 		return;
 	}
 	contain(c, s, f);
@@ -300,7 +300,7 @@ static void check_ends(struct calls *c)
 			if (!oracle_excused(c->o))
 				oracle_violation(c->o, ORACLE_CALLS, "parent missing", "tid %u gen %" PRIx64
 						 " .. %" PRIx64 " are of %" PRIx64 ", which has no row",
-						 s->life ? s->life->tid : 0, e->gen_first, e->gen_last,
+						 s->instance ? s->instance->tid : 0, e->gen_first, e->gen_last,
 						 e->parent);
 		}
 		free(s->ended);
@@ -318,8 +318,8 @@ static void check_counts(struct calls *c)
 
 	if (c->o->is_cut)
 		return;
-	for (size_t i = 0; i < c->o->nr_lives; i++) {
-		const struct life *l = &c->o->lives[i];
+	for (size_t i = 0; i < c->o->nr_instances; i++) {
+		const struct instance *l = &c->o->instances[i];
 		uint64_t rows = l->rows + l->open_rows;
 
 		nr++;

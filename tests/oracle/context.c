@@ -62,28 +62,28 @@ bool oracle_excused(struct oracle *o)
 	return true;
 }
 
-struct life *oracle_life(struct oracle *o, uint32_t tid, int64_t tick)
+struct instance *oracle_instance(struct oracle *o, uint32_t tid, int64_t tick)
 {
-	size_t lo = 0, hi = o->nr_lives;
+	size_t lo = 0, hi = o->nr_instances;
 
 	/* finds the last thread with (tid, start) <= (tid, tick) */
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
-		const struct life *l = &o->lives[mid];
+		const struct instance *l = &o->instances[mid];
 
 		if (l->tid < tid || (l->tid == tid && l->start <= tick))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	if (lo && o->lives[lo - 1].tid == tid)
-		return &o->lives[lo - 1];
-	return lo < o->nr_lives && o->lives[lo].tid == tid ? &o->lives[lo] : NULL;
+	if (lo && o->instances[lo - 1].tid == tid)
+		return &o->instances[lo - 1];
+	return lo < o->nr_instances && o->instances[lo].tid == tid ? &o->instances[lo] : NULL;
 }
 
 bool oracle_alive(struct oracle *o, enum automaton a, const char *what, uint32_t tid, int64_t tick)
 {
-	const struct life *l = oracle_life(o, tid, tick);
+	const struct instance *l = oracle_instance(o, tid, tick);
 
 	if (!l) {
 		/*
@@ -98,7 +98,7 @@ bool oracle_alive(struct oracle *o, enum automaton a, const char *what, uint32_t
 	}
 	if (tick >= l->start && (!l->exited || tick <= l->end))
 		return true;
-	oracle_violation(o, a, "outside of life", "%s of tid %u at %" PRId64 ", which lived %" PRId64
+	oracle_violation(o, a, "outside of its instance", "%s of tid %u at %" PRId64 ", which lived %" PRId64
 			 " .. %" PRId64, what, tid, tick, l->start, l->end);
 	return false;
 }
@@ -251,13 +251,13 @@ static void check_row(struct oracle *o, const struct ldb_row_thread *t)
 }
 
 struct told {			/* a THREAD row, and its position in the file */
-	struct life life;
+	struct instance instance;
 	size_t nr;
 };
 
 static struct told told_row(const struct ldb_row_thread *t, size_t nr)
 {
-	return (struct told){ .nr = nr, .life = {
+	return (struct told){ .nr = nr, .instance = {
 		.tid = t->tid, .creator = t->creator,
 		.start = t->start <= 0 ? TICK_UNKNOWN : t->start, .end = t->end,
 		.exited = t->flags & LDB_THREAD_F_EXITED,
@@ -270,22 +270,22 @@ static int by_tid_start(const void *a, const void *b)
 {
 	const struct told *x = a, *y = b;
 
-	if (x->life.tid != y->life.tid)
-		return x->life.tid < y->life.tid ? -1 : 1;
-	if (x->life.start != y->life.start)
-		return x->life.start < y->life.start ? -1 : 1;
+	if (x->instance.tid != y->instance.tid)
+		return x->instance.tid < y->instance.tid ? -1 : 1;
+	if (x->instance.start != y->instance.start)
+		return x->instance.start < y->instance.start ? -1 : 1;
 	return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
 /*
  * A thread instance has a row from when it was first observed, and a last row; the last row counts.
  */
-static void add_life(struct oracle *o, const struct life *l)
+static void add_instance(struct oracle *o, const struct instance *l)
 {
-	struct life *before = o->nr_lives ? &o->lives[o->nr_lives - 1] : NULL;
+	struct instance *before = o->nr_instances ? &o->instances[o->nr_instances - 1] : NULL;
 
 	if (!before || before->tid != l->tid || before->start != l->start) {
-		o->lives[o->nr_lives++] = *l;
+		o->instances[o->nr_instances++] = *l;
 		return;
 	}
 	/*
@@ -302,23 +302,23 @@ static void add_life(struct oracle *o, const struct life *l)
 	*before = *l;
 }
 
-static void check_lives(struct oracle *o)
+static void check_instances(struct oracle *o)
 {
 	uint64_t nr_exited = 0;
 
-	for (size_t i = 0; i < o->nr_lives; i++) {
-		const struct life *l = &o->lives[i], *next = l + 1;
+	for (size_t i = 0; i < o->nr_instances; i++) {
+		const struct instance *l = &o->instances[i], *next = l + 1;
 
 		nr_exited += l->exited;
-		if (i + 1 < o->nr_lives && next->tid == l->tid && (!l->exited || l->end > next->start))
-			oracle_violation(o, ORACLE_THREADS, "two lives at once", "tid %u until %" PRId64
+		if (i + 1 < o->nr_instances && next->tid == l->tid && (!l->exited || l->end > next->start))
+			oracle_violation(o, ORACLE_THREADS, "two instances at once", "tid %u until %" PRId64
 					 ", and from %" PRId64, l->tid, l->end, next->start);
 		/*
 		 * The creator of a thread must have existed at the thread's start.  If the thread
 		 * is older than the recording, the creator may be gone.
 		 */
 		if (l->creator && l->start != TICK_UNKNOWN) {
-			const struct life *by = oracle_life(o, l->creator, l->start);
+			const struct instance *by = oracle_instance(o, l->creator, l->start);
 
 			if (by ? by->start > l->start : !o->attached && !o->nr_unwatched && !o->is_cut &&
 						       !oracle_excused(o))
@@ -326,11 +326,11 @@ static void check_lives(struct oracle *o)
 						 PRId64, l->tid, l->creator, l->start);
 		}
 	}
-	oracle_counts(o, ORACLE_THREADS, "%zu lives, %" PRIu64 " ended, %" PRIu64 " not watched",
-		      o->nr_lives, nr_exited, o->nr_unwatched);
+	oracle_counts(o, ORACLE_THREADS, "%zu instances, %" PRIu64 " ended, %" PRIu64 " not watched",
+		      o->nr_instances, nr_exited, o->nr_unwatched);
 }
 
-static void read_lives(struct oracle *o)
+static void read_instances(struct oracle *o)
 {
 	struct cursor *c = reader_cursor(o->r, LDB_BLK_THREAD, NULL);
 	struct told *rows = NULL;
@@ -350,15 +350,15 @@ static void read_lives(struct oracle *o)
 		}
 	}
 	cursor_close(c);
-	o->lives = calloc(nr + 1, sizeof(*o->lives));
-	if (!o->lives)
+	o->instances = calloc(nr + 1, sizeof(*o->instances));
+	if (!o->instances)
 		oracle_out_of_memory();
 	if (nr)
 		qsort(rows, nr, sizeof(*rows), by_tid_start);
 	for (size_t i = 0; i < nr; i++)
-		add_life(o, &rows[i].life);
+		add_instance(o, &rows[i].instance);
 	free(rows);
-	check_lives(o);
+	check_instances(o);
 }
 
 void check_trace(struct oracle *o)
@@ -369,5 +369,5 @@ void check_trace(struct oracle *o)
 	read_metas(o);
 	read_clock(o);
 	read_losses(o);
-	read_lives(o);
+	read_instances(o);
 }

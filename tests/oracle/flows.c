@@ -28,7 +28,7 @@ struct sum {
 };
 
 struct call {
-	const struct life *life;
+	const struct instance *instance;
 	struct ldb_row_flow_call row;
 };
 
@@ -62,9 +62,9 @@ static const struct api *api_of(struct flows *f, uint32_t id, const char *what)
 	return api;
 }
 
-static const struct life *life_of(struct flows *f, uint32_t tid, int64_t tick, const char *what)
+static const struct instance *instance_of(struct flows *f, uint32_t tid, int64_t tick, const char *what)
 {
-	const struct life *l = oracle_life(f->o, tid, tick);
+	const struct instance *l = oracle_instance(f->o, tid, tick);
 
 	if (!l && !f->o->nr_unwatched)
 		bad(f, "flow of no thread", "%s of thread %" PRIu32, what, tid);
@@ -92,9 +92,9 @@ static int add_api(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-static uint64_t key_of(const struct flows *f, const struct life *l, uint32_t api)
+static uint64_t key_of(const struct flows *f, const struct instance *l, uint32_t api)
 {
-	return (l ? (uint64_t)(l - f->o->lives) + 1 : 0) << 32 | api;
+	return (l ? (uint64_t)(l - f->o->instances) + 1 : 0) << 32 | api;
 }
 
 /*
@@ -114,7 +114,7 @@ static void check_exact(struct flows *f, const struct ldb_row_flow *row)
 static void check_sum(struct flows *f, const struct ldb_row_flow *row)
 {
 	const struct api *api = api_of(f, row->api, "a sum");
-	const struct life *l = life_of(f, row->tid, row->tick, "a sum");
+	const struct instance *l = instance_of(f, row->tid, row->tick, "a sum");
 	struct sum *s = map_get(&f->sums, key_of(f, l, row->api));
 
 	if (row->timed > row->calls)
@@ -154,7 +154,7 @@ static int add_length(void *arg, const struct reader_rows *rows)
 static void check_call(struct flows *f, const struct ldb_row_flow_call *row)
 {
 	const struct api *api = api_of(f, row->api, "a call");
-	const struct life *l = life_of(f, row->tid, row->start, "a call");
+	const struct instance *l = instance_of(f, row->tid, row->start, "a call");
 	struct sum *s = map_find(&f->sums, key_of(f, l, row->api));
 
 	if (row->end < row->start || row->end > f->o->end)
@@ -184,8 +184,8 @@ static int by_thread(const void *pa, const void *pb)
 {
 	const struct call *a = pa, *b = pb;
 
-	if (a->life != b->life)
-		return a->life < b->life ? -1 : 1;
+	if (a->instance != b->instance)
+		return a->instance < b->instance ? -1 : 1;
 	if ((uint16_t)a->row.gen != (uint16_t)b->row.gen)
 		return (uint16_t)a->row.gen < (uint16_t)b->row.gen ? -1 : 1;
 	if (a->row.start != b->row.start)
@@ -207,7 +207,7 @@ static void check_nesting(struct flows *f)
 
 		if (!c->row.gen || c->row.flags & LDB_FLOW_CALL_F_LEFT)
 			continue;
-		while (nr && (open[nr - 1]->life != c->life ||
+		while (nr && (open[nr - 1]->instance != c->instance ||
 			      (uint16_t)open[nr - 1]->row.gen != (uint16_t)c->row.gen ||
 			      open[nr - 1]->row.end <= c->row.start))
 			nr--;

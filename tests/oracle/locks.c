@@ -142,7 +142,7 @@ static void suspect(struct locks *k, const struct ldb_row_lock *l, int64_t died)
 
 static void check_join(struct locks *k, const struct ldb_row_lock *l)
 {
-	const struct life *joined = oracle_life(k->o, l->owner, l->end);
+	const struct instance *joined = oracle_instance(k->o, l->owner, l->end);
 
 	if (!joined)
 		oracle_alive(k->o, ORACLE_LOCKS, "joined", l->owner, l->end);
@@ -155,7 +155,7 @@ static void check_join(struct locks *k, const struct ldb_row_lock *l)
 
 static void check_owner(struct locks *k, const struct ldb_row_lock *l)
 {
-	const struct life *owner;
+	const struct instance *owner;
 
 	if (!is_wait(l) || !l->owner)
 		return;
@@ -168,7 +168,7 @@ static void check_owner(struct locks *k, const struct ldb_row_lock *l)
 		bad(k, "failed, and was ended by somebody", l, "", 0);
 	if (l->owner == l->tid && !has_failed(l))
 		bad(k, "waits for itself", l, "", 0);
-	owner = oracle_life(k->o, l->owner, l->end);
+	owner = oracle_instance(k->o, l->owner, l->end);
 	if (!owner)
 		k->nr_strangers++;
 	else if (owner->start > l->end)
@@ -331,7 +331,7 @@ static void check_by_thread(struct locks *k)
 	qsort(k->rows, k->nr, sizeof(*k->rows), by_thread);
 	for (size_t i = 0; i < k->nr; i++) {
 		const struct ldb_row_lock *l = &k->rows[i];
-		const struct life *life;
+		const struct instance *instance;
 
 		if (l->tid != t.tid)
 			t = (struct thread_state){ .tid = l->tid };
@@ -340,8 +340,8 @@ static void check_by_thread(struct locks *k)
 		/*
 		 * If a tid is used again, it is another thread, whose generations count from 0.
 		 */
-		life = oracle_life(k->o, l->tid, l->begin);
-		if (life && life->start > t.began)
+		instance = oracle_instance(k->o, l->tid, l->begin);
+		if (instance && instance->start > t.began)
 			t.gen = 0;
 		t.began = l->begin;
 		keep_since(t.waits, &t.nr_waits, l->begin);

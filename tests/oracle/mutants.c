@@ -109,8 +109,8 @@ CHANGE(table_differs, struct ldb_row_req end = s->req[R_END]; s->req[R_END] = s-
        s->req[R_TAKEN] = end; s->flush_req = R_END;)
 
 /* Threads */
-CHANGE(two_lives, sample_add(s, thread, s->thread[1]); s->thread[3].start = 60000;)
-CHANGE(life_backwards, s->thread[1].end = 900;)
+CHANGE(two_instances, sample_add(s, thread, s->thread[1]); s->thread[3].start = 60000;)
+CHANGE(instance_backwards, s->thread[1].end = 900;)
 CHANGE(made_by_nobody, s->thread[1].creator = 12;)
 CHANGE(exit_after_end, s->thread[1].end = 100001; s->lock[L_JOIN].end = 100000;)
 CHANGE(switch_missing, sample_drop(s, sched, S_SLEEP);)
@@ -183,7 +183,7 @@ static const struct {
 	M("holder was dead", holder_dead), M("joined before it ended", joined_early),
 	M("ends before it begins", lock_backwards), M("ends before it begins", unstamped_lasts),
 	M("generation goes back", lock_gen_back), M("hold", hold_of_condition),
-	M("thread unknown", lock_of_nobody), M("outside of life", lock_after_death),
+	M("thread unknown", lock_of_nobody), M("outside of its instance", lock_after_death),
 	M("below the threshold", lock_too_short), M("told twice", lock_twice), M("row", no_such_lock),
 
 	M("end without start", end_alone), M("end without start", ends_twice),
@@ -191,7 +191,8 @@ static const struct {
 	M("before its thread", request_before_birth), M("outside of the recording", request_after_end),
 	M("row", no_such_op), M("table and rows differ", table_differs),
 
-	M("two lives at once", two_lives), M("thread row", life_backwards), M("made by nobody", made_by_nobody),
+	M("two instances at once", two_instances), M("thread row", instance_backwards),
+		M("made by nobody", made_by_nobody),
 	M("exit after the end", exit_after_end), M("moved", switch_missing), M("leaves and was not there", came_missing),
 	M("leaves and was not there", switches_swapped), M("on two CPUs", two_cpus), M("runs and was not woken", not_woken),
 	M("wake-up without waking", no_waking), M("woken twice", woken_twice), M("wakes nobody", dead_woken),

@@ -62,7 +62,7 @@ int64_t oracle_first(const char *path, const struct oracle_options *options, cha
 			o.nr_excused);
 	snprintf(rule, size, "%s", o.last_rule ? o.last_rule : "");
 	free(o.witnesses);
-	free(o.lives);
+	free(o.instances);
 	reader_close(o.r);
 	return (int64_t)o.nr_violations;
 }

@@ -39,7 +39,7 @@ enum automaton { ORACLE_TRACE, ORACLE_THREADS, ORACLE_LOCKS, ORACLE_REQUESTS, OR
 
 #define TICK_UNKNOWN	INT64_MIN	/* marks a lower bound that is not known */
 
-struct life {				/* a thread instance, from its THREAD rows */
+struct instance {				/* a thread instance, from its THREAD rows */
 	uint32_t tid, creator;
 	/* start is TICK_UNKNOWN if the thread is older than the recording */
 	int64_t start, end;
@@ -75,8 +75,8 @@ struct oracle {
 	uint64_t nr_left_out;		/* invocations that were left out at the user's request */
 	uint64_t nr_excused;
 
-	struct life *lives;		/* by tid and start */
-	size_t nr_lives;
+	struct instance *instances;		/* by tid and start */
+	size_t nr_instances;
 	struct witness *witnesses;	/* witness.c */
 	size_t nr_witnesses;
 
@@ -113,7 +113,7 @@ bool oracle_excused(struct oracle *o);
  * Returns the instance of thread tid at tick: the last one that had begun, or the first one;
  * NULL: none.
  */
-struct life *oracle_life(struct oracle *o, uint32_t tid, int64_t tick);
+struct instance *oracle_instance(struct oracle *o, uint32_t tid, int64_t tick);
 
 /* Checks a record that tid itself wrote at tick; returns false if it was reported as impossible. */
 bool oracle_alive(struct oracle *o, enum automaton a, const char *what, uint32_t tid, int64_t tick);
@@ -123,7 +123,7 @@ bool oracle_alive(struct oracle *o, enum automaton a, const char *what, uint32_t
  * according to the thread's locks.  Returns false if the locks do not show it.
  */
 void witness_read(struct oracle *o);
-bool witness_find(const struct oracle *o, const struct life *l, uint64_t gen, int64_t *before,
+bool witness_find(const struct oracle *o, const struct instance *l, uint64_t gen, int64_t *before,
 		  int64_t *after);
 
 /*

@@ -300,7 +300,7 @@ static void on_cut(struct requests *q)
 /* The API works in threads that ldb does not know; but no thread uses it before it was created. */
 static void check_teller(struct requests *q, const struct ldb_row_req *row)
 {
-	const struct life *l = oracle_life(q->o, row->tid, row->tick);
+	const struct instance *l = oracle_instance(q->o, row->tid, row->tick);
 
 	if (l && row->tick < l->start)
 		bad(q, "before its thread", row, "");

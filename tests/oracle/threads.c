@@ -363,7 +363,7 @@ static void on_migrate(struct threads *t)
 static void on_fork(struct threads *t)
 {
 	const struct ldb_row_sched *s = t->row;
-	const struct life *life;
+	const struct instance *instance;
 	struct task *child;
 
 	check_here(t, true);
@@ -377,9 +377,9 @@ static void on_fork(struct threads *t)
 	 * A new thread registers after its creation, so an instance with this tid that already
 	 * exists is another thread.
 	 */
-	life = oracle_life(t->o, s->other, s->tick);
-	if (life && life->start < s->tick && (!life->exited || life->end > s->tick + t->o->kernel_err))
-		bad(t, "born and registered before", "until", life->end, "");
+	instance = oracle_instance(t->o, s->other, s->tick);
+	if (instance && instance->start < s->tick && (!instance->exited || instance->end > s->tick + t->o->kernel_err))
+		bad(t, "born and registered before", "until", instance->end, "");
 }
 
 /*
@@ -407,7 +407,7 @@ static void on_exit_of(struct threads *t)
 {
 	const struct ldb_row_sched *s = t->row;
 	struct task *task = task_of(t, s->tid);
-	const struct life *l = oracle_life(t->o, s->tid, s->tick);
+	const struct instance *l = oracle_instance(t->o, s->tid, s->tick);
 
 	check_here(t, true);
 	if (task->exiting || task->state == DEAD)

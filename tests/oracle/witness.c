@@ -19,17 +19,17 @@
 #define WITNESSES_MAX	(2U << 20)
 
 struct witness {
-	size_t life;
+	size_t instance;
 	int64_t tick, late;	/* late: when another CPU can certainly observe the generation */
 	uint64_t gen;
 };
 
-static int by_life_gen(const void *a, const void *b)
+static int by_instance_gen(const void *a, const void *b)
 {
 	const struct witness *x = a, *y = b;
 
-	if (x->life != y->life)
-		return x->life < y->life ? -1 : 1;
+	if (x->instance != y->instance)
+		return x->instance < y->instance ? -1 : 1;
 	if (x->gen != y->gen)
 		return x->gen < y->gen ? -1 : 1;
 	return x->tick < y->tick ? -1 : x->tick > y->tick;
@@ -37,10 +37,10 @@ static int by_life_gen(const void *a, const void *b)
 
 static void add(struct oracle *o, const struct ldb_row_lock *l)
 {
-	const struct life *life = oracle_life(o, l->tid, l->begin);
+	const struct instance *instance = oracle_instance(o, l->tid, l->begin);
 
 	/* If the start of a hold was not stamped, it is not known. */
-	if (!life || !l->gen || (l->op == LDB_LOCK_OP_HOLD && !(l->flags & LDB_LOCK_F_BEGIN_EXACT)))
+	if (!instance || !l->gen || (l->op == LDB_LOCK_OP_HOLD && !(l->flags & LDB_LOCK_F_BEGIN_EXACT)))
 		return;
 	if (o->nr_witnesses % 4096 == 0) {
 		o->witnesses = realloc(o->witnesses, (o->nr_witnesses + 4096) * sizeof(*o->witnesses));
@@ -48,7 +48,7 @@ static void add(struct oracle *o, const struct ldb_row_lock *l)
 			oracle_out_of_memory();
 	}
 	o->witnesses[o->nr_witnesses++] = (struct witness){
-		life - o->lives, l->begin, l->begin + (l->op == LDB_LOCK_OP_HOLD ? o->store_err : 0), l->gen,
+		instance - o->instances, l->begin, l->begin + (l->op == LDB_LOCK_OP_HOLD ? o->store_err : 0), l->gen,
 	};
 }
 
@@ -62,24 +62,24 @@ void witness_read(struct oracle *o)
 			add(o, &in.lock[i]);
 	cursor_close(c);
 	if (o->nr_witnesses)
-		qsort(o->witnesses, o->nr_witnesses, sizeof(*o->witnesses), by_life_gen);
+		qsort(o->witnesses, o->nr_witnesses, sizeof(*o->witnesses), by_instance_gen);
 }
 
-bool witness_find(const struct oracle *o, const struct life *l, uint64_t gen, int64_t *before,
+bool witness_find(const struct oracle *o, const struct instance *l, uint64_t gen, int64_t *before,
 		  int64_t *after)
 {
-	size_t life = l - o->lives, lo = 0, hi = o->nr_witnesses;
+	size_t instance = l - o->instances, lo = 0, hi = o->nr_witnesses;
 
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 		const struct witness *w = &o->witnesses[mid];
 
-		if (w->life < life || (w->life == life && w->gen < gen))
+		if (w->instance < instance || (w->instance == instance && w->gen < gen))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	*before = lo && o->witnesses[lo - 1].life == life ? o->witnesses[lo - 1].tick : INT64_MIN;
-	*after = lo < o->nr_witnesses && o->witnesses[lo].life == life ? o->witnesses[lo].late : INT64_MAX;
+	*before = lo && o->witnesses[lo - 1].instance == instance ? o->witnesses[lo - 1].tick : INT64_MIN;
+	*after = lo < o->nr_witnesses && o->witnesses[lo].instance == instance ? o->witnesses[lo].late : INT64_MAX;
 	return *before != INT64_MIN || *after != INT64_MAX;
 }

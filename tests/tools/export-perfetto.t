@@ -121,7 +121,7 @@ for real in real queue; do
 		test "$(jq .written.function.count $real.json)" = "$(counted 'count begin function')"
 	# On a busy machine perhaps no request has ended.
 	ok "$real: as long" test "$(jq .written.function.total_ns $real.json)" = "$(counted 'sum function' | grep . || echo 0)"
-	ok "$real: and requests" test "$(jq .written.requests $real.json)" = "$(counted 'count request lives')"
+	ok "$real: and requests" test "$(jq .written.requests $real.json)" = "$(counted 'count request instances')"
 	ok "$real: as many arrows" test "$(jq .written.flows $real.json)" = "$(counted 'count flows' | grep . || echo 0)"
 	diag "$real: $(tr '\n' ' ' <checked.out | cut -c1-600)"
 done
@@ -141,7 +141,7 @@ check_one_line "no format" "ldb-export -i figure1.data" 2 'give a FORMAT'
 check_one_line "two formats" "ldb-export -i figure1.data perfetto chrome" 2 "unexpected argument 'chrome'"
 check_one_line "no such request" "ldb-export -i figure1.data -o x.pftrace --req=99999 perfetto" 1 'no request 99999 in this recording: ldb-report --requests'
 ok "nothing was written for it" test ! -e x.pftrace
-check_one_line "no such life" "ldb-export -i figure1.data -o x.pftrace --req=4711 --nth=3 perfetto" 1 'request 4711 occurs 2 times'
+check_one_line "no such instance" "ldb-export -i figure1.data -o x.pftrace --req=4711 --nth=3 perfetto" 1 'request 4711 occurs 2 times'
 check_one_line "no request of that class" "ldb-export -i figure1.data -o x.pftrace --class=PUT perfetto" 1 'no request ended in this selection'
 check_one_line "full disk" "ldb-export -q -i figure1.data -o /dev/full perfetto" 1 'cannot write /dev/full: No space left on device'
 check_one_line "full disk, stdout" "ldb-export -q -i figure1.data perfetto >/dev/full" 1 'cannot write to stdout: No space left on device'

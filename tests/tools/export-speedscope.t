@@ -49,7 +49,7 @@ ldb-export -q -i sched.data --causes -o causes.json speedscope
 check_jq "--causes: nested all the same" causes.json "$nesting"
 check_jq "--causes: waits are frames" causes.json '[.shared.frames[].name] | index("[lock db_lock]") and index("[preempted by hog]")'
 ldb-export -q --req=4711 -o req.json speedscope
-check_jq "--req: a profile for each life" req.json '[.profiles[].name] == ["req 4711: main 1"]'
+check_jq "--req: a profile for each instance" req.json '[.profiles[].name] == ["req 4711: main 1"]'
 ldb-timeline -q --req=4711 --json | jq -r '.segments[] | select(.kind == "function" and (has("blocks_req") | not)) |
 	[.start_ns, .end_ns] | @tsv' >want
 jq -r '.profiles[0].events | [.[0].at, .[1].at] | @tsv' req.json >got

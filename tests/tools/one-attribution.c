@@ -286,11 +286,11 @@ static void of_leaves(const struct partition *p, const struct request *r, struct
 	merge(sums);
 }
 
-static void of_timeline(struct model *m, const struct life *life, struct sums *sums)
+static void of_timeline(struct model *m, const struct instance *instance, struct sums *sums)
 {
 	struct timeline t;
 
-	if (timeline_build(m, life, &t))
+	if (timeline_build(m, instance, &t))
 		exit(2);
 	for (size_t i = 0; i < t.nr_causes; i++) {
 		const struct timeline_cause *c = &t.causes[i];
@@ -318,12 +318,12 @@ static void make_flame(struct report *r)
 
 	options.with_irqs = true;
 	bins_init(&r->bins, r->m, r->o->from, r->o->to);
-	r->lives.is_each = true;
+	r->instances.is_each = true;
 	if (report_requests_read(r))
 		exit(2);
-	for (size_t i = 0; i < r->lives.nr; i++)
-		r->lives.at[i].class = i;
-	flame_init(&r->flame, r->m, &r->bins, &r->lives, &r->coarse, &r->request_coarse);
+	for (size_t i = 0; i < r->instances.nr; i++)
+		r->instances.at[i].class = i;
+	flame_init(&r->flame, r->m, &r->bins, &r->instances, &r->coarse, &r->request_coarse);
 	if (flame_read_pieces(&r->flame, r->o->from, r->o->to) ||
 	    tracks_each(r->m, &options, &sink, &result) || flame_finish(&r->flame))
 		exit(2);
@@ -339,10 +339,10 @@ static size_t put_frames(const struct flame *f, const struct flame_node *n, char
 	return at;
 }
 
-static void of_page(const struct report *r, const struct life *life, struct sums *sums)
+static void of_page(const struct report *r, const struct instance *instance, struct sums *sums)
 {
 	const struct flame *f = &r->flame;
-	const struct page_request *q = report_request(&r->lives, life->id, life->start, life->start);
+	const struct page_request *q = report_request(&r->instances, instance->id, instance->start, instance->start);
 
 	for (size_t i = 0; q && i < f->by_request.nr; i++) {
 		const struct cell *c = &f->by_request.cells[i];
@@ -357,48 +357,49 @@ static void of_page(const struct report *r, const struct life *life, struct sums
 	}
 }
 
-static const struct request *request_of(const struct partition *p, const struct life *life)
+static const struct request *request_of(const struct partition *p, const struct instance *instance)
 {
 	for (size_t r = 0; r < p->nr_requests; r++)
-		if (p->requests[r].id == life->id && p->requests[r].start == life->start)
+		if (p->requests[r].id == instance->id && p->requests[r].start == instance->start)
 			return &p->requests[r];
 	return NULL;
 }
 
-static bool check(const struct partition *p, const struct life *life, const struct report *page)
+static bool check(const struct partition *p, const struct instance *instance, const struct report *page)
 {
-	const struct request *r = request_of(p, life);
+	const struct request *r = request_of(p, instance);
 	struct export_result result = { 0 };
 	struct export_options o = {
-		.from = life->start, .to = life->end, .has_lives = true, .lives = life, .nr_lives = 1,
+		.from = instance->start, .to = instance->end, .has_instances = true, .instances = instance,
+			.nr_instances = 1,
 		.with_causes = true, .result = &result,
 	};
 	struct sums want = { 0 }, got = { 0 };
 	bool ok = true;
 
 	if (!r) {
-		printf("request %" PRIu64 ": not in the partition\n", life->id);
+		printf("request %" PRIu64 ": not in the partition\n", instance->id);
 		return false;
 	}
 	want.no_stacks = got.no_stacks = has_libcalls(p, r);
 	of_partition(p, r, &want);
 	of_stacks(p->m, &o, false, &got);
-	ok &= same(life->id, "folded", &want, &got);
+	ok &= same(instance->id, "folded", &want, &got);
 	clear(&got);
 	of_stacks(p->m, &o, true, &got);
-	ok &= same(life->id, "pprof", &want, &got);
+	ok &= same(instance->id, "pprof", &want, &got);
 	clear(&got);
 	of_speedscope(p->m, &o, &got);
-	ok &= same(life->id, "speedscope", &want, &got);
+	ok &= same(instance->id, "speedscope", &want, &got);
 	clear(&got);
-	of_page(page, life, &got);
-	ok &= same(life->id, "page", &want, &got);
+	of_page(page, instance, &got);
+	ok &= same(instance->id, "page", &want, &got);
 	clear(&got);
 	clear(&want);
 	want.no_stacks = got.no_stacks = false;
 	of_leaves(p, r, &want);
-	of_timeline(p->m, life, &got);
-	ok &= same(life->id, "timeline", &want, &got);
+	of_timeline(p->m, instance, &got);
+	ok &= same(instance->id, "timeline", &want, &got);
 	clear(&got);
 	clear(&want);
 	return ok;
@@ -416,11 +417,11 @@ static int check_all(const struct partition *p)
 	if (requests_build(p->m, &options, &slowest))
 		return 2;
 	make_flame(&page);
-	for (size_t i = 0; i < slowest.nr_lives; i++)
-		nr_wrong += !check(p, &slowest.lives[i], &page);
-	printf("%zu requests, %zu not the same\n", slowest.nr_lives, nr_wrong);
+	for (size_t i = 0; i < slowest.nr_instances; i++)
+		nr_wrong += !check(p, &slowest.instances[i], &page);
+	printf("%zu requests, %zu not the same\n", slowest.nr_instances, nr_wrong);
 	flame_free(&page.flame);
-	report_requests_free(&page.lives);
+	report_requests_free(&page.instances);
 	requests_free(&slowest);
 	return nr_wrong != 0;
 }

@@ -62,8 +62,8 @@ function on_begin(  category)
 	else
 		nr["open " category]++
 	if (category == "request" && note["latency_ns"] != "") {
-		nr["request lives"]++
-		sum["request lives"] += note["latency_ns"]
+		nr["request instances"]++
+		sum["request instances"] += note["latency_ns"]
 	}
 	if (event["correlation_id"] != "")
 		nr["correlated"]++

@@ -87,7 +87,7 @@ ok "folded: all of it" test "$(awk '{ s += $NF } END { printf "%d", s }' folded.
 ok "folded: locks are named" grep -q ';\[lock_wait [a-z]*_lock\]' folded.out
 check "CPUs: nobody ran for longer than the targets lived" \
 	"jq -e '.cpus.lifetime_ns as \$all | (.cpus.cpus | length) > 0 and (.cpus.cpus | all(.known_ns <= \$all and .known_ns == ([.contexts[].ns] | add)))' cpus.json" 0
-ok "CPUs: the lives of all targets" test "$(jq '.cpus.lifetime_ns' cpus.json)" = "$(jq '[.requests[].latency_ns] | add' why.json)"
+ok "CPUs: the instances of all targets" test "$(jq '.cpus.lifetime_ns' cpus.json)" = "$(jq '[.requests[].latency_ns] | add' why.json)"
 
 # Pictures as text must agree, too.
 COLUMNS=400 $why --boxes >boxes.out

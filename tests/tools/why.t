@@ -34,7 +34,7 @@ check_jq "shares sum up to the latency" s.json '.requests | all(([.shares[].ns] 
 ldb-why --slowest 3 --json >n.json
 check_jq "--slowest" n.json '[.requests[].latency_ns] | length == 3 and . == (sort | reverse)'
 ldb-why --req 4711 --json >r.json
-check_jq "--req: both lives, with their shares" r.json '.requests | length == 2 and all(.req == 4711 and has("shares"))'
+check_jq "--req: both instances, with their shares" r.json '.requests | length == 2 and all(.req == 4711 and has("shares"))'
 check "CSV: a row for each cause" "ldb-why --csv | grep -c '^4711,'" 0 '^3$'
 check "CSV: the first" "ldb-why --csv" 0 '^4711,,30000000,12750000,12749500,1,lock_wait,gap,db_lock,Locking,12499800,function,snapshot$'
 check "CSV: shares" "ldb-why --csv --shares" 0 '^4711,,30000000,12750000,12749500,lock_wait,db_lock,request_handler,12499800,1,0$'

@@ -159,13 +159,13 @@ static void requests(void)
 	o.nr_slowest = 8;
 	if (requests_build(made.model, &o, &q))
 		bail_out("requests_build");
-	for (size_t i = 0; i < q.nr_lives; i++) {
+	for (size_t i = 0; i < q.nr_instances; i++) {
 		struct render_timeline show = {
 			.model = made.model, .timeline = &timelines[i], .nth = 1, .nr_occurrences = 1,
 			.nr_lines = 60, .p50_ns = q.all.p50_ns,
 		};
 
-		if (timeline_build(made.model, &q.lives[i], &timelines[i]) ||
+		if (timeline_build(made.model, &q.instances[i], &timelines[i]) ||
 		    timeline_hits(made.model, &timelines[i], &show.hits))
 			bail_out("timeline_build");
 		json_timelines(&render, &show, 1, false);
@@ -175,7 +175,7 @@ static void requests(void)
 	begin(100);
 	render_as(&render, RENDER_JSON, &requests_printer, &(struct render_requests){ made.model, &q, timelines });
 	render_as(&render, RENDER_TEXT, &requests_printer, &(struct render_requests){ made.model, &q, timelines });
-	for (size_t i = 0; i < q.nr_lives; i++)
+	for (size_t i = 0; i < q.nr_instances; i++)
 		timeline_free(&timelines[i]);
 	requests_free(&q);
 	end("requests");

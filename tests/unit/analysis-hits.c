@@ -165,8 +165,8 @@ static void test_request(struct made *t)
 	struct hits h;
 
 	o.nr_slowest = 1;
-	if (requests_build(t->model, &o, &requests) || requests.nr_lives != 1 ||
-	    timeline_build(t->model, &requests.lives[0], &timeline) ||
+	if (requests_build(t->model, &o, &requests) || requests.nr_instances != 1 ||
+	    timeline_build(t->model, &requests.instances[0], &timeline) ||
 	    timeline_hits(t->model, &timeline, &h))
 		bail_out("no timeline");
 	ok(h.nr_faults == 2 && h.nr_major == 1, "the faults of a request");

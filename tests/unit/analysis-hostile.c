@@ -91,15 +91,15 @@ static void show_requests(struct model *m, const struct render *r, bool has_id)
 	o.has_id = has_id;	/* id 0 occurs in END_ALL and in edge cases */
 	if (requests_build(m, &o, &q))
 		bail_out("requests_build");
-	if (q.nr_lives > 30)
-		q.nr_lives = 30;
-	for (size_t i = 0; i < q.nr_lives; i++) {
+	if (q.nr_instances > 30)
+		q.nr_instances = 30;
+	for (size_t i = 0; i < q.nr_instances; i++) {
 		struct render_timeline show = {
 			.model = m, .timeline = &timelines[i], .nth = 1, .nr_occurrences = 1,
 			.nr_lines = 20, .p50_ns = q.all.p50_ns,
 		};
 
-		if (timeline_build(m, &q.lives[i], &timelines[i]))
+		if (timeline_build(m, &q.instances[i], &timelines[i]))
 			bail_out("timeline_build");
 		text_timeline(r, &show);
 		json_timelines(r, &show, 1, i & 1);
@@ -108,12 +108,12 @@ static void show_requests(struct model *m, const struct render *r, bool has_id)
 		for (size_t k = 0; k < timelines[i].nr_segments; k++)
 			nr_off += timelines[i].segments[k].sched != NULL;
 	}
-	if (q.nr_lives)
-		text_lives(r, m, q.lives, q.nr_lives, 1);
+	if (q.nr_instances)
+		text_instances(r, m, q.instances, q.nr_instances, 1);
 	render_as(r, RENDER_TEXT, &requests_printer, &(struct render_requests){ m, &q, timelines });
 	render_as(r, RENDER_JSON, &requests_printer, &(struct render_requests){ m, &q, timelines });
 	render_as(r, RENDER_CSV, &requests_printer, &(struct render_requests){ m, &q, timelines });
-	for (size_t i = 0; i < q.nr_lives; i++)
+	for (size_t i = 0; i < q.nr_instances; i++)
 		timeline_free(&timelines[i]);
 	requests_free(&q);
 }
@@ -400,14 +400,14 @@ static void make(const char *path, size_t nr, bool is_narrow)
 }
 
 /* A thread that ended before it began must have no lifetime, and polling no share of it. */
-static void test_life(void)
+static void test_instance(void)
 {
 	struct render r = { .width = 100 };
 	struct made t;
 	char *text;
 	size_t size;
 
-	made_begin(&t, "life.data");
+	made_begin(&t, "instance.data");
 	writer_add_meta(t.w, "budget", "5%");
 	made_thread(&t, 1, "odd", 0, 1000000);
 	made_open(&t);
@@ -425,7 +425,7 @@ static void test_life(void)
 
 int main(void)
 {
-	test_life();
+	test_instance();
 	null = fopen("/dev/null", "w");
 	for (int i = 0; i < 24; i++) {
 		const char *path = sample_path("hostile.data");

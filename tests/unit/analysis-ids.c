@@ -5,7 +5,7 @@
  */
 #include <inttypes.h>
 #include "analysis/tracks/request-source.h"
-#include "facts/lives.h"
+#include "facts/instances.h"
 #include "trace/request-words.h"
 #include "analysis-sample.h"
 
@@ -53,14 +53,14 @@ static void hit(int64_t tick, const char *marks, uint64_t id)
 	hit_of(tick, FROM, marks, "handled", id);
 }
 
-static int on_life(void *arg, struct life *life)
+static int on_instance(void *arg, struct instance *instance)
 {
 	size_t n = strlen(said);
 
-	if (life->id >> 63)
+	if (instance->id >> 63)
 		snprintf(said + n, sizeof(said) - n, "%sunknown", n ? " " : "");
 	else
-		snprintf(said + n, sizeof(said) - n, "%s%" PRIu64, n ? " " : "", life->id);
+		snprintf(said + n, sizeof(said) - n, "%s%" PRIu64, n ? " " : "", instance->id);
 	return 0;
 }
 
@@ -68,15 +68,15 @@ static int on_life(void *arg, struct life *life)
 static const char *ids(void)
 {
 	const char *name = "handled";
-	struct lives_result result;
+	struct instances_result result;
 	char err[256] = "";
 
 	made_open(&t);
 	if (!request_source_open(t.model, &name, 1, err, sizeof(err)))
 		diag("%s", err);
 	*said = '\0';
-	if (lives_each(t.model, on_life, NULL, &result))
-		bail_out("lives");
+	if (instances_each(t.model, on_instance, NULL, &result))
+		bail_out("instances");
 	return said;
 }
 

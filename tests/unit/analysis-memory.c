@@ -71,11 +71,11 @@ static int requests(void)
 	ret = requests_build(made.model, &o, &q);
 	if (ret)
 		return ret;
-	for (size_t i = 0; i < q.nr_lives && !ret; i++) {
+	for (size_t i = 0; i < q.nr_instances && !ret; i++) {
 		struct timeline t;
 		struct hits hits;
 
-		ret = timeline_build(made.model, &q.lives[i], &t);
+		ret = timeline_build(made.model, &q.instances[i], &t);
 		if (ret)
 			break;
 		ret = timeline_hits(made.model, &t, &hits);

@@ -39,8 +39,8 @@ static void build(uint64_t id)
 	made_open(&t);
 	o.has_id = true;
 	o.id = id;
-	if (requests_build(t.model, &o, &r) || !r.nr_lives ||
-	    timeline_build(t.model, &r.lives[0], &tl))
+	if (requests_build(t.model, &o, &r) || !r.nr_instances ||
+	    timeline_build(t.model, &r.instances[0], &tl))
 		bail_out("timeline_build");
 }
 

@@ -5,7 +5,7 @@
  * requests must sum to the latency, and agree with the causes in each timeline and with sums that
  * are computed in another way (paint.h).
  */
-#include "facts/lives.h"
+#include "facts/instances.h"
 #include "analysis/partition/partition.h"
 #include "analysis/timeline/timeline.h"
 #include "analysis-sample.h"
@@ -667,15 +667,15 @@ static int64_t timeline_ns(const struct timeline *t, enum leaf_kind kind, const 
 	return ns;
 }
 
-static int compare_life(void *arg, struct life *life)
+static int compare_instance(void *arg, struct instance *instance)
 {
 	struct compare *c = arg;
 	const struct partition *p = c->p;
-	uint64_t id = life->id;
+	uint64_t id = instance->id;
 	struct timeline t;
 	bool same;
 
-	if (timeline_build(p->m, life, &t))
+	if (timeline_build(p->m, instance, &t))
 		return -1;
 	same = timeline_ns(&t, LEAF_LOCK, NULL) == spent(p, id, LEAF_LOCK, NULL, NULL);
 	same &= timeline_ns(&t, LEAF_RUNNABLE, NULL) == spent(p, id, LEAF_RUNNABLE, NULL, NULL);
@@ -732,7 +732,7 @@ static unsigned compare_painted(const struct made *t, const struct partition *p)
 
 static void test_random(void)
 {
-	struct lives_result result;
+	struct instances_result result;
 	struct compare c = { 0 };
 	struct partition p;
 	struct made t;
@@ -743,7 +743,7 @@ static void test_random(void)
 	c.p = &p;
 	is_int(p.nr_requests, 900, "random: requests");
 	is_int(count_wrong(&p), 0, "random: all sum up");
-	ok(!lives_each(t.model, compare_life, &c, &result), "random: timelines");
+	ok(!instances_each(t.model, compare_instance, &c, &result), "random: timelines");
 	is_int(c.nr, 900, "random: of all");
 	is_int(c.nr_wrong, 0, "random: waits, times off the CPU and functions as the timelines have them");
 	is_int(compare_painted(&t, &p), 0, "random: and as painted, tick by tick");
@@ -756,7 +756,7 @@ static void test_random(void)
  */
 static void test_inexact(int64_t unc, uint64_t seed)
 {
-	struct lives_result result;
+	struct instances_result result;
 	struct compare c = { 0 };
 	struct partition p;
 	struct made t;
@@ -769,7 +769,7 @@ static void test_inexact(int64_t unc, uint64_t seed)
 	p = built(&t);
 	c.p = &p;
 	is_int(count_wrong(&p), 0, "inexact calls: all sum up");
-	ok(!lives_each(t.model, compare_life, &c, &result), "inexact calls: timelines");
+	ok(!instances_each(t.model, compare_instance, &c, &result), "inexact calls: timelines");
 	is_int(c.nr, 900, "inexact calls: of all");
 	is_int(c.nr_wrong, 0, "inexact calls: timelines have the partition's times");
 	done_with(&t, &p);
@@ -781,7 +781,7 @@ static void test_inexact(int64_t unc, uint64_t seed)
  */
 static void test_bounded_later(void)
 {
-	struct lives_result result;
+	struct instances_result result;
 	struct compare c = { 0 };
 	struct partition p;
 	struct made t;
@@ -796,7 +796,7 @@ static void test_bounded_later(void)
 	c.p = &p;
 	is_int(spent(&p, 1, LEAF_FUNCTION, "outer", NULL), 95000, "bounded later: the time in the call");
 	is_int(spent(&p, 2, LEAF_FUNCTION, "outer", NULL), 250, "bounded later: its end in [500, 1000] of the other");
-	ok(!lives_each(t.model, compare_life, &c, &result) && c.nr == 2, "bounded later: timelines");
+	ok(!instances_each(t.model, compare_instance, &c, &result) && c.nr == 2, "bounded later: timelines");
 	is_int(c.nr_wrong, 0, "bounded later: timelines have the partition's times");
 	done_with(&t, &p);
 }

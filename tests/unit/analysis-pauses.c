@@ -4,7 +4,7 @@
  * part of the trace is read.
  */
 #include "analysis/tracks/request-source.h"
-#include "facts/lives.h"
+#include "facts/instances.h"
 #include "facts/pauses.h"
 #include "facts/sched.h"
 #include "analysis-sample.h"
@@ -87,27 +87,28 @@ static void test_sched(void)
 
 /* Requests */
 
-static int on_life(void *arg, struct life *life)
+static int on_instance(void *arg, struct instance *instance)
 {
-	say("%s%lu %ld-%ld%s", *said ? "; " : "", (unsigned long)life->id, (long)life->start, (long)life->end,
-	    life->is_complete ? "" : "?");
+	say("%s%lu %ld-%ld%s", *said ? "; " : "", (unsigned long)instance->id, (long)instance->start,
+	    (long)instance->end,
+	    instance->is_complete ? "" : "?");
 	return 0;
 }
 
-static const char *lives(int64_t from, int64_t to)
+static const char *instances(int64_t from, int64_t to)
 {
-	struct lives_result result;
+	struct instances_result result;
 
 	*said = '\0';
-	if (from == INT64_MIN ? lives_each(t.model, on_life, NULL, &result) :
-				lives_within(t.model, from, to, on_life, NULL, &result))
-		bail_out("lives");
+	if (from == INT64_MIN ? instances_each(t.model, on_instance, NULL, &result) :
+				instances_within(t.model, from, to, on_instance, NULL, &result))
+		bail_out("instances");
 	return said;
 }
 
-static void test_lives(void)
+static void test_instances(void)
 {
-	made_begin(&t, "lives");
+	made_begin(&t, "instances");
 	made_thread(&t, 1, "", 0, 9000);
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 100, .id = 7);
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 200, .id = 8);
@@ -119,9 +120,10 @@ static void test_lives(void)
 	made_req(&t, .op = LDB_REQ_OP_BLOCK, .tid = 1, .tick = 3200, .id = 8, .queue = 4);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 3300, .id = 9);
 	made_open(&t);
-	is_str(lives(INT64_MIN, INT64_MAX), "8 200-300; 7 100-1000?; 9 2100-3300; 8 3200-9000?", "a pause cuts requests");
-	is_str(lives(2500, 3400), "9 2500-3300; 8 3200-9000?", "also those that end in a part behind it");
-	is_str(lives(250, 400), "8 250-300", "before it, parts are as they were");
+	is_str(instances(INT64_MIN, INT64_MAX), "8 200-300; 7 100-1000?; 9 2100-3300; 8 3200-9000?",
+	       "a pause cuts requests");
+	is_str(instances(2500, 3400), "9 2500-3300; 8 3200-9000?", "also those that end in a part behind it");
+	is_str(instances(250, 400), "8 250-300", "before it, parts are as they were");
 	is_int(pauses_cut(t.model, 0, 999), INT64_MIN, "no cut before the pause");
 	is_int(pauses_cut(t.model, 0, 1500), 1000, "one at its start");
 	is_int(pauses_cut(t.model, 0, 2000), 2000, "one at its end");
@@ -165,22 +167,22 @@ static const char *made_of(const char *name)
 
 	if (!request_source_open(t.model, &name, 1, err, sizeof(err)))
 		diag("%s", err);
-	return lives(INT64_MIN, INT64_MAX);
+	return instances(INT64_MIN, INT64_MAX);
 }
 
 static void test_calls(void)
 {
 	made_begin(&t, "calls");
 	made_thread(&t, 1, "", 0, 90000);
-	made_func(&t, .tid = 1, .pc = test_lives, .gen = 1, .start = 1000, .end = 2000);
-	made_func(&t, .tid = 1, .pc = test_lives, .gen = 2, .start = 3000, .end = 50000);
-	made_func(&t, .tid = 1, .pc = test_lives, .gen = 3, .start = 55000, .end = 60000);
+	made_func(&t, .tid = 1, .pc = test_instances, .gen = 1, .start = 1000, .end = 2000);
+	made_func(&t, .tid = 1, .pc = test_instances, .gen = 2, .start = 3000, .end = 50000);
+	made_func(&t, .tid = 1, .pc = test_instances, .gen = 3, .start = 55000, .end = 60000);
 	/* This call began during the second pause. */
-	made_func(&t, .tid = 1, .pc = test_lives, .gen = 4, .start = 75000, .end = 85000, .unc = 9900);
+	made_func(&t, .tid = 1, .pc = test_instances, .gen = 4, .start = 75000, .end = 85000, .unc = 9900);
 	pause_is(10000, 20000);
 	pause_is(70000, 80000);
 	made_open(&t);
-	is_str(made_of("test_lives"), "1 1000-2000; 2 3000-10000?; 3 55000-60000",
+	is_str(made_of("test_instances"), "1 1000-2000; 2 3000-10000?; 3 55000-60000",
 	       "a call in which the recording is paused is cut, one that began in a pause is no request");
 	made_close(&t);
 }
@@ -205,7 +207,7 @@ static void test_turns(void)
 int main(void)
 {
 	test_sched();
-	test_lives();
+	test_instances();
 	test_processes();
 	test_calls();
 	test_turns();

@@ -276,7 +276,7 @@ static void test_cpus(void)
 	for (size_t i = 0; i < s.w.nr_targets; i++)
 		lifetime += s.w.targets[i].request->latency_ns;
 	ok(c.has_events, "there are kernel events");
-	is_int(c.lifetime_ns, lifetime, "the targets' lives");
+	is_int(c.lifetime_ns, lifetime, "the targets' instances");
 	is_int(c.nr, 1, "one CPU");
 	if (c.nr != 1)
 		return;

@@ -18,7 +18,7 @@ static void begin(void)
 #define req(what, ...)	made_req(&t, .op = what, __VA_ARGS__)
 
 /* Returns all instances of an id. */
-static void lives_of(uint64_t id)
+static void instances_of(uint64_t id)
 {
 	struct requests_options o = REQUESTS_OPTIONS_ALL;
 
@@ -35,11 +35,11 @@ static void end(void)
 	made_close(&t);
 }
 
-static const struct life *life(size_t i)
+static const struct instance *instance(size_t i)
 {
-	static const struct life none;
+	static const struct instance none;
 
-	return i < r.nr_lives ? &r.lives[i] : &none;
+	return i < r.nr_instances ? &r.instances[i] : &none;
 }
 
 static void test_simple(void)
@@ -47,10 +47,10 @@ static void test_simple(void)
 	begin();
 	req(START, .tid = 1, .tick = 100, .id = 7);
 	req(END, .tid = 1, .tick = 250, .id = 7);
-	lives_of(7);
-	is_int(r.nr_lives, 1, "one life");
-	ok(life(0)->start == 100 && life(0)->end == 250 && life(0)->is_complete, "from START to END");
-	is_int(life(0)->nr_parts, 1, "one part");
+	instances_of(7);
+	is_int(r.nr_instances, 1, "one instance");
+	ok(instance(0)->start == 100 && instance(0)->end == 250 && instance(0)->is_complete, "from START to END");
+	is_int(instance(0)->nr_parts, 1, "one part");
 	is_int(r.all.p50_ns, 150, "its latency");
 	end();
 }
@@ -71,20 +71,20 @@ static void cut_one(uint64_t id)
 	req(START, .tid = 2, .tick = 500, .id = 7);
 	req(END, .tid = 2, .tick = 510, .id = 7);
 	req(END, .tid = 1, .tick = 600, .id = 8);
-	lives_of(id);
+	instances_of(id);
 }
 
 static void test_cut_one(void)
 {
 	cut_one(7);
-	is_int(r.nr_lives, 3, "three lives");
-	ok(!life(0)->is_complete && life(0)->end == 300, "the first has no known end");
-	ok(!life(1)->is_complete && life(1)->start == 300 && life(1)->nr_parts == 2 &&
-	   life(1)->parts[0].end - life(1)->parts[0].start == 10, "the second waited from its own BLOCK on");
-	ok(life(2)->is_complete && life(2)->start == 500 && life(2)->end == 510, "the third is its own");
+	is_int(r.nr_instances, 3, "three instances");
+	ok(!instance(0)->is_complete && instance(0)->end == 300, "the first has no known end");
+	ok(!instance(1)->is_complete && instance(1)->start == 300 && instance(1)->nr_parts == 2 &&
+	   instance(1)->parts[0].end - instance(1)->parts[0].start == 10, "the second waited from its own BLOCK on");
+	ok(instance(2)->is_complete && instance(2)->start == 500 && instance(2)->end == 510, "the third is its own");
 	end();
 	cut_one(8);
-	ok(r.nr_lives == 1 && life(0)->is_complete, "no other request is cut");
+	ok(r.nr_instances == 1 && instance(0)->is_complete, "no other request is cut");
 	end();
 }
 
@@ -103,19 +103,19 @@ static void test_cut(void)
 	req(END_ALL, .tid = 1, .tick = 650, .id = 0);
 	req(START, .tid = 1, .tick = 700, .id = 7);
 	req(END, .tid = 1, .tick = 710, .id = 7);
-	lives_of(7);
-	is_int(r.nr_lives, 4, "four lives");
-	ok(!life(0)->is_complete && life(0)->end == 200, "the first is cut at the pause");
-	ok(life(1)->is_complete && life(1)->start == 300 && life(1)->end == 350, "the next is its own");
-	ok(!life(2)->is_complete && life(2)->start == 400 && life(2)->end == 500, "one more is cut");
-	ok(life(3)->is_complete && life(3)->start == 700, "the end of all did not end the one that was cut");
+	instances_of(7);
+	is_int(r.nr_instances, 4, "four instances");
+	ok(!instance(0)->is_complete && instance(0)->end == 200, "the first is cut at the pause");
+	ok(instance(1)->is_complete && instance(1)->start == 300 && instance(1)->end == 350, "the next is its own");
+	ok(!instance(2)->is_complete && instance(2)->start == 400 && instance(2)->end == 500, "one more is cut");
+	ok(instance(3)->is_complete && instance(3)->start == 700, "the end of all did not end the one that was cut");
 	end();
 }
 
 /* A request goes from the network thread through two queues, on three threads. */
 static void test_hops(void)
 {
-	const struct life *l;
+	const struct instance *l;
 
 	begin();
 	req(START, .tid = 1, .tick = 100, .id = 7);
@@ -124,9 +124,9 @@ static void test_hops(void)
 	req(BLOCK, .tid = 2, .tick = 400, .id = 7, .queue = 0xb0);
 	req(START, .tid = 3, .tick = 1000, .id = 7, .queue = 0xb0);
 	req(END, .tid = 3, .tick = 1100, .id = 7);
-	lives_of(7);
-	l = life(0);
-	ok(r.nr_lives == 1 && l->is_complete && l->start == 100 && l->end == 1100, "one life");
+	instances_of(7);
+	l = instance(0);
+	ok(r.nr_instances == 1 && l->is_complete && l->start == 100 && l->end == 1100, "one instance");
 	is_int(l->nr_parts, 5, "three threads and two queues");
 	if (l->nr_parts == 5) {
 		ok(l->parts[1].is_queue && l->parts[1].queue == 0xa0 && l->parts[1].start == 200 &&
@@ -140,9 +140,9 @@ static void test_hops(void)
 
 static bool is_part(size_t i, bool is_queue, int64_t start, int64_t end)
 {
-	const struct life_part *p = &life(0)->parts[i];
+	const struct instance_part *p = &instance(0)->parts[i];
 
-	return i < life(0)->nr_parts && p->is_queue == is_queue && p->start == start && p->end == end;
+	return i < instance(0)->nr_parts && p->is_queue == is_queue && p->start == start && p->end == end;
 }
 
 static void test_arrived(void)
@@ -151,14 +151,14 @@ static void test_arrived(void)
 	req(ARRIVED, .tid = 1, .tick = 500, .id = 7, .queue = 0xa0, .site = 400);
 	req(START, .tid = 1, .tick = 510, .id = 7, .queue = 0xa0, .site = 0x4711);
 	req(END, .tid = 1, .tick = 600, .id = 7);
-	lives_of(7);
-	ok(r.nr_lives == 1 && life(0)->start == 100 && life(0)->end == 600 && life(0)->is_complete,
-	   "a life begins at the arrival");
-	ok(life(0)->nr_parts == 2 && is_part(0, true, 100, 510) && is_part(1, false, 510, 600),
+	instances_of(7);
+	ok(r.nr_instances == 1 && instance(0)->start == 100 && instance(0)->end == 600 && instance(0)->is_complete,
+	   "an instance begins at the arrival");
+	ok(instance(0)->nr_parts == 2 && is_part(0, true, 100, 510) && is_part(1, false, 510, 600),
 	   "in the queue until START");
-	ok(life(0)->parts[0].queue == 0xa0 && life(0)->parts[0].to_tid == 1 &&
-	   life(0)->parts[0].tid == 1 && life(0)->parts[0].site == 0x4711, "which one, whose, where");
-	ok(!life(0)->has_lost_handoff && life(0)->parts[1].was_queued, "and taken out of it");
+	ok(instance(0)->parts[0].queue == 0xa0 && instance(0)->parts[0].to_tid == 1 &&
+	   instance(0)->parts[0].tid == 1 && instance(0)->parts[0].site == 0x4711, "which one, whose, where");
+	ok(!instance(0)->has_lost_handoff && instance(0)->parts[1].was_queued, "and taken out of it");
 	is_int(r.all.p50_ns, 500, "its latency");
 	end();
 
@@ -166,16 +166,16 @@ static void test_arrived(void)
 	req(ARRIVED, .tid = 1, .tick = 500, .id = 7, .site = 700);
 	req(START, .tid = 1, .tick = 510, .id = 7);
 	req(END, .tid = 1, .tick = 600, .id = 7);
-	lives_of(7);
-	ok(life(0)->start == -200 && life(0)->nr_parts == 2, "before the recording began, in no queue");
+	instances_of(7);
+	ok(instance(0)->start == -200 && instance(0)->nr_parts == 2, "before the recording began, in no queue");
 	end();
 
 	begin();
 	req(ARRIVED, .tid = 1, .tick = 500, .id = 7, .queue = 0xa0, .site = UINT64_MAX);
 	req(START, .tid = 1, .tick = 510, .id = 7, .queue = 0xa0);
 	req(END, .tid = 1, .tick = 600, .id = 7);
-	lives_of(7);
-	ok(r.nr_lives == 1 && life(0)->is_complete && life(0)->start == 500, "an age that cannot be");
+	instances_of(7);
+	ok(r.nr_instances == 1 && instance(0)->is_complete && instance(0)->start == 500, "an age that cannot be");
 	end();
 }
 
@@ -189,10 +189,10 @@ static void test_arrived_known(void)
 	req(START, .tid = 2, .tick = 510, .id = 7, .queue = 0xa0);
 	req(ARRIVED, .tid = 2, .tick = 520, .id = 7, .queue = 0xa0, .site = 450);
 	req(END, .tid = 2, .tick = 600, .id = 7);
-	lives_of(7);
-	ok(life(0)->start == 100 && life(0)->nr_parts == 3 && is_part(1, true, 200, 510),
+	instances_of(7);
+	ok(instance(0)->start == 100 && instance(0)->nr_parts == 3 && is_part(1, true, 200, 510),
 	   "a queue that BLOCK named, and a thread that works on it already");
-	ok(life(0)->is_complete && !life(0)->has_lost_handoff, "are left as they are");
+	ok(instance(0)->is_complete && !instance(0)->has_lost_handoff, "are left as they are");
 	end();
 
 	begin();
@@ -201,9 +201,9 @@ static void test_arrived_known(void)
 	req(START, .tid = 2, .tick = 510, .id = 7, .queue = 0xb0);
 	req(END, .tid = 2, .tick = 600, .id = 7);
 	req(END, .tid = 1, .tick = 610, .id = 7);
-	lives_of(7);
-	ok(life(0)->start == 100 && life(0)->nr_parts == 3 && is_part(1, true, 100, 510),
-	   "in the middle of a life: not before what was last");
+	instances_of(7);
+	ok(instance(0)->start == 100 && instance(0)->nr_parts == 3 && is_part(1, true, 100, 510),
+	   "in the middle of an instance: not before what was last");
 	end();
 
 	begin();
@@ -217,10 +217,10 @@ static void test_arrived_known(void)
 	req(START, .tid = 1, .tick = 710, .id = 7);
 	req(END, .tid = 1, .tick = 800, .id = 7);
 	req(ARRIVED, .tid = 1, .tick = 900, .id = 7, .queue = 0xc0, .site = 50);
-	lives_of(7);
-	is_int(r.nr_lives, 4, "an id that is used again has a life each time");
-	ok(life(1)->start == 450 && life(1)->end == 600 && life(2)->start == 650, "from its arrival");
-	ok(!life(3)->is_complete && life(3)->has_lost_handoff && life(3)->start == 850,
+	instances_of(7);
+	is_int(r.nr_instances, 4, "an id that is used again has an instance each time");
+	ok(instance(1)->start == 450 && instance(1)->end == 600 && instance(2)->start == 650, "from its arrival");
+	ok(!instance(3)->is_complete && instance(3)->has_lost_handoff && instance(3)->start == 850,
 	   "never started: lost");
 	end();
 }
@@ -233,10 +233,10 @@ static void test_repeats(void)
 	req(START, .tid = 2, .tick = 200, .id = 7);
 	req(END, .tid = 2, .tick = 900, .id = 7);
 	req(START, .tid = 1, .tick = 1000, .id = 7);
-	lives_of(7);
-	is_int(r.nr_lives, 3, "an id that is used again has a life each time");
-	ok(life(1)->end - life(1)->start == 700, "the second one");
-	ok(!life(2)->is_complete, "the third one did not end");
+	instances_of(7);
+	is_int(r.nr_instances, 3, "an id that is used again has an instance each time");
+	ok(instance(1)->end - instance(1)->start == 700, "the second one");
+	ok(!instance(2)->is_complete, "the third one did not end");
 	ok(r.all.count == 2 && r.all.incomplete == 1, "and is counted apart");
 	end();
 }
@@ -251,8 +251,8 @@ static void test_parallel(void)
 	req(END, .tid = 2, .tick = 200, .id = 7);
 	req(END, .tid = 1, .tick = 210, .id = 7);
 	req(END, .tid = 3, .tick = 300, .id = 7);
-	lives_of(7);
-	ok(r.nr_lives == 1 && life(0)->end == 300 && life(0)->nr_parts == 3,
+	instances_of(7);
+	ok(r.nr_instances == 1 && instance(0)->end == 300 && instance(0)->nr_parts == 3,
 	   "over when the last thread is done");
 	end();
 
@@ -261,8 +261,8 @@ static void test_parallel(void)
 	req(END, .tid = 2, .tick = 200, .id = 7);
 	req(START, .tid = 1, .tick = 300, .id = 7);
 	req(END, .tid = 1, .tick = 310, .id = 7);
-	lives_of(7);
-	ok(r.nr_lives == 2 && life(0)->end == 200, "END on a thread that had no part ends all");
+	instances_of(7);
+	ok(r.nr_instances == 2 && instance(0)->end == 200, "END on a thread that had no part ends all");
 	end();
 }
 
@@ -274,8 +274,8 @@ static void test_end_all(void)
 	req(START, .tid = 2, .tick = 115, .id = 7);
 	req(END_ALL, .tid = 1, .tick = 200, .id = 0);
 	req(END, .tid = 2, .tick = 250, .id = 7);
-	lives_of(7);
-	ok(life(0)->is_complete && life(0)->end == 250, "END_ALL ends the parts of its thread");
+	instances_of(7);
+	ok(instance(0)->is_complete && instance(0)->end == 250, "END_ALL ends the parts of its thread");
 	is_int(r.all.count, 2, "of every request");
 	end();
 }
@@ -288,18 +288,18 @@ static void test_races(void)
 	req(START, .tid = 2, .tick = 190, .id = 7, .queue = 0xa0);
 	req(BLOCK, .tid = 1, .tick = 200, .id = 7, .queue = 0xa0);
 	req(END, .tid = 2, .tick = 300, .id = 7);
-	lives_of(7);
-	ok(r.nr_lives == 1 && life(0)->is_complete && !life(0)->has_lost_handoff,
+	instances_of(7);
+	ok(r.nr_instances == 1 && instance(0)->is_complete && !instance(0)->has_lost_handoff,
 	   "a consumer may start before the producer's BLOCK");
-	ok(life(0)->nr_parts == 2 && life(0)->end == 300, "the queue part is empty");
+	ok(instance(0)->nr_parts == 2 && instance(0)->end == 300, "the queue part is empty");
 	end();
 
 	begin();
 	req(START, .tid = 1, .tick = 100, .id = 7);
 	req(START, .tid = 1, .tick = 110, .id = 7);
 	req(END, .tid = 1, .tick = 200, .id = 7);
-	lives_of(7);
-	ok(r.nr_lives == 1 && life(0)->nr_parts == 1, "START twice on one thread is once");
+	instances_of(7);
+	ok(r.nr_instances == 1 && instance(0)->nr_parts == 1, "START twice on one thread is once");
 	end();
 }
 
@@ -311,9 +311,9 @@ static void test_losses(void)
 	req(END, .tid = 9, .tick = 500, .id = 8);
 	req(START, .tid = 1, .tick = 900, .id = 9);
 	req(END, .tid = 1, .tick = 1000, .id = 9);
-	lives_of(7);
-	ok(!life(0)->is_complete && life(0)->has_lost_handoff, "put into a queue, never taken out");
-	is_int(life(0)->end, 1000, "it lasts to the end of the trace");
+	instances_of(7);
+	ok(!instance(0)->is_complete && instance(0)->has_lost_handoff, "put into a queue, never taken out");
+	is_int(instance(0)->end, 1000, "it lasts to the end of the trace");
 	is_int(r.all.lost_handoffs, 1, "and is counted");
 	is_int(r.result.nr_stray, 1, "an END without START is counted");
 	end();
@@ -322,8 +322,8 @@ static void test_losses(void)
 	req(BLOCK, .tid = 1, .tick = 100, .id = 7, .queue = 0xa0);
 	req(START, .tid = 2, .tick = 300, .id = 7, .queue = 0xa0);
 	req(END, .tid = 2, .tick = 400, .id = 7);
-	lives_of(7);
-	ok(life(0)->start == 100 && life(0)->nr_parts == 2, "a life may begin in a queue");
+	instances_of(7);
+	ok(instance(0)->start == 100 && instance(0)->nr_parts == 2, "an instance may begin in a queue");
 	end();
 }
 
@@ -349,14 +349,14 @@ static void test_classes(void)
 	ok(!strcmp(r.classes[0].name, "SET") && r.classes[0].count == 10, "the slower one first");
 	ok(r.classes[1].count == 91 && r.classes[1].max_ns == 56, "the other one");
 	is_int(r.all.count, 101, "all");
-	ok(r.nr_lives == 3 && r.lives[0].id == 20 && r.lives[1].id == 90 && r.lives[2].id == 40,
-	   "the slowest, in order: %d %d %d", (int)r.lives[0].id, (int)r.lives[1].id,
-	   (int)r.lives[2].id);
-	ok(!strcmp(r.lives[0].class, "SET"), "with its class");
+	ok(r.nr_instances == 3 && r.instances[0].id == 20 && r.instances[1].id == 90 && r.instances[2].id == 40,
+	   "the slowest, in order: %d %d %d", (int)r.instances[0].id, (int)r.instances[1].id,
+	   (int)r.instances[2].id);
+	ok(!strcmp(r.instances[0].class, "SET"), "with its class");
 	requests_free(&r);
 	o.class = "G*";
 	requests_build(t.model, &o, &r);
-	ok(r.all.count == 91 && r.lives[0].id % 10, "only of a class");
+	ok(r.all.count == 91 && r.instances[0].id % 10, "only of a class");
 	requests_free(&r);
 	o.class = NULL;
 	o.from = 50000;

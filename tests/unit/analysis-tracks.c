@@ -8,7 +8,7 @@
 
 #include "analysis/report/locks.h"
 #include "facts/lock-events.h"
-#include "facts/lives.h"
+#include "facts/instances.h"
 #include "analysis/report/schedstats.h"
 #include "base/spill.h"
 #include "analysis/report/stats.h"
@@ -177,8 +177,8 @@ struct got {
 	struct segment stack[256];
 	unsigned nr_stack;
 	int64_t last_start;
-	uint64_t nr_threads, nr_lives, nr_runs, nr_wakeups;
-	int64_t life_start;
+	uint64_t nr_threads, nr_instances, nr_runs, nr_wakeups;
+	int64_t instance_start;
 	int64_t run_ns;
 	size_t heap;			/* the peak memory */
 };
@@ -252,13 +252,13 @@ static int on_segment(void *arg, const struct segment *s)
 	return 0;
 }
 
-static int on_life(void *arg, const struct life *life)
+static int on_instance(void *arg, const struct instance *instance)
 {
 	struct got *g = arg;
 
-	g->nr_lives++;
-	g->nr_disorder += life->start < g->life_start || !life->nr_parts || !life->parts;
-	g->life_start = life->start;
+	g->nr_instances++;
+	g->nr_disorder += instance->start < g->instance_start || !instance->nr_parts || !instance->parts;
+	g->instance_start = instance->start;
 	return 0;
 }
 
@@ -285,11 +285,11 @@ static void walk(struct got *g, struct made *t, const struct tracks_options *o,
 		 struct tracks_result *result)
 {
 	struct tracks_sink sink = {
-		.thread = on_thread, .segment = on_segment, .request = on_life, .run = on_run,
+		.thread = on_thread, .segment = on_segment, .request = on_instance, .run = on_run,
 		.wakeup = on_wakeup, .arg = g,
 	};
 
-	*g = (struct got){ .t = t, .life_start = INT64_MIN };
+	*g = (struct got){ .t = t, .instance_start = INT64_MIN };
 	for (unsigned i = 1; i <= NR_TIDS; i++)
 		g->seen[i] = calloc(GENS_MAX, 1);
 	is_int(tracks_each(t->model, o, &sink, result), 0, "tracks_each");
@@ -354,23 +354,23 @@ static void test_sums(struct made *t, const struct got *g, const struct tracks_r
 	schedstats_free(&sched);
 }
 
-static int count_life(void *arg, struct life *life)
+static int count_instance(void *arg, struct instance *instance)
 {
 	uint64_t *nr = arg;
 
 	nr[0]++;
-	for (size_t i = 0; i < life->nr_parts; i++)
-		nr[1 + life->parts[i].is_queue]++;
+	for (size_t i = 0; i < instance->nr_parts; i++)
+		nr[1 + instance->parts[i].is_queue]++;
 	return 0;
 }
 
 static void test_requests(struct made *t, const struct got *g)
 {
-	struct lives_result result;
+	struct instances_result result;
 	uint64_t nr[3] = { 0 };
 
-	lives_each(t->model, count_life, nr, &result);
-	is_int(g->nr_lives, nr[0], "as many requests");
+	instances_each(t->model, count_instance, nr, &result);
+	is_int(g->nr_instances, nr[0], "as many requests");
 	is_int(g->nr[SEGMENT_REQUEST], nr[1], "each part on a thread");
 	is_int(g->nr[SEGMENT_QUEUE], nr[2], "each part in a queue");
 }
@@ -426,8 +426,8 @@ static int compare_segment(void *arg, const struct segment *s)
 static void test_brute_force(struct made *t)
 {
 	struct tracks_options o = TRACKS_OPTIONS_ALL;
-	struct life_part part = { .tid = 2, .start = 0, .end = reader_end_tick(t->reader) + 1 };
-	struct life life = {
+	struct instance_part part = { .tid = 2, .start = 0, .end = reader_end_tick(t->reader) + 1 };
+	struct instance instance = {
 		.start = part.start, .end = part.end, .is_complete = true, .class = "",
 		.parts = &part, .nr_parts = 1,
 	};
@@ -437,7 +437,7 @@ static void test_brute_force(struct made *t)
 	uint64_t nr_rest = 0, hash_rest = 0;
 	struct timeline timeline;
 
-	if (timeline_build(t->model, &life, &timeline))
+	if (timeline_build(t->model, &instance, &timeline))
 		bail_out("timeline_build");
 	for (size_t i = 0; i < timeline.nr_segments; i++) {
 		const struct segment *s = &timeline.segments[i];
@@ -474,7 +474,7 @@ static void test_options(struct made *t, const struct got *all)
 	o.memory = 1 << 16;
 	walk(&g, t, &o, &result);
 	ok(g.hash == all->hash, "the same with little memory");
-	is_int(g.nr_lives, all->nr_lives, "requests too");
+	is_int(g.nr_instances, all->nr_instances, "requests too");
 	forget(&g);
 	o.memory = 0;
 	o.max_functions = 1000;

@@ -61,8 +61,8 @@ static const struct timeline_cause *build_for(enum leaf_kind kind)
 	made_open(&t);
 	o.has_id = true;
 	o.id = 42;
-	if (requests_build(t.model, &o, &r) || !r.nr_lives ||
-	    timeline_build(t.model, &r.lives[0], &tl))
+	if (requests_build(t.model, &o, &r) || !r.nr_instances ||
+	    timeline_build(t.model, &r.instances[0], &tl))
 		bail_out("timeline_build");
 	for (size_t i = 0; i < tl.nr_causes; i++)
 		if (tl.causes[i].kind == kind)

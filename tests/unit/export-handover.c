@@ -117,7 +117,7 @@ static void make(struct made *t)
 int main(void)
 {
 	struct export_options o = { .from = INT64_MIN, .to = INT64_MAX };
-	struct life life = { .id = 1, .start = 44000, .end = 53000, .class = "" };
+	struct instance instance = { .id = 1, .start = 44000, .end = 53000, .class = "" };
 	struct made t;
 	struct got g;
 
@@ -131,9 +131,9 @@ int main(void)
 	is_int(g.h.nr_flows, 4, "counted");
 
 	/* Only events during a request count. */
-	o.has_lives = true;
-	o.lives = &life;
-	o.nr_lives = 1;
+	o.has_instances = true;
+	o.instances = &instance;
+	o.nr_instances = 1;
 	if (export_find_windows(&o))
 		bail_out("export_find_windows");
 	walk(&g, &t, &o);

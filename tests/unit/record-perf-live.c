@@ -234,7 +234,7 @@ static void *nothing(void *arg)
 	return NULL;
 }
 
-static void subject_lives(struct report *r)
+static void subject_instances(struct report *r)
 {
 	pthread_t t[20];
 	pid_t pid;
@@ -264,14 +264,14 @@ static void subject_exec(struct report *r)
 	_exit(1);
 }
 
-static void test_lives(enum perf_mode best)
+static void test_instances(enum perf_mode best)
 {
 	unsigned nr_threads = 0, nr_children = 0, nr_last = 0;
 	struct program prog;
 	struct rows rows;
 	struct kernel_source *p;
 
-	program_start(&prog, subject_lives);
+	program_start(&prog, subject_instances);
 	p = live_open(prog.pid, best, 0, &rows, why, sizeof(why));
 	if (!p || perf_mode(p) != best) {
 		skip(1, p ? p->why_not_better : why);
@@ -445,7 +445,7 @@ static void as_nobody(void)
 	/* After a change of user a process may not be traced. */
 	prctl(PR_SET_DUMPABLE, 1);
 	test_pingpong(PERF_SWITCHES_OWN);
-	test_lives(PERF_SWITCHES_OWN);
+	test_instances(PERF_SWITCHES_OWN);
 	test_exec(PERF_SWITCHES_OWN);
 }
 
@@ -497,8 +497,8 @@ int main(void)
 	test_pingpong(PERF_TRACEPOINTS);
 	test_pingpong(PERF_SWITCHES_ALL);
 	test_pingpong(PERF_SWITCHES_OWN);
-	test_lives(PERF_TRACEPOINTS);
-	test_lives(PERF_SWITCHES_ALL);
+	test_instances(PERF_TRACEPOINTS);
+	test_instances(PERF_SWITCHES_ALL);
 	test_exec(PERF_TRACEPOINTS);
 	test_exec(PERF_SWITCHES_ALL);
 	test_lost();

@@ -306,7 +306,7 @@ static void fork_of(int by, int child, bool is_thread)
 	feed(&e);
 }
 
-static void test_lives(void)
+static void test_instances(void)
 {
 	begin(&rows_only, PERF_TRACEPOINTS);
 	is_102_ours = true;
@@ -641,7 +641,7 @@ int main(void)
 	test_switch();
 	test_running();
 	test_wakes();
-	test_lives();
+	test_instances();
 	test_reuse();
 	test_names();
 	test_namespaces();

@@ -8,7 +8,7 @@
 #include "recording-sample.h"
 
 /* Reads the written rows; returns the last row of TID, and the number of its instances. */
-static struct ldb_row_thread end(const char *path, int *lives)
+static struct ldb_row_thread end(const char *path, int *instances)
 {
 	struct ldb_row_thread last = { 0 };
 	struct threads_total total;
@@ -16,7 +16,7 @@ static struct ldb_row_thread end(const char *path, int *lives)
 	struct reader *r = recording_end(path, &total);
 	struct cursor *c = reader_cursor(r, LDB_BLK_THREAD, NULL);
 
-	*lives = total.nr_threads;
+	*instances = total.nr_threads;
 	while (c && cursor_next(c, &in) > 0)
 		for (size_t i = 0; i < in.nr; i++)
 			if (in.thread[i].tid == TID)
@@ -56,10 +56,10 @@ static void exits(void)
 static void check(const char *path, const char *order)
 {
 	struct ldb_row_thread row;
-	int lives;
+	int instances;
 
-	row = end(path, &lives);
-	is_int(lives, 1, order);
+	row = end(path, &instances);
+	is_int(instances, 1, order);
 	ok(row.start == 1000 && row.end == 5000 && row.flags == LDB_THREAD_F_EXITED,
 	   "it ends with its exit");
 	ok(row.made == 7 && row.seen == 2, "its counters are its own");
@@ -70,7 +70,7 @@ static void check(const char *path, const char *order)
 static void reused(const char *path)
 {
 	struct ldb_page *p;
-	int lives;
+	int instances;
 
 	for (unsigned is_seen = 0; is_seen < 2; is_seen++) {
 		struct ldb_row_thread row;
@@ -86,8 +86,8 @@ static void reused(const char *path)
 		threads_poll(threads);
 		starts();
 		exits();
-		row = end(path, &lives);
-		is_int(lives, 2, is_seen ? "seen before: one life, and the other's" : "not seen: one life, and the other's");
+		row = end(path, &instances);
+		is_int(instances, 2, is_seen ? "seen before: one instance, and the other's" : "not seen: one instance, and the other's");
 		ok(row.start == 1000 && row.end == 5000 && row.flags == LDB_THREAD_F_EXITED && row.creator == 77,
 		   "which is whole");
 		is_int(row.made, is_seen ? 7 : 0, "with the counters that were seen");
@@ -109,7 +109,7 @@ static bool has_memory(unsigned slot)
  */
 static void unused(const char *path)
 {
-	int lives;
+	int instances;
 
 	recording_begin(path);
 	((struct ldb_info *)session_info(&session))->pages_used = SLOT + 1;
@@ -119,8 +119,8 @@ static void unused(const char *path)
 	((struct ldb_info *)session_info(&session))->pages_used = 0;
 	threads_poll(threads);
 	ok(has_memory(SLOT + 1), "not known: all are looked at");
-	end(path, &lives);
-	is_int(lives, 1, "one thread");
+	end(path, &instances);
+	is_int(instances, 1, "one thread");
 }
 
 static void frame(unsigned i, uint64_t nr, uint64_t tick)
@@ -221,13 +221,13 @@ int main(void)
 	threads_poll(threads);
 	page(LDB_PAGE_EXITED);
 	exits();
-	check(path, "in order: one life");
+	check(path, "in order: one instance");
 
 	recording_begin(path);
 	page(LDB_PAGE_EXITED);
 	exits();
 	starts();
-	check(path, "the end is read before the beginning: one life");
+	check(path, "the end is read before the beginning: one instance");
 
 	recording_begin(path);
 	page(LDB_PAGE_LIVE);
@@ -236,7 +236,7 @@ int main(void)
 	threads_poll(threads);
 	starts();
 	exits();
-	check(path, "the page is looked at before its beginning is read: one life");
+	check(path, "the page is looked at before its beginning is read: one instance");
 
 	reused(path);
 	unused(path);

@@ -178,13 +178,13 @@ void attrs_of_segment(struct attrs *a, const struct model *m, const struct segme
 }
 
 /* Returns how long the request was in queues. */
-static int64_t queue_ns(const struct model *m, const struct life *life, bool *has_queue)
+static int64_t queue_ns(const struct model *m, const struct instance *instance, bool *has_queue)
 {
 	int64_t ns = 0;
 
 	*has_queue = false;
-	for (size_t i = 0; i < life->nr_parts; i++) {
-		const struct life_part *p = &life->parts[i];
+	for (size_t i = 0; i < instance->nr_parts; i++) {
+		const struct instance_part *p = &instance->parts[i];
 
 		if (!p->is_queue)
 			continue;
@@ -196,10 +196,10 @@ static int64_t queue_ns(const struct model *m, const struct life *life, bool *ha
 }
 
 /* Adds the notes that the program attached, texts and numbers, by their keys. */
-static void add_notes(struct attrs *a, const struct model *m, const struct life *life)
+static void add_notes(struct attrs *a, const struct model *m, const struct instance *instance)
 {
 	const struct note *found[NOTES_KEYS_MAX];
-	size_t nr = notes_of(m, life->id, life->start, life->end, found);
+	size_t nr = notes_of(m, instance->id, instance->start, instance->end, found);
 
 	for (size_t i = 0; i < nr && a->nr < ATTRS_MAX; i++) {
 		char *name = a->notes[i];
@@ -212,19 +212,19 @@ static void add_notes(struct attrs *a, const struct model *m, const struct life 
 	}
 }
 
-void attrs_of_life(struct attrs *a, const struct model *m, const struct life *life)
+void attrs_of_instance(struct attrs *a, const struct model *m, const struct instance *instance)
 {
 	bool has_queue;
-	int64_t in_queue_ns = queue_ns(m, life, &has_queue);
+	int64_t in_queue_ns = queue_ns(m, instance, &has_queue);
 
 	a->is_fixed = false;
 	a->nr = a->nr_texts = 0;
-	add(a, "request", ATTR_U64, true, life->id);
-	add(a, "latency_ns", ATTR_I64, true, ticks_time_ns(m->reader, life->end) -
-	    ticks_time_ns(m->reader, life->start));
-	add(a, "latency_resolution_ns", ATTR_I64, life->resolution, ticks_ns(m->reader, life->resolution));
+	add(a, "request", ATTR_U64, true, instance->id);
+	add(a, "latency_ns", ATTR_I64, true, ticks_time_ns(m->reader, instance->end) -
+	    ticks_time_ns(m->reader, instance->start));
+	add(a, "latency_resolution_ns", ATTR_I64, instance->resolution, ticks_ns(m->reader, instance->resolution));
 	add(a, "queue_ns", ATTR_I64, has_queue, in_queue_ns);
-	add_flag(a, "open", !life->is_complete);
-	add_flag(a, "lost_handoff", life->has_lost_handoff);
-	add_notes(a, m, life);
+	add_flag(a, "open", !instance->is_complete);
+	add_flag(a, "lost_handoff", instance->has_lost_handoff);
+	add_notes(a, m, instance);
 }

@@ -44,6 +44,6 @@ void attrs_of_segment(struct attrs *a, const struct model *m, const struct segme
 		      bool is_fixed);
 
 /* Collects the attributes of a request as a whole. */
-void attrs_of_life(struct attrs *a, const struct model *m, const struct life *life);
+void attrs_of_instance(struct attrs *a, const struct model *m, const struct instance *instance);
 
 #endif

@@ -207,22 +207,22 @@ static int on_segment(void *arg, const struct segment *s)
 	return check(x);
 }
 
-static int on_request(void *arg, const struct life *life)
+static int on_request(void *arg, const struct instance *instance)
 {
 	struct chrome *x = arg;
-	int64_t start = ticks_time_ns(x->m->reader, life->start);
-	int64_t end = ticks_time_ns(x->m->reader, life->end);
+	int64_t start = ticks_time_ns(x->m->reader, instance->start);
+	int64_t end = ticks_time_ns(x->m->reader, instance->end);
 	struct attrs attrs;
 	uint32_t tid;
 
-	if (!export_wants_life(x->o, life))
+	if (!export_wants_instance(x->o, instance))
 		return 0;
 	x->sort = 0;
 	tid = row_of(x, &x->requests, &x->request_rows, start, end, "requests");
 	if (!tid)
 		return -ENOMEM;
-	attrs_of_life(&attrs, x->m, life);
-	put_event(x, tid, export_class_name(x->m, life->id, life->end), "request", start, end,
+	attrs_of_instance(&attrs, x->m, instance);
+	put_event(x, tid, export_class_name(x->m, instance->id, instance->end), "request", start, end,
 		  &attrs);
 	x->o->result->nr_requests++;
 	return check(x);

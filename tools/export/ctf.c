@@ -207,14 +207,14 @@ static int on_segment(void *arg, const struct segment *s)
 	return ret ? ret : c->error;
 }
 
-static int on_request(void *arg, const struct life *life)
+static int on_request(void *arg, const struct instance *instance)
 {
 	struct ctf *c = arg;
-	int64_t start = ticks_time_ns(c->m->reader, life->start);
-	int64_t end = ticks_time_ns(c->m->reader, life->end);
+	int64_t start = ticks_time_ns(c->m->reader, instance->start);
+	int64_t end = ticks_time_ns(c->m->reader, instance->end);
 	int ret = 0;
 
-	if (!export_wants_life(c->o, life))
+	if (!export_wants_instance(c->o, instance))
 		return 0;
 	if (!c->out || c->thread)
 		ret = begin_stream(c, 0, NULL);
@@ -223,10 +223,10 @@ static int on_request(void *arg, const struct life *life)
 	if (ret)
 		return ret;
 	begin_event(c, REQUEST, false, start);
-	put_text(c, export_class_name(c->m, life->id, life->end));
-	put_u64(c, life->id);
+	put_text(c, export_class_name(c->m, instance->id, instance->end));
+	put_u64(c, instance->id);
 	put_u64(c, end - start);
-	put_u64(c, life->is_complete);
+	put_u64(c, instance->is_complete);
 	c->o->result->nr_requests++;
 	ret = ends_push(&c->ends, &(struct export_end){ .at = end, .track = REQUEST });
 	return ret ? ret : c->error;

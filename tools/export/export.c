@@ -73,11 +73,11 @@ void export_count(const struct export_options *o, const struct segment *s)
  */
 int export_find_windows(struct export_options *o)
 {
-	o->windows = calloc(o->nr_lives + 1, sizeof(*o->windows));
+	o->windows = calloc(o->nr_instances + 1, sizeof(*o->windows));
 	if (!o->windows)
 		return -ENOMEM;
-	for (size_t i = 0; i < o->nr_lives; i++) {
-		const struct life *l = &o->lives[i];
+	for (size_t i = 0; i < o->nr_instances; i++) {
+		const struct instance *l = &o->instances[i];
 		struct export_window *last = o->nr_windows ? &o->windows[o->nr_windows - 1] : NULL;
 
 		if (!last || l->start > last->end)
@@ -92,22 +92,22 @@ bool export_wants_time(const struct export_options *o, int64_t start, int64_t en
 {
 	size_t lo;
 
-	if (!o->has_lives)
+	if (!o->has_instances)
 		return true;
 	/* Finds the first window that ends at start or later. */
 	lo = search(o->nr_windows, i, o->windows[i].end < start);
 	return lo < o->nr_windows && o->windows[lo].start <= end;
 }
 
-bool export_wants_life(const struct export_options *o, const struct life *life)
+bool export_wants_instance(const struct export_options *o, const struct instance *instance)
 {
 	size_t lo;
 
-	if (!o->has_lives)
+	if (!o->has_instances)
 		return true;
-	lo = search(o->nr_lives, i, o->lives[i].start < life->start);
-	for (; lo < o->nr_lives && o->lives[lo].start == life->start; lo++)
-		if (o->lives[lo].id == life->id)
+	lo = search(o->nr_instances, i, o->instances[i].start < instance->start);
+	for (; lo < o->nr_instances && o->instances[lo].start == instance->start; lo++)
+		if (o->instances[lo].id == instance->id)
 			return true;
 	return false;
 }

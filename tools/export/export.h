@@ -12,7 +12,7 @@
  * Returns 0; or -errno; or -1, with one line in err, without the tool's name.  The functions need
  * not check whether writing to out has failed; the caller does so.
  *
- * The interval [from, to] (ticks) is exported, or, with has_lives, the given requests, which [from,
+ * The interval [from, to] (ticks) is exported, or, with has_instances, the given requests, which [from,
  * to] encloses.
  */
 #ifndef EXPORT_EXPORT_H
@@ -31,9 +31,9 @@ struct export_window {
 struct export_options {
 	int64_t from, to;		/* ticks; INT64_MIN, INT64_MAX: all */
 	const char *thread;		/* tid or glob of the name; NULL: all */
-	bool has_lives;			/* --req, --slowest or --class was given */
-	const struct life *lives;	/* in that case the selected requests, by start */
-	size_t nr_lives;
+	bool has_instances;			/* --req, --slowest or --class was given */
+	const struct instance *instances;	/* in that case the selected requests, by start */
+	size_t nr_instances;
 	struct export_window *windows;	/* their times, see export_find_windows() */
 	size_t nr_windows;
 	uint64_t max_functions;		/* only the longest functions are exported; 0: all */
@@ -88,7 +88,7 @@ int export_find_windows(struct export_options *o);
 bool export_wants_time(const struct export_options *o, int64_t start, int64_t end);
 
 /* Returns true if the request is selected, or no requests are selected. */
-bool export_wants_life(const struct export_options *o, const struct life *life);
+bool export_wants_instance(const struct export_options *o, const struct instance *instance);
 
 /*
  * Returns the number of the arrow from a request's part in a queue to the next span on its thread,

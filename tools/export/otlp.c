@@ -37,7 +37,7 @@ struct otlp {
 	struct requests requests;	/* for the percentiles of the classes */
 	struct json j;
 	/* the current request */
-	const struct life *life;
+	const struct instance *instance;
 	const struct timeline *t;
 	struct hits hits;	/* interruptions during the work on the request */
 	bool has_causes;	/* t has the request's whole timeline; otherwise only its spans */
@@ -287,7 +287,7 @@ static void put_sums(struct otlp *o)
 static void put_notes(struct otlp *o)
 {
 	const struct note *found[NOTES_KEYS_MAX];
-	size_t nr = notes_of(o->m, o->life->id, o->life->start, o->life->end, found);
+	size_t nr = notes_of(o->m, o->instance->id, o->instance->start, o->instance->end, found);
 	char name[32], value[NOTE_ROOM];
 
 	/* OTLP's integers are signed, so greater ones are written as texts. */
@@ -348,7 +348,7 @@ static void put_wait(struct otlp *o, const struct segment *s)
 	event_end(o);
 }
 
-static void put_waits(struct otlp *o, const struct life_part *p)
+static void put_waits(struct otlp *o, const struct instance_part *p)
 {
 	int64_t start_ns = ticks_time_ns(o->m->reader, p->start);
 	int64_t end_ns = ticks_time_ns(o->m->reader, p->end);
@@ -370,9 +370,9 @@ static void put_waits(struct otlp *o, const struct life_part *p)
 
 static void put_part(struct otlp *o, size_t nth)
 {
-	const struct life_part *p = &o->life->parts[nth];
+	const struct instance_part *p = &o->instance->parts[nth];
 	const struct thread *thread = model_thread(o->m, p->tid, p->start);
-	int64_t end = p->end < o->life->end ? p->end : o->life->end;
+	int64_t end = p->end < o->instance->end ? p->end : o->instance->end;
 	const struct symbol *queue = NULL;
 	char name[TEXT_ROOM], address[32];
 
@@ -386,7 +386,7 @@ static void put_part(struct otlp *o, size_t nth)
 			 !p->queue ? "" : queue->known ? queue->function : address);
 	else
 		text_thread(p->tid, thread, name);
-	span_begin(o, links_make_span(o->links, o->life, nth + 1), o->root, name, SPAN_INTERNAL,
+	span_begin(o, links_make_span(o->links, o->instance, nth + 1), o->root, name, SPAN_INTERNAL,
 		   ticks_time_ns(o->m->reader, p->start), ticks_time_ns(o->m->reader, end));
 	json_array_begin(&o->j, "attributes");
 	attr_text(&o->j, "ldb.part", p->is_queue ? "queue" : "thread");
@@ -415,7 +415,7 @@ static void put_spans(struct otlp *o)
 	put_request_attributes(o);
 	put_causes(o);
 	json_object_end(&o->j);
-	for (size_t i = 0; i < o->life->nr_parts; i++)
+	for (size_t i = 0; i < o->instance->nr_parts; i++)
 		put_part(o, i);
 	json_array_end(&o->j);
 }
@@ -445,19 +445,20 @@ static void put_message(struct otlp *o)
 	json_end(j);
 }
 
-static int put_life(struct otlp *o, const struct life *life, bool with_causes)
+static int put_instance(struct otlp *o, const struct instance *instance, bool with_causes)
 {
 	struct timeline t = {
-		.req = life->id, .class = life->class, .is_complete = life->is_complete,
-		.has_lost_handoff = life->has_lost_handoff,
-		.start_ns = ticks_time_ns(o->m->reader, life->start),
-		.end_ns = ticks_time_ns(o->m->reader, life->end),
-		.latency_ns = life_latency_ns(o->m, life), .latency_resolution_ns = ticks_ns(o->m->reader, life->resolution),
+		.req = instance->id, .class = instance->class, .is_complete = instance->is_complete,
+		.has_lost_handoff = instance->has_lost_handoff,
+		.start_ns = ticks_time_ns(o->m->reader, instance->start),
+		.end_ns = ticks_time_ns(o->m->reader, instance->end),
+		.latency_ns = instance_latency_ns(o->m, instance),
+			.latency_resolution_ns = ticks_ns(o->m->reader, instance->resolution),
 	};
-	int ret = links_find(o->links, life, &o->ids);
+	int ret = links_find(o->links, instance, &o->ids);
 
 	if (!ret && with_causes)
-		ret = timeline_build(o->m, life, &t);
+		ret = timeline_build(o->m, instance, &t);
 	if (ret)
 		return ret;
 	o->hits = (struct hits){ 0 };
@@ -467,13 +468,13 @@ static int put_life(struct otlp *o, const struct life *life, bool with_causes)
 		timeline_free(&t);
 		return ret;
 	}
-	o->life = life;
+	o->instance = instance;
 	o->t = &t;
 	o->has_causes = with_causes;
-	o->root = links_make_span(o->links, life, 0);
+	o->root = links_make_span(o->links, instance, 0);
 	/* A span id is used only with a trace id, because viewers could not find it otherwise. */
 	if (!o->ids.trace_hi && !o->ids.trace_lo) {
-		links_make_trace(o->links, life, &o->ids);
+		links_make_trace(o->links, instance, &o->ids);
 		o->ids.span = 0;
 	}
 	put_message(o);
@@ -481,46 +482,46 @@ static int put_life(struct otlp *o, const struct life *life, bool with_causes)
 	o->options->result->nr_requests++;
 	if (o->options->progress)
 		o->options->progress(o->options->progress_arg, "requests",
-				     (double)ticks_time_ns(o->m->reader, life->end) /
+				     (double)ticks_time_ns(o->m->reader, instance->end) /
 				     (o->m->duration_ns + 1));
 	return ferror(o->out) ? -EIO : 0;
 }
 
 /* Returns true if the request is one of the slow ones of its class. */
-static bool is_slow(const struct otlp *o, const struct life *life)
+static bool is_slow(const struct otlp *o, const struct instance *instance)
 {
 	for (size_t i = 0; i < o->requests.nr_classes; i++) {
 		const struct request_class *c = &o->requests.classes[i];
 
-		if (!strcmp(c->name, life->class))
-			return life->is_complete && life_latency_ns(o->m, life) >=
+		if (!strcmp(c->name, instance->class))
+			return instance->is_complete && instance_latency_ns(o->m, instance) >=
 			       (c->count > MANY ? c->p999_ns : c->p99_ns);
 	}
 	return false;
 }
 
-static int on_life(void *arg, struct life *life)
+static int on_instance(void *arg, struct instance *instance)
 {
 	struct otlp *o = arg;
 	bool is_tail;
 
-	if (life->start < o->options->from || life->start > o->options->to)
+	if (instance->start < o->options->from || instance->start > o->options->to)
 		return 0;
-	is_tail = is_slow(o, life);
-	return is_tail || o->options->all_requests ? put_life(o, life, is_tail) : 0;
+	is_tail = is_slow(o, instance);
+	return is_tail || o->options->all_requests ? put_instance(o, instance, is_tail) : 0;
 }
 
 static int put_by_time(struct otlp *o)
 {
 	struct requests_options options = REQUESTS_OPTIONS_ALL;
-	struct lives_result result;
+	struct instances_result result;
 	int ret;
 
 	options.from = o->options->from;
 	options.to = o->options->to;
 	ret = requests_build(o->m, &options, &o->requests);
 	if (!ret)
-		ret = lives_each(o->m, on_life, o, &result);
+		ret = instances_each(o->m, on_instance, o, &result);
 	requests_free(&o->requests);
 	return ret;
 }
@@ -531,10 +532,10 @@ int export_otlp(struct model *m, const struct export_options *options, FILE *out
 	struct otlp o = { .m = m, .options = options, .out = out, .links = links_open(m) };
 	int ret = o.links ? 0 : -ENOMEM;
 
-	if (!ret && !options->has_lives)
+	if (!ret && !options->has_instances)
 		ret = put_by_time(&o);
-	for (size_t i = 0; options->has_lives && i < options->nr_lives && !ret; i++)
-		ret = put_life(&o, &options->lives[i], true);
+	for (size_t i = 0; options->has_instances && i < options->nr_instances && !ret; i++)
+		ret = put_instance(&o, &options->instances[i], true);
 	links_close(o.links);
 	return ret;
 }

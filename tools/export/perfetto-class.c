@@ -28,18 +28,18 @@ static int class_number(struct perfetto *x, const char *name)
 	return x->nr_classes++;
 }
 
-int perfetto_on_request(void *arg, const struct life *life)
+int perfetto_on_request(void *arg, const struct instance *instance)
 {
 	struct perfetto *x = arg;
-	int64_t start = perfetto_ns(x, ticks_time_ns(x->m->reader, life->start));
-	int64_t end = perfetto_ns(x, ticks_time_ns(x->m->reader, life->end));
-	const char *name = export_class_name(x->m, life->id, life->end);
+	int64_t start = perfetto_ns(x, ticks_time_ns(x->m->reader, instance->start));
+	int64_t end = perfetto_ns(x, ticks_time_ns(x->m->reader, instance->end));
+	const char *name = export_class_name(x->m, instance->id, instance->end);
 	int class = class_number(x, name), lane;
 	struct attrs attrs;
 	uint64_t track;
 	bool is_new;
 
-	if (!export_wants_life(x->o, life))
+	if (!export_wants_instance(x->o, instance))
 		return 0;
 	if (class < 0)
 		return class;
@@ -57,8 +57,8 @@ int perfetto_on_request(void *arg, const struct life *life)
 	perfetto_until(x, start);
 	perfetto_event(x, PB_BEGIN, track);
 	perfetto_name(x, "request", name, true);
-	packet_u64(&x->event, PB_CORRELATION, life->id);
-	attrs_of_life(&attrs, x->m, life);
+	packet_u64(&x->event, PB_CORRELATION, instance->id);
+	attrs_of_instance(&attrs, x->m, instance);
 	perfetto_say(x, &attrs, false);
 	x->o->result->nr_requests++;
 	return perfetto_begin(x, track, start, end);

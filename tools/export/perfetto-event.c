@@ -157,10 +157,10 @@ void perfetto_event(struct perfetto *x, unsigned type, uint64_t track)
 		packet_u64(&x->event, PB_TRACK_UUID, track);
 }
 
-void perfetto_name(struct perfetto *x, const char *category, const char *name, bool lives)
+void perfetto_name(struct perfetto *x, const char *category, const char *name, bool instances)
 {
 	packet_u64(&x->event, PB_CATEGORY_IID, intern_own(x, PB_CATEGORIES, category));
-	packet_u64(&x->event, PB_NAME_IID, (lives ? intern_own : intern)(x, PB_NAMES, name));
+	packet_u64(&x->event, PB_NAME_IID, (instances ? intern_own : intern)(x, PB_NAMES, name));
 }
 
 /* Writes the function's source location. */

@@ -92,7 +92,7 @@ int64_t perfetto_ns(const struct perfetto *x, int64_t ns);
 /* Begins an event.  Its attributes follow, and then perfetto_put_event() writes it. */
 void perfetto_event(struct perfetto *x, unsigned type, uint64_t track);
 /* category must be a literal. The last argument says whether name is valid as long as the model. */
-void perfetto_name(struct perfetto *x, const char *category, const char *name, bool lives);
+void perfetto_name(struct perfetto *x, const char *category, const char *name, bool instances);
 void perfetto_location(struct perfetto *x, const struct symbol *s);
 void perfetto_flow(struct perfetto *x, uint64_t flow, bool is_last);
 /* is_function: the request is not written as an attribute, because it is the correlation id. */
@@ -113,7 +113,7 @@ void perfetto_until(struct perfetto *x, int64_t at);
 int perfetto_begin(struct perfetto *x, uint64_t track, int64_t start, int64_t end);
 
 /* perfetto-class.c: requests in lanes of their class, and counters */
-int perfetto_on_request(void *arg, const struct life *life);
+int perfetto_on_request(void *arg, const struct instance *instance);
 int perfetto_end_requests(struct perfetto *x);
 int perfetto_count(struct perfetto *x, const struct segment *s);
 int perfetto_end_counts(struct perfetto *x);

@@ -216,15 +216,15 @@ static int finish_profile(struct speedscope *p)
 	return ret;
 }
 
-static int on_thread(void *arg, const struct thread *t, const struct life *life)
+static int on_thread(void *arg, const struct thread *t, const struct instance *instance)
 {
 	struct speedscope *p = arg;
 	int ret = finish_profile(p);
 	char thread[TEXT_ROOM];
 
 	text_thread(t->tid, t, thread);
-	if (life)
-		snprintf(p->name, sizeof(p->name), "req %" PRIu64 ": %.400s", life->id, thread);
+	if (instance)
+		snprintf(p->name, sizeof(p->name), "req %" PRIu64 ": %.400s", instance->id, thread);
 	else
 		snprintf(p->name, sizeof(p->name), "%s", thread);
 	return ret;

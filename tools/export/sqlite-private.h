@@ -9,7 +9,7 @@
 #include "facts/links.h"
 #include "export/sqlite-db.h"
 #include "export/table.h"
-#include "facts/lives.h"
+#include "facts/instances.h"
 #include "facts/ticks.h"
 
 enum sqlite_table_nr {

@@ -14,11 +14,11 @@
 
 #define CAUSES_OF	100	/* slowest requests whose causes are written if none are selected */
 
-static int put_part(struct sqlite_export *e, const struct life *life, uint64_t id, size_t nth)
+static int put_part(struct sqlite_export *e, const struct instance *instance, uint64_t id, size_t nth)
 {
-	const struct life_part *p = &life->parts[nth];
+	const struct instance_part *p = &instance->parts[nth];
 	struct reader *r = e->m->reader;
-	int64_t end = p->end < life->end ? p->end : life->end;
+	int64_t end = p->end < instance->end ? p->end : instance->end;
 	int64_t start_ns = ticks_time_ns(r, p->start), end_ns = ticks_time_ns(r, end);
 	const struct symbol *queue;
 
@@ -34,10 +34,10 @@ static int put_part(struct sqlite_export *e, const struct life *life, uint64_t i
 			  V(start_ns), V(end_ns), V(end_ns - start_ns), V(p->is_open));
 }
 
-static int put_notes(struct sqlite_export *e, const struct life *life, uint64_t id)
+static int put_notes(struct sqlite_export *e, const struct instance *instance, uint64_t id)
 {
 	const struct note *found[NOTES_KEYS_MAX];
-	size_t nr = notes_of(e->m, life->id, life->start, life->end, found);
+	size_t nr = notes_of(e->m, instance->id, instance->start, instance->end, found);
 	int ret = 0;
 
 	for (size_t i = 0; i < nr && !ret; i++)
@@ -46,49 +46,49 @@ static int put_notes(struct sqlite_export *e, const struct life *life, uint64_t 
 	return ret;
 }
 
-static int put_life(struct sqlite_export *e, const struct life *life)
+static int put_instance(struct sqlite_export *e, const struct instance *instance)
 {
 	char trace[40], span[24];
 	struct link_ids ids;
 	uint64_t id = ++e->nr_requests;
-	int ret = links_find(e->links, life, &ids);
+	int ret = links_find(e->links, instance, &ids);
 
 	if (ret)
 		return ret;
 	snprintf(trace, sizeof(trace), "%016" PRIx64 "%016" PRIx64, ids.trace_hi, ids.trace_lo);
 	snprintf(span, sizeof(span), "%016" PRIx64, ids.span);
-	ret = sqlite_put(e, TABLE_REQUEST, V(id), V(life->id), V(life->class),
-			 V(ticks_time_ns(e->m->reader, life->start)),
-			 V(ticks_time_ns(e->m->reader, life->end)), V(life_latency_ns(e->m, life)),
-			 V(life->is_complete), V(life->has_lost_handoff),
+	ret = sqlite_put(e, TABLE_REQUEST, V(id), V(instance->id), V(instance->class),
+			 V(ticks_time_ns(e->m->reader, instance->start)),
+			 V(ticks_time_ns(e->m->reader, instance->end)), V(instance_latency_ns(e->m, instance)),
+			 V(instance->is_complete), V(instance->has_lost_handoff),
 			 V(ids.trace_hi || ids.trace_lo ? trace : NULL), V(ids.span ? span : NULL),
-			 V(ticks_ns(e->m->reader, life->resolution)));
-	for (size_t i = 0; i < life->nr_parts && !ret; i++)
-		ret = put_part(e, life, id, i);
+			 V(ticks_ns(e->m->reader, instance->resolution)));
+	for (size_t i = 0; i < instance->nr_parts && !ret; i++)
+		ret = put_part(e, instance, id, i);
 	if (!ret)
-		ret = put_notes(e, life, id);
+		ret = put_notes(e, instance, id);
 	e->o->result->nr_requests++;
 	return ret;
 }
 
-static int on_life(void *arg, struct life *life)
+static int on_instance(void *arg, struct instance *instance)
 {
 	struct sqlite_export *e = arg;
 
-	if (life->start < e->o->from || life->start > e->o->to)
+	if (instance->start < e->o->from || instance->start > e->o->to)
 		return 0;
-	return put_life(e, life);
+	return put_instance(e, instance);
 }
 
 int sqlite_put_requests(struct sqlite_export *e)
 {
-	struct lives_result result;
+	struct instances_result result;
 	int ret = 0;
 
-	if (!e->o->has_lives)
-		return lives_each(e->m, on_life, e, &result);
-	for (size_t i = 0; i < e->o->nr_lives && !ret; i++)
-		ret = put_life(e, &e->o->lives[i]);
+	if (!e->o->has_instances)
+		return instances_each(e->m, on_instance, e, &result);
+	for (size_t i = 0; i < e->o->nr_instances && !ret; i++)
+		ret = put_instance(e, &e->o->instances[i]);
 	return ret;
 }
 
@@ -121,12 +121,12 @@ static int put_cause(struct sqlite_export *e, uint64_t id, size_t nth,
 			  V(c->hold_func ? c->hold_func->func->function : NULL), V(who), ID(by_ns));
 }
 
-static int put_causes(struct sqlite_export *e, const struct life *life)
+static int put_causes(struct sqlite_export *e, const struct instance *instance)
 {
-	uint64_t id = sqlite_request(e, life->id, ticks_time_ns(e->m->reader, life->start),
-				     ticks_time_ns(e->m->reader, life->end));
+	uint64_t id = sqlite_request(e, instance->id, ticks_time_ns(e->m->reader, instance->start),
+				     ticks_time_ns(e->m->reader, instance->end));
 	struct timeline t;
-	int ret = timeline_build_siteless(e->m, life, &t);
+	int ret = timeline_build_siteless(e->m, instance, &t);
 
 	if (ret)
 		return ret;
@@ -139,21 +139,21 @@ static int put_causes(struct sqlite_export *e, const struct life *life)
 int sqlite_put_causes(struct sqlite_export *e)
 {
 	struct requests_options options = REQUESTS_OPTIONS_ALL;
-	const struct life *lives = e->o->lives;
-	size_t nr = e->o->nr_lives;
+	const struct instance *instances = e->o->instances;
+	size_t nr = e->o->nr_instances;
 	struct requests slowest = { 0 };
 	int ret = 0;
 
-	if (!e->o->has_lives) {
+	if (!e->o->has_instances) {
 		options.from = e->o->from;
 		options.to = e->o->to;
 		options.nr_slowest = CAUSES_OF;
 		ret = requests_build(e->m, &options, &slowest);
-		lives = slowest.lives;
-		nr = slowest.nr_lives;
+		instances = slowest.instances;
+		nr = slowest.nr_instances;
 	}
 	for (size_t i = 0; i < nr && !ret; i++)
-		ret = put_causes(e, &lives[i]);
+		ret = put_causes(e, &instances[i]);
 	requests_free(&slowest);
 	return ret;
 }

@@ -218,7 +218,7 @@ static int on_segment(void *arg, const struct segment *s)
 	struct sqlite_export *e = arg;
 
 	/* If requests are selected, segments of others are not written. */
-	if (e->o->has_lives && !request_of(e, s))
+	if (e->o->has_instances && !request_of(e, s))
 		return 0;
 	export_count(e->o, s);
 	switch (s->kind) {
@@ -296,7 +296,7 @@ int sqlite_put_tracks(struct sqlite_export *e, struct tracks_result *result)
 	int ret;
 
 	*result = (struct tracks_result){ 0 };
-	if (e->o->has_lives && !e->o->nr_lives)
+	if (e->o->has_instances && !e->o->nr_instances)
 		return 0;
 	e->attribution = (struct attribution){
 		.begin = begin, .end = end, .spend = spend, .work = set_work, .arg = e,

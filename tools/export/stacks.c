@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "facts/classes.h"
-#include "facts/lives.h"
+#include "facts/instances.h"
 #include "facts/sched.h"
 #include "export/stacks.h"
 #include "render/offcpu.h"
@@ -196,7 +196,7 @@ static const char *class_of(struct stacks *s, uint64_t req, int64_t tick)
 {
 	const struct ldb_row_reqtab *row;
 
-	if (classes_read(s->m) || lives_last(s->m, req, tick, &row))
+	if (classes_read(s->m) || instances_last(s->m, req, tick, &row))
 		return NULL;
 	return classes_find(s->m->classes, req, row ? max(row->end, tick) : tick);
 }

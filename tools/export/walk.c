@@ -57,7 +57,7 @@ static int compare(const void *pa, const void *pb)
 /* The segments of a request: those of its timeline, and the interrupts during them, clipped. */
 struct shown {
 	struct model *m;
-	const struct life *life;
+	const struct instance *instance;
 	const struct timeline *timeline;
 	struct piece {
 		struct segment segment;
@@ -80,7 +80,7 @@ static int add_piece(struct shown *t, const struct segment *s, int64_t start, in
 	piece->segment = *s;
 	piece->segment.start = start;
 	piece->segment.end = end;
-	piece->segment.req = t->life->id;
+	piece->segment.req = t->instance->id;
 	piece->segment.has_req = true;
 	if (s->kind != SEGMENT_IRQ)
 		return 0;
@@ -118,7 +118,7 @@ static int add_irq(void *arg, const struct irq *i)
 
 static int read_irqs(struct shown *t)
 {
-	struct reader_filter filter = ROWS_WITHIN(t->life->start, t->life->end);
+	struct reader_filter filter = ROWS_WITHIN(t->instance->start, t->instance->end);
 
 	return irqs_each(t->m, &filter, add_irq, t);
 }
@@ -146,7 +146,7 @@ static int walk_segments(const struct shown *t, const struct export_options *o,
 		bool is_wanted = model_thread_matches(o->thread, thread->tid, thread);
 
 		if (is_wanted)
-			ret = sink->thread(sink->arg, thread, t->life);
+			ret = sink->thread(sink->arg, thread, t->instance);
 		for (; i < t->nr && t->segments[i]->tid == first->tid && !ret; i++)
 			if (is_wanted)
 				ret = sink->segment(sink->arg, t->segments[i]);
@@ -182,12 +182,12 @@ static void free_shown(struct shown *t)
 	free(t->segments);
 }
 
-static int walk_life(struct model *m, const struct export_options *o, const struct life *life,
+static int walk_instance(struct model *m, const struct export_options *o, const struct instance *instance,
 		     const struct walk_sink *sink)
 {
 	struct timeline t;
-	struct shown shown = { .m = m, .life = life, .timeline = &t };
-	int ret = timeline_build(m, life, &t);
+	struct shown shown = { .m = m, .instance = instance, .timeline = &t };
+	int ret = timeline_build(m, instance, &t);
 
 	if (ret)
 		return ret;
@@ -212,10 +212,10 @@ int walk(struct model *m, const struct export_options *o, const struct walk_sink
 {
 	int ret = 0;
 
-	if (!o->has_lives)
+	if (!o->has_instances)
 		return walk_time(m, o, sink);
-	for (size_t i = 0; i < o->nr_lives && !ret; i++)
-		ret = walk_life(m, o, &o->lives[i], sink);
+	for (size_t i = 0; i < o->nr_instances && !ret; i++)
+		ret = walk_instance(m, o, &o->instances[i], sink);
 	return ret;
 }
 
@@ -226,7 +226,7 @@ struct selection {
 	const struct export_options *o;
 };
 
-static int on_stacks_thread(void *arg, const struct thread *t, const struct life *life)
+static int on_stacks_thread(void *arg, const struct thread *t, const struct instance *instance)
 {
 	const struct selection *x = arg;
 

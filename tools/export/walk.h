@@ -16,7 +16,7 @@ struct walk_sink {
 	 * Begins a thread.  Its segments follow in order of start, the outer ones first.  The
 	 * instance is NULL if no requests are selected.
 	 */
-	int (*thread)(void *arg, const struct thread *t, const struct life *life);
+	int (*thread)(void *arg, const struct thread *t, const struct instance *instance);
 	int (*segment)(void *arg, const struct segment *s);
 	bool with_irqs;		/* also deliver the interrupts of the thread */
 	void *arg;

@@ -39,7 +39,7 @@ static int add_one(struct model *m, uint64_t id, int64_t tick, struct asked *all
 {
 	const struct ldb_row_reqtab *row;
 	struct asked_one one;
-	int rc = lives_last(m, id, tick, &row);
+	int rc = instances_last(m, id, tick, &row);
 	size_t n;
 
 	if (rc || !row || row->end < tick || all->nr == ASKED_MAX)
@@ -82,12 +82,12 @@ int asked_add(struct model *m, uint64_t id, int64_t start, struct asked *all)
 	return rc;
 }
 
-bool asked_has(const struct asked *all, const struct life *life)
+bool asked_has(const struct asked *all, const struct instance *instance)
 {
-	size_t n = search_by(all->by_id, all->nr_by_id, a, a->id < life->id);
+	size_t n = search_by(all->by_id, all->nr_by_id, a, a->id < instance->id);
 
-	for (; n < all->nr_by_id && all->by_id[n].id == life->id && all->by_id[n].start <= life->end; n++)
-		if (all->by_id[n].end >= life->start)
+	for (; n < all->nr_by_id && all->by_id[n].id == instance->id && all->by_id[n].start <= instance->end; n++)
+		if (all->by_id[n].end >= instance->start)
 			return true;
 	return false;
 }

@@ -7,7 +7,7 @@
 #ifndef FACTS_ASKED_H
 #define FACTS_ASKED_H
 
-#include "lives.h"
+#include "instances.h"
 
 /* greatest number of requests that are found for a request */
 #define ASKED_MAX	10000
@@ -37,7 +37,7 @@ struct asked {
  * ASKED_MAX are left out.  Returns 0 or -errno.
  */
 int asked_add(struct model *m, uint64_t id, int64_t start, struct asked *all);
-bool asked_has(const struct asked *all, const struct life *life);
+bool asked_has(const struct asked *all, const struct instance *instance);
 /* Forgets the requests, but not the rows. */
 void asked_clear(struct asked *all);
 void asked_free(struct asked *all);

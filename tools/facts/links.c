@@ -81,17 +81,17 @@ void links_close(struct links *l)
 	free(l);
 }
 
-int links_find(struct links *l, const struct life *life, struct link_ids *ids)
+int links_find(struct links *l, const struct instance *instance, struct link_ids *ids)
 {
 	size_t lo = search_by(l->at, l->nr, k,
-			      k->id < life->id || (k->id == life->id && k->tick <= life->end));
+			      k->id < instance->id || (k->id == instance->id && k->tick <= instance->end));
 	const struct ldb_row_reqtab *before;
 	int ret;
 
 	*ids = (struct link_ids){ 0 };
-	if (!lo || l->at[lo - 1].id != life->id)
+	if (!lo || l->at[lo - 1].id != instance->id)
 		return 0;
-	ret = lives_last(l->m, life->id, life->start - 1, &before);
+	ret = instances_last(l->m, instance->id, instance->start - 1, &before);
 	if (!ret && (!before || l->at[lo - 1].tick > before->end))
 		*ids = l->at[lo - 1].ids;
 	return ret;
@@ -123,10 +123,10 @@ bool link_want_parse(const char *text, struct link_want *want)
 	return nr >= 8 && (!*text || (*text == '-' && nr == 32) || !strcmp(text, "..."));
 }
 
-int links_match(struct links *l, const struct life *life, const struct link_want *want)
+int links_match(struct links *l, const struct instance *instance, const struct link_want *want)
 {
 	struct link_ids ids;
-	int ret = links_find(l, life, &ids);
+	int ret = links_find(l, instance, &ids);
 
 	if (ret || !(ids.trace_hi | ids.trace_lo))
 		return ret;
@@ -134,20 +134,20 @@ int links_match(struct links *l, const struct life *life, const struct link_want
 	       (ids.trace_lo & want->mask_lo) == want->trace_lo;
 }
 
-static uint64_t make(const struct links *l, const struct life *life, uint64_t what)
+static uint64_t make(const struct links *l, const struct instance *instance, uint64_t what)
 {
-	uint64_t h = mix(mix(mix(l->run ^ life->id) ^ (uint64_t)life->start) ^ what);
+	uint64_t h = mix(mix(mix(l->run ^ instance->id) ^ (uint64_t)instance->start) ^ what);
 
 	return h ? h : 1;	/* an id of 0 would mean that there is no id */
 }
 
-void links_make_trace(const struct links *l, const struct life *life, struct link_ids *ids)
+void links_make_trace(const struct links *l, const struct instance *instance, struct link_ids *ids)
 {
-	ids->trace_hi = make(l, life, UINT64_MAX);
-	ids->trace_lo = make(l, life, UINT64_MAX - 1);
+	ids->trace_hi = make(l, instance, UINT64_MAX);
+	ids->trace_lo = make(l, instance, UINT64_MAX - 1);
 }
 
-uint64_t links_make_span(const struct links *l, const struct life *life, uint64_t nth)
+uint64_t links_make_span(const struct links *l, const struct instance *instance, uint64_t nth)
 {
-	return make(l, life, nth);
+	return make(l, instance, nth);
 }

@@ -6,7 +6,7 @@
 #ifndef FACTS_LINKS_H
 #define FACTS_LINKS_H
 
-#include "lives.h"
+#include "instances.h"
 
 struct links;
 
@@ -26,7 +26,7 @@ void links_close(struct links *links);
  * Finds the context of the request instance: the last one that was set for the id before the
  * instance ended and after the previous instance ended.  Returns 0, or -ENOMEM.
  */
-int links_find(struct links *links, const struct life *life, struct link_ids *ids);
+int links_find(struct links *links, const struct instance *instance, struct link_ids *ids);
 
 /* A trace id to search for: its first hex digits, or all 32. */
 struct link_want {
@@ -40,10 +40,10 @@ struct link_want {
 bool link_want_parse(const char *text, struct link_want *want);
 
 /* Returns 1 if the request instance belongs to that trace, 0 if it does not, or -ENOMEM. */
-int links_match(struct links *links, const struct life *life, const struct link_want *want);
+int links_match(struct links *links, const struct instance *instance, const struct link_want *want);
 
 /* Make an id for the trace of a request instance, and one for its nth span. */
-void links_make_trace(const struct links *links, const struct life *life, struct link_ids *ids);
-uint64_t links_make_span(const struct links *links, const struct life *life, uint64_t nth);
+void links_make_trace(const struct links *links, const struct instance *instance, struct link_ids *ids);
+uint64_t links_make_span(const struct links *links, const struct instance *instance, uint64_t nth);
 
 #endif

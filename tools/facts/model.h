@@ -175,7 +175,7 @@ struct model {
 };
 
 /* A span of a request instance: on a thread, or in a queue. */
-struct life_part {
+struct instance_part {
 	/* in a queue: the thread that put the request there; if unknown, the same as to_tid */
 	uint32_t tid;
 	/*
@@ -192,7 +192,7 @@ struct life_part {
 };
 
 /* A request instance lasts from the first START (or BLOCK) of its id to its last END. */
-struct life {
+struct instance {
 	uint64_t id;
 	int64_t start, end;	/* ticks */
 	/* ticks: by how much its length may be off; 0 if the program tagged it */
@@ -200,7 +200,7 @@ struct life {
 	bool is_complete;	/* there was an END and nothing is open */
 	bool has_lost_handoff;	/* put into a queue and never taken out */
 	const char *class;	/* "" */
-	struct life_part *parts; /* spans, in order of start */
+	struct instance_part *parts; /* spans, in order of start */
 	size_t nr_parts, room;
 };
 

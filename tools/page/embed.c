@@ -32,7 +32,7 @@ ASSET("report.css") ASSET("report.js") ASSET("report-data.js") ASSET("report-dis
 ASSET("report-flame.js") ASSET("report-heat.js") ASSET("report-table.js")
 
 ASSET("why.css") ASSET("why.js") ASSET("why-balloons.js") ASSET("why-boxes.js") ASSET("why-cpus.js")
-ASSET("why-data.js") ASSET("why-flame.js") ASSET("why-life.js") ASSET("why-plot.js")
+ASSET("why-data.js") ASSET("why-flame.js") ASSET("why-instance.js") ASSET("why-plot.js")
 ASSET("why-queues.js")
 
 ASSET("flows.css") ASSET("flows.js") ASSET("flows-bands.js") ASSET("flows-diff.js")

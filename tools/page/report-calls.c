@@ -82,7 +82,7 @@ int report_calls_add(struct report *r, const struct segment *s)
 	if (!key || s->row_end < r->o->from || s->row_start > r->o->to)
 		return 0;
 	if (s->has_req)
-		q = report_request(&r->lives, s->req, s->start, s->end);
+		q = report_request(&r->instances, s->req, s->start, s->end);
 	/* A request without an end has no latency, so the page cannot select it. */
 	if (q && !q->is_complete)
 		q = NULL;
@@ -100,7 +100,7 @@ int report_calls_add(struct report *r, const struct segment *s)
  */
 static int write_each(struct report *r)
 {
-	const char *columns = r->lives.is_each ? "key first+ last+ request+ thread+ sum resolution open" :
+	const char *columns = r->instances.is_each ? "key first+ last+ request+ thread+ sum resolution open" :
 		"key first+ last+ request+ thread+ sum resolution open class from to bucket";
 	const struct report_calls *k = &r->calls;
 	struct store s;
@@ -109,7 +109,7 @@ static int write_each(struct report *r)
 	for (const struct call *c = k->at; c < k->at + k->nr; c++)
 		store_add(&s, (int64_t[]){
 			c->key, coarse_first(&r->heat, c->first), coarse_last(&r->heat, c->last),
-			r->lives.is_each ? c->request : 0, c->thread, c->is_open ? 0 : c->duration_ns,
+			r->instances.is_each ? c->request : 0, c->thread, c->is_open ? 0 : c->duration_ns,
 			c->is_open ? 0 : c->resolution_ns, c->is_open,
 			c->place.is_any ? (int64_t)c->place.class + 1 : 0,
 			coarse_first(&r->heat, c->place.first), coarse_last(&r->heat, c->place.last),

@@ -117,7 +117,7 @@ struct request {
 struct report_requests {
 	struct request *at;		/* sorted by id, start */
 	size_t nr, room;
-	/* requests beyond REPORT_LIVES_MAX, which are only in the cells */
+	/* requests beyond REPORT_INSTANCES_MAX, which are only in the cells */
 	uint64_t nr_not_followed;
 	bool is_each;			/* the page contains each request, and not only sums */
 	struct cells cells;		/* sums of requests, if not is_each */
@@ -224,7 +224,7 @@ struct report {
 	/* in the page's order; the keys of calls are indices into it */
 	const struct stats_entry **rows;
 	struct requests requests;
-	struct report_requests lives;
+	struct report_requests instances;
 	struct report_calls calls;
 	struct flame flame;
 	uint32_t thread;		/* number of the current thread in the model */

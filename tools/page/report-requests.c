@@ -31,12 +31,12 @@ static int add_cell(struct report *r, const struct request *request)
 		.place.bucket = bins_bucket(request->latency_ns, HEAT_BITS),
 	};
 
-	return cells_add(&r->lives.cells, &like, request->latency_ns, 0, !request->is_complete);
+	return cells_add(&r->instances.cells, &like, request->latency_ns, 0, !request->is_complete);
 }
 
 static int store_request(struct report_requests *q, const struct request *request)
 {
-	if (q->nr >= REPORT_LIVES_MAX) {
+	if (q->nr >= REPORT_INSTANCES_MAX) {
 		q->nr_not_followed++;
 		return 0;
 	}
@@ -46,24 +46,24 @@ static int store_request(struct report_requests *q, const struct request *reques
 	return 0;
 }
 
-static int on_life(void *arg, struct life *life)
+static int on_instance(void *arg, struct instance *instance)
 {
 	struct report *r = arg;
 	struct request request = {
-		.id = life->id, .start = life->start, .end = life->end,
-		.latency_ns = life_latency_ns(r->m, life),
-		.first = bins_first(&r->bins, life->start),
-		.last = bins_last(&r->bins, life->start),
-		.is_complete = life->is_complete, .has_lost_handoff = life->has_lost_handoff,
+		.id = instance->id, .start = instance->start, .end = instance->end,
+		.latency_ns = instance_latency_ns(r->m, instance),
+		.first = bins_first(&r->bins, instance->start),
+		.last = bins_last(&r->bins, instance->start),
+		.is_complete = instance->is_complete, .has_lost_handoff = instance->has_lost_handoff,
 	};
 	int ret;
 
-	if (life->start < r->o->from || life->start > r->o->to)
+	if (instance->start < r->o->from || instance->start > r->o->to)
 		return 0;
-	ret = find_class(&r->lives, life->class, &request.class);
-	if (!ret && !r->lives.is_each)
+	ret = find_class(&r->instances, instance->class, &request.class);
+	if (!ret && !r->instances.is_each)
 		ret = add_cell(r, &request);
-	return ret ? ret : store_request(&r->lives, &request);
+	return ret ? ret : store_request(&r->instances, &request);
 }
 
 COMPARE(by_start, struct request, UP(start) UP(id))
@@ -81,13 +81,13 @@ struct place report_place(const struct request *q)
 int report_requests_read(struct report *r)
 {
 	uint64_t max = r->o->requests_max ? r->o->requests_max : REPORT_REQUESTS_MAX;
-	struct report_requests *q = &r->lives;
-	struct lives_result result;
+	struct report_requests *q = &r->instances;
+	struct instances_result result;
 	int ret;
 
 	q->is_each = r->requests.all.count + r->requests.all.incomplete <= max;
 	cells_init(&q->cells, &r->heat, true);
-	ret = lives_each(r->m, on_life, r, &result);
+	ret = instances_each(r->m, on_instance, r, &result);
 	if (ret || !q->nr)
 		return ret;
 	qsort(q->at, q->nr, sizeof(*q->at), by_start);
@@ -112,7 +112,7 @@ const struct request *report_request(const struct report_requests *q, uint64_t i
  */
 static int write_each(struct report *r)
 {
-	const struct report_requests *q = &r->lives;
+	const struct report_requests *q = &r->instances;
 	struct store s;
 
 	if (q->nr)
@@ -128,8 +128,8 @@ static int write_each(struct report *r)
 
 int report_requests_write(struct report *r)
 {
-	return r->lives.is_each ? write_each(r) :
-	       cells_write(&r->lives.cells, &r->page, "requests", "class_number");
+	return r->instances.is_each ? write_each(r) :
+	       cells_write(&r->instances.cells, &r->page, "requests", "class_number");
 }
 
 void report_requests_free(struct report_requests *q)

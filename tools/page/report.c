@@ -108,7 +108,7 @@ static int settle(struct cells *const *tables, size_t nr, const struct coarse *c
 
 static int settle_all(struct report *r)
 {
-	struct cells *const heat[] = { &r->lives.cells };
+	struct cells *const heat[] = { &r->instances.cells };
 	struct cells *const by_time[] = { &r->calls.by_time, &r->flame.by_time };
 	struct cells *const by_request[] = { &r->calls.by_request, &r->flame.by_request };
 	int ret = settle(heat, 1, &r->heat);
@@ -135,7 +135,7 @@ static int gather(struct report *r)
 		return ret;
 	bins_init(&r->bins, r->m, r->o->from, r->o->to);
 	ret = report_requests_read(r);
-	flame_init(&r->flame, r->m, &r->bins, &r->lives, &r->coarse, &r->request_coarse);
+	flame_init(&r->flame, r->m, &r->bins, &r->instances, &r->coarse, &r->request_coarse);
 	if (!ret)
 		ret = flame_read_pieces(&r->flame, r->o->from, r->o->to);
 	if (!ret)
@@ -162,12 +162,12 @@ static int put_requests(struct report *r, struct json *j)
 	int ret = reader_retain_begin(r->m->reader, RETAINED_BYTES);
 
 	if (!ret)
-		ret = timelines_build(r->m, r->requests.lives, r->requests.nr_lives, &timelines);
+		ret = timelines_build(r->m, r->requests.instances, r->requests.nr_instances, &timelines);
 	if (ret)
 		return ret;
 	q.timelines = timelines;
 	relation_json(j, requests_printer.columns, &q);
-	timelines_free(timelines, r->requests.nr_lives);
+	timelines_free(timelines, r->requests.nr_instances);
 	return 0;
 }
 
@@ -234,8 +234,8 @@ static void put_bins(struct report *r, struct json *j)
 	json_u64(j, "heat_bits", HEAT_BITS);
 	json_u64(j, "value_bits", VALUE_BITS);
 	json_bool(j, "each_call", r->calls.is_each);
-	json_bool(j, "each_request", r->lives.is_each);
-	json_u64(j, "not_followed", r->lives.nr_not_followed);
+	json_bool(j, "each_request", r->instances.is_each);
+	json_u64(j, "not_followed", r->instances.nr_not_followed);
 	json_u64(j, "calls", r->stats.count + r->stats.open);
 	json_u64(j, "bins_asked", r->bins.nr);
 }
@@ -243,8 +243,8 @@ static void put_bins(struct report *r, struct json *j)
 static void put_strings(struct report *r, struct json *j)
 {
 	json_array_begin(j, "classes");
-	for (size_t i = 0; i < r->lives.nr_classes; i++)
-		json_string(j, NULL, r->lives.classes[i]);
+	for (size_t i = 0; i < r->instances.nr_classes; i++)
+		json_string(j, NULL, r->instances.classes[i]);
 	json_array_end(j);
 	json_string(j, "title", r->o->title);
 	json_string(j, "thread", r->o->thread);
@@ -259,9 +259,9 @@ static int write_slowest(struct report *r)
 	struct store s;
 
 	store_init(&s, "id_low id_high");
-	for (size_t i = 0; i < r->requests.nr_lives; i++)
-		store_add(&s, (int64_t[]){ r->requests.lives[i].id & UINT32_MAX,
-					   r->requests.lives[i].id >> 32 });
+	for (size_t i = 0; i < r->requests.nr_instances; i++)
+		store_add(&s, (int64_t[]){ r->requests.instances[i].id & UINT32_MAX,
+					   r->requests.instances[i].id >> 32 });
 	return store_finish(&s, &r->page, "slowest");
 }
 
@@ -343,9 +343,9 @@ static int write_other(struct report *r)
 	if (!ret)
 		ret = build_requests(r->o->other, &all, &requests);
 	if (!ret) {
-		for (size_t i = 0; i < requests.nr_lives; i++)
-			life_free(&requests.lives[i]);
-		requests.nr_lives = 0;
+		for (size_t i = 0; i < requests.nr_instances; i++)
+			instance_free(&requests.instances[i]);
+		requests.nr_instances = 0;
 		j = page_json_begin(&r->page, "other");
 		json_string(j, "title", r->o->other_title);
 		summary.stats = &stats;
@@ -367,7 +367,7 @@ static void free_report(struct report *r)
 {
 	flame_free(&r->flame);
 	report_calls_free(&r->calls);
-	report_requests_free(&r->lives);
+	report_requests_free(&r->instances);
 	requests_free(&r->requests);
 	stats_free(&r->stats);
 	free(r->rows);

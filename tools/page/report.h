@@ -28,7 +28,7 @@
 #define REPORT_REQUESTS_MAX	131072	/* requests that are in the page individually */
 #define REPORT_ROWS_MAX		163840	/* summed rows of a table */
 #define REPORT_VALUES_MAX	(1U << 20) /* filled buckets of all rows of a table */
-#define REPORT_LIVES_MAX	(4U << 20) /* requests to which invocations are assigned */
+#define REPORT_INSTANCES_MAX	(4U << 20) /* requests to which invocations are assigned */
 #define REPORT_NODES_MAX	32768	/* frames of the flame graph; the thinnest are merged */
 /* if bins must be widened for more frames, there are at least this many */
 #define REPORT_NODES_MIN	2048

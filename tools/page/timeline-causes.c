@@ -241,12 +241,12 @@ static int put_chain(struct timeline_data *d, struct json *j, const struct timel
 	return 0;
 }
 
-static int put_causes(struct timeline_data *d, struct json *j, const struct life *life)
+static int put_causes(struct timeline_data *d, struct json *j, const struct instance *instance)
 {
 	struct timeline t;
 	struct render_timeline shown = { .model = d->m, .timeline = &t, .nth = 1,
-		.nr_occurrences = 1, .p50_ns = requests_p50_ns(d->o->requests, life->class) };
-	int ret = timeline_build_siteless(d->m, life, &t);
+		.nr_occurrences = 1, .p50_ns = requests_p50_ns(d->o->requests, instance->class) };
+	int ret = timeline_build_siteless(d->m, instance, &t);
 	char id[24];
 
 	if (ret)
@@ -258,7 +258,7 @@ static int put_causes(struct timeline_data *d, struct json *j, const struct life
 	}
 	json_object_begin(j, NULL);
 	/* The id is a string, because JavaScript's numbers have only 53 bits. */
-	snprintf(id, sizeof(id), "%" PRIu64, life->id);
+	snprintf(id, sizeof(id), "%" PRIu64, instance->id);
 	json_string(j, "id", id);
 	json_i64(j, "start", t.start_ns);
 	json_i64(j, "end", t.end_ns);
@@ -280,33 +280,33 @@ static int put_causes(struct timeline_data *d, struct json *j, const struct life
 int story_write(struct timeline_data *d, struct json *j)
 {
 	const struct requests *requests = d->o->requests;
-	const struct life *first = d->o->first;
-	struct life *lives = calloc(requests->nr_lives + 1, sizeof(*lives));
+	const struct instance *first = d->o->first;
+	struct instance *instances = calloc(requests->nr_instances + 1, sizeof(*instances));
 	uint32_t *order = NULL;
 	size_t nr = 0;
 	int ret = 0;
 
-	if (!lives)
+	if (!instances)
 		return -ENOMEM;
 	if (first)
-		lives[nr++] = *first;
-	for (size_t i = 0; i < requests->nr_lives; i++) {
-		const struct life *life = &requests->lives[i];
+		instances[nr++] = *first;
+	for (size_t i = 0; i < requests->nr_instances; i++) {
+		const struct instance *instance = &requests->instances[i];
 
-		if (!first || life->id != first->id || life->start != first->start)
-			lives[nr++] = *life;
+		if (!first || instance->id != first->id || instance->start != first->start)
+			instances[nr++] = *instance;
 	}
 	/* The page has them slowest first, so they are not built in order of time. */
 	if (nr)
-		order = timelines_begin(d->m, lives, nr);
+		order = timelines_begin(d->m, instances, nr);
 	if (nr && !order)
 		ret = -ENOMEM;
 	json_array_begin(j, "stories");
 	for (size_t i = 0; i < nr && !ret; i++)
-		ret = put_causes(d, j, &lives[i]);
+		ret = put_causes(d, j, &instances[i]);
 	json_array_end(j);
 	timelines_end(d->m);
 	free(order);
-	free(lives);
+	free(instances);
 	return ret;
 }

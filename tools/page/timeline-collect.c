@@ -151,7 +151,7 @@ static int on_run(void *arg, const struct tracks_run *r)
 		(r->has_start ? 0 : PAGE_F_NO_START) | (r->has_end ? 0 : PAGE_F_NO_END) });
 }
 
-static int add_part(struct timeline_data *d, const struct life_part *p)
+static int add_part(struct timeline_data *d, const struct instance_part *p)
 {
 	struct segment s = { .kind = SEGMENT_QUEUE, .lock = p->queue };
 	int64_t thread = thread_at(d, p->tid, p->start), to = thread_at(d, p->to_tid, p->end);
@@ -187,10 +187,10 @@ static void drop_parts(struct timeline_data *d)
 }
 
 /* Returns the number of a text with a request's notes; the number of such texts is limited. */
-static int64_t noted_of(struct timeline_data *d, const struct life *life)
+static int64_t noted_of(struct timeline_data *d, const struct instance *instance)
 {
 	const struct note *found[NOTES_KEYS_MAX];
-	size_t nr = notes_of(d->m, life->id, life->start, life->end, found);
+	size_t nr = notes_of(d->m, instance->id, instance->start, instance->end, found);
 	char text[NOTES_ROOM];
 
 	if (nr && d->nr_noted++ >= TIMELINE_PAGE_NOTES)
@@ -198,11 +198,11 @@ static int64_t noted_of(struct timeline_data *d, const struct life *life)
 	return names_string(d, notes_text(found, nr, text, sizeof(text)));
 }
 
-static int on_request(void *arg, const struct life *life)
+static int on_request(void *arg, const struct instance *instance)
 {
 	struct timeline_data *d = arg;
-	int64_t start = ns_of(d, life->start), length = ns_of(d, life->end) - start;
-	int64_t class = names_string(d, life->class), notes = noted_of(d, life);
+	int64_t start = ns_of(d, instance->start), length = ns_of(d, instance->end) - start;
+	int64_t class = names_string(d, instance->class), notes = noted_of(d, instance);
 
 	if (class < 0 || notes < 0)
 		return -ENOMEM;
@@ -213,12 +213,12 @@ static int on_request(void *arg, const struct life *life)
 	}
 	if (store_add(&d->requests, (int64_t[]){
 		d->nr_requests_seen, start, length, class,
-		(life->is_complete ? PAGE_F_COMPLETE : 0) |
-		(life->has_lost_handoff ? PAGE_F_LOST_HANDOFF : 0),
-		life->id >> 32, life->id & UINT32_MAX, notes }))
+		(instance->is_complete ? PAGE_F_COMPLETE : 0) |
+		(instance->has_lost_handoff ? PAGE_F_LOST_HANDOFF : 0),
+		instance->id >> 32, instance->id & UINT32_MAX, notes }))
 		return -ENOMEM;
-	for (size_t i = 0; i < life->nr_parts; i++)
-		if (add_part(d, &life->parts[i]))
+	for (size_t i = 0; i < instance->nr_parts; i++)
+		if (add_part(d, &instance->parts[i]))
 			return -ENOMEM;
 	d->nr_requests_seen++;
 	return 0;

@@ -15,7 +15,7 @@ struct timeline_page_options {
 	int64_t from, to;
 	const struct requests *requests; /* request instances whose causes are in the page */
 	/* instance that is shown first; NULL: the first of requests */
-	const struct life *first;
+	const struct instance *first;
 	uint64_t max_functions;		/* 0: TIMELINE_PAGE_FUNCTIONS */
 };
 

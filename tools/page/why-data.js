@@ -6,11 +6,11 @@
 "use strict";
 
 const why = (() => {
-	const doc = ldb.json("why"), lives = ldb.json("lives");
+	const doc = ldb.json("why"), instances = ldb.json("instances");
 	const tables = {};
 
 	async function read() {
-		for (const id of ["targets", "amounts", "bins", "life_segments"])
+		for (const id of ["targets", "amounts", "bins", "instance_segments"])
 			tables[id] = await ldb.columns(id);
 		const nr = tables.targets.amounts, first = new Uint32Array(nr.length + 1);
 
@@ -45,14 +45,14 @@ const why = (() => {
 	}
 
 	/* Returns the segments of a target, by start; null: they are not in the page. */
-	function life(i) {
-		const number = lives.targets.indexOf(i), s = tables.life_segments, list = [];
+	function instance(i) {
+		const number = instances.targets.indexOf(i), s = tables.instance_segments, list = [];
 
 		if (number < 0)
 			return null;
-		for (let k = 0; k < s.life.length; k++)
-			if (s.life[k] === number)
-				list.push({ kind: lives.kinds[s.kind[k]].name, rank: s.kind[k], colour: lives.kinds[s.kind[k]].colour, name: lives.names[s.name[k]], thread: lives.names[s.thread[k]],
+		for (let k = 0; k < s.instance.length; k++)
+			if (s.instance[k] === number)
+				list.push({ kind: instances.kinds[s.kind[k]].name, rank: s.kind[k], colour: instances.kinds[s.kind[k]].colour, name: instances.names[s.name[k]], thread: instances.names[s.thread[k]],
 					tid: s.tid[k], start: s.start[k], end: s.end[k], resolution: s.resolution[k], depth: s.depth[k],
 					level: s.level[k], blocks: s.blocks[k] === 1 });
 		return list;
@@ -61,6 +61,6 @@ const why = (() => {
 	const many = (n) => Number(n).toLocaleString("en").replace(/,/g, "\u202f");
 	const share = (v, whole) => whole ? (100 * v / whole).toFixed(1) + " %" : "\u2013";
 
-	return { doc, tables, read, id, amounts, target, life, many, share,
+	return { doc, tables, read, id, amounts, target, instance, many, share,
 		get count() { return tables.targets.latency.length; } };
 })();

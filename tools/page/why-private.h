@@ -8,6 +8,6 @@
 #include "page/why.h"
 
 /* Writes the segments of some targets, as three elements of the page. */
-int why_lives_write(const struct why *w, struct page *p);
+int why_instances_write(const struct why *w, struct page *p);
 
 #endif

@@ -15,7 +15,7 @@ static const char *const assets[] = {
 	"vendor/d3-timer.min.js", "vendor/d3-hierarchy.min.js", "vendor/d3-format.min.js",
 	"vendor/d3-scale.min.js", "vendor/d3-selection.min.js", "vendor/d3-transition.min.js",
 	"vendor/d3-flamegraph.umd.min.js", "report-table.js", "why-data.js", "why-plot.js", "why-balloons.js",
-	"why-boxes.js", "why-queues.js", "why-cpus.js", "why-flame.js", "why-life.js", "why.js", NULL
+	"why-boxes.js", "why-queues.js", "why-cpus.js", "why-flame.js", "why-instance.js", "why.js", NULL
 };
 
 static size_t least(size_t a, size_t b)
@@ -222,7 +222,7 @@ int why_page(const struct why *w, const struct why_page_options *o, FILE *out)
 		if (!ret)
 			ret = write_bins(&p, &b.balloons);
 		if (!ret)
-			ret = why_lives_write(w, &p);
+			ret = why_instances_write(w, &p);
 		page_end(&p);
 	}
 	free_built(&b);

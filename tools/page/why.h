@@ -15,7 +15,7 @@
 /* the slowest targets are in the page; the box plots and the blame graph are for all targets */
 #define WHY_PAGE_TARGETS	20000
 #define WHY_PAGE_CHAINS		500	/* targets whose chains can be read */
-#define WHY_PAGE_LIVES		24	/* targets whose segments are shown */
+#define WHY_PAGE_INSTANCES		24	/* targets whose segments are shown */
 #define WHY_PAGE_SEGMENTS	1500	/* segments of each of those targets; the longest ones */
 #define WHY_PAGE_BINS		1600
 

@@ -198,12 +198,12 @@
 	}
 
 	function requestCard() {
-		const life = makeLife(), body = el("div", { id: "request" });
+		const instance = makeInstance(), body = el("div", { id: "request" });
 		const step = (d) => () => move(d);
 		const title = el("h2", {}, "The request");
 		const node = el("section", { class: "card", id: "card-request" }, title, el("div", { class: "tools" },
 			el("span", { class: "nav" }, el("button", { onclick: step(-1), title: "the next slower one (k)" }, "\u2190 slower"),
-				el("button", { onclick: step(1), title: "the next faster one (j)" }, "faster \u2192"))), body, life.node);
+				el("button", { onclick: step(1), title: "the next faster one (j)" }, "faster \u2192"))), body, instance.node);
 		let shown = -1;
 
 		views.request = { draw() {
@@ -221,11 +221,11 @@
 					el("p", { class: "dim" }, `${ldb.ns(t.deviation_ns)} more than usual, of which ${(100 * t.coverage).toFixed(1)} % is explained; ` +
 						`of ${ldb.ns(t.unknown_ns)} nothing is known` + (t.ahead ? `; ${many(t.ahead)} request${t.ahead === 1 ? " was" : "s were"} ahead` : "") + "."),
 					t.chain && t.chain.length ? chainOf(t) : "", amountsOf(t));
-				life.show(i);
+				instance.show(i);
 			} else {
-				life.draw();
+				instance.draw();
 			}
-		}, life };
+		}, instance };
 		return node;
 	}
 

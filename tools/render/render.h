@@ -147,7 +147,7 @@ void text_trace(const struct render *r, const struct render_timeline *each, size
 		const struct render_timeline *all, const char *which);
 
 /* Lists requests that were open at a tick. */
-void text_open(const struct render *r, const struct model *m, const struct life *lives, size_t nr, int64_t at);
+void text_open(const struct render *r, const struct model *m, const struct instance *instances, size_t nr, int64_t at);
 
 /* timeline-picture.c: draws a timeline. */
 void text_picture(const struct render *r, const struct render_timeline *t);
@@ -167,7 +167,7 @@ void json_timelines(const struct render *r, const struct render_timeline *t, siz
 		    bool is_array);
 
 /* Prints the request instances with the same id, one line each. */
-void text_lives(const struct render *r, const struct model *m, const struct life *lives, size_t nr,
+void text_instances(const struct render *r, const struct model *m, const struct instance *instances, size_t nr,
 		size_t nth);
 
 #endif

@@ -74,7 +74,7 @@ static struct rows all_requests(const struct row *row)
 {
 	const struct render_requests *q = row_report(row);
 
-	return rows_of(q->timelines, q->requests->nr_lives);
+	return rows_of(q->timelines, q->requests->nr_instances);
 }
 
 static bool is_of_class(const struct row *nested)
@@ -82,7 +82,7 @@ static bool is_of_class(const struct row *nested)
 	const struct render_requests *q = row_report(nested);
 	const struct request_class *c = nested->in->at;
 
-	return is_all(nested->in) || q->requests->lives[nested->nth].class == c->name;
+	return is_all(nested->in) || q->requests->instances[nested->nth].class == c->name;
 }
 
 static const struct column class_columns[] = {
@@ -213,11 +213,11 @@ static void text_requests(const struct render *r, const void *report)
 	if (requests->result.nr_stray)
 		fprintf(r->out, "%" PRIu64 " ends without a start: begun before the recording, or "
 			"tagged twice.\n", requests->result.nr_stray);
-	if (!requests->nr_lives)
+	if (!requests->nr_instances)
 		return;
 	fputc('\n', r->out);
-	text_slowest(r, q->model, q->timelines, requests->nr_lives);
-	fprintf(r->out, "ldb-timeline --req=%" PRIu64 " shows why.\n", requests->lives[0].id);
+	text_slowest(r, q->model, q->timelines, requests->nr_instances);
+	fprintf(r->out, "ldb-timeline --req=%" PRIu64 " shows why.\n", requests->instances[0].id);
 }
 
 const struct printer requests_printer = {

@@ -490,29 +490,29 @@ void text_trace(const struct render *r, const struct render_timeline *each, size
 	wrap_end(&w, INDENT);
 }
 
-void text_open(const struct render *r, const struct model *m, const struct life *lives, size_t nr, int64_t at)
+void text_open(const struct render *r, const struct model *m, const struct instance *instances, size_t nr, int64_t at)
 {
 	char a[UNITS_ROOM], b[UNITS_ROOM], wall[WALL_ROOM];
 
 	fprintf(r->out, "open at %s, slowest first:\n", wall_text(reader_wall_ns(m->reader, at), wall));
 	for (size_t i = 0; i < nr; i++) {
-		const struct life *l = &lives[i];
+		const struct instance *l = &instances[i];
 
 		fprintf(r->out, "  req %-10" PRIu64 " %10s, since %s%s%s%s\n", l->id,
-			units_duration(life_latency_ns(m, l), a),
+			units_duration(instance_latency_ns(m, l), a),
 			units_duration(reader_ns(m->reader, at) - reader_ns(m->reader, l->start), b),
 			*l->class ? "  " : "", l->class, l->is_complete ? "" : "  not ended");
 	}
 	fputc('\n', r->out);
 }
 
-void text_lives(const struct render *r, const struct model *m, const struct life *lives, size_t nr,
+void text_instances(const struct render *r, const struct model *m, const struct instance *instances, size_t nr,
 		size_t nth)
 {
 	char a[UNITS_ROOM], b[UNITS_ROOM];
 
 	fprintf(r->out, "req %" PRIu64 " occurs %zu times (--nth=K shows another one):\n",
-		lives[0].id, nr);
+		instances[0].id, nr);
 	for (size_t i = 0; i < nr; i++) {
 		if (!r->is_verbose && nr > 20 && i >= 10 && i + 10 < nr) {
 			if (i == 10)
@@ -520,9 +520,9 @@ void text_lives(const struct render *r, const struct model *m, const struct life
 			continue;
 		}
 		fprintf(r->out, "%c%4zu  at %-10s %10s%s\n", i + 1 == nth ? '>' : ' ', i + 1,
-			units_duration(reader_ns(m->reader, lives[i].start), a),
-			units_duration(life_latency_ns(m, &lives[i]), b),
-			lives[i].is_complete ? "" : "  not ended");
+			units_duration(reader_ns(m->reader, instances[i].start), a),
+			units_duration(instance_latency_ns(m, &instances[i]), b),
+			instances[i].is_complete ? "" : "  not ended");
 	}
 	fputc('\n', r->out);
 }

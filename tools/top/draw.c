@@ -82,8 +82,8 @@ static void put_requests(const struct render *r, const struct view *v, size_t nr
 		return;
 	fputc('\n', r->out);
 	text_classes(r, q, nr_classes);
-	if (q->nr_lives && nr_slowest)
-		text_slowest(r, v->model, v->timelines, min(q->nr_lives, nr_slowest));
+	if (q->nr_instances && nr_slowest)
+		text_slowest(r, v->model, v->timelines, min(q->nr_instances, nr_slowest));
 }
 
 /* Prints one line for each lock, with the call site at which threads waited longest. */

@@ -36,7 +36,7 @@ static int build_requests(struct view *v)
 	rc = requests_build(v->model, &options, &v->requests);
 	if (rc)
 		return rc;
-	return timelines_build(v->model, v->requests.lives, v->requests.nr_lives, &v->timelines);
+	return timelines_build(v->model, v->requests.instances, v->requests.nr_instances, &v->timelines);
 }
 
 /* Lists only the innermost function of each thread, because the outer ones wait for it. */
@@ -128,7 +128,7 @@ void view_sort(struct view *v, size_t sort)
 
 void view_free(struct view *v)
 {
-	timelines_free(v->timelines, v->requests.nr_lives);
+	timelines_free(v->timelines, v->requests.nr_instances);
 	requests_free(&v->requests);
 	locks_free(&v->locks);
 	free(v->rows);

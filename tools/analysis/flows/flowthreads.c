@@ -110,7 +110,7 @@ COMPARE(edge_compare, struct edge, UP(ns) UP(change) UP(thread))
  * counted, as the recorder does, and those that match are assigned their parts.  A pause of one
  * of several processes does not end the time of the others.
  */
-static int share_lives(struct flowstats *s)
+static int share_lifetimes(struct flowstats *s)
 {
 	const struct model *m = s->flows->m;
 	struct edge *edges = calloc(2 * m->nr_threads + 1, sizeof(*edges));
@@ -155,7 +155,7 @@ int flow_threads_begin(struct flowstats *s, const struct flowstats_options *o)
 	for (size_t i = 0; i < m->nr_threads; i++)
 		if (model_thread_matches(o->thread, m->threads[i].tid, &m->threads[i]))
 			s->threads[s->nr_threads++].thread = &m->threads[i];
-	callers = share_lives(s) ? NULL : calloc(s->flows->nr_components + 1, sizeof(*callers));
+	callers = share_lifetimes(s) ? NULL : calloc(s->flows->nr_components + 1, sizeof(*callers));
 	if (!callers)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->nr_threads; i++) {

@@ -10,7 +10,7 @@
 #include "analysis/tracks/tracks.h"
 #include "base/array.h"
 #include "facts/intervals.h"
-#include "facts/lives.h"
+#include "facts/instances.h"
 #include "facts/ticks.h"
 #include "partition.h"
 
@@ -82,7 +82,7 @@ struct partition_build {
 	struct model *m;
 	int ret;			/* -errno after a failure: later results are not valid */
 	struct ticks_last last;
-	/* made by partition-lives.c */
+	/* made by partition-instances.c */
 	struct work *works;		/* finally sorted by tid, start */
 	size_t nr_works, room_works;
 	struct queued *queued;		/* finally sorted by server, start */
@@ -128,8 +128,8 @@ void partition_add_share(struct partition_build *b, uint32_t request, uint32_t l
 void partition_add_time(struct partition_build *b, uint32_t request, enum leaf_kind kind,
 			uint32_t path, const char *label, int64_t ns, uint32_t nr);
 
-/* partition-lives.c */
-void partition_read_lives(struct partition_build *b);
+/* partition-instances.c */
+void partition_read_instances(struct partition_build *b);
 
 /* partition-needed.c: finds the times needed for requests that are not left out */
 void partition_find_needed(struct partition_build *b);

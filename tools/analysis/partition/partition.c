@@ -214,7 +214,7 @@ int partition_build(struct model *m, const struct partition_options *o, struct p
 	};
 	ret = partition_names_open(p);
 	if (!ret) {
-		partition_read_lives(&b);
+		partition_read_instances(&b);
 		ret = b.ret;
 	}
 	if (!ret && p->nr_requests)

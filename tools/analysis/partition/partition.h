@@ -133,7 +133,7 @@ struct partition_options {
 	 * requests only the events in that time.  before and after are margins in ticks, see
 	 * tracks.h.
 	 */
-	const struct life *only;
+	const struct instance *only;
 	int64_t before, after;
 	/*
 	 * May be NULL.  Called with each segment that begins, and its leaf.  A return value other

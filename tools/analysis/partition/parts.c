@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/sort.h"
-#include "facts/lives.h"
+#include "facts/instances.h"
 #include "parts.h"
 
 /* sleeps and holds are searched for from this long before a request to this long after it */
@@ -15,29 +15,30 @@
 struct found {
 	const struct parts_request *requests;
 	size_t nr;
-	struct life *lives;	/* by request: its instance; not found if parts is NULL */
+	struct instance *instances;	/* by request: its instance; not found if parts is NULL */
 };
 
-static bool is_it(const struct parts_request *r, const struct life *life)
+static bool is_it(const struct parts_request *r, const struct instance *instance)
 {
 	int64_t middle = r->start / 2 + r->end / 2;
 
 	if (!r->tid)
-		return r->id == life->id && r->end == life->end;
-	return life->nr_parts && life->parts[0].tid == r->tid && life->start <= middle && middle <= life->end;
+		return r->id == instance->id && r->end == instance->end;
+	return instance->nr_parts && instance->parts[0].tid == r->tid && instance->start <= middle &&
+		middle <= instance->end;
 }
 
-static int on_life(void *arg, struct life *life)
+static int on_instance(void *arg, struct instance *instance)
 {
 	struct found *f = arg;
 
 	for (size_t i = 0; i < f->nr; i++) {
-		if (!is_it(&f->requests[i], life) || !life->is_complete || f->lives[i].parts)
+		if (!is_it(&f->requests[i], instance) || !instance->is_complete || f->instances[i].parts)
 			continue;
-		f->lives[i] = *life;
-		life->parts = NULL;	/* moved to the list */
-		life->nr_parts = 0;
-		life->room = 0;
+		f->instances[i] = *instance;
+		instance->parts = NULL;	/* moved to the list */
+		instance->nr_parts = 0;
+		instance->room = 0;
 		break;
 	}
 	return 0;
@@ -82,28 +83,28 @@ static int sum_up(const struct partition *p, struct part **all, size_t *nr)
 int parts_each(struct model *m, const struct parts_request *requests, size_t nr,
 	       void (*parts)(void *arg, size_t request, const struct part *parts, size_t nr), void *arg)
 {
-	struct found f = { .requests = requests, .nr = nr, .lives = calloc(nr + 1, sizeof(*f.lives)) };
-	struct lives_result result;
+	struct found f = { .requests = requests, .nr = nr, .instances = calloc(nr + 1, sizeof(*f.instances)) };
+	struct instances_result result;
 	uint64_t *ids = calloc(nr + 1, sizeof(*ids));
 	int64_t around = reader_tick(m->reader, AROUND_NS) - reader_tick(m->reader, 0);
-	int ret = f.lives && ids ? 0 : -ENOMEM;
+	int ret = f.instances && ids ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < nr && !ret; i++)
 		ids[i] = requests[i].id;
 	/* Either all requests are identified by their ids, or all by threads and times. */
 	if (!ret && nr && requests[0].tid)
-		ret = lives_each(m, on_life, &f, &result);
+		ret = instances_each(m, on_instance, &f, &result);
 	else if (!ret && nr)
-		ret = lives_some(m, ids, nr, on_life, &f, &result);
+		ret = instances_some(m, ids, nr, on_instance, &f, &result);
 	for (size_t i = 0; i < nr && !ret; i++) {
-		const struct life *life = &f.lives[i];
-		struct partition_options o = { .only = life, .from = life->start, .to = life->end,
+		const struct instance *instance = &f.instances[i];
+		struct partition_options o = { .only = instance, .from = instance->start, .to = instance->end,
 					      .before = around, .after = around };
 		struct part *all = NULL;
 		struct partition p;
 		size_t nr_all = 0;
 
-		if (!life->parts)
+		if (!instance->parts)
 			continue;
 		ret = partition_build(m, &o, &p);
 		if (ret)
@@ -114,9 +115,9 @@ int parts_each(struct model *m, const struct parts_request *requests, size_t nr,
 		free(all);
 		partition_free(&p);
 	}
-	for (size_t i = 0; f.lives && i < nr; i++)
-		life_free(&f.lives[i]);
-	free(f.lives);
+	for (size_t i = 0; f.instances && i < nr; i++)
+		instance_free(&f.instances[i]);
+	free(f.instances);
 	free(ids);
 	return ret;
 }

@@ -24,13 +24,13 @@ struct builder {
 	struct requests *r;
 	struct dist_pool pool;
 	struct keyed classes;	/* struct class_build */
-	size_t room_lives;
+	size_t room_instances;
 	struct links *links;	/* options->trace */
 };
 
-int64_t life_latency_ns(const struct model *m, const struct life *life)
+int64_t instance_latency_ns(const struct model *m, const struct instance *instance)
 {
-	return ticks_time_ns(m->reader, life->end) - ticks_time_ns(m->reader, life->start);
+	return ticks_time_ns(m->reader, instance->end) - ticks_time_ns(m->reader, instance->start);
 }
 
 /* Names are stored once, so pointers are compared. */
@@ -50,13 +50,13 @@ static struct class_build *get_class(struct builder *b, const char *name)
 	return c;
 }
 
-static int64_t latency(const struct life *life)
+static int64_t latency(const struct instance *instance)
 {
-	return life->end - life->start;
+	return instance->end - instance->start;
 }
 
 /* Moves a request instance with its spans. */
-static void move_life(struct life *to, struct life *from)
+static void move_instance(struct instance *to, struct instance *from)
 {
 	*to = *from;
 	from->parts = NULL;
@@ -65,90 +65,90 @@ static void move_life(struct life *to, struct life *from)
 }
 
 /* The slowest request instances are in a heap; the fastest of them is first. */
-static bool is_faster(void *none, const struct life *a, const struct life *b)
+static bool is_faster(void *none, const struct instance *a, const struct instance *b)
 {
 	return latency(a) < latency(b);
 }
 
-HEAP(lives, struct life, void *, is_faster, heap_moved_none)
+HEAP(instances, struct instance, void *, is_faster, heap_moved_none)
 
-static int keep_slowest(struct builder *b, struct life *life)
+static int keep_slowest(struct builder *b, struct instance *instance)
 {
 	struct requests *r = b->r;
 
 	if (!b->options->nr_slowest)
 		return 0;
-	if (r->nr_lives == b->options->nr_slowest) {
-		if (latency(life) <= latency(&r->lives[0]))
+	if (r->nr_instances == b->options->nr_slowest) {
+		if (latency(instance) <= latency(&r->instances[0]))
 			return 0;
-		life_free(&r->lives[0]);
-		move_life(&r->lives[0], life);
-		lives_down(NULL, r->lives, r->nr_lives, 0, r->lives[0]);
+		instance_free(&r->instances[0]);
+		move_instance(&r->instances[0], instance);
+		instances_down(NULL, r->instances, r->nr_instances, 0, r->instances[0]);
 		return 0;
 	}
-	if (!array_room(&r->lives, &b->room_lives, r->nr_lives, sizeof(*r->lives)))
+	if (!array_room(&r->instances, &b->room_instances, r->nr_instances, sizeof(*r->instances)))
 		return -ENOMEM;
-	move_life(&r->lives[r->nr_lives], life);
-	lives_up(NULL, r->lives, r->nr_lives, r->lives[r->nr_lives]);
-	r->nr_lives++;
+	move_instance(&r->instances[r->nr_instances], instance);
+	instances_up(NULL, r->instances, r->nr_instances, r->instances[r->nr_instances]);
+	r->nr_instances++;
 	return 0;
 }
 
-static int keep_match(struct builder *b, struct life *life)
+static int keep_match(struct builder *b, struct instance *instance)
 {
 	struct requests *r = b->r;
 
-	if (r->nr_lives >= REQUESTS_MATCHES_MAX) {
+	if (r->nr_instances >= REQUESTS_MATCHES_MAX) {
 		r->nr_not_kept++;
 		return 0;
 	}
-	if (!array_room(&r->lives, &b->room_lives, r->nr_lives, sizeof(*r->lives)))
+	if (!array_room(&r->instances, &b->room_instances, r->nr_instances, sizeof(*r->instances)))
 		return -ENOMEM;
-	move_life(&r->lives[r->nr_lives++], life);
+	move_instance(&r->instances[r->nr_instances++], instance);
 	return 0;
 }
 
-static int add_life(void *arg, struct life *life)
+static int add_instance(void *arg, struct instance *instance)
 {
 	struct builder *b = arg;
 	const struct requests_options *o = b->options;
 	struct class_build *c;
 	int ret = 0;
 
-	if (life->start < o->from || life->start > o->to)
+	if (instance->start < o->from || instance->start > o->to)
 		return 0;
-	if (life->is_complete && life->end < o->ended_from)
+	if (instance->is_complete && instance->end < o->ended_from)
 		return 0;
-	if (o->class && fnmatch(o->class, life->class, 0))
+	if (o->class && fnmatch(o->class, instance->class, 0))
 		return 0;
 	for (size_t i = 0; i < o->nr_notes; i++)
-		if (!note_filter_matches(&o->notes[i], b->m, life->id, life->start, life->end))
+		if (!note_filter_matches(&o->notes[i], b->m, instance->id, instance->start, instance->end))
 			return 0;
-	if (o->has_at && (life->start > o->at || life->end < o->at))
+	if (o->has_at && (instance->start > o->at || instance->end < o->at))
 		return 0;
 	if (o->trace) {
-		ret = links_match(b->links, life, o->trace);
+		ret = links_match(b->links, instance, o->trace);
 		if (ret <= 0)
 			return ret;
 		ret = 0;
 	}
-	if (o->among && !asked_has(o->among, life))
+	if (o->among && !asked_has(o->among, instance))
 		return 0;
-	c = get_class(b, life->class);
+	c = get_class(b, instance->class);
 	if (!c)
 		return -ENOMEM;
-	c->lost_handoffs += life->has_lost_handoff;
-	if (life->is_complete)
-		ret = dist_add(&c->latencies, life_latency_ns(b->m, life));
+	c->lost_handoffs += instance->has_lost_handoff;
+	if (instance->is_complete)
+		ret = dist_add(&c->latencies, instance_latency_ns(b->m, instance));
 	else
 		c->incomplete++;
 	if (ret)
 		return ret;
 	if (o->has_id)
-		return life->id == o->id ? keep_match(b, life) : 0;
+		return instance->id == o->id ? keep_match(b, instance) : 0;
 	if (o->trace || o->among)
-		return keep_match(b, life);
-	return life->is_complete || o->has_at ? keep_slowest(b, life) : 0;
+		return keep_match(b, instance);
+	return instance->is_complete || o->has_at ? keep_slowest(b, instance) : 0;
 }
 
 static int class_compare(const void *pa, const void *pb)
@@ -191,14 +191,14 @@ static int fill(struct builder *b)
 
 static int slower_first(const void *pa, const void *pb)
 {
-	const struct life *a = pa, *b = pb;
+	const struct instance *a = pa, *b = pb;
 
 	if (latency(a) != latency(b))
 		return latency(a) > latency(b) ? -1 : 1;
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-COMPARE(earlier_first, struct life, UP(start))
+COMPARE(earlier_first, struct instance, UP(start))
 
 int requests_build(struct model *m, const struct requests_options *options, struct requests *r)
 {
@@ -207,7 +207,7 @@ int requests_build(struct model *m, const struct requests_options *options, stru
 
 	*r = (struct requests){ 0 };
 	b.links = options->trace ? links_open(m) : NULL;
-	ret = options->trace && !b.links ? -ENOMEM : lives_each(m, add_life, &b, &r->result);
+	ret = options->trace && !b.links ? -ENOMEM : instances_each(m, add_instance, &b, &r->result);
 	links_close(b.links);
 	if (!ret)
 		ret = fill(&b);
@@ -218,15 +218,16 @@ int requests_build(struct model *m, const struct requests_options *options, stru
 		requests_free(r);
 		return ret;
 	}
-	sort_by(r->lives, r->nr_lives, options->has_id || options->trace || options->among ? earlier_first : slower_first);
+	sort_by(r->instances, r->nr_instances, options->has_id || options->trace ||
+		options->among ? earlier_first : slower_first);
 	return 0;
 }
 
 void requests_free(struct requests *r)
 {
-	for (size_t i = 0; i < r->nr_lives; i++)
-		life_free(&r->lives[i]);
-	free(r->lives);
+	for (size_t i = 0; i < r->nr_instances; i++)
+		instance_free(&r->instances[i]);
+	free(r->instances);
 	free(r->classes);
 	*r = (struct requests){ 0 };
 }

@@ -9,7 +9,7 @@
 #include "base/dist.h"
 #include "facts/asked.h"
 #include "facts/links.h"
-#include "facts/lives.h"
+#include "facts/instances.h"
 #include "facts/model.h"
 #include "facts/notes.h"
 
@@ -42,10 +42,10 @@ struct requests {
 	struct request_class all;
 	struct request_class *classes;	/* slowest p99 first */
 	size_t nr_classes;
-	struct life *lives;	/* slowest first; if has_id, trace or among: by start */
-	size_t nr_lives;
+	struct instance *instances;	/* slowest first; if has_id, trace or among: by start */
+	size_t nr_instances;
 	uint64_t nr_not_kept;	/* matching instances beyond REQUESTS_MATCHES_MAX */
-	struct lives_result result;
+	struct instances_result result;
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -55,6 +55,6 @@ void requests_free(struct requests *r);
 /* Returns the median latency of a class; -1: it has no complete request. */
 int64_t requests_p50_ns(const struct requests *r, const char *class);
 
-int64_t life_latency_ns(const struct model *m, const struct life *life);
+int64_t instance_latency_ns(const struct model *m, const struct instance *instance);
 
 #endif

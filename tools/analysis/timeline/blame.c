@@ -87,7 +87,7 @@ uint32_t blame_waker(const struct model *m, const struct segment *s)
 uint32_t blame_running(const struct timeline_build *b, const struct segment *s)
 {
 	const struct segment_running *most = s->sched && s->sched->nr_running ? s->sched->running : NULL;
-	int64_t latency_ns = ticks_ns(b->m->reader, (double)b->life->end - (double)b->life->start);
+	int64_t latency_ns = ticks_ns(b->m->reader, (double)b->instance->end - (double)b->instance->start);
 
 	if (!most || most->who.kind != CONTEXT_TASK || most->who.tid == s->tid ||
 	    most->ns < latency_ns / LONG_PART)

@@ -349,7 +349,7 @@ int causes_read(struct timeline_build *b)
 {
 	struct causes *k = calloc(1, sizeof(*k));
 	struct partition_options o = {
-		.only = b->life, .from = b->from, .to = b->to, .before = b->before, .after = b->after,
+		.only = b->instance, .from = b->from, .to = b->to, .before = b->before, .after = b->after,
 		.begins = on_begin, .piece = on_piece, .segment = gather_segment,
 		.sample = gather_sample, .migration = gather_migration, .wants = gather_wants, .arg = b,
 		.spent = b->m->has_call_lengths ? on_spent : NULL,

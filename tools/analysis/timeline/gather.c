@@ -38,8 +38,8 @@ static struct tracks_options options_of(const struct timeline_build *b)
 
 	o.from = b->from;
 	o.to = b->to;
-	o.emit_from = b->life->start;
-	o.emit_to = b->life->end;
+	o.emit_from = b->instance->start;
+	o.emit_to = b->instance->end;
 	o.before = b->before;
 	o.after = b->after;
 	o.no_requests = true;
@@ -191,7 +191,7 @@ static int read_links(struct timeline_build *b, bool *is_open)
 	return ret;
 }
 
-int gather_retain(struct model *m, const struct life *lives, size_t nr)
+int gather_retain(struct model *m, const struct instance *instances, size_t nr)
 {
 	static const unsigned kinds[] = {
 		LDB_BLK_FUNC, LDB_BLK_LOCK, LDB_BLK_SCHED, LDB_BLK_REQ, LDB_BLK_FAULT, LDB_BLK_IRQ,
@@ -204,7 +204,7 @@ int gather_retain(struct model *m, const struct life *lives, size_t nr)
 		bool is_sched = kinds[n] == LDB_BLK_SCHED;
 
 		for (size_t i = 0; i < nr; i++) {
-			int64_t start = ticks_sane(lives[i].start), end = ticks_sane(lives[i].end);
+			int64_t start = ticks_sane(instances[i].start), end = ticks_sane(instances[i].end);
 			int64_t margin = ticks_of(m, kinds[n] == LDB_BLK_FUNC ? FUNC_MARGIN_NS : MARGIN_NS);
 
 			ranges[i].from = start - margin;
@@ -220,11 +220,11 @@ int gather_retain(struct model *m, const struct life *lives, size_t nr)
 
 int gather_start(struct timeline_build *b)
 {
-	b->from = b->life->start;
-	b->to = b->life->end;
+	b->from = b->instance->start;
+	b->to = b->instance->end;
 	b->before = ticks_of(b->m, BEFORE_NS);
 	b->after = ticks_of(b->m, AFTER_NS);
-	return gather_retain(b->m, b->life, 1);
+	return gather_retain(b->m, b->instance, 1);
 }
 
 int gather_threads(struct timeline_build *b)
@@ -233,7 +233,7 @@ int gather_threads(struct timeline_build *b)
 	int ret = read_links(b, &is_open);
 
 	/* Reads sleeps that began before the range as well: they may lead to more threads. */
-	if (!ret && is_open && ticks_sane(b->life->start) > b->before) {
+	if (!ret && is_open && ticks_sane(b->instance->start) > b->before) {
 		b->before = ticks_of(b->m, BEFORE_MAX_NS);
 		ret = read_links(b, &is_open);
 	}
@@ -289,7 +289,7 @@ int gather_segment(void *build, const struct segment *s)
 	int64_t length = s->end - s->start;
 	int ret = 0;
 
-	if (s->end < b->life->start || s->start > b->life->end)
+	if (s->end < b->instance->start || s->start > b->instance->end)
 		return 0;
 	if ((is_function && length < b->min_function) || (is_off && length < b->min_off))
 		return 0;
@@ -309,7 +309,7 @@ int gather_sample(void *build, const struct sample *s)
 {
 	struct timeline_build *b = build;
 
-	if (!s->pc || s->tick < b->life->start || s->tick > b->life->end || b->nr_samples == SAMPLES_MAX)
+	if (!s->pc || s->tick < b->instance->start || s->tick > b->instance->end || b->nr_samples == SAMPLES_MAX)
 		return 0;
 	return array_push(b->samples, b->nr_samples, b->room_samples, *s);
 }
@@ -318,7 +318,7 @@ int gather_migration(void *build, const struct sched_migration *m)
 {
 	struct timeline_build *b = build;
 
-	if (m->tick < b->life->start || m->tick > b->life->end || b->nr_migrations == MIGRATIONS_MAX)
+	if (m->tick < b->instance->start || m->tick > b->instance->end || b->nr_migrations == MIGRATIONS_MAX)
 		return 0;
 	return array_push(b->migrations, b->nr_migrations, b->room_migrations, *m);
 }
@@ -333,7 +333,7 @@ int gather_range(struct timeline_build *b)
 	int64_t margin = ticks_of(b->m, FUNC_MARGIN_NS);
 	int ret = tracks_widen(b->m, gather_wants, b, &b->from, &b->to);
 
-	if (ret || (b->from >= b->life->start - margin && b->to <= b->life->end + margin))
+	if (ret || (b->from >= b->instance->start - margin && b->to <= b->instance->end + margin))
 		return ret;
 	return reader_retain_also(b->m->reader, LDB_BLK_FUNC, &(struct reader_range){ b->from, b->to });
 }

@@ -22,7 +22,7 @@ struct edge {
 
 struct timeline_build {
 	struct model *m;
-	const struct life *life;
+	const struct instance *instance;
 	struct timeline *t;
 	size_t room_segments;
 	int64_t from, to;		/* ticks: the range that is read */
@@ -79,7 +79,7 @@ struct segment *timeline_add_part(struct timeline_build *b, const struct segment
 
 /* gather.c */
 /* Retains rows in the times of the requests, which are read several times: see reader_retain(). */
-int gather_retain(struct model *m, const struct life *lives, size_t nr);
+int gather_retain(struct model *m, const struct instance *instances, size_t nr);
 int gather_start(struct timeline_build *b);
 int gather_threads(struct timeline_build *b);
 /*

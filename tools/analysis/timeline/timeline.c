@@ -72,7 +72,7 @@ struct segment *timeline_add_part(struct timeline_build *b, const struct segment
 }
 
 /* Adds the spans of the request as segments, and the times of its threads. */
-static int add_part(struct timeline_build *b, const struct life_part *p, int64_t end)
+static int add_part(struct timeline_build *b, const struct instance_part *p, int64_t end)
 {
 	struct symtab *st = b->m->symtab;
 	struct timeline *t = b->t;
@@ -100,15 +100,15 @@ static int add_part(struct timeline_build *b, const struct life_part *p, int64_t
 
 static int add_parts(struct timeline_build *b)
 {
-	const struct life *life = b->life;
+	const struct instance *instance = b->instance;
 	int ret = 0;
 
-	b->t->tids = calloc(life->nr_parts + 1, sizeof(*b->t->tids));
+	b->t->tids = calloc(instance->nr_parts + 1, sizeof(*b->t->tids));
 	if (!b->t->tids)
 		return -ENOMEM;
-	for (size_t i = 0; i < life->nr_parts && !ret; i++) {
-		const struct life_part *p = &life->parts[i];
-		int64_t end = p->end < life->end ? p->end : life->end;
+	for (size_t i = 0; i < instance->nr_parts && !ret; i++) {
+		const struct instance_part *p = &instance->parts[i];
+		int64_t end = p->end < instance->end ? p->end : instance->end;
 
 		if (end >= p->start)
 			ret = add_part(b, p, end);
@@ -226,7 +226,7 @@ COMPARE(mark_compare, struct marked, UP(tick) UP(tid))
 
 static int add_marks(struct timeline_build *b)
 {
-	struct reader_filter filter = ROWS_WITHIN(b->life->start, b->life->end);
+	struct reader_filter filter = ROWS_WITHIN(b->instance->start, b->instance->end);
 	int ret = marks_each(b->m, &filter, add_mark, b);
 
 	sort_by(b->t->marks, b->t->nr_marks, mark_compare);
@@ -308,21 +308,21 @@ static void free_build(struct timeline_build *b)
 	intervals_free(&b->blamed);
 }
 
-int timeline_build_siteless(struct model *m, const struct life *life, struct timeline *t)
+int timeline_build_siteless(struct model *m, const struct instance *instance, struct timeline *t)
 {
-	struct timeline_build b = { .m = m, .life = life, .t = t };
+	struct timeline_build b = { .m = m, .instance = instance, .t = t };
 	bool is_one_of_several = reader_retains(m->reader);
 	int ret;
 
 	*t = (struct timeline){
-		.req = life->id, .class = life->class,
-		.start_ns = ticks_time_ns(m->reader, life->start),
-		.end_ns = ticks_time_ns(m->reader, life->end),
-		.is_complete = life->is_complete, .has_lost_handoff = life->has_lost_handoff,
-		.latency_resolution_ns = ticks_ns(m->reader, life->resolution),
+		.req = instance->id, .class = instance->class,
+		.start_ns = ticks_time_ns(m->reader, instance->start),
+		.end_ns = ticks_time_ns(m->reader, instance->end),
+		.is_complete = instance->is_complete, .has_lost_handoff = instance->has_lost_handoff,
+		.latency_resolution_ns = ticks_ns(m->reader, instance->resolution),
 	};
 	t->latency_ns = t->end_ns - t->start_ns;
-	t->nr_notes = notes_of(m, life->id, life->start, life->end, t->notes);
+	t->nr_notes = notes_of(m, instance->id, instance->start, instance->end, t->notes);
 	ret = add_parts(&b);
 	if (!ret)
 		ret = gather_start(&b);
@@ -366,9 +366,9 @@ void timeline_set_sites(struct model *m, struct timeline *t)
 	}
 }
 
-int timeline_build(struct model *m, const struct life *life, struct timeline *t)
+int timeline_build(struct model *m, const struct instance *instance, struct timeline *t)
 {
-	int ret = timeline_build_siteless(m, life, t);
+	int ret = timeline_build_siteless(m, instance, t);
 
 	if (!ret)
 		timeline_set_sites(m, t);
@@ -426,13 +426,13 @@ void timelines_free(struct timeline *timelines, size_t nr)
 	free(timelines);
 }
 
-ORDER_KEY(life_start, struct life, start)
+ORDER_KEY(instance_start, struct instance, start)
 
-uint32_t *timelines_begin(struct model *m, const struct life *lives, size_t nr)
+uint32_t *timelines_begin(struct model *m, const struct instance *instances, size_t nr)
 {
-	static const order_key keys[] = { life_start };
+	static const order_key keys[] = { instance_start };
 
-	return gather_retain(m, lives, nr) ? NULL : order_of(lives, nr, sizeof(*lives), keys, 1);
+	return gather_retain(m, instances, nr) ? NULL : order_of(instances, nr, sizeof(*instances), keys, 1);
 }
 
 void timelines_end(struct model *m)
@@ -441,14 +441,14 @@ void timelines_end(struct model *m)
 	sched_log_end(m);
 }
 
-int timelines_build(struct model *m, const struct life *lives, size_t nr, struct timeline **timelines)
+int timelines_build(struct model *m, const struct instance *instances, size_t nr, struct timeline **timelines)
 {
 	struct timeline *t = calloc(nr + 1, sizeof(*t));
-	uint32_t *order = timelines_begin(m, lives, nr);
+	uint32_t *order = timelines_begin(m, instances, nr);
 	int ret = t && order ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < nr && !ret; i++) {
-		ret = timeline_build_siteless(m, &lives[order[i]], &t[order[i]]);
+		ret = timeline_build_siteless(m, &instances[order[i]], &t[order[i]]);
 		if (!ret)
 			timeline_forget_segments(&t[order[i]]);
 	}

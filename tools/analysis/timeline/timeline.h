@@ -108,13 +108,13 @@ struct timeline {
 };
 
 /* Returns 0, -ENOMEM or another -errno of a temporary file. */
-int timeline_build(struct model *m, const struct life *life, struct timeline *t);
+int timeline_build(struct model *m, const struct instance *instance, struct timeline *t);
 
 /*
  * As timeline_build(), but functions have no call site, because finding these takes time. A caller
  * that shows call sites sets them with timeline_set_sites(), after timelines_end().
  */
-int timeline_build_siteless(struct model *m, const struct life *life, struct timeline *t);
+int timeline_build_siteless(struct model *m, const struct instance *instance, struct timeline *t);
 void timeline_set_sites(struct model *m, struct timeline *t);
 
 void timeline_free(struct timeline *t);
@@ -140,11 +140,11 @@ void timeline_forget_segments(struct timeline *t);
  * is fastest: until timelines_end(), rows that several of them need are retained.  The caller
  * frees the array; NULL: out of memory.
  */
-uint32_t *timelines_begin(struct model *m, const struct life *lives, size_t nr);
+uint32_t *timelines_begin(struct model *m, const struct instance *instances, size_t nr);
 void timelines_end(struct model *m);
 
 /* Builds a timeline without segments for each request; *timelines is NULL if that fails. */
-int timelines_build(struct model *m, const struct life *lives, size_t nr, struct timeline **timelines);
+int timelines_build(struct model *m, const struct instance *instances, size_t nr, struct timeline **timelines);
 void timelines_free(struct timeline *timelines, size_t nr);
 
 /* Counts page faults and interrupts while threads worked on the request.  Returns 0 or -ENOMEM. */

@@ -2,7 +2,7 @@
 /*
  * Makes requests from other things than the program's tags.  The requests become rows of a trace in
  * memory, equal to those that tags would have written, which replace the rows of the file.  So
- * everything that reads requests (lives.h) works with them.
+ * everything that reads requests (instances.h) works with them.
  *
  *	a function	each invocation that is not inside another one is a request, of a class
  *			with the function's name; the bounds are those that a timeline has,

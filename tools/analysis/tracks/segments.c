@@ -67,7 +67,7 @@ void segment_of_frame(struct tracks *k, struct segment *s, const struct frame *f
 
 struct segment *segment_of_part(struct tracks *k, const struct tracks_part *part)
 {
-	const struct life_part *p = &part->part;
+	const struct instance_part *p = &part->part;
 	struct symtab *st = k->m->symtab;
 	struct segment *s = add(k, p->is_queue ? SEGMENT_QUEUE : SEGMENT_REQUEST, p->tid, p->start,
 				p->end);

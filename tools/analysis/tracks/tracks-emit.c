@@ -271,7 +271,7 @@ int tracks_set_request(struct tracks *k, struct segment *s)
 	       k->part_at[k->first_part].part.end < s->start)
 		k->first_part++;
 	for (size_t i = k->first_part; nr < 2; i++) {
-		const struct life_part *p;
+		const struct instance_part *p;
 
 		if (i == k->nr_part_at && !read_part(k, &ret))
 			break;

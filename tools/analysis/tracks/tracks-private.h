@@ -57,7 +57,7 @@ struct tracks_off {
 
 /* A span of a request. */
 struct tracks_part {
-	struct life_part part;
+	struct instance_part part;
 	uint64_t req;
 };
 
@@ -74,7 +74,7 @@ struct tracks {
 			/* sorted by thread and time */
 			struct spill funcs, locks, offs, parts, queues, faults, irqs, marks, samples, calls,
 				     flows;
-			struct spill lives;	/* these and the following are for all threads */
+			struct spill instances;	/* these and the following are for all threads */
 			struct spill moments;	/* start and end of requests: they bound frames */
 		};
 		struct spill sources[NR_TRACKS_SOURCES];

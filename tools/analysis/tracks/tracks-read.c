@@ -10,7 +10,7 @@
 
 #include "base/minmax.h"
 #include "facts/estimate.h"
-#include "facts/lives.h"
+#include "facts/instances.h"
 #include "facts/lock-events.h"
 #include "facts/rows.h"
 #include "facts/sched-log.h"
@@ -286,9 +286,9 @@ static int read_sched(struct tracks *k)
 
 /* Requests */
 
-static int add_life(struct tracks *k, const struct life *life)
+static int add_instance(struct tracks *k, const struct instance *instance)
 {
-	size_t parts = life->nr_parts * sizeof(*life->parts);
+	size_t parts = instance->nr_parts * sizeof(*instance->parts);
 	char *item;
 	int ret;
 
@@ -296,34 +296,34 @@ static int add_life(struct tracks *k, const struct life *life)
 		return 0;
 	if (parts > UINT32_MAX / 2)
 		return -E2BIG;
-	item = malloc(sizeof(*life) + parts);
+	item = malloc(sizeof(*instance) + parts);
 	if (!item)
 		return -ENOMEM;
-	memcpy(item, life, sizeof(*life));
+	memcpy(item, instance, sizeof(*instance));
 	if (parts)
-		memcpy(item + sizeof(*life), life->parts, parts);
-	ret = spill_add(&k->lives, 0, life->start, item, sizeof(*life) + parts);
+		memcpy(item + sizeof(*instance), instance->parts, parts);
+	ret = spill_add(&k->instances, 0, instance->start, item, sizeof(*instance) + parts);
 	free(item);
 	return ret;
 }
 
-static int on_life(void *arg, struct life *life)
+static int on_instance(void *arg, struct instance *instance)
 {
 	struct tracks *k = arg;
 	struct spill *to;
 	bool has_part = false;
 	int ret = 0;
 
-	if (life->end < k->o->from || life->start > k->o->to)
+	if (instance->end < k->o->from || instance->start > k->o->to)
 		return 0;
-	for (size_t i = 0; i < life->nr_parts && !ret; i++) {
-		struct tracks_part p = { .part = life->parts[i], .req = life->id };
+	for (size_t i = 0; i < instance->nr_parts && !ret; i++) {
+		struct tracks_part p = { .part = instance->parts[i], .req = instance->id };
 
 		if (!is_selected(k, p.part.tid, p.part.start))
 			continue;
 		has_part = true;
-		if (p.part.end > life->end)
-			p.part.end = life->end;
+		if (p.part.end > instance->end)
+			p.part.end = instance->end;
 		if (p.part.end < p.part.start || p.part.end < k->o->from ||
 		    p.part.start > k->o->to)
 			continue;
@@ -331,7 +331,7 @@ static int on_life(void *arg, struct life *life)
 		ret = spill_add(to, model_thread_order(k->m, p.part.tid, p.part.start),
 				p.part.start, &p, sizeof(p));
 	}
-	return ret || !has_part ? ret : add_life(k, life);
+	return ret || !has_part ? ret : add_instance(k, instance);
 }
 
 static int add_moments(void *arg, const struct reader_rows *rows)
@@ -393,7 +393,7 @@ static void open_sources(struct tracks *k)
 
 int tracks_read(struct tracks *k)
 {
-	struct lives_result result;
+	struct instances_result result;
 	int ret;
 
 	open_sources(k);
@@ -414,7 +414,7 @@ int tracks_read(struct tracks *k)
 		ret = tracks_sort_flows(k);
 	if (!ret && !k->o->no_requests) {
 		report_progress(k, "requests", 0.5, 0.5, 0, 0);
-		ret = lives_each(k->m, on_life, k, &result);
+		ret = instances_each(k->m, on_instance, k, &result);
 	}
 	if (!ret && !k->o->no_functions)
 		ret = read_moments(k);

@@ -230,7 +230,7 @@ static bool next_major(const struct tracks *k, uint64_t *major)
 {
 	bool found = false;
 
-	for (const struct spill *s = k->sources; s < &k->lives; s++) {
+	for (const struct spill *s = k->sources; s < &k->instances; s++) {
 		if (!s->has_head || (found && s->head.major >= *major))
 			continue;
 		*major = s->head.major;
@@ -268,15 +268,15 @@ static int do_requests(struct tracks *k)
 {
 	int ret = 0;
 
-	while (k->lives.has_head && !ret) {
-		const char *data = k->lives.head.data;
-		struct life life;
+	while (k->instances.has_head && !ret) {
+		const char *data = k->instances.head.data;
+		struct instance instance;
 
-		memcpy(&life, data, sizeof(life));
-		life.parts = (struct life_part *)(data + sizeof(life));
-		ret = k->sink->request(k->sink->arg, &life);
+		memcpy(&instance, data, sizeof(instance));
+		instance.parts = (struct instance_part *)(data + sizeof(instance));
+		ret = k->sink->request(k->sink->arg, &instance);
 		if (!ret)
-			ret = spill_next(&k->lives);
+			ret = spill_next(&k->instances);
 	}
 	return ret;
 }

@@ -94,7 +94,7 @@ struct tracks_sink {
 	int (*migration)(void *arg, const struct sched_migration *m);
 	int (*wakeup)(void *arg, const struct tracks_wakeup *w);
 	int (*run)(void *arg, const struct tracks_run *r);
-	int (*request)(void *arg, const struct life *life);
+	int (*request)(void *arg, const struct instance *instance);
 	/*
 	 * The thread has been off the CPU since an unknown time before the range.  Ordered with
 	 * runs.

@@ -77,7 +77,7 @@ struct step {
 struct replay_part {		/* a part of a request instance */
 	int64_t start, end;
 	uint64_t queue;
-	uint32_t life;
+	uint32_t instance;
 	/*
 	 * the actor that worked on the request or put it into the queue; NONE: it came from outside
 	 */
@@ -88,7 +88,7 @@ struct replay_part {		/* a part of a request instance */
 	bool is_queue, is_first;
 };
 
-struct replay_life {
+struct replay_instance {
 	uint64_t id;
 	int64_t start, end;
 	const char *class;
@@ -141,8 +141,8 @@ struct replay {
 	size_t err_size;
 	int ret;		/* -errno after a failure: later results are not valid */
 	int64_t spare[16];	/* used if there is no memory for an element */
-	struct replay_life *lives;
-	size_t nr_lives, room_lives;
+	struct replay_instance *instances;
+	size_t nr_instances, room_instances;
 	struct replay_part *parts;
 	size_t nr_parts, room_parts;
 	struct replay_actor *actors;	/* the threads of the model come first */
@@ -188,7 +188,7 @@ struct item *replay_add_item(struct replay *r, enum item_kind kind, uint32_t act
 			     int64_t end, uint32_t object);
 
 /* replay-queues.c */
-void replay_read_lives(struct replay *r);
+void replay_read_instances(struct replay *r);
 /* Makes a new actor, for something other than a thread of the model. */
 uint32_t replay_new_actor(struct replay *r, uint32_t tid);
 /* Returns the actor of a tid that is not a thread of the model, or NONE. */

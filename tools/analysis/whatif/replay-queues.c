@@ -10,7 +10,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-#include "facts/lives.h"
+#include "facts/instances.h"
 #include "facts/ticks.h"
 #include "replay-private.h"
 
@@ -42,31 +42,31 @@ static uint32_t actor_of(struct replay *r, uint32_t tid, int64_t tick)
 	return replay_new_actor(r, tid);
 }
 
-static bool is_wanted(const struct replay *r, const struct life *life)
+static bool is_wanted(const struct replay *r, const struct instance *instance)
 {
-	return life->is_complete && life->start >= r->o->from && life->start <= r->o->to &&
-	       (!r->o->class || !fnmatch(r->o->class, life->class, 0));
+	return instance->is_complete && instance->start >= r->o->from && instance->start <= r->o->to &&
+	       (!r->o->class || !fnmatch(r->o->class, instance->class, 0));
 }
 
 /*
  * Returns true if the request came from outside of the program: the program tagged it only when it
  * took it out of the queue, and no thread put it into the queue.
  */
-static bool is_from_outside(const struct life *life, size_t nr)
+static bool is_from_outside(const struct instance *instance, size_t nr)
 {
-	const struct life_part *p = &life->parts[nr];
+	const struct instance_part *p = &instance->parts[nr];
 
 	return p->is_queue && p->to_tid == p->tid &&
-	       (!nr || life->parts[nr - 1].is_queue || life->parts[nr - 1].tid != p->tid);
+	       (!nr || instance->parts[nr - 1].is_queue || instance->parts[nr - 1].tid != p->tid);
 }
 
 /* Returns the part in a queue that ended when part nr, on a thread, began; NONE: there is none. */
-static uint32_t queue_of(const struct replay *r, const struct life *life, size_t nr)
+static uint32_t queue_of(const struct replay *r, const struct instance *instance, size_t nr)
 {
-	const struct life_part *from = &life->parts[nr];
+	const struct instance_part *from = &instance->parts[nr];
 
 	for (size_t k = nr; from->was_queued && !from->is_queue && k-- > 0;) {
-		const struct life_part *q = &life->parts[k];
+		const struct instance_part *q = &instance->parts[k];
 
 		if (q->is_queue && q->to_tid == from->tid && q->end == from->start)
 			return r->nr_parts - (nr - k);
@@ -74,26 +74,26 @@ static uint32_t queue_of(const struct replay *r, const struct life *life, size_t
 	return NONE;
 }
 
-static int on_life(void *arg, struct life *life)
+static int on_instance(void *arg, struct instance *instance)
 {
 	struct replay *r = arg;
 
-	*replay_add(r, r, lives) = (struct replay_life){
-		.id = life->id, .class = life->class, .is_counted = is_wanted(r, life),
-		.start = ticks_time_ns(r->m->reader, life->start),
-		.end = ticks_time_ns(r->m->reader, life->end),
+	*replay_add(r, r, instances) = (struct replay_instance){
+		.id = instance->id, .class = instance->class, .is_counted = is_wanted(r, instance),
+		.start = ticks_time_ns(r->m->reader, instance->start),
+		.end = ticks_time_ns(r->m->reader, instance->end),
 	};
-	for (size_t i = 0; i < life->nr_parts && !r->ret; i++) {
-		const struct life_part *from = &life->parts[i];
+	for (size_t i = 0; i < instance->nr_parts && !r->ret; i++) {
+		const struct instance_part *from = &instance->parts[i];
 		struct replay_part p = {
 			.start = ticks_time_ns(r->m->reader, from->start),
 			.end = ticks_time_ns(r->m->reader, from->end),
-			.queue = from->queue, .life = r->nr_lives - 1, .actor = NONE,
-			.item = queue_of(r, life, i), .pool = NONE,
+			.queue = from->queue, .instance = r->nr_instances - 1, .actor = NONE,
+			.item = queue_of(r, instance, i), .pool = NONE,
 			.is_queue = from->is_queue, .is_first = !i,
 		};
 
-		if (!is_from_outside(life, i))
+		if (!is_from_outside(instance, i))
 			p.actor = actor_of(r, from->tid, from->start);
 		if (r->nr_parts >= WHATIF_ITEMS_MAX)
 			replay_refuse(r, "more than %u parts of requests: record for a shorter time",
@@ -183,13 +183,13 @@ static void join_queues(struct replay *r)
 	hash_free(&pools);
 }
 
-void replay_read_lives(struct replay *r)
+void replay_read_instances(struct replay *r)
 {
-	struct lives_result result;
+	struct instances_result result;
 
-	r->ret = lives_each(r->m, on_life, r, &result);
+	r->ret = instances_each(r->m, on_instance, r, &result);
 	if (!r->ret && result.nr_dropped)
-		replay_refuse(r, "more than %u requests were open at a time", LIVES_OPEN_MAX);
+		replay_refuse(r, "more than %u requests were open at a time", INSTANCES_OPEN_MAX);
 	if (!r->ret)
 		join_queues(r);
 	for (size_t i = 0; i < r->nr_parts && !r->ret; i++) {

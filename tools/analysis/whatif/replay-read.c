@@ -351,7 +351,7 @@ void replay_read(struct replay *r)
 	for (size_t i = 0; i < r->m->nr_threads; i++)
 		replay_new_actor(r, r->m->threads[i].tid);
 	if (!r->ret)
-		replay_read_lives(r);
+		replay_read_instances(r);
 	o.progress = r->o->progress;
 	o.progress_arg = r->o->progress_arg;
 	/* Functions are read only if needed, because they are the greatest part of a recording. */

@@ -310,7 +310,7 @@ static int alloc(struct sim *s)
 	s->takers = malloc((r->nr_parts + 1) * sizeof(*s->takers));
 	s->events = malloc((r->nr_events + 1) * sizeof(*s->events));
 	s->exits = calloc(r->nr_actors + 1, sizeof(*s->exits));
-	s->begin = malloc((r->nr_lives + 1) * sizeof(*s->begin));
+	s->begin = malloc((r->nr_instances + 1) * sizeof(*s->begin));
 	if (!s->runners || !s->heap || !s->first_lock || !s->locks || !s->pools || !s->next_item ||
 	    !s->takers || !s->events || !s->exits || !s->begin)
 		return -ENOMEM;
@@ -322,7 +322,7 @@ static int alloc(struct sim *s)
 		s->pools[i].items.first = s->pools[i].idle.first = NONE;
 	for (size_t i = 0; i < r->nr_actors; i++)
 		s->exits[i].first = NONE;
-	for (size_t i = 0; i < r->nr_lives; i++) {
+	for (size_t i = 0; i < r->nr_instances; i++) {
 		s->begin[i] = INT64_MIN;
 		s->run->latency_ns[i] = -1;
 	}

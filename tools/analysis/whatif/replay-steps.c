@@ -331,7 +331,7 @@ static void on_part(struct maker *k, const struct item *i)
 	else
 		run_to(k, i->start);
 	if (p->is_first)
-		add_step(k, STEP_BEGIN, p->life, 0);
+		add_step(k, STEP_BEGIN, p->instance, 0);
 	k->nr_open++;
 	k->is_idle = false;
 }
@@ -339,7 +339,7 @@ static void on_part(struct maker *k, const struct item *i)
 static void on_part_end(struct maker *k, const struct item *i)
 {
 	run_to(k, i->end);
-	add_step(k, STEP_END, k->r->parts[i->object].life, 0);
+	add_step(k, STEP_END, k->r->parts[i->object].instance, 0);
 	k->nr_open--;
 	k->is_idle = false;
 }
@@ -350,7 +350,7 @@ static void on_put(struct maker *k, const struct item *i)
 
 	run_to(k, i->start);
 	if (p->is_first)
-		add_step(k, STEP_BEGIN, p->life, 0);
+		add_step(k, STEP_BEGIN, p->instance, 0);
 	if (p->pool != NONE)
 		add_step(k, STEP_PUT, i->object, 0);
 }

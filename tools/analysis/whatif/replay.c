@@ -105,8 +105,8 @@ static ssize_t collect(const struct replay *r, const char *class, const int64_t 
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < r->nr_lives; i++) {
-		const struct replay_life *l = &r->lives[i];
+	for (size_t i = 0; i < r->nr_instances; i++) {
+		const struct replay_instance *l = &r->instances[i];
 
 		if (!l->is_counted || (class && l->class != class))
 			continue;
@@ -123,18 +123,18 @@ static int find_classes(struct replay *r)
 	struct whatif *w = r->w;
 	size_t room = 0;
 
-	for (size_t i = 0; i < r->nr_lives; i++) {
+	for (size_t i = 0; i < r->nr_instances; i++) {
 		size_t k = 0;
 
-		if (!r->lives[i].is_counted)
+		if (!r->instances[i].is_counted)
 			continue;
 		w->all.nr++;
-		while (k < w->nr_classes && w->classes[k].name != r->lives[i].class)
+		while (k < w->nr_classes && w->classes[k].name != r->instances[i].class)
 			k++;
 		if (!array_room(&w->classes, &room, w->nr_classes, sizeof(*w->classes)))
 			return -ENOMEM;
 		if (k == w->nr_classes)
-			w->classes[w->nr_classes++] = (struct whatif_class){ .name = r->lives[i].class };
+			w->classes[w->nr_classes++] = (struct whatif_class){ .name = r->instances[i].class };
 		w->classes[k].nr++;
 	}
 	w->all.name = "";
@@ -243,8 +243,8 @@ static int list_requests(struct replay *r, int64_t *const *latency)
 	w->requests = calloc(r->o->nr_requests + 1, sizeof(*w->requests));
 	if (!w->requests)
 		return -ENOMEM;
-	for (size_t i = 0; i < r->nr_lives; i++) {
-		const struct replay_life *l = &r->lives[i];
+	for (size_t i = 0; i < r->nr_instances; i++) {
+		const struct replay_instance *l = &r->instances[i];
 		struct whatif_request q = {
 			.id = l->id, .class = l->class, .start_ns = l->start,
 			.before_ns = l->end - l->start, .lo_ns = INT64_MAX, .hi_ns = 0,
@@ -331,12 +331,12 @@ static int replay_all(struct replay *r, int64_t **latency, int64_t *values)
 
 static int replay_policies(struct replay *r)
 {
-	int64_t *latency[NR_WHATIF_POLICIES], *values = calloc(r->nr_lives + 1, sizeof(*values));
+	int64_t *latency[NR_WHATIF_POLICIES], *values = calloc(r->nr_instances + 1, sizeof(*values));
 	bool is_full = values;
 	int ret = -ENOMEM;
 
 	for (int p = 0; p < NR_WHATIF_POLICIES; p++) {
-		latency[p] = calloc(r->nr_lives + 1, sizeof(*latency[p]));
+		latency[p] = calloc(r->nr_instances + 1, sizeof(*latency[p]));
 		is_full &= !!latency[p];
 	}
 	if (is_full)
@@ -385,7 +385,7 @@ static void add_arrivals(struct replay *r)
 
 		replay_add_step(r, STEP_UNTIL, NONE, p->start);
 		if (p->is_first)
-			replay_add_step(r, STEP_BEGIN, p->life, 0);
+			replay_add_step(r, STEP_BEGIN, p->instance, 0);
 		replay_add_step(r, STEP_PUT, order[i], 0);
 	}
 	free(order);
@@ -436,7 +436,7 @@ static void describe(struct replay *r)
 
 static void free_all(struct replay *r)
 {
-	free(r->lives);
+	free(r->instances);
 	free(r->parts);
 	free(r->actors);
 	free(r->pools);

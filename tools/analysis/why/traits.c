@@ -10,7 +10,7 @@
 #include "base/minmax.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "facts/lives.h"
+#include "facts/instances.h"
 #include "facts/notes.h"
 #include "facts/sched.h"
 #include "facts/ticks.h"
@@ -204,7 +204,7 @@ static void count_noted(struct traits *t)
 
 /* Attributes of the request instance: the thread, the queue it came from */
 
-static int take_thread(struct collector *c, struct row *row, const struct life_part *p)
+static int take_thread(struct collector *c, struct row *row, const struct instance_part *p)
 {
 	const char *name = model_thread_name(model_thread(c->m, p->tid, p->start));
 	char text[NAME_ROOM];
@@ -215,7 +215,7 @@ static int take_thread(struct collector *c, struct row *row, const struct life_p
 	return set_text(c, c->thread, row->number, text);
 }
 
-static int take_queue(struct collector *c, const struct row *row, const struct life_part *p)
+static int take_queue(struct collector *c, const struct row *row, const struct instance_part *p)
 {
 	const struct symbol *symbol = symtab_lookup_data(c->m->symtab, p->queue, p->start);
 	char text[NAME_ROOM];
@@ -227,13 +227,13 @@ static int take_queue(struct collector *c, const struct row *row, const struct l
 }
 
 /* Uses the first span on a thread, and the first queue that has an address. */
-static int take_life(struct collector *c, struct row *row, const struct life *life)
+static int take_instance(struct collector *c, struct row *row, const struct instance *instance)
 {
 	bool has_queue = false;
 	int ret = 0;
 
-	for (size_t i = 0; i < life->nr_parts && !ret; i++) {
-		const struct life_part *p = &life->parts[i];
+	for (size_t i = 0; i < instance->nr_parts && !ret; i++) {
+		const struct instance_part *p = &instance->parts[i];
 
 		if (!p->is_queue && !row->tid)
 			ret = take_thread(c, row, p);
@@ -245,21 +245,21 @@ static int take_life(struct collector *c, struct row *row, const struct life *li
 	return ret;
 }
 
-static int on_life(void *arg, struct life *life)
+static int on_instance(void *arg, struct instance *instance)
 {
 	struct collector *c = arg;
-	size_t at = search(c->nr, i, c->rows[i].request->id < life->id ||
-			   (c->rows[i].request->id == life->id && c->rows[i].request->start < life->start));
+	size_t at = search(c->nr, i, c->rows[i].request->id < instance->id ||
+			   (c->rows[i].request->id == instance->id && c->rows[i].request->start < instance->start));
 
-	if (at == c->nr || c->rows[at].request->id != life->id || c->rows[at].request->start != life->start)
+	if (at == c->nr || c->rows[at].request->id != instance->id || c->rows[at].request->start != instance->start)
 		return 0;
-	return take_life(c, &c->rows[at], life);
+	return take_instance(c, &c->rows[at], instance);
 }
 
-static int take_lives(struct collector *c)
+static int take_instances(struct collector *c)
 {
 	uint64_t *ids = calloc(c->nr + 1, sizeof(*ids));
-	struct lives_result result;
+	struct instances_result result;
 	int ret;
 
 	if (!ids)
@@ -267,7 +267,7 @@ static int take_lives(struct collector *c)
 	sort_by(c->rows, c->nr, by_id);
 	for (size_t i = 0; i < c->nr; i++)
 		ids[i] = c->rows[i].request->id;
-	ret = lives_some(c->m, ids, c->nr, on_life, c, &result);
+	ret = instances_some(c->m, ids, c->nr, on_instance, c, &result);
 	free(ids);
 	return ret;
 }
@@ -365,7 +365,7 @@ static int collect(struct collector *c)
 			ret = take_notes(c, row);
 	}
 	if (!ret)
-		ret = take_lives(c);
+		ret = take_instances(c);
 	if (!ret)
 		ret = take_all(c);
 	return ret ? ret : take_cpus(c);

@@ -11,7 +11,7 @@
 #include "base/minmax.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "facts/lives.h"
+#include "facts/instances.h"
 #include "facts/ticks.h"
 #include "why-private.h"
 
@@ -48,7 +48,7 @@ struct search_ahead {
 	size_t nr_windows, room_windows;
 };
 
-static int add_window(struct search_ahead *s, const struct life_part *part)
+static int add_window(struct search_ahead *s, const struct instance_part *part)
 {
 	if ((part->is_queue ? part->to_tid : part->tid) != s->r->tid)
 		return 0;
@@ -62,15 +62,15 @@ static int add_window(struct search_ahead *s, const struct life_part *part)
  * Collects all work of the thread, also on the request itself, which is needed to find out on which
  * request the thread worked at each time.
  */
-static int on_life(void *arg, struct life *life)
+static int on_instance(void *arg, struct instance *instance)
 {
 	struct search_ahead *s = arg;
 	const struct request *r = s->r;
-	bool is_own = life->id == r->id && life->start == r->start;
+	bool is_own = instance->id == r->id && instance->start == r->start;
 	int ret = s->nr_others < OTHERS_MAX ? 0 : TOO_MANY;
 
-	for (size_t i = 0; i < life->nr_parts && !ret; i++) {
-		const struct life_part *part = &life->parts[i];
+	for (size_t i = 0; i < instance->nr_parts && !ret; i++) {
+		const struct instance_part *part = &instance->parts[i];
 		int64_t start = max(part->start, r->start), end = min(part->end, r->end);
 
 		if (is_own)
@@ -81,7 +81,8 @@ static int on_life(void *arg, struct life *life)
 			});
 	}
 	return ret ? ret : array_push(s->others, s->nr_others, s->room_others, {
-		.id = life->id, .start = life->start, .is_of_class = !is_own && !strcmp(life->class, s->class),
+		.id = instance->id, .start = instance->start, .is_of_class = !is_own &&
+			!strcmp(instance->class, s->class),
 	});
 }
 
@@ -168,7 +169,7 @@ static int set_start(const struct partition *p, const struct request *r, struct 
 			return 0;
 		}
 	}
-	ret = lives_last(p->m, ahead->id, ahead->start, &row);
+	ret = instances_last(p->m, ahead->id, ahead->start, &row);
 	if (!ret && row)
 		ahead->start = row->start;
 	return ret;
@@ -199,9 +200,9 @@ static bool is_all_behind(const struct search_ahead *s, const struct partition *
 int ahead_find(const struct partition *p, const struct request *r, const char *class, struct ahead *ahead)
 {
 	struct search_ahead s = { .r = r, .class = class };
-	struct lives_result result;
+	struct instances_result result;
 	bool is_behind;
-	int ret = lives_within(p->m, r->start, r->end, on_life, &s, &result);
+	int ret = instances_within(p->m, r->start, r->end, on_instance, &s, &result);
 
 	*ahead = (struct ahead){ .ns = 0 };
 	if (!ret)

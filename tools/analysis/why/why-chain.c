@@ -12,7 +12,7 @@
 #include "analysis/timeline/timeline.h"
 #include "base/minmax.h"
 #include "base/sort.h"
-#include "facts/lives.h"
+#include "facts/instances.h"
 #include "facts/ticks.h"
 #include "symbol/demangle.h"
 #include "categories.h"
@@ -30,7 +30,7 @@ struct wanted {				/* a request whose timeline is needed */
 	 * of the target
 	 */
 	struct ahead ahead;
-	struct life life;
+	struct instance instance;
 	bool is_found;
 };
 
@@ -52,32 +52,32 @@ COMPARE(wanted_compare, struct wanted, UP(id) UP(start))
  * Several requests may have been behind the same request; each gets a copy of that request
  * instance.
  */
-static int copy_life(struct wanted *to, const struct life *life)
+static int copy_instance(struct wanted *to, const struct instance *instance)
 {
-	to->life = *life;
-	to->life.parts = malloc((life->nr_parts + 1) * sizeof(*life->parts));
-	if (!to->life.parts)
+	to->instance = *instance;
+	to->instance.parts = malloc((instance->nr_parts + 1) * sizeof(*instance->parts));
+	if (!to->instance.parts)
 		return -ENOMEM;
-	if (life->nr_parts)
-		memcpy(to->life.parts, life->parts, life->nr_parts * sizeof(*life->parts));
+	if (instance->nr_parts)
+		memcpy(to->instance.parts, instance->parts, instance->nr_parts * sizeof(*instance->parts));
 	to->is_found = true;
 	return 0;
 }
 
-static int on_life(void *arg, struct life *life)
+static int on_instance(void *arg, struct instance *instance)
 {
 	struct chains *k = arg;
-	struct wanted key = { .id = life->id, .start = life->start }, *found;
+	struct wanted key = { .id = instance->id, .start = instance->start }, *found;
 	int ret = 0;
 
 	found = bsearch(&key, k->wanted, k->nr_wanted, sizeof(key), wanted_compare);
-	if (!found || !life->is_complete)
+	if (!found || !instance->is_complete)
 		return 0;
 	while (found > k->wanted && !wanted_compare(&found[-1], &key))
 		found--;
 	for (; found < k->wanted + k->nr_wanted && !wanted_compare(found, &key) && !ret; found++)
 		if (!found->is_found)
-			ret = copy_life(found, life);
+			ret = copy_instance(found, instance);
 	return ret;
 }
 
@@ -325,7 +325,7 @@ static int follow(struct chains *k, struct wanted *at, struct chain *chain)
 	if (!at->is_found)
 		return 0;
 	if (is_needed)
-		ret = timeline_build_siteless(k->w->p->m, &at->life, &timeline);
+		ret = timeline_build_siteless(k->w->p->m, &at->instance, &timeline);
 	if (ret)
 		return ret;
 	chain_target(k, at, &timeline, chain);
@@ -363,17 +363,17 @@ static int want(struct chains *k, struct why_target *t)
 	return ret;
 }
 
-static int find_lives(struct chains *k)
+static int find_instances(struct chains *k)
 {
 	uint64_t *ids = calloc(k->nr_wanted + 1, sizeof(*ids));
-	struct lives_result result;
+	struct instances_result result;
 	int ret;
 
 	if (!ids)
 		return -ENOMEM;
 	for (size_t i = 0; i < k->nr_wanted; i++)
 		ids[i] = k->wanted[i].id;
-	ret = lives_some(k->w->p->m, ids, k->nr_wanted, on_life, k, &result);
+	ret = instances_some(k->w->p->m, ids, k->nr_wanted, on_instance, k, &result);
 	free(ids);
 	return ret;
 }
@@ -395,21 +395,21 @@ static int retain_requests(const struct why *w, size_t nr)
 static int follow_all(struct chains *k)
 {
 	struct model *m = k->w->p->m;
-	struct life *lives = calloc(k->nr_wanted + 1, sizeof(*lives));
+	struct instance *instances = calloc(k->nr_wanted + 1, sizeof(*instances));
 	uint32_t *order = NULL;
 	int ret = -ENOMEM;
 
-	for (size_t i = 0; i < k->nr_wanted && lives; i++)
-		lives[i] = k->wanted[i].life;
-	if (lives && !reader_retain_begin(m->reader, RETAINED_BYTES))
-		order = timelines_begin(m, lives, k->nr_wanted);
+	for (size_t i = 0; i < k->nr_wanted && instances; i++)
+		instances[i] = k->wanted[i].instance;
+	if (instances && !reader_retain_begin(m->reader, RETAINED_BYTES))
+		order = timelines_begin(m, instances, k->nr_wanted);
 	if (order)
 		ret = 0;
 	for (size_t i = 0; i < k->nr_wanted && !ret; i++)
 		ret = follow(k, &k->wanted[order[i]], &k->w->private->chains[i]);
 	timelines_end(m);
 	free(order);
-	free(lives);
+	free(instances);
 	return ret;
 }
 
@@ -429,12 +429,12 @@ int chains_build(struct why *w, const struct why_options *o)
 	reader_retain_end(w->p->m->reader);
 	if (!ret && k.nr_wanted) {
 		qsort(k.wanted, k.nr_wanted, sizeof(*k.wanted), wanted_compare);
-		ret = find_lives(&k);
+		ret = find_instances(&k);
 	}
 	if (!ret)
 		ret = follow_all(&k);
 	for (size_t i = 0; i < k.nr_wanted; i++)
-		life_free(&k.wanted[i].life);
+		instance_free(&k.wanted[i].instance);
 	for (size_t i = 0; i < w->nr_targets && !ret; i++) {
 		struct why_target *t = &w->targets[i];
 		struct why_cause *c = t->nr_amounts ? &w->causes[t->amounts[0].cause] : NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Follows requests; see requests.h.  As facts/lives.h says, a request is open from its first
+ * Follows requests; see requests.h.  As facts/instances.h says, a request is open from its first
  * START, BLOCK or ARRIVED, until an END has come and the request is neither on a thread nor in a
  * queue.  END_ALL ends the requests whose last START was on the same thread.
  *

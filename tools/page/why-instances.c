@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "facts/lives.h"
+#include "facts/instances.h"
 #include "analysis/timeline/timeline.h"
 #include "base/intern.h"
 #include "base/sort.h"
@@ -15,29 +15,29 @@
 #include "render/segment.h"
 #include "render/text.h"
 
-#define OF_CAUSES	(WHY_PAGE_LIVES / 2)
+#define OF_CAUSES	(WHY_PAGE_INSTANCES / 2)
 
 struct chosen {
 	size_t target;
 	int64_t start;
-	struct life life;
+	struct instance instance;
 	bool is_found;
 };
 
-struct lives {
+struct instances {
 	const struct why *w;
-	struct chosen chosen[WHY_PAGE_LIVES];
+	struct chosen chosen[WHY_PAGE_INSTANCES];
 	size_t nr;
 	struct intern names;
 	struct store rows;
 };
 
-static void choose(struct lives *l, size_t target)
+static void choose(struct instances *l, size_t target)
 {
 	for (size_t i = 0; i < l->nr; i++)
 		if (l->chosen[i].target == target)
 			return;
-	if (l->nr < WHY_PAGE_LIVES)
+	if (l->nr < WHY_PAGE_INSTANCES)
 		l->chosen[l->nr++] = (struct chosen){ .target = target, .start = l->w->targets[target].request->start };
 }
 
@@ -45,7 +45,7 @@ COMPARE(by_start, struct chosen, UP(start) UP(target))
 
 /* Chosen targets are in order of time: then blocks of the trace that one timeline needs serve the next ones. */
 
-static void choose_all(struct lives *l)
+static void choose_all(struct instances *l)
 {
 	const struct why *w = l->w;
 
@@ -55,25 +55,25 @@ static void choose_all(struct lives *l)
 				choose(l, i);
 				break;
 			}
-	for (size_t i = 0; i < w->nr_targets && i < WHY_PAGE_LIVES; i++)
+	for (size_t i = 0; i < w->nr_targets && i < WHY_PAGE_INSTANCES; i++)
 		choose(l, i);
 	sort_by(l->chosen, l->nr, by_start);
 }
 
-static int on_life(void *arg, struct life *life)
+static int on_instance(void *arg, struct instance *instance)
 {
-	struct lives *l = arg;
+	struct instances *l = arg;
 
 	for (size_t i = 0; i < l->nr; i++) {
 		const struct request *r = l->w->targets[l->chosen[i].target].request;
 
-		if (l->chosen[i].is_found || r->id != life->id || r->start != life->start)
+		if (l->chosen[i].is_found || r->id != instance->id || r->start != instance->start)
 			continue;
-		l->chosen[i].life = *life;
+		l->chosen[i].instance = *instance;
 		l->chosen[i].is_found = true;
-		life->parts = NULL;	/* now owned by the list */
-		life->nr_parts = 0;
-		life->room = 0;
+		instance->parts = NULL;	/* now owned by the list */
+		instance->nr_parts = 0;
+		instance->room = 0;
 		break;
 	}
 	return 0;
@@ -88,7 +88,7 @@ static const char *segment_label(const struct segment *s, char *buf)
 	return text_clean(segment_name(s, text), buf);
 }
 
-static int add_row(struct lives *l, size_t number, const struct segment *s, int64_t start_ns)
+static int add_row(struct instances *l, size_t number, const struct segment *s, int64_t start_ns)
 {
 	char label[TEXT_ROOM];
 	int64_t name, thread;
@@ -102,11 +102,11 @@ static int add_row(struct lives *l, size_t number, const struct segment *s, int6
 		s->resolution_ns, s->depth, s->level, s->blocks_req });
 }
 
-static int add_life(struct lives *l, size_t number)
+static int add_instance(struct instances *l, size_t number)
 {
 	struct timeline t;
 	int64_t least;
-	int ret = timeline_build_siteless(l->w->p->m, &l->chosen[number].life, &t);
+	int ret = timeline_build_siteless(l->w->p->m, &l->chosen[number].instance, &t);
 
 	if (ret)
 		return ret;
@@ -121,32 +121,32 @@ static int add_life(struct lives *l, size_t number)
 	return ret;
 }
 
-static int add_lives(struct lives *l)
+static int add_instances(struct instances *l)
 {
 	struct model *m = l->w->p->m;
-	struct life lives[WHY_PAGE_LIVES];
+	struct instance instances[WHY_PAGE_INSTANCES];
 	uint32_t *order;
 	size_t nr = 0;
 	int ret;
 
 	for (size_t i = 0; i < l->nr; i++)
 		if (l->chosen[i].is_found)
-			lives[nr++] = l->chosen[i].life;
+			instances[nr++] = l->chosen[i].instance;
 	if (!nr)
 		return 0;
-	order = timelines_begin(m, lives, nr);
+	order = timelines_begin(m, instances, nr);
 	ret = order ? 0 : -ENOMEM;
 	for (size_t i = 0; i < l->nr && !ret; i++)
 		if (l->chosen[i].is_found)
-			ret = add_life(l, i);
+			ret = add_instance(l, i);
 	timelines_end(m);
 	free(order);
 	return ret;
 }
 
-static int write_all(struct lives *l, struct page *p)
+static int write_all(struct instances *l, struct page *p)
 {
-	struct json *j = page_json_begin(p, "lives");
+	struct json *j = page_json_begin(p, "instances");
 
 	json_array_begin(j, "targets");
 	for (size_t i = 0; i < l->nr; i++)
@@ -158,27 +158,27 @@ static int write_all(struct lives *l, struct page *p)
 		json_string(j, NULL, intern_key(&l->names, i));
 	json_array_end(j);
 	page_json_end(p);
-	return store_write(&l->rows, p, "life_segments");
+	return store_write(&l->rows, p, "instance_segments");
 }
 
-int why_lives_write(const struct why *w, struct page *p)
+int why_instances_write(const struct why *w, struct page *p)
 {
-	struct lives l = { .w = w };
-	uint64_t ids[WHY_PAGE_LIVES];
-	struct lives_result result;
+	struct instances l = { .w = w };
+	uint64_t ids[WHY_PAGE_INSTANCES];
+	struct instances_result result;
 	int ret;
 
-	store_init(&l.rows, "life+ kind name thread tid start+ end resolution depth level blocks");
+	store_init(&l.rows, "instance+ kind name thread tid start+ end resolution depth level blocks");
 	choose_all(&l);
 	for (size_t i = 0; i < l.nr; i++)
 		ids[i] = w->targets[l.chosen[i].target].request->id;
-	ret = l.nr ? lives_some(w->p->m, ids, l.nr, on_life, &l, &result) : 0;
+	ret = l.nr ? instances_some(w->p->m, ids, l.nr, on_instance, &l, &result) : 0;
 	if (!ret)
-		ret = add_lives(&l);
+		ret = add_instances(&l);
 	if (!ret)
 		ret = write_all(&l, p);
 	for (size_t i = 0; i < l.nr; i++)
-		free(l.chosen[i].life.parts);
+		free(l.chosen[i].instance.parts);
 	intern_free(&l.names);
 	store_free(&l.rows);
 	return ret;

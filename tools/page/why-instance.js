@@ -5,13 +5,13 @@
  */
 "use strict";
 
-const makeLife = (() => {
+const makeInstance = (() => {
 	const LEFT = 150, RIGHT = 12, TOP = 24, ROW = 17, GAP = 10, DEPTH_MAX = 14;
 
-	return function makeLife() {
+	return function makeInstance() {
 		const el = ldb.el, spots = [];
 		let lanes = [], length = 1, height = 40;
-		const view = plot.canvas({ id: "life", height: () => height, draw, at, label: "what happened to the request" });
+		const view = plot.canvas({ id: "instance", height: () => height, draw, at, label: "what happened to the request" });
 		const note = el("p", { class: "dim" });
 		const node = el("div", {}, note, view.node);
 
@@ -129,7 +129,7 @@ const makeLife = (() => {
 		return {
 			node, spots,
 			show(i) {
-				const t = why.target(i), segments = why.life(i);
+				const t = why.target(i), segments = why.instance(i);
 				const command = el("code", { class: "mono", title: "a page with this request's timeline" },
 					`ldb-timeline --req ${t.req} -o req.html`);
 

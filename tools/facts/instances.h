@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds request instances (struct life) and their spans on threads and in queues (struct
- * life_part).  They are aggregated from the REQ rows, which mean the following.  tid is a thread
+ * Finds request instances (struct instance) and their spans on threads and in queues (struct
+ * instance_part).  They are aggregated from the REQ rows, which mean the following.  tid is a thread
  * and q a queue:
  *
  *	START(tid, q)	a span on tid begins; a pending span in queue q (or, if
@@ -23,18 +23,18 @@
  * the span is the thread that takes the request.  ARRIVED changes nothing if that thread works on
  * the request already, or if the request is known to be in q.
  */
-#ifndef FACTS_LIVES_H
-#define FACTS_LIVES_H
+#ifndef FACTS_INSTANCES_H
+#define FACTS_INSTANCES_H
 
 #include "model.h"
 
-#define LIVES_OPEN_MAX	(4U << 20)	/* requests followed at the same time */
+#define INSTANCES_OPEN_MAX	(4U << 20)	/* requests followed at the same time */
 
-struct lives_result {
+struct instances_result {
 	uint64_t nr_events;
 	/* BLOCK or END of an id that was not open: it may have begun before the recording */
 	uint64_t nr_stray;
-	uint64_t nr_dropped;	/* requests beyond LIVES_OPEN_MAX */
+	uint64_t nr_dropped;	/* requests beyond INSTANCES_OPEN_MAX */
 };
 
 /*
@@ -43,30 +43,30 @@ struct lives_result {
  * them to NULL.  If the callback returns a value that is not 0, reading stops.  Returns that value,
  * 0 or -ENOMEM.
  */
-int lives_each(struct model *m, int (*life)(void *arg, struct life *life), void *arg,
-	       struct lives_result *result);
+int instances_each(struct model *m, int (*instance)(void *arg, struct instance *instance), void *arg,
+	       struct instances_result *result);
 
 /*
- * As lives_each(), for nr ids only, which may be in any order.  This is faster; the callback may
+ * As instances_each(), for nr ids only, which may be in any order.  This is faster; the callback may
  * also be called for a few other ids.
  */
-int lives_some(struct model *m, const uint64_t *ids, size_t nr,
-	       int (*life)(void *arg, struct life *life), void *arg, struct lives_result *result);
+int instances_some(struct model *m, const uint64_t *ids, size_t nr,
+	       int (*instance)(void *arg, struct instance *instance), void *arg, struct instances_result *result);
 
 /*
- * As lives_each(), but uses only the events in [from, to] (ticks): an instance that ends in this
+ * As instances_each(), but uses only the events in [from, to] (ticks): an instance that ends in this
  * range and began earlier is reported to begin at `from`.  The result only shows which requests
  * threads worked on in that time.
  */
-int lives_within(struct model *m, int64_t from, int64_t to, int (*life)(void *arg, struct life *life),
-		 void *arg, struct lives_result *result);
+int instances_within(struct model *m, int64_t from, int64_t to, int (*instance)(void *arg, struct instance *instance),
+		 void *arg, struct instances_result *result);
 
 /*
  * Finds the last instance of the id that began at the tick or before it, in the table of requests;
  * sets *row to NULL if there is none.  Returns 0 or -errno.
  */
-int lives_last(struct model *m, uint64_t id, int64_t tick, const struct ldb_row_reqtab **row);
+int instances_last(struct model *m, uint64_t id, int64_t tick, const struct ldb_row_reqtab **row);
 
-void life_free(struct life *life);
+void instance_free(struct instance *instance);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds request instances; see lives.h. */
+/* Finds request instances; see instances.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +9,17 @@
 #include "base/minmax.h"
 #include "base/search.h"
 #include "classes.h"
-#include "lives.h"
+#include "instances.h"
 #include "notes.h"
 #include "pauses.h"
 #include "rows.h"
 #include "ticks.h"
 
-struct open_life {
-	struct open_life *next;		/* the next unused struct, if this struct is unused */
+struct open_instance {
+	struct open_instance *next;		/* the next unused struct, if this struct is unused */
 	uint32_t number;		/* index in the table of open instances */
 	bool is_open;
-	struct life life;
+	struct instance instance;
 	unsigned nr_open;		/* spans that have not ended */
 	bool has_end;			/* an END has been read */
 	int64_t last_end;
@@ -31,16 +31,16 @@ struct worker {				/* the requests that a thread works on */
 	size_t nr, room;
 };
 
-struct lives {
+struct instances {
 	struct model *m;
-	int (*life)(void *arg, struct life *life);
+	int (*instance)(void *arg, struct instance *instance);
 	void *arg;
-	struct lives_result *result;
-	struct keyed open;		/* struct open_life by id, also unused ones */
+	struct instances_result *result;
+	struct keyed open;		/* struct open_instance by id, also unused ones */
 	size_t nr_open;
 	struct keyed workers;		/* struct worker, by tid */
 	/* list of unused structs, which keep their allocated memory */
-	struct open_life *spare;
+	struct open_instance *spare;
 	/* a bit set of hashes of the wanted ids; NULL: all ids are wanted */
 	uint64_t *wanted;
 	size_t nr_wanted_bits;
@@ -52,12 +52,12 @@ struct lives {
 	bool is_part;
 };
 
-static inline struct open_life *find_open(struct lives *l, uint64_t id)
+static inline struct open_instance *find_open(struct instances *l, uint64_t id)
 {
-	struct open_life *o;
+	struct open_instance *o;
 
 	keyed_each(&l->open, hash_mix(0, id), o)
-		if (o->life.id == id)
+		if (o->instance.id == id)
 			return o;
 	return NULL;
 }
@@ -66,9 +66,9 @@ static inline struct open_life *find_open(struct lives *l, uint64_t id)
  * Returns an unused struct, which still has its allocated memory, or a new one; NULL if there is no
  * memory.
  */
-static struct open_life *new_open(struct lives *l, uint64_t id)
+static struct open_instance *new_open(struct instances *l, uint64_t id)
 {
-	struct open_life *o = l->spare;
+	struct open_instance *o = l->spare;
 
 	if (!o) {
 		o = keyed_add(&l->open, hash_mix(0, id), sizeof(*o));
@@ -83,22 +83,22 @@ static struct open_life *new_open(struct lives *l, uint64_t id)
 }
 
 /* Begins an instance.  Returns 0 or -ENOMEM; *open stays NULL if too many instances are open. */
-static int begin_life(struct lives *l, const struct ldb_row_req *row, struct open_life **open)
+static int begin_instance(struct instances *l, const struct ldb_row_req *row, struct open_instance **open)
 {
-	struct open_life *o;
+	struct open_instance *o;
 
-	if (l->nr_open >= LIVES_OPEN_MAX) {
+	if (l->nr_open >= INSTANCES_OPEN_MAX) {
 		l->result->nr_dropped++;
 		return 0;
 	}
 	o = new_open(l, row->id);
 	if (!o)
 		return -ENOMEM;
-	*o = (struct open_life){
+	*o = (struct open_instance){
 		.number = o->number, .is_open = true,
-		.life = {
+		.instance = {
 			.id = row->id, .start = row->tick, .end = row->tick, .class = "",
-			.parts = o->life.parts, .room = o->life.room,
+			.parts = o->instance.parts, .room = o->instance.room,
 		},
 	};
 	l->nr_open++;
@@ -106,40 +106,40 @@ static int begin_life(struct lives *l, const struct ldb_row_req *row, struct ope
 	return 0;
 }
 
-void life_free(struct life *life)
+void instance_free(struct instance *instance)
 {
-	free(life->parts);
-	life->parts = NULL;
-	life->nr_parts = 0;
-	life->room = 0;
+	free(instance->parts);
+	instance->parts = NULL;
+	instance->nr_parts = 0;
+	instance->room = 0;
 }
 
 /* Passes the instance to the callback and removes it from the table. */
-static int end_life(struct lives *l, struct open_life *o)
+static int end_instance(struct instances *l, struct open_instance *o)
 {
-	uint64_t hash = hash_mix(0, o->life.id);
+	uint64_t hash = hash_mix(0, o->instance.id);
 	int ret;
 
 	hash_remove(&l->open.hash, hash, o->number);
 	o->is_open = false;
 	l->nr_open--;
-	o->life.class = classes_find(l->m->classes, o->life.id, o->life.end);
-	ret = l->life(l->arg, &o->life);
+	o->instance.class = classes_find(l->m->classes, o->instance.id, o->instance.end);
+	ret = l->instance(l->arg, &o->instance);
 	o->next = l->spare;
 	l->spare = o;
 	return ret;
 }
 
-static struct life_part *add_part(struct open_life *o, const struct ldb_row_req *row,
+static struct instance_part *add_part(struct open_instance *o, const struct ldb_row_req *row,
 				  bool is_queue)
 {
-	struct life *life = &o->life;
-	struct life_part *part;
+	struct instance *instance = &o->instance;
+	struct instance_part *part;
 
-	if (!array_room(&life->parts, &life->room, life->nr_parts, sizeof(*life->parts)))
+	if (!array_room(&instance->parts, &instance->room, instance->nr_parts, sizeof(*instance->parts)))
 		return NULL;
-	part = &life->parts[life->nr_parts++];
-	*part = (struct life_part){
+	part = &instance->parts[instance->nr_parts++];
+	*part = (struct instance_part){
 		.tid = row->tid, .is_queue = is_queue, .is_open = true, .queue = row->queue,
 		.start = row->tick, .end = row->tick, .site = row->site,
 	};
@@ -147,18 +147,18 @@ static struct life_part *add_part(struct open_life *o, const struct ldb_row_req 
 	return part;
 }
 
-static void end_part(struct open_life *o, struct life_part *part, int64_t tick)
+static void end_part(struct open_instance *o, struct instance_part *part, int64_t tick)
 {
 	part->end = max(tick, part->start);
 	part->is_open = false;
 	o->nr_open--;
-	o->life.end = max(o->life.end, part->end);
+	o->instance.end = max(o->instance.end, part->end);
 }
 
-static struct life_part *open_part(struct open_life *o, uint32_t tid)
+static struct instance_part *open_part(struct open_instance *o, uint32_t tid)
 {
-	for (size_t i = o->life.nr_parts; i-- > 0;) {
-		struct life_part *p = &o->life.parts[i];
+	for (size_t i = o->instance.nr_parts; i-- > 0;) {
+		struct instance_part *p = &o->instance.parts[i];
 
 		if (p->is_open && !p->is_queue && p->tid == tid)
 			return p;
@@ -170,12 +170,12 @@ static struct life_part *open_part(struct open_life *o, uint32_t tid)
  * Returns the pending span that a START ends: one in the queue that the START names, else the
  * oldest one.
  */
-static struct life_part *pending_part(struct open_life *o, uint64_t queue)
+static struct instance_part *pending_part(struct open_instance *o, uint64_t queue)
 {
-	struct life_part *oldest = NULL;
+	struct instance_part *oldest = NULL;
 
-	for (size_t i = 0; i < o->life.nr_parts; i++) {
-		struct life_part *p = &o->life.parts[i];
+	for (size_t i = 0; i < o->instance.nr_parts; i++) {
+		struct instance_part *p = &o->instance.parts[i];
 
 		if (!p->is_open || !p->is_queue)
 			continue;
@@ -187,7 +187,7 @@ static struct life_part *pending_part(struct open_life *o, uint64_t queue)
 	return oldest;
 }
 
-static inline struct worker *find_worker(struct lives *l, uint32_t tid)
+static inline struct worker *find_worker(struct instances *l, uint32_t tid)
 {
 	struct worker *w;
 
@@ -197,7 +197,7 @@ static inline struct worker *find_worker(struct lives *l, uint32_t tid)
 	return NULL;
 }
 
-static int worker_add(struct lives *l, uint32_t tid, uint64_t id)
+static int worker_add(struct instances *l, uint32_t tid, uint64_t id)
 {
 	struct worker *w = find_worker(l, tid);
 
@@ -210,7 +210,7 @@ static int worker_add(struct lives *l, uint32_t tid, uint64_t id)
 	return array_push(w->ids, w->nr, w->room, id);
 }
 
-static void worker_remove(struct lives *l, uint32_t tid, uint64_t id)
+static void worker_remove(struct instances *l, uint32_t tid, uint64_t id)
 {
 	struct worker *w = find_worker(l, tid);
 
@@ -231,10 +231,10 @@ static void worker_remove(struct lives *l, uint32_t tid, uint64_t id)
  * the queue before the producer's BLOCK was recorded: then the consumer's START named this queue
  * and found no pending span in it.
  */
-static bool was_taken_early(struct open_life *o, uint32_t tid, uint64_t queue, int64_t since)
+static bool was_taken_early(struct open_instance *o, uint32_t tid, uint64_t queue, int64_t since)
 {
-	for (size_t i = 0; i < o->life.nr_parts; i++) {
-		struct life_part *p = &o->life.parts[i];
+	for (size_t i = 0; i < o->instance.nr_parts; i++) {
+		struct instance_part *p = &o->instance.parts[i];
 
 		/* A span on a thread gets a to_tid when the hand-off that began it is found. */
 		if (!p->is_queue && p->tid != tid && p->queue == queue && !p->to_tid &&
@@ -250,20 +250,20 @@ static bool was_taken_early(struct open_life *o, uint32_t tid, uint64_t queue, i
  * Returns true if the request has ended and no thread works on it.  A span that is still open is
  * then in a queue from which no thread took the request.
  */
-static bool is_left(const struct open_life *o)
+static bool is_left(const struct open_instance *o)
 {
-	for (size_t i = 0; i < o->life.nr_parts; i++)
-		if (o->life.parts[i].is_open && !o->life.parts[i].is_queue)
+	for (size_t i = 0; i < o->instance.nr_parts; i++)
+		if (o->instance.parts[i].is_open && !o->instance.parts[i].is_queue)
 			return false;
 	return o->has_end;
 }
 
-static int end_lost_in_queue(struct lives *l, struct open_life *o)
+static int end_lost_in_queue(struct instances *l, struct open_instance *o)
 {
-	o->life.has_lost_handoff = true;
-	o->life.is_complete = true;
-	o->life.end = o->last_end;
-	return end_life(l, o);
+	o->instance.has_lost_handoff = true;
+	o->instance.is_complete = true;
+	o->instance.end = o->last_end;
+	return end_instance(l, o);
 }
 
 /* rows_by_time() passes only these members. */
@@ -279,9 +279,9 @@ static struct ldb_row_req copy_of(const struct ldb_row_req *row)
  * The request was in a queue before the program tagged it for the first time.  If the request is
  * open already, its time in the queue cannot begin before the end of its earlier spans.
  */
-static int on_arrived(struct lives *l, const struct ldb_row_req *row)
+static int on_arrived(struct instances *l, const struct ldb_row_req *row)
 {
-	struct open_life *o = find_open(l, row->id);
+	struct open_instance *o = find_open(l, row->id);
 	struct ldb_row_req then = copy_of(row);
 	int ret = 0;
 
@@ -293,8 +293,8 @@ static int on_arrived(struct lives *l, const struct ldb_row_req *row)
 		ret = end_lost_in_queue(l, o);
 		o = NULL;
 	}
-	for (size_t i = 0; o && i < o->life.nr_parts; i++) {
-		const struct life_part *p = &o->life.parts[i];
+	for (size_t i = 0; o && i < o->instance.nr_parts; i++) {
+		const struct instance_part *p = &o->instance.parts[i];
 		int64_t since = p->is_open ? p->start : p->end;
 
 		if (p->is_open && (p->is_queue ? p->queue == row->queue : p->tid == row->tid))
@@ -302,16 +302,16 @@ static int on_arrived(struct lives *l, const struct ldb_row_req *row)
 		then.tick = max(then.tick, since);
 	}
 	if (!o && !ret)
-		ret = begin_life(l, &then, &o);
+		ret = begin_instance(l, &then, &o);
 	if (!o)
 		return ret;
 	return add_part(o, &then, true) ? 0 : -ENOMEM;
 }
 
-static int on_start(struct lives *l, const struct ldb_row_req *row)
+static int on_start(struct instances *l, const struct ldb_row_req *row)
 {
-	struct open_life *o = find_open(l, row->id);
-	struct life_part *part, *pending;
+	struct open_instance *o = find_open(l, row->id);
+	struct instance_part *part, *pending;
 	int ret = 0;
 
 	/* This START belongs to the next instance. */
@@ -320,7 +320,7 @@ static int on_start(struct lives *l, const struct ldb_row_req *row)
 		o = NULL;
 	}
 	if (!o && !ret)
-		ret = begin_life(l, row, &o);
+		ret = begin_instance(l, row, &o);
 	if (!o)
 		return ret;
 	if (open_part(o, row->tid))
@@ -339,7 +339,7 @@ static int on_start(struct lives *l, const struct ldb_row_req *row)
 		part->to_tid = row->tid;
 		part->was_queued = true;
 	}
-	o->life.end = max(o->life.end, row->tick);
+	o->instance.end = max(o->instance.end, row->tick);
 	return worker_add(l, row->tid, row->id);
 }
 
@@ -348,30 +348,30 @@ static int on_start(struct lives *l, const struct ldb_row_req *row)
  * taken to be open from the beginning of that part.  But if a pause before that beginning has cut
  * all requests, and the request did not start after the pause, *open stays NULL.
  */
-static int begin_before(struct lives *l, const struct ldb_row_req *row, uint64_t id, struct open_life **open)
+static int begin_before(struct instances *l, const struct ldb_row_req *row, uint64_t id, struct open_instance **open)
 {
 	const struct ldb_row_reqtab *known = NULL;
 	struct ldb_row_req then = copy_of(row);
 	int64_t cut = pauses_cut(l->m, pauses_process(l->m, row->tid, row->tick), l->filter.t_min);
-	int ret = cut == INT64_MIN ? 0 : lives_last(l->m, id, l->filter.t_min, &known);
+	int ret = cut == INT64_MIN ? 0 : instances_last(l->m, id, l->filter.t_min, &known);
 
 	if (ret || (cut != INT64_MIN && (!known || known->start < cut)))
 		return ret;
 	then.id = id;
 	then.tick = l->filter.t_min;
-	ret = begin_life(l, &then, open);
+	ret = begin_instance(l, &then, open);
 	return ret || !*open || add_part(*open, &then, false) ? ret : -ENOMEM;
 }
 
-static int on_block(struct lives *l, const struct ldb_row_req *row)
+static int on_block(struct instances *l, const struct ldb_row_req *row)
 {
-	struct open_life *o = find_open(l, row->id);
-	struct life_part *part;
+	struct open_instance *o = find_open(l, row->id);
+	struct instance_part *part;
 	int64_t since = row->tick;
 	int ret = o || !l->is_part ? 0 : begin_before(l, row, row->id, &o);
 
 	if (!ret && !o)
-		ret = begin_life(l, row, &o);
+		ret = begin_instance(l, row, &o);
 	if (ret || !o)
 		return ret;
 	part = open_part(o, row->tid);
@@ -386,10 +386,10 @@ static int on_block(struct lives *l, const struct ldb_row_req *row)
 	return add_part(o, row, true) ? 0 : -ENOMEM;
 }
 
-static int on_end(struct lives *l, const struct ldb_row_req *row, uint64_t id)
+static int on_end(struct instances *l, const struct ldb_row_req *row, uint64_t id)
 {
-	struct open_life *o = find_open(l, id);
-	struct life_part *part;
+	struct open_instance *o = find_open(l, id);
+	struct instance_part *part;
 	int ret = o || !l->is_part ? 0 : begin_before(l, row, id, &o);
 
 	if (ret)
@@ -405,13 +405,13 @@ static int on_end(struct lives *l, const struct ldb_row_req *row, uint64_t id)
 		end_part(o, part, row->tick);
 		part->site = row->site;
 	} else {
-		for (size_t i = 0; i < o->life.nr_parts; i++) {
-			struct life_part *p = &o->life.parts[i];
+		for (size_t i = 0; i < o->instance.nr_parts; i++) {
+			struct instance_part *p = &o->instance.parts[i];
 
 			if (!p->is_open)
 				continue;
 			if (p->is_queue)
-				o->life.has_lost_handoff = true;
+				o->instance.has_lost_handoff = true;
 			else
 				worker_remove(l, p->tid, id);
 			end_part(o, p, row->tick);
@@ -419,11 +419,11 @@ static int on_end(struct lives *l, const struct ldb_row_req *row, uint64_t id)
 	}
 	if (o->nr_open)
 		return 0;
-	o->life.is_complete = true;
-	return end_life(l, o);
+	o->instance.is_complete = true;
+	return end_instance(l, o);
 }
 
-static int on_end_all(struct lives *l, const struct ldb_row_req *row)
+static int on_end_all(struct instances *l, const struct ldb_row_req *row)
 {
 	struct worker *w = find_worker(l, row->tid);
 	int ret = 0;
@@ -436,12 +436,12 @@ static int on_end_all(struct lives *l, const struct ldb_row_req *row)
 	return ret;
 }
 
-static uint64_t wanted_bit(const struct lives *l, uint64_t id)
+static uint64_t wanted_bit(const struct instances *l, uint64_t id)
 {
 	return hash_mix(0, id) % l->nr_wanted_bits;
 }
 
-static bool is_wanted(const struct lives *l, const struct ldb_row_req *row)
+static bool is_wanted(const struct instances *l, const struct ldb_row_req *row)
 {
 	size_t bit;
 
@@ -452,43 +452,43 @@ static bool is_wanted(const struct lives *l, const struct ldb_row_req *row)
 }
 
 /* The start and end of the request are estimates, with an error of row->site ticks. */
-static int on_inexact(struct lives *l, const struct ldb_row_req *row)
+static int on_inexact(struct instances *l, const struct ldb_row_req *row)
 {
-	struct open_life *o = find_open(l, row->id);
+	struct open_instance *o = find_open(l, row->id);
 
 	if (o)
-		o->life.resolution = ticks_sane_length(o->life.resolution + ticks_sane_length(row->site));
+		o->instance.resolution = ticks_sane_length(o->instance.resolution + ticks_sane_length(row->site));
 	return 0;
 }
 
 /*
  * Ends an instance that is still open at tick `last`, at which the rows end or the request is cut.
  */
-static int end_unfinished(struct lives *l, struct open_life *o, int64_t last)
+static int end_unfinished(struct instances *l, struct open_instance *o, int64_t last)
 {
-	struct life *life = &o->life;
+	struct instance *instance = &o->instance;
 
-	for (size_t i = 0; i < life->nr_parts; i++) {
-		struct life_part *p = &life->parts[i];
+	for (size_t i = 0; i < instance->nr_parts; i++) {
+		struct instance_part *p = &instance->parts[i];
 
 		if (!p->is_open)
 			continue;
-		life->has_lost_handoff |= p->is_queue;
+		instance->has_lost_handoff |= p->is_queue;
 		p->end = max(last, p->start);
-		life->end = max(life->end, p->end);
+		instance->end = max(instance->end, p->end);
 	}
 	/* The request has ended, except for a span in a queue from which no thread took it. */
-	if (life->has_lost_handoff && is_left(o))
+	if (instance->has_lost_handoff && is_left(o))
 		return end_lost_in_queue(l, o);
-	return end_life(l, o);
+	return end_instance(l, o);
 }
 
-static int end_all_lives(struct lives *l, int64_t last)
+static int end_all_instances(struct instances *l, int64_t last)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < l->open.nr && !ret; i++) {
-		struct open_life *o = l->open.at[i];
+		struct open_instance *o = l->open.at[i];
 
 		if (o->is_open)
 			ret = end_unfinished(l, o, last);
@@ -502,13 +502,13 @@ static bool is_cut(const struct ldb_row_req *row, uint64_t id)
 }
 
 /* Ends an open request: it is not known how it ended. */
-static int cut_one(struct lives *l, const struct ldb_row_req *row)
+static int cut_one(struct instances *l, const struct ldb_row_req *row)
 {
-	struct open_life *o = find_open(l, row->id);
+	struct open_instance *o = find_open(l, row->id);
 
-	for (size_t i = 0; o && i < o->life.nr_parts; i++)
-		if (o->life.parts[i].is_open && !o->life.parts[i].is_queue)
-			worker_remove(l, o->life.parts[i].tid, row->id);
+	for (size_t i = 0; o && i < o->instance.nr_parts; i++)
+		if (o->instance.parts[i].is_open && !o->instance.parts[i].is_queue)
+			worker_remove(l, o->instance.parts[i].tid, row->id);
 	return o ? end_unfinished(l, o, row->tick) : 0;
 }
 
@@ -516,7 +516,7 @@ static int cut_one(struct lives *l, const struct ldb_row_req *row)
  * Ends all open requests of one process, in a trace of several processes; if row->id is row->queue,
  * only the request with this id.
  */
-static int cut_some(struct lives *l, const struct ldb_row_req *row)
+static int cut_some(struct instances *l, const struct ldb_row_req *row)
 {
 	int ret = 0;
 
@@ -532,9 +532,9 @@ static int cut_some(struct lives *l, const struct ldb_row_req *row)
 		w->nr = nr;
 	}
 	for (size_t i = 0; i < l->open.nr && !ret; i++) {
-		struct open_life *o = l->open.at[i];
+		struct open_instance *o = l->open.at[i];
 
-		if (o->is_open && is_cut(row, o->life.id))
+		if (o->is_open && is_cut(row, o->instance.id))
 			ret = end_unfinished(l, o, row->tick);
 	}
 	return ret;
@@ -544,20 +544,20 @@ static int cut_some(struct lives *l, const struct ldb_row_req *row)
  * Ends all open requests.  An END that follows without a new START is counted as stray, also if
  * only a part of the trace is read.
  */
-static int on_cut(struct lives *l, const struct ldb_row_req *row)
+static int on_cut(struct instances *l, const struct ldb_row_req *row)
 {
 	if (row->queue)
 		return cut_some(l, row);
 	for (size_t i = 0; i < l->workers.nr; i++)
 		((struct worker *)l->workers.at[i])->nr = 0;
 	l->is_part = false;
-	return end_all_lives(l, row->tick);
+	return end_all_instances(l, row->tick);
 }
 
 static int on_row(void *arg, const void *ordered)
 {
 	const struct ldb_row_req *row = ordered;
-	struct lives *l = arg;
+	struct instances *l = arg;
 
 	l->result->nr_events++;
 	if (!is_wanted(l, row))
@@ -583,10 +583,10 @@ static int on_row(void *arg, const void *ordered)
 	}
 }
 
-static void free_all(struct lives *l)
+static void free_all(struct instances *l)
 {
 	for (size_t i = 0; i < l->open.nr; i++)
-		life_free(&((struct open_life *)l->open.at[i])->life);
+		instance_free(&((struct open_instance *)l->open.at[i])->instance);
 	for (size_t i = 0; i < l->workers.nr; i++)
 		free(((struct worker *)l->workers.at[i])->ids);
 	keyed_free(&l->open);
@@ -595,7 +595,7 @@ static void free_all(struct lives *l)
 }
 
 /* Reads all rows, calls the callback for all request instances, and frees everything. */
-static int read_lives(struct lives *l)
+static int read_instances(struct instances *l)
 {
 	struct model *m = l->m;
 	int ret = classes_read(m);
@@ -605,32 +605,32 @@ static int read_lives(struct lives *l)
 	if (!ret)
 		ret = rows_by_time(m->reader, LDB_BLK_REQ, &l->filter, on_row, l);
 	if (!ret)
-		ret = end_all_lives(l, ticks_sane(reader_end_tick(m->reader)));
+		ret = end_all_instances(l, ticks_sane(reader_end_tick(m->reader)));
 	free_all(l);
 	return ret;
 }
 
-static struct lives lives_of(struct model *m, int (*life)(void *arg, struct life *life), void *arg,
-			     struct lives_result *result)
+static struct instances instances_of(struct model *m, int (*instance)(void *arg, struct instance *instance), void *arg,
+			     struct instances_result *result)
 {
-	*result = (struct lives_result){ 0 };
-	return (struct lives){
-		.m = m, .life = life, .arg = arg, .result = result, .filter = READER_FILTER_ALL,
+	*result = (struct instances_result){ 0 };
+	return (struct instances){
+		.m = m, .instance = instance, .arg = arg, .result = result, .filter = READER_FILTER_ALL,
 	};
 }
 
-int lives_each(struct model *m, int (*life)(void *arg, struct life *life), void *arg,
-	       struct lives_result *result)
+int instances_each(struct model *m, int (*instance)(void *arg, struct instance *instance), void *arg,
+	       struct instances_result *result)
 {
-	struct lives l = lives_of(m, life, arg, result);
+	struct instances l = instances_of(m, instance, arg, result);
 
-	return read_lives(&l);
+	return read_instances(&l);
 }
 
-int lives_some(struct model *m, const uint64_t *ids, size_t nr,
-	       int (*life)(void *arg, struct life *life), void *arg, struct lives_result *result)
+int instances_some(struct model *m, const uint64_t *ids, size_t nr,
+	       int (*instance)(void *arg, struct instance *instance), void *arg, struct instances_result *result)
 {
-	struct lives l = lives_of(m, life, arg, result);
+	struct instances l = instances_of(m, instance, arg, result);
 	size_t bits = 4096;
 
 	while (bits / 16 < nr)
@@ -644,21 +644,21 @@ int lives_some(struct model *m, const uint64_t *ids, size_t nr,
 
 		l.wanted[bit / 64] |= 1ULL << bit % 64;
 	}
-	return read_lives(&l);
+	return read_instances(&l);
 }
 
-int lives_within(struct model *m, int64_t from, int64_t to, int (*life)(void *arg, struct life *life),
-		 void *arg, struct lives_result *result)
+int instances_within(struct model *m, int64_t from, int64_t to, int (*instance)(void *arg, struct instance *instance),
+		 void *arg, struct instances_result *result)
 {
-	struct lives l = lives_of(m, life, arg, result);
+	struct instances l = instances_of(m, instance, arg, result);
 
 	l.is_part = true;
 	l.filter.t_min = from;
 	l.filter.t_max = to;
-	return read_lives(&l);
+	return read_instances(&l);
 }
 
-int lives_last(struct model *m, uint64_t id, int64_t tick, const struct ldb_row_reqtab **row)
+int instances_last(struct model *m, uint64_t id, int64_t tick, const struct ldb_row_reqtab **row)
 {
 	const struct ldb_row_reqtab *rows;
 	size_t nr, lo;
