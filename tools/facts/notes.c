@@ -76,12 +76,6 @@ void notes_close(struct notes *n)
 	free(n);
 }
 
-const struct note *notes_all(const struct notes *n, size_t *nr)
-{
-	*nr = n->nr;
-	return n->rows;
-}
-
 uint64_t notes_nr_dropped(const struct notes *n)
 {
 	return n ? n->nr_dropped : 0;

@@ -30,9 +30,6 @@ void notes_close(struct notes *n);
 size_t notes_of(const struct model *m, uint64_t id, int64_t start, int64_t end,
 		const struct note *found[NOTES_KEYS_MAX]);
 
-/* Returns all notes, sorted by (id, tick). */
-const struct note *notes_all(const struct notes *n, size_t *nr);
-
 /* Returns how many notes were dropped because there were too many different texts. */
 uint64_t notes_nr_dropped(const struct notes *n);
 
