@@ -18,9 +18,9 @@ source_files()	# pathspec...
 }
 
 # Prints the directories of tools/, each after those that it may need.
-rooms()
+directories()
 {
-	sed -n '/^ROOMS/,$p' tools/rooms.mk | sed 's/ROOMS :=//; s/\\$//' | tr '\n\t' '  ' | tr -s ' '
+	sed -n '/^DIRECTORIES/,$p' tools/directories.mk | sed 's/DIRECTORIES :=//; s/\\$//' | tr '\n\t' '  ' | tr -s ' '
 }
 
 # Prints C without comments, as lines "file:line:text".
@@ -50,8 +50,8 @@ code_of()	# file...
 	}' "$@"
 }
 
-# For awk: returns the directory of tools/ that a file is in.  arch/CPU is in arch, ROOM/arch in ROOM.
-room_of_path='function room(path) {
+# For awk: returns the directory of tools/ that a file is in.  arch/CPU is in arch, DIR/arch in DIR.
+directory_of_path='function directory(path) {
 	sub(/^tools\//, "", path)
 	if (!sub(/\/[^\/]*$/, "", path)) return ""
 	sub(/^arch\/.*/, "arch", path)

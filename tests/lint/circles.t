@@ -2,7 +2,7 @@
 # Files that need each other in a circle can only be understood, tested and changed together.
 # Each part, of the tools the recorder, may have no circles except those that are closed by the pairs
 # listed here, with the reason: "user definer", as circles.awk prints them.  The directories of
-# the tools are in the order of tools/rooms.mk: none needs one that follows it.
+# the tools are in the order of tools/directories.mk: none needs one that follows it.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 
@@ -58,17 +58,17 @@ grep -v '^#' "$WORK/kept" | grep -v -x -F -f "$WORK/closed" >"$WORK/list"
 ok_empty "what is in the list closes a circle"
 
 # Prints the needs of a directory for one that follows it in the list.
-needs_later()	# file of needs, room...
+needs_later()	# file of needs, directory...
 {
 	needs_list=$1
 	shift
-	awk -v rooms="$*" "$room_of_path"'
+	awk -v directories="$*" "$directory_of_path"'
 	BEGIN {
-		nr = split(rooms, order, " ")
+		nr = split(directories, order, " ")
 		for (i = 1; i <= nr; i++) rank[order[i]] = i
 	}
 	{
-		from = room($1); to = room($2)
+		from = directory($1); to = directory($2)
 		if (from in rank && to in rank && rank[from] < rank[to]) print
 		if (from == "symbol" && to ~ /^record\// || from ~ /^record\// && to == "symbol") print
 	}' "$needs_list"
@@ -77,10 +77,10 @@ needs_later()	# file of needs, room...
 # shellcheck disable=SC2046	# a list
 needs $(source_files tools | grep '\.[ch]$' | grep -v '^tools/record/bpf/') >"$WORK/needs"
 # shellcheck disable=SC2046	# a list
-needs_later "$WORK/needs" $(rooms) >"$WORK/list"
+needs_later "$WORK/needs" $(directories) >"$WORK/list"
 ok_empty "no directory of the tools needs one that follows it"
 # shellcheck disable=SC2046	# a list
-needs_later "$WORK/needs" $(rooms | tr ' ' '\n' | tac) >"$WORK/list"
+needs_later "$WORK/needs" $(directories | tr ' ' '\n' | tac) >"$WORK/list"
 ok "if the list were turned round, many would" test "$(wc -l <"$WORK/list")" -gt 2000
 
 # This is a circle of three, by a function, a macro's and an inline function's.

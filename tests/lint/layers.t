@@ -38,17 +38,17 @@ ok_empty "only the recorder looks at what the plugin emits"
 # Within tools/, a directory includes its own headers and those of earlier ones in the list, so there
 # is no circle.  record/ is beside symbol/: it is used by top/ alone, and knows no debug information.
 # Its programs for the kernel share one header with it.
-upward()	# file of includes, room...
+upward()	# file of includes, directory...
 {
 	upward_list=$1
 	shift
-	awk -v rooms="$*" "$room_of_path"'
+	awk -v directories="$*" "$directory_of_path"'
 	BEGIN {
-		nr = split(rooms, order, " ")
+		nr = split(directories, order, " ")
 		for (i = 1; i <= nr; i++) rank[order[i]] = i
 	}
 	{
-		from = room($1); to = room($2)
+		from = directory($1); to = directory($2)
 		if (from == "" || from == "record/bpf") next	# the tools themselves; the kernel side
 		if (!(from in rank)) print $1, "is in no directory of the list"
 		else if (to == "record/bpf" && (from !~ /^record\// || $2 !~ /\/shared\.h$/)) print
@@ -61,11 +61,11 @@ upward()	# file of includes, room...
 
 includes tools >"$WORK/tools"
 # shellcheck disable=SC2046	# a list
-upward "$WORK/tools" $(rooms) >"$WORK/list"
+upward "$WORK/tools" $(directories) >"$WORK/list"
 ok_empty "inside tools/ nothing includes upward"
 
 # shellcheck disable=SC2046	# a list
-upward "$WORK/tools" $(rooms | tr ' ' '\n' | tac) >"$WORK/list"
+upward "$WORK/tools" $(directories | tr ' ' '\n' | tac) >"$WORK/list"
 ok "if the list were turned round, many would" test "$(wc -l <"$WORK/list")" -gt 1000
 
 # There is exactly one reader of the format and one writer.
