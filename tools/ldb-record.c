@@ -225,7 +225,7 @@ static const struct cli_option table[] = {
 	  .help = "kernel events (switches, wake-ups, futexes) from: module (ldb.ko), bpf, perf; schedstat (no events, but counters that need no privilege); none; or auto, the first of these that works" },
 	{ .name = "kernel-frames", .type = CLI_CHOICE, .value = &options.kernel_frames, .arg = "WHEN", .given = &frames_given,
 	  .choices = frames,
-	  .help = "read the functions of a thread at each switch and in between, with --kernel=module or bpf: off (the default), on, or auto: in between only while hardly any CPU is free for the scanner" },
+	  .help = "read the functions of a thread at each switch and in between (with the module or bpf): off (the default), on, or auto: in between only while hardly any CPU is free for the scanner" },
 	{ .name = "kernel-only", .type = CLI_FLAG, .value = &options.kernel_only,
 	  .help = "record only kernel events, of any program: it need not be compiled with the plugin" },
 	{ .name = "syscalls", .type = CLI_CHOICE, .value = &options.calls, .arg = "WHICH", .choices = calls,
