@@ -55,7 +55,7 @@ check "a pipeline of three: output and status" \
 	'^c b a 300$'
 ok "a pipeline: two more processes" has_more l.err 2
 ok "a pipeline: their functions" has_function l.data stage
-check "a pipeline: who has no records is named" "cat l.err" 0 '^  not recorded: without records: .*1 seq'
+check "a pipeline: who is not instrumented is named" "cat l.err" 0 '^  not recorded: not instrumented: .*1 seq'
 check "the shell's status" "ldb-record -o l2.data -- sh -c './family stage a </dev/null; exit 4'" 4
 
 rm -f done.txt

@@ -27,7 +27,7 @@ step "1. Compile with the plugin: each function gets a record in its own stack f
 run "${CXX:-g++}" -O2 -g -fplugin=build/plugin/ldb.so -Ilibldb/include \
 	tests/programs/figure1.cc -o $OUT/figure1 -pthread
 
-step "2. Record: it runs as always, a scanner thread watches the stacks"
+step "2. Record: it runs as always, and a scanner thread reads the stacks"
 run build/bin/ldb-record -o $OUT/ldb.data -- $OUT/figure1
 
 step "3. Which functions have a tail?"

@@ -270,7 +270,7 @@ static int connect_listener(pid_t pid, const struct proc_status *s)
 
 void attach_no_records(pid_t pid)
 {
-	cli_error("process %d has no ldb records: compile it with gcc -fplugin=ldb.so", pid);
+	cli_error("process %d is not instrumented: compile it with gcc -fplugin=ldb.so", pid);
 }
 
 /* Accepts the connection of the runtime after it was asked to connect. */

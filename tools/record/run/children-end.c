@@ -50,9 +50,9 @@ static void add_plain(const struct children *c, char *text)
 		snprintf(names + n, sizeof(names) - n, "%s%" PRIu64 " %s", n ? ", " : "", c->plain[i].nr, c->plain[i].name);
 	}
 	if (c->nr_plain_other)
-		add(text, "without records: %s, %" PRIu64 " others", names, c->nr_plain_other);
+		add(text, "not instrumented: %s, %" PRIu64 " others", names, c->nr_plain_other);
 	else if (c->nr_plain)
-		add(text, "without records: %s", names);
+		add(text, "not instrumented: %s", names);
 }
 
 /* Describes which processes were not recorded; "": none. */

@@ -357,13 +357,13 @@ static int exit_status(const struct recording *r)
 			cli_error("the ldb runtime did not start in %s: nothing was recorded",
 				  r->o->argv[0]);
 		else if (r->target.lost_records)
-			cli_error("%s was compiled with the plugin and -flto, but linked without the plugin, so it has no records: give -fplugin=ldb.so at link too, or use ldb-gcc",
+			cli_error("%s was compiled with the plugin and -flto, but linked without the plugin, so it is not instrumented: give -fplugin=ldb.so at link too, or use ldb-gcc",
 				  r->o->argv[0]);
 		else if (r->target.kind == TARGET_SCRIPT)
-			cli_error("no program that %s started has ldb records: compile it with gcc -fplugin=ldb.so",
+			cli_error("no program that %s started is instrumented: compile it with gcc -fplugin=ldb.so",
 				  r->o->argv[0]);
 		else
-			cli_error("%s has no ldb records: compile it with gcc -fplugin=ldb.so",
+			cli_error("%s is not instrumented: compile it with gcc -fplugin=ldb.so",
 				  r->o->argv[0]);
 	}
 	status = launch_exit_status(&r->launch);
