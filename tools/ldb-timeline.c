@@ -93,7 +93,7 @@ static void build(struct model *m, const struct requests *requests, const struct
 		.model = m, .timeline = timeline, .p50_ns = requests_p50_ns(requests, instance->class),
 		.nth = 1, .nr_occurrences = 1, .nr_lines = opt.top,
 	};
-	if (timeline_hits(m, timeline, &shown->hits))
+	if (timeline_interruptions(m, timeline, &shown->interruptions))
 		open_fail_memory();
 }
 

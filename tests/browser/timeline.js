@@ -305,7 +305,7 @@ async function arcs(t) {
 	t.equal("an arc for each wait of the chain", drawn.sort((a, b) => a[4] - b[4]), [of(number[1], number[2], 100),
 		of(number[2], number[3], 110), of(number[1], number[3], 300), of(number[1], number[2], 500)]);
 	t.equal("and one back", await page.evaluate(() => tl.arcs.ofFocus().filter((a) => a.color === "c-hold").length), 4);
-	t.equal("none is left out", await page.evaluate(() => tl.focus.story.edges_left_out), 0);
+	t.equal("none is left out", await page.evaluate(() => tl.focus.explanation.edges_left_out), 0);
 	t.equal("those that are too narrow have one", await page.evaluate(() => {
 		tl.state.t1 = tl.state.t0 + 1e9;
 		return tl.arcs.ofFocus().length;

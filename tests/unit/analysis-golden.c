@@ -166,7 +166,7 @@ static void requests(void)
 		};
 
 		if (timeline_build(made.model, &q.instances[i], &timelines[i]) ||
-		    timeline_hits(made.model, &timelines[i], &show.hits))
+		    timeline_interruptions(made.model, &timelines[i], &show.interruptions))
 			bail_out("timeline_build");
 		json_timelines(&render, &show, 1, false);
 		text_timeline(&render, &show);

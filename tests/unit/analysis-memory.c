@@ -11,7 +11,7 @@
 #include "analysis/compare/differential.h"
 #include "analysis/compare/gate.h"
 #include "analysis/timeline/timeline.h"
-#include "facts/hits.h"
+#include "facts/interruption-sums.h"
 #include "analysis/report/locks.h"
 #include "analysis/why/pictures.h"
 #include "analysis/whatif/replay.h"
@@ -73,12 +73,12 @@ static int requests(void)
 		return ret;
 	for (size_t i = 0; i < q.nr_instances && !ret; i++) {
 		struct timeline t;
-		struct hits hits;
+		struct interruptions interruptions;
 
 		ret = timeline_build(made.model, &q.instances[i], &t);
 		if (ret)
 			break;
-		ret = timeline_hits(made.model, &t, &hits);
+		ret = timeline_interruptions(made.model, &t, &interruptions);
 		timeline_free(&t);
 	}
 	requests_free(&q);

@@ -124,7 +124,7 @@ static inline void program_lock(struct program *p, uint32_t tid, unsigned gen)
 	p->lock[n].owner = tid;
 }
 
-static inline void program_hits(struct program *p, uint32_t tid)
+static inline void program_interruptions(struct program *p, uint32_t tid)
 {
 	static const char *const names[] = { "TIMER", "NET_RX", "RCU", "eth0", "local_timer" };
 	static const unsigned kinds[] = {
@@ -161,7 +161,7 @@ static inline void program_call(struct program *p, uint32_t tid, unsigned parent
 		program_call(p, tid, own, depth + 1);
 		p->now[tid] += program_some(100);
 	}
-	program_hits(p, tid);
+	program_interruptions(p, tid);
 	if (!program_some(4))
 		program_lock(p, tid, own);
 	if (!program_some(9)) {

@@ -131,7 +131,7 @@ static uint64_t no_others = 1ULL << LDB_BLK_SYSCALL;
 static uint64_t no_tasks = ~(1ULL << LDB_BLK_TASK);
 static uint64_t no_scheds = ~(1ULL << LDB_BLK_TASK | 1ULL << LDB_BLK_SCHED);
 static const struct perf_sink sink = { on_row, &all };
-static const struct perf_sink hits = { on_row, &no_scheds };
+static const struct perf_sink interruptions = { on_row, &no_scheds };
 static const struct perf_sink calls_only = { on_row, &no_others };
 static const struct perf_sink rows_only = { on_row, &no_tasks };
 static struct perf_tids tids = {
@@ -549,18 +549,18 @@ static void irq(unsigned kind, int cpu, int by, unsigned what, unsigned nr)
 	feed(&e);
 }
 
-static void test_hits(void)
+static void test_interruptions(void)
 {
 	struct perf_event e;
 
-	begin(&hits, PERF_TRACEPOINTS);
+	begin(&interruptions, PERF_TRACEPOINTS);
 	e = event(PERF_EVENT_FAULT, 0, 101);
 	e.addr = 0x1000;
 	feed(&e);
 	e = event(PERF_EVENT_FAULT, 1, 200);
 	feed(&e);
 	is_str(text, "1:fault 101 1000\n", "a page fault, of ours only");
-	begin(&hits, PERF_TRACEPOINTS);
+	begin(&interruptions, PERF_TRACEPOINTS);
 	irq(PERF_EVENT_IRQ_ENTER, 0, 101, LDB_IRQ_SOFT, 3);
 	irq(PERF_EVENT_IRQ_ENTER, 1, 100, LDB_IRQ_SOFT, 3);
 	irq(PERF_EVENT_IRQ_ENTER, 0, 101, LDB_IRQ_HARD, 24);
@@ -569,7 +569,7 @@ static void test_hits(void)
 	irq(PERF_EVENT_IRQ_LEAVE, 1, 100, LDB_IRQ_SOFT, 3);
 	is_str(text, "3-4:irq 101 cpu0 1/24 eth0\n1-5:irq 101 cpu0 2/3\n"
 	       "2-6:irq 100 cpu1 2/3\n", "interrupts, one in another");
-	begin(&hits, PERF_TRACEPOINTS);
+	begin(&interruptions, PERF_TRACEPOINTS);
 	irq(PERF_EVENT_IRQ_LEAVE, 0, 101, LDB_IRQ_SOFT, 3);
 	irq(PERF_EVENT_IRQ_ENTER, 0, 101, LDB_IRQ_SOFT, 1);
 	irq(PERF_EVENT_IRQ_ENTER, 0, 101, LDB_IRQ_SOFT, 9);
@@ -578,14 +578,14 @@ static void test_hits(void)
 	irq(PERF_EVENT_IRQ_ENTER, 0, 200, LDB_IRQ_SOFT, 9);
 	irq(PERF_EVENT_IRQ_LEAVE, 0, 200, LDB_IRQ_SOFT, 9);
 	is_str(text, "2-4:irq 101 cpu0 2/1\n", "halves are left out");
-	begin(&hits, PERF_TRACEPOINTS);
+	begin(&interruptions, PERF_TRACEPOINTS);
 	irq(PERF_EVENT_IRQ_ENTER, 0, 101, LDB_IRQ_SOFT, 3);
 	e = event(PERF_EVENT_LOST, 0, 101);
 	e.value = 5;
 	feed(&e);
 	irq(PERF_EVENT_IRQ_LEAVE, 0, 101, LDB_IRQ_SOFT, 3);
 	is_str(text, "2:lost 5 cpu0\n", "none goes over a loss");
-	begin(&hits, PERF_TRACEPOINTS);
+	begin(&interruptions, PERF_TRACEPOINTS);
 	for (int i = 0; i < 20; i++)
 		irq(PERF_EVENT_IRQ_ENTER, 0, 101, LDB_IRQ_SOFT, i);
 	irq(PERF_EVENT_IRQ_LEAVE, 0, 101, LDB_IRQ_SOFT, 19);
@@ -607,7 +607,7 @@ static void disk(unsigned kind, int by, uint64_t sector, unsigned flags, int fai
 
 static void test_disks(void)
 {
-	begin(&hits, PERF_TRACEPOINTS);
+	begin(&interruptions, PERF_TRACEPOINTS);
 	disk(PERF_EVENT_DISK_INSERT, 101, 8, 0, 0);
 	disk(PERF_EVENT_DISK_ISSUE, 300, 8, PERF_BY_KERNEL, 0);
 	disk(PERF_EVENT_DISK_ISSUE, 100, 16, 0, 0);
@@ -648,7 +648,7 @@ int main(void)
 	test_switches_only();
 	test_deaf();
 	test_calls();
-	test_hits();
+	test_interruptions();
 	test_disks();
 	perf_watch_free(w);
 	return done();

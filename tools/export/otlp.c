@@ -39,7 +39,7 @@ struct otlp {
 	/* the current request */
 	const struct instance *instance;
 	const struct timeline *t;
-	struct hits hits;	/* interruptions during the work on the request */
+	struct interruptions interruptions;	/* interruptions during the work on the request */
 	bool has_causes;	/* t has the request's whole timeline; otherwise only its spans */
 	struct link_ids ids;
 	uint64_t root;
@@ -273,12 +273,12 @@ static void put_sums(struct otlp *o)
 		attr_i64(j, "ldb.futex_wait_ns", t->futex_wait_ns);
 	}
 	if (o->m->has_faults) {
-		attr_i64(j, "ldb.page_faults", (int64_t)o->hits.nr_faults);
-		attr_i64(j, "ldb.major_faults", (int64_t)o->hits.nr_major);
+		attr_i64(j, "ldb.page_faults", (int64_t)o->interruptions.nr_faults);
+		attr_i64(j, "ldb.major_faults", (int64_t)o->interruptions.nr_major);
 	}
 	if (o->m->has_irqs) {
-		attr_i64(j, "ldb.interrupts", (int64_t)o->hits.nr_irqs);
-		attr_i64(j, "ldb.interrupt_ns", o->hits.irq_ns);
+		attr_i64(j, "ldb.interrupts", (int64_t)o->interruptions.nr_irqs);
+		attr_i64(j, "ldb.interrupt_ns", o->interruptions.irq_ns);
 	}
 	if (t->left_out_ns)
 		attr_i64(j, "ldb.left_out_below_ns", t->left_out_ns);
@@ -461,9 +461,9 @@ static int put_instance(struct otlp *o, const struct instance *instance, bool wi
 		ret = timeline_build(o->m, instance, &t);
 	if (ret)
 		return ret;
-	o->hits = (struct hits){ 0 };
+	o->interruptions = (struct interruptions){ 0 };
 	if (with_causes)
-		ret = timeline_hits(o->m, &t, &o->hits);
+		ret = timeline_interruptions(o->m, &t, &o->interruptions);
 	if (ret) {
 		timeline_free(&t);
 		return ret;

@@ -154,13 +154,13 @@ tl.arcs = (() => {
 	 * is one.
 	 */
 	function ofFocus() {
-		const list = [], story = tl.focus && tl.focus.story, N = 5;
+		const list = [], explanation = tl.focus && tl.focus.explanation, N = 5;
 		const wide = WIDE * (tl.state.t1 - tl.state.t0) / tl.draw.width;
 
 		if (!tl.focus)
 			return list;
-		for (let i = 0; story && i < story.edges.length; i += N) {
-			const [thread, by, start, end, flags] = story.edges.slice(i, i + N);
+		for (let i = 0; explanation && i < explanation.edges.length; i += N) {
+			const [thread, by, start, end, flags] = explanation.edges.slice(i, i + N);
 			const from = flags & tl.F.EDGE_WAIT ? "wait" : "off";
 			const to = flags & tl.F.EDGE_HELD ? "hold" : "function";
 			const depth = flags & tl.F.EDGE_HELD ? undefined : 0;

@@ -47,14 +47,14 @@ static void print_head(const struct render *r, const void *arg)
 
 static void print_causes(const struct render *r, const void *arg)
 {
-	text_story(r, arg);
+	text_explanation(r, arg);
 }
 
-static void print_hits(const struct render *r, const void *arg)
+static void print_interruptions(const struct render *r, const void *arg)
 {
 	const struct render_timeline *shown = arg;
 
-	offcpu_hits(r, &shown->hits);
+	offcpu_interruptions(r, &shown->interruptions);
 }
 
 struct one_cause { const struct model *m; const struct timeline_cause *c; };
@@ -121,7 +121,7 @@ static void put_losses(struct timeline_data *d, struct json *j)
 	json_array_end(j);
 }
 
-void story_about(struct timeline_data *d, struct json *j)
+void explanation_about(struct timeline_data *d, struct json *j)
 {
 	struct model *m = d->m;
 	const char *cmdline = reader_meta(m->reader, "cmdline");
@@ -251,7 +251,7 @@ static int put_causes(struct timeline_data *d, struct json *j, const struct inst
 
 	if (ret)
 		return ret;
-	ret = timeline_hits(d->m, &t, &shown.hits);
+	ret = timeline_interruptions(d->m, &t, &shown.interruptions);
 	if (ret) {
 		timeline_free(&t);
 		return ret;
@@ -265,7 +265,7 @@ static int put_causes(struct timeline_data *d, struct json *j, const struct inst
 	json_i64(j, "p50", shown.p50_ns);
 	json_i64(j, "left_out_below", t.left_out_ns);
 	put_printed(j, "text", print_causes, &shown);
-	put_printed(j, "hits", print_hits, &shown);
+	put_printed(j, "interruptions", print_interruptions, &shown);
 	json_array_begin(j, "causes");
 	for (size_t i = 0; i < t.nr_causes; i++)
 		put_cause(d, j, &t.causes[i]);
@@ -277,7 +277,7 @@ static int put_causes(struct timeline_data *d, struct json *j, const struct inst
 	return ret;
 }
 
-int story_write(struct timeline_data *d, struct json *j)
+int explanation_write(struct timeline_data *d, struct json *j)
 {
 	const struct requests *requests = d->o->requests;
 	const struct instance *first = d->o->first;

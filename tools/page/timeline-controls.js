@@ -83,7 +83,7 @@ tl.controls = (() => {
 				ldb.look.buttons(),
 				button("help-button", "?", "help (?)", () => document.getElementById("help").showModal())),
 			el("div", { id: "notices" }),
-			el("section", { id: "story", hidden: true, "aria-label": "the request that is shown" }),
+			el("section", { id: "explanation", hidden: true, "aria-label": "the request that is shown" }),
 			el("main", {},
 				el("div", { id: "stage" },
 					el("canvas", { id: "overview", "aria-hidden": "true" }),

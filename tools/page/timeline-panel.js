@@ -290,7 +290,7 @@ tl.panel = (() => {
 				bar.style.width = `${Math.max(100 * r.length[i] / most, 0.5)}%`;
 				return el("li", {}, el("button", { class: "row", "aria-current": isShown ? "true" : null,
 					onclick: () => tl.lookAt(i) }, bar,
-					el("span", {}, tl.storyOf(i) ? "\u2022 " : "", `req ${tl.data.requestId(i)}`,
+					el("span", {}, tl.explanationOf(i) ? "\u2022 " : "", `req ${tl.data.requestId(i)}`,
 					   el("span", { class: "dim" }, " ", tl.names.strings[r.class[i]])),
 					el("span", { class: "num mono" }, ldb.ns(r.length[i]))));
 			}))];

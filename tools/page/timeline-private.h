@@ -82,7 +82,7 @@ int collect_write(struct timeline_data *d, struct page *p);
 void collect_free(struct timeline_data *d);
 
 /* timeline-causes.c: writes "about", and the causes of o->requests' instances. */
-void story_about(struct timeline_data *d, struct json *j);
-int story_write(struct timeline_data *d, struct json *j);
+void explanation_about(struct timeline_data *d, struct json *j);
+int explanation_write(struct timeline_data *d, struct json *j);
 
 #endif

@@ -26,8 +26,8 @@ static int write_page(struct timeline_data *d, FILE *out)
 	options.title = title;
 	page_begin(&p, out, &options);
 	j = page_json_begin(&p, "about");
-	story_about(d, j);
-	ret = story_write(d, j);
+	explanation_about(d, j);
+	ret = explanation_write(d, j);
 	page_json_end(&p);
 	/* Names are written last, because writing the causes may add some. */
 	j = page_json_begin(&p, "names");

@@ -255,7 +255,7 @@ tl.follow = () => {
 };
 
 /* Requests */
-tl.storyOf = (request) => {
+tl.explanationOf = (request) => {
 	const r = tl.d.requests;
 
 	return tl.about.stories.find((s) => s.id === tl.data.requestId(request) && s.start === r.start[request]);
@@ -285,8 +285,8 @@ function merge(map) {
 }
 
 function makeFocus(request) {
-	const r = tl.d.requests, p = tl.d.parts, story = tl.storyOf(request);
-	const focus = { request, story, start: r.start[request], end: r.end[request], threads: [], parts: [],
+	const r = tl.d.requests, p = tl.d.parts, explanation = tl.explanationOf(request);
+	const focus = { request, explanation, start: r.start[request], end: r.end[request], threads: [], parts: [],
 			bright: new Map(), blockers: new Map() };
 	const note = (thread) => {
 		if (!focus.threads.includes(thread))
@@ -300,8 +300,8 @@ function makeFocus(request) {
 			addInterval(focus.bright, p.thread[i] - 1, p.start[i], p.end[i]);
 		}
 	}
-	for (let i = 0; story && i < story.chain.length; i += 5) {
-		const [thread, start, end] = story.chain.slice(i, i + 3);
+	for (let i = 0; explanation && i < explanation.chain.length; i += 5) {
+		const [thread, start, end] = explanation.chain.slice(i, i + 3);
 
 		note(thread);
 		addInterval(focus.bright, thread, start, end);
@@ -395,7 +395,7 @@ function causeButton(cause, latency) {
 }
 
 function showStory() {
-	const box = document.getElementById("story"), f = tl.focus;
+	const box = document.getElementById("explanation"), f = tl.focus;
 
 	box.hidden = !f;
 	if (!f) {
@@ -403,14 +403,14 @@ function showStory() {
 		return;
 	}
 	const r = tl.d.requests, latency = r.length[f.request], id = tl.data.requestId(f.request);
-	const text = f.story ? f.story.text + (f.story.hits ? `; ${f.story.hits}` : "") : `req ${id}: ${ldb.ns(latency)}`;
+	const text = f.explanation ? f.explanation.text + (f.explanation.interruptions ? `; ${f.explanation.interruptions}` : "") : `req ${id}: ${ldb.ns(latency)}`;
 	const at = text.indexOf(":");
 
 	box.replaceChildren(ldb.el("p", { id: "sentence" }, ldb.el("b", {}, text.slice(0, at + 1)), text.slice(at + 1)),
-		ldb.el("div", { id: "causes" }, f.story ? f.story.causes.slice(0, 6).map((c) => causeButton(c, latency)) :
+		ldb.el("div", { id: "causes" }, f.explanation ? f.explanation.causes.slice(0, 6).map((c) => causeButton(c, latency)) :
 			ldb.el("span", { class: "dim" }, `Its causes are not on this page: ldb-timeline --req=${id} -o page.html`),
-			f.story && f.story.causes.length > 6 ? ldb.el("span", { class: "dim" }, `and ${f.story.causes.length - 6} smaller`) : "",
-			f.story && f.story.edges_left_out ? ldb.el("span", { class: "dim" }, `${f.story.edges_left_out} shorter arcs are left out`) : ""),
+			f.explanation && f.explanation.causes.length > 6 ? ldb.el("span", { class: "dim" }, `and ${f.explanation.causes.length - 6} smaller`) : "",
+			f.explanation && f.explanation.edges_left_out ? ldb.el("span", { class: "dim" }, `${f.explanation.edges_left_out} shorter arcs are left out`) : ""),
 		ldb.el("button", { id: "leave", class: "quiet", title: "show all alike (Esc)", "aria-label": "stop showing this request",
 			onclick: () => tl.lookAt(-1) }, "\u00d7"));
 }
@@ -529,8 +529,8 @@ function start() {
 
 	if (request >= 0) {
 		tl.lookAt(request);
-		if (tl.focus.story && tl.focus.story.causes.length)
-			selectCause(tl.focus.story.causes[0]);
+		if (tl.focus.explanation && tl.focus.explanation.causes.length)
+			selectCause(tl.focus.explanation.causes[0]);
 		tl.lookAt(request);
 	} else {
 		tl.fit();

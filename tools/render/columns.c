@@ -66,11 +66,11 @@ const struct column note_columns[] = {
 };
 #undef ROW
 
-#define ROW struct hits
+#define ROW struct interruptions
 WHEN(if_faults, row_model(row)->has_faults)
 WHEN(if_irqs, row_model(row)->has_irqs)
 
-const struct column hits_columns[] = {
+const struct column interruptions_columns[] = {
 	COLUMN("page_faults", nr_faults, .when = if_faults),
 	COLUMN("major_faults", nr_major, .when = if_faults),
 	COLUMN("interrupts", nr_irqs, .when = if_irqs),

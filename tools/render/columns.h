@@ -8,7 +8,7 @@
 
 extern const struct column site_columns[];	/* columns of struct symbol: caller, file, line */
 extern const struct column context_columns[];	/* columns of struct context */
-extern const struct column hits_columns[];	/* page faults and interrupts */
+extern const struct column interruptions_columns[];	/* page faults and interrupts */
 extern const struct column made_columns[];	/* columns of struct model: observed calls */
 /* columns of struct model: numbers of what was left out, and the same in words */
 extern const struct column left_columns[];

@@ -232,7 +232,7 @@ void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *b
 	snprintf(buf + strlen(buf), TEXT_ROOM - strlen(buf), "%.50s", cpu);
 }
 
-void offcpu_hits(const struct render *r, const struct hits *h)
+void offcpu_interruptions(const struct render *r, const struct interruptions *h)
 {
 	char a[UNITS_ROOM];
 

@@ -15,7 +15,7 @@ void offcpu_waker(const struct model *m, const struct segment_sched *k, char *bu
 void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *buf);
 
 /* Prints a line on page faults and interrupts, unless there were none. */
-void offcpu_hits(const struct render *r, const struct hits *h);
+void offcpu_interruptions(const struct render *r, const struct interruptions *h);
 
 /* Returns a label for the bar of a time off the CPU. */
 const char *offcpu_label(const struct segment *s, char *buf);

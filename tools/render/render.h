@@ -9,7 +9,7 @@
 #define RENDER_RENDER_H
 
 #include <stdio.h>
-#include "facts/hits.h"
+#include "facts/interruption-sums.h"
 #include "analysis/report/locks.h"
 #include "facts/model.h"
 #include "analysis/report/requests.h"
@@ -134,7 +134,7 @@ struct render_timeline {
 	size_t nr_lines;		/* greatest number of lines of the list of segments */
 	/* number of requests of other processes that belong to the request and are not shown */
 	size_t nr_parts;
-	struct hits hits;		/* page faults and interrupts, if they were recorded */
+	struct interruptions interruptions;		/* page faults and interrupts, if they were recorded */
 };
 
 void text_timeline(const struct render *r, const struct render_timeline *t);
@@ -153,10 +153,10 @@ void text_open(const struct render *r, const struct model *m, const struct insta
 void text_picture(const struct render *r, const struct render_timeline *t);
 
 /*
- * text_story() prints the first line of a timeline, which says where the time went; text_cause()
+ * text_explanation() prints the first line of a timeline, which says where the time went; text_cause()
  * prints one of the causes as a part of a sentence.
  */
-void text_story(const struct render *r, const struct render_timeline *t);
+void text_explanation(const struct render *r, const struct render_timeline *t);
 void text_cause(const struct render *r, const struct model *m, const struct timeline_cause *c);
 
 /* Prints the segments of nr timelines. */

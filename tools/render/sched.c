@@ -38,8 +38,8 @@ static const struct column wakeup_columns[] = {
 };
 #undef ROW
 
-#define ROW struct hits
-static const struct column csv_hits_columns[] = {
+#define ROW struct interruptions
+static const struct column csv_interruptions_columns[] = {
 	COLUMN("page_faults", nr_faults, .head = "faults"),
 	COLUMN("major_faults", nr_major, .head = "major"),
 	COLUMN("interrupts", nr_irqs, .head = "irqs"),
@@ -63,7 +63,7 @@ static const struct column state_columns[] = {
 };
 
 static const struct column entry_columns[] = {
-	SELF(NULL, state_columns), PART(NULL, hits, hits_columns), COLUMN("ldb", is_ldb),
+	SELF(NULL, state_columns), PART(NULL, interruptions, interruptions_columns), COLUMN("ldb", is_ldb),
 	COLUMN("events_lost", has_lost), PART("delays", delays, times_columns),
 	PART("wakeups", wakeups, times_columns), { 0 }
 };
@@ -79,7 +79,7 @@ static const struct column csv_thread_columns[] = {
 	COLUMN("max_ns", delays.max_ns), COLUMN("mean_ns", delays.mean_ns),
 	COLUMN("total_ns", delays.total_ns), PART(NULL, wakeups, wakeup_columns),
 	MADE("resolution_ns", get_resolution), SELF(NULL, state_columns),
-	PART(NULL, hits, csv_hits_columns), { 0 }
+	PART(NULL, interruptions, csv_interruptions_columns), { 0 }
 };
 #undef ROW
 
@@ -189,17 +189,17 @@ static void put_delays(const struct render *r, const struct model *m, const stru
 	text_style(r, TEXT_PLAIN);
 }
 
-static bool has_hits(const struct sched_entry *e)
+static bool has_interruptions(const struct sched_entry *e)
 {
-	return e->hits.nr_faults || e->hits.nr_irqs;
+	return e->interruptions.nr_faults || e->interruptions.nr_irqs;
 }
 
-static void put_hits(const struct render *r, const struct model *m, const struct sched_entry *e)
+static void put_interruptions(const struct render *r, const struct model *m, const struct sched_entry *e)
 {
-	if (!has_hits(e))
+	if (!has_interruptions(e))
 		return;
 	put_name(r, m, e);
-	table_cells(r, csv_hits_columns, &e->hits);
+	table_cells(r, csv_interruptions_columns, &e->interruptions);
 	fputc('\n', r->out);
 }
 
@@ -262,9 +262,9 @@ static void text_sched(const struct render *r, const void *report)
 		fputs("* ldb's own, in no other number.\n", r->out);
 	put_head(r, "waits for a CPU", times_columns);
 	put_threads(r, s, put_delays);
-	if (has_hits(&k->all)) {
-		put_head(r, "page faults, interrupts", csv_hits_columns);
-		put_threads(r, s, put_hits);
+	if (has_interruptions(&k->all)) {
+		put_head(r, "page faults, interrupts", csv_interruptions_columns);
+		put_threads(r, s, put_interruptions);
 	}
 	put_contexts(r, s->model, antagonist_table, "  running task meanwhile", k->antagonists,
 		    min(s->nr_contexts, k->nr_antagonists), k->nr_antagonists);

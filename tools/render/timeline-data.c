@@ -299,7 +299,7 @@ static const struct column timeline_columns[] = {
 	VIA("left_out_below_ns", timeline, left_out_ns), PART_AT(NULL, model_rows, made_columns),
 	PART_AT("lost", model_rows, lost_columns), PART_AT("left_out", model_rows, left_columns),
 	PART_AT(NULL, model_rows, kernel_columns),
-	PART_AT(NULL, timeline, off_cpu_columns, .when = if_sched), PART(NULL, hits, hits_columns),
+	PART_AT(NULL, timeline, off_cpu_columns, .when = if_sched), PART(NULL, interruptions, interruptions_columns),
 	NESTED_AT("notes", notes, note_columns, .form = COLUMN_IF_ANY),
 	NESTED_AT("events", marks, mark_columns, .form = COLUMN_IF_ANY),
 	PART_AT(NULL, timeline, causes_columns), NESTED_AT("segments", segments, segment_columns),

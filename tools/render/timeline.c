@@ -189,7 +189,7 @@ static void put_processes(const struct render *r, const struct timeline *t)
 	}
 }
 
-void text_story(const struct render *r, const struct render_timeline *rt)
+void text_explanation(const struct render *r, const struct render_timeline *rt)
 {
 	const struct timeline *t = rt->timeline;
 	char latency[UNITS_ROOM], p50[UNITS_ROOM];
@@ -326,7 +326,7 @@ static void put_facts(const struct render *r, const struct render_timeline *rt)
 	if (rt->nr_parts)
 		fprintf(r->out, "%zu request%s of other processes belong%s to it: --parts shows all as one timeline\n",
 			rt->nr_parts, rt->nr_parts == 1 ? "" : "s", rt->nr_parts == 1 ? "s" : "");
-	offcpu_hits(r, &rt->hits);
+	offcpu_interruptions(r, &rt->interruptions);
 	put_migrations(r, rt);
 	put_notes(r, t);
 	put_marks(r, rt);
@@ -465,7 +465,7 @@ void text_timeline(const struct render *r, const struct render_timeline *t)
 	struct wrap w;
 	const struct render *in = wrap_begin(&w, r);
 
-	text_story(in, t);
+	text_explanation(in, t);
 	put_samples(in, t);
 	put_facts(in, t);
 	text_picture(in, t);
@@ -482,7 +482,7 @@ void text_trace(const struct render *r, const struct render_timeline *each, size
 
 	fprintf(in->out, "%zu requests %s, in %s:\n", nr, which, units_duration(all->timeline->latency_ns, ns));
 	for (size_t i = 0; i < nr; i++)
-		text_story(in, &each[i]);
+		text_explanation(in, &each[i]);
 	put_samples(in, all);
 	put_facts(in, all);
 	text_picture(in, all);

@@ -223,9 +223,9 @@ static void add_entry(struct sched_entry *to, const struct sched_entry *e)
 }
 
 /* Threads may have the same tid one after the other; each has its own entry. */
-static int count_hits(struct builder *b, struct schedstats *s)
+static int count_interruptions(struct builder *b, struct schedstats *s)
 {
-	struct hits_part *parts = calloc(s->nr + 1, sizeof(*parts));
+	struct interruptions_part *parts = calloc(s->nr + 1, sizeof(*parts));
 	int ret;
 
 	if (!parts)
@@ -235,22 +235,22 @@ static int count_hits(struct builder *b, struct schedstats *s)
 		int64_t start = e->thread ? e->thread->start : INT64_MIN;
 		int64_t end = e->thread && e->thread->has_exited ? e->thread->end : INT64_MAX;
 
-		parts[i] = (struct hits_part){
+		parts[i] = (struct interruptions_part){
 			e->tid, max(start, b->options->from),
-			end < b->options->to ? end : b->options->to, &e->hits,
+			end < b->options->to ? end : b->options->to, &e->interruptions,
 		};
 	}
-	ret = hits_count(b->m, parts, s->nr);
+	ret = interruptions_count(b->m, parts, s->nr);
 	free(parts);
 	for (size_t i = 0; i < s->nr; i++) {
-		const struct hits *h = &s->entries[i].hits;
+		const struct interruptions *h = &s->entries[i].interruptions;
 
 		if (s->entries[i].is_ldb)
 			continue;
-		s->all.hits.nr_faults += h->nr_faults;
-		s->all.hits.nr_major += h->nr_major;
-		s->all.hits.nr_irqs += h->nr_irqs;
-		ticks_add(&s->all.hits.irq_ns, h->irq_ns);
+		s->all.interruptions.nr_faults += h->nr_faults;
+		s->all.interruptions.nr_major += h->nr_major;
+		s->all.interruptions.nr_irqs += h->nr_irqs;
+		ticks_add(&s->all.interruptions.irq_ns, h->irq_ns);
 	}
 	return ret;
 }
@@ -326,7 +326,7 @@ int schedstats_build(struct model *m, const struct schedstats_options *options,
 	if (!ret)
 		ret = fill_entries(&b, s);
 	if (!ret)
-		ret = count_hits(&b, s);
+		ret = count_interruptions(&b, s);
 	if (!ret)
 		ret = fill_contexts(&b.antagonists, &s->antagonists, &s->nr_antagonists);
 	if (!ret)

@@ -10,7 +10,7 @@
 #define REPORT_SCHEDSTATS_H
 
 #include "base/dist.h"
-#include "facts/hits.h"
+#include "facts/interruption-sums.h"
 #include "facts/sched.h"
 
 #define SCHEDSTATS_CONTEXTS_MAX	65536	/* antagonists, wakers; further ones are counted as one */
@@ -29,7 +29,7 @@ struct sched_entry {
 	int64_t disk_ns, futex_ns;	/* parts of blocked_ns */
 	uint64_t voluntary, involuntary; /* switches */
 	uint64_t migrations;
-	struct hits hits;		/* page faults, interrupts */
+	struct interruptions interruptions;		/* page faults, interrupts */
 	struct dist_times delays;	/* waits for a CPU: after a wake-up, and preempted */
 	struct dist_times wakeups;	/* times from a wake-up until the thread ran */
 	/* a thread of ldb: not in the sums, and without antagonists */

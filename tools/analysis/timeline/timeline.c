@@ -462,22 +462,22 @@ int timelines_build(struct model *m, const struct instance *instances, size_t nr
 	return ret;
 }
 
-int timeline_hits(struct model *m, const struct timeline *t, struct hits *h)
+int timeline_interruptions(struct model *m, const struct timeline *t, struct interruptions *h)
 {
-	struct hits_part *parts = calloc(t->nr_segments + 1, sizeof(*parts));
+	struct interruptions_part *parts = calloc(t->nr_segments + 1, sizeof(*parts));
 	size_t nr = 0;
 	int ret;
 
-	*h = (struct hits){ 0 };
+	*h = (struct interruptions){ 0 };
 	if (!parts)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->nr_segments; i++) {
 		const struct segment *s = &t->segments[i];
 
 		if (s->kind == SEGMENT_REQUEST)
-			parts[nr++] = (struct hits_part){ s->tid, s->start, s->end, h };
+			parts[nr++] = (struct interruptions_part){ s->tid, s->start, s->end, h };
 	}
-	ret = hits_count(m, parts, nr);
+	ret = interruptions_count(m, parts, nr);
 	free(parts);
 	return ret;
 }

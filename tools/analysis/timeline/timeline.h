@@ -13,7 +13,7 @@
 #define TIMELINE_TIMELINE_H
 
 #include "chain.h"
-#include "facts/hits.h"
+#include "facts/interruption-sums.h"
 #include "facts/intervals.h"
 #include "facts/model.h"
 #include "facts/notes.h"
@@ -148,6 +148,6 @@ int timelines_build(struct model *m, const struct instance *instances, size_t nr
 void timelines_free(struct timeline *timelines, size_t nr);
 
 /* Counts page faults and interrupts while threads worked on the request.  Returns 0 or -ENOMEM. */
-int timeline_hits(struct model *m, const struct timeline *t, struct hits *h);
+int timeline_interruptions(struct model *m, const struct timeline *t, struct interruptions *h);
 
 #endif

@@ -11,7 +11,7 @@
  */
 #include "sched.h"
 #include "process.h"
-#include "hits.h"
+#include "interruptions.h"
 #include "disk.h"
 
 static const char terms[] __attribute__((used)) SEC("license") = "GPL";

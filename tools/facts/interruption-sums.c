@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counts page faults and interrupts; see hits.h. */
+/* Counts page faults and interrupts; see interruption-sums.h. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/search.h"
 #include "base/sort.h"
-#include "hits.h"
+#include "interruption-sums.h"
 #include "interruptions.h"
 #include "ticks.h"
 
@@ -16,7 +16,7 @@
  * after the rows of those that are nested in it, whose time must not count twice.
  */
 struct counting {
-	struct hits_part part;
+	struct interruptions_part part;
 	struct { int64_t start, end; } recent[RECENT];
 	unsigned nr_recent, next;
 	int64_t irq_ticks;
@@ -86,7 +86,7 @@ static int read_rows(struct model *m, struct counter *c)
 	filter.t_min = INT64_MAX;
 	filter.t_max = INT64_MIN;
 	for (size_t i = 0; i < c->nr; i++) {
-		const struct hits_part *p = &c->at[i].part;
+		const struct interruptions_part *p = &c->at[i].part;
 
 		filter.t_min = p->start < filter.t_min ? p->start : filter.t_min;
 		filter.t_max = p->end > filter.t_max ? p->end : filter.t_max;
@@ -97,7 +97,7 @@ static int read_rows(struct model *m, struct counter *c)
 	return ret ? ret : irqs_each(m, &filter, on_irq, c);
 }
 
-int hits_count(struct model *m, const struct hits_part *parts, size_t nr)
+int interruptions_count(struct model *m, const struct interruptions_part *parts, size_t nr)
 {
 	struct counter c = { .nr = nr };
 	int ret;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Counts the page faults and interrupts of threads in given ranges of time. */
-#ifndef FACTS_HITS_H
-#define FACTS_HITS_H
+#ifndef FACTS_INTERRUPTION_SUMS_H
+#define FACTS_INTERRUPTION_SUMS_H
 
 #include "model.h"
 
-struct hits {
+struct interruptions {
 	uint64_t nr_faults, nr_major;	/* nr_major: how many of them are known to be major ones */
 	/* including those that are too short for a row of their own */
 	uint64_t nr_irqs;
@@ -13,16 +13,16 @@ struct hits {
 	int64_t irq_ns;
 };
 
-struct hits_part {
+struct interruptions_part {
 	uint32_t tid;
 	int64_t start, end;		/* ticks */
-	struct hits *to;
+	struct interruptions *to;
 };
 
 /*
  * Adds the interruptions in each part's range of time to its sums.  Ranges of one thread may not
  * overlap.  Returns 0 or -ENOMEM.
  */
-int hits_count(struct model *m, const struct hits_part *parts, size_t nr);
+int interruptions_count(struct model *m, const struct interruptions_part *parts, size_t nr);
 
 #endif

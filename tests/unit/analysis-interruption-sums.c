@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/timeline/timeline.h"
-#include "facts/hits.h"
+#include "facts/interruption-sums.h"
 #include "facts/interruptions.h"
 #include "facts/rows.h"
 #include "facts/ticks.h"
@@ -162,12 +162,12 @@ static void test_request(struct made *t)
 	struct requests_options o = REQUESTS_OPTIONS_ALL;
 	struct requests requests;
 	struct timeline timeline;
-	struct hits h;
+	struct interruptions h;
 
 	o.nr_slowest = 1;
 	if (requests_build(t->model, &o, &requests) || requests.nr_instances != 1 ||
 	    timeline_build(t->model, &requests.instances[0], &timeline) ||
-	    timeline_hits(t->model, &timeline, &h))
+	    timeline_interruptions(t->model, &timeline, &h))
 		bail_out("no timeline");
 	ok(h.nr_faults == 2 && h.nr_major == 1, "the faults of a request");
 	is_int(h.nr_irqs, 5, "its interrupts, with those too short");
@@ -184,14 +184,14 @@ static void test_threads(struct made *t)
 	if (schedstats_build(t->model, &o, &s))
 		bail_out("no statistics");
 	for (size_t i = 0; i < s.nr; i++) {
-		const struct hits *h = &s.entries[i].hits;
+		const struct interruptions *h = &s.entries[i].interruptions;
 
 		if (s.entries[i].tid == 1)
 			ok(h->nr_faults == 3 && h->nr_irqs == 6 && h->irq_ns == 3500, "thread 1");
 		if (s.entries[i].tid == 2)
 			ok(h->nr_faults == NR_FAULTS && !h->nr_irqs, "thread 2");
 	}
-	ok(s.nr == 2 && s.all.hits.nr_faults == NR_FAULTS + 3, "all threads");
+	ok(s.nr == 2 && s.all.interruptions.nr_faults == NR_FAULTS + 3, "all threads");
 	schedstats_free(&s);
 }
 
@@ -259,7 +259,7 @@ int main(void)
 {
 	struct made t;
 
-	make(&t, "hits");
+	make(&t, "interruptions");
 	test_tracks(&t);
 	test_sink(&t);
 	test_request(&t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Records page faults of recorded threads, and the interrupts that interrupted them. */
-#ifndef RECORD_BPF_HITS_H
-#define RECORD_BPF_HITS_H
+#ifndef RECORD_BPF_INTERRUPTIONS_H
+#define RECORD_BPF_INTERRUPTIONS_H
 
 #include "arch/cpu.h"
 #include "chain.h"
