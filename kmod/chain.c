@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the whole chain of frame records of a thread that leaves its CPU, or is interrupted by its
+ * Reads the chain of frame records of a thread that leaves its CPU, or is interrupted by the CPU's
  * timer, if the recorder asks for that (LDB_IOC_CHAINS).
  *
- * The thread is current, and executes kernel code.  Frames that were entered before the last reading
- * have been emitted, so each reading ends at the first such frame.  Readings may take a limited part
- * of a thread's time; unused time is saved up to a limit.  So the chain of a thread that switches
- * very often is not read at each switch.
+ * The thread is current, and executes kernel code.  Frames that were entered before the last
+ * reading have been emitted, so a reading ends at the first such frame; but once in ALL_AFTER_NS
+ * the whole chain is read.  Readings may take a limited part of a thread's time; unused time is
+ * saved up to a limit.  So the chain of a thread that switches very often is not read at each
+ * switch.
  *
  * While a function is being entered, the generation of a block may be one ahead of its chain.  The
  * program's memory may have any contents: a reading is discarded if the memory is not a valid
