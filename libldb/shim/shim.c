@@ -552,8 +552,8 @@ void shim_fork_child(void)
 
 /*
  * The thread may still be in a wrapper that it entered before the recording
- * ended.  An entry that changes while it is copied is not written here: its
- * thread writes it, or it is lost.
+ * ended or was paused.  An entry that changes while it is copied is not written
+ * here: its thread writes it, or it is lost.
  */
 void shim_flush(struct thread *t)
 {
