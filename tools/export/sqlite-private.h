@@ -93,7 +93,10 @@ int sqlite_put_causes(struct sqlite_export *e);
 int sqlite_put_flows(struct sqlite_export *e);
 
 /* sqlite-tracks.c */
-/* Writes requests to block devices; if requests were selected, only those in their time. */
+/*
+ * Writes the I/O requests of block devices; if requests of the program were selected, only I/O
+ * requests that overlap one of them.
+ */
 int sqlite_put_disks(struct sqlite_export *e);
 int sqlite_put_tracks(struct sqlite_export *e, struct tracks_result *result);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes requests, their parts, and the causes of the slowest ones. */
+/*
+ * Writes requests, the intervals in which they were in a thread or in a queue (table part), and the
+ * causes of the slowest requests, or of those that were selected.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -93,8 +96,8 @@ int sqlite_put_requests(struct sqlite_export *e)
 }
 
 /*
- * Returns the task that ran during the wait, or that blocked the holder of the lock; NULL: not
- * known.
+ * Returns the task that ran while the thread waited for a CPU, or that woke it up, or that delayed
+ * the holder of the lock; NULL: not known.
  */
 static const char *cause_by(struct sqlite_export *e, const struct timeline_cause *c, char *buf,
 			    int64_t *ns)

@@ -80,8 +80,8 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	 */
 	[TABLE_NOTE] = { "note", "id* request> key$ text$ number?" },
 	/*
-	 * op: read, write, flush, other.  thread: the thread, if it belongs to the program; tid:
-	 * its tid, if it is a kernel thread.
+	 * op: read, write, flush, other.  tid: the thread that made the request; thread: its row,
+	 * NULL if it is a kernel thread.
 	 */
 	[TABLE_DISK] = { "disk",
 		"id* device$ op$ thread> tid start_ns end_ns duration_ns bytes failed" },
@@ -96,7 +96,10 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	[TABLE_MIGRATION] = { "migration", "thread> at_ns from_cpu to_cpu" },
 	[TABLE_WAKEUP] = { "wakeup", "thread> at_ns cpu waker$ waker_tid waker_pid" },
 	[TABLE_RUN] = { "run", "cpu name$ tid pid start_ns end_ns" },
-	/* The causes of the slowest requests, biggest first, as in ldb-timeline. */
+	/*
+	 * The causes of the 100 slowest requests, or of those that were selected, biggest first, as
+	 * in ldb-timeline.
+	 */
 	[TABLE_CAUSE] = { "cause",
 		"request> nth kind$ name$ total_ns count resolution_ns file$ line holder>thread"
 		" holder_function$ by$ by_ns" },
@@ -185,7 +188,8 @@ const char *const sqlite_views =
 	" WHERE e.op <> 'hold' GROUP BY e.lock, e.owner;"
 	/*
 	 * For how much of a sleep in I/O a device processed requests of the sleeping thread, or of
-	 * the kernel thread that woke it.  Overlapping requests are counted once.
+	 * the kernel thread that woke it.  device_ns counts only once the time in which requests
+	 * overlap.
 	 */
 	"CREATE VIEW off_cpu_disk AS"
 	" WITH hit AS (SELECT o.id AS off_cpu, d.device, d.bytes, max(d.start_ns, o.start_ns) AS s,"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Presents results.  A report is a complete document that is written to r->out; the caller has
- * chosen its contents.  Text is for people: it is at most r->width columns wide, and contains no
- * characters that control a terminal.  JSON and CSV are for programs: they contain all columns, and
- * integers in nanoseconds.
+ * chosen its contents.  Text is for people: if has_width is set, it is at most r->width columns
+ * wide, and names in it contain no characters that control a terminal.  JSON and CSV are for
+ * programs: they contain all columns, and integers in nanoseconds.
  */
 #ifndef RENDER_RENDER_H
 #define RENDER_RENDER_H
