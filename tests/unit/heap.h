@@ -112,7 +112,7 @@ void free(void *p)
 
 	if (!p)
 		return;
-	if (!heap_is_block(b)) {	/* alignment of memalign() */
+	if (!heap_is_block(b)) {	/* of memalign() and its relatives, without a header */
 		__libc_free(p);
 		return;
 	}

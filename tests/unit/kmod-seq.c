@@ -60,7 +60,7 @@ struct world {
 	bool on_rq, on_cpu, watched, stays;
 	bool seen;				/* the probe that is running found the session */
 	u32 seq, read;
-	unsigned switches;			/* steps that are left */
+	unsigned switches;			/* switches to a CPU that are left */
 };
 
 static const struct rules *rules;
@@ -137,7 +137,10 @@ static void binder_step(struct world w)
 		w.step = REFRESH;
 		break;
 	case REFRESH:
-		/* The interrupt was not sent, or found another task. */
+		/*
+		 * The interrupt with which ldb_threads_refresh() asks the thread's CPU was not
+		 * sent, or found another task there.
+		 */
 		w.step = READ_ON_RQ;
 		go(w);
 		/* No interrupt comes inside of a switch. */
@@ -194,7 +197,10 @@ int main(void)
 	   "a switch in adds one to what was known: the scanner counts on it");
 	is_int(ldb_seq_in(LDB_SEQ_UNKNOWN) & ldb_seq_out(ldb_seq_in(LDB_SEQ_UNKNOWN)) & LDB_SEQ_KNOWN,
 	       LDB_SEQ_KNOWN, "and what was not known is");
-	/* The test must find the fault if either half of the solution, or both, are missing. */
+	/*
+	 * The test must find wrong values of seq if the KNOWN bit, or the check of on_rq, or both
+	 * are missing.
+	 */
 	try_all(&before);
 	ok(wrong, "without both it is inverted in some (%lu)", wrong);
 	half = before;
