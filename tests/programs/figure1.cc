@@ -101,7 +101,10 @@ static long now_ns()
 	return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
-/* Returns the smallest latency that the given share of the requests does not exceed. */
+/*
+ * Returns the latency at this share of the sorted list; at least this share of the requests does
+ * not exceed it.
+ */
 static unsigned percentile(const std::vector<unsigned> &sorted, double share)
 {
 	size_t rank = sorted.size() * share;

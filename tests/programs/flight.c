@@ -5,10 +5,10 @@
  *	flight SECONDS [PLANT_MS [EVERY]]
  *
  * At PLANT_MS after its start a background thread holds the lock of the table for 50 ms in
- * compact(), and one request of class GET waits for it.  With EVERY, each EVERY-th request does 6
- * ms of work in slow_work().  One more request, number 1, is open from the beginning of the program
- * to its end, and has a note.  Prints the numbers of the slow requests, and when each began:
- * CLOCK_MONOTONIC, ns.
+ * compact(), and one request, of class GET or SET, waits for it.  With EVERY, each EVERY-th request
+ * does 6 ms of work in slow_work().  One more request, number 1, is open from the beginning of the
+ * program to its end, and has a note.  Prints a line for each other request that takes more than
+ * 5 ms: its number, class, beginning (CLOCK_MONOTONIC) and duration, both in ns.
  */
 #include <pthread.h>
 #include <stdbool.h>

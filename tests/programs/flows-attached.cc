@@ -72,8 +72,8 @@ static void expect(bool ok, const char *what)
 }
 
 /*
- * Returns how many words of the program's own table, for the library's functions, lead to the
- * runtime.
+ * Returns how many slots of the program's .rela.plt, of those for the library's functions, hold an
+ * address in the runtime.
  */
 static int nr_stubs()
 {

@@ -6,7 +6,7 @@
  *	flows-findings map		a std::map of strings: its time is in comparing them
  *	flows-findings blocks		a file is copied in blocks of 16 bytes
  *	flows-findings madvise		an allocator returns each block to the kernel at once
- *	flows-findings pipeline		four stages with equal threads; one has 100 times the work
+ *	flows-findings pipeline		four stages of two threads; the last has 100 times the work
  *	flows-findings lock		threads allocate from an allocator with one lock
  *	flows-findings dry		workers wait at a queue that its producer fills slowly
  *

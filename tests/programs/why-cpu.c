@@ -40,8 +40,8 @@ NAMED void serve(bool is_disturbed)
 }
 
 /*
- * Returns how long the request took.  Reading the clock may be a system call, so it is done
- * between the tags, too.
+ * Returns how many us the request took.  Both readings of the clock, which may be system calls, are
+ * between the tags: so what delays them delays the request for ldb, too.
  */
 static double request(long id, bool is_disturbed)
 {
@@ -109,8 +109,8 @@ static int in_cgroup(const char *name, int flags)
 }
 
 /*
- * Returns how long the group was throttled, according to cpu.stat: of version 2, or in ns of
- * version 1.
+ * Returns for how many us the group was throttled, according to cpu.stat, which has us in version 2
+ * of control groups, and ns in version 1.
  */
 static double throttled_us(int fd)
 {
