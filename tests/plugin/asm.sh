@@ -96,7 +96,8 @@ END
 check "the link's twelve instructions, in the contract's order" \
 	"link_of att.s once | diff exe.want -"
 check "as many in code for shared objects" "link_of pic.s once | diff pic.want -"
-# A small function links its record at each call that needs it; a big one does so in one place.
+# A small function contains the link's instructions; a big one calls __ldb_link, which each object
+# file contains.
 for s in att pic; do
 	check "$s: a big function calls for its link" "in_function $s.s big | tr '\n\t' '; '" 0 \
 		"leaq [0-9]*\(%rsp\), %r10; call __ldb_link;"
@@ -107,8 +108,8 @@ done
 check "a function without calls keeps prev in a register" \
 	"in_function att.s loop | awk '/#APP/ { n++ } n > 1 && /movq/' | tr '\n\t' '; '" 0 \
 	'^ movq %r[a-z0-9]*, %fs:__ldb_thread@tpoff;$'
-# GCC removes the call of the link if the record is linked already.  Data that the function stores
-# below the stack pointer must survive this call.
+# GCC removes the call of gone(), so zone() has no call but that of the link, and its variables are
+# below the stack pointer.  They must survive the call of the link.
 check "nothing below the stack pointer is written over" \
 	"cc_ldb -O2 -fno-tree-dce -fno-tree-dse -S red.c -o red.s && in_function red.s zone | tr '\n\t' '; '" 0 \
 	"leaq -128\(%rsp\), %rsp; call __ldb_link; leaq 128\(%rsp\), %rsp;"
