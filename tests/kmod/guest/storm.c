@@ -4,8 +4,8 @@
  *
  *	storm brief		two threads wake each other 20 times, and the program ends
  *	storm threads N		N threads, 50 at a time; each sleeps once on a mutex
- *	storm fork N		N children: of four, one works, one executes, one has
- *				threads, one dies of a signal
+ *	storm fork N		N children: of four, one sleeps, one executes another
+ *				program, one has threads, one dies of a signal
  *	storm exec N		executes itself N times, with a thread running each time
  *	storm forever		does what brief does, until it is killed
  *
