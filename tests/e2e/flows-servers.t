@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Checks that servers as the distribution ships them answer the same, and end in the same way, when
 # the calls between their libraries are followed: redis with its benchmark, memcached, and nginx
-# with a worker process.  Each is asked the same by one client, and loaded by others meanwhile.
+# with a worker process.  In both runs one client sends the same requests and stores the answers;
+# other clients load the server meanwhile, or, with redis, afterwards.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 command -v python3 >/dev/null || skip_all "python3 is not here"

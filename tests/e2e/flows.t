@@ -79,7 +79,7 @@ check "the same exit status" "ldb-record --flows -q -o e.data -- sh -c 'exit 7'"
 check "and signal" "ldb-record --flows -q -o e.data -- sh -c 'kill -9 \$\$'" 137
 check_not "its environment has nothing of ldb's" "ldb-record --flows -q -o e.data -- env" 0 "LDB_(RECORD|FLOWS|PRELOADED)"
 
-# A program that is killed has sums.
+# The trace of a program that is killed contains its sums.
 cat >killed.c <<'END'
 #include <signal.h>
 #include <stdlib.h>

@@ -29,7 +29,8 @@ cpus_are()	# name regex
 	fi
 }
 
-# Checks the recorder while it records: it prints one line for each thread.
+# Compares the scheduling classes of the recorder's threads while it records, sorted, with the
+# wanted ones.
 recorder_is()	# name regex options...
 {
 	recorder_name=$1

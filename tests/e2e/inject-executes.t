@@ -15,7 +15,7 @@ rounds=2
 same_addresses=
 ! setarch -R true 2>/dev/null || same_addresses="setarch -R"
 
-# Prints what was wrong.  The options of ldb-record come last.
+# Prints what was wrong.  `prefix` is the command that executes ./executes.
 round()	# times ms "threads" or "" delay prefix...
 {
 	times=$1 ms=$2 threads=$3 delay=$4

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Attaching to memcached, as packaged and under load: it and its clients notice nothing.
+# Attaching to memcached, as packaged and under load: its clients get the right answers, and it
+# exits with status 0.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/inject.sh"
 need_build
