@@ -200,7 +200,7 @@ noinline void ldb_call_sleeps(struct ldb_thread *t, u64 at)
 
 static __always_inline struct ldb_thread *calling_thread(void)
 {
-	struct ldb_thread *t = ldb_watched_current();
+	struct ldb_thread *t = ldb_observed_current();
 
 	return unlikely(t) && ldb_wants(t->s, LDB_GROUP_CALL_ALL) ? t : NULL;
 }

@@ -102,7 +102,7 @@ void ldb_probe_bio_queue(void *unused, struct bio *bio)
 		return;
 	preempt_disable_notrace();
 	rcu_read_lock();
-	t = ldb_watched_current();
+	t = ldb_observed_current();
 	if (t && ldb_wants(t->s, LDB_GROUP_DISK))
 		begins(t->s, t, bio);
 	else if (!t && current->flags & PF_KTHREAD)

@@ -30,7 +30,7 @@ static noinline void emit_fault(struct ldb_thread *t, u64 addr, u64 pc, u32 flag
 void ldb_probe_fault_user(void *unused, unsigned long addr, struct pt_regs *regs,
 			  unsigned long error)
 {
-	struct ldb_thread *t = ldb_watched_current();
+	struct ldb_thread *t = ldb_observed_current();
 
 	if (likely(!t) || !ldb_wants(t->s, LDB_GROUP_FAULT))
 		return;
@@ -54,7 +54,7 @@ static __always_inline bool is_resolved(void)
 void ldb_probe_fault_kernel(void *unused, unsigned long addr, struct pt_regs *regs,
 			    unsigned long error)
 {
-	struct ldb_thread *t = ldb_watched_current();
+	struct ldb_thread *t = ldb_observed_current();
 
 	if (likely(!t) || !ldb_wants(t->s, LDB_GROUP_FAULT) || !is_resolved() ||
 	    !access_ok((void __user *)addr, 1))

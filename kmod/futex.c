@@ -202,7 +202,7 @@ static void notrace entered(unsigned long ip, unsigned long parent_ip, struct ft
 	struct ldb_thread *t;
 
 	preempt_disable_notrace();
-	t = ldb_watched_current();
+	t = ldb_observed_current();
 	if (unlikely(t) && ldb_wants(t->s, LDB_GROUP_FUTEX))
 		entered_usual(t, ip, fregs);
 	else if (unlikely(is_own(ip)))

@@ -146,7 +146,7 @@ static noinline void record_stolen(struct ldb_thread *t, u64 ns)
 
 static __always_inline struct ldb_thread *interrupted_thread(void)
 {
-	struct ldb_thread *t = ldb_watched_current();
+	struct ldb_thread *t = ldb_observed_current();
 
 	return unlikely(t) && ldb_wants(t->s, LDB_GROUP_IRQ) ? t : NULL;
 }

@@ -5,7 +5,7 @@
  * A session belongs to an open file.  It is bound to the thread group that joined it, or that was
  * named when the session was created.  From then on each thread of the group has a struct
  * ldb_thread, which is found by its task_struct; such threads are called observed (in identifiers:
- * watched).  A registered thread also has a page.
+ * observed).  A registered thread also has a page.
  *
  * Locks, outermost first:
  *
@@ -347,7 +347,7 @@ static __always_inline struct ldb_thread *ldb_thread_find(const struct task_stru
 	return NULL;
 }
 
-static __always_inline struct ldb_thread *ldb_watched(const struct task_struct *p)
+static __always_inline struct ldb_thread *ldb_observed(const struct task_struct *p)
 {
 	return likely(!ldb_filter_passes(p)) ? NULL : ldb_thread_find(p);
 }
@@ -367,10 +367,10 @@ static inline void ldb_gen_bump(void)
 }
 
 /* Returns the struct ldb_thread of current, or NULL if it is not observed. */
-static __always_inline struct ldb_thread *ldb_watched_current(void)
+static __always_inline struct ldb_thread *ldb_observed_current(void)
 {
 	if (unlikely(this_cpu_read(ldb_cpu.gen) != ldb_gen()))
-		return ldb_watched(current);
+		return ldb_observed(current);
 	return this_cpu_read(ldb_cpu.thread);
 }
 

@@ -11,7 +11,7 @@ static u32 tgid_of(const struct ldb_session *s, struct task_struct *p)
 
 static void forked(struct task_struct *child)
 {
-	struct ldb_thread *t = ldb_watched_current(), *c;
+	struct ldb_thread *t = ldb_observed_current(), *c;
 	struct ldb_session_cpu *sc;
 	struct ldb_who who;
 	u32 tgid = 0;
@@ -22,7 +22,7 @@ static void forked(struct task_struct *child)
 	sc = ldb_this_cpu(t->s);
 	if (child->signal == t->s->signal && ldb_thread_add(t->s, child, LDB_SEQ_NEW))
 		pr_warn_ratelimited("ldb: no memory: thread %d is not observed\n", child->pid);
-	c = ldb_watched(child);
+	c = ldb_observed(child);
 	now = ldb_clock_now(t->s->clock);
 	who = ldb_name(sc, t->s, child, c, LDB_SCHED_F_OTHER, now);
 	if (who.tid)
@@ -54,7 +54,7 @@ static void session_died(struct ldb_session *s)
  */
 static void execs(struct task_struct *p)
 {
-	struct ldb_thread *t = ldb_watched_current();
+	struct ldb_thread *t = ldb_observed_current();
 	struct ldb_session *s;
 	u32 before;
 	u64 now;
@@ -96,7 +96,7 @@ static bool group_is_dead(struct task_struct *p, struct ldb_session *s)
  */
 static void exiting(struct task_struct *p)
 {
-	struct ldb_thread *t = ldb_watched(p);
+	struct ldb_thread *t = ldb_observed(p);
 	struct ldb_session *s;
 	bool last;
 
@@ -125,7 +125,7 @@ void ldb_probe_exit(void *unused, struct task_struct *p)
 
 static void renamed(struct task_struct *p, const char *comm)
 {
-	struct ldb_thread *t = ldb_watched(p);
+	struct ldb_thread *t = ldb_observed(p);
 	char name[TASK_COMM_LEN] = {};
 
 	if (likely(!t))

@@ -331,7 +331,7 @@ static bool may_ptrace(const struct ldb_session *s, struct user_namespace *ns)
  * The caller has called JOIN itself, but may have been tricked into this.  The checks are those of
  * __ptrace_may_access(), which modules cannot call.
  */
-static bool may_be_watched(const struct ldb_session *s)
+static bool may_be_observed(const struct ldb_session *s)
 {
 	const struct cred *by = s->cred, *me = current_cred();
 
@@ -353,7 +353,7 @@ int ldb_session_join(struct ldb_session *s)
 
 	if (s->task)
 		return -EBUSY;
-	if (!may_be_watched(s))
+	if (!may_be_observed(s))
 		return -EPERM;
 	/* s->mm must be set before bind(), because it makes exec() end the session. */
 	mmgrab(current->mm);

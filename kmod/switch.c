@@ -360,10 +360,10 @@ void ldb_probe_switch(void *unused, bool preempt, struct task_struct *prev,
 		      struct task_struct *next, unsigned int prev_state)
 {
 	int gen = ldb_gen();
-	struct ldb_thread *out = this_cpu_read(ldb_cpu.thread), *in = ldb_watched(next);
+	struct ldb_thread *out = this_cpu_read(ldb_cpu.thread), *in = ldb_observed(next);
 
 	if (unlikely(this_cpu_read(ldb_cpu.gen) != gen)) {
-		out = ldb_watched(prev);
+		out = ldb_observed(prev);
 		this_cpu_write(ldb_cpu.gen, gen);
 	}
 	this_cpu_write(ldb_cpu.thread, in);

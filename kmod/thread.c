@@ -177,7 +177,7 @@ static void refresh(void *unused)
 {
 	struct ldb_cpu *c = this_cpu_ptr(&ldb_cpu);
 	int gen = ldb_gen();
-	struct ldb_thread *t = ldb_watched(current);
+	struct ldb_thread *t = ldb_observed(current);
 	struct ldb_page *page;
 
 	WRITE_ONCE(c->curr, current);

@@ -48,8 +48,8 @@ static noinline void waking_slow(struct ldb_thread *waker, struct task_struct *p
  */
 void ldb_probe_waking(void *unused, struct task_struct *p)
 {
-	struct ldb_thread *waker = ldb_watched_current();
-	struct ldb_thread *t = ldb_watched(p);
+	struct ldb_thread *waker = ldb_observed_current();
+	struct ldb_thread *t = ldb_observed(p);
 	struct ldb_session_cpu *sc;
 	struct ldb_session *s;
 
@@ -71,7 +71,7 @@ void ldb_probe_waking(void *unused, struct task_struct *p)
  */
 static __always_inline struct ldb_thread *runs_on(const struct ldb_cpu *c, struct task_struct *curr)
 {
-	return likely(READ_ONCE(c->gen) == ldb_gen()) ? READ_ONCE(c->thread) : ldb_watched(curr);
+	return likely(READ_ONCE(c->gen) == ldb_gen()) ? READ_ONCE(c->thread) : ldb_observed(curr);
 }
 
 static noinline void wakeup_slow(struct ldb_thread *t, struct task_struct *p, struct ldb_cpu *c,
@@ -100,7 +100,7 @@ static noinline void wakeup_slow(struct ldb_thread *t, struct task_struct *p, st
  */
 static __always_inline void wakeup(struct task_struct *p, u32 flags)
 {
-	struct ldb_thread *t = ldb_watched(p), *other;
+	struct ldb_thread *t = ldb_observed(p), *other;
 	struct ldb_session *s;
 	unsigned int cpu;
 	struct ldb_cpu *c;
@@ -134,7 +134,7 @@ void ldb_probe_wakeup_new(void *unused, struct task_struct *p)
 /* In this probe task_cpu(p) is still the CPU that p leaves. */
 void ldb_probe_migrate(void *unused, struct task_struct *p, int dest_cpu)
 {
-	struct ldb_thread *t = ldb_watched(p);
+	struct ldb_thread *t = ldb_observed(p);
 
 	if (likely(!t))
 		return;

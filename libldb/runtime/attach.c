@@ -47,9 +47,9 @@ int attach_begin(const struct ldb_msg_attach *a, int *fd)
 	}
 	flow_begin_child();
 	ok.nr_threads = order_live_count(&nr_live);
-	ok.nr_unwatched = send_count_unwatched();
+	ok.nr_unobserved = send_count_unobserved();
 	ok.tsc = session.attach_tsc;
-	session_info()->unwatched_threads += ok.nr_unwatched;
+	session_info()->unobserved_threads += ok.nr_unobserved;
 	send_message(&ok, LDB_MSG_ATTACHED, sizeof(ok));
 	send_ready(has_counters);
 	return 0;

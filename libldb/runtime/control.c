@@ -73,7 +73,7 @@ static bool peer_allowed(void)
 
 	if (sys(SYS_getsockopt, send_conn, SOL_SOCKET, SO_PEERCRED, &cred, &len, 0) < 0)
 		return false;
-	return identity_may_be_watched(cred.uid);
+	return identity_may_be_observed(cred.uid);
 }
 
 /*

@@ -61,7 +61,7 @@ static void thread_register(struct thread *t, bool existing)
 		t->start_tsc = existing ? 0 : session_clock();
 		recording_assign_page(t, existing);
 		if (existing)
-			recording_count_watched();
+			recording_count_observed();
 	}
 	thread_add(t);
 	t->flow = NULL;
@@ -165,7 +165,7 @@ static struct thread *thread_prepare(void *fn, void *arg, size_t stack_size)
 
 	if (!t) {
 		if (session_on())
-			recording_count_unwatched();
+			recording_count_unobserved();
 		return NULL;
 	}
 	t->start_routine = (uintptr_t)fn;

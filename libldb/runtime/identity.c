@@ -141,7 +141,7 @@ uint64_t identity_now(void)
 	return any ? hash : 0;
 }
 
-bool identity_may_be_watched(uint32_t peer_uid)
+bool identity_may_be_observed(uint32_t peer_uid)
 {
 	/* These are the kernel's conditions for ptrace(). */
 	return peer_uid == 0 ||

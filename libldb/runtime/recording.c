@@ -8,14 +8,14 @@
 #include <sys/mman.h>
 #include "runtime.h"
 
-void recording_count_unwatched(void)
+void recording_count_unobserved(void)
 {
-	order_any_add_word(&session_info()->unwatched_threads, 1);
+	order_any_add_word(&session_info()->unobserved_threads, 1);
 }
 
-void recording_count_watched(void)
+void recording_count_observed(void)
 {
-	__u64 *nr = &session_info()->unwatched_threads;
+	__u64 *nr = &session_info()->unobserved_threads;
 
 	if (order_any_load_word(nr))
 		order_any_add_word(nr, -1);
@@ -40,7 +40,7 @@ void recording_assign_page(struct thread *t, bool existing)
 
 	t->slot = -1;
 	if (!session.nr_free) {
-		recording_count_unwatched();
+		recording_count_unobserved();
 		return;
 	}
 	t->slot = session.free_slot[session.free_head];

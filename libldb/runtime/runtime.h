@@ -190,12 +190,12 @@ void recording_end(void);	/* switches it off; the caller has stopped the scanner
 void recording_assign_page(struct thread *t, bool existing);
 void recording_release_page(struct thread *t);
 /* Counts a thread that has no page, or no entry in the registry. */
-void recording_count_unwatched(void);
+void recording_count_unobserved(void);
 /*
  * Subtracts a thread from that count, because it had no entry when the recording began and has one
  * now.
  */
-void recording_count_watched(void);
+void recording_count_observed(void);
 
 /* tune.c */
 
@@ -223,7 +223,7 @@ void send_child(void);
 void send_hello(bool resumes);
 void send_ready(bool has_counters);
 /* Counts the threads of the process that are not in the registry, except for ldb's own. */
-uint32_t send_count_unwatched(void);
+uint32_t send_count_unobserved(void);
 
 /* attach.c: the control thread does what a recorder requests. */
 /*
@@ -321,7 +321,7 @@ void identity_drop(void);	/* drops the calling thread's capabilities for good */
 void identity_cpus(void);	/* allows the calling thread all CPUs that the program uses */
 bool identity_has_every_cpu(void);	/* true: the caller may use every online CPU */
 uint64_t identity_now(void);	/* a hash of the program's credentials; 0: not known */
-bool identity_may_be_watched(uint32_t peer_uid);
+bool identity_may_be_observed(uint32_t peer_uid);
 
 /* priority.c */
 

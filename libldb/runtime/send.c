@@ -123,7 +123,7 @@ static bool count_one(void *total, const char *name, long fd)
 	return true;
 }
 
-uint32_t send_count_unwatched(void)
+uint32_t send_count_unobserved(void)
 {
 	uint32_t total = 0, known = order_live_count(&nr_live) + 1;
 

@@ -90,7 +90,7 @@ bool oracle_alive(struct oracle *o, enum automaton a, const char *what, uint32_t
 		 * Such threads were only counted.  A recorder that was killed may not have observed
 		 * them yet.
 		 */
-		if (o->nr_unwatched || o->is_cut || oracle_excused(o))
+		if (o->nr_unobserved || o->is_cut || oracle_excused(o))
 			return true;
 		oracle_violation(o, a, "thread unknown", "%s of tid %u at %" PRId64
 				 ": no such thread", what, tid, tick);
@@ -115,7 +115,7 @@ static int64_t ticks(const struct oracle *o, uint64_t ns)
 	return (unsigned __int128)ns * reader_header(o->r)->clock_hz / 1000000000;
 }
 
-static uint64_t count_unwatched(const struct oracle *o)
+static uint64_t count_unobserved(const struct oracle *o)
 {
 	size_t nr;
 	const struct ldb_row_meta *metas = reader_metas(o->r, &nr);
@@ -146,7 +146,7 @@ static void read_metas(struct oracle *o)
 	if (!o->kernel_module)
 		o->kernel_err = ticks(o, meta_number(o, "kernel_err_ns")) + 1;
 	o->knows_err = o->kernel_module || reader_meta(o->r, "kernel_err_ns");
-	o->nr_unwatched = count_unwatched(o);
+	o->nr_unobserved = count_unobserved(o);
 	/* As in a recording of a process that ran already, all threads may have begun before. */
 	o->is_dump = reader_meta(o->r, "flight");
 	o->attached |= o->is_dump;
@@ -224,9 +224,9 @@ static void read_losses(struct oracle *o)
 	 * missing.
 	 */
 	for (unsigned what = 1; what <= LDB_LOST_KERNEL; what++)
-		if (what != LDB_LOST_UNWATCHED)
+		if (what != LDB_LOST_UNOBSERVED)
 			o->nr_lost += of[what];
-	o->nr_unwatched += of[LDB_LOST_UNWATCHED];
+	o->nr_unobserved += of[LDB_LOST_UNOBSERVED];
 	text = reader_meta(o->r, "end");
 	o->disk_full = of[LDB_LOST_DISK] || (text && !strcmp(text, "disk"));
 	left += o->nr_lost;
@@ -261,7 +261,7 @@ static struct told told_row(const struct ldb_row_thread *t, size_t nr)
 		.tid = t->tid, .creator = t->creator,
 		.start = t->start <= 0 ? TICK_UNKNOWN : t->start, .end = t->end,
 		.exited = t->flags & LDB_THREAD_F_EXITED,
-		.unwatched = t->flags & LDB_THREAD_F_UNWATCHED,
+		.unobserved = t->flags & LDB_THREAD_F_UNOBSERVED,
 		.made = t->made, .seen = t->seen, .below = t->below_threshold,
 	} };
 }
@@ -320,14 +320,14 @@ static void check_instances(struct oracle *o)
 		if (l->creator && l->start != TICK_UNKNOWN) {
 			const struct instance *by = oracle_instance(o, l->creator, l->start);
 
-			if (by ? by->start > l->start : !o->attached && !o->nr_unwatched && !o->is_cut &&
+			if (by ? by->start > l->start : !o->attached && !o->nr_unobserved && !o->is_cut &&
 						       !oracle_excused(o))
 				oracle_violation(o, ORACLE_THREADS, "made by nobody", "tid %u by tid %u at %"
 						 PRId64, l->tid, l->creator, l->start);
 		}
 	}
 	oracle_counts(o, ORACLE_THREADS, "%zu instances, %" PRIu64 " ended, %" PRIu64 " not watched",
-		      o->nr_instances, nr_exited, o->nr_unwatched);
+		      o->nr_instances, nr_exited, o->nr_unobserved);
 }
 
 static void read_instances(struct oracle *o)

@@ -66,7 +66,7 @@ static const struct instance *instance_of(struct flows *f, uint32_t tid, int64_t
 {
 	const struct instance *l = oracle_instance(f->o, tid, tick);
 
-	if (!l && !f->o->nr_unwatched)
+	if (!l && !f->o->nr_unobserved)
 		bad(f, "flow of no thread", "%s of thread %" PRIu32, what, tid);
 	return l;
 }

@@ -148,7 +148,7 @@ static void check_join(struct locks *k, const struct ldb_row_lock *l)
 		oracle_alive(k->o, ORACLE_LOCKS, "joined", l->owner, l->end);
 	else if (!has_failed(l) && joined->exited && l->end < joined->end)
 		bad(k, "joined before it ended", l, "ended at", joined->end);
-	else if (!has_failed(l) && !joined->exited && !joined->unwatched && !k->o->is_cut &&
+	else if (!has_failed(l) && !joined->exited && !joined->unobserved && !k->o->is_cut &&
 		 !oracle_excused(k->o))
 		bad(k, "joined and did not end", l, "seen until", joined->end);
 }

@@ -141,7 +141,7 @@ CHANGE(irq_of_another, s->irq[0].tid = SECOND;)
 CHANGE(irq_before_it_came, s->irq[0].start = 12000; s->irq[0].end = 13100; s->irq[0].tid = SECOND;)
 CHANGE(no_such_cpu, s->sched[S_FUTEX].cpu = 2;)
 CHANGE(to_itself, s->sched[S_BACK].other = SECOND;)
-CHANGE(watched_running, s->sched[S_SECOND].op = LDB_SCHED_OP_RUNNING;)
+CHANGE(observed_running, s->sched[S_SECOND].op = LDB_SCHED_OP_RUNNING;)
 
 /* The recording */
 CHANGE(no_end, s->meta[META_END].key = "warning";)
@@ -202,7 +202,7 @@ static const struct {
 	M("registered after its exit", registered_after_exit), M("does something off the CPU", fault_asleep),
 	M("does something off the CPU", request_asleep), M("interrupts somebody else", irq_of_another),
 	M("interrupts somebody else", irq_before_it_came), M("no such CPU", no_such_cpu),
-	M("to itself", to_itself), M("of the wrong kind", watched_running),
+	M("to itself", to_itself), M("of the wrong kind", observed_running),
 
 	M("no end", no_end), M("clock goes back", clock_back), M("thread unknown", no_threads), M("damaged", cut),
 };
@@ -241,7 +241,7 @@ CHANGE(lost_parent, caller_missing(s); sample_add(s, lost, { .tick = 100, .count
 CHANGE(lost_switch, came_missing(s); sample_add(s, lost, { .tick = 100, .count = 2, .what = 6 });)
 CHANGE(lost_too_few, for (int i = 0; i < 12; i++) { sample_add(s, req, s->req[R_END]); }
        sample_add(s, lost, { .tick = 100, .count = 4, .what = 1 });)
-CHANGE(unwatched_only, call_of_nobody(s); s->func[F_LEAF].parent_gen = s->func[F_LEAF].depth = 0;
+CHANGE(unobserved_only, call_of_nobody(s); s->func[F_LEAF].parent_gen = s->func[F_LEAF].depth = 0;
        s->thread[2].seen--; sample_add(s, meta, { "warning", "1 thread was unobserved" });)
 CHANGE(no_wakeups, for (size_t i = 0; i < s->nr_sched;)
 	if (s->sched[i].op == LDB_SCHED_OP_WAKING || s->sched[i].op == LDB_SCHED_OP_WAKEUP ||
@@ -321,7 +321,7 @@ static void test_permitted(void)
 		{ true, "a caller that may have been lost", lost_parent },
 		{ true, "a switch that may have been lost", lost_switch },
 		{ false, "no more is missing than was lost", lost_too_few },
-		{ true, "a thread that was not watched", unwatched_only },
+		{ true, "a thread that was not watched", unobserved_only },
 		{ true, "a source without wake-ups", no_wakeups },
 		{ true, "a CPU on which the kernel was deaf", deaf },
 		{ false, "and not on another", deaf_elsewhere },

@@ -43,7 +43,7 @@ struct instance {				/* a thread instance, from its THREAD rows */
 	uint32_t tid, creator;
 	/* start is TICK_UNKNOWN if the thread is older than the recording */
 	int64_t start, end;
-	bool exited, unwatched;
+	bool exited, unobserved;
 	uint64_t made, seen, below;
 	/* numbers of FUNC rows: ended; open; running when the recording began */
 	uint64_t rows, open_rows, old_rows;
@@ -70,7 +70,7 @@ struct oracle {
 	bool disk_full;
 	bool attached;			/* the program ran before the recorder attached */
 	bool kernel_module;		/* kernel events are from ldb.ko */
-	uint64_t nr_unwatched;		/* threads that have no row */
+	uint64_t nr_unobserved;		/* threads that have no row */
 	uint64_t nr_lost, lost_left;	/* see oracle_excused() */
 	uint64_t nr_left_out;		/* invocations that were left out at the user's request */
 	uint64_t nr_excused;

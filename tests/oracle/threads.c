@@ -56,7 +56,7 @@ struct task {
 };
 
 struct cpu {
-	bool known, watched, deaf;
+	bool known, observed, deaf;
 	uint32_t tid;
 	int64_t since;
 };
@@ -95,7 +95,7 @@ static void bad_wakeup(struct threads *t, const char *rule, const char *fmt, uin
 
 static bool may_come_unseen(const struct cpu *c)
 {
-	return c->deaf && !c->watched;	/* or the thread is not known yet */
+	return c->deaf && !c->observed;	/* or the thread is not known yet */
 }
 
 static struct cpu *cpu_of(struct threads *t, uint32_t cpu)
@@ -219,7 +219,7 @@ static void came_unseen(struct threads *t)
 	if (!c->known)
 		c->since = TICK_UNKNOWN;
 	c->known = true;
-	c->watched = true;
+	c->observed = true;
 	c->tid = s->tid;
 }
 
@@ -227,22 +227,22 @@ static void came_unseen(struct threads *t)
  * Checks which thread is on the CPU of the row: the thread tid, if that is observed; otherwise no
  * observed thread.
  */
-static void check_here(struct threads *t, bool watched)
+static void check_here(struct threads *t, bool observed)
 {
 	const struct ldb_row_sched *s = t->row;
 	const struct cpu *c = cpu_of(t, s->cpu);
 
 	t->nr_unknown += !c->known;
 	if (!c->known) {
-		if (watched && c->deaf)
+		if (observed && c->deaf)
 			came_unseen(t);
 		return;
 	}
-	if (c->watched && (!watched || c->tid != s->tid))
+	if (c->observed && (!observed || c->tid != s->tid))
 		bad(t, "not who came", "the CPU has tid", c->tid, "");
-	else if (!c->watched && watched && !may_come_unseen(c))
+	else if (!c->observed && observed && !may_come_unseen(c))
 		bad(t, "came unseen", "the CPU has tid", c->tid, "");
-	else if (!c->watched && watched)
+	else if (!c->observed && observed)
 		came_unseen(t);
 }
 
@@ -268,7 +268,7 @@ static void on_switch(struct threads *t)
 	if (came)
 		comes(t, s->other, s->cpu);
 	*c = (struct cpu){
-		.known = true, .watched = came, .deaf = c->deaf, .tid = s->other, .since = s->tick,
+		.known = true, .observed = came, .deaf = c->deaf, .tid = s->other, .since = s->tick,
 	};
 }
 
@@ -495,7 +495,7 @@ static void check_irq(struct threads *t, const struct ldb_row_irq *q)
 	if (q->start > q->end || !q->kind || q->kind > LDB_IRQ_STOLEN)
 		oracle_violation(t->o, ORACLE_THREADS, "interrupt", "kind %u %" PRId64 " .. %" PRId64, q->kind,
 				 q->start, q->end);
-	if (!c || !c->known || (c->watched && c->tid == q->tid && c->since <= since + t->o->kernel_err) ||
+	if (!c || !c->known || (c->observed && c->tid == q->tid && c->since <= since + t->o->kernel_err) ||
 	    may_come_unseen(c) || oracle_excused(t->o))
 		return;
 	/* The switch that followed may have the same stamp. */

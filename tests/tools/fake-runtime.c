@@ -168,7 +168,7 @@ static void mode_kinds(uint64_t nr)
 	p->state = LDB_PAGE_EXITED;
 	r = (struct ldb_rec){ .tsc = now + 700, .tid = 8, .type = LDB_EV_THREAD_EXIT, .arg = 4 };
 	ring_put(0, &r, 1, 1);
-	((struct ldb_info *)base)->unwatched_events = 12;
+	((struct ldb_info *)base)->unobserved_events = 12;
 	((struct ldb_info *)base)->scan[0].looks = 4711;
 	if (nr)
 		detach_or_gone();

@@ -125,7 +125,7 @@ static void test_thread(void)
 	done_with(&t, &p);
 }
 
-static void test_not_watched(void)
+static void test_not_observed(void)
 {
 	const char *away = PARTITION_UNOBSERVED;
 	struct partition p;
@@ -905,7 +905,7 @@ int main(void)
 {
 	test_thread();
 	test_losses();
-	test_not_watched();
+	test_not_observed();
 	test_resolution();
 	test_off_cpu();
 	test_system_calls();

@@ -161,7 +161,7 @@ TAP_FN void made_task(struct made *t, uint32_t tid, uint32_t pid, const char *na
 }
 
 /* Tids below 100 belong to the program. */
-TAP_FN unsigned made_watched(uint32_t tid, uint32_t other)
+TAP_FN unsigned made_observed(uint32_t tid, uint32_t other)
 {
 	return (tid && tid < 100 ? LDB_SCHED_F_TID : 0) |
 	       (other && other < 100 ? LDB_SCHED_F_OTHER : 0);
@@ -171,7 +171,7 @@ TAP_FN void made_sched(struct made *t, const struct ldb_row_sched *row)
 {
 	struct ldb_row_sched copy = *row;
 
-	copy.flags |= made_watched(row->tid, row->other);
+	copy.flags |= made_observed(row->tid, row->other);
 	writer_add_sched(t->w, &copy);
 }
 
@@ -188,7 +188,7 @@ struct made_switch {
 TAP_FN void made_switch_row(struct made *t, const struct made_switch *s)
 {
 	made_sched(t, &(struct ldb_row_sched){
-		.op = made_watched(s->prev, s->next) ? LDB_SCHED_OP_SWITCH : LDB_SCHED_OP_RUNNING,
+		.op = made_observed(s->prev, s->next) ? LDB_SCHED_OP_SWITCH : LDB_SCHED_OP_RUNNING,
 		.flags = s->state, .cpu = s->cpu, .tick = s->tick, .tid = s->prev, .other = s->next,
 		.gen = GEN(s->gen), .value = s->stolen,
 	});

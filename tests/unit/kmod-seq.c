@@ -57,7 +57,7 @@ struct world {
 	enum at at;
 	enum step step;
 	/* stays: the thread is preempted, and does not sleep */
-	bool on_rq, on_cpu, watched, stays;
+	bool on_rq, on_cpu, observed, stays;
 	bool seen;				/* the probe that is running found the session */
 	u32 seq, read;
 	unsigned switches;			/* switches to a CPU that are left */
@@ -71,7 +71,7 @@ static void judge(const struct world *w)
 	bool between = w->at == ASLEEP || w->at == WOKEN || w->at == RUNS;
 
 	states++;
-	if (w->watched && between && w->seq != rules->unknown && (w->seq & 1) != (w->at == RUNS))
+	if (w->observed && between && w->seq != rules->unknown && (w->seq & 1) != (w->at == RUNS))
 		wrong++;
 }
 
@@ -91,7 +91,7 @@ static void thread_step(struct world w)
 		w.at = PICKED;
 		break;
 	case PICKED:
-		w.seen = w.watched;
+		w.seen = w.observed;
 		w.read = w.seq;
 		w.at = FOUND_IN;
 		break;
@@ -111,7 +111,7 @@ static void thread_step(struct world w)
 		w.stays = w.on_rq = false;
 		break;
 	case LEAVES:
-		w.seen = w.watched;
+		w.seen = w.observed;
 		w.read = w.seq;
 		w.at = FOUND_OUT;
 		break;
@@ -132,7 +132,7 @@ static void binder_step(struct world w)
 {
 	switch (w.step) {
 	case WATCH:
-		w.watched = true;
+		w.observed = true;
 		w.seq = rules->unknown;
 		w.step = REFRESH;
 		break;

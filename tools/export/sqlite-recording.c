@@ -28,7 +28,7 @@ static int put_thread(struct sqlite_export *e, const struct thread *t)
 {
 	return sqlite_put(e, TABLE_THREAD, V(sqlite_thread_of(e, t)), V(t->tid), V(t->name),
 			  V(ticks_time_ns(e->m->reader, t->start)),
-			  V(ticks_time_ns(e->m->reader, t->end)), V(t->has_exited), V(t->is_unwatched),
+			  V(ticks_time_ns(e->m->reader, t->end)), V(t->has_exited), V(t->is_unobserved),
 			  ID(t->creator), V(t->made), V(t->seen), V(t->below_threshold), V(t->scans),
 			  V(t->invalid), V(t->gap_ns), V(t->cost_ns));
 }
@@ -68,6 +68,6 @@ int sqlite_put_summary(struct sqlite_export *e, const struct tracks_result *resu
 	return sqlite_put(e, TABLE_RECORDING, V(m->duration_ns),
 			  V(reader_header(m->reader)->realtime_ns), V(m->made), V(m->seen),
 			  V(m->below_threshold), V(m->nr_lost), V(m->nr_gaps), V(m->gap_ns),
-			  V(m->nr_thread_gaps), V(m->thread_gap_ns), V(m->nr_unwatched),
+			  V(m->nr_thread_gaps), V(m->thread_gap_ns), V(m->nr_unobserved),
 			  V(result->nr_left_out), ID(result->min_ns));
 }

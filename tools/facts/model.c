@@ -140,7 +140,7 @@ static int add_thread(void *arg, const void *at)
 		.tid = row->tid, .creator = row->creator, .pid = row->pid,
 		.start = ticks_sane(row->start), .end = ticks_sane(row->end),
 		.has_exited = row->flags & LDB_THREAD_F_EXITED,
-		.is_unwatched = row->flags & LDB_THREAD_F_UNWATCHED,
+		.is_unobserved = row->flags & LDB_THREAD_F_UNOBSERVED,
 		.made = row->made, .seen = row->seen, .below_threshold = row->below_threshold,
 		.scans = row->scans, .invalid = row->invalid, .foreign = row->foreign,
 		.too_deep = row->too_deep, .disorder = row->disorder,
@@ -179,7 +179,7 @@ static int sort_threads(struct model *m)
 		m->made += m->threads[i].made;
 		m->seen += m->threads[i].seen;
 		m->below_threshold += m->threads[i].below_threshold;
-		m->nr_unwatched += m->threads[i].is_unwatched;
+		m->nr_unobserved += m->threads[i].is_unobserved;
 	}
 	return 0;
 }
@@ -191,7 +191,7 @@ static int sort_threads(struct model *m)
 static bool loses_events(const struct model *m, const struct ldb_row_lost *row)
 {
 	return row->what == LDB_LOST_KERNEL || row->what == LDB_LOST_DISK ||
-	       (row->what != LDB_LOST_UNWATCHED &&
+	       (row->what != LDB_LOST_UNOBSERVED &&
 		row->ring < model_number(m, "nr_cpus", UINT32_MAX));
 }
 

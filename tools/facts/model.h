@@ -36,7 +36,7 @@ struct thread {
 	uint32_t pid;		/* pid of the thread's process; 0: there is only one process */
 	const struct process *process;	/* the thread's process, or NULL */
 	int64_t start, end;	/* ticks */
-	bool has_exited, is_unwatched;
+	bool has_exited, is_unobserved;
 	uint64_t made, seen;	/* number of calls; number of observed calls */
 	/* observed calls below the threshold of the recording, which have no row */
 	uint64_t below_threshold;
@@ -117,7 +117,7 @@ struct model {
 	struct scanner scanners[LDB_MAX_SCANNERS];
 	size_t nr_scanners;		/* 0: the recording was cut short */
 	int64_t paused_ns;		/* the longest time that any scanner paused */
-	uint64_t nr_unwatched;		/* threads that were never sampled */
+	uint64_t nr_unobserved;		/* threads that were never sampled */
 	/* lost records, by kind; [0] counts kinds that this version does not know */
 	uint64_t lost[MODEL_NR_LOST];
 	uint64_t nr_lost;		/* lost rows of all kinds */

@@ -96,7 +96,7 @@ static void put_losses(struct timeline_data *d, struct json *j)
 	reader_damage_text(m->reader, damage, sizeof(damage));
 	json_string(j, "damage", damage);
 	json_u64(j, "lost", m->nr_lost);
-	json_u64(j, "unwatched", m->nr_unwatched);
+	json_u64(j, "unobserved", m->nr_unobserved);
 	json_u64(j, "gaps", m->nr_gaps);
 	json_i64(j, "gap_ns", m->gap_ns);
 	json_u64(j, "thread_gaps", m->nr_thread_gaps);

@@ -118,11 +118,11 @@ int64_t names_thread(struct timeline_data *d, uint32_t tid, const struct thread 
 	task = thread ? NULL : tasks_find(d->m->tasks, tid, INT64_MAX);
 	more->name = names_string(d, thread ? model_thread_name(thread) : task ? task->name : "");
 	more->made = more->seen = 0;
-	more->is_unwatched = false;
+	more->is_unobserved = false;
 	if (thread) {
 		more->made = thread->made;
 		more->seen = thread->seen;
-		more->is_unwatched = thread->is_unwatched;
+		more->is_unobserved = thread->is_unobserved;
 	}
 	return more->name < 0 ? -1 : number;
 }
@@ -217,8 +217,8 @@ static void write_threads(struct timeline_data *d, struct json *j)
 		json_i64(j, "end", t->end);
 		json_u64(j, "made", more->made);
 		json_u64(j, "seen", more->seen);
-		if (more->is_unwatched)
-			json_bool(j, "unwatched", true);
+		if (more->is_unobserved)
+			json_bool(j, "unobserved", true);
 		json_object_end(j);
 	}
 	json_array_end(j);

@@ -48,7 +48,7 @@ struct timeline_data {
 	struct intern symbols, call_symbols;
 	int64_t *function_of, *site_of;	/* by number in symbols */
 	struct intern threads;		/* struct page_thread */
-	struct page_thread_more { int64_t name; uint64_t made, seen; bool is_unwatched; } *threads_more;
+	struct page_thread_more { int64_t name; uint64_t made, seen; bool is_unobserved; } *threads_more;
 	/* int64_t[5]: kind, tid, pid, numbers of the name and of the text */
 	struct intern contexts;
 	/* contexts whose numbers were found last: most are in many rows, and a text takes long to make */

@@ -42,7 +42,7 @@ tl.views = (() => {
 	}
 
 	function threadLane(t) {
-		const note = t.unwatched ? "unobserved" : t.made ? `${t.seen} of ${t.made} calls observed` : "";
+		const note = t.unobserved ? "unobserved" : t.made ? `${t.seen} of ${t.made} calls observed` : "";
 		const lane = newLane(`t${t.index}`, t.label, note, t.index);
 
 		for (const track of t.requests)

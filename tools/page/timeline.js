@@ -422,7 +422,7 @@ function notices() {
 
 	if (a.damage) list.push(a.damage);
 	if (a.lost) list.push(`${nr(a.lost)} records lost`);
-	if (a.unwatched) list.push(`${nr(a.unwatched)} unobserved threads`);
+	if (a.unobserved) list.push(`${nr(a.unobserved)} unobserved threads`);
 	if (a.gap_ns) list.push(`scanner away for ${ldb.ns(a.gap_ns)} in ${nr(a.gaps)} ${a.gaps === 1 ? "observation gap" : "observation gaps"} (hatched)`);
 	if (a.thread_gap_ns) list.push(`single threads unobserved for ${ldb.ns(a.thread_gap_ns)} (hatched)`);
 	if (a.paused_ns) list.push(`scanner had no core of its own: slept ${ldb.ns(a.paused_ns)}`);

@@ -28,7 +28,7 @@ const struct column lost_columns[] = {
 	COLUMN("torn", lost[LDB_LOST_TORN], .head = "torn"),
 	COLUMN("disk", lost[LDB_LOST_DISK], .head = "not on disk"),
 	/* The export to SQLite has an older name for this column. */
-	COLUMN("unobserved", lost[LDB_LOST_UNWATCHED], .csv = "unwatched",
+	COLUMN("unobserved", lost[LDB_LOST_UNOBSERVED], .csv = "unwatched",
 	       .head = "of unobserved threads"),
 	COLUMN("kernel", lost[LDB_LOST_KERNEL], .head = "of the kernel's"),
 	COLUMN(NULL, lost[LDB_LOST_KERNEL + 1], .head = "of unknown kind",
@@ -62,7 +62,7 @@ static const struct column thread_columns[] = {
 	COLUMN("observed_calls", seen, .head = "obs."),
 	MADE(NULL, get_share, .head = "share", .width = 8, .form = COLUMN_ONLY_TABLE),
 	SAME(below_threshold), MADE("start_ns", get_start), MADE("end_ns", get_end),
-	COLUMN("exited", has_exited), COLUMN("unobserved", is_unwatched), SAME(creator),
+	COLUMN("exited", has_exited), COLUMN("unobserved", is_unobserved), SAME(creator),
 	SAME(scans, .head = "scans"), SAME(invalid, .head = "moved"),
 	MADE(NULL, get_bad, .head = "bad", .form = COLUMN_ONLY_TABLE), SAME(foreign),
 	SAME(too_deep), SAME(disorder),
@@ -145,7 +145,7 @@ static const struct column model_columns[] = {
 	SELF("lost", lost_columns), SELF("left_out", left_columns), COLUMN("observation_gaps", nr_gaps),
 	COLUMN("observation_gap_ns", gap_ns), COLUMN("thread_observation_gaps", nr_thread_gaps),
 	COLUMN("thread_observation_gap_ns", thread_gap_ns),
-	COLUMN("unobserved_threads", nr_unwatched), COLUMN("bad_modules", nr_bad_modules),
+	COLUMN("unobserved_threads", nr_unobserved), COLUMN("bad_modules", nr_bad_modules),
 	SELF(NULL, kernel_columns), NESTED("threads", threads, nr_threads, thread_columns),
 	NESTED_AT("scanners", scanners, scanner_columns),
 	SELF("recording", recording_columns, .form = COLUMN_TALL), { 0 }
@@ -213,7 +213,7 @@ static void head_lost(const struct render *r, const struct model *m)
 		text_style(r, TEXT_PLAIN);
 	fprintf(r->out, ".  Unobserved threads: %" PRIu64 ".\nObservation gaps: %s in %" PRIu64
 		" (the scanner did not run), %s in %" PRIu64 " (of one thread).\n",
-		m->nr_unwatched, units_duration(m->gap_ns, a), m->nr_gaps,
+		m->nr_unobserved, units_duration(m->gap_ns, a), m->nr_gaps,
 		units_duration(m->thread_gap_ns, b), m->nr_thread_gaps);
 	if (m->paused_ns)
 		fprintf(r->out, "The scanner had no core to itself and slept for %s: few short calls are observed then%s.\n",
@@ -255,7 +255,7 @@ static void head_budget(const struct render *r, const struct model *m)
 		double lived = ticks_time_ns(m->reader, t->end) -
 			       max(t->start > 0 ? ticks_time_ns(m->reader, t->start) : 0, m->from_ns);
 
-		if (t->is_unwatched || lived <= 0)
+		if (t->is_unobserved || lived <= 0)
 			continue;
 		cost += t->cost_ns;
 		time += lived;
@@ -277,7 +277,7 @@ static void put_thread_seen(const struct render *r, const struct thread *t, unsi
 	unsigned len;
 
 	text_thread(t->tid, t, name);
-	if (t->is_unwatched)
+	if (t->is_unobserved)
 		snprintf(text, sizeof(text), "%.100s unobserved", name);
 	else
 		snprintf(text, sizeof(text), "%.100s %s/%s", name, units_count(t->seen, a),
@@ -406,7 +406,7 @@ static void put_thread(const struct render *r, const struct thread *t)
 
 	text_cell(r, wrap_numbered(text_thread(t->tid, t, name), 24, fit), 24, true);
 	table_cells(r, thread_columns, t);
-	fprintf(r->out, "%s%s\n", t->is_unwatched ? " unobserved" : "",
+	fprintf(r->out, "%s%s\n", t->is_unobserved ? " unobserved" : "",
 		t->has_exited ? " exited" : "");
 }
 

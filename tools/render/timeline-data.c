@@ -208,7 +208,7 @@ static const struct column off_columns[] = {
 static const struct column cause_columns[] = {
 	MADE("kind", get_cause_kind), MADE("name", get_cause_name), SAME(label),
 	COLUMN("total_ns", ns), COLUMN("count", nr),
-	COLUMN("unobserved_ns", unwatched_ns, .when = if_unknown),
+	COLUMN("unobserved_ns", unobserved_ns, .when = if_unknown),
 	SAME(resolution_ns, .when = if_estimated),
 	SAME(syscall_ns, .when = if_syscalls), COLUMN("syscalls", nr_syscalls, .when = if_syscalls),
 	MADE("queue", get_cause_queue, .when = if_in_queue),

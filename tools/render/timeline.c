@@ -92,14 +92,14 @@ static void put_rest(const struct render *r, const struct timeline_cause *c, con
 		fprintf(r->out, "%s %s", ns, c->label);
 		return;
 	}
-	if (c->unwatched_ns >= c->ns) {
+	if (c->unobserved_ns >= c->ns) {
 		fprintf(r->out, "%s unobserved (the scanner did not run)", ns);
 		return;
 	}
 	fprintf(r->out, "%s in uninstrumented code", ns);
-	if (c->unwatched_ns > 0)
+	if (c->unobserved_ns > 0)
 		fprintf(r->out, " (up to %s of it unobserved)",
-			units_duration(c->unwatched_ns, away));
+			units_duration(c->unobserved_ns, away));
 }
 
 /*

@@ -178,7 +178,7 @@ static const struct column id_columns[] = {
 };
 
 static const struct column rest_columns[] = {
-	SAME(coverage), SAME(unknown_ns), COLUMN("unobserved_ns", unwatched_ns),
+	SAME(coverage), SAME(unknown_ns), COLUMN("unobserved_ns", unobserved_ns),
 	VIA("ahead", request, nr_ahead),
 	PART_AT("first", first_target, root_columns, .form = COLUMN_OR_NULL),
 	MADE("sentence", get_target_sentence), { 0 }
@@ -221,7 +221,7 @@ static const struct column options_columns[] = {
 #define ROW struct why
 static const struct column coverage_columns[] = {
 	COLUMN("min", coverage_min), COLUMN("median", coverage_median), SAME(unknown),
-	COLUMN("unobserved", unwatched), { 0 }
+	COLUMN("unobserved", unobserved), { 0 }
 };
 
 static const struct column sums_columns[] = {

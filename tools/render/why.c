@@ -43,8 +43,8 @@ static void put_coverage(const struct render *r, const struct why *w)
 		100 * w->unknown);
 	if (w->coverage_median >= 1.05)
 		fputs(" (over 100 %: the rest took less time than usual)", r->out);
-	if (w->unwatched >= 0.0005)
-		fprintf(r->out, " (unobserved: %.1f %%)", 100 * w->unwatched);
+	if (w->unobserved >= 0.0005)
+		fprintf(r->out, " (unobserved: %.1f %%)", 100 * w->unobserved);
 	if (w->nr_chains < w->nr_targets)
 		fprintf(r->out, "; chains followed for the %zu slowest", w->nr_chains);
 	fputc('\n', r->out);

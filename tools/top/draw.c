@@ -60,12 +60,12 @@ static void put_seen(const struct render *r, const struct view *v)
 			text_ns(v->stats.seen_from_ns, c));
 	fprintf(r->out, "; %" PRIu64 " thread%s\n", i->status.nr_threads,
 		i->status.nr_threads == 1 ? "" : "s");
-	if (i->nr_lost || i->is_cut || v->model->nr_unwatched) {
+	if (i->nr_lost || i->is_cut || v->model->nr_unobserved) {
 		text_style(r, TEXT_WARN);
 		if (i->nr_lost)
 			fprintf(r->out, "%" PRIu64 " records lost. ", i->nr_lost);
-		if (v->model->nr_unwatched)
-			fprintf(r->out, "%" PRIu64 " unobserved threads. ", v->model->nr_unwatched);
+		if (v->model->nr_unobserved)
+			fprintf(r->out, "%" PRIu64 " unobserved threads. ", v->model->nr_unobserved);
 		if (i->is_cut)
 			fputs("The events did not fit into --memory: a shorter time is shown.", r->out);
 		text_style(r, TEXT_PLAIN);

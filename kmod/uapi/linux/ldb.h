@@ -199,8 +199,8 @@ struct ldb_info {
 	__u64	tsc_hz;			/* cycles per second of the clock; 1e9 for MONO */
 	/* written by the runtime */
 	__u64	attach_tsc;
-	__u64	unwatched_threads;	/* threads for which no page was left, or that never registered */
-	__u64	unwatched_events;	/* events of threads without a page */
+	__u64	unobserved_threads;	/* threads for which no page was left, or that never registered */
+	__u64	unobserved_events;	/* events of threads without a page */
 	/*
 	 * LDB_INFO_F_SPLIT: where the rings of the kernel's events begin, one for each CPU;
 	 * total_size does not include them

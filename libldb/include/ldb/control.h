@@ -199,7 +199,7 @@ struct ldb_msg_flows {		/* carries the fd of the memory of ldb/flows.h */
 struct ldb_msg_attached {
 	struct ldb_msg m;
 	uint32_t nr_threads;	/* number of observed threads */
-	uint32_t nr_unwatched;	/* threads in /proc/self/task that never registered */
+	uint32_t nr_unobserved;	/* threads in /proc/self/task that never registered */
 	uint64_t tsc;
 };
 

@@ -293,7 +293,7 @@ struct ldb_row_flow_call {
  */
 /* end is the time of the thread's exit; without the flag it was running at the end of the trace */
 #define LDB_THREAD_F_EXITED	1
-#define LDB_THREAD_F_UNWATCHED	2	/* the thread was never polled */
+#define LDB_THREAD_F_UNOBSERVED	2	/* the thread was never polled */
 struct ldb_row_thread {
 	uint32_t tid, flags;
 	int64_t	 start, end;	/* ticks; start <= 0: before the recording */
@@ -494,7 +494,7 @@ struct ldb_row_gap {
 #define LDB_LOST_UNCOMMITTED	2	/* reserved, but written too late, or never (a killed writer) */
 #define LDB_LOST_TORN		3	/* did not match its check word */
 #define LDB_LOST_DISK		4	/* could not be written to the file */
-#define LDB_LOST_UNWATCHED	5	/* events of threads without a page */
+#define LDB_LOST_UNOBSERVED	5	/* events of threads without a page */
 #define LDB_LOST_KERNEL		6	/* kernel events the kernel could not deliver (perf, bpf) */
 /* Records that were not lost, but left out because the user requested it; ring is 0. */
 #define LDB_LEFT_PAUSE		16	/* a pause ended at tick; count: its duration, ticks */

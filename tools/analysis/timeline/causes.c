@@ -278,7 +278,7 @@ static int add_shares(struct causes *k)
 		c->ns += share->ns;
 		c->nr += share->nr;
 		if (!strcmp(k->p.leaves[share->leaf].label, PARTITION_UNOBSERVED))
-			c->unwatched_ns += share->ns;
+			c->unobserved_ns += share->ns;
 	}
 	return 0;
 }

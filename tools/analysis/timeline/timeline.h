@@ -36,7 +36,7 @@ struct timeline_cause {
 	bool in_queue;
 	int64_t ns;
 	int64_t resolution_ns;		/* FUNCTION: greatest resolution of its invocations */
-	int64_t unwatched_ns;		/* UNKNOWN: how much of it was in observation gaps */
+	int64_t unobserved_ns;		/* UNKNOWN: how much of it was in observation gaps */
 	uint64_t nr;			/* waits, invocations, interrupts, or requests ahead */
 	struct split split;		/* FUNCTION, UNKNOWN: its parts, by samples */
 	/* FUNCTION, UNKNOWN: time on the CPU in system calls, and the number of these. */

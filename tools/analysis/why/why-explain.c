@@ -297,7 +297,7 @@ int explain_target(struct why *w, const struct why_options *o, struct why_target
 			continue;
 		target->unknown_ns += s->ns;
 		if (!strcmp(leaf->label, PARTITION_UNOBSERVED))
-			target->unwatched_ns += s->ns;
+			target->unobserved_ns += s->ns;
 	}
 	return 0;
 }

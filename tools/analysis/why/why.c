@@ -430,7 +430,7 @@ COMPARE_NUMBERS(compare_double, double)
 static int sum_coverage(struct why *w)
 {
 	double *coverage = calloc(w->nr_targets + 1, sizeof(*coverage));
-	double latency = 0, unknown = 0, unwatched = 0;
+	double latency = 0, unknown = 0, unobserved = 0;
 	size_t nr = 0;
 
 	if (!coverage)
@@ -440,7 +440,7 @@ static int sum_coverage(struct why *w)
 
 		latency += (double)t->request->latency_ns;
 		unknown += (double)t->unknown_ns;
-		unwatched += (double)t->unwatched_ns;
+		unobserved += (double)t->unobserved_ns;
 		if (t->deviation_ns > t->request->resolution_ns)
 			coverage[nr++] = t->coverage;
 	}
@@ -448,7 +448,7 @@ static int sum_coverage(struct why *w)
 	w->coverage_min = nr ? coverage[0] : 1;
 	w->coverage_median = nr ? coverage[nr / 2] : 1;
 	w->unknown = latency > 0 ? unknown / latency : 0;
-	w->unwatched = latency > 0 ? unwatched / latency : 0;
+	w->unobserved = latency > 0 ? unobserved / latency : 0;
 	free(coverage);
 	return 0;
 }

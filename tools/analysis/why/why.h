@@ -52,8 +52,8 @@ struct why_target {
 	size_t nr_amounts;
 	int64_t deviation_ns;	/* latency minus the class's reference median */
 	double coverage;	/* explained / deviation; may exceed 1 */
-	/* unwatched_ns: the part of unknown_ns in observation gaps */
-	int64_t unknown_ns, unwatched_ns;
+	/* unobserved_ns: the part of unknown_ns in observation gaps */
+	int64_t unknown_ns, unobserved_ns;
 	const struct chain *chain; /* the chain of its first cause; NULL: not followed */
 	unsigned root;		/* kind of the chain's root, else of the first cause; LINK_NONE */
 	const char *root_label;
@@ -94,7 +94,7 @@ struct why {
 	 * shares of the targets' time whose cause is not known, and the part of that in observation
 	 * gaps
 	 */
-	double unknown, unwatched;
+	double unknown, unobserved;
 	size_t nr_chains;		/* followed */
 	struct why_private *private;
 };

@@ -204,7 +204,7 @@ int ldb_sys_enter(u64 *ctx __attribute__((unused)))
 	struct task_struct *p = bpf_get_current_task_btf();
 	struct member *m;
 
-	if (!is_watched(p))
+	if (!is_observed(p))
 		return 0;
 	m = member_of(p);
 	if (m)
@@ -219,7 +219,7 @@ int ldb_sys_exit(u64 *ctx __attribute__((unused)))
 	struct member *m;
 	u64 begin, now;
 
-	if (!is_watched(p))
+	if (!is_observed(p))
 		return 0;
 	m = member_of(p);
 	begin = m ? m->called_at : 0;

@@ -95,9 +95,9 @@ SEC("tp_btf/block_bio_queue")
 int ldb_block_bio_queue(u64 *ctx)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
-	bool is_own = is_watched(p);
+	bool is_own = is_observed(p);
 
-	if ((!is_own && !(p->flags & TASK_KERNEL)) || watched_tgid() < 0 ||
+	if ((!is_own && !(p->flags & TASK_KERNEL)) || observed_tgid() < 0 ||
 	    preempt_count(p) & (HARDIRQ_MASK | SOFTIRQ_OFFSET))
 		return 0;
 	disk_begins(pointer_arg(ctx, 0), p, is_own);
@@ -110,7 +110,7 @@ static noinline void disk_ends(struct flight *f, u32 status)
 	u32 tid = f->tid, flags = f->flags, bytes = f->bytes;
 
 	*(volatile u64 *)&f->bio = 0;
-	if (watched_tgid() >= 0)
+	if (observed_tgid() >= 0)
 		emit2(now_ns(), tid, LDB_EV_DISK, flags | (status ? LDB_DISK_F_FAILED : 0), begin, bytes,
 		      name0, name1);
 }

@@ -23,7 +23,7 @@ struct {
 } rings SEC(".maps");
 
 const volatile struct bpf_config config SEC(".rodata.config") = {};
-struct bpf_state state SEC(".data.state") = { .watched_tgid = -1, .found_tgid = -1 };
+struct bpf_state state SEC(".data.state") = { .observed_tgid = -1, .found_tgid = -1 };
 
 static __always_inline u64 now_ns(void)
 {

@@ -31,7 +31,7 @@ int ldb_fault_user(u64 *ctx)
 	struct task_struct *p = bpf_get_current_task_btf();
 	struct pt_regs *regs = (void *)ctx[1];
 
-	if (is_watched(p))
+	if (is_observed(p))
 		fault(p, ctx[0], REGS_PC(regs), ctx[2], 0);
 	return 0;
 }
@@ -48,7 +48,7 @@ int ldb_fault_kernel(u64 *ctx)
 	struct pt_regs *regs;
 	u64 pc = 0;
 
-	if (!is_watched(p) || ctx[0] > USER_MAX || p->pagefault_disabled ||
+	if (!is_observed(p) || ctx[0] > USER_MAX || p->pagefault_disabled ||
 	    preempt_count(p) > PREEMPT_OFFSET)
 		return 0;
 	regs = (void *)bpf_task_pt_regs(p);
@@ -95,7 +95,7 @@ static __always_inline void enter(u32 kind, u32 nr)
 	struct nest *n;
 	u32 depth;
 
-	if (!is_watched(p))
+	if (!is_observed(p))
 		return;
 	is_here(p);
 	n = this_nest();
@@ -159,7 +159,7 @@ static __always_inline void leave(u32 kind, u32 nr, struct irqaction *action)
 	u64 begin, now, nr_short = 0;
 	struct member *m;
 
-	if (!is_watched(p))
+	if (!is_observed(p))
 		return;
 	begin = pop(p->pid, kind, nr);
 	if (!begin)
@@ -198,7 +198,7 @@ static __always_inline void stolen(void)
 	now = rq->prev_steal_time;
 	before = n->stolen_before;
 	n->stolen_before = now;
-	if (!before || now <= before || !n->depth || !is_watched(p))
+	if (!before || now <= before || !n->depth || !is_observed(p))
 		return;
 	in = &n->at[(n->depth - 1) & (NEST_MAX - 1)];
 	now -= before;
@@ -215,7 +215,7 @@ static __always_inline void read_at_tick(void)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
 
-	if (config.has_frames && is_watched(p))
+	if (config.has_frames && is_observed(p))
 		read_running(p, member_tid(p, member_of(p)));
 }
 

@@ -57,7 +57,7 @@ int ldb_threads(struct bpf_iter__task *ctx)
 		return 0;
 	if (!state.is_adding)
 		find_target(p);
-	else if (is_watched(p))
+	else if (is_observed(p))
 		add_member(p);
 	return 0;
 }
@@ -69,12 +69,12 @@ int ldb_process_fork(u64 *ctx)
 	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
 	struct member *m = NULL, *by;
 	u64 now;
-	int watched = watched_tgid();
-	bool is_thread = child->tgid == watched;
+	int observed = observed_tgid();
+	bool is_thread = child->tgid == observed;
 	u32 tgid = 0;
 	who_t who;
 
-	if (parent->tgid != watched)
+	if (parent->tgid != observed)
 		return 0;
 	is_here(parent);
 	now = now_ns();
@@ -110,7 +110,7 @@ int ldb_process_exec(u64 *ctx)
 	struct bpf_cpu *c = cpu_of(bpf_get_smp_processor_id());
 	u64 now;
 
-	if (!is_watched(p))
+	if (!is_observed(p))
 		return 0;
 	if (c->current == old)
 		c->current = p->pid;
@@ -145,7 +145,7 @@ int ldb_process_exit(u64 *ctx)
 	struct task_struct *p = (void *)ctx[0];
 	struct member *m;
 
-	if (!is_watched(p))
+	if (!is_observed(p))
 		return 0;
 	is_here(p);
 	m = member_of(p);
@@ -160,7 +160,7 @@ int ldb_task_rename(u64 *ctx)
 	union { char text[16]; u64 words[2]; } name = {};
 	struct member *m;
 
-	if (!is_watched(p))
+	if (!is_observed(p))
 		return 0;
 	m = member_of(p);
 	bpf_probe_read_kernel_str(name.text, sizeof(name.text), (const void *)ctx[1]);

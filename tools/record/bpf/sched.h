@@ -120,7 +120,7 @@ static noinline void occupied(struct task_struct *prev, struct task_struct *next
 	who_t from, to;
 
 	/* The recording has ended, so nothing updates the number of waiting threads any more. */
-	if (state.watched_tgid < 0)
+	if (state.observed_tgid < 0)
 		return;
 	from = other_task(prev, now);
 	to = other_task(next, now);
@@ -133,7 +133,7 @@ SEC("tp_btf/sched_switch")
 int ldb_sched_switch(u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-	int tgid = watched_tgid();
+	int tgid = observed_tgid();
 	bool out = prev->tgid == tgid, in = next->tgid == tgid;
 	u32 flags;
 
@@ -161,7 +161,7 @@ SEC("tp_btf/sched_waking")
 int ldb_sched_waking(u64 *ctx)
 {
 	struct task_struct *p = (void *)ctx[0], *waker = bpf_get_current_task_btf();
-	int tgid = watched_tgid();
+	int tgid = observed_tgid();
 	bool by = waker->tgid == tgid, of = p->tgid == tgid;
 	struct member *m;
 	who_t who, woken;
@@ -226,7 +226,7 @@ int ldb_sched_wakeup(u64 *ctx)
 {
 	struct task_struct *p = (void *)ctx[0];
 
-	if (is_watched(p))
+	if (is_observed(p))
 		woken_up(p, 0);
 	return 0;
 }
@@ -236,7 +236,7 @@ int ldb_sched_wakeup_new(u64 *ctx)
 {
 	struct task_struct *p = (void *)ctx[0];
 
-	if (is_watched(p))
+	if (is_observed(p))
 		woken_up(p, LDB_SCHED_F_NEW);
 	return 0;
 }
@@ -249,7 +249,7 @@ int ldb_sched_migrate(u64 *ctx)
 	u32 to = ctx[1];
 	struct member *m;
 
-	if (!is_watched(p))
+	if (!is_observed(p))
 		return 0;
 	m = member_of(p);
 	if (m && m->waits)

@@ -58,7 +58,7 @@ struct bpf_cpu {
 /* The recorder and the programs both read and write this while the programs run. */
 struct bpf_state {
 	/* thread group to record, by its number in the first pid namespace; -1: none */
-	__s32 watched_tgid;
+	__s32 observed_tgid;
 	__s32 found_tgid;	/* the thread group that the iterator has found; -1: none */
 	__u32 shown_tgid;	/* its number as the program itself sees it */
 	__u32 ns_level;		/* level of the program's pid namespace */

@@ -47,14 +47,14 @@ static __always_inline struct bpf_cpu *cpu_of(u32 cpu)
 }
 
 /* Read once per event, so that the results for two tasks belong to the same time. */
-static __always_inline int watched_tgid(void)
+static __always_inline int observed_tgid(void)
 {
-	return *(volatile int *)&state.watched_tgid;
+	return *(volatile int *)&state.observed_tgid;
 }
 
-static __always_inline bool is_watched(const struct task_struct *p)
+static __always_inline bool is_observed(const struct task_struct *p)
 {
-	return p->tgid == state.watched_tgid;
+	return p->tgid == state.observed_tgid;
 }
 
 /*
@@ -179,14 +179,14 @@ static noinline who_t other_task(struct task_struct *p, u64 now)
 }
 
 /*
- * Returns the tid and flags of any task.  `m` is the state of p, or NULL.  `watched`: p is
- * recorded, and the flags contain `bit`.  The caller determines `watched` once per event, because
+ * Returns the tid and flags of any task.  `m` is the state of p, or NULL.  `observed`: p is
+ * recorded, and the flags contain `bit`.  The caller determines `observed` once per event, because
  * the recording may end during the event.
  */
-static __always_inline who_t name_of(struct task_struct *p, bool watched, const struct member *m,
+static __always_inline who_t name_of(struct task_struct *p, bool observed, const struct member *m,
 				     u32 bit, u64 now)
 {
-	if (!watched)
+	if (!observed)
 		return other_task(p, now);
 	return (u64)bit << 32 | member_tid(p, m);
 }

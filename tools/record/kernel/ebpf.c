@@ -304,7 +304,7 @@ static int attach_all(struct ebpf *e)
 
 static void watch(struct ebpf *e, int tgid)
 {
-	order_watch(&e->state->watched_tgid, tgid);
+	order_watch(&e->state->observed_tgid, tgid);
 }
 
 /*

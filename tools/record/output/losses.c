@@ -56,7 +56,7 @@ void output_write_left(struct output *out)
 
 void output_write_losses(struct output *out)
 {
-	uint64_t unwatched = session_info(&out->session)->unwatched_events;
+	uint64_t unobserved = session_info(&out->session)->unobserved_events;
 
 	for (unsigned ring = 0; ring < drain_nr_rings(out->drain); ring++) {
 		struct drain_lost lost = drain_take_lost(out->drain, ring);
@@ -65,9 +65,9 @@ void output_write_losses(struct output *out)
 		write_lost(out, ring, lost.uncommitted, LDB_LOST_UNCOMMITTED);
 		write_lost(out, ring, lost.torn, LDB_LOST_TORN);
 	}
-	if (unwatched > out->unwatched_reported) {
-		write_lost(out, 0, unwatched - out->unwatched_reported, LDB_LOST_UNWATCHED);
-		out->unwatched_reported = unwatched;
+	if (unobserved > out->unobserved_reported) {
+		write_lost(out, 0, unobserved - out->unobserved_reported, LDB_LOST_UNOBSERVED);
+		out->unobserved_reported = unobserved;
 	}
 	output_write_left(out);
 	out->total.nr_events = output_events(out);

@@ -346,7 +346,7 @@ static void finish_sockets(struct output *out)
 
 void output_close(struct output *out)
 {
-	uint64_t unwatched = session_info(&out->session)->unwatched_threads;
+	uint64_t unobserved = session_info(&out->session)->unobserved_threads;
 	char text[128];
 	int rc;
 
@@ -374,9 +374,9 @@ void output_close(struct output *out)
 	/* Invocations that were still running may have been late or left out, too. */
 	output_write_left(out);
 	output_write_outside(out, out->total.threads.outside_requests);
-	if (unwatched) {
-		snprintf(text, sizeof(text), "%" PRIu64 " thread%s unobserved", unwatched,
-			 unwatched == 1 ? " was" : "s were");
+	if (unobserved) {
+		snprintf(text, sizeof(text), "%" PRIu64 " thread%s unobserved", unobserved,
+			 unobserved == 1 ? " was" : "s were");
 		output_warning(out, text);
 	}
 	if (!out->o->live && !out->flight)

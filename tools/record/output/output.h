@@ -122,7 +122,7 @@ struct output {
 
 	bool is_paused;
 	int64_t pause_tick;		/* the time at which the pause began */
-	uint64_t unwatched_reported, outside_reported;
+	uint64_t unobserved_reported, outside_reported;
 	struct output_total total;
 };
 

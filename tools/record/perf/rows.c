@@ -45,11 +45,11 @@ static void emit_task(struct perf_watch *w, struct task *t, int64_t tick)
 	if (!t->tgid && tick != INT64_MAX)
 		return;
 	memcpy(name, t->name, sizeof(t->name));
-	if (t->watched)
+	if (t->observed)
 		row.pid = w->tids->shown_tgid;
 	else if (w->tids->same_namespace)
 		row.pid = t->tgid;
-	row.flags = t->watched ? LDB_SCHED_F_TID : 0;
+	row.flags = t->observed ? LDB_SCHED_F_TID : 0;
 	row.name = name;
 	if (row.tick == INT64_MAX)
 		row.tick = t->named_tick;
@@ -59,7 +59,7 @@ static void emit_task(struct perf_watch *w, struct task *t, int64_t tick)
 
 /* Returns the tid for a row's tid or `other`, and writes the thread's name. */
 static uint32_t name_in_row(struct perf_watch *w, struct ldb_row_sched *row, int32_t key,
-			    uint32_t watched_flag)
+			    uint32_t observed_flag)
 {
 	struct task *t = key > 0 ? watch_task(w, key) : NULL;
 	uint32_t tid = t ? watch_shown_tid(w, t) : 0;
@@ -69,8 +69,8 @@ static uint32_t name_in_row(struct perf_watch *w, struct ldb_row_sched *row, int
 		row->flags |= LDB_SCHED_F_HIDDEN;
 	if (!t)
 		return 0;
-	if (t->watched)
-		row->flags |= watched_flag;
+	if (t->observed)
+		row->flags |= observed_flag;
 	if (!t->is_named)
 		t->named_tick = row->tick;
 	t->is_named = true;
@@ -115,7 +115,7 @@ static void on_switch(struct perf_watch *w, const struct perf_event *e, struct l
 		set_name(prev, e->name_a);
 	if (next && e->names & 2)
 		set_name(next, e->name_b);
-	if (task_is_watched(prev)) {
+	if (task_is_observed(prev)) {
 		watch_wait_for(w, prev, state == LDB_STATE_RUNNING ? e->cpu : -1);
 		if ((state == LDB_STATE_SLEEPING || state == LDB_STATE_DISK) &&
 		    perf_calls_sleep(prev, row->tick, &call))
@@ -130,7 +130,7 @@ static void on_switch(struct perf_watch *w, const struct perf_event *e, struct l
 		c->is_known = came >= 0;
 		c->current = came;
 	}
-	if (task_is_watched(prev) || task_is_watched(next))
+	if (task_is_observed(prev) || task_is_observed(next))
 		row->op = LDB_SCHED_OP_SWITCH;
 	else if (c && c->nr_waiting)
 		row->op = LDB_SCHED_OP_RUNNING;
@@ -149,7 +149,7 @@ static void on_waking(struct perf_watch *w, const struct perf_event *e, struct l
 {
 	struct task *t = watch_task(w, e->a);
 
-	if (!task_is_watched(t) && !task_is_watched(task_find(&w->tasks, e->by)))
+	if (!task_is_observed(t) && !task_is_observed(task_find(&w->tasks, e->by)))
 		return;
 	if (t && e->names & 1)
 		set_name(t, e->name_a);
@@ -164,7 +164,7 @@ static void on_wakeup(struct perf_watch *w, const struct perf_event *e, struct l
 	struct task *t = task_find(&w->tasks, e->a);
 	struct cpu *c = watch_cpu(w, e->value);
 
-	if (!task_is_watched(t))
+	if (!task_is_observed(t))
 		return;
 	if (e->names & 1)
 		set_name(t, e->name_a);
@@ -184,7 +184,7 @@ static void on_migrate(struct perf_watch *w, const struct perf_event *e, struct 
 {
 	struct task *t = task_find(&w->tasks, e->a);
 
-	if (!task_is_watched(t))
+	if (!task_is_observed(t))
 		return;
 	if (t->waits_for >= 0)
 		watch_wait_for(w, t, e->value);
@@ -199,15 +199,15 @@ static void on_migrate(struct perf_watch *w, const struct perf_event *e, struct 
 static void on_new(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
 	struct task *parent = task_find(&w->tasks, e->by), *t = task_find(&w->tasks, e->a);
-	bool watched = task_is_watched(parent);
+	bool observed = task_is_observed(parent);
 
 	/* An invalid event: the parent would be forgotten below. */
 	if (e->by == e->a)
 		return;
 	/* The task with this tid is an earlier thread, whose exit was lost. */
-	if (t && (t->is_named || (t->watched && !watched)))
+	if (t && (t->is_named || (t->observed && !observed)))
 		watch_forget(w, e->a);
-	if (!watched)
+	if (!observed)
 		return;
 	t = watch_task(w, e->a);
 	if (!t)
@@ -226,7 +226,7 @@ static void on_fork(struct perf_watch *w, const struct perf_event *e, struct ldb
 {
 	if (e->value != 2)
 		on_new(w, e, row);
-	if (!task_is_watched(task_find(&w->tasks, e->by)))
+	if (!task_is_observed(task_find(&w->tasks, e->by)))
 		return;
 	row->op = LDB_SCHED_OP_FORK;
 	row->tid = name_in_row(w, row, e->by, LDB_SCHED_F_TID);
@@ -239,7 +239,7 @@ static void on_exec(struct perf_watch *w, const struct perf_event *e, struct ldb
 {
 	struct task *t = task_find(&w->tasks, e->a);
 
-	if (!task_is_watched(t))
+	if (!task_is_observed(t))
 		return;
 	row->op = LDB_SCHED_OP_EXEC;
 	if (e->names & 1)
@@ -258,7 +258,7 @@ static void on_exit_of(struct perf_watch *w, const struct perf_event *e,
 
 	if (t)
 		t->is_exiting = true;
-	if (!task_is_watched(t))
+	if (!task_is_observed(t))
 		return;
 	row->op = LDB_SCHED_OP_EXIT;
 	row->value = e->value == 2 ? w->nr_members == 1 : e->value;
@@ -276,7 +276,7 @@ static void on_call(struct perf_watch *w, const struct perf_event *e, struct ldb
 	struct task *t = task_find(&w->tasks, e->by);
 	struct ldb_row_syscall call;
 
-	if (!task_is_watched(t))
+	if (!task_is_observed(t))
 		return;
 	if (e->kind == PERF_EVENT_CALL_ENTER)
 		perf_calls_enter(t, e, row->tick);
@@ -290,7 +290,7 @@ static uint32_t who_was_hit(struct perf_watch *w, const struct perf_event *e)
 {
 	struct task *t = task_find(&w->tasks, e->by);
 
-	return task_is_watched(t) ? watch_shown_tid(w, t) : 0;
+	return task_is_observed(t) ? watch_shown_tid(w, t) : 0;
 }
 
 static void on_fault(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
@@ -337,7 +337,7 @@ static void on_irq_leave(struct perf_watch *w, const struct perf_event *e,
 static uint32_t who_asks(struct perf_watch *w, const struct perf_event *e, int64_t tick)
 {
 	struct task *t = watch_task(w, e->by);
-	uint32_t tid = task_is_watched(t) || (t && e->flags & PERF_BY_KERNEL) ? watch_shown_tid(w, t) : 0;
+	uint32_t tid = task_is_observed(t) || (t && e->flags & PERF_BY_KERNEL) ? watch_shown_tid(w, t) : 0;
 
 	if (!tid)
 		return 0;
@@ -354,7 +354,7 @@ static void on_disk_begin(struct perf_watch *w, const struct perf_event *e, stru
 	struct perf_event of_row = *e;
 
 	of_row.flags = (e->flags & ~PERF_BY_KERNEL) |
-		       (task_is_watched(task_find(&w->tasks, e->by)) ? LDB_DISK_F_OWN : 0);
+		       (task_is_observed(task_find(&w->tasks, e->by)) ? LDB_DISK_F_OWN : 0);
 	perf_disks_begin(&w->disks, &of_row, tid, row->tick);
 }
 

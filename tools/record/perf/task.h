@@ -17,7 +17,7 @@ struct task {
 	 */
 	int waits_for;
 	bool is_shown_known;
-	bool watched;
+	bool observed;
 	bool is_exiting;
 	bool has_name;
 	bool is_named;		/* a row refers to the task */

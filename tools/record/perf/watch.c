@@ -58,14 +58,14 @@ void watch_wait_for(struct perf_watch *w, struct task *t, int cpu)
 	t->waits_for = now ? cpu : -1;
 }
 
-void watch_set(struct perf_watch *w, struct task *t, bool watched)
+void watch_set(struct perf_watch *w, struct task *t, bool observed)
 {
-	if (t->watched == watched)
+	if (t->observed == observed)
 		return;
-	if (t->watched)
+	if (t->observed)
 		watch_wait_for(w, t, -1);
-	t->watched = watched;
-	w->nr_members += watched ? 1 : -1;
+	t->observed = observed;
+	w->nr_members += observed ? 1 : -1;
 }
 
 void watch_forget(struct perf_watch *w, int32_t key)
@@ -86,7 +86,7 @@ struct task *watch_task(struct perf_watch *w, int32_t key)
 void watch_forget_foreign(struct perf_watch *w)
 {
 	for (size_t i = w->tasks.nr; i--;)
-		if (!w->tasks.tasks[i]->watched)
+		if (!w->tasks.tasks[i]->observed)
 			task_remove(&w->tasks, w->tasks.tasks[i]);
 }
 
@@ -141,12 +141,12 @@ void perf_watch_learn(struct perf_watch *w, const struct perf_event *e)
 
 	if (t && !t->tgid) {
 		watch_set_identity(w, t, e->by_tgid, e->by_tid);
-		if (t->watched)
+		if (t->observed)
 			watch_shown_tid(w, t);
 	}
 	/* Looks up the new thread's tid now: later the thread may have ended. */
 	is_new = e->kind == PERF_EVENT_NEW || e->kind == PERF_EVENT_FORK;
-	child = is_new && task_is_watched(t) && w->tids->keys_are_tids ? watch_task(w, e->a) : NULL;
+	child = is_new && task_is_observed(t) && w->tids->keys_are_tids ? watch_task(w, e->a) : NULL;
 	if (child)
 		watch_shown_tid(w, child);
 }

@@ -29,9 +29,9 @@ struct perf_watch {
 	struct perf_disks disks;
 };
 
-static inline bool task_is_watched(const struct task *t)
+static inline bool task_is_observed(const struct task *t)
 {
-	return t && t->watched;
+	return t && t->observed;
 }
 
 /* Returns NULL if there is no such CPU. */
@@ -46,7 +46,7 @@ uint32_t watch_shown_tid(struct perf_watch *w, struct task *t);
 /* Says that the thread waits for this CPU (-1: for none). */
 void watch_wait_for(struct perf_watch *w, struct task *t, int cpu);
 
-void watch_set(struct perf_watch *w, struct task *t, bool watched);
+void watch_set(struct perf_watch *w, struct task *t, bool observed);
 void watch_set_identity(struct perf_watch *w, struct task *t, int32_t tgid, int32_t tid);
 
 /*

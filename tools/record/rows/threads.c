@@ -561,6 +561,6 @@ void threads_finish(struct threads *t, int64_t end, struct threads_total *total)
 	t->total.nr_open = pack_nr_open(t->pack);
 	while ((b = pack_birth_next(t->pack, &i)))
 		if (!b->has_page)
-			write_birth(t, b, LDB_THREAD_F_UNWATCHED, end);
+			write_birth(t, b, LDB_THREAD_F_UNOBSERVED, end);
 	*total = t->total;
 }

@@ -136,8 +136,8 @@ static void on_attached(struct recording *r, const union control_message *m)
 {
 	const struct ldb_msg_attached *a = &m->attached;
 
-	if (a->nr_unwatched && r->o->verbose)
-		cli_note("ldb-record: %u threads observed, %u not", a->nr_threads, a->nr_unwatched);
+	if (a->nr_unobserved && r->o->verbose)
+		cli_note("ldb-record: %u threads observed, %u not", a->nr_threads, a->nr_unobserved);
 	recording_enter(r, PHASE_READY);
 }
 

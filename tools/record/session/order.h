@@ -142,11 +142,11 @@ static inline void order_blocks(uint32_t *nr_blocks, uint32_t nr)
 
 /*
  * A full barrier: the BPF programs know which group to record before its threads are searched for.
- * Partner: watched_tgid()
+ * Partner: observed_tgid()
  */
-static inline void order_watch(int *watched_tgid, int tgid)
+static inline void order_watch(int *observed_tgid, int tgid)
 {
-	__atomic_store_n(watched_tgid, tgid, __ATOMIC_SEQ_CST);
+	__atomic_store_n(observed_tgid, tgid, __ATOMIC_SEQ_CST);
 }
 
 #endif
