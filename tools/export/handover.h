@@ -17,12 +17,17 @@ struct handover_end {
 	bool is_wait;
 	uint64_t lock;
 	int64_t begin, end;	/* ticks: of the wait or the hold */
-	int64_t at;		/* ticks: when the waiter got the lock; not before its release */
+	/* ticks: the end of the wait; at the hold: the end of the hold, if that is earlier */
+	int64_t at;
 };
 
 struct handover {
 	struct spill spill;
-	struct handover_end *at; /* ends of the current thread that were not reported yet */
+	/*
+	 * ends that begin at the start of the current segment; `lock` is changed in those that were
+	 * reported
+	 */
+	struct handover_end *at;
 	size_t nr, room;
 	uint64_t nr_flows;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes OTLP in its JSON form, one message for each request and line.  A request is a span; each
- * of its parts, on a thread or in a queue, is a span below it.  The causes of the request's latency
- * are events of its span, biggest first, with the durations of ldb-timeline; the waits of a part
- * are events of the part's span.
+ * Writes OTLP in its JSON form: one message for each request, each on a line of its own.  A request
+ * is a span in OTLP, and each of its spans on a thread or in a queue is a child span.  The causes of
+ * the request's latency are events of its span, biggest first, with the durations of ldb-timeline;
+ * the waits in a child span are events of the child span.
  *
  * If no requests are selected, only the slow ones are written: the slowest hundredth of each class,
  * or the slowest thousandth of a class with many requests.  If all requests are written, only the
@@ -25,7 +25,7 @@
 #include "render/text.h"
 
 #define MANY		10000	/* a class with more requests than this has many */
-#define EVENTS_MAX	64	/* events of one span; the default limit of OTLP is 128 */
+#define EVENTS_MAX	64	/* of one span; OpenTelemetry's SDKs permit 128 by default */
 
 enum { SPAN_INTERNAL = 1, SPAN_SERVER = 2 };	/* SpanKind of trace.proto */
 

@@ -20,7 +20,7 @@ struct interruptions_part {
 };
 
 /*
- * Adds the interruptions in each part's range of time to its sums.  Ranges of one thread may not
+ * Adds the interruptions in each range of time to the sums in `to`.  Ranges of one thread may not
  * overlap.  Returns 0 or -ENOMEM.
  */
 int interruptions_count(struct model *m, const struct interruptions_part *parts, size_t nr);

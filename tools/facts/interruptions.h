@@ -19,11 +19,14 @@ int irqs_each(struct model *m, const struct reader_filter *filter,
 int marks_each(struct model *m, const struct reader_filter *filter,
 	       int (*mark)(void *arg, const struct marked *k), void *arg);
 /*
- * Turns of event loops, at their beginnings; the value is how many ns the loop waited before the
- * turn.
+ * Calls turn() for each turn of an event loop: `tick` is when the turn began, `value` for how many
+ * ns the loop had waited before it.
  */
 int turns_each(struct model *m, int (*turn)(void *arg, const struct marked *k), void *arg);
-/* Calls of functions that had the id of a request as an argument: see REQUEST_ID_EVENT. */
+/*
+ * Calls id() for each call of a function that had the id of a request as an argument: see
+ * REQUEST_ID_EVENT.
+ */
 int ids_each(struct model *m, int (*id)(void *arg, const struct marked *k), void *arg);
 
 #endif

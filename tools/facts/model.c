@@ -263,7 +263,10 @@ static const char *meta(const struct model *m, const char *key)
 	return value ? value : "";
 }
 
-/* Determines which kernel events the trace has, without reading them. */
+/*
+ * Finds out which kernel events the trace has, without reading SCHED rows, and reads the last names
+ * of threads.
+ */
 static int add_kernel(struct model *m)
 {
 	const char *only = reader_meta(m->reader, "kernel_only");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Declares the structs that all analyses use: threads, requests, segments.  Times ending in _ns are
- * nanoseconds since the start of the recording, plain times are ticks of the trace.
+ * Declares the structs that all analyses use: threads, requests, segments.  Members ending in _ns
+ * are nanoseconds: durations, or times since the start of the recording.  Other times are ticks of
+ * the trace.
  */
 #ifndef FACTS_MODEL_H
 #define FACTS_MODEL_H
@@ -16,7 +17,7 @@
 #include "trace/reader.h"
 #include "gaps.h"
 
-/* A process.  There are several in a trace that was joined from several. */
+/* A process.  A trace that was joined from traces of several processes has several. */
 struct process {
 	uint32_t pid, ppid;
 	const char *name, *host;	/* owned by the model */
@@ -56,7 +57,7 @@ struct scanner {
 	uint64_t pages;
 	uint64_t handed;	/* threads handed over to another scanner */
 	int64_t cost_ns;	/* its share of what sampling cost the threads */
-	int64_t gap_ns;		/* how long it had to wait for a CPU */
+	int64_t gap_ns;		/* total time of observation gaps that concern all its threads */
 	int64_t busy_ns;	/* how long it was at work */
 	/* how long it slept between two rounds, if it has no core of its own */
 	int64_t paused_ns;

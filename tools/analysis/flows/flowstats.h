@@ -6,8 +6,8 @@
  * The self time of a component is the time of all calls into it minus the time of the calls out of
  * it; the time of a thread outside of all calls belongs to the component in which the thread began.
  * Time begins with the first recorded call.  Calls of functions that wait belong to no component,
- * but count as waiting.  So self times and waiting add up to the time during which the threads
- * existed, to the nanosecond.
+ * but count as waiting.  So self times and waiting add up, to the nanosecond, to the time during
+ * which the threads existed and recording was not paused.
  *
  * Self times are differences of estimates: a small one may be negative, within its error.  A
  * component has too little self time if its functions are called through pointers that it has
@@ -35,7 +35,11 @@ struct flow_entry {
 	const struct flow_api *api;
 	const struct flow_component *caller, *callee;
 	struct flow_times times;
-	double *lengths;	/* used only while lengths are added up */
+	/*
+	 * estimated number of calls for each bucket of durations; only until the percentiles are
+	 * known
+	 */
+	double *lengths;
 	double variance;
 };
 
@@ -55,7 +59,7 @@ struct flow_part {
 	int64_t begun_ns;	/* time of threads that began in this component */
 	int64_t self_ns, err_ns;
 	int64_t self_shared_ns;
-	double share;		/* self_ns divided by the self time of all */
+	double share;		/* self_ns / lifetime_ns of all threads */
 	double variance;
 };
 
@@ -88,7 +92,7 @@ struct flow_pool {
 
 /* An estimate for all calls that a struct flow_sum counts. */
 struct flow_estimate {
-	double factor;		/* calls for each that was timed */
+	double factor;		/* number of calls / number of timed calls */
 	int64_t ns, shared_ns, back_ns;
 	double variance;	/* of ns */
 	uint64_t unknown;	/* calls without any time */
