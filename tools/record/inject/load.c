@@ -4,7 +4,8 @@
  *
  * The loader and the allocator have locks, so the thread must not be in the middle of either.  It
  * must sleep in a system call that is not a wait for a lock, or be about to make a system call that
- * neither of the two makes while it holds a lock.  No thread may hold a lock of the loader.
+ * neither of the two makes while it holds a lock, or, if it makes no system calls, have no return
+ * address in the loader or the allocator on its stack.  No thread may hold a lock of the loader.
  *
  * Loading a library may need more stack than the thread has left, and needs code that preserves
  * errno.  So the thread first maps memory for both, which is unmapped afterwards.  Each of these
@@ -241,7 +242,7 @@ static bool call(const struct visit *v, struct inject_load *a)
 
 /*
  * Makes the thread call dlopen().  Stores the loader's message in `error`, or "".  Returns false if
- * the call did not end.
+ * the call could not be made or did not end.
  */
 static bool load(const struct visit *v, char *error, size_t size)
 {

@@ -354,7 +354,7 @@ static void add_why_none(const struct opening *op, const char *what, char *why, 
 
 	snprintf(text, sizeof(text), "no %s: %s", what,
 		 too_many ? "too many threads for perf, raise ulimit -n" :
-			    "perf_event_open does not give them");
+			    "perf_event_open does not provide them");
 	add_why(why, size, text);
 }
 

@@ -2,8 +2,9 @@
 /*
  * Follows the items of queues; see queues.h.
  *
- * A word of --queue is followed only if all of its places can be: items that are put into the queue at a place
- * without a probe would seem not to have waited.
+ * The items of a --queue word are recorded only if a probe can be set at every place in the code that
+ * has one of the word's probes: items that are put into the queue at a place without a probe would
+ * seem not to have waited.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -23,7 +24,8 @@
 #define NAMES_MAX	128
 #define NAME_BYTES	64
 #define FETCH_MAX	256
-#define ITEMS_MAX	(1U << 20)	/* items that wait; further items are not checked */
+/* most waiting items in the table; that the id of a further one is used again is not noticed */
+#define ITEMS_MAX	(1U << 20)
 
 struct site {			/* a place of a probe */
 	size_t word;
@@ -110,7 +112,10 @@ static void add_site(void *queues, const struct queue_place *place)
 	struct site s = { .word = place->word, .probe = place->probe, .offset = place->offset, .semaphore = place->semaphore };
 	char why[256] = "out of memory";
 
-	/* check_sites() finds out, after all probes were searched for, whether an event has any. */
+	/*
+	 * A probe without a place is no error yet: when all places are known, check_sites() finds
+	 * out whether PUT, TAKE and END have one.
+	 */
 	if (place->why) {
 		if (*place->why)
 			refuse(q, place->word, name, place->why);
