@@ -141,7 +141,8 @@ void text_timeline(const struct render *r, const struct render_timeline *t);
 
 /*
  * Prints the requests of a distributed trace, or others that belong together: how each request
- * spent its time, and all of them as one timeline.  which: "of this trace".
+ * spent its time, and all of them as one timeline.  `which` follows "N requests" in the first line:
+ * "of this trace" or "that belong together".
  */
 void text_trace(const struct render *r, const struct render_timeline *each, size_t nr,
 		const struct render_timeline *all, const char *which);

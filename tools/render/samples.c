@@ -73,7 +73,7 @@ char *samples_missing(const struct model *m, char *buf)
 
 	*buf = '\0';
 	if (m->has_user_samples)
-		used += snprintf(buf, TEXT_ROOM, "no samples in the kernel: perf does not give them to this user");
+		used += snprintf(buf, TEXT_ROOM, "no samples in the kernel: perf does not permit this user to take them");
 	if (m->nr_lost_samples)
 		snprintf(buf + used, TEXT_ROOM - used, "%s%" PRIu64 " sample%s lost", used ? "; " : "",
 			 m->nr_lost_samples, m->nr_lost_samples == 1 ? " was" : "s were");

@@ -21,7 +21,7 @@ char *samples_place(const struct sample_place *p, char *buf);
 #define SAMPLES_ROOM	(4 * TEXT_ROOM)
 char *samples_say(const struct model *m, const struct split *s, char *buf);
 
-/* Says which samples are missing: "not sampled in the kernel", "3 samples were lost", or "". */
+/* Says which samples are missing: "no samples in the kernel: ...", "3 samples were lost", or "". */
 char *samples_missing(const struct model *m, char *buf);
 
 /* ldb-report --samples: shows the first nr functions. */

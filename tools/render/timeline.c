@@ -93,7 +93,7 @@ static void put_rest(const struct render *r, const struct timeline_cause *c, con
 		return;
 	}
 	if (c->unobserved_ns >= c->ns) {
-		fprintf(r->out, "%s unobserved (the scanner did not run)", ns);
+		fprintf(r->out, "%s unobserved (observation gap)", ns);
 		return;
 	}
 	fprintf(r->out, "%s in uninstrumented code", ns);
