@@ -161,7 +161,8 @@ struct ldb_stack {
 struct ldb_scan_stats {		/* two cache lines of the info page for each scanner */
 	/*
 	 * rounds over the threads; polls; polls that found a change; scans and invalid as in struct
-	 * ldb_page; new frame records read; observation gaps of all threads, and their total time
+	 * ldb_page; new frame records read; observation gaps that concern all threads of the
+	 * scanner, and their total time
 	 */
 	__u64	rounds, looks, changes, scans, invalid, frames, gaps, gap_tsc;
 	__u64	busy_tsc, paused_tsc;
@@ -217,7 +218,7 @@ struct ldb_info {
 	__u64	forks;			/* how often the program called fork() */
 	/*
 	 * how many io_uring instances were followed; how often an instance or an operation could
-	 * not be
+	 * not be followed
 	 */
 	__u64	urings, uring_left;
 	__u64	pad[3];
@@ -316,7 +317,11 @@ struct ldb_create {
 	__u32	max_threads;	/* 1 .. 4096 */
 	__u32	clock_id;	/* in: enum ldb_clock, 0: the module chooses; out: the session's clock */
 	__u32	pad;		/* 0 */
-	__u64	total_size;	/* out, also with ENOMEM */
+	/*
+	 * out: number of bytes to map; with ENOMEM: number of bytes that the caller must be allowed
+	 * to lock
+	 */
+	__u64	total_size;
 };
 
 struct ldb_reg {
@@ -329,7 +334,8 @@ struct ldb_reg {
 };
 
 /*
- * Says what is recorded about system calls.  Without this ioctl: the number and the first argument.
+ * Says what is recorded about system calls.  Without this ioctl, their numbers and first arguments
+ * are recorded.
  */
 #define LDB_CALLS_MAX		1024	/* a power of two */
 #define LDB_CALL_HAS_FD		0x8	/* its first argument is a descriptor */
