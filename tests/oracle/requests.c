@@ -16,19 +16,20 @@
  *   thread may end it, as the API permits.
  * - A thread that is about to exit, or was never registered, may tag requests: the API works
  *   in threads that ldb does not know.  But no thread does so before it was created.
- * - Lost records are missing: oracle_excused().
+ * - Lost records may explain that a row is missing: see oracle_excused().
  * - At a pause (LDB_REQ_OP_CUT) all open requests are over, without an end.  If an item is put into
  *   a queue again that was not taken out, the earlier request is over.
- * - Recordings of more requests than the table may have, and those that were cut, have no
- *   table; if the disk became full, the table has as many rows as there was room for.
+ * - The table may be missing if there are more requests than it may have, if the recording was cut
+ *   short, and in a dump of a flight recorder.  If the disk became full, the table has as many rows
+ *   as there was room for.
  */
 #include <inttypes.h>
 #include "map.h"
 #include "sorted.h"
 
-/* threads of a request that are stored; further ones are only counted */
+/* threads of a request that are stored; further ones are ignored */
 #define WORKERS		3
-#define TABLE_MAX	(4U << 20)	/* rows the recorder keeps at most */
+#define TABLE_MAX	(4U << 20)	/* most rows that the recorder retains */
 #define AGE_MAX_S	86400	/* the API refuses more */
 
 struct request {

@@ -31,7 +31,7 @@ struct sorted {
 	} *places, *scratch;
 	size_t nr, at, room;
 	bool ended;
-	int64_t last;		/* tick of the row that was delivered last */
+	int64_t last;		/* greatest tick of the rows that were delivered */
 	uint64_t nr_rows, nr_late;
 };
 
