@@ -121,7 +121,7 @@ static void forks(int nr)
 			child(i);
 		if (pid < 0)
 			exit(1);
-		/* Eight children exist at a time. */
+		/* At most nine children exist at a time. */
 		if (i >= 8)
 			wait(NULL);
 	}

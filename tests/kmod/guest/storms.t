@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Records threads, forks and execs by the thousand, which are killed at random moments.  The
-# program must not notice, the trace must be whole.
+# Records a program that creates thousands of threads, one that forks hundreds of children, and a
+# chain of execs: their traces must be readable.  Then kills a program that forks, or its recorder,
+# at random moments: afterwards the module must still record, and unload.
 # Timed: there are thousands of threads on two emulated CPUs, whose clocks drift apart under
 # the host's load.  LDB_STORM scales the amount, default 1; make check does a quarter of it.
 # Slow: kmod-life, kmod-race and kmod-join also start and end programs in both kernels, e2e/kills.t

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests requests that wait, in thirteen ways, for a thread which is itself in I/O: the module's
-# events must lead to that thread, to what it was in, and to why it was late.
+# events must lead to that thread, to the function or system call that it executed, and to why it
+# was late.
 # Timed: the requests that are judged must be slow for what was planted.
 . "$(dirname "$0")/../../lib/guest.sh"
 . "$TOP/tests/lib/wakers-guest.sh"

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests requests that wait, in thirteen ways, for a thread which executes a long function: the
-# module's events must lead to that thread, to what it was in, and to why it was late.
+# module's events must lead to that thread, to the function or system call that it executed, and to
+# why it was late.
 # Timed: the requests that are judged must be slow for what was planted.
-# Slow: wakers-io.t and wakers-preempted.t judge the same chains, and e2e/wakers-slow.t this end.
+# Slow: wakers-io.t and wakers-preempted.t judge the same chains, and e2e/wakers-slow.t judges chains
+# that end in a long function.
 . "$(dirname "$0")/../../lib/guest.sh"
 . "$TOP/tests/lib/wakers-guest.sh"
 

@@ -2,8 +2,8 @@
 # Tests requests that are off the CPU: a hog runs instead, or the quota of their cgroup has
 # ended.
 # Timed: the judged causes are those that the scanner had to observe.
-# Slow: e2e.t and truth.t have the preemptions of the module, e2e/why-others.t what ldb-why reports
-# about them.
+# Slow: e2e.t and truth.t test the module's events of preemptions, and e2e/why-others.t tests what
+# ldb-why reports about preemptions.
 . "$(dirname "$0")/../../lib/guest.sh"
 record_options="--kernel module"
 # Without this the recorder would preempt the program now and then.

@@ -516,7 +516,7 @@ static void test_running(void)
 		strange += !!(r->flags & (LDB_SCHED_F_TID | LDB_SCHED_F_OTHER));
 	}
 	ok(preempted > 0, "preempted by the hogs (%zu times)", preempted);
-	ok(running > 10, "who had the CPU meanwhile (%zu switches)", running);
+	ok(running > 10, "tasks that ran meanwhile (%zu switches)", running);
 	is_int(strange, 0, "none of the program's own");
 	ok(named > 0, "the hogs have a name");
 	check_chain(&e, "running");

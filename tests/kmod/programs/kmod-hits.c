@@ -282,7 +282,7 @@ static void test_irqs(void)
 	 * In half a second on the CPU there are 50 ticks or more; 10 suffice, because a host may
 	 * delay some.
 	 */
-	ok(nr >= 10, "interrupts while it had the CPU (%u)", nr);
+	ok(nr >= 10, "interrupts while it ran (%u)", nr);
 	ok(is_on_cpu(&e), "and none while it had not");
 	events_free(&e);
 	dev_close(&d);

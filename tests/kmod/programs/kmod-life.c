@@ -171,7 +171,7 @@ static void test_exec_named(void)
 		after |= before && r->type == LDB_EV_SWITCH && r->tid == (unsigned)pid;
 	}
 	ok(before && before != (unsigned)pid, "the thread that called exec had another tid");
-	ok(after, "the process is still watched");
+	ok(after, "the process is still observed");
 	events_free(&e);
 	kill(pid, SIGKILL);
 	wait_for(pid);
