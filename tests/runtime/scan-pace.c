@@ -177,10 +177,10 @@ static void settles(void)
 	ok(!seen_change(), "and then looked at, changed or not");
 	st.settling = false;
 	st.looked = now - LIVE;
-	ok(pace_settle(&st, now, true, false), "the last look was a microsecond ago: the change is fresh");
+	ok(pace_settle(&st, now, true, false), "the last poll was a microsecond ago: the change is fresh");
 	st.settling = st.in_step = false;
 	st.looked = now - LIVE - 1;
-	ok(!pace_settle(&st, now, true, false) && !st.in_step, "longer: nobody knows when it came");
+	ok(!pace_settle(&st, now, true, false) && !st.in_step, "longer ago: it is not known when the change came");
 	st.looked = now - 1;
 	for (int i = 1; i <= 4; i++) {
 		ok(pace_settle(&st, now, false, false) && st.settling && !st.in_step &&
@@ -188,7 +188,7 @@ static void settles(void)
 	}
 	ok(!pace_settle(&st, now, false, false), "four times");
 	st.tries = 0;
-	ok(!pace_settle(&st, now, false, true) && !st.in_step, "or until two looks see the same");
+	ok(!pace_settle(&st, now, false, true) && !st.in_step, "or until two polls find the same state");
 	is_int(st.tries, 0, "which is no try");
 }
 

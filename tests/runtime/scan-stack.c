@@ -53,7 +53,7 @@ static void calls(void)
 	came = looked_at + 10;
 	is_int(stack.depth, 3, "a call");
 	ok(stack.frame[2].start_min == known && stack.frame[2].start_max == came &&
-	   !stack.frame[2].flags, "began between two looks");
+	   !stack.frame[2].flags, "began between two polls");
 	ok(was_known, "of which the first one knew the state");
 	ok(stats.frames == 3 && paid_frames == 2, "only what is new was read, and the one before");
 	is_int(page.made, 1, "one was made");
@@ -66,7 +66,7 @@ static void calls(void)
 	   record(0)->gen == 3 << LDB_GEN_SHIFT && record(0)->parent_gen == 2 << LDB_GEN_SHIFT &&
 	   record(0)->depth == 2 && record(0)->flags == 0, "which one");
 	ok(record(0)->end_max == looked_at + 10 && record(0)->end_unc == looked_at + 10 - known,
-	   "ended between two looks");
+	   "ended between two polls");
 	ok(record(0)->start_max == came && record(0)->start_unc == came - (known - 100 - 30),
 	   "its begin, and how well that is known");
 	ok(record(0)->cont1 == LDB_EV_CONT + 1 && record(0)->cont2 == LDB_EV_CONT + 2, "three slots");
@@ -97,7 +97,7 @@ static void again(void)
 	for (unsigned i = 0; i < 5; i++)
 		leave(0);
 	look_now();
-	ok(nr_written == 1 && stack.depth == 2, "what came and went between two looks is not seen");
+	ok(nr_written == 1 && stack.depth == 2, "what came and went between two polls is not seen");
 	is_int(page.made, 6, "but counted");
 	is_int(st.b[0].calls_to - st.b[0].calls_from, 6 * LDB_GEN_ONE, "by its generations");
 	leave(0);

@@ -37,7 +37,7 @@ static void first_run(void)
 	enter(0, at(2));
 	enter(0, &other[9]);
 	look_now();
-	ok(st.depth == 4 && gen_of(2) == 4 && gen_of(3) == 5, "also by who was called since the last look");
+	ok(st.depth == 4 && gen_of(2) == 4 && gen_of(3) == 5, "also by who was called since the last poll");
 	begin_loop();
 	enter(0, at(2));
 	enter(0, &other[9]);

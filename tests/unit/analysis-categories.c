@@ -46,7 +46,7 @@ static void test_shipped(void)
 	is_str(categories_kind(LEAF_LOCK, LDB_LOCK_BARRIER), "barrier", "nobody holds a barrier");
 	is_str(name_in(c, "barrier", "db_lock"), "Waiting", "which has a category of its own");
 	is_str(name_in(c, "futex_wait", "main_arena"), "Allocation", "a futex");
-	is_str(name_in(c, "preempted", "ksoftirqd"), "Interrupts", "who had the CPU");
+	is_str(name_in(c, "preempted", "ksoftirqd"), "Interrupts", "running tasks");
 	is_str(name_in(c, "runnable", "kworker/3:1 (pid 77)"), "Kernel threads", "with a pid");
 	is_str(name_in(c, "irq", "anything"), "Interrupts", "an interrupt");
 	is_str(name_in(c, "io", ""), "Storage", "I/O, which has no name");

@@ -360,7 +360,7 @@ static void test_blame(void)
 	ok(frame_ns(&b, "class:PUT;function:main;function:serve;function:parse") > 0,
 	   "a function that became slower is where it was called");
 	ok(frame_ns(&b, "class:GET;function:main;function:serve;function:parse;preempted:hog") > 0,
-	   "who had the CPU");
+	   "running tasks");
 	ok(!frame_ns(&b, "class:GET;unexplained:"), "nothing is left");
 	all = 0;
 	for (size_t i = 0; i < b.nr_sums; i++)

@@ -121,7 +121,7 @@ static void test_preempted(void)
 	ok(o->next.kind == CONTEXT_TASK && o->next.tid == HOG, "by who came");
 	ok(o->gen == GEN(7) && o->cpu_out == 3 && o->cpu_in == 3, "the frame, the CPU");
 	ok(had(o, CONTEXT_TASK, HOG) == 6500 && had(o, CONTEXT_TASK, CRON) == 500,
-	   "both that had the CPU");
+	   "both running tasks");
 	o = off(1, 2);
 	ok(o->is_preempted && had(o, CONTEXT_IDLE, 0) == 400,
 	   "preempted on its way to sleep is preempted, even if nobody came");
@@ -156,7 +156,7 @@ static void test_blocked(void)
 	o = off(1, 1);
 	ok(is_at(o, 1000, 4100, 8000) && !o->is_preempted && o->state == S, "asleep, then runnable");
 	ok(o->waker.kind == CONTEXT_TASK && o->waker.tid == 2, "the waker");
-	ok(had(o, CONTEXT_TASK, HOG) == 2900, "who had the CPU it was woken on");
+	ok(had(o, CONTEXT_TASK, HOG) == 2900, "the task that ran on the CPU on which it was woken");
 	/* For CPU 5 only the leaving task was recorded. */
 	ok(had(o, CONTEXT_TASK, CRON) == 500 + 500, "who came to it, and who had the next CPU");
 	ok(o->cpu_out == 0 && o->cpu_wait == 5 && o->cpu_in == 5 && o->nr_migrations == 2, "the CPUs");

@@ -290,7 +290,11 @@ static bool is_same(const struct line *got, const struct line *want)
 	       !strncmp(want->text, "switch", 6);
 }
 
-/* Wake-ups of others may be missing; and their switches, until perf.c has detected this. */
+/*
+ * Returns true if perf may lack this event because its CPU does not deliver all (see perf.c):
+ * a wake-up by a task that is not observed, or, until watch.c has found this out, one of the first
+ * switches between such tasks.
+ */
 static bool may_be_missing(const struct line *want, unsigned *nr_switches)
 {
 	if (!is_deaf[want->cpu & 1023] || is_ours(want->by))
@@ -357,7 +361,10 @@ static void check_chains(const struct rows *rows)
 				     !is_deaf[r->cpu & 1023];
 			last[r->cpu] = r->other;
 		}
-		/* The task may have come to that CPU while no thread was observed. */
+		/*
+		 * r->other runs on that CPU.  If no observed thread waited for the CPU, the switch
+		 * to r->other has no row.
+		 */
 		if (r->op == LDB_SCHED_OP_WAKEUP && !is_waited_for_on(waits_on, r->value))
 			last[r->value] = r->other;
 		for (unsigned t = 0; t < nr_group; t++) {
@@ -379,10 +386,10 @@ static void check_chains(const struct rows *rows)
 	}
 	ok(nr_running > 5, "%u switches between others while a thread waited", nr_running);
 	if (!nr_links && is_deaf[one_cpu & 1023] && is_deaf[other_cpu & 1023]) {
-		skip(1, "perf does not tell all switches of others in time here");
+		skip(1, "perf does not report all switches of others in time here");
 		return;
 	}
-	ok(nr_links > 100 && !nr_broken, "%u links in the chains of who had the CPU, %u broken",
+	ok(nr_links > 100 && !nr_broken, "%u links in the chains of running tasks, %u broken",
 	   nr_links, nr_broken);
 }
 
@@ -410,7 +417,10 @@ static struct kernel_source *begin(struct program *prog, struct rows *rows)
 	live_clock = clock_choose();
 	program_start(prog, subject_restless);
 	group[nr_group++] = prog->pid;
-	/* The program sleeps: earlier events are not compared. */
+	/*
+	 * Clears ftrace's buffer, so that earlier events are not compared.  The program still
+	 * sleeps.
+	 */
 	write_file("trace", " ");
 	p = live_open(prog->pid, PERF_TRACEPOINTS, 0, rows, why, sizeof(why));
 	if (p && perf_mode(p) != PERF_TRACEPOINTS) {

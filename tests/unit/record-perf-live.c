@@ -60,7 +60,10 @@ static bool is_between(const struct ldb_row_sched *row, const struct said *s)
 	return row->tick >= (int64_t)s->begin && row->tick <= (int64_t)s->end;
 }
 
-/* Counts switches out of s's thread: asleep, or still runnable. */
+/*
+ * Counts the switches at which the thread of s left its CPU: to sleep if `slept`, otherwise while it
+ * was still runnable.
+ */
 static long count_out(const struct rows *rows, const struct said *s, bool slept)
 {
 	long nr = 0;
@@ -88,7 +91,8 @@ static size_t count_op(const struct rows *rows, unsigned op, uint32_t tid, uint3
 }
 
 /*
- * There must be as many sleeps as the kernel counted; in the best mode with waker and reason, too.
+ * There must be as many sleeps and preemptions as the kernel counted; with tracepoints, also about as
+ * many wake-ups of the second thread by the first one as the second one slept.
  */
 static void check_pingpong(enum perf_mode mode, const struct rows *rows, const struct report *r)
 {
@@ -319,7 +323,7 @@ static void test_exec(enum perf_mode best)
 	prog.answer = stamps_fd[0];
 	live_run(p, &prog, true);
 	is_int(count_op(&rows, LDB_SCHED_OP_EXEC, prog.pid, 0), 1, "its exec");
-	is_int(count_op(&rows, LDB_SCHED_OP_EXIT, prog.pid, 0), 1, "still watched afterwards");
+	is_int(count_op(&rows, LDB_SCHED_OP_EXIT, prog.pid, 0), 1, "still observed afterwards");
 	live_close(p);
 	free(rows.rows);
 }
@@ -341,7 +345,7 @@ static void test_lost(void)
 	live_run(p, &prog, false);
 	ok(rows.nr > 0, "rings too small, never drained: %zu rows", rows.nr);
 	ok(perf_lost(p) > 100, "%llu events lost", (unsigned long long)perf_lost(p));
-	is_int(rows.nr_lost, perf_lost(p), "all of them are told");
+	is_int(rows.nr_lost, perf_lost(p), "all of them are reported");
 	live_close(p);
 	free(rows.rows);
 }
@@ -380,8 +384,8 @@ static size_t count_between(const struct rows *rows, uint64_t from, uint64_t to)
 }
 
 /*
- * These rows come straight from perf: nothing between drops those of a pause.  They are judged by
- * their times, because when they are delivered depends on the machine.
+ * These rows come straight from perf: no code between it and this test drops the rows of a pause.
+ * They are judged by their times, because when they are delivered depends on the machine.
  */
 static void test_pause(void)
 {

@@ -318,7 +318,7 @@ static void test_instances(void)
 	sw(0, 300, 202, S);
 	check("1:fork 101 102 cpu0 100@0 tid other\n2:fork 100 300 cpu0 300@0 tid\n"
 	      "4:switch 100 102 cpu0 S tid other\n5:switch 102 300 cpu0 S tid\n",
-	      "threads made are watched, processes made are not");
+	      "new threads are observed, new processes are not");
 	simple(PERF_EVENT_EXIT, 0, 102, .a = 102);
 	simple(PERF_EVENT_EXIT, 0, 300, .a = 300, .value = 1);
 	sw(0, 102, 200, X);
@@ -444,7 +444,7 @@ static void test_deaf(void)
 	sw(0, 100, 0, S);
 	sw(0, 101, 0, S);
 	ok(perf_watch_is_deaf(w, 0) && !perf_watch_is_deaf(w, 1),
-	   "a thread runs that never came: a switch was not told");
+	   "a thread runs that never came: a switch was not reported");
 	*text = '\0';
 	switch_too(0, 0, 100);
 	sw(0, 100, 200, S);
@@ -532,7 +532,7 @@ static void test_clock(unsigned clock_id)
 	tick = kernel_clock_tick(c, ns);
 	/* 1 us at 5 GHz is for reading the clock itself. */
 	ok(tick >= (int64_t)before - 5000 && tick <= (int64_t)after + 5000 &&
-	   kernel_clock_err_ns(c) > 0, "%s: a time between two looks", clock_name(clock_id));
+	   kernel_clock_err_ns(c) > 0, "%s: a time between two readings", clock_name(clock_id));
 	kernel_clock_free(c);
 }
 

@@ -59,7 +59,7 @@ static void test_values(void)
 			       varint_are_short(bytes, bytes + size - 1, NR, 8);
 	}
 	ok(!wrong && !wrong_end, "values of up to 0 to 64 bits");
-	ok(!wrong_short, "short ones are told from long ones, and their number is counted");
+	ok(!wrong_short, "short ones are distinguished from long ones, and their number is counted");
 }
 
 /* Puts a long value at each place of a group, and across two groups. */
