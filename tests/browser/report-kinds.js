@@ -77,7 +77,7 @@ async function testSched(t) {
 	t.equal("and of each", rows.length, k.threads.length + 1);
 	const hog = (await numbers(page, "antagonists")).find((r) => r[0] === "hog"), expected = k.antagonists.find((p) => p.name === "hog");
 
-	t.equal("who had the CPU", hog.slice(1), [expected.pid, expected.count, expected.total_ns, expected.max_ns]);
+	t.equal("running tasks", hog.slice(1), [expected.pid, expected.count, expected.total_ns, expected.max_ns]);
 	await t.close(page, "sched");
 }
 

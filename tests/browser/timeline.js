@@ -245,7 +245,7 @@ async function kernelEvents(t) {
 	const off = await details(page);
 
 	t.equal("preempted by", off["Preempted by"], "hog (pid 900)");
-	t.equal("who had the CPU, how long", [/^hog/.test(off["Running tasks"]), off.CPU, exact(off.Duration)],
+	t.equal("running tasks, how long", [/^hog/.test(off["Running tasks"]), off.CPU, exact(off.Duration)],
 		[true, "1", 9995000]);
 	t.equal("the lane of each CPU", await page.evaluate(() => {
 		tl.setView("cpu");

@@ -56,7 +56,7 @@ ok "these, and no others" same n.data "$own"
 ok "with their functions" test "$(trace-cat n.data func | sed -n 's/^func tid=\([0-9]*\) .*/\1/p' | sort -nu | paste -sd' ')" = "$own"
 ok "they run on" test "$(pgrep -x "$name" | sort -n | paste -sd' ')" = "$own"
 
-# In version 1 each controller has its own folder.
+# In version 1 of control groups each controller has its own folder.
 group=/sys/fs/cgroup/ldb-$name
 [ ! -d /sys/fs/cgroup/pids ] || group=/sys/fs/cgroup/pids/ldb-$name
 if mkdir -p "$group/inner" 2>/dev/null && [ -w "$group/inner/cgroup.procs" ]; then

@@ -16,7 +16,8 @@ ok "to the end" wait $recorder
 ldb-report --mutex --json --top=100 -i t.data >t.json
 read -r inherited mapped own <t.out
 
-# Prints how many threads held the lock, and how often in all.
+# Prints how many locks the report has at the address, how many threads held them, and how often in
+# all.
 holders()	# address
 {
 	jq -r --arg lock "$1" '[.locks[] | select(.lock == $lock)] | "\(length) \([.[].holders[] | select(.holds > 0)] | length) \([.[].holds.count] | add)"' t.json

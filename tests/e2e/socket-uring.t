@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-record --request=socket makes requests of a server with io_uring that has no tag: as many as
-# its client made and as the same program's tags show, by system calls and with liburing, with
-# single and multiple completions, descriptors of the ring and writes without completion.  If it
-# cannot follow a program's rings, it says so.
+# Tests that ldb-record --request=socket finds the requests of a server that uses io_uring and does
+# not tag them: as many as its client made and as the same program's tags show, by system calls and
+# with liburing, with single and multiple completions, descriptors of the ring and writes without
+# completion.  If it cannot follow a program's rings, it says so.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

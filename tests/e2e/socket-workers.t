@@ -168,7 +168,7 @@ for load in loop_load visit_load; do
 	ok "which makes more requests slow than those for the listing" test "$known" -ge 8
 	ok "is the first cause of 90 % of the slow requests: others' or their own work" \
 		test "$(share_of_listings loop.data /many/)" -ge 90
-	ok "90 % of those who waited are told for which listing" test "$(told loop.data /many/)" -ge 90
+	ok "90 % of the requests that waited have the name of the listing" test "$(told loop.data /many/)" -ge 90
 	check "... and for what the worker did" "jq -r '.requests[].sentence' why.json" 0 \
 		'behind other requests.*(ngx_http_autoindex_handler|ngx_read_dir|ngx_vslprintf|preempted)'
 done
@@ -200,7 +200,7 @@ if slow_disk 2>disk.err; then
 	ok "is the first cause of 90 % of the slow requests: in I/O, or behind those" \
 		test "$(share '.first.cause == "io" or .first.cause == "head_of_line" or
 			(.first.label | contains("ngx_read_file"))')" -ge 90
-	ok "90 % of those who waited are told for which file" test "$(told disk.data /slow)" -ge 90
+	ok "90 % of the requests that waited have the name of the file" test "$(told disk.data /slow)" -ge 90
 	check "... and that it was I/O, or without kernel events in which function" "jq -r '.requests[].sentence' why.json" 0 \
 		'behind other requests.*(in I/O \(pread64 of a\)|ngx_read_file)'
 else

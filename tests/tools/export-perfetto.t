@@ -44,7 +44,7 @@ ok "threads were on the CPUs as long as the report says" \
 	test "$(($(counted 'on_cpu 1') + $(counted 'on_cpu 2')))" = "$(jq .all.on_cpu_ns sched.json)"
 ok "wake-ups" test "$(counted 'count waking')" -eq 3
 ok "an arrow from the lock's holder" test "$(counted 'count flows')" -eq 1
-check "who had the CPU is named" "grep -c 'next_comm: \"hog\"' sched.txt" 0 '^[1-9]'
+check "the running task is named" "grep -c 'next_comm: \"hog\"' sched.txt" 0 '^[1-9]'
 check "what is not known is not invented" "grep -c 'next_comm: \"\[not recorded\]\"' sched.txt" 0 '^[1-9]'
 check "the hidden task" "grep -c 'comm: \"\[hidden\]\"' sched.txt" 0 '^[1-9]'
 check "the cause in words" "cat sched.txt" 0 'string_value: "preempted by hog \(pid 900\), CPU 1"'

@@ -46,7 +46,7 @@ ok "threads" test "$(sql ldb.db 'SELECT tid, name, made, seen FROM thread')" = \
 	"$(jq -r '.threads[] | [.tid, .name, .calls, .observed_calls] | join("|")' s.json)"
 check "meta" "sql ldb.db \"SELECT value FROM meta WHERE key = 'cmdline'\"" 0 '^\./figure1 -q$'
 check "who waits for whom" "sql ldb.db 'SELECT holder_function, ns FROM wait_hold'" 0 '^snapshot\|12499300$'
-check "kernel events: who had the CPU" "sql sched.db \"SELECT by, by_pid, duration_ns FROM off_cpu
+check "kernel events: the running task" "sql sched.db \"SELECT by, by_pid, duration_ns FROM off_cpu
 	WHERE kind = 'runnable' AND by = 'hog'\"" 0 '^hog\|900\|5000000$'
 check "and when" "sql sched.db \"SELECT count(*) > 0, sum(end_ns >= start_ns) = count(*) FROM run WHERE name = 'hog'\"" 0 '^1\|1$'
 check "a wake-up" "sql sched.db \"SELECT cpu, waker, waker_tid FROM wakeup WHERE at_ns = 20002000\"" 0 '^0\|snapshotter\|2$'

@@ -17,7 +17,7 @@ check_jq "latencies are those of the calls" calls.json '[.requests[0].slowest[].
 check_jq "and say how exact they are" calls.json '[.requests[0].slowest[].latency_resolution_ns] | unique == [100]'
 ldb-report --requests --request=lookup --top=1000 --json >again.json
 ok "the numbers are the same each time" cmp -s calls.json again.json
-check "people are told" "ldb-report --requests --request=lookup" 0 '^Requests are calls of lookup: 81, latencies \+-100 ns \(median\), at most \+-100 ns\.$'
+check "the text report says so" "ldb-report --requests --request=lookup" 0 '^Requests are calls of lookup: 81, latencies \+-100 ns \(median\), at most \+-100 ns\.$'
 check "also of calls that may have been missed" "ldb-report --requests --request=lookup" 0 '^Their threads made 2\.00 k calls, of which 20 were observed \(1\.0 %\)'
 check "and of those inside of others" "ldb-report --requests --request=lookup" 0 '^40(\.0)? more calls were inside of a request'
 check "a column has the error of each" "ldb-report --requests --request=lookup" 0 ' latency +\+- +locks'
