@@ -284,4 +284,7 @@ void text_blame(const struct render *r, const void *picture)
 	}
 	if (hidden)
 		fprintf(r->out, "%zu more frames: --json has all\n", hidden);
+	if (b->nr_dropped)
+		fprintf(r->out, "There are more than %d frames: the time of the others is that of their callers.\n",
+			BLAMETREE_FRAMES_MAX);
 }

@@ -174,7 +174,7 @@ struct blamed {
 struct blametree {
 	struct blametree_frame *at;	/* a frame, then its children, greatest first */
 	size_t nr;
-	/* frames left out, because there are more than BLAMETREE_FRAMES_MAX */
+	/* times that were added to a caller, because there are BLAMETREE_FRAMES_MAX frames */
 	size_t nr_dropped;
 	struct blamed *sums;	/* most time first */
 	size_t nr_sums;
