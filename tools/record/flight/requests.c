@@ -7,7 +7,9 @@
  * The program chooses ids and names, and may never end a request.  So both tables have a limit;
  * when one is full, its oldest entry is replaced.
  */
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -124,11 +126,6 @@ void flight_requests_free(struct flight_requests *f)
 	free(f->names);
 	free(f->open);
 	free(f);
-}
-
-uint64_t flight_requests_forgotten(const struct flight_requests *f)
-{
-	return f->nr_forgotten;
 }
 
 /* Threads that work on requests */
@@ -478,6 +475,18 @@ static uint64_t each_row(const struct ldb_row_req *rows, unsigned nr, int64_t un
 	return n;
 }
 
+static void say_forgotten(const struct flight_requests *f, flight_requests_row_fn *row, void *arg)
+{
+	char text[128];
+
+	if (!f->nr_forgotten)
+		return;
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 " open requests were forgotten, and met no trigger: only the last %d that began are followed",
+		 f->nr_forgotten, OPEN_MAX);
+	row(arg, LDB_BLK_META, &(struct ldb_row_meta){ "warning", text });
+}
+
 uint64_t flight_requests_each(const struct flight_requests *f, int64_t until, flight_requests_row_fn *row, void *arg)
 {
 	uint64_t first = f->nr_done > ENDED_MAX ? f->nr_done - ENDED_MAX : 0, n = 0;
@@ -494,5 +503,6 @@ uint64_t flight_requests_each(const struct flight_requests *f, int64_t until, fl
 	for (uint32_t i = 0; i < NAMES_MAX; i++)
 		if (f->names[i].is_used)
 			each_name(f, &f->names[i], until, row, arg);
+	say_forgotten(f, row, arg);
 	return n;
 }

@@ -33,12 +33,10 @@ void flight_requests_name(struct flight_requests *f, const struct ldb_row_reqnam
 
 /*
  * Delivers the rows up to a tick (REQ, REQNAME) of the requests that were open at that tick, and
- * the names of ids that are used again.  Returns the number of these requests.
+ * the names of ids that are used again; and a warning (META) if requests were forgotten, because too
+ * many were open.  Returns the number of requests that were delivered.
  */
 typedef void flight_requests_row_fn(void *arg, unsigned kind, const void *row);
 uint64_t flight_requests_each(const struct flight_requests *f, int64_t until, flight_requests_row_fn *row, void *arg);
-
-/* Returns how many requests were forgotten because too many were open. */
-uint64_t flight_requests_forgotten(const struct flight_requests *f);
 
 #endif
