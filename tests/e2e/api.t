@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests request tags through several versions of <ldb/ldb.h> in one program, and programs that
-# meet an older or a newer runtime than that of their header.
+# Tests request tags through several versions of <ldb/ldb.h> in one program, programs that
+# meet an older or a newer runtime than that of their header, how many instructions a call of the
+# header takes without the runtime, and a program that pauses its own recording or asks for a dump.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

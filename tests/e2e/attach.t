@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests ldb-record -p PID: it attaches and detaches three times in a row; the program, which is
 # linked with the runtime, is not disturbed.  The same is done with a preloaded runtime.
-# Timed: while others use the CPUs the scanner may observe nothing in its time.
+# Timed: while others use the CPUs the scanner may observe nothing in such short recordings.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

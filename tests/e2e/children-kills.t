@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Kills any process of a family with kill -9, at any time: a server that forks for each piece of
-# work, a pipeline of three, a daemon, and the recorders of all of these. The others end as they
-# would have, nothing hangs, and every file that is left is a readable trace.
+# work, a pipeline of three, a daemon, and the recorders of all of these.  All others must end, and
+# every file that is left must be a readable trace, or empty if its recorder was killed before it
+# wrote.  If the first recorder is not killed, it leaves one trace, or says that there is nothing.
 # With LDB_TEST_ALL, this is done 100 times for each of the three programs.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build

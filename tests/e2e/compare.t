@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Compares two runs, one function of which became slower: it must be named first, parts must
-# sum to the difference, and --fail-if must fail for it and not for runs that are the same.
+# Compares two runs, of which the second has a slower function: ldb-why must name the function
+# first, parts must sum to the difference, and --fail-if must fail for these runs and not for equal
+# ones.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

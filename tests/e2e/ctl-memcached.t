@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A memcached under load is recorded by a recorder that ldb-ctl changes again and again, and then by
-# one recorder after the other.  Its client sees no error, memcached loses no thread, and in the end
-# it has no more descriptors and memory than after the first changes.
+# one recorder after the other.  Its client sees no error, and in the end memcached has as many
+# threads and no more descriptors than at the beginning; during the recorders its memory grows by at
+# most 8 MiB.
 #
 # With LDB_CTL_NR=1000 there are a thousand changes and recorders, instead of 30, which takes twelve
 # minutes; with LDB_CTL_RECORDERS=400, too, there are fewer recorders, and it takes half of that

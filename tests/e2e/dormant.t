@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A program that loads the runtime and is not recorded must behave as one that does not load it.
+# Some programs are recorded, too: ones that change their user namespace, refuse a system call of
+# the recorder's, have left main(), or have the same pid in different namespaces.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The flight recorder on the program of Figure 1 and on memcached, at the same time and for long:
-# its memory, and the file in which it retains events, do not grow; one request that is made slow
-# makes exactly one dump, with the whole request and the seconds before; ldb-why names the cause.
+# one request that is made slow makes exactly one dump, with the whole request and the seconds
+# before, and ldb-why names the cause; a thousand triggers make two dumps; and the recorders' memory
+# does not grow, which is checked from ten minutes on.
 #
 #	LDB_TEST_TIMEOUT=2600 LDB_FLIGHT_MINUTES=30 sh tests/run.sh tests/e2e/flight-long.t
 #
@@ -30,7 +31,7 @@ cxx_ldb -O2 -g "$PROGRAMS/figure1.cc" -o figure1 -pthread || exit 1
 memcached_build ldb
 $CC -O2 -o client -I "$TOP/libldb/include" -I "$servers" "$servers/client.c" "$servers/drive.c" "$servers/wire.c" -lm || exit 1
 
-# Sends one get with so many keys that the server works on it for longer than 50 ms.
+# Writes a get with so many keys to plant.get; plant_memcached() sends it.
 make_get()	# keys
 {
 	awk -v n="$1" 'BEGIN {
@@ -142,8 +143,8 @@ ok "before that there were no dumps" test "$before" = "0 0"
 ok "one of Figure 1" test "$(dumps fig.data)" -eq 1
 ok "one of memcached" test "$(dumps mc.data)" -eq 1
 
-# There are a thousand triggers in each minute, none of them for the planted request, and two dumps
-# in each minute.
+# At most two dumps are made in a minute.  So the test waits until the dump of the planted request
+# is a minute old: then a thousand triggers must make two dumps.
 while [ $(($(date +%s) - planted)) -le 61 ]; do
 	sleep 1
 done

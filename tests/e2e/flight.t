@@ -18,8 +18,8 @@ meta()	# file key: prints the last value of the key
 	ldb-report -i "$1" --summary --json | jq -r --arg key "$2" '[.recording.meta[] | select(.key == $key)][-1].value'
 }
 
-# One request takes 50 ms, three seconds after the start.  Other load may make further requests
-# slow; the program prints how many.
+# One request takes 50 ms, two seconds after the start.  Other load may make further requests slow;
+# the program prints a line for each.
 ldb-record -v -o one.data --flight 10s --kernel none --trigger 'class:GET>45ms' --trigger 'class:SET>45ms' \
 	-- ./flight 4 2000 >one.out 2>one.err
 status=$?

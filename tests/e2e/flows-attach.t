@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Checks ldb-record --flows -p PID: from then on, the calls of the running program are counted
-# exactly, also in threads that existed before.  A program that calls libraries in all ways is
-# attached to and left again: it notices nothing, and afterwards has its own tables again.
+# Checks ldb-record --flows -p PID: from then on, each call of the running program is counted, also
+# in threads that existed before, or counted as one of a thread that was not known yet.  A program
+# that calls libraries in all ways is attached to and left again: its results are right, and
+# afterwards it has its own tables again.
 # Long: it attaches to programs under load.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build

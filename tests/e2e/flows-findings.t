@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests the findings of ldb-flows in programs that were not compiled for ldb.  There are six faults,
-# and each fault must be the first row of a table.
-# Slow: flows.t has the counts and times that the findings are made of.
+# Tests what ldb-flows shows of six performance problems in a program that was not compiled for ldb:
+# each problem must be visible in the counts, times or waits of functions, threads or pools.
+# Slow: flows.t tests the counts and times from which the findings follow.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH

@@ -106,7 +106,7 @@ server()	# name function command...
 	check "$name: calls were followed" "ldb-flows -q -i p.data --json | jq .calls" 0 "$least"
 }
 
-ends()	# the pid of the server, in a file
+ends()	# ends the server, whose pid is in a file
 {
 	kill -TERM "$(cat pid)"
 }

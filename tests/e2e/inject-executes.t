@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Attaching to programs that execute other programs meanwhile: neither may be harmed, and the last
-# one is recorded.  What was read of one program must not be used in the next.
+# Attaching to a program that executes another one meanwhile, which executes the next one, and so
+# on: none may be harmed, and the last one is recorded, or one line says why it is not.  What was
+# read of one program must not be used in the next.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/inject.sh"
 need_build

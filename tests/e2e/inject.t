@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Attaching to programs that were started without the runtime: it is loaded into them.  They must
-# not notice, whatever they are doing and also if the recorder is killed meanwhile; then their locks
-# are recorded, and their functions if they are instrumented.
+# Attaching to programs that were started without the runtime: it is loaded into them.  Their
+# results and exit status must be right, whatever they are doing and also if the recorder is killed
+# meanwhile; then their locks are recorded, and their functions if they are instrumented.  If the
+# runtime cannot be loaded, one line says so, and the program goes on.
 # Long: it attaches a hundred times.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/inject.sh"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests that two recordings that were made at the same time are one: sums, clock, processes.
+# Tests reports on two recordings that were made at the same time: sums, clock, processes.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
@@ -21,8 +21,6 @@ calls()
 	ldb-report --json --top=100000 "$@" | jq '[.functions[].count] | add'
 }
 ok "observed calls of both" test "$(calls a.data b.data)" = "$(($(calls a.data) + $(calls b.data)))"
-# The second recording is of a copy of the program at another path, so each function may have two
-# rows.
 start()	# trace...: prints when the recording began, in ns since 1970
 {
 	ldb-report --summary --json "$@" | jq .recording.realtime_ns

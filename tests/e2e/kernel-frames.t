@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb-record --kernel-frames=on: where no CPU is free for the scanner, the kernel's readings place
-# each wait in the function that waits, and tell what the thread that ended it was executing.
+# nine tenths of the time asleep in the function that waits.
 # Timed: the requests that are judged must be slow for what was planted.
 # Slow: the readings are off by default; kmod/guest/frames-module.t has the module's.
 . "$(dirname "$0")/../lib/engine.sh"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests ldb-record --metrics: the sums for monitoring are those of a trace of the same run, within
-# 2 %, as OpenMetrics text and as OTLP's JSON; without a trace nothing is stored.
+# Tests ldb-record --metrics: the percentiles and counts for monitoring are those of a trace of the
+# same run, the former within 2 %, as OpenMetrics text and as OTLP's JSON; without -o no trace is
+# written.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

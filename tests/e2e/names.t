@@ -32,7 +32,7 @@ show()	# trace folder
 	ldb-why -i "$1" >"$2/why.txt" 2>&1
 	ldb-why -i "$1" --json >"$2/why.json" 2>/dev/null
 	ldb-why -q -i "$1" -o "$2/why.html"
-	# These differ in each run: a nonce, the id of a trace.
+	# The nonce differs in each run.
 	sed -i 's,nonce[-=]"*[0-9a-f]*,nonce,g' "$2"/*.html
 	for format in chrome ctf folded otlp perfetto pprof speedscope sqlite; do
 		ldb-export -q -i "$1" -o "$2/$format" "$format" >"$2/$format.out" 2>&1
@@ -108,7 +108,7 @@ rm long.debug
 check "the trace of a killed look-up is whole" "ldb-report -q -i killed.data --requests" 0 'req'
 check "the trace of an interrupted look-up is whole" "ldb-report -q -i left.data --requests" 0 'req'
 
-# Measures how long naming takes.
+# Measures how much larger names make a trace.
 with=$(stat -c %s whole.data)
 bare=$(stat -c %s bare.data)
 taken=$(trace-cat whole.data symbol | grep -c .)
@@ -126,7 +126,7 @@ cxx_ldb -O2 -g "$PROGRAMS/figure1.cc" -o figure1 -pthread || exit 1
 sizes ./figure1 -q -n 100000
 ok "Figure 1: at most a tenth more" test $((large * 10)) -le $((small * 11))
 
-# The ways in which a recording can end.
+# Tests --archive with a trace that has names already, and its errors.
 ok "a copy of one that has them" eval "ldb-report -i whole.data --archive copy.data >copy.out"
 ok "is a copy" cmp whole.data copy.data
 check_one_line "the trace itself" "ldb-report -i bare.data --archive bare.data" 2 'is the trace itself'

@@ -66,7 +66,7 @@ of_pprof()
 		END { put() }' | by_state
 }
 
-# Compares sums by state.
+# Prints the sums of the timeline's causes by state.
 of_timeline()
 {
 	ldb-timeline -q -i "$1.data" --req "$2" --json | jq -r '.causes[] | select(.kind | IN("unknown", "queue", "head_of_line") | not) |

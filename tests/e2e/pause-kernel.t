@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# While a recording is paused, the kernel reports nothing: its programs and events are detached, and
-# come back when the recording goes on, again and again.
+# While a recording is paused, the kernel reports no switches: the BPF programs are detached, or the
+# perf events do not count, and they come back when the recording goes on, again and again.
 # Timed: the program must run before, while and after the pause.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build

@@ -18,7 +18,7 @@ record_options='--queue=folly'
 record_apart try.data ./pool 2 >try.out 2>&1
 grep -q 'tracefs\|uprobe_events' try.out && skip_all "$(grep 'tracefs\|uprobe_events' try.out | head -n 1)"
 
-# Writes the parts of requests in the trace, and in the program's output.
+# Writes the items that the program printed, and those of the trace, into tables of both.db.
 read_both()	# file
 {
 	sed -n 's/^\([0-9-]* [A-Za-z]*Pool\)/\1/p' program.out | tr ' ' , >program.csv
@@ -35,7 +35,7 @@ read_both()	# file
 	error_ns=${error_ns:-0}
 }
 
-# Prints the parts that differ from the program's output.
+# Prints the program's items that the trace lacks, or for which the condition is not true.
 wrong()	# SQL for the id of a request, SQL condition
 {
 	sqlite3 both.db "select * from program p left join item i on cast(i.item as text) = $1 where i.item is null or not ($2)"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests --request from the program to the reports: calls of a function are the same requests as
-# those that the program tags, and a program without tags has as many.
+# those that the program tags, as far as the scanner observed them, and a program without tags has
+# nearly as many.  Turns of an event loop are requests, too.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/json.sh"
 need_build

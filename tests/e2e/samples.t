@@ -29,7 +29,7 @@ places()	# class function
 		select(.label == $f and .samples) | .samples | .count as $n | .places[] |
 		"\(100 * .share) \(100 * .low) \(100 * .high) \($n) \(.kind) \(.function // "") \(.module // "") \(.file // ""):\(.line // "")"'
 }
-line()	# the place's mark in the source
+line()	# mark: prints the number of the line that has it in the source
 {
 	grep -n "/\* line: $1 \*/" "$PROGRAMS/samples.c" | cut -d: -f1
 }
@@ -81,7 +81,7 @@ places loops two_loops >gone
 ok "without the program its lines are known" grep -q "samples\.c:$(line first)\$" gone
 mv samples.away samples
 
-# Samples must be the same if the recorder attaches to a running program.
+# Samples are also taken if the recorder attaches to a running program.
 ./samples 4000 >/dev/null &
 pid=$!
 at_end "kill $pid 2>/dev/null"

@@ -42,7 +42,8 @@ fi
 ok "both saw changes" eval "jq -e '[.scanners[].changes] | min > 0' s.json >/dev/null"
 ok "no invocation is there twice" eval "jq -e '.observed_calls <= .calls' s.json >/dev/null"
 
-# With one CPU for all the scanner sleeps nearly all of the time, and says so.
+# With one CPU for the program and the scanner, the scanner sleeps for more than half of the time,
+# and says that it had no core to itself.
 check "one CPU" "taskset -c '$cpu_one' ldb-record -q -- ./sleepers 20 2 1 && ldb-report --summary --json >s.json" 0
 diag "$(jq -c '.scanners[0] | {busy_ns, paused_ns, observation_gap_ns, polls}' s.json)"
 ok "the scanner slept" eval "jq -e '.scanners[0].paused_ns > .recording.duration_ns / 2' s.json >/dev/null"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests time namespaces: CLOCK_MONOTONIC of the program, of the recorder and of perf are days
-# apart, and a trace still has one time.
+# Tests time namespaces: CLOCK_MONOTONIC of the program differs from that of the recorder by more
+# than a day, and still all times of a trace lie within a minute.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests that a request which crosses two processes is one timeline if their clocks are 3 ms apart:
-# in time namespaces, and as of two machines, whose times of day differ. Both processes say when
-# their parts of each request really began, and the joined trace must agree, within the error that
-# it states.
+# in different time namespaces, or with a recorder that reads another time of day, as on another
+# machine.  Both processes print when their part of each request really began, and the joined trace
+# must agree within the error that it states, in all but one of seven requests.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH
