@@ -5,7 +5,7 @@
 # the tests' own.
 . "$TOP/tests/lib/engine.sh"
 
-# Compares the plugin's list of functions.
+# Compares what the plugin prints about each function at these debug levels and at -g0.
 compare()	# name level "debug levels" file...
 {
 	name=$1 level=$2 levels=$3

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests that the set of instrumented functions does not depend on -g: the plugin's list of decisions
-# must be the same.
+# Tests that the set of instrumented functions does not depend on -g: the plugin must print the same
+# decisions with and without it.
 . "$TOP/tests/lib/engine.sh"
 
 flags="-I$TOP/tools -I$TOP/libldb/include -I$TOP/kmod/uapi -D_GNU_SOURCE -DLDB_VERSION=\"x\" -w

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests that objects link in every way: notes, --gc-sections, static, -flto with and without
-# the plugin at link, other linkers, shared and dlopen()ed libraries.
+# the plugin at link, other linkers, shared and dlopen()ed libraries; and that the plugin says in
+# one line if it is not for this compiler.
 . "$TOP/tests/lib/engine.sh"
 src=$TOP/tests/plugin
 notes="$src/notes.c -DINSTRUMENTED"

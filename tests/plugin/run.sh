@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Runs the plugin's tests: tests/plugin/run.sh [quick | most | full]
 #
-# full is the whole matrix of levels and flags, with the default in make check-all (LDB_TEST_ALL=1).
-# most is the default elsewhere: all levels without flags, and with flags -O2, and -O0 where the
-# code without optimization is another.  quick is a small part.  LDB_MATRIX_RECORD=1 runs each
-# program of the matrix under ldb-record as well.  Each job is a script of this folder with
-# arguments, a TAP producer by itself; two run at a time and their results are numbered through
-# here.
+# full is the whole matrix of levels and rows, and the default in make check-all (LDB_TEST_ALL=1).
+# most is the default elsewhere: all levels of the row plain, -O2 of each other row, and of a few
+# rows one more level.  quick is a small part.  LDB_MATRIX_RECORD=1 runs each program of the matrix
+# under ldb-record as well.  Each job is a script of this folder with arguments, which prints TAP;
+# two run at a time, or $LDB_TEST_JOBS, and their results are numbered consecutively here.
 #
-# The compilers are $CC and each gcc-N for which there is a plugin beside its own.
+# The compilers are $CC and each other gcc-N for which a plugin is built.
 
 here=$(cd "$(dirname "$0")" && pwd)
 TOP=$(cd "$here/../.." && pwd)

@@ -72,7 +72,7 @@ says()	# name regex: checks that the last list has a match
 		diag "$(cat list)"
 	fi
 }
-# GCC may have made a clone of it: .constprop.0
+# GCC may have cloned the function: .constprop.0
 yes() { says "${2:-$1: instrumented}" "^ldb: $1(\\.[a-z0-9.]+)?: instrumented"; }
 no() { says "${3:-$1: not instrumented}" "^ldb: $1(\\.[a-z0-9.]+)?: skipped: $2"; }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests which functions are proved to take no time worth a record, and which are not.
+# Tests which functions are proved to be short, so that they need no record, and which are not.
 . "$TOP/tests/lib/engine.sh"
 
 cat >c.c <<'END'
