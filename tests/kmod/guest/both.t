@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# One run is recorded three times at once, by the module, BPF programs and perf: they must
+# Three recorders record one run at the same time, by the module, BPF programs and perf: they must
 # record the same switches.
 # Alone: three recorders begin while the program runs, which ends after some seconds.
 . "$(dirname "$0")/../../lib/guest.sh"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The module reads the chains of threads that leave their CPU, while the scanner has none: each wait
-# is in the right function with all its callers, as the program itself wrote them down.
+# The module reads the chains of threads that leave their CPU, while no CPU is free for the scanner:
+# at least 75 % of the waits are in the right function with all its callers, as the program itself
+# wrote them down, and no row is outside of its bounds.
 . "$(dirname "$0")/../../lib/guest.sh"
 # In an emulator reading the frames takes so long that it would rarely fit into the usual budget.
 # The program stamps with the time stamp counter, which no kernel trusts in an emulator.

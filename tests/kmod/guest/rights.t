@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests what ldb-record says to a user without privileges when the module refuses, what to do
-# about it, and that it helps.
+# Tests that ldb-record tells a user without privileges why the module refuses and what to do, and
+# that this helps.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 load disarm_delay_ms=60000
