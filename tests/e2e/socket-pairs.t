@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests that a request which crosses processes is one timeline by its connections alone: no trace id
 # is in it.  Each pair that was joined is compared with the number that the asker has put into its
-# message; and the joined trace must say when each part really began, also if the clocks are 3 ms
-# apart.
+# message; and the joined trace must say when the requests really began, within the error that it
+# states, also if the clocks are 3 ms apart.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 oracle_off "a function that lasts as long as its thread is a nanosecond off in some timelines"

@@ -2,7 +2,7 @@
 # Debian's nginx, built with the plugin and not edited, with two worker processes and a load from
 # several clients.  Three things are planted that make requests slow: a server behind it, a disk,
 # and a listing of a large folder, which blocks the event loop of a worker.  ldb-why must name each
-# of them first, for the requests that caused it and for those that had to wait.
+# of them first for 90 % of the slow requests: those that caused it, and those that had to wait.
 # Timed: the judged causes are those that the scanner had to observe.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build

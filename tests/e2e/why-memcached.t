@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # memcached serves up to 20 requests of a connection before it serves another (-R): single GETs
-# wait behind the batch that another client sent.  ldb-why must say so of the slowest GETs, and
-# must no longer say so with -R 1.  See Documentation/cases/memcached.md.
+# wait behind the batch that another client sent.  ldb-why must say so of at least 70 % of the
+# slowest GETs, and with -R 1 of at most 25 %.  See Documentation/cases/memcached.md.
 # Timed: the judged causes are those that the scanner had to observe.
 # Slow: ctl-memcached.t records memcached, and why-queues.t has a batch that is served first.
 . "$(dirname "$0")/../lib/engine.sh"
@@ -52,7 +52,8 @@ record()	# requests-per-event
 }
 record_nr=0
 
-# Prints the part of the slowest GETs whose first cause is the batch.
+# Sets $share to the percentage of the slowest GETs whose first cause is that they waited behind
+# others, and $p99 to the latency in ns from which GETs are among the slowest.
 judge()	# requests-per-event
 {
 	ldb-why -i "r$1.data" --class get --json >"r$1.json" 2>"r$1.err" || diag "$(cat "r$1.err")"
