@@ -114,6 +114,32 @@ static void make(struct made *t)
 	made_open(t);
 }
 
+/*
+ * Two threads waited for the lock in the same interval, and the wait of the first one is not drawn:
+ * its end of the handover is not reported at the wait of the second one.
+ */
+static void test_same_time(void)
+{
+	struct export_options o = { .from = INT64_MIN, .to = INT64_MAX };
+	struct segment first = {
+		.tid = 1, .kind = SEGMENT_LOCK_HOLD, .lock = OTHER, .start = 15000, .end = 16000,
+	};
+	struct segment second = {
+		.tid = 4, .kind = SEGMENT_LOCK_WAIT, .lock = LOCK, .start = 15000, .end = 21000,
+	};
+	struct made t;
+	struct got g = { .t = &t };
+
+	make(&t);
+	if (handover_open(&g.h, t.model, &o) ||
+	    handover_each(&g.h, t.model, &first, on_end, &g) ||
+	    handover_each(&g.h, t.model, &second, on_end, &g))
+		bail_out("handover_each");
+	is_int(g.nr, 0, "an end of another thread is not reported");
+	handover_close(&g.h);
+	made_close(&t);
+}
+
 int main(void)
 {
 	struct export_options o = { .from = INT64_MIN, .to = INT64_MAX };
@@ -141,5 +167,6 @@ int main(void)
 	is_int(g.nr, 2, "alone");
 	free(o.windows);
 	made_close(&t);
+	test_same_time();
 	return done();
 }

@@ -159,10 +159,11 @@ static int read_until(struct handover *h, uint64_t major, int64_t tick)
 	size_t nr = 0;
 	int ret = 0;
 
-	for (size_t i = 0; i < h->nr; i++)
+	for (size_t i = 0; i < h->nr && h->thread == major; i++)
 		if (h->at[i].begin == tick)
 			h->at[nr++] = h->at[i];
 	h->nr = nr;
+	h->thread = major;
 	while (!ret && h->spill.has_head &&
 	       (head->major < major || (head->major == major && head->minor <= tick))) {
 		if (head->major == major && head->minor == tick) {

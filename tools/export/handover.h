@@ -29,6 +29,7 @@ struct handover {
 	 */
 	struct handover_end *at;
 	size_t nr, room;
+	uint64_t thread;	/* the thread of these ends: model_thread_order() */
 	uint64_t nr_flows;
 };
 
