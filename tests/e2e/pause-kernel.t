@@ -15,7 +15,7 @@ links()	# pid: BPF programs that are attached
 	done | grep -c 'bpf.link\|bpf-raw-tracepoint\|raw_tracepoint'
 }
 
-# Prints the counts of the recorder's perf events: events of the source, and events of samples.
+# Prints the sum of the counts of the recorder's perf events, those for samples included.
 count()
 {
 	./perf-counts "$rec" | cut -d' ' -f2

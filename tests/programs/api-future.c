@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * This object contains a table of functions with a version that this runtime does not know, as a
- * later header might add it.  tag_other() returns whether something was written into it.
+ * later header might add it.  tag_other() prints how many entries of the table are not 0 any more,
+ * and makes a request.
  */
 #include <ldb/ldb.h>
 #include <stdio.h>

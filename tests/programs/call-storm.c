@@ -5,11 +5,12 @@
  *	call-storm leaf|fib|qsort|lock|deep ROUNDS [CPU]
  *	call-storm stack20 SECONDS [CPU]
  *
- * The program is pinned to CPU.  leaf: calls of a function that calls an asm
- * statement; fib: recursion about ten deep; qsort: callbacks through libc; lock: uncontended lock
- * and unlock.  Prints "KIND CALLS NS", the time of the loop alone (CPU time of the thread, so that
- * other load on the machine counts less).  deep: 20 frames and a microsecond of arithmetic, again
- * and again.  stack20: 20 frames, all of which are left and entered again every microsecond.
+ * The program is pinned to CPU.  leaf: calls of a function that contains an asm statement, which
+ * the plugin treats as a call; fib: recursion about ten deep; qsort: callbacks through libc; lock:
+ * uncontended lock and unlock.  Prints "KIND CALLS NS", the time of the loop alone (CPU time of the
+ * thread, so that other load on the machine counts less).  deep: 20 frames and a microsecond of
+ * arithmetic, again and again.  stack20: 20 frames, all of which are left and entered again every
+ * microsecond.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

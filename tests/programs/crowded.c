@@ -4,9 +4,10 @@
  * [LOGFILE].  tests/bench/crowded-check.c compares the log with the trace.
  *
  * Each thread works through STAGES stages, the same ones in every run: most compute, for 5 us to 2
- * ms in one function; some sleep, wait for a lock, or do one of these below a hundred calls.  Work
+ * ms in one function; some sleep, wait for a lock, or do one of these below 50 to 100 calls.  Work
  * is counted in STEPS a microsecond, not in time.  "crowded 0 0 0" prints how many steps the CPU
- * makes in a microsecond; otherwise it prints the CPU time of the threads, in microseconds.
+ * makes in a microsecond; otherwise it prints the CPU time of the threads, and how long the run
+ * took, in microseconds.
  *
  * With -DPLAIN the program is not instrumented, and therefore has no generations to log.
  */

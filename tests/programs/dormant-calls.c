@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* This program makes system calls that a library in the same process could make slower. */
+/*
+ * Measures calls that a library in the same process could make slower: prints "NAME NS", the CPU
+ * time of a call, also that of its child.
+ *
+ *	dormant-calls N		N calls of most kinds, 100 N of the fastest; without N it only ends
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

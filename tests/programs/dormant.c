@@ -2,15 +2,16 @@
 /*
  * This program observes how a library that it does not use affects it.
  *
- *	dormant look		threads, descriptors, sockets, and pages that no file backs, one
+ *	dormant look		threads, descriptors, and pages that no file backs, one
  *				"NAME NUMBER" a line
  *	dormant faults		mappings; page faults until main(), and of a child that just ends
  *	dormant lock		mlockall(): "locked", or why not
  *	dormant newuser		unshare(CLONE_NEWUSER): "unshared", or why not
- *	dormant leave-main	main() leaves by pthread_exit(); another thread works on
- *				until its input ends
+ *	dormant leave-main	main() leaves by pthread_exit(); another thread works on until
+ *				the input has ended, and a little longer; exit status 3
  *	dormant stay		main() works until it is killed
- *	dormant blank		clears environ, as clearenv() in a constructor does: it is NULL
+ *	dormant blank		does nothing; the constructor of another library has cleared the
+ *				environment
  *	dormant pipe		writes "x" to its output, closes it and sleeps for 2 s
  */
 #define _GNU_SOURCE

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program executes itself TIMES times.  Each execution computes and makes system calls for a
- * different time; the last one does so for LAST_MS.
+ * This program executes itself TIMES times.  Each execution computes and makes system calls for 0
+ * to 4.2 ms; the last one does so for LAST_MS.
  *
  *	executes TIMES LAST_MS [threads]
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program ends in one of all possible ways, while a second thread is at work:
+ * This program ends in one of these ways, while a second thread is at work:
  *
  *	exits return|exit|_exit|quick_exit|abort|signal|exit-thread|main-thread|cancel
  *

@@ -4,7 +4,7 @@
  *
  *	family prefork N MS	a master and N workers, each works for MS milliseconds; the master
  *				waits for them, and prints the sum of their statuses (1 + 2 + ...)
- *	family pool N MS	the same, but workers sleep 1 ms after each that they work
+ *	family pool N MS	the same, but workers sleep 1 ms after each millisecond of work
  *	family daemon FILE MS	forks twice and leaves its session as daemon(3) does; the
  *				grandchild works MS milliseconds and writes "done" to FILE
  *	family stage NAME	copies its input to its output, line by line, and works 1 ms for

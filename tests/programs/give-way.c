@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program examines the threads that it did not create, and makes them yield.
+ * This program prints what priorities ldb's threads in it have, or makes calls that must wait for
+ * these threads.
  *
- *	give-way look		a line for each other thread: "NAME POLICY"
+ *	give-way look		a line for each of ldb's threads: "NAME POLICY"
  *	give-way change NR	sets its group id to the present one, NR times, with pauses; prints
  *				"longest MS"
  *	give-way threads NR	creates and joins NR threads, one after the other; prints "longest
  *				MS"
- *	give-way wait SECONDS
- *	give-way cpus		for each other thread: prints "NAME CPUS"
+ *	give-way wait SECONDS	sleeps
+ *	give-way cpus		for each of ldb's threads: prints "NAME CPUS"
  *	give-way slices		raises the threads: prints "NAME NANOSECONDS"; nothing if the kernel
  *				has no slices
  *	give-way filtered	prints policies after ldb has attached; one thread has a filter
  *	give-way raw-fork	prints policies after a child that ldb does not know had many
  *				threads
- *	give-way load LIBRARY	after a while, calls the library's late_function() for 0.1 s
+ *	give-way load LIBRARY	after a while, calls the library's late_function() for a second
  */
 #define _GNU_SOURCE
 #include <dirent.h>

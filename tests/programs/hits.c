@@ -4,7 +4,7 @@
  *
  *	hits PAGES ROUNDS MS
  *
- * Requests 1 to ROUNDS touch that many pages each, none of which is mapped; the next one
+ * Requests 1 to ROUNDS touch PAGES pages each, none of which is mapped; the next one
  * computes for MS milliseconds.  Prints "region FIRST END", in hexadecimal.
  */
 #include <ldb/ldb.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program makes every call of the request API, in one thread, with known ids.  It is also
+ * This program makes requests by the request API, in one thread, with known ids.  It is also
  * built with -no-pie, where weak function symbols would be bound to 0 for good.  requests [N]
  * makes requests 1..N of class "even" or "odd", each 100 us long, request N 100 ms; id 1 is
  * linked to a W3C trace; the last three are ended by one ldb_req_end_all().  It prints errno's

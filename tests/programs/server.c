@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests attach recorders to this program.  Two threads serve tagged requests, one every 500 us,
- * of 20 us each and every 50th of 10 ms (long enough to be observed even by a scanner that
- * shares its CPU), and print nothing until SIGTERM.  Then it prints how many requests each
- * thread served, whether any took longer than it may (a stall of a second), and exits with
- * status 0.  server [SECONDS] ends by itself after that long.
+ * Tests attach recorders to this program.  Two threads serve tagged requests, and pause for 500 us
+ * after each.  A request computes for 20 us, and every 50th for 10 ms (long enough to be observed
+ * even by a scanner that shares its CPU), under one lock.  At SIGTERM, or after SECONDS, it prints
+ * "server: served, N stalls", where a stall is a request that took more than a second, and exits
+ * with status 0, or 1 if there was a stall.
+ *
+ *	server [SECONDS]
  */
 #include <pthread.h>
 #include <signal.h>

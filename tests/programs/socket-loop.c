@@ -2,7 +2,7 @@
 /*
  * Measures what a read and a write cost: on a pipe, and on a connection that the program has
  * accepted from itself, with HTTP, with messages of 8 bytes, and with HTTP over io_uring, if that
- * is available.  Prints "KIND NS" for each call of one thread.
+ * is available.  Prints "KIND NS" for each kind: the time of one call, on average.
  *
  *	socket-loop ROUNDS
  */

@@ -5,8 +5,8 @@
  *
  *	stack-gone munmap|mprotect|mremap|trim [FILE]
  *
- * It works for half a second before and after, and then until FILE exists.  trim: makes the
- * lowest pages of a stack that is in use unreadable, as a guard.
+ * It works for 0.3 s before and for some time after, and then until FILE exists.  trim: makes the
+ * lowest page of a stack that is in use inaccessible, as a guard.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -7,7 +7,8 @@
  *
  * KIND: compute epoll poll nanosleep futex pipe rcvtimeo sigwait signals
  *
- * It ends at SIGTERM and prints "KIND: N rounds, M wrong"; and the first wrong result on stderr.
+ * It ends at SIGTERM and prints "KIND: many rounds, N wrong", or "few rounds" if there were at most
+ * ten; and the first wrong result on stderr.
  */
 #define _GNU_SOURCE
 #include <errno.h>
