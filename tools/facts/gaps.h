@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads observation gaps of threads: times in which the scanner did not run, or did not sample one
- * of the threads.  What a thread did in an observation gap is not known; in uninstrumented code, by
- * contrast, it is known that no instrumented function ran.
+ * Reads observation gaps of threads: times in which the scanner did not run, or could not read the
+ * stack of one of the threads.  What a thread did in an observation gap is not known; in
+ * uninstrumented code, by contrast, it is known that no instrumented function ran.
  */
 #ifndef FACTS_GAPS_H
 #define FACTS_GAPS_H
