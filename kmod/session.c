@@ -288,7 +288,7 @@ int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg)
 	if (rc)
 		return rc;
 	s = new_session(&c);
-	/* total_size is the amount of memory that the caller must be allowed to lock. */
+	/* total_size then includes the rings of kernel events that are not in the mapped size. */
 	if (PTR_ERR_OR_ZERO(s) == -ENOMEM && put_user(c.total_size, &arg->total_size))
 		return -EFAULT;
 	if (IS_ERR(s))

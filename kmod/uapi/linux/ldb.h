@@ -318,8 +318,8 @@ struct ldb_create {
 	__u32	clock_id;	/* in: enum ldb_clock, 0: the module chooses; out: the session's clock */
 	__u32	pad;		/* 0 */
 	/*
-	 * out: number of bytes to map; with ENOMEM: number of bytes that the caller must be allowed
-	 * to lock
+	 * out: number of bytes to map; with ENOMEM: size of the memory that the session would have
+	 * needed, including all rings
 	 */
 	__u64	total_size;
 };
