@@ -42,7 +42,7 @@ reason_of()	# variant
 judge_across()	# primitive variant
 {
 	record_cause "$1-$2" ./across "$1-$2" "${across_requests:-700}"
-	judge_chain "$1-$2" "the process that ended the wait, what it was in, and why it was late" \
+	judge_chain "$1-$2" "the process that ended the wait, what it executed, and why it was late" \
 		"$(wait_of "$1") and (.chain[1] | .thread == \"producer\" and .pid == .tid and .process == \"producer\") and $(reason_of "$2")"
 	judge_no_chain "$1-$2" 'any(.chain[]; .label | test("^(produce|rest|ask_third|help)$")) and .latency_ns > 3e6'
 }

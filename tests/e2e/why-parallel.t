@@ -16,7 +16,7 @@ rm t.data
 
 for way in join barrier count; do
 	record_cause $way-slow ./why-parallel $way-slow 1400
-	judge_chain $way-slow "the part that came last, and what it was in" '.chain[0].kind == "lock_wait" and
+	judge_chain $way-slow "the part that came last, and what it executed" '.chain[0].kind == "lock_wait" and
 		.chain[1].kind == "woken_by" and .chain[1].thread == "part-1" and .chain[1].label == "straggle" and
 		.first.root_label == "straggle"'
 	judge_no_chain $way-slow 'has("woken_by"; "part-.*"; "straggle")'

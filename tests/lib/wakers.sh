@@ -63,11 +63,11 @@ judge_waker()	# variant function way kind what
 		(.chain[1] // {} | .kind == \"woken_by\" and .thread == \"producer\") and $(reason_of "$1" "$2")"
 	record_cause "$waker_name" "$wakers_program" "$waker_name" "$wakers_requests" "$wakers_file"
 	if [ "$wakers_seen_by" = kernel ]; then
-		judge_chain "$waker_name" "the waker, what it was in, and why it was late" \
+		judge_chain "$waker_name" "the waker, what it executed, and why it was late" \
 			"$waker_is and .chain[1].label == \"$2\""
 	else
 		judge_chain "$waker_name" "the waker, and why it was late" "$waker_is"
-		show_chain "$waker_name" "and what it was in" "$waker_is and .chain[1].label == \"$2\""
+		show_chain "$waker_name" "and what it executed" "$waker_is and .chain[1].label == \"$2\""
 	fi
 	[ "${record_kinds:-}" != plant ] || return 0
 	judge_no_chain "$waker_name" \
@@ -119,7 +119,7 @@ judge_all_wakers()	# variant function
 	for way in $wakers; do
 		way=${way%%:*}
 		diag "$(awk -v way="$way" '$1 == way { print way ": right are " $3 " of " $2 }' ways)"
-		ok "$way-$1: the waker, what it was in, and why it was late" \
+		ok "$way-$1: the waker, what it executed, and why it was late" \
 			awk -v way="$way" '$1 == way { is_right = 2 * $3 >= $2 } END { exit !is_right }' ways
 	done
 	diag "$all_name: right are $(awk '{ of += $2; right += $3 } END { print right + 0 " of " of + 0 }' ways)," \
