@@ -2,7 +2,8 @@
 # Tests the system calls in which a thread sleeps, and slow system calls, by the module.  The files
 # that the calls use are on the disk.
 # Timed: the program's calls sleep for given numbers of milliseconds.
-# Slow: e2e/syscalls.t has the same calls by perf, programs/kmod-events the module's.
+# Slow: e2e/syscalls.t tests the same calls by BPF programs and perf, and programs/kmod-events tests
+# the module's events.
 . "$(dirname "$0")/../../lib/guest.sh"
 ROUNDS=5
 . "$TOP/tests/lib/calls.sh"

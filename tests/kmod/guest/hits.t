@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Page faults and interrupts are recorded by the module, and by perf.
-# Slow: a script of the same name in e2e/ has them by perf, programs/kmod-hits by the module.
+# Slow: e2e/hits.t tests both by BPF programs and perf, and programs/kmod-hits by the module.
 . "$(dirname "$0")/../../lib/guest.sh"
 . "$TOP/tests/lib/hits.sh"
 

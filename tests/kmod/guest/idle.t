@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Of a thousand threads, two run: the scanner asks the CPUs which threads run, and
 # does not read the pages of those that sleep.
-# Slow: runtime/scan-switch has the choice of threads.
+# Slow: runtime/scan-switch tests the choice of threads.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 running=2

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Compares what the module records of a program that forces its scheduling with what ftrace
 # records of the same run, event by event, and with what the program forced.
-# Timed: the scanner must observe what the program says it did.
+# Timed: events are lost if the recorder does not get a CPU in time.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 [ -d "$TRACING/events/syscalls" ] || skip_all "this kernel's ftrace has no system calls"

@@ -2,7 +2,7 @@
 # Tests requests that wait, in thirteen ways, for a thread which is itself in I/O: the module's
 # events must lead to that thread, to the function or system call that it executed, and to why it
 # was late.
-# Timed: the requests that are judged must be slow for what was planted.
+# Timed: judged requests must be slow because of the planted cause, not because of other load.
 . "$(dirname "$0")/../../lib/guest.sh"
 . "$TOP/tests/lib/wakers-guest.sh"
 wakers_file=$GUEST_DISK

@@ -2,9 +2,9 @@
 # Tests requests that wait, in thirteen ways, for a thread which executes a long function: the
 # module's events must lead to that thread, to the function or system call that it executed, and to
 # why it was late.
-# Timed: the requests that are judged must be slow for what was planted.
-# Slow: wakers-io.t and wakers-preempted.t judge the same chains, and e2e/wakers-slow.t judges chains
-# that end in a long function.
+# Timed: judged requests must be slow because of the planted cause, not because of other load.
+# Slow: wakers-io.t and wakers-preempted.t judge the same ways to wait, and e2e/wakers-slow.t judges
+# waits for a thread in a long function.
 . "$(dirname "$0")/../../lib/guest.sh"
 . "$TOP/tests/lib/wakers-guest.sh"
 

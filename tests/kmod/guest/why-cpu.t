@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests requests that are off the CPU: a hog runs instead, or the quota of their cgroup has
 # ended.
-# Timed: the judged causes are those that the scanner had to observe.
-# Slow: e2e.t and truth.t test the module's events of preemptions, and e2e/why-others.t tests what
-# ldb-why reports about preemptions.
+# Timed: judge_coverage needs what the scanner observed, and other load delays judged requests.
+# Slow: e2e.t and truth.t test the module's events of preemptions, and e2e/wakers-perf.t tests what
+# ldb-why reports about a preempted thread.
 . "$(dirname "$0")/../../lib/guest.sh"
 record_options="--kernel module"
 # Without this the recorder would preempt the program now and then.
@@ -14,8 +14,8 @@ why_tries=1 why_away=100
 group=/sys/fs/cgroup/limited
 
 load
-# There are few requests, and many of them are delayed, because an emulator takes seconds for each
-# request.
+# There are few requests, and many of them are delayed, because recording and explaining a request
+# takes long in an emulator.
 why_options="--slowest 24"
 export WHY_DUE_EVERY=21
 record_cause hog why-cpu hog 630

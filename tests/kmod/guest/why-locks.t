@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests requests that wait for a lock, and what its holder was blocked by, according to the
 # kernel.
-# Timed: the judged causes are those that the scanner had to observe.
-# Slow: e2e/why-locks.t judges the same plants, with other kernel events.
+# Timed: judge_coverage needs what the scanner observed, and other load delays judged requests.
+# Slow: e2e/why-locks.t judges requests that wait for the same lock, without kernel events.
 . "$(dirname "$0")/../../lib/guest.sh"
 record_options="--kernel module"
 # Without this the recorder would preempt the program now and then.
 record_under="taskset -c 1"
 # An emulator's CPUs are sometimes stopped.  So only facts from kernel events are tested.
 why_tries=1 why_away=100
-# There are few requests, and many of them are delayed, because an emulator takes seconds for each
-# request.
+# There are few requests, and many of them are delayed, because recording and explaining a request
+# takes long in an emulator.
 export WHY_DUE_EVERY=21
 why_options="--slowest 24"
 . "$TOP/tests/lib/why.sh"

@@ -2,7 +2,8 @@
 # Tests requests that pay for fresh memory: the kernel's page faults must be in the function
 # that touches it.
 # Timed: the judged causes are those that the scanner had to observe.
-# Slow: hits.t has the module's faults, and e2e/why-memory.t what ldb-why reports about them.
+# Slow: programs/kmod-hits tests the module's page faults, and e2e/why-memory.t judges such requests
+# without kernel events.
 . "$(dirname "$0")/../../lib/guest.sh"
 record_options="--kernel module"
 # Without this the recorder would preempt the program now and then.
