@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests the files that the tools write: only the owner may read them, and what another user has
-# put in their place is neither followed nor overwritten.  cli-outfile.c tests the rules one by
-# one.
+# put in their place is neither followed nor overwritten.  unit/cli-outfile.c tests the rules one
+# by one.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH
