@@ -2,7 +2,7 @@
 # Tests requests that wait for another process: ldb-why must name the process that ended the wait,
 # its function, and why it was late, for a lock in shared memory, a semaphore, a pipe and a signal.
 # The same work is not named where no request waits for it.
-# Timed: the requests that are judged must be slow for what was planted.
+# Timed: judged requests must be slow because of the planted cause, not because of other load.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/chains.sh"
 need_build

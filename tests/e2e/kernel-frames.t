@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb-record --kernel-frames=on: where no CPU is free for the scanner, the kernel's readings place
 # nine tenths of the time asleep in the function that waits.
-# Timed: the requests that are judged must be slow for what was planted.
-# Slow: the readings are off by default; kmod/guest/frames-module.t has the module's.
+# Timed: judged requests must be slow because of the planted cause, not because of other load.
+# Slow: the readings are off by default; kmod/guest/frames-module.t tests those of the module.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 "$CXX" -std=c++20 -fplugin="$PLUGIN" -I"$TOP/libldb/include" -O2 -g -Wall "$PROGRAMS/why-wakers.cc" -o why-wakers -pthread || exit 1

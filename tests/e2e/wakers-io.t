@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests requests that wait for a thread which is itself in I/O: ldb-why must name that thread, its
 # function, and why it was late, however the request waits.
-# Timed: the requests that are judged must be slow for what was planted.
+# Timed: judged requests must be slow because of the planted cause, not because of other load.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/wakers.sh"
 need_build

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests requests that wait for a thread which is itself preempted: ldb-why must name that thread,
 # its function, and why it was late, however the request waits.
-# Timed: the requests that are judged must be slow for what was planted.
-# Slow: wakers-io.t and wakers-slow.t have the same chains, and wakers-perf.t this end.
+# Timed: judged requests must be slow because of the planted cause, not because of other load.
+# Slow: wakers-io.t and wakers-slow.t judge the same ways to wait, and wakers-perf.t judges waits
+# for a preempted thread.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/wakers.sh"
 need_build

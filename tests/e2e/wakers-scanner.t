@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests requests that wait for a thread which is late, with the kernel's events by BPF, but without
 # the kernel's readings of frames: the functions are those that the scanner observed.
-# Timed: the requests that are judged must be slow for what was planted.
-# Slow: wakers-perf.t has the same functions, observed by the scanner alone.
+# Timed: judged requests must be slow because of the planted cause, not because of other load.
+# Slow: wakers-perf.t also judges functions that only the scanner observed.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/wakers.sh"
 need_build

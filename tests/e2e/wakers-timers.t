@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests requests that wait in a system call until its time-out: a timer wakes them.
-# Timed: the requests that are judged must be slow for what was planted.
+# Timed: judged requests must be slow because of the planted cause, not because of other load.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/chains.sh"
 need_build

@@ -2,7 +2,7 @@
 # Tests the prediction for a lock that is held for half or a quarter of the time: the program is
 # also run with such holds.
 # Timed: runs of a program are compared by the p99 of their requests.
-# Slow: unit/analysis-replay has the prediction in traces that are written by hand.
+# Slow: unit/analysis-replay tests the prediction with traces that are written by hand.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

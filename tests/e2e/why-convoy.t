@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests requests that wait for a lock that is free: the thread that was woken to take it has no CPU.
 # ldb-why must name that thread, and the task that ran on its CPU.
-# Timed: the requests that are judged must be slow for what was planted.
+# Timed: judged requests must be slow because of the planted cause, not because of other load.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/chains.sh"
 need_build

@@ -3,7 +3,7 @@
 # wait behind the batch that another client sent.  ldb-why must say so of at least 70 % of the
 # slowest GETs, and with -R 1 of at most 25 %.  See Documentation/cases/memcached.md.
 # Timed: the judged causes are those that the scanner had to observe.
-# Slow: ctl-memcached.t records memcached, and why-queues.t has a batch that is served first.
+# Slow: ctl-memcached.t records memcached, and why-queues.t tests requests that wait behind a batch.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/memcached.sh"
 need_build

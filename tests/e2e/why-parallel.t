@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests requests that are split among threads: the last thread is named, and what delayed it; and
 # queues: which thread took the request out, and what that thread did before.
-# Timed: the requests that are judged must be slow for what was planted.
-# Slow: unit/analysis-wakers and tools/why.t have the chains in traces that are written by hand.
+# Timed: judged requests must be slow because of the planted cause, not because of other load.
+# Slow: unit/analysis-wakers and tools/why.t test the chains with traces that are written by hand.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/chains.sh"
 need_build
