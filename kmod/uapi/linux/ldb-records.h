@@ -328,7 +328,10 @@ enum ldb_sched_state {
 #define LDB_SCHED_F_HARDIRQ	0x0100
 #define LDB_SCHED_F_SOFTIRQ	0x0200
 #define LDB_SCHED_F_NEW		0x0400	/* WAKEUP: the first wake-up of a new task */
-/* SWITCH_OUT: the FRAME events before it contain the thread's whole chain */
+/*
+ * SWITCH_OUT: the thread's chain was read just before; the FRAME events of this reading and of
+ * earlier ones contain all of its frames
+ */
 #define LDB_SCHED_F_CHAIN	0x0800
 
 /* LDB_EV_SWITCH_OUT: the innermost instrumented frame of the thread that left. */
