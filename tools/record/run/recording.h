@@ -115,7 +115,7 @@ void recording_give_up(struct recording *r);
 
 /*
  * Pauses or resumes the recording.  During a pause no events of the program and of the kernel are
- * written, and the runtime's scanner sleeps.  Open requests are cut.  Rows of threads and modules
+ * written, and no scanner of the runtime runs.  Open requests are cut.  Rows of threads and modules
  * remain complete.
  */
 void recording_pause(struct recording *r, bool pause);
