@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Calls functions of libc, libm, libpthread (which is part of libc today), libstdc++ and its own
- * libraries a known number of times. tests/e2e/flows.t compiles it as a program and as three
- * libraries.  The program prints the calls of each of these: "count caller function".
+ * libraries a known number of times.  tests/e2e/flows.t compiles it as a program and as three
+ * libraries.  The program prints how often each of them calls each function: "count caller
+ * function".
  *
  * Compile with -fno-builtin, and PART:
  *	0	the program: flows N THREADS

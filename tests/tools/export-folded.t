@@ -37,7 +37,7 @@ check "what it slept in" "cat causes.folded" 0 '^main;request_handler;\[disk\] 1
 check "a futex that is no lock" "cat causes.folded" 0 '^main;request_handler;\[futex raw_lock\] 4990000$'
 check "also outside of functions" "cat causes.folded" 0 '^main;\[preempted\] 499000$'
 check "a CPU quota is told apart" "cat causes.folded" 0 '^main;\[throttled\] 999000$'
-# Without the causes the sums are those of the export without --causes.
+# If the causes, in brackets, are removed, the sums are those of the export without --causes.
 sed 's/;\[[^;]*\] / /' causes.folded | grep -v '^[a-z]* [0-9]*$' | awk '{ ns[$1] += $2 } END { for (s in ns) print s " " ns[s] }' | sort >got
 sort sched.folded >want
 same "no time is lost or made" want got

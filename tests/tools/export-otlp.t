@@ -64,7 +64,7 @@ ldb-timeline -q -i chain.data --req=1 --json | jq -r '[.page_faults, .major_faul
 	.interrupt_ns] | @tsv' >want
 same "page faults and interrupts, as ldb-timeline counts them" want got
 
-# The parts of a request are threads and queues.
+# Each interval in which a request was in a thread or in a queue is a span.
 jq -r 'select(has("parentSpanId")) | (.attributes[] | select(.key == "ldb.part") | .value.stringValue) + "	" +
 	((.endTimeUnixNano | tonumber) - (.startTimeUnixNano | tonumber) | tostring)' many.spans | sort >got
 ldb-export -q -i many.data -o many.db sqlite
