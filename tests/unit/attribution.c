@@ -113,8 +113,8 @@ static void check_ranks(void)
 	      "main:0-10 f:10-15 irq/f:15-18 irq/f:18-20 irq/f:20-25 lock_wait/f:25-30 sleep/f:30-60 "
 	      "runnable/f:60-70 lock_wait/f:70-80 f:80-90 main:90-100 ", two, all);
 	CHECK("stolen time is not the lock's, but who was off the CPU has lost none of it",
-	      "main:0-5 stolen/main:5-10 stolen/main:10-20 stolen/main:20-30 sleep/f:30-60 runnable/f:60-70 "
-	      "lock_wait/f:70-80 f:80-85 stolen/f:85-95 main:95-100 ", stolen, all);
+	      "main:0-5 stolen/main:5-10 stolen/f:10-20 stolen/f:20-30 sleep/f:30-60 runnable/f:60-70 "
+	      "lock_wait/f:70-80 f:80-85 stolen/f:85-90 stolen/main:90-95 main:95-100 ", stolen, all);
 }
 
 static void check_places(void)
@@ -171,7 +171,7 @@ static void check_works(void)
 	      none, two);
 	CHECK("an interrupt that outlasts all",
 	      "main:0-10 works:10-1 main:10-20 works:20-2 main:20-30 works:30-1 main:30-50 works:50-0 "
-	      "main:50-95 irq/main:95-120 ", late, two);
+	      "main:50-95 irq/main:95-100 irq/-:100-120 ", late, two);
 	CHECK("more than there is room for: the first is forgotten",
 	      "lock_wait/-:0-1 runnable/-:1-2 runnable/-:2-30 ", none, many);
 }

@@ -65,8 +65,10 @@ static int end_items(struct attribution *a)
 {
 	int ret = a->nr_covers ? end_covers(a) : 0;
 
-	while (a->depth && a->functions[a->depth - 1].end <= a->cursor && !ret)
+	while (a->depth && a->functions[a->depth - 1].end <= a->cursor && !ret) {
+		a->nr_changes++;
 		ret = call_end(a, &a->functions[--a->depth]);
+	}
 	return ret || !a->nr_works ? ret : end_works(a);
 }
 
@@ -109,6 +111,7 @@ static int start_irqs(struct attribution *a)
 		struct attribution_begin what = { .irq = &a->irqs[a->next_irq] };
 		struct attribution_item item = {
 			.kind = what.irq->kind, .start = a->cursor, .end = what.irq->end, .place = a->depth,
+			.irq = a->next_irq + 1, .nr_changes = a->nr_changes,
 		};
 
 		if (item.end <= a->cursor)
@@ -116,6 +119,29 @@ static int start_irqs(struct attribution *a)
 		ret = call_begin(a, &what, &item);
 		if (!ret)
 			ret = add_cover(a, &item);
+	}
+	return ret;
+}
+
+/* Moves the interrupts into the function that is the innermost one now. */
+static int move_irqs(struct attribution *a)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < a->nr_covers && !ret; i++) {
+		struct attribution_item *item = &a->covers[i];
+		struct attribution_begin what = { .is_moved = true };
+
+		if (!item->irq || item->nr_changes == a->nr_changes)
+			continue;
+		what.irq = &a->irqs[item->irq - 1];
+		ret = call_end(a, item);
+		*item = (struct attribution_item){
+			.kind = item->kind, .start = item->start, .end = item->end, .place = a->depth,
+			.irq = item->irq, .nr_changes = a->nr_changes,
+		};
+		if (!ret)
+			ret = call_begin(a, &what, item);
 	}
 	return ret;
 }
@@ -132,6 +158,8 @@ static struct attribution_item *current_item(struct attribution *a, int64_t *unt
 		item = &a->functions[a->depth - 1];
 	if (item && item->end < *until)
 		*until = item->end;
+	if (item && item->irq && a->depth && a->functions[a->depth - 1].end < *until)
+		*until = a->functions[a->depth - 1].end;
 	if (a->next_irq < a->nr_irqs && a->irqs[a->next_irq].start < *until)
 		*until = a->irqs[a->next_irq].start;
 	for (size_t i = 0; i < a->nr_works; i++)
@@ -151,6 +179,8 @@ int attribution_to(struct attribution *a, int64_t tick)
 		ret = end_items(a);
 		if (!ret)
 			ret = start_irqs(a);
+		if (!ret && a->nr_covers)
+			ret = move_irqs(a);
 		if (ret)
 			return ret;
 		item = current_item(a, &until);
@@ -179,6 +209,7 @@ static int add_function(struct attribution *a, struct attribution_item *item)
 	if (!array_room(&a->functions, &a->room_functions, a->depth, sizeof(*a->functions)))
 		return -ENOMEM;
 	a->functions[a->depth++] = *item;
+	a->nr_changes++;
 	return 0;
 }
 

@@ -9,7 +9,9 @@
  * wait for a lock, else the innermost function or call of a library's function.  Of several items
  * with this rank it is the one that began last.  A state that covers functions belongs to the
  * function in which it began, also when the estimated end of that function comes first; the record
- * of a wait for a lock names this function.
+ * of a wait for a lock names this function.  An interrupt, or time that was stolen, belongs to the
+ * innermost function at each time: a request may begin during it, and is then shown without what was
+ * before.
  *
  * Times are ticks.  One struct may be used by one thread at a time.
  */
@@ -24,8 +26,10 @@ struct attribution_item {
 	int64_t start, end;
 	uint64_t gen;			/* FUNCTION */
 	const struct symbol *func;	/* FUNCTION, LIBCALL */
-	/* number of functions and library calls around it when it began */
+	/* number of functions and library calls around it when it began; an interrupt: now */
 	size_t place;
+	size_t irq;			/* private: index of the interrupt + 1; 0: it is none */
+	uint64_t nr_changes;		/* private */
 	/* For the caller's use; 0 when the item begins. */
 	void *node;
 	const char *text;
@@ -47,6 +51,7 @@ struct attribution_begin {
 	const struct attribution_irq *irq;
 	const struct attribution_item *in; /* the function that contains it; NULL: not known */
 	const struct attribution_item *around; /* that function, or a library call in it */
+	bool is_moved;			/* an interrupt that has begun already, in another function */
 };
 
 #define ATTRIBUTION_COVERS_MAX	16	/* sleeps, waits and interrupts at a time */
@@ -79,6 +84,7 @@ struct attribution {
 	size_t nr_covers;
 	struct attribution_irq *irqs;
 	size_t nr_irqs, room_irqs, next_irq;
+	uint64_t nr_changes;		/* how often functions has changed */
 };
 
 /*

@@ -248,7 +248,8 @@ static int begin_other(struct partition_build *b, const struct attribution_begin
 	item->flag = s && s->kind == SEGMENT_BLOCKED && s->sched && s->sched->waker.kind == CONTEXT_HARDIRQ;
 	if (s && segment_kinds[s->kind].off_cpu && b->p->m->counters)
 		add_resolution(b, s);
-	count_begin(b, item->start, item->leaf);
+	if (!what->is_moved)
+		count_begin(b, item->start, item->leaf);
 	return b->ret;
 }
 
