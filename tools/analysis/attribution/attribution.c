@@ -103,16 +103,24 @@ static int call_begin(struct attribution *a, struct attribution_begin *what,
 	return a->begin ? a->begin(a->arg, what, item) : 0;
 }
 
+/* Makes the item of an interrupt, in the function that is the innermost one now. */
+static struct attribution_item irq_item(const struct attribution *a, size_t nr, int64_t start)
+{
+	const struct attribution_irq *irq = &a->irqs[nr];
+
+	return (struct attribution_item){
+		.kind = irq->kind, .start = start, .end = irq->end, .place = a->depth,
+		.irq = nr + 1, .nr_changes = a->nr_changes,
+	};
+}
+
 static int start_irqs(struct attribution *a)
 {
 	int ret = 0;
 
 	for (; a->next_irq < a->nr_irqs && a->irqs[a->next_irq].start <= a->cursor && !ret; a->next_irq++) {
 		struct attribution_begin what = { .irq = &a->irqs[a->next_irq] };
-		struct attribution_item item = {
-			.kind = what.irq->kind, .start = a->cursor, .end = what.irq->end, .place = a->depth,
-			.irq = a->next_irq + 1, .nr_changes = a->nr_changes,
-		};
+		struct attribution_item item = irq_item(a, a->next_irq, a->cursor);
 
 		if (item.end <= a->cursor)
 			continue;
@@ -136,10 +144,7 @@ static int move_irqs(struct attribution *a)
 			continue;
 		what.irq = &a->irqs[item->irq - 1];
 		ret = call_end(a, item);
-		*item = (struct attribution_item){
-			.kind = item->kind, .start = item->start, .end = item->end, .place = a->depth,
-			.irq = item->irq, .nr_changes = a->nr_changes,
-		};
+		*item = irq_item(a, item->irq - 1, item->start);
 		if (!ret)
 			ret = call_begin(a, &what, item);
 	}

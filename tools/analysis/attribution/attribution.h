@@ -29,7 +29,7 @@ struct attribution_item {
 	/* number of functions and library calls around it when it began; an interrupt: now */
 	size_t place;
 	size_t irq;			/* private: index of the interrupt + 1; 0: it is none */
-	uint64_t nr_changes;		/* private */
+	uint64_t nr_changes;		/* private: see struct attribution */
 	/* For the caller's use; 0 when the item begins. */
 	void *node;
 	const char *text;
@@ -84,7 +84,8 @@ struct attribution {
 	size_t nr_covers;
 	struct attribution_irq *irqs;
 	size_t nr_irqs, room_irqs, next_irq;
-	uint64_t nr_changes;		/* how often functions has changed */
+	/* how often functions has changed; an interrupt with another number may be in another function */
+	uint64_t nr_changes;
 };
 
 /*
