@@ -135,6 +135,12 @@ static void account(char *region, const struct flow_slot *s, uint64_t start, uin
 		charge_back(region, s, weighted);
 }
 
+/* Returns true if a call of this length has an event. */
+static inline bool is_long(uint64_t start, uint64_t now)
+{
+	return now > start && now - start >= flow_page.threshold;
+}
+
 void flow_call_prepare(void)
 {
 	for (unsigned i = 0; i < SHORT_WORDS; i++)
@@ -198,7 +204,7 @@ void flow_close(struct flow_slot *s, uint64_t base, uint64_t now)
 	if (!copy_open(s, &copy) || !order_slot_close(&s->start, copy.start) || order_any_load_word(&s->next) == s)
 		return;
 	account(region_of(&copy, base), &copy, copy.start, now);
-	if (now > copy.start && now - copy.start >= flow_page.threshold)
+	if (is_long(copy.start, now))
 		flow_event_c(&copy, now, copy.start, true);
 }
 
@@ -298,7 +304,7 @@ static void account_with_care(struct flow_slot *s, uint64_t now, uint64_t start)
 	region = region_of(s, base);
 	account(region, s, start, now);
 	adapt(region, s, start);
-	if (now > start && now - start >= flow_page.threshold)
+	if (is_long(start, now))
 		flow_event(s, now, start);
 }
 
