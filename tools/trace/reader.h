@@ -132,6 +132,7 @@ bool reader_retains(const struct reader *r);
  * MB.
  */
 int reader_retain_begin(struct reader *r, size_t max_bytes);
+/* Returns the memory for retained rows, in bytes. */
 size_t reader_retain_bytes(const struct reader *r);
 
 void reader_retain_end(struct reader *r);
